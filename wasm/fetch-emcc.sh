@@ -1,0 +1,122 @@
+#!/bin/bash
+# fetch-emcc.sh DIR: unpacks Emscripten, LLVM and Binaryen into DIR.
+#
+# Nothing is installed and root is not needed: apt downloads Debian's packages
+# (release "sid", which has a recent Emscripten) from the mirror this machine
+# already uses, into a state folder of its own, and small wrappers start the
+# unpacked programs with the C library unpacked beside them. Afterwards:
+#
+#   DIR/weft/emcc   the compiler            DIR/weft/bin   clang, wasm-ld, ...
+#   DIR/weft/stamp  DIR itself, written last: the wrappers hold absolute paths,
+#                   so a folder that was moved is one to unpack again
+#
+# Two runs at once are safe: the second waits, then finds the work done.
+set -euo pipefail
+export LC_ALL=C
+
+fail() {
+  echo "$1" >&2
+  exit 1
+}
+
+dest=$(realpath -m "$1")
+part=$dest.part apt=$dest.apt
+mkdir -p "$(dirname "$dest")"
+exec 9> "$dest.lock"
+flock 9
+[ "$(cat "$dest/weft/stamp" 2> /dev/null)" != "$dest" ] || exit 0
+rm -rf "$dest" "$part" "$apt"
+
+# indextargets answers only after an apt-get update; images often drop its lists.
+mirror=$(apt-get indextargets --format '$(REPO_URI) $(ORIGIN)' \
+  'Created-By: Packages' 2> /dev/null |
+  awk '$2 == "Debian" && $1 !~ /security/ { print $1; exit }' || true)
+[ -n "$mirror" ] || mirror=$(grep -rhoE 'https?://[^ ]+/debian/?( |$)' \
+  /etc/apt/sources.list /etc/apt/sources.list.d 2> /dev/null | head -1 || true)
+[ -n "$mirror" ] || fail "no Debian mirror in the configuration of apt"
+
+mkdir -p "$apt/lists/partial" "$apt/parts" "$apt/debs" "$part"
+: > "$apt/status"
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+echo "deb [signed-by=$keys] $mirror sid main" > "$apt/sources.list"
+
+# Read after /etc/apt, so proxies and certificates of the machine still hold.
+# Signatures are checked; the date is not, as a mirror may be a frozen copy.
+cat > "$apt/apt.conf" << CONF
+Dir::State "$apt"; Dir::State::status "$apt/status"; Dir::State::lists "$apt/lists";
+Dir::Cache "$apt"; Dir::Etc::sourcelist "$apt/sources.list";
+Dir::Etc::sourceparts "$apt/parts"; Dir::Etc::preferencesparts "$apt/parts";
+APT::Install-Recommends "false"; APT::Sandbox::User "$(id -un)";
+Acquire::Check-Valid-Until "false"; Acquire::Languages "none";
+Acquire::Retries "3"; Debug::NoLocking "true";
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+#clear DPkg::Post-Invoke;
+CONF
+export APT_CONFIG=$apt/apt.conf DEBIAN_FRONTEND=noninteractive
+
+# Packages that never run here: the machine has a Node and a Python, and code
+# for the machine itself is not compiled. Only saves time, so names may age.
+unused='^(nodejs|libnode|node-(undici|llhttp)|(lib)?python3|binutils|libbinutils'
+unused+='|lib(gcc|stdc\+\+|objc)-.*-dev|libc6-dev|linux-libc-dev|libicu-dev'
+unused+='|lib(asan|tsan|lsan|hwasan|ubsan|gprofng|cc1|quadmath|itm|gomp)[0-9]'
+unused+='|libclang1-|tzdata|ccache|libc-gconv|openssl-provider)'
+
+download() {
+  apt-get update -qq
+  apt-get install -y -qq --print-uris emscripten libc-bin > "$apt/uris"
+  cd "$apt/debs"
+  awk '{ sub(/_.*/, "", $2); print $2 }' "$apt/uris" | grep -vE "$unused" |
+    xargs apt-get download -qq
+}
+(download) > "$apt/log" 2>&1 || fail "apt: $(tail -3 "$apt/log")"
+
+# Largest first: one package's unpacking does not use a second core.
+find "$apt/debs" -name '*.deb' -printf '%s %p\n' | sort -rn | cut -d' ' -f2 |
+  xargs -P "$(nproc)" -I{} dpkg-deb -x {} "$part"
+rm -rf "$apt" "$part"/usr/share/{doc,locale,man}
+
+inside() { # PATTERN: the last file that matches below $part, as below $dest
+  local found
+  found=$(compgen -G "$part/$1" | tail -1) || fail "not in the packages: $1"
+  echo "$dest${found#"$part"}"
+}
+loader=$(inside 'usr/lib*/ld-linux-*.so.*')
+llvm=$(inside 'usr/lib/llvm-*')
+resources=$(inside 'usr/lib/llvm-*/lib/clang/*')
+libraries=$dest/usr/lib/$(uname -m)-linux-gnu:$llvm/lib
+weft=$part/weft
+mkdir -p "$weft/bin" "$weft/cache"
+
+wrap() { # NAME PROGRAM [LINE]: LINE runs before the program is started
+  printf '#!/bin/sh\n%s\nexec "%s" --argv0 "%s" --library-path "%s" "%s" "$@"\n' \
+    "${3-}" "$loader" "$dest/weft/bin/$1" "$libraries" "$2" > "$weft/bin/$1"
+  chmod +x "$weft/bin/$1"
+}
+
+# clang starts itself again by its own name, with -cc1 as the first word.
+flags="-no-canonical-prefixes -resource-dir '$resources'"
+flags="case \"\$1\" in -cc1*) ;; *) set -- $flags \"\$@\" ;; esac"
+for path in "$part${llvm#"$dest"}"/bin/* "$part"/usr/bin/wasm-*; do
+  name=$(basename "$path") program=$dest${path#"$part"}
+  case $name in
+    clang | clang++) wrap "$name" "$program" "$flags" ;;
+    wasm-ld | llvm-* | wasm-*) [ -e "$weft/bin/$name" ] || wrap "$name" "$program" ;;
+  esac
+done
+
+# Emscripten's own scripts import acorn, and Node looks for it in node_modules.
+ln -s nodejs "$part/usr/share/node_modules"
+cat > "$weft/config" << CONF
+LLVM_ROOT = '$dest/weft/bin'
+BINARYEN_ROOT = '$dest/weft'
+CACHE = '$dest/weft/cache'
+CONF
+cat > "$weft/emcc" << WRAPPER
+#!/bin/sh
+export EM_CONFIG="$dest/weft/config" EM_NODE_JS="\${EM_NODE_JS:-\$(command -v node)}"
+exec python3 "$dest/usr/share/emscripten/emcc.py" "\$@"
+WRAPPER
+chmod +x "$weft/emcc"
+echo "$dest" > "$weft/stamp"
+mv -T "$part" "$dest"
