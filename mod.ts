@@ -1,0 +1,27 @@
+/**
+ * Concurrency primitives over SharedArrayBuffer for JavaScript and, through
+ * `weft.h`, for C: both work on the same words. In dependency order: a line
+ * may import only lines above.
+ *
+ * @module
+ */
+
+export {
+  type Handle,
+  isSupported,
+  type Memory,
+  Region,
+} from "./primitives/_region.ts";
+export type { AsyncOptions } from "./primitives/_wait.ts";
+export { agentId, setAgentId } from "./primitives/agent.ts";
+export { Mutex, MutexGuard } from "./primitives/mutex.ts";
+export { type Elements } from "./primitives/_elements.ts";
+export { ClosedError, Queue, type QueueConfig } from "./primitives/_queue.ts";
+export { Semaphore } from "./primitives/semaphore.ts";
+export { SpscQueue } from "./primitives/spsc_queue.ts";
+export { MpmcQueue } from "./primitives/mpmc_queue.ts";
+export {
+  type WorkConfig,
+  WorkCounter,
+  type WorkRange,
+} from "./primitives/work_counter.ts";

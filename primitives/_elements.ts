@@ -1,0 +1,81 @@
+/** A private or shared array that elements are copied from or into. */
+export type Elements =
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | Float32Array
+  | Float64Array
+  | BigInt64Array
+  | BigUint64Array
+  | DataView;
+
+/** From this many words on, a view and one native copy beat a loop. */
+const LONG = 64;
+
+/**
+ * Copies elements between a queue's words and arrays of its callers. A view of
+ * the caller's bytes is kept for as long as the same array comes again, so
+ * that the usual scratch array costs no allocation.
+ */
+export class Copier {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #bytes: Uint8Array<SharedArrayBuffer>;
+  #array: Elements | undefined;
+  #asWords: Int32Array | undefined;
+  #asBytes: Uint8Array | undefined;
+
+  /** Copies from and into `words`. */
+  constructor(words: Int32Array<SharedArrayBuffer>) {
+    this.#words = words;
+    const { buffer, byteOffset, byteLength } = words;
+    this.#bytes = new Uint8Array(buffer, byteOffset, byteLength);
+  }
+
+  /** Copies words `from ..` of `array` to `count` words at index `at`. */
+  put(array: Elements, from: number, at: number, count: number): void {
+    const words = this.#words;
+    const source = this.#view(array);
+    if (source === undefined) {
+      this.#bytes.set(
+        this.#asBytes!.subarray(from * 4, (from + count) * 4),
+        at * 4,
+      );
+    } else if (count < LONG) {
+      for (let i = 0; i < count; i++) words[at + i] = source[from + i]!;
+    } else words.set(source.subarray(from, from + count), at);
+  }
+
+  /** Copies `count` words at index `at` to words `to ..` of `array`. */
+  get(array: Elements, to: number, at: number, count: number): void {
+    const words = this.#words;
+    const target = this.#view(array);
+    if (target === undefined) {
+      this.#asBytes!.set(
+        this.#bytes.subarray(at * 4, (at + count) * 4),
+        to * 4,
+      );
+    } else if (count < LONG) {
+      for (let i = 0; i < count; i++) target[to + i] = words[at + i]!;
+    } else target.set(words.subarray(at, at + count), to);
+  }
+
+  /** The words of `array`; undefined if they lie across word borders. */
+  #view(array: Elements): Int32Array | undefined {
+    if (array === this.#array) return this.#asWords;
+    const { buffer, byteOffset, byteLength } = array;
+    this.#asBytes = undefined;
+    if (array instanceof Int32Array) this.#asWords = array;
+    else if (byteOffset % 4 === 0) {
+      this.#asWords = new Int32Array(buffer, byteOffset, byteLength >> 2);
+    } else {
+      this.#asWords = undefined;
+      this.#asBytes = new Uint8Array(buffer, byteOffset, byteLength);
+    }
+    this.#array = array;
+    return this.#asWords;
+  }
+}

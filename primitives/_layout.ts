@@ -1,0 +1,77 @@
+/**
+ * The words of every primitive: the one table both languages obey. An entry is
+ * an Int32 index from the primitive's base; `length` is the number of words
+ * before its elements. `wasm/weft.h` asserts each row at compile time and
+ * `tests/layout_test.ts` compares the two texts.
+ *
+ * Words written by different agents lie at least 32 words (128 bytes) apart,
+ * which separates cache lines whatever the base's alignment.
+ */
+export const LAYOUT = {
+  mutex: { state: 0, starving: 1, length: 2 },
+  semaphore: {
+    magic: 0,
+    seal: 1,
+    permits: 2,
+    waiters: 3,
+    turn: 4,
+    bulk: 5,
+    claimant: 6,
+    claim: 7,
+    length: 8,
+  },
+  spsc_queue: {
+    magic: 0,
+    capacity: 1,
+    size: 2,
+    seal: 3,
+    closed: 4,
+    tail: 32,
+    head: 64,
+    length: 96,
+  },
+  mpmc_queue: {
+    magic: 0,
+    capacity: 1,
+    size: 2,
+    seal: 3,
+    tail: 32,
+    head: 64,
+    pop_epoch: 96,
+    pop_waiters: 97,
+    push_epoch: 128,
+    push_waiters: 129,
+    length: 160,
+  },
+  work_counter: {
+    magic: 0,
+    total: 1,
+    chunk: 2,
+    seal: 3,
+    next: 32,
+    done: 64,
+    target: 65,
+    finished: 66,
+    length: 67,
+  },
+} as const;
+
+/** What the `magic` word of a configured primitive names; never renumbered. */
+export const KIND = {
+  semaphore: 1,
+  spsc_queue: 2,
+  mpmc_queue: 3,
+  work_counter: 4,
+} as const;
+
+/** The name of a primitive with a row in {@linkcode LAYOUT}. */
+export type Stem = keyof typeof LAYOUT;
+
+/** The name of a primitive that carries its configuration. */
+export type ConfiguredStem = keyof typeof KIND;
+
+/** The version of this table: the low byte of every `magic` word. */
+export const VERSION = 1;
+
+/** "WF" in the high half of every `magic` word. */
+export const SIGNATURE = 0x5746;

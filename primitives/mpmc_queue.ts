@@ -1,0 +1,384 @@
+import { LAYOUT } from "./_layout.ts";
+import type { Elements } from "./_elements.ts";
+import {
+  ClosedError,
+  type End,
+  Queue,
+  type QueueConfig,
+  queueConfig,
+} from "./_queue.ts";
+import {
+  allocate,
+  attach,
+  format,
+  type Handle,
+  type Memory,
+  opened,
+} from "./_region.ts";
+import type { Sleep } from "./_wait.ts";
+
+const CAPACITY = LAYOUT.mpmc_queue.capacity;
+const SIZE = LAYOUT.mpmc_queue.size;
+const TAIL = LAYOUT.mpmc_queue.tail;
+const HEAD = LAYOUT.mpmc_queue.head;
+const POP_EPOCH = LAYOUT.mpmc_queue.pop_epoch;
+const PUSH_EPOCH = LAYOUT.mpmc_queue.push_epoch;
+/** The waiters of an end are counted in the word behind its epoch. */
+const WAITERS = 1;
+const SLOTS = LAYOUT.mpmc_queue.length;
+
+/** In `tail`: no ticket is given out any more. */
+const CLOSED_BIT = 1;
+/** Tickets count in steps of two, so that a slot can be half-way between. */
+const ONE = 2;
+/** Added to a ticket: its slot holds an element. */
+const FILLED = 1;
+
+/**
+ * A bounded queue, many producers to many consumers.
+ *
+ * ```text
+ * word 0    magic      kind and layout version
+ * word 1    capacity   elements, a power of two
+ * word 2    size       bytes an element
+ * word 3    seal       check word over the configuration
+ * word 32   tail       next ticket to push, in steps of 2; bit 0 CLOSED
+ * word 64   head       next ticket to pop, in steps of 2
+ * word 96   pop_epoch, pop_waiters    consumers sleep on the epoch; it
+ * word 128  push_epoch, push_waiters  changes when they shall look again
+ * word 160  slots: each a turn and an element, padded to 8 bytes
+ *           turn = t      free for the push with ticket t
+ *           turn = t + 1  filled, for the pop with ticket t
+ * ```
+ *
+ * Invariant: between free and filled a slot belongs to one agent, that which
+ * moved `tail` (or `head`) past its ticket.
+ * Progress: the `try` forms, `reserve` and `peek` never wait, but are not
+ * lock-free: elements behind one that is claimed and not yet published cannot
+ * be taken, so that they may answer "empty" (or "full") while another agent
+ * is between claiming a slot and publishing it. An agent terminated just there
+ * blocks the queue for good: where agents are terminated at will, use
+ * `LockFreeQueue`. Tickets wrap after 2^31 elements; an agent would have to
+ * stand still between two steps for exactly a multiple of that to notice.
+ * Fairness: first in, first out, in the order of claiming.
+ * C twin: `weft_mpmc_queue`. Source: Vyukov's bounded MPMC queue; sleeping by
+ * event counts (Reed and Kanodia 1979).
+ *
+ * @example Jobs for any number of workers
+ * ```ts
+ * import { MpmcQueue } from "@weft/sync";
+ *
+ * const jobs = MpmcQueue.create({ capacity: 64 }); // post jobs.handle
+ * for (let job = 0; job < 3; job++) await jobs.pushIntAsync(job);
+ * jobs.close();
+ * for await (const job of jobs) console.log(job); // 0, 1, 2
+ * ```
+ */
+export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #mask: number;
+  readonly #wordsPer: number;
+  /** Words from slot to slot. */
+  readonly #stride: number;
+  /** The ticket of a slot reserved, or peeked at, by this view. */
+  #reserved: number | undefined;
+  #peeked: number | undefined;
+
+  /**
+   * Attaches to the queue at `byteOffset`; writes nothing.
+   *
+   * @throws {TypeError} If `memory` is not shared, or no queue of this kind
+   * and layout version was initialized there.
+   * @throws {RangeError} If it does not fit there.
+   */
+  constructor(memory: Memory, byteOffset = 0) {
+    const words = attach("mpmc_queue", memory, byteOffset, bytesFor);
+    const capacity = words[CAPACITY]!;
+    const size = words[SIZE]!;
+    super("mpmc_queue", words, capacity, size);
+    this.#words = words;
+    this.#mask = capacity - 1;
+    this.#wordsPer = size / 4;
+    this.#stride = strideFor(size);
+  }
+
+  /** The bytes a queue of this configuration occupies. */
+  static byteLength(config: QueueConfig): number {
+    return bytesFor(...queueConfig(config));
+  }
+
+  /** Allocates an empty queue. */
+  static create<E = number>(config: QueueConfig): MpmcQueue<E> {
+    return MpmcQueue.init(allocate(MpmcQueue.byteLength(config)), 0, config);
+  }
+
+  /** Makes a region that nobody uses yet an empty queue. */
+  static init<E = number>(
+    memory: Memory,
+    byteOffset: number,
+    config: QueueConfig,
+  ): MpmcQueue<E> {
+    const [capacity, size] = queueConfig(config);
+    const bytes = bytesFor(capacity, size);
+    const stride = strideFor(size);
+    format(
+      "mpmc_queue",
+      memory,
+      byteOffset,
+      bytes,
+      [capacity, size],
+      (words) => {
+        for (let i = 0; i < capacity; i++) words[SLOTS + i * stride] = i * ONE;
+      },
+    );
+    return new MpmcQueue(memory, byteOffset);
+  }
+
+  /** Attaches to the queue a message brought. */
+  static from<E = number>(handle: Handle): MpmcQueue<E> {
+    return new MpmcQueue(...opened("mpmc_queue", handle));
+  }
+
+  override get size(): number {
+    const head = Atomics.load(this.#words, HEAD);
+    const tail = Atomics.load(this.#words, TAIL);
+    return Math.min((tail - head) >>> 1, this.capacity);
+  }
+
+  override get closed(): boolean {
+    return (Atomics.load(this.#words, TAIL) & CLOSED_BIT) !== 0;
+  }
+
+  override tryPushInt(value: number): boolean {
+    this.assertInts();
+    this.assertInt(value);
+    const ticket = this.#claimPush(1);
+    if (ticket === undefined) return false;
+    this.#words[this.#slot(ticket) + 1] = value; // published by (P)
+    this.#publish(ticket);
+    this.#wake(POP_EPOCH, 1);
+    return true;
+  }
+
+  override tryPopInt(): number | undefined {
+    this.assertInts();
+    const ticket = this.#claimPop(1);
+    if (ticket === undefined) return undefined;
+    const value = this.#words[this.#slot(ticket) + 1]!; // published by (P)
+    this.#free(ticket);
+    this.#wake(PUSH_EPOCH, 1);
+    return value;
+  }
+
+  override tryPush(src: Elements): boolean {
+    this.assertElement(src);
+    return this.tryPushMany(src, 1) === 1;
+  }
+
+  override tryPop(dst: Elements): boolean {
+    return this.tryPopMany(dst, 1) === 1;
+  }
+
+  override tryPushMany(src: Elements, n: number): number {
+    this.assertRoom(src, n);
+    if (n === 0) return 0;
+    const per = this.#wordsPer;
+    const first = this.#claimPush(n);
+    if (first === undefined) return 0;
+    const count = this.#claimed;
+    for (let i = 0; i < count; i++) {
+      const ticket = first + i * ONE | 0;
+      this.copier.put(src, i * per, this.#slot(ticket) + 1, per);
+      this.#publish(ticket);
+    }
+    this.#wake(POP_EPOCH, count);
+    return count;
+  }
+
+  override tryPopMany(dst: Elements, n: number): number {
+    this.assertRoom(dst, n);
+    if (n === 0) return 0;
+    const per = this.#wordsPer;
+    const first = this.#claimPop(n);
+    if (first === undefined) return 0;
+    const count = this.#claimed;
+    for (let i = 0; i < count; i++) {
+      const ticket = first + i * ONE | 0;
+      this.copier.get(dst, i * per, this.#slot(ticket) + 1, per);
+      this.#free(ticket);
+    }
+    this.#wake(PUSH_EPOCH, count);
+    return count;
+  }
+
+  override reserve(): number {
+    if (this.#reserved !== undefined) {
+      throw new TypeError("A slot is reserved already");
+    }
+    const ticket = this.#reserved = this.#claimPush(1);
+    return ticket === undefined ? -1 : (this.#slot(ticket) + 1) * 4;
+  }
+
+  override commit(): void {
+    const ticket = this.#reserved;
+    if (ticket === undefined) throw new TypeError("No slot is reserved");
+    this.#reserved = undefined;
+    this.#publish(ticket);
+    this.#wake(POP_EPOCH, 1);
+  }
+
+  override peek(): number {
+    const ticket = this.#peeked ??= this.#claimPop(1);
+    return ticket === undefined ? -1 : (this.#slot(ticket) + 1) * 4;
+  }
+
+  override consume(): void {
+    const ticket = this.#peeked;
+    if (ticket === undefined) throw new TypeError("No element was peeked at");
+    this.#peeked = undefined;
+    this.#free(ticket);
+    this.#wake(PUSH_EPOCH, 1);
+  }
+
+  override close(): void {
+    const words = this.#words;
+    if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;
+    this.#wake(POP_EPOCH, Infinity);
+    this.#wake(PUSH_EPOCH, Infinity);
+  }
+
+  #slot(ticket: number): number {
+    return SLOTS + (ticket >>> 1 & this.#mask) * this.#stride;
+  }
+
+  /** How many tickets the last claim got. */
+  #claimed = 0;
+
+  /** Claims up to `n` tickets to push; undefined if the queue is full. */
+  #claimPush(n: number): number | undefined {
+    const words = this.#words;
+    let tail = words[TAIL]!; // a hint: the exchange below checks it
+    for (;;) {
+      if (tail & CLOSED_BIT) throw new ClosedError();
+      const turn = Atomics.load(words, this.#slot(tail));
+      if (turn === tail) {
+        const count = n === 1 ? 1 : this.#run(tail, n, 0);
+        const next = tail + count * ONE | 0;
+        const seen = Atomics.compareExchange(words, TAIL, tail, next);
+        if (seen === tail) {
+          this.#claimed = count;
+          return tail;
+        }
+        tail = seen;
+        continue;
+      }
+      // The hint is old, or the slot is still that of the lap before: full.
+      const seen = Atomics.load(words, TAIL);
+      if (seen === tail) return undefined;
+      tail = seen;
+    }
+  }
+
+  /** Claims up to `n` tickets to pop; undefined if the queue is empty. */
+  #claimPop(n: number): number | undefined {
+    const words = this.#words;
+    let head = words[HEAD]!; // a hint: the exchange below checks it
+    for (;;) {
+      const turn = Atomics.load(words, this.#slot(head));
+      if (turn === (head + FILLED | 0)) {
+        const count = n === 1 ? 1 : this.#run(head, n, FILLED);
+        const next = head + count * ONE | 0;
+        const seen = Atomics.compareExchange(words, HEAD, head, next);
+        if (seen === head) {
+          this.#claimed = count;
+          return head;
+        }
+        head = seen;
+        continue;
+      }
+      const seen = Atomics.load(words, HEAD);
+      if (seen === head) {
+        if (Atomics.load(words, TAIL) === (head | CLOSED_BIT)) {
+          throw new ClosedError();
+        }
+        return undefined;
+      }
+      head = seen;
+    }
+  }
+
+  /** How many tickets in a row, up to `n`, have their slot in this state. */
+  #run(ticket: number, n: number, state: 0 | typeof FILLED): number {
+    const most = Math.min(n, this.capacity);
+    let count = 1;
+    for (; count < most; count++) {
+      const next = ticket + count * ONE | 0;
+      const turn = Atomics.load(this.#words, this.#slot(next));
+      if (turn !== (next + state | 0)) break;
+    }
+    return count;
+  }
+
+  /** (P) Hands a filled slot to the consumers. */
+  #publish(ticket: number): void {
+    Atomics.store(this.#words, this.#slot(ticket), ticket + FILLED | 0);
+  }
+
+  /** Hands a slot that was read to the producers, for the next lap. */
+  #free(ticket: number): void {
+    const next = ticket + this.capacity * ONE | 0;
+    Atomics.store(this.#words, this.#slot(ticket), next);
+  }
+
+  /** Wakes up to `n` sleepers at an end, if there are any. */
+  #wake(epoch: number, n: number): void {
+    const words = this.#words;
+    // Pairs with (W): we see the waiter, or it sees what we published.
+    if (Atomics.load(words, epoch + WAITERS) === 0) return;
+    Atomics.add(words, epoch, 1);
+    Atomics.notify(words, epoch, n);
+  }
+
+  protected override announce(end: End): Sleep {
+    const words = this.#words;
+    const index = end === "pop" ? POP_EPOCH : PUSH_EPOCH;
+    Atomics.add(words, index + WAITERS, 1); // (W) announce, then look again
+    return { words, index, value: Atomics.load(words, index) };
+  }
+
+  protected override withdraw(end: End): void {
+    const index = end === "pop" ? POP_EPOCH : PUSH_EPOCH;
+    Atomics.sub(this.#words, index + WAITERS, 1);
+  }
+
+  /**
+   * Two wakes may have come for elements behind one that was not published
+   * yet, and found nothing: whoever takes that one wakes the next in line.
+   */
+  protected override pass(end: End): void {
+    const words = this.#words;
+    if (end === "push") {
+      const tail = Atomics.load(words, TAIL);
+      if (tail & CLOSED_BIT) this.#wake(PUSH_EPOCH, Infinity);
+      else if (Atomics.load(words, this.#slot(tail)) === tail) {
+        this.#wake(PUSH_EPOCH, 1);
+      }
+      return;
+    }
+    const head = Atomics.load(words, HEAD);
+    if (Atomics.load(words, TAIL) === (head | CLOSED_BIT)) {
+      this.#wake(POP_EPOCH, Infinity);
+    } else if (
+      Atomics.load(words, this.#slot(head)) === (head + FILLED | 0)
+    ) this.#wake(POP_EPOCH, 1);
+  }
+}
+
+/** Words from slot to slot: the turn and the element, in multiples of two. */
+function strideFor(size: number): number {
+  return (4 + size + 7 >> 3) * 2;
+}
+
+function bytesFor(capacity: number, size: number): number {
+  return (SLOTS + capacity * strideFor(size)) * 4;
+}

@@ -1,0 +1,332 @@
+import { LAYOUT } from "./_layout.ts";
+import {
+  allocate,
+  type Handle,
+  type Memory,
+  opened,
+  Region,
+  viewPlain,
+} from "./_region.ts";
+import {
+  assertMayBlock,
+  assertTimeout,
+  type AsyncOptions,
+  block,
+  blockAsync,
+  type Waiting,
+} from "./_wait.ts";
+import { agentId } from "./agent.ts";
+
+const STATE = LAYOUT.mutex.state;
+const STARVING = LAYOUT.mutex.starving;
+
+const UNLOCKED = 0;
+const OWNER_MASK = 0x0fff_ffff;
+const ABANDONED_BIT = 1 << 28;
+const HANDOFF_BIT = 1 << 29;
+const CONTENDED_BIT = 1 << 30;
+
+/** A sleeper passed over for this long, in ms, is handed the mutex. */
+const PATIENCE = 1;
+/** The most looks before a sleep; how many pay off is learned below it. */
+const MAX_LOOKS = 100;
+
+/** How {@linkcode Mutex.lock}'s slow path ended. */
+type Outcome = false | "locked" | "abandoned";
+
+/**
+ * A held {@linkcode Mutex}: unlocks it at the end of a `using` block, once.
+ * Afterwards it holds nothing.
+ */
+export class MutexGuard implements Disposable {
+  #mutex: Mutex | undefined;
+
+  /**
+   * The mutex's last owner was given up by `abandon` while it held the mutex:
+   * what the mutex protects may be half changed.
+   */
+  readonly abandoned: boolean;
+
+  /** Made by a {@linkcode Mutex} that was locked just now. */
+  constructor(mutex: Mutex, abandoned: boolean) {
+    this.#mutex = mutex;
+    this.abandoned = abandoned;
+  }
+
+  /** The mutex, while this guard holds it. */
+  get mutex(): Mutex | undefined {
+    return this.#mutex;
+  }
+
+  /** Unlocks the mutex, if this guard still holds it. */
+  unlock(): void {
+    const mutex = this.#mutex;
+    this.#mutex = undefined;
+    mutex?.unlock();
+  }
+
+  /** As {@linkcode MutexGuard.unlock}. */
+  [Symbol.dispose](): void {
+    this.unlock();
+  }
+}
+
+/**
+ * A lock: one agent holds it at a time, the others sleep.
+ *
+ * ```text
+ * word 0  state     bits 0-27  the owner's agent id, or 0
+ *                   bit 28     ABANDONED: free, given up by `abandon`
+ *                   bit 29     HANDOFF: no owner, kept for a woken sleeper
+ *                   bit 30     CONTENDED: somebody may sleep on this word
+ * word 1  starving  1 while some sleeper was passed over for a millisecond
+ * ```
+ *
+ * Invariant: an agent asleep on `state` went to sleep on a value with
+ * CONTENDED set; whoever takes that bit away wakes one sleeper.
+ * Progress: `tryLock` is wait-free but for collisions with other agents'
+ * changes (lock-free); `lock` and `lockAsync` block; `unlock` is wait-free.
+ * An agent terminated while it holds the mutex keeps it until `abandon(id)`;
+ * one terminated while it waits costs the others at most a second.
+ * Fairness: newcomers may pass sleepers; a sleeper that lost out for a
+ * millisecond is handed the mutex by the next unlock.
+ * C twin: `weft_mutex`. Source: Drepper, "Futexes are tricky", mutex 3; the
+ * hand-off after a millisecond is that of Go's `sync.Mutex`.
+ *
+ * @example A section that one agent enters at a time
+ * ```ts
+ * import { Mutex } from "@weft/sync";
+ *
+ * const mutex = Mutex.create(); // post mutex.handle to workers
+ * const total = new Float64Array(new SharedArrayBuffer(8));
+ * {
+ *   using _lock = mutex.lock();
+ *   total[0]! += 0.5;
+ * }
+ * ```
+ */
+export class Mutex extends Region<"mutex"> {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #id: number;
+  /** How many looks a short wait took of late; adapts the spinning. */
+  #looks = 25;
+
+  /**
+   * Views the mutex at `byteOffset`, a multiple of 4; writes nothing. Zeroed
+   * memory is an unlocked mutex.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there.
+   */
+  constructor(memory: Memory, byteOffset = 0) {
+    const words = viewPlain("mutex", memory, byteOffset);
+    super("mutex", words);
+    this.#words = words;
+    this.#id = agentId();
+  }
+
+  /** The bytes a mutex occupies. */
+  static byteLength(): number {
+    return LAYOUT.mutex.length * 4;
+  }
+
+  /** Allocates an unlocked mutex. */
+  static create(): Mutex {
+    return new Mutex(allocate(Mutex.byteLength()));
+  }
+
+  /** Makes a region that nobody uses yet an unlocked mutex. */
+  static init(memory: Memory, byteOffset: number): Mutex {
+    const mutex = new Mutex(memory, byteOffset);
+    mutex.#words.fill(0);
+    return mutex;
+  }
+
+  /** Attaches to the mutex a message brought. */
+  static from(handle: Handle): Mutex {
+    return new Mutex(...opened("mutex", handle));
+  }
+
+  /** The id of the agent that holds the mutex, or 0. */
+  get owner(): number {
+    return Atomics.load(this.#words, STATE) & OWNER_MASK;
+  }
+
+  /** Locks the mutex if nobody holds it, without waiting. */
+  tryLock(): MutexGuard | undefined {
+    const words = this.#words;
+    let state = Atomics.compareExchange(words, STATE, UNLOCKED, this.#id);
+    while ((state & OWNER_MASK) === 0) {
+      if (state === UNLOCKED) return new MutexGuard(this, false);
+      // ABANDONED, or kept for a sleeper: it looks again and sleeps on.
+      const expected = state;
+      const taken = this.#id | (state & CONTENDED_BIT);
+      state = Atomics.compareExchange(words, STATE, expected, taken);
+      if (state === expected) {
+        return new MutexGuard(this, (state & ABANDONED_BIT) !== 0);
+      }
+    }
+    return undefined;
+  }
+
+  /**
+   * Locks the mutex, blocking up to `timeout` ms; `undefined` if it did not
+   * come free in that time.
+   *
+   * @throws {TypeError} If this agent may not block, or holds the mutex.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
+  lock(): MutexGuard;
+  /** As above, for at most `timeout` ms. */
+  lock(timeout: number): MutexGuard | undefined;
+  lock(timeout = Infinity): MutexGuard | undefined {
+    assertMayBlock("lock");
+    const words = this.#words;
+    if (timeout !== Infinity) assertTimeout(timeout);
+    const state = Atomics.compareExchange(words, STATE, UNLOCKED, this.#id);
+    if (state === UNLOCKED) return new MutexGuard(this, false);
+    if ((state & OWNER_MASK) === this.#id) {
+      throw new TypeError(
+        `Cannot lock a mutex twice: agent ${this.#id} holds it already`,
+      );
+    }
+    if (timeout > 0 && this.#spin()) return new MutexGuard(this, false);
+    return this.#guard(block(this.#lockSlow(), timeout));
+  }
+
+  /**
+   * As {@linkcode lock}, awaiting instead of blocking. Another task of the
+   * agent that holds the mutex may await it, too.
+   */
+  lockAsync(): Promise<MutexGuard>;
+  /** As above; `undefined` if `timeout` ms passed. */
+  lockAsync(options: AsyncOptions): Promise<MutexGuard | undefined>;
+  async lockAsync(options?: AsyncOptions): Promise<MutexGuard | undefined> {
+    return this.#guard(await blockAsync(() => this.#lockSlow(), options));
+  }
+
+  /**
+   * Unlocks the mutex and wakes a sleeper, if there is one.
+   *
+   * @throws {TypeError} If this agent does not hold it.
+   */
+  unlock(): void {
+    const words = this.#words;
+    const state = Atomics.compareExchange(words, STATE, this.#id, UNLOCKED);
+    if (state !== this.#id) this.#unlockSlow(state);
+  }
+
+  /**
+   * Frees the mutex if agent `id` holds it, which is known never to run again;
+   * the next guard says `abandoned`. False if `id` did not hold it.
+   *
+   * C twin: `weft_mutex_abandon`; the next lock gives `EOWNERDEAD`.
+   */
+  abandon(id: number): boolean {
+    const words = this.#words;
+    let state = Atomics.load(words, STATE);
+    while ((state & OWNER_MASK) === id && id !== 0) {
+      const expected = state;
+      state = Atomics.compareExchange(words, STATE, expected, ABANDONED_BIT);
+      if (state !== expected) continue;
+      if (state & CONTENDED_BIT) Atomics.notify(words, STATE, 1);
+      return true;
+    }
+    return false;
+  }
+
+  #guard(outcome: Outcome): MutexGuard | undefined {
+    return outcome === false
+      ? undefined
+      : new MutexGuard(this, outcome === "abandoned");
+  }
+
+  /** Looks for a short time whether the mutex comes free. */
+  #spin(): boolean {
+    const words = this.#words;
+    const most = Math.min(MAX_LOOKS, 2 * this.#looks + 10);
+    let looks = 0;
+    let locked = false;
+    for (; looks < most && !locked; looks++) {
+      const state = Atomics.load(words, STATE);
+      if (state & HANDOFF_BIT) break;
+      locked = state === UNLOCKED &&
+        Atomics.compareExchange(words, STATE, UNLOCKED, this.#id) === UNLOCKED;
+    }
+    this.#looks += (looks - this.#looks) >> 3;
+    return locked;
+  }
+
+  *#lockSlow(): Waiting<Outcome> {
+    const words = this.#words;
+    let state = Atomics.load(words, STATE);
+    let woken = false; // by a notify, so that a hand-off may be meant for us
+    let starved = false;
+    let contended = 0; // CONTENDED_BIT once we slept: others may sleep, too
+    let since = 0;
+    for (;;) {
+      const expected = state;
+      if (
+        (state & OWNER_MASK) === 0 &&
+        ((state & HANDOFF_BIT) === 0 || woken || starved)
+      ) {
+        // (C) Who slept keeps CONTENDED: it knows of no one, yet one unlock
+        // wakes only one sleeper, and the others must be woken by ours.
+        const taken = this.#id | (state & CONTENDED_BIT) | contended;
+        state = Atomics.compareExchange(words, STATE, expected, taken);
+        if (state !== expected) continue;
+        if (state & HANDOFF_BIT && !starved) Atomics.store(words, STARVING, 0);
+        return state & ABANDONED_BIT ? "abandoned" : "locked";
+      }
+      if ((state & CONTENDED_BIT) === 0) {
+        state |= CONTENDED_BIT;
+        const seen = Atomics.compareExchange(words, STATE, expected, state);
+        if (seen !== expected) {
+          state = seen;
+          continue;
+        }
+      }
+      if (contended === 0) {
+        contended = CONTENDED_BIT;
+        since = performance.now();
+      } else if (!starved && performance.now() - since > PATIENCE) {
+        starved = true;
+        Atomics.store(words, STARVING, 1);
+      }
+      const handoff = (state & HANDOFF_BIT) !== 0;
+      // Kept for a sleeper that may have been terminated: ours after a while.
+      const outcome = yield handoff
+        ? { words, index: STATE, value: state, atMost: PATIENCE }
+        : { words, index: STATE, value: state };
+      if (outcome === "timed-out") return false;
+      const before = state;
+      state = Atomics.load(words, STATE);
+      woken = outcome === "ok" || (handoff && state === before);
+    }
+  }
+
+  #unlockSlow(state: number): void {
+    const words = this.#words;
+    if ((state & OWNER_MASK) !== this.#id) {
+      const owner = state & OWNER_MASK;
+      throw new TypeError(
+        `Cannot unlock: agent ${this.#id} does not hold the mutex, ` +
+          (owner === 0 ? "nobody does" : `agent ${owner} does`),
+      );
+    }
+    // CONTENDED is set, and nobody but the owner changes the word now.
+    if (Atomics.load(words, STARVING) === 0) {
+      Atomics.store(words, STATE, UNLOCKED);
+      Atomics.notify(words, STATE, 1);
+      return;
+    }
+    const kept = HANDOFF_BIT | CONTENDED_BIT;
+    Atomics.store(words, STATE, kept);
+    if (Atomics.notify(words, STATE, 1) > 0) return;
+    // Nobody slept: the one that starved gave up, or was terminated.
+    Atomics.store(words, STARVING, 0);
+    if (Atomics.compareExchange(words, STATE, kept, UNLOCKED) === kept) {
+      Atomics.notify(words, STATE, 1);
+    }
+  }
+}

@@ -1,0 +1,322 @@
+import { LAYOUT } from "./_layout.ts";
+import {
+  allocate,
+  attach,
+  format,
+  type Handle,
+  inRange,
+  type Memory,
+  opened,
+  Region,
+} from "./_region.ts";
+import { relax, spinning } from "./_spin.ts";
+import {
+  assertMayBlock,
+  assertTimeout,
+  type AsyncOptions,
+  block,
+  blockAsync,
+  type Waiting,
+} from "./_wait.ts";
+
+const TOTAL = LAYOUT.work_counter.total;
+const CHUNK = LAYOUT.work_counter.chunk;
+const NEXT = LAYOUT.work_counter.next;
+const DONE = LAYOUT.work_counter.done;
+const TARGET = LAYOUT.work_counter.target;
+const FINISHED = LAYOUT.work_counter.finished;
+
+const MAX_TOTAL = 2 ** 30;
+const MAX_AGENTS = 2 ** 16;
+
+/** The states of `finished`. */
+const RUNNING = 0, AWAITED = 1, OVER = 2;
+
+/** How a counter hands out its work. */
+export interface WorkConfig {
+  /** Tasks handed out at a time by `"chunk"`, 1 to 2^30. */
+  readonly chunk?: number;
+  /**
+   * `"single"`: one task at a time; `"chunk"`: `chunk` tasks; `"guided"`:
+   * ever fewer, half an agent's share of what remains. `"chunk"` if `chunk`
+   * is given, else `"single"`.
+   */
+  readonly schedule?: "single" | "chunk" | "guided";
+  /** Agents that share the work, for `"guided"`, 1 to 2^16; 2 unless given. */
+  readonly agents?: number;
+}
+
+/** Tasks from `start` up to, but not with, `end`. */
+export interface WorkRange {
+  /** The first task. */
+  start: number;
+  /** The task behind the last. */
+  end: number;
+}
+
+/**
+ * Hands out the numbers 0 to total - 1 to any number of agents, each once, and
+ * tells when all are done.
+ *
+ * ```text
+ * word 0   magic     kind and layout version
+ * word 1   total     tasks, 0 to 2^30
+ * word 2   chunk     tasks handed out at a time; below 0: guided, for -chunk
+ *                    agents
+ * word 3   seal      check word over the configuration
+ * word 32  next      chunks handed out (guided: tasks)
+ * word 64  done      tasks done
+ * word 65  target    tasks to be done: total, or less once cancelled
+ * word 66  finished  0 running, 1 and somebody sleeps here, 2 over
+ * ```
+ *
+ * Invariant: done <= target; finished is over once they are equal.
+ * Progress: `next` and `nextRange` are wait-free (guided: lock-free), and
+ * answer "none" for ever after the end: `next` passes it at most once an
+ * agent. `done` is lock-free, `cancel` wait-free; `wait` blocks. Tasks of an
+ * agent that was terminated stay undone: whoever knows of it does them, or
+ * counts them by `done`.
+ * C twin: `weft_work_counter`. Source: Polychronopoulos and Kuck 1987 (guided
+ * self-scheduling); the shared counter is older than its papers.
+ *
+ * @example Sum of squares, by any number of agents
+ * ```ts
+ * import { WorkCounter } from "@weft/sync";
+ *
+ * const work = WorkCounter.create(10); // post work.handle to workers
+ * let sum = 0;
+ * for (let i; (i = work.next()) >= 0; work.done()) sum += i * i;
+ * if (!work.wait() || sum !== 285) throw new Error(`wrong sum ${sum}`);
+ * ```
+ */
+export class WorkCounter extends Region<"work_counter"> {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #total: number;
+  readonly #chunk: number;
+  /** What `next` has left of the range it took last. */
+  #start = 0;
+  #end = 0;
+
+  /**
+   * Attaches to the counter at `byteOffset`; writes nothing.
+   *
+   * @throws {TypeError} If `memory` is not shared, or no counter of this
+   * layout version was initialized there.
+   * @throws {RangeError} If it does not fit there.
+   */
+  constructor(memory: Memory, byteOffset = 0) {
+    const bytes = WorkCounter.byteLength();
+    const words = attach("work_counter", memory, byteOffset, () => bytes);
+    super("work_counter", words);
+    this.#words = words;
+    this.#total = words[TOTAL]!;
+    this.#chunk = words[CHUNK]!;
+  }
+
+  /** The bytes a counter occupies. */
+  static byteLength(): number {
+    return LAYOUT.work_counter.length * 4;
+  }
+
+  /** Allocates a counter of `total` tasks, 0 to 2^30. */
+  static create(total: number, config?: WorkConfig): WorkCounter {
+    const memory = allocate(WorkCounter.byteLength());
+    return WorkCounter.init(memory, 0, total, config);
+  }
+
+  /** Makes a region that nobody uses yet a counter of `total` tasks. */
+  static init(
+    memory: Memory,
+    byteOffset: number,
+    total: number,
+    config: WorkConfig = {},
+  ): WorkCounter {
+    inRange("The number of tasks", total, 0, MAX_TOTAL);
+    const bytes = WorkCounter.byteLength();
+    const words = [total, chunkOf(config)];
+    format("work_counter", memory, byteOffset, bytes, words, (words) => {
+      words[TARGET] = total;
+      words[FINISHED] = total === 0 ? OVER : RUNNING;
+    });
+    return new WorkCounter(memory, byteOffset);
+  }
+
+  /** Attaches to the counter a message brought. */
+  static from(handle: Handle): WorkCounter {
+    return new WorkCounter(...opened("work_counter", handle));
+  }
+
+  /** Tasks not handed out yet. */
+  get remaining(): number {
+    return this.#total - this.#handedOut(Atomics.load(this.#words, NEXT));
+  }
+
+  /** Tasks that are done. */
+  get completed(): number {
+    return Atomics.load(this.#words, DONE);
+  }
+
+  /** Whether `cancel` came before the last task was handed out. */
+  get cancelled(): boolean {
+    return Atomics.load(this.#words, TARGET) < this.#total;
+  }
+
+  /**
+   * The next task of this view, or -1 when there is none. A chunk is handed
+   * out to the view, task by task.
+   */
+  next(): number {
+    if (this.#start === this.#end) this.#take();
+    return this.#start === this.#end ? -1 : this.#start++;
+  }
+
+  /** The next tasks, or undefined when there are none. */
+  nextRange(): WorkRange | undefined {
+    if (this.#start === this.#end) this.#take();
+    const start = this.#start;
+    const end = this.#end;
+    this.#start = end;
+    return start === end ? undefined : { start, end };
+  }
+
+  /**
+   * Counts `n` tasks as done, and wakes who waits if they were the last.
+   *
+   * @throws {RangeError} If `n` is not an integer from 0 to 2^30, or more
+   * tasks would be done than there are.
+   */
+  done(n = 1): void {
+    inRange("Tasks done", n, 0, MAX_TOTAL);
+    const words = this.#words;
+    let done = words[DONE]!; // a hint: the exchange below checks it
+    for (;;) {
+      if (done + n > this.#total) {
+        const now = Atomics.load(words, DONE);
+        if (now === done) {
+          throw new RangeError(
+            `Cannot count ${n} tasks as done: ${done} of ${this.#total} are`,
+          );
+        }
+        done = now;
+        continue;
+      }
+      const seen = Atomics.compareExchange(words, DONE, done, done + n);
+      if (seen === done) break;
+      done = seen;
+    }
+    // (T) Pairs with (C): we see the lower target, or `cancel` sees our tasks.
+    if (done + n >= Atomics.load(words, TARGET)) this.#finish();
+  }
+
+  /**
+   * Blocks until all tasks are done (after `cancel`: all that were handed
+   * out), up to `timeout` ms; false if that time passed.
+   *
+   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
+  wait(timeout = Infinity): boolean {
+    assertMayBlock("wait");
+    if (timeout !== Infinity) assertTimeout(timeout);
+    for (let i = timeout > 0 ? spinning.rounds : 0;; i--) {
+      if (Atomics.load(this.#words, FINISHED) === OVER) return true;
+      if (i === 0) return block(this.#waitSlow(), timeout);
+      relax();
+    }
+  }
+
+  /** As {@linkcode wait}, awaiting instead of blocking. */
+  waitAsync(options?: AsyncOptions): Promise<boolean> {
+    return blockAsync(() => this.#waitSlow(), options);
+  }
+
+  /** Hands out no more tasks; `wait` ends when those handed out are done. */
+  cancel(): void {
+    const words = this.#words;
+    const end = this.#endOfNext();
+    const was = Atomics.exchange(words, NEXT, end);
+    if ((was >>> 0) >= end) return;
+    const target = this.#handedOut(was);
+    Atomics.store(words, TARGET, target); // (C) then look at what is done
+    if (Atomics.load(words, DONE) >= target) this.#finish();
+  }
+
+  /** Takes the next range for this view, if there is one. */
+  #take(): void {
+    const words = this.#words;
+    const total = this.#total;
+    const chunk = this.#chunk;
+    if (chunk < 0) return this.#takeGuided(-chunk);
+    const chunks = this.#endOfNext();
+    // What we passed the end by, we see: no agent passes it twice.
+    if ((words[NEXT]! >>> 0) >= chunks) return;
+    const taken = Atomics.add(words, NEXT, 1) >>> 0;
+    if (taken >= chunks) return;
+    this.#start = taken * chunk;
+    this.#end = Math.min(this.#start + chunk, total);
+  }
+
+  #takeGuided(agents: number): void {
+    const words = this.#words;
+    const total = this.#total;
+    let next = words[NEXT]!; // a hint: the exchange below checks it
+    while (next < total) {
+      const start = next;
+      const share = Math.floor((total - start) / (2 * agents));
+      const end = start + Math.max(share, 1);
+      next = Atomics.compareExchange(words, NEXT, start, end);
+      if (next !== start) continue;
+      this.#start = start;
+      this.#end = end;
+      return;
+    }
+  }
+
+  /** What `next` is when nothing is left. */
+  #endOfNext(): number {
+    const chunk = this.#chunk;
+    return chunk < 0 ? this.#total : Math.ceil(this.#total / chunk);
+  }
+
+  /** Tasks handed out when `next` is this. */
+  #handedOut(next: number): number {
+    const step = Math.max(this.#chunk, 1);
+    return Math.min((next >>> 0) * step, this.#total);
+  }
+
+  #finish(): void {
+    const words = this.#words;
+    const was = Atomics.exchange(words, FINISHED, OVER);
+    if (was === AWAITED) Atomics.notify(words, FINISHED);
+  }
+
+  *#waitSlow(): Waiting<boolean> {
+    const words = this.#words;
+    for (;;) {
+      const was = Atomics.compareExchange(words, FINISHED, RUNNING, AWAITED);
+      if (was === OVER) return true;
+      const outcome = yield { words, index: FINISHED, value: AWAITED };
+      if (outcome === "timed-out") {
+        return Atomics.load(words, FINISHED) === OVER;
+      }
+    }
+  }
+}
+
+/** The `chunk` word: tasks at a time, or minus the agents if guided. */
+function chunkOf({ chunk, schedule, agents = 2 }: WorkConfig): number {
+  if (chunk !== undefined) inRange("A chunk", chunk, 1, MAX_TOTAL);
+  inRange("The number of agents", agents, 1, MAX_AGENTS);
+  switch (schedule ?? (chunk === undefined ? "single" : "chunk")) {
+    case "single":
+      return 1;
+    case "chunk":
+      return chunk ?? 1;
+    case "guided":
+      return -agents;
+    default:
+      throw new TypeError(
+        `A schedule is "single", "chunk" or "guided": received ${schedule}`,
+      );
+  }
+}
