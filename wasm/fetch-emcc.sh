@@ -35,7 +35,7 @@ mirror=$(apt-get indextargets --format '$(REPO_URI) $(ORIGIN)' \
   /etc/apt/sources.list /etc/apt/sources.list.d 2> /dev/null | head -1 || true)
 [ -n "$mirror" ] || fail "no Debian mirror in the configuration of apt"
 
-mkdir -p "$apt/lists/partial" "$apt/parts" "$apt/debs" "$part"
+mkdir -p "$apt/lists/partial" "$apt/none" "$part"
 : > "$apt/status"
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 echo "deb [signed-by=$keys] $mirror sid main" > "$apt/sources.list"
@@ -44,8 +44,9 @@ echo "deb [signed-by=$keys] $mirror sid main" > "$apt/sources.list"
 # Signatures are checked; the date is not, as a mirror may be a frozen copy.
 cat > "$apt/apt.conf" << CONF
 Dir::State "$apt"; Dir::State::status "$apt/status"; Dir::State::lists "$apt/lists";
-Dir::Cache "$apt"; Dir::Etc::sourcelist "$apt/sources.list";
-Dir::Etc::sourceparts "$apt/parts"; Dir::Etc::preferencesparts "$apt/parts";
+Dir::Cache "$apt"; Dir::Cache::pkgcache "pkg"; Dir::Cache::srcpkgcache "srcpkg";
+Dir::Etc::sourcelist "$apt/sources.list";
+Dir::Etc::sourceparts "$apt/none"; Dir::Etc::preferencesparts "$apt/none";
 APT::Install-Recommends "false"; APT::Sandbox::User "$(id -un)";
 Acquire::Check-Valid-Until "false"; Acquire::Languages "none";
 Acquire::Retries "3"; Debug::NoLocking "true";
@@ -53,27 +54,39 @@ Acquire::Retries "3"; Debug::NoLocking "true";
 #clear APT::Update::Post-Invoke-Success;
 #clear DPkg::Post-Invoke;
 CONF
-export APT_CONFIG=$apt/apt.conf DEBIAN_FRONTEND=noninteractive
+apt() { DEBIAN_FRONTEND=noninteractive apt-get -qq -c "$apt/apt.conf" "$@"; }
 
 # Packages that never run here: the machine has a Node and a Python, and code
 # for the machine itself is not compiled. Only saves time, so names may age.
 unused='^(nodejs|libnode|node-(undici|llhttp)|(lib)?python3|binutils|libbinutils'
-unused+='|lib(gcc|stdc\+\+|objc)-.*-dev|libc6-dev|linux-libc-dev|libicu-dev'
+unused+='|lib(gcc|stdc\+\+|objc)-.*-dev|libc6-dev|linux-libc-dev|libicu'
 unused+='|lib(asan|tsan|lsan|hwasan|ubsan|gprofng|cc1|quadmath|itm|gomp)[0-9]'
 unused+='|libclang1-|tzdata|ccache|libc-gconv|openssl-provider)'
 
-download() {
-  apt-get update -qq
-  apt-get install -y -qq --print-uris emscripten libc-bin > "$apt/uris"
-  cd "$apt/debs"
-  awk '{ sub(/_.*/, "", $2); print $2 }' "$apt/uris" | grep -vE "$unused" |
-    xargs apt-get download -qq
+list() { # names of the packages, largest first
+  apt update
+  apt install -y --print-uris emscripten libc-bin |
+    awk '{ sub(/_.*/, "", $2); print $3, $2 }' | sort -rn | cut -d' ' -f2 |
+    grep -vE "$unused"
 }
-(download) > "$apt/log" 2>&1 || fail "apt: $(tail -3 "$apt/log")"
+take() { # FILE: fetches and unpacks the packages it lists
+  mkdir "$1.debs"
+  cd "$1.debs"
+  xargs -a "$1" apt-get -qq -c "$apt/apt.conf" download
+  for deb in *.deb; do dpkg-deb -x "$deb" "$part"; done
+}
 
-# Largest first: one package's unpacking does not use a second core.
-find "$apt/debs" -name '*.deb' -printf '%s %p\n' | sort -rn | cut -d' ' -f2 |
-  xargs -P "$(nproc)" -I{} dpkg-deb -x {} "$part"
+# Four at once: neither a connection nor a core alone keeps up.
+list > "$apt/names" 2> "$apt/log" || fail "apt: $(tail -1 "$apt/log")"
+split -n r/4 "$apt/names" "$apt/names."
+jobs=()
+for names in "$apt"/names.??; do
+  take "$names" >> "$apt/log" 2>&1 &
+  jobs+=($!)
+done
+for job in "${jobs[@]}"; do
+  wait "$job" || fail "apt: $(tail -1 "$apt/log")"
+done
 rm -rf "$apt" "$part"/usr/share/{doc,locale,man}
 
 inside() { # PATTERN: the last file that matches below $part, as below $dest
