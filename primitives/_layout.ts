@@ -25,9 +25,10 @@ export const LAYOUT = {
     capacity: 1,
     size: 2,
     seal: 3,
-    closed: 4,
     tail: 32,
+    head_cache: 33,
     head: 64,
+    tail_cache: 65,
     length: 96,
   },
   mpmc_queue: {

@@ -21,6 +21,8 @@ const CAPACITY = LAYOUT.spsc_queue.capacity;
 const SIZE = LAYOUT.spsc_queue.size;
 const TAIL = LAYOUT.spsc_queue.tail;
 const HEAD = LAYOUT.spsc_queue.head;
+const HEAD_CACHE = LAYOUT.spsc_queue.head_cache;
+const TAIL_CACHE = LAYOUT.spsc_queue.tail_cache;
 const DATA = LAYOUT.spsc_queue.length;
 
 /** The other side sleeps on this word. */
@@ -40,14 +42,16 @@ const ONE = 4;
  * word 3   seal      check word over the configuration
  * word 32  tail      bits 2-31 where the producer writes next, bit 0 WAITING:
  *                    the consumer sleeps here, bit 1 CLOSED
+ * word 33  head_cache  what the producer last saw of `head`
  * word 64  head      bits 2-31 where the consumer reads next, bit 0 WAITING:
  *                    the producer sleeps here, bit 1 CLOSED
+ * word 65  tail_cache  what the consumer last saw of `tail`
  * word 96  the elements
  * ```
  *
  * The producer alone moves `tail` and the consumer alone moves `head`, so each
- * knows its own index from a plain read; the other's it keeps until that says
- * full or empty.
+ * knows its own index from a plain read; what it saw of the other's it keeps
+ * beside its own, until that says full or empty.
  *
  * Invariant: head <= tail <= head + capacity, modulo 2^30 elements.
  * Progress: all but the blocking and async forms are wait-free. An agent
@@ -74,9 +78,6 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
   /** `capacity`, in steps of an index. */
   readonly #span: number;
   readonly #wordsPer: number;
-  /** The other side's index when last looked at; it can only have grown. */
-  #headCache: number;
-  #tailCache: number;
   #reserved = false;
   #peeked = false;
 
@@ -96,8 +97,6 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     this.#mask = capacity - 1;
     this.#span = capacity * ONE;
     this.#wordsPer = size / 4;
-    this.#headCache = Atomics.load(words, HEAD) & INDEX_MASK;
-    this.#tailCache = Atomics.load(words, TAIL) & INDEX_MASK;
   }
 
   /** The bytes a queue of this configuration occupies. */
@@ -239,25 +238,27 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     return Math.min(count, this.capacity - (index >>> 2 & this.#mask));
   }
 
-  /** Free elements, looking for `wanted` of them. */
+  /** Free elements; looks at the consumer if fewer than `wanted` are known. */
   #room(tail: number, wanted = 1): number {
-    // A cache so old that it seems to be ahead counts as full, too.
-    let room = this.#span - (tail - this.#headCache >>> 0);
+    const words = this.#words;
+    let room = this.#span - (tail - words[HEAD_CACHE]! | 0);
     if (room < wanted * ONE) {
-      this.#headCache = Atomics.load(this.#words, HEAD) & INDEX_MASK;
-      room = this.#span - (tail - this.#headCache >>> 0);
-      if (room <= 0) this.#assertOpen();
+      const head = Atomics.load(words, HEAD) & INDEX_MASK;
+      words[HEAD_CACHE] = head;
+      room = this.#span - (tail - head | 0);
+      if (room === 0) this.#assertOpen();
     }
     return room >> 2;
   }
 
-  /** Elements to take, looking for `wanted` of them. */
+  /** Elements; looks at the producer if fewer than `wanted` are known. */
   #filled(head: number, wanted = 1): number {
-    let filled = this.#tailCache - head | 0;
+    const words = this.#words;
+    let filled = words[TAIL_CACHE]! - head | 0;
     if (filled < wanted * ONE) {
-      const tail = Atomics.load(this.#words, TAIL);
-      this.#tailCache = tail & INDEX_MASK;
-      filled = this.#tailCache - head | 0;
+      const tail = Atomics.load(words, TAIL);
+      words[TAIL_CACHE] = tail & INDEX_MASK;
+      filled = (tail & INDEX_MASK) - head | 0;
       if (filled === 0 && tail & CLOSED_BIT) throw new ClosedError();
     }
     return filled >> 2;
