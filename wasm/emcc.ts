@@ -20,6 +20,20 @@ const OLDEST = "3.1.58";
 const FETCH = fileURLToPath(new URL("./fetch-emcc.sh", import.meta.url));
 const HEADER = fileURLToPath(new URL("./weft.h", import.meta.url));
 
+/**
+ * Flags of a module with pthreads that Deno and Node can load. Without
+ * `-sSTRICT` the first build takes minutes: Emscripten makes more libraries.
+ */
+export const PTHREADS: readonly string[] = [
+  "-O2",
+  "-pthread",
+  "--no-entry",
+  "-sSTRICT",
+  "-sMODULARIZE",
+  "-sEXPORT_ES6",
+  "-sEXPORTED_RUNTIME_METHODS=wasmMemory",
+];
+
 /** Thrown where there is no compiler; its message is one line for the user. */
 export class NoCompiler extends Error {
   override readonly name = "NoCompiler";
@@ -44,9 +58,9 @@ export interface Build {
    * Absolute paths. C and C++ files are compiled; any other file (a header, a
    * `--pre-js`) is only watched for changes, and `weft.h` always is.
    */
-  sources: string[];
+  sources: readonly string[];
   /** Flags, apart from the sources and `-o`. */
-  args: string[];
+  args: readonly string[];
   /** Absolute path of the result: an `.mjs` of `emcc`, a `.wasm` of clang. */
   out: string;
   /** Prints no progress and no warnings. */
@@ -164,8 +178,8 @@ async function make(tool: string, version: string, build: Build) {
 
 async function compile(
   tool: string,
-  args: string[],
-  sources: string[],
+  args: readonly string[],
+  sources: readonly string[],
   out: string,
   quiet: boolean,
 ) {
@@ -190,7 +204,7 @@ async function compile(
   }
 }
 
-function fingerprint(words: string[], sources: string[]): string {
+function fingerprint(words: string[], sources: readonly string[]): string {
   const hash = createHash("sha256").update(JSON.stringify(words));
   for (const file of [...sources, HEADER]) {
     const bytes = fs.existsSync(file) ? fs.readFileSync(file) : "";

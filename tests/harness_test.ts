@@ -1,0 +1,41 @@
+// Every way in which a test file can fail to pass is reported as a failure.
+import * as assert from "uvu/assert";
+import { fileURLToPath } from "node:url";
+import { suite } from "./harness.ts";
+import { runFile } from "./process.ts";
+
+/** A fixture: tests that pass, failures, and a part of what is printed. */
+const FIXTURES: [string, number, number, string][] = [
+  ["passing", 2, 0, ""],
+  ["thread_asleep", 1, 0, ""],
+  ["failing", 1, 1, "Expected values to be strictly equal"],
+  ["no_tests", 0, 1, "no tests in this file"],
+  ["forgotten_run", 0, 1, "no tests in this file"],
+  ["throwing_before", 0, 2, "before is broken"],
+  ["throwing_after", 2, 1, "after is broken"],
+  ["throwing_each", 2, 3, "afterEach is broken"],
+  ["thrown_string", 1, 2, "threw only a string"],
+  ["unsettled", 1, 1, "no end within 100 ms"],
+  ["asleep", 1, 2, 'killed after 2 s in "Asleep: sleeps for ever"'],
+  ["asleep_outside", 0, 1, "killed after 2 s before its first test"],
+  ["exiting", 0, 2, 'in "Exiting: ends the process"'],
+  ["killed", 1, 1, 'killed by SIGKILL in "Killed: is killed"'],
+  ["thrown_later", 1, 1, "too late"],
+  ["broken", 0, 1, "broken at its end"],
+  ["thread_fails", 0, 1, "the thread is broken"],
+  ["thread_stopped", 0, 1, "the thread was stopped"],
+];
+
+const test = suite("run.ts");
+
+for (const [name, passed, failed, text] of FIXTURES) {
+  const verb = failed === 0 ? "passes" : "fails";
+  test(`${verb} fixtures/${name}.ts`, async () => {
+    const url = new URL(`fixtures/${name}.ts`, import.meta.url);
+    const outcome = await runFile(fileURLToPath(url), 2);
+    const said = `${outcome.problem}\n${outcome.output}`;
+    assert.is(outcome.passed, passed, said);
+    assert.is(outcome.failed, failed, said);
+    assert.match(said, text);
+  });
+}
