@@ -355,9 +355,12 @@ static inline int32_t weft__notify(int32_t *word, int32_t count) {
 
 /* Passes about a microsecond without touching shared memory. */
 static inline void weft__relax(void) {
-  for (volatile int i = 0; i < 400; i = i + 1) {
+  volatile int left = 400;
+  while (left > 0) {
+    int rest = left;
+    left = rest - 1;
 #if defined(__x86_64__) || defined(__i386__)
-    if (i % 16 == 0) __builtin_ia32_pause();
+    if (rest % 16 == 0) __builtin_ia32_pause();
 #endif
   }
 }
