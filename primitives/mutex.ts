@@ -156,9 +156,10 @@ export class Mutex extends Region<"mutex"> {
   tryLock(): MutexGuard | undefined {
     const words = this.#words;
     let state = Atomics.compareExchange(words, STATE, UNLOCKED, this.#id);
+    if (state === UNLOCKED) return new MutexGuard(this, false);
+    // Without an owner it is ABANDONED, kept for a sleeper, which then looks
+    // again and sleeps on, or came free just now.
     while ((state & OWNER_MASK) === 0) {
-      if (state === UNLOCKED) return new MutexGuard(this, false);
-      // ABANDONED, or kept for a sleeper: it looks again and sleeps on.
       const expected = state;
       const taken = this.#id | (state & CONTENDED_BIT);
       state = Atomics.compareExchange(words, STATE, expected, taken);
