@@ -1,0 +1,84 @@
+/**
+ * Every primitive in one table, for what is promised of all of them.
+ *
+ * @module
+ */
+
+import {
+  type Handle,
+  type Memory,
+  MpmcQueue,
+  Mutex,
+  type Region,
+  Semaphore,
+  SpscQueue,
+  WorkCounter,
+} from "../mod.ts";
+
+/** How one primitive is made, attached to and used. */
+export interface Kind {
+  stem: string;
+  /** Whether it has a head word, so that attaching can fail. */
+  configured: boolean;
+  byteLength: number;
+  init(memory: Memory, byteOffset: number): Region;
+  attach(memory: Memory, byteOffset?: number): Region;
+  from(handle: Handle): Region;
+  /** Changes it, by one view, so that {@linkcode Kind.used} can tell. */
+  use(view: Region): void;
+  /** Whether {@linkcode Kind.use} was called once, as another view sees it. */
+  used(view: Region): boolean;
+}
+
+const queue = { capacity: 3, size: 4 };
+
+/** All primitives, in the order of `mod.ts`. */
+export const KINDS: Kind[] = [{
+  stem: "mutex",
+  configured: false,
+  byteLength: Mutex.byteLength(),
+  init: (memory, at) => Mutex.init(memory, at),
+  attach: (memory, at) => new Mutex(memory, at),
+  from: (handle) => Mutex.from(handle),
+  use: (view) => (view as Mutex).lock(),
+  used: (view) => (view as Mutex).owner !== 0,
+}, {
+  stem: "semaphore",
+  configured: true,
+  byteLength: Semaphore.byteLength(),
+  init: (memory, at) => Semaphore.init(memory, at, 5),
+  attach: (memory, at) => new Semaphore(memory, at),
+  from: (handle) => Semaphore.from(handle),
+  use: (view) => (view as Semaphore).acquire(2),
+  used: (view) => (view as Semaphore).available === 3,
+}, {
+  stem: "spsc_queue",
+  configured: true,
+  byteLength: SpscQueue.byteLength(queue),
+  init: (memory, at) => SpscQueue.init(memory, at, queue),
+  attach: (memory, at) => new SpscQueue(memory, at),
+  from: (handle) => SpscQueue.from(handle),
+  use: (view) => (view as SpscQueue).pushInt(-7),
+  used: (view) => (view as SpscQueue).popInt() === -7,
+}, {
+  stem: "mpmc_queue",
+  configured: true,
+  byteLength: MpmcQueue.byteLength(queue),
+  init: (memory, at) => MpmcQueue.init(memory, at, queue),
+  attach: (memory, at) => new MpmcQueue(memory, at),
+  from: (handle) => MpmcQueue.from(handle),
+  use: (view) => (view as MpmcQueue).pushInt(-7),
+  used: (view) => (view as MpmcQueue).popInt() === -7,
+}, {
+  stem: "work_counter",
+  configured: true,
+  byteLength: WorkCounter.byteLength(),
+  init: (memory, at) => WorkCounter.init(memory, at, 10, { chunk: 3 }),
+  attach: (memory, at) => new WorkCounter(memory, at),
+  from: (handle) => WorkCounter.from(handle),
+  use: (view) => (view as WorkCounter).nextRange(),
+  used: (view) => (view as WorkCounter).remaining === 7,
+}];
+
+/** Those with a head word. */
+export const CONFIGURED: Kind[] = KINDS.filter((kind) => kind.configured);
