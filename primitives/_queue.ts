@@ -69,7 +69,11 @@ export abstract class Queue<Kind extends string, E = number>
   readonly elementSize: number;
   /** The bytes that `reserve` and `peek` point into. */
   readonly bytes: Uint8Array;
-  /** Copies elements in and out. */
+  /**
+   * Copies elements in and out.
+   *
+   * @internal
+   */
   protected readonly copier: Copier;
 
   /** Views a queue whose words were checked. */
@@ -174,11 +178,21 @@ export abstract class Queue<Kind extends string, E = number>
   /**
    * Announces that this agent is about to sleep at `end`, and on what. The
    * caller looks once more after this. Undefined if it need not sleep.
+   *
+   * @internal
    */
   protected abstract announce(end: End): Sleep | undefined;
-  /** Takes an announcement back. */
+  /**
+   * Takes an announcement back.
+   *
+   * @internal
+   */
   protected abstract withdraw(end: End): void;
-  /** Passes a wake on, if after this waiter others can go on, too. */
+  /**
+   * Passes a wake on, if after this waiter others can go on, too.
+   *
+   * @internal
+   */
   protected abstract pass(end: End): void;
 
   /** Appends, blocking up to `timeout` ms; false if no room came free. */

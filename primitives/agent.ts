@@ -1,3 +1,9 @@
+/**
+ * The identity of an agent.
+ *
+ * @module
+ */
+
 import { inRange } from "./_region.ts";
 
 /** The largest agent id: ids share a word with a lock's flags. */

@@ -1,3 +1,9 @@
+/**
+ * A bounded queue, many producers to many consumers.
+ *
+ * @module
+ */
+
 import { LAYOUT } from "./_layout.ts";
 import type { Elements } from "./_elements.ts";
 import {
@@ -16,6 +22,11 @@ import {
   opened,
 } from "./_region.ts";
 import type { Sleep } from "./_wait.ts";
+
+export type { Elements } from "./_elements.ts";
+export { ClosedError, Queue, type QueueConfig } from "./_queue.ts";
+export { type Handle, type Memory, Region } from "./_region.ts";
+export type { AsyncOptions } from "./_wait.ts";
 
 const CAPACITY = LAYOUT.mpmc_queue.capacity;
 const SIZE = LAYOUT.mpmc_queue.size;
@@ -139,16 +150,19 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     return new MpmcQueue(...opened("mpmc_queue", handle));
   }
 
+  /** Elements in the queue; a moment later it may be another number. */
   override get size(): number {
     const head = Atomics.load(this.#words, HEAD);
     const tail = Atomics.load(this.#words, TAIL);
     return Math.min((tail - head) >>> 1, this.capacity);
   }
 
+  /** Whether `close` was called; elements may still be in the queue. */
   override get closed(): boolean {
     return (Atomics.load(this.#words, TAIL) & CLOSED_BIT) !== 0;
   }
 
+  /** Appends a 4-byte element: see {@linkcode Queue.tryPushInt}. */
   override tryPushInt(value: number): boolean {
     this.assertInts();
     this.assertInt(value);
@@ -160,6 +174,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     return true;
   }
 
+  /** Takes a 4-byte element: see {@linkcode Queue.tryPopInt}. */
   override tryPopInt(): number | undefined {
     this.assertInts();
     const ticket = this.#claimPop(1);
@@ -170,15 +185,18 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     return value;
   }
 
+  /** Appends an element: see {@linkcode Queue.tryPush}. */
   override tryPush(src: Elements): boolean {
     this.assertElement(src);
     return this.tryPushMany(src, 1) === 1;
   }
 
+  /** Takes an element: see {@linkcode Queue.tryPop}. */
   override tryPop(dst: Elements): boolean {
     return this.tryPopMany(dst, 1) === 1;
   }
 
+  /** Appends elements: see {@linkcode Queue.tryPushMany}. */
   override tryPushMany(src: Elements, n: number): number {
     this.assertRoom(src, n);
     if (n === 0) return 0;
@@ -195,6 +213,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     return count;
   }
 
+  /** Takes elements: see {@linkcode Queue.tryPopMany}. */
   override tryPopMany(dst: Elements, n: number): number {
     this.assertRoom(dst, n);
     if (n === 0) return 0;
@@ -211,6 +230,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     return count;
   }
 
+  /** Begins to append in place: see {@linkcode Queue.reserve}. */
   override reserve(): number {
     if (this.#reserved !== undefined) {
       throw new TypeError("A slot is reserved already");
@@ -219,6 +239,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     return ticket === undefined ? -1 : (this.#slot(ticket) + 1) * 4;
   }
 
+  /** Appends what was reserved: see {@linkcode Queue.commit}. */
   override commit(): void {
     const ticket = this.#reserved;
     if (ticket === undefined) throw new TypeError("No slot is reserved");
@@ -227,11 +248,13 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     this.#wake(POP_EPOCH, 1);
   }
 
+  /** Begins to take in place: see {@linkcode Queue.peek}. */
   override peek(): number {
     const ticket = this.#peeked ??= this.#claimPop(1);
     return ticket === undefined ? -1 : (this.#slot(ticket) + 1) * 4;
   }
 
+  /** Takes what was peeked at: see {@linkcode Queue.consume}. */
   override consume(): void {
     const ticket = this.#peeked;
     if (ticket === undefined) throw new TypeError("No element was peeked at");
@@ -240,6 +263,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     this.#wake(PUSH_EPOCH, 1);
   }
 
+  /** Closes the queue for good: see {@linkcode Queue.close}. */
   override close(): void {
     const words = this.#words;
     if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;
@@ -339,6 +363,11 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     Atomics.notify(words, epoch, n);
   }
 
+  /**
+   * Counts a waiter at an end.
+   *
+   * @internal
+   */
   protected override announce(end: End): Sleep {
     const words = this.#words;
     const index = end === "pop" ? POP_EPOCH : PUSH_EPOCH;
@@ -346,6 +375,11 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     return { words, index, value: Atomics.load(words, index) };
   }
 
+  /**
+   * Counts it no more.
+   *
+   * @internal
+   */
   protected override withdraw(end: End): void {
     const index = end === "pop" ? POP_EPOCH : PUSH_EPOCH;
     Atomics.sub(this.#words, index + WAITERS, 1);
@@ -354,6 +388,8 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
   /**
    * Two wakes may have come for elements behind one that was not published
    * yet, and found nothing: whoever takes that one wakes the next in line.
+   *
+   * @internal
    */
   protected override pass(end: End): void {
     const words = this.#words;

@@ -1,3 +1,9 @@
+/**
+ * A lock that one agent holds at a time.
+ *
+ * @module
+ */
+
 import { LAYOUT } from "./_layout.ts";
 import {
   allocate,
@@ -16,6 +22,9 @@ import {
   type Waiting,
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
+
+export { type Handle, type Memory, Region } from "./_region.ts";
+export type { AsyncOptions } from "./_wait.ts";
 
 const STATE = LAYOUT.mutex.state;
 const STARVING = LAYOUT.mutex.starving;

@@ -1,3 +1,9 @@
+/**
+ * A counting semaphore for several permits at once.
+ *
+ * @module
+ */
+
 import { LAYOUT } from "./_layout.ts";
 import {
   allocate,
@@ -19,6 +25,9 @@ import {
   type Waiting,
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
+
+export { type Handle, type Memory, Region } from "./_region.ts";
+export type { AsyncOptions } from "./_wait.ts";
 
 const PERMITS = LAYOUT.semaphore.permits;
 const WAITERS = LAYOUT.semaphore.waiters;

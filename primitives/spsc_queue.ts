@@ -1,3 +1,9 @@
+/**
+ * A bounded queue from one producer to one consumer.
+ *
+ * @module
+ */
+
 import { LAYOUT } from "./_layout.ts";
 import type { Elements } from "./_elements.ts";
 import {
@@ -16,6 +22,11 @@ import {
   opened,
 } from "./_region.ts";
 import type { Sleep } from "./_wait.ts";
+
+export type { Elements } from "./_elements.ts";
+export { ClosedError, Queue, type QueueConfig } from "./_queue.ts";
+export { type Handle, type Memory, Region } from "./_region.ts";
+export type { AsyncOptions } from "./_wait.ts";
 
 const CAPACITY = LAYOUT.spsc_queue.capacity;
 const SIZE = LAYOUT.spsc_queue.size;
@@ -126,6 +137,7 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     return new SpscQueue(...opened("spsc_queue", handle));
   }
 
+  /** Elements in the queue; a moment later it may be another number. */
   override get size(): number {
     const words = this.#words;
     const head = Atomics.load(words, HEAD) & INDEX_MASK;
@@ -133,10 +145,12 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     return Math.min((tail - head) >>> 2, this.capacity);
   }
 
+  /** Whether `close` was called; elements may still be in the queue. */
   override get closed(): boolean {
     return (Atomics.load(this.#words, TAIL) & CLOSED_BIT) !== 0;
   }
 
+  /** Appends a 4-byte element: see {@linkcode Queue.tryPushInt}. */
   override tryPushInt(value: number): boolean {
     this.assertInts();
     this.assertInt(value);
@@ -147,6 +161,7 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     return true;
   }
 
+  /** Takes a 4-byte element: see {@linkcode Queue.tryPopInt}. */
   override tryPopInt(): number | undefined {
     this.assertInts();
     const head = this.#words[HEAD]! & INDEX_MASK; // our own: nobody moved it
@@ -156,15 +171,18 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     return value;
   }
 
+  /** Appends an element: see {@linkcode Queue.tryPush}. */
   override tryPush(src: Elements): boolean {
     this.assertElement(src);
     return this.tryPushMany(src, 1) === 1;
   }
 
+  /** Takes an element: see {@linkcode Queue.tryPop}. */
   override tryPop(dst: Elements): boolean {
     return this.tryPopMany(dst, 1) === 1;
   }
 
+  /** Appends elements: see {@linkcode Queue.tryPushMany}. */
   override tryPushMany(src: Elements, n: number): number {
     this.assertRoom(src, n);
     if (n === 0) return 0;
@@ -181,6 +199,7 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     return count;
   }
 
+  /** Takes elements: see {@linkcode Queue.tryPopMany}. */
   override tryPopMany(dst: Elements, n: number): number {
     this.assertRoom(dst, n);
     if (n === 0) return 0;
@@ -197,6 +216,7 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     return count;
   }
 
+  /** Begins to append in place: see {@linkcode Queue.reserve}. */
   override reserve(): number {
     if (this.#reserved) throw new TypeError("A slot is reserved already");
     const tail = this.#words[TAIL]! & INDEX_MASK;
@@ -205,24 +225,28 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     return this.#at(tail) * 4;
   }
 
+  /** Appends what was reserved: see {@linkcode Queue.commit}. */
   override commit(): void {
     if (!this.#reserved) throw new TypeError("No slot is reserved");
     this.#reserved = false;
     this.#publish(this.#words[TAIL]! & INDEX_MASK, 1);
   }
 
+  /** Begins to take in place: see {@linkcode Queue.peek}. */
   override peek(): number {
     const head = this.#words[HEAD]! & INDEX_MASK;
     this.#peeked = this.#filled(head) > 0;
     return this.#peeked ? this.#at(head) * 4 : -1;
   }
 
+  /** Takes what was peeked at: see {@linkcode Queue.consume}. */
   override consume(): void {
     if (!this.#peeked) throw new TypeError("No element was peeked at");
     this.#peeked = false;
     this.#release(this.#words[HEAD]! & INDEX_MASK, 1);
   }
 
+  /** Closes the queue for good: see {@linkcode Queue.close}. */
   override close(): void {
     for (const index of [TAIL, HEAD]) {
       const was = Atomics.or(this.#words, index, CLOSED_BIT);
@@ -294,7 +318,11 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     if (was & WAITING_BIT) Atomics.notify(words, HEAD, 1);
   }
 
-  /** Sets the bit that makes the other side's next step wake us. */
+  /**
+   * Sets the bit that makes the other side's next step wake us.
+   *
+   * @internal
+   */
   protected override announce(end: End): Sleep | undefined {
     const words = this.#words;
     const index = end === "pop" ? TAIL : HEAD;
@@ -307,13 +335,19 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     return was === idle || was === value ? { words, index, value } : undefined;
   }
 
-  protected override withdraw(): void {
-    // A WAITING bit left behind costs the other side one notify.
-  }
+  /**
+   * Nothing: a WAITING bit left behind costs the other side one notify.
+   *
+   * @internal
+   */
+  protected override withdraw(): void {}
 
-  protected override pass(): void {
-    // One producer, one consumer: there is nobody to pass a wake on to.
-  }
+  /**
+   * Nothing: with one producer and one consumer there is nobody to wake.
+   *
+   * @internal
+   */
+  protected override pass(): void {}
 }
 
 function bytesFor(capacity: number, size: number): number {

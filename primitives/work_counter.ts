@@ -1,3 +1,9 @@
+/**
+ * Hands out numbered tasks, each once.
+ *
+ * @module
+ */
+
 import { LAYOUT } from "./_layout.ts";
 import {
   allocate,
@@ -18,6 +24,9 @@ import {
   blockAsync,
   type Waiting,
 } from "./_wait.ts";
+
+export { type Handle, type Memory, Region } from "./_region.ts";
+export type { AsyncOptions } from "./_wait.ts";
 
 const TOTAL = LAYOUT.work_counter.total;
 const CHUNK = LAYOUT.work_counter.chunk;
