@@ -401,9 +401,10 @@ static inline int32_t weft_mutex_owner(const weft_mutex *m) {
 static inline int weft_mutex_try_lock(weft_mutex *m) {
   int32_t id = weft_agent_id();
   int32_t state = weft__compare_exchange(&m->state, WEFT_MUTEX_UNLOCKED, id);
+  if (state == WEFT_MUTEX_UNLOCKED) return 0;
+  /* Without an owner it is ABANDONED, kept for a sleeper, which then looks
+     again and sleeps on, or came free just now. */
   while ((state & WEFT_MUTEX_OWNER_MASK) == 0) {
-    if (state == WEFT_MUTEX_UNLOCKED) return 0;
-    /* ABANDONED, or kept for a sleeper: it looks again and sleeps on. */
     int32_t expected = state;
     int32_t taken = id | (state & WEFT_MUTEX_CONTENDED_BIT);
     state = weft__compare_exchange(&m->state, expected, taken);

@@ -1,0 +1,1671 @@
+// Made from weft.h by `deno task header`.
+
+/** The text of `weft.h`. */
+export const TEXT: string = `/*
+ * weft.h - Weft's primitives for C and C++: the words of primitives/_layout.ts
+ * and the algorithms of primitives/, usable from both languages at once. Each
+ * section is the twin of the file it names; the comments on its words, its
+ * progress and its source are there.
+ *
+ * Header only, C11 or C++17 and later; every function is static inline and
+ * none allocates. Build with -pthread, or with -matomics -mbulk-memory for
+ * bare wasm32; natively on Linux and macOS. WebAssembly's atomics, like
+ * JavaScript's, are all sequentially consistent, and so are all of these.
+ *
+ * Durations are nanoseconds from now, WEFT_FOREVER without an end, 0 to try
+ * once. Results are 0 or an errno: EBUSY (a try_ form: not now), ETIMEDOUT,
+ * EINVAL (an argument out of range), EPIPE (closed), EOWNERDEAD (locked, and
+ * abandoned before), EDEADLK (locked by this agent already), EPERM (not the
+ * owner; or this agent may not block); or a count or pointer where said.
+ *
+ * Bare wasm32 has neither clock nor entropy: import env.weft_now (a double,
+ * milliseconds) or define WEFT_NOW() (int64_t, nanoseconds), and define
+ * WEFT_RANDOM() (uint32_t) or call weft_agent_set_id() in each thread. Where
+ * nobody sets up thread-local storage, define WEFT_AGENT() as an lvalue of
+ * type weft_agent that is this thread's own.
+ */
+#ifndef WEFT_H
+#define WEFT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__has_include)
+#if __has_include(<errno.h>)
+#include <errno.h>
+#endif
+#endif
+#ifndef EBUSY /* no C library: WASI's numbers, which Emscripten has, too */
+#define EBUSY 10
+#define EDEADLK 16
+#define EINVAL 28
+#define EOWNERDEAD 62
+#define EPERM 63
+#define EPIPE 64
+#define ETIMEDOUT 73
+#endif
+
+#if defined(__EMSCRIPTEN__)
+#include <emscripten.h>
+#endif
+#if defined(__EMSCRIPTEN_PTHREADS__)
+#include <emscripten/threading.h>
+#elif defined(__wasm__)
+#ifndef __wasm_atomics__
+#error "weft.h needs threads: build with -pthread (or -matomics)"
+#endif
+#elif defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#if !defined(__cplusplus) && !defined(__USE_MISC)
+extern long syscall(long number, ...); /* hidden by -std=c11 */
+#endif
+#elif defined(__APPLE__)
+#include <stdlib.h>
+#include <time.h>
+#else
+#error "weft.h knows WebAssembly, Linux and macOS"
+#endif
+
+#ifdef __cplusplus
+#define WEFT__ASSERT(condition, text) static_assert(condition, text)
+#define WEFT__THREAD_LOCAL thread_local
+extern "C" {
+#else
+#define WEFT__ASSERT(condition, text) _Static_assert(condition, text)
+#define WEFT__THREAD_LOCAL _Thread_local
+#endif
+
+#define WEFT_FOREVER INT64_C(-1)
+
+/* One row of the layout table; tests/layout_test.ts reads these lines too. */
+#define WEFT_WORD(type, field, word)                          \\
+  WEFT__ASSERT(offsetof(weft_##type, field) == 4 * (word),    \\
+               "weft_" #type "." #field " is not word " #word \\
+               " as in primitives/_layout.ts")
+#define WEFT_LENGTH(type, words)                              \\
+  WEFT__ASSERT(sizeof(weft_##type) == 4 * (words),            \\
+               "weft_" #type " is not " #words                \\
+               " words long as in primitives/_layout.ts")
+
+/* ---- words -------------------------------------------------------------- */
+
+static inline int32_t weft__load(const int32_t *word) {
+  return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
+/* A value that a later exchange checks: may be old. */
+static inline int32_t weft__hint(const int32_t *word) {
+  return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static inline void weft__store(int32_t *word, int32_t value) {
+  __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+}
+
+static inline int32_t weft__add(int32_t *word, int32_t n) {
+  return __atomic_fetch_add(word, n, __ATOMIC_SEQ_CST);
+}
+
+static inline int32_t weft__or(int32_t *word, int32_t bits) {
+  return __atomic_fetch_or(word, bits, __ATOMIC_SEQ_CST);
+}
+
+static inline int32_t weft__exchange(int32_t *word, int32_t to) {
+  return __atomic_exchange_n(word, to, __ATOMIC_SEQ_CST);
+}
+
+/* Stores \`to\` if *word is \`from\`; returns what was there, as in JavaScript. */
+static inline int32_t weft__compare_exchange(int32_t *word, int32_t from,
+                                             int32_t to) {
+  __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_SEQ_CST,
+                              __ATOMIC_SEQ_CST);
+  return from;
+}
+
+/* Sums and differences wrap, as \`a + b | 0\` does in JavaScript. */
+static inline int32_t weft__plus(int32_t a, int32_t b) {
+  return (int32_t)((uint32_t)a + (uint32_t)b);
+}
+
+static inline int32_t weft__minus(int32_t a, int32_t b) {
+  return (int32_t)((uint32_t)a - (uint32_t)b);
+}
+
+/* ---- agent (primitives/agent.ts) ----------------------------------------- */
+
+/* What a thread knows of itself; all zero to begin with. */
+typedef struct {
+  int32_t id;
+  bool forbids_blocking;
+} weft_agent;
+
+#ifndef WEFT_AGENT
+/* Weak, so that all translation units of a program share one a thread. */
+__attribute__((weak)) WEFT__THREAD_LOCAL weft_agent weft__agent;
+#define WEFT_AGENT() weft__agent
+#endif
+
+#ifndef WEFT_RANDOM
+static inline uint32_t weft__random(void) {
+#if defined(__EMSCRIPTEN__)
+  return (uint32_t)(emscripten_random() * 268435456.0f);
+#elif defined(__linux__)
+  uint32_t bits = 0;
+  syscall(SYS_getrandom, &bits, sizeof bits, 0);
+  return bits;
+#elif defined(__APPLE__)
+  return arc4random();
+#else
+  /* Apart within a program, by the thread's stack; no more than that. */
+  uint32_t bits = 0;
+  return (uint32_t)(uintptr_t)&bits * UINT32_C(2654435761);
+#endif
+}
+#define WEFT_RANDOM() weft__random()
+#endif
+
+/* This thread's id, 1 to 2^28 - 1, drawn at random when first asked for. */
+static inline int32_t weft_agent_id(void) {
+  weft_agent *agent = &WEFT_AGENT();
+  while (agent->id == 0) agent->id = (int32_t)(WEFT_RANDOM() & 0x0fffffff);
+  return agent->id;
+}
+
+/* Gives this thread the id \`id\`; EINVAL unless it is 1 to 2^28 - 1. */
+static inline int weft_agent_set_id(int32_t id) {
+  if (id < 1 || id > 0x0fffffff) return EINVAL;
+  WEFT_AGENT().id = id;
+  return 0;
+}
+
+/*
+ * Says whether this thread may block; where it may not, as in an audio worklet
+ * or on a browser's main thread without Emscripten's pthreads, blocking calls
+ * return EPERM before anything is touched. Threads may unless told otherwise.
+ */
+static inline void weft_agent_set_blocking(bool allowed) {
+  WEFT_AGENT().forbids_blocking = !allowed;
+}
+
+static inline bool weft__may_block(void) {
+  return !WEFT_AGENT().forbids_blocking;
+}
+
+/* ---- regions (primitives/_region.ts) ------------------------------------- */
+
+#define WEFT_VERSION 1
+#define WEFT_KIND(stem, number) enum { WEFT_KIND_##stem = number }
+WEFT_KIND(semaphore, 1);
+WEFT_KIND(spsc_queue, 2);
+WEFT_KIND(mpmc_queue, 3);
+WEFT_KIND(work_counter, 4);
+
+static inline int32_t weft__magic(int32_t kind) {
+  return 0x57460000 | kind << 8 | WEFT_VERSION;
+}
+
+/* A check word over the configuration, so that torn memory is noticed. */
+static inline int32_t weft__seal(int32_t kind, int32_t first, int32_t second) {
+  uint32_t seal = (uint32_t)weft__magic(kind);
+  seal ^= (uint32_t)first * 31u;
+  seal ^= (uint32_t)second * UINT32_C(0x9e3779b1);
+  return (int32_t)~seal;
+}
+
+static inline void weft__zero(void *at, size_t bytes) {
+  int32_t *words = (int32_t *)at;
+  for (size_t i = 0; i < bytes / 4; i++) words[i] = 0;
+}
+
+static inline bool weft__aligned(const void *at) {
+  return at != NULL && (uintptr_t)at % 4 == 0;
+}
+
+/*
+ * Why \`at\` cannot be attached to as a primitive of \`kind\`, such as
+ * WEFT_KIND_mpmc_queue; NULL if it can.
+ */
+static inline const char *weft_attach_error(const void *at, int32_t kind) {
+  const int32_t *words = (const int32_t *)at;
+  if (!weft__aligned(at)) return "not a multiple of 4";
+  int32_t magic = weft__load(words);
+  bool configured = kind != WEFT_KIND_semaphore;
+  if (magic >> 16 != 0x5746) return "no initialized primitive here";
+  if ((magic >> 8 & 0xff) != kind) return "a primitive of another kind";
+  if ((magic & 0xff) != WEFT_VERSION) return "another layout version";
+  int32_t seal = configured ? weft__seal(kind, words[1], words[2])
+                            : weft__seal(kind, 0, 0);
+  if (words[configured ? 3 : 1] != seal)
+    return "the configuration does not match its seal";
+  return NULL;
+}
+
+/* ---- waiting (primitives/_wait.ts, _spin.ts) ----------------------------- */
+
+/* How a sleep ended. */
+enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__TIMED_OUT };
+
+#define WEFT__LOOK INT64_C(1000000000)
+
+/* How often a blocking call looks for itself before it sleeps. */
+#ifndef WEFT_SPIN_ROUNDS
+#define WEFT_SPIN_ROUNDS 20
+#endif
+
+#if defined(WEFT_NOW)
+#elif defined(__EMSCRIPTEN__)
+#define WEFT_NOW() ((int64_t)(emscripten_get_now() * 1e6))
+#elif defined(__wasm__)
+__attribute__((import_module("env"), import_name("weft_now"))) double weft_now(
+    void);
+#define WEFT_NOW() ((int64_t)(weft_now() * 1e6))
+#else
+#define WEFT_NOW() weft__now()
+#endif
+
+#if defined(__linux__)
+/* What the kernel calls a timespec, whatever the C library does. */
+struct weft__time {
+  long s, ns;
+};
+
+static inline int64_t weft__now(void) {
+  struct weft__time t = {0, 0};
+  syscall(SYS_clock_gettime, 1 /* CLOCK_MONOTONIC */, &t);
+  return (int64_t)t.s * WEFT__LOOK + t.ns;
+}
+#elif defined(__APPLE__)
+static inline int64_t weft__now(void) {
+  return (int64_t)clock_gettime_nsec_np(CLOCK_UPTIME_RAW);
+}
+/* What libc++ and Apple's own locks sleep with. */
+extern int __ulock_wait(uint32_t op, void *at, uint64_t value, uint32_t us);
+extern int __ulock_wake(uint32_t op, void *at, uint64_t value);
+#endif
+
+/* The instant \`timeout\` ns from now. */
+static inline int64_t weft__deadline(int64_t timeout) {
+  return timeout < 0 ? INT64_MAX : WEFT_NOW() + timeout;
+}
+
+/* Sleeps while *word is \`value\`, at most \`ns\`, which is at most a second. */
+static inline int weft__sleep_raw(int32_t *word, int32_t value, int64_t ns) {
+#if defined(__EMSCRIPTEN_PTHREADS__)
+  /* Not the instruction: this honours cancellation and proxied calls. */
+  int r = emscripten_futex_wait(word, (uint32_t)value, (double)ns / 1e6);
+  return r == 0            ? WEFT__OK
+         : r == -ETIMEDOUT ? WEFT__TIMED_OUT
+                           : WEFT__NOT_EQUAL;
+#elif defined(__wasm__)
+  int32_t *volatile at = word; /* a constant address loses locals in V8 11 */
+  return __builtin_wasm_memory_atomic_wait32(at, value, ns);
+#elif defined(__linux__)
+  struct weft__time t;
+  t.s = (long)(ns / WEFT__LOOK);
+  t.ns = (long)(ns % WEFT__LOOK);
+  if (syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0) == 0)
+    return WEFT__OK;
+  return errno == ETIMEDOUT ? WEFT__TIMED_OUT : WEFT__NOT_EQUAL;
+#else
+  int r = __ulock_wait(1, word, (uint32_t)value, (uint32_t)(ns / 1000 + 1));
+  if (r >= 0) return WEFT__OK;
+  return errno == ETIMEDOUT ? WEFT__TIMED_OUT : WEFT__NOT_EQUAL;
+#endif
+}
+
+/*
+ * Sleeps while *word is \`value\`, until \`deadline\` and at most \`at_most\` ns, and
+ * never longer than a second, as a wake given to an agent that was terminated
+ * is lost: WEFT__NOT_EQUAL means look again.
+ */
+static inline int weft__sleep(int32_t *word, int32_t value, int64_t deadline,
+                              int64_t at_most) {
+  int64_t left = at_most < WEFT__LOOK ? at_most : WEFT__LOOK;
+  bool last = false;
+  if (deadline != INT64_MAX) {
+    int64_t rest = deadline - WEFT_NOW();
+    if (rest <= 0) return WEFT__TIMED_OUT;
+    last = rest < left;
+    if (last) left = rest;
+  }
+  int woken = weft__sleep_raw(word, value, left);
+  return woken == WEFT__TIMED_OUT && !last ? WEFT__NOT_EQUAL : woken;
+}
+
+/*
+ * Wakes up to \`count\` sleepers, and answers how many there were. Under
+ * Emscripten, too, the instruction: emscripten_futex_wake may give the wake to
+ * the main thread, which polls the word by itself.
+ */
+static inline int32_t weft__notify(int32_t *word, int32_t count) {
+#if defined(__wasm__)
+  return (int32_t)__builtin_wasm_memory_atomic_notify(word, (uint32_t)count);
+#elif defined(__linux__)
+  return (int32_t)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL,
+                          NULL, 0);
+#else
+  if (count == INT32_MAX) return __ulock_wake(0x101, word, 0) >= 0 ? 1 : 0;
+  int32_t woken = 0;
+  while (woken < count && __ulock_wake(1, word, 0) >= 0) woken++;
+  return woken;
+#endif
+}
+
+#define WEFT__ALL INT32_MAX
+
+/* Passes about a microsecond without touching shared memory. */
+static inline void weft__relax(void) {
+  volatile int left = 400;
+  while (left > 0) {
+    int rest = left;
+    left = rest - 1;
+#if defined(__x86_64__) || defined(__i386__)
+    if (rest % 16 == 0) __builtin_ia32_pause();
+#endif
+  }
+}
+
+/* ---- mutex (primitives/mutex.ts) ----------------------------------------- */
+
+#define WEFT_MUTEX_UNLOCKED 0
+#define WEFT_MUTEX_OWNER_MASK 0x0fffffff
+#define WEFT_MUTEX_ABANDONED_BIT (1 << 28)
+#define WEFT_MUTEX_HANDOFF_BIT (1 << 29)
+#define WEFT_MUTEX_CONTENDED_BIT (1 << 30)
+
+/* A sleeper passed over for this long, in ns, is handed the mutex. */
+#define WEFT__MUTEX_PATIENCE INT64_C(1000000)
+/* The most looks before a sleep. */
+#define WEFT__MUTEX_LOOKS 100
+
+/* Zeroed memory is an unlocked mutex. */
+typedef struct {
+  int32_t state;    /* owner and flags; sleepers wait here */
+  int32_t starving; /* 1 while some sleeper was passed over */
+} weft_mutex;
+WEFT_WORD(mutex, state, 0);
+WEFT_WORD(mutex, starving, 1);
+WEFT_LENGTH(mutex, 2);
+
+/* Makes a region that nobody uses yet an unlocked mutex. */
+static inline void weft_mutex_init(weft_mutex *m) {
+  weft__zero(m, sizeof *m);
+}
+
+/* The id of the agent that holds the mutex, or 0. */
+static inline int32_t weft_mutex_owner(const weft_mutex *m) {
+  return weft__load(&m->state) & WEFT_MUTEX_OWNER_MASK;
+}
+
+/* Locks the mutex if nobody holds it, without waiting; else EBUSY. */
+static inline int weft_mutex_try_lock(weft_mutex *m) {
+  int32_t id = weft_agent_id();
+  int32_t state = weft__compare_exchange(&m->state, WEFT_MUTEX_UNLOCKED, id);
+  if (state == WEFT_MUTEX_UNLOCKED) return 0;
+  /* Without an owner it is ABANDONED, kept for a sleeper, which then looks
+     again and sleeps on, or came free just now. */
+  while ((state & WEFT_MUTEX_OWNER_MASK) == 0) {
+    int32_t expected = state;
+    int32_t taken = id | (state & WEFT_MUTEX_CONTENDED_BIT);
+    state = weft__compare_exchange(&m->state, expected, taken);
+    if (state == expected)
+      return state & WEFT_MUTEX_ABANDONED_BIT ? EOWNERDEAD : 0;
+  }
+  return EBUSY;
+}
+
+/* Looks for a short time whether the mutex comes free. */
+static inline bool weft__mutex_spin(weft_mutex *m, int32_t id) {
+  for (int looks = 0; looks < WEFT__MUTEX_LOOKS; looks++) {
+    int32_t state = weft__load(&m->state);
+    if (state & WEFT_MUTEX_HANDOFF_BIT) break;
+    if (state == WEFT_MUTEX_UNLOCKED &&
+        weft__compare_exchange(&m->state, state, id) == state)
+      return true;
+  }
+  return false;
+}
+
+static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
+                                        int64_t timeout) {
+  int64_t deadline = weft__deadline(timeout);
+  int32_t state = weft__load(&m->state);
+  bool woken = false; /* by a notify, so that a hand-off may be meant for us */
+  bool starved = false;
+  int32_t contended = 0; /* CONTENDED once we slept: others may sleep, too */
+  int64_t since = 0;
+  for (;;) {
+    int32_t expected = state;
+    if ((state & WEFT_MUTEX_OWNER_MASK) == 0 &&
+        ((state & WEFT_MUTEX_HANDOFF_BIT) == 0 || woken || starved)) {
+      /* (C) Who slept keeps CONTENDED: it knows of no one, yet one unlock
+         wakes only one sleeper, and the others must be woken by ours. */
+      int32_t taken = id | (state & WEFT_MUTEX_CONTENDED_BIT) | contended;
+      state = weft__compare_exchange(&m->state, expected, taken);
+      if (state != expected) continue;
+      if (state & WEFT_MUTEX_HANDOFF_BIT && !starved)
+        weft__store(&m->starving, 0);
+      return state & WEFT_MUTEX_ABANDONED_BIT ? EOWNERDEAD : 0;
+    }
+    if ((state & WEFT_MUTEX_CONTENDED_BIT) == 0) {
+      state |= WEFT_MUTEX_CONTENDED_BIT;
+      int32_t seen = weft__compare_exchange(&m->state, expected, state);
+      if (seen != expected) {
+        state = seen;
+        continue;
+      }
+    }
+    if (contended == 0) {
+      contended = WEFT_MUTEX_CONTENDED_BIT;
+      since = WEFT_NOW();
+    } else if (!starved && WEFT_NOW() - since > WEFT__MUTEX_PATIENCE) {
+      starved = true;
+      weft__store(&m->starving, 1);
+    }
+    bool handoff = (state & WEFT_MUTEX_HANDOFF_BIT) != 0;
+    /* Kept for a sleeper that may have been terminated: ours after a while. */
+    int outcome = weft__sleep(&m->state, state, deadline,
+                              handoff ? WEFT__MUTEX_PATIENCE : WEFT__LOOK);
+    if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;
+    int32_t before = state;
+    state = weft__load(&m->state);
+    woken = outcome == WEFT__OK || (handoff && state == before);
+  }
+}
+
+/*
+ * Locks the mutex, blocking up to \`timeout\` ns. 0, or EOWNERDEAD: locked, but
+ * its last owner was abandoned; else ETIMEDOUT, EDEADLK or EPERM.
+ */
+static inline int weft_mutex_lock(weft_mutex *m, int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  int32_t id = weft_agent_id();
+  int32_t state = weft__compare_exchange(&m->state, WEFT_MUTEX_UNLOCKED, id);
+  if (state == WEFT_MUTEX_UNLOCKED) return 0;
+  if ((state & WEFT_MUTEX_OWNER_MASK) == id) return EDEADLK;
+  if (timeout != 0 && weft__mutex_spin(m, id)) return 0;
+  return weft__mutex_lock_slow(m, id, timeout);
+}
+
+static inline int weft__mutex_unlock_slow(weft_mutex *m, int32_t id,
+                                          int32_t state) {
+  if ((state & WEFT_MUTEX_OWNER_MASK) != id) return EPERM;
+  /* CONTENDED is set, and nobody but the owner changes the word now. */
+  if (weft__load(&m->starving) == 0) {
+    weft__store(&m->state, WEFT_MUTEX_UNLOCKED);
+    weft__notify(&m->state, 1);
+    return 0;
+  }
+  int32_t kept = WEFT_MUTEX_HANDOFF_BIT | WEFT_MUTEX_CONTENDED_BIT;
+  weft__store(&m->state, kept);
+  if (weft__notify(&m->state, 1) > 0) return 0;
+  /* Nobody slept: the one that starved gave up, or was terminated. */
+  weft__store(&m->starving, 0);
+  if (weft__compare_exchange(&m->state, kept, WEFT_MUTEX_UNLOCKED) == kept)
+    weft__notify(&m->state, 1);
+  return 0;
+}
+
+/* Unlocks the mutex and wakes a sleeper, if there is one; EPERM if this agent
+   does not hold it. */
+static inline int weft_mutex_unlock(weft_mutex *m) {
+  int32_t id = weft_agent_id();
+  int32_t state = weft__compare_exchange(&m->state, id, WEFT_MUTEX_UNLOCKED);
+  return state == id ? 0 : weft__mutex_unlock_slow(m, id, state);
+}
+
+/*
+ * Frees the mutex if agent \`id\` holds it, which is known never to run again;
+ * the next lock gives EOWNERDEAD. EPERM if \`id\` did not hold it.
+ */
+static inline int weft_mutex_abandon(weft_mutex *m, int32_t id) {
+  int32_t state = weft__load(&m->state);
+  while ((state & WEFT_MUTEX_OWNER_MASK) == id && id != 0) {
+    int32_t expected = state;
+    state =
+        weft__compare_exchange(&m->state, expected, WEFT_MUTEX_ABANDONED_BIT);
+    if (state != expected) continue;
+    if (state & WEFT_MUTEX_CONTENDED_BIT) weft__notify(&m->state, 1);
+    return 0;
+  }
+  return EPERM;
+}
+
+/* ---- semaphore (primitives/semaphore.ts) ---------------------------------- */
+
+#define WEFT_SEMAPHORE_MAX 0x3fffffff
+
+typedef struct {
+  int32_t magic;
+  int32_t seal;
+  int32_t permits;  /* free, or below 0 what the claimant lacks */
+  int32_t waiters;  /* operations in acquire's slow path */
+  int32_t turn;     /* changes when those who want several shall look */
+  int32_t bulk;     /* operations that sleep on \`turn\`, or are about to */
+  int32_t claimant; /* agent whose permits were taken in advance, or 0 */
+  int32_t claim;    /* how many it took */
+} weft_semaphore;
+WEFT_WORD(semaphore, magic, 0);
+WEFT_WORD(semaphore, seal, 1);
+WEFT_WORD(semaphore, permits, 2);
+WEFT_WORD(semaphore, waiters, 3);
+WEFT_WORD(semaphore, turn, 4);
+WEFT_WORD(semaphore, bulk, 5);
+WEFT_WORD(semaphore, claimant, 6);
+WEFT_WORD(semaphore, claim, 7);
+WEFT_LENGTH(semaphore, 8);
+
+/* The bytes a semaphore occupies. */
+static inline size_t weft_semaphore_bytes(void) {
+  return sizeof(weft_semaphore);
+}
+
+/* The semaphore at \`at\`, or NULL: see weft_attach_error. */
+static inline weft_semaphore *weft_semaphore_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_semaphore) != NULL) return NULL;
+  return (weft_semaphore *)at;
+}
+
+/* Makes a region that nobody uses yet a semaphore holding \`permits\`, 0 to
+   2^30 - 1; NULL if that, or the place, is out of range. */
+static inline weft_semaphore *weft_semaphore_init(void *at, int32_t permits) {
+  weft_semaphore *s = (weft_semaphore *)at;
+  if (!weft__aligned(at)) return NULL;
+  if (permits < 0 || permits > WEFT_SEMAPHORE_MAX) return NULL;
+  weft__zero(at, sizeof *s);
+  s->seal = weft__seal(WEFT_KIND_semaphore, 0, 0);
+  s->permits = permits;
+  weft__store(&s->magic, weft__magic(WEFT_KIND_semaphore));
+  return s;
+}
+
+/* Free permits, 0 or more. */
+static inline int32_t weft_semaphore_available(const weft_semaphore *s) {
+  int32_t permits = weft__load(&s->permits);
+  return permits > 0 ? permits : 0;
+}
+
+static inline bool weft__semaphore_take(weft_semaphore *s, int32_t n) {
+  int32_t permits = weft__hint(&s->permits); /* too few is looked at again */
+  if (permits < n) permits = weft__load(&s->permits);
+  while (permits >= n) {
+    int32_t expected = permits;
+    permits = weft__compare_exchange(&s->permits, expected, expected - n);
+    if (permits == expected) return true;
+  }
+  return false;
+}
+
+static inline void weft__semaphore_wake_bulk(weft_semaphore *s) {
+  if (weft__load(&s->bulk) == 0) return;
+  weft__add(&s->turn, 1);
+  weft__notify(&s->turn, WEFT__ALL);
+}
+
+/* Wakes whom \`n\` more permits serve, now that there are \`permits\`. */
+static inline void weft__semaphore_wake(weft_semaphore *s, int32_t n,
+                                        int32_t permits) {
+  if (permits > 0) weft__notify(&s->permits, n < permits ? n : permits);
+  weft__semaphore_wake_bulk(s);
+}
+
+/* Returns permits that a claim had taken, which cannot be too many. */
+static inline void weft__semaphore_give_back(weft_semaphore *s, int32_t n) {
+  weft__semaphore_wake(s, n, weft__add(&s->permits, n) + n);
+}
+
+/* Lets the next one claim. */
+static inline void weft__semaphore_end_claim(weft_semaphore *s) {
+  weft__store(&s->claimant, 0);
+  weft__semaphore_wake_bulk(s);
+}
+
+/* Takes n permits if that many are free, without waiting; else EBUSY. */
+static inline int weft_semaphore_try_acquire(weft_semaphore *s, int32_t n) {
+  if (n < 1 || n > WEFT_SEMAPHORE_MAX) return EINVAL;
+  return weft__semaphore_take(s, n) ? 0 : EBUSY;
+}
+
+/* Takes the permits now, and waits until releases have paid for them. */
+static inline int weft__semaphore_claim(weft_semaphore *s, int32_t n,
+                                        int64_t deadline) {
+  int result = 0;
+  weft__add(&s->bulk, 1);
+  weft__add(&s->permits, -n);
+  /* In this order: who is terminated between the two loses its permits, but
+     never does abandon give back what was not taken. */
+  weft__store(&s->claim, n);
+  for (;;) {
+    int32_t turn = weft__load(&s->turn);
+    if (weft__load(&s->permits) >= 0) break;
+    int outcome = weft__sleep(&s->turn, turn, deadline, WEFT__LOOK);
+    if (outcome != WEFT__TIMED_OUT) continue;
+    if (weft__load(&s->permits) < 0) result = ETIMEDOUT;
+    break;
+  }
+  weft__store(&s->claim, 0);
+  weft__semaphore_end_claim(s);
+  if (result != 0) weft__semaphore_give_back(s, n);
+  weft__add(&s->bulk, -1);
+  return result;
+}
+
+static inline int weft__semaphore_wait(weft_semaphore *s, int32_t n,
+                                       int64_t deadline) {
+  int patience = n == 1 ? 8 : 1;
+  for (int passed = 0;; passed++) {
+    int32_t turn = weft__load(&s->turn); /* before the look at permits */
+    if (weft__semaphore_take(s, n)) return 0;
+    if (passed >= patience &&
+        weft__compare_exchange(&s->claimant, 0, weft_agent_id()) == 0)
+      return weft__semaphore_claim(s, n, deadline);
+    int32_t permits = weft__load(&s->permits);
+    if (permits >= n) continue;
+    int outcome =
+        n > 1 ? weft__sleep(&s->turn, turn, deadline, WEFT__LOOK)
+              : weft__sleep(&s->permits, permits, deadline, WEFT__LOOK);
+    if (outcome == WEFT__TIMED_OUT)
+      return weft__semaphore_take(s, n) ? 0 : ETIMEDOUT;
+  }
+}
+
+static inline int weft__semaphore_acquire_slow(weft_semaphore *s, int32_t n,
+                                               int64_t timeout) {
+  int64_t deadline = weft__deadline(timeout);
+  weft__add(&s->waiters, 1); /* (W) announce, then look again */
+  if (n > 1) weft__add(&s->bulk, 1);
+  int result = weft__semaphore_wait(s, n, deadline);
+  if (n > 1) weft__add(&s->bulk, -1);
+  weft__add(&s->waiters, -1);
+  return result;
+}
+
+/* Takes n permits, blocking up to \`timeout\` ns; ETIMEDOUT if they did not come
+   free in that time. */
+static inline int weft_semaphore_acquire(weft_semaphore *s, int32_t n,
+                                         int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  if (n < 1 || n > WEFT_SEMAPHORE_MAX) return EINVAL;
+  if (weft__semaphore_take(s, n)) return 0;
+  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
+    weft__relax();
+    if (weft__semaphore_take(s, n)) return 0;
+  }
+  return weft__semaphore_acquire_slow(s, n, timeout);
+}
+
+/* Returns n permits and wakes those whom they serve; EINVAL if there would be
+   more than 2^30 - 1. */
+static inline int weft_semaphore_release(weft_semaphore *s, int32_t n) {
+  if (n < 1 || n > WEFT_SEMAPHORE_MAX) return EINVAL;
+  int32_t permits = weft__hint(&s->permits); /* the exchange checks it */
+  if (permits > WEFT_SEMAPHORE_MAX - n) permits = weft__load(&s->permits);
+  for (;;) {
+    if (permits > WEFT_SEMAPHORE_MAX - n) return EINVAL;
+    int32_t seen = weft__compare_exchange(&s->permits, permits, permits + n);
+    if (seen == permits) break;
+    permits = seen;
+  }
+  /* Pairs with (W): we see the waiter, or the waiter sees our permits. */
+  if (weft__load(&s->waiters) > 0) weft__semaphore_wake(s, n, permits + n);
+  return 0;
+}
+
+/* Gives back what agent \`id\` claimed in advance, if it is known never to run
+   again; EPERM if it had no claim. Permits it had acquired stay taken. */
+static inline int weft_semaphore_abandon(weft_semaphore *s, int32_t id) {
+  if (id == 0 || weft__load(&s->claimant) != id) return EPERM;
+  int32_t n = weft__exchange(&s->claim, 0);
+  weft__semaphore_end_claim(s);
+  if (n > 0) weft__semaphore_give_back(s, n);
+  return 0;
+}
+
+/* ---- queues (primitives/_queue.ts) ----------------------------------------- */
+
+/* How a queue is made: \`capacity\` elements, rounded up to a power of two, of
+   \`size\` bytes, a multiple of 4; together at most 2^30 bytes. */
+typedef struct {
+  int32_t capacity;
+  int32_t size;
+} weft_queue_config;
+
+/* The capacity rounded up, or 0 if the configuration is out of range. */
+static inline int32_t weft__queue_capacity(weft_queue_config config) {
+  const int32_t most = 1 << 30;
+  if (config.size < 4 || config.size % 4 != 0 || config.size > most) return 0;
+  if (config.capacity < 1 || config.capacity > most / config.size) return 0;
+  int32_t capacity = 1;
+  while (capacity < config.capacity) capacity *= 2;
+  return capacity > most / config.size ? 0 : capacity;
+}
+
+static inline void weft__copy(int32_t *to, const int32_t *from,
+                              int32_t words) {
+  __builtin_memcpy(to, from, (size_t)words * 4);
+}
+
+/* ---- spsc_queue (primitives/spsc_queue.ts) --------------------------------- */
+
+#define WEFT_SPSC_QUEUE_WAITING_BIT 1
+#define WEFT_SPSC_QUEUE_CLOSED_BIT 2
+#define WEFT_SPSC_QUEUE_INDEX_MASK (~3)
+#define WEFT_SPSC_QUEUE_ONE 4
+
+typedef struct {
+  int32_t magic;
+  int32_t capacity;
+  int32_t size;
+  int32_t seal;
+  int32_t _pad0[28];
+  int32_t tail;       /* the producer's; the consumer sleeps here */
+  int32_t head_cache; /* what the producer last saw of head */
+  int32_t _pad1[30];
+  int32_t head;       /* the consumer's; the producer sleeps here */
+  int32_t tail_cache; /* what the consumer last saw of tail */
+  int32_t _pad2[30];  /* the elements follow */
+} weft_spsc_queue;
+WEFT_WORD(spsc_queue, magic, 0);
+WEFT_WORD(spsc_queue, capacity, 1);
+WEFT_WORD(spsc_queue, size, 2);
+WEFT_WORD(spsc_queue, seal, 3);
+WEFT_WORD(spsc_queue, tail, 32);
+WEFT_WORD(spsc_queue, head_cache, 33);
+WEFT_WORD(spsc_queue, head, 64);
+WEFT_WORD(spsc_queue, tail_cache, 65);
+WEFT_LENGTH(spsc_queue, 96);
+
+/* The bytes a queue of this configuration occupies; 0 if out of range. */
+static inline size_t weft_spsc_queue_bytes(weft_queue_config config) {
+  size_t capacity = (size_t)weft__queue_capacity(config);
+  if (capacity == 0) return 0;
+  return sizeof(weft_spsc_queue) + capacity * (size_t)config.size;
+}
+
+/* The queue at \`at\`, or NULL: see weft_attach_error. */
+static inline weft_spsc_queue *weft_spsc_queue_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_spsc_queue) != NULL) return NULL;
+  return (weft_spsc_queue *)at;
+}
+
+/* Makes a region that nobody uses yet an empty queue; NULL if the
+   configuration, or the place, is out of range. */
+static inline weft_spsc_queue *weft_spsc_queue_init(void *at,
+                                                    weft_queue_config config) {
+  weft_spsc_queue *q = (weft_spsc_queue *)at;
+  size_t bytes = weft_spsc_queue_bytes(config);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  q->capacity = weft__queue_capacity(config);
+  q->size = config.size;
+  q->seal = weft__seal(WEFT_KIND_spsc_queue, q->capacity, q->size);
+  weft__store(&q->magic, weft__magic(WEFT_KIND_spsc_queue));
+  return q;
+}
+
+/* Elements the queue holds at most. */
+static inline int32_t weft_spsc_queue_capacity(const weft_spsc_queue *q) {
+  return q->capacity;
+}
+
+/* Elements in the queue; a moment later it may be another number. */
+static inline int32_t weft_spsc_queue_size(const weft_spsc_queue *q) {
+  int32_t head = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t tail = weft__load(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t size = (int32_t)((uint32_t)weft__minus(tail, head) >> 2);
+  return size < q->capacity ? size : q->capacity;
+}
+
+/* Whether close was called; elements may still be in the queue. */
+static inline bool weft_spsc_queue_closed(const weft_spsc_queue *q) {
+  return (weft__load(&q->tail) & WEFT_SPSC_QUEUE_CLOSED_BIT) != 0;
+}
+
+static inline int32_t *weft__spsc_at(weft_spsc_queue *q, int32_t index) {
+  uint32_t slot = ((uint32_t)index >> 2) & (uint32_t)(q->capacity - 1);
+  return (int32_t *)(q + 1) + (size_t)slot * (size_t)(q->size / 4);
+}
+
+static inline int32_t weft__spsc_until_wrap(const weft_spsc_queue *q,
+                                            int32_t index, int32_t count) {
+  int32_t slot = (int32_t)((uint32_t)index >> 2) & (q->capacity - 1);
+  return count < q->capacity - slot ? count : q->capacity - slot;
+}
+
+/* Free elements; looks at the consumer if fewer than \`wanted\` are known. */
+static inline int32_t weft__spsc_room(weft_spsc_queue *q, int32_t tail,
+                                      int32_t wanted) {
+  int32_t room = q->capacity - (weft__minus(tail, q->head_cache) >> 2);
+  if (room >= wanted) return room;
+  q->head_cache = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  return q->capacity - (weft__minus(tail, q->head_cache) >> 2);
+}
+
+/* Elements; looks at the producer if fewer than \`wanted\` are known. Below 0
+   if there are none and the queue is closed. */
+static inline int32_t weft__spsc_filled(weft_spsc_queue *q, int32_t head,
+                                        int32_t wanted) {
+  int32_t filled = weft__minus(q->tail_cache, head) >> 2;
+  if (filled >= wanted) return filled;
+  int32_t tail = weft__load(&q->tail);
+  q->tail_cache = tail & WEFT_SPSC_QUEUE_INDEX_MASK;
+  filled = weft__minus(q->tail_cache, head) >> 2;
+  return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -1 : filled;
+}
+
+/* (P) Publishes \`count\` elements, and wakes the consumer if it sleeps. */
+static inline int weft__spsc_publish(weft_spsc_queue *q, int32_t tail,
+                                     int32_t count) {
+  int32_t next = weft__plus(tail, count * WEFT_SPSC_QUEUE_ONE);
+  int32_t was = weft__compare_exchange(&q->tail, tail, next);
+  if (was == tail) return 0;
+  if (was & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;
+  /* WAITING is set. It stays until we take it away, but for close. */
+  int32_t still = weft__compare_exchange(&q->tail, was, next);
+  if (still & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;
+  weft__notify(&q->tail, 1);
+  return 0;
+}
+
+/* Frees \`count\` slots, and wakes the producer if it sleeps. */
+static inline void weft__spsc_release(weft_spsc_queue *q, int32_t head,
+                                      int32_t count) {
+  int32_t next = weft__plus(head, count * WEFT_SPSC_QUEUE_ONE);
+  int32_t was = weft__compare_exchange(&q->head, head, next);
+  for (int32_t expected = head; was != expected;) {
+    expected = was;
+    int32_t kept = next | (expected & WEFT_SPSC_QUEUE_CLOSED_BIT);
+    was = weft__compare_exchange(&q->head, expected, kept);
+  }
+  if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__notify(&q->head, 1);
+}
+
+/*
+ * Appends up to \`n\` elements that lie one behind the other at \`src\`, as far as
+ * there is room. How many, or -EPIPE if the queue was closed, or -EINVAL if n
+ * is below 0. Wait-free.
+ */
+static inline int32_t weft_spsc_queue_try_push_many(weft_spsc_queue *q,
+                                                    const void *src,
+                                                    int32_t n) {
+  if (n < 0) return -EINVAL;
+  if (n == 0) return 0;
+  const int32_t *words = (const int32_t *)src;
+  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t count = weft__spsc_room(q, tail, n);
+  if (count > n) count = n;
+  if (count == 0) return weft_spsc_queue_closed(q) ? -EPIPE : 0;
+  int32_t per = q->size / 4;
+  int32_t first = weft__spsc_until_wrap(q, tail, count);
+  weft__copy(weft__spsc_at(q, tail), words, first * per);
+  weft__copy((int32_t *)(q + 1), words + first * per, (count - first) * per);
+  return weft__spsc_publish(q, tail, count) == 0 ? count : -EPIPE;
+}
+
+/*
+ * Moves up to \`n\` of the oldest elements to \`dst\`, one behind the other. How
+ * many, or -EPIPE if the queue was closed and is empty, or -EINVAL if n is
+ * below 0. Wait-free.
+ */
+static inline int32_t weft_spsc_queue_try_pop_many(weft_spsc_queue *q,
+                                                   void *dst, int32_t n) {
+  if (n < 0) return -EINVAL;
+  if (n == 0) return 0;
+  int32_t *words = (int32_t *)dst;
+  int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t count = weft__spsc_filled(q, head, n);
+  if (count > n) count = n;
+  if (count <= 0) return count == 0 ? 0 : -EPIPE;
+  int32_t per = q->size / 4;
+  int32_t first = weft__spsc_until_wrap(q, head, count);
+  weft__copy(words, weft__spsc_at(q, head), first * per);
+  weft__copy(words + first * per, (int32_t *)(q + 1), (count - first) * per);
+  weft__spsc_release(q, head, count);
+  return count;
+}
+
+/* Appends the element at \`src\`: 0, EBUSY if the queue is full, or EPIPE. */
+static inline int weft_spsc_queue_try_push(weft_spsc_queue *q,
+                                           const void *src) {
+  int32_t count = weft_spsc_queue_try_push_many(q, src, 1);
+  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+}
+
+/* Moves the oldest element to \`dst\`: 0, EBUSY if there is none, or EPIPE. */
+static inline int weft_spsc_queue_try_pop(weft_spsc_queue *q, void *dst) {
+  int32_t count = weft_spsc_queue_try_pop_many(q, dst, 1);
+  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+}
+
+/* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */
+static inline int weft_spsc_queue_try_push_int(weft_spsc_queue *q,
+                                               int32_t value) {
+  if (q->size != 4) return EINVAL;
+  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  if (weft__spsc_room(q, tail, 1) == 0)
+    return weft_spsc_queue_closed(q) ? EPIPE : EBUSY;
+  *weft__spsc_at(q, tail) = value; /* published by (P) */
+  return weft__spsc_publish(q, tail, 1);
+}
+
+/* Takes the oldest 4-byte element; EINVAL if elements are not 4 bytes. */
+static inline int weft_spsc_queue_try_pop_int(weft_spsc_queue *q,
+                                              int32_t *value) {
+  if (q->size != 4) return EINVAL;
+  int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t filled = weft__spsc_filled(q, head, 1);
+  if (filled <= 0) return filled == 0 ? EBUSY : EPIPE;
+  *value = *weft__spsc_at(q, head); /* published by (P) */
+  weft__spsc_release(q, head, 1);
+  return 0;
+}
+
+/* Where the next element goes, or NULL if the queue is full: write it there,
+   then commit. */
+static inline void *weft_spsc_queue_reserve(weft_spsc_queue *q) {
+  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  return weft__spsc_room(q, tail, 1) > 0 ? weft__spsc_at(q, tail) : NULL;
+}
+
+/* Appends the reserved element; EPIPE if the queue was closed. */
+static inline int weft_spsc_queue_commit(weft_spsc_queue *q) {
+  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  return weft__spsc_publish(q, tail, 1);
+}
+
+/* Where the oldest element lies, or NULL if there is none: read it there, then
+   consume. */
+static inline void *weft_spsc_queue_peek(weft_spsc_queue *q) {
+  int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  return weft__spsc_filled(q, head, 1) > 0 ? weft__spsc_at(q, head) : NULL;
+}
+
+/* Takes the element that was peeked at. */
+static inline void weft_spsc_queue_consume(weft_spsc_queue *q) {
+  weft__spsc_release(q, weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK, 1);
+}
+
+/* Sets the bit at \`word\`, which is \`idle\` while there is nothing to do for us,
+   that makes the other side's next step wake us, and sleeps. */
+static inline int weft__spsc_sleep(int32_t *word, int32_t idle,
+                                   int64_t deadline) {
+  int32_t value = idle | WEFT_SPSC_QUEUE_WAITING_BIT;
+  int32_t was = weft__compare_exchange(word, idle, value);
+  if (was != idle && was != value) return WEFT__NOT_EQUAL;
+  return weft__sleep(word, value, deadline, WEFT__LOOK);
+}
+
+static inline int weft__spsc_push_wait(weft_spsc_queue *q, int64_t deadline) {
+  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t span = q->capacity * WEFT_SPSC_QUEUE_ONE;
+  return weft__spsc_sleep(&q->head, weft__minus(tail, span), deadline);
+}
+
+static inline int weft__spsc_pop_wait(weft_spsc_queue *q, int64_t deadline) {
+  int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  return weft__spsc_sleep(&q->tail, head, deadline);
+}
+
+/*
+ * A blocking form from a try_ form: tries, spins, and then sleeps by \`wait\`
+ * until \`deadline\`. The expressions are evaluated anew in each round.
+ */
+#define WEFT__BLOCK(attempt, wait, timeout)                            \\
+  do {                                                                 \\
+    int result;                                                        \\
+    if (!weft__may_block()) return EPERM;                              \\
+    if ((result = (attempt)) != EBUSY) return result;                  \\
+    for (int i = (timeout) != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {  \\
+      weft__relax();                                                   \\
+      if ((result = (attempt)) != EBUSY) return result;                \\
+    }                                                                  \\
+    int64_t deadline = weft__deadline(timeout);                        \\
+    for (;;) {                                                         \\
+      int outcome = (wait);                                            \\
+      if ((result = (attempt)) != EBUSY) return result;                \\
+      if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;                \\
+    }                                                                  \\
+  } while (0)
+
+/* As try_push, blocking up to \`timeout\` ns; ETIMEDOUT if no room came free. */
+static inline int weft_spsc_queue_push(weft_spsc_queue *q, const void *src,
+                                       int64_t timeout) {
+  WEFT__BLOCK(weft_spsc_queue_try_push(q, src),
+              weft__spsc_push_wait(q, deadline), timeout);
+}
+
+/* As try_pop, blocking up to \`timeout\` ns; ETIMEDOUT if nothing came. */
+static inline int weft_spsc_queue_pop(weft_spsc_queue *q, void *dst,
+                                      int64_t timeout) {
+  WEFT__BLOCK(weft_spsc_queue_try_pop(q, dst),
+              weft__spsc_pop_wait(q, deadline), timeout);
+}
+
+/* As try_push_int, blocking up to \`timeout\` ns. */
+static inline int weft_spsc_queue_push_int(weft_spsc_queue *q, int32_t value,
+                                           int64_t timeout) {
+  WEFT__BLOCK(weft_spsc_queue_try_push_int(q, value),
+              weft__spsc_push_wait(q, deadline), timeout);
+}
+
+/* As try_pop_int, blocking up to \`timeout\` ns. */
+static inline int weft_spsc_queue_pop_int(weft_spsc_queue *q, int32_t *value,
+                                          int64_t timeout) {
+  WEFT__BLOCK(weft_spsc_queue_try_pop_int(q, value),
+              weft__spsc_pop_wait(q, deadline), timeout);
+}
+
+/* Closes the queue for good: pushes fail from now on, pops take what is there
+   and then fail, and every sleeper wakes. */
+static inline void weft_spsc_queue_close(weft_spsc_queue *q) {
+  int32_t *words[2] = {&q->tail, &q->head};
+  for (int i = 0; i < 2; i++)
+    if (weft__or(words[i], WEFT_SPSC_QUEUE_CLOSED_BIT) &
+        WEFT_SPSC_QUEUE_WAITING_BIT)
+      weft__notify(words[i], WEFT__ALL);
+}
+
+/* ---- mpmc_queue (primitives/mpmc_queue.ts) --------------------------------- */
+
+#define WEFT_MPMC_QUEUE_CLOSED_BIT 1
+#define WEFT_MPMC_QUEUE_ONE 2
+#define WEFT_MPMC_QUEUE_FILLED 1
+
+typedef struct {
+  int32_t magic;
+  int32_t capacity;
+  int32_t size;
+  int32_t seal;
+  int32_t _pad0[28];
+  int32_t tail; /* next ticket to push, in steps of 2; bit 0 CLOSED */
+  int32_t _pad1[31];
+  int32_t head; /* next ticket to pop, in steps of 2 */
+  int32_t _pad2[31];
+  int32_t pop_epoch; /* consumers sleep here */
+  int32_t pop_waiters;
+  int32_t _pad3[30];
+  int32_t push_epoch; /* producers sleep here */
+  int32_t push_waiters;
+  int32_t _pad4[30]; /* slots follow: a turn and an element, padded to 8 */
+} weft_mpmc_queue;
+WEFT_WORD(mpmc_queue, magic, 0);
+WEFT_WORD(mpmc_queue, capacity, 1);
+WEFT_WORD(mpmc_queue, size, 2);
+WEFT_WORD(mpmc_queue, seal, 3);
+WEFT_WORD(mpmc_queue, tail, 32);
+WEFT_WORD(mpmc_queue, head, 64);
+WEFT_WORD(mpmc_queue, pop_epoch, 96);
+WEFT_WORD(mpmc_queue, pop_waiters, 97);
+WEFT_WORD(mpmc_queue, push_epoch, 128);
+WEFT_WORD(mpmc_queue, push_waiters, 129);
+WEFT_LENGTH(mpmc_queue, 160);
+
+/* Words from slot to slot. */
+static inline size_t weft__mpmc_stride(int32_t size) {
+  return (size_t)((4 + size + 7) >> 3) * 2;
+}
+
+/* The bytes a queue of this configuration occupies; 0 if out of range. */
+static inline size_t weft_mpmc_queue_bytes(weft_queue_config config) {
+  size_t capacity = (size_t)weft__queue_capacity(config);
+  if (capacity == 0) return 0;
+  return sizeof(weft_mpmc_queue) +
+         capacity * weft__mpmc_stride(config.size) * 4;
+}
+
+/* The queue at \`at\`, or NULL: see weft_attach_error. */
+static inline weft_mpmc_queue *weft_mpmc_queue_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_mpmc_queue) != NULL) return NULL;
+  return (weft_mpmc_queue *)at;
+}
+
+/* The slot for a ticket: its turn, and the element behind it. */
+static inline int32_t *weft__mpmc_slot(const weft_mpmc_queue *q,
+                                       int32_t ticket) {
+  uint32_t slot = ((uint32_t)ticket >> 1) & (uint32_t)(q->capacity - 1);
+  return (int32_t *)(uintptr_t)(q + 1) +
+         (size_t)slot * weft__mpmc_stride(q->size);
+}
+
+/* Makes a region that nobody uses yet an empty queue; NULL if the
+   configuration, or the place, is out of range. */
+static inline weft_mpmc_queue *weft_mpmc_queue_init(void *at,
+                                                    weft_queue_config config) {
+  weft_mpmc_queue *q = (weft_mpmc_queue *)at;
+  size_t bytes = weft_mpmc_queue_bytes(config);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  q->capacity = weft__queue_capacity(config);
+  q->size = config.size;
+  q->seal = weft__seal(WEFT_KIND_mpmc_queue, q->capacity, q->size);
+  for (int32_t i = 0; i < q->capacity; i++)
+    *weft__mpmc_slot(q, i * WEFT_MPMC_QUEUE_ONE) = i * WEFT_MPMC_QUEUE_ONE;
+  weft__store(&q->magic, weft__magic(WEFT_KIND_mpmc_queue));
+  return q;
+}
+
+/* Elements the queue holds at most. */
+static inline int32_t weft_mpmc_queue_capacity(const weft_mpmc_queue *q) {
+  return q->capacity;
+}
+
+/* Elements in the queue; a moment later it may be another number. */
+static inline int32_t weft_mpmc_queue_size(const weft_mpmc_queue *q) {
+  int32_t head = weft__load(&q->head);
+  int32_t tail = weft__load(&q->tail);
+  int32_t size = (int32_t)((uint32_t)weft__minus(tail, head) >> 1);
+  return size < q->capacity ? size : q->capacity;
+}
+
+/* Whether close was called; elements may still be in the queue. */
+static inline bool weft_mpmc_queue_closed(const weft_mpmc_queue *q) {
+  return (weft__load(&q->tail) & WEFT_MPMC_QUEUE_CLOSED_BIT) != 0;
+}
+
+/* How many tickets in a row, up to \`n\`, have their slot in this state. */
+static inline int32_t weft__mpmc_run(const weft_mpmc_queue *q, int32_t ticket,
+                                     int32_t n, int32_t state) {
+  int32_t most = n < q->capacity ? n : q->capacity;
+  int32_t count = 1;
+  for (; count < most; count++) {
+    int32_t next = weft__plus(ticket, count * WEFT_MPMC_QUEUE_ONE);
+    if (weft__load(weft__mpmc_slot(q, next)) != weft__plus(next, state)) break;
+  }
+  return count;
+}
+
+/* Claims up to \`n\` tickets to push, beginning with *ticket. How many; 0 if the
+   queue is full; -EPIPE if it was closed. */
+static inline int32_t weft__mpmc_claim_push(weft_mpmc_queue *q, int32_t n,
+                                            int32_t *ticket) {
+  int32_t tail = weft__hint(&q->tail); /* the exchange below checks it */
+  for (;;) {
+    if (tail & WEFT_MPMC_QUEUE_CLOSED_BIT) return -EPIPE;
+    if (weft__load(weft__mpmc_slot(q, tail)) == tail) {
+      int32_t count = n == 1 ? 1 : weft__mpmc_run(q, tail, n, 0);
+      int32_t next = weft__plus(tail, count * WEFT_MPMC_QUEUE_ONE);
+      int32_t seen = weft__compare_exchange(&q->tail, tail, next);
+      if (seen == tail) {
+        *ticket = tail;
+        return count;
+      }
+      tail = seen;
+      continue;
+    }
+    /* The hint is old, or the slot is still that of the lap before: full. */
+    int32_t seen = weft__load(&q->tail);
+    if (seen == tail) return 0;
+    tail = seen;
+  }
+}
+
+/* Claims up to \`n\` tickets to pop, beginning with *ticket. How many; 0 if the
+   queue is empty; -EPIPE if it was closed, too. */
+static inline int32_t weft__mpmc_claim_pop(weft_mpmc_queue *q, int32_t n,
+                                           int32_t *ticket) {
+  int32_t head = weft__hint(&q->head); /* the exchange below checks it */
+  for (;;) {
+    int32_t turn = weft__load(weft__mpmc_slot(q, head));
+    if (turn == weft__plus(head, WEFT_MPMC_QUEUE_FILLED)) {
+      int32_t count =
+          n == 1 ? 1 : weft__mpmc_run(q, head, n, WEFT_MPMC_QUEUE_FILLED);
+      int32_t next = weft__plus(head, count * WEFT_MPMC_QUEUE_ONE);
+      int32_t seen = weft__compare_exchange(&q->head, head, next);
+      if (seen == head) {
+        *ticket = head;
+        return count;
+      }
+      head = seen;
+      continue;
+    }
+    int32_t seen = weft__load(&q->head);
+    if (seen == head) {
+      int32_t drained = head | WEFT_MPMC_QUEUE_CLOSED_BIT;
+      return weft__load(&q->tail) == drained ? -EPIPE : 0;
+    }
+    head = seen;
+  }
+}
+
+/* (P) Hands a filled slot to the consumers. */
+static inline void weft__mpmc_publish(weft_mpmc_queue *q, int32_t ticket) {
+  weft__store(weft__mpmc_slot(q, ticket),
+              weft__plus(ticket, WEFT_MPMC_QUEUE_FILLED));
+}
+
+/* Hands a slot that was read to the producers, for the next lap. */
+static inline void weft__mpmc_free(weft_mpmc_queue *q, int32_t ticket) {
+  weft__store(weft__mpmc_slot(q, ticket),
+              weft__plus(ticket, q->capacity * WEFT_MPMC_QUEUE_ONE));
+}
+
+/* Wakes up to \`n\` sleepers at an end, if there are any. */
+static inline void weft__mpmc_wake(int32_t *epoch, int32_t n) {
+  /* Pairs with (W): we see the waiter, or it sees what we published. */
+  if (weft__load(epoch + 1) == 0) return;
+  weft__add(epoch, 1);
+  weft__notify(epoch, n);
+}
+
+/*
+ * Appends up to \`n\` elements that lie one behind the other at \`src\`, as far as
+ * there is room. How many, or -EPIPE if the queue was closed, or -EINVAL if n
+ * is below 0.
+ */
+static inline int32_t weft_mpmc_queue_try_push_many(weft_mpmc_queue *q,
+                                                    const void *src,
+                                                    int32_t n) {
+  if (n < 0) return -EINVAL;
+  if (n == 0) return 0;
+  const int32_t *words = (const int32_t *)src;
+  int32_t per = q->size / 4;
+  int32_t first = 0;
+  int32_t count = weft__mpmc_claim_push(q, n, &first);
+  if (count <= 0) return count;
+  for (int32_t i = 0; i < count; i++) {
+    int32_t ticket = weft__plus(first, i * WEFT_MPMC_QUEUE_ONE);
+    weft__copy(weft__mpmc_slot(q, ticket) + 1, words + i * per, per);
+    weft__mpmc_publish(q, ticket);
+  }
+  weft__mpmc_wake(&q->pop_epoch, count);
+  return count;
+}
+
+/*
+ * Moves up to \`n\` of the oldest elements to \`dst\`, one behind the other. How
+ * many, or -EPIPE if the queue was closed and is empty, or -EINVAL if n is
+ * below 0.
+ */
+static inline int32_t weft_mpmc_queue_try_pop_many(weft_mpmc_queue *q,
+                                                   void *dst, int32_t n) {
+  if (n < 0) return -EINVAL;
+  if (n == 0) return 0;
+  int32_t *words = (int32_t *)dst;
+  int32_t per = q->size / 4;
+  int32_t first = 0;
+  int32_t count = weft__mpmc_claim_pop(q, n, &first);
+  if (count <= 0) return count;
+  for (int32_t i = 0; i < count; i++) {
+    int32_t ticket = weft__plus(first, i * WEFT_MPMC_QUEUE_ONE);
+    weft__copy(words + i * per, weft__mpmc_slot(q, ticket) + 1, per);
+    weft__mpmc_free(q, ticket);
+  }
+  weft__mpmc_wake(&q->push_epoch, count);
+  return count;
+}
+
+/* Appends the element at \`src\`: 0, EBUSY if the queue is full, or EPIPE. */
+static inline int weft_mpmc_queue_try_push(weft_mpmc_queue *q,
+                                           const void *src) {
+  int32_t count = weft_mpmc_queue_try_push_many(q, src, 1);
+  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+}
+
+/* Moves the oldest element to \`dst\`: 0, EBUSY if there is none, or EPIPE. */
+static inline int weft_mpmc_queue_try_pop(weft_mpmc_queue *q, void *dst) {
+  int32_t count = weft_mpmc_queue_try_pop_many(q, dst, 1);
+  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+}
+
+/* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */
+static inline int weft_mpmc_queue_try_push_int(weft_mpmc_queue *q,
+                                               int32_t value) {
+  int32_t ticket = 0;
+  if (q->size != 4) return EINVAL;
+  int32_t count = weft__mpmc_claim_push(q, 1, &ticket);
+  if (count <= 0) return count == 0 ? EBUSY : -count;
+  weft__mpmc_slot(q, ticket)[1] = value; /* published by (P) */
+  weft__mpmc_publish(q, ticket);
+  weft__mpmc_wake(&q->pop_epoch, 1);
+  return 0;
+}
+
+/* Takes the oldest 4-byte element; EINVAL if elements are not 4 bytes. */
+static inline int weft_mpmc_queue_try_pop_int(weft_mpmc_queue *q,
+                                              int32_t *value) {
+  int32_t ticket = 0;
+  if (q->size != 4) return EINVAL;
+  int32_t count = weft__mpmc_claim_pop(q, 1, &ticket);
+  if (count <= 0) return count == 0 ? EBUSY : -count;
+  *value = weft__mpmc_slot(q, ticket)[1]; /* published by (P) */
+  weft__mpmc_free(q, ticket);
+  weft__mpmc_wake(&q->push_epoch, 1);
+  return 0;
+}
+
+/* Claims a slot to write an element into, or NULL if the queue is full or
+   closed: write it there, then commit. */
+static inline void *weft_mpmc_queue_reserve(weft_mpmc_queue *q) {
+  int32_t ticket = 0;
+  if (weft__mpmc_claim_push(q, 1, &ticket) <= 0) return NULL;
+  return weft__mpmc_slot(q, ticket) + 1;
+}
+
+/* Appends the element in the slot that was reserved: its turn is the ticket,
+   as nobody else changes it. */
+static inline void weft_mpmc_queue_commit(weft_mpmc_queue *q, void *slot) {
+  weft__mpmc_publish(q, weft__load((int32_t *)slot - 1));
+  weft__mpmc_wake(&q->pop_epoch, 1);
+}
+
+/* Claims the oldest element, or NULL if there is none: read it there, then
+   consume. */
+static inline void *weft_mpmc_queue_peek(weft_mpmc_queue *q) {
+  int32_t ticket = 0;
+  if (weft__mpmc_claim_pop(q, 1, &ticket) <= 0) return NULL;
+  return weft__mpmc_slot(q, ticket) + 1;
+}
+
+/* Takes the element that was peeked at. */
+static inline void weft_mpmc_queue_consume(weft_mpmc_queue *q, void *slot) {
+  int32_t turn = weft__load((int32_t *)slot - 1);
+  weft__mpmc_free(q, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED));
+  weft__mpmc_wake(&q->push_epoch, 1);
+}
+
+/*
+ * Two wakes may have come for elements behind one that was not published yet,
+ * and found nothing: whoever takes that one wakes the next in line.
+ */
+static inline void weft__mpmc_pass_push(weft_mpmc_queue *q) {
+  int32_t tail = weft__load(&q->tail);
+  if (tail & WEFT_MPMC_QUEUE_CLOSED_BIT)
+    weft__mpmc_wake(&q->push_epoch, WEFT__ALL);
+  else if (weft__load(weft__mpmc_slot(q, tail)) == tail)
+    weft__mpmc_wake(&q->push_epoch, 1);
+}
+
+static inline void weft__mpmc_pass_pop(weft_mpmc_queue *q) {
+  int32_t head = weft__load(&q->head);
+  if (weft__load(&q->tail) == (head | WEFT_MPMC_QUEUE_CLOSED_BIT))
+    weft__mpmc_wake(&q->pop_epoch, WEFT__ALL);
+  else if (weft__load(weft__mpmc_slot(q, head)) ==
+           weft__plus(head, WEFT_MPMC_QUEUE_FILLED))
+    weft__mpmc_wake(&q->pop_epoch, 1);
+}
+
+/* A blocking form from a try_ form, as WEFT__BLOCK, for a count of waiters. */
+#define WEFT__MPMC_BLOCK(attempt, epoch, pass, timeout)               \\
+  do {                                                                \\
+    int result;                                                       \\
+    if (!weft__may_block()) return EPERM;                             \\
+    if ((result = (attempt)) != EBUSY) return result;                 \\
+    for (int i = (timeout) != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) { \\
+      weft__relax();                                                  \\
+      if ((result = (attempt)) != EBUSY) return result;               \\
+    }                                                                 \\
+    int64_t deadline = weft__deadline(timeout);                       \\
+    while (result == EBUSY) {                                         \\
+      int outcome = WEFT__NOT_EQUAL;                                  \\
+      weft__add((epoch) + 1, 1); /* (W) announce, then look again */  \\
+      int32_t seen = weft__load(epoch);                               \\
+      if ((result = (attempt)) == EBUSY)                              \\
+        outcome = weft__sleep(epoch, seen, deadline, WEFT__LOOK);     \\
+      weft__add((epoch) + 1, -1);                                     \\
+      if (outcome != WEFT__TIMED_OUT) continue;                       \\
+      if ((result = (attempt)) == EBUSY) result = ETIMEDOUT;          \\
+    }                                                                 \\
+    pass(q);                                                          \\
+    return result;                                                    \\
+  } while (0)
+
+/* As try_push, blocking up to \`timeout\` ns; ETIMEDOUT if no room came free. */
+static inline int weft_mpmc_queue_push(weft_mpmc_queue *q, const void *src,
+                                       int64_t timeout) {
+  WEFT__MPMC_BLOCK(weft_mpmc_queue_try_push(q, src), &q->push_epoch,
+                   weft__mpmc_pass_push, timeout);
+}
+
+/* As try_pop, blocking up to \`timeout\` ns; ETIMEDOUT if nothing came. */
+static inline int weft_mpmc_queue_pop(weft_mpmc_queue *q, void *dst,
+                                      int64_t timeout) {
+  WEFT__MPMC_BLOCK(weft_mpmc_queue_try_pop(q, dst), &q->pop_epoch,
+                   weft__mpmc_pass_pop, timeout);
+}
+
+/* As try_push_int, blocking up to \`timeout\` ns. */
+static inline int weft_mpmc_queue_push_int(weft_mpmc_queue *q, int32_t value,
+                                           int64_t timeout) {
+  WEFT__MPMC_BLOCK(weft_mpmc_queue_try_push_int(q, value), &q->push_epoch,
+                   weft__mpmc_pass_push, timeout);
+}
+
+/* As try_pop_int, blocking up to \`timeout\` ns. */
+static inline int weft_mpmc_queue_pop_int(weft_mpmc_queue *q, int32_t *value,
+                                          int64_t timeout) {
+  WEFT__MPMC_BLOCK(weft_mpmc_queue_try_pop_int(q, value), &q->pop_epoch,
+                   weft__mpmc_pass_pop, timeout);
+}
+
+/* Closes the queue for good: pushes fail from now on, pops take what is there
+   and then fail, and every sleeper wakes. */
+static inline void weft_mpmc_queue_close(weft_mpmc_queue *q) {
+  if (weft__or(&q->tail, WEFT_MPMC_QUEUE_CLOSED_BIT) &
+      WEFT_MPMC_QUEUE_CLOSED_BIT)
+    return;
+  weft__mpmc_wake(&q->pop_epoch, WEFT__ALL);
+  weft__mpmc_wake(&q->push_epoch, WEFT__ALL);
+}
+
+/* ---- work_counter (primitives/work_counter.ts) ------------------------------ */
+
+#define WEFT_WORK_COUNTER_MAX (1 << 30)
+
+/* The states of \`finished\`. */
+#define WEFT_WORK_COUNTER_RUNNING 0
+#define WEFT_WORK_COUNTER_AWAITED 1
+#define WEFT_WORK_COUNTER_OVER 2
+
+/* How a counter hands out its work: \`chunk\` tasks at a time, 1 to 2^30; or, if
+   \`agents\` is above 0, guided for so many agents, up to 2^16. */
+typedef struct {
+  int32_t chunk;
+  int32_t agents;
+} weft_work_config;
+
+/* Tasks from \`start\` up to, but not with, \`end\`; all zero holds none. */
+typedef struct {
+  int32_t start;
+  int32_t end;
+} weft_work_range;
+
+typedef struct {
+  int32_t magic;
+  int32_t total;
+  int32_t chunk; /* below 0: guided, for -chunk agents */
+  int32_t seal;
+  int32_t _pad0[28];
+  int32_t next; /* chunks handed out (guided: tasks) */
+  int32_t _pad1[31];
+  int32_t done;     /* tasks done */
+  int32_t target;   /* tasks to be done: total, or less once cancelled */
+  int32_t finished; /* 0 running, 1 and somebody sleeps here, 2 over */
+} weft_work_counter;
+WEFT_WORD(work_counter, magic, 0);
+WEFT_WORD(work_counter, total, 1);
+WEFT_WORD(work_counter, chunk, 2);
+WEFT_WORD(work_counter, seal, 3);
+WEFT_WORD(work_counter, next, 32);
+WEFT_WORD(work_counter, done, 64);
+WEFT_WORD(work_counter, target, 65);
+WEFT_WORD(work_counter, finished, 66);
+WEFT_LENGTH(work_counter, 67);
+
+/* The bytes a counter occupies. */
+static inline size_t weft_work_counter_bytes(void) {
+  return sizeof(weft_work_counter);
+}
+
+/* The counter at \`at\`, or NULL: see weft_attach_error. */
+static inline weft_work_counter *weft_work_counter_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_work_counter) != NULL) return NULL;
+  return (weft_work_counter *)at;
+}
+
+/* Makes a region that nobody uses yet a counter of \`total\` tasks, 0 to 2^30;
+   NULL if that, the configuration, or the place, is out of range. */
+static inline weft_work_counter *weft_work_counter_init(
+    void *at, int32_t total, weft_work_config config) {
+  weft_work_counter *c = (weft_work_counter *)at;
+  if (!weft__aligned(at)) return NULL;
+  if (total < 0 || total > WEFT_WORK_COUNTER_MAX) return NULL;
+  if (config.agents < 0 || config.agents > 1 << 16) return NULL;
+  if (config.agents == 0 &&
+      (config.chunk < 1 || config.chunk > WEFT_WORK_COUNTER_MAX))
+    return NULL;
+  weft__zero(at, sizeof *c);
+  c->total = total;
+  c->chunk = config.agents > 0 ? -config.agents : config.chunk;
+  c->seal = weft__seal(WEFT_KIND_work_counter, c->total, c->chunk);
+  c->target = total;
+  c->finished =
+      total == 0 ? WEFT_WORK_COUNTER_OVER : WEFT_WORK_COUNTER_RUNNING;
+  weft__store(&c->magic, weft__magic(WEFT_KIND_work_counter));
+  return c;
+}
+
+/* What \`next\` is when nothing is left. */
+static inline int32_t weft__work_counter_end(const weft_work_counter *c) {
+  if (c->chunk < 0) return c->total;
+  return c->total / c->chunk + (c->total % c->chunk != 0 ? 1 : 0);
+}
+
+/* Tasks handed out when \`next\` is this. */
+static inline int32_t weft__work_counter_handed_out(const weft_work_counter *c,
+                                                    int32_t next) {
+  uint64_t step = c->chunk > 0 ? (uint64_t)c->chunk : 1;
+  uint64_t tasks = (uint64_t)(uint32_t)next * step;
+  return tasks < (uint64_t)c->total ? (int32_t)tasks : c->total;
+}
+
+/* Tasks not handed out yet. */
+static inline int32_t weft_work_counter_remaining(const weft_work_counter *c) {
+  return c->total - weft__work_counter_handed_out(c, weft__load(&c->next));
+}
+
+/* Tasks that are done. */
+static inline int32_t weft_work_counter_completed(const weft_work_counter *c) {
+  return weft__load(&c->done);
+}
+
+/* Whether cancel came before the last task was handed out. */
+static inline bool weft_work_counter_cancelled(const weft_work_counter *c) {
+  return weft__load(&c->target) < c->total;
+}
+
+static inline void weft__work_counter_take_guided(weft_work_counter *c,
+                                                  weft_work_range *range) {
+  int32_t agents = -c->chunk;
+  int32_t next = weft__hint(&c->next); /* the exchange below checks it */
+  while (next < c->total) {
+    int32_t start = next;
+    int32_t share = (c->total - start) / (2 * agents);
+    int32_t end = start + (share > 1 ? share : 1);
+    next = weft__compare_exchange(&c->next, start, end);
+    if (next != start) continue;
+    range->start = start;
+    range->end = end;
+    return;
+  }
+}
+
+static inline void weft__work_counter_take(weft_work_counter *c,
+                                           weft_work_range *range) {
+  if (c->chunk < 0) {
+    weft__work_counter_take_guided(c, range);
+    return;
+  }
+  uint32_t chunks = (uint32_t)weft__work_counter_end(c);
+  /* What we passed the end by, we see: no agent passes it twice. */
+  if ((uint32_t)weft__hint(&c->next) >= chunks) return;
+  uint32_t taken = (uint32_t)weft__add(&c->next, 1);
+  if (taken >= chunks) return;
+  range->start = (int32_t)taken * c->chunk;
+  int32_t left = c->total - range->start;
+  range->end = range->start + (c->chunk < left ? c->chunk : left);
+}
+
+/* The next task of the agent that keeps \`range\`, or -1 when there is none. */
+static inline int32_t weft_work_counter_next(weft_work_counter *c,
+                                             weft_work_range *range) {
+  if (range->start == range->end) weft__work_counter_take(c, range);
+  return range->start == range->end ? -1 : range->start++;
+}
+
+/* How many tasks are next, now in *range; 0 when there are none. */
+static inline int32_t weft_work_counter_next_range(weft_work_counter *c,
+                                                   weft_work_range *range) {
+  range->start = range->end = 0;
+  weft__work_counter_take(c, range);
+  return range->end - range->start;
+}
+
+static inline void weft__work_counter_finish(weft_work_counter *c) {
+  int32_t was = weft__exchange(&c->finished, WEFT_WORK_COUNTER_OVER);
+  if (was == WEFT_WORK_COUNTER_AWAITED) weft__notify(&c->finished, WEFT__ALL);
+}
+
+/* Counts n tasks as done, and wakes who waits if they were the last; EINVAL if
+   more tasks would be done than there are. */
+static inline int weft_work_counter_done(weft_work_counter *c, int32_t n) {
+  if (n < 0 || n > WEFT_WORK_COUNTER_MAX) return EINVAL;
+  int32_t done = weft__hint(&c->done); /* the exchange below checks it */
+  for (;;) {
+    if (n > c->total - done) {
+      int32_t now = weft__load(&c->done);
+      if (now == done) return EINVAL;
+      done = now;
+      continue;
+    }
+    int32_t seen = weft__compare_exchange(&c->done, done, done + n);
+    if (seen == done) break;
+    done = seen;
+  }
+  /* (T) Pairs with (C): we see the lower target, or cancel sees our tasks. */
+  if (done + n >= weft__load(&c->target)) weft__work_counter_finish(c);
+  return 0;
+}
+
+/* Blocks until all tasks are done (after cancel: all that were handed out), up
+   to \`timeout\` ns; ETIMEDOUT if that time passed. */
+static inline int weft_work_counter_wait(weft_work_counter *c,
+                                         int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0;; i--) {
+    if (weft__load(&c->finished) == WEFT_WORK_COUNTER_OVER) return 0;
+    if (i == 0) break;
+    weft__relax();
+  }
+  int64_t deadline = weft__deadline(timeout);
+  for (;;) {
+    int32_t was =
+        weft__compare_exchange(&c->finished, WEFT_WORK_COUNTER_RUNNING,
+                               WEFT_WORK_COUNTER_AWAITED);
+    if (was == WEFT_WORK_COUNTER_OVER) return 0;
+    int outcome = weft__sleep(&c->finished, WEFT_WORK_COUNTER_AWAITED,
+                              deadline, WEFT__LOOK);
+    if (outcome == WEFT__TIMED_OUT)
+      return weft__load(&c->finished) == WEFT_WORK_COUNTER_OVER ? 0
+                                                                : ETIMEDOUT;
+  }
+}
+
+/* Hands out no more tasks; wait ends when those handed out are done. */
+static inline void weft_work_counter_cancel(weft_work_counter *c) {
+  int32_t end = weft__work_counter_end(c);
+  int32_t was = weft__exchange(&c->next, end);
+  if ((uint32_t)was >= (uint32_t)end) return;
+  int32_t target = weft__work_counter_handed_out(c, was);
+  weft__store(&c->target, target); /* (C) then look at what is done */
+  if (weft__load(&c->done) >= target) weft__work_counter_finish(c);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_H */
+`;
