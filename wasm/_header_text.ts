@@ -811,6 +811,12 @@ static inline int32_t weft_spsc_queue_capacity(const weft_spsc_queue *q) {
   return q->capacity;
 }
 
+/* Bytes an element has: what a pop writes, and a push reads. */
+static inline int32_t weft_spsc_queue_element_size(
+    const weft_spsc_queue *q) {
+  return q->size;
+}
+
 /* Elements in the queue; a moment later it may be another number. */
 static inline int32_t weft_spsc_queue_size(const weft_spsc_queue *q) {
   int32_t head = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
@@ -1150,6 +1156,12 @@ static inline weft_mpmc_queue *weft_mpmc_queue_init(void *at,
 /* Elements the queue holds at most. */
 static inline int32_t weft_mpmc_queue_capacity(const weft_mpmc_queue *q) {
   return q->capacity;
+}
+
+/* Bytes an element has: what a pop writes, and a push reads. */
+static inline int32_t weft_mpmc_queue_element_size(
+    const weft_mpmc_queue *q) {
+  return q->size;
 }
 
 /* Elements in the queue; a moment later it may be another number. */
