@@ -13,6 +13,7 @@ import {
   Region,
   viewPlain,
 } from "./_region.ts";
+import { spinning } from "./_spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -200,7 +201,9 @@ export class Mutex extends Region<"mutex"> {
         `Cannot lock a mutex twice: agent ${this.#id} holds it already`,
       );
     }
-    if (timeout > 0 && this.#spin()) return new MutexGuard(this, false);
+    if (timeout > 0 && spinning.rounds > 0 && this.#spin()) {
+      return new MutexGuard(this, false);
+    }
     return this.#guard(block(this.#lockSlow(), timeout));
   }
 
