@@ -1,0 +1,279 @@
+/**
+ * A simulated agent: its program, where it stands in it, and what it has seen.
+ *
+ * @module
+ */
+import { BLOCKED, READY } from "./kinds.ts";
+import type { Call } from "./lin.ts";
+import { I32 } from "./native.ts";
+import type { Target } from "./views.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** What an agent is, apart from its program: all that a state holds of it. */
+export interface Snapshot {
+  readonly status: number;
+  readonly oi: number;
+  readonly n: number;
+  readonly from: number;
+  readonly res: Any[];
+  readonly sig: number[];
+  readonly args: number[];
+  readonly calls: readonly Call[];
+  readonly h1: number;
+  readonly h2: number;
+  readonly invoked: boolean;
+  readonly spinNext: boolean;
+  readonly kind: number;
+  readonly target: Target | null;
+  readonly index: number;
+  readonly a: Any;
+  readonly b: Any;
+  readonly address: number;
+  readonly size: number;
+  readonly timeout: number;
+  readonly waitAddress: number;
+  readonly deadline: number;
+  readonly results: readonly unknown[];
+  readonly steps: number;
+  readonly pure: number;
+  readonly stale: number;
+  readonly spinAddresses: readonly number[];
+  readonly inbox: readonly Delivery[];
+  readonly timers: readonly Timer[];
+  readonly serial: number;
+  readonly idleFires: number;
+}
+
+/** An event an agent's loop has yet to run: a settled promise. */
+export interface Delivery {
+  /** The promise's number. */
+  readonly promise: number;
+  readonly value: string;
+}
+
+/** A timer of an agent, or the end of a timed `waitAsync`. */
+export interface Timer {
+  readonly id: number;
+  readonly due: number;
+  /** Milliseconds between two firings of an interval, or -1. */
+  readonly every: number;
+  /** The promise that times out, or -1 for a function to call. */
+  readonly promise: number;
+}
+
+/** One simulated agent. */
+export class Agent {
+  /** The calls it makes, one after the other. */
+  calls: readonly Call[] = [];
+
+  // ---- all that a state holds of it: see Snapshot
+  /** What it is doing. */
+  status = READY;
+  /** The call it is in, or about to begin. */
+  oi = 0;
+  /** Operations on record, for replay; the record of this call is at `from`. */
+  n = 0;
+  from = 0;
+  /** Results and signatures of the operations on record. */
+  res: Any[] = [];
+  sig: number[] = [];
+  args: number[] = [];
+  /** Hash of all it has seen. */
+  h1 = 0;
+  h2 = 0;
+  /** Whether the call has taken its first step. */
+  invoked = false;
+  /** Its next operation goes round a loop that changes nothing. */
+  spinNext = false;
+  /** The next operation. */
+  kind = 0;
+  target: Target | null = null;
+  index = 0;
+  a: Any = 0;
+  b: Any = 0;
+  address = 0;
+  size = 4;
+  timeout = Infinity;
+  /** Where it sleeps, and until when. */
+  waitAddress = -1;
+  deadline = Infinity;
+  /** What its finished calls returned. */
+  results: unknown[] = [];
+  /** Steps in this call. */
+  steps = 0;
+  /** Operations at the end of the record that changed nothing. */
+  pure = 0;
+  /** Reads of old hints in this call. */
+  stale = 0;
+  /** What it reads while it spins. */
+  spinAddresses: readonly number[] = [];
+  /** Of its event loop. */
+  inbox: readonly Delivery[] = [];
+  timers: readonly Timer[] = [];
+  /** Numbers its promises and timers. */
+  serial = 0;
+  /** Timers fired in a row without any effect. */
+  idleFires = 0;
+
+  // ---- of the moment
+  /** The next operation on record, while it is replayed. */
+  pos = 0;
+  /** Calls of `Math.random` since the replay began. */
+  drawn = 0;
+  /** Shared memory it allocated, by order. */
+  allocated: SharedArrayBuffer[] = [];
+  allocations = 0;
+  /** The record of making its handle. */
+  setupRes: Any[] = [];
+  setupSig: number[] = [];
+  setupDone = false;
+  /** Its vector clock, while races are looked for by clocks. */
+  clock: Int32Array;
+  /** The source line of its next operation, while a trace is taken. */
+  site = "";
+  /** The state's copy of it, as long as that is what it is. */
+  snapshot: Snapshot | null = null;
+
+  /** Agent `id` of `count`. */
+  constructor(readonly id: number, count: number) {
+    this.clock = new I32(count);
+  }
+
+  /** Back to the start of the program. */
+  reset(): void {
+    this.snapshot = null;
+    this.status = READY;
+    this.oi =
+      this.n =
+      this.from =
+      this.steps =
+      this.pure =
+      this.stale =
+        0;
+    this.res = [];
+    this.sig = [];
+    this.args = [];
+    this.h1 = this.id + 1;
+    this.h2 = this.id + 101;
+    this.invoked = this.spinNext = false;
+    this.kind = 0;
+    this.waitAddress = -1;
+    this.deadline = Infinity;
+    this.results = [];
+    this.spinAddresses = [];
+    this.inbox = [];
+    this.timers = [];
+    this.serial = this.idleFires = 0;
+    this.pos = this.drawn = this.allocations = 0;
+  }
+
+  /** Adds an operation to the record; other states may share its front. */
+  record(signature: number, args: number, result: unknown): void {
+    const { n } = this;
+    if (this.res.length !== n) {
+      this.res = this.res.slice(0, n);
+      this.sig = this.sig.slice(0, n);
+      this.args = this.args.slice(0, n);
+    }
+    this.res.push(result);
+    this.sig.push(signature);
+    this.args.push(args);
+    this.n = n + 1;
+  }
+
+  /** Forgets the record, before a call that does not need it. */
+  forget(): void {
+    this.res = [];
+    this.sig = [];
+    this.args = [];
+    this.n = this.from = this.pos = 0;
+  }
+
+  /** Whether it sleeps or awaits with an end in time. */
+  get timed(): boolean {
+    return this.status === BLOCKED
+      ? this.deadline !== Infinity
+      : this.timers.length > 0;
+  }
+
+  /** The call it is in. */
+  get call(): Call {
+    return this.calls[Math.min(this.oi, this.calls.length - 1)]!;
+  }
+
+  /** What a state holds of it. */
+  save(): Snapshot {
+    return this.snapshot ??= {
+      status: this.status,
+      oi: this.oi,
+      n: this.n,
+      from: this.from,
+      res: this.res,
+      sig: this.sig,
+      h1: this.h1,
+      h2: this.h2,
+      invoked: this.invoked,
+      spinNext: this.spinNext,
+      kind: this.kind,
+      calls: this.calls,
+      args: this.args,
+      target: this.target,
+      index: this.index,
+      a: this.a,
+      b: this.b,
+      address: this.address,
+      size: this.size,
+      timeout: this.timeout,
+      waitAddress: this.waitAddress,
+      deadline: this.deadline,
+      results: this.results.slice(),
+      steps: this.steps,
+      pure: this.pure,
+      stale: this.stale,
+      spinAddresses: this.spinAddresses,
+      inbox: this.inbox,
+      timers: this.timers,
+      serial: this.serial,
+      idleFires: this.idleFires,
+    };
+  }
+
+  /** Becomes what a state holds of it. */
+  load(s: Snapshot): void {
+    if (this.snapshot === s) return;
+    this.snapshot = s;
+    this.status = s.status;
+    this.oi = s.oi;
+    this.n = s.n;
+    this.from = s.from;
+    this.res = s.res;
+    this.sig = s.sig;
+    this.h1 = s.h1;
+    this.h2 = s.h2;
+    this.invoked = s.invoked;
+    this.spinNext = s.spinNext;
+    this.kind = s.kind;
+    this.calls = s.calls;
+    this.args = s.args;
+    this.target = s.target;
+    this.index = s.index;
+    this.a = s.a;
+    this.b = s.b;
+    this.address = s.address;
+    this.size = s.size;
+    this.timeout = s.timeout;
+    this.waitAddress = s.waitAddress;
+    this.deadline = s.deadline;
+    this.results = s.results.slice();
+    this.steps = s.steps;
+    this.pure = s.pure;
+    this.stale = s.stale;
+    this.spinAddresses = s.spinAddresses;
+    this.inbox = s.inbox;
+    this.timers = s.timers;
+    this.serial = s.serial;
+    this.idleFires = s.idleFires;
+  }
+}

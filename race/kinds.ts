@@ -1,0 +1,202 @@
+/**
+ * The vocabulary of the explorer: operations on shared memory, what an agent
+ * is doing, and what the scheduler may choose.
+ *
+ * @module
+ */
+
+// ---- operations ---------------------------------------------------------------
+
+/** What an agent does to shared memory. */
+export const LOAD = 1;
+export const STORE = 2;
+export const ADD = 3;
+export const SUB = 4;
+export const AND = 5;
+export const OR = 6;
+export const XOR = 7;
+export const EXCHANGE = 8;
+export const CAS = 9;
+export const WAIT = 10;
+export const NOTIFY = 11;
+/** A plain, that is non-atomic, read. */
+export const READ = 12;
+/** A plain write. */
+export const WRITE = 13;
+/** A look at the clock; never a point where another agent may step in. */
+export const CLOCK = 14;
+/** `Atomics.waitAsync`. */
+export const WAIT_ASYNC = 15;
+/** An allocation of shared memory by an agent. */
+export const ALLOCATE = 16;
+/** A promise of `waitAsync` settles, or a timer fires. */
+export const EVENT = 17;
+/** A timer is set, or cleared. */
+export const SET_TIMER = 18;
+export const CLEAR_TIMER = 19;
+
+/** The operations' names, by number. */
+export const OP_NAMES: readonly string[] = [
+  "",
+  "load",
+  "store",
+  "add",
+  "sub",
+  "and",
+  "or",
+  "xor",
+  "exchange",
+  "cas",
+  "wait",
+  "notify",
+  "plain read",
+  "plain write",
+  "clock",
+  "waitAsync",
+  "new SharedArrayBuffer",
+  "event",
+  "set timer",
+  "clear timer",
+];
+
+/** Whether an operation of this kind can change the word it names. */
+export function writes(kind: number): boolean {
+  return (kind >= STORE && kind <= CAS) || kind === WRITE;
+}
+
+/** Whether it is a plain access. */
+export function isPlain(kind: number): boolean {
+  return kind === READ || kind === WRITE;
+}
+
+/** Not a byte address: what operations have that touch no memory. */
+export const NOWHERE = 0x1f_ffff_ffff;
+
+// ---- agents -------------------------------------------------------------------
+
+/** Has a next operation, known, not yet performed. */
+export const READY = 0;
+/** Asleep in `Atomics.wait`. */
+export const BLOCKED = 1;
+/** Going round a loop that changes nothing, until a word it reads changes. */
+export const SPINNING = 2;
+/** At the end of its program. */
+export const DONE = 3;
+/** Terminated. */
+export const KILLED = 4;
+/** Its event loop is empty: it awaits a wake, a timer, or nothing at all. */
+export const IDLE = 5;
+
+/** What an agent is doing, by number. */
+export const STATUS_NAMES: readonly string[] = [
+  "ready",
+  "asleep",
+  "spinning",
+  "done",
+  "killed",
+  "awaiting",
+];
+
+// ---- choices ------------------------------------------------------------------
+
+/**
+ * A choice of the scheduler: the agent in bits 0 to 7, what happens to it in
+ * bits 8 to 11, a number in the bits above.
+ */
+export const STEP = 0 << 8;
+/** Its sleep times out. */
+export const TIMEOUT = 1 << 8;
+/** It is terminated. */
+export const KILL = 2 << 8;
+/** Its sleep ends without a reason. */
+export const SPURIOUS = 3 << 8;
+/** It reads a hint that is `number` values old. */
+export const STALE = 4 << 8;
+/** The promise of one of its `waitAsync` calls settles. */
+export const SETTLE = 5 << 8;
+/** The first of its timers fires. */
+export const TIMER = 6 << 8;
+
+/** Nobody can run: the end of an execution. */
+export const END = -1;
+/** This execution is of no further interest. */
+export const CUT = -2;
+
+/** The agent a choice is about. */
+export function agentOf(code: number): number {
+  return code & 0xff;
+}
+
+/** What happens to it. */
+export function actionOf(code: number): number {
+  return code & 0xf00;
+}
+
+/** The number of a choice. */
+export function numberOf(code: number): number {
+  return code >> 12;
+}
+
+const LETTERS = ["", "t", "k", "w", "s", "a", "f"];
+
+/** A schedule as text: `0*3 1 0t` is three steps, one step, a timeout. */
+export function scheduleText(codes: readonly number[]): string {
+  const words: string[] = [];
+  for (let i = 0; i < codes.length;) {
+    const code = codes[i]!;
+    let j = i;
+    while (codes[j] === code) j++;
+    const number = numberOf(code) > 0 ? String(numberOf(code)) : "";
+    const word = agentOf(code) + LETTERS[actionOf(code) >> 8]! + number;
+    words.push(j - i > 1 ? `${word}*${j - i}` : word);
+    i = j;
+  }
+  return words.join(" ");
+}
+
+/** The schedule a text stands for. */
+export function parseSchedule(text: string): number[] {
+  const codes: number[] = [];
+  for (const word of text.trim().split(/\s+/)) {
+    if (word === "") continue;
+    const match = /^(\d+)([a-z]?)(\d*)(?:\*(\d+))?$/.exec(word);
+    const action = LETTERS.indexOf(match?.[2] ?? "?");
+    if (match === null || action < 0) {
+      throw new SyntaxError(`Cannot read the schedule: "${word}"`);
+    }
+    const code = Number(match[1]) | action << 8 | Number(match[3]) << 12;
+    for (let n = Number(match[4] ?? 1); n > 0; n--) codes.push(code);
+  }
+  return codes;
+}
+
+// ---- failures -----------------------------------------------------------------
+
+/** What can be wrong with concurrent code. */
+export type FailureKind =
+  | "not-linearizable"
+  | "deadlock"
+  | "lost-wakeup"
+  | "data-race"
+  | "not-lock-free"
+  | "damaged-by-kill"
+  | "livelock"
+  | "exception"
+  | "invariant"
+  | "out-of-bounds"
+  | "nondeterministic";
+
+/** Something wrong, found at the current state of an exploration. */
+export class Fault {
+  /** Names what is wrong, and says it. */
+  constructor(readonly kind: FailureKind, readonly message: string) {}
+}
+
+/**
+ * Code under test does something the explorer cannot model. It is refused, as
+ * an exploration that leaves it out would be worth nothing.
+ */
+export class Unsupported extends Error {
+  /** The class's name. */
+  override name = "Unsupported";
+}

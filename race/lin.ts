@@ -1,0 +1,374 @@
+/**
+ * Linearizability, judged while an execution runs ("just in time", Lowe 2017
+ * after Wing and Gong 1993). The judge holds a frontier: every pair of a model
+ * state and a choice of pending operations that may have taken effect already.
+ * Frontiers and the steps between them are remembered, so that the model turns
+ * into an automaton and a step costs one look-up.
+ *
+ * @module
+ */
+import { I32 } from "./native.ts";
+import { keyOf, show } from "./values.ts";
+
+/** One call of an operation of the specification. */
+export interface Call {
+  /** The operation's name. */
+  readonly op: string;
+  /** Its argument, if it takes one. */
+  readonly arg?: unknown;
+}
+
+/** The next state of the model, and what the operation answers. */
+export type Outcome<S> = readonly [state: S, result: unknown, when?: When];
+
+/** When an outcome is allowed. */
+export interface When {
+  /** Only if another operation overlapped this one. */
+  readonly contended?: boolean;
+  /** Only as the end of a timed wait: nothing that could "complete" it. */
+  readonly timedOut?: boolean;
+}
+
+/** Several outcomes, each of which is right. */
+export class Either<S> {
+  /** Holds the `outcomes`. */
+  constructor(readonly outcomes: readonly Outcome<S>[]) {}
+}
+
+/** What a model says: an outcome, several, or `null` for "must wait". */
+export type Answer<S> = Outcome<S> | Either<S> | null;
+
+/** The sequential model of a specification. */
+export interface Model {
+  /** The state at the start. */
+  readonly init: unknown;
+  /** What `call` by `agent` does in `state`. */
+  step(state: unknown, call: Call, agent: number): Answer<unknown>;
+}
+
+/** A possible past: a model state, and each pending operation's result. */
+interface Config {
+  readonly state: number;
+  /** By agent: 0, or 1 + the result of an operation that took effect. */
+  readonly results: Int32Array;
+}
+
+interface Frontier {
+  /** By agent: 0, or 1 + its pending call. */
+  readonly pending: Int32Array;
+  /** By agent: whether another operation overlapped its pending one. */
+  readonly overlapped: Int32Array;
+  readonly configs: readonly Config[];
+}
+
+interface Edge {
+  readonly state: number;
+  readonly result: number;
+  readonly contended: boolean;
+  readonly timedOut: boolean;
+}
+
+const AGENTS = 32;
+const CALLS = 65536;
+
+/** Why an agent that waits may go on waiting, or not. */
+export interface Sleeper {
+  readonly agent: number;
+  /** Its wait has an end in time. */
+  readonly timed: boolean;
+}
+
+/** Judges histories of one number of agents against a model. */
+export class Judge {
+  readonly #model: Model;
+  readonly #agents: number;
+  readonly #states: unknown[] = [];
+  readonly #stateIds = new Map<unknown, number>();
+  readonly #calls: Call[] = [];
+  readonly #callIds = new Map<string, number>();
+  readonly #results: unknown[] = [];
+  readonly #resultIds = new Map<unknown, number>();
+  readonly #edges = new Map<number, readonly Edge[]>();
+  readonly #blocking = new Set<number>();
+  readonly #frontiers: Frontier[] = [];
+  readonly #frontierIds = new Map<string, number>();
+  readonly #moves = new Map<number, number>();
+  #initial = -1;
+
+  /** A judge for programs of `agents` agents. */
+  constructor(model: Model, agents: number) {
+    this.#model = model;
+    this.#agents = agents;
+  }
+
+  /** How many frontiers were met. */
+  get size(): number {
+    return this.#frontiers.length;
+  }
+
+  /** The frontier before anything happened. */
+  initial(): number {
+    if (this.#initial < 0) {
+      const none = new I32(this.#agents);
+      const state = this.#stateId(this.#model.init);
+      this.#initial = this.#intern(none, none, [{ state, results: none }]);
+    }
+    return this.#initial;
+  }
+
+  /** The frontier after `agent` began `call`. */
+  invoke(frontier: number, agent: number, call: Call): number {
+    const id = this.#callId(call);
+    const key = ((frontier * AGENTS + agent) * CALLS + id) * 2;
+    const known = this.#moves.get(key);
+    if (known !== undefined) return known;
+    const { pending, overlapped, configs } = this.#frontiers[frontier]!;
+    const nowPending = pending.slice();
+    const nowOverlapped = overlapped.slice();
+    nowPending[agent] = id + 1;
+    nowOverlapped[agent] = 0;
+    for (let other = 0; other < this.#agents; other++) {
+      if (other === agent || nowPending[other] === 0) continue;
+      nowOverlapped[other] = nowOverlapped[agent] = 1;
+    }
+    const next = this.#intern(nowPending, nowOverlapped, configs);
+    this.#moves.set(key, next);
+    return next;
+  }
+
+  /**
+   * The frontier after `agent`'s pending call answered `result`, or -1 if no
+   * sequential order of operations explains that.
+   */
+  answer(frontier: number, agent: number, result: unknown): number {
+    const id = this.#resultId(result) + 1;
+    const key = ((frontier * AGENTS + agent) * CALLS + id) * 2 + 1;
+    const known = this.#moves.get(key);
+    if (known !== undefined) return known;
+    const now = this.#frontiers[frontier]!;
+    const configs: Config[] = [];
+    const seen = new Set<string>();
+    const search = (config: Config): void => {
+      const { state, results } = config;
+      if (results[agent] !== 0) {
+        if (results[agent] !== id) return;
+        const rest = results.slice();
+        rest[agent] = 0;
+        configs.push({ state, results: rest });
+        return;
+      }
+      const text = textOf(config);
+      if (seen.has(text)) return;
+      seen.add(text);
+      this.#eachEffect(now, config, (other, next) => {
+        if (other !== agent || next.results[agent] === id) search(next);
+      });
+    };
+    now.configs.forEach(search);
+    let next = -1;
+    if (configs.length > 0) {
+      const pending = now.pending.slice();
+      const overlapped = now.overlapped.slice();
+      pending[agent] = overlapped[agent] = 0;
+      next = this.#intern(pending, overlapped, configs);
+    }
+    this.#moves.set(key, next);
+    return next;
+  }
+
+  /**
+   * Whether the agents `asleep` may stay so for ever: some possible past
+   * leaves each of their operations without effect and the model with no way
+   * to complete it. Operations of the agents in the bit set `suspended` may or
+   * may not have taken effect.
+   */
+  mayWait(
+    frontier: number,
+    asleep: readonly Sleeper[],
+    suspended: number,
+  ): boolean {
+    const now = this.#frontiers[frontier]!;
+    const seen = new Set<string>();
+    const search = (config: Config): boolean => {
+      const text = textOf(config);
+      if (seen.has(text)) return false;
+      seen.add(text);
+      if (asleep.every((sleeper) => this.#mustWait(now, config, sleeper))) {
+        return true;
+      }
+      let found = false;
+      this.#eachEffect(now, config, (other, next) => {
+        if (!found && (suspended >> other & 1) === 1) found = search(next);
+      });
+      return found;
+    };
+    return now.configs.some(search);
+  }
+
+  /** Whether, in `config`, the sleeper's operation cannot complete. */
+  #mustWait(now: Frontier, config: Config, { agent, timed }: Sleeper): boolean {
+    const pending = now.pending[agent]!;
+    if (pending === 0) return true;
+    if (config.results[agent] !== 0) return false; // took effect, yet waits
+    const edges = this.#edgesOf(config.state, pending - 1, agent)
+      .filter((edge) => !edge.timedOut)
+      .filter((edge) => !edge.contended || now.overlapped[agent] === 1);
+    if (edges.length === 0) return true;
+    // What is left of an operation that never blocks in the model is to give
+    // up when its time is over: one answer, that changes nothing.
+    return timed && edges.length === 1 && edges[0]!.state === config.state &&
+      !this.#blocking.has((pending - 1) * AGENTS + agent);
+  }
+
+  /** Lets each pending operation without effect take effect. */
+  #eachEffect(
+    now: Frontier,
+    config: Config,
+    visit: (agent: number, next: Config) => void,
+  ): void {
+    for (let agent = 0; agent < this.#agents; agent++) {
+      const pending = now.pending[agent]!;
+      if (pending === 0 || config.results[agent] !== 0) continue;
+      for (const edge of this.#edgesOf(config.state, pending - 1, agent)) {
+        if (edge.contended && now.overlapped[agent] === 0) continue;
+        const results = config.results.slice();
+        results[agent] = edge.result + 1;
+        visit(agent, { state: edge.state, results });
+      }
+    }
+  }
+
+  /** What the model could be in, as text. */
+  explain(frontier: number): string {
+    const states = new Set(
+      this.#frontiers[frontier]!.configs.map(({ state }) =>
+        show(this.#states[state])
+      ),
+    );
+    const shown = [...states].slice(0, 4).join(" or ");
+    return `the model's state is ${shown}${states.size > 4 ? " or ..." : ""}`;
+  }
+
+  /** What the pending call of `agent` could answer, as text. */
+  allowed(frontier: number, agent: number): string {
+    const now = this.#frontiers[frontier]!;
+    const answers = new Set<string>();
+    const seen = new Set<string>();
+    const search = (config: Config): void => {
+      const text = textOf(config);
+      if (seen.has(text)) return;
+      seen.add(text);
+      const result = config.results[agent]!;
+      if (result !== 0) answers.add(show(this.#results[result - 1]));
+      else this.#eachEffect(now, config, (_, next) => search(next));
+    };
+    now.configs.forEach(search);
+    return answers.size === 0 ? "to wait" : [...answers].join(" or ");
+  }
+
+  #edgesOf(state: number, call: number, agent: number): readonly Edge[] {
+    const key = (state * CALLS + call) * AGENTS + agent;
+    const known = this.#edges.get(key);
+    if (known !== undefined) return known;
+    const answer = this.#model.step(
+      this.#states[state],
+      this.#calls[call]!,
+      agent,
+    );
+    if (answer === null) this.#blocking.add(call * AGENTS + agent);
+    const outcomes = answer === null || answer === undefined
+      ? []
+      : answer instanceof Either
+      ? answer.outcomes
+      : [answer];
+    const edges = outcomes.map(([next, result, when]) => ({
+      state: this.#stateId(next),
+      result: this.#resultId(result),
+      contended: when?.contended === true,
+      timedOut: when?.timedOut === true,
+    }));
+    this.#edges.set(key, edges);
+    return edges;
+  }
+
+  #stateId(state: unknown): number {
+    const key = keyOf(state);
+    let id = this.#stateIds.get(key);
+    if (id === undefined) {
+      this.#stateIds.set(key, id = this.#states.push(state) - 1);
+    }
+    return id;
+  }
+
+  #resultId(result: unknown): number {
+    const key = keyOf(result);
+    let id = this.#resultIds.get(key);
+    if (id === undefined) {
+      this.#resultIds.set(key, id = this.#results.push(result) - 1);
+    }
+    return id;
+  }
+
+  #lastCall: Call | undefined;
+  #lastCallId = 0;
+
+  #callId(call: Call): number {
+    if (call === this.#lastCall) return this.#lastCallId;
+    const key = `${call.op}\0${show(call.arg)}`;
+    let id = this.#callIds.get(key);
+    if (id === undefined) {
+      this.#callIds.set(key, id = this.#calls.push(call) - 1);
+    }
+    this.#lastCall = call;
+    return this.#lastCallId = id;
+  }
+
+  #intern(
+    pending: Int32Array,
+    overlapped: Int32Array,
+    configs: readonly Config[],
+  ): number {
+    const distinct = new Map(configs.map((c) => [textOf(c), c]));
+    const key = `${pending.join()}|${overlapped.join()}|` +
+      [...distinct.keys()].sort().join(";");
+    let id = this.#frontierIds.get(key);
+    if (id === undefined) {
+      id = this.#frontiers.length;
+      this.#frontierIds.set(key, id);
+      const kept = [...distinct.values()];
+      this.#frontiers.push({ pending, overlapped, configs: kept });
+    }
+    return id;
+  }
+}
+
+const textOf = ({ state, results }: Config): string =>
+  `${state}:${results.join()}`;
+
+// ---- whole histories ------------------------------------------------------------
+
+/** One finished operation of a recorded history. */
+export interface Event {
+  readonly agent: number;
+  readonly call: Call;
+  readonly result: unknown;
+  /** When it began and ended, by one clock. */
+  readonly begin: number;
+  readonly end: number;
+}
+
+/** Whether some sequential order explains a recorded history. */
+export function explains(judge: Judge, events: readonly Event[]): boolean {
+  const moments = events.flatMap((event) => [
+    { at: event.begin, event, ends: false },
+    { at: event.end, event, ends: true },
+  ]).sort((a, b) => a.at - b.at);
+  let frontier = judge.initial();
+  for (const { event: { agent, call, result }, ends } of moments) {
+    frontier = ends
+      ? judge.answer(frontier, agent, result)
+      : judge.invoke(frontier, agent, call);
+    if (frontier < 0) return false;
+  }
+  return true;
+}

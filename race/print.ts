@@ -1,0 +1,141 @@
+/**
+ * An interleaving as a table: a column an agent, a row a step.
+ *
+ * @module
+ */
+import { callText, type Row, type World } from "./core.ts";
+import * as k from "./kinds.ts";
+import type { Call } from "./lin.ts";
+import { waitText } from "./progress.ts";
+import { show } from "./values.ts";
+
+/** An interleaving that was replayed, ready to be shown. */
+export interface Picture {
+  readonly title: string;
+  readonly agents: readonly string[];
+  readonly rows: readonly Row[];
+  /** By agent: what it stands at when all is over, if it is not done. */
+  readonly endings: readonly (string | undefined)[];
+  readonly footer: string;
+}
+
+/** A program on one line. */
+export function programText(program: readonly (readonly Call[])[]): string {
+  return program
+    .map((calls, id) => `${id}: ${calls.map(callText).join("; ") || "-"}`)
+    .join(" | ");
+}
+
+/** The picture of what `world` has a trace of. */
+export function pictureOf(
+  world: World,
+  count: number,
+  title: string,
+  footer: string,
+): Picture {
+  const ending = (id: number): string | undefined => {
+    const agent = world.agents[id]!;
+    if (agent.status === k.DONE || agent.status === k.KILLED) return undefined;
+    if (agent.oi >= agent.calls.length) return undefined;
+    const where = agent.site === "" ? "" : `   ${agent.site}`;
+    if (agent.status !== k.READY) {
+      return `!! ${waitText(world, agent).replace(/^agent \d+ /, "")}`;
+    }
+    if (!agent.invoked && agent.oi > 0) return undefined;
+    const next = k.OP_NAMES[agent.kind] ?? "";
+    const at = world.addressName(agent.address);
+    return `!! next: ${next} ${at}${where}`;
+  };
+  const agents = world.agents.map(({ id }) =>
+    id < count ? `agent ${id}` : `agent ${id} (recovers)`
+  );
+  const rows = world.trace ?? [];
+  const used = agents.length > count && !rows.some((r) => r.agent >= count)
+    ? agents.slice(0, count)
+    : agents;
+  return {
+    title,
+    agents: used,
+    rows,
+    endings: used.map((_, id) => ending(id)),
+    footer,
+  };
+}
+
+const MOST = 72; // columns a cell
+
+/** The table. */
+export function tableOf({ agents, rows, endings }: Picture): string {
+  const cells: (readonly [agent: number, text: string])[] = [];
+  const inside = agents.map(() => false);
+  for (const row of folded(rows)) {
+    const { agent, type, text, site } = row;
+    const indent = inside[agent] && type !== "end" ? "  " : "";
+    if (type === "begin") cells.push([agent, `${text} {`]);
+    else if (type === "end") cells.push([agent, `} = ${text}`]);
+    else cells.push([agent, indent + text + (site ? `   ${site}` : "")]);
+    inside[agent] = type === "begin" || (type !== "end" && inside[agent]!);
+  }
+  endings.forEach((text, agent) => {
+    if (text !== undefined) cells.push([agent, `  ${text}`]);
+  });
+  const width = agents.map((name, agent) =>
+    cells.reduce(
+      (most, [of, text]) =>
+        of === agent ? Math.max(most, Math.min(text.length, MOST)) : most,
+      Math.max(name.length, 8),
+    )
+  );
+  const line = (texts: readonly string[]) =>
+    `| ${texts.map((text, i) => text.padEnd(width[i]!)).join(" | ")} |`;
+  const rule = `|${width.map((n) => "-".repeat(n + 2)).join("|")}|`;
+  const body: string[] = [];
+  let last = -1;
+  for (const [agent, text] of cells) {
+    // A dotted line where another agent takes over.
+    if (last >= 0 && agent !== last) {
+      body.push(
+        `|${
+          width.map((n) => " .".repeat((n + 2) >> 1).padEnd(n + 2)).join("|")
+        }|`,
+      );
+    }
+    last = agent;
+    body.push(line(agents.map((_, id) => id === agent ? text : "")));
+  }
+  return [line(agents), rule, ...body].join("\n");
+}
+
+/** Rounds of a loop that are all the same are shown once. */
+export function folded(rows: readonly Row[]): readonly Row[] {
+  const out: Row[] = [];
+  for (let i = 0; i < rows.length;) {
+    const [period, times] = repetition(rows, i);
+    for (let j = 0; j < period; j++) {
+      const row = rows[i + j]!;
+      out.push(
+        j === period - 1 && times > 2
+          ? { ...row, text: `${row.text} (x${times})` }
+          : row,
+      );
+    }
+    i += period * (times > 2 ? times : 1);
+  }
+  return out;
+}
+
+function repetition(rows: readonly Row[], at: number): [number, number] {
+  const same = (a: Row | undefined, b: Row | undefined) =>
+    a !== undefined && b !== undefined && a.type === "step" &&
+    a.agent === b.agent && a.text === b.text && a.site === b.site;
+  for (let period = 1; period <= 4; period++) {
+    let n = 0;
+    while (same(rows[at + n], rows[at + n + period])) n++;
+    const times = Math.floor(n / period) + 1;
+    if (times > 2) return [period, times];
+  }
+  return [1, 1];
+}
+
+/** Results as text, for messages. */
+export const shown = show;

@@ -1,0 +1,246 @@
+/**
+ * What the scheduler may choose in a state, and what is wrong with a state in
+ * which an agent cannot go on.
+ *
+ * @module
+ */
+import type { Agent } from "./agent.ts";
+import { callText, type World } from "./core.ts";
+import * as k from "./kinds.ts";
+import type { Sleeper } from "./lin.ts";
+import { type Engine, isQuiet } from "./replay.ts";
+import { RECOVER } from "./scenario.ts";
+
+/** Timers in a row that may change nothing, before time is over. */
+const IDLE_FIRES = 4;
+/** Old values an agent may read in one call. */
+const STALE_READS = 4;
+
+/** Fills `out` with the choices there are; how many go without time passing. */
+export function choices(engine: Engine, out: number[]): number {
+  const { world, count } = engine;
+  const { agents, budget } = world;
+  out.length = 0;
+  for (const agent of agents) {
+    const { id, status } = agent;
+    if (status === k.READY) {
+      out.push(id | k.STEP);
+      if (world.hints !== null && agent.stale < STALE_READS) {
+        const older = world.hints.older(agent).length;
+        for (let n = 1; n <= older; n++) out.push(id | k.STALE | n << 12);
+      }
+    } else if (status === k.IDLE || status === k.DONE) {
+      if (agent.inbox.length > 0) out.push(id | k.SETTLE);
+    }
+  }
+  const live = out.length;
+  if (live === 0) passTime(world, out);
+  else if (budget.timeouts > 0) {
+    for (const agent of agents) {
+      const code = timerOf(agent);
+      if (code >= 0 && agent.status !== k.DONE) out.push(code);
+    }
+  }
+  if (budget.spurious > 0) {
+    for (const { id, status } of agents) {
+      if (status === k.BLOCKED) out.push(id | k.SPURIOUS);
+    }
+  }
+  if (budget.kills > 0) {
+    for (const { id, status, invoked, oi } of agents) {
+      const alive = status !== k.DONE && status !== k.KILLED;
+      if (alive && id < count && (invoked || oi > 0)) out.push(id | k.KILL);
+    }
+  }
+  return live;
+}
+
+/** What time does to an agent, or -1. */
+function timerOf({ id, status, deadline, timers }: Agent): number {
+  if (status === k.BLOCKED && deadline !== Infinity) return id | k.TIMEOUT;
+  const awaits = status === k.IDLE || status === k.DONE;
+  return awaits && timers.length > 0 ? id | k.TIMER : -1;
+}
+
+/** Nobody can run: the timers that fire first. */
+function passTime({ agents }: World, out: number[]): void {
+  if (agents.every(({ status }) => status === k.DONE || status === k.KILLED)) {
+    return;
+  }
+  let first = Infinity;
+  for (const agent of agents) {
+    if (timerOf(agent) < 0 || agent.idleFires >= IDLE_FIRES) continue;
+    const due = dueOf(agent);
+    if (due < first) out.length = 0;
+    if (due > first) continue;
+    first = due;
+    out.push(timerOf(agent));
+  }
+}
+
+const dueOf = ({ status, deadline, timers }: Agent): number =>
+  status === k.BLOCKED ? deadline : timers[0]!.due;
+
+/** Agents that cannot go on by themselves. */
+export function stuckAgents({ agents }: World): Agent[] {
+  return agents.filter(({ status, inbox }) =>
+    status === k.BLOCKED || status === k.SPINNING ||
+    (status === k.IDLE && inbox.length === 0)
+  );
+}
+
+/**
+ * In a state where nobody can run unless time passes: whether those that wait
+ * may do so. A timer is no excuse: a wake-up that only a timeout makes good
+ * was lost.
+ */
+export function judgeQuiet(engine: Engine, rescue: boolean): void {
+  const { world } = engine;
+  const stuck = stuckAgents(world);
+  if (stuck.length === 0) return;
+  const { judge, frontier } = world;
+  if (judge !== null && frontier >= 0) {
+    const sleepers = stuck.map(sleeper);
+    const dead = world.agents.filter(({ status }) => status === k.KILLED);
+    if (judge.mayWait(frontier, sleepers, maskOf(dead))) return;
+    if (rescue && stuck.some(({ timed }) => timed)) return;
+    const kind = stuck.every(({ status }) => status === k.SPINNING)
+      ? "livelock"
+      : holdsAndWaits(world, stuck)
+      ? "deadlock"
+      : "lost-wakeup";
+    return engine.fail(
+      kind,
+      `${stuck.map((agent) => waitText(world, agent)).join("; ")}, though ` +
+        `the model says it can complete: ${judge.explain(frontier)}`,
+    );
+  }
+  const timed = stuck.filter((agent) => mayFire(agent));
+  const text = stuck.map((agent) => waitText(world, agent)).join("; ");
+  if (timed.length > 0) {
+    const missed = timed.filter((agent) => sleepsOnOther(agent));
+    if (rescue || missed.length === 0) return;
+    const names = missed.map(({ id }) => `agent ${id}`).join(", ");
+    return engine.fail(
+      "lost-wakeup",
+      `${text}: the word ${names} waits on has changed, and only a timeout ` +
+        `will tell`,
+    );
+  }
+  const spins = stuck.every(({ status }) => status === k.SPINNING);
+  if (judge !== null && world.agents.some(isDead)) {
+    // The model does not know what recovery does; but it was to let all go on.
+    return engine.fail(spins ? "livelock" : "deadlock", text);
+  }
+  engine.fail(spins ? "livelock" : "deadlock", text);
+}
+
+const isDead = ({ status }: Agent): boolean => status === k.KILLED;
+
+const mayFire = (agent: Agent): boolean =>
+  timerOf(agent) >= 0 && agent.idleFires < IDLE_FIRES;
+
+/** Whether the word an agent sleeps on is no longer what it went to sleep on. */
+function sleepsOnOther({ status, target, index, a }: Agent): boolean {
+  return status === k.BLOCKED && target!.view[index] !== a;
+}
+
+/**
+ * Whether agents wait in a circle, each for a word that another one changed in
+ * the call in which it waits: the sign of a deadlock, where a lost wake-up
+ * leaves agents asleep that nobody holds up.
+ */
+function holdsAndWaits(world: World, stuck: readonly Agent[]): boolean {
+  const sleepers = stuck.filter(({ waitAddress }) => waitAddress >= 0);
+  const holds = (agent: Agent, address: number): boolean => {
+    if (agent.waitAddress === address) return false;
+    for (let i = agent.from; i < agent.n; i++) {
+      const kind = agent.sig[i]! % 32;
+      const at = Math.floor(agent.sig[i]! / 32);
+      if (at === address && k.writes(kind)) return true;
+    }
+    return false;
+  };
+  const next = (agent: Agent): Agent | undefined =>
+    sleepers.find((other) =>
+      other !== agent && holds(other, agent.waitAddress) &&
+      !sleepsOnOther(agent)
+    );
+  return sleepers.some((start) => {
+    let at: Agent | undefined = start;
+    for (let i = 0; i <= sleepers.length && at !== undefined; i++) {
+      at = next(at);
+      if (at === start) return true;
+    }
+    return false;
+  });
+}
+
+/**
+ * Lock-freedom asks that no state holds an agent that waits, or goes round for
+ * nothing, though the model would let its operation complete: in such a state
+ * the others may stop for ever. Their operations may have taken effect or not.
+ */
+export function judgeLockFree(engine: Engine, all: boolean): void {
+  const { world, scenario } = engine;
+  const stuck = stuckAgents(world).filter(({ call: { op }, oi, calls }) =>
+    oi < calls.length && op !== RECOVER &&
+    (all || scenario.operations.get(op)!.lockFree)
+  );
+  if (stuck.length === 0) return;
+  const { judge, frontier } = world;
+  const others = world.agents.filter((agent) =>
+    agent.invoked && !stuck.includes(agent)
+  );
+  if (judge !== null && frontier >= 0) {
+    const sleepers = stuck.map(sleeper);
+    if (judge.mayWait(frontier, sleepers, maskOf(others))) return;
+  }
+  const waits = stuck.map((agent) => waitText(world, agent)).join("; ");
+  const held = others.map(({ id, call, status }) =>
+    `agent ${id} is ${status === k.KILLED ? "dead" : "suspended"} inside ` +
+    callText(call)
+  ).join("; ");
+  engine.fail(
+    "not-lock-free",
+    `${waits}, while ${held === "" ? "nobody else is at work" : held}`,
+  );
+}
+
+/** At the end of an execution: what was promised of its result. */
+export function judgeEnd(engine: Engine): void {
+  const { world, scenario: { final } } = engine;
+  if (final === null || !world.agents.every(isDone)) return;
+  const results = world.agents.slice(0, engine.count)
+    .map((agent) => agent.results);
+  const message = engine.unwatched(() => final(engine.memory, results));
+  if (message !== undefined) engine.fail("invariant", message);
+}
+
+const isDone = ({ status }: Agent): boolean => status === k.DONE;
+
+const maskOf = (agents: readonly Agent[]): number =>
+  agents.reduce((mask, { id, invoked }) => invoked ? mask | 1 << id : mask, 0);
+
+const sleeper = (agent: Agent): Sleeper => ({
+  agent: agent.id,
+  timed: agent.timed,
+});
+
+/** What an agent waits for, as text. */
+export function waitText(world: World, agent: Agent): string {
+  const { id, status, call, waitAddress, spinAddresses } = agent;
+  const places = (status === k.SPINNING ? spinAddresses : [waitAddress])
+    .filter((address) => address >= 0)
+    .map((address) => world.addressName(address))
+    .filter((name) => name !== "");
+  const how = status === k.SPINNING
+    ? "spins for ever"
+    : status === k.BLOCKED
+    ? "sleeps"
+    : "never resumes";
+  const on = places.length === 0 ? "" : ` on ${places.join(", ")}`;
+  return `agent ${id} ${how} in ${callText(call)}${on}`;
+}
+
+export { isQuiet };

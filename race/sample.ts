@@ -1,0 +1,264 @@
+/**
+ * Sampled executions, for programs too large to exhaust: at random, by partial
+ * order sampling (Yuan, Yang and Gu 2018), by PCT (Burckhardt et al. 2010),
+ * and a few in strict rotation.
+ *
+ * @module
+ */
+import type { Agent } from "./agent.ts";
+import * as k from "./kinds.ts";
+import type { Fault } from "./kinds.ts";
+import { choices, judgeEnd, judgeLockFree, judgeQuiet } from "./progress.ts";
+import type { Chooser, Engine, Steps } from "./replay.ts";
+import type { SearchOptions } from "./search.ts";
+import { Random } from "./values.ts";
+
+/** Something unusual is chosen this much more rarely than a step. */
+const RARE = 8;
+
+/** Picks among `codes`, of which the first `live` are the usual. */
+function pick(codes: readonly number[], live: number, random: Random): number {
+  const rare = codes.length - live;
+  if (live > 0 && (rare === 0 || random.below(RARE) !== 0)) {
+    return codes[live === 1 ? 0 : random.below(live)]!;
+  }
+  return codes[live + random.below(rare)]!;
+}
+
+/** Each choice as likely as the other. */
+export class Uniform implements Chooser {
+  readonly #random: Random;
+  readonly #codes: number[] = [];
+
+  /** The execution of `random`. */
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** A choice. */
+  choose(engine: Engine): number {
+    const live = choices(engine, this.#codes);
+    if (this.#codes.length === 0) return k.END;
+    return pick(this.#codes, live, this.#random);
+  }
+}
+
+/** A random priority a pending operation, drawn anew when it loses a race. */
+export class PartialOrder implements Chooser {
+  readonly #random: Random;
+  readonly #codes: number[] = [];
+  readonly #priority: number[] = [];
+  readonly #drawnFor: number[] = [];
+
+  /** The execution of `random`. */
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  /** A choice. */
+  choose(engine: Engine): number {
+    const codes = this.#codes;
+    const live = choices(engine, codes);
+    if (codes.length === 0) return k.END;
+    if (live === 0 || codes.length > live && this.#random.below(RARE) === 0) {
+      return pick(codes, 0, this.#random);
+    }
+    const { agents } = engine.world;
+    let best = -1;
+    for (let i = 0; i < live; i++) {
+      const id = k.agentOf(codes[i]!);
+      const at = agents[id]!.oi * 65536 + agents[id]!.n + 1;
+      if (this.#drawnFor[id] !== at) {
+        this.#drawnFor[id] = at;
+        this.#priority[id] = this.#random.unit();
+      }
+      if (best < 0 || this.#priority[id]! > this.#priority[best]!) best = id;
+    }
+    const chosen = agents[best]!;
+    this.#drawnFor[best] = -1;
+    let same = 0;
+    for (let i = 0; i < live; i++) {
+      const other = agents[k.agentOf(codes[i]!)]!;
+      if (other === chosen) same++;
+      else if (dependent(chosen, other)) this.#drawnFor[other.id] = -1;
+    }
+    let nth = same > 1 ? this.#random.below(same) : 0;
+    for (const code of codes) {
+      if (k.agentOf(code) === best && nth-- === 0) return code;
+    }
+    return codes[0]!;
+  }
+}
+
+/** Random priorities of agents, which change at `depth - 1` random steps. */
+export class Priorities implements Chooser {
+  readonly #random: Random;
+  readonly #codes: number[] = [];
+  readonly #priority: number[] = [];
+  readonly #changes = new Set<number>();
+  #low: number;
+  #step = 0;
+
+  /** The execution of `random`, of about `length` steps. */
+  constructor(random: Random, agents: number, depth: number, length: number) {
+    this.#random = random;
+    const order: number[] = [];
+    for (let id = 0; id < agents; id++) {
+      order.splice(random.below(id + 1), 0, id);
+    }
+    order.forEach((id, rank) => this.#priority[id] = depth + rank);
+    for (let i = 1; i < depth; i++) {
+      this.#changes.add(1 + random.below(Math.max(1, length)));
+    }
+    this.#low = depth - 1;
+  }
+
+  /** A choice. */
+  choose(engine: Engine): number {
+    const codes = this.#codes;
+    const live = choices(engine, codes);
+    if (codes.length === 0) return k.END;
+    if (live === 0) return pick(codes, 0, this.#random);
+    if (live > 1 && this.#changes.has(++this.#step)) {
+      this.#priority[k.agentOf(this.#best(live))] = this.#low--;
+    }
+    if (codes.length > live && this.#random.below(RARE) === 0) {
+      return pick(codes, live, this.#random);
+    }
+    return this.#best(live);
+  }
+
+  #best(live: number): number {
+    let best = this.#codes[0]!;
+    for (let i = 1; i < live; i++) {
+      const code = this.#codes[i]!;
+      const better = this.#priority[k.agentOf(code)]! -
+        this.#priority[k.agentOf(best)]!;
+      if (better > 0) best = code;
+    }
+    return best;
+  }
+}
+
+/** Each agent in turn, `turn` steps long: it brings out livelocks. */
+export class Rotation implements Chooser {
+  readonly #codes: number[] = [];
+  readonly #turn: number;
+  #last = 0;
+  #left: number;
+
+  /** Turns of `turn` steps. */
+  constructor(turn: number) {
+    this.#turn = this.#left = turn;
+  }
+
+  /** A choice. */
+  choose(engine: Engine): number {
+    const live = choices(engine, this.#codes);
+    const codes = live === 0 ? this.#codes : this.#codes.slice(0, live);
+    if (codes.length === 0) return k.END;
+    const mine = codes.find((code) => k.agentOf(code) === this.#last);
+    if (mine !== undefined && this.#left-- > 0) return mine;
+    this.#left = this.#turn - 1;
+    const next = codes.find((code) => k.agentOf(code) > this.#last) ??
+      codes[0]!;
+    this.#last = k.agentOf(next);
+    return next;
+  }
+}
+
+/** A given schedule. */
+export class Fixed implements Chooser {
+  #at = 0;
+  readonly #codes: readonly number[];
+
+  /** The schedule `codes`. */
+  constructor(codes: readonly number[]) {
+    this.#codes = codes;
+  }
+
+  /** The next of the schedule. */
+  choose(): number {
+    return this.#codes[this.#at++] ?? k.END;
+  }
+}
+
+/** Whether it matters which of two pending operations comes first. */
+export function dependent(a: Agent, b: Agent): boolean {
+  if (a.address >= b.address + b.size || b.address >= a.address + a.size) {
+    return false;
+  }
+  const waits = (kind: number) => kind === k.WAIT || kind === k.WAIT_ASYNC;
+  if (a.kind === k.NOTIFY || b.kind === k.NOTIFY) {
+    return a.kind === b.kind || waits(a.kind) || waits(b.kind);
+  }
+  return k.writes(a.kind) || k.writes(b.kind) ||
+    (waits(a.kind) && waits(b.kind));
+}
+
+/** What an execution is checked for. */
+export type RunOptions = Pick<SearchOptions, "lockFree" | "rescue" | "onEnd">;
+
+/** One execution, from the start to its end. */
+export function* run(
+  engine: Engine,
+  chooser: Chooser,
+  o: RunOptions,
+): Steps<Fault | null> {
+  const { world } = engine;
+  const codes: number[] = [];
+  engine.chooser = chooser;
+  yield* engine.begin();
+  while (world.fault === null) {
+    let code = engine.next;
+    engine.next = k.END;
+    if (code === k.END) {
+      if (choices(engine, codes) === 0) {
+        judgeQuiet(engine, o.rescue);
+        if (world.fault !== null) break;
+      }
+      code = chooser.choose(engine);
+    }
+    if (code < 0) break;
+    if (chooser instanceof Fixed && !isPossible(engine, code, codes)) continue;
+    yield* engine.apply(code, true);
+    if (o.lockFree !== "no" && world.fault === null) {
+      judgeLockFree(engine, o.lockFree === "all");
+    }
+  }
+  if (world.fault === null && choices(engine, codes) === 0) {
+    if (codes.every((code) => k.actionOf(code) === k.KILL)) {
+      judgeEnd(engine);
+      o.onEnd?.(engine);
+    }
+  }
+  return world.fault;
+}
+
+/** A schedule from outside may name what cannot happen. */
+function isPossible(engine: Engine, code: number, codes: number[]): boolean {
+  const { agents, schedule } = engine.world;
+  choices(engine, codes);
+  if (codes.includes(code)) return true;
+  // More steps than an agent has left are no harm.
+  if (agents[k.agentOf(code)]?.status === k.DONE) return false;
+  throw new RangeError(
+    `Cannot replay the schedule: step ${schedule.length + 1}, ` +
+      `"${k.scheduleText([code])}", is not possible`,
+  );
+}
+
+/** The chooser of sample number `index`: 5/12 POS, 5/12 random, 1/6 PCT. */
+export function sampler(
+  seed: number,
+  index: number,
+  agents: number,
+  length: number,
+): Chooser {
+  if (index < 3) return new Rotation(index + 1);
+  const random = new Random(Math.imul(seed, 7919) + index);
+  const kind = index % 12;
+  if (kind < 5) return new PartialOrder(random);
+  if (kind < 10) return new Uniform(random);
+  return new Priorities(random, agents, 2 + random.below(4), length);
+}

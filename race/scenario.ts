@@ -1,0 +1,41 @@
+/**
+ * A specification as the engine wants it: checked, with nothing left out.
+ *
+ * @module
+ */
+import type { Model } from "./lin.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** Memory that agents share. */
+export type Memory = SharedArrayBuffer | WebAssembly.Memory;
+
+/** One operation. */
+export interface Operation {
+  run(handle: Any, arg: Any, id: number): unknown;
+  readonly lockFree: boolean;
+}
+
+/** What the engine explores, apart from the program. */
+export interface Scenario {
+  memory(): Memory;
+  agent(memory: Any, id: number): Any;
+  readonly operations: ReadonlyMap<string, Operation>;
+  readonly model: Model | null;
+  /** What is wrong with the memory, if anything is. */
+  readonly invariant: ((memory: Any) => unknown) | null;
+  readonly final: ((memory: Any, results: unknown[][]) => unknown) | null;
+  readonly recover: ((handle: Any, deadId: number) => unknown) | null;
+  /** Whether the model knows what `recover` does. */
+  readonly recoverModelled: boolean;
+  readonly hints: ((byteOffset: number) => boolean) | null;
+  readonly words: Readonly<Record<string, number>>;
+  /** Whether handles have no state; `undefined` to find out. */
+  stateless: boolean | undefined;
+  /** Whether operations return promises. */
+  async: boolean;
+}
+
+/** The name of the call that makes a survivor recover. */
+export const RECOVER = "recover";

@@ -1,0 +1,216 @@
+/**
+ * The exhaustive search: every state that can be reached, each once. A state
+ * is memory, who sleeps on what, what each agent has seen in its call, and the
+ * judge's frontier. To come back to one takes no execution: memory is copied
+ * and records are cut short.
+ *
+ * @module
+ */
+import type { Agent, Snapshot } from "./agent.ts";
+import type { WorldState } from "./core.ts";
+import * as k from "./kinds.ts";
+import type { Fault } from "./kinds.ts";
+import { realNow } from "./native.ts";
+import { choices, judgeEnd, judgeLockFree, judgeQuiet } from "./progress.ts";
+import type { Engine, Steps } from "./replay.ts";
+import { States } from "./store.ts";
+
+/** How to search. */
+export interface SearchOptions {
+  /** States to look at, at most. */
+  readonly states: number;
+  /** Milliseconds to take, at most. */
+  readonly time: number;
+  /** Report a witness with the fewest preemptions. */
+  readonly minimal: boolean;
+  /** "all", or only operations declared so. */
+  readonly lockFree: "all" | "declared" | "no";
+  readonly races: boolean;
+  /** A timeout may make a lost wake-up good. */
+  readonly rescue: boolean;
+  /** Results are part of a state. */
+  readonly results: boolean;
+  /** Called at each end of an execution, for comparisons. */
+  readonly onEnd?: ((engine: Engine) => void) | undefined;
+}
+
+/** What a search found. */
+export interface Found {
+  readonly fault: Fault | null;
+  readonly schedule: readonly number[];
+  /** Nothing was left out. */
+  readonly complete: boolean;
+  readonly states: number;
+  /** Ends of executions, and steps between states. */
+  readonly executions: number;
+  readonly steps: number;
+  /** Own steps of an operation, at most. */
+  readonly maxOpSteps: number;
+}
+
+/** A state still to be expanded. */
+interface Open {
+  readonly id: number;
+  readonly world: WorldState;
+  readonly agents: readonly Snapshot[];
+  readonly last: number;
+  readonly cost: number;
+}
+
+/** Looks at every state. */
+export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
+  const { world } = engine;
+  const started = realNow();
+  const states = new States();
+  const buckets: Open[][] = [[]];
+  const key: [number, number] = [0, 0];
+  const codes: number[] = [];
+  let steps = 0;
+  let executions = 0;
+  let complete = true;
+  world.maxOpSteps = 0;
+  world.clocks = null; // they depend on the path
+
+  const found = (id: number, code: number): Found => ({
+    fault: world.fault,
+    schedule: [...states.path(id), ...code < 0 ? [] : [code]],
+    complete,
+    states: states.size,
+    executions,
+    steps,
+    maxOpSteps: world.maxOpSteps,
+  });
+  const keep = (id: number, last: number, cost: number): void => {
+    const agents = world.agents.map((agent) => agent.save());
+    const bucket = o.minimal ? cost : 0;
+    (buckets[bucket] ??= []).push({
+      id,
+      world: world.save(),
+      agents,
+      last,
+      cost,
+    });
+  };
+  const load = ({ world: saved, agents }: Open): void => {
+    world.load(saved);
+    for (let i = 0; i < agents.length; i++) world.agents[i]!.load(agents[i]!);
+  };
+  const hash = (last: number): void => {
+    world.key(key, o.results);
+    if (o.minimal) key[0] = Math.imul(key[0] ^ (last + 2), 0x9e3779b1);
+  };
+
+  yield* engine.begin();
+  hash(-1);
+  const root = states.add(key[0], key[1], -1, -1);
+  if (world.fault !== null) return found(root, -1);
+  keep(root, -1, 0);
+  for (let bucket = 0; bucket < buckets.length;) {
+    const open = buckets[bucket]?.pop();
+    if (open === undefined) {
+      bucket++;
+      continue;
+    }
+    const late = (steps & 63) === 0 && realNow() - started > o.time;
+    if (states.size >= o.states || late) {
+      complete = false;
+      break;
+    }
+    if (o.minimal && states.cost(open.id) < open.cost) continue;
+    load(open);
+    const live = choices(engine, codes);
+    if (o.races && live > 1) judgeRaces(engine);
+    if (o.lockFree !== "no") judgeLockFree(engine, o.lockFree === "all");
+    if (live === 0 && world.fault === null) {
+      judgeQuiet(engine, o.rescue);
+      if (codes.every((code) => k.actionOf(code) === k.KILL)) {
+        executions++;
+        if (world.fault === null) {
+          judgeEnd(engine);
+          o.onEnd?.(engine);
+        }
+      }
+    }
+    if (world.fault !== null) return found(open.id, -1);
+    let fresh = true;
+    const running = open.last >= 0 &&
+      open.agents[open.last]!.status === k.READY;
+    // In reverse: what is pushed last, the first agent's step, comes next.
+    for (let i = codes.length - 1; i >= 0; i--) {
+      const code = codes[i]!;
+      const who = k.agentOf(code);
+      if (!fresh) load(open);
+      fresh = false;
+      yield* engine.apply(code, false);
+      steps++;
+      if (world.fault !== null) return found(open.id, code);
+      const unusual = k.actionOf(code) !== k.STEP &&
+        k.actionOf(code) !== k.SETTLE;
+      const preempts = running && who !== open.last;
+      const cost = open.cost + (preempts || unusual ? 1 : 0);
+      hash(who);
+      const known = states.find(key[0], key[1]);
+      if (known < 0) {
+        const id = states.add(key[0], key[1], open.id, code);
+        states.via(id, open.id, code, cost);
+        keep(id, who, cost);
+      } else if (o.minimal && cost < states.cost(known)) {
+        states.via(known, open.id, code, cost);
+        keep(known, who, cost);
+        bucket = Math.min(bucket, cost);
+      }
+    }
+  }
+  return found(root, -1);
+}
+
+/**
+ * Two agents whose next operations conflict: a data race. By the data-race-
+ * freedom theorem of ECMAScript's memory model a program with any race has an
+ * execution in which two conflicting accesses come next to each other.
+ */
+export function judgeRaces(engine: Engine): void {
+  const { world } = engine;
+  const { agents } = world;
+  for (let i = 0; i < agents.length; i++) {
+    const first = agents[i]!;
+    if (first.status !== k.READY) continue;
+    for (let j = i + 1; j < agents.length; j++) {
+      const second = agents[j]!;
+      if (second.status !== k.READY || !conflict(engine, first, second)) {
+        continue;
+      }
+      const how = (agent: Agent) =>
+        `agent ${agent.id}'s ${k.OP_NAMES[agent.kind]}`;
+      const wide = first.address === second.address &&
+          first.size === second.size
+        ? ""
+        : `, ${first.size} and ${second.size} bytes wide`;
+      return world.fail(
+        "data-race",
+        `${how(first)} and ${how(second)} of ` +
+          `${world.addressName(first.address)}${wide} are unordered: they ` +
+          `can happen at the same time`,
+      );
+    }
+  }
+}
+
+function conflict({ world }: Engine, a: Agent, b: Agent): boolean {
+  if (a.address >= b.address + b.size || b.address >= a.address + a.size) {
+    return false;
+  }
+  if (a.kind === k.NOTIFY || b.kind === k.NOTIFY) return false;
+  if (!k.writes(a.kind) && !k.writes(b.kind)) return false;
+  const same = a.address === b.address && a.size === b.size;
+  const plain = k.isPlain(a.kind) || k.isPlain(b.kind);
+  if (same && !plain) return false;
+  if (same && world.hints !== null) {
+    // A plain read of a hint may race with atomic writes, and with nothing else.
+    const hinted = (x: Agent, y: Agent) =>
+      x.kind === k.READ && !k.isPlain(y.kind) &&
+      world.hints!.isHint(x.address);
+    if (hinted(a, b) || hinted(b, a)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,165 @@
+/**
+ * What a user says about the code under test.
+ *
+ * @module
+ */
+import type { Arbitrary } from "fast-check";
+import { type Answer, Either, type Outcome } from "./lin.ts";
+import type { Memory, Operation, Scenario } from "./scenario.ts";
+import { RECOVER } from "./scenario.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** One operation of a specification: `H` its handle, `S` the model's state. */
+export interface OperationSpec<H, S, A> {
+  /** Generates its argument; without one it takes none. */
+  readonly arg?: Arbitrary<A>;
+  /** Calls it. What it answers must be plain data, or a promise of that. */
+  readonly run: (handle: H, arg: A, id: number) => unknown;
+  /**
+   * What it does to the model: the next state and the answer, or `null` if it
+   * must wait in this state.
+   */
+  readonly model?: (state: S, arg: A, id: number) => Answer<S>;
+  /** The agents that may call it; all, unless given. */
+  readonly agents?: readonly number[];
+  /** It must finish whatever the others do, and wherever they stop. */
+  readonly lockFree?: boolean;
+}
+
+/** A specification: see {@linkcode race}. */
+export interface SpecDefinition<M extends Memory, H, S, A> {
+  /** Allocates and initializes the memory; called once, then snapshotted. */
+  readonly memory: () => M;
+  /**
+   * Makes an agent's handle. Called again whenever the agent's code is run
+   * again, and must do the same each time: here identities are set.
+   */
+  readonly agent: (memory: M, id: number) => H;
+  /** The model's state at the start; without it there is no model. */
+  readonly init?: S;
+  /** The operations. */
+  readonly ops: { readonly [K in keyof A]: OperationSpec<H, S, A[K]> };
+  /** What is wrong with the memory while nobody is inside a call, if any. */
+  readonly invariant?: (memory: M) => string | undefined | void;
+  /** What is wrong with the memory at the end; may throw instead. */
+  readonly final?: (
+    memory: M,
+    results: unknown[][],
+  ) => string | undefined | void;
+  /** Called by a survivor after agent `deadId` was terminated. */
+  readonly recover?: (handle: H, deadId: number) => unknown;
+  /** What `recover` does to the model; without it, the model ends there. */
+  readonly recovered?: (state: S, deadId: number) => S;
+  /** Words that may be read plainly while others write them atomically. */
+  readonly hints?:
+    | ((byteOffset: number) => boolean)
+    | readonly (readonly [from: number, to: number])[];
+  /** Names of words, by byte offset, for the tables. */
+  readonly words?: Readonly<Record<string, number>>;
+  /** Handles have no state of their own; found out, unless given. */
+  readonly stateless?: boolean;
+  /** Operations return promises. */
+  readonly async?: boolean;
+}
+
+/** A specification that can be explored. */
+export class Spec<Async extends boolean = boolean> {
+  /** How it is explored. */
+  readonly scenario: Scenario;
+  /** What it says. */
+  readonly definition: SpecDefinition<Any, Any, Any, Any>;
+  /** Whether results are promises; never set, for types only. */
+  declare readonly isAsync: Async;
+
+  /** Checks and keeps `definition`. */
+  constructor(definition: SpecDefinition<Any, Any, Any, Any>) {
+    this.definition = definition;
+    this.scenario = scenarioOf(definition);
+  }
+}
+
+function scenarioOf(d: SpecDefinition<Any, Any, Any, Any>): Scenario {
+  const operations = new Map<string, Operation>();
+  for (
+    const [name, op] of Object.entries<OperationSpec<Any, Any, Any>>(d.ops)
+  ) {
+    if (typeof op?.run !== "function") {
+      throw new TypeError(`The operation "${name}" has no run()`);
+    }
+    if (name === RECOVER && d.recover !== undefined) {
+      throw new TypeError(`No operation may be called "${RECOVER}"`);
+    }
+    operations.set(name, { run: op.run, lockFree: op.lockFree === true });
+  }
+  const modelled = Object.values<OperationSpec<Any, Any, Any>>(d.ops)
+    .some((op) => op.model !== undefined);
+  return {
+    memory: d.memory,
+    agent: d.agent ?? ((memory: Any) => memory),
+    operations,
+    model: "init" in d && modelled
+      ? { init: d.init, step: (s, call, id) => stepOf(d, s, call, id) }
+      : null,
+    invariant: d.invariant ?? null,
+    final: d.final ?? null,
+    recover: d.recover ?? null,
+    recoverModelled: d.recovered !== undefined,
+    hints: hintsOf(d.hints),
+    words: d.words ?? {},
+    stateless: d.stateless,
+    async: d.async === true || isAsync(d),
+  };
+}
+
+function isAsync({ ops }: SpecDefinition<Any, Any, Any, Any>): boolean {
+  return Object.values<OperationSpec<Any, Any, Any>>(ops)
+    .some(({ run }) => run.constructor?.name === "AsyncFunction");
+}
+
+function stepOf(
+  { ops, recovered }: SpecDefinition<Any, Any, Any, Any>,
+  state: unknown,
+  { op, arg }: { op: string; arg?: unknown },
+  id: number,
+): Answer<unknown> {
+  if (op === RECOVER && recovered !== undefined) {
+    return [recovered(state, arg as number), undefined];
+  }
+  const model = ops[op]?.model;
+  if (model === undefined) {
+    throw new TypeError(`The operation "${op}" has no model, others have`);
+  }
+  return model(state, arg, id);
+}
+
+function hintsOf(
+  hints: SpecDefinition<Any, Any, Any, Any>["hints"],
+): Scenario["hints"] {
+  if (hints === undefined || typeof hints === "function") return hints ?? null;
+  return (at) => hints.some(([from, to]) => at >= from && at < to);
+}
+
+/** Any of these outcomes is right; those that are `null` do not count. */
+export function either<S>(...outcomes: (Answer<S>)[]): Either<S> {
+  return new Either(
+    outcomes.flatMap((outcome) =>
+      outcome === null
+        ? []
+        : outcome instanceof Either
+        ? outcome.outcomes
+        : [outcome]
+    ),
+  );
+}
+
+/** An outcome that is right only if another operation overlaps this one. */
+export function contended<S>([state, result]: Outcome<S>): Outcome<S> {
+  return [state, result, { contended: true }];
+}
+
+/** An outcome that only the end of a timed wait may bring. */
+export function timedOut<S>([state, result]: Outcome<S>): Outcome<S> {
+  return [state, result, { timedOut: true }];
+}

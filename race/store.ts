@@ -1,0 +1,88 @@
+/**
+ * What a search keeps of each state it has met: 64 bits of hash, how it was
+ * reached, and nothing more.
+ *
+ * @module
+ */
+import { I32, U32, U8 } from "./native.ts";
+
+/** The states met, numbered from 0. */
+export class States {
+  /** How many there are. */
+  size = 0;
+  #slots = new I32(1 << 12);
+  #mask = (1 << 12) - 1;
+  #key1 = new U32(1 << 11);
+  #key2 = new U32(1 << 11);
+  #parent = new I32(1 << 11);
+  #code = new I32(1 << 11);
+  #cost = new U8(1 << 11);
+
+  /** The number of a state, or -1. */
+  find(key1: number, key2: number): number {
+    const slot = this.#slots[this.#probe(key1 >>> 0, key2 >>> 0)]!;
+    return slot - 1;
+  }
+
+  /** Adds a state that is not there, reached from `parent` by `code`. */
+  add(key1: number, key2: number, parent: number, code: number): number {
+    if (this.size === this.#key1.length) this.#grow();
+    const id = this.size++;
+    this.#key1[id] = key1;
+    this.#key2[id] = key2;
+    this.#slots[this.#probe(key1 >>> 0, key2 >>> 0)] = id + 1;
+    this.via(id, parent, code, 0);
+    return id;
+  }
+
+  /** Notes a way to reach a state, and what it costs. */
+  via(id: number, parent: number, code: number, cost: number): void {
+    this.#parent[id] = parent;
+    this.#code[id] = code;
+    this.#cost[id] = Math.min(cost, 255);
+  }
+
+  /** What the way to a state costs. */
+  cost(id: number): number {
+    return this.#cost[id]!;
+  }
+
+  /** The choices that lead to a state. */
+  path(id: number): number[] {
+    const codes: number[] = [];
+    for (let at = id; this.#parent[at]! >= 0; at = this.#parent[at]!) {
+      codes.push(this.#code[at]!);
+    }
+    return codes.reverse();
+  }
+
+  #probe(key1: number, key2: number): number {
+    const slots = this.#slots;
+    const mask = this.#mask;
+    let at = (key1 ^ Math.imul(key2, 0x9e3779b1)) & mask;
+    for (;;) {
+      const id = slots[at]! - 1;
+      if (id < 0) return at;
+      if (this.#key1[id] === key1 && this.#key2[id] === key2) return at;
+      at = (at + 1) & mask;
+    }
+  }
+
+  #grow(): void {
+    const length = this.size * 2;
+    const bigger = <T extends Int32Array | Uint32Array | Uint8Array>(
+      old: T,
+      fresh: T,
+    ): T => (fresh.set(old), fresh);
+    this.#key1 = bigger(this.#key1, new U32(length));
+    this.#key2 = bigger(this.#key2, new U32(length));
+    this.#parent = bigger(this.#parent, new I32(length));
+    this.#code = bigger(this.#code, new I32(length));
+    this.#cost = bigger(this.#cost, new U8(length));
+    this.#slots = new I32(length * 2);
+    this.#mask = length * 2 - 1;
+    for (let id = 0; id < this.size; id++) {
+      this.#slots[this.#probe(this.#key1[id]!, this.#key2[id]!)] = id + 1;
+    }
+  }
+}

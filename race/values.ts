@@ -1,0 +1,115 @@
+/**
+ * Values the code under test observes, as hashes, as keys and as text.
+ *
+ * @module
+ */
+
+/** One step of the first 32-bit hash. */
+export function mix1(hash: number, value: number): number {
+  const h = Math.imul(hash ^ value, 0x9e3779b1);
+  return h ^ (h >>> 15);
+}
+
+/** One step of the second 32-bit hash, independent of the first. */
+export function mix2(hash: number, value: number): number {
+  const h = Math.imul((hash + value) ^ 0x85ebca6b, 0xc2b2ae35);
+  return h ^ (h >>> 13);
+}
+
+/** A value as 32 bits. */
+export function bits(value: unknown): number {
+  if (typeof value === "number") {
+    return (value | 0) === value ? value : hashText(String(value));
+  }
+  switch (typeof value) {
+    case "undefined":
+      return 0x1234567;
+    case "boolean":
+      return value ? 0x2345671 : 0x3456712;
+    case "bigint":
+      return Number(BigInt.asIntN(32, value)) ^
+        Math.imul(Number(BigInt.asIntN(32, value >> 32n)), 31) ^ 0x4567123;
+    case "string":
+      return hashText(value);
+    default:
+      return hashText(String(keyOf(value)));
+  }
+}
+
+/** The text's hash. */
+export function hashText(text: string): number {
+  let hash = 17;
+  for (let i = 0; i < text.length; i++) {
+    hash = Math.imul(hash, 31) + text.charCodeAt(i) | 0;
+  }
+  return hash;
+}
+
+/**
+ * A key that is the same for equal values: a primitive stands for itself, all
+ * else is turned into text.
+ */
+export function keyOf(value: unknown): unknown {
+  if (typeof value === "object" && value !== null) return `o${show(value)}`;
+  if (typeof value === "string") return `s${value}`;
+  return typeof value === "function" ? `f${value.name}` : value;
+}
+
+/** A value as a person would write it. */
+export function show(value: unknown, depth = 0): string {
+  switch (typeof value) {
+    case "string":
+      return JSON.stringify(value);
+    case "bigint":
+      return `${value}n`;
+    case "function":
+      return `function ${value.name}`;
+    case "object":
+      break;
+    default:
+      return Object.is(value, -0) ? "-0" : String(value);
+  }
+  if (value === null) return "null";
+  if (depth > 6) return "...";
+  const inner = (v: unknown) => show(v, depth + 1);
+  if (Array.isArray(value)) return `[${value.map(inner).join(", ")}]`;
+  if (value instanceof Error) return `${value.name}: ${value.message}`;
+  if (value instanceof Map || value instanceof Set) {
+    return `${value.constructor.name} ${inner([...value])}`;
+  }
+  const tag = Object.prototype.toString.call(value).slice(8, -1);
+  if (tag.endsWith("Array")) return inner([...value as Iterable<unknown>]);
+  const rows = Object.entries(value).map(([k, v]) => `${k}: ${inner(v)}`);
+  return rows.length === 0 ? "{}" : `{ ${rows.join(", ")} }`;
+}
+
+/** A small repeatable source of random numbers (xorshift32). */
+export class Random {
+  #state: number;
+
+  /** Starts the sequence of `seed`. */
+  constructor(seed: number) {
+    this.#state = (Math.imul(seed, 2654435761) ^ 0x9e3779b9) | 0 || 1;
+    for (let i = 0; i < 4; i++) this.next();
+  }
+
+  /** 32 random bits. */
+  next(): number {
+    let s = this.#state;
+    s ^= s << 13;
+    s ^= s >>> 17;
+    s ^= s << 5;
+    this.#state = s;
+    return s >>> 0;
+  }
+
+  /** An integer from 0 to `n - 1`. */
+  below(n: number): number {
+    return this.next() % n;
+  }
+
+  /** A number from 0 to 1, without 1. */
+  unit(): number {
+    return this.next() / 4294967296;
+  }
+}

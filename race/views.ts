@@ -1,0 +1,319 @@
+/**
+ * Typed arrays over shared memory whose plain accesses can be seen: a Proxy
+ * stands for each while code under test runs. Every access to an element is an
+ * operation of its own, so a method works on its elements one by one.
+ *
+ * Without this a replay would do a plain write again, over another agent's
+ * newer value.
+ *
+ * @module
+ */
+import type { Region } from "./core.ts";
+import { READ, WRITE } from "./kinds.ts";
+import { isShared, RealViews } from "./native.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** Where the accesses of code under test go. */
+export interface Host {
+  /** Whether code of a simulated agent is on the stack. */
+  readonly running: boolean;
+  /** An operation of the agent on the stack. */
+  operate(
+    kind: number,
+    target: Target | null,
+    index: number,
+    a: Any,
+    b: Any,
+    timeout: number,
+  ): Any;
+  /** The simulated memory `buffer` is. */
+  region(buffer: SharedArrayBuffer): Region;
+  /** An access outside a view. */
+  outside(target: Target, index: unknown, what: string): void;
+  /** Refuses what cannot be modelled. */
+  refuse(message: string): never;
+  /** Shared memory allocated by the agent on the stack. */
+  allocate(byteLength: number): SharedArrayBuffer;
+  // Of asynchronous code:
+  waitAsync(target: Target, index: number, value: Any, timeout: number): Any;
+  setTimer(fn: () => void, delay: number, repeat: boolean): Any;
+  clearTimer(timer: Any): void;
+  /** A random number that is the same in each replay. */
+  random(): number;
+}
+
+const WRAPS: Record<string, (value: Any) => Any> = {
+  Int8Array: (v) => v << 24 >> 24,
+  Uint8Array: (v) => v & 0xff,
+  Int16Array: (v) => v << 16 >> 16,
+  Uint16Array: (v) => v & 0xffff,
+  Int32Array: (v) => v | 0,
+  Uint32Array: (v) => v >>> 0,
+  BigInt64Array: (v) => BigInt.asIntN(64, v),
+  BigUint64Array: (v) => BigInt.asUintN(64, v),
+};
+
+/** A view of shared memory, and where it lies. */
+export class Target {
+  /** The address of element 0. */
+  readonly base: number;
+  /** Bytes an element. */
+  readonly size: number;
+  /** A value as an element holds it; `null` if Atomics has no such type. */
+  readonly wrap: ((value: Any) => Any) | null;
+  /** The type's name. */
+  readonly name: string;
+
+  /** The real `view`, of memory of `host`. */
+  constructor(
+    readonly host: Host,
+    readonly view: Any,
+    readonly region: Region,
+  ) {
+    this.name = view[Symbol.toStringTag];
+    this.base = region.base + view.byteOffset;
+    this.size = view.BYTES_PER_ELEMENT;
+    this.wrap = WRAPS[this.name] ?? null;
+  }
+
+  /** The element now. */
+  peek(index: number): Any {
+    return this.view[index];
+  }
+}
+
+const targets = new WeakMap<object, Target>();
+let host: Host | null = null;
+
+/** From now on accesses go to `next`. */
+export function setHost(next: Host | null): void {
+  host = next;
+}
+
+/** Where accesses go. */
+export function getHost(): Host | null {
+  return host;
+}
+
+/** What a stand-in stands for. */
+export function targetOf(value: object): Target | undefined {
+  const target = targets.get(value);
+  if (target === undefined || target.host === host || host === null) {
+    return target;
+  }
+  // Made in an earlier exploration of the same memory.
+  const now = new Target(host, target.view, host.region(target.view.buffer));
+  targets.set(value, now);
+  return now;
+}
+
+/** The real view behind a stand-in; everything else is what it is. */
+export function unwrap(value: Any): Any {
+  return typeof value === "object" && value !== null
+    ? targets.get(value)?.view ?? value
+    : value;
+}
+
+/** A stand-in for `view`, if it views shared memory. */
+export function expose(view: Any): Any {
+  if (host === null || !isShared(view.buffer)) return view;
+  const target = new Target(host, view, host.region(view.buffer));
+  const proxy = new Proxy(view, new Watch(target));
+  targets.set(proxy, target);
+  return proxy;
+}
+
+class Watch implements ProxyHandler<Any> {
+  readonly #target: Target;
+
+  constructor(target: Target) {
+    this.#target = target;
+  }
+
+  #now(proxy: Any): Target {
+    const target = this.#target;
+    return target.host === host ? target : targetOf(proxy) ?? target;
+  }
+
+  get(view: Any, key: string | symbol, proxy: Any): Any {
+    if (typeof key === "string") {
+      const index = indexOf(key);
+      if (index !== undefined) {
+        if (host === null || !host.running) return view[index];
+        return read(this.#now(proxy), index);
+      }
+      if (key === "constructor") {
+        return (globalThis as Any)[this.#target.name];
+      }
+    }
+    const value = Reflect.get(view, key, view);
+    if (typeof value !== "function") return value;
+    return methodOf(key, value);
+  }
+
+  set(view: Any, key: string | symbol, value: Any, proxy: Any): boolean {
+    const index = typeof key === "string" ? indexOf(key) : undefined;
+    if (index === undefined) return Reflect.set(view, key, value, view);
+    if (host === null || !host.running) view[index] = value;
+    else write(this.#now(proxy), index, value);
+    return true;
+  }
+}
+
+/** The number a property name is, if it is one: any such names an element. */
+function indexOf(key: string): number | undefined {
+  const c = key.charCodeAt(0);
+  if (c > 57 || c < 45) {
+    return key === "NaN" || key === "Infinity" ? -1 : undefined;
+  }
+  const index = Number(key);
+  if (key.length > 1 && String(index) !== key && key !== "-0") return undefined;
+  return Number.isInteger(index) && key !== "-0" ? index : -1;
+}
+
+function read(target: Target, index: number): Any {
+  if (index >= 0 && index < target.view.length) {
+    return host!.operate(READ, target, index, 0, 0, 0);
+  }
+  host!.outside(target, index, "plain read");
+  return undefined;
+}
+
+function write(target: Target, index: number, value: Any): void {
+  const big = target.name.startsWith("Big");
+  const element = big ? BigInt(value) : Number(value);
+  if (index >= 0 && index < target.view.length) {
+    host!.operate(WRITE, target, index, element, 0, 0);
+  } else host!.outside(target, index, "plain write");
+}
+
+// ---- methods ----------------------------------------------------------------------
+
+const generic = new Set([
+  "at",
+  "copyWithin",
+  "entries",
+  "every",
+  "fill",
+  "find",
+  "findIndex",
+  "findLast",
+  "findLastIndex",
+  "forEach",
+  "includes",
+  "indexOf",
+  "join",
+  "keys",
+  "lastIndexOf",
+  "reduce",
+  "reduceRight",
+  "reverse",
+  "some",
+  "values",
+  "toLocaleString",
+]);
+
+type Method = (this: Any, ...args: Any[]) => Any;
+
+/** The elements, read one by one. */
+const elements = (proxy: Any): Any[] => Array.prototype.slice.call(proxy);
+
+/** As many elements in memory of the agent's own. */
+const own = (proxy: Any, from: Iterable<Any>): Any =>
+  new RealViews[targets.get(proxy)!.name](from);
+
+const compare = (a: Any, b: Any): number => a < b ? -1 : a > b ? 1 : 0;
+
+/** Methods that an array's method of the same name does not stand for. */
+const special: Record<string, Method> = {
+  set(source, offset = 0) {
+    const from = elements(source);
+    const { length } = this;
+    if (!(offset >= 0) || offset + from.length > length) {
+      host!.outside(targetOf(this)!, offset + from.length - 1, "set()");
+      throw new RangeError("offset is out of bounds");
+    }
+    from.forEach((value, i) => this[offset + i] = value);
+  },
+  slice(start, end) {
+    return own(this, Array.prototype.slice.call(this, start, end));
+  },
+  map(fn, self) {
+    return own(this, Array.prototype.map.call(this, fn, self));
+  },
+  filter(fn, self) {
+    return own(this, Array.prototype.filter.call(this, fn, self));
+  },
+  sort(order = compare) {
+    elements(this).sort(order).forEach((value, i) => this[i] = value);
+    return this;
+  },
+  toSorted(order = compare) {
+    return own(this, elements(this).sort(order));
+  },
+  toReversed() {
+    return own(this, elements(this).reverse());
+  },
+  with(index, value) {
+    const all = elements(this);
+    const at = index < 0 ? all.length + index : index;
+    if (!(at in all)) throw new RangeError("Invalid typed array index");
+    all[at] = value;
+    return own(this, all);
+  },
+  toString() {
+    return elements(this).join();
+  },
+};
+
+const methods = new Map<Any, Method>();
+
+function methodOf(key: string | symbol, real: Any): Method {
+  let method = methods.get(real);
+  if (method === undefined) {
+    method = standIn(key === Symbol.iterator ? "values" : String(key), real);
+    methods.set(real, method);
+  }
+  return method;
+}
+
+function standIn(name: string, real: Any): Method {
+  if (name === "subarray") {
+    return function (...args) {
+      return expose(real.apply(unwrap(this), args));
+    };
+  }
+  const modelled = special[name] ??
+    (generic.has(name) ? (Array.prototype as Any)[name] as Method : undefined);
+  return function (...args) {
+    if (host === null || !host.running) {
+      return real.apply(unwrap(this), args.map(unwrap));
+    }
+    if (modelled !== undefined) return modelled.apply(this, args);
+    if (name in Object.prototype) return real.apply(unwrap(this), args);
+    return host.refuse(
+      `Cannot explore ${targets.get(this)!.name}.prototype.${name} on shared ` +
+        `memory: access the elements instead`,
+    );
+  };
+}
+
+/** Replaces a constructor of typed arrays. */
+export function constructorFor(name: string): Any {
+  const Real = RealViews[name];
+  const standIn: Any = new Proxy(Real, {
+    construct(_, args, newTarget) {
+      const source = args[0];
+      const copied = typeof source === "object" && source !== null &&
+        targets.has(source);
+      const given = copied
+        ? [host?.running ? elements(source) : unwrap(source)]
+        : args;
+      const by = newTarget === standIn ? Real : newTarget;
+      return expose(Reflect.construct(Real, given, by));
+    },
+  });
+  return standIn;
+}
