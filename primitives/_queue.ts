@@ -153,6 +153,8 @@ export abstract class Queue<Kind extends string, E = number>
   /**
    * Appends the reserved element.
    *
+   * @throws {ClosedError} If an `SpscQueue` was closed since it was reserved;
+   * a `MpmcQueue` takes it still.
    * @throws {TypeError} If nothing is reserved.
    */
   abstract commit(): void;

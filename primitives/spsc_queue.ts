@@ -154,6 +154,7 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
   override tryPushInt(value: number): boolean {
     this.assertInts();
     this.assertInt(value);
+    this.#assertUnreserved();
     const tail = this.#words[TAIL]! & INDEX_MASK; // our own: nobody moved it
     if (this.#room(tail) === 0) return false;
     this.#words[this.#at(tail)] = value; // published by (P)
@@ -185,6 +186,7 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
   /** Appends elements: see {@linkcode Queue.tryPushMany}. */
   override tryPushMany(src: Elements, n: number): number {
     this.assertRoom(src, n);
+    this.#assertUnreserved();
     if (n === 0) return 0;
     const tail = this.#words[TAIL]! & INDEX_MASK;
     const count = Math.min(this.#room(tail, n), n);
@@ -216,9 +218,13 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     return count;
   }
 
-  /** Begins to append in place: see {@linkcode Queue.reserve}. */
+  /**
+   * Begins to append in place: see {@linkcode Queue.reserve}. Until `commit`,
+   * this view's other pushes throw a TypeError.
+   */
   override reserve(): number {
-    if (this.#reserved) throw new TypeError("A slot is reserved already");
+    this.#assertUnreserved();
+    this.#assertOpen();
     const tail = this.#words[TAIL]! & INDEX_MASK;
     if (this.#room(tail) === 0) return -1;
     this.#reserved = true;
@@ -239,10 +245,12 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     return this.#peeked ? this.#at(head) * 4 : -1;
   }
 
-  /** Takes what was peeked at: see {@linkcode Queue.consume}. */
+  /**
+   * Takes what was peeked at: see {@linkcode Queue.consume}. A pop after `peek`
+   * takes that element, and leaves nothing to consume.
+   */
   override consume(): void {
     if (!this.#peeked) throw new TypeError("No element was peeked at");
-    this.#peeked = false;
     this.#release(this.#words[HEAD]! & INDEX_MASK, 1);
   }
 
@@ -288,6 +296,11 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     return filled >> 2;
   }
 
+  /** A push would go where the reserved element is being written. */
+  #assertUnreserved(): void {
+    if (this.#reserved) throw new TypeError("A slot is reserved already");
+  }
+
   #assertOpen(): void {
     if (this.closed) throw new ClosedError();
   }
@@ -308,6 +321,7 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
   /** Frees `count` slots, and wakes the producer if it sleeps. */
   #release(head: number, count: number): void {
     const words = this.#words;
+    this.#peeked = false; // or `consume` would take one more
     const next = head + count * ONE | 0;
     let was = Atomics.compareExchange(words, HEAD, head, next);
     for (let expected = head; was !== expected;) {
