@@ -25,6 +25,7 @@ export class Copier {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #bytes: Uint8Array<SharedArrayBuffer>;
   #array: Elements | undefined;
+  #byteLength = 0;
   #asWords: Int32Array | undefined;
   #asBytes: Uint8Array | undefined;
 
@@ -65,8 +66,12 @@ export class Copier {
 
   /** The words of `array`; undefined if they lie across word borders. */
   #view(array: Elements): Int32Array | undefined {
-    if (array === this.#array) return this.#asWords;
-    const { buffer, byteOffset, byteLength } = array;
+    const { byteLength } = array;
+    // An array over a resizable buffer may have grown since.
+    if (array === this.#array && byteLength === this.#byteLength) {
+      return this.#asWords;
+    }
+    const { buffer, byteOffset } = array;
     this.#asBytes = undefined;
     if (array instanceof Int32Array) this.#asWords = array;
     else if (byteOffset % 4 === 0) {
@@ -76,6 +81,7 @@ export class Copier {
       this.#asBytes = new Uint8Array(buffer, byteOffset, byteLength);
     }
     this.#array = array;
+    this.#byteLength = byteLength;
     return this.#asWords;
   }
 }
