@@ -199,15 +199,11 @@ export class WorkCounter extends Region<"work_counter"> {
     const words = this.#words;
     let done = words[DONE]!; // a hint: the exchange below checks it
     for (;;) {
-      if (done + n > this.#total) {
-        const now = Atomics.load(words, DONE);
-        if (now === done) {
-          throw new RangeError(
-            `Cannot count ${n} tasks as done: ${done} of ${this.#total} are`,
-          );
-        }
-        done = now;
-        continue;
+      // `done` only grows and `target` only falls: old ones refuse too little.
+      if (done + n > words[TARGET]!) {
+        throw new RangeError(
+          `Cannot count ${n} tasks as done: ${done} of ${words[TARGET]} are`,
+        );
       }
       const seen = Atomics.compareExchange(words, DONE, done, done + n);
       if (seen === done) break;
