@@ -21,9 +21,9 @@ export const CHILD: string = fileURLToPath(
   new URL("child.ts", import.meta.url),
 );
 
-/** The folder of the bundles for Node. */
+/** The folder of the bundles for Node, this run's own. */
 export const BUNDLES: string = fileURLToPath(
-  new URL("../.weft/node", import.meta.url),
+  new URL(`../.weft/node-${process.pid}`, import.meta.url),
 );
 
 const PROJECT = fileURLToPath(new URL("..", import.meta.url));

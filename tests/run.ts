@@ -1,6 +1,7 @@
 /**
- * Runs the test files whose name contains a filter, or all and the examples in
- * the documentation: `deno run -A tests/run.ts [FILTER]`.
+ * Runs the test files whose name contains a filter, or all:
+ * `deno run -A tests/run.ts [FILTER]`. The examples in the documentation count
+ * as one more file, named examples.
  *
  * A file is `tests/*_test.ts` or `tests/*_race.ts`, and runs in a process of
  * its own that is killed from outside when it takes too long: a thread asleep
@@ -139,7 +140,9 @@ async function main(filter = "") {
   const jobs = files.toSorted((a, b) => b.limit - a.limit)
     .toSorted((a, b) => Number(a.needsCompiler) - Number(b.needsCompiler))
     .map((file) => () => underDeno(file));
-  if (filter === "") jobs.unshift(() => show("examples", runExamples));
+  if ("examples".includes(filter)) {
+    jobs.unshift(() => show("examples", runExamples));
+  }
   await inParallel(jobs);
 
   const again = files.filter((file) => file.alsoNode);
@@ -175,6 +178,10 @@ function indent(text: string): string {
 }
 
 if (import.meta.main) {
+  process.on(
+    "exit",
+    () => fs.rmSync(BUNDLES, { recursive: true, force: true }),
+  );
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
       killAll();
