@@ -166,6 +166,7 @@ export function blockAsync<T>(
   return new Promise((resolve, reject) => {
     const { timeout = Infinity, signal, ref = true } = options;
     const deadline = deadlineAfter(timeout);
+    if (signal !== undefined) assertSignal(signal);
     if (signal?.aborted) throw signal.reason;
     const waiting = start();
     const step = waiting.next();
@@ -189,6 +190,12 @@ export function blockAsync<T>(
     hold(ref, 1);
     park(waiter);
   });
+}
+
+/** Checked before a path announces anything, as it could not be unwound. */
+function assertSignal(signal: AbortSignal): void {
+  if (typeof signal?.addEventListener === "function") return;
+  throw new TypeError(`A signal must be an AbortSignal: received ${signal}`);
 }
 
 let served = 0; // waiters resumed, for the pace of polling
@@ -287,18 +294,20 @@ function forget({ words, address }: Queue): void {
  * Wakes whoever is first in line, and goes on for as long as the word is not
  * what the first in line sleeps on; then arms a native wait for it. One wake
  * of the agent may stand for several of its waiters, and only the look at the
- * word tells: a wake always changes the word.
+ * word tells: a wake always changes the word. With `anyway` the first one looks
+ * for itself whatever the word is.
  */
-function serve(queue: Queue, woken: Woken): void {
+function serve(queue: Queue, woken: Woken, anyway = woken === "ok"): void {
   const { words, index } = queue;
   queue.serving = true;
   while (queue.first !== undefined) {
     const { value } = queue.first.sleep;
-    if (woken !== "ok" && Atomics.load(words, index) === value) {
+    if (!anyway && Atomics.load(words, index) === value) {
       if (queue.armed || arm(queue, value)) break;
     }
-    resume(queue.first, woken === "ok" ? "ok" : "not-equal");
+    resume(queue.first, woken);
     woken = "not-equal";
+    anyway = false;
   }
   queue.serving = false;
 }
@@ -346,7 +355,7 @@ let watch: unknown; // looks each second, and is what keeps the process alive
 function hold(ref: boolean, change: 1 | -1): void {
   pending += change;
   if (watch === undefined) {
-    watch = setInterval(look, LOOK);
+    watch = setInterval(watchOver, LOOK);
     if (!ref) refer(watch, false);
   }
   if (!ref) return;
@@ -367,15 +376,20 @@ function refer(timer: unknown, ref: boolean): void {
   else Deno?.unrefTimer(timer);
 }
 
-/** The look that no wait goes without for more than a second. */
-function look(): void {
-  if (pending === 0) {
-    clearInterval(watch as number);
-    watch = undefined;
-    return;
-  }
+/**
+ * The look that no wait goes without for more than a second: an agent may have
+ * been terminated after its step, and before the wake that changes the word.
+ */
+function watchOver(): void {
+  if (pending > 0) return look(true);
+  clearInterval(watch as number);
+  watch = undefined;
+}
+
+/** Looks at the words slept on, or has the first in each line look. */
+function look(anyway: boolean): void {
   for (const queue of busy) {
-    if (!queue.serving) serve(queue, "not-equal");
+    if (!queue.serving) serve(queue, "not-equal", anyway);
   }
 }
 
@@ -516,7 +530,7 @@ function poll(): true {
  */
 function pollOnce(): void {
   const before = served;
-  look();
+  look(false);
   polling = busy.size > 0;
   if (!polling) return;
   delay = served === before ? Math.min(delay * 2, 16) : 1;

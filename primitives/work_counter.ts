@@ -298,6 +298,10 @@ export class WorkCounter extends Region<"work_counter"> {
   *#waitSlow(): Waiting<boolean> {
     const words = this.#words;
     for (;;) {
+      // Who did the last task may have been terminated before it said so.
+      if (Atomics.load(words, DONE) >= Atomics.load(words, TARGET)) {
+        this.#finish();
+      }
       const was = Atomics.compareExchange(words, FINISHED, RUNNING, AWAITED);
       if (was === OVER) return true;
       const outcome = yield { words, index: FINISHED, value: AWAITED };
