@@ -129,6 +129,9 @@ export class Agent {
   setupRes: Any[] = [];
   setupSig: number[] = [];
   setupDone = false;
+  /** Stand-ins of the views its handle is made of. */
+  views: Any[] = [];
+  viewsMade = 0;
   /** Its vector clock, while races are looked for by clocks. */
   clock: Int32Array;
   /** The source line of its next operation, while a trace is taken. */

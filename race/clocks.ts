@@ -7,35 +7,48 @@
  * @module
  */
 import type { Agent } from "./agent.ts";
-import {
-  CAS,
-  CLOCK,
-  isPlain,
-  NOTIFY,
-  READ,
-  STORE,
-  WRITE,
-  writes,
-} from "./kinds.ts";
+import { CLOCK, isPlain, NOTIFY, READ, STORE, WRITE } from "./kinds.ts";
 import { I32 } from "./native.ts";
 
-/** The latest accesses to one location. */
-interface Place {
-  readonly size: number;
-  writer: number;
-  written: number;
-  atomic: boolean;
-  writeSite: string;
-  reads: Int32Array | null;
-  readSite: string;
+/** The latest accesses to one location: an address and a size. */
+class Place {
+  /** The execution these are of. */
+  epoch = -1;
+  writer = -1;
+  written = 0;
+  atomic = false;
+  writeSite = "";
+  readonly reads: Int32Array;
+  readSite = "";
+  /** What the latest atomic write has published. */
+  readonly released: Int32Array;
+  published = false;
+
+  constructor(
+    readonly address: number,
+    readonly size: number,
+    agents: number,
+  ) {
+    this.reads = new I32(agents);
+    this.released = new I32(agents);
+  }
+
+  renew(epoch: number): void {
+    this.epoch = epoch;
+    this.writer = -1;
+    this.atomic = this.published = false;
+    this.reads.fill(0);
+  }
 }
 
-/** Watches one execution. */
+/** Watches one execution after the other. */
 export class Clocks {
   readonly #places = new Map<number, Place>();
-  readonly #released = new Map<number, Int32Array>();
   readonly #agents: readonly Agent[];
   readonly #isHint: (address: number) => boolean;
+  #epoch = 0;
+  /** Locations overlap: each access must look around. */
+  #mixed = false;
 
   /** Watches `agents`; reads of hints do not count. */
   constructor(
@@ -48,8 +61,7 @@ export class Clocks {
 
   /** Before the execution. */
   reset(): void {
-    this.#places.clear();
-    this.#released.clear();
+    this.#epoch++;
     for (const agent of this.#agents) {
       agent.clock.fill(0);
       agent.clock[agent.id] = 1;
@@ -63,76 +75,76 @@ export class Clocks {
   }
 
   /** Notes an operation; says what it races with, if it does. */
-  access(agent: Agent, changed: boolean): string | undefined {
-    const { kind, address, size } = agent;
+  access(agent: Agent, write: boolean): string | undefined {
+    const { kind, address, size, clock, id } = agent;
     if (kind === NOTIFY || kind === CLOCK) return undefined;
-    if (isPlain(kind)) {
-      if (kind === READ && this.#isHint(address)) {
-        return this.#check(agent, address, size, false, true);
-      }
-      return this.#check(agent, address, size, kind === WRITE, false);
+    const place = this.#place(address, size);
+    const plain = isPlain(kind);
+    if (!plain && kind !== STORE && place.published) {
+      join(clock, place.released);
     }
-    const write = writes(kind) && (kind !== CAS || changed);
-    if (kind !== STORE) {
-      const released = this.#released.get(address);
-      if (released !== undefined) join(agent.clock, released);
-    }
-    const race = this.#check(agent, address, size, write, true);
+    const race = this.#mixed
+      ? this.#around(agent, write, plain)
+      : conflict(place, agent, write, plain);
     if (write) {
-      // A sequentially consistent store replaces the location's clock: there
-      // are no release sequences.
-      this.#released.set(address, agent.clock.slice());
-      agent.clock[agent.id]!++;
+      place.writer = id;
+      place.written = clock[id]!;
+      place.atomic = kind !== WRITE;
+      place.writeSite = agent.site;
+    } else if (kind === READ && !this.#isHint(address)) {
+      place.reads[id] = clock[id]!;
+      place.readSite = agent.site;
     }
+    if (plain || !write) return this.#excused(agent, place, race);
+    // A sequentially consistent store replaces what the location publishes:
+    // there are no release sequences.
+    place.released.set(clock);
+    place.published = true;
+    clock[id]!++;
     return race;
   }
 
-  #check(
-    agent: Agent,
-    address: number,
-    size: number,
-    write: boolean,
-    atomic: boolean,
+  /** A plain read of a hint may race with atomic writes. */
+  #excused(
+    { kind, address }: Agent,
+    place: Place,
+    race: string | undefined,
   ): string | undefined {
-    let race: string | undefined;
-    for (let at = address - 7; at < address + size; at++) {
-      const place = this.#places.get(at);
-      if (place === undefined || at + place.size <= address) continue;
-      const exact = at === address && place.size === size;
-      race ??= conflict(place, agent, write, atomic && exact);
-    }
-    const place = this.#place(address, size);
-    if (write) {
-      place.writer = agent.id;
-      place.written = agent.clock[agent.id]!;
-      place.atomic = atomic;
-      place.writeSite = agent.site;
-    } else if (!atomic) {
-      place.reads ??= new I32(this.#agents.length);
-      place.reads[agent.id] = agent.clock[agent.id]!;
-      place.readSite = agent.site;
-    }
-    return race;
+    const excused = kind === READ && place.atomic && this.#isHint(address);
+    return excused ? undefined : race;
   }
 
   #place(address: number, size: number): Place {
-    // One location may be accessed in several sizes: the widest is kept apart
-    // only if it begins elsewhere, so note the size that was used first.
-    let place = this.#places.get(address);
-    if (place === undefined || place.size < size) {
-      place = {
-        size,
-        writer: -1,
-        written: 0,
-        atomic: false,
-        writeSite: "",
-        reads: null,
-        readSite: "",
-        ...place && { ...place, size },
-      };
-      this.#places.set(address, place);
+    let place = this.#places.get(address * 16 + size);
+    if (place === undefined) {
+      for (let at = address - 7; at < address + size; at++) {
+        for (const other of [1, 2, 4, 8]) {
+          const overlaps = at + other > address &&
+            this.#places.has(at * 16 + other);
+          if (overlaps) this.#mixed = true;
+        }
+      }
+      place = new Place(address, size, this.#agents.length);
+      this.#places.set(address * 16 + size, place);
     }
+    if (place.epoch !== this.#epoch) place.renew(this.#epoch);
     return place;
+  }
+
+  #around(agent: Agent, write: boolean, plain: boolean): string | undefined {
+    const { address, size } = agent;
+    for (let at = address - 7; at < address + size; at++) {
+      for (const other of [1, 2, 4, 8]) {
+        if (at + other <= address) continue;
+        const place = this.#places.get(at * 16 + other);
+        if (place === undefined || place.epoch !== this.#epoch) continue;
+        // Atomic accesses of different ranges race like plain ones.
+        const inexact = at !== address || other !== size;
+        const race = conflict(place, agent, write, plain || inexact);
+        if (race !== undefined) return race;
+      }
+    }
+    return undefined;
   }
 }
 
@@ -140,19 +152,20 @@ function conflict(
   place: Place,
   agent: Agent,
   write: boolean,
-  bothAtomic: boolean,
+  plain: boolean,
 ): string | undefined {
   const { writer, written, reads } = place;
+  const { id, clock } = agent;
   if (
-    writer >= 0 && writer !== agent.id && written > agent.clock[writer]! &&
-    !(bothAtomic && place.atomic)
+    writer >= 0 && writer !== id && written > clock[writer]! &&
+    (plain || !place.atomic)
   ) {
     const how = place.atomic ? "atomic write" : "write";
     return `agent ${writer}'s ${how}${at(place.writeSite)}`;
   }
-  if (!write || reads === null) return undefined;
+  if (!write) return undefined;
   for (let other = 0; other < reads.length; other++) {
-    if (other !== agent.id && reads[other]! > agent.clock[other]!) {
+    if (other !== id && reads[other]! > clock[other]!) {
       return `agent ${other}'s plain read${at(place.readSite)}`;
     }
   }

@@ -86,6 +86,7 @@ export class Judge {
   readonly #stateIds = new Map<unknown, number>();
   readonly #calls: Call[] = [];
   readonly #callIds = new Map<string, number>();
+  readonly #idOfCall = new WeakMap<Call, number>();
   readonly #results: unknown[] = [];
   readonly #resultIds = new Map<unknown, number>();
   readonly #edges = new Map<number, readonly Edge[]>();
@@ -309,18 +310,16 @@ export class Judge {
     return id;
   }
 
-  #lastCall: Call | undefined;
-  #lastCallId = 0;
-
   #callId(call: Call): number {
-    if (call === this.#lastCall) return this.#lastCallId;
+    const known = this.#idOfCall.get(call);
+    if (known !== undefined) return known;
     const key = `${call.op}\0${show(call.arg)}`;
     let id = this.#callIds.get(key);
     if (id === undefined) {
       this.#callIds.set(key, id = this.#calls.push(call) - 1);
     }
-    this.#lastCall = call;
-    return this.#lastCallId = id;
+    this.#idOfCall.set(call, id);
+    return id;
   }
 
   #intern(

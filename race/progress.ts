@@ -8,6 +8,7 @@ import type { Agent } from "./agent.ts";
 import { callText, type World } from "./core.ts";
 import * as k from "./kinds.ts";
 import type { Sleeper } from "./lin.ts";
+import { I32 } from "./native.ts";
 import { type Engine, isQuiet } from "./replay.ts";
 import { RECOVER } from "./scenario.ts";
 
@@ -16,43 +17,72 @@ const IDLE_FIRES = 4;
 /** Old values an agent may read in one call. */
 const STALE_READS = 4;
 
-/** Fills `out` with the choices there are; how many go without time passing. */
-export function choices(engine: Engine, out: number[]): number {
+/** What the scheduler may choose: first what goes without time passing. */
+export class Choices {
+  /** The choices; those from `count` on do not count. */
+  readonly codes: Int32Array = new I32(512);
+  /** How many there are. */
+  count = 0;
+  /** How many of them go without time passing, and are nothing unusual. */
+  live = 0;
+
+  /** Adds one. */
+  add(code: number): void {
+    this.codes[this.count++] = code;
+  }
+
+  /** Whether `code` is one. */
+  has(code: number): boolean {
+    return this.codes.subarray(0, this.count).includes(code);
+  }
+
+  /** Whether nothing is left but to terminate somebody. */
+  get over(): boolean {
+    for (let i = 0; i < this.count; i++) {
+      if (k.actionOf(this.codes[i]!) !== k.KILL) return false;
+    }
+    return true;
+  }
+}
+
+/** Fills `out` with the choices there are; how many are live. */
+export function choices(engine: Engine, out: Choices): number {
   const { world, count } = engine;
-  const { agents, budget } = world;
-  out.length = 0;
-  for (const agent of agents) {
+  const { agents, budget, hints } = world;
+  out.count = 0;
+  for (let i = 0; i < agents.length; i++) {
+    const agent = agents[i]!;
     const { id, status } = agent;
     if (status === k.READY) {
-      out.push(id | k.STEP);
-      if (world.hints !== null && agent.stale < STALE_READS) {
-        const older = world.hints.older(agent).length;
-        for (let n = 1; n <= older; n++) out.push(id | k.STALE | n << 12);
+      out.add(id | k.STEP);
+      if (hints !== null && agent.stale < STALE_READS) {
+        const older = hints.older(agent).length;
+        for (let n = 1; n <= older; n++) out.add(id | k.STALE | n << 12);
       }
     } else if (status === k.IDLE || status === k.DONE) {
-      if (agent.inbox.length > 0) out.push(id | k.SETTLE);
+      if (agent.inbox.length > 0) out.add(id | k.SETTLE);
     }
   }
-  const live = out.length;
-  if (live === 0) passTime(world, out);
+  out.live = out.count;
+  if (out.live === 0) passTime(world, out);
   else if (budget.timeouts > 0) {
     for (const agent of agents) {
       const code = timerOf(agent);
-      if (code >= 0 && agent.status !== k.DONE) out.push(code);
+      if (code >= 0 && agent.status !== k.DONE) out.add(code);
     }
   }
   if (budget.spurious > 0) {
     for (const { id, status } of agents) {
-      if (status === k.BLOCKED) out.push(id | k.SPURIOUS);
+      if (status === k.BLOCKED) out.add(id | k.SPURIOUS);
     }
   }
   if (budget.kills > 0) {
     for (const { id, status, invoked, oi } of agents) {
       const alive = status !== k.DONE && status !== k.KILLED;
-      if (alive && id < count && (invoked || oi > 0)) out.push(id | k.KILL);
+      if (alive && id < count && (invoked || oi > 0)) out.add(id | k.KILL);
     }
   }
-  return live;
+  return out.live;
 }
 
 /** What time does to an agent, or -1. */
@@ -63,7 +93,7 @@ function timerOf({ id, status, deadline, timers }: Agent): number {
 }
 
 /** Nobody can run: the timers that fire first. */
-function passTime({ agents }: World, out: number[]): void {
+function passTime({ agents }: World, out: Choices): void {
   if (agents.every(({ status }) => status === k.DONE || status === k.KILLED)) {
     return;
   }
@@ -71,10 +101,10 @@ function passTime({ agents }: World, out: number[]): void {
   for (const agent of agents) {
     if (timerOf(agent) < 0 || agent.idleFires >= IDLE_FIRES) continue;
     const due = dueOf(agent);
-    if (due < first) out.length = 0;
+    if (due < first) out.count = 0;
     if (due > first) continue;
     first = due;
-    out.push(timerOf(agent));
+    out.add(timerOf(agent));
   }
 }
 

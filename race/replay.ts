@@ -25,7 +25,7 @@ import { isShared, native, RealShared } from "./native.ts";
 import { type Memory, RECOVER, type Scenario } from "./scenario.ts";
 import { install } from "./shim.ts";
 import { bits, keyOf, mix1, mix2 } from "./values.ts";
-import type { Host, Target } from "./views.ts";
+import { type Host, type Target, targetOf } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -170,6 +170,25 @@ export class Engine implements Host {
     const draw = agent.drawn++;
     const low = mix1(mix1(agent.id + 77, agent.pos), draw);
     return (mix2(low, draw) >>> 0) / 4294967296;
+  }
+
+  /**
+   * The stand-in for a view. Those a handle is made of are kept: a handle is
+   * made again in each replay, and is always the same.
+   */
+  keep(view: Any, make: () => Any): Any {
+    const agent = this.#setup;
+    if (agent === null) return make();
+    const at = agent.viewsMade++;
+    const known = agent.views[at];
+    if (known !== undefined) {
+      const { view: old } = targetOf(known)!;
+      if (
+        old.buffer === view.buffer && old.byteOffset === view.byteOffset &&
+        old.length === view.length && old.constructor === view.constructor
+      ) return known;
+    }
+    return agent.views[at] = make();
   }
 
   /** An operation of the agent on the stack. */
@@ -471,7 +490,7 @@ export class Engine implements Host {
   #makeHandle(agent: Agent): Any {
     const { current } = this;
     this.current = this.#setup = agent;
-    this.#setupAt = 0;
+    this.#setupAt = agent.viewsMade = 0;
     try {
       return this.scenario.agent(this.memory, agent.id);
     } finally {

@@ -8,7 +8,13 @@
 import type { Agent } from "./agent.ts";
 import * as k from "./kinds.ts";
 import type { Fault } from "./kinds.ts";
-import { choices, judgeEnd, judgeLockFree, judgeQuiet } from "./progress.ts";
+import {
+  Choices,
+  choices,
+  judgeEnd,
+  judgeLockFree,
+  judgeQuiet,
+} from "./progress.ts";
 import type { Chooser, Engine, Steps } from "./replay.ts";
 import type { SearchOptions } from "./search.ts";
 import { Random } from "./values.ts";
@@ -16,19 +22,20 @@ import { Random } from "./values.ts";
 /** Something unusual is chosen this much more rarely than a step. */
 const RARE = 8;
 
-/** Picks among `codes`, of which the first `live` are the usual. */
-function pick(codes: readonly number[], live: number, random: Random): number {
-  const rare = codes.length - live;
-  if (live > 0 && (rare === 0 || random.below(RARE) !== 0)) {
+/** Picks a choice; with `rare`, one that is unusual. */
+function pick(from: Choices, random: Random, rare = false): number {
+  const { codes, live, count } = from;
+  const unusual = count - live;
+  if (live > 0 && !rare && (unusual === 0 || random.below(RARE) !== 0)) {
     return codes[live === 1 ? 0 : random.below(live)]!;
   }
-  return codes[live + random.below(rare)]!;
+  return codes[live + random.below(unusual)]!;
 }
 
 /** Each choice as likely as the other. */
 export class Uniform implements Chooser {
   readonly #random: Random;
-  readonly #codes: number[] = [];
+  readonly #choices = new Choices();
 
   /** The execution of `random`. */
   constructor(random: Random) {
@@ -37,16 +44,16 @@ export class Uniform implements Chooser {
 
   /** A choice. */
   choose(engine: Engine): number {
-    const live = choices(engine, this.#codes);
-    if (this.#codes.length === 0) return k.END;
-    return pick(this.#codes, live, this.#random);
+    choices(engine, this.#choices);
+    if (this.#choices.count === 0) return k.END;
+    return pick(this.#choices, this.#random);
   }
 }
 
 /** A random priority a pending operation, drawn anew when it loses a race. */
 export class PartialOrder implements Chooser {
   readonly #random: Random;
-  readonly #codes: number[] = [];
+  readonly #choices = new Choices();
   readonly #priority: number[] = [];
   readonly #drawnFor: number[] = [];
 
@@ -57,11 +64,10 @@ export class PartialOrder implements Chooser {
 
   /** A choice. */
   choose(engine: Engine): number {
-    const codes = this.#codes;
-    const live = choices(engine, codes);
-    if (codes.length === 0) return k.END;
-    if (live === 0 || codes.length > live && this.#random.below(RARE) === 0) {
-      return pick(codes, 0, this.#random);
+    const { codes, count, live } = refill(this.#choices, engine);
+    if (count === 0) return k.END;
+    if (live === 0 || (count > live && this.#random.below(RARE) === 0)) {
+      return pick(this.#choices, this.#random, true);
     }
     const { agents } = engine.world;
     let best = -1;
@@ -83,7 +89,8 @@ export class PartialOrder implements Chooser {
       else if (dependent(chosen, other)) this.#drawnFor[other.id] = -1;
     }
     let nth = same > 1 ? this.#random.below(same) : 0;
-    for (const code of codes) {
+    for (let i = 0; i < live; i++) {
+      const code = codes[i]!;
       if (k.agentOf(code) === best && nth-- === 0) return code;
     }
     return codes[0]!;
@@ -93,7 +100,7 @@ export class PartialOrder implements Chooser {
 /** Random priorities of agents, which change at `depth - 1` random steps. */
 export class Priorities implements Chooser {
   readonly #random: Random;
-  readonly #codes: number[] = [];
+  readonly #choices = new Choices();
   readonly #priority: number[] = [];
   readonly #changes = new Set<number>();
   #low: number;
@@ -115,23 +122,23 @@ export class Priorities implements Chooser {
 
   /** A choice. */
   choose(engine: Engine): number {
-    const codes = this.#codes;
-    const live = choices(engine, codes);
-    if (codes.length === 0) return k.END;
-    if (live === 0) return pick(codes, 0, this.#random);
+    const { count, live } = refill(this.#choices, engine);
+    if (count === 0) return k.END;
+    if (live === 0) return pick(this.#choices, this.#random, true);
     if (live > 1 && this.#changes.has(++this.#step)) {
       this.#priority[k.agentOf(this.#best(live))] = this.#low--;
     }
-    if (codes.length > live && this.#random.below(RARE) === 0) {
-      return pick(codes, live, this.#random);
+    if (count > live && this.#random.below(RARE) === 0) {
+      return pick(this.#choices, this.#random, true);
     }
     return this.#best(live);
   }
 
   #best(live: number): number {
-    let best = this.#codes[0]!;
+    const { codes } = this.#choices;
+    let best = codes[0]!;
     for (let i = 1; i < live; i++) {
-      const code = this.#codes[i]!;
+      const code = codes[i]!;
       const better = this.#priority[k.agentOf(code)]! -
         this.#priority[k.agentOf(best)]!;
       if (better > 0) best = code;
@@ -142,7 +149,7 @@ export class Priorities implements Chooser {
 
 /** Each agent in turn, `turn` steps long: it brings out livelocks. */
 export class Rotation implements Chooser {
-  readonly #codes: number[] = [];
+  readonly #choices = new Choices();
   readonly #turn: number;
   #last = 0;
   #left: number;
@@ -154,9 +161,9 @@ export class Rotation implements Chooser {
 
   /** A choice. */
   choose(engine: Engine): number {
-    const live = choices(engine, this.#codes);
-    const codes = live === 0 ? this.#codes : this.#codes.slice(0, live);
-    if (codes.length === 0) return k.END;
+    const { count, live, codes: all } = refill(this.#choices, engine);
+    if (count === 0) return k.END;
+    const codes = all.subarray(0, live === 0 ? count : live);
     const mine = codes.find((code) => k.agentOf(code) === this.#last);
     if (mine !== undefined && this.#left-- > 0) return mine;
     this.#left = this.#turn - 1;
@@ -165,6 +172,11 @@ export class Rotation implements Chooser {
     this.#last = k.agentOf(next);
     return next;
   }
+}
+
+function refill(to: Choices, engine: Engine): Choices {
+  choices(engine, to);
+  return to;
 }
 
 /** A given schedule. */
@@ -206,28 +218,28 @@ export function* run(
   o: RunOptions,
 ): Steps<Fault | null> {
   const { world } = engine;
-  const codes: number[] = [];
+  const here = new Choices();
   engine.chooser = chooser;
   yield* engine.begin();
   while (world.fault === null) {
     let code = engine.next;
     engine.next = k.END;
     if (code === k.END) {
-      if (choices(engine, codes) === 0) {
+      if (choices(engine, here) === 0) {
         judgeQuiet(engine, o.rescue);
         if (world.fault !== null) break;
       }
       code = chooser.choose(engine);
     }
     if (code < 0) break;
-    if (chooser instanceof Fixed && !isPossible(engine, code, codes)) continue;
+    if (chooser instanceof Fixed && !isPossible(engine, code, here)) continue;
     yield* engine.apply(code, true);
     if (o.lockFree !== "no" && world.fault === null) {
       judgeLockFree(engine, o.lockFree === "all");
     }
   }
-  if (world.fault === null && choices(engine, codes) === 0) {
-    if (codes.every((code) => k.actionOf(code) === k.KILL)) {
+  if (world.fault === null && choices(engine, here) === 0) {
+    if (here.over) {
       judgeEnd(engine);
       o.onEnd?.(engine);
     }
@@ -236,10 +248,10 @@ export function* run(
 }
 
 /** A schedule from outside may name what cannot happen. */
-function isPossible(engine: Engine, code: number, codes: number[]): boolean {
+function isPossible(engine: Engine, code: number, here: Choices): boolean {
   const { agents, schedule } = engine.world;
-  choices(engine, codes);
-  if (codes.includes(code)) return true;
+  choices(engine, here);
+  if (here.has(code)) return true;
   // More steps than an agent has left are no harm.
   if (agents[k.agentOf(code)]?.status === k.DONE) return false;
   throw new RangeError(

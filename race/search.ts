@@ -11,7 +11,13 @@ import type { WorldState } from "./core.ts";
 import * as k from "./kinds.ts";
 import type { Fault } from "./kinds.ts";
 import { realNow } from "./native.ts";
-import { choices, judgeEnd, judgeLockFree, judgeQuiet } from "./progress.ts";
+import {
+  Choices,
+  choices,
+  judgeEnd,
+  judgeLockFree,
+  judgeQuiet,
+} from "./progress.ts";
 import type { Engine, Steps } from "./replay.ts";
 import { States } from "./store.ts";
 
@@ -64,7 +70,7 @@ export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
   const states = new States();
   const buckets: Open[][] = [[]];
   const key: [number, number] = [0, 0];
-  const codes: number[] = [];
+  const here = new Choices();
   let steps = 0;
   let executions = 0;
   let complete = true;
@@ -118,12 +124,13 @@ export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
     }
     if (o.minimal && states.cost(open.id) < open.cost) continue;
     load(open);
-    const live = choices(engine, codes);
+    const live = choices(engine, here);
+    const codes = here.codes.slice(0, here.count);
     if (o.races && live > 1) judgeRaces(engine);
     if (o.lockFree !== "no") judgeLockFree(engine, o.lockFree === "all");
     if (live === 0 && world.fault === null) {
       judgeQuiet(engine, o.rescue);
-      if (codes.every((code) => k.actionOf(code) === k.KILL)) {
+      if (here.over) {
         executions++;
         if (world.fault === null) {
           judgeEnd(engine);

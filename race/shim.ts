@@ -237,9 +237,22 @@ const shims: Any = {
 for (const name of VIEW_NAMES) shims[name] = constructorFor(name);
 
 const before: Record<string, PropertyDescriptor | undefined> = {};
-const dataView: Record<string, Any> = {};
 const dataViewMethods = Object.getOwnPropertyNames(DataView.prototype)
   .filter((name) => /^[gs]et/.test(name));
+const dataView: Record<string, Any> = {};
+const watched: Record<string, Any> = {};
+for (const name of dataViewMethods) {
+  const method = dataView[name] = (DataView.prototype as Any)[name];
+  watched[name] = function (this: Any, ...args: Any[]) {
+    if (isShared(this.buffer)) {
+      running()?.refuse(
+        `Cannot explore DataView.prototype.${name} on shared memory: use ` +
+          `a typed array`,
+      );
+    }
+    return method.apply(this, args);
+  };
+}
 
 /** Puts the stand-ins in place; what they see goes to `host`. */
 export function install(host: Host): void {
@@ -254,16 +267,7 @@ export function install(host: Host): void {
     });
   }
   for (const name of dataViewMethods) {
-    const method = dataView[name] = (DataView.prototype as Any)[name];
-    (DataView.prototype as Any)[name] = function (this: Any, ...args: Any[]) {
-      if (isShared(this.buffer)) {
-        running()?.refuse(
-          `Cannot explore DataView.prototype.${name} on shared memory: use ` +
-            `a typed array`,
-        );
-      }
-      return method.apply(this, args);
-    };
+    (DataView.prototype as Any)[name] = watched[name];
   }
   Math.random = () => running()?.random() ?? real.random();
   ArrayBuffer.isView = ((value: Any) => real.isView(unwrap(value))) as Any;

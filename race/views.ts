@@ -42,6 +42,8 @@ export interface Host {
   clearTimer(timer: Any): void;
   /** A random number that is the same in each replay. */
   random(): number;
+  /** The stand-in for a view, kept if it is part of a handle. */
+  keep(view: Any, make: () => Any): Any;
 }
 
 const WRAPS: Record<string, (value: Any) => Any> = {
@@ -55,8 +57,8 @@ const WRAPS: Record<string, (value: Any) => Any> = {
   BigUint64Array: (v) => BigInt.asUintN(64, v),
 };
 
-/** A view of shared memory, and where it lies. */
-export class Target {
+/** A view of shared memory, where it lies, and the traps of its stand-in. */
+export class Target implements ProxyHandler<Any> {
   /** The address of element 0. */
   readonly base: number;
   /** Bytes an element. */
@@ -81,6 +83,34 @@ export class Target {
   /** The element now. */
   peek(index: number): Any {
     return this.view[index];
+  }
+
+  #now(proxy: Any): Target {
+    return this.host === host ? this : targetOf(proxy) ?? this;
+  }
+
+  /** A property is read: an element, or anything else. */
+  get(view: Any, key: string | symbol, proxy: Any): Any {
+    if (typeof key === "string") {
+      const index = indexOf(key);
+      if (index !== undefined) {
+        if (host === null || !host.running) return view[index];
+        return read(this.#now(proxy), index);
+      }
+      if (key === "constructor") return (globalThis as Any)[this.name];
+    }
+    const value = Reflect.get(view, key, view);
+    if (typeof value !== "function") return value;
+    return methodOf(key, value);
+  }
+
+  /** A property is written. */
+  set(view: Any, key: string | symbol, value: Any, proxy: Any): boolean {
+    const index = typeof key === "string" ? indexOf(key) : undefined;
+    if (index === undefined) return Reflect.set(view, key, value, view);
+    if (host === null || !host.running) view[index] = value;
+    else write(this.#now(proxy), index, value);
+    return true;
   }
 }
 
@@ -119,47 +149,14 @@ export function unwrap(value: Any): Any {
 /** A stand-in for `view`, if it views shared memory. */
 export function expose(view: Any): Any {
   if (host === null || !isShared(view.buffer)) return view;
-  const target = new Target(host, view, host.region(view.buffer));
-  const proxy = new Proxy(view, new Watch(target));
-  targets.set(proxy, target);
-  return proxy;
+  return host.keep(view, () => standInOf(view));
 }
 
-class Watch implements ProxyHandler<Any> {
-  readonly #target: Target;
-
-  constructor(target: Target) {
-    this.#target = target;
-  }
-
-  #now(proxy: Any): Target {
-    const target = this.#target;
-    return target.host === host ? target : targetOf(proxy) ?? target;
-  }
-
-  get(view: Any, key: string | symbol, proxy: Any): Any {
-    if (typeof key === "string") {
-      const index = indexOf(key);
-      if (index !== undefined) {
-        if (host === null || !host.running) return view[index];
-        return read(this.#now(proxy), index);
-      }
-      if (key === "constructor") {
-        return (globalThis as Any)[this.#target.name];
-      }
-    }
-    const value = Reflect.get(view, key, view);
-    if (typeof value !== "function") return value;
-    return methodOf(key, value);
-  }
-
-  set(view: Any, key: string | symbol, value: Any, proxy: Any): boolean {
-    const index = typeof key === "string" ? indexOf(key) : undefined;
-    if (index === undefined) return Reflect.set(view, key, value, view);
-    if (host === null || !host.running) view[index] = value;
-    else write(this.#now(proxy), index, value);
-    return true;
-  }
+function standInOf(view: Any): Any {
+  const target = new Target(host!, view, host!.region(view.buffer));
+  const proxy = new Proxy(view, target);
+  targets.set(proxy, target);
+  return proxy;
 }
 
 /** The number a property name is, if it is one: any such names an element. */
