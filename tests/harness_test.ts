@@ -16,8 +16,8 @@ const FIXTURES: [string, number, number, string][] = [
   ["throwing_each", 2, 3, "afterEach is broken"],
   ["thrown_string", 1, 2, "threw only a string"],
   ["unsettled", 1, 1, "no end within 100 ms"],
-  ["asleep", 1, 2, 'killed after 2 s in "Asleep: sleeps for ever"'],
-  ["asleep_outside", 0, 1, "killed after 2 s before its first test"],
+  ["asleep", 1, 2, 'killed after 3 s in "Asleep: sleeps for ever"'],
+  ["asleep_outside", 0, 1, "killed after 3 s before its first test"],
   ["exiting", 0, 2, 'in "Exiting: ends the process"'],
   ["killed", 1, 1, 'killed by SIGKILL in "Killed: is killed"'],
   ["thrown_later", 1, 1, "too late"],
@@ -32,7 +32,8 @@ for (const [name, passed, failed, text] of FIXTURES) {
   const verb = failed === 0 ? "passes" : "fails";
   test(`${verb} fixtures/${name}.ts`, async () => {
     const url = new URL(`fixtures/${name}.ts`, import.meta.url);
-    const outcome = await runFile(fileURLToPath(url), 2);
+    const limit = text.startsWith("killed after") ? 3 : 30;
+    const outcome = await runFile(fileURLToPath(url), limit);
     const said = `${outcome.problem}\n${outcome.output}`;
     assert.is(outcome.passed, passed, said);
     assert.is(outcome.failed, failed, said);

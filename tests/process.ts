@@ -95,8 +95,10 @@ export function start(
       ending = `killed after ${limit} s`;
       kill(group);
     }, limit * 1000);
-    child.stdout.on("data", (bytes) => output += bytes);
-    child.stderr.on("data", (bytes) => output += bytes);
+    child.stdout.setEncoding("utf8");
+    child.stderr.setEncoding("utf8");
+    child.stdout.on("data", (text) => output += text);
+    child.stderr.on("data", (text) => output += text);
     child.on("error", (error) => ending = error.message);
     child.on("exit", (code, signal) => {
       clearTimeout(timer);

@@ -21,7 +21,7 @@ import { availableParallelism } from "node:os";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { emcc, NoCompiler, PTHREADS } from "../wasm/emcc.ts";
+import { emcc, PTHREADS } from "../wasm/emcc.ts";
 import { bundle } from "./bundle.ts";
 import type { Counts } from "./harness.ts";
 import {
@@ -36,30 +36,19 @@ import {
 
 const TESTS = fileURLToPath(new URL(".", import.meta.url));
 const PROJECT = path.dirname(path.resolve(TESTS));
+const COMPILER = path.join(PROJECT, "wasm", "emcc.ts");
 
 /** A test file. */
 interface File {
   path: string;
   name: string;
+  /** How long it may take, in seconds. */
   limit: number;
   alsoNode: boolean;
   needsCompiler: boolean;
 }
 
-/** Runs the examples of the README and the comments. */
-async function runExamples(): Promise<Outcome> {
-  const words = [process.execPath, "test", "--doc", "-A", "--quiet"];
-  const { output, ending } = await start(words, LIMIT_SECONDS);
-  const [, passed, failed] = output.match(/(\d+) passed.*?(\d+) failed/) ??
-    ["", "0", "0"];
-  const bad = ending !== "exit code 0" || passed === "0";
-  return {
-    passed: Number(passed),
-    failed: Math.max(Number(failed), bad ? 1 : 0),
-    problem: passed === "0" ? `${ending}, no example ran` : "",
-    output,
-  };
-}
+const total: Counts = { passed: 0, failed: 0 };
 
 function find(filter: string): File[] {
   return fs.readdirSync(TESTS)
@@ -67,15 +56,14 @@ function find(filter: string): File[] {
     .sort()
     .map((name) => {
       const file = path.join(TESTS, name);
-      const text = fs.readFileSync(file, "utf8");
-      const head = text.split("\n", 10).join("\n");
+      const head = fs.readFileSync(file, "utf8").split("\n", 10).join("\n");
+      const limit = head.match(/^\/\/ limit: (\d+) s$/m)?.[1];
       return {
         path: file,
         name: name.replace(/\.ts$/, ""),
-        limit: Number(head.match(/^\/\/ limit: (\d+) s$/m)?.[1] ?? 0) ||
-          LIMIT_SECONDS,
+        limit: limit ? Number(limit) : LIMIT_SECONDS,
         alsoNode: /^\/\/ also: node$/m.test(head),
-        needsCompiler: imports(file).has(path.join(PROJECT, "wasm/emcc.ts")),
+        needsCompiler: imports(file).has(COMPILER),
       };
     });
 }
@@ -91,6 +79,24 @@ function imports(file: string, all = new Set<string>()): Set<string> {
   return all;
 }
 
+async function runUnderDeno(files: File[], filter: string) {
+  const ready = files.some((file) => file.needsCompiler)
+    ? prepareCompiler()
+    : Promise.resolve();
+  // Long ones first, so that nothing long runs alone at the end.
+  const jobs = files.toSorted((a, b) => b.limit - a.limit)
+    .toSorted((a, b) => Number(a.needsCompiler) - Number(b.needsCompiler))
+    .map(({ path, name, limit, needsCompiler }) => async () => {
+      if (needsCompiler) await ready;
+      await show(name, () => runFile(path, limit));
+    });
+  if ("examples".includes(filter)) {
+    jobs.unshift(() => show("examples", runExamples));
+  }
+  if (jobs.length === 0) fail(`no test file's name contains "${filter}"`);
+  await inParallel(jobs);
+}
+
 /**
  * Fetches a compiler and builds its library, once for all files and outside of
  * their time limits.
@@ -104,64 +110,38 @@ async function prepareCompiler() {
     });
   } catch (error) {
     // The files that need it fail one by one.
-    console.log(
-      indent(error instanceof NoCompiler ? error.message : `${error}`),
-    );
+    console.log(indent((error as Error).message));
   }
 }
 
-async function main(filter = "") {
-  const files = find(filter);
-  const total: Counts = { passed: 0, failed: 0 };
-  const prepared = files.some((file) => file.needsCompiler)
-    ? prepareCompiler()
-    : Promise.resolve();
+/** Runs the examples of the README and the comments. */
+async function runExamples(): Promise<Outcome> {
+  const words = [process.execPath, "test", "--doc", "-A", "--quiet"];
+  const { output, ending } = await start(words, LIMIT_SECONDS);
+  const counts = output.match(/(\d+) passed.*?(\d+) failed/);
+  const [passed, failed] = counts ? counts.slice(1).map(Number) : [0, 0];
+  const problem = passed === 0 ? "no example ran" : ending;
+  const bad = passed === 0 || ending !== "exit code 0";
+  return { passed, failed: failed || (bad ? 1 : 0), problem, output };
+}
 
-  const show = async (title: string, run: () => Promise<Outcome>) => {
-    const begin = performance.now();
-    const { passed, failed, problem, output } = await run();
-    const seconds = ((performance.now() - begin) / 1000).toFixed(1);
-    const counts = `${passed} passed${failed ? `, ${failed} failed` : ""}`;
-    console.log(
-      `${failed ? "FAIL" : "ok  "} ${title}  ${counts}  ${seconds} s`,
-    );
-    if (failed) console.log(indent(`${problem}\n${output}`));
-    total.passed += passed;
-    total.failed += failed;
-  };
-  const underDeno = async (file: File) => {
-    if (file.needsCompiler) await prepared;
-    await show(file.name, () => runFile(file.path, file.limit));
-  };
-  const underNode = (file: File) =>
-    show(`node ${file.name}`, () => runFile(file.path, file.limit, "node"));
-
-  // Long ones first, so that nothing long runs alone at the end.
-  const jobs = files.toSorted((a, b) => b.limit - a.limit)
-    .toSorted((a, b) => Number(a.needsCompiler) - Number(b.needsCompiler))
-    .map((file) => () => underDeno(file));
-  if ("examples".includes(filter)) {
-    jobs.unshift(() => show("examples", runExamples));
+async function runUnderNode(files: File[]) {
+  if (files.length === 0) return;
+  const { status } = spawnSync("node", ["--version"]);
+  if (status !== 0) {
+    console.log("     no node here: skipped the files that also run there");
+    return;
   }
+  try {
+    await bundle([CHILD, ...files.map((file) => file.path)], BUNDLES);
+  } catch (error) {
+    fail(`bundling for Node: ${(error as Error).message}`);
+    return;
+  }
+  const jobs = files.map(({ path, name, limit }) => () =>
+    show(`node ${name}`, () => runFile(path, limit, "node"))
+  );
   await inParallel(jobs);
-
-  const again = files.filter((file) => file.alsoNode);
-  if (again.length > 0) {
-    const node = spawnSync("node", ["--version"], { encoding: "utf8" });
-    if (node.status === 0) {
-      await bundle([CHILD, ...again.map((file) => file.path)], BUNDLES);
-      await inParallel(again.map((file) => () => underNode(file)));
-    } else {console.log(
-        "     no node here: skipped the files that also run there",
-      );}
-  }
-
-  if (jobs.length === 0) {
-    console.log(`FAIL no test file's name contains "${filter}"`);
-    total.failed++;
-  }
-  console.log(`${total.passed} passed, ${total.failed} failed`);
-  process.exit(total.failed === 0 ? 0 : 1);
 }
 
 /** Runs `jobs`, as many at once as there are cores. */
@@ -173,20 +153,41 @@ async function inParallel(jobs: (() => Promise<void>)[]) {
   await Promise.all(Array.from({ length: availableParallelism() }, lane));
 }
 
+/** Runs a file and prints its row. */
+async function show(title: string, run: () => Promise<Outcome>) {
+  const begin = performance.now();
+  const { passed, failed, problem, output } = await run();
+  const seconds = ((performance.now() - begin) / 1000).toFixed(1);
+  const mark = failed ? "FAIL" : "ok  ";
+  const failures = failed ? `, ${failed} failed` : "";
+  console.log(`${mark} ${title}  ${passed} passed${failures}  ${seconds} s`);
+  if (failed) console.log(indent(`${problem}\n${output}`));
+  total.passed += passed;
+  total.failed += failed;
+}
+
+function fail(why: string) {
+  console.log(`FAIL ${why}`);
+  total.failed++;
+}
+
 function indent(text: string): string {
   return text.trim().replace(/^(?=.)/gm, "     ");
 }
 
-if (import.meta.main) {
-  process.on(
-    "exit",
-    () => fs.rmSync(BUNDLES, { recursive: true, force: true }),
-  );
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.on(signal, () => {
-      killAll();
-      process.exit(130);
-    });
-  }
-  await main(process.argv[2]);
+function cleanUp() {
+  killAll();
+  fs.rmSync(BUNDLES, { recursive: true, force: true });
 }
+
+process.on("exit", cleanUp);
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => process.exit(130));
+}
+
+const [, , filter = ""] = process.argv;
+const files = find(filter);
+await runUnderDeno(files, filter);
+await runUnderNode(files.filter((file) => file.alsoNode));
+console.log(`${total.passed} passed, ${total.failed} failed`);
+process.exit(total.failed === 0 ? 0 : 1);

@@ -252,8 +252,10 @@ function run(
     let text = "";
     const stdio = ["ignore", "pipe", "pipe"] as ["ignore", "pipe", "pipe"];
     const child = spawn(program, args, { stdio });
-    child.stdout.on("data", (bytes) => text += bytes);
-    child.stderr.on("data", (bytes) => text += bytes);
+    child.stdout.setEncoding("utf8");
+    child.stderr.setEncoding("utf8");
+    child.stdout.on("data", (part) => text += part);
+    child.stderr.on("data", (part) => text += part);
     const end = (code: number | null) => (finished(), resolve({ code, text }));
     child.on("error", (error) => (text += error.message, end(null)));
     child.on("close", end);
