@@ -204,7 +204,7 @@ export class Mutex extends Region<"mutex"> {
     if (timeout > 0 && spinning.rounds > 0 && this.#spin()) {
       return new MutexGuard(this, false);
     }
-    return this.#guard(block(this.#lockSlow(), timeout));
+    return this.#guard(block(this.#lockSlow(state), timeout));
   }
 
   /**
@@ -215,7 +215,8 @@ export class Mutex extends Region<"mutex"> {
   /** As above; `undefined` if `timeout` ms passed. */
   lockAsync(options: AsyncOptions): Promise<MutexGuard | undefined>;
   async lockAsync(options?: AsyncOptions): Promise<MutexGuard | undefined> {
-    return this.#guard(await blockAsync(() => this.#lockSlow(), options));
+    const start = () => this.#lockSlow(UNLOCKED);
+    return this.#guard(await blockAsync(start, options));
   }
 
   /**
@@ -270,9 +271,9 @@ export class Mutex extends Region<"mutex"> {
     return locked;
   }
 
-  *#lockSlow(): Waiting<Outcome> {
+  /** Locks from when `state` was seen, which may be old. */
+  *#lockSlow(state: number): Waiting<Outcome> {
     const words = this.#words;
-    let state = Atomics.load(words, STATE);
     let woken = false; // by a notify, so that a hand-off may be meant for us
     let starved = false;
     let contended = 0; // CONTENDED_BIT once we slept: others may sleep, too

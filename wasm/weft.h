@@ -245,7 +245,13 @@ static inline const char *weft_attach_error(const void *at, int32_t kind) {
 /* How a sleep ended. */
 enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__TIMED_OUT };
 
-#define WEFT__LOOK INT64_C(1000000000)
+#define WEFT__SECOND INT64_C(1000000000)
+
+/* No sleep lasts longer without a look. Tests make it an hour, to see that a
+   wake is not lost. */
+#ifndef WEFT__LOOK
+#define WEFT__LOOK WEFT__SECOND
+#endif
 
 /* How often a blocking call looks for itself before it sleeps. */
 #ifndef WEFT_SPIN_ROUNDS
@@ -272,7 +278,7 @@ struct weft__time {
 static inline int64_t weft__now(void) {
   struct weft__time t = {0, 0};
   syscall(SYS_clock_gettime, 1 /* CLOCK_MONOTONIC */, &t);
-  return (int64_t)t.s * WEFT__LOOK + t.ns;
+  return (int64_t)t.s * WEFT__SECOND + t.ns;
 }
 #elif defined(__APPLE__)
 static inline int64_t weft__now(void) {
@@ -288,7 +294,7 @@ static inline int64_t weft__deadline(int64_t timeout) {
   return timeout < 0 ? INT64_MAX : WEFT_NOW() + timeout;
 }
 
-/* Sleeps while *word is `value`, at most `ns`, which is at most a second. */
+/* Sleeps while *word is `value`, at most `ns`. */
 static inline int weft__sleep_raw(int32_t *word, int32_t value, int64_t ns) {
 #if defined(__EMSCRIPTEN_PTHREADS__)
   /* Not the instruction: this honours cancellation and proxied calls. */
@@ -301,8 +307,8 @@ static inline int weft__sleep_raw(int32_t *word, int32_t value, int64_t ns) {
   return __builtin_wasm_memory_atomic_wait32(at, value, ns);
 #elif defined(__linux__)
   struct weft__time t;
-  t.s = (long)(ns / WEFT__LOOK);
-  t.ns = (long)(ns % WEFT__LOOK);
+  t.s = (long)(ns / WEFT__SECOND);
+  t.ns = (long)(ns % WEFT__SECOND);
   if (syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0) == 0)
     return WEFT__OK;
   return errno == ETIMEDOUT ? WEFT__TIMED_OUT : WEFT__NOT_EQUAL;
@@ -426,10 +432,10 @@ static inline bool weft__mutex_spin(weft_mutex *m, int32_t id) {
   return false;
 }
 
+/* Locks from when `state` was seen, which may be old. */
 static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
-                                        int64_t timeout) {
+                                        int32_t state, int64_t timeout) {
   int64_t deadline = weft__deadline(timeout);
-  int32_t state = weft__load(&m->state);
   bool woken = false; /* by a notify, so that a hand-off may be meant for us */
   bool starved = false;
   int32_t contended = 0; /* CONTENDED once we slept: others may sleep, too */
@@ -484,7 +490,7 @@ static inline int weft_mutex_lock(weft_mutex *m, int64_t timeout) {
   if (state == WEFT_MUTEX_UNLOCKED) return 0;
   if ((state & WEFT_MUTEX_OWNER_MASK) == id) return EDEADLK;
   if (timeout != 0 && weft__mutex_spin(m, id)) return 0;
-  return weft__mutex_lock_slow(m, id, timeout);
+  return weft__mutex_lock_slow(m, id, state, timeout);
 }
 
 static inline int weft__mutex_unlock_slow(weft_mutex *m, int32_t id,
