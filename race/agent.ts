@@ -17,6 +17,7 @@ export interface Snapshot {
   readonly oi: number;
   readonly n: number;
   readonly from: number;
+  readonly first: number;
   readonly res: Any[];
   readonly sig: number[];
   readonly args: number[];
@@ -76,6 +77,8 @@ export class Agent {
   /** Operations on record, for replay; the record of this call is at `from`. */
   n = 0;
   from = 0;
+  /** The call in which the record begins. */
+  first = 0;
   /** Results and signatures of the operations on record. */
   res: Any[] = [];
   sig: number[] = [];
@@ -147,6 +150,7 @@ export class Agent {
   /** Back to the start of the program. */
   reset(): void {
     this.snapshot = null;
+    this.first = 0;
     this.status = READY;
     this.oi =
       this.n =
@@ -192,6 +196,7 @@ export class Agent {
     this.sig = [];
     this.args = [];
     this.n = this.from = this.pos = 0;
+    this.first = this.oi;
   }
 
   /** Whether it sleeps or awaits with an end in time. */
@@ -213,6 +218,7 @@ export class Agent {
       oi: this.oi,
       n: this.n,
       from: this.from,
+      first: this.first,
       res: this.res,
       sig: this.sig,
       h1: this.h1,
@@ -251,6 +257,7 @@ export class Agent {
     this.oi = s.oi;
     this.n = s.n;
     this.from = s.from;
+    this.first = s.first;
     this.res = s.res;
     this.sig = s.sig;
     this.h1 = s.h1;

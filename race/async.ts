@@ -79,7 +79,7 @@ function event(engine: Engine, agent: Agent): boolean {
 /** The agent's program, from where its record begins. */
 async function program(engine: Engine, agent: Agent): Promise<void> {
   const handle = engine.handleOf(agent);
-  for (let at = engine.firstCall(agent); at < agent.calls.length; at++) {
+  for (let at = agent.first; at < agent.calls.length; at++) {
     const result = await engine.call(agent, handle, at);
     if (engine.unwinding || engine.current !== agent) return;
     if (at === agent.oi) engine.finishCall(agent, result);

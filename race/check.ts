@@ -10,7 +10,6 @@ import { Hints } from "./hints.ts";
 import { type FailureKind, Fault, scheduleText } from "./kinds.ts";
 import * as k from "./kinds.ts";
 import { type Call, Judge } from "./lin.ts";
-import { realNow } from "./native.ts";
 import { type Picture, pictureOf, programText, tableOf } from "./print.ts";
 import {
   type Chooser,

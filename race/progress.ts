@@ -136,7 +136,7 @@ export function judgeQuiet(engine: Engine, rescue: boolean): void {
     if (rescue && stuck.some(({ timed }) => timed)) return;
     const kind = stuck.every(({ status }) => status === k.SPINNING)
       ? "livelock"
-      : holdsAndWaits(world, stuck)
+      : holdsAndWaits(stuck)
       ? "deadlock"
       : "lost-wakeup";
     return engine.fail(
@@ -158,14 +158,8 @@ export function judgeQuiet(engine: Engine, rescue: boolean): void {
     );
   }
   const spins = stuck.every(({ status }) => status === k.SPINNING);
-  if (judge !== null && world.agents.some(isDead)) {
-    // The model does not know what recovery does; but it was to let all go on.
-    return engine.fail(spins ? "livelock" : "deadlock", text);
-  }
   engine.fail(spins ? "livelock" : "deadlock", text);
 }
-
-const isDead = ({ status }: Agent): boolean => status === k.KILLED;
 
 const mayFire = (agent: Agent): boolean =>
   timerOf(agent) >= 0 && agent.idleFires < IDLE_FIRES;
@@ -180,7 +174,7 @@ function sleepsOnOther({ status, target, index, a }: Agent): boolean {
  * the call in which it waits: the sign of a deadlock, where a lost wake-up
  * leaves agents asleep that nobody holds up.
  */
-function holdsAndWaits(world: World, stuck: readonly Agent[]): boolean {
+function holdsAndWaits(stuck: readonly Agent[]): boolean {
   const sleepers = stuck.filter(({ waitAddress }) => waitAddress >= 0);
   const holds = (agent: Agent, address: number): boolean => {
     if (agent.waitAddress === address) return false;

@@ -518,15 +518,10 @@ export class Engine implements Host {
       : operations.get(op)!.run(handle, arg, agent.id);
   }
 
-  /** Where the replay of an agent begins. */
-  firstCall(agent: Agent): number {
-    return this.scenario.stateless === true ? agent.oi : 0;
-  }
-
   /** Runs an agent from where its record begins. */
   #run(agent: Agent): void {
     const handle = this.handleOf(agent);
-    for (let at = this.firstCall(agent); at < agent.calls.length; at++) {
+    for (let at = agent.first; at < agent.calls.length; at++) {
       const result = this.call(agent, handle, at);
       if (isThenable(result)) {
         result.then(undefined, () => {});
@@ -555,10 +550,16 @@ export class Engine implements Host {
       agent.h1 = agent.oi * 7919 + agent.id;
       agent.h2 = agent.oi * 104729 + agent.id;
     }
-    if (scenario.stateless === true) agent.forget();
+    // Promises and timers under way belong to code on record.
+    if (scenario.stateless === true && this.#isIdle(agent)) agent.forget();
     else agent.from = agent.n;
     if (world.fault === null) this.checkInvariant();
     if (world.fault !== null) throw this.suspend();
+  }
+
+  #isIdle({ id, inbox, timers }: Agent): boolean {
+    return inbox.length === 0 && timers.length === 0 &&
+      !this.world.waiters.some(({ agent }) => agent === id);
   }
 
   /**

@@ -21,7 +21,7 @@ import {
   getHost,
   type Host,
   setHost,
-  Target,
+  type Target,
   targetOf,
   unwrap,
 } from "./views.ts";
