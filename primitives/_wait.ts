@@ -24,6 +24,8 @@ export interface Sleep {
   readonly value: number;
   /** Look again after this many ms, even if nothing happened. */
   readonly atMost?: number;
+  /** Wakes here are for all: whoever is behind in line looks for itself. */
+  readonly all?: boolean;
   /** Sleep past the operation's end, as a relock after a timeout must. */
   readonly patient?: boolean;
 }
@@ -300,14 +302,22 @@ function forget({ words, address }: Queue): void {
 function serve(queue: Queue, woken: Woken, anyway = woken === "ok"): void {
   const { words, index } = queue;
   queue.serving = true;
-  while (queue.first !== undefined) {
-    const { value } = queue.first.sleep;
-    if (!anyway && Atomics.load(words, index) === value) {
-      if (queue.armed || arm(queue, value)) break;
+  for (let waiter = queue.first; waiter !== undefined;) {
+    const { behind } = waiter;
+    const { all, value } = waiter.sleep;
+    if (
+      !anyway && Atomics.load(words, index) === value &&
+      (queue.armed || arm(queue, value))
+    ) {
+      if (!all) break;
+      waiter = behind;
+      continue;
     }
-    resume(queue.first, woken);
+    resume(waiter, woken);
     woken = "not-equal";
     anyway = false;
+    if (waiter.queue === queue) continue; // sleeps again: on the same value?
+    waiter = behind?.queue === queue ? behind : queue.first;
   }
   queue.serving = false;
 }

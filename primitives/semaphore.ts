@@ -39,8 +39,8 @@ const CLAIM = LAYOUT.semaphore.claim;
 /** The most permits there can be. */
 const MAX_PERMITS = 2 ** 30 - 1;
 
-/** How often a waiter is passed over before it claims its permits. */
-const patienceFor = (n: number): number => n === 1 ? 8 : 1;
+/** How often newcomers may pass a waiter before it claims its permits. */
+const PATIENCE = 8;
 
 /**
  * A counting semaphore: `acquire(n)` takes `n` permits at once, sleeping while
@@ -67,8 +67,8 @@ const patienceFor = (n: number): number => n === 1 ? 8 : 1;
  * Progress: `tryAcquire` and `release` are lock-free; `acquire` and
  * `acquireAsync` block. An agent terminated while it waits costs the others
  * nothing, unless it was the claimant: then its claim, until `abandon(id)`.
- * Fairness: a newcomer may pass sleepers, but not the claimant; a waiter for
- * several permits claims once passed over, one for a single permit after 8.
+ * Fairness: a newcomer may pass sleepers, but not the claimant; a waiter claims
+ * once it was passed over 8 times, not counting those who waited before it.
  * C twin: `weft_semaphore`. Source: Dijkstra, EWD 74; waiter count, glibc.
  *
  * @example At most two agents in a section
@@ -222,22 +222,29 @@ export class Semaphore extends Region<"semaphore"> {
   *#acquireSlow(n: number): Waiting<boolean> {
     const words = this.#words;
     if (this.#take(n)) return true;
-    Atomics.add(words, WAITERS, 1); // (W) announce, then look again
+    // (W) announce, then look again. Those who wait already come first: their
+    // turns are not counted as being passed over.
+    const patience = PATIENCE + Atomics.add(words, WAITERS, 1);
     if (n > 1) Atomics.add(words, BULK, 1);
     try {
-      for (let passed = 0;; passed++) {
+      for (let passed = 0;;) {
         const turn = Atomics.load(words, TURN); // before the look at permits
         if (this.#take(n)) return true;
         if (
-          passed >= patienceFor(n) &&
+          passed >= patience &&
           Atomics.compareExchange(words, CLAIMANT, 0, this.#id) === 0
         ) return yield* this.#claim(n);
         const permits = Atomics.load(words, PERMITS);
         if (permits >= n) continue;
         const outcome = yield n > 1
-          ? { words, index: TURN, value: turn }
+          ? { words, index: TURN, value: turn, all: true }
           : { words, index: PERMITS, value: permits };
         if (outcome === "timed-out") return this.#take(n);
+        // The turns of a claimant, and looks without a release, do not count.
+        const released = n > 1
+          ? Atomics.load(words, TURN) !== turn
+          : outcome === "ok";
+        if (released && Atomics.load(words, CLAIMANT) === 0) passed++;
       }
     } finally {
       if (n > 1) Atomics.sub(words, BULK, 1);
@@ -257,7 +264,7 @@ export class Semaphore extends Region<"semaphore"> {
       for (;;) {
         const turn = Atomics.load(words, TURN);
         if (Atomics.load(words, PERMITS) >= 0) break;
-        const outcome = yield { words, index: TURN, value: turn };
+        const outcome = yield { words, index: TURN, value: turn, all: true };
         if (outcome !== "timed-out") continue;
         if (Atomics.load(words, PERMITS) >= 0) break;
         Atomics.store(words, CLAIM, 0);
