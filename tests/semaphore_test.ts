@@ -45,6 +45,14 @@ function wait(semaphore: Semaphore, n: number, timeout?: number): Wait {
   return wait;
 }
 
+/** How many permits were taken by waits. */
+function served(waits: Wait[]): number {
+  return waits.reduce(
+    (sum, { n, result }) => sum + (result === true ? n : 0),
+    0,
+  );
+}
+
 const test = suite("Semaphore");
 
 test("tryAcquire(), acquire(0 ms) and release() count as the model", () => {
@@ -166,6 +174,11 @@ test("no wait for n sleeps beside n free permits, and none are lost", async () =
             wait.result === undefined && wait.n <= available
           );
           assert.is(missed, undefined, `sleeps beside ${available}`);
+          // Who is first in line is not behind anybody's claim.
+          const first = waits.find((wait) => wait.result === undefined);
+          const free = total - served(waits);
+          const claims = calls.length > 8; // newcomers may have passed it
+          assert.ok(claims || !first || first.n > free, `first: ${free} free`);
         }
         await turns();
         const pending = () => waits.filter((w) => w.result === undefined);
@@ -238,8 +251,11 @@ test("abandon() gives back what a dead agent claimed in advance", async () => {
   const semaphore = Semaphore.create(2);
   const theirs = asAgent(9, () => new Semaphore(semaphore.buffer));
   wait(theirs, 5);
-  theirs.release(1); // passes it over, and it claims
-  await turns();
+  for (let i = 0; i < 8; i++) {
+    theirs.release(1); // newcomers pass it over, until it claims
+    await turns();
+    if (i < 7) assert.ok(semaphore.tryAcquire(1));
+  }
   assert.equal(state(semaphore), [-2, 1, 2, 9, 5]);
   assert.is(semaphore.available, 0);
   const waits = [wait(semaphore, 1), wait(semaphore, 2)];

@@ -180,6 +180,22 @@ test("waits are served in line, and one wake serves all it can", async () => {
   assert.equal(order, [...order.keys()]);
 });
 
+test("a wake that is for all reaches those behind one that sleeps on", async () => {
+  const words = WORDS();
+  const goals = [9, 2, 9, 1, 2, 9];
+  const ended: number[] = [];
+  for (const goal of goals) {
+    blockAsync(() => until(words, goal, [], { all: true }))
+      .then(() => ended.push(goal));
+  }
+  for (const value of [1, 2, 9]) {
+    await turns();
+    set(words, value);
+    await turns();
+    assert.equal(ended, goals.filter((goal) => goal <= value).toSorted());
+  }
+});
+
 test("many words, many waits: each is woken by its own", async () => {
   const words = new Int32Array(new SharedArrayBuffer(4 * 200));
   const own = (i: number) =>
