@@ -7,7 +7,15 @@
 
 import * as assert from "uvu/assert";
 import fc from "fast-check";
-import { ClosedError, type Elements, type Queue } from "../mod.ts";
+import {
+  ClosedError,
+  type Elements,
+  MpmcQueue,
+  type Queue,
+  SpscQueue,
+} from "../mod.ts";
+import { LAYOUT } from "../primitives/_layout.ts";
+import { wordsOf } from "./model.ts";
 
 /** A queue with what the model needs to start it anywhere. */
 export interface QueueKind {
@@ -15,7 +23,39 @@ export interface QueueKind {
   startAt(capacity: number, size: number, start: number): Queue<string>;
   /** Another view of a queue. */
   again(queue: Queue<string>): Queue<string>;
+  /** An element peeked at takes up no room any more. */
+  readonly peekMakesRoom?: boolean;
 }
+
+/** An {@linkcode SpscQueue}, as a kind. */
+export const SPSC: QueueKind = {
+  startAt(capacity, size, start) {
+    const queue = SpscQueue.create({ capacity, size });
+    const { tail, head, head_cache, tail_cache } = LAYOUT.spsc_queue;
+    const words = wordsOf(queue);
+    for (const index of [tail, head, head_cache, tail_cache]) {
+      words[index] = start * 4;
+    }
+    return queue;
+  },
+  again: (queue) => new SpscQueue(queue.buffer, queue.byteOffset),
+};
+
+/** An {@linkcode MpmcQueue}, as a kind. */
+export const MPMC: QueueKind = {
+  startAt(capacity, size, start) {
+    const queue = MpmcQueue.create({ capacity, size });
+    const { tail, head, length: slots } = LAYOUT.mpmc_queue;
+    const words = wordsOf(queue);
+    const stride = (words.length - slots) / capacity;
+    words[tail] = words[head] = start * 2;
+    for (let n = start; n < start + capacity; n++) {
+      words[slots + n % capacity * stride] = n * 2; // free for ticket n
+    }
+    return queue;
+  },
+  again: (queue) => new MpmcQueue(queue.buffer, queue.byteOffset),
+};
 
 /** Elements' numbers at which some 32-bit word of a queue is about to wrap. */
 export const STARTS = [0, 2 ** 29, 2 ** 30, 2 ** 31, 2 ** 32];
@@ -112,6 +152,7 @@ export function obeysTheModel(kind: QueueKind, runs = 300): void {
 class Model {
   readonly #size: number;
   readonly #capacity: number;
+  readonly #peekMakesRoom: boolean;
   readonly #producer: Queue<string>;
   readonly #consumer: Queue<string>;
   /** Numbers of the elements in the queue. */
@@ -122,12 +163,13 @@ class Model {
   #halfway = false;
 
   constructor(
-    { startAt, again }: QueueKind,
+    { startAt, again, peekMakesRoom = false }: QueueKind,
     capacity: number,
     size: number,
     start: number,
   ) {
     this.#capacity = capacity;
+    this.#peekMakesRoom = peekMakesRoom;
     this.#size = size;
     this.#producer = startAt(capacity, size, start);
     this.#consumer = again(this.#producer);
@@ -210,7 +252,8 @@ class Model {
     const numbers = Array.from({ length: n }, (_, i) => this.#next + i);
     numbers.forEach((k, i) => inside(src).set(element(k, size), i * size));
     const before = around(src).slice();
-    const room = this.#capacity - this.#held.length;
+    const gone = this.#halfway && this.#peekMakesRoom ? 1 : 0;
+    const room = this.#capacity + gone - this.#held.length;
     if (this.#closed && n > 0) {
       assert.throws(() => push(this.#producer, src), isClosed);
     } else {
