@@ -1,0 +1,185 @@
+import { type Handle, SpscQueue } from "../mod.ts";
+import type { Did, Run } from "./contest.ts";
+
+/** What each end of a queue is given. */
+export interface End {
+  queue: Handle;
+  /** Elements a turn. */
+  n: number;
+  /** Words an element has. */
+  words: number;
+  /** Elements a call. */
+  batch: number;
+}
+
+const done = (n: number): Did => ({ ops: n });
+const nothing: Did = { ops: 0 };
+
+function assertSum(sum: number, n: number) {
+  if (sum !== (n * (n - 1) / 2 | 0)) throw new Error("elements were lost");
+}
+
+export function pushInts({ queue, n }: End): Run {
+  const q = SpscQueue.from(queue);
+  return () => {
+    for (let i = 0; i < n; i++) q.pushInt(i);
+    return done(n);
+  };
+}
+
+export function popInts({ queue, n }: End): Run {
+  const q = SpscQueue.from(queue);
+  return () => {
+    let sum = 0;
+    for (let i = 0; i < n; i++) sum = sum + q.popInt()! | 0;
+    assertSum(sum, n);
+    return nothing;
+  };
+}
+
+export function pushMany({ queue, n, batch }: End): Run {
+  const q = SpscQueue.from(queue);
+  const src = new Int32Array(batch);
+  return () => {
+    for (let i = 0; i < n; i += batch) {
+      for (let k = 0; k < batch; k++) src[k] = i + k;
+      // A batch that found less room goes on with what is left.
+      let sent = q.tryPushMany(src, batch);
+      while (sent < batch) {
+        sent += q.tryPushMany(src.subarray(sent), batch - sent);
+      }
+    }
+    return done(n);
+  };
+}
+
+export function popMany({ queue, n, batch }: End): Run {
+  const q = SpscQueue.from(queue);
+  const dst = new Int32Array(batch);
+  return () => {
+    let sum = 0;
+    for (let i = 0; i < n;) {
+      const count = q.tryPopMany(dst, batch);
+      for (let k = 0; k < count; k++) sum = sum + dst[k]! | 0;
+      i += count;
+    }
+    assertSum(sum, n);
+    return nothing;
+  };
+}
+
+export function pushRecords({ queue, n, words }: End): Run {
+  const q = SpscQueue.from(queue);
+  const src = new Int32Array(words);
+  return () => {
+    for (let i = 0; i < n; i++) {
+      src[0] = i;
+      q.push(src);
+    }
+    return done(n);
+  };
+}
+
+export function popRecords({ queue, n, words }: End): Run {
+  const q = SpscQueue.from(queue);
+  const dst = new Int32Array(words);
+  return () => {
+    let sum = 0;
+    for (let i = 0; i < n; i++) {
+      q.pop(dst);
+      sum = sum + dst[0]! | 0;
+    }
+    assertSum(sum, n);
+    return nothing;
+  };
+}
+
+// ---- ringbuf.js -------------------------------------------------------------
+
+interface Ring {
+  push(src: Int32Array, length?: number, offset?: number): number;
+  pop(dst: Int32Array, length?: number, offset?: number): number;
+}
+
+interface PeerEnd extends End {
+  url: string;
+  storage: SharedArrayBuffer;
+}
+
+async function ring({ url, storage }: PeerEnd): Promise<Ring> {
+  const { RingBuffer } = await import(url);
+  return new RingBuffer(storage, Int32Array);
+}
+
+/** It has no waiting: who finds it full, or empty, tries again. */
+export async function pushRing(end: PeerEnd): Promise<Run> {
+  const { n, words, batch } = end;
+  const q = await ring(end);
+  const length = words * batch;
+  const src = new Int32Array(length);
+  return () => {
+    for (let i = 0; i < n; i += batch) {
+      for (let k = 0; k < batch; k++) src[k * words] = i + k;
+      let sent = q.push(src, length);
+      while (sent < length) sent += q.push(src, length - sent, sent);
+    }
+    return done(n);
+  };
+}
+
+export async function popRing(end: PeerEnd): Promise<Run> {
+  const { n, words, batch } = end;
+  const q = await ring(end);
+  const length = words * batch;
+  const dst = new Int32Array(length);
+  return () => {
+    let sum = 0;
+    if (words === 1) {
+      for (let i = 0; i < n;) {
+        const count = q.pop(dst, length);
+        for (let k = 0; k < count; k++) sum = sum + dst[k]! | 0;
+        i += count;
+      }
+    } else {
+      for (let i = 0; i < n; i++) {
+        let got = q.pop(dst, length);
+        while (got < length) got += q.pop(dst, length - got, got);
+        sum = sum + dst[0]! | 0;
+      }
+    }
+    assertSum(sum, n);
+    return nothing;
+  };
+}
+
+// ---- the floor: bare atomics -------------------------------------------------
+
+/** Lamport's ring, each side keeping what it saw of the other's index. */
+export function pushBare({ queue, n }: End): Run {
+  const words = new Int32Array(queue.buffer as SharedArrayBuffer);
+  const mask = words.length - 64 - 1;
+  return () => {
+    let tail = Atomics.load(words, 0), head = Atomics.load(words, 32);
+    for (let i = 0; i < n; i++) {
+      while (tail - head > mask) head = Atomics.load(words, 32);
+      words[64 + (tail & mask)] = i;
+      Atomics.store(words, 0, ++tail);
+    }
+    return done(n);
+  };
+}
+
+export function popBare({ queue, n }: End): Run {
+  const words = new Int32Array(queue.buffer as SharedArrayBuffer);
+  const mask = words.length - 64 - 1;
+  return () => {
+    let head = Atomics.load(words, 32), tail = Atomics.load(words, 0), sum = 0;
+    for (let i = 0; i < n; i++) {
+      while (tail === head) tail = Atomics.load(words, 0);
+      sum = sum + words[64 + (head & mask)]! | 0;
+      Atomics.store(words, 32, ++head);
+    }
+    assertSum(sum, n);
+    return nothing;
+  };
+}

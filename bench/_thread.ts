@@ -1,0 +1,3 @@
+import { serve } from "./contest.ts";
+
+await serve();

@@ -1,0 +1,340 @@
+/**
+ * Compares implementations fairly on a machine that others use, too: they take
+ * turns (A B A B ...), a turn during which other processes were busy is
+ * repeated, and what counts is the median.
+ *
+ * @module
+ */
+
+import { spawnSync } from "node:child_process";
+import * as fs from "node:fs";
+import { cpus } from "node:os";
+import process from "node:process";
+import { hello, spawn, type Thread } from "../tests/threads.ts";
+
+/**
+ * What one turn measured, by name: `ns` is the time of one operation, and
+ * `disturbed`, if it is known better than from the machine's load, the time
+ * that threads waited for a core, as a share of the turn.
+ */
+export type Measured = Record<string, number>;
+
+/** An implementation that takes turns with others. */
+export interface Contestant {
+  readonly name: string;
+  /** One turn. */
+  turn(): Promise<Measured>;
+  /** Ends its threads. */
+  stop?(): void;
+}
+
+/** The medians over all turns of one contestant, and how many were quiet. */
+export interface Summary {
+  readonly medians: Measured;
+  readonly turns: number;
+  readonly quiet: number;
+}
+
+/** A turn counts if others took no more of it than this, as a share. */
+const DISTURBED = 0.05;
+/** The same where only the load of all other processes is known. */
+const FOREIGN = 0.15;
+
+/** How long a contest may go on for want of quiet turns, in ms. */
+const PATIENCE = 1000 * Number(process.env.BENCH_PATIENCE ?? 40);
+
+/** Lets contestants take `turns` turns each, after one that does not count. */
+export async function contest<Name extends string>(
+  contestants: readonly (Contestant & { readonly name: Name })[],
+  turns = 9,
+): Promise<Record<Name, Summary>> {
+  const all = contestants.map(() => [] as { noise: number; it: Measured }[]);
+  const quiet = (k: number) => all[k]!.filter(({ noise }) => noise <= 1);
+  for (const contestant of contestants) await contestant.turn();
+  const begin = performance.now();
+  for (let round = 0;; round++) {
+    const wanting = contestants.filter((_, k) => quiet(k).length < turns);
+    if (round >= turns && wanting.length === 0) break;
+    if (round >= turns && performance.now() - begin > PATIENCE) break;
+    // All take their turn, or the others' turns would lie at other times.
+    for (const [k, contestant] of contestants.entries()) {
+      const before = busy();
+      const it = await contestant.turn();
+      const noise = it.disturbed === undefined
+        ? foreign(before, busy()) / FOREIGN
+        : it.disturbed / DISTURBED;
+      all[k]!.push({ noise, it });
+    }
+  }
+  for (const contestant of contestants) contestant.stop?.();
+  const summaries = contestants.map(({ name }, k) => {
+    // On a machine that is never quiet, the quietest turns have to do.
+    const kept = quiet(k).length >= 3
+      ? quiet(k)
+      : all[k]!.sort((a, b) => a.noise - b.noise).slice(0, 3);
+    const medians: Measured = {};
+    for (const key of Object.keys(kept[0]!.it)) {
+      medians[key] = median(kept.map(({ it }) => it[key]!));
+    }
+    const calm = quiet(k).length;
+    return [name, { medians, turns: kept.length, quiet: calm }] as const;
+  });
+  return Object.fromEntries(summaries) as Record<Name, Summary>;
+}
+
+/** The middle value. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length >> 1;
+  return sorted.length % 2
+    ? sorted[half]!
+    : (sorted[half - 1]! + sorted[half]!) / 2;
+}
+
+/** Processor time in ticks of 10 ms: of the whole machine, and our own. */
+interface Busy {
+  readonly all: number;
+  readonly own: number;
+  readonly at: number;
+}
+
+function busy(): Busy {
+  try {
+    const cpu = fs.readFileSync("/proc/stat", "utf8").split("\n", 1)[0]!
+      .trim().split(/ +/).slice(1).map(Number);
+    const [user, nice, system, , , irq, soft, steal] = cpu;
+    const all = user! + nice! + system! + irq! + soft! + steal!;
+    return { all, own: ownTicks("self"), at: performance.now() };
+  } catch {
+    return { all: 0, own: 0, at: performance.now() }; // not Linux: no gate
+  }
+}
+
+/** Ticks that a process and its ended children used. */
+export function ownTicks(pid: number | "self"): number {
+  const stat = fs.readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
+}
+
+/** The share of a core that others used between two looks. */
+function foreign(from: Busy, to: Busy): number {
+  const ticks = to.all - from.all - (to.own - from.own);
+  // Both counters move in ticks, each a little late.
+  return Math.max(ticks - 1, 0) * 10 / Math.max(to.at - from.at, 1);
+}
+
+// ---- threads ------------------------------------------------------------------
+
+/** One thread of a contestant: runs a function that a module makes. */
+export interface Role {
+  /** Exported by the module: takes `data`, returns the function. */
+  readonly make: string;
+  readonly data?: unknown;
+}
+
+/** What a role's function is given each turn. */
+export interface Turn {
+  /** Not 0 once the turn is over, for turns that last a given time. */
+  readonly words: Int32Array;
+}
+
+/** Does a turn's work in one thread, and says how many operations it did. */
+export type Run = (turn: Turn) => Did | Promise<Did>;
+
+/** Operations done, and other figures. */
+export interface Did extends Measured {
+  ops: number;
+}
+
+/** In {@linkcode Turn.words}: the turn is over; threads that arrived. */
+export const OVER = 0;
+const ARRIVED = 32;
+
+interface Report {
+  begin: number;
+  end: number;
+  /** ms of processor time, and spent waiting for a processor. */
+  cpu: number | undefined;
+  delay: number | undefined;
+  did: Did;
+}
+
+/**
+ * A contestant whose threads run roles of `module`. A turn ends when all are
+ * done, or lasts `ms`. Its `ns` is the time of the whole turn divided by the
+ * operations of those roles that do any; `least` and `most` are by thread.
+ */
+export async function threads<Name extends string>(
+  name: Name,
+  module: URL,
+  roles: readonly Role[],
+  { ms, check }: {
+    ms?: number;
+    /** Throws if a turn went wrong. */
+    check?: (did: readonly Did[]) => void;
+  } = {},
+): Promise<Contestant & { readonly name: Name }> {
+  const words = new Int32Array(new SharedArrayBuffer(256));
+  const url = new URL("./_thread.ts", import.meta.url);
+  const started: Thread[] = [];
+  for (const role of roles) {
+    const thread = await spawn(url, {
+      module: module.href,
+      role,
+      words,
+      count: roles.length,
+    });
+    started.push(thread);
+  }
+  for (const thread of started) await thread.next();
+  const turn = async () => {
+    Atomics.store(words, OVER, 0);
+    Atomics.store(words, ARRIVED, 0);
+    for (const thread of started) thread.post("go");
+    if (ms !== undefined) {
+      setTimeout(() => Atomics.store(words, OVER, 1), ms);
+    }
+    const reports: Report[] = [];
+    for (const thread of started) reports.push(await thread.next<Report>());
+    const did = reports.map((report) => report.did);
+    check?.(did);
+    const wall = Math.max(...reports.map(({ end }) => end)) -
+      Math.min(...reports.map(({ begin }) => begin));
+    // A thread that is alone, and never sleeps, is not slowed by others then.
+    const time = reports.length === 1 ? reports[0]!.cpu ?? wall : wall;
+    const ops = did.map((one) => one.ops).filter((n) => n > 0);
+    const measured: Measured = {
+      ns: time * 1e6 / ops.reduce((a, b) => a + b, 0),
+      share: Math.max(...ops) / Math.min(...ops),
+    };
+    // With more threads than cores they wait for each other, too.
+    if (reports.length <= cpus().length && reports[0]!.delay !== undefined) {
+      const delay = reports.reduce((sum, { delay }) => sum + delay!, 0);
+      measured.disturbed = reports.length === 1 ? 0 : delay / wall;
+    }
+    for (const key of Object.keys(did[0]!)) {
+      if (key !== "ops") {
+        measured[key] = Math.max(...did.map((one) => one[key] ?? 0));
+      }
+    }
+    return measured;
+  };
+  const stop = () => {
+    for (const thread of started) thread.post("stop");
+  };
+  return { name, turn, stop };
+}
+
+/** The other side of {@linkcode threads}: what `_thread.ts` does. */
+export async function serve(): Promise<void> {
+  interface Order {
+    module: string;
+    role: Role;
+    words: Int32Array<SharedArrayBuffer>;
+    count: number;
+  }
+  const { data, post, next } = await hello<Order>();
+  const { words, count, role } = data;
+  const made = await import(data.module);
+  const run: Run = await made[role.make](role.data);
+  post("ready");
+  while (await next() === "go") {
+    // All begin at once: the last to arrive wakes the others.
+    if (Atomics.add(words, ARRIVED, 1) + 1 === count) {
+      Atomics.notify(words, ARRIVED);
+    }
+    for (let n; (n = Atomics.load(words, ARRIVED)) < count;) {
+      Atomics.wait(words, ARRIVED, n, 1000);
+    }
+    const before = scheduled();
+    const begin = now();
+    const did = await run({ words });
+    const end = now();
+    const after = scheduled();
+    const [cpu, delay] = [0, 1].map((k) =>
+      before === undefined ? undefined : after![k]! - before[k]!
+    );
+    post({ begin, end, cpu, delay, did });
+  }
+  close();
+}
+
+/** ms that this thread ran, and that it waited to; Linux alone tells. */
+function scheduled(): number[] | undefined {
+  try {
+    const text = fs.readFileSync("/proc/thread-self/schedstat", "utf8");
+    return text.split(" ", 2).map((ns) => Number(ns) / 1e6);
+  } catch {
+    return undefined;
+  }
+}
+
+/** ms, on a clock that all threads share. */
+export function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+// ---- other processes ----------------------------------------------------------
+
+/** A contestant that is a program, which prints one JSON object a turn. */
+export function program<Name extends string>(
+  name: Name,
+  path: string,
+  args: readonly string[],
+): Contestant & { readonly name: Name } {
+  const turn = () => {
+    const { status, stdout, stderr } = spawnSync(path, [...args], {
+      encoding: "utf8",
+      timeout: 60_000,
+    });
+    if (status !== 0) throw new Error(`${name}: ${stderr || status}`);
+    return Promise.resolve(JSON.parse(stdout) as Measured);
+  };
+  return { name, turn };
+}
+
+// ---- results ------------------------------------------------------------------
+
+/** One line of the table of results. */
+export interface Row {
+  /** What was asked. */
+  readonly name: string;
+  /** The answer: most often a ratio. */
+  readonly figure: number;
+  /** `"x"` for a ratio. */
+  readonly unit: string;
+  /** The figure must be at most, or at least, this; none is only a fact. */
+  readonly target?: { readonly most?: number; readonly least?: number };
+  /** The medians it comes from. */
+  readonly from: string;
+}
+
+/** Whether a row's figure meets its target. */
+export function reached({ figure, target }: Row): boolean | undefined {
+  if (target === undefined) return undefined;
+  return figure <= (target.most ?? Infinity) &&
+    figure >= (target.least ?? -Infinity);
+}
+
+/** A number as people read it. */
+export function show(value: number): string {
+  if (!Number.isFinite(value)) return String(value);
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return value.toFixed(digits);
+}
+
+/** `"mine 12.1 ns, theirs 34.5 ns (7 + 6 quiet turns)"`. */
+export function medians(
+  results: Record<string, Summary>,
+  names: readonly string[] = Object.keys(results),
+  key = "ns",
+  unit = "ns",
+): string {
+  const parts = names.map((name) => {
+    const { medians, quiet, turns } = results[name]!;
+    const noisy = quiet < turns ? ` (${quiet}/${turns} turns quiet)` : "";
+    return `${name} ${show(medians[key]!)} ${unit}${noisy}`;
+  });
+  return parts.join(", ");
+}

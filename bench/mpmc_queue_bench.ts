@@ -1,0 +1,119 @@
+// Does the MpmcQueue move ints between any number of threads many times faster
+// than a channel of npm's `multithreading`, and than postMessage? Floor:
+// Vyukov's queue on bare atomics, which neither sleeps nor closes.
+import { MpmcQueue } from "../mod.ts";
+import {
+  contest,
+  type Contestant,
+  medians,
+  type Role,
+  type Row,
+  threads,
+} from "./contest.ts";
+import { nameOf, peer } from "./peers.ts";
+
+const MODULE = new URL("./_mpmc_queue.ts", import.meta.url);
+const CAPACITY = 1024;
+
+/** Roles of `pairs` producers and consumers, `n` elements each. */
+function roles(
+  pairs: number,
+  n: number,
+  push: Role,
+  pop: Role,
+): Role[] {
+  return Array.from({ length: 2 * pairs }, (_, k) => {
+    const { make, data } = k % 2 === 0 ? push : pop;
+    return { make, data: { ...data as Record<string, unknown>, n } };
+  });
+}
+
+async function channel(
+  pairs: number,
+  n: number,
+): Promise<(Contestant & { name: "peer" })[]> {
+  const url = peer("multithreading");
+  if (url === undefined) return [];
+  const shared = new URL("../lib/shared.js", url).href;
+  const { channel } = await import(url.href);
+  const { serialize } = await import(shared);
+  const [sender, receiver] = channel(CAPACITY);
+  // A handle that was sent away is spent: one each.
+  const ends = Array.from({ length: 2 * pairs }, (_, k) => ({
+    make: k % 2 === 0 ? "pushPeer" : "popPeer",
+    data: {
+      url: url.href,
+      shared,
+      n,
+      end: serialize((k % 2 === 0 ? sender : receiver).clone())[0],
+    },
+  }));
+  return [await threads("peer", MODULE, ends)];
+}
+
+async function compare(pairs: number): Promise<Row[]> {
+  const n = 400_000 / pairs;
+  const few = 20_000 / pairs;
+  const queue = MpmcQueue.create({ capacity: CAPACITY }).handle;
+  const words = new Int32Array(new SharedArrayBuffer((64 + 2 * CAPACITY) * 4));
+  for (let i = 0; i < CAPACITY; i++) words[64 + 2 * i] = i;
+  const ports = Array.from({ length: pairs }, () => new MessageChannel());
+  const results = await contest([
+    await threads(
+      "queue",
+      MODULE,
+      roles(pairs, n, { make: "push", data: { queue } }, {
+        make: "pop",
+        data: { queue },
+      }),
+    ),
+    ...await channel(pairs, few),
+    await threads(
+      "postMessage",
+      MODULE,
+      ports.flatMap(({ port1, port2 }) => [
+        { make: "pushPort", data: { port: port1, n: few } },
+        { make: "popPort", data: { port: port2, n: few } },
+      ]),
+    ),
+    await threads(
+      "bare",
+      MODULE,
+      roles(pairs, n, { make: "pushBare", data: { words } }, {
+        make: "popBare",
+        data: { words },
+      }),
+    ),
+  ]);
+  const title = `MpmcQueue, ${pairs} producer${pairs > 1 ? "s" : ""}, ` +
+    `${pairs} consumer${pairs > 1 ? "s" : ""}, ints`;
+  const ns = (name: keyof typeof results) => results[name].medians.ns!;
+  const rows: Row[] = [];
+  if ("peer" in results) {
+    rows.push({
+      name: `${title}: throughput / ${nameOf("multithreading")} channel`,
+      figure: ns("peer") / ns("queue"),
+      unit: "x",
+      target: { least: 40 },
+      from: medians(results, ["queue", "peer"]),
+    });
+  }
+  rows.push({
+    name: `${title}: throughput / postMessage`,
+    figure: ns("postMessage") / ns("queue"),
+    unit: "x",
+    target: { least: 8 },
+    from: medians(results, ["queue", "postMessage"]),
+  }, {
+    name: `${title}: throughput / Vyukov's queue on bare atomics`,
+    figure: ns("bare") / ns("queue"),
+    unit: "x",
+    from: medians(results, ["queue", "bare"]),
+  });
+  return rows;
+}
+
+/** All rows of this bench. */
+export async function rows(): Promise<Row[]> {
+  return [...await compare(1), ...await compare(2), ...await compare(4)];
+}

@@ -1,0 +1,64 @@
+/**
+ * Fetches the packages that some figures compare with. They are no part of the
+ * project: npm puts them into `.weft/peers`, once.
+ *
+ * @module
+ */
+
+import { spawnSync } from "node:child_process";
+import * as fs from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** Exact versions, so that figures stay comparable. */
+const VERSIONS = { "ringbuf.js": "0.4.0", multithreading: "0.3.52" } as const;
+
+const FOLDER = new URL("../.weft/peers/", import.meta.url);
+
+const ENTRIES: Record<Peer, string> = {
+  "ringbuf.js": "dist/index.mjs",
+  multithreading: "src/deno/lib.js",
+};
+
+/** A package that figures compare with. */
+export type Peer = keyof typeof VERSIONS;
+
+/** Where a peer's module is; undefined if it cannot be had. */
+export function peer(name: Peer): URL | undefined {
+  const home = new URL(`node_modules/${name}/`, FOLDER);
+  if (versionIn(home) !== VERSIONS[name]) install();
+  if (versionIn(home) === VERSIONS[name]) return new URL(ENTRIES[name], home);
+  return undefined;
+}
+
+/** As in `ringbuf.js 0.4.0`. */
+export function nameOf(name: Peer): string {
+  return `${name} ${VERSIONS[name]}`;
+}
+
+function versionIn(home: URL): string | undefined {
+  const file = new URL("package.json", home);
+  if (!fs.existsSync(file)) return undefined;
+  return JSON.parse(fs.readFileSync(file, "utf8")).version;
+}
+
+let tried = false;
+
+function install() {
+  if (tried) return;
+  tried = true;
+  fs.mkdirSync(FOLDER, { recursive: true });
+  const names = Object.entries(VERSIONS).map(([name, v]) => `${name}@${v}`);
+  const quietly = ["--no-save", "--no-audit", "--no-fund", "--ignore-scripts"];
+  const prefix = ["--prefix", fileURLToPath(FOLDER)];
+  const { status } = spawnSync("npm", [
+    "install",
+    ...quietly,
+    ...prefix,
+    ...names,
+  ], { timeout: 120_000 });
+  if (status !== 0) {
+    console.log(
+      "npm's registry cannot be reached: no figures for its packages",
+    );
+  }
+}

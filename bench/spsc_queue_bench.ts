@@ -1,0 +1,111 @@
+// Does the SpscQueue move single elements, batches and records between two
+// threads faster than ringbuf.js, although its ends wait for each other?
+// Floor: Lamport's ring on bare atomics.
+import { SpscQueue } from "../mod.ts";
+import type { End } from "./_spsc_queue.ts";
+import { contest, medians, type Row, threads } from "./contest.ts";
+import { nameOf, peer } from "./peers.ts";
+
+const MODULE = new URL("./_spsc_queue.ts", import.meta.url);
+const CAPACITY = 1024;
+
+interface Case {
+  title: string;
+  least: number;
+  push: string;
+  pop: string;
+  words: number;
+  batch: number;
+  n: number;
+  bare: boolean;
+}
+
+const CASES: readonly Case[] = [
+  {
+    title: "one int at a time, blocking",
+    least: 6,
+    push: "pushInts",
+    pop: "popInts",
+    words: 1,
+    batch: 1,
+    n: 300_000,
+    bare: true,
+  },
+  {
+    title: "batches of 64 ints",
+    least: 1.1,
+    push: "pushMany",
+    pop: "popMany",
+    words: 1,
+    batch: 64,
+    n: 3_200_000,
+    bare: false,
+  },
+  {
+    title: "64-byte records, blocking",
+    least: 2,
+    push: "pushRecords",
+    pop: "popRecords",
+    words: 16,
+    batch: 1,
+    n: 300_000,
+    bare: false,
+  },
+];
+
+async function compare(
+  { title, least, push, pop, words, batch, n, bare }: Case,
+): Promise<Row[]> {
+  const queue = SpscQueue.create({ capacity: CAPACITY, size: words * 4 });
+  const data: End = { queue: queue.handle, n, words, batch };
+  const url = peer("ringbuf.js")?.href;
+  const storage = new SharedArrayBuffer(8 + (CAPACITY * words + 1) * 4);
+  const floor = { buffer: new SharedArrayBuffer((64 + CAPACITY) * 4) };
+  const results = await contest([
+    await threads("queue", MODULE, [
+      { make: push, data },
+      { make: pop, data },
+    ]),
+    ...url === undefined ? [] : [
+      await threads("ringbuf", MODULE, [
+        { make: "pushRing", data: { ...data, url, storage } },
+        { make: "popRing", data: { ...data, url, storage } },
+      ]),
+    ],
+    ...bare
+      ? [
+        await threads("bare", MODULE, [
+          { make: "pushBare", data: { ...data, queue: floor } },
+          { make: "popBare", data: { ...data, queue: floor } },
+        ]),
+      ]
+      : [],
+  ]);
+  const rows: Row[] = [];
+  const ns = (name: keyof typeof results) => results[name].medians.ns!;
+  if (url !== undefined) {
+    rows.push({
+      name: `SpscQueue, ${title}: throughput / ${nameOf("ringbuf.js")}`,
+      figure: ns("ringbuf") / ns("queue"),
+      unit: "x",
+      target: { least },
+      from: medians(results, ["queue", "ringbuf"]),
+    });
+  }
+  if (bare) {
+    rows.push({
+      name: `SpscQueue, ${title}: throughput / a ring of bare atomics`,
+      figure: ns("bare") / ns("queue"),
+      unit: "x",
+      from: medians(results, ["queue", "bare"]),
+    });
+  }
+  return rows;
+}
+
+/** All rows of this bench. */
+export async function rows(): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const one of CASES) rows.push(...await compare(one));
+  return rows;
+}
