@@ -20,6 +20,7 @@ export const LAYOUT = {
     claim: 7,
     length: 8,
   },
+  latch: { magic: 0, seal: 1, state: 2, length: 3 },
   spsc_queue: {
     magic: 0,
     capacity: 1,
@@ -63,6 +64,7 @@ export const KIND = {
   spsc_queue: 2,
   mpmc_queue: 3,
   work_counter: 4,
+  latch: 5,
 } as const;
 
 /** The name of a primitive with a row in {@linkcode LAYOUT}. */

@@ -6,6 +6,7 @@
 
 import {
   type Handle,
+  Latch,
   type Memory,
   MpmcQueue,
   Mutex,
@@ -51,6 +52,15 @@ export const KINDS: Kind[] = [{
   from: (handle) => Semaphore.from(handle),
   use: (view) => (view as Semaphore).acquire(2),
   used: (view) => (view as Semaphore).available === 3,
+}, {
+  stem: "latch",
+  configured: true,
+  byteLength: Latch.byteLength(),
+  init: (memory, at) => Latch.init(memory, at, 5),
+  attach: (memory, at) => new Latch(memory, at),
+  from: (handle) => Latch.from(handle),
+  use: (view) => (view as Latch).countDown(2),
+  used: (view) => (view as Latch).count === 3,
 }, {
   stem: "spsc_queue",
   configured: true,
