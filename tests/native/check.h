@@ -1,0 +1,102 @@
+/* What the native tests share: checks that say where and what, snapshots of
+   memory that must not change, threads, random numbers. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "weft.h"
+
+#define MS INT64_C(1000000)
+
+static inline void check__equal(int64_t got, int64_t wanted, const char *what,
+                                const char *file, int line) {
+  if (got == wanted) return;
+  fprintf(stderr, "%s:%d: %s is %" PRId64 ", not %" PRId64 "\n", file, line,
+          what, got, wanted);
+  exit(1);
+}
+
+#define EQUAL(got, wanted)                                              \
+  check__equal((int64_t)(got), (int64_t)(wanted), #got, __FILE__, __LINE__)
+#define CHECK(condition)                                                \
+  check__equal(!!(condition), 1, #condition, __FILE__, __LINE__)
+
+/* Room for memory as it was. */
+static inline unsigned char *check__room(void) {
+  static unsigned char room[1 << 16];
+  return room;
+}
+
+/* `call` gives `wanted` and leaves `bytes` bytes at `at` as they were. */
+#define UNCHANGED(at, bytes, call, wanted)                              \
+  do {                                                                  \
+    memcpy(check__room(), at, bytes);                                   \
+    EQUAL(call, wanted);                                                \
+    if (memcmp(check__room(), at, bytes) == 0) break;                   \
+    fprintf(stderr, "%s:%d: %s changed memory\n", __FILE__, __LINE__,   \
+            #call);                                                     \
+    exit(1);                                                            \
+  } while (0)
+
+/* Runs a test, saying its name first: the last one said is the one at fault. */
+#define RUN(test) (puts(#test), fflush(stdout), test())
+
+/* xorshift; the state must not be 0. */
+static inline uint32_t random_next(uint32_t *state) {
+  *state ^= *state << 13;
+  *state ^= *state >> 17;
+  *state ^= *state << 5;
+  return *state;
+}
+
+/* 0 to n - 1. */
+static inline int32_t random_below(uint32_t *state, int32_t n) {
+  return (int32_t)(random_next(state) % (uint32_t)n);
+}
+
+static inline int64_t now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static inline void pause_ms(int ms) {
+  struct timespec t = {ms / 1000, ms % 1000 * 1000000L};
+  nanosleep(&t, NULL);
+}
+
+/* `call` gives `wanted`, and takes `least` to 3000 ms. */
+#define TAKES(least, call, wanted)                                      \
+  do {                                                                  \
+    int64_t begin = now_ns();                                           \
+    EQUAL(call, wanted);                                                \
+    int64_t took = now_ns() - begin;                                    \
+    CHECK(took >= (least) * MS);                                        \
+    CHECK(took < 3000 * MS);                                            \
+  } while (0)
+
+/* Starts `count` threads with arguments that lie `size` bytes apart. */
+static inline void start_threads(pthread_t *threads, int count,
+                                 void *(*body)(void *), void *arguments,
+                                 size_t size) {
+  for (int i = 0; i < count; i++) {
+    void *argument = (char *)arguments + (size_t)i * size;
+    EQUAL(pthread_create(&threads[i], NULL, body, argument), 0);
+  }
+}
+
+static inline void join_threads(pthread_t *threads, int count) {
+  for (int i = 0; i < count; i++) EQUAL(pthread_join(threads[i], NULL), 0);
+}
+
+/* Start values near which a 32-bit counter wraps, besides 0. */
+static const int32_t STARTS[] = {0, INT32_MAX, -1};
+#define STARTS_COUNT ((int)(sizeof STARTS / sizeof *STARTS))
+
+#endif

@@ -1,0 +1,243 @@
+// limit: 300 s
+import * as fs from "node:fs";
+import * as path from "node:path";
+import * as assert from "uvu/assert";
+import { suite } from "./harness.ts";
+import { functionsOf, headerText } from "./header.ts";
+import {
+  build,
+  BUILT,
+  Pool,
+  type Program,
+  run,
+  SOURCES,
+  versionOf,
+  WARNINGS,
+} from "./native.ts";
+
+const pool = new Pool(2);
+
+const source = (name: string) => path.join(SOURCES, name);
+
+/** A compiler for each language, of one make. */
+const MAKES = [["gcc", "g++"], ["clang", "clang++"]] as const;
+const found: (typeof MAKES)[number][] = [];
+for (const make of MAKES) {
+  const all = await Promise.all(make.map(versionOf));
+  if (all.every((version) => version !== undefined)) found.push(make);
+  else console.log(`\nskipped: no ${make[0]} here to compile weft.h natively`);
+}
+
+// After the last await: a file that runs alone has declared its tests by now.
+const test = suite("weft.h, natively", 200_000);
+
+/** Begins `task` as soon as a lane is free; the test waits for its end. */
+function later(
+  name: string,
+  task: () => Promise<void>,
+): void {
+  // From the start, so that two work at a time; a failure waits for its test.
+  const end = pool.run(task).then(() => undefined, (error) => error);
+  test(name, async () => {
+    const error = await end;
+    if (error !== undefined) throw error;
+  });
+}
+
+test("gcc is here, and weft.h has functions to compile", () => {
+  assert.ok(found.some(([c]) => c === "gcc"), "no gcc and g++ on the PATH");
+  assert.ok(functionsOf(headerText()).length > 60);
+});
+
+// ---- every standard, without a warning -----------------------------------------
+
+fs.mkdirSync(BUILT, { recursive: true });
+
+/** Writes a source that is made here. */
+function made(name: string, text: string): string {
+  const file = path.join(BUILT, name);
+  if (!fs.existsSync(file) || fs.readFileSync(file, "utf8") !== text) {
+    fs.writeFileSync(file, text);
+  }
+  return file;
+}
+
+const everyFunction = functionsOf(headerText())
+  .map((name) => `    (weft_any)${name},\n`);
+/** Makes the compiler generate, and so analyse, every function. */
+const EVERY = `#include "weft.h"
+
+typedef void (*weft_any)(void);
+extern const weft_any weft_every[];
+const weft_any weft_every[] = {
+${everyFunction.join("")}};
+`;
+/** Only what the header itself includes may be known to it. */
+const ALONE = `#include "weft.h"
+extern int weft_alone;
+int weft_alone = 1;
+`;
+const STANDARDS = {
+  c: [["c11"], ["c17"], ["c23", "c2x"]],
+  cpp: [["c++17"], ["c++20"], ["c++23", "c++2b"]],
+};
+
+/** Compiles with the first of `names` that the compiler knows. */
+async function compileAs(names: string[], program: Program) {
+  for (const name of names) {
+    const { compiler, words, sources } = program;
+    const std = `-std=${name}`;
+    const all = { ...program, words: [std, ...words] };
+    const tried = await build(all).then(() => undefined, (error) => error);
+    if (tried === undefined) return;
+    const empty = [std, "-fsyntax-only", "-x", "c", "/dev/null"];
+    if (sources[0]!.endsWith("cpp")) empty[3] = "c++";
+    if ((await run(compiler, empty, 20)).code === 0) throw tried;
+  }
+  throw new Error(`${program.compiler} knows none of ${names}`);
+}
+
+for (const [c, cpp] of found) {
+  for (const [language, standards] of Object.entries(STANDARDS)) {
+    const compiler = language === "c" ? c : cpp;
+    for (const names of standards) {
+      later(`${compiler} -std=${names[0]} says nothing`, async () => {
+        for (
+          const [name, text] of Object.entries({ every: EVERY, alone: ALONE })
+        ) {
+          await compileAs(names, {
+            name: `${name}-${compiler}-${names[0]}.o`,
+            compiler,
+            words: ["-O1", "-c", ...WARNINGS],
+            sources: [made(`${name}.${language}`, text)],
+          });
+        }
+      });
+    }
+  }
+}
+
+// ---- programs -------------------------------------------------------------------
+
+/** Ways to build a program. */
+const PLAIN = ["-O2"];
+const THREAD_SANITIZER = ["-O1", "-g", "-fsanitize=thread"];
+const MEMORY_SANITIZERS = [
+  "-O1",
+  "-g",
+  "-fsanitize=address,undefined",
+  "-fno-sanitize-recover=all",
+  "-fno-omit-frame-pointer",
+];
+/** Sleeps at once, and for ever but for a wake: a lost one is a hang. */
+const SLEEPY = [
+  "-O2",
+  "-DWEFT_SPIN_ROUNDS=0",
+  "-DWEFT__LOOK=INT64_C(3600000000000)",
+];
+
+/** Builds and runs a program, which ends by saying "done". */
+function program(
+  title: string,
+  { compiler, name, words, sources, args = [] }: Program & { args?: string[] },
+) {
+  later(title, async () => {
+    const strict = [...WARNINGS, "-pthread", ...words];
+    const file = await build({ name, compiler, words: strict, sources });
+    let ended = await run(file, args, 100);
+    if (ended.output.includes("ThreadSanitizer: unexpected memory mapping")) {
+      // Kernels that place memory more randomly than it can bear.
+      ended = await run("setarch", ["-R", file, ...args], 100);
+    }
+    const { code, output } = ended;
+    assert.is(code, 0, `${name} ended with ${code}:\n${output.slice(-4000)}`);
+    assert.match(output, /^done$/m);
+  });
+}
+
+for (const [c, cpp] of found) {
+  const threads = (title: string, name: string, words: string[], k: string) =>
+    program(`${c}: threads, ${title}`, {
+      name: `threads-${c}${name}`,
+      compiler: c,
+      words: ["-std=c11", ...words],
+      sources: [source("threads.c")],
+      args: [k],
+    });
+  threads("as they are", "", PLAIN, "20");
+  threads("sleepy", "-sleepy", SLEEPY, "5");
+  threads("ThreadSanitizer", "-thread", THREAD_SANITIZER, "4");
+  threads("sleepy, ThreadSanitizer", "-sleepy-thread", [
+    ...SLEEPY,
+    ...THREAD_SANITIZER,
+  ], "2");
+  threads("Address- and UBSanitizer", "-memory", MEMORY_SANITIZERS, "4");
+
+  const model = (title: string, compiler: string, words: string[]) =>
+    program(`${compiler}: operations against their model, ${title}`, {
+      name: `model-${compiler}-${title.replace(/\W/g, "")}`,
+      compiler,
+      words,
+      sources: [source("model.c")],
+    });
+  model("C11", c, ["-std=c11", ...PLAIN]);
+  model("C++17", cpp, ["-x", "c++", "-std=c++17", ...PLAIN]);
+  model("Address- and UBSanitizer", c, ["-std=c17", ...MEMORY_SANITIZERS]);
+}
+
+// Units of both languages, of every pair of compilers, become one program.
+for (const [c] of found) {
+  for (const [, cpp] of found) {
+    const both = { plain: PLAIN, thread: THREAD_SANITIZER };
+    for (const [title, words] of Object.entries(both)) {
+      if (title !== "plain" && (c === "clang") !== (cpp === "clang++")) {
+        continue;
+      }
+      later(`${c} and ${cpp}: a thread has one id, ${title}`, async () => {
+        const half = (compiler: string, std: string, file: string) =>
+          build({
+            name: `${file}-${c}-${cpp}-${title}.o`,
+            compiler,
+            words: [std, "-c", ...WARNINGS, ...words],
+            sources: [source(file)],
+          });
+        const objects = [
+          await half(c, "-std=c11", "units.c"),
+          await half(cpp, "-std=c++17", "units_cpp.cpp"),
+        ];
+        const file = await build({
+          name: `units-${c}-${cpp}-${title}`,
+          compiler: cpp,
+          words: ["-pthread", ...words],
+          sources: objects,
+        });
+        const { code, output } = await run(file, [], 60);
+        assert.is(code, 0, output);
+        assert.match(output, /^done$/m);
+      });
+    }
+  }
+}
+
+// ---- what the compiler refuses ----------------------------------------------------
+
+/** What gcc says about `weft.h` with `from` replaced. */
+async function complaint(from: string, to: string): Promise<string> {
+  const text = headerText();
+  assert.ok(text.includes(from), from);
+  const file = made("mutated.c", text.replace(from, to));
+  const { code, output } = await run("gcc", ["-fsyntax-only", file], 60);
+  assert.is(code, 1, output);
+  return output;
+}
+
+test("a word in another place is an error that names it", async () => {
+  assert.match(
+    await complaint("  int32_t turn;", "  int32_t lap, turn;"),
+    "weft_semaphore.turn is not word 4 as in primitives/_layout.ts",
+  );
+  assert.match(
+    await complaint("WEFT_LENGTH(mutex, 2)", "WEFT_LENGTH(mutex, 3)"),
+    "weft_mutex is not 3 words long as in primitives/_layout.ts",
+  );
+});
