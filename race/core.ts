@@ -637,7 +637,7 @@ export function signature(kind: number, address: number): number {
 
 /** What stands for an operation's arguments in a record. */
 export function argBits(a: unknown, b: unknown): number {
-  const first = (a as number | 0) === a ? a as number : bits(a);
+  const first = typeof a === "number" && (a | 0) === a ? a : bits(a);
   return b === 0 ? first : Math.imul(first, 31) ^ bits(b);
 }
 

@@ -842,7 +842,7 @@ const OWN = new URL(".", import.meta.url).href;
 /** The source line of the code under test that is on the stack. */
 function siteOf(): string {
   for (const line of (new Error().stack ?? "").split("\n").slice(1)) {
-    if (line.includes("<anonymous>") || ownLine(line)) continue;
+    if (ownLine(line)) continue;
     const match = /([^/\\(\s]+?)(?:\?[^:]*)?:(\d+):\d+\)?$/.exec(line.trim());
     if (match !== null) return `${match[1]}:${match[2]}`;
   }

@@ -147,16 +147,26 @@ export class Priorities implements Chooser {
   }
 }
 
-/** Each agent in turn, `turn` steps long: it brings out livelocks. */
+/**
+ * Each agent in turn, `turn` steps long, but one step long in the first `lead`
+ * turns: that brings out agents that chase each other.
+ */
 export class Rotation implements Chooser {
   readonly #choices = new Choices();
   readonly #turn: number;
+  #lead: number;
   #last = 0;
   #left: number;
 
-  /** Turns of `turn` steps. */
-  constructor(turn: number) {
-    this.#turn = this.#left = turn;
+  /** Turns of `turn` steps, after `lead` of one step. */
+  constructor(turn: number, lead: number) {
+    this.#turn = turn;
+    this.#lead = lead;
+    this.#left = this.#length();
+  }
+
+  #length(): number {
+    return this.#lead-- > 0 ? 1 : this.#turn;
   }
 
   /** A choice. */
@@ -166,7 +176,7 @@ export class Rotation implements Chooser {
     const codes = all.subarray(0, live === 0 ? count : live);
     const mine = codes.find((code) => k.agentOf(code) === this.#last);
     if (mine !== undefined && this.#left-- > 0) return mine;
-    this.#left = this.#turn - 1;
+    this.#left = this.#length() - 1;
     const next = codes.find((code) => k.agentOf(code) > this.#last) ??
       codes[0]!;
     this.#last = k.agentOf(next);
@@ -267,7 +277,9 @@ export function sampler(
   agents: number,
   length: number,
 ): Chooser {
-  if (index < 3) return new Rotation(index + 1);
+  if (index < 6) {
+    return new Rotation(1 + (index >> 1), (index & 1) * agents);
+  }
   const random = new Random(Math.imul(seed, 7919) + index);
   const kind = index % 12;
   if (kind < 5) return new PartialOrder(random);
