@@ -1,0 +1,44 @@
+import type { CallTuple, Options, Spec } from "../../race/mod.ts";
+
+/** The modules under test: the library's own, or mutants of them. */
+export interface Weft {
+  /** Its `mod.ts`. */
+  readonly mod: typeof import("../../mod.ts");
+  /** Its `_spin.ts`. */
+  readonly spin: typeof import("../../primitives/_spin.ts");
+}
+
+/** A program over a specification, to be explored. */
+export interface Scenario {
+  readonly name: string;
+  readonly spec: Spec;
+  readonly agents: readonly (readonly CallTuple[])[];
+  readonly options?: Options;
+  /** Too large to be complete: sampled behind the states in `options`. */
+  readonly sampled?: boolean;
+  /** Explored only by `deno task race --deep`. */
+  readonly deep?: boolean;
+}
+
+/** The scenarios of a primitive. */
+export type Scenarios = (weft: Weft) => Scenario[];
+
+/**
+ * What an agent does before it makes its view: takes an identity of its own,
+ * sleeps at once, as no schedule is lost by that, and claims soon.
+ */
+export function enter({ mod, spin }: Weft, agent: number): void {
+  mod.setAgentId(agent + 1);
+  spin.spinning.rounds = spin.spinning.patience = 0;
+}
+
+/** `words` as names with byte offsets, for the tables. */
+export function named(
+  words: Readonly<Record<string, number>>,
+  byteOffset = 0,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(words).filter(([name]) => name !== "length")
+      .map(([name, index]) => [name, byteOffset + index * 4]),
+  );
+}

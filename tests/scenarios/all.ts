@@ -1,0 +1,17 @@
+import type { Scenarios } from "./_scenario.ts";
+import { latch } from "./latch.ts";
+import { mpmc_queue } from "./mpmc_queue.ts";
+import { mutex } from "./mutex.ts";
+import { semaphore } from "./semaphore.ts";
+import { spsc_queue } from "./spsc_queue.ts";
+import { work_counter } from "./work_counter.ts";
+
+/** The scenarios of every primitive, by stem. */
+export const all: Readonly<Record<string, Scenarios>> = {
+  mutex,
+  semaphore,
+  latch,
+  spsc_queue,
+  mpmc_queue,
+  work_counter,
+};

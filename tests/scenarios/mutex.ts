@@ -1,0 +1,167 @@
+import { race } from "../../race/mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { enter, named, type Scenario, type Weft } from "./_scenario.ts";
+
+const NOBODY = 0;
+const BYTES = LAYOUT.mutex.length * 4;
+
+/** Locks as operations of their own; the model is the owner. */
+function locks(weft: Weft, starving = 0) {
+  const { Mutex } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const mutex = Mutex.create();
+      new Int32Array(mutex.buffer)[LAYOUT.mutex.starving] = starving;
+      return mutex.buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Mutex(memory);
+    },
+    words: named(LAYOUT.mutex),
+    stateless: true,
+    init: NOBODY,
+    ops: {
+      lock: {
+        run: (mutex) => mutex.lock().abandoned,
+        model: (owner: number, _, id) =>
+          owner === NOBODY ? [id + 1, false] : null,
+      },
+      lockFor: {
+        run: (mutex) => mutex.lock(5) !== undefined,
+        model: (owner: number, _, id) =>
+          owner === NOBODY
+            ? race.either([id + 1, true], race.timedOut([owner, false]))
+            : race.timedOut([owner, false]),
+      },
+      tryLock: {
+        run: (mutex) => mutex.tryLock() !== undefined,
+        model: (owner: number, _, id) =>
+          owner === NOBODY ? [id + 1, true] : [owner, false],
+        lockFree: true,
+      },
+      unlock: {
+        run: (mutex) => mutex.unlock(),
+        model: () => [NOBODY, undefined],
+        lockFree: true,
+      },
+    },
+  });
+}
+
+/** A section that a plain word shows to be exclusive. */
+function sections(weft: Weft, starving = 0) {
+  const { Mutex } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(BYTES + 4);
+      new Int32Array(memory)[LAYOUT.mutex.starving] = starving;
+      return memory;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      const total = new Int32Array(memory, BYTES, 1);
+      return { mutex: new Mutex(memory), total };
+    },
+    words: { ...named(LAYOUT.mutex), total: BYTES },
+    stateless: true,
+    init: 0,
+    ops: {
+      add: {
+        run: ({ mutex, total }) => {
+          using _guard = mutex.lock();
+          return total[0]!++;
+        },
+        model: (total: number) => [total + 1, total],
+      },
+    },
+  });
+}
+
+/** Agents that are terminated, and a survivor that says so. */
+function abandons(weft: Weft) {
+  const { Mutex } = weft.mod;
+  return race.spec({
+    memory: () => Mutex.create().buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Mutex(memory);
+    },
+    words: named(LAYOUT.mutex),
+    stateless: true,
+    ops: {
+      section: {
+        run: (mutex) => {
+          const guard = mutex.lock();
+          guard.unlock();
+        },
+      },
+    },
+    recover: (mutex, dead) => void mutex.abandon(dead + 1),
+    final: (memory) => {
+      const { owner } = new Mutex(memory);
+      return owner === NOBODY ? undefined : `agent ${owner} holds the mutex`;
+    },
+  });
+}
+
+/** The race scenarios of `Mutex`. */
+export function mutex(weft: Weft): Scenario[] {
+  const spec = locks(weft);
+  const starved = locks(weft, 1);
+  const section = sections(weft);
+  const pair = [["lock"], ["unlock"]] as const;
+  const timed = [["lockFor"]] as const;
+  const add = [["add"]] as const;
+  return [
+    { name: "lock, lock", spec, agents: [pair, pair] },
+    { name: "lock twice each", spec, agents: [[...pair, ...pair], pair] },
+    { name: "lock, tryLock", spec, agents: [pair, [["tryLock"]]] },
+    { name: "a timeout", spec, agents: [pair, timed] },
+    {
+      name: "timeouts at any time",
+      spec,
+      agents: [pair, timed],
+      options: { timeouts: true },
+    },
+    {
+      name: "spurious wakes",
+      spec,
+      agents: [pair, pair],
+      options: { spurious: true },
+    },
+    { name: "somebody starves", spec: starved, agents: [pair, pair] },
+    {
+      name: "somebody starves, tryLock",
+      spec: starved,
+      agents: [pair, pair, [["tryLock"]]],
+    },
+    { name: "two sections", spec: section, agents: [add, add] },
+    {
+      name: "two sections each",
+      spec: section,
+      agents: [[...add, ...add], add],
+    },
+    {
+      name: "three sections",
+      spec: section,
+      agents: [add, add, add],
+      options: { states: 100_000 },
+      sampled: true,
+    },
+    {
+      name: "three sections, somebody starves",
+      spec: sections(weft, 1),
+      agents: [add, add, add],
+      options: { states: 100_000 },
+      sampled: true,
+    },
+    {
+      name: "an agent is terminated",
+      spec: abandons(weft),
+      agents: [[["section"]], [["section"]]],
+      // Terminated before its notify, an agent costs a sleeper a timeout.
+      options: { kill: true, rescue: true },
+    },
+  ];
+}

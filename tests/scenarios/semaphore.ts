@@ -1,0 +1,192 @@
+import { race } from "../../race/mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { enter, named, type Scenario, type Weft } from "./_scenario.ts";
+
+const { permits, waiters, bulk, claimant } = LAYOUT.semaphore;
+/** Read plainly before an exchange checks it. */
+const HINTS = [[permits * 4, permits * 4 + 4]] as const;
+
+/** A semaphore with `initial` permits; the model is how many are free. */
+function counting(weft: Weft, initial: number) {
+  const { Semaphore } = weft.mod;
+  return race.spec({
+    memory: () => Semaphore.create(initial).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Semaphore(memory);
+    },
+    words: named(LAYOUT.semaphore),
+    hints: HINTS,
+    stateless: true,
+    init: initial,
+    ops: {
+      acquire: {
+        run: (s, n: number) => s.acquire(n),
+        model: (free: number, n: number) => free < n ? null : [free - n, true],
+      },
+      acquireFor: {
+        run: (s, n: number) => s.acquire(n, 5),
+        model: (free: number, n: number) =>
+          free < n
+            ? race.timedOut([free, false])
+            : race.either([free - n, true], race.timedOut([free, false])),
+      },
+      // Permits laid aside for a claimant are not free.
+      tryAcquire: {
+        run: (s, n: number) => s.tryAcquire(n),
+        model: (free: number, n: number) =>
+          free < n
+            ? [free, false]
+            : race.either([free - n, true], race.contended([free, false])),
+        lockFree: true,
+      },
+      release: {
+        run: (s, n: number) => s.release(n),
+        model: (free: number, n: number) => [free + n, undefined],
+        lockFree: true,
+      },
+    },
+    final: (memory) => {
+      const words = new Int32Array(memory);
+      for (const index of [waiters, bulk, claimant]) {
+        if (words[index] !== 0) return `word ${index} is ${words[index]}`;
+      }
+    },
+  });
+}
+
+/** Who is terminated leaves the others what they need. */
+function terminated(weft: Weft, initial: number) {
+  const { Semaphore } = weft.mod;
+  return race.spec({
+    memory: () => Semaphore.create(initial).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Semaphore(memory);
+    },
+    words: named(LAYOUT.semaphore),
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      acquire: { run: (s, n: number) => s.acquire(n) },
+      release: { run: (s, n: number) => s.release(n) },
+      section: {
+        run: (s, n: number) => {
+          s.acquire(n);
+          s.release(n);
+        },
+      },
+    },
+    recover: (s, dead) => {
+      s.abandon(dead + 1);
+      s.release(4); // what it may have held is its supervisor's business
+    },
+  });
+}
+
+/** The race scenarios of `Semaphore`. */
+export function semaphore(weft: Weft): Scenario[] {
+  const none = counting(weft, 0);
+  const one = counting(weft, 1);
+  const acquire = (n: number) => ["acquire", n] as const;
+  const release = (n: number) => ["release", n] as const;
+  const attempt = (n: number) => ["tryAcquire", n] as const;
+  const cycle = (n: number) => [acquire(n), release(n)] as const;
+  return [
+    { name: "one permit, two agents", spec: one, agents: [cycle(1), cycle(1)] },
+    {
+      name: "one permit, two agents, twice",
+      spec: one,
+      agents: [[...cycle(1), ...cycle(1)], cycle(1)],
+    },
+    {
+      name: "one permit, three agents",
+      spec: one,
+      agents: [cycle(1), cycle(1), cycle(1)],
+      options: { states: 100_000 },
+      sampled: true,
+    },
+    {
+      name: "released two at once",
+      spec: none,
+      agents: [[acquire(1)], [acquire(1)], [release(2)]],
+      options: { states: 100_000 },
+      sampled: true,
+    },
+    {
+      name: "released one by one",
+      spec: none,
+      agents: [[acquire(1)], [acquire(1)], [release(1), release(1)]],
+      options: { states: 100_000 },
+      sampled: true,
+    },
+    {
+      name: "wanted two, released one by one",
+      spec: none,
+      agents: [[acquire(2)], [release(1), release(1)]],
+    },
+    {
+      // The waiter for one must not sleep on while the wake went to the other.
+      name: "wanted one and two",
+      spec: none,
+      agents: [[acquire(1)], [acquire(2)], [release(1), release(2)]],
+      options: { states: 100_000 },
+      sampled: true,
+    },
+    {
+      name: "two claims",
+      spec: none,
+      agents: [[acquire(2)], [acquire(2)], [release(1), release(3)]],
+      options: { states: 100_000 },
+      sampled: true,
+    },
+    {
+      name: "tryAcquire, acquire",
+      spec: one,
+      agents: [[attempt(1)], cycle(1)],
+    },
+    {
+      name: "tryAcquire against tryAcquire",
+      spec: counting(weft, 3),
+      agents: [[attempt(1), attempt(1)], [attempt(2)]],
+      options: { progress: "lock-free" },
+    },
+    {
+      name: "a timeout at any time",
+      spec: none,
+      agents: [[["acquireFor", 1]], [release(1)]],
+      options: { timeouts: true },
+    },
+    {
+      name: "a timeout of two at any time",
+      spec: none,
+      agents: [[["acquireFor", 2]], [release(1), release(1)]],
+      options: { timeouts: true },
+    },
+    {
+      name: "a timeout beside a waiter",
+      spec: none,
+      agents: [[["acquireFor", 1]], [acquire(1)], [release(1), release(1)]],
+      options: { timeouts: true, states: 100_000 },
+      sampled: true,
+    },
+    {
+      name: "spurious wakes",
+      spec: one,
+      agents: [cycle(1), cycle(1)],
+      options: { spurious: true },
+    },
+    {
+      name: "an agent is terminated",
+      spec: terminated(weft, 1),
+      agents: [[["section", 1]], [["section", 1]]],
+      options: { kill: true, rescue: true },
+    },
+    {
+      name: "an agent that wants two is terminated",
+      spec: terminated(weft, 2),
+      agents: [[["section", 2]], [["section", 1]]],
+      options: { kill: true, rescue: true },
+    },
+  ];
+}
