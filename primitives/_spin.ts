@@ -5,10 +5,11 @@
  */
 
 /**
- * How long a blocking call looks for itself before it sleeps. The race tester
- * sets `rounds` to 0, as no schedule is lost by sleeping at once.
+ * How long a blocking call looks for itself before it sleeps, and how often a
+ * waiter lets newcomers pass. The race tester sets both to 0: no schedule is
+ * lost by sleeping at once, and what the patience puts off comes soon.
  */
-export const spinning = { rounds: 20 };
+export const spinning = { rounds: 20, patience: 8 };
 
 type Pausing = typeof Atomics & { pause?: () => void };
 

@@ -39,9 +39,6 @@ const CLAIM = LAYOUT.semaphore.claim;
 /** The most permits there can be. */
 const MAX_PERMITS = 2 ** 30 - 1;
 
-/** How often newcomers may pass a waiter before it claims its permits. */
-const PATIENCE = 8;
-
 /**
  * A counting semaphore: `acquire(n)` takes `n` permits at once, sleeping while
  * there are fewer; `release(n)` returns them, and any agent may call it.
@@ -224,7 +221,7 @@ export class Semaphore extends Region<"semaphore"> {
     if (this.#take(n)) return true;
     // (W) announce, then look again. Those who wait already come first: their
     // turns are not counted as being passed over.
-    const patience = PATIENCE + Atomics.add(words, WAITERS, 1);
+    const patience = spinning.patience + Atomics.add(words, WAITERS, 1);
     if (n > 1) Atomics.add(words, BULK, 1);
     try {
       for (let passed = 0;;) {
