@@ -164,7 +164,7 @@ for (const [c, cpp] of found) {
       sources: [source("threads.c")],
       args: [k],
     });
-  threads("as they are", "", PLAIN, "20");
+  threads("as they are", "", PLAIN, "10");
   threads("sleepy", "-sleepy", SLEEPY, "5");
   threads("ThreadSanitizer", "-thread", THREAD_SANITIZER, "4");
   threads("sleepy, ThreadSanitizer", "-sleepy-thread", [
