@@ -162,6 +162,9 @@ async function show(title: string, run: () => Promise<Outcome>) {
   const failures = failed ? `, ${failed} failed` : "";
   console.log(`${mark} ${title}  ${passed} passed${failures}  ${seconds} s`);
   if (failed) console.log(indent(`${problem}\n${output}`));
+  // What a machine lacks is said even if all is well.
+  const skipped = failed ? [] : output.match(/^skipped: .*$/gm) ?? [];
+  for (const line of skipped) console.log(indent(line));
   total.passed += passed;
   total.failed += failed;
 }
