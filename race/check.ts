@@ -19,7 +19,7 @@ import {
   type Steps,
 } from "./replay.ts";
 import { activateAsync, rejections } from "./async.ts";
-import { Fixed, run, sampler } from "./sample.ts";
+import { Fixed, Impossible, run, sampler } from "./sample.ts";
 import type { Scenario } from "./scenario.ts";
 import {
   type Found,
@@ -314,6 +314,27 @@ function* report(
   o: Options,
   found: Found,
   how?: string,
+): Steps<Result> {
+  try {
+    return yield* describe(engine, o, found, how);
+  } catch (error) {
+    if (!(error instanceof Impossible)) throw error;
+    const fault = new Fault(
+      "nondeterministic",
+      `an interleaving that ended in "${found.fault!.kind}: ` +
+        `${found.fault!.message}" cannot be repeated: the code under test ` +
+        `keeps something outside shared memory, such as in a module; make ` +
+        `it anew in agent()`,
+    );
+    return yield* describe(engine, o, { ...found, fault, schedule: [] }, how);
+  }
+}
+
+function* describe(
+  engine: Engine,
+  o: Options,
+  found: Found,
+  how: string | undefined,
 ): Steps<Result> {
   const { fault } = found;
   const schedule = [...found.schedule];

@@ -206,7 +206,7 @@ export class Engine implements Host {
       ? k.NOWHERE
       : target.base + index * target.size;
     if (this.#setup !== null) {
-      return this.#operateSetup(kind, target, index, address, a, b);
+      return this.#setUp(kind, target, index, address, a, b, timeout);
     }
     const { pos } = agent;
     if (pos < agent.n) {
@@ -396,13 +396,21 @@ export class Engine implements Host {
     return result;
   }
 
-  #operateSetup(
+  /** A wait in agent(), which must not be one. */
+  #noWait(differs: boolean, timeout: number): string {
+    if (differs) return "not-equal";
+    if (timeout <= 0) return "timed-out";
+    return this.refuse("agent() must not wait: do it in an operation");
+  }
+
+  #setUp(
     kind: number,
     target: Target | null,
     index: number,
     address: number,
     a: Any,
     b: Any,
+    timeout: number,
   ): Any {
     const agent = this.#setup!;
     const at = this.#setupAt++;
@@ -413,7 +421,9 @@ export class Engine implements Host {
       }
       return agent.setupRes[at];
     }
-    const result = execute(kind, target!.view, index, a, b);
+    const result = kind === k.WAIT
+      ? this.#noWait(native.load(target!.view, index) !== a, timeout)
+      : execute(kind, target!.view, index, a, b);
     agent.setupSig.push(signature(kind, address));
     agent.setupRes.push(result);
     return result;

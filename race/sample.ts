@@ -257,6 +257,9 @@ export function* run(
   return world.fault;
 }
 
+/** A schedule that cannot be followed. */
+export class Impossible extends RangeError {}
+
 /** A schedule from outside may name what cannot happen. */
 function isPossible(engine: Engine, code: number, here: Choices): boolean {
   const { agents, schedule } = engine.world;
@@ -264,7 +267,7 @@ function isPossible(engine: Engine, code: number, here: Choices): boolean {
   if (here.has(code)) return true;
   // More steps than an agent has left are no harm.
   if (agents[k.agentOf(code)]?.status === k.DONE) return false;
-  throw new RangeError(
+  throw new Impossible(
     `Cannot replay the schedule: step ${schedule.length + 1}, ` +
       `"${k.scheduleText([code])}", is not possible`,
   );
