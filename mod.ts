@@ -18,6 +18,7 @@ export { Mutex, MutexGuard } from "./primitives/mutex.ts";
 export { type Elements } from "./primitives/_elements.ts";
 export { ClosedError, Queue, type QueueConfig } from "./primitives/_queue.ts";
 export { Semaphore } from "./primitives/semaphore.ts";
+export { Event, type EventConfig } from "./primitives/event.ts";
 export { Latch } from "./primitives/latch.ts";
 export { SpscQueue } from "./primitives/spsc_queue.ts";
 export { MpmcQueue } from "./primitives/mpmc_queue.ts";

@@ -20,6 +20,7 @@ export const LAYOUT = {
     claim: 7,
     length: 8,
   },
+  event: { state: 0, length: 1 },
   latch: { magic: 0, seal: 1, state: 2, length: 3 },
   spsc_queue: {
     magic: 0,

@@ -5,6 +5,7 @@
  */
 
 import {
+  Event,
   type Handle,
   Latch,
   type Memory,
@@ -52,6 +53,15 @@ export const KINDS: Kind[] = [{
   from: (handle) => Semaphore.from(handle),
   use: (view) => (view as Semaphore).acquire(2),
   used: (view) => (view as Semaphore).available === 3,
+}, {
+  stem: "event",
+  configured: false,
+  byteLength: Event.byteLength(),
+  init: (memory, at) => Event.init(memory, at),
+  attach: (memory, at) => new Event(memory, at),
+  from: (handle) => Event.from(handle),
+  use: (view) => (view as Event).set(),
+  used: (view) => (view as Event).isSet,
 }, {
   stem: "latch",
   configured: true,
