@@ -1,0 +1,199 @@
+// Programs that run in a process of their own: `lone.ts SCENARIO`.
+import process from "node:process";
+
+type Library = typeof import("../../mod.ts");
+type Atomic = Record<"wait" | "waitAsync", unknown>;
+
+const library = (): Promise<Library> => import("../../mod.ts");
+
+/** A mutex that another agent holds, and a function that unlocks it. */
+function heldIn({ agentId, Mutex, setAgentId }: Library) {
+  const mutex = Mutex.create();
+  const own = agentId();
+  setAgentId(own === 1 ? 2 : 1);
+  const theirs = new Mutex(mutex.buffer);
+  setAgentId(own);
+  theirs.lock();
+  return { mutex, unlock: () => theirs.unlock() };
+}
+
+/** Calls `callback` after `ms`, without keeping the process alive. */
+function later(ms: number, callback: () => void): void {
+  const timer: unknown = setTimeout(callback, ms);
+  if (typeof timer === "number") Deno.unrefTimer(timer);
+  else (timer as { unref(): void }).unref();
+}
+
+/** Prints how long after this the process ends. */
+function timeTheEnd(): void {
+  const begin = performance.now();
+  process.on("exit", () => console.log(`end ${performance.now() - begin}`));
+}
+
+function errorOf(call: () => unknown): Error {
+  try {
+    call();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error(`${call} did not throw`);
+}
+
+const scenarios: Record<string, () => Promise<void>> = {
+  async "awaits a lock"() {
+    const { mutex, unlock } = heldIn(await library());
+    later(400, unlock);
+    using _lock = await mutex.lockAsync();
+    console.log("locked");
+    timeTheEnd();
+  },
+
+  async "awaits a timeout"() {
+    const { mutex } = heldIn(await library());
+    console.log(await mutex.lockAsync({ timeout: 400 }));
+    timeTheEnd();
+  },
+
+  async "does not wait for an unreferenced lock"() {
+    const { mutex, unlock } = heldIn(await library());
+    later(5000, unlock);
+    mutex.lockAsync({ ref: false }).then(() => console.log("locked"));
+    timeTheEnd();
+  },
+
+  async "waits for the referenced one of two locks"() {
+    const { mutex, unlock } = heldIn(await library());
+    later(400, unlock);
+    mutex.lockAsync({ ref: false, timeout: 100 })
+      .then((lock) => console.log(lock ?? "timed out"));
+    mutex.lockAsync().then((lock) => {
+      console.log("locked");
+      lock.unlock();
+      mutex.lockAsync({ ref: false }); // comes at once
+      timeTheEnd();
+    });
+  },
+
+  async "does without waitAsync"() {
+    delete (Atomics as unknown as Partial<Atomic>).waitAsync;
+    const { Semaphore, MpmcQueue } = await library();
+    const { mutex, unlock } = heldIn(await library());
+    later(300, unlock);
+    (await mutex.lockAsync()).unlock();
+    const semaphore = Semaphore.create(0);
+    const waits = [1, 2, 3].map((n) => semaphore.acquireAsync(n));
+    const late = semaphore.acquireAsync(9, { timeout: 200 });
+    later(100, () => semaphore.release(6));
+    console.log(await Promise.all([...waits, late]));
+    const queue = MpmcQueue.create({ capacity: 1 });
+    const pops = [queue.popIntAsync(), queue.popIntAsync()];
+    later(100, () => queue.pushIntAsync(7).then(() => queue.pushIntAsync(8)));
+    console.log(await Promise.all(pops));
+    timeTheEnd();
+  },
+
+  async "may not block"() {
+    (Atomics as unknown as Atomic).wait = () => {
+      throw new TypeError("Atomics.wait cannot be called in this context");
+    };
+    const { Mutex, Semaphore, SpscQueue, MpmcQueue, WorkCounter } =
+      await library();
+    const bytes = new Uint8Array(4);
+    const mutex = Mutex.create();
+    const semaphore = Semaphore.create(3);
+    const work = WorkCounter.create(0);
+    const calls: [string, SharedArrayBuffer, () => unknown][] = [
+      ["lockAsync", mutex.buffer, () => mutex.lock()],
+      ["lockAsync", mutex.buffer, () => mutex.lock(0)],
+      ["acquireAsync", semaphore.buffer, () => semaphore.acquire()],
+      ["acquireAsync", semaphore.buffer, () => semaphore.acquire(9, 1)],
+      ["waitAsync", work.buffer, () => work.wait()],
+    ];
+    for (const Queue of [SpscQueue, MpmcQueue]) {
+      const queue = Queue.create({ capacity: 4 });
+      queue.tryPushInt(1);
+      calls.push(
+        ["pushAsync", queue.buffer, () => queue.push(bytes)],
+        ["popAsync", queue.buffer, () => queue.pop(bytes)],
+        ["pushIntAsync", queue.buffer, () => queue.pushInt(1)],
+        ["popIntAsync", queue.buffer, () => queue.popInt()],
+      );
+    }
+    for (const [name, buffer, call] of calls) {
+      const before = new Uint8Array(buffer).slice();
+      const error = errorOf(call);
+      const after = new Uint8Array(buffer);
+      const same = before.every((byte, i) => byte === after[i]);
+      const named = error.message.includes(`use ${name}`);
+      if (!(error instanceof TypeError) || !named || !same) {
+        throw new Error(`${call}: ${error}, memory the same: ${same}`);
+      }
+    }
+    (await mutex.lockAsync()).unlock();
+    await semaphore.acquireAsync(3);
+    const wait = semaphore.acquireAsync(2);
+    semaphore.release(2);
+    console.log(await wait, calls.length);
+  },
+
+  async "has no shared memory"() {
+    const memory = new WebAssembly.Memory(
+      { initial: 1, maximum: 1, shared: true },
+    );
+    delete (globalThis as Partial<typeof globalThis>).SharedArrayBuffer;
+    const all = await library();
+    const { ok, reason } = all.isSupported();
+    if (ok || !reason) throw new Error("said to be supported");
+    const calls = [
+      () => all.Mutex.create(),
+      () => all.Semaphore.create(1),
+      () => all.SpscQueue.create({ capacity: 1 }),
+      () => all.MpmcQueue.create({ capacity: 1 }),
+      () => all.WorkCounter.create(1),
+      () => new all.Mutex(memory),
+      () => new all.Semaphore(new ArrayBuffer(64) as SharedArrayBuffer),
+    ];
+    for (const call of calls) {
+      const { message } = errorOf(call);
+      if (!message.includes(reason)) throw new Error(`${call}: ${message}`);
+    }
+    console.log(reason);
+  },
+
+  async "awaits 100,000 times"() {
+    const { gc } = globalThis as unknown as { gc(): void };
+    const { Semaphore } = await library();
+    const settle = async () => {
+      for (let i = 0; i < 5; i++) {
+        gc();
+        await new Promise((resolve) => setTimeout(resolve, 30));
+      }
+    };
+    const round = async (count: number) => {
+      const semaphore = Semaphore.create(0);
+      const waits = Array.from(
+        { length: count },
+        () => semaphore.acquireAsync(1, { timeout: 20_000 }),
+      );
+      semaphore.release(count / 2);
+      await Promise.all(waits.slice(0, count / 2));
+      for (let i = 0; i < count / 2; i++) semaphore.release();
+      const done = await Promise.all(waits);
+      if (!done.every((value) => value)) throw new Error("a wait timed out");
+    };
+    await round(100_000); // the pools of the runtime have their size
+    await settle();
+    const before = process.memoryUsage();
+    const begin = performance.now();
+    await round(100_000);
+    const took = performance.now() - begin;
+    await settle();
+    const after = process.memoryUsage();
+    const heap = (after.heapUsed - before.heapUsed) / 2 ** 20;
+    const rss = (after.rss - before.rss) / 2 ** 20;
+    console.log(JSON.stringify({ took, heap, rss }));
+    process.exit(0);
+  },
+};
+
+await scenarios[process.argv[2]!]!();
