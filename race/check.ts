@@ -468,9 +468,9 @@ function close(scenario: Scenario, program: Program): void {
   if (isInstalled()) uninstall();
 }
 
-type Work = (engine: Engine) => Steps<Result>;
+type Work<T> = (engine: Engine) => Steps<T>;
 
-function drive(engine: Engine, steps: Steps<Result>): Result {
+function drive<T>(engine: Engine, steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
@@ -478,10 +478,7 @@ function drive(engine: Engine, steps: Steps<Result>): Result {
   }
 }
 
-async function driveAsync(
-  engine: Engine,
-  steps: Steps<Result>,
-): Promise<Result> {
+async function driveAsync<T>(engine: Engine, steps: Steps<T>): Promise<T> {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
@@ -493,12 +490,12 @@ let queue: Promise<unknown> = Promise.resolve();
 let busy = false;
 
 /** Does `work` on the program, at once or, for asynchronous code, in turn. */
-function within(
+function within<T>(
   scenario: Scenario,
   program: Program,
   o: Options,
-  work: Work,
-): Result | Promise<Result> {
+  work: Work<T>,
+): T | Promise<T> {
   if (program.length > 16) throw new RangeError("More than 16 agents");
   if (scenario.async) {
     const turn = queue.then(() => workAsync(scenario, program, o, work));
@@ -525,12 +522,12 @@ function within(
   }
 }
 
-async function workAsync(
+async function workAsync<T>(
   scenario: Scenario,
   program: Program,
   o: Options,
-  work: Work,
-): Promise<Result> {
+  work: Work<T>,
+): Promise<T> {
   busy = true;
   const release = rejections();
   // Handles cannot be compared while promises are under way.
@@ -543,6 +540,19 @@ async function workAsync(
     release();
     busy = false;
   }
+}
+
+/**
+ * Does work of one's own on a program: for tests of the explorer, and for
+ * comparing its searches.
+ */
+export function explore<T>(
+  scenario: Scenario,
+  program: Program,
+  o: Options,
+  work: (engine: Engine) => Steps<T>,
+): T | Promise<T> {
+  return within(scenario, program, o, work);
 }
 
 /** Explores a program. */
@@ -561,6 +571,6 @@ export function replay(
   schedule: readonly number[],
   o: Options,
 ): Result | Promise<Result> {
-  const work: Work = (engine) => replayOnce(engine, schedule, o);
+  const work: Work<Result> = (engine) => replayOnce(engine, schedule, o);
   return within(scenario, program, o, work);
 }
