@@ -23,6 +23,10 @@ export { Latch } from "./primitives/latch.ts";
 export { SpscQueue } from "./primitives/spsc_queue.ts";
 export { MpmcQueue } from "./primitives/mpmc_queue.ts";
 export {
+  LockFreeQueue,
+  type LockFreeQueueConfig,
+} from "./primitives/lock_free_queue.ts";
+export {
   type WorkConfig,
   WorkCounter,
   type WorkRange,

@@ -46,6 +46,21 @@ export const LAYOUT = {
     push_waiters: 129,
     length: 160,
   },
+  lock_free_queue: {
+    magic: 0,
+    capacity: 1,
+    size: 2,
+    seal: 3,
+    tail: 32,
+    head: 64,
+    free_tail: 96,
+    free_head: 128,
+    pop_epoch: 160,
+    pop_waiters: 161,
+    push_epoch: 192,
+    push_waiters: 193,
+    length: 224,
+  },
   work_counter: {
     magic: 0,
     total: 1,
@@ -66,6 +81,7 @@ export const KIND = {
   mpmc_queue: 3,
   work_counter: 4,
   latch: 5,
+  lock_free_queue: 8,
 } as const;
 
 /** The name of a primitive with a row in {@linkcode LAYOUT}. */

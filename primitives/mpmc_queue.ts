@@ -6,6 +6,7 @@
 
 import { LAYOUT } from "./_layout.ts";
 import type { Elements } from "./_elements.ts";
+import { announce, wake, withdraw } from "./_event_count.ts";
 import {
   ClosedError,
   type End,
@@ -34,8 +35,6 @@ const TAIL = LAYOUT.mpmc_queue.tail;
 const HEAD = LAYOUT.mpmc_queue.head;
 const POP_EPOCH = LAYOUT.mpmc_queue.pop_epoch;
 const PUSH_EPOCH = LAYOUT.mpmc_queue.push_epoch;
-/** The waiters of an end are counted in the word behind its epoch. */
-const WAITERS = 1;
 const SLOTS = LAYOUT.mpmc_queue.length;
 
 /** In `tail`: no ticket is given out any more. */
@@ -170,7 +169,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     if (ticket === undefined) return false;
     this.#words[this.#slot(ticket) + 1] = value; // published by (P)
     this.#publish(ticket);
-    this.#wake(POP_EPOCH, 1);
+    wake(this.#words, POP_EPOCH, 1);
     return true;
   }
 
@@ -181,7 +180,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     if (ticket === undefined) return undefined;
     const value = this.#words[this.#slot(ticket) + 1]!; // published by (P)
     this.#free(ticket);
-    this.#wake(PUSH_EPOCH, 1);
+    wake(this.#words, PUSH_EPOCH, 1);
     return value;
   }
 
@@ -209,7 +208,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
       this.copier.put(src, i * per, this.#slot(ticket) + 1, per);
       this.#publish(ticket);
     }
-    this.#wake(POP_EPOCH, count);
+    wake(this.#words, POP_EPOCH, count);
     return count;
   }
 
@@ -226,7 +225,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
       this.copier.get(dst, i * per, this.#slot(ticket) + 1, per);
       this.#free(ticket);
     }
-    this.#wake(PUSH_EPOCH, count);
+    wake(this.#words, PUSH_EPOCH, count);
     return count;
   }
 
@@ -245,7 +244,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     if (ticket === undefined) throw new TypeError("No slot is reserved");
     this.#reserved = undefined;
     this.#publish(ticket);
-    this.#wake(POP_EPOCH, 1);
+    wake(this.#words, POP_EPOCH, 1);
   }
 
   /** Begins to take in place: see {@linkcode Queue.peek}. */
@@ -260,15 +259,15 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     if (ticket === undefined) throw new TypeError("No element was peeked at");
     this.#peeked = undefined;
     this.#free(ticket);
-    this.#wake(PUSH_EPOCH, 1);
+    wake(this.#words, PUSH_EPOCH, 1);
   }
 
   /** Closes the queue for good: see {@linkcode Queue.close}. */
   override close(): void {
     const words = this.#words;
     if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;
-    this.#wake(POP_EPOCH, Infinity);
-    this.#wake(PUSH_EPOCH, Infinity);
+    wake(this.#words, POP_EPOCH, Infinity);
+    wake(this.#words, PUSH_EPOCH, Infinity);
   }
 
   #slot(ticket: number): number {
@@ -354,25 +353,13 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     Atomics.store(this.#words, this.#slot(ticket), next);
   }
 
-  /** Wakes up to `n` sleepers at an end, if there are any. */
-  #wake(epoch: number, n: number): void {
-    const words = this.#words;
-    // Pairs with (W): we see the waiter, or it sees what we published.
-    if (Atomics.load(words, epoch + WAITERS) === 0) return;
-    Atomics.add(words, epoch, 1);
-    Atomics.notify(words, epoch, n);
-  }
-
   /**
    * Counts a waiter at an end.
    *
    * @internal
    */
   protected override announce(end: End): Sleep {
-    const words = this.#words;
-    const index = end === "pop" ? POP_EPOCH : PUSH_EPOCH;
-    Atomics.add(words, index + WAITERS, 1); // (W) announce, then look again
-    return { words, index, value: Atomics.load(words, index) };
+    return announce(this.#words, end === "pop" ? POP_EPOCH : PUSH_EPOCH);
   }
 
   /**
@@ -381,8 +368,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
    * @internal
    */
   protected override withdraw(end: End): void {
-    const index = end === "pop" ? POP_EPOCH : PUSH_EPOCH;
-    Atomics.sub(this.#words, index + WAITERS, 1);
+    withdraw(this.#words, end === "pop" ? POP_EPOCH : PUSH_EPOCH);
   }
 
   /**
@@ -395,18 +381,18 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     const words = this.#words;
     if (end === "push") {
       const tail = Atomics.load(words, TAIL);
-      if (tail & CLOSED_BIT) this.#wake(PUSH_EPOCH, Infinity);
+      if (tail & CLOSED_BIT) wake(this.#words, PUSH_EPOCH, Infinity);
       else if (Atomics.load(words, this.#slot(tail)) === tail) {
-        this.#wake(PUSH_EPOCH, 1);
+        wake(this.#words, PUSH_EPOCH, 1);
       }
       return;
     }
     const head = Atomics.load(words, HEAD);
     if (Atomics.load(words, TAIL) === (head | CLOSED_BIT)) {
-      this.#wake(POP_EPOCH, Infinity);
+      wake(this.#words, POP_EPOCH, Infinity);
     } else if (
       Atomics.load(words, this.#slot(head)) === (head + FILLED | 0)
-    ) this.#wake(POP_EPOCH, 1);
+    ) wake(this.#words, POP_EPOCH, 1);
   }
 }
 

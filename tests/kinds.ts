@@ -8,6 +8,7 @@ import {
   Event,
   type Handle,
   Latch,
+  LockFreeQueue,
   type Memory,
   MpmcQueue,
   Mutex,
@@ -89,6 +90,15 @@ export const KINDS: Kind[] = [{
   from: (handle) => MpmcQueue.from(handle),
   use: (view) => (view as MpmcQueue).pushInt(-7),
   used: (view) => (view as MpmcQueue).popInt() === -7,
+}, {
+  stem: "lock_free_queue",
+  configured: true,
+  byteLength: LockFreeQueue.byteLength(queue),
+  init: (memory, at) => LockFreeQueue.init(memory, at, queue),
+  attach: (memory, at) => new LockFreeQueue(memory, at),
+  from: (handle) => LockFreeQueue.from(handle),
+  use: (view) => (view as LockFreeQueue).pushInt(-7),
+  used: (view) => (view as LockFreeQueue).popInt() === -7,
 }, {
   stem: "work_counter",
   configured: true,

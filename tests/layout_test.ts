@@ -116,6 +116,15 @@ test("words that different agents write lie 32 words apart", () => {
       "push_epoch",
       "push_waiters",
     ]],
+    lock_free_queue: [
+      ["magic"],
+      ["tail"],
+      ["head"],
+      ["free_tail"],
+      ["free_head"],
+      ["pop_epoch", "pop_waiters"],
+      ["push_epoch", "push_waiters"],
+    ],
     work_counter: [["magic"], ["next"], ["done", "target", "finished"]],
   };
   for (const [stem, sides] of Object.entries(groups)) {
@@ -142,6 +151,7 @@ const STEMS: Record<string, string> = {
   Semaphore: "semaphore",
   SpscQueue: "spsc_queue",
   MpmcQueue: "mpmc_queue",
+  LockFreeQueue: "lock_free_queue",
   WorkCounter: "work_counter",
 };
 

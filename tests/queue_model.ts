@@ -10,6 +10,7 @@ import fc from "fast-check";
 import {
   ClosedError,
   type Elements,
+  LockFreeQueue,
   MpmcQueue,
   type Queue,
   SpscQueue,
@@ -55,6 +56,28 @@ export const MPMC: QueueKind = {
     return queue;
   },
   again: (queue) => new MpmcQueue(queue.buffer, queue.byteOffset),
+};
+
+/** A {@linkcode LockFreeQueue}, as a kind. */
+export const LOCK_FREE: QueueKind = {
+  startAt(capacity, size, start) {
+    const queue = LockFreeQueue.create({ capacity, size });
+    const { tail, head, free_tail, free_head, length: entries } =
+      LAYOUT.lock_free_queue;
+    const words = wordsOf(queue);
+    const n = Math.max(2 * queue.capacity, 16);
+    words[tail] = words[head] = words[free_head] = start;
+    words[free_tail] = start + n - 1;
+    for (let i = 0; i < n; i++) {
+      const at = entries + (start + i & n - 1);
+      const lap = (start + i & -n) << 1;
+      words[at] = lap;
+      words[at + n] = i < n - 1 ? lap | n | i : lap;
+    }
+    return queue;
+  },
+  again: (queue) => new LockFreeQueue(queue.buffer, queue.byteOffset),
+  peekMakesRoom: true,
 };
 
 /** Elements' numbers at which some 32-bit word of a queue is about to wrap. */

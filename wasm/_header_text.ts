@@ -202,6 +202,8 @@ WEFT_KIND(semaphore, 1);
 WEFT_KIND(spsc_queue, 2);
 WEFT_KIND(mpmc_queue, 3);
 WEFT_KIND(work_counter, 4);
+WEFT_KIND(latch, 5);
+WEFT_KIND(lock_free_queue, 8);
 
 static inline int32_t weft__magic(int32_t kind) {
   return 0x57460000 | kind << 8 | WEFT_VERSION;
@@ -232,7 +234,7 @@ static inline const char *weft_attach_error(const void *at, int32_t kind) {
   const int32_t *words = (const int32_t *)at;
   if (!weft__aligned(at)) return "not a multiple of 4";
   int32_t magic = weft__load(words);
-  bool configured = kind != WEFT_KIND_semaphore;
+  bool configured = kind != WEFT_KIND_semaphore && kind != WEFT_KIND_latch;
   if (magic >> 16 != 0x5746) return "no initialized primitive here";
   if ((magic >> 8 & 0xff) != kind) return "a primitive of another kind";
   if ((magic & 0xff) != WEFT_VERSION) return "another layout version";
@@ -248,7 +250,13 @@ static inline const char *weft_attach_error(const void *at, int32_t kind) {
 /* How a sleep ended. */
 enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__TIMED_OUT };
 
-#define WEFT__LOOK INT64_C(1000000000)
+#define WEFT__SECOND INT64_C(1000000000)
+
+/* No sleep lasts longer without a look. Tests make it an hour, to see that a
+   wake is not lost. */
+#ifndef WEFT__LOOK
+#define WEFT__LOOK WEFT__SECOND
+#endif
 
 /* How often a blocking call looks for itself before it sleeps. */
 #ifndef WEFT_SPIN_ROUNDS
@@ -275,7 +283,7 @@ struct weft__time {
 static inline int64_t weft__now(void) {
   struct weft__time t = {0, 0};
   syscall(SYS_clock_gettime, 1 /* CLOCK_MONOTONIC */, &t);
-  return (int64_t)t.s * WEFT__LOOK + t.ns;
+  return (int64_t)t.s * WEFT__SECOND + t.ns;
 }
 #elif defined(__APPLE__)
 static inline int64_t weft__now(void) {
@@ -291,7 +299,7 @@ static inline int64_t weft__deadline(int64_t timeout) {
   return timeout < 0 ? INT64_MAX : WEFT_NOW() + timeout;
 }
 
-/* Sleeps while *word is \`value\`, at most \`ns\`, which is at most a second. */
+/* Sleeps while *word is \`value\`, at most \`ns\`. */
 static inline int weft__sleep_raw(int32_t *word, int32_t value, int64_t ns) {
 #if defined(__EMSCRIPTEN_PTHREADS__)
   /* Not the instruction: this honours cancellation and proxied calls. */
@@ -304,8 +312,8 @@ static inline int weft__sleep_raw(int32_t *word, int32_t value, int64_t ns) {
   return __builtin_wasm_memory_atomic_wait32(at, value, ns);
 #elif defined(__linux__)
   struct weft__time t;
-  t.s = (long)(ns / WEFT__LOOK);
-  t.ns = (long)(ns % WEFT__LOOK);
+  t.s = (long)(ns / WEFT__SECOND);
+  t.ns = (long)(ns % WEFT__SECOND);
   if (syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0) == 0)
     return WEFT__OK;
   return errno == ETIMEDOUT ? WEFT__TIMED_OUT : WEFT__NOT_EQUAL;
@@ -429,10 +437,10 @@ static inline bool weft__mutex_spin(weft_mutex *m, int32_t id) {
   return false;
 }
 
+/* Locks from when \`state\` was seen, which may be old. */
 static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
-                                        int64_t timeout) {
+                                        int32_t state, int64_t timeout) {
   int64_t deadline = weft__deadline(timeout);
-  int32_t state = weft__load(&m->state);
   bool woken = false; /* by a notify, so that a hand-off may be meant for us */
   bool starved = false;
   int32_t contended = 0; /* CONTENDED once we slept: others may sleep, too */
@@ -487,7 +495,7 @@ static inline int weft_mutex_lock(weft_mutex *m, int64_t timeout) {
   if (state == WEFT_MUTEX_UNLOCKED) return 0;
   if ((state & WEFT_MUTEX_OWNER_MASK) == id) return EDEADLK;
   if (timeout != 0 && weft__mutex_spin(m, id)) return 0;
-  return weft__mutex_lock_slow(m, id, timeout);
+  return weft__mutex_lock_slow(m, id, state, timeout);
 }
 
 static inline int weft__mutex_unlock_slow(weft_mutex *m, int32_t id,
@@ -537,6 +545,11 @@ static inline int weft_mutex_abandon(weft_mutex *m, int32_t id) {
 /* ---- semaphore (primitives/semaphore.ts) ---------------------------------- */
 
 #define WEFT_SEMAPHORE_MAX 0x3fffffff
+
+/* How often newcomers may pass a waiter before it claims its permits. */
+#ifndef WEFT_SEMAPHORE_PATIENCE
+#define WEFT_SEMAPHORE_PATIENCE 8
+#endif
 
 typedef struct {
   int32_t magic;
@@ -654,9 +667,8 @@ static inline int weft__semaphore_claim(weft_semaphore *s, int32_t n,
 }
 
 static inline int weft__semaphore_wait(weft_semaphore *s, int32_t n,
-                                       int64_t deadline) {
-  int patience = n == 1 ? 8 : 1;
-  for (int passed = 0;; passed++) {
+                                       int32_t patience, int64_t deadline) {
+  for (int32_t passed = 0;;) {
     int32_t turn = weft__load(&s->turn); /* before the look at permits */
     if (weft__semaphore_take(s, n)) return 0;
     if (passed >= patience &&
@@ -669,15 +681,20 @@ static inline int weft__semaphore_wait(weft_semaphore *s, int32_t n,
               : weft__sleep(&s->permits, permits, deadline, WEFT__LOOK);
     if (outcome == WEFT__TIMED_OUT)
       return weft__semaphore_take(s, n) ? 0 : ETIMEDOUT;
+    /* The turns of a claimant, and looks without a release, do not count. */
+    bool released = n > 1 ? weft__load(&s->turn) != turn : outcome == WEFT__OK;
+    if (released && weft__load(&s->claimant) == 0) passed++;
   }
 }
 
 static inline int weft__semaphore_acquire_slow(weft_semaphore *s, int32_t n,
                                                int64_t timeout) {
   int64_t deadline = weft__deadline(timeout);
-  weft__add(&s->waiters, 1); /* (W) announce, then look again */
+  /* (W) announce, then look again. Those who wait already come first: their
+     turns are not counted as being passed over. */
+  int32_t patience = WEFT_SEMAPHORE_PATIENCE + weft__add(&s->waiters, 1);
   if (n > 1) weft__add(&s->bulk, 1);
-  int result = weft__semaphore_wait(s, n, deadline);
+  int result = weft__semaphore_wait(s, n, patience, deadline);
   if (n > 1) weft__add(&s->bulk, -1);
   weft__add(&s->waiters, -1);
   return result;
@@ -722,6 +739,289 @@ static inline int weft_semaphore_abandon(weft_semaphore *s, int32_t id) {
   weft__semaphore_end_claim(s);
   if (n > 0) weft__semaphore_give_back(s, n);
   return 0;
+}
+
+/* ---- event (primitives/event.ts) -------------------------------------------- */
+
+#define WEFT_EVENT_AUTO_BIT 1
+/* Reset manually: */
+#define WEFT_EVENT_SET_BIT (1 << 1)
+#define WEFT_EVENT_WAITING_BIT (1 << 2)
+#define WEFT_EVENT_ONE_PULSE (1 << 3)
+#define WEFT_EVENT_PULSE_MASK (-WEFT_EVENT_ONE_PULSE)
+/* Automatic reset: */
+#define WEFT_EVENT_ONE_SIGNAL (1 << 1)
+#define WEFT_EVENT_SIGNALS_MASK (0x7fff << 1)
+#define WEFT_EVENT_ONE_WAITER (1 << 16)
+#define WEFT_EVENT_WAITERS_MASK (0x7fff << 16)
+
+/* Zeroed memory is an event that is reset manually, and not set. */
+typedef struct {
+  int32_t state; /* mode, set or signals, waiters; sleepers wait here */
+} weft_event;
+WEFT_WORD(event, state, 0);
+WEFT_LENGTH(event, 1);
+
+/* Makes a region that nobody uses yet an event that is not set. */
+static inline void weft_event_init(weft_event *e, bool auto_reset) {
+  weft__store(&e->state, auto_reset ? WEFT_EVENT_AUTO_BIT : 0);
+}
+
+/* Whether each set lets one waiter through. */
+static inline bool weft_event_auto_reset(const weft_event *e) {
+  return (weft__load(&e->state) & WEFT_EVENT_AUTO_BIT) != 0;
+}
+
+static inline bool weft__event_is_set(int32_t state) {
+  return (state & (state & WEFT_EVENT_AUTO_BIT ? WEFT_EVENT_SIGNALS_MASK
+                                               : WEFT_EVENT_SET_BIT)) != 0;
+}
+
+/* What set makes of \`state\`. */
+static inline int32_t weft__event_after_set(int32_t state) {
+  if ((state & WEFT_EVENT_AUTO_BIT) == 0) {
+    if (state & WEFT_EVENT_SET_BIT) return state;
+    return weft__plus(state & ~WEFT_EVENT_WAITING_BIT, WEFT_EVENT_ONE_PULSE) |
+           WEFT_EVENT_SET_BIT;
+  }
+  int32_t signals = (state & WEFT_EVENT_SIGNALS_MASK) / WEFT_EVENT_ONE_SIGNAL;
+  int32_t waiters = (state & WEFT_EVENT_WAITERS_MASK) / WEFT_EVENT_ONE_WAITER;
+  return signals < (waiters > 1 ? waiters : 1) ? state + WEFT_EVENT_ONE_SIGNAL
+                                               : state;
+}
+
+/* Whether a wait would end at once. */
+static inline bool weft_event_is_set(const weft_event *e) {
+  return weft__event_is_set(weft__load(&e->state));
+}
+
+/* Sets the event and wakes whom it lets through. */
+static inline void weft_event_set(weft_event *e) {
+  int32_t state = weft__load(&e->state);
+  for (;;) {
+    int32_t expected = state;
+    int32_t next = weft__event_after_set(state);
+    if (next == state) return;
+    state = weft__compare_exchange(&e->state, expected, next);
+    if (state != expected) continue;
+    if (state & WEFT_EVENT_AUTO_BIT) {
+      if (state & WEFT_EVENT_WAITERS_MASK) weft__notify(&e->state, 1);
+    } else if (state & WEFT_EVENT_WAITING_BIT) {
+      weft__notify(&e->state, WEFT__ALL);
+    }
+    return;
+  }
+}
+
+/* Takes back a set, as far as no waiter has seen it. */
+static inline void weft_event_reset(weft_event *e) {
+  int32_t state = weft__load(&e->state);
+  while (weft__event_is_set(state)) {
+    int32_t expected = state;
+    int32_t bits = state & WEFT_EVENT_AUTO_BIT ? WEFT_EVENT_SIGNALS_MASK
+                                               : WEFT_EVENT_SET_BIT;
+    state = weft__compare_exchange(&e->state, expected, state & ~bits);
+    if (state == expected) return;
+  }
+}
+
+/* 0 if the event is set, which automatic reset takes; else EBUSY. */
+static inline int weft_event_try_wait(weft_event *e) {
+  int32_t state = weft__load(&e->state);
+  while (weft__event_is_set(state)) {
+    if ((state & WEFT_EVENT_AUTO_BIT) == 0) return 0;
+    int32_t expected = state;
+    int32_t taken = state - WEFT_EVENT_ONE_SIGNAL;
+    state = weft__compare_exchange(&e->state, expected, taken);
+    if (state == expected) return 0;
+  }
+  return EBUSY;
+}
+
+/* Waits until the event is set, or was set after it was \`since\`. */
+static inline int weft__event_wait_for_pulse(weft_event *e, int32_t since,
+                                             int64_t deadline) {
+  int32_t state = weft__load(&e->state);
+  bool last = false;
+  for (;;) {
+    if (state & WEFT_EVENT_SET_BIT || (state ^ since) & WEFT_EVENT_PULSE_MASK)
+      return 0;
+    if (last) return ETIMEDOUT;
+    int32_t expected = state;
+    state |= WEFT_EVENT_WAITING_BIT;
+    if (state != expected) {
+      int32_t seen = weft__compare_exchange(&e->state, expected, state);
+      if (seen != expected) {
+        state = seen;
+        continue;
+      }
+    }
+    int outcome = weft__sleep(&e->state, state, deadline, WEFT__LOOK);
+    state = weft__load(&e->state);
+    last = outcome == WEFT__TIMED_OUT;
+  }
+}
+
+static inline int weft__event_wait_for_signal(weft_event *e,
+                                              int64_t deadline) {
+  int32_t counted = 0; /* ONE_WAITER once we are */
+  int32_t state = weft__load(&e->state);
+  bool last = false;
+  for (;;) {
+    int32_t expected = state;
+    bool served = (state & WEFT_EVENT_SIGNALS_MASK) != 0;
+    /* A signal, and the count of who waits for it, go in one step: there are
+       never more signals than waiters, but for the one that is remembered. */
+    if (served)
+      state -= counted + WEFT_EVENT_ONE_SIGNAL;
+    else if (last)
+      state -= counted;
+    else if (counted == 0 &&
+             (state & WEFT_EVENT_WAITERS_MASK) != WEFT_EVENT_WAITERS_MASK)
+      state += counted = WEFT_EVENT_ONE_WAITER;
+    if (state != expected) {
+      int32_t seen = weft__compare_exchange(&e->state, expected, state);
+      if (seen != expected) {
+        if (!served && !last) counted = 0;
+        state = seen;
+        continue;
+      }
+    }
+    if (served || last) return served ? 0 : ETIMEDOUT;
+    int outcome = weft__sleep(&e->state, state, deadline, WEFT__LOOK);
+    state = weft__load(&e->state);
+    last = outcome == WEFT__TIMED_OUT;
+  }
+}
+
+/* Blocks until the event is set, up to \`timeout\` ns; ETIMEDOUT if that time
+   passed. */
+static inline int weft_event_wait(weft_event *e, int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  int32_t since = weft__load(&e->state);
+  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
+    if (weft_event_try_wait(e) == 0) return 0;
+    weft__relax();
+  }
+  int64_t deadline = weft__deadline(timeout);
+  return since & WEFT_EVENT_AUTO_BIT
+             ? weft__event_wait_for_signal(e, deadline)
+             : weft__event_wait_for_pulse(e, since, deadline);
+}
+
+/* ---- latch (primitives/latch.ts) ------------------------------------------- */
+
+#define WEFT_LATCH_OPEN 0
+#define WEFT_LATCH_WAITING_BIT 1
+#define WEFT_LATCH_ONE 2
+
+/* The highest count a latch can start from. */
+#define WEFT_LATCH_MAX 0x3fffffff
+
+typedef struct {
+  int32_t magic;
+  int32_t seal;
+  int32_t state; /* the count, and whether somebody may sleep here */
+} weft_latch;
+WEFT_WORD(latch, magic, 0);
+WEFT_WORD(latch, seal, 1);
+WEFT_WORD(latch, state, 2);
+WEFT_LENGTH(latch, 3);
+
+/* The bytes a latch occupies. */
+static inline size_t weft_latch_bytes(void) { return sizeof(weft_latch); }
+
+/* The latch at \`at\`, or NULL: see weft_attach_error. */
+static inline weft_latch *weft_latch_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_latch) != NULL) return NULL;
+  return (weft_latch *)at;
+}
+
+/* Makes a region that nobody uses yet a latch that opens after \`count\`, 0 to
+   2^30 - 1; NULL if that, or the place, is out of range. */
+static inline weft_latch *weft_latch_init(void *at, int32_t count) {
+  weft_latch *l = (weft_latch *)at;
+  if (!weft__aligned(at)) return NULL;
+  if (count < 0 || count > WEFT_LATCH_MAX) return NULL;
+  weft__zero(at, sizeof *l);
+  l->seal = weft__seal(WEFT_KIND_latch, 0, 0);
+  l->state = count * WEFT_LATCH_ONE;
+  weft__store(&l->magic, weft__magic(WEFT_KIND_latch));
+  return l;
+}
+
+/* What is left to count; 0 is open. */
+static inline int32_t weft_latch_count(const weft_latch *l) {
+  return weft__load(&l->state) >> 1;
+}
+
+/* Counts down by n, 1 or more, and wakes who waits if that opens the latch;
+   EINVAL if n is more than the count. */
+static inline int weft_latch_count_down(weft_latch *l, int32_t n) {
+  if (n < 1 || n > WEFT_LATCH_MAX) return EINVAL;
+  int32_t state = weft__hint(&l->state); /* the exchange below checks it */
+  for (;;) {
+    int32_t expected = state;
+    if (state < n * WEFT_LATCH_ONE) {
+      state = weft__load(&l->state);
+      if (state != expected) continue;
+      return EINVAL;
+    }
+    int32_t left = state - n * WEFT_LATCH_ONE;
+    int32_t next = left < WEFT_LATCH_ONE ? WEFT_LATCH_OPEN : left;
+    state = weft__compare_exchange(&l->state, expected, next);
+    if (state != expected) continue;
+    if (next == WEFT_LATCH_OPEN && state & WEFT_LATCH_WAITING_BIT)
+      weft__notify(&l->state, WEFT__ALL);
+    return 0;
+  }
+}
+
+/* 0 if the latch is open, else EBUSY. */
+static inline int weft_latch_try_wait(const weft_latch *l) {
+  return weft__load(&l->state) == WEFT_LATCH_OPEN ? 0 : EBUSY;
+}
+
+static inline int weft__latch_wait_slow(weft_latch *l, int64_t timeout) {
+  int64_t deadline = weft__deadline(timeout);
+  int32_t state = weft__load(&l->state);
+  while (state != WEFT_LATCH_OPEN) {
+    int32_t expected = state;
+    state |= WEFT_LATCH_WAITING_BIT;
+    if (state != expected) {
+      int32_t seen = weft__compare_exchange(&l->state, expected, state);
+      if (seen != expected) {
+        state = seen;
+        continue;
+      }
+    }
+    /* Steps down change the word, too, but only the last one wakes. */
+    int outcome = weft__sleep(&l->state, state, deadline, WEFT__LOOK);
+    state = weft__load(&l->state);
+    if (outcome == WEFT__TIMED_OUT)
+      return state == WEFT_LATCH_OPEN ? 0 : ETIMEDOUT;
+  }
+  return 0;
+}
+
+/* Blocks until the latch is open, up to \`timeout\` ns; ETIMEDOUT if that time
+   passed. */
+static inline int weft_latch_wait(weft_latch *l, int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0;; i--) {
+    if (weft_latch_try_wait(l) == 0) return 0;
+    if (i == 0) return weft__latch_wait_slow(l, timeout);
+    weft__relax();
+  }
+}
+
+/* Counts down by one and blocks until the latch is open, up to \`timeout\` ns;
+   ETIMEDOUT if that time passed, but the step down stands. EINVAL if the latch
+   is open already. */
+static inline int weft_latch_arrive_and_wait(weft_latch *l, int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  int result = weft_latch_count_down(l, 1);
+  return result == 0 ? weft_latch_wait(l, timeout) : result;
 }
 
 /* ---- queues (primitives/_queue.ts) ----------------------------------------- */
@@ -1074,6 +1374,42 @@ static inline void weft_spsc_queue_close(weft_spsc_queue *q) {
       weft__notify(words[i], WEFT__ALL);
 }
 
+/* ---- event counts (primitives/_event_count.ts) ------------------------------ */
+
+/* Wakes up to \`n\` sleepers of an epoch, if there are any; they are counted in
+   the word behind it. */
+static inline void weft__event_wake(int32_t *epoch, int32_t n) {
+  /* Pairs with (W): we see the waiter, or it sees what we published. */
+  if (weft__load(epoch + 1) == 0) return;
+  weft__add(epoch, 1);
+  weft__notify(epoch, n);
+}
+
+/* A blocking form from a try_ form, as WEFT__BLOCK, for a count of waiters. */
+#define WEFT__EVENT_BLOCK(attempt, epoch, pass, timeout)              \\
+  do {                                                                \\
+    int result;                                                       \\
+    if (!weft__may_block()) return EPERM;                             \\
+    if ((result = (attempt)) != EBUSY) return result;                 \\
+    for (int i = (timeout) != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) { \\
+      weft__relax();                                                  \\
+      if ((result = (attempt)) != EBUSY) return result;               \\
+    }                                                                 \\
+    int64_t deadline = weft__deadline(timeout);                       \\
+    while (result == EBUSY) {                                         \\
+      int outcome = WEFT__NOT_EQUAL;                                  \\
+      weft__add((epoch) + 1, 1); /* (W) announce, then look again */  \\
+      int32_t seen = weft__load(epoch);                               \\
+      if ((result = (attempt)) == EBUSY)                              \\
+        outcome = weft__sleep(epoch, seen, deadline, WEFT__LOOK);     \\
+      weft__add((epoch) + 1, -1);                                     \\
+      if (outcome != WEFT__TIMED_OUT) continue;                       \\
+      if ((result = (attempt)) == EBUSY) result = ETIMEDOUT;          \\
+    }                                                                 \\
+    pass(q);                                                          \\
+    return result;                                                    \\
+  } while (0)
+
 /* ---- mpmc_queue (primitives/mpmc_queue.ts) --------------------------------- */
 
 #define WEFT_MPMC_QUEUE_CLOSED_BIT 1
@@ -1254,14 +1590,6 @@ static inline void weft__mpmc_free(weft_mpmc_queue *q, int32_t ticket) {
               weft__plus(ticket, q->capacity * WEFT_MPMC_QUEUE_ONE));
 }
 
-/* Wakes up to \`n\` sleepers at an end, if there are any. */
-static inline void weft__mpmc_wake(int32_t *epoch, int32_t n) {
-  /* Pairs with (W): we see the waiter, or it sees what we published. */
-  if (weft__load(epoch + 1) == 0) return;
-  weft__add(epoch, 1);
-  weft__notify(epoch, n);
-}
-
 /*
  * Appends up to \`n\` elements that lie one behind the other at \`src\`, as far as
  * there is room. How many, or -EPIPE if the queue was closed, or -EINVAL if n
@@ -1282,7 +1610,7 @@ static inline int32_t weft_mpmc_queue_try_push_many(weft_mpmc_queue *q,
     weft__copy(weft__mpmc_slot(q, ticket) + 1, words + i * per, per);
     weft__mpmc_publish(q, ticket);
   }
-  weft__mpmc_wake(&q->pop_epoch, count);
+  weft__event_wake(&q->pop_epoch, count);
   return count;
 }
 
@@ -1305,7 +1633,7 @@ static inline int32_t weft_mpmc_queue_try_pop_many(weft_mpmc_queue *q,
     weft__copy(words + i * per, weft__mpmc_slot(q, ticket) + 1, per);
     weft__mpmc_free(q, ticket);
   }
-  weft__mpmc_wake(&q->push_epoch, count);
+  weft__event_wake(&q->push_epoch, count);
   return count;
 }
 
@@ -1331,7 +1659,7 @@ static inline int weft_mpmc_queue_try_push_int(weft_mpmc_queue *q,
   if (count <= 0) return count == 0 ? EBUSY : -count;
   weft__mpmc_slot(q, ticket)[1] = value; /* published by (P) */
   weft__mpmc_publish(q, ticket);
-  weft__mpmc_wake(&q->pop_epoch, 1);
+  weft__event_wake(&q->pop_epoch, 1);
   return 0;
 }
 
@@ -1344,7 +1672,7 @@ static inline int weft_mpmc_queue_try_pop_int(weft_mpmc_queue *q,
   if (count <= 0) return count == 0 ? EBUSY : -count;
   *value = weft__mpmc_slot(q, ticket)[1]; /* published by (P) */
   weft__mpmc_free(q, ticket);
-  weft__mpmc_wake(&q->push_epoch, 1);
+  weft__event_wake(&q->push_epoch, 1);
   return 0;
 }
 
@@ -1360,7 +1688,7 @@ static inline void *weft_mpmc_queue_reserve(weft_mpmc_queue *q) {
    as nobody else changes it. */
 static inline void weft_mpmc_queue_commit(weft_mpmc_queue *q, void *slot) {
   weft__mpmc_publish(q, weft__load((int32_t *)slot - 1));
-  weft__mpmc_wake(&q->pop_epoch, 1);
+  weft__event_wake(&q->pop_epoch, 1);
 }
 
 /* Claims the oldest element, or NULL if there is none: read it there, then
@@ -1375,7 +1703,7 @@ static inline void *weft_mpmc_queue_peek(weft_mpmc_queue *q) {
 static inline void weft_mpmc_queue_consume(weft_mpmc_queue *q, void *slot) {
   int32_t turn = weft__load((int32_t *)slot - 1);
   weft__mpmc_free(q, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED));
-  weft__mpmc_wake(&q->push_epoch, 1);
+  weft__event_wake(&q->push_epoch, 1);
 }
 
 /*
@@ -1385,70 +1713,45 @@ static inline void weft_mpmc_queue_consume(weft_mpmc_queue *q, void *slot) {
 static inline void weft__mpmc_pass_push(weft_mpmc_queue *q) {
   int32_t tail = weft__load(&q->tail);
   if (tail & WEFT_MPMC_QUEUE_CLOSED_BIT)
-    weft__mpmc_wake(&q->push_epoch, WEFT__ALL);
+    weft__event_wake(&q->push_epoch, WEFT__ALL);
   else if (weft__load(weft__mpmc_slot(q, tail)) == tail)
-    weft__mpmc_wake(&q->push_epoch, 1);
+    weft__event_wake(&q->push_epoch, 1);
 }
 
 static inline void weft__mpmc_pass_pop(weft_mpmc_queue *q) {
   int32_t head = weft__load(&q->head);
   if (weft__load(&q->tail) == (head | WEFT_MPMC_QUEUE_CLOSED_BIT))
-    weft__mpmc_wake(&q->pop_epoch, WEFT__ALL);
+    weft__event_wake(&q->pop_epoch, WEFT__ALL);
   else if (weft__load(weft__mpmc_slot(q, head)) ==
            weft__plus(head, WEFT_MPMC_QUEUE_FILLED))
-    weft__mpmc_wake(&q->pop_epoch, 1);
+    weft__event_wake(&q->pop_epoch, 1);
 }
-
-/* A blocking form from a try_ form, as WEFT__BLOCK, for a count of waiters. */
-#define WEFT__MPMC_BLOCK(attempt, epoch, pass, timeout)               \\
-  do {                                                                \\
-    int result;                                                       \\
-    if (!weft__may_block()) return EPERM;                             \\
-    if ((result = (attempt)) != EBUSY) return result;                 \\
-    for (int i = (timeout) != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) { \\
-      weft__relax();                                                  \\
-      if ((result = (attempt)) != EBUSY) return result;               \\
-    }                                                                 \\
-    int64_t deadline = weft__deadline(timeout);                       \\
-    while (result == EBUSY) {                                         \\
-      int outcome = WEFT__NOT_EQUAL;                                  \\
-      weft__add((epoch) + 1, 1); /* (W) announce, then look again */  \\
-      int32_t seen = weft__load(epoch);                               \\
-      if ((result = (attempt)) == EBUSY)                              \\
-        outcome = weft__sleep(epoch, seen, deadline, WEFT__LOOK);     \\
-      weft__add((epoch) + 1, -1);                                     \\
-      if (outcome != WEFT__TIMED_OUT) continue;                       \\
-      if ((result = (attempt)) == EBUSY) result = ETIMEDOUT;          \\
-    }                                                                 \\
-    pass(q);                                                          \\
-    return result;                                                    \\
-  } while (0)
 
 /* As try_push, blocking up to \`timeout\` ns; ETIMEDOUT if no room came free. */
 static inline int weft_mpmc_queue_push(weft_mpmc_queue *q, const void *src,
                                        int64_t timeout) {
-  WEFT__MPMC_BLOCK(weft_mpmc_queue_try_push(q, src), &q->push_epoch,
+  WEFT__EVENT_BLOCK(weft_mpmc_queue_try_push(q, src), &q->push_epoch,
                    weft__mpmc_pass_push, timeout);
 }
 
 /* As try_pop, blocking up to \`timeout\` ns; ETIMEDOUT if nothing came. */
 static inline int weft_mpmc_queue_pop(weft_mpmc_queue *q, void *dst,
                                       int64_t timeout) {
-  WEFT__MPMC_BLOCK(weft_mpmc_queue_try_pop(q, dst), &q->pop_epoch,
+  WEFT__EVENT_BLOCK(weft_mpmc_queue_try_pop(q, dst), &q->pop_epoch,
                    weft__mpmc_pass_pop, timeout);
 }
 
 /* As try_push_int, blocking up to \`timeout\` ns. */
 static inline int weft_mpmc_queue_push_int(weft_mpmc_queue *q, int32_t value,
                                            int64_t timeout) {
-  WEFT__MPMC_BLOCK(weft_mpmc_queue_try_push_int(q, value), &q->push_epoch,
+  WEFT__EVENT_BLOCK(weft_mpmc_queue_try_push_int(q, value), &q->push_epoch,
                    weft__mpmc_pass_push, timeout);
 }
 
 /* As try_pop_int, blocking up to \`timeout\` ns. */
 static inline int weft_mpmc_queue_pop_int(weft_mpmc_queue *q, int32_t *value,
                                           int64_t timeout) {
-  WEFT__MPMC_BLOCK(weft_mpmc_queue_try_pop_int(q, value), &q->pop_epoch,
+  WEFT__EVENT_BLOCK(weft_mpmc_queue_try_pop_int(q, value), &q->pop_epoch,
                    weft__mpmc_pass_pop, timeout);
 }
 
@@ -1458,8 +1761,554 @@ static inline void weft_mpmc_queue_close(weft_mpmc_queue *q) {
   if (weft__or(&q->tail, WEFT_MPMC_QUEUE_CLOSED_BIT) &
       WEFT_MPMC_QUEUE_CLOSED_BIT)
     return;
-  weft__mpmc_wake(&q->pop_epoch, WEFT__ALL);
-  weft__mpmc_wake(&q->push_epoch, WEFT__ALL);
+  weft__event_wake(&q->pop_epoch, WEFT__ALL);
+  weft__event_wake(&q->push_epoch, WEFT__ALL);
+}
+
+/* ---- lock_free_queue (primitives/lock_free_queue.ts) ------------------------ */
+
+/* In an entry that is not FILLED: no ticket is given out from here on. */
+#define WEFT_LOCK_FREE_QUEUE_CLOSED 1
+/* The fewest entries of a ring, so that small queues suit several agents. */
+#define WEFT__LOCK_FREE_FEWEST 16
+/* The notes of the next tickets are renewed once in so many. */
+#define WEFT__LOCK_FREE_NOTED 4
+
+/* What a ring answers instead of a slot. */
+enum { WEFT__LOCK_FREE_NONE = -1, WEFT__LOCK_FREE_OVER = -2 };
+
+typedef struct {
+  int32_t magic;
+  int32_t capacity;
+  int32_t size;
+  int32_t seal;
+  int32_t _pad0[28];
+  int32_t tail; /* a ticket to push, not after the next */
+  int32_t _pad1[31];
+  int32_t head; /* a ticket to pop, not after the next */
+  int32_t _pad2[31];
+  int32_t free_tail; /* the same for the ring of free slots */
+  int32_t _pad3[31];
+  int32_t free_head;
+  int32_t _pad4[31];
+  int32_t pop_epoch; /* consumers sleep here */
+  int32_t pop_waiters;
+  int32_t _pad5[30];
+  int32_t push_epoch; /* producers sleep here */
+  int32_t push_waiters;
+  int32_t _pad6[30]; /* both rings' entries follow, and the slots */
+} weft_lock_free_queue;
+WEFT_WORD(lock_free_queue, magic, 0);
+WEFT_WORD(lock_free_queue, capacity, 1);
+WEFT_WORD(lock_free_queue, size, 2);
+WEFT_WORD(lock_free_queue, seal, 3);
+WEFT_WORD(lock_free_queue, tail, 32);
+WEFT_WORD(lock_free_queue, head, 64);
+WEFT_WORD(lock_free_queue, free_tail, 96);
+WEFT_WORD(lock_free_queue, free_head, 128);
+WEFT_WORD(lock_free_queue, pop_epoch, 160);
+WEFT_WORD(lock_free_queue, pop_waiters, 161);
+WEFT_WORD(lock_free_queue, push_epoch, 192);
+WEFT_WORD(lock_free_queue, push_waiters, 193);
+WEFT_LENGTH(lock_free_queue, 224);
+
+/* One of the two rings: its entries, and the words for its next tickets. */
+typedef struct {
+  int32_t *entries;
+  int32_t *tail;
+  int32_t *head;
+  int32_t filled; /* the number of entries, and FILLED in one */
+} weft__lock_free_ring;
+
+/* The entries of a ring: one more than there are slots. */
+static inline int32_t weft__lock_free_entries(int32_t capacity) {
+  int32_t entries = 2 * capacity;
+  return entries > WEFT__LOCK_FREE_FEWEST ? entries : WEFT__LOCK_FREE_FEWEST;
+}
+
+/* The ring of what is in the queue. */
+static inline weft__lock_free_ring weft__lock_free_ring_of_queue(
+    const weft_lock_free_queue *q) {
+  weft_lock_free_queue *at = (weft_lock_free_queue *)(uintptr_t)q;
+  weft__lock_free_ring ring = {(int32_t *)(at + 1), &at->tail, &at->head,
+                               weft__lock_free_entries(q->capacity)};
+  return ring;
+}
+
+/* The ring of free slots. */
+static inline weft__lock_free_ring weft__lock_free_ring_of_free(
+    weft_lock_free_queue *q) {
+  int32_t filled = weft__lock_free_entries(q->capacity);
+  weft__lock_free_ring ring = {(int32_t *)(q + 1) + filled, &q->free_tail,
+                               &q->free_head, filled};
+  return ring;
+}
+
+/* The bytes a queue of this configuration occupies; 0 if out of range. */
+static inline size_t weft_lock_free_queue_bytes(weft_queue_config config) {
+  int32_t capacity = weft__queue_capacity(config);
+  if (capacity == 0) return 0;
+  size_t entries = (size_t)weft__lock_free_entries(capacity);
+#if SIZE_MAX == UINT32_MAX
+  size_t slot = (size_t)config.size;
+  if (entries - 1 > (SIZE_MAX / 2) / slot || entries > SIZE_MAX / 32) return 0;
+#endif
+  return sizeof(weft_lock_free_queue) + 2 * entries * 4 +
+         (entries - 1) * (size_t)config.size;
+}
+
+/* The queue at \`at\`, or NULL: see weft_attach_error. */
+static inline weft_lock_free_queue *weft_lock_free_queue_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_lock_free_queue) != NULL) return NULL;
+  return (weft_lock_free_queue *)at;
+}
+
+/* Makes a region that nobody uses yet an empty queue; NULL if the
+   configuration, or the place, is out of range. */
+static inline weft_lock_free_queue *weft_lock_free_queue_init(
+    void *at, weft_queue_config config) {
+  weft_lock_free_queue *q = (weft_lock_free_queue *)at;
+  size_t bytes = weft_lock_free_queue_bytes(config);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  q->capacity = weft__queue_capacity(config);
+  q->size = config.size;
+  q->seal = weft__seal(WEFT_KIND_lock_free_queue, q->capacity, q->size);
+  weft__lock_free_ring free = weft__lock_free_ring_of_free(q);
+  for (int32_t i = 0; i < free.filled - 1; i++)
+    free.entries[i] = free.filled | i;
+  q->free_tail = free.filled - 1;
+  weft__store(&q->magic, weft__magic(WEFT_KIND_lock_free_queue));
+  return q;
+}
+
+/* Elements the queue holds at most. */
+static inline int32_t weft_lock_free_queue_capacity(
+    const weft_lock_free_queue *q) {
+  return q->capacity;
+}
+
+/* Bytes an element has. */
+static inline int32_t weft_lock_free_queue_element_size(
+    const weft_lock_free_queue *q) {
+  return q->size;
+}
+
+/* How many agents may be in the midst of an operation at once. */
+static inline int32_t weft_lock_free_queue_agents(
+    const weft_lock_free_queue *q) {
+  const int32_t fewest = WEFT__LOCK_FREE_FEWEST / 2;
+  return q->capacity > fewest ? q->capacity : fewest;
+}
+
+static inline int32_t *weft__lock_free_slot(weft_lock_free_queue *q,
+                                            int32_t slot) {
+  return (int32_t *)(q + 1) +
+         2 * (size_t)weft__lock_free_entries(q->capacity) +
+         (size_t)slot * (size_t)(q->size / 4);
+}
+
+/* The word of a ticket's entry. */
+static inline int32_t *weft__lock_free_entry(weft__lock_free_ring ring,
+                                             int32_t ticket) {
+  return ring.entries + (ticket & (ring.filled - 1));
+}
+
+/* The entry of a ticket before it is put in. */
+static inline int32_t weft__lock_free_lap(weft__lock_free_ring ring,
+                                          int32_t ticket) {
+  return (int32_t)(((uint32_t)ticket & (uint32_t)-ring.filled) << 1);
+}
+
+/* How many laps \`entry\` is after that of \`ticket\`, in tickets. */
+static inline int32_t weft__lock_free_ahead(weft__lock_free_ring ring,
+                                            int32_t entry, int32_t ticket) {
+  int32_t lap = entry & (-2 * ring.filled);
+  return weft__minus(lap, weft__lock_free_lap(ring, ticket)) >> 1;
+}
+
+/* A later ticket to put in at, as \`entry\` is no longer free for this one. */
+static inline int32_t weft__lock_free_after_put(weft__lock_free_ring ring,
+                                                int32_t ticket,
+                                                int32_t entry) {
+  int32_t ahead = weft__lock_free_ahead(ring, entry, ticket);
+  if (ahead < 0) return weft__load(ring.tail); /* a stale look */
+  /* The entry's own ticket is put in, or that of the lap before. */
+  int32_t put = entry & ring.filled ? ahead : ahead - ring.filled;
+  return weft__plus(ticket, put + 1);
+}
+
+/* A later ticket to take, as this one's \`entry\` was taken. */
+static inline int32_t weft__lock_free_after_take(weft__lock_free_ring ring,
+                                                 int32_t ticket,
+                                                 int32_t entry) {
+  int32_t ahead = weft__lock_free_ahead(ring, entry, ticket);
+  if (ahead < 0) return weft__load(ring.head);
+  if (ahead == 0) return ticket; /* put in just now */
+  return weft__plus(ticket, ahead - ring.filled + 1);
+}
+
+/* Notes that all tickets before this one are done: others begin here. */
+static inline void weft__lock_free_note(int32_t *note, int32_t ticket) {
+  int32_t noted = weft__hint(note);
+  if (weft__minus(ticket, noted) <= 0) return;
+  weft__compare_exchange(note, noted, ticket);
+}
+
+/* Whether a ticket of the queue that was put in is taken, too. */
+static inline bool weft__lock_free_is_taken(weft__lock_free_ring ring,
+                                            int32_t ticket) {
+  int32_t *at = weft__lock_free_entry(ring, ticket);
+  /* Once taken, always taken: only the other answer needs a second look. */
+  return weft__lock_free_ahead(ring, weft__hint(at), ticket) > 0 ||
+         weft__lock_free_ahead(ring, weft__load(at), ticket) > 0;
+}
+
+/* 0 if there is room to push, NONE if the queue is full, or OVER. */
+static inline int32_t weft__lock_free_room(const weft_lock_free_queue *q) {
+  weft__lock_free_ring ring = weft__lock_free_ring_of_queue(q);
+  for (int32_t ticket = weft__hint(ring.tail);;) {
+    int32_t *at = weft__lock_free_entry(ring, ticket);
+    int32_t free = weft__lock_free_lap(ring, ticket);
+    int32_t entry = weft__hint(at); /* the exchange that puts in checks it */
+    if (entry == free) {
+      if (weft__lock_free_is_taken(ring, weft__minus(ticket, q->capacity)))
+        return 0;
+      entry = weft__load(at); /* full, unless closed before */
+      if (entry == free) return WEFT__LOCK_FREE_NONE;
+    }
+    if (entry == (free | WEFT_LOCK_FREE_QUEUE_CLOSED))
+      return WEFT__LOCK_FREE_OVER;
+    ticket = weft__lock_free_after_put(ring, ticket, entry);
+  }
+}
+
+/* Puts a slot into a ring: 0, NONE if \`capacity\` slots are in it (0: however
+   many), or OVER if it is closed. */
+static inline int32_t weft__lock_free_put(weft__lock_free_ring ring,
+                                          int32_t slot, int32_t capacity) {
+  for (int32_t ticket = weft__hint(ring.tail);;) { /* the entry tells more */
+    int32_t *at = weft__lock_free_entry(ring, ticket);
+    int32_t free = weft__lock_free_lap(ring, ticket);
+    int32_t entry = weft__hint(at); /* the exchange below checks it */
+    if (entry == free) {
+      if (capacity > 0 &&
+          !weft__lock_free_is_taken(ring, weft__minus(ticket, capacity))) {
+        entry = weft__load(at); /* full, unless closed before */
+        if (entry == free) return WEFT__LOCK_FREE_NONE;
+      } else {
+        int32_t put = free | ring.filled | slot;
+        entry = weft__compare_exchange(at, free, put);
+        if (entry == free) {
+          if ((ticket & (WEFT__LOCK_FREE_NOTED - 1)) == 0)
+            weft__lock_free_note(ring.tail, weft__plus(ticket, 1));
+          return 0;
+        }
+      }
+    }
+    if (entry == (free | WEFT_LOCK_FREE_QUEUE_CLOSED))
+      return WEFT__LOCK_FREE_OVER;
+    ticket = weft__lock_free_after_put(ring, ticket, entry);
+  }
+}
+
+/* Takes a slot out of a ring, or NONE if it is empty, or OVER. */
+static inline int32_t weft__lock_free_take(weft__lock_free_ring ring) {
+  const int32_t mask = ring.filled - 1;
+  for (int32_t ticket = weft__hint(ring.head);;) {
+    int32_t *at = weft__lock_free_entry(ring, ticket);
+    int32_t free = weft__lock_free_lap(ring, ticket);
+    int32_t closed = free | WEFT_LOCK_FREE_QUEUE_CLOSED;
+    int32_t entry = weft__hint(at); /* what follows checks it */
+    if ((entry & ~mask) == (free | ring.filled)) {
+      int32_t taken = weft__plus(free, 2 * ring.filled);
+      int32_t seen = weft__compare_exchange(at, entry, taken);
+      if (seen == entry) {
+        if ((ticket & (WEFT__LOCK_FREE_NOTED - 1)) == 0)
+          weft__lock_free_note(ring.head, weft__plus(ticket, 1));
+        return entry & mask;
+      }
+      entry = seen;
+    } else if (entry == free || entry == closed) {
+      entry = weft__load(at);
+      if (entry == free) return WEFT__LOCK_FREE_NONE;
+      if (entry == closed) return WEFT__LOCK_FREE_OVER;
+    }
+    ticket = weft__lock_free_after_take(ring, ticket, entry);
+  }
+}
+
+/* The first ticket of a ring that is not taken. */
+static inline int32_t weft__lock_free_front(weft__lock_free_ring ring) {
+  for (int32_t ticket = weft__load(ring.head);;) {
+    int32_t entry = weft__load(weft__lock_free_entry(ring, ticket));
+    if (weft__lock_free_ahead(ring, entry, ticket) == 0) return ticket;
+    ticket = weft__lock_free_after_take(ring, ticket, entry);
+  }
+}
+
+/* Slots in a ring. */
+static inline int32_t weft__lock_free_count(weft__lock_free_ring ring) {
+  int32_t front = weft__lock_free_front(ring);
+  for (int32_t ticket = weft__load(ring.tail);;) {
+    int32_t entry = weft__load(weft__lock_free_entry(ring, ticket));
+    int32_t state = weft__minus(entry, weft__lock_free_lap(ring, ticket));
+    if (state == 0 || state == WEFT_LOCK_FREE_QUEUE_CLOSED) {
+      int32_t count = weft__minus(ticket, front);
+      if (count < 0) return 0;
+      return count < ring.filled ? count : ring.filled - 1;
+    }
+    ticket = weft__lock_free_after_put(ring, ticket, entry);
+  }
+}
+
+/* Elements in the queue; a moment later it may be another number. */
+static inline int32_t weft_lock_free_queue_size(
+    const weft_lock_free_queue *q) {
+  return weft__lock_free_count(weft__lock_free_ring_of_queue(q));
+}
+
+/* Whether close was called; elements may still be in the queue. */
+static inline bool weft_lock_free_queue_closed(const weft_lock_free_queue *q) {
+  return weft__lock_free_room(q) == WEFT__LOCK_FREE_OVER;
+}
+
+/* A free slot to push with, or NONE if the queue is full, or OVER. */
+static inline int32_t weft__lock_free_claim(weft_lock_free_queue *q) {
+  int32_t room = weft__lock_free_room(q);
+  if (room != 0) return room;
+  return weft__lock_free_take(weft__lock_free_ring_of_free(q));
+}
+
+/* Gives a slot to those who push. */
+static inline void weft__lock_free_give_back(weft_lock_free_queue *q,
+                                             int32_t slot) {
+  weft__lock_free_put(weft__lock_free_ring_of_free(q), slot, 0);
+}
+
+/* (P) Publishes a slot: 0; or NONE or OVER, and the slot is free. */
+static inline int32_t weft__lock_free_append(weft_lock_free_queue *q,
+                                             int32_t slot, int32_t capacity) {
+  int32_t result =
+      weft__lock_free_put(weft__lock_free_ring_of_queue(q), slot, capacity);
+  if (result != 0) weft__lock_free_give_back(q, slot);
+  return result;
+}
+
+/* What a try_ form answers where a ring answered \`result\`. */
+static inline int weft__lock_free_error(int32_t result) {
+  return result == WEFT__LOCK_FREE_OVER ? EPIPE : EBUSY;
+}
+
+/*
+ * Appends up to \`n\` elements that lie one behind the other at \`src\`, as far as
+ * there is room. How many, or -EPIPE if the queue was closed, or -EINVAL if n
+ * is below 0. Lock-free.
+ */
+static inline int32_t weft_lock_free_queue_try_push_many(
+    weft_lock_free_queue *q, const void *src, int32_t n) {
+  if (n < 0) return -EINVAL;
+  const int32_t *words = (const int32_t *)src;
+  int32_t per = q->size / 4;
+  int32_t count = 0;
+  int32_t result = 0;
+  for (; count < n; count++) {
+    int32_t slot = result = weft__lock_free_claim(q);
+    if (slot < 0) break;
+    weft__copy(weft__lock_free_slot(q, slot), words + (size_t)(count * per),
+               per);
+    result = weft__lock_free_append(q, slot, q->capacity);
+    if (result < 0) break;
+  }
+  if (count > 0) weft__event_wake(&q->pop_epoch, count);
+  return count == 0 && result == WEFT__LOCK_FREE_OVER ? -EPIPE : count;
+}
+
+/*
+ * Moves up to \`n\` of the oldest elements to \`dst\`, one behind the other. How
+ * many, or -EPIPE if the queue was closed and is empty, or -EINVAL if n is
+ * below 0. Lock-free.
+ */
+static inline int32_t weft_lock_free_queue_try_pop_many(
+    weft_lock_free_queue *q, void *dst, int32_t n) {
+  if (n < 0) return -EINVAL;
+  int32_t *words = (int32_t *)dst;
+  int32_t per = q->size / 4;
+  int32_t count = 0;
+  int32_t slot = 0;
+  for (; count < n; count++) {
+    slot = weft__lock_free_take(weft__lock_free_ring_of_queue(q));
+    if (slot < 0) break;
+    weft__copy(words + (size_t)(count * per), weft__lock_free_slot(q, slot),
+               per);
+    weft__lock_free_give_back(q, slot);
+  }
+  if (count > 0) weft__event_wake(&q->push_epoch, count);
+  return count == 0 && slot == WEFT__LOCK_FREE_OVER ? -EPIPE : count;
+}
+
+/* Appends the element at \`src\`: 0, EBUSY if the queue is full, or EPIPE. */
+static inline int weft_lock_free_queue_try_push(weft_lock_free_queue *q,
+                                                const void *src) {
+  int32_t count = weft_lock_free_queue_try_push_many(q, src, 1);
+  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+}
+
+/* Moves the oldest element to \`dst\`: 0, EBUSY if there is none, or EPIPE. */
+static inline int weft_lock_free_queue_try_pop(weft_lock_free_queue *q,
+                                               void *dst) {
+  int32_t count = weft_lock_free_queue_try_pop_many(q, dst, 1);
+  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+}
+
+/* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */
+static inline int weft_lock_free_queue_try_push_int(weft_lock_free_queue *q,
+                                                    int32_t value) {
+  if (q->size != 4) return EINVAL;
+  int32_t slot = weft__lock_free_claim(q);
+  if (slot < 0) return weft__lock_free_error(slot);
+  *weft__lock_free_slot(q, slot) = value; /* published by (P) */
+  int32_t result = weft__lock_free_append(q, slot, q->capacity);
+  if (result < 0) return weft__lock_free_error(result);
+  weft__event_wake(&q->pop_epoch, 1);
+  return 0;
+}
+
+/* Takes the oldest 4-byte element; EINVAL if elements are not 4 bytes. */
+static inline int weft_lock_free_queue_try_pop_int(weft_lock_free_queue *q,
+                                                   int32_t *value) {
+  if (q->size != 4) return EINVAL;
+  int32_t slot = weft__lock_free_take(weft__lock_free_ring_of_queue(q));
+  if (slot < 0) return weft__lock_free_error(slot);
+  *value = *weft__lock_free_slot(q, slot); /* published by (P) */
+  weft__lock_free_give_back(q, slot);
+  weft__event_wake(&q->push_epoch, 1);
+  return 0;
+}
+
+/* A slot to write an element into, or NULL if the queue is full or closed:
+   write it there, then commit. */
+static inline void *weft_lock_free_queue_reserve(weft_lock_free_queue *q) {
+  int32_t slot = weft__lock_free_claim(q);
+  return slot < 0 ? NULL : weft__lock_free_slot(q, slot);
+}
+
+static inline int32_t weft__lock_free_number(weft_lock_free_queue *q,
+                                             const void *slot) {
+  const int32_t *first = weft__lock_free_slot(q, 0);
+  return (int32_t)(((const int32_t *)slot - first) / (q->size / 4));
+}
+
+/* Appends the element in the slot that was reserved, for which there is always
+   room; EPIPE if the queue was closed. */
+static inline int weft_lock_free_queue_commit(weft_lock_free_queue *q,
+                                              void *slot) {
+  int32_t number = weft__lock_free_number(q, slot);
+  if (weft__lock_free_append(q, number, 0) != 0) return EPIPE;
+  weft__event_wake(&q->pop_epoch, 1);
+  return 0;
+}
+
+/* Takes the oldest element in place, or NULL if there is none: read it there,
+   then consume. */
+static inline void *weft_lock_free_queue_peek(weft_lock_free_queue *q) {
+  int32_t slot = weft__lock_free_take(weft__lock_free_ring_of_queue(q));
+  return slot < 0 ? NULL : weft__lock_free_slot(q, slot);
+}
+
+/* Is done with the element that was peeked at. */
+static inline void weft_lock_free_queue_consume(weft_lock_free_queue *q,
+                                                void *slot) {
+  weft__lock_free_give_back(q, weft__lock_free_number(q, slot));
+  weft__event_wake(&q->push_epoch, 1);
+}
+
+/* A waiter that gave up may have used up a wake. */
+static inline void weft__lock_free_pass_push(weft_lock_free_queue *q) {
+  int32_t room = weft__lock_free_room(q);
+  if (room == WEFT__LOCK_FREE_NONE) return;
+  weft__event_wake(&q->push_epoch, room == 0 ? 1 : WEFT__ALL);
+}
+
+static inline void weft__lock_free_pass_pop(weft_lock_free_queue *q) {
+  if (weft_lock_free_queue_size(q) > 0)
+    weft__event_wake(&q->pop_epoch, 1);
+  else if (weft_lock_free_queue_closed(q))
+    weft__event_wake(&q->pop_epoch, WEFT__ALL);
+}
+
+/* As try_push, blocking up to \`timeout\` ns; ETIMEDOUT if no room came free. */
+static inline int weft_lock_free_queue_push(weft_lock_free_queue *q,
+                                            const void *src,
+                                            int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft_lock_free_queue_try_push(q, src), &q->push_epoch,
+                    weft__lock_free_pass_push, timeout);
+}
+
+/* As try_pop, blocking up to \`timeout\` ns; ETIMEDOUT if nothing came. */
+static inline int weft_lock_free_queue_pop(weft_lock_free_queue *q, void *dst,
+                                           int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft_lock_free_queue_try_pop(q, dst), &q->pop_epoch,
+                    weft__lock_free_pass_pop, timeout);
+}
+
+/* As try_push_int, blocking up to \`timeout\` ns. */
+static inline int weft_lock_free_queue_push_int(weft_lock_free_queue *q,
+                                                int32_t value,
+                                                int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft_lock_free_queue_try_push_int(q, value),
+                    &q->push_epoch, weft__lock_free_pass_push, timeout);
+}
+
+/* As try_pop_int, blocking up to \`timeout\` ns. */
+static inline int weft_lock_free_queue_pop_int(weft_lock_free_queue *q,
+                                               int32_t *value,
+                                               int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft_lock_free_queue_try_pop_int(q, value), &q->pop_epoch,
+                    weft__lock_free_pass_pop, timeout);
+}
+
+/* Closes the queue for good: pushes fail from now on, pops take what is there
+   and then fail, and every sleeper wakes. */
+static inline void weft_lock_free_queue_close(weft_lock_free_queue *q) {
+  weft__lock_free_ring ring = weft__lock_free_ring_of_queue(q);
+  for (int32_t ticket = weft__hint(ring.tail);;) {
+    int32_t *at = weft__lock_free_entry(ring, ticket);
+    int32_t free = weft__lock_free_lap(ring, ticket);
+    int32_t closed = free | WEFT_LOCK_FREE_QUEUE_CLOSED;
+    int32_t seen = weft__compare_exchange(at, free, closed);
+    if (seen == free || seen == closed) break;
+    ticket = weft__lock_free_after_put(ring, ticket, seen);
+  }
+  weft__event_wake(&q->pop_epoch, WEFT__ALL);
+  weft__event_wake(&q->push_epoch, WEFT__ALL);
+}
+
+/*
+ * Gets back the slots of agents that were terminated in the midst of an
+ * operation; answers how many. Only for a moment in which no agent is in one,
+ * or has a slot reserved or an element peeked at: their slots would be given
+ * to others.
+ */
+static inline int32_t weft_lock_free_queue_repair(weft_lock_free_queue *q) {
+  weft__lock_free_ring ring = weft__lock_free_ring_of_queue(q);
+  weft__lock_free_ring free = weft__lock_free_ring_of_free(q);
+  const int32_t n = ring.filled;
+  int32_t before = weft__lock_free_count(free);
+  for (int32_t i = 0; i < n; i++) free.entries[i] = 1; /* slot i is free */
+  int32_t ticket = weft__lock_free_front(ring);
+  for (int32_t left = weft__lock_free_count(ring); left > 0; left--) {
+    free.entries[*weft__lock_free_entry(ring, ticket) & (n - 1)] = 0;
+    ticket = weft__plus(ticket, 1);
+  }
+  int32_t count = 0;
+  for (int32_t slot = 0; slot < n - 1; slot++)
+    if (free.entries[slot] == 1) free.entries[count++] = n | slot;
+  for (int32_t i = count; i < n; i++) free.entries[i] = 0;
+  weft__store(&q->free_head, 0);
+  weft__store(&q->free_tail, count);
+  if (count > before) weft__event_wake(&q->push_epoch, count - before);
+  return count - before;
 }
 
 /* ---- work_counter (primitives/work_counter.ts) ------------------------------ */

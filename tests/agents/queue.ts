@@ -2,6 +2,7 @@
 import {
   ClosedError,
   type Handle,
+  LockFreeQueue,
   MpmcQueue,
   type Queue,
   SpscQueue,
@@ -132,9 +133,11 @@ async function hastily(
 
 const self = await hello<QueueJob>();
 const { handle, end, manner } = self.data;
-const queue = handle.kind === "spsc_queue"
+const queue: Queue<string> = handle.kind === "spsc_queue"
   ? SpscQueue.from(handle)
-  : MpmcQueue.from(handle);
+  : handle.kind === "mpmc_queue"
+  ? MpmcQueue.from(handle)
+  : LockFreeQueue.from(handle);
 self.post("up");
 await self.next(); // go
 self.post(

@@ -1,5 +1,7 @@
 import type { Scenarios } from "./_scenario.ts";
+import { event } from "./event.ts";
 import { latch } from "./latch.ts";
+import { lock_free_queue } from "./lock_free_queue.ts";
 import { mpmc_queue } from "./mpmc_queue.ts";
 import { mutex } from "./mutex.ts";
 import { semaphore } from "./semaphore.ts";
@@ -10,8 +12,10 @@ import { work_counter } from "./work_counter.ts";
 export const all: Readonly<Record<string, Scenarios>> = {
   mutex,
   semaphore,
+  event,
   latch,
   spsc_queue,
   mpmc_queue,
+  lock_free_queue,
   work_counter,
 };

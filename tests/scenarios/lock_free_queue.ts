@@ -137,7 +137,8 @@ export const lock_free_queue = (weft: Weft): Scenario[] => [
     name: "two producers, one consumer",
     spec: queue(weft, 2),
     agents: [[["tryPush", 1]], [["tryPush", 2]], [["tryPop"], ["tryPop"]]],
-    deep: true,
+    options: { states: 100_000 },
+    sampled: true,
   },
   {
     name: "close meets a push and a pop",
@@ -161,6 +162,8 @@ export const lock_free_queue = (weft: Weft): Scenario[] => [
     name: "two sleep until close",
     spec: queue(weft, 1),
     agents: [[["pop"]], [["popFor"]], [["close"]]],
+    options: { states: 100_000 },
+    sampled: true,
   },
   {
     name: "one sleeps until there is room",

@@ -1,0 +1,31 @@
+import { type Handle, LockFreeQueue, MpmcQueue, type Queue } from "../mod.ts";
+import type { Did, Run } from "./contest.ts";
+
+/** What each thread is given. */
+interface End {
+  queue: Handle;
+  /** Elements this thread pushes, or pops, each turn. */
+  n: number;
+}
+
+const open = (handle: Handle): Queue<string> =>
+  handle.kind === "mpmc_queue"
+    ? MpmcQueue.from(handle)
+    : LockFreeQueue.from(handle);
+
+export function push({ queue, n }: End): Run {
+  const q = open(queue);
+  return (): Did => {
+    for (let i = 0; i < n; i++) q.pushInt(i);
+    return { ops: n };
+  };
+}
+
+export function pop({ queue, n }: End): Run {
+  const q = open(queue);
+  return (): Did => {
+    let sum = 0;
+    for (let i = 0; i < n; i++) sum = sum + q.popInt()! | 0;
+    return { ops: 0, sum };
+  };
+}

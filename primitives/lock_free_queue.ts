@@ -1,0 +1,597 @@
+/**
+ * A bounded queue, many producers to many consumers, that no agent can block.
+ *
+ * @module
+ */
+
+import { LAYOUT } from "./_layout.ts";
+import type { Elements } from "./_elements.ts";
+import { announce, wake, withdraw } from "./_event_count.ts";
+import {
+  ClosedError,
+  type End,
+  Queue,
+  type QueueConfig,
+  queueConfig,
+} from "./_queue.ts";
+import {
+  allocate,
+  attach,
+  format,
+  type Handle,
+  inRange,
+  type Memory,
+  opened,
+} from "./_region.ts";
+import type { Sleep } from "./_wait.ts";
+
+export type { Elements } from "./_elements.ts";
+export { ClosedError, Queue, type QueueConfig } from "./_queue.ts";
+export { type Handle, type Memory, Region } from "./_region.ts";
+export type { AsyncOptions } from "./_wait.ts";
+
+const CAPACITY = LAYOUT.lock_free_queue.capacity;
+const SIZE = LAYOUT.lock_free_queue.size;
+const POP_EPOCH = LAYOUT.lock_free_queue.pop_epoch;
+const PUSH_EPOCH = LAYOUT.lock_free_queue.push_epoch;
+const ENTRIES = LAYOUT.lock_free_queue.length;
+
+/** The two rings, by the word where their next ticket to put in is noted. */
+const QUEUE = LAYOUT.lock_free_queue.tail;
+const FREE = LAYOUT.lock_free_queue.free_tail;
+/** From there to the word for the next ticket to take out. */
+const HEAD = LAYOUT.lock_free_queue.head - QUEUE;
+
+/** In an entry that is not FILLED: no ticket is given out from here on. */
+const CLOSED = 1;
+/** The fewest entries of a ring, so that small queues suit several agents. */
+const FEWEST = 16;
+/** The notes of the next tickets are renewed once in so many. */
+const NOTED = 4;
+
+/** No answer of `#take` and `#look` is a slot. */
+const NONE = -1;
+const OVER = -2;
+
+/** How a queue is made. */
+export interface LockFreeQueueConfig extends QueueConfig {
+  /**
+   * Agents that will use it at the same time; refused if they are more than
+   * the capacity allows, which is the larger of 8 and the capacity.
+   */
+  readonly agents?: number;
+}
+
+/**
+ * A bounded queue, many producers to many consumers, truly lock-free: wherever
+ * an agent stops, or is terminated, the others go on.
+ *
+ * ```text
+ * word 0    magic      kind and layout version
+ * word 1    capacity   elements, a power of two
+ * word 2    size       bytes an element
+ * word 3    seal       check word over the configuration
+ * word 32   tail       a ticket to push, not after the next
+ * word 64   head       a ticket to pop, not after the next
+ * word 96   free_tail  the same for the ring of free slots
+ * word 128  free_head
+ * word 160  pop_epoch, pop_waiters    consumers sleep on the epoch; it
+ * word 192  push_epoch, push_waiters  changes when they shall look again
+ * word 224  n entries: the queue; n = 2 capacity, but at least 16
+ *           n entries: the ring of free slots
+ *           n - 1 slots: the elements
+ * ```
+ *
+ * An element lies in a slot of its own, and an entry names that slot. Ticket t
+ * has entry t mod n, in the lap t / n. With n = 2^k an entry has, from below,
+ * k bits for a slot, one bit FILLED, and 31 - k for the lap:
+ *
+ * ```text
+ * lap, not FILLED, 0   free for the put with this lap's ticket
+ * lap, not FILLED, 1   closed: there will be none
+ * lap, FILLED, slot    put in, for the take with this lap's ticket
+ * lap + 1, ...         taken
+ * ```
+ *
+ * One exchange of the whole entry is all that a put, a take or `close` does to
+ * a ring; the words `tail` and `head` only say where to begin looking.
+ *
+ * Invariant: tickets are put in one after the other, and taken one after the
+ * other: an agent comes to a ticket by having seen the one before it done.
+ * Linearizable, "empty", "full" and `close` included: an entry free for the
+ * first ticket not taken says "empty" by itself, and one that is not taken
+ * yet, `capacity` tickets before the first that is not put in, says "full".
+ * A batch is as many single operations. A reserved slot takes up no room, and
+ * `commit` always finds some: only it goes beyond `capacity`.
+ * Progress: the `try` forms, `reserve`, `commit`, `peek`, `consume` and `close`
+ * are lock-free. An agent terminated at any step keeps one slot at most, which
+ * is spare (and the element in it, if it was taking that): there are n - 1 for
+ * `capacity` elements. Only while more than `agents` agents are in the midst
+ * of an operation or gone for good, the larger of 8 and `capacity`, may a push
+ * answer "full" too early. `repair` gets lost slots back.
+ * Wrap: a ticket has 31 bits here, so an agent would have to stand still
+ * between its look at an entry and its exchange for exactly a multiple of 2^31
+ * elements to mistake a lap for another; any other number of them is noticed.
+ * Fairness: first in, first out. C twin: `weft_lock_free_queue`.
+ * Source: laps in entries, and slots that go round between two rings,
+ * Nikolaev's SCQ (2019); ends that lag behind, Tsigas and Zhang (2001). A
+ * ticket is not drawn by `add`, as in SCQ: that cannot answer "full" exactly,
+ * and takes twice as many atomic steps.
+ *
+ * @example Where workers may be terminated
+ * ```ts
+ * import { LockFreeQueue } from "@weft/sync";
+ *
+ * const jobs = LockFreeQueue.create({ capacity: 64 }); // post jobs.handle
+ * for (let job = 0; job < 3; job++) await jobs.pushIntAsync(job);
+ * jobs.close();
+ * for await (const job of jobs) console.log(job); // 0, 1, 2
+ * ```
+ */
+export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
+  /** How many agents may be in the midst of an operation at once. */
+  readonly agents: number;
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #mask: number;
+  /** In an entry: it names a slot. Equal to the number of entries. */
+  readonly #filled: number;
+  /** The first element's word. */
+  readonly #slots: number;
+  readonly #wordsPer: number;
+  /** The slot reserved, or peeked at, by this view. */
+  #reserved = NONE;
+  #peeked = NONE;
+
+  /**
+   * Attaches to the queue at `byteOffset`; writes nothing.
+   *
+   * @throws {TypeError} If `memory` is not shared, or no queue of this kind
+   * and layout version was initialized there.
+   * @throws {RangeError} If it does not fit there.
+   */
+  constructor(memory: Memory, byteOffset = 0) {
+    const words = attach("lock_free_queue", memory, byteOffset, bytesFor);
+    const capacity = words[CAPACITY]!;
+    const size = words[SIZE]!;
+    const entries = entriesFor(capacity);
+    super("lock_free_queue", words, capacity, size);
+    this.agents = agentsFor(capacity);
+    this.#words = words;
+    this.#mask = entries - 1;
+    this.#filled = entries;
+    this.#slots = ENTRIES + 2 * entries;
+    this.#wordsPer = size / 4;
+  }
+
+  /** The bytes a queue of this configuration occupies. */
+  static byteLength(config: LockFreeQueueConfig): number {
+    return bytesFor(...checked(config));
+  }
+
+  /** Allocates an empty queue. */
+  static create<E = number>(config: LockFreeQueueConfig): LockFreeQueue<E> {
+    const memory = allocate(LockFreeQueue.byteLength(config));
+    return LockFreeQueue.init(memory, 0, config);
+  }
+
+  /** Makes a region that nobody uses yet an empty queue. */
+  static init<E = number>(
+    memory: Memory,
+    byteOffset: number,
+    config: LockFreeQueueConfig,
+  ): LockFreeQueue<E> {
+    const [capacity, size] = checked(config);
+    const bytes = bytesFor(capacity, size);
+    format(
+      "lock_free_queue",
+      memory,
+      byteOffset,
+      bytes,
+      [capacity, size],
+      (words) => {
+        const n = entriesFor(capacity);
+        for (let i = 0; i < n - 1; i++) words[ENTRIES + n + i] = n | i;
+        words[FREE] = n - 1;
+      },
+    );
+    return new LockFreeQueue(memory, byteOffset);
+  }
+
+  /** Attaches to the queue a message brought. */
+  static from<E = number>(handle: Handle): LockFreeQueue<E> {
+    return new LockFreeQueue(...opened("lock_free_queue", handle));
+  }
+
+  /** Elements in the queue; a moment later it may be another number. */
+  override get size(): number {
+    return this.#count(QUEUE);
+  }
+
+  /** Whether `close` was called; elements may still be in the queue. */
+  override get closed(): boolean {
+    return this.#room() === OVER;
+  }
+
+  /** Appends a 4-byte element: see {@linkcode Queue.tryPushInt}. */
+  override tryPushInt(value: number): boolean {
+    this.assertInts();
+    this.assertInt(value);
+    const slot = this.#claim();
+    if (slot === NONE) return false;
+    this.#words[this.#slots + slot] = value; // published by (P)
+    if (!this.#append(slot, this.capacity)) return false;
+    wake(this.#words, POP_EPOCH, 1);
+    return true;
+  }
+
+  /** Takes a 4-byte element: see {@linkcode Queue.tryPopInt}. */
+  override tryPopInt(): number | undefined {
+    this.assertInts();
+    const slot = this.#next();
+    if (slot === NONE) return undefined;
+    const value = this.#words[this.#slots + slot]!; // published by (P)
+    this.#put(FREE, slot, 0);
+    wake(this.#words, PUSH_EPOCH, 1);
+    return value;
+  }
+
+  /** Appends an element: see {@linkcode Queue.tryPush}. */
+  override tryPush(src: Elements): boolean {
+    this.assertElement(src);
+    return this.tryPushMany(src, 1) === 1;
+  }
+
+  /** Takes an element: see {@linkcode Queue.tryPop}. */
+  override tryPop(dst: Elements): boolean {
+    return this.tryPopMany(dst, 1) === 1;
+  }
+
+  /** Appends elements: see {@linkcode Queue.tryPushMany}. */
+  override tryPushMany(src: Elements, n: number): number {
+    this.assertRoom(src, n);
+    const per = this.#wordsPer;
+    let count = 0;
+    try {
+      for (; count < n; count++) {
+        const slot = this.#claim();
+        if (slot === NONE) break;
+        this.copier.put(src, count * per, this.#at(slot), per);
+        if (!this.#append(slot, this.capacity)) break;
+      }
+    } catch (error) {
+      if (count === 0 || !(error instanceof ClosedError)) throw error;
+    }
+    if (count > 0) wake(this.#words, POP_EPOCH, count);
+    return count;
+  }
+
+  /** Takes elements: see {@linkcode Queue.tryPopMany}. */
+  override tryPopMany(dst: Elements, n: number): number {
+    this.assertRoom(dst, n);
+    const per = this.#wordsPer;
+    let count = 0;
+    for (; count < n; count++) {
+      const slot = count === 0 ? this.#next() : this.#take(QUEUE);
+      if (slot < 0) break;
+      this.copier.get(dst, count * per, this.#at(slot), per);
+      this.#put(FREE, slot, 0);
+    }
+    if (count > 0) wake(this.#words, PUSH_EPOCH, count);
+    return count;
+  }
+
+  /** Begins to append in place: see {@linkcode Queue.reserve}. */
+  override reserve(): number {
+    if (this.#reserved !== NONE) {
+      throw new TypeError("A slot is reserved already");
+    }
+    const slot = this.#reserved = this.#claim();
+    return slot === NONE ? -1 : this.#at(slot) * 4;
+  }
+
+  /**
+   * Appends what was reserved: see {@linkcode Queue.commit}.
+   *
+   * @throws {ClosedError} If the queue was closed meanwhile.
+   */
+  override commit(): void {
+    const slot = this.#reserved;
+    if (slot === NONE) throw new TypeError("No slot is reserved");
+    this.#reserved = NONE;
+    this.#append(slot, 0);
+    wake(this.#words, POP_EPOCH, 1);
+  }
+
+  /** Begins to take in place: see {@linkcode Queue.peek}. */
+  override peek(): number {
+    if (this.#peeked === NONE) this.#peeked = this.#next();
+    return this.#peeked === NONE ? -1 : this.#at(this.#peeked) * 4;
+  }
+
+  /** Takes what was peeked at: see {@linkcode Queue.consume}. */
+  override consume(): void {
+    const slot = this.#peeked;
+    if (slot === NONE) throw new TypeError("No element was peeked at");
+    this.#peeked = NONE;
+    this.#put(FREE, slot, 0);
+    wake(this.#words, PUSH_EPOCH, 1);
+  }
+
+  /** Closes the queue for good: see {@linkcode Queue.close}. */
+  override close(): void {
+    const words = this.#words;
+    for (let ticket = words[QUEUE]!;;) {
+      const at = this.#entry(QUEUE, ticket);
+      const free = this.#lap(ticket);
+      const closed = free | CLOSED;
+      const seen = Atomics.compareExchange(words, at, free, closed);
+      if (seen === free || seen === closed) break;
+      ticket = this.#afterPut(QUEUE, ticket, seen);
+    }
+    wake(words, POP_EPOCH, Infinity);
+    wake(words, PUSH_EPOCH, Infinity);
+  }
+
+  /**
+   * Gets back the slots of agents that were terminated in the midst of an
+   * operation; answers how many. Only for a moment in which no agent is in
+   * one, or has a slot reserved or an element peeked at: their slots would be
+   * given to others.
+   */
+  repair(): number {
+    const words = this.#words;
+    const n = this.#filled;
+    const free = ENTRIES + n;
+    const before = this.#count(FREE);
+    words.fill(1, free, free + n); // first, whether slot i is free
+    let ticket = this.#front(QUEUE);
+    for (let left = this.#count(QUEUE); left > 0; left--, ticket++) {
+      words[free + (words[this.#entry(QUEUE, ticket)]! & this.#mask)] = 0;
+    }
+    let count = 0;
+    for (let slot = 0; slot < n - 1; slot++) {
+      if (words[free + slot] === 1) words[free + count++] = n | slot;
+    }
+    words.fill(0, free + count, free + n);
+    Atomics.store(words, FREE + HEAD, 0);
+    Atomics.store(words, FREE, count);
+    if (count > before) wake(words, PUSH_EPOCH, count - before);
+    return count - before;
+  }
+
+  /** The word of a slot's element. */
+  #at(slot: number): number {
+    return this.#slots + slot * this.#wordsPer;
+  }
+
+  /** The word of a ticket's entry. */
+  #entry(ring: number, ticket: number): number {
+    const entries = ring === QUEUE ? ENTRIES : ENTRIES + this.#filled;
+    return entries + (ticket & this.#mask);
+  }
+
+  /** The entry of a ticket before it is put in. */
+  #lap(ticket: number): number {
+    return (ticket & ~this.#mask) << 1;
+  }
+
+  /** How many laps `entry` is after that of `ticket`, in tickets. */
+  #ahead(entry: number, ticket: number): number {
+    return ((entry & -2 * this.#filled) - this.#lap(ticket) | 0) >> 1;
+  }
+
+  /** A free slot to push with, or NONE if the queue is full. */
+  #claim(): number {
+    const room = this.#room();
+    if (room === OVER) throw new ClosedError();
+    return room === NONE ? NONE : this.#take(FREE);
+  }
+
+  /** The slot of the oldest element, or NONE if the queue is empty. */
+  #next(): number {
+    const slot = this.#take(QUEUE);
+    if (slot === OVER) throw new ClosedError();
+    return slot;
+  }
+
+  /** (P) Publishes a slot; false, and the slot is free, if it is full. */
+  #append(slot: number, capacity: number): boolean {
+    const result = this.#put(QUEUE, slot, capacity);
+    if (result === 0) return true;
+    this.#put(FREE, slot, 0);
+    if (result === OVER) throw new ClosedError();
+    return false;
+  }
+
+  /** 0 if there is room to push, NONE if the queue is full, or OVER. */
+  #room(): number {
+    const words = this.#words;
+    for (let ticket = words[QUEUE]!;;) {
+      const at = this.#entry(QUEUE, ticket);
+      const free = this.#lap(ticket);
+      let entry = words[at]!; // a hint: the exchange that puts in checks it
+      if (entry === free) {
+        if (this.#isTaken(ticket - this.capacity | 0)) return 0;
+        entry = Atomics.load(words, at); // full, unless closed before
+        if (entry === free) return NONE;
+      }
+      if (entry === (free | CLOSED)) return OVER;
+      ticket = this.#afterPut(QUEUE, ticket, entry);
+    }
+  }
+
+  /** Whether a ticket of the queue that was put in is taken, too. */
+  #isTaken(ticket: number): boolean {
+    const words = this.#words;
+    const at = this.#entry(QUEUE, ticket);
+    // Once taken, always taken: only the other answer needs a second look.
+    return this.#ahead(words[at]!, ticket) > 0 ||
+      this.#ahead(Atomics.load(words, at), ticket) > 0;
+  }
+
+  /**
+   * Puts a slot into a ring: 0, NONE if `capacity` slots are in it (0: however
+   * many), or OVER if it is closed.
+   */
+  #put(ring: number, slot: number, capacity: number): number {
+    const words = this.#words;
+    const filled = this.#filled;
+    const mask = filled - 1;
+    const entries = ring === QUEUE ? ENTRIES : ENTRIES + filled;
+    for (let ticket = words[ring]!;;) { // a hint: the entry tells the rest
+      const at = entries + (ticket & mask);
+      const free = (ticket & ~mask) << 1;
+      let entry = words[at]!; // a hint: the exchange below checks it
+      if (entry === free) {
+        if (capacity > 0 && !this.#isTaken(ticket - capacity | 0)) {
+          entry = Atomics.load(words, at); // full, unless closed before
+          if (entry === free) return NONE;
+        } else {
+          const put = free | filled | slot;
+          entry = Atomics.compareExchange(words, at, free, put);
+          if (entry === free) {
+            if ((ticket & NOTED - 1) === 0) this.#note(ring, ticket + 1 | 0);
+            return 0;
+          }
+        }
+      }
+      if (entry === (free | filled | entry & mask)) ticket = ticket + 1 | 0;
+      else if (entry === (free | CLOSED)) return OVER;
+      else ticket = this.#afterPut(ring, ticket, entry);
+    }
+  }
+
+  /** Takes a slot out of a ring, or NONE if it is empty, or OVER. */
+  #take(ring: number): number {
+    const words = this.#words;
+    const filled = this.#filled;
+    const mask = filled - 1;
+    const entries = ring === QUEUE ? ENTRIES : ENTRIES + filled;
+    for (let ticket = words[ring + HEAD]!;;) { // a hint, as in `#put`
+      const at = entries + (ticket & mask);
+      const free = (ticket & ~mask) << 1;
+      let entry = words[at]!; // a hint: what follows checks it
+      if ((entry & ~mask) === (free | filled)) {
+        const taken = free + 2 * filled | 0;
+        const seen = Atomics.compareExchange(words, at, entry, taken);
+        if (seen === entry) {
+          if ((ticket & NOTED - 1) === 0) {
+            this.#note(ring + HEAD, ticket + 1 | 0);
+          }
+          return entry & mask;
+        }
+        entry = seen;
+      } else if (entry === free || entry === (free | CLOSED)) {
+        entry = Atomics.load(words, at);
+        if (entry === free) return NONE;
+        if (entry === (free | CLOSED)) return OVER;
+      }
+      ticket = this.#afterTake(ring, ticket, entry);
+    }
+  }
+
+  /** A later ticket to put in at, as `entry` is no longer free for this one. */
+  #afterPut(ring: number, ticket: number, entry: number): number {
+    const ahead = this.#ahead(entry, ticket);
+    if (ahead < 0) return Atomics.load(this.#words, ring); // a stale look
+    // The entry's own ticket is put in, or that of the lap before.
+    const put = entry & this.#filled ? ahead : ahead - this.#filled;
+    return ticket + put + 1 | 0;
+  }
+
+  /** A later ticket to take, as this one's `entry` was taken. */
+  #afterTake(ring: number, ticket: number, entry: number): number {
+    const ahead = this.#ahead(entry, ticket);
+    if (ahead < 0) return Atomics.load(this.#words, ring + HEAD);
+    if (ahead === 0) return ticket; // put in just now
+    return ticket + ahead - this.#filled + 1 | 0;
+  }
+
+  /** Notes that all tickets before this one are done: others begin here. */
+  #note(index: number, ticket: number): void {
+    const words = this.#words;
+    const noted = words[index]!;
+    if ((ticket - noted | 0) <= 0) return;
+    Atomics.compareExchange(words, index, noted, ticket);
+  }
+
+  /** The first ticket of a ring that is not taken. */
+  #front(ring: number): number {
+    const words = this.#words;
+    for (let ticket = Atomics.load(words, ring + HEAD);;) {
+      const entry = Atomics.load(words, this.#entry(ring, ticket));
+      if (this.#ahead(entry, ticket) === 0) return ticket;
+      ticket = this.#afterTake(ring, ticket, entry);
+    }
+  }
+
+  /** Slots in a ring. */
+  #count(ring: number): number {
+    const words = this.#words;
+    const front = this.#front(ring);
+    for (let ticket = Atomics.load(words, ring);;) {
+      const entry = Atomics.load(words, this.#entry(ring, ticket));
+      const state = entry - this.#lap(ticket) | 0;
+      if (state === 0 || state === CLOSED) {
+        return Math.min(Math.max(ticket - front | 0, 0), this.#mask);
+      }
+      ticket = this.#afterPut(ring, ticket, entry);
+    }
+  }
+
+  /**
+   * Counts a waiter at an end.
+   *
+   * @internal
+   */
+  protected override announce(end: End): Sleep {
+    return announce(this.#words, end === "pop" ? POP_EPOCH : PUSH_EPOCH);
+  }
+
+  /**
+   * Counts it no more.
+   *
+   * @internal
+   */
+  protected override withdraw(end: End): void {
+    withdraw(this.#words, end === "pop" ? POP_EPOCH : PUSH_EPOCH);
+  }
+
+  /**
+   * A waiter that gave up may have used up a wake.
+   *
+   * @internal
+   */
+  protected override pass(end: End): void {
+    if (end === "push") {
+      const room = this.#room();
+      if (room === NONE) return;
+      wake(this.#words, PUSH_EPOCH, room === OVER ? Infinity : 1);
+    } else if (this.#count(QUEUE) > 0) wake(this.#words, POP_EPOCH, 1);
+    else if (this.closed) wake(this.#words, POP_EPOCH, Infinity);
+  }
+}
+
+/** `config` checked and rounded: `[capacity, size]`. */
+function checked(config: LockFreeQueueConfig): [number, number] {
+  const [capacity, size] = queueConfig(config);
+  const { agents = 1 } = config;
+  const most = agentsFor(capacity);
+  inRange(`Agents of a queue of capacity ${capacity}`, agents, 1, most);
+  return [capacity, size];
+}
+
+/** The entries of a ring: one more than there are slots. */
+function entriesFor(capacity: number): number {
+  return Math.max(2 * capacity, FEWEST);
+}
+
+/** While a queue is not full, each of so many agents finds a slot. */
+function agentsFor(capacity: number): number {
+  return Math.max(capacity, FEWEST / 2);
+}
+
+function bytesFor(capacity: number, size: number): number {
+  const entries = entriesFor(capacity);
+  return (ENTRIES + 2 * entries) * 4 + (entries - 1) * size;
+}
