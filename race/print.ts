@@ -17,6 +17,8 @@ export interface Picture {
   /** By agent: what it stands at when all is over, if it is not done. */
   readonly endings: readonly (string | undefined)[];
   readonly footer: string;
+  /** The row of a result that is wrong, or -1. */
+  readonly wrong: number;
 }
 
 /** A program on one line. */
@@ -59,16 +61,22 @@ export function pictureOf(
     rows,
     endings: used.map((_, id) => ending(id)),
     footer,
+    wrong: title.startsWith("not-linearizable")
+      ? rows.findLastIndex(({ type }) => type === "end")
+      : -1,
   };
 }
 
 const MOST = 72; // columns a cell
 
 /** The table. */
-export function tableOf({ agents, rows, endings }: Picture): string {
+export function tableOf({ agents, rows, endings, wrong }: Picture): string {
   const cells: (readonly [agent: number, text: string])[] = [];
   const inside = agents.map(() => false);
-  for (const row of folded(rows)) {
+  const marked = rows.map((row, i) =>
+    i === wrong ? { ...row, text: `${row.text}   !! wrong` } : row
+  );
+  for (const row of folded(marked)) {
     const { agent, type, text, site } = row;
     const indent = inside[agent] && type !== "end" ? "  " : "";
     if (type === "begin") cells.push([agent, `${text} {`]);

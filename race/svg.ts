@@ -78,7 +78,7 @@ function fold(text: string, width: number): string[] {
 
 /** The picture as SVG. */
 export function svgOf(picture: Picture): string {
-  const { agents, rows, endings } = picture;
+  const { agents, rows, endings, wrong } = picture;
   const widths = agents.map((name, agent) => {
     const texts = rows.filter((row) => row.agent === agent)
       .map(({ text, site }) =>
@@ -122,7 +122,8 @@ export function svgOf(picture: Picture): string {
       open[agent] = undefined;
     }
     const text = type === "end" ? `= ${row.text}` : row.text;
-    lines.push({ agent, text, site: row.site, style: styleOf(row), y });
+    const style = i === wrong ? "bad" : styleOf(row);
+    lines.push({ agent, text, site: row.site, style, y });
   });
   let count = rows.length;
   endings.forEach((text, agent) => {

@@ -1,4 +1,4 @@
-import { Mutex } from "./mutex.ts";
+import type { Mutex } from "./mutex.ts";
 /** A condition variable that counts its notifications. */
 export class Condvar {
   readonly #s: Int32Array;
