@@ -22,6 +22,7 @@ export const LAYOUT = {
   },
   event: { state: 0, length: 1 },
   latch: { magic: 0, seal: 1, state: 2, length: 3 },
+  once: { state: 0, length: 1 },
   spsc_queue: {
     magic: 0,
     capacity: 1,

@@ -12,6 +12,7 @@ import {
   type Memory,
   MpmcQueue,
   Mutex,
+  Once,
   type Region,
   Semaphore,
   SpscQueue,
@@ -72,6 +73,15 @@ export const KINDS: Kind[] = [{
   from: (handle) => Latch.from(handle),
   use: (view) => (view as Latch).countDown(2),
   used: (view) => (view as Latch).count === 3,
+}, {
+  stem: "once",
+  configured: false,
+  byteLength: Once.byteLength(),
+  init: (memory, at) => Once.init(memory, at),
+  attach: (memory, at) => new Once(memory, at),
+  from: (handle) => Once.from(handle),
+  use: (view) => (view as Once).run(() => {}),
+  used: (view) => (view as Once).done,
 }, {
   stem: "spsc_queue",
   configured: true,

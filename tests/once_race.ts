@@ -1,0 +1,4 @@
+import { exploreAll } from "./explore.ts";
+import { once } from "./scenarios/once.ts";
+
+exploreAll("Once", once);
