@@ -36,7 +36,7 @@ export interface SearchOptions {
   readonly rescue: boolean;
   /** Results are part of a state. */
   readonly results: boolean;
-  /** Called at each end of an execution, for comparisons. */
+  /** Called at each end of an execution, be it a deadlock: to compare. */
   readonly onEnd?: ((engine: Engine) => void) | undefined;
 }
 
@@ -129,7 +129,7 @@ export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
     if (o.races && live > 1) judgeRaces(engine);
     if (o.lockFree !== "no") judgeLockFree(engine, o.lockFree === "all");
     if (live === 0 && world.fault === null) {
-      judgeQuiet(engine, o.rescue);
+      if (o.onEnd === undefined) judgeQuiet(engine, o.rescue);
       if (here.over) {
         executions++;
         if (world.fault === null) {
