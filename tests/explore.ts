@@ -6,10 +6,9 @@
  */
 import type { Result } from "../race/mod.ts";
 import { race } from "../race/mod.ts";
-import * as mod from "../mod.ts";
-import * as spin from "../primitives/_spin.ts";
 import { suite } from "./harness.ts";
 import type { Scenario, Scenarios } from "./scenarios/_scenario.ts";
+import { weft } from "./weft.ts";
 
 /** Explores one scenario; fails unless it is complete and without failure. */
 export async function explore(scenario: Scenario): Promise<Result> {
@@ -35,7 +34,7 @@ export async function explore(scenario: Scenario): Promise<Result> {
 /** Declares a test for each of a primitive's scenarios. */
 export function exploreAll(title: string, scenarios: Scenarios): void {
   const test = suite(`${title}, every interleaving`, 120_000);
-  for (const scenario of scenarios({ mod, spin })) {
+  for (const scenario of scenarios(weft)) {
     if (scenario.deep) continue;
     test(scenario.name, async () => void await explore(scenario));
   }

@@ -6,10 +6,9 @@
  */
 import process from "node:process";
 import { parseArgs } from "node:util";
-import * as mod from "../mod.ts";
-import * as spin from "../primitives/_spin.ts";
 import { explore } from "./explore.ts";
 import { all } from "./scenarios/all.ts";
+import { weft } from "./weft.ts";
 
 const { values: { deep }, positionals: [filter = ""] } = parseArgs({
   options: { deep: { type: "boolean", default: false } },
@@ -20,7 +19,7 @@ let passed = 0;
 let failed = 0;
 for (const [stem, scenarios] of Object.entries(all)) {
   if (!stem.includes(filter)) continue;
-  for (const scenario of scenarios({ mod, spin })) {
+  for (const scenario of scenarios(weft)) {
     if (scenario.deep && !deep) continue;
     const begin = performance.now();
     const title = `${stem}: ${scenario.name}`.padEnd(52);

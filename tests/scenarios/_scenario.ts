@@ -1,11 +1,17 @@
 import type { CallTuple, Options, Spec } from "../../race/mod.ts";
 
-/** The modules under test: the library's own, or mutants of them. */
-export interface Weft {
+/** The modules of the library. */
+export interface Modules {
   /** Its `mod.ts`. */
   readonly mod: typeof import("../../mod.ts");
   /** Its `_spin.ts`. */
   readonly spin: typeof import("../../primitives/_spin.ts");
+}
+
+/** The modules under test: the library's own, or mutants of them. */
+export interface Weft extends Modules {
+  /** Fresh ones: what awaits keeps its queues and timers in a module. */
+  readonly realm: () => Modules;
 }
 
 /** A program over a specification, to be explored. */
@@ -27,7 +33,7 @@ export type Scenarios = (weft: Weft) => Scenario[];
  * What an agent does before it makes its view: takes an identity of its own,
  * sleeps at once, as no schedule is lost by that, and claims soon.
  */
-export function enter({ mod, spin }: Weft, agent: number): void {
+export function enter({ mod, spin }: Modules, agent: number): void {
   mod.setAgentId(agent + 1);
   spin.spinning.rounds = spin.spinning.patience = 0;
 }
