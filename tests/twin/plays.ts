@@ -1,0 +1,70 @@
+/**
+ * What an agent of a twin test is told, as words in the shared memory: the
+ * same for threads of C (`twin.c`) and of JavaScript (`roles.ts`).
+ *
+ * @module
+ */
+
+/** The words of a play, as `play` in `twin.c`. */
+export const PLAY = {
+  state: 0,
+  role: 1,
+  at: 2,
+  extra: 3,
+  count: 4,
+  seed: 5,
+  number: 6,
+  result: 7,
+  failed: 8,
+  id: 9,
+  length: 10,
+} as const;
+
+/** `state` while a play goes on, and when it is over. */
+export const BEGUN = 1, OVER = 2;
+
+/** The roles, in the order of `twin.c`. */
+export const ROLES = [
+  "mutex add",
+  "mutex keep",
+  "mutex inherit",
+  "semaphore use",
+  "spsc produce",
+  "spsc consume",
+  "mpmc produce",
+  "mpmc consume",
+  "spsc sleep pop",
+  "spsc sleep push",
+  "mpmc sleep pop",
+  "mpmc sleep push",
+  "work",
+  "work wait",
+] as const;
+
+/** What an agent does. */
+export type Role = (typeof ROLES)[number];
+
+/** Results as `error_number` in `twin.c` lists them. */
+export const ERRORS = [
+  "EBUSY",
+  "ETIMEDOUT",
+  "EINVAL",
+  "EPIPE",
+  "EOWNERDEAD",
+  "EDEADLK",
+  "EPERM",
+] as const;
+
+/** The name of a result that is not 0. */
+export type ErrorName = (typeof ERRORS)[number];
+
+/** Emscripten's numbers, which JavaScript answers as C does. */
+export const NUMBERS: Record<ErrorName, number> = {
+  EBUSY: 10,
+  ETIMEDOUT: 73,
+  EINVAL: 28,
+  EPIPE: 64,
+  EOWNERDEAD: 62,
+  EDEADLK: 16,
+  EPERM: 63,
+};

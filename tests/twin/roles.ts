@@ -1,0 +1,345 @@
+/**
+ * The parts of `twin.c`, played by JavaScript: blocking in a worker, awaiting
+ * there or in the main thread.
+ *
+ * @module
+ */
+
+import {
+  agentId,
+  type AsyncOptions,
+  ClosedError,
+  MpmcQueue,
+  Mutex,
+  type MutexGuard,
+  Semaphore,
+  SpscQueue,
+  WorkCounter,
+} from "../../mod.ts";
+import { BEGUN, NUMBERS, OVER, PLAY, ROLES } from "./plays.ts";
+
+/** Whether an agent blocks or awaits. */
+export type How = "blocking" | "awaiting";
+
+/** A play as its agent sees it. */
+interface Part {
+  memory: WebAssembly.Memory;
+  /** All of the memory. */
+  heap: Int32Array<SharedArrayBuffer>;
+  /** Its own words. */
+  words: Int32Array<SharedArrayBuffer>;
+  at: number;
+  /** The word at `extra`. */
+  extra: number;
+  count: number;
+  awaits: boolean;
+}
+
+function check(condition: boolean, what: string): asserts condition {
+  if (!condition) throw new Error(what);
+}
+
+function randomNext({ words }: Part): number {
+  let seed = words[PLAY.seed]!;
+  seed ^= seed << 13;
+  seed ^= seed >>> 17;
+  seed ^= seed << 5;
+  words[PLAY.seed] = seed;
+  return seed >>> 0;
+}
+
+const randomBelow = (part: Part, n: number): number => randomNext(part) % n;
+
+/** A duration in ms that is over soon, or at once, or never. */
+function someTimeout(part: Part): number {
+  switch (randomBelow(part, 4)) {
+    case 0:
+      return 0;
+    case 1:
+      return randomBelow(part, 500) / 1000;
+    default:
+      return Infinity;
+  }
+}
+
+const some = (part: Part): AsyncOptions => ({ timeout: someTimeout(part) });
+
+async function mutexAdd(part: Part) {
+  const { memory, at, heap, extra, count, words, awaits } = part;
+  const mutex = new Mutex(memory, at);
+  for (let i = 0; i < count; i++) {
+    const guard = randomBelow(part, 8) === 0
+      ? mutex.tryLock()
+      : awaits
+      ? await mutex.lockAsync(some(part))
+      : mutex.lock(someTimeout(part));
+    if (guard === undefined) continue;
+    check(!guard.abandoned, "abandoned by nobody");
+    check(mutex.owner === agentId(), `held by ${mutex.owner}`);
+    const before = heap[extra]!; // not atomic: the mutex guards it
+    if (awaits && i % 16 === 0) await null;
+    heap[extra] = before + 1;
+    words[PLAY.result]!++;
+    guard.unlock();
+  }
+}
+
+/** Guards that are never given back, kept from being lost. */
+const kept: MutexGuard[] = [];
+
+async function mutexKeep({ memory, at, awaits }: Part) {
+  const mutex = new Mutex(memory, at);
+  kept.push(awaits ? await mutex.lockAsync() : mutex.lock());
+}
+
+async function mutexInherit({ memory, at, words, awaits }: Part) {
+  const mutex = new Mutex(memory, at);
+  using guard = awaits ? await mutex.lockAsync() : mutex.lock();
+  words[PLAY.result] = guard.abandoned ? NUMBERS.EOWNERDEAD : 0;
+}
+
+async function semaphoreUse(part: Part) {
+  const { memory, at, heap, extra, count, words, awaits } = part;
+  const semaphore = new Semaphore(memory, at);
+  const permits = heap[extra + 1]!;
+  for (let i = 0; i < count; i++) {
+    const n = 1 + randomBelow(part, permits);
+    const taken = randomBelow(part, 8) === 0
+      ? semaphore.tryAcquire(n)
+      : awaits
+      ? await semaphore.acquireAsync(n, some(part))
+      : semaphore.acquire(n, someTimeout(part));
+    if (!taken) continue;
+    check(Atomics.add(heap, extra, n) + n <= permits, "too many permits");
+    if (awaits && i % 16 === 0) await null;
+    Atomics.sub(heap, extra, n);
+    words[PLAY.result]! += n;
+    semaphore.release(n);
+  }
+}
+
+const BATCH = 5;
+
+function fill(to: Int32Array, from: number, words: number, first: number) {
+  for (let i = 0; i < words; i++) to[from + i] = first + i * 1000003;
+}
+
+async function produce(part: Part, queue: SpscQueue | MpmcQueue) {
+  const { count, words, awaits } = part;
+  const each = queue.elementSize / 4;
+  const base = words[PLAY.number]! * count;
+  const elements = new Int32Array(BATCH * each);
+  const one = elements.subarray(0, each);
+  const inPlace = new Int32Array(
+    queue.bytes.buffer,
+    queue.bytes.byteOffset,
+    queue.byteLength / 4,
+  );
+  for (let next = 0; next < count;) {
+    const value = base + next;
+    fill(elements, 0, each, value);
+    let pushed: boolean | number = false;
+    switch (randomBelow(part, 5)) {
+      case 0:
+        pushed = awaits
+          ? await queue.pushAsync(one, some(part))
+          : queue.push(one, someTimeout(part));
+        break;
+      case 1:
+        pushed = queue.tryPush(one);
+        break;
+      case 2: {
+        const n = Math.min(1 + randomBelow(part, BATCH), count - next);
+        for (let i = 0; i < n; i++) fill(elements, i * each, each, value + i);
+        pushed = queue.tryPushMany(elements, n);
+        break;
+      }
+      case 3: {
+        const place = queue.reserve();
+        if (place < 0) break;
+        fill(inPlace, place / 4, each, value);
+        queue.commit();
+        pushed = true;
+        break;
+      }
+      default:
+        if (each > 1) break;
+        pushed = awaits
+          ? await queue.pushIntAsync(value, some(part))
+          : queue.pushInt(value, someTimeout(part));
+    }
+    next += Number(pushed);
+    if (awaits && !pushed) await null;
+  }
+  words[PLAY.result] = count;
+}
+
+async function consume(part: Part, queue: SpscQueue | MpmcQueue) {
+  const { heap, extra, count, words, awaits } = part;
+  const each = queue.elementSize / 4;
+  const elements = new Int32Array(BATCH * each);
+  const one = elements.subarray(0, each);
+  const inPlace = new Int32Array(
+    queue.bytes.buffer,
+    queue.bytes.byteOffset,
+    queue.byteLength / 4,
+  );
+  const last = [-1, -1, -1, -1];
+  const take = (from: number) => {
+    const value = elements[from]!;
+    for (let i = 1; i < each; i++) {
+      const whole = elements[from + i] === (value + i * 1000003 | 0);
+      check(whole, `${value} is torn`);
+    }
+    const producer = Math.floor(value / count);
+    check(value % count > last[producer]!, `${value} after ${last}`);
+    last[producer] = value % count;
+    const before = Atomics.add(heap, extra + value, 1);
+    check(before === 0, `${value} came ${before + 1} times`);
+    words[PLAY.result]!++;
+  };
+  try {
+    for (;;) {
+      let popped: boolean | number = false;
+      switch (randomBelow(part, 5)) {
+        case 0:
+          popped = awaits
+            ? await queue.popAsync(one, some(part))
+            : queue.pop(one, someTimeout(part));
+          break;
+        case 1:
+          popped = queue.tryPop(one);
+          break;
+        case 2:
+          popped = queue.tryPopMany(elements, 1 + randomBelow(part, BATCH));
+          break;
+        case 3: {
+          const place = queue.peek();
+          if (place < 0) break;
+          one.set(inPlace.subarray(place / 4, place / 4 + each));
+          queue.consume();
+          popped = true;
+          break;
+        }
+        default: {
+          if (each > 1) break;
+          const value = awaits
+            ? await queue.popIntAsync(some(part))
+            : queue.popInt(someTimeout(part));
+          popped = value !== undefined;
+          if (popped) elements[0] = value!;
+        }
+      }
+      for (let i = 0; i < Number(popped); i++) take(i * each);
+      if (awaits && !popped) await null;
+    }
+  } catch (error) {
+    if (!(error instanceof ClosedError)) throw error;
+  }
+}
+
+/** Waits in a queue until it closes, or an element or room comes. */
+async function sleepIn(part: Part, queue: SpscQueue | MpmcQueue, end: string) {
+  const { words, awaits } = part;
+  try {
+    if (end === "pop") awaits ? await queue.popIntAsync() : queue.popInt();
+    else awaits ? await queue.pushIntAsync(1) : queue.pushInt(1);
+    words[PLAY.result] = 0;
+  } catch (error) {
+    if (!(error instanceof ClosedError)) throw error;
+    words[PLAY.result] = NUMBERS.EPIPE;
+  }
+}
+
+async function work(part: Part) {
+  const { memory, at, heap, extra, count, words, awaits } = part;
+  const counter = new WorkCounter(memory, at);
+  for (;;) {
+    let [start, end] = [0, 0];
+    if (randomBelow(part, 2) === 0) {
+      start = counter.next();
+      if (start < 0) break;
+      end = start + 1;
+    } else {
+      const range = counter.nextRange();
+      if (range === undefined) break;
+      ({ start, end } = range);
+    }
+    for (let i = start; i < end; i++) {
+      const before = Atomics.add(heap, extra + i, 1);
+      check(before === 0, `task ${i} was handed out twice`);
+    }
+    words[PLAY.result]! += end - start;
+    if (end > count) counter.cancel();
+    counter.done(end - start);
+    if (awaits) await null;
+  }
+  check(awaits ? await counter.waitAsync() : counter.wait(), "not over");
+}
+
+async function workWait({ memory, at, words, awaits }: Part) {
+  const counter = new WorkCounter(memory, at);
+  const over = awaits ? await counter.waitAsync() : counter.wait();
+  words[PLAY.result] = over ? 0 : NUMBERS.ETIMEDOUT;
+}
+
+/** Plays the part whose words lie at `place`, to its end. */
+export async function play(
+  memory: WebAssembly.Memory,
+  place: number,
+  how: How,
+): Promise<void> {
+  const buffer = memory.buffer as unknown as SharedArrayBuffer;
+  const words = new Int32Array(buffer, place, PLAY.length);
+  const at = words[PLAY.at]! >>> 0;
+  const part: Part = {
+    memory,
+    heap: new Int32Array(buffer),
+    words,
+    at,
+    extra: words[PLAY.extra]! >>> 2,
+    count: words[PLAY.count]!,
+    awaits: how === "awaiting",
+  };
+  words[PLAY.id] = agentId();
+  Atomics.store(words, PLAY.state, BEGUN);
+  const [stem, ...rest] = ROLES[words[PLAY.role]!]!.split(" ");
+  const queue = stem === "spsc"
+    ? new SpscQueue(memory, at)
+    : stem === "mpmc"
+    ? new MpmcQueue(memory, at)
+    : undefined;
+  switch (rest[0] ?? stem) {
+    case "add":
+      await mutexAdd(part);
+      break;
+    case "keep":
+      await mutexKeep(part);
+      break;
+    case "inherit":
+      await mutexInherit(part);
+      break;
+    case "use":
+      await semaphoreUse(part);
+      break;
+    case "produce":
+      await produce(part, queue!);
+      break;
+    case "consume":
+      await consume(part, queue!);
+      break;
+    case "sleep":
+      await sleepIn(part, queue!, rest[1]!);
+      break;
+    case "work":
+      await work(part);
+      break;
+    case "wait":
+      await workWait(part);
+      break;
+    default:
+      throw new Error(`no role ${words[PLAY.role]}`);
+  }
+  Atomics.store(words, PLAY.state, OVER);
+  Atomics.notify(words, PLAY.state);
+}

@@ -1,0 +1,345 @@
+/*
+ * The parts that threads of C play in the twin tests. `roles.ts` has the same
+ * parts for JavaScript: any mixture of the two must do. No C library is used,
+ * so that bare modules play, too.
+ */
+#include "weft.h"
+
+#if defined(__EMSCRIPTEN_PTHREADS__)
+#include <pthread.h>
+#endif
+
+#define EXPORT __attribute__((used, visibility("default")))
+
+/* A part, and how it went: the words of `plays.ts`. */
+typedef struct {
+  int32_t state; /* 2 when it is over */
+  int32_t role;
+  int32_t *at;    /* the primitive */
+  int32_t *extra; /* what the role shares besides */
+  int32_t count;
+  uint32_t seed;
+  int32_t number; /* of this producer */
+  int32_t result;
+  int32_t failed; /* the line of the check that failed, or 0 */
+  int32_t id;
+} play;
+
+enum {
+  MUTEX_ADD,
+  MUTEX_KEEP,
+  MUTEX_INHERIT,
+  SEMAPHORE_USE,
+  SPSC_PRODUCE,
+  SPSC_CONSUME,
+  MPMC_PRODUCE,
+  MPMC_CONSUME,
+  SPSC_SLEEP_POP,
+  SPSC_SLEEP_PUSH,
+  MPMC_SLEEP_POP,
+  MPMC_SLEEP_PUSH,
+  WORK,
+  WORK_WAIT
+};
+
+#define CHECK(condition)                                       \
+  do {                                                         \
+    if (condition) break;                                      \
+    if (p->failed == 0) p->failed = __LINE__;                  \
+    return;                                                    \
+  } while (0)
+
+static uint32_t random_next(play *p) {
+  p->seed ^= p->seed << 13;
+  p->seed ^= p->seed >> 17;
+  p->seed ^= p->seed << 5;
+  return p->seed;
+}
+
+static int32_t random_below(play *p, int32_t n) {
+  return (int32_t)(random_next(p) % (uint32_t)n);
+}
+
+/* A duration that is over soon, or at once, or never. */
+static int64_t some_timeout(play *p) {
+  switch (random_below(p, 4)) {
+    case 0:
+      return 0;
+    case 1:
+      return random_below(p, 500000);
+    default:
+      return WEFT_FOREVER;
+  }
+}
+
+static bool not_now(int result) {
+  return result == EBUSY || result == ETIMEDOUT;
+}
+
+static void mutex_add(play *p) {
+  weft_mutex *m = (weft_mutex *)p->at;
+  for (int32_t i = 0; i < p->count; i++) {
+    int result = random_below(p, 8) == 0
+                     ? weft_mutex_try_lock(m)
+                     : weft_mutex_lock(m, some_timeout(p));
+    if (not_now(result)) continue;
+    CHECK(result == 0);
+    CHECK(weft_mutex_owner(m) == weft_agent_id());
+    *p->extra += 1; /* not atomic: the mutex guards it */
+    p->result++;
+    CHECK(weft_mutex_unlock(m) == 0);
+  }
+}
+
+static void mutex_keep(play *p) {
+  p->result = weft_mutex_lock((weft_mutex *)p->at, WEFT_FOREVER);
+}
+
+static void mutex_inherit(play *p) {
+  weft_mutex *m = (weft_mutex *)p->at;
+  p->result = weft_mutex_lock(m, WEFT_FOREVER);
+  CHECK(p->result == 0 || p->result == EOWNERDEAD);
+  CHECK(weft_mutex_unlock(m) == 0);
+}
+
+/* extra: permits in use, and how many there are. */
+static void semaphore_use(play *p) {
+  weft_semaphore *s = weft_semaphore_attach(p->at);
+  CHECK(s != NULL);
+  int32_t permits = p->extra[1];
+  for (int32_t i = 0; i < p->count; i++) {
+    int32_t n = 1 + random_below(p, permits);
+    int result = random_below(p, 8) == 0
+                     ? weft_semaphore_try_acquire(s, n)
+                     : weft_semaphore_acquire(s, n, some_timeout(p));
+    if (not_now(result)) continue;
+    CHECK(result == 0);
+    CHECK(weft__add(p->extra, n) + n <= permits);
+    weft__add(p->extra, -n);
+    p->result += n;
+    CHECK(weft_semaphore_release(s, n) == 0);
+  }
+}
+
+#define BATCH 5
+#define MOST_WORDS 8
+
+static void element(int32_t *at, int32_t words, int32_t first) {
+  for (int32_t i = 0; i < words; i++) at[i] = first + i * 1000003;
+}
+
+static bool is_whole(const int32_t *at, int32_t words) {
+  for (int32_t i = 1; i < words; i++)
+    if (at[i] != at[0] + i * 1000003) return false;
+  return true;
+}
+
+/* The two queues have the same operations, apart from commit and consume. */
+#define PRODUCE(stem, commit)                                               \
+  static void stem##_produce(play *p) {                                     \
+    weft_##stem##_queue *q = weft_##stem##_queue_attach(p->at);             \
+    CHECK(q != NULL);                                                       \
+    int32_t elements[BATCH * MOST_WORDS];                                   \
+    int32_t words = weft_##stem##_queue_element_size(q) / 4;                \
+    int32_t base = p->number * p->count;                                    \
+    for (int32_t next = 0; next < p->count;) {                              \
+      int32_t many = 1;                                                     \
+      int result = EBUSY;                                                   \
+      element(elements, words, base + next);                                \
+      switch (random_below(p, 5)) {                                         \
+        case 0:                                                             \
+          result = weft_##stem##_queue_push(q, elements, some_timeout(p));  \
+          break;                                                            \
+        case 1:                                                             \
+          result = weft_##stem##_queue_try_push(q, elements);               \
+          break;                                                            \
+        case 2: {                                                           \
+          int32_t n = 1 + random_below(p, BATCH);                           \
+          if (n > p->count - next) n = p->count - next;                     \
+          for (int32_t i = 0; i < n; i++)                                   \
+            element(elements + i * words, words, base + next + i);          \
+          many = weft_##stem##_queue_try_push_many(q, elements, n);         \
+          CHECK(many >= 0);                                                 \
+          result = 0;                                                       \
+          break;                                                            \
+        }                                                                   \
+        case 3: {                                                           \
+          int32_t *slot = (int32_t *)weft_##stem##_queue_reserve(q);        \
+          if (slot == NULL) break;                                          \
+          element(slot, words, base + next);                                \
+          result = commit;                                                  \
+          break;                                                            \
+        }                                                                   \
+        default:                                                            \
+          if (words > 1) break;                                             \
+          result = weft_##stem##_queue_push_int(q, base + next,             \
+                                                some_timeout(p));           \
+      }                                                                     \
+      if (not_now(result)) continue;                                        \
+      CHECK(result == 0);                                                   \
+      next += many;                                                         \
+    }                                                                       \
+    p->result = p->count;                                                   \
+  }
+
+#define CONSUME(stem, consume, take)                                        \
+  static void stem##_consume(play *p) {                                     \
+    weft_##stem##_queue *q = weft_##stem##_queue_attach(p->at);             \
+    CHECK(q != NULL);                                                       \
+    int32_t elements[BATCH * MOST_WORDS];                                   \
+    int32_t words = weft_##stem##_queue_element_size(q) / 4;                \
+    int32_t last[4] = {-1, -1, -1, -1};                                     \
+    for (;;) {                                                              \
+      int32_t many = 1;                                                     \
+      int result = EBUSY;                                                   \
+      switch (random_below(p, 5)) {                                         \
+        case 0:                                                             \
+          result = weft_##stem##_queue_pop(q, elements, some_timeout(p));   \
+          break;                                                            \
+        case 1:                                                             \
+          result = weft_##stem##_queue_try_pop(q, elements);                \
+          break;                                                            \
+        case 2:                                                             \
+          many = weft_##stem##_queue_try_pop_many(                          \
+              q, elements, 1 + random_below(p, BATCH));                     \
+          result = many < 0 ? -many : 0;                                    \
+          break;                                                            \
+        case 3: {                                                           \
+          int32_t *slot = (int32_t *)weft_##stem##_queue_peek(q);           \
+          if (slot == NULL) break;                                          \
+          for (int32_t i = 0; i < words; i++) elements[i] = slot[i];        \
+          consume;                                                          \
+          result = 0;                                                       \
+          break;                                                            \
+        }                                                                   \
+        default:                                                            \
+          if (words > 1) break;                                             \
+          result = weft_##stem##_queue_pop_int(q, elements,                 \
+                                               some_timeout(p));            \
+      }                                                                     \
+      if (result == EPIPE) return;                                          \
+      if (not_now(result)) continue;                                        \
+      CHECK(result == 0);                                                   \
+      for (int32_t i = 0; i < many; i++) {                                  \
+        const int32_t *at = elements + i * words;                           \
+        CHECK(is_whole(at, words));                                         \
+        take;                                                               \
+        p->result++;                                                        \
+      }                                                                     \
+    }                                                                       \
+  }
+
+/* extra: how often each element came. */
+#define TAKE_ONCE_IN_ORDER                                                  \
+  int32_t producer = at[0] / p->count, number = at[0] % p->count;           \
+  CHECK(number > last[producer]);                                           \
+  last[producer] = number;                                                  \
+  CHECK(weft__add(&p->extra[at[0]], 1) == 0)
+
+PRODUCE(spsc, weft_spsc_queue_commit(q))
+PRODUCE(mpmc, (weft_mpmc_queue_commit(q, slot), 0))
+CONSUME(spsc, weft_spsc_queue_consume(q), TAKE_ONCE_IN_ORDER)
+CONSUME(mpmc, weft_mpmc_queue_consume(q, slot), TAKE_ONCE_IN_ORDER)
+
+/* extra: how often each task was done. */
+static void work(play *p) {
+  weft_work_counter *w = weft_work_counter_attach(p->at);
+  CHECK(w != NULL);
+  weft_work_range range = {0, 0};
+  for (;;) {
+    int32_t start = weft_work_counter_next(w, &range);
+    if (start < 0) break;
+    int32_t end = random_below(p, 2) == 0 ? start + 1 : range.end;
+    range.start = end;
+    for (int32_t i = start; i < end; i++)
+      CHECK(weft__add(&p->extra[i], 1) == 0);
+    p->result += end - start;
+    if (end > p->count) weft_work_counter_cancel(w);
+    CHECK(weft_work_counter_done(w, end - start) == 0);
+  }
+  CHECK(weft_work_counter_wait(w, WEFT_FOREVER) == 0);
+}
+
+/* Plays a part to its end. */
+EXPORT void play_part(play *p) {
+  int32_t value = 0;
+  p->id = weft_agent_id();
+  weft__store(&p->state, 1);
+  switch (p->role) {
+    case MUTEX_ADD:
+      mutex_add(p);
+      break;
+    case MUTEX_KEEP:
+      mutex_keep(p);
+      break;
+    case MUTEX_INHERIT:
+      mutex_inherit(p);
+      break;
+    case SEMAPHORE_USE:
+      semaphore_use(p);
+      break;
+    case SPSC_PRODUCE:
+      spsc_produce(p);
+      break;
+    case SPSC_CONSUME:
+      spsc_consume(p);
+      break;
+    case MPMC_PRODUCE:
+      mpmc_produce(p);
+      break;
+    case MPMC_CONSUME:
+      mpmc_consume(p);
+      break;
+    case SPSC_SLEEP_POP:
+      p->result =
+          weft_spsc_queue_pop_int((weft_spsc_queue *)p->at, &value, -1);
+      break;
+    case SPSC_SLEEP_PUSH:
+      p->result = weft_spsc_queue_push_int((weft_spsc_queue *)p->at, 1, -1);
+      break;
+    case MPMC_SLEEP_POP:
+      p->result =
+          weft_mpmc_queue_pop_int((weft_mpmc_queue *)p->at, &value, -1);
+      break;
+    case MPMC_SLEEP_PUSH:
+      p->result = weft_mpmc_queue_push_int((weft_mpmc_queue *)p->at, 1, -1);
+      break;
+    case WORK:
+      work(p);
+      break;
+    case WORK_WAIT:
+      p->result = weft_work_counter_wait((weft_work_counter *)p->at, -1);
+      break;
+    default:
+      p->failed = __LINE__;
+  }
+  weft__store(&p->state, 2);
+  weft__notify(&p->state, WEFT__ALL);
+}
+
+/* Memory for the tests: 2 MiB. */
+EXPORT int32_t *arena(void) {
+  static int32_t words[1 << 19];
+  return words;
+}
+
+/* The number that errno has here by this name's place in the list. */
+EXPORT int error_number(int which) {
+  static const int numbers[] = {EBUSY, ETIMEDOUT,  EINVAL, EPIPE,
+                                EOWNERDEAD, EDEADLK, EPERM};
+  return numbers[which];
+}
+
+#if defined(__EMSCRIPTEN_PTHREADS__)
+static void *thread(void *p) {
+  play_part((play *)p);
+  return NULL;
+}
+
+/* Plays a part in a thread of its own. */
+EXPORT int play_in_thread(play *p) {
+  pthread_t id;
+  int error = pthread_create(&id, NULL, thread, p);
+  return error != 0 ? error : pthread_detach(id);
+}
+#endif
