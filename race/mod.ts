@@ -50,6 +50,7 @@ import {
   raise,
 } from "./property.ts";
 import type { Memory } from "./scenario.ts";
+import { stress, type StressOptions, type StressResult } from "./stress.ts";
 import {
   contended,
   either,
@@ -211,6 +212,7 @@ export const race: {
   either: typeof either;
   contended: typeof contended;
   timedOut: typeof timedOut;
+  stress: typeof stress;
 } = {
   spec,
   check,
@@ -221,6 +223,7 @@ export const race: {
   either,
   contended,
   timedOut,
+  stress,
 };
 
 export {
@@ -238,6 +241,8 @@ export {
   type Result,
   Spec,
   type SpecDefinition,
+  type StressOptions,
+  type StressResult,
   Unsupported,
   type When,
 };

@@ -1,0 +1,282 @@
+/**
+ * The code under test in real workers, at full speed, and its histories
+ * checked afterwards. It explains nothing and repeats nothing, but it is the
+ * machine itself: compilers, caches and all.
+ *
+ * @module
+ */
+import fc from "fast-check";
+import type { Failure, Program } from "./check.ts";
+import { callText } from "./core.ts";
+import { RaceError } from "./error.ts";
+import type { FailureKind } from "./kinds.ts";
+import { type Event, explains, Judge, type Model } from "./lin.ts";
+import { Either } from "./lin.ts";
+import { realNow } from "./native.ts";
+import { programText } from "./print.ts";
+import { programs } from "./property.ts";
+import type { Spec } from "./spec.ts";
+import { keyOf, show } from "./values.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** How to stress. */
+export interface StressOptions {
+  /** How long; 5 unless given. */
+  readonly seconds?: number | undefined;
+  /** Workers; 2 unless given. */
+  readonly agents?: number | undefined;
+  /** Calls of one agent in a program, at most; 3 unless given. */
+  readonly ops?: number | undefined;
+  /** Where the programs begin. */
+  readonly seed?: number | undefined;
+  /** The module's export that is the specification; "default". */
+  readonly name?: string | undefined;
+}
+
+/** What was done. */
+export interface StressResult {
+  readonly ok: boolean;
+  /** Histories that were checked, and how many were distinct. */
+  readonly histories: number;
+  readonly distinct: number;
+  /** How many had operations that overlapped. */
+  readonly overlapping: number;
+}
+
+const INSTANCES = 256; // histories a round
+const STUCK = 3000; // ms after which a round is held to be stuck
+
+// What a worker does: each instance begins behind a barrier that spins.
+const WORKER = `
+import { parentPort, workerData } from "node:worker_threads";
+const { url, name, id, agents, control, memories } = workerData;
+const { definition } = (await import(url))[name];
+parentPort.on("message", async (program) => {
+  try {
+    const events = [];
+    for (let i = 0; i < memories.length; i++) {
+      const handle = definition.agent(memories[i], id);
+      Atomics.add(control, 1, 1);
+      while (Atomics.load(control, 1) < (i + 1) * agents);
+      for (const { op, arg } of program) {
+        const begin = Atomics.add(control, 0, 1);
+        const result = await definition.ops[op].run(handle, arg, id);
+        events.push([i, begin, Atomics.add(control, 0, 1), result]);
+      }
+    }
+    parentPort.postMessage({ events });
+  } catch (error) {
+    parentPort.postMessage({ error: String(error?.stack ?? error) });
+  }
+});
+parentPort.postMessage({ ready: true });
+`;
+
+/** Whether no order of the calls leaves anybody waiting in the model. */
+function alwaysEnds(model: Model, program: Program): boolean {
+  const seen = new Set<string>();
+  const search = (state: unknown, at: readonly number[]): boolean => {
+    const key = `${String(keyOf(state))}|${at}`;
+    if (seen.has(key)) return true;
+    seen.add(key);
+    let left = false;
+    let moved = false;
+    for (let id = 0; id < program.length; id++) {
+      const call = program[id]![at[id]!];
+      if (call === undefined) continue;
+      left = true;
+      const answer = model.step(state, call, id);
+      if (answer === null) continue;
+      moved = true;
+      const next = at.map((n, other) => other === id ? n + 1 : n);
+      const outcomes = answer instanceof Either ? answer.outcomes : [answer];
+      if (!outcomes.every(([after]) => search(after, next))) return false;
+    }
+    return moved || !left;
+  };
+  return search(model.init, program.map(() => 0));
+}
+
+/** A worker, and the promise of its next answer. */
+class Hand {
+  readonly #worker: Any;
+  #resolve: (message: Any) => void = () => {};
+
+  constructor(Worker: Any, workerData: Any) {
+    const code = `data:text/javascript,${encodeURIComponent(WORKER)}`;
+    this.#worker = new Worker(new URL(code), { workerData });
+    this.#worker.on("message", (message: Any) => this.#resolve(message));
+    this.#worker.on(
+      "error",
+      (error: Any) => this.#resolve({ error: String(error?.stack ?? error) }),
+    );
+  }
+
+  answer(): Promise<Any> {
+    return new Promise((resolve) => this.#resolve = resolve);
+  }
+
+  ask(message: Any): Promise<Any> {
+    const answer = this.answer();
+    this.#worker.postMessage(message);
+    return answer;
+  }
+
+  end(): Promise<unknown> {
+    return this.#worker.terminate();
+  }
+}
+
+/**
+ * Stresses the specification a module exports. Throws a {@linkcode RaceError}
+ * for a history that no sequential order explains.
+ */
+export async function stress(
+  module: URL,
+  options: StressOptions = {},
+): Promise<StressResult> {
+  const { seconds = 5, agents = 2, seed = 1, name = "default" } = options;
+  const { Worker } = await import("node:worker_threads");
+  const spec: Spec = (await import(module.href))[name];
+  const { scenario, definition } = spec;
+  const model = scenario.model;
+  const judge = model === null ? null : new Judge(model, agents);
+  const memories = Array.from({ length: INSTANCES }, () => scenario.memory());
+  const bytes = memories.map((memory: Any) =>
+    new Uint8Array(memory.buffer ?? memory)
+  );
+  const initial = bytes.map((b) => b.slice());
+  const control = new Int32Array(new SharedArrayBuffer(8));
+  const hands = Array.from({ length: agents }, (_, id) => {
+    const data = { url: module.href, name, id, agents, control, memories };
+    return new Hand(Worker, data);
+  });
+  const generator = programs(spec, { ...options, agents });
+  const results = new Map<string, boolean>();
+  let histories = 0;
+  let overlapping = 0;
+  try {
+    for (const { error } of await Promise.all(hands.map((h) => h.answer()))) {
+      if (error !== undefined) throw new Error(error);
+    }
+    const end = realNow() + seconds * 1000;
+    for (let round = 0; realNow() < end; round++) {
+      const [generated] = fc.sample(generator, {
+        numRuns: 1,
+        seed: seed + round,
+      });
+      const program = generated!.calls;
+      if (model !== null && !alwaysEnds(model, program)) continue;
+      bytes.forEach((b, i) => b.set(initial[i]!));
+      Atomics.store(control, 0, 0);
+      Atomics.store(control, 1, 0);
+      const asked = hands.map((hand, id) => hand.ask(program[id]));
+      const answers = await orStuck(Promise.all(asked));
+      if (answers === undefined) {
+        throw broken("lost-wakeup", `stuck for ${STUCK} ms`, program, []);
+      }
+      const rounds = collect(answers, program);
+      for (let i = 0; i < INSTANCES; i++) {
+        const events = rounds[i]!;
+        histories++;
+        if (overlap(events)) overlapping++;
+        const key = keyOfHistory(events);
+        if (results.has(key)) continue;
+        const right = judge === null || explains(judge, events);
+        results.set(key, right);
+        const text = "no sequential order of operations explains the history";
+        if (!right) throw broken("not-linearizable", text, program, events);
+      }
+      const final = definition.final;
+      for (const [i, memory] of memories.entries()) {
+        if (final === undefined) break;
+        const byAgent = program.map((_, id) =>
+          rounds[i]!.filter((e) => e.agent === id).map((e) => e.result)
+        );
+        const message = final(memory, byAgent);
+        if (typeof message === "string") {
+          throw broken("invariant", message, program, rounds[i]!);
+        }
+      }
+    }
+  } finally {
+    await Promise.all(hands.map((hand) => hand.end()));
+  }
+  return { ok: true, histories, distinct: results.size, overlapping };
+}
+
+/** The promise's value, or `undefined` if it takes too long. */
+async function orStuck<T>(promise: Promise<T>): Promise<T | undefined> {
+  let timer;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), STUCK);
+  });
+  const value = await Promise.race([promise, late]);
+  clearTimeout(timer);
+  return value;
+}
+
+/** The events of each instance. */
+function collect(answers: readonly Any[], program: Program): Event[][] {
+  const rounds: Event[][] = Array.from({ length: INSTANCES }, () => []);
+  answers.forEach(({ events, error }, agent) => {
+    if (error !== undefined) throw broken("exception", error, program, []);
+    const calls = program[agent]!;
+    (events as Any[]).forEach(([i, begin, end, result], nth) => {
+      const call = calls[nth % calls.length]!;
+      rounds[i]!.push({ agent, call, begin, end, result });
+    });
+  });
+  return rounds;
+}
+
+function overlap(events: readonly Event[]): boolean {
+  return events.some((a) =>
+    events.some((b) => a.agent < b.agent && a.begin < b.end && b.begin < a.end)
+  );
+}
+
+/** What makes two histories the same: order, calls and answers. */
+function keyOfHistory(events: readonly Event[]): string {
+  const moments = events.flatMap((e) => [
+    [e.begin, `${e.agent}${callText(e.call)}`] as const,
+    [e.end, `${e.agent}=${show(e.result)}`] as const,
+  ]);
+  return moments.sort((a, b) => a[0] - b[0]).map(([, text]) => text).join();
+}
+
+function broken(
+  kind: FailureKind,
+  message: string,
+  program: Program,
+  events: readonly Event[],
+): RaceError {
+  const rows = events.toSorted((a, b) => a.begin - b.begin).map((e) =>
+    `agent ${e.agent}: ${callText(e.call)} = ${show(e.result)}   ` +
+    `(from ${e.begin} to ${e.end})`
+  );
+  const picture = () => {
+    throw new Error("A history of real workers has no picture");
+  };
+  const failure: Failure = {
+    kind,
+    message,
+    table: `${programText(program)}\n${rows.join("\n")}`,
+    schedule: "",
+    svg: picture,
+    page: picture,
+  };
+  const result = {
+    ok: false,
+    complete: false,
+    states: 0,
+    executions: 1,
+    steps: 0,
+    maxOpSteps: 0,
+    summary: "in real workers",
+    failure,
+  };
+  return new RaceError(result, programText(program));
+}
