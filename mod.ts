@@ -20,6 +20,7 @@ export { ClosedError, Queue, type QueueConfig } from "./primitives/_queue.ts";
 export { Semaphore } from "./primitives/semaphore.ts";
 export { Event, type EventConfig } from "./primitives/event.ts";
 export { Latch } from "./primitives/latch.ts";
+export { Barrier, type Passage } from "./primitives/barrier.ts";
 export { Once } from "./primitives/once.ts";
 export { SpscQueue } from "./primitives/spsc_queue.ts";
 export { MpmcQueue } from "./primitives/mpmc_queue.ts";

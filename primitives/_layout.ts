@@ -22,6 +22,7 @@ export const LAYOUT = {
   },
   event: { state: 0, length: 1 },
   latch: { magic: 0, seal: 1, state: 2, length: 3 },
+  barrier: { magic: 0, parties: 1, seal: 2, state: 3, length: 4 },
   once: { state: 0, length: 1 },
   spsc_queue: {
     magic: 0,
@@ -82,6 +83,7 @@ export const KIND = {
   mpmc_queue: 3,
   work_counter: 4,
   latch: 5,
+  barrier: 6,
   lock_free_queue: 8,
 } as const;
 

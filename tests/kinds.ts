@@ -5,6 +5,7 @@
  */
 
 import {
+  Barrier,
   Event,
   type Handle,
   Latch,
@@ -73,6 +74,15 @@ export const KINDS: Kind[] = [{
   from: (handle) => Latch.from(handle),
   use: (view) => (view as Latch).countDown(2),
   used: (view) => (view as Latch).count === 3,
+}, {
+  stem: "barrier",
+  configured: true,
+  byteLength: Barrier.byteLength(),
+  init: (memory, at) => Barrier.init(memory, at, 3),
+  attach: (memory, at) => new Barrier(memory, at),
+  from: (handle) => Barrier.from(handle),
+  use: (view) => (view as Barrier).leave(),
+  used: (view) => (view as Barrier).parties === 2,
 }, {
   stem: "once",
   configured: false,

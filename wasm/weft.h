@@ -204,6 +204,7 @@ WEFT_KIND(spsc_queue, 2);
 WEFT_KIND(mpmc_queue, 3);
 WEFT_KIND(work_counter, 4);
 WEFT_KIND(latch, 5);
+WEFT_KIND(barrier, 6);
 WEFT_KIND(lock_free_queue, 8);
 
 static inline int32_t weft__magic(int32_t kind) {
@@ -227,6 +228,19 @@ static inline bool weft__aligned(const void *at) {
   return at != NULL && (uintptr_t)at % 4 == 0;
 }
 
+/* The word of `seal`: after `magic` and the configuration words. */
+static inline int weft__seal_word(int32_t kind) {
+  switch (kind) {
+    case WEFT_KIND_semaphore:
+    case WEFT_KIND_latch:
+      return 1;
+    case WEFT_KIND_barrier:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
 /*
  * Why `at` cannot be attached to as a primitive of `kind`, such as
  * WEFT_KIND_mpmc_queue; NULL if it can.
@@ -235,13 +249,13 @@ static inline const char *weft_attach_error(const void *at, int32_t kind) {
   const int32_t *words = (const int32_t *)at;
   if (!weft__aligned(at)) return "not a multiple of 4";
   int32_t magic = weft__load(words);
-  bool configured = kind != WEFT_KIND_semaphore && kind != WEFT_KIND_latch;
+  int seal = weft__seal_word(kind);
   if (magic >> 16 != 0x5746) return "no initialized primitive here";
   if ((magic >> 8 & 0xff) != kind) return "a primitive of another kind";
   if ((magic & 0xff) != WEFT_VERSION) return "another layout version";
-  int32_t seal = configured ? weft__seal(kind, words[1], words[2])
-                            : weft__seal(kind, 0, 0);
-  if (words[configured ? 3 : 1] != seal)
+  int32_t first = seal > 1 ? words[1] : 0;
+  int32_t second = seal > 2 ? words[2] : 0;
+  if (words[seal] != weft__seal(kind, first, second))
     return "the configuration does not match its seal";
   return NULL;
 }
@@ -1023,6 +1037,161 @@ static inline int weft_latch_arrive_and_wait(weft_latch *l, int64_t timeout) {
   if (!weft__may_block()) return EPERM;
   int result = weft_latch_count_down(l, 1);
   return result == 0 ? weft_latch_wait(l, timeout) : result;
+}
+
+/* ---- barrier (primitives/barrier.ts) ---------------------------------------- */
+
+#define WEFT_BARRIER_ARRIVED_MASK 0xfff
+#define WEFT_BARRIER_ONE_PARTY (1 << 12)
+#define WEFT_BARRIER_PARTIES_MASK (0xfff << 12)
+#define WEFT_BARRIER_WAITING_BIT (1 << 24)
+#define WEFT_BARRIER_ONE_GENERATION (1 << 25)
+#define WEFT_BARRIER_GENERATION_MASK (-WEFT_BARRIER_ONE_GENERATION)
+
+/* The most parties a barrier can have. */
+#define WEFT_BARRIER_MAX 0xfff
+
+typedef struct {
+  int32_t magic;
+  int32_t parties; /* how many it was made for */
+  int32_t seal;
+  int32_t state; /* arrived, parties, WAITING, generation; sleepers are here */
+} weft_barrier;
+WEFT_WORD(barrier, magic, 0);
+WEFT_WORD(barrier, parties, 1);
+WEFT_WORD(barrier, seal, 2);
+WEFT_WORD(barrier, state, 3);
+WEFT_LENGTH(barrier, 4);
+
+/* The bytes a barrier occupies. */
+static inline size_t weft_barrier_bytes(void) { return sizeof(weft_barrier); }
+
+/* The barrier at `at`, or NULL: see weft_attach_error. */
+static inline weft_barrier *weft_barrier_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_barrier) != NULL) return NULL;
+  return (weft_barrier *)at;
+}
+
+/* Makes a region that nobody uses yet a barrier for `parties` agents, 1 to
+   4095; NULL if that, or the place, is out of range. */
+static inline weft_barrier *weft_barrier_init(void *at, int32_t parties) {
+  weft_barrier *b = (weft_barrier *)at;
+  if (!weft__aligned(at)) return NULL;
+  if (parties < 1 || parties > WEFT_BARRIER_MAX) return NULL;
+  weft__zero(at, sizeof *b);
+  b->parties = parties;
+  b->seal = weft__seal(WEFT_KIND_barrier, parties, 0);
+  b->state = parties * WEFT_BARRIER_ONE_PARTY;
+  weft__store(&b->magic, weft__magic(WEFT_KIND_barrier));
+  return b;
+}
+
+/* Parties that have not left. */
+static inline int32_t weft_barrier_parties(const weft_barrier *b) {
+  return (weft__load(&b->state) & WEFT_BARRIER_PARTIES_MASK) /
+         WEFT_BARRIER_ONE_PARTY;
+}
+
+/* Parties that have arrived, and wait. */
+static inline int32_t weft_barrier_arrived(const weft_barrier *b) {
+  return weft__load(&b->state) & WEFT_BARRIER_ARRIVED_MASK;
+}
+
+/* The state when all have arrived: nobody has, in the generation after. */
+static inline int32_t weft__barrier_next_generation(int32_t state) {
+  return weft__plus(state & (WEFT_BARRIER_GENERATION_MASK |
+                             WEFT_BARRIER_PARTIES_MASK),
+                    WEFT_BARRIER_ONE_GENERATION);
+}
+
+/*
+ * Takes one party out for good; `arrived` says that it was terminated while it
+ * waited, and takes that arrival back. 1 if this ended the generation, else 0;
+ * -EINVAL if no party is left, or none that has arrived.
+ */
+static inline int weft_barrier_leave(weft_barrier *b, bool arrived) {
+  int32_t state = weft__load(&b->state);
+  for (;;) {
+    int32_t expected = state;
+    int32_t all = state & WEFT_BARRIER_PARTIES_MASK;
+    if (all == 0 || (arrived && (state & WEFT_BARRIER_ARRIVED_MASK) == 0))
+      return -EINVAL;
+    int32_t left =
+        weft__minus(state, WEFT_BARRIER_ONE_PARTY + (arrived ? 1 : 0));
+    int32_t waiting = left & WEFT_BARRIER_ARRIVED_MASK;
+    bool ends = waiting > 0 && waiting * WEFT_BARRIER_ONE_PARTY >=
+                                   (left & WEFT_BARRIER_PARTIES_MASK);
+    int32_t next = ends ? weft__barrier_next_generation(left) : left;
+    state = weft__compare_exchange(&b->state, expected, next);
+    if (state != expected) continue;
+    if (ends && state & WEFT_BARRIER_WAITING_BIT)
+      weft__notify(&b->state, WEFT__ALL);
+    return ends ? 1 : 0;
+  }
+}
+
+/* Arrives, and gives the state after that; true if it was the last to. */
+static inline bool weft__barrier_arrive(weft_barrier *b, int32_t *since) {
+  int32_t state = weft__hint(&b->state); /* the exchange below checks it */
+  for (;;) {
+    int32_t expected = state;
+    int32_t arrived = (state & WEFT_BARRIER_ARRIVED_MASK) + 1;
+    bool last = arrived * WEFT_BARRIER_ONE_PARTY >=
+                (state & WEFT_BARRIER_PARTIES_MASK);
+    int32_t next = last ? weft__barrier_next_generation(state) : state + 1;
+    state = weft__compare_exchange(&b->state, expected, next);
+    if (state != expected) continue;
+    *since = next;
+    if (last && state & WEFT_BARRIER_WAITING_BIT)
+      weft__notify(&b->state, WEFT__ALL);
+    return last;
+  }
+}
+
+/* Waits for the end of the generation that we arrived in at `since`. */
+static inline int weft__barrier_wait_slow(weft_barrier *b, int32_t since,
+                                          int64_t timeout) {
+  int64_t deadline = weft__deadline(timeout);
+  int32_t state = weft__load(&b->state);
+  bool last = false;
+  while (((state ^ since) & WEFT_BARRIER_GENERATION_MASK) == 0) {
+    int32_t expected = state;
+    /* Our arrival is still counted: the generation did not end. */
+    state = last ? state - 1 : state | WEFT_BARRIER_WAITING_BIT;
+    if (state != expected) {
+      int32_t seen = weft__compare_exchange(&b->state, expected, state);
+      if (seen != expected) {
+        state = seen;
+        continue;
+      }
+    }
+    if (last) return ETIMEDOUT;
+    /* Arrivals change the word, too, but only the last one wakes. */
+    int outcome = weft__sleep(&b->state, state, deadline, WEFT__LOOK);
+    state = weft__load(&b->state);
+    last = outcome == WEFT__TIMED_OUT;
+  }
+  return 0;
+}
+
+/*
+ * Arrives, and blocks until all parties have, up to `timeout` ns; ETIMEDOUT if
+ * that time passed, and the arrival was taken back. *leader, which may be
+ * NULL, says whether it was the last to arrive.
+ */
+static inline int weft_barrier_arrive_and_wait(weft_barrier *b, bool *leader,
+                                               int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  int32_t since = 0;
+  bool last = weft__barrier_arrive(b, &since);
+  if (leader != NULL) *leader = last;
+  if (last) return 0;
+  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
+    weft__relax();
+    int32_t now = weft__load(&b->state);
+    if ((now ^ since) & WEFT_BARRIER_GENERATION_MASK) return 0;
+  }
+  return weft__barrier_wait_slow(b, since, timeout);
 }
 
 /* ---- once (primitives/once.ts) ---------------------------------------------- */
