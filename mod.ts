@@ -33,6 +33,7 @@ export {
   WorkCounter,
   type WorkRange,
 } from "./primitives/work_counter.ts";
+export { type SlabConfig, SlabPool } from "./primitives/slab_pool.ts";
 export {
   array,
   type ArrayOf,

@@ -74,17 +74,19 @@ export const LAYOUT = {
     finished: 66,
     length: 67,
   },
+  slab_pool: { magic: 0, capacity: 1, size: 2, seal: 3, length: 32 },
 } as const;
 
 /** What the `magic` word of a configured primitive names; never renumbered. */
 export const KIND = {
   semaphore: 1,
-  spsc_queue: 2,
-  mpmc_queue: 3,
-  work_counter: 4,
   latch: 5,
   barrier: 6,
+  spsc_queue: 2,
+  mpmc_queue: 3,
   lock_free_queue: 8,
+  work_counter: 4,
+  slab_pool: 13,
 } as const;
 
 /** The name of a primitive with a row in {@linkcode LAYOUT}. */

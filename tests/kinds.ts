@@ -16,6 +16,7 @@ import {
   Once,
   type Region,
   Semaphore,
+  SlabPool,
   SpscQueue,
   WorkCounter,
 } from "../mod.ts";
@@ -128,6 +129,15 @@ export const KINDS: Kind[] = [{
   from: (handle) => WorkCounter.from(handle),
   use: (view) => (view as WorkCounter).nextRange(),
   used: (view) => (view as WorkCounter).remaining === 7,
+}, {
+  stem: "slab_pool",
+  configured: true,
+  byteLength: SlabPool.byteLength(queue),
+  init: (memory, at) => SlabPool.init(memory, at, queue),
+  attach: (memory, at) => new SlabPool(memory, at),
+  from: (handle) => SlabPool.from(handle),
+  use: (view) => (view as SlabPool).allocate(),
+  used: (view) => (view as SlabPool).available === 2,
 }];
 
 /** Those with a head word. */

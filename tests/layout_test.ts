@@ -153,6 +153,7 @@ const STEMS: Record<string, string> = {
   MpmcQueue: "mpmc_queue",
   LockFreeQueue: "lock_free_queue",
   WorkCounter: "work_counter",
+  SlabPool: "slab_pool",
 };
 
 /** What only TypeScript has, and why. */
@@ -164,6 +165,7 @@ const ONLY_TS: Record<string, string> = {
   buffer: "a pointer is the whole place",
   byteOffset: "a pointer is the whole place",
   bytes: "reserve and peek answer pointers",
+  useCache: "a C thread says so in its weft_slab_cache",
 };
 
 /** Names that the contract has differently in C. */

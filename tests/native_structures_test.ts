@@ -7,6 +7,7 @@ import { build, Pool, run, SOURCES, WARNINGS } from "./native.ts";
 
 const PROGRAMS = [
   "lock_free_queue",
+  "slab_pool",
 ];
 const WAYS: Record<string, [compiler: string, ...words: string[]]> = {
   "C11": ["gcc", "-std=c11", "-O2"],

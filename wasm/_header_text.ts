@@ -113,6 +113,10 @@ static inline int32_t weft__or(int32_t *word, int32_t bits) {
   return __atomic_fetch_or(word, bits, __ATOMIC_SEQ_CST);
 }
 
+static inline int32_t weft__and(int32_t *word, int32_t bits) {
+  return __atomic_fetch_and(word, bits, __ATOMIC_SEQ_CST);
+}
+
 static inline int32_t weft__exchange(int32_t *word, int32_t to) {
   return __atomic_exchange_n(word, to, __ATOMIC_SEQ_CST);
 }
@@ -199,11 +203,13 @@ static inline bool weft__may_block(void) {
 #define WEFT_VERSION 1
 #define WEFT_KIND(stem, number) enum { WEFT_KIND_##stem = number }
 WEFT_KIND(semaphore, 1);
+WEFT_KIND(latch, 5);
+WEFT_KIND(barrier, 6);
 WEFT_KIND(spsc_queue, 2);
 WEFT_KIND(mpmc_queue, 3);
-WEFT_KIND(work_counter, 4);
-WEFT_KIND(latch, 5);
 WEFT_KIND(lock_free_queue, 8);
+WEFT_KIND(work_counter, 4);
+WEFT_KIND(slab_pool, 13);
 
 static inline int32_t weft__magic(int32_t kind) {
   return 0x57460000 | kind << 8 | WEFT_VERSION;
@@ -226,6 +232,19 @@ static inline bool weft__aligned(const void *at) {
   return at != NULL && (uintptr_t)at % 4 == 0;
 }
 
+/* The word of \`seal\`: after \`magic\` and the configuration words. */
+static inline int weft__seal_word(int32_t kind) {
+  switch (kind) {
+    case WEFT_KIND_semaphore:
+    case WEFT_KIND_latch:
+      return 1;
+    case WEFT_KIND_barrier:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
 /*
  * Why \`at\` cannot be attached to as a primitive of \`kind\`, such as
  * WEFT_KIND_mpmc_queue; NULL if it can.
@@ -234,13 +253,13 @@ static inline const char *weft_attach_error(const void *at, int32_t kind) {
   const int32_t *words = (const int32_t *)at;
   if (!weft__aligned(at)) return "not a multiple of 4";
   int32_t magic = weft__load(words);
-  bool configured = kind != WEFT_KIND_semaphore && kind != WEFT_KIND_latch;
+  int seal = weft__seal_word(kind);
   if (magic >> 16 != 0x5746) return "no initialized primitive here";
   if ((magic >> 8 & 0xff) != kind) return "a primitive of another kind";
   if ((magic & 0xff) != WEFT_VERSION) return "another layout version";
-  int32_t seal = configured ? weft__seal(kind, words[1], words[2])
-                            : weft__seal(kind, 0, 0);
-  if (words[configured ? 3 : 1] != seal)
+  int32_t first = seal > 1 ? words[1] : 0;
+  int32_t second = seal > 2 ? words[2] : 0;
+  if (words[seal] != weft__seal(kind, first, second))
     return "the configuration does not match its seal";
   return NULL;
 }
@@ -1022,6 +1041,275 @@ static inline int weft_latch_arrive_and_wait(weft_latch *l, int64_t timeout) {
   if (!weft__may_block()) return EPERM;
   int result = weft_latch_count_down(l, 1);
   return result == 0 ? weft_latch_wait(l, timeout) : result;
+}
+
+/* ---- barrier (primitives/barrier.ts) ---------------------------------------- */
+
+#define WEFT_BARRIER_ARRIVED_MASK 0xfff
+#define WEFT_BARRIER_ONE_PARTY (1 << 12)
+#define WEFT_BARRIER_PARTIES_MASK (0xfff << 12)
+#define WEFT_BARRIER_WAITING_BIT (1 << 24)
+#define WEFT_BARRIER_ONE_GENERATION (1 << 25)
+#define WEFT_BARRIER_GENERATION_MASK (-WEFT_BARRIER_ONE_GENERATION)
+
+/* The most parties a barrier can have. */
+#define WEFT_BARRIER_MAX 0xfff
+
+typedef struct {
+  int32_t magic;
+  int32_t parties; /* how many it was made for */
+  int32_t seal;
+  int32_t state; /* arrived, parties, WAITING, generation; sleepers are here */
+} weft_barrier;
+WEFT_WORD(barrier, magic, 0);
+WEFT_WORD(barrier, parties, 1);
+WEFT_WORD(barrier, seal, 2);
+WEFT_WORD(barrier, state, 3);
+WEFT_LENGTH(barrier, 4);
+
+/* The bytes a barrier occupies. */
+static inline size_t weft_barrier_bytes(void) { return sizeof(weft_barrier); }
+
+/* The barrier at \`at\`, or NULL: see weft_attach_error. */
+static inline weft_barrier *weft_barrier_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_barrier) != NULL) return NULL;
+  return (weft_barrier *)at;
+}
+
+/* Makes a region that nobody uses yet a barrier for \`parties\` agents, 1 to
+   4095; NULL if that, or the place, is out of range. */
+static inline weft_barrier *weft_barrier_init(void *at, int32_t parties) {
+  weft_barrier *b = (weft_barrier *)at;
+  if (!weft__aligned(at)) return NULL;
+  if (parties < 1 || parties > WEFT_BARRIER_MAX) return NULL;
+  weft__zero(at, sizeof *b);
+  b->parties = parties;
+  b->seal = weft__seal(WEFT_KIND_barrier, parties, 0);
+  b->state = parties * WEFT_BARRIER_ONE_PARTY;
+  weft__store(&b->magic, weft__magic(WEFT_KIND_barrier));
+  return b;
+}
+
+/* Parties that have not left. */
+static inline int32_t weft_barrier_parties(const weft_barrier *b) {
+  return (weft__load(&b->state) & WEFT_BARRIER_PARTIES_MASK) /
+         WEFT_BARRIER_ONE_PARTY;
+}
+
+/* Parties that have arrived, and wait. */
+static inline int32_t weft_barrier_arrived(const weft_barrier *b) {
+  return weft__load(&b->state) & WEFT_BARRIER_ARRIVED_MASK;
+}
+
+/* The state when all have arrived: nobody has, in the generation after. */
+static inline int32_t weft__barrier_next_generation(int32_t state) {
+  return weft__plus(state & (WEFT_BARRIER_GENERATION_MASK |
+                             WEFT_BARRIER_PARTIES_MASK),
+                    WEFT_BARRIER_ONE_GENERATION);
+}
+
+/*
+ * Takes one party out for good; \`arrived\` says that it was terminated while it
+ * waited, and takes that arrival back. 1 if this ended the generation, else 0;
+ * -EINVAL if no party is left, or none that has arrived.
+ */
+static inline int weft_barrier_leave(weft_barrier *b, bool arrived) {
+  int32_t state = weft__load(&b->state);
+  for (;;) {
+    int32_t expected = state;
+    int32_t all = state & WEFT_BARRIER_PARTIES_MASK;
+    if (all == 0 || (arrived && (state & WEFT_BARRIER_ARRIVED_MASK) == 0))
+      return -EINVAL;
+    int32_t left =
+        weft__minus(state, WEFT_BARRIER_ONE_PARTY + (arrived ? 1 : 0));
+    int32_t waiting = left & WEFT_BARRIER_ARRIVED_MASK;
+    bool ends = waiting > 0 && waiting * WEFT_BARRIER_ONE_PARTY >=
+                                   (left & WEFT_BARRIER_PARTIES_MASK);
+    int32_t next = ends ? weft__barrier_next_generation(left) : left;
+    state = weft__compare_exchange(&b->state, expected, next);
+    if (state != expected) continue;
+    if (ends && state & WEFT_BARRIER_WAITING_BIT)
+      weft__notify(&b->state, WEFT__ALL);
+    return ends ? 1 : 0;
+  }
+}
+
+/* Arrives, and gives the state after that; true if it was the last to. */
+static inline bool weft__barrier_arrive(weft_barrier *b, int32_t *since) {
+  int32_t state = weft__hint(&b->state); /* the exchange below checks it */
+  for (;;) {
+    int32_t expected = state;
+    int32_t arrived = (state & WEFT_BARRIER_ARRIVED_MASK) + 1;
+    bool last = arrived * WEFT_BARRIER_ONE_PARTY >=
+                (state & WEFT_BARRIER_PARTIES_MASK);
+    int32_t next = last ? weft__barrier_next_generation(state) : state + 1;
+    state = weft__compare_exchange(&b->state, expected, next);
+    if (state != expected) continue;
+    *since = next;
+    if (last && state & WEFT_BARRIER_WAITING_BIT)
+      weft__notify(&b->state, WEFT__ALL);
+    return last;
+  }
+}
+
+/* Waits for the end of the generation that we arrived in at \`since\`. */
+static inline int weft__barrier_wait_slow(weft_barrier *b, int32_t since,
+                                          int64_t timeout) {
+  int64_t deadline = weft__deadline(timeout);
+  int32_t state = weft__load(&b->state);
+  bool last = false;
+  while (((state ^ since) & WEFT_BARRIER_GENERATION_MASK) == 0) {
+    int32_t expected = state;
+    /* Our arrival is still counted: the generation did not end. */
+    state = last ? state - 1 : state | WEFT_BARRIER_WAITING_BIT;
+    if (state != expected) {
+      int32_t seen = weft__compare_exchange(&b->state, expected, state);
+      if (seen != expected) {
+        state = seen;
+        continue;
+      }
+    }
+    if (last) return ETIMEDOUT;
+    /* Arrivals change the word, too, but only the last one wakes. */
+    int outcome = weft__sleep(&b->state, state, deadline, WEFT__LOOK);
+    state = weft__load(&b->state);
+    last = outcome == WEFT__TIMED_OUT;
+  }
+  return 0;
+}
+
+/*
+ * Arrives, and blocks until all parties have, up to \`timeout\` ns; ETIMEDOUT if
+ * that time passed, and the arrival was taken back. *leader, which may be
+ * NULL, says whether it was the last to arrive.
+ */
+static inline int weft_barrier_arrive_and_wait(weft_barrier *b, bool *leader,
+                                               int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  int32_t since = 0;
+  bool last = weft__barrier_arrive(b, &since);
+  if (leader != NULL) *leader = last;
+  if (last) return 0;
+  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
+    weft__relax();
+    int32_t now = weft__load(&b->state);
+    if ((now ^ since) & WEFT_BARRIER_GENERATION_MASK) return 0;
+  }
+  return weft__barrier_wait_slow(b, since, timeout);
+}
+
+/* ---- once (primitives/once.ts) ---------------------------------------------- */
+
+#define WEFT_ONCE_NEW 0
+#define WEFT_ONCE_RUNNER_MASK 0x0fffffff
+#define WEFT_ONCE_DONE_BIT (1 << 28)
+#define WEFT_ONCE_WAITING_BIT (1 << 30)
+
+/* Zeroed memory is a once that was not run. */
+typedef struct {
+  int32_t state; /* runner and flags; sleepers wait here */
+} weft_once;
+WEFT_WORD(once, state, 0);
+WEFT_LENGTH(once, 1);
+
+/* Makes a region that nobody uses yet a once that was not run. */
+static inline void weft_once_init(weft_once *o) { weft__zero(o, sizeof *o); }
+
+/* Whether the function was run to its end. */
+static inline bool weft_once_done(const weft_once *o) {
+  return (weft__load(&o->state) & WEFT_ONCE_DONE_BIT) != 0;
+}
+
+/* The id of the agent that runs the function, or 0. */
+static inline int32_t weft_once_runner(const weft_once *o) {
+  return weft__load(&o->state) & WEFT_ONCE_RUNNER_MASK;
+}
+
+/* (E) Publishes what the function wrote, and wakes who waits for it. */
+static inline void weft__once_end(weft_once *o) {
+  int32_t state = weft__exchange(&o->state, WEFT_ONCE_DONE_BIT);
+  if (state & WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, WEFT__ALL);
+}
+
+/* Lets the next one try. */
+static inline void weft__once_fail(weft_once *o) {
+  int32_t state = weft__and(&o->state, WEFT_ONCE_WAITING_BIT);
+  if (state & WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, 1);
+}
+
+/* 0: done; EBUSY: the function is ours to run; or ETIMEDOUT. */
+static inline int weft__once_run_slow(weft_once *o, int32_t id,
+                                      int64_t timeout) {
+  int64_t deadline = weft__deadline(timeout);
+  int32_t state = weft__load(&o->state); /* pairs with (E) */
+  bool last = false;
+  for (;;) {
+    int32_t expected = state;
+    if (state & WEFT_ONCE_DONE_BIT) return 0;
+    bool unclaimed = (state & WEFT_ONCE_RUNNER_MASK) == 0;
+    if (!unclaimed && last) return ETIMEDOUT;
+    state |= unclaimed ? id : WEFT_ONCE_WAITING_BIT;
+    if (state != expected) {
+      int32_t seen = weft__compare_exchange(&o->state, expected, state);
+      if (seen != expected) {
+        state = seen;
+        continue;
+      }
+    }
+    if (unclaimed) return EBUSY;
+    int outcome = weft__sleep(&o->state, state, deadline, WEFT__LOOK);
+    state = weft__load(&o->state);
+    last = outcome == WEFT__TIMED_OUT;
+  }
+}
+
+/* 0: done; EBUSY: the function is ours to run; else as weft_once_run. */
+static inline int weft__once_begin(weft_once *o, int64_t timeout) {
+  if (weft_once_done(o)) return 0;
+  if (!weft__may_block()) return EPERM;
+  int32_t id = weft_agent_id();
+  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0;; i--) {
+    int32_t state = weft__compare_exchange(&o->state, WEFT_ONCE_NEW, id);
+    if (state == WEFT_ONCE_NEW) return EBUSY;
+    if (state & WEFT_ONCE_DONE_BIT) return 0;
+    int32_t runner = state & WEFT_ONCE_RUNNER_MASK;
+    if (runner == id) return EDEADLK;
+    if (i == 0 || runner == 0) return weft__once_run_slow(o, id, timeout);
+    weft__relax();
+  }
+}
+
+/*
+ * Runs fn(context) unless it was, or is being, run; then blocks until that is
+ * done, up to \`timeout\` ns. 0: it was run to its end, here or elsewhere;
+ * ETIMEDOUT; EDEADLK if this agent runs a function of this once; EPERM. What
+ * fn returns other than 0 is returned here, and the next one tries.
+ */
+static inline int weft_once_run(weft_once *o, int (*fn)(void *context),
+                                void *context, int64_t timeout) {
+  int result = weft__once_begin(o, timeout);
+  if (result != EBUSY) return result;
+  result = fn(context);
+  if (result == 0)
+    weft__once_end(o);
+  else
+    weft__once_fail(o);
+  return result;
+}
+
+/* Lets the next one try if agent \`id\`, which is known never to run again, was
+   running the function; EPERM if it was not. */
+static inline int weft_once_abandon(weft_once *o, int32_t id) {
+  int32_t state = weft__load(&o->state);
+  while ((state & WEFT_ONCE_RUNNER_MASK) == id && id != 0) {
+    int32_t expected = state;
+    int32_t kept = state & WEFT_ONCE_WAITING_BIT;
+    state = weft__compare_exchange(&o->state, expected, kept);
+    if (state != expected) continue;
+    if (state & WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, 1);
+    return 0;
+  }
+  return EPERM;
 }
 
 /* ---- queues (primitives/_queue.ts) ----------------------------------------- */
@@ -2522,6 +2810,251 @@ static inline void weft_work_counter_cancel(weft_work_counter *c) {
   int32_t target = weft__work_counter_handed_out(c, was);
   weft__store(&c->target, target); /* (C) then look at what is done */
   if (weft__load(&c->done) >= target) weft__work_counter_finish(c);
+}
+
+/* ---- slab_pool (primitives/slab_pool.ts) ------------------------------------ */
+
+/* In an owner word: the block lies in that agent's cache. */
+#define WEFT_SLAB_POOL_CACHED_BIT (1 << 28)
+/* The most blocks in a cache: those of one word of the bitmap. */
+#define WEFT_SLAB_POOL_MAX_CACHE 32
+
+/* How a pool is made: \`capacity\` blocks of \`size\` bytes, a multiple of 4;
+   together at most 2^30 bytes. */
+typedef struct {
+  int32_t capacity;
+  int32_t size;
+} weft_slab_config;
+
+/* Free blocks that one thread keeps at hand: up to \`limit\`, which is at most
+   WEFT_SLAB_POOL_MAX_CACHE. All zero holds none and keeps none. */
+typedef struct {
+  int32_t limit;
+  int32_t count;
+  int32_t blocks[WEFT_SLAB_POOL_MAX_CACHE];
+} weft_slab_cache;
+
+typedef struct {
+  int32_t magic;
+  int32_t capacity;
+  int32_t size;
+  int32_t seal;
+  int32_t _pad0[28]; /* the bitmap, the owners and the blocks follow */
+} weft_slab_pool;
+WEFT_WORD(slab_pool, magic, 0);
+WEFT_WORD(slab_pool, capacity, 1);
+WEFT_WORD(slab_pool, size, 2);
+WEFT_WORD(slab_pool, seal, 3);
+WEFT_LENGTH(slab_pool, 32);
+
+/* The words of bits. */
+static inline int32_t weft__slab_maps(int32_t capacity) {
+  return (int32_t)(((uint32_t)capacity + 31) / 32);
+}
+
+/* The next multiple of 32. */
+static inline size_t weft__slab_rounded(int32_t words) {
+  return ((size_t)words + 31) / 32 * 32;
+}
+
+static inline size_t weft__slab_head(int32_t capacity) {
+  return sizeof(weft_slab_pool) / 4 +
+         weft__slab_rounded(weft__slab_maps(capacity)) +
+         weft__slab_rounded(capacity);
+}
+
+static inline int32_t *weft__slab_map(weft_slab_pool *p, int32_t map) {
+  return (int32_t *)(p + 1) + map;
+}
+
+static inline int32_t *weft__slab_owner(const weft_slab_pool *p,
+                                        int32_t block) {
+  return (int32_t *)(uintptr_t)(p + 1) +
+         weft__slab_rounded(weft__slab_maps(p->capacity)) + block;
+}
+
+static inline void *weft__slab_at(weft_slab_pool *p, int32_t block) {
+  return (char *)((int32_t *)p + weft__slab_head(p->capacity)) +
+         (size_t)block * (size_t)p->size;
+}
+
+/* The bytes a pool of this configuration occupies; 0 if out of range. */
+static inline size_t weft_slab_pool_bytes(weft_slab_config config) {
+  const int32_t most = 1 << 30;
+  if (config.size < 4 || config.size % 4 != 0 || config.size > most) return 0;
+  if (config.capacity < 1 || config.capacity > most / config.size) return 0;
+  return weft__slab_head(config.capacity) * 4 +
+         (size_t)config.capacity * (size_t)config.size;
+}
+
+/* The pool at \`at\`, or NULL: see weft_attach_error. */
+static inline weft_slab_pool *weft_slab_pool_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_slab_pool) != NULL) return NULL;
+  return (weft_slab_pool *)at;
+}
+
+/* Makes a region that nobody uses yet a pool whose blocks are all free; NULL
+   if the configuration, or the place, is out of range. */
+static inline weft_slab_pool *weft_slab_pool_init(void *at,
+                                                  weft_slab_config config) {
+  weft_slab_pool *p = (weft_slab_pool *)at;
+  size_t bytes = weft_slab_pool_bytes(config);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  p->capacity = config.capacity;
+  p->size = config.size;
+  p->seal = weft__seal(WEFT_KIND_slab_pool, p->capacity, p->size);
+  /* The last word's bits behind the last block: never worth a try. */
+  if (p->capacity % 32 != 0)
+    *weft__slab_map(p, p->capacity / 32) =
+        (int32_t)(UINT32_MAX << (p->capacity % 32));
+  weft__store(&p->magic, weft__magic(WEFT_KIND_slab_pool));
+  return p;
+}
+
+/* Blocks the pool has. */
+static inline int32_t weft_slab_pool_capacity(const weft_slab_pool *p) {
+  return p->capacity;
+}
+
+/* Bytes a block has. */
+static inline int32_t weft_slab_pool_block_size(const weft_slab_pool *p) {
+  return p->size;
+}
+
+/* Free blocks, without those in caches; counted one by one. */
+static inline int32_t weft_slab_pool_available(const weft_slab_pool *p) {
+  int32_t count = 0;
+  for (int32_t block = 0; block < p->capacity; block++)
+    if (weft__load(weft__slab_owner(p, block)) == 0) count++;
+  return count;
+}
+
+static inline bool weft__slab_is_allocated(int32_t owner) {
+  return owner != 0 && (owner & WEFT_SLAB_POOL_CACHED_BIT) == 0;
+}
+
+/* Makes a free block \`owner\`'s; false if it is not free. */
+static inline bool weft__slab_claim(weft_slab_pool *p, int32_t block,
+                                    int32_t owner) {
+  int32_t *at = weft__slab_owner(p, block);
+  return weft__hint(at) == 0 && weft__compare_exchange(at, 0, owner) == 0;
+}
+
+/* Says in the bitmap that a block is worth a try. */
+static inline void weft__slab_clear(weft_slab_pool *p, int32_t block) {
+  int32_t bit = (int32_t)(UINT32_C(1) << (block % 32));
+  weft__and(weft__slab_map(p, block / 32), ~bit);
+}
+
+/* Caches more blocks of a map, and sets their bits and \`bit\` in one step. */
+static inline void weft__slab_fill(weft_slab_pool *p, weft_slab_cache *cache,
+                                   int32_t map, uint32_t left, uint32_t bit) {
+  int32_t kept = weft_agent_id() | WEFT_SLAB_POOL_CACHED_BIT;
+  for (; left != 0 && cache->count < cache->limit; left &= left - 1) {
+    int32_t block = map * 32 + __builtin_ctz(left);
+    if (!weft__slab_claim(p, block, kept)) continue;
+    bit |= left & (0 - left);
+    cache->blocks[cache->count++] = block;
+  }
+  weft__or(weft__slab_map(p, map), (int32_t)bit);
+}
+
+/* A block, or NULL if none was found free. \`cache\` is this thread's own, or
+   NULL. Lock-free. */
+static inline void *weft_slab_pool_allocate(weft_slab_pool *p,
+                                            weft_slab_cache *cache) {
+  int32_t id = weft_agent_id();
+  int32_t kept = id | WEFT_SLAB_POOL_CACHED_BIT;
+  while (cache != NULL && cache->count > 0) {
+    int32_t block = cache->blocks[--cache->count];
+    if (weft__compare_exchange(weft__slab_owner(p, block), kept, id) == kept)
+      return weft__slab_at(p, block);
+    /* This agent was abandoned, and lives: the block is another's by now. */
+  }
+  int32_t maps = weft__slab_maps(p->capacity);
+  int32_t map = id % maps;
+  for (int32_t i = maps; i > 0; i--) {
+    int32_t taken = weft__hint(weft__slab_map(p, map)); /* the owner tells */
+    if (taken == -1) taken = weft__load(weft__slab_map(p, map));
+    for (uint32_t left = ~(uint32_t)taken; left != 0; left &= left - 1) {
+      uint32_t bit = left & (0 - left);
+      int32_t block = map * 32 + __builtin_ctz(left);
+      if (!weft__slab_claim(p, block, id)) continue;
+      if (cache != NULL && cache->limit > 0)
+        weft__slab_fill(p, cache, map, left & (left - 1), bit);
+      else
+        weft__or(weft__slab_map(p, map), (int32_t)bit);
+      return weft__slab_at(p, block);
+    }
+    map = map + 1 < maps ? map + 1 : 0;
+  }
+  return NULL;
+}
+
+/* Frees \`block\`, whoever allocated it; EINVAL if no block begins there, or it
+   is free already. \`cache\` is this thread's own, or NULL. Lock-free. */
+static inline int weft_slab_pool_free(weft_slab_pool *p, void *block,
+                                      weft_slab_cache *cache) {
+  uintptr_t first = (uintptr_t)weft__slab_at(p, 0);
+  uintptr_t offset = (uintptr_t)block - first;
+  uintptr_t number = offset / (uintptr_t)p->size;
+  if ((uintptr_t)block < first || offset % (uintptr_t)p->size != 0 ||
+      number >= (uintptr_t)p->capacity)
+    return EINVAL;
+  int32_t *at = weft__slab_owner(p, (int32_t)number);
+  bool keep = cache != NULL && cache->count < cache->limit;
+  int32_t next = keep ? weft_agent_id() | WEFT_SLAB_POOL_CACHED_BIT : 0;
+  int32_t owner = weft__hint(at); /* the exchange below checks it */
+  if (!weft__slab_is_allocated(owner)) owner = weft__load(at);
+  /* If it has another owner by the time of the exchange, somebody freed it. */
+  if (!weft__slab_is_allocated(owner) ||
+      weft__compare_exchange(at, owner, next) != owner)
+    return EINVAL;
+  if (keep)
+    cache->blocks[cache->count++] = (int32_t)number;
+  else
+    weft__slab_clear(p, (int32_t)number);
+  return 0;
+}
+
+/* Gives the blocks in this thread's cache back to all. */
+static inline void weft_slab_pool_release(weft_slab_pool *p,
+                                          weft_slab_cache *cache) {
+  int32_t kept = weft_agent_id() | WEFT_SLAB_POOL_CACHED_BIT;
+  while (cache->count > 0) {
+    int32_t block = cache->blocks[--cache->count];
+    if (weft__compare_exchange(weft__slab_owner(p, block), kept, 0) == kept)
+      weft__slab_clear(p, block);
+  }
+}
+
+/*
+ * Gives back the blocks that agent \`id\`, known never to run again, had in its
+ * caches, and one that it may have been freeing; with \`everything\`, also all
+ * that it had allocated, if none of that is in other hands. Answers how many
+ * had been in its caches, or allocated.
+ */
+static inline int32_t weft_slab_pool_abandon(weft_slab_pool *p, int32_t id,
+                                             bool everything) {
+  int32_t kept = id | WEFT_SLAB_POOL_CACHED_BIT;
+  int32_t count = 0;
+  if (id == 0) return 0;
+  for (int32_t block = 0; block < p->capacity; block++) {
+    int32_t owner = weft__load(weft__slab_owner(p, block));
+    if (owner == 0) {
+      /* Stopped before it cleared the bit. If the block is allocated just now,
+         the bit is wrong the other way, which does no harm. */
+      uint32_t bits = (uint32_t)weft__load(weft__slab_map(p, block / 32));
+      if (bits >> (block % 32) & 1) weft__slab_clear(p, block);
+    } else if ((owner == kept || (everything && owner == id)) &&
+               weft__compare_exchange(weft__slab_owner(p, block), owner, 0) ==
+                   owner) {
+      weft__slab_clear(p, block);
+      count++;
+    }
+  }
+  return count;
 }
 
 #ifdef __cplusplus

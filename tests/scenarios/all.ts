@@ -4,7 +4,9 @@ import { latch } from "./latch.ts";
 import { lock_free_queue } from "./lock_free_queue.ts";
 import { mpmc_queue } from "./mpmc_queue.ts";
 import { mutex } from "./mutex.ts";
+import { once } from "./once.ts";
 import { semaphore } from "./semaphore.ts";
+import { slab_pool } from "./slab_pool.ts";
 import { spsc_queue } from "./spsc_queue.ts";
 import { work_counter } from "./work_counter.ts";
 
@@ -14,8 +16,10 @@ export const all: Readonly<Record<string, Scenarios>> = {
   semaphore,
   event,
   latch,
+  once,
   spsc_queue,
   mpmc_queue,
   lock_free_queue,
   work_counter,
+  slab_pool,
 };

@@ -1,0 +1,55 @@
+// What do a block's allocation and freeing cost, with and without a cache?
+// Floor: the two exchanges that no owner word could do without.
+import { SlabPool } from "../mod.ts";
+import { contest, type Contestant, medians, type Row } from "./contest.ts";
+
+const N = 200_000;
+
+function timed<Name extends string>(
+  name: Name,
+  run: (n: number) => void,
+): Contestant & { readonly name: Name } {
+  return {
+    name,
+    turn() {
+      const begin = performance.now();
+      run(N);
+      const ns = (performance.now() - begin) * 1e6 / N;
+      return Promise.resolve({ ns });
+    },
+  };
+}
+
+/** All rows of this bench. */
+export async function rows(): Promise<Row[]> {
+  const plain = SlabPool.create({ capacity: 1024, size: 64 });
+  const cached = SlabPool.create({ capacity: 1024, size: 64 });
+  cached.useCache();
+  const words = new Int32Array(new SharedArrayBuffer(4));
+  const results = await contest([
+    timed("pool", (n) => {
+      for (let i = 0; i < n; i++) plain.free(plain.allocate());
+    }),
+    timed("cache", (n) => {
+      for (let i = 0; i < n; i++) cached.free(cached.allocate());
+    }),
+    timed("exchanges", (n) => {
+      for (let i = 0; i < n; i++) {
+        Atomics.compareExchange(words, 0, 0, 1);
+        Atomics.compareExchange(words, 0, 1, 0);
+      }
+    }),
+  ]);
+  const ns = (name: keyof typeof results) => results[name].medians.ns!;
+  return [{
+    name: "SlabPool, allocate and free: time / two bare exchanges",
+    figure: ns("pool") / ns("exchanges"),
+    unit: "x",
+    from: medians(results, ["pool", "exchanges"]),
+  }, {
+    name: "SlabPool with a cache: time / two bare exchanges",
+    figure: ns("cache") / ns("exchanges"),
+    unit: "x",
+    from: medians(results, ["cache", "exchanges"]),
+  }];
+}
