@@ -58,7 +58,7 @@ export async function contest<Name extends string>(
     if (round >= turns && performance.now() - begin > PATIENCE) break;
     // All take their turn, or the others' turns would lie at other times.
     for (const [k, contestant] of contestants.entries()) {
-      const before = busy();
+      const before = await calm(begin + PATIENCE);
       const it = await contestant.turn();
       const noise = it.disturbed === undefined
         ? foreign(before, busy()) / FOREIGN
@@ -115,6 +115,17 @@ export function ownTicks(pid: number | "self"): number {
   const stat = fs.readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
+}
+
+/** Waits for a moment in which others do little, but not beyond `end`. */
+async function calm(end: number): Promise<Busy> {
+  for (let before = busy();;) {
+    if (performance.now() > end) return before;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const after = busy();
+    if (foreign(before, after) <= FOREIGN) return after;
+    before = after;
+  }
 }
 
 /** The share of a core that others used between two looks. */

@@ -1,0 +1,51 @@
+// Does a message there and back between two threads take little longer than
+// the platform's own way to wake a thread? Floors: bare Atomics.wait and bare
+// Atomics.waitAsync with notify.
+import { MpmcQueue, Semaphore } from "../mod.ts";
+import type { Side } from "./_round_trip.ts";
+import { contest, medians, type Row, threads } from "./contest.ts";
+
+const MODULE = new URL("./_round_trip.ts", import.meta.url);
+
+function pair(make: string, data: unknown) {
+  return [true, false].map((first) => ({
+    make,
+    data: { ...data as Record<string, unknown>, first },
+  }));
+}
+
+function places(): Pick<Side, "there" | "back">[] {
+  const queue = () => MpmcQueue.create({ capacity: 1 }).handle;
+  const semaphore = () => Semaphore.create(0).handle;
+  return [queue, semaphore].map((make) => ({ there: make(), back: make() }));
+}
+
+async function compare(form: "blocking" | "async", most: number) {
+  const n = 5_000;
+  const [queues, semaphores] = places();
+  const suffix = form === "async" ? "Async" : "";
+  const words = new Int32Array(new SharedArrayBuffer(256));
+  const results = await contest([
+    await threads(
+      "semaphore",
+      MODULE,
+      pair(`semaphores${suffix}`, { ...semaphores, n }),
+    ),
+    await threads("queue", MODULE, pair(`queues${suffix}`, { ...queues, n })),
+    await threads("bare", MODULE, pair(`bare${suffix}`, { words, n })),
+  ]);
+  const floor = form === "async" ? "bare waitAsync" : "bare wait/notify";
+  return (["semaphore", "queue"] as const).map((name): Row => ({
+    name: `${name === "queue" ? "MpmcQueue" : "Semaphore"}, ${form} round ` +
+      `trip / ${floor}`,
+    figure: results[name].medians.ns! / results.bare.medians.ns!,
+    unit: "x",
+    target: { most },
+    from: medians(results, [name, "bare"]),
+  }));
+}
+
+/** All rows of this bench. */
+export async function rows(): Promise<Row[]> {
+  return [...await compare("blocking", 1.25), ...await compare("async", 1.3)];
+}
