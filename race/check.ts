@@ -29,7 +29,7 @@ import {
 } from "./search.ts";
 import { install, isInstalled, uninstall } from "./shim.ts";
 import { pageOf, svgOf } from "./svg.ts";
-import { keyOf } from "./values.ts";
+import { show } from "./values.ts";
 
 /** How to explore. */
 export interface Options {
@@ -234,22 +234,19 @@ function* rehearse(engine: Engine, o: Options): Steps<void> {
   const { world } = engine;
   world.startBudget = OFF;
   world.clocks = null;
-  const outcome = () => ({
-    text: JSON.stringify([
-      world.agents.map(({ results }) => results.map((r) => String(keyOf(r)))),
-      world.fault?.kind,
-      world.fault === null && engine.scenario.final
-        ? engine.unwatched(() =>
-          engine.scenario.final!(
-            engine.memory,
-            world.agents.slice(0, engine.count).map((a) => a.results),
-          )
-        )
-        : null,
-    ]),
-    memory: world.regions.map(({ words }) => words.slice()),
-    done: world.agents.every(({ status }) => status === k.DONE),
-  });
+  const { final } = engine.scenario;
+  const outcome = () => {
+    const done = world.agents.every(({ status }) => status === k.DONE);
+    const results = world.agents.slice(0, engine.count).map((a) => a.results);
+    const end = done && world.fault === null && final !== null
+      ? engine.unwatched(() => final(engine.memory, results))
+      : null;
+    return {
+      done,
+      text: show([results, world.fault?.kind, end]),
+      memory: world.regions.map(({ words }) => words.slice()),
+    };
+  };
   const serial: Chooser = {
     choose: () =>
       world.agents.find(({ status }) => status === k.READY)?.id ?? k.END,

@@ -13,7 +13,7 @@ import { type Engine, isQuiet } from "./replay.ts";
 import { RECOVER } from "./scenario.ts";
 
 /** Timers in a row that may change nothing, before time is over. */
-const IDLE_FIRES = 4;
+const IDLE_FIRES = 8;
 /** Old values an agent may read in one call. */
 const STALE_READS = 4;
 

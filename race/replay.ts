@@ -214,11 +214,12 @@ export class Engine implements Host {
         agent.sig[pos] !== signature(kind, address) ||
         agent.args[pos] !== argBits(a, b)
       ) {
-        this.#mismatch(agent, kind, address);
+        this.#mismatch(agent, kind, address, agent.sig[pos]!);
       }
       agent.pos = pos + 1;
       return agent.res[pos];
     }
+    if (this.grant === agent) this.#checkGrant(agent, kind, address, a);
     if (this.#verifying) {
       this.#verifying = false;
       throw this.suspend();
@@ -296,7 +297,7 @@ export class Engine implements Host {
     const { pos } = agent;
     if (pos < agent.n) {
       if (agent.sig[pos] !== signature(kind, k.NOWHERE)) {
-        this.#mismatch(agent, kind, k.NOWHERE);
+        this.#mismatch(agent, kind, k.NOWHERE, agent.sig[pos]!);
       }
       agent.pos = pos + 1;
       return agent.res[pos];
@@ -324,12 +325,20 @@ export class Engine implements Host {
     return TOKEN;
   }
 
-  #mismatch(agent: Agent, kind: number, address: number): never {
+  /** What was chosen is what the agent was known to do next. */
+  #checkGrant(agent: Agent, kind: number, address: number, a: Any): void {
+    if (kind === k.CLOCK || this.#verifying || this.#look !== null) return;
+    const known = agent.kind === kind && agent.address === address &&
+      Object.is(agent.a, a);
+    if (known) return;
+    this.#mismatch(agent, kind, address, signature(agent.kind, agent.address));
+  }
+
+  #mismatch(agent: Agent, kind: number, address: number, was: number): never {
     if (this.#verifying) {
       this.#verifying = false;
       throw this.suspend();
     }
-    const was = agent.sig[agent.pos]!;
     const name = (kind: number, address: number) =>
       `${k.OP_NAMES[kind]} ${this.world.addressName(address)}`.trim();
     this.world.fail(
