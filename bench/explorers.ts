@@ -1,0 +1,126 @@
+/**
+ * How do loom and shuttle fare on the race tester's scenarios? Runs the three
+ * on the same locks, queues and bugs, and writes the table into
+ * docs/race_testing.md: `deno run -A bench/explorers.ts [--write]`. Needs
+ * cargo; loom and shuttle come from its registry.
+ *
+ * Loom and shuttle count executions; the race tester counts states, each of
+ * which many executions share. A deadlock makes loom abort: that counts as
+ * found.
+ *
+ * @module
+ */
+import { spawnSync } from "node:child_process";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { type CallTuple, race, type Spec } from "../race/mod.ts";
+import { BUGS } from "../tests/race_corpus/bugs.ts";
+import { type Module, queue, sections } from "../tests/race_corpus/families.ts";
+import { load } from "../tests/race_corpus/load.ts";
+
+const CRATE = fileURLToPath(new URL("./rust", import.meta.url));
+const DOCUMENT = fileURLToPath(
+  new URL("../docs/race_testing.md", import.meta.url),
+);
+
+type Agents = CallTuple[][];
+/** A scenario in the order of `rust/src/main.rs`. */
+type Scenario = [
+  name: string,
+  bug: string | undefined,
+  spec: (module: Module) => Spec<false>,
+  agents: Agents,
+];
+
+const add = (times: number): CallTuple[] =>
+  Array.from({ length: times }, () => ["incr"]);
+const pushes = (n: number): CallTuple[] =>
+  Array.from({ length: n }, (_, i) => ["push", i + 1]);
+const pops = (n: number): CallTuple[] =>
+  Array.from({ length: n }, () => ["pop"]);
+
+const SCENARIOS: Scenario[] = [
+  ["mutex, 2 agents", undefined, sections, [add(1), add(1)]],
+  ["mutex, 2 agents, twice", undefined, sections, [add(2), add(2)]],
+  ["mutex, 3 agents", undefined, sections, [add(1), add(1), add(1)]],
+  ["queue, 2 agents x 2", undefined, queue, [pushes(2), pops(2)]],
+  ["queue, 2 agents x 3", undefined, queue, [pushes(3), pops(3)]],
+  ["MX1, 3 agents", "MX1", sections, [add(1), add(1), add(1)]],
+  ["MX3, 2 agents", "MX3", sections, [add(1), add(1)]],
+  ["MX4, 2 agents", "MX4", sections, [add(1), add(1)]],
+  ["MQ1, 1 push, 1 pop", "MQ1", queue, [pushes(1), pops(1)]],
+  ["MQ3, 3 pushes, 3 pops", "MQ3", queue, [pushes(3), pops(3)]],
+];
+
+/** Runs the Rust program for one explorer: a cell a scenario. */
+function rust(explorer: "loom" | "shuttle"): string[] {
+  const target = fileURLToPath(
+    new URL(`../.weft/explorers/${explorer}`, import.meta.url),
+  );
+  const words = ["build", "--release", "--features", explorer];
+  const built = spawnSync("cargo", [...words, "--target-dir", target], {
+    cwd: CRATE,
+    encoding: "utf8",
+  });
+  if (built.status !== 0) {
+    console.error(built.error?.message ?? built.stderr);
+    console.error("cargo is needed for the comparison");
+    process.exit(2);
+  }
+  return SCENARIOS.map(([name, bug], i) => {
+    const begin = performance.now();
+    const { stdout } = spawnSync(
+      `${target}/release/weft-explorers`,
+      [`${i}`],
+      { encoding: "utf8", timeout: 120_000 },
+    );
+    const [title, executions, ms, outcome] = stdout.trim().split("\t");
+    // An abort, in the middle of a failure, prints nothing.
+    const all = performance.now() - begin;
+    if (title !== name) return bug ? `found, ${all.toFixed(0)} ms` : "aborted";
+    const found = outcome === "a failure";
+    if (found !== (bug !== undefined)) return found ? "FALSE ALARM" : "missed";
+    const cut = Number(ms) > 60_000 ? ", cut" : "";
+    return `${executions} executions, ${ms} ms${cut}`;
+  });
+}
+
+/** Runs the race tester, twice, as the first run compiles it. */
+async function ours(): Promise<string[]> {
+  const cells: string[] = [];
+  for (const [, id, spec, agents] of SCENARIOS) {
+    const module = await load(BUGS.find((bug) => bug.id === id));
+    race.check(spec(module), ...agents);
+    const begin = performance.now();
+    const { ok, complete, states } = race.check(spec(module), ...agents);
+    const ms = (performance.now() - begin).toFixed(1);
+    const right = ok === (id === undefined) && (complete || !ok);
+    cells.push(right ? `${states} states, ${ms} ms` : "WRONG");
+  }
+  return cells;
+}
+
+const columns = [await ours(), rust("loom"), rust("shuttle")];
+const rows = SCENARIOS.map(([name], i) =>
+  `| ${[name, ...columns.map((cells) => cells[i])].join(" | ")} |`
+);
+const cpu = os.cpus()[0]?.model ?? "unknown processor";
+const rustc = spawnSync("rustc", ["--version"], { encoding: "utf8" }).stdout;
+const table = [
+  "| scenario | Weft | loom 0.7 | shuttle 0.8, 20,000 random |",
+  "| --- | --- | --- | --- |",
+  ...rows,
+  "",
+  `${cpu}, Deno ${globalThis.Deno?.version.deno}, ${rustc.trim()}, ` +
+  `${new Date().toISOString().slice(0, 10)}; ` +
+  "`deno run -A bench/explorers.ts --write`.",
+].join("\n");
+console.log(table);
+if (process.argv.includes("--write")) {
+  const text = fs.readFileSync(DOCUMENT, "utf8");
+  const between = /(<!-- explorers -->\n)[^]*?(\n<!-- end -->)/;
+  if (!between.test(text)) throw new Error("no place for the table");
+  fs.writeFileSync(DOCUMENT, text.replace(between, `$1\n${table}\n$2`));
+}
