@@ -1,0 +1,65 @@
+/**
+ * How fast one thread alone is, without any sharing: it copies a message and
+ * hashes it, and then the next. What the threads together are measured against.
+ *
+ * @module
+ */
+
+import type { Arena } from "./arena.ts";
+import type { Hash } from "./hash.ts";
+import { sha256Shared } from "./sha256.ts";
+
+/** Time one thread took. */
+export interface Alone {
+  bytes: number;
+  /** Milliseconds for copying. */
+  copy: number;
+  /** Milliseconds for hashing. */
+  hash: number;
+}
+
+/** Milliseconds of one measurement. */
+const SPAN = 100;
+
+/** Measures on the messages of `sample`, over and over, in the first slot. */
+export class Stopwatch {
+  readonly #arena: Arena;
+  readonly #sample: readonly Uint8Array[];
+  readonly #hash: (chunk: Uint8Array) => void;
+  #next = 0;
+  /** All measurements together. */
+  readonly sum: Alone = { bytes: 0, copy: 0, hash: 0 };
+
+  /** For JavaScript, or for wasm if there is a module. */
+  constructor(arena: Arena, sample: readonly Uint8Array[], module?: Hash) {
+    this.#arena = arena;
+    this.#sample = sample;
+    const at = arena.dataOf(0);
+    const digest = arena.digestIn(0);
+    this.#hash = module
+      ? (chunk) => module._hash(at, chunk.length, digest.byteOffset)
+      : () => digest.set(sha256Shared(arena.chunkIn(0)));
+    if (sample.length > 0) this.#measure(SPAN / 5, { ...this.sum });
+  }
+
+  /** Measures for a short time; nobody else may use the slots meanwhile. */
+  measure(): void {
+    if (this.#sample.length > 0) this.#measure(SPAN, this.sum);
+  }
+
+  #measure(span: number, sum: Alone): void {
+    const sample = this.#sample;
+    const begin = performance.now();
+    for (let before = begin; before < begin + span;) {
+      const chunk = sample[this.#next++ % sample.length]!;
+      this.#arena.fill(0, chunk);
+      const copied = performance.now();
+      this.#hash(chunk);
+      const hashed = performance.now();
+      sum.bytes += chunk.length;
+      sum.copy += copied - before;
+      sum.hash += hashed - copied;
+      before = hashed;
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Compares what the threads computed with a pass over each whole file that
+ * shares nothing with them: read again, in private memory, on one thread.
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { DIGEST } from "./arena.ts";
+import { blockOf, blocks, chunksOf, type File, reading } from "./input.ts";
+import { hex, sha256 } from "./sha256.ts";
+
+/** What a pass over a file found. */
+export interface Checked {
+  name: string;
+  /** Bytes that were hashed. */
+  bytes: number;
+  chunks: number;
+  /**
+   * SHA-256 of the whole file: of one chunk, as an agent computed it; of
+   * several, as this pass did.
+   */
+  sha256: string;
+  /** SHA-256 of the agents' digests of all chunks, one behind the other. */
+  sha256OfDigests: string;
+  /** What is not as it should be. */
+  differences: string[];
+}
+
+/** Files read at a time. */
+const LANES = 4;
+
+/** The most differences told of one file. */
+const MAX_TOLD = 3;
+
+/** Checks each file. */
+export async function check(files: File[], chunk: number): Promise<Checked[]> {
+  const results: Checked[] = [];
+  const left = files.entries();
+  const lane = async () => {
+    for (const [i, file] of left) results[i] = await checkOne(file, chunk);
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return results;
+}
+
+async function checkOne(file: File, chunk: number): Promise<Checked> {
+  const { name, read, digests } = file;
+  const differences: string[] = [];
+  const chunks = chunksOf(read, chunk);
+  const compare = (what: string, right: Uint8Array, index: number) => {
+    const ours = digests.subarray(index * DIGEST, (index + 1) * DIGEST);
+    if (hex(ours) === hex(right)) return;
+    differences.push(
+      `${name}${what}: SHA-256 is ${hex(right)}, ` +
+        `the threads computed ${hex(ours) || "none"}`,
+    );
+  };
+  const whole = createHash("sha256");
+  let bytes = 0;
+  for await (const block of blocks(file, blockOf(chunk), read)) {
+    const first = bytes / chunk;
+    bytes += block.length;
+    const pending = chunks > 1 ? digestsOf(block, chunk) : [];
+    whole.update(block);
+    for (const [i, digest] of (await Promise.all(pending)).entries()) {
+      compare(`, chunk ${first + i}`, digest, first + i);
+    }
+  }
+  const digest = whole.digest();
+  if (chunks === 1) compare("", digest, 0);
+  // The size of a file that the system makes up is 0.
+  const size = file.made ? read : (await reading(name, () => stat(name))).size;
+  const now = bytes < read ? bytes : Math.max(size, bytes);
+  if (bytes !== read || now > read) {
+    differences.unshift(
+      `${name} changed: ${read} bytes were hashed, now it has ${now}`,
+    );
+  }
+  const more = differences.length - MAX_TOLD;
+  if (more > 0) {
+    differences.splice(MAX_TOLD, more, `${name}: ${more} more differences`);
+  }
+  const ours = digests.subarray(0, chunks * DIGEST);
+  return {
+    name,
+    bytes: read,
+    chunks,
+    sha256: hex(chunks === 1 ? ours : digest),
+    sha256OfDigests: hex(sha256(ours)),
+    differences,
+  };
+}
+
+/** The digests of a block's chunks, on a thread of the runtime's. */
+function digestsOf(block: Uint8Array, chunk: number): Promise<Uint8Array>[] {
+  const pending: Promise<Uint8Array>[] = [];
+  for (let at = 0; at < block.length; at += chunk) {
+    const bytes = block.subarray(at, at + chunk) as Uint8Array<ArrayBuffer>;
+    pending.push(
+      crypto.subtle.digest("SHA-256", bytes).then((d) => new Uint8Array(d)),
+    );
+  }
+  return pending;
+}

@@ -1,0 +1,93 @@
+/*
+ * The demo's wasm threads: each pops slot numbers from the queue that the
+ * JavaScript workers pop from, too, hashes what is in the slot, and accounts
+ * for it under the lock that they take, too. The twin of worker.ts; the records
+ * are those of arena.ts.
+ */
+#include <emscripten.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "../weft.h"
+#include "sha256.h"
+
+enum { DEMO_QUEUED = 1, DEMO_DONE = 2 };
+
+/* A row of the summary. */
+typedef struct {
+  double bytes;
+  double busy; /* milliseconds */
+  int32_t chunks;
+  int32_t _pad[27];
+} demo_row;
+
+/* A slot; its bytes follow. */
+typedef struct {
+  int32_t state;
+  int32_t length;
+  uint8_t digest[32];
+  int32_t _pad[22];
+} demo_slot;
+
+/* Where everything lies. */
+typedef struct {
+  weft_mpmc_queue *jobs;
+  weft_semaphore *permits;
+  weft_work_counter *work;
+  weft_mutex *lock;
+  weft_semaphore *ready;
+  demo_row *summary; /* everyone's, then one an agent */
+  uint8_t *slots;
+  int32_t stride;
+} demo_plan;
+
+WEFT__ASSERT(sizeof(demo_row) == 128, "demo_row is not as in arena.ts");
+WEFT__ASSERT(sizeof(demo_slot) == 128, "demo_slot is not as in arena.ts");
+
+static const demo_plan *plan;
+
+static void count(demo_row *row, int32_t bytes, double busy) {
+  row->chunks += 1;
+  row->bytes += bytes;
+  row->busy += busy;
+}
+
+static void *agent(void *own_row) {
+  int32_t number = 0;
+  weft_semaphore_release(plan->ready, 1);
+  while (weft_mpmc_queue_pop_int(plan->jobs, &number, WEFT_FOREVER) == 0) {
+    demo_slot *slot = (demo_slot *)(plan->slots + number * plan->stride);
+    int32_t length = slot->length;
+    double begin = emscripten_get_now();
+    sha256((const uint8_t *)(slot + 1), (size_t)length, slot->digest);
+    double busy = emscripten_get_now() - begin;
+    weft_mutex_lock(plan->lock, WEFT_FOREVER);
+    count(plan->summary, length, busy);
+    count((demo_row *)own_row, length, busy);
+    weft_mutex_unlock(plan->lock);
+    __atomic_store_n(&slot->state, DEMO_DONE, __ATOMIC_SEQ_CST);
+    weft_work_counter_done(plan->work, 1);
+    weft_semaphore_release(plan->permits, 1);
+  }
+  return NULL;
+}
+
+/* Memory for the arena, never freed. */
+EMSCRIPTEN_KEEPALIVE void *reserve(size_t bytes) { return malloc(bytes); }
+
+/* Starts a thread whose row of the summary is `row`; not 0 if it cannot. */
+EMSCRIPTEN_KEEPALIVE int begin(const demo_plan *at, int32_t row) {
+  pthread_t thread;
+  plan = at;
+  if (!weft_mpmc_queue_attach(at->jobs) || !weft_semaphore_attach(at->ready) ||
+      !weft_semaphore_attach(at->permits) || !weft_work_counter_attach(at->work))
+    return EINVAL;
+  int error = pthread_create(&thread, NULL, agent, at->summary + row);
+  return error != 0 ? error : pthread_detach(thread);
+}
+
+/* Hashes a message as a thread would, in this one: for comparison. */
+EMSCRIPTEN_KEEPALIVE void hash(const uint8_t *message, size_t length,
+                               uint8_t *digest) {
+  sha256(message, length, digest);
+}

@@ -1,0 +1,228 @@
+/**
+ * Computes the SHA-256 of files by JavaScript workers and threads of wasm that
+ * share one queue, one semaphore, one work counter and one lock:
+ *
+ * ```sh
+ * deno task demo [FILE|DIR ...] [--js N] [--wasm N] [--chunk BYTES] [--json]
+ * ```
+ *
+ * This thread streams chunks into slots of the wasm memory and pushes the
+ * slots' numbers; whoever pops one hashes the slot. This thread never blocks.
+ *
+ * SHA-256 runs through a message from its first byte to its last, so only
+ * separate messages can be hashed at the same time. A file that fits one chunk
+ * is one message, and an agent computes its SHA-256. Of a larger file the
+ * agents compute the digest of each chunk, at the same time; the pass that
+ * checks them one by one computes that of the whole file.
+ *
+ * @module
+ */
+
+import process from "node:process";
+import { Stopwatch } from "./alone.ts";
+import { Arena, DIGEST, type Size } from "./arena.ts";
+import { check } from "./check.ts";
+import { plainPlace, wasmPlace } from "./hash.ts";
+import { type Chunk, chunksOf, type File, find, Reader } from "./input.ts";
+import { Complaint, type Options, parse, USAGE } from "./options.ts";
+import { print, printJson, type Report } from "./report.ts";
+import type { Start } from "./worker.ts";
+
+// Taken now: Emscripten's module replaces the global one by Node's.
+const WebWorker = globalThis.Worker;
+
+/** The most chunks of a run: their digests are kept. */
+const MAX_CHUNKS = 2 ** 24;
+
+/** The most bytes of all slots. */
+const MAX_SLOT_BYTES = 2 ** 29;
+
+function sizeFor({ chunk, js, wasm }: Options): Size {
+  const agents = js + wasm;
+  const most = Math.floor(MAX_SLOT_BYTES / chunk);
+  return { chunk, agents, slots: Math.min(Math.max(64, 4 * agents), most) };
+}
+
+/** Starts the JavaScript workers; `failed` hears of the first that fails. */
+function startWorkers(
+  count: number,
+  { memory, plan }: Pick<Start, "memory" | "plan">,
+  failed: (error: Error) => void,
+): void {
+  for (let row = 1; row <= count; row++) {
+    const url = new URL("./worker.ts", import.meta.url);
+    const worker = new WebWorker(url, { type: "module" });
+    worker.onerror = (event) => {
+      event.preventDefault();
+      failed(new Error(`worker ${row} failed: ${event.message}`));
+    };
+    worker.postMessage({ memory, plan, row } satisfies Start);
+  }
+}
+
+/** Streams chunks through the slots, to the agents, until all are hashed. */
+class Stream {
+  readonly #arena: Arena;
+  readonly #size: Size;
+  readonly #signal: AbortSignal;
+  /** What is in each slot, until its digest was taken. */
+  readonly #inSlot: (Chunk | undefined)[] = [];
+  /** Where to look for a free slot first. */
+  #next = 0;
+
+  constructor(arena: Arena, size: Size, signal: AbortSignal) {
+    this.#arena = arena;
+    this.#size = size;
+    this.#signal = signal;
+  }
+
+  async run(reader: Reader): Promise<void> {
+    const { jobs, permits, work } = this.#arena;
+    const signal = this.#signal;
+    // A quarter of the slots at a time: one wake-up for many chunks, and the
+    // agents have the rest to do until this thread has woken up.
+    const most = Math.ceil(this.#size.slots / 4);
+    const numbers = new Int32Array(most);
+    for (;;) {
+      const chunks = await reader.take(most);
+      if (chunks.length === 0) break;
+      await permits.acquireAsync(chunks.length, { signal });
+      for (const [i, chunk] of chunks.entries()) {
+        work.next(); // counts it as handed out
+        numbers[i] = this.#freeSlot();
+        this.#inSlot[numbers[i]] = chunk;
+        this.#arena.fill(numbers[i], chunk.bytes);
+      }
+      // Seldom not all at once: an agent may be just in the middle of a pop.
+      let pushed = jobs.tryPushMany(numbers, chunks.length);
+      for (; pushed < chunks.length; pushed++) {
+        await jobs.pushIntAsync(numbers[pushed]!, { signal });
+      }
+    }
+    work.cancel(); // of a file that shrank less was handed out
+    await work.waitAsync({ signal });
+    jobs.close();
+    for (let slot = 0; slot < this.#size.slots; slot++) this.#collect(slot);
+  }
+
+  /** A slot that no agent has; there is one for each permit acquired. */
+  #freeSlot(): number {
+    for (;;) {
+      const slot = this.#next++ % this.#size.slots;
+      if (!this.#arena.isFree(slot)) continue;
+      this.#collect(slot);
+      return slot;
+    }
+  }
+
+  /** Takes the digest out of a slot. */
+  #collect(slot: number): void {
+    const chunk = this.#inSlot[slot];
+    if (chunk === undefined) return;
+    this.#inSlot[slot] = undefined;
+    const { file, index } = chunk;
+    file.digests.set(this.#arena.digestIn(slot), index * DIGEST);
+  }
+}
+
+/** Shows how far the work is, on a terminal; returns what ends that. */
+function showProgress(arena: Arena, chunks: number): () => void {
+  if (!process.stdout.isTTY) return () => {};
+  const timer = setInterval(() => {
+    const done = arena.work.completed;
+    const percent = Math.floor(100 * done / chunks);
+    process.stdout.write(`\r${percent} %, ${done} of ${chunks} chunks`);
+  }, 100);
+  return () => {
+    clearInterval(timer);
+    process.stdout.write("\r\x1b[K");
+  };
+}
+
+/** Hashes the files and checks the digests. */
+async function run(options: Options): Promise<Report> {
+  const files: File[] = await find(options.paths);
+  let chunks = 0;
+  for (const file of files) {
+    const own = chunksOf(file.size, options.chunk);
+    file.digests = new Uint8Array(own * DIGEST);
+    chunks += own;
+    if (chunks > MAX_CHUNKS) {
+      throw new Complaint(`more than ${MAX_CHUNKS} chunks: raise --chunk`);
+    }
+  }
+  const reader = new Reader(files, options.chunk);
+  const size = sizeFor(options);
+  const { js, wasm } = options;
+  const place = wasm > 0 ? await wasmPlace(size) : plainPlace(size);
+  const { memory, base, plan, module } = place;
+  const arena = Arena.init(memory, plan, base, size, chunks);
+
+  const failure = new AbortController();
+  startWorkers(js, place, (error) => failure.abort(error));
+  for (let row = js + 1; row <= js + wasm; row++) {
+    const error = module!._begin(base, row);
+    if (error !== 0) throw new Error(`no thread of wasm: error ${error}`);
+  }
+  const { signal } = failure;
+  await arena.ready.acquireAsync(js + wasm, { signal });
+  await reader.filled();
+
+  const sample = reader.ahead.map(({ bytes }) => bytes);
+  const ofJs = js > 0 ? new Stopwatch(arena, sample) : undefined;
+  const ofWasm = module ? new Stopwatch(arena, sample, module) : undefined;
+  ofJs?.measure();
+  ofWasm?.measure();
+
+  const progressed = showProgress(arena, chunks);
+  const begin = performance.now();
+  const cpuBefore = process.cpuUsage();
+  await new Stream(arena, size, signal).run(reader);
+  const time = performance.now() - begin;
+  const cpu = process.cpuUsage(cpuBefore);
+  progressed();
+
+  ofJs?.measure();
+  ofWasm?.measure();
+
+  const rows = [];
+  {
+    using _lock = await arena.lock.lockAsync();
+    for (let row = 0; row <= js + wasm; row++) rows.push(arena.row(row));
+  }
+  const [together, ...agents] = rows;
+  return {
+    options,
+    size,
+    time,
+    cpu: (cpu.user + cpu.system) / 1000,
+    together: together!,
+    agents: agents.map((row, i) => ({ ...row, isJs: i < js })),
+    ...(ofJs && { js: ofJs.sum }),
+    ...(ofWasm && { wasm: ofWasm.sum }),
+    files: await check(files, options.chunk),
+  };
+}
+
+async function main(): Promise<number> {
+  const options = parse(process.argv.slice(2));
+  if (options.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  const report = await run(options);
+  if (options.json) printJson(report);
+  else print(report);
+  const differences = report.files.flatMap((file) => file.differences);
+  for (const difference of differences) console.error(difference);
+  return differences.length === 0 ? 0 : 1;
+}
+
+// Threads may still be asleep: the process does not end by itself.
+try {
+  process.exit(await main());
+} catch (error) {
+  if (!(error instanceof Complaint)) throw error;
+  console.error(`demo: ${error.message}`);
+  process.exit(2);
+}

@@ -1,0 +1,189 @@
+/**
+ * Tells what the threads did.
+ *
+ * @module
+ */
+
+import { availableParallelism } from "node:os";
+import type { Alone } from "./alone.ts";
+import type { Row, Size } from "./arena.ts";
+import type { Checked } from "./check.ts";
+import type { Options } from "./options.ts";
+
+/** What came of a run. */
+export interface Report {
+  options: Options;
+  size: Size;
+  /** Milliseconds from the first chunk streamed to the last one hashed. */
+  time: number;
+  /** Milliseconds of CPU time meanwhile, of all threads. */
+  cpu: number;
+  /** What all agents did, as they counted together. */
+  together: Row;
+  agents: (Row & { isJs: boolean })[];
+  /** One thread of JavaScript alone. */
+  js?: Alone;
+  /** One thread of wasm alone. */
+  wasm?: Alone;
+  files: Checked[];
+}
+
+const MIB = 2 ** 20;
+
+/** Shorter runs, in ms, are not compared with the least time. */
+const LEAST_TOLD = 50;
+
+/** MiB a second; 0 where there was nothing to measure. */
+const rate = (bytes: number, ms: number): number =>
+  ms > 0 ? bytes / MIB / ms * 1000 : 0;
+
+const rateAlone = (alone: Alone | undefined): number =>
+  alone ? rate(alone.bytes, alone.copy + alone.hash) : 0;
+
+/**
+ * The least time in ms: every core has the fastest agent that is left, and
+ * each copies what it hashes.
+ */
+function leastTime({ together, agents, js, wasm }: Report): number {
+  const rates = agents.map(({ isJs }) => rateAlone(isJs ? js : wasm))
+    .sort((a, b) => b - a)
+    .slice(0, availableParallelism());
+  const sum = rates.reduce((a, b) => a + b, 0);
+  return sum > 0 ? together.bytes / MIB / sum * 1000 : 0;
+}
+
+/** All figures, for programs. */
+export function printJson(report: Report): void {
+  const { options, size, time, cpu, together, agents, files } = report;
+  const least = leastTime(report);
+  const alone = (times: Alone | undefined) =>
+    times && { ...times, mibPerSecond: rateAlone(times) };
+  console.log(JSON.stringify(
+    {
+      cores: availableParallelism(),
+      jsWorkers: options.js,
+      wasmThreads: options.wasm,
+      chunkBytes: options.chunk,
+      slots: size.slots,
+      files: files.length,
+      bytes: together.bytes,
+      chunks: together.chunks,
+      ms: time,
+      cpuMs: cpu,
+      mibPerSecond: rate(together.bytes, time),
+      leastMs: least,
+      overLeast: least > 0 ? time / least - 1 : 0,
+      alone: { js: alone(report.js), wasm: alone(report.wasm) },
+      agents: agents.map((agent, i) => ({
+        agent: nameOf(report, i),
+        language: agent.isJs ? "JavaScript" : "C",
+        chunks: agent.chunks,
+        bytes: agent.bytes,
+        busyMs: agent.busy,
+        mibPerSecond: rate(agent.bytes, agent.busy),
+        share: agent.bytes / (together.bytes || 1),
+      })),
+      equal: files.every(({ differences }) => differences.length === 0),
+      digests: files,
+    },
+    null,
+    2,
+  ));
+}
+
+function nameOf({ options: { js } }: Report, agent: number): string {
+  return agent < js ? `js ${agent + 1}` : `wasm ${agent - js + 1}`;
+}
+
+/** All figures, for people. */
+export function print(report: Report): void {
+  const { options, together, agents, files, time } = report;
+  if (options.paths.length > 0) {
+    for (const { sha256, name } of files) console.log(`${sha256}  ${name}`);
+    console.log();
+  }
+  console.log(
+    `${count(files.length, "file")}, ${mib(together.bytes)} MiB in ` +
+      `${count(together.chunks, "chunk")} of up to ${options.chunk} bytes\n`,
+  );
+  table([
+    ["agent", "language", "chunks", "MiB/s", "share"],
+    ...agents.map((agent, i) => [
+      nameOf(report, i),
+      agent.isJs ? "JavaScript" : "C",
+      `${agent.chunks}`,
+      rate(agent.bytes, agent.busy).toFixed(0),
+      percent(agent.bytes / (together.bytes || 1)),
+    ]),
+    [
+      "together",
+      "",
+      `${together.chunks}`,
+      rate(together.bytes, time).toFixed(0),
+      percent(1),
+    ],
+  ]);
+  console.log(
+    `\n${
+      time.toFixed(0)
+    } ms from the first chunk streamed to the last hashed;\n` +
+      "up to 32 MiB of files had been read before",
+  );
+  printAlone(report);
+  console.log(check(files));
+}
+
+function printAlone(report: Report): void {
+  const { together, time, js, wasm } = report;
+  const ours = rate(together.bytes, time);
+  for (const [name, alone] of [["JavaScript", js], ["C", wasm]] as const) {
+    const one = rateAlone(alone);
+    if (one === 0) continue;
+    console.log(
+      `one thread of ${name} alone: ${one.toFixed(0)} MiB/s with copying; ` +
+        `together ${(ours / one).toFixed(2)} times that`,
+    );
+  }
+  const least = leastTime(report);
+  if (least < LEAST_TOLD) return;
+  const cores = availableParallelism();
+  console.log(
+    `the least time on ${count(cores, "core")}: ${least.toFixed(0)} ms; ` +
+      `ours is ${percent(time / least)} of it`,
+  );
+}
+
+/** What the check came to. */
+function check(files: Checked[]): string {
+  const wrong = files.filter(({ differences }) => differences.length > 0);
+  if (wrong.length > 0) {
+    return `check: ${wrong.length} of ${count(files.length, "file")} differ`;
+  }
+  const equal = "check: every digest equals that of an independent pass over " +
+    "the whole file";
+  const large = files.filter(({ chunks }) => chunks > 1);
+  if (large.length === 0) return equal;
+  const chunks = large.reduce((sum, file) => sum + file.chunks, 0);
+  return `${equal}\n(of ${count(large.length, "file")} larger than a chunk: ` +
+    `those of its ${chunks} chunks do; its SHA-256 is that of the pass)`;
+}
+
+const count = (n: number, what: string): string =>
+  `${n} ${what}${n === 1 ? "" : "s"}`;
+
+const mib = (bytes: number): string => (bytes / MIB).toFixed(1);
+
+const percent = (part: number): string => `${(100 * part).toFixed(0)} %`;
+
+/** Prints rows in columns: the first two to the left, numbers to the right. */
+function table(rows: string[][]): void {
+  const widths = rows[0]!.map((_, i) =>
+    Math.max(...rows.map((row) => row[i]!.length))
+  );
+  for (const row of rows) {
+    const cells = row.map((cell, i) =>
+      i < 2 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]! + 2)
+    );
+    console.log(cells.join("  ").trimEnd());
+  }
+}
