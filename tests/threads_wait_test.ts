@@ -28,6 +28,7 @@ test("async waits and blocking calls of one agent share a word", async () => {
   const { handle } = semaphore;
   const data = { handle, done: done.handle, rounds: 150 };
   const threads = [await spawn(CROWD, data), await spawn(CROWD, data)];
+  for (const thread of threads) await thread.next(); // up
   let ended = false;
   Promise.all(threads.map((thread) => thread.next())).then(() => ended = true);
   let permits = 0;

@@ -6,6 +6,7 @@ const self = await hello<{ handle: Handle; done: Handle; rounds: number }>();
 const semaphore = Semaphore.from(self.data.handle);
 const done = Semaphore.from(self.data.done);
 
+self.post("up");
 for (let round = 0; round < self.data.rounds; round++) {
   const waits = Array.from({ length: 5 }, async () => {
     await semaphore.acquireAsync();
