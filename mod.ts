@@ -33,7 +33,9 @@ export {
   WorkCounter,
   type WorkRange,
 } from "./primitives/work_counter.ts";
+export { type DequeConfig, WorkDeque } from "./primitives/work_deque.ts";
 export { type SlabConfig, SlabPool } from "./primitives/slab_pool.ts";
+export { type CounterConfig, StripedCounter } from "./primitives/counter.ts";
 export {
   array,
   type ArrayOf,

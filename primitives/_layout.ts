@@ -74,7 +74,16 @@ export const LAYOUT = {
     finished: 66,
     length: 67,
   },
+  work_deque: {
+    magic: 0,
+    capacity: 1,
+    seal: 2,
+    bottom: 32,
+    top: 64,
+    length: 96,
+  },
   slab_pool: { magic: 0, capacity: 1, size: 2, seal: 3, length: 32 },
+  counter: { magic: 0, stripes: 1, seal: 2, claims: 3, length: 32 },
 } as const;
 
 /** What the `magic` word of a configured primitive names; never renumbered. */
@@ -86,7 +95,9 @@ export const KIND = {
   mpmc_queue: 3,
   lock_free_queue: 8,
   work_counter: 4,
+  work_deque: 12,
   slab_pool: 13,
+  counter: 14,
 } as const;
 
 /** The name of a primitive with a row in {@linkcode LAYOUT}. */

@@ -18,7 +18,9 @@ import {
   Semaphore,
   SlabPool,
   SpscQueue,
+  StripedCounter,
   WorkCounter,
+  WorkDeque,
 } from "../mod.ts";
 
 /** How one primitive is made, attached to and used. */
@@ -130,6 +132,15 @@ export const KINDS: Kind[] = [{
   use: (view) => (view as WorkCounter).nextRange(),
   used: (view) => (view as WorkCounter).remaining === 7,
 }, {
+  stem: "work_deque",
+  configured: true,
+  byteLength: WorkDeque.byteLength(queue),
+  init: (memory, at) => WorkDeque.init(memory, at, queue),
+  attach: (memory, at) => new WorkDeque(memory, at),
+  from: (handle) => WorkDeque.from(handle),
+  use: (view) => (view as WorkDeque).push(-7),
+  used: (view) => (view as WorkDeque).steal() === -7,
+}, {
   stem: "slab_pool",
   configured: true,
   byteLength: SlabPool.byteLength(queue),
@@ -138,6 +149,15 @@ export const KINDS: Kind[] = [{
   from: (handle) => SlabPool.from(handle),
   use: (view) => (view as SlabPool).allocate(),
   used: (view) => (view as SlabPool).available === 2,
+}, {
+  stem: "counter",
+  configured: true,
+  byteLength: StripedCounter.byteLength({ stripes: 2 }),
+  init: (memory, at) => StripedCounter.init(memory, at, { stripes: 2 }),
+  attach: (memory, at) => new StripedCounter(memory, at),
+  from: (handle) => StripedCounter.from(handle),
+  use: (view) => (view as StripedCounter).add(-7),
+  used: (view) => (view as StripedCounter).sum() === -7,
 }];
 
 /** Those with a head word. */

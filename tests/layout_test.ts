@@ -125,6 +125,7 @@ test("words that different agents write lie 32 words apart", () => {
       ["pop_epoch", "pop_waiters"],
       ["push_epoch", "push_waiters"],
     ],
+    work_deque: [["magic"], ["bottom"], ["top"]],
     work_counter: [["magic"], ["next"], ["done", "target", "finished"]],
   };
   for (const [stem, sides] of Object.entries(groups)) {
@@ -153,6 +154,7 @@ const STEMS: Record<string, string> = {
   MpmcQueue: "mpmc_queue",
   LockFreeQueue: "lock_free_queue",
   WorkCounter: "work_counter",
+  WorkDeque: "work_deque",
   SlabPool: "slab_pool",
 };
 

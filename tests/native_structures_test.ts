@@ -8,6 +8,7 @@ import { build, Pool, run, SOURCES, WARNINGS } from "./native.ts";
 const PROGRAMS = [
   "lock_free_queue",
   "slab_pool",
+  "work_deque",
 ];
 const WAYS: Record<string, [compiler: string, ...words: string[]]> = {
   "C11": ["gcc", "-std=c11", "-O2"],

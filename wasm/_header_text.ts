@@ -209,7 +209,9 @@ WEFT_KIND(spsc_queue, 2);
 WEFT_KIND(mpmc_queue, 3);
 WEFT_KIND(lock_free_queue, 8);
 WEFT_KIND(work_counter, 4);
+WEFT_KIND(work_deque, 12);
 WEFT_KIND(slab_pool, 13);
+WEFT_KIND(counter, 14);
 
 static inline int32_t weft__magic(int32_t kind) {
   return 0x57460000 | kind << 8 | WEFT_VERSION;
@@ -239,6 +241,8 @@ static inline int weft__seal_word(int32_t kind) {
     case WEFT_KIND_latch:
       return 1;
     case WEFT_KIND_barrier:
+    case WEFT_KIND_work_deque:
+    case WEFT_KIND_counter:
       return 2;
     default:
       return 3;
@@ -2812,6 +2816,138 @@ static inline void weft_work_counter_cancel(weft_work_counter *c) {
   if (weft__load(&c->done) >= target) weft__work_counter_finish(c);
 }
 
+/* ---- work_deque (primitives/work_deque.ts) ---------------------------------- */
+
+/* The most items a deque can hold. */
+#define WEFT_WORK_DEQUE_MAX_CAPACITY (1 << 28)
+
+typedef struct {
+  int32_t magic;
+  int32_t capacity;
+  int32_t seal;
+  int32_t _pad0[29];
+  int32_t bottom; /* where the owner pushes next */
+  int32_t _pad1[31];
+  int32_t top; /* what is stolen next */
+  int32_t _pad2[31]; /* the items follow */
+} weft_work_deque;
+WEFT_WORD(work_deque, magic, 0);
+WEFT_WORD(work_deque, capacity, 1);
+WEFT_WORD(work_deque, seal, 2);
+WEFT_WORD(work_deque, bottom, 32);
+WEFT_WORD(work_deque, top, 64);
+WEFT_LENGTH(work_deque, 96);
+
+/* The capacity rounded up to a power of two, or 0 if it is out of range. */
+static inline int32_t weft__deque_rounded(int32_t capacity) {
+  int32_t rounded = 1;
+  if (capacity < 1 || capacity > WEFT_WORK_DEQUE_MAX_CAPACITY) return 0;
+  while (rounded < capacity) rounded *= 2;
+  return rounded;
+}
+
+/* The bytes a deque of 1 to 2^28 items occupies; 0 if out of range. */
+static inline size_t weft_work_deque_bytes(int32_t capacity) {
+  size_t rounded = (size_t)weft__deque_rounded(capacity);
+  return rounded == 0 ? 0 : sizeof(weft_work_deque) + rounded * 4;
+}
+
+/* The deque at \`at\`, or NULL: see weft_attach_error. */
+static inline weft_work_deque *weft_work_deque_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_work_deque) != NULL) return NULL;
+  return (weft_work_deque *)at;
+}
+
+/* Makes a region that nobody uses yet an empty deque; NULL if the capacity, or
+   the place, is out of range. */
+static inline weft_work_deque *weft_work_deque_init(void *at,
+                                                    int32_t capacity) {
+  weft_work_deque *d = (weft_work_deque *)at;
+  size_t bytes = weft_work_deque_bytes(capacity);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  d->capacity = weft__deque_rounded(capacity);
+  d->seal = weft__seal(WEFT_KIND_work_deque, d->capacity, 0);
+  weft__store(&d->magic, weft__magic(WEFT_KIND_work_deque));
+  return d;
+}
+
+/* Items the deque holds at most. */
+static inline int32_t weft_work_deque_capacity(const weft_work_deque *d) {
+  return d->capacity;
+}
+
+/* Items in the deque; a moment later it may be another number. */
+static inline int32_t weft_work_deque_size(const weft_work_deque *d) {
+  int32_t top = weft__load(&d->top);
+  int32_t size = weft__minus(weft__load(&d->bottom), top);
+  if (size < 0) return 0;
+  return size < d->capacity ? size : d->capacity;
+}
+
+static inline int32_t *weft__deque_item(weft_work_deque *d, int32_t i) {
+  return (int32_t *)(d + 1) + (i & (d->capacity - 1));
+}
+
+/* Adds an item at the bottom; EBUSY if the deque is full. The owner's.
+   Wait-free. */
+static inline int weft_work_deque_push(weft_work_deque *d, int32_t item) {
+  int32_t bottom = weft__hint(&d->bottom); /* our own: nobody moves it */
+  if (weft__minus(bottom, weft__load(&d->top)) >= d->capacity) return EBUSY;
+  /* A thief late by a lap may read this place now, for nothing: its exchange
+     will fail. Were this a plain write, that would be a data race. */
+  weft__store(weft__deque_item(d, bottom), item);
+  weft__store(&d->bottom, weft__plus(bottom, 1)); /* (P) */
+  return 0;
+}
+
+/* Takes the item pushed last; EBUSY if there is none. The owner's.
+   Wait-free. */
+static inline int weft_work_deque_pop(weft_work_deque *d, int32_t *item) {
+  int result = 0;
+  int32_t bottom = weft__minus(weft__hint(&d->bottom), 1);
+  /* (B) Pairs with (T): a thief that comes later sees this item gone, or we
+     see that the thief moved top. */
+  weft__store(&d->bottom, bottom);
+  int32_t top = weft__load(&d->top);
+  int32_t left = weft__minus(bottom, top);
+  if (left < 0 || (left == 0 && weft__compare_exchange(
+                                    &d->top, top, weft__plus(top, 1)) != top))
+    result = EBUSY;
+  else
+    *item = weft__hint(weft__deque_item(d, bottom)); /* our own */
+  /* Empty: as top is by now. */
+  if (left <= 0) weft__store(&d->bottom, weft__plus(bottom, 1));
+  return result;
+}
+
+/* Takes the oldest item; EBUSY if there is none. Anybody's. Lock-free. */
+static inline int weft_work_deque_steal(weft_work_deque *d, int32_t *item) {
+  for (int32_t top = weft__load(&d->top);;) {
+    /* (T) Pairs with (B): top is read first, bottom second. */
+    int32_t left = weft__minus(weft__load(&d->bottom), top);
+    if (left <= 0) return EBUSY;
+    /* Published by (P). Read before the exchange: behind it, the owner may
+       push into this place. */
+    int32_t found = weft__load(weft__deque_item(d, top));
+    int32_t seen = weft__compare_exchange(&d->top, top, weft__plus(top, 1));
+    if (seen == top) {
+      *item = found;
+      return 0;
+    }
+    top = seen;
+  }
+}
+
+/* Makes this agent the owner, after the last one was terminated or handed the
+   deque over. An item that it was popping is lost. */
+static inline void weft_work_deque_adopt(weft_work_deque *d) {
+  int32_t top = weft__load(&d->top);
+  /* Stopped in the pop of an empty deque, or of the last item. */
+  if (weft__minus(weft__load(&d->bottom), top) < 0)
+    weft__store(&d->bottom, top);
+}
+
 /* ---- slab_pool (primitives/slab_pool.ts) ------------------------------------ */
 
 /* In an owner word: the block lies in that agent's cache. */
@@ -3055,6 +3191,121 @@ static inline int32_t weft_slab_pool_abandon(weft_slab_pool *p, int32_t id,
     }
   }
   return count;
+}
+
+/* ---- counter (primitives/counter.ts) ---------------------------------------- */
+
+/* The most stripes a counter can have. */
+#define WEFT_COUNTER_MAX_STRIPES 1024
+
+/* \`high\` counts these; the top 4 bits of \`low\` are its lowest ones. */
+#define WEFT_COUNTER_SECTOR_BITS 28
+#define WEFT_COUNTER_SECTOR (1 << WEFT_COUNTER_SECTOR_BITS)
+
+typedef struct {
+  int32_t magic;
+  int32_t stripes;
+  int32_t seal;
+  int32_t claims; /* views, or threads, that took a stripe */
+  int32_t _pad0[28]; /* the stripes follow */
+} weft_counter;
+WEFT_WORD(counter, magic, 0);
+WEFT_WORD(counter, stripes, 1);
+WEFT_WORD(counter, seal, 2);
+WEFT_WORD(counter, claims, 3);
+WEFT_LENGTH(counter, 32);
+
+/* One of a counter's stripes, on a cache line of its own. */
+typedef struct {
+  int32_t low;  /* the sum of what was added here, modulo 2^32 */
+  int32_t high; /* that sum divided by 2^28; a carry may be late */
+  int32_t _pad[30];
+} weft_counter_stripe;
+
+/* The bytes a counter of so many stripes, 1 to 1024, occupies; 0 if that is
+   out of range. */
+static inline size_t weft_counter_bytes(int32_t stripes) {
+  if (stripes < 1 || stripes > WEFT_COUNTER_MAX_STRIPES) return 0;
+  return sizeof(weft_counter) + (size_t)stripes * sizeof(weft_counter_stripe);
+}
+
+/* The counter at \`at\`, or NULL: see weft_attach_error. */
+static inline weft_counter *weft_counter_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_counter) != NULL) return NULL;
+  return (weft_counter *)at;
+}
+
+/* Makes a region that nobody uses yet a counter with a sum of 0; NULL if the
+   number of stripes, or the place, is out of range. */
+static inline weft_counter *weft_counter_init(void *at, int32_t stripes) {
+  weft_counter *c = (weft_counter *)at;
+  size_t bytes = weft_counter_bytes(stripes);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  c->stripes = stripes;
+  c->seal = weft__seal(WEFT_KIND_counter, stripes, 0);
+  weft__store(&c->magic, weft__magic(WEFT_KIND_counter));
+  return c;
+}
+
+/* By how much \`high\` is late, -8 to 7. */
+static inline int32_t weft__counter_lag(int32_t high, int32_t low) {
+  uint32_t late = ((uint32_t)low >> WEFT_COUNTER_SECTOR_BITS) - (uint32_t)high;
+  return (int32_t)((late + 8) & 15) - 8;
+}
+
+/* Brings \`high\` up to date; if another agent is faster, it did that. */
+static inline void weft__counter_carry(weft_counter_stripe *s) {
+  int32_t high = weft__load(&s->high);
+  int32_t late = weft__counter_lag(high, weft__load(&s->low));
+  weft__compare_exchange(&s->high, high, weft__plus(high, late));
+}
+
+static inline void weft__counter_step(weft_counter_stripe *s, int32_t n) {
+  int32_t low = weft__plus(weft__add(&s->low, n), n);
+  /* The look may be old: then a later one, or the sum, makes it good. */
+  if (weft__counter_lag(weft__hint(&s->high), low) != 0)
+    weft__counter_carry(s);
+}
+
+/* A stripe for this thread alone, as far as there are any. */
+static inline weft_counter_stripe *weft_counter_claim(weft_counter *c) {
+  uint32_t claims = (uint32_t)weft__add(&c->claims, 1);
+  return (weft_counter_stripe *)(c + 1) + claims % (uint32_t)c->stripes;
+}
+
+/* As weft_counter_add, to a stripe that this thread claimed. */
+static inline void weft_counter_add_to(weft_counter_stripe *s, int32_t n) {
+  while (n > WEFT_COUNTER_SECTOR) {
+    weft__counter_step(s, WEFT_COUNTER_SECTOR);
+    n -= WEFT_COUNTER_SECTOR;
+  }
+  while (n < -WEFT_COUNTER_SECTOR) {
+    weft__counter_step(s, -WEFT_COUNTER_SECTOR);
+    n += WEFT_COUNTER_SECTOR;
+  }
+  weft__counter_step(s, n);
+}
+
+/* Adds n, which may be negative, to the stripe that this thread's id falls on:
+   two threads may meet there. More than 2^28 is added in several steps. */
+static inline void weft_counter_add(weft_counter *c, int32_t n) {
+  uint32_t id = (uint32_t)weft_agent_id() * UINT32_C(0x9e3779b1) >> 16;
+  weft_counter_add_to(
+      (weft_counter_stripe *)(c + 1) + id % (uint32_t)c->stripes, n);
+}
+
+/* The sum of all that was added; not a snapshot. */
+static inline int64_t weft_counter_sum(const weft_counter *c) {
+  const weft_counter_stripe *s = (const weft_counter_stripe *)(c + 1);
+  int64_t sum = 0;
+  for (int32_t i = 0; i < c->stripes; i++) {
+    int32_t high = weft__load(&s[i].high); /* first: low runs ahead */
+    int32_t low = weft__load(&s[i].low);
+    int64_t sectors = (int64_t)high + weft__counter_lag(high, low);
+    sum += sectors * WEFT_COUNTER_SECTOR + (low & (WEFT_COUNTER_SECTOR - 1));
+  }
+  return sum;
 }
 
 #ifdef __cplusplus

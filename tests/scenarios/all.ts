@@ -9,6 +9,7 @@ import { semaphore } from "./semaphore.ts";
 import { slab_pool } from "./slab_pool.ts";
 import { spsc_queue } from "./spsc_queue.ts";
 import { work_counter } from "./work_counter.ts";
+import { work_deque } from "./work_deque.ts";
 
 /** The scenarios of every primitive, by stem. */
 export const all: Readonly<Record<string, Scenarios>> = {
@@ -21,5 +22,6 @@ export const all: Readonly<Record<string, Scenarios>> = {
   mpmc_queue,
   lock_free_queue,
   work_counter,
+  work_deque,
   slab_pool,
 };

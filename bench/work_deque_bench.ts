@@ -1,0 +1,63 @@
+// What do a task's way in and out cost its owner? Floor: the three atomic
+// stores and the load that Chase and Lev's algorithm takes for the two.
+import { WorkDeque } from "../mod.ts";
+import { contest, type Contestant, medians, type Row } from "./contest.ts";
+
+const N = 200_000;
+
+function timed<Name extends string>(
+  name: Name,
+  run: (n: number) => void,
+): Contestant & { readonly name: Name } {
+  return {
+    name,
+    turn() {
+      const begin = performance.now();
+      run(N);
+      const ns = (performance.now() - begin) * 1e6 / N;
+      return Promise.resolve({ ns });
+    },
+  };
+}
+
+/** All rows of this bench. */
+export async function rows(): Promise<Row[]> {
+  const deque = WorkDeque.create({ capacity: 1024 });
+  const words = new Int32Array(new SharedArrayBuffer(1024));
+  const results = await contest([
+    timed("pop", (n) => {
+      deque.push(0); // so that no pop meets the last item
+      for (let i = 0; i < n; i++) {
+        deque.push(i);
+        deque.pop();
+      }
+      deque.pop();
+    }),
+    timed("steal", (n) => {
+      for (let i = 0; i < n; i++) {
+        deque.push(i);
+        deque.steal();
+      }
+    }),
+    timed("bare", (n) => {
+      for (let i = 0; i < n; i++) {
+        Atomics.store(words, 64, i);
+        Atomics.store(words, 0, i);
+        Atomics.store(words, 0, i);
+        Atomics.load(words, 32);
+      }
+    }),
+  ]);
+  const ns = (name: keyof typeof results) => results[name].medians.ns!;
+  return [{
+    name: "WorkDeque, push and pop: time / three stores and a load",
+    figure: ns("pop") / ns("bare"),
+    unit: "x",
+    from: medians(results, ["pop", "bare"]),
+  }, {
+    name: "WorkDeque, push and steal: time / three stores and a load",
+    figure: ns("steal") / ns("bare"),
+    unit: "x",
+    from: medians(results, ["steal", "bare"]),
+  }];
+}
