@@ -1,0 +1,188 @@
+/**
+ * A sum that many agents add to at once.
+ *
+ * @module
+ */
+
+import { LAYOUT } from "./_layout.ts";
+import {
+  allocate,
+  attach,
+  format,
+  type Handle,
+  inRange,
+  type Memory,
+  opened,
+  Region,
+} from "./_region.ts";
+
+export { type Handle, type Memory, Region } from "./_region.ts";
+
+const STRIPES = LAYOUT.counter.stripes;
+const CLAIMS = LAYOUT.counter.claims;
+
+/** Words from stripe to stripe. */
+const STRIDE = 32;
+/** In a stripe. */
+const LOW = 0, HIGH = 1;
+
+const MAX_STRIPES = 1024;
+
+/** `high` counts these; the top 4 bits of `low` are its lowest ones. */
+const SECTOR_BITS = 28;
+const SECTOR = 2 ** SECTOR_BITS;
+
+/** How a counter is made. */
+export interface CounterConfig {
+  /** How many agents add without meeting, 1 to 1024; 8 unless given. */
+  readonly stripes?: number;
+}
+
+/**
+ * A sum of numbers that any number of agents add, for statistics: each view
+ * adds to a stripe of its own, as far as there are stripes, so that agents do
+ * not wait for each other's cache lines. Make one view an agent, and keep it.
+ *
+ * ```text
+ * word 0  magic    kind and layout version
+ * word 1  stripes  1 to 1024; they begin at word 32
+ * word 2  seal     check word over the configuration
+ * word 3  claims   views that took a stripe, modulo 2^32
+ *
+ * a stripe, 32 words:
+ * word 0  low   the sum of what was added here, modulo 2^32
+ * word 1  high  that sum divided by 2^28, rounded down; a carry may be late
+ * ```
+ *
+ * Invariant: bits 28 to 31 of `low` are the low bits of the true `high`, which
+ * is less than 8 from the word: so `sum` knows it however late a carry is.
+ * Every `add` looks whether one is, and does it for whoever was terminated.
+ * Progress: `add` and `sum` are wait-free. An agent terminated in `add` has
+ * added, or has not; of more than 2^28 at a time perhaps a part.
+ * Range: `sum` is exact up to 2^53 in either direction, and each stripe counts
+ * on to 2^59, where it wraps.
+ * `sum` is not a snapshot: it reads one stripe after the other. If all add
+ * what is not negative, it lies between the true sums at its begin and end.
+ * C twin: `weft_counter`. Source: `LongAdder` of java.util.concurrent.
+ *
+ * @example Count from many agents
+ * ```ts
+ * import { StripedCounter } from "@weft/sync";
+ *
+ * const bytes = StripedCounter.create(); // post bytes.handle to workers
+ * for (let i = 0; i < 3; i++) bytes.add(2 ** 31 - 1);
+ * if (bytes.sum() !== 3 * (2 ** 31 - 1)) throw new Error(`${bytes.sum()}`);
+ * ```
+ */
+export class StripedCounter extends Region<"counter"> {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  /** Where this view's stripe begins, or 0 before it adds. */
+  #at = 0;
+
+  /**
+   * Attaches to the counter at `byteOffset`; writes nothing.
+   *
+   * @throws {TypeError} If `memory` is not shared, or no counter of this
+   * layout version was initialized there.
+   * @throws {RangeError} If it does not fit there.
+   */
+  constructor(memory: Memory, byteOffset = 0) {
+    const words = attach("counter", memory, byteOffset, bytesFor);
+    super("counter", words);
+    this.#words = words;
+  }
+
+  /** The bytes such a counter occupies. */
+  static byteLength(config?: CounterConfig): number {
+    return bytesFor(stripesOf(config));
+  }
+
+  /** Allocates a counter with a sum of 0. */
+  static create(config?: CounterConfig): StripedCounter {
+    const memory = allocate(StripedCounter.byteLength(config));
+    return StripedCounter.init(memory, 0, config);
+  }
+
+  /** Makes a region that nobody uses yet a counter with a sum of 0. */
+  static init(
+    memory: Memory,
+    byteOffset: number,
+    config?: CounterConfig,
+  ): StripedCounter {
+    const stripes = stripesOf(config);
+    format("counter", memory, byteOffset, bytesFor(stripes), [stripes]);
+    return new StripedCounter(memory, byteOffset);
+  }
+
+  /** Attaches to the counter a message brought. */
+  static from(handle: Handle): StripedCounter {
+    return new StripedCounter(...opened("counter", handle));
+  }
+
+  /** How many agents add without meeting. */
+  get stripes(): number {
+    return this.#words[STRIPES]!;
+  }
+
+  /**
+   * Adds `n`, which may be negative. More than 2^28 at a time, in either
+   * direction, is added in up to eight steps.
+   *
+   * @throws {RangeError} If `n` is not an integer from -2^31 to 2^31 - 1.
+   */
+  add(n = 1): void {
+    if (n !== (n | 0)) inRange("What is added", n, -(2 ** 31), 2 ** 31 - 1);
+    if (this.#at === 0) this.#at = this.#claim();
+    for (; n > SECTOR; n -= SECTOR) this.#step(SECTOR);
+    for (; n < -SECTOR; n += SECTOR) this.#step(-SECTOR);
+    this.#step(n);
+  }
+
+  /** The sum of all that was added. */
+  sum(): number {
+    const words = this.#words;
+    let sum = 0;
+    for (let at = LAYOUT.counter.length; at < words.length; at += STRIDE) {
+      const high = Atomics.load(words, at + HIGH); // first: low runs ahead
+      const low = Atomics.load(words, at + LOW);
+      sum += (high + lag(high, low)) * SECTOR + (low & SECTOR - 1);
+    }
+    return sum;
+  }
+
+  #claim(): number {
+    const words = this.#words;
+    const claims = Atomics.add(words, CLAIMS, 1) >>> 0;
+    return LAYOUT.counter.length + claims % words[STRIPES]! * STRIDE;
+  }
+
+  #step(n: number): void {
+    const words = this.#words;
+    const at = this.#at;
+    const low = Atomics.add(words, at + LOW, n) + n | 0;
+    // The plain look may be old: then a later one, or `sum`, makes it good.
+    if (lag(words[at + HIGH]!, low) !== 0) this.#carry();
+  }
+
+  /** Brings `high` up to date; if another agent is faster, it did that. */
+  #carry(): void {
+    const words = this.#words;
+    const at = this.#at;
+    const high = Atomics.load(words, at + HIGH);
+    const late = lag(high, Atomics.load(words, at + LOW));
+    Atomics.compareExchange(words, at + HIGH, high, high + late | 0);
+  }
+}
+
+/** By how much `high` is late, -8 to 7. */
+function lag(high: number, low: number): number {
+  return ((low >>> SECTOR_BITS) - high) << SECTOR_BITS >> SECTOR_BITS;
+}
+
+function stripesOf({ stripes = 8 }: CounterConfig = {}): number {
+  return inRange("The number of stripes", stripes, 1, MAX_STRIPES);
+}
+
+function bytesFor(stripes: number): number {
+  return (LAYOUT.counter.length + stripes * STRIDE) * 4;
+}
