@@ -22,13 +22,15 @@ const HEADER = fileURLToPath(new URL("./weft.h", import.meta.url));
 
 /**
  * Flags of a module with pthreads that Deno and Node can load. Without
- * `-sSTRICT` the first build takes minutes: Emscripten makes more libraries.
+ * `-sSTRICT` the first build takes minutes: Emscripten makes more libraries;
+ * with it, the first thread to end would end all, but for `EXIT_RUNTIME=0`.
  */
 export const PTHREADS: readonly string[] = [
   "-O2",
   "-pthread",
   "--no-entry",
   "-sSTRICT",
+  "-sEXIT_RUNTIME=0",
   "-sMODULARIZE",
   "-sEXPORT_ES6",
   "-sEXPORTED_RUNTIME_METHODS=wasmMemory",
