@@ -41,8 +41,8 @@ const PATIENCE = 1;
 /** The most looks before a sleep; how many pay off is learned below it. */
 const MAX_LOOKS = 100;
 
-/** How {@linkcode Mutex.lock}'s slow path ended. */
-type Outcome = false | "locked" | "abandoned";
+/** How {@linkcode Mutex.lock}'s slow path ended. @ignore */
+export type LockOutcome = false | "locked" | "abandoned";
 
 /**
  * A held {@linkcode Mutex}: unlocks it at the end of a `using` block, once.
@@ -204,7 +204,7 @@ export class Mutex extends Region<"mutex"> {
     if (timeout > 0 && spinning.rounds > 0 && this.#spin()) {
       return new MutexGuard(this, false);
     }
-    return this.#guard(block(this.#lockSlow(state), timeout));
+    return this.#guard(block(locking(this.#words, this.#id, state), timeout));
   }
 
   /**
@@ -215,7 +215,7 @@ export class Mutex extends Region<"mutex"> {
   /** As above; `undefined` if `timeout` ms passed. */
   lockAsync(options: AsyncOptions): Promise<MutexGuard | undefined>;
   async lockAsync(options?: AsyncOptions): Promise<MutexGuard | undefined> {
-    const start = () => this.#lockSlow(UNLOCKED);
+    const start = () => locking(this.#words, this.#id, UNLOCKED);
     return this.#guard(await blockAsync(start, options));
   }
 
@@ -249,7 +249,7 @@ export class Mutex extends Region<"mutex"> {
     return false;
   }
 
-  #guard(outcome: Outcome): MutexGuard | undefined {
+  #guard(outcome: LockOutcome): MutexGuard | undefined {
     return outcome === false
       ? undefined
       : new MutexGuard(this, outcome === "abandoned");
@@ -272,53 +272,6 @@ export class Mutex extends Region<"mutex"> {
   }
 
   /** Locks from when `state` was seen, which may be old. */
-  *#lockSlow(state: number): Waiting<Outcome> {
-    const words = this.#words;
-    let woken = false; // by a notify, so that a hand-off may be meant for us
-    let starved = false;
-    let contended = 0; // CONTENDED_BIT once we slept: others may sleep, too
-    let since = 0;
-    for (;;) {
-      const expected = state;
-      if (
-        (state & OWNER_MASK) === 0 &&
-        ((state & HANDOFF_BIT) === 0 || woken || starved)
-      ) {
-        // (C) Who slept keeps CONTENDED: it knows of no one, yet one unlock
-        // wakes only one sleeper, and the others must be woken by ours.
-        const taken = this.#id | (state & CONTENDED_BIT) | contended;
-        state = Atomics.compareExchange(words, STATE, expected, taken);
-        if (state !== expected) continue;
-        if (state & HANDOFF_BIT && !starved) Atomics.store(words, STARVING, 0);
-        return state & ABANDONED_BIT ? "abandoned" : "locked";
-      }
-      if ((state & CONTENDED_BIT) === 0) {
-        state |= CONTENDED_BIT;
-        const seen = Atomics.compareExchange(words, STATE, expected, state);
-        if (seen !== expected) {
-          state = seen;
-          continue;
-        }
-      }
-      if (contended === 0) {
-        contended = CONTENDED_BIT;
-        since = performance.now();
-      } else if (!starved && performance.now() - since > PATIENCE) {
-        starved = true;
-        Atomics.store(words, STARVING, 1);
-      }
-      const handoff = (state & HANDOFF_BIT) !== 0;
-      // Kept for a sleeper that may have been terminated: ours after a while.
-      const outcome = yield handoff
-        ? { words, index: STATE, value: state, atMost: PATIENCE }
-        : { words, index: STATE, value: state };
-      if (outcome === "timed-out") return false;
-      const before = state;
-      state = Atomics.load(words, STATE);
-      woken = outcome === "ok" || (handoff && state === before);
-    }
-  }
-
   #unlockSlow(state: number): void {
     const words = this.#words;
     if ((state & OWNER_MASK) !== this.#id) {
@@ -343,4 +296,100 @@ export class Mutex extends Region<"mutex"> {
       Atomics.notify(words, STATE, 1);
     }
   }
+}
+
+/**
+ * Locks the mutex of `words` for agent `id`, begun with the state just seen:
+ * for what is built on a mutex, too, and not part of `mod.ts`.
+ *
+ * @ignore
+ */
+export function* locking(
+  words: Int32Array<SharedArrayBuffer>,
+  id: number,
+  state: number,
+): Waiting<LockOutcome> {
+  let woken = false; // by a notify, so that a hand-off may be meant for us
+  let starved = false;
+  let contended = 0; // CONTENDED_BIT once we slept: others may sleep, too
+  let since = 0;
+  for (;;) {
+    const expected = state;
+    if (
+      (state & OWNER_MASK) === 0 &&
+      ((state & HANDOFF_BIT) === 0 || woken || starved)
+    ) {
+      // (C) Who slept keeps CONTENDED: it knows of no one, yet one unlock
+      // wakes only one sleeper, and the others must be woken by ours.
+      const taken = id | (state & CONTENDED_BIT) | contended;
+      state = Atomics.compareExchange(words, STATE, expected, taken);
+      if (state !== expected) continue;
+      if (state & HANDOFF_BIT && !starved) Atomics.store(words, STARVING, 0);
+      return state & ABANDONED_BIT ? "abandoned" : "locked";
+    }
+    if ((state & CONTENDED_BIT) === 0) {
+      state |= CONTENDED_BIT;
+      const seen = Atomics.compareExchange(words, STATE, expected, state);
+      if (seen !== expected) {
+        state = seen;
+        continue;
+      }
+    }
+    if (contended === 0) {
+      contended = CONTENDED_BIT;
+      since = performance.now();
+    } else if (!starved && performance.now() - since > PATIENCE) {
+      starved = true;
+      Atomics.store(words, STARVING, 1);
+    }
+    const handoff = (state & HANDOFF_BIT) !== 0;
+    // Kept for a sleeper that may have been terminated: ours after a while.
+    const outcome = yield handoff
+      ? { words, index: STATE, value: state, atMost: PATIENCE }
+      : { words, index: STATE, value: state };
+    if (outcome === "timed-out") return false;
+    const before = state;
+    state = Atomics.load(words, STATE);
+    woken = outcome === "ok" || (handoff && state === before);
+  }
+}
+
+/**
+ * Locks the mutex of `words` again at the end of a wait, however long that
+ * takes: no timeout or abort ends it.
+ *
+ * @ignore
+ */
+export function* relocking(
+  words: Int32Array<SharedArrayBuffer>,
+  id: number,
+): Waiting<LockOutcome> {
+  const path = locking(words, id, UNLOCKED);
+  let step = path.next();
+  while (!step.done) {
+    const outcome = yield { ...step.value, patient: true };
+    step = path.next(outcome === "timed-out" ? "not-equal" : outcome);
+  }
+  return step.value;
+}
+
+/**
+ * Makes a mutex that agent `id` holds, which is known never to run again, that
+ * of `heir`; false if `id` did not hold it.
+ *
+ * @ignore
+ */
+export function inherit(
+  words: Int32Array<SharedArrayBuffer>,
+  id: number,
+  heir: number,
+): boolean {
+  let state = Atomics.load(words, STATE);
+  while ((state & OWNER_MASK) === id && id !== 0) {
+    const expected = state;
+    const next = state & ~OWNER_MASK | heir;
+    state = Atomics.compareExchange(words, STATE, expected, next);
+    if (state === expected) return true;
+  }
+  return false;
 }
