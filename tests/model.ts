@@ -22,7 +22,7 @@ export function wordsOf(
   return new Int32Array(buffer, byteOffset, byteLength / 4);
 }
 
-/** Makes a view as the agent `id` would: a view keeps the id it is made under. */
+/** Makes a view as agent `id` would: a view keeps the id it is made under. */
 export function asAgent<T>(id: number, make: () => T): T {
   const own = agentId();
   setAgentId(id);

@@ -125,7 +125,7 @@ test("lock(timeout) answers undefined once the time is over", () => {
   assert.equal(words(mine), [0, 0].with(1, words(mine)[STARVING]!));
 });
 
-test("lock() and lockAsync() refuse a timeout that is no duration", async () => {
+test("lock() and lockAsync() refuse what is no duration", async () => {
   const mutex = Mutex.create();
   for (const timeout of [NaN, -1, -Infinity]) {
     const wrong = () => mutex.lock(timeout);
@@ -154,7 +154,7 @@ test("lock() takes a mutex kept for a sleeper that never comes", () => {
   assert.ok(performance.now() - begin < 1000);
 });
 
-test("lockAsync() takes a mutex kept for a sleeper that never comes", async () => {
+test("lockAsync() takes a mutex kept for one that never comes", async () => {
   const { mine } = pair();
   wordsOf(mine).set([HANDOFF_BIT | CONTENDED_BIT, 1]);
   const begin = performance.now();

@@ -184,7 +184,7 @@ export function declareQueueCases(
     }
   });
 
-  test("async pushes and pops go through in order, whoever comes first", async () => {
+  test("async pushes and pops go in order, whoever is first", async () => {
     for (const capacity of [1, 2, 8]) {
       for (const popsFirst of [true, false]) {
         const queue = make.create({ capacity, size: 12 });
@@ -264,7 +264,7 @@ export function declareQueueCases(
     }
   });
 
-  test("iteration ends with a closed queue, and takes one at a time", async () => {
+  test("iteration takes one at a time, and ends when closed", async () => {
     const ints = make.create({ capacity: 4 });
     ints.pushInt(1);
     ints.pushInt(2);

@@ -125,7 +125,7 @@ test("acquire(n, timeout) answers false once the time is over", () => {
   assert.equal(state(semaphore), [0, 0, 0, 0, 0]);
 });
 
-test("release(1) serves the one it is enough for, whoever was first", async () => {
+test("release(1) serves the one it is enough for, in any line", async () => {
   for (const order of [[1, 2], [2, 1]]) {
     const semaphore = Semaphore.create(0);
     const waits = order.map((n) => wait(semaphore, n));
@@ -142,7 +142,7 @@ test("release(1) serves the one it is enough for, whoever was first", async () =
   }
 });
 
-test("no wait for n sleeps beside n free permits, and none are lost", async () => {
+test("no wait for n sleeps beside n permits, and none is lost", async () => {
   const op = fc.constantFrom(
     ...["wait", "wait", "release", "abort", "time out", "take"] as const,
   );
@@ -268,7 +268,7 @@ test("abandon() gives back what a dead agent claimed in advance", async () => {
   assert.is(semaphore.available, 0);
 });
 
-test("acquireAsync() rejects with the reason of an aborted signal", async () => {
+test("acquireAsync() rejects with the reason of its signal", async () => {
   const semaphore = Semaphore.create(1);
   const signal = AbortSignal.abort("no more");
   const wait = semaphore.acquireAsync(1, { signal });

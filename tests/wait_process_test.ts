@@ -60,7 +60,7 @@ test("may not block, says so first, and names the async form", async () => {
   assert.match(await outputOf("may not block"), /^true 13\n$/);
 });
 
-test("without shared memory imports the library, and says why not", async () => {
+test("without shared memory imports it, and says why not", async () => {
   const output = await outputOf("has no shared memory");
   assert.match(output, /SharedArrayBuffer is missing.*Cross-Origin/);
 });

@@ -239,7 +239,7 @@ test(
   60_000,
 );
 
-test("waitAsync() and wait() end by time or abort, and leave no trace", async () => {
+test("waitAsync() and wait() end by time or abort", async () => {
   const work = WorkCounter.create(1);
   assert.is(work.wait(20), false);
   assert.is(await work.waitAsync({ timeout: 5 }), false);
