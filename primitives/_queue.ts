@@ -1,6 +1,6 @@
 import { Copier, type Elements } from "./_elements.ts";
 import { inRange, Region } from "./_region.ts";
-import { relax, spinning } from "./_spin.ts";
+import { spin } from "./_spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -200,29 +200,25 @@ export abstract class Queue<Kind extends string, E = number>
   /** Appends, blocking up to `timeout` ms; false if no room came free. */
   pushInt(value: number, timeout = Infinity): boolean {
     this.#assertMayWait("pushInt", timeout);
-    return this.tryPushInt(value) ||
-      this.#block("push", () => this.tryPushInt(value), timeout) === true;
+    return this.tryPushInt(value) || this.#pushIntSlow(value, timeout);
   }
 
   /** Takes, blocking up to `timeout` ms; undefined if nothing came. */
   popInt(timeout = Infinity): number | undefined {
     this.#assertMayWait("popInt", timeout);
-    return this.tryPopInt() ??
-      this.#block("pop", () => this.tryPopInt(), timeout);
+    return this.tryPopInt() ?? this.#popIntSlow(timeout);
   }
 
   /** As `tryPush`, blocking up to `timeout` ms; false if no room came free. */
   push(src: Elements, timeout = Infinity): boolean {
     this.#assertMayWait("push", timeout);
-    return this.tryPush(src) ||
-      this.#block("push", () => this.tryPush(src), timeout) === true;
+    return this.tryPush(src) || this.#pushSlow(src, timeout);
   }
 
   /** As `tryPop`, blocking up to `timeout` ms; false if nothing came. */
   pop(dst: Elements, timeout = Infinity): boolean {
     this.#assertMayWait("pop", timeout);
-    return this.tryPop(dst) ||
-      this.#block("pop", () => this.tryPop(dst), timeout) === true;
+    return this.tryPop(dst) || this.#popSlow(dst, timeout);
   }
 
   /** As `pushInt`, awaiting instead of blocking. */
@@ -273,16 +269,31 @@ export abstract class Queue<Kind extends string, E = number>
     if (timeout !== Infinity) assertTimeout(timeout);
   }
 
+  // Apart from the fast paths, each call of which would pay for the closure.
+
+  #pushIntSlow(value: number, timeout: number): boolean {
+    return this.#block("push", () => this.tryPushInt(value), timeout) === true;
+  }
+
+  #popIntSlow(timeout: number): number | undefined {
+    return this.#block("pop", () => this.tryPopInt(), timeout);
+  }
+
+  #pushSlow(src: Elements, timeout: number): boolean {
+    return this.#block("push", () => this.tryPush(src), timeout) === true;
+  }
+
+  #popSlow(dst: Elements, timeout: number): boolean {
+    return this.#block("pop", () => this.tryPop(dst), timeout) === true;
+  }
+
   #block<T>(
     end: End,
     attempt: () => T | false | undefined,
     timeout: number,
   ): T | undefined {
-    for (let i = timeout > 0 ? spinning.rounds : 0; i > 0; i--) {
-      relax();
-      const result = attempt();
-      if (result !== false && result !== undefined) return result;
-    }
+    const result = timeout > 0 ? spin(attempt) : undefined;
+    if (result !== undefined) return result;
     return block(this.#wait(end, attempt), timeout);
   }
 

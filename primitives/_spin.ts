@@ -25,3 +25,31 @@ export function relax(): void {
   for (let i = 0; i < 700; i++) x = Math.imul(x, 5) + 1 | 0;
   local = x; // or the loop could be thought useless
 }
+
+/** Rounds that a call is spared, as spinning did not pay off of late. */
+let spared = 0;
+let calls = 0;
+/** Each so many calls, one spins for all its rounds, to see if it pays off. */
+const PROBE = 32;
+
+/**
+ * Tries `attempt` about every microsecond: its result, or `undefined` once it
+ * is better to sleep. Where the other side has no core to run on, spinning only
+ * keeps it waiting; so each call in vain halves the rounds of the next, and one
+ * that paid off allows for twice what it took.
+ */
+export function spin<T>(
+  attempt: () => T | false | undefined,
+): T | undefined {
+  const { rounds } = spinning;
+  const most = ++calls % PROBE === 0 ? rounds : rounds - spared;
+  for (let round = 1; round <= most; round++) {
+    relax();
+    const result = attempt();
+    if (result === false || result === undefined) continue;
+    spared = Math.min(spared, Math.max(rounds - 2 * round - 2, 0));
+    return result;
+  }
+  spared = rounds - (Math.max(rounds - spared, 0) >> 1);
+  return undefined;
+}

@@ -15,7 +15,7 @@ import {
   opened,
   Region,
 } from "./_region.ts";
-import { relax, spinning } from "./_spin.ts";
+import { spin, spinning } from "./_spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -149,11 +149,7 @@ export class Semaphore extends Region<"semaphore"> {
     inRange("Permits to acquire", n, 1, MAX_PERMITS);
     if (timeout !== Infinity) assertTimeout(timeout);
     if (this.#take(n)) return true;
-    for (let i = timeout > 0 ? spinning.rounds : 0; i > 0; i--) {
-      relax();
-      if (this.#take(n)) return true;
-    }
-    return block(this.#acquireSlow(n), timeout);
+    return this.#acquireWaiting(n, timeout);
   }
 
   /** As {@linkcode acquire}, awaiting instead of blocking. */
@@ -214,6 +210,12 @@ export class Semaphore extends Region<"semaphore"> {
       if (permits === expected) return true;
     }
     return false;
+  }
+
+  // Apart from the fast path, which would pay for the closure.
+  #acquireWaiting(n: number, timeout: number): boolean {
+    if (timeout > 0 && spin(() => this.#take(n))) return true;
+    return block(this.#acquireSlow(n), timeout);
   }
 
   *#acquireSlow(n: number): Waiting<boolean> {

@@ -144,6 +144,8 @@ static inline int32_t weft__minus(int32_t a, int32_t b) {
 typedef struct {
   int32_t id;
   bool forbids_blocking;
+  uint8_t spared; /* rounds of spinning that did not pay off of late */
+  uint8_t calls;  /* of spinning */
 } weft_agent;
 
 #ifndef WEFT_AGENT
@@ -397,6 +399,36 @@ static inline void weft__relax(void) {
     if (rest % 16 == 0) __builtin_ia32_pause();
 #endif
   }
+}
+
+/* Each so many calls, one spins for all its rounds, to see if it pays off. */
+#define WEFT__SPIN_PROBE 32
+
+/*
+ * How many rounds a call may spin. Where the other side has no core to run on,
+ * spinning only keeps it waiting; so each call in vain halves the rounds of the
+ * next, and one that paid off allows for twice what it took.
+ */
+static inline int32_t weft__spin_rounds(int64_t timeout) {
+  weft_agent *agent = &WEFT_AGENT();
+  if (timeout == 0) return 0;
+  if (++agent->calls % WEFT__SPIN_PROBE == 0) return WEFT_SPIN_ROUNDS;
+  return WEFT_SPIN_ROUNDS - agent->spared;
+}
+
+/* A call found what it looked for in its round \`round\`, from 1. */
+static inline void weft__spin_paid(int32_t round) {
+  weft_agent *agent = &WEFT_AGENT();
+  int32_t spared = WEFT_SPIN_ROUNDS - 2 * round - 2;
+  if (spared < 0) spared = 0;
+  if (agent->spared > spared) agent->spared = (uint8_t)spared;
+}
+
+/* A call that was allowed \`rounds\` did not. */
+static inline void weft__spin_failed(int32_t rounds) {
+  weft_agent *agent = &WEFT_AGENT();
+  int32_t left = WEFT_SPIN_ROUNDS - agent->spared;
+  if (rounds > 0) agent->spared = (uint8_t)(WEFT_SPIN_ROUNDS - (left >> 1));
 }
 
 /* ---- mutex (primitives/mutex.ts) ----------------------------------------- */
@@ -730,10 +762,14 @@ static inline int weft_semaphore_acquire(weft_semaphore *s, int32_t n,
   if (!weft__may_block()) return EPERM;
   if (n < 1 || n > WEFT_SEMAPHORE_MAX) return EINVAL;
   if (weft__semaphore_take(s, n)) return 0;
-  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
+  int32_t rounds = weft__spin_rounds(timeout);
+  for (int32_t round = 1; round <= rounds; round++) {
     weft__relax();
-    if (weft__semaphore_take(s, n)) return 0;
+    if (!weft__semaphore_take(s, n)) continue;
+    weft__spin_paid(round);
+    return 0;
   }
+  weft__spin_failed(rounds);
   return weft__semaphore_acquire_slow(s, n, timeout);
 }
 
@@ -1616,10 +1652,14 @@ static inline int weft__spsc_pop_wait(weft_spsc_queue *q, int64_t deadline) {
     int result;                                                        \\
     if (!weft__may_block()) return EPERM;                              \\
     if ((result = (attempt)) != EBUSY) return result;                  \\
-    for (int i = (timeout) != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {  \\
+    int32_t rounds = weft__spin_rounds(timeout);                       \\
+    for (int32_t round = 1; round <= rounds; round++) {                \\
       weft__relax();                                                   \\
-      if ((result = (attempt)) != EBUSY) return result;                \\
+      if ((result = (attempt)) == EBUSY) continue;                     \\
+      weft__spin_paid(round);                                          \\
+      return result;                                                   \\
     }                                                                  \\
+    weft__spin_failed(rounds);                                         \\
     int64_t deadline = weft__deadline(timeout);                        \\
     for (;;) {                                                         \\
       int outcome = (wait);                                            \\
@@ -1683,10 +1723,14 @@ static inline void weft__event_wake(int32_t *epoch, int32_t n) {
     int result;                                                       \\
     if (!weft__may_block()) return EPERM;                             \\
     if ((result = (attempt)) != EBUSY) return result;                 \\
-    for (int i = (timeout) != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) { \\
+    int32_t rounds = weft__spin_rounds(timeout);                      \\
+    for (int32_t round = 1; round <= rounds; round++) {               \\
       weft__relax();                                                  \\
-      if ((result = (attempt)) != EBUSY) return result;               \\
+      if ((result = (attempt)) == EBUSY) continue;                    \\
+      weft__spin_paid(round);                                         \\
+      return result;                                                  \\
     }                                                                 \\
+    weft__spin_failed(rounds);                                        \\
     int64_t deadline = weft__deadline(timeout);                       \\
     while (result == EBUSY) {                                         \\
       int outcome = WEFT__NOT_EQUAL;                                  \\
