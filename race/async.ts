@@ -78,7 +78,7 @@ function event(engine: Engine, agent: Agent): boolean {
 
 /** The agent's program, from where its record begins. */
 async function program(engine: Engine, agent: Agent): Promise<void> {
-  const handle = engine.handleOf(agent);
+  const handle = engine.handles.of(agent);
   for (let at = agent.first; at < agent.calls.length; at++) {
     const result = await engine.call(agent, handle, at);
     if (engine.unwinding || engine.current !== agent) return;

@@ -6,19 +6,13 @@
  */
 import { Clocks } from "./clocks.ts";
 import type { World } from "./core.ts";
-import { Hints } from "./hints.ts";
-import { type FailureKind, Fault, scheduleText } from "./kinds.ts";
+import { explore } from "./drive.ts";
+import { Fault, scheduleText } from "./kinds.ts";
 import * as k from "./kinds.ts";
-import { type Call, Judge } from "./lin.ts";
 import { type Picture, pictureOf, programText, tableOf } from "./print.ts";
-import {
-  type Chooser,
-  Engine,
-  NeedsAsync,
-  StatefulHandle,
-  type Steps,
-} from "./replay.ts";
-import { activateAsync, rejections } from "./async.ts";
+import { rehearse } from "./rehearse.ts";
+import type { Engine, Steps } from "./replay.ts";
+import type { Failure, Options, Program, Result } from "./result.ts";
 import { Fixed, Impossible, run, sampler } from "./sample.ts";
 import type { Scenario } from "./scenario.ts";
 import {
@@ -27,77 +21,8 @@ import {
   search,
   type SearchOptions,
 } from "./search.ts";
-import { install, isInstalled, uninstall } from "./shim.ts";
 import { pageOf, svgOf } from "./svg.ts";
-import { show } from "./values.ts";
-
-/** How to explore. */
-export interface Options {
-  /** Every operation must be lock-free. */
-  readonly progress?: "lock-free" | undefined;
-  /** Any one agent may be terminated, at any step. */
-  readonly kill?: boolean | undefined;
-  /** Sleeps may end without a reason, this often at most; `true`: once. */
-  readonly spurious?: boolean | number | undefined;
-  /** Timed waits may time out at any step, this often; `true`: twice. */
-  readonly timeouts?: boolean | number | undefined;
-  /** States to look at before sampling instead; 200,000 unless given. */
-  readonly states?: number | undefined;
-  /** Executions to sample where there are more states; 300 unless given. */
-  readonly runs?: number | undefined;
-  /** Where the samples begin. */
-  readonly seed?: number | undefined;
-  /** Milliseconds to search exhaustively, at most; 20,000 unless given. */
-  readonly time?: number | undefined;
-  /** `false`: data races are not looked for. */
-  readonly races?: boolean | undefined;
-  /** A timeout may make a lost wake-up good. */
-  readonly rescue?: boolean | undefined;
-  /** Steps in one operation that are held to be a livelock; 1,000. */
-  readonly maxSteps?: number | undefined;
-}
-
-/** Something wrong with the code under test, and the interleaving. */
-export interface Failure {
-  readonly kind: FailureKind;
-  /** What is wrong. */
-  readonly message: string;
-  /** The interleaving: a column an agent, a row a step. */
-  readonly table: string;
-  /** The interleaving for `race.replay`. */
-  readonly schedule: string;
-  /** The interleaving as a picture. */
-  svg(): string;
-  /** The interleaving as a page that stands alone. */
-  page(): string;
-}
-
-/** What an exploration found. */
-export interface Result {
-  /** Nothing is wrong, as far as was looked. */
-  readonly ok: boolean;
-  /** Every interleaving was covered. */
-  readonly complete: boolean;
-  /** States that were looked at. */
-  readonly states: number;
-  /** Executions that came to their end. */
-  readonly executions: number;
-  /** Steps that were taken. */
-  readonly steps: number;
-  /** Own steps of one operation, at most. */
-  readonly maxOpSteps: number;
-  /** How far was looked, as text. */
-  readonly summary: string;
-  /** The interleaving, where one was asked for. */
-  readonly table?: string;
-  /** What is wrong. */
-  readonly failure?: Failure;
-}
-
-/** A program: the calls of each agent. */
-export type Program = readonly (readonly Call[])[];
-
-const OFF = { timeouts: 0, spurious: 0, kills: 0 };
+import { Trace } from "./trace.ts";
 
 const times = (value: boolean | number | undefined, many: number): number =>
   value === true ? many : value === false ? 0 : value ?? 0;
@@ -224,87 +149,6 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
   );
 }
 
-/**
- * Runs the agents one after the other, once without suspending them and once
- * suspending them before every operation. If that makes a difference, the code
- * does something besides that is not undone. Some executions at random follow,
- * to see whether handles have state.
- */
-function* rehearse(engine: Engine, o: Options): Steps<void> {
-  const { world } = engine;
-  world.startBudget = OFF;
-  world.clocks = null;
-  const { final } = engine.scenario;
-  const outcome = () => {
-    const done = world.agents.every(({ status }) => status === k.DONE);
-    const results = world.agents.slice(0, engine.count).map((a) => a.results);
-    const end = done && world.fault === null && final !== null
-      ? engine.unwatched(() => final(engine.memory, results))
-      : null;
-    return {
-      done,
-      text: show([results, world.fault?.kind, end]),
-      memory: world.regions.map(({ words }) => words.slice()),
-    };
-  };
-  const serial: Chooser = {
-    choose: () =>
-      world.agents.find(({ status }) => status === k.READY)?.id ?? k.END,
-  };
-  world.reset();
-  for (const agent of world.agents) {
-    if (agent === engine.recoverer) agent.calls = [];
-    engine.inline = true;
-    engine.next = k.END;
-    engine.grant = null;
-    engine.chooser = { choose: () => agent.id };
-    yield agent;
-    if (agent.status !== k.DONE || world.fault !== null) break;
-  }
-  const direct = outcome();
-  world.fault = null;
-  yield* engine.begin();
-  for (;;) {
-    const code = serial.choose(engine);
-    if (code < 0 || world.fault !== null) break;
-    yield* engine.apply(code, false);
-  }
-  const { fault } = world;
-  const stray = world.strayWrite();
-  if (stray >= 0) {
-    engine.refuse(
-      `Cannot explore: memory at ${world.addressName(stray)} is changed by ` +
-        `something that cannot be seen, such as a view of it made before ` +
-        `the exploration, or wasm code`,
-    );
-  }
-  if (direct.done) {
-    const suspended = outcome();
-    const sameMemory = direct.memory.every((words, i) =>
-      words.every((word, w) => word === suspended.memory[i]?.[w])
-    );
-    if (direct.text !== suspended.text || !sameMemory) {
-      world.fault = new Fault(
-        "nondeterministic",
-        `the agents one after the other do not do the same when each is ` +
-          `suspended before every operation and run again: the code under ` +
-          `test has effects outside shared memory (results and memory must ` +
-          `be all it changes). Without: ${direct.text}, with: ` +
-          suspended.text,
-      );
-      return;
-    }
-  }
-  if ((fault as Fault | null)?.kind === "nondeterministic") return;
-  world.fault = null;
-  if (engine.scenario.stateless !== undefined) return;
-  for (let i = 0; i < 12; i++) {
-    const chooser = sampler(o.seed ?? 1, i, engine.count, 20);
-    yield* run(engine, chooser, { lockFree: "no", rescue: true });
-  }
-  world.fault = null;
-}
-
 /** Replays a failure and describes it. */
 function* report(
   engine: Engine,
@@ -372,7 +216,7 @@ function* replayPicture(
   footer: string,
 ): Steps<Picture> {
   const { world } = engine;
-  world.trace = [];
+  world.trace = new Trace();
   engine.sites = true;
   try {
     yield* run(
@@ -423,142 +267,13 @@ function* replayOnce(
   return { ...result, table: tableOf(picture) };
 }
 
-// ---- running it all -------------------------------------------------------------
-
-const engines = new WeakMap<Scenario, Map<number, Engine>>();
-
-/** The engine of a scenario, set to run `program`. */
-function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
-  let known = engines.get(scenario);
-  if (known === undefined) engines.set(scenario, known = new Map());
-  let engine = known.get(program.length);
-  if (engine === undefined) {
-    engine = new Engine(scenario, program.length);
-    const { world } = engine;
-    if (scenario.model !== null) {
-      world.judge = new Judge(scenario.model, world.agents.length);
-    }
-    if (scenario.hints !== null) {
-      world.hints = new Hints(world.agents, scenario.hints);
-    }
-    known.set(program.length, engine);
-  } else install(engine);
-  program.forEach((calls, id) => {
-    for (const { op } of calls) {
-      if (scenario.operations.has(op)) continue;
-      throw new TypeError(`The specification has no operation "${op}"`);
-    }
-    engine.world.agents[id]!.calls = calls;
-  });
-  engine.maxSteps = o.maxSteps ?? 1000;
-  return engine;
-}
-
-/** Puts memory and globals back as they were. */
-function close(scenario: Scenario, program: Program): void {
-  const engine = engines.get(scenario)?.get(program.length);
-  if (engine !== undefined) {
-    engine.world.reset();
-    engine.world.clocks = null;
-    if (engine.refused !== null) engines.delete(scenario);
-  }
-  if (isInstalled()) uninstall();
-}
-
-type Work<T> = (engine: Engine) => Steps<T>;
-
-function drive<T>(engine: Engine, steps: Steps<T>): T {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-    engine.activate(value);
-  }
-}
-
-async function driveAsync<T>(engine: Engine, steps: Steps<T>): Promise<T> {
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-    await activateAsync(engine, value);
-  }
-}
-
-let queue: Promise<unknown> = Promise.resolve();
-let busy = false;
-
-/** Does `work` on the program, at once or, for asynchronous code, in turn. */
-function within<T>(
-  scenario: Scenario,
-  program: Program,
-  o: Options,
-  work: Work<T>,
-): T | Promise<T> {
-  if (program.length > 16) throw new RangeError("More than 16 agents");
-  if (scenario.async) {
-    const turn = queue.then(() => workAsync(scenario, program, o, work));
-    queue = turn.catch(() => {});
-    return turn;
-  }
-  if (busy) {
-    throw new Error(
-      "Another exploration is under way: await it before the next",
-    );
-  }
-  for (;;) {
-    try {
-      const engine = engineFor(scenario, program, o);
-      return drive(engine, work(engine));
-    } catch (error) {
-      if (error instanceof StatefulHandle) continue;
-      if (!(error instanceof NeedsAsync)) throw error;
-      scenario.async = true;
-    } finally {
-      close(scenario, program);
-    }
-    return within(scenario, program, o, work);
-  }
-}
-
-async function workAsync<T>(
-  scenario: Scenario,
-  program: Program,
-  o: Options,
-  work: Work<T>,
-): Promise<T> {
-  busy = true;
-  const release = rejections();
-  // Handles cannot be compared while promises are under way.
-  scenario.stateless ??= false;
-  try {
-    const engine = engineFor(scenario, program, o);
-    return await driveAsync(engine, work(engine));
-  } finally {
-    close(scenario, program);
-    release();
-    busy = false;
-  }
-}
-
-/**
- * Does work of one's own on a program: for tests of the explorer, and for
- * comparing its searches.
- */
-export function explore<T>(
-  scenario: Scenario,
-  program: Program,
-  o: Options,
-  work: (engine: Engine) => Steps<T>,
-): T | Promise<T> {
-  return within(scenario, program, o, work);
-}
-
 /** Explores a program. */
 export function check(
   scenario: Scenario,
   program: Program,
   o: Options,
 ): Result | Promise<Result> {
-  return within(scenario, program, o, (engine) => examine(engine, o));
+  return explore(scenario, program, o, (engine) => examine(engine, o));
 }
 
 /** Replays one interleaving of a program. */
@@ -568,6 +283,10 @@ export function replay(
   schedule: readonly number[],
   o: Options,
 ): Result | Promise<Result> {
-  const work: Work<Result> = (engine) => replayOnce(engine, schedule, o);
-  return within(scenario, program, o, work);
+  return explore(
+    scenario,
+    program,
+    o,
+    (engine) => replayOnce(engine, schedule, o),
+  );
 }

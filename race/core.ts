@@ -10,23 +10,13 @@ import type { Hints, HintState } from "./hints.ts";
 import * as k from "./kinds.ts";
 import { type FailureKind, Fault, Unsupported } from "./kinds.ts";
 import type { Call, Judge } from "./lin.ts";
-import { I32, native, U8 } from "./native.ts";
+import { Memory } from "./memory.ts";
+import { native } from "./native.ts";
+import { raceText, type Trace } from "./trace.ts";
 import { bits, mix1, mix2, show } from "./values.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
-
-/** A piece of shared memory and where it lies among the addresses. */
-export interface Region {
-  readonly buffer: SharedArrayBuffer;
-  readonly base: number;
-  readonly bytes: Uint8Array;
-  readonly words: Int32Array;
-  /** What it held when the exploration began. */
-  initial: Int32Array;
-  /** By word: whether it was ever written. */
-  readonly touched: Uint8Array;
-}
 
 /** An agent in the list of those that wait at an address. */
 interface Waiter {
@@ -34,22 +24,6 @@ interface Waiter {
   readonly address: number;
   /** The promise of a `waitAsync`, or -1. */
   readonly promise: number;
-}
-
-/** One row of a trace. */
-export interface Row {
-  readonly agent: number;
-  readonly type: "begin" | "step" | "end" | "event";
-  readonly text: string;
-  readonly site: string;
-  /** Which step of the schedule it belongs to. */
-  readonly step: number;
-  readonly address: number;
-  readonly writes: boolean;
-  /** The row of the write it read, or -1. */
-  readonly source: number;
-  /** Plain accesses look different from atomic ones. */
-  readonly plain: boolean;
 }
 
 /** All that a state holds, apart from the agents'. */
@@ -78,8 +52,7 @@ export const NO_BUDGET: Budget = { timeouts: 0, spurious: 0, kills: 0 };
 /** The machine. */
 export class World {
   agents: Agent[] = [];
-  readonly regions: Region[] = [];
-  readonly #regionOf = new Map<SharedArrayBuffer, Region>();
+  readonly memory: Memory = new Memory();
   waiters: readonly Waiter[] = [];
   now = 0;
   /** The judge's frontier. */
@@ -87,12 +60,10 @@ export class World {
   judge: Judge | null = null;
   clocks: Clocks | null = null;
   hints: Hints | null = null;
-  trace: Row[] | null = null;
+  trace: Trace | null = null;
   budget: Budget = NO_BUDGET;
   startBudget: Budget = NO_BUDGET;
   fault: Fault | null = null;
-  /** Names of words, by address. */
-  names = new Map<number, string>();
   steps = 0;
   maxOpSteps = 0;
   schedule: number[] = [];
@@ -104,96 +75,11 @@ export class World {
   /** Agents woken from a sleep that must be run to their next operation. */
   woken: Agent[] = [];
 
-  // Words ever written: only these are saved and hashed.
-  readonly #touchedRegions: Region[] = [];
-  readonly #touchedWords: number[] = [];
-  readonly #lastWrite = new Map<number, number>();
-
-  // ---- memory
-
-  /** Takes `buffer` in among the memory that is simulated. */
-  addRegion(buffer: SharedArrayBuffer): Region {
-    const known = this.#regionOf.get(buffer);
-    if (known !== undefined) return known;
-    if ((buffer as Any).growable === true) {
-      throw new Unsupported(
-        "Cannot explore a growable SharedArrayBuffer: allocate a fixed one",
-      );
-    }
-    if (buffer.byteLength % 4 !== 0) {
-      throw new Unsupported(
-        `Cannot explore shared memory of ${buffer.byteLength} bytes: make it ` +
-          `a multiple of 4`,
-      );
-    }
-    const last = this.regions[this.regions.length - 1];
-    const base = last === undefined
-      ? 0
-      : Math.ceil((last.base + last.bytes.length + 4096) / 4096) * 4096;
-    const words = new I32(buffer);
-    const region = {
-      buffer,
-      base,
-      bytes: new U8(buffer),
-      words,
-      initial: words.slice(),
-      touched: new U8(words.length),
-    };
-    this.regions.push(region);
-    this.#regionOf.set(buffer, region);
-    return region;
-  }
-
-  /** What memory holds now is what it holds at the start. */
-  freeze(): void {
-    for (const region of this.regions) region.initial = region.words.slice();
-  }
-
-  #regionAt(address: number): Region {
-    let found = this.regions[0]!;
-    for (const region of this.regions) {
-      if (region.base <= address) found = region;
-    }
-    return found;
-  }
-
-  /** An address as the user knows it. */
-  addressName(address: number): string {
-    if (address === k.NOWHERE) return "";
-    const name = this.names.get(address);
-    if (name !== undefined) return name;
-    const region = this.#regionAt(address);
-    const offset = address - region.base;
-    if (this.regions.length === 1) return `[${offset}]`;
-    return `[${this.regions.indexOf(region)}:${offset}]`;
-  }
-
-  #touch(region: Region, { address, size }: Agent): void {
-    const last = (address - region.base + size - 1) >> 2;
-    for (let w = (address - region.base) >> 2; w <= last; w++) {
-      if (region.touched[w] === 1) continue;
-      region.touched[w] = 1;
-      this.#touchedRegions.push(region);
-      this.#touchedWords.push(w);
-    }
-  }
-
-  /** The first address whose content was changed behind the machine's back. */
-  strayWrite(): number {
-    for (const { base, words, initial, touched } of this.regions) {
-      if (words.length > 65536) continue;
-      for (let w = 0; w < words.length; w++) {
-        if (touched[w] === 0 && words[w] !== initial[w]) return base + w * 4;
-      }
-    }
-    return -1;
-  }
-
   // ---- states
 
   /** Back to the start. */
   reset(): void {
-    this.#restore(null);
+    this.memory.restore(null);
     this.waiters = [];
     this.now = this.steps = 0;
     this.fault = null;
@@ -202,7 +88,7 @@ export class World {
     this.woken = [];
     this.budget = this.startBudget;
     this.frontier = this.judge === null ? 0 : this.judge.initial();
-    this.#lastWrite.clear();
+    this.trace?.clear();
     for (const agent of this.agents) agent.reset();
     this.clocks?.reset();
     this.hints?.reset();
@@ -210,11 +96,7 @@ export class World {
 
   /** All that is needed to come back here, apart from the agents'. */
   save(): WorldState {
-    const n = this.#touchedWords.length;
-    const memory = new I32(n);
-    for (let i = 0; i < n; i++) {
-      memory[i] = this.#touchedRegions[i]!.words[this.#touchedWords[i]!]!;
-    }
+    const memory = this.memory.save();
     const { waiters, frontier, now, budget } = this;
     const hints = this.hints?.save() ?? null;
     return { memory, waiters, frontier, now, budget, hints };
@@ -222,7 +104,7 @@ export class World {
 
   /** Comes back to a state. */
   load(state: WorldState): void {
-    this.#restore(state.memory);
+    this.memory.restore(state.memory);
     this.waiters = state.waiters;
     this.frontier = state.frontier;
     this.now = state.now;
@@ -232,31 +114,10 @@ export class World {
     if (this.woken.length > 0) this.woken = [];
   }
 
-  #restore(memory: Int32Array | null): void {
-    const n = this.#touchedWords.length;
-    const known = memory === null ? 0 : memory.length;
-    for (let i = 0; i < n; i++) {
-      const { words, initial } = this.#touchedRegions[i]!;
-      const w = this.#touchedWords[i]!;
-      words[w] = i < known ? memory![i]! : initial[w]!;
-    }
-  }
-
   /** Two hashes of all that the future depends on. */
   key(out: [number, number], withResults: boolean): void {
-    let memory1 = 0;
-    let memory2 = 0;
-    const n = this.#touchedWords.length;
-    for (let i = 0; i < n; i++) {
-      const region = this.#touchedRegions[i]!;
-      const w = this.#touchedWords[i]!;
-      const value = region.words[w]!;
-      // A word that holds its first value must hash like one never written.
-      if (value === region.initial[w]) continue;
-      const at = region.base + w;
-      memory1 = (memory1 + mix1(mix1(at + 0x51ed, value), value)) | 0;
-      memory2 ^= mix2(mix2(at + 0x3779, value), value);
-    }
+    this.memory.hash(out);
+    const [memory1, memory2] = out;
     let a = mix1(this.frontier, memory1);
     let b = mix2(this.frontier ^ 0x5bd1e995, memory2);
     for (const agent of this.agents) {
@@ -317,18 +178,22 @@ export class World {
     agent.snapshot = null;
     this.changed = this.began = this.ended = false;
     if (!agent.invoked) this.begin(agent);
-    if (k.writes(kind)) this.#touch(agent.target!.region, agent);
+    if (k.writes(kind)) {
+      this.memory.touch(agent.target!.region, agent.address, agent.size);
+    }
     this.hints?.before(agent);
     const result = this.#effect(agent, age);
     const wrote = k.writes(kind) && (kind !== k.CAS || result === agent.a);
     if (this.clocks !== null) {
       const other = this.clocks.access(agent, wrote);
-      if (other !== undefined) this.#race(agent, other);
+      if (other !== undefined) {
+        this.fail("data-race", raceText(this, agent, other));
+      }
     }
     if (this.hints !== null && kind !== k.NOTIFY && kind !== k.CLOCK) {
       this.hints.after(agent, wrote);
     }
-    if (this.trace !== null) this.#traceStep(agent, result, wrote, age);
+    this.trace?.step(this, agent, result, wrote, age);
     if (result !== BLOCK) this.note(agent, result);
     if (kind === k.NOTIFY || kind === k.WRITE) agent.pure = 0;
     else agent.pure++;
@@ -474,9 +339,7 @@ export class World {
   begin(agent: Agent): void {
     agent.invoked = true;
     this.began = true;
-    if (this.trace !== null) {
-      this.traceRow(agent, "begin", callText(agent.call));
-    }
+    this.trace?.row(this, agent, "begin", callText(agent.call));
     if (this.judge !== null && this.frontier >= 0) {
       this.frontier = this.judge.invoke(this.frontier, agent.id, agent.call);
     }
@@ -488,7 +351,7 @@ export class World {
     if (!agent.invoked) this.begin(agent);
     this.ended = true;
     const { call } = agent;
-    if (this.trace !== null) this.traceRow(agent, "end", show(result));
+    this.trace?.row(this, agent, "end", show(result));
     agent.results.push(result);
     if (this.judge !== null && this.frontier >= 0) {
       const next = this.judge.answer(this.frontier, agent.id, result);
@@ -512,84 +375,6 @@ export class World {
       agent.stale =
       agent.idleFires =
         0;
-  }
-
-  // ---- text
-
-  #race(agent: Agent, other: string): void {
-    const how = k.OP_NAMES[agent.kind]!;
-    const site = agent.site === "" ? "" : ` at ${agent.site}`;
-    const name = this.addressName(agent.address);
-    this.fail(
-      "data-race",
-      `agent ${agent.id}'s ${how} of ${name}${site} is unordered with ${other}`,
-    );
-  }
-
-  /** Adds a row to the trace. */
-  traceRow(agent: Agent, type: Row["type"], text: string): void {
-    this.trace?.push({
-      agent: agent.id,
-      type,
-      text,
-      site: "",
-      step: this.schedule.length,
-      address: -1,
-      writes: false,
-      source: -1,
-      plain: false,
-    });
-  }
-
-  #traceStep(agent: Agent, result: Any, wrote: boolean, age: number): void {
-    const { id, kind, address, site } = agent;
-    const stale = age > 0 ? " (an old value)" : "";
-    const reads = kind !== k.STORE && kind !== k.WRITE;
-    const source = reads ? this.#lastWrite.get(address) ?? -1 : -1;
-    if (wrote) this.#lastWrite.set(address, this.trace!.length);
-    this.trace!.push({
-      agent: id,
-      type: "step",
-      text: this.describe(agent, result) + stale,
-      site,
-      step: this.schedule.length,
-      address,
-      writes: wrote,
-      source,
-      plain: k.isPlain(kind),
-    });
-  }
-
-  /** An operation and its result as text. */
-  describe(agent: Agent, result: Any): string {
-    const { a, b, timeout } = agent;
-    const at = this.addressName(agent.address);
-    const name = k.OP_NAMES[agent.kind]!;
-    const limit = timeout === Infinity ? "" : `, ${timeout} ms`;
-    switch (agent.kind) {
-      case k.LOAD:
-      case k.READ:
-        return `${name} ${at} -> ${show(result)}`;
-      case k.STORE:
-      case k.WRITE:
-        return `${name} ${at} = ${show(a)}`;
-      case k.CAS: {
-        const how = result === a ? "ok" : "FAILED";
-        return `cas ${at} ${show(a)} => ${show(b)} -> ${show(result)} ${how}`;
-      }
-      case k.WAIT:
-        return `wait ${at} == ${show(a)}${limit} -> ` +
-          (result === BLOCK ? "sleeps" : result);
-      case k.WAIT_ASYNC:
-        return `waitAsync ${at} == ${show(a)}${limit} -> ` +
-          (typeof result === "number" ? `promise ${result}` : result);
-      case k.NOTIFY:
-        return `notify ${at} ${a === Infinity ? "all" : a} -> ${result}`;
-      case k.CLOCK:
-        return `clock -> ${result}`;
-      default:
-        return `${name} ${at} ${show(a)} -> ${show(result)}`;
-    }
   }
 }
 

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Failure, Result } from "./check.ts";
 import type { FailureKind } from "./kinds.ts";
+import type { Failure, Result } from "./result.ts";
 
 /**
  * Code under test went wrong. The message holds the interleaving as a table,

@@ -3,10 +3,11 @@
  *
  * @module
  */
-import { callText, type Row, type World } from "./core.ts";
+import { callText, type World } from "./core.ts";
 import * as k from "./kinds.ts";
 import type { Call } from "./lin.ts";
 import { waitText } from "./progress.ts";
+import type { Row } from "./trace.ts";
 import { show } from "./values.ts";
 
 /** An interleaving that was replayed, ready to be shown. */
@@ -45,13 +46,13 @@ export function pictureOf(
     }
     if (!agent.invoked && agent.oi > 0) return undefined;
     const next = k.OP_NAMES[agent.kind] ?? "";
-    const at = world.addressName(agent.address);
+    const at = world.memory.nameOf(agent.address);
     return `!! next: ${next} ${at}${where}`;
   };
   const agents = world.agents.map(({ id }) =>
     id < count ? `agent ${id}` : `agent ${id} (recovers)`
   );
-  const rows = world.trace ?? [];
+  const rows = world.trace?.rows ?? [];
   const used = agents.length > count && !rows.some((r) => r.agent >= count)
     ? agents.slice(0, count)
     : agents;

@@ -9,8 +9,9 @@ import { callText, type World } from "./core.ts";
 import * as k from "./kinds.ts";
 import type { Sleeper } from "./lin.ts";
 import { I32 } from "./native.ts";
-import { type Engine, isQuiet } from "./replay.ts";
+import type { Engine } from "./replay.ts";
 import { RECOVER } from "./scenario.ts";
+import { fail } from "./steps.ts";
 
 /** Timers in a row that may change nothing, before time is over. */
 const IDLE_FIRES = 8;
@@ -139,7 +140,8 @@ export function judgeQuiet(engine: Engine, rescue: boolean): void {
       : holdsAndWaits(stuck)
       ? "deadlock"
       : "lost-wakeup";
-    return engine.fail(
+    return fail(
+      engine,
       kind,
       `${stuck.map((agent) => waitText(world, agent)).join("; ")}, though ` +
         `the model says it can complete: ${judge.explain(frontier)}`,
@@ -151,14 +153,15 @@ export function judgeQuiet(engine: Engine, rescue: boolean): void {
     const missed = timed.filter((agent) => sleepsOnOther(agent));
     if (rescue || missed.length === 0) return;
     const names = missed.map(({ id }) => `agent ${id}`).join(", ");
-    return engine.fail(
+    return fail(
+      engine,
       "lost-wakeup",
       `${text}: the word ${names} waits on has changed, and only a timeout ` +
         `will tell`,
     );
   }
   const spins = stuck.every(({ status }) => status === k.SPINNING);
-  engine.fail(spins ? "livelock" : "deadlock", text);
+  fail(engine, spins ? "livelock" : "deadlock", text);
 }
 
 const mayFire = (agent: Agent): boolean =>
@@ -225,7 +228,8 @@ export function judgeLockFree(engine: Engine, all: boolean): void {
     `agent ${id} is ${status === k.KILLED ? "dead" : "suspended"} inside ` +
     callText(call)
   ).join("; ");
-  engine.fail(
+  fail(
+    engine,
     "not-lock-free",
     `${waits}, while ${held === "" ? "nobody else is at work" : held}`,
   );
@@ -238,7 +242,7 @@ export function judgeEnd(engine: Engine): void {
   const results = world.agents.slice(0, engine.count)
     .map((agent) => agent.results);
   const message = engine.unwatched(() => final(engine.memory, results));
-  if (message !== undefined) engine.fail("invariant", message);
+  if (message !== undefined) fail(engine, "invariant", message);
 }
 
 const isDone = ({ status }: Agent): boolean => status === k.DONE;
@@ -256,7 +260,7 @@ export function waitText(world: World, agent: Agent): string {
   const { id, status, call, waitAddress, spinAddresses } = agent;
   const places = (status === k.SPINNING ? spinAddresses : [waitAddress])
     .filter((address) => address >= 0)
-    .map((address) => world.addressName(address))
+    .map((address) => world.memory.nameOf(address))
     .filter((name) => name !== "");
   const how = status === k.SPINNING
     ? "spins for ever"
@@ -266,5 +270,3 @@ export function waitText(world: World, agent: Agent): string {
   const on = places.length === 0 ? "" : ` on ${places.join(", ")}`;
   return `agent ${id} ${how} in ${callText(call)}${on}`;
 }
-
-export { isQuiet };

@@ -6,12 +6,12 @@
  * @module
  */
 import fc from "fast-check";
-import { check, type Options, type Program, type Result } from "./check.ts";
-import { callText } from "./core.ts";
+import { check } from "./check.ts";
+import { RaceError } from "./error.ts";
 import type { Call } from "./lin.ts";
 import { programText } from "./print.ts";
+import type { Options, Program, Result } from "./result.ts";
 import type { OperationSpec, Spec } from "./spec.ts";
-import { RaceError } from "./error.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -123,5 +123,3 @@ export function assert(
   const details = fc.check(property(spec, o) as Any, parameters);
   return details instanceof Promise ? details.then(verdict) : verdict(details);
 }
-
-export { callText };

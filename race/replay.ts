@@ -8,24 +8,26 @@
  * @module
  */
 import { Agent } from "./agent.ts";
+import { type Look, peek, spins } from "./ahead.ts";
 import {
-  addTimer,
   argBits,
   BLOCK,
   callText,
-  execute,
-  type Region,
   signature,
   signedAddress,
   World,
 } from "./core.ts";
+import { Handles } from "./handles.ts";
 import * as k from "./kinds.ts";
-import { Fault, Unsupported } from "./kinds.ts";
-import { isShared, native, RealShared } from "./native.ts";
+import { Unsupported } from "./kinds.ts";
+import type { Region } from "./memory.ts";
+import { isShared, RealShared } from "./native.ts";
 import { type Memory, RECOVER, type Scenario } from "./scenario.ts";
 import { install } from "./shim.ts";
+import { siteOf } from "./sites.ts";
+import { clearTimer, setTimer, waitAsync } from "./timers.ts";
 import { bits, keyOf, mix1, mix2 } from "./values.ts";
-import { type Host, type Target, targetOf } from "./views.ts";
+import type { Host, Target } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -48,19 +50,6 @@ export class NeedsAsync extends Error {}
 const TOKEN = Object.freeze({
   toString: () => "race: the agent is suspended (do not keep this)",
 });
-
-/** A loop is followed this far alone before it is held to be endless. */
-const LOOK_AHEAD = 600;
-
-/** In asynchronous code, where one cannot look ahead: rounds without effect. */
-const ROUNDS = 32;
-
-/** A loop followed ahead. */
-interface Look {
-  left: number;
-  readonly period: number;
-  escaped: boolean;
-}
 
 /** Runs the agents of one scenario. */
 export class Engine implements Host {
@@ -87,11 +76,11 @@ export class Engine implements Host {
   settlers = new Map<number, (value: unknown) => void>();
   readonly recoverer: Agent | null = null;
 
-  readonly #handles: Any[] = [];
+  /** Makes handles. */
+  readonly handles: Handles;
   readonly #verified = new Set<string>();
-  #setup: Agent | null = null;
-  #setupAt = 0;
-  #look: Look | null = null;
+  /** The loop being followed ahead. */
+  look: Look | null = null;
   #verifying = false;
   #promised = false;
 
@@ -99,6 +88,7 @@ export class Engine implements Host {
   constructor(readonly scenario: Scenario, readonly count: number) {
     const { world } = this;
     install(this);
+    this.handles = new Handles(this);
     this.memory = scenario.memory();
     const buffer: unknown = (this.memory as Any)?.buffer ?? this.memory;
     if (!isShared(buffer)) {
@@ -107,18 +97,17 @@ export class Engine implements Host {
           "WebAssembly.Memory",
       );
     }
-    world.addRegion(buffer);
+    world.memory.add(buffer);
     const total = scenario.recover === null ? count : count + 1;
     for (let id = 0; id < total; id++) world.agents.push(new Agent(id, total));
     if (total > count) this.recoverer = world.agents[count]!;
     for (const agent of world.agents) {
-      this.#handles.push(this.#makeHandle(agent));
-      agent.setupDone = true;
+      this.handles.first(agent);
     }
     for (const [name, offset] of Object.entries(scenario.words)) {
-      world.names.set(offset, name);
+      world.memory.names.set(offset, name);
     }
-    world.freeze();
+    world.memory.freeze();
   }
 
   // ---- as the host of the stand-ins
@@ -130,7 +119,7 @@ export class Engine implements Host {
 
   /** The simulated memory `buffer` is. */
   region(buffer: SharedArrayBuffer): Region {
-    return this.world.addRegion(buffer);
+    return this.world.memory.add(buffer);
   }
 
   /** Gives up: the exploration cannot be right. */
@@ -143,7 +132,7 @@ export class Engine implements Host {
   /** An access beyond the end of a view. */
   outside(target: Target, index: unknown, what: string): void {
     if (this.unwinding) throw TOKEN;
-    if (this.#setup !== null || this.#look !== null) return;
+    if (this.handles.making || this.look !== null) return;
     const { id } = this.current!;
     this.world.fail(
       "out-of-bounds",
@@ -160,7 +149,7 @@ export class Engine implements Host {
     const known = agent.allocated[at];
     if (known?.byteLength === byteLength) return known;
     const buffer = new RealShared(byteLength);
-    this.world.addRegion(buffer);
+    this.world.memory.add(buffer);
     return agent.allocated[at] = buffer;
   }
 
@@ -172,23 +161,9 @@ export class Engine implements Host {
     return (mix2(low, draw) >>> 0) / 4294967296;
   }
 
-  /**
-   * The stand-in for a view. Those a handle is made of are kept: a handle is
-   * made again in each replay, and is always the same.
-   */
+  /** The stand-in for a view. */
   keep(view: Any, make: () => Any): Any {
-    const agent = this.#setup;
-    if (agent === null) return make();
-    const at = agent.viewsMade++;
-    const known = agent.views[at];
-    if (known !== undefined) {
-      const { view: old } = targetOf(known)!;
-      if (
-        old.buffer === view.buffer && old.byteOffset === view.byteOffset &&
-        old.length === view.length && old.constructor === view.constructor
-      ) return known;
-    }
-    return agent.views[at] = make();
+    return this.handles.keep(view, make);
   }
 
   /** An operation of the agent on the stack. */
@@ -205,8 +180,8 @@ export class Engine implements Host {
     const address = target === null
       ? k.NOWHERE
       : target.base + index * target.size;
-    if (this.#setup !== null) {
-      return this.#setUp(kind, target, index, address, a, b, timeout);
+    if (this.handles.making) {
+      return this.handles.operate(kind, target, index, a, b, timeout);
     }
     const { pos } = agent;
     if (pos < agent.n) {
@@ -232,64 +207,31 @@ export class Engine implements Host {
     agent.a = a;
     agent.b = b;
     agent.timeout = timeout;
-    if (this.#look !== null) return this.#peek(agent);
+    if (this.look !== null) return peek(this, agent);
     agent.snapshot = null;
     return this.#reach(agent);
   }
 
   /** A `waitAsync` of the agent on the stack. */
   waitAsync(target: Target, index: number, value: Any, timeout: number): Any {
-    const result = this.operate(
-      k.WAIT_ASYNC,
-      target,
-      index,
-      value,
-      0,
-      timeout,
-    );
-    if (typeof result === "string") return { async: false, value: result };
-    const promise = new Promise((resolve) => {
-      this.settlers.set(result, resolve);
-    });
-    return { async: true, value: promise };
+    return waitAsync(this, target, index, value, timeout);
   }
 
   /** Sets a timer of the agent on the stack. */
   setTimer(fn: () => void, delay: number, repeat: boolean): Any {
-    const every = repeat ? delay : -1;
-    const id: number = this.#local(k.SET_TIMER, delay, (agent) => {
-      const due = this.world.now + delay;
-      const timer = { id: agent.serial++, due, every, promise: -1 };
-      agent.timers = addTimer(agent.timers, timer);
-      return timer.id;
-    });
-    this.settlers.set(id, fn);
-    const timer = {
-      virtual: id,
-      ref: () => timer,
-      unref: () => timer,
-      hasRef: () => true,
-      refresh: () => timer,
-      [Symbol.toPrimitive]: () => id,
-    };
-    return timer;
+    return setTimer(this, fn, delay, repeat);
   }
 
   /** Clears a timer of the agent on the stack. */
   clearTimer(timer: Any): void {
-    const id = Number(timer?.virtual ?? timer);
-    if (!Number.isInteger(id)) return;
-    this.#local(k.CLEAR_TIMER, id, (agent) => {
-      agent.timers = agent.timers.filter((other) => other.id !== id);
-    });
-    this.settlers.delete(id);
+    clearTimer(this, timer);
   }
 
   /** Something an agent does to itself: nobody can step in before it. */
-  #local(kind: number, a: number, perform: (agent: Agent) => Any): Any {
+  local(kind: number, a: number, perform: (agent: Agent) => Any): Any {
     if (this.unwinding) throw TOKEN;
     const agent = this.current!;
-    if (this.#setup !== null) {
+    if (this.handles.making) {
       return this.refuse(
         "Cannot set a timer in agent(): do it in an operation",
       );
@@ -302,9 +244,9 @@ export class Engine implements Host {
       agent.pos = pos + 1;
       return agent.res[pos];
     }
-    if (this.#verifying || this.#look !== null) {
+    if (this.#verifying || this.look !== null) {
       this.#verifying = false;
-      if (this.#look !== null) this.#look.escaped = true;
+      if (this.look !== null) this.look.escaped = true;
       throw this.suspend();
     }
     agent.snapshot = null;
@@ -327,7 +269,7 @@ export class Engine implements Host {
 
   /** What was chosen is what the agent was known to do next. */
   #checkGrant(agent: Agent, kind: number, address: number, a: Any): void {
-    if (kind === k.CLOCK || this.#verifying || this.#look !== null) return;
+    if (kind === k.CLOCK || this.#verifying || this.look !== null) return;
     const known = agent.kind === kind && agent.address === address &&
       Object.is(agent.a, a);
     if (known) return;
@@ -340,7 +282,7 @@ export class Engine implements Host {
       throw this.suspend();
     }
     const name = (kind: number, address: number) =>
-      `${k.OP_NAMES[kind]} ${this.world.addressName(address)}`.trim();
+      `${k.OP_NAMES[kind]} ${this.world.memory.nameOf(address)}`.trim();
     this.world.fail(
       "nondeterministic",
       `agent ${agent.id} did ${name(kind, address)} on replay where it ` +
@@ -357,7 +299,7 @@ export class Engine implements Host {
     if (world.fault !== null) throw this.suspend();
     if (this.sites) agent.site = siteOf();
     if (agent.kind === k.CLOCK) {
-      return this.#local(k.CLOCK, 0, () => world.now);
+      return this.local(k.CLOCK, 0, () => world.now);
     }
     if (agent.spinNext) {
       agent.spinNext = false;
@@ -401,130 +343,14 @@ export class Engine implements Host {
     );
     agent.pos = agent.n;
     if (world.fault !== null) throw this.suspend();
-    if (agent.pure >= 4 && this.#spins(agent)) agent.spinNext = true;
-    return result;
-  }
-
-  /** A wait in agent(), which must not be one. */
-  #noWait(differs: boolean, timeout: number): string {
-    if (differs) return "not-equal";
-    if (timeout <= 0) return "timed-out";
-    return this.refuse("agent() must not wait: do it in an operation");
-  }
-
-  #setUp(
-    kind: number,
-    target: Target | null,
-    index: number,
-    address: number,
-    a: Any,
-    b: Any,
-    timeout: number,
-  ): Any {
-    const agent = this.#setup!;
-    const at = this.#setupAt++;
-    if (kind === k.CLOCK || kind === k.NOTIFY) return 0;
-    if (agent.setupDone) {
-      if (agent.setupSig[at] !== signature(kind, address)) {
-        this.refuse("agent() must do the same each time it is called");
-      }
-      return agent.setupRes[at];
-    }
-    const result = kind === k.WAIT
-      ? this.#noWait(native.load(target!.view, index) !== a, timeout)
-      : execute(kind, target!.view, index, a, b);
-    agent.setupSig.push(signature(kind, address));
-    agent.setupRes.push(result);
-    return result;
-  }
-
-  // ---- loops that change nothing
-
-  /** Whether the end of the record repeats, and would do so for ever. */
-  #spins(agent: Agent): boolean {
-    const { n, sig, res, args } = agent;
-    const rounds = this.scenario.async ? ROUNDS : 2;
-    const most = Math.min(Math.floor(agent.pure / rounds), 8);
-    search: for (let period = 1; period <= most; period++) {
-      for (let i = n - 1; i >= n - period * (rounds - 1); i--) {
-        const j = i - period;
-        if (sig[i] !== sig[j] || args[i] !== args[j] || res[i] !== res[j]) {
-          continue search;
-        }
-      }
-      // "The same answers twice" is no proof: others may have changed memory
-      // in between. What counts is what it does on memory as it is now.
-      if (!this.scenario.async && !this.#loops(agent, period)) return false;
-      const places = sig.slice(n - period, n).map(signedAddress);
-      agent.spinAddresses = [...new Set(places)];
-      return true;
-    }
-    return false;
-  }
-
-  /** Lets the agent run alone, without effect: does it leave the loop? */
-  #loops(agent: Agent, period: number): boolean {
-    const { n, res, sig, args, pos, drawn, allocations } = agent;
-    const look: Look = { left: LOOK_AHEAD, period, escaped: false };
-    this.#look = look;
-    agent.res = res.slice(0, n);
-    agent.sig = sig.slice(0, n);
-    agent.args = args.slice(0, n);
-    try {
-      this.#rewind(agent);
-      this.#run(agent);
-      look.escaped = true;
-    } catch {
-      if (!this.unwinding) look.escaped = true;
-    } finally {
-      this.#look = null;
-      this.unwinding = false;
-      Object.assign(agent, { n, res, sig, args, pos, drawn, allocations });
-    }
-    return !look.escaped;
-  }
-
-  /** What an operation would answer now, if it changes nothing. */
-  #peek(agent: Agent): Any {
-    const look = this.#look!;
-    if (look.left-- <= 0) throw this.suspend();
-    const { kind, address, a, b, n, target, index } = agent;
-    const before = n - look.period;
-    const result = effectless(kind, target, index, a, this.world.now);
-    if (
-      result === undefined || agent.res[before] !== result ||
-      agent.sig[before] !== signature(kind, address) ||
-      agent.args[before] !== argBits(a, b)
-    ) {
-      look.escaped = true;
-      throw this.suspend();
-    }
-    agent.record(agent.sig[before]!, agent.args[before]!, result);
-    agent.pos = agent.n;
+    if (agent.pure >= 4 && spins(this, agent)) agent.spinNext = true;
     return result;
   }
 
   // ---- programs
 
-  #makeHandle(agent: Agent): Any {
-    const { current } = this;
-    this.current = this.#setup = agent;
-    this.#setupAt = agent.viewsMade = 0;
-    try {
-      return this.scenario.agent(this.memory, agent.id);
-    } finally {
-      this.#setup = null;
-      this.current = current;
-    }
-  }
-
-  /** The handle the agent's code is given, in this replay. */
-  handleOf(agent: Agent): Any {
-    if (this.scenario.stateless === true) return this.#handles[agent.id];
-    return this.#makeHandle(agent);
-  }
-
-  #rewind(agent: Agent): void {
+  /** Before a replay. */
+  rewind(agent: Agent): void {
     agent.pos = agent.drawn = agent.allocations = 0;
   }
 
@@ -538,8 +364,8 @@ export class Engine implements Host {
   }
 
   /** Runs an agent from where its record begins. */
-  #run(agent: Agent): void {
-    const handle = this.handleOf(agent);
+  run(agent: Agent): void {
+    const handle = this.handles.of(agent);
     for (let at = agent.first; at < agent.calls.length; at++) {
       const result = this.call(agent, handle, at);
       if (isThenable(result)) {
@@ -550,7 +376,7 @@ export class Engine implements Host {
       // Code under test may have caught the token.
       if (this.unwinding) throw TOKEN;
       if (at !== agent.oi) continue;
-      if (this.#look !== null) return;
+      if (this.look !== null) return;
       this.finishCall(agent, result);
     }
   }
@@ -594,7 +420,7 @@ export class Engine implements Host {
     let same = false;
     this.#verifying = true;
     try {
-      const handle = this.#makeHandle(agent);
+      const handle = this.handles.make(agent);
       agent.pos = from;
       const again = this.call(agent, handle, oi);
       same = this.#verifying && agent.pos === n &&
@@ -647,9 +473,9 @@ export class Engine implements Host {
     this.unwinding = false;
     this.#promised = false;
     agent.snapshot = null;
-    this.#rewind(agent);
+    this.rewind(agent);
     try {
-      this.#run(agent);
+      this.run(agent);
       agent.status = k.DONE;
     } catch (error) {
       if (error instanceof StatefulHandle) throw error;
@@ -674,201 +500,9 @@ export class Engine implements Host {
       `agent ${agent.id} threw in ${callText(agent.call)}: ${text}`,
     );
   }
-
-  // ---- executions
-
-  /** Runs every agent to its first operation. */
-  *begin(): Steps<void> {
-    this.world.reset();
-    this.inline = false;
-    this.grant = null;
-    this.next = k.END;
-    for (const agent of this.world.agents) {
-      if (agent === this.recoverer) agent.calls = [];
-      yield agent;
-    }
-    if (this.world.fault === null) this.checkInvariant();
-  }
-
-  /** Does what the scheduler chose. */
-  *apply(code: number, inline: boolean): Steps<void> {
-    const { world } = this;
-    const agent = world.agents[k.agentOf(code)]!;
-    world.schedule.push(code);
-    this.inline = inline;
-    world.began = world.ended = false;
-    const action = k.actionOf(code);
-    if (action === k.STEP || action === k.STALE) {
-      this.grant = agent;
-      this.age = k.numberOf(code);
-      yield agent;
-      this.grant = null;
-    } else this.#unusual(agent, action);
-    while (world.woken.length > 0) {
-      this.inline = false;
-      yield world.woken.shift()!;
-    }
-    this.#blame();
-  }
-
-  #unusual(agent: Agent, action: number): void {
-    const { world } = this;
-    agent.snapshot = null;
-    const free = isQuiet(world);
-    if (action === k.KILL) return this.#kill(agent);
-    if (action === k.SPURIOUS) {
-      const { budget } = world;
-      world.budget = { ...budget, spurious: budget.spurious - 1 };
-      world.leave(agent);
-      world.traceRow(agent, "event", "(wakes without a reason)");
-      return world.wake(agent, "ok");
-    }
-    if (action === k.SETTLE) {
-      const { promise, value } = agent.inbox[0]!;
-      agent.inbox = agent.inbox.slice(1);
-      world.traceRow(agent, "event", `(promise ${promise} settles: ${value})`);
-      return this.#event(agent, promise, value);
-    }
-    if (!free) {
-      const { budget } = world;
-      world.budget = { ...budget, timeouts: budget.timeouts - 1 };
-    }
-    agent.idleFires++;
-    if (action === k.TIMEOUT) {
-      world.now = Math.max(world.now, agent.deadline);
-      world.leave(agent);
-      world.traceRow(agent, "event", `(the wait times out at ${world.now} ms)`);
-      return world.wake(agent, "timed-out");
-    }
-    const timer = agent.timers[0]!;
-    agent.timers = agent.timers.slice(1);
-    world.now = Math.max(world.now, timer.due);
-    world.traceRow(agent, "event", `(a timer fires at ${world.now} ms)`);
-    if (timer.promise >= 0) return world.expire(agent, timer.promise);
-    if (timer.every > 0) {
-      const due = timer.due + timer.every;
-      agent.timers = addTimer(agent.timers, { ...timer, due });
-    }
-    this.#event(agent, timer.id, undefined);
-  }
-
-  /** An event of the agent's loop, to be replayed from the record. */
-  #event(agent: Agent, id: number, value: unknown): void {
-    const { world } = this;
-    agent.kind = k.EVENT;
-    agent.address = id;
-    world.note(agent, value);
-    agent.record(signature(k.EVENT, id), 0, value);
-    world.woken.push(agent);
-  }
-
-  #kill(agent: Agent): void {
-    const { world, recoverer, scenario } = this;
-    const { budget } = world;
-    world.budget = { ...budget, kills: budget.kills - 1 };
-    world.leave(agent);
-    agent.status = k.KILLED;
-    agent.inbox = [];
-    agent.timers = [];
-    agent.deadline = Infinity;
-    world.traceRow(agent, "event", "(terminated here)");
-    if (recoverer !== null) {
-      recoverer.snapshot = null;
-      recoverer.calls = [{ op: RECOVER, arg: agent.id }];
-      recoverer.status = k.READY;
-      // From here on the model does not know what holds.
-      if (!scenario.recoverModelled) world.frontier = -1;
-      world.woken.push(recoverer);
-    } else this.checkInvariant();
-  }
-
-  /** After a kill, what goes wrong is damage. */
-  #blame(): void {
-    const { fault, agents } = this.world;
-    if (fault === null) return;
-    const dead = agents.find(({ status }) => status === k.KILLED);
-    if (dead === undefined) return;
-    if (fault.kind === "nondeterministic" || fault.kind === "data-race") return;
-    const where = dead.invoked
-      ? `inside ${callText(dead.call)}`
-      : `before ${
-        dead.oi < dead.calls.length ? callText(dead.call) : "its end"
-      }`;
-    this.world.fault = new Fault(
-      "damaged-by-kill",
-      `agent ${dead.id} was terminated ${where}; then ${fault.kind}: ` +
-        fault.message,
-    );
-  }
-
-  /** Names what is wrong, with regard to a kill. */
-  fail(kind: Fault["kind"], message: string): void {
-    this.world.fail(kind, message);
-    this.#blame();
-  }
-}
-
-/** Whether nothing happens any more unless time passes. */
-export function isQuiet(world: World): boolean {
-  for (const { status, inbox } of world.agents) {
-    if (status === k.READY) return false;
-    if (inbox.length > 0 && (status === k.IDLE || status === k.DONE)) {
-      return false;
-    }
-  }
-  return true;
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null && "then" in value &&
     typeof value.then === "function";
-}
-
-/** What an operation answers, if it changes nothing; else `undefined`. */
-function effectless(
-  kind: number,
-  target: Target | null,
-  index: number,
-  a: Any,
-  now: number,
-): Any {
-  if (kind === k.CLOCK) return now;
-  if (target === null) return undefined;
-  const { view } = target;
-  const value = kind === k.READ ? view[index] : native.load(view, index);
-  switch (kind) {
-    case k.LOAD:
-    case k.READ:
-      return value;
-    case k.CAS:
-      return value === a ? undefined : value;
-    case k.WAIT:
-      return value === a ? undefined : "not-equal";
-    case k.STORE:
-    case k.EXCHANGE:
-      return value === a ? value : undefined;
-    case k.OR:
-      return (value | a) === value ? value : undefined;
-    case k.AND:
-      return (value & a) === value ? value : undefined;
-    default:
-      return undefined;
-  }
-}
-
-const OWN = new URL(".", import.meta.url).href;
-
-/** The source line of the code under test that is on the stack. */
-function siteOf(): string {
-  for (const line of (new Error().stack ?? "").split("\n").slice(1)) {
-    if (ownLine(line)) continue;
-    const match = /([^/\\(\s]+?)(?:\?[^:]*)?:(\d+):\d+\)?$/.exec(line.trim());
-    if (match !== null) return `${match[1]}:${match[2]}`;
-  }
-  return "";
-}
-
-function ownLine(line: string): boolean {
-  const at = line.indexOf(OWN);
-  return at >= 0 && !line.slice(at + OWN.length).includes("/");
 }

@@ -17,6 +17,7 @@ import {
 } from "./progress.ts";
 import type { Chooser, Engine, Steps } from "./replay.ts";
 import type { SearchOptions } from "./search.ts";
+import { apply, begin } from "./steps.ts";
 import { Random } from "./values.ts";
 
 /** Something unusual is chosen this much more rarely than a step. */
@@ -230,7 +231,7 @@ export function* run(
   const { world } = engine;
   const here = new Choices();
   engine.chooser = chooser;
-  yield* engine.begin();
+  yield* begin(engine);
   while (world.fault === null) {
     let code = engine.next;
     engine.next = k.END;
@@ -243,7 +244,7 @@ export function* run(
     }
     if (code < 0) break;
     if (chooser instanceof Fixed && !isPossible(engine, code, here)) continue;
-    yield* engine.apply(code, true);
+    yield* apply(engine, code, true);
     if (o.lockFree !== "no" && world.fault === null) {
       judgeLockFree(engine, o.lockFree === "all");
     }

@@ -19,6 +19,7 @@ import {
   judgeQuiet,
 } from "./progress.ts";
 import type { Engine, Steps } from "./replay.ts";
+import { apply, begin } from "./steps.ts";
 import { States } from "./store.ts";
 
 /** How to search. */
@@ -106,7 +107,7 @@ export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
     if (o.minimal) key[0] = Math.imul(key[0] ^ (last + 2), 0x9e3779b1);
   };
 
-  yield* engine.begin();
+  yield* begin(engine);
   hash(-1);
   const root = states.add(key[0], key[1], -1, -1);
   if (world.fault !== null) return found(root, -1);
@@ -148,7 +149,7 @@ export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
       const who = k.agentOf(code);
       if (!fresh) load(open);
       fresh = false;
-      yield* engine.apply(code, false);
+      yield* apply(engine, code, false);
       steps++;
       if (world.fault !== null) return found(open.id, code);
       const unusual = k.actionOf(code) !== k.STEP &&
@@ -196,7 +197,7 @@ export function judgeRaces(engine: Engine): void {
       return world.fail(
         "data-race",
         `${how(first)} and ${how(second)} of ` +
-          `${world.addressName(first.address)}${wide} are unordered: they ` +
+          `${world.memory.nameOf(first.address)}${wide} are unordered: they ` +
           `can happen at the same time`,
       );
     }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Arbitrary } from "fast-check";
+import type fc from "fast-check";
 import { type Answer, Either, type Outcome } from "./lin.ts";
 import type { Memory, Operation, Scenario } from "./scenario.ts";
 import { RECOVER } from "./scenario.ts";
@@ -14,7 +14,7 @@ type Any = any;
 /** One operation of a specification: `H` its handle, `S` the model's state. */
 export interface OperationSpec<H, S, A> {
   /** Generates its argument; without one it takes none. */
-  readonly arg?: Arbitrary<A>;
+  readonly arg?: fc.Arbitrary<A>;
   /** Calls it. What it answers must be plain data, or a promise of that. */
   readonly run: (handle: H, arg: A, id: number) => unknown;
   /**
@@ -66,10 +66,15 @@ export interface SpecDefinition<M extends Memory, H, S, A> {
 
 /** A specification that can be explored. */
 export class Spec<Async extends boolean = boolean> {
-  /** How it is explored. */
+  /**
+   * How it is explored.
+   *
+   * @internal
+   */
   readonly scenario: Scenario;
   /** What it says. */
-  readonly definition: SpecDefinition<Any, Any, Any, Any>;
+  // deno-lint-ignore no-explicit-any
+  readonly definition: SpecDefinition<any, any, any, any>;
   /** Whether results are promises; never set, for types only. */
   declare readonly isAsync: Async;
 

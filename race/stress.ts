@@ -6,7 +6,6 @@
  * @module
  */
 import fc from "fast-check";
-import type { Failure, Program } from "./check.ts";
 import { callText } from "./core.ts";
 import { RaceError } from "./error.ts";
 import type { FailureKind } from "./kinds.ts";
@@ -15,6 +14,7 @@ import { Either } from "./lin.ts";
 import { realNow } from "./native.ts";
 import { programText } from "./print.ts";
 import { programs } from "./property.ts";
+import type { Failure, Program } from "./result.ts";
 import type { Spec } from "./spec.ts";
 import { keyOf, show } from "./values.ts";
 
@@ -37,16 +37,18 @@ export interface StressOptions {
 
 /** What was done. */
 export interface StressResult {
+  /** Always: what is wrong is thrown. */
   readonly ok: boolean;
-  /** Histories that were checked, and how many were distinct. */
+  /** Histories that were checked. */
   readonly histories: number;
+  /** How many of them differed. */
   readonly distinct: number;
   /** How many had operations that overlapped. */
   readonly overlapping: number;
 }
 
 const INSTANCES = 256; // histories a round
-const STUCK = 3000; // ms after which a round is held to be stuck
+const STUCK = 10_000; // ms after which a round is held to be stuck
 
 // What a worker does: each instance begins behind a barrier that spins.
 const WORKER = `

@@ -5,8 +5,8 @@
  *
  * @module
  */
-import type { Row } from "./core.ts";
 import type { Picture } from "./print.ts";
+import type { Row } from "./trace.ts";
 
 const ROW = 19;
 const CHAR = 6.7;

@@ -8,8 +8,8 @@
  *
  * @module
  */
-import type { Region } from "./core.ts";
 import { READ, WRITE } from "./kinds.ts";
+import type { Region } from "./memory.ts";
 import { isShared, RealViews } from "./native.ts";
 
 // deno-lint-ignore no-explicit-any

@@ -130,5 +130,7 @@ test("stresses the real thing", async () => {
     error = thrown;
   }
   assert.instance(error, RaceError);
-  assert.is((error as RaceError).kind, "not-linearizable");
+  // What it breaks may also make an operation go round for ever.
+  const { kind } = error as RaceError;
+  assert.ok(kind === "not-linearizable" || kind === "lost-wakeup", kind);
 });

@@ -1,6 +1,6 @@
 // The searches check each other.
 import * as assert from "uvu/assert";
-import { explore } from "../race/check.ts";
+import { explore } from "../race/drive.ts";
 import { searchTraces, type Traces } from "../race/dpor.ts";
 import { race } from "../race/mod.ts";
 import type { Result, Spec } from "../race/mod.ts";
@@ -23,7 +23,7 @@ const callsOf = ({ program }: Case) =>
 function outcome({ world }: Engine): string {
   return JSON.stringify([
     world.agents.map(({ status, results }) => [status, results.map(String)]),
-    world.regions.map(({ words }) => [...words]),
+    world.memory.regions.map(({ words }) => [...words]),
   ]);
 }
 

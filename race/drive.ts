@@ -1,0 +1,128 @@
+/**
+ * Runs the explorer's work: engines, globals and turns.
+ *
+ * @module
+ */
+import { activateAsync, rejections } from "./async.ts";
+import { Hints } from "./hints.ts";
+import { Judge } from "./lin.ts";
+import { Engine, NeedsAsync, StatefulHandle, type Steps } from "./replay.ts";
+import type { Options, Program } from "./result.ts";
+import type { Scenario } from "./scenario.ts";
+import { install, isInstalled, uninstall } from "./shim.ts";
+
+const engines = new WeakMap<Scenario, Map<number, Engine>>();
+
+/** The engine of a scenario, set to run `program`. */
+function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
+  let known = engines.get(scenario);
+  if (known === undefined) engines.set(scenario, known = new Map());
+  let engine = known.get(program.length);
+  if (engine === undefined) {
+    engine = new Engine(scenario, program.length);
+    const { world } = engine;
+    if (scenario.model !== null) {
+      world.judge = new Judge(scenario.model, world.agents.length);
+    }
+    if (scenario.hints !== null) {
+      world.hints = new Hints(world.agents, scenario.hints);
+    }
+    known.set(program.length, engine);
+  } else install(engine);
+  program.forEach((calls, id) => {
+    for (const { op } of calls) {
+      if (scenario.operations.has(op)) continue;
+      throw new TypeError(`The specification has no operation "${op}"`);
+    }
+    engine.world.agents[id]!.calls = calls;
+  });
+  engine.maxSteps = o.maxSteps ?? 1000;
+  return engine;
+}
+
+/** Puts memory and globals back as they were. */
+function close(scenario: Scenario, program: Program): void {
+  const engine = engines.get(scenario)?.get(program.length);
+  if (engine !== undefined) {
+    engine.world.reset();
+    engine.world.clocks = null;
+    if (engine.refused !== null) engines.delete(scenario);
+  }
+  if (isInstalled()) uninstall();
+}
+
+type Work<T> = (engine: Engine) => Steps<T>;
+
+function drive<T>(engine: Engine, steps: Steps<T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    engine.activate(value);
+  }
+}
+
+async function driveAsync<T>(engine: Engine, steps: Steps<T>): Promise<T> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    await activateAsync(engine, value);
+  }
+}
+
+let queue: Promise<unknown> = Promise.resolve();
+let busy = false;
+
+/**
+ * Does `work` on a program: at once or, for asynchronous code, in turn.
+ */
+export function explore<T>(
+  scenario: Scenario,
+  program: Program,
+  o: Options,
+  work: Work<T>,
+): T | Promise<T> {
+  if (program.length > 16) throw new RangeError("More than 16 agents");
+  if (scenario.async) {
+    const turn = queue.then(() => workAsync(scenario, program, o, work));
+    queue = turn.catch(() => {});
+    return turn;
+  }
+  if (busy) {
+    throw new Error(
+      "Another exploration is under way: await it before the next",
+    );
+  }
+  for (;;) {
+    try {
+      const engine = engineFor(scenario, program, o);
+      return drive(engine, work(engine));
+    } catch (error) {
+      if (error instanceof StatefulHandle) continue;
+      if (!(error instanceof NeedsAsync)) throw error;
+      scenario.async = true;
+    } finally {
+      close(scenario, program);
+    }
+    return explore(scenario, program, o, work);
+  }
+}
+
+async function workAsync<T>(
+  scenario: Scenario,
+  program: Program,
+  o: Options,
+  work: Work<T>,
+): Promise<T> {
+  busy = true;
+  const release = rejections();
+  // Handles cannot be compared while promises are under way.
+  scenario.stateless ??= false;
+  try {
+    const engine = engineFor(scenario, program, o);
+    return await driveAsync(engine, work(engine));
+  } finally {
+    close(scenario, program);
+    release();
+    busy = false;
+  }
+}

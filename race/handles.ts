@@ -1,0 +1,114 @@
+/**
+ * Agents' handles. `agent()` runs before the exploration, on the memory as it
+ * is then; when an agent's code is run again its handle is made again, and
+ * what `agent()` reads answers what it answered the first time.
+ *
+ * @module
+ */
+import type { Agent } from "./agent.ts";
+import { execute, signature } from "./core.ts";
+import * as k from "./kinds.ts";
+import { native } from "./native.ts";
+import type { Engine } from "./replay.ts";
+import { type Target, targetOf } from "./views.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** Makes the handles of an engine's agents. */
+export class Handles {
+  readonly #engine: Engine;
+  readonly #first: Any[] = [];
+  #agent: Agent | null = null;
+  #at = 0;
+
+  /** Of the agents of `engine`. */
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** Whether a handle is being made. */
+  get making(): boolean {
+    return this.#agent !== null;
+  }
+
+  /** Makes an agent's handle for the first time. */
+  first(agent: Agent): void {
+    this.#first[agent.id] = this.make(agent);
+    agent.setupDone = true;
+  }
+
+  /** The handle for a replay: a fresh one, unless handles have no state. */
+  of(agent: Agent): Any {
+    const { stateless } = this.#engine.scenario;
+    return stateless === true ? this.#first[agent.id] : this.make(agent);
+  }
+
+  /** Makes an agent's handle. */
+  make(agent: Agent): Any {
+    const engine = this.#engine;
+    const { current } = engine;
+    engine.current = this.#agent = agent;
+    this.#at = agent.viewsMade = 0;
+    try {
+      return engine.scenario.agent(engine.memory, agent.id);
+    } finally {
+      this.#agent = null;
+      engine.current = current;
+    }
+  }
+
+  /**
+   * The stand-in for a view. Those a handle is made of are kept: a handle is
+   * made again and again, and is always the same.
+   */
+  keep(view: Any, make: () => Any): Any {
+    const agent = this.#agent;
+    if (agent === null) return make();
+    const at = agent.viewsMade++;
+    const known = agent.views[at];
+    if (known !== undefined) {
+      const { view: old } = targetOf(known)!;
+      if (
+        old.buffer === view.buffer && old.byteOffset === view.byteOffset &&
+        old.length === view.length && old.constructor === view.constructor
+      ) return known;
+    }
+    return agent.views[at] = make();
+  }
+
+  /** An operation in `agent()`: nobody can step in. */
+  operate(
+    kind: number,
+    target: Target | null,
+    index: number,
+    a: Any,
+    b: Any,
+    timeout: number,
+  ): Any {
+    const agent = this.#agent!;
+    const at = this.#at++;
+    if (kind === k.CLOCK || kind === k.NOTIFY) return 0;
+    const sign = signature(kind, target!.base + index * target!.size);
+    if (agent.setupDone) {
+      if (agent.setupSig[at] !== sign) {
+        this.#engine.refuse(
+          "agent() must do the same each time it is called",
+        );
+      }
+      return agent.setupRes[at];
+    }
+    const result = kind === k.WAIT
+      ? this.#wait(native.load(target!.view, index) !== a, timeout)
+      : execute(kind, target!.view, index, a, b);
+    agent.setupSig[at] = sign;
+    agent.setupRes[at] = result;
+    return result;
+  }
+
+  #wait(differs: boolean, timeout: number): string {
+    if (differs) return "not-equal";
+    if (timeout <= 0) return "timed-out";
+    return this.#engine.refuse("agent() must not wait: do it in an operation");
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * Simulated shared memory: pieces of it, what they held at the start, and the
+ * words that were ever written.
+ *
+ * @module
+ */
+import { NOWHERE, Unsupported } from "./kinds.ts";
+import { I32, U8 } from "./native.ts";
+import { mix1, mix2 } from "./values.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** A piece of shared memory and where it lies among the addresses. */
+export interface Region {
+  readonly buffer: SharedArrayBuffer;
+  readonly base: number;
+  readonly bytes: Uint8Array;
+  readonly words: Int32Array;
+  /** What it held when the exploration began. */
+  initial: Int32Array;
+  /** By word: whether it was ever written. */
+  readonly touched: Uint8Array;
+}
+
+/** The memory of one machine. */
+export class Memory {
+  /** Its pieces, by address. */
+  readonly regions: Region[] = [];
+  /** Names of words, by address. */
+  readonly names: Map<number, string> = new Map();
+  readonly #regionOf = new Map<SharedArrayBuffer, Region>();
+
+  // Words ever written: only these are saved and hashed.
+  readonly #touchedRegions: Region[] = [];
+  readonly #touchedWords: number[] = [];
+
+  /** Takes `buffer` in among the memory that is simulated. */
+  add(buffer: SharedArrayBuffer): Region {
+    const known = this.#regionOf.get(buffer);
+    if (known !== undefined) return known;
+    if ((buffer as Any).growable === true) {
+      throw new Unsupported(
+        "Cannot explore a growable SharedArrayBuffer: allocate a fixed one",
+      );
+    }
+    if (buffer.byteLength % 4 !== 0) {
+      throw new Unsupported(
+        `Cannot explore shared memory of ${buffer.byteLength} bytes: make it ` +
+          `a multiple of 4`,
+      );
+    }
+    const last = this.regions[this.regions.length - 1];
+    const base = last === undefined
+      ? 0
+      : Math.ceil((last.base + last.bytes.length + 4096) / 4096) * 4096;
+    const words = new I32(buffer);
+    const region = {
+      buffer,
+      base,
+      bytes: new U8(buffer),
+      words,
+      initial: words.slice(),
+      touched: new U8(words.length),
+    };
+    this.regions.push(region);
+    this.#regionOf.set(buffer, region);
+    return region;
+  }
+
+  /** What memory holds now is what it holds at the start. */
+  freeze(): void {
+    for (const region of this.regions) region.initial = region.words.slice();
+  }
+
+  #regionAt(address: number): Region {
+    let found = this.regions[0]!;
+    for (const region of this.regions) {
+      if (region.base <= address) found = region;
+    }
+    return found;
+  }
+
+  /** An address as the user knows it. */
+  nameOf(address: number): string {
+    if (address === NOWHERE) return "";
+    const name = this.names.get(address);
+    if (name !== undefined) return name;
+    const region = this.#regionAt(address);
+    const offset = address - region.base;
+    if (this.regions.length === 1) return `[${offset}]`;
+    return `[${this.regions.indexOf(region)}:${offset}]`;
+  }
+
+  /** Notes that a piece of `region` is written. */
+  touch(region: Region, address: number, size: number): void {
+    const last = (address - region.base + size - 1) >> 2;
+    for (let w = (address - region.base) >> 2; w <= last; w++) {
+      if (region.touched[w] === 1) continue;
+      region.touched[w] = 1;
+      this.#touchedRegions.push(region);
+      this.#touchedWords.push(w);
+    }
+  }
+
+  /** The first address whose content was changed behind the machine's back. */
+  strayWrite(): number {
+    for (const { base, words, initial, touched } of this.regions) {
+      if (words.length > 65536) continue;
+      for (let w = 0; w < words.length; w++) {
+        if (touched[w] === 0 && words[w] !== initial[w]) return base + w * 4;
+      }
+    }
+    return -1;
+  }
+
+  /** What the words hold that were ever written. */
+  save(): Int32Array {
+    const n = this.#touchedWords.length;
+    const memory = new I32(n);
+    for (let i = 0; i < n; i++) {
+      memory[i] = this.#touchedRegions[i]!.words[this.#touchedWords[i]!]!;
+    }
+    return memory;
+  }
+
+  /** Becomes what `save` gave; `null` is what it held at the start. */
+  restore(memory: Int32Array | null): void {
+    const n = this.#touchedWords.length;
+    const known = memory === null ? 0 : memory.length;
+    for (let i = 0; i < n; i++) {
+      const { words, initial } = this.#touchedRegions[i]!;
+      const w = this.#touchedWords[i]!;
+      words[w] = i < known ? memory![i]! : initial[w]!;
+    }
+  }
+
+  /** Two hashes of what it holds. */
+  hash(out: [number, number]): void {
+    let memory1 = 0;
+    let memory2 = 0;
+    const n = this.#touchedWords.length;
+    for (let i = 0; i < n; i++) {
+      const region = this.#touchedRegions[i]!;
+      const w = this.#touchedWords[i]!;
+      const value = region.words[w]!;
+      // A word that holds its first value must hash like one never written.
+      if (value === region.initial[w]) continue;
+      const at = region.base + w;
+      memory1 = (memory1 + mix1(mix1(at + 0x51ed, value), value)) | 0;
+      memory2 ^= mix2(mix2(at + 0x3779, value), value);
+    }
+    out[0] = memory1;
+    out[1] = memory2;
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Before an exploration: is the test one that can be explored?
+ *
+ * @module
+ */
+import * as k from "./kinds.ts";
+import { Fault } from "./kinds.ts";
+import type { Chooser, Engine, Steps } from "./replay.ts";
+import type { Options } from "./result.ts";
+import { run, sampler } from "./sample.ts";
+import { apply, begin } from "./steps.ts";
+import { show } from "./values.ts";
+
+const OFF = { timeouts: 0, spurious: 0, kills: 0 };
+
+/**
+ * Runs the agents one after the other, once without suspending them and once
+ * suspending them before every operation. If that makes a difference, the code
+ * does something besides that is not undone. Some executions at random follow,
+ * to see whether handles have state.
+ */
+export function* rehearse(engine: Engine, o: Options): Steps<void> {
+  const { world } = engine;
+  world.startBudget = OFF;
+  world.clocks = null;
+  const { final } = engine.scenario;
+  const outcome = () => {
+    const done = world.agents.every(({ status }) => status === k.DONE);
+    const results = world.agents.slice(0, engine.count).map((a) => a.results);
+    const end = done && world.fault === null && final !== null
+      ? engine.unwatched(() => final(engine.memory, results))
+      : null;
+    return {
+      done,
+      text: show([results, world.fault?.kind, end]),
+      memory: world.memory.regions.map(({ words }) => words.slice()),
+    };
+  };
+  const serial: Chooser = {
+    choose: () =>
+      world.agents.find(({ status }) => status === k.READY)?.id ?? k.END,
+  };
+  world.reset();
+  for (const agent of world.agents) {
+    if (agent === engine.recoverer) agent.calls = [];
+    engine.inline = true;
+    engine.next = k.END;
+    engine.grant = null;
+    engine.chooser = { choose: () => agent.id };
+    yield agent;
+    if (agent.status !== k.DONE || world.fault !== null) break;
+  }
+  const direct = outcome();
+  world.fault = null;
+  yield* begin(engine);
+  for (;;) {
+    const code = serial.choose(engine);
+    if (code < 0 || world.fault !== null) break;
+    yield* apply(engine, code, false);
+  }
+  const { fault } = world;
+  const stray = world.memory.strayWrite();
+  if (stray >= 0) {
+    engine.refuse(
+      `Cannot explore: memory at ${world.memory.nameOf(stray)} is changed by ` +
+        `something that cannot be seen, such as a view of it made before ` +
+        `the exploration, or wasm code`,
+    );
+  }
+  if (direct.done) {
+    const suspended = outcome();
+    const sameMemory = direct.memory.every((words, i) =>
+      words.every((word, w) => word === suspended.memory[i]?.[w])
+    );
+    if (direct.text !== suspended.text || !sameMemory) {
+      world.fault = new Fault(
+        "nondeterministic",
+        `the agents one after the other do not do the same when each is ` +
+          `suspended before every operation and run again: the code under ` +
+          `test has effects outside shared memory (results and memory must ` +
+          `be all it changes). Without: ${direct.text}, with: ` +
+          suspended.text,
+      );
+      return;
+    }
+  }
+  if ((fault as Fault | null)?.kind === "nondeterministic") return;
+  world.fault = null;
+  if (engine.scenario.stateless !== undefined) return;
+  for (let i = 0; i < 12; i++) {
+    const chooser = sampler(o.seed ?? 1, i, engine.count, 20);
+    yield* run(engine, chooser, { lockFree: "no", rescue: true });
+  }
+  world.fault = null;
+}

@@ -1,0 +1,74 @@
+/**
+ * What an exploration is asked and what it answers.
+ *
+ * @module
+ */
+import type { FailureKind } from "./kinds.ts";
+import type { Call } from "./lin.ts";
+
+/** How to explore. */
+export interface Options {
+  /** Every operation must be lock-free. */
+  readonly progress?: "lock-free" | undefined;
+  /** Any one agent may be terminated, at any step. */
+  readonly kill?: boolean | undefined;
+  /** Sleeps may end without a reason, this often at most; `true`: once. */
+  readonly spurious?: boolean | number | undefined;
+  /** Timed waits may time out at any step, this often; `true`: twice. */
+  readonly timeouts?: boolean | number | undefined;
+  /** States to look at before sampling instead; 200,000 unless given. */
+  readonly states?: number | undefined;
+  /** Executions to sample where there are more states; 300 unless given. */
+  readonly runs?: number | undefined;
+  /** Where the samples begin. */
+  readonly seed?: number | undefined;
+  /** Milliseconds to search exhaustively, at most; 20,000 unless given. */
+  readonly time?: number | undefined;
+  /** `false`: data races are not looked for. */
+  readonly races?: boolean | undefined;
+  /** A timeout may make a lost wake-up good. */
+  readonly rescue?: boolean | undefined;
+  /** Steps in one operation that are held to be a livelock; 1,000. */
+  readonly maxSteps?: number | undefined;
+}
+
+/** Something wrong with the code under test, and the interleaving. */
+export interface Failure {
+  /** What sort of thing is wrong. */
+  readonly kind: FailureKind;
+  /** What is wrong. */
+  readonly message: string;
+  /** The interleaving: a column an agent, a row a step. */
+  readonly table: string;
+  /** The interleaving for `race.replay`. */
+  readonly schedule: string;
+  /** The interleaving as a picture. */
+  svg(): string;
+  /** The interleaving as a page that stands alone. */
+  page(): string;
+}
+
+/** What an exploration found. */
+export interface Result {
+  /** Nothing is wrong, as far as was looked. */
+  readonly ok: boolean;
+  /** Every interleaving was covered. */
+  readonly complete: boolean;
+  /** States that were looked at. */
+  readonly states: number;
+  /** Executions that came to their end. */
+  readonly executions: number;
+  /** Steps that were taken. */
+  readonly steps: number;
+  /** Own steps of one operation, at most. */
+  readonly maxOpSteps: number;
+  /** How far was looked, as text. */
+  readonly summary: string;
+  /** The interleaving, where one was asked for. */
+  readonly table?: string;
+  /** What is wrong. */
+  readonly failure?: Failure;
+}
+
+/** A program: the calls of each agent. */
+export type Program = readonly (readonly Call[])[];

@@ -1,0 +1,22 @@
+/**
+ * Where code under test stands.
+ *
+ * @module
+ */
+
+const OWN = new URL(".", import.meta.url).href;
+
+/** The source line of the code under test that is on the stack. */
+export function siteOf(): string {
+  for (const line of (new Error().stack ?? "").split("\n").slice(1)) {
+    if (ownLine(line)) continue;
+    const match = /([^/\\(\s]+?)(?:\?[^:]*)?:(\d+):\d+\)?$/.exec(line.trim());
+    if (match !== null) return `${match[1]}:${match[2]}`;
+  }
+  return "";
+}
+
+function ownLine(line: string): boolean {
+  const at = line.indexOf(OWN);
+  return at >= 0 && !line.slice(at + OWN.length).includes("/");
+}

@@ -1,0 +1,123 @@
+/**
+ * What happens in an execution, row by row, for tables and pictures.
+ *
+ * @module
+ */
+import type { Agent } from "./agent.ts";
+import { BLOCK, type World } from "./core.ts";
+import * as k from "./kinds.ts";
+import { show } from "./values.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** One row of a trace. */
+export interface Row {
+  readonly agent: number;
+  readonly type: "begin" | "step" | "end" | "event";
+  readonly text: string;
+  readonly site: string;
+  /** Which step of the schedule it belongs to. */
+  readonly step: number;
+  readonly address: number;
+  readonly writes: boolean;
+  /** The row of the write it read, or -1. */
+  readonly source: number;
+  /** Plain accesses look different from atomic ones. */
+  readonly plain: boolean;
+}
+
+/** The rows of an execution. */
+export class Trace {
+  /** The rows so far. */
+  readonly rows: Row[] = [];
+  readonly #lastWrite = new Map<number, number>();
+
+  /** Before an execution. */
+  clear(): void {
+    this.rows.length = 0;
+    this.#lastWrite.clear();
+  }
+
+  /** Adds a row that is no operation. */
+  row(world: World, agent: Agent, type: Row["type"], text: string): void {
+    this.rows.push({
+      agent: agent.id,
+      type,
+      text,
+      site: "",
+      step: world.schedule.length,
+      address: -1,
+      writes: false,
+      source: -1,
+      plain: false,
+    });
+  }
+
+  /** Adds an operation. */
+  step(
+    world: World,
+    { id, kind, address, site }: Agent,
+    result: Any,
+    writes: boolean,
+    age: number,
+  ): void {
+    const agent = world.agents[id]!;
+    const stale = age > 0 ? " (an old value)" : "";
+    const reads = kind !== k.STORE && kind !== k.WRITE;
+    const source = reads ? this.#lastWrite.get(address) ?? -1 : -1;
+    if (writes) this.#lastWrite.set(address, this.rows.length);
+    this.rows.push({
+      agent: id,
+      type: "step",
+      text: describe(world, agent, result) + stale,
+      site,
+      step: world.schedule.length,
+      address,
+      writes,
+      source,
+      plain: k.isPlain(kind),
+    });
+  }
+}
+
+/** What a race is, as text. */
+export function raceText(world: World, agent: Agent, other: string): string {
+  const how = k.OP_NAMES[agent.kind]!;
+  const site = agent.site === "" ? "" : ` at ${agent.site}`;
+  const name = world.memory.nameOf(agent.address);
+  return `agent ${agent.id}'s ${how} of ${name}${site} is unordered with ` +
+    other;
+}
+
+/** An operation and its result as text. */
+export function describe(world: World, agent: Agent, result: Any): string {
+  const { a, b, timeout } = agent;
+  const at = world.memory.nameOf(agent.address);
+  const name = k.OP_NAMES[agent.kind]!;
+  const limit = timeout === Infinity ? "" : `, ${timeout} ms`;
+  switch (agent.kind) {
+    case k.LOAD:
+    case k.READ:
+      return `${name} ${at} -> ${show(result)}`;
+    case k.STORE:
+    case k.WRITE:
+      return `${name} ${at} = ${show(a)}`;
+    case k.CAS: {
+      const how = result === a ? "ok" : "FAILED";
+      return `cas ${at} ${show(a)} => ${show(b)} -> ${show(result)} ${how}`;
+    }
+    case k.WAIT:
+      return `wait ${at} == ${show(a)}${limit} -> ` +
+        (result === BLOCK ? "sleeps" : result);
+    case k.WAIT_ASYNC:
+      return `waitAsync ${at} == ${show(a)}${limit} -> ` +
+        (typeof result === "number" ? `promise ${result}` : result);
+    case k.NOTIFY:
+      return `notify ${at} ${a === Infinity ? "all" : a} -> ${result}`;
+    case k.CLOCK:
+      return `clock -> ${result}`;
+    default:
+      return `${name} ${at} ${show(a)} -> ${show(result)}`;
+  }
+}
