@@ -45,5 +45,10 @@ export {
 export { Generated, type PropertyOptions } from "./property.ts";
 export type { Failure, Options, Program, Result } from "./result.ts";
 export type { Memory } from "./scenario.ts";
-export { type OperationSpec, Spec, type SpecDefinition } from "./spec.ts";
+export {
+  type Arbitrary,
+  type OperationSpec,
+  Spec,
+  type SpecDefinition,
+} from "./spec.ts";
 export type { StressOptions, StressResult } from "./stress.ts";

@@ -64,7 +64,10 @@ export function programs(
       ...allowed.map(([op, { arg }]) =>
         arg === undefined
           ? fc.constant<Call>({ op })
-          : (arg as fc.Arbitrary<unknown>).map((arg): Call => ({ op, arg }))
+          : (arg as unknown as fc.Arbitrary<unknown>).map((arg): Call => ({
+            op,
+            arg,
+          }))
       ),
     );
     return fc.array(call, { maxLength: ops, size: "max" });

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type fc from "fast-check";
 import { type Answer, Either, type Outcome } from "./lin.ts";
 import type { Memory, Operation, Scenario } from "./scenario.ts";
 import { RECOVER } from "./scenario.ts";
@@ -11,10 +10,16 @@ import { RECOVER } from "./scenario.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
+/** An arbitrary of fast-check, as far as its type goes. */
+export interface Arbitrary<A> {
+  /** Makes a value, and what is needed to shrink it. */
+  generate(random: never, bias: number | undefined): { readonly value: A };
+}
+
 /** One operation of a specification: `H` its handle, `S` the model's state. */
 export interface OperationSpec<H, S, A> {
   /** Generates its argument; without one it takes none. */
-  readonly arg?: fc.Arbitrary<A>;
+  readonly arg?: Arbitrary<A>;
   /** Calls it. What it answers must be plain data, or a promise of that. */
   readonly run: (handle: H, arg: A, id: number) => unknown;
   /**
