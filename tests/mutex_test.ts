@@ -6,6 +6,7 @@ import { LAYOUT } from "../primitives/_layout.ts";
 import { suite } from "./harness.ts";
 import {
   asAgent,
+  endsWithin,
   nowOf,
   passed,
   preemptedAnywhere,
@@ -252,6 +253,8 @@ test("abandon() wakes a waiter, whose guard alone says abandoned", async () => {
   assert.is(mine.abandon(agentId()), false);
   assert.is(mine.abandon(OTHER), true);
   assert.is(mine.abandon(OTHER), false);
+  const woken = await endsWithin(700, waits[0]!);
+  assert.ok(woken, "found by a look, not by a wake");
   const first = await waits[0]!;
   assert.is(first.abandoned, true);
   first.unlock();

@@ -9,6 +9,7 @@ import * as assert from "uvu/assert";
 import { ClosedError, type Queue, type QueueConfig } from "../mod.ts";
 import type { Test } from "./harness.ts";
 import {
+  endsWithin,
   nowOf,
   passed,
   preemptedAnywhere,
@@ -201,7 +202,9 @@ export function declareQueueCases(
           (_, i) => queue.pushAsync(element(i, 12)),
         );
         await turns();
-        const popped = await Promise.all(popsFirst ? pops : pop());
+        const all = Promise.all(popsFirst ? pops : pop());
+        assert.ok(await endsWithin(900, all), "found by looks, not by wakes");
+        const popped = await all;
         assert.ok((await Promise.all(pushes)).every((pushed) => pushed));
         popped.forEach((bytes, i) => assert.equal(bytes, element(i, 12)));
         assert.is(queue.size, 0);
@@ -252,7 +255,9 @@ export function declareQueueCases(
     full.close();
     full.close();
     empty.close();
-    const ends = await Promise.allSettled([...pushes, ...pops]);
+    const settled = Promise.allSettled([...pushes, ...pops]);
+    assert.ok(await endsWithin(700, settled), "found by a look, not by a wake");
+    const ends = await settled;
     for (const end of ends) {
       assert.is(end.status, "rejected");
       if (end.status === "rejected") assert.instance(end.reason, ClosedError);
