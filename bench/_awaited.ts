@@ -1,0 +1,56 @@
+// Run as a program with --expose-gc: how much memory is left after very many
+// async waits with a timeout were woken? Prints one JSON object.
+import process from "node:process";
+import { Semaphore } from "../mod.ts";
+
+const COUNT = 100_000;
+const { gc } = globalThis as unknown as { gc(): void };
+
+/** Bytes in use, once all that can be freed is. */
+async function used() {
+  for (let i = 0; i < 5; i++) {
+    gc();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const { heapUsed, external, rss } = process.memoryUsage();
+  return { heap: heapUsed + external, rss };
+}
+
+const kinds: Record<string, () => Promise<void>> = {
+  async weft() {
+    const semaphore = Semaphore.create(0);
+    const waits: Promise<boolean>[] = [];
+    for (let i = 0; i < COUNT; i++) {
+      waits.push(semaphore.acquireAsync(1, { timeout: 1000 }));
+    }
+    semaphore.release(COUNT);
+    const woken = (await Promise.all(waits)).filter(Boolean).length;
+    if (woken !== COUNT) throw new Error(`only ${woken} were woken`);
+  },
+  /** A native wait with its own timeout for each. */
+  async bare() {
+    const alive = setInterval(() => {}, 1000);
+    const words = new Int32Array(new SharedArrayBuffer(4));
+    const waits: Promise<string>[] = [];
+    for (let i = 0; i < COUNT; i++) {
+      const wait = Atomics.waitAsync(words, 0, 0, 1000);
+      if (wait.async) waits.push(wait.value);
+    }
+    Atomics.notify(words, 0);
+    await Promise.all(waits);
+    clearInterval(alive);
+  },
+};
+
+const kind = kinds[process.argv[2]!]!;
+// The first batches pay for what is grown and compiled once.
+await kind();
+await kind();
+const before = await used();
+await kind();
+const after = await used(); // well before the waits' second is over
+console.log(JSON.stringify({
+  heap: (after.heap - before.heap) / 1e6,
+  rss: (after.rss - before.rss) / 1e6,
+}));
+process.exit(0);
