@@ -23,14 +23,15 @@ const HEADER = fileURLToPath(new URL("./weft.h", import.meta.url));
 /**
  * Flags of a module with pthreads that Deno and Node can load. Without
  * `-sSTRICT` the first build takes minutes: Emscripten makes more libraries;
- * with it, the first thread to end would end all, but for `EXIT_RUNTIME=0`.
+ * with it, the first thread to end would end all, were it not for the module
+ * option `noExitRuntime`, whose mere possibility keeps the program running.
  */
 export const PTHREADS: readonly string[] = [
   "-O2",
   "-pthread",
   "--no-entry",
   "-sSTRICT",
-  "-sEXIT_RUNTIME=0",
+  "-sINCOMING_MODULE_JS_API=noExitRuntime",
   "-sMODULARIZE",
   "-sEXPORT_ES6",
   "-sEXPORTED_RUNTIME_METHODS=wasmMemory",
