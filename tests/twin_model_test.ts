@@ -17,6 +17,7 @@ import { suite } from "./harness.ts";
 import { asAgent, NEAR_WRAP } from "./model.ts";
 import { type ErrorName, ERRORS, NUMBERS } from "./twin/plays.ts";
 import { Stage } from "./twin/stage.ts";
+import { wind } from "./twin/wind.ts";
 
 // One agent does each operation by TypeScript or by C, by turns at random, on
 // the same words; both must answer what the model does.
@@ -199,27 +200,6 @@ test("a semaphore is one semaphore", () => {
 
 // ---- queues -----------------------------------------------------------------------
 
-/** Sets the counters of an empty queue, `start` being a word. */
-function wind(stem: "spsc" | "mpmc", at: number, start: number) {
-  const words = stage.heap.subarray(at / 4);
-  const { spsc_queue: s, mpmc_queue: m } = LAYOUT;
-  if (stem === "spsc") {
-    for (const index of [s.head, s.tail, s.head_cache, s.tail_cache]) {
-      words[index] = start & ~3;
-    }
-    return;
-  }
-  const from = start & ~1;
-  words[m.head] = words[m.tail] = from;
-  words[m.pop_epoch] = words[m.push_epoch] = start;
-  const [capacity, size] = [words[m.capacity]!, words[m.size]!];
-  const stride = (4 + size + 7 >> 3) * 2;
-  for (let i = 0; i < capacity; i++) {
-    const ticket = from + 2 * i | 0;
-    words[m.length + (ticket >>> 1 & capacity - 1) * stride] = ticket;
-  }
-}
-
 /** A queue that both sides work on, and what must be in it. */
 function queueByTurns(
   stem: "spsc" | "mpmc",
@@ -240,7 +220,7 @@ function queueByTurns(
   assert.is(c[name("attach")]!(at) >>> 0, at);
   assert.is(c[name("capacity")]!(at), view.capacity);
   assert.is(c[name("element_size")]!(at), view.elementSize);
-  wind(stem, at, start);
+  wind(view, start);
 
   const each = size / 4;
   const most = 12;

@@ -60,7 +60,9 @@ export class Stage {
   readonly c: Functions;
   readonly #workers: Thread[] = [];
   #free: number;
-  readonly #begin: number;
+  #begin: number;
+  /** Parts that are not over, or went wrong. */
+  #pending = 0;
   #seed = 1;
 
   private constructor(module: Record<string, unknown>) {
@@ -107,9 +109,11 @@ export class Stage {
     return at;
   }
 
-  /** Takes back all places. */
+  /** Takes back all places, but for those that a failed test left in use. */
   clear(): void {
+    if (this.#pending > 0) this.#begin = this.#free;
     this.#free = this.#begin;
+    this.#pending = 0;
   }
 
   /** Lets agents play `parts` at once, until all are over. */
@@ -137,6 +141,12 @@ export class Stage {
   }
 
   async #play(part: Part, place: number, words: Int32Array): Promise<void> {
+    this.#pending++;
+    await this.#playBy(part, place, words);
+    this.#pending--;
+  }
+
+  async #playBy(part: Part, place: number, words: Int32Array): Promise<void> {
     if (part.by === "main") return await play(this.memory, place, "awaiting");
     if (part.by === "C") {
       const error = this.c.play_in_thread!(place);
@@ -151,7 +161,8 @@ export class Stage {
     worker.post({ place, how });
     const problem = await worker.next<string>();
     if (problem) throw new Error(`"${part.role}" by ${part.by}: ${problem}`);
-    this.#workers.push(worker);
+    // Who keeps a mutex would not wait for it.
+    if (part.role !== "mutex keep") this.#workers.push(worker);
   }
 
   /** Waits until a part has come to `state`, without blocking this agent. */
