@@ -85,7 +85,7 @@ test("of a queue goes to as many as there are elements, or slots", async () => {
   }
 });
 
-test("of an SpscQueue goes to the other end, by each kind of step", async () => {
+test("of an SpscQueue goes to its other end, by each step", async () => {
   const { tail, head } = LAYOUT.spsc_queue;
   const pushes: ((queue: SpscQueue) => unknown)[] = [
     (queue) => queue.tryPushInt(1),
