@@ -6,6 +6,7 @@
 
 import {
   Barrier,
+  Condition,
   Event,
   type Handle,
   Latch,
@@ -50,6 +51,19 @@ export const KINDS: Kind[] = [{
   from: (handle) => Mutex.from(handle),
   use: (view) => (view as Mutex).lock(),
   used: (view) => (view as Mutex).owner !== 0,
+}, {
+  stem: "condition",
+  configured: false,
+  byteLength: Condition.byteLength(),
+  init: (memory, at) => Condition.init(memory, at),
+  attach: (memory, at) => new Condition(memory, at),
+  from: (handle) => Condition.from(handle),
+  use: (view) => {
+    const mutex = Mutex.create();
+    mutex.lock();
+    (view as Condition).waitAsync(mutex, { ref: false }); // for ever
+  },
+  used: (view) => new Int32Array(view.buffer, view.byteOffset, 3)[2] !== 0,
 }, {
   stem: "semaphore",
   configured: true,

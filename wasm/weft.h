@@ -594,6 +594,201 @@ static inline int weft_mutex_abandon(weft_mutex *m, int32_t id) {
   return EPERM;
 }
 
+/* ---- condition (primitives/condition.ts) ------------------------------------ */
+
+#define WEFT_CONDITION_CALLED_MASK 0x7fff
+#define WEFT_CONDITION_ONE_CALLED 1
+#define WEFT_CONDITION_ONE_WAITING (1 << 15)
+#define WEFT_CONDITION_WAITING_MASK (0x7fff << 15)
+
+/* Zeroed memory is a condition that nobody waits for. */
+typedef struct {
+  int32_t turn; /* the group that is called; the one after gathers */
+  int32_t even; /* called and waiting of groups with an even number */
+  int32_t odd;  /* and of those with an odd one; their agents sleep here */
+} weft_condition;
+WEFT_WORD(condition, turn, 0);
+WEFT_WORD(condition, even, 1);
+WEFT_WORD(condition, odd, 2);
+WEFT_LENGTH(condition, 3);
+
+/* Makes a region that nobody uses yet a condition. */
+static inline void weft_condition_init(weft_condition *c) {
+  weft__zero(c, sizeof *c);
+}
+
+/* Where the agents of a group are counted, and sleep. */
+static inline int32_t *weft__condition_place(weft_condition *c,
+                                             int32_t group) {
+  return group & 1 ? &c->odd : &c->even;
+}
+
+/* Takes a count of waiting back. */
+static inline void weft__condition_withdraw(int32_t *place) {
+  int32_t state = weft__load(place);
+  while (state & WEFT_CONDITION_WAITING_MASK) {
+    int32_t expected = state;
+    int32_t left = state - WEFT_CONDITION_ONE_WAITING;
+    state = weft__compare_exchange(place, expected, left);
+    if (state == expected) return;
+  }
+}
+
+/* Joins the group that gathers, and gives its number; EINVAL if it is full. */
+static inline int weft__condition_join(weft_condition *c, int32_t *group) {
+  for (;;) {
+    int32_t turn = weft__load(&c->turn);
+    *group = weft__plus(turn, 1);
+    int32_t *place = weft__condition_place(c, *group);
+    int32_t state = weft__load(place);
+    if ((state & WEFT_CONDITION_WAITING_MASK) == WEFT_CONDITION_WAITING_MASK)
+      return EINVAL;
+    int32_t joined = state + WEFT_CONDITION_ONE_WAITING;
+    if (weft__compare_exchange(place, state, joined) != state) continue;
+    /* Notified without the mutex, twice in this moment: the count went to a
+       group that gathers in our place. Ours is called, which we shall see. */
+    if (weft__minus(*group, weft__load(&c->turn)) < 0)
+      weft__condition_withdraw(place);
+    return 0;
+  }
+}
+
+/* Waits to be called: 0, or ETIMEDOUT. */
+static inline int weft__condition_wait_slow(weft_condition *c, int32_t group,
+                                            int64_t timeout) {
+  int64_t deadline = weft__deadline(timeout);
+  int32_t *place = weft__condition_place(c, group);
+  int32_t *before = weft__condition_place(c, weft__minus(group, 1));
+  int outcome = WEFT__NOT_EQUAL;
+  int32_t passed = -1;  /* the state at which a wake was passed on */
+  int32_t unheard = 0;  /* calls before us that nobody took, and since when */
+  int64_t since = 0;
+  for (;;) {
+    int32_t state = weft__load(place);
+    int32_t ahead = weft__minus(group, weft__load(&c->turn));
+    if (ahead < -1) return 0; /* long ago */
+    if (ahead < 1) {
+      if (state & WEFT_CONDITION_CALLED_MASK) {
+        int32_t taken = state - WEFT_CONDITION_ONE_CALLED;
+        if (weft__compare_exchange(place, state, taken) != state) continue;
+        return 0;
+      }
+      /* All are called, us included. */
+      if (ahead < 0 || (state & WEFT_CONDITION_WAITING_MASK) == 0) return 0;
+    }
+    if (outcome == WEFT__TIMED_OUT) {
+      int32_t left = state & WEFT_CONDITION_WAITING_MASK
+                         ? state - WEFT_CONDITION_ONE_WAITING
+                         : state;
+      if (weft__compare_exchange(place, state, left) != state) continue;
+      return ETIMEDOUT;
+    }
+    if (ahead == 1) {
+      /* Agents two groups before us may sleep here, too: a wake for them. */
+      if (outcome == WEFT__OK && state & WEFT_CONDITION_CALLED_MASK &&
+          state != passed) {
+        passed = state;
+        weft__notify(place, 1);
+      }
+      /* An agent that was terminated may keep the group before us from
+         ending. A call that it does not take for a second is ours, too. */
+      int32_t others = weft__load(before);
+      if (others & WEFT_CONDITION_CALLED_MASK) {
+        int64_t now = WEFT_NOW();
+        if (others != unheard) {
+          unheard = others;
+          since = now;
+        } else if (now - since > WEFT__LOOK) {
+          weft__condition_withdraw(place);
+          return 0;
+        }
+      }
+    }
+    outcome = weft__sleep(place, state, deadline, WEFT__LOOK);
+  }
+}
+
+/*
+ * Unlocks the mutex, blocks until it is notified, up to `timeout` ns, and locks
+ * the mutex again, however long that takes. 0, or ETIMEDOUT; EOWNERDEAD if the
+ * mutex was abandoned meanwhile, whatever else. With nothing done: EPERM if
+ * this agent may not block, or does not hold the mutex; EINVAL if 32767 agents
+ * wait already.
+ */
+static inline int weft_condition_wait(weft_condition *c, weft_mutex *m,
+                                      int64_t timeout) {
+  int32_t group = 0;
+  int32_t id = weft_agent_id();
+  if (!weft__may_block() || weft_mutex_owner(m) != id) return EPERM;
+  int result = weft__condition_join(c, &group);
+  if (result != 0) return result;
+  int32_t *place = weft__condition_place(c, group);
+  int32_t seen = weft__load(place);
+  weft_mutex_unlock(m);
+  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
+    weft__relax();
+    if (weft__load(place) != seen) break;
+  }
+  result = weft__condition_wait_slow(c, group, timeout);
+  int locked = weft__mutex_lock_slow(m, id, WEFT_MUTEX_UNLOCKED, WEFT_FOREVER);
+  /* The next one that is called comes now that we have the mutex. */
+  if (result == 0 && weft__load(place) & WEFT_CONDITION_CALLED_MASK)
+    weft__notify(place, 1);
+  return locked != 0 ? locked : result;
+}
+
+/* Calls up to `n` of those who wait, and wakes one. */
+static inline void weft__condition_call(weft_condition *c, int32_t n) {
+  int32_t first = weft__load(&c->turn);
+  int32_t turn = first;
+  for (;;) {
+    int32_t *place = weft__condition_place(c, turn);
+    int32_t state = weft__load(place);
+    int32_t waiting =
+        (state & WEFT_CONDITION_WAITING_MASK) / WEFT_CONDITION_ONE_WAITING;
+    if (waiting > 0) {
+      int32_t k = n < waiting ? n : waiting;
+      int32_t called =
+          state - k * (WEFT_CONDITION_ONE_WAITING - WEFT_CONDITION_ONE_CALLED);
+      if (weft__compare_exchange(place, state, called) != state) {
+        turn = weft__load(&c->turn);
+        continue;
+      }
+      weft__notify(place, 1);
+      n -= k;
+      if (n == 0) return;
+    }
+    /* Who gathers once we have passed on the turn did not wait for us. */
+    if (turn != first) return;
+    int32_t *after = weft__condition_place(c, weft__plus(turn, 1));
+    int32_t gathered = weft__load(after);
+    if ((gathered & WEFT_CONDITION_WAITING_MASK) == 0) return;
+    if (gathered & WEFT_CONDITION_CALLED_MASK) {
+      /* Of the group two before it, some are not awake yet: now they must. */
+      int32_t cleared = gathered & ~WEFT_CONDITION_CALLED_MASK;
+      if (weft__compare_exchange(after, gathered, cleared) == gathered)
+        weft__notify(after, WEFT__ALL);
+      continue;
+    }
+    int32_t seen =
+        weft__compare_exchange(&c->turn, turn, weft__plus(turn, 1));
+    turn = seen == turn ? weft__plus(turn, 1) : seen;
+  }
+}
+
+/* Lets n of the agents that wait now go on, or all if they are fewer; EINVAL
+   if n is below 1. */
+static inline int weft_condition_notify(weft_condition *c, int32_t n) {
+  if (n < 1) return EINVAL;
+  weft__condition_call(c, n);
+  return 0;
+}
+
+/* Lets all agents that wait now go on. */
+static inline void weft_condition_notify_all(weft_condition *c) {
+  weft__condition_call(c, WEFT__ALL);
+}
+
 /* ---- semaphore (primitives/semaphore.ts) ---------------------------------- */
 
 #define WEFT_SEMAPHORE_MAX 0x3fffffff

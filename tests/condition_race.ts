@@ -1,0 +1,4 @@
+import { exploreAll } from "./explore.ts";
+import { condition } from "./scenarios/condition.ts";
+
+exploreAll("Condition", condition);

@@ -1,0 +1,211 @@
+import { race } from "../../race/mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { enter, named, type Scenario, type Weft } from "./_scenario.ts";
+
+const MUTEX = LAYOUT.condition.length * 4;
+const TOKENS = MUTEX + LAYOUT.mutex.length * 4;
+const BYTES = TOKENS + 8;
+
+/** Tokens under a mutex; the model is how many there are. */
+function tokens(weft: Weft, turn = 0) {
+  const { Condition, Mutex } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(BYTES);
+      new Int32Array(memory)[LAYOUT.condition.turn] = turn;
+      return memory;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return {
+        condition: new Condition(memory),
+        mutex: new Mutex(memory, MUTEX),
+        tokens: new Int32Array(memory, TOKENS, 1),
+      };
+    },
+    words: {
+      ...named(LAYOUT.condition),
+      ...named(LAYOUT.mutex, MUTEX),
+      tokens: TOKENS,
+    },
+    stateless: true,
+    init: 0,
+    ops: {
+      take: {
+        run: ({ condition, mutex, tokens }) => {
+          using _lock = mutex.lock();
+          while (tokens[0] === 0) condition.wait(mutex);
+          return tokens[0]!--;
+        },
+        model: (n: number) => n > 0 ? [n - 1, n] : null,
+      },
+      takeFor: {
+        run: ({ condition, mutex, tokens }) => {
+          using _lock = mutex.lock();
+          while (tokens[0] === 0) {
+            if (!condition.wait(mutex, 5)) return 0;
+          }
+          return tokens[0]!--;
+        },
+        model: (n: number) =>
+          n > 0
+            ? race.either([n - 1, n], race.timedOut([n, 0]))
+            : race.timedOut([n, 0]),
+      },
+      put: {
+        run: ({ condition, mutex, tokens }, n: number) => {
+          {
+            using _lock = mutex.lock();
+            tokens[0]! += n;
+          }
+          condition.notify(n);
+        },
+        model: (m: number, n: number) => [m + n, undefined],
+      },
+      putInside: {
+        run: ({ condition, mutex, tokens }, n: number) => {
+          using _lock = mutex.lock();
+          tokens[0]! += n;
+          condition.notify(n);
+        },
+        model: (m: number, n: number) => [m + n, undefined],
+      },
+      putAll: {
+        run: ({ condition, mutex, tokens }, n: number) => {
+          using _lock = mutex.lock();
+          tokens[0]! += n;
+          condition.notifyAll();
+        },
+        model: (m: number, n: number) => [m + n, undefined],
+      },
+      notify: {
+        run: ({ condition }, n: number) => condition.notify(n),
+        model: (m: number) => [m, undefined],
+      },
+    },
+  });
+}
+
+/** The race scenarios of `Condition`. */
+export function condition(weft: Weft): Scenario[] {
+  const spec = tokens(weft);
+  const large = { states: 50_000, time: 20_000 };
+  return [
+    {
+      name: "one waits, one notifies unlocked",
+      spec,
+      agents: [[["take"]], [["put", 1]]],
+    },
+    {
+      name: "one waits twice, one notifies twice, locked",
+      spec: tokens(weft, -1),
+      agents: [[["take"], ["take"]], [["putInside", 1], ["putInside", 1]]],
+      options: large,
+      sampled: true,
+    },
+    {
+      name: "two wait, one notifies both",
+      spec,
+      agents: [[["take"]], [["take"]], [["put", 2]]],
+      options: large,
+      sampled: true,
+    },
+    {
+      name: "two wait, notified one by one",
+      spec,
+      agents: [[["take"]], [["take"]], [["put", 1], ["put", 1]]],
+      options: large,
+      sampled: true,
+    },
+    {
+      name: "two wait, all are notified",
+      spec,
+      agents: [[["take"]], [["take"]], [["putAll", 2]]],
+      options: large,
+      sampled: true,
+    },
+    {
+      name: "notified from everywhere",
+      spec: tokens(weft, -1),
+      agents: [[["take"]], [["put", 1]], [["notify", 1], ["notify", 1]]],
+      options: large,
+      sampled: true,
+    },
+    {
+      name: "a timeout at any time",
+      spec,
+      agents: [[["takeFor"]], [["put", 1]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "a timeout beside a waiter",
+      spec,
+      agents: [[["takeFor"]], [["take"]], [["put", 1], ["put", 1]]],
+      options: { ...large, timeouts: true },
+      sampled: true,
+    },
+    {
+      name: "spurious wakes",
+      spec,
+      agents: [[["take"]], [["put", 1]]],
+      options: { spurious: true },
+    },
+    {
+      name: "a waiter is terminated",
+      spec: terminated(weft),
+      agents: [[["doze"]], [["take"]], [["put"]]],
+      // Nothing orders what a dead owner did before its mutex is abandoned.
+      options: { ...large, kill: true, rescue: true, races: false },
+      sampled: true,
+    },
+  ];
+}
+
+/** A waiter that dies loses nobody's wake. */
+function terminated(weft: Weft) {
+  const { Condition, Mutex } = weft.mod;
+  return race.spec({
+    memory: () => new SharedArrayBuffer(BYTES),
+    agent: (memory, id) => {
+      enter(weft, id);
+      return {
+        condition: new Condition(memory),
+        mutex: new Mutex(memory, MUTEX),
+        tokens: new Int32Array(memory, TOKENS, 1),
+      };
+    },
+    words: {
+      ...named(LAYOUT.condition),
+      ...named(LAYOUT.mutex, MUTEX),
+      tokens: TOKENS,
+    },
+    stateless: true,
+    ops: {
+      doze: {
+        run: ({ condition, mutex }) => {
+          using _lock = mutex.lock();
+          condition.wait(mutex, 5);
+        },
+      },
+      take: {
+        run: ({ condition, mutex, tokens }) => {
+          using _lock = mutex.lock();
+          while (tokens[0] === 0) condition.wait(mutex, 5000);
+        },
+      },
+      put: {
+        run: ({ condition, mutex, tokens }) => {
+          using _lock = mutex.lock();
+          tokens[0] = 1;
+          condition.notify(1);
+        },
+      },
+    },
+    recover: ({ condition, mutex, tokens }, dead) => {
+      mutex.abandon(dead + 1);
+      using _lock = mutex.lock();
+      tokens[0] = 1; // what the dead agent may have been about to do
+      condition.notify(1);
+    },
+  });
+}
