@@ -36,6 +36,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
     }
     engine.world.agents[id]!.calls = calls;
   });
+  engine.opening = null;
   engine.maxSteps = o.maxSteps ?? 1000;
   return engine;
 }

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { Agent } from "./agent.ts";
+import { Agent, type Snapshot } from "./agent.ts";
 import { type Look, peek, spins } from "./ahead.ts";
 import {
   argBits,
@@ -16,6 +16,7 @@ import {
   signature,
   signedAddress,
   World,
+  type WorldState,
 } from "./core.ts";
 import { Handles } from "./handles.ts";
 import * as k from "./kinds.ts";
@@ -75,6 +76,8 @@ export class Engine implements Host {
   /** Promises and timers of the agent on the stack. */
   settlers = new Map<number, (value: unknown) => void>();
   readonly recoverer: Agent | null = null;
+  /** The state in which nothing was chosen yet, once it is known. */
+  opening: { world: WorldState; agents: readonly Snapshot[] } | null = null;
 
   /** Makes handles. */
   readonly handles: Handles;

@@ -20,6 +20,11 @@ import type { SearchOptions } from "./search.ts";
 import { apply, begin } from "./steps.ts";
 import { Random } from "./values.ts";
 
+/** What can be chosen now; nobody holds on to it. */
+const scratch = new Choices();
+/** The same, for the execution itself. */
+const here = new Choices();
+
 /** Something unusual is chosen this much more rarely than a step. */
 const RARE = 8;
 
@@ -36,7 +41,6 @@ function pick(from: Choices, random: Random, rare = false): number {
 /** Each choice as likely as the other. */
 export class Uniform implements Chooser {
   readonly #random: Random;
-  readonly #choices = new Choices();
 
   /** The execution of `random`. */
   constructor(random: Random) {
@@ -45,16 +49,14 @@ export class Uniform implements Chooser {
 
   /** A choice. */
   choose(engine: Engine): number {
-    choices(engine, this.#choices);
-    if (this.#choices.count === 0) return k.END;
-    return pick(this.#choices, this.#random);
+    if (choices(engine, scratch) === 0 && scratch.count === 0) return k.END;
+    return pick(scratch, this.#random);
   }
 }
 
 /** A random priority a pending operation, drawn anew when it loses a race. */
 export class PartialOrder implements Chooser {
   readonly #random: Random;
-  readonly #choices = new Choices();
   readonly #priority: number[] = [];
   readonly #drawnFor: number[] = [];
 
@@ -65,10 +67,10 @@ export class PartialOrder implements Chooser {
 
   /** A choice. */
   choose(engine: Engine): number {
-    const { codes, count, live } = refill(this.#choices, engine);
+    const { codes, count, live } = refill(scratch, engine);
     if (count === 0) return k.END;
     if (live === 0 || (count > live && this.#random.below(RARE) === 0)) {
-      return pick(this.#choices, this.#random, true);
+      return pick(scratch, this.#random, true);
     }
     const { agents } = engine.world;
     let best = -1;
@@ -101,7 +103,6 @@ export class PartialOrder implements Chooser {
 /** Random priorities of agents, which change at `depth - 1` random steps. */
 export class Priorities implements Chooser {
   readonly #random: Random;
-  readonly #choices = new Choices();
   readonly #priority: number[] = [];
   readonly #changes = new Set<number>();
   #low: number;
@@ -123,20 +124,20 @@ export class Priorities implements Chooser {
 
   /** A choice. */
   choose(engine: Engine): number {
-    const { count, live } = refill(this.#choices, engine);
+    const { count, live } = refill(scratch, engine);
     if (count === 0) return k.END;
-    if (live === 0) return pick(this.#choices, this.#random, true);
+    if (live === 0) return pick(scratch, this.#random, true);
     if (live > 1 && this.#changes.has(++this.#step)) {
       this.#priority[k.agentOf(this.#best(live))] = this.#low--;
     }
     if (count > live && this.#random.below(RARE) === 0) {
-      return pick(this.#choices, this.#random, true);
+      return pick(scratch, this.#random, true);
     }
     return this.#best(live);
   }
 
   #best(live: number): number {
-    const { codes } = this.#choices;
+    const { codes } = scratch;
     let best = codes[0]!;
     for (let i = 1; i < live; i++) {
       const code = codes[i]!;
@@ -153,7 +154,6 @@ export class Priorities implements Chooser {
  * turns: that brings out agents that chase each other.
  */
 export class Rotation implements Chooser {
-  readonly #choices = new Choices();
   readonly #turn: number;
   #lead: number;
   #last = 0;
@@ -172,7 +172,7 @@ export class Rotation implements Chooser {
 
   /** A choice. */
   choose(engine: Engine): number {
-    const { count, live, codes: all } = refill(this.#choices, engine);
+    const { count, live, codes: all } = refill(scratch, engine);
     if (count === 0) return k.END;
     const codes = all.subarray(0, live === 0 ? count : live);
     const mine = codes.find((code) => k.agentOf(code) === this.#last);
@@ -229,7 +229,6 @@ export function* run(
   o: RunOptions,
 ): Steps<Fault | null> {
   const { world } = engine;
-  const here = new Choices();
   engine.chooser = chooser;
   yield* begin(engine);
   while (world.fault === null) {

@@ -13,15 +13,27 @@ import { RECOVER } from "./scenario.ts";
 
 /** Runs every agent to its first operation. */
 export function* begin(engine: Engine): Steps<void> {
-  engine.world.reset();
+  const { world, opening } = engine;
+  world.reset();
   engine.inline = false;
   engine.grant = null;
   engine.next = k.END;
-  for (const agent of engine.world.agents) {
+  if (opening !== null && world.trace === null) {
+    // Where all agents stand before the first choice is always the same.
+    const { budget } = world;
+    world.load(opening.world);
+    world.budget = budget;
+    opening.agents.forEach((agent, id) => world.agents[id]!.load(agent));
+    return;
+  }
+  for (const agent of world.agents) {
     if (agent === engine.recoverer) agent.calls = [];
     yield agent;
   }
-  if (engine.world.fault === null) engine.checkInvariant();
+  if (world.fault === null) engine.checkInvariant();
+  if (world.fault !== null) return;
+  const agents = world.agents.map((agent) => agent.save());
+  engine.opening = { world: world.save(), agents };
 }
 
 /** Does what the scheduler chose. */
