@@ -63,16 +63,19 @@ export function plainPlace(size: Size): Place {
   return { memory: memoryOf(plan.end), base: 0, plan };
 }
 
-/** Memory of a module of wasm, compiled first if need be. */
-export async function wasmPlace(size: Size): Promise<Place> {
+/** Compiles the module, if anything changed. */
+export async function build(): Promise<void> {
   try {
     await emcc(BUILD);
   } catch (error) {
-    if (error instanceof NoCompiler) {
-      throw new Complaint(`${error.message}, or say --wasm 0`);
-    }
-    throw error;
+    if (!(error instanceof NoCompiler)) throw error;
+    throw new Complaint(`${error.message}, or say --wasm 0`);
   }
+}
+
+/** Memory of the module, compiled first if need be. */
+export async function wasmPlace(size: Size): Promise<Place> {
+  await build();
   const { default: load } = await import(pathToFileURL(BUILD.out).href);
   const bytes = layOut(0, size).end + 128;
   const memory = memoryOf(OWN + size.agents * STACK + bytes);

@@ -129,24 +129,26 @@ const REASONS: Record<string, string> = {
 };
 
 /**
- * A file's bytes, block by block, up to `most` of them. A file that shrinks
- * ends early; of one that grows no more is read.
+ * A file's bytes to its end, or up to `most` of them, in blocks of whole
+ * chunks. It may have become shorter or longer since it was found.
  */
 export async function* blocks(
-  { name, made }: File,
-  block: number,
-  most: number,
+  { name, size, made }: File,
+  chunk: number,
+  most = Infinity,
 ): AsyncGenerator<Uint8Array, void, void> {
+  const block = chunk * Math.max(Math.floor(BLOCK / chunk), 1);
   if (made) {
-    for (let at = 0; at < most; at += block) {
-      yield made.subarray(at, Math.min(at + block, most));
+    for (let at = 0; at < size; at += block) {
+      yield made.subarray(at, at + block);
     }
     return;
   }
   const handle = await reading(name, () => fs.open(name));
   try {
     for (let at = 0; at < most;) {
-      const buffer = new Uint8Array(Math.min(block, most - at));
+      const rest = chunksOf(size + 1 - at, chunk) * chunk; // up to its end
+      const buffer = new Uint8Array(Math.min(block, rest, most - at));
       let length = 0;
       while (length < buffer.length) {
         const { bytesRead } = await reading(
@@ -163,11 +165,6 @@ export async function* blocks(
   } finally {
     await handle.close();
   }
-}
-
-/** Bytes of a read that holds whole chunks. */
-export function blockOf(chunk: number): number {
-  return chunk * Math.max(Math.floor(BLOCK / chunk), 1);
 }
 
 /** Reads files ahead of who takes their chunks. */
@@ -243,8 +240,7 @@ export class Reader {
         this.#chunks.push({ file, index: index++, bytes });
         if (!file.made) this.#held += bytes.length;
       };
-      const limit = file.made ? file.size : most;
-      for await (const block of blocks(file, blockOf(chunk), limit)) {
+      for await (const block of blocks(file, chunk, most)) {
         for (let at = 0; at < block.length; at += chunk) {
           put(block.subarray(at, at + chunk));
         }

@@ -112,14 +112,14 @@ export function print(report: Report): void {
       nameOf(report, i),
       agent.isJs ? "JavaScript" : "C",
       `${agent.chunks}`,
-      rate(agent.bytes, agent.busy).toFixed(0),
+      speed(rate(agent.bytes, agent.busy)),
       percent(agent.bytes / (together.bytes || 1)),
     ]),
     [
       "together",
       "",
       `${together.chunks}`,
-      rate(together.bytes, time).toFixed(0),
+      speed(rate(together.bytes, time)),
       percent(1),
     ],
   ]);
@@ -140,7 +140,7 @@ function printAlone(report: Report): void {
     const one = rateAlone(alone);
     if (one === 0) continue;
     console.log(
-      `one thread of ${name} alone: ${one.toFixed(0)} MiB/s with copying; ` +
+      `one thread of ${name} alone: ${speed(one)} MiB/s with copying; ` +
         `together ${(ours / one).toFixed(2)} times that`,
     );
   }
@@ -170,6 +170,9 @@ function check(files: Checked[]): string {
 
 const count = (n: number, what: string): string =>
   `${n} ${what}${n === 1 ? "" : "s"}`;
+
+const speed = (mibPerSecond: number): string =>
+  mibPerSecond.toFixed(mibPerSecond < 10 ? 1 : 0);
 
 const mib = (bytes: number): string => (bytes / MIB).toFixed(1);
 
