@@ -14,7 +14,10 @@
  * @module
  */
 
-import type { Worker as NodeWorker } from "node:worker_threads";
+import type {
+  MessagePort as NodePort,
+  Worker as NodeWorker,
+} from "node:worker_threads";
 
 /** A thread, as the thread that started it sees it. */
 export interface Thread {
@@ -83,13 +86,21 @@ function withResolvers<T>(): PromiseWithResolvers<T> {
   return { promise, resolve, reject };
 }
 
-/** Starts the module at `url` as a thread and sends it `data`. */
-export function spawn(url: URL, data?: unknown): Promise<Thread> {
+/**
+ * Starts the module at `url` as a thread and sends it `data`, in which it gets
+ * the `ports` for its own.
+ */
+export function spawn(
+  url: URL,
+  data?: unknown,
+  ports: MessagePort[] = [],
+): Promise<Thread> {
   const inbox = new Inbox();
   const worker = nodeThreads
     ? nodeWorker(new nodeThreads.Worker(url), inbox)
     : webWorker(new WebWorker(url, { type: "module" }), inbox);
-  worker.postMessage(data);
+  // Node's type of a port is another, for the same object.
+  worker.postMessage(data, ports as unknown as (MessagePort & NodePort)[]);
   return Promise.resolve({
     post: (message) => worker.postMessage(message),
     next: () => inbox.next(),
