@@ -142,6 +142,8 @@ export interface Role {
   /** Exported by the module: takes `data`, returns the function. */
   readonly make: string;
   readonly data?: unknown;
+  /** In `data`, and handed over. */
+  readonly ports?: MessagePort[];
 }
 
 /** What a role's function is given each turn. */
@@ -190,12 +192,13 @@ export async function threads<Name extends string>(
   const url = new URL("./_thread.ts", import.meta.url);
   const started: Thread[] = [];
   for (const role of roles) {
+    const { make, data, ports } = role;
     const thread = await spawn(url, {
       module: module.href,
-      role,
+      role: { make, data },
       words,
       count: roles.length,
-    });
+    }, ports);
     started.push(thread);
   }
   for (const thread of started) await thread.next();

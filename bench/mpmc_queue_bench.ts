@@ -52,8 +52,8 @@ async function channel(
 }
 
 async function compare(pairs: number): Promise<Row[]> {
-  const n = 400_000 / pairs;
-  const few = 20_000 / pairs;
+  const n = 200_000 / pairs;
+  const few = 12_000 / pairs;
   const queue = MpmcQueue.create({ capacity: CAPACITY }).handle;
   const words = new Int32Array(new SharedArrayBuffer((64 + 2 * CAPACITY) * 4));
   for (let i = 0; i < CAPACITY; i++) words[64 + 2 * i] = i;
@@ -72,8 +72,16 @@ async function compare(pairs: number): Promise<Row[]> {
       "postMessage",
       MODULE,
       ports.flatMap(({ port1, port2 }) => [
-        { make: "pushPort", data: { port: port1, n: few } },
-        { make: "popPort", data: { port: port2, n: few } },
+        {
+          make: "pushPort",
+          data: { port: port1, n: few },
+          ports: [port1],
+        },
+        {
+          make: "popPort",
+          data: { port: port2, n: few },
+          ports: [port2],
+        },
       ]),
     ),
     await threads(
