@@ -30,6 +30,7 @@ export {
   type LockFreeQueueConfig,
 } from "./primitives/lock_free_queue.ts";
 export {
+export { RecordRing, type RecordRingConfig } from "./primitives/record_ring.ts";
   type WorkConfig,
   WorkCounter,
   type WorkRange,

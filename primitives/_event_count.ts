@@ -7,7 +7,14 @@
  * @module
  */
 
-import type { Sleep } from "./_wait.ts";
+import { relax, spinning } from "./_spin.ts";
+import {
+  type AsyncOptions,
+  block,
+  blockAsync,
+  type Sleep,
+  type Waiting,
+} from "./_wait.ts";
 
 /** The waiters of an epoch are counted in the word behind it. */
 const WAITERS = 1;
@@ -39,4 +46,54 @@ export function withdraw(
   epoch: number,
 ): void {
   Atomics.sub(words, epoch + WAITERS, 1);
+}
+
+/** Something to wait for, and the epoch that changes when it may have come. */
+export interface Awaited<T> {
+  readonly words: Int32Array<SharedArrayBuffer>;
+  readonly epoch: number;
+  /** Looks without waiting; undefined if it has not come. */
+  attempt(): T | undefined;
+  /** Wakes another waiter, if there is more to be had. */
+  pass(): void;
+}
+
+/** Looks for a while, then blocks up to `timeout` ms; undefined if in vain. */
+export function blockOn<T>(it: Awaited<T>, timeout: number): T | undefined {
+  for (let i = timeout > 0 ? spinning.rounds : 0; i > 0; i--) {
+    relax();
+    const result = it.attempt();
+    if (result !== undefined) return result;
+  }
+  return block(waitOn(it), timeout);
+}
+
+/** As {@linkcode blockOn}, awaiting instead of blocking. */
+export function awaitOn<T>(
+  it: Awaited<T>,
+  options: AsyncOptions | undefined,
+): Promise<T | undefined> {
+  return blockAsync(() => waitOn(it), options);
+}
+
+function* waitOn<T>(it: Awaited<T>): Waiting<T | undefined> {
+  const { words, epoch } = it;
+  let result = it.attempt();
+  if (result !== undefined) return result;
+  try {
+    for (;;) {
+      const sleep = announce(words, epoch);
+      let outcome;
+      try {
+        result = it.attempt();
+        if (result !== undefined) return result;
+        outcome = yield sleep;
+      } finally {
+        withdraw(words, epoch);
+      }
+      if (outcome === "timed-out") return it.attempt();
+    }
+  } finally {
+    it.pass();
+  }
 }

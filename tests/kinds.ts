@@ -147,6 +147,15 @@ export const KINDS: Kind[] = [{
   used: (view) => (view as WorkCounter).remaining === 7,
 }, {
   stem: "work_deque",
+}, {
+  stem: "record_ring",
+  configured: true,
+  byteLength: RecordRing.byteLength({ capacity: 32 }),
+  init: (memory, at) => RecordRing.init(memory, at, { capacity: 32 }),
+  attach: (memory, at) => new RecordRing(memory, at),
+  from: (handle) => RecordRing.from(handle),
+  use: (view) => (view as RecordRing).push(Uint8Array.of(7)),
+  used: (view) => (view as RecordRing).pop()![0] === 7,
   configured: true,
   byteLength: WorkDeque.byteLength(queue),
   init: (memory, at) => WorkDeque.init(memory, at, queue),

@@ -125,6 +125,13 @@ test("words that different agents write lie 32 words apart", () => {
       ["pop_epoch", "pop_waiters"],
       ["push_epoch", "push_waiters"],
     ],
+    record_ring: [
+      ["magic"],
+      ["tail", "claimant", "head_cache"],
+      ["head", "tail_cache"],
+      ["pop_epoch", "pop_waiters"],
+      ["push_epoch", "push_waiters"],
+    ],
     work_deque: [["magic"], ["bottom"], ["top"]],
     work_counter: [["magic"], ["next"], ["done", "target", "finished"]],
   };
@@ -153,6 +160,7 @@ const STEMS: Record<string, string> = {
   SpscQueue: "spsc_queue",
   MpmcQueue: "mpmc_queue",
   LockFreeQueue: "lock_free_queue",
+  RecordRing: "record_ring",
   WorkCounter: "work_counter",
   WorkDeque: "work_deque",
   SlabPool: "slab_pool",
@@ -167,6 +175,8 @@ const ONLY_TS: Record<string, string> = {
   buffer: "a pointer is the whole place",
   byteOffset: "a pointer is the whole place",
   bytes: "reserve and peek answer pointers",
+  peekedLength: "peek answers it, too",
+  tryPopInto: "try_pop moves into memory of its caller",
   useCache: "a C thread says so in its weft_slab_cache",
 };
 

@@ -7,6 +7,7 @@ import { build, Pool, run, SOURCES, WARNINGS } from "./native.ts";
 
 const PROGRAMS = [
   "lock_free_queue",
+  "record_ring",
   "slab_pool",
   "work_deque",
 ];

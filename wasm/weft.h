@@ -3046,12 +3046,16 @@ static inline int weft__record_claim(weft_record_ring *r, int32_t length,
   return 0;
 }
 
-/* (P) Moves tail behind a record of `length` bytes, and ends the claim. */
-static inline int weft__record_publish(weft_record_ring *r, int32_t length) {
+/* (P) Moves tail behind `record`, of `length` bytes, and ends the claim. */
+static inline int weft__record_publish(weft_record_ring *r,
+                                       const int32_t *record, int32_t length) {
   int32_t tail = weft__hint(&r->tail);
   int32_t seen = tail;
   if ((tail & WEFT_RECORD_RING_CLOSED_BIT) == 0) {
-    int32_t total = weft__record_total(r, tail, length);
+    int32_t total = weft__record_space(length);
+    /* Where it began was decided by the length that was reserved. */
+    if (record != weft__record_at(r, tail))
+      total += r->capacity - (tail & (r->capacity - 1));
     seen = weft__compare_exchange(&r->tail, tail, weft__plus(tail, total));
   }
   weft__record_end_claim(r);
@@ -3072,7 +3076,7 @@ static inline int weft_record_ring_reserve(weft_record_ring *r, int32_t length,
   record[0] = weft__record_word(length, WEFT_RECORD_RING_RESERVED);
   record[1] = weft_agent_id(); /* both published by (P) */
   *at = record + 2;
-  return r->single ? 0 : weft__record_publish(r, length);
+  return r->single ? 0 : weft__record_publish(r, record, length);
 }
 
 /* Appends the record reserved at `at`, or its first `length` bytes; EINVAL if
@@ -3085,7 +3089,7 @@ static inline int weft_record_ring_commit(weft_record_ring *r, void *at,
   if (length < 0 || length > reserved) return EINVAL;
   if (r->single) {
     record[0] = weft__record_word(length, WEFT_RECORD_RING_COMMITTED);
-    result = weft__record_publish(r, length); /* (P) */
+    result = weft__record_publish(r, record, length); /* (P) */
   } else {
     int32_t space = weft__record_space(length);
     int32_t rest = weft__record_space(reserved) - space;
@@ -3124,7 +3128,7 @@ static inline int weft_record_ring_try_push(weft_record_ring *r,
   if (result != 0) return result;
   record[0] = weft__record_word(length, WEFT_RECORD_RING_COMMITTED);
   if (length > 0) __builtin_memcpy(record + 2, src, (size_t)length);
-  result = weft__record_publish(r, length); /* (P) */
+  result = weft__record_publish(r, record, length); /* (P) */
   if (result == 0) weft__event_wake(&r->pop_epoch, 1);
   return result;
 }

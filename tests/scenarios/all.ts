@@ -5,6 +5,7 @@ import { lock_free_queue } from "./lock_free_queue.ts";
 import { mpmc_queue } from "./mpmc_queue.ts";
 import { mutex } from "./mutex.ts";
 import { once } from "./once.ts";
+import { record_ring } from "./record_ring.ts";
 import { semaphore } from "./semaphore.ts";
 import { slab_pool } from "./slab_pool.ts";
 import { spsc_queue } from "./spsc_queue.ts";
@@ -21,6 +22,7 @@ export const all: Readonly<Record<string, Scenarios>> = {
   spsc_queue,
   mpmc_queue,
   lock_free_queue,
+  record_ring,
   work_counter,
   work_deque,
   slab_pool,

@@ -1,0 +1,97 @@
+import { type Handle, RecordRing } from "../mod.ts";
+import type { Did, Run } from "./contest.ts";
+
+/** What each thread is given. */
+export interface End {
+  ring: Handle;
+  /** Records this thread pushes, or pops, each turn, and their bytes. */
+  n: number;
+  bytes: number;
+}
+
+export function push({ ring, n, bytes }: End): Run {
+  const q = RecordRing.from(ring);
+  const src = new Uint8Array(bytes);
+  return (): Did => {
+    for (let i = 0; i < n; i++) {
+      src[0] = i;
+      q.push(src);
+    }
+    return { ops: n };
+  };
+}
+
+export function pop({ ring, n, bytes }: End): Run {
+  const q = RecordRing.from(ring);
+  const dst = new Uint8Array(bytes);
+  const first = () => {
+    for (let tries = 100; tries > 0; tries--) {
+      if (q.tryPopInto(dst) >= 0) return dst[0]!;
+    }
+    return q.pop()![0]!;
+  };
+  return (): Did => {
+    let sum = 0;
+    for (let i = 0; i < n; i++) sum = sum + first() | 0;
+    return { ops: 0, sum };
+  };
+}
+
+/** In place, as many as there are. */
+export function read({ ring, n }: End): Run {
+  const q = RecordRing.from(ring);
+  let sum = 0;
+  const add = (record: Uint8Array) => {
+    sum = sum + record[0]! | 0;
+  };
+  return (): Did => {
+    sum = 0;
+    for (let i = 0; i < n;) {
+      const count = q.read(add, n - i);
+      if (count === 0) add(q.pop()!);
+      i += count || 1;
+    }
+    return { ops: 0, sum };
+  };
+}
+
+// ---- ringbuf.js ----------------------------------------------------------------
+
+interface PeerEnd extends End {
+  url: string;
+  storage: SharedArrayBuffer;
+}
+
+async function open({ url, storage }: PeerEnd) {
+  const { RingBuffer } = await import(url);
+  return new RingBuffer(storage, Uint8Array);
+}
+
+export async function pushPeer(end: PeerEnd): Promise<Run> {
+  const { n, bytes } = end;
+  const q = await open(end);
+  const src = new Uint8Array(bytes);
+  return (): Did => {
+    for (let i = 0; i < n; i++) {
+      src[0] = i;
+      let sent = q.push(src, bytes);
+      while (sent < bytes) sent += q.push(src, bytes - sent, sent);
+    }
+    return { ops: n };
+  };
+}
+
+export async function popPeer(end: PeerEnd): Promise<Run> {
+  const { n, bytes } = end;
+  const q = await open(end);
+  const dst = new Uint8Array(bytes);
+  return (): Did => {
+    let sum = 0;
+    for (let i = 0; i < n; i++) {
+      let got = q.pop(dst, bytes);
+      while (got < bytes) got += q.pop(dst, bytes - got, got);
+      sum = sum + dst[0]! | 0;
+    }
+    return { ops: 0, sum };
+  };
+}

@@ -1,0 +1,54 @@
+// Does the RecordRing move records of 100 bytes several times faster than
+// ringbuf.js moves the same bytes, which has no records?
+import { RecordRing } from "../mod.ts";
+import { contest, medians, type Row, threads } from "./contest.ts";
+import { nameOf, peer } from "./peers.ts";
+
+const MODULE = new URL("./_record_ring.ts", import.meta.url);
+const CAPACITY = 1 << 17;
+const BYTES = 100;
+
+/** All rows of this bench. */
+export async function rows(): Promise<Row[]> {
+  const n = 200_000;
+  const url = peer("ringbuf.js")?.href;
+  const one = RecordRing.create({ capacity: CAPACITY, single: true });
+  const many = RecordRing.create({ capacity: CAPACITY });
+  const ends = ({ handle }: RecordRing, pop: string) => {
+    const data = { ring: handle, n, bytes: BYTES };
+    return [{ make: "push", data }, { make: pop, data }];
+  };
+  const storage = new SharedArrayBuffer(8 + CAPACITY + 1);
+  const data = { url, storage, n, bytes: BYTES };
+  const results = await contest([
+    await threads("one", MODULE, ends(one, "pop")),
+    await threads("in place", MODULE, ends(one, "read")),
+    await threads("many", MODULE, ends(many, "pop")),
+    ...url === undefined ? [] : [
+      await threads("ringbuf", MODULE, [
+        { make: "pushPeer", data },
+        { make: "popPeer", data },
+      ]),
+    ],
+  ]);
+  const rows: Row[] = [];
+  if (!("ringbuf" in results)) return rows;
+  const ns = (name: keyof typeof results) => results[name].medians.ns!;
+  const title = "RecordRing, 100-byte records";
+  for (
+    const [name, what, least] of [
+      ["one", "one producer", 3],
+      ["in place", "one producer, read in place", undefined],
+      ["many", "any producers", undefined],
+    ] as const
+  ) {
+    rows.push({
+      name: `${title}, ${what}: throughput / ${nameOf("ringbuf.js")}`,
+      figure: ns("ringbuf") / ns(name),
+      unit: "x",
+      ...least === undefined ? {} : { target: { least } },
+      from: medians(results, [name, "ringbuf"]),
+    });
+  }
+  return rows;
+}

@@ -1,0 +1,656 @@
+/**
+ * Byte records of any length, from many producers to one consumer.
+ *
+ * @module
+ */
+
+import { LAYOUT } from "./_layout.ts";
+import { Copier, type Elements } from "./_elements.ts";
+import { type Awaited, awaitOn, blockOn, wake } from "./_event_count.ts";
+import { ClosedError } from "./_queue.ts";
+import {
+  allocate,
+  attach,
+  format,
+  type Handle,
+  inRange,
+  type Memory,
+  opened,
+  Region,
+} from "./_region.ts";
+import { relax, spinning } from "./_spin.ts";
+import { assertMayBlock, assertTimeout, type AsyncOptions } from "./_wait.ts";
+import { agentId } from "./agent.ts";
+
+export type { Elements } from "./_elements.ts";
+export { ClosedError } from "./_queue.ts";
+export { type Handle, type Memory, Region } from "./_region.ts";
+export type { AsyncOptions } from "./_wait.ts";
+
+const CAPACITY = LAYOUT.record_ring.capacity;
+const SINGLE = LAYOUT.record_ring.single;
+const TAIL = LAYOUT.record_ring.tail;
+const CLAIMANT = LAYOUT.record_ring.claimant;
+const HEAD_CACHE = LAYOUT.record_ring.head_cache;
+const HEAD = LAYOUT.record_ring.head;
+const TAIL_CACHE = LAYOUT.record_ring.tail_cache;
+const POP_EPOCH = LAYOUT.record_ring.pop_epoch;
+const PUSH_EPOCH = LAYOUT.record_ring.push_epoch;
+const DATA = LAYOUT.record_ring.length;
+
+/** In `tail`: nothing is appended any more. */
+const CLOSED_BIT = 1;
+const POSITION_MASK = ~7;
+/** In `claimant`: somebody waits for the claim to end. */
+const CONTENDED_BIT = 1 << 28;
+const OWNER_MASK = CONTENDED_BIT - 1;
+/** The states of a record, in the low bits of its first word. */
+const RESERVED = 1;
+const COMMITTED = 2;
+const SKIPPED = 3;
+/** Bytes of a record's head. */
+const HEADER = 8;
+/** Longer records are copied after the claim has ended. */
+const SHORT = 1024;
+
+const MAX_CAPACITY = 2 ** 30;
+
+/** How a ring is made. */
+export interface RecordRingConfig {
+  /** Bytes it has, 16 to 2^30; rounded up to a power of two. */
+  readonly capacity: number;
+  /** Whether only one agent pushes, which is faster; false unless given. */
+  readonly single?: boolean;
+}
+
+/**
+ * A bounded ring of byte records of any length, 0 included, from many producers
+ * to one consumer.
+ *
+ * ```text
+ * word 0    magic     kind and layout version
+ * word 1    capacity  bytes, a power of two
+ * word 2    single    1 if there is one producer
+ * word 3    seal      check word over the configuration
+ * word 32   tail      where the next record goes, in bytes; bit 0 CLOSED
+ * word 33   claimant  agent that moves `tail` just now, or 0; bit 28 CONTENDED
+ * word 34   head_cache  what the producers last saw of `head`
+ * word 64   head      where the consumer reads next, in bytes
+ * word 65   tail_cache  what the consumer last saw of `tail`
+ * word 96   pop_epoch, pop_waiters    the consumer sleeps on the epoch; it
+ * word 128  push_epoch, push_waiters  changes when producers shall look again
+ * word 160  the records, each at a multiple of 8 bytes:
+ *           word 0  length * 4 + state: 1 RESERVED, 2 COMMITTED, 3 SKIPPED
+ *           word 1  the agent that reserved it
+ * ```
+ *
+ * A record lies in one piece: where it would not before the end of the ring, a
+ * SKIPPED one fills the rest. So a record has at most `maxLength` bytes, for
+ * which there is room in an empty ring wherever that begins.
+ *
+ * Invariant: from `head` to `tail` lie whole records with their heads.
+ * Progress: the `try` forms never wait, but are not lock-free. A producer has
+ * the claim for the few steps from its look at `tail` to its new value, and
+ * another that meets it looks for a microsecond, and then answers "full". The
+ * consumer never needs the claim; but a record reserved and not yet committed
+ * holds back those behind it, and `tryPop` answers "empty". With `single`, all
+ * is wait-free and a record is seen when it is committed.
+ * An agent terminated with the claim, or between `reserve` and `commit`, holds
+ * up the others until `abandon(id)`, which skips its record. Terminated at any
+ * other step it costs nothing. With `single` there is nothing to abandon.
+ * Wrap: positions have 32 bits and are compared by their difference; one agent
+ * at a time moves each, so none can be mistaken for an older one.
+ * Fairness: first in, first out, in the order of reserving.
+ * C twin: `weft_record_ring`.
+ * Source: records with skip marks, Agrona's ring buffers; the claim with an
+ * owner instead of an addition, so that a claim can be abandoned, own design.
+ *
+ * @example Log lines from any number of workers
+ * ```ts
+ * import { RecordRing } from "@weft/sync";
+ *
+ * const log = RecordRing.create({ capacity: 65536 }); // post log.handle
+ * log.tryPush(new TextEncoder().encode("hello"));
+ * const line = log.tryPop();
+ * if (new TextDecoder().decode(line) !== "hello") throw new Error("lost");
+ * ```
+ */
+export class RecordRing extends Region<"record_ring"> {
+  /** Bytes it has. */
+  readonly capacity: number;
+  /** The most bytes of a record. */
+  readonly maxLength: number;
+  /** Whether only one agent may push. */
+  readonly single: boolean;
+  /** The bytes that `reserve` and `peek` point into. */
+  readonly bytes: Uint8Array;
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #copier: Copier;
+  readonly #mask: number;
+  readonly #id: number;
+  /** The word of the record reserved by this view, or 0; and its length. */
+  #reserved = 0;
+  #length = 0;
+  /** The word of the record peeked at by this view, or 0. */
+  #peeked = 0;
+
+  /**
+   * Attaches to the ring at `byteOffset`; writes nothing.
+   *
+   * @throws {TypeError} If `memory` is not shared, or no ring of this kind and
+   * layout version was initialized there.
+   * @throws {RangeError} If it does not fit there.
+   */
+  constructor(memory: Memory, byteOffset = 0) {
+    const words = attach("record_ring", memory, byteOffset, bytesFor);
+    super("record_ring", words);
+    this.#words = words;
+    this.#copier = new Copier(words);
+    this.#id = agentId();
+    this.capacity = words[CAPACITY]!;
+    this.maxLength = this.capacity / 2 - HEADER;
+    this.single = words[SINGLE] === 1;
+    this.#mask = this.capacity - 1;
+    this.bytes = new Uint8Array(this.buffer, this.byteOffset, this.byteLength);
+  }
+
+  /** The bytes a ring of this configuration occupies. */
+  static byteLength(config: RecordRingConfig): number {
+    return bytesFor(checked(config));
+  }
+
+  /** Allocates an empty ring. */
+  static create(config: RecordRingConfig): RecordRing {
+    return RecordRing.init(allocate(RecordRing.byteLength(config)), 0, config);
+  }
+
+  /** Makes a region that nobody uses yet an empty ring. */
+  static init(
+    memory: Memory,
+    byteOffset: number,
+    config: RecordRingConfig,
+  ): RecordRing {
+    const capacity = checked(config);
+    const single = config.single === true ? 1 : 0;
+    const bytes = bytesFor(capacity);
+    format("record_ring", memory, byteOffset, bytes, [capacity, single]);
+    return new RecordRing(memory, byteOffset);
+  }
+
+  /** Attaches to the ring a message brought. */
+  static from(handle: Handle): RecordRing {
+    return new RecordRing(...opened("record_ring", handle));
+  }
+
+  /** Bytes in use, heads included; a moment later it may be another number. */
+  get used(): number {
+    const head = Atomics.load(this.#words, HEAD);
+    const tail = Atomics.load(this.#words, TAIL) & POSITION_MASK;
+    return Math.min(tail - head >>> 0, this.capacity);
+  }
+
+  /** Whether `close` was called; records may still be in the ring. */
+  get closed(): boolean {
+    return (Atomics.load(this.#words, TAIL) & CLOSED_BIT) !== 0;
+  }
+
+  /** The agent that has the claim just now, or 0. */
+  get claimant(): number {
+    return Atomics.load(this.#words, CLAIMANT) & OWNER_MASK;
+  }
+
+  /**
+   * Appends the bytes of `src` as a record, without waiting; false if there is
+   * no room for it.
+   *
+   * @throws {ClosedError} If the ring was closed.
+   * @throws {RangeError} If `src` is longer than `maxLength`.
+   * @throws {TypeError} If this view has a reservation.
+   */
+  tryPush(src: Elements): boolean {
+    this.#assertFits(src.byteLength);
+    const { byteLength } = src;
+    if (byteLength > SHORT && !this.single) {
+      if (this.reserve(byteLength) < 0) return false;
+      this.#put(src, this.#reserved + 2);
+      this.commit();
+      return true;
+    }
+    if (this.#reserved !== 0) {
+      throw new TypeError("A record is reserved already");
+    }
+    const record = this.#claim(byteLength);
+    if (record === 0) return false;
+    this.#words[record] = byteLength << 2 | COMMITTED; // published by (P)
+    this.#put(src, record + 2);
+    this.#publish(record, byteLength);
+    wake(this.#words, POP_EPOCH, 1);
+    return true;
+  }
+
+  /** As `tryPush`, blocking up to `timeout` ms; false if no room came free. */
+  push(src: Elements, timeout = Infinity): boolean {
+    assertMayBlock("push");
+    if (timeout !== Infinity) assertTimeout(timeout);
+    return this.tryPush(src) || blockOn(this.#room(src), timeout) === true;
+  }
+
+  /** As `push`, awaiting instead of blocking. */
+  pushAsync(src: Elements, options?: AsyncOptions): Promise<boolean> {
+    return awaitOn(this.#room(src), options).then((done) => done === true);
+  }
+
+  /**
+   * Begins to append a record of `length` bytes in place: where they go in
+   * `bytes`, or -1 if there is no room. Write them there, then `commit`, or
+   * `cancel`.
+   *
+   * @throws {ClosedError} If the ring was closed.
+   * @throws {RangeError} If `length` is not an integer from 0 to `maxLength`.
+   * @throws {TypeError} If this view has a reservation already.
+   */
+  reserve(length: number): number {
+    if (this.#reserved !== 0) {
+      throw new TypeError("A record is reserved already");
+    }
+    inRange("A record's length", length, 0, this.maxLength);
+    const record = this.#claim(length);
+    if (record === 0) return -1;
+    if (!this.single) {
+      this.#words[record] = length << 2 | RESERVED; // published by (P)
+      this.#words[record + 1] = this.#id;
+      this.#publish(record, length);
+    }
+    this.#reserved = record;
+    this.#length = length;
+    return (record + 2) * 4;
+  }
+
+  /**
+   * Appends the reserved record, or as many of its bytes as `length` says.
+   *
+   * @throws {ClosedError} If the ring is `single` and was closed meanwhile.
+   * @throws {RangeError} If `length` is more than was reserved.
+   * @throws {TypeError} If nothing is reserved.
+   */
+  commit(length: number = this.#length): void {
+    this.#assertReserved();
+    inRange("A record's length", length, 0, this.#length);
+    const words = this.#words;
+    const record = this.#reserved;
+    this.#reserved = 0;
+    const rest = spaceFor(this.#length) - spaceFor(length);
+    if (this.single) {
+      words[record] = length << 2 | COMMITTED; // published by (P)
+      this.#publish(record, length);
+    } else {
+      if (rest > 0) { // published by (C)
+        const behind = record + spaceFor(length) / 4;
+        words[behind] = rest - HEADER << 2 | SKIPPED;
+      }
+      Atomics.store(words, record, length << 2 | COMMITTED); // (C)
+    }
+    wake(words, POP_EPOCH, 1);
+  }
+
+  /**
+   * Gives the reserved record up.
+   *
+   * @throws {TypeError} If nothing is reserved.
+   */
+  cancel(): void {
+    this.#assertReserved();
+    const record = this.#reserved;
+    this.#reserved = 0;
+    if (this.single) return; // nobody has seen it
+    Atomics.store(this.#words, record, this.#length << 2 | SKIPPED);
+    wake(this.#words, POP_EPOCH, 1); // for what it held back
+  }
+
+  /**
+   * Takes the oldest record, as a copy; undefined if there is none.
+   *
+   * @throws {ClosedError} If the ring was closed and is empty.
+   */
+  tryPop(): Uint8Array<ArrayBuffer> | undefined {
+    const at = this.peek();
+    if (at < 0) return undefined;
+    const copy = new Uint8Array(this.peekedLength);
+    this.#get(copy, at);
+    this.consume();
+    return copy;
+  }
+
+  /**
+   * Moves the oldest record into the beginning of `dst`; answers its length, or
+   * -1 if there is none.
+   *
+   * @throws {ClosedError} If the ring was closed and is empty.
+   * @throws {RangeError} If the record is longer than `dst`; it stays.
+   */
+  tryPopInto(dst: Elements): number {
+    const at = this.peek();
+    if (at < 0) return -1;
+    const length = this.peekedLength;
+    if (length > dst.byteLength) {
+      this.#peeked = 0;
+      throw new RangeError(
+        `A record of ${length} bytes does not fit an array of ` +
+          `${dst.byteLength} bytes`,
+      );
+    }
+    this.#get(dst, at);
+    this.consume();
+    return length;
+  }
+
+  /** As `tryPop`, blocking up to `timeout` ms; undefined if nothing came. */
+  pop(timeout = Infinity): Uint8Array<ArrayBuffer> | undefined {
+    assertMayBlock("pop");
+    if (timeout !== Infinity) assertTimeout(timeout);
+    return this.tryPop() ?? blockOn(this.#next(), timeout);
+  }
+
+  /** As `pop`, awaiting instead of blocking. */
+  popAsync(
+    options?: AsyncOptions,
+  ): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    return awaitOn(this.#next(), options);
+  }
+
+  /**
+   * Calls `fn` with up to `limit` of the oldest records, one after the other,
+   * each a view of the ring that is valid until `fn` returns. Answers how many
+   * there were. If `fn` throws, that record is the oldest still.
+   *
+   * @throws {ClosedError} If the ring was closed and is empty.
+   */
+  read(fn: (record: Uint8Array) => void, limit = 1): number {
+    let count = 0;
+    for (; count < limit; count++) {
+      if (count > 0 && !this.#hasNext()) break;
+      const at = this.peek();
+      if (at < 0) break;
+      try {
+        fn(this.bytes.subarray(at, at + this.peekedLength));
+      } catch (error) {
+        this.#peeked = 0;
+        throw error;
+      }
+      this.consume();
+    }
+    return count;
+  }
+
+  /**
+   * Begins to take the oldest record in place: where it lies in `bytes`, or -1
+   * if there is none; `peekedLength` is its length. Read it there, then
+   * `consume`.
+   *
+   * @throws {ClosedError} If the ring was closed and is empty.
+   */
+  peek(): number {
+    if (this.#peeked === 0) {
+      this.#peeked = this.#oldest();
+      if (this.#peeked < 0) {
+        this.#peeked = 0;
+        throw new ClosedError("The ring is closed");
+      }
+    }
+    return this.#peeked === 0 ? -1 : (this.#peeked + 2) * 4;
+  }
+
+  /** The length of the record that was peeked at; 0 if none was. */
+  get peekedLength(): number {
+    return this.#peeked === 0 ? 0 : this.#words[this.#peeked]! >>> 2;
+  }
+
+  /**
+   * Takes the record that was peeked at.
+   *
+   * @throws {TypeError} If none was.
+   */
+  consume(): void {
+    const record = this.#peeked;
+    if (record === 0) throw new TypeError("No record was peeked at");
+    this.#peeked = 0;
+    const words = this.#words;
+    const space = spaceFor(words[record]! >>> 2);
+    Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F)
+    wake(words, PUSH_EPOCH, Infinity);
+  }
+
+  /** Takes records as they come, until the ring is closed and empty. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<
+    Uint8Array<ArrayBuffer>,
+    void,
+    void
+  > {
+    try {
+      for (;;) yield (await this.popAsync())!;
+    } catch (error) {
+      if (!(error instanceof ClosedError)) throw error;
+    }
+  }
+
+  /**
+   * Closes the ring for good: pushes fail from now on, pops take what is there
+   * and what is reserved, and then fail, and every sleeper wakes.
+   */
+  close(): void {
+    const words = this.#words;
+    if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;
+    wake(words, POP_EPOCH, Infinity);
+    wake(words, PUSH_EPOCH, Infinity);
+  }
+
+  /**
+   * Ends the claim of agent `id`, known never to run again, and skips what it
+   * had reserved; answers how many records that were. -1 if another agent has
+   * the claim just now: then again later, or abandon that `claimant` first.
+   */
+  abandon(id: number): number {
+    const words = this.#words;
+    if (id === 0 || this.single) return 0;
+    // While the claim is ours, nothing is written over what we read.
+    if (!this.#takeOver(id)) return -1;
+    let count = 0;
+    const tail = Atomics.load(words, TAIL) & POSITION_MASK;
+    for (let at = Atomics.load(words, HEAD); (tail - at | 0) > 0;) {
+      const record = this.#at(at);
+      const head = Atomics.load(words, record);
+      if ((head & 3) === RESERVED && words[record + 1] === id) {
+        Atomics.store(words, record, head | SKIPPED);
+        count++;
+      }
+      at = at + spaceFor(head >>> 2) | 0;
+    }
+    this.#endClaim();
+    if (count > 0) wake(words, POP_EPOCH, Infinity);
+    return count;
+  }
+
+  #assertFits(length: number): void {
+    if (length <= this.maxLength) return;
+    throw new RangeError(
+      `A record of ${length} bytes does not fit a ring of ${this.capacity} ` +
+        `bytes: at most ${this.maxLength} do`,
+    );
+  }
+
+  #assertReserved(): void {
+    if (this.#reserved === 0) throw new TypeError("No record is reserved");
+  }
+
+  /** The word of the record at a position. */
+  #at(position: number): number {
+    return DATA + ((position & this.#mask) >> 2);
+  }
+
+  /** Copies all of `src` to the words from `at` on. */
+  #put(src: Elements, at: number): void {
+    const { byteLength } = src;
+    this.#copier.put(src, 0, at, byteLength >> 2);
+    for (let i = byteLength & ~3; i < byteLength; i++) {
+      this.bytes[at * 4 + i] = byteAt(src, i);
+    }
+  }
+
+  /** Copies the record that was peeked at from byte `at` to `dst`. */
+  #get(dst: Elements, at: number): void {
+    const length = this.peekedLength;
+    this.#copier.get(dst, 0, at >> 2, length >> 2);
+    if ((length & 3) === 0) return;
+    const bytes = dst instanceof Uint8Array
+      ? dst
+      : new Uint8Array(dst.buffer, dst.byteOffset, dst.byteLength);
+    for (let i = length & ~3; i < length; i++) bytes[i] = this.bytes[at + i]!;
+  }
+
+  /**
+   * Finds room for a record: the word where it begins, with the claim ours, or
+   * 0 if there is none.
+   */
+  #claim(length: number): number {
+    const words = this.#words;
+    if (!this.single && !this.#beginClaim()) return 0;
+    const tail = words[TAIL]!; // ours: only `close` changes it meanwhile
+    if (tail & CLOSED_BIT) {
+      this.#endClaim();
+      throw new ClosedError("The ring is closed");
+    }
+    const space = spaceFor(length);
+    const left = this.capacity - (tail & this.#mask);
+    const total = left < space ? left + space : space;
+    if (total > this.capacity - (tail - words[HEAD_CACHE]! | 0)) {
+      const head = Atomics.load(words, HEAD); // pairs with (F)
+      words[HEAD_CACHE] = head;
+      if (total > this.capacity - (tail - head | 0)) {
+        const closed = this.closed;
+        this.#endClaim();
+        if (closed) throw new ClosedError("The ring is closed");
+        return 0;
+      }
+    }
+    if (left >= space) return this.#at(tail);
+    words[this.#at(tail)] = left - HEADER << 2 | SKIPPED; // published by (P)
+    return DATA;
+  }
+
+  /** (P) Moves `tail` behind `record`, of `length` bytes, and ends the claim. */
+  #publish(record: number, length: number): void {
+    const words = this.#words;
+    const tail = words[TAIL]!;
+    // Where it began was decided by the length that was reserved.
+    const skipped = record === this.#at(tail)
+      ? 0
+      : this.capacity - (tail & this.#mask);
+    const next = tail + skipped + spaceFor(length) | 0;
+    const seen = tail & CLOSED_BIT
+      ? tail
+      : Atomics.compareExchange(words, TAIL, tail, next);
+    this.#endClaim();
+    if (seen & CLOSED_BIT) throw new ClosedError("The ring is closed");
+  }
+
+  /** Takes the claim, if it comes free within a microsecond or so. */
+  #beginClaim(): boolean {
+    const words = this.#words;
+    for (let i = Math.min(spinning.rounds, 2);; i--) {
+      const owner = Atomics.compareExchange(words, CLAIMANT, 0, this.#id);
+      if (owner === 0) return true;
+      if (i <= 0) {
+        // (W) Who waits wants to be woken: by this owner, if it is one still.
+        const marked = owner | CONTENDED_BIT;
+        const seen = Atomics.compareExchange(words, CLAIMANT, owner, marked);
+        if (seen === owner) return false;
+      } else relax();
+    }
+  }
+
+  #endClaim(): void {
+    if (this.single) return;
+    const words = this.#words;
+    // Pairs with (W).
+    if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) {
+      wake(words, PUSH_EPOCH, Infinity);
+    }
+  }
+
+  /** Takes the claim, from agent `id` if it has it. */
+  #takeOver(id: number): boolean {
+    const words = this.#words;
+    for (;;) {
+      const owner = Atomics.load(words, CLAIMANT);
+      if ((owner & OWNER_MASK) !== id) return this.#beginClaim();
+      const ours = this.#id | owner & CONTENDED_BIT;
+      const seen = Atomics.compareExchange(words, CLAIMANT, owner, ours);
+      if (seen === owner) return true;
+    }
+  }
+
+  /** The word of the oldest record, 0 if there is none, -1 if never again. */
+  #oldest(): number {
+    const words = this.#words;
+    for (;;) {
+      const head = words[HEAD]!; // our own: nobody else moves it
+      if (head === words[TAIL_CACHE]) {
+        const tail = Atomics.load(words, TAIL);
+        words[TAIL_CACHE] = tail & POSITION_MASK;
+        if (head === (tail & POSITION_MASK)) return tail & CLOSED_BIT ? -1 : 0;
+      }
+      const record = this.#at(head);
+      // With one producer it is committed by (P), which we saw; else by (C).
+      const first = this.single ? words[record]! : Atomics.load(words, record);
+      const state = first & 3;
+      if (state === COMMITTED) return record;
+      if (state === RESERVED) return 0;
+      Atomics.store(words, HEAD, head + spaceFor(first >>> 2) | 0);
+      wake(words, PUSH_EPOCH, Infinity);
+    }
+  }
+
+  /** Whether a record can be taken now. */
+  #hasNext(): boolean {
+    return this.#peeked !== 0 || this.#oldest() > 0;
+  }
+
+  #room(src: Elements): Awaited<true> {
+    return {
+      words: this.#words,
+      epoch: PUSH_EPOCH,
+      attempt: () => this.tryPush(src) || undefined,
+      pass: () => {}, // all are woken at a time: nobody has another's wake
+    };
+  }
+
+  #next(): Awaited<Uint8Array<ArrayBuffer>> {
+    return {
+      words: this.#words,
+      epoch: POP_EPOCH,
+      attempt: () => this.tryPop(),
+      // What was held back by the record just taken had its wakes before.
+      pass: () => {
+        const next = this.#oldest();
+        if (next !== 0) wake(this.#words, POP_EPOCH, next < 0 ? Infinity : 1);
+      },
+    };
+  }
+}
+
+/** The bytes a record occupies. */
+const spaceFor = (length: number): number => (length + 7 & ~7) + HEADER;
+
+function byteAt(array: Elements, i: number): number {
+  return array instanceof Uint8Array
+    ? array[i]!
+    : new Uint8Array(array.buffer, array.byteOffset + i, 1)[0]!;
+}
+
+/** The capacity rounded up; a RangeError if it is out of range. */
+function checked({ capacity }: RecordRingConfig): number {
+  inRange("A ring's capacity", capacity, 16, MAX_CAPACITY);
+  return 2 ** Math.ceil(Math.log2(capacity));
+}
+
+const bytesFor = (capacity: number): number => DATA * 4 + capacity;
