@@ -3,15 +3,25 @@ import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "./_scenario.ts";
 
 const NOBODY = 0;
+/** The model's owner of a mutex that was given up. */
+const ABANDONED = -1;
 const BYTES = LAYOUT.mutex.length * 4;
 
-/** Locks as operations of their own; the model is the owner. */
-function locks(weft: Weft, starving = 0) {
+/**
+ * Locks as operations of their own; the model is the owner. Agents look before
+ * they sleep if they are to spin.
+ */
+function locks(
+  weft: Weft,
+  { starving = 0, owner = NOBODY, rounds = 0 } = {},
+) {
   const { Mutex } = weft.mod;
   return race.spec({
     memory: () => {
       const mutex = Mutex.create();
-      new Int32Array(mutex.buffer)[LAYOUT.mutex.starving] = starving;
+      const words = new Int32Array(mutex.buffer);
+      words[LAYOUT.mutex.starving] = starving;
+      words[LAYOUT.mutex.state] = owner;
       return mutex.buffer;
     },
     agent: (memory, id) => {
@@ -19,13 +29,16 @@ function locks(weft: Weft, starving = 0) {
       return new Mutex(memory);
     },
     words: named(LAYOUT.mutex),
-    stateless: true,
-    init: NOBODY,
+    stateless: rounds === 0, // how long to look is learned
+    init: owner,
     ops: {
       lock: {
-        run: (mutex) => mutex.lock().abandoned,
+        run: (mutex) => {
+          weft.spin.spinning.rounds = rounds;
+          return mutex.lock().abandoned;
+        },
         model: (owner: number, _, id) =>
-          owner === NOBODY ? [id + 1, false] : null,
+          owner <= NOBODY ? [id + 1, owner === ABANDONED] : null,
       },
       lockFor: {
         run: (mutex) => mutex.lock(5) !== undefined,
@@ -35,9 +48,20 @@ function locks(weft: Weft, starving = 0) {
             : race.timedOut([owner, false]),
       },
       tryLock: {
-        run: (mutex) => mutex.tryLock() !== undefined,
+        run: (mutex) => mutex.tryLock()?.abandoned,
         model: (owner: number, _, id) =>
-          owner === NOBODY ? [id + 1, true] : [owner, false],
+          owner <= NOBODY ? [id + 1, owner === ABANDONED] : [owner, undefined],
+        lockFree: true,
+      },
+      trySection: {
+        run: (mutex) => mutex.tryLock()?.unlock(),
+        model: (owner: number) => [owner, undefined],
+        lockFree: true,
+      },
+      abandon: {
+        run: (mutex, id: number) => mutex.abandon(id),
+        model: (owner: number, id: number) =>
+          owner === id ? [ABANDONED, true] : [owner, false],
         lockFree: true,
       },
       unlock: {
@@ -79,10 +103,14 @@ function sections(weft: Weft, starving = 0) {
 }
 
 /** Agents that are terminated, and a survivor that says so. */
-function abandons(weft: Weft) {
+function abandons(weft: Weft, starving = 0) {
   const { Mutex } = weft.mod;
   return race.spec({
-    memory: () => Mutex.create().buffer,
+    memory: () => {
+      const { buffer } = Mutex.create();
+      new Int32Array(buffer)[LAYOUT.mutex.starving] = starving;
+      return buffer;
+    },
     agent: (memory, id) => {
       enter(weft, id);
       return new Mutex(memory);
@@ -108,7 +136,8 @@ function abandons(weft: Weft) {
 /** The race scenarios of `Mutex`. */
 export function mutex(weft: Weft): Scenario[] {
   const spec = locks(weft);
-  const starved = locks(weft, 1);
+  const starved = locks(weft, { starving: 1 });
+  const held = locks(weft, { owner: 1 });
   const section = sections(weft);
   const pair = [["lock"], ["unlock"]] as const;
   const timed = [["lockFor"]] as const;
@@ -117,6 +146,30 @@ export function mutex(weft: Weft): Scenario[] {
     { name: "lock, lock", spec, agents: [pair, pair] },
     { name: "lock twice each", spec, agents: [[...pair, ...pair], pair] },
     { name: "lock, tryLock", spec, agents: [pair, [["tryLock"]]] },
+    {
+      name: "two wait for one that holds it",
+      spec: held,
+      agents: [[["unlock"]], pair, pair],
+      options: { states: 20_000 },
+      sampled: true,
+    },
+    {
+      name: "one that holds it is given up",
+      spec: held,
+      agents: [[["abandon", 1], ["abandon", 3]], pair],
+    },
+    {
+      name: "one that holds it is given up, tryLock",
+      spec: held,
+      agents: [[["abandon", 1]], [["tryLock"]]],
+    },
+    {
+      name: "looks before it sleeps",
+      spec: locks(weft, { rounds: 1 }),
+      agents: [[...pair, ...pair], pair],
+      options: { states: 20_000 },
+      sampled: true,
+    },
     { name: "a timeout", spec, agents: [pair, timed] },
     {
       name: "timeouts at any time",
@@ -135,6 +188,18 @@ export function mutex(weft: Weft): Scenario[] {
       name: "somebody starves, tryLock",
       spec: starved,
       agents: [pair, pair, [["tryLock"]]],
+    },
+    {
+      // It takes what is kept for a sleeper, and unlocks it.
+      name: "somebody starves, tryLock and unlock",
+      spec: locks(weft, { starving: 1, owner: 1 }),
+      agents: [[["unlock"]], [["lock"]], [["trySection"]]],
+    },
+    {
+      name: "somebody starves, an agent is terminated",
+      spec: abandons(weft, 1),
+      agents: [[["section"]], [["section"]]],
+      options: { kill: true, rescue: true },
     },
     { name: "two sections", spec: section, agents: [add, add] },
     {

@@ -23,6 +23,13 @@ function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
   }
 }
 
+/** A batch takes what it saw when it began, if the other side is at work. */
+const fewer = (n: number, some: (n: number) => [Model, unknown]) =>
+  Array.from(
+    { length: Math.max(n - 1, 0) },
+    (_, i) => race.contended(some(i + 1)),
+  );
+
 /**
  * Agent 0 produces, agent 1 consumes; indices begin at `start` elements. Only
  * reservations are kept in a view.
@@ -86,7 +93,13 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
           ),
         model: (s: Model, items: number[]) => {
           const n = Math.min(items.length, room(s));
-          return s.closed ? [s, CLOSED] : [append(s, ...items.slice(0, n)), n];
+          const some = (n: number): [Model, unknown] => [
+            append(s, ...items.slice(0, n)),
+            n,
+          ];
+          return s.closed
+            ? [s, CLOSED]
+            : race.either(some(n), ...fewer(n, some));
         },
         lockFree: true,
       },
@@ -100,9 +113,13 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
           });
         },
         model: (s: Model, n: number) =>
-          s.items.length === 0 && s.closed
-            ? [s, CLOSED]
-            : [drop(s, n), s.items.slice(0, n)],
+          s.items.length === 0 && s.closed ? [s, CLOSED] : race.either(
+            [drop(s, n), s.items.slice(0, n)],
+            ...fewer(
+              Math.min(n, s.items.length),
+              (n) => [drop(s, n), s.items.slice(0, n)],
+            ),
+          ),
         lockFree: true,
       },
       push: {
@@ -232,6 +249,14 @@ export function spsc_queue(weft: Weft): Scenario[] {
       ],
     },
     {
+      name: "a batch over the end",
+      spec: two,
+      agents: [
+        [["tryPush", 1], ["tryPushMany", [2, 3]], ["tryPushMany", [4, 5]]],
+        [["tryPop"], ["tryPopMany", 2]],
+      ],
+    },
+    {
       name: "in place",
       spec: queue(weft, 2, 0, false),
       agents: [many("inPlace", 3), times("takeInPlace", 3)],
@@ -266,6 +291,11 @@ export function spsc_queue(weft: Weft): Scenario[] {
       name: "the producer closes",
       spec: two,
       agents: [[["push", 1], ["close"]], times("pop", 2)],
+    },
+    {
+      name: "closed when full",
+      spec: one,
+      agents: [many("push", 2), [["close"]]],
     },
     {
       name: "the consumer closes",

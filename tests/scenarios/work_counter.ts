@@ -15,11 +15,15 @@ interface Model {
   readonly target: number;
 }
 
-/** Single tasks, counted one by one. */
-function single(weft: Weft, total: number) {
+/** Single tasks, counted one by one; `out` are handed out at the start. */
+function single(weft: Weft, total: number, out = 0) {
   const { WorkCounter } = weft.mod;
   return race.spec({
-    memory: () => WorkCounter.create(total).buffer,
+    memory: () => {
+      const work = WorkCounter.create(total);
+      for (let n = 0; n < out; n++) work.next();
+      return work.buffer;
+    },
     agent: (memory, id) => {
       enter(weft, id);
       return new WorkCounter(memory);
@@ -27,7 +31,7 @@ function single(weft: Weft, total: number) {
     words: named(LAYOUT.work_counter),
     hints: HINTS,
     stateless: true,
-    init: { out: 0, done: 0, target: total } as Model,
+    init: { out, done: 0, target: total } as Model,
     ops: {
       next: {
         run: (w) => w.next(),
@@ -39,6 +43,10 @@ function single(weft: Weft, total: number) {
         run: (w) => w.done(),
         model: (s: Model) => [{ ...s, done: s.done + 1 }, undefined],
         lockFree: true,
+      },
+      cancel: {
+        run: (w) => w.cancel(),
+        model: (s: Model) => [{ ...s, target: s.out }, undefined],
       },
       wait: {
         run: (w) => w.wait(),
@@ -97,6 +105,28 @@ function jobs(weft: Weft, total: number, config: WorkConfig) {
   });
 }
 
+/** Who does the last task may be terminated before it says so. */
+function terminated(weft: Weft) {
+  const { WorkCounter } = weft.mod;
+  return race.spec({
+    memory: () => WorkCounter.create(1).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new WorkCounter(memory);
+    },
+    words: named(LAYOUT.work_counter),
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      done: { run: (w) => w.done() },
+      wait: { run: (w) => w.wait() },
+    },
+    recover: (w, dead) => {
+      if (dead === 0 && w.completed === 0) w.done();
+    },
+  });
+}
+
 /** The race scenarios of `WorkCounter`. */
 export function work_counter(weft: Weft): Scenario[] {
   const two = single(weft, 2);
@@ -124,6 +154,17 @@ export function work_counter(weft: Weft): Scenario[] {
       spec: single(weft, 1),
       agents: [[["done"]], [["waitFor"]]],
       options: { timeouts: true },
+    },
+    {
+      name: "cancelled while somebody waits",
+      spec: single(weft, 2, 1),
+      agents: [[["done"]], [["cancel"]], wait],
+    },
+    {
+      name: "an agent is terminated",
+      spec: terminated(weft),
+      agents: [[["done"]], wait],
+      options: { kill: true, rescue: true },
     },
     {
       name: "cancelled while at work",

@@ -1,0 +1,139 @@
+/**
+ * Mutants: every ordering the primitives rely on is broken once, and the race
+ * scenarios must notice: `deno run -A tests/mutants.ts [--quick] [FILTER]`.
+ *
+ * @module
+ */
+import process from "node:process";
+import { parseArgs } from "node:util";
+import { type Options, race, type Result } from "../race/mod.ts";
+import { diffOf, load, type Mutant, unload } from "./mutants/_mutant.ts";
+import { latch } from "./mutants/latch.ts";
+import { _event_count, _queue, mpmc_queue } from "./mutants/mpmc_queue.ts";
+import { mutex } from "./mutants/mutex.ts";
+import { semaphore } from "./mutants/semaphore.ts";
+import { spsc_queue } from "./mutants/spsc_queue.ts";
+import { work_counter } from "./mutants/work_counter.ts";
+import type { Scenario } from "./scenarios/_scenario.ts";
+import { all } from "./scenarios/all.ts";
+
+/** All of them. */
+export const MUTANTS: readonly Mutant[] = [
+  ...mutex,
+  ...semaphore,
+  ...spsc_queue,
+  ...mpmc_queue,
+  ..._event_count,
+  ..._queue,
+  ...work_counter,
+  ...latch,
+];
+
+/** Whose scenarios notice what is wrong with a source that they share. */
+const STEMS: Readonly<Record<string, readonly string[]>> = {
+  "_queue.ts": ["mpmc_queue", "spsc_queue"],
+  "_event_count.ts": ["mpmc_queue"],
+  "_wait.ts": ["wait"],
+};
+
+/** What became of a mutant. */
+export interface Verdict {
+  /** The scenario that killed it, as `"stem: name"`. */
+  readonly by: string | undefined;
+  readonly kind: string | undefined;
+  /** What it took, in milliseconds of the processor. */
+  readonly ms: number;
+  readonly text: string;
+}
+
+/** The scenarios that may kill a mutant, by `"stem: name"`. */
+async function scenariosFor(mutant: Mutant): Promise<[string, Scenario][]> {
+  const weft = await load(mutant);
+  const stems = STEMS[mutant.file] ?? [mutant.file.replace(".ts", "")];
+  return stems.flatMap((stem) =>
+    all[stem]!(weft).filter(({ deep }) => !deep)
+      .map((scenario): [string, Scenario] => [
+        `${stem}: ${scenario.name}`,
+        scenario,
+      ])
+  );
+}
+
+/** Ever more states of all scenarios: most mutants need few of some. */
+const BUDGETS: readonly Options[] = [
+  { states: 300, runs: 0 },
+  { states: 3_000, runs: 0 },
+  { states: 30_000, runs: 0 },
+  { time: 8_000 },
+];
+
+/** Explores a mutant until something is found. */
+export async function judge(
+  mutant: Mutant,
+  quick = false,
+): Promise<Verdict> {
+  const before = process.cpuUsage();
+  const took = () => {
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  };
+  const left = new Map(await scenariosFor(mutant));
+  const budgets = quick || mutant.equivalent !== undefined
+    ? BUDGETS.slice(0, 2)
+    : BUDGETS;
+  for (const budget of budgets) {
+    for (const [name, { spec, agents, options }] of left) {
+      if (mutant.by !== undefined && mutant.by !== name) continue;
+      const result: Result = await race.check(spec, ...agents, {
+        ...options,
+        ...budget,
+      });
+      if (result.complete) left.delete(name);
+      if (result.failure === undefined) continue;
+      const { kind, message, table } = result.failure;
+      const text = `${kind}: ${message}\n${table}`;
+      return { by: name, kind, ms: took(), text };
+    }
+  }
+  return { by: undefined, kind: undefined, ms: took(), text: diffOf(mutant) };
+}
+
+if (import.meta.main) {
+  const { values: { quick }, positionals: [filter = ""] } = parseArgs({
+    options: { quick: { type: "boolean", default: false } },
+    allowPositionals: true,
+  });
+  let failed = 0;
+  const times: number[] = [];
+  for (const mutant of MUTANTS) {
+    const title = `${mutant.file}: ${mutant.what}`;
+    if (!title.includes(filter)) continue;
+    let verdict;
+    try {
+      verdict = await judge(mutant, quick);
+    } catch (error) {
+      console.log(`FAIL ${title}: ${(error as Error).message}`);
+      failed++;
+      continue;
+    }
+    const { by, kind, ms, text } = verdict;
+    const right = (by === undefined) === (mutant.equivalent !== undefined);
+    if (!right) failed++;
+    if (mutant.equivalent === undefined) times.push(ms);
+    console.log(
+      `${right ? "ok  " : "FAIL"} ${title.padEnd(72)} ` +
+        `${`${Math.round(ms)}`.padStart(6)} ms  ` +
+        (by === undefined ? mutant.equivalent ?? "survived" : `${kind}, ${by}`),
+    );
+    if (!right) console.log(text);
+  }
+  times.sort((a, b) => a - b);
+  const median = times[times.length >> 1] ?? 0;
+  const total = times.reduce((a, b) => a + b, 0);
+  console.log(
+    `${times.length} mutants, ${failed} wrong, median ${Math.round(median)} ` +
+      `ms, total ${Math.round(total / 1000)} s`,
+  );
+  await unload();
+  process.exit(failed === 0 ? 0 : 1);
+}
