@@ -69,7 +69,8 @@ const ONE = 4;
  * terminated at any step leaves everything published readable; a successor
  * goes on from the shared words. Indices wrap after 2^30 elements, which
  * changes nothing, as one side alone writes each.
- * Linearizable, "empty" and "full" included.
+ * Linearizable, "empty" and "full" included; only a batch takes no more than
+ * the elements, or the room, that there were when it began.
  * Fairness: first in, first out. C twin: `weft_spsc_queue`.
  * Source: Lamport 1977; cached indices, Rigtorp's SPSCQueue; batches and one
  * exchange per publication, own measurements.
