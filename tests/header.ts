@@ -45,3 +45,21 @@ export function functionsOf(text: string): string[] {
   const heads = /^static inline [\w ]+?\*?(weft_[a-z]\w*)\(/gm;
   return [...text.matchAll(heads)].map(([, name]) => name!);
 }
+
+/** A source that makes a compiler generate, and so analyse, every function. */
+export function everyFunction(): string {
+  const names = functionsOf(headerText());
+  return `#include "weft.h"
+
+typedef void (*weft_any)(void);
+extern const weft_any weft_every[];
+const weft_any weft_every[] = {
+${names.map((name) => `    (weft_any)${name},\n`).join("")}};
+`;
+}
+
+/** A source that knows only what the header itself includes. */
+export const ALONE = `#include "weft.h"
+extern int weft_alone;
+int weft_alone = 1;
+`;

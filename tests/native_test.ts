@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import * as assert from "uvu/assert";
 import { suite } from "./harness.ts";
-import { functionsOf, headerText } from "./header.ts";
+import { ALONE, everyFunction, functionsOf, headerText } from "./header.ts";
 import {
   build,
   BUILT,
@@ -62,21 +62,7 @@ function made(name: string, text: string): string {
   return file;
 }
 
-const everyFunction = functionsOf(headerText())
-  .map((name) => `    (weft_any)${name},\n`);
-/** Makes the compiler generate, and so analyse, every function. */
-const EVERY = `#include "weft.h"
-
-typedef void (*weft_any)(void);
-extern const weft_any weft_every[];
-const weft_any weft_every[] = {
-${everyFunction.join("")}};
-`;
-/** Only what the header itself includes may be known to it. */
-const ALONE = `#include "weft.h"
-extern int weft_alone;
-int weft_alone = 1;
-`;
+const EVERY = everyFunction();
 const STANDARDS = {
   c: [["c11"], ["c17"], ["c23", "c2x"]],
   cpp: [["c++17"], ["c++20"], ["c++23", "c++2b"]],

@@ -14,12 +14,14 @@ import { type How, play } from "./roles.ts";
 
 const path = (relative: URL) => fileURLToPath(relative);
 
-const SOURCES = [
+/** The sources of a module for a {@linkcode Stage}. */
+export const SOURCES: string[] = [
   path(new URL("../../wasm/exports.c", import.meta.url)),
   path(new URL("./twin.c", import.meta.url)),
 ];
 const MODULE = path(new URL("../../.weft/twin/twin.mjs", import.meta.url));
-const INCLUDE = path(new URL("../../wasm", import.meta.url));
+/** The folder of `weft.h`. */
+export const INCLUDE = path(new URL("../../wasm", import.meta.url));
 const WORKER = new URL("./_worker.ts", import.meta.url);
 
 /** Threads of C that can be at work at once. */
@@ -52,12 +54,16 @@ export interface Played {
   over: Promise<void>;
 }
 
+/** Plays the part at `place` in a thread of C, and is over when that is. */
+export type PlayInC = (place: number) => void | Promise<void>;
+
 /** Where the parts are played. */
 export class Stage {
   /** The module's memory. */
   readonly memory: WebAssembly.Memory;
   /** The module's functions, without Emscripten's underscore. */
   readonly c: Functions;
+  readonly #playInC: PlayInC;
   readonly #workers: Thread[] = [];
   #free: number;
   #begin: number;
@@ -65,16 +71,15 @@ export class Stage {
   #pending = 0;
   #seed = 1;
 
-  private constructor(module: Record<string, unknown>) {
-    this.memory = module.wasmMemory as WebAssembly.Memory;
-    const underscored = Object.entries(module)
-      .filter(([name, value]) => /^_\w/.test(name) && value instanceof Function)
-      .map(([name, value]) => [name.slice(1), value]);
-    this.c = Object.fromEntries(underscored);
-    this.#begin = this.#free = this.c.arena!() >>> 0;
+  /** On a module of `wasm/exports.c` and `twin.c`, and its memory. */
+  constructor(memory: WebAssembly.Memory, c: Functions, playInC: PlayInC) {
+    this.memory = memory;
+    this.c = c;
+    this.#playInC = playInC;
+    this.#begin = this.#free = c.arena!() >>> 0;
   }
 
-  /** Builds the module, if need be, and loads it. */
+  /** Builds the module of the tests, if need be, and loads it. */
   static async open(): Promise<Stage> {
     await emcc({
       sources: SOURCES,
@@ -92,7 +97,19 @@ export class Stage {
       out: MODULE,
     });
     const { default: load } = await import(MODULE);
-    return new Stage(await load());
+    return Stage.on(await load());
+  }
+
+  /** On a module of Emscripten, with its own threads. */
+  static on(module: Record<string, unknown>): Stage {
+    const underscored = Object.entries(module)
+      .filter(([name, value]) => /^_\w/.test(name) && value instanceof Function)
+      .map(([name, value]) => [name.slice(1), value]);
+    const c: Functions = Object.fromEntries(underscored);
+    return new Stage(module.wasmMemory as WebAssembly.Memory, c, (place) => {
+      const error = c.play_in_thread!(place);
+      if (error !== 0) throw new Error(`no thread: error ${error}`);
+    });
   }
 
   /** The memory's words, all there are now. */
@@ -149,8 +166,7 @@ export class Stage {
   async #playBy(part: Part, place: number, words: Int32Array): Promise<void> {
     if (part.by === "main") return await play(this.memory, place, "awaiting");
     if (part.by === "C") {
-      const error = this.c.play_in_thread!(place);
-      if (error !== 0) throw new Error(`no thread: error ${error}`);
+      await this.#playInC(place);
       await this.#reaches(words, OVER);
       const line = words[PLAY.failed];
       if (line) throw new Error(`"${part.role}": twin.c:${line}`);

@@ -7,6 +7,8 @@
 
 #if defined(__EMSCRIPTEN_PTHREADS__)
 #include <pthread.h>
+#elif defined(__EMSCRIPTEN_WASM_WORKERS__)
+#include <emscripten/wasm_worker.h>
 #endif
 
 #define EXPORT __attribute__((used, visibility("default")))
@@ -341,5 +343,24 @@ EXPORT int play_in_thread(play *p) {
   pthread_t id;
   int error = pthread_create(&id, NULL, thread, p);
   return error != 0 ? error : pthread_detach(id);
+}
+
+#elif defined(__EMSCRIPTEN_WASM_WORKERS__)
+static void play_at(int place) {
+  play_part((play *)(intptr_t)place);
+}
+
+/* Plays a part in the next of four Wasm Workers, which plays one at a time. */
+EXPORT int play_in_thread(play *p) {
+  static emscripten_wasm_worker_t workers[4];
+  static int next;
+  static char stacks[4][65536] __attribute__((aligned(16)));
+  int i = next++ % 4;
+  if (workers[i] == 0)
+    workers[i] = emscripten_create_wasm_worker(stacks[i], sizeof stacks[i]);
+  if (workers[i] == 0) return EINVAL;
+  emscripten_wasm_worker_post_function_vi(workers[i], play_at,
+                                          (int)(intptr_t)p);
+  return 0;
 }
 #endif
