@@ -29,8 +29,8 @@ export {
   LockFreeQueue,
   type LockFreeQueueConfig,
 } from "./primitives/lock_free_queue.ts";
-export {
 export { RecordRing, type RecordRingConfig } from "./primitives/record_ring.ts";
+export {
   type WorkConfig,
   WorkCounter,
   type WorkRange,
