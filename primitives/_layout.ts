@@ -64,7 +64,6 @@ export const LAYOUT = {
     push_waiters: 193,
     length: 224,
   },
-  work_counter: {
   record_ring: {
     magic: 0,
     capacity: 1,
@@ -81,6 +80,7 @@ export const LAYOUT = {
     push_waiters: 129,
     length: 160,
   },
+  work_counter: {
     magic: 0,
     total: 1,
     chunk: 2,
@@ -111,8 +111,8 @@ export const KIND = {
   spsc_queue: 2,
   mpmc_queue: 3,
   lock_free_queue: 8,
-  work_counter: 4,
   record_ring: 9,
+  work_counter: 4,
   work_deque: 12,
   slab_pool: 13,
   counter: 14,

@@ -159,7 +159,8 @@ test("every operation obeys the model, wherever positions wrap", () => {
           if (held.length > 0) assert.ok(consumer.used > 0);
         }
         while (held.length > 0) popping(() => [consumer.tryPop()!]);
-        if (!closed) assert.is(consumer.tryPop(), undefined);
+        if (closed) assert.throws(() => consumer.tryPop(), isClosed);
+      else assert.is(consumer.tryPop(), undefined);
         assert.is(consumer.used, 0);
       },
     ),

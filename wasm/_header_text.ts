@@ -598,6 +598,201 @@ static inline int weft_mutex_abandon(weft_mutex *m, int32_t id) {
   return EPERM;
 }
 
+/* ---- condition (primitives/condition.ts) ------------------------------------ */
+
+#define WEFT_CONDITION_CALLED_MASK 0x7fff
+#define WEFT_CONDITION_ONE_CALLED 1
+#define WEFT_CONDITION_ONE_WAITING (1 << 15)
+#define WEFT_CONDITION_WAITING_MASK (0x7fff << 15)
+
+/* Zeroed memory is a condition that nobody waits for. */
+typedef struct {
+  int32_t turn; /* the group that is called; the one after gathers */
+  int32_t even; /* called and waiting of groups with an even number */
+  int32_t odd;  /* and of those with an odd one; their agents sleep here */
+} weft_condition;
+WEFT_WORD(condition, turn, 0);
+WEFT_WORD(condition, even, 1);
+WEFT_WORD(condition, odd, 2);
+WEFT_LENGTH(condition, 3);
+
+/* Makes a region that nobody uses yet a condition. */
+static inline void weft_condition_init(weft_condition *c) {
+  weft__zero(c, sizeof *c);
+}
+
+/* Where the agents of a group are counted, and sleep. */
+static inline int32_t *weft__condition_place(weft_condition *c,
+                                             int32_t group) {
+  return group & 1 ? &c->odd : &c->even;
+}
+
+/* Takes a count of waiting back. */
+static inline void weft__condition_withdraw(int32_t *place) {
+  int32_t state = weft__load(place);
+  while (state & WEFT_CONDITION_WAITING_MASK) {
+    int32_t expected = state;
+    int32_t left = state - WEFT_CONDITION_ONE_WAITING;
+    state = weft__compare_exchange(place, expected, left);
+    if (state == expected) return;
+  }
+}
+
+/* Joins the group that gathers, and gives its number; EINVAL if it is full. */
+static inline int weft__condition_join(weft_condition *c, int32_t *group) {
+  for (;;) {
+    int32_t turn = weft__load(&c->turn);
+    *group = weft__plus(turn, 1);
+    int32_t *place = weft__condition_place(c, *group);
+    int32_t state = weft__load(place);
+    if ((state & WEFT_CONDITION_WAITING_MASK) == WEFT_CONDITION_WAITING_MASK)
+      return EINVAL;
+    int32_t joined = state + WEFT_CONDITION_ONE_WAITING;
+    if (weft__compare_exchange(place, state, joined) != state) continue;
+    /* Notified without the mutex, twice in this moment: the count went to a
+       group that gathers in our place. Ours is called, which we shall see. */
+    if (weft__minus(*group, weft__load(&c->turn)) < 0)
+      weft__condition_withdraw(place);
+    return 0;
+  }
+}
+
+/* Waits to be called: 0, or ETIMEDOUT. */
+static inline int weft__condition_wait_slow(weft_condition *c, int32_t group,
+                                            int64_t timeout) {
+  int64_t deadline = weft__deadline(timeout);
+  int32_t *place = weft__condition_place(c, group);
+  int32_t *before = weft__condition_place(c, weft__minus(group, 1));
+  int outcome = WEFT__NOT_EQUAL;
+  int32_t passed = -1;  /* the state at which a wake was passed on */
+  int32_t unheard = 0;  /* calls before us that nobody took, and since when */
+  int64_t since = 0;
+  for (;;) {
+    int32_t state = weft__load(place);
+    int32_t ahead = weft__minus(group, weft__load(&c->turn));
+    if (ahead < -1) return 0; /* long ago */
+    if (ahead < 1) {
+      if (state & WEFT_CONDITION_CALLED_MASK) {
+        int32_t taken = state - WEFT_CONDITION_ONE_CALLED;
+        if (weft__compare_exchange(place, state, taken) != state) continue;
+        return 0;
+      }
+      /* All are called, us included. */
+      if (ahead < 0 || (state & WEFT_CONDITION_WAITING_MASK) == 0) return 0;
+    }
+    if (outcome == WEFT__TIMED_OUT) {
+      int32_t left = state & WEFT_CONDITION_WAITING_MASK
+                         ? state - WEFT_CONDITION_ONE_WAITING
+                         : state;
+      if (weft__compare_exchange(place, state, left) != state) continue;
+      return ETIMEDOUT;
+    }
+    if (ahead == 1) {
+      /* Agents two groups before us may sleep here, too: a wake for them. */
+      if (outcome == WEFT__OK && state & WEFT_CONDITION_CALLED_MASK &&
+          state != passed) {
+        passed = state;
+        weft__notify(place, 1);
+      }
+      /* An agent that was terminated may keep the group before us from
+         ending. A call that it does not take for a second is ours, too. */
+      int32_t others = weft__load(before);
+      if (others & WEFT_CONDITION_CALLED_MASK) {
+        int64_t now = WEFT_NOW();
+        if (others != unheard) {
+          unheard = others;
+          since = now;
+        } else if (now - since > WEFT__LOOK) {
+          weft__condition_withdraw(place);
+          return 0;
+        }
+      }
+    }
+    outcome = weft__sleep(place, state, deadline, WEFT__LOOK);
+  }
+}
+
+/*
+ * Unlocks the mutex, blocks until it is notified, up to \`timeout\` ns, and locks
+ * the mutex again, however long that takes. 0, or ETIMEDOUT; EOWNERDEAD if the
+ * mutex was abandoned meanwhile, whatever else. With nothing done: EPERM if
+ * this agent may not block, or does not hold the mutex; EINVAL if 32767 agents
+ * wait already.
+ */
+static inline int weft_condition_wait(weft_condition *c, weft_mutex *m,
+                                      int64_t timeout) {
+  int32_t group = 0;
+  int32_t id = weft_agent_id();
+  if (!weft__may_block() || weft_mutex_owner(m) != id) return EPERM;
+  int result = weft__condition_join(c, &group);
+  if (result != 0) return result;
+  int32_t *place = weft__condition_place(c, group);
+  int32_t seen = weft__load(place);
+  weft_mutex_unlock(m);
+  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
+    weft__relax();
+    if (weft__load(place) != seen) break;
+  }
+  result = weft__condition_wait_slow(c, group, timeout);
+  int locked = weft__mutex_lock_slow(m, id, WEFT_MUTEX_UNLOCKED, WEFT_FOREVER);
+  /* The next one that is called comes now that we have the mutex. */
+  if (result == 0 && weft__load(place) & WEFT_CONDITION_CALLED_MASK)
+    weft__notify(place, 1);
+  return locked != 0 ? locked : result;
+}
+
+/* Calls up to \`n\` of those who wait, and wakes one. */
+static inline void weft__condition_call(weft_condition *c, int32_t n) {
+  int32_t first = weft__load(&c->turn);
+  int32_t turn = first;
+  for (;;) {
+    int32_t *place = weft__condition_place(c, turn);
+    int32_t state = weft__load(place);
+    int32_t waiting =
+        (state & WEFT_CONDITION_WAITING_MASK) / WEFT_CONDITION_ONE_WAITING;
+    if (waiting > 0) {
+      int32_t k = n < waiting ? n : waiting;
+      int32_t called =
+          state - k * (WEFT_CONDITION_ONE_WAITING - WEFT_CONDITION_ONE_CALLED);
+      if (weft__compare_exchange(place, state, called) != state) {
+        turn = weft__load(&c->turn);
+        continue;
+      }
+      weft__notify(place, 1);
+      n -= k;
+      if (n == 0) return;
+    }
+    /* Who gathers once we have passed on the turn did not wait for us. */
+    if (turn != first) return;
+    int32_t *after = weft__condition_place(c, weft__plus(turn, 1));
+    int32_t gathered = weft__load(after);
+    if ((gathered & WEFT_CONDITION_WAITING_MASK) == 0) return;
+    if (gathered & WEFT_CONDITION_CALLED_MASK) {
+      /* Of the group two before it, some are not awake yet: now they must. */
+      int32_t cleared = gathered & ~WEFT_CONDITION_CALLED_MASK;
+      if (weft__compare_exchange(after, gathered, cleared) == gathered)
+        weft__notify(after, WEFT__ALL);
+      continue;
+    }
+    int32_t seen =
+        weft__compare_exchange(&c->turn, turn, weft__plus(turn, 1));
+    turn = seen == turn ? weft__plus(turn, 1) : seen;
+  }
+}
+
+/* Lets n of the agents that wait now go on, or all if they are fewer; EINVAL
+   if n is below 1. */
+static inline int weft_condition_notify(weft_condition *c, int32_t n) {
+  if (n < 1) return EINVAL;
+  weft__condition_call(c, n);
+  return 0;
+}
+
+/* Lets all agents that wait now go on. */
+static inline void weft_condition_notify_all(weft_condition *c) {
+  weft__condition_call(c, WEFT__ALL);
+}
+
 /* ---- semaphore (primitives/semaphore.ts) ---------------------------------- */
 
 #define WEFT_SEMAPHORE_MAX 0x3fffffff
@@ -1612,7 +1807,7 @@ static inline int weft_spsc_queue_commit(weft_spsc_queue *q) {
 }
 
 /* Where the oldest element lies, or NULL if there is none: read it there, then
-   consume. */
+   consume. Nothing else may be popped in between. */
 static inline void *weft_spsc_queue_peek(weft_spsc_queue *q) {
   int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
   return weft__spsc_filled(q, head, 1) > 0 ? weft__spsc_at(q, head) : NULL;
@@ -2029,7 +2224,7 @@ static inline void weft_mpmc_queue_commit(weft_mpmc_queue *q, void *slot) {
 }
 
 /* Claims the oldest element, or NULL if there is none: read it there, then
-   consume. Nothing else may be popped in between. */
+   consume. */
 static inline void *weft_mpmc_queue_peek(weft_mpmc_queue *q) {
   int32_t ticket = 0;
   if (weft__mpmc_claim_pop(q, 1, &ticket) <= 0) return NULL;
@@ -2648,543 +2843,6 @@ static inline int32_t weft_lock_free_queue_repair(weft_lock_free_queue *q) {
   return count - before;
 }
 
-/* ---- work_counter (primitives/work_counter.ts) ------------------------------ */
-
-#define WEFT_WORK_COUNTER_MAX (1 << 30)
-
-/* The states of \`finished\`. */
-#define WEFT_WORK_COUNTER_RUNNING 0
-#define WEFT_WORK_COUNTER_AWAITED 1
-#define WEFT_WORK_COUNTER_OVER 2
-
-/* How a counter hands out its work: \`chunk\` tasks at a time, 1 to 2^30; or, if
-   \`agents\` is above 0, guided for so many agents, up to 2^16. */
-typedef struct {
-  int32_t chunk;
-  int32_t agents;
-} weft_work_config;
-
-/* Tasks from \`start\` up to, but not with, \`end\`; all zero holds none. */
-typedef struct {
-  int32_t start;
-  int32_t end;
-} weft_work_range;
-
-typedef struct {
-  int32_t magic;
-  int32_t total;
-  int32_t chunk; /* below 0: guided, for -chunk agents */
-  int32_t seal;
-  int32_t _pad0[28];
-  int32_t next; /* chunks handed out (guided: tasks) */
-  int32_t _pad1[31];
-  int32_t done;     /* tasks done */
-  int32_t target;   /* tasks to be done: total, or less once cancelled */
-  int32_t finished; /* 0 running, 1 and somebody sleeps here, 2 over */
-} weft_work_counter;
-WEFT_WORD(work_counter, magic, 0);
-WEFT_WORD(work_counter, total, 1);
-WEFT_WORD(work_counter, chunk, 2);
-WEFT_WORD(work_counter, seal, 3);
-WEFT_WORD(work_counter, next, 32);
-WEFT_WORD(work_counter, done, 64);
-WEFT_WORD(work_counter, target, 65);
-WEFT_WORD(work_counter, finished, 66);
-WEFT_LENGTH(work_counter, 67);
-
-/* The bytes a counter occupies. */
-static inline size_t weft_work_counter_bytes(void) {
-  return sizeof(weft_work_counter);
-}
-
-/* The counter at \`at\`, or NULL: see weft_attach_error. */
-static inline weft_work_counter *weft_work_counter_attach(void *at) {
-  if (weft_attach_error(at, WEFT_KIND_work_counter) != NULL) return NULL;
-  return (weft_work_counter *)at;
-}
-
-/* Makes a region that nobody uses yet a counter of \`total\` tasks, 0 to 2^30;
-   NULL if that, the configuration, or the place, is out of range. */
-static inline weft_work_counter *weft_work_counter_init(
-    void *at, int32_t total, weft_work_config config) {
-  weft_work_counter *c = (weft_work_counter *)at;
-  if (!weft__aligned(at)) return NULL;
-  if (total < 0 || total > WEFT_WORK_COUNTER_MAX) return NULL;
-  if (config.agents < 0 || config.agents > 1 << 16) return NULL;
-  if (config.agents == 0 &&
-      (config.chunk < 1 || config.chunk > WEFT_WORK_COUNTER_MAX))
-    return NULL;
-  weft__zero(at, sizeof *c);
-  c->total = total;
-  c->chunk = config.agents > 0 ? -config.agents : config.chunk;
-  c->seal = weft__seal(WEFT_KIND_work_counter, c->total, c->chunk);
-  c->target = total;
-  c->finished =
-      total == 0 ? WEFT_WORK_COUNTER_OVER : WEFT_WORK_COUNTER_RUNNING;
-  weft__store(&c->magic, weft__magic(WEFT_KIND_work_counter));
-  return c;
-}
-
-/* What \`next\` is when nothing is left. */
-static inline int32_t weft__work_counter_end(const weft_work_counter *c) {
-  if (c->chunk < 0) return c->total;
-  return c->total / c->chunk + (c->total % c->chunk != 0 ? 1 : 0);
-}
-
-/* Tasks handed out when \`next\` is this. */
-static inline int32_t weft__work_counter_handed_out(const weft_work_counter *c,
-                                                    int32_t next) {
-  uint64_t step = c->chunk > 0 ? (uint64_t)c->chunk : 1;
-  uint64_t tasks = (uint64_t)(uint32_t)next * step;
-  return tasks < (uint64_t)c->total ? (int32_t)tasks : c->total;
-}
-
-/* Tasks not handed out yet. */
-static inline int32_t weft_work_counter_remaining(const weft_work_counter *c) {
-  return c->total - weft__work_counter_handed_out(c, weft__load(&c->next));
-}
-
-/* Tasks that are done. */
-static inline int32_t weft_work_counter_completed(const weft_work_counter *c) {
-  return weft__load(&c->done);
-}
-
-/* Whether cancel came before the last task was handed out. */
-static inline bool weft_work_counter_cancelled(const weft_work_counter *c) {
-  return weft__load(&c->target) < c->total;
-}
-
-static inline void weft__work_counter_take_guided(weft_work_counter *c,
-                                                  weft_work_range *range) {
-  int32_t agents = -c->chunk;
-  int32_t next = weft__hint(&c->next); /* the exchange below checks it */
-  while (next < c->total) {
-    int32_t start = next;
-    int32_t share = (c->total - start) / (2 * agents);
-    int32_t end = start + (share > 1 ? share : 1);
-    next = weft__compare_exchange(&c->next, start, end);
-    if (next != start) continue;
-    range->start = start;
-    range->end = end;
-    return;
-  }
-}
-
-static inline void weft__work_counter_take(weft_work_counter *c,
-                                           weft_work_range *range) {
-  if (c->chunk < 0) {
-    weft__work_counter_take_guided(c, range);
-    return;
-  }
-  uint32_t chunks = (uint32_t)weft__work_counter_end(c);
-  /* What we passed the end by, we see: no agent passes it twice. */
-  if ((uint32_t)weft__hint(&c->next) >= chunks) return;
-  uint32_t taken = (uint32_t)weft__add(&c->next, 1);
-  if (taken >= chunks) return;
-  range->start = (int32_t)taken * c->chunk;
-  int32_t left = c->total - range->start;
-  range->end = range->start + (c->chunk < left ? c->chunk : left);
-}
-
-/* The next task of the agent that keeps \`range\`, or -1 when there is none. */
-static inline int32_t weft_work_counter_next(weft_work_counter *c,
-                                             weft_work_range *range) {
-  if (range->start == range->end) weft__work_counter_take(c, range);
-  return range->start == range->end ? -1 : range->start++;
-}
-
-/* How many tasks are next, now in *range; 0 when there are none. */
-static inline int32_t weft_work_counter_next_range(weft_work_counter *c,
-                                                   weft_work_range *range) {
-  range->start = range->end = 0;
-  weft__work_counter_take(c, range);
-  return range->end - range->start;
-}
-
-static inline void weft__work_counter_finish(weft_work_counter *c) {
-  int32_t was = weft__exchange(&c->finished, WEFT_WORK_COUNTER_OVER);
-  if (was == WEFT_WORK_COUNTER_AWAITED) weft__notify(&c->finished, WEFT__ALL);
-}
-
-/* Counts n tasks as done, and wakes who waits if they were the last; EINVAL if
-   more tasks would be done than there are. */
-static inline int weft_work_counter_done(weft_work_counter *c, int32_t n) {
-  if (n < 0 || n > WEFT_WORK_COUNTER_MAX) return EINVAL;
-  int32_t done = weft__hint(&c->done); /* the exchange below checks it */
-  for (;;) {
-    /* done only grows and target only falls: old ones refuse too little. */
-    if (n > weft__hint(&c->target) - done) return EINVAL;
-    int32_t seen = weft__compare_exchange(&c->done, done, done + n);
-    if (seen == done) break;
-    done = seen;
-  }
-  /* (T) Pairs with (C): we see the lower target, or cancel sees our tasks. */
-  if (done + n >= weft__load(&c->target)) weft__work_counter_finish(c);
-  return 0;
-}
-
-/* Blocks until all tasks are done (after cancel: all that were handed out), up
-   to \`timeout\` ns; ETIMEDOUT if that time passed. */
-static inline int weft_work_counter_wait(weft_work_counter *c,
-                                         int64_t timeout) {
-  if (!weft__may_block()) return EPERM;
-  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0;; i--) {
-    if (weft__load(&c->finished) == WEFT_WORK_COUNTER_OVER) return 0;
-    if (i == 0) break;
-    weft__relax();
-  }
-  int64_t deadline = weft__deadline(timeout);
-  for (;;) {
-    int32_t was =
-        weft__compare_exchange(&c->finished, WEFT_WORK_COUNTER_RUNNING,
-                               WEFT_WORK_COUNTER_AWAITED);
-    if (was == WEFT_WORK_COUNTER_OVER) return 0;
-    int outcome = weft__sleep(&c->finished, WEFT_WORK_COUNTER_AWAITED,
-                              deadline, WEFT__LOOK);
-    if (outcome == WEFT__TIMED_OUT)
-      return weft__load(&c->finished) == WEFT_WORK_COUNTER_OVER ? 0
-                                                                : ETIMEDOUT;
-  }
-}
-
-/* Hands out no more tasks; wait ends when those handed out are done. */
-static inline void weft_work_counter_cancel(weft_work_counter *c) {
-  int32_t end = weft__work_counter_end(c);
-  int32_t was = weft__exchange(&c->next, end);
-  if ((uint32_t)was >= (uint32_t)end) return;
-  int32_t target = weft__work_counter_handed_out(c, was);
-  weft__store(&c->target, target); /* (C) then look at what is done */
-  if (weft__load(&c->done) >= target) weft__work_counter_finish(c);
-}
-
-/* ---- work_deque (primitives/work_deque.ts) ---------------------------------- */
-
-/* The most items a deque can hold. */
-#define WEFT_WORK_DEQUE_MAX_CAPACITY (1 << 28)
-
-typedef struct {
-  int32_t magic;
-  int32_t capacity;
-  int32_t seal;
-  int32_t _pad0[29];
-  int32_t bottom; /* where the owner pushes next */
-  int32_t _pad1[31];
-  int32_t top; /* what is stolen next */
-  int32_t _pad2[31]; /* the items follow */
-} weft_work_deque;
-WEFT_WORD(work_deque, magic, 0);
-WEFT_WORD(work_deque, capacity, 1);
-WEFT_WORD(work_deque, seal, 2);
-WEFT_WORD(work_deque, bottom, 32);
-WEFT_WORD(work_deque, top, 64);
-WEFT_LENGTH(work_deque, 96);
-
-/* The capacity rounded up to a power of two, or 0 if it is out of range. */
-static inline int32_t weft__deque_rounded(int32_t capacity) {
-  int32_t rounded = 1;
-  if (capacity < 1 || capacity > WEFT_WORK_DEQUE_MAX_CAPACITY) return 0;
-  while (rounded < capacity) rounded *= 2;
-  return rounded;
-}
-
-/* The bytes a deque of 1 to 2^28 items occupies; 0 if out of range. */
-static inline size_t weft_work_deque_bytes(int32_t capacity) {
-  size_t rounded = (size_t)weft__deque_rounded(capacity);
-  return rounded == 0 ? 0 : sizeof(weft_work_deque) + rounded * 4;
-}
-
-/* The deque at \`at\`, or NULL: see weft_attach_error. */
-static inline weft_work_deque *weft_work_deque_attach(void *at) {
-  if (weft_attach_error(at, WEFT_KIND_work_deque) != NULL) return NULL;
-  return (weft_work_deque *)at;
-}
-
-/* Makes a region that nobody uses yet an empty deque; NULL if the capacity, or
-   the place, is out of range. */
-static inline weft_work_deque *weft_work_deque_init(void *at,
-                                                    int32_t capacity) {
-  weft_work_deque *d = (weft_work_deque *)at;
-  size_t bytes = weft_work_deque_bytes(capacity);
-  if (!weft__aligned(at) || bytes == 0) return NULL;
-  weft__zero(at, bytes);
-  d->capacity = weft__deque_rounded(capacity);
-  d->seal = weft__seal(WEFT_KIND_work_deque, d->capacity, 0);
-  weft__store(&d->magic, weft__magic(WEFT_KIND_work_deque));
-  return d;
-}
-
-/* Items the deque holds at most. */
-static inline int32_t weft_work_deque_capacity(const weft_work_deque *d) {
-  return d->capacity;
-}
-
-/* Items in the deque; a moment later it may be another number. */
-static inline int32_t weft_work_deque_size(const weft_work_deque *d) {
-  int32_t top = weft__load(&d->top);
-  int32_t size = weft__minus(weft__load(&d->bottom), top);
-  if (size < 0) return 0;
-  return size < d->capacity ? size : d->capacity;
-}
-
-static inline int32_t *weft__deque_item(weft_work_deque *d, int32_t i) {
-  return (int32_t *)(d + 1) + (i & (d->capacity - 1));
-}
-
-/* Adds an item at the bottom; EBUSY if the deque is full. The owner's.
-   Wait-free. */
-static inline int weft_work_deque_push(weft_work_deque *d, int32_t item) {
-  int32_t bottom = weft__hint(&d->bottom); /* our own: nobody moves it */
-  if (weft__minus(bottom, weft__load(&d->top)) >= d->capacity) return EBUSY;
-  /* A thief late by a lap may read this place now, for nothing: its exchange
-     will fail. Were this a plain write, that would be a data race. */
-  weft__store(weft__deque_item(d, bottom), item);
-  weft__store(&d->bottom, weft__plus(bottom, 1)); /* (P) */
-  return 0;
-}
-
-/* Takes the item pushed last; EBUSY if there is none. The owner's.
-   Wait-free. */
-static inline int weft_work_deque_pop(weft_work_deque *d, int32_t *item) {
-  int result = 0;
-  int32_t bottom = weft__minus(weft__hint(&d->bottom), 1);
-  /* (B) Pairs with (T): a thief that comes later sees this item gone, or we
-     see that the thief moved top. */
-  weft__store(&d->bottom, bottom);
-  int32_t top = weft__load(&d->top);
-  int32_t left = weft__minus(bottom, top);
-  if (left < 0 || (left == 0 && weft__compare_exchange(
-                                    &d->top, top, weft__plus(top, 1)) != top))
-    result = EBUSY;
-  else
-    *item = weft__hint(weft__deque_item(d, bottom)); /* our own */
-  /* Empty: as top is by now. */
-  if (left <= 0) weft__store(&d->bottom, weft__plus(bottom, 1));
-  return result;
-}
-
-/* Takes the oldest item; EBUSY if there is none. Anybody's. Lock-free. */
-static inline int weft_work_deque_steal(weft_work_deque *d, int32_t *item) {
-  for (int32_t top = weft__load(&d->top);;) {
-    /* (T) Pairs with (B): top is read first, bottom second. */
-    int32_t left = weft__minus(weft__load(&d->bottom), top);
-    if (left <= 0) return EBUSY;
-    /* Published by (P). Read before the exchange: behind it, the owner may
-       push into this place. */
-    int32_t found = weft__load(weft__deque_item(d, top));
-    int32_t seen = weft__compare_exchange(&d->top, top, weft__plus(top, 1));
-    if (seen == top) {
-      *item = found;
-      return 0;
-    }
-    top = seen;
-  }
-}
-
-/* Makes this agent the owner, after the last one was terminated or handed the
-   deque over. An item that it was popping is lost. */
-static inline void weft_work_deque_adopt(weft_work_deque *d) {
-  int32_t top = weft__load(&d->top);
-  /* Stopped in the pop of an empty deque, or of the last item. */
-  if (weft__minus(weft__load(&d->bottom), top) < 0)
-    weft__store(&d->bottom, top);
-}
-
-/* ---- slab_pool (primitives/slab_pool.ts) ------------------------------------ */
-
-/* In an owner word: the block lies in that agent's cache. */
-#define WEFT_SLAB_POOL_CACHED_BIT (1 << 28)
-/* The most blocks in a cache: those of one word of the bitmap. */
-#define WEFT_SLAB_POOL_MAX_CACHE 32
-
-/* How a pool is made: \`capacity\` blocks of \`size\` bytes, a multiple of 4;
-   together at most 2^30 bytes. */
-typedef struct {
-  int32_t capacity;
-  int32_t size;
-} weft_slab_config;
-
-/* Free blocks that one thread keeps at hand: up to \`limit\`, which is at most
-   WEFT_SLAB_POOL_MAX_CACHE. All zero holds none and keeps none. */
-typedef struct {
-  int32_t limit;
-  int32_t count;
-  int32_t blocks[WEFT_SLAB_POOL_MAX_CACHE];
-} weft_slab_cache;
-
-typedef struct {
-  int32_t magic;
-  int32_t capacity;
-  int32_t size;
-  int32_t seal;
-  int32_t _pad0[28]; /* the bitmap, the owners and the blocks follow */
-} weft_slab_pool;
-WEFT_WORD(slab_pool, magic, 0);
-WEFT_WORD(slab_pool, capacity, 1);
-WEFT_WORD(slab_pool, size, 2);
-WEFT_WORD(slab_pool, seal, 3);
-WEFT_LENGTH(slab_pool, 32);
-
-/* The words of bits. */
-static inline int32_t weft__slab_maps(int32_t capacity) {
-  return (int32_t)(((uint32_t)capacity + 31) / 32);
-}
-
-/* The next multiple of 32. */
-static inline size_t weft__slab_rounded(int32_t words) {
-  return ((size_t)words + 31) / 32 * 32;
-}
-
-static inline size_t weft__slab_head(int32_t capacity) {
-  return sizeof(weft_slab_pool) / 4 +
-         weft__slab_rounded(weft__slab_maps(capacity)) +
-         weft__slab_rounded(capacity);
-}
-
-static inline int32_t *weft__slab_map(weft_slab_pool *p, int32_t map) {
-  return (int32_t *)(p + 1) + map;
-}
-
-static inline int32_t *weft__slab_owner(const weft_slab_pool *p,
-                                        int32_t block) {
-  return (int32_t *)(uintptr_t)(p + 1) +
-         weft__slab_rounded(weft__slab_maps(p->capacity)) + block;
-}
-
-static inline void *weft__slab_at(weft_slab_pool *p, int32_t block) {
-  return (char *)((int32_t *)p + weft__slab_head(p->capacity)) +
-         (size_t)block * (size_t)p->size;
-}
-
-/* The bytes a pool of this configuration occupies; 0 if out of range. */
-static inline size_t weft_slab_pool_bytes(weft_slab_config config) {
-  const int32_t most = 1 << 30;
-  if (config.size < 4 || config.size % 4 != 0 || config.size > most) return 0;
-  if (config.capacity < 1 || config.capacity > most / config.size) return 0;
-  return weft__slab_head(config.capacity) * 4 +
-         (size_t)config.capacity * (size_t)config.size;
-}
-
-/* The pool at \`at\`, or NULL: see weft_attach_error. */
-static inline weft_slab_pool *weft_slab_pool_attach(void *at) {
-  if (weft_attach_error(at, WEFT_KIND_slab_pool) != NULL) return NULL;
-  return (weft_slab_pool *)at;
-}
-
-/* Makes a region that nobody uses yet a pool whose blocks are all free; NULL
-   if the configuration, or the place, is out of range. */
-static inline weft_slab_pool *weft_slab_pool_init(void *at,
-                                                  weft_slab_config config) {
-  weft_slab_pool *p = (weft_slab_pool *)at;
-  size_t bytes = weft_slab_pool_bytes(config);
-  if (!weft__aligned(at) || bytes == 0) return NULL;
-  weft__zero(at, bytes);
-  p->capacity = config.capacity;
-  p->size = config.size;
-  p->seal = weft__seal(WEFT_KIND_slab_pool, p->capacity, p->size);
-  /* The last word's bits behind the last block: never worth a try. */
-  if (p->capacity % 32 != 0)
-    *weft__slab_map(p, p->capacity / 32) =
-        (int32_t)(UINT32_MAX << (p->capacity % 32));
-  weft__store(&p->magic, weft__magic(WEFT_KIND_slab_pool));
-  return p;
-}
-
-/* Blocks the pool has. */
-static inline int32_t weft_slab_pool_capacity(const weft_slab_pool *p) {
-  return p->capacity;
-}
-
-/* Bytes a block has. */
-static inline int32_t weft_slab_pool_block_size(const weft_slab_pool *p) {
-  return p->size;
-}
-
-/* Free blocks, without those in caches; counted one by one. */
-static inline int32_t weft_slab_pool_available(const weft_slab_pool *p) {
-  int32_t count = 0;
-  for (int32_t block = 0; block < p->capacity; block++)
-    if (weft__load(weft__slab_owner(p, block)) == 0) count++;
-  return count;
-}
-
-static inline bool weft__slab_is_allocated(int32_t owner) {
-  return owner != 0 && (owner & WEFT_SLAB_POOL_CACHED_BIT) == 0;
-}
-
-/* Makes a free block \`owner\`'s; false if it is not free. */
-static inline bool weft__slab_claim(weft_slab_pool *p, int32_t block,
-                                    int32_t owner) {
-  int32_t *at = weft__slab_owner(p, block);
-  return weft__hint(at) == 0 && weft__compare_exchange(at, 0, owner) == 0;
-}
-
-/* Says in the bitmap that a block is worth a try. */
-static inline void weft__slab_clear(weft_slab_pool *p, int32_t block) {
-  int32_t bit = (int32_t)(UINT32_C(1) << (block % 32));
-  weft__and(weft__slab_map(p, block / 32), ~bit);
-}
-
-/* Caches more blocks of a map, and sets their bits and \`bit\` in one step. */
-static inline void weft__slab_fill(weft_slab_pool *p, weft_slab_cache *cache,
-                                   int32_t map, uint32_t left, uint32_t bit) {
-  int32_t kept = weft_agent_id() | WEFT_SLAB_POOL_CACHED_BIT;
-  for (; left != 0 && cache->count < cache->limit; left &= left - 1) {
-    int32_t block = map * 32 + __builtin_ctz(left);
-    if (!weft__slab_claim(p, block, kept)) continue;
-    bit |= left & (0 - left);
-    cache->blocks[cache->count++] = block;
-  }
-  weft__or(weft__slab_map(p, map), (int32_t)bit);
-}
-
-/* A block, or NULL if none was found free. \`cache\` is this thread's own, or
-   NULL. Lock-free. */
-static inline void *weft_slab_pool_allocate(weft_slab_pool *p,
-                                            weft_slab_cache *cache) {
-  int32_t id = weft_agent_id();
-  int32_t kept = id | WEFT_SLAB_POOL_CACHED_BIT;
-  while (cache != NULL && cache->count > 0) {
-    int32_t block = cache->blocks[--cache->count];
-    if (weft__compare_exchange(weft__slab_owner(p, block), kept, id) == kept)
-      return weft__slab_at(p, block);
-    /* This agent was abandoned, and lives: the block is another's by now. */
-  }
-  int32_t maps = weft__slab_maps(p->capacity);
-  int32_t map = id % maps;
-  for (int32_t i = maps; i > 0; i--) {
-    int32_t taken = weft__hint(weft__slab_map(p, map)); /* the owner tells */
-    if (taken == -1) taken = weft__load(weft__slab_map(p, map));
-    for (uint32_t left = ~(uint32_t)taken; left != 0; left &= left - 1) {
-      uint32_t bit = left & (0 - left);
-      int32_t block = map * 32 + __builtin_ctz(left);
-      if (!weft__slab_claim(p, block, id)) continue;
-      if (cache != NULL && cache->limit > 0)
-        weft__slab_fill(p, cache, map, left & (left - 1), bit);
-      else
-        weft__or(weft__slab_map(p, map), (int32_t)bit);
-      return weft__slab_at(p, block);
-    }
-    map = map + 1 < maps ? map + 1 : 0;
-  }
-  return NULL;
-}
-
-/* Frees \`block\`, whoever allocated it; EINVAL if no block begins there, or it
-   is free already. \`cache\` is this thread's own, or NULL. Lock-free. */
-static inline int weft_slab_pool_free(weft_slab_pool *p, void *block,
-                                      weft_slab_cache *cache) {
-  uintptr_t first = (uintptr_t)weft__slab_at(p, 0);
-  uintptr_t offset = (uintptr_t)block - first;
-  uintptr_t number = offset / (uintptr_t)p->size;
-  if ((uintptr_t)block < first || offset % (uintptr_t)p->size != 0 ||
-      number >= (uintptr_t)p->capacity)
-    return EINVAL;
-  int32_t *at = weft__slab_owner(p, (int32_t)number);
-  bool keep = cache != NULL && cache->count < cache->limit;
-  int32_t next = keep ? weft_agent_id() | WEFT_SLAB_POOL_CACHED_BIT : 0;
-  int32_t owner = weft__hint(at); /* the exchange below checks it */
-  if (!weft__slab_is_allocated(owner)) owner = weft__load(at);
-  /* If it has another owner by the time of the exchange, somebody freed it. */
 /* ---- record_ring (primitives/record_ring.ts) -------------------------------- */
 
 #define WEFT_RECORD_RING_CLOSED_BIT 1
@@ -3625,6 +3283,546 @@ static inline int32_t weft_record_ring_abandon(weft_record_ring *r,
   return count;
 }
 
+/* ---- work_counter (primitives/work_counter.ts) ------------------------------ */
+
+#define WEFT_WORK_COUNTER_MAX (1 << 30)
+
+/* The states of \`finished\`. */
+#define WEFT_WORK_COUNTER_RUNNING 0
+#define WEFT_WORK_COUNTER_AWAITED 1
+#define WEFT_WORK_COUNTER_OVER 2
+
+/* How a counter hands out its work: \`chunk\` tasks at a time, 1 to 2^30; or, if
+   \`agents\` is above 0, guided for so many agents, up to 2^16. */
+typedef struct {
+  int32_t chunk;
+  int32_t agents;
+} weft_work_config;
+
+/* Tasks from \`start\` up to, but not with, \`end\`; all zero holds none. */
+typedef struct {
+  int32_t start;
+  int32_t end;
+} weft_work_range;
+
+typedef struct {
+  int32_t magic;
+  int32_t total;
+  int32_t chunk; /* below 0: guided, for -chunk agents */
+  int32_t seal;
+  int32_t _pad0[28];
+  int32_t next; /* chunks handed out (guided: tasks) */
+  int32_t _pad1[31];
+  int32_t done;     /* tasks done */
+  int32_t target;   /* tasks to be done: total, or less once cancelled */
+  int32_t finished; /* 0 running, 1 and somebody sleeps here, 2 over */
+} weft_work_counter;
+WEFT_WORD(work_counter, magic, 0);
+WEFT_WORD(work_counter, total, 1);
+WEFT_WORD(work_counter, chunk, 2);
+WEFT_WORD(work_counter, seal, 3);
+WEFT_WORD(work_counter, next, 32);
+WEFT_WORD(work_counter, done, 64);
+WEFT_WORD(work_counter, target, 65);
+WEFT_WORD(work_counter, finished, 66);
+WEFT_LENGTH(work_counter, 67);
+
+/* The bytes a counter occupies. */
+static inline size_t weft_work_counter_bytes(void) {
+  return sizeof(weft_work_counter);
+}
+
+/* The counter at \`at\`, or NULL: see weft_attach_error. */
+static inline weft_work_counter *weft_work_counter_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_work_counter) != NULL) return NULL;
+  return (weft_work_counter *)at;
+}
+
+/* Makes a region that nobody uses yet a counter of \`total\` tasks, 0 to 2^30;
+   NULL if that, the configuration, or the place, is out of range. */
+static inline weft_work_counter *weft_work_counter_init(
+    void *at, int32_t total, weft_work_config config) {
+  weft_work_counter *c = (weft_work_counter *)at;
+  if (!weft__aligned(at)) return NULL;
+  if (total < 0 || total > WEFT_WORK_COUNTER_MAX) return NULL;
+  if (config.agents < 0 || config.agents > 1 << 16) return NULL;
+  if (config.agents == 0 &&
+      (config.chunk < 1 || config.chunk > WEFT_WORK_COUNTER_MAX))
+    return NULL;
+  weft__zero(at, sizeof *c);
+  c->total = total;
+  c->chunk = config.agents > 0 ? -config.agents : config.chunk;
+  c->seal = weft__seal(WEFT_KIND_work_counter, c->total, c->chunk);
+  c->target = total;
+  c->finished =
+      total == 0 ? WEFT_WORK_COUNTER_OVER : WEFT_WORK_COUNTER_RUNNING;
+  weft__store(&c->magic, weft__magic(WEFT_KIND_work_counter));
+  return c;
+}
+
+/* What \`next\` is when nothing is left. */
+static inline int32_t weft__work_counter_end(const weft_work_counter *c) {
+  if (c->chunk < 0) return c->total;
+  return c->total / c->chunk + (c->total % c->chunk != 0 ? 1 : 0);
+}
+
+/* Tasks handed out when \`next\` is this. */
+static inline int32_t weft__work_counter_handed_out(const weft_work_counter *c,
+                                                    int32_t next) {
+  uint64_t step = c->chunk > 0 ? (uint64_t)c->chunk : 1;
+  uint64_t tasks = (uint64_t)(uint32_t)next * step;
+  return tasks < (uint64_t)c->total ? (int32_t)tasks : c->total;
+}
+
+/* Tasks not handed out yet. */
+static inline int32_t weft_work_counter_remaining(const weft_work_counter *c) {
+  return c->total - weft__work_counter_handed_out(c, weft__load(&c->next));
+}
+
+/* Tasks that are done. */
+static inline int32_t weft_work_counter_completed(const weft_work_counter *c) {
+  return weft__load(&c->done);
+}
+
+/* Whether cancel came before the last task was handed out. */
+static inline bool weft_work_counter_cancelled(const weft_work_counter *c) {
+  return weft__load(&c->target) < c->total;
+}
+
+static inline void weft__work_counter_take_guided(weft_work_counter *c,
+                                                  weft_work_range *range) {
+  int32_t agents = -c->chunk;
+  int32_t next = weft__hint(&c->next); /* the exchange below checks it */
+  while (next < c->total) {
+    int32_t start = next;
+    int32_t share = (c->total - start) / (2 * agents);
+    int32_t end = start + (share > 1 ? share : 1);
+    next = weft__compare_exchange(&c->next, start, end);
+    if (next != start) continue;
+    range->start = start;
+    range->end = end;
+    return;
+  }
+}
+
+static inline void weft__work_counter_take(weft_work_counter *c,
+                                           weft_work_range *range) {
+  if (c->chunk < 0) {
+    weft__work_counter_take_guided(c, range);
+    return;
+  }
+  uint32_t chunks = (uint32_t)weft__work_counter_end(c);
+  /* What we passed the end by, we see: no agent passes it twice. */
+  if ((uint32_t)weft__hint(&c->next) >= chunks) return;
+  uint32_t taken = (uint32_t)weft__add(&c->next, 1);
+  if (taken >= chunks) return;
+  range->start = (int32_t)taken * c->chunk;
+  int32_t left = c->total - range->start;
+  range->end = range->start + (c->chunk < left ? c->chunk : left);
+}
+
+/* The next task of the agent that keeps \`range\`, or -1 when there is none. */
+static inline int32_t weft_work_counter_next(weft_work_counter *c,
+                                             weft_work_range *range) {
+  if (range->start == range->end) weft__work_counter_take(c, range);
+  return range->start == range->end ? -1 : range->start++;
+}
+
+/* How many tasks are next, now in *range; 0 when there are none. */
+static inline int32_t weft_work_counter_next_range(weft_work_counter *c,
+                                                   weft_work_range *range) {
+  range->start = range->end = 0;
+  weft__work_counter_take(c, range);
+  return range->end - range->start;
+}
+
+static inline void weft__work_counter_finish(weft_work_counter *c) {
+  int32_t was = weft__exchange(&c->finished, WEFT_WORK_COUNTER_OVER);
+  if (was == WEFT_WORK_COUNTER_AWAITED) weft__notify(&c->finished, WEFT__ALL);
+}
+
+/* Counts n tasks as done, and wakes who waits if they were the last; EINVAL if
+   more tasks would be done than there are. */
+static inline int weft_work_counter_done(weft_work_counter *c, int32_t n) {
+  if (n < 0 || n > WEFT_WORK_COUNTER_MAX) return EINVAL;
+  int32_t done = weft__hint(&c->done); /* the exchange below checks it */
+  for (;;) {
+    /* done only grows and target only falls: old ones refuse too little. */
+    if (n > weft__hint(&c->target) - done) return EINVAL;
+    int32_t seen = weft__compare_exchange(&c->done, done, done + n);
+    if (seen == done) break;
+    done = seen;
+  }
+  /* (T) Pairs with (C): we see the lower target, or cancel sees our tasks. */
+  if (done + n >= weft__load(&c->target)) weft__work_counter_finish(c);
+  return 0;
+}
+
+/* Blocks until all tasks are done (after cancel: all that were handed out), up
+   to \`timeout\` ns; ETIMEDOUT if that time passed. */
+static inline int weft_work_counter_wait(weft_work_counter *c,
+                                         int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0;; i--) {
+    if (weft__load(&c->finished) == WEFT_WORK_COUNTER_OVER) return 0;
+    if (i == 0) break;
+    weft__relax();
+  }
+  int64_t deadline = weft__deadline(timeout);
+  for (;;) {
+    /* Who did the last task may have been terminated before it said so. */
+    if (weft__load(&c->done) >= weft__load(&c->target))
+      weft__work_counter_finish(c);
+    int32_t was =
+        weft__compare_exchange(&c->finished, WEFT_WORK_COUNTER_RUNNING,
+                               WEFT_WORK_COUNTER_AWAITED);
+    if (was == WEFT_WORK_COUNTER_OVER) return 0;
+    int outcome = weft__sleep(&c->finished, WEFT_WORK_COUNTER_AWAITED,
+                              deadline, WEFT__LOOK);
+    if (outcome == WEFT__TIMED_OUT)
+      return weft__load(&c->finished) == WEFT_WORK_COUNTER_OVER ? 0
+                                                                : ETIMEDOUT;
+  }
+}
+
+/* Hands out no more tasks; wait ends when those handed out are done. */
+static inline void weft_work_counter_cancel(weft_work_counter *c) {
+  int32_t end = weft__work_counter_end(c);
+  int32_t was = weft__exchange(&c->next, end);
+  if ((uint32_t)was >= (uint32_t)end) return;
+  int32_t target = weft__work_counter_handed_out(c, was);
+  weft__store(&c->target, target); /* (C) then look at what is done */
+  if (weft__load(&c->done) >= target) weft__work_counter_finish(c);
+}
+
+/* ---- work_deque (primitives/work_deque.ts) ---------------------------------- */
+
+/* The most items a deque can hold. */
+#define WEFT_WORK_DEQUE_MAX_CAPACITY (1 << 28)
+
+typedef struct {
+  int32_t magic;
+  int32_t capacity;
+  int32_t seal;
+  int32_t _pad0[29];
+  int32_t bottom; /* where the owner pushes next */
+  int32_t _pad1[31];
+  int32_t top; /* what is stolen next */
+  int32_t _pad2[31]; /* the items follow */
+} weft_work_deque;
+WEFT_WORD(work_deque, magic, 0);
+WEFT_WORD(work_deque, capacity, 1);
+WEFT_WORD(work_deque, seal, 2);
+WEFT_WORD(work_deque, bottom, 32);
+WEFT_WORD(work_deque, top, 64);
+WEFT_LENGTH(work_deque, 96);
+
+/* The capacity rounded up to a power of two, or 0 if it is out of range. */
+static inline int32_t weft__deque_rounded(int32_t capacity) {
+  int32_t rounded = 1;
+  if (capacity < 1 || capacity > WEFT_WORK_DEQUE_MAX_CAPACITY) return 0;
+  while (rounded < capacity) rounded *= 2;
+  return rounded;
+}
+
+/* The bytes a deque of 1 to 2^28 items occupies; 0 if out of range. */
+static inline size_t weft_work_deque_bytes(int32_t capacity) {
+  size_t rounded = (size_t)weft__deque_rounded(capacity);
+  return rounded == 0 ? 0 : sizeof(weft_work_deque) + rounded * 4;
+}
+
+/* The deque at \`at\`, or NULL: see weft_attach_error. */
+static inline weft_work_deque *weft_work_deque_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_work_deque) != NULL) return NULL;
+  return (weft_work_deque *)at;
+}
+
+/* Makes a region that nobody uses yet an empty deque; NULL if the capacity, or
+   the place, is out of range. */
+static inline weft_work_deque *weft_work_deque_init(void *at,
+                                                    int32_t capacity) {
+  weft_work_deque *d = (weft_work_deque *)at;
+  size_t bytes = weft_work_deque_bytes(capacity);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  d->capacity = weft__deque_rounded(capacity);
+  d->seal = weft__seal(WEFT_KIND_work_deque, d->capacity, 0);
+  weft__store(&d->magic, weft__magic(WEFT_KIND_work_deque));
+  return d;
+}
+
+/* Items the deque holds at most. */
+static inline int32_t weft_work_deque_capacity(const weft_work_deque *d) {
+  return d->capacity;
+}
+
+/* Items in the deque; a moment later it may be another number. */
+static inline int32_t weft_work_deque_size(const weft_work_deque *d) {
+  int32_t top = weft__load(&d->top);
+  int32_t size = weft__minus(weft__load(&d->bottom), top);
+  if (size < 0) return 0;
+  return size < d->capacity ? size : d->capacity;
+}
+
+static inline int32_t *weft__deque_item(weft_work_deque *d, int32_t i) {
+  return (int32_t *)(d + 1) + (i & (d->capacity - 1));
+}
+
+/* Adds an item at the bottom; EBUSY if the deque is full. The owner's.
+   Wait-free. */
+static inline int weft_work_deque_push(weft_work_deque *d, int32_t item) {
+  int32_t bottom = weft__hint(&d->bottom); /* our own: nobody moves it */
+  if (weft__minus(bottom, weft__load(&d->top)) >= d->capacity) return EBUSY;
+  /* A thief late by a lap may read this place now, for nothing: its exchange
+     will fail. Were this a plain write, that would be a data race. */
+  weft__store(weft__deque_item(d, bottom), item);
+  weft__store(&d->bottom, weft__plus(bottom, 1)); /* (P) */
+  return 0;
+}
+
+/* Takes the item pushed last; EBUSY if there is none. The owner's.
+   Wait-free. */
+static inline int weft_work_deque_pop(weft_work_deque *d, int32_t *item) {
+  int result = 0;
+  int32_t bottom = weft__minus(weft__hint(&d->bottom), 1);
+  /* (B) Pairs with (T): a thief that comes later sees this item gone, or we
+     see that the thief moved top. */
+  weft__store(&d->bottom, bottom);
+  int32_t top = weft__load(&d->top);
+  int32_t left = weft__minus(bottom, top);
+  if (left < 0 || (left == 0 && weft__compare_exchange(
+                                    &d->top, top, weft__plus(top, 1)) != top))
+    result = EBUSY;
+  else
+    *item = weft__hint(weft__deque_item(d, bottom)); /* our own */
+  /* Empty: as top is by now. */
+  if (left <= 0) weft__store(&d->bottom, weft__plus(bottom, 1));
+  return result;
+}
+
+/* Takes the oldest item; EBUSY if there is none. Anybody's. Lock-free. */
+static inline int weft_work_deque_steal(weft_work_deque *d, int32_t *item) {
+  for (int32_t top = weft__load(&d->top);;) {
+    /* (T) Pairs with (B): top is read first, bottom second. */
+    int32_t left = weft__minus(weft__load(&d->bottom), top);
+    if (left <= 0) return EBUSY;
+    /* Published by (P). Read before the exchange: behind it, the owner may
+       push into this place. */
+    int32_t found = weft__load(weft__deque_item(d, top));
+    int32_t seen = weft__compare_exchange(&d->top, top, weft__plus(top, 1));
+    if (seen == top) {
+      *item = found;
+      return 0;
+    }
+    top = seen;
+  }
+}
+
+/* Makes this agent the owner, after the last one was terminated or handed the
+   deque over. An item that it was popping is lost. */
+static inline void weft_work_deque_adopt(weft_work_deque *d) {
+  int32_t top = weft__load(&d->top);
+  /* Stopped in the pop of an empty deque, or of the last item. */
+  if (weft__minus(weft__load(&d->bottom), top) < 0)
+    weft__store(&d->bottom, top);
+}
+
+/* ---- slab_pool (primitives/slab_pool.ts) ------------------------------------ */
+
+/* In an owner word: the block lies in that agent's cache. */
+#define WEFT_SLAB_POOL_CACHED_BIT (1 << 28)
+/* The most blocks in a cache: those of one word of the bitmap. */
+#define WEFT_SLAB_POOL_MAX_CACHE 32
+
+/* How a pool is made: \`capacity\` blocks of \`size\` bytes, a multiple of 4;
+   together at most 2^30 bytes. */
+typedef struct {
+  int32_t capacity;
+  int32_t size;
+} weft_slab_config;
+
+/* Free blocks that one thread keeps at hand: up to \`limit\`, which is at most
+   WEFT_SLAB_POOL_MAX_CACHE. All zero holds none and keeps none. */
+typedef struct {
+  int32_t limit;
+  int32_t count;
+  int32_t blocks[WEFT_SLAB_POOL_MAX_CACHE];
+} weft_slab_cache;
+
+typedef struct {
+  int32_t magic;
+  int32_t capacity;
+  int32_t size;
+  int32_t seal;
+  int32_t _pad0[28]; /* the bitmap, the owners and the blocks follow */
+} weft_slab_pool;
+WEFT_WORD(slab_pool, magic, 0);
+WEFT_WORD(slab_pool, capacity, 1);
+WEFT_WORD(slab_pool, size, 2);
+WEFT_WORD(slab_pool, seal, 3);
+WEFT_LENGTH(slab_pool, 32);
+
+/* The words of bits. */
+static inline int32_t weft__slab_maps(int32_t capacity) {
+  return (int32_t)(((uint32_t)capacity + 31) / 32);
+}
+
+/* The next multiple of 32. */
+static inline size_t weft__slab_rounded(int32_t words) {
+  return ((size_t)words + 31) / 32 * 32;
+}
+
+static inline size_t weft__slab_head(int32_t capacity) {
+  return sizeof(weft_slab_pool) / 4 +
+         weft__slab_rounded(weft__slab_maps(capacity)) +
+         weft__slab_rounded(capacity);
+}
+
+static inline int32_t *weft__slab_map(weft_slab_pool *p, int32_t map) {
+  return (int32_t *)(p + 1) + map;
+}
+
+static inline int32_t *weft__slab_owner(const weft_slab_pool *p,
+                                        int32_t block) {
+  return (int32_t *)(uintptr_t)(p + 1) +
+         weft__slab_rounded(weft__slab_maps(p->capacity)) + block;
+}
+
+static inline void *weft__slab_at(weft_slab_pool *p, int32_t block) {
+  return (char *)((int32_t *)p + weft__slab_head(p->capacity)) +
+         (size_t)block * (size_t)p->size;
+}
+
+/* The bytes a pool of this configuration occupies; 0 if out of range. */
+static inline size_t weft_slab_pool_bytes(weft_slab_config config) {
+  const int32_t most = 1 << 30;
+  if (config.size < 4 || config.size % 4 != 0 || config.size > most) return 0;
+  if (config.capacity < 1 || config.capacity > most / config.size) return 0;
+  return weft__slab_head(config.capacity) * 4 +
+         (size_t)config.capacity * (size_t)config.size;
+}
+
+/* The pool at \`at\`, or NULL: see weft_attach_error. */
+static inline weft_slab_pool *weft_slab_pool_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_slab_pool) != NULL) return NULL;
+  return (weft_slab_pool *)at;
+}
+
+/* Makes a region that nobody uses yet a pool whose blocks are all free; NULL
+   if the configuration, or the place, is out of range. */
+static inline weft_slab_pool *weft_slab_pool_init(void *at,
+                                                  weft_slab_config config) {
+  weft_slab_pool *p = (weft_slab_pool *)at;
+  size_t bytes = weft_slab_pool_bytes(config);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  p->capacity = config.capacity;
+  p->size = config.size;
+  p->seal = weft__seal(WEFT_KIND_slab_pool, p->capacity, p->size);
+  /* The last word's bits behind the last block: never worth a try. */
+  if (p->capacity % 32 != 0)
+    *weft__slab_map(p, p->capacity / 32) =
+        (int32_t)(UINT32_MAX << (p->capacity % 32));
+  weft__store(&p->magic, weft__magic(WEFT_KIND_slab_pool));
+  return p;
+}
+
+/* Blocks the pool has. */
+static inline int32_t weft_slab_pool_capacity(const weft_slab_pool *p) {
+  return p->capacity;
+}
+
+/* Bytes a block has. */
+static inline int32_t weft_slab_pool_block_size(const weft_slab_pool *p) {
+  return p->size;
+}
+
+/* Free blocks, without those in caches; counted one by one. */
+static inline int32_t weft_slab_pool_available(const weft_slab_pool *p) {
+  int32_t count = 0;
+  for (int32_t block = 0; block < p->capacity; block++)
+    if (weft__load(weft__slab_owner(p, block)) == 0) count++;
+  return count;
+}
+
+static inline bool weft__slab_is_allocated(int32_t owner) {
+  return owner != 0 && (owner & WEFT_SLAB_POOL_CACHED_BIT) == 0;
+}
+
+/* Makes a free block \`owner\`'s; false if it is not free. */
+static inline bool weft__slab_claim(weft_slab_pool *p, int32_t block,
+                                    int32_t owner) {
+  int32_t *at = weft__slab_owner(p, block);
+  return weft__hint(at) == 0 && weft__compare_exchange(at, 0, owner) == 0;
+}
+
+/* Says in the bitmap that a block is worth a try. */
+static inline void weft__slab_clear(weft_slab_pool *p, int32_t block) {
+  int32_t bit = (int32_t)(UINT32_C(1) << (block % 32));
+  weft__and(weft__slab_map(p, block / 32), ~bit);
+}
+
+/* Caches more blocks of a map, and sets their bits and \`bit\` in one step. */
+static inline void weft__slab_fill(weft_slab_pool *p, weft_slab_cache *cache,
+                                   int32_t map, uint32_t left, uint32_t bit) {
+  int32_t kept = weft_agent_id() | WEFT_SLAB_POOL_CACHED_BIT;
+  for (; left != 0 && cache->count < cache->limit; left &= left - 1) {
+    int32_t block = map * 32 + __builtin_ctz(left);
+    if (!weft__slab_claim(p, block, kept)) continue;
+    bit |= left & (0 - left);
+    cache->blocks[cache->count++] = block;
+  }
+  weft__or(weft__slab_map(p, map), (int32_t)bit);
+}
+
+/* A block, or NULL if none was found free. \`cache\` is this thread's own, or
+   NULL. Lock-free. */
+static inline void *weft_slab_pool_allocate(weft_slab_pool *p,
+                                            weft_slab_cache *cache) {
+  int32_t id = weft_agent_id();
+  int32_t kept = id | WEFT_SLAB_POOL_CACHED_BIT;
+  while (cache != NULL && cache->count > 0) {
+    int32_t block = cache->blocks[--cache->count];
+    if (weft__compare_exchange(weft__slab_owner(p, block), kept, id) == kept)
+      return weft__slab_at(p, block);
+    /* This agent was abandoned, and lives: the block is another's by now. */
+  }
+  int32_t maps = weft__slab_maps(p->capacity);
+  int32_t map = id % maps;
+  for (int32_t i = maps; i > 0; i--) {
+    int32_t taken = weft__hint(weft__slab_map(p, map)); /* the owner tells */
+    if (taken == -1) taken = weft__load(weft__slab_map(p, map));
+    for (uint32_t left = ~(uint32_t)taken; left != 0; left &= left - 1) {
+      uint32_t bit = left & (0 - left);
+      int32_t block = map * 32 + __builtin_ctz(left);
+      if (!weft__slab_claim(p, block, id)) continue;
+      if (cache != NULL && cache->limit > 0)
+        weft__slab_fill(p, cache, map, left & (left - 1), bit);
+      else
+        weft__or(weft__slab_map(p, map), (int32_t)bit);
+      return weft__slab_at(p, block);
+    }
+    map = map + 1 < maps ? map + 1 : 0;
+  }
+  return NULL;
+}
+
+/* Frees \`block\`, whoever allocated it; EINVAL if no block begins there, or it
+   is free already. \`cache\` is this thread's own, or NULL. Lock-free. */
+static inline int weft_slab_pool_free(weft_slab_pool *p, void *block,
+                                      weft_slab_cache *cache) {
+  uintptr_t first = (uintptr_t)weft__slab_at(p, 0);
+  uintptr_t offset = (uintptr_t)block - first;
+  uintptr_t number = offset / (uintptr_t)p->size;
+  if ((uintptr_t)block < first || offset % (uintptr_t)p->size != 0 ||
+      number >= (uintptr_t)p->capacity)
+    return EINVAL;
+  int32_t *at = weft__slab_owner(p, (int32_t)number);
+  bool keep = cache != NULL && cache->count < cache->limit;
+  int32_t next = keep ? weft_agent_id() | WEFT_SLAB_POOL_CACHED_BIT : 0;
+  int32_t owner = weft__hint(at); /* the exchange below checks it */
+  if (!weft__slab_is_allocated(owner)) owner = weft__load(at);
+  /* If it has another owner by the time of the exchange, somebody freed it. */
   if (!weft__slab_is_allocated(owner) ||
       weft__compare_exchange(at, owner, next) != owner)
     return EINVAL;
@@ -3795,6 +3993,3 @@ static inline int64_t weft_counter_sum(const weft_counter *c) {
 
 #endif /* WEFT_H */
 `;
-    /* Who did the last task may have been terminated before it said so. */
-    if (weft__load(&c->done) >= weft__load(&c->target))
-      weft__work_counter_finish(c);
