@@ -9,6 +9,7 @@ import type { World } from "./core.ts";
 import { explore } from "./drive.ts";
 import { Fault, scheduleText } from "./kinds.ts";
 import * as k from "./kinds.ts";
+import { realNow } from "./native.ts";
 import { type Picture, pictureOf, programText, tableOf } from "./print.ts";
 import { rehearse } from "./rehearse.ts";
 import type { Engine, Steps } from "./replay.ts";
@@ -122,8 +123,11 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
   const { world } = engine;
   const options = searchOptions(engine, o, false);
   const runs = o.runs ?? 300;
+  const end = realNow() + options.time;
   let total = { ...before, complete: false };
-  for (let i = 0; i < runs; i++) {
+  let ran = 0;
+  for (let i = 0; i < runs && realNow() < end; i++) {
+    ran++;
     if (options.races) {
       world.clocks ??= new Clocks(
         world.agents,
@@ -145,7 +149,7 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
   }
   return resultOf(
     total,
-    `sampled: ${runs} executions, after ${total.states} states of more`,
+    `sampled: ${ran} executions, after ${total.states} states of more`,
   );
 }
 

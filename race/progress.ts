@@ -147,6 +147,8 @@ export function judgeQuiet(engine: Engine, rescue: boolean): void {
         `the model says it can complete: ${judge.explain(frontier)}`,
     );
   }
+  // A timer set once, by a call that is over, has yet to do its work.
+  if (world.agents.some((agent) => isDone(agent) && setsOff(agent))) return;
   const timed = stuck.filter((agent) => mayFire(agent));
   const text = stuck.map((agent) => waitText(world, agent)).join("; ");
   if (timed.length > 0) {
@@ -166,6 +168,9 @@ export function judgeQuiet(engine: Engine, rescue: boolean): void {
 
 const mayFire = (agent: Agent): boolean =>
   timerOf(agent) >= 0 && agent.idleFires < IDLE_FIRES;
+
+const setsOff = ({ timers, idleFires }: Agent): boolean =>
+  idleFires < IDLE_FIRES && timers.some(({ every }) => every < 0);
 
 /** Whether the word an agent sleeps on is no longer what it went to sleep on. */
 function sleepsOnOther({ status, target, index, a }: Agent): boolean {

@@ -220,6 +220,13 @@ export class Engine implements Host {
     return waitAsync(this, target, index, value, timeout);
   }
 
+  /** What the agent on the stack does needs an event loop. */
+  needAsync(): void {
+    if (this.scenario.async || this.handles.making) return;
+    this.#promised = true;
+    throw this.suspend();
+  }
+
   /** Sets a timer of the agent on the stack. */
   setTimer(fn: () => void, delay: number, repeat: boolean): Any {
     return setTimer(this, fn, delay, repeat);

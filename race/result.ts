@@ -22,7 +22,7 @@ export interface Options {
   readonly runs?: number | undefined;
   /** Where the samples begin. */
   readonly seed?: number | undefined;
-  /** Milliseconds to search exhaustively, at most; 20,000 unless given. */
+  /** Milliseconds to search, and then to sample, at most; 20,000. */
   readonly time?: number | undefined;
   /** `false`: data races are not looked for. */
   readonly races?: boolean | undefined;

@@ -20,6 +20,7 @@ export function waitAsync(
   value: Any,
   timeout: number,
 ): Any {
+  engine.needAsync();
   const result = engine.operate(
     k.WAIT_ASYNC,
     target,
@@ -42,6 +43,7 @@ export function setTimer(
   delay: number,
   repeat: boolean,
 ): Any {
+  engine.needAsync();
   const every = repeat ? delay : -1;
   const id: number = engine.local(k.SET_TIMER, delay, (agent) => {
     const due = engine.world.now + delay;

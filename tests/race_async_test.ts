@@ -105,6 +105,29 @@ test("finds out that operations return promises", async () => {
   holds(await race.check(program, [["go"]], [["go"]]));
 });
 
+test("finds out that operations leave something to an event loop", async () => {
+  const program = race.spec({
+    memory,
+    agent: words,
+    ops: {
+      later: {
+        run: (w) => {
+          setTimeout(() => {
+            Atomics.store(w, 0, 1);
+            Atomics.notify(w, 0);
+          }, 5);
+        },
+      },
+      wait: {
+        run: (w) => {
+          while (Atomics.load(w, 0) === 0) Atomics.wait(w, 0, 0);
+        },
+      },
+    },
+  });
+  holds(await race.check(program, [["later"]], [["wait"]]));
+});
+
 test("runs agents of both kinds side by side", async () => {
   const result = await race.agents(
     { memory },

@@ -2,6 +2,7 @@
 // that were made once.
 import * as assert from "uvu/assert";
 import { parseSchedule, scheduleText, Unsupported } from "../race/kinds.ts";
+import { Memory } from "../race/memory.ts";
 import { race, RaceError } from "../race/mod.ts";
 import type { Result } from "../race/mod.ts";
 import { suite } from "./harness.ts";
@@ -521,6 +522,25 @@ test("still reports a plain write of a hint", () => {
     },
   });
   fails(race.check(program, [["write"]], [["read"]]), "data-race");
+});
+
+// ---- states -----------------------------------------------------------------------------
+
+test("hashes a word that is back at its first value as one never written", () => {
+  const memory = new Memory();
+  const region = memory.add(new SharedArrayBuffer(8));
+  const [before, after]: [number, number][] = [[0, 0], [0, 0]];
+  memory.hash(before!);
+  memory.touch(region, 4, 4);
+  region.words[1] = 5;
+  memory.hash(after!);
+  assert.not.equal(after, before);
+  region.words[1] = 0;
+  memory.hash(after!);
+  assert.equal(after, before);
+  assert.is(memory.strayWrite(), -1);
+  region.words[0] = 1;
+  assert.is(memory.strayWrite(), 0);
 });
 
 // ---- schedules ------------------------------------------------------------------------
