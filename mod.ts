@@ -15,6 +15,7 @@ export {
 export type { AsyncOptions } from "./primitives/_wait.ts";
 export { agentId, setAgentId } from "./primitives/agent.ts";
 export { Mutex, MutexGuard } from "./primitives/mutex.ts";
+export { RwLock, RwReadGuard, RwWriteGuard } from "./primitives/rw_lock.ts";
 export { Condition } from "./primitives/condition.ts";
 export { type Elements } from "./primitives/_elements.ts";
 export { ClosedError, Queue, type QueueConfig } from "./primitives/_queue.ts";

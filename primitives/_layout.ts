@@ -9,6 +9,7 @@
  */
 export const LAYOUT = {
   mutex: { state: 0, starving: 1, length: 2 },
+  rw_lock: { state: 0, gate: 1, writer: 2, writer_starving: 3, length: 4 },
   condition: { turn: 0, even: 1, odd: 2, length: 3 },
   semaphore: {
     magic: 0,

@@ -16,6 +16,7 @@ import {
   Mutex,
   Once,
   RecordRing,
+  RwLock,
   type Region,
   Semaphore,
   SlabPool,
@@ -52,6 +53,15 @@ export const KINDS: Kind[] = [{
   from: (handle) => Mutex.from(handle),
   use: (view) => (view as Mutex).lock(),
   used: (view) => (view as Mutex).owner !== 0,
+}, {
+  stem: "rw_lock",
+  configured: false,
+  byteLength: RwLock.byteLength(),
+  init: (memory, at) => RwLock.init(memory, at),
+  attach: (memory, at) => new RwLock(memory, at),
+  from: (handle) => RwLock.from(handle),
+  use: (view) => (view as RwLock).read(),
+  used: (view) => (view as RwLock).readers === 1,
 }, {
   stem: "condition",
   configured: false,
