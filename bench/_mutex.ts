@@ -10,6 +10,8 @@ export interface Contended {
   /** Rounds of {@linkcode work} inside and outside of the section. */
   inside: number;
   outside: number;
+  /** After so many sections of this thread the lap is over for all. */
+  n: number;
 }
 
 let sink = 1;
@@ -39,7 +41,7 @@ class Plain {
 }
 
 export function contendedWeft(
-  { lock, count, inside, outside }: Contended,
+  { lock, count, inside, outside, n }: Contended,
 ): Run {
   const mutex = Mutex.from(lock);
   return ({ words }): Did => {
@@ -49,7 +51,7 @@ export function contendedWeft(
       count[0]!++;
       if (inside > 0) work(inside);
       guard.unlock();
-      ops++;
+      if (++ops === n) Atomics.store(words, OVER, 1);
       if (outside > 0) work(outside);
     }
     return { ops };
@@ -57,7 +59,7 @@ export function contendedWeft(
 }
 
 export function contendedPlain(
-  { lock, count, inside, outside }: Contended,
+  { lock, count, inside, outside, n }: Contended,
 ): Run {
   const plain = new Plain(new Int32Array(lock.buffer as SharedArrayBuffer));
   return ({ words }): Did => {
@@ -67,7 +69,7 @@ export function contendedPlain(
       count[0]!++;
       if (inside > 0) work(inside);
       plain.unlock();
-      ops++;
+      if (++ops === n) Atomics.store(words, OVER, 1);
       if (outside > 0) work(outside);
     }
     return { ops };

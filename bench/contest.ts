@@ -24,6 +24,8 @@ export interface Contestant {
   readonly name: string;
   /** One turn. */
   turn(): Promise<Measured>;
+  /** Its turns find the quiet moments by themselves. */
+  readonly looksForQuiet?: boolean;
   /** Ends its threads. */
   stop?(): void;
 }
@@ -46,7 +48,7 @@ const PATIENCE = 1000 * Number(process.env.BENCH_PATIENCE ?? 40);
 /** Lets contestants take `turns` turns each, after one that does not count. */
 export async function contest<Name extends string>(
   contestants: readonly (Contestant & { readonly name: Name })[],
-  turns = 9,
+  turns = 5,
 ): Promise<Record<Name, Summary>> {
   const all = contestants.map(() => [] as { noise: number; it: Measured }[]);
   const quiet = (k: number) => all[k]!.filter(({ noise }) => noise <= 1);
@@ -58,7 +60,9 @@ export async function contest<Name extends string>(
     if (round >= turns && performance.now() - begin > PATIENCE) break;
     // All take their turn, or the others' turns would lie at other times.
     for (const [k, contestant] of contestants.entries()) {
-      const before = await calm(begin + PATIENCE);
+      const before = contestant.looksForQuiet
+        ? busy()
+        : await calm(begin + PATIENCE);
       const it = await contestant.turn();
       const noise = it.disturbed === undefined
         ? foreign(before, busy()) / FOREIGN
@@ -72,10 +76,7 @@ export async function contest<Name extends string>(
     const kept = quiet(k).length >= 3
       ? quiet(k)
       : all[k]!.sort((a, b) => a.noise - b.noise).slice(0, 3);
-    const medians: Measured = {};
-    for (const key of Object.keys(kept[0]!.it)) {
-      medians[key] = median(kept.map(({ it }) => it[key]!));
-    }
+    const medians = middle(kept.map(({ it }) => it));
     const calm = quiet(k).length;
     return [name, { medians, turns: kept.length, quiet: calm }] as const;
   });
@@ -174,9 +175,11 @@ interface Report {
 }
 
 /**
- * A contestant whose threads run roles of `module`. A turn ends when all are
- * done, or lasts `ms`. Its `ns` is the time of the whole turn divided by the
- * operations of those roles that do any; `least` and `most` are by thread.
+ * A contestant whose threads run roles of `module`. A turn is many short laps,
+ * all beginning together, as a lap of a millisecond is undisturbed now and then
+ * even on a busy machine; or it is one lap of `ms`. The `ns` of a lap is its
+ * time, divided by the operations of those roles that do any; `share` compares
+ * the busiest with the idlest of them.
  */
 export async function threads<Name extends string>(
   name: Name,
@@ -184,60 +187,82 @@ export async function threads<Name extends string>(
   roles: readonly Role[],
   { ms, check }: {
     ms?: number;
-    /** Throws if a turn went wrong. */
+    /** Throws if the laps of a turn went wrong. */
     check?: (did: readonly Did[]) => void;
   } = {},
 ): Promise<Contestant & { readonly name: Name }> {
+  const count = roles.length;
   const words = new Int32Array(new SharedArrayBuffer(256));
   const url = new URL("./_thread.ts", import.meta.url);
   const started: Thread[] = [];
-  for (const role of roles) {
-    const { make, data, ports } = role;
-    const thread = await spawn(url, {
-      module: module.href,
-      role: { make, data },
-      words,
-      count: roles.length,
-    }, ports);
-    started.push(thread);
+  for (const [index, { make, data, ports }] of roles.entries()) {
+    const role = { make, data };
+    const order = { module: module.href, role, words, index, count };
+    started.push(await spawn(url, order, ports));
   }
   for (const thread of started) await thread.next();
+  const laps = ms === undefined && count > 1 ? LAPS : 1;
   const turn = async () => {
-    Atomics.store(words, OVER, 0);
     Atomics.store(words, ARRIVED, 0);
-    for (const thread of started) thread.post("go");
+    for (const thread of started) thread.post(laps);
     if (ms !== undefined) {
       setTimeout(() => Atomics.store(words, OVER, 1), ms);
     }
-    const reports: Report[] = [];
-    for (const thread of started) reports.push(await thread.next<Report>());
-    const did = reports.map((report) => report.did);
-    check?.(did);
-    const wall = Math.max(...reports.map(({ end }) => end)) -
-      Math.min(...reports.map(({ begin }) => begin));
-    // A thread that is alone, and never sleeps, is not slowed by others then.
-    const time = reports.length === 1 ? reports[0]!.cpu ?? wall : wall;
-    const ops = did.map((one) => one.ops).filter((n) => n > 0);
-    const measured: Measured = {
-      ns: time * 1e6 / ops.reduce((a, b) => a + b, 0),
-      share: Math.max(...ops) / Math.min(...ops),
-    };
-    // With more threads than cores they wait for each other, too.
-    if (reports.length <= cpus().length && reports[0]!.delay !== undefined) {
-      const delay = reports.reduce((sum, { delay }) => sum + delay!, 0);
-      measured.disturbed = reports.length === 1 ? 0 : delay / wall;
-    }
-    for (const key of Object.keys(did[0]!)) {
-      if (key !== "ops") {
-        measured[key] = Math.max(...did.map((one) => one[key] ?? 0));
-      }
-    }
-    return measured;
+    const all: Report[][] = [];
+    for (const thread of started) all.push(await thread.next<Report[]>());
+    check?.(all.flat().map(({ did }) => did));
+    const measured = Array.from(
+      { length: laps },
+      (_, lap) => measure(all.map((reports) => reports[lap]!)),
+    );
+    const noise = (lap: Measured) => lap.disturbed ?? 0;
+    const least = Math.min(...measured.map(noise));
+    const limit = Math.max(least, DISTURBED);
+    return middle(measured.filter((lap) => noise(lap) <= limit));
   };
   const stop = () => {
-    for (const thread of started) thread.post("stop");
+    for (const thread of started) thread.post(0);
   };
-  return { name, turn, stop };
+  return { name, turn, stop, looksForQuiet: laps > 1 || count === 1 };
+}
+
+/** Laps in a turn. */
+const LAPS = 60;
+
+/** What the threads of one lap did, together. */
+function measure(reports: readonly Report[]): Measured {
+  const did = reports.map((report) => report.did);
+  const begins = reports.map(({ begin }) => begin);
+  const ends = reports.map(({ end }) => end);
+  const wall = Math.max(...ends) - Math.min(...begins);
+  // A thread that is alone, and never sleeps, is not slowed by others then.
+  const time = reports.length === 1 ? reports[0]!.cpu ?? wall : wall;
+  const ops = did.map((one) => one.ops).filter((n) => n > 0);
+  const measured: Measured = {
+    ns: time * 1e6 / ops.reduce((a, b) => a + b, 0),
+    share: Math.max(...ops) / Math.min(...ops),
+  };
+  // With more threads than cores they wait for each other, too.
+  if (reports.length <= cpus().length && reports[0]!.delay !== undefined) {
+    const delay = reports.reduce((sum, { delay }) => sum + delay!, 0);
+    const late = Math.max(...begins) - Math.min(...begins);
+    measured.disturbed = reports.length === 1 ? 0 : (delay + late) / wall;
+  }
+  for (const key of Object.keys(did[0]!)) {
+    if (key !== "ops") {
+      measured[key] = Math.max(...did.map((one) => one[key] ?? 0));
+    }
+  }
+  return measured;
+}
+
+/** The medians of all that was measured. */
+function middle(measured: readonly Measured[]): Measured {
+  const result: Measured = {};
+  for (const key of Object.keys(measured[0]!)) {
+    result[key] = median(measured.map((one) => one[key]!));
+  }
+  return result;
 }
 
 /** The other side of {@linkcode threads}: what `_thread.ts` does. */
@@ -246,32 +271,47 @@ export async function serve(): Promise<void> {
     module: string;
     role: Role;
     words: Int32Array<SharedArrayBuffer>;
+    index: number;
     count: number;
   }
   const { data, post, next } = await hello<Order>();
-  const { words, count, role } = data;
+  const { words, index, count, role } = data;
   const made = await import(data.module);
   const run: Run = await made[role.make](role.data);
   post("ready");
-  while (await next() === "go") {
-    // All begin at once: the last to arrive wakes the others.
-    if (Atomics.add(words, ARRIVED, 1) + 1 === count) {
-      Atomics.notify(words, ARRIVED);
+  for (let laps; (laps = await next<number>()) > 0;) {
+    const reports: Report[] = [];
+    for (let lap = 1; lap <= laps; lap++) {
+      const before = scheduled();
+      if (index === 0) Atomics.store(words, OVER, 0);
+      arrive(words, lap * count);
+      const begin = now();
+      const running = run({ words });
+      const did = running instanceof Promise ? await running : running;
+      const end = now();
+      const after = scheduled();
+      const [cpu, delay] = [0, 1].map((k) =>
+        before === undefined ? undefined : after![k]! - before[k]!
+      );
+      reports.push({ begin, end, cpu, delay, did });
     }
-    for (let n; (n = Atomics.load(words, ARRIVED)) < count;) {
-      Atomics.wait(words, ARRIVED, n, 1000);
-    }
-    const before = scheduled();
-    const begin = now();
-    const did = await run({ words });
-    const end = now();
-    const after = scheduled();
-    const [cpu, delay] = [0, 1].map((k) =>
-      before === undefined ? undefined : after![k]! - before[k]!
-    );
-    post({ begin, end, cpu, delay, did });
+    post(reports);
   }
   close();
+}
+
+/** Waits for the other threads, as awake as is seemly. */
+function arrive(words: Int32Array<SharedArrayBuffer>, all: number) {
+  if (Atomics.add(words, ARRIVED, 1) + 1 === all) {
+    Atomics.notify(words, ARRIVED);
+    return;
+  }
+  for (let looks = 0; looks < 2000; looks++) {
+    if (Atomics.load(words, ARRIVED) >= all) return;
+  }
+  for (let n; (n = Atomics.load(words, ARRIVED)) < all;) {
+    Atomics.wait(words, ARRIVED, n, 1000);
+  }
 }
 
 /** ms that this thread ran, and that it waited to; Linux alone tells. */

@@ -1,6 +1,7 @@
 // Does the Mutex cost little more than its two atomics when nobody else wants
 // it, pass more sections than a lock that notifies at every unlock when others
 // do, and let nobody wait for long? Floor: two bare compareExchange.
+import { cpus } from "node:os";
 import { Mutex } from "../mod.ts";
 import type { Contended } from "./_mutex.ts";
 import {
@@ -63,28 +64,37 @@ async function alone(): Promise<Row[]> {
   return rows;
 }
 
-/** A contestant whose `count` threads share one lock, for 200 ms a turn. */
+/** A contestant whose `count` threads share one lock. */
 async function sharing<Name extends string>(
   name: Name,
   make: string,
   count: number,
-  inside: number,
-  outside: number,
-  ms = 200,
+  { inside, outside, n = Infinity, ms }: {
+    inside: number;
+    outside: number;
+    /** Sections of one thread in a lap; or else a turn is one lap of `ms`. */
+    n?: number;
+    ms?: number;
+  },
 ): Promise<Contestant & { readonly name: Name }> {
-  const data: Contended = {
-    lock: Mutex.create().handle,
-    count: new Int32Array(new SharedArrayBuffer(4)),
-    inside,
-    outside,
-  };
-  const roles = Array.from({ length: count }, () => ({ make, data }));
+  const lock = Mutex.create().handle;
+  const counter = new Int32Array(new SharedArrayBuffer(4));
+  const roles = Array.from({ length: count }, (_, k) => {
+    const data: Contended = {
+      lock,
+      count: counter,
+      inside,
+      outside,
+      n: k === 0 ? n : Infinity,
+    };
+    return { make, data };
+  });
   return await threads(name, MODULE, roles, {
-    ms,
+    ...ms === undefined ? {} : { ms },
     check(did) {
       const sections = did.reduce((sum, { ops }) => sum + ops, 0);
-      if (data.count[0] !== sections) throw new Error(`${name} let two in`);
-      data.count[0] = 0;
+      if (counter[0] !== sections) throw new Error(`${name} let two in`);
+      counter[0] = 0;
     },
   });
 }
@@ -94,13 +104,17 @@ async function contended(perNs: number): Promise<Row[]> {
   const cases = [[0, 0], [50, 50], [1000, 200]] as const;
   for (const count of [2, 4]) {
     for (const [inside, outside] of cases) {
-      const rounds = [inside, outside].map((ns) => Math.round(ns / perNs)) as [
-        number,
-        number,
-      ];
+      const how = {
+        inside: Math.round(inside / perNs),
+        outside: Math.round(outside / perNs),
+        // With more threads than cores, a lap must outlast their time slices.
+        ...count <= cpus().length
+          ? { n: Math.ceil(500_000 / (inside + outside + 50)) }
+          : { ms: 200 },
+      };
       const results = await contest([
-        await sharing("mutex", "contendedWeft", count, ...rounds),
-        await sharing("plain", "contendedPlain", count, ...rounds),
+        await sharing("mutex", "contendedWeft", count, how),
+        await sharing("plain", "contendedPlain", count, how),
       ]);
       const { mutex, plain } = results;
       const title = `Mutex, ${count} threads, ${inside} ns sections, ` +
@@ -126,10 +140,11 @@ async function contended(perNs: number): Promise<Row[]> {
 async function longest(perNs: number): Promise<Row[]> {
   const rows: Row[] = [];
   for (const count of [2, 4]) {
-    const rounds = Math.round(27_000 / perNs);
+    const inside = Math.round(27_000 / perNs);
+    const how = { inside, outside: 0, ms: 300 };
     const results = await contest([
-      await sharing("mutex", "longestWeft", count, rounds, 0, 300),
-      await sharing("plain", "longestPlain", count, rounds, 0, 300),
+      await sharing("mutex", "longestWeft", count, how),
+      await sharing("plain", "longestPlain", count, how),
     ]);
     rows.push({
       name: `Mutex, ${count} threads, 27 us sections, no gap: longest wait`,

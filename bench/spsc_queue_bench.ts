@@ -28,7 +28,7 @@ const CASES: readonly Case[] = [
     pop: "popInts",
     words: 1,
     batch: 1,
-    n: 300_000,
+    n: 12_000,
     bare: true,
   },
   {
@@ -38,7 +38,7 @@ const CASES: readonly Case[] = [
     pop: "popMany",
     words: 1,
     batch: 64,
-    n: 3_200_000,
+    n: 128_000,
     bare: false,
   },
   {
@@ -48,7 +48,7 @@ const CASES: readonly Case[] = [
     pop: "popRecords",
     words: 16,
     batch: 1,
-    n: 300_000,
+    n: 12_000,
     bare: false,
   },
 ];
