@@ -6,10 +6,11 @@
 import { activateAsync, rejections } from "./async.ts";
 import { Hints } from "./hints.ts";
 import { Judge } from "./lin.ts";
-import { Engine, NeedsAsync, StatefulHandle, type Steps } from "./replay.ts";
+import { Engine, type Steps } from "./replay.ts";
 import type { Options, Program } from "./result.ts";
 import type { Scenario } from "./scenario.ts";
 import { install, isInstalled, uninstall } from "./shim.ts";
+import { NeedsAsync, StatefulHandle } from "./signals.ts";
 
 const engines = new WeakMap<Scenario, Map<number, Engine>>();
 

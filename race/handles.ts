@@ -6,10 +6,12 @@
  * @module
  */
 import type { Agent } from "./agent.ts";
-import { execute, signature } from "./core.ts";
+import { callText, execute, signature } from "./core.ts";
 import * as k from "./kinds.ts";
 import { native } from "./native.ts";
 import type { Engine } from "./replay.ts";
+import { StatefulHandle } from "./signals.ts";
+import { keyOf } from "./values.ts";
 import { type Target, targetOf } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -111,4 +113,36 @@ export class Handles {
     if (timeout <= 0) return "timed-out";
     return this.#engine.refuse("agent() must not wait: do it in an operation");
   }
+}
+
+/**
+ * Whether the call that has returned would have done the same with a fresh
+ * handle. If it ever would not, handles have state, and states must be told
+ * apart by all an agent has seen and not only by what it saw in its call.
+ */
+export function verify(engine: Engine, agent: Agent, result: unknown): void {
+  const { oi, from, n, pos, drawn, allocations, h1, h2 } = agent;
+  if (oi === 0) return;
+  const key = `${agent.id} ${callText(agent.call)} ${h1} ${h2}`;
+  if (engine.verified.has(key)) return;
+  let same = false;
+  engine.verifying = true;
+  try {
+    const handle = engine.handles.make(agent);
+    agent.pos = from;
+    const again = engine.call(agent, handle, oi);
+    same = engine.verifying && agent.pos === n &&
+      keyOf(again) === keyOf(result);
+  } catch {
+    // It did something else.
+  } finally {
+    engine.verifying = false;
+    engine.unwinding = false;
+    Object.assign(agent, { pos, drawn, allocations });
+  }
+  if (!same) {
+    engine.scenario.stateless = false;
+    throw new StatefulHandle();
+  }
+  engine.verified.add(key);
 }

@@ -18,16 +18,17 @@ import {
   World,
   type WorldState,
 } from "./core.ts";
-import { Handles } from "./handles.ts";
+import { Handles, verify } from "./handles.ts";
 import * as k from "./kinds.ts";
 import { Unsupported } from "./kinds.ts";
 import type { Region } from "./memory.ts";
 import { isShared, RealShared } from "./native.ts";
 import { type Memory, RECOVER, type Scenario } from "./scenario.ts";
 import { install } from "./shim.ts";
+import { isThenable, NeedsAsync, StatefulHandle, TOKEN } from "./signals.ts";
 import { siteOf } from "./sites.ts";
 import { clearTimer, setTimer, waitAsync } from "./timers.ts";
-import { bits, keyOf, mix1, mix2 } from "./values.ts";
+import { bits, mix1, mix2 } from "./values.ts";
 import type { Host, Target } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -41,16 +42,6 @@ export interface Chooser {
   /** A choice, or `END`, or `CUT`. */
   choose(engine: Engine): number;
 }
-
-/** Handles turned out to have state of their own. */
-export class StatefulHandle extends Error {}
-
-/** An operation returned a promise. */
-export class NeedsAsync extends Error {}
-
-const TOKEN = Object.freeze({
-  toString: () => "race: the agent is suspended (do not keep this)",
-});
 
 /** Runs the agents of one scenario. */
 export class Engine implements Host {
@@ -81,10 +72,12 @@ export class Engine implements Host {
 
   /** Makes handles. */
   readonly handles: Handles;
-  readonly #verified = new Set<string>();
+  /** Calls that a fresh handle was seen to do in the same way. */
+  readonly verified: Set<string> = new Set();
   /** The loop being followed ahead. */
   look: Look | null = null;
-  #verifying = false;
+  /** A call is compared with what is on record. */
+  verifying = false;
   #promised = false;
 
   /** An engine for `count` agents; puts the stand-ins in place. */
@@ -198,8 +191,8 @@ export class Engine implements Host {
       return agent.res[pos];
     }
     if (this.grant === agent) this.#checkGrant(agent, kind, address, a);
-    if (this.#verifying) {
-      this.#verifying = false;
+    if (this.verifying) {
+      this.verifying = false;
       throw this.suspend();
     }
     agent.kind = kind;
@@ -254,8 +247,8 @@ export class Engine implements Host {
       agent.pos = pos + 1;
       return agent.res[pos];
     }
-    if (this.#verifying || this.look !== null) {
-      this.#verifying = false;
+    if (this.verifying || this.look !== null) {
+      this.verifying = false;
       if (this.look !== null) this.look.escaped = true;
       throw this.suspend();
     }
@@ -279,7 +272,7 @@ export class Engine implements Host {
 
   /** What was chosen is what the agent was known to do next. */
   #checkGrant(agent: Agent, kind: number, address: number, a: Any): void {
-    if (kind === k.CLOCK || this.#verifying || this.look !== null) return;
+    if (kind === k.CLOCK || this.verifying || this.look !== null) return;
     const known = agent.kind === kind && agent.address === address &&
       Object.is(agent.a, a);
     if (known) return;
@@ -287,8 +280,8 @@ export class Engine implements Host {
   }
 
   #mismatch(agent: Agent, kind: number, address: number, was: number): never {
-    if (this.#verifying) {
-      this.#verifying = false;
+    if (this.verifying) {
+      this.verifying = false;
       throw this.suspend();
     }
     const name = (kind: number, address: number) =>
@@ -394,7 +387,7 @@ export class Engine implements Host {
   /** The call the agent is in has returned. */
   finishCall(agent: Agent, result: unknown): void {
     const { world, scenario } = this;
-    if (scenario.stateless === undefined) this.#verify(agent, result);
+    if (scenario.stateless === undefined) verify(this, agent, result);
     const recovered = agent === this.recoverer;
     world.end(agent, recovered ? undefined : result);
     agent.idleFires = 0;
@@ -415,38 +408,6 @@ export class Engine implements Host {
   #isIdle({ id, inbox, timers }: Agent): boolean {
     return inbox.length === 0 && timers.length === 0 &&
       !this.world.waiters.some(({ agent }) => agent === id);
-  }
-
-  /**
-   * Whether the call would have done the same with a fresh handle. If it ever
-   * would not, handles have state, and states must be told apart by all an
-   * agent has seen and not only by what it saw in its call.
-   */
-  #verify(agent: Agent, result: unknown): void {
-    const { oi, from, n, pos, drawn, allocations, h1, h2 } = agent;
-    if (oi === 0) return;
-    const key = `${agent.id} ${callText(agent.call)} ${h1} ${h2}`;
-    if (this.#verified.has(key)) return;
-    let same = false;
-    this.#verifying = true;
-    try {
-      const handle = this.handles.make(agent);
-      agent.pos = from;
-      const again = this.call(agent, handle, oi);
-      same = this.#verifying && agent.pos === n &&
-        keyOf(again) === keyOf(result);
-    } catch {
-      // It did something else.
-    } finally {
-      this.#verifying = false;
-      this.unwinding = false;
-      Object.assign(agent, { pos, drawn, allocations });
-    }
-    if (!same) {
-      this.scenario.stateless = false;
-      throw new StatefulHandle();
-    }
-    this.#verified.add(key);
   }
 
   /** Where nobody is inside a call, what was promised of memory must hold. */
@@ -510,9 +471,4 @@ export class Engine implements Host {
       `agent ${agent.id} threw in ${callText(agent.call)}: ${text}`,
     );
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === "object" && value !== null && "then" in value &&
-    typeof value.then === "function";
 }
