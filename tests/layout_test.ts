@@ -156,7 +156,13 @@ test("_header_text.ts holds weft.h", () => {
 /** The classes whose operations have twins. */
 const STEMS: Record<string, string> = {
   Mutex: "mutex",
+  RwLock: "rw_lock",
+  Condition: "condition",
   Semaphore: "semaphore",
+  Event: "event",
+  Latch: "latch",
+  Barrier: "barrier",
+  Once: "once",
   SpscQueue: "spsc_queue",
   MpmcQueue: "mpmc_queue",
   LockFreeQueue: "lock_free_queue",
@@ -164,6 +170,7 @@ const STEMS: Record<string, string> = {
   WorkCounter: "work_counter",
   WorkDeque: "work_deque",
   SlabPool: "slab_pool",
+  StripedCounter: "counter",
 };
 
 /** What only TypeScript has, and why. */
@@ -190,6 +197,14 @@ const RENAMED: Record<string, string> = {
 const NOT_IN_C = [
   "weft_mutex_attach",
   "weft_mutex_bytes",
+  "weft_rw_lock_attach",
+  "weft_rw_lock_bytes",
+  "weft_condition_attach",
+  "weft_condition_bytes",
+  "weft_event_attach",
+  "weft_event_bytes",
+  "weft_once_attach",
+  "weft_once_bytes",
 ];
 
 /** What only C has, and why. */
@@ -198,6 +213,8 @@ const ONLY_C: Record<string, string> = {
   weft_agent_set_id: "setAgentId, a function of its own",
   weft_agent_set_blocking: "JavaScript asks its engine",
   weft_attach_error: "JavaScript throws it",
+  weft_counter_claim: "a view claims a stripe by itself",
+  weft_counter_add_to: "adds to what weft_counter_claim gave",
 };
 
 interface Declaration {

@@ -9,6 +9,7 @@ const PROGRAMS = [
   "lock_free_queue",
   "record_ring",
   "slab_pool",
+  "synchronizers",
   "work_deque",
 ];
 const WAYS: Record<string, [compiler: string, ...words: string[]]> = {

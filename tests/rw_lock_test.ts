@@ -5,8 +5,8 @@ import {
   agentId,
   type Memory,
   RwLock,
-  RwReadGuard,
-  RwWriteGuard,
+  type RwReadGuard,
+  type RwWriteGuard,
 } from "../mod.ts";
 import { LAYOUT } from "../primitives/_layout.ts";
 import { suite } from "./harness.ts";
@@ -107,7 +107,7 @@ test("try forms, blocking forms and guards obey the model", () => {
       } else if (reads.length > 0) {
         const [guard] = reads.splice(at % reads.length, 1);
         guard!.unlock();
-        guard![Symbol.dispose](); // once more changes nothing
+        guard!.unlock(); // once more changes nothing
       } else if (op === "unlock") {
         refuses(memory, () => lock.unlockRead(), TypeError, "nobody reads");
       }
@@ -165,7 +165,7 @@ test("waits of both sides, ended in any way, obey the model", async () => {
             const held = waits.filter((wait) => wait.guard !== undefined);
             const wait = held[at % held.length];
             waits = waits.filter((other) => other !== wait);
-            wait?.guard![Symbol.dispose]();
+            wait?.guard?.[Symbol.dispose]();
           }
           if (!together) await check();
         }

@@ -4270,6 +4270,11 @@ static inline weft_counter *weft_counter_init(void *at, int32_t stripes) {
   return c;
 }
 
+/* How many agents add without meeting. */
+static inline int32_t weft_counter_stripes(const weft_counter *c) {
+  return c->stripes;
+}
+
 /* By how much `high` is late, -8 to 7. */
 static inline int32_t weft__counter_lag(int32_t high, int32_t low) {
   uint32_t late = ((uint32_t)low >> WEFT_COUNTER_SECTOR_BITS) - (uint32_t)high;

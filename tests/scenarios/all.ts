@@ -1,4 +1,7 @@
 import type { Scenarios } from "./_scenario.ts";
+import { barrier } from "./barrier.ts";
+import { condition } from "./condition.ts";
+import { counter } from "./counter.ts";
 import { event } from "./event.ts";
 import { latch } from "./latch.ts";
 import { lock_free_queue } from "./lock_free_queue.ts";
@@ -6,7 +9,9 @@ import { mpmc_queue } from "./mpmc_queue.ts";
 import { mutex } from "./mutex.ts";
 import { once } from "./once.ts";
 import { record_ring } from "./record_ring.ts";
+import { rw_lock } from "./rw_lock.ts";
 import { semaphore } from "./semaphore.ts";
+import { seqlock } from "./seqlock.ts";
 import { slab_pool } from "./slab_pool.ts";
 import { spsc_queue } from "./spsc_queue.ts";
 import { work_counter } from "./work_counter.ts";
@@ -15,10 +20,14 @@ import { work_deque } from "./work_deque.ts";
 /** The scenarios of every primitive, by stem. */
 export const all: Readonly<Record<string, Scenarios>> = {
   mutex,
+  rw_lock,
+  condition,
   semaphore,
   event,
   latch,
+  barrier,
   once,
+  seqlock,
   spsc_queue,
   mpmc_queue,
   lock_free_queue,
@@ -26,4 +35,5 @@ export const all: Readonly<Record<string, Scenarios>> = {
   work_counter,
   work_deque,
   slab_pool,
+  counter,
 };
