@@ -24,6 +24,7 @@ export { Event, type EventConfig } from "./primitives/event.ts";
 export { Latch } from "./primitives/latch.ts";
 export { Barrier, type Passage } from "./primitives/barrier.ts";
 export { Once } from "./primitives/once.ts";
+export { Snapshot, type SnapshotConfig } from "./primitives/seqlock.ts";
 export { SpscQueue } from "./primitives/spsc_queue.ts";
 export { MpmcQueue } from "./primitives/mpmc_queue.ts";
 export {

@@ -26,6 +26,14 @@ export const LAYOUT = {
   latch: { magic: 0, seal: 1, state: 2, length: 3 },
   barrier: { magic: 0, parties: 1, seal: 2, state: 3, length: 4 },
   once: { state: 0, length: 1 },
+  seqlock: {
+    magic: 0,
+    size: 1,
+    single: 2,
+    seal: 3,
+    state: 32,
+    length: 64,
+  },
   spsc_queue: {
     magic: 0,
     capacity: 1,
@@ -109,6 +117,7 @@ export const KIND = {
   semaphore: 1,
   latch: 5,
   barrier: 6,
+  seqlock: 7,
   spsc_queue: 2,
   mpmc_queue: 3,
   lock_free_queue: 8,

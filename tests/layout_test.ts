@@ -132,6 +132,7 @@ test("words that different agents write lie 32 words apart", () => {
       ["pop_epoch", "pop_waiters"],
       ["push_epoch", "push_waiters"],
     ],
+    seqlock: [["magic"], ["state"]],
     work_deque: [["magic"], ["bottom"], ["top"]],
     work_counter: [["magic"], ["next"], ["done", "target", "finished"]],
   };
@@ -163,6 +164,7 @@ const STEMS: Record<string, string> = {
   Latch: "latch",
   Barrier: "barrier",
   Once: "once",
+  Snapshot: "seqlock",
   SpscQueue: "spsc_queue",
   MpmcQueue: "mpmc_queue",
   LockFreeQueue: "lock_free_queue",

@@ -138,6 +138,11 @@ static inline int32_t weft__minus(int32_t a, int32_t b) {
   return (int32_t)((uint32_t)a - (uint32_t)b);
 }
 
+static inline void weft__copy(int32_t *to, const int32_t *from,
+                              int32_t words) {
+  __builtin_memcpy(to, from, (size_t)words * 4);
+}
+
 /* ---- agent (primitives/agent.ts) ----------------------------------------- */
 
 /* What a thread knows of itself; all zero to begin with. */
@@ -207,6 +212,7 @@ static inline bool weft__may_block(void) {
 WEFT_KIND(semaphore, 1);
 WEFT_KIND(latch, 5);
 WEFT_KIND(barrier, 6);
+WEFT_KIND(seqlock, 7);
 WEFT_KIND(spsc_queue, 2);
 WEFT_KIND(mpmc_queue, 3);
 WEFT_KIND(lock_free_queue, 8);
@@ -596,6 +602,352 @@ static inline int weft_mutex_abandon(weft_mutex *m, int32_t id) {
     return 0;
   }
   return EPERM;
+}
+
+/* Makes a mutex that agent \`id\` holds, which is known never to run again, that
+   of \`heir\`; false if \`id\` did not hold it. */
+static inline bool weft__mutex_inherit(weft_mutex *m, int32_t id,
+                                       int32_t heir) {
+  int32_t state = weft__load(&m->state);
+  while ((state & WEFT_MUTEX_OWNER_MASK) == id && id != 0) {
+    int32_t expected = state;
+    int32_t next = (state & ~WEFT_MUTEX_OWNER_MASK) | heir;
+    state = weft__compare_exchange(&m->state, expected, next);
+    if (state == expected) return true;
+  }
+  return false;
+}
+
+/* ---- rw_lock (primitives/rw_lock.ts) ---------------------------------------- */
+
+#define WEFT_RW_LOCK_READING_MASK 0x1fff
+#define WEFT_RW_LOCK_ONE_PENDING (1 << 13)
+#define WEFT_RW_LOCK_PENDING_MASK (0x1fff << 13)
+#define WEFT_RW_LOCK_WRITING_BIT (1 << 26)
+#define WEFT_RW_LOCK_WANTED_BIT (1 << 27)
+#define WEFT_RW_LOCK_ASLEEP_BIT (1 << 28)
+#define WEFT_RW_LOCK_ABANDONED_BIT (1 << 29)
+#define WEFT_RW_LOCK_ONE_PHASE (1 << 30)
+#define WEFT_RW_LOCK_PHASE_MASK ((int32_t)(UINT32_C(3) << 30))
+
+/* In \`gate\`: readers may sleep there. */
+#define WEFT_RW_LOCK_WAITING_BIT 1
+#define WEFT_RW_LOCK_ONE_OPENING 2
+
+/* The most agents that read or wait for it. */
+#define WEFT_RW_LOCK_MAX_READERS 0x1fff
+
+/* Zeroed memory is an unlocked lock. */
+typedef struct {
+  int32_t state;   /* readers, flags and phase; a writer sleeps here */
+  int32_t gate;    /* changes after each phase; readers sleep here */
+  int32_t writer;  /* a weft_mutex: its state */
+  int32_t writer_starving;
+} weft_rw_lock;
+WEFT_WORD(rw_lock, state, 0);
+WEFT_WORD(rw_lock, gate, 1);
+WEFT_WORD(rw_lock, writer, 2);
+WEFT_WORD(rw_lock, writer_starving, 3);
+WEFT_LENGTH(rw_lock, 4);
+
+/* Where a reader stood when it began to wait. */
+typedef struct {
+  int32_t state; /* at which it was counted as pending */
+  int32_t gate;  /* after that */
+} weft__rw_ticket;
+
+/* Makes a region that nobody uses yet an unlocked lock. */
+static inline void weft_rw_lock_init(weft_rw_lock *l) {
+  weft__zero(l, sizeof *l);
+}
+
+/* The mutex among writers: the words are its own. */
+static inline weft_mutex *weft__rw_writer(weft_rw_lock *l) {
+  return (weft_mutex *)(void *)&l->writer;
+}
+
+/* How many agents read. */
+static inline int32_t weft_rw_lock_readers(const weft_rw_lock *l) {
+  return weft__load(&l->state) & WEFT_RW_LOCK_READING_MASK;
+}
+
+/* The id of the agent that writes, or waits for those who read, or 0. */
+static inline int32_t weft_rw_lock_writer(const weft_rw_lock *l) {
+  return weft__load(&l->writer) & WEFT_MUTEX_OWNER_MASK;
+}
+
+/* 0, or EOWNERDEAD, for a lock held. */
+static inline int weft__rw_held(int32_t state) {
+  return state & WEFT_RW_LOCK_ABANDONED_BIT ? EOWNERDEAD : 0;
+}
+
+/* Locks for reading if no writer has the lock or waits for it, without
+   waiting: 0 or EOWNERDEAD, else EBUSY; EINVAL if 8191 agents read. */
+static inline int weft_rw_lock_try_read(weft_rw_lock *l) {
+  const int32_t bits = WEFT_RW_LOCK_WRITING_BIT | WEFT_RW_LOCK_WANTED_BIT;
+  int32_t state = weft__hint(&l->state); /* the exchange below checks it */
+  for (;;) {
+    int32_t expected = state;
+    if (state & bits) {
+      state = weft__load(&l->state);
+      if (state & bits) return EBUSY;
+      continue;
+    }
+    if ((state & WEFT_RW_LOCK_READING_MASK) == WEFT_RW_LOCK_MAX_READERS) {
+      state = weft__load(&l->state);
+      if (state == expected) return EINVAL;
+      continue;
+    }
+    state = weft__compare_exchange(&l->state, expected, state + 1);
+    if (state == expected) return weft__rw_held(state);
+  }
+}
+
+static inline bool weft__rw_is_writing(const weft_rw_lock *l) {
+  return weft_rw_lock_writer(l) == weft_agent_id() &&
+         (weft__load(&l->state) & WEFT_RW_LOCK_WRITING_BIT) != 0;
+}
+
+/* Begins to wait to read: EBUSY, and the ticket; 0 if it reads already. */
+static inline int weft__rw_pend(weft_rw_lock *l, weft__rw_ticket *ticket) {
+  const int32_t bits = WEFT_RW_LOCK_WRITING_BIT | WEFT_RW_LOCK_WANTED_BIT;
+  int32_t state = weft__load(&l->state);
+  for (;;) {
+    int32_t expected = state;
+    bool waits = (state & bits) != 0;
+    int32_t pending =
+        (state & WEFT_RW_LOCK_PENDING_MASK) / WEFT_RW_LOCK_ONE_PENDING;
+    /* One more may come by a downgrade. */
+    int32_t most = WEFT_RW_LOCK_MAX_READERS - (waits ? 1 : 0);
+    if ((state & WEFT_RW_LOCK_READING_MASK) + pending >= most) return EINVAL;
+    int32_t next = weft__plus(state, waits ? WEFT_RW_LOCK_ONE_PENDING : 1);
+    state = weft__compare_exchange(&l->state, expected, next);
+    if (state != expected) continue;
+    if (!waits) return 0;
+    ticket->state = state;
+    ticket->gate = weft__load(&l->gate);
+    return EBUSY;
+  }
+}
+
+/*
+ * Whether who waits with \`ticket\` was let in. The phase alone would look the
+ * same after four; but then the gate, of which one opening may have been due
+ * from before the ticket, has moved by two.
+ */
+static inline bool weft__rw_is_in(weft__rw_ticket ticket, int32_t state,
+                                  int32_t gate) {
+  if ((state ^ ticket.state) & WEFT_RW_LOCK_PHASE_MASK) return true;
+  int32_t moved = weft__minus(gate & ~WEFT_RW_LOCK_WAITING_BIT,
+                              ticket.gate & ~WEFT_RW_LOCK_WAITING_BIT);
+  return moved >= 2 * WEFT_RW_LOCK_ONE_OPENING;
+}
+
+/* Waits until a writer lets us in. */
+static inline int weft__rw_read_slow(weft_rw_lock *l, weft__rw_ticket ticket,
+                                     int64_t timeout) {
+  int64_t deadline = weft__deadline(timeout);
+  bool last = false;
+  for (;;) {
+    int32_t gate = weft__load(&l->gate); /* before the look at the phase */
+    int32_t state = weft__load(&l->state);
+    if (weft__rw_is_in(ticket, state, gate)) return weft__rw_held(state);
+    if (last) {
+      int32_t left = weft__minus(state, WEFT_RW_LOCK_ONE_PENDING);
+      if (weft__compare_exchange(&l->state, state, left) == state)
+        return ETIMEDOUT;
+      continue;
+    }
+    int32_t waiting = gate | WEFT_RW_LOCK_WAITING_BIT;
+    if (gate != waiting &&
+        weft__compare_exchange(&l->gate, gate, waiting) != gate)
+      continue;
+    int outcome = weft__sleep(&l->gate, waiting, deadline, WEFT__LOOK);
+    last = outcome == WEFT__TIMED_OUT;
+  }
+}
+
+/*
+ * Locks for reading, blocking up to \`timeout\` ns: 0, or EOWNERDEAD: locked, but
+ * a writer was abandoned; else ETIMEDOUT, EDEADLK if this agent has the lock
+ * for writing, EPERM, or EINVAL if 8191 agents read or wait to.
+ */
+static inline int weft_rw_lock_read(weft_rw_lock *l, int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  int result = weft_rw_lock_try_read(l);
+  if (result != EBUSY) return result;
+  if (weft__rw_is_writing(l)) return EDEADLK;
+  weft__rw_ticket ticket = {0, 0};
+  result = weft__rw_pend(l, &ticket);
+  if (result == 0) return weft__rw_held(weft__load(&l->state));
+  if (result != EBUSY) return result;
+  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
+    weft__relax();
+    int32_t state = weft__load(&l->state);
+    if ((state ^ ticket.state) & WEFT_RW_LOCK_PHASE_MASK)
+      return weft__rw_held(state);
+  }
+  return weft__rw_read_slow(l, ticket, timeout);
+}
+
+/* Ends one agent's reading, and wakes the writer that waits for the last;
+   EPERM if nobody reads. */
+static inline int weft_rw_lock_unlock_read(weft_rw_lock *l) {
+  /* Whoever reads sees at least itself. */
+  if ((weft__hint(&l->state) & WEFT_RW_LOCK_READING_MASK) == 0) return EPERM;
+  const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT;
+  int32_t state = weft__add(&l->state, -1);
+  if ((state & (WEFT_RW_LOCK_READING_MASK | bits)) == (1 | bits))
+    weft__notify(&l->state, 1);
+  return 0;
+}
+
+/* Takes the lock for the owner of \`writer\`, if nobody reads; else EBUSY. */
+static inline int weft__rw_hold(weft_rw_lock *l) {
+  const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT;
+  int32_t state = weft__hint(&l->state); /* the exchange below checks it */
+  if (state & WEFT_RW_LOCK_READING_MASK) state = weft__load(&l->state);
+  while ((state & WEFT_RW_LOCK_READING_MASK) == 0) {
+    int32_t expected = state;
+    int32_t held = (state & ~bits) | WEFT_RW_LOCK_WRITING_BIT;
+    state = weft__compare_exchange(&l->state, expected, held);
+    if (state == expected) return weft__rw_held(state);
+  }
+  return EBUSY;
+}
+
+/* Wakes those who were let in. */
+static inline void weft__rw_open(weft_rw_lock *l) {
+  int32_t gate = weft__load(&l->gate);
+  for (;;) {
+    int32_t expected = gate;
+    int32_t next = weft__plus(gate & ~WEFT_RW_LOCK_WAITING_BIT,
+                              WEFT_RW_LOCK_ONE_OPENING);
+    gate = weft__compare_exchange(&l->gate, expected, next);
+    if (gate != expected) continue;
+    if (gate & WEFT_RW_LOCK_WAITING_BIT) weft__notify(&l->gate, WEFT__ALL);
+    return;
+  }
+}
+
+/*
+ * Ends the phase of the owner of \`writer\`, whether it wrote or only waited: all
+ * who are pending read now, and \`more\` besides.
+ */
+static inline void weft__rw_leave(weft_rw_lock *l, int32_t more,
+                                  int32_t abandoned) {
+  int32_t state = weft__load(&l->state);
+  for (;;) {
+    int32_t expected = state;
+    int32_t pending =
+        (state & WEFT_RW_LOCK_PENDING_MASK) / WEFT_RW_LOCK_ONE_PENDING;
+    int32_t kept = WEFT_RW_LOCK_READING_MASK | WEFT_RW_LOCK_PHASE_MASK;
+    if ((state & WEFT_RW_LOCK_WRITING_BIT) == 0)
+      kept |= WEFT_RW_LOCK_ABANDONED_BIT;
+    int32_t next = weft__plus((state & kept) | abandoned, more + pending);
+    if (pending > 0) next = weft__plus(next, WEFT_RW_LOCK_ONE_PHASE);
+    state = weft__compare_exchange(&l->state, expected, next);
+    if (state != expected) continue;
+    if (pending > 0) weft__rw_open(l);
+    return;
+  }
+}
+
+/* Locks for writing if nobody has the lock, without waiting: 0 or EOWNERDEAD,
+   else EBUSY. */
+static inline int weft_rw_lock_try_write(weft_rw_lock *l) {
+  if (weft_mutex_try_lock(weft__rw_writer(l)) == EBUSY) return EBUSY;
+  int result = weft__rw_hold(l);
+  if (result == EBUSY) weft_mutex_unlock(weft__rw_writer(l));
+  return result;
+}
+
+/* Waits for other writers, and then for those who read. */
+static inline int weft__rw_write_slow(weft_rw_lock *l, int32_t id, bool owned,
+                                      int32_t seen, int64_t timeout) {
+  const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT;
+  int64_t begin = timeout > 0 ? WEFT_NOW() : 0;
+  if (!owned) {
+    weft_mutex *m = weft__rw_writer(l);
+    if (weft__mutex_lock_slow(m, id, seen, timeout) == ETIMEDOUT)
+      return ETIMEDOUT;
+  }
+  int64_t deadline = timeout > 0 ? begin + timeout : weft__deadline(timeout);
+  bool last = false;
+  for (;;) {
+    int result = weft__rw_hold(l);
+    if (result != EBUSY) return result;
+    if (last) break;
+    int32_t state = weft__or(&l->state, bits) | bits;
+    if ((state & WEFT_RW_LOCK_READING_MASK) == 0) continue;
+    int outcome = weft__sleep(&l->state, state, deadline, WEFT__LOOK);
+    last = outcome == WEFT__TIMED_OUT;
+  }
+  weft__rw_leave(l, 0, 0);
+  weft_mutex_unlock(weft__rw_writer(l));
+  return ETIMEDOUT;
+}
+
+/*
+ * Locks for writing, blocking up to \`timeout\` ns: 0, or EOWNERDEAD: locked, but
+ * the last writer was abandoned; else ETIMEDOUT, EDEADLK or EPERM.
+ */
+static inline int weft_rw_lock_write(weft_rw_lock *l, int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  int32_t id = weft_agent_id();
+  int32_t state =
+      weft__compare_exchange(&l->writer, WEFT_MUTEX_UNLOCKED, id);
+  if ((state & WEFT_MUTEX_OWNER_MASK) == id) return EDEADLK;
+  bool owned = state == WEFT_MUTEX_UNLOCKED;
+  if (owned) {
+    int result = weft__rw_hold(l);
+    if (result == EBUSY && timeout != 0) {
+      weft__or(&l->state, WEFT_RW_LOCK_WANTED_BIT);
+      for (int i = WEFT_SPIN_ROUNDS; i > 0 && result == EBUSY; i--) {
+        weft__relax();
+        result = weft__rw_hold(l);
+      }
+    }
+    if (result != EBUSY) return result;
+  }
+  return weft__rw_write_slow(l, id, owned, state, timeout);
+}
+
+/* Ends the writing, and lets those in who wait to read; EPERM if this agent
+   does not have the lock for writing. */
+static inline int weft_rw_lock_unlock_write(weft_rw_lock *l) {
+  if (!weft__rw_is_writing(l)) return EPERM;
+  weft__rw_leave(l, 0, 0);
+  return weft_mutex_unlock(weft__rw_writer(l));
+}
+
+/* Ends the writing, but goes on reading, with those who wait to; EPERM if this
+   agent does not have the lock for writing. */
+static inline int weft_rw_lock_downgrade(weft_rw_lock *l) {
+  if (!weft__rw_is_writing(l)) return EPERM;
+  weft__rw_leave(l, 1, 0);
+  return weft_mutex_unlock(weft__rw_writer(l));
+}
+
+/*
+ * Gives up agent \`id\`, which is known never to run again, if it writes or waits
+ * for those who read; EPERM if it does not. If it wrote, locking gives
+ * EOWNERDEAD until a writer has unlocked.
+ */
+static inline int weft_rw_lock_abandon(weft_rw_lock *l, int32_t id) {
+  if (!weft__mutex_inherit(weft__rw_writer(l), id, weft_agent_id()))
+    return EPERM;
+  bool writing = (weft__load(&l->state) & WEFT_RW_LOCK_WRITING_BIT) != 0;
+  weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);
+  /* It may have let agents in, and not opened the gate. */
+  weft__rw_open(l);
+  return weft_mutex_unlock(weft__rw_writer(l));
+}
+
+/* Ends the reading of an agent that is known never to run again; EPERM if
+   nobody reads. Nobody else knows that it read: the caller must. */
+static inline int weft_rw_lock_abandon_reader(weft_rw_lock *l) {
+  return weft_rw_lock_unlock_read(l);
 }
 
 /* ---- condition (primitives/condition.ts) ------------------------------------ */
@@ -1548,6 +1900,167 @@ static inline int weft_once_abandon(weft_once *o, int32_t id) {
   return EPERM;
 }
 
+/* ---- seqlock (primitives/seqlock.ts) ---------------------------------------- */
+
+/* With one reader, state holds the middle copy, and that of the reader. */
+#define WEFT_SEQLOCK_MIDDLE_MASK 3
+#define WEFT_SEQLOCK_FRONT_SHIFT 2
+/* The middle copy is newer than the reader's. */
+#define WEFT_SEQLOCK_NEW_BIT (1 << 4)
+#define WEFT_SEQLOCK_VERSION_SHIFT 5
+#define WEFT__SEQLOCK_ONE_VERSION (1 << WEFT_SEQLOCK_VERSION_SHIFT)
+/* Middle copy 1, the reader's 0, so that the writer's is 2. */
+#define WEFT__SEQLOCK_FIRST 1
+#define WEFT__SEQLOCK_MAX_SIZE (1 << 28)
+
+/* How a snapshot is made: \`size\` bytes, a multiple of 4 up to 2^28; \`single\` if
+   only one agent reads, which is faster. */
+typedef struct {
+  int32_t size;
+  bool single;
+} weft_seqlock_config;
+
+typedef struct {
+  int32_t magic;
+  int32_t size;
+  int32_t single;
+  int32_t seal;
+  int32_t _pad0[28];
+  int32_t state;     /* how many values were written, and more if single */
+  int32_t _pad1[31]; /* the copies of the value follow */
+} weft_seqlock;
+WEFT_WORD(seqlock, magic, 0);
+WEFT_WORD(seqlock, size, 1);
+WEFT_WORD(seqlock, single, 2);
+WEFT_WORD(seqlock, seal, 3);
+WEFT_WORD(seqlock, state, 32);
+WEFT_LENGTH(seqlock, 64);
+
+/* Words from copy to copy. */
+static inline size_t weft__seqlock_stride(int32_t size) {
+  return ((size_t)size + 127) / 128 * 32;
+}
+
+/* The bytes a snapshot of this configuration occupies; 0 if out of range. */
+static inline size_t weft_seqlock_bytes(weft_seqlock_config config) {
+  if (config.size < 4 || config.size > WEFT__SEQLOCK_MAX_SIZE) return 0;
+  if (config.size % 4 != 0) return 0;
+  size_t copies = config.single ? 3 : 2;
+  return sizeof(weft_seqlock) + copies * weft__seqlock_stride(config.size) * 4;
+}
+
+/* The snapshot at \`at\`, or NULL: see weft_attach_error. */
+static inline weft_seqlock *weft_seqlock_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_seqlock) != NULL) return NULL;
+  return (weft_seqlock *)at;
+}
+
+/* Makes a region that nobody uses yet a snapshot that is all zero; NULL if the
+   configuration, or the place, is out of range. */
+static inline weft_seqlock *weft_seqlock_init(void *at,
+                                              weft_seqlock_config config) {
+  weft_seqlock *s = (weft_seqlock *)at;
+  size_t bytes = weft_seqlock_bytes(config);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  s->size = config.size;
+  s->single = config.single ? 1 : 0;
+  s->seal = weft__seal(WEFT_KIND_seqlock, s->size, s->single);
+  s->state = config.single ? WEFT__SEQLOCK_FIRST : 0;
+  weft__store(&s->magic, weft__magic(WEFT_KIND_seqlock));
+  return s;
+}
+
+/* Bytes of the value. */
+static inline int32_t weft_seqlock_size(const weft_seqlock *s) {
+  return s->size;
+}
+
+/* Whether only one agent may read. */
+static inline bool weft_seqlock_single(const weft_seqlock *s) {
+  return s->single != 0;
+}
+
+static inline int32_t weft__seqlock_version_of(const weft_seqlock *s,
+                                               int32_t state) {
+  return s->single ? (int32_t)((uint32_t)state >> WEFT_SEQLOCK_VERSION_SHIFT)
+                   : state & 0x07ffffff;
+}
+
+/* How many values were written, modulo 2^27. */
+static inline int32_t weft_seqlock_version(const weft_seqlock *s) {
+  return weft__seqlock_version_of(s, weft__load(&s->state));
+}
+
+static inline int32_t *weft__seqlock_copy(weft_seqlock *s, int32_t number) {
+  return (int32_t *)(s + 1) + (size_t)number * weft__seqlock_stride(s->size);
+}
+
+/* The state when copy \`mine\` is the middle one, and new. */
+static inline int32_t weft__seqlock_written(int32_t state, int32_t mine) {
+  int32_t front = state & 3 << WEFT_SEQLOCK_FRONT_SHIFT;
+  int32_t version = weft__plus(state & -WEFT__SEQLOCK_ONE_VERSION,
+                               WEFT__SEQLOCK_ONE_VERSION);
+  return version | WEFT_SEQLOCK_NEW_BIT | front | mine;
+}
+
+/* Makes the bytes at \`src\`, as many as the value has and at a multiple of 4,
+   the latest value. The writer's. */
+static inline void weft_seqlock_write(weft_seqlock *s, const void *src) {
+  const int32_t *from = (const int32_t *)src;
+  int32_t count = s->size / 4;
+  int32_t state = weft__hint(&s->state); /* ours, or the exchange checks it */
+  if (!s->single) {
+    int32_t next = weft__plus(state, 1);
+    int32_t *at = weft__seqlock_copy(s, next & 1);
+    for (int32_t i = 0; i < count; i++)
+      weft__store(at + i, from[i]); /* published by (V) */
+    weft__store(&s->state, next);   /* (V) */
+    return;
+  }
+  /* The reader swaps the two other copies, and leaves this one alone. */
+  int32_t mine = 3 - (state & WEFT_SEQLOCK_MIDDLE_MASK) -
+                 (state >> WEFT_SEQLOCK_FRONT_SHIFT & 3);
+  weft__copy(weft__seqlock_copy(s, mine), from, count);
+  for (;;) {
+    int32_t next = weft__seqlock_written(state, mine);
+    int32_t seen = weft__compare_exchange(&s->state, state, next); /* (V) */
+    if (seen == state) return;
+    state = seen;
+  }
+}
+
+/* Copies the latest value to \`dst\`, at a multiple of 4; answers its version, 0
+   if none was written yet. */
+static inline int32_t weft_seqlock_read(weft_seqlock *s, void *dst) {
+  int32_t *to = (int32_t *)dst;
+  int32_t count = s->size / 4;
+  int32_t state = weft__load(&s->state); /* pairs with (V) */
+  while (s->single && state & WEFT_SEQLOCK_NEW_BIT) {
+    int32_t middle = state & WEFT_SEQLOCK_MIDDLE_MASK;
+    int32_t front = state >> WEFT_SEQLOCK_FRONT_SHIFT & 3;
+    int32_t swapped = (state & -WEFT__SEQLOCK_ONE_VERSION) |
+                      middle << WEFT_SEQLOCK_FRONT_SHIFT | front;
+    int32_t seen = weft__compare_exchange(&s->state, state, swapped);
+    state = seen == state ? swapped : seen;
+  }
+  if (s->single) {
+    int32_t front = state >> WEFT_SEQLOCK_FRONT_SHIFT & 3;
+    weft__copy(to, weft__seqlock_copy(s, front), count);
+    return weft__seqlock_version_of(s, state);
+  }
+  for (;;) {
+    const int32_t *at = weft__seqlock_copy(s, state & 1);
+    for (int32_t i = 0; i < count; i++)
+      to[i] = weft__load(at + i); /* published by (V) */
+    /* Pairs with (V): no word of the value after the next was stored before
+       the next value's number. */
+    int32_t seen = weft__load(&s->state);
+    if (seen == state) return weft__seqlock_version_of(s, state);
+    state = seen;
+  }
+}
+
 /* ---- queues (primitives/_queue.ts) ----------------------------------------- */
 
 /* How a queue is made: \`capacity\` elements, rounded up to a power of two, of
@@ -1565,11 +2078,6 @@ static inline int32_t weft__queue_capacity(weft_queue_config config) {
   int32_t capacity = 1;
   while (capacity < config.capacity) capacity *= 2;
   return capacity > most / config.size ? 0 : capacity;
-}
-
-static inline void weft__copy(int32_t *to, const int32_t *from,
-                              int32_t words) {
-  __builtin_memcpy(to, from, (size_t)words * 4);
 }
 
 /* ---- spsc_queue (primitives/spsc_queue.ts) --------------------------------- */
@@ -3925,6 +4433,11 @@ static inline weft_counter *weft_counter_init(void *at, int32_t stripes) {
   c->seal = weft__seal(WEFT_KIND_counter, stripes, 0);
   weft__store(&c->magic, weft__magic(WEFT_KIND_counter));
   return c;
+}
+
+/* How many agents add without meeting. */
+static inline int32_t weft_counter_stripes(const weft_counter *c) {
+  return c->stripes;
 }
 
 /* By how much \`high\` is late, -8 to 7. */

@@ -135,6 +135,11 @@ static inline int32_t weft__minus(int32_t a, int32_t b) {
   return (int32_t)((uint32_t)a - (uint32_t)b);
 }
 
+static inline void weft__copy(int32_t *to, const int32_t *from,
+                              int32_t words) {
+  __builtin_memcpy(to, from, (size_t)words * 4);
+}
+
 /* ---- agent (primitives/agent.ts) ----------------------------------------- */
 
 /* What a thread knows of itself; all zero to begin with. */
@@ -204,6 +209,7 @@ static inline bool weft__may_block(void) {
 WEFT_KIND(semaphore, 1);
 WEFT_KIND(latch, 5);
 WEFT_KIND(barrier, 6);
+WEFT_KIND(seqlock, 7);
 WEFT_KIND(spsc_queue, 2);
 WEFT_KIND(mpmc_queue, 3);
 WEFT_KIND(lock_free_queue, 8);
@@ -1891,6 +1897,167 @@ static inline int weft_once_abandon(weft_once *o, int32_t id) {
   return EPERM;
 }
 
+/* ---- seqlock (primitives/seqlock.ts) ---------------------------------------- */
+
+/* With one reader, state holds the middle copy, and that of the reader. */
+#define WEFT_SEQLOCK_MIDDLE_MASK 3
+#define WEFT_SEQLOCK_FRONT_SHIFT 2
+/* The middle copy is newer than the reader's. */
+#define WEFT_SEQLOCK_NEW_BIT (1 << 4)
+#define WEFT_SEQLOCK_VERSION_SHIFT 5
+#define WEFT__SEQLOCK_ONE_VERSION (1 << WEFT_SEQLOCK_VERSION_SHIFT)
+/* Middle copy 1, the reader's 0, so that the writer's is 2. */
+#define WEFT__SEQLOCK_FIRST 1
+#define WEFT__SEQLOCK_MAX_SIZE (1 << 28)
+
+/* How a snapshot is made: `size` bytes, a multiple of 4 up to 2^28; `single` if
+   only one agent reads, which is faster. */
+typedef struct {
+  int32_t size;
+  bool single;
+} weft_seqlock_config;
+
+typedef struct {
+  int32_t magic;
+  int32_t size;
+  int32_t single;
+  int32_t seal;
+  int32_t _pad0[28];
+  int32_t state;     /* how many values were written, and more if single */
+  int32_t _pad1[31]; /* the copies of the value follow */
+} weft_seqlock;
+WEFT_WORD(seqlock, magic, 0);
+WEFT_WORD(seqlock, size, 1);
+WEFT_WORD(seqlock, single, 2);
+WEFT_WORD(seqlock, seal, 3);
+WEFT_WORD(seqlock, state, 32);
+WEFT_LENGTH(seqlock, 64);
+
+/* Words from copy to copy. */
+static inline size_t weft__seqlock_stride(int32_t size) {
+  return ((size_t)size + 127) / 128 * 32;
+}
+
+/* The bytes a snapshot of this configuration occupies; 0 if out of range. */
+static inline size_t weft_seqlock_bytes(weft_seqlock_config config) {
+  if (config.size < 4 || config.size > WEFT__SEQLOCK_MAX_SIZE) return 0;
+  if (config.size % 4 != 0) return 0;
+  size_t copies = config.single ? 3 : 2;
+  return sizeof(weft_seqlock) + copies * weft__seqlock_stride(config.size) * 4;
+}
+
+/* The snapshot at `at`, or NULL: see weft_attach_error. */
+static inline weft_seqlock *weft_seqlock_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_seqlock) != NULL) return NULL;
+  return (weft_seqlock *)at;
+}
+
+/* Makes a region that nobody uses yet a snapshot that is all zero; NULL if the
+   configuration, or the place, is out of range. */
+static inline weft_seqlock *weft_seqlock_init(void *at,
+                                              weft_seqlock_config config) {
+  weft_seqlock *s = (weft_seqlock *)at;
+  size_t bytes = weft_seqlock_bytes(config);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  s->size = config.size;
+  s->single = config.single ? 1 : 0;
+  s->seal = weft__seal(WEFT_KIND_seqlock, s->size, s->single);
+  s->state = config.single ? WEFT__SEQLOCK_FIRST : 0;
+  weft__store(&s->magic, weft__magic(WEFT_KIND_seqlock));
+  return s;
+}
+
+/* Bytes of the value. */
+static inline int32_t weft_seqlock_size(const weft_seqlock *s) {
+  return s->size;
+}
+
+/* Whether only one agent may read. */
+static inline bool weft_seqlock_single(const weft_seqlock *s) {
+  return s->single != 0;
+}
+
+static inline int32_t weft__seqlock_version_of(const weft_seqlock *s,
+                                               int32_t state) {
+  return s->single ? (int32_t)((uint32_t)state >> WEFT_SEQLOCK_VERSION_SHIFT)
+                   : state & 0x07ffffff;
+}
+
+/* How many values were written, modulo 2^27. */
+static inline int32_t weft_seqlock_version(const weft_seqlock *s) {
+  return weft__seqlock_version_of(s, weft__load(&s->state));
+}
+
+static inline int32_t *weft__seqlock_copy(weft_seqlock *s, int32_t number) {
+  return (int32_t *)(s + 1) + (size_t)number * weft__seqlock_stride(s->size);
+}
+
+/* The state when copy `mine` is the middle one, and new. */
+static inline int32_t weft__seqlock_written(int32_t state, int32_t mine) {
+  int32_t front = state & 3 << WEFT_SEQLOCK_FRONT_SHIFT;
+  int32_t version = weft__plus(state & -WEFT__SEQLOCK_ONE_VERSION,
+                               WEFT__SEQLOCK_ONE_VERSION);
+  return version | WEFT_SEQLOCK_NEW_BIT | front | mine;
+}
+
+/* Makes the bytes at `src`, as many as the value has and at a multiple of 4,
+   the latest value. The writer's. */
+static inline void weft_seqlock_write(weft_seqlock *s, const void *src) {
+  const int32_t *from = (const int32_t *)src;
+  int32_t count = s->size / 4;
+  int32_t state = weft__hint(&s->state); /* ours, or the exchange checks it */
+  if (!s->single) {
+    int32_t next = weft__plus(state, 1);
+    int32_t *at = weft__seqlock_copy(s, next & 1);
+    for (int32_t i = 0; i < count; i++)
+      weft__store(at + i, from[i]); /* published by (V) */
+    weft__store(&s->state, next);   /* (V) */
+    return;
+  }
+  /* The reader swaps the two other copies, and leaves this one alone. */
+  int32_t mine = 3 - (state & WEFT_SEQLOCK_MIDDLE_MASK) -
+                 (state >> WEFT_SEQLOCK_FRONT_SHIFT & 3);
+  weft__copy(weft__seqlock_copy(s, mine), from, count);
+  for (;;) {
+    int32_t next = weft__seqlock_written(state, mine);
+    int32_t seen = weft__compare_exchange(&s->state, state, next); /* (V) */
+    if (seen == state) return;
+    state = seen;
+  }
+}
+
+/* Copies the latest value to `dst`, at a multiple of 4; answers its version, 0
+   if none was written yet. */
+static inline int32_t weft_seqlock_read(weft_seqlock *s, void *dst) {
+  int32_t *to = (int32_t *)dst;
+  int32_t count = s->size / 4;
+  int32_t state = weft__load(&s->state); /* pairs with (V) */
+  while (s->single && state & WEFT_SEQLOCK_NEW_BIT) {
+    int32_t middle = state & WEFT_SEQLOCK_MIDDLE_MASK;
+    int32_t front = state >> WEFT_SEQLOCK_FRONT_SHIFT & 3;
+    int32_t swapped = (state & -WEFT__SEQLOCK_ONE_VERSION) |
+                      middle << WEFT_SEQLOCK_FRONT_SHIFT | front;
+    int32_t seen = weft__compare_exchange(&s->state, state, swapped);
+    state = seen == state ? swapped : seen;
+  }
+  if (s->single) {
+    int32_t front = state >> WEFT_SEQLOCK_FRONT_SHIFT & 3;
+    weft__copy(to, weft__seqlock_copy(s, front), count);
+    return weft__seqlock_version_of(s, state);
+  }
+  for (;;) {
+    const int32_t *at = weft__seqlock_copy(s, state & 1);
+    for (int32_t i = 0; i < count; i++)
+      to[i] = weft__load(at + i); /* published by (V) */
+    /* Pairs with (V): no word of the value after the next was stored before
+       the next value's number. */
+    int32_t seen = weft__load(&s->state);
+    if (seen == state) return weft__seqlock_version_of(s, state);
+    state = seen;
+  }
+}
+
 /* ---- queues (primitives/_queue.ts) ----------------------------------------- */
 
 /* How a queue is made: `capacity` elements, rounded up to a power of two, of
@@ -1908,11 +2075,6 @@ static inline int32_t weft__queue_capacity(weft_queue_config config) {
   int32_t capacity = 1;
   while (capacity < config.capacity) capacity *= 2;
   return capacity > most / config.size ? 0 : capacity;
-}
-
-static inline void weft__copy(int32_t *to, const int32_t *from,
-                              int32_t words) {
-  __builtin_memcpy(to, from, (size_t)words * 4);
 }
 
 /* ---- spsc_queue (primitives/spsc_queue.ts) --------------------------------- */

@@ -1,0 +1,302 @@
+/**
+ * The latest value of some bytes, which readers never tear.
+ *
+ * @module
+ */
+
+import { LAYOUT } from "./_layout.ts";
+import { Copier, type Elements } from "./_elements.ts";
+import {
+  allocate,
+  attach,
+  format,
+  type Handle,
+  inRange,
+  type Memory,
+  opened,
+  Region,
+} from "./_region.ts";
+
+export type { Elements } from "./_elements.ts";
+export { type Handle, type Memory, Region } from "./_region.ts";
+
+const SIZE = LAYOUT.seqlock.size;
+const SINGLE = LAYOUT.seqlock.single;
+const STATE = LAYOUT.seqlock.state;
+const DATA = LAYOUT.seqlock.length;
+
+/** With one reader, `state` holds the middle copy, and that of the reader. */
+const MIDDLE_MASK = 3;
+const FRONT_SHIFT = 2;
+/** The middle copy is newer than the reader's. */
+const NEW_BIT = 1 << 4;
+const VERSION_SHIFT = 5;
+const ONE_VERSION = 1 << VERSION_SHIFT;
+/** Middle copy 1, the reader's 0, so that the writer's is 2. */
+const FIRST = 1;
+
+/** The most bytes of a value. */
+const MAX_SIZE = 2 ** 28;
+/** Versions are counted modulo this, less one. */
+const VERSION_MASK = 2 ** 27 - 1;
+
+/** How a snapshot is made. */
+export interface SnapshotConfig {
+  /** Bytes of the value, a multiple of 4 up to 2^28. */
+  readonly size: number;
+  /** Whether only one agent reads, which is faster; false unless given. */
+  readonly single?: boolean;
+}
+
+/**
+ * The latest value of some bytes: one agent writes, any number read. The writer
+ * never waits for a reader, and no reader ever sees parts of two values.
+ *
+ * ```text
+ * word 0   magic   kind and layout version
+ * word 1   size    bytes of the value
+ * word 2   single  1 if there is one reader
+ * word 3   seal    check word over the configuration
+ * word 32  state   how many values were written; if single, from bit 5 on,
+ *                  with bits 0-1 the middle copy, bits 2-3 the reader's, and
+ *                  bit 4 NEW: the middle one is the newer
+ * word 64  copies of the value, two, or three if single, each padded to a
+ *          multiple of 128 bytes
+ * ```
+ *
+ * For many readers, value number v lies in copy v mod 2, and the writer writes
+ * the next one beside it: a reader of v goes wrong only if a whole write and
+ * the beginning of another came between, which a second look at `state` tells.
+ * The words of a value are accessed atomically, as it may be written while they
+ * are read. For one reader there are three copies: the writer's, the reader's,
+ * and the one in the middle, with which either swaps its own. A copy belongs to
+ * one agent then, and its words are copied plainly, which is several times
+ * faster.
+ *
+ * Invariant: the copy of the last complete value is not written to.
+ * Progress: `write` is wait-free, or lock-free if single: it goes round only if
+ * the reader took a value meanwhile, which it can do once for each. `read` is
+ * lock-free: it goes round only when the writer finished another value. An
+ * agent terminated at any step changes nothing for the others: a value that
+ * was not finished never was, and a new writer, or reader, goes on.
+ * Wrap: a reader would have to stand still for exactly a multiple of 2^32
+ * values, or 2^27 if single, to mistake one for another.
+ * Several writers take turns by a Mutex of theirs.
+ * C twin: `weft_seqlock`.
+ * Source: sequence lock, Lamport 1977, with a copy beside it in the manner of
+ * Simpson 1990; triple buffer, own measurements.
+ *
+ * @example The latest position, for whoever draws it
+ * ```ts
+ * import { Snapshot } from "@weft/sync";
+ *
+ * const position = Snapshot.create({ size: 16 }); // post position.handle
+ * position.write(Float64Array.of(1.5, -2));
+ * const seen = new Float64Array(2);
+ * position.read(seen);
+ * if (seen[1] !== -2) throw new Error("torn");
+ * ```
+ */
+export class Snapshot extends Region<"seqlock"> {
+  /** Bytes of the value. */
+  readonly size: number;
+  /** Whether only one agent may read. */
+  readonly single: boolean;
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #copier: Copier;
+  /** Words of the value, and from copy to copy. */
+  readonly #count: number;
+  readonly #stride: number;
+  /** The last array given, and its words: most come again and again. */
+  #array: Elements | undefined;
+  #asWords: Int32Array | undefined;
+  /** A value on its way, for arrays that lie across words. */
+  #scratch: Int32Array<ArrayBuffer> | undefined;
+
+  /**
+   * Attaches to the snapshot at `byteOffset`; writes nothing.
+   *
+   * @throws {TypeError} If `memory` is not shared, or no snapshot of this
+   * layout version was initialized there.
+   * @throws {RangeError} If it does not fit there.
+   */
+  constructor(memory: Memory, byteOffset = 0) {
+    const words = attach("seqlock", memory, byteOffset, bytesFor);
+    super("seqlock", words);
+    this.#words = words;
+    this.#copier = new Copier(words);
+    this.size = words[SIZE]!;
+    this.single = words[SINGLE] === 1;
+    this.#count = this.size / 4;
+    this.#stride = strideFor(this.size);
+  }
+
+  /** The bytes a snapshot of this configuration occupies. */
+  static byteLength(config: SnapshotConfig): number {
+    return bytesFor(...checked(config));
+  }
+
+  /** Allocates a snapshot whose value is all zero. */
+  static create(config: SnapshotConfig): Snapshot {
+    return Snapshot.init(allocate(Snapshot.byteLength(config)), 0, config);
+  }
+
+  /** Makes a region that nobody uses yet a snapshot that is all zero. */
+  static init(
+    memory: Memory,
+    byteOffset: number,
+    config: SnapshotConfig,
+  ): Snapshot {
+    const [size, single] = checked(config);
+    const bytes = bytesFor(size, single);
+    format("seqlock", memory, byteOffset, bytes, [size, single], (words) => {
+      if (single === 1) words[STATE] = FIRST;
+    });
+    return new Snapshot(memory, byteOffset);
+  }
+
+  /** Attaches to the snapshot a message brought. */
+  static from(handle: Handle): Snapshot {
+    return new Snapshot(...opened("seqlock", handle));
+  }
+
+  /** How many values were written, modulo 2^27. */
+  get version(): number {
+    return this.#versionOf(Atomics.load(this.#words, STATE));
+  }
+
+  /**
+   * Makes `src` the latest value. The writer's.
+   *
+   * @throws {RangeError} If `src` is not `size` bytes.
+   */
+  write(src: Elements): void {
+    if (src.byteLength !== this.size) {
+      throw new RangeError(
+        `A value is ${this.size} bytes: received ${src.byteLength}`,
+      );
+    }
+    const words = this.#words;
+    let state = words[STATE]!; // ours, or a hint that the exchange checks
+    if (!this.single) {
+      const next = state + 1 | 0;
+      const at = this.#copy(next & 1);
+      const from = this.#wordsOf(src, true);
+      for (let i = 0; i < this.#count; i++) {
+        Atomics.store(words, at + i, from[i]!); // published by (V)
+      }
+      Atomics.store(words, STATE, next); // (V)
+      return;
+    }
+    // The reader swaps the two other copies, and leaves this one alone.
+    const mine = 3 - (state & MIDDLE_MASK) - (state >> FRONT_SHIFT & 3);
+    this.#copier.put(src, 0, this.#copy(mine), this.#count);
+    for (;;) {
+      const front = state & 3 << FRONT_SHIFT;
+      const version = (state & -ONE_VERSION) + ONE_VERSION;
+      const next = version | NEW_BIT | front | mine;
+      const seen = Atomics.compareExchange(words, STATE, state, next); // (V)
+      if (seen === state) return;
+      state = seen;
+    }
+  }
+
+  /**
+   * Copies the latest value to the beginning of `dst`; answers its version, 0
+   * if none was written yet.
+   *
+   * @throws {RangeError} If `dst` is shorter than `size` bytes.
+   */
+  read(dst: Elements): number {
+    if (dst.byteLength < this.size) {
+      throw new RangeError(
+        `A value of ${this.size} bytes does not fit an array of ` +
+          `${dst.byteLength} bytes`,
+      );
+    }
+    return this.single ? this.#readOwn(dst) : this.#readShared(dst);
+  }
+
+  #readShared(dst: Elements): number {
+    const words = this.#words;
+    const to = this.#wordsOf(dst, false);
+    let state = Atomics.load(words, STATE);
+    for (;;) {
+      const at = this.#copy(state & 1);
+      for (let i = 0; i < this.#count; i++) {
+        to[i] = Atomics.load(words, at + i); // published by (V)
+      }
+      // Pairs with (V): no word of the value after the next was stored before
+      // the next value's number.
+      const seen = Atomics.load(words, STATE);
+      if (seen === state) break;
+      state = seen;
+    }
+    if (to === this.#scratch) bytesOf(dst).set(new Uint8Array(to.buffer));
+    return this.#versionOf(state);
+  }
+
+  #readOwn(dst: Elements): number {
+    const words = this.#words;
+    let state = Atomics.load(words, STATE); // pairs with (V)
+    while (state & NEW_BIT) {
+      const middle = state & MIDDLE_MASK;
+      const front = state >> FRONT_SHIFT & 3;
+      const swapped = (state & -ONE_VERSION) | middle << FRONT_SHIFT | front;
+      const seen = Atomics.compareExchange(words, STATE, state, swapped);
+      if (seen === state) state = swapped;
+      else state = seen;
+    }
+    const at = this.#copy(state >> FRONT_SHIFT & 3);
+    this.#copier.get(dst, 0, at, this.#count);
+    return this.#versionOf(state);
+  }
+
+  /** The first word of a copy. */
+  #copy(number: number): number {
+    return DATA + number * this.#stride;
+  }
+
+  #versionOf(state: number): number {
+    return this.single ? state >>> VERSION_SHIFT : state & VERSION_MASK;
+  }
+
+  /** The words of `array`, or a scratch copy if it has none of its own. */
+  #wordsOf(array: Elements, filled: boolean): Int32Array {
+    if (array instanceof Int32Array) return array;
+    const { buffer, byteOffset } = array;
+    if (byteOffset % 4 === 0) {
+      if (array !== this.#array) {
+        this.#asWords = new Int32Array(buffer, byteOffset, this.#count);
+        this.#array = array;
+      }
+      return this.#asWords!;
+    }
+    const scratch = this.#scratch ??= new Int32Array(this.#count);
+    if (filled) new Uint8Array(scratch.buffer).set(bytesOf(array));
+    return scratch;
+  }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Elements): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** `config` checked: `[size, single]`. */
+function checked(
+  { size, single = false }: SnapshotConfig,
+): [size: number, single: number] {
+  inRange("A value's size", size, 4, MAX_SIZE);
+  if (size % 4 !== 0) {
+    throw new RangeError(
+      `A value's size must be a multiple of 4 bytes: received ${size}`,
+    );
+  }
+  return [size, single ? 1 : 0];
+}
+
+/** Words from copy to copy. */
+const strideFor = (size: number): number => Math.ceil(size / 128) * 32;
+
+const bytesFor = (size: number, single: number): number =>
+  (DATA + (2 + single) * strideFor(size)) * 4;

@@ -1,0 +1,80 @@
+import { race } from "../../race/mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { enter, named, type Scenario, type Weft } from "./_scenario.ts";
+
+const { state } = LAYOUT.seqlock;
+/** The writer's own, or checked by an exchange. */
+const HINTS = [[state * 4, state * 4 + 4]] as const;
+
+/** A value of two words, which are the same; agent 0 writes. */
+function snapshot(weft: Weft, single: boolean, written: number) {
+  const { Snapshot } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const { buffer } = Snapshot.create({ size: 8, single });
+      const words = new Int32Array(buffer);
+      words[state]! += single ? written << 5 : written;
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Snapshot(memory);
+    },
+    words: named(LAYOUT.seqlock),
+    hints: HINTS,
+    stateless: false,
+    init: 0,
+    ops: {
+      write: {
+        agents: [0],
+        run: (snapshot, v: number) => snapshot.write(Int32Array.of(v, v)),
+        model: (_: number, v: number) => [v, undefined],
+        lockFree: true,
+      },
+      read: {
+        run: (snapshot) => {
+          const seen = new Int32Array(2);
+          snapshot.read(seen);
+          return seen[0] === seen[1] ? seen[0] : "torn";
+        },
+        model: (value: number) => [value, value],
+        lockFree: true,
+      },
+    },
+  });
+}
+
+/** Every interleaving of a snapshot's operations. */
+export const seqlock = (weft: Weft): Scenario[] => [
+  {
+    name: "three values, two readers",
+    spec: snapshot(weft, false, -1),
+    agents: [[["write", 1], ["write", 2], ["write", 3]], [["read"]], [[
+      "read",
+    ]]],
+    options: { states: 100_000 },
+    sampled: true,
+  },
+  {
+    name: "three values, one of many readers",
+    spec: snapshot(weft, false, -1),
+    agents: [[["write", 1], ["write", 2], ["write", 3]], [["read"], ["read"]]],
+  },
+  {
+    name: "three values, a single reader",
+    spec: snapshot(weft, true, -2),
+    agents: [[["write", 1], ["write", 2], ["write", 3]], [["read"], ["read"]]],
+  },
+  {
+    name: "a writer terminated at any step",
+    spec: snapshot(weft, false, 0),
+    agents: [[["write", 1], ["write", 2]], [["read"], ["read"]]],
+    options: { kill: true },
+  },
+  {
+    name: "a writer, or the single reader, terminated at any step",
+    spec: snapshot(weft, true, 0),
+    agents: [[["write", 1], ["write", 2]], [["read"], ["read"]]],
+    options: { kill: true },
+  },
+];
