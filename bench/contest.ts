@@ -164,6 +164,8 @@ export interface Did extends Measured {
 /** In {@linkcode Turn.words}: the turn is over; threads that arrived. */
 export const OVER = 0;
 const ARRIVED = 32;
+/** How many laps the turn will have. */
+const LAST = 33;
 
 interface Report {
   begin: number;
@@ -204,16 +206,16 @@ export async function threads<Name extends string>(
   const laps = ms === undefined && count > 1 ? LAPS : 1;
   const turn = async () => {
     Atomics.store(words, ARRIVED, 0);
-    for (const thread of started) thread.post(laps);
+    Atomics.store(words, LAST, laps);
+    for (const thread of started) thread.post("go");
     if (ms !== undefined) {
       setTimeout(() => Atomics.store(words, OVER, 1), ms);
     }
     const all: Report[][] = [];
     for (const thread of started) all.push(await thread.next<Report[]>());
     check?.(all.flat().map(({ did }) => did));
-    const measured = Array.from(
-      { length: laps },
-      (_, lap) => measure(all.map((reports) => reports[lap]!)),
+    const measured = all[0]!.map((_, lap) =>
+      measure(all.map((reports) => reports[lap]!))
     );
     const noise = (lap: Measured) => lap.disturbed ?? 0;
     const least = Math.min(...measured.map(noise));
@@ -221,13 +223,15 @@ export async function threads<Name extends string>(
     return middle(measured.filter((lap) => noise(lap) <= limit));
   };
   const stop = () => {
-    for (const thread of started) thread.post(0);
+    for (const thread of started) thread.post("stop");
   };
   return { name, turn, stop, looksForQuiet: laps > 1 || count === 1 };
 }
 
-/** Laps in a turn. */
+/** Laps in a turn, at most and at least, and how long it may last, in ms. */
 const LAPS = 60;
+const FEW_LAPS = 5;
+const LONG = 400;
 
 /** What the threads of one lap did, together. */
 function measure(reports: readonly Report[]): Measured {
@@ -279,11 +283,17 @@ export async function serve(): Promise<void> {
   const made = await import(data.module);
   const run: Run = await made[role.make](role.data);
   post("ready");
-  for (let laps; (laps = await next<number>()) > 0;) {
+  while (await next() === "go") {
     const reports: Report[] = [];
-    for (let lap = 1; lap <= laps; lap++) {
+    const start = now();
+    for (let lap = 1; lap <= Atomics.load(words, LAST); lap++) {
       const before = scheduled();
-      if (index === 0) Atomics.store(words, OVER, 0);
+      if (index === 0) {
+        Atomics.store(words, OVER, 0);
+        if (lap >= FEW_LAPS && now() - start > LONG) {
+          Atomics.store(words, LAST, lap);
+        }
+      }
       arrive(words, lap * count);
       const begin = now();
       const running = run({ words });

@@ -52,8 +52,8 @@ async function channel(
 }
 
 async function compare(pairs: number): Promise<Row[]> {
-  const n = pairs === 1 ? 12_000 : 100_000 / pairs;
-  const few = pairs === 1 ? 1_000 : 4_000 / pairs;
+  const n = pairs === 1 ? 12_000 : 40_000 / pairs;
+  const few = pairs === 1 ? 500 : 1_000 / pairs;
   const queue = MpmcQueue.create({ capacity: CAPACITY }).handle;
   const words = new Int32Array(new SharedArrayBuffer((64 + 2 * CAPACITY) * 4));
   for (let i = 0; i < CAPACITY; i++) words[64 + 2 * i] = i;
