@@ -195,7 +195,10 @@ test("without a compiler: one line, and --wasm 0 works", async () => {
 test("a file that changes all the time is told, with exit code 1", async () => {
   const file = path.join(folder, "restless");
   let round = 0;
-  const change = () => fs.writeFileSync(file, `${round++}`.repeat(100_000));
+  const change = () => {
+    fs.writeFileSync(`${file}.next`, `round ${round++}`);
+    fs.renameSync(`${file}.next`, file); // is never seen empty
+  };
   change();
   const timer = setInterval(change, 5);
   const { output, ending } = await demo(file, "--wasm", "0");

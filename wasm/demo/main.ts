@@ -40,7 +40,7 @@ const MAX_SLOT_BYTES = 2 ** 29;
 function sizeFor({ chunk, js, wasm }: Options): Size {
   const agents = js + wasm;
   const most = Math.floor(MAX_SLOT_BYTES / chunk);
-  return { chunk, agents, slots: Math.min(Math.max(64, 4 * agents), most) };
+  return { chunk, agents, slots: Math.min(Math.max(128, 4 * agents), most) };
 }
 
 /** Starts the JavaScript workers; `failed` hears of the first that fails. */
