@@ -33,6 +33,11 @@ export {
 } from "./primitives/lock_free_queue.ts";
 export { RecordRing, type RecordRingConfig } from "./primitives/record_ring.ts";
 export {
+  Broadcast,
+  type BroadcastConfig,
+  Subscription,
+} from "./primitives/broadcast.ts";
+export {
   type WorkConfig,
   WorkCounter,
   type WorkRange,

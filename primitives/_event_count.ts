@@ -7,7 +7,7 @@
  * @module
  */
 
-import { relax, spinning } from "./_spin.ts";
+import { spin } from "./_spin.ts";
 import {
   type AsyncOptions,
   block,
@@ -60,12 +60,8 @@ export interface Awaited<T> {
 
 /** Looks for a while, then blocks up to `timeout` ms; undefined if in vain. */
 export function blockOn<T>(it: Awaited<T>, timeout: number): T | undefined {
-  for (let i = timeout > 0 ? spinning.rounds : 0; i > 0; i--) {
-    relax();
-    const result = it.attempt();
-    if (result !== undefined) return result;
-  }
-  return block(waitOn(it), timeout);
+  const result = timeout > 0 ? spin(() => it.attempt()) : undefined;
+  return result ?? block(waitOn(it), timeout);
 }
 
 /** As {@linkcode blockOn}, awaiting instead of blocking. */

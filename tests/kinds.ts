@@ -6,6 +6,7 @@
 
 import {
   Barrier,
+  Broadcast,
   Condition,
   Event,
   type Handle,
@@ -166,6 +167,16 @@ export const KINDS: Kind[] = [{
   from: (handle) => RecordRing.from(handle),
   use: (view) => (view as RecordRing).push(Uint8Array.of(7)),
   used: (view) => (view as RecordRing).pop()![0] === 7,
+}, {
+  stem: "broadcast",
+  configured: true,
+  byteLength: Broadcast.byteLength({ ...queue, subscribers: 2 }),
+  init: (memory, at) =>
+    Broadcast.init(memory, at, { ...queue, subscribers: 2 }),
+  attach: (memory, at) => new Broadcast(memory, at),
+  from: (handle) => Broadcast.from(handle),
+  use: (view) => (view as Broadcast).subscribe(),
+  used: (view) => (view as Broadcast).subscribers === 1,
 }, {
   stem: "work_counter",
   configured: true,

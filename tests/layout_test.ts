@@ -133,6 +133,12 @@ test("words that different agents write lie 32 words apart", () => {
       ["push_epoch", "push_waiters"],
     ],
     seqlock: [["magic"], ["state"]],
+    broadcast: [
+      ["magic"],
+      ["tail", "slowest"],
+      ["pop_epoch", "pop_waiters"],
+      ["push_epoch", "push_waiters"],
+    ],
     work_deque: [["magic"], ["bottom"], ["top"]],
     work_counter: [["magic"], ["next"], ["done", "target", "finished"]],
   };
@@ -169,6 +175,7 @@ const STEMS: Record<string, string> = {
   MpmcQueue: "mpmc_queue",
   LockFreeQueue: "lock_free_queue",
   RecordRing: "record_ring",
+  Broadcast: "broadcast",
   WorkCounter: "work_counter",
   WorkDeque: "work_deque",
   SlabPool: "slab_pool",
@@ -217,6 +224,13 @@ const ONLY_C: Record<string, string> = {
   weft_attach_error: "JavaScript throws it",
   weft_counter_claim: "a view claims a stripe by itself",
   weft_counter_add_to: "adds to what weft_counter_claim gave",
+  weft_broadcast_dropped: "a method of a Subscription",
+  weft_broadcast_size: "a method of a Subscription",
+  weft_broadcast_try_pop: "a method of a Subscription",
+  weft_broadcast_try_pop_int: "a method of a Subscription",
+  weft_broadcast_pop: "a method of a Subscription",
+  weft_broadcast_pop_int: "a method of a Subscription",
+  weft_broadcast_leave: "a method of a Subscription",
 };
 
 interface Declaration {

@@ -8,6 +8,7 @@ import { build, Pool, run, SOURCES, WARNINGS } from "./native.ts";
 const PROGRAMS = [
   "lock_free_queue",
   "record_ring",
+  "broadcast",
   "seqlock",
   "slab_pool",
   "synchronizers",

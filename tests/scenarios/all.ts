@@ -1,5 +1,6 @@
 import type { Scenarios } from "./_scenario.ts";
 import { barrier } from "./barrier.ts";
+import { broadcast } from "./broadcast.ts";
 import { condition } from "./condition.ts";
 import { counter } from "./counter.ts";
 import { event } from "./event.ts";
@@ -32,6 +33,7 @@ export const all: Readonly<Record<string, Scenarios>> = {
   mpmc_queue,
   lock_free_queue,
   record_ring,
+  broadcast,
   work_counter,
   work_deque,
   slab_pool,

@@ -1,0 +1,661 @@
+/**
+ * A ring of which every subscriber sees every element.
+ *
+ * @module
+ */
+
+import { LAYOUT } from "./_layout.ts";
+import { Copier, type Elements } from "./_elements.ts";
+import { type Awaited, awaitOn, blockOn, wake } from "./_event_count.ts";
+import { ClosedError, type QueueConfig, queueConfig } from "./_queue.ts";
+import {
+  allocate,
+  attach,
+  format,
+  type Handle,
+  inRange,
+  type Memory,
+  opened,
+  Region,
+} from "./_region.ts";
+import { assertMayBlock, assertTimeout, type AsyncOptions } from "./_wait.ts";
+import { agentId } from "./agent.ts";
+
+export type { Elements } from "./_elements.ts";
+export { ClosedError, type QueueConfig } from "./_queue.ts";
+export { type Handle, type Memory, Region } from "./_region.ts";
+export type { AsyncOptions } from "./_wait.ts";
+
+const SHAPE = LAYOUT.broadcast.shape;
+const SIZE = LAYOUT.broadcast.size;
+const TAIL = LAYOUT.broadcast.tail;
+const SLOWEST = LAYOUT.broadcast.slowest;
+const POP_EPOCH = LAYOUT.broadcast.pop_epoch;
+const PUSH_EPOCH = LAYOUT.broadcast.push_epoch;
+const SEATS = LAYOUT.broadcast.length;
+
+/** In `shape`: the capacity's logarithm, DROP, and the number of seats. */
+const ORDER_MASK = 31;
+const DROP_BIT = 1 << 5;
+const SEATS_SHIFT = 6;
+const MAX_SUBSCRIBERS = 1024;
+
+/** The words of a seat, and from seat to seat. */
+const CURSOR = 0;
+const OWNER = 1;
+const DROPPED = 2;
+const SEAT = 32;
+/** In an owner word: the producer need not wait for this one yet. */
+const JOINING_BIT = 1 << 28;
+
+/** In `tail`: nothing is appended any more. */
+const CLOSED_BIT = 1;
+/** Positions count in steps of two. */
+const ONE = 2;
+
+/** How a broadcast is made. */
+export interface BroadcastConfig extends QueueConfig {
+  /** Subscribers at the same time, 1 to 1024; 16 unless given. */
+  readonly subscribers?: number;
+  /**
+   * What happens where a subscriber is `capacity` elements late: the producer
+   * waits, "block", or it loses the oldest, "drop", which are counted.
+   */
+  readonly slow?: "block" | "drop";
+}
+
+/**
+ * A ring with one producer, of which every subscriber sees every element that
+ * is pushed after it joined.
+ *
+ * ```text
+ * word 0    magic    kind and layout version
+ * word 1    shape    bits 0-4 the capacity's logarithm, bit 5 DROP, from bit 6
+ *                    the number of seats
+ * word 2    size     bytes an element
+ * word 3    seal     check word over the configuration
+ * word 32   tail     next position to push, in steps of 2; bit 0 CLOSED
+ * word 33   slowest  what the producer last saw of the slowest cursor
+ * word 64   pop_epoch, pop_waiters    subscribers sleep on the epoch; it
+ * word 96   push_epoch, push_waiters  changes when the producer shall look
+ * word 128  seats, each 32 words: its cursor, in steps of 2; its owner's agent
+ *           id, bit 28 while it joins, or 0; and how many it lost
+ *           then the elements
+ * ```
+ *
+ * Where the producer drops, it moves a late subscriber's cursor itself, before
+ * it writes over what that would read next. The subscriber reads first and
+ * moves its cursor then, by an exchange: if that fails, what it read is void.
+ * So there the words of elements are accessed atomically.
+ *
+ * Invariant: tail - capacity <= cursor <= tail, for every seat that is taken.
+ * Progress: the `try` forms are wait-free where the producer is to wait: they
+ * answer "full" then. Where it drops they are lock-free: they go round only as
+ * the other side moved the same cursor. `subscribe` and `leave` never wait. A
+ * subscriber that was terminated holds up the producer, or costs it a look for
+ * each push, until `abandon(id)`. A terminated producer costs nothing: a new
+ * one goes on from the shared words.
+ * Wrap: positions have 31 bits and are compared by their difference; a
+ * subscriber would have to stand still within a pop for exactly a multiple of
+ * 2^31 elements, dropped before its eyes, to mistake one for another.
+ * Fairness: first in, first out, for each. C twin: `weft_broadcast`.
+ * Source: Thompson and others' Disruptor 2011, with seats that come and go.
+ *
+ * @example Ticks for whoever listens
+ * ```ts
+ * import { Broadcast } from "@weft/sync";
+ *
+ * const ticks = Broadcast.create({ capacity: 64, slow: "drop" });
+ * using one = ticks.subscribe(); // in any agent: post ticks.handle
+ * using two = ticks.subscribe();
+ * ticks.tryPushInt(7);
+ * if (one.tryPopInt() !== 7 || two.tryPopInt() !== 7) throw new Error("lost");
+ * ```
+ */
+export class Broadcast extends Region<"broadcast"> {
+  /** Elements it holds at most. */
+  readonly capacity: number;
+  /** Bytes an element has. */
+  readonly elementSize: number;
+  /** Subscribers there may be at the same time. */
+  readonly seats: number;
+  /** Whether a late subscriber loses elements, instead of being waited for. */
+  readonly drops: boolean;
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #id: number;
+  readonly #copier: Copier;
+  readonly #per: number;
+  /** `capacity`, in steps of a position. */
+  readonly #span: number;
+  /** An element on its way, where its words are accessed atomically. */
+  readonly #scratch: Int32Array<ArrayBuffer>;
+  readonly #scratchBytes: Uint8Array<ArrayBuffer>;
+
+  /**
+   * Attaches to the broadcast at `byteOffset`; writes nothing.
+   *
+   * @throws {TypeError} If `memory` is not shared, or no broadcast of this
+   * layout version was initialized there.
+   * @throws {RangeError} If it does not fit there.
+   */
+  constructor(memory: Memory, byteOffset = 0) {
+    const words = attach("broadcast", memory, byteOffset, bytesFor);
+    super("broadcast", words);
+    this.#words = words;
+    this.#id = agentId();
+    this.#copier = new Copier(words);
+    const shape = words[SHAPE]!;
+    this.capacity = 2 ** (shape & ORDER_MASK);
+    this.drops = (shape & DROP_BIT) !== 0;
+    this.seats = shape >>> SEATS_SHIFT;
+    this.elementSize = words[SIZE]!;
+    this.#per = this.elementSize / 4;
+    this.#span = this.capacity * ONE;
+    this.#scratch = new Int32Array(this.drops ? this.#per : 0);
+    this.#scratchBytes = new Uint8Array(this.#scratch.buffer);
+  }
+
+  /** The bytes a broadcast of this configuration occupies. */
+  static byteLength(config: BroadcastConfig): number {
+    return bytesFor(...checked(config));
+  }
+
+  /** Allocates a broadcast without subscribers. */
+  static create(config: BroadcastConfig): Broadcast {
+    return Broadcast.init(allocate(Broadcast.byteLength(config)), 0, config);
+  }
+
+  /** Makes a region that nobody uses yet a broadcast without subscribers. */
+  static init(
+    memory: Memory,
+    byteOffset: number,
+    config: BroadcastConfig,
+  ): Broadcast {
+    const [shape, size] = checked(config);
+    const bytes = bytesFor(shape, size);
+    format("broadcast", memory, byteOffset, bytes, [shape, size]);
+    return new Broadcast(memory, byteOffset);
+  }
+
+  /** Attaches to the broadcast a message brought. */
+  static from(handle: Handle): Broadcast {
+    return new Broadcast(...opened("broadcast", handle));
+  }
+
+  /** Whether `close` was called; subscribers may still have elements to see. */
+  get closed(): boolean {
+    return (Atomics.load(this.#words, TAIL) & CLOSED_BIT) !== 0;
+  }
+
+  /** How many subscribers there are. */
+  get subscribers(): number {
+    let count = 0;
+    for (let seat = 0; seat < this.seats; seat++) {
+      if (Atomics.load(this.#words, this.#seat(seat) + OWNER) !== 0) count++;
+    }
+    return count;
+  }
+
+  /**
+   * Appends a 4-byte element without waiting; false if a subscriber is
+   * `capacity` elements late and is waited for. The producer's.
+   *
+   * @throws {ClosedError} If the broadcast was closed.
+   * @throws {RangeError} If `value` is not an integer of 32 bits, signed.
+   * @throws {TypeError} If elements are not 4 bytes.
+   */
+  tryPushInt(value: number): boolean {
+    this.#assertInt(value);
+    const tail = this.#claim();
+    if (tail === undefined) return false;
+    const at = this.#element(tail);
+    if (this.drops) Atomics.store(this.#words, at, value); // published by (P)
+    else this.#words[at] = value; // published by (P)
+    this.#publish(tail);
+    return true;
+  }
+
+  /**
+   * Appends the element in `src` without waiting; false if a subscriber is
+   * `capacity` elements late and is waited for. The producer's.
+   *
+   * @throws {ClosedError} If the broadcast was closed.
+   * @throws {RangeError} If `src` is not as long as an element.
+   */
+  tryPush(src: Elements): boolean {
+    if (src.byteLength !== this.elementSize) {
+      throw new RangeError(
+        `An element is ${this.elementSize} bytes: received ${src.byteLength}`,
+      );
+    }
+    const tail = this.#claim();
+    if (tail === undefined) return false;
+    const at = this.#element(tail);
+    if (this.drops) {
+      const scratch = this.#scratch;
+      this.#scratchBytes.set(bytesOf(src));
+      for (let i = 0; i < this.#per; i++) {
+        Atomics.store(this.#words, at + i, scratch[i]!); // published by (P)
+      }
+    } else this.#copier.put(src, 0, at, this.#per); // published by (P)
+    this.#publish(tail);
+    return true;
+  }
+
+  /** As `tryPushInt`, blocking up to `timeout` ms; false if in vain. */
+  pushInt(value: number, timeout = Infinity): boolean {
+    this.#assertMayWait("pushInt", timeout);
+    return this.tryPushInt(value) ||
+      blockOn(this.#room(() => this.tryPushInt(value)), timeout) === true;
+  }
+
+  /** As `tryPush`, blocking up to `timeout` ms; false if in vain. */
+  push(src: Elements, timeout = Infinity): boolean {
+    this.#assertMayWait("push", timeout);
+    return this.tryPush(src) ||
+      blockOn(this.#room(() => this.tryPush(src)), timeout) === true;
+  }
+
+  /** As `pushInt`, awaiting instead of blocking. */
+  pushIntAsync(value: number, options?: AsyncOptions): Promise<boolean> {
+    return awaitOn(this.#room(() => this.tryPushInt(value)), options)
+      .then((done) => done === true);
+  }
+
+  /** As `push`, awaiting instead of blocking. */
+  pushAsync(src: Elements, options?: AsyncOptions): Promise<boolean> {
+    return awaitOn(this.#room(() => this.tryPush(src)), options)
+      .then((done) => done === true);
+  }
+
+  /**
+   * Joins: the subscription sees every element pushed from now on.
+   *
+   * @throws {RangeError} If all seats are taken.
+   */
+  subscribe(): Subscription {
+    const words = this.#words;
+    for (let seat = 0; seat < this.seats; seat++) {
+      const at = this.#seat(seat);
+      if (words[at + OWNER] !== 0) continue; // a hint, checked at once
+      const joining = this.#id | JOINING_BIT;
+      if (Atomics.compareExchange(words, at + OWNER, 0, joining) !== 0) {
+        continue;
+      }
+      const first = Atomics.load(words, TAIL) & ~CLOSED_BIT;
+      Atomics.store(words, at + DROPPED, 0);
+      Atomics.store(words, at + CURSOR, first);
+      // (J) Pairs with (S): a producer that does not see us yet knows of no
+      // cursor that is after the tail which we look at next, so it writes over
+      // nothing from there on; and one that sees us waits for `first`.
+      Atomics.store(words, at + OWNER, this.#id);
+      const next = Atomics.load(words, TAIL) & ~CLOSED_BIT;
+      Atomics.compareExchange(words, at + CURSOR, first, next);
+      if (next !== first) wake(words, PUSH_EPOCH, Infinity);
+      return new Subscription(this, words, at);
+    }
+    throw new RangeError(
+      `Cannot subscribe: all seats are taken, of which there are ${this.seats}`,
+    );
+  }
+
+  /**
+   * Closes the broadcast for good: pushes fail from now on, subscribers see
+   * what is there and then fail, and every sleeper wakes.
+   */
+  close(): void {
+    const words = this.#words;
+    if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;
+    wake(words, POP_EPOCH, Infinity);
+    wake(words, PUSH_EPOCH, Infinity);
+  }
+
+  /**
+   * Ends the subscriptions of agent `id`, known never to run again; answers how
+   * many there were.
+   */
+  abandon(id: number): number {
+    const words = this.#words;
+    let count = 0;
+    if (id === 0) return 0;
+    for (let seat = 0; seat < this.seats; seat++) {
+      const at = this.#seat(seat) + OWNER;
+      const owner = Atomics.load(words, at);
+      if ((owner & ~JOINING_BIT) !== id) continue;
+      if (Atomics.compareExchange(words, at, owner, 0) === owner) count++;
+    }
+    if (count > 0) wake(words, PUSH_EPOCH, Infinity);
+    return count;
+  }
+
+  #seat(seat: number): number {
+    return SEATS + seat * SEAT;
+  }
+
+  /** The word of the element at a position. */
+  #element(position: number): number {
+    const place = position >>> 1 & this.capacity - 1;
+    return SEATS + this.seats * SEAT + place * this.#per;
+  }
+
+  /** The position to push at; undefined if there is no room. */
+  #claim(): number | undefined {
+    const words = this.#words;
+    const tail = words[TAIL]!; // our own: only `close` changes it meanwhile
+    if (tail & CLOSED_BIT) throw new ClosedError("The broadcast is closed");
+    if ((tail - words[SLOWEST]! | 0) < this.#span) return tail;
+    const slowest = this.#scan(tail);
+    words[SLOWEST] = slowest;
+    if ((tail - slowest | 0) < this.#span) return tail;
+    if (this.closed) throw new ClosedError("The broadcast is closed");
+    return undefined;
+  }
+
+  /** The slowest cursor; those that are too slow are moved on, if allowed. */
+  #scan(tail: number): number {
+    const words = this.#words;
+    let slowest = tail;
+    for (let seat = 0; seat < this.seats; seat++) {
+      const at = this.#seat(seat);
+      const owner = Atomics.load(words, at + OWNER); // (S) pairs with (J)
+      if (owner === 0 || owner & JOINING_BIT) continue;
+      let cursor = Atomics.load(words, at + CURSOR);
+      while (this.drops && (tail - cursor | 0) >= this.#span) {
+        const next = tail - this.#span + ONE | 0;
+        const seen = Atomics.compareExchange(words, at + CURSOR, cursor, next);
+        if (seen === cursor) {
+          Atomics.add(words, at + DROPPED, (next - cursor | 0) >>> 1);
+          cursor = next;
+        } else cursor = seen;
+      }
+      if ((cursor - slowest | 0) < 0) slowest = cursor;
+    }
+    return slowest;
+  }
+
+  /** (P) Lets the subscribers see an element. */
+  #publish(tail: number): void {
+    const words = this.#words;
+    const next = tail + ONE | 0;
+    if (Atomics.compareExchange(words, TAIL, tail, next) !== tail) {
+      throw new ClosedError("The broadcast is closed");
+    }
+    wake(words, POP_EPOCH, Infinity);
+  }
+
+  #assertInt(value: number): void {
+    if (this.elementSize !== 4) {
+      throw new TypeError(
+        `Elements here are ${this.elementSize} bytes: use tryPush`,
+      );
+    }
+    if (value === (value | 0)) return;
+    throw new RangeError(
+      "An element must be an integer from -2^31 to 2^31 - 1: " +
+        `received ${value}`,
+    );
+  }
+
+  #assertMayWait(operation: string, timeout: number): void {
+    assertMayBlock(operation);
+    if (timeout !== Infinity) assertTimeout(timeout);
+  }
+
+  #room(attempt: () => boolean): Awaited<true> {
+    return {
+      words: this.#words,
+      epoch: PUSH_EPOCH,
+      attempt: () => attempt() || undefined,
+      pass: () => {}, // there is one producer
+    };
+  }
+}
+
+/**
+ * A seat at a {@linkcode Broadcast}: sees every element pushed since it joined,
+ * and must be left at the end, as the producer may wait for it.
+ */
+export class Subscription implements Disposable {
+  /** What is subscribed to. */
+  readonly broadcast: Broadcast;
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #copier: Copier;
+  /** The seat's first word, or 0 after `leave`. */
+  #at: number;
+  readonly #id: number;
+  readonly #mask: number;
+  readonly #per: number;
+  readonly #elements: number;
+  /** What this subscriber last saw of `tail`. */
+  #tail: number;
+  /** An element on its way, where its words are accessed atomically. */
+  readonly #scratch: Int32Array<ArrayBuffer>;
+  readonly #scratchBytes: Uint8Array<ArrayBuffer>;
+
+  /**
+   * Made by {@linkcode Broadcast.subscribe}.
+   *
+   * @internal
+   */
+  constructor(
+    broadcast: Broadcast,
+    words: Int32Array<SharedArrayBuffer>,
+    at: number,
+  ) {
+    this.broadcast = broadcast;
+    this.#words = words;
+    this.#copier = new Copier(words);
+    this.#at = at;
+    this.#id = Atomics.load(words, at + OWNER);
+    this.#mask = broadcast.capacity - 1;
+    this.#per = broadcast.elementSize / 4;
+    this.#elements = SEATS + broadcast.seats * SEAT;
+    this.#tail = Atomics.load(words, at + CURSOR);
+    this.#scratch = new Int32Array(broadcast.drops ? this.#per : 0);
+    this.#scratchBytes = new Uint8Array(this.#scratch.buffer);
+  }
+
+  /** Elements this subscriber lost by being too late, modulo 2^32. */
+  get dropped(): number {
+    this.#assertHere();
+    return Atomics.load(this.#words, this.#at + DROPPED) >>> 0;
+  }
+
+  /** Elements to see; a moment later it may be another number. */
+  get size(): number {
+    this.#assertHere();
+    const cursor = Atomics.load(this.#words, this.#at + CURSOR);
+    const tail = Atomics.load(this.#words, TAIL) & ~CLOSED_BIT;
+    return Math.min(tail - cursor >>> 1, this.#mask + 1);
+  }
+
+  /**
+   * The next 4-byte element, without waiting; undefined if there is none yet.
+   *
+   * @throws {ClosedError} If the broadcast was closed and all was seen.
+   * @throws {TypeError} If elements are not 4 bytes, or after `leave`.
+   */
+  tryPopInt(): number | undefined {
+    if (this.#per !== 1) {
+      throw new TypeError(
+        `Elements here are ${this.#per * 4} bytes: use tryPop`,
+      );
+    }
+    const words = this.#words;
+    for (;;) {
+      const cursor = this.#next();
+      if (cursor === undefined) return undefined;
+      const at = this.#element(cursor);
+      const value = this.broadcast.drops ? Atomics.load(words, at) : words[at]!; // published by (P)
+      if (this.#advance(cursor)) return value;
+    }
+  }
+
+  /**
+   * Moves the next element into `dst`, without waiting; false if there is none
+   * yet.
+   *
+   * @throws {ClosedError} If the broadcast was closed and all was seen.
+   * @throws {RangeError} If `dst` is shorter than an element.
+   * @throws {TypeError} After `leave`.
+   */
+  tryPop(dst: Elements): boolean {
+    if (dst.byteLength < this.#per * 4) {
+      throw new RangeError(
+        `An element of ${this.#per * 4} bytes does not fit an array of ` +
+          `${dst.byteLength} bytes`,
+      );
+    }
+    const { drops } = this.broadcast;
+    const scratch = this.#scratch;
+    for (;;) {
+      const cursor = this.#next();
+      if (cursor === undefined) return false;
+      const at = this.#element(cursor);
+      if (!drops) this.#copier.get(dst, 0, at, this.#per); // published by (P)
+      else {
+        for (let i = 0; i < this.#per; i++) {
+          scratch[i] = Atomics.load(this.#words, at + i); // published by (P)
+        }
+      }
+      if (!this.#advance(cursor)) continue;
+      if (drops) bytesOf(dst).set(this.#scratchBytes);
+      return true;
+    }
+  }
+
+  /** As `tryPopInt`, blocking up to `timeout` ms; undefined if in vain. */
+  popInt(timeout = Infinity): number | undefined {
+    assertMayBlock("popInt");
+    if (timeout !== Infinity) assertTimeout(timeout);
+    return this.tryPopInt() ??
+      blockOn(this.#coming(() => this.tryPopInt()), timeout);
+  }
+
+  /** As `tryPop`, blocking up to `timeout` ms; false if in vain. */
+  pop(dst: Elements, timeout = Infinity): boolean {
+    assertMayBlock("pop");
+    if (timeout !== Infinity) assertTimeout(timeout);
+    return this.tryPop(dst) ||
+      blockOn(this.#coming(() => this.tryPop(dst) || undefined), timeout) ===
+        true;
+  }
+
+  /** As `popInt`, awaiting instead of blocking. */
+  popIntAsync(options?: AsyncOptions): Promise<number | undefined> {
+    return awaitOn(this.#coming(() => this.tryPopInt()), options);
+  }
+
+  /** As `pop`, awaiting instead of blocking. */
+  popAsync(dst: Elements, options?: AsyncOptions): Promise<boolean> {
+    return awaitOn(this.#coming(() => this.tryPop(dst) || undefined), options)
+      .then((done) => done === true);
+  }
+
+  /**
+   * Sees elements as they come, until the broadcast is closed: numbers where an
+   * element has 4 bytes, else a fresh Uint8Array for each.
+   */
+  async *[Symbol.asyncIterator](): AsyncGenerator<
+    number | Uint8Array<ArrayBuffer>,
+    void,
+    void
+  > {
+    try {
+      for (;;) {
+        if (this.#per === 1) yield (await this.popIntAsync())!;
+        else {
+          const element = new Uint8Array(this.#per * 4);
+          await this.popAsync(element);
+          yield element;
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof ClosedError)) throw error;
+    }
+  }
+
+  /** Gives the seat up, once; nothing can be seen afterwards. */
+  leave(): void {
+    const at = this.#at;
+    if (at === 0) return;
+    this.#at = 0;
+    const words = this.#words;
+    const owner = this.#id;
+    if (Atomics.compareExchange(words, at + OWNER, owner, 0) !== owner) return;
+    wake(words, PUSH_EPOCH, Infinity);
+  }
+
+  /** As {@linkcode Subscription.leave}. */
+  [Symbol.dispose](): void {
+    this.leave();
+  }
+
+  #assertHere(): void {
+    if (this.#at === 0) throw new TypeError("The subscription was left");
+  }
+
+  #element(position: number): number {
+    return this.#elements + (position >>> 1 & this.#mask) * this.#per;
+  }
+
+  /** The position to read next; undefined if there is nothing yet. */
+  #next(): number | undefined {
+    this.#assertHere();
+    const words = this.#words;
+    // Our own, unless the producer drops; then `#advance` checks it.
+    const cursor = words[this.#at + CURSOR]!;
+    if ((this.#tail - cursor | 0) > 0) return cursor;
+    const tail = Atomics.load(words, TAIL);
+    this.#tail = tail & ~CLOSED_BIT;
+    if ((this.#tail - cursor | 0) > 0) return cursor;
+    if (tail & CLOSED_BIT) throw new ClosedError("The broadcast is closed");
+    return undefined;
+  }
+
+  /** Moves on; false if the producer did, and what was read is void. */
+  #advance(cursor: number): boolean {
+    const words = this.#words;
+    const at = this.#at + CURSOR;
+    const next = cursor + ONE | 0;
+    if (this.broadcast.drops) {
+      return Atomics.compareExchange(words, at, cursor, next) === cursor;
+    }
+    Atomics.store(words, at, next);
+    wake(words, PUSH_EPOCH, Infinity);
+    return true;
+  }
+
+  #coming<T>(attempt: () => T | undefined): Awaited<T> {
+    return {
+      words: this.#words,
+      epoch: POP_EPOCH,
+      attempt,
+      pass: () => {}, // all are woken at a time: nobody has another's wake
+    };
+  }
+}
+
+function bytesOf(array: Elements): Uint8Array {
+  if (array instanceof Uint8Array) return array;
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}
+
+/** `config` checked and packed: `[shape, size]`. */
+function checked(config: BroadcastConfig): [shape: number, size: number] {
+  const [capacity, size] = queueConfig(config);
+  const { subscribers = 16, slow = "block" } = config;
+  inRange("Subscribers", subscribers, 1, MAX_SUBSCRIBERS);
+  if (slow !== "block" && slow !== "drop") {
+    throw new RangeError(`slow must be "block" or "drop": received ${slow}`);
+  }
+  const order = 31 - Math.clz32(capacity);
+  const drop = slow === "drop" ? DROP_BIT : 0;
+  return [order | drop | subscribers << SEATS_SHIFT, size];
+}
+
+function bytesFor(shape: number, size: number): number {
+  const seats = shape >>> SEATS_SHIFT;
+  const capacity = 2 ** (shape & ORDER_MASK);
+  return (SEATS + seats * SEAT) * 4 + capacity * size;
+}

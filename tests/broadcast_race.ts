@@ -1,0 +1,4 @@
+import { exploreAll } from "./explore.ts";
+import { broadcast } from "./scenarios/broadcast.ts";
+
+exploreAll("Broadcast", broadcast);
