@@ -18,9 +18,9 @@ const { values: { deep }, positionals: [filter = ""] } = parseArgs({
 let passed = 0;
 let failed = 0;
 for (const [stem, scenarios] of Object.entries(all)) {
-  if (!stem.includes(filter)) continue;
   for (const scenario of scenarios(weft)) {
     if (scenario.deep && !deep) continue;
+    if (!`${stem}: ${scenario.name}`.includes(filter)) continue;
     const begin = performance.now();
     const title = `${stem}: ${scenario.name}`.padEnd(52);
     try {

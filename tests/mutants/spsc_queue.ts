@@ -176,9 +176,9 @@ export const spsc_queue = mutants(
   ],
   [
     "closes by a store",
-    "const was = Atomics.or(words, index, CLOSED_BIT);",
-    "const was = Atomics.load(words, index);\n" +
-    "Atomics.store(words, index, was | CLOSED_BIT);",
+    "const was = Atomics.or(this.#words, index, CLOSED_BIT);",
+    "const was = Atomics.load(this.#words, index);\n" +
+    "Atomics.store(this.#words, index, was | CLOSED_BIT);",
   ],
   [
     "says it is closed before it is empty",

@@ -2,7 +2,8 @@ import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "./_scenario.ts";
 
-const { tail, head, length } = LAYOUT.mpmc_queue;
+const { tail, head, pop_epoch, pop_waiters, push_epoch, push_waiters, length } =
+  LAYOUT.mpmc_queue;
 /** Read plainly before an exchange checks it. */
 const HINTS = [tail, head].map((i) => [i * 4, i * 4 + 4] as const);
 
@@ -27,7 +28,13 @@ function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
  * A queue whose tickets begin at `start`. Only reservations are kept in a
  * view.
  */
-function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
+function queue(
+  weft: Weft,
+  capacity: number,
+  start = 0,
+  stateless = true,
+  items: readonly number[] = [],
+) {
   const { MpmcQueue } = weft.mod;
   const push = (s: Model, ...items: number[]): Model => ({
     ...s,
@@ -40,13 +47,15 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
   const room = (s: Model) => capacity - s.items.length;
   return race.spec({
     memory: () => {
-      const { buffer } = MpmcQueue.create({ capacity });
+      const queue = MpmcQueue.create({ capacity });
+      const { buffer } = queue;
       const words = new Int32Array(buffer);
       words[tail] = words[head] = start * 2;
       for (let i = 0; i < capacity; i++) {
         const ticket = start + i;
         words[length + ticket % capacity * 2] = ticket * 2;
       }
+      for (const item of items) queue.tryPushInt(item);
       return buffer;
     },
     agent: (memory, id) => {
@@ -56,7 +65,7 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
     words: named(LAYOUT.mpmc_queue),
     hints: HINTS,
     stateless,
-    init: { items: [], closed: false } as Model,
+    init: { items, closed: false } as Model,
     ops: {
       // "Full" and "empty" may also mean that another agent is just at it.
       tryPush: {
@@ -82,6 +91,27 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
               race.contended([s, undefined]),
             ),
         lockFree: true,
+      },
+      // Through an array, as batches do.
+      pushArray: {
+        run: (q, v: number) => q.tryPush(new Int32Array([v])),
+        model: (s: Model, v: number) =>
+          room(s) === 0
+            ? [s, false]
+            : race.either([push(s, v), true], race.contended([s, false])),
+      },
+      popArray: {
+        run: (q) => {
+          const array = new Int32Array(1);
+          return q.tryPop(array) ? array[0] : undefined;
+        },
+        model: (s: Model) =>
+          s.items.length > 0
+            ? race.either(
+              [drop(s, 1), s.items[0]],
+              race.contended([s, undefined]),
+            )
+            : [s, undefined],
       },
       push: {
         run: (q, v: number) => orClosed(weft, () => q.pushInt(v)),
@@ -145,6 +175,53 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
         model: (s: Model) => [{ ...s, closed: true }, undefined],
       },
     },
+    invariant: (memory) => {
+      const words = new Int32Array(memory);
+      const waiters = [words[pop_waiters], words[push_waiters]];
+      if (waiters.some((n) => n !== 0)) return `waiters ${waiters} are left`;
+    },
+  });
+}
+
+/**
+ * Somebody is in the midst of the ticket in front, and the one behind it is
+ * done: two can go on once it ends, and it wakes one.
+ */
+function late(weft: Weft, end: "push" | "pop") {
+  const { MpmcQueue } = weft.mod;
+  const pops = end === "pop";
+  const slot = (i: number) => length + i * 2;
+  return race.spec({
+    memory: () => {
+      const { buffer } = MpmcQueue.create({ capacity: 2 });
+      const words = new Int32Array(buffer);
+      words[tail] = 4;
+      words[head] = pops ? 0 : 4;
+      words[slot(0)] = pops ? 0 : 1;
+      words[slot(1)] = pops ? 3 : 6;
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new MpmcQueue(memory);
+    },
+    words: named(LAYOUT.mpmc_queue),
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      end: {
+        run: (q) => {
+          const words = new Int32Array(q.buffer);
+          Atomics.store(words, slot(0), pops ? 1 : 4);
+          const epoch = pops ? pop_epoch : push_epoch;
+          if (Atomics.load(words, epoch + 1) === 0) return;
+          Atomics.add(words, epoch, 1);
+          Atomics.notify(words, epoch, 1);
+        },
+      },
+      push: { run: (q) => q.pushInt(3) },
+      pop: { run: (q) => q.popInt() },
+    },
   });
 }
 
@@ -176,11 +253,12 @@ function batches(weft: Weft) {
       const q = new MpmcQueue(memory);
       const left: number[] = [];
       for (let v; (v = q.tryPopInt()) !== undefined;) left.push(v);
-      const pushed = (results[0] as number[])[0]!;
+      const pushed = (results[0] as number[]).reduce((a, b) => a + b);
       const taken = results.slice(1).flat(2) as number[];
       const all = [...taken, ...left].sort((a, b) => a - b);
-      const expected = [1, 2, 3].slice(0, pushed);
+      const expected = [1, 2, 3, 4].slice(0, pushed);
       if (`${all}` !== `${expected}`) return `found ${all}, not ${expected}`;
+      if (!q.tryPushInt(9) || q.tryPopInt() !== 9) return "of no more use";
     },
   });
 }
@@ -287,6 +365,56 @@ export function mpmc_queue(weft: Weft): Scenario[] {
       agents: [[["pop"]], [["pop"]], [["tryPush", 1], ["close"]]],
       options: { states: 60_000 },
       sampled: true,
+    },
+    {
+      name: "close and pop while a push is under way",
+      spec: two,
+      agents: [[["tryPush", 1]], [["close"], ["tryPop"]]],
+    },
+    {
+      name: "an array wakes a consumer",
+      spec: two,
+      agents: [[["pop"]], [["pushArray", 1]]],
+    },
+    {
+      name: "an array wakes a producer",
+      spec: queue(weft, 1, 0, true, [9]),
+      agents: [[["push", 1]], [["popArray"]]],
+    },
+    {
+      name: "in place wakes a consumer",
+      spec: queue(weft, 2, 0, false),
+      agents: [[["pop"]], [["inPlace", 1]]],
+    },
+    {
+      name: "in place wakes a producer",
+      spec: queue(weft, 1, 0, false, [9]),
+      agents: [[["push", 1]], [["takeInPlace"]]],
+    },
+    {
+      name: "two consumers, the element in front comes last",
+      spec: late(weft, "pop"),
+      agents: [[["pop"]], [["pop"]], [["end"]]],
+      options: { timeouts: 0, states: 20_000 },
+      sampled: true,
+    },
+    {
+      name: "two producers, the slot in front comes last",
+      spec: late(weft, "push"),
+      agents: [[["push"]], [["push"]], [["end"]]],
+      options: { timeouts: 0, states: 20_000 },
+      sampled: true,
+    },
+    {
+      name: "two time out",
+      spec: two,
+      agents: [[["popFor"]], [["popFor"]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "batches, two agents",
+      spec: batches(weft),
+      agents: [[["push", [1, 2]], ["push", [3, 4]]], [["pop", 2]]],
     },
     {
       name: "batches",

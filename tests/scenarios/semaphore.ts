@@ -2,12 +2,15 @@ import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "./_scenario.ts";
 
-const { permits, waiters, bulk, claimant } = LAYOUT.semaphore;
+const { permits, waiters, bulk, claimant, claim } = LAYOUT.semaphore;
 /** Read plainly before an exchange checks it. */
 const HINTS = [[permits * 4, permits * 4 + 4]] as const;
 
-/** A semaphore with `initial` permits; the model is how many are free. */
-function counting(weft: Weft, initial: number) {
+/**
+ * A semaphore with `initial` permits; the model is how many are free. Who waits
+ * lets others pass as often as `patience` says before it claims.
+ */
+function counting(weft: Weft, initial: number, patience = 0) {
   const { Semaphore } = weft.mod;
   return race.spec({
     memory: () => Semaphore.create(initial).buffer,
@@ -21,11 +24,17 @@ function counting(weft: Weft, initial: number) {
     init: initial,
     ops: {
       acquire: {
-        run: (s, n: number) => s.acquire(n),
+        run: (s, n: number) => {
+          weft.spin.spinning.patience = patience;
+          return s.acquire(n);
+        },
         model: (free: number, n: number) => free < n ? null : [free - n, true],
       },
       acquireFor: {
-        run: (s, n: number) => s.acquire(n, 5),
+        run: (s, n: number) => {
+          weft.spin.spinning.patience = patience;
+          return s.acquire(n, 5);
+        },
         model: (free: number, n: number) =>
           free < n
             ? race.timedOut([free, false])
@@ -55,8 +64,8 @@ function counting(weft: Weft, initial: number) {
   });
 }
 
-/** Who is terminated leaves the others what they need. */
-function terminated(weft: Weft, initial: number) {
+/** Who is terminated leaves the others what they need, and no more. */
+function terminated(weft: Weft, initial: number, most = initial + 4) {
   const { Semaphore } = weft.mod;
   return race.spec({
     memory: () => Semaphore.create(initial).buffer,
@@ -81,6 +90,90 @@ function terminated(weft: Weft, initial: number) {
       s.abandon(dead + 1);
       s.release(4); // what it may have held is its supervisor's business
     },
+    invariant: (memory) => {
+      const now = new Int32Array(memory)[permits]!;
+      if (now > most) return `there are ${now} permits`;
+    },
+  });
+}
+
+/** A claimant was terminated before the exploration began. */
+function claimed(weft: Weft) {
+  const { Semaphore } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const { buffer } = Semaphore.create();
+      const words = new Int32Array(buffer);
+      words[permits] = -2;
+      words[claim] = 2;
+      words[claimant] = 9;
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Semaphore(memory);
+    },
+    words: named(LAYOUT.semaphore),
+    hints: HINTS,
+    stateless: true,
+    init: { free: -2, claimant: 9 },
+    ops: {
+      acquire: {
+        run: (s, n: number) => {
+          weft.spin.spinning.patience = 0;
+          return s.acquire(n);
+        },
+        model: (s: { free: number; claimant: number }, n: number) =>
+          s.free < n ? null : [{ ...s, free: s.free - n }, true],
+      },
+      release: {
+        run: (s, n: number) => s.release(n),
+        model: (s: { free: number; claimant: number }, n: number) => [
+          { ...s, free: s.free + n },
+          undefined,
+        ],
+      },
+      abandon: {
+        run: (s, id: number) => s.abandon(id),
+        model: (s: { free: number; claimant: number }, id: number) =>
+          s.claimant === id
+            ? [{ free: s.free + 2, claimant: 0 }, true]
+            : [s, false],
+      },
+    },
+    final: (memory) => {
+      const words = new Int32Array(memory);
+      if (words[claimant] !== 0) return `agent ${words[claimant]} has a claim`;
+      if (words[permits] !== 1) return `there are ${words[permits]} permits`;
+    },
+  });
+}
+
+/** A claim that times out: who waits for what it took gets it at once. */
+function inTime(weft: Weft) {
+  const { Semaphore } = weft.mod;
+  return race.spec({
+    memory: () => Semaphore.create(1).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Semaphore(memory);
+    },
+    words: named(LAYOUT.semaphore),
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      acquireTwo: {
+        run: (s) => {
+          weft.spin.spinning.patience = 0;
+          return s.acquire(2, 5);
+        },
+      },
+      acquireOne: {
+        run: (s) => s.acquire(1, 500) && performance.now() < 100,
+      },
+    },
+    final: (_, results) =>
+      results[1]![0] === true ? undefined : "the permit came too late",
   });
 }
 
@@ -88,6 +181,7 @@ function terminated(weft: Weft, initial: number) {
 export function semaphore(weft: Weft): Scenario[] {
   const none = counting(weft, 0);
   const one = counting(weft, 1);
+  const patient = counting(weft, 0, 8);
   const acquire = (n: number) => ["acquire", n] as const;
   const release = (n: number) => ["release", n] as const;
   const attempt = (n: number) => ["tryAcquire", n] as const;
@@ -139,6 +233,56 @@ export function semaphore(weft: Weft): Scenario[] {
       agents: [[acquire(2)], [acquire(2)], [release(1), release(3)]],
       options: { states: 100_000 },
       sampled: true,
+    },
+    {
+      name: "released two at once, with patience",
+      spec: patient,
+      agents: [[acquire(1)], [acquire(1)], [release(2)]],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "wanted two, released one by one, with patience",
+      spec: patient,
+      agents: [[acquire(2)], [release(1), release(1)]],
+      options: { timeouts: 0 },
+    },
+    {
+      // The wake for one permit must not go to who wants two.
+      name: "wanted one and two, released one, with patience",
+      spec: patient,
+      agents: [[acquire(2)], [acquire(1)], [release(1)]],
+      options: { timeouts: 0, states: 20_000 },
+      sampled: true,
+    },
+    {
+      name: "a timeout at any time, with patience",
+      spec: patient,
+      agents: [[["acquireFor", 1]], [release(1)]],
+      options: { timeouts: true },
+    },
+    {
+      name: "a claim that times out gives back",
+      spec: none,
+      agents: [[["acquireFor", 2]], [release(1), attempt(1)]],
+      options: { timeouts: true },
+    },
+    {
+      name: "a claim that times out serves another",
+      spec: inTime(weft),
+      agents: [[["acquireTwo"]], [["acquireOne"]]],
+      options: { timeouts: 0, rescue: true },
+    },
+    {
+      name: "a claim is given up",
+      spec: claimed(weft),
+      agents: [[acquire(1)], [["abandon", 8], ["abandon", 9]], [release(2)]],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "a claimant is terminated",
+      spec: terminated(weft, 0, 6),
+      agents: [[acquire(2)], [release(2)]],
+      options: { kill: true, rescue: true, timeouts: 0 },
     },
     {
       name: "tryAcquire, acquire",

@@ -181,6 +181,10 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
             ? [drop(s, 1), s.items[0]]
             : [s, s.closed ? CLOSED : undefined],
       },
+      isClosed: {
+        run: (q) => q.closed,
+        model: (s: Model) => [s, s.closed],
+      },
       close: {
         run: (q) => q.close(),
         model: (s: Model) => [{ ...s, closed: true }, undefined],
@@ -301,6 +305,11 @@ export function spsc_queue(weft: Weft): Scenario[] {
       name: "the consumer closes",
       spec: one,
       agents: [many("push", 2), [["pop"], ["close"]]],
+    },
+    {
+      name: "closed while a push wakes the consumer",
+      spec: two,
+      agents: [[["tryPush", 1]], [["pop"]], [["close"], ["isClosed"]]],
     },
     {
       name: "somebody else closes",
