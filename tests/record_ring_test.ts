@@ -160,7 +160,7 @@ test("every operation obeys the model, wherever positions wrap", () => {
         }
         while (held.length > 0) popping(() => [consumer.tryPop()!]);
         if (closed) assert.throws(() => consumer.tryPop(), isClosed);
-      else assert.is(consumer.tryPop(), undefined);
+        else assert.is(consumer.tryPop(), undefined);
         assert.is(consumer.used, 0);
       },
     ),
