@@ -439,9 +439,11 @@ export class RwLock extends Region<"rw_lock"> {
       : new RwWriteGuard(this, outcome === "abandoned");
   }
 
+  /** Whether this agent writes; what it wrote there itself, it sees plainly. */
   #isWriting(): boolean {
-    return this.#writer.owner === this.#id &&
-      (Atomics.load(this.#words, STATE) & WRITING_BIT) !== 0;
+    const words = this.#words;
+    return (words[WRITER]! & OWNER_MASK) === this.#id &&
+      (words[STATE]! & WRITING_BIT) !== 0;
   }
 
   #twice(): TypeError {
@@ -545,7 +547,7 @@ export class RwLock extends Region<"rw_lock"> {
    */
   #leave(more: number, abandoned: number): void {
     const words = this.#words;
-    let state = Atomics.load(words, STATE);
+    let state = words[STATE]!; // a hint: the exchange below checks it
     for (;;) {
       const expected = state;
       const pending = (state & PENDING_MASK) / ONE_PENDING;

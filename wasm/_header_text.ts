@@ -704,9 +704,10 @@ static inline int weft_rw_lock_try_read(weft_rw_lock *l) {
   }
 }
 
+/* Whether this agent writes; what it wrote there itself, it sees plainly. */
 static inline bool weft__rw_is_writing(const weft_rw_lock *l) {
-  return weft_rw_lock_writer(l) == weft_agent_id() &&
-         (weft__load(&l->state) & WEFT_RW_LOCK_WRITING_BIT) != 0;
+  return (weft__hint(&l->writer) & WEFT_MUTEX_OWNER_MASK) == weft_agent_id() &&
+         (weft__hint(&l->state) & WEFT_RW_LOCK_WRITING_BIT) != 0;
 }
 
 /* Begins to wait to read: EBUSY, and the ticket; 0 if it reads already. */
@@ -837,7 +838,7 @@ static inline void weft__rw_open(weft_rw_lock *l) {
  */
 static inline void weft__rw_leave(weft_rw_lock *l, int32_t more,
                                   int32_t abandoned) {
-  int32_t state = weft__load(&l->state);
+  int32_t state = weft__hint(&l->state); /* the exchange below checks it */
   for (;;) {
     int32_t expected = state;
     int32_t pending =
@@ -2302,9 +2303,10 @@ static inline int weft_spsc_queue_try_pop_int(weft_spsc_queue *q,
   return 0;
 }
 
-/* Where the next element goes, or NULL if the queue is full: write it there,
-   then commit. Nothing else may be pushed in between. */
+/* Where the next element goes, or NULL if the queue is full or closed: write it
+   there, then commit. Nothing else may be pushed in between. */
 static inline void *weft_spsc_queue_reserve(weft_spsc_queue *q) {
+  if (weft_spsc_queue_closed(q)) return NULL;
   int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
   return weft__spsc_room(q, tail, 1) > 0 ? weft__spsc_at(q, tail) : NULL;
 }
@@ -4301,7 +4303,8 @@ static inline int32_t weft_work_counter_next(weft_work_counter *c,
   return range->start == range->end ? -1 : range->start++;
 }
 
-/* How many tasks are next, now in *range; 0 when there are none. */
+/* How many tasks are next, now in *range; 0 when there are none. What next had
+   left of a range is dropped: an agent uses the one or the other. */
 static inline int32_t weft_work_counter_next_range(weft_work_counter *c,
                                                    weft_work_range *range) {
   range->start = range->end = 0;

@@ -701,9 +701,10 @@ static inline int weft_rw_lock_try_read(weft_rw_lock *l) {
   }
 }
 
+/* Whether this agent writes; what it wrote there itself, it sees plainly. */
 static inline bool weft__rw_is_writing(const weft_rw_lock *l) {
-  return weft_rw_lock_writer(l) == weft_agent_id() &&
-         (weft__load(&l->state) & WEFT_RW_LOCK_WRITING_BIT) != 0;
+  return (weft__hint(&l->writer) & WEFT_MUTEX_OWNER_MASK) == weft_agent_id() &&
+         (weft__hint(&l->state) & WEFT_RW_LOCK_WRITING_BIT) != 0;
 }
 
 /* Begins to wait to read: EBUSY, and the ticket; 0 if it reads already. */
@@ -834,7 +835,7 @@ static inline void weft__rw_open(weft_rw_lock *l) {
  */
 static inline void weft__rw_leave(weft_rw_lock *l, int32_t more,
                                   int32_t abandoned) {
-  int32_t state = weft__load(&l->state);
+  int32_t state = weft__hint(&l->state); /* the exchange below checks it */
   for (;;) {
     int32_t expected = state;
     int32_t pending =

@@ -2,9 +2,9 @@ import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "./_scenario.ts";
 
-const { state } = LAYOUT.rw_lock;
-/** Read plainly before an exchange checks it. */
-const HINTS = [[state * 4, state * 4 + 4]] as const;
+const { state, writer } = LAYOUT.rw_lock;
+/** Read plainly before an exchange checks it, or for what is one's own. */
+const HINTS = [state, writer].map((i) => [i * 4, i * 4 + 4] as const);
 const TOTAL = LAYOUT.rw_lock.length * 4;
 
 /** A plain word under the lock; the model is its value. */
@@ -86,7 +86,7 @@ function sections(weft: Weft, phase = 0) {
       const words = new Int32Array(memory);
       const left = words[state]! & 0x3fff_ffff;
       if (left !== 0) return `the state is left at ${left.toString(16)}`;
-      if (words[LAYOUT.rw_lock.writer] !== 0) return "a writer is left";
+      if (words[writer] !== 0) return "a writer is left";
     },
   });
 }
