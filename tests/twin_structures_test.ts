@@ -169,7 +169,9 @@ test("a SlabPool gives no block to both", async () => {
       await start("JS", "pool use", 20_000, 3),
       await start("C", "pool use", 20_000, 5),
     ];
-    for (const { over } of users) assert.ok(await over > 0);
+    const used = await Promise.all(users.map(({ over }) => over));
+    // One may have all blocks of a small pool in its cache for long.
+    assert.ok(capacity === 2 || used.every((times) => times > 0), `${used}`);
     assert.is(pool.available, capacity);
   }
 });
