@@ -205,7 +205,7 @@ test("a file that changes all the time is told, with exit code 1", async () => {
   clearInterval(timer);
   assert.is(ending, "exit code 1", output);
   assert.match(output, "check: 1 of 1 file differ");
-  assert.match(output, /restless( changed|, chunk 0: SHA-256 is )/);
+  assert.match(output, /restless( changed|: SHA-256 is )/);
 });
 
 test("a file that is shorter than it says is hashed to its end", async () => {
