@@ -34,7 +34,7 @@ export interface Chunk {
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The files of the default input that are real. */
-const SOURCES = ["deno.json", "mod.ts", "primitives", "wasm", "tests"];
+const SOURCES = ["deno.json", "mod.ts", "primitives", "wasm"];
 
 /** Bytes of the default input that are made up. */
 const MADE = 2 ** 28;
