@@ -39,6 +39,7 @@ export const ROLES = [
   "mpmc sleep push",
   "work",
   "work wait",
+  "synchronizers use",
 ] as const;
 
 /** What an agent does. */

@@ -8,12 +8,19 @@
 import {
   agentId,
   type AsyncOptions,
+  Barrier,
   ClosedError,
+  Condition,
+  Event,
+  Latch,
   MpmcQueue,
   Mutex,
   type MutexGuard,
+  Once,
+  RwLock,
   Semaphore,
   SpscQueue,
+  StripedCounter,
   WorkCounter,
 } from "../../mod.ts";
 import { BEGUN, NUMBERS, OVER, PLAY, ROLES } from "./plays.ts";
@@ -283,6 +290,129 @@ async function workWait({ memory, at, words, awaits }: Part) {
   words[PLAY.result] = over ? 0 : NUMBERS.ETIMEDOUT;
 }
 
+/** What {@linkcode synchronizersUse} shares: words at `at`, as in `twin.c`. */
+const SHARED = {
+  rwLock: 0,
+  pair: 4,
+  mutex: 6,
+  filled: 8,
+  emptied: 11,
+  items: 14,
+  taken: 15,
+  barrier: 16,
+  latch: 20,
+  once: 23,
+  made: 24,
+  go: 25,
+  token: 26,
+  held: 27,
+  parties: 28,
+  rounds: 32,
+  counter: 64,
+} as const;
+
+/** All that wakes agents besides mutex and semaphore, one after the other. */
+async function synchronizersUse(part: Part) {
+  const { memory, at, count, words, awaits } = part;
+  const place = (name: keyof typeof SHARED) => at + SHARED[name] * 4;
+  const w = part.heap.subarray(at / 4, at / 4 + 64);
+  const lock = new RwLock(memory, place("rwLock"));
+  const mutex = new Mutex(memory, place("mutex"));
+  const filled = new Condition(memory, place("filled"));
+  const emptied = new Condition(memory, place("emptied"));
+  const barrier = new Barrier(memory, place("barrier"));
+  const latch = new Latch(memory, place("latch"));
+  const once = new Once(memory, place("once"));
+  const token = new Event(memory, place("token"));
+  const counter = new StripedCounter(memory, place("counter"));
+  const go = new Event(memory, place("go"));
+  check(awaits ? await go.waitAsync() : go.wait(), "not begun");
+  for (let i = 0; i < count; i++) {
+    const options = some(part);
+    if (randomBelow(part, 3) === 0) {
+      const guard = awaits
+        ? await lock.writeAsync(options)
+        : lock.write(options.timeout!);
+      if (guard !== undefined) {
+        w[SHARED.pair]!++; // not atomic: the lock guards both
+        if (awaits && i % 16 === 0) await null;
+        w[SHARED.pair + 1]!++;
+        if (i % 2 === 0) guard.unlock();
+        else {
+          const reading = guard.downgrade();
+          check(w[SHARED.pair] === w[SHARED.pair + 1], "torn");
+          reading.unlock();
+        }
+      }
+    } else {
+      const guard = awaits
+        ? await lock.readAsync(options)
+        : lock.read(options.timeout!);
+      if (guard !== undefined) {
+        check(w[SHARED.pair] === w[SHARED.pair + 1], "torn");
+        guard.unlock();
+      }
+    }
+    counter.add(i % 2 ? 2 ** 28 : 3 - 2 ** 28);
+  }
+  const number = words[PLAY.number]!;
+  const puts = number % 2 === 0;
+  const [own, other] = puts ? [emptied, filled] : [filled, emptied];
+  for (let i = 0; i < count; i++) {
+    const guard = awaits ? await mutex.lockAsync() : mutex.lock();
+    while (w[SHARED.items] === (puts ? 3 : 0)) {
+      const options = some(part);
+      if (awaits) await own.waitAsync(mutex, options);
+      else own.wait(mutex, options.timeout!);
+      check(mutex.owner === agentId(), `held by ${mutex.owner}`);
+    }
+    w[SHARED.items]! += puts ? 1 : -1;
+    if (!puts) w[SHARED.taken]!++;
+    if (i % 3 === 0) other.notifyAll();
+    guard.unlock();
+    if (i % 3 !== 0) other.notify();
+  }
+  for (let i = 0; i < count;) {
+    const options = some(part);
+    const taken = awaits
+      ? await token.waitAsync(options)
+      : token.wait(options.timeout!);
+    if (!taken) continue;
+    w[SHARED.held]!++; // not atomic: there is one token
+    token.set();
+    i++;
+  }
+  const make = () => {
+    if (++w[SHARED.made]! < 3) throw new Error("not yet");
+  };
+  for (let done = false; !done;) {
+    try {
+      done = awaits ? await once.runAsync(make) : once.run(make);
+    } catch { /* it was ours to fail */ }
+  }
+  check(w[SHARED.made] === 3, `made ${w[SHARED.made]} times`);
+  for (let round = 1; round <= count; round++) {
+    w[SHARED.rounds + number] = round;
+    let passage;
+    while (passage === undefined) {
+      const options = some(part);
+      passage = awaits
+        ? await barrier.arriveAndWaitAsync(options)
+        : barrier.arriveAndWait(options.timeout!);
+    }
+    words[PLAY.result]! += passage.leader ? 1 : 0;
+    for (let i = 0; i < w[SHARED.parties]!; i++) {
+      check(w[SHARED.rounds + i] === round, `${i} is not in round ${round}`);
+    }
+    if (awaits) await barrier.arriveAndWaitAsync();
+    else barrier.arriveAndWait();
+  }
+  check(
+    awaits ? await latch.arriveAndWaitAsync() : latch.arriveAndWait(),
+    "no end",
+  );
+}
+
 /** Plays the part whose words lie at `place`, to its end. */
 export async function play(
   memory: WebAssembly.Memory,
@@ -320,7 +450,8 @@ export async function play(
       await mutexInherit(part);
       break;
     case "use":
-      await semaphoreUse(part);
+      if (stem === "semaphore") await semaphoreUse(part);
+      else await synchronizersUse(part);
       break;
     case "produce":
       await produce(part, queue!);

@@ -41,7 +41,8 @@ enum {
   MPMC_SLEEP_POP,
   MPMC_SLEEP_PUSH,
   WORK,
-  WORK_WAIT
+  WORK_WAIT,
+  SYNCHRONIZERS_USE
 };
 
 #define CHECK(condition)                                       \
@@ -262,6 +263,105 @@ static void work(play *p) {
   CHECK(weft_work_counter_wait(w, WEFT_FOREVER) == 0);
 }
 
+/* What synchronizers_use shares: words at `at`. */
+enum {
+  RW_LOCK = 0,
+  PAIR = 4,
+  MUTEX = 6,
+  FILLED = 8,
+  EMPTIED = 11,
+  ITEMS = 14,
+  TAKEN = 15,
+  BARRIER = 16,
+  LATCH = 20,
+  ONCE = 23,
+  MADE = 24,
+  GO = 25,
+  TOKEN = 26,
+  HELD = 27,
+  PARTIES = 28,
+  ROUNDS = 32,
+  COUNTER = 64
+};
+
+/* Fails the first two times. */
+static int make(void *context) { return ++*(int32_t *)context < 3 ? 1 : 0; }
+
+/* All that wakes agents besides mutex and semaphore, one after the other. */
+static void synchronizers_use(play *p) {
+  int32_t *w = p->at;
+  weft_rw_lock *lock = (weft_rw_lock *)(w + RW_LOCK);
+  weft_mutex *mutex = (weft_mutex *)(w + MUTEX);
+  weft_condition *filled = (weft_condition *)(w + FILLED);
+  weft_condition *emptied = (weft_condition *)(w + EMPTIED);
+  weft_barrier *barrier = weft_barrier_attach(w + BARRIER);
+  weft_latch *latch = weft_latch_attach(w + LATCH);
+  weft_once *once = (weft_once *)(w + ONCE);
+  weft_event *token = (weft_event *)(w + TOKEN);
+  weft_counter *counter = weft_counter_attach(w + COUNTER);
+  CHECK(barrier != NULL && latch != NULL && counter != NULL);
+  CHECK(weft_event_wait((weft_event *)(w + GO), WEFT_FOREVER) == 0);
+  for (int32_t i = 0; i < p->count; i++) {
+    int64_t timeout = some_timeout(p);
+    if (random_below(p, 3) == 0) {
+      int result = weft_rw_lock_write(lock, timeout);
+      CHECK(result == 0 || result == ETIMEDOUT);
+      if (result == 0) {
+        w[PAIR]++; /* not atomic: the lock guards both */
+        w[PAIR + 1]++;
+        if (i % 2 == 0) {
+          CHECK(weft_rw_lock_unlock_write(lock) == 0);
+        } else {
+          CHECK(weft_rw_lock_downgrade(lock) == 0);
+          CHECK(w[PAIR] == w[PAIR + 1]);
+          CHECK(weft_rw_lock_unlock_read(lock) == 0);
+        }
+      }
+    } else if (weft_rw_lock_read(lock, timeout) == 0) {
+      CHECK(w[PAIR] == w[PAIR + 1]);
+      CHECK(weft_rw_lock_unlock_read(lock) == 0);
+    }
+    weft_counter_add(counter, i % 2 ? 1 << 28 : 3 - (1 << 28));
+  }
+  bool puts = p->number % 2 == 0;
+  for (int32_t i = 0; i < p->count; i++) {
+    CHECK(weft_mutex_lock(mutex, WEFT_FOREVER) == 0);
+    while (w[ITEMS] == (puts ? 3 : 0)) {
+      int result =
+          weft_condition_wait(puts ? emptied : filled, mutex, some_timeout(p));
+      CHECK(result == 0 || result == ETIMEDOUT);
+      CHECK(weft_mutex_owner(mutex) == weft_agent_id());
+    }
+    w[ITEMS] += puts ? 1 : -1;
+    if (!puts) w[TAKEN]++;
+    if (i % 3 == 0) weft_condition_notify_all(puts ? filled : emptied);
+    CHECK(weft_mutex_unlock(mutex) == 0);
+    if (i % 3 != 0) weft_condition_notify(puts ? filled : emptied, 1);
+  }
+  for (int32_t i = 0; i < p->count;) {
+    if (weft_event_wait(token, some_timeout(p)) != 0) continue;
+    w[HELD]++; /* not atomic: there is one token */
+    weft_event_set(token);
+    i++;
+  }
+  int result = 1;
+  while (result == 1) result = weft_once_run(once, make, w + MADE, -1);
+  CHECK(result == 0 && w[MADE] == 3);
+  for (int32_t round = 1; round <= p->count; round++) {
+    bool leader = false;
+    w[ROUNDS + p->number] = round;
+    for (;;) {
+      result = weft_barrier_arrive_and_wait(barrier, &leader, some_timeout(p));
+      if (result == 0) break;
+      CHECK(result == ETIMEDOUT);
+    }
+    p->result += leader ? 1 : 0;
+    for (int32_t i = 0; i < w[PARTIES]; i++) CHECK(w[ROUNDS + i] == round);
+    CHECK(weft_barrier_arrive_and_wait(barrier, NULL, WEFT_FOREVER) == 0);
+  }
+  CHECK(weft_latch_arrive_and_wait(latch, WEFT_FOREVER) == 0);
+}
+
 /* Plays a part to its end. */
 EXPORT void play_part(play *p) {
   int32_t value = 0;
@@ -311,6 +411,9 @@ EXPORT void play_part(play *p) {
       break;
     case WORK_WAIT:
       p->result = weft_work_counter_wait((weft_work_counter *)p->at, -1);
+      break;
+    case SYNCHRONIZERS_USE:
+      synchronizers_use(p);
       break;
     default:
       p->failed = __LINE__;
