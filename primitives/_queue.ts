@@ -1,6 +1,6 @@
 import { Copier, type Elements } from "./_elements.ts";
 import { inRange, Region } from "./_region.ts";
-import { spin } from "./_spin.ts";
+import { spin, spinning } from "./_spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -54,6 +54,11 @@ export function queueConfig(
   return [rounded, size];
 }
 
+/** Elements come in a stream if an index moved so far since the last spin. */
+const STREAM = 32;
+/** The most rounds of spinning without a look. */
+const LONGEST_LULL = 8;
+
 /** Which end of a queue an operation works on. */
 export type End = "push" | "pop";
 
@@ -75,6 +80,9 @@ export abstract class Queue<Kind extends string, E = number>
    * @internal
    */
   protected readonly copier: Copier;
+  /** Where this view stood when it last spun, and for how long it waited. */
+  #spunAt = 0;
+  #lull = 1;
 
   /** Views a queue whose words were checked. */
   protected constructor(
@@ -176,6 +184,15 @@ export abstract class Queue<Kind extends string, E = number>
    * there and then fail, and every sleeper wakes.
    */
   abstract close(): void;
+
+  /**
+   * How far an end has come, for what is worth knowing of it: a hint.
+   *
+   * @internal
+   */
+  protected position(_end: End): number {
+    return 0;
+  }
 
   /**
    * Announces that this agent is about to sleep at `end`, and on what. The
@@ -287,13 +304,28 @@ export abstract class Queue<Kind extends string, E = number>
     return this.#block("pop", () => this.tryPop(dst), timeout) === true;
   }
 
+  /**
+   * For how many microseconds to look away before the first look. In a stream
+   * of elements each look takes a cache line from the other side, and an end
+   * that comes too close behind the other takes it more: there it is up to 8.
+   */
+  #lullAt(end: End): number {
+    const at = this.position(end);
+    const moved = at - this.#spunAt | 0;
+    this.#spunAt = at;
+    const streams = moved >= STREAM;
+    return this.#lull = streams ? Math.min(2 * this.#lull, LONGEST_LULL) : 1;
+  }
+
   #block<T>(
     end: End,
     attempt: () => T | false | undefined,
     timeout: number,
   ): T | undefined {
-    const result = timeout > 0 ? spin(attempt) : undefined;
-    if (result !== undefined) return result;
+    if (timeout > 0 && spinning.rounds > 0) {
+      const result = spin(attempt, this.#lullAt(end));
+      if (result !== undefined) return result;
+    }
     return block(this.#wait(end, attempt), timeout);
   }
 

@@ -31,25 +31,29 @@ let spared = 0;
 let calls = 0;
 /** Each so many calls, one spins for all its rounds, to see if it pays off. */
 const PROBE = 32;
+/** A call spins as long as a sleep and a wake would take it, in any case. */
+const FEWEST = 2;
 
 /**
- * Tries `attempt` about every microsecond: its result, or `undefined` once it
- * is better to sleep. Where the other side has no core to run on, spinning only
- * keeps it waiting; so each call in vain halves the rounds of the next, and one
- * that paid off allows for twice what it took.
+ * Tries `attempt` about every microsecond, first after `lull` of them: its
+ * result, or `undefined` once it is better to sleep. Where the other side has
+ * no core to run on, spinning only keeps it waiting; so each call in vain halves
+ * the rounds of the next, and one that paid off allows for twice what it took.
  */
 export function spin<T>(
   attempt: () => T | false | undefined,
+  lull = 1,
 ): T | undefined {
   const { rounds } = spinning;
   const most = ++calls % PROBE === 0 ? rounds : rounds - spared;
   for (let round = 1; round <= most; round++) {
     relax();
+    if (round < lull && round < most) continue;
     const result = attempt();
     if (result === false || result === undefined) continue;
     spared = Math.min(spared, Math.max(rounds - 2 * round - 2, 0));
     return result;
   }
-  spared = rounds - (Math.max(rounds - spared, 0) >> 1);
+  spared = Math.max(rounds - Math.max((rounds - spared) >> 1, FEWEST), 0);
   return undefined;
 }

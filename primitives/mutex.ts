@@ -13,7 +13,7 @@ import {
   Region,
   viewPlain,
 } from "./_region.ts";
-import { spinning } from "./_spin.ts";
+import { spin, spinning } from "./_spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -38,8 +38,6 @@ const CONTENDED_BIT = 1 << 30;
 
 /** A sleeper passed over for this long, in ms, is handed the mutex. */
 const PATIENCE = 1;
-/** The most looks before a sleep; how many pay off is learned below it. */
-const MAX_LOOKS = 100;
 
 /** How {@linkcode Mutex.lock}'s slow path ended. @ignore */
 export type LockOutcome = false | "locked" | "abandoned";
@@ -118,8 +116,6 @@ export class MutexGuard implements Disposable {
 export class Mutex extends Region<"mutex"> {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #id: number;
-  /** How many looks a short wait took of late; adapts the spinning. */
-  #looks = 25;
 
   /**
    * Views the mutex at `byteOffset`, a multiple of 4; writes nothing. Zeroed
@@ -255,20 +251,16 @@ export class Mutex extends Region<"mutex"> {
       : new MutexGuard(this, outcome === "abandoned");
   }
 
-  /** Looks for a short time whether the mutex comes free. */
+  /**
+   * Looks for a short time whether the mutex comes free, a microsecond apart:
+   * each look would take the word from the owner, who needs it to unlock.
+   */
   #spin(): boolean {
     const words = this.#words;
-    const most = Math.min(MAX_LOOKS, 2 * this.#looks + 10);
-    let looks = 0;
-    let locked = false;
-    for (; looks < most && !locked; looks++) {
-      const state = Atomics.load(words, STATE);
-      if (state & HANDOFF_BIT) break;
-      locked = state === UNLOCKED &&
-        Atomics.compareExchange(words, STATE, UNLOCKED, this.#id) === UNLOCKED;
-    }
-    this.#looks += (looks - this.#looks) >> 3;
-    return locked;
+    return spin(() =>
+      Atomics.load(words, STATE) === UNLOCKED &&
+      Atomics.compareExchange(words, STATE, UNLOCKED, this.#id) === UNLOCKED
+    ) === true;
   }
 
   /** Locks from when `state` was seen, which may be old. */

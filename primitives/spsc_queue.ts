@@ -334,6 +334,15 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
   }
 
   /**
+   * The end's index.
+   *
+   * @internal
+   */
+  protected override position(end: End): number {
+    return this.#words[end === "pop" ? HEAD : TAIL]!;
+  }
+
+  /**
    * Sets the bit that makes the other side's next step wake us.
    *
    * @internal

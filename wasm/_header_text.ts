@@ -149,8 +149,11 @@ static inline void weft__copy(int32_t *to, const int32_t *from,
 typedef struct {
   int32_t id;
   bool forbids_blocking;
-  uint8_t spared; /* rounds of spinning that did not pay off of late */
   uint8_t calls;  /* of spinning */
+  uint8_t lull;   /* rounds that the last one waited before its first look */
+  int32_t spared; /* rounds of spinning that did not pay off of late */
+  int32_t spun_at;
+  const int32_t *spun_on; /* the index it began with, and where that lies */
 } weft_agent;
 
 #ifndef WEFT_AGENT
@@ -412,6 +415,13 @@ static inline void weft__relax(void) {
 /* Each so many calls, one spins for all its rounds, to see if it pays off. */
 #define WEFT__SPIN_PROBE 32
 
+/* A call spins as long as a sleep and a wake would take it, in any case. */
+#define WEFT__SPIN_FEWEST 2
+/* Elements come in a stream if an index moved so far since the last spin. */
+#define WEFT__SPIN_STREAM 32
+/* The most rounds of spinning without a look. */
+#define WEFT__SPIN_LULL 8
+
 /*
  * How many rounds a call may spin. Where the other side has no core to run on,
  * spinning only keeps it waiting; so each call in vain halves the rounds of the
@@ -429,14 +439,33 @@ static inline void weft__spin_paid(int32_t round) {
   weft_agent *agent = &WEFT_AGENT();
   int32_t spared = WEFT_SPIN_ROUNDS - 2 * round - 2;
   if (spared < 0) spared = 0;
-  if (agent->spared > spared) agent->spared = (uint8_t)spared;
+  if (agent->spared > spared) agent->spared = spared;
 }
 
 /* A call that was allowed \`rounds\` did not. */
 static inline void weft__spin_failed(int32_t rounds) {
   weft_agent *agent = &WEFT_AGENT();
-  int32_t left = WEFT_SPIN_ROUNDS - agent->spared;
-  if (rounds > 0) agent->spared = (uint8_t)(WEFT_SPIN_ROUNDS - (left >> 1));
+  int32_t left = (WEFT_SPIN_ROUNDS - agent->spared) >> 1;
+  if (left < WEFT__SPIN_FEWEST) left = WEFT__SPIN_FEWEST;
+  if (rounds > left) agent->spared = WEFT_SPIN_ROUNDS - left;
+}
+
+/*
+ * For how many rounds to look away before the first look. In a stream of
+ * elements each look takes a cache line from the other side, and an end that
+ * comes too close behind the other takes it more: there it is up to 8. \`own\` is
+ * the index of this end.
+ */
+static inline int32_t weft__spin_lull(const int32_t *own) {
+  weft_agent *agent = &WEFT_AGENT();
+  int32_t at = weft__hint(own);
+  bool streams = agent->spun_on == own &&
+                 weft__minus(at, agent->spun_at) >= WEFT__SPIN_STREAM;
+  int32_t lull = streams ? 2 * agent->lull : 1;
+  agent->lull = (uint8_t)(lull < WEFT__SPIN_LULL ? lull : WEFT__SPIN_LULL);
+  agent->spun_on = own;
+  agent->spun_at = at;
+  return agent->lull;
 }
 
 /* ---- mutex (primitives/mutex.ts) ----------------------------------------- */
@@ -449,8 +478,6 @@ static inline void weft__spin_failed(int32_t rounds) {
 
 /* A sleeper passed over for this long, in ns, is handed the mutex. */
 #define WEFT__MUTEX_PATIENCE INT64_C(1000000)
-/* The most looks before a sleep. */
-#define WEFT__MUTEX_LOOKS 100
 
 /* Zeroed memory is an unlocked mutex. */
 typedef struct {
@@ -488,15 +515,21 @@ static inline int weft_mutex_try_lock(weft_mutex *m) {
   return EBUSY;
 }
 
-/* Looks for a short time whether the mutex comes free. */
-static inline bool weft__mutex_spin(weft_mutex *m, int32_t id) {
-  for (int looks = 0; looks < WEFT__MUTEX_LOOKS; looks++) {
+/* Looks for a short time whether the mutex comes free, a microsecond apart:
+   each look would take the word from the owner, who needs it to unlock. */
+static inline bool weft__mutex_spin(weft_mutex *m, int32_t id,
+                                    int64_t timeout) {
+  int32_t rounds = weft__spin_rounds(timeout);
+  for (int32_t round = 1; round <= rounds; round++) {
+    weft__relax();
     int32_t state = weft__load(&m->state);
-    if (state & WEFT_MUTEX_HANDOFF_BIT) break;
-    if (state == WEFT_MUTEX_UNLOCKED &&
-        weft__compare_exchange(&m->state, state, id) == state)
-      return true;
+    if (state != WEFT_MUTEX_UNLOCKED ||
+        weft__compare_exchange(&m->state, state, id) != state)
+      continue;
+    weft__spin_paid(round);
+    return true;
   }
+  weft__spin_failed(rounds);
   return false;
 }
 
@@ -557,7 +590,7 @@ static inline int weft_mutex_lock(weft_mutex *m, int64_t timeout) {
   int32_t state = weft__compare_exchange(&m->state, WEFT_MUTEX_UNLOCKED, id);
   if (state == WEFT_MUTEX_UNLOCKED) return 0;
   if ((state & WEFT_MUTEX_OWNER_MASK) == id) return EDEADLK;
-  if (timeout != 0 && weft__mutex_spin(m, id)) return 0;
+  if (weft__mutex_spin(m, id, timeout)) return 0;
   return weft__mutex_lock_slow(m, id, state, timeout);
 }
 
@@ -2352,16 +2385,19 @@ static inline int weft__spsc_pop_wait(weft_spsc_queue *q, int64_t deadline) {
 
 /*
  * A blocking form from a try_ form: tries, spins, and then sleeps by \`wait\`
- * until \`deadline\`. The expressions are evaluated anew in each round.
+ * until \`deadline\`. The expressions are evaluated anew in each round. \`own\` is
+ * the index of this end.
  */
-#define WEFT__BLOCK(attempt, wait, timeout)                            \\
+#define WEFT__BLOCK(attempt, wait, own, timeout)                       \\
   do {                                                                 \\
     int result;                                                        \\
     if (!weft__may_block()) return EPERM;                              \\
     if ((result = (attempt)) != EBUSY) return result;                  \\
     int32_t rounds = weft__spin_rounds(timeout);                       \\
+    int32_t lull = rounds > 0 ? weft__spin_lull(own) : 0;              \\
     for (int32_t round = 1; round <= rounds; round++) {                \\
       weft__relax();                                                   \\
+      if (round < lull && round < rounds) continue;                    \\
       if ((result = (attempt)) == EBUSY) continue;                     \\
       weft__spin_paid(round);                                          \\
       return result;                                                   \\
@@ -2379,28 +2415,28 @@ static inline int weft__spsc_pop_wait(weft_spsc_queue *q, int64_t deadline) {
 static inline int weft_spsc_queue_push(weft_spsc_queue *q, const void *src,
                                        int64_t timeout) {
   WEFT__BLOCK(weft_spsc_queue_try_push(q, src),
-              weft__spsc_push_wait(q, deadline), timeout);
+              weft__spsc_push_wait(q, deadline), &q->tail, timeout);
 }
 
 /* As try_pop, blocking up to \`timeout\` ns; ETIMEDOUT if nothing came. */
 static inline int weft_spsc_queue_pop(weft_spsc_queue *q, void *dst,
                                       int64_t timeout) {
   WEFT__BLOCK(weft_spsc_queue_try_pop(q, dst),
-              weft__spsc_pop_wait(q, deadline), timeout);
+              weft__spsc_pop_wait(q, deadline), &q->head, timeout);
 }
 
 /* As try_push_int, blocking up to \`timeout\` ns. */
 static inline int weft_spsc_queue_push_int(weft_spsc_queue *q, int32_t value,
                                            int64_t timeout) {
   WEFT__BLOCK(weft_spsc_queue_try_push_int(q, value),
-              weft__spsc_push_wait(q, deadline), timeout);
+              weft__spsc_push_wait(q, deadline), &q->tail, timeout);
 }
 
 /* As try_pop_int, blocking up to \`timeout\` ns. */
 static inline int weft_spsc_queue_pop_int(weft_spsc_queue *q, int32_t *value,
                                           int64_t timeout) {
   WEFT__BLOCK(weft_spsc_queue_try_pop_int(q, value),
-              weft__spsc_pop_wait(q, deadline), timeout);
+              weft__spsc_pop_wait(q, deadline), &q->head, timeout);
 }
 
 /* Closes the queue for good: pushes fail from now on, pops take what is there
