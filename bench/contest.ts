@@ -289,6 +289,8 @@ export async function serve(): Promise<void> {
     for (let lap = 1; lap <= Atomics.load(words, LAST); lap++) {
       const before = scheduled();
       if (index === 0) {
+        // The others have seen that the last lap was over.
+        awaitOthers(words, lap * count - 1);
         Atomics.store(words, OVER, 0);
         if (lap >= FEW_LAPS && now() - start > LONG) {
           Atomics.store(words, LAST, lap);
@@ -310,12 +312,15 @@ export async function serve(): Promise<void> {
   close();
 }
 
-/** Waits for the other threads, as awake as is seemly. */
+/** Arrives at the start, and waits until `all` threads have. */
 function arrive(words: Int32Array<SharedArrayBuffer>, all: number) {
-  if (Atomics.add(words, ARRIVED, 1) + 1 === all) {
-    Atomics.notify(words, ARRIVED);
-    return;
-  }
+  Atomics.add(words, ARRIVED, 1);
+  Atomics.notify(words, ARRIVED);
+  awaitOthers(words, all);
+}
+
+/** Waits for `all` to arrive, as awake as is seemly. */
+function awaitOthers(words: Int32Array<SharedArrayBuffer>, all: number) {
   for (let looks = 0; looks < 2000; looks++) {
     if (Atomics.load(words, ARRIVED) >= all) return;
   }
