@@ -58,7 +58,14 @@ test("notify(n) lets the n who waited longest go, and notifyAll() all", async ()
         const results: unknown[] = [];
         const aborts: AbortController[] = [];
         let waiting: number[] = []; // the model
+        const asleep = () =>
+          results.flatMap((r, i) => r === undefined ? [i] : []);
         for (const { op, n, at, together } of calls) {
+          if (op === "abort") {
+            // One that is aborted in the turn of a notify may take the call.
+            await turns();
+            waiting = asleep();
+          }
           if (op === "wait") {
             const i = results.push(undefined) - 1;
             const { signal } = aborts[i] = new AbortController();
@@ -79,12 +86,11 @@ test("notify(n) lets the n who waited longest go, and notifyAll() all", async ()
             else condition.notifyAll();
             waiting = waiting.slice(op === "notify" ? n : Infinity);
           }
-          if (!together) await turns();
           if (together) continue;
-          const asleep = results.flatMap((r, i) => r === undefined ? [i] : []);
-          assert.is(asleep.length, waiting.length);
+          await turns();
+          assert.is(asleep().length, waiting.length);
           assert.is(counted(condition), waiting.length);
-          waiting = asleep; // of one group, any may have gone
+          waiting = asleep(); // of one group, any may have gone
         }
         condition.notifyAll();
         await turns(5);
@@ -95,6 +101,33 @@ test("notify(n) lets the n who waited longest go, and notifyAll() all", async ()
     ),
     { numRuns: 80 },
   );
+});
+
+test("a notify in the turn of an abort lets one go, whoever it is", async () => {
+  for (const aborted of [0, 1]) {
+    const { condition, mutex } = pair();
+    const aborts = [new AbortController(), new AbortController()];
+    const results: unknown[] = [];
+    for (const [i, { signal }] of aborts.entries()) {
+      const lock = await mutex.lockAsync();
+      condition.waitAsync(mutex, { signal }).catch((reason) => reason)
+        .then((result) => {
+          results[i] = result;
+          lock.unlock();
+        });
+    }
+    await turns();
+    condition.notify();
+    aborts[aborted]!.abort("aborted");
+    await turns();
+    assert.is(results.filter((result) => result === true).length, 1);
+    condition.notifyAll();
+    await turns();
+    const other = results[1 - aborted];
+    assert.is(other, true, "the other was called, then or now");
+    assert.is(counted(condition), 0);
+    assert.is(mutex.owner, 0);
+  }
 });
 
 test("wait() refuses a mutex that this agent does not hold", async () => {
