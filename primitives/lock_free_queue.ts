@@ -47,7 +47,7 @@ const CLOSED = 1;
 /** The fewest entries of a ring, so that small queues suit several agents. */
 const FEWEST = 16;
 /** The notes of the next tickets are renewed once in so many. */
-const NOTED = 4;
+const NOTED = 2;
 
 /** No answer of `#take` and `#look` is a slot. */
 const NONE = -1;
@@ -141,6 +141,8 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
   /** The slot reserved, or peeked at, by this view. */
   #reserved = NONE;
   #peeked = NONE;
+  /** The ticket that `#room` found room by, or an earlier one. */
+  #ticket = 0;
 
   /**
    * Attaches to the queue at `byteOffset`; writes nothing.
@@ -219,7 +221,7 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
     const slot = this.#claim();
     if (slot === NONE) return false;
     this.#words[this.#slots + slot] = value; // published by (P)
-    if (!this.#append(slot, this.capacity)) return false;
+    if (!this.#append(this.#ticket, slot, this.capacity)) return false;
     wake(this.#words, POP_EPOCH, 1);
     return true;
   }
@@ -230,7 +232,7 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
     const slot = this.#next();
     if (slot === NONE) return undefined;
     const value = this.#words[this.#slots + slot]!; // published by (P)
-    this.#put(FREE, slot, 0);
+    this.#giveBack(slot);
     wake(this.#words, PUSH_EPOCH, 1);
     return value;
   }
@@ -256,7 +258,7 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
         const slot = this.#claim();
         if (slot === NONE) break;
         this.copier.put(src, count * per, this.#at(slot), per);
-        if (!this.#append(slot, this.capacity)) break;
+        if (!this.#append(this.#ticket, slot, this.capacity)) break;
       }
     } catch (error) {
       if (count === 0 || !(error instanceof ClosedError)) throw error;
@@ -274,7 +276,7 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
       const slot = count === 0 ? this.#next() : this.#take(QUEUE);
       if (slot < 0) break;
       this.copier.get(dst, count * per, this.#at(slot), per);
-      this.#put(FREE, slot, 0);
+      this.#giveBack(slot);
     }
     if (count > 0) wake(this.#words, PUSH_EPOCH, count);
     return count;
@@ -298,7 +300,7 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
     const slot = this.#reserved;
     if (slot === NONE) throw new TypeError("No slot is reserved");
     this.#reserved = NONE;
-    this.#append(slot, 0);
+    this.#append(this.#words[QUEUE]!, slot, 0);
     wake(this.#words, POP_EPOCH, 1);
   }
 
@@ -313,7 +315,7 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
     const slot = this.#peeked;
     if (slot === NONE) throw new TypeError("No element was peeked at");
     this.#peeked = NONE;
-    this.#put(FREE, slot, 0);
+    this.#giveBack(slot);
     wake(this.#words, PUSH_EPOCH, 1);
   }
 
@@ -395,12 +397,17 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
   }
 
   /** (P) Publishes a slot; false, and the slot is free, if it is full. */
-  #append(slot: number, capacity: number): boolean {
-    const result = this.#put(QUEUE, slot, capacity);
+  #append(ticket: number, slot: number, capacity: number): boolean {
+    const result = this.#put(QUEUE, ticket, slot, capacity);
     if (result === 0) return true;
-    this.#put(FREE, slot, 0);
+    this.#giveBack(slot);
     if (result === OVER) throw new ClosedError();
     return false;
+  }
+
+  /** Gives a slot to those who push. */
+  #giveBack(slot: number): void {
+    this.#put(FREE, this.#words[FREE]!, slot, 0);
   }
 
   /** 0 if there is room to push, NONE if the queue is full, or OVER. */
@@ -411,7 +418,10 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
       const free = this.#lap(ticket);
       let entry = words[at]!; // a hint: the exchange that puts in checks it
       if (entry === free) {
-        if (this.#isTaken(ticket - this.capacity | 0)) return 0;
+        if (this.#isTaken(ticket - this.capacity | 0)) {
+          this.#ticket = ticket;
+          return 0;
+        }
         entry = Atomics.load(words, at); // full, unless closed before
         if (entry === free) return NONE;
       }
@@ -430,15 +440,20 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
   }
 
   /**
-   * Puts a slot into a ring: 0, NONE if `capacity` slots are in it (0: however
-   * many), or OVER if it is closed.
+   * Puts a slot into a ring, by `ticket` or a later one: 0, NONE if `capacity`
+   * slots are in it (0: however many), or OVER if it is closed.
    */
-  #put(ring: number, slot: number, capacity: number): number {
+  #put(
+    ring: number,
+    ticket: number,
+    slot: number,
+    capacity: number,
+  ): number {
     const words = this.#words;
     const filled = this.#filled;
     const mask = filled - 1;
     const entries = ring === QUEUE ? ENTRIES : ENTRIES + filled;
-    for (let ticket = words[ring]!;;) { // a hint: the entry tells the rest
+    for (;;) {
       const at = entries + (ticket & mask);
       const free = (ticket & ~mask) << 1;
       let entry = words[at]!; // a hint: the exchange below checks it

@@ -2851,7 +2851,7 @@ static inline void weft_mpmc_queue_close(weft_mpmc_queue *q) {
 /* The fewest entries of a ring, so that small queues suit several agents. */
 #define WEFT__LOCK_FREE_FEWEST 16
 /* The notes of the next tickets are renewed once in so many. */
-#define WEFT__LOCK_FREE_NOTED 4
+#define WEFT__LOCK_FREE_NOTED 2
 
 /* What a ring answers instead of a slot. */
 enum { WEFT__LOCK_FREE_NONE = -1, WEFT__LOCK_FREE_OVER = -2 };
@@ -3010,6 +3010,9 @@ static inline int32_t weft__lock_free_ahead(weft__lock_free_ring ring,
 static inline int32_t weft__lock_free_after_put(weft__lock_free_ring ring,
                                                 int32_t ticket,
                                                 int32_t entry) {
+  uint32_t n = (uint32_t)ring.filled;
+  uint32_t past = (uint32_t)entry - (uint32_t)weft__lock_free_lap(ring, ticket);
+  if (past - n <= n) return weft__plus(ticket, 1); /* most often */
   int32_t ahead = weft__lock_free_ahead(ring, entry, ticket);
   if (ahead < 0) return weft__load(ring.tail); /* a stale look */
   /* The entry's own ticket is put in, or that of the lap before. */
@@ -3021,6 +3024,9 @@ static inline int32_t weft__lock_free_after_put(weft__lock_free_ring ring,
 static inline int32_t weft__lock_free_after_take(weft__lock_free_ring ring,
                                                  int32_t ticket,
                                                  int32_t entry) {
+  uint32_t n = (uint32_t)ring.filled;
+  uint32_t past = (uint32_t)entry - (uint32_t)weft__lock_free_lap(ring, ticket);
+  if (past - 2 * n < 2 * n) return weft__plus(ticket, 1); /* most often */
   int32_t ahead = weft__lock_free_ahead(ring, entry, ticket);
   if (ahead < 0) return weft__load(ring.head);
   if (ahead == 0) return ticket; /* put in just now */
@@ -3043,16 +3049,20 @@ static inline bool weft__lock_free_is_taken(weft__lock_free_ring ring,
          weft__lock_free_ahead(ring, weft__load(at), ticket) > 0;
 }
 
-/* 0 if there is room to push, NONE if the queue is full, or OVER. */
-static inline int32_t weft__lock_free_room(const weft_lock_free_queue *q) {
+/* 0 if there is room to push, by *next or a later ticket, NONE if the queue is
+   full, or OVER. */
+static inline int32_t weft__lock_free_room(const weft_lock_free_queue *q,
+                                           int32_t *next) {
   weft__lock_free_ring ring = weft__lock_free_ring_of_queue(q);
   for (int32_t ticket = weft__hint(ring.tail);;) {
     int32_t *at = weft__lock_free_entry(ring, ticket);
     int32_t free = weft__lock_free_lap(ring, ticket);
     int32_t entry = weft__hint(at); /* the exchange that puts in checks it */
     if (entry == free) {
-      if (weft__lock_free_is_taken(ring, weft__minus(ticket, q->capacity)))
+      if (weft__lock_free_is_taken(ring, weft__minus(ticket, q->capacity))) {
+        *next = ticket;
         return 0;
+      }
       entry = weft__load(at); /* full, unless closed before */
       if (entry == free) return WEFT__LOCK_FREE_NONE;
     }
@@ -3062,11 +3072,12 @@ static inline int32_t weft__lock_free_room(const weft_lock_free_queue *q) {
   }
 }
 
-/* Puts a slot into a ring: 0, NONE if \`capacity\` slots are in it (0: however
-   many), or OVER if it is closed. */
+/* Puts a slot into a ring, by \`ticket\` or a later one: 0, NONE if \`capacity\`
+   slots are in it (0: however many), or OVER if it is closed. */
 static inline int32_t weft__lock_free_put(weft__lock_free_ring ring,
-                                          int32_t slot, int32_t capacity) {
-  for (int32_t ticket = weft__hint(ring.tail);;) { /* the entry tells more */
+                                          int32_t ticket, int32_t slot,
+                                          int32_t capacity) {
+  for (;;) {
     int32_t *at = weft__lock_free_entry(ring, ticket);
     int32_t free = weft__lock_free_lap(ring, ticket);
     int32_t entry = weft__hint(at); /* the exchange below checks it */
@@ -3149,12 +3160,15 @@ static inline int32_t weft_lock_free_queue_size(
 
 /* Whether close was called; elements may still be in the queue. */
 static inline bool weft_lock_free_queue_closed(const weft_lock_free_queue *q) {
-  return weft__lock_free_room(q) == WEFT__LOCK_FREE_OVER;
+  int32_t ticket = 0;
+  return weft__lock_free_room(q, &ticket) == WEFT__LOCK_FREE_OVER;
 }
 
-/* A free slot to push with, or NONE if the queue is full, or OVER. */
-static inline int32_t weft__lock_free_claim(weft_lock_free_queue *q) {
-  int32_t room = weft__lock_free_room(q);
+/* A free slot to push with, by *ticket or a later one, or NONE if the queue is
+   full, or OVER. */
+static inline int32_t weft__lock_free_claim(weft_lock_free_queue *q,
+                                            int32_t *ticket) {
+  int32_t room = weft__lock_free_room(q, ticket);
   if (room != 0) return room;
   return weft__lock_free_take(weft__lock_free_ring_of_free(q));
 }
@@ -3162,14 +3176,16 @@ static inline int32_t weft__lock_free_claim(weft_lock_free_queue *q) {
 /* Gives a slot to those who push. */
 static inline void weft__lock_free_give_back(weft_lock_free_queue *q,
                                              int32_t slot) {
-  weft__lock_free_put(weft__lock_free_ring_of_free(q), slot, 0);
+  weft__lock_free_ring ring = weft__lock_free_ring_of_free(q);
+  weft__lock_free_put(ring, weft__hint(ring.tail), slot, 0);
 }
 
 /* (P) Publishes a slot: 0; or NONE or OVER, and the slot is free. */
 static inline int32_t weft__lock_free_append(weft_lock_free_queue *q,
-                                             int32_t slot, int32_t capacity) {
-  int32_t result =
-      weft__lock_free_put(weft__lock_free_ring_of_queue(q), slot, capacity);
+                                             int32_t ticket, int32_t slot,
+                                             int32_t capacity) {
+  int32_t result = weft__lock_free_put(weft__lock_free_ring_of_queue(q),
+                                       ticket, slot, capacity);
   if (result != 0) weft__lock_free_give_back(q, slot);
   return result;
 }
@@ -3192,11 +3208,12 @@ static inline int32_t weft_lock_free_queue_try_push_many(
   int32_t count = 0;
   int32_t result = 0;
   for (; count < n; count++) {
-    int32_t slot = result = weft__lock_free_claim(q);
+    int32_t ticket = 0;
+    int32_t slot = result = weft__lock_free_claim(q, &ticket);
     if (slot < 0) break;
     weft__copy(weft__lock_free_slot(q, slot), words + (size_t)(count * per),
                per);
-    result = weft__lock_free_append(q, slot, q->capacity);
+    result = weft__lock_free_append(q, ticket, slot, q->capacity);
     if (result < 0) break;
   }
   if (count > 0) weft__event_wake(&q->pop_epoch, count);
@@ -3243,11 +3260,12 @@ static inline int weft_lock_free_queue_try_pop(weft_lock_free_queue *q,
 /* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */
 static inline int weft_lock_free_queue_try_push_int(weft_lock_free_queue *q,
                                                     int32_t value) {
+  int32_t ticket = 0;
   if (q->size != 4) return EINVAL;
-  int32_t slot = weft__lock_free_claim(q);
+  int32_t slot = weft__lock_free_claim(q, &ticket);
   if (slot < 0) return weft__lock_free_error(slot);
   *weft__lock_free_slot(q, slot) = value; /* published by (P) */
-  int32_t result = weft__lock_free_append(q, slot, q->capacity);
+  int32_t result = weft__lock_free_append(q, ticket, slot, q->capacity);
   if (result < 0) return weft__lock_free_error(result);
   weft__event_wake(&q->pop_epoch, 1);
   return 0;
@@ -3268,7 +3286,8 @@ static inline int weft_lock_free_queue_try_pop_int(weft_lock_free_queue *q,
 /* A slot to write an element into, or NULL if the queue is full or closed:
    write it there, then commit. */
 static inline void *weft_lock_free_queue_reserve(weft_lock_free_queue *q) {
-  int32_t slot = weft__lock_free_claim(q);
+  int32_t ticket = 0;
+  int32_t slot = weft__lock_free_claim(q, &ticket);
   return slot < 0 ? NULL : weft__lock_free_slot(q, slot);
 }
 
@@ -3283,7 +3302,8 @@ static inline int32_t weft__lock_free_number(weft_lock_free_queue *q,
 static inline int weft_lock_free_queue_commit(weft_lock_free_queue *q,
                                               void *slot) {
   int32_t number = weft__lock_free_number(q, slot);
-  if (weft__lock_free_append(q, number, 0) != 0) return EPIPE;
+  if (weft__lock_free_append(q, weft__hint(&q->tail), number, 0) != 0)
+    return EPIPE;
   weft__event_wake(&q->pop_epoch, 1);
   return 0;
 }
@@ -3304,7 +3324,8 @@ static inline void weft_lock_free_queue_consume(weft_lock_free_queue *q,
 
 /* A waiter that gave up may have used up a wake. */
 static inline void weft__lock_free_pass_push(weft_lock_free_queue *q) {
-  int32_t room = weft__lock_free_room(q);
+  int32_t ticket = 0;
+  int32_t room = weft__lock_free_room(q, &ticket);
   if (room == WEFT__LOCK_FREE_NONE) return;
   weft__event_wake(&q->push_epoch, room == 0 ? 1 : WEFT__ALL);
 }
