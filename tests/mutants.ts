@@ -8,11 +8,14 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Options, race, type Result } from "../race/mod.ts";
 import { diffOf, load, type Mutant, unload } from "./mutants/_mutant.ts";
+import { event } from "./mutants/event.ts";
 import { latch } from "./mutants/latch.ts";
+import { lock_free_queue } from "./mutants/lock_free_queue.ts";
 import { _event_count, _queue, mpmc_queue } from "./mutants/mpmc_queue.ts";
 import { mutex } from "./mutants/mutex.ts";
 import { semaphore } from "./mutants/semaphore.ts";
 import { spsc_queue } from "./mutants/spsc_queue.ts";
+import { _wait } from "./mutants/wait.ts";
 import { work_counter } from "./mutants/work_counter.ts";
 import type { Scenario, Scenarios } from "./scenarios/_scenario.ts";
 
@@ -24,15 +27,18 @@ export const MUTANTS: readonly Mutant[] = [
   ...mpmc_queue,
   ..._event_count,
   ..._queue,
+  ..._wait,
   ...work_counter,
   ...latch,
+  ...event,
+  ...lock_free_queue,
 ];
 
 /** Whose scenarios notice what is wrong with a source that they share. */
 const STEMS: Readonly<Record<string, readonly string[]>> = {
   "_queue.ts": ["mpmc_queue", "spsc_queue"],
   "_event_count.ts": ["mpmc_queue"],
-  "_wait.ts": ["wait"],
+  "_wait.ts": ["wait", "mutex"],
 };
 
 /** What became of a mutant. */

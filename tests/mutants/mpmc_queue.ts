@@ -273,6 +273,7 @@ export const _event_count = mutants(
     "Atomics.add(words, epoch + WAITERS, 1); // (W) announce, then look again",
     "Atomics.store(words, epoch + WAITERS, " +
     "Atomics.load(words, epoch + WAITERS) + 1);",
+    { by: "mpmc_queue: two time out" },
   ],
   [
     "is counted for ever",

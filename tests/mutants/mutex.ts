@@ -6,6 +6,7 @@ export const mutex = mutants(
     "MX1: who slept takes the lock without CONTENDED for the others",
     "const taken = id | (state & CONTENDED_BIT) | contended;",
     "const taken = id | (state & CONTENDED_BIT);",
+    { by: "mutex: two wait for one that holds it" },
   ],
   [
     "MX2: sleeps without marking the lock contended",
@@ -56,6 +57,7 @@ export const mutex = mutants(
     "MX9: tryLock wipes out the mark",
     "const taken = this.#id | (state & CONTENDED_BIT); state",
     "const taken = this.#id; state",
+    { by: "mutex: somebody starves, tryLock and unlock" },
   ],
   [
     "MX10: a timeout is taken for the lock",
@@ -191,16 +193,9 @@ export const mutex = mutants(
     "return new MutexGuard(this, false);",
   ],
   [
-    "spins through a hand-over",
-    "if (state & HANDOFF_BIT) break;",
-    "",
-    { equivalent: "what is kept is not UNLOCKED: it looks on in vain" },
-  ],
-  [
     "takes the lock in a spin by a store",
-    "locked = state === UNLOCKED && Atomics.compareExchange" +
-    "(words, STATE, UNLOCKED, this.#id) === UNLOCKED;",
-    "locked = state === UNLOCKED;\n" +
-    "if (locked) Atomics.store(words, STATE, this.#id);",
+    "Atomics.compareExchange(words, STATE, UNLOCKED, this.#id) === UNLOCKED )",
+    "Atomics.store(words, STATE, this.#id) > 0 )",
+    { by: "mutex: looks before it sleeps" },
   ],
 );

@@ -168,6 +168,7 @@ export const semaphore = mutants(
     "says what it claims before it takes it",
     "Atomics.sub(words, PERMITS, n); // In this order",
     "Atomics.store(words, CLAIM, n); Atomics.sub(words, PERMITS, n); // In",
+    { by: "semaphore: a claimant is terminated" },
   ],
   [
     "the claim is paid before it is",

@@ -68,6 +68,7 @@ export const spsc_queue = mutants(
     "takes the bits for a part of the consumer's index",
     "const head = Atomics.load(words, HEAD) & INDEX_MASK; words[HEAD_CACHE]",
     "const head = Atomics.load(words, HEAD); words[HEAD_CACHE]",
+    { by: "spsc_queue: closed when full" },
   ],
   [
     "publishes by a store",
@@ -80,6 +81,7 @@ export const spsc_queue = mutants(
     "publishes for a sleeper by a store",
     "const still = Atomics.compareExchange(words, TAIL, was, next);",
     "const still = was; Atomics.store(words, TAIL, next);",
+    { by: "spsc_queue: closed while a push wakes the consumer" },
   ],
   [
     "publishes and wakes nobody",
@@ -103,11 +105,13 @@ export const spsc_queue = mutants(
     "pushes into a closed queue",
     "if (was & CLOSED_BIT) throw new ClosedError(); // WAITING is set",
     "// WAITING is set",
+    { by: "spsc_queue: closed when full" },
   ],
   [
     "does not see that the queue was closed while it published",
     "if (still & CLOSED_BIT) throw new ClosedError();",
     "",
+    { by: "spsc_queue: closed while a push wakes the consumer" },
   ],
   [
     "frees and wakes nobody",
@@ -128,6 +132,7 @@ export const spsc_queue = mutants(
     "const was = Atomics.load(words, HEAD); " +
     "Atomics.store(words, HEAD, next);\n" +
     "if (false) { let was, expected;",
+    { by: "spsc_queue: the consumer closes" },
   ],
   [
     "frees only where nobody sleeps",
@@ -138,6 +143,7 @@ export const spsc_queue = mutants(
     "sleeps without asking for a wake",
     "const was = Atomics.compareExchange(words, index, idle, value);",
     "const was = idle;",
+    { by: "spsc_queue: push, pop" },
   ],
   [
     "asks for a wake by a store",
@@ -148,6 +154,7 @@ export const spsc_queue = mutants(
     "asks for a wake at the wrong index",
     ": (words[TAIL]! & INDEX_MASK) - this.#span | 0;",
     ": (words[TAIL]! & INDEX_MASK);",
+    { by: "spsc_queue: push, pop" },
   ],
   [
     "asks the wrong side for a wake",
@@ -158,6 +165,7 @@ export const spsc_queue = mutants(
     "sleeps only the first time it asked",
     "return was === idle || was === value ? { words, index, value }",
     "return was === idle ? { words, index, value }",
+    { by: "spsc_queue: pop times out at any time" },
   ],
   [
     "closes only the producer's end",
@@ -189,11 +197,13 @@ export const spsc_queue = mutants(
     "does not see that it is closed when empty",
     "if (filled === 0 && tail & CLOSED_BIT) throw new ClosedError();",
     "",
+    { by: "spsc_queue: the producer closes" },
   ],
   [
     "does not see that it is closed when full",
     "if (room === 0) this.#assertOpen();",
     "",
+    { by: "spsc_queue: closed when full" },
   ],
   [
     "the room it knows of does not wrap",
@@ -201,16 +211,12 @@ export const spsc_queue = mutants(
     "let room = this.#span - (tail - words[HEAD_CACHE]!);",
   ],
   [
-    "the elements do not wrap",
-    "filled = (tail & INDEX_MASK) - head | 0;",
-    "filled = (tail & INDEX_MASK) - head;",
-  ],
-  [
     "the index a producer sleeps on does not wrap",
     ": (words[TAIL]! & INDEX_MASK) - this.#span | 0; const value = " +
     "idle | WAITING_BIT;",
     ": (words[TAIL]! & INDEX_MASK) - this.#span;\n" +
     "const value = idle + WAITING_BIT;",
+    { by: "spsc_queue: a producer sleeps where the sign changes" },
   ],
   [
     "a batch goes past the end",

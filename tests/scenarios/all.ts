@@ -15,11 +15,13 @@ import { semaphore } from "./semaphore.ts";
 import { seqlock } from "./seqlock.ts";
 import { slab_pool } from "./slab_pool.ts";
 import { spsc_queue } from "./spsc_queue.ts";
+import { wait } from "./wait.ts";
 import { work_counter } from "./work_counter.ts";
 import { work_deque } from "./work_deque.ts";
 
 /** The scenarios of every primitive, by stem. */
 export const all: Readonly<Record<string, Scenarios>> = {
+  wait,
   mutex,
   rw_lock,
   condition,

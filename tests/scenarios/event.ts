@@ -103,6 +103,39 @@ function signalled(weft: Weft, signals = 0) {
   });
 }
 
+/** What is due to those who wait when an event is set, who must go on. */
+function due(weft: Weft, autoReset: boolean) {
+  const { Event } = weft.mod;
+  return race.spec({
+    memory: () => Event.create({ autoReset }).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Event(memory);
+    },
+    words: named(LAYOUT.event),
+    stateless: true,
+    ops: {
+      wait: { run: (event) => event.wait() },
+      pulse: {
+        run: (event) => {
+          const words = new Int32Array(event.buffer);
+          while ((Atomics.load(words, 0) & 4) === 0); // until one waits
+          event.set();
+          event.reset();
+        },
+      },
+      signalTwice: {
+        run: (event) => {
+          const words = new Int32Array(event.buffer);
+          while (Atomics.load(words, 0) >> 16 < 2); // until two wait
+          event.set();
+          event.set();
+        },
+      },
+    },
+  });
+}
+
 /** The race scenarios of `Event`. */
 export function event(weft: Weft): Scenario[] {
   const flag = manual(weft);
@@ -117,6 +150,18 @@ export function event(weft: Weft): Scenario[] {
       name: "set, reset, set",
       spec: flag,
       agents: [[["wait"], ["tryWait"]], [["set"], ["reset"], ["set"]]],
+    },
+    {
+      name: "a pulse for one who waits",
+      spec: due(weft, false),
+      agents: [[["wait"]], [["pulse"]]],
+    },
+    {
+      name: "two signals for two who wait",
+      spec: due(weft, true),
+      agents: [[["wait"]], [["wait"]], [["signalTwice"]]],
+      options: { timeouts: 0, states: 20_000 },
+      sampled: true,
     },
     {
       name: "two set, one resets",

@@ -28,8 +28,17 @@ function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
   }
 }
 
-/** A queue whose tickets begin at `start`, with `filled` elements in it. */
-function queue(weft: Weft, capacity: number, filled = 0, start = 0) {
+/**
+ * A queue whose tickets begin at `start`, with `filled` elements in it; as many
+ * slots as agents are terminated may be `lost`.
+ */
+function queue(
+  weft: Weft,
+  capacity: number,
+  filled = 0,
+  start = 0,
+  lost = 0,
+) {
   const { LockFreeQueue } = weft.mod;
   const push = (s: Model, ...items: number[]): Model => ({
     ...s,
@@ -67,6 +76,11 @@ function queue(weft: Weft, capacity: number, filled = 0, start = 0) {
     words: named(LAYOUT.lock_free_queue),
     hints: HINTS,
     stateless: true,
+    invariant: (memory) => {
+      const entries = new Int32Array(memory).subarray(length, length + 2 * N);
+      const slots = entries.filter((entry) => entry & N).length;
+      if (slots < N - 1 - lost) return `${slots} slots are left`;
+    },
     init: {
       items: Array.from({ length: filled }, (_, i) => -1 - i),
       closed: false,
@@ -105,6 +119,33 @@ function queue(weft: Weft, capacity: number, filled = 0, start = 0) {
         model: (s: Model) => [{ ...s, closed: true }, undefined],
         lockFree: true,
       },
+    },
+  });
+}
+
+/** One element, in the only slot there is; the others were lost. */
+function oneSlot(weft: Weft) {
+  const { LockFreeQueue } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const queue = LockFreeQueue.create({ capacity: 1 });
+      // Reserved by agents that are no more.
+      for (let slot = 1; slot < N - 1; slot++) {
+        new LockFreeQueue(queue.buffer).reserve();
+      }
+      queue.tryPushInt(1);
+      return queue.buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new LockFreeQueue(memory);
+    },
+    words: named(LAYOUT.lock_free_queue),
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      tryPush: { run: (q, v: number) => q.tryPushInt(v) },
+      tryPop: { run: (q) => q.tryPopInt() },
     },
   });
 }
@@ -154,6 +195,28 @@ export const lock_free_queue = (weft: Weft): Scenario[] => [
     deep: true,
   },
   {
+    name: "the only slot goes from a pop to a push",
+    spec: oneSlot(weft),
+    agents: [[["tryPop"]], [["tryPush", 2]]],
+  },
+  {
+    name: "closed when full",
+    spec: queue(weft, 1, 1),
+    agents: [[["close"]], [["tryPush", 1]]],
+  },
+  {
+    name: "where the laps change their sign",
+    spec: queue(weft, 1, 1, 0x3fff_ffff),
+    agents: [[["tryPush", 1], ["tryPush", 2]], [["tryPop"], ["tryPop"]]],
+  },
+  {
+    name: "two sleep until close, and have no end",
+    spec: queue(weft, 1),
+    agents: [[["pop"]], [["pop"]], [["close"]]],
+    options: { timeouts: 0, states: 20_000 },
+    sampled: true,
+  },
+  {
     name: "one sleeps until an element comes",
     spec: queue(weft, 1),
     agents: [[["pop"]], [["push", 1]]],
@@ -172,13 +235,13 @@ export const lock_free_queue = (weft: Weft): Scenario[] => [
   },
   {
     name: "an agent terminated at any step of a push",
-    spec: queue(weft, 1),
+    spec: queue(weft, 1, 0, 0, 1),
     agents: [[["tryPush", 1]], [["tryPush", 2], ["tryPop"], ["tryPop"]]],
     options: { kill: true },
   },
   {
     name: "an agent terminated at any step of a pop",
-    spec: queue(weft, 1, 1),
+    spec: queue(weft, 1, 1, 0, 1),
     agents: [[["tryPop"]], [["tryPush", 2], ["tryPop"], ["tryPush", 3]]],
     options: { kill: true },
   },

@@ -127,6 +127,13 @@ function queue(
             ? [s, CLOSED]
             : null,
       },
+      pushFor: {
+        run: (q, v: number) => q.pushInt(v, 5),
+        model: (s: Model, v: number) =>
+          room(s) > 0
+            ? race.either([push(s, v), true], race.timedOut([s, false]))
+            : race.timedOut([s, false]),
+      },
       popFor: {
         run: (q) => q.popInt(5),
         model: (s: Model) =>
@@ -347,6 +354,12 @@ export function mpmc_queue(weft: Weft): Scenario[] {
       name: "pop times out at any time",
       spec: two,
       agents: [[["popFor"]], [["push", 1]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "push times out at any time",
+      spec: queue(weft, 1, 0, true, [9]),
+      agents: [[["pushFor", 1]], [["tryPop"]]],
       options: { timeouts: true },
     },
     {

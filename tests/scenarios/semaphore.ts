@@ -276,7 +276,8 @@ export function semaphore(weft: Weft): Scenario[] {
       name: "a claim is given up",
       spec: claimed(weft),
       agents: [[acquire(1)], [["abandon", 8], ["abandon", 9]], [release(2)]],
-      options: { timeouts: 0 },
+      options: { timeouts: 0, states: 20_000 },
+      sampled: true,
     },
     {
       name: "a claimant is terminated",

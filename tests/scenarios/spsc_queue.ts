@@ -286,6 +286,11 @@ export function spsc_queue(weft: Weft): Scenario[] {
       agents: [many("push", 4), times("pop", 4)],
     },
     {
+      name: "a producer sleeps where the sign changes",
+      spec: queue(weft, 1, 2 ** 29 - 1),
+      agents: [many("push", 2), times("pop", 1)],
+    },
+    {
       name: "pop times out at any time",
       spec: two,
       agents: [[["push", 1]], [["popFor"], ["popFor"]]],
