@@ -176,12 +176,22 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
   /** Appends an element: see {@linkcode Queue.tryPush}. */
   override tryPush(src: Elements): boolean {
     this.assertElement(src);
-    return this.tryPushMany(src, 1) === 1;
+    this.#assertUnreserved();
+    const tail = this.#words[TAIL]! & INDEX_MASK;
+    if (this.#room(tail) === 0) return false;
+    this.copier.put(src, 0, this.#at(tail), this.#wordsPer);
+    this.#publish(tail, 1);
+    return true;
   }
 
   /** Takes an element: see {@linkcode Queue.tryPop}. */
   override tryPop(dst: Elements): boolean {
-    return this.tryPopMany(dst, 1) === 1;
+    if (dst.byteLength < this.elementSize) this.assertRoom(dst, 1);
+    const head = this.#words[HEAD]! & INDEX_MASK;
+    if (this.#filled(head) === 0) return false;
+    this.copier.get(dst, 0, this.#at(head), this.#wordsPer);
+    this.#release(head, 1);
+    return true;
   }
 
   /** Appends elements: see {@linkcode Queue.tryPushMany}. */
