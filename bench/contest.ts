@@ -187,8 +187,10 @@ export async function threads<Name extends string>(
   name: Name,
   module: URL,
   roles: readonly Role[],
-  { ms, check }: {
+  { ms, byTurns = false, check }: {
     ms?: number;
+    /** The threads wait for each other, on one core if the system likes. */
+    byTurns?: boolean;
     /** Throws if the laps of a turn went wrong. */
     check?: (did: readonly Did[]) => void;
   } = {},
@@ -217,15 +219,17 @@ export async function threads<Name extends string>(
     const measured = all[0]!.map((_, lap) =>
       measure(all.map((reports) => reports[lap]!))
     );
+    if (byTurns) measured.forEach((lap) => delete lap.disturbed);
     const noise = (lap: Measured) => lap.disturbed ?? 0;
     const least = Math.min(...measured.map(noise));
     const limit = Math.max(least, DISTURBED);
     return middle(measured.filter((lap) => noise(lap) <= limit));
   };
+  const looksForQuiet = count === 1 || laps > 1 && !byTurns;
   const stop = () => {
     for (const thread of started) thread.post("stop");
   };
-  return { name, turn, stop, looksForQuiet: laps > 1 || count === 1 };
+  return { name, turn, stop, looksForQuiet };
 }
 
 /** Laps in a turn, at most and at least, and how long it may last, in ms. */
@@ -384,6 +388,11 @@ export function reached({ figure, target }: Row): boolean | undefined {
   if (target === undefined) return undefined;
   return figure <= (target.most ?? Infinity) &&
     figure >= (target.least ?? -Infinity);
+}
+
+/** Whether a row's figure comes from turns that others disturbed. */
+export function disturbed({ from }: Row): boolean {
+  return from.includes(" turns quiet)");
 }
 
 /** A number as people read it. */

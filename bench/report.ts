@@ -25,7 +25,8 @@ console.log(`# Benchmarks
 
 Ratios within one run, from medians of turns that the rivals took one after the
 other. Turns during which other programs were busy do not count; where too few
-were quiet, the table says so. Times are of this machine, and mean nothing but
+were quiet, the table says so, and a verdict with a question mark is to be run
+again. Times are of this machine, and mean nothing but
 beside each other.
 
 - Machine: ${machine}

@@ -21,7 +21,7 @@ function places(): Pick<Side, "there" | "back">[] {
 }
 
 async function compare(form: "blocking" | "async", most: number) {
-  const n = 5_000;
+  const n = 500;
   const [queues, semaphores] = places();
   const suffix = form === "async" ? "Async" : "";
   const words = new Int32Array(new SharedArrayBuffer(256));
@@ -30,9 +30,14 @@ async function compare(form: "blocking" | "async", most: number) {
       "semaphore",
       MODULE,
       pair(`semaphores${suffix}`, { ...semaphores, n }),
+      { byTurns: true },
     ),
-    await threads("queue", MODULE, pair(`queues${suffix}`, { ...queues, n })),
-    await threads("bare", MODULE, pair(`bare${suffix}`, { words, n })),
+    await threads("queue", MODULE, pair(`queues${suffix}`, { ...queues, n }), {
+      byTurns: true,
+    }),
+    await threads("bare", MODULE, pair(`bare${suffix}`, { words, n }), {
+      byTurns: true,
+    }),
   ]);
   const floor = form === "async" ? "bare waitAsync" : "bare wait/notify";
   return (["semaphore", "queue"] as const).map((name): Row => ({

@@ -10,7 +10,7 @@ import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import process from "node:process";
-import { reached, type Row, show } from "./contest.ts";
+import { disturbed, reached, type Row, show } from "./contest.ts";
 
 /** What a run writes, and `report.ts` reads. */
 export interface Results {
@@ -30,10 +30,11 @@ export function targetOf({ target, unit }: Row): string {
   return "";
 }
 
-/** `yes`, `no`, or nothing where there is no target. */
+/** `yes`, `no`, or nothing where there is no target; `?` says disturbed. */
 export function verdict(row: Row): string {
   const met = reached(row);
-  return met === undefined ? "" : met ? "yes" : "no";
+  if (met === undefined) return "";
+  return (met ? "yes" : "no") + (disturbed(row) ? " ?" : "");
 }
 
 function versions(): Record<string, string> {
@@ -90,9 +91,8 @@ async function main(args: string[]) {
     results.groups.push(group);
     for (const row of group.rows) {
       const { figure, unit, from } = row;
-      const met = reached(row);
-      if (met === false) missed++;
-      const mark = met === undefined ? "    " : met ? "yes " : "NO  ";
+      if (reached(row) === false) missed++;
+      const mark = verdict(row).padEnd(6);
       const wanted = targetOf(row) && ` (${targetOf(row)})`;
       console.log(`${mark}${row.name}: ${show(figure)} ${unit}${wanted}`);
       console.log(`      ${from}`);
