@@ -2,6 +2,18 @@
  * Mutants: every ordering the primitives rely on is broken once, and the race
  * scenarios must notice: `deno run -A tests/mutants.ts [--quick] [FILTER]`.
  *
+ * Some are the classic mistakes that `race_corpus/bugs.ts` makes in textbook
+ * algorithms, and bear their names. Where ours differ:
+ *
+ * ```text
+ * MX8   no loop around the sleep: a wake is taken for the lock
+ * MQ8   turns are compared for equality, so no difference can fail to wrap:
+ *       a slot's place is computed from a ticket that does not wrap
+ * SP4   as the cache only saves loads, the word itself is never looked at
+ * CV RW BA  condition variables, read-write locks and barriers: the corpus,
+ *       until the library's own have lists here
+ * ```
+ *
  * @module
  */
 import process from "node:process";

@@ -161,6 +161,11 @@ export function work_counter(weft: Weft): Scenario[] {
       agents: [[["done"]], [["cancel"]], wait],
     },
     {
+      name: "cancelled again",
+      spec: single(weft, 2, 1),
+      agents: [[["cancel"], ["cancel"]], [["done"], ["wait"]]],
+    },
+    {
       name: "an agent is terminated",
       spec: terminated(weft),
       agents: [[["done"]], wait],
