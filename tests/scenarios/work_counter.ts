@@ -163,7 +163,7 @@ export function work_counter(weft: Weft): Scenario[] {
     {
       name: "cancelled again",
       spec: single(weft, 2, 1),
-      agents: [[["cancel"], ["cancel"]], [["done"], ["wait"]]],
+      agents: [[["done"], ["wait"]], [["cancel"], ["cancel"]]],
     },
     {
       name: "an agent is terminated",
