@@ -183,14 +183,18 @@ const scenarios: Record<string, () => Promise<void>> = {
     };
     await round(100_000); // the pools of the runtime have their size
     await settle();
-    const before = process.memoryUsage();
-    const begin = performance.now();
-    await round(100_000);
-    const took = performance.now() - begin;
-    await settle();
-    const after = process.memoryUsage();
-    const heap = (after.heapUsed - before.heapUsed) / 2 ** 20;
-    const rss = (after.rss - before.rss) / 2 ** 20;
+    // What is kept adds up in every round; an allocator's moods do not.
+    let [took, heap, rss] = [Infinity, Infinity, Infinity];
+    for (let i = 0; i < 3; i++) {
+      const before = process.memoryUsage();
+      const begin = performance.now();
+      await round(100_000);
+      took = Math.min(took, performance.now() - begin);
+      await settle();
+      const after = process.memoryUsage();
+      heap = Math.min(heap, (after.heapUsed - before.heapUsed) / 2 ** 20);
+      rss = Math.min(rss, (after.rss - before.rss) / 2 ** 20);
+    }
     console.log(JSON.stringify({ took, heap, rss }));
     process.exit(0);
   },
