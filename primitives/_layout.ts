@@ -4,125 +4,175 @@
  * before its elements. `wasm/weft.h` asserts each row at compile time and
  * `tests/layout_test.ts` compares the two texts.
  *
+ * Each row is a constant of its own, so that a bundle of one primitive holds
+ * that row alone: no bundler drops the unused members of an object.
+ *
  * Words written by different agents lie at least 32 words (128 bytes) apart,
  * which separates cache lines whatever the base's alignment.
+ *
+ * @module
  */
+
+export const MUTEX = { state: 0, starving: 1, length: 2 } as const;
+export const RW_LOCK = {
+  state: 0,
+  gate: 1,
+  writer: 2,
+  writer_starving: 3,
+  length: 4,
+} as const;
+export const CONDITION = { turn: 0, even: 1, odd: 2, length: 3 } as const;
+export const SEMAPHORE = {
+  magic: 0,
+  seal: 1,
+  permits: 2,
+  waiters: 3,
+  turn: 4,
+  bulk: 5,
+  claimant: 6,
+  claim: 7,
+  length: 8,
+} as const;
+export const EVENT = { state: 0, length: 1 } as const;
+export const LATCH = { magic: 0, seal: 1, state: 2, length: 3 } as const;
+export const BARRIER = {
+  magic: 0,
+  parties: 1,
+  seal: 2,
+  state: 3,
+  length: 4,
+} as const;
+export const ONCE = { state: 0, length: 1 } as const;
+export const SEQLOCK = {
+  magic: 0,
+  size: 1,
+  single: 2,
+  seal: 3,
+  state: 32,
+  length: 64,
+} as const;
+export const SPSC_QUEUE = {
+  magic: 0,
+  capacity: 1,
+  size: 2,
+  seal: 3,
+  tail: 32,
+  head_cache: 33,
+  head: 64,
+  tail_cache: 65,
+  length: 96,
+} as const;
+export const MPMC_QUEUE = {
+  magic: 0,
+  capacity: 1,
+  size: 2,
+  seal: 3,
+  tail: 32,
+  head: 64,
+  pop_epoch: 96,
+  pop_waiters: 97,
+  push_epoch: 128,
+  push_waiters: 129,
+  length: 160,
+} as const;
+export const LOCK_FREE_QUEUE = {
+  magic: 0,
+  capacity: 1,
+  size: 2,
+  seal: 3,
+  tail: 32,
+  head: 64,
+  free_tail: 96,
+  free_head: 128,
+  pop_epoch: 160,
+  pop_waiters: 161,
+  push_epoch: 192,
+  push_waiters: 193,
+  length: 224,
+} as const;
+export const RECORD_RING = {
+  magic: 0,
+  capacity: 1,
+  single: 2,
+  seal: 3,
+  tail: 32,
+  claimant: 33,
+  head_cache: 34,
+  head: 64,
+  tail_cache: 65,
+  pop_epoch: 96,
+  pop_waiters: 97,
+  push_epoch: 128,
+  push_waiters: 129,
+  length: 160,
+} as const;
+export const BROADCAST = {
+  magic: 0,
+  shape: 1,
+  size: 2,
+  seal: 3,
+  tail: 32,
+  slowest: 33,
+  pop_epoch: 64,
+  pop_waiters: 65,
+  push_epoch: 96,
+  push_waiters: 97,
+  length: 128,
+} as const;
+export const WORK_COUNTER = {
+  magic: 0,
+  total: 1,
+  chunk: 2,
+  seal: 3,
+  next: 32,
+  done: 64,
+  target: 65,
+  finished: 66,
+  length: 67,
+} as const;
+export const WORK_DEQUE = {
+  magic: 0,
+  capacity: 1,
+  seal: 2,
+  bottom: 32,
+  top: 64,
+  length: 96,
+} as const;
+export const SLAB_POOL = {
+  magic: 0,
+  capacity: 1,
+  size: 2,
+  seal: 3,
+  length: 32,
+} as const;
+export const COUNTER = {
+  magic: 0,
+  stripes: 1,
+  seal: 2,
+  claims: 3,
+  length: 32,
+} as const;
+
+/** All rows, under the names of their primitives. */
 export const LAYOUT = {
-  mutex: { state: 0, starving: 1, length: 2 },
-  rw_lock: { state: 0, gate: 1, writer: 2, writer_starving: 3, length: 4 },
-  condition: { turn: 0, even: 1, odd: 2, length: 3 },
-  semaphore: {
-    magic: 0,
-    seal: 1,
-    permits: 2,
-    waiters: 3,
-    turn: 4,
-    bulk: 5,
-    claimant: 6,
-    claim: 7,
-    length: 8,
-  },
-  event: { state: 0, length: 1 },
-  latch: { magic: 0, seal: 1, state: 2, length: 3 },
-  barrier: { magic: 0, parties: 1, seal: 2, state: 3, length: 4 },
-  once: { state: 0, length: 1 },
-  seqlock: {
-    magic: 0,
-    size: 1,
-    single: 2,
-    seal: 3,
-    state: 32,
-    length: 64,
-  },
-  spsc_queue: {
-    magic: 0,
-    capacity: 1,
-    size: 2,
-    seal: 3,
-    tail: 32,
-    head_cache: 33,
-    head: 64,
-    tail_cache: 65,
-    length: 96,
-  },
-  mpmc_queue: {
-    magic: 0,
-    capacity: 1,
-    size: 2,
-    seal: 3,
-    tail: 32,
-    head: 64,
-    pop_epoch: 96,
-    pop_waiters: 97,
-    push_epoch: 128,
-    push_waiters: 129,
-    length: 160,
-  },
-  lock_free_queue: {
-    magic: 0,
-    capacity: 1,
-    size: 2,
-    seal: 3,
-    tail: 32,
-    head: 64,
-    free_tail: 96,
-    free_head: 128,
-    pop_epoch: 160,
-    pop_waiters: 161,
-    push_epoch: 192,
-    push_waiters: 193,
-    length: 224,
-  },
-  record_ring: {
-    magic: 0,
-    capacity: 1,
-    single: 2,
-    seal: 3,
-    tail: 32,
-    claimant: 33,
-    head_cache: 34,
-    head: 64,
-    tail_cache: 65,
-    pop_epoch: 96,
-    pop_waiters: 97,
-    push_epoch: 128,
-    push_waiters: 129,
-    length: 160,
-  },
-  broadcast: {
-    magic: 0,
-    shape: 1,
-    size: 2,
-    seal: 3,
-    tail: 32,
-    slowest: 33,
-    pop_epoch: 64,
-    pop_waiters: 65,
-    push_epoch: 96,
-    push_waiters: 97,
-    length: 128,
-  },
-  work_counter: {
-    magic: 0,
-    total: 1,
-    chunk: 2,
-    seal: 3,
-    next: 32,
-    done: 64,
-    target: 65,
-    finished: 66,
-    length: 67,
-  },
-  work_deque: {
-    magic: 0,
-    capacity: 1,
-    seal: 2,
-    bottom: 32,
-    top: 64,
-    length: 96,
-  },
-  slab_pool: { magic: 0, capacity: 1, size: 2, seal: 3, length: 32 },
-  counter: { magic: 0, stripes: 1, seal: 2, claims: 3, length: 32 },
+  mutex: MUTEX,
+  rw_lock: RW_LOCK,
+  condition: CONDITION,
+  semaphore: SEMAPHORE,
+  event: EVENT,
+  latch: LATCH,
+  barrier: BARRIER,
+  once: ONCE,
+  seqlock: SEQLOCK,
+  spsc_queue: SPSC_QUEUE,
+  mpmc_queue: MPMC_QUEUE,
+  lock_free_queue: LOCK_FREE_QUEUE,
+  record_ring: RECORD_RING,
+  broadcast: BROADCAST,
+  work_counter: WORK_COUNTER,
+  work_deque: WORK_DEQUE,
+  slab_pool: SLAB_POOL,
+  counter: COUNTER,
 } as const;
 
 /** What the `magic` word of a configured primitive names; never renumbered. */

@@ -1,10 +1,4 @@
-import {
-  type ConfiguredStem,
-  KIND,
-  LAYOUT,
-  SIGNATURE,
-  VERSION,
-} from "./_layout.ts";
+import { type ConfiguredStem, KIND, SIGNATURE, VERSION } from "./_layout.ts";
 
 /** Memory that agents can share; anything else is refused with a TypeError. */
 export type Memory = SharedArrayBuffer | WebAssembly.Memory;
@@ -136,18 +130,25 @@ export function allocate(byteLength: number): SharedArrayBuffer {
   return new SharedArrayBuffer(byteLength);
 }
 
-/** Views `length` words of a primitive that zeroed memory already is. */
+/** What is needed of a primitive's row in `_layout.ts`. */
+interface Row {
+  readonly length: number;
+}
+
+/** The same of one that carries its configuration. */
+interface ConfiguredRow extends Row {
+  /** The index of `seal`: after `magic` and the configuration words. */
+  readonly seal: number;
+}
+
+/** Views the words of a primitive that zeroed memory already is. */
 export function viewPlain(
-  kind: keyof typeof LAYOUT,
+  kind: string,
+  row: Row,
   memory: Memory,
   byteOffset: number,
 ): Int32Array<SharedArrayBuffer> {
-  return wordsAt(
-    kind,
-    bufferOf(memory),
-    byteOffset,
-    LAYOUT[kind].length * 4,
-  );
+  return wordsAt(kind, bufferOf(memory), byteOffset, row.length * 4);
 }
 
 const magicOf = (kind: ConfiguredStem): number =>
@@ -158,15 +159,13 @@ function sealOf(magic: number, first: number, second: number): number {
   return ~(magic ^ Math.imul(first, 31) ^ Math.imul(second, 0x9e3779b1));
 }
 
-/** The index of `seal`: after `magic` and the configuration words. */
-const sealIndex = (kind: ConfiguredStem): number => LAYOUT[kind].seal;
-
 /**
  * Zeroes a region and writes its configuration. The `magic` word goes in last,
  * by an atomic store, so that whoever sees it sees the rest.
  */
 export function format(
   kind: ConfiguredStem,
+  { seal }: ConfiguredRow,
   memory: Memory,
   byteOffset: number,
   byteLength: number,
@@ -175,7 +174,6 @@ export function format(
 ): void {
   const words = wordsAt(kind, bufferOf(memory), byteOffset, byteLength);
   const magic = magicOf(kind);
-  const seal = sealIndex(kind);
   words.fill(0);
   words.set(config, 1);
   words[seal] = sealOf(
@@ -193,13 +191,13 @@ export function format(
  */
 export function attach(
   kind: ConfiguredStem,
+  { seal, length }: ConfiguredRow,
   memory: Memory,
   byteOffset: number,
   byteLength: (first: number, second: number) => number,
 ): Int32Array<SharedArrayBuffer> {
   const buffer = bufferOf(memory);
-  const seal = sealIndex(kind);
-  const head = wordsAt(kind, buffer, byteOffset, LAYOUT[kind].length * 4);
+  const head = wordsAt(kind, buffer, byteOffset, length * 4);
   const magic = Atomics.load(head, 0);
   const expected = magicOf(kind);
   if (magic !== expected) throw new TypeError(mismatch(kind, magic, expected));

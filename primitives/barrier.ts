@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { BARRIER } from "./_layout.ts";
 import {
   allocate,
   attach,
@@ -28,7 +28,7 @@ import {
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
-const STATE = LAYOUT.barrier.state;
+const STATE = BARRIER.state;
 
 const ARRIVED_MASK = 0xfff;
 const ONE_PARTY = 1 << 12;
@@ -103,14 +103,14 @@ export class Barrier extends Region<"barrier"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const bytes = Barrier.byteLength();
-    const words = attach("barrier", memory, byteOffset, () => bytes);
+    const words = attach("barrier", BARRIER, memory, byteOffset, () => bytes);
     super("barrier", words);
     this.#words = words;
   }
 
   /** The bytes a barrier occupies. */
   static byteLength(): number {
-    return LAYOUT.barrier.length * 4;
+    return BARRIER.length * 4;
   }
 
   /** Allocates a barrier for `parties` agents, 1 to 4095. */
@@ -122,9 +122,17 @@ export class Barrier extends Region<"barrier"> {
   static init(memory: Memory, byteOffset: number, parties: number): Barrier {
     inRange("The number of parties", parties, 1, MAX_PARTIES);
     const bytes = Barrier.byteLength();
-    format("barrier", memory, byteOffset, bytes, [parties], (words) => {
-      words[STATE] = parties * ONE_PARTY;
-    });
+    format(
+      "barrier",
+      BARRIER,
+      memory,
+      byteOffset,
+      bytes,
+      [parties],
+      (words) => {
+        words[STATE] = parties * ONE_PARTY;
+      },
+    );
     return new Barrier(memory, byteOffset);
   }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { BROADCAST } from "./_layout.ts";
 import { Copier, type Elements } from "./_elements.ts";
 import { type Awaited, awaitOn, blockOn, wake } from "./_event_count.ts";
 import { ClosedError, type QueueConfig, queueConfig } from "./_queue.ts";
@@ -26,13 +26,13 @@ export { ClosedError, type QueueConfig } from "./_queue.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
-const SHAPE = LAYOUT.broadcast.shape;
-const SIZE = LAYOUT.broadcast.size;
-const TAIL = LAYOUT.broadcast.tail;
-const SLOWEST = LAYOUT.broadcast.slowest;
-const POP_EPOCH = LAYOUT.broadcast.pop_epoch;
-const PUSH_EPOCH = LAYOUT.broadcast.push_epoch;
-const SEATS = LAYOUT.broadcast.length;
+const SHAPE = BROADCAST.shape;
+const SIZE = BROADCAST.size;
+const TAIL = BROADCAST.tail;
+const SLOWEST = BROADCAST.slowest;
+const POP_EPOCH = BROADCAST.pop_epoch;
+const PUSH_EPOCH = BROADCAST.push_epoch;
+const SEATS = BROADCAST.length;
 
 /** In `shape`: the capacity's logarithm, DROP, and the number of seats. */
 const ORDER_MASK = 31;
@@ -139,7 +139,7 @@ export class Broadcast extends Region<"broadcast"> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = attach("broadcast", memory, byteOffset, bytesFor);
+    const words = attach("broadcast", BROADCAST, memory, byteOffset, bytesFor);
     super("broadcast", words);
     this.#words = words;
     this.#id = agentId();
@@ -173,7 +173,7 @@ export class Broadcast extends Region<"broadcast"> {
   ): Broadcast {
     const [shape, size] = checked(config);
     const bytes = bytesFor(shape, size);
-    format("broadcast", memory, byteOffset, bytes, [shape, size]);
+    format("broadcast", BROADCAST, memory, byteOffset, bytes, [shape, size]);
     return new Broadcast(memory, byteOffset);
   }
 

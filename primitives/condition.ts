@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { CONDITION } from "./_layout.ts";
 import {
   allocate,
   type Handle,
@@ -29,8 +29,8 @@ import { type Mutex, relocking } from "./mutex.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
-const TURN = LAYOUT.condition.turn;
-const EVEN = LAYOUT.condition.even;
+const TURN = CONDITION.turn;
+const EVEN = CONDITION.even;
 
 const CALLED_MASK = 0x7fff;
 const ONE_CALLED = 1;
@@ -106,7 +106,7 @@ export class Condition extends Region<"condition"> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = viewPlain("condition", memory, byteOffset);
+    const words = viewPlain("condition", CONDITION, memory, byteOffset);
     super("condition", words);
     this.#words = words;
     this.#id = agentId();
@@ -114,7 +114,7 @@ export class Condition extends Region<"condition"> {
 
   /** The bytes a condition occupies. */
   static byteLength(): number {
-    return LAYOUT.condition.length * 4;
+    return CONDITION.length * 4;
   }
 
   /** Allocates a condition that nobody waits for. */

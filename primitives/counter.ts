@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { COUNTER } from "./_layout.ts";
 import {
   allocate,
   attach,
@@ -18,8 +18,8 @@ import {
 
 export { type Handle, type Memory, Region } from "./_region.ts";
 
-const STRIPES = LAYOUT.counter.stripes;
-const CLAIMS = LAYOUT.counter.claims;
+const STRIPES = COUNTER.stripes;
+const CLAIMS = COUNTER.claims;
 
 /** Words from stripe to stripe. */
 const STRIDE = 32;
@@ -87,7 +87,7 @@ export class StripedCounter extends Region<"counter"> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = attach("counter", memory, byteOffset, bytesFor);
+    const words = attach("counter", COUNTER, memory, byteOffset, bytesFor);
     super("counter", words);
     this.#words = words;
   }
@@ -110,7 +110,9 @@ export class StripedCounter extends Region<"counter"> {
     config?: CounterConfig,
   ): StripedCounter {
     const stripes = stripesOf(config);
-    format("counter", memory, byteOffset, bytesFor(stripes), [stripes]);
+    format("counter", COUNTER, memory, byteOffset, bytesFor(stripes), [
+      stripes,
+    ]);
     return new StripedCounter(memory, byteOffset);
   }
 
@@ -142,7 +144,7 @@ export class StripedCounter extends Region<"counter"> {
   sum(): number {
     const words = this.#words;
     let sum = 0;
-    for (let at = LAYOUT.counter.length; at < words.length; at += STRIDE) {
+    for (let at = COUNTER.length; at < words.length; at += STRIDE) {
       const high = Atomics.load(words, at + HIGH); // first: low runs ahead
       const low = Atomics.load(words, at + LOW);
       sum += (high + lag(high, low)) * SECTOR + (low & SECTOR - 1);
@@ -153,7 +155,7 @@ export class StripedCounter extends Region<"counter"> {
   #claim(): number {
     const words = this.#words;
     const claims = Atomics.add(words, CLAIMS, 1) >>> 0;
-    return LAYOUT.counter.length + claims % words[STRIPES]! * STRIDE;
+    return COUNTER.length + claims % words[STRIPES]! * STRIDE;
   }
 
   #step(n: number): void {
@@ -184,5 +186,5 @@ function stripesOf({ stripes = 8 }: CounterConfig = {}): number {
 }
 
 function bytesFor(stripes: number): number {
-  return (LAYOUT.counter.length + stripes * STRIDE) * 4;
+  return (COUNTER.length + stripes * STRIDE) * 4;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { EVENT } from "./_layout.ts";
 import {
   allocate,
   type Handle,
@@ -26,7 +26,7 @@ import {
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
-const STATE = LAYOUT.event.state;
+const STATE = EVENT.state;
 
 const AUTO_BIT = 1;
 // Manual reset:
@@ -97,14 +97,14 @@ export class Event extends Region<"event"> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = viewPlain("event", memory, byteOffset);
+    const words = viewPlain("event", EVENT, memory, byteOffset);
     super("event", words);
     this.#words = words;
   }
 
   /** The bytes an event occupies. */
   static byteLength(): number {
-    return LAYOUT.event.length * 4;
+    return EVENT.length * 4;
   }
 
   /** Allocates an event that is not set. */

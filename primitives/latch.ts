@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { LATCH } from "./_layout.ts";
 import {
   allocate,
   attach,
@@ -28,7 +28,7 @@ import {
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
-const STATE = LAYOUT.latch.state;
+const STATE = LATCH.state;
 
 const OPEN = 0;
 const WAITING_BIT = 1;
@@ -80,14 +80,14 @@ export class Latch extends Region<"latch"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const bytes = Latch.byteLength();
-    const words = attach("latch", memory, byteOffset, () => bytes);
+    const words = attach("latch", LATCH, memory, byteOffset, () => bytes);
     super("latch", words);
     this.#words = words;
   }
 
   /** The bytes a latch occupies. */
   static byteLength(): number {
-    return LAYOUT.latch.length * 4;
+    return LATCH.length * 4;
   }
 
   /** Allocates a latch that opens after `count`, 0 to 2^30 - 1. */
@@ -98,9 +98,17 @@ export class Latch extends Region<"latch"> {
   /** Makes a region that nobody uses yet a latch that opens after `count`. */
   static init(memory: Memory, byteOffset: number, count: number): Latch {
     inRange("A latch's count", count, 0, MAX_COUNT);
-    format("latch", memory, byteOffset, Latch.byteLength(), [], (words) => {
-      words[STATE] = count * ONE;
-    });
+    format(
+      "latch",
+      LATCH,
+      memory,
+      byteOffset,
+      Latch.byteLength(),
+      [],
+      (words) => {
+        words[STATE] = count * ONE;
+      },
+    );
     return new Latch(memory, byteOffset);
   }
 

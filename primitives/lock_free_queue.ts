@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { LOCK_FREE_QUEUE } from "./_layout.ts";
 import type { Elements } from "./_elements.ts";
 import { announce, wake, withdraw } from "./_event_count.ts";
 import {
@@ -30,17 +30,17 @@ export { ClosedError, Queue, type QueueConfig } from "./_queue.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
-const CAPACITY = LAYOUT.lock_free_queue.capacity;
-const SIZE = LAYOUT.lock_free_queue.size;
-const POP_EPOCH = LAYOUT.lock_free_queue.pop_epoch;
-const PUSH_EPOCH = LAYOUT.lock_free_queue.push_epoch;
-const ENTRIES = LAYOUT.lock_free_queue.length;
+const CAPACITY = LOCK_FREE_QUEUE.capacity;
+const SIZE = LOCK_FREE_QUEUE.size;
+const POP_EPOCH = LOCK_FREE_QUEUE.pop_epoch;
+const PUSH_EPOCH = LOCK_FREE_QUEUE.push_epoch;
+const ENTRIES = LOCK_FREE_QUEUE.length;
 
 /** The two rings, by the word where their next ticket to put in is noted. */
-const QUEUE = LAYOUT.lock_free_queue.tail;
-const FREE = LAYOUT.lock_free_queue.free_tail;
+const QUEUE = LOCK_FREE_QUEUE.tail;
+const FREE = LOCK_FREE_QUEUE.free_tail;
 /** From there to the word for the next ticket to take out. */
-const HEAD = LAYOUT.lock_free_queue.head - QUEUE;
+const HEAD = LOCK_FREE_QUEUE.head - QUEUE;
 
 /** In an entry that is not FILLED: no ticket is given out from here on. */
 const CLOSED = 1;
@@ -152,7 +152,13 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = attach("lock_free_queue", memory, byteOffset, bytesFor);
+    const words = attach(
+      "lock_free_queue",
+      LOCK_FREE_QUEUE,
+      memory,
+      byteOffset,
+      bytesFor,
+    );
     const capacity = words[CAPACITY]!;
     const size = words[SIZE]!;
     const entries = entriesFor(capacity);
@@ -186,6 +192,7 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
     const bytes = bytesFor(capacity, size);
     format(
       "lock_free_queue",
+      LOCK_FREE_QUEUE,
       memory,
       byteOffset,
       bytes,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { MPMC_QUEUE } from "./_layout.ts";
 import type { Elements } from "./_elements.ts";
 import { announce, wake, withdraw } from "./_event_count.ts";
 import {
@@ -29,13 +29,13 @@ export { ClosedError, Queue, type QueueConfig } from "./_queue.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
-const CAPACITY = LAYOUT.mpmc_queue.capacity;
-const SIZE = LAYOUT.mpmc_queue.size;
-const TAIL = LAYOUT.mpmc_queue.tail;
-const HEAD = LAYOUT.mpmc_queue.head;
-const POP_EPOCH = LAYOUT.mpmc_queue.pop_epoch;
-const PUSH_EPOCH = LAYOUT.mpmc_queue.push_epoch;
-const SLOTS = LAYOUT.mpmc_queue.length;
+const CAPACITY = MPMC_QUEUE.capacity;
+const SIZE = MPMC_QUEUE.size;
+const TAIL = MPMC_QUEUE.tail;
+const HEAD = MPMC_QUEUE.head;
+const POP_EPOCH = MPMC_QUEUE.pop_epoch;
+const PUSH_EPOCH = MPMC_QUEUE.push_epoch;
+const SLOTS = MPMC_QUEUE.length;
 
 /** In `tail`: no ticket is given out any more. */
 const CLOSED_BIT = 1;
@@ -102,7 +102,13 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = attach("mpmc_queue", memory, byteOffset, bytesFor);
+    const words = attach(
+      "mpmc_queue",
+      MPMC_QUEUE,
+      memory,
+      byteOffset,
+      bytesFor,
+    );
     const capacity = words[CAPACITY]!;
     const size = words[SIZE]!;
     super("mpmc_queue", words, capacity, size);
@@ -133,6 +139,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     const stride = strideFor(size);
     format(
       "mpmc_queue",
+      MPMC_QUEUE,
       memory,
       byteOffset,
       bytes,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { MUTEX } from "./_layout.ts";
 import {
   allocate,
   type Handle,
@@ -27,8 +27,8 @@ import { agentId } from "./agent.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
-const STATE = LAYOUT.mutex.state;
-const STARVING = LAYOUT.mutex.starving;
+const STATE = MUTEX.state;
+const STARVING = MUTEX.starving;
 
 const UNLOCKED = 0;
 const OWNER_MASK = 0x0fff_ffff;
@@ -125,7 +125,7 @@ export class Mutex extends Region<"mutex"> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = viewPlain("mutex", memory, byteOffset);
+    const words = viewPlain("mutex", MUTEX, memory, byteOffset);
     super("mutex", words);
     this.#words = words;
     this.#id = agentId();
@@ -133,7 +133,7 @@ export class Mutex extends Region<"mutex"> {
 
   /** The bytes a mutex occupies. */
   static byteLength(): number {
-    return LAYOUT.mutex.length * 4;
+    return MUTEX.length * 4;
   }
 
   /** Allocates an unlocked mutex. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { ONCE } from "./_layout.ts";
 import {
   allocate,
   type Handle,
@@ -27,7 +27,7 @@ import { agentId } from "./agent.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
-const STATE = LAYOUT.once.state;
+const STATE = ONCE.state;
 
 const NEW = 0;
 const RUNNER_MASK = 0x0fff_ffff;
@@ -82,7 +82,7 @@ export class Once extends Region<"once"> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = viewPlain("once", memory, byteOffset);
+    const words = viewPlain("once", ONCE, memory, byteOffset);
     super("once", words);
     this.#words = words;
     this.#id = agentId();
@@ -90,7 +90,7 @@ export class Once extends Region<"once"> {
 
   /** The bytes a once occupies. */
   static byteLength(): number {
-    return LAYOUT.once.length * 4;
+    return ONCE.length * 4;
   }
 
   /** Allocates a once that was not run. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { RECORD_RING } from "./_layout.ts";
 import { Copier, type Elements } from "./_elements.ts";
 import { type Awaited, awaitOn, blockOn, wake } from "./_event_count.ts";
 import { ClosedError } from "./_queue.ts";
@@ -27,16 +27,16 @@ export { ClosedError } from "./_queue.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
-const CAPACITY = LAYOUT.record_ring.capacity;
-const SINGLE = LAYOUT.record_ring.single;
-const TAIL = LAYOUT.record_ring.tail;
-const CLAIMANT = LAYOUT.record_ring.claimant;
-const HEAD_CACHE = LAYOUT.record_ring.head_cache;
-const HEAD = LAYOUT.record_ring.head;
-const TAIL_CACHE = LAYOUT.record_ring.tail_cache;
-const POP_EPOCH = LAYOUT.record_ring.pop_epoch;
-const PUSH_EPOCH = LAYOUT.record_ring.push_epoch;
-const DATA = LAYOUT.record_ring.length;
+const CAPACITY = RECORD_RING.capacity;
+const SINGLE = RECORD_RING.single;
+const TAIL = RECORD_RING.tail;
+const CLAIMANT = RECORD_RING.claimant;
+const HEAD_CACHE = RECORD_RING.head_cache;
+const HEAD = RECORD_RING.head;
+const TAIL_CACHE = RECORD_RING.tail_cache;
+const POP_EPOCH = RECORD_RING.pop_epoch;
+const PUSH_EPOCH = RECORD_RING.push_epoch;
+const DATA = RECORD_RING.length;
 
 /** In `tail`: nothing is appended any more. */
 const CLOSED_BIT = 1;
@@ -142,7 +142,13 @@ export class RecordRing extends Region<"record_ring"> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = attach("record_ring", memory, byteOffset, bytesFor);
+    const words = attach(
+      "record_ring",
+      RECORD_RING,
+      memory,
+      byteOffset,
+      bytesFor,
+    );
     super("record_ring", words);
     this.#words = words;
     this.#copier = new Copier(words);
@@ -173,7 +179,10 @@ export class RecordRing extends Region<"record_ring"> {
     const capacity = checked(config);
     const single = config.single === true ? 1 : 0;
     const bytes = bytesFor(capacity);
-    format("record_ring", memory, byteOffset, bytes, [capacity, single]);
+    format("record_ring", RECORD_RING, memory, byteOffset, bytes, [
+      capacity,
+      single,
+    ]);
     return new RecordRing(memory, byteOffset);
   }
 

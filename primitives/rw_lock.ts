@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { RW_LOCK } from "./_layout.ts";
 import {
   allocate,
   type Handle,
@@ -28,9 +28,9 @@ import { inherit, locking, Mutex } from "./mutex.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
-const STATE = LAYOUT.rw_lock.state;
-const GATE = LAYOUT.rw_lock.gate;
-const WRITER = LAYOUT.rw_lock.writer;
+const STATE = RW_LOCK.state;
+const GATE = RW_LOCK.gate;
+const WRITER = RW_LOCK.writer;
 
 const READING_MASK = 0x1fff;
 const ONE_PENDING = 1 << 13;
@@ -202,7 +202,7 @@ export class RwLock extends Region<"rw_lock"> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = viewPlain("rw_lock", memory, byteOffset);
+    const words = viewPlain("rw_lock", RW_LOCK, memory, byteOffset);
     super("rw_lock", words);
     this.#words = words;
     this.#id = agentId();
@@ -212,7 +212,7 @@ export class RwLock extends Region<"rw_lock"> {
 
   /** The bytes a lock occupies. */
   static byteLength(): number {
-    return LAYOUT.rw_lock.length * 4;
+    return RW_LOCK.length * 4;
   }
 
   /** Allocates an unlocked lock. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { SEMAPHORE } from "./_layout.ts";
 import {
   allocate,
   attach,
@@ -29,12 +29,12 @@ import { agentId } from "./agent.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
-const PERMITS = LAYOUT.semaphore.permits;
-const WAITERS = LAYOUT.semaphore.waiters;
-const TURN = LAYOUT.semaphore.turn;
-const BULK = LAYOUT.semaphore.bulk;
-const CLAIMANT = LAYOUT.semaphore.claimant;
-const CLAIM = LAYOUT.semaphore.claim;
+const PERMITS = SEMAPHORE.permits;
+const WAITERS = SEMAPHORE.waiters;
+const TURN = SEMAPHORE.turn;
+const BULK = SEMAPHORE.bulk;
+const CLAIMANT = SEMAPHORE.claimant;
+const CLAIM = SEMAPHORE.claim;
 
 /** The most permits there can be. */
 const MAX_PERMITS = 2 ** 30 - 1;
@@ -90,7 +90,13 @@ export class Semaphore extends Region<"semaphore"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const length = Semaphore.byteLength();
-    const words = attach("semaphore", memory, byteOffset, () => length);
+    const words = attach(
+      "semaphore",
+      SEMAPHORE,
+      memory,
+      byteOffset,
+      () => length,
+    );
     super("semaphore", words);
     this.#words = words;
     this.#id = agentId();
@@ -98,7 +104,7 @@ export class Semaphore extends Region<"semaphore"> {
 
   /** The bytes a semaphore occupies. */
   static byteLength(): number {
-    return LAYOUT.semaphore.length * 4;
+    return SEMAPHORE.length * 4;
   }
 
   /** Allocates a semaphore holding `permits`, 0 to 2^30 - 1. */
@@ -110,7 +116,7 @@ export class Semaphore extends Region<"semaphore"> {
   static init(memory: Memory, byteOffset: number, permits = 0): Semaphore {
     inRange("Permits", permits, 0, MAX_PERMITS);
     const length = Semaphore.byteLength();
-    format("semaphore", memory, byteOffset, length, [], (words) => {
+    format("semaphore", SEMAPHORE, memory, byteOffset, length, [], (words) => {
       words[PERMITS] = permits;
     });
     return new Semaphore(memory, byteOffset);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { SEQLOCK } from "./_layout.ts";
 import { Copier, type Elements } from "./_elements.ts";
 import {
   allocate,
@@ -20,10 +20,10 @@ import {
 export type { Elements } from "./_elements.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 
-const SIZE = LAYOUT.seqlock.size;
-const SINGLE = LAYOUT.seqlock.single;
-const STATE = LAYOUT.seqlock.state;
-const DATA = LAYOUT.seqlock.length;
+const SIZE = SEQLOCK.size;
+const SINGLE = SEQLOCK.single;
+const STATE = SEQLOCK.state;
+const DATA = SEQLOCK.length;
 
 /** With one reader, `state` holds the middle copy, and that of the reader. */
 const MIDDLE_MASK = 3;
@@ -121,7 +121,7 @@ export class Snapshot extends Region<"seqlock"> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = attach("seqlock", memory, byteOffset, bytesFor);
+    const words = attach("seqlock", SEQLOCK, memory, byteOffset, bytesFor);
     super("seqlock", words);
     this.#words = words;
     this.#copier = new Copier(words);
@@ -149,9 +149,17 @@ export class Snapshot extends Region<"seqlock"> {
   ): Snapshot {
     const [size, single] = checked(config);
     const bytes = bytesFor(size, single);
-    format("seqlock", memory, byteOffset, bytes, [size, single], (words) => {
-      if (single === 1) words[STATE] = FIRST;
-    });
+    format(
+      "seqlock",
+      SEQLOCK,
+      memory,
+      byteOffset,
+      bytes,
+      [size, single],
+      (words) => {
+        if (single === 1) words[STATE] = FIRST;
+      },
+    );
     return new Snapshot(memory, byteOffset);
   }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { SLAB_POOL } from "./_layout.ts";
 import {
   allocate,
   attach,
@@ -19,9 +19,9 @@ import { agentId } from "./agent.ts";
 
 export { type Handle, type Memory, Region } from "./_region.ts";
 
-const CAPACITY = LAYOUT.slab_pool.capacity;
-const SIZE = LAYOUT.slab_pool.size;
-const BITMAP = LAYOUT.slab_pool.length;
+const CAPACITY = SLAB_POOL.capacity;
+const SIZE = SLAB_POOL.size;
+const BITMAP = SLAB_POOL.length;
 
 /** The most bytes the blocks of a pool may have together. */
 const MAX_BYTES = 2 ** 30;
@@ -114,7 +114,7 @@ export class SlabPool extends Region<"slab_pool"> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = attach("slab_pool", memory, byteOffset, bytesFor);
+    const words = attach("slab_pool", SLAB_POOL, memory, byteOffset, bytesFor);
     super("slab_pool", words);
     this.#words = words;
     this.#id = agentId();
@@ -147,6 +147,7 @@ export class SlabPool extends Region<"slab_pool"> {
     const bytes = bytesFor(capacity, size);
     format(
       "slab_pool",
+      SLAB_POOL,
       memory,
       byteOffset,
       bytes,

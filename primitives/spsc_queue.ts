@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { SPSC_QUEUE } from "./_layout.ts";
 import type { Elements } from "./_elements.ts";
 import {
   ClosedError,
@@ -28,13 +28,13 @@ export { ClosedError, Queue, type QueueConfig } from "./_queue.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
-const CAPACITY = LAYOUT.spsc_queue.capacity;
-const SIZE = LAYOUT.spsc_queue.size;
-const TAIL = LAYOUT.spsc_queue.tail;
-const HEAD = LAYOUT.spsc_queue.head;
-const HEAD_CACHE = LAYOUT.spsc_queue.head_cache;
-const TAIL_CACHE = LAYOUT.spsc_queue.tail_cache;
-const DATA = LAYOUT.spsc_queue.length;
+const CAPACITY = SPSC_QUEUE.capacity;
+const SIZE = SPSC_QUEUE.size;
+const TAIL = SPSC_QUEUE.tail;
+const HEAD = SPSC_QUEUE.head;
+const HEAD_CACHE = SPSC_QUEUE.head_cache;
+const TAIL_CACHE = SPSC_QUEUE.tail_cache;
+const DATA = SPSC_QUEUE.length;
 
 /** The other side sleeps on this word. */
 const WAITING_BIT = 1;
@@ -101,7 +101,13 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = attach("spsc_queue", memory, byteOffset, bytesFor);
+    const words = attach(
+      "spsc_queue",
+      SPSC_QUEUE,
+      memory,
+      byteOffset,
+      bytesFor,
+    );
     const capacity = words[CAPACITY]!;
     const size = words[SIZE]!;
     super("spsc_queue", words, capacity, size);
@@ -129,7 +135,10 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
   ): SpscQueue<E> {
     const [capacity, size] = queueConfig(config);
     const bytes = bytesFor(capacity, size);
-    format("spsc_queue", memory, byteOffset, bytes, [capacity, size]);
+    format("spsc_queue", SPSC_QUEUE, memory, byteOffset, bytes, [
+      capacity,
+      size,
+    ]);
     return new SpscQueue(memory, byteOffset);
   }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { WORK_COUNTER } from "./_layout.ts";
 import {
   allocate,
   attach,
@@ -28,12 +28,12 @@ import {
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
-const TOTAL = LAYOUT.work_counter.total;
-const CHUNK = LAYOUT.work_counter.chunk;
-const NEXT = LAYOUT.work_counter.next;
-const DONE = LAYOUT.work_counter.done;
-const TARGET = LAYOUT.work_counter.target;
-const FINISHED = LAYOUT.work_counter.finished;
+const TOTAL = WORK_COUNTER.total;
+const CHUNK = WORK_COUNTER.chunk;
+const NEXT = WORK_COUNTER.next;
+const DONE = WORK_COUNTER.done;
+const TARGET = WORK_COUNTER.target;
+const FINISHED = WORK_COUNTER.finished;
 
 const MAX_TOTAL = 2 ** 30;
 const MAX_AGENTS = 2 ** 16;
@@ -115,7 +115,13 @@ export class WorkCounter extends Region<"work_counter"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const bytes = WorkCounter.byteLength();
-    const words = attach("work_counter", memory, byteOffset, () => bytes);
+    const words = attach(
+      "work_counter",
+      WORK_COUNTER,
+      memory,
+      byteOffset,
+      () => bytes,
+    );
     super("work_counter", words);
     this.#words = words;
     this.#total = words[TOTAL]!;
@@ -124,7 +130,7 @@ export class WorkCounter extends Region<"work_counter"> {
 
   /** The bytes a counter occupies. */
   static byteLength(): number {
-    return LAYOUT.work_counter.length * 4;
+    return WORK_COUNTER.length * 4;
   }
 
   /** Allocates a counter of `total` tasks, 0 to 2^30. */
@@ -143,10 +149,18 @@ export class WorkCounter extends Region<"work_counter"> {
     inRange("The number of tasks", total, 0, MAX_TOTAL);
     const bytes = WorkCounter.byteLength();
     const words = [total, chunkOf(config)];
-    format("work_counter", memory, byteOffset, bytes, words, (words) => {
-      words[TARGET] = total;
-      words[FINISHED] = total === 0 ? OVER : RUNNING;
-    });
+    format(
+      "work_counter",
+      WORK_COUNTER,
+      memory,
+      byteOffset,
+      bytes,
+      words,
+      (words) => {
+        words[TARGET] = total;
+        words[FINISHED] = total === 0 ? OVER : RUNNING;
+      },
+    );
     return new WorkCounter(memory, byteOffset);
   }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LAYOUT } from "./_layout.ts";
+import { WORK_DEQUE } from "./_layout.ts";
 import {
   allocate,
   attach,
@@ -18,10 +18,10 @@ import {
 
 export { type Handle, type Memory, Region } from "./_region.ts";
 
-const CAPACITY = LAYOUT.work_deque.capacity;
-const BOTTOM = LAYOUT.work_deque.bottom;
-const TOP = LAYOUT.work_deque.top;
-const ITEMS = LAYOUT.work_deque.length;
+const CAPACITY = WORK_DEQUE.capacity;
+const BOTTOM = WORK_DEQUE.bottom;
+const TOP = WORK_DEQUE.top;
+const ITEMS = WORK_DEQUE.length;
 
 /** The most items a deque can hold. */
 const MAX_CAPACITY = 2 ** 28;
@@ -90,7 +90,13 @@ export class WorkDeque extends Region<"work_deque"> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = attach("work_deque", memory, byteOffset, bytesFor);
+    const words = attach(
+      "work_deque",
+      WORK_DEQUE,
+      memory,
+      byteOffset,
+      bytesFor,
+    );
     super("work_deque", words);
     this.#words = words;
     this.capacity = words[CAPACITY]!;
@@ -116,7 +122,7 @@ export class WorkDeque extends Region<"work_deque"> {
   ): WorkDeque {
     const capacity = checked(config);
     const bytes = bytesFor(capacity);
-    format("work_deque", memory, byteOffset, bytes, [capacity]);
+    format("work_deque", WORK_DEQUE, memory, byteOffset, bytes, [capacity]);
     return new WorkDeque(memory, byteOffset);
   }
 
