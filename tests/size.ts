@@ -1,0 +1,104 @@
+/**
+ * What each export costs a bundle that uses it alone: minified, unused code
+ * dropped, gzipped. `deno task size` prints the table.
+ *
+ * @module
+ */
+
+import * as esbuild from "esbuild";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+
+const PROJECT = fileURLToPath(new URL("..", import.meta.url));
+
+/** A bundle, and how large it may be. */
+export interface Sized {
+  /** What is imported of which module; `*` for all of it. */
+  readonly name: string;
+  readonly from: string;
+  /** The most bytes it may have: what was reached, rounded up. */
+  readonly most: number;
+}
+
+const sized = (name: string, stem: string, most: number): Sized => ({
+  name,
+  from: `./primitives/${stem}.ts`,
+  most,
+});
+
+/** All of them, in the order of mod.ts. */
+export const SIZES: readonly Sized[] = [
+  sized("agentId", "agent", 200),
+  sized("Mutex", "mutex", 4200),
+  sized("RwLock", "rw_lock", 5500),
+  sized("Condition", "condition", 4500),
+  sized("Semaphore", "semaphore", 4800),
+  sized("Event", "event", 3800),
+  sized("Latch", "latch", 4200),
+  sized("Barrier", "barrier", 4400),
+  sized("Once", "once", 3800),
+  sized("Snapshot", "seqlock", 2600),
+  sized("SpscQueue", "spsc_queue", 6100),
+  sized("MpmcQueue", "mpmc_queue", 6100),
+  sized("LockFreeQueue", "lock_free_queue", 6900),
+  sized("RecordRing", "record_ring", 6500),
+  sized("Broadcast", "broadcast", 6600),
+  sized("WorkCounter", "work_counter", 4700),
+  sized("WorkDeque", "work_deque", 2000),
+  sized("SlabPool", "slab_pool", 2700),
+  sized("StripedCounter", "counter", 2000),
+  sized("struct", "struct", 1500),
+  { name: "*", from: "./mod.ts", most: 23000 },
+];
+
+/** Measures one. The bytes of its modules are those before gzip. */
+export async function measure({ name, from }: Sized): Promise<
+  { gzipped: number; minified: number; modules: [string, number][] }
+> {
+  const what = name === "*" ? "*" : `{ ${name} }`;
+  const { outputFiles, metafile } = await esbuild.build({
+    stdin: {
+      contents: `export ${what} from ${JSON.stringify(from)};`,
+      resolveDir: PROJECT,
+    },
+    absWorkingDir: PROJECT,
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    target: "es2022",
+    platform: "neutral",
+    logLevel: "error",
+  });
+  const [{ inputs }] = Object.values(metafile.outputs) as [
+    esbuild.Metafile["outputs"][string],
+  ];
+  const { contents } = outputFiles[0]!;
+  return {
+    gzipped: gzipSync(contents, { level: 9 }).length,
+    minified: contents.length,
+    modules: Object.entries(inputs)
+      .map(([file, { bytesInOutput }]): [string, number] => [
+        file.replace("primitives/", ""),
+        bytesInOutput,
+      ])
+      .filter(([, bytes]) => bytes > 0)
+      .toSorted((a, b) => b[1] - a[1]),
+  };
+}
+
+if (import.meta.main) {
+  console.log("export            gzip   most   minified, by module");
+  for (const entry of SIZES) {
+    const { gzipped, minified, modules } = await measure(entry);
+    const bytes = [gzipped, entry.most].map((n) => `${n}`.padStart(5));
+    const parts = entry.name === "*"
+      ? ""
+      : `: ${modules.map((part) => part.join(" ")).join(", ")}`;
+    console.log(
+      `${entry.name.padEnd(15)} ${bytes.join("  ")}  ${minified}${parts}`,
+    );
+  }
+  await esbuild.stop();
+}
