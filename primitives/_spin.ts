@@ -36,12 +36,13 @@ const FEWEST = 2;
 
 /**
  * Tries `attempt` about every microsecond, first after `lull` of them: its
- * result, or `undefined` once it is better to sleep. Where the other side has
- * no core to run on, spinning only keeps it waiting; so each call in vain halves
- * the rounds of the next, and one that paid off allows for twice what it took.
+ * result, or `undefined` once it is better to sleep, as `null` says at once.
+ * Where the other side has no core to run on, spinning only keeps it waiting;
+ * so each call in vain halves the rounds of the next, and one that paid off
+ * allows for twice what it took.
  */
 export function spin<T>(
-  attempt: () => T | false | undefined,
+  attempt: () => T | false | undefined | null,
   lull = 1,
 ): T | undefined {
   const { rounds } = spinning;
@@ -50,6 +51,7 @@ export function spin<T>(
     relax();
     if (round < lull && round < most) continue;
     const result = attempt();
+    if (result === null) break;
     if (result === false || result === undefined) continue;
     spared = Math.min(spared, Math.max(rounds - 2 * round - 2, 0));
     return result;

@@ -253,14 +253,17 @@ export class Mutex extends Region<"mutex"> {
 
   /**
    * Looks for a short time whether the mutex comes free, a microsecond apart:
-   * each look would take the word from the owner, who needs it to unlock.
+   * each look would take the word from the owner, who needs it to unlock. One
+   * handed to a sleeper is not for us, who would only keep a core from it.
    */
   #spin(): boolean {
     const words = this.#words;
-    return spin(() =>
-      Atomics.load(words, STATE) === UNLOCKED &&
-      Atomics.compareExchange(words, STATE, UNLOCKED, this.#id) === UNLOCKED
-    ) === true;
+    return spin(() => {
+      const state = Atomics.load(words, STATE);
+      if (state & HANDOFF_BIT) return null;
+      return state === UNLOCKED &&
+        Atomics.compareExchange(words, STATE, state, this.#id) === state;
+    }) === true;
   }
 
   /** Locks from when `state` was seen, which may be old. */

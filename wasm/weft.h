@@ -513,13 +513,15 @@ static inline int weft_mutex_try_lock(weft_mutex *m) {
 }
 
 /* Looks for a short time whether the mutex comes free, a microsecond apart:
-   each look would take the word from the owner, who needs it to unlock. */
+   each look would take the word from the owner, who needs it to unlock. One
+   handed to a sleeper is not for us, who would only keep a core from it. */
 static inline bool weft__mutex_spin(weft_mutex *m, int32_t id,
                                     int64_t timeout) {
   int32_t rounds = weft__spin_rounds(timeout);
   for (int32_t round = 1; round <= rounds; round++) {
     weft__relax();
     int32_t state = weft__load(&m->state);
+    if (state & WEFT_MUTEX_HANDOFF_BIT) break;
     if (state != WEFT_MUTEX_UNLOCKED ||
         weft__compare_exchange(&m->state, state, id) != state)
       continue;
