@@ -266,13 +266,12 @@ export class WorkCounter extends Region<"work_counter"> {
     const total = this.#total;
     const chunk = this.#chunk;
     if (chunk < 0) return this.#takeGuided(-chunk);
-    const chunks = this.#endOfNext();
     // What we passed the end by, we see: no agent passes it twice.
-    if ((words[NEXT]! >>> 0) >= chunks) return;
-    const taken = Atomics.add(words, NEXT, 1) >>> 0;
-    if (taken >= chunks) return;
-    this.#start = taken * chunk;
-    this.#end = Math.min(this.#start + chunk, total);
+    if ((words[NEXT]! >>> 0) * chunk >= total) return;
+    const start = (Atomics.add(words, NEXT, 1) >>> 0) * chunk;
+    if (start >= total) return;
+    this.#start = start;
+    this.#end = Math.min(start + chunk, total);
   }
 
   #takeGuided(agents: number): void {

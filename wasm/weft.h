@@ -4342,14 +4342,14 @@ static inline void weft__work_counter_take(weft_work_counter *c,
     weft__work_counter_take_guided(c, range);
     return;
   }
-  uint32_t chunks = (uint32_t)weft__work_counter_end(c);
+  uint64_t chunk = (uint64_t)c->chunk;
+  uint64_t total = (uint64_t)c->total;
   /* What we passed the end by, we see: no agent passes it twice. */
-  if ((uint32_t)weft__hint(&c->next) >= chunks) return;
-  uint32_t taken = (uint32_t)weft__add(&c->next, 1);
-  if (taken >= chunks) return;
-  range->start = (int32_t)taken * c->chunk;
-  int32_t left = c->total - range->start;
-  range->end = range->start + (c->chunk < left ? c->chunk : left);
+  if ((uint32_t)weft__hint(&c->next) * chunk >= total) return;
+  uint64_t start = (uint32_t)weft__add(&c->next, 1) * chunk;
+  if (start >= total) return;
+  range->start = (int32_t)start;
+  range->end = (int32_t)(start + chunk < total ? start + chunk : total);
 }
 
 /* The next task of the agent that keeps `range`, or -1 when there is none. */

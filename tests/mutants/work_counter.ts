@@ -115,7 +115,7 @@ export const work_counter = mutants(
   ],
   [
     "hands out tasks that there are not",
-    "if (taken >= chunks) return; this.#start",
+    "if (start >= total) return; this.#start",
     "this.#start",
   ],
   [
