@@ -194,8 +194,8 @@ export const mutex = mutants(
   ],
   [
     "takes the lock in a spin by a store",
-    "Atomics.compareExchange(words, STATE, UNLOCKED, this.#id) === UNLOCKED )",
-    "Atomics.store(words, STATE, this.#id) > 0 )",
+    "Atomics.compareExchange(words, STATE, state, this.#id) === state; })",
+    "Atomics.store(words, STATE, this.#id) > 0; })",
     { by: "mutex: looks before it sleeps" },
   ],
 );

@@ -109,9 +109,9 @@ export const work_counter = mutants(
   ],
   [
     "hands out by load and store",
-    "const taken = Atomics.add(words, NEXT, 1) >>> 0;",
+    "const start = (Atomics.add(words, NEXT, 1) >>> 0) * chunk;",
     "const taken = Atomics.load(words, NEXT) >>> 0;\n" +
-    "Atomics.store(words, NEXT, taken + 1);",
+    "Atomics.store(words, NEXT, taken + 1); const start = taken * chunk;",
   ],
   [
     "hands out tasks that there are not",
@@ -120,8 +120,8 @@ export const work_counter = mutants(
   ],
   [
     "the last chunk goes past the end",
-    "this.#end = Math.min(this.#start + chunk, total);",
-    "this.#end = this.#start + chunk;",
+    "this.#end = Math.min(start + chunk, total);",
+    "this.#end = start + chunk;",
   ],
   [
     "hands out guided ranges by a store",
