@@ -1,5 +1,5 @@
 import { Copier, type Elements } from "./_elements.ts";
-import { inRange, Region } from "./_region.ts";
+import { inRange, Region, type Shown } from "./_region.ts";
 import { spin, spinning } from "./_spin.ts";
 import {
   assertMayBlock,
@@ -88,10 +88,11 @@ export abstract class Queue<Kind extends string, E = number>
   protected constructor(
     kind: Kind,
     words: Int32Array,
+    shown: Shown,
     capacity: number,
     elementSize: number,
   ) {
-    super(kind, words);
+    super(kind, words, shown);
     this.capacity = capacity;
     this.elementSize = elementSize;
     this.bytes = new Uint8Array(this.buffer, this.byteOffset, this.byteLength);

@@ -1,7 +1,13 @@
 import { type ConfiguredStem, KIND, SIGNATURE, VERSION } from "./_layout.ts";
+import { bufferOf, type Memory } from "./_memory.ts";
 
-/** Memory that agents can share; anything else is refused with a TypeError. */
-export type Memory = SharedArrayBuffer | WebAssembly.Memory;
+export {
+  allocate,
+  bufferOf,
+  inRange,
+  isSupported,
+  type Memory,
+} from "./_memory.ts";
 
 /**
  * A primitive as a message: structured-cloneable, so that `postMessage` takes
@@ -16,53 +22,8 @@ export interface Handle<Kind extends string = string> {
   readonly byteOffset: number;
 }
 
-/** Whether this realm can share memory, and if not, why. */
-export function isSupported(): { ok: boolean; reason?: string } {
-  if (typeof SharedArrayBuffer === "undefined") {
-    const reason = "SharedArrayBuffer is missing: a page needs the headers " +
-      "Cross-Origin-Opener-Policy: same-origin and " +
-      "Cross-Origin-Embedder-Policy: require-corp";
-    return { ok: false, reason };
-  }
-  if (typeof Atomics === "undefined") {
-    return { ok: false, reason: "Atomics is missing" };
-  }
-  return { ok: true };
-}
-
-// By tag and not by `instanceof`, which fails for another realm's objects.
-const tagOf = (value: unknown): string =>
-  Object.prototype.toString.call(value).slice(8, -1);
-
-/** The current buffer of `memory`; a TypeError if it is not shared. */
-export function bufferOf(memory: Memory): SharedArrayBuffer {
-  const { ok, reason } = isSupported();
-  if (!ok) throw new TypeError(`Cannot share memory: ${reason}`);
-  const buffer: unknown = tagOf(memory) === "WebAssembly.Memory"
-    ? (memory as WebAssembly.Memory).buffer
-    : memory;
-  if (tagOf(buffer) === "SharedArrayBuffer") return buffer as SharedArrayBuffer;
-  throw new TypeError(
-    `Cannot use ${tagOf(memory)} as shared memory: expected a ` +
-      "SharedArrayBuffer or a shared WebAssembly.Memory",
-  );
-}
-
-/** `value`, if it is an integer from `low` to `high`; else a RangeError. */
-export function inRange(
-  what: string,
-  value: number,
-  low: number,
-  high: number,
-): number {
-  if (Number.isInteger(value) && value >= low && value <= high) return value;
-  throw new RangeError(
-    `${what} must be an integer from ${low} to ${high}: received ${value}`,
-  );
-}
-
 /** Checks a place for `byteLength` bytes, and views it as words. */
-function wordsAt(
+export function wordsAt(
   name: string,
   buffer: SharedArrayBuffer,
   byteOffset: number,
@@ -83,6 +44,62 @@ function wordsAt(
   return new Int32Array(buffer, byteOffset, byteLength / 4);
 }
 
+/** What `inspect` can tell of a primitive, and how; masks are next to it. */
+export interface Shown {
+  /** Its row in `_layout.ts`. */
+  readonly row: Readonly<Record<string, number>>;
+  /** Finds its owner in a copy of its words. */
+  readonly owner?: (words: Int32Array) => number;
+  /** Counts who waits: 1 for each flag that says that somebody may. */
+  readonly waiters?: (words: Int32Array) => number;
+}
+
+/** Of what has no words of its own. */
+const NOTHING: Shown = { row: {} };
+
+/** What a primitive's words say, as `inspect` answers. */
+export interface Inspection {
+  /** The name of the primitive, such as `"mutex"`. */
+  readonly kind: string;
+  /** Where it begins, in bytes. */
+  readonly byteOffset: number;
+  /** Its words by name, each as it was at some moment of the look. */
+  readonly words: Readonly<Record<string, number>>;
+  /** The id of the agent that owns it, or 0; missing where nobody can. */
+  readonly owner?: number;
+  /**
+   * How many wait for it; missing where nobody can. Where the words only note
+   * that somebody may wait, that counts as 1.
+   */
+  readonly waiters?: number;
+}
+
+/** Looks at the primitive that begins where `at` does; writes nothing. */
+export function lookAt(
+  kind: string,
+  { row, owner, waiters }: Shown,
+  at: Int32Array,
+): Inspection {
+  const copy = new Int32Array(row.length ?? 0);
+  const words: Record<string, number> = {};
+  for (const [field, index] of Object.entries(row)) {
+    if (field === "length") continue;
+    words[field] = copy[index] = Atomics.load(at, index);
+  }
+  return {
+    kind,
+    byteOffset: at.byteOffset,
+    words,
+    ...owner && { owner: owner(copy) },
+    ...waiters && { waiters: waiters(copy) },
+  };
+}
+
+const IN_DENO: unique symbol = /* @__PURE__ */ Symbol.for("Deno.customInspect");
+const IN_NODE: unique symbol = /* @__PURE__ */ Symbol.for(
+  "nodejs.util.inspect.custom",
+);
+
 /**
  * A view of one primitive's words. `buffer` and `byteOffset` are its whole
  * identity: two views of the same bytes are the same primitive.
@@ -96,10 +113,16 @@ export abstract class Region<Kind extends string = string> {
   readonly byteLength: number;
   /** Names the primitive's algorithm and layout, such as `"mutex"`. */
   readonly kind: Kind;
+  readonly #shown: Shown;
 
-  /** Views `words`, whose place was checked. */
-  protected constructor(kind: Kind, words: Int32Array) {
+  /**
+   * Views `words`, whose place was checked.
+   *
+   * @ignore
+   */
+  protected constructor(kind: Kind, words: Int32Array, shown: Shown = NOTHING) {
     this.kind = kind;
+    this.#shown = shown;
     this.buffer = words.buffer as SharedArrayBuffer;
     this.byteOffset = words.byteOffset;
     this.byteLength = words.byteLength;
@@ -109,6 +132,20 @@ export abstract class Region<Kind extends string = string> {
   get handle(): Handle<Kind> {
     const { kind, buffer, byteOffset } = this;
     return { kind, buffer, byteOffset };
+  }
+
+  /** What Node's console shows: what `inspect` tells of it. */
+  [IN_NODE](): unknown {
+    const words = new Int32Array(this.buffer, this.byteOffset);
+    return lookAt(this.kind, this.#shown, words);
+  }
+
+  /** The same for Deno's, which `show` makes a text of. */
+  [IN_DENO](
+    show: (value: unknown, options?: unknown) => string,
+    options?: unknown,
+  ): string {
+    return show(this[IN_NODE](), options);
   }
 }
 
@@ -121,13 +158,6 @@ export function opened(
   throw new TypeError(
     `Cannot open a ${kind} from a handle of kind ${handle?.kind}`,
   );
-}
-
-/** Fresh memory of `byteLength` bytes, all zero. */
-export function allocate(byteLength: number): SharedArrayBuffer {
-  const { ok, reason } = isSupported();
-  if (!ok) throw new TypeError(`Cannot share memory: ${reason}`);
-  return new SharedArrayBuffer(byteLength);
 }
 
 /** What is needed of a primitive's row in `_layout.ts`. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { inRange } from "./_region.ts";
+import { inRange } from "./_memory.ts";
 
 /** The largest agent id: ids share a word with a lock's flags. */
 const MAX_ID = 0x0fff_ffff;

@@ -14,6 +14,7 @@ import {
   type Memory,
   opened,
   Region,
+  type Shown,
 } from "./_region.ts";
 import { relax, spinning } from "./_spin.ts";
 import {
@@ -45,6 +46,16 @@ export interface Passage {
   /** It was the last to arrive: true for one party of each generation. */
   readonly leader: boolean;
 }
+
+/**
+ * What can be told of a barrier.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = {
+  row: BARRIER,
+  waiters: (words) => words[STATE]! & ARRIVED_MASK,
+};
 
 /**
  * A barrier: each of its parties waits until all have arrived; then all go on,
@@ -104,7 +115,7 @@ export class Barrier extends Region<"barrier"> {
   constructor(memory: Memory, byteOffset = 0) {
     const bytes = Barrier.byteLength();
     const words = attach("barrier", BARRIER, memory, byteOffset, () => bytes);
-    super("barrier", words);
+    super("barrier", words, SHOWN);
     this.#words = words;
   }
 

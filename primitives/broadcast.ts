@@ -17,6 +17,7 @@ import {
   type Memory,
   opened,
   Region,
+  type Shown,
 } from "./_region.ts";
 import { assertMayBlock, assertTimeout, type AsyncOptions } from "./_wait.ts";
 import { agentId } from "./agent.ts";
@@ -63,6 +64,16 @@ export interface BroadcastConfig extends QueueConfig {
    */
   readonly slow?: "block" | "drop";
 }
+
+/**
+ * What can be told of a broadcast.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = {
+  row: BROADCAST,
+  waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
+};
 
 /**
  * A ring with one producer, of which every subscriber sees every element that
@@ -140,7 +151,7 @@ export class Broadcast extends Region<"broadcast"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = attach("broadcast", BROADCAST, memory, byteOffset, bytesFor);
-    super("broadcast", words);
+    super("broadcast", words, SHOWN);
     this.#words = words;
     this.#id = agentId();
     this.#copier = new Copier(words);

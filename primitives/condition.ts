@@ -12,6 +12,7 @@ import {
   type Memory,
   opened,
   Region,
+  type Shown,
   viewPlain,
 } from "./_region.ts";
 import { relax, spinning } from "./_spin.ts";
@@ -31,6 +32,7 @@ export type { AsyncOptions } from "./_wait.ts";
 
 const TURN = CONDITION.turn;
 const EVEN = CONDITION.even;
+const ODD = CONDITION.odd;
 
 const CALLED_MASK = 0x7fff;
 const ONE_CALLED = 1;
@@ -39,6 +41,16 @@ const WAITING_MASK = 0x7fff << 15;
 
 /** Who gathers while agents of the group before are called looks that often. */
 const LOOK = 1000;
+
+/**
+ * What can be told of a condition.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = {
+  row: CONDITION,
+  waiters: (words) => waitingIn(words[EVEN]!) + waitingIn(words[ODD]!),
+};
 
 /**
  * A condition variable: `wait` unlocks a mutex and sleeps until it is notified,
@@ -107,7 +119,7 @@ export class Condition extends Region<"condition"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = viewPlain("condition", CONDITION, memory, byteOffset);
-    super("condition", words);
+    super("condition", words, SHOWN);
     this.#words = words;
     this.#id = agentId();
   }
@@ -302,7 +314,7 @@ export class Condition extends Region<"condition"> {
     for (;;) {
       const place = placeOf(turn);
       const state = Atomics.load(words, place);
-      const waiting = (state & WAITING_MASK) / ONE_WAITING;
+      const waiting = waitingIn(state);
       if (waiting > 0) {
         const k = Math.min(n, waiting);
         const called = state - k * (ONE_WAITING - ONE_CALLED);
@@ -336,3 +348,7 @@ export class Condition extends Region<"condition"> {
 function placeOf(group: number): number {
   return EVEN + (group & 1);
 }
+
+/** How many of a group are not called yet. */
+const waitingIn = (state: number): number =>
+  (state & WAITING_MASK) / ONE_WAITING;

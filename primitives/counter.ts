@@ -14,6 +14,7 @@ import {
   type Memory,
   opened,
   Region,
+  type Shown,
 } from "./_region.ts";
 
 export { type Handle, type Memory, Region } from "./_region.ts";
@@ -37,6 +38,13 @@ export interface CounterConfig {
   /** How many agents add without meeting, 1 to 1024; 8 unless given. */
   readonly stripes?: number;
 }
+
+/**
+ * What can be told of a counter.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = { row: COUNTER };
 
 /**
  * A sum of numbers that any number of agents add, for statistics: each view
@@ -88,7 +96,7 @@ export class StripedCounter extends Region<"counter"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = attach("counter", COUNTER, memory, byteOffset, bytesFor);
-    super("counter", words);
+    super("counter", words, SHOWN);
     this.#words = words;
   }
 

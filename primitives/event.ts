@@ -11,6 +11,7 @@ import {
   type Memory,
   opened,
   Region,
+  type Shown,
   viewPlain,
 } from "./_region.ts";
 import { relax, spinning } from "./_spin.ts";
@@ -45,6 +46,20 @@ export interface EventConfig {
   /** Each `set` lets one waiter through; `false` unless given. */
   readonly autoReset?: boolean;
 }
+
+/**
+ * What can be told of an event.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = {
+  row: EVENT,
+  waiters: (words) => {
+    const state = words[STATE]!;
+    if (state & AUTO_BIT) return (state & WAITERS_MASK) / ONE_WAITER;
+    return state & WAITING_BIT ? 1 : 0;
+  },
+};
 
 /**
  * An event. Reset manually, which is what zeroed memory is: `set` lets all
@@ -98,7 +113,7 @@ export class Event extends Region<"event"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = viewPlain("event", EVENT, memory, byteOffset);
-    super("event", words);
+    super("event", words, SHOWN);
     this.#words = words;
   }
 

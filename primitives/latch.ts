@@ -14,6 +14,7 @@ import {
   type Memory,
   opened,
   Region,
+  type Shown,
 } from "./_region.ts";
 import { relax, spinning } from "./_spin.ts";
 import {
@@ -36,6 +37,16 @@ const ONE = 2;
 
 /** The highest count a latch can start from. */
 const MAX_COUNT = 2 ** 30 - 1;
+
+/**
+ * What can be told of a latch.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = {
+  row: LATCH,
+  waiters: (words) => words[STATE]! & WAITING_BIT,
+};
 
 /**
  * A latch: `wait` ends when `countDown` has brought the count to 0. It stays
@@ -81,7 +92,7 @@ export class Latch extends Region<"latch"> {
   constructor(memory: Memory, byteOffset = 0) {
     const bytes = Latch.byteLength();
     const words = attach("latch", LATCH, memory, byteOffset, () => bytes);
-    super("latch", words);
+    super("latch", words, SHOWN);
     this.#words = words;
   }
 

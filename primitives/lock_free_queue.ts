@@ -22,6 +22,7 @@ import {
   inRange,
   type Memory,
   opened,
+  type Shown,
 } from "./_region.ts";
 import type { Sleep } from "./_wait.ts";
 
@@ -61,6 +62,16 @@ export interface LockFreeQueueConfig extends QueueConfig {
    */
   readonly agents?: number;
 }
+
+/**
+ * What can be told of a queue.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = {
+  row: LOCK_FREE_QUEUE,
+  waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
+};
 
 /**
  * A bounded queue, many producers to many consumers, truly lock-free: wherever
@@ -162,7 +173,7 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
     const capacity = words[CAPACITY]!;
     const size = words[SIZE]!;
     const entries = entriesFor(capacity);
-    super("lock_free_queue", words, capacity, size);
+    super("lock_free_queue", words, SHOWN, capacity, size);
     this.agents = agentsFor(capacity);
     this.#words = words;
     this.#mask = entries - 1;

@@ -21,6 +21,7 @@ import {
   type Handle,
   type Memory,
   opened,
+  type Shown,
 } from "./_region.ts";
 import type { Sleep } from "./_wait.ts";
 
@@ -43,6 +44,16 @@ const CLOSED_BIT = 1;
 const ONE = 2;
 /** Added to a ticket: its slot holds an element. */
 const FILLED = 1;
+
+/**
+ * What can be told of a queue.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = {
+  row: MPMC_QUEUE,
+  waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
+};
 
 /**
  * A bounded queue, many producers to many consumers.
@@ -111,7 +122,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     );
     const capacity = words[CAPACITY]!;
     const size = words[SIZE]!;
-    super("mpmc_queue", words, capacity, size);
+    super("mpmc_queue", words, SHOWN, capacity, size);
     this.#words = words;
     this.#mask = capacity - 1;
     this.#wordsPer = size / 4;

@@ -11,6 +11,7 @@ import {
   type Memory,
   opened,
   Region,
+  type Shown,
   viewPlain,
 } from "./_region.ts";
 import { spin, spinning } from "./_spin.ts";
@@ -80,6 +81,17 @@ export class MutexGuard implements Disposable {
 }
 
 /**
+ * What can be told of a mutex.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = {
+  row: MUTEX,
+  owner: (words) => words[STATE]! & OWNER_MASK,
+  waiters: (words) => words[STATE]! & CONTENDED_BIT ? 1 : 0,
+};
+
+/**
  * A lock: one agent holds it at a time, the others sleep.
  *
  * ```text
@@ -126,7 +138,7 @@ export class Mutex extends Region<"mutex"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = viewPlain("mutex", MUTEX, memory, byteOffset);
-    super("mutex", words);
+    super("mutex", words, SHOWN);
     this.#words = words;
     this.#id = agentId();
   }

@@ -11,6 +11,7 @@ import {
   type Memory,
   opened,
   Region,
+  type Shown,
   viewPlain,
 } from "./_region.ts";
 import { relax, spinning } from "./_spin.ts";
@@ -36,6 +37,17 @@ const WAITING_BIT = 1 << 30;
 
 /** How the slow path ended. */
 type Outcome = false | "done" | "ours";
+
+/**
+ * What can be told of a once.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = {
+  row: ONCE,
+  owner: (words) => words[STATE]! & RUNNER_MASK,
+  waiters: (words) => words[STATE]! & WAITING_BIT ? 1 : 0,
+};
 
 /**
  * Runs a function once, whichever agent comes first; the others wait for it.
@@ -83,7 +95,7 @@ export class Once extends Region<"once"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = viewPlain("once", ONCE, memory, byteOffset);
-    super("once", words);
+    super("once", words, SHOWN);
     this.#words = words;
     this.#id = agentId();
   }

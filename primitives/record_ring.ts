@@ -17,6 +17,7 @@ import {
   type Memory,
   opened,
   Region,
+  type Shown,
 } from "./_region.ts";
 import { relax, spinning } from "./_spin.ts";
 import { assertMayBlock, assertTimeout, type AsyncOptions } from "./_wait.ts";
@@ -62,6 +63,16 @@ export interface RecordRingConfig {
   /** Whether only one agent pushes, which is faster; false unless given. */
   readonly single?: boolean;
 }
+
+/**
+ * What can be told of a ring.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = {
+  row: RECORD_RING,
+  waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
+};
 
 /**
  * A bounded ring of byte records of any length, 0 included, from many producers
@@ -149,7 +160,7 @@ export class RecordRing extends Region<"record_ring"> {
       byteOffset,
       bytesFor,
     );
-    super("record_ring", words);
+    super("record_ring", words, SHOWN);
     this.#words = words;
     this.#copier = new Copier(words);
     this.#id = agentId();

@@ -11,6 +11,7 @@ import {
   type Memory,
   opened,
   Region,
+  type Shown,
   viewPlain,
 } from "./_region.ts";
 import { relax, spinning } from "./_spin.ts";
@@ -43,7 +44,7 @@ const ONE_PHASE = 1 << 30;
 const PHASE_MASK = 3 << 30;
 
 /** In `writer`. */
-const UNLOCKED = 0, OWNER_MASK = 0x0fff_ffff;
+const UNLOCKED = 0, OWNER_MASK = 0x0fff_ffff, CONTENDED_BIT = 1 << 30;
 /** In `gate`: readers may sleep there. */
 const WAITING_BIT = 1;
 const ONE_OPENING = 2;
@@ -138,6 +139,22 @@ export class RwWriteGuard implements Disposable {
 }
 
 /**
+ * What can be told of a lock.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = {
+  row: RW_LOCK,
+  owner: (words) => words[WRITER]! & OWNER_MASK,
+  waiters: (words) => {
+    const state = words[STATE]!;
+    const pending = (state & PENDING_MASK) / ONE_PENDING;
+    const asleep = state & ASLEEP_BIT ? 1 : 0; // the writer, for the readers
+    return pending + asleep + (words[WRITER]! & CONTENDED_BIT ? 1 : 0);
+  },
+};
+
+/**
  * A lock that any number of agents hold for reading, or one for writing.
  *
  * ```text
@@ -203,7 +220,7 @@ export class RwLock extends Region<"rw_lock"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = viewPlain("rw_lock", RW_LOCK, memory, byteOffset);
-    super("rw_lock", words);
+    super("rw_lock", words, SHOWN);
     this.#words = words;
     this.#id = agentId();
     this.#writer = new Mutex(words.buffer, byteOffset + WRITER * 4);

@@ -14,6 +14,7 @@ import {
   type Memory,
   opened,
   Region,
+  type Shown,
 } from "./_region.ts";
 import { spin, spinning } from "./_spin.ts";
 import {
@@ -38,6 +39,16 @@ const CLAIM = SEMAPHORE.claim;
 
 /** The most permits there can be. */
 const MAX_PERMITS = 2 ** 30 - 1;
+
+/**
+ * What can be told of a semaphore.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = {
+  row: SEMAPHORE,
+  waiters: (words) => words[WAITERS]!,
+};
 
 /**
  * A counting semaphore: `acquire(n)` takes `n` permits at once, sleeping while
@@ -97,7 +108,7 @@ export class Semaphore extends Region<"semaphore"> {
       byteOffset,
       () => length,
     );
-    super("semaphore", words);
+    super("semaphore", words, SHOWN);
     this.#words = words;
     this.#id = agentId();
   }

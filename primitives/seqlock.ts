@@ -15,6 +15,7 @@ import {
   type Memory,
   opened,
   Region,
+  type Shown,
 } from "./_region.ts";
 
 export type { Elements } from "./_elements.ts";
@@ -47,6 +48,13 @@ export interface SnapshotConfig {
   /** Whether only one agent reads, which is faster; false unless given. */
   readonly single?: boolean;
 }
+
+/**
+ * What can be told of a snapshot.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = { row: SEQLOCK };
 
 /**
  * The latest value of some bytes: one agent writes, any number read. The writer
@@ -122,7 +130,7 @@ export class Snapshot extends Region<"seqlock"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = attach("seqlock", SEQLOCK, memory, byteOffset, bytesFor);
-    super("seqlock", words);
+    super("seqlock", words, SHOWN);
     this.#words = words;
     this.#copier = new Copier(words);
     this.size = words[SIZE]!;

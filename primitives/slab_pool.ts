@@ -14,6 +14,7 @@ import {
   type Memory,
   opened,
   Region,
+  type Shown,
 } from "./_region.ts";
 import { agentId } from "./agent.ts";
 
@@ -38,6 +39,13 @@ export interface SlabConfig {
   /** Bytes a block has, a multiple of 4. */
   readonly size: number;
 }
+
+/**
+ * What can be told of a pool.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = { row: SLAB_POOL };
 
 /**
  * An allocator of blocks of one size: any agent allocates, and any agent may
@@ -115,7 +123,7 @@ export class SlabPool extends Region<"slab_pool"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = attach("slab_pool", SLAB_POOL, memory, byteOffset, bytesFor);
-    super("slab_pool", words);
+    super("slab_pool", words, SHOWN);
     this.#words = words;
     this.#id = agentId();
     this.capacity = words[CAPACITY]!;

@@ -20,6 +20,7 @@ import {
   type Handle,
   type Memory,
   opened,
+  type Shown,
 } from "./_region.ts";
 import type { Sleep } from "./_wait.ts";
 
@@ -42,6 +43,17 @@ const CLOSED_BIT = 2;
 /** What is left is an index, counting elements in steps of {@linkcode ONE}. */
 const INDEX_MASK = ~3;
 const ONE = 4;
+
+/**
+ * What can be told of a queue.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = {
+  row: SPSC_QUEUE,
+  waiters: (words) =>
+    (words[TAIL]! & WAITING_BIT) + (words[HEAD]! & WAITING_BIT),
+};
 
 /**
  * A bounded queue from one producer to one consumer: the fastest there is.
@@ -110,7 +122,7 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     );
     const capacity = words[CAPACITY]!;
     const size = words[SIZE]!;
-    super("spsc_queue", words, capacity, size);
+    super("spsc_queue", words, SHOWN, capacity, size);
     this.#words = words;
     this.#mask = capacity - 1;
     this.#span = capacity * ONE;

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { allocate, bufferOf, type Memory } from "./_region.ts";
+import { allocate, bufferOf, type Memory } from "./_memory.ts";
 
-export type { Memory } from "./_region.ts";
+export type { Memory } from "./_memory.ts";
 
 /** The numbers a record can hold, by their C types. */
 const NUMBERS = {

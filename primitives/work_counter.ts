@@ -14,6 +14,7 @@ import {
   type Memory,
   opened,
   Region,
+  type Shown,
 } from "./_region.ts";
 import { relax, spinning } from "./_spin.ts";
 import {
@@ -62,6 +63,16 @@ export interface WorkRange {
   /** The task behind the last. */
   end: number;
 }
+
+/**
+ * What can be told of a counter.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = {
+  row: WORK_COUNTER,
+  waiters: (words) => words[FINISHED] === AWAITED ? 1 : 0,
+};
 
 /**
  * Hands out the numbers 0 to total - 1 to any number of agents, each once, and
@@ -122,7 +133,7 @@ export class WorkCounter extends Region<"work_counter"> {
       byteOffset,
       () => bytes,
     );
-    super("work_counter", words);
+    super("work_counter", words, SHOWN);
     this.#words = words;
     this.#total = words[TOTAL]!;
     this.#chunk = words[CHUNK]!;

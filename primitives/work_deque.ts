@@ -14,6 +14,7 @@ import {
   type Memory,
   opened,
   Region,
+  type Shown,
 } from "./_region.ts";
 
 export { type Handle, type Memory, Region } from "./_region.ts";
@@ -31,6 +32,13 @@ export interface DequeConfig {
   /** Items it holds, 1 to 2^28; rounded up to a power of two. */
   readonly capacity: number;
 }
+
+/**
+ * What can be told of a deque.
+ *
+ * @ignore
+ */
+export const SHOWN: Shown = { row: WORK_DEQUE };
 
 /**
  * A double-ended queue of 32-bit integers for work stealing: one agent, the
@@ -97,7 +105,7 @@ export class WorkDeque extends Region<"work_deque"> {
       byteOffset,
       bytesFor,
     );
-    super("work_deque", words);
+    super("work_deque", words, SHOWN);
     this.#words = words;
     this.capacity = words[CAPACITY]!;
     this.#mask = this.capacity - 1;

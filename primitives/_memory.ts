@@ -1,0 +1,54 @@
+/** Memory that agents can share; anything else is refused with a TypeError. */
+export type Memory = SharedArrayBuffer | WebAssembly.Memory;
+
+/** Whether this realm can share memory, and if not, why. */
+export function isSupported(): { ok: boolean; reason?: string } {
+  if (typeof SharedArrayBuffer === "undefined") {
+    const reason = "SharedArrayBuffer is missing: a page needs the headers " +
+      "Cross-Origin-Opener-Policy: same-origin and " +
+      "Cross-Origin-Embedder-Policy: require-corp";
+    return { ok: false, reason };
+  }
+  if (typeof Atomics === "undefined") {
+    return { ok: false, reason: "Atomics is missing" };
+  }
+  return { ok: true };
+}
+
+// By tag and not by `instanceof`, which fails for another realm's objects.
+const tagOf = (value: unknown): string =>
+  Object.prototype.toString.call(value).slice(8, -1);
+
+/** The current buffer of `memory`; a TypeError if it is not shared. */
+export function bufferOf(memory: Memory): SharedArrayBuffer {
+  const { ok, reason } = isSupported();
+  if (!ok) throw new TypeError(`Cannot share memory: ${reason}`);
+  const buffer: unknown = tagOf(memory) === "WebAssembly.Memory"
+    ? (memory as WebAssembly.Memory).buffer
+    : memory;
+  if (tagOf(buffer) === "SharedArrayBuffer") return buffer as SharedArrayBuffer;
+  throw new TypeError(
+    `Cannot use ${tagOf(memory)} as shared memory: expected a ` +
+      "SharedArrayBuffer or a shared WebAssembly.Memory",
+  );
+}
+
+/** `value`, if it is an integer from `low` to `high`; else a RangeError. */
+export function inRange(
+  what: string,
+  value: number,
+  low: number,
+  high: number,
+): number {
+  if (Number.isInteger(value) && value >= low && value <= high) return value;
+  throw new RangeError(
+    `${what} must be an integer from ${low} to ${high}: received ${value}`,
+  );
+}
+
+/** Fresh memory of `byteLength` bytes, all zero. */
+export function allocate(byteLength: number): SharedArrayBuffer {
+  const { ok, reason } = isSupported();
+  if (!ok) throw new TypeError(`Cannot share memory: ${reason}`);
+  return new SharedArrayBuffer(byteLength);
+}
