@@ -66,3 +66,4 @@ export {
   type StructType,
   type ValueOf,
 } from "./primitives/struct.ts";
+export { inspect, type Inspection } from "./primitives/inspect.ts";

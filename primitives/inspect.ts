@@ -1,0 +1,147 @@
+/**
+ * What lies in shared memory, by name.
+ *
+ * @module
+ */
+
+import { KIND, LAYOUT, SIGNATURE, type Stem, VERSION } from "./_layout.ts";
+import {
+  bufferOf,
+  type Handle,
+  type Inspection,
+  lookAt,
+  type Memory,
+  type Shown,
+  wordsAt,
+} from "./_region.ts";
+import { SHOWN as barrier } from "./barrier.ts";
+import { SHOWN as broadcast } from "./broadcast.ts";
+import { SHOWN as condition } from "./condition.ts";
+import { SHOWN as counter } from "./counter.ts";
+import { SHOWN as event } from "./event.ts";
+import { SHOWN as latch } from "./latch.ts";
+import { SHOWN as lock_free_queue } from "./lock_free_queue.ts";
+import { SHOWN as mpmc_queue } from "./mpmc_queue.ts";
+import { SHOWN as mutex } from "./mutex.ts";
+import { SHOWN as once } from "./once.ts";
+import { SHOWN as record_ring } from "./record_ring.ts";
+import { SHOWN as rw_lock } from "./rw_lock.ts";
+import { SHOWN as semaphore } from "./semaphore.ts";
+import { SHOWN as seqlock } from "./seqlock.ts";
+import { SHOWN as slab_pool } from "./slab_pool.ts";
+import { SHOWN as spsc_queue } from "./spsc_queue.ts";
+import { SHOWN as work_counter } from "./work_counter.ts";
+import { SHOWN as work_deque } from "./work_deque.ts";
+
+export { type Handle, type Inspection, type Memory } from "./_region.ts";
+
+/** What can be told of a primitive besides its words. */
+const ALL: Partial<Record<Stem, Shown>> = {
+  mutex,
+  rw_lock,
+  condition,
+  semaphore,
+  event,
+  latch,
+  barrier,
+  once,
+  seqlock,
+  spsc_queue,
+  mpmc_queue,
+  lock_free_queue,
+  record_ring,
+  broadcast,
+  work_counter,
+  work_deque,
+  slab_pool,
+  counter,
+};
+
+/**
+ * Tells what the words of the primitive at `byteOffset` say: for a debugger, a
+ * log, or whoever finds memory that does not move on. It writes nothing, and
+ * may be called at any time, on memory of agents that were terminated, too; so
+ * the configuration need not match its seal.
+ *
+ * A primitive that zeroed memory already is says nowhere what it is. There
+ * `kind` must: `"mutex"`, `"rw_lock"`, `"condition"`, `"event"` or `"once"`.
+ *
+ * Consoles of Deno and Node show the same of any view.
+ *
+ * C twin: `weft_inspect`, and `weft_inspect_as` with a kind: they print the
+ * text that `JSON.stringify` makes of this.
+ *
+ * @example Who holds the lock, and does anybody wait for it?
+ * ```ts
+ * import { agentId, inspect, Mutex } from "@weft/sync";
+ *
+ * const mutex = Mutex.create();
+ * using _lock = mutex.lock();
+ * const { owner, waiters, words } = inspect(mutex);
+ * if (owner !== agentId() || waiters !== 0) throw new Error("somebody else");
+ * if (words.state !== owner) throw new Error("a flag is set");
+ * ```
+ *
+ * @throws {TypeError} If `memory` is not shared, nothing of this layout version
+ * was initialized there, or it is of another kind than `kind`.
+ * @throws {RangeError} If `byteOffset` is not a multiple of 4, or the words do
+ * not fit there.
+ */
+export function inspect(
+  memory: Memory,
+  byteOffset: number,
+  kind?: string,
+): Inspection;
+/** The same of the primitive that a view, or its handle, names. */
+export function inspect(view: Handle): Inspection;
+export function inspect(
+  place: Memory | Handle,
+  byteOffset?: number,
+  kind?: string,
+): Inspection {
+  if (byteOffset === undefined && isHandle(place)) {
+    return at(bufferOf(place.buffer), place.byteOffset, place.kind);
+  }
+  return at(bufferOf(place as Memory), byteOffset ?? 0, kind);
+}
+
+/** A view or a handle; a `WebAssembly.Memory` has a buffer, too. */
+const isHandle = (place: unknown): place is Handle =>
+  typeof (place as Handle | null)?.kind === "string";
+
+function at(
+  buffer: SharedArrayBuffer,
+  byteOffset: number,
+  kind: string | undefined,
+): Inspection {
+  const magic = Atomics.load(
+    wordsAt(kind ?? "primitive", buffer, byteOffset, 4),
+    0,
+  );
+  const found = magic >>> 16 === SIGNATURE && (magic & 0xff) === VERSION
+    ? Object.entries(KIND).find(([, n]) => n === (magic >>> 8 & 0xff))?.[0]
+    : undefined;
+  const stem = kind ?? found;
+  const hex = `found 0x${(magic >>> 0).toString(16).padStart(8, "0")}`;
+  if (stem === undefined) {
+    throw new TypeError(
+      `Cannot inspect the memory at ${byteOffset}: no initialized primitive ` +
+        `of layout version ${VERSION} here: ${hex}; what zeroed memory ` +
+        "already is must be named",
+    );
+  }
+  if (!isStem(stem)) {
+    throw new TypeError(`Cannot inspect a ${stem}: there is no such primitive`);
+  }
+  if (Object.hasOwn(KIND, stem) && stem !== found) {
+    throw new TypeError(
+      `Cannot inspect the memory at ${byteOffset} as a ${stem}: ` +
+        (found === undefined ? hex : `this is a ${found}`),
+    );
+  }
+  const row = LAYOUT[stem];
+  const words = wordsAt(stem, buffer, byteOffset, row.length * 4);
+  return lookAt(stem, ALL[stem] ?? { row }, words);
+}
+
+const isStem = (kind: string): kind is Stem => Object.hasOwn(LAYOUT, kind);
