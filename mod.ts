@@ -38,6 +38,16 @@ export {
   Subscription,
 } from "./primitives/broadcast.ts";
 export {
+  CallError,
+  type CallHandler,
+  CallRing,
+  type CallRingConfig,
+  PendingCall,
+  type Reply,
+  type ServeOptions,
+  TakenCall,
+} from "./primitives/call_ring.ts";
+export {
   type WorkConfig,
   WorkCounter,
   type WorkRange,

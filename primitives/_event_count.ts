@@ -72,7 +72,8 @@ export function awaitOn<T>(
   return blockAsync(() => waitOn(it), options);
 }
 
-function* waitOn<T>(it: Awaited<T>): Waiting<T | undefined> {
+/** A slow path that waits for it. */
+export function* waitOn<T>(it: Awaited<T>): Waiting<T | undefined> {
   const { words, epoch } = it;
   let result = it.attempt();
   if (result !== undefined) return result;

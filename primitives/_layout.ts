@@ -119,6 +119,19 @@ export const BROADCAST = {
   push_waiters: 97,
   length: 128,
 } as const;
+export const CALL_RING = {
+  magic: 0,
+  shape: 1,
+  reply: 2,
+  seal: 3,
+  closed: 4,
+  serve_epoch: 32,
+  serve_waiters: 33,
+  look: 34,
+  slot_epoch: 64,
+  slot_waiters: 65,
+  length: 96,
+} as const;
 export const WORK_COUNTER = {
   magic: 0,
   total: 1,
@@ -169,6 +182,7 @@ export const LAYOUT = {
   lock_free_queue: LOCK_FREE_QUEUE,
   record_ring: RECORD_RING,
   broadcast: BROADCAST,
+  call_ring: CALL_RING,
   work_counter: WORK_COUNTER,
   work_deque: WORK_DEQUE,
   slab_pool: SLAB_POOL,
@@ -186,6 +200,7 @@ export const KIND = {
   lock_free_queue: 8,
   record_ring: 9,
   broadcast: 10,
+  call_ring: 11,
   work_counter: 4,
   work_deque: 12,
   slab_pool: 13,

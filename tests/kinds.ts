@@ -7,6 +7,7 @@
 import {
   Barrier,
   Broadcast,
+  CallRing,
   Condition,
   Event,
   type Handle,
@@ -44,6 +45,7 @@ export interface Kind {
 }
 
 const queue = { capacity: 3, size: 4 };
+const call = { slots: 2, request: 4, reply: 8 };
 
 /** All primitives, in the order of `mod.ts`. */
 export const KINDS: Kind[] = [{
@@ -177,6 +179,15 @@ export const KINDS: Kind[] = [{
   from: (handle) => Broadcast.from(handle),
   use: (view) => (view as Broadcast).subscribe(),
   used: (view) => (view as Broadcast).subscribers === 1,
+}, {
+  stem: "call_ring",
+  configured: true,
+  byteLength: CallRing.byteLength(call),
+  init: (memory, at) => CallRing.init(memory, at, call),
+  attach: (memory, at) => new CallRing(memory, at),
+  from: (handle) => CallRing.from(handle),
+  use: (view) => (view as CallRing).tryPost(Uint8Array.of(7)),
+  used: (view) => (view as CallRing).tryTake()!.request[0] === 7,
 }, {
   stem: "work_counter",
   configured: true,
