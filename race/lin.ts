@@ -90,7 +90,10 @@ export class Judge {
   readonly #results: unknown[] = [];
   readonly #resultIds = new Map<unknown, number>();
   readonly #edges = new Map<number, readonly Edge[]>();
+  /** Calls, by agent, that the model has a state for in which they wait. */
   readonly #blocking = new Set<number>();
+  /** Calls held not to be of that kind, so that a sleeper was excused. */
+  readonly #excused = new Set<number>();
   readonly #frontiers: Frontier[] = [];
   readonly #frontierIds = new Map<string, number>();
   readonly #moves = new Map<number, number>();
@@ -217,8 +220,39 @@ export class Judge {
     if (edges.length === 0) return true;
     // What is left of an operation that never blocks in the model is to give
     // up when its time is over: one answer, that changes nothing.
-    return timed && edges.length === 1 && edges[0]!.state === config.state &&
-      !this.#blocking.has((pending - 1) * AGENTS + agent);
+    if (!timed || edges.length > 1 || edges[0]!.state !== config.state) {
+      return false;
+    }
+    if (this.#blocks(pending - 1, agent)) return false;
+    this.#excused.add((pending - 1) * AGENTS + agent);
+    return true;
+  }
+
+  /**
+   * Whether a sleeper was excused because its operation never blocks in the
+   * model, and a state met later shows that it does: what was judged until then
+   * is to be judged again.
+   */
+  regrets(): boolean {
+    const excused = [...this.#excused];
+    this.#excused.clear();
+    return excused.filter((key) =>
+      this.#blocks(Math.floor(key / AGENTS), key % AGENTS)
+    ).length > 0;
+  }
+
+  /** Whether the model has any state, of those met, in which `call` waits. */
+  #blocks(call: number, agent: number): boolean {
+    const key = call * AGENTS + agent;
+    for (let state = 0; state < this.#states.length; state++) {
+      if (this.#blocking.has(key)) return true;
+      try {
+        this.#edgesOf(state, call, agent);
+      } catch {
+        // A model may refuse a call that the program would not make there.
+      }
+    }
+    return this.#blocking.has(key);
   }
 
   /** Lets each pending operation without effect take effect. */

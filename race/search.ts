@@ -66,6 +66,17 @@ interface Open {
 
 /** Looks at every state. */
 export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
+  for (;;) {
+    const found = yield* explore(engine, o);
+    const { judge } = engine.world;
+    // Each time around, the judge knows one more operation that may wait.
+    if (found.fault !== null || judge === null || !judge.regrets()) {
+      return found;
+    }
+  }
+}
+
+function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
   const { world } = engine;
   const started = realNow();
   const states = new States();

@@ -132,3 +132,35 @@ test("lets an operation wait only while the model does", () => {
   const added = judge.answer(adding, 1, undefined);
   assert.not.ok(judge.mayWait(added, sleeper, 0));
 });
+
+/** `wait` ends once `n` is not 0; `put` makes it 1, and `take` 0. */
+const gate = (init: number): Model => ({
+  init,
+  step: (n, { op }): Answer<unknown> =>
+    op === "wait"
+      ? n === 0 ? null : [n, true]
+      : [op === "put" ? 1 : 0, undefined],
+});
+
+test("excuses no timed sleeper whose wake-up was lost", () => {
+  const judge = new Judge(gate(0), 2);
+  const putting = judge.invoke(judge.initial(), 1, { op: "put" });
+  const put = judge.answer(putting, 1, undefined);
+  const waiting = judge.invoke(put, 0, { op: "wait" });
+  assert.not.ok(judge.mayWait(waiting, [{ agent: 0, timed: true }], 0));
+  assert.not.ok(judge.regrets());
+});
+
+test("takes an excuse back when a state shows that the call waits", () => {
+  const judge = new Judge(gate(1), 2);
+  const waiting = judge.invoke(judge.initial(), 0, { op: "wait" });
+  const sleeper = [{ agent: 0, timed: true }];
+  assert.ok(judge.mayWait(waiting, sleeper, 0)); // it seems only to give up
+  assert.not.ok(judge.regrets());
+  assert.ok(judge.mayWait(waiting, sleeper, 0));
+  const taking = judge.invoke(waiting, 1, { op: "take" });
+  judge.answer(taking, 1, undefined);
+  assert.ok(judge.regrets());
+  assert.not.ok(judge.mayWait(waiting, sleeper, 0));
+  assert.not.ok(judge.regrets());
+});
