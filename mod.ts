@@ -38,6 +38,20 @@ export {
   Subscription,
 } from "./primitives/broadcast.ts";
 export {
+  binary,
+  Channel,
+  type ChannelCodec,
+  type ChannelConfig,
+  type Codec,
+  f64,
+  i32,
+  json,
+  type JsonValue,
+  record,
+  type RecordType,
+  text,
+} from "./primitives/channel.ts";
+export {
   CallError,
   type CallHandler,
   CallRing,

@@ -119,6 +119,13 @@ export const BROADCAST = {
   push_waiters: 97,
   length: 128,
 } as const;
+export const CHANNEL = {
+  magic: 0,
+  codec: 1,
+  shape: 2,
+  seal: 3,
+  length: 32,
+} as const;
 export const CALL_RING = {
   magic: 0,
   shape: 1,
@@ -182,6 +189,7 @@ export const LAYOUT = {
   lock_free_queue: LOCK_FREE_QUEUE,
   record_ring: RECORD_RING,
   broadcast: BROADCAST,
+  channel: CHANNEL,
   call_ring: CALL_RING,
   work_counter: WORK_COUNTER,
   work_deque: WORK_DEQUE,
@@ -200,6 +208,7 @@ export const KIND = {
   lock_free_queue: 8,
   record_ring: 9,
   broadcast: 10,
+  channel: 15,
   call_ring: 11,
   work_counter: 4,
   work_deque: 12,

@@ -6,8 +6,10 @@
 
 import {
   Barrier,
+  binary,
   Broadcast,
   CallRing,
+  Channel,
   Condition,
   Event,
   type Handle,
@@ -45,6 +47,7 @@ export interface Kind {
 }
 
 const queue = { capacity: 3, size: 4 };
+const channel = { codec: binary, capacity: 32 };
 const call = { slots: 2, request: 4, reply: 8 };
 
 /** All primitives, in the order of `mod.ts`. */
@@ -179,6 +182,15 @@ export const KINDS: Kind[] = [{
   from: (handle) => Broadcast.from(handle),
   use: (view) => (view as Broadcast).subscribe(),
   used: (view) => (view as Broadcast).subscribers === 1,
+}, {
+  stem: "channel",
+  configured: true,
+  byteLength: Channel.byteLength(channel),
+  init: (memory, at) => Channel.init(memory, at, channel),
+  attach: (memory, at) => new Channel(memory, at, channel),
+  from: (handle) => Channel.from(handle, channel),
+  use: (view) => (view as Channel<Uint8Array>).trySend(Uint8Array.of(7)),
+  used: (view) => (view as Channel<Uint8Array>).tryReceive()![0] === 7,
 }, {
   stem: "call_ring",
   configured: true,

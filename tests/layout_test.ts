@@ -181,6 +181,7 @@ const STEMS: Record<string, string> = {
   LockFreeQueue: "lock_free_queue",
   RecordRing: "record_ring",
   Broadcast: "broadcast",
+  Channel: "channel",
   CallRing: "call_ring",
   WorkCounter: "work_counter",
   WorkDeque: "work_deque",

@@ -43,13 +43,14 @@ export const SIZES: readonly Sized[] = [
   sized("LockFreeQueue", "lock_free_queue", 7200),
   sized("RecordRing", "record_ring", 6800),
   sized("Broadcast", "broadcast", 7000),
+  sized("Channel, json", "channel", 8200),
   sized("WorkCounter", "work_counter", 5100),
   sized("WorkDeque", "work_deque", 2300),
   sized("SlabPool", "slab_pool", 3000),
   sized("StripedCounter", "counter", 2300),
   sized("struct", "struct", 1600),
   sized("inspect", "inspect", 3100),
-  { name: "*", from: "./mod.ts", most: 24500 },
+  { name: "*", from: "./mod.ts", most: 29200 },
 ];
 
 /** Measures one. The bytes of its modules are those before gzip. */
