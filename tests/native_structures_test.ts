@@ -9,6 +9,7 @@ const PROGRAMS = [
   "lock_free_queue",
   "record_ring",
   "broadcast",
+  "channel",
   "seqlock",
   "slab_pool",
   "synchronizers",

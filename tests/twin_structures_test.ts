@@ -5,15 +5,20 @@ import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import {
   Broadcast,
+  Channel,
   ClosedError,
+  type Codec,
+  f64,
   LockFreeQueue,
   RecordRing,
   SlabPool,
   Snapshot,
+  text,
   WorkDeque,
 } from "../mod.ts";
 import { emcc, PTHREADS } from "../wasm/emcc.ts";
 import type { Part } from "./agents/structure.ts";
+import { isSent } from "./agents/sent.ts";
 import { suite } from "./harness.ts";
 import { WARNINGS } from "./native.ts";
 import { spawn } from "./threads.ts";
@@ -41,6 +46,8 @@ const ROLES: readonly Role[] = [
   "snapshot read",
   "broadcast push",
   "broadcast see",
+  "channel send",
+  "channel receive",
 ];
 
 interface Module {
@@ -158,6 +165,35 @@ test("a RecordRing takes records of both to either", async () => {
     await reading;
     assert.is(pop === undefined ? seen : await pop.over, 2 * n + 50);
     assert.is(ring.used, 0);
+  }
+});
+
+test("a Channel delivers what both sent to either, equal", async () => {
+  const n = 1000;
+  for (const codec of [text, f64] as Codec<unknown>[]) {
+    for (const receiver of ["C", "JS", "main"] as const) {
+      const capacity = codec.size === 0 ? 256 : 4;
+      const channel = Channel.init(memory, STRUCTURES, { codec, capacity });
+      const receive = receiver === "main"
+        ? undefined
+        : await start(receiver, "channel receive");
+      const sends = [
+        await start("C", "channel send", n, 1),
+        await start("JS", "channel send", n, 2),
+      ];
+      let seen = 0;
+      const receiving = receive === undefined && (async () => {
+        for await (const message of channel) seen += isSent(message) ? 1 : 0;
+      })();
+      for (let i = 0; i < 50; i++) {
+        await channel.sendAsync(codec.size === 0 ? "ü" : 1.5);
+      }
+      await Promise.all(sends.map(({ over }) => over));
+      channel.close();
+      await receiving;
+      const got = receive === undefined ? seen : await receive.over;
+      assert.is(got, 2 * n + 50, `${codec.name}, ${receiver}`);
+    }
   }
 });
 

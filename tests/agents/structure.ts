@@ -2,14 +2,19 @@
 // in twin/structures.c.
 import {
   Broadcast,
+  Channel,
   ClosedError,
+  type Codec,
+  f64,
   LockFreeQueue,
   RecordRing,
   SlabPool,
   Snapshot,
+  text,
   WorkDeque,
 } from "../../mod.ts";
 import { hello } from "../threads.ts";
+import { isSent, messageOf } from "./sent.ts";
 
 /** What an agent is to do, and where. */
 export interface Part {
@@ -19,7 +24,8 @@ export interface Part {
     | "pool use"
     | `deque ${"own" | "steal"}`
     | `snapshot ${"write" | "read"}`
-    | `broadcast ${"push" | "see"}`;
+    | `broadcast ${"push" | "see"}`
+    | `channel ${"send" | "receive"}`;
   memory: WebAssembly.Memory;
   at: number;
   count: number;
@@ -129,6 +135,20 @@ function play(
       }
       return result;
     }
+    case "channel send": {
+      const channel = channelAt(memory, at);
+      for (let i = 0; i < count; i++) {
+        channel.send(messageOf(channel.codec.size > 0, number, i));
+      }
+      return 0;
+    }
+    case "channel receive": {
+      const channel = channelAt(memory, at);
+      return untilClosed(() => {
+        check(isSent(channel.receive()));
+        result++;
+      });
+    }
     case "broadcast push": {
       const broadcast = new Broadcast(memory, at);
       for (let i = 1; i <= count; i++) broadcast.pushInt(i);
@@ -146,6 +166,16 @@ function play(
         result++;
       });
     }
+  }
+}
+
+/** The channel there, of either codec. */
+function channelAt(memory: WebAssembly.Memory, at: number): Channel<unknown> {
+  const codec: Codec<unknown> = f64 as Codec<unknown>;
+  try {
+    return new Channel(memory, at, { codec });
+  } catch {
+    return new Channel(memory, at, { codec: text as Codec<unknown> });
   }
 }
 

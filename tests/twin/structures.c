@@ -19,7 +19,9 @@ enum {
   SNAPSHOT_WRITE,
   SNAPSHOT_READ,
   BROADCAST_PUSH,
-  BROADCAST_SEE
+  BROADCAST_SEE,
+  CHANNEL_SEND,
+  CHANNEL_RECEIVE
 };
 
 /* A part, and how it went. */
@@ -182,12 +184,58 @@ static void broadcast_see(part *p) {
   weft_broadcast_leave(b, seat);
 }
 
+/* Numbers with a fraction that tells their sender, and UTF-8. */
+static void channel_send(part *p) {
+  weft_channel *c = weft_channel_attach(p->at);
+  CHECK(c != NULL);
+  for (int32_t i = 0; i < p->count; i++) {
+    int32_t length = 0;
+    char text[41];
+    if (weft_channel_codec(c) == WEFT_CHANNEL_F64) {
+      double value = i + p->number / 4.0;
+      CHECK(weft_channel_send(c, &value, 8, WEFT_FOREVER) == 0);
+      continue;
+    }
+    for (; length < i % 20 * 2; length += 2)
+      __builtin_memcpy(text + length, "\xc3\xbc", 2);
+    text[length++] = (char)('0' + p->number);
+    CHECK(weft_channel_send(c, text, length, WEFT_FOREVER) == 0);
+  }
+}
+
+static void channel_receive(part *p) {
+  weft_channel *c = weft_channel_attach(p->at);
+  CHECK(c != NULL);
+  for (;;) {
+    union {
+      double value;
+      unsigned char text[41];
+    } message;
+    int32_t length = (int32_t)sizeof message.text;
+    int result = weft_channel_receive(c, &message, &length, WEFT_FOREVER);
+    if (result == EPIPE) return;
+    CHECK(result == 0);
+    if (weft_channel_codec(c) == WEFT_CHANNEL_F64) {
+      double quarters = message.value * 4;
+      CHECK(length == 8 && quarters >= 0 && quarters < 1e6);
+      CHECK((double)(int32_t)quarters >= quarters);
+    } else {
+      int32_t marks = length / 2 * 2;
+      for (int32_t k = 0; k < marks; k += 2)
+        CHECK(message.text[k] == 0xc3 && message.text[k + 1] == 0xbc);
+      CHECK(marks == length || (message.text[marks] & 0xf0) == 0x30);
+    }
+    p->result++;
+  }
+}
+
 static void *thread(void *argument) {
   part *p = (part *)argument;
   static void (*const roles[])(part *) = {
       queue_push, queue_pop,   record_push,    record_pop,
       pool_use,   deque_own,   deque_steal,    snapshot_write,
-      snapshot_read, broadcast_push, broadcast_see};
+      snapshot_read, broadcast_push, broadcast_see,  channel_send,
+      channel_receive};
   if (p->role != BROADCAST_SEE) weft__store(&p->state, 1);
   roles[p->role](p);
   weft__store(&p->state, 2);

@@ -1,0 +1,229 @@
+/* weft_channel: every codec by turns, what is refused, dead senders, and
+   threads. */
+#define _POSIX_C_SOURCE 200809L
+#include "check.h"
+
+static int32_t arena[1 << 12];
+
+typedef struct {
+  unsigned char a, b, c;
+} odd;
+
+typedef struct {
+  int32_t id;
+  double x;
+} point;
+
+static weft_channel_config config_of(int32_t codec, int32_t capacity) {
+  weft_channel_config config;
+  config.codec = codec;
+  config.capacity = capacity;
+  config.size = 0;
+  config.shape = 0;
+  return config;
+}
+
+static weft_channel *made(weft_channel_config config) {
+  memset(arena, 0xee, sizeof arena);
+  size_t bytes = weft_channel_bytes(config);
+  CHECK(bytes > 0 && bytes < sizeof arena);
+  weft_channel *c = weft_channel_init(arena, config);
+  CHECK(c != NULL && weft_channel_attach(arena) == c);
+  EQUAL(weft_channel_codec(c), config.codec);
+  EQUAL(((unsigned char *)arena)[bytes], 0xee);
+  return c;
+}
+
+static void codecs(void) {
+  for (int32_t codec = 1; codec <= 6; codec++) {
+    bool sized = codec >= WEFT_CHANNEL_I32;
+    weft_channel_config config = config_of(codec, sized ? 4 : 128);
+    config.size = (int32_t)sizeof(point);
+    config.shape = 0x1235;
+    weft_channel *c = made(config);
+    EQUAL(c->shape, codec == WEFT_CHANNEL_RECORD ? 0x1235 : 0);
+    EQUAL(weft_channel_capacity(c), sized ? 4 : 128);
+    int32_t most = weft_channel_max_length(c);
+    EQUAL(most, codec == WEFT_CHANNEL_I32   ? 4
+                : codec == WEFT_CHANNEL_F64 ? 8
+                : sized                     ? (int32_t)sizeof(point)
+                                            : 56);
+    unsigned char src[64], dst[64];
+    for (int round = 0; round < 50; round++) {
+      int32_t length = sized ? most : round;
+      memset(src, round, sizeof src);
+      EQUAL(weft_channel_try_send(c, src, length), 0);
+      int32_t room = 64;
+      if (length > 0) {
+        int32_t little = sized ? most - 4 : length - 1;
+        EQUAL(weft_channel_try_receive(c, dst, &little), EINVAL); /* stays */
+        EQUAL(weft_channel_receive(c, dst, &little, 0), EINVAL);
+      }
+      memset(dst, 0xdd, sizeof dst);
+      EQUAL(weft_channel_try_receive(c, dst, &room), 0);
+      EQUAL(room, length);
+      EQUAL(memcmp(src, dst, (size_t)length), 0);
+      EQUAL(dst[length], 0xdd);
+      room = 64;
+      EQUAL(weft_channel_try_receive(c, dst, &room), EBUSY);
+    }
+    int32_t wrong = most + 1;
+    UNCHANGED(c, weft_channel_bytes(config),
+              weft_channel_try_send(c, src, wrong), EINVAL);
+    UNCHANGED(c, weft_channel_bytes(config),
+              weft_channel_send(c, src, wrong, 0), EINVAL);
+    UNCHANGED(c, weft_channel_bytes(config),
+              weft_channel_try_send(c, src, -1), EINVAL);
+    int32_t length = sized ? most : 8, held = 0;
+    while (weft_channel_try_send(c, src, length) == 0) held++;
+    CHECK(sized ? held == 4 : held >= 7);
+    TAKES(5, weft_channel_send(c, src, length, 5 * MS), ETIMEDOUT);
+    CHECK(!weft_channel_closed(c));
+    weft_channel_close(c);
+    weft_channel_close(c);
+    CHECK(weft_channel_closed(c));
+    EQUAL(weft_channel_try_send(c, src, length), EPIPE);
+    EQUAL(weft_channel_send(c, src, length, WEFT_FOREVER), EPIPE);
+    for (; held > 0; held--) {
+      int32_t room = 64;
+      EQUAL(weft_channel_receive(c, dst, &room, WEFT_FOREVER), 0);
+    }
+    int32_t room = 64;
+    EQUAL(weft_channel_try_receive(c, dst, &room), EPIPE);
+    EQUAL(weft_channel_receive(c, dst, &room, WEFT_FOREVER), EPIPE);
+  }
+}
+
+static void structs(void) {
+  weft_channel_config config = config_of(WEFT_CHANNEL_RECORD, 2);
+  config.size = (int32_t)sizeof(odd);
+  weft_channel *c = made(config);
+  EQUAL(weft_channel_max_length(c), 4); /* 3, padded */
+  odd sent = {1, 2, 3}, got = {0, 0, 0};
+  int32_t length = (int32_t)sizeof got;
+  EQUAL(weft_channel_try_send(c, &sent, (int32_t)sizeof sent), 0);
+  EQUAL(weft_channel_try_receive(c, &got, &length), 0);
+  EQUAL(length, (int32_t)sizeof got);
+  CHECK(got.a == 1 && got.b == 2 && got.c == 3);
+  unsigned char padded[4] = {9, 9, 9, 9};
+  EQUAL(weft_channel_try_send(c, &sent, (int32_t)sizeof sent), 0);
+  length = 4;
+  EQUAL(weft_channel_try_receive(c, padded, &length), 0);
+  EQUAL(padded[3], 0); /* nothing of what lay there before */
+}
+
+static void refused(void) {
+  weft_channel_config config = config_of(WEFT_CHANNEL_TEXT, 64);
+  memset(arena, 0, sizeof arena);
+  const int32_t codecs[] = {0, -1, 7, INT32_MAX, INT32_MIN};
+  for (int i = 0; i < 5; i++) {
+    config.codec = codecs[i];
+    EQUAL(weft_channel_bytes(config), 0);
+    UNCHANGED(arena, sizeof arena, weft_channel_init(arena, config) != NULL,
+              0);
+  }
+  const int32_t sizes[] = {0, -1, INT32_MIN, INT32_MAX, (1 << 30) + 1};
+  for (int i = 0; i < 5; i++) {
+    config = config_of(WEFT_CHANNEL_RECORD, 4);
+    config.size = sizes[i];
+    EQUAL(weft_channel_bytes(config), 0);
+    config = config_of(i % 2 ? WEFT_CHANNEL_F64 : WEFT_CHANNEL_JSON, sizes[i]);
+    EQUAL(weft_channel_bytes(config), 0);
+  }
+  config = config_of(WEFT_CHANNEL_TEXT, 64);
+  UNCHANGED(arena, sizeof arena,
+            weft_channel_init((char *)arena + 2, config) != NULL, 0);
+  UNCHANGED(arena, sizeof arena, weft_channel_attach(arena) != NULL, 0);
+  weft_channel *c = made(config);
+  c->codec = WEFT_CHANNEL_F64; /* what the seal does not say */
+  CHECK(weft_channel_attach(c) == NULL);
+  c->codec = WEFT_CHANNEL_TEXT;
+  arena[32] ^= 0x100; /* what carries the messages */
+  CHECK(weft_channel_attach(c) == NULL);
+}
+
+static void abandoned(void) {
+  weft_channel *c = made(config_of(WEFT_CHANNEL_BINARY, 256));
+  void *at = NULL;
+  int32_t own = weft_agent_id(), length = 8;
+  unsigned char bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  weft_agent_set_id(77);
+  EQUAL(weft_record_ring_reserve(weft__channel_ring(c), 8, &at), 0);
+  weft_agent_set_id(own);
+  EQUAL(weft_channel_try_send(c, bytes, 3), 0);
+  EQUAL(weft_channel_try_receive(c, bytes, &length), EBUSY);
+  EQUAL(weft_channel_abandon(c, 5), 0);
+  EQUAL(weft_channel_abandon(c, 77), 1);
+  EQUAL(weft_channel_try_receive(c, bytes, &length), 0);
+  EQUAL(length, 3);
+  c = made(config_of(WEFT_CHANNEL_I32, 4));
+  EQUAL(weft_channel_abandon(c, 77), 0);
+}
+
+typedef struct {
+  weft_channel *c;
+  int32_t number;
+  int32_t count;
+} sender;
+
+static void *send_all(void *argument) {
+  sender *self = (sender *)argument;
+  for (int32_t i = 0; i < self->count; i++) {
+    if (weft_channel_codec(self->c) == WEFT_CHANNEL_F64) {
+      double value = i + self->number / 4.0;
+      EQUAL(weft_channel_send(self->c, &value, 8, WEFT_FOREVER), 0);
+    } else {
+      unsigned char bytes[40];
+      int32_t length = 4 + i % 36;
+      memset(bytes, i & 0xff, sizeof bytes);
+      bytes[0] = (unsigned char)self->number;
+      EQUAL(weft_channel_send(self->c, bytes, length, WEFT_FOREVER), 0);
+    }
+  }
+  return NULL;
+}
+
+static void threads(void) {
+  for (int way = 0; way < 2; way++) {
+    weft_channel *c = made(way == 0 ? config_of(WEFT_CHANNEL_F64, 4)
+                                    : config_of(WEFT_CHANNEL_BINARY, 256));
+    enum { COUNT = 3000 };
+    pthread_t ids[3];
+    sender senders[3];
+    int32_t next[3] = {0, 0, 0};
+    for (int32_t i = 0; i < 3; i++) {
+      senders[i].c = c;
+      senders[i].number = i;
+      senders[i].count = COUNT;
+    }
+    start_threads(ids, 3, send_all, senders, sizeof(sender));
+    for (int i = 0; i < 3 * COUNT; i++) {
+      if (way == 0) {
+        double value = 0;
+        int32_t length = 8;
+        EQUAL(weft_channel_receive(c, &value, &length, WEFT_FOREVER), 0);
+        int32_t whole = (int32_t)value;
+        int32_t number = (int32_t)((value - whole) * 4);
+        EQUAL(whole, next[number]++);
+      } else {
+        unsigned char bytes[40];
+        int32_t length = 40;
+        EQUAL(weft_channel_receive(c, bytes, &length, WEFT_FOREVER), 0);
+        int32_t at = next[bytes[0]]++;
+        EQUAL(length, 4 + at % 36);
+        for (int32_t k = 1; k < length; k++) EQUAL(bytes[k], at & 0xff);
+      }
+    }
+    join_threads(ids, 3);
+  }
+}
+
+int main(void) {
+  RUN(codecs);
+  RUN(structs);
+  RUN(refused);
+  RUN(abandoned);
+  RUN(threads);
+  puts("done");
+  return 0;
+}
