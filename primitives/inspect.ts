@@ -16,6 +16,8 @@ import {
 } from "./_region.ts";
 import { SHOWN as barrier } from "./barrier.ts";
 import { SHOWN as broadcast } from "./broadcast.ts";
+import { SHOWN as call_ring } from "./call_ring.ts";
+import { SHOWN as channel } from "./channel.ts";
 import { SHOWN as condition } from "./condition.ts";
 import { SHOWN as counter } from "./counter.ts";
 import { SHOWN as event } from "./event.ts";
@@ -35,8 +37,8 @@ import { SHOWN as work_deque } from "./work_deque.ts";
 
 export { type Handle, type Inspection, type Memory } from "./_region.ts";
 
-/** What can be told of a primitive besides its words. */
-const ALL: Partial<Record<Stem, Shown>> = {
+/** What can be told of each primitive. */
+const ALL: Readonly<Record<Stem, Shown>> = {
   mutex,
   rw_lock,
   condition,
@@ -51,6 +53,8 @@ const ALL: Partial<Record<Stem, Shown>> = {
   lock_free_queue,
   record_ring,
   broadcast,
+  channel,
+  call_ring,
   work_counter,
   work_deque,
   slab_pool,
@@ -139,9 +143,9 @@ function at(
         (found === undefined ? hex : `this is a ${found}`),
     );
   }
-  const row = LAYOUT[stem];
-  const words = wordsAt(stem, buffer, byteOffset, row.length * 4);
-  return lookAt(stem, ALL[stem] ?? { row }, words);
+  const { length } = LAYOUT[stem];
+  const words = wordsAt(stem, buffer, byteOffset, length * 4);
+  return lookAt(stem, ALL[stem], words);
 }
 
 const isStem = (kind: string): kind is Stem => Object.hasOwn(LAYOUT, kind);

@@ -46,10 +46,14 @@ export function functionsOf(text: string): string[] {
   return [...text.matchAll(heads)].map(([, name]) => name!);
 }
 
-/** A source that makes a compiler generate, and so analyse, every function. */
-export function everyFunction(): string {
-  const names = functionsOf(headerText());
-  return `#include "weft.h"
+/**
+ * A source that makes a compiler generate, and so analyse, every function: with
+ * a C library also those that print.
+ */
+export function everyFunction({ stdio = false } = {}): string {
+  const names = functionsOf(headerText())
+    .filter((name) => stdio || !name.startsWith("weft_inspect"));
+  return `${stdio ? "#define WEFT_STDIO\n" : ""}#include "weft.h"
 
 typedef void (*weft_any)(void);
 extern const weft_any weft_every[];

@@ -13,6 +13,7 @@ const PROGRAMS = [
   "seqlock",
   "slab_pool",
   "synchronizers",
+  "inspect",
   "work_deque",
 ];
 const WAYS: Record<string, [compiler: string, ...words: string[]]> = {

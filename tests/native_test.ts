@@ -62,7 +62,7 @@ function made(name: string, text: string): string {
   return file;
 }
 
-const EVERY = everyFunction();
+const EVERY = everyFunction({ stdio: true });
 const STANDARDS = {
   c: [["c11"], ["c17"], ["c23", "c2x"]],
   cpp: [["c++17"], ["c++20"], ["c++23", "c++2b"]],

@@ -44,12 +44,13 @@ export const SIZES: readonly Sized[] = [
   sized("RecordRing", "record_ring", 6800),
   sized("Broadcast", "broadcast", 7000),
   sized("Channel, json", "channel", 8200),
+  sized("CallRing", "call_ring", 7900),
   sized("WorkCounter", "work_counter", 5100),
   sized("WorkDeque", "work_deque", 2300),
   sized("SlabPool", "slab_pool", 3000),
   sized("StripedCounter", "counter", 2300),
   sized("struct", "struct", 1600),
-  sized("inspect", "inspect", 3100),
+  sized("inspect", "inspect", 3200),
   { name: "*", from: "./mod.ts", most: 29200 },
 ];
 

@@ -1,0 +1,136 @@
+/* weft_inspect: what it prints of each primitive, and what it refuses. */
+#define _POSIX_C_SOURCE 200809L
+#define WEFT_STDIO
+#include "check.h"
+
+static int32_t arena[1 << 12];
+static char text[1024];
+
+/* What is printed, into `text`; the result. */
+static int printed(const void *at, const char *kind) {
+  FILE *out = tmpfile();
+  CHECK(out != NULL);
+  int result = kind == NULL ? weft_inspect(at, out)
+                            : weft_inspect_as(at, kind, out);
+  rewind(out);
+  size_t length = fread(text, 1, sizeof text - 1, out);
+  text[length] = '\0';
+  fclose(out);
+  return result;
+}
+
+/* Looks at `at`, which must not change; the line must end in `end`. */
+static void tells(const void *at, size_t bytes, const char *kind,
+                  const char *name, const char *end) {
+  UNCHANGED(at, bytes, printed(at, kind), 0);
+  char begin[128];
+  snprintf(begin, sizeof begin, "{\"kind\":\"%s\",\"byteOffset\":%zu,", name,
+           (size_t)(uintptr_t)at);
+  if (strncmp(text, begin, strlen(begin)) != 0 ||
+      strlen(text) < strlen(end) ||
+      strcmp(text + strlen(text) - strlen(end), end) != 0) {
+    fprintf(stderr, "%s: %s, not %s...%s", name, text, begin, end);
+    exit(1);
+  }
+}
+
+static void refuses(const void *at, const char *kind) {
+  EQUAL(printed(at, kind), EINVAL);
+  EQUAL(strlen(text), 0);
+}
+
+/* What a head makes known, and what must be named. */
+static void knows(void) {
+  CHECK(weft_semaphore_init(arena, 3) != NULL);
+  tells(arena, 32, NULL, "semaphore",
+        ",\"permits\":3,\"waiters\":0,\"turn\":0,\"bulk\":0,"
+        "\"claimant\":0,\"claim\":0},\"waiters\":0}\n");
+  tells(arena, 32, "semaphore", "semaphore", ",\"waiters\":0}\n");
+  arena[1] ^= 4; /* torn: it is told all the same */
+  tells(arena, 32, NULL, "semaphore", ",\"waiters\":0}\n");
+  refuses(arena, "latch");
+  refuses(arena, "");
+  refuses(arena, "semaphores");
+  arena[0]++; /* another version */
+  refuses(arena, NULL);
+  refuses(arena, "semaphore");
+  arena[0] = 0;
+  refuses(arena, NULL);
+  refuses((const char *)arena + 2, NULL);
+  refuses((const char *)arena + 2, "mutex");
+  refuses(NULL, NULL);
+  refuses(NULL, "mutex");
+}
+
+/* The words that tell of owners and waiters. */
+static void counts(void) {
+  weft_mutex m;
+  memset(&m, 0, sizeof m);
+  tells(&m, sizeof m, "mutex", "mutex",
+        "\"words\":{\"state\":0,\"starving\":0},\"owner\":0,\"waiters\":0}\n");
+  EQUAL(weft_agent_set_id(77), 0);
+  EQUAL(weft_mutex_lock(&m, 0), 0);
+  tells(&m, sizeof m, "mutex", "mutex", "\"owner\":77,\"waiters\":0}\n");
+  m.state |= WEFT_MUTEX_CONTENDED_BIT;
+  tells(&m, sizeof m, "mutex", "mutex", "\"owner\":77,\"waiters\":1}\n");
+
+  weft_rw_lock l;
+  memset(&l, 0, sizeof l);
+  EQUAL(weft_rw_lock_write(&l, 0), 0);
+  tells(&l, sizeof l, "rw_lock", "rw_lock", "\"owner\":77,\"waiters\":0}\n");
+  l.state = 5 * WEFT_RW_LOCK_ONE_PENDING + WEFT_RW_LOCK_ASLEEP_BIT + 3;
+  l.writer |= WEFT_MUTEX_CONTENDED_BIT;
+  tells(&l, sizeof l, "rw_lock", "rw_lock", "\"owner\":77,\"waiters\":7}\n");
+
+  weft_condition c = {0, 2 * WEFT_CONDITION_ONE_WAITING + 9,
+                      3 * WEFT_CONDITION_ONE_WAITING};
+  tells(&c, sizeof c, "condition", "condition", "},\"waiters\":5}\n");
+
+  weft_event e = {WEFT_EVENT_AUTO_BIT | 6 * WEFT_EVENT_ONE_WAITER};
+  tells(&e, sizeof e, "event", "event", "},\"waiters\":6}\n");
+  e.state = WEFT_EVENT_SET_BIT;
+  tells(&e, sizeof e, "event", "event", "},\"waiters\":0}\n");
+  e.state = WEFT_EVENT_WAITING_BIT;
+  tells(&e, sizeof e, "event", "event", "},\"waiters\":1}\n");
+
+  weft_once o = {77 | WEFT_ONCE_WAITING_BIT};
+  tells(&o, sizeof o, "once", "once", "\"owner\":77,\"waiters\":1}\n");
+
+  weft_latch *latch = weft_latch_init(arena, 3);
+  latch->state |= WEFT_LATCH_WAITING_BIT;
+  tells(arena, 12, NULL, "latch", ",\"state\":7},\"waiters\":1}\n");
+  weft_barrier *barrier = weft_barrier_init(arena, 3);
+  barrier->state += 2;
+  tells(arena, 16, NULL, "barrier", "},\"waiters\":2}\n");
+  weft_work_config work = {1, 0};
+  weft_work_counter *counter = weft_work_counter_init(arena, 3, work);
+  counter->finished = WEFT_WORK_COUNTER_AWAITED;
+  tells(arena, 12, NULL, "work_counter", ",\"finished\":1},\"waiters\":1}\n");
+}
+
+/* Event counts, and what nobody waits for. */
+static void structures(void) {
+  weft_queue_config config = {4, 8};
+  weft_spsc_queue *s = weft_spsc_queue_init(arena, config);
+  tells(arena, 128, NULL, "spsc_queue", ",\"tail_cache\":0},\"waiters\":0}\n");
+  s->tail |= WEFT_SPSC_QUEUE_WAITING_BIT;
+  tells(arena, 128, NULL, "spsc_queue", "},\"waiters\":1}\n");
+  weft_mpmc_queue *q = weft_mpmc_queue_init(arena, config);
+  q->pop_waiters = 4;
+  q->push_waiters = 3;
+  tells(arena, 128, NULL, "mpmc_queue",
+        "\"pop_epoch\":0,\"pop_waiters\":4,\"push_epoch\":0,"
+        "\"push_waiters\":3},\"waiters\":7}\n");
+  weft_work_deque *d = weft_work_deque_init(arena, 4);
+  d->top = INT32_MIN;
+  tells(arena, 128, NULL, "work_deque",
+        ",\"bottom\":0,\"top\":-2147483648}}\n");
+}
+
+int main(void) {
+  RUN(knows);
+  RUN(counts);
+  RUN(structures);
+  puts("done");
+  return 0;
+}
