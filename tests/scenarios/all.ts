@@ -1,6 +1,7 @@
 import type { Scenarios } from "./_scenario.ts";
 import { barrier } from "./barrier.ts";
 import { broadcast } from "./broadcast.ts";
+import { channel } from "./channel.ts";
 import { condition } from "./condition.ts";
 import { counter } from "./counter.ts";
 import { event } from "./event.ts";
@@ -36,6 +37,7 @@ export const all: Readonly<Record<string, Scenarios>> = {
   lock_free_queue,
   record_ring,
   broadcast,
+  channel,
   work_counter,
   work_deque,
   slab_pool,

@@ -1,0 +1,4 @@
+import { exploreAll } from "./explore.ts";
+import { channel } from "./scenarios/channel.ts";
+
+exploreAll("Channel", channel);
