@@ -17,6 +17,7 @@ import {
 import type { Options, Program, Result } from "./result.ts";
 import type { Memory } from "./scenario.ts";
 import { type OperationSpec, Spec, type SpecDefinition } from "./spec.ts";
+import { Wasm, type WasmOptions } from "./wasm.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -159,6 +160,14 @@ export function agents<
   return (result instanceof Promise ? result.then(finish) : finish(result)) as
     & Any
     & AnyAsync<B>;
+}
+
+/** A compiled module that agents can run: see {@linkcode Wasm}. */
+export function wasm(
+  bytes: Uint8Array | ArrayBuffer,
+  options: WasmOptions = {},
+): Wasm {
+  return new Wasm(bytes, options);
 }
 
 export { contended, either, timedOut } from "./spec.ts";

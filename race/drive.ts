@@ -10,7 +10,7 @@ import { Engine, type Steps } from "./replay.ts";
 import type { Options, Program } from "./result.ts";
 import type { Scenario } from "./scenario.ts";
 import { install, isInstalled, uninstall } from "./shim.ts";
-import { NeedsAsync, StatefulHandle } from "./signals.ts";
+import { NeedsAsync, NotConstant, StatefulHandle } from "./signals.ts";
 
 const engines = new WeakMap<Scenario, Map<number, Engine>>();
 
@@ -100,6 +100,7 @@ export function explore<T>(
       return drive(engine, work(engine));
     } catch (error) {
       if (error instanceof StatefulHandle) continue;
+      if (error instanceof NotConstant) continue;
       if (!(error instanceof NeedsAsync)) throw error;
       scenario.async = true;
     } finally {

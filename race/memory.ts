@@ -21,10 +21,16 @@ export interface Region {
   initial: Int32Array;
   /** By word: whether it was ever written. */
   readonly touched: Uint8Array;
+  /** Bytes that only one agent uses: from each first to each second. */
+  readonly own: (readonly [from: number, to: number])[];
+  /** By word: whether reads of it were none of the scheduler's business. */
+  readonly constant: Uint8Array;
 }
 
 /** The memory of one machine. */
 export class Memory {
+  /** A word was written that had been held to be constant. */
+  surprised = false;
   /** Its pieces, by address. */
   readonly regions: Region[] = [];
   /** Names of words, by address. */
@@ -62,6 +68,8 @@ export class Memory {
       words,
       initial: words.slice(),
       touched: new U8(words.length),
+      own: [],
+      constant: new U8(words.length),
     };
     this.regions.push(region);
     this.#regionOf.set(buffer, region);
@@ -98,17 +106,34 @@ export class Memory {
     for (let w = (address - region.base) >> 2; w <= last; w++) {
       if (region.touched[w] === 1) continue;
       region.touched[w] = 1;
+      if (region.constant[w] === 1) this.surprised = true;
       this.#touchedRegions.push(region);
       this.#touchedWords.push(w);
     }
   }
 
+  /**
+   * Whether nobody was ever seen to write `size` bytes at `address`. Whoever
+   * reads them then need not stop, until that turns out to be wrong.
+   */
+  isConstant(region: Region, address: number, size: number): boolean {
+    const first = (address - region.base) >> 2;
+    const last = (address - region.base + size - 1) >> 2;
+    for (let w = first; w <= last; w++) {
+      if (region.touched[w] === 1) return false;
+    }
+    for (let w = first; w <= last; w++) region.constant[w] = 1;
+    return true;
+  }
+
   /** The first address whose content was changed behind the machine's back. */
   strayWrite(): number {
-    for (const { base, words, initial, touched } of this.regions) {
+    for (const { base, words, initial, touched, own } of this.regions) {
       if (words.length > 65536) continue;
       for (let w = 0; w < words.length; w++) {
-        if (touched[w] === 0 && words[w] !== initial[w]) return base + w * 4;
+        if (touched[w] !== 0 || words[w] === initial[w]) continue;
+        if (own.some(([from, to]) => w * 4 >= from && w * 4 < to)) continue;
+        return base + w * 4;
       }
     }
     return -1;

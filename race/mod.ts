@@ -52,3 +52,4 @@ export {
   type SpecDefinition,
 } from "./spec.ts";
 export type { StressOptions, StressResult } from "./stress.ts";
+export { Wasm, type WasmExports, type WasmOptions } from "./wasm.ts";

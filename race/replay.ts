@@ -25,7 +25,13 @@ import type { Region } from "./memory.ts";
 import { isShared, RealShared } from "./native.ts";
 import { type Memory, RECOVER, type Scenario } from "./scenario.ts";
 import { install } from "./shim.ts";
-import { isThenable, NeedsAsync, StatefulHandle, TOKEN } from "./signals.ts";
+import {
+  isThenable,
+  NeedsAsync,
+  NotConstant,
+  StatefulHandle,
+  TOKEN,
+} from "./signals.ts";
 import { siteOf } from "./sites.ts";
 import { clearTimer, setTimer, waitAsync } from "./timers.ts";
 import { bits, mix1, mix2 } from "./values.ts";
@@ -116,6 +122,13 @@ export class Engine implements Host {
   /** The simulated memory `buffer` is. */
   region(buffer: SharedArrayBuffer): Region {
     return this.world.memory.add(buffer);
+  }
+
+  /** Whether a plain read is of what nobody was ever seen to write. */
+  isConstant({ region, base, size }: Target, index: number): boolean {
+    const { memory } = this.world;
+    return !this.scenario.async &&
+      memory.isConstant(region, base + index * size, size);
   }
 
   /** Gives up: the exploration cannot be right. */
@@ -456,6 +469,11 @@ export class Engine implements Host {
       this.unwinding = false;
     }
     if (this.refused !== null) throw this.refused;
+    const { memory } = this.world;
+    if (memory.surprised) {
+      memory.surprised = false;
+      throw new NotConstant();
+    }
     if (this.#promised) throw new NeedsAsync();
   }
 

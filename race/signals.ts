@@ -7,6 +7,9 @@
 /** Handles turned out to have state of their own. */
 export class StatefulHandle extends Error {}
 
+/** What nobody was seen to write was written: begin again, and watch it. */
+export class NotConstant extends Error {}
+
 /** An operation returned a promise. */
 export class NeedsAsync extends Error {}
 

@@ -12,6 +12,9 @@ export function siteOf(): string {
     if (ownLine(line)) continue;
     const match = /([^/\\(\s]+?)(?:\?[^:]*)?:(\d+):\d+\)?$/.exec(line.trim());
     if (match !== null) return `${match[1]}:${match[2]}`;
+    // Modules have no lines, but their functions have names.
+    const [, name] = /^at (\S+) \(wasm:/.exec(line.trim()) ?? [];
+    if (name !== undefined) return name;
   }
   return "";
 }

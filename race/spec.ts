@@ -6,6 +6,7 @@
 import { type Answer, Either, type Outcome } from "./lin.ts";
 import type { Memory, Operation, Scenario } from "./scenario.ts";
 import { RECOVER } from "./scenario.ts";
+import type { Wasm, WasmExports } from "./wasm.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -39,9 +40,14 @@ export interface SpecDefinition<M extends Memory, H, S, A> {
   readonly memory: () => M;
   /**
    * Makes an agent's handle. Called again whenever the agent's code is run
-   * again, and must do the same each time: here identities are set.
+   * again, and must do the same each time: here identities are set. An agent
+   * that is declared "wasm" is given what the module exports.
    */
-  readonly agent: (memory: M, id: number) => H;
+  readonly agent: (memory: M, id: number, wasm?: WasmExports) => H;
+  /** The module that agents run which are declared "wasm". */
+  readonly wasm?: Wasm;
+  /** What each agent is; one that is not listed is as the last one. */
+  readonly agents?: readonly ("js" | "wasm")[];
   /** The model's state at the start; without it there is no model. */
   readonly init?: S;
   /** The operations. */
@@ -107,7 +113,7 @@ function scenarioOf(d: SpecDefinition<Any, Any, Any, Any>): Scenario {
     .some((op) => op.model !== undefined);
   return {
     memory: d.memory,
-    agent: d.agent ?? ((memory: Any) => memory),
+    agent: agentOf(d),
     operations,
     model: "init" in d && modelled
       ? { init: d.init, step: (s, call, id) => stepOf(d, s, call, id) }
@@ -121,6 +127,21 @@ function scenarioOf(d: SpecDefinition<Any, Any, Any, Any>): Scenario {
     stateless: d.stateless,
     async: d.async === true || isAsync(d),
   };
+}
+
+function agentOf(
+  { agent, agents = [], wasm }: SpecDefinition<Any, Any, Any, Any>,
+): Scenario["agent"] {
+  if (agent === undefined) return (memory) => memory;
+  const known = agents.every((kind) => kind === "js" || kind === "wasm");
+  if (!known) throw new TypeError(`Not "js" and "wasm": ${agents.join()}`);
+  if (wasm === undefined && agents.includes("wasm")) {
+    throw new TypeError('An agent is "wasm", but there is no module');
+  }
+  return (memory, id) =>
+    (agents[id] ?? agents[agents.length - 1]) === "wasm"
+      ? agent(memory, id, wasm!.enter(memory, id))
+      : agent(memory, id);
 }
 
 function isAsync({ ops }: SpecDefinition<Any, Any, Any, Any>): boolean {

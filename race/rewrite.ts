@@ -1,0 +1,681 @@
+/**
+ * Rewrites a compiled module: every access to memory that other agents may see
+ * becomes a call of an import. Everything else stays as the compiler made it.
+ *
+ * @module
+ */
+import {
+  BadModule,
+  type Instruction,
+  readCode,
+  Reader,
+  readOffset,
+  skipImmediates,
+  Writer,
+} from "./binary.ts";
+
+/** What an instruction does to memory. */
+export interface Access {
+  /** "load", "store", "add" ...; "plain load" and "plain store". */
+  readonly what: string;
+  /** The type of its value. */
+  readonly type: "i32" | "i64" | "f32" | "f64";
+  /** Bytes it touches. */
+  readonly size: 1 | 2 | 4 | 8;
+  /** A narrow plain load extends the sign. */
+  readonly signed: boolean;
+}
+
+/** A rewritten module. */
+export interface Rewritten {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The imports it calls, by name, of the module `race`. */
+  readonly accesses: ReadonlyMap<string, Access>;
+  /** The memory it imports. */
+  readonly memory: MemoryImport;
+  /** How many instructions were replaced. */
+  readonly replaced: number;
+}
+
+/** An imported memory; sizes in pages of 64 KiB. */
+export interface MemoryImport {
+  readonly module: string;
+  readonly name: string;
+  readonly pages: number;
+  readonly shared: boolean;
+}
+
+/** The name under which the stack pointer is exported. */
+export const STACK = "race stack";
+/** The name of the module that the imports are of. */
+export const RACE = "race";
+
+const TYPES = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c } as const;
+
+/** The atomic instructions come in sevens. */
+const SEVEN: readonly (readonly ["i32" | "i64", 1 | 2 | 4 | 8])[] = [
+  ["i32", 4],
+  ["i64", 8],
+  ["i32", 1],
+  ["i32", 2],
+  ["i64", 1],
+  ["i64", 2],
+  ["i64", 4],
+];
+const ATOMIC = [
+  "load",
+  "store",
+  "add",
+  "sub",
+  "and",
+  "or",
+  "xor",
+  "exchange",
+  "compareExchange",
+];
+
+const plain = (
+  code: number,
+  type: Access["type"],
+  size: Access["size"],
+  signed = false,
+): [number, Access] => {
+  const what = code < 0x36 ? "plain load" : "plain store";
+  return [code, { what, type, size, signed }];
+};
+const PLAIN = new Map<number, Access>([
+  plain(0x28, "i32", 4),
+  plain(0x29, "i64", 8),
+  plain(0x2a, "f32", 4),
+  plain(0x2b, "f64", 8),
+  plain(0x2c, "i32", 1, true),
+  plain(0x2d, "i32", 1),
+  plain(0x2e, "i32", 2, true),
+  plain(0x2f, "i32", 2),
+  plain(0x30, "i64", 1, true),
+  plain(0x31, "i64", 1),
+  plain(0x32, "i64", 2, true),
+  plain(0x33, "i64", 2),
+  plain(0x34, "i64", 4, true),
+  plain(0x35, "i64", 4),
+  plain(0x36, "i32", 4),
+  plain(0x37, "i64", 8),
+  plain(0x38, "f32", 4),
+  plain(0x39, "f64", 8),
+  plain(0x3a, "i32", 1),
+  plain(0x3b, "i32", 2),
+  plain(0x3c, "i64", 1),
+  plain(0x3d, "i64", 2),
+  plain(0x3e, "i64", 4),
+]);
+
+/** What an instruction does to memory, if it does anything. */
+function accessOf({ code, sub }: Instruction): Access | undefined {
+  const i32 = { type: "i32", size: 4, signed: false } as const;
+  const i64 = { type: "i64", size: 8, signed: false } as const;
+  if (code < 0xfc) return PLAIN.get(code);
+  if (code === 0xfc && sub === 10) return { ...i32, what: "copy" };
+  if (code === 0xfc && sub === 11) return { ...i32, what: "fill" };
+  if (code === 0xfd && (sub <= 11 || (sub >= 84 && sub <= 93))) {
+    throw new BadModule(
+      "Cannot explore vectors in memory: compile without -msimd128",
+    );
+  }
+  if (code !== 0xfe || sub === 3) return undefined;
+  if (sub === 0) return { ...i32, what: "notify" };
+  if (sub === 1) return { ...i32, what: "wait" };
+  if (sub === 2) return { ...i64, what: "wait" };
+  const [type, size] = SEVEN[(sub - 0x10) % 7]!;
+  const what = ATOMIC[Math.floor((sub - 0x10) / 7)];
+  if (what === undefined) throw new BadModule(`An unknown atomic: ${sub}`);
+  return { what, type, size, signed: false };
+}
+
+/** What the import takes, without the address or the offset; what it gives. */
+function typeOf({ what, type }: Access): [takes: number[], gives: number[]] {
+  const value = TYPES[type];
+  switch (what) {
+    case "load":
+    case "plain load":
+      return [[], [value]];
+    case "store":
+    case "plain store":
+      return [[value], []];
+    case "compareExchange":
+      return [[value, value], [value]];
+    case "wait":
+      return [[value, TYPES.i64], [TYPES.i32]];
+    case "notify":
+      return [[TYPES.i32], [TYPES.i32]];
+    case "copy":
+    case "fill":
+      return [[TYPES.i32, TYPES.i32], []];
+    default:
+      return [[value], [value]];
+  }
+}
+
+const nameOf = ({ what, type, size, signed }: Access): string =>
+  `${type} ${what} ${size * 8}${signed ? " signed" : ""}`;
+
+const isPlain = (access: Access): boolean => access.what.startsWith("plain");
+
+// ---- a module in parts --------------------------------------------------------------
+
+const TYPE = 1;
+const IMPORT = 2;
+const FUNCTION = 3;
+const GLOBAL = 6;
+const EXPORT = 7;
+const START = 8;
+const ELEMENT = 9;
+const CODE = 10;
+const DATA = 11;
+/** In the order in which they come. */
+const ORDER = [1, 2, 3, 4, 5, 13, 6, 7, 8, 9, 12, 10, 11];
+
+interface Parts {
+  readonly sections: Map<number, Reader>;
+  /** The name section, if there is one. */
+  readonly names: Reader | undefined;
+}
+
+function partsOf(bytes: Uint8Array): Parts {
+  const header = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
+  if (header.some((byte, i) => bytes[i] !== byte)) {
+    throw new BadModule("Not a module of WebAssembly 1");
+  }
+  const sections = new Map<number, Reader>();
+  let names: Reader | undefined;
+  const from = new Reader(bytes, 8);
+  while (!from.done) {
+    const id = from.byte();
+    const part = from.part();
+    if (id !== 0) sections.set(id, part);
+    else if (part.name() === "name") names = part;
+  }
+  return { sections, names };
+}
+
+interface Imports {
+  readonly functions: number;
+  readonly globals: number;
+  readonly memory: MemoryImport;
+  /** All of them, with a memory that may be larger than it was. */
+  readonly entries: Uint8Array;
+  readonly count: number;
+}
+
+function readImports(from: Reader | undefined): Imports {
+  const out = new Writer();
+  let functions = 0;
+  let globals = 0;
+  let memory: MemoryImport | undefined;
+  const count = from?.number() ?? 0;
+  for (let i = 0; i < count; i++) {
+    const start = from!.at;
+    const module = from!.name();
+    const name = from!.name();
+    const kind = from!.byte();
+    if (kind !== 2) {
+      if (kind === 0) functions++;
+      if (kind === 3) globals++;
+      if (kind === 1) from!.byte();
+      if (kind === 1) skipLimits(from!);
+      else {
+        if (kind === 4) from!.byte();
+        from!.skipNumber();
+        if (kind === 3) from!.byte();
+      }
+      out.bytes(from!.bytes.subarray(start, from!.at));
+      continue;
+    }
+    out.bytes(from!.bytes.subarray(start, from!.at));
+    const flags = from!.byte();
+    const pages = from!.number();
+    if (flags & 1) from!.number();
+    if (flags & 4) throw new BadModule("Cannot explore 64-bit memory");
+    const shared = (flags & 2) !== 0;
+    memory = { module, name, pages, shared };
+    out.byte(shared ? 3 : 0);
+    out.number(pages);
+    if (shared) out.number(65536);
+  }
+  if (memory === undefined) {
+    throw new BadModule("The module must import its memory");
+  }
+  return { functions, globals, memory, entries: out.written, count };
+}
+
+function skipLimits(from: Reader): void {
+  const flags = from.byte();
+  from.skipNumber();
+  if (flags & 1) from.skipNumber();
+}
+
+/** The first variable of the module: compilers keep the stack pointer there. */
+function stackPointer(from: Reader | undefined, imported: number): number {
+  const count = from?.number() ?? 0;
+  for (let i = 0; i < count; i++) {
+    const type = from!.byte();
+    const variable = from!.byte() === 1;
+    if (variable && type === TYPES.i32) return imported + i;
+    for (let at = readCode(from!); at.code !== 0x0b; at = readCode(from!)) {
+      skipImmediates(from!, at);
+    }
+  }
+  return -1;
+}
+
+// ---- rewriting -----------------------------------------------------------------------
+
+/**
+ * Rewrites a module. Plain accesses to addresses from `from` up to `to` are
+ * calls, too; atomic ones are, wherever they go.
+ */
+export function rewrite(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+): Rewritten {
+  return new Rewriter(bytes, from, to).rewritten();
+}
+
+class Rewriter {
+  readonly #sections: Map<number, Reader>;
+  readonly #names: Reader | undefined;
+  readonly #imports: Imports;
+  /** By name; their numbers follow those of the module's own imports. */
+  readonly #accesses = new Map<string, Access>();
+  /** Functions that are added, by name: plain accesses look where they go. */
+  readonly #added: string[] = [];
+  readonly #opcodes = new Map<string, number>();
+  #defined = 0;
+  #replaced = 0;
+
+  constructor(
+    bytes: Uint8Array,
+    readonly from: number,
+    readonly to: number,
+  ) {
+    const { sections, names } = partsOf(bytes);
+    this.#sections = sections;
+    this.#names = names;
+    const read = (id: number) => this.#section(id);
+    this.#imports = readImports(read(IMPORT));
+    this.#defined = read(FUNCTION)?.number() ?? 0;
+    this.#gather();
+  }
+
+  #section(id: number): Reader | undefined {
+    const part = this.#sections.get(id);
+    return part && new Reader(part.bytes, part.at, part.end);
+  }
+
+  /** Which accesses there are must be known before functions get numbers. */
+  #gather(): void {
+    this.#bodies((from) => {
+      while (!from.done) {
+        const instruction = readCode(from);
+        const access = this.#access(instruction);
+        if (access !== undefined) {
+          const name = nameOf(access);
+          this.#accesses.set(name, access);
+          if (isPlain(access) && !this.#opcodes.has(name)) {
+            this.#opcodes.set(name, instruction.code);
+            this.#added.push(name);
+          }
+        }
+        skipImmediates(from, instruction);
+      }
+    });
+  }
+
+  #access(instruction: Instruction): Access | undefined {
+    const access = accessOf(instruction);
+    return access && isPlain(access) && this.from >= this.to
+      ? undefined
+      : access;
+  }
+
+  #bodies(each: (body: Reader, locals: Uint8Array) => void): void {
+    const from = this.#section(CODE);
+    const count = from?.number() ?? 0;
+    for (let i = 0; i < count; i++) {
+      const body = from!.part();
+      const start = body.at;
+      for (let n = body.number(); n > 0; n--) {
+        body.skipNumber();
+        body.skipNumber();
+      }
+      each(body, body.bytes.subarray(start, body.at));
+    }
+  }
+
+  /** The number a function has now. */
+  #moved(index: number): number {
+    return index < this.#imports.functions
+      ? index
+      : index + this.#accesses.size;
+  }
+
+  /** The number of the function to call for an access. */
+  #callee(name: string): number {
+    const { functions } = this.#imports;
+    const added = this.#added.indexOf(name);
+    return added >= 0
+      ? functions + this.#accesses.size + this.#defined + added
+      : this.#imported(name);
+  }
+
+  #imported(name: string): number {
+    return this.#imports.functions + [...this.#accesses.keys()].indexOf(name);
+  }
+
+  rewritten(): Rewritten {
+    const sections = this.#parts();
+    const out = new Writer();
+    out.bytes([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
+    for (const id of ORDER) {
+      const section = sections.get(id);
+      if (section === undefined) continue;
+      out.byte(id);
+      out.part(section);
+    }
+    out.byte(0);
+    out.part(this.#renamed());
+    return {
+      bytes: out.written,
+      accesses: this.#accesses,
+      memory: this.#imports.memory,
+      replaced: this.#replaced,
+    };
+  }
+
+  #parts(): Map<number, Uint8Array> {
+    const sections = new Map<number, Uint8Array>();
+    for (const id of this.#sections.keys()) {
+      sections.set(id, this.#section(id)!.rest());
+    }
+    const { types, signatures } = this.#types();
+    const changed = [
+      [TYPE, types],
+      [IMPORT, this.#importSection(signatures)],
+      [FUNCTION, this.#functions(signatures)],
+      [GLOBAL, this.#globals()],
+      [EXPORT, this.#exports()],
+      [START, this.#start()],
+      [ELEMENT, this.#elements()],
+      [CODE, this.#code()],
+      [DATA, this.#data()],
+    ] as const;
+    for (const [id, part] of changed) {
+      if (part !== undefined) sections.set(id, part);
+    }
+    return sections;
+  }
+
+  /** The types, with those of accesses behind them. */
+  #types() {
+    const from = this.#section(TYPE);
+    const count = from?.number() ?? 0;
+    const out = new Writer();
+    out.number(count + this.#accesses.size + this.#added.length);
+    if (from !== undefined) out.bytes(from.rest());
+    const signatures = new Map<string, readonly [number, number]>();
+    let next = count;
+    const add = (takes: number[], gives: number[]): number => {
+      out.byte(0x60);
+      out.part(Uint8Array.from(takes));
+      out.part(Uint8Array.from(gives));
+      return next++;
+    };
+    for (const [name, access] of this.#accesses) {
+      const [takes, gives] = typeOf(access);
+      // Plain ones are given the address itself, by the function that looked.
+      const offset = isPlain(access) ? [] : [TYPES.i32];
+      const imported = add([TYPES.i32, ...takes, ...offset], gives);
+      const own = this.#added.includes(name)
+        ? add([TYPES.i32, ...takes, TYPES.i32], gives)
+        : -1;
+      signatures.set(name, [imported, own]);
+    }
+    return { types: out.written, signatures };
+  }
+
+  #importSection(
+    signatures: ReadonlyMap<string, readonly [number, number]>,
+  ): Uint8Array {
+    const { entries, count } = this.#imports;
+    const out = new Writer();
+    out.number(count + this.#accesses.size);
+    out.bytes(entries);
+    for (const name of this.#accesses.keys()) {
+      out.name(RACE);
+      out.name(name);
+      out.byte(0);
+      out.number(signatures.get(name)![0]);
+    }
+    return out.written;
+  }
+
+  #functions(
+    signatures: ReadonlyMap<string, readonly [number, number]>,
+  ): Uint8Array {
+    const from = this.#section(FUNCTION);
+    const count = from?.number() ?? 0;
+    const out = new Writer();
+    out.number(count + this.#added.length);
+    if (from !== undefined) out.bytes(from.rest());
+    for (const name of this.#added) out.number(signatures.get(name)![1]);
+    return out.written;
+  }
+
+  #exports(): Uint8Array {
+    const from = this.#section(EXPORT);
+    const count = from?.number() ?? 0;
+    const { globals } = this.#imports;
+    const stack = stackPointer(this.#section(GLOBAL), globals);
+    const out = new Writer();
+    out.number(count + (stack < 0 ? 0 : 1));
+    for (let i = 0; i < count; i++) {
+      out.name(from!.name());
+      const kind = from!.byte();
+      const index = from!.number();
+      out.byte(kind);
+      out.number(kind === 0 ? this.#moved(index) : index);
+    }
+    if (stack >= 0) {
+      out.name(STACK);
+      out.byte(3);
+      out.number(stack);
+    }
+    return out.written;
+  }
+
+  #start(): Uint8Array | undefined {
+    const from = this.#section(START);
+    if (from === undefined) return undefined;
+    const out = new Writer();
+    out.number(this.#moved(from.number()));
+    return out.written;
+  }
+
+  #globals(): Uint8Array | undefined {
+    const from = this.#section(GLOBAL);
+    if (from === undefined) return undefined;
+    const out = new Writer();
+    const count = from.number();
+    out.number(count);
+    for (let i = 0; i < count; i++) {
+      out.byte(from.byte(), from.byte());
+      this.#expression(from, out);
+    }
+    return out.written;
+  }
+
+  #data(): Uint8Array | undefined {
+    const from = this.#section(DATA);
+    if (from === undefined) return undefined;
+    const out = new Writer();
+    const count = from.number();
+    out.number(count);
+    for (let i = 0; i < count; i++) {
+      const flags = from.number();
+      out.number(flags);
+      if (flags === 2) out.number(from.number());
+      if (flags !== 1) this.#expression(from, out);
+      out.part(from.part().rest());
+    }
+    return out.written;
+  }
+
+  #elements(): Uint8Array | undefined {
+    const from = this.#section(ELEMENT);
+    if (from === undefined) return undefined;
+    const out = new Writer();
+    const count = from.number();
+    out.number(count);
+    for (let i = 0; i < count; i++) {
+      const flags = from.number();
+      out.number(flags);
+      if ((flags & 1) === 0) {
+        if (flags & 2) out.number(from.number());
+        this.#expression(from, out);
+      }
+      if (flags & 3) out.byte(from.byte()); // its kind, or its type
+      const length = from.number();
+      out.number(length);
+      for (let n = 0; n < length; n++) {
+        if (flags & 4) this.#expression(from, out);
+        else out.number(this.#moved(from.number()));
+      }
+    }
+    return out.written;
+  }
+
+  /** An expression that is a constant. */
+  #expression(from: Reader, out: Writer): void {
+    for (;;) {
+      const start = from.at;
+      const instruction = readCode(from);
+      this.#copy(from, out, start, instruction);
+      if (instruction.code === 0x0b) return;
+    }
+  }
+
+  /** An instruction that stays what it is. */
+  #copy(
+    from: Reader,
+    out: Writer,
+    start: number,
+    instruction: Instruction,
+  ): void {
+    const { code } = instruction;
+    // call, return_call, ref.func
+    if (code === 0x10 || code === 0x12 || code === 0xd2) {
+      out.byte(code);
+      return out.number(this.#moved(from.number()));
+    }
+    skipImmediates(from, instruction);
+    out.bytes(from.bytes.subarray(start, from.at));
+  }
+
+  #code(): Uint8Array {
+    const out = new Writer();
+    out.number(this.#defined + this.#added.length);
+    this.#bodies((from, locals) => {
+      const body = new Writer();
+      body.bytes(locals);
+      while (!from.done) {
+        const start = from.at;
+        const instruction = readCode(from);
+        const access = this.#access(instruction);
+        if (access === undefined) {
+          this.#copy(from, body, start, instruction);
+          continue;
+        }
+        this.#replaced++;
+        const { code } = instruction;
+        const offset = code === 0xfc ? 0 : readOffset(from);
+        if (code === 0xfc) skipImmediates(from, instruction);
+        body.byte(0x41);
+        body.signed(offset);
+        body.byte(0x10);
+        body.number(this.#callee(nameOf(access)));
+      }
+      out.part(body.written);
+    });
+    for (const name of this.#added) out.part(this.#plain(name));
+    return out.written;
+  }
+
+  /** A function that does a plain access, or calls the import for it. */
+  #plain(name: string): Uint8Array {
+    const access = this.#accesses.get(name)!;
+    const [takes, [gives]] = typeOf(access);
+    const offset = takes.length + 1;
+    const values = () => takes.forEach((_, i) => body.byte(0x20, i + 1));
+    const body = new Writer();
+    body.byte(0); // no locals
+    body.byte(0x20, 0, 0x20, offset, 0x6a, 0x22, 0); // the address
+    body.byte(0x41);
+    body.signed(this.from);
+    body.byte(0x4f, 0x20, 0, 0x41); // is from the first one on, and
+    body.signed(this.to - 1);
+    body.byte(0x4d, 0x71); // up to the last
+    body.byte(0x04, gives ?? 0x40, 0x20, 0);
+    values();
+    body.byte(0x10);
+    body.number(this.#imported(name));
+    body.byte(0x05, 0x20, 0);
+    values();
+    body.byte(this.#opcodes.get(name)!, 0, 0);
+    body.byte(0x0b, 0x0b);
+    return body.written;
+  }
+
+  /** The functions' names, for stack traces. */
+  #renamed(): Uint8Array {
+    const out = new Writer();
+    out.name("name");
+    out.byte(1);
+    const names = new Writer();
+    const known = this.#namesGiven() ?? this.#namesExported();
+    names.number(known.length);
+    for (const [index, name] of known) {
+      names.number(this.#moved(index));
+      names.name(name);
+    }
+    out.part(names.written);
+    return out.written;
+  }
+
+  #namesGiven(): (readonly [index: number, name: string])[] | undefined {
+    const all = this.#names;
+    if (all === undefined) return undefined;
+    const from = new Reader(all.bytes, all.at, all.end);
+    while (!from.done) {
+      const id = from.byte();
+      const part = from.part();
+      if (id !== 1) continue;
+      return Array.from(
+        { length: part.number() },
+        () => [part.number(), part.name()] as const,
+      );
+    }
+    return undefined;
+  }
+
+  #namesExported(): (readonly [index: number, name: string])[] {
+    const from = this.#section(EXPORT);
+    const names = new Map<number, string>();
+    for (let n = from?.number() ?? 0; n > 0; n--) {
+      const name = from!.name();
+      const kind = from!.byte();
+      const index = from!.number();
+      if (kind === 0) names.set(index, name);
+    }
+    return [...names].sort(([a], [b]) => a - b);
+  }
+}

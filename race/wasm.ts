@@ -1,0 +1,551 @@
+/**
+ * Agents that are compiled C: a module whose accesses to shared memory are
+ * operations of the scheduler, like those of JavaScript. An agent is suspended
+ * in the midst of it as JavaScript is, by throwing through its frames, and is
+ * run again from the start of its call; so each agent has a stack of its own.
+ *
+ * @module
+ */
+import { execute } from "./core.ts";
+import * as k from "./kinds.ts";
+import { Unsupported } from "./kinds.ts";
+import { isShared, native, RealViews, U8 } from "./native.ts";
+import {
+  type Access,
+  RACE,
+  rewrite,
+  type Rewritten,
+  STACK,
+} from "./rewrite.ts";
+import type { Memory } from "./scenario.ts";
+import { getHost, type Host, Target } from "./views.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** The functions a module exports; of its pointers, see {@linkcode Wasm}. */
+// deno-lint-ignore no-explicit-any
+export type WasmExports = Record<string, (...args: any[]) => any>;
+
+/** What a module needs. */
+export interface WasmOptions {
+  /**
+   * Plain accesses below this address are no steps: constants, and what only
+   * one agent uses. 0 unless given; atomic accesses are always steps.
+   */
+  readonly from?: number;
+  /** Imports besides memory and clock: by module, by name. */
+  readonly imports?: WebAssembly.Imports;
+}
+
+const PAGE = 65536;
+/** Agents there may be, one that recovers included, and their stacks. */
+const AGENTS = 17;
+const STACK_BYTES = 16384;
+const STACK_PAGES = Math.ceil(AGENTS * STACK_BYTES / PAGE);
+/** Where a module finds shared memory that is not its own. */
+const WINDOW = 0x4000_0000;
+const END = 2 ** 32;
+
+const KINDS: Readonly<Record<string, number>> = {
+  load: k.LOAD,
+  store: k.STORE,
+  add: k.ADD,
+  sub: k.SUB,
+  and: k.AND,
+  or: k.OR,
+  xor: k.XOR,
+  exchange: k.EXCHANGE,
+  compareExchange: k.CAS,
+  "plain load": k.READ,
+  "plain store": k.WRITE,
+};
+
+const VIEWS: Readonly<Record<string, string>> = {
+  i32: "Int32Array",
+  i64: "BigInt64Array",
+  f32: "Float32Array",
+  f64: "Float64Array",
+};
+
+/** The view through which an access goes. */
+function viewOf({ type, size, signed }: Access): string {
+  const whole = type === "i64" || type === "f64" ? 8 : 4;
+  return size === whole
+    ? VIEWS[type]!
+    : `${signed ? "Int" : "Uint"}${size * 8}Array`;
+}
+
+/**
+ * A compiled module, whose code agents can run.
+ *
+ * Where the simulated memory is one that {@linkcode Wasm.memory} made, pointers
+ * are byte offsets in it, and what the module's variables hold is shared. Where
+ * it is a SharedArrayBuffer, its byte 0 is at address {@linkcode Wasm.at}, and
+ * each agent has variables of its own.
+ */
+export class Wasm {
+  /** The address of a SharedArrayBuffer's first byte. */
+  readonly at: number = WINDOW;
+  readonly #bytes: Uint8Array;
+  readonly #options: WasmOptions;
+  /** As it runs in memory of its own, and in shared memory. */
+  #own: Build | undefined;
+  #shared: Build | undefined;
+  /** By agent; those in memory that this module made, by memory. */
+  readonly #window = new Map<number, Instance>();
+  readonly #made = new WeakMap<WebAssembly.Memory, Map<number, Instance>>();
+
+  /** Of `bytes`, which must import their memory. */
+  constructor(bytes: Uint8Array | ArrayBuffer, options: WasmOptions = {}) {
+    const { from = 0 } = options;
+    if (!(from >= 0)) throw new RangeError(`Not an address: ${from}`);
+    this.#bytes = bytes instanceof ArrayBuffer ? new U8(bytes) : bytes;
+    this.#options = options;
+  }
+
+  /** How many instructions are operations of the scheduler. */
+  get replaced(): number {
+    return this.#inWindow.replaced;
+  }
+
+  get #inWindow(): Build {
+    return this.#own ??= build(this.#bytes, WINDOW, () => END);
+  }
+
+  get #inMemory(): Build {
+    const from = Math.min(this.#options.from ?? 0, END);
+    return this.#shared ??= build(
+      this.#bytes,
+      from,
+      ({ pages }) => Math.max(pages * PAGE, from),
+    );
+  }
+
+  /** Shared memory with the module's variables in it: what `memory()` needs. */
+  memory(): WebAssembly.Memory {
+    const { memory: { pages, shared } } = this.#inMemory;
+    if (!shared) {
+      throw new TypeError(
+        "The module's memory is not shared: link it with --shared-memory",
+      );
+    }
+    const size = pages + STACK_PAGES;
+    const memory = new WebAssembly.Memory({
+      initial: size,
+      maximum: size,
+      shared: true,
+    });
+    new Instance(this.#inMemory, this.#options, memory, 0).construct();
+    this.#made.set(memory, new Map());
+    return memory;
+  }
+
+  /**
+   * The functions of the module for agent `id` of an exploration, to be called
+   * by that agent; here from `agent()`, like whatever makes a handle.
+   */
+  enter(memory: Memory, id: number): WasmExports {
+    if (isShared(memory)) {
+      let instance = this.#window.get(id);
+      if (instance === undefined) {
+        const build = this.#inWindow;
+        instance = new Instance(build, this.#options, memoryOf(build), -1);
+        this.#window.set(id, instance);
+      }
+      return instance.enter(memory, WINDOW);
+    }
+    const known = this.#made.get(memory);
+    if (known === undefined) {
+      throw new TypeError("The memory is none that this module made");
+    }
+    let instance = known.get(id);
+    if (instance === undefined) {
+      instance = new Instance(this.#inMemory, this.#options, memory, id);
+      known.set(id, instance);
+    }
+    return instance.enter(memory.buffer as unknown as SharedArrayBuffer, 0);
+  }
+}
+
+interface Build extends Rewritten {
+  readonly module: WebAssembly.Module;
+}
+
+function build(
+  bytes: Uint8Array,
+  from: number,
+  end: (memory: Rewritten["memory"]) => number,
+): Build {
+  const { memory } = rewrite(bytes, 0, 0);
+  const rewritten = rewrite(bytes, from, end(memory));
+  return { ...rewritten, module: new WebAssembly.Module(rewritten.bytes) };
+}
+
+function memoryOf({ memory: { pages, shared } }: Build): WebAssembly.Memory {
+  const initial = Math.max(pages, 1);
+  return new WebAssembly.Memory(
+    shared ? { initial, maximum: initial, shared } : { initial },
+  );
+}
+
+/** Simulated memory as an instance reaches it. */
+interface Binding {
+  readonly buffer: SharedArrayBuffer;
+  /** The address of its first byte. */
+  readonly base: number;
+  /** The exploration the targets are of. */
+  host: Host | null;
+  targets: Record<string, Target>;
+  readonly exports: WasmExports;
+}
+
+/** A module as one agent runs it. */
+class Instance {
+  readonly #raw: WebAssembly.Exports;
+  readonly #bytes: Uint8Array;
+  readonly #stack: WebAssembly.Global | undefined;
+  /** Where the stack begins; it grows down. */
+  readonly #top: number;
+  /** Addresses that belong to this agent alone. */
+  readonly #ownStart: number;
+  readonly #ownEnd: number;
+  /** What memory of its own holds at the start; none if it has none. */
+  #image: Uint8Array | undefined;
+  readonly #bindings = new WeakMap<SharedArrayBuffer, Binding>();
+  #binding: Binding | undefined;
+  /** Calls under way. */
+  #depth = 0;
+
+  /** In memory shared by all, or, where `id` is -1, in memory of its own. */
+  constructor(
+    build: Build,
+    { imports = {} }: WasmOptions,
+    readonly memory: WebAssembly.Memory,
+    id: number,
+  ) {
+    const own = build.memory.pages * PAGE;
+    this.#ownStart = id < 0 ? 0 : own;
+    this.#ownEnd = id < 0 ? WINDOW : END;
+    this.#bytes = new U8(memory.buffer);
+    this.#raw = new WebAssembly.Instance(
+      build.module,
+      this.#imports(build, imports),
+    ).exports;
+    this.#stack = this.#raw[STACK] as WebAssembly.Global | undefined;
+    if (id >= 0) this.#top = own + (id + 1) * STACK_BYTES;
+    else {
+      this.#top = this.#stack?.value ?? 0;
+      this.construct();
+      const heap = this.#raw.__heap_base as WebAssembly.Global | undefined;
+      this.#image = this.#bytes.slice(0, heap?.value);
+    }
+  }
+
+  /** Runs the constructors of the module, if it has any to be run. */
+  construct(): void {
+    this.#callIfThere("__wasm_call_ctors");
+    this.#callIfThere("_initialize");
+  }
+
+  #callIfThere(name: string, ...args: number[]): void {
+    const target = this.#raw[name];
+    if (typeof target === "function") this.#call(target as Any, args);
+  }
+
+  /** Before the agent's code is run from its start. */
+  enter(buffer: SharedArrayBuffer, base: number): WasmExports {
+    let binding = this.#bindings.get(buffer);
+    if (binding === undefined) {
+      binding = { buffer, base, host: null, targets: {}, exports: {} };
+      this.#wrap(binding);
+      this.#bindings.set(buffer, binding);
+    }
+    this.#binding = binding;
+    this.#depth = 0;
+    if (this.#image !== undefined) this.#bytes.set(this.#image);
+    else {
+      const bottom = this.#top - STACK_BYTES;
+      this.#bytes.fill(0, bottom, bottom + 1024);
+      this.#callIfThere("__wasm_init_tls", bottom);
+      const host = getHost();
+      host?.region(buffer).own.push([this.#ownStart, buffer.byteLength]);
+    }
+    return binding.exports;
+  }
+
+  // ---- calls
+
+  #wrap(binding: Binding): void {
+    for (const [name, value] of Object.entries(this.#raw)) {
+      binding.exports[name] = typeof value === "function"
+        ? (...args: Any[]) => {
+          this.#binding = binding;
+          return this.#call(value as Any, args);
+        }
+        : value as Any;
+    }
+  }
+
+  /** A call that no other is under way of begins with an empty stack. */
+  #call(target: (...args: Any[]) => Any, args: Any[]): Any {
+    // What suspended the agent passed by the end of its functions.
+    if (this.#depth === 0 && this.#stack !== undefined) {
+      this.#stack.value = this.#top;
+    }
+    this.#depth++;
+    try {
+      return target(...args);
+    } finally {
+      this.#depth--;
+    }
+  }
+
+  // ---- imports
+
+  #imports(build: Build, given: WebAssembly.Imports): WebAssembly.Imports {
+    const { memory: { module, name } } = build;
+    const all: Record<string, Record<string, Any>> = {};
+    for (const { module: from, name, kind } of imported(build)) {
+      (all[from] ??= {})[name] = given[from]?.[name] ?? CLOCKS[name] ??
+        (kind === "function" ? missing(from, name) : undefined);
+    }
+    (all[module] ??= {})[name] = this.memory;
+    for (const [name, access] of build.accesses) {
+      (all[RACE] ??= {})[name] = this.#import(access);
+    }
+    return all;
+  }
+
+  #import(access: Access): Any {
+    switch (access.what) {
+      case "wait":
+        return this.#wait(access);
+      case "notify":
+        return (at: number, count: number, offset: number) =>
+          this.#operate(
+            k.NOTIFY,
+            "Int32Array",
+            (at >>> 0) + (offset >>> 0),
+            count >>> 0,
+            0,
+            0,
+          );
+      case "copy":
+        return (to: number, from: number, bytes: number) =>
+          this.#copy(to >>> 0, from >>> 0, bytes >>> 0);
+      case "fill":
+        return (to: number, value: number, bytes: number) =>
+          this.#fill(to >>> 0, value, bytes >>> 0);
+      case "plain load":
+      case "plain store":
+        return this.#plain(access);
+      default:
+        return this.#atomic(access);
+    }
+  }
+
+  #atomic(access: Access): Any {
+    const kind = KINDS[access.what]!;
+    const view = viewOf(access);
+    const { into, out } = conversion(access);
+    switch (kind) {
+      case k.LOAD:
+        return (at: number, offset: number) =>
+          out(this.#operate(kind, view, (at >>> 0) + (offset >>> 0), 0, 0, 0));
+      case k.CAS:
+        return (at: number, from: Any, to: Any, offset: number) => {
+          const address = (at >>> 0) + (offset >>> 0);
+          return out(
+            this.#operate(kind, view, address, into(from), into(to), 0),
+          );
+        };
+      default:
+        return (at: number, value: Any, offset: number) => {
+          const address = (at >>> 0) + (offset >>> 0);
+          return out(this.#operate(kind, view, address, into(value), 0, 0));
+        };
+    }
+  }
+
+  #plain(access: Access): Any {
+    const view = viewOf(access);
+    const { into, out } = conversion(access);
+    const { size } = access;
+    if (access.what === "plain load") {
+      return (at: number) => {
+        at >>>= 0;
+        return at % size === 0
+          ? out(this.#operate(k.READ, view, at, 0, 0, 0))
+          : this.#readBytes(at, access);
+      };
+    }
+    return (at: number, value: Any) => {
+      at >>>= 0;
+      if (at % size === 0) {
+        this.#operate(k.WRITE, view, at, into(value), 0, 0);
+      } else this.#writeBytes(at, access, value);
+    };
+  }
+
+  /** A plain access that is not aligned: byte by byte. */
+  #readBytes(at: number, access: Access): Any {
+    const bytes = new U8(access.size);
+    for (let i = 0; i < access.size; i++) {
+      bytes[i] = this.#operate(k.READ, "Uint8Array", at + i, 0, 0, 0);
+    }
+    const value = new RealViews[viewOf(access)](bytes.buffer)[0];
+    return conversion(access).out(value);
+  }
+
+  #writeBytes(at: number, access: Access, value: Any): void {
+    const whole = new RealViews[viewOf(access)](1);
+    whole[0] = conversion(access).into(value);
+    new U8(whole.buffer).forEach((byte, i) => {
+      this.#operate(k.WRITE, "Uint8Array", at + i, byte, 0, 0);
+    });
+  }
+
+  #wait(access: Access): Any {
+    const view = viewOf(access);
+    return (at: number, value: Any, ns: bigint, offset: number) => {
+      const ms = ns < 0n ? Infinity : Number(ns) / 1e6;
+      const address = (at >>> 0) + (offset >>> 0);
+      const end = this.#operate(k.WAIT, view, address, value, 0, ms);
+      return end === "ok" ? 0 : end === "not-equal" ? 1 : 2;
+    };
+  }
+
+  /** Word by word where that can be, as a compiler's own copies are. */
+  #copy(to: number, from: number, bytes: number): void {
+    const size = (to | from | bytes) % 4 === 0 ? 4 : 1;
+    const view = size === 4 ? "Int32Array" : "Uint8Array";
+    const down = to > from && to < from + bytes;
+    for (let i = 0; i < bytes; i += size) {
+      const at = down ? bytes - size - i : i;
+      const value = this.#operate(k.READ, view, from + at, 0, 0, 0);
+      this.#operate(k.WRITE, view, to + at, value, 0, 0);
+    }
+  }
+
+  #fill(to: number, value: number, bytes: number): void {
+    const size = (to | bytes) % 4 === 0 ? 4 : 1;
+    const view = size === 4 ? "Int32Array" : "Uint8Array";
+    const element = size === 4 ? (value & 0xff) * 0x01010101 | 0 : value & 0xff;
+    for (let i = 0; i < bytes; i += size) {
+      this.#operate(k.WRITE, view, to + i, element, 0, 0);
+    }
+  }
+
+  // ---- operations
+
+  #operate(
+    kind: number,
+    view: string,
+    address: number,
+    a: Any,
+    b: Any,
+    timeout: number,
+  ): Any {
+    const own = address >= this.#ownStart && address < this.#ownEnd;
+    const host = getHost();
+    const binding = this.#binding;
+    if (own || host === null || !host.running || binding === undefined) {
+      return this.#directly(kind, view, own, address, a, b);
+    }
+    if (binding.host !== host) {
+      binding.host = host;
+      binding.targets = {};
+    }
+    const target = binding.targets[view] ??= targetFor(binding, view);
+    const index = (address - binding.base) / target.size;
+    if (index >= 0 && index < target.view.length && Number.isInteger(index)) {
+      // C reads its configuration again and again.
+      return kind === k.READ && host.isConstant(target, index)
+        ? target.peek(index)
+        : host.operate(kind, target, index, a, b, timeout);
+    }
+    host.outside(target, index, `${k.OP_NAMES[kind]} of wasm`);
+    throw new RangeError(`No such memory at address ${address}`);
+  }
+
+  /** What nobody else sees, or while nothing is explored. */
+  #directly(
+    kind: number,
+    view: string,
+    own: boolean,
+    address: number,
+    a: Any,
+    b: Any,
+  ): Any {
+    const { buffer, base } = own || this.#binding === undefined
+      ? { buffer: this.memory.buffer, base: 0 }
+      : this.#binding;
+    const all = new RealViews[view](buffer);
+    const index = (address - base) / all.BYTES_PER_ELEMENT;
+    if (kind === k.NOTIFY) return native.notify(all, index, a);
+    if (kind === k.WAIT) {
+      if (native.load(all, index) !== a) return "not-equal";
+      throw new Unsupported("Cannot wait on memory that no other agent sees");
+    }
+    return execute(kind, all, index, a, b);
+  }
+}
+
+function targetFor({ buffer, host }: Binding, view: string): Target {
+  const { [view]: View } = RealViews;
+  const length = Math.floor(buffer.byteLength / View.BYTES_PER_ELEMENT);
+  return new Target(host!, new View(buffer, 0, length), host!.region(buffer));
+}
+
+interface Conversion {
+  /** A value of wasm as an element of a view. */
+  readonly into: (value: Any) => Any;
+  /** And back. */
+  readonly out: (element: Any) => Any;
+}
+
+const SAME = (value: Any): Any => value;
+
+function conversion({ type, size, signed, what }: Access): Conversion {
+  if (type === "i64" && size < 8) {
+    const bits = size * 8;
+    const wrap = signed ? BigInt.asIntN : BigInt.asUintN;
+    return {
+      into: (value) => Number(wrap(bits, value)),
+      // A store gives nothing.
+      out: what.endsWith("store") ? () => undefined : (n) => BigInt(n),
+    };
+  }
+  if (type === "i32" && size < 4) {
+    const mask = size === 1 ? 0xff : 0xffff;
+    return { into: (value) => value & mask, out: SAME };
+  }
+  return { into: SAME, out: SAME };
+}
+
+// ---- what a module imports -------------------------------------------------------------
+
+/** Milliseconds by the simulated clock, under the names it goes by. */
+const CLOCKS: Readonly<Record<string, () => number>> = {
+  weft_now: () => performance.now(),
+  emscripten_get_now: () => performance.now(),
+};
+
+function imported(
+  { module, accesses }: Build,
+): WebAssembly.ModuleImportDescriptor[] {
+  return WebAssembly.Module.imports(module)
+    .filter(({ module, name }) => module !== RACE || !accesses.has(name));
+}
+
+/** Modules import more than they call. */
+function missing(module: string, name: string): () => never {
+  return () => {
+    const message = `Cannot explore: the module calls "${name}" of ` +
+      `"${module}"; give it in the options' imports`;
+    const host = getHost();
+    if (host?.running) host.refuse(message);
+    throw new Unsupported(message);
+  };
+}
