@@ -1,0 +1,654 @@
+/**
+ * The library's classes over functions of `weft.h`, as far as the race
+ * scenarios use them: so that agents which are C can play in the same ones.
+ *
+ * @module
+ */
+import type { WasmExports } from "../../race/mod.ts";
+
+/** What the twins share: an agent's functions, and how it is to spin. */
+export interface Agent {
+  readonly c: WasmExports;
+  /** The address of byte 0 of the simulated memory. */
+  readonly base: number;
+  readonly spinning: { rounds: number; patience: number };
+  readonly ClosedError: new () => Error;
+}
+
+// Of memory that only one agent sees: none of the tester's stand-ins.
+const { Int32Array: Words, Uint8Array: Bytes } = globalThis;
+
+const EBUSY = 10;
+const EDEADLK = 16;
+const EINVAL = 28;
+const EOWNERDEAD = 62;
+const EPERM = 63;
+const EPIPE = 64;
+const ETIMEDOUT = 73;
+
+/** Nanoseconds of C. */
+const ns = (ms = Infinity): bigint =>
+  ms === Infinity ? -1n : BigInt(Math.round(ms * 1e6));
+
+/** A primitive at an address. */
+class Twin {
+  /** Its address. */
+  protected readonly at: number;
+  /** Where the views of scenarios expect it. */
+  readonly buffer: SharedArrayBuffer;
+  readonly byteOffset: number;
+
+  constructor(
+    readonly agent: Agent,
+    buffer: SharedArrayBuffer,
+    byteOffset = 0,
+  ) {
+    this.buffer = buffer;
+    this.byteOffset = byteOffset;
+    this.at = agent.base + byteOffset;
+  }
+
+  /** The functions, told how to spin. */
+  protected get c(): WasmExports {
+    const { c, spinning: { rounds, patience } } = this.agent;
+    c.race_spin!(rounds, patience);
+    return c;
+  }
+
+  /** Words that C reads by a pointer, and writes by one. */
+  protected get scratch(): { at: number; words: Int32Array } {
+    const { race_scratch, memory } = this.agent.c as unknown as {
+      race_scratch: WebAssembly.Global;
+      memory: WebAssembly.Memory;
+    };
+    const at = race_scratch.value as number;
+    return { at, words: new Words(memory.buffer, at, 64) };
+  }
+
+  /** The bytes of {@linkcode scratch}. */
+  protected get bytesOfScratch(): Uint8Array {
+    const { words } = this.scratch;
+    return new Bytes(words.buffer, words.byteOffset, words.byteLength);
+  }
+
+  /** Whether it was done; throws what is neither a yes nor a no. */
+  protected succeeded(result: number): boolean {
+    if (result === 0) return true;
+    if (result === EBUSY || result === ETIMEDOUT) return false;
+    if (result === EPIPE) throw new this.agent.ClosedError();
+    if (result === EPERM || result === EDEADLK) {
+      throw new TypeError(`errno ${result}`);
+    }
+    throw new RangeError(`errno ${result}`);
+  }
+
+  /** What came out into the first word, if it was done. */
+  protected out(result: number): number | undefined {
+    return this.succeeded(result) ? this.scratch.words[0] : undefined;
+  }
+}
+
+class Guard {
+  constructor(readonly end: () => void, readonly abandoned = false) {}
+
+  unlock(): void {
+    this.end();
+  }
+
+  [Symbol.dispose](): void {
+    this.end();
+  }
+}
+
+class Mutex extends Twin {
+  /** Where it lies, for conditions. */
+  get address(): number {
+    return this.at;
+  }
+
+  #guard(result: number): Guard | undefined {
+    const abandoned = result === EOWNERDEAD;
+    return abandoned || this.succeeded(result)
+      ? new Guard(() => this.unlock(), abandoned)
+      : undefined;
+  }
+
+  lock(timeout?: number): Guard | undefined {
+    return this.#guard(this.c.weft_mutex_lock!(this.at, ns(timeout)));
+  }
+
+  tryLock(): Guard | undefined {
+    return this.#guard(this.c.weft_mutex_try_lock!(this.at));
+  }
+
+  unlock(): void {
+    this.succeeded(this.c.weft_mutex_unlock!(this.at));
+  }
+
+  abandon(id: number): boolean {
+    return this.c.weft_mutex_abandon!(this.at, id) === 0;
+  }
+}
+
+class WriteGuard extends Guard {
+  constructor(readonly lock: RwLock) {
+    super(() => lock.unlockWrite());
+  }
+
+  downgrade(): Guard {
+    return this.lock.downgrade();
+  }
+}
+
+class RwLock extends Twin {
+  #reads(result: number): Guard | undefined {
+    return this.succeeded(result)
+      ? new Guard(() => this.unlockRead())
+      : undefined;
+  }
+
+  #writes(result: number): Guard | undefined {
+    const held = result === EOWNERDEAD || this.succeeded(result);
+    return held ? new WriteGuard(this) : undefined;
+  }
+
+  read(timeout?: number): Guard | undefined {
+    return this.#reads(this.c.weft_rw_lock_read!(this.at, ns(timeout)));
+  }
+
+  tryRead(): Guard | undefined {
+    return this.#reads(this.c.weft_rw_lock_try_read!(this.at));
+  }
+
+  write(timeout?: number): Guard | undefined {
+    return this.#writes(this.c.weft_rw_lock_write!(this.at, ns(timeout)));
+  }
+
+  tryWrite(): Guard | undefined {
+    return this.#writes(this.c.weft_rw_lock_try_write!(this.at));
+  }
+
+  unlockRead(): void {
+    this.succeeded(this.c.weft_rw_lock_unlock_read!(this.at));
+  }
+
+  unlockWrite(): void {
+    this.succeeded(this.c.weft_rw_lock_unlock_write!(this.at));
+  }
+
+  downgrade(): Guard {
+    this.succeeded(this.c.weft_rw_lock_downgrade!(this.at));
+    return new Guard(() => this.unlockRead());
+  }
+
+  abandon(id: number): boolean {
+    return this.c.weft_rw_lock_abandon!(this.at, id) === 0;
+  }
+}
+
+class Condition extends Twin {
+  wait(mutex: Mutex, timeout?: number): boolean {
+    const { c, at } = this;
+    return this.succeeded(
+      c.weft_condition_wait!(at, mutex.address, ns(timeout)),
+    );
+  }
+
+  notify(n = 1): void {
+    this.succeeded(this.c.weft_condition_notify!(this.at, n));
+  }
+
+  notifyAll(): void {
+    this.c.weft_condition_notify_all!(this.at);
+  }
+}
+
+class Semaphore extends Twin {
+  acquire(n = 1, timeout?: number): boolean {
+    return this.succeeded(
+      this.c.weft_semaphore_acquire!(this.at, n, ns(timeout)),
+    );
+  }
+
+  tryAcquire(n = 1): boolean {
+    return this.succeeded(this.c.weft_semaphore_try_acquire!(this.at, n));
+  }
+
+  release(n = 1): void {
+    this.succeeded(this.c.weft_semaphore_release!(this.at, n));
+  }
+
+  abandon(id: number): boolean {
+    return this.c.weft_semaphore_abandon!(this.at, id) === 0;
+  }
+}
+
+class Event extends Twin {
+  set(): void {
+    this.c.weft_event_set!(this.at);
+  }
+
+  reset(): void {
+    this.c.weft_event_reset!(this.at);
+  }
+
+  wait(timeout?: number): boolean {
+    return this.succeeded(this.c.weft_event_wait!(this.at, ns(timeout)));
+  }
+
+  tryWait(): boolean {
+    return this.succeeded(this.c.weft_event_try_wait!(this.at));
+  }
+}
+
+class Latch extends Twin {
+  get count(): number {
+    return this.c.weft_latch_count!(this.at);
+  }
+
+  countDown(n = 1): void {
+    this.succeeded(this.c.weft_latch_count_down!(this.at, n));
+  }
+
+  wait(timeout?: number): boolean {
+    return this.succeeded(this.c.weft_latch_wait!(this.at, ns(timeout)));
+  }
+
+  tryWait(): boolean {
+    return this.succeeded(this.c.weft_latch_try_wait!(this.at));
+  }
+}
+
+class Barrier extends Twin {
+  get parties(): number {
+    return this.c.weft_barrier_parties!(this.at);
+  }
+
+  get arrived(): number {
+    return this.c.weft_barrier_arrived!(this.at);
+  }
+
+  arriveAndWait(timeout?: number): { leader: boolean } | undefined {
+    const { at, words } = this.scratch;
+    words[0] = 0;
+    const passed = this.succeeded(
+      this.c.weft_barrier_arrive_and_wait!(this.at, at, ns(timeout)),
+    );
+    return passed ? { leader: (words[0]! & 0xff) !== 0 } : undefined;
+  }
+
+  leave({ arrived = false } = {}): boolean {
+    const ended = this.c.weft_barrier_leave!(this.at, arrived ? 1 : 0);
+    if (ended < 0) this.succeeded(-ended);
+    return ended > 0;
+  }
+}
+
+let running: (() => unknown) | undefined;
+let failure: unknown;
+
+/** What `weft_once_run` calls; the scenario's function may fail. */
+export function callback(): number {
+  try {
+    running!();
+    return 0;
+  } catch (error) {
+    // What suspends an agent is no error, and goes on through C.
+    if (!(error instanceof Error)) throw error;
+    failure = error;
+    return EINVAL;
+  }
+}
+
+class Once extends Twin {
+  get done(): boolean {
+    return this.c.weft_once_done!(this.at) !== 0;
+  }
+
+  run(fn: () => unknown, timeout?: number): boolean {
+    running = fn;
+    const result = this.c.race_once_run!(this.at, ns(timeout));
+    if (result === EINVAL) throw failure;
+    return this.succeeded(result);
+  }
+
+  abandon(id: number): boolean {
+    return this.c.weft_once_abandon!(this.at, id) === 0;
+  }
+}
+class Snapshot extends Twin {
+  write(source: Int32Array): void {
+    const { at, words } = this.scratch;
+    words.set(source);
+    this.c.weft_seqlock_write!(this.at, at);
+  }
+
+  read(to: Int32Array): number {
+    const { at, words } = this.scratch;
+    const version = this.c.weft_seqlock_read!(this.at, at);
+    to.set(words.subarray(0, to.length));
+    return version;
+  }
+}
+
+/** Queues of elements of one word; `stem` tells which. */
+abstract class Queue extends Twin {
+  abstract readonly stem: string;
+
+  protected f(name: string): (...args: unknown[]) => number {
+    return this.c[`${this.stem}_${name}`]!;
+  }
+
+  get closed(): boolean {
+    return this.f("closed")(this.at) !== 0;
+  }
+
+  tryPushInt(value: number): boolean {
+    return this.succeeded(this.f("try_push_int")(this.at, value));
+  }
+
+  tryPopInt(): number | undefined {
+    return this.out(this.f("try_pop_int")(this.at, this.scratch.at));
+  }
+
+  pushInt(value: number, timeout?: number): boolean {
+    return this.succeeded(this.f("push_int")(this.at, value, ns(timeout)));
+  }
+
+  popInt(timeout?: number): number | undefined {
+    return this.out(this.f("pop_int")(this.at, this.scratch.at, ns(timeout)));
+  }
+
+  tryPush(source: Int32Array): boolean {
+    const { at, words } = this.scratch;
+    words.set(source);
+    return this.succeeded(this.f("try_push")(this.at, at));
+  }
+
+  tryPop(to: Int32Array): boolean {
+    const { at, words } = this.scratch;
+    if (!this.succeeded(this.f("try_pop")(this.at, at))) return false;
+    to.set(words.subarray(0, to.length));
+    return true;
+  }
+
+  #count(result: number): number {
+    if (result < 0) this.succeeded(-result);
+    return result;
+  }
+
+  tryPushMany(source: Int32Array, n: number): number {
+    const { at, words } = this.scratch;
+    words.set(source);
+    return this.#count(this.f("try_push_many")(this.at, at, n));
+  }
+
+  tryPopMany(to: Int32Array, n: number): number {
+    const { at, words } = this.scratch;
+    const count = this.#count(this.f("try_pop_many")(this.at, at, n));
+    to.set(words.subarray(0, count));
+    return count;
+  }
+
+  close(): void {
+    this.f("close")(this.at);
+  }
+
+  // ---- in place: the address of a slot, as a view remembers it
+  #reserved = 0;
+  #peeked = 0;
+
+  reserve(): number {
+    this.#reserved = this.f("reserve")(this.at);
+    return this.#reserved === 0 ? -1 : this.#reserved - this.at;
+  }
+
+  commit(): void {
+    // A function with one parameter ignores the slot.
+    const result = this.f("commit")(this.at, this.#reserved);
+    if (result !== undefined) this.succeeded(result);
+  }
+
+  peek(): number {
+    this.#peeked = this.f("peek")(this.at);
+    return this.#peeked === 0 ? -1 : this.#peeked - this.at;
+  }
+
+  consume(): void {
+    this.f("consume")(this.at, this.#peeked);
+  }
+}
+
+class SpscQueue extends Queue {
+  readonly stem = "weft_spsc_queue";
+}
+
+class MpmcQueue extends Queue {
+  readonly stem = "weft_mpmc_queue";
+}
+
+class LockFreeQueue extends Queue {
+  readonly stem = "weft_lock_free_queue";
+}
+
+class RecordRing extends Twin {
+  readonly bytes: Uint8Array;
+  #reserved = 0;
+
+  constructor(agent: Agent, buffer: SharedArrayBuffer, byteOffset = 0) {
+    super(agent, buffer, byteOffset);
+    this.bytes = new Uint8Array(buffer, byteOffset); // seen by the tester
+  }
+
+  push(record: Uint8Array, timeout?: number): boolean {
+    this.bytesOfScratch.set(record);
+    const { at } = this.scratch;
+    return this.succeeded(
+      this.c.weft_record_ring_push!(this.at, at, record.length, ns(timeout)),
+    );
+  }
+
+  #taken(result: number): Uint8Array | undefined {
+    if (!this.succeeded(result)) return undefined;
+    return this.bytesOfScratch.slice(0, this.scratch.words[60]);
+  }
+
+  /** The length goes in and out behind the bytes. */
+  get #length(): number {
+    const { at, words } = this.scratch;
+    words[60] = 240;
+    return at + 240;
+  }
+
+  pop(timeout?: number): Uint8Array | undefined {
+    const { c, at, scratch } = this;
+    const length = this.#length;
+    return this.#taken(
+      c.weft_record_ring_pop!(at, scratch.at, length, ns(timeout)),
+    );
+  }
+
+  tryPop(): Uint8Array | undefined {
+    const { c, at, scratch } = this;
+    return this.#taken(
+      c.weft_record_ring_try_pop!(at, scratch.at, this.#length),
+    );
+  }
+
+  close(): void {
+    this.c.weft_record_ring_close!(this.at);
+  }
+
+  reserve(length: number): number {
+    const { at, words } = this.scratch;
+    if (
+      !this.succeeded(this.c.weft_record_ring_reserve!(this.at, length, at))
+    ) {
+      return -1;
+    }
+    this.#reserved = words[0]!;
+    return this.#reserved - this.at;
+  }
+
+  commit(length = 1): void {
+    const { c, at } = this;
+    this.succeeded(c.weft_record_ring_commit!(at, this.#reserved, length));
+  }
+
+  abandon(id: number): number {
+    return this.c.weft_record_ring_abandon!(this.at, id);
+  }
+}
+
+class Seat {
+  constructor(readonly broadcast: Broadcast, readonly number: number) {}
+
+  tryPopInt(): number | undefined {
+    return this.broadcast.tryPopInt(this.number);
+  }
+
+  leave(): void {
+    this.broadcast.leave(this.number);
+  }
+}
+
+class Broadcast extends Twin {
+  pushInt(value: number, timeout?: number): boolean {
+    const { c, at } = this;
+    return this.succeeded(c.weft_broadcast_push_int!(at, value, ns(timeout)));
+  }
+
+  tryPushInt(value: number): boolean {
+    return this.succeeded(this.c.weft_broadcast_try_push_int!(this.at, value));
+  }
+
+  subscribe(): Seat {
+    const number = this.c.weft_broadcast_subscribe!(this.at);
+    if (number < 0) throw new RangeError("no seat");
+    return new Seat(this, number);
+  }
+
+  tryPopInt(seat: number): number | undefined {
+    const { c, at, scratch } = this;
+    return this.out(c.weft_broadcast_try_pop_int!(at, seat, scratch.at));
+  }
+
+  leave(seat: number): void {
+    this.c.weft_broadcast_leave!(this.at, seat);
+  }
+
+  abandon(id: number): number {
+    return this.c.weft_broadcast_abandon!(this.at, id);
+  }
+}
+
+class WorkCounter extends Twin {
+  next(): number {
+    const { at, words } = this.scratch;
+    words[0] = words[1] = 0;
+    return this.c.weft_work_counter_next!(this.at, at);
+  }
+
+  nextRange(): { start: number; end: number } | undefined {
+    const { at, words } = this.scratch;
+    const n = this.c.weft_work_counter_next_range!(this.at, at);
+    return n > 0 ? { start: words[0]!, end: words[1]! } : undefined;
+  }
+
+  done(n = 1): void {
+    this.succeeded(this.c.weft_work_counter_done!(this.at, n));
+  }
+
+  wait(timeout?: number): boolean {
+    return this.succeeded(this.c.weft_work_counter_wait!(this.at, ns(timeout)));
+  }
+
+  cancel(): void {
+    this.c.weft_work_counter_cancel!(this.at);
+  }
+
+  get completed(): number {
+    return this.c.weft_work_counter_completed!(this.at);
+  }
+}
+
+class WorkDeque extends Twin {
+  push(item: number): boolean {
+    return this.succeeded(this.c.weft_work_deque_push!(this.at, item));
+  }
+
+  pop(): number | undefined {
+    return this.out(this.c.weft_work_deque_pop!(this.at, this.scratch.at));
+  }
+
+  adopt(): void {
+    this.c.weft_work_deque_adopt!(this.at);
+  }
+
+  steal(): number | undefined {
+    return this.out(this.c.weft_work_deque_steal!(this.at, this.scratch.at));
+  }
+}
+
+class SlabPool extends Twin {
+  get #cache(): number {
+    return (this.c.race_cache as unknown as WebAssembly.Global).value as number;
+  }
+
+  useCache(limit: number): void {
+    const { memory } = this.c as unknown as { memory: WebAssembly.Memory };
+    new Words(memory.buffer, this.#cache, 1)[0] = limit;
+  }
+
+  allocate(): number {
+    const block = this.c.weft_slab_pool_allocate!(this.at, this.#cache);
+    return block === 0 ? -1 : block - this.agent.base;
+  }
+
+  free(at: number): void {
+    const { base } = this.agent;
+    this.succeeded(
+      this.c.weft_slab_pool_free!(this.at, base + at, this.#cache),
+    );
+  }
+
+  release(): void {
+    this.c.weft_slab_pool_release!(this.at, this.#cache);
+  }
+
+  abandon(id: number, everything = false): number {
+    return this.c.weft_slab_pool_abandon!(this.at, id, everything ? 1 : 0);
+  }
+}
+
+class StripedCounter extends Twin {
+  add(n: number): void {
+    this.c.weft_counter_add!(this.at, n);
+  }
+
+  sum(): number {
+    return Number(this.c.weft_counter_sum!(this.at));
+  }
+}
+
+/** The twins, by the names of the classes they stand for. */
+export const twins = {
+  Mutex,
+  RwLock,
+  Condition,
+  Semaphore,
+  Event,
+  Latch,
+  Barrier,
+  Once,
+  Snapshot,
+  SpscQueue,
+  MpmcQueue,
+  LockFreeQueue,
+  RecordRing,
+  Broadcast,
+  WorkCounter,
+  WorkDeque,
+  SlabPool,
+  StripedCounter,
+} as const;
