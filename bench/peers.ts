@@ -10,13 +10,28 @@ import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** Exact versions, so that figures stay comparable. */
-const VERSIONS = { "ringbuf.js": "0.4.0", multithreading: "0.3.52" } as const;
+const VERSIONS = {
+  "ringbuf.js": "0.4.0",
+  multithreading: "0.3.52",
+  piscina: "5.3.2",
+  tinypool: "2.2.0",
+  workerpool: "10.0.3",
+  poolifier: "5.3.2",
+  vega: "6.4.0",
+  "vega-lite": "6.5.0",
+} as const;
 
 const FOLDER = new URL("../.weft/peers/", import.meta.url);
 
 const ENTRIES: Record<Peer, string> = {
   "ringbuf.js": "dist/index.mjs",
   multithreading: "src/deno/lib.js",
+  piscina: "dist/esm-wrapper.mjs",
+  tinypool: "dist/index.js",
+  workerpool: "src/index.js",
+  poolifier: "lib/index.mjs",
+  vega: "build/vega.module.js",
+  "vega-lite": "build/index.js",
 };
 
 /** A package that figures compare with. */

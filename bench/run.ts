@@ -37,7 +37,8 @@ export function verdict(row: Row): string {
   return (met ? "yes" : "no") + (disturbed(row) ? " ?" : "");
 }
 
-function versions(): Record<string, string> {
+/** What the figures depend on. */
+export function versions(): Record<string, string> {
   const gcc = firstLine("gcc", ["--version"]);
   return {
     Deno: Deno.version.deno,
@@ -46,7 +47,8 @@ function versions(): Record<string, string> {
   };
 }
 
-function firstLine(program: string, args: string[]): string | undefined {
+/** The first line that a program prints, if it can be run. */
+export function firstLine(program: string, args: string[]): string | undefined {
   try {
     return execFileSync(program, args, { encoding: "utf8" }).split("\n")[0];
   } catch {
@@ -54,7 +56,8 @@ function firstLine(program: string, args: string[]): string | undefined {
   }
 }
 
-function machine(): string {
+/** As in `2 x some processor, 24 GiB, Linux x64`. */
+export function machine(): string {
   const cpus = os.cpus();
   const memory = Math.round(os.totalmem() / 2 ** 30);
   return `${cpus.length} x ${cpus[0]?.model.trim()}, ${memory} GiB, ` +

@@ -1,0 +1,11 @@
+/**
+ * All workloads, in the order of the page.
+ *
+ * @module
+ */
+
+import { dispatch, hashPool } from "./hash_pool/workload.ts";
+import type { Workload } from "./workload.ts";
+
+/** See the list. */
+export const WORKLOADS: readonly Workload[] = [hashPool, dispatch];

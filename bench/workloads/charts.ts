@@ -1,0 +1,148 @@
+/**
+ * Draws a table's chart, for light and for dark pages, by Vega-Lite.
+ *
+ * @module
+ */
+
+import * as esbuild from "esbuild";
+import * as fs from "node:fs";
+import { fileURLToPath } from "node:url";
+import { peer } from "../peers.ts";
+import { type Table, valuesOf } from "./workload.ts";
+
+/** The parts of Vega that are used here. */
+interface Vega {
+  vega: {
+    parse(spec: unknown): unknown;
+    View: new (flow: unknown, options: { renderer: "none" }) => {
+      toSVG(): Promise<string>;
+    };
+  };
+  lite: { compile(spec: unknown): { spec: unknown } };
+}
+
+const BUNDLE = fileURLToPath(
+  new URL("../../.weft/workloads/vega.js", import.meta.url),
+);
+
+/** One file of Vega, as its own modules import each other by npm's rules. */
+async function load(): Promise<Vega | undefined> {
+  const home = peer("vega") && peer("vega-lite");
+  if (home === undefined) return undefined;
+  await esbuild.build({
+    stdin: {
+      contents: `export * as vega from "vega";
+        export * as lite from "vega-lite";`,
+      resolveDir: fileURLToPath(new URL(".", home)),
+    },
+    bundle: true,
+    format: "esm",
+    platform: "browser",
+    minify: true,
+    outfile: BUNDLE,
+    logLevel: "error",
+  });
+  await esbuild.stop();
+  return await import(`file://${BUNDLE}`);
+}
+
+let loading: Promise<Vega | undefined> | undefined;
+
+/** The looks a chart comes in. */
+export const THEMES = ["light", "dark"] as const;
+
+/** A look. */
+export type Theme = typeof THEMES[number];
+
+const COLORS: Record<Theme, { ink: string; grid: string; paper: string }> = {
+  light: { ink: "#1f2328", grid: "#d1d9e0", paper: "#ffffff" },
+  dark: { ink: "#e6edf3", grid: "#30363d", paper: "#0d1117" },
+};
+
+function configOf(theme: Theme) {
+  const { ink, grid, paper } = COLORS[theme];
+  const text = { labelColor: ink, titleColor: ink, titleFontWeight: "normal" };
+  return {
+    background: paper,
+    font: "system-ui, sans-serif",
+    padding: 12,
+    title: { color: ink, anchor: "start", fontWeight: "normal", fontSize: 14 },
+    axis: { ...text, gridColor: grid, domainColor: grid, tickColor: grid },
+    legend: text,
+    view: { stroke: null },
+    range: { category: { scheme: theme === "light" ? "tableau10" : "set2" } },
+  };
+}
+
+/** The chart of a table, as Vega-Lite is told. */
+function specOf(table: Table, theme: Theme) {
+  const { of, by, figure, unit, chart, logarithmic, findings } = table;
+  const lines = chart === "lines";
+  const shown = lines
+    ? findings
+    : findings.filter((finding) => chart.includes(finding[by]!));
+  const type = logarithmic ? "log" : "linear";
+  const size = {
+    field: figure,
+    type: "quantitative",
+    title: unit,
+    scale: { type },
+  };
+  const along = { field: by, type: "ordinal", title: by, sort: null };
+  const of_ = { field: of, type: "nominal", title: null };
+  const order = valuesOf(table, of);
+  const lined = {
+    width: 480,
+    height: 280,
+    mark: { type: "line", point: true, strokeWidth: 2 },
+    encoding: {
+      x: { ...along, axis: { labelAngle: 0 } },
+      y: size,
+      color: { ...of_, sort: order },
+    },
+  };
+  const barred = {
+    width: 480,
+    height: { step: 9 },
+    mark: "bar",
+    encoding: {
+      y: { ...of_, sort: order, axis: { labelLimit: 240 } },
+      yOffset: { field: by, type: "ordinal", sort: null },
+      x: size,
+      color: along,
+    },
+  };
+  return {
+    title: table.title,
+    data: { values: shown },
+    config: configOf(theme),
+    ...lines ? lined : barred,
+  };
+}
+
+/** The chart as SVG; undefined where Vega cannot be had. */
+export async function draw(
+  table: Table,
+  theme: Theme,
+): Promise<string | undefined> {
+  const loaded = await (loading ??= load());
+  if (loaded === undefined) return undefined;
+  const { vega, lite } = loaded;
+  const { spec } = lite.compile(specOf(table, theme));
+  const view = new vega.View(vega.parse(spec), { renderer: "none" });
+  return await view.toSVG() + "\n";
+}
+
+/** Draws all charts of `tables` into a folder. */
+export async function drawAll(
+  tables: readonly Table[],
+  folder: URL,
+): Promise<void> {
+  for (const table of tables) {
+    for (const theme of THEMES) {
+      const svg = await draw(table, theme);
+      if (svg === undefined) return console.log("no charts: Vega is missing");
+      fs.writeFileSync(new URL(`${table.id}-${theme}.svg`, folder), svg);
+    }
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * The pools that people use today, from npm; under Node.
+ *
+ * @module
+ */
+
+import { setEnvironmentData } from "node:worker_threads";
+import { peer } from "../../peers.ts";
+import { RESULT } from "./tasks.ts";
+import type { Crew, Setting, Way } from "./ways.ts";
+
+const NAMES = ["piscina", "tinypool", "workerpool", "poolifier"] as const;
+
+/** One of the pools. */
+export type Name = typeof NAMES[number];
+
+/** What its workers find in the environment data named `weft`. */
+export interface Environment {
+  readonly name: Name;
+  /** Where its module is. */
+  readonly url: string;
+  readonly kind: Setting["tasks"]["kind"];
+  readonly meters: SharedArrayBuffer;
+}
+
+type Submit = (message: Uint8Array) => Promise<Uint8Array>;
+
+interface Started {
+  submit: Submit;
+  stop(): unknown;
+}
+
+type Constructor = new (...args: unknown[]) => Record<string, never>;
+
+type Module = Record<string, Constructor> & { default: never };
+
+const WORKER = new URL("./peer_worker.ts", import.meta.url);
+
+const makers: Record<Name, (module: Module, workers: number) => Started> = {
+  piscina({ Piscina }, workers) {
+    const pool = new Piscina!({
+      filename: WORKER.href,
+      minThreads: workers,
+      maxThreads: workers,
+    }) as unknown as { run: Submit; destroy(): unknown };
+    return { submit: (it) => pool.run(it), stop: () => pool.destroy() };
+  },
+  tinypool({ Tinypool }, workers) {
+    const pool = new Tinypool!({
+      filename: WORKER.href,
+      minThreads: workers,
+      maxThreads: workers,
+    }) as unknown as { run: Submit; destroy(): unknown };
+    return { submit: (it) => pool.run(it), stop: () => pool.destroy() };
+  },
+  workerpool(module, workers) {
+    interface WorkerPool {
+      exec(name: string, args: unknown[]): Promise<Uint8Array>;
+      terminate(force: boolean): unknown;
+    }
+    const make = (module.default as { pool(...a: unknown[]): WorkerPool }).pool;
+    const pool = make(WORKER.pathname, {
+      minWorkers: workers,
+      maxWorkers: workers,
+      workerType: "thread",
+    });
+    return {
+      submit: (it) => pool.exec("work", [it]),
+      stop: () => pool.terminate(true),
+    };
+  },
+  poolifier({ FixedThreadPool }, workers) {
+    const pool = new FixedThreadPool!(workers, WORKER.pathname, {
+      startWorkers: true,
+    }) as unknown as { execute: Submit; destroy(): unknown };
+    return { submit: (it) => pool.execute(it), stop: () => pool.destroy() };
+  },
+};
+
+const wayOf = (name: Name): Way => async (setting): Promise<Crew> => {
+  const { tasks: { kind }, messages, results, workers, meters } = setting;
+  const url = peer(name)?.href;
+  if (url === undefined) throw new Error(`${name} cannot be had`);
+  setEnvironmentData("weft", { name, url, kind, meters } as never);
+  const module: Module = await import(url);
+  const { submit, stop } = makers[name](module, workers);
+  const one = async (message: Uint8Array, i: number) =>
+    // A copy of its own, or all the memory behind it would be cloned.
+    results.set(await submit(message.slice()), i * RESULT);
+  const run = () => Promise.all(messages.map(one));
+  return { run, stop };
+};
+
+/** A way for each. */
+export const peers: Readonly<Record<string, Way>> = Object.fromEntries(
+  NAMES.map((name) => [name, wayOf(name)]),
+);

@@ -1,0 +1,56 @@
+/**
+ * Has tasks done in one way, by so many workers, again and again, and prints
+ * what each round cost.
+ *
+ * @module
+ */
+
+import process from "node:process";
+import { meters, type Round, round } from "../meter.ts";
+import { orderOf } from "../processes.ts";
+import { messagesOf, RESULT, solve, type Tasks } from "./tasks.ts";
+import { WAYS } from "./ways.ts";
+
+/** What it is told to do. */
+export interface Job {
+  readonly way: string;
+  readonly tasks: Tasks;
+  /** As many workers, one after the other. */
+  readonly workers: readonly number[];
+  readonly rounds: number;
+}
+
+/** What it prints. */
+export interface Printed extends Round {
+  workers: number;
+}
+
+const { way, tasks, workers, rounds } = orderOf<Job>();
+const messages = messagesOf(tasks);
+const expected = new Uint8Array(tasks.count * RESULT);
+for (const [i, message] of messages.entries()) {
+  expected.set(solve(tasks.kind, message), i * RESULT);
+}
+
+for (const count of workers) {
+  const results = new Uint8Array(new SharedArrayBuffer(expected.length));
+  const memory = meters(count);
+  const setting = { tasks, messages, results, workers: count, meters: memory };
+  const crew = await WAYS[way]!(setting);
+  // The first one is for the compilers.
+  for (let i = 0; i <= rounds; i++) {
+    results.fill(0);
+    const it = await round(memory, count, () => crew.run());
+    const wrong = results.findIndex((byte, at) => byte !== expected[at]);
+    if (wrong >= 0) {
+      throw new Error(
+        `the result of task ${Math.floor(wrong / RESULT)} is off`,
+      );
+    }
+    const done = it.shares.reduce((sum, share) => sum + share.tasks, 0);
+    if (done !== tasks.count) throw new Error(`${done} tasks were done`);
+    if (i > 0) console.log(JSON.stringify({ workers: count, ...it }));
+  }
+  await crew.stop?.();
+}
+process.exit(0);

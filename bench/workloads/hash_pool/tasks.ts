@@ -1,0 +1,63 @@
+/**
+ * The tasks that pools are given: what they are, and doing one.
+ *
+ * @module
+ */
+
+import { createHash, randomFillSync } from "node:crypto";
+
+/** The kinds of tasks; `hash` is SHA-256, the others spin. */
+export type Kind = "hash" | "small" | "medium" | "skewed";
+
+/** Bytes of a result. */
+export const RESULT = 32;
+
+/** What is to be done. */
+export interface Tasks {
+  readonly kind: Kind;
+  readonly count: number;
+  /** Bytes a task has. */
+  readonly size: number;
+}
+
+/** Steps of spinning in a microsecond, about. */
+const STEPS = 330;
+
+/** The messages, one a task, random but for the small ones. */
+export function messagesOf({ kind, count, size }: Tasks): Uint8Array[] {
+  const bytes = new Uint8Array(count * size);
+  const part = 2 ** 28;
+  for (let at = 0; kind === "hash" && at < bytes.length; at += part) {
+    randomFillSync(bytes.subarray(at, at + part));
+  }
+  const words = new Int32Array(bytes.buffer);
+  for (let i = 0; kind !== "hash" && i < count; i++) words[i] = steps(kind, i);
+  return Array.from(
+    { length: count },
+    (_, i) => bytes.subarray(i * size, (i + 1) * size),
+  );
+}
+
+/** How often task `i` spins: no two alike, so that results can be told. */
+function steps(kind: Kind, i: number): number {
+  if (kind === "small") return STEPS + i % 64;
+  if (kind === "medium") return 50 * STEPS + i % 64;
+  return i % 64 === 63 ? 2000 * STEPS + i : 20 * STEPS + i % 63;
+}
+
+/** Does a task: 32 bytes, or 4. */
+export function solve(kind: Kind, message: Uint8Array): Uint8Array {
+  if (kind === "hash") return createHash("sha256").update(message).digest();
+  const steps = new Int32Array(message.buffer, message.byteOffset, 1)[0]!;
+  return new Uint8Array(Int32Array.of(spin(steps)).buffer);
+}
+
+function spin(steps: number): number {
+  let x = steps;
+  for (let i = 0; i < steps; i++) {
+    x ^= x << 13;
+    x ^= x >>> 17;
+    x ^= x << 5;
+  }
+  return x;
+}

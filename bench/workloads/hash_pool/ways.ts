@@ -1,0 +1,283 @@
+/**
+ * The ways to have tasks done by workers, from the main thread's side; the
+ * workers' side is `worker.ts`.
+ *
+ * @module
+ */
+
+import { Event, MpmcQueue, Semaphore, WorkCounter } from "../../../mod.ts";
+import type { WorkConfig } from "../../../mod.ts";
+import { Pool } from "../../../docs/examples/pool.ts";
+import { arena } from "../../../docs/examples/pool_worker.ts";
+import { type Hand, hire } from "../crew.ts";
+import { Meter } from "../meter.ts";
+import { peers } from "./peers.ts";
+import { RESULT, solve, type Tasks } from "./tasks.ts";
+import type { Order } from "./worker.ts";
+
+/** What a way works with. */
+export interface Setting {
+  readonly tasks: Tasks;
+  readonly messages: readonly Uint8Array[];
+  /** Where the results go. */
+  readonly results: Uint8Array<SharedArrayBuffer>;
+  readonly workers: number;
+  readonly meters: SharedArrayBuffer;
+}
+
+/** Workers that are ready. */
+export interface Crew {
+  /** Has all tasks done, once. */
+  run(): unknown;
+  stop?(): unknown;
+}
+
+/** Gets workers ready. */
+export type Way = (setting: Setting) => Crew | Promise<Crew>;
+
+const WORKER = new URL("./worker.ts", import.meta.url);
+
+/** Starts workers in a role, and waits until all are there. */
+async function start(
+  { tasks, results, workers, meters }: Setting,
+  orders: (worker: number) => Omit<Order, keyof Common>,
+  hear: (message: [task: number, result: Uint8Array]) => void = () => {},
+): Promise<Hand[]> {
+  const common: Common = { tasks, results, meters };
+  const hands: Hand[] = [];
+  for (let worker = 0; worker < workers; worker++) {
+    await new Promise<void>((ready) => {
+      const heard = (message: "ready" | [number, Uint8Array]) =>
+        message === "ready" ? ready() : hear(message);
+      const hand = hire(WORKER, heard as (message: never) => void);
+      hand.post({ ...common, ...orders(worker) });
+      hands.push(hand);
+    });
+  }
+  return hands;
+}
+
+type Common = Pick<Order, "tasks" | "results" | "meters">;
+
+/** Collects results that come as messages. */
+class Replies {
+  #left = 0;
+  #all = () => {};
+
+  constructor(readonly setting: Setting) {}
+
+  readonly hear = ([task, result]: [number, Uint8Array]) => {
+    this.setting.results.set(result, task * RESULT);
+    if (--this.#left === 0) this.#all();
+  };
+
+  expect(): Promise<void> {
+    this.#left = this.setting.tasks.count;
+    return new Promise((resolve) => this.#all = resolve);
+  }
+}
+
+function stopAll(hands: readonly Hand[]) {
+  for (const hand of hands) hand.stop();
+}
+
+/** All messages in one piece of shared memory. */
+function placed({ messages, tasks }: Setting) {
+  const data = new Uint8Array(new SharedArrayBuffer(tasks.count * tasks.size));
+  const fill = () => messages.forEach((it, i) => data.set(it, i * tasks.size));
+  return { data, fill };
+}
+
+const alone: Way = ({ tasks, messages, results, meters }) => {
+  const meter = new Meter(meters);
+  const run = () =>
+    messages.forEach((message, i) => {
+      const result = meter.measure(() => solve(tasks.kind, message));
+      results.set(result, i * RESULT);
+    });
+  return { run };
+};
+
+/** Workers take numbers from a shared counter, and post the results. */
+const counter = (copy: boolean): Way => async (setting) => {
+  const { data, fill } = placed(setting);
+  const next = new Int32Array(new SharedArrayBuffer(4));
+  const replies = new Replies(setting);
+  const order = { role: "counter", data, next, copy } as const;
+  const hands = await start(setting, () => order, replies.hear);
+  const run = () => {
+    const all = replies.expect();
+    Atomics.store(next, 0, 0);
+    fill();
+    for (const hand of hands) hand.post("go");
+    return all;
+  };
+  return { run, stop: () => stopAll(hands) };
+};
+
+/** Messages there and back, to each worker in turn. */
+const roundRobin: Way = async (setting) => {
+  const replies = new Replies(setting);
+  const role = { role: "messages" } as const;
+  const hands = await start(setting, () => role, replies.hear);
+  const run = () => {
+    const all = replies.expect();
+    setting.messages.forEach((message, i) => {
+      // A copy of its own, or all the memory behind it would be cloned.
+      hands[i % hands.length]!.post([i, message.slice()]);
+    });
+    return all;
+  };
+  return { run, stop: () => stopAll(hands) };
+};
+
+/** Slots of each worker's own, `depth` of them, with two events each. */
+const slots = (depth: number): Way => async (setting) => {
+  const { tasks, messages, workers } = setting;
+  const lanes = Array.from({ length: workers }, () => {
+    const events = () =>
+      Array.from({ length: depth }, () => Event.create({ autoReset: true }));
+    const data = new Uint8Array(new SharedArrayBuffer(depth * tasks.size));
+    const numbers = new Int32Array(new SharedArrayBuffer(depth * 4));
+    // The worker goes on, round after round, with the slot that comes next.
+    return { full: events(), free: events(), data, numbers, slot: 0 };
+  });
+  await start(setting, (worker) => {
+    const { full, free, data, numbers } = lanes[worker]!;
+    const handles = (events: Event[]) => events.map(({ handle }) => handle);
+    const [from, to] = [handles(full), handles(free)];
+    return { role: "slots", full: from, free: to, data, numbers };
+  });
+  let next = 0;
+  const feed = async (lane: typeof lanes[number]) => {
+    const { full, free, data, numbers } = lane;
+    for (const event of free) event.set();
+    while (next < tasks.count) {
+      const { slot } = lane;
+      await free[slot]!.waitAsync();
+      const task = next++; // another lane may have taken the last one
+      if (task >= tasks.count) {
+        free[slot]!.set();
+        break;
+      }
+      data.set(messages[task]!, slot * tasks.size);
+      numbers[slot] = task; // published by the event
+      full[slot]!.set();
+      lane.slot = (slot + 1) % depth;
+    }
+    for (const event of free) await event.waitAsync();
+  };
+  const run = async () => {
+    next = 0;
+    await Promise.all(lanes.map(feed));
+  };
+  const stop = () => {
+    for (const { full, numbers } of lanes) {
+      numbers.fill(-1);
+      for (const event of full) event.set();
+    }
+  };
+  return { run, stop };
+};
+
+/** The most rounds that a crew can be asked for. */
+const ROUNDS = 64;
+
+/** All data in place, then numbers from a {@linkcode WorkCounter}. */
+const counted = (config: WorkConfig): Way => async (setting) => {
+  const { data, fill } = placed(setting);
+  const { tasks, workers } = setting;
+  const bytes = WorkCounter.byteLength();
+  const counters = new SharedArrayBuffer(ROUNDS * bytes);
+  // One each: a fast worker could take the permit of a slow one.
+  const begins = Array.from({ length: workers }, () => Semaphore.create());
+  await start(setting, (worker) => {
+    const begin = begins[worker]!.handle;
+    return { role: "counted", data, counters, begin };
+  });
+  let round = 0;
+  const run = () => {
+    // A new one each time: a slow worker may still look at the last.
+    const at = round++ * bytes;
+    const shape = { ...config, agents: workers };
+    const work = WorkCounter.init(counters, at, tasks.count, shape);
+    fill();
+    for (const begin of begins) begin.release();
+    return work.waitAsync();
+  };
+  const stop = () => {
+    WorkCounter.init(counters, round * bytes, 0);
+    for (const begin of begins) begin.release();
+  };
+  return { run, stop };
+};
+
+/** Slots for all workers, whose numbers go round in two queues. */
+const queued: Way = async (setting) => {
+  const { tasks, messages } = setting;
+  const count = slotsFor(tasks);
+  const data = new Uint8Array(new SharedArrayBuffer(count * tasks.size));
+  const numbers = new Int32Array(new SharedArrayBuffer(count * 4));
+  const jobs = MpmcQueue.create({ capacity: count });
+  const free = MpmcQueue.create({ capacity: count });
+  const permits = Semaphore.create(count);
+  for (let slot = 0; slot < count; slot++) free.pushInt(slot);
+  const [from, to] = [jobs.handle, free.handle];
+  const order = { role: "queued", data, numbers, jobs: from, done: to };
+  const both = { ...order, permits: permits.handle };
+  await start(setting, () => both as Omit<Order, keyof Common>);
+  const run = async () => {
+    // Half of the slots at a time: one wake-up of this thread for many tasks.
+    const most = count / 2;
+    for (let task = 0; task < tasks.count;) {
+      const end = Math.min(task + most, tasks.count);
+      await permits.acquireAsync(end - task);
+      for (; task < end; task++) {
+        const slot = free.tryPopInt() ?? (await free.popIntAsync())!;
+        data.set(messages[task]!, slot * tasks.size);
+        numbers[slot] = task; // published by the push
+        jobs.pushInt(slot);
+      }
+    }
+    await permits.acquireAsync(count); // all slots are free: all is done
+    permits.release(count);
+  };
+  return { run, stop: () => jobs.close() };
+};
+
+/** Enough in flight to keep workers busy while the main thread sleeps. */
+function slotsFor({ kind, count }: Tasks): number {
+  return Math.min(kind === "hash" ? 16 : 256, count);
+}
+
+/** The pool of the examples: a promise for each task. */
+const pooled: Way = async (setting) => {
+  const { tasks, messages, results } = setting;
+  const size = { count: slotsFor(tasks), bytes: Math.max(tasks.size, RESULT) };
+  const memory = new SharedArrayBuffer(arena(size).byteLength);
+  const place = { memory, ...size };
+  const pool = new Pool(place);
+  await start(setting, () => ({ role: "pooled", place }));
+  const one = async (message: Uint8Array, i: number) =>
+    results.set(await pool.submit(message), i * RESULT);
+  const run = () => Promise.all(messages.map(one));
+  return { run, stop: () => pool.close() };
+};
+
+/** All ways, by their names. */
+export const WAYS: Readonly<Record<string, Way>> = {
+  "no workers": alone,
+  "shared counter, views": counter(false),
+  "shared counter, copies": counter(true),
+  "messages, round robin": roundRobin,
+  "slots, 1 in flight": slots(1),
+  "slots, 2 in flight": slots(2),
+  "slots, 4 in flight": slots(4),
+  "slots, 8 in flight": slots(8),
+  "WorkCounter, single": counted({}),
+  "WorkCounter, chunk 16": counted({ chunk: 16 }),
+  "WorkCounter, guided": counted({ schedule: "guided" }),
+  "MpmcQueue of slots": queued,
+  "pool": pooled,
+  ...peers,
+};

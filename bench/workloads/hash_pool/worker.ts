@@ -1,0 +1,142 @@
+/**
+ * The workers' side of `ways.ts`.
+ *
+ * @module
+ */
+
+import {
+  ClosedError,
+  Event,
+  type Handle,
+  MpmcQueue,
+  Semaphore,
+  WorkCounter,
+} from "../../../mod.ts";
+import { type Place, serve } from "../../../docs/examples/pool_worker.ts";
+import { listen, post } from "../crew.ts";
+import { Meter } from "../meter.ts";
+import { RESULT, solve, type Tasks } from "./tasks.ts";
+
+/** What a worker is told at its start. */
+export type Order = Common & Role;
+
+interface Common {
+  readonly tasks: Tasks;
+  readonly results: Uint8Array<SharedArrayBuffer>;
+  readonly meters: SharedArrayBuffer;
+}
+
+type Shared = Uint8Array<SharedArrayBuffer>;
+type Words = Int32Array<SharedArrayBuffer>;
+
+type Role =
+  | { role: "counter"; data: Shared; next: Words; copy: boolean }
+  | { role: "messages" }
+  | Slots
+  | {
+    role: "counted";
+    data: Shared;
+    counters: SharedArrayBuffer;
+    begin: Handle;
+  }
+  | Queued
+  | { role: "pooled"; place: Place };
+
+interface Slots {
+  role: "slots";
+  full: Handle[];
+  free: Handle[];
+  data: Shared;
+  numbers: Words;
+}
+
+interface Queued {
+  role: "queued";
+  data: Shared;
+  numbers: Words;
+  jobs: Handle;
+  done: Handle;
+  permits: Handle;
+}
+
+/** A worker's life, after it has said that it is there. */
+function run(order: Order): void {
+  const { tasks: { kind, size, count }, results } = order;
+  const meter = new Meter(order.meters);
+  const work = (message: Uint8Array) =>
+    meter.measure(() => solve(kind, message));
+  const part = (data: Shared, i: number) =>
+    data.subarray(i * size, (i + 1) * size);
+  const keep = (task: number, message: Uint8Array) =>
+    results.set(work(message), task * RESULT);
+
+  switch (order.role) {
+    case "counter": {
+      const { data, next, copy } = order;
+      return listen(() => {
+        for (let task; (task = Atomics.add(next, 0, 1)) < count;) {
+          const view = part(data, task);
+          post([task, work(copy ? view.slice() : view)]);
+        }
+      });
+    }
+    case "messages":
+      return listen(([task, message]: [number, Uint8Array]) =>
+        post([task, work(message)])
+      );
+    case "slots": {
+      const [full, free] = [order.full, order.free].map((handles) =>
+        handles.map((handle) => Event.from(handle))
+      );
+      for (let slot = 0;; slot = (slot + 1) % full!.length) {
+        full![slot]!.wait();
+        const task = order.numbers[slot]!;
+        if (task < 0) return;
+        keep(task, part(order.data, slot));
+        free![slot]!.set();
+      }
+    }
+    case "counted": {
+      const begin = Semaphore.from(order.begin);
+      for (let round = 0; begin.acquire(); round++) {
+        const at = round * WorkCounter.byteLength();
+        const counter = new WorkCounter(order.counters, at);
+        let range = counter.nextRange();
+        if (range === undefined && counter.completed === 0) return;
+        for (; range !== undefined; range = counter.nextRange()) {
+          const { start, end } = range;
+          for (let task = start; task < end; task++) {
+            keep(task, part(order.data, task));
+          }
+          counter.done(end - start);
+        }
+      }
+      return;
+    }
+    case "queued": {
+      const [jobs, free] = [order.jobs, order.done].map((handle) =>
+        MpmcQueue.from(handle)
+      );
+      const permits = Semaphore.from(order.permits);
+      try {
+        for (;;) {
+          const slot = jobs!.popInt()!;
+          keep(order.numbers[slot]!, part(order.data, slot));
+          free!.pushInt(slot);
+          permits.release();
+        }
+      } catch (error) {
+        if (error instanceof ClosedError) return;
+        throw error;
+      }
+    }
+    case "pooled":
+      return serve(order.place, work);
+  }
+}
+
+listen((order: Order) => {
+  if (typeof order !== "object" || !("role" in order)) return;
+  post("ready");
+  run(order);
+});

@@ -1,0 +1,108 @@
+/**
+ * Writes `docs/workloads.md` from the figures: no number there is typed, apart
+ * from those that the studies published.
+ *
+ * @module
+ */
+
+import { execFileSync } from "node:child_process";
+import * as fs from "node:fs";
+import process from "node:process";
+import { show } from "../contest.ts";
+import { WORKLOADS } from "./all.ts";
+import { detailsOf, tableOf } from "./text.ts";
+import { figureOf, type Results, type Table } from "./workload.ts";
+
+const INTRODUCTION = `# Workloads
+
+Two published studies are what this library grew from. One hashes 4096 messages
+with Node's threads, and builds by hand what a pool of workers takes: shared
+memory, a counter, slots with a lock. The other finds where threads in
+WebAssembly stop to scale: allocators, and files. Both run here on this
+library's primitives, beside the studies' own methods and what people use today.
+
+\`deno task workloads [NAME]\` measures, and writes the figures, the charts and
+this page. Figures that are called cited are the studies', from their machines;
+all others come from the files in [workloads](workloads/).
+`;
+
+/** What is told of a workload, apart from its figures. */
+const TEXTS: Readonly<Record<string, (of: Figures) => string>> = {};
+
+/** Looks figures up for the text. */
+export class Figures {
+  constructor(readonly tables: readonly Table[]) {}
+
+  /** A figure, as people read it. */
+  of(table: string, one: string, at: string | number): string {
+    return show(this.#find(table, one, at));
+  }
+
+  /** How many times larger the first one's figure is. */
+  ratio(
+    table: string,
+    one: string,
+    other: string,
+    at: string | number,
+    otherAt: string | number = at,
+  ): string {
+    const other_ = this.#find(table, other, otherAt);
+    return show(this.#find(table, one, at) / other_);
+  }
+
+  #find(id: string, one: string, at: string | number): number {
+    const table = this.tables.find((table) => table.id === id);
+    const figure = table && figureOf(table, one, at);
+    if (figure === undefined) {
+      throw new Error(`no figure: ${id}, ${one}, ${at}`);
+    }
+    return figure;
+  }
+}
+
+function pictureOf({ id, title }: Table): string {
+  return `<picture>
+  <source media="(prefers-color-scheme: dark)" srcset="workloads/${id}-dark.svg">
+  <img alt="${title}" src="workloads/${id}-light.svg">
+</picture>`;
+}
+
+function sectionOf(results: Results): string {
+  const { name, title, date, command, machine, versions, tables } = results;
+  const named = Object.entries(versions).map((pair) => pair.join(" "));
+  const text = TEXTS[name]?.(new Figures(tables)) ?? "";
+  const shown = tables.map((table) => {
+    const details = detailsOf(table);
+    return [pictureOf(table), tableOf(table), ...details ? [details] : []]
+      .join("\n\n");
+  });
+  return `## ${title}
+
+${text}
+
+${shown.join("\n\n")}
+
+- Machine: ${machine}
+- Versions: ${named.join(", ")}
+- Date: ${date}
+- Command: \`${command}\`
+- Figures: [${name}.json](workloads/${name}.json)
+`;
+}
+
+/** The page, from the figures in a folder. */
+export function pageFrom(folder: URL): string {
+  const sections = WORKLOADS.flatMap(({ name }) => {
+    const file = new URL(`${name}.json`, folder);
+    if (!fs.existsSync(file)) return [];
+    return [sectionOf(JSON.parse(fs.readFileSync(file, "utf8")))];
+  });
+  const input = [INTRODUCTION, ...sections].join("\n");
+  const words = ["fmt", "--ext", "md", "-"];
+  return execFileSync(process.execPath, words, { input, encoding: "utf8" });
+}
+
+/** Writes the page beside the folder of figures. */
+export function write(folder: URL): void {
+  fs.writeFileSync(new URL("../workloads.md", folder), pageFrom(folder));
+}

@@ -1,0 +1,70 @@
+/**
+ * What a workload is, and what it finds out.
+ *
+ * @module
+ */
+
+/** One measurement: what was measured, and the figures. */
+export type Finding = Readonly<Record<string, string | number>>;
+
+/** Findings that belong together, as a table and a chart show them. */
+export interface Table {
+  /** As in `hash_pool_node`: the chart's file is named by it. */
+  readonly id: string;
+  readonly title: string;
+  /** The keys of what was compared, of what it was varied by, of the figure. */
+  readonly of: string;
+  readonly by: string;
+  readonly figure: string;
+  /** The figure's unit. */
+  readonly unit: string;
+  /** How it is drawn: lines along `by`, or bars for these values of it. */
+  readonly chart: "lines" | readonly (string | number)[];
+  /** Whether the chart needs a logarithmic axis. */
+  readonly logarithmic?: boolean;
+  /** More figures of the findings whose `by` is `at`, by their headings. */
+  readonly details?: {
+    readonly at: string | number;
+    readonly columns: Readonly<Record<string, string>>;
+  };
+  readonly findings: readonly Finding[];
+}
+
+/** What a workload takes from the one who runs it. */
+export interface Scale {
+  /** Everything as small as it can be, to see that it works. */
+  readonly tiny: boolean;
+}
+
+/** A workload. */
+export interface Workload {
+  readonly name: string;
+  readonly title: string;
+  measure(scale: Scale): Promise<Table[]>;
+}
+
+/** What a run writes into `docs/workloads`. */
+export interface Results {
+  readonly name: string;
+  readonly title: string;
+  readonly date: string;
+  readonly command: string;
+  readonly machine: string;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly tables: readonly Table[];
+}
+
+/** The findings' figure where `of` and `by` are these, if it was measured. */
+export function figureOf(
+  { findings, of, by, figure }: Table,
+  one: string | number,
+  at: string | number,
+): number | undefined {
+  const finding = findings.find((it) => it[of] === one && it[by] === at);
+  return finding && Number(finding[figure]);
+}
+
+/** The values of a key, in the order they come. */
+export function valuesOf({ findings }: Table, key: string) {
+  return [...new Set(findings.map((finding) => finding[key]!))];
+}

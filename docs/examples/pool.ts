@@ -1,0 +1,94 @@
+/**
+ * A pool of workers: one agent submits bytes, and awaits bytes. A worker is
+ * whatever calls `serve` of `pool_worker.ts`, or `pool_serve` of `pool.h`.
+ *
+ * @module
+ */
+
+import { ClosedError } from "@weft/sync";
+import { CANCELLED, open, type Place } from "./pool_worker.ts";
+
+/** The submitter's side. */
+export class Pool {
+  readonly #at;
+  readonly #running = new Map<
+    number,
+    (bytes: Uint8Array, ok: boolean) => void
+  >();
+  readonly #waiting = new Set<() => void>();
+  /** Kept: a new iterator would step over all that were deleted. */
+  #turns = this.#waiting.values();
+  #collecting: Promise<void> | undefined;
+
+  /** Makes a pool at a place that nobody uses yet. */
+  constructor(readonly place: Place) {
+    this.#at = open(place, "init");
+  }
+
+  /** Whether a task would have to wait for room: await others first. */
+  get full(): boolean {
+    return this.#running.size === this.place.count;
+  }
+
+  /** Has a task done; its bytes are copied as soon as there is room. */
+  submit(request: Uint8Array, signal?: AbortSignal): Promise<Uint8Array> {
+    const { jobs, slots, lengths, write } = this.#at;
+    return new Promise((resolve, reject) => {
+      if (request.length > this.place.bytes) {
+        throw new RangeError(`Too many bytes for a slot: ${request.length}`);
+      }
+      if (jobs.closed) throw new ClosedError();
+      signal?.throwIfAborted();
+      let slot = -1;
+      const start = () => {
+        slot = slots.allocate();
+        this.#running.set(slot, settle);
+        write(slot, request);
+        jobs.pushInt(slot); // has room for all slots
+      };
+      const settle = (bytes: Uint8Array, ok: boolean) => {
+        signal?.removeEventListener("abort", abort);
+        if (ok) resolve(bytes);
+        else reject(new Error(new TextDecoder().decode(bytes)));
+      };
+      const abort = () => {
+        const waited = this.#waiting.delete(start);
+        if (!waited) Atomics.store(lengths, slot / 4, CANCELLED);
+        reject(signal!.reason);
+      };
+      signal?.addEventListener("abort", abort);
+      if (this.full) this.#waiting.add(start);
+      else start();
+      this.#collecting ??= this.#collect();
+    });
+  }
+
+  /** Waits for all that was submitted; then every `serve` returns. */
+  async close(): Promise<void> {
+    while (this.#collecting) await this.#collecting;
+    this.#at.jobs.close();
+  }
+
+  /** Settles what is done until nothing is running: one wake-up for many. */
+  async #collect() {
+    const { done, slots, lengths, view } = this.#at;
+    while (this.#running.size > 0) {
+      let n = await done.popIntAsync();
+      for (; n !== undefined; n = done.tryPopInt()) {
+        const slot = n < 0 ? ~n : n; // whose task failed, if it is negative
+        this.#running.get(slot)!(view(slot, lengths[slot / 4]).slice(), n >= 0);
+        this.#running.delete(slot);
+        slots.free(slot);
+        this.#startNext();
+      }
+    }
+    this.#collecting = undefined;
+  }
+
+  #startNext() {
+    const { value: start } = this.#turns.next();
+    if (start === undefined) return void (this.#turns = this.#waiting.values());
+    this.#waiting.delete(start);
+    start();
+  }
+}
