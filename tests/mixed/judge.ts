@@ -1,0 +1,61 @@
+/**
+ * What becomes of a mutant of `weft.h`.
+ *
+ * @module
+ */
+import { race } from "../../race/mod.ts";
+import type { Options, Wasm } from "../../race/mod.ts";
+import { all } from "../scenarios/all.ts";
+import type { Scenario } from "../scenarios/_scenario.ts";
+import { weft } from "../weft.ts";
+import { type Cast, CASTS, mixed } from "./cast.ts";
+import { compileMutant } from "./module.ts";
+import { type Mutant, MUTANTS, mutated } from "./mutants.ts";
+
+/** The mixes in which it must be found; of two languages, in either order. */
+export const MIXES: Readonly<Record<string, readonly Cast[]>> = {
+  "C+C": [CASTS["C+C"]!],
+  "JS+C": [CASTS["JS+C"]!, CASTS["C+JS"]!],
+};
+
+/** Ever more states: most mutants need few. */
+const BUDGETS: readonly Options[] = [
+  { states: 300, runs: 0 },
+  { states: 3_000, runs: 0 },
+  { states: 30_000, runs: 0 },
+  { time: 8_000 },
+];
+
+/** Compiles a mutant. */
+export function compiled(mutant: Mutant): Promise<Wasm> {
+  const number = MUTANTS.indexOf(mutant);
+  const name = `mutant_${mutant.stem}_${number}`;
+  return compileMutant(name, mutated(mutant), mutant.stem);
+}
+
+/** The scenario that finds it in a mix, and how; nothing if it survives. */
+export function judge(
+  wasm: Wasm,
+  { stem }: Mutant,
+  mix: string,
+): string | undefined {
+  const left = new Set<Scenario>();
+  const scenarios = MIXES[mix]!.flatMap((cast) =>
+    all[stem]!(mixed(weft, wasm, cast))
+  );
+  for (const scenario of scenarios) {
+    if (!scenario.deep) left.add(scenario);
+  }
+  for (const budget of BUDGETS) {
+    for (const scenario of left) {
+      const { name, spec, agents, options } = scenario;
+      const result = race.check(spec, ...agents, { ...options, ...budget });
+      if (result instanceof Promise) throw new Error("it awaits");
+      if (result.complete) left.delete(scenario);
+      if (result.failure !== undefined) {
+        return `${result.failure.kind}: ${name}`;
+      }
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,21 @@
+// limit: 600 s
+// Mutants of weft.h: each is found by agents of C alone, and beside JavaScript.
+import { suite } from "./harness.ts";
+import { compiled, judge, MIXES } from "./mixed/judge.ts";
+import { diffOf, MUTANTS } from "./mixed/mutants.ts";
+
+const test = suite("mutants of weft.h", 60_000);
+
+for (const mutant of MUTANTS) {
+  test(`${mutant.section}: ${mutant.what}`, async () => {
+    const wasm = await compiled(mutant);
+    for (const mix of Object.keys(MIXES)) {
+      if (judge(wasm, mutant, mix) !== undefined) continue;
+      throw new Error(`It survives in ${mix}:\n${diffOf(mutant)}`);
+    }
+  });
+}
+
+test("there are as many as were asked for", () => {
+  if (MUTANTS.length < 60) throw new Error(`${MUTANTS.length}`);
+});
