@@ -4,8 +4,9 @@
  * @module
  */
 
+import { allocators } from "./allocators/workload.ts";
 import { dispatch, hashPool } from "./hash_pool/workload.ts";
 import type { Workload } from "./workload.ts";
 
 /** See the list. */
-export const WORKLOADS: readonly Workload[] = [hashPool, dispatch];
+export const WORKLOADS: readonly Workload[] = [hashPool, dispatch, allocators];

@@ -5,7 +5,13 @@
  * @module
  */
 
-import { Event, MpmcQueue, Semaphore, WorkCounter } from "../../../mod.ts";
+import {
+  CallRing,
+  Event,
+  MpmcQueue,
+  Semaphore,
+  WorkCounter,
+} from "../../../mod.ts";
 import type { WorkConfig } from "../../../mod.ts";
 import { Pool } from "../../../docs/examples/pool.ts";
 import { arena } from "../../../docs/examples/pool_worker.ts";
@@ -250,6 +256,27 @@ function slotsFor({ kind, count }: Tasks): number {
   return Math.min(kind === "hash" ? 16 : 256, count);
 }
 
+/** Calls, `depth` of them under way for each worker. */
+const calls = (depth: number): Way => async (setting) => {
+  const { tasks, messages, results, workers } = setting;
+  const slots = workers * depth;
+  const config = { slots, request: tasks.size, reply: RESULT };
+  const ring = CallRing.create(config);
+  await start(setting, () => ({ role: "calls", ring: ring.handle }));
+  let next = 0;
+  const caller = async () => {
+    for (let task; (task = next++) < tasks.count;) {
+      const reply = await ring.callAsync(messages[task]!);
+      results.set(reply!, task * RESULT);
+    }
+  };
+  const run = () => {
+    next = 0;
+    return Promise.all(Array.from({ length: slots }, caller));
+  };
+  return { run, stop: () => ring.close() };
+};
+
 /** The pool of the examples: a promise for each task. */
 const pooled: Way = async (setting) => {
   const { tasks, messages, results } = setting;
@@ -274,6 +301,10 @@ export const WAYS: Readonly<Record<string, Way>> = {
   "slots, 2 in flight": slots(2),
   "slots, 4 in flight": slots(4),
   "slots, 8 in flight": slots(8),
+  "CallRing, 1 in flight": calls(1),
+  "CallRing, 2 in flight": calls(2),
+  "CallRing, 4 in flight": calls(4),
+  "CallRing, 8 in flight": calls(8),
   "WorkCounter, single": counted({}),
   "WorkCounter, chunk 16": counted({ chunk: 16 }),
   "WorkCounter, guided": counted({ schedule: "guided" }),

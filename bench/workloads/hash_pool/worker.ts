@@ -5,6 +5,7 @@
  */
 
 import {
+  CallRing,
   ClosedError,
   Event,
   type Handle,
@@ -40,6 +41,7 @@ type Role =
     begin: Handle;
   }
   | Queued
+  | { role: "calls"; ring: Handle }
   | { role: "pooled"; place: Place };
 
 interface Slots {
@@ -130,6 +132,9 @@ function run(order: Order): void {
         throw error;
       }
     }
+    case "calls":
+      CallRing.from(order.ring).serve(work);
+      return;
     case "pooled":
       return serve(order.place, work);
   }

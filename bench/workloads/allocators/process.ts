@@ -1,0 +1,112 @@
+/**
+ * Runs threads of `allocators.c`, and of JavaScript, and prints how long they
+ * took.
+ *
+ * @module
+ */
+
+import { performance } from "node:perf_hooks";
+import process from "node:process";
+import { Latch, SlabPool } from "../../../mod.ts";
+import { hire } from "../crew.ts";
+import { orderOf } from "../processes.ts";
+import type { Role } from "./freer.ts";
+
+/** What threads do, in the order of `allocators.c`. */
+export const WORK = [
+  "sums",
+  "malloc",
+  "slab",
+  "exchange malloc",
+  "exchange slab",
+] as const;
+
+/** What it is told to do. */
+export interface Job {
+  /** The compiled module. */
+  readonly module: string;
+  readonly what: typeof WORK[number];
+  /** Threads, one number after the other; of exchanges half of them free. */
+  readonly threads: readonly number[];
+  readonly total: number;
+  readonly rounds: number;
+  /** Which half of an exchange is done by JavaScript. */
+  readonly script?: "takes" | "frees";
+}
+
+/** What it prints. */
+export interface Printed {
+  threads: number;
+  ms: number;
+}
+
+/** The module's functions. */
+interface Module {
+  readonly wasmMemory: WebAssembly.Memory;
+  _prepare(threads: number, blocks: number): number;
+  _begin(what: number, threads: number, total: number, frees: boolean): void;
+}
+
+const job = orderOf<Job>();
+const { default: load } = await import(job.module);
+const module: Module = await load();
+const memory = module.wasmMemory;
+const FREER = new URL("./freer.ts", import.meta.url);
+
+async function run(threads: number): Promise<number> {
+  const { what, total, script } = job;
+  const exchanges = what.startsWith("exchange");
+  const blocks = !what.endsWith("slab") ? 0 : exchanges ? 4096 : threads * 1100;
+  const at = (module._prepare(threads, blocks) >>> 0) / 4;
+  const [done, queue, pool] = new Int32Array(memory.buffer, at * 4, 3);
+  const latch = new Latch(memory, done! >>> 0);
+  const half = threads / 2;
+  const kind = WORK.indexOf(what);
+  if (script) {
+    const role = { memory, queue: queue!, pool: pool!, done: done! };
+    const count = total / half;
+    await Promise.all(
+      Array.from({ length: half }, () => scribe({ ...role, script, count })),
+    );
+  }
+  const begin = performance.now();
+  if (!exchanges) module._begin(kind, threads, total, false);
+  else {
+    if (script !== "frees") module._begin(kind, half, total, true);
+    if (script !== "takes") module._begin(kind, half, total, false);
+    for (const start of waiting.splice(0)) start();
+  }
+  await latch.waitAsync();
+  const ms = performance.now() - begin;
+  const [wrong, missing] = new Int32Array(memory.buffer, at * 4 + 12, 2);
+  if (wrong || missing) throw new Error(`${wrong} wrong, ${missing} missing`);
+  if (blocks > 0) {
+    const { available } = new SlabPool(memory, pool! >>> 0);
+    if (available !== blocks) throw new Error(`${available} of ${blocks} free`);
+  }
+  return ms;
+}
+
+/** Starts those threads of JavaScript that are ready. */
+const waiting: (() => void)[] = [];
+
+/** Gets a thread of JavaScript ready. */
+function scribe(role: Role): Promise<void> {
+  return new Promise((ready) => {
+    const hand = hire(FREER, (message: "ready" | "over") => {
+      if (message === "over") return hand.stop();
+      waiting.push(() => hand.post("go"));
+      ready();
+    });
+    hand.post(role);
+  });
+}
+
+for (const threads of job.threads) {
+  // The first one is for the compilers.
+  for (let round = 0; round <= job.rounds; round++) {
+    const ms = await run(threads);
+    if (round > 0) console.log(JSON.stringify({ threads, ms }));
+  }
+}
+process.exit(0);

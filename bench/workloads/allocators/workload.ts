@@ -1,0 +1,147 @@
+/**
+ * Threads of C that compute, and that allocate.
+ *
+ * @module
+ */
+
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { emcc, PTHREADS } from "../../../wasm/emcc.ts";
+import { median } from "../../contest.ts";
+import { ask, type Host } from "../processes.ts";
+import type { Finding, Scale, Table, Workload } from "../workload.ts";
+import type { Job, Printed } from "./process.ts";
+
+const PROGRAM = new URL("./process.ts", import.meta.url);
+
+const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** The allocators of Emscripten. */
+const MALLOCS = ["dlmalloc", "emmalloc", "mimalloc"] as const;
+
+/** Compiles for an allocator; answers where the module is. */
+async function build(malloc: typeof MALLOCS[number]): Promise<string> {
+  const out = fileOf(`../../../.weft/workloads/${malloc}.mjs`);
+  await emcc({
+    sources: [fileOf("./allocators.c")],
+    args: [
+      ...PTHREADS,
+      "-O3",
+      `-sMALLOC=${malloc}`,
+      "-sINITIAL_MEMORY=256MB",
+      "-sPTHREAD_POOL_SIZE=8",
+    ],
+    out,
+  });
+  return pathToFileURL(out).href;
+}
+
+/** What is compared: an allocator, and what threads do with it. */
+type Way = Pick<Job, "what" | "script"> & { malloc: typeof MALLOCS[number] };
+
+const CHURN: Readonly<Record<string, Way>> = {
+  dlmalloc: { malloc: "dlmalloc", what: "malloc" },
+  emmalloc: { malloc: "emmalloc", what: "malloc" },
+  mimalloc: { malloc: "mimalloc", what: "malloc" },
+  SlabPool: { malloc: "dlmalloc", what: "slab" },
+};
+
+const EXCHANGE: Readonly<Record<string, Way>> = {
+  dlmalloc: { malloc: "dlmalloc", what: "exchange malloc" },
+  emmalloc: { malloc: "emmalloc", what: "exchange malloc" },
+  mimalloc: { malloc: "mimalloc", what: "exchange malloc" },
+  SlabPool: { malloc: "dlmalloc", what: "exchange slab" },
+  "SlabPool, JS frees": {
+    malloc: "dlmalloc",
+    what: "exchange slab",
+    script: "frees",
+  },
+  "SlabPool, JS takes": {
+    malloc: "dlmalloc",
+    what: "exchange slab",
+    script: "takes",
+  },
+};
+
+const SUMS: Readonly<Record<string, Way>> = {
+  "all threads": { malloc: "dlmalloc", what: "sums" },
+};
+
+interface Plan {
+  readonly id: string;
+  readonly title: string;
+  readonly ways: Readonly<Record<string, Way>>;
+  readonly threads: readonly number[];
+  readonly total: number;
+}
+
+function plansOf({ tiny }: Scale): Plan[] {
+  const some = tiny ? [1, 2] : [1, 2, 3, 4, 8];
+  const even = tiny ? [2] : [2, 4, 8];
+  return [
+    {
+      id: "sums",
+      title: "Sums of 100 M steps",
+      ways: SUMS,
+      threads: some,
+      total: tiny ? 1e4 : 1e8,
+    },
+    {
+      id: "churn",
+      title: "2 M blocks freed and allocated by the same thread",
+      ways: CHURN,
+      threads: some,
+      total: tiny ? 1e4 : 2e6,
+    },
+    {
+      id: "exchange",
+      title: "400,000 blocks freed by another thread",
+      ways: EXCHANGE,
+      threads: even,
+      total: tiny ? 8000 : 4e5,
+    },
+  ];
+}
+
+async function measure(
+  { ways, threads, total, ...names }: Plan,
+  host: Host,
+  rounds: number,
+): Promise<Table> {
+  const findings: Finding[] = [];
+  for (const [way, { malloc, ...what }] of Object.entries(ways)) {
+    const module = await build(malloc);
+    const job: Job = { ...what, module, threads, total, rounds };
+    const printed = await ask<Printed>(host, PROGRAM, job, 120);
+    for (const count of threads) {
+      const own = printed.filter(({ threads }) => threads === count);
+      const ms = Math.round(median(own.map(({ ms }) => ms)) * 100) / 100;
+      findings.push({ way, threads: count, ms });
+    }
+  }
+  return {
+    id: `${names.id}_${host.toLowerCase()}`,
+    title: `${names.title}, ${host}`,
+    of: "way",
+    by: "threads",
+    figure: "ms",
+    unit: "ms",
+    chart: "lines",
+    logarithmic: names.id !== "sums",
+    findings,
+  };
+}
+
+/** Threads that compute, and allocate. */
+export const allocators: Workload = {
+  name: "allocators",
+  title: "Allocators",
+  async measure(scale) {
+    const tables: Table[] = [];
+    for (const host of ["Node", "Deno"] as const) {
+      for (const plan of plansOf(scale)) {
+        tables.push(await measure(plan, host, scale.tiny ? 1 : 3));
+      }
+    }
+    return tables;
+  },
+};
