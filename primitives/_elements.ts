@@ -27,7 +27,8 @@ export class Copier {
   #array: Elements | undefined;
   #byteLength = 0;
   #asWords: Int32Array | undefined;
-  #asBytes: Uint8Array | undefined;
+  /** The bytes of the last array, if it has no words. */
+  protected asBytes: Uint8Array | undefined;
 
   /** Copies from and into `words`. */
   constructor(words: Int32Array<SharedArrayBuffer>) {
@@ -39,10 +40,10 @@ export class Copier {
   /** Copies words `from ..` of `array` to `count` words at index `at`. */
   put(array: Elements, from: number, at: number, count: number): void {
     const words = this.#words;
-    const source = this.#view(array);
+    const source = this.viewOf(array);
     if (source === undefined) {
       this.#bytes.set(
-        this.#asBytes!.subarray(from * 4, (from + count) * 4),
+        this.asBytes!.subarray(from * 4, (from + count) * 4),
         at * 4,
       );
     } else if (count < LONG) {
@@ -53,9 +54,9 @@ export class Copier {
   /** Copies `count` words at index `at` to words `to ..` of `array`. */
   get(array: Elements, to: number, at: number, count: number): void {
     const words = this.#words;
-    const target = this.#view(array);
+    const target = this.viewOf(array);
     if (target === undefined) {
-      this.#asBytes!.set(
+      this.asBytes!.set(
         this.#bytes.subarray(at * 4, (at + count) * 4),
         to * 4,
       );
@@ -65,23 +66,38 @@ export class Copier {
   }
 
   /** The words of `array`; undefined if they lie across word borders. */
-  #view(array: Elements): Int32Array | undefined {
+  protected viewOf(array: Elements): Int32Array | undefined {
     const { byteLength } = array;
     // An array over a resizable buffer may have grown since.
     if (array === this.#array && byteLength === this.#byteLength) {
       return this.#asWords;
     }
     const { buffer, byteOffset } = array;
-    this.#asBytes = undefined;
+    this.asBytes = undefined;
     if (array instanceof Int32Array) this.#asWords = array;
     else if (byteOffset % 4 === 0) {
       this.#asWords = new Int32Array(buffer, byteOffset, byteLength >> 2);
     } else {
       this.#asWords = undefined;
-      this.#asBytes = new Uint8Array(buffer, byteOffset, byteLength);
+      this.asBytes = new Uint8Array(buffer, byteOffset, byteLength);
     }
     this.#array = array;
     this.#byteLength = byteLength;
     return this.#asWords;
   }
+}
+
+/** What copiers are at present. */
+let kind = Copier;
+
+/** A copier from and into `words`. */
+export function copierFor(words: Int32Array<SharedArrayBuffer>): Copier {
+  return new kind(words);
+}
+
+/** Makes copiers of `other` kind from now on; answers what they were. */
+export function copyBy(other: typeof Copier): typeof Copier {
+  const before = kind;
+  kind = other;
+  return before;
 }

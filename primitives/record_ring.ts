@@ -5,7 +5,7 @@
  */
 
 import { RECORD_RING } from "./_layout.ts";
-import { Copier, type Elements } from "./_elements.ts";
+import { type Copier, copierFor, type Elements } from "./_elements.ts";
 import { type Awaited, awaitOn, blockOn, wake } from "./_event_count.ts";
 import { ClosedError } from "./_queue.ts";
 import {
@@ -162,7 +162,7 @@ export class RecordRing extends Region<"record_ring"> {
     );
     super("record_ring", words, SHOWN);
     this.#words = words;
-    this.#copier = new Copier(words);
+    this.#copier = copierFor(words);
     this.#id = agentId();
     this.capacity = words[CAPACITY]!;
     this.maxLength = this.capacity / 2 - HEADER;

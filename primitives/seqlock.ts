@@ -5,7 +5,7 @@
  */
 
 import { SEQLOCK } from "./_layout.ts";
-import { Copier, type Elements } from "./_elements.ts";
+import { type Copier, copierFor, type Elements } from "./_elements.ts";
 import {
   allocate,
   attach,
@@ -132,7 +132,7 @@ export class Snapshot extends Region<"seqlock"> {
     const words = attach("seqlock", SEQLOCK, memory, byteOffset, bytesFor);
     super("seqlock", words, SHOWN);
     this.#words = words;
-    this.#copier = new Copier(words);
+    this.#copier = copierFor(words);
     this.size = words[SIZE]!;
     this.single = words[SINGLE] === 1;
     this.#count = this.size / 4;

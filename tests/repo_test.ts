@@ -20,6 +20,7 @@ const TOP_LEVEL = [
   "mod.ts",
   "primitives",
   "race",
+  "realtime.ts",
   "tests",
   "wasm",
 ];
