@@ -16,6 +16,12 @@ function grid(head: readonly string[], rows: readonly string[][]): string {
   return [row(head), row(rule), ...rows.map(row)].join("\n");
 }
 
+/** As in `1 thread`, `2 threads`, `main thread`. */
+function named(by: string, at: string | number): string {
+  if (typeof at === "string") return at;
+  return at === 1 ? `1 ${by.replace(/s$/, "")}` : `${at} ${by}`;
+}
+
 /** The figures of a table: a line for each `of`, a column for each `by`. */
 export function tableOf(table: Table): string {
   const columns = valuesOf(table, table.by);
@@ -27,7 +33,7 @@ export function tableOf(table: Table): string {
     }),
   ]);
   const head = `${table.title}: ${table.unit}`;
-  return grid([head, ...columns.map((at) => `${at} ${table.by}`)], rows);
+  return grid([head, ...columns.map((at) => named(table.by, at))], rows);
 }
 
 /** The other figures of one column, if there are any. */
@@ -44,6 +50,6 @@ export function detailsOf(table: Table): string | undefined {
         return value === undefined ? "" : show(Number(value));
       }),
     ]);
-  const head = `${table.title}, ${details.at} ${by}`;
+  const head = `${table.title}, ${named(by, details.at)}`;
   return grid([head, ...keys.map((key) => details.columns[key]!)], rows);
 }

@@ -62,7 +62,8 @@ static void stamp(void *block, int32_t words, int32_t value) {
 
 static void check(const void *block, int32_t words) {
   const int32_t *at = (const int32_t *)block;
-  if (at[words - 1] != ~at[0]) __atomic_fetch_add(&run.wrong, 1, __ATOMIC_SEQ_CST);
+  if (at[words - 1] != ~at[0])
+    __atomic_fetch_add(&run.wrong, 1, __ATOMIC_SEQ_CST);
 }
 
 static void churn(const share *own, weft_slab_cache *cache) {
