@@ -65,8 +65,9 @@ export const SHOWN: Shown = { row: COUNTER };
  * Invariant: bits 28 to 31 of `low` are the low bits of the true `high`, which
  * is less than 8 from the word: so `sum` knows it however late a carry is.
  * Every `add` looks whether one is, and does it for whoever was terminated.
- * Progress: `add` and `sum` are wait-free. An agent terminated in `add` has
- * added, or has not; of more than 2^28 at a time perhaps a part.
+ * Progress: `add` is wait-free, `sum` lock-free: it goes round only as others
+ * added another 2^28. An agent terminated in `add` has added, or has not; of
+ * more than 2^28 at a time perhaps a part.
  * Range: `sum` is exact up to 2^53 in either direction, and each stripe counts
  * on to 2^59, where it wraps.
  * `sum` is not a snapshot: it reads one stripe after the other. If all add
@@ -153,9 +154,16 @@ export class StripedCounter extends Region<"counter"> {
     const words = this.#words;
     let sum = 0;
     for (let at = COUNTER.length; at < words.length; at += STRIDE) {
-      const high = Atomics.load(words, at + HIGH); // first: low runs ahead
-      const low = Atomics.load(words, at + LOW);
-      sum += (high + lag(high, low)) * SECTOR + (low & SECTOR - 1);
+      let high = Atomics.load(words, at + HIGH);
+      for (;;) {
+        const low = Atomics.load(words, at + LOW);
+        const seen = Atomics.load(words, at + HIGH);
+        if (seen === high) {
+          sum += (high + lag(high, low)) * SECTOR + (low & SECTOR - 1);
+          break;
+        }
+        high = seen; // by now, low may be far ahead of what it was
+      }
     }
     return sum;
   }

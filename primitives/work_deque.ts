@@ -213,9 +213,12 @@ export class WorkDeque extends Region<"work_deque"> {
   adopt(): void {
     const words = this.#words;
     const top = this.#top = Atomics.load(words, TOP);
-    // Stopped in the pop of an empty deque, or of the last item.
-    const bottom = Atomics.load(words, BOTTOM);
-    if ((bottom - top | 0) < 0) Atomics.store(words, BOTTOM, top);
+    const left = Atomics.load(words, BOTTOM) - top | 0;
+    if (left > 0) return;
+    // Stopped in the pop of an empty deque, or of the last item. A thief may
+    // have read that: its exchange must not take what we push in its place.
+    if (left === 0) Atomics.compareExchange(words, TOP, top, top + 1 | 0);
+    Atomics.store(words, BOTTOM, left === 0 ? top + 1 | 0 : top);
   }
 }
 

@@ -5358,9 +5358,16 @@ static inline int weft_work_deque_steal(weft_work_deque *d, int32_t *item) {
    deque over. An item that it was popping is lost. */
 static inline void weft_work_deque_adopt(weft_work_deque *d) {
   int32_t top = weft__load(&d->top);
-  /* Stopped in the pop of an empty deque, or of the last item. */
-  if (weft__minus(weft__load(&d->bottom), top) < 0)
-    weft__store(&d->bottom, top);
+  int32_t left = weft__minus(weft__load(&d->bottom), top);
+  if (left > 0) return;
+  /* Stopped in the pop of an empty deque, or of the last item. A thief may
+     have read that: its exchange must not take what we push in its place. */
+  if (left == 0) {
+    int32_t next = weft__plus(top, 1);
+    weft__compare_exchange(&d->top, top, next);
+    top = next;
+  }
+  weft__store(&d->bottom, top);
 }
 
 /* ---- slab_pool (primitives/slab_pool.ts) ------------------------------------ */
@@ -5720,8 +5727,14 @@ static inline int64_t weft_counter_sum(const weft_counter *c) {
   const weft_counter_stripe *s = (const weft_counter_stripe *)(c + 1);
   int64_t sum = 0;
   for (int32_t i = 0; i < c->stripes; i++) {
-    int32_t high = weft__load(&s[i].high); /* first: low runs ahead */
-    int32_t low = weft__load(&s[i].low);
+    int32_t high = weft__load(&s[i].high);
+    int32_t low;
+    for (;;) {
+      low = weft__load(&s[i].low);
+      int32_t seen = weft__load(&s[i].high);
+      if (seen == high) break;
+      high = seen; /* by now, low may be far ahead of what it was */
+    }
     int64_t sectors = (int64_t)high + weft__counter_lag(high, low);
     sum += sectors * WEFT_COUNTER_SECTOR + (low & (WEFT_COUNTER_SECTOR - 1));
   }

@@ -52,6 +52,72 @@ function deque(weft: Weft, capacity: number, filled = 0, start = 0) {
   });
 }
 
+/** Items that the new owner pushes. */
+const FIRST = 8, SECOND = 9;
+
+/**
+ * An owner that may be terminated, and one that adopts its deque then, and
+ * empties it. Behind the deque is noted how often each item was taken.
+ */
+function adopted(weft: Weft, filled: number) {
+  const { WorkDeque } = weft.mod;
+  const taken = WorkDeque.byteLength({ capacity: 4 });
+  const recovered = taken + 4 * (SECOND + 1);
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(recovered + 4);
+      const own = WorkDeque.init(memory, 0, { capacity: 4 });
+      for (let item = 0; item < filled; item++) own.push(item);
+      return memory;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return {
+        deque: new WorkDeque(memory),
+        taken: new Int32Array(memory, taken),
+      };
+    },
+    words: { ...named(LAYOUT.work_deque), taken, recovered },
+    hints: HINTS,
+    stateless: false,
+    ops: {
+      pop: {
+        agents: [0],
+        run: ({ deque, taken }) => {
+          const item = deque.pop();
+          if (item !== undefined) Atomics.add(taken, item, 1);
+        },
+      },
+      steal: {
+        run: ({ deque, taken }) => {
+          const item = deque.steal();
+          if (item !== undefined) Atomics.add(taken, item, 1);
+        },
+      },
+    },
+    recover: ({ deque, taken }, dead) => {
+      if (dead !== 0) return;
+      deque.adopt();
+      deque.push(FIRST);
+      deque.push(SECOND);
+      for (let item; (item = deque.pop()) !== undefined;) {
+        Atomics.add(taken, item, 1);
+      }
+      Atomics.store(taken, SECOND + 1, 1);
+    },
+    invariant: (memory) => {
+      const times = [...new Int32Array(memory, taken, SECOND + 1)];
+      if (times.some((n) => n > 1)) return `taken twice: ${times}`;
+      if (new Int32Array(memory, recovered)[0] === 0) return;
+      const lost = times.slice(0, filled).filter((n) => n === 0).length;
+      if (lost > 1) return `${lost} items are lost`;
+      if (times[FIRST] !== 1 || times[SECOND] !== 1) {
+        return "what the new owner pushed is lost";
+      }
+    },
+  });
+}
+
 const NEAR_WRAP = 0x7fff_ffff;
 
 /** Every interleaving of a deque's operations. */
@@ -75,6 +141,23 @@ export const work_deque = (weft: Weft): Scenario[] => [
     name: "two items, popped and stolen",
     spec: deque(weft, 2, 2, -1),
     agents: [[["pop"], ["pop"], ["push", 1]], [["steal"], ["steal"]]],
+  },
+  {
+    name: "full where a position wraps",
+    spec: deque(weft, 1, 1, NEAR_WRAP),
+    agents: [[["push", 1], ["pop"]], [["steal"]]],
+  },
+  {
+    name: "the owner terminated at any step, adopted",
+    spec: adopted(weft, 2),
+    agents: [[["pop"]], [["steal"], ["steal"]]],
+    options: { kill: true },
+  },
+  {
+    name: "the owner terminated where nothing is left, adopted",
+    spec: adopted(weft, 0),
+    agents: [[["pop"], ["pop"]], [["steal"]]],
+    options: { kill: true },
   },
   {
     name: "a thief terminated at any step",
