@@ -20,15 +20,21 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Options, race, type Result } from "../race/mod.ts";
 import { diffOf, load, type Mutant, unload } from "./mutants/_mutant.ts";
+import { barrier } from "./mutants/barrier.ts";
+import { counter } from "./mutants/counter.ts";
 import { event } from "./mutants/event.ts";
 import { latch } from "./mutants/latch.ts";
 import { lock_free_queue } from "./mutants/lock_free_queue.ts";
 import { _event_count, _queue, mpmc_queue } from "./mutants/mpmc_queue.ts";
 import { mutex } from "./mutants/mutex.ts";
+import { once } from "./mutants/once.ts";
+import { rw_lock } from "./mutants/rw_lock.ts";
 import { semaphore } from "./mutants/semaphore.ts";
+import { seqlock } from "./mutants/seqlock.ts";
 import { spsc_queue } from "./mutants/spsc_queue.ts";
 import { _wait } from "./mutants/wait.ts";
 import { work_counter } from "./mutants/work_counter.ts";
+import { work_deque } from "./mutants/work_deque.ts";
 import type { Scenario, Scenarios } from "./scenarios/_scenario.ts";
 
 /** All of them. */
@@ -44,6 +50,12 @@ export const MUTANTS: readonly Mutant[] = [
   ...latch,
   ...event,
   ...lock_free_queue,
+  ...barrier,
+  ...once,
+  ...rw_lock,
+  ...seqlock,
+  ...work_deque,
+  ...counter,
 ];
 
 /** Whose scenarios notice what is wrong with a source that they share. */

@@ -5,16 +5,28 @@ import { enter, named, type Scenario, type Weft } from "./_scenario.ts";
 const TRIES = LAYOUT.once.length * 4;
 const BYTES = TRIES + 4;
 
+/** The model: what the function counted, and how many calls are over. */
+interface Model {
+  readonly tries: number;
+  readonly calls: number;
+}
+
 /**
  * A once whose function counts its tries, plainly, and fails the first
- * `failures` of them.
+ * `failures` of them. Agents look `rounds` times before they sleep.
  */
-function counting(weft: Weft, failures = 0) {
+function counting(weft: Weft, failures = 0, rounds = 0) {
   const { Once } = weft.mod;
+  // A call that changed nothing would be free to sleep until a timeout.
+  const over = ({ tries, calls }: Model): [Model, unknown] =>
+    tries < failures
+      ? [{ tries: tries + 1, calls: calls + 1 }, "failed"]
+      : [{ tries: failures + 1, calls: calls + 1 }, true];
   return race.spec({
     memory: () => new SharedArrayBuffer(BYTES),
     agent: (memory, id) => {
       enter(weft, id);
+      weft.spin.spinning.rounds = rounds;
       return {
         once: new Once(memory),
         tries: new Int32Array(memory, TRIES, 1),
@@ -22,7 +34,7 @@ function counting(weft: Weft, failures = 0) {
     },
     words: { ...named(LAYOUT.once), tries: TRIES },
     stateless: false, // a view remembers that it saw the end
-    init: 0,
+    init: { tries: 0, calls: 0 } as Model,
     ops: {
       run: {
         run: ({ once, tries }) => {
@@ -34,8 +46,7 @@ function counting(weft: Weft, failures = 0) {
             return "failed";
           }
         },
-        model: (tries: number) =>
-          tries < failures ? [tries + 1, "failed"] : [failures + 1, true],
+        model: over,
       },
       runFor: {
         run: ({ once, tries }) => {
@@ -47,16 +58,13 @@ function counting(weft: Weft, failures = 0) {
             return "failed";
           }
         },
-        model: (tries: number) =>
-          race.either(
-            tries < failures ? [tries + 1, "failed"] : [failures + 1, true],
-            race.timedOut([tries, false]),
-          ),
+        model: (s: Model) =>
+          race.either(over(s), race.timedOut<Model>([s, false])),
       },
       // Plain, so that the end must have published it.
       look: {
         run: ({ once, tries }) => once.done ? tries[0] : 0,
-        model: (tries: number) => [tries, tries > failures ? tries : 0],
+        model: (s: Model) => [s, s.tries > failures ? s.tries : 0],
         lockFree: true,
       },
     },
@@ -94,6 +102,44 @@ function terminated(weft: Weft) {
   });
 }
 
+/** The agent that ran it was terminated before the exploration began. */
+function abandoned(weft: Weft) {
+  const { Once } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(BYTES);
+      new Int32Array(memory)[0] = 9;
+      return memory;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return {
+        once: new Once(memory),
+        tries: new Int32Array(memory, TRIES, 1),
+      };
+    },
+    words: { ...named(LAYOUT.once), tries: TRIES },
+    stateless: false,
+    init: { runner: 9, runs: 0 },
+    ops: {
+      run: {
+        run: ({ once, tries }) => once.run(() => void tries[0]!++),
+        model: (s: { runner: number; runs: number }) =>
+          s.runner === 0 ? [{ ...s, runs: s.runs + 1 }, true] : null,
+      },
+      abandon: {
+        run: ({ once }, id: number) => once.abandon(id),
+        model: (s: { runner: number; runs: number }, id: number) =>
+          s.runner === id ? [{ ...s, runner: 0 }, true] : [s, false],
+      },
+    },
+    final: (memory) => {
+      const tries = new Int32Array(memory)[1];
+      if (tries !== 1) return `it was run ${tries} times`;
+    },
+  });
+}
+
 /** The race scenarios of `Once`. */
 export function once(weft: Weft): Scenario[] {
   return [
@@ -122,6 +168,22 @@ export function once(weft: Weft): Scenario[] {
       spec: counting(weft, 1),
       agents: [[["runFor"]], [["runFor"]], [["run"]]],
       options: { timeouts: true },
+    },
+    {
+      name: "a wait that may time out, and a look at what it waited for",
+      spec: counting(weft),
+      agents: [[["runFor"], ["look"]], [["run"]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "two agents that look before they sleep",
+      spec: counting(weft, 0, 1),
+      agents: [[["run"]], [["run"], ["look"]]],
+    },
+    {
+      name: "one who was terminated is given up",
+      spec: abandoned(weft),
+      agents: [[["abandon", 8], ["abandon", 9]], [["run"]], [["run"]]],
     },
     {
       name: "an agent is terminated",

@@ -6,6 +6,9 @@ const { state } = LAYOUT.seqlock;
 /** The writer's own, or checked by an exchange. */
 const HINTS = [[state * 4, state * 4 + 4]] as const;
 
+/** Versions are counted modulo this, less one. */
+const VERSIONS = 2 ** 27 - 1;
+
 /** A value of two words, which are the same; agent 0 writes. */
 function snapshot(weft: Weft, single: boolean, written: number) {
   const { Snapshot } = weft.mod;
@@ -34,8 +37,11 @@ function snapshot(weft: Weft, single: boolean, written: number) {
       read: {
         run: (snapshot) => {
           const seen = new Int32Array(2);
-          snapshot.read(seen);
-          return seen[0] === seen[1] ? seen[0] : "torn";
+          const version = snapshot.read(seen);
+          if (seen[0] !== seen[1]) return "torn";
+          // The values that are written count from 1.
+          const right = written + seen[0]! & VERSIONS;
+          return version === right ? seen[0] : `version ${version}`;
         },
         model: (value: number) => [value, value],
         lockFree: true,
