@@ -20,6 +20,7 @@ import {
   type StructType,
   WorkCounter,
 } from "../mod.ts";
+import { findCompiler } from "../wasm/emcc.ts";
 
 const test = suite("struct");
 
@@ -85,8 +86,8 @@ test("read() gives back what write() wrote, at any byte", () => {
   }));
 });
 
-test("offsets, size and toC() are what gcc makes of them", () => {
-  const samples = fc.sample(record, { numRuns: 60, seed: 1 });
+test("offsets, size and toC() are what gcc and emcc make of them", async () => {
+  const samples = fc.sample(record, 60);
   const types = samples.map(({ type }) => type as StructType<Fields>);
   const checks = types.flatMap((type, i) => [
     type.toC(`s${i}`),
@@ -96,7 +97,9 @@ test("offsets, size and toC() are what gcc makes of them", () => {
       `_Static_assert(offsetof(s${i}, ${field}) == ${at}, "s${i}.${field}");`
     ),
   ]);
-  compile(`#include <stddef.h>\n#include <stdint.h>\n${checks.join("\n")}\n`);
+  await compile(
+    `#include <stddef.h>\n#include <stdint.h>\n${checks.join("\n")}\n`,
+  );
 });
 
 test("layout() puts its parts apart, and attach() finds them", () => {
@@ -124,7 +127,7 @@ test("layout() puts its parts apart, and attach() finds them", () => {
   assert.throws(() => shared.init(memory, 8), /does not fit/);
 });
 
-test("layout().toC() compiles against weft.h", () => {
+test("layout().toC() compiles against weft.h", async () => {
   const shared = layout({ lock: Mutex, jobs: [MpmcQueue, { capacity: 4 }] });
   const code = `#include "weft.h"\n${shared.toC("app")}
     int use(void *at);
@@ -132,7 +135,7 @@ test("layout().toC() compiles against weft.h", () => {
       return weft_mutex_try_lock(app_lock(at)) +
         weft_mpmc_queue_try_push_int(app_jobs(at), app_BYTES);
     }\n`;
-  compile(code);
+  await compile(code);
 });
 
 test("wrong types, names and values are refused, and nothing is written", () => {
@@ -157,17 +160,23 @@ test("wrong types, names and values are refused, and nothing is written", () => 
   assert.throws(() => Point.read(memory, 1), /does not fit/);
 });
 
-/** Compiles C code for nothing but its errors. */
-function compile(code: string): void {
+/** Compiles C code for nothing but its errors: natively, and for wasm32. */
+async function compile(code: string): Promise<void> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "weft-"));
   const file = path.join(folder, "check.c");
   fs.writeFileSync(file, code);
   const include = fileURLToPath(new URL("../wasm", import.meta.url));
   const words = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-I", include];
-  const gcc = spawnSync("gcc", [...words, "-fsyntax-only", file], {
-    encoding: "utf8",
-  });
+  const emcc = (await findCompiler()).path;
+  const compilers: [string, string[]][] = [["gcc", []], [emcc, ["-pthread"]]];
+  for (const [program, more] of compilers) {
+    const compiler = spawnSync(
+      program,
+      [...words, ...more, "-fsyntax-only", file],
+      { encoding: "utf8" },
+    );
+    if (compiler.error !== undefined) throw compiler.error;
+    assert.is(compiler.status, 0, `${compiler.stderr}\n${code}`);
+  }
   fs.rmSync(folder, { recursive: true });
-  if (gcc.error !== undefined) throw gcc.error;
-  assert.is(gcc.status, 0, gcc.stderr);
 }
