@@ -14,6 +14,7 @@ const PROGRAMS = [
   "slab_pool",
   "synchronizers",
   "inspect",
+  "realtime",
   "work_deque",
 ];
 const WAYS: Record<string, [compiler: string, ...words: string[]]> = {

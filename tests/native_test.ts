@@ -3,7 +3,13 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import * as assert from "uvu/assert";
 import { suite } from "./harness.ts";
-import { ALONE, everyFunction, functionsOf, headerText } from "./header.ts";
+import {
+  ALONE,
+  everyFunction,
+  functionsOf,
+  HEADER,
+  headerText,
+} from "./header.ts";
 import {
   build,
   BUILT,
@@ -226,4 +232,81 @@ test("a word in another place is an error that names it", async () => {
     await complaint("WEFT_LENGTH(mutex, 2)", "WEFT_LENGTH(mutex, 3)"),
     "weft_mutex is not 3 words long as in primitives/_layout.ts",
   );
+});
+
+// ---- WEFT_REALTIME ------------------------------------------------------------------
+
+const REALTIME = [
+  "-DWEFT_REALTIME",
+  "-DWEFT_STDIO",
+  "-I",
+  path.dirname(HEADER),
+];
+
+/** `realtime.ts`'s operations by their twins' names, but for what differs. */
+function twinsOfRealtime(): string[] {
+  const text = fs.readFileSync(
+    new URL("../realtime.ts", import.meta.url),
+    "utf8",
+  );
+  const snake = (name: string) =>
+    name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+  const stems: Record<string, string> = {
+    Snapshot: "seqlock",
+    StripedCounter: "counter",
+  };
+  const kept = text.matchAll(/realtime\(\s*Any(\w+), \[([^\]]*)\]/g);
+  return [...kept].flatMap(([, name, operations]) =>
+    [...operations!.matchAll(/"(\w+)"/g)]
+      .map(([, operation]) => snake(operation!))
+      .filter((twin) => twin !== "peeked_length") // peek answers it, too
+      .map((twin) => twin.replace(/^try_pop_into$/, "try_pop"))
+      .map((twin) => `weft_${stems[name!] ?? snake(name!).slice(1)}_${twin}`)
+  );
+}
+
+test("WEFT_REALTIME leaves what realtime.ts has, and nothing that waits", async () => {
+  const { code, output } = await run("gcc", [
+    "-E",
+    "-P",
+    ...REALTIME,
+    made("realtime.c", '#include "weft.h"\n'),
+  ], 60);
+  assert.is(code, 0, output);
+  const left = functionsOf(output);
+  const twins = twinsOfRealtime();
+  assert.ok(twins.length > 70);
+  assert.equal(twins.filter((name) => !left.includes(name)), []);
+  assert.equal(output.match(/weft__sleep\w*|\btimeout\b|\bdeadline\b/g), null);
+  const stems = twins.map((name) => name.match(/^weft_[a-z]+/)![0]);
+  const common = /^weft_(agent|attach)/;
+  const more = left.filter((name) =>
+    !common.test(name) && !stems.some((stem) => name.startsWith(stem))
+  );
+  assert.equal(more, []);
+});
+
+test("WEFT_REALTIME makes a call that waits an error that names it", async () => {
+  const gone = functionsOf(headerText()).filter((name) =>
+    /^weft_(mutex|rw_lock|condition|barrier|once|channel|call_ring|inspect)_?/
+      .test(name) ||
+    /_(acquire|push|pop|push_int|pop_int|wait|arrive_and_wait)$/.test(name) &&
+      !/_(try_\w+|deque_\w+)$/.test(name)
+  );
+  assert.ok(gone.length > 60);
+  const file = made(
+    "gone.c",
+    `#include "weft.h"\n${
+      gone.map((name, i) => `void *gone${i} = (void *)${name};\n`).join("")
+    }`,
+  );
+  const { code, output } = await run("gcc", [
+    "-fsyntax-only",
+    "-fmax-errors=0",
+    ...REALTIME,
+    file,
+  ], 60);
+  assert.is(code, 1);
+  const told = [...output.matchAll(/error: .(weft_\w+). undeclared/g)];
+  assert.equal(told.map(([, name]) => name), gone);
 });

@@ -62,10 +62,14 @@ for (const [make, args, standards] of TARGETS) {
     const by = make === emcc ? `emcc ${args}` : "clang --target=wasm32";
     later(`${by} -std=${std} says nothing`, async () => {
       const extension = std.startsWith("c++") ? "cpp" : "c";
-      const texts = { every: everyFunction(), alone: ALONE };
+      const texts = {
+        every: everyFunction(),
+        alone: ALONE,
+        realtime: `#define WEFT_REALTIME\n${ALONE}`,
+      };
       for (const [name, text] of Object.entries(texts)) {
         // The header alone differs with the language, not with its year.
-        if (name === "alone" && !std.endsWith("17")) continue;
+        if (name !== "every" && !std.endsWith("17")) continue;
         await make({
           sources: [made(`${name}.${extension}`, text)],
           args: [

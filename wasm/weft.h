@@ -20,6 +20,11 @@
  * WEFT_RANDOM() (uint32_t) or call weft_agent_set_id() in each thread. Where
  * nobody sets up thread-local storage, define WEFT_AGENT() as an lvalue of
  * type weft_agent that is this thread's own.
+ *
+ * Define WEFT_REALTIME before including this in code of an audio worklet, or
+ * what else must never block: only what cannot is left, as in realtime.ts.
+ * Define WEFT_STDIO for weft_inspect, which prints what a primitive's words
+ * say.
  */
 #ifndef WEFT_H
 #define WEFT_H
@@ -302,7 +307,7 @@ enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__TIMED_OUT };
 #define WEFT_SPIN_ROUNDS 20
 #endif
 
-#if defined(WEFT_NOW)
+#if defined(WEFT_NOW) || defined(WEFT_REALTIME)
 #elif defined(__EMSCRIPTEN__)
 #define WEFT_NOW() ((int64_t)(emscripten_get_now() * 1e6))
 #elif defined(__wasm__)
@@ -333,6 +338,7 @@ extern int __ulock_wait(uint32_t op, void *at, uint64_t value, uint32_t us);
 extern int __ulock_wake(uint32_t op, void *at, uint64_t value);
 #endif
 
+#ifndef WEFT_REALTIME /* what may wait */
 /* The instant `timeout` ns from now. */
 static inline int64_t weft__deadline(int64_t timeout) {
   return timeout < 0 ? INT64_MAX : WEFT_NOW() + timeout;
@@ -381,6 +387,7 @@ static inline int weft__sleep(int32_t *word, int32_t value, int64_t deadline,
   int woken = weft__sleep_raw(word, value, left);
   return woken == WEFT__TIMED_OUT && !last ? WEFT__NOT_EQUAL : woken;
 }
+#endif
 
 /*
  * Wakes up to `count` sleepers, and answers how many there were. Under
@@ -425,6 +432,7 @@ static inline void weft__relax(void) {
 /* The most rounds of spinning without a look. */
 #define WEFT__SPIN_LULL 8
 
+#ifndef WEFT_REALTIME /* what may wait */
 /*
  * How many rounds a call may spin. Where the other side has no core to run on,
  * spinning only keeps it waiting; so each call in vain halves the rounds of the
@@ -470,6 +478,9 @@ static inline int32_t weft__spin_lull(const int32_t *own) {
   agent->spun_at = at;
   return agent->lull;
 }
+#endif
+
+#ifndef WEFT_REALTIME /* what may wait */
 
 /* ---- mutex (primitives/mutex.ts) ----------------------------------------- */
 
@@ -1185,6 +1196,8 @@ static inline void weft_condition_notify_all(weft_condition *c) {
   weft__condition_call(c, WEFT__ALL);
 }
 
+#endif
+
 /* ---- semaphore (primitives/semaphore.ts) ---------------------------------- */
 
 #define WEFT_SEMAPHORE_MAX 0x3fffffff
@@ -1285,6 +1298,7 @@ static inline int weft_semaphore_try_acquire(weft_semaphore *s, int32_t n) {
   return weft__semaphore_take(s, n) ? 0 : EBUSY;
 }
 
+#ifndef WEFT_REALTIME /* what may wait */
 /* Takes the permits now, and waits until releases have paid for them. */
 static inline int weft__semaphore_claim(weft_semaphore *s, int32_t n,
                                         int64_t deadline) {
@@ -1360,6 +1374,7 @@ static inline int weft_semaphore_acquire(weft_semaphore *s, int32_t n,
   weft__spin_failed(rounds);
   return weft__semaphore_acquire_slow(s, n, timeout);
 }
+#endif
 
 /* Returns n permits and wakes those whom they serve; EINVAL if there would be
    more than 2^30 - 1. */
@@ -1485,6 +1500,7 @@ static inline int weft_event_try_wait(weft_event *e) {
   return EBUSY;
 }
 
+#ifndef WEFT_REALTIME /* what may wait */
 /* Waits until the event is set, or was set after it was `since`. */
 static inline int weft__event_wait_for_pulse(weft_event *e, int32_t since,
                                              int64_t deadline) {
@@ -1555,6 +1571,7 @@ static inline int weft_event_wait(weft_event *e, int64_t timeout) {
              ? weft__event_wait_for_signal(e, deadline)
              : weft__event_wait_for_pulse(e, since, deadline);
 }
+#endif
 
 /* ---- latch (primitives/latch.ts) ------------------------------------------- */
 
@@ -1629,6 +1646,7 @@ static inline int weft_latch_try_wait(const weft_latch *l) {
   return weft__load(&l->state) == WEFT_LATCH_OPEN ? 0 : EBUSY;
 }
 
+#ifndef WEFT_REALTIME /* what may wait */
 static inline int weft__latch_wait_slow(weft_latch *l, int64_t timeout) {
   int64_t deadline = weft__deadline(timeout);
   int32_t state = weft__load(&l->state);
@@ -1670,6 +1688,9 @@ static inline int weft_latch_arrive_and_wait(weft_latch *l, int64_t timeout) {
   int result = weft_latch_count_down(l, 1);
   return result == 0 ? weft_latch_wait(l, timeout) : result;
 }
+#endif
+
+#ifndef WEFT_REALTIME /* what may wait */
 
 /* ---- barrier (primitives/barrier.ts) ---------------------------------------- */
 
@@ -1939,6 +1960,8 @@ static inline int weft_once_abandon(weft_once *o, int32_t id) {
   }
   return EPERM;
 }
+
+#endif
 
 /* ---- seqlock (primitives/seqlock.ts) ---------------------------------------- */
 
@@ -2367,6 +2390,7 @@ static inline void weft_spsc_queue_consume(weft_spsc_queue *q) {
   weft__spsc_release(q, weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK, 1);
 }
 
+#ifndef WEFT_REALTIME /* what may wait */
 /* Sets the bit at `word`, which is `idle` while there is nothing to do for us,
    that makes the other side's next step wake us, and sleeps. */
 static inline int weft__spsc_sleep(int32_t *word, int32_t idle,
@@ -2443,6 +2467,7 @@ static inline int weft_spsc_queue_pop_int(weft_spsc_queue *q, int32_t *value,
   WEFT__BLOCK(weft_spsc_queue_try_pop_int(q, value),
               weft__spsc_pop_wait(q, deadline), &q->head, timeout);
 }
+#endif
 
 /* Closes the queue for good: pushes fail from now on, pops take what is there
    and then fail, and every sleeper wakes. */
@@ -2811,6 +2836,7 @@ static inline void weft__mpmc_pass_pop(weft_mpmc_queue *q) {
     weft__event_wake(&q->pop_epoch, 1);
 }
 
+#ifndef WEFT_REALTIME /* what may wait */
 /* As try_push, blocking up to `timeout` ns; ETIMEDOUT if no room came free. */
 static inline int weft_mpmc_queue_push(weft_mpmc_queue *q, const void *src,
                                        int64_t timeout) {
@@ -2838,6 +2864,7 @@ static inline int weft_mpmc_queue_pop_int(weft_mpmc_queue *q, int32_t *value,
   WEFT__EVENT_BLOCK(weft_mpmc_queue_try_pop_int(q, value), &q->pop_epoch,
                    weft__mpmc_pass_pop, timeout);
 }
+#endif
 
 /* Closes the queue for good: pushes fail from now on, pops take what is there
    and then fail, and every sleeper wakes. */
@@ -3342,6 +3369,7 @@ static inline void weft__lock_free_pass_pop(weft_lock_free_queue *q) {
     weft__event_wake(&q->pop_epoch, WEFT__ALL);
 }
 
+#ifndef WEFT_REALTIME /* what may wait */
 /* As try_push, blocking up to `timeout` ns; ETIMEDOUT if no room came free. */
 static inline int weft_lock_free_queue_push(weft_lock_free_queue *q,
                                             const void *src,
@@ -3372,6 +3400,7 @@ static inline int weft_lock_free_queue_pop_int(weft_lock_free_queue *q,
   WEFT__EVENT_BLOCK(weft_lock_free_queue_try_pop_int(q, value), &q->pop_epoch,
                     weft__lock_free_pass_pop, timeout);
 }
+#endif
 
 /* Closes the queue for good: pushes fail from now on, pops take what is there
    and then fail, and every sleeper wakes. */
@@ -3793,6 +3822,7 @@ static inline void weft__record_pass_pop(weft_record_ring *r) {
     weft__event_wake(&r->pop_epoch, result == 0 ? 1 : WEFT__ALL);
 }
 
+#ifndef WEFT_REALTIME /* what may wait */
 /* As try_push, blocking up to `timeout` ns; ETIMEDOUT if no room came free. */
 static inline int weft_record_ring_push(weft_record_ring *q, const void *src,
                                         int32_t length, int64_t timeout) {
@@ -3806,6 +3836,7 @@ static inline int weft_record_ring_pop(weft_record_ring *q, void *dst,
   WEFT__EVENT_BLOCK(weft_record_ring_try_pop(q, dst, length), &q->pop_epoch,
                     weft__record_pass_pop, timeout);
 }
+#endif
 
 /* Closes the ring for good: pushes fail from now on, pops take what is there
    and what is reserved, and then fail, and every sleeper wakes. */
@@ -3855,6 +3886,8 @@ static inline int32_t weft_record_ring_abandon(weft_record_ring *r,
   if (count > 0) weft__event_wake(&r->pop_epoch, WEFT__ALL);
   return count;
 }
+
+#ifndef WEFT_REALTIME /* what may wait */
 
 /* ---- broadcast (primitives/broadcast.ts) ------------------------------------ */
 
@@ -5015,6 +5048,8 @@ static inline int32_t weft_call_ring_abandon(weft_call_ring *r, int32_t id) {
   return count;
 }
 
+#endif
+
 /* ---- work_counter (primitives/work_counter.ts) ------------------------------ */
 
 #define WEFT_WORK_COUNTER_MAX (1 << 30)
@@ -5191,6 +5226,7 @@ static inline int weft_work_counter_done(weft_work_counter *c, int32_t n) {
   return 0;
 }
 
+#ifndef WEFT_REALTIME /* what may wait */
 /* Blocks until all tasks are done (after cancel: all that were handed out), up
    to `timeout` ns; ETIMEDOUT if that time passed. */
 static inline int weft_work_counter_wait(weft_work_counter *c,
@@ -5217,6 +5253,7 @@ static inline int weft_work_counter_wait(weft_work_counter *c,
                                                                 : ETIMEDOUT;
   }
 }
+#endif
 
 /* Hands out no more tasks; wait ends when those handed out are done. */
 static inline void weft_work_counter_cancel(weft_work_counter *c) {
