@@ -1,3 +1,4 @@
+// limit: 300 s
 // What `./realtime` has, what it has not, and that it allocates nothing.
 import * as esbuild from "esbuild";
 import { execFile } from "node:child_process";
