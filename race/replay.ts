@@ -49,6 +49,9 @@ export interface Chooser {
   choose(engine: Engine): number;
 }
 
+/** As many reads of constants in a row are no step. */
+const CONSTANTS = 500;
+
 /** Runs the agents of one scenario. */
 export class Engine implements Host {
   readonly world = new World();
@@ -85,6 +88,11 @@ export class Engine implements Host {
   /** A call is compared with what is on record. */
   verifying = false;
   #promised = false;
+  /** Reads of constants since the last step, and the last one. */
+  #constants = 0;
+  #constant: { target: Target; index: number } | null = null;
+  /** The call under way has come to no operation. */
+  #idle = false;
 
   /** An engine for `count` agents; puts the stand-ins in place. */
   constructor(readonly scenario: Scenario, readonly count: number) {
@@ -124,11 +132,13 @@ export class Engine implements Host {
     return this.world.memory.add(buffer);
   }
 
-  /** Whether a plain read is of what nobody was ever seen to write. */
-  isConstant({ region, base, size }: Target, index: number): boolean {
-    const { memory } = this.world;
-    return !this.scenario.async &&
-      memory.isConstant(region, base + index * size, size);
+  /**
+   * Whether a plain read is of what nobody was ever seen to write: it need be
+   * no step. Many in a row may be a loop that waits for somebody to write.
+   */
+  #isConstant({ region, base, size }: Target, index: number): boolean {
+    if (this.scenario.async || ++this.#constants > CONSTANTS) return false;
+    return this.world.memory.isConstant(region, base + index * size, size);
   }
 
   /** Gives up: the exploration cannot be right. */
@@ -192,6 +202,12 @@ export class Engine implements Host {
     if (this.handles.making) {
       return this.handles.operate(kind, target, index, a, b, timeout);
     }
+    if (kind === k.READ && this.#isConstant(target!, index)) {
+      this.#constant = { target: target!, index };
+      return target!.peek(index);
+    }
+    this.#constants = 0;
+    this.#idle = false;
     const { pos } = agent;
     if (pos < agent.n) {
       if (
@@ -374,9 +390,19 @@ export class Engine implements Host {
   call(agent: Agent, handle: Any, at: number): unknown {
     const { op, arg } = agent.calls[at]!;
     const { operations, recover } = this.scenario;
-    return op === RECOVER && agent === this.recoverer
+    this.#idle = true;
+    this.#constant = null;
+    const result = op === RECOVER && agent === this.recoverer
       ? recover!(handle, arg as number)
       : operations.get(op)!.run(handle, arg, agent.id);
+    const constant: { target: Target; index: number } | null = this.#constant;
+    if (constant !== null && this.#idle) {
+      // It read constants alone. When, is a matter of its model all the same.
+      this.#constants = CONSTANTS;
+      const { target, index } = constant;
+      this.operate(k.READ, target, index, 0, 0, 0);
+    }
+    return result;
   }
 
   /** Runs an agent from where its record begins. */
@@ -456,6 +482,7 @@ export class Engine implements Host {
     this.current = agent;
     this.unwinding = false;
     this.#promised = false;
+    this.#constants = 0;
     agent.snapshot = null;
     this.rewind(agent);
     try {

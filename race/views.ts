@@ -30,8 +30,6 @@ export interface Host {
   ): Any;
   /** The simulated memory `buffer` is. */
   region(buffer: SharedArrayBuffer): Region;
-  /** Whether a plain read is of what nobody was ever seen to write. */
-  isConstant(target: Target, index: number): boolean;
   /** An access outside a view. */
   outside(target: Target, index: unknown, what: string): void;
   /** Refuses what cannot be modelled. */

@@ -460,10 +460,7 @@ class Instance {
     const target = binding.targets[view] ??= targetFor(binding, view);
     const index = (address - binding.base) / target.size;
     if (index >= 0 && index < target.view.length && Number.isInteger(index)) {
-      // C reads its configuration again and again.
-      return kind === k.READ && host.isConstant(target, index)
-        ? target.peek(index)
-        : host.operate(kind, target, index, a, b, timeout);
+      return host.operate(kind, target, index, a, b, timeout);
     }
     host.outside(target, index, `${k.OP_NAMES[kind]} of wasm`);
     throw new RangeError(`No such memory at address ${address}`);

@@ -43,6 +43,35 @@ test("does not do a plain write again when it replays", () => {
   }));
 });
 
+test("sees a plain read of what is written later, and one in a loop", () => {
+  const read = bodies({}, (w) => w[0], (w) => void (w[0] = 1));
+  fails(read, "data-race");
+  const loop = bodies({}, (w) => {
+    while (w[0] === 0);
+  }, (w) => Atomics.load(w, 1));
+  fails(loop, "livelock");
+  const once = (w: Int32Array) => w[1];
+  const often = (w: Int32Array) => w[1]! + w[2]! + w[1]!;
+  assert.is(bodies({}, often, often).states, bodies({}, once, once).states);
+});
+
+test("a call that reads constants alone is a call at any time", () => {
+  const spec = race.spec({
+    memory,
+    agent: words,
+    init: 0,
+    ops: {
+      add: {
+        run: (w) => void Atomics.add(w, 0, 1),
+        model: (n: number) => [n + 1, undefined],
+      },
+      // The wrong word, which nobody writes.
+      get: { run: (w) => w[1], model: (n: number) => [n, n] },
+    },
+  });
+  fails(race.check(spec, [["add"]], [["get"]]), "not-linearizable");
+});
+
 test("survives finally, using, catch-all and native callbacks", () => {
   const { Mutex } = right;
   const guarded = (memory: SharedArrayBuffer) => {
