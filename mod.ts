@@ -90,4 +90,5 @@ export {
   type StructType,
   type ValueOf,
 } from "./primitives/struct.ts";
+export { type Waitable, waitAny } from "./primitives/select.ts";
 export { inspect, type Inspection } from "./primitives/inspect.ts";

@@ -215,6 +215,22 @@ export abstract class Queue<Kind extends string, E = number>
    */
   protected abstract pass(end: End): void;
 
+  /**
+   * Whether a pop would end now: with an element, or as the queue is closed.
+   *
+   * @internal
+   */
+  protected abstract poppable(): boolean;
+
+  /**
+   * Waits until a pop would end.
+   *
+   * @internal
+   */
+  readiness(): Waiting<boolean | undefined> {
+    return this.#wait("pop", () => this.poppable());
+  }
+
   /** Appends, blocking up to `timeout` ms; false if no room came free. */
   pushInt(value: number, timeout = Infinity): boolean {
     this.#assertMayWait("pushInt", timeout);

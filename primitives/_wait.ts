@@ -36,6 +36,18 @@ export type Woken = "ok" | "not-equal" | "timed-out";
 /** A slow path: yields sleeps, is sent their outcomes, returns its result. */
 export type Waiting<T> = Generator<Sleep, T, Woken>;
 
+/** What `waitAny` can wait for. */
+export interface Waitable {
+  /**
+   * The path by which `waitAny` waits: true once it is ready. It takes nothing,
+   * and passes on the wakes that it used up. A plain name, as no bundler drops
+   * an unused class that has a method under a symbol of ours.
+   *
+   * @internal
+   */
+  readiness(): Waiting<boolean | undefined>;
+}
+
 /** How to await. */
 export interface AsyncOptions {
   /** Milliseconds to wait at most, 0 or more; 0 tries once. */
@@ -166,31 +178,87 @@ export function blockAsync<T>(
   options: AsyncOptions = {},
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const { timeout = Infinity, signal, ref = true } = options;
-    const deadline = deadlineAfter(timeout);
-    if (signal !== undefined) assertSignal(signal);
-    if (signal?.aborted) throw signal.reason;
-    const waiting = start();
-    const step = waiting.next();
-    if (step.done) return resolve(step.value);
-    const waiter: Waiter = {
-      waiting,
-      deadline,
-      signal,
-      ref,
-      resolve: resolve as (value: unknown) => void,
-      reject,
-      sleep: step.value,
-      due: Infinity,
-      rank: -1,
-      aborted: false,
-      queue: undefined,
-      before: undefined,
-      behind: undefined,
+    begin(start, options, resolve, reject);
+  });
+}
+
+/** Begins a path: its waiter, unless it ends without a sleep. */
+function begin<T>(
+  start: () => Waiting<T>,
+  { timeout = Infinity, signal, ref = true }: AsyncOptions,
+  resolve: (value: T) => void,
+  reject: (reason: unknown) => void,
+): Waiter | undefined {
+  const deadline = deadlineAfter(timeout);
+  if (signal !== undefined) assertSignal(signal);
+  if (signal?.aborted) throw signal.reason;
+  const waiting = start();
+  const step = waiting.next();
+  if (step.done) return void resolve(step.value);
+  const waiter: Waiter = {
+    waiting,
+    deadline,
+    signal,
+    ref,
+    resolve: resolve as (value: unknown) => void,
+    reject,
+    sleep: step.value,
+    due: Infinity,
+    rank: -1,
+    aborted: false,
+    queue: undefined,
+    before: undefined,
+    behind: undefined,
+  };
+  if (signal !== undefined) listen(signal, waiter);
+  hold(ref, 1);
+  park(waiter);
+  return waiter;
+}
+
+/**
+ * Runs `paths` side by side until the first of them ends with true, and ends
+ * the others: its index, or undefined if all time out.
+ */
+export function blockAnyAsync(
+  paths: readonly (() => Waiting<boolean | undefined>)[],
+  options: AsyncOptions = {},
+): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const pending = new Map<number, Waiter>();
+    let first: number | undefined;
+    let left = 0;
+    // In a turn of its own: `resume` must not be called within `resume`.
+    const settle = (failed?: { reason: unknown }) => {
+      if (first !== undefined) resolve(first);
+      else if (failed !== undefined) reject(failed.reason);
+      else if (--left === 0) return resolve(undefined);
+      else return;
+      for (const [i, waiter] of pending) {
+        pending.delete(i);
+        resume(waiter, "timed-out");
+      }
     };
-    if (signal !== undefined) listen(signal, waiter);
-    hold(ref, 1);
-    park(waiter);
+    for (let i = 0; i < paths.length && first === undefined; i++) {
+      left++;
+      new Promise<void>((ended, failed) => {
+        const waiter = begin(
+          paths[i]!,
+          options,
+          (ready) => {
+            pending.delete(i);
+            if (ready) first ??= i;
+            ended();
+          },
+          (reason) => {
+            pending.delete(i);
+            failed(reason);
+          },
+        );
+        // It may have ended in `park`.
+        if (waiter?.queue !== undefined) pending.set(i, waiter);
+      }).then(() => settle(), (reason) => settle({ reason }));
+    }
   });
 }
 

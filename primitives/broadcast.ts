@@ -6,7 +6,13 @@
 
 import { BROADCAST } from "./_layout.ts";
 import { Copier, type Elements } from "./_elements.ts";
-import { type Awaited, awaitOn, blockOn, wake } from "./_event_count.ts";
+import {
+  type Awaited,
+  awaitOn,
+  blockOn,
+  waitOn,
+  wake,
+} from "./_event_count.ts";
 import { ClosedError, type QueueConfig, queueConfig } from "./_queue.ts";
 import {
   allocate,
@@ -19,7 +25,12 @@ import {
   Region,
   type Shown,
 } from "./_region.ts";
-import { assertMayBlock, assertTimeout, type AsyncOptions } from "./_wait.ts";
+import {
+  assertMayBlock,
+  assertTimeout,
+  type AsyncOptions,
+  type Waiting,
+} from "./_wait.ts";
 import { agentId } from "./agent.ts";
 
 export type { Elements } from "./_elements.ts";
@@ -635,6 +646,17 @@ export class Subscription implements Disposable {
     Atomics.store(words, at, next);
     wake(words, PUSH_EPOCH, Infinity);
     return true;
+  }
+
+  /**
+   * Waits until a pop would end.
+   *
+   * @internal
+   */
+  readiness(): Waiting<boolean | undefined> {
+    return waitOn(
+      this.#coming(() => this.size > 0 || this.broadcast.closed || undefined),
+    );
   }
 
   #coming<T>(attempt: () => T | undefined): Awaited<T> {

@@ -19,7 +19,13 @@ import {
   type Shown,
   viewPlain,
 } from "./_region.ts";
-import { assertMayBlock, assertTimeout, type AsyncOptions } from "./_wait.ts";
+import {
+  assertMayBlock,
+  assertTimeout,
+  type AsyncOptions,
+  type Waitable,
+  type Waiting,
+} from "./_wait.ts";
 import { MpmcQueue } from "./mpmc_queue.ts";
 import { RecordRing } from "./record_ring.ts";
 
@@ -34,7 +40,7 @@ const HEAD = CHANNEL.length * 4;
 // ---- what carries messages ----------------------------------------------------
 
 /** A queue of messages, as bytes. */
-interface Carrier {
+interface Carrier extends Waitable {
   readonly byteLength: number;
   readonly capacity: number;
   /** Bytes a message has at most. */
@@ -136,6 +142,10 @@ class ElementCarrier implements Carrier {
 
   abandon(): number {
     return 0;
+  }
+
+  readiness(): Waiting<boolean | undefined> {
+    return this.#queue.readiness();
   }
 }
 
@@ -644,6 +654,15 @@ export class Channel<T> extends Region<"channel"> {
    */
   abandon(id: number): number {
     return this.#carrier.abandon(id);
+  }
+
+  /**
+   * Waits until a message can be received.
+   *
+   * @internal
+   */
+  readiness(): Waiting<boolean | undefined> {
+    return this.#carrier.readiness();
   }
 
   #decoded(message: Uint8Array<ArrayBuffer> | undefined): T | undefined {

@@ -82,7 +82,8 @@ export const SHOWN: Shown = {
  * waits, and else once for each waiter.
  *
  * Invariant: an agent asleep on `state` went to sleep on a value with WAITING
- * set, or one that counts it; signals <= max(waiters, 1).
+ * set, or one that counts it; signals <= max(waiters, 1), but for signals that
+ * a `waitAny` saw and nobody has taken yet.
  * Progress: `set`, `reset` and `tryWait` are lock-free: they try again only
  * when another agent changed the event; `wait` and `waitAsync` block. An agent
  * terminated while it waits costs the others at most a second, and lets one
@@ -224,8 +225,19 @@ export class Event extends Region<"event"> {
     );
   }
 
-  #waitSlow(since: number): Waiting<boolean> {
-    return since & AUTO_BIT ? this.#waitForSignal() : this.#waitForPulse(since);
+  /**
+   * Waits until the event is set; with automatic reset, leaves it so.
+   *
+   * @internal
+   */
+  readiness(): Waiting<boolean> {
+    return this.#waitSlow(Atomics.load(this.#words, STATE), 0);
+  }
+
+  #waitSlow(since: number, taken = ONE_SIGNAL): Waiting<boolean> {
+    return since & AUTO_BIT
+      ? this.#waitForSignal(taken)
+      : this.#waitForPulse(since);
   }
 
   /** Waits until the event is set, or was set after it was `since`. */
@@ -251,7 +263,8 @@ export class Event extends Region<"event"> {
     }
   }
 
-  *#waitForSignal(): Waiting<boolean> {
+  /** Waits for a signal, and takes it unless `taken` is 0. */
+  *#waitForSignal(taken: number): Waiting<boolean> {
     const words = this.#words;
     let counted = 0; // ONE_WAITER once we are
     let state = Atomics.load(words, STATE);
@@ -261,7 +274,7 @@ export class Event extends Region<"event"> {
       const served = (state & SIGNALS_MASK) !== 0;
       // A signal, and the count of who waits for it, go in one step: there are
       // never more signals than waiters, but for the one that is remembered.
-      if (served) state -= counted + ONE_SIGNAL;
+      if (served) state -= counted + taken;
       else if (last) state -= counted;
       else if (counted === 0 && (state & WAITERS_MASK) !== WAITERS_MASK) {
         state += counted = ONE_WAITER;
@@ -273,6 +286,10 @@ export class Event extends Region<"event"> {
           state = seen;
           continue;
         }
+      }
+      if (served && taken === 0 && state & WAITERS_MASK) {
+        // The wake that we used up belongs to whoever takes the signal.
+        Atomics.notify(words, STATE, 1);
       }
       if (served || last) return served;
       const outcome = yield { words, index: STATE, value: state };

@@ -212,6 +212,15 @@ export class Latch extends Region<"latch"> {
     }, options);
   }
 
+  /**
+   * Waits as `wait` does.
+   *
+   * @internal
+   */
+  readiness(): Waiting<boolean> {
+    return this.#waitSlow();
+  }
+
   *#waitSlow(): Waiting<boolean> {
     const words = this.#words;
     let state = Atomics.load(words, STATE);

@@ -603,6 +603,15 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
     } else if (this.#count(QUEUE) > 0) wake(this.#words, POP_EPOCH, 1);
     else if (this.closed) wake(this.#words, POP_EPOCH, Infinity);
   }
+
+  /**
+   * Whether a pop would end now.
+   *
+   * @internal
+   */
+  protected override poppable(): boolean {
+    return this.#count(QUEUE) > 0 || this.closed;
+  }
 }
 
 /** `config` checked and rounded: `[capacity, size]`. */

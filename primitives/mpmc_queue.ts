@@ -405,12 +405,26 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
       }
       return;
     }
-    const head = Atomics.load(words, HEAD);
-    if (Atomics.load(words, TAIL) === (head | CLOSED_BIT)) {
-      wake(this.#words, POP_EPOCH, Infinity);
-    } else if (
-      Atomics.load(words, this.#slot(head)) === (head + FILLED | 0)
-    ) wake(this.#words, POP_EPOCH, 1);
+    if (this.poppable()) wake(words, POP_EPOCH, this.closed ? Infinity : 1);
+  }
+
+  /**
+   * Whether a pop would end now. An old `head` would hide what lies behind it,
+   * the wake for which may have been ours.
+   *
+   * @internal
+   */
+  protected override poppable(): boolean {
+    const words = this.#words;
+    for (let head = Atomics.load(words, HEAD);;) {
+      const turn = Atomics.load(words, this.#slot(head));
+      if (turn === (head + FILLED | 0)) return true;
+      const seen = Atomics.load(words, HEAD);
+      if (seen === head) {
+        return Atomics.load(words, TAIL) === (head | CLOSED_BIT);
+      }
+      head = seen;
+    }
   }
 }
 

@@ -6,7 +6,13 @@
 
 import { RECORD_RING } from "./_layout.ts";
 import { type Copier, copierFor, type Elements } from "./_elements.ts";
-import { type Awaited, awaitOn, blockOn, wake } from "./_event_count.ts";
+import {
+  type Awaited,
+  awaitOn,
+  blockOn,
+  waitOn,
+  wake,
+} from "./_event_count.ts";
 import { ClosedError } from "./_queue.ts";
 import {
   allocate,
@@ -20,7 +26,12 @@ import {
   type Shown,
 } from "./_region.ts";
 import { relax, spinning } from "./_spin.ts";
-import { assertMayBlock, assertTimeout, type AsyncOptions } from "./_wait.ts";
+import {
+  assertMayBlock,
+  assertTimeout,
+  type AsyncOptions,
+  type Waiting,
+} from "./_wait.ts";
 import { agentId } from "./agent.ts";
 
 export type { Elements } from "./_elements.ts";
@@ -368,14 +379,14 @@ export class RecordRing extends Region<"record_ring"> {
   pop(timeout = Infinity): Uint8Array<ArrayBuffer> | undefined {
     assertMayBlock("pop");
     if (timeout !== Infinity) assertTimeout(timeout);
-    return this.tryPop() ?? blockOn(this.#next(), timeout);
+    return this.tryPop() ?? blockOn(this.#next(() => this.tryPop()), timeout);
   }
 
   /** As `pop`, awaiting instead of blocking. */
   popAsync(
     options?: AsyncOptions,
   ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return awaitOn(this.#next(), options);
+    return awaitOn(this.#next(() => this.tryPop()), options);
   }
 
   /**
@@ -644,11 +655,22 @@ export class RecordRing extends Region<"record_ring"> {
     };
   }
 
-  #next(): Awaited<Uint8Array<ArrayBuffer>> {
+  /**
+   * Waits until a pop would end.
+   *
+   * @internal
+   */
+  readiness(): Waiting<boolean | undefined> {
+    return waitOn(this.#next(() => this.#oldest() !== 0 || undefined));
+  }
+
+  #next<T = Uint8Array<ArrayBuffer>>(
+    attempt: () => T | undefined,
+  ): Awaited<T> {
     return {
       words: this.#words,
       epoch: POP_EPOCH,
-      attempt: () => this.tryPop(),
+      attempt,
       // What was held back by the record just taken had its wakes before.
       pass: () => {
         const next = this.#oldest();

@@ -217,6 +217,29 @@ export class Semaphore extends Region<"semaphore"> {
     return true;
   }
 
+  /**
+   * Waits until a permit is free.
+   *
+   * @internal
+   */
+  *readiness(): Waiting<boolean> {
+    const words = this.#words;
+    if (this.available > 0) return true;
+    Atomics.add(words, WAITERS, 1); // (W) announce, then look again
+    try {
+      for (;;) {
+        const permits = Atomics.load(words, PERMITS);
+        if (permits > 0) return true;
+        const outcome = yield { words, index: PERMITS, value: permits };
+        if (outcome === "timed-out") return this.available > 0;
+      }
+    } finally {
+      // The wake that we used up belongs to whoever takes the permit.
+      const others = Atomics.sub(words, WAITERS, 1) > 1;
+      if (others && this.available > 0) Atomics.notify(words, PERMITS, 1);
+    }
+  }
+
   #take(n: number): boolean {
     const words = this.#words;
     let permits = words[PERMITS]!; // a hint: too few is looked at again

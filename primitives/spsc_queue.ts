@@ -374,6 +374,17 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
   }
 
   /**
+   * Whether a pop would end now.
+   *
+   * @internal
+   */
+  protected override poppable(): boolean {
+    const tail = Atomics.load(this.#words, TAIL);
+    const head = this.#words[HEAD]!; // our own, but for its bits
+    return ((tail ^ head) & INDEX_MASK) !== 0 || (tail & CLOSED_BIT) !== 0;
+  }
+
+  /**
    * Sets the bit that makes the other side's next step wake us.
    *
    * @internal

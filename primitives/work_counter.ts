@@ -319,6 +319,15 @@ export class WorkCounter extends Region<"work_counter"> {
     if (was === AWAITED) Atomics.notify(words, FINISHED);
   }
 
+  /**
+   * Waits as `wait` does.
+   *
+   * @internal
+   */
+  readiness(): Waiting<boolean> {
+    return this.#waitSlow();
+  }
+
   *#waitSlow(): Waiting<boolean> {
     const words = this.#words;
     for (;;) {

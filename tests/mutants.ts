@@ -29,6 +29,7 @@ import { _event_count, _queue, mpmc_queue } from "./mutants/mpmc_queue.ts";
 import { mutex } from "./mutants/mutex.ts";
 import { once } from "./mutants/once.ts";
 import { rw_lock } from "./mutants/rw_lock.ts";
+import { select } from "./mutants/select.ts";
 import { semaphore } from "./mutants/semaphore.ts";
 import { seqlock } from "./mutants/seqlock.ts";
 import { spsc_queue } from "./mutants/spsc_queue.ts";
@@ -50,6 +51,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...latch,
   ...event,
   ...lock_free_queue,
+  ...select,
   ...barrier,
   ...once,
   ...rw_lock,
@@ -78,7 +80,9 @@ export interface Verdict {
 /** The scenarios that may kill a mutant, by `"stem: name"`. */
 async function scenariosFor(mutant: Mutant): Promise<[string, Scenario][]> {
   const weft = await load(mutant);
-  const stems = STEMS[mutant.file] ?? [mutant.file.replace(".ts", "")];
+  const stems = mutant.by !== undefined
+    ? [mutant.by.split(":")[0]!]
+    : STEMS[mutant.file] ?? [mutant.file.replace(".ts", "")];
   const found: [string, Scenario][] = [];
   for (const stem of stems) {
     const { [stem]: scenarios } = await import(`./scenarios/${stem}.ts`) as {

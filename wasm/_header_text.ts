@@ -2830,13 +2830,23 @@ static inline void weft__mpmc_pass_push(weft_mpmc_queue *q) {
     weft__event_wake(&q->push_epoch, 1);
 }
 
+/* Whether a pop would end now. An old \`head\` would hide what lies behind it,
+   the wake for which may have been ours. */
+static inline bool weft__mpmc_poppable(const weft_mpmc_queue *q) {
+  for (int32_t head = weft__load(&q->head);;) {
+    int32_t turn = weft__load(weft__mpmc_slot(q, head));
+    if (turn == weft__plus(head, WEFT_MPMC_QUEUE_FILLED)) return true;
+    int32_t seen = weft__load(&q->head);
+    if (seen == head)
+      return weft__load(&q->tail) == (head | WEFT_MPMC_QUEUE_CLOSED_BIT);
+    head = seen;
+  }
+}
+
 static inline void weft__mpmc_pass_pop(weft_mpmc_queue *q) {
-  int32_t head = weft__load(&q->head);
-  if (weft__load(&q->tail) == (head | WEFT_MPMC_QUEUE_CLOSED_BIT))
-    weft__event_wake(&q->pop_epoch, WEFT__ALL);
-  else if (weft__load(weft__mpmc_slot(q, head)) ==
-           weft__plus(head, WEFT_MPMC_QUEUE_FILLED))
-    weft__event_wake(&q->pop_epoch, 1);
+  if (weft__mpmc_poppable(q))
+    weft__event_wake(&q->pop_epoch,
+                     weft_mpmc_queue_closed(q) ? WEFT__ALL : 1);
 }
 
 #ifndef WEFT_REALTIME /* what may wait */

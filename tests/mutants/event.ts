@@ -69,8 +69,8 @@ export const event = mutants(
   ],
   [
     "a signal is taken and its waiter is still counted",
-    "if (served) state -= counted + ONE_SIGNAL;",
-    "if (served) state -= ONE_SIGNAL;",
+    "if (served) state -= counted + taken;",
+    "if (served) state -= taken;",
   ],
   [
     "who gives up is still counted",

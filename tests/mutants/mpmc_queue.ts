@@ -224,8 +224,8 @@ export const mpmc_queue = mutants(
   ],
   [
     "who is woken too early does not pass the wake on, to pop",
-    ") wake(this.#words, POP_EPOCH, 1); }",
-    ") ; }",
+    "if (this.poppable()) wake(words, POP_EPOCH, this.closed ? Infinity : 1);",
+    "",
   ],
   [
     "who is woken too early does not pass the wake on, to push",

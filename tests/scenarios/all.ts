@@ -12,6 +12,7 @@ import { mutex } from "./mutex.ts";
 import { once } from "./once.ts";
 import { record_ring } from "./record_ring.ts";
 import { rw_lock } from "./rw_lock.ts";
+import { select } from "./select.ts";
 import { semaphore } from "./semaphore.ts";
 import { seqlock } from "./seqlock.ts";
 import { slab_pool } from "./slab_pool.ts";
@@ -42,4 +43,5 @@ export const all: Readonly<Record<string, Scenarios>> = {
   work_deque,
   slab_pool,
   counter,
+  select,
 };
