@@ -402,12 +402,11 @@ export class Slots {
     const { words } = this;
     for (;;) {
       const state = Atomics.load(words, at);
-      const caller = Atomics.load(words, at + CALLER);
-      if ((state & PHASE_MASK) === DROPPED || (caller & DEAD_BIT) !== 0) {
+      if ((state & PHASE_MASK) === DROPPED) {
         this.#free(at); // late: the slot is ours alone
         return false;
       }
-      const next = phase | caller;
+      const next = phase | Atomics.load(words, at + CALLER) & ID_MASK;
       // (R) From here on the slot is the caller's.
       if (Atomics.compareExchange(words, at, state, next) !== state) continue;
       if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at);
@@ -483,7 +482,11 @@ export class Slots {
     for (;;) {
       const state = Atomics.load(words, at);
       const phase = state & PHASE_MASK;
-      if ((state & ID_MASK) !== id) return phase === SERVING && caller === id;
+      if ((state & ID_MASK) !== id) {
+        // Who answered may have been terminated before it woke the caller.
+        if (phase >= REPLIED) Atomics.notify(words, at);
+        return phase === SERVING && caller === id;
+      }
       // What is expected here names the dead agent: none of it can come again.
       let next = FREE;
       if (phase === SERVING) {

@@ -22,6 +22,7 @@ import { type Options, race, type Result } from "../race/mod.ts";
 import { diffOf, load, type Mutant, unload } from "./mutants/_mutant.ts";
 import { barrier } from "./mutants/barrier.ts";
 import { counter } from "./mutants/counter.ts";
+import { _call_slots, call_ring } from "./mutants/call_ring.ts";
 import { event } from "./mutants/event.ts";
 import { latch } from "./mutants/latch.ts";
 import { lock_free_queue } from "./mutants/lock_free_queue.ts";
@@ -51,6 +52,8 @@ export const MUTANTS: readonly Mutant[] = [
   ...latch,
   ...event,
   ...lock_free_queue,
+  ..._call_slots,
+  ...call_ring,
   ...select,
   ...barrier,
   ...once,
@@ -63,6 +66,7 @@ export const MUTANTS: readonly Mutant[] = [
 /** Whose scenarios notice what is wrong with a source that they share. */
 const STEMS: Readonly<Record<string, readonly string[]>> = {
   "_queue.ts": ["mpmc_queue", "spsc_queue"],
+  "_call_slots.ts": ["call_ring"],
   "_event_count.ts": ["mpmc_queue"],
   "_wait.ts": ["wait", "mutex"],
 };

@@ -10,6 +10,7 @@ const PROGRAMS = [
   "record_ring",
   "broadcast",
   "channel",
+  "call_ring",
   "seqlock",
   "slab_pool",
   "synchronizers",

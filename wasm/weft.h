@@ -4921,13 +4921,11 @@ static inline int weft__call_answer(weft_call_ring *r, weft_call *c,
                                     int32_t phase) {
   for (;;) {
     int32_t state = weft__load(&c->state);
-    int32_t caller = weft__load(&c->caller);
-    if (weft__call_phase(state) == WEFT_CALL_RING_DROPPED ||
-        (caller & WEFT_CALL_RING_DEAD_BIT) != 0) {
+    if (weft__call_phase(state) == WEFT_CALL_RING_DROPPED) {
       weft__call_free(r, c); /* late: the slot is ours alone */
       return ETIMEDOUT;
     }
-    int32_t next = phase | caller;
+    int32_t next = phase | (weft__load(&c->caller) & WEFT_CALL_RING_ID_MASK);
     /* (R) From here on the slot is the caller's. */
     if (weft__compare_exchange(&c->state, state, next) != state) continue;
     if ((state & WEFT_CALL_RING_WAITING_BIT) != 0)
@@ -5025,8 +5023,12 @@ static inline bool weft__call_abandon(weft_call_ring *r, weft_call *c,
   for (;;) {
     int32_t state = weft__load(&c->state);
     int32_t phase = weft__call_phase(state);
-    if ((state & WEFT_CALL_RING_ID_MASK) != id)
+    if ((state & WEFT_CALL_RING_ID_MASK) != id) {
+      /* Who answered may have been terminated before it woke the caller. */
+      if (phase >= WEFT_CALL_RING_REPLIED)
+        weft__notify(&c->state, WEFT__ALL);
       return phase == WEFT_CALL_RING_SERVING && caller == id;
+    }
     /* What is expected here names the dead agent: none of it can come again. */
     int32_t next = WEFT_CALL_RING_FREE;
     if (phase == WEFT_CALL_RING_SERVING) {

@@ -2,6 +2,7 @@ import type { Scenarios } from "./_scenario.ts";
 import { barrier } from "./barrier.ts";
 import { broadcast } from "./broadcast.ts";
 import { channel } from "./channel.ts";
+import { call_ring } from "./call_ring.ts";
 import { condition } from "./condition.ts";
 import { counter } from "./counter.ts";
 import { event } from "./event.ts";
@@ -39,6 +40,7 @@ export const all: Readonly<Record<string, Scenarios>> = {
   record_ring,
   broadcast,
   channel,
+  call_ring,
   work_counter,
   work_deque,
   slab_pool,
