@@ -13,7 +13,13 @@ export {
   Region,
 } from "./primitives/_region.ts";
 export type { AsyncOptions } from "./primitives/_wait.ts";
-export { agentId, setAgentId } from "./primitives/agent.ts";
+export {
+  agentId,
+  announceAgent,
+  type ExitingWorker,
+  onAgentExit,
+  setAgentId,
+} from "./primitives/agent.ts";
 export { Mutex, MutexGuard } from "./primitives/mutex.ts";
 export { RwLock, RwReadGuard, RwWriteGuard } from "./primitives/rw_lock.ts";
 export { Condition } from "./primitives/condition.ts";

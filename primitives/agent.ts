@@ -1,5 +1,5 @@
 /**
- * The identity of an agent.
+ * The identity of an agent, and its end.
  *
  * @module
  */
@@ -58,4 +58,127 @@ export function agentId(): number {
  */
 export function setAgentId(id: number): void {
   current = inRange("An agent id", id, 1, MAX_ID);
+}
+
+/** What this module uses of the Web Locks API. */
+interface Locks {
+  request(
+    name: string,
+    options: { readonly mode: "exclusive" | "shared"; signal?: AbortSignal },
+    held: () => void | Promise<void>,
+  ): Promise<unknown>;
+}
+
+const webLocks = (): Locks | undefined =>
+  (globalThis as { navigator?: { locks?: Locks } }).navigator?.locks;
+
+/** An agent that announced itself holds the lock of this name while it lives. */
+const lockOf = (id: number): string => `weft:agent:${id}`;
+
+/**
+ * Lets {@linkcode onAgentExit} in other agents tell when this one ends: takes a
+ * Web Lock, which the platform gives back at its end, whatever that is. Its id,
+ * to be sent to the supervisor, once that is so. Where there are no Web Locks
+ * (Node 20) it is only the id, and the supervisor needs the `Worker`.
+ *
+ * An agent that announced itself is kept alive by that until it is closed or
+ * terminated. What `setAgentId` changes afterwards is announced by another call.
+ *
+ * C twin: none; a thread of C announces itself by the JavaScript it runs in.
+ */
+export async function announceAgent(): Promise<number> {
+  const id = agentId();
+  const locks = webLocks();
+  if (locks === undefined || announced.has(id)) {
+    return await announced.get(id) ?? id;
+  }
+  const announcing = new Promise<number>((resolve, reject) => {
+    locks.request(lockOf(id), { mode: "exclusive" }, () => {
+      resolve(id);
+      return new Promise<void>(() => {}); // never given back
+    }).catch(reject);
+  });
+  announced.set(id, announcing);
+  return await announcing;
+}
+
+const announced = /* @__PURE__ */ new Map<number, Promise<number>>();
+
+/** A `Worker` of Node, which tells when its thread has ended. */
+export interface ExitingWorker {
+  /** -1 once the thread has ended. */
+  readonly threadId: number;
+  /** Calls `listener` when that happens. */
+  once(event: "exit", listener: () => void): unknown;
+  /** Does not call it any more. */
+  off(event: "exit", listener: () => void): unknown;
+}
+
+/**
+ * Calls `callback` once when agent `id` has ended: the moment to call `abandon`
+ * on what it may have held. The function that it returns stops listening, and
+ * until then the process stays alive.
+ *
+ * With the agent's `worker`, where that tells of its exit (`node:worker_threads`
+ * in Node, Deno and Bun), it is that. Else it is by Web Locks (browsers, Deno,
+ * Node >= 24.5): `id` must be what {@linkcode announceAgent} answered there, and
+ * an agent that never announced itself counts as ended. Either way the thread
+ * does not run any more, not even to the end of a blocking call.
+ *
+ * @example A worker that ends with the lock
+ * ```ts
+ * import { Mutex, onAgentExit } from "@weft/sync";
+ *
+ * const mutex = Mutex.create();
+ * const id = 7; // what the worker's announceAgent() said
+ * const stop = onAgentExit(id, (id) => mutex.abandon(id));
+ * stop();
+ * ```
+ *
+ * @throws {RangeError} If `id` is not an integer from 1 to 2^28 - 1.
+ * @throws {TypeError} If `callback` is no function, or this platform cannot
+ * tell: then whoever ends an agent has to say so.
+ */
+export function onAgentExit(
+  id: number,
+  callback: (id: number) => void,
+  worker?: ExitingWorker | object,
+): () => void {
+  inRange("An agent id", id, 1, MAX_ID);
+  if (typeof callback !== "function") {
+    throw new TypeError(`A callback must be a function: received ${callback}`);
+  }
+  let listening = true;
+  const exited = () => {
+    if (!listening) return;
+    listening = false;
+    callback(id);
+  };
+  if (worker !== undefined && "once" in worker) {
+    const exiting = worker as ExitingWorker;
+    if (exiting.threadId < 0) queueMicrotask(exited); // it will not say so again
+    else exiting.once("exit", exited);
+    return () => {
+      listening = false;
+      exiting.off("exit", exited);
+    };
+  }
+  const locks = webLocks();
+  if (locks === undefined) {
+    throw new TypeError(
+      `Cannot tell when agent ${id} ends: there are no Web Locks here, and no ` +
+        "worker with an exit event was given: call abandon(id) on what it may " +
+        "have held when it has ended",
+    );
+  }
+  const control = new AbortController();
+  // Shared, so that any number may listen.
+  const options = { mode: "shared", signal: control.signal } as const;
+  locks.request(lockOf(id), options, () => {}).then(exited, (error) => {
+    if (listening) throw error;
+  });
+  return () => {
+    listening = false;
+    control.abort();
+  };
 }

@@ -443,7 +443,11 @@ export interface ChannelCodec<T> {
   readonly codec: Codec<T>;
 }
 
-/** What can be told of a channel. @ignore */
+/**
+ * What can be told of a channel.
+ *
+ * @ignore
+ */
 export const SHOWN: Shown = { row: CHANNEL };
 
 /** How a channel is made. */

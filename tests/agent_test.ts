@@ -1,12 +1,22 @@
 // also: node
 import * as assert from "uvu/assert";
-import { agentId, Mutex, setAgentId } from "../mod.ts";
+import {
+  agentId,
+  announceAgent,
+  Mutex,
+  onAgentExit,
+  setAgentId,
+} from "../mod.ts";
 import { suite } from "./harness.ts";
-import { asAgent, refuses } from "./model.ts";
+import { asAgent, refuses, turns } from "./model.ts";
 import { spawn } from "./threads.ts";
 
 const AGENT = new URL("./agents/id.ts", import.meta.url);
+const ANNOUNCED = new URL("./agents/announced.ts", import.meta.url);
 const MAX_ID = 2 ** 28 - 1;
+const hasLocks =
+  (globalThis as { navigator?: { locks?: unknown } }).navigator?.locks !==
+    undefined;
 
 const test = suite("agent");
 
@@ -42,4 +52,71 @@ test("setAgentId() refuses what is no id, and says what it got", () => {
     refuses(none, () => setAgentId(id), RangeError, `received ${id}`);
     assert.is(agentId(), own);
   }
+});
+
+test("onAgentExit() tells when a terminated worker has ended", async () => {
+  const mutex = Mutex.create();
+  const thread = await spawn(ANNOUNCED, mutex.handle);
+  const id = await thread.next<number>();
+  assert.is(mutex.owner, id);
+  let calls = 0;
+  const never = onAgentExit(id, () => assert.unreachable(), thread.worker);
+  const ended = Promise.all([1, 2].map(() =>
+    new Promise<number>((resolve) => {
+      onAgentExit(id, (id) => {
+        calls++;
+        resolve(id);
+      }, thread.worker);
+    })
+  ));
+  await turns();
+  assert.is(calls, 0); // it lives
+  never();
+  never();
+  thread.stop();
+  assert.equal(await ended, [id, id]);
+  assert.is(mutex.abandon(id), true);
+  using lock = mutex.tryLock()!;
+  assert.ok(lock.abandoned);
+  // Of one that has ended already, too.
+  await new Promise<number>((resolve) => {
+    onAgentExit(id, resolve, thread.worker);
+  });
+  await turns();
+  assert.is(calls, 2);
+});
+
+test("an agent in a blocking call has not ended before it returned", async () => {
+  const mutex = Mutex.create();
+  const thread = await spawn(ANNOUNCED, mutex.handle);
+  const id = await thread.next<number>();
+  const ended = new Promise<boolean>((resolve) => {
+    onAgentExit(
+      id,
+      // It came out of its call and unlocked, or it is gone for good.
+      () => resolve(mutex.owner === 0 || mutex.abandon(id)),
+      thread.worker,
+    );
+  });
+  thread.post(300);
+  await turns();
+  thread.stop();
+  assert.is(await ended, true);
+  using _lock = mutex.tryLock()!;
+  assert.is(mutex.owner, agentId());
+});
+
+test("onAgentExit() says so where the platform cannot tell", async () => {
+  const none = new ArrayBuffer(0);
+  for (const id of [0, -1, 2 ** 28, NaN]) {
+    const listen = () => onAgentExit(id, () => {});
+    refuses(none, listen, RangeError, `received ${id}`);
+  }
+  const wrong = undefined as never;
+  refuses(none, () => onAgentExit(5, wrong), TypeError, "received undefined");
+  if (hasLocks) return;
+  assert.is(await announceAgent(), agentId()); // nothing to hold
+  const parts = ["agent 5 ends", "no Web Locks", "abandon(id)"];
+  refuses(none, () => onAgentExit(5, () => {}), TypeError, ...parts);
+  refuses(none, () => onAgentExit(5, () => {}, {}), TypeError, ...parts);
 });

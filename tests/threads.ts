@@ -25,6 +25,8 @@ export interface Thread {
   post(message: unknown): void;
   /** The next message; rejects once the thread has failed or stopped. */
   next<T = unknown>(): Promise<T>;
+  /** The platform's `Worker`. */
+  readonly worker: object;
   /**
    * Ends the thread. Deno's goes on until it returns to its event loop, so a
    * test ends by `process.exit`.
@@ -102,6 +104,7 @@ export function spawn(
   // Node's type of a port is another, for the same object.
   worker.postMessage(data, ports as unknown as (MessagePort & NodePort)[]);
   return Promise.resolve({
+    worker,
     post: (message) => worker.postMessage(message),
     next: () => inbox.next(),
     stop: () => {
