@@ -1,9 +1,8 @@
-// limit: 300 s
+// limit: 600 s
 // Every workload at its smallest: each checks its own results.
 import * as fs from "node:fs";
 import * as assert from "uvu/assert";
 import { WORKLOADS } from "../bench/workloads/all.ts";
-import { valuesOf } from "../bench/workloads/workload.ts";
 import { suite } from "./harness.ts";
 
 const test = suite("workloads", 250_000);
@@ -13,7 +12,7 @@ for (const { name, measure } of WORKLOADS) {
     const tables = await measure({ tiny: true });
     assert.ok(tables.length > 0);
     for (const table of tables) {
-      assert.ok(valuesOf(table, table.of).length > 1, table.title);
+      assert.ok(table.findings.length > 1, table.title);
       for (const finding of table.findings) {
         const figure = finding[table.figure];
         assert.ok(Number(figure) > 0, `${table.title}: ${figure}`);

@@ -6,13 +6,14 @@
 
 import { allocators } from "./allocators/workload.ts";
 import { fileIo } from "./file_io/workload.ts";
-import { dispatch, hashPool } from "./hash_pool/workload.ts";
+import { denoPool, dispatch, hashPool } from "./hash_pool/workload.ts";
 import type { Workload } from "./workload.ts";
 
 /** See the list. */
 export const WORKLOADS: readonly Workload[] = [
   hashPool,
   dispatch,
+  denoPool,
   allocators,
   fileIo,
 ];

@@ -137,7 +137,8 @@ export const allocators: Workload = {
   title: "Allocators",
   async measure(scale) {
     const tables: Table[] = [];
-    for (const host of ["Node", "Deno"] as const) {
+    const hosts = scale.tiny ? ["Deno"] as const : ["Node", "Deno"] as const;
+    for (const host of hosts) {
       for (const plan of plansOf(scale)) {
         tables.push(await measure(plan, host, scale.tiny ? 1 : 3));
       }

@@ -24,50 +24,98 @@ export interface Role {
 /** Bytes that are written at a time, at most. */
 const BATCH = 2 ** 17;
 
+/** How long lines may lie in a batch that no others join, in ms. */
+const IDLE = 5;
+
 /** Writes lines to a file, and answers flushes, until the ring is closed. */
-function write({ memory, ring: address, folder }: Role): void {
-  const ring = new RecordRing(memory, address >>> 0);
-  const words = new Int32Array(memory.buffer);
-  const file = fs.openSync(path.join(folder, "log.txt"), "w");
-  const batch = new Uint8Array(BATCH);
-  let filled = 0, error = 0;
-  const save = () => {
+class Writer {
+  readonly #ring: RecordRing;
+  /** The ring's bytes, and a batch, by bytes and by words. */
+  readonly #from: Int32Array;
+  readonly #bytes = new Uint8Array(BATCH);
+  readonly #words = new Int32Array(this.#bytes.buffer);
+  readonly #file: number;
+  #filled = 0;
+  #error = 0;
+
+  constructor(readonly role: Role) {
+    const { memory, ring, folder } = role;
+    this.#ring = new RecordRing(memory, ring >>> 0);
+    this.#from = new Int32Array(this.#ring.buffer, this.#ring.byteOffset);
+    this.#file = fs.openSync(path.join(folder, "log.txt"), "w");
+  }
+
+  run(): void {
     try {
-      for (let at = 0; at < filled;) {
-        at += fs.writeSync(file, batch, at, filled - at);
+      for (;;) {
+        while (this.#takeOne());
+        let record = this.#ring.pop(IDLE);
+        if (record === undefined) {
+          this.#save();
+          record = this.#ring.pop()!;
+        }
+        if (record.length > 4) this.#add(record);
+        else this.#answer(new Int32Array(record.buffer)[0]!);
+      }
+    } catch (reason) {
+      if (!(reason instanceof ClosedError)) throw reason;
+    }
+    this.#save();
+    fs.closeSync(this.#file);
+  }
+
+  /** Takes a record in place; false if there is none. */
+  #takeOne(): boolean {
+    const at = this.#ring.peek();
+    if (at < 0) return false;
+    const end = at + this.#ring.peekedLength;
+    const reply = this.#from[at / 4]!;
+    if (end === at + 4) {
+      this.#ring.consume();
+      this.#answer(reply);
+      return true;
+    }
+    const bytes = end - at - 4;
+    if (bytes % 4 === 0 && this.#filled % 4 === 0) {
+      if (this.#filled + bytes > BATCH) this.#save();
+      // A call of `set` costs more than to move these few words.
+      let to = this.#filled / 4;
+      for (let k = at / 4 + 1; k < end / 4; k++) {
+        this.#words[to++] = this.#from[k]!;
+      }
+      this.#filled += bytes;
+    } else this.#add(this.#ring.bytes.subarray(at, end));
+    this.#ring.consume();
+    return true;
+  }
+
+  #add(record: Uint8Array) {
+    if (this.#filled + record.length - 4 > BATCH) this.#save();
+    this.#bytes.set(record.subarray(4), this.#filled);
+    this.#filled += record.length - 4;
+  }
+
+  #save() {
+    try {
+      for (let at = 0; at < this.#filled;) {
+        at += fs.writeSync(this.#file, this.#bytes, at, this.#filled - at);
       }
     } catch (problem) {
-      error ||= Math.abs((problem as { errno?: number }).errno ?? 1);
+      this.#error ||= Math.abs((problem as { errno?: number }).errno ?? 1);
     }
-    filled = 0;
-  };
-  const take = (record: Uint8Array) => {
-    const bytes = record.subarray(4);
-    if (bytes.length === 0) return answer(record);
-    if (filled + bytes.length > BATCH) save();
-    batch.set(bytes, filled);
-    filled += bytes.length;
-  };
-  const answer = (record: Uint8Array) => {
-    save();
-    const at = new DataView(record.buffer, record.byteOffset).getUint32(
-      0,
-      true,
-    );
-    words[at / 4] = error; // published by the event
-    error = 0;
-    new Event(memory, at + 4).set();
-  };
-  try {
-    for (;;) {
-      if (ring.read(take, 1000) > 0) continue;
-      save();
-      take(ring.pop()!);
-    }
-  } catch (reason) {
-    if (!(reason instanceof ClosedError)) throw reason;
+    this.#filled = 0;
   }
-  fs.closeSync(file);
+
+  /** Answers a flush: all that came before it is written, or failed. */
+  #answer(address: number) {
+    this.#save();
+    const { memory } = this.role;
+    const at = address >>> 0;
+    // Published by the event.
+    new Int32Array(memory.buffer, at, 1)[0] = this.#error;
+    this.#error = 0;
+    new Event(memory, at + 4).set();
+  }
 }
 
 const WRITE = 0, READ = 1, SIZE = 2;
@@ -98,7 +146,7 @@ function serve({ memory, calls, folder }: Role): void {
 
 listen((role: Role) => {
   post("ready");
-  if (role.what === "ring") write(role);
+  if (role.what === "ring") new Writer(role).run();
   else serve(role);
   post("over");
 });

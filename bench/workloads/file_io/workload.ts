@@ -197,7 +197,8 @@ export const fileIo: Workload = {
   title: "Files from threads",
   async measure(scale) {
     const tables: Table[] = [];
-    for (const host of ["Node", "Deno"] as const) {
+    const hosts = scale.tiny ? ["Node"] as const : ["Node", "Deno"] as const;
+    for (const host of hosts) {
       for (const plan of PLANS) tables.push(await measure(plan, host, scale));
     }
     return tables;

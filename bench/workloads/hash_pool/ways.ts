@@ -17,6 +17,7 @@ import { Pool } from "../../../docs/examples/pool.ts";
 import { arena } from "../../../docs/examples/pool_worker.ts";
 import { type Hand, hire } from "../crew.ts";
 import { Meter } from "../meter.ts";
+import { load } from "./hash_thread.ts";
 import { peers } from "./peers.ts";
 import { RESULT, solve, type Tasks } from "./tasks.ts";
 import type { Order } from "./worker.ts";
@@ -36,10 +37,18 @@ export interface Crew {
   /** Has all tasks done, once. */
   run(): unknown;
   stop?(): unknown;
+  /** Tasks that threads without a meter did in the last round. */
+  elsewhere?(): number;
 }
 
 /** Gets workers ready. */
 export type Way = (setting: Setting) => Crew | Promise<Crew>;
+
+/** The way that has no workers. */
+export const ALONE = "no workers";
+
+/** The way that has workers without a meter. */
+export const MIXED = "pool, half of it C";
 
 const WORKER = new URL("./worker.ts", import.meta.url);
 
@@ -291,9 +300,35 @@ const pooled: Way = async (setting) => {
   return { run, stop: () => pool.close() };
 };
 
+/** The same pool, in the memory of a module; half of the workers are C's. */
+const mixed: Way = async (setting) => {
+  const { tasks, messages, results, workers } = setting;
+  const module = await load();
+  const memory = module.wasmMemory;
+  const size = { count: slotsFor(tasks), bytes: Math.max(tasks.size, RESULT) };
+  const { byteLength, offsets: { jobs, done, slots } } = arena(size);
+  const base = module._reserve(byteLength) >>> 0;
+  const place = { memory, base, ...size };
+  const pool = new Pool(place);
+  const spins = tasks.kind !== "hash";
+  const scripts = workers >> 1;
+  for (let thread = scripts; thread < workers; thread++) {
+    if (module._begin(base, jobs, done, slots, size.bytes, spins) !== 0) {
+      throw new Error("a thread did not start");
+    }
+  }
+  const some = { ...setting, workers: scripts };
+  await start(some, () => ({ role: "pooled", place }));
+  const one = async (message: Uint8Array, i: number) =>
+    results.set(await pool.submit(message), i * RESULT);
+  const run = () => Promise.all(messages.map(one));
+  const elsewhere = () => module._counted();
+  return { run, stop: () => pool.close(), elsewhere };
+};
+
 /** All ways, by their names. */
 export const WAYS: Readonly<Record<string, Way>> = {
-  "no workers": alone,
+  [ALONE]: alone,
   "shared counter, views": counter(false),
   "shared counter, copies": counter(true),
   "messages, round robin": roundRobin,
@@ -310,5 +345,6 @@ export const WAYS: Readonly<Record<string, Way>> = {
   "WorkCounter, guided": counted({ schedule: "guided" }),
   "MpmcQueue of slots": queued,
   "pool": pooled,
+  [MIXED]: mixed,
   ...peers,
 };

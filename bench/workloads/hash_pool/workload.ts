@@ -9,10 +9,11 @@ import { median } from "../../contest.ts";
 import { peer } from "../../peers.ts";
 import { ask, Failed, type Host } from "../processes.ts";
 import type { Finding, Scale, Table, Workload } from "../workload.ts";
+import { build } from "./hash_thread.ts";
 import { peers } from "./peers.ts";
 import type { Job, Printed } from "./process.ts";
 import type { Kind, Tasks } from "./tasks.ts";
-import { WAYS } from "./ways.ts";
+import { ALONE, MIXED, WAYS } from "./ways.ts";
 
 const PROGRAM = new URL("./process.ts", import.meta.url);
 
@@ -26,10 +27,12 @@ interface Plan {
   readonly rounds: number;
   /** Whether npm's pools take part, which must be fetched. */
   readonly peers: boolean;
+  /** Whether each way has a process of its own. */
+  readonly apart: boolean;
 }
 
 /** Seconds that a way may take for all its rounds. */
-const LIMIT = 60;
+const LIMIT = 90;
 
 const DETAILS = {
   wall: "wall, ms",
@@ -44,11 +47,14 @@ const DETAILS = {
 
 async function measure(plan: Plan): Promise<Table> {
   const { id, title, workers } = plan;
+  const ways = Object.keys(WAYS).filter((way) =>
+    !(way in peers) || plan.peers && peer(way as "piscina")
+  );
+  await build();
   const findings: Finding[] = [];
-  for (const way of Object.keys(WAYS)) {
-    if (way in peers && !(plan.peers && peer(way as "piscina"))) continue;
-    findings.push(...await measureWay(plan, way));
-  }
+  // None shall feel what another one left behind in its process.
+  const groups = plan.apart ? ways.map((way) => [way]) : [ways];
+  for (const group of groups) findings.push(...await run(plan, group));
   return {
     id,
     title,
@@ -62,20 +68,26 @@ async function measure(plan: Plan): Promise<Table> {
   };
 }
 
-async function measureWay(plan: Plan, way: string): Promise<Finding[]> {
+async function run(plan: Plan, ways: readonly string[]): Promise<Finding[]> {
   const { host, tasks, rounds } = plan;
-  const workers = way === "no workers" ? [1] : plan.workers;
-  const job: Job = { way, tasks, workers, rounds };
+  const workers = ways.includes(ALONE) && plan.apart ? [1] : plan.workers;
+  const job: Job = { ways, tasks, workers, rounds };
   try {
     const printed = await ask<Printed>(host, PROGRAM, job, LIMIT);
-    return workers.map((count) => {
-      const own = printed.filter(({ workers }) => workers === count);
-      return summary(way, count, own, tasks.count);
-    });
+    return ways.flatMap((way) =>
+      workers.map((count) => {
+        const own = printed.filter((it) =>
+          it.way === way && it.workers === count
+        );
+        return summary(way, count, own, tasks.count);
+      })
+    );
   } catch (error) {
     // Ours must work; that another's does not is a finding.
-    if (!(error instanceof Failed) || !(way in peers)) throw error;
-    console.log(`${way}: ${error.message}`);
+    if (!(error instanceof Failed) || !ways.every((way) => way in peers)) {
+      throw error;
+    }
+    console.log(error.message);
     return [];
   }
 }
@@ -107,9 +119,12 @@ function summary(
     awake: middle(({ cpu, mainCpu, wall }) =>
       100 * Math.max(cpu - mainCpu, 0) / wall / workers
     ),
-    least: middle(({ shares }) =>
-      100 * Math.min(...shares.map((share) => share.tasks)) / tasks
-    ),
+    // Threads of C have no meter.
+    ...way === MIXED ? {} : {
+      least: middle(({ shares }) =>
+        100 * Math.min(...shares.map((share) => share.tasks)) / tasks
+      ),
+    },
     mainCpu: middle(({ mainCpu }) => mainCpu),
     pause: middle(({ pause }) => pause),
   };
@@ -117,29 +132,22 @@ function summary(
 
 const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
 
-function plansOf(kinds: readonly Kind[], { tiny }: Scale): Plan[] {
-  const hosts: readonly Host[] = ["Node", "Deno"];
-  return kinds.flatMap((kind) =>
-    hosts.filter((host) => !tiny || host !== SPARED[kind]).map((host): Plan => {
-      const size = kind === "hash" ? tiny ? 1000 : 65536 : 4;
-      const count = kind === "small" ? 20_000 : kind === "hash" ? 4096 : 2048;
-      const many = kind === "hash" && host === "Node";
-      const large = host === "Node" ? [1, 2, 4] : [1, 2];
-      return {
-        id: `${kind}_${host.toLowerCase()}`,
-        title: `${TITLES[kind]}, ${host}`,
-        host,
-        tasks: { kind, size: size - size % 4, count: tiny ? 100 : count },
-        workers: tiny ? [1, 3] : many ? [1, 2, 4, 8, 16] : large,
-        peers: !tiny && host === "Node", // under Deno none gets through
-        rounds: tiny ? 2 : kind === "small" ? 5 : 3,
-      };
-    })
-  );
+function planOf(kind: Kind, host: Host, { tiny }: Scale): Plan {
+  const size = kind === "hash" ? tiny ? 1000 : 65536 : 4;
+  const count = kind === "small" ? 20_000 : kind === "hash" ? 4096 : 2048;
+  const node = host === "Node";
+  const many = node && kind === "hash" ? [1, 2, 4, 8, 16] : [1, 2, 4];
+  return {
+    id: `${kind}_${host.toLowerCase()}`,
+    title: `${TITLES[kind]}, ${host}`,
+    host,
+    tasks: { kind, size, count: tiny ? 100 : count },
+    workers: tiny ? [1, 3] : many,
+    rounds: tiny ? 2 : 3,
+    apart: !tiny,
+    peers: !tiny && node, // under Deno none gets through
+  };
 }
-
-/** Where a small run does not try a kind: it is the same code. */
-const SPARED: Partial<Record<Kind, Host>> = { small: "Node", skewed: "Deno" };
 
 const TITLES: Record<Kind, string> = {
   hash: "SHA-256 of 64 KiB each",
@@ -148,28 +156,33 @@ const TITLES: Record<Kind, string> = {
   skewed: "Tasks of 20 µs, each 64th of 2 ms",
 };
 
-async function measureAll(kinds: readonly Kind[], scale: Scale) {
-  const tables: Table[] = [];
-  for (const plan of plansOf(kinds, scale)) tables.push(await measure(plan));
-  return tables;
-}
+const measureAll =
+  (host: Host, ...kinds: Kind[]): Workload["measure"] => async (scale) => {
+    const tables: Table[] = [];
+    // It is the same code for all.
+    for (const kind of scale.tiny ? kinds.slice(-1) : kinds) {
+      tables.push(await measure(planOf(kind, host, scale)));
+    }
+    return tables;
+  };
 
-/** SHA-256 of many messages. */
+/** SHA-256 of many messages, under Node, as the study did it. */
 export const hashPool: Workload = {
   name: "hash_pool",
   title: "Hash pool",
-  measure: (scale) => measureAll(["hash"], scale),
+  measure: measureAll("Node", "hash"),
 };
 
 /** Tasks so small, or so uneven, that giving them out matters. */
 export const dispatch: Workload = {
   name: "dispatch",
   title: "Dispatch",
-  measure: (scale) => {
-    const kinds = ["small", "medium", "skewed"] as const;
-    return measureAll(
-      kinds.filter((kind) => !scale.tiny || kind !== "medium"),
-      scale,
-    );
-  },
+  measure: measureAll("Node", "small", "medium", "skewed"),
+};
+
+/** Both of it under Deno. */
+export const denoPool: Workload = {
+  name: "deno_pool",
+  title: "Hash pool and dispatch under Deno",
+  measure: measureAll("Deno", "hash", "small"),
 };

@@ -1,0 +1,55 @@
+/**
+ * Compiles and loads `hash_thread.c`.
+ *
+ * @module
+ */
+
+import { fileURLToPath } from "node:url";
+import { emcc, PTHREADS } from "../../../wasm/emcc.ts";
+
+/** Its functions. */
+export interface HashThread {
+  readonly wasmMemory: WebAssembly.Memory;
+  _reserve(bytes: number): number;
+  _begin(
+    base: number,
+    jobs: number,
+    done: number,
+    slots: number,
+    bytes: number,
+    spins: boolean,
+  ): number;
+  _counted(): number;
+}
+
+const MODULE = new URL(
+  "../../../.weft/workloads/hash_thread.mjs",
+  import.meta.url,
+);
+
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+/** Compiles it, if anything changed. */
+export async function build(): Promise<void> {
+  await emcc({
+    sources: [
+      here("./hash_thread.c"),
+      here("../../../docs/examples/pool.h"),
+      here("../../../wasm/demo/sha256.h"),
+    ],
+    args: [
+      ...PTHREADS,
+      "-O3",
+      `-I${here("../../../wasm/")}`,
+      "-sINITIAL_MEMORY=64MB",
+      "-sPTHREAD_POOL_SIZE=8",
+    ],
+    out: fileURLToPath(MODULE),
+  });
+}
+
+/** Loads what was compiled. */
+export async function load(): Promise<HashThread> {
+  const { default: create } = await import(MODULE.href);
+  return await create();
+}
