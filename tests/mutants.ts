@@ -10,8 +10,6 @@
  * MQ8   turns are compared for equality, so no difference can fail to wrap:
  *       a slot's place is computed from a ticket that does not wrap
  * SP4   as the cache only saves loads, the word itself is never looked at
- * CV RW BA  condition variables, read-write locks and barriers: the corpus,
- *       until the library's own have lists here
  * ```
  *
  * @module
@@ -21,6 +19,8 @@ import { parseArgs } from "node:util";
 import { type Options, race, type Result } from "../race/mod.ts";
 import { diffOf, load, type Mutant, unload } from "./mutants/_mutant.ts";
 import { barrier } from "./mutants/barrier.ts";
+import { broadcast } from "./mutants/broadcast.ts";
+import { condition } from "./mutants/condition.ts";
 import { counter } from "./mutants/counter.ts";
 import { _call_slots, call_ring } from "./mutants/call_ring.ts";
 import { event } from "./mutants/event.ts";
@@ -29,10 +29,12 @@ import { lock_free_queue } from "./mutants/lock_free_queue.ts";
 import { _event_count, _queue, mpmc_queue } from "./mutants/mpmc_queue.ts";
 import { mutex } from "./mutants/mutex.ts";
 import { once } from "./mutants/once.ts";
+import { record_ring } from "./mutants/record_ring.ts";
 import { rw_lock } from "./mutants/rw_lock.ts";
 import { select } from "./mutants/select.ts";
 import { semaphore } from "./mutants/semaphore.ts";
 import { seqlock } from "./mutants/seqlock.ts";
+import { slab_pool } from "./mutants/slab_pool.ts";
 import { spsc_queue } from "./mutants/spsc_queue.ts";
 import { _wait } from "./mutants/wait.ts";
 import { work_counter } from "./mutants/work_counter.ts";
@@ -61,6 +63,10 @@ export const MUTANTS: readonly Mutant[] = [
   ...seqlock,
   ...work_deque,
   ...counter,
+  ...condition,
+  ...record_ring,
+  ...broadcast,
+  ...slab_pool,
 ];
 
 /** Whose scenarios notice what is wrong with a source that they share. */

@@ -92,8 +92,8 @@ export const work_deque = mutants(
     "for (let top = Atomics.load(words, TOP);;) {",
     {
       also: [
-        "const left = Atomics.load(words, BOTTOM) - top | 0;",
-        "const left = early - top | 0;",
+        "const left = Atomics.load(words, BOTTOM) - top | 0; if (left <= 0)",
+        "const left = early - top | 0; if (left <= 0)",
       ],
     },
   ],
@@ -104,8 +104,8 @@ export const work_deque = mutants(
   ],
   [
     "a thief compares positions that wrap",
-    "const left = Atomics.load(words, BOTTOM) - top | 0;",
-    "const left = Atomics.load(words, BOTTOM) - top;",
+    "const left = Atomics.load(words, BOTTOM) - top | 0; if (left <= 0)",
+    "const left = Atomics.load(words, BOTTOM) - top; if (left <= 0)",
   ],
   [
     "steals before it reads",

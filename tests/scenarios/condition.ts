@@ -151,6 +151,25 @@ export function condition(weft: Weft): Scenario[] {
       options: { spurious: true },
     },
     {
+      name: "called once",
+      spec: dozing(weft, 1),
+      agents: [[["doze"], ["doze"]], [["notifyAll"]]],
+      options: { timeouts: 0, rescue: true },
+    },
+    {
+      name: "called once, of two, where the turn wraps",
+      spec: dozing(weft, 1, 0x7fff_ffff),
+      agents: [[["doze"]], [["doze"]], [["notify"]]],
+      options: { timeouts: 0, rescue: true, states: 30_000 },
+      sampled: true,
+    },
+    {
+      name: "spurious calls",
+      spec: dozing(weft, 0),
+      agents: [[["doze"]], [["doze"]]],
+      options: { spurious: true, rescue: true, timeouts: 0 },
+    },
+    {
       name: "a waiter is terminated",
       spec: terminated(weft),
       agents: [[["doze"]], [["take"]], [["put"]]],
@@ -159,6 +178,53 @@ export function condition(weft: Weft): Scenario[] {
       sampled: true,
     },
   ];
+}
+
+/** Waits that are not repeated: as many end as were called, at `most`. */
+function dozing(weft: Weft, most: number, turn = 0) {
+  const { Condition, Mutex } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(BYTES);
+      new Int32Array(memory)[LAYOUT.condition.turn] = turn;
+      return memory;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return {
+        condition: new Condition(memory),
+        mutex: new Mutex(memory, MUTEX),
+      };
+    },
+    words: { ...named(LAYOUT.condition), ...named(LAYOUT.mutex, MUTEX) },
+    stateless: true,
+    ops: {
+      doze: {
+        run: ({ condition, mutex }) => {
+          using _lock = mutex.lock();
+          return condition.wait(mutex, 5);
+        },
+      },
+      notify: {
+        run: ({ condition, mutex }) => {
+          using _lock = mutex.lock();
+          condition.notify();
+        },
+      },
+      notifyAll: { run: ({ condition }) => condition.notifyAll() },
+    },
+    final: (memory, results) => {
+      const called = results.flat().filter((result) => result === true).length;
+      if (called > most) return `${called} were called`;
+      const words = new Int32Array(memory);
+      const { turn, even } = LAYOUT.condition;
+      // Nobody waits, so none may be counted.
+      const waiting = [even, even + 1].map((i) => words[i]! >> 15);
+      if (waiting.some((n) => n !== 0)) {
+        return `counted at turn ${words[turn]}: ${waiting}`;
+      }
+    },
+  });
 }
 
 /** A waiter that dies loses nobody's wake. */

@@ -131,6 +131,30 @@ export const record_ring = (weft: Weft): Scenario[] => [
     sampled: true,
   },
   {
+    name: "two producers, room for both",
+    spec: ring(weft, false, 0, 4),
+    agents: [[], [["push", 1]], [["push", 2]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "a producer that waits for room",
+    spec: ring(weft, true, 0x7fff_ffc0, 24),
+    agents: [[["pop"]], [["push", 1], ["push", 2], ["push", 3]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "a producer and the end, and what is left then",
+    spec: ring(weft, false, 0, 4),
+    agents: [[["close"], ["pop"]], [["push", 1]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one sleeps until another closes",
+    spec: ring(weft, false, 0, 4),
+    agents: [[["pop"]], [["close"]]],
+    options: { timeouts: 0 },
+  },
+  {
     name: "a producer and the end",
     spec: ring(weft, false, 0, 4),
     agents: [[["tryPop"], ["close"]], [["push", 1]]],
