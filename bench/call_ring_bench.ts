@@ -1,0 +1,63 @@
+// Does a call take little longer than the platform's own way to wake a thread
+// and be woken by it? And how many more calls than by postMessage are answered,
+// with 16 under way?
+import { CallRing } from "../mod.ts";
+import { IN_FLIGHT, type Side } from "./_call_ring.ts";
+import { contest, medians, type Row, threads } from "./contest.ts";
+
+const MODULE = new URL("./_call_ring.ts", import.meta.url);
+const ROUND_TRIP = new URL("./_round_trip.ts", import.meta.url);
+
+function sides(call: string, n: number) {
+  const ring = CallRing.create({ slots: IN_FLIGHT, request: 8, reply: 8 });
+  const data: Side = { ring: ring.handle, n };
+  return [{ make: call, data }, { make: "serve", data }];
+}
+
+async function roundTrip(): Promise<Row> {
+  const n = 500;
+  const words = new Int32Array(new SharedArrayBuffer(256));
+  const bare = [true, false].map((first) => ({
+    make: "bare",
+    data: { words, n, first },
+  }));
+  const byTurns = { byTurns: true };
+  const results = await contest([
+    await threads("call", MODULE, sides("call", n), byTurns),
+    await threads("bare", ROUND_TRIP, bare, byTurns),
+  ]);
+  return {
+    name: "CallRing, blocking call / bare wait/notify round trip",
+    figure: results.call.medians.ns! / results.bare.medians.ns!,
+    unit: "x",
+    target: { most: 2.2 },
+    from: medians(results),
+  };
+}
+
+async function inFlight(): Promise<Row[]> {
+  const n = 4000;
+  const { port1, port2 } = new MessageChannel();
+  const messages = [
+    { make: "messagesCall", data: { port: port1, n }, ports: [port1] },
+    { make: "messagesServe", data: { port: port2, n }, ports: [port2] },
+  ];
+  const results = await contest([
+    await threads("ahead", MODULE, sides("callAhead", n)),
+    await threads("awaiting", MODULE, sides("callAsync", n)),
+    await threads("messages", MODULE, messages),
+  ]);
+  const of = (name: "ahead" | "awaiting", what: string): Row => ({
+    name: `CallRing, ${IN_FLIGHT} in flight, ${what}: calls/s / postMessage`,
+    figure: results.messages.medians.ns! / results[name].medians.ns!,
+    unit: "x",
+    target: { least: 5 },
+    from: medians(results, [name, "messages"]),
+  });
+  return [of("ahead", "posted ahead"), of("awaiting", "awaiting")];
+}
+
+/** All rows of this bench. */
+export async function rows(): Promise<Row[]> {
+  return [await roundTrip(), ...await inFlight()];
+}
