@@ -34,7 +34,7 @@ export interface WasmOptions {
    * one agent uses. 0 unless given; atomic accesses are always steps.
    */
   readonly from?: number;
-  /** Imports besides memory and clock: by module, by name. */
+  /** Imports besides memory, clock and chance: by module, by name. */
   readonly imports?: WebAssembly.Imports;
 }
 
@@ -307,7 +307,7 @@ class Instance {
     const { memory: { module, name } } = build;
     const all: Record<string, Record<string, Any>> = {};
     for (const { module: from, name, kind } of imported(build)) {
-      (all[from] ??= {})[name] = given[from]?.[name] ?? CLOCKS[name] ??
+      (all[from] ??= {})[name] = given[from]?.[name] ?? KNOWN[name] ??
         (kind === "function" ? missing(from, name) : undefined);
     }
     (all[module] ??= {})[name] = this.memory;
@@ -523,10 +523,11 @@ function conversion({ type, size, signed, what }: Access): Conversion {
 
 // ---- what a module imports -------------------------------------------------------------
 
-/** Milliseconds by the simulated clock, under the names it goes by. */
-const CLOCKS: Readonly<Record<string, () => number>> = {
+/** The simulated clock, in milliseconds, and chance, under their names. */
+const KNOWN: Readonly<Record<string, () => number>> = {
   weft_now: () => performance.now(),
   emscripten_get_now: () => performance.now(),
+  emscripten_random: () => Math.random(),
 };
 
 function imported(

@@ -131,8 +131,8 @@ class Mutex extends Twin {
 }
 
 class WriteGuard extends Guard {
-  constructor(readonly lock: RwLock) {
-    super(() => lock.unlockWrite());
+  constructor(readonly lock: RwLock, abandoned: boolean) {
+    super(() => lock.unlockWrite(), abandoned);
   }
 
   downgrade(): Guard {
@@ -142,14 +142,17 @@ class WriteGuard extends Guard {
 
 class RwLock extends Twin {
   #reads(result: number): Guard | undefined {
-    return this.succeeded(result)
-      ? new Guard(() => this.unlockRead())
+    const abandoned = result === EOWNERDEAD;
+    return abandoned || this.succeeded(result)
+      ? new Guard(() => this.unlockRead(), abandoned)
       : undefined;
   }
 
   #writes(result: number): Guard | undefined {
-    const held = result === EOWNERDEAD || this.succeeded(result);
-    return held ? new WriteGuard(this) : undefined;
+    const abandoned = result === EOWNERDEAD;
+    return abandoned || this.succeeded(result)
+      ? new WriteGuard(this, abandoned)
+      : undefined;
   }
 
   read(timeout?: number): Guard | undefined {
@@ -183,6 +186,18 @@ class RwLock extends Twin {
 
   abandon(id: number): boolean {
     return this.c.weft_rw_lock_abandon!(this.at, id) === 0;
+  }
+
+  abandonReader(): void {
+    this.succeeded(this.c.weft_rw_lock_abandon_reader!(this.at));
+  }
+
+  get readers(): number {
+    return this.c.weft_rw_lock_readers!(this.at);
+  }
+
+  get writer(): number {
+    return this.c.weft_rw_lock_writer!(this.at);
   }
 }
 
@@ -622,8 +637,12 @@ class SlabPool extends Twin {
 }
 
 class StripedCounter extends Twin {
+  #stripe = 0;
+
   add(n: number): void {
-    this.c.weft_counter_add!(this.at, n);
+    const { c } = this;
+    if (this.#stripe === 0) this.#stripe = c.weft_counter_claim!(this.at);
+    c.weft_counter_add_to!(this.#stripe, n);
   }
 
   sum(): number {

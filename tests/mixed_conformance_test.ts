@@ -1,0 +1,100 @@
+// limit: 300 s
+// The same scenario of the header and of TypeScript has as many states: they
+// do the same, step by step. Where not, it is said here why.
+import { READ } from "../race/kinds.ts";
+import * as k from "../race/kinds.ts";
+import { race } from "../race/mod.ts";
+import { Engine } from "../race/replay.ts";
+import { suite } from "./harness.ts";
+import { CASTS, mixed } from "./mixed/cast.ts";
+import { compile } from "./mixed/module.ts";
+import type { Scenario } from "./scenarios/_scenario.ts";
+import { all } from "./scenarios/all.ts";
+import { weft } from "./weft.ts";
+
+const wasm = await compile();
+const test = suite("weft.h as TypeScript, step by step", 60_000);
+
+const TRIES_AGAIN = "TypeScript tries once more before it sleeps: its slow " +
+  "path is that of the async form, too";
+
+/** Where one side takes steps that the other does not. */
+const WHY: Readonly<Record<string, string>> = {
+  rw_lock: "a reader that is let in loads the state once more in TypeScript, " +
+    "to see whether a writer was abandoned",
+  semaphore: TRIES_AGAIN,
+  once: "C looks whether it is done before it tries to be the one; a view in " +
+    "TypeScript remembers that it was",
+  spsc_queue: TRIES_AGAIN,
+  mpmc_queue: `${TRIES_AGAIN}; a view remembers the ticket that it reserved, ` +
+    "which C loads from the slot",
+  lock_free_queue: TRIES_AGAIN,
+  record_ring: `${TRIES_AGAIN}; a view remembers what it reserved`,
+  broadcast: "a subscription in TypeScript sees whether its seat is its own " +
+    "before it pops",
+  work_deque: "C loads top at each push, where TypeScript remembers one",
+  counter: "a view in TypeScript knows how many stripes there are",
+};
+/** Those without a twin, and those of which no scenario is this small. */
+const WITHOUT = new Set(["wait", "select", "channel", "call_ring"]);
+
+/**
+ * C knows no hints: what TypeScript reads plainly, where an exchange checks it,
+ * is an atomic load in wasm. Here it is in TypeScript, too.
+ */
+let isHint: ((address: number) => boolean) | null = null;
+const { operate } = Engine.prototype;
+Engine.prototype.operate = function (kind, target, index, a, b, timeout) {
+  const hint = kind === READ && target !== null && isHint !== null &&
+    isHint(target.base + index * target.size);
+  return operate.call(this, hint ? k.LOAD : kind, target, index, a, b, timeout);
+};
+
+/** How many states there are; nothing if they are too many. */
+function statesOf({ spec, agents, options }: Scenario): number | undefined {
+  const { hints: _, ...definition } = spec.definition;
+  isHint = spec.scenario.hints;
+  try {
+    const result = race.check(race.spec(definition), ...agents, {
+      ...options,
+      states: 5_000,
+      races: false,
+      runs: 0,
+    });
+    if (result instanceof Promise) throw new Error("it awaits");
+    if (result.failure !== undefined) throw new Error(result.failure.message);
+    return result.complete ? result.states : undefined;
+  } finally {
+    isHint = null;
+  }
+}
+
+let compared = 0;
+for (const [stem, scenarios] of Object.entries(all)) {
+  if (WITHOUT.has(stem)) continue;
+  test(stem, () => {
+    const ours = scenarios(weft);
+    const theirs = scenarios(mixed(weft, wasm, CASTS["C+C"]!));
+    const differences: string[] = [];
+    ours.forEach((scenario, i) => {
+      if (scenario.deep || scenario.sampled) return;
+      const here = statesOf(scenario);
+      const there = statesOf(theirs[i]!);
+      if (here === undefined || there === undefined) return;
+      compared++;
+      if (here === there) return;
+      differences.push(`${scenario.name}: TypeScript ${here}, C ${there}`);
+    });
+    const expected = stem in WHY;
+    if (expected === differences.length > 0) return;
+    throw new Error(
+      expected
+        ? `there is no difference left that "${WHY[stem]}" would explain`
+        : differences.join("\n"),
+    );
+  });
+}
+
+test("most scenarios are compared", () => {
+  if (compared < 80) throw new Error(`${compared} were`);
+});
