@@ -417,13 +417,13 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
   protected override poppable(): boolean {
     const words = this.#words;
     for (let head = Atomics.load(words, HEAD);;) {
-      const turn = Atomics.load(words, this.#slot(head));
-      if (turn === (head + FILLED | 0)) return true;
-      const seen = Atomics.load(words, HEAD);
-      if (seen === head) {
+      const state = Atomics.load(words, this.#slot(head));
+      if (state === (head + FILLED | 0)) return true;
+      const now = Atomics.load(words, HEAD);
+      if (now === head) {
         return Atomics.load(words, TAIL) === (head | CLOSED_BIT);
       }
-      head = seen;
+      head = now;
     }
   }
 }

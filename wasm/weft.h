@@ -2831,12 +2831,12 @@ static inline void weft__mpmc_pass_push(weft_mpmc_queue *q) {
    the wake for which may have been ours. */
 static inline bool weft__mpmc_poppable(const weft_mpmc_queue *q) {
   for (int32_t head = weft__load(&q->head);;) {
-    int32_t turn = weft__load(weft__mpmc_slot(q, head));
-    if (turn == weft__plus(head, WEFT_MPMC_QUEUE_FILLED)) return true;
-    int32_t seen = weft__load(&q->head);
-    if (seen == head)
+    int32_t state = weft__load(weft__mpmc_slot(q, head));
+    if (state == weft__plus(head, WEFT_MPMC_QUEUE_FILLED)) return true;
+    int32_t now = weft__load(&q->head);
+    if (now == head)
       return weft__load(&q->tail) == (head | WEFT_MPMC_QUEUE_CLOSED_BIT);
-    head = seen;
+    head = now;
   }
 }
 

@@ -51,9 +51,9 @@ export const event = mutants(
   ],
   [
     "any end of a sleep ends the wait",
-    'last = outcome === "timed-out"; } } *#waitForSignal',
+    'last = outcome === "timed-out"; } } /** Waits for a signal',
     'last = outcome === "timed-out"; if (!last) return true; } } ' +
-    "*#waitForSignal",
+    "/** Waits for a signal",
   ],
   [
     "sleeps and does not say so",
