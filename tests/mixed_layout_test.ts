@@ -1,0 +1,83 @@
+// limit: 300 s
+// A header whose words lie elsewhere than in _layout.ts is found out, by name.
+import * as assert from "uvu/assert";
+import { LAYOUT } from "../primitives/_layout.ts";
+import { headerText, tableOf } from "./header.ts";
+import { suite } from "./harness.ts";
+import { CASTS, mixed } from "./mixed/cast.ts";
+import { explore } from "./mixed/explore.ts";
+import { compileMutant } from "./mixed/module.ts";
+import { mutex } from "./scenarios/mutex.ts";
+import { weft } from "./weft.ts";
+
+const test = suite("layout drift", 60_000);
+const TEXT = headerText();
+
+/** The first word of each struct that is declared by itself. */
+function firstFields(): [stem: string, field: string][] {
+  return Object.entries(tableOf(TEXT).layout).flatMap(([stem, words]) => {
+    const [field] = Object.entries(words)
+      .filter(([name]) => name !== "length")
+      .map(([name]) => name);
+    return field === undefined ? [] : [[stem, field] as [string, string]];
+  });
+}
+
+/** The header with one more word in front of `field`. */
+function drifted(stem: string, field: string): string {
+  const end = TEXT.indexOf(`} weft_${stem};`);
+  const start = TEXT.lastIndexOf("typedef struct", end);
+  assert.ok(start >= 0 && end > start, stem);
+  const struct = TEXT.slice(start, end);
+  const declared = new RegExp(`^ *\\w[\\w ]*\\b${field}\\b`, "m");
+  const moved = struct.replace(declared, (line) => `  int32_t drift;\n${line}`);
+  assert.not.equal(moved, struct, `${stem}.${field}`);
+  return TEXT.slice(0, start) + moved + TEXT.slice(end);
+}
+
+for (const [stem, field] of firstFields()) {
+  test(`one word more in weft_${stem} does not compile`, async () => {
+    const message = await compileMutant(
+      `drift_${stem}`,
+      drifted(stem, field),
+      stem,
+    )
+      .then(() => "it compiled", (error: Error) => error.message);
+    const word = LAYOUT[stem as keyof typeof LAYOUT] as Record<string, number>;
+    const text = `weft_${stem}.${field} is not word ${word[field]} as in ` +
+      "primitives/_layout.ts";
+    // Two literals side by side are one.
+    const said = message.replaceAll('" "', "");
+    assert.ok(said.includes(text), `${text}\n${message.slice(0, 1000)}`);
+  });
+}
+
+test("words that changed places, and their assertions, do not go with JavaScript", async () => {
+  const text = TEXT
+    .replace("int32_t state;    /* owner", "int32_t starving; /* owner")
+    .replace("int32_t starving; /* 1 while", "int32_t state;    /* 1 while")
+    .replace("WEFT_WORD(mutex, state, 0);", "WEFT_WORD(mutex, state, 1);")
+    .replace(
+      "WEFT_WORD(mutex, starving, 1);",
+      "WEFT_WORD(mutex, starving, 0);",
+    );
+  assert.equal(tableOf(text).layout.mutex, {
+    state: 1,
+    starving: 0,
+    length: 2,
+  });
+  const wasm = await compileMutant("drift_places", text, "mutex");
+  const found = (cast: string) =>
+    mutex(mixed(weft, wasm, CASTS[cast]!))
+      .filter(({ name }) => /^(lock, lock|two sections)$/.test(name))
+      .map((scenario) => {
+        try {
+          explore(scenario, { states: 4_000 });
+          return "";
+        } catch (error) {
+          return (error as Error).message.split(":")[0];
+        }
+      });
+  assert.equal(found("C+C"), ["", ""], "C is right by itself");
+  for (const kind of found("JS+C")) assert.ok(kind, "nothing was found");
+});
