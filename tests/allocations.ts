@@ -21,7 +21,7 @@ import {
   StripedCounter,
   WorkCounter,
   WorkDeque,
-} from "../realtime.ts";
+} from "../primitives/realtime.ts";
 
 /** Operations by name; those of a line are measured together. */
 export type Operations = Record<string, () => void>;

@@ -246,7 +246,7 @@ const REALTIME = [
 /** `realtime.ts`'s operations by their twins' names, but for what differs. */
 function twinsOfRealtime(): string[] {
   const text = fs.readFileSync(
-    new URL("../realtime.ts", import.meta.url),
+    new URL("../primitives/realtime.ts", import.meta.url),
     "utf8",
   );
   const snake = (name: string) =>

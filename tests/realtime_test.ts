@@ -10,7 +10,7 @@ import fc from "fast-check";
 import * as whole from "../mod.ts";
 import { Copier, type Elements } from "../primitives/_elements.ts";
 import { LoopCopier } from "../primitives/_loop_copier.ts";
-import * as realtime from "../realtime.ts";
+import * as realtime from "../primitives/realtime.ts";
 import { CONTROLS, OPERATIONS } from "./allocations.ts";
 import { suite } from "./harness.ts";
 import { refuses } from "./model.ts";
@@ -275,7 +275,9 @@ test("a realtime class that cannot be made leaves others as they were", () => {
 
 test("./realtime needs nothing but the language", async () => {
   const { outputFiles } = await esbuild.build({
-    entryPoints: [fileURLToPath(new URL("../realtime.ts", import.meta.url))],
+    entryPoints: [
+      fileURLToPath(new URL("../primitives/realtime.ts", import.meta.url)),
+    ],
     bundle: true,
     write: false,
     format: "iife",

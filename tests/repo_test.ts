@@ -20,7 +20,6 @@ const TOP_LEVEL = [
   "mod.ts",
   "primitives",
   "race",
-  "realtime.ts",
   "tests",
   "wasm",
 ];

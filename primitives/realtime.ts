@@ -31,61 +31,46 @@
  * @module
  */
 
-import { copyBy } from "./primitives/_elements.ts";
-import { LoopCopier } from "./primitives/_loop_copier.ts";
-import type { QueueConfig } from "./primitives/_queue.ts";
-import { type Handle, type Memory, Region } from "./primitives/_region.ts";
-import { StripedCounter as AnyStripedCounter } from "./primitives/counter.ts";
-import type { CounterConfig } from "./primitives/counter.ts";
-import { Event as AnyEvent, type EventConfig } from "./primitives/event.ts";
-import { Latch as AnyLatch } from "./primitives/latch.ts";
+import { copyBy } from "./_elements.ts";
+import { LoopCopier } from "./_loop_copier.ts";
+import type { QueueConfig } from "./_queue.ts";
+import { type Handle, type Memory, Region } from "./_region.ts";
+import { StripedCounter as AnyStripedCounter } from "./counter.ts";
+import type { CounterConfig } from "./counter.ts";
+import { Event as AnyEvent, type EventConfig } from "./event.ts";
+import { Latch as AnyLatch } from "./latch.ts";
 import {
   LockFreeQueue as AnyLockFreeQueue,
   type LockFreeQueueConfig,
-} from "./primitives/lock_free_queue.ts";
-import { MpmcQueue as AnyMpmcQueue } from "./primitives/mpmc_queue.ts";
+} from "./lock_free_queue.ts";
+import { MpmcQueue as AnyMpmcQueue } from "./mpmc_queue.ts";
 import {
   RecordRing as AnyRecordRing,
   type RecordRingConfig,
-} from "./primitives/record_ring.ts";
-import { Semaphore as AnySemaphore } from "./primitives/semaphore.ts";
-import { Snapshot as AnySnapshot } from "./primitives/seqlock.ts";
-import type { SnapshotConfig } from "./primitives/seqlock.ts";
-import {
-  type SlabConfig,
-  SlabPool as AnySlabPool,
-} from "./primitives/slab_pool.ts";
-import { SpscQueue as AnySpscQueue } from "./primitives/spsc_queue.ts";
+} from "./record_ring.ts";
+import { Semaphore as AnySemaphore } from "./semaphore.ts";
+import { Snapshot as AnySnapshot } from "./seqlock.ts";
+import type { SnapshotConfig } from "./seqlock.ts";
+import { type SlabConfig, SlabPool as AnySlabPool } from "./slab_pool.ts";
+import { SpscQueue as AnySpscQueue } from "./spsc_queue.ts";
 import {
   type WorkConfig,
   WorkCounter as AnyWorkCounter,
-} from "./primitives/work_counter.ts";
-import {
-  type DequeConfig,
-  WorkDeque as AnyWorkDeque,
-} from "./primitives/work_deque.ts";
+} from "./work_counter.ts";
+import { type DequeConfig, WorkDeque as AnyWorkDeque } from "./work_deque.ts";
 
-export type { Elements } from "./primitives/_elements.ts";
-export {
-  ClosedError,
-  type Queue,
-  type QueueConfig,
-} from "./primitives/_queue.ts";
-export {
-  type Handle,
-  isSupported,
-  type Memory,
-  Region,
-} from "./primitives/_region.ts";
-export type { AsyncOptions } from "./primitives/_wait.ts";
-export type { CounterConfig } from "./primitives/counter.ts";
-export type { EventConfig } from "./primitives/event.ts";
-export type { LockFreeQueueConfig } from "./primitives/lock_free_queue.ts";
-export type { RecordRingConfig } from "./primitives/record_ring.ts";
-export type { SnapshotConfig } from "./primitives/seqlock.ts";
-export type { SlabConfig } from "./primitives/slab_pool.ts";
-export type { WorkConfig, WorkRange } from "./primitives/work_counter.ts";
-export type { DequeConfig } from "./primitives/work_deque.ts";
+export type { Elements } from "./_elements.ts";
+export { ClosedError, type Queue, type QueueConfig } from "./_queue.ts";
+export { type Handle, isSupported, type Memory, Region } from "./_region.ts";
+export type { AsyncOptions } from "./_wait.ts";
+export type { CounterConfig } from "./counter.ts";
+export type { EventConfig } from "./event.ts";
+export type { LockFreeQueueConfig } from "./lock_free_queue.ts";
+export type { RecordRingConfig } from "./record_ring.ts";
+export type { SnapshotConfig } from "./seqlock.ts";
+export type { SlabConfig } from "./slab_pool.ts";
+export type { WorkConfig, WorkRange } from "./work_counter.ts";
+export type { DequeConfig } from "./work_deque.ts";
 
 // The whole classes, as types: what those here are picked from.
 export type {
