@@ -44,7 +44,6 @@ export {
   type CallHandler,
   type CallRingConfig,
   type Reply,
-  SHOWN,
 } from "./_call_slots.ts";
 export type { Elements } from "./_elements.ts";
 export { ClosedError } from "./_queue.ts";

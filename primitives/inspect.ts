@@ -4,6 +4,7 @@
  * @module
  */
 
+import { SHOWN as call_ring } from "./_call_slots.ts";
 import { KIND, LAYOUT, SIGNATURE, type Stem, VERSION } from "./_layout.ts";
 import {
   bufferOf,
@@ -16,7 +17,6 @@ import {
 } from "./_region.ts";
 import { SHOWN as barrier } from "./barrier.ts";
 import { SHOWN as broadcast } from "./broadcast.ts";
-import { SHOWN as call_ring } from "./call_ring.ts";
 import { SHOWN as channel } from "./channel.ts";
 import { SHOWN as condition } from "./condition.ts";
 import { SHOWN as counter } from "./counter.ts";
