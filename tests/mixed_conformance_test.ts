@@ -1,18 +1,13 @@
 // limit: 300 s
 // The same scenario of the header and of TypeScript has as many states: they
 // do the same, step by step. Where not, it is said here why.
-import { READ } from "../race/kinds.ts";
 import * as k from "../race/kinds.ts";
 import { race } from "../race/mod.ts";
 import { Engine } from "../race/replay.ts";
 import { suite } from "./harness.ts";
-import { CASTS, mixed } from "./mixed/cast.ts";
-import { compile } from "./mixed/module.ts";
+import { scenariosOf, STEMS } from "./mixed/explore.ts";
 import type { Scenario } from "./scenarios/_scenario.ts";
-import { all } from "./scenarios/all.ts";
-import { weft } from "./weft.ts";
 
-const wasm = await compile();
 const test = suite("weft.h as TypeScript, step by step", 60_000);
 
 const TRIES_AGAIN = "TypeScript tries once more before it sleeps: its slow " +
@@ -35,9 +30,6 @@ const WHY: Readonly<Record<string, string>> = {
   work_deque: "C loads top at each push, where TypeScript remembers one",
   counter: "a view in TypeScript knows how many stripes there are",
 };
-/** Those without a twin, and those of which no scenario is this small. */
-const WITHOUT = new Set(["wait", "select", "channel", "call_ring"]);
-
 /**
  * C knows no hints: what TypeScript reads plainly, where an exchange checks it,
  * is an atomic load in wasm. Here it is in TypeScript, too.
@@ -45,7 +37,7 @@ const WITHOUT = new Set(["wait", "select", "channel", "call_ring"]);
 let isHint: ((address: number) => boolean) | null = null;
 const { operate } = Engine.prototype;
 Engine.prototype.operate = function (kind, target, index, a, b, timeout) {
-  const hint = kind === READ && target !== null && isHint !== null &&
+  const hint = kind === k.READ && target !== null && isHint !== null &&
     isHint(target.base + index * target.size);
   return operate.call(this, hint ? k.LOAD : kind, target, index, a, b, timeout);
 };
@@ -70,16 +62,14 @@ function statesOf({ spec, agents, options }: Scenario): number | undefined {
 }
 
 let compared = 0;
-for (const [stem, scenarios] of Object.entries(all)) {
-  if (WITHOUT.has(stem)) continue;
+for (const stem of STEMS) {
   test(stem, () => {
-    const ours = scenarios(weft);
-    const theirs = scenarios(mixed(weft, wasm, CASTS["C+C"]!));
+    const theirs = scenariosOf("C+C", [stem]);
     const differences: string[] = [];
-    ours.forEach((scenario, i) => {
-      if (scenario.deep || scenario.sampled) return;
+    scenariosOf("JS+JS", [stem]).forEach(([, scenario], i) => {
+      if (scenario.sampled) return;
       const here = statesOf(scenario);
-      const there = statesOf(theirs[i]!);
+      const there = statesOf(theirs[i]![1]);
       if (here === undefined || there === undefined) return;
       compared++;
       if (here === there) return;
