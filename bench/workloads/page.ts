@@ -8,14 +8,14 @@
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import process from "node:process";
-import { show } from "../contest.ts";
 import { WORKLOADS } from "./all.ts";
+import { story } from "./story.ts";
 import { detailsOf, tableOf } from "./text.ts";
-import { figureOf, type Results, type Table } from "./workload.ts";
+import type { Results, Table } from "./workload.ts";
 
 const INTRODUCTION = `# Workloads
 
-Two published studies are what this library grew from. One hashes 4096 messages
+Two published studies are what this library grew from. One hashes messages
 with Node's threads, and builds by hand what a pool of workers takes: shared
 memory, a counter, slots with a lock. The other finds where threads in
 WebAssembly stop to scale: allocators, and files. Both run here on this
@@ -25,40 +25,6 @@ library's primitives, beside the studies' own methods and what people use today.
 this page. Figures that are called cited are the studies', from their machines;
 all others come from the files in [workloads](workloads/).
 `;
-
-/** What is told of a workload, apart from its figures. */
-const TEXTS: Readonly<Record<string, (of: Figures) => string>> = {};
-
-/** Looks figures up for the text. */
-export class Figures {
-  constructor(readonly tables: readonly Table[]) {}
-
-  /** A figure, as people read it. */
-  of(table: string, one: string, at: string | number): string {
-    return show(this.#find(table, one, at));
-  }
-
-  /** How many times larger the first one's figure is. */
-  ratio(
-    table: string,
-    one: string,
-    other: string,
-    at: string | number,
-    otherAt: string | number = at,
-  ): string {
-    const other_ = this.#find(table, other, otherAt);
-    return show(this.#find(table, one, at) / other_);
-  }
-
-  #find(id: string, one: string, at: string | number): number {
-    const table = this.tables.find((table) => table.id === id);
-    const figure = table && figureOf(table, one, at);
-    if (figure === undefined) {
-      throw new Error(`no figure: ${id}, ${one}, ${at}`);
-    }
-    return figure;
-  }
-}
 
 function pictureOf({ id, title }: Table): string {
   return `<picture>
@@ -70,7 +36,6 @@ function pictureOf({ id, title }: Table): string {
 function sectionOf(results: Results): string {
   const { name, title, date, command, machine, versions, tables } = results;
   const named = Object.entries(versions).map((pair) => pair.join(" "));
-  const text = TEXTS[name]?.(new Figures(tables)) ?? "";
   const shown = tables.map((table) => {
     const details = detailsOf(table);
     return [pictureOf(table), tableOf(table), ...details ? [details] : []]
@@ -78,7 +43,7 @@ function sectionOf(results: Results): string {
   });
   return `## ${title}
 
-${text}
+${story(results)}
 
 ${shown.join("\n\n")}
 

@@ -61,7 +61,9 @@ export async function ask<T>(
   const output = await new Promise<string>((resolve, reject) => {
     execFile(first!, rest, limits, (error, stdout, stderr) => {
       if (error === null) return resolve(stdout);
-      const why = error.killed ? `killed after ${seconds} s` : stderr;
+      const why = error.killed
+        ? `killed after ${seconds} s`
+        : `ended by ${error.signal ?? `code ${error.code}`}\n${stderr}`;
       reject(new Failed(`${host}, ${rest.at(-1)}: ${why.trim()}`));
     });
   });

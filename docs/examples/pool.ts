@@ -19,10 +19,14 @@ export class Pool {
   /** Kept: a new iterator would step over all that were deleted. */
   #turns = this.#waiting.values();
   #collecting: Promise<void> | undefined;
+  /** Slots to be pushed soon: several at a time are one wake-up. */
+  readonly #begun: Int32Array;
+  #count = 0;
 
   /** Makes a pool at a place that nobody uses yet. */
   constructor(readonly place: Place) {
     this.#at = open(place, "init");
+    this.#begun = new Int32Array(Math.ceil(place.count / 8));
   }
 
   /** Whether a task would have to wait for room: await others first. */
@@ -44,7 +48,9 @@ export class Pool {
         slot = slots.allocate();
         this.#running.set(slot, settle);
         write(slot, request);
-        jobs.pushInt(slot); // has room for all slots
+        this.#begun[this.#count++] = slot;
+        if (this.#count === this.#begun.length) this.#push();
+        else if (this.#count === 1) queueMicrotask(() => this.#push());
       };
       const settle = (bytes: Uint8Array, ok: boolean) => {
         signal?.removeEventListener("abort", abort);
@@ -67,6 +73,14 @@ export class Pool {
   async close(): Promise<void> {
     while (this.#collecting) await this.#collecting;
     this.#at.jobs.close();
+  }
+
+  /** Hands slots to the workers; the queue has room for all. */
+  #push() {
+    const { jobs } = this.#at;
+    let pushed = jobs.tryPushMany(this.#begun, this.#count);
+    for (; pushed < this.#count; pushed++) jobs.pushInt(this.#begun[pushed]!);
+    this.#count = 0;
   }
 
   /** Settles what is done until nothing is running: one wake-up for many. */

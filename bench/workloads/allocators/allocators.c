@@ -97,7 +97,7 @@ static void exchange(const share *own, weft_slab_cache *cache) {
   }
 }
 
-static double sums[64];
+static volatile double sums[64]; /* or nothing need be computed */
 
 static void sum(const share *own) {
   double x = 1.0;
@@ -106,7 +106,7 @@ static void sum(const share *own) {
     seed = seed * 1664525u + 1013904223u;
     x = x * 0.999999 + (double)(seed >> 16) * 1e-9;
   }
-  sums[own->first % 64] = x; /* or nothing need be computed */
+  sums[own->first % 64] = x;
 }
 
 static void *work(void *context) {

@@ -87,17 +87,17 @@ function plansOf({ tiny }: Scale): Plan[] {
     },
     {
       id: "churn",
-      title: "2 M blocks freed and allocated by the same thread",
+      title: "A million blocks freed and allocated by the same thread",
       ways: CHURN,
       threads: some,
-      total: tiny ? 1e4 : 2e6,
+      total: tiny ? 1e4 : 1e6,
     },
     {
       id: "exchange",
-      title: "400,000 blocks freed by another thread",
+      title: "200,000 blocks freed by another thread",
       ways: EXCHANGE,
       threads: even,
-      total: tiny ? 8000 : 4e5,
+      total: tiny ? 8000 : 2e5,
     },
   ];
 }
@@ -140,7 +140,7 @@ export const allocators: Workload = {
     const hosts = scale.tiny ? ["Deno"] as const : ["Node", "Deno"] as const;
     for (const host of hosts) {
       for (const plan of plansOf(scale)) {
-        tables.push(await measure(plan, host, scale.tiny ? 1 : 3));
+        tables.push(await measure(plan, host, scale.tiny ? 1 : 2));
       }
     }
     return tables;

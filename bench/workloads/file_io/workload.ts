@@ -154,7 +154,7 @@ async function measure(
       // The main thread does not wait for those that it serves, nor for calls.
       threads: threads.filter((many) => many > 0 || what !== "calls"),
       count: tiny ? 200 : count,
-      rounds: tiny ? 1 : 3,
+      rounds: tiny ? 1 : 2,
     };
     const printed = await ask<Printed>(host, PROGRAM, job, 120);
     for (const many of job.threads) {

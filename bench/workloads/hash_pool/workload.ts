@@ -24,6 +24,7 @@ interface Plan {
   readonly host: Host;
   readonly tasks: Tasks;
   readonly workers: readonly number[];
+  /** For up to two workers; for more of them fewer. */
   readonly rounds: number;
   /** Whether npm's pools take part, which must be fetched. */
   readonly peers: boolean;
@@ -134,7 +135,7 @@ const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
 
 function planOf(kind: Kind, host: Host, { tiny }: Scale): Plan {
   const size = kind === "hash" ? tiny ? 1000 : 65536 : 4;
-  const count = kind === "small" ? 20_000 : kind === "hash" ? 4096 : 2048;
+  const count = kind === "small" ? 20_000 : 1024;
   const node = host === "Node";
   const many = node && kind === "hash" ? [1, 2, 4, 8, 16] : [1, 2, 4];
   return {

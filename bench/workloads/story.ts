@@ -1,0 +1,293 @@
+/**
+ * What the page says about the figures: what the studies claimed, what was
+ * found here, and which targets are reached.
+ *
+ * @module
+ */
+
+import { show } from "../contest.ts";
+import { figureOf, type Results } from "./workload.ts";
+
+/** A figure that was asked to be at least so much. */
+interface Target {
+  readonly what: string;
+  readonly figure: number;
+  readonly least?: number;
+  readonly most?: number;
+}
+
+/** Looks figures up. */
+class Figures {
+  readonly #results: Results;
+
+  constructor(results: Results) {
+    this.#results = results;
+  }
+
+  /** The machine's cores. */
+  get cores(): number {
+    return parseInt(this.#results.machine);
+  }
+
+  /** A table's figure. */
+  of(id: string, one: string, at: string | number): number {
+    const table = this.#results.tables.find((table) => table.id === id);
+    const figure = table && figureOf(table, one, at);
+    if (figure === undefined) {
+      throw new Error(`no figure: ${id}, ${one}, ${at}`);
+    }
+    return figure;
+  }
+
+  /** Whether there is a figure: not all packages get through all tasks. */
+  has(id: string, one: string, at: string | number): boolean {
+    const table = this.#results.tables.find((table) => table.id === id);
+    return table !== undefined && figureOf(table, one, at) !== undefined;
+  }
+
+  /** Another figure of the finding that a figure is in. */
+  detail(id: string, one: string, at: string | number, key: string): number {
+    const table = this.#results.tables.find((table) => table.id === id)!;
+    const found = table.findings.find((finding) =>
+      finding[table.of] === one && finding[table.by] === at
+    );
+    const value = found?.[key];
+    if (value === undefined) throw new Error(`no ${key}: ${id}, ${one}, ${at}`);
+    return Number(value);
+  }
+
+  /** How many times the other's figure the first one's is. */
+  ratio(id: string, one: string, other: string, at: string | number): number {
+    return this.of(id, one, at) / this.of(id, other, at);
+  }
+}
+
+function tableOf(targets: readonly Target[]): string {
+  const rows = targets.map(({ what, figure, least, most }) => {
+    const wanted = least === undefined
+      ? `at most ${most}`
+      : `at least ${least}`;
+    const met = least === undefined ? figure <= most! : figure >= least;
+    return `| ${what} | ${show(figure)} | ${wanted} | ${met ? "yes" : "no"} |`;
+  });
+  return [
+    "| target | figure | wanted | reached |",
+    "| --- | ---: | --- | --- |",
+    ...rows,
+  ].join("\n");
+}
+
+const PEERS = ["piscina", "tinypool", "workerpool", "poolifier"];
+
+/** What can be told of each workload. */
+const STORIES: Readonly<Record<string, (f: Figures) => string>> = {
+  hash_pool(f) {
+    const t = "hash_node";
+    const limit = f.of(t, "no workers", 1) / f.cores;
+    const over = PEERS.filter((peer) => f.has(t, peer, 2))
+      .map((peer) => f.ratio(t, peer, "pool", 2));
+    const targets = [{
+      what: "the pool, 2 workers: time / one thread's, over the cores",
+      figure: f.of(t, "pool", 2) / limit,
+      most: 1.05,
+    }];
+    return `The study hands tasks out in two ways: by a shared counter, with
+all data in place before the start, and by a slot for each worker, with a lock
+word that the worker sleeps on and the main thread awaits. Its slots hang now and
+then (the answer is announced before the slot is given back, and a late wake-up
+is taken for the next one), so the row "slots, 1 in flight" is the same method
+made sound: two events a slot. Its author proposed several tasks in flight for
+each worker, and left that open: these are the rows of slots and of \`CallRing\`
+with more in flight.
+
+- Copies take ${
+      show(f.ratio(t, "shared counter, copies", "shared counter, views", 1))
+    } times the time of views with one worker, and ${
+      show(f.ratio(t, "shared counter, copies", "shared counter, views", 2))
+    } times with two (cited: up to 1.35).
+- From one task in flight to four, slots take ${
+      show(f.ratio(t, "slots, 1 in flight", "slots, 4 in flight", 1))
+    } times less time with one worker, and ${
+      show(f.ratio(t, "slots, 1 in flight", "slots, 4 in flight", 2))
+    } times with two; \`CallRing\` ${
+      show(f.ratio(t, "CallRing, 1 in flight", "CallRing, 4 in flight", 1))
+    } and ${
+      show(f.ratio(t, "CallRing, 1 in flight", "CallRing, 4 in flight", 2))
+    } times.
+- The pools from npm take ${show(Math.min(...over))} to ${
+      show(Math.max(...over))
+    } times as long as the pool of [the examples](examples/pool.ts), with two
+  workers. What is missing in the table did not get through.
+- The event loop's utilisation is no measure of a worker, as the study found:
+  with one task in flight, slots read ${
+      show(f.detail(t, "slots, 1 in flight", 2, "utilization"))
+    } %, while the threads run ${
+      show(f.detail(t, "slots, 1 in flight", 2, "awake"))
+    } % of the time.
+- More workers than cores take processor time and give none back: with 16 of
+  them the pool takes ${
+      show(f.of(t, "pool", 16) / f.of(t, "pool", 2))
+    } times the time of 2, and ${
+      show(f.detail(t, "pool", 16, "cpu") / f.detail(t, "pool", 2, "cpu"))
+    } times the processor time.
+- C hashes without the processor's instructions for it, which JavaScript's
+  runtime uses: half of the workers in C show that one pool can serve both, not
+  that it is faster.
+
+${tableOf(targets)}`;
+  },
+
+  dispatch(f) {
+    const targets = [1, 2].map((workers) => ({
+      what: `the pool, tasks of a microsecond, ${workers} worker${
+        workers > 1 ? "s" : ""
+      }: tasks a second / piscina's`,
+      figure: f.ratio("small_node", "piscina", "pool", workers),
+      least: 5,
+    }));
+    return `Where tasks are small, giving them out is what takes the time. A task
+of a microsecond is sooner done than given to anybody. The pool and npm's pools
+give a promise for each task, which has its price; a counter that workers take
+numbers from has none, but needs all data in place.
+
+- Of tasks of a microsecond, 2 workers: ${
+      show(f.of("small_node", "WorkCounter, guided", 2))
+    } µs each by a guided \`WorkCounter\`, ${
+      show(f.of("small_node", "WorkCounter, single", 2))
+    } by a single one, ${
+      show(f.of("small_node", "MpmcQueue of slots", 2))
+    } by a queue of slots, ${
+      show(f.of("small_node", "pool", 2))
+    } by the pool, ${
+      show(f.of("small_node", "messages, round robin", 2))
+    } by messages, ${show(f.of("small_node", "piscina", 2))} by piscina.
+- Of tasks of 50 µs: ${
+      show(f.ratio("medium_node", "no workers", "pool", 1))
+    } times as fast by one worker of the pool as without, and ${
+      show(
+        f.of("medium_node", "no workers", 1) / f.of("medium_node", "pool", 2),
+      )
+    } times by two; piscina ${
+      show(
+        f.of("medium_node", "no workers", 1) /
+          f.of("medium_node", "piscina", 2),
+      )
+    } times.
+- Where each 64th task takes a hundred times as long as the others, two workers
+  of the pool are ${
+      show(
+        f.of("skewed_node", "no workers", 1) / f.of("skewed_node", "pool", 2),
+      )
+    } times as fast as none, a guided counter ${
+      show(
+        f.of("skewed_node", "no workers", 1) /
+          f.of("skewed_node", "WorkCounter, guided", 2),
+      )
+    } times, messages that go to each worker in turn ${
+      show(
+        f.of("skewed_node", "no workers", 1) /
+          f.of("skewed_node", "messages, round robin", 2),
+      )
+    } times.
+
+${tableOf(targets)}`;
+  },
+
+  deno_pool() {
+    return `The same programs under Deno, whose workers are web workers. The pools
+from npm are for Node, and do not get through these tasks here.`;
+  },
+
+  allocators(f) {
+    const of = (table: string, way: string, threads: number) =>
+      show(f.of(`${table}_node`, way, threads));
+    return `The study's C threads scale where they compute, and not where they
+allocate, unless by mimalloc: dlmalloc and emmalloc have one lock for all. The
+same is found here, but not that mimalloc is twice as fast as dlmalloc on one
+thread, too (cited: 1466 against 2660 ms). Blocks have 1000 to 2023 bytes, and
+each thread keeps 1024 of them. Figures of Node:
+
+- Sums: one thread ${of("sums", "all threads", 1)} ms, two ${
+      of("sums", "all threads", 2)
+    } ms, four ${of("sums", "all threads", 4)} ms.
+- Blocks that the same thread frees, one thread: dlmalloc ${
+      of("churn", "dlmalloc", 1)
+    } ms, emmalloc ${of("churn", "emmalloc", 1)}, mimalloc ${
+      of("churn", "mimalloc", 1)
+    }, \`SlabPool\` ${of("churn", "SlabPool", 1)}; four threads: ${
+      of("churn", "dlmalloc", 4)
+    }, ${of("churn", "emmalloc", 4)}, ${of("churn", "mimalloc", 4)} and ${
+      of("churn", "SlabPool", 4)
+    }.
+- Blocks that another thread frees, which neither study measured, two threads:
+  dlmalloc ${of("exchange", "dlmalloc", 2)} ms, emmalloc ${
+      of("exchange", "emmalloc", 2)
+    }, mimalloc ${of("exchange", "mimalloc", 2)}, \`SlabPool\` ${
+      of("exchange", "SlabPool", 2)
+    }; with JavaScript on the freeing side ${
+      of("exchange", "SlabPool, JS frees", 2)
+    }, on the allocating side ${of("exchange", "SlabPool, JS takes", 2)}.
+
+So: mimalloc where C allocates blocks of any size on several threads, and pays
+for it with a larger module and heap; a pool where blocks of one size pass
+between threads, or between languages: no malloc's block can be freed by a worker
+of JavaScript that has not loaded the module.`;
+  },
+
+  file_io(f) {
+    const ring = "RecordRing, host's files";
+    const targets = ["node", "deno"].flatMap((host) =>
+      [1, 2, 4].flatMap((threads) => {
+        const where = `${host === "node" ? "Node" : "Deno"}, ${threads} thread${
+          threads > 1 ? "s" : ""
+        }: lines a second / `;
+        const ratio = (other: string) =>
+          f.ratio(`lines_${host}`, other, ring, threads);
+        return [
+          {
+            what: `${where}JS FS, proxied`,
+            figure: ratio("JS FS, write"),
+            least: 200,
+          },
+          {
+            what: `${where}WasmFS onto the host's files`,
+            figure: ratio("WasmFS, host's files, write"),
+            least: 3,
+          },
+        ];
+      })
+    );
+    const pieces = (way: string, at: string | number) =>
+      f.of("pieces_node", way, at);
+    return `With Emscripten's old file system, each call of a thread is made by
+the main thread in its stead. WasmFS has no such detour; the study found it 32
+times as fast on a thread, and twice on the main thread (cited). Here it is ${
+      show(pieces("JS FS", 1) / pieces("WasmFS", 1))
+    } and ${
+      show(pieces("JS FS", "main thread") / pieces("WasmFS", "main thread"))
+    } times as fast with pieces of a file under Node.
+
+Ours: threads push lines into a \`RecordRing\`, and a worker of JavaScript writes
+them to the file, many at a time. A flush is a record, too: its answer says
+that all lines before it are in the file, or what went wrong. All other
+operations are calls through a \`CallRing\`, which cost two wake-ups if both sides
+sleep: ${show(pieces("CallRing, host's files", 1))} µs a step under Node, where
+WasmFS onto the host's files takes ${
+      show(pieces("WasmFS, host's files", 1))
+    } µs and proxied calls ${show(pieces("host's files, proxied", 1))} µs.
+
+A buffered \`fwrite\` through WasmFS takes ${
+      show(f.ratio("lines_node", "WasmFS, host's files, fwrite", ring, 1))
+    } times what the ring takes with one thread: where each thread may have a file
+of its own, it is as good. What the ring adds is one file in one order from many
+threads, no I/O on the threads that log, and any sink that JavaScript can reach.
+All lines are read again, and compared byte for byte.
+
+${tableOf(targets)}`;
+  },
+};
+
+/** What can be told of the results. */
+export function story(results: Results): string {
+  return STORIES[results.name]!(new Figures(results));
+}
