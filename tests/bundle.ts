@@ -34,6 +34,7 @@ export async function bundle(files: string[], outdir: string): Promise<void> {
       platform: "neutral",
       mainFields: ["module", "main"],
       external: ["node:*", "esbuild"],
+      alias: { "@weft/sync": path.join(PROJECT, "mod.ts") },
       logLevel: "error",
       plugins: [absoluteURLs(outdir, found)],
     });

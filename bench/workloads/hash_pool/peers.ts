@@ -73,7 +73,11 @@ const makers: Record<Name, (module: Module, workers: number) => Started> = {
     const pool = new FixedThreadPool!(workers, WORKER.pathname, {
       startWorkers: true,
     }) as unknown as { execute: Submit; destroy(): unknown };
-    return { submit: (it) => pool.execute(it), stop: () => pool.destroy() };
+    // Its promise may never settle.
+    return {
+      submit: (it) => pool.execute(it),
+      stop: () => void pool.destroy(),
+    };
   },
 };
 
