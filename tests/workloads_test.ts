@@ -3,9 +3,12 @@
 import * as fs from "node:fs";
 import * as assert from "uvu/assert";
 import { WORKLOADS } from "../bench/workloads/all.ts";
+import { pageFrom } from "../bench/workloads/page.ts";
 import { suite } from "./harness.ts";
 
 const test = suite("workloads", 250_000);
+
+const FOLDER = new URL("../docs/workloads/", import.meta.url);
 
 for (const { name, measure } of WORKLOADS) {
   test(`${name} does its work`, async () => {
@@ -20,6 +23,22 @@ for (const { name, measure } of WORKLOADS) {
     }
   });
 }
+
+test("the page is what its figures make of it", () => {
+  const page = new URL("../docs/workloads.md", import.meta.url);
+  assert.is(fs.readFileSync(page, "utf8"), pageFrom(FOLDER));
+});
+
+test("each figure has its charts, and each chart its figure", () => {
+  const files = fs.readdirSync(FOLDER);
+  const json = files.filter((file) => file.endsWith(".json"));
+  const ids = json.flatMap((file): string[] =>
+    JSON.parse(fs.readFileSync(new URL(file, FOLDER), "utf8"))
+      .tables.map(({ id }: { id: string }) => id)
+  );
+  const charts = ids.flatMap((id) => [`${id}-dark.svg`, `${id}-light.svg`]);
+  assert.equal(files.toSorted(), [...json, ...charts].toSorted());
+});
 
 test("the pool of the examples is short enough to be read", () => {
   const pool = new URL("../docs/examples/pool.ts", import.meta.url);

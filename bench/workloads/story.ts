@@ -201,16 +201,18 @@ from npm are for Node, and do not get through these tasks here.`;
   allocators(f) {
     const of = (table: string, way: string, threads: number) =>
       show(f.of(`${table}_node`, way, threads));
+    const sums = !f.has("sums_node", "all threads", 1)
+      ? ""
+      : `- Sums: one thread ${of("sums", "all threads", 1)} ms, two ${
+        of("sums", "all threads", 2)
+      } ms, four ${of("sums", "all threads", 4)} ms.\n`;
     return `The study's C threads scale where they compute, and not where they
 allocate, unless by mimalloc: dlmalloc and emmalloc have one lock for all. The
 same is found here, but not that mimalloc is twice as fast as dlmalloc on one
 thread, too (cited: 1466 against 2660 ms). Blocks have 1000 to 2023 bytes, and
 each thread keeps 1024 of them. Figures of Node:
 
-- Sums: one thread ${of("sums", "all threads", 1)} ms, two ${
-      of("sums", "all threads", 2)
-    } ms, four ${of("sums", "all threads", 4)} ms.
-- Blocks that the same thread frees, one thread: dlmalloc ${
+${sums}- Blocks that the same thread frees, one thread: dlmalloc ${
       of("churn", "dlmalloc", 1)
     } ms, emmalloc ${of("churn", "emmalloc", 1)}, mimalloc ${
       of("churn", "mimalloc", 1)
