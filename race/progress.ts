@@ -95,7 +95,7 @@ function timerOf({ id, status, deadline, timers }: Agent): number {
 
 /** Nobody can run: the timers that fire first. */
 function passTime({ agents }: World, out: Choices): void {
-  if (agents.every(({ status }) => status === k.DONE || status === k.KILLED)) {
+  if (agents.every(isOver)) {
     return;
   }
   let first = Infinity;
@@ -243,7 +243,7 @@ export function judgeLockFree(engine: Engine, all: boolean): void {
 /** At the end of an execution: what was promised of its result. */
 export function judgeEnd(engine: Engine): void {
   const { world, scenario: { final } } = engine;
-  if (final === null || !world.agents.every(isDone)) return;
+  if (final === null || !world.agents.every(isOver)) return;
   const results = world.agents.slice(0, engine.count)
     .map((agent) => agent.results);
   const message = engine.unwatched(() => final(engine.memory, results));
@@ -251,6 +251,10 @@ export function judgeEnd(engine: Engine): void {
 }
 
 const isDone = ({ status }: Agent): boolean => status === k.DONE;
+
+/** Done, or terminated: nothing more comes of it. */
+const isOver = (agent: Agent): boolean =>
+  isDone(agent) || agent.status === k.KILLED;
 
 const maskOf = (agents: readonly Agent[]): number =>
   agents.reduce((mask, { id, invoked }) => invoked ? mask | 1 << id : mask, 0);

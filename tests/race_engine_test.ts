@@ -494,6 +494,34 @@ test("judges recovery by the model where there is one", () => {
   assert.match(failure!.table, /recovers/);
 });
 
+test("looks at `final` after a kill, too", () => {
+  const build = (recovers: boolean) =>
+    race.spec({
+      memory: () => new SharedArrayBuffer(4),
+      agent: (memory) => new Int32Array(memory as SharedArrayBuffer),
+      ops: {
+        work: {
+          run: (words) => {
+            Atomics.add(words, 0, 1);
+            Atomics.sub(words, 0, 1);
+          },
+        },
+      },
+      recover: (words) => {
+        if (recovers) Atomics.store(words, 0, 0);
+      },
+      final: (memory) =>
+        new Int32Array(memory as SharedArrayBuffer)[0] === 0
+          ? undefined
+          : "somebody is still at work",
+    });
+  const work = [["work"]] as const;
+  holds(race.check(build(true), work, { kill: true }));
+  const { failure } = race.check(build(false), work, { kill: true });
+  assert.is(failure?.kind, "damaged-by-kill");
+  assert.match(failure!.message, /still at work/);
+});
+
 // ---- hints ----------------------------------------------------------------------------
 
 test("lets a hint be as old as happens-before allows, and no older", () => {
