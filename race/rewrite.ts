@@ -281,6 +281,11 @@ export function rewrite(
   return new Rewriter(bytes, from, to).rewritten();
 }
 
+/** The memory a module imports. */
+export function memoryOf(bytes: Uint8Array): MemoryImport {
+  return readImports(partsOf(bytes).sections.get(IMPORT)).memory;
+}
+
 class Rewriter {
   readonly #sections: Map<number, Reader>;
   readonly #names: Reader | undefined;
@@ -290,6 +295,7 @@ class Rewriter {
   /** Functions that are added, by name: plain accesses look where they go. */
   readonly #added: string[] = [];
   readonly #opcodes = new Map<string, number>();
+  readonly #callees = new Map<string, number>();
   #defined = 0;
   #replaced = 0;
 
@@ -361,11 +367,16 @@ class Rewriter {
 
   /** The number of the function to call for an access. */
   #callee(name: string): number {
-    const { functions } = this.#imports;
-    const added = this.#added.indexOf(name);
-    return added >= 0
-      ? functions + this.#accesses.size + this.#defined + added
-      : this.#imported(name);
+    let callee = this.#callees.get(name);
+    if (callee === undefined) {
+      const added = this.#added.indexOf(name);
+      const before = this.#imports.functions + this.#accesses.size;
+      callee = added >= 0
+        ? before + this.#defined + added
+        : this.#imported(name);
+      this.#callees.set(name, callee);
+    }
+    return callee;
   }
 
   #imported(name: string): number {

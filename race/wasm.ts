@@ -12,6 +12,7 @@ import { Unsupported } from "./kinds.ts";
 import { isShared, native, RealViews, U8 } from "./native.ts";
 import {
   type Access,
+  memoryOf,
   RACE,
   rewrite,
   type Rewritten,
@@ -150,7 +151,7 @@ export class Wasm {
       let instance = this.#window.get(id);
       if (instance === undefined) {
         const build = this.#inWindow;
-        instance = new Instance(build, this.#options, memoryOf(build), -1);
+        instance = new Instance(build, this.#options, freshMemory(build), -1);
         this.#window.set(id, instance);
       }
       return instance.enter(memory, WINDOW);
@@ -177,12 +178,11 @@ function build(
   from: number,
   end: (memory: Rewritten["memory"]) => number,
 ): Build {
-  const { memory } = rewrite(bytes, 0, 0);
-  const rewritten = rewrite(bytes, from, end(memory));
+  const rewritten = rewrite(bytes, from, end(memoryOf(bytes)));
   return { ...rewritten, module: new WebAssembly.Module(rewritten.bytes) };
 }
 
-function memoryOf({ memory: { pages, shared } }: Build): WebAssembly.Memory {
+function freshMemory({ memory: { pages, shared } }: Build): WebAssembly.Memory {
   const initial = Math.max(pages, 1);
   return new WebAssembly.Memory(
     shared ? { initial, maximum: initial, shared } : { initial },
