@@ -84,4 +84,31 @@ export const condition = mutants(
     "",
     { by: "condition: called once" },
   ],
+  [
+    "joins by a store",
+    "if (Atomics.compareExchange(words, place, state, joined) !== state) { " +
+    "continue; }",
+    "Atomics.store(words, place, joined);",
+  ],
+  [
+    "joins the group whose turn it is",
+    "const group = turn + 1 | 0;",
+    "const group = turn;",
+  ],
+  [
+    "goes before its turn",
+    "if (ahead < 1) {",
+    "if (ahead < 2) {",
+  ],
+  [
+    "calls by a store",
+    "if (Atomics.compareExchange(words, place, state, called) !== state) { " +
+    "turn = Atomics.load(words, TURN); continue; }",
+    "Atomics.store(words, place, called);",
+  ],
+  [
+    "the turn passes, and old calls are left",
+    "if (gathered & CALLED_MASK) {",
+    "if (gathered < 0) {",
+  ],
 );

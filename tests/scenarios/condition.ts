@@ -177,7 +177,117 @@ export function condition(weft: Weft): Scenario[] {
       options: { ...large, kill: true, rescue: true, races: false },
       sampled: true,
     },
+    {
+      name: "two notify at once",
+      spec: counted(
+        weft,
+        { odd: 2 * WAITING, turn: 1 },
+        (_, { odd }) => odd === 2 ? "" : "not both were called",
+      ),
+      agents: [[["notify"]], [["notify"]]],
+    },
+    {
+      name: "an old call is no new one",
+      spec: counted(
+        weft,
+        { odd: WAITING + 1 },
+        (_, { odd }) => odd === 1 ? "" : "not one was called",
+      ),
+      agents: [[["notify"]]],
+    },
+    {
+      name: "joins while another of its group is called",
+      spec: counted(
+        weft,
+        { odd: WAITING },
+        ([[called]], { odd, even }) =>
+          odd + even === (called ? WAITING : 1) ? "" : "another count",
+      ),
+      agents: [[["doze"]], [["notify"]]],
+      options: { timeouts: 0, rescue: true },
+    },
+    {
+      name: "takes no call of the group two before",
+      spec: counted(
+        weft,
+        { odd: 1 },
+        ([[called]], { odd }) =>
+          !called && odd === 1 ? "" : "it took another's call",
+      ),
+      agents: [[["doze"]]],
+      options: { timeouts: 0, rescue: true },
+    },
+    {
+      name: "takes no call that came before it waited",
+      spec: counted(
+        weft,
+        {},
+        ([, answers]) => answers![1] === false ? "" : "it took another's call",
+      ),
+      agents: [[["doze"]], [["notify"], ["doze"]]],
+      options: { timeouts: 0, rescue: true },
+    },
   ];
+}
+
+/** In the word of a group: one that waits. */
+const WAITING = 1 << 15;
+
+/** The three words of a condition. */
+interface Counts {
+  readonly turn: number;
+  readonly even: number;
+  readonly odd: number;
+}
+
+/** Beside the agents wait others, of which nothing is there but the count. */
+function counted(
+  weft: Weft,
+  start: Partial<Counts>,
+  check: (results: unknown[][], counts: Counts) => string,
+) {
+  const { Condition, Mutex } = weft.mod;
+  const { turn, even, odd } = LAYOUT.condition;
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(BYTES);
+      const words = new Int32Array(memory);
+      words[turn] = start.turn ?? 0;
+      words[even] = start.even ?? 0;
+      words[odd] = start.odd ?? 0;
+      return memory;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return {
+        condition: new Condition(memory),
+        mutex: new Mutex(memory, MUTEX),
+      };
+    },
+    words: { ...named(LAYOUT.condition), ...named(LAYOUT.mutex, MUTEX) },
+    stateless: true,
+    ops: {
+      doze: {
+        run: ({ condition, mutex }) => {
+          using _lock = mutex.lock();
+          return condition.wait(mutex, 5);
+        },
+      },
+      notify: { run: ({ condition }) => condition.notify() },
+    },
+    final: (memory, results) => {
+      const words = new Int32Array(memory);
+      const counts = {
+        turn: words[turn]!,
+        even: words[even]!,
+        odd: words[odd]!,
+      };
+      const wrong = check(results, counts);
+      if (wrong !== "") {
+        return `${wrong}: ${JSON.stringify(counts)} ${results.join("; ")}`;
+      }
+    },
+  });
 }
 
 /** Waits that are not repeated: as many end as were called, at `most`. */
