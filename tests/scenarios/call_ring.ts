@@ -4,6 +4,8 @@ import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "./_scenario.ts";
 
 const { length, serve_waiters, slot_waiters } = LAYOUT.call_ring;
+/** A call that was answered, in its state. */
+const REPLIED = 5 << 28;
 /** Words of a slot whose requests and replies are a byte. */
 const STRIDE = 32;
 /** The states of two slots: read plainly before an exchange checks them. */
@@ -243,6 +245,16 @@ function whole(weft: Weft, slots: number, posted = false) {
         run: (h: Handle) => void h.dead.take(),
         model: ends(undefined),
       },
+      /** Answers, and is terminated before it wakes who called. */
+      answerAndDie: {
+        run: (h: Handle) => {
+          const words = new Int32Array(h.dead.buffer);
+          const taken = h.dead.take()!;
+          words[length + 3] = answer(taken.request, taken.space);
+          Atomics.exchange(words, length, REPLIED | words[length + 1]!);
+        },
+        model: ends(undefined),
+      },
       abandon: {
         run: (h: Handle, id: number) => h.ring.abandon(id),
         model: ends(0, 1),
@@ -386,6 +398,12 @@ export const call_ring = (weft: Weft): Scenario[] => {
       name: "a server is abandoned",
       spec: one,
       agents: [[["call", 1]], [["takeAndDie"], ["abandon", DEAD]]],
+      options: asleep,
+    },
+    {
+      name: "a server is abandoned that answered, and woke nobody",
+      spec: one,
+      agents: [[["call", 1]], [["answerAndDie"], ["abandon", DEAD]]],
       options: asleep,
     },
     {
