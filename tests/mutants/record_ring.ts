@@ -165,4 +165,90 @@ export const record_ring = mutants(
     "const tail = Atomics.load(words, TAIL); if (tail & CLOSED_BIT) return;\n" +
     "Atomics.store(words, TAIL, tail | CLOSED_BIT);",
   ],
+  [
+    "leaves no mark at the end",
+    "words[this.#at(tail)] = left - HEADER << 2 | SKIPPED; // published by (P)",
+    "",
+  ],
+  [
+    "marks too much at the end",
+    "words[this.#at(tail)] = left - HEADER << 2 | SKIPPED; // published by (P)",
+    "words[this.#at(tail)] = left << 2 | SKIPPED;",
+  ],
+  [
+    "keeps the claim where there is no room",
+    "const closed = this.closed; this.#endClaim();",
+    "const closed = this.closed;",
+  ],
+  [
+    "keeps the claim of a closed ring",
+    "if (tail & CLOSED_BIT) { this.#endClaim();",
+    "if (tail & CLOSED_BIT) {",
+  ],
+  [
+    "commits less, and marks no rest",
+    "words[behind] = rest - HEADER << 2 | SKIPPED;",
+    "void behind;",
+    { by: "record_ring: one commits less than it reserved" },
+  ],
+  [
+    "commits less, and marks too much",
+    "words[behind] = rest - HEADER << 2 | SKIPPED;",
+    "words[behind] = rest << 2 | SKIPPED;",
+    { by: "record_ring: one commits less than it reserved" },
+  ],
+  [
+    "(C): commits before it marks the rest",
+    "if (rest > 0) { // published by (C)",
+    "Atomics.store(words, record, length << 2 | COMMITTED);\n" +
+    "if (rest > 0) { // published by (C)",
+    { by: "record_ring: one commits less than it reserved" },
+  ],
+  [
+    "publishes what it reserved, not what it commits",
+    "words[record] = length << 2 | COMMITTED; // published by (P) " +
+    "this.#publish(record, length);",
+    "words[record] = length << 2 | COMMITTED;\n" +
+    "this.#publish(record, this.#length);",
+    { by: "record_ring: one producer commits less than it reserved" },
+  ],
+  [
+    "commits, and wakes nobody",
+    "// (C) } wake(words, POP_EPOCH, 1);",
+    "}",
+  ],
+  [
+    "gives up, and does not say so",
+    "Atomics.store(this.#words, record, this.#length << 2 | SKIPPED);",
+    "",
+    { by: "record_ring: one sleeps behind what is given up" },
+  ],
+  [
+    "gives up, as if it had committed",
+    "Atomics.store(this.#words, record, this.#length << 2 | SKIPPED);",
+    "Atomics.store(this.#words, record, this.#length << 2 | COMMITTED);",
+    { by: "record_ring: one sleeps behind what is given up" },
+  ],
+  [
+    "gives up, and wakes nobody",
+    "wake(this.#words, POP_EPOCH, 1); // for what it held back",
+    "",
+    { by: "record_ring: one sleeps behind what is given up" },
+  ],
+  [
+    "abandons, and keeps the claim",
+    "this.#endClaim(); if (count > 0)",
+    "if (count > 0)",
+  ],
+  [
+    "abandons what was committed",
+    "if ((head & 3) === RESERVED && words[record + 1] === id) {",
+    "if (words[record + 1] === id || (head & 3) === COMMITTED) {",
+  ],
+  [
+    "takes no claim over",
+    "if ((owner & OWNER_MASK) !== id) return this.#beginClaim();",
+    "return this.#beginClaim();",
+    { by: "record_ring: one waits for a claim that is abandoned" },
+  ],
 );

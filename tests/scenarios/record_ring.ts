@@ -6,6 +6,9 @@ const { tail, head, claimant } = LAYOUT.record_ring;
 /** Read plainly by the agent whose they are, or before an exchange. */
 const HINTS = [tail, head, claimant].map((i) => [i * 4, i * 4 + 4] as const);
 
+/** A record of 4 bytes, committed. */
+const GHOST = 4 << 2 | 2;
+
 interface Model {
   readonly items: readonly number[];
   readonly closed: boolean;
@@ -43,11 +46,15 @@ function ring(weft: Weft, single: boolean, start: number, size: number) {
       const words = new Int32Array(buffer);
       const { head_cache, tail_cache } = LAYOUT.record_ring;
       for (const i of [tail, head, head_cache, tail_cache]) words[i] = start;
+      // What was there before reads as records, were it not written over.
+      words.fill(GHOST, LAYOUT.record_ring.length);
       return buffer;
     },
     agent: (memory, id) => {
       enter(weft, id);
-      return new RecordRing(memory);
+      const ring = new RecordRing(memory);
+      // A second view of the same agent, for what lies behind a reservation.
+      return Object.assign(ring, { other: new RecordRing(memory) });
     },
     words: named(LAYOUT.record_ring),
     hints: HINTS,
@@ -73,6 +80,110 @@ function ring(weft: Weft, single: boolean, start: number, size: number) {
         run: (ring) => ring.close(),
         model: (s: Model) => [{ ...s, closed: true }, undefined],
       },
+      tryPush: {
+        run: (ring, v: number) =>
+          orClosed(() => ring.tryPush(new Uint8Array(size).fill(v))),
+        model: (s: Model, v: number) =>
+          s.closed ? [s, "closed"] : race.either(
+            (s.items.length + 1) * (size + 8) <= 64 ? [add(s, v), true] : null,
+            s.items.length > 0 ? [s, false] : race.contended([s, false]),
+          ),
+      },
+      inPlace: {
+        run: (ring, v: number) => {
+          const at = ring.reserve(size);
+          ring.bytes.fill(v, at, at + size);
+          ring.commit();
+        },
+        model: (s: Model, v: number) => [add(s, v), undefined],
+      },
+      shorter: {
+        run: (ring, v: number) => {
+          const at = ring.reserve(size + 16);
+          ring.bytes.fill(v, at, at + size);
+          ring.commit(size);
+        },
+        model: (s: Model, v: number) => [add(s, v), undefined],
+      },
+      giveUp: {
+        run: (ring, v: number) => {
+          const at = ring.reserve(size);
+          ring.bytes.fill(99, at, at + size);
+          ring.other.tryPush(new Uint8Array(size).fill(v));
+          ring.cancel();
+        },
+        model: (s: Model, v: number) => [add(s, v), undefined],
+      },
+    },
+    final: (memory) => {
+      const ring = new RecordRing(memory);
+      if (ring.claimant !== 0) return "the claim was never ended";
+    },
+  });
+}
+
+/** An agent that ended long ago. */
+const DEAD = 9;
+
+/**
+ * At the start, a dead agent has a reservation, and the claim, if so; a record
+ * is committed behind.
+ */
+function left(weft: Weft, claimed: boolean) {
+  const { RecordRing } = weft.mod;
+  const data = LAYOUT.record_ring.length;
+  return race.spec({
+    memory: () => {
+      const { buffer } = RecordRing.create({ capacity: 64 });
+      const words = new Int32Array(buffer);
+      words.fill(GHOST, data);
+      words[data] = 4 << 2 | 1;
+      words[data + 1] = DEAD;
+      words[data + 6] = 7;
+      words[tail] = 32;
+      if (claimed) words[claimant] = DEAD;
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new RecordRing(memory);
+    },
+    words: named(LAYOUT.record_ring),
+    hints: HINTS,
+    stateless: false,
+    ops: {
+      abandon: { run: (ring) => ring.abandon(DEAD) },
+      pop: { run: (ring) => ring.pop()?.[0] },
+      push: { run: (ring, v: number) => ring.push(new Uint8Array(4).fill(v)) },
+      inPlace: {
+        run: (ring, v: number) => {
+          const at = ring.reserve(4);
+          if (at < 0) return;
+          ring.bytes.fill(v, at, at + 4);
+          ring.commit();
+          return true;
+        },
+      },
+    },
+    final: (memory, results) => {
+      const words = new Int32Array(memory);
+      if (words[claimant] !== 0) return "the claim was never ended";
+      // What was committed was popped, or is there.
+      let here = 0;
+      for (let at = words[head]!; at < (words[tail]! & ~1);) {
+        const first = words[data + at / 4]!;
+        if ((first & 3) === 1 && words[data + at / 4 + 1] !== DEAD) {
+          return "a reservation was never ended";
+        }
+        if ((first & 3) === 2) here++;
+        at += ((first >>> 2) + 7 & ~7) + 8;
+      }
+      const flat = results.flat();
+      const pushed = flat.filter((answer) => answer === true).length;
+      const popped = flat.filter((answer) => answer === 7).length;
+      if (here + popped !== 1 + pushed) {
+        return `${pushed} pushed, ${popped} popped, ${here} left`;
+      }
     },
   });
 }
@@ -169,5 +280,53 @@ export const record_ring = (weft: Weft): Scenario[] => [
     spec: dying(weft),
     agents: [[["tryPop"], ["tryPop"]], [["inPlace", 1]]],
     options: { kill: true },
+  },
+  {
+    name: "one finds no room",
+    spec: ring(weft, false, 0, 24),
+    agents: [[["tryPop"]], [["tryPush", 1], ["tryPush", 2], ["tryPush", 3]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one finds no room, and the end",
+    spec: ring(weft, true, 0, 24),
+    agents: [[["close"]], [["push", 1], ["push", 2], ["push", 3]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one commits less than it reserved",
+    spec: ring(weft, false, 56, 4),
+    agents: [[["pop"], ["tryPop"]], [["shorter", 1], ["inPlace", 2]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one producer commits less than it reserved",
+    spec: ring(weft, true, 56, 4),
+    agents: [[["pop"], ["tryPop"]], [["shorter", 1], ["inPlace", 2]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one sleeps behind what is given up",
+    spec: ring(weft, false, 0, 4),
+    agents: [[["pop"]], [["giveUp", 1]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one sleeps behind what is abandoned",
+    spec: left(weft, false),
+    agents: [[["pop"]], [["abandon"]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one waits for a claim that is abandoned",
+    spec: left(weft, true),
+    agents: [[["abandon"]], [["push", 1]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one reserves while another is abandoned",
+    spec: left(weft, true),
+    agents: [[["abandon"]], [["inPlace", 1]]],
+    options: { timeouts: 0 },
   },
 ];
