@@ -99,6 +99,10 @@ export const rw_lock = mutants(
     "one opening of the gate lets it in",
     "return moved >= 2 * ONE_OPENING;",
     "return moved >= ONE_OPENING;",
+    {
+      equivalent: "who owes an opening has `writer` still, so that nobody is " +
+        "pending yet who does not wait for that one",
+    },
   ],
   [
     "does not say that it sleeps at the gate",

@@ -1,8 +1,8 @@
 import type { Scenarios } from "./_scenario.ts";
 import { barrier } from "./barrier.ts";
 import { broadcast } from "./broadcast.ts";
-import { channel } from "./channel.ts";
 import { call_ring } from "./call_ring.ts";
+import { channel } from "./channel.ts";
 import { condition } from "./condition.ts";
 import { counter } from "./counter.ts";
 import { event } from "./event.ts";

@@ -138,17 +138,62 @@ function terminated(weft: Weft) {
 interface Dead {
   /** What it did: it wrote, waited for a reader, or nothing any more. */
   readonly doing: "writes" | "waits" | "";
+  /** Nobody has been told yet. */
   readonly abandoned: boolean;
   /** Who reads still, without a guard. */
   readonly readers: number;
   readonly calls: number;
 }
 
-const WRITING = 1 << 26, WANTED = 1 << 27;
+const WRITING = 1 << 26, WANTED = 1 << 27, ABANDONED = 1 << 29;
+
+/** One reads already, and has no guard. */
+function read(weft: Weft) {
+  const { RwLock } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(TOTAL + 4);
+      new Int32Array(memory)[state] = 1;
+      return memory;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      const total = new Int32Array(memory, TOTAL, 1);
+      return { lock: new RwLock(memory), total };
+    },
+    words: { ...named(LAYOUT.rw_lock), total: TOTAL },
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      add: {
+        run: ({ lock, total }) => {
+          using _guard = lock.write();
+          total[0]!++;
+        },
+      },
+      addFor: {
+        run: ({ lock, total }) => {
+          using guard = lock.write(5);
+          if (guard) total[0]!++;
+        },
+      },
+      endReading: { run: ({ lock }) => lock.unlockRead() },
+    },
+    final: (memory) => {
+      const left = new Int32Array(memory)[state]! & 0x3fff_ffff;
+      if (left !== 0) return `the state is left at ${left.toString(16)}`;
+    },
+  });
+}
 
 /** A writer that was terminated, and whoever finds its lock. */
 function abandoned(weft: Weft, doing: Dead["doing"]) {
   const { RwLock } = weft.mod;
+  const began = {
+    writes: WRITING,
+    waits: WANTED | 1,
+    "": ABANDONED | 1,
+  };
   const entered = (s: Dead): [Dead, unknown] => [
     { ...s, calls: s.calls + 1 },
     s.abandoned,
@@ -157,8 +202,8 @@ function abandoned(weft: Weft, doing: Dead["doing"]) {
     memory: () => {
       const memory = new SharedArrayBuffer(TOTAL);
       const words = new Int32Array(memory);
-      words[state] = doing === "writes" ? WRITING : WANTED | 1;
-      words[writer] = 9;
+      words[state] = began[doing];
+      if (doing !== "") words[writer] = 9;
       return memory;
     },
     agent: (memory, id) => {
@@ -170,7 +215,7 @@ function abandoned(weft: Weft, doing: Dead["doing"]) {
     stateless: true,
     init: {
       doing,
-      abandoned: false,
+      abandoned: doing === "",
       readers: doing === "writes" ? 0 : 1,
       calls: 0,
     } as Dead,
@@ -191,6 +236,21 @@ function abandoned(weft: Weft, doing: Dead["doing"]) {
           s.doing === "" && s.readers === 0
             ? [{ ...s, abandoned: false, calls: s.calls + 1 }, s.abandoned]
             : null,
+      },
+      writeFor: {
+        run: (lock) => {
+          using guard = lock.write(5);
+          return guard?.abandoned;
+        },
+        model: (s: Dead) => {
+          const late = race.timedOut<Dead>([s, undefined]);
+          return s.doing === "" && s.readers === 0
+            ? race.either(
+              [{ ...s, abandoned: false, calls: s.calls + 1 }, s.abandoned],
+              late,
+            )
+            : late;
+        },
       },
       abandonReader: {
         run: (lock) => lock.abandonReader(),
@@ -312,6 +372,23 @@ export function rw_lock(weft: Weft): Scenario[] {
       agents: [[["addFor"]], [["getFor"]], [["get"]]],
       options: { ...large, timeouts: true },
       sampled: true,
+    },
+    {
+      name: "a try beside a reader",
+      spec,
+      agents: [[["get"]], [["tryAdd"]]],
+    },
+    {
+      name: "a writer that gives up beside another",
+      spec: read(weft),
+      agents: [[["addFor"], ["endReading"]], [["add"]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "a writer that gives up after one who was given up",
+      spec: abandoned(weft, ""),
+      agents: [[["writeFor"], ["abandonReader"]], [["write"]]],
+      options: { timeouts: true },
     },
     {
       name: "a writer wakes two",
