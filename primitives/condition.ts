@@ -79,7 +79,8 @@ export const SHOWN: Shown = {
  * Progress: `notify` and `notifyAll` are lock-free: they try again only when
  * another agent waits, goes or notifies; `wait` and `waitAsync` block, in the
  * end for the mutex. An agent terminated while it waits leaves its count: a
- * call it would have taken wakes another one after a second or two.
+ * call it would have taken wakes another one after a second or two. So may one
+ * that two notifications without the mutex overtake while it begins to wait.
  * `wait` may end without a notify then, and seldom else: look at what was
  * waited for in a loop. At most 2^15 - 1 agents wait in a group.
  * Fairness: groups in order; within one, as the platform wakes: in order.
@@ -316,6 +317,12 @@ export class Condition extends Region<"condition"> {
       const state = Atomics.load(words, place);
       const waiting = waitingIn(state);
       if (waiting > 0) {
+        // (T) The word is another group's once the turn has passed on.
+        const now = Atomics.load(words, TURN);
+        if (now !== turn) {
+          turn = now;
+          continue;
+        }
         const k = Math.min(n, waiting);
         const called = state - k * (ONE_WAITING - ONE_CALLED);
         if (Atomics.compareExchange(words, place, state, called) !== state) {
@@ -332,6 +339,12 @@ export class Condition extends Region<"condition"> {
       const gathered = Atomics.load(words, after);
       if ((gathered & WAITING_MASK) === 0) return;
       if (gathered & CALLED_MASK) {
+        // (T) These calls are valid once it is that group's turn.
+        const now = Atomics.load(words, TURN);
+        if (now !== turn) {
+          turn = now;
+          continue;
+        }
         // Of the group two before it, some are not awake yet: now they must.
         const cleared = gathered & ~CALLED_MASK;
         const seen = Atomics.compareExchange(words, after, gathered, cleared);

@@ -1157,6 +1157,12 @@ static inline void weft__condition_call(weft_condition *c, int32_t n) {
     int32_t waiting =
         (state & WEFT_CONDITION_WAITING_MASK) / WEFT_CONDITION_ONE_WAITING;
     if (waiting > 0) {
+      /* (T) The word is another group's once the turn has passed on. */
+      int32_t now = weft__load(&c->turn);
+      if (now != turn) {
+        turn = now;
+        continue;
+      }
       int32_t k = n < waiting ? n : waiting;
       int32_t called =
           state - k * (WEFT_CONDITION_ONE_WAITING - WEFT_CONDITION_ONE_CALLED);
@@ -1174,6 +1180,12 @@ static inline void weft__condition_call(weft_condition *c, int32_t n) {
     int32_t gathered = weft__load(after);
     if ((gathered & WEFT_CONDITION_WAITING_MASK) == 0) return;
     if (gathered & WEFT_CONDITION_CALLED_MASK) {
+      /* (T) These calls are valid once it is that group's turn. */
+      int32_t now = weft__load(&c->turn);
+      if (now != turn) {
+        turn = now;
+        continue;
+      }
       /* Of the group two before it, some are not awake yet: now they must. */
       int32_t cleared = gathered & ~WEFT_CONDITION_CALLED_MASK;
       if (weft__compare_exchange(after, gathered, cleared) == gathered)

@@ -107,8 +107,32 @@ export const condition = mutants(
     "Atomics.store(words, place, called);",
   ],
   [
+    "the turn passes by a store",
+    "const seen = Atomics.compareExchange(words, TURN, turn, turn + 1 | 0);",
+    "Atomics.store(words, TURN, turn + 1 | 0); const seen = turn;",
+  ],
+  [
     "the turn passes, and old calls are left",
     "if (gathered & CALLED_MASK) {",
     "if (gathered < 0) {",
+  ],
+  [
+    "old calls are cleared by a store",
+    "const seen = Atomics.compareExchange(words, after, gathered, cleared);",
+    "Atomics.store(words, after, cleared); const seen = gathered;",
+  ],
+  [
+    "(T): calls a group whose turn is over",
+    "const now = Atomics.load(words, TURN); if (now !== turn) { turn = now; " +
+    "continue; } const k",
+    "const k",
+    { by: "condition: the turn passes once" },
+  ],
+  [
+    "(T): clears calls that are valid",
+    "const now = Atomics.load(words, TURN); if (now !== turn) { turn = now; " +
+    "continue; } // Of",
+    "// Of",
+    { by: "condition: two notify at once, where some are not awake yet" },
   ],
 );

@@ -187,6 +187,16 @@ export function condition(weft: Weft): Scenario[] {
       agents: [[["notify"]], [["notify"]]],
     },
     {
+      name: "two notify at once, where some are not awake yet",
+      spec: counted(
+        weft,
+        { odd: 2 * WAITING + 1 },
+        (_, { odd, turn }) =>
+          odd === 2 && turn === 1 ? "" : "not both were called",
+      ),
+      agents: [[["notify"]], [["notify"]]],
+    },
+    {
       name: "an old call is no new one",
       spec: counted(
         weft,
@@ -194,6 +204,20 @@ export function condition(weft: Weft): Scenario[] {
         (_, { odd }) => odd === 1 ? "" : "not one was called",
       ),
       agents: [[["notify"]]],
+    },
+    {
+      name: "the turn passes once",
+      spec: counted(
+        weft,
+        { odd: WAITING },
+        (_, { turn, even }) =>
+          turn === 1 && even % WAITING > 0
+            ? "called before its turn"
+            : even % WAITING + Math.floor(even / WAITING) === 1
+            ? ""
+            : "another count",
+      ),
+      agents: [[["notify"], ["join"], ["notify"]], [["notify"]]],
     },
     {
       name: "joins while another of its group is called",
@@ -262,6 +286,7 @@ function counted(
       return {
         condition: new Condition(memory),
         mutex: new Mutex(memory, MUTEX),
+        words: new Int32Array(memory),
       };
     },
     words: { ...named(LAYOUT.condition), ...named(LAYOUT.mutex, MUTEX) },
@@ -274,6 +299,12 @@ function counted(
         },
       },
       notify: { run: ({ condition }) => condition.notify() },
+      join: {
+        run: ({ words }) => {
+          const group = Atomics.load(words, turn) + 1;
+          Atomics.add(words, even + (group & 1), WAITING);
+        },
+      },
     },
     final: (memory, results) => {
       const words = new Int32Array(memory);
