@@ -204,9 +204,8 @@ class RwLock extends Twin {
 class Condition extends Twin {
   wait(mutex: Mutex, timeout?: number): boolean {
     const { c, at } = this;
-    return this.succeeded(
-      c.weft_condition_wait!(at, mutex.address, ns(timeout)),
-    );
+    const result = c.weft_condition_wait!(at, mutex.address, ns(timeout));
+    return result === EOWNERDEAD || this.succeeded(result);
   }
 
   notify(n = 1): void {

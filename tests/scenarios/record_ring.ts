@@ -283,6 +283,7 @@ export const record_ring = (weft: Weft): Scenario[] => [
   },
   {
     name: "one finds no room",
+    js: true,
     spec: ring(weft, false, 0, 24),
     agents: [[["tryPop"]], [["tryPush", 1], ["tryPush", 2], ["tryPush", 3]]],
     options: { timeouts: 0 },
@@ -307,6 +308,7 @@ export const record_ring = (weft: Weft): Scenario[] => [
   },
   {
     name: "one sleeps behind what is given up",
+    js: true,
     spec: ring(weft, false, 0, 4),
     agents: [[["pop"]], [["giveUp", 1]]],
     options: { timeouts: 0 },

@@ -181,11 +181,13 @@ export const slab_pool = (weft: Weft): Scenario[] => [
   },
   {
     name: "two free one block",
+    js: true,
     spec: owned(weft, [DEAD], once),
     agents: [[["free", 0]], [["free", 0]]],
   },
   {
     name: "nobody frees what is in a cache",
+    js: true,
     spec: owned(weft, [DEAD | CACHED], () => 0),
     agents: [[["free", 0]]],
   },
@@ -196,6 +198,7 @@ export const slab_pool = (weft: Weft): Scenario[] => [
   },
   {
     name: "abandoned while another frees it",
+    js: true,
     spec: owned(weft, [DEAD], once),
     agents: [[["abandonAll", DEAD]], [["free", 0], ["take"]]],
   },
@@ -219,6 +222,7 @@ export const slab_pool = (weft: Weft): Scenario[] => [
   },
   {
     name: "abandoned, and takes from its cache",
+    js: true,
     spec: owned(
       weft,
       [0],
@@ -229,11 +233,13 @@ export const slab_pool = (weft: Weft): Scenario[] => [
   },
   {
     name: "abandoned, and gives its cache back",
+    js: true,
     spec: owned(weft, [0], (results) => 1 - times(results, "block 0"), 1),
     agents: [[["keep"], ["release"]], [["abandon", 1], ["take"]]],
   },
   {
     name: "looks at every word of the bitmap",
+    js: true,
     spec: owned(
       weft,
       Array.from({ length: 65 }, (_, block) => block === 0 ? 0 : DEAD),
