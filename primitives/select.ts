@@ -55,7 +55,6 @@ export type { AsyncOptions, Waitable } from "./_wait.ts";
  * @throws {TypeError} If a source cannot be waited for.
  * @throws {RangeError} If there is none, or `timeout` is negative or NaN.
  */
-// deno-lint-ignore require-await
 export async function waitAny(
   sources: readonly Waitable[],
   options?: AsyncOptions,
@@ -73,5 +72,5 @@ export async function waitAny(
         `${Object.prototype.toString.call(source)}`,
     );
   });
-  return blockAnyAsync(paths, options);
+  return await blockAnyAsync(paths, options);
 }
