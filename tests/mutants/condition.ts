@@ -135,4 +135,11 @@ export const condition = mutants(
     "// Of",
     { by: "condition: two notify at once, where some are not awake yet" },
   ],
+  [
+    "waits until who is called goes",
+    "Atomics.notify(words, place, 1); n -= k;",
+    "Atomics.notify(words, place, 1); n -= k; " +
+    "while (Atomics.load(words, place) & CALLED_MASK);",
+    { by: "condition: two notify at once" },
+  ],
 );

@@ -276,4 +276,10 @@ export const rw_lock = mutants(
     "(state & WRITING_BIT ? 0 : ABANDONED_BIT);",
     "0;",
   ],
+  [
+    "a try to read waits for the writer",
+    "if (state & (WRITING_BIT | WANTED_BIT)) return undefined;",
+    "if (state & (WRITING_BIT | WANTED_BIT)) continue;",
+    { by: "rw_lock: a try to read beside a writer" },
+  ],
 );

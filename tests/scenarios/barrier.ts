@@ -52,7 +52,10 @@ function rounds(weft: Weft, parties: number, generation = 0, looks = 0) {
           return barrier.arriveAndWait(5)?.leader ?? "late";
         },
       },
-      leave: { run: ({ barrier }) => barrier.leave() ? "ended" : "left" },
+      leave: {
+        run: ({ barrier }) => barrier.leave() ? "ended" : "left",
+        lockFree: true,
+      },
     },
     final: (memory, results) => {
       const words = new Int32Array(memory);

@@ -80,6 +80,7 @@ function tokens(weft: Weft, turn = 0) {
       },
       notify: {
         run: ({ condition }, n: number) => condition.notify(n),
+        lockFree: true,
         model: (m: number) => [m, undefined],
       },
     },
@@ -298,7 +299,7 @@ function counted(
           return condition.wait(mutex, 5);
         },
       },
-      notify: { run: ({ condition }) => condition.notify() },
+      notify: { run: ({ condition }) => condition.notify(), lockFree: true },
       join: {
         run: ({ words }) => {
           const group = Atomics.load(words, turn) + 1;
@@ -352,7 +353,10 @@ function dozing(weft: Weft, most: number, turn = 0) {
           condition.notify();
         },
       },
-      notifyAll: { run: ({ condition }) => condition.notifyAll() },
+      notifyAll: {
+        run: ({ condition }) => condition.notifyAll(),
+        lockFree: true,
+      },
     },
     final: (memory, results) => {
       const called = results.flat().filter((result) => result === true).length;

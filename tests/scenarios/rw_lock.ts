@@ -67,6 +67,7 @@ function sections(weft: Weft, phase = 0, rounds = 0) {
           return guard && total[0];
         },
         model: (s: Model) => race.either(got(s), met(s)),
+        lockFree: true,
       },
       add: {
         run: ({ lock, total }) => {
@@ -88,6 +89,7 @@ function sections(weft: Weft, phase = 0, rounds = 0) {
           return guard && ++total[0]!;
         },
         model: (s: Model) => race.either(added(s), met(s)),
+        lockFree: true,
       },
       addAndGet: {
         run: ({ lock, total }) => {
@@ -177,7 +179,7 @@ function read(weft: Weft) {
           if (guard) total[0]!++;
         },
       },
-      endReading: { run: ({ lock }) => lock.unlockRead() },
+      endReading: { run: ({ lock }) => lock.unlockRead(), lockFree: true },
     },
     final: (memory) => {
       const left = new Int32Array(memory)[state]! & 0x3fff_ffff;
@@ -377,6 +379,16 @@ export function rw_lock(weft: Weft): Scenario[] {
       name: "a try beside a reader",
       spec,
       agents: [[["get"]], [["tryAdd"]]],
+    },
+    {
+      name: "a try to read beside a writer",
+      spec,
+      agents: [[["add"]], [["tryGet"]]],
+    },
+    {
+      name: "tries to read and to write",
+      spec,
+      agents: [[["tryAdd"], ["tryGet"]], [["tryGet"], ["tryAdd"]]],
     },
     {
       name: "a writer that gives up beside another",
