@@ -1,4 +1,4 @@
-// also: node
+// also: node, browsers
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { agentId, Condition, Mutex } from "../mod.ts";

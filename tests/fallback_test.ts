@@ -1,4 +1,4 @@
-// also: node
+// also: node, browsers
 // The same promises where Atomics.waitAsync is missing and words are looked at
 // from a timer.
 import "./no_wait_async.ts";

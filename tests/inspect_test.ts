@@ -1,4 +1,4 @@
-// also: node
+// also: node, browsers
 // What can be told of a primitive from its words.
 import * as assert from "uvu/assert";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-// also: node
+// also: node, browsers
 import * as assert from "uvu/assert";
 import { ClosedError, MpmcQueue } from "../mod.ts";
 import { LAYOUT } from "../primitives/_layout.ts";

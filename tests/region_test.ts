@@ -1,4 +1,4 @@
-// also: node
+// also: node, browsers
 // Where a primitive may lie, and what is refused as a place for one.
 import * as assert from "uvu/assert";
 import fc from "fast-check";

@@ -1,16 +1,11 @@
 /**
  * Runs the test files whose name contains a filter, or all:
  * `deno run -A tests/run.ts [FILTER]`. The examples in the documentation count
- * as one more file, named examples.
+ * as one more file, named examples. What `files.ts` says a file also runs on is
+ * the machine's Node here, and the rest in `platforms.ts`.
  *
- * A file is `tests/*_test.ts` or `tests/*_race.ts`, and runs in a process of
- * its own that is killed from outside when it takes too long: a thread asleep
- * in `Atomics.wait` listens to nothing softer. Comments in its first lines say
- *
- * ```text
- * // limit: 300 s    how long the file may take, instead of 120 s
- * // also: node      that it runs under the machine's Node as well
- * ```
+ * A file runs in a process of its own that is killed from outside when it takes
+ * too long: a thread asleep in `Atomics.wait` listens to nothing softer.
  *
  * @module
  */
@@ -23,6 +18,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { emcc, PTHREADS } from "../wasm/emcc.ts";
 import { bundle } from "./bundle.ts";
+import { type File, find } from "./files.ts";
 import type { Counts } from "./harness.ts";
 import {
   BUNDLES,
@@ -36,48 +32,8 @@ import {
 
 const TESTS = fileURLToPath(new URL(".", import.meta.url));
 const PROJECT = path.dirname(path.resolve(TESTS));
-const COMPILER = path.join(PROJECT, "wasm", "emcc.ts");
-
-/** A test file. */
-interface File {
-  path: string;
-  name: string;
-  /** How long it may take, in seconds. */
-  limit: number;
-  alsoNode: boolean;
-  needsCompiler: boolean;
-}
 
 const total: Counts = { passed: 0, failed: 0 };
-
-function find(filter: string): File[] {
-  return fs.readdirSync(TESTS)
-    .filter((name) => /_(test|race)\.ts$/.test(name) && name.includes(filter))
-    .sort()
-    .map((name) => {
-      const file = path.join(TESTS, name);
-      const head = fs.readFileSync(file, "utf8").split("\n", 10).join("\n");
-      const limit = head.match(/^\/\/ limit: (\d+) s$/m)?.[1];
-      return {
-        path: file,
-        name: name.replace(/\.ts$/, ""),
-        limit: limit ? Number(limit) : LIMIT_SECONDS,
-        alsoNode: /^\/\/ also: node$/m.test(head),
-        needsCompiler: imports(file).has(COMPILER),
-      };
-    });
-}
-
-/** All modules of this project that `file` imports, and what those import. */
-function imports(file: string, all = new Set<string>()): Set<string> {
-  if (all.has(file) || !fs.existsSync(file)) return all;
-  all.add(file);
-  const text = fs.readFileSync(file, "utf8");
-  for (const [, reference] of text.matchAll(/ from "(\.[^"]+)"/g)) {
-    imports(path.resolve(path.dirname(file), reference!), all);
-  }
-  return all;
-}
 
 async function runUnderDeno(files: File[], filter: string) {
   const ready = files.some((file) => file.needsCompiler)
@@ -191,6 +147,6 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 const [, , filter = ""] = process.argv;
 const files = find(filter);
 await runUnderDeno(files, filter);
-await runUnderNode(files.filter((file) => file.alsoNode));
+await runUnderNode(files.filter(({ also }) => also.has("node")));
 console.log(`${total.passed} passed, ${total.failed} failed`);
 process.exit(total.failed === 0 ? 0 : 1);

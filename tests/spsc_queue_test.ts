@@ -1,4 +1,4 @@
-// also: node
+// also: node, browsers
 import { SpscQueue } from "../mod.ts";
 import { suite } from "./harness.ts";
 import { declareQueueCases } from "./queue_cases.ts";

@@ -1,4 +1,4 @@
-// also: node
+// also: node, browsers
 // Producers and consumers, each in a thread of its own.
 import type { Manner } from "./agents/queue.ts";
 import { suite } from "./harness.ts";

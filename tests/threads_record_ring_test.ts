@@ -1,4 +1,4 @@
-// also: node
+// also: node, browsers
 // Producers in threads of their own, and their one consumer here.
 import * as assert from "uvu/assert";
 import { ClosedError, RecordRing } from "../mod.ts";

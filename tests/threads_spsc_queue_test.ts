@@ -1,4 +1,4 @@
-// also: node
+// also: node, browsers
 // One producer and one consumer, in threads of their own.
 import type { Manner } from "./agents/queue.ts";
 import { suite } from "./harness.ts";

@@ -1,4 +1,4 @@
-// also: node
+// also: node, browsers
 import * as assert from "uvu/assert";
 import { suite } from "./harness.ts";
 import { spawn } from "./threads.ts";

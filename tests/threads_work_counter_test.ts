@@ -1,4 +1,4 @@
-// also: node
+// also: node, browsers
 import * as assert from "uvu/assert";
 import { type WorkConfig, WorkCounter } from "../mod.ts";
 import { suite } from "./harness.ts";

@@ -1,4 +1,4 @@
-// also: node
+// also: node, browsers
 // The drivers of _wait.ts, in one agent.
 import * as assert from "uvu/assert";
 import fc from "fast-check";

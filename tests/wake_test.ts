@@ -1,4 +1,4 @@
-// also: node
+// also: node, browsers
 // Whom a step wakes, told by bare waits that stand for other agents. In the
 // tests of the primitives a wake that got lost would come a second later.
 import * as assert from "uvu/assert";
