@@ -418,22 +418,35 @@ class Instance {
 
   /** Word by word where that can be, as a compiler's own copies are. */
   #copy(to: number, from: number, bytes: number): void {
-    const size = (to | from | bytes) % 4 === 0 ? 4 : 1;
-    const view = size === 4 ? "Int32Array" : "Uint8Array";
-    const down = to > from && to < from + bytes;
-    for (let i = 0; i < bytes; i += size) {
-      const at = down ? bytes - size - i : i;
+    const words = (to | from) % 4 === 0 ? bytes & ~3 : 0;
+    const move = (at: number, size: number) => {
+      const view = size === 4 ? "Int32Array" : "Uint8Array";
       const value = this.#operate(k.READ, view, from + at, 0, 0, 0);
       this.#operate(k.WRITE, view, to + at, value, 0, 0);
+    };
+    if (to > from && to < from + bytes) {
+      for (let at = bytes; at > 0;) {
+        const size = at > words ? 1 : 4;
+        move(at -= size, size);
+      }
+      return;
+    }
+    for (let at = 0; at < bytes;) {
+      const size = at < words ? 4 : 1;
+      move(at, size);
+      at += size;
     }
   }
 
   #fill(to: number, value: number, bytes: number): void {
-    const size = (to | bytes) % 4 === 0 ? 4 : 1;
-    const view = size === 4 ? "Int32Array" : "Uint8Array";
-    const element = size === 4 ? (value & 0xff) * 0x01010101 | 0 : value & 0xff;
-    for (let i = 0; i < bytes; i += size) {
-      this.#operate(k.WRITE, view, to + i, element, 0, 0);
+    const words = to % 4 === 0 ? bytes & ~3 : 0;
+    const byte = value & 0xff;
+    const word = byte * 0x01010101 | 0;
+    for (let at = 0; at < words; at += 4) {
+      this.#operate(k.WRITE, "Int32Array", to + at, word, 0, 0);
+    }
+    for (let at = words; at < bytes; at++) {
+      this.#operate(k.WRITE, "Uint8Array", to + at, byte, 0, 0);
     }
   }
 

@@ -27,6 +27,9 @@ const WHY: Readonly<Record<string, string>> = {
   record_ring: `${TRIES_AGAIN}; a view remembers what it reserved`,
   broadcast: "a subscription in TypeScript sees whether its seat is its own " +
     "before it pops",
+  channel: "TypeScript reads a record's length once more when it takes it",
+  call_ring: `${TRIES_AGAIN}; where servers look first is a word of the ring ` +
+    "in C, and in TypeScript each view's own",
   work_deque: "C loads top at each push, where TypeScript remembers one",
   counter: "a view in TypeScript knows how many stripes there are",
 };

@@ -176,7 +176,8 @@ function alone<T>(
 test("copies and fills, over each other too", () => {
   const module = race.wasm(own);
   const start = Uint8Array.from({ length: 32 }, (_, i) => i);
-  const moves = [[0, 8, 16], [8, 0, 16], [1, 6, 9], [6, 1, 9], [4, 4, 4]];
+  const moves = [[0, 8, 16], [8, 0, 16], [1, 6, 9], [6, 1, 9], [4, 4, 4]]
+    .concat([[4, 0, 11], [0, 4, 11]]); // words, and bytes behind them
   for (const [to, from, length] of moves) {
     const memory = new SharedArrayBuffer(32);
     const expected = start.slice();

@@ -20,43 +20,53 @@ export const CASTS: Readonly<Record<string, Cast>> = {
   "C+JS": ["wasm", "js"],
 };
 
+/** Agents of a scenario have identities up to this; others are of the dead. */
+const LIVING = 16;
+
+type AnyTwin = new (agent: Agent, ...args: unknown[]) => object;
+
 /** `weft`, where agents that are C meet twins of its classes. */
 export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
   const { mod, spin } = weft;
   let agent = 0;
+  /** Its identity, or that of one who is no more, whose part it plays. */
+  let id = 1;
   const entered = new Map<number, Agent>();
   /** The agent whose handle is being made, if it is C. */
   const current = (memory: SharedArrayBuffer): Agent | undefined => {
     if (!getHost()?.running || cast[agent % cast.length] !== "wasm") {
       return undefined;
     }
-    let known = entered.get(agent);
+    let known = entered.get(id);
     if (known === undefined) {
-      const c: WasmExports = wasm.enter(memory, agent);
-      const { ClosedError } = mod as unknown as Agent;
-      known = { c, base: wasm.at, spinning: spin.spinning, ClosedError };
-      c.weft_agent_set_id!(agent + 1);
-      entered.set(agent, known);
+      const part = id > LIVING ? LIVING : 0;
+      const c: WasmExports = wasm.enter(memory, part + agent);
+      const { ClosedError, CallError } = mod as unknown as Agent;
+      const { spinning } = spin;
+      known = { c, base: wasm.at, spinning, ClosedError, CallError };
+      c.weft_agent_set_id!(id);
+      entered.set(id, known);
     }
     return known;
   };
   const replaced: Record<string, unknown> = {
     ...mod,
-    setAgentId(id: number) {
-      mod.setAgentId(id);
-      agent = id - 1;
-      entered.delete(agent);
+    setAgentId(next: number) {
+      mod.setAgentId(next);
+      id = next;
+      if (id <= LIVING) agent = id - 1;
+      entered.delete(id);
     },
   };
   for (const [name, Twin] of Object.entries(twins)) {
     const Real = (mod as unknown as Record<string, new () => object>)[name]!;
     replaced[name] = new Proxy(Real, {
       construct(target, args) {
-        const [buffer, byteOffset] = args as [SharedArrayBuffer, number];
+        const [buffer, ...more] = args as [SharedArrayBuffer, number];
         const agent = current(buffer);
         return agent === undefined
           ? Reflect.construct(target, args)
-          : new Twin(agent, buffer, byteOffset);
+          : new (Twin as AnyTwin)(agent, buffer, ...more);
       },
     });
   }

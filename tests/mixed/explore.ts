@@ -12,7 +12,7 @@ import { CASTS, mixed } from "./cast.ts";
 import { compile } from "./module.ts";
 
 /** Whose classes have no twin here: what they are made of is tested above. */
-const WITHOUT = new Set(["wait", "select", "channel", "call_ring"]);
+const WITHOUT = new Set(["wait", "select"]);
 
 /** The stems that have twins. */
 export const STEMS: readonly string[] = Object.keys(all)

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { race } from "../../race/mod.ts";
 import type { Wasm } from "../../race/mod.ts";
 import { wasmClang } from "../../wasm/emcc.ts";
-import { callback } from "./twins.ts";
+import { callback, handler } from "./twins.ts";
 
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const AGENT = file("./agent.c");
@@ -27,7 +27,7 @@ const FLAGS = [
 
 /** The module that `out` holds. */
 function read(out: string): Wasm {
-  const imports = { env: { race_callback: callback } };
+  const imports = { env: { race_callback: callback, race_handler: handler } };
   return race.wasm(fs.readFileSync(out), { imports });
 }
 

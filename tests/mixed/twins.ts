@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Codec, Elements } from "../../mod.ts";
 import type { WasmExports } from "../../race/mod.ts";
 
 /** What the twins share: an agent's functions, and how it is to spin. */
@@ -13,6 +14,7 @@ export interface Agent {
   readonly base: number;
   readonly spinning: { rounds: number; patience: number };
   readonly ClosedError: new () => Error;
+  readonly CallError: new (message: string, abandoned?: boolean) => Error;
 }
 
 // Of memory that only one agent sees: none of the tester's stand-ins.
@@ -21,6 +23,7 @@ const { Int32Array: Words, Uint8Array: Bytes } = globalThis;
 const EBUSY = 10;
 const EDEADLK = 16;
 const EINVAL = 28;
+const EIO = 29;
 const EOWNERDEAD = 62;
 const EPERM = 63;
 const EPIPE = 64;
@@ -33,7 +36,7 @@ const ns = (ms = Infinity): bigint =>
 /** A primitive at an address. */
 class Twin {
   /** Its address. */
-  protected readonly at: number;
+  readonly at: number;
   /** Where the views of scenarios expect it. */
   readonly buffer: SharedArrayBuffer;
   readonly byteOffset: number;
@@ -49,14 +52,14 @@ class Twin {
   }
 
   /** The functions, told how to spin. */
-  protected get c(): WasmExports {
+  get c(): WasmExports {
     const { c, spinning: { rounds, patience } } = this.agent;
     c.race_spin!(rounds, patience);
     return c;
   }
 
   /** Words that C reads by a pointer, and writes by one. */
-  protected get scratch(): { at: number; words: Int32Array } {
+  get scratch(): { at: number; words: Int32Array } {
     const { race_scratch, memory } = this.agent.c as unknown as {
       race_scratch: WebAssembly.Global;
       memory: WebAssembly.Memory;
@@ -72,7 +75,7 @@ class Twin {
   }
 
   /** Whether it was done; throws what is neither a yes nor a no. */
-  protected succeeded(result: number): boolean {
+  succeeded(result: number): boolean {
     if (result === 0) return true;
     if (result === EBUSY || result === ETIMEDOUT) return false;
     if (result === EPIPE) throw new this.agent.ClosedError();
@@ -556,6 +559,248 @@ class Broadcast extends Twin {
   }
 }
 
+class Channel extends Twin {
+  readonly #codec: Codec<unknown>;
+
+  constructor(
+    agent: Agent,
+    buffer: SharedArrayBuffer,
+    byteOffset: number,
+    { codec }: { codec: Codec<unknown> },
+  ) {
+    super(agent, buffer, byteOffset);
+    this.#codec = codec;
+  }
+
+  /** A message as C has it: its bytes, and how many they are. */
+  #encoded(value: unknown): [at: number, length: number] {
+    const { buffer, byteOffset, byteLength } = this.#codec.encode(value);
+    this.bytesOfScratch.set(new Bytes(buffer, byteOffset, byteLength));
+    return [this.scratch.at, byteLength];
+  }
+
+  #decoded(result: number): unknown {
+    if (!this.succeeded(result)) return undefined;
+    const length = this.scratch.words[60];
+    return this.#codec.decode(this.bytesOfScratch.slice(0, length));
+  }
+
+  /** As C takes one: where it goes, and where its length does. */
+  get #room(): [at: number, length: number] {
+    const { at, words } = this.scratch;
+    words[60] = 240;
+    return [at, at + 240];
+  }
+
+  send(value: unknown, timeout?: number): boolean {
+    const { c, at } = this;
+    const message = this.#encoded(value);
+    return this.succeeded(c.weft_channel_send!(at, ...message, ns(timeout)));
+  }
+
+  trySend(value: unknown): boolean {
+    const { c, at } = this;
+    return this.succeeded(
+      c.weft_channel_try_send!(at, ...this.#encoded(value)),
+    );
+  }
+
+  receive(timeout?: number): unknown {
+    const { c, at } = this;
+    return this.#decoded(
+      c.weft_channel_receive!(at, ...this.#room, ns(timeout)),
+    );
+  }
+
+  tryReceive(): unknown {
+    const { c, at } = this;
+    return this.#decoded(c.weft_channel_try_receive!(at, ...this.#room));
+  }
+
+  close(): void {
+    this.c.weft_channel_close!(this.at);
+  }
+
+  abandon(id: number): number {
+    return this.c.weft_channel_abandon!(this.at, id);
+  }
+}
+
+type Handler = (request: Uint8Array, space: Uint8Array) => number;
+
+let serving: { readonly ring: CallRing; readonly fn: Handler };
+
+/** What `weft_call_ring_serve` calls for an answer. */
+export function handler(
+  _: number,
+  request: number,
+  length: number,
+  space: number,
+): number {
+  const { ring, fn } = serving;
+  return fn(ring.view(request, length), ring.view(space, ring.maxReply));
+}
+
+class CallRing extends Twin {
+  readonly #bytes: Uint8Array;
+
+  constructor(agent: Agent, buffer: SharedArrayBuffer, byteOffset = 0) {
+    super(agent, buffer, byteOffset);
+    this.#bytes = new Uint8Array(buffer); // seen by the tester
+  }
+
+  get maxReply(): number {
+    return this.c.weft_call_ring_max_reply!(this.at);
+  }
+
+  /** Bytes of the ring that C points to. */
+  view(at: number, length: number): Uint8Array {
+    const start = at - this.agent.base;
+    return this.#bytes.subarray(start, start + length);
+  }
+
+  /** A request or a reply, for C to read. */
+  given(bytes: Elements): [at: number, length: number] {
+    const { buffer, byteOffset, byteLength } = bytes;
+    this.bytesOfScratch.set(new Bytes(buffer, byteOffset, byteLength));
+    return [this.scratch.at, byteLength];
+  }
+
+  /** Where C puts a reply, and its length. */
+  get room(): [at: number, length: number] {
+    const { at, words } = this.scratch;
+    words[60] = 112;
+    return [at + 128, at + 240];
+  }
+
+  /** The reply that a call ended with; undefined if it has none yet. */
+  replied(result: number): Uint8Array | undefined {
+    const length = this.scratch.words[60]!;
+    const reply = this.bytesOfScratch.slice(128, 128 + length);
+    if (result === EOWNERDEAD) throw new this.agent.CallError("", true);
+    if (result === EIO) {
+      throw new this.agent.CallError(new TextDecoder().decode(reply));
+    }
+    return this.succeeded(result) ? reply : undefined;
+  }
+
+  #pending(result: number): Pending | undefined {
+    const { words } = this.scratch;
+    return this.succeeded(result) ? new Pending(this, words[60]!) : undefined;
+  }
+
+  #taken(result: number): Taken | undefined {
+    const { words } = this.scratch;
+    return this.succeeded(result) ? new Taken(this, words[60]!) : undefined;
+  }
+
+  call(request: Elements, timeout?: number): Uint8Array | undefined {
+    const { c, at } = this;
+    const given = this.given(request);
+    return this.replied(
+      c.weft_call_ring_call!(at, ...given, ...this.room, ns(timeout)),
+    );
+  }
+
+  tryPost(request: Elements): Pending | undefined {
+    const { c, at } = this;
+    const given = this.given(request);
+    return this.#pending(
+      c.weft_call_ring_try_post!(at, ...given, given[0] + 240),
+    );
+  }
+
+  post(request: Elements, timeout?: number): Pending | undefined {
+    const { c, at } = this;
+    const given = this.given(request);
+    return this.#pending(
+      c.weft_call_ring_post!(at, ...given, given[0] + 240, ns(timeout)),
+    );
+  }
+
+  tryTake(): Taken | undefined {
+    const { c, at, scratch } = this;
+    return this.#taken(c.weft_call_ring_try_take!(at, scratch.at + 240));
+  }
+
+  take(timeout?: number): Taken | undefined {
+    const { c, at, scratch } = this;
+    return this.#taken(
+      c.weft_call_ring_take!(at, scratch.at + 240, ns(timeout)),
+    );
+  }
+
+  tryServeOne(fn: Handler): boolean {
+    serving = { ring: this, fn };
+    return this.succeeded(this.c.race_call_ring_try_serve_one!(this.at));
+  }
+
+  serve(fn: Handler, timeout?: number): number {
+    serving = { ring: this, fn };
+    return this.c.race_call_ring_serve!(this.at, ns(timeout));
+  }
+
+  close(): void {
+    this.c.weft_call_ring_close!(this.at);
+  }
+
+  abandon(id: number): number {
+    return this.c.weft_call_ring_abandon!(this.at, id);
+  }
+
+  /** A function of a call that is under way: of its slot. */
+  of(slot: number, name: string, ...args: unknown[]): number {
+    return this.c[`weft_call_ring_${name}`]!(this.at, slot, ...args);
+  }
+}
+
+/** A call that was posted; it has no slot when it is over. */
+class Pending {
+  constructor(readonly ring: CallRing, private slot: number) {}
+
+  #received(result: number): Uint8Array | undefined {
+    if (result !== EBUSY && result !== ETIMEDOUT) this.slot = 0;
+    return this.ring.replied(result);
+  }
+
+  tryReceive(): Uint8Array | undefined {
+    const { ring, slot } = this;
+    return this.#received(ring.of(slot, "try_receive", ...ring.room));
+  }
+
+  receive(timeout?: number): Uint8Array | undefined {
+    const { ring, slot } = this;
+    return this.#received(
+      ring.of(slot, "receive", ...ring.room, ns(timeout)),
+    );
+  }
+
+  cancel(): void {
+    const { ring, slot } = this;
+    this.slot = 0;
+    if (slot !== 0) ring.of(slot, "cancel");
+  }
+}
+
+/** A call that was taken. */
+class Taken {
+  readonly request: Uint8Array;
+  readonly space: Uint8Array;
+
+  constructor(readonly ring: CallRing, readonly slot: number) {
+    const { at, words } = ring.scratch;
+    const request = ring.c.weft_call_ring_request!(slot, at);
+    this.request = ring.view(request, words[0]!);
+    this.space = ring.view(ring.of(slot, "space"), ring.maxReply);
+  }
+
+  reply(reply: Elements | number): boolean {
+    const { ring, slot } = this;
+    const given = typeof reply === "number" ? [0, reply] : ring.given(reply);
+    return ring.succeeded(ring.of(slot, "reply", ...given));
+  }
+}
+
 class WorkCounter extends Twin {
   next(): number {
     const { at, words } = this.scratch;
@@ -665,6 +910,8 @@ export const twins = {
   LockFreeQueue,
   RecordRing,
   Broadcast,
+  Channel,
+  CallRing,
   WorkCounter,
   WorkDeque,
   SlabPool,

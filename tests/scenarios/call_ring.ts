@@ -68,6 +68,7 @@ function ring(weft: Weft, slots: number, posted = false) {
       return buffer;
     },
     agent: (memory: SharedArrayBuffer, id: number): Handle => {
+      enter(weft, id);
       weft.mod.setAgentId(DEAD);
       const dead = new CallRing(memory);
       enter(weft, id);
