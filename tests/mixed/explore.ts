@@ -28,7 +28,7 @@ export function scenariosOf(
   const library = mixed(weft, wasm, CASTS[cast]!);
   return stems.flatMap((stem) =>
     all[stem]!(library)
-      .filter(({ deep, js }) => !deep && !js)
+      .filter(({ deep }) => !deep)
       .map((scenario): [string, Scenario] => [stem, scenario])
   );
 }

@@ -44,7 +44,7 @@ export function judge(
     all[stem]!(mixed(weft, wasm, cast))
   );
   for (const scenario of scenarios) {
-    if (!scenario.deep && !scenario.js) left.add(scenario);
+    if (!scenario.deep) left.add(scenario);
   }
   for (const budget of BUDGETS) {
     for (const scenario of left) {

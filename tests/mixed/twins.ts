@@ -5,6 +5,7 @@
  * @module
  */
 import type { Codec, Elements } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
 import type { WasmExports } from "../../race/mod.ts";
 
 /** What the twins share: an agent's functions, and how it is to spin. */
@@ -457,6 +458,14 @@ class RecordRing extends Twin {
     this.bytes = new Uint8Array(buffer, byteOffset); // seen by the tester
   }
 
+  tryPush(record: Uint8Array): boolean {
+    this.bytesOfScratch.set(record);
+    const { c, at, scratch } = this;
+    return this.succeeded(
+      c.weft_record_ring_try_push!(at, scratch.at, record.length),
+    );
+  }
+
   push(record: Uint8Array, timeout?: number): boolean {
     this.bytesOfScratch.set(record);
     const { at } = this.scratch;
@@ -512,20 +521,45 @@ class RecordRing extends Twin {
     this.succeeded(c.weft_record_ring_commit!(at, this.#reserved, length));
   }
 
+  cancel(): void {
+    this.c.weft_record_ring_cancel!(this.at, this.#reserved);
+  }
+
   abandon(id: number): number {
     return this.c.weft_record_ring_abandon!(this.at, id);
   }
 }
 
-class Seat {
-  constructor(readonly broadcast: Broadcast, readonly number: number) {}
+/** Where the seats begin, and words from one to the next. */
+const SEATS = LAYOUT.broadcast.length;
+const SEAT = 32;
+
+class Subscription extends Twin {
+  readonly #seat: number;
+
+  constructor(agent: Agent, broadcast: Broadcast, _: unknown, word: number) {
+    super(agent, broadcast.buffer, broadcast.byteOffset);
+    this.#seat = (word - SEATS) / SEAT;
+  }
+
+  get dropped(): number {
+    return this.c.weft_broadcast_dropped!(this.at, this.#seat);
+  }
 
   tryPopInt(): number | undefined {
-    return this.broadcast.tryPopInt(this.number);
+    const { c, at, scratch } = this;
+    return this.out(c.weft_broadcast_try_pop_int!(at, this.#seat, scratch.at));
+  }
+
+  popInt(timeout?: number): number | undefined {
+    const { c, at, scratch } = this;
+    return this.out(
+      c.weft_broadcast_pop_int!(at, this.#seat, scratch.at, ns(timeout)),
+    );
   }
 
   leave(): void {
-    this.broadcast.leave(this.number);
+    this.c.weft_broadcast_leave!(this.at, this.#seat);
   }
 }
 
@@ -539,19 +573,14 @@ class Broadcast extends Twin {
     return this.succeeded(this.c.weft_broadcast_try_push_int!(this.at, value));
   }
 
-  subscribe(): Seat {
-    const number = this.c.weft_broadcast_subscribe!(this.at);
-    if (number < 0) throw new RangeError("no seat");
-    return new Seat(this, number);
+  subscribe(): Subscription {
+    const seat = this.c.weft_broadcast_subscribe!(this.at);
+    if (seat < 0) throw new RangeError("no seat");
+    return new Subscription(this.agent, this, undefined, SEATS + SEAT * seat);
   }
 
-  tryPopInt(seat: number): number | undefined {
-    const { c, at, scratch } = this;
-    return this.out(c.weft_broadcast_try_pop_int!(at, seat, scratch.at));
-  }
-
-  leave(seat: number): void {
-    this.c.weft_broadcast_leave!(this.at, seat);
+  close(): void {
+    this.c.weft_broadcast_close!(this.at);
   }
 
   abandon(id: number): number {
@@ -865,10 +894,10 @@ class SlabPool extends Twin {
   }
 
   free(at: number): void {
-    const { base } = this.agent;
-    this.succeeded(
-      this.c.weft_slab_pool_free!(this.at, base + at, this.#cache),
-    );
+    const { c, agent: { base } } = this;
+    const result = c.weft_slab_pool_free!(this.at, base + at, this.#cache);
+    if (result === EINVAL) throw new RangeError("it is free already");
+    this.succeeded(result);
   }
 
   release(): void {
@@ -910,6 +939,7 @@ export const twins = {
   LockFreeQueue,
   RecordRing,
   Broadcast,
+  Subscription,
   Channel,
   CallRing,
   WorkCounter,

@@ -24,8 +24,6 @@ export interface Scenario {
   readonly sampled?: boolean;
   /** Explored only by `deno task race --deep`. */
   readonly deep?: boolean;
-  /** The agents of C in tests/mixed/twins.ts lack something that it does. */
-  readonly js?: boolean;
 }
 
 /** The scenarios of a primitive. */

@@ -115,7 +115,6 @@ export const broadcast = (weft: Weft): Scenario[] => [
   },
   {
     name: "all is seen, by one with a seat, until the end",
-    js: true,
     spec: seated(weft, "block", 0x7fff_fffe),
     agents: [
       [["push", 1], ["close"]],
@@ -125,7 +124,6 @@ export const broadcast = (weft: Weft): Scenario[] => [
   },
   {
     name: "what is lost is counted",
-    js: true,
     spec: seated(weft, "drop", 0x7fff_fffa, 2),
     agents: [
       [["push", 1], ["push", 2], ["push", 3], ["push", 4]],
@@ -135,21 +133,18 @@ export const broadcast = (weft: Weft): Scenario[] => [
   },
   {
     name: "the producer waits for one that sees",
-    js: true,
     spec: seated(weft, "block", 0),
     agents: [[["push", 1], ["push", 2]], [["pop"]]],
     options: { timeouts: 0 },
   },
   {
     name: "the producer waits until another closes",
-    js: true,
     spec: seated(weft, "block", 0),
     agents: [[["push", 1], ["push", 2]], [["close"]]],
     options: { timeouts: 0 },
   },
   {
     name: "one sleeps until another closes",
-    js: true,
     spec: seated(weft, "block", 0),
     agents: [[["push", 1], ["push", 2]], [["close"], ["pop"]]],
     options: { timeouts: 0 },
@@ -174,14 +169,12 @@ export const broadcast = (weft: Weft): Scenario[] => [
   },
   {
     name: "a subscriber comes, and looks until the end",
-    js: true,
     spec: coming(weft, 1),
     agents: [[["push", 1]], [["watch", 1]]],
     options: { timeouts: 0 },
   },
   {
     name: "a subscriber comes as the producer is ahead",
-    js: true,
     spec: coming(weft, 2),
     agents: [[["push", 1], ["push", 2]], [["watch", 2]]],
     options: { timeouts: 0, states: 20_000 },
@@ -189,7 +182,6 @@ export const broadcast = (weft: Weft): Scenario[] => [
   },
   {
     name: "two take seats",
-    js: true,
     spec: coming(weft, 0, 2),
     agents: [[], [["sit"]], [["sit"]]],
     options: { timeouts: 0 },

@@ -283,7 +283,6 @@ export const record_ring = (weft: Weft): Scenario[] => [
   },
   {
     name: "one finds no room",
-    js: true,
     spec: ring(weft, false, 0, 24),
     agents: [[["tryPop"]], [["tryPush", 1], ["tryPush", 2], ["tryPush", 3]]],
     options: { timeouts: 0 },
@@ -308,7 +307,6 @@ export const record_ring = (weft: Weft): Scenario[] => [
   },
   {
     name: "one sleeps behind what is given up",
-    js: true,
     spec: ring(weft, false, 0, 4),
     agents: [[["pop"]], [["giveUp", 1]]],
     options: { timeouts: 0 },

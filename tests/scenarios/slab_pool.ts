@@ -78,6 +78,9 @@ function owned(
   const { SlabPool } = weft.mod;
   const capacity = start.length;
   const owners = BITMAP + 32;
+  const blocks = SlabPool.byteLength({ capacity, size: 4 }) - capacity * 4;
+  const blockAt = (at: number) =>
+    at < 0 ? "none" : `block ${(at - blocks) / 4}`;
   return race.spec({
     memory: () => {
       const { buffer } = SlabPool.create({ capacity, size: 4 });
@@ -98,11 +101,11 @@ function owned(
     hints: [[BITMAP * 4, (owners + 64) * 4]],
     stateless: false,
     ops: {
-      take: { run: (pool) => blockOf(pool.allocate(), pool.byteLength) },
+      take: { run: (pool) => blockAt(pool.allocate()) },
       free: {
         run: (pool, block: number) => {
           try {
-            pool.free(pool.byteLength - (capacity - block) * 4);
+            pool.free(blocks + block * 4);
             return "freed";
           } catch (error) {
             if (`${error}`.includes("free already")) return "refused";
@@ -140,10 +143,6 @@ function owned(
       }
     },
   });
-
-  function blockOf(at: number, bytes: number): string {
-    return at < 0 ? "none" : `block ${capacity - (bytes - at) / 4}`;
-  }
 }
 
 /** How often an answer stands in results. */
@@ -181,13 +180,11 @@ export const slab_pool = (weft: Weft): Scenario[] => [
   },
   {
     name: "two free one block",
-    js: true,
     spec: owned(weft, [DEAD], once),
     agents: [[["free", 0]], [["free", 0]]],
   },
   {
     name: "nobody frees what is in a cache",
-    js: true,
     spec: owned(weft, [DEAD | CACHED], () => 0),
     agents: [[["free", 0]]],
   },
@@ -198,7 +195,6 @@ export const slab_pool = (weft: Weft): Scenario[] => [
   },
   {
     name: "abandoned while another frees it",
-    js: true,
     spec: owned(weft, [DEAD], once),
     agents: [[["abandonAll", DEAD]], [["free", 0], ["take"]]],
   },
@@ -222,7 +218,6 @@ export const slab_pool = (weft: Weft): Scenario[] => [
   },
   {
     name: "abandoned, and takes from its cache",
-    js: true,
     spec: owned(
       weft,
       [0],
@@ -233,13 +228,11 @@ export const slab_pool = (weft: Weft): Scenario[] => [
   },
   {
     name: "abandoned, and gives its cache back",
-    js: true,
     spec: owned(weft, [0], (results) => 1 - times(results, "block 0"), 1),
     agents: [[["keep"], ["release"]], [["abandon", 1], ["take"]]],
   },
   {
     name: "looks at every word of the bitmap",
-    js: true,
     spec: owned(
       weft,
       Array.from({ length: 65 }, (_, block) => block === 0 ? 0 : DEAD),
