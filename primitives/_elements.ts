@@ -86,18 +86,3 @@ export class Copier {
     return this.#asWords;
   }
 }
-
-/** What copiers are at present. */
-let kind = Copier;
-
-/** A copier from and into `words`. */
-export function copierFor(words: Int32Array<SharedArrayBuffer>): Copier {
-  return new kind(words);
-}
-
-/** Makes copiers of `other` kind from now on; answers what they were. */
-export function copyBy(other: typeof Copier): typeof Copier {
-  const before = kind;
-  kind = other;
-  return before;
-}

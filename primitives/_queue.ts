@@ -1,4 +1,4 @@
-import { type Copier, copierFor, type Elements } from "./_elements.ts";
+import { Copier, type Elements } from "./_elements.ts";
 import { inRange, Region, type Shown } from "./_region.ts";
 import { spin, spinning } from "./_spin.ts";
 import {
@@ -96,7 +96,7 @@ export abstract class Queue<Kind extends string, E = number>
     this.capacity = capacity;
     this.elementSize = elementSize;
     this.bytes = new Uint8Array(this.buffer, this.byteOffset, this.byteLength);
-    this.copier = copierFor(words as Int32Array<SharedArrayBuffer>);
+    this.copier = new Copier(words as Int32Array<SharedArrayBuffer>);
   }
 
   /** Elements in the queue; a moment later it may be another number. */

@@ -31,7 +31,7 @@
  * @module
  */
 
-import { copyBy } from "./_elements.ts";
+import type { Copier } from "./_elements.ts";
 import { LoopCopier } from "./_loop_copier.ts";
 import type { QueueConfig } from "./_queue.ts";
 import { type Handle, type Memory, Region } from "./_region.ts";
@@ -106,6 +106,75 @@ export interface RealtimeClass<
   from(handle: Handle): T;
 }
 
+const QUEUE = [
+  "size",
+  "closed",
+  "tryPushInt",
+  "tryPopInt",
+  "tryPush",
+  "tryPop",
+  "tryPushMany",
+  "tryPopMany",
+  "reserve",
+  "commit",
+  "peek",
+  "consume",
+  "close",
+] as const;
+
+/** The operations that each class keeps. */
+export const OPERATIONS = {
+  SpscQueue: QUEUE,
+  MpmcQueue: QUEUE,
+  LockFreeQueue: QUEUE,
+  RecordRing: [
+    "used",
+    "closed",
+    "claimant",
+    "tryPush",
+    "reserve",
+    "commit",
+    "cancel",
+    "tryPopInto",
+    "peek",
+    "peekedLength",
+    "consume",
+    "close",
+  ],
+  Snapshot: ["version", "write", "read"],
+  Semaphore: ["available", "tryAcquire", "release"],
+  Event: ["autoReset", "isSet", "set", "reset", "tryWait"],
+  Latch: ["count", "countDown", "tryWait"],
+  WorkCounter: ["remaining", "completed", "cancelled", "next", "done"],
+  WorkDeque: ["size", "push", "pop", "steal"],
+  SlabPool: ["available", "allocate", "free"],
+  StripedCounter: ["stripes", "add", "sum"],
+} as const;
+
+/**
+ * `Whole` with the operations that {@linkcode OPERATIONS} has under its `Name`,
+ * and the fields that say how it was made and where its bytes are.
+ */
+export type Realtime<
+  Whole extends Region,
+  Name extends keyof typeof OPERATIONS,
+> = Pick<
+  Whole,
+  & keyof Whole
+  & (
+    | keyof Region
+    | (typeof OPERATIONS)[Name][number]
+    | "size"
+    | "capacity"
+    | "elementSize"
+    | "blockSize"
+    | "maxLength"
+    | "single"
+    | "agents"
+    | "bytes"
+  )
+>;
+
 /** Of the private ones of a class, those that its operations call. */
 type Helper = "assertInts" | "assertInt" | "assertElement" | "assertRoom";
 
@@ -116,6 +185,13 @@ const HELPERS: readonly Helper[] = [
   "assertRoom",
 ];
 
+/** A view of what copies elements, by a field that others do not see. */
+const hasCopier = (view: Region): view is Region & { copier: Copier } =>
+  "copier" in view;
+
+const wordsOf = ({ buffer, byteOffset, byteLength }: Region) =>
+  new Int32Array(buffer, byteOffset, byteLength / 4);
+
 /** `Whole` without all operations but those in `kept`. */
 function realtime<T, Config extends readonly unknown[]>(
   Whole: new (memory: Memory, byteOffset?: number) => Region,
@@ -123,14 +199,9 @@ function realtime<T, Config extends readonly unknown[]>(
 ): RealtimeClass<T, Config> {
   const All = Whole as unknown as RealtimeClass<Region, Config>;
   class Realtime extends All {
-    // deno-lint-ignore constructor-super -- it is called, in the `try`
     constructor(memory: Memory, byteOffset?: number) {
-      const before = copyBy(LoopCopier);
-      try {
-        super(memory, byteOffset);
-      } finally {
-        copyBy(before);
-      }
+      super(memory, byteOffset);
+      if (hasCopier(this)) this.copier = new LoopCopier(wordsOf(this));
     }
     static override create(...config: Config): Region {
       return this.from(super.create(...config));
@@ -162,292 +233,114 @@ function realtime<T, Config extends readonly unknown[]>(
 // ---- SpscQueue ------------------------------------------------------------
 
 /** One producer and one consumer. */
-export type SpscQueue = Pick<
-  AnySpscQueue,
-  | keyof Region
-  | "size"
-  | "closed"
-  | "tryPushInt"
-  | "tryPopInt"
-  | "tryPush"
-  | "tryPop"
-  | "tryPushMany"
-  | "tryPopMany"
-  | "reserve"
-  | "commit"
-  | "peek"
-  | "consume"
-  | "close"
-  | "capacity"
-  | "elementSize"
-  | "bytes"
->;
+export type SpscQueue = Realtime<AnySpscQueue, "SpscQueue">;
 
 /** One producer and one consumer. */
 export const SpscQueue: RealtimeClass<SpscQueue, [config: QueueConfig]> =
-  /* @__PURE__ */ realtime(AnySpscQueue, [
-    "size",
-    "closed",
-    "tryPushInt",
-    "tryPopInt",
-    "tryPush",
-    "tryPop",
-    "tryPushMany",
-    "tryPopMany",
-    "reserve",
-    "commit",
-    "peek",
-    "consume",
-    "close",
-  ]);
+  /* @__PURE__ */ realtime(AnySpscQueue, OPERATIONS.SpscQueue);
 
 // ---- MpmcQueue ------------------------------------------------------------
 
 /** Many producers to many consumers, the fastest. */
-export type MpmcQueue = Pick<
-  AnyMpmcQueue,
-  | keyof Region
-  | "size"
-  | "closed"
-  | "tryPushInt"
-  | "tryPopInt"
-  | "tryPush"
-  | "tryPop"
-  | "tryPushMany"
-  | "tryPopMany"
-  | "reserve"
-  | "commit"
-  | "peek"
-  | "consume"
-  | "close"
-  | "capacity"
-  | "elementSize"
-  | "bytes"
->;
+export type MpmcQueue = Realtime<AnyMpmcQueue, "MpmcQueue">;
 
 /** Many producers to many consumers, the fastest. */
 export const MpmcQueue: RealtimeClass<MpmcQueue, [config: QueueConfig]> =
-  /* @__PURE__ */ realtime(AnyMpmcQueue, [
-    "size",
-    "closed",
-    "tryPushInt",
-    "tryPopInt",
-    "tryPush",
-    "tryPop",
-    "tryPushMany",
-    "tryPopMany",
-    "reserve",
-    "commit",
-    "peek",
-    "consume",
-    "close",
-  ]);
+  /* @__PURE__ */ realtime(AnyMpmcQueue, OPERATIONS.MpmcQueue);
 
 // ---- LockFreeQueue --------------------------------------------------------
 
 /** Many producers to many consumers, any of which may be terminated. */
-export type LockFreeQueue = Pick<
-  AnyLockFreeQueue,
-  | keyof Region
-  | "size"
-  | "closed"
-  | "tryPushInt"
-  | "tryPopInt"
-  | "tryPush"
-  | "tryPop"
-  | "tryPushMany"
-  | "tryPopMany"
-  | "reserve"
-  | "commit"
-  | "peek"
-  | "consume"
-  | "close"
-  | "capacity"
-  | "elementSize"
-  | "bytes"
-  | "agents"
->;
+export type LockFreeQueue = Realtime<AnyLockFreeQueue, "LockFreeQueue">;
 
 /** Many producers to many consumers, any of which may be terminated. */
 export const LockFreeQueue: RealtimeClass<
   LockFreeQueue,
   [config: LockFreeQueueConfig]
-> = /* @__PURE__ */ realtime(AnyLockFreeQueue, [
-  "size",
-  "closed",
-  "tryPushInt",
-  "tryPopInt",
-  "tryPush",
-  "tryPop",
-  "tryPushMany",
-  "tryPopMany",
-  "reserve",
-  "commit",
-  "peek",
-  "consume",
-  "close",
-]);
+> = /* @__PURE__ */ realtime(AnyLockFreeQueue, OPERATIONS.LockFreeQueue);
 
 // ---- RecordRing -----------------------------------------------------------
 
 /** Byte records of any length, many producers, one consumer. */
-export type RecordRing = Pick<
-  AnyRecordRing,
-  | keyof Region
-  | "used"
-  | "closed"
-  | "claimant"
-  | "tryPush"
-  | "reserve"
-  | "commit"
-  | "cancel"
-  | "tryPopInto"
-  | "peek"
-  | "peekedLength"
-  | "consume"
-  | "close"
-  | "capacity"
-  | "maxLength"
-  | "single"
-  | "bytes"
->;
+export type RecordRing = Realtime<AnyRecordRing, "RecordRing">;
 
 /** Byte records of any length, many producers, one consumer. */
 export const RecordRing: RealtimeClass<RecordRing, [config: RecordRingConfig]> =
-  /* @__PURE__ */ realtime(AnyRecordRing, [
-    "used",
-    "closed",
-    "claimant",
-    "tryPush",
-    "reserve",
-    "commit",
-    "cancel",
-    "tryPopInto",
-    "peek",
-    "peekedLength",
-    "consume",
-    "close",
-  ]);
+  /* @__PURE__ */ realtime(AnyRecordRing, OPERATIONS.RecordRing);
 
 // ---- Snapshot -------------------------------------------------------------
 
 /** The latest value of some bytes. */
-export type Snapshot = Pick<
-  AnySnapshot,
-  keyof Region | "version" | "write" | "read" | "size" | "single"
->;
+export type Snapshot = Realtime<AnySnapshot, "Snapshot">;
 
 /** The latest value of some bytes. */
 export const Snapshot: RealtimeClass<Snapshot, [config: SnapshotConfig]> =
-  /* @__PURE__ */ realtime(AnySnapshot, ["version", "write", "read"]);
+  /* @__PURE__ */ realtime(AnySnapshot, OPERATIONS.Snapshot);
 
 // ---- Semaphore ------------------------------------------------------------
 
 /** A number of permits. */
-export type Semaphore = Pick<
-  AnySemaphore,
-  keyof Region | "available" | "tryAcquire" | "release"
->;
+export type Semaphore = Realtime<AnySemaphore, "Semaphore">;
 
 /** A number of permits. */
 export const Semaphore: RealtimeClass<Semaphore, [permits: number], []> =
-  /* @__PURE__ */ realtime(AnySemaphore, [
-    "available",
-    "tryAcquire",
-    "release",
-  ]);
+  /* @__PURE__ */ realtime(AnySemaphore, OPERATIONS.Semaphore);
 
 // ---- Event ----------------------------------------------------------------
 
 /** A flag that others wait for. */
-export type Event = Pick<
-  AnyEvent,
-  keyof Region | "autoReset" | "isSet" | "set" | "reset" | "tryWait"
->;
+export type Event = Realtime<AnyEvent, "Event">;
 
 /** A flag that others wait for. */
 export const Event: RealtimeClass<Event, [config?: EventConfig], []> =
-  /* @__PURE__ */ realtime(AnyEvent, [
-    "autoReset",
-    "isSet",
-    "set",
-    "reset",
-    "tryWait",
-  ]);
+  /* @__PURE__ */ realtime(AnyEvent, OPERATIONS.Event);
 
 // ---- Latch ----------------------------------------------------------------
 
 /** A count down that others wait for. */
-export type Latch = Pick<
-  AnyLatch,
-  keyof Region | "count" | "countDown" | "tryWait"
->;
+export type Latch = Realtime<AnyLatch, "Latch">;
 
 /** A count down that others wait for. */
 export const Latch: RealtimeClass<Latch, [count: number], []> =
-  /* @__PURE__ */ realtime(AnyLatch, ["count", "countDown", "tryWait"]);
+  /* @__PURE__ */ realtime(AnyLatch, OPERATIONS.Latch);
 
 // ---- WorkCounter ----------------------------------------------------------
 
 /** Tasks, each handed out once. */
-export type WorkCounter = Pick<
-  AnyWorkCounter,
-  keyof Region | "remaining" | "completed" | "cancelled" | "next" | "done"
->;
+export type WorkCounter = Realtime<AnyWorkCounter, "WorkCounter">;
 
 /** Tasks, each handed out once. */
 export const WorkCounter: RealtimeClass<
   WorkCounter,
   [total: number, config?: WorkConfig],
   []
-> = /* @__PURE__ */ realtime(AnyWorkCounter, [
-  "remaining",
-  "completed",
-  "cancelled",
-  "next",
-  "done",
-]);
+> = /* @__PURE__ */ realtime(AnyWorkCounter, OPERATIONS.WorkCounter);
 
 // ---- WorkDeque ------------------------------------------------------------
 
 /** Own work at one end, stolen from the other. */
-export type WorkDeque = Pick<
-  AnyWorkDeque,
-  keyof Region | "size" | "push" | "pop" | "steal" | "capacity"
->;
+export type WorkDeque = Realtime<AnyWorkDeque, "WorkDeque">;
 
 /** Own work at one end, stolen from the other. */
 export const WorkDeque: RealtimeClass<WorkDeque, [config: DequeConfig]> =
-  /* @__PURE__ */ realtime(AnyWorkDeque, ["size", "push", "pop", "steal"]);
+  /* @__PURE__ */ realtime(AnyWorkDeque, OPERATIONS.WorkDeque);
 
 // ---- SlabPool -------------------------------------------------------------
 
 /** Blocks of one size. */
-export type SlabPool = Pick<
-  AnySlabPool,
-  | keyof Region
-  | "available"
-  | "allocate"
-  | "free"
-  | "capacity"
-  | "blockSize"
-  | "bytes"
->;
+export type SlabPool = Realtime<AnySlabPool, "SlabPool">;
 
 /** Blocks of one size. */
 export const SlabPool: RealtimeClass<SlabPool, [config: SlabConfig]> =
-  /* @__PURE__ */ realtime(AnySlabPool, ["available", "allocate", "free"]);
+  /* @__PURE__ */ realtime(AnySlabPool, OPERATIONS.SlabPool);
 
 // ---- StripedCounter -------------------------------------------------------
 
 /** A sum that many add to. */
-export type StripedCounter = Pick<
-  AnyStripedCounter,
-  keyof Region | "stripes" | "add" | "sum"
->;
+export type StripedCounter = Realtime<AnyStripedCounter, "StripedCounter">;
 
 /** A sum that many add to. */
 export const StripedCounter: RealtimeClass<
   StripedCounter,
   [config?: CounterConfig]
-> = /* @__PURE__ */ realtime(AnyStripedCounter, ["stripes", "add", "sum"]);
+> = /* @__PURE__ */ realtime(AnyStripedCounter, OPERATIONS.StripedCounter);

@@ -5,7 +5,7 @@
  */
 
 import { RECORD_RING } from "./_layout.ts";
-import { type Copier, copierFor, type Elements } from "./_elements.ts";
+import { Copier, type Elements } from "./_elements.ts";
 import {
   type Awaited,
   awaitOn,
@@ -147,7 +147,12 @@ export class RecordRing extends Region<"record_ring"> {
   /** The bytes that `reserve` and `peek` point into. */
   readonly bytes: Uint8Array;
   readonly #words: Int32Array<SharedArrayBuffer>;
-  readonly #copier: Copier;
+  /**
+   * Copies records in and out.
+   *
+   * @internal
+   */
+  protected readonly copier: Copier;
   readonly #mask: number;
   readonly #id: number;
   /** The word of the record reserved by this view, or 0; and its length. */
@@ -173,7 +178,7 @@ export class RecordRing extends Region<"record_ring"> {
     );
     super("record_ring", words, SHOWN);
     this.#words = words;
-    this.#copier = copierFor(words);
+    this.copier = new Copier(words);
     this.#id = agentId();
     this.capacity = words[CAPACITY]!;
     this.maxLength = this.capacity / 2 - HEADER;
@@ -521,7 +526,7 @@ export class RecordRing extends Region<"record_ring"> {
   /** Copies all of `src` to the words from `at` on. */
   #put(src: Elements, at: number): void {
     const { byteLength } = src;
-    this.#copier.put(src, 0, at, byteLength >> 2);
+    this.copier.put(src, 0, at, byteLength >> 2);
     for (let i = byteLength & ~3; i < byteLength; i++) {
       this.bytes[at * 4 + i] = byteAt(src, i);
     }
@@ -530,7 +535,7 @@ export class RecordRing extends Region<"record_ring"> {
   /** Copies the record that was peeked at from byte `at` to `dst`. */
   #get(dst: Elements, at: number): void {
     const length = this.peekedLength;
-    this.#copier.get(dst, 0, at >> 2, length >> 2);
+    this.copier.get(dst, 0, at >> 2, length >> 2);
     if ((length & 3) === 0) return;
     const bytes = dst instanceof Uint8Array
       ? dst

@@ -5,7 +5,7 @@
  */
 
 import { SEQLOCK } from "./_layout.ts";
-import { type Copier, copierFor, type Elements } from "./_elements.ts";
+import { Copier, type Elements } from "./_elements.ts";
 import {
   allocate,
   attach,
@@ -111,7 +111,12 @@ export class Snapshot extends Region<"seqlock"> {
   /** Whether only one agent may read. */
   readonly single: boolean;
   readonly #words: Int32Array<SharedArrayBuffer>;
-  readonly #copier: Copier;
+  /**
+   * Copies values in and out.
+   *
+   * @internal
+   */
+  protected readonly copier: Copier;
   /** Words of the value, and from copy to copy. */
   readonly #count: number;
   readonly #stride: number;
@@ -132,7 +137,7 @@ export class Snapshot extends Region<"seqlock"> {
     const words = attach("seqlock", SEQLOCK, memory, byteOffset, bytesFor);
     super("seqlock", words, SHOWN);
     this.#words = words;
-    this.#copier = copierFor(words);
+    this.copier = new Copier(words);
     this.size = words[SIZE]!;
     this.single = words[SINGLE] === 1;
     this.#count = this.size / 4;
@@ -206,7 +211,7 @@ export class Snapshot extends Region<"seqlock"> {
     }
     // The reader swaps the two other copies, and leaves this one alone.
     const mine = 3 - (state & MIDDLE_MASK) - (state >> FRONT_SHIFT & 3);
-    this.#copier.put(src, 0, this.#copy(mine), this.#count);
+    this.copier.put(src, 0, this.#copy(mine), this.#count);
     for (;;) {
       const front = state & 3 << FRONT_SHIFT;
       const version = (state & -ONE_VERSION) + ONE_VERSION;
@@ -264,7 +269,7 @@ export class Snapshot extends Region<"seqlock"> {
       else state = seen;
     }
     const at = this.#copy(state >> FRONT_SHIFT & 3);
-    this.#copier.get(dst, 0, at, this.#count);
+    this.copier.get(dst, 0, at, this.#count);
     return this.#versionOf(state);
   }
 

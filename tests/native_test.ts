@@ -2,6 +2,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import * as assert from "uvu/assert";
+import { OPERATIONS } from "../primitives/realtime.ts";
 import { suite } from "./harness.ts";
 import {
   ALONE,
@@ -245,23 +246,18 @@ const REALTIME = [
 
 /** `realtime.ts`'s operations by their twins' names, but for what differs. */
 function twinsOfRealtime(): string[] {
-  const text = fs.readFileSync(
-    new URL("../primitives/realtime.ts", import.meta.url),
-    "utf8",
-  );
   const snake = (name: string) =>
     name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
   const stems: Record<string, string> = {
     Snapshot: "seqlock",
     StripedCounter: "counter",
   };
-  const kept = text.matchAll(/realtime\(\s*Any(\w+), \[([^\]]*)\]/g);
-  return [...kept].flatMap(([, name, operations]) =>
-    [...operations!.matchAll(/"(\w+)"/g)]
-      .map(([, operation]) => snake(operation!))
+  return Object.entries(OPERATIONS).flatMap(([name, operations]) =>
+    operations
+      .map(snake)
       .filter((twin) => twin !== "peeked_length") // peek answers it, too
       .map((twin) => twin.replace(/^try_pop_into$/, "try_pop"))
-      .map((twin) => `weft_${stems[name!] ?? snake(name!).slice(1)}_${twin}`)
+      .map((twin) => `weft_${stems[name] ?? snake(name).slice(1)}_${twin}`)
   );
 }
 

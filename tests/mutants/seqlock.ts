@@ -71,13 +71,13 @@ export const seqlock = mutants(
   ],
   [
     "single: (V): swaps before it writes",
-    "this.#copier.put(src, 0, this.#copy(mine), this.#count); for (;;) {",
+    "this.copier.put(src, 0, this.#copy(mine), this.#count); for (;;) {",
     "for (;;) {",
     {
       also: [
         "if (seen === state) return; state = seen;",
         "if (seen === state) {\n" +
-        "this.#copier.put(src, 0, this.#copy(mine), this.#count);\n" +
+        "this.copier.put(src, 0, this.#copy(mine), this.#count);\n" +
         "return; } state = seen;",
       ],
     },
