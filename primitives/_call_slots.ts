@@ -83,7 +83,26 @@ export type CallHandler<T = Reply> = (
   reply: Uint8Array,
 ) => T;
 
-/** Thrown where a call was made: the server could not answer it. */
+/**
+ * Thrown where a call was made: the server could not answer it.
+ *
+ * @example What the server threw
+ * ```ts
+ * import { CallError, CallRing } from "@weft/sync";
+ *
+ * const ring = CallRing.create({ request: 4, reply: 32 });
+ * const call = ring.tryPost(new Uint8Array(4))!;
+ * ring.tryServeOne(() => {
+ *   throw new Error("not today");
+ * });
+ * try {
+ *   call.tryReceive();
+ * } catch (error) {
+ *   if (!(error instanceof CallError) || error.abandoned) throw error;
+ *   console.log(error.message); // not today
+ * }
+ * ```
+ */
 export class CallError extends Error {
   /** `"CallError"`. */
   override readonly name = "CallError";

@@ -1,7 +1,18 @@
 /** Memory that agents can share; anything else is refused with a TypeError. */
 export type Memory = SharedArrayBuffer | WebAssembly.Memory;
 
-/** Whether this realm can share memory, and if not, why. */
+/**
+ * Whether this realm can share memory, and if not, why.
+ *
+ * @example Why it cannot work here
+ * ```ts
+ * import { isSupported, Mutex } from "@weft/sync";
+ *
+ * const { ok, reason } = isSupported();
+ * if (!ok) console.error(reason);
+ * else Mutex.create();
+ * ```
+ */
 export function isSupported(): { ok: boolean; reason?: string } {
   if (typeof SharedArrayBuffer === "undefined") {
     const reason = "SharedArrayBuffer is missing: a page needs the headers " +

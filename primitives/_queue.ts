@@ -11,7 +11,22 @@ import {
   type Waiting,
 } from "./_wait.ts";
 
-/** Thrown by operations on a queue that was closed (C: `EPIPE`). */
+/**
+ * Thrown by operations on a queue that was closed (C: `EPIPE`).
+ *
+ * @example Until the queue is closed
+ * ```ts
+ * import { ClosedError, MpmcQueue } from "@weft/sync";
+ *
+ * const jobs = MpmcQueue.create({ capacity: 4 });
+ * jobs.close();
+ * try {
+ *   for (;;) console.log(jobs.popInt());
+ * } catch (error) {
+ *   if (!(error instanceof ClosedError)) throw error;
+ * }
+ * ```
+ */
 export class ClosedError extends Error {
   /** `"ClosedError"`. */
   override readonly name = "ClosedError";
@@ -65,6 +80,19 @@ export type End = "push" | "pop";
 /**
  * What every queue has, made from the non-waiting operations of each: blocking
  * and async forms, and iteration.
+ *
+ * @example Whichever queue it is
+ * ```ts
+ * import { MpmcQueue, type Queue, SpscQueue } from "@weft/sync";
+ *
+ * const fill = (queue: Queue<string>) => {
+ *   for (let n = 0; queue.tryPushInt(n); n++);
+ *   return queue.size;
+ * };
+ * const spsc = fill(SpscQueue.create({ capacity: 4 }));
+ * const mpmc = fill(MpmcQueue.create({ capacity: 4 }));
+ * if (spsc !== 4 || mpmc !== 4) throw new Error("not full");
+ * ```
  */
 export abstract class Queue<Kind extends string, E = number>
   extends Region<Kind> {

@@ -85,6 +85,14 @@ const lockOf = (id: number): string => `weft:agent:${id}`;
  * terminated. What `setAgentId` changes afterwards is announced by another call.
  *
  * C twin: none; a thread of C announces itself by the JavaScript it runs in.
+ *
+ * @example In a worker, for its supervisor
+ * ```ts
+ * import { announceAgent } from "@weft/sync";
+ *
+ * const id = await announceAgent();
+ * console.log(`post ${id}: onAgentExit(${id}, …) calls back when this ends`);
+ * ```
  */
 export async function announceAgent(): Promise<number> {
   const id = agentId();

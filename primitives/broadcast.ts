@@ -436,6 +436,19 @@ export class Broadcast extends Region<"broadcast"> {
 /**
  * A seat at a {@linkcode Broadcast}: sees every element pushed since it joined,
  * and must be left at the end, as the producer may wait for it.
+ *
+ * @example See all there is, then leave
+ * ```ts
+ * import { Broadcast } from "@weft/sync";
+ *
+ * const ticks = Broadcast.create({ capacity: 8 });
+ * {
+ *   using seat = ticks.subscribe();
+ *   ticks.tryPushInt(7);
+ *   if (seat.size !== 1 || seat.popInt() !== 7) throw new Error("lost");
+ * }
+ * if (ticks.subscribers !== 0) throw new Error("did not leave");
+ * ```
  */
 export class Subscription implements Disposable {
   /** What is subscribed to. */

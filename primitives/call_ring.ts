@@ -370,6 +370,20 @@ export class CallRing extends Region<"call_ring"> {
 /**
  * A call that was posted. It has its slot until its reply was received, or it
  * was cancelled, as it must be where nobody wants the reply any more.
+ *
+ * @example Two calls under way
+ * ```ts
+ * import { CallRing } from "@weft/sync";
+ *
+ * const ring = CallRing.create({ request: 4, reply: 4 });
+ * using one = ring.tryPost(Uint8Array.of(1))!;
+ * using two = ring.tryPost(Uint8Array.of(2))!;
+ * const server = CallRing.from(ring.handle); // in another agent
+ * const serve = (request: Uint8Array) => Uint8Array.of(request[0]! * 10);
+ * while (server.tryServeOne(serve));
+ * if (two.tryReceive()![0] !== 20) throw new Error("another reply");
+ * if (one.tryReceive()![0] !== 10) throw new Error("another reply");
+ * ```
  */
 export class PendingCall implements Disposable {
   readonly #slots: Slots;
@@ -458,7 +472,21 @@ export class PendingCall implements Disposable {
   }
 }
 
-/** A call that this agent took, and must answer. */
+/**
+ * A call that this agent took, and must answer.
+ *
+ * @example Answer in another order
+ * ```ts
+ * import { CallRing } from "@weft/sync";
+ *
+ * const ring = CallRing.create({ request: 4, reply: 4 });
+ * using asked = ring.tryPost(Uint8Array.of(7))!;
+ * const call = ring.tryTake()!;
+ * call.space[0] = call.request[0]! + 1;
+ * if (!call.reply(1)) throw new Error("nobody waits"); // one byte of it
+ * if (asked.tryReceive()![0] !== 8) throw new Error("another reply");
+ * ```
+ */
 export class TakenCall {
   /** The request, in the ring's memory; valid until the answer. */
   readonly request: Uint8Array;

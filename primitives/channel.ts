@@ -197,7 +197,18 @@ export interface Codec<T> {
   decode(message: Uint8Array<ArrayBuffer>): T;
 }
 
-/** Bytes of any number, 0 included: each is received as a fresh Uint8Array. */
+/**
+ * Bytes of any number, 0 included: each is received as a fresh Uint8Array.
+ *
+ * @example Bytes
+ * ```ts
+ * import { binary, Channel } from "@weft/sync";
+ *
+ * const bytes = Channel.create({ codec: binary, capacity: 256 });
+ * bytes.trySend(Uint8Array.of(1, 2, 3));
+ * if (bytes.tryReceive()?.length !== 3) throw new Error("others");
+ * ```
+ */
 export const binary: Codec<Uint8Array> = {
   name: "binary",
   id: 1,
@@ -228,6 +239,15 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 /**
  * Strings, as UTF-8, which is what C reads. One with half of a surrogate pair
  * has no UTF-8 form and is refused.
+ *
+ * @example Lines
+ * ```ts
+ * import { Channel, text } from "@weft/sync";
+ *
+ * const lines = Channel.create({ codec: text, capacity: 256 });
+ * lines.trySend("grüß dich");
+ * if (lines.tryReceive() !== "grüß dich") throw new Error("another one");
+ * ```
  */
 export const text: Codec<string> = {
   name: "text",
@@ -269,6 +289,21 @@ const DEEPEST = 1000;
  * and the infinities, BigInts, functions, symbols, objects with another
  * prototype, and what is nested more than 1000 deep. An object that is there
  * twice arrives as two.
+ *
+ * @example What would not arrive equal is refused
+ * ```ts
+ * import { Channel, json } from "@weft/sync";
+ *
+ * const values = Channel.create({ codec: json, capacity: 256 });
+ * values.trySend({ list: [1, null, "x"] });
+ * let refused = false;
+ * try {
+ *   values.trySend([NaN]); // JSON.stringify would send null
+ * } catch {
+ *   refused = true;
+ * }
+ * if (!refused) throw new Error("sent something else");
+ * ```
  */
 export const json: Codec<JsonValue> = {
   name: "json",
@@ -331,7 +366,18 @@ function written(value: unknown, path: (string | number)[]): string {
 
 const word = /* @__PURE__ */ new Int32Array(1);
 
-/** Integers of 32 bits, signed; -0 arrives as 0. */
+/**
+ * Integers of 32 bits, signed; -0 arrives as 0.
+ *
+ * @example Counts
+ * ```ts
+ * import { Channel, i32 } from "@weft/sync";
+ *
+ * const counts = Channel.create({ codec: i32, capacity: 8 });
+ * counts.trySend(-7);
+ * if (counts.tryReceive() !== -7) throw new Error("another number");
+ * ```
+ */
 export const i32: Codec<number> = {
   name: "i32",
   id: 4,
@@ -348,7 +394,18 @@ export const i32: Codec<number> = {
 
 const double = /* @__PURE__ */ new Float64Array(1);
 
-/** All numbers, -0, NaN and the infinities included. */
+/**
+ * All numbers, -0, NaN and the infinities included.
+ *
+ * @example Measurements
+ * ```ts
+ * import { Channel, f64 } from "@weft/sync";
+ *
+ * const samples = Channel.create({ codec: f64, capacity: 8 });
+ * samples.trySend(0.1);
+ * if (samples.tryReceive() !== 0.1) throw new Error("another number");
+ * ```
+ */
 export const f64: Codec<number> = {
   name: "f64",
   id: 5,
@@ -383,6 +440,16 @@ export interface RecordType<T> {
  * Records of a `struct` type: every field must be there. They arrive equal,
  * but that an `f32` is rounded to what it can hold, and a field of bytes is as
  * long as declared, with zeros behind what was sent.
+ *
+ * @example Records that C can read
+ * ```ts
+ * import { Channel, record, struct } from "@weft/sync";
+ *
+ * const Point = struct({ id: "u32", x: "f64" });
+ * const points = Channel.create({ codec: record(Point), capacity: 8 });
+ * points.trySend({ id: 7, x: 0.5 });
+ * if (points.tryReceive()?.x !== 0.5) throw new Error("another point");
+ * ```
  */
 export function record<T extends object>(type: RecordType<T>): Codec<T> {
   const names = Object.keys(type.fields);

@@ -46,6 +46,20 @@ export type LockOutcome = false | "locked" | "abandoned";
 /**
  * A held {@linkcode Mutex}: unlocks it at the end of a `using` block, once.
  * Afterwards it holds nothing.
+ *
+ * @example Without `using`
+ * ```ts
+ * import { Mutex } from "@weft/sync";
+ *
+ * const mutex = Mutex.create();
+ * const guard = mutex.lock();
+ * try {
+ *   if (guard.abandoned) console.log("put right what may be half changed");
+ * } finally {
+ *   guard.unlock();
+ * }
+ * if (mutex.owner !== 0) throw new Error("still locked");
+ * ```
  */
 export class MutexGuard implements Disposable {
   #mutex: Mutex | undefined;

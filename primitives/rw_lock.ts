@@ -66,6 +66,18 @@ interface Ticket {
 /**
  * A {@linkcode RwLock} held for reading: unlocks it at the end of a `using`
  * block, once.
+ *
+ * @example Two readers at once
+ * ```ts
+ * import { RwLock } from "@weft/sync";
+ *
+ * const lock = RwLock.create();
+ * {
+ *   using _mine = lock.read();
+ *   if (lock.tryWrite()) throw new Error("written while it is read");
+ * }
+ * if (lock.readers !== 0) throw new Error("still read");
+ * ```
  */
 export class RwReadGuard implements Disposable {
   #lock: RwLock | undefined;
@@ -95,6 +107,16 @@ export class RwReadGuard implements Disposable {
 /**
  * A {@linkcode RwLock} held for writing: unlocks it at the end of a `using`
  * block, once.
+ *
+ * @example Write, then go on reading
+ * ```ts
+ * import { RwLock } from "@weft/sync";
+ *
+ * const lock = RwLock.create();
+ * const writing = lock.write();
+ * using _reading = writing.downgrade(); // no other writer came between
+ * if (lock.readers !== 1) throw new Error("not read");
+ * ```
  */
 export class RwWriteGuard implements Disposable {
   #lock: RwLock | undefined;

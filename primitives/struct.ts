@@ -91,12 +91,32 @@ export interface StructType<F = unknown> {
   toC(name: string): string;
 }
 
-/** A field of `length` bytes: `uint8_t name[length]` in C. */
+/**
+ * A field of `length` bytes: `uint8_t name[length]` in C.
+ *
+ * @example A name of eight bytes
+ * ```ts
+ * import { bytes, struct } from "@weft/sync";
+ *
+ * const User = struct({ id: "u32", name: bytes(8) });
+ * if (User.size !== 12) throw new Error(`${User.size}`);
+ * ```
+ */
 export function bytes(length: number): Bytes {
   return { bytes: lengthOf(length) };
 }
 
-/** A field of `length` equal fields: `type name[length]` in C. */
+/**
+ * A field of `length` equal fields: `type name[length]` in C.
+ *
+ * @example A matrix
+ * ```ts
+ * import { array, struct } from "@weft/sync";
+ *
+ * const Matrix = struct({ rows: array(array("f32", 4), 4) });
+ * if (Matrix.size !== 64) throw new Error(`${Matrix.size}`);
+ * ```
+ */
 export function array<T extends FieldType>(of: T, length: number): ArrayOf<T> {
   return { of, length: lengthOf(length) };
 }
