@@ -72,6 +72,7 @@ export const SHOWN: Shown = { row: COUNTER };
  * on to 2^59, where it wraps.
  * `sum` is not a snapshot: it reads one stripe after the other. If all add
  * what is not negative, it lies between the true sums at its begin and end.
+ * Fairness: none needed, nobody waits.
  * C twin: `weft_counter`. Source: `LongAdder` of java.util.concurrent.
  *
  * @example Count from many agents

@@ -89,7 +89,8 @@ export const SHOWN: Shown = { row: SEQLOCK };
  * was not finished never was, and a new writer, or reader, goes on.
  * Wrap: a reader would have to stand still for exactly a multiple of 2^32
  * values, or 2^27 if single, to mistake one for another.
- * Several writers take turns by a Mutex of theirs.
+ * Fairness: none needed, nobody waits. Several writers take turns by a Mutex of
+ * theirs.
  * C twin: `weft_seqlock`.
  * Source: sequence lock, Lamport 1977, with a copy beside it in the manner of
  * Simpson 1990; triple buffer, own measurements.

@@ -96,6 +96,7 @@ export const SHOWN: Shown = {
  * agent. `done` is lock-free, `cancel` wait-free; `wait` blocks. Tasks of an
  * agent that was terminated stay undone: whoever knows of it does them, or
  * counts them by `done`.
+ * Fairness: who asks first is handed the next; all who wait go on at once.
  * C twin: `weft_work_counter`. Source: Polychronopoulos and Kuck 1987 (guided
  * self-scheduling); the shared counter is older than its papers.
  *

@@ -1222,6 +1222,7 @@ static inline void weft_condition_notify_all(weft_condition *c) {
 #define WEFT_SEMAPHORE_PATIENCE 8
 #endif
 
+/* A semaphore; \`Semaphore\` in JavaScript. */
 typedef struct {
   int32_t magic;
   int32_t seal;
@@ -1597,6 +1598,7 @@ static inline int weft_event_wait(weft_event *e, int64_t timeout) {
 /* The highest count a latch can start from. */
 #define WEFT_LATCH_MAX 0x3fffffff
 
+/* A latch; \`Latch\` in JavaScript. */
 typedef struct {
   int32_t magic;
   int32_t seal;
@@ -1719,6 +1721,7 @@ static inline int weft_latch_arrive_and_wait(weft_latch *l, int64_t timeout) {
 /* The most parties a barrier can have. */
 #define WEFT_BARRIER_MAX 0xfff
 
+/* A barrier; \`Barrier\` in JavaScript. */
 typedef struct {
   int32_t magic;
   int32_t parties; /* how many it was made for */
@@ -1998,6 +2001,8 @@ typedef struct {
   bool single;
 } weft_seqlock_config;
 
+/* The latest value of some bytes; \`Snapshot\` in JavaScript. The copies of it
+   lie behind these words. */
 typedef struct {
   int32_t magic;
   int32_t size;
@@ -2165,6 +2170,8 @@ static inline int32_t weft__queue_capacity(weft_queue_config config) {
 #define WEFT_SPSC_QUEUE_INDEX_MASK (~3)
 #define WEFT_SPSC_QUEUE_ONE 4
 
+/* A queue from one producer to one consumer; \`SpscQueue\` in JavaScript. The
+   elements lie behind these words. */
 typedef struct {
   int32_t magic;
   int32_t capacity;
@@ -2540,6 +2547,8 @@ static inline void weft__event_wake(int32_t *epoch, int32_t n) {
 #define WEFT_MPMC_QUEUE_ONE 2
 #define WEFT_MPMC_QUEUE_FILLED 1
 
+/* A queue from many to many; \`MpmcQueue\` in JavaScript. The slots lie behind
+   these words. */
 typedef struct {
   int32_t magic;
   int32_t capacity;
@@ -2913,6 +2922,8 @@ static inline void weft_mpmc_queue_close(weft_mpmc_queue *q) {
 /* What a ring answers instead of a slot. */
 enum { WEFT__LOCK_FREE_NONE = -1, WEFT__LOCK_FREE_OVER = -2 };
 
+/* A queue from many to many that no agent can block; \`LockFreeQueue\` in
+   JavaScript. Its rings and elements lie behind these words. */
 typedef struct {
   int32_t magic;
   int32_t capacity;
@@ -3493,6 +3504,8 @@ typedef struct {
   bool single;
 } weft_record_ring_config;
 
+/* A ring of byte records; \`RecordRing\` in JavaScript. They lie behind these
+   words. */
 typedef struct {
   int32_t magic;
   int32_t capacity;
@@ -3938,6 +3951,8 @@ typedef struct {
   bool drop;
 } weft_broadcast_config;
 
+/* A ring of which all see all; \`Broadcast\` in JavaScript. The seats and the
+   elements lie behind these words. */
 typedef struct {
   int32_t magic;
   int32_t shape; /* the capacity's logarithm, DROP, and the seats */
@@ -4299,6 +4314,8 @@ typedef struct {
   int32_t shape;
 } weft_channel_config;
 
+/* A channel of messages; \`Channel\` in JavaScript. What carries them lies behind
+   these words. */
 typedef struct {
   int32_t magic;
   int32_t codec;
@@ -4555,6 +4572,7 @@ typedef struct {
   int32_t reply_length;
 } weft_call;
 
+/* A ring of calls; \`CallRing\` in JavaScript. The slots lie behind these words. */
 typedef struct {
   int32_t magic;
   int32_t shape; /* slots and the most words of a request */
@@ -5099,6 +5117,7 @@ typedef struct {
   int32_t end;
 } weft_work_range;
 
+/* A counter that hands out work; \`WorkCounter\` in JavaScript. */
 typedef struct {
   int32_t magic;
   int32_t total;
@@ -5297,6 +5316,8 @@ static inline void weft_work_counter_cancel(weft_work_counter *c) {
 /* The most items a deque can hold. */
 #define WEFT_WORK_DEQUE_MAX_CAPACITY (1 << 28)
 
+/* A deque to steal from; \`WorkDeque\` in JavaScript. The items lie behind these
+   words. */
 typedef struct {
   int32_t magic;
   int32_t capacity;
@@ -5453,6 +5474,8 @@ typedef struct {
   int32_t blocks[WEFT_SLAB_POOL_MAX_CACHE];
 } weft_slab_cache;
 
+/* A pool of blocks; \`SlabPool\` in JavaScript. Bits, owners and blocks lie behind
+   these words. */
 typedef struct {
   int32_t magic;
   int32_t capacity;
@@ -5685,6 +5708,8 @@ static inline int32_t weft_slab_pool_abandon(weft_slab_pool *p, int32_t id,
 #define WEFT_COUNTER_SECTOR_BITS 28
 #define WEFT_COUNTER_SECTOR (1 << WEFT_COUNTER_SECTOR_BITS)
 
+/* A striped sum; \`StripedCounter\` in JavaScript. The stripes lie behind these
+   words. */
 typedef struct {
   int32_t magic;
   int32_t stripes;

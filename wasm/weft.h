@@ -1219,6 +1219,7 @@ static inline void weft_condition_notify_all(weft_condition *c) {
 #define WEFT_SEMAPHORE_PATIENCE 8
 #endif
 
+/* A semaphore; `Semaphore` in JavaScript. */
 typedef struct {
   int32_t magic;
   int32_t seal;
@@ -1594,6 +1595,7 @@ static inline int weft_event_wait(weft_event *e, int64_t timeout) {
 /* The highest count a latch can start from. */
 #define WEFT_LATCH_MAX 0x3fffffff
 
+/* A latch; `Latch` in JavaScript. */
 typedef struct {
   int32_t magic;
   int32_t seal;
@@ -1716,6 +1718,7 @@ static inline int weft_latch_arrive_and_wait(weft_latch *l, int64_t timeout) {
 /* The most parties a barrier can have. */
 #define WEFT_BARRIER_MAX 0xfff
 
+/* A barrier; `Barrier` in JavaScript. */
 typedef struct {
   int32_t magic;
   int32_t parties; /* how many it was made for */
@@ -1995,6 +1998,8 @@ typedef struct {
   bool single;
 } weft_seqlock_config;
 
+/* The latest value of some bytes; `Snapshot` in JavaScript. The copies of it
+   lie behind these words. */
 typedef struct {
   int32_t magic;
   int32_t size;
@@ -2162,6 +2167,8 @@ static inline int32_t weft__queue_capacity(weft_queue_config config) {
 #define WEFT_SPSC_QUEUE_INDEX_MASK (~3)
 #define WEFT_SPSC_QUEUE_ONE 4
 
+/* A queue from one producer to one consumer; `SpscQueue` in JavaScript. The
+   elements lie behind these words. */
 typedef struct {
   int32_t magic;
   int32_t capacity;
@@ -2537,6 +2544,8 @@ static inline void weft__event_wake(int32_t *epoch, int32_t n) {
 #define WEFT_MPMC_QUEUE_ONE 2
 #define WEFT_MPMC_QUEUE_FILLED 1
 
+/* A queue from many to many; `MpmcQueue` in JavaScript. The slots lie behind
+   these words. */
 typedef struct {
   int32_t magic;
   int32_t capacity;
@@ -2910,6 +2919,8 @@ static inline void weft_mpmc_queue_close(weft_mpmc_queue *q) {
 /* What a ring answers instead of a slot. */
 enum { WEFT__LOCK_FREE_NONE = -1, WEFT__LOCK_FREE_OVER = -2 };
 
+/* A queue from many to many that no agent can block; `LockFreeQueue` in
+   JavaScript. Its rings and elements lie behind these words. */
 typedef struct {
   int32_t magic;
   int32_t capacity;
@@ -3490,6 +3501,8 @@ typedef struct {
   bool single;
 } weft_record_ring_config;
 
+/* A ring of byte records; `RecordRing` in JavaScript. They lie behind these
+   words. */
 typedef struct {
   int32_t magic;
   int32_t capacity;
@@ -3935,6 +3948,8 @@ typedef struct {
   bool drop;
 } weft_broadcast_config;
 
+/* A ring of which all see all; `Broadcast` in JavaScript. The seats and the
+   elements lie behind these words. */
 typedef struct {
   int32_t magic;
   int32_t shape; /* the capacity's logarithm, DROP, and the seats */
@@ -4296,6 +4311,8 @@ typedef struct {
   int32_t shape;
 } weft_channel_config;
 
+/* A channel of messages; `Channel` in JavaScript. What carries them lies behind
+   these words. */
 typedef struct {
   int32_t magic;
   int32_t codec;
@@ -4552,6 +4569,7 @@ typedef struct {
   int32_t reply_length;
 } weft_call;
 
+/* A ring of calls; `CallRing` in JavaScript. The slots lie behind these words. */
 typedef struct {
   int32_t magic;
   int32_t shape; /* slots and the most words of a request */
@@ -5096,6 +5114,7 @@ typedef struct {
   int32_t end;
 } weft_work_range;
 
+/* A counter that hands out work; `WorkCounter` in JavaScript. */
 typedef struct {
   int32_t magic;
   int32_t total;
@@ -5294,6 +5313,8 @@ static inline void weft_work_counter_cancel(weft_work_counter *c) {
 /* The most items a deque can hold. */
 #define WEFT_WORK_DEQUE_MAX_CAPACITY (1 << 28)
 
+/* A deque to steal from; `WorkDeque` in JavaScript. The items lie behind these
+   words. */
 typedef struct {
   int32_t magic;
   int32_t capacity;
@@ -5450,6 +5471,8 @@ typedef struct {
   int32_t blocks[WEFT_SLAB_POOL_MAX_CACHE];
 } weft_slab_cache;
 
+/* A pool of blocks; `SlabPool` in JavaScript. Bits, owners and blocks lie behind
+   these words. */
 typedef struct {
   int32_t magic;
   int32_t capacity;
@@ -5682,6 +5705,8 @@ static inline int32_t weft_slab_pool_abandon(weft_slab_pool *p, int32_t id,
 #define WEFT_COUNTER_SECTOR_BITS 28
 #define WEFT_COUNTER_SECTOR (1 << WEFT_COUNTER_SECTOR_BITS)
 
+/* A striped sum; `StripedCounter` in JavaScript. The stripes lie behind these
+   words. */
 typedef struct {
   int32_t magic;
   int32_t stripes;
