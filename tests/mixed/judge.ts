@@ -33,19 +33,30 @@ export function compiled(mutant: Mutant): Promise<Wasm> {
   return compileMutant(name, mutated(mutant), mutant.stem);
 }
 
-/** The scenario that finds it in a mix, and how; nothing if it survives. */
+/** How a mutant was found. */
+export interface Found {
+  readonly kind: string;
+  /** The scenario's name. */
+  readonly by: string;
+}
+
+/** What finds it in a mix; nothing if it survives. `by` is explored first. */
 export function judge(
   wasm: Wasm,
   { stem }: Mutant,
   mix: string,
-): string | undefined {
-  const left = new Set<Scenario>();
+  by?: string,
+): Found | undefined {
   const scenarios = MIXES[mix]!.flatMap((cast) =>
     all[stem]!(mixed(weft, wasm, cast))
-  );
-  for (const scenario of scenarios) {
-    if (!scenario.deep) left.add(scenario);
-  }
+  ).filter(({ deep }) => !deep);
+  const likely = scenarios.filter(({ name }) => name === by);
+  return found(likely) ??
+    found(scenarios.filter((scenario) => !likely.includes(scenario)));
+}
+
+function found(scenarios: readonly Scenario[]): Found | undefined {
+  const left = new Set(scenarios);
   for (const budget of BUDGETS) {
     for (const scenario of left) {
       const { name, spec, agents, options } = scenario;
@@ -53,7 +64,7 @@ export function judge(
       if (result instanceof Promise) throw new Error("it awaits");
       if (result.complete) left.delete(scenario);
       if (result.failure !== undefined) {
-        return `${result.failure.kind}: ${name}`;
+        return { kind: result.failure.kind, by: name };
       }
     }
   }

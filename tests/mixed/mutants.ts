@@ -5,6 +5,8 @@
  * @module
  */
 import { headerText } from "../header.ts";
+import { call_ring } from "./mutants/call_ring.ts";
+import { channel } from "./mutants/channel.ts";
 
 /** Text that stands once in a section, and what to put there instead. */
 export type Edit = readonly [from: string, to: string];
@@ -40,7 +42,9 @@ export function mutated({ section, edits }: Mutant): string {
   const title = `/* ---- ${section} (`;
   const start = text.indexOf(title);
   if (start < 0) throw new Error(`weft.h has no section "${section}"`);
-  const next = text.indexOf("/* ---- ", start + title.length);
+  // Sections within a section have titles without a source.
+  const length = text.slice(start + 1).search(/\/\* ---- [\w ]+ \(/);
+  const next = length < 0 ? text.length : start + 1 + length;
   let part = text.slice(start, next);
   for (const [from, to] of edits) {
     const words = from.trim().split(/\s+/)
@@ -651,4 +655,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...once,
   ...work_counter,
   ...work_deque,
+  ...call_ring,
+  ...channel,
 ];

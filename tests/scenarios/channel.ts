@@ -127,6 +127,11 @@ export function channel(weft: Weft): Scenario[] {
       agents: [[["send", 0.5], ["close"]], [["tryReceive"], ["receive"]]],
     },
     {
+      name: "numbers, the end before one sends, or after",
+      spec: numbers,
+      agents: [[["send", 0.5]], [["close"], ["tryReceive"]]],
+    },
+    {
       name: "text, one receives until the end",
       spec: words,
       agents: [[["receive"], ["receive"]], [["send", "ü"], ["close"]]],
