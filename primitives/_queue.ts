@@ -259,25 +259,45 @@ export abstract class Queue<Kind extends string, E = number>
     return this.#wait("pop", () => this.poppable());
   }
 
-  /** Appends, blocking up to `timeout` ms; false if no room came free. */
+  /**
+   * As `tryPushInt`, blocking up to `timeout` ms; false if no room came free.
+   *
+   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
   pushInt(value: number, timeout = Infinity): boolean {
     this.#assertMayWait("pushInt", timeout);
     return this.tryPushInt(value) || this.#pushIntSlow(value, timeout);
   }
 
-  /** Takes, blocking up to `timeout` ms; undefined if nothing came. */
+  /**
+   * As `tryPopInt`, blocking up to `timeout` ms; undefined if nothing came.
+   *
+   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
   popInt(timeout = Infinity): number | undefined {
     this.#assertMayWait("popInt", timeout);
     return this.tryPopInt() ?? this.#popIntSlow(timeout);
   }
 
-  /** As `tryPush`, blocking up to `timeout` ms; false if no room came free. */
+  /**
+   * As `tryPush`, blocking up to `timeout` ms; false if no room came free.
+   *
+   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
   push(src: Elements, timeout = Infinity): boolean {
     this.#assertMayWait("push", timeout);
     return this.tryPush(src) || this.#pushSlow(src, timeout);
   }
 
-  /** As `tryPop`, blocking up to `timeout` ms; false if nothing came. */
+  /**
+   * As `tryPop`, blocking up to `timeout` ms; false if nothing came.
+   *
+   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
   pop(dst: Elements, timeout = Infinity): boolean {
     this.#assertMayWait("pop", timeout);
     return this.tryPop(dst) || this.#popSlow(dst, timeout);
@@ -294,7 +314,10 @@ export abstract class Queue<Kind extends string, E = number>
     return this.#await("pop", () => this.tryPopInt(), options);
   }
 
-  /** As `push`, awaiting instead of blocking. */
+  /**
+   * As `push`, awaiting instead of blocking: `src` must not change until it is
+   * pushed.
+   */
   pushAsync(src: Elements, options?: AsyncOptions): Promise<boolean> {
     return this.#await("push", () => this.tryPush(src), options)
       .then((done) => done === true);

@@ -124,12 +124,22 @@ export class Barrier extends Region<"barrier"> {
     return BARRIER.length * 4;
   }
 
-  /** Allocates a barrier for `parties` agents, 1 to 4095. */
+  /**
+   * Allocates a barrier for `parties` agents, 1 to 4095.
+   *
+   * @throws {RangeError} If `parties` is out of range.
+   */
   static create(parties: number): Barrier {
     return Barrier.init(allocate(Barrier.byteLength()), 0, parties);
   }
 
-  /** Makes a region that nobody uses yet a barrier for `parties` agents. */
+  /**
+   * Makes a region that nobody uses yet a barrier for `parties` agents.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there, or `parties` is out of
+   * range.
+   */
   static init(memory: Memory, byteOffset: number, parties: number): Barrier {
     inRange("The number of parties", parties, 1, MAX_PARTIES);
     const bytes = Barrier.byteLength();
@@ -147,7 +157,11 @@ export class Barrier extends Region<"barrier"> {
     return new Barrier(memory, byteOffset);
   }
 
-  /** Attaches to the barrier a message brought. */
+  /**
+   * Attaches to the barrier a message brought.
+   *
+   * @throws {TypeError} If it is of another kind, or none is there.
+   */
   static from(handle: Handle): Barrier {
     return new Barrier(...opened("barrier", handle));
   }

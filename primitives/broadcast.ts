@@ -177,17 +177,30 @@ export class Broadcast extends Region<"broadcast"> {
     this.#scratchBytes = new Uint8Array(this.#scratch.buffer);
   }
 
-  /** The bytes a broadcast of this configuration occupies. */
+  /**
+   * The bytes a broadcast of this configuration occupies.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static byteLength(config: BroadcastConfig): number {
     return bytesFor(...checked(config));
   }
 
-  /** Allocates a broadcast without subscribers. */
+  /**
+   * Allocates a broadcast without subscribers.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static create(config: BroadcastConfig): Broadcast {
     return Broadcast.init(allocate(Broadcast.byteLength(config)), 0, config);
   }
 
-  /** Makes a region that nobody uses yet a broadcast without subscribers. */
+  /**
+   * Makes a region that nobody uses yet a broadcast without subscribers.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   */
   static init(
     memory: Memory,
     byteOffset: number,
@@ -199,7 +212,11 @@ export class Broadcast extends Region<"broadcast"> {
     return new Broadcast(memory, byteOffset);
   }
 
-  /** Attaches to the broadcast a message brought. */
+  /**
+   * Attaches to the broadcast a message brought.
+   *
+   * @throws {TypeError} If it is of another kind, or none is there.
+   */
   static from(handle: Handle): Broadcast {
     return new Broadcast(...opened("broadcast", handle));
   }
@@ -264,14 +281,24 @@ export class Broadcast extends Region<"broadcast"> {
     return true;
   }
 
-  /** As `tryPushInt`, blocking up to `timeout` ms; false if in vain. */
+  /**
+   * As `tryPushInt`, blocking up to `timeout` ms; false if in vain.
+   *
+   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
   pushInt(value: number, timeout = Infinity): boolean {
     this.#assertMayWait("pushInt", timeout);
     return this.tryPushInt(value) ||
       blockOn(this.#room(() => this.tryPushInt(value)), timeout) === true;
   }
 
-  /** As `tryPush`, blocking up to `timeout` ms; false if in vain. */
+  /**
+   * As `tryPush`, blocking up to `timeout` ms; false if in vain.
+   *
+   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
   push(src: Elements, timeout = Infinity): boolean {
     this.#assertMayWait("push", timeout);
     return this.tryPush(src) ||
@@ -284,7 +311,10 @@ export class Broadcast extends Region<"broadcast"> {
       .then((done) => done === true);
   }
 
-  /** As `push`, awaiting instead of blocking. */
+  /**
+   * As `push`, awaiting instead of blocking: `src` must not change until it is
+   * pushed.
+   */
   pushAsync(src: Elements, options?: AsyncOptions): Promise<boolean> {
     return awaitOn(this.#room(() => this.tryPush(src)), options)
       .then((done) => done === true);
@@ -559,7 +589,12 @@ export class Subscription implements Disposable {
     }
   }
 
-  /** As `tryPopInt`, blocking up to `timeout` ms; undefined if in vain. */
+  /**
+   * As `tryPopInt`, blocking up to `timeout` ms; undefined if in vain.
+   *
+   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
   popInt(timeout = Infinity): number | undefined {
     assertMayBlock("popInt");
     if (timeout !== Infinity) assertTimeout(timeout);
@@ -567,7 +602,12 @@ export class Subscription implements Disposable {
       blockOn(this.#coming(() => this.tryPopInt()), timeout);
   }
 
-  /** As `tryPop`, blocking up to `timeout` ms; false if in vain. */
+  /**
+   * As `tryPop`, blocking up to `timeout` ms; false if in vain.
+   *
+   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
   pop(dst: Elements, timeout = Infinity): boolean {
     assertMayBlock("pop");
     if (timeout !== Infinity) assertTimeout(timeout);

@@ -141,17 +141,30 @@ export class CallRing extends Region<"call_ring"> {
     this.maxReply = slots.maxReply;
   }
 
-  /** The bytes a ring of this configuration occupies. */
+  /**
+   * The bytes a ring of this configuration occupies.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static byteLength(config: CallRingConfig): number {
     return bytesFor(...checked(config));
   }
 
-  /** Allocates a ring without calls. */
+  /**
+   * Allocates a ring without calls.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static create(config: CallRingConfig): CallRing {
     return CallRing.init(allocate(CallRing.byteLength(config)), 0, config);
   }
 
-  /** Makes a region that nobody uses yet a ring without calls. */
+  /**
+   * Makes a region that nobody uses yet a ring without calls.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   */
   static init(
     memory: Memory,
     byteOffset: number,
@@ -163,7 +176,11 @@ export class CallRing extends Region<"call_ring"> {
     return new CallRing(memory, byteOffset);
   }
 
-  /** Attaches to the ring a message brought. */
+  /**
+   * Attaches to the ring a message brought.
+   *
+   * @throws {TypeError} If it is of another kind, or none is there.
+   */
   static from(handle: Handle): CallRing {
     return new CallRing(...opened("call_ring", handle));
   }
@@ -206,7 +223,10 @@ export class CallRing extends Region<"call_ring"> {
     return block(calling(slots, request, at), timeout);
   }
 
-  /** As {@linkcode CallRing.call}, awaiting instead of blocking. */
+  /**
+   * As {@linkcode CallRing.call}, awaiting instead of blocking: `request` must
+   * not change until it is posted.
+   */
   callAsync(
     request: Elements,
     options?: AsyncOptions,
@@ -224,7 +244,12 @@ export class CallRing extends Region<"call_ring"> {
     return this.#pending(this.#slots.post(request));
   }
 
-  /** As `tryPost`, blocking up to `timeout` ms for a slot. */
+  /**
+   * As `tryPost`, blocking up to `timeout` ms for a slot.
+   *
+   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
   post(request: Elements, timeout = Infinity): PendingCall | undefined {
     assertMayBlock("post");
     if (timeout !== Infinity) assertTimeout(timeout);
@@ -234,7 +259,10 @@ export class CallRing extends Region<"call_ring"> {
     );
   }
 
-  /** As `post`, awaiting instead of blocking. */
+  /**
+   * As `post`, awaiting instead of blocking: `request` must not change until it
+   * is posted.
+   */
   postAsync(
     request: Elements,
     options?: AsyncOptions,
@@ -316,7 +344,12 @@ export class CallRing extends Region<"call_ring"> {
     return this.#taking(this.#slots.takeOrEnd());
   }
 
-  /** As `tryTake`, blocking up to `timeout` ms. */
+  /**
+   * As `tryTake`, blocking up to `timeout` ms.
+   *
+   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
   take(timeout = Infinity): TakenCall | undefined {
     assertMayBlock("take");
     if (timeout !== Infinity) assertTimeout(timeout);
@@ -423,6 +456,9 @@ export class PendingCall implements Disposable {
   /**
    * As `tryReceive`, blocking up to `timeout` ms; if they pass, the call goes
    * on.
+   *
+   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If `timeout` is negative or NaN.
    */
   receive(timeout = Infinity): Uint8Array<ArrayBuffer> | undefined {
     assertMayBlock("receive");

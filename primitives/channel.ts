@@ -599,17 +599,32 @@ export class Channel<T> extends Region<"channel"> {
     this.#carrier = carrier;
   }
 
-  /** The bytes a channel of this configuration occupies. */
+  /**
+   * The bytes a channel of this configuration occupies.
+   *
+   * @throws {TypeError} If `codec` is none.
+   * @throws {RangeError} If `config` is out of range.
+   */
   static byteLength<T>({ codec, capacity }: ChannelConfig<T>): number {
     return HEAD + kindOf(codec).bytesFor(capacity, codec.size);
   }
 
-  /** Allocates an empty channel. */
+  /**
+   * Allocates an empty channel.
+   *
+   * @throws {TypeError} If `codec` is none.
+   * @throws {RangeError} If `config` is out of range.
+   */
   static create<T>(config: ChannelConfig<T>): Channel<T> {
     return Channel.init(allocate(Channel.byteLength(config)), 0, config);
   }
 
-  /** Makes a region that nobody uses yet an empty channel. */
+  /**
+   * Makes a region that nobody uses yet an empty channel.
+   *
+   * @throws {TypeError} If `memory` is not shared, or `codec` is none.
+   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   */
   static init<T>(
     memory: Memory,
     byteOffset: number,
@@ -624,7 +639,11 @@ export class Channel<T> extends Region<"channel"> {
     return new Channel(memory, byteOffset, config);
   }
 
-  /** Attaches to the channel a message brought: its codec must be given. */
+  /**
+   * Attaches to the channel a message brought: its codec must be given.
+   *
+   * @throws {TypeError} If it is of another kind, or codec, or none is there.
+   */
   static from<T>(handle: Handle, config: ChannelCodec<T>): Channel<T> {
     return new Channel(...opened("channel", handle), config);
   }
@@ -655,7 +674,12 @@ export class Channel<T> extends Region<"channel"> {
     return this.#carrier.tryPush(this.codec.encode(value));
   }
 
-  /** As `trySend`, blocking up to `timeout` ms; false if no room came free. */
+  /**
+   * As `trySend`, blocking up to `timeout` ms; false if no room came free.
+   *
+   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
   send(value: T, timeout = Infinity): boolean {
     assertMayBlock("send");
     if (timeout !== Infinity) assertTimeout(timeout);
@@ -684,7 +708,12 @@ export class Channel<T> extends Region<"channel"> {
     return this.#decoded(this.#carrier.tryPop());
   }
 
-  /** As `tryReceive`, blocking up to `timeout` ms; undefined if none came. */
+  /**
+   * As `tryReceive`, blocking up to `timeout` ms; undefined if none came.
+   *
+   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
   receive(timeout = Infinity): T | undefined {
     assertMayBlock("receive");
     if (timeout !== Infinity) assertTimeout(timeout);

@@ -135,14 +135,23 @@ export class Condition extends Region<"condition"> {
     return new Condition(allocate(Condition.byteLength()));
   }
 
-  /** Makes a region that nobody uses yet a condition. */
+  /**
+   * Makes a region that nobody uses yet a condition.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there.
+   */
   static init(memory: Memory, byteOffset: number): Condition {
     const condition = new Condition(memory, byteOffset);
     condition.#words.fill(0);
     return condition;
   }
 
-  /** Attaches to the condition a message brought. */
+  /**
+   * Attaches to the condition a message brought.
+   *
+   * @throws {TypeError} If it is of another kind.
+   */
   static from(handle: Handle): Condition {
     return new Condition(...opened("condition", handle));
   }

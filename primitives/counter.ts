@@ -102,18 +102,31 @@ export class StripedCounter extends Region<"counter"> {
     this.#words = words;
   }
 
-  /** The bytes such a counter occupies. */
+  /**
+   * The bytes such a counter occupies.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static byteLength(config?: CounterConfig): number {
     return bytesFor(stripesOf(config));
   }
 
-  /** Allocates a counter with a sum of 0. */
+  /**
+   * Allocates a counter with a sum of 0.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static create(config?: CounterConfig): StripedCounter {
     const memory = allocate(StripedCounter.byteLength(config));
     return StripedCounter.init(memory, 0, config);
   }
 
-  /** Makes a region that nobody uses yet a counter with a sum of 0. */
+  /**
+   * Makes a region that nobody uses yet a counter with a sum of 0.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   */
   static init(
     memory: Memory,
     byteOffset: number,
@@ -126,7 +139,11 @@ export class StripedCounter extends Region<"counter"> {
     return new StripedCounter(memory, byteOffset);
   }
 
-  /** Attaches to the counter a message brought. */
+  /**
+   * Attaches to the counter a message brought.
+   *
+   * @throws {TypeError} If it is of another kind, or none is there.
+   */
   static from(handle: Handle): StripedCounter {
     return new StripedCounter(...opened("counter", handle));
   }

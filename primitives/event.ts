@@ -128,7 +128,12 @@ export class Event extends Region<"event"> {
     return Event.init(allocate(Event.byteLength()), 0, config);
   }
 
-  /** Makes a region that nobody uses yet an event that is not set. */
+  /**
+   * Makes a region that nobody uses yet an event that is not set.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there.
+   */
   static init(
     memory: Memory,
     byteOffset: number,
@@ -139,7 +144,11 @@ export class Event extends Region<"event"> {
     return event;
   }
 
-  /** Attaches to the event a message brought. */
+  /**
+   * Attaches to the event a message brought.
+   *
+   * @throws {TypeError} If it is of another kind.
+   */
   static from(handle: Handle): Event {
     return new Event(...opened("event", handle));
   }

@@ -101,12 +101,21 @@ export class Latch extends Region<"latch"> {
     return LATCH.length * 4;
   }
 
-  /** Allocates a latch that opens after `count`, 0 to 2^30 - 1. */
+  /**
+   * Allocates a latch that opens after `count`, 0 to 2^30 - 1.
+   *
+   * @throws {RangeError} If `count` is out of range.
+   */
   static create(count: number): Latch {
     return Latch.init(allocate(Latch.byteLength()), 0, count);
   }
 
-  /** Makes a region that nobody uses yet a latch that opens after `count`. */
+  /**
+   * Makes a region that nobody uses yet a latch that opens after `count`.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there, or `count` is out of range.
+   */
   static init(memory: Memory, byteOffset: number, count: number): Latch {
     inRange("A latch's count", count, 0, MAX_COUNT);
     format(
@@ -123,7 +132,11 @@ export class Latch extends Region<"latch"> {
     return new Latch(memory, byteOffset);
   }
 
-  /** Attaches to the latch a message brought. */
+  /**
+   * Attaches to the latch a message brought.
+   *
+   * @throws {TypeError} If it is of another kind, or none is there.
+   */
   static from(handle: Handle): Latch {
     return new Latch(...opened("latch", handle));
   }

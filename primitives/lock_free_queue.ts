@@ -182,18 +182,31 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
     this.#wordsPer = size / 4;
   }
 
-  /** The bytes a queue of this configuration occupies. */
+  /**
+   * The bytes a queue of this configuration occupies.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static byteLength(config: LockFreeQueueConfig): number {
     return bytesFor(...checked(config));
   }
 
-  /** Allocates an empty queue. */
+  /**
+   * Allocates an empty queue.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static create<E = number>(config: LockFreeQueueConfig): LockFreeQueue<E> {
     const memory = allocate(LockFreeQueue.byteLength(config));
     return LockFreeQueue.init(memory, 0, config);
   }
 
-  /** Makes a region that nobody uses yet an empty queue. */
+  /**
+   * Makes a region that nobody uses yet an empty queue.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   */
   static init<E = number>(
     memory: Memory,
     byteOffset: number,
@@ -217,7 +230,11 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
     return new LockFreeQueue(memory, byteOffset);
   }
 
-  /** Attaches to the queue a message brought. */
+  /**
+   * Attaches to the queue a message brought.
+   *
+   * @throws {TypeError} If it is of another kind, or none is there.
+   */
   static from<E = number>(handle: Handle): LockFreeQueue<E> {
     return new LockFreeQueue(...opened("lock_free_queue", handle));
   }

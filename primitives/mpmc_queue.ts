@@ -129,17 +129,30 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     this.#stride = strideFor(size);
   }
 
-  /** The bytes a queue of this configuration occupies. */
+  /**
+   * The bytes a queue of this configuration occupies.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static byteLength(config: QueueConfig): number {
     return bytesFor(...queueConfig(config));
   }
 
-  /** Allocates an empty queue. */
+  /**
+   * Allocates an empty queue.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static create<E = number>(config: QueueConfig): MpmcQueue<E> {
     return MpmcQueue.init(allocate(MpmcQueue.byteLength(config)), 0, config);
   }
 
-  /** Makes a region that nobody uses yet an empty queue. */
+  /**
+   * Makes a region that nobody uses yet an empty queue.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   */
   static init<E = number>(
     memory: Memory,
     byteOffset: number,
@@ -162,7 +175,11 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     return new MpmcQueue(memory, byteOffset);
   }
 
-  /** Attaches to the queue a message brought. */
+  /**
+   * Attaches to the queue a message brought.
+   *
+   * @throws {TypeError} If it is of another kind, or none is there.
+   */
   static from<E = number>(handle: Handle): MpmcQueue<E> {
     return new MpmcQueue(...opened("mpmc_queue", handle));
   }

@@ -167,14 +167,23 @@ export class Mutex extends Region<"mutex"> {
     return new Mutex(allocate(Mutex.byteLength()));
   }
 
-  /** Makes a region that nobody uses yet an unlocked mutex. */
+  /**
+   * Makes a region that nobody uses yet an unlocked mutex.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there.
+   */
   static init(memory: Memory, byteOffset: number): Mutex {
     const mutex = new Mutex(memory, byteOffset);
     mutex.#words.fill(0);
     return mutex;
   }
 
-  /** Attaches to the mutex a message brought. */
+  /**
+   * Attaches to the mutex a message brought.
+   *
+   * @throws {TypeError} If it is of another kind.
+   */
   static from(handle: Handle): Mutex {
     return new Mutex(...opened("mutex", handle));
   }

@@ -110,14 +110,23 @@ export class Once extends Region<"once"> {
     return new Once(allocate(Once.byteLength()));
   }
 
-  /** Makes a region that nobody uses yet a once that was not run. */
+  /**
+   * Makes a region that nobody uses yet a once that was not run.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there.
+   */
   static init(memory: Memory, byteOffset: number): Once {
     const once = new Once(memory, byteOffset);
     once.#words.fill(0);
     return once;
   }
 
-  /** Attaches to the once a message brought. */
+  /**
+   * Attaches to the once a message brought.
+   *
+   * @throws {TypeError} If it is of another kind.
+   */
   static from(handle: Handle): Once {
     return new Once(...opened("once", handle));
   }

@@ -187,17 +187,30 @@ export class RecordRing extends Region<"record_ring"> {
     this.bytes = new Uint8Array(this.buffer, this.byteOffset, this.byteLength);
   }
 
-  /** The bytes a ring of this configuration occupies. */
+  /**
+   * The bytes a ring of this configuration occupies.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static byteLength(config: RecordRingConfig): number {
     return bytesFor(checked(config));
   }
 
-  /** Allocates an empty ring. */
+  /**
+   * Allocates an empty ring.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static create(config: RecordRingConfig): RecordRing {
     return RecordRing.init(allocate(RecordRing.byteLength(config)), 0, config);
   }
 
-  /** Makes a region that nobody uses yet an empty ring. */
+  /**
+   * Makes a region that nobody uses yet an empty ring.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   */
   static init(
     memory: Memory,
     byteOffset: number,
@@ -213,7 +226,11 @@ export class RecordRing extends Region<"record_ring"> {
     return new RecordRing(memory, byteOffset);
   }
 
-  /** Attaches to the ring a message brought. */
+  /**
+   * Attaches to the ring a message brought.
+   *
+   * @throws {TypeError} If it is of another kind, or none is there.
+   */
   static from(handle: Handle): RecordRing {
     return new RecordRing(...opened("record_ring", handle));
   }
@@ -264,14 +281,22 @@ export class RecordRing extends Region<"record_ring"> {
     return true;
   }
 
-  /** As `tryPush`, blocking up to `timeout` ms; false if no room came free. */
+  /**
+   * As `tryPush`, blocking up to `timeout` ms; false if no room came free.
+   *
+   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
   push(src: Elements, timeout = Infinity): boolean {
     assertMayBlock("push");
     if (timeout !== Infinity) assertTimeout(timeout);
     return this.tryPush(src) || blockOn(this.#room(src), timeout) === true;
   }
 
-  /** As `push`, awaiting instead of blocking. */
+  /**
+   * As `push`, awaiting instead of blocking: `src` must not change until it is
+   * pushed.
+   */
   pushAsync(src: Elements, options?: AsyncOptions): Promise<boolean> {
     return awaitOn(this.#room(src), options).then((done) => done === true);
   }
@@ -380,7 +405,12 @@ export class RecordRing extends Region<"record_ring"> {
     return length;
   }
 
-  /** As `tryPop`, blocking up to `timeout` ms; undefined if nothing came. */
+  /**
+   * As `tryPop`, blocking up to `timeout` ms; undefined if nothing came.
+   *
+   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
   pop(timeout = Infinity): Uint8Array<ArrayBuffer> | undefined {
     assertMayBlock("pop");
     if (timeout !== Infinity) assertTimeout(timeout);

@@ -259,14 +259,23 @@ export class RwLock extends Region<"rw_lock"> {
     return new RwLock(allocate(RwLock.byteLength()));
   }
 
-  /** Makes a region that nobody uses yet an unlocked lock. */
+  /**
+   * Makes a region that nobody uses yet an unlocked lock.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there.
+   */
   static init(memory: Memory, byteOffset: number): RwLock {
     const lock = new RwLock(memory, byteOffset);
     lock.#words.fill(0);
     return lock;
   }
 
-  /** Attaches to the lock a message brought. */
+  /**
+   * Attaches to the lock a message brought.
+   *
+   * @throws {TypeError} If it is of another kind.
+   */
   static from(handle: Handle): RwLock {
     return new RwLock(...opened("rw_lock", handle));
   }

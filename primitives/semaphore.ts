@@ -118,12 +118,22 @@ export class Semaphore extends Region<"semaphore"> {
     return SEMAPHORE.length * 4;
   }
 
-  /** Allocates a semaphore holding `permits`, 0 to 2^30 - 1. */
+  /**
+   * Allocates a semaphore holding `permits`, 0 to 2^30 - 1.
+   *
+   * @throws {RangeError} If `permits` is out of range.
+   */
   static create(permits = 0): Semaphore {
     return Semaphore.init(allocate(Semaphore.byteLength()), 0, permits);
   }
 
-  /** Makes a region that nobody uses yet a semaphore holding `permits`. */
+  /**
+   * Makes a region that nobody uses yet a semaphore holding `permits`.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there, or `permits` is out of
+   * range.
+   */
   static init(memory: Memory, byteOffset: number, permits = 0): Semaphore {
     inRange("Permits", permits, 0, MAX_PERMITS);
     const length = Semaphore.byteLength();
@@ -133,7 +143,11 @@ export class Semaphore extends Region<"semaphore"> {
     return new Semaphore(memory, byteOffset);
   }
 
-  /** Attaches to the semaphore a message brought. */
+  /**
+   * Attaches to the semaphore a message brought.
+   *
+   * @throws {TypeError} If it is of another kind, or none is there.
+   */
   static from(handle: Handle): Semaphore {
     return new Semaphore(...opened("semaphore", handle));
   }

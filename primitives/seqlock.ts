@@ -145,17 +145,30 @@ export class Snapshot extends Region<"seqlock"> {
     this.#stride = strideFor(this.size);
   }
 
-  /** The bytes a snapshot of this configuration occupies. */
+  /**
+   * The bytes a snapshot of this configuration occupies.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static byteLength(config: SnapshotConfig): number {
     return bytesFor(...checked(config));
   }
 
-  /** Allocates a snapshot whose value is all zero. */
+  /**
+   * Allocates a snapshot whose value is all zero.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static create(config: SnapshotConfig): Snapshot {
     return Snapshot.init(allocate(Snapshot.byteLength(config)), 0, config);
   }
 
-  /** Makes a region that nobody uses yet a snapshot that is all zero. */
+  /**
+   * Makes a region that nobody uses yet a snapshot that is all zero.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   */
   static init(
     memory: Memory,
     byteOffset: number,
@@ -177,7 +190,11 @@ export class Snapshot extends Region<"seqlock"> {
     return new Snapshot(memory, byteOffset);
   }
 
-  /** Attaches to the snapshot a message brought. */
+  /**
+   * Attaches to the snapshot a message brought.
+   *
+   * @throws {TypeError} If it is of another kind, or none is there.
+   */
   static from(handle: Handle): Snapshot {
     return new Snapshot(...opened("seqlock", handle));
   }

@@ -135,17 +135,30 @@ export class SlabPool extends Region<"slab_pool"> {
     this.bytes = new Uint8Array(this.buffer, this.byteOffset, this.byteLength);
   }
 
-  /** The bytes a pool of this configuration occupies. */
+  /**
+   * The bytes a pool of this configuration occupies.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static byteLength(config: SlabConfig): number {
     return bytesFor(...checked(config));
   }
 
-  /** Allocates a pool whose blocks are all free. */
+  /**
+   * Allocates a pool whose blocks are all free.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static create(config: SlabConfig): SlabPool {
     return SlabPool.init(allocate(SlabPool.byteLength(config)), 0, config);
   }
 
-  /** Makes a region that nobody uses yet a pool whose blocks are all free. */
+  /**
+   * Makes a region that nobody uses yet a pool whose blocks are all free.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   */
   static init(
     memory: Memory,
     byteOffset: number,
@@ -171,7 +184,11 @@ export class SlabPool extends Region<"slab_pool"> {
     return new SlabPool(memory, byteOffset);
   }
 
-  /** Attaches to the pool a message brought. */
+  /**
+   * Attaches to the pool a message brought.
+   *
+   * @throws {TypeError} If it is of another kind, or none is there.
+   */
   static from(handle: Handle): SlabPool {
     return new SlabPool(...opened("slab_pool", handle));
   }

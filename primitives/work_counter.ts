@@ -145,13 +145,25 @@ export class WorkCounter extends Region<"work_counter"> {
     return WORK_COUNTER.length * 4;
   }
 
-  /** Allocates a counter of `total` tasks, 0 to 2^30. */
+  /**
+   * Allocates a counter of `total` tasks, 0 to 2^30.
+   *
+   * @throws {TypeError} If there is no such schedule.
+   * @throws {RangeError} If `total` or `config` is out of range.
+   */
   static create(total: number, config?: WorkConfig): WorkCounter {
     const memory = allocate(WorkCounter.byteLength());
     return WorkCounter.init(memory, 0, total, config);
   }
 
-  /** Makes a region that nobody uses yet a counter of `total` tasks. */
+  /**
+   * Makes a region that nobody uses yet a counter of `total` tasks.
+   *
+   * @throws {TypeError} If `memory` is not shared, or there is no such
+   * schedule.
+   * @throws {RangeError} If it does not fit there, or `total` or `config` is
+   * out of range.
+   */
   static init(
     memory: Memory,
     byteOffset: number,
@@ -176,7 +188,11 @@ export class WorkCounter extends Region<"work_counter"> {
     return new WorkCounter(memory, byteOffset);
   }
 
-  /** Attaches to the counter a message brought. */
+  /**
+   * Attaches to the counter a message brought.
+   *
+   * @throws {TypeError} If it is of another kind, or none is there.
+   */
   static from(handle: Handle): WorkCounter {
     return new WorkCounter(...opened("work_counter", handle));
   }

@@ -112,17 +112,30 @@ export class WorkDeque extends Region<"work_deque"> {
     this.#top = Atomics.load(words, TOP);
   }
 
-  /** The bytes a deque of this configuration occupies. */
+  /**
+   * The bytes a deque of this configuration occupies.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static byteLength(config: DequeConfig): number {
     return bytesFor(checked(config));
   }
 
-  /** Allocates an empty deque. */
+  /**
+   * Allocates an empty deque.
+   *
+   * @throws {RangeError} If `config` is out of range.
+   */
   static create(config: DequeConfig): WorkDeque {
     return WorkDeque.init(allocate(WorkDeque.byteLength(config)), 0, config);
   }
 
-  /** Makes a region that nobody uses yet an empty deque. */
+  /**
+   * Makes a region that nobody uses yet an empty deque.
+   *
+   * @throws {TypeError} If `memory` is not shared.
+   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   */
   static init(
     memory: Memory,
     byteOffset: number,
@@ -134,7 +147,11 @@ export class WorkDeque extends Region<"work_deque"> {
     return new WorkDeque(memory, byteOffset);
   }
 
-  /** Attaches to the deque a message brought. */
+  /**
+   * Attaches to the deque a message brought.
+   *
+   * @throws {TypeError} If it is of another kind, or none is there.
+   */
   static from(handle: Handle): WorkDeque {
     return new WorkDeque(...opened("work_deque", handle));
   }
