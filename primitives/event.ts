@@ -123,7 +123,11 @@ export class Event extends Region<"event"> {
     return EVENT.length * 4;
   }
 
-  /** Allocates an event that is not set. */
+  /**
+   * Allocates an event that is not set.
+   *
+   * @throws {TypeError} If memory cannot be shared here: see `isSupported`.
+   */
   static create(config?: EventConfig): Event {
     return Event.init(allocate(Event.byteLength()), 0, config);
   }

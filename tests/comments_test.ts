@@ -12,8 +12,18 @@ const MOD = fileURLToPath(new URL("../mod.ts", import.meta.url));
 /** What `deno doc --json` says, as far as it is used here. */
 interface Declaration {
   kind: string;
-  def: { extends?: string; isAbstract?: boolean };
-  jsDoc?: { doc?: string; tags?: { kind: string }[] };
+  def: { extends?: string; isAbstract?: boolean; methods?: Method[] };
+  jsDoc?: Comment;
+}
+interface Method {
+  name: string;
+  jsDoc?: Comment;
+  accessibility?: string;
+  functionDef: { params: unknown[] };
+}
+interface Comment {
+  doc?: string;
+  tags?: { kind: string }[];
 }
 interface Docs {
   nodes: Record<
@@ -62,6 +72,22 @@ test("each function, class and value has an example", () => {
     )
   );
   assert.equal(missing.map(({ name }) => name), []);
+});
+
+test("each method that takes something says what it throws", () => {
+  const classes = symbols
+    .filter(({ declarations: [first] }) => first!.kind === "class");
+  const silent = classes.flatMap(({ name, declarations: [first] }) =>
+    (first!.def.methods ?? [])
+      .filter(({ name, jsDoc, accessibility, functionDef: { params } }) => {
+        const kinds = jsDoc?.tags?.map(({ kind }) => kind) ?? [];
+        return jsDoc?.doc && params.length > 0 && accessibility === undefined &&
+          !/^\[|^abandon$/.test(name) && !kinds.includes("throws") &&
+          !/^As |: see /.test(jsDoc.doc); // as another one
+      })
+      .map((method) => `${name}.${method.name}`)
+  );
+  assert.equal(silent, []);
 });
 
 test("each public function and type of weft.h has a comment", () => {
