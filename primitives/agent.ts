@@ -112,15 +112,23 @@ export async function announceAgent(): Promise<number> {
 
 const announced = /* @__PURE__ */ new Map<number, Promise<number>>();
 
-/** A `Worker` of Node, which tells when its thread has ended. */
-export interface ExitingWorker {
-  /** -1 once the thread has ended. */
-  readonly threadId: number;
-  /** Calls `listener` when that happens. */
-  once(event: "exit", listener: () => void): unknown;
-  /** Does not call it any more. */
-  off(event: "exit", listener: () => void): unknown;
-}
+/** A `Worker` of Node or Bun, which tells when its thread has ended. */
+export type ExitingWorker =
+  & {
+    /** -1 once the thread has ended. */
+    readonly threadId: number;
+  }
+  & ({
+    /** Node's: calls `listener` when that happens. */
+    once(event: "exit", listener: () => void): unknown;
+    /** Does not call it any more. */
+    off(event: "exit", listener: () => void): unknown;
+  } | {
+    /** Bun's: calls `listener` when that happens. */
+    addEventListener(event: "close", listener: () => void): unknown;
+    /** Does not call it any more. */
+    removeEventListener(event: "close", listener: () => void): unknown;
+  });
 
 /**
  * Calls `callback` once when agent `id` has ended: the moment to call `abandon`
@@ -128,10 +136,11 @@ export interface ExitingWorker {
  * until then the process stays alive.
  *
  * With the agent's `worker`, where that tells of its exit (`node:worker_threads`
- * in Node, Deno and Bun), it is that. Else it is by Web Locks (browsers, Deno,
- * Node >= 24.5): `id` must be what {@linkcode announceAgent} answered there, and
- * an agent that never announced itself counts as ended. Either way the thread
- * does not run any more, not even to the end of a blocking call.
+ * in Node, Deno and Bun, and Bun's own `Worker`), it is that. Else it is by Web
+ * Locks (browsers, Deno, Node >= 24.5): `id` must be what
+ * {@linkcode announceAgent} answered there, and an agent that never announced
+ * itself counts as ended. Either way the thread does not run any more, not even
+ * to the end of a blocking call.
  *
  * @example A worker that ends with the lock
  * ```ts
@@ -162,13 +171,15 @@ export function onAgentExit(
     listening = false;
     callback(id);
   };
-  if (worker !== undefined && "once" in worker) {
+  if (worker !== undefined && "threadId" in worker) {
     const exiting = worker as ExitingWorker;
     if (exiting.threadId < 0) queueMicrotask(exited); // it will not say so again
-    else exiting.once("exit", exited);
+    else if ("once" in exiting) exiting.once("exit", exited);
+    else exiting.addEventListener("close", exited);
     return () => {
       listening = false;
-      exiting.off("exit", exited);
+      if ("once" in exiting) exiting.off("exit", exited);
+      else exiting.removeEventListener("close", exited);
     };
   }
   const locks = webLocks();
