@@ -1,5 +1,5 @@
 /**
- * Bundles test files for Node 20, which reads no TypeScript.
+ * Bundles test files for Node 20 and for browsers, which read no TypeScript.
  *
  * @module
  */
@@ -18,9 +18,14 @@ const FILE_URL =
 
 /**
  * Bundles each of `files` (absolute paths) into `outdir`, at its path within
- * the project, and with them the modules that they start as threads.
+ * the project, and with them the modules that they start as threads; `served`
+ * if a page loads them from a server of `outdir`.
  */
-export async function bundle(files: string[], outdir: string): Promise<void> {
+export async function bundle(
+  files: string[],
+  outdir: string,
+  { served = false } = {},
+): Promise<void> {
   const bundled = new Set<string>();
   const found = new Set(files);
   for (let todo = files; todo.length > 0;) {
@@ -36,7 +41,7 @@ export async function bundle(files: string[], outdir: string): Promise<void> {
       external: ["node:*", "esbuild"],
       alias: { "@weft/sync": path.join(PROJECT, "mod.ts") },
       logLevel: "error",
-      plugins: [absoluteURLs(outdir, found)],
+      plugins: [absoluteURLs(outdir, found, served)],
     });
     todo.forEach((file) => bundled.add(file));
     todo = [...found].filter((file) => !bundled.has(file));
@@ -54,7 +59,11 @@ export function bundled(file: string, outdir: string): string {
  * Makes every `new URL("./x", import.meta.url)` absolute, as a bundle lies
  * elsewhere than its modules. A module becomes an entry point, in `found`.
  */
-function absoluteURLs(outdir: string, found: Set<string>): esbuild.Plugin {
+function absoluteURLs(
+  outdir: string,
+  found: Set<string>,
+  served: boolean,
+): esbuild.Plugin {
   return {
     name: "absolute-urls",
     setup(build) {
@@ -66,9 +75,12 @@ function absoluteURLs(outdir: string, found: Set<string>): esbuild.Plugin {
           const isModule = file.endsWith(".ts");
           if (isModule && !existsSync(file)) return whole;
           if (isModule) found.add(file);
-          const { href } = pathToFileURL(
-            isModule ? bundled(file, outdir) : file,
-          );
+          const at = isModule ? bundled(file, outdir) : file;
+          if (served) {
+            const within = JSON.stringify(`/${path.relative(outdir, at)}`);
+            return `new URL(${within}, location.origin)`;
+          }
+          const { href } = pathToFileURL(at);
           const slash = reference.endsWith("/") ? "/" : "";
           return `new URL(${JSON.stringify(href + slash)})`;
         };

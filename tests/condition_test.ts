@@ -12,6 +12,7 @@ import {
   refuses,
   rejects,
   turns,
+  until,
   wordsOf,
 } from "./model.ts";
 import { spawn } from "./threads.ts";
@@ -24,7 +25,11 @@ const OTHER = 5;
 /** A condition with its mutex, the turn being `turn`. */
 function pair(turn = 0): { condition: Condition; mutex: Mutex } {
   const condition = Condition.create();
-  wordsOf(condition)[TURN] = turn;
+  const words = wordsOf(condition);
+  words[TURN] = turn;
+  // Whose agents are called, in bit 31.
+  words[turn & 1 ? ODD : EVEN] = (turn + 1 & 2) << 30;
+  words[turn & 1 ? EVEN : ODD] = (turn & 2) << 30;
   return { condition, mutex: Mutex.create() };
 }
 
@@ -32,7 +37,7 @@ function pair(turn = 0): { condition: Condition; mutex: Mutex } {
 function counted(condition: Condition): number {
   const words = wordsOf(condition);
   return [EVEN, ODD].reduce(
-    (n, i) => n + (words[i]! & 0x7fff) + (words[i]! >> 15),
+    (n, i) => n + (words[i]! & 0x7fff) + (words[i]! >> 15 & 0x7fff),
     0,
   );
 }
@@ -60,10 +65,15 @@ test("notify(n) lets the n who waited longest go, and notifyAll() all", async ()
         let waiting: number[] = []; // the model
         const asleep = () =>
           results.flatMap((r, i) => r === undefined ? [i] : []);
+        /** Lets those go on who may, and whoever else would. */
+        const settled = async () => {
+          await until(() => asleep().length <= waiting.length);
+          await turns();
+        };
         for (const { op, n, at, together } of calls) {
           if (op === "abort") {
             // One that is aborted in the turn of a notify may take the call.
-            await turns();
+            await settled();
             waiting = asleep();
           }
           if (op === "wait") {
@@ -87,13 +97,14 @@ test("notify(n) lets the n who waited longest go, and notifyAll() all", async ()
             waiting = waiting.slice(op === "notify" ? n : Infinity);
           }
           if (together) continue;
-          await turns();
+          await settled();
           assert.is(asleep().length, waiting.length);
           assert.is(counted(condition), waiting.length);
           waiting = asleep(); // of one group, any may have gone
         }
         condition.notifyAll();
-        await turns(5);
+        waiting = [];
+        await settled();
         assert.not.ok(results.includes(undefined), "somebody sleeps on");
         assert.is(counted(condition), 0);
         assert.is(mutex.owner, 0);

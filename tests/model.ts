@@ -99,6 +99,11 @@ export async function turns(count = 3): Promise<void> {
   for (; count > 0; count--) await passed(0);
 }
 
+/** Passes turns until `done`, or for a second: pages take long for a wake. */
+export async function until(done: () => boolean): Promise<void> {
+  for (let i = 0; i < 200 && !done(); i++) await passed(5);
+}
+
 /** The result of `promise`, or `"pending"` if it has none after some turns. */
 export function nowOf<T>(promise: Promise<T>): Promise<T | "pending"> {
   return Promise.race([promise, turns().then(() => "pending" as const)]);

@@ -21,9 +21,9 @@ export const CHILD: string = fileURLToPath(
   new URL("child.ts", import.meta.url),
 );
 
-/** The folder of the bundles for Node, this run's own. */
+/** The folder of the bundles for other platforms, this run's own. */
 export const BUNDLES: string = fileURLToPath(
-  new URL(`../.weft/node-${process.pid}`, import.meta.url),
+  new URL(`../.weft/bundles-${process.pid}`, import.meta.url),
 );
 
 const PROJECT = fileURLToPath(new URL("..", import.meta.url));
@@ -38,18 +38,18 @@ export interface Outcome extends Counts {
 
 const alive = new Set<number>();
 
-/** Runs a test file under Deno, or its bundle under Node. */
+/** Runs a test file under Deno, or its bundle by `command`, such as Node's. */
 export async function runFile(
   file: string,
   limit: number = LIMIT_SECONDS,
-  runtime: "deno" | "node" = "deno",
+  command?: readonly string[],
 ): Promise<Outcome> {
   const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-test-"));
   const report = path.join(folder, "report");
   fs.writeFileSync(report, "");
-  const words = runtime === "deno"
+  const words = command === undefined
     ? [process.execPath, "run", "-A", CHILD, file]
-    : ["node", bundled(CHILD, BUNDLES), bundled(file, BUNDLES)];
+    : [...command, bundled(CHILD, BUNDLES), bundled(file, BUNDLES)];
   const { output, ending } = await start([...words, report], limit);
   const lines = fs.readFileSync(report, "utf8").trim().split("\n");
   fs.rmSync(folder, { recursive: true });
@@ -58,7 +58,10 @@ export async function runFile(
 }
 
 /** What `notes` and the end of the process amount to. */
-function judge(notes: Note[], ending: string): Counts & { problem: string } {
+export function judge(
+  notes: Note[],
+  ending: string,
+): Counts & { problem: string } {
   let declared = 0, passed = 0, last = "before its first test";
   for (const note of notes) {
     if ("declared" in note) declared = note.declared;

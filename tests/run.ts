@@ -11,29 +11,24 @@
  */
 
 import { spawnSync } from "node:child_process";
-import * as fs from "node:fs";
-import { availableParallelism } from "node:os";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { emcc, PTHREADS } from "../wasm/emcc.ts";
 import { bundle } from "./bundle.ts";
 import { type File, find } from "./files.ts";
-import type { Counts } from "./harness.ts";
 import {
   BUNDLES,
   CHILD,
-  killAll,
   LIMIT_SECONDS,
   type Outcome,
   runFile,
   start,
 } from "./process.ts";
+import { end, fail, indent, inParallel, show } from "./report.ts";
 
 const TESTS = fileURLToPath(new URL(".", import.meta.url));
 const PROJECT = path.dirname(path.resolve(TESTS));
-
-const total: Counts = { passed: 0, failed: 0 };
 
 async function runUnderDeno(files: File[], filter: string) {
   const ready = files.some((file) => file.needsCompiler)
@@ -95,58 +90,13 @@ async function runUnderNode(files: File[]) {
     return;
   }
   const jobs = files.map(({ path, name, limit }) => () =>
-    show(`node ${name}`, () => runFile(path, limit, "node"))
+    show(`node ${name}`, () => runFile(path, limit, ["node"]))
   );
   await inParallel(jobs);
-}
-
-/** Runs `jobs`, as many at once as there are cores. */
-async function inParallel(jobs: (() => Promise<void>)[]) {
-  const left = jobs.values();
-  const lane = async () => {
-    for (const job of left) await job();
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, lane));
-}
-
-/** Runs a file and prints its row. */
-async function show(title: string, run: () => Promise<Outcome>) {
-  const begin = performance.now();
-  const { passed, failed, problem, output } = await run();
-  const seconds = ((performance.now() - begin) / 1000).toFixed(1);
-  const mark = failed ? "FAIL" : "ok  ";
-  const failures = failed ? `, ${failed} failed` : "";
-  console.log(`${mark} ${title}  ${passed} passed${failures}  ${seconds} s`);
-  if (failed) console.log(indent(`${problem}\n${output}`));
-  // What a machine lacks is said even if all is well.
-  const skipped = failed ? [] : output.match(/^skipped: .*$/gm) ?? [];
-  for (const line of skipped) console.log(indent(line));
-  total.passed += passed;
-  total.failed += failed;
-}
-
-function fail(why: string) {
-  console.log(`FAIL ${why}`);
-  total.failed++;
-}
-
-function indent(text: string): string {
-  return text.trim().replace(/^(?=.)/gm, "     ");
-}
-
-function cleanUp() {
-  killAll();
-  fs.rmSync(BUNDLES, { recursive: true, force: true });
-}
-
-process.on("exit", cleanUp);
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.on(signal, () => process.exit(130));
 }
 
 const [, , filter = ""] = process.argv;
 const files = find(filter);
 await runUnderDeno(files, filter);
 await runUnderNode(files.filter(({ also }) => also.has("node")));
-console.log(`${total.passed} passed, ${total.failed} failed`);
-process.exit(total.failed === 0 ? 0 : 1);
+end();

@@ -137,12 +137,14 @@ function webWorker(worker: Worker, inbox: Inbox): Worker {
 const ours = new Inbox();
 const scope = globalThis as unknown as {
   WorkerGlobalScope?: unknown;
+  /** Bun, whose workers have no scope by name. */
+  Bun?: { isMainThread: boolean };
   addEventListener(type: "message", take: (event: MessageEvent) => void): void;
   postMessage(message: unknown): void;
 };
 if (nodeThreads) {
   nodeThreads.parentPort?.on("message", (message) => ours.put(message));
-} else if (scope.WorkerGlobalScope) {
+} else if (scope.WorkerGlobalScope || scope.Bun?.isMainThread === false) {
   scope.addEventListener("message", (event) => ours.put(event.data));
 }
 

@@ -1,0 +1,27 @@
+// Runs one test file in a worker of a page, and posts what happens.
+import type { FromWorker } from "./page.ts";
+
+const post = (message: FromWorker) => {
+  (self as unknown as Worker).postMessage(message);
+};
+for (const method of ["log", "error"] as const) {
+  console[method] = (...words: unknown[]) =>
+    post({
+      output: words.map((word) => (word as Error)?.stack ?? `${word}`)
+        .join(" "),
+    });
+}
+// After that, as uvu takes what the console is when it loads.
+const { runAll, runFor } = await import("../harness.ts");
+runFor((note) => post({ note }));
+
+addEventListener("message", async ({ data }) => {
+  try {
+    await import(data);
+    await runAll();
+  } catch (error) {
+    post({ output: `${(error as Error).stack}` });
+  }
+  post({ ended: true });
+}, { once: true });
+post({ ready: true });

@@ -1,0 +1,68 @@
+/**
+ * Runs jobs side by side, and prints a row for each test file.
+ *
+ * @module
+ */
+
+import * as fs from "node:fs";
+import { availableParallelism } from "node:os";
+import process from "node:process";
+import type { Counts } from "./harness.ts";
+import { BUNDLES, killAll, type Outcome } from "./process.ts";
+
+const total: Counts = { passed: 0, failed: 0 };
+
+/** Runs `jobs`, as many at once as there are cores. */
+export async function inParallel(jobs: (() => Promise<void>)[]) {
+  const left = jobs.values();
+  const lane = async () => {
+    for (const job of left) await job();
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, lane));
+}
+
+/** Prints the row of a file that `run` runs, or that ran since `begin`. */
+export async function show(
+  title: string,
+  run: () => Outcome | Promise<Outcome>,
+  begin: number = performance.now(),
+) {
+  const { passed, failed, problem, output } = await run();
+  const seconds = ((performance.now() - begin) / 1000).toFixed(1);
+  const mark = failed ? "FAIL" : "ok  ";
+  const failures = failed ? `, ${failed} failed` : "";
+  console.log(`${mark} ${title}  ${passed} passed${failures}  ${seconds} s`);
+  if (failed) console.log(indent(`${problem}\n${output}`));
+  // What a machine lacks is said even if all is well.
+  const skipped = failed ? [] : output.match(/^skipped: .*$/gm) ?? [];
+  for (const line of skipped) console.log(indent(line));
+  total.passed += passed;
+  total.failed += failed;
+}
+
+/** Counts and prints what kept tests from running. */
+export function fail(why: string) {
+  console.log(`FAIL ${why}`);
+  total.failed++;
+}
+
+/** `text` as part of the row before. */
+export function indent(text: string): string {
+  return text.trim().replace(/^(?=.)/gm, "     ");
+}
+
+/** Prints the sums, and ends the process. */
+export function end(): never {
+  console.log(`${total.passed} passed, ${total.failed} failed`);
+  process.exit(total.failed === 0 ? 0 : 1);
+}
+
+function cleanUp() {
+  killAll();
+  fs.rmSync(BUNDLES, { recursive: true, force: true });
+}
+
+process.on("exit", cleanUp);
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => process.exit(130));
+}
