@@ -1,77 +1,99 @@
 /**
  * Explores all race scenarios with agents of C, and of both languages, and
- * prints what each took: `deno run -A tests/mixed.ts [FILTER]`. Without a
- * filter, the casts play side by side, as many as there are processors. The
- * tests in `mixed_race.ts` look at the first states of each scenario.
+ * prints what each took: `deno run -A tests/mixed.ts [FILTER]`. As many are
+ * explored side by side as there are processors. The tests in `mixed_race.ts`
+ * look at the first states of each scenario.
  *
  * @module
  */
-import { spawn } from "node:child_process";
+import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CASTS } from "./mixed/cast.ts";
-import { explore, scenariosOf } from "./mixed/explore.ts";
+import { awaiting, explore, scenariosOf } from "./mixed/explore.ts";
 import type { Scenario } from "./scenarios/_scenario.ts";
 
-const { positionals: [filter = ""] } = parseArgs({ allowPositionals: true });
-const begun = performance.now();
-const PLAYED = Object.keys(CASTS).filter((cast) => cast !== "JS+JS");
-let passed = 0;
-let failed = 0;
+/** What is to be explored of a scenario, whatever it says itself. */
+const MOST = { states: 150_000, time: 20_000 };
 
-/** Explores what `filter` names, here. */
-function here(): void {
-  for (const cast of Object.keys(CASTS)) {
-    for (const [stem, scenario] of scenariosOf(cast)) {
-      const title = `${cast} ${stem}: ${scenario.name}`;
-      if (title.includes(filter)) play(title, scenario);
-    }
-  }
-}
+/** How scenarios ended, and how many did. */
+type Counts = Record<"complete" | "sampled" | "cut" | "failed", number>;
 
-function play(title: string, scenario: Scenario): void {
+const { values: { part }, positionals: [filter = ""] } = parseArgs({
+  allowPositionals: true,
+  options: { part: { type: "string" } },
+});
+const counts: Counts = { complete: 0, sampled: 0, cut: 0, failed: 0 };
+
+async function play(title: string, scenario: Scenario): Promise<void> {
   const begin = performance.now();
   try {
-    const { states, complete } = explore(scenario, {
-      states: 150_000,
-      time: 20_000,
-    });
+    const { states, complete } = await explore(scenario, MOST);
     const ms = Math.round(performance.now() - begin);
+    const end = complete ? "complete" : scenario.sampled ? "sampled" : "cut";
+    counts[end]++;
     console.log(
       `ok   ${title.padEnd(68)} ${`${states}`.padStart(7)} states ` +
-        `${`${ms}`.padStart(6)} ms  ${complete ? "complete" : "sampled"}`,
+        `${`${ms}`.padStart(6)} ms  ${end}`,
     );
-    passed++;
   } catch (error) {
+    counts.failed++;
     console.log(`FAIL ${title}\n${(error as Error).message}`);
-    failed++;
   }
 }
 
-/** Each cast in a process of its own. */
-async function apart(): Promise<void> {
-  const left = [...PLAYED];
-  const program = fileURLToPath(import.meta.url);
-  const run = (cast: string) =>
-    new Promise<void>((resolve) => {
-      const words = ["run", "-A", program, `${cast} `];
-      const child = spawn(process.execPath, words, { stdio: "inherit" });
-      child.on("close", (code) => {
-        if (code === 0) passed++;
-        else failed++;
-        resolve();
-      });
-    });
-  const lane = async () => {
-    for (let cast; (cast = left.shift()) !== undefined;) await run(cast);
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, lane));
+/** Explores every `of`-th that `filter` names, beginning with the `nth`. */
+async function here(nth: number, of: number): Promise<void> {
+  const titled = [
+    ...Object.keys(CASTS).filter((cast) => cast !== "JS+JS").flatMap((cast) =>
+      scenariosOf(cast).map((named) => [cast, ...named] as const)
+    ),
+    ...awaiting(),
+  ].map(([cast, stem, scenario]) =>
+    [`${cast} ${stem}: ${scenario.name}`, scenario] as const
+  ).filter(([title]) => title.includes(filter));
+  for (let i = nth; i < titled.length; i += of) await play(...titled[i]!);
 }
 
-if (filter === "") await apart();
-else here();
-const seconds = Math.round((performance.now() - begun) / 1000);
-console.log(`${passed} passed, ${failed} failed, ${seconds} s`);
-process.exit(failed === 0 ? 0 : 1);
+/** Explores in a process of its own. */
+function apart(nth: number, of: number): Promise<void> {
+  const words = [filter, "--part", `${nth}/${of}`];
+  const child = fork(fileURLToPath(import.meta.url), words);
+  return new Promise((resolve) => {
+    let ended = false;
+    child.on("message", (theirs: Counts) => {
+      ended = true;
+      for (const end of Object.keys(theirs) as (keyof Counts)[]) {
+        counts[end] += theirs[end];
+      }
+    });
+    child.on("close", (code) => {
+      if (!ended) {
+        console.log(`FAIL part ${nth} ended with ${code}`);
+        counts.failed++;
+      }
+      resolve();
+    });
+  });
+}
+
+if (part !== undefined) {
+  const [nth, of] = part.split("/").map(Number);
+  await here(nth!, of!);
+  process.send!(counts);
+  process.disconnect();
+} else {
+  const begun = performance.now();
+  const of = availableParallelism();
+  await Promise.all(Array.from({ length: of }, (_, nth) => apart(nth, of)));
+  const seconds = Math.round((performance.now() - begun) / 1000);
+  const { complete, sampled, cut, failed } = counts;
+  console.log(
+    `${complete + sampled + cut} passed (${complete} complete, ${sampled} ` +
+      `sampled, ${cut} cut), ${failed} failed, ${seconds} s`,
+  );
+  // What is explored must not be nothing.
+  process.exit(failed === 0 && complete > 0 ? 0 : 1);
+}

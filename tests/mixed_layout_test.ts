@@ -68,16 +68,16 @@ test("words that changed places, and their assertions, do not go with JavaScript
   });
   const wasm = await compileMutant("drift_places", text, "mutex");
   const found = (cast: string) =>
-    mutex(mixed(weft, wasm, CASTS[cast]!))
-      .filter(({ name }) => /^(lock, lock|two sections)$/.test(name))
-      .map((scenario) => {
-        try {
-          explore(scenario, { states: 4_000 });
-          return "";
-        } catch (error) {
-          return (error as Error).message.split(":")[0];
-        }
-      });
-  assert.equal(found("C+C"), ["", ""], "C is right by itself");
-  for (const kind of found("JS+C")) assert.ok(kind, "nothing was found");
+    Promise.all(
+      mutex(mixed(weft, wasm, CASTS[cast]!))
+        .filter(({ name }) => /^(lock, lock|two sections)$/.test(name))
+        .map((scenario) =>
+          explore(scenario, { states: 4_000 }).then(
+            () => "",
+            (error: Error) => error.message.split(":")[0],
+          )
+        ),
+    );
+  assert.equal(await found("C+C"), ["", ""], "C is right by itself");
+  for (const kind of await found("JS+C")) assert.ok(kind, "nothing was found");
 });

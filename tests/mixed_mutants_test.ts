@@ -1,7 +1,7 @@
 // limit: 600 s
 // Mutants of weft.h: each is found by agents of C alone, and beside JavaScript.
 import { suite } from "./harness.ts";
-import { compiled, judge, MIXES } from "./mixed/judge.ts";
+import { compiled, isNoticed, judge, MIXES } from "./mixed/judge.ts";
 import { diffOf, MUTANTS } from "./mixed/mutants.ts";
 
 const test = suite("mutants of weft.h", 60_000);
@@ -16,6 +16,22 @@ for (const mutant of MUTANTS) {
       if (found !== undefined) continue;
       throw new Error(`It survives in ${mix}:\n${diffOf(mutant)}`);
     }
+  });
+}
+
+/** Mutants whose wakes somebody misses who awaits, and in which scenario. */
+const AWAITED = [
+  ["mpmc_queue", "pushes and wakes nobody", "one comes"],
+  ["semaphore", "releases and wakes nobody", "a permit comes"],
+] as const;
+
+for (const [section, what, name] of AWAITED) {
+  test(`${section}: ${what}, and waitAny notices`, async () => {
+    const mutant = MUTANTS.find((mutant) =>
+      mutant.section === section && mutant.what === what
+    )!;
+    if (await isNoticed(await compiled(mutant), name)) return;
+    throw new Error(`It survives:\n${diffOf(mutant)}`);
   });
 }
 

@@ -27,13 +27,15 @@ type AnyTwin = new (agent: Agent, ...args: unknown[]) => object;
 
 /** `weft`, where agents that are C meet twins of its classes. */
 export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
-  const { mod, spin } = weft;
   let agent = 0;
   /** Its identity, or that of one who is no more, whose part it plays. */
   let id = 1;
   const entered = new Map<number, Agent>();
   /** The agent whose handle is being made, if it is C. */
-  const current = (memory: SharedArrayBuffer): Agent | undefined => {
+  const current = (
+    { mod, spin }: Modules,
+    memory: SharedArrayBuffer,
+  ): Agent | undefined => {
     if (!getHost()?.running || cast[agent % cast.length] !== "wasm") {
       return undefined;
     }
@@ -41,7 +43,7 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
     if (known === undefined) {
       const part = id > LIVING ? LIVING : 0;
       const c: WasmExports = wasm.enter(memory, part + agent);
-      const { ClosedError, CallError } = mod as unknown as Agent;
+      const { ClosedError, CallError } = mod;
       const { spinning } = spin;
       known = { c, base: wasm.at, spinning, ClosedError, CallError };
       c.weft_agent_set_id!(id);
@@ -49,27 +51,31 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
     }
     return known;
   };
-  const replaced: Record<string, unknown> = {
-    ...mod,
-    setAgentId(next: number) {
-      mod.setAgentId(next);
-      id = next;
-      if (id <= LIVING) agent = id - 1;
-      entered.delete(id);
-    },
-  };
-  for (const [name, Twin] of Object.entries(twins)) {
-    const Real = (mod as unknown as Record<string, new () => object>)[name]!;
-    replaced[name] = new Proxy(Real, {
-      construct(target, args) {
-        const [buffer, ...more] = args as [SharedArrayBuffer, number];
-        const agent = current(buffer);
-        return agent === undefined
-          ? Reflect.construct(target, args)
-          : new (Twin as AnyTwin)(agent, buffer, ...more);
+  /** The modules with twins in them. */
+  const withTwins = (modules: Modules): Modules => {
+    const { mod, spin } = modules;
+    const replaced: Record<string, unknown> = {
+      ...mod,
+      setAgentId(next: number) {
+        mod.setAgentId(next);
+        id = next;
+        if (id <= LIVING) agent = id - 1;
+        entered.delete(id);
       },
-    });
-  }
-  const modules = { mod: replaced, spin } as unknown as Modules;
-  return { ...modules, realm: () => modules };
+    };
+    for (const [name, Twin] of Object.entries(twins)) {
+      const Real = (mod as unknown as Record<string, new () => object>)[name]!;
+      replaced[name] = new Proxy(Real, {
+        construct(target, args) {
+          const [buffer, ...more] = args as [SharedArrayBuffer, number];
+          const agent = current(modules, buffer);
+          return agent === undefined
+            ? Reflect.construct(target, args)
+            : new (Twin as AnyTwin)(agent, buffer, ...more);
+        },
+      });
+    }
+    return { mod: replaced as unknown as Modules["mod"], spin };
+  };
+  return { ...withTwins(weft), realm: () => withTwins(weft.realm()) };
 }

@@ -70,3 +70,14 @@ function found(scenarios: readonly Scenario[]): Found | undefined {
   }
   return undefined;
 }
+
+/** Whether who awaits in JavaScript, in `waitAny`, notices a mistake of C. */
+export async function isNoticed(wasm: Wasm, name: string): Promise<boolean> {
+  const scenario = all.select!(mixed(weft, wasm, ["js", "wasm"]))
+    .find((scenario) => scenario.name === name)!;
+  const { failure } = await race.check(scenario.spec, ...scenario.agents, {
+    ...scenario.options,
+    ...BUDGETS[1],
+  });
+  return failure?.kind === "lost-wakeup";
+}

@@ -24,6 +24,8 @@ export interface Scenario {
   readonly sampled?: boolean;
   /** Explored only by `deno task race --deep`. */
   readonly deep?: boolean;
+  /** Agents that await, which those of C cannot: JavaScript in any cast. */
+  readonly awaits?: readonly number[];
 }
 
 /** The scenarios of a primitive. */

@@ -211,7 +211,7 @@ function waiting(weft: Weft, items: readonly number[] = []) {
 export function select(weft: Weft): Scenario[] {
   const spec = waiting(weft);
   const sampled = { options: { states: 500, runs: 50 }, sampled: true };
-  return [
+  const scenarios: Scenario[] = [
     {
       name: "one comes",
       spec,
@@ -288,4 +288,5 @@ export function select(weft: Weft): Scenario[] {
       ...sampled,
     },
   ];
+  return scenarios.map((scenario) => ({ ...scenario, awaits: [0] }));
 }

@@ -225,14 +225,21 @@ export function wait(weft: Weft): Scenario[] {
   const spec = locks(weft);
   const held = locks(weft, 2);
   const options = { timeouts: 0 };
-  return [
+  const scenarios: Scenario[] = [
     {
       name: "one blocks, one awaits",
+      awaits: [1],
       spec,
       agents: [[["block"]], [["await"]]],
       options,
     },
-    { name: "two await", spec, agents: [[["await"]], [["await"]]], options },
+    {
+      name: "two await",
+      awaits: [0, 1],
+      spec,
+      agents: [[["await"]], [["await"]]],
+      options,
+    },
     {
       name: "an agent awaits twice",
       spec: held,
@@ -268,6 +275,7 @@ export function wait(weft: Weft): Scenario[] {
     },
     {
       name: "an agent that awaits blocks, behind another one",
+      awaits: [1],
       spec: blocked(weft),
       agents: [[["blockAndRelease"]], [["awaitAndBlock"]], [["unlock"]]],
       options: { timeouts: 0, states: 500, runs: 20 },
@@ -305,4 +313,6 @@ export function wait(weft: Weft): Scenario[] {
       options: { timeouts: 0, kill: true, rescue: true },
     },
   ];
+  // Who awaits is the first agent, if nothing else is said.
+  return scenarios.map((scenario) => ({ awaits: [0], ...scenario }));
 }
