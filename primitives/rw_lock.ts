@@ -463,7 +463,9 @@ export class RwLock extends Region<"rw_lock"> {
 
   /**
    * Ends the reading of an agent that is known never to run again. Nobody else
-   * knows that it read: the caller must.
+   * knows that it read: the caller must. One that waited to read counts as
+   * reading once the writer it waited for has unlocked; before, this would end
+   * another one's reading.
    *
    * @throws {TypeError} If nobody reads.
    */

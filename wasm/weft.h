@@ -995,8 +995,12 @@ static inline int weft_rw_lock_abandon(weft_rw_lock *l, int32_t id) {
   return weft_mutex_unlock(weft__rw_writer(l));
 }
 
-/* Ends the reading of an agent that is known never to run again; EPERM if
-   nobody reads. Nobody else knows that it read: the caller must. */
+/*
+ * Ends the reading of an agent that is known never to run again; EPERM if
+ * nobody reads. Nobody else knows that it read: the caller must. One that waited
+ * to read counts as reading once the writer it waited for has unlocked; before,
+ * this would end another one's reading.
+ */
 static inline int weft_rw_lock_abandon_reader(weft_rw_lock *l) {
   return weft_rw_lock_unlock_read(l);
 }
