@@ -78,9 +78,10 @@ function configOf(theme: Theme) {
 function specOf(table: Table, theme: Theme) {
   const { of, by, figure, unit, chart, logarithmic, findings } = table;
   const lines = chart === "lines";
+  const measured = findings.filter((finding) => figure in finding);
   const shown = lines
-    ? findings
-    : findings.filter((finding) => chart.includes(finding[by]!));
+    ? measured
+    : measured.filter((finding) => chart.includes(finding[by]!));
   const type = logarithmic ? "log" : "linear";
   const size = {
     field: figure,

@@ -61,7 +61,8 @@ export function figureOf(
   at: string | number,
 ): number | undefined {
   const finding = findings.find((it) => it[of] === one && it[by] === at);
-  return finding && Number(finding[figure]);
+  const value = finding?.[figure];
+  return value === undefined ? undefined : Number(value);
 }
 
 /** The values of a key, in the order they come. */

@@ -83,11 +83,13 @@ export class Pool {
     this.#count = 0;
   }
 
-  /** Settles what is done until nothing is running: one wake-up for many. */
+  /** Settles what is done until nothing is running. */
   async #collect() {
-    const { done, slots, lengths, view } = this.#at;
+    const { jobs, done, enough, slots, lengths, view } = this.#at;
     while (this.#running.size > 0) {
-      let n = await done.popIntAsync();
+      // While workers have jobs, results may wait a bit: one wake-up for many.
+      if (jobs.size > 0) await enough.waitAsync({ timeout: 1 });
+      let n = done.tryPopInt() ?? await done.popIntAsync();
       for (; n !== undefined; n = done.tryPopInt()) {
         const slot = n < 0 ? ~n : n; // whose task failed, if it is negative
         this.#running.get(slot)!(view(slot, lengths[slot / 4]).slice(), n >= 0);

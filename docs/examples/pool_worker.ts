@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ClosedError, layout, MpmcQueue, SlabPool } from "@weft/sync";
+import { ClosedError, Event, layout, MpmcQueue, SlabPool } from "@weft/sync";
 import type { Memory } from "@weft/sync";
 
 /** Room for `count` tasks of `bytes` bytes at a time; post it to workers. */
@@ -18,16 +18,23 @@ export interface Place {
 /** What lies at a place, of `byteLength` bytes. */
 export function arena({ count: capacity, bytes }: Omit<Place, "memory">) {
   const queue = [MpmcQueue, { capacity }] as const;
-  const size = HEAD + Math.ceil(bytes / 4) * 4;
+  const size = Math.ceil((HEAD + bytes) / LINE) * LINE;
   return layout({
     jobs: queue,
     done: queue,
+    enough: [Event, { autoReset: true }],
     slots: [SlabPool, { capacity, size }],
   });
 }
 
 /** A slot begins with the length of its bytes, or with this. */
-const HEAD = 4, TAKEN = -1;
+const TAKEN = -1;
+
+/** Eight bytes, as shared memory is copied byte by byte if it lies askew. */
+const HEAD = 8;
+
+/** No two slots share a cache line. */
+const LINE = 64;
 
 /** Instead of a length: the task is not to be done. */
 export const CANCELLED = -2;
@@ -47,7 +54,8 @@ export function open(place: Place, how: "init" | "attach") {
 
 /** A worker's side: does tasks until the pool is closed. */
 export function serve(place: Place, work: (request: Uint8Array) => Uint8Array) {
-  const { jobs, done, lengths, view, write } = open(place, "attach");
+  const at = open(place, "attach");
+  const { jobs, done, enough, lengths, view, write } = at;
   const run = (slot: number) => {
     const length = Atomics.exchange(lengths, slot / 4, TAKEN);
     if (length === CANCELLED) return slot;
@@ -60,7 +68,10 @@ export function serve(place: Place, work: (request: Uint8Array) => Uint8Array) {
     }
   };
   try {
-    for (;;) done.pushInt(run(jobs.popInt()!));
+    for (;;) {
+      done.pushInt(run(jobs.popInt()!));
+      if (done.size >= jobs.size) enough.set();
+    }
   } catch (error) {
     if (!(error instanceof ClosedError)) throw error; // there is no more to do
   }

@@ -47,11 +47,13 @@ EMSCRIPTEN_KEEPALIVE void *reserve(size_t bytes) { return malloc(bytes); }
 
 /* Starts a thread that does tasks; not 0 if it cannot. */
 EMSCRIPTEN_KEEPALIVE int begin(char *base, int32_t jobs, int32_t done,
-                               int32_t slots, int32_t bytes, bool spinning) {
+                               int32_t enough, int32_t slots, int32_t bytes,
+                               bool spinning) {
   pthread_t thread;
-  tasks = pool_attach(base, jobs, done, slots, bytes);
+  tasks = pool_attach(base, jobs, done, enough, slots, bytes);
   spins = spinning;
-  if (!tasks.jobs || !tasks.done || !tasks.slots) return EINVAL;
+  if (!tasks.jobs || !tasks.done || !tasks.enough || !tasks.slots)
+    return EINVAL;
   int error = pthread_create(&thread, NULL, serve, NULL);
   return error != 0 ? error : pthread_detach(thread);
 }

@@ -15,6 +15,7 @@ export interface HashThread {
     base: number,
     jobs: number,
     done: number,
+    enough: number,
     slots: number,
     bytes: number,
     spins: boolean,

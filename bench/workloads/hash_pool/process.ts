@@ -18,6 +18,8 @@ export interface Job {
   /** As many workers, one after the other. */
   readonly workers: readonly number[];
   readonly rounds: number;
+  /** When to begin, as `Date.now()` tells it: with another process. */
+  readonly begin?: number;
 }
 
 /** What it prints. */
@@ -26,7 +28,7 @@ export interface Printed extends Round {
   workers: number;
 }
 
-const { ways, tasks, workers, rounds } = orderOf<Job>();
+const { ways, tasks, workers, rounds, begin } = orderOf<Job>();
 const messages = messagesOf(tasks);
 const expected = new Uint8Array(tasks.count * RESULT);
 for (const [i, message] of messages.entries()) {
@@ -58,6 +60,11 @@ async function run(way: string, count: number) {
   await crew.stop?.();
 }
 
+if (begin !== undefined) {
+  const left = begin - Date.now();
+  if (left < 0) throw new Error(`ready ${-left} ms too late`);
+  await new Promise((resolve) => setTimeout(resolve, left));
+}
 for (const way of ways) {
   for (const count of workers) await run(way, count);
 }

@@ -47,6 +47,15 @@ export type Way = (setting: Setting) => Crew | Promise<Crew>;
 /** The way that has no workers. */
 export const ALONE = "no workers";
 
+/** The same, but for what every pool does first: data go to shared memory. */
+export const COPIED = "no workers, data copied";
+
+/** The ways that have no workers. */
+export const SINGLE: readonly string[] = [ALONE, COPIED];
+
+/** The way of the study, which hangs now and then. */
+export const STUDY = "slots, the study's own";
+
 /** The way that has workers without a meter. */
 export const MIXED = "pool, half of it C";
 
@@ -96,18 +105,35 @@ function stopAll(hands: readonly Hand[]) {
   for (const hand of hands) hand.stop();
 }
 
+/** One for all crews of a process: there may be a quarter of a gigabyte. */
+let place = new Uint8Array(new SharedArrayBuffer(0));
+
 /** All messages in one piece of shared memory. */
 function placed({ messages, tasks }: Setting) {
-  const data = new Uint8Array(new SharedArrayBuffer(tasks.count * tasks.size));
+  const bytes = tasks.count * tasks.size;
+  if (place.length !== bytes) {
+    place = new Uint8Array(new SharedArrayBuffer(bytes));
+  }
+  const data = place;
   const fill = () => messages.forEach((it, i) => data.set(it, i * tasks.size));
   return { data, fill };
 }
 
-const alone: Way = ({ tasks, messages, results, meters }) => {
+/** All tasks by the main thread, in place or each in a slot of its own. */
+const alone = (copied: boolean): Way => (setting) => {
+  const { tasks: { kind, size }, messages, results, meters } = setting;
   const meter = new Meter(meters);
+  const count = slotsFor(setting.tasks);
+  const slots = new Uint8Array(new SharedArrayBuffer(count * size));
+  const taken = (message: Uint8Array, i: number) => {
+    if (!copied) return message;
+    const at = i % count * size;
+    slots.set(message, at);
+    return slots.subarray(at, at + size);
+  };
   const run = () =>
     messages.forEach((message, i) => {
-      const result = meter.measure(() => solve(tasks.kind, message));
+      const result = meter.measure(() => solve(kind, taken(message, i)));
       results.set(result, i * RESULT);
     });
   return { run };
@@ -141,6 +167,49 @@ const roundRobin: Way = async (setting) => {
       // A copy of its own, or all the memory behind it would be cloned.
       hands[i % hands.length]!.post([i, message.slice()]);
     });
+    return all;
+  };
+  return { run, stop: () => stopAll(hands) };
+};
+
+/** A lock word that says so holds no task. */
+const FREE = -1;
+
+/**
+ * A slot of each worker's own, and one lock word, as the study has them: do not
+ * take it for an example. A worker announces its result before it frees the
+ * slot, which may undo the next task; a late wake-up ends a wait that is not
+ * for it, and nobody looks again.
+ */
+const study: Way = async (setting) => {
+  const { tasks, messages, workers } = setting;
+  const lanes = Array.from({ length: workers }, () => ({
+    data: new Uint8Array(new SharedArrayBuffer(tasks.size)),
+    lock: new Int32Array(new SharedArrayBuffer(4)).fill(FREE),
+  }));
+  const replies = new Replies(setting);
+  const role = (worker: number) =>
+    ({ role: "study", ...lanes[worker]! }) as const;
+  const hands = await start(setting, role, replies.hear);
+  let next = 0;
+  const share = ({ data, lock }: typeof lanes[number], task: number) => {
+    data.set(messages[task]!);
+    lock[0] = task;
+    Atomics.notify(lock, 0, 1);
+    const { async, value } = Atomics.waitAsync(lock, 0, task);
+    if (async) value.then(() => feed({ data, lock }));
+    else feed({ data, lock });
+  };
+  const feed = (lane: typeof lanes[number]) => {
+    if (next < tasks.count) share(lane, next++);
+  };
+  const run = async () => {
+    // The last round's results may have come before all slots were free.
+    const isFree = () => lanes.every(({ lock }) => lock[0] === FREE);
+    while (!isFree()) await new Promise((resolve) => setTimeout(resolve));
+    const all = replies.expect();
+    next = 0;
+    lanes.forEach(feed);
     return all;
   };
   return { run, stop: () => stopAll(hands) };
@@ -262,7 +331,7 @@ const queued: Way = async (setting) => {
 
 /** Enough in flight to keep workers busy while the main thread sleeps. */
 function slotsFor({ kind, count }: Tasks): number {
-  return Math.min(kind === "hash" ? 16 : 256, count);
+  return Math.min(kind === "hash" ? 64 : 256, count);
 }
 
 /** Calls, `depth` of them under way for each worker. */
@@ -306,16 +375,17 @@ const mixed: Way = async (setting) => {
   const module = await load();
   const memory = module.wasmMemory;
   const size = { count: slotsFor(tasks), bytes: Math.max(tasks.size, RESULT) };
-  const { byteLength, offsets: { jobs, done, slots } } = arena(size);
+  const { byteLength, offsets } = arena(size);
+  const { jobs, done, enough, slots } = offsets;
   const base = module._reserve(byteLength) >>> 0;
   const place = { memory, base, ...size };
   const pool = new Pool(place);
   const spins = tasks.kind !== "hash";
   const scripts = workers >> 1;
   for (let thread = scripts; thread < workers; thread++) {
-    if (module._begin(base, jobs, done, slots, size.bytes, spins) !== 0) {
-      throw new Error("a thread did not start");
-    }
+    const { bytes } = size;
+    const error = module._begin(base, jobs, done, enough, slots, bytes, spins);
+    if (error !== 0) throw new Error("a thread did not start");
   }
   const some = { ...setting, workers: scripts };
   await start(some, () => ({ role: "pooled", place }));
@@ -328,12 +398,16 @@ const mixed: Way = async (setting) => {
 
 /** All ways, by their names. */
 export const WAYS: Readonly<Record<string, Way>> = {
-  [ALONE]: alone,
+  [ALONE]: alone(false),
+  [COPIED]: alone(true),
   "shared counter, views": counter(false),
   "shared counter, copies": counter(true),
   "messages, round robin": roundRobin,
+  [STUDY]: study,
   "slots, 1 in flight": slots(1),
+  "slots, 2 in flight": slots(2),
   "slots, 4 in flight": slots(4),
+  "slots, 8 in flight": slots(8),
   "CallRing, 1 in flight": calls(1),
   "CallRing, 2 in flight": calls(2),
   "CallRing, 4 in flight": calls(4),

@@ -33,6 +33,7 @@ type Words = Int32Array<SharedArrayBuffer>;
 type Role =
   | { role: "counter"; data: Shared; next: Words; copy: boolean }
   | { role: "messages" }
+  | { role: "study"; data: Shared; lock: Words }
   | Slots
   | {
     role: "counted";
@@ -86,6 +87,17 @@ function run(order: Order): void {
       return listen(([task, message]: [number, Uint8Array]) =>
         post([task, work(message)])
       );
+    case "study": { // with the mistakes that `ways.ts` names
+      const { data, lock } = order;
+      const FREE = -1;
+      for (;;) {
+        Atomics.wait(lock, 0, FREE);
+        const task = lock[0]!;
+        post([task, work(data)]);
+        lock[0] = FREE;
+        Atomics.notify(lock, 0, 1);
+      }
+    }
     case "slots": {
       const [full, free] = [order.full, order.free].map((handles) =>
         handles.map((handle) => Event.from(handle))

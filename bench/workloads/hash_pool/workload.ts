@@ -13,7 +13,7 @@ import { build } from "./hash_thread.ts";
 import { peers } from "./peers.ts";
 import type { Job, Printed } from "./process.ts";
 import type { Kind, Tasks } from "./tasks.ts";
-import { ALONE, MIXED, WAYS } from "./ways.ts";
+import { ALONE, MIXED, SINGLE, STUDY, WAYS } from "./ways.ts";
 
 const PROGRAM = new URL("./process.ts", import.meta.url);
 
@@ -26,6 +26,10 @@ interface Plan {
   readonly workers: readonly number[];
   /** For up to two workers; for more of them fewer. */
   readonly rounds: number;
+  /** Runs of the study's own program, for each number of workers. */
+  readonly runs: number;
+  /** Seconds after which one of them is said to hang. */
+  readonly hangs: number;
   /** Whether npm's pools take part, which must be fetched. */
   readonly peers: boolean;
   /** Whether each way has a process of its own. */
@@ -34,6 +38,12 @@ interface Plan {
 
 /** Seconds that a way may take for all its rounds. */
 const LIMIT = 90;
+
+/** The way that tells what the machine can do at most. */
+const APART = "two processes, nothing shared";
+
+/** Seconds until they begin: they make their messages first. */
+const SOON = 10;
 
 const DETAILS = {
   wall: "wall, ms",
@@ -44,6 +54,7 @@ const DETAILS = {
   least: "least tasks of one, %",
   mainCpu: "main thread, ms",
   pause: "its longest pause, ms",
+  hung: "runs that hung or lost tasks, %",
 };
 
 async function measure(plan: Plan): Promise<Table> {
@@ -54,8 +65,17 @@ async function measure(plan: Plan): Promise<Table> {
   await build();
   const findings: Finding[] = [];
   // None shall feel what another one left behind in its process.
-  const groups = plan.apart ? ways.map((way) => [way]) : [ways];
-  for (const group of groups) findings.push(...await run(plan, group));
+  const groups = plan.apart
+    ? ways.map((way) => [way])
+    : [ways.filter((way) => way !== STUDY), plan.runs > 0 ? [STUDY] : []];
+  for (const group of groups) {
+    if (group.length === 0) continue;
+    if (group[0] === STUDY) findings.push(...await runStudy(plan));
+    else findings.push(...await run(plan, group));
+    if (group[0] === ALONE && plan.apart && plan.tasks.kind === "hash") {
+      findings.push(await runTwo(plan));
+    }
+  }
   return {
     id,
     title,
@@ -71,7 +91,8 @@ async function measure(plan: Plan): Promise<Table> {
 
 async function run(plan: Plan, ways: readonly string[]): Promise<Finding[]> {
   const { host, tasks, rounds } = plan;
-  const workers = ways.includes(ALONE) && plan.apart ? [1] : plan.workers;
+  const single = plan.apart && ways.every((way) => SINGLE.includes(way));
+  const workers = single ? [1] : plan.workers;
   const job: Job = { ways, tasks, workers, rounds };
   try {
     const printed = await ask<Printed>(host, PROGRAM, job, LIMIT);
@@ -93,6 +114,48 @@ async function run(plan: Plan, ways: readonly string[]): Promise<Finding[]> {
   }
 }
 
+/** Two processes at a time, each with all tasks and a single thread. */
+async function runTwo({ host, tasks, rounds }: Plan): Promise<Finding> {
+  const begin = Date.now() + SOON * 1000;
+  const job: Job = { ways: [ALONE], tasks, workers: [1], rounds, begin };
+  const printed = await Promise.all(
+    [1, 2].map(() => ask<Printed>(host, PROGRAM, job, LIMIT)),
+  );
+  const each = median(printed.flat().map(({ wall }) => wall)) / tasks.count;
+  return { way: APART, workers: 2, each: rounded(each * 1000 / 2) };
+}
+
+/**
+ * The study's own program, again and again, each time anew: how many of the
+ * runs hang, or lose a task, and how long the others take.
+ */
+async function runStudy(plan: Plan): Promise<Finding[]> {
+  const { host, tasks, runs, hangs } = plan;
+  const findings: Finding[] = [];
+  for (const workers of plan.workers.slice(0, plan.apart ? 3 : 1)) {
+    const job: Job = { ways: [STUDY], tasks, workers: [workers], rounds: 1 };
+    const printed: Printed[] = [];
+    let hung = 0;
+    for (let i = 0; i < runs; i++) {
+      try {
+        printed.push(...await ask<Printed>(host, PROGRAM, job, hangs));
+      } catch (error) {
+        if (!(error instanceof Failed)) throw error;
+        hung++;
+      }
+    }
+    const share = { hung: Math.round(100 * hung / runs), runs };
+    if (printed.length === 0) findings.push({ way: STUDY, workers, ...share });
+    else {
+      const it = summary(STUDY, workers, printed, tasks.count);
+      findings.push({ ...it, ...share });
+    }
+  }
+  return findings;
+}
+
+const rounded = (figure: number) => Math.round(figure * 1000) / 1000;
+
 /** The middle of each figure over all rounds. */
 function summary(
   way: string,
@@ -100,10 +163,8 @@ function summary(
   rounds: Printed[],
   tasks: number,
 ): Finding {
-  const middle = (figure: (round: Printed) => number) => {
-    const value = median(rounds.map(figure));
-    return Math.round(value * 1000) / 1000;
-  };
+  const middle = (figure: (round: Printed) => number) =>
+    rounded(median(rounds.map(figure)));
   const loops = rounds.flatMap(({ shares }) =>
     shares.flatMap(({ utilization }) => utilization ?? [])
   );
@@ -135,7 +196,7 @@ const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
 
 function planOf(kind: Kind, host: Host, { tiny }: Scale): Plan {
   const size = kind === "hash" ? tiny ? 1000 : 65536 : 4;
-  const count = kind === "small" ? 20_000 : 1024;
+  const count = kind === "small" ? 20_000 : kind === "hash" ? 4096 : 1024;
   const node = host === "Node";
   const many = node && kind === "hash" ? [1, 2, 4, 8, 16] : [1, 2, 4];
   return {
@@ -145,6 +206,8 @@ function planOf(kind: Kind, host: Host, { tiny }: Scale): Plan {
     tasks: { kind, size, count: tiny ? 100 : count },
     workers: tiny ? [1, 3] : many,
     rounds: tiny ? 2 : 3,
+    runs: tiny ? kind === "hash" ? 1 : 0 : 8,
+    hangs: tiny ? 2 : 5,
     apart: !tiny,
     peers: !tiny && node, // under Deno none gets through
   };
