@@ -7,6 +7,7 @@
  */
 
 import * as fs from "node:fs";
+import { constants } from "node:os";
 import * as path from "node:path";
 import { CallRing, ClosedError, Event, RecordRing } from "../../../mod.ts";
 import { listen, post } from "../crew.ts";
@@ -27,6 +28,12 @@ const BATCH = 2 ** 17;
 /** How long lines may lie in a batch that no others join, in ms. */
 const IDLE = 5;
 
+/** Bytes that a record begins with: see `head` in `file_io.c`. */
+const HEAD = 8;
+
+/** From so many bytes on, `set` costs less than to move them word by word. */
+const LONG = 512;
+
 /** Writes lines to a file, and answers flushes, until the ring is closed. */
 class Writer {
   readonly #ring: RecordRing;
@@ -34,15 +41,16 @@ class Writer {
   readonly #from: Int32Array;
   readonly #bytes = new Uint8Array(BATCH);
   readonly #words = new Int32Array(this.#bytes.buffer);
-  readonly #file: number;
+  /** Opened with the first lines, so that a flush tells if it cannot be. */
+  #file: number | undefined;
   #filled = 0;
+  /** What went wrong first: a line that is lost stays so. */
   #error = 0;
 
   constructor(readonly role: Role) {
-    const { memory, ring, folder } = role;
+    const { memory, ring } = role;
     this.#ring = new RecordRing(memory, ring >>> 0);
     this.#from = new Int32Array(this.#ring.buffer, this.#ring.byteOffset);
-    this.#file = fs.openSync(path.join(folder, "log.txt"), "w");
   }
 
   run(): void {
@@ -54,14 +62,14 @@ class Writer {
           this.#save();
           record = this.#ring.pop()!;
         }
-        if (record.length > 4) this.#add(record);
+        if (record.length > HEAD) this.#add(record);
         else this.#answer(new Int32Array(record.buffer)[0]!);
       }
     } catch (reason) {
       if (!(reason instanceof ClosedError)) throw reason;
     }
     this.#save();
-    fs.closeSync(this.#file);
+    if (this.#file !== undefined) fs.closeSync(this.#file);
   }
 
   /** Takes a record in place; false if there is none. */
@@ -69,18 +77,18 @@ class Writer {
     const at = this.#ring.peek();
     if (at < 0) return false;
     const end = at + this.#ring.peekedLength;
-    const reply = this.#from[at / 4]!;
-    if (end === at + 4) {
+    const bytes = end - at - HEAD;
+    if (bytes === 0) {
+      const reply = this.#from[at / 4]!;
       this.#ring.consume();
       this.#answer(reply);
       return true;
     }
-    const bytes = end - at - 4;
-    if (bytes % 4 === 0 && this.#filled % 4 === 0) {
+    if (bytes < LONG && bytes % 4 === 0 && this.#filled % 4 === 0) {
       if (this.#filled + bytes > BATCH) this.#save();
       // A call of `set` costs more than to move these few words.
       let to = this.#filled / 4;
-      for (let k = at / 4 + 1; k < end / 4; k++) {
+      for (let k = (at + HEAD) / 4; k < end / 4; k++) {
         this.#words[to++] = this.#from[k]!;
       }
       this.#filled += bytes;
@@ -90,18 +98,22 @@ class Writer {
   }
 
   #add(record: Uint8Array) {
-    if (this.#filled + record.length - 4 > BATCH) this.#save();
-    this.#bytes.set(record.subarray(4), this.#filled);
-    this.#filled += record.length - 4;
+    if (this.#filled + record.length - HEAD > BATCH) this.#save();
+    this.#bytes.set(record.subarray(HEAD), this.#filled);
+    this.#filled += record.length - HEAD;
   }
 
   #save() {
+    if (this.#filled === 0) return;
     try {
+      const name = path.join(this.role.folder, "log.txt");
+      const file = this.#file ??= fs.openSync(name, "w");
       for (let at = 0; at < this.#filled;) {
-        at += fs.writeSync(this.#file, this.#bytes, at, this.#filled - at);
+        at += fs.writeSync(file, this.#bytes, at, this.#filled - at);
       }
     } catch (problem) {
-      this.#error ||= Math.abs((problem as { errno?: number }).errno ?? 1);
+      const { code } = problem as { code?: keyof typeof constants.errno };
+      this.#error ||= code && constants.errno[code] || constants.errno.EIO;
     }
     this.#filled = 0;
   }
@@ -113,7 +125,6 @@ class Writer {
     const at = address >>> 0;
     // Published by the event.
     new Int32Array(memory.buffer, at, 1)[0] = this.#error;
-    this.#error = 0;
     new Event(memory, at + 4).set();
   }
 }

@@ -17,10 +17,17 @@
 
 #include "../../../wasm/weft.h"
 
-enum { LINE = 64, PIECE = 64 };
+enum { LINE = 64, PIECE = 64, GATHERED = 64 };
 
 /* What threads do, as in `WORK` of process.ts. */
-enum { LINES_WRITE, LINES_FWRITE, LINES_RING, STEPS_FILE, STEPS_CALLS };
+enum {
+  LINES_WRITE,
+  LINES_FWRITE,
+  LINES_RING,
+  LINES_GATHERED,
+  STEPS_FILE,
+  STEPS_CALLS
+};
 
 /* What a run shares with JavaScript: the words of `run` in process.ts. */
 static struct {
@@ -47,20 +54,32 @@ static void make_line(char *line, int32_t thread, int32_t number) {
   line[LINE - 1] = '\n';
 }
 
-/* The answer to a flush: what went wrong since the last one, or 0. */
+/* The answer to a flush: the host's number for what went wrong first, with
+   these lines or any before them, or 0 if all are in the file. */
 typedef struct {
   int32_t error;
   weft_event answered;
 } flushed;
 
-/* A record: the address of a `flushed`, or 0; then a line's bytes. */
+/* What a record begins with. */
+typedef struct {
+  int32_t reply; /* the address of a `flushed`; 0 if lines follow */
+  int32_t unused; /* the lines lie at a multiple of 8, as copies like it */
+} head;
+
+/* As many lines as a thread gathers before it pushes them. */
+typedef struct {
+  head head;
+  char lines[GATHERED * LINE];
+} gathered;
+
 static void ring_line(int32_t thread, int32_t number) {
   void *at = NULL;
-  int error = weft_record_ring_reserve(run.ring, 4 + LINE, &at);
+  int error = weft_record_ring_reserve(run.ring, sizeof(head) + LINE, &at);
   if (error == EBUSY) {
     /* Full: the line is made first, then pushed, which can sleep. */
     struct {
-      int32_t reply;
+      head head;
       char line[LINE];
     } record = {0};
     make_line(record.line, thread, number);
@@ -69,25 +88,40 @@ static void ring_line(int32_t thread, int32_t number) {
     return;
   }
   if (error != 0) return wrong();
-  *(int32_t *)at = 0;
-  make_line((char *)at + 4, thread, number);
-  weft_record_ring_commit(run.ring, at, 4 + LINE);
+  *(head *)at = (head){0};
+  make_line((char *)at + sizeof(head), thread, number);
+  weft_record_ring_commit(run.ring, at, sizeof(head) + LINE);
+}
+
+/* As `ring_line` for each, but many to a record. */
+static void ring_lines(int32_t thread, int32_t count) {
+  gathered record = {0};
+  for (int32_t i = 0; i < count;) {
+    int32_t length = 0;
+    for (; i < count && length < GATHERED * LINE; i++, length += LINE)
+      make_line(record.lines + length, thread, i);
+    length += (int32_t)sizeof(head);
+    if (weft_record_ring_push(run.ring, &record, length, WEFT_FOREVER)) wrong();
+  }
 }
 
 /* Waits until all lines of this thread are in the file; not 0 if they are not. */
 static int32_t ring_flush(void) {
   flushed answer = {0};
-  int32_t address = (int32_t)&answer;
+  head record = {.reply = (int32_t)&answer};
   weft_event_init(&answer.answered, false);
-  weft_record_ring_push(run.ring, &address, 4, WEFT_FOREVER);
+  weft_record_ring_push(run.ring, &record, sizeof record, WEFT_FOREVER);
   weft_event_wait(&answer.answered, WEFT_FOREVER);
   return answer.error;
 }
 
 static void lines(int32_t what, int32_t thread, int32_t count) {
   char path[256], line[LINE];
-  if (what == LINES_RING) {
-    for (int32_t i = 0; i < count; i++) ring_line(thread, i);
+  if (what == LINES_RING || what == LINES_GATHERED) {
+    if (what == LINES_GATHERED)
+      ring_lines(thread, count);
+    else
+      for (int32_t i = 0; i < count; i++) ring_line(thread, i);
     if (ring_flush() != 0) wrong();
     return;
   }

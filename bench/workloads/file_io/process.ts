@@ -16,7 +16,14 @@ import { orderOf } from "../processes.ts";
 import type { Role } from "./clerk.ts";
 
 /** What threads do, in the order of `file_io.c`. */
-export const WORK = ["write", "fwrite", "ring", "steps", "calls"] as const;
+export const WORK = [
+  "write",
+  "fwrite",
+  "ring",
+  "gathered",
+  "steps",
+  "calls",
+] as const;
 
 /** What it is told to do. */
 export interface Job {
@@ -50,6 +57,8 @@ interface Module {
 const CLERK = new URL("./clerk.ts", import.meta.url);
 
 const { module: url, what, onHost, threads, count, rounds } = orderOf<Job>();
+/** Whether lines go through the ring. */
+const rings = what === "ring" || what === "gathered";
 const { default: load } = await import(url);
 const module: Module = await load();
 const memory = module.wasmMemory;
@@ -75,7 +84,7 @@ function checkLines(many: number) {
   const lines = Math.floor(count / many);
   for (let thread = 0; thread < many; thread++) {
     let right: boolean;
-    if (what === "ring") {
+    if (rings) {
       const text = fs.readFileSync(path.join(place, "log.txt"), "latin1");
       if (text.length !== lines * many * 64) throw new Error("lines are lost");
       const own = text.match(new RegExp(`^T${thread}.*\n`, "gm"))!.join("");
@@ -112,9 +121,9 @@ async function run(many: number): Promise<Round> {
   const at = module._prepare(Math.max(many, 1)) >>> 0;
   const [done, ring, calls] = new Int32Array(memory.buffer, at, 3);
   const latch = new Latch(memory, done! >>> 0);
-  const served = what === "ring" || what === "calls";
   const role = { memory, ring: ring!, calls: calls!, folder: place };
-  const worker = served ? await clerk({ ...role, what }) : undefined;
+  const served = rings ? "ring" : what === "calls" ? what : undefined;
+  const worker = served && await clerk({ ...role, what: served });
   const kind = WORK.indexOf(what);
   const it = await round(meters(0), 0, () => {
     if (many === 0) module._begin_here(kind, count);

@@ -84,6 +84,12 @@ const LINES: Readonly<Record<string, Way>> = {
     onHost: true,
     count: MANY,
   },
+  "RecordRing, 64 lines a record": {
+    system: "js",
+    what: "gathered",
+    onHost: true,
+    count: MANY,
+  },
 };
 
 const PIECES = 5000;
