@@ -19,9 +19,10 @@ const OLDEST = "3.1.58";
 
 const FETCH = fileURLToPath(new URL("./fetch-emcc.sh", import.meta.url));
 const HEADER = fileURLToPath(new URL("./weft.h", import.meta.url));
+const BUN = fileURLToPath(new URL("./bun.js", import.meta.url));
 
 /**
- * Flags of a module with pthreads that Deno and Node can load. Without
+ * Flags of a module with pthreads that Deno, Node and Bun can load. Without
  * `-sSTRICT` the first build takes minutes: Emscripten makes more libraries;
  * with it, the first thread to end would end all, were it not for the module
  * option `noExitRuntime`, whose mere possibility keeps the program running.
@@ -35,6 +36,8 @@ export const PTHREADS: readonly string[] = [
   "-sMODULARIZE",
   "-sEXPORT_ES6",
   "-sEXPORTED_RUNTIME_METHODS=wasmMemory",
+  "--pre-js",
+  BUN,
 ];
 
 /** Thrown where there is no compiler; its message is one line for the user. */
@@ -59,7 +62,7 @@ export interface Compiler {
 export interface Build {
   /**
    * Absolute paths. C and C++ files are compiled; any other file (a header, a
-   * `--pre-js`) is only watched for changes, and `weft.h` always is.
+   * `--pre-js`) is only watched for changes, and those of `wasm/` always are.
    */
   sources: readonly string[];
   /** Flags, apart from the sources and `-o`. */
@@ -209,7 +212,7 @@ async function compile(
 
 function fingerprint(words: string[], sources: readonly string[]): string {
   const hash = createHash("sha256").update(JSON.stringify(words));
-  for (const file of [...sources, HEADER]) {
+  for (const file of [...sources, HEADER, BUN]) {
     const bytes = fs.existsSync(file) ? fs.readFileSync(file) : "";
     hash.update(`\n${file} ${bytes.length}\n`).update(bytes);
   }

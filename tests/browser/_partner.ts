@@ -4,6 +4,7 @@ import {
   CallRing,
   Event,
   type Handle,
+  MpmcQueue,
   Mutex,
   SpscQueue,
 } from "../../mod.ts";
@@ -13,6 +14,7 @@ import { hello } from "../threads.ts";
 export type Part =
   | { readonly part: "hold"; readonly mutex: Handle }
   | { readonly part: "count"; readonly to: Handle; readonly n: number }
+  | { readonly part: "number"; readonly to: Handle; readonly n: number }
   | { readonly part: "double"; readonly calls: Handle }
   | { readonly part: "set"; readonly event: Handle };
 
@@ -25,6 +27,10 @@ if (data.part === "hold") {
 } else if (data.part === "count") {
   const numbers = SpscQueue.from(data.to);
   for (let i = 0; i < data.n; i++) numbers.pushInt(i);
+  numbers.close();
+} else if (data.part === "number") {
+  const numbers = MpmcQueue.from(data.to);
+  for (let n = 1; n <= data.n; n++) numbers.pushInt(n);
   numbers.close();
 } else if (data.part === "double") {
   CallRing.from(data.calls).serve((request) => {

@@ -139,6 +139,21 @@ test("a worker terminated with the lock is noticed", async () => {
   assert.is(guard!.abandoned, true);
 });
 
+test("a thread of C squares what a worker sends the page", async () => {
+  const { href } = new URL("/example.mjs", location.origin);
+  const { default: createModule } = await import(href);
+  const program = await createModule();
+  assert.is(program._start(), 0);
+  const memory: WebAssembly.Memory = program.wasmMemory;
+  const numbers = new MpmcQueue(memory, program._get_numbers() >>> 0);
+  const squares = new MpmcQueue(memory, program._get_squares() >>> 0);
+  const thread = await partner({ part: "number", to: numbers.handle, n: 100 });
+  let expected = 1;
+  for await (const square of squares) assert.is(square, expected++ ** 2);
+  assert.is(expected, 101);
+  thread.stop();
+});
+
 test("an AudioWorklet hears every sample, and answers", async () => {
   const BLOCKS = 200;
   const FRAMES = 128;

@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { emcc, PTHREADS } from "../../wasm/emcc.ts";
 import { bundle, bundled } from "../bundle.ts";
 import type { File } from "../files.ts";
 import { judge, type Outcome } from "../process.ts";
@@ -55,6 +56,8 @@ const SILENCE = 180;
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const PAGE = here("./page.ts");
 const WORKER = here("./worker.ts");
+const EXAMPLE = here("../../wasm/example/example.c");
+const WASM = here("../../wasm");
 const MODULES = [PAGE, WORKER, here("./plain.ts"), here("./_audio.ts")];
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -99,6 +102,12 @@ export async function* browse(
   const root = path.join(folder, "served");
   const paths = files.map(({ path }) => path);
   await bundle([...MODULES, ...paths], root, { served: true });
+  await emcc({
+    sources: [EXAMPLE],
+    args: [...PTHREADS, "-sPTHREAD_POOL_SIZE=1", `-I${WASM}`],
+    out: path.join(root, "example.mjs"),
+    quiet: true,
+  });
   const jobs = files.map(({ path: file, name, limit }): Job => ({
     title: name,
     url: `/${path.relative(root, bundled(file, root))}`,
