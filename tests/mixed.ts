@@ -82,8 +82,8 @@ function apart(nth: number, of: number): Promise<void> {
 if (part !== undefined) {
   const [nth, of] = part.split("/").map(Number);
   await here(nth!, of!);
-  process.send!(counts);
-  process.disconnect();
+  if (process.send === undefined) console.log(counts); // run by hand
+  else process.send(counts, () => process.disconnect());
 } else {
   const begun = performance.now();
   const of = availableParallelism();

@@ -125,6 +125,11 @@ const WHY: readonly (readonly [
     "TypeScript reads a record's length once more when it takes it",
     "a sender terminated at any step",
   ],
+  [
+    "channel",
+    "TypeScript reads a number byte by byte; C writes a message's padding first",
+    "numbers, the end before one sends, or after",
+  ],
   ["call_ring", TRIES_AGAIN, "one sleeps for a slot until the end"],
   [
     "call_ring",
