@@ -50,6 +50,21 @@ for (const stem of stems) {
   });
 }
 
+const sources = fs.readdirSync(path.join(PROJECT, "primitives"))
+  .map((name) => read(PROJECT, "primitives", name)).join("");
+
+test("what the tables say waits, or does not, is there", () => {
+  const missing = stems.flatMap((stem) => {
+    const page = read(PAGES, `${stem}.md`);
+    const [, section] = page.match(/^## Waiting(.*?)^## /ms)!;
+    const rows = section!.match(/^\|.*\|$/gm) ?? [];
+    const names = rows.flatMap((row) => row.match(/(?<=[`.])[a-z]\w+/g) ?? []);
+    return names.filter((name) => !RegExp(`\\b${name}\\b`).test(sources))
+      .map((name) => `${stem}: ${name}`);
+  });
+  assert.equal(missing, []);
+});
+
 // ---- examples in TypeScript -----------------------------------------------------
 
 /** The blocks of `page` whose first line names a file, by that name. */
