@@ -36,6 +36,8 @@ test("each module of mod.ts has its page, in the index in that order", () => {
   const table = read(PAGES, "README.md").match(/^\|.*\.md\).*\|$/gm)!;
   const rows = table.map((row) => row.match(/\]\((\w+)\.md\)/)![1]);
   assert.equal(rows, stems);
+  const links = read(PROJECT, "README.md");
+  for (const stem of stems) assert.match(links, `(docs/primitives/${stem}.md)`);
 });
 
 for (const stem of stems) {
