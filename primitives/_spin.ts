@@ -59,3 +59,14 @@ export function spin<T>(
   spared = Math.max(rounds - Math.max((rounds - spared) >> 1, FEWEST), 0);
   return undefined;
 }
+
+/** Passes a tenth of a microsecond: for what is done in a few steps. */
+export function relaxBriefly(): void {
+  if ((Atomics as Pausing).pause !== undefined) {
+    for (let i = 0; i < 6; i++) (Atomics as Pausing).pause!();
+    return;
+  }
+  let x = local;
+  for (let i = 0; i < 70; i++) x = Math.imul(x, 5) + 1 | 0;
+  local = x;
+}

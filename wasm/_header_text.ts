@@ -413,9 +413,10 @@ static inline int32_t weft__notify(int32_t *word, int32_t count) {
 
 #define WEFT__ALL INT32_MAX
 
-/* Passes about a microsecond without touching shared memory. */
-static inline void weft__relax(void) {
-  volatile int left = 400;
+/* Passes so many tenths of a microsecond, about, without touching shared
+   memory. */
+static inline void weft__pass(int tenths) {
+  volatile int left = 40 * tenths;
   while (left > 0) {
     int rest = left;
     left = rest - 1;
@@ -424,6 +425,12 @@ static inline void weft__relax(void) {
 #endif
   }
 }
+
+/* Passes about a microsecond. */
+static inline void weft__relax(void) { weft__pass(10); }
+
+/* Passes a tenth of it: for what another agent does in a few steps. */
+static inline void weft__relax_briefly(void) { weft__pass(1); }
 
 /* Each so many calls, one spins for all its rounds, to see if it pays off. */
 #define WEFT__SPIN_PROBE 32
@@ -3644,7 +3651,8 @@ static inline int32_t weft__record_total(const weft_record_ring *r,
 /* Takes the claim, if it comes free within a microsecond or so. */
 static inline bool weft__record_begin_claim(weft_record_ring *r) {
   int32_t id = weft_agent_id();
-  for (int i = WEFT_SPIN_ROUNDS < 2 ? WEFT_SPIN_ROUNDS : 2;; i--) {
+  /* Who has it needs a tenth of a microsecond, if it runs. */
+  for (int i = 8 * (WEFT_SPIN_ROUNDS < 2 ? WEFT_SPIN_ROUNDS : 2);; i--) {
     int32_t owner = weft__compare_exchange(&r->claimant, 0, id);
     if (owner == 0) return true;
     if (i <= 0) {
@@ -3653,7 +3661,7 @@ static inline bool weft__record_begin_claim(weft_record_ring *r) {
       int32_t seen = weft__compare_exchange(&r->claimant, owner, marked);
       if (seen == owner) return false;
     } else {
-      weft__relax();
+      weft__relax_briefly();
     }
   }
 }
