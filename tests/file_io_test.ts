@@ -1,3 +1,4 @@
+// also: node
 // The worker that writes lines to a file: what a flush promises.
 import * as fs from "node:fs";
 import { constants, tmpdir } from "node:os";
