@@ -14,16 +14,16 @@ export type Memory = SharedArrayBuffer | WebAssembly.Memory;
  * ```
  */
 export function isSupported(): { ok: boolean; reason?: string } {
-  if (typeof SharedArrayBuffer === "undefined") {
-    const reason = "SharedArrayBuffer is missing: a page needs the headers " +
-      "Cross-Origin-Opener-Policy: same-origin and " +
-      "Cross-Origin-Embedder-Policy: require-corp";
-    return { ok: false, reason };
-  }
-  if (typeof Atomics === "undefined") {
-    return { ok: false, reason: "Atomics is missing" };
-  }
-  return { ok: true };
+  if (typeof SharedArrayBuffer !== "undefined") return { ok: true };
+  const reason = "SharedArrayBuffer is missing: a page needs the headers " +
+    "Cross-Origin-Opener-Policy: same-origin and " +
+    "Cross-Origin-Embedder-Policy: require-corp";
+  return { ok: false, reason };
+}
+
+function assertSupported(): void {
+  const { ok, reason } = isSupported();
+  if (!ok) throw new TypeError(`Cannot share memory: ${reason}`);
 }
 
 // By tag and not by `instanceof`, which fails for another realm's objects.
@@ -32,8 +32,7 @@ const tagOf = (value: unknown): string =>
 
 /** The current buffer of `memory`; a TypeError if it is not shared. */
 export function bufferOf(memory: Memory): SharedArrayBuffer {
-  const { ok, reason } = isSupported();
-  if (!ok) throw new TypeError(`Cannot share memory: ${reason}`);
+  assertSupported();
   const buffer: unknown = tagOf(memory) === "WebAssembly.Memory"
     ? (memory as WebAssembly.Memory).buffer
     : memory;
@@ -59,7 +58,6 @@ export function inRange(
 
 /** Fresh memory of `byteLength` bytes, all zero. */
 export function allocate(byteLength: number): SharedArrayBuffer {
-  const { ok, reason } = isSupported();
-  if (!ok) throw new TypeError(`Cannot share memory: ${reason}`);
+  assertSupported();
   return new SharedArrayBuffer(byteLength);
 }

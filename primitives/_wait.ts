@@ -83,18 +83,18 @@ export function assertMayBlock(operation: string): void {
   );
 }
 
-/** The instant `timeout` ms from now; a RangeError if it is no duration. */
-function deadlineAfter(timeout: number): number {
-  if (timeout === Infinity) return Infinity;
-  if (timeout >= 0) return performance.now() + timeout;
+/** A RangeError unless `timeout` is a duration in ms. */
+export function assertTimeout(timeout: number): void {
+  if (timeout >= 0) return;
   throw new RangeError(
     `A timeout must be 0 ms or more: received ${timeout}`,
   );
 }
 
-/** A RangeError unless `timeout` is a duration in ms. */
-export function assertTimeout(timeout: number): void {
-  if (!(timeout >= 0)) deadlineAfter(timeout);
+/** The instant `timeout` ms from now; a RangeError if it is no duration. */
+function deadlineAfter(timeout: number): number {
+  assertTimeout(timeout);
+  return timeout === Infinity ? timeout : performance.now() + timeout;
 }
 
 // ---- blocking ---------------------------------------------------------------
@@ -111,14 +111,16 @@ export function block<T>(waiting: Waiting<T>, timeout: number): T {
   }
 }
 
-function sleep(sleep: Sleep, deadline: number): Woken {
-  const { words, index, value, atMost = LOOK, patient } = sleep;
+function sleep(
+  { words, index, value, atMost = LOOK, patient }: Sleep,
+  deadline: number,
+): Woken {
   let left = atMost;
-  if (deadline !== Infinity && patient !== true) {
+  if (deadline !== Infinity && !patient) {
     left = deadline - performance.now();
     if (left <= 0) return "timed-out";
   }
-  if (armed.size > 0) leaveQueues();
+  leaveQueues();
   const woken = Atomics.wait(words, index, value, Math.min(left, atMost));
   return woken === "timed-out" && left >= atMost ? "not-equal" : woken;
 }
@@ -129,19 +131,19 @@ function sleep(sleep: Sleep, deadline: number): Woken {
 interface Waiter {
   readonly waiting: Waiting<unknown>;
   readonly deadline: number;
-  readonly signal: AbortSignal | undefined;
-  readonly ref: boolean;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
+  readonly ref: boolean;
+  readonly signal: AbortSignal | undefined;
+  aborted: boolean;
   sleep: Sleep;
   /** When to look again: the operation's deadline, or `atMost`. */
   due: number;
-  /** Where it stands in {@linkcode heap}, or -1. */
+  /** Where it stands in {@linkcode heap}, while it has a time. */
   rank: number;
-  aborted: boolean;
   queue: Queue | undefined;
-  before: Waiter | undefined;
-  behind: Waiter | undefined;
+  before: Waiter;
+  behind: Waiter;
 }
 
 /**
@@ -152,9 +154,8 @@ interface Waiter {
 interface Queue {
   readonly words: Int32Array<SharedArrayBuffer>;
   readonly index: number;
-  readonly address: number;
-  first: Waiter | undefined;
-  last: Waiter | undefined;
+  /** Nobody: stands behind the last and before the first. */
+  readonly end: Waiter;
   /** Being served: a waiter that sleeps again here stays where it is. */
   serving: boolean;
   /** A native wait is pending; it may outlive the waiters. */
@@ -163,11 +164,10 @@ interface Queue {
   left: boolean;
 }
 
-const queues = new WeakMap<SharedArrayBuffer, Map<number, Queue>>();
-/** Queues with a waiter, for the look each second. */
-const busy = new Set<Queue>();
-/** Queues with a native wait pending. */
-const armed = new Set<Queue>();
+/** By the bytes from the beginning of a buffer. */
+const places = new WeakMap<SharedArrayBuffer, Map<number, Queue>>();
+/** Those in {@linkcode places}: with a waiter, or a native wait. */
+const queues = new Set<Queue>();
 
 /**
  * Runs `waiting`, awaiting each sleep. Any number may be pending in an agent,
@@ -175,7 +175,7 @@ const armed = new Set<Queue>();
  */
 export function blockAsync<T>(
   start: () => Waiting<T>,
-  options: AsyncOptions = {},
+  options?: AsyncOptions,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     begin(start, options, resolve, reject);
@@ -185,31 +185,32 @@ export function blockAsync<T>(
 /** Begins a path: its waiter, unless it ends without a sleep. */
 function begin<T>(
   start: () => Waiting<T>,
-  { timeout = Infinity, signal, ref = true }: AsyncOptions,
+  { timeout = Infinity, signal, ref = true }: AsyncOptions = {},
   resolve: (value: T) => void,
   reject: (reason: unknown) => void,
 ): Waiter | undefined {
   const deadline = deadlineAfter(timeout);
-  if (signal !== undefined) assertSignal(signal);
+  // Checked before a path announces anything, as it could not be unwound.
+  if (signal !== undefined && typeof signal?.addEventListener !== "function") {
+    throw new TypeError(`A signal must be an AbortSignal: received ${signal}`);
+  }
   if (signal?.aborted) throw signal.reason;
   const waiting = start();
-  const step = waiting.next();
-  if (step.done) return void resolve(step.value);
-  const waiter: Waiter = {
+  const { done, value } = waiting.next();
+  if (done) return void resolve(value);
+  const waiter = {
     waiting,
     deadline,
-    signal,
-    ref,
     resolve: resolve as (value: unknown) => void,
     reject,
-    sleep: step.value,
-    due: Infinity,
-    rank: -1,
+    ref,
+    signal,
     aborted: false,
+    sleep: value,
+    due: Infinity,
+    rank: 0,
     queue: undefined,
-    before: undefined,
-    behind: undefined,
-  };
+  } as unknown as Waiter;
   if (signal !== undefined) listen(signal, waiter);
   hold(ref, 1);
   park(waiter);
@@ -262,43 +263,41 @@ export function blockAnyAsync(
   });
 }
 
-/** Checked before a path announces anything, as it could not be unwound. */
-function assertSignal(signal: AbortSignal): void {
-  if (typeof signal?.addEventListener === "function") return;
-  throw new TypeError(`A signal must be an AbortSignal: received ${signal}`);
-}
-
 let served = 0; // waiters resumed, for the pace of polling
 
 /** Sends `woken` to a waiter's path: it ends, or sleeps again. */
 function resume(waiter: Waiter, woken: Woken): void {
+  const { waiting, queue, signal, sleep } = waiter;
   served++;
   let step;
   try {
-    step = waiter.waiting.next(woken);
+    step = waiting.next(woken);
   } catch (error) {
-    leave(waiter);
     finish(waiter);
     return waiter.reject(error);
   }
-  if (step.done) {
-    leave(waiter);
+  const { done, value } = step;
+  if (done) {
     finish(waiter);
-    const failed = step.value === false || step.value === undefined;
-    if (waiter.aborted && failed) return waiter.reject(waiter.signal!.reason);
-    return waiter.resolve(step.value);
+    if (!waiter.aborted || (value ?? false) !== false) waiter.resolve(value);
+    else waiter.reject(signal!.reason);
+    return;
   }
-  waiter.sleep = step.value;
-  const { words, index } = step.value;
-  const { queue } = waiter;
-  if (
-    queue?.serving && queue.address === addressOf(words, index) &&
-    queue.words.buffer === words.buffer
-  ) {
+  waiter.sleep = value;
+  const { words, index } = value;
+  if (queue?.serving && words === sleep.words && index === sleep.index) {
     return schedule(waiter); // keeps its place in line
   }
   leave(waiter);
   park(waiter);
+}
+
+function finish(waiter: Waiter): void {
+  const { ref, signal } = waiter;
+  leave(waiter);
+  unschedule(waiter);
+  hold(ref, -1);
+  if (signal !== undefined) unlisten(signal, waiter);
 }
 
 /** Puts a waiter in line at the address it sleeps on. */
@@ -307,57 +306,52 @@ function park(waiter: Waiter): void {
   // Behind an armed native wait: any wake after this look reaches that wait.
   if (Atomics.load(words, index) !== value) return resume(waiter, "not-equal");
   const queue = waiter.queue = queueAt(words, index);
-  waiter.before = queue.last;
-  if (queue.last === undefined) queue.first = waiter;
-  else queue.last.behind = waiter;
-  queue.last = waiter;
-  busy.add(queue);
+  const { end } = queue;
+  waiter.before = end.before;
+  waiter.behind = end;
+  end.before = end.before.behind = waiter;
   schedule(waiter);
-  if (waiter.queue === queue && !queue.serving && !queue.armed) {
-    serve(queue, "not-equal");
-  }
+  if (!queue.serving && !queue.armed) serve(queue, "not-equal");
 }
 
 /** Takes a waiter out of its line, wherever it stands. */
 function leave(waiter: Waiter): void {
   const { queue, before, behind } = waiter;
   if (queue === undefined) return;
-  if (before === undefined) queue.first = behind;
-  else before.behind = behind;
-  if (behind === undefined) queue.last = before;
-  else behind.before = before;
-  waiter.queue = waiter.before = waiter.behind = undefined;
-  if (queue.first !== undefined) return;
-  busy.delete(queue);
-  if (!queue.armed) forget(queue);
+  before.behind = behind;
+  behind.before = before;
+  waiter.queue = undefined;
+  forget(queue);
 }
 
 const addressOf = (words: Int32Array, index: number): number =>
   words.byteOffset + index * 4;
 
 function queueAt(words: Int32Array<SharedArrayBuffer>, index: number): Queue {
-  let places = queues.get(words.buffer);
-  if (places === undefined) queues.set(words.buffer, places = new Map());
+  let there = places.get(words.buffer);
+  if (there === undefined) places.set(words.buffer, there = new Map());
   const address = addressOf(words, index);
-  let queue = places.get(address);
+  let queue = there.get(address);
   if (queue === undefined) {
-    queue = {
-      words,
-      index,
-      address,
-      first: undefined,
-      last: undefined,
-      serving: false,
-      armed: false,
-      left: false,
-    };
-    places.set(address, queue);
+    const end = {} as Waiter;
+    queue = { words, index, end, serving: false, armed: false, left: false };
+    end.before = end.behind = end;
+    end.queue = queue;
+    there.set(address, queue);
+    queues.add(queue);
   }
   return queue;
 }
 
-function forget({ words, address }: Queue): void {
-  queues.get(words.buffer)?.delete(address);
+/** Whether nobody waits there. */
+const isEmpty = ({ end }: Queue): boolean => end.behind === end;
+
+/** Unless somebody waits there, or the native wait is pending still. */
+function forget(queue: Queue): void {
+  const { words, index, armed } = queue;
+  if (armed || !isEmpty(queue)) return;
+  queues.delete(queue);
+  places.get(words.buffer)!.delete(addressOf(words, index));
 }
 
 /**
@@ -368,47 +362,42 @@ function forget({ words, address }: Queue): void {
  * for itself whatever the word is.
  */
 function serve(queue: Queue, woken: Woken, anyway = woken === "ok"): void {
-  const { words, index } = queue;
   queue.serving = true;
-  for (let waiter = queue.first; waiter !== undefined;) {
+  const { end } = queue;
+  for (let waiter = end.behind; waiter !== end;) {
     const { behind } = waiter;
-    const { all, value } = waiter.sleep;
-    if (
-      !anyway && Atomics.load(words, index) === value &&
-      (queue.armed || arm(queue, value))
-    ) {
-      if (!all) break;
-      waiter = behind;
-      continue;
+    // One that sleeps again here stays: on the same value?
+    while (waiter.queue === queue && (anyway || !sleeps(queue, waiter))) {
+      resume(waiter, woken);
+      woken = "not-equal";
+      anyway = false;
     }
-    resume(waiter, woken);
-    woken = "not-equal";
-    anyway = false;
-    if (waiter.queue === queue) continue; // sleeps again: on the same value?
-    waiter = behind?.queue === queue ? behind : queue.first;
+    if (waiter.queue === queue && !waiter.sleep.all) break;
+    waiter = behind.queue === queue ? behind : end.behind;
   }
   queue.serving = false;
 }
 
-/** Begins a native wait; false if the word is no longer `value`. */
-function arm(queue: Queue, value: number): boolean {
+/** Whether a waiter's word is as it was, and a wake will come. */
+function sleeps(queue: Queue, { sleep: { value } }: Waiter): boolean {
+  const { words, index, armed } = queue;
+  if (Atomics.load(words, index) !== value) return false;
+  if (armed) return true;
   if (typeof Atomics.waitAsync !== "function") return poll();
-  const wait = Atomics.waitAsync(queue.words, queue.index, value);
+  const wait = Atomics.waitAsync(words, index, value);
   if (!wait.async) return false;
   queue.armed = true;
-  armed.add(queue);
   wait.value.then(() => woke(queue));
   return true;
 }
 
 function woke(queue: Queue): void {
-  const { left } = queue;
+  const { words, index, left } = queue;
   queue.armed = queue.left = false;
-  armed.delete(queue);
-  if (queue.first !== undefined) return serve(queue, left ? "not-equal" : "ok");
+  if (!isEmpty(queue)) return serve(queue, left ? "not-equal" : "ok");
   forget(queue);
   // Everybody here gave up meanwhile: the wake belongs to another agent.
-  if (!left) Atomics.notify(queue.words, queue.index, 1);
+  if (!left) Atomics.notify(words, index, 1);
 }
 
 /**
@@ -417,41 +406,38 @@ function woke(queue: Queue): void {
  * agents woken by this look again and sleep on.
  */
 function leaveQueues(): void {
-  for (const queue of armed) {
-    if (queue.left) continue;
+  for (const queue of queues) {
+    if (!queue.armed || queue.left) continue;
     queue.left = true;
     Atomics.notify(queue.words, queue.index);
   }
 }
 
-// ---- the end of an operation, and the process's life --------------------------
+// ---- the process's life -------------------------------------------------------
 
 let holds = 0; // operations that keep the process alive
-let pending = 0; // all operations
 let watch: unknown; // looks each second, and is what keeps the process alive
 
 function hold(ref: boolean, change: 1 | -1): void {
-  pending += change;
   if (watch === undefined) {
     watch = setInterval(watchOver, LOOK);
-    if (!ref) refer(watch, false);
+    refer(watch, false);
   }
   if (!ref) return;
   holds += change;
-  if (holds === 0 || (holds === 1 && change === 1)) refer(watch, holds > 0);
+  if (holds === 0 || holds === change) refer(watch, holds > 0);
 }
+
+/** What Deno has for timers that are numbers. */
+type Timers = Record<`${"ref" | "unref"}Timer`, (timer: unknown) => void>;
 
 /** Native waits keep neither Deno nor Node alive; a referenced timer does. */
 function refer(timer: unknown, ref: boolean): void {
-  if (typeof timer === "object" && timer !== null && "ref" in timer) {
-    const node = timer as { ref(): void; unref(): void };
-    return ref ? node.ref() : node.unref();
-  }
-  const { Deno } = globalThis as {
-    Deno?: { refTimer(id: unknown): void; unrefTimer(id: unknown): void };
-  };
-  if (ref) Deno?.refTimer(timer);
-  else Deno?.unrefTimer(timer);
+  const verb = ref ? "ref" : "unref";
+  const node = timer as { [verb in "ref" | "unref"]?: () => void };
+  if (node[verb] !== undefined) return node[verb]();
+  const { Deno } = globalThis as { Deno?: unknown };
+  (Deno as Timers | undefined)?.[`${verb}Timer`](timer);
 }
 
 /**
@@ -459,85 +445,79 @@ function refer(timer: unknown, ref: boolean): void {
  * been terminated after its step, and before the wake that changes the word.
  */
 function watchOver(): void {
-  if (pending > 0) return look(true);
+  if (look(true)) return;
   clearInterval(watch as number);
   watch = undefined;
 }
 
-/** Looks at the words slept on, or has the first in each line look. */
-function look(anyway: boolean): void {
-  for (const queue of busy) {
-    if (!queue.serving) serve(queue, "not-equal", anyway);
+/**
+ * Looks at the words slept on, or has the first in each line look; false if
+ * nobody waits.
+ */
+function look(anyway: boolean): boolean {
+  let waits = false;
+  for (const queue of queues) {
+    if (isEmpty(queue)) continue;
+    waits = true;
+    serve(queue, "not-equal", anyway);
   }
+  return waits;
 }
 
-function finish(waiter: Waiter): void {
-  unschedule(waiter);
-  hold(waiter.ref, -1);
-  if (waiter.signal !== undefined) unlisten(waiter.signal, waiter);
-}
-
-// ---- timeouts: one timer, and the waits in a heap by time ---------------------
+// ---- timeouts: one timer, and the waits in a heap by time ------------------------
 
 const heap: Waiter[] = [];
 let timer: unknown;
 let timerDue = Infinity;
 
+const dueAt = (rank: number): number => heap[rank]?.due ?? Infinity;
+
 /** Notes when a waiter must be looked after, having slept anew. */
 function schedule(waiter: Waiter): void {
   const { atMost, patient } = waiter.sleep;
-  let due = patient === true ? Infinity : waiter.deadline;
+  let due = patient ? Infinity : waiter.deadline;
   if (atMost !== undefined) due = Math.min(due, performance.now() + atMost);
   if (due === waiter.due) return;
   unschedule(waiter);
   if (due === Infinity) return;
   waiter.due = due;
-  if (due <= performance.now()) return resume(waiter, outcome(waiter));
-  rise(waiter, heap.push(waiter) - 1);
-  setTimer();
+  settle(waiter, heap.push(waiter) - 1);
+  if (due <= performance.now()) lapse(waiter);
+  else setTimer();
 }
-
-const outcome = ({ sleep, due, deadline }: Waiter): Woken =>
-  due < deadline || sleep.patient === true ? "not-equal" : "timed-out";
 
 function unschedule(waiter: Waiter): void {
-  const { rank } = waiter;
+  if (waiter.due === Infinity) return;
   waiter.due = Infinity;
-  if (rank < 0) return;
-  waiter.rank = -1;
   const last = heap.pop()!;
-  if (last === waiter) return;
-  if (rank > 0 && last.due < heap[rank - 1 >> 1]!.due) rise(last, rank);
-  else sink(last, rank);
+  if (last !== waiter) settle(last, waiter.rank);
 }
 
-function rise(waiter: Waiter, rank: number): void {
-  while (rank > 0) {
-    const parent = heap[rank - 1 >> 1]!;
-    if (parent.due <= waiter.due) break;
-    (heap[rank] = parent).rank = rank;
-    rank = rank - 1 >> 1;
+/** Puts a waiter where it belongs in the heap, from `rank` up or down. */
+function settle(waiter: Waiter, rank: number): void {
+  const { due } = waiter;
+  for (let next; rank > 0 && dueAt(next = rank - 1 >> 1) > due; rank = next) {
+    (heap[rank] = heap[next]!).rank = rank;
+  }
+  for (let next;; rank = next) {
+    next = 2 * rank + 1;
+    if (dueAt(next + 1) < dueAt(next)) next++;
+    if (dueAt(next) >= due) break;
+    (heap[rank] = heap[next]!).rank = rank;
   }
   (heap[rank] = waiter).rank = rank;
 }
 
-function sink(waiter: Waiter, rank: number): void {
-  for (;;) {
-    let child = 2 * rank + 1;
-    if (child >= heap.length) break;
-    if (child + 1 < heap.length && heap[child + 1]!.due < heap[child]!.due) {
-      child++;
-    }
-    if (waiter.due <= heap[child]!.due) break;
-    (heap[rank] = heap[child]!).rank = rank;
-    rank = child;
-  }
-  (heap[rank] = waiter).rank = rank;
+/** Resumes a waiter whose time has come. */
+function lapse(waiter: Waiter): void {
+  const { due, deadline, sleep } = waiter;
+  unschedule(waiter);
+  resume(waiter, due < deadline || sleep.patient ? "not-equal" : "timed-out");
 }
 
 /** Timers fire at the earliest time noted; woken waits leave theirs to pass. */
 function setTimer(): void {
-  const due = heap[0]?.due ?? Infinity;
+  const due = dueAt(0);
   if (due >= timerDue) return;
   clearTimeout(timer as number);
   timerDue = due;
@@ -549,12 +529,7 @@ function setTimer(): void {
 function expire(): void {
   timerDue = Infinity;
   const now = performance.now();
-  while (heap.length > 0 && heap[0]!.due <= now) {
-    const waiter = heap[0]!;
-    const woken = outcome(waiter);
-    unschedule(waiter);
-    resume(waiter, woken);
-  }
+  while (dueAt(0) <= now) lapse(heap[0]!);
   setTimer();
 }
 
@@ -572,34 +547,33 @@ function listen(signal: AbortSignal, waiter: Waiter): void {
 }
 
 function unlisten(signal: AbortSignal, waiter: Waiter): void {
-  const waiters = listeners.get(signal);
-  waiters?.delete(waiter);
-  if (waiters?.size !== 0) return;
+  const waiters = listeners.get(signal)!;
+  waiters.delete(waiter);
+  if (waiters.size > 0) return;
   listeners.delete(signal);
   signal.removeEventListener("abort", onAbort);
 }
 
-function onAbort(event: Event): void {
-  const signal = event.currentTarget as AbortSignal;
-  for (const waiter of [...listeners.get(signal) ?? []]) {
+function onAbort({ currentTarget }: Event): void {
+  for (const waiter of listeners.get(currentTarget as AbortSignal)!) {
     waiter.aborted = true;
     resume(waiter, "timed-out");
   }
 }
 
-// ---- where waitAsync is missing ---------------------------------------------------
+// ---- where waitAsync is missing --------------------------------------------------
 
-let polling = false;
-let delay = 0;
+let pace = 0; // ms to the next look at the words; 0 if there is to be none
 
 /** Begins to look at the words from a timer. */
 function poll(): true {
-  if (!polling) {
-    polling = true;
-    delay = 1;
-    refer(setTimeout(pollOnce, 0), false);
-  }
+  if (pace === 0) pollAfter(1);
   return true;
+}
+
+function pollAfter(ms: number): void {
+  pace = ms;
+  refer(setTimeout(pollOnce, ms), false);
 }
 
 /**
@@ -608,9 +582,6 @@ function poll(): true {
  */
 function pollOnce(): void {
   const before = served;
-  look(false);
-  polling = busy.size > 0;
-  if (!polling) return;
-  delay = served === before ? Math.min(delay * 2, 16) : 1;
-  refer(setTimeout(pollOnce, delay), false);
+  if (!look(false)) pace = 0;
+  else pollAfter(served === before ? Math.min(pace * 2, 16) : 1);
 }

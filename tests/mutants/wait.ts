@@ -11,8 +11,8 @@ export const _wait = mutants(
   ],
   [
     "blocks and leaves its native waits in the lists",
-    "if (armed.size > 0) leaveQueues();",
-    "",
+    "leaveQueues(); const woken",
+    "const woken",
     { by: "wait: an agent that awaits blocks" },
   ],
   [
@@ -29,7 +29,7 @@ export const _wait = mutants(
   ],
   [
     "uses up a wake that came after all had given up",
-    "if (!left) Atomics.notify(queue.words, queue.index, 1);",
+    "if (!left) Atomics.notify(words, index, 1);",
     "",
     { by: "wait: a wait is aborted, another one blocks" },
   ],
@@ -40,18 +40,18 @@ export const _wait = mutants(
   ],
   [
     "begins no native wait",
-    'serve(queue, "not-equal"); } } /** Takes',
-    "} } /** Takes",
+    'if (!queue.serving && !queue.armed) serve(queue, "not-equal");',
+    "",
   ],
   [
     "does not serve who is behind in line",
-    "waiter = behind?.queue === queue ? behind : queue.first;",
+    "if (waiter.queue === queue && !waiter.sleep.all) break;",
     "break;",
   ],
   [
     "serves the first in line alone, where the wake is for all",
-    "if (!all) break; waiter = behind; continue;",
-    "break;",
+    "waiter.queue === queue && !waiter.sleep.all",
+    "waiter.queue === queue",
     { by: "wait: a release serves the second in line" },
   ],
   [
@@ -61,31 +61,29 @@ export const _wait = mutants(
   ],
   [
     "begins no native wait for who is first in line now",
-    "!anyway && Atomics.load(words, index) === value && " +
-    "(queue.armed || arm(queue, value))",
-    "!anyway && Atomics.load(words, index) === value",
+    "if (armed) return true;",
+    "return true;",
   ],
   [
     "an aborted waiter stays in line",
-    "if (before === undefined) queue.first = behind; else before.behind",
-    "if (before === undefined) queue.first = waiter; else before.behind",
+    "before.behind = behind; behind.before = before;",
+    "",
   ],
   [
     "a waiter that is served while it is aborted gets nothing",
-    "if (waiter.aborted && failed)",
-    "if (waiter.aborted)",
+    "if (!waiter.aborted || (value ?? false) !== false)",
+    "if (!waiter.aborted)",
     { by: "wait: aborted while served" },
   ],
   [
     "does not look each second",
-    "if (pending > 0) return look(true);",
-    "if (pending > 0) return;",
+    "if (look(true)) return;",
+    "return;",
     { by: "wait: an agent is terminated" },
   ],
   [
     "looks behind a waiter that asked for its own look",
-    "if (queue.first !== undefined) return serve(queue, left ? " +
-    '"not-equal" : "ok");',
-    "if (queue.first !== undefined) return;",
+    'if (!isEmpty(queue)) return serve(queue, left ? "not-equal" : "ok");',
+    "if (!isEmpty(queue)) return;",
   ],
 );
