@@ -261,6 +261,18 @@ export class Slots {
     }
   }
 
+  /** Copies `length` bytes at byte `from` to the beginning of `dst`. */
+  #get(dst: Elements, from: number, length: number): void {
+    this.#copier.get(dst, 0, from >> 2, length >> 2);
+    if ((length & 3) === 0) return;
+    const bytes = dst instanceof Uint8Array
+      ? dst
+      : new Uint8Array(dst.buffer, dst.byteOffset, dst.byteLength);
+    for (let i = length & ~3; i < length; i++) {
+      bytes[i] = this.#bytes[from + i]!;
+    }
+  }
+
   // ---- callers ------------------------------------------------------------
 
   /**
@@ -284,7 +296,7 @@ export class Slots {
     return true;
   }
 
-  /** Takes the answer of a call that has one. */
+  /** Takes the answer of a call that has one, as a copy. */
   receive(at: number): Uint8Array<ArrayBuffer> {
     const { words } = this;
     const phase = Atomics.load(words, at) & PHASE_MASK;
@@ -298,6 +310,25 @@ export class Slots {
     this.#free(at);
     if (phase === REPLIED) return reply;
     throw new CallError(new TextDecoder().decode(reply));
+  }
+
+  /** The same to `dst`, as much as it can hold: answers the reply's length. */
+  into(dst: Elements): (at: number) => number {
+    if (!ArrayBuffer.isView(dst)) {
+      throw new TypeError(
+        `A reply goes to a typed array or a DataView: received ` +
+          `${Object.prototype.toString.call(dst)}`,
+      );
+    }
+    return (at) => {
+      const { words } = this;
+      const phase = Atomics.load(words, at) & PHASE_MASK;
+      if (phase !== REPLIED) return this.receive(at).length; // throws
+      const length = words[at + REPLY_LENGTH]!; // published by (R)
+      this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));
+      this.#free(at);
+      return length;
+    };
   }
 
   /** Ends a call that has no answer yet; false if it has one. */

@@ -15,11 +15,14 @@ export type Elements =
 
 /** From this many words on, a view and one native copy beat a loop. */
 const LONG = 64;
+/** The same for words that are copied as bytes. */
+const LONG_AS_BYTES = 16;
 
 /**
  * Copies elements between a queue's words and arrays of its callers. A view of
  * the caller's bytes is kept for as long as the same array comes again, so
- * that the usual scratch array costs no allocation.
+ * that the usual scratch array costs no allocation. Of bytes it is made when
+ * they come the second time in a row: making one takes longer than the copy.
  */
 export class Copier {
   readonly #words: Int32Array<SharedArrayBuffer>;
@@ -42,10 +45,7 @@ export class Copier {
     const words = this.#words;
     const source = this.viewOf(array);
     if (source === undefined) {
-      this.#bytes.set(
-        this.asBytes!.subarray(from * 4, (from + count) * 4),
-        at * 4,
-      );
+      copyBytes(this.asBytes!, from * 4, this.#bytes, at * 4, count * 4);
     } else if (count < LONG) {
       for (let i = 0; i < count; i++) words[at + i] = source[from + i]!;
     } else words.set(source.subarray(from, from + count), at);
@@ -56,21 +56,23 @@ export class Copier {
     const words = this.#words;
     const target = this.viewOf(array);
     if (target === undefined) {
-      this.asBytes!.set(
-        this.#bytes.subarray(at * 4, (at + count) * 4),
-        to * 4,
-      );
+      copyBytes(this.#bytes, at * 4, this.asBytes!, to * 4, count * 4);
     } else if (count < LONG) {
       for (let i = 0; i < count; i++) target[to + i] = words[at + i]!;
     } else target.set(words.subarray(at, at + count), to);
   }
 
-  /** The words of `array`; undefined if they lie across word borders. */
+  /** The words of `array`; undefined if it is to be copied `asBytes`. */
   protected viewOf(array: Elements): Int32Array | undefined {
     const { byteLength } = array;
     // An array over a resizable buffer may have grown since.
     if (array === this.#array && byteLength === this.#byteLength) {
       return this.#asWords;
+    }
+    if (array !== this.#array && array instanceof Uint8Array) {
+      this.asBytes = this.#array = array;
+      this.#byteLength = -1; // or its words would not be asked for again
+      return this.#asWords = undefined;
     }
     const { buffer, byteOffset } = array;
     this.asBytes = undefined;
@@ -85,4 +87,16 @@ export class Copier {
     this.#byteLength = byteLength;
     return this.#asWords;
   }
+}
+
+/** Copies bytes, of which most often there are few. */
+function copyBytes(
+  src: Uint8Array,
+  from: number,
+  dst: Uint8Array,
+  to: number,
+  count: number,
+): void {
+  if (count >= LONG_AS_BYTES * 4) dst.set(src.subarray(from, from + count), to);
+  else for (let i = 0; i < count; i++) dst[to + i] = src[from + i]!;
 }

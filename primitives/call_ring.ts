@@ -211,16 +211,8 @@ export class CallRing extends Region<"call_ring"> {
     timeout = Infinity,
   ): Uint8Array<ArrayBuffer> | undefined {
     assertMayBlock("call");
-    if (timeout !== Infinity) assertTimeout(timeout);
     const slots = this.#slots;
-    let at = slots.post(request);
-    if (timeout > 0) {
-      if (at === 0) at = spin(() => slots.post(request) || undefined) ?? 0;
-      if (at !== 0 && spin(() => slots.isAnswered(at))) {
-        return slots.receive(at);
-      }
-    }
-    return block(calling(slots, request, at), timeout);
+    return this.#call(request, timeout, (at) => slots.receive(at));
   }
 
   /**
@@ -231,7 +223,35 @@ export class CallRing extends Region<"call_ring"> {
     request: Elements,
     options?: AsyncOptions,
   ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return blockAsync(() => calling(this.#slots, request, 0), options);
+    const slots = this.#slots;
+    const receive = (at: number) => slots.receive(at);
+    return blockAsync(() => calling(slots, request, 0, receive), options);
+  }
+
+  /**
+   * As {@linkcode CallRing.call}, with the reply in `dst`, as much of it as
+   * there is room for: answers its length, which may be more.
+   */
+  callInto(
+    request: Elements,
+    dst: Elements,
+    timeout = Infinity,
+  ): number | undefined {
+    assertMayBlock("callInto");
+    return this.#call(request, timeout, this.#slots.into(dst));
+  }
+
+  /** As {@linkcode CallRing.callInto}, awaiting instead of blocking. */
+  callIntoAsync(
+    request: Elements,
+    dst: Elements,
+    options?: AsyncOptions,
+  ): Promise<number | undefined> {
+    const slots = this.#slots;
+    return blockAsync(
+      () => calling(slots, request, 0, slots.into(dst)),
+      options,
+    );
   }
 
   /**
@@ -384,6 +404,21 @@ export class CallRing extends Region<"call_ring"> {
     return this.#slots.abandon(id);
   }
 
+  #call<T>(
+    request: Elements,
+    timeout: number,
+    receive: (at: number) => T,
+  ): T | undefined {
+    if (timeout !== Infinity) assertTimeout(timeout);
+    const slots = this.#slots;
+    let at = slots.post(request);
+    if (timeout > 0) {
+      if (at === 0) at = spin(() => slots.post(request) || undefined) ?? 0;
+      if (at !== 0 && spin(() => slots.isAnswered(at))) return receive(at);
+    }
+    return block(calling(slots, request, at, receive), timeout);
+  }
+
   #pending(at: number | undefined): PendingCall | undefined {
     return at ? new PendingCall(this.#slots, at) : undefined;
   }
@@ -462,20 +497,42 @@ export class PendingCall implements Disposable {
    */
   receive(timeout = Infinity): Uint8Array<ArrayBuffer> | undefined {
     assertMayBlock("receive");
-    if (timeout !== Infinity) assertTimeout(timeout);
-    const slots = this.#slots;
-    const at = this.#here();
-    if (timeout > 0 && spin(() => slots.isAnswered(at))) {
-      return this.tryReceive();
-    }
-    return block(this.#receiving(), timeout);
+    return this.#receive(timeout, () => this.tryReceive());
   }
 
   /** As `receive`, awaiting instead of blocking. */
   receiveAsync(
     options?: AsyncOptions,
   ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return blockAsync(() => this.#receiving(), options);
+    const attempt = () => this.tryReceive();
+    return blockAsync(() => this.#receiving(attempt), options);
+  }
+
+  /**
+   * As `tryReceive`, with the reply in `dst`, as much of it as there is room
+   * for: answers its length, which may be more.
+   */
+  tryReceiveInto(dst: Elements): number | undefined {
+    const receive = this.#slots.into(dst);
+    const at = this.#here();
+    if (!this.#slots.isAnswered(at)) return undefined;
+    this.#at = 0;
+    return receive(at);
+  }
+
+  /** As `receive`, with the reply in `dst`: see `tryReceiveInto`. */
+  receiveInto(dst: Elements, timeout = Infinity): number | undefined {
+    assertMayBlock("receiveInto");
+    return this.#receive(timeout, () => this.tryReceiveInto(dst));
+  }
+
+  /** As `receiveInto`, awaiting instead of blocking. */
+  receiveIntoAsync(
+    dst: Elements,
+    options?: AsyncOptions,
+  ): Promise<number | undefined> {
+    const attempt = () => this.tryReceiveInto(dst);
+    return blockAsync(() => this.#receiving(attempt), options);
   }
 
   /** Ends the call, if it is not over: its reply will be thrown away. */
@@ -497,14 +554,22 @@ export class PendingCall implements Disposable {
     return this.#at;
   }
 
-  *#receiving(): Waiting<Uint8Array<ArrayBuffer> | undefined> {
+  #receive<T>(timeout: number, attempt: () => T): T | undefined {
+    if (timeout !== Infinity) assertTimeout(timeout);
+    const slots = this.#slots;
+    const at = this.#here();
+    if (timeout > 0 && spin(() => slots.isAnswered(at))) return attempt();
+    return block(this.#receiving(attempt), timeout);
+  }
+
+  *#receiving<T>(attempt: () => T): Waiting<T> {
     this.#receivers++;
     try {
       yield* this.#slots.answered(this.#here(), () => this.#at === 0);
     } finally {
       this.#receivers--;
     }
-    return this.tryReceive();
+    return attempt();
   }
 }
 
@@ -581,11 +646,12 @@ export class TakenCall {
 }
 
 /** A call from its post to its end; if it was posted at `at`, from there. */
-function* calling(
+function* calling<T>(
   slots: Slots,
   request: Elements,
   at: number,
-): Waiting<Uint8Array<ArrayBuffer> | undefined> {
+  receive: (at: number) => T,
+): Waiting<T | undefined> {
   at ||= (yield* waitOn(slots.room(request))) ?? 0;
   if (at === 0) return undefined;
   let over = false;
@@ -595,7 +661,7 @@ function* calling(
       return undefined;
     }
     over = true; // at the moment of the timeout it may be answered
-    return slots.receive(at);
+    return receive(at);
   } finally {
     if (!over) slots.cancel(at); // a sleep threw
   }

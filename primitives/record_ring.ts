@@ -376,8 +376,7 @@ export class RecordRing extends Region<"record_ring"> {
   tryPop(): Uint8Array<ArrayBuffer> | undefined {
     const at = this.peek();
     if (at < 0) return undefined;
-    const copy = new Uint8Array(this.peekedLength);
-    this.#get(copy, at);
+    const copy = this.bytes.slice(at, at + this.peekedLength);
     this.consume();
     return copy;
   }
@@ -400,7 +399,7 @@ export class RecordRing extends Region<"record_ring"> {
           `${dst.byteLength} bytes`,
       );
     }
-    this.#get(dst, at);
+    this.#get(dst, at, length);
     this.consume();
     return length;
   }
@@ -422,6 +421,23 @@ export class RecordRing extends Region<"record_ring"> {
     options?: AsyncOptions,
   ): Promise<Uint8Array<ArrayBuffer> | undefined> {
     return awaitOn(this.#next(() => this.tryPop()), options);
+  }
+
+  /**
+   * As `tryPopInto`, blocking up to `timeout` ms; -1 if nothing came.
+   */
+  popInto(dst: Elements, timeout = Infinity): number {
+    assertMayBlock("popInto");
+    if (timeout !== Infinity) assertTimeout(timeout);
+    const length = this.tryPopInto(dst);
+    if (length >= 0) return length;
+    return blockOn(this.#nextInto(dst), timeout) ?? -1;
+  }
+
+  /** As `popInto`, awaiting instead of blocking. */
+  popIntoAsync(dst: Elements, options?: AsyncOptions): Promise<number> {
+    return awaitOn(this.#nextInto(dst), options)
+      .then((length) => length ?? -1);
   }
 
   /**
@@ -562,9 +578,8 @@ export class RecordRing extends Region<"record_ring"> {
     }
   }
 
-  /** Copies the record that was peeked at from byte `at` to `dst`. */
-  #get(dst: Elements, at: number): void {
-    const length = this.peekedLength;
+  /** Copies the record of `length` bytes at byte `at` to `dst`. */
+  #get(dst: Elements, at: number, length: number): void {
     this.copier.get(dst, 0, at >> 2, length >> 2);
     if ((length & 3) === 0) return;
     const bytes = dst instanceof Uint8Array
@@ -698,6 +713,13 @@ export class RecordRing extends Region<"record_ring"> {
    */
   readiness(): Waiting<boolean | undefined> {
     return waitOn(this.#next(() => this.#oldest() !== 0 || undefined));
+  }
+
+  #nextInto(dst: Elements): Awaited<number> {
+    return this.#next(() => {
+      const length = this.tryPopInto(dst);
+      return length < 0 ? undefined : length;
+    });
   }
 
   #next<T = Uint8Array<ArrayBuffer>>(

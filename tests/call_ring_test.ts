@@ -194,11 +194,22 @@ test("every operation obeys the model", () => {
           assert.is(pending!.ready, answer !== undefined);
           if (typeof answer === "string") {
             const is = answer === "lost" ? lost : failed(answer);
-            assert.throws(() => pending!.tryReceive(), is);
-          } else assert.equal(pending!.tryReceive(), answer);
+            if (n % 2) assert.throws(() => pending!.tryReceive(), is);
+            else assert.throws(() => pending!.tryReceiveInto(reply), is);
+          } else if (n % 2) assert.equal(pending!.tryReceive(), answer);
+          else if (answer === undefined) {
+            assert.is(pending!.tryReceiveInto(reply), undefined);
+          } else {
+            const dst = MAKERS[maker]!(roundedUp(reply.length) & ~7);
+            const into = inside(dst);
+            assert.is(pending!.tryReceiveInto(dst), answer.length);
+            const some = Math.min(answer.length, dst.byteLength);
+            assert.equal([...into.slice(0, some)], [...answer.slice(0, some)]);
+          }
           if (answer === undefined) continue;
           remove(call);
           assert.throws(() => pending!.tryReceive(), /over/);
+          assert.throws(() => pending!.tryReceiveInto(reply), /over/);
         } else if (op === "cancel" || op === "dispose") {
           const call = pick(n, ({ pending }) => pending !== undefined);
           if (!call) continue;
@@ -329,6 +340,52 @@ test("the most slots and the longest requests have room", () => {
       }));
     }
   }
+});
+
+test("replies come in arrays of the caller's, however it waits", async () => {
+  const { buffer, caller, server } = ringOf(2, 16, 16);
+  const request = message(1, 9);
+  const replied = async (
+    dst: Uint8Array,
+    call: Promise<number | undefined>,
+  ) => {
+    await turns();
+    const taken = server.tryTake()!;
+    taken.reply(taken.request.map((byte) => byte ^ 0xff));
+    assert.is(await call, 9); // what there was, not what had room
+    const wanted = request.map((byte) => byte ^ 0xff).slice(0, dst.length);
+    assert.equal([...dst.slice(0, 9)], [...wanted]);
+    assert.is(caller.pending, 0);
+  };
+  for (const length of [16, 9, 5, 0]) {
+    const dst = new Uint8Array(length);
+    await replied(dst, caller.callIntoAsync(request, dst));
+    const pending = caller.tryPost(request)!;
+    await replied(dst, pending.receiveIntoAsync(dst));
+    const blocking = caller.tryPost(request)!;
+    server.tryServeOne((bytes) => bytes.map((byte) => byte ^ 0xff));
+    assert.is(blocking.receiveInto(dst), 9);
+  }
+  const dst = new Uint8Array(9);
+  assert.is(caller.callInto(request, dst, 5), undefined);
+  const late = { timeout: 5 };
+  assert.is(await caller.callIntoAsync(request, dst, late), undefined);
+  const pending = caller.tryPost(request)!;
+  assert.is(pending.tryReceiveInto(dst), undefined);
+  assert.is(pending.receiveInto(dst, 5), undefined);
+  assert.is(await pending.receiveIntoAsync(dst, late), undefined);
+  const wrong = 7 as unknown as Uint8Array;
+  const text = "received [object Number]";
+  refuses(buffer, () => pending.tryReceiveInto(wrong), TypeError, text);
+  refuses(buffer, () => caller.callInto(request, wrong), TypeError, text);
+  const call = caller.callIntoAsync(request, wrong);
+  await rejects(buffer, call, TypeError, text);
+  server.tryServeOne(() => {
+    throw new Error("no");
+  });
+  assert.throws(() => pending.tryReceiveInto(dst), failed("no"));
+  assert.is(caller.pending, 0);
+  assertNoWaiters(caller);
 });
 
 // ---- timeouts, aborts, late answers ---------------------------------------------

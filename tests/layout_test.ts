@@ -200,6 +200,10 @@ const ONLY_TS: Record<string, string> = {
   bytes: "reserve and peek answer pointers",
   peekedLength: "peek answers it, too",
   tryPopInto: "try_pop moves into memory of its caller",
+  popInto: "pop moves into memory of its caller",
+  popIntoAsync: "pop moves into memory of its caller",
+  callInto: "call replies into memory of its caller",
+  callIntoAsync: "call replies into memory of its caller",
   readiness: "what waitAny waits for, and that is the event loop's",
   useCache: "a C thread says so in its weft_slab_cache",
 };

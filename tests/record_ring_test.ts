@@ -198,6 +198,9 @@ test("what is too long, or no length, is refused with the sizes", async () => {
   for (const timeout of [NaN, -1]) {
     const text = `received ${timeout}`;
     refuses(buffer, () => ring.pop(timeout), RangeError, text);
+    refuses(buffer, () => ring.popInto(long, timeout), RangeError, text);
+    const into = ring.popIntoAsync(long, { timeout });
+    await rejects(buffer, into, RangeError, text);
     refuses(buffer, () => ring.push(long, timeout), RangeError, text);
     await rejects(buffer, ring.popAsync({ timeout }), RangeError, text);
   }
@@ -211,6 +214,9 @@ test("what is too long, or no length, is refused with the sizes", async () => {
   ring.commit();
   const { used } = ring;
   assert.throws(() => ring.tryPopInto(new Uint8Array(7)), /8 bytes.* 7 bytes/);
+  assert.throws(() => ring.popInto(new Uint8Array(7)), /8 bytes.* 7 bytes/);
+  const into = ring.popIntoAsync(new Uint8Array(7)).catch((error) => error);
+  assert.match((await into).message, /8 bytes.* 7 bytes/);
   assert.is(ring.used, used);
   assert.throws(() =>
     ring.read(() => {
@@ -325,6 +331,38 @@ test("a push sleeps until the claim, or a record, gives way", async () => {
   assert.is(await ring.popAsync({ timeout: 5 }), undefined);
   const words = wordsOf(ring);
   assert.equal([words[pop_waiters], words[push_waiters]], [0, 0]);
+});
+
+test("popInto() sleeps, and moves records into arrays of any kind", async () => {
+  for (const single of [true, false]) {
+    const ring = ringAt(256, single);
+    const dst = new Uint8Array(8);
+    assert.is(ring.popInto(dst, 5), -1);
+    assert.is(await ring.popIntoAsync(dst, { timeout: 5 }), -1);
+    const pops = [
+      ring.popIntoAsync(dst),
+      ring.popIntoAsync(
+        new DataView(
+          new ArrayBuffer(16),
+          1,
+          11,
+        ),
+      ),
+    ];
+    assert.is(await nowOf(Promise.race(pops)), "pending");
+    ring.tryPush(record(1, 7));
+    ring.tryPush(record(2, 11));
+    assert.equal(await Promise.all(pops), [7, 11]);
+    assert.equal([...dst], [...record(1, 7), 0]);
+    ring.tryPush(record(3, 5));
+    assert.is(ring.popInto(dst), 5);
+    assert.equal([...dst], [...record(3, 5), ...record(1, 7).slice(5), 0]);
+    ring.close();
+    assert.throws(() => ring.popInto(dst), isClosed);
+    await rejects(ring.buffer, ring.popIntoAsync(dst), ClosedError);
+    const words = wordsOf(ring);
+    assert.equal([words[pop_waiters], words[push_waiters]], [0, 0]);
+  }
 });
 
 test("pops sleep until what holds them back is committed or cancelled", async () => {

@@ -494,6 +494,13 @@ class RecordRing extends Twin {
     );
   }
 
+  popInto(dst: Uint8Array, timeout?: number): number {
+    const record = this.pop(timeout);
+    if (record === undefined) return -1;
+    dst.set(record);
+    return record.length;
+  }
+
   tryPop(): Uint8Array | undefined {
     const { c, at, scratch } = this;
     return this.#taken(
@@ -795,6 +802,12 @@ class Pending {
   tryReceive(): Uint8Array | undefined {
     const { ring, slot } = this;
     return this.#received(ring.of(slot, "try_receive", ...ring.room));
+  }
+
+  tryReceiveInto(dst: Uint8Array): number | undefined {
+    const reply = this.tryReceive();
+    if (reply !== undefined) dst.set(reply);
+    return reply?.length;
   }
 
   receive(timeout?: number): Uint8Array | undefined {

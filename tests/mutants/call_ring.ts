@@ -113,6 +113,18 @@ export const _call_slots = mutants(
     "const reply = this.#bytes.slice(from, from + length);",
   ],
   [
+    "takes the reply to an array after it gave the slot back",
+    "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength)); this.#free(at);",
+    "this.#free(at); this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
+    { by: "call_ring: two who serve themselves in one slot, into arrays" },
+  ],
+  [
+    "keeps the slot of a call that was answered to an array",
+    "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength)); this.#free(at);",
+    "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
+    { by: "call_ring: two who serve themselves in one slot, into arrays" },
+  ],
+  [
     "keeps the slot of a call whose server is gone",
     "if (phase === LOST) { this.#free(at);",
     "if (phase === LOST) {",

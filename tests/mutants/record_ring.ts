@@ -30,8 +30,17 @@ export const record_ring = mutants(
   ],
   [
     "(F): frees before it copies",
-    "this.#get(copy, at); this.consume();",
-    "this.consume(); this.#get(copy, at);",
+    "const copy = this.bytes.slice(at, at + this.peekedLength); this.consume();",
+    "const length = this.peekedLength; this.consume();\n" +
+    "const copy = this.bytes.slice(at, at + length);",
+  ],
+  [
+    "(F): frees before it copies to an array",
+    "this.#get(dst, at, length); this.consume();",
+    "this.consume(); this.#get(dst, at, length);",
+    {
+      by: "record_ring: a producer that waits for room, and pops into arrays",
+    },
   ],
   [
     "frees less than was taken",

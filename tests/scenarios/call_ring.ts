@@ -235,6 +235,20 @@ function whole(weft: Weft, slots: number, posted = false) {
         },
         model: ends("full", true),
       },
+      /** The same, with the reply in an array of its own. */
+      bothInto: {
+        run: (h: Handle, v: number) => {
+          const pending = h.ring.tryPost(Uint8Array.of(v));
+          h.ring.tryServeOne(answer);
+          const reply = new Uint8Array(1);
+          if (pending?.tryReceiveInto(reply) !== undefined) {
+            return reply[0] === answerTo(v);
+          }
+          pending?.cancel();
+          return "full";
+        },
+        model: ends("full", true),
+      },
       postAndEnd: {
         run: (h: Handle, v: number) => {
           h.ring.tryPost(Uint8Array.of(v));
@@ -356,6 +370,12 @@ export const call_ring = (weft: Weft): Scenario[] => {
       name: "two who serve themselves in one slot",
       spec: one,
       agents: [[["both", 1]], [["both", 2]]],
+      options: asleep,
+    },
+    {
+      name: "two who serve themselves in one slot, into arrays",
+      spec: one,
+      agents: [[["bothInto", 1]], [["bothInto", 2]]],
       options: asleep,
     },
     {

@@ -71,6 +71,15 @@ function ring(weft: Weft, single: boolean, start: number, size: number) {
         run: (ring) => orClosed(() => valueOf(ring.pop())),
         model: (s: Model) => s.closed || s.items.length > 0 ? popped(s) : null,
       },
+      popInto: {
+        run: (ring) =>
+          orClosed(() => {
+            const record = new Uint8Array(size);
+            ring.popInto(record);
+            return valueOf(record);
+          }),
+        model: (s: Model) => s.closed || s.items.length > 0 ? popped(s) : null,
+      },
       tryPop: {
         run: (ring) => orClosed(() => valueOf(ring.tryPop())),
         model: (s: Model) =>
@@ -251,6 +260,12 @@ export const record_ring = (weft: Weft): Scenario[] => [
     name: "a producer that waits for room",
     spec: ring(weft, true, 0x7fff_ffc0, 24),
     agents: [[["pop"]], [["push", 1], ["push", 2], ["push", 3]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "a producer that waits for room, and pops into arrays",
+    spec: ring(weft, true, 0x7fff_ffc0, 24),
+    agents: [[["popInto"]], [["push", 1], ["push", 2], ["push", 3]]],
     options: { timeouts: 0 },
   },
   {
