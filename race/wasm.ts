@@ -9,7 +9,7 @@
 import { execute } from "./core.ts";
 import * as k from "./kinds.ts";
 import { Unsupported } from "./kinds.ts";
-import { isShared, native, RealViews, U8 } from "./native.ts";
+import { I32, isShared, native, RealViews, U8 } from "./native.ts";
 import {
   type Access,
   memoryOf,
@@ -44,6 +44,19 @@ const PAGE = 65536;
 const AGENTS = 17;
 const STACK_BYTES = 16384;
 const STACK_PAGES = Math.ceil(AGENTS * STACK_BYTES / PAGE);
+/** Bytes at the bottom of a stack for thread-local variables. */
+const LOCALS_BYTES = 1024;
+/** Words behind them for what Emscripten's pthreads keep of a thread. */
+const THREAD_WORDS = 128;
+/**
+ * In musl's struct: its own address, the thread's number, its keys, and the end
+ * of a ring of locks.
+ */
+const SELF = 0;
+const NUMBER = 6;
+const KEYS = 17;
+const LOCKS = 18;
+const KEYS_WORDS = 128;
 /** Where a module finds shared memory that is not its own. */
 const WINDOW = 0x4000_0000;
 const END = 2 ** 32;
@@ -182,8 +195,9 @@ function build(
   return { ...rewritten, module: new WebAssembly.Module(rewritten.bytes) };
 }
 
+/** Memory for one agent, with a page behind it for what is kept of a thread. */
 function freshMemory({ memory: { pages, shared } }: Build): WebAssembly.Memory {
-  const initial = Math.max(pages, 1);
+  const initial = pages + 1;
   return new WebAssembly.Memory(
     shared ? { initial, maximum: initial, shared } : { initial },
   );
@@ -207,6 +221,10 @@ class Instance {
   readonly #stack: WebAssembly.Global | undefined;
   /** Where the stack begins; it grows down. */
   readonly #top: number;
+  /** Where thread-local variables are, if it has no memory of its own. */
+  readonly #locals: number;
+  /** What Emscripten's pthreads keep of this thread, if there are any. */
+  readonly #thread: Int32Array | undefined;
   /** Addresses that belong to this agent alone. */
   readonly #ownStart: number;
   readonly #ownEnd: number;
@@ -233,9 +251,15 @@ class Instance {
       this.#imports(build, imports),
     ).exports;
     this.#stack = this.#raw[STACK] as WebAssembly.Global | undefined;
-    if (id >= 0) this.#top = own + (id + 1) * STACK_BYTES;
-    else {
-      this.#top = this.#stack?.value ?? 0;
+    this.#top = id < 0 ? this.#stack?.value ?? 0 : own + (id + 1) * STACK_BYTES;
+    this.#locals = this.#top - STACK_BYTES;
+    if (this.#raw._emscripten_thread_init !== undefined) {
+      const at = id < 0 ? own : this.#locals + LOCALS_BYTES;
+      this.#thread = new I32(memory.buffer, at, THREAD_WORDS + KEYS_WORDS);
+      // No main thread, which polls and does others' work; it may sleep.
+      this.#callIfThere("_emscripten_thread_init", at, 0, 0, 1, 0, 0);
+    }
+    if (id < 0) {
       this.construct();
       const heap = this.#raw.__heap_base as WebAssembly.Global | undefined;
       this.#image = this.#bytes.slice(0, heap?.value);
@@ -265,12 +289,13 @@ class Instance {
     this.#depth = 0;
     if (this.#image !== undefined) this.#bytes.set(this.#image);
     else {
-      const bottom = this.#top - STACK_BYTES;
-      this.#bytes.fill(0, bottom, bottom + 1024);
-      this.#callIfThere("__wasm_init_tls", bottom);
+      const locals = this.#locals;
+      this.#bytes.fill(0, locals, locals + LOCALS_BYTES);
+      this.#callIfThere("__wasm_init_tls", locals);
       const host = getHost();
       host?.region(buffer).own.push([this.#ownStart, buffer.byteLength]);
     }
+    this.#thread?.fill(0);
     return binding.exports;
   }
 
@@ -290,8 +315,9 @@ class Instance {
   /** A call that no other is under way of begins with an empty stack. */
   #call(target: (...args: Any[]) => Any, args: Any[]): Any {
     // What suspended the agent passed by the end of its functions.
-    if (this.#depth === 0 && this.#stack !== undefined) {
-      this.#stack.value = this.#top;
+    if (this.#depth === 0) {
+      if (this.#stack !== undefined) this.#stack.value = this.#top;
+      if (this.#thread !== undefined) awaken(this.#thread);
     }
     this.#depth++;
     try {
@@ -502,6 +528,15 @@ class Instance {
   }
 }
 
+/** A thread as it is when it neither sleeps nor was told to end. */
+function awaken(thread: Int32Array): void {
+  const at = thread.byteOffset;
+  thread.fill(0, 0, THREAD_WORDS);
+  thread[SELF] = thread[NUMBER] = at;
+  thread[KEYS] = at + THREAD_WORDS * 4;
+  thread[LOCKS] = at + LOCKS * 4;
+}
+
 function targetFor({ buffer, host }: Binding, view: string): Target {
   const { [view]: View } = RealViews;
   const length = Math.floor(buffer.byteLength / View.BYTES_PER_ELEMENT);
@@ -536,11 +571,17 @@ function conversion({ type, size, signed, what }: Access): Conversion {
 
 // ---- what a module imports -------------------------------------------------------------
 
-/** The simulated clock, in milliseconds, and chance, under their names. */
-const KNOWN: Readonly<Record<string, () => number>> = {
+/**
+ * The simulated clock, in milliseconds, and chance, under their names; and what
+ * Emscripten's pthreads tell their JavaScript.
+ */
+const KNOWN: Readonly<Record<string, () => number | void>> = {
   weft_now: () => performance.now(),
   emscripten_get_now: () => performance.now(),
   emscripten_random: () => Math.random(),
+  emscripten_check_blocking_allowed: () => {},
+  _emscripten_init_main_thread_js: () => {},
+  _emscripten_thread_mailbox_await: () => {},
 };
 
 function imported(

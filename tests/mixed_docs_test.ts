@@ -5,7 +5,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { race, type Result } from "../race/mod.ts";
+import { race, type Result, type Wasm } from "../race/mod.ts";
 import { emcc, wasmClang } from "../wasm/emcc.ts";
 import { suite } from "./harness.ts";
 
@@ -16,6 +16,8 @@ const PAGE = fs.readFileSync(file("../docs/race_testing.md"), "utf8");
 const SECTION = PAGE.slice(PAGE.indexOf("## Your own C"));
 const [, C] = /```c\n(.*?)```/s.exec(SECTION)!;
 const [, TS] = /```ts ignore\n(.*?)```/s.exec(SECTION)!;
+
+type Hints = readonly (readonly [start: number, end: number])[];
 
 /** Runs the example with `source` for its C. */
 async function runs(name: string, source: string): Promise<Result> {
@@ -52,31 +54,97 @@ test("the example has 30 lines", () => {
   assert.ok(lines.length <= 30, `${lines.length}`);
 });
 
-test("Emscripten's output with its variables, by the line that is given", async () => {
-  const [, line] = /`emcc (.*?)`/.exec(SECTION)!;
+/** A fixture, compiled by one of the lines that are given for Emscripten. */
+async function compiled(source: string, line: RegExp): Promise<Wasm> {
+  const [, args] = line.exec(SECTION)!;
   const more = /`(-Wl,--export=__wasm_init_tls)`/.exec(SECTION)![1]!;
-  const out = path.join(BUILT, "shared_mutex.mjs");
+  const name = `${source.replace(".", "_")}_${args!.includes("-pthread")}`;
+  const out = path.join(BUILT, `${name}.mjs`);
   await emcc({
-    sources: [file("./fixtures/shared_mutex.c")],
-    args: [...line!.split(" "), more, `-I${file("../wasm")}`, "-sSTRICT"],
+    sources: [file(`./fixtures/${source}`)],
+    args: [...args!.split(" "), more, `-I${file("../wasm")}`, "-sSTRICT"],
     out,
     quiet: true,
   });
-  const module = race.wasm(fs.readFileSync(out.replace(".mjs", ".wasm")));
-  const spec = race.spec({
+  return race.wasm(fs.readFileSync(out.replace(".mjs", ".wasm")));
+}
+
+const WORKERS = /`emcc (.*?-sWASM_WORKERS.*?)`/;
+const PTHREADS = /`emcc ([^`]*?-pthread.*?)`/;
+
+/** Two agents that call `add` once each; `hints` as a specification has them. */
+function adding(module: Wasm, add: string, hints?: Hints) {
+  return race.spec({
     memory: () => module.memory(),
     wasm: module,
     agents: ["wasm"],
-    agent: (_, id, c) => ({ add: () => c!.add!(id + 1) as number }),
+    agent: (_, id, c) => ({ add: () => c![add]!(id + 1) as number }),
     stateless: true,
+    ...hints && { hints },
     init: 0,
     ops: {
       add: { run: (c) => c.add(), model: (n: number) => [n + 1, n] },
     },
   });
-  const result = race.check(spec, [["add"]], [["add"]]);
+}
+
+for (
+  const [what, source, line] of [
+    ["C", "shared_mutex.c", WORKERS],
+    ["C++, with a guard that unlocks", "shared_mutex.cpp", WORKERS],
+    ["C with pthreads", "shared_mutex.c", PTHREADS],
+  ] as const
+) {
+  test(`Emscripten's output with its variables: ${what}`, async () => {
+    const module = await compiled(source, line);
+    const result = race.check(adding(module, "add"), [["add"]], [["add"]]);
+    assert.is(result.failure, undefined, result.failure?.message);
+    assert.ok(result.complete);
+    // As many as of the same scenario in TypeScript: two sections of a mutex.
+    assert.is(result.states, 1006);
+  });
+}
+
+test("pthreads' own locks, whose plain reads are hints", async () => {
+  const module = await compiled("pthread_mutex.c", PTHREADS);
+  const { at } = module.enter(module.memory(), 0);
+  const hints = [0, 1].map((i) => {
+    const start = at!(i) as number;
+    return [start, start + 24] as const;
+  });
+  const found = (add: string, hinted: boolean) =>
+    race.check(
+      adding(module, add, hinted ? hints : undefined),
+      [["add"]],
+      [["add"]],
+      { states: 4_000, runs: 0 },
+    );
+  assert.is(found("add", false).failure?.kind, "data-race");
+  for (const add of ["add", "add_twice_locked"]) {
+    const { failure } = found(add, true);
+    assert.is(failure, undefined, failure?.message);
+  }
+  assert.ok(found("add", true).complete);
+  assert.is(found("add_unlocked", true).failure?.kind, "data-race");
+});
+
+test("pthreads' thread-local variables and keys are an agent's own", async () => {
+  const module = await compiled("pthread_mutex.c", PTHREADS);
+  const spec = race.spec({
+    memory: () => module.memory(),
+    wasm: module,
+    agents: ["wasm"],
+    agent: (_, id, c) => ({ count: () => c!.count!(id + 1) as number }),
+    stateless: false,
+    ops: { count: { run: (c) => c.count() } },
+    final: (_, results) => {
+      for (const answers of results) {
+        if (`${answers}` !== "1,2") return `counted ${answers}`;
+      }
+    },
+  });
+  const program = [["count"], ["count"]] as const;
+  const result = race.check(spec, program, program);
   assert.is(result.failure, undefined, result.failure?.message);
   assert.ok(result.complete);
-  // As many as of the same scenario in TypeScript: two sections of a mutex.
-  assert.is(result.states, 1006);
 });
