@@ -40,6 +40,19 @@ export function tableOf(text: string): Table {
   return table;
 }
 
+/** The words that the structs of `text`, a header, declare, but for padding. */
+export function fieldsOf(text: string): Record<string, string[]> {
+  const fields: Record<string, string[]> = {};
+  const structs = /^typedef struct \{\n([^}]*)\} weft_(\w+);\nWEFT_WORD/gm;
+  for (const [, body, stem] of text.matchAll(structs)) {
+    const declared = body!.replace(/\/\*.*?\*\//gs, "")
+      .matchAll(/^ *\w[\w ]*?\b(\w+)(?:\[[^\]]*\])?;/gm);
+    fields[stem!] = [...declared].map(([, name]) => name!)
+      .filter((name) => !name.startsWith("_pad"));
+  }
+  return fields;
+}
+
 /** Every public function of `text`, a header: `weft_mutex_lock` and others. */
 export function functionsOf(text: string): string[] {
   const heads = /^static inline [\w ]+?\*?(weft_[a-z]\w*)\(/gm;

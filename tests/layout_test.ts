@@ -5,7 +5,13 @@ import * as assert from "uvu/assert";
 import { KIND, LAYOUT, VERSION } from "../primitives/_layout.ts";
 import { TEXT } from "../wasm/_header_text.ts";
 import { suite } from "./harness.ts";
-import { functionsOf, headerText, type Table, tableOf } from "./header.ts";
+import {
+  fieldsOf,
+  functionsOf,
+  headerText,
+  type Table,
+  tableOf,
+} from "./header.ts";
 
 const test = suite("Layout");
 
@@ -105,6 +111,31 @@ test("a row that is missing or too many is told by its name", () => {
   assert.equal(differences(tableOf(text.replace(row, more))), [
     "semaphore.lap: 9, in _layout.ts missing",
   ]);
+});
+
+/** Words that are declared and not asserted, or in another order. */
+function unasserted(text: string): string[] {
+  const fields = fieldsOf(text);
+  return Object.entries(tableOf(text).layout).flatMap(([stem, row]) => {
+    const asserted = Object.keys(row).filter((name) => name !== "length");
+    const declared = fields[stem] ?? [];
+    return declared.filter((name, i) => name !== asserted[i])
+      .concat(asserted.slice(declared.length))
+      .map((name) => `${stem}.${name}`);
+  });
+}
+
+test("weft.h asserts each word that it declares", () => {
+  assert.equal(unasserted(headerText()), []);
+});
+
+test("a word that took the place of padding is told by its name", () => {
+  const text = headerText();
+  const padding = "  int32_t _pad0[28];\n  int32_t tail;";
+  assert.ok(text.includes(padding));
+  const more = "  int32_t lap;\n  int32_t _pad0[27];\n  int32_t tail;";
+  const [name] = unasserted(text.replace(padding, more));
+  assert.match(name!, /\.lap$/);
 });
 
 test("words that different agents write lie 32 words apart", () => {

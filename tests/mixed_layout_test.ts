@@ -23,32 +23,84 @@ function firstFields(): [stem: string, field: string][] {
   });
 }
 
-/** The header with one more word in front of `field`. */
-function drifted(stem: string, field: string): string {
+/** The header with a struct changed. */
+function drifted(stem: string, change: (struct: string) => string): string {
   const end = TEXT.indexOf(`} weft_${stem};`);
   const start = TEXT.lastIndexOf("typedef struct", end);
   assert.ok(start >= 0 && end > start, stem);
   const struct = TEXT.slice(start, end);
-  const declared = new RegExp(`^ *\\w[\\w ]*\\b${field}\\b`, "m");
-  const moved = struct.replace(declared, (line) => `  int32_t drift;\n${line}`);
-  assert.not.equal(moved, struct, `${stem}.${field}`);
-  return TEXT.slice(0, start) + moved + TEXT.slice(end);
+  const changed = change(struct);
+  assert.not.equal(changed, struct, stem);
+  return TEXT.slice(0, start) + changed + TEXT.slice(end);
+}
+
+/** What the compiler says of a header; fails if nothing. */
+async function complaint(
+  name: string,
+  text: string,
+  stem: string,
+): Promise<string> {
+  const message = await compileMutant(`drift_${name}`, text, stem)
+    .then(() => "it compiled", (error: Error) => error.message);
+  return message.replaceAll('" "', ""); // two literals side by side are one
+}
+
+const moved = (stem: string, field: string): string => {
+  const word = LAYOUT[stem as keyof typeof LAYOUT] as Record<string, number>;
+  return `weft_${stem}.${field} is not word ${word[field]} as in ` +
+    "primitives/_layout.ts";
+};
+
+function assertSaid(message: string, text: string): void {
+  assert.ok(message.includes(text), `${text}\n${message.slice(0, 1000)}`);
 }
 
 for (const [stem, field] of firstFields()) {
   test(`one word more in weft_${stem} does not compile`, async () => {
-    const message = await compileMutant(
-      `drift_${stem}`,
-      drifted(stem, field),
+    const declared = new RegExp(`^ *\\w[\\w ]*\\b${field}\\b`, "m");
+    const text = drifted(
       stem,
-    )
-      .then(() => "it compiled", (error: Error) => error.message);
-    const word = LAYOUT[stem as keyof typeof LAYOUT] as Record<string, number>;
-    const text = `weft_${stem}.${field} is not word ${word[field]} as in ` +
-      "primitives/_layout.ts";
-    // Two literals side by side are one.
-    const said = message.replaceAll('" "', "");
-    assert.ok(said.includes(text), `${text}\n${message.slice(0, 1000)}`);
+      (struct) => struct.replace(declared, "  int32_t drift;\n$&"),
+    );
+    assertSaid(await complaint(stem, text, stem), moved(stem, field));
+  });
+}
+
+const SEAL = "  int32_t seal;\n";
+/** What else may become of a word of a latch, and what names the word. */
+const DRIFTS: readonly [
+  what: string,
+  from: string,
+  to: string,
+  says: string,
+][] = [
+  ["is missing", SEAL, "", "no member named 'seal' in 'weft_latch'"],
+  ["is wider", SEAL, "  int64_t seal;\n", moved("latch", "seal")],
+  [
+    "is narrower, with the next where it was",
+    SEAL,
+    "  int16_t seal;\n",
+    moved("latch", "seal"),
+  ],
+  [
+    "has changed places",
+    `  int32_t magic;\n${SEAL}`,
+    `${SEAL}  int32_t magic;\n`,
+    moved("latch", "magic"),
+  ],
+  [
+    "has one behind it",
+    "  int32_t state;",
+    "  int32_t state, drift;",
+    "weft_latch is not 3 words long as in primitives/_layout.ts",
+  ],
+];
+
+for (const [what, from, to, says] of DRIFTS) {
+  test(`a word that ${what} does not compile`, async () => {
+    const text = drifted("latch", (struct) => struct.replace(from, to));
+    const name = what.replace(/\W/g, "_");
+    assertSaid(await complaint(name, text, "latch"), says);
   });
 }
 

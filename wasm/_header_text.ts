@@ -90,9 +90,10 @@ extern "C" {
 #define WEFT_FOREVER INT64_C(-1)
 
 /* One row of the layout table; tests/layout_test.ts reads these lines too. */
-#define WEFT_WORD(type, field, word)                          \\
-  WEFT__ASSERT(offsetof(weft_##type, field) == 4 * (word),    \\
-               "weft_" #type "." #field " is not word " #word \\
+#define WEFT_WORD(type, field, word)                              \\
+  WEFT__ASSERT(offsetof(weft_##type, field) == 4 * (word) &&      \\
+                   sizeof(((weft_##type *)0)->field) == 4,        \\
+               "weft_" #type "." #field " is not word " #word     \\
                " as in primitives/_layout.ts")
 #define WEFT_LENGTH(type, words)                              \\
   WEFT__ASSERT(sizeof(weft_##type) == 4 * (words),            \\
