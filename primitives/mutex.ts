@@ -195,20 +195,7 @@ export class Mutex extends Region<"mutex"> {
 
   /** Locks the mutex if nobody holds it, without waiting. */
   tryLock(): MutexGuard | undefined {
-    const words = this.#words;
-    let state = Atomics.compareExchange(words, STATE, UNLOCKED, this.#id);
-    if (state === UNLOCKED) return new MutexGuard(this, false);
-    // Without an owner it is ABANDONED, kept for a sleeper, which then looks
-    // again and sleeps on, or came free just now.
-    while ((state & OWNER_MASK) === 0) {
-      const expected = state;
-      const taken = this.#id | (state & CONTENDED_BIT);
-      state = Atomics.compareExchange(words, STATE, expected, taken);
-      if (state === expected) {
-        return new MutexGuard(this, (state & ABANDONED_BIT) !== 0);
-      }
-    }
-    return undefined;
+    return this.#guard(tryLocking(this.#words, this.#id));
   }
 
   /**
@@ -256,9 +243,7 @@ export class Mutex extends Region<"mutex"> {
    * @throws {TypeError} If this agent does not hold it.
    */
   unlock(): void {
-    const words = this.#words;
-    const state = Atomics.compareExchange(words, STATE, this.#id, UNLOCKED);
-    if (state !== this.#id) this.#unlockSlow(state);
+    unlocking(this.#words, this.#id);
   }
 
   /**
@@ -300,37 +285,77 @@ export class Mutex extends Region<"mutex"> {
         Atomics.compareExchange(words, STATE, state, this.#id) === state;
     }) === true;
   }
+}
 
-  /** Locks from when `state` was seen, which may be old. */
-  #unlockSlow(state: number): void {
-    const words = this.#words;
-    if ((state & OWNER_MASK) !== this.#id) {
-      const owner = state & OWNER_MASK;
-      throw new TypeError(
-        `Cannot unlock: agent ${this.#id} does not hold the mutex, ` +
-          (owner === 0 ? "nobody does" : `agent ${owner} does`),
-      );
+/**
+ * Locks the mutex of `words` for agent `id` if nobody holds it: for what is
+ * built on a mutex, too, and not part of `mod.ts`, as all below.
+ *
+ * @ignore
+ */
+export function tryLocking(
+  words: Int32Array<SharedArrayBuffer>,
+  id: number,
+): LockOutcome {
+  let state = Atomics.compareExchange(words, STATE, UNLOCKED, id);
+  if (state === UNLOCKED) return "locked";
+  // Without an owner it is ABANDONED, kept for a sleeper, which then looks
+  // again and sleeps on, or came free just now.
+  while ((state & OWNER_MASK) === 0) {
+    const expected = state;
+    const taken = id | (state & CONTENDED_BIT);
+    state = Atomics.compareExchange(words, STATE, expected, taken);
+    if (state === expected) {
+      return state & ABANDONED_BIT ? "abandoned" : "locked";
     }
-    // CONTENDED is set, and nobody but the owner changes the word now.
-    if (Atomics.load(words, STARVING) === 0) {
-      Atomics.store(words, STATE, UNLOCKED);
-      Atomics.notify(words, STATE, 1);
-      return;
-    }
-    const kept = HANDOFF_BIT | CONTENDED_BIT;
-    Atomics.store(words, STATE, kept);
-    if (Atomics.notify(words, STATE, 1) > 0) return;
-    // Nobody slept: the one that starved gave up, or was terminated.
-    Atomics.store(words, STARVING, 0);
-    if (Atomics.compareExchange(words, STATE, kept, UNLOCKED) === kept) {
-      Atomics.notify(words, STATE, 1);
-    }
+  }
+  return false;
+}
+
+/**
+ * Unlocks the mutex of `words` for agent `id`, and wakes a sleeper.
+ *
+ * @ignore
+ */
+export function unlocking(
+  words: Int32Array<SharedArrayBuffer>,
+  id: number,
+): void {
+  const state = Atomics.compareExchange(words, STATE, id, UNLOCKED);
+  if (state !== id) unlockSlow(words, id, state);
+}
+
+/** Unlocks from when `state` was seen, which may be old. */
+function unlockSlow(
+  words: Int32Array<SharedArrayBuffer>,
+  id: number,
+  state: number,
+): void {
+  const owner = state & OWNER_MASK;
+  if (owner !== id) {
+    throw new TypeError(
+      `Cannot unlock: agent ${id} does not hold the mutex, ` +
+        (owner === 0 ? "nobody does" : `agent ${owner} does`),
+    );
+  }
+  // CONTENDED is set, and nobody but the owner changes the word now.
+  if (Atomics.load(words, STARVING) === 0) {
+    Atomics.store(words, STATE, UNLOCKED);
+    Atomics.notify(words, STATE, 1);
+    return;
+  }
+  const kept = HANDOFF_BIT | CONTENDED_BIT;
+  Atomics.store(words, STATE, kept);
+  if (Atomics.notify(words, STATE, 1) > 0) return;
+  // Nobody slept: the one that starved gave up, or was terminated.
+  Atomics.store(words, STARVING, 0);
+  if (Atomics.compareExchange(words, STATE, kept, UNLOCKED) === kept) {
+    Atomics.notify(words, STATE, 1);
   }
 }
 
 /**
- * Locks the mutex of `words` for agent `id`, begun with the state just seen:
- * for what is built on a mutex, too, and not part of `mod.ts`.
+ * Locks the mutex of `words` for agent `id`, begun with the state just seen.
  *
  * @ignore
  */

@@ -24,7 +24,7 @@ import {
   type Waiting,
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
-import { inherit, locking, Mutex } from "./mutex.ts";
+import { inherit, locking, tryLocking, unlocking } from "./mutex.ts";
 
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
@@ -230,8 +230,8 @@ export const SHOWN: Shown = {
 export class RwLock extends Region<"rw_lock"> {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #id: number;
-  readonly #writer: Mutex;
-  readonly #writerWords: Int32Array<SharedArrayBuffer>;
+  /** The mutex of those who want to write. */
+  readonly #writer: Int32Array<SharedArrayBuffer>;
 
   /**
    * Views the lock at `byteOffset`, a multiple of 4; writes nothing. Zeroed
@@ -245,8 +245,7 @@ export class RwLock extends Region<"rw_lock"> {
     super("rw_lock", words, SHOWN);
     this.#words = words;
     this.#id = agentId();
-    this.#writer = new Mutex(words.buffer, byteOffset + WRITER * 4);
-    this.#writerWords = words.subarray(WRITER);
+    this.#writer = words.subarray(WRITER);
   }
 
   /** The bytes a lock occupies. */
@@ -287,7 +286,7 @@ export class RwLock extends Region<"rw_lock"> {
 
   /** The id of the agent that writes, or waits for those who read, or 0. */
   get writer(): number {
-    return this.#writer.owner;
+    return Atomics.load(this.#words, WRITER) & OWNER_MASK;
   }
 
   /**
@@ -332,7 +331,7 @@ export class RwLock extends Region<"rw_lock"> {
     if (timeout !== Infinity) assertTimeout(timeout);
     const guard = this.tryRead();
     if (guard !== undefined) return guard;
-    const own = this.#writer.owner === this.#id;
+    const own = this.writer === this.#id;
     if (own && this.#isWriting()) throw this.#twice();
     // A `writeAsync` of this agent that waits must not make it wait for itself.
     const ticket = this.#pend(own ? WRITING_BIT : WRITING_BIT | WANTED_BIT);
@@ -356,9 +355,9 @@ export class RwLock extends Region<"rw_lock"> {
 
   /** Locks for writing if nobody has the lock, without waiting. */
   tryWrite(): RwWriteGuard | undefined {
-    if (this.#writer.tryLock() === undefined) return undefined;
+    if (tryLocking(this.#writer, this.#id) === false) return undefined;
     const outcome = this.#hold();
-    if (outcome === false) this.#writer.unlock();
+    if (outcome === false) this.#unlockWriter();
     return this.#writeGuardOf(outcome);
   }
 
@@ -429,7 +428,7 @@ export class RwLock extends Region<"rw_lock"> {
   unlockWrite(): void {
     this.#assertWriting("unlock");
     this.#leave(0, 0);
-    this.#writer.unlock();
+    this.#unlockWriter();
   }
 
   /**
@@ -440,7 +439,7 @@ export class RwLock extends Region<"rw_lock"> {
   downgrade(): RwReadGuard {
     this.#assertWriting("downgrade");
     this.#leave(1, 0);
-    this.#writer.unlock();
+    this.#unlockWriter();
     return new RwReadGuard(this, false);
   }
 
@@ -452,12 +451,12 @@ export class RwLock extends Region<"rw_lock"> {
    * C twin: `weft_rw_lock_abandon`; locking gives `EOWNERDEAD`.
    */
   abandon(id: number): boolean {
-    if (!inherit(this.#writerWords, id, this.#id)) return false;
+    if (!inherit(this.#writer, id, this.#id)) return false;
     const writing = Atomics.load(this.#words, STATE) & WRITING_BIT;
     this.#leave(0, writing ? ABANDONED_BIT : 0);
     // It may have let agents in, and not opened the gate.
     this.#open();
-    this.#writer.unlock();
+    this.#unlockWriter();
     return true;
   }
 
@@ -471,6 +470,10 @@ export class RwLock extends Region<"rw_lock"> {
    */
   abandonReader(): void {
     this.unlockRead();
+  }
+
+  #unlockWriter(): void {
+    unlocking(this.#writer, this.#id);
   }
 
   #readGuard(state: number): RwReadGuard {
@@ -573,7 +576,7 @@ export class RwLock extends Region<"rw_lock"> {
   *#writeSlow(owned: boolean, seen: number): Waiting<Outcome> {
     const words = this.#words;
     if (!owned) {
-      const outcome = yield* locking(this.#writerWords, this.#id, seen);
+      const outcome = yield* locking(this.#writer, this.#id, seen);
       if (outcome === false) return false;
     }
     let last = false;
@@ -587,7 +590,7 @@ export class RwLock extends Region<"rw_lock"> {
       last = (yield { words, index: STATE, value: state }) === "timed-out";
     }
     this.#leave(0, 0);
-    this.#writer.unlock();
+    this.#unlockWriter();
     return false;
   }
 

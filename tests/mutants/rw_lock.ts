@@ -53,7 +53,7 @@ export const rw_lock = mutants(
   ],
   [
     "RW8: a writer does not make way for the next one",
-    '#assertWriting("unlock"); this.#leave(0, 0); this.#writer.unlock();',
+    '#assertWriting("unlock"); this.#leave(0, 0); this.#unlockWriter();',
     '#assertWriting("unlock"); this.#leave(0, 0);',
   ],
   [
@@ -185,23 +185,23 @@ export const rw_lock = mutants(
   ],
   [
     "a writer that gives up is wanted still",
-    "this.#leave(0, 0); this.#writer.unlock(); return false;",
-    "this.#writer.unlock(); return false;",
+    "this.#leave(0, 0); this.#unlockWriter(); return false;",
+    "this.#unlockWriter(); return false;",
   ],
   [
     "a writer that gives up is in line still",
-    "this.#leave(0, 0); this.#writer.unlock(); return false;",
+    "this.#leave(0, 0); this.#unlockWriter(); return false;",
     "this.#leave(0, 0); return false;",
   ],
   [
     "a writer that gives up leaves the line first",
-    "this.#leave(0, 0); this.#writer.unlock(); return false;",
-    "this.#writer.unlock(); this.#leave(0, 0); return false;",
+    "this.#leave(0, 0); this.#unlockWriter(); return false;",
+    "this.#unlockWriter(); this.#leave(0, 0); return false;",
   ],
   [
     "a writer leaves the line first",
-    '#assertWriting("unlock"); this.#leave(0, 0); this.#writer.unlock();',
-    '#assertWriting("unlock"); this.#writer.unlock(); this.#leave(0, 0);',
+    '#assertWriting("unlock"); this.#leave(0, 0); this.#unlockWriter();',
+    '#assertWriting("unlock"); this.#unlockWriter(); this.#leave(0, 0);',
   ],
   [
     "forgets who waits to read",
@@ -268,7 +268,7 @@ export const rw_lock = mutants(
   ],
   [
     "abandons, and does not make way for the next one",
-    "this.#open(); this.#writer.unlock(); return true;",
+    "this.#open(); this.#unlockWriter(); return true;",
     "this.#open(); return true;",
   ],
   [
