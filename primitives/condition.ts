@@ -38,6 +38,7 @@ const CALLED_MASK = 0x7fff;
 const ONE_CALLED = 1;
 const ONE_WAITING = 1 << 15;
 const WAITING_MASK = 0x7fff << 15;
+const GATHERS_BIT = 1 << 30;
 
 /** Who gathers while agents of the group before are called looks that often. */
 const LOOK = 1000;
@@ -62,6 +63,9 @@ export const SHOWN: Shown = {
  * word 2  odd   of those with an odd one; their agents sleep here
  *               bits 0-14   called: who may go, but did not yet
  *               bits 15-29  waiting: who is not called yet
+ *               bit 30      gathers: who waits is of the group two after
+ *                           that of who is called
+ *               bit 31      bit 1 of the number of who is called, plus 1
  * ```
  *
  * Whoever waits joins the group that gathers. A `notify` calls agents of the
@@ -73,16 +77,34 @@ export const SHOWN: Shown = {
  * mutex again: `notifyAll` lets them come one by one, and not all at once to
  * wait for the mutex.
  *
+ * A word so has four phases, by bits 30 and 31, and an exchange that expects
+ * another one fails:
+ *
+ * ```text
+ * the turn is t       bit 31 of its word says t; who waits is of t, too
+ * t + 1 gathers       bit 31 of its word says t - 1 still; bit 30 is set as
+ *                     soon as somebody waits
+ * the turn passes on  one exchange makes bit 31 of that word say t + 1, clears
+ *                     calls that nobody of t - 1 took, and calls; `turn` follows
+ * ```
+ *
  * Invariant: an agent is counted as waiting before it unlocks the mutex, so a
  * `notify` by whoever locks it then finds it; called + waiting is never less
- * than the live agents of the group whose turn it is or will be.
+ * than the live agents of the group whose turn it is or will be. `turn` is
+ * behind the words by one group at most, and who sees that moves it on.
+ *
+ * (P) The phases come round with every fourth turn. Who expects one looks at
+ * `turn` after the word: if the group is still within one of it, the phase
+ * could not come round. An exchange errs only where four turns pass between it
+ * and that look, and leave both counts as they were. To call needs no look: who
+ * waits where bit 30 is not set has the turn, whichever it is.
  * Progress: `notify` and `notifyAll` are lock-free: they try again only when
  * another agent waits, goes or notifies; `wait` and `waitAsync` block, in the
  * end for the mutex. An agent terminated while it waits leaves its count: a
- * call it would have taken wakes another one after a second or two. So may one
- * that two notifications without the mutex overtake while it begins to wait.
- * `wait` may end without a notify then, and seldom else: look at what was
- * waited for in a loop. At most 2^15 - 1 agents wait in a group.
+ * call it would have taken wakes another one after a second or two. `wait` may
+ * end without a notify then, and where agents called before it did not get the
+ * mutex for a second: look at what was waited for in a loop. At most 2^15 - 1
+ * agents wait in a group.
  * Fairness: groups in order; within one, as the platform wakes: in order.
  * C twin: `weft_condition`. Source: the two groups are those of glibc's
  * `pthread_cond_t` (Riegel 2016); the chain of wakes is that of "wait
@@ -224,30 +246,20 @@ export class Condition extends Region<"condition"> {
       const group = turn + 1 | 0;
       const place = placeOf(group);
       const state = Atomics.load(words, place);
+      if (callsAre(state, group)) {
+        // The turn has passed to it, or will.
+        Atomics.compareExchange(words, TURN, turn, group);
+        continue;
+      }
+      if (Atomics.load(words, TURN) !== turn) continue; // (P)
       if ((state & WAITING_MASK) === WAITING_MASK) {
         throw new RangeError("Cannot wait: 32767 agents wait already");
       }
-      const joined = state + ONE_WAITING;
-      if (Atomics.compareExchange(words, place, state, joined) !== state) {
-        continue;
+      const joined = (state | GATHERS_BIT) + ONE_WAITING;
+      // (J) Fails where the turn has passed to the group meanwhile.
+      if (Atomics.compareExchange(words, place, state, joined) === state) {
+        return group;
       }
-      const ahead = group - Atomics.load(words, TURN) | 0;
-      // Notified without the mutex, twice in this moment: the count went to
-      // a group that gathers in our place. Ours is called, which we shall see.
-      if (ahead < 0) this.#withdraw(place);
-      return group;
-    }
-  }
-
-  /** Takes a count of waiting back. */
-  #withdraw(place: number): void {
-    const words = this.#words;
-    let state = Atomics.load(words, place);
-    while (state & WAITING_MASK) {
-      const expected = state;
-      const left = state - ONE_WAITING;
-      state = Atomics.compareExchange(words, place, expected, left);
-      if (state === expected) return;
     }
   }
 
@@ -262,31 +274,32 @@ export class Condition extends Region<"condition"> {
     let passed: number | undefined; // the state at which a wake was passed on
     let unheard = 0; // calls before us that nobody took, and since when
     let since = 0;
+    let inherits = false; // one of these
     for (;;) {
       const state = Atomics.load(words, place);
-      const ahead = group - Atomics.load(words, TURN) | 0;
-      if (ahead < -1) break; // long ago
-      if (ahead < 1) {
-        if (state & CALLED_MASK) {
-          const taken = state - ONE_CALLED;
-          if (Atomics.compareExchange(words, place, state, taken) !== state) {
-            continue;
-          }
-          break;
+      // (P) If that was long ago, the phase is not known.
+      if ((group - Atomics.load(words, TURN) | 0) < -1) break;
+      const ours = callsAre(state, group);
+      if (ours && state & CALLED_MASK) {
+        const taken = state - ONE_CALLED;
+        if (Atomics.compareExchange(words, place, state, taken) !== state) {
+          continue;
         }
-        // All are called, us included.
-        if (ahead < 0 || (state & WAITING_MASK) === 0) break;
+        break;
       }
-      if (outcome === "timed-out") {
-        const left = state & WAITING_MASK ? state - ONE_WAITING : state;
+      // Unless it counts us as waiting, all are called, us included.
+      const counts = ours === ((state & GATHERS_BIT) === 0);
+      if (!counts || (state & WAITING_MASK) === 0) break;
+      if (inherits || outcome === "timed-out") {
+        const left = state - ONE_WAITING;
         if (Atomics.compareExchange(words, place, state, left) !== state) {
           continue;
         }
-        called = false;
+        called = inherits;
         break;
       }
       let atMost;
-      if (ahead === 1) {
+      if (!ours) {
         // Agents two groups before us may sleep here, too: a wake for them.
         if (outcome === "ok" && state & CALLED_MASK && state !== passed) {
           passed = state;
@@ -300,8 +313,8 @@ export class Condition extends Region<"condition"> {
           unheard = others;
           since = performance.now();
         } else if (others & CALLED_MASK && performance.now() - since > LOOK) {
-          this.#withdraw(place);
-          break;
+          inherits = true;
+          continue;
         }
       }
       outcome = yield atMost === undefined
@@ -319,49 +332,53 @@ export class Condition extends Region<"condition"> {
   /** Calls up to `n` of those who wait, and wakes one. */
   #call(n: number): void {
     const words = this.#words;
-    const first = Atomics.load(words, TURN);
-    let turn = first;
+    let turn = Atomics.load(words, TURN);
     for (;;) {
       const place = placeOf(turn);
       const state = Atomics.load(words, place);
+      if (state & GATHERS_BIT) {
+        // The turn has passed on.
+        turn = Atomics.load(words, TURN);
+        continue;
+      }
       const waiting = waitingIn(state);
       if (waiting > 0) {
-        // (T) The word is another group's once the turn has passed on.
-        const now = Atomics.load(words, TURN);
-        if (now !== turn) {
-          turn = now;
-          continue;
-        }
         const k = Math.min(n, waiting);
         const called = state - k * (ONE_WAITING - ONE_CALLED);
         if (Atomics.compareExchange(words, place, state, called) !== state) {
-          turn = Atomics.load(words, TURN);
           continue;
         }
         Atomics.notify(words, place, 1);
         n -= k;
         if (n === 0) return;
       }
-      // Who gathers once we have passed on the turn did not wait for us.
-      if (turn !== first) return;
-      const after = placeOf(turn + 1);
+      const next = turn + 1 | 0;
+      const after = placeOf(next);
       const gathered = Atomics.load(words, after);
-      if ((gathered & WAITING_MASK) === 0) return;
-      if (gathered & CALLED_MASK) {
-        // (T) These calls are valid once it is that group's turn.
-        const now = Atomics.load(words, TURN);
-        if (now !== turn) {
-          turn = now;
-          continue;
-        }
-        // Of the group two before it, some are not awake yet: now they must.
-        const cleared = gathered & ~CALLED_MASK;
-        const seen = Atomics.compareExchange(words, after, gathered, cleared);
-        if (seen === gathered) Atomics.notify(words, after);
+      if (callsAre(gathered, next)) {
+        // The turn has passed, or will.
+        const seen = Atomics.compareExchange(words, TURN, turn, next);
+        turn = seen === turn ? next : seen;
         continue;
       }
-      const seen = Atomics.compareExchange(words, TURN, turn, turn + 1 | 0);
-      turn = seen === turn ? turn + 1 | 0 : seen;
+      const gathering = waitingIn(gathered);
+      if (gathering === 0) return;
+      const now = Atomics.load(words, TURN); // (P)
+      if (now !== turn) {
+        turn = now;
+        continue;
+      }
+      const k = Math.min(n, gathering);
+      const called = markOf(next) | (gathering - k) * ONE_WAITING | k;
+      if (
+        Atomics.compareExchange(words, after, gathered, called) !== gathered
+      ) {
+        continue;
+      }
+      Atomics.compareExchange(words, TURN, turn, next);
+      // If one wakes that is two groups older, it passes this on.
+      Atomics.notify(words, after, 1);
+      return;
     }
   }
 }
@@ -371,6 +388,17 @@ function placeOf(group: number): number {
   return EVEN + (group & 1);
 }
 
-/** How many of a group are not called yet. */
-const waitingIn = (state: number): number =>
-  (state & WAITING_MASK) / ONE_WAITING;
+/** How many agents in a word are not called yet. */
+function waitingIn(state: number): number {
+  return (state & WAITING_MASK) / ONE_WAITING;
+}
+
+/** Bit 31 of a word whose called are of a group. */
+function markOf(group: number): number {
+  return (group + 1 & 2) << 30;
+}
+
+/** Whether those who are called in a word are of a group. */
+function callsAre(state: number, group: number): boolean {
+  return (state ^ markOf(group)) >= 0;
+}

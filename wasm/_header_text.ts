@@ -1022,6 +1022,7 @@ static inline int weft_rw_lock_abandon_reader(weft_rw_lock *l) {
 #define WEFT_CONDITION_ONE_CALLED 1
 #define WEFT_CONDITION_ONE_WAITING (1 << 15)
 #define WEFT_CONDITION_WAITING_MASK (0x7fff << 15)
+#define WEFT_CONDITION_GATHERS_BIT (1 << 30)
 
 /* Zeroed memory is a condition that nobody waits for. */
 typedef struct {
@@ -1045,15 +1046,19 @@ static inline int32_t *weft__condition_place(weft_condition *c,
   return group & 1 ? &c->odd : &c->even;
 }
 
-/* Takes a count of waiting back. */
-static inline void weft__condition_withdraw(int32_t *place) {
-  int32_t state = weft__load(place);
-  while (state & WEFT_CONDITION_WAITING_MASK) {
-    int32_t expected = state;
-    int32_t left = state - WEFT_CONDITION_ONE_WAITING;
-    state = weft__compare_exchange(place, expected, left);
-    if (state == expected) return;
-  }
+/* How many agents in a word are not called yet. */
+static inline int32_t weft__condition_waiting(int32_t state) {
+  return (state & WEFT_CONDITION_WAITING_MASK) / WEFT_CONDITION_ONE_WAITING;
+}
+
+/* Bit 31 of a word whose called are of a group. */
+static inline int32_t weft__condition_mark(int32_t group) {
+  return weft__plus(group, 1) & 2 ? INT32_MIN : 0;
+}
+
+/* Whether those who are called in a word are of a group. */
+static inline bool weft__condition_calls(int32_t state, int32_t group) {
+  return (state ^ weft__condition_mark(group)) >= 0;
 }
 
 /* Joins the group that gathers, and gives its number; EINVAL if it is full. */
@@ -1063,15 +1068,18 @@ static inline int weft__condition_join(weft_condition *c, int32_t *group) {
     *group = weft__plus(turn, 1);
     int32_t *place = weft__condition_place(c, *group);
     int32_t state = weft__load(place);
+    if (weft__condition_calls(state, *group)) {
+      /* The turn has passed to it, or will. */
+      weft__compare_exchange(&c->turn, turn, *group);
+      continue;
+    }
+    if (weft__load(&c->turn) != turn) continue; /* (P) */
     if ((state & WEFT_CONDITION_WAITING_MASK) == WEFT_CONDITION_WAITING_MASK)
       return EINVAL;
-    int32_t joined = state + WEFT_CONDITION_ONE_WAITING;
-    if (weft__compare_exchange(place, state, joined) != state) continue;
-    /* Notified without the mutex, twice in this moment: the count went to a
-       group that gathers in our place. Ours is called, which we shall see. */
-    if (weft__minus(*group, weft__load(&c->turn)) < 0)
-      weft__condition_withdraw(place);
-    return 0;
+    int32_t joined =
+        (state | WEFT_CONDITION_GATHERS_BIT) + WEFT_CONDITION_ONE_WAITING;
+    /* (J) Fails where the turn has passed to the group meanwhile. */
+    if (weft__compare_exchange(place, state, joined) == state) return 0;
   }
 }
 
@@ -1082,30 +1090,29 @@ static inline int weft__condition_wait_slow(weft_condition *c, int32_t group,
   int32_t *place = weft__condition_place(c, group);
   int32_t *before = weft__condition_place(c, weft__minus(group, 1));
   int outcome = WEFT__NOT_EQUAL;
-  int32_t passed = -1;  /* the state at which a wake was passed on */
-  int32_t unheard = 0;  /* calls before us that nobody took, and since when */
+  int32_t passed = 0;    /* the state at which a wake was passed on */
+  int32_t unheard = 0;   /* calls before us that nobody took, and since when */
   int64_t since = 0;
+  bool inherits = false; /* one of these */
   for (;;) {
     int32_t state = weft__load(place);
-    int32_t ahead = weft__minus(group, weft__load(&c->turn));
-    if (ahead < -1) return 0; /* long ago */
-    if (ahead < 1) {
-      if (state & WEFT_CONDITION_CALLED_MASK) {
-        int32_t taken = state - WEFT_CONDITION_ONE_CALLED;
-        if (weft__compare_exchange(place, state, taken) != state) continue;
-        return 0;
-      }
-      /* All are called, us included. */
-      if (ahead < 0 || (state & WEFT_CONDITION_WAITING_MASK) == 0) return 0;
+    /* (P) If that was long ago, the phase is not known. */
+    if (weft__minus(group, weft__load(&c->turn)) < -1) return 0;
+    bool ours = weft__condition_calls(state, group);
+    if (ours && state & WEFT_CONDITION_CALLED_MASK) {
+      int32_t taken = state - WEFT_CONDITION_ONE_CALLED;
+      if (weft__compare_exchange(place, state, taken) != state) continue;
+      return 0;
     }
-    if (outcome == WEFT__TIMED_OUT) {
-      int32_t left = state & WEFT_CONDITION_WAITING_MASK
-                         ? state - WEFT_CONDITION_ONE_WAITING
-                         : state;
+    /* Unless it counts us as waiting, all are called, us included. */
+    bool counts = ours == ((state & WEFT_CONDITION_GATHERS_BIT) == 0);
+    if (!counts || (state & WEFT_CONDITION_WAITING_MASK) == 0) return 0;
+    if (inherits || outcome == WEFT__TIMED_OUT) {
+      int32_t left = state - WEFT_CONDITION_ONE_WAITING;
       if (weft__compare_exchange(place, state, left) != state) continue;
-      return ETIMEDOUT;
+      return inherits ? 0 : ETIMEDOUT;
     }
-    if (ahead == 1) {
+    if (!ours) {
       /* Agents two groups before us may sleep here, too: a wake for them. */
       if (outcome == WEFT__OK && state & WEFT_CONDITION_CALLED_MASK &&
           state != passed) {
@@ -1121,8 +1128,8 @@ static inline int weft__condition_wait_slow(weft_condition *c, int32_t group,
           unheard = others;
           since = now;
         } else if (now - since > WEFT__LOOK) {
-          weft__condition_withdraw(place);
-          return 0;
+          inherits = true;
+          continue;
         }
       }
     }
@@ -1161,52 +1168,49 @@ static inline int weft_condition_wait(weft_condition *c, weft_mutex *m,
 
 /* Calls up to \`n\` of those who wait, and wakes one. */
 static inline void weft__condition_call(weft_condition *c, int32_t n) {
-  int32_t first = weft__load(&c->turn);
-  int32_t turn = first;
+  int32_t turn = weft__load(&c->turn);
   for (;;) {
     int32_t *place = weft__condition_place(c, turn);
     int32_t state = weft__load(place);
-    int32_t waiting =
-        (state & WEFT_CONDITION_WAITING_MASK) / WEFT_CONDITION_ONE_WAITING;
+    if (state & WEFT_CONDITION_GATHERS_BIT) {
+      /* The turn has passed on. */
+      turn = weft__load(&c->turn);
+      continue;
+    }
+    int32_t waiting = weft__condition_waiting(state);
     if (waiting > 0) {
-      /* (T) The word is another group's once the turn has passed on. */
-      int32_t now = weft__load(&c->turn);
-      if (now != turn) {
-        turn = now;
-        continue;
-      }
       int32_t k = n < waiting ? n : waiting;
       int32_t called =
           state - k * (WEFT_CONDITION_ONE_WAITING - WEFT_CONDITION_ONE_CALLED);
-      if (weft__compare_exchange(place, state, called) != state) {
-        turn = weft__load(&c->turn);
-        continue;
-      }
+      if (weft__compare_exchange(place, state, called) != state) continue;
       weft__notify(place, 1);
       n -= k;
       if (n == 0) return;
     }
-    /* Who gathers once we have passed on the turn did not wait for us. */
-    if (turn != first) return;
-    int32_t *after = weft__condition_place(c, weft__plus(turn, 1));
+    int32_t next = weft__plus(turn, 1);
+    int32_t *after = weft__condition_place(c, next);
     int32_t gathered = weft__load(after);
-    if ((gathered & WEFT_CONDITION_WAITING_MASK) == 0) return;
-    if (gathered & WEFT_CONDITION_CALLED_MASK) {
-      /* (T) These calls are valid once it is that group's turn. */
-      int32_t now = weft__load(&c->turn);
-      if (now != turn) {
-        turn = now;
-        continue;
-      }
-      /* Of the group two before it, some are not awake yet: now they must. */
-      int32_t cleared = gathered & ~WEFT_CONDITION_CALLED_MASK;
-      if (weft__compare_exchange(after, gathered, cleared) == gathered)
-        weft__notify(after, WEFT__ALL);
+    if (weft__condition_calls(gathered, next)) {
+      /* The turn has passed, or will. */
+      int32_t seen = weft__compare_exchange(&c->turn, turn, next);
+      turn = seen == turn ? next : seen;
       continue;
     }
-    int32_t seen =
-        weft__compare_exchange(&c->turn, turn, weft__plus(turn, 1));
-    turn = seen == turn ? weft__plus(turn, 1) : seen;
+    int32_t gathering = weft__condition_waiting(gathered);
+    if (gathering == 0) return;
+    int32_t now = weft__load(&c->turn); /* (P) */
+    if (now != turn) {
+      turn = now;
+      continue;
+    }
+    int32_t k = n < gathering ? n : gathering;
+    int32_t called = weft__condition_mark(next) |
+                     (gathering - k) * WEFT_CONDITION_ONE_WAITING | k;
+    if (weft__compare_exchange(after, gathered, called) != gathered) continue;
+    weft__compare_exchange(&c->turn, turn, next);
+    /* If one wakes that is two groups older, it passes this on. */
+    weft__notify(after, 1);
+    return;
   }
 }
 
@@ -5883,8 +5887,7 @@ static inline int64_t weft__rw_shows_waiters(const void *copy) {
 
 static inline int64_t weft__condition_shows_waiters(const void *copy) {
   const weft_condition *c = (const weft_condition *)copy;
-  return (c->even & WEFT_CONDITION_WAITING_MASK) / WEFT_CONDITION_ONE_WAITING +
-         (c->odd & WEFT_CONDITION_WAITING_MASK) / WEFT_CONDITION_ONE_WAITING;
+  return weft__condition_waiting(c->even) + weft__condition_waiting(c->odd);
 }
 
 static inline int64_t weft__semaphore_shows_waiters(const void *copy) {

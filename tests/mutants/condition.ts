@@ -29,11 +29,10 @@ export const condition = mutants(
   [
     "CV5: wakes before it calls",
     "if (Atomics.compareExchange(words, place, state, called) !== state) { " +
-    "turn = Atomics.load(words, TURN); continue; } " +
-    "Atomics.notify(words, place, 1); n -= k;",
+    "continue; } Atomics.notify(words, place, 1); n -= k;",
     "Atomics.notify(words, place, 1);\n" +
     "if (Atomics.compareExchange(words, place, state, called) !== state) {\n" +
-    "turn = Atomics.load(words, TURN); continue; } n -= k;",
+    "continue; } n -= k;",
   ],
   [
     "calls and wakes nobody",
@@ -54,13 +53,13 @@ export const condition = mutants(
   ],
   [
     "does not count that it joined",
-    "const joined = state + ONE_WAITING;",
-    "const joined = state;",
+    "const joined = (state | GATHERS_BIT) + ONE_WAITING;",
+    "const joined = state | GATHERS_BIT;",
   ],
   [
     "who gives up is counted still",
-    "const left = state & WAITING_MASK ? state - ONE_WAITING : state; if",
-    "const left = state; if",
+    "const left = state - ONE_WAITING;",
+    "const left = state;",
   ],
   [
     "sleeps on what it sees last",
@@ -69,26 +68,20 @@ export const condition = mutants(
   ],
   [
     "a wake is taken for a call",
-    'if (outcome === "timed-out") { const left',
-    'if (outcome === "ok") break; if (outcome === "timed-out") { const left',
+    'if (inherits || outcome === "timed-out") {',
+    'if (outcome === "ok") break; if (inherits || outcome === "timed-out") {',
     { by: "condition: spurious calls" },
   ],
   [
     "never calls the group that gathers",
-    "if ((gathered & WAITING_MASK) === 0) return;",
+    "if (gathering === 0) return;",
     "return;",
   ],
   [
-    "calls who waits after the notify",
-    "if (turn !== first) return;",
-    "",
-    { by: "condition: called once" },
-  ],
-  [
     "joins by a store",
-    "if (Atomics.compareExchange(words, place, state, joined) !== state) { " +
-    "continue; }",
-    "Atomics.store(words, place, joined);",
+    "if (Atomics.compareExchange(words, place, state, joined) === state) { " +
+    "return group; }",
+    "Atomics.store(words, place, joined); return group;",
   ],
   [
     "joins the group whose turn it is",
@@ -96,44 +89,114 @@ export const condition = mutants(
     "const group = turn;",
   ],
   [
+    "joins a group whose turn has come",
+    "if (callsAre(state, group)) {",
+    "if (false) {",
+  ],
+  [
+    "sees that the turn lags, and leaves it",
+    "Atomics.compareExchange(words, TURN, turn, group); continue;",
+    "continue;",
+    { by: "condition: moves a turn on that lags behind, to wait" },
+  ],
+  [
+    "(P): joins by what it saw three turns ago",
+    "if (Atomics.load(words, TURN) !== turn) continue; // (P)",
+    "",
+    { by: "condition: joins while three turns pass" },
+  ],
+  [
+    "(P): takes a call four turns later",
+    "if ((group - Atomics.load(words, TURN) | 0) < -1) break;",
+    "",
+    { by: "condition: wakes when four turns have passed" },
+  ],
+  [
+    "takes a call whose-ever it is",
+    "if (ours && state & CALLED_MASK) {",
+    "if (state & CALLED_MASK) {",
+  ],
+  [
+    "is counted, it thinks, where the next gather",
+    "const counts = ours === ((state & GATHERS_BIT) === 0);",
+    "const counts = true;",
+  ],
+  [
     "goes before its turn",
-    "if (ahead < 1) {",
-    "if (ahead < 2) {",
+    "if (!counts || (state & WAITING_MASK) === 0) break;",
+    "if (!counts || !ours || (state & WAITING_MASK) === 0) break;",
+  ],
+  [
+    "does not mark that a group gathers",
+    "const joined = (state | GATHERS_BIT) + ONE_WAITING;",
+    "const joined = state + ONE_WAITING;",
+  ],
+  [
+    "gives up by a store",
+    "if (Atomics.compareExchange(words, place, state, left) !== state) { " +
+    "continue; }",
+    "Atomics.store(words, place, left);",
+  ],
+  [
+    "passes no wake on",
+    "passed = state; Atomics.notify(words, place, 1);",
+    "passed = state;",
+    { equivalent: "who is older sleeps longer: the tester wakes it first" },
   ],
   [
     "calls by a store",
     "if (Atomics.compareExchange(words, place, state, called) !== state) { " +
-    "turn = Atomics.load(words, TURN); continue; }",
+    "continue; }",
     "Atomics.store(words, place, called);",
   ],
   [
-    "the turn passes by a store",
-    "const seen = Atomics.compareExchange(words, TURN, turn, turn + 1 | 0);",
-    "Atomics.store(words, TURN, turn + 1 | 0); const seen = turn;",
-  ],
-  [
-    "the turn passes, and old calls are left",
-    "if (gathered & CALLED_MASK) {",
-    "if (gathered < 0) {",
-  ],
-  [
-    "old calls are cleared by a store",
-    "const seen = Atomics.compareExchange(words, after, gathered, cleared);",
-    "Atomics.store(words, after, cleared); const seen = gathered;",
-  ],
-  [
-    "(T): calls a group whose turn is over",
-    "const now = Atomics.load(words, TURN); if (now !== turn) { turn = now; " +
-    "continue; } const k",
-    "const k",
+    "calls who gathers, for who has the turn",
+    "if (state & GATHERS_BIT) {",
+    "if (false) {",
     { by: "condition: the turn passes once" },
   ],
   [
-    "(T): clears calls that are valid",
-    "const now = Atomics.load(words, TURN); if (now !== turn) { turn = now; " +
-    "continue; } // Of",
-    "// Of",
-    { by: "condition: two notify at once, where some are not awake yet" },
+    "the turn passes by a store",
+    "if ( Atomics.compareExchange(words, after, gathered, called) !== gathered " +
+    ") { continue; }",
+    "Atomics.store(words, after, called);",
+  ],
+  [
+    "the turn passes to a group that it has passed to",
+    "if (callsAre(gathered, next)) {",
+    "if (false) {",
+  ],
+  [
+    "the turn follows by a store",
+    "Atomics.compareExchange(words, TURN, turn, next); // If",
+    "Atomics.store(words, TURN, next); // Of",
+  ],
+  [
+    "the turn does not follow",
+    "Atomics.compareExchange(words, TURN, turn, next); // If",
+    "// If",
+  ],
+  [
+    "a turn that lags is moved on by a store",
+    "const seen = Atomics.compareExchange(words, TURN, turn, next); turn =",
+    "const seen = turn; Atomics.store(words, TURN, next); turn =",
+  ],
+  [
+    "the turn passes, and old calls are left",
+    "markOf(next) | (gathering - k) * ONE_WAITING | k;",
+    "(markOf(next) | (gathering - k) * ONE_WAITING | k) + " +
+    "(gathered & CALLED_MASK);",
+  ],
+  [
+    "the turn passes, and wakes nobody",
+    "Atomics.notify(words, after, 1);",
+    "",
+  ],
+  [
+    "(P): passes a turn that was over four turns ago",
+    "const now = Atomics.load(words, TURN); // (P)",
+    "const now = turn;",
+    { by: "condition: notifies while four turns pass" },
   ],
   [
     "waits until who is called goes",

@@ -12,7 +12,7 @@ function tokens(weft: Weft, turn = 0) {
   return race.spec({
     memory: () => {
       const memory = new SharedArrayBuffer(BYTES);
-      new Int32Array(memory)[LAYOUT.condition.turn] = turn;
+      begin(memory, { turn });
       return memory;
     },
     agent: (memory, id) => {
@@ -214,7 +214,7 @@ export function condition(weft: Weft): Scenario[] {
         (_, { turn, even }) =>
           turn === 1 && even % WAITING > 0
             ? "called before its turn"
-            : even % WAITING + Math.floor(even / WAITING) === 1
+            : total(even) === 1
             ? ""
             : "another count",
       ),
@@ -252,23 +252,138 @@ export function condition(weft: Weft): Scenario[] {
       agents: [[["doze"]], [["notify"], ["doze"]]],
       options: { timeouts: 0, rescue: true },
     },
+    {
+      name: "joins while two notifications overtake it",
+      spec: counted(
+        weft,
+        { odd: WAITING },
+        ([, , [, joined]], { turn, odd }) =>
+          turn === 2 && joined === 2 && odd >= WAITING
+            ? "counted where nobody waits"
+            : "",
+      ),
+      agents: [[["nap"]], [["notify"]], [["notify"], ["join"]]],
+      options: large,
+      sampled: true,
+    },
+    {
+      name: "joins while three turns pass",
+      spec: counted(weft, {}, () => ""),
+      agents: [[["nap"]], [["pass", 3], ["notify"]]],
+    },
+    {
+      name: "wakes when two turns have passed",
+      spec: counted(
+        weft,
+        {},
+        ([, joins], { turn, odd }) =>
+          turn === 3 && joins![2] === 3 && total(odd) !== 2
+            ? "another count"
+            : "",
+      ),
+      agents: [[["nap"]], [["pass", 2], ["join"], ["join"], ["notify"]]],
+      options: large,
+      sampled: true,
+    },
+    {
+      name: "wakes when four turns have passed",
+      spec: counted(
+        weft,
+        {},
+        ([, joins], { turn, odd }) =>
+          turn === 5 && joins![2] === 5 && total(odd) !== 2
+            ? "it took another's call"
+            : "",
+      ),
+      agents: [[["nap"]], [["pass", 4], ["join"], ["join"], ["notify"]]],
+      options: large,
+      sampled: true,
+    },
+    {
+      name: "notifies while four turns pass",
+      spec: counted(
+        weft,
+        {},
+        ([, joins], { turn, even }) =>
+          turn === 5 && joins![4] === 5 && even >= 2 * WAITING
+            ? "the turn of some was left out"
+            : "",
+      ),
+      agents: [[["notify"]], [
+        ["pass", 3],
+        ["join"],
+        ["join"],
+        ["notify"],
+        ["join"],
+        ["join"],
+      ]],
+    },
+    {
+      name: "moves a turn on that lags behind, to wait",
+      spec: counted(
+        weft,
+        { turn: 1, odd: WAITING + 1, lags: true },
+        (_, { turn, even, odd }) =>
+          turn === 1 && even === 0 && odd === WAITING + 1 ? "" : "other counts",
+      ),
+      agents: [[["nap"]]],
+    },
+    {
+      name: "moves a turn on that lags behind",
+      spec: counted(
+        weft,
+        { turn: 1, odd: WAITING + 1, lags: true },
+        (_, { turn, even, odd }) =>
+          turn === 1 && even === 0 && odd === 2 ? "" : "not both are called",
+      ),
+      agents: [[["nap"]], [["notify"]]],
+    },
   ];
 }
 
 /** In the word of a group: one that waits. */
 const WAITING = 1 << 15;
+const GATHERS = 1 << 30;
+const COUNTS = GATHERS - 1;
 
-/** The three words of a condition. */
+/** How many are counted in a word. */
+const total = (counts: number): number =>
+  counts % WAITING + Math.floor(counts / WAITING);
+
+/** Bit 31 of a word whose called are of a group. */
+const markOf = (group: number): number => (group + 1 & 2) << 30;
+
+/** The three words of a condition, of which only the counts. */
 interface Counts {
   readonly turn: number;
   readonly even: number;
   readonly odd: number;
 }
 
+/** Where a condition begins. */
+interface Start extends Partial<Counts> {
+  /** Whether its turn did not follow the words yet. */
+  readonly lags?: boolean;
+}
+
+/** Begins where `turn` has come, with so many called and waiting. */
+function begin(memory: SharedArrayBuffer, start: Start): void {
+  const { turn = 0, even = 0, odd = 0, lags = false } = start;
+  const words = new Int32Array(memory);
+  words[LAYOUT.condition.turn] = lags ? turn - 1 : turn;
+  const counts = [even, odd];
+  for (const group of [turn, turn - 1]) {
+    const parity = group & 1;
+    const gathers = group !== turn && counts[parity]! >= WAITING;
+    words[LAYOUT.condition.even + parity] = markOf(group) |
+      (gathers ? GATHERS : 0) | counts[parity]!;
+  }
+}
+
 /** Beside the agents wait others, of which nothing is there but the count. */
 function counted(
   weft: Weft,
-  start: Partial<Counts>,
+  start: Start,
   check: (results: unknown[][], counts: Counts) => string,
 ) {
   const { Condition, Mutex } = weft.mod;
@@ -276,10 +391,7 @@ function counted(
   return race.spec({
     memory: () => {
       const memory = new SharedArrayBuffer(BYTES);
-      const words = new Int32Array(memory);
-      words[turn] = start.turn ?? 0;
-      words[even] = start.even ?? 0;
-      words[odd] = start.odd ?? 0;
+      begin(memory, start);
       return memory;
     },
     agent: (memory, id) => {
@@ -299,11 +411,40 @@ function counted(
           return condition.wait(mutex, 5);
         },
       },
+      nap: {
+        run: ({ condition, mutex }) => {
+          using _lock = mutex.lock();
+          return condition.wait(mutex, 0);
+        },
+      },
       notify: { run: ({ condition }) => condition.notify(), lockFree: true },
       join: {
         run: ({ words }) => {
-          const group = Atomics.load(words, turn) + 1;
-          Atomics.add(words, even + (group & 1), WAITING);
+          for (;;) {
+            const group = Atomics.load(words, turn) + 1;
+            const place = even + (group & 1);
+            const state = Atomics.load(words, place);
+            const isOver = (state ^ markOf(group)) >= 0;
+            if (isOver) continue;
+            const joined = (state | GATHERS) + WAITING;
+            const seen = Atomics.compareExchange(words, place, state, joined);
+            if (seen === state) return group;
+          }
+        },
+      },
+      pass: {
+        run: ({ words }, turns: number) => {
+          for (let i = 0; i < turns;) {
+            const now = Atomics.load(words, turn);
+            const place = even + (now + 1 & 1);
+            const state = Atomics.load(words, place);
+            const n = ((state & COUNTS) >> 15) + 1;
+            const called = markOf(now + 1) | n;
+            const seen = Atomics.compareExchange(words, place, state, called);
+            if (seen !== state) continue;
+            Atomics.compareExchange(words, turn, now, now + 1);
+            i++;
+          }
         },
       },
     },
@@ -311,8 +452,8 @@ function counted(
       const words = new Int32Array(memory);
       const counts = {
         turn: words[turn]!,
-        even: words[even]!,
-        odd: words[odd]!,
+        even: words[even]! & COUNTS,
+        odd: words[odd]! & COUNTS,
       };
       const wrong = check(results, counts);
       if (wrong !== "") {
@@ -328,7 +469,7 @@ function dozing(weft: Weft, most: number, turn = 0) {
   return race.spec({
     memory: () => {
       const memory = new SharedArrayBuffer(BYTES);
-      new Int32Array(memory)[LAYOUT.condition.turn] = turn;
+      begin(memory, { turn });
       return memory;
     },
     agent: (memory, id) => {
@@ -364,7 +505,7 @@ function dozing(weft: Weft, most: number, turn = 0) {
       const words = new Int32Array(memory);
       const { turn, even } = LAYOUT.condition;
       // Nobody waits, so none may be counted.
-      const waiting = [even, even + 1].map((i) => words[i]! >> 15);
+      const waiting = [even, even + 1].map((i) => (words[i]! & COUNTS) >> 15);
       if (waiting.some((n) => n !== 0)) {
         return `counted at turn ${words[turn]}: ${waiting}`;
       }
