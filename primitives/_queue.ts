@@ -72,7 +72,7 @@ export function queueConfig(
 /** Elements come in a stream if an index moved so far since the last spin. */
 const STREAM = 32;
 /** The most rounds of spinning without a look. */
-const LONGEST_LULL = 8;
+const LONGEST_LULL = 16;
 
 /** Which end of a queue an operation works on. */
 export type End = "push" | "pop";

@@ -14,16 +14,29 @@ export const spinning = { rounds: 20, patience: 8 };
 type Pausing = typeof Atomics & { pause?: () => void };
 
 let local = 0;
+/** Pauses that take a microsecond, and how many spins that holds for. */
+let pauses = 60;
+let counted = 0;
 
 /** Passes about a microsecond without touching shared memory. */
 export function relax(): void {
-  if ((Atomics as Pausing).pause !== undefined) {
-    for (let i = 0; i < 60; i++) (Atomics as Pausing).pause!();
-    return;
-  }
+  if ((Atomics as Pausing).pause !== undefined) return pause(pauses);
   let x = local;
   for (let i = 0; i < 700; i++) x = Math.imul(x, 5) + 1 | 0;
   local = x; // or the loop could be thought useless
+}
+
+function pause(n: number): void {
+  for (let i = 0; i < n; i++) (Atomics as Pausing).pause!();
+}
+
+/** One takes 10 to 60 ns, by processor, and longer until it is compiled. */
+function countPauses(): void {
+  if ((Atomics as Pausing).pause === undefined) return;
+  const begin = performance.now();
+  pause(200);
+  const took = (performance.now() - begin) * 1000;
+  if (took > 0) pauses = Math.max(12, Math.min(Math.round(200 / took), 100));
 }
 
 /** Rounds that a call is spared, as spinning did not pay off of late. */
@@ -46,6 +59,10 @@ export function spin<T>(
   lull = 1,
 ): T | undefined {
   const { rounds } = spinning;
+  if (rounds > 0 && counted-- === 0) {
+    counted = 256;
+    countPauses();
+  }
   const most = ++calls % PROBE === 0 ? rounds : rounds - spared;
   for (let round = 1; round <= most; round++) {
     relax();
@@ -62,10 +79,7 @@ export function spin<T>(
 
 /** Passes a tenth of a microsecond: for what is done in a few steps. */
 export function relaxBriefly(): void {
-  if ((Atomics as Pausing).pause !== undefined) {
-    for (let i = 0; i < 6; i++) (Atomics as Pausing).pause!();
-    return;
-  }
+  if ((Atomics as Pausing).pause !== undefined) return pause(pauses / 10);
   let x = local;
   for (let i = 0; i < 70; i++) x = Math.imul(x, 5) + 1 | 0;
   local = x;

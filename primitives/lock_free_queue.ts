@@ -590,6 +590,15 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
   }
 
   /**
+   * Where an end is, as a hint.
+   *
+   * @internal
+   */
+  protected override position(end: End): number {
+    return this.#words[end === "pop" ? QUEUE + HEAD : QUEUE]!;
+  }
+
+  /**
    * Counts a waiter at an end.
    *
    * @internal

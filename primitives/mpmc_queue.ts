@@ -389,6 +389,15 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
   }
 
   /**
+   * Where an end is, as a hint.
+   *
+   * @internal
+   */
+  protected override position(end: End): number {
+    return this.#words[end === "pop" ? HEAD : TAIL]!;
+  }
+
+  /**
    * Counts a waiter at an end.
    *
    * @internal
