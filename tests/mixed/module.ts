@@ -16,8 +16,13 @@ const AGENT = file("./agent.c");
 const WASM = file("../../wasm");
 const BUILT = file("../../.weft/mixed");
 
-/** A bare module with a small stack, in memory that it is given. */
+/**
+ * A bare module with a small stack, in memory that it is given. As that is not
+ * declared as shared, Binaryen's optimizer, which clang calls, would think that
+ * nobody sees in what order its atomic loads come.
+ */
 const FLAGS = [
+  "--no-wasm-opt",
   "-matomics",
   "-mbulk-memory",
   "-nostdlib",
@@ -43,6 +48,9 @@ export async function compile(): Promise<Wasm> {
   return read(out);
 }
 
+/** What the scenarios of a stem need besides. */
+const BESIDES: Readonly<Record<string, string>> = { condition: "mutex" };
+
 /** A header of the text `text`; only functions of `stem` are exported. */
 export async function compileMutant(
   name: string,
@@ -51,8 +59,9 @@ export async function compileMutant(
 ): Promise<Wasm> {
   const header = path.join(BUILT, `${name}.h`);
   const exported = '__attribute__((used, visibility("default"))) ';
+  const stems = [stem, "agent", BESIDES[stem] ?? stem].join("|");
   const heads = new RegExp(
-    `^static inline (?=[\\w ]+?\\*?weft_(?:${stem}|agent)_\\w+\\()`,
+    `^static inline (?=[\\w ]+?\\*?weft_(?:${stems})_\\w+\\()`,
     "gm",
   );
   fs.mkdirSync(BUILT, { recursive: true });
