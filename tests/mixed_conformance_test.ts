@@ -100,7 +100,6 @@ const WHY: readonly (readonly [
     "one sleeps until another closes",
     "a producer and the end",
     "one finds no room, and the end",
-    "one producer commits less than it reserved",
     "one sleeps behind what is abandoned",
     "one waits for a claim that is abandoned",
   ],
@@ -128,6 +127,11 @@ const WHY: readonly (readonly [
   [
     "channel",
     "TypeScript reads a number byte by byte; C writes a message's padding first",
+    "numbers, the end before one sends, or after",
+  ],
+  [
+    "channel",
+    "a number is copied word by word in TypeScript, and at once in C",
     "numbers, the end before one sends, or after",
   ],
   ["call_ring", TRIES_AGAIN, "one sleeps for a slot until the end"],

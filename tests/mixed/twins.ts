@@ -853,7 +853,7 @@ class WorkCounter extends Twin {
   nextRange(): { start: number; end: number } | undefined {
     const { at, words } = this.scratch;
     const n = this.c.weft_work_counter_next_range!(this.at, at);
-    return n > 0 ? { start: words[0]!, end: words[1]! } : undefined;
+    return n !== 0 ? { start: words[0]!, end: words[1]! } : undefined;
   }
 
   done(n = 1): void {

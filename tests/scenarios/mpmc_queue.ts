@@ -351,6 +351,19 @@ export function mpmc_queue(weft: Weft): Scenario[] {
       sampled: true,
     },
     {
+      // A look that another agent overtakes says nothing about all of them.
+      name: "a producer that others overtake twice",
+      spec: queue(weft, 4),
+      agents: [[["push", 1]], from("push", 2, 2)],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "a consumer that others overtake twice",
+      spec: queue(weft, 4, 0, true, [1, 2, 3]),
+      agents: [[["pop"]], times("pop", 2)],
+      options: { timeouts: 0 },
+    },
+    {
       name: "pop times out at any time",
       spec: two,
       agents: [[["popFor"]], [["push", 1]]],

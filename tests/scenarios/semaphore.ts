@@ -49,6 +49,13 @@ function counting(weft: Weft, initial: number, patience = 0) {
             : race.either([free - n, true], race.contended([free, false])),
         lockFree: true,
       },
+      // Where nobody claims, so that no other reason is left.
+      tryUnclaimed: {
+        run: (s, n: number) => s.tryAcquire(n),
+        model: (free: number, n: number) =>
+          free < n ? [free, false] : [free - n, true],
+        lockFree: true,
+      },
       release: {
         run: (s, n: number) => s.release(n),
         model: (free: number, n: number) => [free + n, undefined],
@@ -293,7 +300,10 @@ export function semaphore(weft: Weft): Scenario[] {
     {
       name: "tryAcquire against tryAcquire",
       spec: counting(weft, 3),
-      agents: [[attempt(1), attempt(1)], [attempt(2)]],
+      agents: [
+        [["tryUnclaimed", 1], ["tryUnclaimed", 1]],
+        [["tryUnclaimed", 2]],
+      ],
       options: { progress: "lock-free" },
     },
     {

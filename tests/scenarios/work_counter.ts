@@ -207,5 +207,10 @@ export function work_counter(weft: Weft): Scenario[] {
       spec: jobs(weft, 4, { schedule: "guided", agents: 2 }),
       agents: [work, work],
     },
+    {
+      name: "guided, alone",
+      spec: jobs(weft, 4, { schedule: "guided", agents: 2 }),
+      agents: [work],
+    },
   ];
 }
