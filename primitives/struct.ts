@@ -5,6 +5,7 @@
  */
 
 import { allocate, bufferOf, type Memory } from "./_memory.ts";
+import type { Channel, Codec } from "./channel.ts";
 
 export type { Memory } from "./_memory.ts";
 
@@ -382,8 +383,12 @@ export interface PrimitiveClass {
   byteLength(...config: never[]): number;
   /** Formats a region. */
   init(memory: Memory, byteOffset: number, ...config: never[]): Placed;
-  /** Attaches. */
-  new (memory: Memory, byteOffset?: number): Placed;
+  /** Attaches; a channel asks for its configuration, too. */
+  new (
+    memory: Memory,
+    byteOffset: number | undefined,
+    ...config: never[]
+  ): Placed;
 }
 
 /** A primitive at its place. */
@@ -402,8 +407,9 @@ export interface Parts {
 }
 
 /** The primitive that a part becomes. */
-export type PlacedOf<P> = P extends readonly [infer C, ...unknown[]]
-  ? PlacedOf<C>
+export type PlacedOf<P> = P extends
+  readonly [typeof Channel, { readonly codec: Codec<infer T> }] ? Channel<T>
+  : P extends readonly [infer C, ...unknown[]] ? PlacedOf<C>
   : P extends { new (memory: Memory, byteOffset?: number): infer I } ? I
   : never;
 
@@ -448,7 +454,8 @@ const FIXED = ["mutex", "rw_lock", "condition", "event", "once"];
  * if (same.tryPopInt() !== 1) throw new Error("another queue");
  * ```
  *
- * @throws {TypeError} If a name is none in C.
+ * @throws {TypeError} If a name is none in C, or a part lacks its class or
+ * configuration.
  * @throws {RangeError} If a configuration is out of range.
  */
 export function layout<const P extends Parts>(parts: P): Layout<P> {
@@ -456,9 +463,8 @@ export function layout<const P extends Parts>(parts: P): Layout<P> {
   let byteLength = 0;
   for (const [name, part] of Object.entries(parts)) {
     assertName(name);
-    const [type, config] = opened(part);
     offsets[name] = alignUp(byteLength, APART);
-    byteLength = offsets[name] + type.byteLength(...config);
+    byteLength = offsets[name] + lengthOfPart(name, part);
   }
   const place = (make: (part: Part, at: number) => Placed, base: number) =>
     Object.fromEntries(
@@ -483,8 +489,8 @@ export function layout<const P extends Parts>(parts: P): Layout<P> {
     init,
     attach(memory, byteOffset = 0) {
       return place((part, at) => {
-        const [type] = opened(part);
-        return new type(memory, at);
+        const [type, config] = opened(part);
+        return new type(memory, at, ...config);
       }, byteOffset);
     },
     toC(name) {
@@ -502,6 +508,26 @@ function opened(part: Part): [type: PrimitiveClass, config: never[]] {
   if (typeof part === "function") return [part, []];
   const [type, ...config] = part as readonly [PrimitiveClass, ...unknown[]];
   return [type, config as never[]];
+}
+
+/** The bytes a part occupies; a TypeError if it is none. */
+function lengthOfPart(name: string, part: Part): number {
+  const [type, config] = opened(part ?? []);
+  if (typeof type?.byteLength !== "function") {
+    throw new TypeError(
+      `The part "${name}" must be a primitive's class, or [class, ` +
+        `configuration]: received ${part}`,
+    );
+  }
+  try {
+    return type.byteLength(...config);
+  } catch (error) {
+    if (config.length > 0) throw error;
+    throw new TypeError(
+      `The part "${name}" needs a configuration: [class, configuration]`,
+      { cause: error },
+    );
+  }
 }
 
 /** Before any part is made, that all of them fit. */

@@ -8,17 +8,34 @@ import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   array,
+  Barrier,
+  Broadcast,
   bytes,
+  CallRing,
+  Channel,
+  Condition,
+  Event,
   type Fields,
   type FieldType,
+  json,
+  Latch,
   layout,
+  LockFreeQueue,
   MpmcQueue,
   Mutex,
+  Once,
+  record,
+  RecordRing,
+  RwLock,
   Semaphore,
+  SlabPool,
+  Snapshot,
   SpscQueue,
+  StripedCounter,
   struct,
   type StructType,
   WorkCounter,
+  WorkDeque,
 } from "../mod.ts";
 import { findCompiler } from "../wasm/emcc.ts";
 
@@ -55,7 +72,9 @@ const number: fc.Arbitrary<Sample> = fc.oneof(
 const blob: fc.Arbitrary<Sample> = fc.uint8Array({ minLength: 1, maxLength: 9 })
   .map((value) => ({ type: bytes(value.length), value }));
 
-const { record } = fc.letrec<{ record: Sample; field: Sample }>((tie) => ({
+const { record: anyRecord } = fc.letrec<{ record: Sample; field: Sample }>((
+  tie,
+) => ({
   field: fc.oneof(
     { depthSize: "small" },
     number,
@@ -76,18 +95,20 @@ const { record } = fc.letrec<{ record: Sample; field: Sample }>((tie) => ({
 }));
 
 test("read() gives back what write() wrote, at any byte", () => {
-  fc.assert(fc.property(record, fc.nat({ max: 17 }), ({ type, value }, at) => {
-    const { size, read, write } = type as StructType<Fields>;
-    const memory = new Uint8Array(new SharedArrayBuffer(at + size + 3));
-    write(memory, value as object, at);
-    assert.equal(read(memory, at), value);
-    assert.ok(memory.subarray(0, at).every((byte) => byte === 0));
-    assert.ok(memory.subarray(at + size).every((byte) => byte === 0));
-  }));
+  fc.assert(
+    fc.property(anyRecord, fc.nat({ max: 17 }), ({ type, value }, at) => {
+      const { size, read, write } = type as StructType<Fields>;
+      const memory = new Uint8Array(new SharedArrayBuffer(at + size + 3));
+      write(memory, value as object, at);
+      assert.equal(read(memory, at), value);
+      assert.ok(memory.subarray(0, at).every((byte) => byte === 0));
+      assert.ok(memory.subarray(at + size).every((byte) => byte === 0));
+    }),
+  );
 });
 
 test("offsets, size and toC() are what gcc and emcc make of them", async () => {
-  const samples = fc.sample(record, 60);
+  const samples = fc.sample(anyRecord, 60);
   const types = samples.map(({ type }) => type as StructType<Fields>);
   const checks = types.flatMap((type, i) => [
     type.toC(`s${i}`),
@@ -136,6 +157,63 @@ test("layout().toC() compiles against weft.h", async () => {
         weft_mpmc_queue_try_push_int(app_jobs(at), app_BYTES);
     }\n`;
   await compile(code);
+});
+
+test("layout() places every class, and C finds each", async () => {
+  const shared = layout({
+    barrier: [Barrier, 2],
+    broadcast: [Broadcast, { capacity: 4, subscribers: 2 }],
+    calls: [CallRing, { slots: 2, request: 8, reply: 8 }],
+    values: [Channel, { codec: json, capacity: 1024 }],
+    pairs: [Channel, {
+      codec: record(struct({ x: "i32", y: "f64" })),
+      capacity: 4,
+    }],
+    changed: Condition,
+    ready: [Event, { autoReset: true }],
+    opens: [Latch, 2],
+    safe: [LockFreeQueue, { capacity: 4, agents: 2 }],
+    jobs: [MpmcQueue, { capacity: 4 }],
+    lock: Mutex,
+    once: Once,
+    records: [RecordRing, { capacity: 256 }],
+    many: RwLock,
+    slots: [Semaphore, 3],
+    latest: [Snapshot, { size: 16 }],
+    blocks: [SlabPool, { capacity: 4, size: 64 }],
+    single: [SpscQueue, { capacity: 4 }],
+    sum: StripedCounter,
+    work: [WorkCounter, 10],
+    own: [WorkDeque, { capacity: 8 }],
+  });
+  const made = shared.create();
+  const same = shared.attach(made.buffer);
+  for (const [name, part] of Object.entries(same)) {
+    assert.is(part.buffer, made.buffer, name);
+    assert.is(part.byteOffset, shared.offsets[name as keyof typeof same], name);
+  }
+  assert.ok(made.values.trySend({ id: 7, tags: ["a"] }));
+  assert.equal(same.values.tryReceive(), { id: 7, tags: ["a"] });
+  assert.ok(made.pairs.trySend({ x: 1, y: 0.5 }));
+  assert.is(same.pairs.tryReceive()!.y, 0.5);
+  const found = Object.keys(same).map((name) => `!app_${name}(at)`);
+  await compile(`#include "weft.h"\n${shared.toC("app")}
+    int missing(void *at);
+    int missing(void *at) { return ${found.join(" + ")}; }\n`);
+});
+
+test("layout() says which part is none", () => {
+  const none = (part: unknown, message: RegExp) =>
+    assert.throws(
+      () => layout({ jobs: part as typeof Mutex }),
+      (error: unknown) =>
+        error instanceof TypeError && message.test(error.message),
+    );
+  none(undefined, /"jobs" must be a primitive's class.*received undefined/);
+  none("Mutex", /"jobs" must be/);
+  none([], /"jobs" must be/);
+  none(Channel, /"jobs" needs a configuration/);
+  none(MpmcQueue, /"jobs" needs a configuration/);
 });
 
 test("wrong types, names and values are refused, and nothing is written", () => {
