@@ -15,8 +15,9 @@ export const TEXT: string = `/*
  * Durations are nanoseconds from now, WEFT_FOREVER without an end, 0 to try
  * once. Results are 0 or an errno: EBUSY (a try_ form: not now), ETIMEDOUT,
  * EINVAL (an argument out of range), EPIPE (closed), EOWNERDEAD (locked, and
- * abandoned before), EDEADLK (locked by this agent already), EPERM (not the
- * owner; or this agent may not block); or a count or pointer where said.
+ * abandoned before; or the server of a call died), EDEADLK (locked by this
+ * agent already), EPERM (not the owner; or this agent may not block), EIO (the
+ * server of a call failed); or a count or pointer where said.
  *
  * Bare wasm32 has neither clock nor entropy: import env.weft_now (a double,
  * milliseconds) or define WEFT_NOW() (int64_t, nanoseconds), and define

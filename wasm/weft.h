@@ -12,8 +12,9 @@
  * Durations are nanoseconds from now, WEFT_FOREVER without an end, 0 to try
  * once. Results are 0 or an errno: EBUSY (a try_ form: not now), ETIMEDOUT,
  * EINVAL (an argument out of range), EPIPE (closed), EOWNERDEAD (locked, and
- * abandoned before), EDEADLK (locked by this agent already), EPERM (not the
- * owner; or this agent may not block); or a count or pointer where said.
+ * abandoned before; or the server of a call died), EDEADLK (locked by this
+ * agent already), EPERM (not the owner; or this agent may not block), EIO (the
+ * server of a call failed); or a count or pointer where said.
  *
  * Bare wasm32 has neither clock nor entropy: import env.weft_now (a double,
  * milliseconds) or define WEFT_NOW() (int64_t, nanoseconds), and define
@@ -468,6 +469,19 @@ static inline void weft__spin_failed(int32_t rounds) {
   if (left < WEFT__SPIN_FEWEST) left = WEFT__SPIN_FEWEST;
   if (rounds > left) agent->spared = WEFT_SPIN_ROUNDS - left;
 }
+
+/* Looks for `found` while that pays off, and returns `result` if it is. */
+#define WEFT__SPIN(found, result, timeout)               \
+  do {                                                   \
+    int32_t rounds = weft__spin_rounds(timeout);         \
+    for (int32_t round = 1; round <= rounds; round++) {  \
+      weft__relax();                                     \
+      if (!(found)) continue;                            \
+      weft__spin_paid(round);                            \
+      return result;                                     \
+    }                                                    \
+    weft__spin_failed(rounds);                           \
+  } while (0)
 
 /*
  * For how many rounds to look away before the first look. In a stream of
@@ -1591,9 +1605,9 @@ static inline int weft__event_wait_for_signal(weft_event *e,
 static inline int weft_event_wait(weft_event *e, int64_t timeout) {
   if (!weft__may_block()) return EPERM;
   int32_t since = weft__load(&e->state);
-  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
+  if (timeout != 0 && WEFT_SPIN_ROUNDS > 0) {
     if (weft_event_try_wait(e) == 0) return 0;
-    weft__relax();
+    WEFT__SPIN(weft_event_try_wait(e) == 0, 0, timeout);
   }
   int64_t deadline = weft__deadline(timeout);
   return since & WEFT_EVENT_AUTO_BIT
@@ -1703,11 +1717,9 @@ static inline int weft__latch_wait_slow(weft_latch *l, int64_t timeout) {
    passed. */
 static inline int weft_latch_wait(weft_latch *l, int64_t timeout) {
   if (!weft__may_block()) return EPERM;
-  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0;; i--) {
-    if (weft_latch_try_wait(l) == 0) return 0;
-    if (i == 0) return weft__latch_wait_slow(l, timeout);
-    weft__relax();
-  }
+  if (weft_latch_try_wait(l) == 0) return 0;
+  WEFT__SPIN(weft_latch_try_wait(l) == 0, 0, timeout);
+  return weft__latch_wait_slow(l, timeout);
 }
 
 /* Counts down by one and blocks until the latch is open, up to `timeout` ns;
@@ -1870,11 +1882,9 @@ static inline int weft_barrier_arrive_and_wait(weft_barrier *b, bool *leader,
   bool last = weft__barrier_arrive(b, &since);
   if (leader != NULL) *leader = last;
   if (last) return 0;
-  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
-    weft__relax();
-    int32_t now = weft__load(&b->state);
-    if ((now ^ since) & WEFT_BARRIER_GENERATION_MASK) return 0;
-  }
+  WEFT__SPIN(
+      (weft__load(&b->state) ^ since) & WEFT_BARRIER_GENERATION_MASK, 0,
+      timeout);
   return weft__barrier_wait_slow(b, since, timeout);
 }
 
