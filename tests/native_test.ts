@@ -35,6 +35,21 @@ for (const make of MAKES) {
   else console.log(`\nskipped: no ${make[0]} here to compile weft.h natively`);
 }
 
+/** The compilers that have what sanitized programs are linked with. */
+const sanitizing = new Set<string>();
+fs.mkdirSync(BUILT, { recursive: true });
+const NOTHING = made("nothing.c", "int main(void) { return 0; }\n");
+for (const compiler of found.flat()) {
+  const out = path.join(BUILT, `nothing-${compiler}`);
+  const runs = await Promise.all(
+    ["thread", "address,undefined"].map((kind) =>
+      run(compiler, [`-fsanitize=${kind}`, NOTHING, "-o", `${out}-${kind}`], 60)
+    ),
+  );
+  if (runs.every(({ code }) => code === 0)) sanitizing.add(compiler);
+  else console.log(`\nskipped: no sanitizers of ${compiler} here`);
+}
+
 // After the last await: a file that runs alone has declared its tests by now.
 const test = suite("weft.h, natively", 200_000);
 
@@ -53,12 +68,11 @@ function later(
 
 test("gcc is here, and weft.h has functions to compile", () => {
   assert.ok(found.some(([c]) => c === "gcc"), "no gcc and g++ on the PATH");
+  assert.ok(sanitizing.has("gcc"), "gcc has no sanitizers");
   assert.ok(functionsOf(headerText()).length > 60);
 });
 
 // ---- every standard, without a warning -----------------------------------------
-
-fs.mkdirSync(BUILT, { recursive: true });
 
 /** Writes a source that is made here. */
 function made(name: string, text: string): string {
@@ -159,12 +173,15 @@ for (const [c, cpp] of found) {
     });
   threads("as they are", "", PLAIN, "10");
   threads("sleepy", "-sleepy", SLEEPY, "5");
-  threads("ThreadSanitizer", "-thread", THREAD_SANITIZER, "4");
-  threads("sleepy, ThreadSanitizer", "-sleepy-thread", [
-    ...SLEEPY,
-    ...THREAD_SANITIZER,
-  ], "2");
-  threads("Address- and UBSanitizer", "-memory", MEMORY_SANITIZERS, "4");
+  const sanitized = sanitizing.has(c);
+  if (sanitized) {
+    threads("ThreadSanitizer", "-thread", THREAD_SANITIZER, "4");
+    threads("sleepy, ThreadSanitizer", "-sleepy-thread", [
+      ...SLEEPY,
+      ...THREAD_SANITIZER,
+    ], "2");
+    threads("Address- and UBSanitizer", "-memory", MEMORY_SANITIZERS, "4");
+  }
 
   const model = (title: string, compiler: string, words: string[]) =>
     program(`${compiler}: operations against their model, ${title}`, {
@@ -175,7 +192,9 @@ for (const [c, cpp] of found) {
     });
   model("C11", c, ["-std=c11", ...PLAIN]);
   model("C++17", cpp, ["-x", "c++", "-std=c++17", ...PLAIN]);
-  model("Address- and UBSanitizer", c, ["-std=c17", ...MEMORY_SANITIZERS]);
+  if (sanitized) {
+    model("Address- and UBSanitizer", c, ["-std=c17", ...MEMORY_SANITIZERS]);
+  }
 }
 
 // Units of both languages, of every pair of compilers, become one program.
@@ -183,9 +202,9 @@ for (const [c] of found) {
   for (const [, cpp] of found) {
     const both = { plain: PLAIN, thread: THREAD_SANITIZER };
     for (const [title, words] of Object.entries(both)) {
-      if (title !== "plain" && (c === "clang") !== (cpp === "clang++")) {
-        continue;
-      }
+      // Of one make, which has them.
+      const pure = (c === "clang") === (cpp === "clang++");
+      if (title !== "plain" && !(pure && sanitizing.has(cpp))) continue;
       later(`${c} and ${cpp}: a thread has one id, ${title}`, async () => {
         const half = (compiler: string, std: string, file: string) =>
           build({
