@@ -41,6 +41,8 @@ import { work_counter } from "./mutants/work_counter.ts";
 import { work_deque } from "./mutants/work_deque.ts";
 import type { Scenario, Scenarios } from "./scenarios/_scenario.ts";
 
+export type { Mutant } from "./mutants/_mutant.ts";
+
 /** All of them. */
 export const MUTANTS: readonly Mutant[] = [
   ...mutex,
@@ -77,6 +79,10 @@ const STEMS: Readonly<Record<string, readonly string[]>> = {
   "_wait.ts": ["wait", "mutex"],
 };
 
+/** Whose scenarios notice what is wrong with a mutant's source. */
+export const stemsOf = ({ file }: Mutant): readonly string[] =>
+  STEMS[file] ?? [file.replace(".ts", "")];
+
 /** What became of a mutant. */
 export interface Verdict {
   /** The scenario that killed it, as `"stem: name"`. */
@@ -92,7 +98,7 @@ async function scenariosFor(mutant: Mutant): Promise<[string, Scenario][]> {
   const weft = await load(mutant);
   const stems = mutant.by !== undefined
     ? [mutant.by.split(":")[0]!]
-    : STEMS[mutant.file] ?? [mutant.file.replace(".ts", "")];
+    : stemsOf(mutant);
   const found: [string, Scenario][] = [];
   for (const stem of stems) {
     const { [stem]: scenarios } = await import(`./scenarios/${stem}.ts`) as {

@@ -17,22 +17,29 @@ export interface Mutant {
   readonly what: string;
   /** White space in what they look for is any white space. */
   readonly edits: readonly Edit[];
+  /** The name of the scenario that is explored first. */
+  readonly by?: string;
 }
 
-type Row = readonly [what: string, from: string, to: string, also?: Edit];
+type Row = readonly [
+  what: string,
+  from: string,
+  to: string,
+  ...more: (Edit | string)[],
+];
 
-/** A list of mutants of one section. */
+/** A list of mutants of one section: edits, and perhaps what finds them. */
 export const mutants = (
   stem: string,
   section: string,
   ...rows: readonly Row[]
 ): Mutant[] =>
-  rows.map(([what, from, to, also]) => ({
-    section,
-    stem,
-    what,
-    edits: also === undefined ? [[from, to]] : [[from, to], also],
-  }));
+  rows.map(([what, from, to, ...more]) => {
+    const also = more.filter((it) => typeof it !== "string");
+    const by = more.find((it) => typeof it === "string");
+    const edits: Edit[] = [[from, to], ...also];
+    return { section, stem, what, edits, ...(by === undefined ? {} : { by }) };
+  });
 
 /** The header with the mistake in it. */
 export function mutated({ section, edits }: Mutant): string {
@@ -62,4 +69,3 @@ export function diffOf({ section, what, edits }: Mutant): string {
   const lines = edits.flatMap(([from, to]) => [`  - ${from}`, `  + ${to}`]);
   return [`weft.h, ${section}: ${what}`, ...lines].join("\n");
 }
-

@@ -166,7 +166,7 @@ export const call_ring = mutants(
     "weft__load(&c->state); while",
   ],
   [
-    "writes the reply's length after the answer",
+    "says the reply's length after the answer",
     "c->reply_length = length; /* published by (R) */ return 0;",
     "return 0;",
     [
