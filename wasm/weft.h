@@ -470,19 +470,6 @@ static inline void weft__spin_failed(int32_t rounds) {
   if (rounds > left) agent->spared = WEFT_SPIN_ROUNDS - left;
 }
 
-/* Looks for `found` while that pays off, and returns `result` if it is. */
-#define WEFT__SPIN(found, result, timeout)               \
-  do {                                                   \
-    int32_t rounds = weft__spin_rounds(timeout);         \
-    for (int32_t round = 1; round <= rounds; round++) {  \
-      weft__relax();                                     \
-      if (!(found)) continue;                            \
-      weft__spin_paid(round);                            \
-      return result;                                     \
-    }                                                    \
-    weft__spin_failed(rounds);                           \
-  } while (0)
-
 /*
  * For how many rounds to look away before the first look. In a stream of
  * elements each look takes a cache line from the other side, and an end that
@@ -1605,9 +1592,9 @@ static inline int weft__event_wait_for_signal(weft_event *e,
 static inline int weft_event_wait(weft_event *e, int64_t timeout) {
   if (!weft__may_block()) return EPERM;
   int32_t since = weft__load(&e->state);
-  if (timeout != 0 && WEFT_SPIN_ROUNDS > 0) {
+  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
     if (weft_event_try_wait(e) == 0) return 0;
-    WEFT__SPIN(weft_event_try_wait(e) == 0, 0, timeout);
+    weft__relax();
   }
   int64_t deadline = weft__deadline(timeout);
   return since & WEFT_EVENT_AUTO_BIT
@@ -1717,9 +1704,11 @@ static inline int weft__latch_wait_slow(weft_latch *l, int64_t timeout) {
    passed. */
 static inline int weft_latch_wait(weft_latch *l, int64_t timeout) {
   if (!weft__may_block()) return EPERM;
-  if (weft_latch_try_wait(l) == 0) return 0;
-  WEFT__SPIN(weft_latch_try_wait(l) == 0, 0, timeout);
-  return weft__latch_wait_slow(l, timeout);
+  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0;; i--) {
+    if (weft_latch_try_wait(l) == 0) return 0;
+    if (i == 0) return weft__latch_wait_slow(l, timeout);
+    weft__relax();
+  }
 }
 
 /* Counts down by one and blocks until the latch is open, up to `timeout` ns;
@@ -1882,9 +1871,11 @@ static inline int weft_barrier_arrive_and_wait(weft_barrier *b, bool *leader,
   bool last = weft__barrier_arrive(b, &since);
   if (leader != NULL) *leader = last;
   if (last) return 0;
-  WEFT__SPIN(
-      (weft__load(&b->state) ^ since) & WEFT_BARRIER_GENERATION_MASK, 0,
-      timeout);
+  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
+    weft__relax();
+    int32_t now = weft__load(&b->state);
+    if ((now ^ since) & WEFT_BARRIER_GENERATION_MASK) return 0;
+  }
   return weft__barrier_wait_slow(b, since, timeout);
 }
 
