@@ -12,9 +12,10 @@ export function siteOf(): string {
     if (ownLine(line)) continue;
     const match = /([^/\\(\s]+?)(?:\?[^:]*)?:(\d+):\d+\)?$/.exec(line.trim());
     if (match !== null) return `${match[1]}:${match[2]}`;
-    // Modules have no lines, but their functions have names.
+    // Modules have no lines, but their functions have names; what was put in
+    // front of plain accesses has none.
     const [, name] = /^at (\S+) \(wasm:/.exec(line.trim()) ?? [];
-    if (name !== undefined) return name;
+    if (name !== undefined && name !== "<anonymous>") return name;
   }
   return "";
 }
