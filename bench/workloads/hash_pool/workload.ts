@@ -59,20 +59,23 @@ const DETAILS = {
 
 async function measure(plan: Plan): Promise<Table> {
   const { id, title, workers } = plan;
+  const hashes = plan.tasks.kind === "hash";
   const ways = Object.keys(WAYS).filter((way) =>
-    !(way in peers) || plan.peers && peer(way as "piscina")
+    way === STUDY
+      ? hashes
+      : !(way in peers) || plan.peers && peer(way as "piscina")
   );
   await build();
   const findings: Finding[] = [];
   // None shall feel what another one left behind in its process.
+  const together = ways.filter((way) => way !== STUDY);
   const groups = plan.apart
     ? ways.map((way) => [way])
-    : [ways.filter((way) => way !== STUDY), plan.runs > 0 ? [STUDY] : []];
+    : [together, ...hashes ? [[STUDY]] : []];
   for (const group of groups) {
-    if (group.length === 0) continue;
     if (group[0] === STUDY) findings.push(...await runStudy(plan));
     else findings.push(...await run(plan, group));
-    if (group[0] === ALONE && plan.apart && plan.tasks.kind === "hash") {
+    if (group[0] === ALONE && plan.apart && hashes) {
       findings.push(await runTwo(plan));
     }
   }
@@ -206,7 +209,7 @@ function planOf(kind: Kind, host: Host, { tiny }: Scale): Plan {
     tasks: { kind, size, count: tiny ? 100 : count },
     workers: tiny ? [1, 3] : many,
     rounds: tiny ? 2 : 3,
-    runs: tiny ? kind === "hash" ? 1 : 0 : 8,
+    runs: tiny ? 1 : 8,
     hangs: tiny ? 2 : 5,
     apart: !tiny,
     peers: !tiny && node, // under Deno none gets through
