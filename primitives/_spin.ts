@@ -59,7 +59,7 @@ export function spin<T>(
   lull = 1,
 ): T | undefined {
   const { rounds } = spinning;
-  if (rounds > 0 && counted-- === 0) {
+  if (rounds > FEWEST && counted-- === 0) {
     counted = 256;
     countPauses();
   }

@@ -16,7 +16,7 @@ import {
   Region,
   type Shown,
 } from "./_region.ts";
-import { relax, spinning } from "./_spin.ts";
+import { spin } from "./_spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -192,11 +192,9 @@ export class Barrier extends Region<"barrier"> {
     const words = this.#words;
     const state = this.#arrive();
     if (state === undefined) return { leader: true };
-    for (let i = timeout > 0 ? spinning.rounds : 0; i > 0; i--) {
-      relax();
-      const now = Atomics.load(words, STATE);
-      if ((now ^ state) & GENERATION_MASK) return { leader: false };
-    }
+    const passed = () =>
+      ((Atomics.load(words, STATE) ^ state) & GENERATION_MASK) !== 0;
+    if (timeout > 0 && spin(passed)) return { leader: false };
     return block(this.#waitSlow(state), timeout);
   }
 

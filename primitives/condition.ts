@@ -15,7 +15,7 @@ import {
   type Shown,
   viewPlain,
 } from "./_region.ts";
-import { relax, spinning } from "./_spin.ts";
+import { spin } from "./_spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -194,10 +194,7 @@ export class Condition extends Region<"condition"> {
     const place = placeOf(group);
     const seen = Atomics.load(words, place);
     mutex.unlock();
-    for (let i = timeout > 0 ? spinning.rounds : 0; i > 0; i--) {
-      relax();
-      if (Atomics.load(words, place) !== seen) break;
-    }
+    if (timeout > 0) spin(() => Atomics.load(words, place) !== seen);
     return block(this.#waitSlow(group), timeout);
   }
 

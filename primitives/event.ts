@@ -14,7 +14,7 @@ import {
   type Shown,
   viewPlain,
 } from "./_region.ts";
-import { relax, spinning } from "./_spin.ts";
+import { spin, spinning } from "./_spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -223,9 +223,8 @@ export class Event extends Region<"event"> {
     assertMayBlock("wait");
     if (timeout !== Infinity) assertTimeout(timeout);
     const since = Atomics.load(this.#words, STATE);
-    for (let i = timeout > 0 ? spinning.rounds : 0; i > 0; i--) {
-      if (this.tryWait()) return true;
-      relax();
+    if (timeout > 0 && spinning.rounds > 0) {
+      if (this.tryWait() || spin(() => this.tryWait())) return true;
     }
     return block(this.#waitSlow(since), timeout);
   }

@@ -16,7 +16,7 @@ import {
   Region,
   type Shown,
 } from "./_region.ts";
-import { relax, spinning } from "./_spin.ts";
+import { spin } from "./_spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -188,11 +188,9 @@ export class Latch extends Region<"latch"> {
   wait(timeout = Infinity): boolean {
     assertMayBlock("wait");
     if (timeout !== Infinity) assertTimeout(timeout);
-    for (let i = timeout > 0 ? spinning.rounds : 0;; i--) {
-      if (this.tryWait()) return true;
-      if (i === 0) return block(this.#waitSlow(), timeout);
-      relax();
-    }
+    if (this.tryWait()) return true;
+    if (timeout > 0 && spin(() => this.tryWait())) return true;
+    return block(this.#waitSlow(), timeout);
   }
 
   /** As {@linkcode wait}, awaiting instead of blocking. */

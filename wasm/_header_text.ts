@@ -473,6 +473,23 @@ static inline void weft__spin_failed(int32_t rounds) {
   if (rounds > left) agent->spared = WEFT_SPIN_ROUNDS - left;
 }
 
+/* Looks for a while whether \`found\`; if it is, does \`then\`. */
+#define WEFT__SPIN(found, timeout, then)                \\
+  do {                                                  \\
+    int32_t rounds = weft__spin_rounds(timeout);        \\
+    int32_t round = 1;                                  \\
+    for (; round <= rounds; round++) {                  \\
+      weft__relax();                                    \\
+      if (found) break;                                 \\
+    }                                                   \\
+    if (round > rounds) {                               \\
+      weft__spin_failed(rounds);                        \\
+    } else {                                            \\
+      weft__spin_paid(round);                           \\
+      then;                                             \\
+    }                                                   \\
+  } while (0)
+
 /*
  * For how many rounds to look away before the first look. In a stream of
  * elements each look takes a cache line from the other side, and an end that
@@ -1155,10 +1172,7 @@ static inline int weft_condition_wait(weft_condition *c, weft_mutex *m,
   int32_t *place = weft__condition_place(c, group);
   int32_t seen = weft__load(place);
   weft_mutex_unlock(m);
-  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
-    weft__relax();
-    if (weft__load(place) != seen) break;
-  }
+  WEFT__SPIN(weft__load(place) != seen, timeout, break);
   result = weft__condition_wait_slow(c, group, timeout);
   int locked = weft__mutex_lock_slow(m, id, WEFT_MUTEX_UNLOCKED, WEFT_FOREVER);
   /* The next one that is called comes now that we have the mutex. */
@@ -1595,9 +1609,9 @@ static inline int weft__event_wait_for_signal(weft_event *e,
 static inline int weft_event_wait(weft_event *e, int64_t timeout) {
   if (!weft__may_block()) return EPERM;
   int32_t since = weft__load(&e->state);
-  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
+  if (timeout != 0 && WEFT_SPIN_ROUNDS > 0) {
     if (weft_event_try_wait(e) == 0) return 0;
-    weft__relax();
+    WEFT__SPIN(weft_event_try_wait(e) == 0, timeout, return 0);
   }
   int64_t deadline = weft__deadline(timeout);
   return since & WEFT_EVENT_AUTO_BIT
@@ -1707,11 +1721,9 @@ static inline int weft__latch_wait_slow(weft_latch *l, int64_t timeout) {
    passed. */
 static inline int weft_latch_wait(weft_latch *l, int64_t timeout) {
   if (!weft__may_block()) return EPERM;
-  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0;; i--) {
-    if (weft_latch_try_wait(l) == 0) return 0;
-    if (i == 0) return weft__latch_wait_slow(l, timeout);
-    weft__relax();
-  }
+  if (weft_latch_try_wait(l) == 0) return 0;
+  WEFT__SPIN(weft_latch_try_wait(l) == 0, timeout, return 0);
+  return weft__latch_wait_slow(l, timeout);
 }
 
 /* Counts down by one and blocks until the latch is open, up to \`timeout\` ns;
@@ -1874,11 +1886,8 @@ static inline int weft_barrier_arrive_and_wait(weft_barrier *b, bool *leader,
   bool last = weft__barrier_arrive(b, &since);
   if (leader != NULL) *leader = last;
   if (last) return 0;
-  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
-    weft__relax();
-    int32_t now = weft__load(&b->state);
-    if ((now ^ since) & WEFT_BARRIER_GENERATION_MASK) return 0;
-  }
+  WEFT__SPIN((weft__load(&b->state) ^ since) & WEFT_BARRIER_GENERATION_MASK,
+             timeout, return 0);
   return weft__barrier_wait_slow(b, since, timeout);
 }
 

@@ -78,8 +78,8 @@ export const barrier = mutants(
   ],
   [
     "takes an arrival for the end, where it looks first",
-    "if ((now ^ state) & GENERATION_MASK) return { leader: false };",
-    "if (now !== state) return { leader: false };",
+    "((Atomics.load(words, STATE) ^ state) & GENERATION_MASK) !== 0;",
+    "Atomics.load(words, STATE) !== state;",
   ],
   [
     "takes an arrival for the end",
