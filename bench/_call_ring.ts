@@ -29,18 +29,20 @@ export function serve({ ring, n }: Side): Run {
   };
 }
 
-function check(reply: Uint8Array | undefined, first: number): void {
-  if (reply?.[0] !== (first + 1 & 0xff)) throw new Error("another's reply");
+function check(reply: Uint8Array, first: number): void {
+  if (reply[0] !== (first + 1 & 0xff)) throw new Error("another's reply");
 }
 
 /** One call after the other. */
 export function call({ ring, n }: Side): Run {
   const caller = CallRing.from(ring);
   const request = new Uint8Array(8);
+  const reply = new Uint8Array(8);
   return (): Did => {
     for (let i = 0; i < n; i++) {
       request[0] = i;
-      check(caller.call(request), i);
+      caller.callInto(request, reply);
+      check(reply, i);
     }
     return { ops: n };
   };
@@ -50,11 +52,15 @@ export function call({ ring, n }: Side): Run {
 export function callAhead({ ring, n }: Side): Run {
   const caller = CallRing.from(ring);
   const request = new Uint8Array(8);
+  const reply = new Uint8Array(8);
   const calls: PendingCall[] = new Array(IN_FLIGHT);
   return (): Did => {
     for (let i = 0; i < n + IN_FLIGHT; i++) {
       const place = i % IN_FLIGHT;
-      if (i >= IN_FLIGHT) check(calls[place]!.receive(), i - IN_FLIGHT);
+      if (i >= IN_FLIGHT) {
+        calls[place]!.receiveInto(reply);
+        check(reply, i - IN_FLIGHT);
+      }
       if (i >= n) continue;
       request[0] = i;
       calls[place] = caller.tryPost(request)!;
@@ -70,9 +76,11 @@ export function callAsync({ ring, n }: Side): Run {
     await Promise.all(
       Array.from({ length: IN_FLIGHT }, async (_, first) => {
         const request = new Uint8Array(8);
+        const reply = new Uint8Array(8);
         for (let i = first; i < n; i += IN_FLIGHT) {
           request[0] = i;
-          check(await caller.callAsync(request), i);
+          await caller.callIntoAsync(request, reply);
+          check(reply, i);
         }
       }),
     );

@@ -24,15 +24,12 @@ export function push({ ring, n, bytes }: End): Run {
 export function pop({ ring, n, bytes }: End): Run {
   const q = RecordRing.from(ring);
   const dst = new Uint8Array(bytes);
-  const first = () => {
-    for (let tries = 100; tries > 0; tries--) {
-      if (q.tryPopInto(dst) >= 0) return dst[0]!;
-    }
-    return q.pop()![0]!;
-  };
   return (): Did => {
     let sum = 0;
-    for (let i = 0; i < n; i++) sum = sum + first() | 0;
+    for (let i = 0; i < n; i++) {
+      q.popInto(dst);
+      sum = sum + dst[0]! | 0;
+    }
     return { ops: 0, sum };
   };
 }
@@ -90,6 +87,50 @@ export async function popPeer(end: PeerEnd): Promise<Run> {
     for (let i = 0; i < n; i++) {
       let got = q.pop(dst, bytes);
       while (got < bytes) got += q.pop(dst, bytes - got, got);
+      sum = sum + dst[0]! | 0;
+    }
+    return { ops: 0, sum };
+  };
+}
+
+/** As records need it that may have any length: that goes before each. */
+export async function pushFramedPeer(end: PeerEnd): Promise<Run> {
+  const { n, bytes } = end;
+  const q = await open(end);
+  const head = new Uint8Array(4);
+  const src = new Uint8Array(bytes);
+  const push = (array: Uint8Array) => {
+    let sent = q.push(array);
+    while (sent < array.length) {
+      sent += q.push(array, array.length - sent, sent);
+    }
+  };
+  new DataView(head.buffer).setUint32(0, bytes, true);
+  return (): Did => {
+    for (let i = 0; i < n; i++) {
+      src[0] = i;
+      push(head);
+      push(src);
+    }
+    return { ops: n };
+  };
+}
+
+export async function popFramedPeer(end: PeerEnd): Promise<Run> {
+  const { n, bytes } = end;
+  const q = await open(end);
+  const head = new Uint8Array(4);
+  const view = new DataView(head.buffer);
+  const dst = new Uint8Array(bytes);
+  const pop = (array: Uint8Array, length: number) => {
+    let got = q.pop(array, length);
+    while (got < length) got += q.pop(array, length - got, got);
+  };
+  return (): Did => {
+    let sum = 0;
+    for (let i = 0; i < n; i++) {
+      pop(head, 4);
+      pop(dst, view.getUint32(0, true));
       sum = sum + dst[0]! | 0;
     }
     return { ops: 0, sum };

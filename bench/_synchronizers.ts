@@ -1,4 +1,5 @@
 import {
+  Barrier,
   Condition,
   Event,
   type Handle,
@@ -6,6 +7,7 @@ import {
   Mutex,
   RwLock,
   StripedCounter,
+  waitAny,
 } from "../mod.ts";
 import { LAYOUT } from "../primitives/_layout.ts";
 import { work } from "./_mutex.ts";
@@ -101,6 +103,78 @@ export function conditionsAsync({ memory, n, first }: Side): Run {
       condition.notify();
     }
     guard.unlock();
+    return counted(n, first);
+  };
+}
+
+/** Waits for two at once, and takes from the one that is ready. */
+export function eventsAny({ memory, n, first }: Side): Run {
+  const send = new Event(memory, first ? THERE : BACK);
+  const receive = new Event(memory, first ? BACK : THERE);
+  const never = Event.create();
+  return async () => {
+    for (let i = 0; i < n; i++) {
+      if (first) send.set();
+      while (!receive.tryWait()) await waitAny([never, receive]);
+      if (!first) send.set();
+    }
+    return counted(n, first);
+  };
+}
+
+// ---- rounds ---------------------------------------------------------------------
+
+interface Rounds {
+  /** Rounds a turn. */
+  n: number;
+  /** One of the parties counts them. */
+  first: boolean;
+}
+
+export function barriers(
+  { barrier, n, first }: Rounds & { barrier: Handle },
+): Run {
+  const own = Barrier.from(barrier);
+  return () => {
+    for (let i = 0; i < n; i++) own.arriveAndWait();
+    return counted(n, first);
+  };
+}
+
+/** The least a barrier does: count those who came, and wake them. */
+export function barriersBare(
+  { words, parties, n, first }: Rounds & {
+    words: Int32Array<SharedArrayBuffer>;
+    parties: number;
+  },
+): Run {
+  return () => {
+    for (let i = 0; i < n; i++) {
+      const round = Atomics.load(words, 1);
+      if (Atomics.add(words, 0, 1) === parties - 1) {
+        Atomics.store(words, 0, 0);
+        Atomics.add(words, 1, 1);
+        Atomics.notify(words, 1);
+      } else {while (Atomics.load(words, 1) === round) {
+          Atomics.wait(words, 1, round);
+        }}
+    }
+    return counted(n, first);
+  };
+}
+
+export async function barriersPeer(
+  { url, shared, end, n, first }: Rounds & {
+    url: string;
+    shared: string;
+    end: unknown;
+  },
+): Promise<Run> {
+  await import(url);
+  const { deserialize } = await import(shared);
+  const barrier = deserialize(end);
+  return () => {
+    for (let i = 0; i < n; i++) barrier.blockingWait();
     return counted(n, first);
   };
 }

@@ -136,6 +136,29 @@ function foreign(from: Busy, to: Busy): number {
   return Math.max(ticks - 1, 0) * 10 / Math.max(to.at - from.at, 1);
 }
 
+// ---- one thread -----------------------------------------------------------------
+
+/** Operations in a lap of {@linkcode timed}, and laps in its turn. */
+const TIMED = 20_000;
+const TIMED_LAPS = 15;
+
+/** A contestant that does `n` operations in this thread, again and again. */
+export function timed<Name extends string>(
+  name: Name,
+  run: (n: number) => void,
+): Contestant & { readonly name: Name } {
+  const lap = () => {
+    const begin = performance.now();
+    run(TIMED);
+    return (performance.now() - begin) * 1e6 / TIMED;
+  };
+  const turn = () => {
+    const ns = median(Array.from({ length: TIMED_LAPS }, lap));
+    return Promise.resolve({ ns });
+  };
+  return { name, turn };
+}
+
 // ---- threads ------------------------------------------------------------------
 
 /** One thread of a contestant: runs a function that a module makes. */

@@ -1,5 +1,6 @@
 // Does the RecordRing move records of 100 bytes several times faster than
-// ringbuf.js moves the same bytes, which has no records?
+// ringbuf.js moves the same bytes? That has no records: where their lengths
+// differ, it must be sent each length, too.
 import { RecordRing } from "../mod.ts";
 import { contest, medians, type Row, threads } from "./contest.ts";
 import { nameOf, peer } from "./peers.ts";
@@ -20,6 +21,7 @@ export async function rows(): Promise<Row[]> {
   };
   const storage = new SharedArrayBuffer(8 + CAPACITY + 1);
   const data = { url, storage, n, bytes: BYTES };
+  const framed = { ...data, storage: new SharedArrayBuffer(8 + CAPACITY + 1) };
   const results = await contest([
     await threads("one", MODULE, ends(one, "pop")),
     await threads("in place", MODULE, ends(one, "read")),
@@ -28,6 +30,10 @@ export async function rows(): Promise<Row[]> {
       await threads("ringbuf", MODULE, [
         { make: "pushPeer", data },
         { make: "popPeer", data },
+      ]),
+      await threads("with lengths", MODULE, [
+        { make: "pushFramedPeer", data: framed },
+        { make: "popFramedPeer", data: framed },
       ]),
     ],
   ]);
@@ -50,5 +56,12 @@ export async function rows(): Promise<Row[]> {
       from: medians(results, [name, "ringbuf"]),
     });
   }
+  rows.push({
+    name: `${title}, one producer: throughput / ${nameOf("ringbuf.js")} ` +
+      `with lengths`,
+    figure: ns("with lengths") / ns("one"),
+    unit: "x",
+    from: medians(results, ["one", "with lengths"]),
+  });
   return rows;
 }

@@ -1,24 +1,7 @@
 // What do a block's allocation and freeing cost, with and without a cache?
 // Floor: the two exchanges that no owner word could do without.
 import { SlabPool } from "../mod.ts";
-import { contest, type Contestant, medians, type Row } from "./contest.ts";
-
-const N = 200_000;
-
-function timed<Name extends string>(
-  name: Name,
-  run: (n: number) => void,
-): Contestant & { readonly name: Name } {
-  return {
-    name,
-    turn() {
-      const begin = performance.now();
-      run(N);
-      const ns = (performance.now() - begin) * 1e6 / N;
-      return Promise.resolve({ ns });
-    },
-  };
-}
+import { contest, medians, type Row, timed } from "./contest.ts";
 
 /** All rows of this bench. */
 export async function rows(): Promise<Row[]> {

@@ -1,10 +1,30 @@
 // Do an Event, a Latch and a Condition take little longer there and back than
-// the platform's own way to wake a thread? Do stripes pay for two threads that
-// count, and read locks for two that read? Floors: bare Atomics.wait and
-// waitAsync with notify, one shared Atomics.add, the Mutex.
-import { Event, Latch, Mutex, RwLock, StripedCounter } from "../mod.ts";
+// the platform's own way to wake a thread, and waitAny over them? Is a round of
+// a Barrier as fast as a bare counter's, and a Once that is done as a load? Do
+// stripes pay for two threads that count, and read locks for two that read?
+// Floors: bare Atomics.wait and waitAsync with notify, one shared Atomics.add,
+// the Mutex. (Mutex and Semaphore: mutex_bench.ts and round_trip_bench.ts. A
+// Latch opens once, so awaiting it costs what an Event does. `agentId` and
+// `inspect` are on nobody's hot path.)
+import {
+  Barrier,
+  Event,
+  Latch,
+  Mutex,
+  Once,
+  RwLock,
+  StripedCounter,
+} from "../mod.ts";
 import { BACK, THERE } from "./_synchronizers.ts";
-import { contest, medians, type Row, threads } from "./contest.ts";
+import {
+  contest,
+  type Contestant,
+  medians,
+  type Row,
+  threads,
+  timed,
+} from "./contest.ts";
+import { nameOf, peer } from "./peers.ts";
 
 const MODULE = new URL("./_synchronizers.ts", import.meta.url);
 const FLOOR = new URL("./_round_trip.ts", import.meta.url);
@@ -61,15 +81,99 @@ async function awaiting(): Promise<Row[]> {
       MODULE,
       pair("conditionsAsync", { memory: new SharedArrayBuffer(384), n }),
     ),
+    await threads(
+      "waitAny",
+      MODULE,
+      pair("eventsAny", { memory: eventMemory(), n }),
+    ),
     await threads("bare", FLOOR, pair("bareAsync", { words, n })),
   ]);
-  return (["Event", "Condition"] as const).map((name) => ({
+  const rows: Row[] = (["Event", "Condition"] as const).map((name) => ({
     name: `${name}, async round trip / bare waitAsync`,
     figure: results[name].medians.ns! / results.bare.medians.ns!,
     unit: "x",
     target: { most: 1.5 },
     from: medians(results, [name, "bare"]),
   }));
+  rows.push({
+    name: "waitAny of two Events, round trip / bare waitAsync",
+    figure: results.waitAny.medians.ns! / results.bare.medians.ns!,
+    unit: "x",
+    from: medians(results, ["waitAny", "bare"]),
+  });
+  return rows;
+}
+
+async function barrierOfPeer(
+  n: number,
+): Promise<(Contestant & { name: "peer" })[]> {
+  const url = peer("multithreading");
+  if (url === undefined) return [];
+  const shared = new URL("../lib/shared.js", url).href;
+  const { Barrier } = await import(url.href);
+  const { serialize } = await import(shared);
+  const barrier = new Barrier(2);
+  const roles = [true, false].map((first) => {
+    const end = serialize(barrier)[0];
+    const data = { url: url.href, shared, end, n, first };
+    return { make: "barriersPeer", data };
+  });
+  return [await threads("peer", MODULE, roles)];
+}
+
+async function rounds(): Promise<Row[]> {
+  const n = 2_000;
+  const { handle: barrier } = Barrier.create(2);
+  const words = new Int32Array(new SharedArrayBuffer(8));
+  const results = await contest([
+    await threads("Barrier", MODULE, pair("barriers", { barrier, n })),
+    await threads(
+      "bare",
+      MODULE,
+      pair("barriersBare", { words, parties: 2, n }),
+    ),
+    ...await barrierOfPeer(n),
+  ]);
+  const ns = (name: keyof typeof results) => results[name].medians.ns!;
+  const rows: Row[] = [{
+    name: "Barrier, a round of 2 threads / bare counter and wait/notify",
+    figure: ns("Barrier") / ns("bare"),
+    unit: "x",
+    target: { most: 1.5 },
+    from: medians(results, ["Barrier", "bare"]),
+  }];
+  if ("peer" in results) {
+    rows.push({
+      name: `Barrier, 2 threads: rounds/s / ${nameOf("multithreading")}`,
+      figure: ns("peer") / ns("Barrier"),
+      unit: "x",
+      from: medians(results, ["Barrier", "peer"]),
+    });
+  }
+  return rows;
+}
+
+async function done(): Promise<Row[]> {
+  const once = Once.create();
+  once.run(() => {});
+  const words = new Int32Array(new SharedArrayBuffer(4));
+  const nothing = () => {};
+  let loaded = 0;
+  const results = await contest([
+    timed("once", (n) => {
+      for (let i = 0; i < n; i++) once.run(nothing);
+    }),
+    timed("load", (n) => {
+      for (let i = 0; i < n; i++) loaded |= Atomics.load(words, 0);
+    }),
+  ]);
+  return [{
+    name: "Once that is done, run: time / a bare load",
+    figure: results.once.medians.ns! / results.load.medians.ns!,
+    unit: "x",
+    target: { most: 1 },
+    from: medians(results),
+  }];
 }
 
 async function counting(): Promise<Row[]> {
@@ -120,6 +224,8 @@ export async function rows(): Promise<Row[]> {
   return [
     ...await blocking(),
     ...await awaiting(),
+    ...await rounds(),
+    ...await done(),
     ...await counting(),
     ...await reading(),
   ];

@@ -1,24 +1,7 @@
 // What do a task's way in and out cost its owner? Floor: the three atomic
 // stores and the load that Chase and Lev's algorithm takes for the two.
 import { WorkDeque } from "../mod.ts";
-import { contest, type Contestant, medians, type Row } from "./contest.ts";
-
-const N = 200_000;
-
-function timed<Name extends string>(
-  name: Name,
-  run: (n: number) => void,
-): Contestant & { readonly name: Name } {
-  return {
-    name,
-    turn() {
-      const begin = performance.now();
-      run(N);
-      const ns = (performance.now() - begin) * 1e6 / N;
-      return Promise.resolve({ ns });
-    },
-  };
-}
+import { contest, medians, type Row, timed } from "./contest.ts";
 
 /** All rows of this bench. */
 export async function rows(): Promise<Row[]> {

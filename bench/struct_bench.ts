@@ -1,0 +1,41 @@
+// What does a record read by its struct cost? Floor: a DataView, by hand. It
+// has no peer that shares its layout with C.
+import { struct } from "../mod.ts";
+import { contest, medians, type Row, timed } from "./contest.ts";
+
+/** All rows of this bench. */
+export async function rows(): Promise<Row[]> {
+  const Point = struct({ id: "u32", x: "f64", y: "f64" });
+  const bytes = new Uint8Array(new SharedArrayBuffer(64 * Point.size));
+  const view = new DataView(bytes.buffer);
+  const record = { id: 1, x: 2, y: 3 };
+  let sum = 0;
+  const results = await contest([
+    timed("struct", (n) => {
+      for (let i = 0; i < n; i++) {
+        const at = (i & 63) * Point.size;
+        record.id = i;
+        Point.write(bytes, record, at);
+        const { id, x, y } = Point.read(bytes, at);
+        sum += id + x + y;
+      }
+    }),
+    timed("DataView", (n) => {
+      for (let i = 0; i < n; i++) {
+        const at = (i & 63) * 24;
+        view.setUint32(at, i, true);
+        view.setFloat64(at + 8, 2, true);
+        view.setFloat64(at + 16, 3, true);
+        sum += view.getUint32(at, true) + view.getFloat64(at + 8, true) +
+          view.getFloat64(at + 16, true);
+      }
+    }),
+  ]);
+  if (Number.isNaN(sum)) throw new Error("a field was lost");
+  return [{
+    name: "struct of 3 fields, write and read: time / a DataView by hand",
+    figure: results.struct.medians.ns! / results.DataView.medians.ns!,
+    unit: "x",
+    from: medians(results),
+  }];
+}
