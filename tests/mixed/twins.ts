@@ -565,6 +565,14 @@ class Subscription extends Twin {
     );
   }
 
+  tryPop(to: Int32Array): boolean {
+    const { c, at, scratch } = this;
+    const result = c.weft_broadcast_try_pop!(at, this.#seat, scratch.at);
+    if (!this.succeeded(result)) return false;
+    to.set(scratch.words.subarray(0, to.length));
+    return true;
+  }
+
   leave(): void {
     this.c.weft_broadcast_leave!(this.at, this.#seat);
   }
@@ -578,6 +586,14 @@ class Broadcast extends Twin {
 
   tryPushInt(value: number): boolean {
     return this.succeeded(this.c.weft_broadcast_try_push_int!(this.at, value));
+  }
+
+  push(source: Int32Array, timeout?: number): boolean {
+    const { c, at, scratch } = this;
+    scratch.words.set(source);
+    return this.succeeded(
+      c.weft_broadcast_push!(at, scratch.at, ns(timeout)),
+    );
   }
 
   subscribe(): Subscription {

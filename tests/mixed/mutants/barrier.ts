@@ -84,8 +84,9 @@ export const barrier = mutants(
   ],
   [
     "takes an arrival for the end, where it looks first",
-    "if ((now ^ since) & WEFT_BARRIER_GENERATION_MASK) return 0;",
-    "if (now != since) return 0;",
+    "WEFT__SPIN((weft__load(&b->state) ^ since) & " +
+    "WEFT_BARRIER_GENERATION_MASK,",
+    "WEFT__SPIN(weft__load(&b->state) != since,",
   ],
   [
     "takes an arrival for the end",
