@@ -1,5 +1,6 @@
 // Does the C twin compiled to wasm run nearly as fast as the same text
-// compiled natively? Floor: that native program; both use pthreads.
+// compiled natively? Floor: that native program; both use pthreads. And what
+// does it cost in wasm that no agent can block a LockFreeQueue?
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import { cpus } from "node:os";
@@ -62,7 +63,11 @@ function waited(): number {
   }
 }
 
-function inWasm(twins: Twins, kind: number): Contestant & { name: "wasm" } {
+function inWasm<Name extends string>(
+  name: Name,
+  twins: Twins,
+  kind: number,
+): Contestant & { readonly name: Name } {
   const turn = async (): Promise<Measured> => {
     const [begin, before] = [performance.now(), waited()];
     if (!twins._twins_start(kind)) throw new Error("no threads to be had");
@@ -77,7 +82,7 @@ function inWasm(twins: Twins, kind: number): Contestant & { name: "wasm" } {
     const crowded = twins._twins_threads(kind) > cpus().length;
     return crowded ? { ns } : { ns, disturbed: delay };
   };
-  return { name: "wasm", turn };
+  return { name, turn };
 }
 
 function nameOf(twins: Twins, kind: number): string {
@@ -102,7 +107,7 @@ export async function rows(): Promise<Row[]> {
     const native = program("native", `${OUT}twins`, [String(kind)]);
     const crowded = twins._twins_threads(kind) > cpus().length;
     const results = await contest([
-      inWasm(twins, kind),
+      inWasm("wasm", twins, kind),
       {
         ...native,
         turn: async () => {
@@ -116,6 +121,27 @@ export async function rows(): Promise<Row[]> {
       figure: results.native.medians.ns! / results.wasm.medians.ns!,
       unit: "x",
       target: { least: 0.7 },
+      from: medians(results),
+    });
+  }
+  return [...rows, ...await lockFree(twins)];
+}
+
+async function lockFree(twins: Twins): Promise<Row[]> {
+  const kinds = Array.from({ length: twins._twins_kinds() }, (_, kind) => kind);
+  const rows: Row[] = [];
+  for (const ends of ["1 producer, 1 consumer", "2 producers, 2 consumers"]) {
+    const kindOf = (queue: string) =>
+      kinds.find((kind) => nameOf(twins, kind) === `${queue}, ${ends}`)!;
+    const results = await contest([
+      inWasm("queue", twins, kindOf("LockFreeQueue")),
+      inWasm("mpmc", twins, kindOf("MpmcQueue")),
+    ]);
+    rows.push({
+      name: `LockFreeQueue, ${ends}, wasm: throughput / MpmcQueue`,
+      figure: results.mpmc.medians.ns! / results.queue.medians.ns!,
+      unit: "x",
+      target: { least: 0.6 },
       from: medians(results),
     });
   }

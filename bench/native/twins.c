@@ -74,6 +74,7 @@ static double waited(void) {
 #define MUTEX weft_mutex *m = (weft_mutex *)j->object
 #define SPSC weft_spsc_queue *q = (weft_spsc_queue *)j->object
 #define MPMC weft_mpmc_queue *q = (weft_mpmc_queue *)j->object
+#define FREE weft_lock_free_queue *q = (weft_lock_free_queue *)j->object
 #define SEMAPHORE weft_semaphore *s = (weft_semaphore *)j->object
 #define COUNTER weft_work_counter *c = (weft_work_counter *)j->object
 
@@ -171,6 +172,20 @@ LOOP(mpmc_pop, MPMC, {
   }
 })
 
+LOOP(free_push, FREE, {
+  for (int32_t i = 0; i < n; i++)
+    weft_lock_free_queue_push_int(q, i, WEFT_FOREVER);
+  j->ops = n;
+})
+
+LOOP(free_pop, FREE, {
+  for (int32_t i = 0; i < n; i++) {
+    int32_t value = 0;
+    weft_lock_free_queue_pop_int(q, &value, WEFT_FOREVER);
+    sum = weft__plus(sum, value);
+  }
+})
+
 /* What can be asked for. */
 static const struct {
   const char *name;
@@ -189,6 +204,10 @@ static const struct {
     {"MpmcQueue, 1 producer, 1 consumer", mpmc_push, mpmc_pop, 2, 400000, 0},
     {"MpmcQueue, 2 producers, 2 consumers", mpmc_push, mpmc_pop, 4, 200000, 0},
     {"MpmcQueue, 4 producers, 4 consumers", mpmc_push, mpmc_pop, 8, 100000, 0},
+    {"LockFreeQueue, 1 producer, 1 consumer", free_push, free_pop, 2, 300000,
+     0},
+    {"LockFreeQueue, 2 producers, 2 consumers", free_push, free_pop, 4, 150000,
+     0},
 };
 enum { NUMBER_OF_KINDS = sizeof KINDS / sizeof KINDS[0] };
 
@@ -209,6 +228,8 @@ static void *make(int32_t kind) {
     case 'M':
       if (KINDS[kind].name[1] == 'u') return memory;
       return weft_mpmc_queue_init(memory, config);
+    case 'L':
+      return weft_lock_free_queue_init(memory, config);
     case 'W':
       return weft_work_counter_init(memory, KINDS[kind].n, work);
     default:
