@@ -42,6 +42,7 @@ function searchOptions(
     lockFree: o.progress === "lock-free" ? "all" : declared ? "declared" : "no",
     races: o.races !== false,
     rescue: o.rescue === true,
+    looks: o.looks,
     results: scenario.final !== null,
   };
 }

@@ -11,6 +11,7 @@ import type { Sleeper } from "./lin.ts";
 import { I32 } from "./native.ts";
 import type { Engine } from "./replay.ts";
 import { RECOVER } from "./scenario.ts";
+import type { SearchOptions } from "./search.ts";
 import { fail } from "./steps.ts";
 
 /** Timers in a row that may change nothing, before time is over. */
@@ -125,7 +126,10 @@ export function stuckAgents({ agents }: World): Agent[] {
  * may do so. A timer is no excuse: a wake-up that only a timeout makes good
  * was lost.
  */
-export function judgeQuiet(engine: Engine, rescue: boolean): void {
+export function judgeQuiet(
+  engine: Engine,
+  { rescue, looks }: Pick<SearchOptions, "rescue" | "looks">,
+): void {
   const { world } = engine;
   const stuck = stuckAgents(world);
   if (stuck.length === 0) return;
@@ -149,11 +153,13 @@ export function judgeQuiet(engine: Engine, rescue: boolean): void {
   }
   // A timer set once, by a call that is over, has yet to do its work.
   if (world.agents.some((agent) => isDone(agent) && setsOff(agent))) return;
-  const timed = stuck.filter((agent) => mayFire(agent));
+  const firing = stuck.filter((agent) => mayFire(agent));
+  if (rescue && firing.length > 0) return;
+  const timed = firing.filter((agent) => !onlyLooks(agent, looks));
   const text = stuck.map((agent) => waitText(world, agent)).join("; ");
   if (timed.length > 0) {
     const missed = timed.filter((agent) => sleepsOnOther(agent));
-    if (rescue || missed.length === 0) return;
+    if (missed.length === 0) return;
     const names = missed.map(({ id }) => `agent ${id}`).join(", ");
     return fail(
       engine,
@@ -168,6 +174,9 @@ export function judgeQuiet(engine: Engine, rescue: boolean): void {
 
 const mayFire = (agent: Agent): boolean =>
   timerOf(agent) >= 0 && agent.idleFires < IDLE_FIRES;
+
+const onlyLooks = (agent: Agent, looks: number | undefined): boolean =>
+  agent.status === k.BLOCKED && agent.timeout === looks;
 
 const setsOff = ({ timers, idleFires }: Agent): boolean =>
   idleFires < IDLE_FIRES && timers.some(({ every }) => every < 0);

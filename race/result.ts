@@ -28,6 +28,11 @@ export interface Options {
   readonly races?: boolean | undefined;
   /** A timeout may make a lost wake-up good. */
   readonly rescue?: boolean | undefined;
+  /**
+   * Milliseconds of a blocking sleep that does not end a wait, but only looks
+   * again: where no model tells, such a sleep is held to have no end.
+   */
+  readonly looks?: number | undefined;
   /** Steps in one operation that are held to be a livelock; 1,000. */
   readonly maxSteps?: number | undefined;
 }

@@ -220,7 +220,10 @@ export function dependent(a: Agent, b: Agent): boolean {
 }
 
 /** What an execution is checked for. */
-export type RunOptions = Pick<SearchOptions, "lockFree" | "rescue" | "onEnd">;
+export type RunOptions = Pick<
+  SearchOptions,
+  "lockFree" | "rescue" | "looks" | "onEnd"
+>;
 
 /** One execution, from the start to its end. */
 export function* run(
@@ -236,7 +239,7 @@ export function* run(
     engine.next = k.END;
     if (code === k.END) {
       if (choices(engine, here) === 0) {
-        judgeQuiet(engine, o.rescue);
+        judgeQuiet(engine, o);
         if (world.fault !== null) break;
       }
       code = chooser.choose(engine);

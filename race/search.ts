@@ -35,6 +35,8 @@ export interface SearchOptions {
   readonly races: boolean;
   /** A timeout may make a lost wake-up good. */
   readonly rescue: boolean;
+  /** How long a sleep lasts that only looks again. */
+  readonly looks?: number | undefined;
   /** Results are part of a state. */
   readonly results: boolean;
   /** Called at each end of an execution, be it a deadlock: to compare. */
@@ -141,7 +143,7 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
     if (o.races && live > 1) judgeRaces(engine);
     if (o.lockFree !== "no") judgeLockFree(engine, o.lockFree === "all");
     if (live === 0 && world.fault === null) {
-      if (o.onEnd === undefined) judgeQuiet(engine, o.rescue);
+      if (o.onEnd === undefined) judgeQuiet(engine, o);
       if (here.over) {
         executions++;
         if (world.fault === null) {

@@ -7,7 +7,7 @@
 import type { Result } from "../race/mod.ts";
 import { race } from "../race/mod.ts";
 import { suite } from "./harness.ts";
-import type { Scenario, Scenarios } from "./scenarios/_scenario.ts";
+import { LOOKS, type Scenario, type Scenarios } from "./scenarios/_scenario.ts";
 import { weft } from "./weft.ts";
 
 /** Explores one scenario; fails unless it is complete and without failure. */
@@ -16,6 +16,7 @@ export async function explore(scenario: Scenario): Promise<Result> {
   const result = await race.check(spec, ...agents, {
     states: 2_000_000,
     time: 60_000,
+    looks: LOOKS,
     ...options,
   });
   const { failure } = result;

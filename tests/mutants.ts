@@ -39,7 +39,7 @@ import { spsc_queue } from "./mutants/spsc_queue.ts";
 import { _wait } from "./mutants/wait.ts";
 import { work_counter } from "./mutants/work_counter.ts";
 import { work_deque } from "./mutants/work_deque.ts";
-import type { Scenario, Scenarios } from "./scenarios/_scenario.ts";
+import { LOOKS, type Scenario, type Scenarios } from "./scenarios/_scenario.ts";
 
 export type { Mutant } from "./mutants/_mutant.ts";
 
@@ -137,6 +137,7 @@ export async function judge(
     for (const [name, { spec, agents, options }] of left) {
       if (mutant.by !== undefined && mutant.by !== name) continue;
       const result: Result = await race.check(spec, ...agents, {
+        looks: LOOKS,
         ...options,
         ...budget,
       });

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { parseSchedule, scheduleText, Unsupported } from "../race/kinds.ts";
 import { Memory } from "../race/memory.ts";
 import { race, RaceError } from "../race/mod.ts";
-import type { Result } from "../race/mod.ts";
+import type { Options, Result } from "../race/mod.ts";
 import { suite } from "./harness.ts";
 import { bodies } from "./race_corpus/known_bad.ts";
 import { FAMILIES, locks, ring } from "./race_corpus/families.ts";
@@ -642,4 +642,27 @@ test("throws an error whose message is the table", () => {
     return;
   }
   assert.unreachable();
+});
+
+test("a sleep that only looks again hides no lost wake-up", () => {
+  // It notifies nobody, and changes another word than is slept on.
+  const sleeper = (waits: number) =>
+    race.spec({
+      memory,
+      agent: words,
+      ops: {
+        sleep: {
+          run: (w) => {
+            while (Atomics.load(w, 1) === 0) Atomics.wait(w, 0, 0, waits);
+          },
+        },
+        set: { run: (w) => void Atomics.store(w, 1, 1) },
+      },
+    });
+  const check = (waits: number, options: Options) =>
+    race.check(sleeper(waits), [["sleep"]], [["set"]], options) as Result;
+  holds(check(1000, {}));
+  fails(check(1000, { looks: 1000 }), "deadlock");
+  holds(check(1000, { looks: 1000, rescue: true }));
+  holds(check(999, { looks: 1000 }));
 });

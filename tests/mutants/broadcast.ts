@@ -207,4 +207,54 @@ export const broadcast = mutants(
     "",
     { by: "broadcast: the producer waits for one that is abandoned" },
   ],
+  [
+    "publishes, and wakes nobody",
+    '!== tail) { throw new ClosedError("The broadcast is closed"); } ' +
+    "wake(words, POP_EPOCH, Infinity);",
+    '!== tail) { throw new ClosedError("The broadcast is closed"); }',
+    { by: "broadcast: one sleeps until another pushes" },
+  ],
+  [
+    "wakes before it publishes",
+    "const next = tail + ONE | 0; if (Atomics.compareExchange(words, TAIL",
+    "const next = tail + ONE | 0; wake(words, POP_EPOCH, Infinity);\n" +
+    "if (Atomics.compareExchange(words, TAIL",
+    {
+      by: "broadcast: one sleeps until another pushes",
+      also: [
+        '!== tail) { throw new ClosedError("The broadcast is closed"); } ' +
+        "wake(words, POP_EPOCH, Infinity);",
+        '!== tail) { throw new ClosedError("The broadcast is closed"); }',
+      ],
+    },
+  ],
+  [
+    "joins, and wakes nobody",
+    "if (next !== first) wake(words, PUSH_EPOCH, Infinity);",
+    "",
+  ],
+  [
+    "reads plainly where it drops",
+    "const value = this.broadcast.drops ? Atomics.load(words, at) : words[at]!;",
+    "const value = words[at]!;",
+    { by: "broadcast: what is lost is counted" },
+  ],
+  [
+    "reads arrays plainly where it drops",
+    "scratch[i] = Atomics.load(this.#words, at + i);",
+    "scratch[i] = this.#words[at + i]!;",
+    { by: "broadcast: what is lost is counted, in arrays" },
+  ],
+  [
+    "writes arrays plainly where it drops",
+    "Atomics.store(this.#words, at + i, scratch[i]!);",
+    "this.#words[at + i] = scratch[i]!;",
+    { by: "broadcast: what is lost is counted, in arrays" },
+  ],
+  [
+    "takes arrays that are void",
+    "if (!this.#advance(cursor)) continue;",
+    "this.#advance(cursor);",
+    { by: "broadcast: what is lost is counted, in arrays" },
+  ],
 );

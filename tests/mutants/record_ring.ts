@@ -260,4 +260,29 @@ export const record_ring = mutants(
     "return this.#beginClaim();",
     { by: "record_ring: one waits for a claim that is abandoned" },
   ],
+  [
+    "abandons, and wakes nobody",
+    "if (count > 0) wake(words, POP_EPOCH, Infinity);",
+    "",
+    { by: "record_ring: one sleeps behind what is abandoned" },
+  ],
+  [
+    "skips, and wakes nobody",
+    "Atomics.store(words, HEAD, head + spaceFor(first >>> 2) | 0); " +
+    "wake(words, PUSH_EPOCH, Infinity);",
+    "Atomics.store(words, HEAD, head + spaceFor(first >>> 2) | 0);",
+    { by: "record_ring: one waits for room where a record is skipped" },
+  ],
+  [
+    "closes, and wakes no producer",
+    "wake(words, POP_EPOCH, Infinity); wake(words, PUSH_EPOCH, Infinity);",
+    "wake(words, POP_EPOCH, Infinity);",
+    { by: "record_ring: one waits for room until another closes" },
+  ],
+  [
+    "takes a claim over, and forgets who waits",
+    "const ours = this.#id | owner & CONTENDED_BIT;",
+    "const ours = this.#id;",
+    { by: "record_ring: one waits for a claim that is abandoned" },
+  ],
 );

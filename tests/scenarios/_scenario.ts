@@ -28,6 +28,9 @@ export interface Scenario {
   readonly awaits?: readonly number[];
 }
 
+/** Milliseconds after which a blocking wait looks again. */
+export const LOOKS = 1000;
+
 /** The scenarios of a primitive. */
 export type Scenarios = (weft: Weft) => Scenario[];
 

@@ -3,11 +3,12 @@ import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "./_scenario.ts";
 
 const { tail, slowest, length: SEATS } = LAYOUT.broadcast;
-/** The producer's own; a seat's words, which an exchange checks. */
-const HINTS = [
-  [tail * 4, slowest * 4 + 4],
-  [SEATS * 4, (SEATS + 64) * 4],
-] as const;
+/** The producer's own; the seats' words, which an exchange checks. */
+const hintsOf = (seats: number) =>
+  [
+    [tail * 4, slowest * 4 + 4],
+    [SEATS * 4, (SEATS + 32 * seats) * 4],
+  ] as const;
 /** In `tail`. */
 const CLOSED = 1;
 
@@ -35,7 +36,7 @@ function spec(
       return new Broadcast(memory);
     },
     words: named(LAYOUT.broadcast),
-    hints: HINTS,
+    hints: hintsOf(2),
     stateless: false,
     ops: {
       push: { run: (it, v: number) => it.pushInt(v) },
@@ -129,6 +130,21 @@ export const broadcast = (weft: Weft): Scenario[] => [
       [["push", 1], ["push", 2], ["push", 3], ["push", 4]],
       [["tryPop"], ["tryPop"]],
     ],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "what is lost is counted, in arrays",
+    spec: seated(weft, "drop", 0x7fff_fffa),
+    agents: [
+      [["pushArray", 1], ["pushArray", 2], ["pushArray", 3]],
+      [["tryPopArray"], ["tryPopArray"]],
+    ],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one sleeps until another pushes",
+    spec: seated(weft, "block", 0),
+    agents: [[["push", 1]], [["pop"]]],
     options: { timeouts: 0 },
   },
   {
@@ -250,7 +266,7 @@ function seated(
       return { it, seat };
     },
     words: named(LAYOUT.broadcast),
-    hints: HINTS,
+    hints: hintsOf(1),
     stateless: false,
     init: { items: [], closed: false, seated: true } as Model,
     ops: {
@@ -272,6 +288,23 @@ function seated(
         model: (s: Model) =>
           race.either(popped(s), race.contended([s, undefined])),
         lockFree: true,
+      },
+      tryPopArray: {
+        run: ({ seat }) => {
+          const dst = new Int32Array(1);
+          return seat!.tryPop(dst) ? dst[0] : undefined;
+        },
+        model: (s: Model) =>
+          race.either(popped(s), race.contended([s, undefined])),
+        lockFree: true,
+      },
+      pushArray: {
+        run: ({ it }, v: number) => it.push(Int32Array.of(v)),
+        model: (s: Model, v: number) => {
+          if (full(s)) return null;
+          const items = s.seated ? [...s.items, v].slice(-capacity) : [];
+          return [{ ...s, items }, true];
+        },
       },
       close: {
         run: ({ it }) => it.close(),
@@ -326,7 +359,7 @@ function coming(weft: Weft, last: number, staying = 0) {
       return new Broadcast(memory);
     },
     words: named(LAYOUT.broadcast),
-    hints: HINTS,
+    hints: hintsOf(2),
     stateless: false,
     ops: {
       push: { run: (it, v: number) => it.pushInt(v) },
@@ -395,7 +428,7 @@ function placed(
       return new Broadcast(memory);
     },
     words: named(LAYOUT.broadcast),
-    hints: HINTS,
+    hints: hintsOf(seats.length),
     stateless: false,
     ops: { tryPush: { run: (it, v: number) => it.tryPushInt(v) } },
     final: (_, results) =>

@@ -197,6 +197,41 @@ function left(weft: Weft, claimed: boolean) {
   });
 }
 
+/** One record fills the ring: a committed one, or one that is skipped. */
+function full(weft: Weft, skipped: boolean) {
+  const { RecordRing, ClosedError } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const { buffer } = RecordRing.create({ capacity: 64 });
+      const words = new Int32Array(buffer);
+      words[LAYOUT.record_ring.length] = 56 << 2 | (skipped ? 3 : 2);
+      words[tail] = 64;
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new RecordRing(memory);
+    },
+    words: named(LAYOUT.record_ring),
+    hints: HINTS,
+    stateless: false,
+    ops: {
+      push: {
+        run: (ring) => {
+          try {
+            return ring.push(new Uint8Array(4));
+          } catch (error) {
+            if (error instanceof ClosedError) return "closed";
+            throw error;
+          }
+        },
+      },
+      close: { run: (ring) => ring.close() },
+      tryPop: { run: (ring) => ring.tryPop()?.length },
+    },
+  });
+}
+
 /** Reservations of agents that may end anywhere; others clear up. */
 function dying(weft: Weft) {
   const { RecordRing } = weft.mod;
@@ -336,6 +371,18 @@ export const record_ring = (weft: Weft): Scenario[] => [
     name: "one waits for a claim that is abandoned",
     spec: left(weft, true),
     agents: [[["abandon"]], [["push", 1]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one waits for room until another closes",
+    spec: full(weft, false),
+    agents: [[["close"]], [["push"]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one waits for room where a record is skipped",
+    spec: full(weft, true),
+    agents: [[["tryPop"]], [["push"]]],
     options: { timeouts: 0 },
   },
   {
