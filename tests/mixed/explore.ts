@@ -6,7 +6,7 @@
 import { race } from "../../race/mod.ts";
 import type { Result } from "../../race/mod.ts";
 import { all } from "../scenarios/all.ts";
-import type { Scenario } from "../scenarios/_scenario.ts";
+import { LOOKS, type Scenario } from "../scenarios/_scenario.ts";
 import { weft } from "../weft.ts";
 import { type Cast, CASTS, mixed } from "./cast.ts";
 import { compile } from "./module.ts";
@@ -73,6 +73,7 @@ export async function explore(
   most: { readonly states: number; readonly time?: number },
 ): Promise<Result> {
   const { failure, ...result } = await race.check(spec, ...agents, {
+    looks: LOOKS,
     ...options,
     ...most,
     states: Math.min(options.states ?? Infinity, most.states),

@@ -6,7 +6,7 @@
 import { race } from "../../race/mod.ts";
 import type { Options, Wasm } from "../../race/mod.ts";
 import { all } from "../scenarios/all.ts";
-import type { Scenario } from "../scenarios/_scenario.ts";
+import { LOOKS, type Scenario } from "../scenarios/_scenario.ts";
 import { weft } from "../weft.ts";
 import { type Cast, CASTS, mixed } from "./cast.ts";
 import { compileMutant } from "./module.ts";
@@ -68,7 +68,11 @@ function found(
   for (const budget of budgets) {
     for (const scenario of left) {
       const { name, spec, agents, options } = scenario;
-      const result = race.check(spec, ...agents, { ...options, ...budget });
+      const result = race.check(spec, ...agents, {
+        looks: LOOKS,
+        ...options,
+        ...budget,
+      });
       if (result instanceof Promise) throw new Error("it awaits");
       if (result.complete) left.delete(scenario);
       if (result.failure !== undefined) {

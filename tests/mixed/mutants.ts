@@ -96,7 +96,10 @@ export const WITHOUT: readonly (readonly [why: string, ...string[]])[] = [
     "_call_slots.ts: writes the reply after the answer",
   ],
   [
-    "C has one form of these, which copies to where it is told",
+    "C has one form of these, for an array and for what is none",
+    "broadcast.ts: reads arrays plainly where it drops",
+    "broadcast.ts: writes arrays plainly where it drops",
+    "broadcast.ts: takes arrays that are void",
     "_call_slots.ts: takes the reply to an array after it gave the slot back",
     "_call_slots.ts: keeps the slot of a call that was answered to an array",
     "record_ring.ts: (F): frees before it copies to an array",

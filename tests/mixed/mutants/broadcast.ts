@@ -195,4 +195,30 @@ export const broadcast = mutants(
     "if (count > 0) weft__event_wake(&b->push_epoch, WEFT__ALL);",
     "",
   ],
+  [
+    "publishes, and wakes nobody",
+    "!= tail) return EPIPE; weft__event_wake(&b->pop_epoch, WEFT__ALL);",
+    "!= tail) return EPIPE;",
+  ],
+  [
+    "wakes before it publishes",
+    "!= tail) return EPIPE; weft__event_wake(&b->pop_epoch, WEFT__ALL);",
+    "!= tail) return EPIPE;",
+    [
+      "if (weft__compare_exchange(&b->tail, tail, next)",
+      "weft__event_wake(&b->pop_epoch, WEFT__ALL); if " +
+      "(weft__compare_exchange(&b->tail, tail, next)",
+    ],
+  ],
+  [
+    "joins, and wakes nobody",
+    "if (next != first) weft__event_wake(&b->push_epoch, WEFT__ALL);",
+    "",
+    "a subscriber comes as the producer is ahead",
+  ],
+  [
+    "reads plainly where it drops",
+    "to[i] = weft__load(at + i); /* published by (P) */",
+    "to[i] = at[i];",
+  ],
 );

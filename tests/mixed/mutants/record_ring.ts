@@ -260,4 +260,27 @@ export const record_ring = mutants(
     "weft__record_begin_claim(r);",
     "return weft__record_begin_claim(r);",
   ],
+  [
+    "abandons, and wakes nobody",
+    "if (count > 0) weft__event_wake(&r->pop_epoch, WEFT__ALL);",
+    "",
+  ],
+  [
+    "skips, and wakes nobody",
+    "weft__store(&r->head, weft__plus(head, space)); " +
+    "weft__event_wake(&r->push_epoch, WEFT__ALL);",
+    "weft__store(&r->head, weft__plus(head, space));",
+  ],
+  [
+    "closes, and wakes no producer",
+    "weft__event_wake(&r->pop_epoch, WEFT__ALL); " +
+    "weft__event_wake(&r->push_epoch, WEFT__ALL);",
+    "weft__event_wake(&r->pop_epoch, WEFT__ALL);",
+  ],
+  [
+    "takes a claim over, and forgets who waits",
+    "int32_t ours = weft_agent_id() | (owner & " +
+    "WEFT_RECORD_RING_CONTENDED_BIT);",
+    "int32_t ours = weft_agent_id();",
+  ],
 );
