@@ -17,6 +17,8 @@ export type Elements =
 const LONG = 64;
 /** The same for words that are copied as bytes. */
 const LONG_AS_BYTES = 16;
+/** From this many bytes on, it pays to bring them in line first. */
+const LONG_ASKEW = 256;
 
 /**
  * Copies elements between a queue's words and arrays of its callers. A view of
@@ -32,6 +34,9 @@ export class Copier {
   #asWords: Int32Array | undefined;
   /** The bytes of the last array, if it has no words. */
   protected asBytes: Uint8Array | undefined;
+  /** Private memory that long copies go through if need be. */
+  #line: Uint8Array | undefined;
+  #lineAsWords: Int32Array | undefined;
 
   /** Copies from and into `words`. */
   constructor(words: Int32Array<SharedArrayBuffer>) {
@@ -45,10 +50,10 @@ export class Copier {
     const words = this.#words;
     const source = this.viewOf(array);
     if (source === undefined) {
-      copyBytes(this.asBytes!, from * 4, this.#bytes, at * 4, count * 4);
+      this.#copy(this.asBytes!, from * 4, this.#bytes, at * 4, count * 4);
     } else if (count < LONG) {
       for (let i = 0; i < count; i++) words[at + i] = source[from + i]!;
-    } else words.set(source.subarray(from, from + count), at);
+    } else this.#copyLong(source, from, words, at, count);
   }
 
   /** Copies `count` words at index `at` to words `to ..` of `array`. */
@@ -56,10 +61,52 @@ export class Copier {
     const words = this.#words;
     const target = this.viewOf(array);
     if (target === undefined) {
-      copyBytes(this.#bytes, at * 4, this.asBytes!, to * 4, count * 4);
+      this.#copy(this.#bytes, at * 4, this.asBytes!, to * 4, count * 4);
     } else if (count < LONG) {
       for (let i = 0; i < count; i++) target[to + i] = words[at + i]!;
-    } else target.set(words.subarray(at, at + count), to);
+    } else this.#copyLong(words, at, target, to, count);
+  }
+
+  /** Copies bytes, of which most often there are few. */
+  #copy(
+    src: Uint8Array,
+    from: number,
+    dst: Uint8Array,
+    to: number,
+    count: number,
+  ): void {
+    if (count < LONG_AS_BYTES * 4) {
+      for (let i = 0; i < count; i++) dst[to + i] = src[from + i]!;
+    } else this.#copyLong(src, from, dst, to, count);
+  }
+
+  /**
+   * Copies many elements. V8 copies to and from shared memory by 8 bytes at a
+   * time where both sides lie alike within such a word, and else byte by byte:
+   * then it goes through private memory that lies as the shared memory does.
+   */
+  #copyLong<Array extends Uint8Array | Int32Array>(
+    src: Array,
+    from: number,
+    dst: Array,
+    to: number,
+    count: number,
+  ): void {
+    const size = src.BYTES_PER_ELEMENT;
+    const source = src.subarray(from, from + count);
+    const start = source.byteOffset % 8;
+    const end = (dst.byteOffset + to * size) % 8;
+    if (start === end || count * size < LONG_ASKEW) return dst.set(source, to);
+    const shared = src.buffer === this.#words.buffer ? start : end;
+    if (this.#line === undefined || this.#line.length < count * size + 8) {
+      this.#line = new Uint8Array((count * size + 15) & ~7);
+      this.#lineAsWords = new Int32Array(this.#line.buffer);
+    }
+    const first = shared / size;
+    const line = (size === 1 ? this.#line : this.#lineAsWords!)
+      .subarray(first, first + count);
+    line.set(source);
+    dst.set(line, to);
   }
 
   /** The words of `array`; undefined if it is to be copied `asBytes`. */
@@ -87,16 +134,4 @@ export class Copier {
     this.#byteLength = byteLength;
     return this.#asWords;
   }
-}
-
-/** Copies bytes, of which most often there are few. */
-function copyBytes(
-  src: Uint8Array,
-  from: number,
-  dst: Uint8Array,
-  to: number,
-  count: number,
-): void {
-  if (count >= LONG_AS_BYTES * 4) dst.set(src.subarray(from, from + count), to);
-  else for (let i = 0; i < count; i++) dst[to + i] = src[from + i]!;
 }
