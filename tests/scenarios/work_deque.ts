@@ -154,6 +154,12 @@ export const work_deque = (weft: Weft): Scenario[] => [
     options: { kill: true },
   },
   {
+    name: "the owner terminated with the last item, adopted",
+    spec: adopted(weft, 1),
+    agents: [[["pop"]], [["steal"]]],
+    options: { kill: true },
+  },
+  {
     name: "the owner terminated where nothing is left, adopted",
     spec: adopted(weft, 0),
     agents: [[["pop"], ["pop"]], [["steal"]]],

@@ -124,7 +124,7 @@ export const work_deque = mutants(
     "adopts, and drops what is there",
     "if (left > 0) return;",
     "",
-    "the owner terminated at any step, adopted",
+    "the owner terminated with the last item, adopted",
   ],
   [
     "adopts, and leaves the last item's place to a thief",
@@ -132,12 +132,12 @@ export const work_deque = mutants(
     "weft__compare_exchange(&d->top, top, next); top = next; } " +
     "weft__store(&d->bottom, top);",
     "if (left < 0) weft__store(&d->bottom, top);",
-    "the owner terminated at any step, adopted",
+    "the owner terminated with the last item, adopted",
   ],
   [
     "adopts, and moves bottom alone",
     "weft__compare_exchange(&d->top, top, next); top = next;",
     "top = next;",
-    "the owner terminated at any step, adopted",
+    "the owner terminated with the last item, adopted",
   ],
 );
