@@ -224,6 +224,13 @@ export function select(weft: Weft): Scenario[] {
       ...sampled,
     },
     {
+      // Neither loses what is in it, whichever is seen.
+      name: "one is ready, another comes",
+      spec: waiting(weft, [7]),
+      agents: [[["any"], ["pop", 1]], [["push", 8], ["pop", 0]]],
+      ...sampled,
+    },
+    {
       // The wake of the one item may go to who only looks.
       name: "beside a consumer of one",
       spec,
