@@ -86,6 +86,7 @@ export class Pool {
   /** Settles what is done until nothing is running. */
   async #collect() {
     const { jobs, done, enough, slots, lengths, view } = this.#at;
+    await undefined; // or it could end before its promise is kept
     while (this.#running.size > 0) {
       // While workers have jobs, results may wait a bit: one wake-up for many.
       if (jobs.size > 0) await enough.waitAsync({ timeout: 1 });
