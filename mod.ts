@@ -30,7 +30,7 @@ export { Event, type EventConfig } from "./primitives/event.ts";
 export { Latch } from "./primitives/latch.ts";
 export { Barrier, type Passage } from "./primitives/barrier.ts";
 export { Once } from "./primitives/once.ts";
-export { Snapshot, type SnapshotConfig } from "./primitives/seqlock.ts";
+export { Snapshot, type SnapshotConfig } from "./primitives/snapshot.ts";
 export { SpscQueue } from "./primitives/spsc_queue.ts";
 export { MpmcQueue } from "./primitives/mpmc_queue.ts";
 export {
@@ -74,7 +74,10 @@ export {
 } from "./primitives/work_counter.ts";
 export { type DequeConfig, WorkDeque } from "./primitives/work_deque.ts";
 export { type SlabConfig, SlabPool } from "./primitives/slab_pool.ts";
-export { type CounterConfig, StripedCounter } from "./primitives/counter.ts";
+export {
+  type CounterConfig,
+  StripedCounter,
+} from "./primitives/striped_counter.ts";
 export {
   array,
   type ArrayOf,
@@ -96,5 +99,5 @@ export {
   type StructType,
   type ValueOf,
 } from "./primitives/struct.ts";
-export { type Waitable, waitAny } from "./primitives/select.ts";
+export { type Waitable, waitAny } from "./primitives/wait_any.ts";
 export { inspect, type Inspection } from "./primitives/inspect.ts";

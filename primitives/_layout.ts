@@ -43,7 +43,7 @@ export const BARRIER = {
   length: 4,
 } as const;
 export const ONCE = { state: 0, length: 1 } as const;
-export const SEQLOCK = {
+export const SNAPSHOT = {
   magic: 0,
   size: 1,
   single: 2,
@@ -165,7 +165,7 @@ export const SLAB_POOL = {
   seal: 3,
   length: 32,
 } as const;
-export const COUNTER = {
+export const STRIPED_COUNTER = {
   magic: 0,
   stripes: 1,
   seal: 2,
@@ -183,7 +183,7 @@ export const LAYOUT = {
   latch: LATCH,
   barrier: BARRIER,
   once: ONCE,
-  seqlock: SEQLOCK,
+  snapshot: SNAPSHOT,
   spsc_queue: SPSC_QUEUE,
   mpmc_queue: MPMC_QUEUE,
   lock_free_queue: LOCK_FREE_QUEUE,
@@ -194,7 +194,7 @@ export const LAYOUT = {
   work_counter: WORK_COUNTER,
   work_deque: WORK_DEQUE,
   slab_pool: SLAB_POOL,
-  counter: COUNTER,
+  striped_counter: STRIPED_COUNTER,
 } as const;
 
 /** What the `magic` word of a configured primitive names; never renumbered. */
@@ -202,7 +202,7 @@ export const KIND = {
   semaphore: 1,
   latch: 5,
   barrier: 6,
-  seqlock: 7,
+  snapshot: 7,
   spsc_queue: 2,
   mpmc_queue: 3,
   lock_free_queue: 8,
@@ -213,7 +213,7 @@ export const KIND = {
   work_counter: 4,
   work_deque: 12,
   slab_pool: 13,
-  counter: 14,
+  striped_counter: 14,
 } as const;
 
 /** The name of a primitive with a row in {@linkcode LAYOUT}. */

@@ -19,7 +19,7 @@ import { SHOWN as barrier } from "./barrier.ts";
 import { SHOWN as broadcast } from "./broadcast.ts";
 import { SHOWN as channel } from "./channel.ts";
 import { SHOWN as condition } from "./condition.ts";
-import { SHOWN as counter } from "./counter.ts";
+import { SHOWN as striped_counter } from "./striped_counter.ts";
 import { SHOWN as event } from "./event.ts";
 import { SHOWN as latch } from "./latch.ts";
 import { SHOWN as lock_free_queue } from "./lock_free_queue.ts";
@@ -29,7 +29,7 @@ import { SHOWN as once } from "./once.ts";
 import { SHOWN as record_ring } from "./record_ring.ts";
 import { SHOWN as rw_lock } from "./rw_lock.ts";
 import { SHOWN as semaphore } from "./semaphore.ts";
-import { SHOWN as seqlock } from "./seqlock.ts";
+import { SHOWN as snapshot } from "./snapshot.ts";
 import { SHOWN as slab_pool } from "./slab_pool.ts";
 import { SHOWN as spsc_queue } from "./spsc_queue.ts";
 import { SHOWN as work_counter } from "./work_counter.ts";
@@ -47,7 +47,7 @@ const ALL: Readonly<Record<Stem, Shown>> = {
   latch,
   barrier,
   once,
-  seqlock,
+  snapshot,
   spsc_queue,
   mpmc_queue,
   lock_free_queue,
@@ -58,7 +58,7 @@ const ALL: Readonly<Record<Stem, Shown>> = {
   work_counter,
   work_deque,
   slab_pool,
-  counter,
+  striped_counter,
 };
 
 /**

@@ -35,8 +35,8 @@ import type { Copier } from "./_elements.ts";
 import { LoopCopier } from "./_loop_copier.ts";
 import type { QueueConfig } from "./_queue.ts";
 import { type Handle, type Memory, Region } from "./_region.ts";
-import { StripedCounter as AnyStripedCounter } from "./counter.ts";
-import type { CounterConfig } from "./counter.ts";
+import { StripedCounter as AnyStripedCounter } from "./striped_counter.ts";
+import type { CounterConfig } from "./striped_counter.ts";
 import { Event as AnyEvent, type EventConfig } from "./event.ts";
 import { Latch as AnyLatch } from "./latch.ts";
 import {
@@ -49,8 +49,8 @@ import {
   type RecordRingConfig,
 } from "./record_ring.ts";
 import { Semaphore as AnySemaphore } from "./semaphore.ts";
-import { Snapshot as AnySnapshot } from "./seqlock.ts";
-import type { SnapshotConfig } from "./seqlock.ts";
+import { Snapshot as AnySnapshot } from "./snapshot.ts";
+import type { SnapshotConfig } from "./snapshot.ts";
 import { type SlabConfig, SlabPool as AnySlabPool } from "./slab_pool.ts";
 import { SpscQueue as AnySpscQueue } from "./spsc_queue.ts";
 import {
@@ -63,11 +63,11 @@ export type { Elements } from "./_elements.ts";
 export { ClosedError, type Queue, type QueueConfig } from "./_queue.ts";
 export { type Handle, isSupported, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
-export type { CounterConfig } from "./counter.ts";
+export type { CounterConfig } from "./striped_counter.ts";
 export type { EventConfig } from "./event.ts";
 export type { LockFreeQueueConfig } from "./lock_free_queue.ts";
 export type { RecordRingConfig } from "./record_ring.ts";
-export type { SnapshotConfig } from "./seqlock.ts";
+export type { SnapshotConfig } from "./snapshot.ts";
 export type { SlabConfig } from "./slab_pool.ts";
 export type { WorkConfig, WorkRange } from "./work_counter.ts";
 export type { DequeConfig } from "./work_deque.ts";

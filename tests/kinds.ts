@@ -128,7 +128,7 @@ export const KINDS: Kind[] = [{
   use: (view) => (view as Once).run(() => {}),
   used: (view) => (view as Once).done,
 }, {
-  stem: "seqlock",
+  stem: "snapshot",
   configured: true,
   byteLength: Snapshot.byteLength({ size: 4 }),
   init: (memory, at) => Snapshot.init(memory, at, { size: 4 }),
@@ -228,7 +228,7 @@ export const KINDS: Kind[] = [{
   use: (view) => (view as SlabPool).allocate(),
   used: (view) => (view as SlabPool).available === 2,
 }, {
-  stem: "counter",
+  stem: "striped_counter",
   configured: true,
   byteLength: StripedCounter.byteLength({ stripes: 2 }),
   init: (memory, at) => StripedCounter.init(memory, at, { stripes: 2 }),

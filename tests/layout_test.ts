@@ -163,7 +163,7 @@ test("words that different agents write lie 32 words apart", () => {
       ["pop_epoch", "pop_waiters"],
       ["push_epoch", "push_waiters"],
     ],
-    seqlock: [["magic"], ["state"]],
+    snapshot: [["magic"], ["state"]],
     broadcast: [
       ["magic"],
       ["tail", "slowest"],
@@ -206,7 +206,7 @@ const STEMS: Record<string, string> = {
   Latch: "latch",
   Barrier: "barrier",
   Once: "once",
-  Snapshot: "seqlock",
+  Snapshot: "snapshot",
   SpscQueue: "spsc_queue",
   MpmcQueue: "mpmc_queue",
   LockFreeQueue: "lock_free_queue",
@@ -217,7 +217,7 @@ const STEMS: Record<string, string> = {
   WorkCounter: "work_counter",
   WorkDeque: "work_deque",
   SlabPool: "slab_pool",
-  StripedCounter: "counter",
+  StripedCounter: "striped_counter",
 };
 
 /** What only TypeScript has, and why. */
@@ -267,8 +267,8 @@ const ONLY_C: Record<string, string> = {
   weft_attach_error: "JavaScript throws it",
   weft_inspect: "inspect, a function of its own",
   weft_inspect_as: "inspect, with the name of a kind",
-  weft_counter_claim: "a view claims a stripe by itself",
-  weft_counter_add_to: "adds to what weft_counter_claim gave",
+  weft_striped_counter_claim: "a view claims a stripe by itself",
+  weft_striped_counter_add_to: "adds to what weft_striped_counter_claim gave",
   weft_call_ring_ready: "a method of a PendingCall",
   weft_call_ring_try_receive: "a method of a PendingCall",
   weft_call_ring_receive: "a method of a PendingCall",

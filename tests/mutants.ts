@@ -21,7 +21,7 @@ import { diffOf, load, type Mutant, unload } from "./mutants/_mutant.ts";
 import { barrier } from "./mutants/barrier.ts";
 import { broadcast } from "./mutants/broadcast.ts";
 import { condition } from "./mutants/condition.ts";
-import { counter } from "./mutants/counter.ts";
+import { striped_counter } from "./mutants/striped_counter.ts";
 import { _call_slots, call_ring } from "./mutants/call_ring.ts";
 import { event } from "./mutants/event.ts";
 import { latch } from "./mutants/latch.ts";
@@ -31,9 +31,9 @@ import { mutex } from "./mutants/mutex.ts";
 import { once } from "./mutants/once.ts";
 import { record_ring } from "./mutants/record_ring.ts";
 import { rw_lock } from "./mutants/rw_lock.ts";
-import { select } from "./mutants/select.ts";
+import { wait_any } from "./mutants/wait_any.ts";
 import { semaphore } from "./mutants/semaphore.ts";
-import { seqlock } from "./mutants/seqlock.ts";
+import { snapshot } from "./mutants/snapshot.ts";
 import { slab_pool } from "./mutants/slab_pool.ts";
 import { spsc_queue } from "./mutants/spsc_queue.ts";
 import { _wait } from "./mutants/wait.ts";
@@ -58,13 +58,13 @@ export const MUTANTS: readonly Mutant[] = [
   ...lock_free_queue,
   ..._call_slots,
   ...call_ring,
-  ...select,
+  ...wait_any,
   ...barrier,
   ...once,
   ...rw_lock,
-  ...seqlock,
+  ...snapshot,
   ...work_deque,
-  ...counter,
+  ...striped_counter,
   ...condition,
   ...record_ring,
   ...broadcast,

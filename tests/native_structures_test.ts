@@ -11,7 +11,7 @@ const PROGRAMS = [
   "broadcast",
   "call_ring",
   "channel",
-  "seqlock",
+  "snapshot",
   "slab_pool",
   "synchronizers",
   "inspect",

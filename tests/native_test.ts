@@ -268,8 +268,8 @@ function twinsOfRealtime(): string[] {
   const snake = (name: string) =>
     name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
   const stems: Record<string, string> = {
-    Snapshot: "seqlock",
-    StripedCounter: "counter",
+    Snapshot: "snapshot",
+    StripedCounter: "striped_counter",
   };
   return Object.entries(OPERATIONS).flatMap(([name, operations]) =>
     operations

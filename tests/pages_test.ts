@@ -136,7 +136,7 @@ test("the examples in C compile without a warning, and run", async () => {
   const failed = (await Promise.all(ended)).filter(({ code }) => code !== 0);
   assert.equal(failed, []);
   // Of what C has; it waits for one at a time.
-  assert.is(ended.length, stems.length - ["select"].length);
+  assert.is(ended.length, stems.length - ["wait_any"].length);
 });
 
 // ---- links ----------------------------------------------------------------------

@@ -76,12 +76,12 @@ test("what one language configures, the other attaches to", () => {
     assert.throws(() => new StripedCounter(memory, at), /a latch/);
   }
   for (const stripes of [1, 7]) {
-    assert.is(c.weft_counter_init!(at, stripes), at);
+    assert.is(c.weft_striped_counter_init!(at, stripes), at);
     const counter = new StripedCounter(memory, at);
     assert.is(counter.stripes, stripes);
-    assert.is(counter.byteLength, c.weft_counter_bytes!(stripes));
+    assert.is(counter.byteLength, c.weft_striped_counter_bytes!(stripes));
     StripedCounter.init(memory, at, { stripes }).add(-(2 ** 31));
-    c.weft_counter_add!(at, -7);
+    c.weft_striped_counter_add!(at, -7);
     assert.is(counter.sum(), -(2 ** 31) - 7);
   }
 });

@@ -226,7 +226,7 @@ static inline bool weft__may_block(void) {
 WEFT_KIND(semaphore, 1);
 WEFT_KIND(latch, 5);
 WEFT_KIND(barrier, 6);
-WEFT_KIND(seqlock, 7);
+WEFT_KIND(snapshot, 7);
 WEFT_KIND(spsc_queue, 2);
 WEFT_KIND(mpmc_queue, 3);
 WEFT_KIND(lock_free_queue, 8);
@@ -237,7 +237,7 @@ WEFT_KIND(call_ring, 11);
 WEFT_KIND(work_counter, 4);
 WEFT_KIND(work_deque, 12);
 WEFT_KIND(slab_pool, 13);
-WEFT_KIND(counter, 14);
+WEFT_KIND(striped_counter, 14);
 
 static inline int32_t weft__magic(int32_t kind) {
   return 0x57460000 | kind << 8 | WEFT_VERSION;
@@ -268,7 +268,7 @@ static inline int weft__seal_word(int32_t kind) {
       return 1;
     case WEFT_KIND_barrier:
     case WEFT_KIND_work_deque:
-    case WEFT_KIND_counter:
+    case WEFT_KIND_striped_counter:
       return 2;
     default:
       return 3;
@@ -2007,25 +2007,26 @@ static inline int weft_once_abandon(weft_once *o, int32_t id) {
 
 #endif
 
-/* ---- seqlock (primitives/seqlock.ts) ---------------------------------------- */
+/* ---- snapshot (primitives/snapshot.ts)
+ * ---------------------------------------- */
 
 /* With one reader, state holds the middle copy, and that of the reader. */
-#define WEFT_SEQLOCK_MIDDLE_MASK 3
-#define WEFT_SEQLOCK_FRONT_SHIFT 2
+#define WEFT_SNAPSHOT_MIDDLE_MASK 3
+#define WEFT_SNAPSHOT_FRONT_SHIFT 2
 /* The middle copy is newer than the reader's. */
-#define WEFT_SEQLOCK_NEW_BIT (1 << 4)
-#define WEFT_SEQLOCK_VERSION_SHIFT 5
-#define WEFT__SEQLOCK_ONE_VERSION (1 << WEFT_SEQLOCK_VERSION_SHIFT)
+#define WEFT_SNAPSHOT_NEW_BIT (1 << 4)
+#define WEFT_SNAPSHOT_VERSION_SHIFT 5
+#define WEFT__SNAPSHOT_ONE_VERSION (1 << WEFT_SNAPSHOT_VERSION_SHIFT)
 /* Middle copy 1, the reader's 0, so that the writer's is 2. */
-#define WEFT__SEQLOCK_FIRST 1
-#define WEFT__SEQLOCK_MAX_SIZE (1 << 28)
+#define WEFT__SNAPSHOT_FIRST 1
+#define WEFT__SNAPSHOT_MAX_SIZE (1 << 28)
 
 /* How a snapshot is made: \`size\` bytes, a multiple of 4 up to 2^28; \`single\` if
    only one agent reads, which is faster. */
 typedef struct {
   int32_t size;
   bool single;
-} weft_seqlock_config;
+} weft_snapshot_config;
 
 /* The latest value of some bytes; \`Snapshot\` in JavaScript. The copies of it
    lie behind these words. */
@@ -2037,102 +2038,103 @@ typedef struct {
   int32_t _pad0[28];
   int32_t state;     /* how many values were written, and more if single */
   int32_t _pad1[31]; /* the copies of the value follow */
-} weft_seqlock;
-WEFT_WORD(seqlock, magic, 0);
-WEFT_WORD(seqlock, size, 1);
-WEFT_WORD(seqlock, single, 2);
-WEFT_WORD(seqlock, seal, 3);
-WEFT_WORD(seqlock, state, 32);
-WEFT_LENGTH(seqlock, 64);
+} weft_snapshot;
+WEFT_WORD(snapshot, magic, 0);
+WEFT_WORD(snapshot, size, 1);
+WEFT_WORD(snapshot, single, 2);
+WEFT_WORD(snapshot, seal, 3);
+WEFT_WORD(snapshot, state, 32);
+WEFT_LENGTH(snapshot, 64);
 
 /* Words from copy to copy. */
-static inline size_t weft__seqlock_stride(int32_t size) {
+static inline size_t weft__snapshot_stride(int32_t size) {
   return ((size_t)size + 127) / 128 * 32;
 }
 
 /* The bytes a snapshot of this configuration occupies; 0 if out of range. */
-static inline size_t weft_seqlock_bytes(weft_seqlock_config config) {
-  if (config.size < 4 || config.size > WEFT__SEQLOCK_MAX_SIZE) return 0;
+static inline size_t weft_snapshot_bytes(weft_snapshot_config config) {
+  if (config.size < 4 || config.size > WEFT__SNAPSHOT_MAX_SIZE) return 0;
   if (config.size % 4 != 0) return 0;
   size_t copies = config.single ? 3 : 2;
-  return sizeof(weft_seqlock) + copies * weft__seqlock_stride(config.size) * 4;
+  return sizeof(weft_snapshot) +
+         copies * weft__snapshot_stride(config.size) * 4;
 }
 
 /* The snapshot at \`at\`, or NULL: see weft_attach_error. */
-static inline weft_seqlock *weft_seqlock_attach(void *at) {
-  if (weft_attach_error(at, WEFT_KIND_seqlock) != NULL) return NULL;
-  return (weft_seqlock *)at;
+static inline weft_snapshot *weft_snapshot_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_snapshot) != NULL) return NULL;
+  return (weft_snapshot *)at;
 }
 
 /* Makes a region that nobody uses yet a snapshot that is all zero; NULL if the
    configuration, or the place, is out of range. */
-static inline weft_seqlock *weft_seqlock_init(void *at,
-                                              weft_seqlock_config config) {
-  weft_seqlock *s = (weft_seqlock *)at;
-  size_t bytes = weft_seqlock_bytes(config);
+static inline weft_snapshot *weft_snapshot_init(void *at,
+                                                weft_snapshot_config config) {
+  weft_snapshot *s = (weft_snapshot *)at;
+  size_t bytes = weft_snapshot_bytes(config);
   if (!weft__aligned(at) || bytes == 0) return NULL;
   weft__zero(at, bytes);
   s->size = config.size;
   s->single = config.single ? 1 : 0;
-  s->seal = weft__seal(WEFT_KIND_seqlock, s->size, s->single);
-  s->state = config.single ? WEFT__SEQLOCK_FIRST : 0;
-  weft__store(&s->magic, weft__magic(WEFT_KIND_seqlock));
+  s->seal = weft__seal(WEFT_KIND_snapshot, s->size, s->single);
+  s->state = config.single ? WEFT__SNAPSHOT_FIRST : 0;
+  weft__store(&s->magic, weft__magic(WEFT_KIND_snapshot));
   return s;
 }
 
 /* Bytes of the value. */
-static inline int32_t weft_seqlock_size(const weft_seqlock *s) {
+static inline int32_t weft_snapshot_size(const weft_snapshot *s) {
   return s->size;
 }
 
 /* Whether only one agent may read. */
-static inline bool weft_seqlock_single(const weft_seqlock *s) {
+static inline bool weft_snapshot_single(const weft_snapshot *s) {
   return s->single != 0;
 }
 
-static inline int32_t weft__seqlock_version_of(const weft_seqlock *s,
-                                               int32_t state) {
-  return s->single ? (int32_t)((uint32_t)state >> WEFT_SEQLOCK_VERSION_SHIFT)
+static inline int32_t weft__snapshot_version_of(const weft_snapshot *s,
+                                                int32_t state) {
+  return s->single ? (int32_t)((uint32_t)state >> WEFT_SNAPSHOT_VERSION_SHIFT)
                    : state & 0x07ffffff;
 }
 
 /* How many values were written, modulo 2^27. */
-static inline int32_t weft_seqlock_version(const weft_seqlock *s) {
-  return weft__seqlock_version_of(s, weft__load(&s->state));
+static inline int32_t weft_snapshot_version(const weft_snapshot *s) {
+  return weft__snapshot_version_of(s, weft__load(&s->state));
 }
 
-static inline int32_t *weft__seqlock_copy(weft_seqlock *s, int32_t number) {
-  return (int32_t *)(s + 1) + (size_t)number * weft__seqlock_stride(s->size);
+static inline int32_t *weft__snapshot_copy(weft_snapshot *s, int32_t number) {
+  return (int32_t *)(s + 1) + (size_t)number * weft__snapshot_stride(s->size);
 }
 
 /* The state when copy \`mine\` is the middle one, and new. */
-static inline int32_t weft__seqlock_written(int32_t state, int32_t mine) {
-  int32_t front = state & 3 << WEFT_SEQLOCK_FRONT_SHIFT;
-  int32_t version = weft__plus(state & -WEFT__SEQLOCK_ONE_VERSION,
-                               WEFT__SEQLOCK_ONE_VERSION);
-  return version | WEFT_SEQLOCK_NEW_BIT | front | mine;
+static inline int32_t weft__snapshot_written(int32_t state, int32_t mine) {
+  int32_t front = state & 3 << WEFT_SNAPSHOT_FRONT_SHIFT;
+  int32_t version = weft__plus(state & -WEFT__SNAPSHOT_ONE_VERSION,
+                               WEFT__SNAPSHOT_ONE_VERSION);
+  return version | WEFT_SNAPSHOT_NEW_BIT | front | mine;
 }
 
 /* Makes the bytes at \`src\`, as many as the value has and at a multiple of 4,
    the latest value. The writer's. */
-static inline void weft_seqlock_write(weft_seqlock *s, const void *src) {
+static inline void weft_snapshot_write(weft_snapshot *s, const void *src) {
   const int32_t *from = (const int32_t *)src;
   int32_t count = s->size / 4;
   int32_t state = weft__hint(&s->state); /* ours, or the exchange checks it */
   if (!s->single) {
     int32_t next = weft__plus(state, 1);
-    int32_t *at = weft__seqlock_copy(s, next & 1);
+    int32_t *at = weft__snapshot_copy(s, next & 1);
     for (int32_t i = 0; i < count; i++)
       weft__store(at + i, from[i]); /* published by (V) */
     weft__store(&s->state, next);   /* (V) */
     return;
   }
   /* The reader swaps the two other copies, and leaves this one alone. */
-  int32_t mine = 3 - (state & WEFT_SEQLOCK_MIDDLE_MASK) -
-                 (state >> WEFT_SEQLOCK_FRONT_SHIFT & 3);
-  weft__copy(weft__seqlock_copy(s, mine), from, count);
+  int32_t mine = 3 - (state & WEFT_SNAPSHOT_MIDDLE_MASK) -
+                 (state >> WEFT_SNAPSHOT_FRONT_SHIFT & 3);
+  weft__copy(weft__snapshot_copy(s, mine), from, count);
   for (;;) {
-    int32_t next = weft__seqlock_written(state, mine);
+    int32_t next = weft__snapshot_written(state, mine);
     int32_t seen = weft__compare_exchange(&s->state, state, next); /* (V) */
     if (seen == state) return;
     state = seen;
@@ -2141,31 +2143,31 @@ static inline void weft_seqlock_write(weft_seqlock *s, const void *src) {
 
 /* Copies the latest value to \`dst\`, at a multiple of 4; answers its version, 0
    if none was written yet. */
-static inline int32_t weft_seqlock_read(weft_seqlock *s, void *dst) {
+static inline int32_t weft_snapshot_read(weft_snapshot *s, void *dst) {
   int32_t *to = (int32_t *)dst;
   int32_t count = s->size / 4;
   int32_t state = weft__load(&s->state); /* pairs with (V) */
-  while (s->single && state & WEFT_SEQLOCK_NEW_BIT) {
-    int32_t middle = state & WEFT_SEQLOCK_MIDDLE_MASK;
-    int32_t front = state >> WEFT_SEQLOCK_FRONT_SHIFT & 3;
-    int32_t swapped = (state & -WEFT__SEQLOCK_ONE_VERSION) |
-                      middle << WEFT_SEQLOCK_FRONT_SHIFT | front;
+  while (s->single && state & WEFT_SNAPSHOT_NEW_BIT) {
+    int32_t middle = state & WEFT_SNAPSHOT_MIDDLE_MASK;
+    int32_t front = state >> WEFT_SNAPSHOT_FRONT_SHIFT & 3;
+    int32_t swapped = (state & -WEFT__SNAPSHOT_ONE_VERSION) |
+                      middle << WEFT_SNAPSHOT_FRONT_SHIFT | front;
     int32_t seen = weft__compare_exchange(&s->state, state, swapped);
     state = seen == state ? swapped : seen;
   }
   if (s->single) {
-    int32_t front = state >> WEFT_SEQLOCK_FRONT_SHIFT & 3;
-    weft__copy(to, weft__seqlock_copy(s, front), count);
-    return weft__seqlock_version_of(s, state);
+    int32_t front = state >> WEFT_SNAPSHOT_FRONT_SHIFT & 3;
+    weft__copy(to, weft__snapshot_copy(s, front), count);
+    return weft__snapshot_version_of(s, state);
   }
   for (;;) {
-    const int32_t *at = weft__seqlock_copy(s, state & 1);
+    const int32_t *at = weft__snapshot_copy(s, state & 1);
     for (int32_t i = 0; i < count; i++)
       to[i] = weft__load(at + i); /* published by (V) */
     /* Pairs with (V): no word of the value after the next was stored before
        the next value's number. */
     int32_t seen = weft__load(&s->state);
-    if (seen == state) return weft__seqlock_version_of(s, state);
+    if (seen == state) return weft__snapshot_version_of(s, state);
     state = seen;
   }
 }
@@ -5726,14 +5728,15 @@ static inline int32_t weft_slab_pool_abandon(weft_slab_pool *p, int32_t id,
   return count;
 }
 
-/* ---- counter (primitives/counter.ts) ---------------------------------------- */
+/* ---- striped_counter (primitives/striped_counter.ts)
+ * ---------------------------------------- */
 
 /* The most stripes a counter can have. */
-#define WEFT_COUNTER_MAX_STRIPES 1024
+#define WEFT_STRIPED_COUNTER_MAX_STRIPES 1024
 
 /* \`high\` counts these; the top 4 bits of \`low\` are its lowest ones. */
-#define WEFT_COUNTER_SECTOR_BITS 28
-#define WEFT_COUNTER_SECTOR (1 << WEFT_COUNTER_SECTOR_BITS)
+#define WEFT_STRIPED_COUNTER_SECTOR_BITS 28
+#define WEFT_STRIPED_COUNTER_SECTOR (1 << WEFT_STRIPED_COUNTER_SECTOR_BITS)
 
 /* A striped sum; \`StripedCounter\` in JavaScript. The stripes lie behind these
    words. */
@@ -5743,101 +5746,110 @@ typedef struct {
   int32_t seal;
   int32_t claims; /* views, or threads, that took a stripe */
   int32_t _pad0[28]; /* the stripes follow */
-} weft_counter;
-WEFT_WORD(counter, magic, 0);
-WEFT_WORD(counter, stripes, 1);
-WEFT_WORD(counter, seal, 2);
-WEFT_WORD(counter, claims, 3);
-WEFT_LENGTH(counter, 32);
+} weft_striped_counter;
+WEFT_WORD(striped_counter, magic, 0);
+WEFT_WORD(striped_counter, stripes, 1);
+WEFT_WORD(striped_counter, seal, 2);
+WEFT_WORD(striped_counter, claims, 3);
+WEFT_LENGTH(striped_counter, 32);
 
 /* One of a counter's stripes, on a cache line of its own. */
 typedef struct {
   int32_t low;  /* the sum of what was added here, modulo 2^32 */
   int32_t high; /* that sum divided by 2^28; a carry may be late */
   int32_t _pad[30];
-} weft_counter_stripe;
+} weft_striped_counter_stripe;
 
 /* The bytes a counter of so many stripes, 1 to 1024, occupies; 0 if that is
    out of range. */
-static inline size_t weft_counter_bytes(int32_t stripes) {
-  if (stripes < 1 || stripes > WEFT_COUNTER_MAX_STRIPES) return 0;
-  return sizeof(weft_counter) + (size_t)stripes * sizeof(weft_counter_stripe);
+static inline size_t weft_striped_counter_bytes(int32_t stripes) {
+  if (stripes < 1 || stripes > WEFT_STRIPED_COUNTER_MAX_STRIPES) return 0;
+  return sizeof(weft_striped_counter) +
+         (size_t)stripes * sizeof(weft_striped_counter_stripe);
 }
 
 /* The counter at \`at\`, or NULL: see weft_attach_error. */
-static inline weft_counter *weft_counter_attach(void *at) {
-  if (weft_attach_error(at, WEFT_KIND_counter) != NULL) return NULL;
-  return (weft_counter *)at;
+static inline weft_striped_counter *weft_striped_counter_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_striped_counter) != NULL) return NULL;
+  return (weft_striped_counter *)at;
 }
 
 /* Makes a region that nobody uses yet a counter with a sum of 0; NULL if the
    number of stripes, or the place, is out of range. */
-static inline weft_counter *weft_counter_init(void *at, int32_t stripes) {
-  weft_counter *c = (weft_counter *)at;
-  size_t bytes = weft_counter_bytes(stripes);
+static inline weft_striped_counter *weft_striped_counter_init(void *at,
+                                                              int32_t stripes) {
+  weft_striped_counter *c = (weft_striped_counter *)at;
+  size_t bytes = weft_striped_counter_bytes(stripes);
   if (!weft__aligned(at) || bytes == 0) return NULL;
   weft__zero(at, bytes);
   c->stripes = stripes;
-  c->seal = weft__seal(WEFT_KIND_counter, stripes, 0);
-  weft__store(&c->magic, weft__magic(WEFT_KIND_counter));
+  c->seal = weft__seal(WEFT_KIND_striped_counter, stripes, 0);
+  weft__store(&c->magic, weft__magic(WEFT_KIND_striped_counter));
   return c;
 }
 
 /* How many agents add without meeting. */
-static inline int32_t weft_counter_stripes(const weft_counter *c) {
+static inline int32_t weft_striped_counter_stripes(
+    const weft_striped_counter *c) {
   return c->stripes;
 }
 
 /* By how much \`high\` is late, -8 to 7. */
-static inline int32_t weft__counter_lag(int32_t high, int32_t low) {
-  uint32_t late = ((uint32_t)low >> WEFT_COUNTER_SECTOR_BITS) - (uint32_t)high;
+static inline int32_t weft__striped_counter_lag(int32_t high, int32_t low) {
+  uint32_t late =
+      ((uint32_t)low >> WEFT_STRIPED_COUNTER_SECTOR_BITS) - (uint32_t)high;
   return (int32_t)((late + 8) & 15) - 8;
 }
 
 /* Brings \`high\` up to date; if another agent is faster, it did that. */
-static inline void weft__counter_carry(weft_counter_stripe *s) {
+static inline void weft__striped_counter_carry(weft_striped_counter_stripe *s) {
   int32_t high = weft__load(&s->high);
-  int32_t late = weft__counter_lag(high, weft__load(&s->low));
+  int32_t late = weft__striped_counter_lag(high, weft__load(&s->low));
   weft__compare_exchange(&s->high, high, weft__plus(high, late));
 }
 
-static inline void weft__counter_step(weft_counter_stripe *s, int32_t n) {
+static inline void weft__striped_counter_step(weft_striped_counter_stripe *s,
+                                              int32_t n) {
   int32_t low = weft__plus(weft__add(&s->low, n), n);
   /* The look may be old: then a later one, or the sum, makes it good. */
-  if (weft__counter_lag(weft__hint(&s->high), low) != 0)
-    weft__counter_carry(s);
+  if (weft__striped_counter_lag(weft__hint(&s->high), low) != 0)
+    weft__striped_counter_carry(s);
 }
 
 /* A stripe for this thread alone, as far as there are any. */
-static inline weft_counter_stripe *weft_counter_claim(weft_counter *c) {
+static inline weft_striped_counter_stripe *weft_striped_counter_claim(
+    weft_striped_counter *c) {
   uint32_t claims = (uint32_t)weft__add(&c->claims, 1);
-  return (weft_counter_stripe *)(c + 1) + claims % (uint32_t)c->stripes;
+  return (weft_striped_counter_stripe *)(c + 1) + claims % (uint32_t)c->stripes;
 }
 
-/* As weft_counter_add, to a stripe that this thread claimed. */
-static inline void weft_counter_add_to(weft_counter_stripe *s, int32_t n) {
-  while (n > WEFT_COUNTER_SECTOR) {
-    weft__counter_step(s, WEFT_COUNTER_SECTOR);
-    n -= WEFT_COUNTER_SECTOR;
+/* As weft_striped_counter_add, to a stripe that this thread claimed. */
+static inline void weft_striped_counter_add_to(weft_striped_counter_stripe *s,
+                                               int32_t n) {
+  while (n > WEFT_STRIPED_COUNTER_SECTOR) {
+    weft__striped_counter_step(s, WEFT_STRIPED_COUNTER_SECTOR);
+    n -= WEFT_STRIPED_COUNTER_SECTOR;
   }
-  while (n < -WEFT_COUNTER_SECTOR) {
-    weft__counter_step(s, -WEFT_COUNTER_SECTOR);
-    n += WEFT_COUNTER_SECTOR;
+  while (n < -WEFT_STRIPED_COUNTER_SECTOR) {
+    weft__striped_counter_step(s, -WEFT_STRIPED_COUNTER_SECTOR);
+    n += WEFT_STRIPED_COUNTER_SECTOR;
   }
-  weft__counter_step(s, n);
+  weft__striped_counter_step(s, n);
 }
 
 /* Adds n, which may be negative, to the stripe that this thread's id falls on:
    two threads may meet there. More than 2^28 is added in several steps. */
-static inline void weft_counter_add(weft_counter *c, int32_t n) {
+static inline void weft_striped_counter_add(weft_striped_counter *c,
+                                            int32_t n) {
   uint32_t id = (uint32_t)weft_agent_id() * UINT32_C(0x9e3779b1) >> 16;
-  weft_counter_add_to(
-      (weft_counter_stripe *)(c + 1) + id % (uint32_t)c->stripes, n);
+  weft_striped_counter_add_to(
+      (weft_striped_counter_stripe *)(c + 1) + id % (uint32_t)c->stripes, n);
 }
 
 /* The sum of all that was added; not a snapshot. */
-static inline int64_t weft_counter_sum(const weft_counter *c) {
-  const weft_counter_stripe *s = (const weft_counter_stripe *)(c + 1);
+static inline int64_t weft_striped_counter_sum(const weft_striped_counter *c) {
+  const weft_striped_counter_stripe *s =
+      (const weft_striped_counter_stripe *)(c + 1);
   int64_t sum = 0;
   for (int32_t i = 0; i < c->stripes; i++) {
     int32_t high = weft__load(&s[i].high);
@@ -5848,8 +5860,9 @@ static inline int64_t weft_counter_sum(const weft_counter *c) {
       if (seen == high) break;
       high = seen; /* by now, low may be far ahead of what it was */
     }
-    int64_t sectors = (int64_t)high + weft__counter_lag(high, low);
-    sum += sectors * WEFT_COUNTER_SECTOR + (low & (WEFT_COUNTER_SECTOR - 1));
+    int64_t sectors = (int64_t)high + weft__striped_counter_lag(high, low);
+    sum += sectors * WEFT_STRIPED_COUNTER_SECTOR +
+           (low & (WEFT_STRIPED_COUNTER_SECTOR - 1));
   }
   return sum;
 }
@@ -6015,13 +6028,13 @@ static inline const weft__shown *weft__shown_of(size_t i) {
        weft__once_shows_owner,
        weft__once_shows_waiters,
        {WEFT__FIELD(once, state)}},
-      {"seqlock",
-       WEFT_KIND_seqlock,
+      {"snapshot",
+       WEFT_KIND_snapshot,
        NULL,
        NULL,
-       {WEFT__FIELD(seqlock, magic), WEFT__FIELD(seqlock, size),
-        WEFT__FIELD(seqlock, single), WEFT__FIELD(seqlock, seal),
-        WEFT__FIELD(seqlock, state)}},
+       {WEFT__FIELD(snapshot, magic), WEFT__FIELD(snapshot, size),
+        WEFT__FIELD(snapshot, single), WEFT__FIELD(snapshot, seal),
+        WEFT__FIELD(snapshot, state)}},
       {"spsc_queue",
        WEFT_KIND_spsc_queue,
        NULL,
@@ -6116,12 +6129,14 @@ static inline const weft__shown *weft__shown_of(size_t i) {
        NULL,
        {WEFT__FIELD(slab_pool, magic), WEFT__FIELD(slab_pool, capacity),
         WEFT__FIELD(slab_pool, size), WEFT__FIELD(slab_pool, seal)}},
-      {"counter",
-       WEFT_KIND_counter,
+      {"striped_counter",
+       WEFT_KIND_striped_counter,
        NULL,
        NULL,
-       {WEFT__FIELD(counter, magic), WEFT__FIELD(counter, stripes),
-        WEFT__FIELD(counter, seal), WEFT__FIELD(counter, claims)}},
+       {WEFT__FIELD(striped_counter, magic),
+        WEFT__FIELD(striped_counter, stripes),
+        WEFT__FIELD(striped_counter, seal),
+        WEFT__FIELD(striped_counter, claims)}},
   };
   return i < sizeof all / sizeof *all ? &all[i] : NULL;
 }

@@ -76,7 +76,7 @@ static double waited(void) {
 #define MPMC weft_mpmc_queue *q = (weft_mpmc_queue *)j->object
 #define FREE weft_lock_free_queue *q = (weft_lock_free_queue *)j->object
 #define SEMAPHORE weft_semaphore *s = (weft_semaphore *)j->object
-#define COUNTER weft_work_counter *c = (weft_work_counter *)j->object
+#define STRIPED_COUNTER weft_work_counter *c = (weft_work_counter *)j->object
 
 LOOP(mutex_alone, MUTEX, {
   for (int32_t i = 0; i < n; i++) {
@@ -103,7 +103,7 @@ LOOP(semaphore_alone, SEMAPHORE, {
   j->ops = n;
 })
 
-LOOP(counter_alone, COUNTER, {
+LOOP(counter_alone, STRIPED_COUNTER, {
   weft_work_range range;
   memset(&range, 0, sizeof range);
   while (weft_work_counter_next(c, &range) >= 0) j->ops++;

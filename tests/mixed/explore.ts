@@ -12,7 +12,7 @@ import { type Cast, CASTS, mixed } from "./cast.ts";
 import { compile } from "./module.ts";
 
 /** What awaits: agents of C meet it, and have no twin of it. */
-const AWAITING = ["wait", "select"];
+const AWAITING = ["wait", "wait_any"];
 
 /** The stems that have twins. */
 export const STEMS: readonly string[] = Object.keys(all)

@@ -88,7 +88,7 @@ function found(
 
 /** Whether who awaits in JavaScript, in `waitAny`, notices a mistake of C. */
 export async function isNoticed(wasm: Wasm, name: string): Promise<boolean> {
-  const scenario = all.select!(mixed(weft, wasm, ["js", "wasm"]))
+  const scenario = all.wait_any!(mixed(weft, wasm, ["js", "wasm"]))
     .find((scenario) => scenario.name === name)!;
   const { failure } = await race.check(scenario.spec, ...scenario.agents, {
     ...scenario.options,

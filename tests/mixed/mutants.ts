@@ -12,7 +12,7 @@ import { broadcast } from "./mutants/broadcast.ts";
 import { call_ring } from "./mutants/call_ring.ts";
 import { channel } from "./mutants/channel.ts";
 import { condition } from "./mutants/condition.ts";
-import { counter } from "./mutants/counter.ts";
+import { striped_counter } from "./mutants/striped_counter.ts";
 import { event } from "./mutants/event.ts";
 import { latch } from "./mutants/latch.ts";
 import { lock_free_queue } from "./mutants/lock_free_queue.ts";
@@ -22,7 +22,7 @@ import { once } from "./mutants/once.ts";
 import { record_ring } from "./mutants/record_ring.ts";
 import { rw_lock } from "./mutants/rw_lock.ts";
 import { semaphore } from "./mutants/semaphore.ts";
-import { seqlock } from "./mutants/seqlock.ts";
+import { snapshot } from "./mutants/snapshot.ts";
 import { slab_pool } from "./mutants/slab_pool.ts";
 import { spsc_queue } from "./mutants/spsc_queue.ts";
 import { work_counter } from "./mutants/work_counter.ts";
@@ -48,9 +48,9 @@ export const MUTANTS: readonly Mutant[] = [
   ...barrier,
   ...once,
   ...rw_lock,
-  ...seqlock,
+  ...snapshot,
   ...work_deque,
-  ...counter,
+  ...striped_counter,
   ...condition,
   ...record_ring,
   ...broadcast,

@@ -338,12 +338,12 @@ class Snapshot extends Twin {
   write(source: Int32Array): void {
     const { at, words } = this.scratch;
     words.set(source);
-    this.c.weft_seqlock_write!(this.at, at);
+    this.c.weft_snapshot_write!(this.at, at);
   }
 
   read(to: Int32Array): number {
     const { at, words } = this.scratch;
-    const version = this.c.weft_seqlock_read!(this.at, at);
+    const version = this.c.weft_snapshot_read!(this.at, at);
     to.set(words.subarray(0, to.length));
     return version;
   }
@@ -943,12 +943,14 @@ class StripedCounter extends Twin {
 
   add(n: number): void {
     const { c } = this;
-    if (this.#stripe === 0) this.#stripe = c.weft_counter_claim!(this.at);
-    c.weft_counter_add_to!(this.#stripe, n);
+    if (this.#stripe === 0) {
+      this.#stripe = c.weft_striped_counter_claim!(this.at);
+    }
+    c.weft_striped_counter_add_to!(this.#stripe, n);
   }
 
   sum(): number {
-    return Number(this.c.weft_counter_sum!(this.at));
+    return Number(this.c.weft_striped_counter_sum!(this.at));
   }
 }
 

@@ -61,9 +61,9 @@ static void others(void) {
   EQUAL(weft_work_deque_push(d, 7), 0);
   EQUAL(weft_work_deque_steal(d, &item), 0);
   EQUAL(item, 7);
-  weft_counter *c = weft_counter_init(arena, 2);
-  weft_counter_add(c, -7);
-  EQUAL(weft_counter_sum(c), -7);
+  weft_striped_counter *c = weft_striped_counter_init(arena, 2);
+  weft_striped_counter_add(c, -7);
+  EQUAL(weft_striped_counter_sum(c), -7);
 }
 
 int main(void) {

@@ -1,7 +1,7 @@
 /* weft_rw_lock, weft_condition, weft_event, weft_latch, weft_barrier, weft_once
-   and weft_counter: their results and errors by one thread that plays several
-   agents, and threads that use them at once. The argument says how many times
-   a thread does its work, in hundreds. */
+   and weft_striped_counter: their results and errors by one thread that plays
+   several agents, and threads that use them at once. The argument says how many
+   times a thread does its work, in hundreds. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
@@ -131,31 +131,33 @@ static void once_by_turns(void) {
 static void counter_by_turns(void) {
   uint32_t seed = 9;
   for (int32_t stripes = 1; stripes < 5; stripes++) {
-    weft_counter *c = weft_counter_init(arena, stripes);
-    CHECK(c != NULL && weft_counter_attach(arena) == c);
-    EQUAL(weft_counter_stripes(c), stripes);
+    weft_striped_counter *c = weft_striped_counter_init(arena, stripes);
+    CHECK(c != NULL && weft_striped_counter_attach(arena) == c);
+    EQUAL(weft_striped_counter_stripes(c), stripes);
     int64_t sum = 0;
-    weft_counter_stripe *mine = weft_counter_claim(c);
+    weft_striped_counter_stripe *mine = weft_striped_counter_claim(c);
     for (int i = 0; i < 4000; i++) {
       int32_t n = (int32_t)random_next(&seed);
       if (i % 3 == 0) n >>= random_below(&seed, 31);
       if (i % 7 == 0) be(1 + random_below(&seed, 100));
-      if (i % 2 == 0) weft_counter_add(c, n);
-      else weft_counter_add_to(mine, n);
+      if (i % 2 == 0)
+        weft_striped_counter_add(c, n);
+      else
+        weft_striped_counter_add_to(mine, n);
       sum += n;
-      EQUAL(weft_counter_sum(c), sum);
+      EQUAL(weft_striped_counter_sum(c), sum);
     }
     for (int32_t late = -8; late <= 7; late++) {
       mine->high -= late;
-      EQUAL(weft_counter_sum(c), sum);
-      weft_counter_add_to(mine, 0);
-      EQUAL(weft_counter_sum(c), sum);
+      EQUAL(weft_striped_counter_sum(c), sum);
+      weft_striped_counter_add_to(mine, 0);
+      EQUAL(weft_striped_counter_sum(c), sum);
     }
   }
-  EQUAL(weft_counter_bytes(8), 128 * 9);
-  EQUAL(weft_counter_bytes(0), 0);
-  EQUAL(weft_counter_bytes(1025), 0);
-  CHECK(weft_counter_init(arena, 0) == NULL);
+  EQUAL(weft_striped_counter_bytes(8), 128 * 9);
+  EQUAL(weft_striped_counter_bytes(0), 0);
+  EQUAL(weft_striped_counter_bytes(1025), 0);
+  CHECK(weft_striped_counter_init(arena, 0) == NULL);
 }
 
 static void rw_lock_by_turns(void) {
@@ -283,7 +285,7 @@ typedef struct {
   weft_once once;
   int64_t made;
   weft_latch latch;
-  weft_counter *counter;
+  weft_striped_counter *counter;
 } stage;
 
 typedef struct {
@@ -332,7 +334,7 @@ static void *play(void *argument) {
       EQUAL(s->pair[0], s->pair[1]);
       EQUAL(weft_rw_lock_unlock_read(&s->lock), 0);
     }
-    weft_counter_add(s->counter, i % 2 ? 1 << 28 : 3 - (1 << 28));
+    weft_striped_counter_add(s->counter, i % 2 ? 1 << 28 : 3 - (1 << 28));
   }
   /* Items through a box of 3, by two threads that put and two that take. */
   bool puts = self->index % 2 == 0;
@@ -394,7 +396,7 @@ static void by_threads(void) {
   weft_event_init(&s.pong, true);
   CHECK(weft_barrier_init(&s.barrier, THREADS) != NULL);
   CHECK(weft_latch_init(&s.latch, THREADS) != NULL);
-  s.counter = weft_counter_init(arena, 2);
+  s.counter = weft_striped_counter_init(arena, 2);
   pthread_t threads[THREADS];
   player players[THREADS];
   for (int i = 0; i < THREADS; i++) {
@@ -411,7 +413,7 @@ static void by_threads(void) {
   EQUAL(s.answered, amount * (THREADS - 1));
   EQUAL(s.leaders, amount);
   EQUAL(weft_latch_count(&s.latch), 0);
-  EQUAL(weft_counter_sum(s.counter),
+  EQUAL(weft_striped_counter_sum(s.counter),
         (int64_t)THREADS * (amount / 2) * 3);
 }
 

@@ -4,7 +4,7 @@ import { broadcast } from "./broadcast.ts";
 import { call_ring } from "./call_ring.ts";
 import { channel } from "./channel.ts";
 import { condition } from "./condition.ts";
-import { counter } from "./counter.ts";
+import { striped_counter } from "./striped_counter.ts";
 import { event } from "./event.ts";
 import { latch } from "./latch.ts";
 import { lock_free_queue } from "./lock_free_queue.ts";
@@ -13,9 +13,9 @@ import { mutex } from "./mutex.ts";
 import { once } from "./once.ts";
 import { record_ring } from "./record_ring.ts";
 import { rw_lock } from "./rw_lock.ts";
-import { select } from "./select.ts";
+import { wait_any } from "./wait_any.ts";
 import { semaphore } from "./semaphore.ts";
-import { seqlock } from "./seqlock.ts";
+import { snapshot } from "./snapshot.ts";
 import { slab_pool } from "./slab_pool.ts";
 import { spsc_queue } from "./spsc_queue.ts";
 import { wait } from "./wait.ts";
@@ -33,7 +33,7 @@ export const all: Readonly<Record<string, Scenarios>> = {
   latch,
   barrier,
   once,
-  seqlock,
+  snapshot,
   spsc_queue,
   mpmc_queue,
   lock_free_queue,
@@ -44,6 +44,6 @@ export const all: Readonly<Record<string, Scenarios>> = {
   work_counter,
   work_deque,
   slab_pool,
-  counter,
-  select,
+  striped_counter,
+  wait_any,
 };

@@ -308,7 +308,7 @@ const SHARED = {
   held: 27,
   parties: 28,
   rounds: 32,
-  counter: 64,
+  striped_counter: 64,
 } as const;
 
 /** All that wakes agents besides mutex and semaphore, one after the other. */
@@ -324,7 +324,7 @@ async function synchronizersUse(part: Part) {
   const latch = new Latch(memory, place("latch"));
   const once = new Once(memory, place("once"));
   const token = new Event(memory, place("token"));
-  const counter = new StripedCounter(memory, place("counter"));
+  const counter = new StripedCounter(memory, place("striped_counter"));
   const go = new Event(memory, place("go"));
   check(awaits ? await go.waitAsync() : go.wait(), "not begun");
   for (let i = 0; i < count; i++) {

@@ -136,21 +136,21 @@ static void deque_steal(part *p) {
 }
 
 static void snapshot_write(part *p) {
-  weft_seqlock *s = weft_seqlock_attach(p->at);
-  CHECK(s != NULL && weft_seqlock_size(s) == 32);
+  weft_snapshot *s = weft_snapshot_attach(p->at);
+  CHECK(s != NULL && weft_snapshot_size(s) == 32);
   for (int32_t i = 1; i <= p->count; i++) {
     int32_t words[8];
     for (int32_t k = 0; k < 8; k++) words[k] = i * (k + 1);
-    weft_seqlock_write(s, words);
+    weft_snapshot_write(s, words);
   }
 }
 
 static void snapshot_read(part *p) {
-  weft_seqlock *s = weft_seqlock_attach(p->at);
-  CHECK(s != NULL && weft_seqlock_size(s) == 32);
+  weft_snapshot *s = weft_snapshot_attach(p->at);
+  CHECK(s != NULL && weft_snapshot_size(s) == 32);
   for (int32_t version = 0; version < p->count;) {
     int32_t words[8];
-    int32_t seen = weft_seqlock_read(s, words);
+    int32_t seen = weft_snapshot_read(s, words);
     CHECK(seen >= version);
     version = seen;
     for (int32_t k = 0; k < 8; k++) CHECK(words[k] == seen * (k + 1));

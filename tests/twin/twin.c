@@ -281,7 +281,7 @@ enum {
   HELD = 27,
   PARTIES = 28,
   ROUNDS = 32,
-  COUNTER = 64
+  STRIPED_COUNTER = 64
 };
 
 /* Fails the first two times. */
@@ -298,7 +298,8 @@ static void synchronizers_use(play *p) {
   weft_latch *latch = weft_latch_attach(w + LATCH);
   weft_once *once = (weft_once *)(w + ONCE);
   weft_event *token = (weft_event *)(w + TOKEN);
-  weft_counter *counter = weft_counter_attach(w + COUNTER);
+  weft_striped_counter *counter =
+      weft_striped_counter_attach(w + STRIPED_COUNTER);
   CHECK(barrier != NULL && latch != NULL && counter != NULL);
   CHECK(weft_event_wait((weft_event *)(w + GO), WEFT_FOREVER) == 0);
   for (int32_t i = 0; i < p->count; i++) {
@@ -321,7 +322,7 @@ static void synchronizers_use(play *p) {
       CHECK(w[PAIR] == w[PAIR + 1]);
       CHECK(weft_rw_lock_unlock_read(lock) == 0);
     }
-    weft_counter_add(counter, i % 2 ? 1 << 28 : 3 - (1 << 28));
+    weft_striped_counter_add(counter, i % 2 ? 1 << 28 : 3 - (1 << 28));
   }
   bool puts = p->number % 2 == 0;
   for (int32_t i = 0; i < p->count; i++) {

@@ -2,7 +2,7 @@ import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "./_scenario.ts";
 
-const { state } = LAYOUT.seqlock;
+const { state } = LAYOUT.snapshot;
 /** The writer's own, or checked by an exchange. */
 const HINTS = [[state * 4, state * 4 + 4]] as const;
 
@@ -10,7 +10,7 @@ const HINTS = [[state * 4, state * 4 + 4]] as const;
 const VERSIONS = 2 ** 27 - 1;
 
 /** A value of two words, which are the same; agent 0 writes. */
-function snapshot(weft: Weft, single: boolean, written: number) {
+function latest(weft: Weft, single: boolean, written: number) {
   const { Snapshot } = weft.mod;
   return race.spec({
     memory: () => {
@@ -23,7 +23,7 @@ function snapshot(weft: Weft, single: boolean, written: number) {
       enter(weft, id);
       return new Snapshot(memory);
     },
-    words: named(LAYOUT.seqlock),
+    words: named(LAYOUT.snapshot),
     hints: HINTS,
     stateless: false,
     init: 0,
@@ -51,10 +51,10 @@ function snapshot(weft: Weft, single: boolean, written: number) {
 }
 
 /** Every interleaving of a snapshot's operations. */
-export const seqlock = (weft: Weft): Scenario[] => [
+export const snapshot = (weft: Weft): Scenario[] => [
   {
     name: "three values, two readers",
-    spec: snapshot(weft, false, -1),
+    spec: latest(weft, false, -1),
     agents: [[["write", 1], ["write", 2], ["write", 3]], [["read"]], [[
       "read",
     ]]],
@@ -63,23 +63,23 @@ export const seqlock = (weft: Weft): Scenario[] => [
   },
   {
     name: "three values, one of many readers",
-    spec: snapshot(weft, false, -1),
+    spec: latest(weft, false, -1),
     agents: [[["write", 1], ["write", 2], ["write", 3]], [["read"], ["read"]]],
   },
   {
     name: "three values, a single reader",
-    spec: snapshot(weft, true, -2),
+    spec: latest(weft, true, -2),
     agents: [[["write", 1], ["write", 2], ["write", 3]], [["read"], ["read"]]],
   },
   {
     name: "a writer terminated at any step",
-    spec: snapshot(weft, false, 0),
+    spec: latest(weft, false, 0),
     agents: [[["write", 1], ["write", 2]], [["read"], ["read"]]],
     options: { kill: true },
   },
   {
     name: "a writer, or the single reader, terminated at any step",
-    spec: snapshot(weft, true, 0),
+    spec: latest(weft, true, 0),
     agents: [[["write", 1], ["write", 2]], [["read"], ["read"]]],
     options: { kill: true },
   },

@@ -1,8 +1,8 @@
 import { mutants } from "./_mutant.ts";
 
 /** Mutants of `StripedCounter`. */
-export const counter = mutants(
-  "counter.ts",
+export const striped_counter = mutants(
+  "striped_counter.ts",
   [
     "adds by a load and a store",
     "const low = Atomics.add(words, at + LOW, n) + n | 0;",

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { COUNTER } from "./_layout.ts";
+import { STRIPED_COUNTER } from "./_layout.ts";
 import {
   allocate,
   attach,
@@ -19,8 +19,8 @@ import {
 
 export { type Handle, type Memory, Region } from "./_region.ts";
 
-const STRIPES = COUNTER.stripes;
-const CLAIMS = COUNTER.claims;
+const STRIPES = STRIPED_COUNTER.stripes;
+const CLAIMS = STRIPED_COUNTER.claims;
 
 /** Words from stripe to stripe. */
 const STRIDE = 32;
@@ -44,7 +44,7 @@ export interface CounterConfig {
  *
  * @ignore
  */
-export const SHOWN: Shown = { row: COUNTER };
+export const SHOWN: Shown = { row: STRIPED_COUNTER };
 
 /**
  * A sum of numbers that any number of agents add, for statistics: each view
@@ -73,7 +73,7 @@ export const SHOWN: Shown = { row: COUNTER };
  * `sum` is not a snapshot: it reads one stripe after the other. If all add
  * what is not negative, it lies between the true sums at its begin and end.
  * Fairness: none needed, nobody waits.
- * C twin: `weft_counter`. Source: `LongAdder` of java.util.concurrent.
+ * C twin: `weft_striped_counter`. Source: `LongAdder` of java.util.concurrent.
  *
  * @example Count from many agents
  * ```ts
@@ -84,7 +84,7 @@ export const SHOWN: Shown = { row: COUNTER };
  * if (bytes.sum() !== 3 * (2 ** 31 - 1)) throw new Error(`${bytes.sum()}`);
  * ```
  */
-export class StripedCounter extends Region<"counter"> {
+export class StripedCounter extends Region<"striped_counter"> {
   readonly #words: Int32Array<SharedArrayBuffer>;
   /** Where this view's stripe begins, or 0 before it adds. */
   #at = 0;
@@ -97,8 +97,14 @@ export class StripedCounter extends Region<"counter"> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = attach("counter", COUNTER, memory, byteOffset, bytesFor);
-    super("counter", words, SHOWN);
+    const words = attach(
+      "striped_counter",
+      STRIPED_COUNTER,
+      memory,
+      byteOffset,
+      bytesFor,
+    );
+    super("striped_counter", words, SHOWN);
     this.#words = words;
   }
 
@@ -133,9 +139,16 @@ export class StripedCounter extends Region<"counter"> {
     config?: CounterConfig,
   ): StripedCounter {
     const stripes = stripesOf(config);
-    format("counter", COUNTER, memory, byteOffset, bytesFor(stripes), [
-      stripes,
-    ]);
+    format(
+      "striped_counter",
+      STRIPED_COUNTER,
+      memory,
+      byteOffset,
+      bytesFor(stripes),
+      [
+        stripes,
+      ],
+    );
     return new StripedCounter(memory, byteOffset);
   }
 
@@ -145,7 +158,7 @@ export class StripedCounter extends Region<"counter"> {
    * @throws {TypeError} If it is of another kind, or none is there.
    */
   static from(handle: Handle): StripedCounter {
-    return new StripedCounter(...opened("counter", handle));
+    return new StripedCounter(...opened("striped_counter", handle));
   }
 
   /** How many agents add without meeting. */
@@ -171,7 +184,7 @@ export class StripedCounter extends Region<"counter"> {
   sum(): number {
     const words = this.#words;
     let sum = 0;
-    for (let at = COUNTER.length; at < words.length; at += STRIDE) {
+    for (let at = STRIPED_COUNTER.length; at < words.length; at += STRIDE) {
       let high = Atomics.load(words, at + HIGH);
       for (;;) {
         const low = Atomics.load(words, at + LOW);
@@ -189,7 +202,7 @@ export class StripedCounter extends Region<"counter"> {
   #claim(): number {
     const words = this.#words;
     const claims = Atomics.add(words, CLAIMS, 1) >>> 0;
-    return COUNTER.length + claims % words[STRIPES]! * STRIDE;
+    return STRIPED_COUNTER.length + claims % words[STRIPES]! * STRIDE;
   }
 
   #step(n: number): void {
@@ -220,5 +233,5 @@ function stripesOf({ stripes = 8 }: CounterConfig = {}): number {
 }
 
 function bytesFor(stripes: number): number {
-  return (COUNTER.length + stripes * STRIDE) * 4;
+  return (STRIPED_COUNTER.length + stripes * STRIDE) * 4;
 }

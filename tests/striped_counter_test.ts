@@ -8,7 +8,7 @@ import { preemptedAnywhere, refuses, wordsOf } from "./model.ts";
 import { spawn } from "./threads.ts";
 
 const AGENT = new URL("./agents/counter.ts", import.meta.url);
-const LOW = LAYOUT.counter.length;
+const LOW = LAYOUT.striped_counter.length;
 const SECTOR = 2 ** 28;
 
 /** Gives the first stripe this sum. */
@@ -59,7 +59,7 @@ test("a stripe counts on to 2^59, where it wraps", () => {
 test("views take one stripe after the other, however often", () => {
   for (const first of [0, -2, 0x7fff_fffe]) {
     const counter = StripedCounter.create({ stripes: 3 });
-    wordsOf(counter)[LAYOUT.counter.claims] = first;
+    wordsOf(counter)[LAYOUT.striped_counter.claims] = first;
     const stripes = () => [0, 1, 2].map((i) => wordsOf(counter)[LOW + 32 * i]!);
     for (let i = 0; i < 9; i++) {
       const view = new StripedCounter(counter.buffer);

@@ -1,8 +1,8 @@
 import { mutants } from "./_mutant.ts";
 
 /** Mutants of `Snapshot`. */
-export const seqlock = mutants(
-  "seqlock.ts",
+export const snapshot = mutants(
+  "snapshot.ts",
   [
     "(V): counts a value before it is there",
     "for (let i = 0; i < this.#count; i++) { " +

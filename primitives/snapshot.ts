@@ -4,7 +4,7 @@
  * @module
  */
 
-import { SEQLOCK } from "./_layout.ts";
+import { SNAPSHOT } from "./_layout.ts";
 import { Copier, type Elements } from "./_elements.ts";
 import {
   allocate,
@@ -21,10 +21,10 @@ import {
 export type { Elements } from "./_elements.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 
-const SIZE = SEQLOCK.size;
-const SINGLE = SEQLOCK.single;
-const STATE = SEQLOCK.state;
-const DATA = SEQLOCK.length;
+const SIZE = SNAPSHOT.size;
+const SINGLE = SNAPSHOT.single;
+const STATE = SNAPSHOT.state;
+const DATA = SNAPSHOT.length;
 
 /** With one reader, `state` holds the middle copy, and that of the reader. */
 const MIDDLE_MASK = 3;
@@ -54,7 +54,7 @@ export interface SnapshotConfig {
  *
  * @ignore
  */
-export const SHOWN: Shown = { row: SEQLOCK };
+export const SHOWN: Shown = { row: SNAPSHOT };
 
 /**
  * The latest value of some bytes: one agent writes, any number read. The writer
@@ -91,7 +91,7 @@ export const SHOWN: Shown = { row: SEQLOCK };
  * values, or 2^27 if single, to mistake one for another.
  * Fairness: none needed, nobody waits. Several writers take turns by a Mutex of
  * theirs.
- * C twin: `weft_seqlock`.
+ * C twin: `weft_snapshot`.
  * Source: sequence lock, Lamport 1977, with a copy beside it in the manner of
  * Simpson 1990; triple buffer, own measurements.
  *
@@ -106,7 +106,7 @@ export const SHOWN: Shown = { row: SEQLOCK };
  * if (seen[1] !== -2) throw new Error("torn");
  * ```
  */
-export class Snapshot extends Region<"seqlock"> {
+export class Snapshot extends Region<"snapshot"> {
   /** Bytes of the value. */
   readonly size: number;
   /** Whether only one agent may read. */
@@ -135,8 +135,8 @@ export class Snapshot extends Region<"seqlock"> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = attach("seqlock", SEQLOCK, memory, byteOffset, bytesFor);
-    super("seqlock", words, SHOWN);
+    const words = attach("snapshot", SNAPSHOT, memory, byteOffset, bytesFor);
+    super("snapshot", words, SHOWN);
     this.#words = words;
     this.copier = new Copier(words);
     this.size = words[SIZE]!;
@@ -177,8 +177,8 @@ export class Snapshot extends Region<"seqlock"> {
     const [size, single] = checked(config);
     const bytes = bytesFor(size, single);
     format(
-      "seqlock",
-      SEQLOCK,
+      "snapshot",
+      SNAPSHOT,
       memory,
       byteOffset,
       bytes,
@@ -196,7 +196,7 @@ export class Snapshot extends Region<"seqlock"> {
    * @throws {TypeError} If it is of another kind, or none is there.
    */
   static from(handle: Handle): Snapshot {
-    return new Snapshot(...opened("seqlock", handle));
+    return new Snapshot(...opened("snapshot", handle));
   }
 
   /** How many values were written, modulo 2^27. */

@@ -2,9 +2,9 @@ import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "./_scenario.ts";
 
-const LOW = LAYOUT.counter.length;
+const LOW = LAYOUT.striped_counter.length;
 const HIGH = LOW + 1;
-const { claims } = LAYOUT.counter;
+const { claims } = LAYOUT.striped_counter;
 const SECTOR = 2 ** 28;
 /** A look at `high` that a later one makes good. */
 const HINTS = [[HIGH * 4, HIGH * 4 + 4]] as const;
@@ -24,7 +24,7 @@ function adding(weft: Weft, start: number) {
       enter(weft, id);
       return new StripedCounter(memory);
     },
-    words: { ...named(LAYOUT.counter), low: LOW * 4, high: HIGH * 4 },
+    words: { ...named(LAYOUT.striped_counter), low: LOW * 4, high: HIGH * 4 },
     hints: HINTS,
     stateless: false, // a view keeps its stripe
     init: start,
@@ -62,7 +62,7 @@ function addingMuch(weft: Weft, start: number, most: number) {
       enter(weft, id);
       return new StripedCounter(memory);
     },
-    words: { ...named(LAYOUT.counter), low: LOW * 4, high: HIGH * 4 },
+    words: { ...named(LAYOUT.striped_counter), low: LOW * 4, high: HIGH * 4 },
     stateless: false,
     ops: {
       add: { run: (counter, n: number) => void counter.add(n) },
@@ -93,7 +93,7 @@ function claiming(weft: Weft) {
       enter(weft, id);
       return new StripedCounter(memory);
     },
-    words: named(LAYOUT.counter),
+    words: named(LAYOUT.striped_counter),
     hints: HINTS,
     stateless: false,
     ops: { add: { run: (counter, n: number) => void counter.add(n) } },
@@ -105,7 +105,7 @@ function claiming(weft: Weft) {
 }
 
 /** The race scenarios of `StripedCounter`. */
-export function counter(weft: Weft): Scenario[] {
+export function striped_counter(weft: Weft): Scenario[] {
   const add = (n: number) => ["add", n] as const;
   const lockFree = { progress: "lock-free" } as const;
   // Old values of `high` are for the others: these take many steps.

@@ -13,7 +13,7 @@ import {
 } from "./model.ts";
 import { element, inside, MAKERS } from "./queue_model.ts";
 
-const { state: STATE } = LAYOUT.seqlock;
+const { state: STATE } = LAYOUT.snapshot;
 
 /** A snapshot of which `written` values are taken to have been written. */
 function snapshotAt(size: number, single: boolean, written = 0): Snapshot {

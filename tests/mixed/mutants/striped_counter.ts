@@ -1,9 +1,9 @@
 import { mutants } from "./_mutant.ts";
 
-/** Mutants of `weft_counter`. */
-export const counter = mutants(
-  "counter",
-  "counter",
+/** Mutants of `weft_striped_counter`. */
+export const striped_counter = mutants(
+  "striped_counter",
+  "striped_counter",
   [
     "adds by a load and a store",
     "int32_t low = weft__plus(weft__add(&s->low, n), n);",
@@ -12,8 +12,8 @@ export const counter = mutants(
   ],
   [
     "never carries",
-    "if (weft__counter_lag(weft__hint(&s->high), low) != 0) " +
-    "weft__counter_carry(s);",
+    "if (weft__striped_counter_lag(weft__hint(&s->high), low) != 0) " +
+    "weft__striped_counter_carry(s);",
     "(void)low;",
   ],
   [
@@ -29,12 +29,12 @@ export const counter = mutants(
   ],
   [
     "adds much at a time",
-    "while (n > WEFT_COUNTER_SECTOR) {",
+    "while (n > WEFT_STRIPED_COUNTER_SECTOR) {",
     "while (0) {",
   ],
   [
     "adds much at a time, below 0",
-    "while (n < -WEFT_COUNTER_SECTOR) {",
+    "while (n < -WEFT_STRIPED_COUNTER_SECTOR) {",
     "while (0) {",
   ],
   [
@@ -45,11 +45,11 @@ export const counter = mutants(
   [
     "the low word is signed",
     "return (int32_t)((late + 8) & 15) - 8;",
-    "(void)late; return (low >> WEFT_COUNTER_SECTOR_BITS) - high;",
+    "(void)late; return (low >> WEFT_STRIPED_COUNTER_SECTOR_BITS) - high;",
   ],
   [
     "knows of no late carries",
-    "int64_t sectors = (int64_t)high + weft__counter_lag(high, low);",
+    "int64_t sectors = (int64_t)high + weft__striped_counter_lag(high, low);",
     "int64_t sectors = (int64_t)high;",
   ],
   [

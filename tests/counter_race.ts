@@ -1,4 +1,0 @@
-import { exploreAll } from "./explore.ts";
-import { counter } from "./scenarios/counter.ts";
-
-exploreAll("StripedCounter", counter);

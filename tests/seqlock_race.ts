@@ -1,4 +1,0 @@
-import { exploreAll } from "./explore.ts";
-import { seqlock } from "./scenarios/seqlock.ts";
-
-exploreAll("Snapshot", seqlock);

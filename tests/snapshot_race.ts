@@ -1,0 +1,4 @@
+import { exploreAll } from "./explore.ts";
+import { snapshot } from "./scenarios/snapshot.ts";
+
+exploreAll("Snapshot", snapshot);
