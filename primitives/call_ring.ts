@@ -336,13 +336,13 @@ export class CallRing extends Region<"call_ring"> {
     options: ServeOptions = {},
   ): Promise<number> {
     const slots = this.#slots;
-    const { limit = slots.count } = options;
+    const { limit = slots.count, ...awaiting } = options;
     inRange("A limit of calls", limit, 1, MAX_SLOTS);
     const underway = new Set<Promise<unknown>>();
     try {
       for (let count = 0;; count++) {
         if (underway.size >= limit) await Promise.race(underway);
-        const at = await awaitOn(slots.coming, options);
+        const at = await awaitOn(slots.coming, awaiting);
         if (at === undefined || at < 0) return count;
         const answer = slots.handleAsync(at, fn);
         if (answer === undefined) continue;
