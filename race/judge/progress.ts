@@ -4,15 +4,15 @@
  *
  * @module
  */
-import type { Agent } from "./agent.ts";
-import { callText, type World } from "./core.ts";
-import * as k from "./kinds.ts";
+import type { Agent } from "../engine/agent.ts";
+import { callText, type World } from "../engine/core.ts";
+import * as k from "../engine/kinds.ts";
 import type { Sleeper } from "./lin.ts";
-import { I32 } from "./native.ts";
-import type { Engine } from "./replay.ts";
-import { RECOVER } from "./scenario.ts";
-import type { SearchOptions } from "./search.ts";
-import { fail } from "./steps.ts";
+import { I32 } from "../engine/native.ts";
+import type { Engine } from "../engine/replay.ts";
+import { RECOVER } from "../engine/scenario.ts";
+import type { SearchOptions } from "../explore/search.ts";
+import { fail } from "../engine/steps.ts";
 
 /** Timers in a row that may change nothing, before time is over. */
 const IDLE_FIRES = 8;

@@ -5,14 +5,14 @@
  * @module
  */
 import type { Agent } from "./agent.ts";
-import type { Clocks } from "./clocks.ts";
+import type { Clocks } from "../judge/clocks.ts";
 import type { Hints, HintState } from "./hints.ts";
 import * as k from "./kinds.ts";
 import { type FailureKind, Fault, Unsupported } from "./kinds.ts";
-import type { Call, Judge } from "./lin.ts";
+import type { Call, Judge } from "../judge/lin.ts";
 import { Memory } from "./memory.ts";
 import { native } from "./native.ts";
-import { raceText, type Trace } from "./trace.ts";
+import { raceText, type Trace } from "../report/trace.ts";
 import { bits, mix1, mix2, show } from "./values.ts";
 
 // deno-lint-ignore no-explicit-any

@@ -6,20 +6,20 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "./agent.ts";
-import type { WorldState } from "./core.ts";
-import * as k from "./kinds.ts";
-import type { Fault } from "./kinds.ts";
-import { realNow } from "./native.ts";
+import type { Agent, Snapshot } from "../engine/agent.ts";
+import type { WorldState } from "../engine/core.ts";
+import * as k from "../engine/kinds.ts";
+import type { Fault } from "../engine/kinds.ts";
+import { realNow } from "../engine/native.ts";
 import {
   Choices,
   choices,
   judgeEnd,
   judgeLockFree,
   judgeQuiet,
-} from "./progress.ts";
-import type { Engine, Steps } from "./replay.ts";
-import { apply, begin } from "./steps.ts";
+} from "../judge/progress.ts";
+import type { Engine, Steps } from "../engine/replay.ts";
+import { apply, begin } from "../engine/steps.ts";
 import { States } from "./store.ts";
 
 /** How to search. */

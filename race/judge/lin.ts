@@ -7,8 +7,8 @@
  *
  * @module
  */
-import { I32 } from "./native.ts";
-import { keyOf, show } from "./values.ts";
+import { I32 } from "../engine/native.ts";
+import { keyOf, show } from "../engine/values.ts";
 
 /** One call of an operation of the specification. */
 export interface Call {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Model } from "./lin.ts";
+import type { Model } from "../judge/lin.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

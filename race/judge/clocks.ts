@@ -6,9 +6,9 @@
  *
  * @module
  */
-import type { Agent } from "./agent.ts";
-import { CLOCK, isPlain, NOTIFY, READ, STORE, WRITE } from "./kinds.ts";
-import { I32 } from "./native.ts";
+import type { Agent } from "../engine/agent.ts";
+import { CLOCK, isPlain, NOTIFY, READ, STORE, WRITE } from "../engine/kinds.ts";
+import { I32 } from "../engine/native.ts";
 
 /** The latest accesses to one location: an address and a size. */
 class Place {

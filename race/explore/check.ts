@@ -4,26 +4,31 @@
  *
  * @module
  */
-import { Clocks } from "./clocks.ts";
-import type { World } from "./core.ts";
+import { Clocks } from "../judge/clocks.ts";
+import type { World } from "../engine/core.ts";
 import { explore } from "./drive.ts";
-import { Fault, scheduleText } from "./kinds.ts";
-import * as k from "./kinds.ts";
-import { realNow } from "./native.ts";
-import { type Picture, pictureOf, programText, tableOf } from "./print.ts";
+import { Fault, scheduleText } from "../engine/kinds.ts";
+import * as k from "../engine/kinds.ts";
+import { realNow } from "../engine/native.ts";
+import {
+  type Picture,
+  pictureOf,
+  programText,
+  tableOf,
+} from "../report/print.ts";
 import { rehearse } from "./rehearse.ts";
-import type { Engine, Steps } from "./replay.ts";
-import type { Failure, Options, Program, Result } from "./result.ts";
+import type { Engine, Steps } from "../engine/replay.ts";
+import type { Failure, Options, Program, Result } from "../report/result.ts";
 import { Fixed, Impossible, run, sampler } from "./sample.ts";
-import type { Scenario } from "./scenario.ts";
+import type { Scenario } from "../engine/scenario.ts";
 import {
   type Found,
   judgeRaces,
   search,
   type SearchOptions,
 } from "./search.ts";
-import { pageOf, svgOf } from "./svg.ts";
-import { Trace } from "./trace.ts";
+import { pageOf, svgOf } from "../report/svg.ts";
+import { Trace } from "../report/trace.ts";
 
 const times = (value: boolean | number | undefined, many: number): number =>
   value === true ? many : value === false ? 0 : value ?? 0;

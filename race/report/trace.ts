@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { Agent } from "./agent.ts";
-import { BLOCK, type World } from "./core.ts";
-import * as k from "./kinds.ts";
-import { show } from "./values.ts";
+import type { Agent } from "../engine/agent.ts";
+import { BLOCK, type World } from "../engine/core.ts";
+import * as k from "../engine/kinds.ts";
+import { show } from "../engine/values.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

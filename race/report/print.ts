@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { callText, type World } from "./core.ts";
-import * as k from "./kinds.ts";
-import type { Call } from "./lin.ts";
-import { waitText } from "./progress.ts";
+import { callText, type World } from "../engine/core.ts";
+import * as k from "../engine/kinds.ts";
+import type { Call } from "../judge/lin.ts";
+import { waitText } from "../judge/progress.ts";
 import type { Row } from "./trace.ts";
-import { show } from "./values.ts";
+import { show } from "../engine/values.ts";
 
 /** An interleaving that was replayed, ready to be shown. */
 export interface Picture {

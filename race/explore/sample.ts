@@ -5,20 +5,20 @@
  *
  * @module
  */
-import type { Agent } from "./agent.ts";
-import * as k from "./kinds.ts";
-import type { Fault } from "./kinds.ts";
+import type { Agent } from "../engine/agent.ts";
+import * as k from "../engine/kinds.ts";
+import type { Fault } from "../engine/kinds.ts";
 import {
   Choices,
   choices,
   judgeEnd,
   judgeLockFree,
   judgeQuiet,
-} from "./progress.ts";
-import type { Chooser, Engine, Steps } from "./replay.ts";
+} from "../judge/progress.ts";
+import type { Chooser, Engine, Steps } from "../engine/replay.ts";
 import type { SearchOptions } from "./search.ts";
-import { apply, begin } from "./steps.ts";
-import { Random } from "./values.ts";
+import { apply, begin } from "../engine/steps.ts";
+import { Random } from "../engine/values.ts";
 
 /** What can be chosen now; nobody holds on to it. */
 const scratch = new Choices();
