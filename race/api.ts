@@ -4,9 +4,12 @@
  * @module
  */
 import type fc from "fast-check";
-import { check as checkProgram, replay as replayProgram } from "./check.ts";
-import { parseSchedule } from "./kinds.ts";
-import type { Call } from "./lin.ts";
+import {
+  check as checkProgram,
+  replay as replayProgram,
+} from "./explore/check.ts";
+import { parseSchedule } from "./engine/kinds.ts";
+import type { Call } from "./engine/model.ts";
 import {
   assert as assertProperty,
   type Generated,
@@ -14,10 +17,10 @@ import {
   type PropertyOptions,
   raise,
 } from "./property.ts";
-import type { Options, Program, Result } from "./result.ts";
-import type { Memory } from "./scenario.ts";
+import type { Options, Program, Result } from "./report/result.ts";
+import type { Memory } from "./engine/scenario.ts";
 import { type OperationSpec, Spec, type SpecDefinition } from "./spec.ts";
-import { Wasm, type WasmOptions } from "./wasm.ts";
+import { Wasm, type WasmOptions } from "./wasm/wasm.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

@@ -33,18 +33,18 @@ export type {
   CallTuple,
   Outcomes,
 } from "./api.ts";
-export { RaceError } from "./error.ts";
-export { type FailureKind, Unsupported } from "./kinds.ts";
+export { RaceError } from "./report/error.ts";
+export { type FailureKind, Unsupported } from "./engine/kinds.ts";
 export {
   type Answer,
   type Call,
   Either,
   type Outcome,
   type When,
-} from "./lin.ts";
+} from "./engine/model.ts";
 export { Generated, type PropertyOptions } from "./property.ts";
-export type { Failure, Options, Program, Result } from "./result.ts";
-export type { Memory } from "./scenario.ts";
+export type { Failure, Options, Program, Result } from "./report/result.ts";
+export type { Memory } from "./engine/scenario.ts";
 export {
   type Arbitrary,
   type OperationSpec,
@@ -52,4 +52,4 @@ export {
   type SpecDefinition,
 } from "./spec.ts";
 export type { StressOptions, StressResult } from "./stress.ts";
-export { Wasm, type WasmExports, type WasmOptions } from "./wasm.ts";
+export { Wasm, type WasmExports, type WasmOptions } from "./wasm/wasm.ts";

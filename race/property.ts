@@ -6,11 +6,11 @@
  * @module
  */
 import fc from "fast-check";
-import { check } from "./check.ts";
-import { RaceError } from "./error.ts";
-import type { Call } from "./lin.ts";
-import { programText } from "./print.ts";
-import type { Options, Program, Result } from "./result.ts";
+import { check } from "./explore/check.ts";
+import { RaceError } from "./report/error.ts";
+import type { Call } from "./engine/model.ts";
+import { programText } from "./report/print.ts";
+import type { Options, Program, Result } from "./report/result.ts";
 import type { OperationSpec, Spec } from "./spec.ts";
 
 // deno-lint-ignore no-explicit-any

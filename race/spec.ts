@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { type Answer, Either, type Outcome } from "./lin.ts";
-import type { Memory, Operation, Scenario } from "./scenario.ts";
-import { RECOVER } from "./scenario.ts";
-import type { Wasm, WasmExports } from "./wasm.ts";
+import { type Answer, Either, type Outcome } from "./engine/model.ts";
+import type { Memory, Operation, Scenario } from "./engine/scenario.ts";
+import { RECOVER } from "./engine/scenario.ts";
+import type { Wasm, WasmExports } from "./wasm/wasm.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

@@ -6,17 +6,17 @@
  * @module
  */
 import fc from "fast-check";
-import { callText } from "./core.ts";
-import { RaceError } from "./error.ts";
-import type { FailureKind } from "./kinds.ts";
-import { type Event, explains, Judge, type Model } from "./lin.ts";
-import { Either } from "./lin.ts";
-import { realNow } from "./native.ts";
-import { programText } from "./print.ts";
+import { callText } from "./engine/core.ts";
+import { RaceError } from "./report/error.ts";
+import type { FailureKind } from "./engine/kinds.ts";
+import { Either, type Model } from "./engine/model.ts";
+import { type Event, explains, Judge } from "./judge/lin.ts";
+import { realNow } from "./engine/native.ts";
+import { programText } from "./report/print.ts";
 import { programs } from "./property.ts";
-import type { Failure, Program } from "./result.ts";
+import type { Failure, Program } from "./report/result.ts";
 import type { Spec } from "./spec.ts";
-import { keyOf, show } from "./values.ts";
+import { keyOf, show } from "./engine/values.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

@@ -1,9 +1,9 @@
 // limit: 300 s
 // The same scenario of the header and of TypeScript has as many states: they
 // do the same, step by step. Where not, it is said here why.
-import * as k from "../race/kinds.ts";
+import * as k from "../race/engine/kinds.ts";
 import { race } from "../race/mod.ts";
-import { Engine } from "../race/replay.ts";
+import { Engine } from "../race/engine/replay.ts";
 import { suite } from "./harness.ts";
 import { scenariosOf, STEMS } from "./mixed/explore.ts";
 import type { Scenario } from "./scenarios/_scenario.ts";

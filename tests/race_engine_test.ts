@@ -1,8 +1,12 @@
 // The engine: what code under test may do, what is refused, and the mistakes
 // that were made once.
 import * as assert from "uvu/assert";
-import { parseSchedule, scheduleText, Unsupported } from "../race/kinds.ts";
-import { Memory } from "../race/memory.ts";
+import {
+  parseSchedule,
+  scheduleText,
+  Unsupported,
+} from "../race/engine/kinds.ts";
+import { Memory } from "../race/engine/memory.ts";
 import { race, RaceError } from "../race/mod.ts";
 import type { Options, Result } from "../race/mod.ts";
 import { suite } from "./harness.ts";

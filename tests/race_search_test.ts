@@ -1,11 +1,11 @@
 // The searches check each other.
 import * as assert from "uvu/assert";
-import { explore } from "../race/drive.ts";
-import { searchTraces, type Traces } from "../race/dpor.ts";
+import { explore } from "../race/explore/drive.ts";
+import { searchTraces, type Traces } from "../race/explore/dpor.ts";
 import { race } from "../race/mod.ts";
 import type { Result, Spec } from "../race/mod.ts";
-import type { Engine } from "../race/replay.ts";
-import { type Found, search } from "../race/search.ts";
+import type { Engine } from "../race/engine/replay.ts";
+import { type Found, search } from "../race/explore/search.ts";
 import { suite } from "./harness.ts";
 import { BUGS } from "./race_corpus/bugs.ts";
 import { type Case, FAMILIES, locks, queue } from "./race_corpus/families.ts";

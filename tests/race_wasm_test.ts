@@ -5,10 +5,10 @@ import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import * as assert from "uvu/assert";
-import { BadModule } from "../race/binary.ts";
+import { BadModule } from "../race/wasm/binary.ts";
 import { race } from "../race/mod.ts";
 import type { Wasm, WasmExports } from "../race/mod.ts";
-import { rewrite } from "../race/rewrite.ts";
+import { rewrite } from "../race/wasm/rewrite.ts";
 import { wasmClang } from "../wasm/emcc.ts";
 import { suite } from "./harness.ts";
 

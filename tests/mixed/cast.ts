@@ -5,7 +5,7 @@
  * @module
  */
 import type { Wasm, WasmExports } from "../../race/mod.ts";
-import { getHost } from "../../race/views.ts";
+import { getHost } from "../../race/engine/views.ts";
 import type { Modules, Weft } from "../scenarios/_scenario.ts";
 import { type Agent, twins } from "./twins.ts";
 

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { FailureKind } from "./kinds.ts";
-import type { Call } from "./lin.ts";
+import type { FailureKind } from "../engine/kinds.ts";
+import type { Call } from "../engine/model.ts";
 
 /** How to explore. */
 export interface Options {

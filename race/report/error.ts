@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { FailureKind } from "./kinds.ts";
+import type { FailureKind } from "../engine/kinds.ts";
 import type { Failure, Result } from "./result.ts";
 
 /**

@@ -3,13 +3,14 @@
  *
  * @module
  */
-import * as k from "./kinds.ts";
-import { Fault } from "./kinds.ts";
-import type { Chooser, Engine, Steps } from "./replay.ts";
-import type { Options } from "./result.ts";
-import { run, sampler } from "./sample.ts";
-import { apply, begin } from "./steps.ts";
-import { show } from "./values.ts";
+import * as k from "../engine/kinds.ts";
+import { Fault } from "../engine/kinds.ts";
+import type { Chooser, Engine, Steps } from "../engine/replay.ts";
+import type { Options } from "../report/result.ts";
+import { run } from "./run.ts";
+import { sampler } from "./sample.ts";
+import { apply, begin } from "../engine/steps.ts";
+import { show } from "../engine/values.ts";
 
 const OFF = { timeouts: 0, spurious: 0, kills: 0 };
 

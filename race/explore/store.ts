@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { I32, U32, U8 } from "./native.ts";
+import { I32, U32, U8 } from "../engine/native.ts";
 
 /** The states met, numbered from 0. */
 export class States {

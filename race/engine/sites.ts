@@ -4,7 +4,7 @@
  * @module
  */
 
-const OWN = new URL(".", import.meta.url).href;
+const OWN = new URL("..", import.meta.url).href;
 
 /** The source line of the code under test that is on the stack. */
 export function siteOf(): string {
@@ -22,5 +22,5 @@ export function siteOf(): string {
 
 function ownLine(line: string): boolean {
   const at = line.indexOf(OWN);
-  return at >= 0 && !line.slice(at + OWN.length).includes("/");
+  return at >= 0 && /^(\w+\/)?\w+\.ts/.test(line.slice(at + OWN.length));
 }

@@ -6,11 +6,11 @@
  *
  * @module
  */
-import * as k from "./kinds.ts";
-import type { Fault } from "./kinds.ts";
-import { I32, realNow } from "./native.ts";
-import type { Chooser, Engine, Steps } from "./replay.ts";
-import { run } from "./sample.ts";
+import * as k from "../engine/kinds.ts";
+import type { Fault } from "../engine/kinds.ts";
+import { I32, realNow } from "../engine/native.ts";
+import type { Chooser, Engine, Steps } from "../engine/replay.ts";
+import { run } from "./run.ts";
 
 /** How to search. */
 export interface TraceOptions {

@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { activateAsync, rejections } from "./async.ts";
-import { Hints } from "./hints.ts";
-import { Judge } from "./lin.ts";
-import { Engine, type Steps } from "./replay.ts";
-import type { Options, Program } from "./result.ts";
-import type { Scenario } from "./scenario.ts";
-import { install, isInstalled, uninstall } from "./shim.ts";
-import { NeedsAsync, NotConstant, StatefulHandle } from "./signals.ts";
+import { activateAsync, rejections } from "../engine/async.ts";
+import { Hints } from "../engine/hints.ts";
+import { Judge } from "../judge/lin.ts";
+import { Engine, type Steps } from "../engine/replay.ts";
+import type { Options, Program } from "../report/result.ts";
+import type { Scenario } from "../engine/scenario.ts";
+import { install, isInstalled, uninstall } from "../engine/shim.ts";
+import { NeedsAsync, NotConstant, StatefulHandle } from "../engine/signals.ts";
 
 const engines = new WeakMap<Scenario, Map<number, Engine>>();
 

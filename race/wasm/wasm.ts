@@ -6,10 +6,10 @@
  *
  * @module
  */
-import { execute } from "./core.ts";
-import * as k from "./kinds.ts";
-import { Unsupported } from "./kinds.ts";
-import { I32, isShared, native, RealViews, U8 } from "./native.ts";
+import { execute } from "../engine/core.ts";
+import * as k from "../engine/kinds.ts";
+import { Unsupported } from "../engine/kinds.ts";
+import { I32, isShared, native, RealViews, U8 } from "../engine/native.ts";
 import {
   type Access,
   memoryOf,
@@ -18,8 +18,8 @@ import {
   type Rewritten,
   STACK,
 } from "./rewrite.ts";
-import type { Memory } from "./scenario.ts";
-import { getHost, type Host, Target } from "./views.ts";
+import type { Memory } from "../engine/scenario.ts";
+import { getHost, type Host, Target } from "../engine/views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
