@@ -6,6 +6,7 @@ import { MpmcQueue, Mutex, Semaphore, SpscQueue, WorkCounter } from "../mod.ts";
 import { LAYOUT } from "../primitives/_layout.ts";
 import {
   block,
+  blockAnyAsync,
   blockAsync,
   type Sleep,
   type TryAsyncOptions,
@@ -237,18 +238,49 @@ test("a patient path sleeps past its end, and keeps its result", async () => {
   }
 });
 
-test("a wake that nobody here wants goes to another waiter", async () => {
+test("a wait that gives up leaves no native wait behind", async () => {
+  for (const stop of ["abort", "timeout", "any"]) {
+    const words = WORDS();
+    const abort = new AbortController();
+    const { signal } = abort;
+    const path = () => until(words, 1);
+    const gone = stop === "timeout"
+      ? tryBlockAsync(path, { timeout: 100 })
+      : stop === "abort"
+      ? blockAsync(path, { signal }).catch(() => {})
+      : blockAnyAsync([path, () => until(WORDS(), 1)], { signal })
+        .catch(() => {});
+    assert.is(await nowOf(gone), "pending");
+    const other = Atomics.waitAsync(words, 0, 0, 3000); // as another agent's
+    assert.ok(other.async);
+    if (stop === "timeout") await gone;
+    else abort.abort();
+    // The other one is woken as well, looks again, and sleeps on.
+    assert.is(Atomics.notify(words, 0), 0, `${stop}: somebody waits still`);
+    assert.is(await other.value, "ok");
+  }
+});
+
+test("a wait that gives up leaves those behind it in line asleep", async () => {
   const words = WORDS();
   const abort = new AbortController();
+  const log: string[] = [];
   const gone = blockAsync(() => until(words, 1), { signal: abort.signal });
+  const stays = blockAsync(() => until(words, 1, log));
   gone.catch(() => {});
-  const other = Atomics.waitAsync(words, 0, 0, 3000); // as another agent's
-  assert.ok(other.async);
   abort.abort();
   await turns();
-  Atomics.store(words, 0, 2);
-  assert.is(Atomics.notify(words, 0, 1), 1, "the abandoned wait is first");
-  assert.is(await other.value, "ok");
+  assert.equal(log, []);
+  set(words, 1, 1);
+  assert.ok(await stays);
+});
+
+test("waitAny() arms no native wait where a source is ready", async () => {
+  const words = WORDS();
+  const ready = () => until(words, 0);
+  const wait = blockAnyAsync([() => until(words, 1), ready]);
+  assert.is(Atomics.notify(words, 0), 0);
+  assert.is(await wait, 1);
 });
 
 test("waits are served in line, and one wake serves all it can", async () => {
