@@ -39,15 +39,23 @@ let results = 0; // until the next look at the clock
 let step = 1; // from one look at the clock to the next
 let looked = 0; // when it was last looked at
 let posted = false; // a macrotask is on its way
-let late: Result[] | undefined; // results that wait for it
+let next: Promise<void> | undefined; // resolves when it runs
+let begin: Task | undefined; // resolves it
+
+/**
+ * Counts a result that is ready. Undefined if it may be delivered at once;
+ * else a promise that resolves in the next turn of the event loop.
+ */
+export function nextTurn(): Promise<void> | undefined {
+  if (next === undefined && (--results > 0 || isInTime())) return undefined;
+  return next ??= new Promise((resolve) => begin = resolve);
+}
 
 /** Settles a promise: at once, or where its turn is over, in the next one. */
 export function deliver<T>(settle: (value: T) => void, value: T): void {
-  if (late === undefined) {
-    if (--results > 0 || isInTime()) return settle(value);
-    late = [];
-  }
-  late.push([settle as (value: unknown) => void, value]);
+  const next = nextTurn();
+  if (next === undefined) settle(value);
+  else next.then(() => settle(value));
 }
 
 function isInTime(): boolean {
@@ -62,16 +70,15 @@ function isInTime(): boolean {
   if (posted) return false;
   posted = true;
   since = now;
-  post(begin);
+  post(onTurn);
   return true;
 }
 
-/** A turn of the event loop begins: what came late in the last is delivered. */
-function begin(): void {
-  const results = late ?? [];
+/** The event loop has turned: what waited for it goes on. */
+function onTurn(): void {
   posted = false;
-  late = undefined;
-  for (const [settle, value] of results) settle(value);
+  next = undefined;
+  begin?.();
 }
 
 declare const setImmediate: ((task: Task) => unknown) | undefined;

@@ -27,7 +27,7 @@ import {
   type TryAsyncOptions,
 } from "./_options.ts";
 import { deadlineAfter, schedule, unschedule } from "./_times.ts";
-import { deliver } from "./_turn.ts";
+import { deliver, nextTurn } from "./_turn.ts";
 import {
   looking,
   MAY_BLOCK,
@@ -129,18 +129,21 @@ function run<T>(
   known: readonly string[],
   defaultTimeout: number,
 ): Promise<T> {
+  let limits, waiting: Waiting<T>, step;
+  try {
+    limits = readOptions(options, known, defaultTimeout);
+    if (limits.signal?.aborted) throw limits.signal.reason;
+    waiting = start();
+    step = waiting.next();
+  } catch (error) {
+    return new Promise((_, reject) => deliver(reject, error));
+  }
+  const { done, value } = step;
+  if (done) {
+    const next = nextTurn();
+    return next === undefined ? Promise.resolve(value) : next.then(() => value);
+  }
   return new Promise((resolve, reject) => {
-    const limits = readOptions(options, known, defaultTimeout);
-    let waiting, step;
-    try {
-      if (limits.signal?.aborted) throw limits.signal.reason;
-      waiting = start();
-      step = waiting.next();
-    } catch (error) {
-      return deliver(reject, error);
-    }
-    const { done, value } = step;
-    if (done) return deliver(resolve, value);
     pend(waiting, value, limits, resolve as Settle, reject);
   });
 }

@@ -2,7 +2,14 @@
 // The drivers of _wait.ts, in one agent.
 import * as assert from "uvu/assert";
 import fc from "fast-check";
-import { MpmcQueue, Mutex, Semaphore, SpscQueue, WorkCounter } from "../mod.ts";
+import {
+  MpmcQueue,
+  Mutex,
+  Semaphore,
+  SpscQueue,
+  waitAny,
+  WorkCounter,
+} from "../mod.ts";
 import { LAYOUT } from "../primitives/_layout.ts";
 import {
   block,
@@ -13,6 +20,7 @@ import {
   tryBlockAsync,
   type Waiting,
 } from "../primitives/_wait.ts";
+import { turn } from "../primitives/_turn.ts";
 import { suite } from "./harness.ts";
 import { asAgent, endsWithin, nowOf, passed, turns, wordsOf } from "./model.ts";
 
@@ -244,7 +252,7 @@ test("a wait that gives up leaves no native wait behind", async () => {
     const abort = new AbortController();
     const { signal } = abort;
     const path = () => until(words, 1);
-    const gone = stop === "timeout"
+    const gone: Promise<unknown> = stop === "timeout"
       ? tryBlockAsync(path, { timeout: 100 })
       : stop === "abort"
       ? blockAsync(path, { signal }).catch(() => {})
@@ -343,6 +351,67 @@ test("a wait of this agent does not take the wakes of a blocking call", () => {
   assert.ok(semaphore.acquire(1, 30), "the permit is there");
   semaphore.release();
   return wait;
+});
+
+// What keeps the event loop free: a loop of awaits that are all ready.
+
+test("a loop of ready awaits lets timers and aborts in", async () => {
+  const queue = MpmcQueue.create({ capacity: 4 });
+  const semaphore = Semaphore.create(1e6);
+  const closed = MpmcQueue.create({ capacity: 4 });
+  closed.close();
+  const loops: [string, () => Promise<unknown>][] = [
+    ["values", async () => {
+      queue.tryPushInt(1);
+      await queue.popIntAsync();
+    }],
+    ["permits", () => semaphore.acquireAsync()],
+    ["errors", () => closed.popIntAsync().catch(() => {})],
+    ["any", () => waitAny([semaphore])],
+  ];
+  for (const [name, ready] of loops) {
+    let ticks = 0;
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      ticks++;
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    const signal = AbortSignal.timeout(200);
+    const end = last + 5000;
+    while (!signal.aborted && performance.now() < end) await ready();
+    clearInterval(timer);
+    assert.ok(signal.aborted, `${name}: the abort did not come in 5 s`);
+    assert.ok(ticks >= 5, `${name}: ${ticks} ticks of 1 ms in 200 ms`);
+    assert.ok(longest < 150, `${name}: no tick for ${longest} ms`);
+  }
+});
+
+test("results that come late come in order, errors as well", async () => {
+  const { period, post } = turn;
+  const order: number[] = [];
+  const posted: (() => void)[] = [];
+  try {
+    Object.assign(turn, { period: 0, post: (f: () => void) => posted.push(f) });
+    for (let i = 0; i < 5; i++) {
+      const wait = blockAsync(() => {
+        if (i === 3) throw new Error("late, too");
+        return until(WORDS(), 0);
+      });
+      const note = () => order.push(i);
+      wait.then(note, note);
+    }
+    for (let i = 0; i < 9; i++) await null;
+    assert.ok(order.length < 5, "nothing came late");
+    const before = order.length;
+    while (posted.length > 0) posted.shift()!();
+    await turns();
+    assert.equal(order, [0, 1, 2, 3, 4]);
+    assert.ok(before >= 1);
+  } finally {
+    Object.assign(turn, { period, post });
+  }
 });
 
 // An agent may be terminated between publishing and waking: the words say that
