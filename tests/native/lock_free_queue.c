@@ -33,7 +33,7 @@ static void by_turns(void) {
       int32_t from = weft__minus(STARTS[start], random_below(&seed, 99));
       weft_lock_free_queue *q = queue_at(configs[c], from);
       int32_t capacity = weft_lock_free_queue_capacity(q);
-      int32_t words = configs[c].size / 4;
+      int32_t words = configs[c].element_size / 4;
       int32_t first = 0, next = 0, many[8 * 3];
       bool closed = false;
       for (int i = 0; i < 3000; i++) {

@@ -251,14 +251,14 @@ static void lengths(void) {
     memset(arena, 0xa5, sizeof arena);
     weft_spsc_queue *s = weft_spsc_queue_init(arena + 1, rows[i].config);
     EQUAL(weft_spsc_queue_capacity(s), rows[i].capacity);
-    EQUAL(weft_spsc_queue_element_size(s), rows[i].config.size);
+    EQUAL(weft_spsc_queue_element_size(s), rows[i].config.element_size);
     EQUAL(arena[0], (int32_t)0xa5a5a5a5);
     EQUAL(arena[1 + rows[i].spsc / 4], (int32_t)0xa5a5a5a5);
     CHECK(arena[rows[i].spsc / 4] != (int32_t)0xa5a5a5a5);
     memset(arena, 0xa5, sizeof arena);
     weft_mpmc_queue *m = weft_mpmc_queue_init(arena + 1, rows[i].config);
     EQUAL(weft_mpmc_queue_capacity(m), rows[i].capacity);
-    EQUAL(weft_mpmc_queue_element_size(m), rows[i].config.size);
+    EQUAL(weft_mpmc_queue_element_size(m), rows[i].config.element_size);
     EQUAL(arena[0], (int32_t)0xa5a5a5a5);
     EQUAL(arena[1 + rows[i].mpmc / 4], (int32_t)0xa5a5a5a5);
     CHECK(arena[rows[i].mpmc / 4] != (int32_t)0xa5a5a5a5);
@@ -369,7 +369,7 @@ static void queue_init(queue *q, bool mpmc, int32_t capacity, int32_t size,
   q->mpmc = mpmc;
   q->at = arena;
   q->config.capacity = capacity;
-  q->config.size = size;
+  q->config.element_size = size;
   if (mpmc) {
     weft_mpmc_queue *m = weft_mpmc_queue_init(arena, q->config);
     q->capacity = m->capacity;
@@ -399,7 +399,7 @@ static void check_element(const int32_t *at, int32_t words, int32_t first) {
 static int32_t scratch[64 * 32];
 
 static int push_one(queue *q, uint32_t *seed, int32_t value) {
-  int32_t words = q->config.size / 4;
+  int32_t words = q->config.element_size / 4;
   element(scratch, words, value);
   int form = random_below(seed, 6);
   if (words > 1 && form < 2) form += 2;
@@ -432,7 +432,7 @@ static int push_one(queue *q, uint32_t *seed, int32_t value) {
 }
 
 static int pop_one(queue *q, uint32_t *seed, int32_t value) {
-  int32_t words = q->config.size / 4;
+  int32_t words = q->config.element_size / 4;
   int result = 0;
   memset(scratch, 0, sizeof scratch);
   int form = random_below(seed, 6);
@@ -458,7 +458,7 @@ static int pop_one(queue *q, uint32_t *seed, int32_t value) {
     default: {
       void *slot = OF(q, peek);
       if (slot == NULL) return q->size == 0 && q->closed ? EPIPE : EBUSY;
-      memcpy(scratch, slot, (size_t)q->config.size);
+      memcpy(scratch, slot, (size_t)q->config.element_size);
       if (q->mpmc)
         weft_mpmc_queue_consume((weft_mpmc_queue *)q->at, slot);
       else
@@ -480,7 +480,7 @@ static int32_t model_pop(queue *q) {
 }
 
 static void queue_step(queue *q, uint32_t *seed, int32_t *next) {
-  int32_t words = q->config.size / 4;
+  int32_t words = q->config.element_size / 4;
   int32_t room = q->capacity - q->size;
   switch (random_below(seed, 4)) {
     case 0: {

@@ -9,7 +9,7 @@ static weft_record_ring *ring_at(int32_t capacity, bool single,
                                  int32_t start) {
   weft_record_ring_config config;
   config.capacity = capacity;
-  config.single = single;
+  config.single_producer = single;
   weft_record_ring *r = weft_record_ring_init(arena, config);
   CHECK(r != NULL && weft_record_ring_attach(arena) == r);
   r->head = r->tail = r->head_cache = r->tail_cache = start & ~7;

@@ -12,7 +12,7 @@ static void by_turns(void) {
     weft_slab_pool *p = weft_slab_pool_init(arena, configs[c]);
     CHECK(p != NULL && weft_slab_pool_attach(arena) == p);
     EQUAL(weft_slab_pool_capacity(p), configs[c].capacity);
-    EQUAL(weft_slab_pool_block_size(p), configs[c].size);
+    EQUAL(weft_slab_pool_block_size(p), configs[c].block_size);
     void *held[70];
     int32_t count = 0;
     weft_slab_cache cache;
@@ -27,7 +27,7 @@ static void by_turns(void) {
         EQUAL(block != NULL, count < configs[c].capacity);
         if (block == NULL) continue;
         for (int32_t k = 0; k < count; k++) CHECK(held[k] != block);
-        memset(block, 0x55, (size_t)configs[c].size);
+        memset(block, 0x55, (size_t)configs[c].block_size);
         held[count++] = block;
       } else if (count > 0) {
         int32_t k = random_below(&seed, count);

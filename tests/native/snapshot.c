@@ -8,7 +8,7 @@ static int32_t arena[1 << 10];
 static weft_snapshot *snapshot_at(int32_t size, bool single, int32_t written) {
   weft_snapshot_config config;
   config.size = size;
-  config.single = single;
+  config.single_reader = single;
   weft_snapshot *s = weft_snapshot_init(arena, config);
   CHECK(s != NULL && weft_snapshot_attach(arena) == s);
   EQUAL(weft_snapshot_size(s), size);

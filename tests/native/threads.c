@@ -337,7 +337,7 @@ static void spsc_keeps_order(void) {
       for (int i = 0; i < 2; i++) {
         sides[i].seed = (uint32_t)(1 + i + 2 * c + 10 * start);
         sides[i].queue = q;
-        sides[i].words = CONFIGS[c].size / 4;
+        sides[i].words = CONFIGS[c].element_size / 4;
       }
       pthread_t producer;
       EQUAL(pthread_create(&producer, NULL, spsc_produce, &sides[0]), 0);
@@ -460,7 +460,7 @@ static void mpmc_run(int c, int32_t start, int producers, int consumers) {
   for (int i = 0; i < producers + consumers; i++) {
     sides[i].seed = (uint32_t)(1 + i + 7 * c);
     sides[i].queue = q;
-    sides[i].words = CONFIGS[c].size / 4;
+    sides[i].words = CONFIGS[c].element_size / 4;
     sides[i].number = i;
     sides[i].seen = seen;
   }

@@ -17,8 +17,8 @@ export const channel = mutants(
   ],
   [
     "clears the padding of what it wrote",
-    `element[q->size / 4 - 1] = 0; /* the padding */ ${PUT}`,
-    `${PUT} element[q->size / 4 - 1] = 0;`,
+    `element[q->element_size / 4 - 1] = 0; /* the padding */ ${PUT}`,
+    `${PUT} element[q->element_size / 4 - 1] = 0;`,
   ],
   [
     "frees before it reads",

@@ -24,8 +24,8 @@ export const record_ring = mutants(
     "(P): publishes a reservation before its state",
     "record[0] = weft__record_word(length, WEFT_RECORD_RING_RESERVED); " +
     "record[1] = weft_agent_id(); /* both published by (P) */ *at = record + " +
-    "2; return r->single ? 0 : weft__record_publish(r, record, length);",
-    "*at = record + 2; result = r->single ? 0 : weft__record_publish(r, " +
+    "2; return r->single_producer ? 0 : weft__record_publish(r, record, length);",
+    "*at = record + 2; result = r->single_producer ? 0 : weft__record_publish(r, " +
     "record, length); record[0] = weft__record_word(length, " +
     "WEFT_RECORD_RING_RESERVED); record[1] = weft_agent_id(); return result;",
   ],

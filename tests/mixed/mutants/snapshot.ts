@@ -110,12 +110,12 @@ export const snapshot = mutants(
   ],
   [
     "single: reads what it had when its exchange fails",
-    "while (s->single && state & WEFT_SNAPSHOT_NEW_BIT) {",
-    "if (s->single && state & WEFT_SNAPSHOT_NEW_BIT) {",
+    "while (s->single_reader && state & WEFT_SNAPSHOT_NEW_BIT) {",
+    "if (s->single_reader && state & WEFT_SNAPSHOT_NEW_BIT) {",
   ],
   [
     "single: reads what it had",
-    "while (s->single && state & WEFT_SNAPSHOT_NEW_BIT) {",
+    "while (s->single_reader && state & WEFT_SNAPSHOT_NEW_BIT) {",
     "while (0) {",
   ],
   [
