@@ -12,7 +12,7 @@ export {
   type Memory,
   Region,
 } from "./primitives/_region.ts";
-export type { AsyncOptions } from "./primitives/_wait.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./primitives/_wait.ts";
 export {
   agentId,
   announceAgent,

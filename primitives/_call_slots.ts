@@ -8,7 +8,7 @@ import { CALL_RING } from "./_layout.ts";
 import { Copier, type Elements } from "./_elements.ts";
 import { type Awaited, wake } from "./_event_count.ts";
 import { ClosedError } from "./_queue.ts";
-import { inRange, type Shown } from "./_region.ts";
+import { inRange, type WordsInspection } from "./_region.ts";
 import type { Waiting } from "./_wait.ts";
 
 const SHAPE = CALL_RING.shape;
@@ -63,7 +63,7 @@ export interface CallRingConfig {
  *
  * @ignore
  */
-export const SHOWN: Shown = {
+export const INSPECTION: WordsInspection = {
   row: CALL_RING,
   waiters: (words) => words[SERVE_EPOCH + 1]! + words[SLOT_EPOCH + 1]!,
 };

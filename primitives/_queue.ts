@@ -1,5 +1,5 @@
 import { Copier, type Elements } from "./_elements.ts";
-import { inRange, Region, type Shown } from "./_region.ts";
+import { inRange, Region, type WordsInspection } from "./_region.ts";
 import { spin, spinning } from "./_spin.ts";
 import {
   assertMayBlock,
@@ -116,7 +116,7 @@ export abstract class Queue<Kind extends string, E = number>
   protected constructor(
     kind: Kind,
     words: Int32Array,
-    shown: Shown,
+    shown: WordsInspection,
     capacity: number,
     elementSize: number,
   ) {

@@ -45,7 +45,7 @@ export function wordsAt(
 }
 
 /** What `inspect` can tell of a primitive, and how; masks are next to it. */
-export interface Shown {
+export interface WordsInspection {
   /** Its row in `_layout.ts`. */
   readonly row: Readonly<Record<string, number>>;
   /** Finds its owner in a copy of its words. */
@@ -55,7 +55,7 @@ export interface Shown {
 }
 
 /** Of what has no words of its own. */
-const NOTHING: Shown = { row: {} };
+const NOTHING: WordsInspection = { row: {} };
 
 /** What a primitive's words say, as `inspect` answers. */
 export interface Inspection {
@@ -75,9 +75,9 @@ export interface Inspection {
 }
 
 /** Looks at the primitive that begins where `at` does; writes nothing. */
-export function lookAt(
+export function inspectWords(
   kind: string,
-  { row, owner, waiters }: Shown,
+  { row, owner, waiters }: WordsInspection,
   at: Int32Array,
 ): Inspection {
   const copy = new Int32Array(row.length ?? 0);
@@ -113,14 +113,18 @@ export abstract class Region<Kind extends string = string> {
   readonly byteLength: number;
   /** Names the primitive's algorithm and layout, such as `"mutex"`. */
   readonly kind: Kind;
-  readonly #shown: Shown;
+  readonly #shown: WordsInspection;
 
   /**
    * Views `words`, whose place was checked.
    *
    * @ignore
    */
-  protected constructor(kind: Kind, words: Int32Array, shown: Shown = NOTHING) {
+  protected constructor(
+    kind: Kind,
+    words: Int32Array,
+    shown: WordsInspection = NOTHING,
+  ) {
     this.kind = kind;
     this.#shown = shown;
     this.buffer = words.buffer as SharedArrayBuffer;
@@ -137,7 +141,7 @@ export abstract class Region<Kind extends string = string> {
   /** What Node's console shows: what `inspect` tells of it. */
   [IN_NODE](): unknown {
     const words = new Int32Array(this.buffer, this.byteOffset);
-    return lookAt(this.kind, this.#shown, words);
+    return inspectWords(this.kind, this.#shown, words);
   }
 
   /** The same for Deno's, which `show` makes a text of. */
@@ -150,7 +154,7 @@ export abstract class Region<Kind extends string = string> {
 }
 
 /** The memory a handle names; a TypeError if it is of another kind. */
-export function opened(
+export function fromHandle(
   kind: string,
   handle: Handle,
 ): [memory: Memory, byteOffset: number] {

@@ -17,6 +17,23 @@
  * @module
  */
 
+import {
+  assertTimeout,
+  type AsyncOptions,
+  readOptions,
+  TRY_ASYNC,
+  type TryAsyncOptions,
+} from "./_options.ts";
+
+export {
+  assertOptions,
+  assertTimeout,
+  ASYNC,
+  type AsyncOptions,
+  TRY_ASYNC,
+  type TryAsyncOptions,
+} from "./_options.ts";
+
 /** A sleep on `words[index]`, begun only while that word equals `value`. */
 export interface Sleep {
   readonly words: Int32Array<SharedArrayBuffer>;
@@ -48,16 +65,6 @@ export interface Waitable {
   readiness(): Waiting<boolean | undefined>;
 }
 
-/** How to await. */
-export interface AsyncOptions {
-  /** Milliseconds to wait at most, 0 or more; 0 tries once. */
-  readonly timeout?: number | undefined;
-  /** Ends the wait: it rejects with `signal.reason`, and nothing is lost. */
-  readonly signal?: AbortSignal | undefined;
-  /** Whether the wait keeps the process alive; `true` unless given. */
-  readonly ref?: boolean | undefined;
-}
-
 /** No sleep lasts longer without a look, in ms. */
 const LOOK = 1000;
 
@@ -83,24 +90,18 @@ export function assertMayBlock(operation: string): void {
   );
 }
 
-/** A RangeError unless `timeout` is a duration in ms. */
-export function assertTimeout(timeout: number): void {
-  if (timeout >= 0) return;
-  throw new RangeError(
-    `A timeout must be 0 ms or more: received ${timeout}`,
-  );
-}
-
-/** The instant `timeout` ms from now; a RangeError if it is no duration. */
+/** The instant `timeout` ms from now. */
 function deadlineAfter(timeout: number): number {
-  assertTimeout(timeout);
   return timeout === Infinity ? timeout : performance.now() + timeout;
 }
 
 // ---- blocking ---------------------------------------------------------------
 
-/** Runs `waiting`, blocking the agent in each sleep. */
-export function block<T>(waiting: Waiting<T>, timeout: number): T {
+/**
+ * Runs `waiting`, blocking the agent in each sleep, for `timeout` ms at most.
+ */
+export function block<T>(waiting: Waiting<T>, timeout = Infinity): T {
+  assertTimeout(timeout); // for callers that announce nothing before this
   const deadline = deadlineAfter(timeout);
   try {
     let step = waiting.next();
@@ -170,30 +171,45 @@ const places = new WeakMap<SharedArrayBuffer, Map<number, Queue>>();
 const queues = new Set<Queue>();
 
 /**
- * Runs `waiting`, awaiting each sleep. Any number may be pending in an agent,
- * and the agent may block on the same words meanwhile.
+ * Runs the path that `start` gives, awaiting each sleep, until it is done. Any
+ * number of paths may be pending in an agent, and the agent may block on the
+ * same words meanwhile. The options are checked before `start` is called.
  */
 export function blockAsync<T>(
   start: () => Waiting<T>,
   options?: AsyncOptions,
 ): Promise<T> {
+  // Until every caller has moved to `tryBlockAsync`, `timeout` is known here.
+  return run(start, options, TRY_ASYNC, Infinity);
+}
+
+/** The same, for `timeout` ms at most, which is 0 unless given. */
+export function tryBlockAsync<T>(
+  start: () => Waiting<T>,
+  options?: TryAsyncOptions,
+): Promise<T> {
+  return run(start, options, TRY_ASYNC, 0);
+}
+
+function run<T>(
+  start: () => Waiting<T>,
+  options: TryAsyncOptions | undefined,
+  known: readonly string[],
+  timeout: number,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    begin(start, options, resolve, reject);
+    begin(start, readOptions(options, known, timeout), resolve, reject);
   });
 }
 
 /** Begins a path: its waiter, unless it ends without a sleep. */
 function begin<T>(
   start: () => Waiting<T>,
-  { timeout = Infinity, signal, ref = true }: AsyncOptions = {},
+  { timeout, signal, ref }: ReturnType<typeof readOptions>,
   resolve: (value: T) => void,
   reject: (reason: unknown) => void,
 ): Waiter | undefined {
   const deadline = deadlineAfter(timeout);
-  // Checked before a path announces anything, as it could not be unwound.
-  if (signal !== undefined && typeof signal?.addEventListener !== "function") {
-    throw new TypeError(`A signal must be an AbortSignal: received ${signal}`);
-  }
   if (signal?.aborted) throw signal.reason;
   const waiting = start();
   const { done, value } = waiting.next();
@@ -223,9 +239,10 @@ function begin<T>(
  */
 export function blockAnyAsync(
   paths: readonly (() => Waiting<boolean | undefined>)[],
-  options: AsyncOptions = {},
+  options?: TryAsyncOptions,
 ): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
+    const checked = readOptions(options, TRY_ASYNC, Infinity);
     const pending = new Map<number, Waiter>();
     let first: number | undefined;
     let left = 0;
@@ -245,7 +262,7 @@ export function blockAnyAsync(
       new Promise<void>((ended, failed) => {
         const waiter = begin(
           paths[i]!,
-          options,
+          checked,
           (ready) => {
             pending.delete(i);
             if (ready) first ??= i;

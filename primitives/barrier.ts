@@ -9,12 +9,12 @@ import {
   allocate,
   attach,
   format,
+  fromHandle,
   type Handle,
   inRange,
   type Memory,
-  opened,
   Region,
-  type Shown,
+  type WordsInspection,
 } from "./_region.ts";
 import { spin } from "./_spin.ts";
 import {
@@ -52,7 +52,7 @@ export interface Passage {
  *
  * @ignore
  */
-export const SHOWN: Shown = {
+export const INSPECTION: WordsInspection = {
   row: BARRIER,
   waiters: (words) => words[STATE]! & ARRIVED_MASK,
 };
@@ -115,7 +115,7 @@ export class Barrier extends Region<"barrier"> {
   constructor(memory: Memory, byteOffset = 0) {
     const bytes = Barrier.byteLength();
     const words = attach("barrier", BARRIER, memory, byteOffset, () => bytes);
-    super("barrier", words, SHOWN);
+    super("barrier", words, INSPECTION);
     this.#words = words;
   }
 
@@ -163,7 +163,7 @@ export class Barrier extends Region<"barrier"> {
    * @throws {TypeError} If it is of another kind, or none is there.
    */
   static from(handle: Handle): Barrier {
-    return new Barrier(...opened("barrier", handle));
+    return new Barrier(...fromHandle("barrier", handle));
   }
 
   /** Parties that have not left. */

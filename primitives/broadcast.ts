@@ -18,12 +18,12 @@ import {
   allocate,
   attach,
   format,
+  fromHandle,
   type Handle,
   inRange,
   type Memory,
-  opened,
   Region,
-  type Shown,
+  type WordsInspection,
 } from "./_region.ts";
 import {
   assertMayBlock,
@@ -81,7 +81,7 @@ export interface BroadcastConfig extends QueueConfig {
  *
  * @ignore
  */
-export const SHOWN: Shown = {
+export const INSPECTION: WordsInspection = {
   row: BROADCAST,
   waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
 };
@@ -162,7 +162,7 @@ export class Broadcast extends Region<"broadcast"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = attach("broadcast", BROADCAST, memory, byteOffset, bytesFor);
-    super("broadcast", words, SHOWN);
+    super("broadcast", words, INSPECTION);
     this.#words = words;
     this.#id = agentId();
     this.#copier = new Copier(words);
@@ -218,7 +218,7 @@ export class Broadcast extends Region<"broadcast"> {
    * @throws {TypeError} If it is of another kind, or none is there.
    */
   static from(handle: Handle): Broadcast {
-    return new Broadcast(...opened("broadcast", handle));
+    return new Broadcast(...fromHandle("broadcast", handle));
   }
 
   /** Whether `close` was called; subscribers may still have elements to see. */

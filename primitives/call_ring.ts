@@ -9,9 +9,9 @@ import {
   type CallHandler,
   type CallRingConfig,
   checked,
+  INSPECTION,
   MAX_SLOTS,
   type Reply,
-  SHOWN,
   Slots,
 } from "./_call_slots.ts";
 import type { Elements } from "./_elements.ts";
@@ -22,10 +22,10 @@ import {
   allocate,
   attach,
   format,
+  fromHandle,
   type Handle,
   inRange,
   type Memory,
-  opened,
   Region,
 } from "./_region.ts";
 import { spin } from "./_spin.ts";
@@ -134,7 +134,7 @@ export class CallRing extends Region<"call_ring"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = attach("call_ring", CALL_RING, memory, byteOffset, bytesFor);
-    super("call_ring", words, SHOWN);
+    super("call_ring", words, INSPECTION);
     const slots = this.#slots = new Slots(words, agentId());
     this.slots = slots.count;
     this.maxRequest = slots.maxRequest;
@@ -182,7 +182,7 @@ export class CallRing extends Region<"call_ring"> {
    * @throws {TypeError} If it is of another kind, or none is there.
    */
   static from(handle: Handle): CallRing {
-    return new CallRing(...opened("call_ring", handle));
+    return new CallRing(...fromHandle("call_ring", handle));
   }
 
   /** Slots in use; a moment later it may be another number. */
@@ -336,13 +336,13 @@ export class CallRing extends Region<"call_ring"> {
     options: ServeOptions = {},
   ): Promise<number> {
     const slots = this.#slots;
-    const { limit = slots.count } = options;
+    const { limit = slots.count, ...awaiting } = options;
     inRange("A limit of calls", limit, 1, MAX_SLOTS);
     const underway = new Set<Promise<unknown>>();
     try {
       for (let count = 0;; count++) {
         if (underway.size >= limit) await Promise.race(underway);
-        const at = await awaitOn(slots.coming, options);
+        const at = await awaitOn(slots.coming, awaiting);
         if (at === undefined || at < 0) return count;
         const answer = slots.handleAsync(at, fn);
         if (answer === undefined) continue;

@@ -11,13 +11,13 @@ import {
   allocate,
   attach,
   format,
+  fromHandle,
   type Handle,
   inRange,
   type Memory,
-  opened,
   Region,
-  type Shown,
   viewPlain,
+  type WordsInspection,
 } from "./_region.ts";
 import {
   assertMayBlock,
@@ -515,7 +515,7 @@ export interface ChannelCodec<T> {
  *
  * @ignore
  */
-export const SHOWN: Shown = { row: CHANNEL };
+export const INSPECTION: WordsInspection = { row: CHANNEL };
 
 /** How a channel is made. */
 export interface ChannelConfig<T> extends ChannelCodec<T> {
@@ -594,7 +594,7 @@ export class Channel<T> extends Region<"channel"> {
       );
     }
     const length = HEAD / 4 + carrier.byteLength / 4;
-    super("channel", viewPlain("channel", { length }, memory, at), SHOWN);
+    super("channel", viewPlain("channel", { length }, memory, at), INSPECTION);
     this.codec = codec;
     this.#carrier = carrier;
   }
@@ -645,7 +645,7 @@ export class Channel<T> extends Region<"channel"> {
    * @throws {TypeError} If it is of another kind, or codec, or none is there.
    */
   static from<T>(handle: Handle, config: ChannelCodec<T>): Channel<T> {
-    return new Channel(...opened("channel", handle), config);
+    return new Channel(...fromHandle("channel", handle), config);
   }
 
   /** Messages it holds, or bytes of messages that differ in length. */

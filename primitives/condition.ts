@@ -7,13 +7,13 @@
 import { CONDITION } from "./_layout.ts";
 import {
   allocate,
+  fromHandle,
   type Handle,
   inRange,
   type Memory,
-  opened,
   Region,
-  type Shown,
   viewPlain,
+  type WordsInspection,
 } from "./_region.ts";
 import { spin } from "./_spin.ts";
 import {
@@ -48,7 +48,7 @@ const LOOK = 1000;
  *
  * @ignore
  */
-export const SHOWN: Shown = {
+export const INSPECTION: WordsInspection = {
   row: CONDITION,
   waiters: (words) => waitingIn(words[EVEN]!) + waitingIn(words[ODD]!),
 };
@@ -142,7 +142,7 @@ export class Condition extends Region<"condition"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = viewPlain("condition", CONDITION, memory, byteOffset);
-    super("condition", words, SHOWN);
+    super("condition", words, INSPECTION);
     this.#words = words;
     this.#id = agentId();
   }
@@ -175,7 +175,7 @@ export class Condition extends Region<"condition"> {
    * @throws {TypeError} If it is of another kind.
    */
   static from(handle: Handle): Condition {
-    return new Condition(...opened("condition", handle));
+    return new Condition(...fromHandle("condition", handle));
   }
 
   /**

@@ -7,12 +7,12 @@
 import { EVENT } from "./_layout.ts";
 import {
   allocate,
+  fromHandle,
   type Handle,
   type Memory,
-  opened,
   Region,
-  type Shown,
   viewPlain,
+  type WordsInspection,
 } from "./_region.ts";
 import { spin, spinning } from "./_spin.ts";
 import {
@@ -52,7 +52,7 @@ export interface EventConfig {
  *
  * @ignore
  */
-export const SHOWN: Shown = {
+export const INSPECTION: WordsInspection = {
   row: EVENT,
   waiters: (words) => {
     const state = words[STATE]!;
@@ -114,7 +114,7 @@ export class Event extends Region<"event"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = viewPlain("event", EVENT, memory, byteOffset);
-    super("event", words, SHOWN);
+    super("event", words, INSPECTION);
     this.#words = words;
   }
 
@@ -154,7 +154,7 @@ export class Event extends Region<"event"> {
    * @throws {TypeError} If it is of another kind.
    */
   static from(handle: Handle): Event {
-    return new Event(...opened("event", handle));
+    return new Event(...fromHandle("event", handle));
   }
 
   /** Whether each `set` lets one waiter through. */

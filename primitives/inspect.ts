@@ -4,41 +4,41 @@
  * @module
  */
 
-import { SHOWN as call_ring } from "./_call_slots.ts";
+import { INSPECTION as call_ring } from "./_call_slots.ts";
 import { KIND, LAYOUT, SIGNATURE, type Stem, VERSION } from "./_layout.ts";
 import {
   bufferOf,
   type Handle,
   type Inspection,
-  lookAt,
+  inspectWords,
   type Memory,
-  type Shown,
   wordsAt,
+  type WordsInspection,
 } from "./_region.ts";
-import { SHOWN as barrier } from "./barrier.ts";
-import { SHOWN as broadcast } from "./broadcast.ts";
-import { SHOWN as channel } from "./channel.ts";
-import { SHOWN as condition } from "./condition.ts";
-import { SHOWN as striped_counter } from "./striped_counter.ts";
-import { SHOWN as event } from "./event.ts";
-import { SHOWN as latch } from "./latch.ts";
-import { SHOWN as lock_free_queue } from "./lock_free_queue.ts";
-import { SHOWN as mpmc_queue } from "./mpmc_queue.ts";
-import { SHOWN as mutex } from "./mutex.ts";
-import { SHOWN as once } from "./once.ts";
-import { SHOWN as record_ring } from "./record_ring.ts";
-import { SHOWN as rw_lock } from "./rw_lock.ts";
-import { SHOWN as semaphore } from "./semaphore.ts";
-import { SHOWN as snapshot } from "./snapshot.ts";
-import { SHOWN as slab_pool } from "./slab_pool.ts";
-import { SHOWN as spsc_queue } from "./spsc_queue.ts";
-import { SHOWN as work_counter } from "./work_counter.ts";
-import { SHOWN as work_deque } from "./work_deque.ts";
+import { INSPECTION as barrier } from "./barrier.ts";
+import { INSPECTION as broadcast } from "./broadcast.ts";
+import { INSPECTION as channel } from "./channel.ts";
+import { INSPECTION as condition } from "./condition.ts";
+import { INSPECTION as striped_counter } from "./striped_counter.ts";
+import { INSPECTION as event } from "./event.ts";
+import { INSPECTION as latch } from "./latch.ts";
+import { INSPECTION as lock_free_queue } from "./lock_free_queue.ts";
+import { INSPECTION as mpmc_queue } from "./mpmc_queue.ts";
+import { INSPECTION as mutex } from "./mutex.ts";
+import { INSPECTION as once } from "./once.ts";
+import { INSPECTION as record_ring } from "./record_ring.ts";
+import { INSPECTION as rw_lock } from "./rw_lock.ts";
+import { INSPECTION as semaphore } from "./semaphore.ts";
+import { INSPECTION as snapshot } from "./snapshot.ts";
+import { INSPECTION as slab_pool } from "./slab_pool.ts";
+import { INSPECTION as spsc_queue } from "./spsc_queue.ts";
+import { INSPECTION as work_counter } from "./work_counter.ts";
+import { INSPECTION as work_deque } from "./work_deque.ts";
 
 export { type Handle, type Inspection, type Memory } from "./_region.ts";
 
 /** What can be told of each primitive. */
-const ALL: Readonly<Record<Stem, Shown>> = {
+const ALL: Readonly<Record<Stem, WordsInspection>> = {
   mutex,
   rw_lock,
   condition,
@@ -145,7 +145,7 @@ function at(
   }
   const { length } = LAYOUT[stem];
   const words = wordsAt(stem, buffer, byteOffset, length * 4);
-  return lookAt(stem, ALL[stem], words);
+  return inspectWords(stem, ALL[stem], words);
 }
 
 const isStem = (kind: string): kind is Stem => Object.hasOwn(LAYOUT, kind);

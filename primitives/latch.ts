@@ -9,12 +9,12 @@ import {
   allocate,
   attach,
   format,
+  fromHandle,
   type Handle,
   inRange,
   type Memory,
-  opened,
   Region,
-  type Shown,
+  type WordsInspection,
 } from "./_region.ts";
 import { spin } from "./_spin.ts";
 import {
@@ -43,7 +43,7 @@ const MAX_COUNT = 2 ** 30 - 1;
  *
  * @ignore
  */
-export const SHOWN: Shown = {
+export const INSPECTION: WordsInspection = {
   row: LATCH,
   waiters: (words) => words[STATE]! & WAITING_BIT,
 };
@@ -92,7 +92,7 @@ export class Latch extends Region<"latch"> {
   constructor(memory: Memory, byteOffset = 0) {
     const bytes = Latch.byteLength();
     const words = attach("latch", LATCH, memory, byteOffset, () => bytes);
-    super("latch", words, SHOWN);
+    super("latch", words, INSPECTION);
     this.#words = words;
   }
 
@@ -138,7 +138,7 @@ export class Latch extends Region<"latch"> {
    * @throws {TypeError} If it is of another kind, or none is there.
    */
   static from(handle: Handle): Latch {
-    return new Latch(...opened("latch", handle));
+    return new Latch(...fromHandle("latch", handle));
   }
 
   /** What is left to count; 0 is open. */

@@ -18,11 +18,11 @@ import {
   allocate,
   attach,
   format,
+  fromHandle,
   type Handle,
   inRange,
   type Memory,
-  opened,
-  type Shown,
+  type WordsInspection,
 } from "./_region.ts";
 import type { Sleep } from "./_wait.ts";
 
@@ -68,7 +68,7 @@ export interface LockFreeQueueConfig extends QueueConfig {
  *
  * @ignore
  */
-export const SHOWN: Shown = {
+export const INSPECTION: WordsInspection = {
   row: LOCK_FREE_QUEUE,
   waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
 };
@@ -173,7 +173,7 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
     const capacity = words[CAPACITY]!;
     const size = words[SIZE]!;
     const entries = entriesFor(capacity);
-    super("lock_free_queue", words, SHOWN, capacity, size);
+    super("lock_free_queue", words, INSPECTION, capacity, size);
     this.agents = agentsFor(capacity);
     this.#words = words;
     this.#mask = entries - 1;
@@ -236,7 +236,7 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
    * @throws {TypeError} If it is of another kind, or none is there.
    */
   static from<E = number>(handle: Handle): LockFreeQueue<E> {
-    return new LockFreeQueue(...opened("lock_free_queue", handle));
+    return new LockFreeQueue(...fromHandle("lock_free_queue", handle));
   }
 
   /** Elements in the queue; a moment later it may be another number. */

@@ -18,10 +18,10 @@ import {
   allocate,
   attach,
   format,
+  fromHandle,
   type Handle,
   type Memory,
-  opened,
-  type Shown,
+  type WordsInspection,
 } from "./_region.ts";
 import type { Sleep } from "./_wait.ts";
 
@@ -50,7 +50,7 @@ const FILLED = 1;
  *
  * @ignore
  */
-export const SHOWN: Shown = {
+export const INSPECTION: WordsInspection = {
   row: MPMC_QUEUE,
   waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
 };
@@ -122,7 +122,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     );
     const capacity = words[CAPACITY]!;
     const size = words[SIZE]!;
-    super("mpmc_queue", words, SHOWN, capacity, size);
+    super("mpmc_queue", words, INSPECTION, capacity, size);
     this.#words = words;
     this.#mask = capacity - 1;
     this.#wordsPer = size / 4;
@@ -181,7 +181,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
    * @throws {TypeError} If it is of another kind, or none is there.
    */
   static from<E = number>(handle: Handle): MpmcQueue<E> {
-    return new MpmcQueue(...opened("mpmc_queue", handle));
+    return new MpmcQueue(...fromHandle("mpmc_queue", handle));
   }
 
   /** Elements in the queue; a moment later it may be another number. */

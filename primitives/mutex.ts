@@ -7,12 +7,12 @@
 import { MUTEX } from "./_layout.ts";
 import {
   allocate,
+  fromHandle,
   type Handle,
   type Memory,
-  opened,
   Region,
-  type Shown,
   viewPlain,
+  type WordsInspection,
 } from "./_region.ts";
 import { spin, spinning } from "./_spin.ts";
 import {
@@ -99,7 +99,7 @@ export class MutexGuard implements Disposable {
  *
  * @ignore
  */
-export const SHOWN: Shown = {
+export const INSPECTION: WordsInspection = {
   row: MUTEX,
   owner: (words) => words[STATE]! & OWNER_MASK,
   waiters: (words) => words[STATE]! & CONTENDED_BIT ? 1 : 0,
@@ -152,7 +152,7 @@ export class Mutex extends Region<"mutex"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = viewPlain("mutex", MUTEX, memory, byteOffset);
-    super("mutex", words, SHOWN);
+    super("mutex", words, INSPECTION);
     this.#words = words;
     this.#id = agentId();
   }
@@ -185,7 +185,7 @@ export class Mutex extends Region<"mutex"> {
    * @throws {TypeError} If it is of another kind.
    */
   static from(handle: Handle): Mutex {
-    return new Mutex(...opened("mutex", handle));
+    return new Mutex(...fromHandle("mutex", handle));
   }
 
   /** The id of the agent that holds the mutex, or 0. */

@@ -7,12 +7,12 @@
 import { ONCE } from "./_layout.ts";
 import {
   allocate,
+  fromHandle,
   type Handle,
   type Memory,
-  opened,
   Region,
-  type Shown,
   viewPlain,
+  type WordsInspection,
 } from "./_region.ts";
 import { relax, spinning } from "./_spin.ts";
 import {
@@ -43,7 +43,7 @@ type Outcome = false | "done" | "ours";
  *
  * @ignore
  */
-export const SHOWN: Shown = {
+export const INSPECTION: WordsInspection = {
   row: ONCE,
   owner: (words) => words[STATE]! & RUNNER_MASK,
   waiters: (words) => words[STATE]! & WAITING_BIT ? 1 : 0,
@@ -95,7 +95,7 @@ export class Once extends Region<"once"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = viewPlain("once", ONCE, memory, byteOffset);
-    super("once", words, SHOWN);
+    super("once", words, INSPECTION);
     this.#words = words;
     this.#id = agentId();
   }
@@ -128,7 +128,7 @@ export class Once extends Region<"once"> {
    * @throws {TypeError} If it is of another kind.
    */
   static from(handle: Handle): Once {
-    return new Once(...opened("once", handle));
+    return new Once(...fromHandle("once", handle));
   }
 
   /** Whether the function was run to its end. */

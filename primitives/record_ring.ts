@@ -18,12 +18,12 @@ import {
   allocate,
   attach,
   format,
+  fromHandle,
   type Handle,
   inRange,
   type Memory,
-  opened,
   Region,
-  type Shown,
+  type WordsInspection,
 } from "./_region.ts";
 import { relaxBriefly, spinning } from "./_spin.ts";
 import {
@@ -80,7 +80,7 @@ export interface RecordRingConfig {
  *
  * @ignore
  */
-export const SHOWN: Shown = {
+export const INSPECTION: WordsInspection = {
   row: RECORD_RING,
   waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
 };
@@ -176,7 +176,7 @@ export class RecordRing extends Region<"record_ring"> {
       byteOffset,
       bytesFor,
     );
-    super("record_ring", words, SHOWN);
+    super("record_ring", words, INSPECTION);
     this.#words = words;
     this.copier = new Copier(words);
     this.#id = agentId();
@@ -232,7 +232,7 @@ export class RecordRing extends Region<"record_ring"> {
    * @throws {TypeError} If it is of another kind, or none is there.
    */
   static from(handle: Handle): RecordRing {
-    return new RecordRing(...opened("record_ring", handle));
+    return new RecordRing(...fromHandle("record_ring", handle));
   }
 
   /** Bytes in use, heads included; a moment later it may be another number. */

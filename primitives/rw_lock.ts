@@ -7,12 +7,12 @@
 import { RW_LOCK } from "./_layout.ts";
 import {
   allocate,
+  fromHandle,
   type Handle,
   type Memory,
-  opened,
   Region,
-  type Shown,
   viewPlain,
+  type WordsInspection,
 } from "./_region.ts";
 import { relax, spinning } from "./_spin.ts";
 import {
@@ -165,7 +165,7 @@ export class RwWriteGuard implements Disposable {
  *
  * @ignore
  */
-export const SHOWN: Shown = {
+export const INSPECTION: WordsInspection = {
   row: RW_LOCK,
   owner: (words) => words[WRITER]! & OWNER_MASK,
   waiters: (words) => {
@@ -242,7 +242,7 @@ export class RwLock extends Region<"rw_lock"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = viewPlain("rw_lock", RW_LOCK, memory, byteOffset);
-    super("rw_lock", words, SHOWN);
+    super("rw_lock", words, INSPECTION);
     this.#words = words;
     this.#id = agentId();
     this.#writer = words.subarray(WRITER);
@@ -276,7 +276,7 @@ export class RwLock extends Region<"rw_lock"> {
    * @throws {TypeError} If it is of another kind.
    */
   static from(handle: Handle): RwLock {
-    return new RwLock(...opened("rw_lock", handle));
+    return new RwLock(...fromHandle("rw_lock", handle));
   }
 
   /** How many agents read. */

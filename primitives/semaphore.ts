@@ -9,12 +9,12 @@ import {
   allocate,
   attach,
   format,
+  fromHandle,
   type Handle,
   inRange,
   type Memory,
-  opened,
   Region,
-  type Shown,
+  type WordsInspection,
 } from "./_region.ts";
 import { spin, spinning } from "./_spin.ts";
 import {
@@ -45,7 +45,7 @@ const MAX_PERMITS = 2 ** 30 - 1;
  *
  * @ignore
  */
-export const SHOWN: Shown = {
+export const INSPECTION: WordsInspection = {
   row: SEMAPHORE,
   waiters: (words) => words[WAITERS]!,
 };
@@ -108,7 +108,7 @@ export class Semaphore extends Region<"semaphore"> {
       byteOffset,
       () => length,
     );
-    super("semaphore", words, SHOWN);
+    super("semaphore", words, INSPECTION);
     this.#words = words;
     this.#id = agentId();
   }
@@ -149,7 +149,7 @@ export class Semaphore extends Region<"semaphore"> {
    * @throws {TypeError} If it is of another kind, or none is there.
    */
   static from(handle: Handle): Semaphore {
-    return new Semaphore(...opened("semaphore", handle));
+    return new Semaphore(...fromHandle("semaphore", handle));
   }
 
   /** Free permits, 0 or more. */

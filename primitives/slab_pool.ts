@@ -9,12 +9,12 @@ import {
   allocate,
   attach,
   format,
+  fromHandle,
   type Handle,
   inRange,
   type Memory,
-  opened,
   Region,
-  type Shown,
+  type WordsInspection,
 } from "./_region.ts";
 import { agentId } from "./agent.ts";
 
@@ -45,7 +45,7 @@ export interface SlabConfig {
  *
  * @ignore
  */
-export const SHOWN: Shown = { row: SLAB_POOL };
+export const INSPECTION: WordsInspection = { row: SLAB_POOL };
 
 /**
  * An allocator of blocks of one size: any agent allocates, and any agent may
@@ -123,7 +123,7 @@ export class SlabPool extends Region<"slab_pool"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = attach("slab_pool", SLAB_POOL, memory, byteOffset, bytesFor);
-    super("slab_pool", words, SHOWN);
+    super("slab_pool", words, INSPECTION);
     this.#words = words;
     this.#id = agentId();
     this.capacity = words[CAPACITY]!;
@@ -190,7 +190,7 @@ export class SlabPool extends Region<"slab_pool"> {
    * @throws {TypeError} If it is of another kind, or none is there.
    */
   static from(handle: Handle): SlabPool {
-    return new SlabPool(...opened("slab_pool", handle));
+    return new SlabPool(...fromHandle("slab_pool", handle));
   }
 
   /** Free blocks, without those in caches; counted one by one. */

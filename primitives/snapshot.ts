@@ -10,12 +10,12 @@ import {
   allocate,
   attach,
   format,
+  fromHandle,
   type Handle,
   inRange,
   type Memory,
-  opened,
   Region,
-  type Shown,
+  type WordsInspection,
 } from "./_region.ts";
 
 export type { Elements } from "./_elements.ts";
@@ -54,7 +54,7 @@ export interface SnapshotConfig {
  *
  * @ignore
  */
-export const SHOWN: Shown = { row: SNAPSHOT };
+export const INSPECTION: WordsInspection = { row: SNAPSHOT };
 
 /**
  * The latest value of some bytes: one agent writes, any number read. The writer
@@ -136,7 +136,7 @@ export class Snapshot extends Region<"snapshot"> {
    */
   constructor(memory: Memory, byteOffset = 0) {
     const words = attach("snapshot", SNAPSHOT, memory, byteOffset, bytesFor);
-    super("snapshot", words, SHOWN);
+    super("snapshot", words, INSPECTION);
     this.#words = words;
     this.copier = new Copier(words);
     this.size = words[SIZE]!;
@@ -196,7 +196,7 @@ export class Snapshot extends Region<"snapshot"> {
    * @throws {TypeError} If it is of another kind, or none is there.
    */
   static from(handle: Handle): Snapshot {
-    return new Snapshot(...opened("snapshot", handle));
+    return new Snapshot(...fromHandle("snapshot", handle));
   }
 
   /** How many values were written, modulo 2^27. */

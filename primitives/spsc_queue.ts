@@ -17,10 +17,10 @@ import {
   allocate,
   attach,
   format,
+  fromHandle,
   type Handle,
   type Memory,
-  opened,
-  type Shown,
+  type WordsInspection,
 } from "./_region.ts";
 import type { Sleep } from "./_wait.ts";
 
@@ -49,7 +49,7 @@ const ONE = 4;
  *
  * @ignore
  */
-export const SHOWN: Shown = {
+export const INSPECTION: WordsInspection = {
   row: SPSC_QUEUE,
   waiters: (words) =>
     (words[TAIL]! & WAITING_BIT) + (words[HEAD]! & WAITING_BIT),
@@ -122,7 +122,7 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     );
     const capacity = words[CAPACITY]!;
     const size = words[SIZE]!;
-    super("spsc_queue", words, SHOWN, capacity, size);
+    super("spsc_queue", words, INSPECTION, capacity, size);
     this.#words = words;
     this.#mask = capacity - 1;
     this.#span = capacity * ONE;
@@ -173,7 +173,7 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
    * @throws {TypeError} If it is of another kind, or none is there.
    */
   static from<E = number>(handle: Handle): SpscQueue<E> {
-    return new SpscQueue(...opened("spsc_queue", handle));
+    return new SpscQueue(...fromHandle("spsc_queue", handle));
   }
 
   /** Elements in the queue; a moment later it may be another number. */

@@ -9,12 +9,12 @@ import {
   allocate,
   attach,
   format,
+  fromHandle,
   type Handle,
   inRange,
   type Memory,
-  opened,
   Region,
-  type Shown,
+  type WordsInspection,
 } from "./_region.ts";
 
 export { type Handle, type Memory, Region } from "./_region.ts";
@@ -44,7 +44,7 @@ export interface CounterConfig {
  *
  * @ignore
  */
-export const SHOWN: Shown = { row: STRIPED_COUNTER };
+export const INSPECTION: WordsInspection = { row: STRIPED_COUNTER };
 
 /**
  * A sum of numbers that any number of agents add, for statistics: each view
@@ -104,7 +104,7 @@ export class StripedCounter extends Region<"striped_counter"> {
       byteOffset,
       bytesFor,
     );
-    super("striped_counter", words, SHOWN);
+    super("striped_counter", words, INSPECTION);
     this.#words = words;
   }
 
@@ -158,7 +158,7 @@ export class StripedCounter extends Region<"striped_counter"> {
    * @throws {TypeError} If it is of another kind, or none is there.
    */
   static from(handle: Handle): StripedCounter {
-    return new StripedCounter(...opened("striped_counter", handle));
+    return new StripedCounter(...fromHandle("striped_counter", handle));
   }
 
   /** How many agents add without meeting. */

@@ -9,12 +9,12 @@ import {
   allocate,
   attach,
   format,
+  fromHandle,
   type Handle,
   inRange,
   type Memory,
-  opened,
   Region,
-  type Shown,
+  type WordsInspection,
 } from "./_region.ts";
 import { relax, spinning } from "./_spin.ts";
 import {
@@ -69,7 +69,7 @@ export interface WorkRange {
  *
  * @ignore
  */
-export const SHOWN: Shown = {
+export const INSPECTION: WordsInspection = {
   row: WORK_COUNTER,
   waiters: (words) => words[FINISHED] === AWAITED ? 1 : 0,
 };
@@ -134,7 +134,7 @@ export class WorkCounter extends Region<"work_counter"> {
       byteOffset,
       () => bytes,
     );
-    super("work_counter", words, SHOWN);
+    super("work_counter", words, INSPECTION);
     this.#words = words;
     this.#total = words[TOTAL]!;
     this.#chunk = words[CHUNK]!;
@@ -194,7 +194,7 @@ export class WorkCounter extends Region<"work_counter"> {
    * @throws {TypeError} If it is of another kind, or none is there.
    */
   static from(handle: Handle): WorkCounter {
-    return new WorkCounter(...opened("work_counter", handle));
+    return new WorkCounter(...fromHandle("work_counter", handle));
   }
 
   /** Tasks not handed out yet. */

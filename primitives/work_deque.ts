@@ -9,12 +9,12 @@ import {
   allocate,
   attach,
   format,
+  fromHandle,
   type Handle,
   inRange,
   type Memory,
-  opened,
   Region,
-  type Shown,
+  type WordsInspection,
 } from "./_region.ts";
 
 export { type Handle, type Memory, Region } from "./_region.ts";
@@ -38,7 +38,7 @@ export interface DequeConfig {
  *
  * @ignore
  */
-export const SHOWN: Shown = { row: WORK_DEQUE };
+export const INSPECTION: WordsInspection = { row: WORK_DEQUE };
 
 /**
  * A double-ended queue of 32-bit integers for work stealing: one agent, the
@@ -105,7 +105,7 @@ export class WorkDeque extends Region<"work_deque"> {
       byteOffset,
       bytesFor,
     );
-    super("work_deque", words, SHOWN);
+    super("work_deque", words, INSPECTION);
     this.#words = words;
     this.capacity = words[CAPACITY]!;
     this.#mask = this.capacity - 1;
@@ -153,7 +153,7 @@ export class WorkDeque extends Region<"work_deque"> {
    * @throws {TypeError} If it is of another kind, or none is there.
    */
   static from(handle: Handle): WorkDeque {
-    return new WorkDeque(...opened("work_deque", handle));
+    return new WorkDeque(...fromHandle("work_deque", handle));
   }
 
   /** Items in the deque; a moment later it may be another number. */

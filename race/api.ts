@@ -9,7 +9,7 @@ import {
   replay as replayProgram,
 } from "./explore/check.ts";
 import { parseSchedule } from "./engine/kinds.ts";
-import type { Call } from "./judge/lin.ts";
+import type { Call } from "./engine/model.ts";
 import {
   assert as assertProperty,
   type Generated,

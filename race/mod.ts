@@ -41,7 +41,7 @@ export {
   Either,
   type Outcome,
   type When,
-} from "./judge/lin.ts";
+} from "./engine/model.ts";
 export { Generated, type PropertyOptions } from "./property.ts";
 export type { Failure, Options, Program, Result } from "./report/result.ts";
 export type { Memory } from "./engine/scenario.ts";

@@ -8,7 +8,7 @@
 import fc from "fast-check";
 import { check } from "./explore/check.ts";
 import { RaceError } from "./report/error.ts";
-import type { Call } from "./judge/lin.ts";
+import type { Call } from "./engine/model.ts";
 import { programText } from "./report/print.ts";
 import type { Options, Program, Result } from "./report/result.ts";
 import type { OperationSpec, Spec } from "./spec.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Answer, Either, type Outcome } from "./judge/lin.ts";
+import { type Answer, Either, type Outcome } from "./engine/model.ts";
 import type { Memory, Operation, Scenario } from "./engine/scenario.ts";
 import { RECOVER } from "./engine/scenario.ts";
 import type { Wasm, WasmExports } from "./wasm/wasm.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { BLOCKED, READY } from "./kinds.ts";
-import type { Call } from "../judge/lin.ts";
+import type { Call } from "./model.ts";
 import { I32 } from "./native.ts";
 import type { Target } from "./views.ts";
 

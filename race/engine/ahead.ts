@@ -6,10 +6,10 @@
  * @module
  */
 import type { Agent } from "./agent.ts";
-import { argBits, signature, signedAddress } from "./core.ts";
+import { argBits, signature, signedAddress, type World } from "./core.ts";
 import * as k from "./kinds.ts";
 import { native } from "./native.ts";
-import type { Engine } from "./replay.ts";
+import type { Scenario } from "./scenario.ts";
 import type { Target } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -28,8 +28,24 @@ export interface Look {
   escaped: boolean;
 }
 
+/** What it takes to follow a loop. */
+export interface Runner {
+  readonly world: World;
+  readonly scenario: Scenario;
+  /** The loop being followed, if any. */
+  look: Look | null;
+  /** A token is under way. */
+  unwinding: boolean;
+  /** Before a replay. */
+  rewind(agent: Agent): void;
+  /** Runs an agent from where its record begins. */
+  run(agent: Agent): void;
+  /** Makes the agent on the stack stop. */
+  suspend(): unknown;
+}
+
 /** Whether the end of the record repeats, and would do so for ever. */
-export function spins(engine: Engine, agent: Agent): boolean {
+export function spins(engine: Runner, agent: Agent): boolean {
   const { n, sig, res, args } = agent;
   const rounds = engine.scenario.async ? ROUNDS : 2;
   const most = Math.min(Math.floor(agent.pure / rounds), 8);
@@ -51,7 +67,7 @@ export function spins(engine: Engine, agent: Agent): boolean {
 }
 
 /** Lets the agent run alone, without effect: does it leave the loop? */
-function loops(engine: Engine, agent: Agent, period: number): boolean {
+function loops(engine: Runner, agent: Agent, period: number): boolean {
   const { n, res, sig, args, pos, drawn, allocations } = agent;
   const look: Look = { left: LOOK_AHEAD, period, escaped: false };
   engine.look = look;
@@ -73,7 +89,7 @@ function loops(engine: Engine, agent: Agent, period: number): boolean {
 }
 
 /** What an operation would answer now, if it changes nothing. */
-export function peek(engine: Engine, agent: Agent): Any {
+export function peek(engine: Runner, agent: Agent): Any {
   const look = engine.look!;
   if (look.left-- <= 0) throw engine.suspend();
   const { kind, address, a, b, n, target, index } = agent;

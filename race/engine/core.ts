@@ -5,14 +5,12 @@
  * @module
  */
 import type { Agent } from "./agent.ts";
-import type { Clocks } from "../judge/clocks.ts";
 import type { Hints, HintState } from "./hints.ts";
 import * as k from "./kinds.ts";
 import { type FailureKind, Fault, Unsupported } from "./kinds.ts";
-import type { Call, Judge } from "../judge/lin.ts";
+import type { Call } from "./model.ts";
 import { Memory } from "./memory.ts";
 import { native } from "./native.ts";
-import { raceText, type Trace } from "../report/trace.ts";
 import { bits, mix1, mix2, show } from "./values.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -43,6 +41,66 @@ export interface Budget {
   readonly kills: number;
 }
 
+/** Says whether the model explains what calls answer. */
+export interface Monitor {
+  /** The frontier before anything happened. */
+  initial(): number;
+  /** The frontier after `agent` began `call`. */
+  invoke(frontier: number, agent: number, call: Call): number;
+  /** The frontier after `agent`'s call answered `result`, or -1. */
+  answer(frontier: number, agent: number, result: unknown): number;
+  /** Whether the agents `asleep` may stay so for ever. */
+  mayWait(
+    frontier: number,
+    asleep: readonly Sleeper[],
+    suspended: number,
+  ): boolean;
+  /** Whether something was excused that must be judged again. */
+  regrets(): boolean;
+  /** What the model could be in, as text. */
+  explain(frontier: number): string;
+  /** What the pending call of `agent` could answer, as text. */
+  allowed(frontier: number, agent: number): string;
+}
+
+/** Why an agent that waits may go on waiting, or not. */
+export interface Sleeper {
+  readonly agent: number;
+  /** Its wait has an end in time. */
+  readonly timed: boolean;
+}
+
+/** Looks for data races among the operations of one execution. */
+export interface RaceWatch {
+  /** Before the execution. */
+  reset(): void;
+  /** Notes an operation; says what it races with, if it does. */
+  access(agent: Agent, write: boolean): string | undefined;
+  /** `woken` has been notified by `agent`. */
+  wake(agent: Agent, woken: Agent): void;
+}
+
+/** Keeps what happens in an execution, to show it. */
+export interface Recorder {
+  /** Before the execution. */
+  clear(): void;
+  /** Adds a row that is no operation. */
+  row(
+    world: World,
+    agent: Agent,
+    type: "begin" | "end" | "event",
+    text: string,
+  ): void;
+  /** Adds an operation. */
+  step(
+    world: World,
+    agent: Agent,
+    result: Any,
+    writes: boolean,
+    age: number,
+  ): void;
+}
+
 /** What `perform` answers for an operation that puts the agent to sleep. */
 export const BLOCK: unique symbol = Symbol("block");
 
@@ -57,10 +115,10 @@ export class World {
   now = 0;
   /** The judge's frontier. */
   frontier = 0;
-  judge: Judge | null = null;
-  clocks: Clocks | null = null;
+  judge: Monitor | null = null;
+  clocks: RaceWatch | null = null;
   hints: Hints | null = null;
-  trace: Trace | null = null;
+  trace: Recorder | null = null;
   budget: Budget = NO_BUDGET;
   startBudget: Budget = NO_BUDGET;
   fault: Fault | null = null;
@@ -187,7 +245,7 @@ export class World {
     if (this.clocks !== null) {
       const other = this.clocks.access(agent, wrote);
       if (other !== undefined) {
-        this.fail("data-race", raceText(this, agent, other));
+        this.fail("data-race", this.#raceText(agent, other));
       }
     }
     if (this.hints !== null && kind !== k.NOTIFY && kind !== k.CLOCK) {
@@ -203,6 +261,12 @@ export class World {
       this.#unspin(agent.address, agent.size);
     }
     return result;
+  }
+
+  #raceText({ kind, address, id, site }: Agent, other: string): string {
+    const where = site === "" ? "" : ` at ${site}`;
+    return `agent ${id}'s ${k.OP_NAMES[kind]} of ` +
+      `${this.memory.nameOf(address)}${where} is unordered with ${other}`;
   }
 
   #effect(agent: Agent, age: number): Any {

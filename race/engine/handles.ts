@@ -9,7 +9,7 @@ import type { Agent } from "./agent.ts";
 import { callText, execute, signature } from "./core.ts";
 import * as k from "./kinds.ts";
 import { native } from "./native.ts";
-import type { Engine } from "./replay.ts";
+import type { Memory, Scenario } from "./scenario.ts";
 import { StatefulHandle } from "./signals.ts";
 import { keyOf } from "./values.ts";
 import { type Target, targetOf } from "./views.ts";
@@ -17,15 +17,33 @@ import { type Target, targetOf } from "./views.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
+/** What it takes to make handles, and to compare calls. */
+export interface Caller {
+  readonly scenario: Scenario;
+  readonly memory: Memory;
+  /** The agent on the stack. */
+  current: Agent | null;
+  /** A token is under way. */
+  unwinding: boolean;
+  /** Calls that a fresh handle was seen to do in the same way. */
+  readonly verified: Set<string>;
+  /** A call is compared with what is on record. */
+  verifying: boolean;
+  /** Calls an operation. */
+  call(agent: Agent, handle: Any, at: number): unknown;
+  /** Refuses what cannot be modelled. */
+  refuse(message: string): never;
+}
+
 /** Makes the handles of an engine's agents. */
 export class Handles {
-  readonly #engine: Engine;
+  readonly #engine: Caller;
   readonly #first: Any[] = [];
   #agent: Agent | null = null;
   #at = 0;
 
   /** Of the agents of `engine`. */
-  constructor(engine: Engine) {
+  constructor(engine: Caller) {
     this.#engine = engine;
   }
 
@@ -120,7 +138,11 @@ export class Handles {
  * handle. If it ever would not, handles have state, and states must be told
  * apart by all an agent has seen and not only by what it saw in its call.
  */
-export function verify(engine: Engine, agent: Agent, result: unknown): void {
+export function verify(
+  engine: Caller & { readonly handles: Handles },
+  agent: Agent,
+  result: unknown,
+): void {
   const { oi, from, n, pos, drawn, allocations, h1, h2 } = agent;
   if (oi === 0) return;
   const key = `${agent.id} ${callText(agent.call)} ${h1} ${h2}`;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Model } from "../judge/lin.ts";
+import type { Model } from "./model.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

@@ -4,17 +4,37 @@
  *
  * @module
  */
-import { addTimer } from "./core.ts";
+import type { Agent } from "./agent.ts";
+import { addTimer, type World } from "./core.ts";
 import * as k from "./kinds.ts";
-import type { Engine } from "./replay.ts";
 import type { Target } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
+/** What timers need of the engine. */
+export interface Loop {
+  readonly world: World;
+  /** Promises and timers of the agent on the stack. */
+  readonly settlers: Map<number, (value: Any) => void>;
+  /** What the agent on the stack does needs an event loop. */
+  needAsync(): void;
+  /** An operation of the agent on the stack. */
+  operate(
+    kind: number,
+    target: Target | null,
+    index: number,
+    a: Any,
+    b: Any,
+    timeout: number,
+  ): Any;
+  /** Something an agent does to itself: nobody can step in before it. */
+  local(kind: number, a: number, perform: (agent: Agent) => Any): Any;
+}
+
 /** A `waitAsync` of the agent on the stack. */
 export function waitAsync(
-  engine: Engine,
+  engine: Loop,
   target: Target,
   index: number,
   value: Any,
@@ -38,7 +58,7 @@ export function waitAsync(
 
 /** Sets a timer of the agent on the stack. */
 export function setTimer(
-  engine: Engine,
+  engine: Loop,
   fn: () => void,
   delay: number,
   repeat: boolean,
@@ -64,7 +84,7 @@ export function setTimer(
 }
 
 /** Clears a timer of the agent on the stack. */
-export function clearTimer(engine: Engine, timer: Any): void {
+export function clearTimer(engine: Loop, timer: Any): void {
   const id = Number(timer?.virtual ?? timer);
   if (!Number.isInteger(id)) return;
   engine.local(k.CLEAR_TIMER, id, (agent) => {

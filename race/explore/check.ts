@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { judgeRaces } from "../judge/races.ts";
 import { Clocks } from "../judge/clocks.ts";
 import type { World } from "../engine/core.ts";
 import { explore } from "./drive.ts";
@@ -19,37 +20,35 @@ import {
 import { rehearse } from "./rehearse.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
 import type { Failure, Options, Program, Result } from "../report/result.ts";
-import { Fixed, Impossible, run, sampler } from "./sample.ts";
+import { Fixed, Impossible, run } from "./run.ts";
+import { sampler } from "./sample.ts";
 import type { Scenario } from "../engine/scenario.ts";
-import {
-  type Found,
-  judgeRaces,
-  search,
-  type SearchOptions,
-} from "./search.ts";
+import { type Found, search, type SearchOptions } from "./search.ts";
 import { pageOf, svgOf } from "../report/svg.ts";
 import { Trace } from "../report/trace.ts";
 
-const times = (value: boolean | number | undefined, many: number): number =>
-  value === true ? many : value === false ? 0 : value ?? 0;
-
-function searchOptions(
-  { scenario }: Engine,
+/** Explores a program. */
+export function check(
+  scenario: Scenario,
+  program: Program,
   o: Options,
-  minimal: boolean,
-): SearchOptions {
-  const declared = [...scenario.operations.values()]
-    .some(({ lockFree }) => lockFree);
-  return {
-    states: minimal ? 200_000 : o.states ?? 200_000,
-    time: minimal ? 4_000 : o.time ?? 20_000,
-    minimal,
-    lockFree: o.progress === "lock-free" ? "all" : declared ? "declared" : "no",
-    races: o.races !== false,
-    rescue: o.rescue === true,
-    looks: o.looks,
-    results: scenario.final !== null,
-  };
+): Result | Promise<Result> {
+  return explore(scenario, program, o, (engine) => examine(engine, o));
+}
+
+/** Replays one interleaving of a program. */
+export function replay(
+  scenario: Scenario,
+  program: Program,
+  schedule: readonly number[],
+  o: Options,
+): Result | Promise<Result> {
+  return explore(
+    scenario,
+    program,
+    o,
+    (engine) => replayOnce(engine, schedule, o),
+  );
 }
 
 /** Explores the engine's program. */
@@ -83,45 +82,6 @@ function* examine(engine: Engine, o: Options): Steps<Result> {
     return resultOf(total, `complete: ${total.states} states`);
   }
   return yield* sample(engine, o, total);
-}
-
-const faultOf = ({ fault, schedule }: Found): Partial<Found> => ({
-  fault,
-  schedule,
-});
-
-const nothing = ({ fault, schedule }: World): Found => ({
-  fault,
-  schedule,
-  complete: true,
-  states: 0,
-  executions: 0,
-  steps: 0,
-  maxOpSteps: 0,
-});
-
-const sum = (a: Found, b: Found): Found => ({
-  fault: b.fault,
-  schedule: b.schedule,
-  complete: a.complete && b.complete,
-  states: a.states + b.states,
-  executions: a.executions + b.executions,
-  steps: a.steps + b.steps,
-  maxOpSteps: Math.max(a.maxOpSteps, b.maxOpSteps),
-});
-
-function resultOf(found: Found, summary: string, failure?: Failure): Result {
-  const { complete, states, executions, steps, maxOpSteps } = found;
-  return {
-    ok: failure === undefined,
-    complete: complete && failure === undefined,
-    states,
-    executions,
-    steps,
-    maxOpSteps,
-    summary,
-    ...failure && { failure },
-  };
 }
 
 /** Samples executions. */
@@ -158,6 +118,8 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
     `sampled: ${ran} executions, after ${total.states} states of more`,
   );
 }
+
+// ---- reports -----------------------------------------------------------------
 
 /** Replays a failure and describes it. */
 function* report(
@@ -226,7 +188,7 @@ function* replayPicture(
   footer: string,
 ): Steps<Picture> {
   const { world } = engine;
-  world.trace = new Trace();
+  const trace = world.trace = new Trace();
   engine.sites = true;
   try {
     yield* run(
@@ -234,7 +196,7 @@ function* replayPicture(
       new Fixed(schedule),
       searchOptions(engine, o, false),
     );
-    return pictureOf(world, engine.count, title, footer);
+    return pictureOf(world, trace, engine.count, title, footer);
   } finally {
     world.trace = null;
     engine.sites = false;
@@ -248,6 +210,8 @@ function switches(schedule: readonly number[]): number {
   }
   return n;
 }
+
+// ---- one interleaving --------------------------------------------------------
 
 /** Replays one interleaving and reports what it comes to. */
 function* replayOnce(
@@ -277,26 +241,65 @@ function* replayOnce(
   return { ...result, table: tableOf(picture) };
 }
 
-/** Explores a program. */
-export function check(
-  scenario: Scenario,
-  program: Program,
+// ---- what was asked, and what was found --------------------------------------
+
+const times = (value: boolean | number | undefined, many: number): number =>
+  value === true ? many : value === false ? 0 : value ?? 0;
+
+function searchOptions(
+  { scenario }: Engine,
   o: Options,
-): Result | Promise<Result> {
-  return explore(scenario, program, o, (engine) => examine(engine, o));
+  minimal: boolean,
+): SearchOptions {
+  const declared = [...scenario.operations.values()]
+    .some(({ lockFree }) => lockFree);
+  return {
+    states: minimal ? 200_000 : o.states ?? 200_000,
+    time: minimal ? 4_000 : o.time ?? 20_000,
+    minimal,
+    lockFree: o.progress === "lock-free" ? "all" : declared ? "declared" : "no",
+    races: o.races !== false,
+    rescue: o.rescue === true,
+    looks: o.looks,
+    results: scenario.final !== null,
+  };
 }
 
-/** Replays one interleaving of a program. */
-export function replay(
-  scenario: Scenario,
-  program: Program,
-  schedule: readonly number[],
-  o: Options,
-): Result | Promise<Result> {
-  return explore(
-    scenario,
-    program,
-    o,
-    (engine) => replayOnce(engine, schedule, o),
-  );
+const faultOf = ({ fault, schedule }: Found): Partial<Found> => ({
+  fault,
+  schedule,
+});
+
+const nothing = ({ fault, schedule }: World): Found => ({
+  fault,
+  schedule,
+  complete: true,
+  states: 0,
+  executions: 0,
+  steps: 0,
+  maxOpSteps: 0,
+});
+
+const sum = (a: Found, b: Found): Found => ({
+  fault: b.fault,
+  schedule: b.schedule,
+  complete: a.complete && b.complete,
+  states: a.states + b.states,
+  executions: a.executions + b.executions,
+  steps: a.steps + b.steps,
+  maxOpSteps: Math.max(a.maxOpSteps, b.maxOpSteps),
+});
+
+function resultOf(found: Found, summary: string, failure?: Failure): Result {
+  const { complete, states, executions, steps, maxOpSteps } = found;
+  return {
+    ok: failure === undefined,
+    complete: complete && failure === undefined,
+    states,
+    executions,
+    steps,
+    maxOpSteps,
+    summary,
+    ...failure && { failure },
+  };
 }

@@ -10,7 +10,7 @@ import * as k from "../engine/kinds.ts";
 import type { Fault } from "../engine/kinds.ts";
 import { I32, realNow } from "../engine/native.ts";
 import type { Chooser, Engine, Steps } from "../engine/replay.ts";
-import { run } from "./sample.ts";
+import { run } from "./run.ts";
 
 /** How to search. */
 export interface TraceOptions {

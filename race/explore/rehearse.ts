@@ -7,7 +7,8 @@ import * as k from "../engine/kinds.ts";
 import { Fault } from "../engine/kinds.ts";
 import type { Chooser, Engine, Steps } from "../engine/replay.ts";
 import type { Options } from "../report/result.ts";
-import { run, sampler } from "./sample.ts";
+import { run } from "./run.ts";
+import { sampler } from "./sample.ts";
 import { apply, begin } from "../engine/steps.ts";
 import { show } from "../engine/values.ts";
 

@@ -6,24 +6,13 @@
  * @module
  */
 import type { Agent } from "../engine/agent.ts";
+import { Choices, choices } from "../engine/choices.ts";
 import * as k from "../engine/kinds.ts";
-import type { Fault } from "../engine/kinds.ts";
-import {
-  Choices,
-  choices,
-  judgeEnd,
-  judgeLockFree,
-  judgeQuiet,
-} from "../judge/progress.ts";
-import type { Chooser, Engine, Steps } from "../engine/replay.ts";
-import type { SearchOptions } from "./search.ts";
-import { apply, begin } from "../engine/steps.ts";
+import type { Chooser, Engine } from "../engine/replay.ts";
 import { Random } from "../engine/values.ts";
 
 /** What can be chosen now; nobody holds on to it. */
 const scratch = new Choices();
-/** The same, for the execution itself. */
-const here = new Choices();
 
 /** Something unusual is chosen this much more rarely than a step. */
 const RARE = 8;
@@ -190,22 +179,6 @@ function refill(to: Choices, engine: Engine): Choices {
   return to;
 }
 
-/** A given schedule. */
-export class Fixed implements Chooser {
-  #at = 0;
-  readonly #codes: readonly number[];
-
-  /** The schedule `codes`. */
-  constructor(codes: readonly number[]) {
-    this.#codes = codes;
-  }
-
-  /** The next of the schedule. */
-  choose(): number {
-    return this.#codes[this.#at++] ?? k.END;
-  }
-}
-
 /** Whether it matters which of two pending operations comes first. */
 export function dependent(a: Agent, b: Agent): boolean {
   if (a.address >= b.address + b.size || b.address >= a.address + a.size) {
@@ -217,63 +190,6 @@ export function dependent(a: Agent, b: Agent): boolean {
   }
   return k.writes(a.kind) || k.writes(b.kind) ||
     (waits(a.kind) && waits(b.kind));
-}
-
-/** What an execution is checked for. */
-export type RunOptions = Pick<
-  SearchOptions,
-  "lockFree" | "rescue" | "looks" | "onEnd"
->;
-
-/** One execution, from the start to its end. */
-export function* run(
-  engine: Engine,
-  chooser: Chooser,
-  o: RunOptions,
-): Steps<Fault | null> {
-  const { world } = engine;
-  engine.chooser = chooser;
-  yield* begin(engine);
-  while (world.fault === null) {
-    let code = engine.next;
-    engine.next = k.END;
-    if (code === k.END) {
-      if (choices(engine, here) === 0) {
-        judgeQuiet(engine, o);
-        if (world.fault !== null) break;
-      }
-      code = chooser.choose(engine);
-    }
-    if (code < 0) break;
-    if (chooser instanceof Fixed && !isPossible(engine, code, here)) continue;
-    yield* apply(engine, code, true);
-    if (o.lockFree !== "no" && world.fault === null) {
-      judgeLockFree(engine, o.lockFree === "all");
-    }
-  }
-  if (world.fault === null && choices(engine, here) === 0) {
-    if (here.over) {
-      judgeEnd(engine);
-      o.onEnd?.(engine);
-    }
-  }
-  return world.fault;
-}
-
-/** A schedule that cannot be followed. */
-export class Impossible extends RangeError {}
-
-/** A schedule from outside may name what cannot happen. */
-function isPossible(engine: Engine, code: number, here: Choices): boolean {
-  const { agents, schedule } = engine.world;
-  choices(engine, here);
-  if (here.has(code)) return true;
-  // More steps than an agent has left are no harm.
-  if (agents[k.agentOf(code)]?.status === k.DONE) return false;
-  throw new Impossible(
-    `Cannot replay the schedule: step ${schedule.length + 1}, ` +
-      `"${k.scheduleText([code])}", is not possible`,
-  );
 }
 
 /** The chooser of sample number `index`: 5/12 POS, 5/12 random, 1/6 PCT. */

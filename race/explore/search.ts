@@ -6,24 +6,25 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "../engine/agent.ts";
+import type { Snapshot } from "../engine/agent.ts";
+import { Choices, choices } from "../engine/choices.ts";
 import type { WorldState } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
 import type { Fault } from "../engine/kinds.ts";
 import { realNow } from "../engine/native.ts";
 import {
-  Choices,
-  choices,
   judgeEnd,
   judgeLockFree,
   judgeQuiet,
+  type Patience,
 } from "../judge/progress.ts";
+import { judgeRaces } from "../judge/races.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
 import { apply, begin } from "../engine/steps.ts";
 import { States } from "./store.ts";
 
 /** How to search. */
-export interface SearchOptions {
+export interface SearchOptions extends Patience {
   /** States to look at, at most. */
   readonly states: number;
   /** Milliseconds to take, at most. */
@@ -33,10 +34,6 @@ export interface SearchOptions {
   /** "all", or only operations declared so. */
   readonly lockFree: "all" | "declared" | "no";
   readonly races: boolean;
-  /** A timeout may make a lost wake-up good. */
-  readonly rescue: boolean;
-  /** How long a sleep lasts that only looks again. */
-  readonly looks?: number | undefined;
   /** Results are part of a state. */
   readonly results: boolean;
   /** Called at each end of an execution, be it a deadlock: to compare. */
@@ -183,55 +180,4 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
     }
   }
   return found(root, -1);
-}
-
-/**
- * Two agents whose next operations conflict: a data race. By the data-race-
- * freedom theorem of ECMAScript's memory model a program with any race has an
- * execution in which two conflicting accesses come next to each other.
- */
-export function judgeRaces(engine: Engine): void {
-  const { world } = engine;
-  const { agents } = world;
-  for (let i = 0; i < agents.length; i++) {
-    const first = agents[i]!;
-    if (first.status !== k.READY) continue;
-    for (let j = i + 1; j < agents.length; j++) {
-      const second = agents[j]!;
-      if (second.status !== k.READY || !conflict(engine, first, second)) {
-        continue;
-      }
-      const how = (agent: Agent) =>
-        `agent ${agent.id}'s ${k.OP_NAMES[agent.kind]}`;
-      const wide = first.address === second.address &&
-          first.size === second.size
-        ? ""
-        : `, ${first.size} and ${second.size} bytes wide`;
-      return world.fail(
-        "data-race",
-        `${how(first)} and ${how(second)} of ` +
-          `${world.memory.nameOf(first.address)}${wide} are unordered: they ` +
-          `can happen at the same time`,
-      );
-    }
-  }
-}
-
-function conflict({ world }: Engine, a: Agent, b: Agent): boolean {
-  if (a.address >= b.address + b.size || b.address >= a.address + a.size) {
-    return false;
-  }
-  if (a.kind === k.NOTIFY || b.kind === k.NOTIFY) return false;
-  if (!k.writes(a.kind) && !k.writes(b.kind)) return false;
-  const same = a.address === b.address && a.size === b.size;
-  const plain = k.isPlain(a.kind) || k.isPlain(b.kind);
-  if (same && !plain) return false;
-  if (same && world.hints !== null) {
-    // A plain read of a hint may race with atomic writes, and with nothing else.
-    const hinted = (x: Agent, y: Agent) =>
-      x.kind === k.READ && !k.isPlain(y.kind) &&
-      world.hints!.isHint(x.address);
-    if (hinted(a, b) || hinted(b, a)) return false;
-  }
-  return true;
 }

@@ -7,6 +7,7 @@
  * @module
  */
 import type { Agent } from "../engine/agent.ts";
+import type { RaceWatch } from "../engine/core.ts";
 import { CLOCK, isPlain, NOTIFY, READ, STORE, WRITE } from "../engine/kinds.ts";
 import { I32 } from "../engine/native.ts";
 
@@ -42,7 +43,7 @@ class Place {
 }
 
 /** Watches one execution after the other. */
-export class Clocks {
+export class Clocks implements RaceWatch {
   readonly #places = new Map<number, Place>();
   readonly #agents: readonly Agent[];
   readonly #isHint: (address: number) => boolean;

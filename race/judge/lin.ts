@@ -7,44 +7,10 @@
  *
  * @module
  */
+import type { Monitor, Sleeper } from "../engine/core.ts";
+import { type Call, Either, type Model } from "../engine/model.ts";
 import { I32 } from "../engine/native.ts";
 import { keyOf, show } from "../engine/values.ts";
-
-/** One call of an operation of the specification. */
-export interface Call {
-  /** The operation's name. */
-  readonly op: string;
-  /** Its argument, if it takes one. */
-  readonly arg?: unknown;
-}
-
-/** The next state of the model, and what the operation answers. */
-export type Outcome<S> = readonly [state: S, result: unknown, when?: When];
-
-/** When an outcome is allowed. */
-export interface When {
-  /** Only if another operation overlapped this one. */
-  readonly contended?: boolean;
-  /** Only as the end of a timed wait: nothing that could "complete" it. */
-  readonly timedOut?: boolean;
-}
-
-/** Several outcomes, each of which is right. */
-export class Either<S> {
-  /** Holds the `outcomes`. */
-  constructor(readonly outcomes: readonly Outcome<S>[]) {}
-}
-
-/** What a model says: an outcome, several, or `null` for "must wait". */
-export type Answer<S> = Outcome<S> | Either<S> | null;
-
-/** The sequential model of a specification. */
-export interface Model {
-  /** The state at the start. */
-  readonly init: unknown;
-  /** What `call` by `agent` does in `state`. */
-  step(state: unknown, call: Call, agent: number): Answer<unknown>;
-}
 
 /** A possible past: a model state, and each pending operation's result. */
 interface Config {
@@ -71,15 +37,8 @@ interface Edge {
 const AGENTS = 32;
 const CALLS = 65536;
 
-/** Why an agent that waits may go on waiting, or not. */
-export interface Sleeper {
-  readonly agent: number;
-  /** Its wait has an end in time. */
-  readonly timed: boolean;
-}
-
 /** Judges histories of one number of agents against a model. */
-export class Judge {
+export class Judge implements Monitor {
   readonly #model: Model;
   readonly #agents: number;
   readonly #states: unknown[] = [];

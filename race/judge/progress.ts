@@ -1,117 +1,15 @@
 /**
- * What the scheduler may choose in a state, and what is wrong with a state in
- * which an agent cannot go on.
+ * What is wrong with a state in which an agent cannot go on.
  *
  * @module
  */
 import type { Agent } from "../engine/agent.ts";
-import { callText, type World } from "../engine/core.ts";
+import { IDLE_FIRES, isOver, timerOf } from "../engine/choices.ts";
+import { callText, type Sleeper, type World } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
-import type { Sleeper } from "./lin.ts";
-import { I32 } from "../engine/native.ts";
 import type { Engine } from "../engine/replay.ts";
 import { RECOVER } from "../engine/scenario.ts";
-import type { SearchOptions } from "../explore/search.ts";
 import { fail } from "../engine/steps.ts";
-
-/** Timers in a row that may change nothing, before time is over. */
-const IDLE_FIRES = 8;
-/** Old values an agent may read in one call. */
-const STALE_READS = 4;
-
-/** What the scheduler may choose: first what goes without time passing. */
-export class Choices {
-  /** The choices; those from `count` on do not count. */
-  readonly codes: Int32Array = new I32(512);
-  /** How many there are. */
-  count = 0;
-  /** How many of them go without time passing, and are nothing unusual. */
-  live = 0;
-
-  /** Adds one. */
-  add(code: number): void {
-    this.codes[this.count++] = code;
-  }
-
-  /** Whether `code` is one. */
-  has(code: number): boolean {
-    return this.codes.subarray(0, this.count).includes(code);
-  }
-
-  /** Whether nothing is left but to terminate somebody. */
-  get over(): boolean {
-    for (let i = 0; i < this.count; i++) {
-      if (k.actionOf(this.codes[i]!) !== k.KILL) return false;
-    }
-    return true;
-  }
-}
-
-/** Fills `out` with the choices there are; how many are live. */
-export function choices(engine: Engine, out: Choices): number {
-  const { world, count } = engine;
-  const { agents, budget, hints } = world;
-  out.count = 0;
-  for (let i = 0; i < agents.length; i++) {
-    const agent = agents[i]!;
-    const { id, status } = agent;
-    if (status === k.READY) {
-      out.add(id | k.STEP);
-      if (hints !== null && agent.stale < STALE_READS) {
-        const older = hints.older(agent).length;
-        for (let n = 1; n <= older; n++) out.add(id | k.STALE | n << 12);
-      }
-    } else if (status === k.IDLE || status === k.DONE) {
-      if (agent.inbox.length > 0) out.add(id | k.SETTLE);
-    }
-  }
-  out.live = out.count;
-  if (out.live === 0) passTime(world, out);
-  else if (budget.timeouts > 0) {
-    for (const agent of agents) {
-      const code = timerOf(agent);
-      if (code >= 0 && agent.status !== k.DONE) out.add(code);
-    }
-  }
-  if (budget.spurious > 0) {
-    for (const { id, status } of agents) {
-      if (status === k.BLOCKED) out.add(id | k.SPURIOUS);
-    }
-  }
-  if (budget.kills > 0) {
-    for (const { id, status, invoked, oi } of agents) {
-      const alive = status !== k.DONE && status !== k.KILLED;
-      if (alive && id < count && (invoked || oi > 0)) out.add(id | k.KILL);
-    }
-  }
-  return out.live;
-}
-
-/** What time does to an agent, or -1. */
-function timerOf({ id, status, deadline, timers }: Agent): number {
-  if (status === k.BLOCKED && deadline !== Infinity) return id | k.TIMEOUT;
-  const awaits = status === k.IDLE || status === k.DONE;
-  return awaits && timers.length > 0 ? id | k.TIMER : -1;
-}
-
-/** Nobody can run: the timers that fire first. */
-function passTime({ agents }: World, out: Choices): void {
-  if (agents.every(isOver)) {
-    return;
-  }
-  let first = Infinity;
-  for (const agent of agents) {
-    if (timerOf(agent) < 0 || agent.idleFires >= IDLE_FIRES) continue;
-    const due = dueOf(agent);
-    if (due < first) out.count = 0;
-    if (due > first) continue;
-    first = due;
-    out.add(timerOf(agent));
-  }
-}
-
-const dueOf = ({ status, deadline, timers }: Agent): number =>
-  status === k.BLOCKED ? deadline : timers[0]!.due;
 
 /** Agents that cannot go on by themselves. */
 export function stuckAgents({ agents }: World): Agent[] {
@@ -121,6 +19,14 @@ export function stuckAgents({ agents }: World): Agent[] {
   );
 }
 
+/** What excuses an agent that waits. */
+export interface Patience {
+  /** A timeout may make a lost wake-up good. */
+  readonly rescue: boolean;
+  /** How long a sleep lasts that only looks again. */
+  readonly looks?: number | undefined;
+}
+
 /**
  * In a state where nobody can run unless time passes: whether those that wait
  * may do so. A timer is no excuse: a wake-up that only a timeout makes good
@@ -128,7 +34,7 @@ export function stuckAgents({ agents }: World): Agent[] {
  */
 export function judgeQuiet(
   engine: Engine,
-  { rescue, looks }: Pick<SearchOptions, "rescue" | "looks">,
+  { rescue, looks }: Patience,
 ): void {
   const { world } = engine;
   const stuck = stuckAgents(world);
@@ -152,7 +58,9 @@ export function judgeQuiet(
     );
   }
   // A timer set once, by a call that is over, has yet to do its work.
-  if (world.agents.some((agent) => isDone(agent) && setsOff(agent))) return;
+  if (world.agents.some((agent) => agent.status === k.DONE && setsOff(agent))) {
+    return;
+  }
   const firing = stuck.filter((agent) => mayFire(agent));
   if (rescue && firing.length > 0) return;
   const timed = firing.filter((agent) => !onlyLooks(agent, looks));
@@ -258,12 +166,6 @@ export function judgeEnd(engine: Engine): void {
   const message = engine.unwatched(() => final(engine.memory, results));
   if (message !== undefined) fail(engine, "invariant", message);
 }
-
-const isDone = ({ status }: Agent): boolean => status === k.DONE;
-
-/** Done, or terminated: nothing more comes of it. */
-const isOver = (agent: Agent): boolean =>
-  isDone(agent) || agent.status === k.KILLED;
 
 const maskOf = (agents: readonly Agent[]): number =>
   agents.reduce((mask, { id, invoked }) => invoked ? mask | 1 << id : mask, 0);

@@ -5,9 +5,9 @@
  */
 import { callText, type World } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
-import type { Call } from "../judge/lin.ts";
+import type { Call } from "../engine/model.ts";
 import { waitText } from "../judge/progress.ts";
-import type { Row } from "./trace.ts";
+import type { Row, Trace } from "./trace.ts";
 import { show } from "../engine/values.ts";
 
 /** An interleaving that was replayed, ready to be shown. */
@@ -32,6 +32,7 @@ export function programText(program: readonly (readonly Call[])[]): string {
 /** The picture of what `world` has a trace of. */
 export function pictureOf(
   world: World,
+  trace: Trace,
   count: number,
   title: string,
   footer: string,
@@ -52,7 +53,7 @@ export function pictureOf(
   const agents = world.agents.map(({ id }) =>
     id < count ? `agent ${id}` : `agent ${id} (recovers)`
   );
-  const rows = world.trace?.rows ?? [];
+  const { rows } = trace;
   const used = agents.length > count && !rows.some((r) => r.agent >= count)
     ? agents.slice(0, count)
     : agents;

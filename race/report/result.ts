@@ -4,7 +4,7 @@
  * @module
  */
 import type { FailureKind } from "../engine/kinds.ts";
-import type { Call } from "../judge/lin.ts";
+import type { Call } from "../engine/model.ts";
 
 /** How to explore. */
 export interface Options {

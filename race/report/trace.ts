@@ -4,7 +4,7 @@
  * @module
  */
 import type { Agent } from "../engine/agent.ts";
-import { BLOCK, type World } from "../engine/core.ts";
+import { BLOCK, type Recorder, type World } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
 import { show } from "../engine/values.ts";
 
@@ -28,7 +28,7 @@ export interface Row {
 }
 
 /** The rows of an execution. */
-export class Trace {
+export class Trace implements Recorder {
   /** The rows so far. */
   readonly rows: Row[] = [];
   readonly #lastWrite = new Map<number, number>();
@@ -79,15 +79,6 @@ export class Trace {
       plain: k.isPlain(kind),
     });
   }
-}
-
-/** What a race is, as text. */
-export function raceText(world: World, agent: Agent, other: string): string {
-  const how = k.OP_NAMES[agent.kind]!;
-  const site = agent.site === "" ? "" : ` at ${agent.site}`;
-  const name = world.memory.nameOf(agent.address);
-  return `agent ${agent.id}'s ${how} of ${name}${site} is unordered with ` +
-    other;
 }
 
 /** An operation and its result as text. */

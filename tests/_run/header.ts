@@ -4,16 +4,26 @@
  * @module
  */
 
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { amalgamation } from "../../wasm/_amalgamation.ts";
 
-/** Where `weft.h` lies. */
-export const HEADER: string = fileURLToPath(
-  new URL("../../wasm/weft.h", import.meta.url),
+/** The folder in which compilers find `weft.h`, and `weft/mutex.h`. */
+export const INCLUDE: string = fileURLToPath(
+  new URL("../../wasm", import.meta.url),
 );
 
-/** The text of `weft.h`. */
-export const headerText = (): string => readFileSync(HEADER, "utf8");
+/** Every header's text by its name: `weft.h`, `weft/mutex.h` and so on. */
+export function headerFiles(): Record<string, string> {
+  const below = readdirSync(`${INCLUDE}/weft`).sort();
+  const names = ["weft.h", ...below.map((name) => `weft/${name}`)];
+  return Object.fromEntries(
+    names.map((name) => [name, readFileSync(`${INCLUDE}/${name}`, "utf8")]),
+  );
+}
+
+/** The headers as one file. */
+export const headerText = (): string => amalgamation(headerFiles());
 
 /** A table of words, as it is written in one of the three places. */
 export interface Table {

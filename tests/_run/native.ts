@@ -10,6 +10,7 @@ import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
+import { headerFiles } from "./header.ts";
 
 /** The folder of the programs. */
 export const SOURCES: string = fileURLToPath(
@@ -122,10 +123,10 @@ async function fingerprint({ compiler, words, sources }: Program) {
   const version = await versionOf(compiler);
   const hash = createHash("sha256");
   hash.update(JSON.stringify([compiler, version, words, sources]));
-  const headers = [path.join(WASM, "weft.h"), path.join(HERE, "check.h")];
-  for (const file of [...sources, ...headers]) {
+  for (const file of [...sources, path.join(HERE, "check.h")]) {
     hash.update(fs.readFileSync(file)).update("\0");
   }
+  for (const text of Object.values(headerFiles())) hash.update(text);
   return hash.digest("hex");
 }
 

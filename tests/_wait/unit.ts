@@ -14,6 +14,8 @@ import {
   block,
   blockAsync,
   type Sleep,
+  type TryAsyncOptions,
+  tryBlockAsync,
   type Waiting,
 } from "../../primitives/_wait.ts";
 import { suite } from "../_run/harness.ts";
@@ -143,12 +145,88 @@ test("one signal may abort any number of waits, once each", async () => {
   }
 });
 
-test("a signal that is none is refused before a step", async () => {
-  const semaphore = Semaphore.create(0);
-  const signal = { aborted: false } as AbortSignal;
-  const wait = semaphore.acquireAsync(1, { signal });
-  assert.instance(await wait.catch((error) => error), TypeError);
-  assert.is(wordsOf(semaphore)[LAYOUT.semaphore.waiters], 0);
+test("wrong timeouts and options are refused before a step", async () => {
+  const { signal } = new AbortController();
+  const refused: [options: unknown, error: string][] = [
+    [
+      50,
+      "TypeError: Options must be an object, such as { timeout }: " +
+      "received 50",
+    ],
+    [
+      null,
+      "TypeError: Options must be an object, such as { timeout }: " +
+      "received null",
+    ],
+    [signal, "TypeError: Unknown option"],
+    [
+      { timout: 50 },
+      'TypeError: Unknown option "timout": expected timeout, ' +
+      "signal, ref",
+    ],
+    [
+      { timeout: 1n },
+      "TypeError: A timeout must be a number of ms, 0 or " +
+      "more: received 1n",
+    ],
+    [
+      { timeout: "" },
+      "TypeError: A timeout must be a number of ms, 0 or " +
+      'more: received ""',
+    ],
+    [
+      { timeout: null },
+      "TypeError: A timeout must be a number of ms, 0 or " +
+      "more: received null",
+    ],
+    [
+      { timeout: Symbol("s") },
+      "TypeError: A timeout must be a number of " +
+      "ms, 0 or more: received Symbol(s)",
+    ],
+    [
+      { timeout: NaN },
+      "RangeError: A timeout must be a number of ms, 0 or " +
+      "more: received NaN",
+    ],
+    [
+      { timeout: -1 },
+      "RangeError: A timeout must be a number of ms, 0 or " +
+      "more: received -1",
+    ],
+    [
+      { signal: { aborted: false } },
+      "TypeError: A signal must be an " +
+      "AbortSignal: received [object Object]",
+    ],
+    [
+      { signal: new EventTarget() },
+      "TypeError: A signal must be an " +
+      "AbortSignal: received [object EventTarget]",
+    ],
+    [
+      { signal: null },
+      "TypeError: A signal must be an AbortSignal: " +
+      "received null",
+    ],
+    [{ ref: 0 }, "TypeError: ref must be a boolean: received 0"],
+  ];
+  for (const run of [blockAsync, tryBlockAsync]) {
+    for (const [options, error] of refused) {
+      const never = () => assert.unreachable("the path began");
+      const wait = run(never as never, options as TryAsyncOptions);
+      const got = String(await wait.catch((reason) => reason));
+      assert.ok(got.startsWith(error), got);
+    }
+  }
+  for (const timeout of [1n, "1", null, NaN, -1, {}]) {
+    assert.throws(() => block(until(WORDS(), 1), timeout as number), /timeout/);
+  }
+});
+
+test("tryBlockAsync() tries once unless told otherwise", async () => {
+  assert.is(await tryBlockAsync(() => until(WORDS(), 1)), false);
+  assert.is(await tryBlockAsync(() => until(WORDS(), 0), {}), true);
 });
 
 test("a patient path sleeps past its end, and keeps its result", async () => {

@@ -245,7 +245,7 @@ export const mpmc_queue = mutants(
 /** Mutants of what queues sleep by. */
 export const _event_count = mutants(
   "mpmc_queue",
-  "event counts",
+  "_event_count",
   [
     "the epoch does not change",
     "weft__add(epoch, 1); weft__notify(epoch, n);",
@@ -298,7 +298,7 @@ export const _event_count = mutants(
 /** Mutants of what queues do to wait. */
 export const _queue = mutants(
   "mpmc_queue",
-  "event counts",
+  "_event_count",
   [
     "does not look again after it announced itself",
     "if ((result = (attempt)) == EBUSY) outcome = weft__sleep",

@@ -204,7 +204,7 @@ export const mutex = mutants(
 /** Mutants of waiting. */
 export const _wait = mutants(
   "mutex",
-  "waiting",
+  "_wait",
   [
     "a look each second is taken for the end of the time",
     "return woken == WEFT__TIMED_OUT && !last ? WEFT__NOT_EQUAL : woken;",

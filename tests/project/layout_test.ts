@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { KIND, LAYOUT, VERSION } from "../../primitives/_layout.ts";
-import { TEXT } from "../../wasm/_header_text.ts";
 import { suite } from "../_run/harness.ts";
 import {
   fieldsOf,
@@ -67,7 +66,7 @@ function differences(theirs: Table): string[] {
   return complaints;
 }
 
-test("weft.h asserts the words of _layout.ts", () => {
+test("the C headers assert the words of _layout.ts", () => {
   assert.equal(differences(tableOf(headerText())), []);
 });
 
@@ -188,10 +187,6 @@ test("words that different agents write lie 32 words apart", () => {
       assert.ok(from - before >= 28, `${stem}: ${sides[i]![0]} at ${from}`);
     }
   }
-});
-
-test("_header_text.ts holds weft.h", () => {
-  assert.ok(TEXT === headerText(), "run `deno task header`");
 });
 
 // ---- names --------------------------------------------------------------------

@@ -8,8 +8,8 @@ import {
   ALONE,
   everyFunction,
   functionsOf,
-  HEADER,
   headerText,
+  INCLUDE,
 } from "../_run/header.ts";
 import {
   build,
@@ -260,7 +260,7 @@ const REALTIME = [
   "-DWEFT_REALTIME",
   "-DWEFT_STDIO",
   "-I",
-  path.dirname(HEADER),
+  INCLUDE,
 ];
 
 /** `realtime.ts`'s operations by their twins' names, but for what differs. */

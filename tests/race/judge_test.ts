@@ -1,17 +1,8 @@
 // The judge that watches executions agrees with a check of whole histories.
 import * as assert from "uvu/assert";
-import {
-  type Answer,
-  type Call,
-  type Event,
-  explains,
-} from "../../race/judge/lin.ts";
-import {
-  Either,
-  Judge,
-  type Model,
-  type Outcome,
-} from "../../race/judge/lin.ts";
+import type { Answer, Call } from "../../race/engine/model.ts";
+import { Either, type Model, type Outcome } from "../../race/engine/model.ts";
+import { type Event, explains, Judge } from "../../race/judge/lin.ts";
 import { Random } from "../../race/engine/values.ts";
 import { suite } from "../_run/harness.ts";
 

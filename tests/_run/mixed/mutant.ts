@@ -3,14 +3,15 @@
  *
  * @module
  */
-import { headerText } from "../header.ts";
+import { amalgamation } from "../../../wasm/_amalgamation.ts";
+import { headerFiles } from "../header.ts";
 
-/** Text that stands once in a section, and what to put there instead. */
+/** Text that stands once in a header, and what to put there instead. */
 export type Edit = readonly [from: string, to: string];
 
-/** A mistake in a section of `weft.h`. */
+/** A mistake in one of the headers. */
 export interface Mutant {
-  /** The section, as its title names it. */
+  /** The header's name in `wasm/weft`, without `.h`. */
   readonly section: string;
   /** The primitive whose scenarios notice. */
   readonly stem: string;
@@ -28,7 +29,7 @@ type Row = readonly [
   ...more: (Edit | string)[],
 ];
 
-/** A list of mutants of one section: edits, and perhaps what finds them. */
+/** A list of mutants of one header: edits, and perhaps what finds them. */
 export const mutants = (
   stem: string,
   section: string,
@@ -41,31 +42,27 @@ export const mutants = (
     return { section, stem, what, edits, ...(by === undefined ? {} : { by }) };
   });
 
-/** The header with the mistake in it. */
+/** The header as one file, with the mistake in it. */
 export function mutated({ section, edits }: Mutant): string {
-  const text = headerText();
-  const title = `/* ---- ${section} (`;
-  const start = text.indexOf(title);
-  if (start < 0) throw new Error(`weft.h has no section "${section}"`);
-  // Sections within a section have titles without a source.
-  const length = text.slice(start + 1).search(/\/\* ---- [\w ]+ \(/);
-  const next = length < 0 ? text.length : start + 1 + length;
-  let part = text.slice(start, next);
+  const name = `weft/${section}.h`;
+  const files = headerFiles();
+  let text = files[name]!;
+  if (text === undefined) throw new Error(`there is no ${name}`);
   for (const [from, to] of edits) {
     const words = from.trim().split(/\s+/)
       .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
     // A line of a macro ends in a backslash.
-    const pieces = part.split(new RegExp(words.join("(?:\\s|\\\\\\n)+")));
+    const pieces = text.split(new RegExp(words.join("(?:\\s|\\\\\\n)+")));
     if (pieces.length !== 2) {
-      throw new Error(`${section}: fits ${pieces.length - 1} times: ${from}`);
+      throw new Error(`${name}: fits ${pieces.length - 1} times: ${from}`);
     }
-    part = pieces.join(to);
+    text = pieces.join(to);
   }
-  return text.slice(0, start) + part + text.slice(next);
+  return amalgamation({ ...files, [name]: text });
 }
 
 /** The mistake as a difference of texts. */
 export function diffOf({ section, what, edits }: Mutant): string {
   const lines = edits.flatMap(([from, to]) => [`  - ${from}`, `  + ${to}`]);
-  return [`weft.h, ${section}: ${what}`, ...lines].join("\n");
+  return [`weft/${section}.h: ${what}`, ...lines].join("\n");
 }

@@ -1,0 +1,17 @@
+/**
+ * Names a value in an error message: `50n`, `"50"`, `[object Array]`. It never
+ * throws and never calls a method of the value.
+ */
+export function describe(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+      return JSON.stringify(value);
+    case "bigint":
+      return `${value}n`;
+    case "function":
+      return "a function";
+    case "object":
+      if (value !== null) return Object.prototype.toString.call(value);
+  }
+  return Object.is(value, -0) ? "-0" : String(value);
+}

@@ -1,0 +1,113 @@
+/**
+ * What the scheduler may choose in a state.
+ *
+ * @module
+ */
+import type { Agent } from "./agent.ts";
+import type { World } from "./core.ts";
+import * as k from "./kinds.ts";
+import { I32 } from "./native.ts";
+import type { Engine } from "./replay.ts";
+
+/** Timers in a row that may change nothing, before time is over. */
+export const IDLE_FIRES = 8;
+/** Old values an agent may read in one call. */
+const STALE_READS = 4;
+
+/** What the scheduler may choose: first what goes without time passing. */
+export class Choices {
+  /** The choices; those from `count` on do not count. */
+  readonly codes: Int32Array = new I32(512);
+  /** How many there are. */
+  count = 0;
+  /** How many of them go without time passing, and are nothing unusual. */
+  live = 0;
+
+  /** Adds one. */
+  add(code: number): void {
+    this.codes[this.count++] = code;
+  }
+
+  /** Whether `code` is one. */
+  has(code: number): boolean {
+    return this.codes.subarray(0, this.count).includes(code);
+  }
+
+  /** Whether nothing is left but to terminate somebody. */
+  get over(): boolean {
+    for (let i = 0; i < this.count; i++) {
+      if (k.actionOf(this.codes[i]!) !== k.KILL) return false;
+    }
+    return true;
+  }
+}
+
+/** Fills `out` with the choices there are; how many are live. */
+export function choices(engine: Engine, out: Choices): number {
+  const { world, count } = engine;
+  const { agents, budget, hints } = world;
+  out.count = 0;
+  for (let i = 0; i < agents.length; i++) {
+    const agent = agents[i]!;
+    const { id, status } = agent;
+    if (status === k.READY) {
+      out.add(id | k.STEP);
+      if (hints !== null && agent.stale < STALE_READS) {
+        const older = hints.older(agent).length;
+        for (let n = 1; n <= older; n++) out.add(id | k.STALE | n << 12);
+      }
+    } else if (status === k.IDLE || status === k.DONE) {
+      if (agent.inbox.length > 0) out.add(id | k.SETTLE);
+    }
+  }
+  out.live = out.count;
+  if (out.live === 0) passTime(world, out);
+  else if (budget.timeouts > 0) {
+    for (const agent of agents) {
+      const code = timerOf(agent);
+      if (code >= 0 && agent.status !== k.DONE) out.add(code);
+    }
+  }
+  if (budget.spurious > 0) {
+    for (const { id, status } of agents) {
+      if (status === k.BLOCKED) out.add(id | k.SPURIOUS);
+    }
+  }
+  if (budget.kills > 0) {
+    for (const { id, status, invoked, oi } of agents) {
+      const alive = status !== k.DONE && status !== k.KILLED;
+      if (alive && id < count && (invoked || oi > 0)) out.add(id | k.KILL);
+    }
+  }
+  return out.live;
+}
+
+/** What time does to an agent, or -1. */
+export function timerOf({ id, status, deadline, timers }: Agent): number {
+  if (status === k.BLOCKED && deadline !== Infinity) return id | k.TIMEOUT;
+  const awaits = status === k.IDLE || status === k.DONE;
+  return awaits && timers.length > 0 ? id | k.TIMER : -1;
+}
+
+/** Nobody can run: the timers that fire first. */
+function passTime({ agents }: World, out: Choices): void {
+  if (agents.every(isOver)) {
+    return;
+  }
+  let first = Infinity;
+  for (const agent of agents) {
+    if (timerOf(agent) < 0 || agent.idleFires >= IDLE_FIRES) continue;
+    const due = dueOf(agent);
+    if (due < first) out.count = 0;
+    if (due > first) continue;
+    first = due;
+    out.add(timerOf(agent));
+  }
+}
+
+const dueOf = ({ status, deadline, timers }: Agent): number =>
+  status === k.BLOCKED ? deadline : timers[0]!.due;
+
+/** Done, or terminated: nothing more comes of it. */
+export const isOver = (agent: Agent): boolean =>
+  agent.status === k.DONE || agent.status === k.KILLED;

@@ -1,0 +1,59 @@
+/**
+ * Data races between operations that both come next.
+ *
+ * @module
+ */
+import type { Agent } from "../engine/agent.ts";
+import * as k from "../engine/kinds.ts";
+import type { Engine } from "../engine/replay.ts";
+
+/**
+ * Two agents whose next operations conflict: a data race. By the data-race-
+ * freedom theorem of ECMAScript's memory model a program with any race has an
+ * execution in which two conflicting accesses come next to each other.
+ */
+export function judgeRaces(engine: Engine): void {
+  const { world } = engine;
+  const { agents } = world;
+  for (let i = 0; i < agents.length; i++) {
+    const first = agents[i]!;
+    if (first.status !== k.READY) continue;
+    for (let j = i + 1; j < agents.length; j++) {
+      const second = agents[j]!;
+      if (second.status !== k.READY || !conflict(engine, first, second)) {
+        continue;
+      }
+      const how = (agent: Agent) =>
+        `agent ${agent.id}'s ${k.OP_NAMES[agent.kind]}`;
+      const wide = first.address === second.address &&
+          first.size === second.size
+        ? ""
+        : `, ${first.size} and ${second.size} bytes wide`;
+      return world.fail(
+        "data-race",
+        `${how(first)} and ${how(second)} of ` +
+          `${world.memory.nameOf(first.address)}${wide} are unordered: they ` +
+          `can happen at the same time`,
+      );
+    }
+  }
+}
+
+function conflict({ world }: Engine, a: Agent, b: Agent): boolean {
+  if (a.address >= b.address + b.size || b.address >= a.address + a.size) {
+    return false;
+  }
+  if (a.kind === k.NOTIFY || b.kind === k.NOTIFY) return false;
+  if (!k.writes(a.kind) && !k.writes(b.kind)) return false;
+  const same = a.address === b.address && a.size === b.size;
+  const plain = k.isPlain(a.kind) || k.isPlain(b.kind);
+  if (same && !plain) return false;
+  if (same && world.hints !== null) {
+    // A plain read of a hint may race with atomic writes, and with nothing else.
+    const hinted = (x: Agent, y: Agent) =>
+      x.kind === k.READ && !k.isPlain(y.kind) &&
+      world.hints!.isHint(x.address);
+    if (hinted(a, b) || hinted(b, a)) return false;
+  }
+  return true;
+}

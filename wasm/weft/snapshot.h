@@ -1,0 +1,173 @@
+/* snapshot.h - the twin of primitives/snapshot.ts. */
+#ifndef WEFT_SNAPSHOT_H
+#define WEFT_SNAPSHOT_H
+
+#include "_region.h"
+
+WEFT__BEGIN
+
+/* With one reader, state holds the middle copy, and that of the reader. */
+#define WEFT_SNAPSHOT_MIDDLE_MASK 3
+#define WEFT_SNAPSHOT_FRONT_SHIFT 2
+/* The middle copy is newer than the reader's. */
+#define WEFT_SNAPSHOT_NEW_BIT (1 << 4)
+#define WEFT_SNAPSHOT_VERSION_SHIFT 5
+#define WEFT__SNAPSHOT_ONE_VERSION (1 << WEFT_SNAPSHOT_VERSION_SHIFT)
+/* Middle copy 1, the reader's 0, so that the writer's is 2. */
+#define WEFT__SNAPSHOT_FIRST 1
+#define WEFT__SNAPSHOT_MAX_SIZE (1 << 28)
+
+/* How a snapshot is made: `size` bytes, a multiple of 4 up to 2^28; `single` if
+   only one agent reads, which is faster. */
+typedef struct {
+  int32_t size;
+  bool single;
+} weft_snapshot_config;
+
+/* The latest value of some bytes; `Snapshot` in JavaScript. The copies of it
+   lie behind these words. */
+typedef struct {
+  int32_t magic;
+  int32_t size;
+  int32_t single;
+  int32_t seal;
+  int32_t _pad0[28];
+  int32_t state;     /* how many values were written, and more if single */
+  int32_t _pad1[31]; /* the copies of the value follow */
+} weft_snapshot;
+WEFT_WORD(snapshot, magic, 0);
+WEFT_WORD(snapshot, size, 1);
+WEFT_WORD(snapshot, single, 2);
+WEFT_WORD(snapshot, seal, 3);
+WEFT_WORD(snapshot, state, 32);
+WEFT_LENGTH(snapshot, 64);
+
+/* Words from copy to copy. */
+static inline size_t weft__snapshot_stride(int32_t size) {
+  return ((size_t)size + 127) / 128 * 32;
+}
+
+/* The bytes a snapshot of this configuration occupies; 0 if out of range. */
+static inline size_t weft_snapshot_bytes(weft_snapshot_config config) {
+  if (config.size < 4 || config.size > WEFT__SNAPSHOT_MAX_SIZE) return 0;
+  if (config.size % 4 != 0) return 0;
+  size_t copies = config.single ? 3 : 2;
+  return sizeof(weft_snapshot) +
+         copies * weft__snapshot_stride(config.size) * 4;
+}
+
+/* The snapshot at `at`, or NULL: see weft_attach_error. */
+static inline weft_snapshot *weft_snapshot_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_snapshot) != NULL) return NULL;
+  return (weft_snapshot *)at;
+}
+
+/* Makes a region that nobody uses yet a snapshot that is all zero; NULL if the
+   configuration, or the place, is out of range. */
+static inline weft_snapshot *weft_snapshot_init(void *at,
+                                                weft_snapshot_config config) {
+  weft_snapshot *s = (weft_snapshot *)at;
+  size_t bytes = weft_snapshot_bytes(config);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  s->size = config.size;
+  s->single = config.single ? 1 : 0;
+  s->seal = weft__seal(WEFT_KIND_snapshot, s->size, s->single);
+  s->state = config.single ? WEFT__SNAPSHOT_FIRST : 0;
+  weft__store(&s->magic, weft__magic(WEFT_KIND_snapshot));
+  return s;
+}
+
+/* Bytes of the value. */
+static inline int32_t weft_snapshot_size(const weft_snapshot *s) {
+  return s->size;
+}
+
+/* Whether only one agent may read. */
+static inline bool weft_snapshot_single(const weft_snapshot *s) {
+  return s->single != 0;
+}
+
+static inline int32_t weft__snapshot_version_of(const weft_snapshot *s,
+                                                int32_t state) {
+  return s->single ? (int32_t)((uint32_t)state >> WEFT_SNAPSHOT_VERSION_SHIFT)
+                   : state & 0x07ffffff;
+}
+
+/* How many values were written, modulo 2^27. */
+static inline int32_t weft_snapshot_version(const weft_snapshot *s) {
+  return weft__snapshot_version_of(s, weft__load(&s->state));
+}
+
+static inline int32_t *weft__snapshot_copy(weft_snapshot *s, int32_t number) {
+  return (int32_t *)(s + 1) + (size_t)number * weft__snapshot_stride(s->size);
+}
+
+/* The state when copy `mine` is the middle one, and new. */
+static inline int32_t weft__snapshot_written(int32_t state, int32_t mine) {
+  int32_t front = state & 3 << WEFT_SNAPSHOT_FRONT_SHIFT;
+  int32_t version = weft__plus(state & -WEFT__SNAPSHOT_ONE_VERSION,
+                               WEFT__SNAPSHOT_ONE_VERSION);
+  return version | WEFT_SNAPSHOT_NEW_BIT | front | mine;
+}
+
+/* Makes the bytes at `src`, as many as the value has and at a multiple of 4,
+   the latest value. The writer's. */
+static inline void weft_snapshot_write(weft_snapshot *s, const void *src) {
+  const int32_t *from = (const int32_t *)src;
+  int32_t count = s->size / 4;
+  int32_t state = weft__hint(&s->state); /* ours, or the exchange checks it */
+  if (!s->single) {
+    int32_t next = weft__plus(state, 1);
+    int32_t *at = weft__snapshot_copy(s, next & 1);
+    for (int32_t i = 0; i < count; i++)
+      weft__store(at + i, from[i]); /* published by (V) */
+    weft__store(&s->state, next);   /* (V) */
+    return;
+  }
+  /* The reader swaps the two other copies, and leaves this one alone. */
+  int32_t mine = 3 - (state & WEFT_SNAPSHOT_MIDDLE_MASK) -
+                 (state >> WEFT_SNAPSHOT_FRONT_SHIFT & 3);
+  weft__copy(weft__snapshot_copy(s, mine), from, count);
+  for (;;) {
+    int32_t next = weft__snapshot_written(state, mine);
+    int32_t seen = weft__compare_exchange(&s->state, state, next); /* (V) */
+    if (seen == state) return;
+    state = seen;
+  }
+}
+
+/* Copies the latest value to `dst`, at a multiple of 4; answers its version, 0
+   if none was written yet. */
+static inline int32_t weft_snapshot_read(weft_snapshot *s, void *dst) {
+  int32_t *to = (int32_t *)dst;
+  int32_t count = s->size / 4;
+  int32_t state = weft__load(&s->state); /* pairs with (V) */
+  while (s->single && state & WEFT_SNAPSHOT_NEW_BIT) {
+    int32_t middle = state & WEFT_SNAPSHOT_MIDDLE_MASK;
+    int32_t front = state >> WEFT_SNAPSHOT_FRONT_SHIFT & 3;
+    int32_t swapped = (state & -WEFT__SNAPSHOT_ONE_VERSION) |
+                      middle << WEFT_SNAPSHOT_FRONT_SHIFT | front;
+    int32_t seen = weft__compare_exchange(&s->state, state, swapped);
+    state = seen == state ? swapped : seen;
+  }
+  if (s->single) {
+    int32_t front = state >> WEFT_SNAPSHOT_FRONT_SHIFT & 3;
+    weft__copy(to, weft__snapshot_copy(s, front), count);
+    return weft__snapshot_version_of(s, state);
+  }
+  for (;;) {
+    const int32_t *at = weft__snapshot_copy(s, state & 1);
+    for (int32_t i = 0; i < count; i++)
+      to[i] = weft__load(at + i); /* published by (V) */
+    /* Pairs with (V): no word of the value after the next was stored before
+       the next value's number. */
+    int32_t seen = weft__load(&s->state);
+    if (seen == state) return weft__snapshot_version_of(s, state);
+    state = seen;
+  }
+}
+
+WEFT__END
+
+#endif /* WEFT_SNAPSHOT_H */
