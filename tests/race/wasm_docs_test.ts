@@ -39,7 +39,7 @@ async function prints(name: string, source: string): Promise<string> {
   await wasmClang({ sources: [c], args, out, quiet: true });
   const program = path.join(BUILT, `${name}.ts`);
   const text = [
-    IMPORT!.replace("@weft/sync/race", "../../../race/mod.ts"),
+    IMPORT!.replace("@weft/sync/race", "../../race/mod.ts"),
     TS!.replace("mailbox.wasm", out),
     `${PRINTED};`,
     "console.log(result.failure?.kind, result.summary);",
