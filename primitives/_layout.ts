@@ -2,7 +2,7 @@
  * The words of every primitive: the one table both languages obey. An entry is
  * an Int32 index from the primitive's base; `length` is the number of words
  * before its elements. `wasm/weft.h` asserts each row at compile time and
- * `tests/layout_test.ts` compares the two texts.
+ * `tests/project/layout_test.ts` compares the two texts.
  *
  * Each row is a constant of its own, so that a bundle of one primitive holds
  * that row alone: no bundler drops the unused members of an object.
