@@ -2,7 +2,7 @@
  * The words of every primitive: the one table both languages obey. An entry is
  * an Int32 index from the primitive's base; `length` is the number of words
  * before its elements. `wasm/weft.h` asserts each row at compile time and
- * `tests/layout_test.ts` compares the two texts.
+ * `tests/project/layout_test.ts` compares the two texts.
  *
  * Each row is a constant of its own, so that a bundle of one primitive holds
  * that row alone: no bundler drops the unused members of an object.
@@ -46,7 +46,7 @@ export const ONCE = { state: 0, length: 1 } as const;
 export const SNAPSHOT = {
   magic: 0,
   size: 1,
-  single: 2,
+  single_reader: 2,
   seal: 3,
   state: 32,
   length: 64,
@@ -54,7 +54,7 @@ export const SNAPSHOT = {
 export const SPSC_QUEUE = {
   magic: 0,
   capacity: 1,
-  size: 2,
+  element_size: 2,
   seal: 3,
   tail: 32,
   head_cache: 33,
@@ -65,7 +65,7 @@ export const SPSC_QUEUE = {
 export const MPMC_QUEUE = {
   magic: 0,
   capacity: 1,
-  size: 2,
+  element_size: 2,
   seal: 3,
   tail: 32,
   head: 64,
@@ -78,7 +78,7 @@ export const MPMC_QUEUE = {
 export const LOCK_FREE_QUEUE = {
   magic: 0,
   capacity: 1,
-  size: 2,
+  element_size: 2,
   seal: 3,
   tail: 32,
   head: 64,
@@ -93,7 +93,7 @@ export const LOCK_FREE_QUEUE = {
 export const RECORD_RING = {
   magic: 0,
   capacity: 1,
-  single: 2,
+  single_producer: 2,
   seal: 3,
   tail: 32,
   claimant: 33,
@@ -109,7 +109,7 @@ export const RECORD_RING = {
 export const BROADCAST = {
   magic: 0,
   shape: 1,
-  size: 2,
+  element_size: 2,
   seal: 3,
   tail: 32,
   slowest: 33,
@@ -161,7 +161,7 @@ export const WORK_DEQUE = {
 export const SLAB_POOL = {
   magic: 0,
   capacity: 1,
-  size: 2,
+  block_size: 2,
   seal: 3,
   length: 32,
 } as const;

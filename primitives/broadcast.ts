@@ -39,7 +39,7 @@ export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
 const SHAPE = BROADCAST.shape;
-const SIZE = BROADCAST.size;
+const ELEMENT_SIZE = BROADCAST.element_size;
 const TAIL = BROADCAST.tail;
 const SLOWEST = BROADCAST.slowest;
 const POP_EPOCH = BROADCAST.pop_epoch;
@@ -170,7 +170,7 @@ export class Broadcast extends Region<"broadcast"> {
     this.capacity = 2 ** (shape & ORDER_MASK);
     this.drops = (shape & DROP_BIT) !== 0;
     this.seats = shape >>> SEATS_SHIFT;
-    this.elementSize = words[SIZE]!;
+    this.elementSize = words[ELEMENT_SIZE]!;
     this.#per = this.elementSize / 4;
     this.#span = this.capacity * ONE;
     this.#scratch = new Int32Array(this.drops ? this.#per : 0);

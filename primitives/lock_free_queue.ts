@@ -32,7 +32,7 @@ export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
 const CAPACITY = LOCK_FREE_QUEUE.capacity;
-const SIZE = LOCK_FREE_QUEUE.size;
+const ELEMENT_SIZE = LOCK_FREE_QUEUE.element_size;
 const POP_EPOCH = LOCK_FREE_QUEUE.pop_epoch;
 const PUSH_EPOCH = LOCK_FREE_QUEUE.push_epoch;
 const ENTRIES = LOCK_FREE_QUEUE.length;
@@ -171,7 +171,7 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
       bytesFor,
     );
     const capacity = words[CAPACITY]!;
-    const size = words[SIZE]!;
+    const size = words[ELEMENT_SIZE]!;
     const entries = entriesFor(capacity);
     super("lock_free_queue", words, INSPECTION, capacity, size);
     this.agents = agentsFor(capacity);

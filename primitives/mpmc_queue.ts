@@ -31,7 +31,7 @@ export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
 const CAPACITY = MPMC_QUEUE.capacity;
-const SIZE = MPMC_QUEUE.size;
+const ELEMENT_SIZE = MPMC_QUEUE.element_size;
 const TAIL = MPMC_QUEUE.tail;
 const HEAD = MPMC_QUEUE.head;
 const POP_EPOCH = MPMC_QUEUE.pop_epoch;
@@ -121,7 +121,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
       bytesFor,
     );
     const capacity = words[CAPACITY]!;
-    const size = words[SIZE]!;
+    const size = words[ELEMENT_SIZE]!;
     super("mpmc_queue", words, INSPECTION, capacity, size);
     this.#words = words;
     this.#mask = capacity - 1;

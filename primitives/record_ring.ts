@@ -40,7 +40,7 @@ export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
 const CAPACITY = RECORD_RING.capacity;
-const SINGLE = RECORD_RING.single;
+const SINGLE_PRODUCER = RECORD_RING.single_producer;
 const TAIL = RECORD_RING.tail;
 const CLAIMANT = RECORD_RING.claimant;
 const HEAD_CACHE = RECORD_RING.head_cache;
@@ -182,7 +182,7 @@ export class RecordRing extends Region<"record_ring"> {
     this.#id = agentId();
     this.capacity = words[CAPACITY]!;
     this.maxLength = this.capacity / 2 - HEADER;
-    this.single = words[SINGLE] === 1;
+    this.single = words[SINGLE_PRODUCER] === 1;
     this.#mask = this.capacity - 1;
     this.bytes = new Uint8Array(this.buffer, this.byteOffset, this.byteLength);
   }

@@ -21,7 +21,7 @@ import { agentId } from "./agent.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 
 const CAPACITY = SLAB_POOL.capacity;
-const SIZE = SLAB_POOL.size;
+const BLOCK_SIZE = SLAB_POOL.block_size;
 const BITMAP = SLAB_POOL.length;
 
 /** The most bytes the blocks of a pool may have together. */
@@ -127,7 +127,7 @@ export class SlabPool extends Region<"slab_pool"> {
     this.#words = words;
     this.#id = agentId();
     this.capacity = words[CAPACITY]!;
-    this.blockSize = words[SIZE]!;
+    this.blockSize = words[BLOCK_SIZE]!;
     this.#maps = mapsFor(this.capacity);
     this.#owners = ownersAt(this.capacity);
     this.#blocks = blocksAt(this.capacity);

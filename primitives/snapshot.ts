@@ -22,7 +22,7 @@ export type { Elements } from "./_elements.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 
 const SIZE = SNAPSHOT.size;
-const SINGLE = SNAPSHOT.single;
+const SINGLE_READER = SNAPSHOT.single_reader;
 const STATE = SNAPSHOT.state;
 const DATA = SNAPSHOT.length;
 
@@ -140,7 +140,7 @@ export class Snapshot extends Region<"snapshot"> {
     this.#words = words;
     this.copier = new Copier(words);
     this.size = words[SIZE]!;
-    this.single = words[SINGLE] === 1;
+    this.single = words[SINGLE_READER] === 1;
     this.#count = this.size / 4;
     this.#stride = strideFor(this.size);
   }

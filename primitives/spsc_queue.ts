@@ -30,7 +30,7 @@ export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
 const CAPACITY = SPSC_QUEUE.capacity;
-const SIZE = SPSC_QUEUE.size;
+const ELEMENT_SIZE = SPSC_QUEUE.element_size;
 const TAIL = SPSC_QUEUE.tail;
 const HEAD = SPSC_QUEUE.head;
 const HEAD_CACHE = SPSC_QUEUE.head_cache;
@@ -121,7 +121,7 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
       bytesFor,
     );
     const capacity = words[CAPACITY]!;
-    const size = words[SIZE]!;
+    const size = words[ELEMENT_SIZE]!;
     super("spsc_queue", words, INSPECTION, capacity, size);
     this.#words = words;
     this.#mask = capacity - 1;

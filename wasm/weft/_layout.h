@@ -6,7 +6,7 @@
 
 WEFT__BEGIN
 
-/* One row of the layout table; tests/layout_test.ts reads these lines too. */
+/* One row of the layout table; layout_test.ts reads these lines too. */
 #define WEFT_WORD(type, field, word)                              \
   WEFT__ASSERT(offsetof(weft_##type, field) == 4 * (word) &&      \
                    sizeof(((weft_##type *)0)->field) == 4,        \

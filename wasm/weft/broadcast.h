@@ -22,12 +22,13 @@ WEFT__BEGIN
 /* Positions count in steps of two. */
 #define WEFT_BROADCAST_ONE 2
 
-/* How a broadcast is made: `capacity` elements of `size` bytes, as a queue; up
-   to `subscribers` at the same time, 1 to 1024; and where one is `capacity`
-   elements late, the producer waits, or with `drop` it loses the oldest. */
+/* How a broadcast is made: `capacity` elements of `element_size` bytes, as a
+   queue; up to `subscribers` at the same time, 1 to 1024; and where one is
+   `capacity` elements late, the producer waits, or with `drop` it loses the
+   oldest. */
 typedef struct {
   int32_t capacity;
-  int32_t size;
+  int32_t element_size;
   int32_t subscribers;
   bool drop;
 } weft_broadcast_config;
@@ -37,7 +38,7 @@ typedef struct {
 typedef struct {
   int32_t magic;
   int32_t shape; /* the capacity's logarithm, DROP, and the seats */
-  int32_t size;
+  int32_t element_size;
   int32_t seal;
   int32_t _pad0[28];
   int32_t tail;    /* next position to push, in steps of 2; bit 0 CLOSED */
@@ -52,7 +53,7 @@ typedef struct {
 } weft_broadcast;
 WEFT_WORD(broadcast, magic, 0);
 WEFT_WORD(broadcast, shape, 1);
-WEFT_WORD(broadcast, size, 2);
+WEFT_WORD(broadcast, element_size, 2);
 WEFT_WORD(broadcast, seal, 3);
 WEFT_WORD(broadcast, tail, 32);
 WEFT_WORD(broadcast, slowest, 33);
@@ -72,7 +73,7 @@ typedef struct {
 
 /* The configuration packed, or -1 if it is out of range. */
 static inline int32_t weft__broadcast_shape(weft_broadcast_config config) {
-  weft_queue_config queue = {config.capacity, config.size};
+  weft_queue_config queue = {config.capacity, config.element_size};
   int32_t capacity = weft__queue_capacity(queue);
   if (capacity == 0 || config.subscribers < 1) return -1;
   if (config.subscribers > WEFT_BROADCAST_MAX_SUBSCRIBERS) return -1;
@@ -88,7 +89,7 @@ static inline size_t weft_broadcast_bytes(weft_broadcast_config config) {
   size_t capacity = (size_t)1 << (shape & WEFT_BROADCAST_ORDER_MASK);
   return sizeof(weft_broadcast) +
          (size_t)config.subscribers * sizeof(weft__broadcast_seat) +
-         capacity * (size_t)config.size;
+         capacity * (size_t)config.element_size;
 }
 
 /* The broadcast at `at`, or NULL: see weft_attach_error. */
@@ -106,8 +107,8 @@ static inline weft_broadcast *weft_broadcast_init(
   if (!weft__aligned(at) || bytes == 0) return NULL;
   weft__zero(at, bytes);
   b->shape = weft__broadcast_shape(config);
-  b->size = config.size;
-  b->seal = weft__seal(WEFT_KIND_broadcast, b->shape, b->size);
+  b->element_size = config.element_size;
+  b->seal = weft__seal(WEFT_KIND_broadcast, b->shape, b->element_size);
   weft__store(&b->magic, weft__magic(WEFT_KIND_broadcast));
   return b;
 }
@@ -119,7 +120,7 @@ static inline int32_t weft_broadcast_capacity(const weft_broadcast *b) {
 
 /* Bytes an element has. */
 static inline int32_t weft_broadcast_element_size(const weft_broadcast *b) {
-  return b->size;
+  return b->element_size;
 }
 
 /* Subscribers there may be at the same time. */
@@ -156,7 +157,7 @@ static inline int32_t *weft__broadcast_element(const weft_broadcast *b,
   uint32_t mask = (uint32_t)weft_broadcast_capacity(b) - 1;
   int32_t *first = (int32_t *)weft__broadcast_at(b, weft_broadcast_seats(b));
   return first + (size_t)((uint32_t)position >> 1 & mask) *
-                     (size_t)(b->size / 4);
+                     (size_t)(b->element_size / 4);
 }
 
 /* Where an element's words are accessed atomically, and where plainly. */
@@ -165,10 +166,10 @@ static inline void weft__broadcast_put(weft_broadcast *b, int32_t position,
   const int32_t *from = (const int32_t *)src;
   int32_t *at = weft__broadcast_element(b, position);
   if (!weft_broadcast_drops(b)) {
-    weft__copy(at, from, b->size / 4); /* published by (P) */
+    weft__copy(at, from, b->element_size / 4); /* published by (P) */
     return;
   }
-  for (int32_t i = 0; i < b->size / 4; i++)
+  for (int32_t i = 0; i < b->element_size / 4; i++)
     weft__store(at + i, from[i]); /* published by (P) */
 }
 
@@ -177,10 +178,10 @@ static inline void weft__broadcast_get(const weft_broadcast *b,
   int32_t *to = (int32_t *)dst;
   const int32_t *at = weft__broadcast_element(b, position);
   if (!weft_broadcast_drops(b)) {
-    weft__copy(to, at, b->size / 4); /* published by (P) */
+    weft__copy(to, at, b->element_size / 4); /* published by (P) */
     return;
   }
-  for (int32_t i = 0; i < b->size / 4; i++)
+  for (int32_t i = 0; i < b->element_size / 4; i++)
     to[i] = weft__load(at + i); /* published by (P) */
 }
 
@@ -237,7 +238,7 @@ static inline int weft_broadcast_try_push(weft_broadcast *b, const void *src) {
 /* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */
 static inline int weft_broadcast_try_push_int(weft_broadcast *b,
                                               int32_t value) {
-  return b->size == 4 ? weft_broadcast_try_push(b, &value) : EINVAL;
+  return b->element_size == 4 ? weft_broadcast_try_push(b, &value) : EINVAL;
 }
 
 /* Nobody has another's wake: all are woken at a time. */
@@ -324,7 +325,7 @@ static inline int weft_broadcast_try_pop(weft_broadcast *b, int32_t seat,
 /* The next 4-byte element; EINVAL if elements are not 4 bytes. */
 static inline int weft_broadcast_try_pop_int(weft_broadcast *b, int32_t seat,
                                              int32_t *value) {
-  return b->size == 4 ? weft_broadcast_try_pop(b, seat, value) : EINVAL;
+  return b->element_size == 4 ? weft_broadcast_try_pop(b, seat, value) : EINVAL;
 }
 
 /* As try_pop, blocking up to `timeout` ns; ETIMEDOUT if nothing came. */

@@ -67,10 +67,10 @@ static inline weft_queue_config weft__channel_elements(
     weft_channel_config config) {
   weft_queue_config queue;
   queue.capacity = config.capacity;
-  queue.size = config.codec == WEFT_CHANNEL_I32   ? 4
-               : config.codec == WEFT_CHANNEL_F64 ? 8
-                                                  : weft__channel_padded(
-                                                        config.size);
+  queue.element_size = config.codec == WEFT_CHANNEL_I32 ? 4
+                       : config.codec == WEFT_CHANNEL_F64
+                           ? 8
+                           : weft__channel_padded(config.size);
   return queue;
 }
 
@@ -78,7 +78,7 @@ static inline weft_record_ring_config weft__channel_records(
     weft_channel_config config) {
   weft_record_ring_config ring;
   ring.capacity = config.capacity;
-  ring.single = false;
+  ring.single_producer = false;
   return ring;
 }
 
@@ -151,11 +151,11 @@ static inline bool weft_channel_closed(const weft_channel *c) {
 static inline int weft__channel_try_push(weft_mpmc_queue *q, const void *src,
                                          int32_t length) {
   int32_t ticket = 0;
-  if (weft__channel_padded(length) != q->size) return EINVAL;
+  if (weft__channel_padded(length) != q->element_size) return EINVAL;
   int32_t count = weft__mpmc_claim_push(q, 1, &ticket);
   if (count <= 0) return count == 0 ? EBUSY : -count;
   int32_t *element = weft__mpmc_slot(q, ticket) + 1;
-  element[q->size / 4 - 1] = 0; /* the padding */
+  element[q->element_size / 4 - 1] = 0;           /* the padding */
   __builtin_memcpy(element, src, (size_t)length); /* published by (P) */
   weft__mpmc_publish(q, ticket);
   weft__event_wake(&q->pop_epoch, 1);
@@ -165,10 +165,10 @@ static inline int weft__channel_try_push(weft_mpmc_queue *q, const void *src,
 static inline int weft__channel_try_pop(weft_mpmc_queue *q, void *dst,
                                         int32_t *length) {
   int32_t ticket = 0;
-  if (weft__channel_padded(*length) < q->size) return EINVAL;
+  if (weft__channel_padded(*length) < q->element_size) return EINVAL;
   int32_t count = weft__mpmc_claim_pop(q, 1, &ticket);
   if (count <= 0) return count == 0 ? EBUSY : -count;
-  if (*length > q->size) *length = q->size;
+  if (*length > q->element_size) *length = q->element_size;
   const int32_t *element = weft__mpmc_slot(q, ticket) + 1;
   __builtin_memcpy(dst, element, (size_t)*length); /* published by (P) */
   weft__mpmc_free(q, ticket);

@@ -23,7 +23,7 @@ enum { WEFT__LOCK_FREE_NONE = -1, WEFT__LOCK_FREE_OVER = -2 };
 typedef struct {
   int32_t magic;
   int32_t capacity;
-  int32_t size;
+  int32_t element_size;
   int32_t seal;
   int32_t _pad0[28];
   int32_t tail; /* a ticket to push, not after the next */
@@ -43,7 +43,7 @@ typedef struct {
 } weft_lock_free_queue;
 WEFT_WORD(lock_free_queue, magic, 0);
 WEFT_WORD(lock_free_queue, capacity, 1);
-WEFT_WORD(lock_free_queue, size, 2);
+WEFT_WORD(lock_free_queue, element_size, 2);
 WEFT_WORD(lock_free_queue, seal, 3);
 WEFT_WORD(lock_free_queue, tail, 32);
 WEFT_WORD(lock_free_queue, head, 64);
@@ -93,11 +93,11 @@ static inline size_t weft_lock_free_queue_bytes(weft_queue_config config) {
   if (capacity == 0) return 0;
   size_t entries = (size_t)weft__lock_free_entries(capacity);
 #if SIZE_MAX == UINT32_MAX
-  size_t slot = (size_t)config.size;
+  size_t slot = (size_t)config.element_size;
   if (entries - 1 > (SIZE_MAX / 2) / slot || entries > SIZE_MAX / 32) return 0;
 #endif
   return sizeof(weft_lock_free_queue) + 2 * entries * 4 +
-         (entries - 1) * (size_t)config.size;
+         (entries - 1) * (size_t)config.element_size;
 }
 
 /* The queue at `at`, or NULL: see weft_attach_error. */
@@ -115,8 +115,8 @@ static inline weft_lock_free_queue *weft_lock_free_queue_init(
   if (!weft__aligned(at) || bytes == 0) return NULL;
   weft__zero(at, bytes);
   q->capacity = weft__queue_capacity(config);
-  q->size = config.size;
-  q->seal = weft__seal(WEFT_KIND_lock_free_queue, q->capacity, q->size);
+  q->element_size = config.element_size;
+  q->seal = weft__seal(WEFT_KIND_lock_free_queue, q->capacity, q->element_size);
   weft__lock_free_ring free = weft__lock_free_ring_of_free(q);
   for (int32_t i = 0; i < free.filled - 1; i++)
     free.entries[i] = free.filled | i;
@@ -134,7 +134,7 @@ static inline int32_t weft_lock_free_queue_capacity(
 /* Bytes an element has. */
 static inline int32_t weft_lock_free_queue_element_size(
     const weft_lock_free_queue *q) {
-  return q->size;
+  return q->element_size;
 }
 
 /* How many agents may be in the midst of an operation at once. */
@@ -146,9 +146,8 @@ static inline int32_t weft_lock_free_queue_agents(
 
 static inline int32_t *weft__lock_free_slot(weft_lock_free_queue *q,
                                             int32_t slot) {
-  return (int32_t *)(q + 1) +
-         2 * (size_t)weft__lock_free_entries(q->capacity) +
-         (size_t)slot * (size_t)(q->size / 4);
+  return (int32_t *)(q + 1) + 2 * (size_t)weft__lock_free_entries(q->capacity) +
+         (size_t)slot * (size_t)(q->element_size / 4);
 }
 
 /* The word of a ticket's entry. */
@@ -368,7 +367,7 @@ static inline int32_t weft_lock_free_queue_try_push_many(
     weft_lock_free_queue *q, const void *src, int32_t n) {
   if (n < 0) return -EINVAL;
   const int32_t *words = (const int32_t *)src;
-  int32_t per = q->size / 4;
+  int32_t per = q->element_size / 4;
   int32_t count = 0;
   int32_t result = 0;
   for (; count < n; count++) {
@@ -393,7 +392,7 @@ static inline int32_t weft_lock_free_queue_try_pop_many(
     weft_lock_free_queue *q, void *dst, int32_t n) {
   if (n < 0) return -EINVAL;
   int32_t *words = (int32_t *)dst;
-  int32_t per = q->size / 4;
+  int32_t per = q->element_size / 4;
   int32_t count = 0;
   int32_t slot = 0;
   for (; count < n; count++) {
@@ -425,7 +424,7 @@ static inline int weft_lock_free_queue_try_pop(weft_lock_free_queue *q,
 static inline int weft_lock_free_queue_try_push_int(weft_lock_free_queue *q,
                                                     int32_t value) {
   int32_t ticket = 0;
-  if (q->size != 4) return EINVAL;
+  if (q->element_size != 4) return EINVAL;
   int32_t slot = weft__lock_free_claim(q, &ticket);
   if (slot < 0) return weft__lock_free_error(slot);
   *weft__lock_free_slot(q, slot) = value; /* published by (P) */
@@ -438,7 +437,7 @@ static inline int weft_lock_free_queue_try_push_int(weft_lock_free_queue *q,
 /* Takes the oldest 4-byte element; EINVAL if elements are not 4 bytes. */
 static inline int weft_lock_free_queue_try_pop_int(weft_lock_free_queue *q,
                                                    int32_t *value) {
-  if (q->size != 4) return EINVAL;
+  if (q->element_size != 4) return EINVAL;
   int32_t slot = weft__lock_free_take(weft__lock_free_ring_of_queue(q));
   if (slot < 0) return weft__lock_free_error(slot);
   *value = *weft__lock_free_slot(q, slot); /* published by (P) */
@@ -458,7 +457,7 @@ static inline void *weft_lock_free_queue_reserve(weft_lock_free_queue *q) {
 static inline int32_t weft__lock_free_number(weft_lock_free_queue *q,
                                              const void *slot) {
   const int32_t *first = weft__lock_free_slot(q, 0);
-  return (int32_t)(((const int32_t *)slot - first) / (q->size / 4));
+  return (int32_t)(((const int32_t *)slot - first) / (q->element_size / 4));
 }
 
 /* Appends the element in the slot that was reserved, for which there is always

@@ -22,10 +22,10 @@ WEFT__BEGIN
 #define WEFT__RECORD_SHORT 1024
 
 /* How a ring is made: `capacity` bytes, 16 to 2^30, rounded up to a power of
-   two; `single` if only one agent pushes, which is faster. */
+   two; `single_producer` if only one agent pushes, which is faster. */
 typedef struct {
   int32_t capacity;
-  bool single;
+  bool single_producer;
 } weft_record_ring_config;
 
 /* A ring of byte records; `RecordRing` in JavaScript. They lie behind these
@@ -33,7 +33,7 @@ typedef struct {
 typedef struct {
   int32_t magic;
   int32_t capacity;
-  int32_t single;
+  int32_t single_producer;
   int32_t seal;
   int32_t _pad0[28];
   int32_t tail;       /* where the next record goes, in bytes; bit 0 CLOSED */
@@ -52,7 +52,7 @@ typedef struct {
 } weft_record_ring;
 WEFT_WORD(record_ring, magic, 0);
 WEFT_WORD(record_ring, capacity, 1);
-WEFT_WORD(record_ring, single, 2);
+WEFT_WORD(record_ring, single_producer, 2);
 WEFT_WORD(record_ring, seal, 3);
 WEFT_WORD(record_ring, tail, 32);
 WEFT_WORD(record_ring, claimant, 33);
@@ -94,8 +94,8 @@ static inline weft_record_ring *weft_record_ring_init(
   if (!weft__aligned(at) || bytes == 0) return NULL;
   weft__zero(at, bytes);
   r->capacity = weft__record_rounded(config.capacity);
-  r->single = config.single ? 1 : 0;
-  r->seal = weft__seal(WEFT_KIND_record_ring, r->capacity, r->single);
+  r->single_producer = config.single_producer ? 1 : 0;
+  r->seal = weft__seal(WEFT_KIND_record_ring, r->capacity, r->single_producer);
   weft__store(&r->magic, weft__magic(WEFT_KIND_record_ring));
   return r;
 }
@@ -112,7 +112,7 @@ static inline int32_t weft_record_ring_max_length(const weft_record_ring *r) {
 
 /* Whether only one agent may push. */
 static inline bool weft_record_ring_single(const weft_record_ring *r) {
-  return r->single != 0;
+  return r->single_producer != 0;
 }
 
 /* Bytes in use, heads included; a moment later it may be another number. */
@@ -180,7 +180,7 @@ static inline bool weft__record_begin_claim(weft_record_ring *r) {
 }
 
 static inline void weft__record_end_claim(weft_record_ring *r) {
-  if (r->single) return;
+  if (r->single_producer) return;
   /* Pairs with (W). */
   if (weft__exchange(&r->claimant, 0) & WEFT_RECORD_RING_CONTENDED_BIT)
     weft__event_wake(&r->push_epoch, WEFT__ALL);
@@ -190,7 +190,7 @@ static inline void weft__record_end_claim(weft_record_ring *r) {
    EBUSY or EPIPE without it. */
 static inline int weft__record_claim(weft_record_ring *r, int32_t length,
                                      int32_t **record) {
-  if (!r->single && !weft__record_begin_claim(r)) return EBUSY;
+  if (!r->single_producer && !weft__record_begin_claim(r)) return EBUSY;
   int32_t tail = weft__hint(&r->tail); /* ours: only close changes it */
   int32_t total = weft__record_total(r, tail, length);
   int result = tail & WEFT_RECORD_RING_CLOSED_BIT ? EPIPE : 0;
@@ -244,18 +244,19 @@ static inline int weft_record_ring_reserve(weft_record_ring *r, int32_t length,
   record[0] = weft__record_word(length, WEFT_RECORD_RING_RESERVED);
   record[1] = weft_agent_id(); /* both published by (P) */
   *at = record + 2;
-  return r->single ? 0 : weft__record_publish(r, record, length);
+  return r->single_producer ? 0 : weft__record_publish(r, record, length);
 }
 
 /* Appends the record reserved at `at`, or its first `length` bytes; EINVAL if
-   that is more than was reserved, EPIPE if the ring is single and closed. */
+   that is more than was reserved, EPIPE if the ring has a single producer and
+   is closed. */
 static inline int weft_record_ring_commit(weft_record_ring *r, void *at,
                                           int32_t length) {
   int32_t *record = (int32_t *)at - 2;
   int32_t reserved = weft__record_length(weft__load(record));
   int result = 0;
   if (length < 0 || length > reserved) return EINVAL;
-  if (r->single) {
+  if (r->single_producer) {
     record[0] = weft__record_word(length, WEFT_RECORD_RING_COMMITTED);
     result = weft__record_publish(r, record, length); /* (P) */
   } else {
@@ -274,7 +275,7 @@ static inline int weft_record_ring_commit(weft_record_ring *r, void *at,
 /* Gives the record reserved at `at` up. */
 static inline void weft_record_ring_cancel(weft_record_ring *r, void *at) {
   int32_t *record = (int32_t *)at - 2;
-  if (r->single) return; /* nobody has seen it */
+  if (r->single_producer) return; /* nobody has seen it */
   weft__store(record, weft__load(record) | WEFT_RECORD_RING_SKIPPED);
   weft__event_wake(&r->pop_epoch, 1); /* for what it held back */
 }
@@ -285,7 +286,7 @@ static inline int weft_record_ring_try_push(weft_record_ring *r,
                                             const void *src, int32_t length) {
   int32_t *record = NULL;
   if (length < 0 || length > weft_record_ring_max_length(r)) return EINVAL;
-  if (length > WEFT__RECORD_SHORT && !r->single) {
+  if (length > WEFT__RECORD_SHORT && !r->single_producer) {
     void *at = NULL;
     int result = weft_record_ring_reserve(r, length, &at);
     if (result != 0) return result;
@@ -432,7 +433,7 @@ static inline bool weft__record_take_over(weft_record_ring *r, int32_t id) {
 static inline int32_t weft_record_ring_abandon(weft_record_ring *r,
                                                int32_t id) {
   int32_t count = 0;
-  if (id == 0 || r->single) return 0;
+  if (id == 0 || r->single_producer) return 0;
   /* While the claim is ours, nothing is written over what we read. */
   if (!weft__record_take_over(r, id)) return -1;
   int32_t tail = weft__load(&r->tail) & WEFT_RECORD_RING_POSITION_MASK;
