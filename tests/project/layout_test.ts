@@ -11,6 +11,7 @@ import {
   type Table,
   tableOf,
 } from "../_run/header.ts";
+import { stale } from "./layout.ts";
 
 const test = suite("Layout");
 
@@ -23,10 +24,11 @@ function documented(text: string): Table {
   const version = Number(text.match(/^Version (\d+)\.$/m)?.[1]);
   const table: Table = { version, kinds: {}, layout: {} };
   for (const section of text.split(/^## /m).slice(1)) {
-    const head = /^(\w+)(?:, kind (\d+))?, (\d+) words$/m;
-    const [, stem, kind, length] = section.match(head)!;
-    if (kind !== undefined) table.kinds[stem!] = Number(kind);
-    const words: Record<string, number> = table.layout[stem!] = {};
+    const stem = section.match(/^\w+/)![0];
+    const [, length] = section.match(/, (\d+) words?\.$/m)!;
+    const kind = section.match(/Kind (\d+),/)?.[1];
+    if (kind !== undefined) table.kinds[stem] = Number(kind);
+    const words: Record<string, number> = table.layout[stem] = {};
     const rows = section.matchAll(/^\| (\d+) +\| `(\w+)` +\| \S/gm);
     for (const [, word, field] of rows) words[field!] = Number(word);
     words.length = Number(length);
@@ -73,6 +75,11 @@ test("the C headers assert the words of _layout.ts", () => {
 test("docs/layouts.md shows the words of _layout.ts", () => {
   const text = readFileSync(path("../../docs/layouts.md"), "utf8");
   assert.equal(differences(documented(text)), []);
+});
+
+test("what repeats the words of _layout.ts is up to date", () => {
+  const files = stale();
+  assert.is(files.join(), "", `run \`deno task layout\`: stale: ${files}`);
 });
 
 test("a header that differs in one number is told by its name", () => {

@@ -33,23 +33,46 @@ typedef struct {
   bool drop;
 } weft_broadcast_config;
 
-/* A ring of which all see all; `Broadcast` in JavaScript. The seats and the
-   elements lie behind these words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A ring whose subscribers each see every element.
+ *
+ * word 0    magic         Kind and layout version.
+ * word 1    shape         bits 0-4   the logarithm of the capacity
+ *                         bit 5      DROP
+ *                         bits 6-31  the number of seats
+ * word 2    element_size  Bytes of an element, a multiple of 4.
+ * word 3    seal          Check word over the configuration.
+ * word 32   tail          bit 0      CLOSED
+ *                         bits 1-31  the next position to push
+ * word 33   slowest       What the producer last saw of the slowest cursor.
+ * word 64   pop_epoch     Changes when sleeping subscribers must look again.
+ *                         sleepers: subscribers
+ * word 65   pop_waiters   Subscribers that sleep, or are about to.
+ * word 96   push_epoch    Changes when the sleeping producer must look again.
+ *                         sleepers: the producer
+ * word 97   push_waiters  Waits of the producer that sleep, or are about to.
+ * word 128  Seats of 32 words each. A seat has the next position to pop, times
+ *           2; then the agent id of the subscriber, with bit 28 set while it
+ *           joins, or 0; and how many elements it lost. The elements lie behind
+ *           the seats: position `p` is in place `p mod capacity`.
+ */
 typedef struct {
   int32_t magic;
-  int32_t shape; /* the capacity's logarithm, DROP, and the seats */
+  int32_t shape;
   int32_t element_size;
   int32_t seal;
   int32_t _pad0[28];
-  int32_t tail;    /* next position to push, in steps of 2; bit 0 CLOSED */
-  int32_t slowest; /* what the producer last saw of the slowest cursor */
+  int32_t tail;
+  int32_t slowest;
   int32_t _pad1[30];
-  int32_t pop_epoch; /* subscribers sleep here */
+  int32_t pop_epoch;
   int32_t pop_waiters;
   int32_t _pad2[30];
-  int32_t push_epoch; /* the producer sleeps here */
+  int32_t push_epoch;
   int32_t push_waiters;
-  int32_t _pad3[30]; /* the seats and the elements follow */
+  int32_t _pad3[30];
 } weft_broadcast;
 WEFT_WORD(broadcast, magic, 0);
 WEFT_WORD(broadcast, shape, 1);
@@ -62,6 +85,8 @@ WEFT_WORD(broadcast, pop_waiters, 65);
 WEFT_WORD(broadcast, push_epoch, 96);
 WEFT_WORD(broadcast, push_waiters, 97);
 WEFT_LENGTH(broadcast, 128);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* A subscriber's words. */
 typedef struct {

@@ -28,20 +28,33 @@ typedef struct {
   int32_t shape;
 } weft_channel_config;
 
-/* A channel of messages; `Channel` in JavaScript. What carries them lies behind
-   these words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A channel of messages.
+ *
+ * word 0   magic  Kind and layout version.
+ * word 1   codec  1 binary, 2 text, 3 json, 4 i32, 5 f64 or 6 record.
+ * word 2   shape  A number that differs between records of different fields, or
+ *                 0.
+ * word 3   seal   Check word over the configuration.
+ * word 32  What carries the messages, with its own head: an `mpmc_queue` for
+ *          i32, f64 and record, and a `record_ring` for the others.
+ */
 typedef struct {
   int32_t magic;
   int32_t codec;
-  int32_t shape; /* what tells records of different fields apart, or 0 */
+  int32_t shape;
   int32_t seal;
-  int32_t _pad0[28]; /* a weft_mpmc_queue or a weft_record_ring follows */
+  int32_t _pad0[28];
 } weft_channel;
 WEFT_WORD(channel, magic, 0);
 WEFT_WORD(channel, codec, 1);
 WEFT_WORD(channel, shape, 2);
 WEFT_WORD(channel, seal, 3);
 WEFT_LENGTH(channel, 32);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* Whether messages have one size: I32, F64 and RECORD. */
 static inline bool weft__channel_sized(int32_t codec) {

@@ -18,28 +18,53 @@ WEFT__BEGIN
 /* What a ring answers instead of a slot. */
 enum { WEFT__LOCK_FREE_NONE = -1, WEFT__LOCK_FREE_OVER = -2 };
 
-/* A queue from many to many that no agent can block; `LockFreeQueue` in
-   JavaScript. Its rings and elements lie behind these words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A queue from many to many that no agent can block.
+ *
+ * word 0    magic         Kind and layout version.
+ * word 1    capacity      How many elements fit, a power of two.
+ * word 2    element_size  Bytes of an element, a multiple of 4.
+ * word 3    seal          Check word over the configuration.
+ * word 32   tail          A ticket to push, at most the next one.
+ * word 64   head          A ticket to pop, at most the next one.
+ * word 96   free_tail     The same as `tail`, for the ring of free slots.
+ * word 128  free_head     The same as `head`, for the ring of free slots.
+ * word 160  pop_epoch     Changes when sleeping consumers must look again.
+ *                         sleepers: consumers
+ * word 161  pop_waiters   Consumers that sleep, or are about to.
+ * word 192  push_epoch    Changes when sleeping producers must look again.
+ *                         sleepers: producers
+ * word 193  push_waiters  Producers that sleep, or are about to.
+ * word 224  `n` entries of the queue, `n` entries of the ring of free slots,
+ *           and `n - 1` slots of `element_size` bytes. `n` is twice `capacity`,
+ *           but at least 16. The entry of ticket `t` is in place `t mod n`.
+ *           With `n = 2^k` it holds, from bit 0 on, `k` bits for a slot, one
+ *           bit FILLED, and the lap `t / n`. An entry that is not FILLED is
+ *           free for the ticket of its lap if the slot bits are 0, and the end
+ *           of a closed queue if they are 1.
+ */
 typedef struct {
   int32_t magic;
   int32_t capacity;
   int32_t element_size;
   int32_t seal;
   int32_t _pad0[28];
-  int32_t tail; /* a ticket to push, not after the next */
+  int32_t tail;
   int32_t _pad1[31];
-  int32_t head; /* a ticket to pop, not after the next */
+  int32_t head;
   int32_t _pad2[31];
-  int32_t free_tail; /* the same for the ring of free slots */
+  int32_t free_tail;
   int32_t _pad3[31];
   int32_t free_head;
   int32_t _pad4[31];
-  int32_t pop_epoch; /* consumers sleep here */
+  int32_t pop_epoch;
   int32_t pop_waiters;
   int32_t _pad5[30];
-  int32_t push_epoch; /* producers sleep here */
+  int32_t push_epoch;
   int32_t push_waiters;
-  int32_t _pad6[30]; /* both rings' entries follow, and the slots */
+  int32_t _pad6[30];
 } weft_lock_free_queue;
 WEFT_WORD(lock_free_queue, magic, 0);
 WEFT_WORD(lock_free_queue, capacity, 1);
@@ -54,6 +79,8 @@ WEFT_WORD(lock_free_queue, pop_waiters, 161);
 WEFT_WORD(lock_free_queue, push_epoch, 192);
 WEFT_WORD(lock_free_queue, push_waiters, 193);
 WEFT_LENGTH(lock_free_queue, 224);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* One of the two rings: its entries, and the words for its next tickets. */
 typedef struct {

@@ -12,24 +12,45 @@ WEFT__BEGIN
 #define WEFT_MPMC_QUEUE_ONE 2
 #define WEFT_MPMC_QUEUE_FILLED 1
 
-/* A queue from many to many; `MpmcQueue` in JavaScript. The slots lie behind
-   these words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A queue from many producers to many consumers.
+ *
+ * word 0    magic         Kind and layout version.
+ * word 1    capacity      How many elements fit, a power of two.
+ * word 2    element_size  Bytes of an element, a multiple of 4.
+ * word 3    seal          Check word over the configuration.
+ * word 32   tail          bit 0      CLOSED
+ *                         bits 1-31  the next ticket to push
+ * word 64   head          The next ticket to pop, times 2.
+ * word 96   pop_epoch     Changes when sleeping consumers must look again.
+ *                         sleepers: consumers
+ * word 97   pop_waiters   Consumers that sleep, or are about to.
+ * word 128  push_epoch    Changes when sleeping producers must look again.
+ *                         sleepers: producers
+ * word 129  push_waiters  Producers that sleep, or are about to.
+ * word 160  `capacity` slots. Each has one word `turn` and an element, padded
+ *           to a multiple of 8 bytes. The slot of ticket `t` is in place `t mod
+ *           capacity`. Its `turn` is `2t` while it is free for that push, and
+ *           `2t + 1` while it is filled for that pop.
+ */
 typedef struct {
   int32_t magic;
   int32_t capacity;
   int32_t element_size;
   int32_t seal;
   int32_t _pad0[28];
-  int32_t tail; /* next ticket to push, in steps of 2; bit 0 CLOSED */
+  int32_t tail;
   int32_t _pad1[31];
-  int32_t head; /* next ticket to pop, in steps of 2 */
+  int32_t head;
   int32_t _pad2[31];
-  int32_t pop_epoch; /* consumers sleep here */
+  int32_t pop_epoch;
   int32_t pop_waiters;
   int32_t _pad3[30];
-  int32_t push_epoch; /* producers sleep here */
+  int32_t push_epoch;
   int32_t push_waiters;
-  int32_t _pad4[30]; /* slots follow: a turn and an element, padded to 8 */
+  int32_t _pad4[30];
 } weft_mpmc_queue;
 WEFT_WORD(mpmc_queue, magic, 0);
 WEFT_WORD(mpmc_queue, capacity, 1);
@@ -42,6 +63,8 @@ WEFT_WORD(mpmc_queue, pop_waiters, 97);
 WEFT_WORD(mpmc_queue, push_epoch, 128);
 WEFT_WORD(mpmc_queue, push_waiters, 129);
 WEFT_LENGTH(mpmc_queue, 160);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* Words from slot to slot. */
 static inline size_t weft__mpmc_stride(int32_t element_size) {

@@ -28,27 +28,54 @@ typedef struct {
   bool single_producer;
 } weft_record_ring_config;
 
-/* A ring of byte records; `RecordRing` in JavaScript. They lie behind these
-   words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A ring of byte records from many producers to one consumer.
+ *
+ * word 0    magic            Kind and layout version.
+ * word 1    capacity         Bytes, a power of two.
+ * word 2    single_producer  1 if there is one producer.
+ * word 3    seal             Check word over the configuration.
+ * word 32   tail             bit 0      CLOSED
+ *                            bits 1-31  where the next record goes, in bytes
+ * word 33   claimant         The agent that moves `tail` now, or 0. Bit 28 is
+ *                            CONTENDED.
+ * word 34   head_cache       What the producers last saw of `head`.
+ * word 64   head             Where the consumer reads next, in bytes.
+ * word 65   tail_cache       What the consumer last saw of `tail`.
+ * word 96   pop_epoch        Changes when the sleeping consumer must look
+ *                            again.
+ *                            sleepers: the consumer
+ * word 97   pop_waiters      Waits of the consumer that sleep, or are about to.
+ * word 128  push_epoch       Changes when sleeping producers must look again.
+ *                            sleepers: producers
+ * word 129  push_waiters     Producers that sleep, or are about to.
+ * word 160  `capacity` bytes. Position `p` is at byte `p mod capacity`. A
+ *           record begins at a multiple of 8 bytes with two words. The first is
+ *           its length times 4 plus its state: 1 RESERVED, 2 COMMITTED or 3
+ *           SKIPPED. The second is the id of the agent that reserved it. Its
+ *           bytes follow, padded to a multiple of 8.
+ */
 typedef struct {
   int32_t magic;
   int32_t capacity;
   int32_t single_producer;
   int32_t seal;
   int32_t _pad0[28];
-  int32_t tail;       /* where the next record goes, in bytes; bit 0 CLOSED */
-  int32_t claimant;   /* agent that moves tail just now, or 0 */
-  int32_t head_cache; /* what the producers last saw of head */
+  int32_t tail;
+  int32_t claimant;
+  int32_t head_cache;
   int32_t _pad1[29];
-  int32_t head;       /* where the consumer reads next, in bytes */
-  int32_t tail_cache; /* what the consumer last saw of tail */
+  int32_t head;
+  int32_t tail_cache;
   int32_t _pad2[30];
-  int32_t pop_epoch; /* the consumer sleeps here */
+  int32_t pop_epoch;
   int32_t pop_waiters;
   int32_t _pad3[30];
-  int32_t push_epoch; /* producers sleep here */
+  int32_t push_epoch;
   int32_t push_waiters;
-  int32_t _pad4[30]; /* the records follow */
+  int32_t _pad4[30];
 } weft_record_ring;
 WEFT_WORD(record_ring, magic, 0);
 WEFT_WORD(record_ring, capacity, 1);
@@ -64,6 +91,8 @@ WEFT_WORD(record_ring, pop_waiters, 97);
 WEFT_WORD(record_ring, push_epoch, 128);
 WEFT_WORD(record_ring, push_waiters, 129);
 WEFT_LENGTH(record_ring, 160);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* The capacity rounded up to a power of two, or 0 if it is out of range. */
 static inline int32_t weft__record_rounded(int32_t capacity) {

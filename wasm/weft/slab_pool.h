@@ -27,20 +27,35 @@ typedef struct {
   int32_t blocks[WEFT_SLAB_POOL_MAX_CACHE];
 } weft_slab_cache;
 
-/* A pool of blocks; `SlabPool` in JavaScript. Bits, owners and blocks lie behind
-   these words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * An allocator of blocks of one size.
+ *
+ * word 0   magic       Kind and layout version.
+ * word 1   capacity    How many blocks there are.
+ * word 2   block_size  Bytes of a block, a multiple of 4.
+ * word 3   seal        Check word over the configuration.
+ * word 32  A bit for each block, 1 if it is not worth a try. Then an owner for
+ *          each block: 0 while it is free, or the id of the agent that
+ *          allocated it, with bit 28 set while it lies in the cache of that
+ *          agent. Then the blocks. Each of the three begins at a multiple of 32
+ *          words.
+ */
 typedef struct {
   int32_t magic;
   int32_t capacity;
   int32_t block_size;
   int32_t seal;
-  int32_t _pad0[28]; /* the bitmap, the owners and the blocks follow */
+  int32_t _pad0[28];
 } weft_slab_pool;
 WEFT_WORD(slab_pool, magic, 0);
 WEFT_WORD(slab_pool, capacity, 1);
 WEFT_WORD(slab_pool, block_size, 2);
 WEFT_WORD(slab_pool, seal, 3);
 WEFT_LENGTH(slab_pool, 32);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* The words of bits. */
 static inline int32_t weft__slab_maps(int32_t capacity) {

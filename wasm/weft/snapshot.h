@@ -24,16 +24,33 @@ typedef struct {
   bool single_reader;
 } weft_snapshot_config;
 
-/* The latest value of some bytes; `Snapshot` in JavaScript. The copies of it
-   lie behind these words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * The latest value of some bytes.
+ *
+ * word 0   magic          Kind and layout version.
+ * word 1   size           Bytes of the value, a multiple of 4.
+ * word 2   single_reader  1 if there is one reader.
+ * word 3   seal           Check word over the configuration.
+ * word 32  state          How many values were written. With `single_reader`:
+ *                         bits 0-1   the middle copy
+ *                         bits 2-3   the reader's copy
+ *                         bit 4      NEW: the middle copy is newer than the
+ *                                    reader's
+ *                         bits 5-31  how many values were written, modulo 2^27
+ * word 64  Copies of the value, each padded to a multiple of 128 bytes. Without
+ *          `single_reader` there are two: value number `v` lies in copy `v mod
+ *          2`. With it there are three, and `state` names them.
+ */
 typedef struct {
   int32_t magic;
   int32_t size;
   int32_t single_reader;
   int32_t seal;
   int32_t _pad0[28];
-  int32_t state;     /* how many values were written, and more if single */
-  int32_t _pad1[31]; /* the copies of the value follow */
+  int32_t state;
+  int32_t _pad1[31];
 } weft_snapshot;
 WEFT_WORD(snapshot, magic, 0);
 WEFT_WORD(snapshot, size, 1);
@@ -41,6 +58,8 @@ WEFT_WORD(snapshot, single_reader, 2);
 WEFT_WORD(snapshot, seal, 3);
 WEFT_WORD(snapshot, state, 32);
 WEFT_LENGTH(snapshot, 64);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* Words from copy to copy. */
 static inline size_t weft__snapshot_stride(int32_t size) {

@@ -14,20 +14,40 @@ WEFT__BEGIN
 #define WEFT_SPSC_QUEUE_INDEX_MASK (~3)
 #define WEFT_SPSC_QUEUE_ONE 4
 
-/* A queue from one producer to one consumer; `SpscQueue` in JavaScript. The
-   elements lie behind these words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A queue from one producer to one consumer.
+ *
+ * word 0   magic         Kind and layout version.
+ * word 1   capacity      How many elements fit, a power of two.
+ * word 2   element_size  Bytes of an element, a multiple of 4.
+ * word 3   seal          Check word over the configuration.
+ * word 32  tail          bit 0      WAITING: the consumer sleeps on this word
+ *                        bit 1      CLOSED
+ *                        bits 2-31  the next index to push
+ *                        sleepers: the consumer
+ * word 33  head_cache    What the producer last saw of `head`.
+ * word 64  head          bit 0      WAITING: the producer sleeps on this word
+ *                        bit 1      CLOSED
+ *                        bits 2-31  the next index to pop
+ *                        sleepers: the producer
+ * word 65  tail_cache    What the consumer last saw of `tail`.
+ * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
+ *          `i mod capacity`.
+ */
 typedef struct {
   int32_t magic;
   int32_t capacity;
   int32_t element_size;
   int32_t seal;
   int32_t _pad0[28];
-  int32_t tail;       /* the producer's; the consumer sleeps here */
-  int32_t head_cache; /* what the producer last saw of head */
+  int32_t tail;
+  int32_t head_cache;
   int32_t _pad1[30];
-  int32_t head;       /* the consumer's; the producer sleeps here */
-  int32_t tail_cache; /* what the consumer last saw of tail */
-  int32_t _pad2[30];  /* the elements follow */
+  int32_t head;
+  int32_t tail_cache;
+  int32_t _pad2[30];
 } weft_spsc_queue;
 WEFT_WORD(spsc_queue, magic, 0);
 WEFT_WORD(spsc_queue, capacity, 1);
@@ -38,6 +58,8 @@ WEFT_WORD(spsc_queue, head_cache, 33);
 WEFT_WORD(spsc_queue, head, 64);
 WEFT_WORD(spsc_queue, tail_cache, 65);
 WEFT_LENGTH(spsc_queue, 96);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* The bytes a queue of this configuration occupies; 0 if out of range. */
 static inline size_t weft_spsc_queue_bytes(weft_queue_config config) {
