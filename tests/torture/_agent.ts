@@ -1,0 +1,160 @@
+/**
+ * A thread of the torture: it plays one role until it is stopped, at whatever
+ * step. It notes in its seat what it did.
+ */
+import {
+  type Handle,
+  LockFreeQueue,
+  MpmcQueue,
+  Mutex,
+  RecordRing,
+  Semaphore,
+  setAgentId,
+  SlabPool,
+  SpscQueue,
+} from "../../mod.ts";
+import { hello } from "../_run/workers.ts";
+import { BEGUN, OPERATIONS, PROBLEMS, RECEIVED, SEATS, STOP } from "./_seats.ts";
+
+/** What a thread is told. */
+export interface Order {
+  readonly role: keyof typeof ROLES;
+  readonly id: number;
+  /** Which of the seats is this thread's. */
+  readonly seat: number;
+  readonly notes: SharedArrayBuffer;
+  /** A bit for each item that was received. */
+  readonly seen: SharedArrayBuffer;
+  readonly handle: Handle;
+}
+
+const { data, post } = await hello<Order>();
+const notes = new Int32Array(data.notes);
+const seen = new Int32Array(data.seen);
+const base = SEATS + data.seat * 32;
+const ITEMS = 2 ** 22;
+const TIME = 3; // ms that a wait takes at most, so that a stop is noticed
+
+function problem(what: string): void {
+  if (Atomics.add(notes, PROBLEMS, 1) < 5) post({ problem: what });
+}
+
+/** The next item: its producer's seat, and its number. */
+function nextItem(): number {
+  const number = Atomics.add(notes, base + BEGUN, 1) % ITEMS;
+  return data.seat << 24 | number;
+}
+
+function notSent(): void {
+  Atomics.sub(notes, base + BEGUN, 1);
+}
+
+function receive(item: number | undefined): void {
+  if (item === undefined) return;
+  const number = item & 0xffffff;
+  if (item >> 24 > 7 || item < 0 || number >= ITEMS) {
+    return problem(`${item} was never sent`);
+  }
+  const bit = 1 << (number & 31);
+  const at = (item >> 24) * (ITEMS / 32) + (number >> 5);
+  if (Atomics.or(seen, at, bit) & bit) problem(`${item} came twice`);
+  Atomics.add(notes, base + RECEIVED, 1);
+}
+
+const INSIDE = 8; // a word of the notes: who is in the section
+
+const ROLES = {
+  lock(handle: Handle) {
+    const mutex = Mutex.from(handle as Handle<"mutex">);
+    return () => {
+      const guard = mutex.tryLock(TIME);
+      if (guard === undefined) return;
+      if (guard.abandoned) notes[INSIDE] = 0;
+      if (notes[INSIDE] !== 0) problem("two are in one section");
+      notes[INSIDE] = data.id;
+      for (let i = 0; i < 20; i++) Math.imul(i, i);
+      if (notes[INSIDE] !== data.id) problem("another one came in");
+      notes[INSIDE] = 0;
+      guard.unlock();
+    };
+  },
+  permit(handle: Handle) {
+    const semaphore = Semaphore.from(handle as Handle<"semaphore">);
+    return () => {
+      if (semaphore.tryAcquire(1, TIME)) semaphore.release();
+    };
+  },
+  lockFreePush(handle: Handle) {
+    const queue = LockFreeQueue.from(handle as Handle<"lock_free_queue">);
+    return () => {
+      if (!queue.tryPushInt(nextItem(), TIME)) notSent();
+    };
+  },
+  lockFreePop(handle: Handle) {
+    const queue = LockFreeQueue.from(handle as Handle<"lock_free_queue">);
+    return () => receive(queue.tryPopInt(TIME));
+  },
+  mpmcPush(handle: Handle) {
+    const queue = MpmcQueue.from(handle as Handle<"mpmc_queue">);
+    return () => {
+      if (!queue.tryPushInt(nextItem(), TIME)) notSent();
+    };
+  },
+  mpmcPop(handle: Handle) {
+    const queue = MpmcQueue.from(handle as Handle<"mpmc_queue">);
+    return () => receive(queue.tryPopInt(TIME));
+  },
+  spscPush(handle: Handle) {
+    const queue = SpscQueue.from(handle as Handle<"spsc_queue">);
+    return () => {
+      if (!queue.tryPushInt(nextItem(), TIME)) notSent();
+    };
+  },
+  spscPop(handle: Handle) {
+    const queue = SpscQueue.from(handle as Handle<"spsc_queue">);
+    return () => receive(queue.tryPopInt(TIME));
+  },
+  recordPush(handle: Handle) {
+    const ring = RecordRing.from(handle as Handle<"record_ring">);
+    return () => {
+      const item = nextItem();
+      const record = new Int32Array(1 + (item * 7 & 15)).fill(item);
+      if (!ring.tryPush(record, TIME)) notSent();
+    };
+  },
+  recordPop(handle: Handle) {
+    const ring = RecordRing.from(handle as Handle<"record_ring">);
+    const into = new Int32Array(16);
+    return () => {
+      const length = ring.tryPopInto(into, TIME);
+      if (length === undefined || length < 0) return;
+      const item = into[0]!;
+      if (length !== 4 + 4 * (item * 7 & 15)) problem("a torn record");
+      for (let i = 0; i < length / 4; i++) {
+        if (into[i] !== item) problem("a wrong word");
+      }
+      receive(item);
+    };
+  },
+  block(handle: Handle) {
+    const pool = SlabPool.from(handle as Handle<"slab_pool">);
+    const words = new Int32Array(pool.buffer, pool.byteOffset);
+    return () => {
+      const at = pool.allocate();
+      if (at < 0) return;
+      words[at / 4] = data.id;
+      for (let i = 0; i < 20; i++) Math.imul(i, i);
+      if (words[at / 4] !== data.id) problem("a block has two owners");
+      pool.free(at);
+    };
+  },
+};
+
+setAgentId(data.id);
+const step = ROLES[data.role](data.handle);
+post({ started: true });
+while (Atomics.load(notes, STOP) === 0) {
+  for (let i = 0; i < 100; i++) step();
+  Atomics.add(notes, base + OPERATIONS, 100);
+}
+post({ ended: true });

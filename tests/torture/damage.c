@@ -1,0 +1,596 @@
+/*
+ * Damages the words of primitives and calls everything that does not wait:
+ * each call must come back, and touch nothing outside of its region. Built
+ * with AddressSanitizer and UndefinedBehaviorSanitizer, which end the program
+ * where it does.
+ *
+ *   damage SECONDS SEED [NAME]
+ *
+ * Each subject runs in a process of its own. A case that ends it, or hangs, is
+ * printed, and the next one begins. The last line of the output is one JSON
+ * object: `calls`, and `problems`. The words of a sealed configuration stay as
+ * they are: attaching checks them, and C reads them again at each call.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "weft.h"
+
+enum { MOST_PROBLEMS = 12, SECONDS_TO_HANG = 5 };
+
+typedef struct {
+  int64_t calls;
+  int64_t cases;
+  char text[200];
+} progress;
+
+static progress *shared;
+static int32_t source[64], target[64];
+
+/* ---- the subjects ---------------------------------------------------------- */
+
+typedef struct {
+  const char *name;
+  size_t bytes;
+  void (*init)(void *at);
+  void (*calls)(void *at, int which);
+  int count; /* of calls */
+  int sealed; /* words of configuration at the front */
+} subject;
+
+static const weft_queue_config QUEUE = {8, 4};
+static const weft_queue_config WIDE = {8, 12};
+
+static void mutex_init(void *at) { weft_mutex_init((weft_mutex *)at); }
+static void mutex_calls(void *at, int which) {
+  weft_mutex *m = (weft_mutex *)at;
+  int held;
+  switch (which) {
+    case 0:
+      held = weft_mutex_try_lock(m);
+      if (held == 0 || held == EOWNERDEAD) held = weft_mutex_unlock(m);
+      return;
+    case 1:
+      held = weft_mutex_unlock(m);
+      return;
+    default:
+      held = weft_mutex_abandon(m, 5);
+  }
+}
+
+static void rw_lock_init(void *at) { weft_rw_lock_init((weft_rw_lock *)at); }
+static void rw_lock_calls(void *at, int which) {
+  weft_rw_lock *l = (weft_rw_lock *)at;
+  int held;
+  switch (which) {
+    case 0:
+      held = weft_rw_lock_try_read(l);
+      if (held == 0 || held == EOWNERDEAD) held = weft_rw_lock_unlock_read(l);
+      return;
+    case 1:
+      held = weft_rw_lock_try_write(l);
+      if (held == 0 || held == EOWNERDEAD) held = weft_rw_lock_unlock_write(l);
+      return;
+    case 2:
+      held = weft_rw_lock_unlock_read(l);
+      return;
+    case 3:
+      held = weft_rw_lock_unlock_write(l);
+      return;
+    default:
+      held = weft_rw_lock_abandon(l, 5);
+  }
+}
+
+static void condition_init(void *at) {
+  weft_condition_init((weft_condition *)at);
+}
+static void condition_calls(void *at, int which) {
+  weft_condition *c = (weft_condition *)at;
+  int done = 0;
+  if (which == 0) done = weft_condition_notify(c, 1);
+  if (which == 1) done = weft_condition_notify(c, 3);
+  if (which == 2) weft_condition_notify_all(c);
+  (void)done;
+}
+
+static void semaphore_init(void *at) {
+  if (weft_semaphore_init(at, 3) == NULL) abort();
+}
+static void semaphore_calls(void *at, int which) {
+  weft_semaphore *x = (weft_semaphore *)at;
+  int done;
+  switch (which) {
+    case 0:
+      done = weft_semaphore_try_acquire(x, 1);
+      return;
+    case 1:
+      done = weft_semaphore_try_acquire(x, 2);
+      return;
+    case 2:
+      done = weft_semaphore_release(x, 1);
+      return;
+    case 3:
+      (void)weft_semaphore_available(x);
+      return;
+    default:
+      done = weft_semaphore_abandon(x, 5);
+  }
+  (void)done;
+}
+
+static void snapshot_init(void *at) {
+  const weft_snapshot_config config = {8, false};
+  if (weft_snapshot_init(at, config) == NULL) abort();
+}
+static void snapshot_of_one_init(void *at) {
+  const weft_snapshot_config config = {8, true};
+  if (weft_snapshot_init(at, config) == NULL) abort();
+}
+static void snapshot_calls(void *at, int which) {
+  weft_snapshot *x = (weft_snapshot *)at;
+  if (which == 0) weft_snapshot_write(x, source);
+  else (void)weft_snapshot_read(x, target);
+}
+
+#define QUEUE_CALLS(type)                                              \
+  static void type##_calls(void *at, int which) {                      \
+    weft_##type *q = (weft_##type *)at;                                \
+    int done = 0;                                                      \
+    int32_t count = 0;                                                 \
+    switch (which) {                                                   \
+      case 0:                                                          \
+        done = weft_##type##_try_push(q, source);                      \
+        return;                                                        \
+      case 1:                                                          \
+        done = weft_##type##_try_pop(q, target);                       \
+        return;                                                        \
+      case 2:                                                          \
+        count = weft_##type##_try_push_many(q, source, 4);             \
+        return;                                                        \
+      case 3:                                                          \
+        count = weft_##type##_try_pop_many(q, target, 4);              \
+        return;                                                        \
+      case 4:                                                          \
+        (void)weft_##type##_size(q);                                   \
+        return;                                                        \
+      case 5:                                                          \
+        (void)weft_##type##_closed(q);                                 \
+        return;                                                        \
+      case 6:                                                          \
+        weft_##type##_close(q);                                        \
+        return;                                                        \
+      default:                                                         \
+        (void)done, (void)count;                                       \
+        type##_more(q, which - 7);                                     \
+    }                                                                  \
+  }
+
+static void spsc_queue_more(weft_spsc_queue *q, int which) {
+  int32_t *slot;
+  if (which == 0) {
+    slot = (int32_t *)weft_spsc_queue_reserve(q);
+    if (slot == NULL) return;
+    *slot = 1;
+    int done = weft_spsc_queue_commit(q);
+    (void)done;
+  } else {
+    slot = (int32_t *)weft_spsc_queue_peek(q);
+    if (slot == NULL) return;
+    target[0] = *slot;
+    weft_spsc_queue_consume(q);
+  }
+}
+QUEUE_CALLS(spsc_queue)
+static void spsc_queue_init(void *at) {
+  weft_spsc_queue *q = weft_spsc_queue_init(at, WIDE);
+  if (weft_spsc_queue_try_push_many(q, source, 3) != 3) abort();
+}
+
+static void mpmc_queue_more(weft_mpmc_queue *q, int which) {
+  int32_t *slot;
+  if (which == 0) {
+    slot = (int32_t *)weft_mpmc_queue_reserve(q);
+    if (slot == NULL) return;
+    *slot = 1;
+    weft_mpmc_queue_commit(q, slot);
+  } else {
+    slot = (int32_t *)weft_mpmc_queue_peek(q);
+    if (slot == NULL) return;
+    target[0] = *slot;
+    weft_mpmc_queue_consume(q, slot);
+  }
+}
+QUEUE_CALLS(mpmc_queue)
+static void mpmc_queue_init(void *at) {
+  weft_mpmc_queue *q = weft_mpmc_queue_init(at, WIDE);
+  if (weft_mpmc_queue_try_push_many(q, source, 3) != 3) abort();
+}
+
+static void lock_free_queue_more(weft_lock_free_queue *q, int which) {
+  int32_t *slot;
+  if (which == 0) {
+    slot = (int32_t *)weft_lock_free_queue_reserve(q);
+    if (slot == NULL) return;
+    *slot = 1;
+    int done = weft_lock_free_queue_commit(q, slot);
+    (void)done;
+  } else if (which == 1) {
+    slot = (int32_t *)weft_lock_free_queue_peek(q);
+    if (slot == NULL) return;
+    target[0] = *slot;
+    weft_lock_free_queue_consume(q, slot);
+  } else {
+    (void)weft_lock_free_queue_repair(q);
+  }
+}
+QUEUE_CALLS(lock_free_queue)
+static void lock_free_queue_init(void *at) {
+  weft_lock_free_queue *q = weft_lock_free_queue_init(at, QUEUE);
+  if (weft_lock_free_queue_try_push_many(q, source, 3) != 3) abort();
+}
+
+static const weft_record_ring_config RING = {128, false};
+static const weft_record_ring_config RING_OF_ONE = {128, true};
+
+static void fill_ring(weft_record_ring *r) {
+  for (int32_t i = 0; i < 4; i++)
+    if (weft_record_ring_try_push(r, source, 3 + i) != 0) abort();
+}
+static void record_ring_init(void *at) {
+  fill_ring(weft_record_ring_init(at, RING));
+}
+static void record_ring_of_one_init(void *at) {
+  fill_ring(weft_record_ring_init(at, RING_OF_ONE));
+}
+static void touch(void *context, const void *bytes, int32_t length) {
+  const char *all = (const char *)bytes;
+  for (int32_t i = 0; i < length; i++) *(int32_t *)context += all[i];
+}
+static void record_ring_calls(void *at, int which) {
+  weft_record_ring *r = (weft_record_ring *)at;
+  int32_t length = (int32_t)sizeof target;
+  int done = 0;
+  int32_t sum = 0;
+  void *place = NULL;
+  const void *seen;
+  switch (which) {
+    case 0:
+      done = weft_record_ring_try_pop(r, target, &length);
+      break;
+    case 1:
+      done = weft_record_ring_try_push(r, source, 5);
+      break;
+    case 2:
+      if (weft_record_ring_reserve(r, 9, &place) != 0) break;
+      memset(place, 1, 9);
+      done = weft_record_ring_commit(r, place, 9);
+      break;
+    case 3:
+      seen = weft_record_ring_peek(r, &length);
+      if (seen == NULL) break;
+      touch(&sum, seen, length);
+      weft_record_ring_consume(r);
+      break;
+    case 4:
+      (void)weft_record_ring_read(r, touch, &sum, 9);
+      break;
+    case 5:
+      (void)weft_record_ring_abandon(r, 5);
+      break;
+    default:
+      weft_record_ring_close(r);
+  }
+  target[63] = sum + done;
+}
+
+static const weft_call_ring_config CALLS = {2, 8, 8};
+
+static void call_ring_init(void *at) {
+  weft_call_ring *r = weft_call_ring_init(at, CALLS);
+  weft_call *call = NULL;
+  if (weft_call_ring_try_post(r, source, 4, &call) != 0) abort();
+}
+static int32_t answer(void *context, const void *request, int32_t length,
+                      void *reply) {
+  touch(context, request, length);
+  memset(reply, 1, 8);
+  return 8;
+}
+static void call_ring_calls(void *at, int which) {
+  weft_call_ring *r = (weft_call_ring *)at;
+  weft_call *call = NULL;
+  int32_t length = 0, sum = 0;
+  int done = 0;
+  switch (which) {
+    case 0:
+      done = weft_call_ring_try_post(r, source, 8, &call);
+      break;
+    case 1:
+      if (weft_call_ring_try_take(r, &call) != 0) break;
+      touch(&sum, weft_call_ring_request(call, &length), length);
+      done = weft_call_ring_reply(r, call, source, 4);
+      break;
+    case 2:
+      done = weft_call_ring_try_serve_one(r, answer, &sum);
+      break;
+    case 3:
+      (void)weft_call_ring_abandon(r, 5);
+      break;
+    default:
+      weft_call_ring_close(r);
+  }
+  target[63] = sum + done;
+}
+
+static void work_deque_init(void *at) {
+  weft_work_deque *d = weft_work_deque_init(at, 8);
+  for (int32_t i = 0; i < 3; i++)
+    if (weft_work_deque_push(d, i) != 0) abort();
+}
+static void work_deque_calls(void *at, int which) {
+  weft_work_deque *d = (weft_work_deque *)at;
+  int done = 0;
+  int32_t item = 0;
+  if (which == 0) done = weft_work_deque_push(d, 5);
+  if (which == 1) done = weft_work_deque_pop(d, &item);
+  if (which == 2) done = weft_work_deque_steal(d, &item);
+  if (which == 3) weft_work_deque_adopt(d);
+  target[63] = item + done;
+}
+
+static const weft_slab_config SLAB = {40, 8};
+static weft_slab_cache cache;
+
+static void slab_pool_init(void *at) {
+  cache = (weft_slab_cache){0};
+  if (weft_slab_pool_init(at, SLAB) == NULL) abort();
+}
+static void slab_pool_calls(void *at, int which) {
+  weft_slab_pool *p = (weft_slab_pool *)at;
+  int done = 0;
+  if (which == 0) {
+    for (int i = 0; i < 50; i++) {
+      int32_t *block = (int32_t *)weft_slab_pool_allocate(p, NULL);
+      if (block != NULL) block[0] = block[1] = i;
+    }
+  }
+  if (which == 1) done = weft_slab_pool_free(p, (char *)at + 8, NULL);
+  if (which == 2) (void)weft_slab_pool_abandon(p, 5, true);
+  if (which == 3) (void)weft_slab_pool_available(p);
+  target[63] = done;
+}
+
+static void work_counter_init(void *at) {
+  const weft_work_config config = {.chunk = 3};
+  if (weft_work_counter_init(at, 10, config) == NULL) abort();
+}
+static void work_counter_calls(void *at, int which) {
+  weft_work_counter *c = (weft_work_counter *)at;
+  weft_work_range range = {0, 0};
+  int done = 0;
+  if (which == 0) (void)weft_work_counter_next_range(c, &range);
+  if (which == 1) done = weft_work_counter_done(c, 1);
+  if (which == 2) (void)weft_work_counter_remaining(c);
+  if (which == 3) weft_work_counter_cancel(c);
+  if (range.start < 0 || range.end < range.start || range.end > 10) abort();
+  target[63] = done;
+}
+
+static void latch_init(void *at) {
+  if (weft_latch_init(at, 5) == NULL) abort();
+}
+static void latch_calls(void *at, int which) {
+  weft_latch *l = (weft_latch *)at;
+  int done = which == 0 ? weft_latch_count_down(l, 1) : weft_latch_try_wait(l);
+  target[63] = done;
+}
+
+static void barrier_init(void *at) {
+  if (weft_barrier_init(at, 3) == NULL) abort();
+}
+static void barrier_calls(void *at, int which) {
+  target[63] = weft_barrier_leave((weft_barrier *)at, which == 0);
+}
+
+static void striped_counter_init(void *at) {
+  if (weft_striped_counter_init(at, 2) == NULL) abort();
+}
+static void striped_counter_calls(void *at, int which) {
+  weft_striped_counter *c = (weft_striped_counter *)at;
+  if (which == 0) weft_striped_counter_add(c, 3);
+  else (void)weft_striped_counter_sum(c);
+}
+
+static const weft_broadcast_config CAST = {
+    .capacity = 8, .element_size = 4, .subscribers = 2};
+
+static void broadcast_init(void *at) {
+  weft_broadcast *b = weft_broadcast_init(at, CAST);
+  if (weft_broadcast_subscribe(b) < 0) abort();
+  if (weft_broadcast_try_push_int(b, 7) != 0) abort();
+}
+static void broadcast_calls(void *at, int which) {
+  weft_broadcast *b = (weft_broadcast *)at;
+  int32_t value = 0, seat;
+  int done = 0;
+  if (which == 0) done = weft_broadcast_try_push_int(b, 5);
+  if (which == 1) done = weft_broadcast_try_pop_int(b, 0, &value);
+  if (which == 2) {
+    seat = weft_broadcast_subscribe(b);
+    if (seat >= 0) weft_broadcast_leave(b, seat);
+  }
+  if (which == 3) weft_broadcast_close(b);
+  target[63] = done + value;
+}
+
+static subject SUBJECTS[] = {
+    {"mutex", sizeof(weft_mutex), mutex_init, mutex_calls, 3, 0},
+    {"rw_lock", sizeof(weft_rw_lock), rw_lock_init, rw_lock_calls, 5, 0},
+    {"condition", sizeof(weft_condition), condition_init, condition_calls, 3,
+     0},
+    {"semaphore", sizeof(weft_semaphore), semaphore_init, semaphore_calls, 5,
+     2},
+    {"snapshot", 0, snapshot_init, snapshot_calls, 2, 4},
+    {"snapshot_of_one", 0, snapshot_of_one_init, snapshot_calls, 2, 4},
+    {"spsc_queue", 0, spsc_queue_init, spsc_queue_calls, 9, 4},
+    {"mpmc_queue", 0, mpmc_queue_init, mpmc_queue_calls, 9, 4},
+    {"lock_free_queue", 0, lock_free_queue_init, lock_free_queue_calls, 10, 4},
+    {"record_ring", 0, record_ring_init, record_ring_calls, 7, 4},
+    {"record_ring_of_one", 0, record_ring_of_one_init, record_ring_calls, 7, 4},
+    {"broadcast", 0, broadcast_init, broadcast_calls, 4, 4},
+    {"call_ring", 0, call_ring_init, call_ring_calls, 5, 4},
+    {"work_counter", sizeof(weft_work_counter), work_counter_init,
+     work_counter_calls, 4, 4},
+    {"work_deque", 0, work_deque_init, work_deque_calls, 4, 3},
+    {"slab_pool", 0, slab_pool_init, slab_pool_calls, 4, 4},
+    {"latch", sizeof(weft_latch), latch_init, latch_calls, 2, 2},
+    {"barrier", sizeof(weft_barrier), barrier_init, barrier_calls, 2, 3},
+    {"striped_counter", 0, striped_counter_init, striped_counter_calls, 2, 3},
+};
+enum { COUNT = sizeof SUBJECTS / sizeof SUBJECTS[0] };
+
+static void measure(void) {
+  const weft_snapshot_config two = {8, false}, three = {8, true};
+  for (int i = 0; i < COUNT; i++) {
+    subject *s = &SUBJECTS[i];
+    if (s->bytes != 0) continue;
+    if (s->init == snapshot_init) s->bytes = weft_snapshot_bytes(two);
+    if (s->init == snapshot_of_one_init) s->bytes = weft_snapshot_bytes(three);
+    if (s->init == spsc_queue_init) s->bytes = weft_spsc_queue_bytes(WIDE);
+    if (s->init == mpmc_queue_init) s->bytes = weft_mpmc_queue_bytes(WIDE);
+    if (s->init == lock_free_queue_init)
+      s->bytes = weft_lock_free_queue_bytes(QUEUE);
+    if (s->init == record_ring_init) s->bytes = weft_record_ring_bytes(RING);
+    if (s->init == record_ring_of_one_init)
+      s->bytes = weft_record_ring_bytes(RING_OF_ONE);
+    if (s->init == broadcast_init) s->bytes = weft_broadcast_bytes(CAST);
+    if (s->init == call_ring_init) s->bytes = weft_call_ring_bytes(CALLS);
+    if (s->init == work_deque_init) s->bytes = weft_work_deque_bytes(8);
+    if (s->init == slab_pool_init) s->bytes = weft_slab_pool_bytes(SLAB);
+    if (s->init == striped_counter_init)
+      s->bytes = weft_striped_counter_bytes(2);
+    if (s->bytes == 0) abort();
+  }
+}
+
+/* ---- cases ------------------------------------------------------------------- */
+
+static uint32_t random_state;
+
+static uint32_t random_below(uint32_t n) {
+  random_state = random_state * 1664525u + 1013904223u;
+  return (random_state >> 8) % n;
+}
+
+static const int32_t VALUES[] = {
+    0,         1,          -1,      2,       3,       4,       5,
+    7,         12,         77,      1000,    -1000,   INT32_MAX, INT32_MIN,
+    1 << 28,   1 << 29,    1 << 30, 1 << 15, 3 << 28, 0x7ffffff8};
+
+static void one_case(const subject *s) {
+  int32_t *words = (int32_t *)malloc(s->bytes);
+  s->init(words);
+  uint32_t all = (uint32_t)(s->bytes / 4);
+  uint32_t sealed = (uint32_t)s->sealed;
+  int at = snprintf(shared->text, sizeof shared->text, "%s:", s->name);
+  for (uint32_t i = 0; i <= random_below(2); i++) {
+    uint32_t index = sealed + random_below(all - sealed);
+    switch (random_below(3)) {
+      case 0:
+        words[index] =
+            (int32_t)((uint32_t)words[index] ^ 1u << random_below(32));
+        break;
+      case 1:
+        words[index] = VALUES[random_below(sizeof VALUES / sizeof VALUES[0])];
+        break;
+      default:
+        words[index] = (int32_t)(random_below(1 << 16) << 16 |
+                                 random_below(1 << 16));
+    }
+    at += snprintf(shared->text + at, sizeof shared->text - (size_t)at,
+                   " word %u = %d", (unsigned)index, (int)words[index]);
+  }
+  uint32_t first = random_below((uint32_t)s->count);
+  char *call = shared->text + at;
+  for (int i = 0; i < s->count; i++) {
+    int which = ((int)first + i) % s->count;
+    snprintf(call, sizeof shared->text - (size_t)at, "; call %d", which);
+    shared->calls++;
+    s->calls(words, which);
+  }
+  free(words);
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Runs cases of one subject until `end`; how many of them went wrong. */
+static int run_subject(const subject *s, double end, uint32_t seed) {
+  int problems = 0;
+  while (now() < end && problems < MOST_PROBLEMS) {
+    pid_t pid = fork();
+    if (pid < 0) {
+      perror("fork");
+      exit(2);
+    }
+    if (pid == 0) {
+      random_state = seed + (uint32_t)shared->cases * 7919u;
+      weft_agent_set_id(9);
+      while (now() < end) {
+        alarm(SECONDS_TO_HANG);
+        for (int i = 0; i < 1000; i++) {
+          shared->cases++;
+          one_case(s);
+        }
+      }
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
+    problems++;
+    bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+    printf("%s: %s\n", hung ? "hangs" : "ends the program", shared->text);
+    fflush(stdout);
+  }
+  return problems;
+}
+
+int main(int count, char **words) {
+  if (count < 3) {
+    fprintf(stderr, "usage: damage SECONDS SEED [NAME]\n");
+    return 2;
+  }
+  measure();
+  shared = (progress *)mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) {
+    perror("mmap");
+    return 2;
+  }
+  uint32_t seed = (uint32_t)atoi(words[2]);
+  const char *only = count > 3 ? words[3] : "";
+  int chosen = 0, problems = 0;
+  for (int i = 0; i < COUNT; i++)
+    if (strstr(SUBJECTS[i].name, only) != NULL) chosen++;
+  for (int i = 0; i < COUNT; i++) {
+    if (strstr(SUBJECTS[i].name, only) == NULL) continue;
+    double end = now() + atof(words[1]) / chosen;
+    problems += run_subject(&SUBJECTS[i], end, seed);
+  }
+  printf("{\"calls\":%lld,\"problems\":%d}\n", (long long)shared->calls,
+         problems);
+  return problems == 0 ? 0 : 1;
+}

@@ -1,0 +1,315 @@
+/**
+ * The parts of the torture that are made of threads, run by Node: `main.ts`
+ * bundles this and starts it as `node threads.js PART MILLISECONDS SEED ONLY`.
+ * Each line of the output is a {@linkcode Row}, as JSON.
+ *
+ * Node, as it can end a thread at any step, also one that never returns to its
+ * event loop.
+ *
+ * @module
+ */
+import process from "node:process";
+import type { Worker } from "node:worker_threads";
+import {
+  Barrier,
+  type Handle,
+  LockFreeQueue,
+  MpmcQueue,
+  Mutex,
+  RecordRing,
+  Semaphore,
+  SlabPool,
+  SpscQueue,
+} from "../../mod.ts";
+import { spawn, type Thread } from "../_run/workers.ts";
+import type { Order } from "./_agent.ts";
+import {
+  BEGUN,
+  LENGTH,
+  OPERATIONS,
+  PROBLEMS,
+  RECEIVED,
+  SEATS,
+  STOP,
+} from "./_seats.ts";
+
+/** One line of the table. */
+export interface Row {
+  /** What was done, such as "Mutex: threads killed". */
+  readonly what: string;
+  readonly volume: number;
+  readonly unit: string;
+  /** Elements that nobody got, and how many may be lost. */
+  readonly lost?: number;
+  readonly allowed?: number;
+  /** Broken promises, each with an example. */
+  readonly problems: readonly string[];
+}
+
+const AGENT = new URL("./_agent.ts", import.meta.url);
+const DAMAGE = new URL("./_damage.ts", import.meta.url);
+const STREAM = new URL("./_stream.ts", import.meta.url);
+const ABORTS = new URL("./_aborts.ts", import.meta.url);
+
+const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+/** Ends a thread, and comes back when it has ended. */
+async function kill({ worker }: Thread): Promise<void> {
+  await (worker as Worker).terminate();
+}
+
+let state = 1;
+
+/** A number from 0 to n - 1. */
+function random(n: number): number {
+  state = Math.imul(state, 1664525) + 1013904223 | 0;
+  return (state >>> 8) % n;
+}
+
+// ---- kills ---------------------------------------------------------------------
+
+/** A primitive whose users are killed. */
+interface Victim {
+  readonly name: string;
+  readonly handle: Handle;
+  /** The roles of the threads, a seat each. */
+  readonly roles: readonly Order["role"][];
+  /** What survivors do for a dead agent. */
+  recover?(id: number): void;
+  /** Takes what is left; whether it finds that all works. */
+  drain?(): number | undefined;
+  check?(): string | undefined;
+}
+
+function victims(): Victim[] {
+  const queue = { capacity: 64 };
+  const mutex = Mutex.create();
+  const lockFree = LockFreeQueue.create(queue);
+  const spsc = SpscQueue.create(queue);
+  const ring = RecordRing.create({ capacity: 4096 });
+  const pool = SlabPool.create({ capacity: 16, blockSize: 64 });
+  return [{
+    name: "Mutex",
+    handle: mutex.handle,
+    roles: ["lock", "lock", "lock"],
+    recover: (id) => void mutex.abandon(id),
+    check: () => mutex.tryLock() ? undefined : "the mutex is still locked",
+  }, {
+    name: "LockFreeQueue",
+    handle: lockFree.handle,
+    roles: ["lockFreePush", "lockFreePop", "lockFreePush", "lockFreePop"],
+    drain: () => lockFree.tryPopInt(),
+    check() {
+      lockFree.repair();
+      let count = 0;
+      while (lockFree.tryPushInt(0)) count++;
+      return count === 64 ? undefined : `${count} elements of 64 fit`;
+    },
+  }, {
+    name: "SpscQueue",
+    handle: spsc.handle,
+    roles: ["spscPush", "spscPop"],
+    drain: () => spsc.tryPopInt(),
+  }, {
+    name: "RecordRing",
+    handle: ring.handle,
+    roles: ["recordPush", "recordPop", "recordPush"],
+    recover(id) {
+      for (let i = 0; i < 1e6 && ring.abandon(id) < 0; i++);
+    },
+    drain() {
+      const record = ring.tryPop();
+      return record && new Int32Array(record.buffer)[0];
+    },
+  }, {
+    name: "SlabPool",
+    handle: pool.handle,
+    roles: ["block", "block", "block"],
+    recover: (id) => void pool.abandon(id, true),
+    check: () =>
+      pool.available === 16 ? undefined : `${pool.available} blocks of 16`,
+  }];
+}
+
+let nextId = 1;
+
+async function killAll(time: number, only: string): Promise<void> {
+  const all = victims().filter(({ name }) => matches(name, only));
+  for (const victim of all) await killUsers(victim, time / all.length);
+}
+
+const matches = (name: string, only: string) =>
+  name.toLowerCase().includes(only.toLowerCase().replaceAll("_", ""));
+
+async function killUsers(victim: Victim, time: number): Promise<void> {
+  const { name, handle, roles } = victim;
+  const notes = new SharedArrayBuffer(LENGTH * 4);
+  const seen = new SharedArrayBuffer(8 * 2 ** 19);
+  const words = new Int32Array(notes);
+  const problems: string[] = [];
+  const threads: Thread[] = [];
+  const ids: number[] = [];
+  const start = async (seat: number) => {
+    const id = ids[seat] = nextId++;
+    const role = roles[seat]!;
+    const order: Order = { role, id, seat, notes, seen, handle };
+    const thread = threads[seat] = await spawn(AGENT, order);
+    await thread.next(); // it has started
+    void listen(thread, problems);
+  };
+  await Promise.all(roles.map((_, seat) => start(seat)));
+  const end = performance.now() + time;
+  let kills = 0;
+  while (performance.now() < end && words[PROBLEMS] === 0) {
+    const seat = random(roles.length);
+    await sleep(random(3));
+    await kill(threads[seat]!);
+    kills++;
+    victim.recover?.(ids[seat]!);
+    await start(seat);
+  }
+  Atomics.store(words, STOP, 1);
+  await sleep(100);
+  for (const thread of threads) await kill(thread);
+  const sum = (index: number) =>
+    roles.reduce((n, _, seat) => n + words[SEATS + 32 * seat + index]!, 0);
+  let lost = 0;
+  if (victim.drain) {
+    let received = sum(RECEIVED);
+    for (let i = 0; i < 1e6 && victim.drain() !== undefined; i++) received++;
+    lost = sum(BEGUN) - received;
+    const allowed = kills + roles.length;
+    if (Math.abs(lost) > allowed) {
+      problems.push(`${lost} elements are lost, and ${kills} kills`);
+    }
+  }
+  const wrong = victim.check?.();
+  if (wrong !== undefined) problems.push(wrong);
+  tell({
+    what: `${name}: threads killed`,
+    volume: kills,
+    unit: "kills",
+    ...(victim.drain && { lost, allowed: kills }),
+    problems,
+  });
+  tell({
+    what: `${name}: steps beside kills`,
+    volume: sum(OPERATIONS),
+    unit: "operations",
+    problems: [],
+  });
+}
+
+/** Keeps what a thread reports, until it ends. */
+async function listen(thread: Thread, problems: string[]): Promise<void> {
+  try {
+    for (;;) {
+      const message = await thread.next<{ problem?: string }>();
+      if (message.problem !== undefined) problems.push(message.problem);
+    }
+  } catch (error) {
+    const { message } = error as Error;
+    if (!/exit|stopp|ended|terminat/i.test(message)) problems.push(message);
+  }
+}
+
+// ---- damage -----------------------------------------------------------------
+
+/** No call that does not wait takes so long, in ms. */
+const HANGS = 4000;
+
+async function damage(time: number, only: string, seed: number) {
+  const buffer = new SharedArrayBuffer(12 + 2 * 256);
+  const progress = new Int32Array(buffer, 0, 3);
+  const problems = new Map<string, string>();
+  const end = performance.now() + time;
+  let from = 0;
+  let calls = 0;
+  let hung = 0;
+  while (performance.now() < end && hung < 40) {
+    const left = end - performance.now();
+    const order = { progress: buffer, from, seed, time: left, only };
+    const thread = await spawn(DAMAGE, order);
+    const done = thread.next<{ found: [string, string][] }>();
+    let over = false;
+    done.then(({ found }) => {
+      over = true;
+      for (const [key, text] of found) problems.set(key, text);
+    }, (error) => {
+      over = true;
+      problems.set("thread", String(error));
+    });
+    let at = -1;
+    let since = performance.now();
+    while (!over) {
+      await sleep(50);
+      const now = Atomics.load(progress, 0);
+      if (now !== at) {
+        at = now;
+        since = performance.now();
+      } else if (performance.now() - since > HANGS) break;
+    }
+    calls = progress[1]!;
+    if (over) break;
+    await kill(thread);
+    hung++;
+    const text = String.fromCharCode(
+      ...new Uint16Array(buffer, 12, progress[2]!),
+    );
+    const key = text.replace(/word \d+ = -?\d+(, )?/g, "");
+    problems.set(key, `hangs: ${text}`);
+    from = at + 1;
+  }
+  tell({
+    what: "calls on damaged words",
+    volume: calls >>> 0,
+    unit: "calls",
+    problems: [...problems.values()],
+  });
+}
+
+// ---- streams, aborts -------------------------------------------------------------
+
+/** Two threads of one module that share a barrier. */
+async function pair(url: URL, time: number, seed: number, only: string) {
+  const start = Barrier.create(2).handle;
+  const spsc = SpscQueue.create({ capacity: 1024 }).handle;
+  const mpmc = MpmcQueue.create({ capacity: 1024 }).handle;
+  const lockFree = LockFreeQueue.create({ capacity: 1024 }).handle;
+  const ring = RecordRing.create({ capacity: 65536 }).handle;
+  const mutex = Mutex.create().handle;
+  const semaphore = Semaphore.create(1).handle;
+  const sums = new SharedArrayBuffer(1024);
+  const orders = [0, 1].map((side) => ({
+    ...{ side, time, seed, only, start, spsc, mpmc, lockFree, ring },
+    ...{ mutex, semaphore, sums },
+  }));
+  const threads = await Promise.all(orders.map((order) => spawn(url, order)));
+  const rows = await Promise.all(threads.map((t) => t.next<Row[]>()));
+  for (const row of rows.flat()) tell(row);
+  for (const thread of threads) await kill(thread);
+}
+
+function tell(row: Row): void {
+  process.stdout.write(`${JSON.stringify(row)}\n`);
+}
+
+const [, , part, time = "1000", seed = "1", only = ""] = process.argv;
+state = Number(seed);
+switch (part) {
+  case "kills":
+    await killAll(Number(time), only);
+    break;
+  case "damage":
+    await damage(Number(time), only, Number(seed));
+    break;
+  case "stream":
+    await pair(STREAM, Number(time), Number(seed), only);
+    break;
+  case "aborts":
+    await pair(ABORTS, Number(time), Number(seed), only);
+    break;
+  default:
+    process.stderr.write(`no part is called ${part}\n`);
+    process.exitCode = 2;
+}
