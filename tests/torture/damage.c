@@ -35,14 +35,15 @@ typedef struct {
 static progress *shared;
 static int32_t source[64], target[64];
 
-/* ---- the subjects ---------------------------------------------------------- */
+/* ---- the subjects ----------------------------------------------------------
+ */
 
 typedef struct {
   const char *name;
   size_t bytes;
   void (*init)(void *at);
   void (*calls)(void *at, int which);
-  int count; /* of calls */
+  int count;  /* of calls */
   int sealed; /* words of configuration at the front */
 } subject;
 
@@ -137,41 +138,43 @@ static void snapshot_of_one_init(void *at) {
 }
 static void snapshot_calls(void *at, int which) {
   weft_snapshot *x = (weft_snapshot *)at;
-  if (which == 0) weft_snapshot_write(x, source);
-  else (void)weft_snapshot_read(x, target);
+  if (which == 0)
+    weft_snapshot_write(x, source);
+  else
+    (void)weft_snapshot_read(x, target);
 }
 
-#define QUEUE_CALLS(type)                                              \
-  static void type##_calls(void *at, int which) {                      \
-    weft_##type *q = (weft_##type *)at;                                \
-    int done = 0;                                                      \
-    int32_t count = 0;                                                 \
-    switch (which) {                                                   \
-      case 0:                                                          \
-        done = weft_##type##_try_push(q, source);                      \
-        return;                                                        \
-      case 1:                                                          \
-        done = weft_##type##_try_pop(q, target);                       \
-        return;                                                        \
-      case 2:                                                          \
-        count = weft_##type##_try_push_many(q, source, 4);             \
-        return;                                                        \
-      case 3:                                                          \
-        count = weft_##type##_try_pop_many(q, target, 4);              \
-        return;                                                        \
-      case 4:                                                          \
-        (void)weft_##type##_size(q);                                   \
-        return;                                                        \
-      case 5:                                                          \
-        (void)weft_##type##_closed(q);                                 \
-        return;                                                        \
-      case 6:                                                          \
-        weft_##type##_close(q);                                        \
-        return;                                                        \
-      default:                                                         \
-        (void)done, (void)count;                                       \
-        type##_more(q, which - 7);                                     \
-    }                                                                  \
+#define QUEUE_CALLS(type)                                  \
+  static void type##_calls(void *at, int which) {          \
+    weft_##type *q = (weft_##type *)at;                    \
+    int done = 0;                                          \
+    int32_t count = 0;                                     \
+    switch (which) {                                       \
+      case 0:                                              \
+        done = weft_##type##_try_push(q, source);          \
+        return;                                            \
+      case 1:                                              \
+        done = weft_##type##_try_pop(q, target);           \
+        return;                                            \
+      case 2:                                              \
+        count = weft_##type##_try_push_many(q, source, 4); \
+        return;                                            \
+      case 3:                                              \
+        count = weft_##type##_try_pop_many(q, target, 4);  \
+        return;                                            \
+      case 4:                                              \
+        (void)weft_##type##_size(q);                       \
+        return;                                            \
+      case 5:                                              \
+        (void)weft_##type##_closed(q);                     \
+        return;                                            \
+      case 6:                                              \
+        weft_##type##_close(q);                            \
+        return;                                            \
+      default:                                             \
+        (void)done, (void)count;                           \
+        type##_more(q, which - 7);                         \
+    }                                                      \
   }
 
 static void spsc_queue_more(weft_spsc_queue *q, int which) {
@@ -316,7 +319,7 @@ static void call_ring_calls(void *at, int which) {
       break;
     case 1:
       if (weft_call_ring_try_take(r, &call) != 0) break;
-      touch(&sum, weft_call_ring_request(call, &length), length);
+      touch(&sum, weft_call_ring_request(r, call, &length), length);
       done = weft_call_ring_reply(r, call, source, 4);
       break;
     case 2:
@@ -406,8 +409,10 @@ static void striped_counter_init(void *at) {
 }
 static void striped_counter_calls(void *at, int which) {
   weft_striped_counter *c = (weft_striped_counter *)at;
-  if (which == 0) weft_striped_counter_add(c, 3);
-  else (void)weft_striped_counter_sum(c);
+  if (which == 0)
+    weft_striped_counter_add(c, 3);
+  else
+    (void)weft_striped_counter_sum(c);
 }
 
 static const weft_broadcast_config CAST = {
@@ -482,7 +487,8 @@ static void measure(void) {
   }
 }
 
-/* ---- cases ------------------------------------------------------------------- */
+/* ---- cases
+ * ------------------------------------------------------------------- */
 
 static uint32_t random_state;
 
@@ -492,9 +498,9 @@ static uint32_t random_below(uint32_t n) {
 }
 
 static const int32_t VALUES[] = {
-    0,         1,          -1,      2,       3,       4,       5,
-    7,         12,         77,      1000,    -1000,   INT32_MAX, INT32_MIN,
-    1 << 28,   1 << 29,    1 << 30, 1 << 15, 3 << 28, 0x7ffffff8};
+    0,       1,       -1,      2,       3,       4,         5,
+    7,       12,      77,      1000,    -1000,   INT32_MAX, INT32_MIN,
+    1 << 28, 1 << 29, 1 << 30, 1 << 15, 3 << 28, 0x7ffffff8};
 
 static void one_case(const subject *s) {
   int32_t *words = (int32_t *)malloc(s->bytes);
@@ -513,8 +519,8 @@ static void one_case(const subject *s) {
         words[index] = VALUES[random_below(sizeof VALUES / sizeof VALUES[0])];
         break;
       default:
-        words[index] = (int32_t)(random_below(1 << 16) << 16 |
-                                 random_below(1 << 16));
+        words[index] =
+            (int32_t)(random_below(1 << 16) << 16 | random_below(1 << 16));
     }
     at += snprintf(shared->text + at, sizeof shared->text - (size_t)at,
                    " word %u = %d", (unsigned)index, (int)words[index]);

@@ -84,7 +84,8 @@ static void receive_item(int32_t item) {
 
 static bool is_full(void) { return s->seats[me].begun >= ITEMS - 1; }
 
-/* ---- mutex, rw_lock ------------------------------------------------------- */
+/* ---- mutex, rw_lock -------------------------------------------------------
+ */
 
 static void enter(int32_t id) {
   if (s->inside != 0) problem("two in one section", s->inside, id);
@@ -137,7 +138,8 @@ static void rw_lock_dead(int32_t id, int which) {
   weft_rw_lock_abandon((weft_rw_lock *)(void *)s->arena, id);
 }
 
-/* ---- queues ---------------------------------------------------------------- */
+/* ---- queues ----------------------------------------------------------------
+ */
 
 #define AS(type) ((weft_##type *)(void *)s->arena)
 
@@ -220,7 +222,8 @@ static void record_ring_dead(int32_t id, int which) {
   problem("a claim never ended", id, 0);
 }
 
-/* ---- slab_pool ---------------------------------------------------------------- */
+/* ---- slab_pool
+ * ---------------------------------------------------------------- */
 
 static void slab_pool_step(void) {
   int32_t *block = (int32_t *)weft_slab_pool_allocate(AS(slab_pool), NULL);
@@ -241,7 +244,8 @@ static void slab_pool_dead(int32_t id, int which) {
   weft_slab_pool_abandon(AS(slab_pool), id, true);
 }
 
-/* ---- the supervisor --------------------------------------------------------- */
+/* ---- the supervisor ---------------------------------------------------------
+ */
 
 typedef struct {
   const char *name;
@@ -446,9 +450,10 @@ int main(int count, char **words) {
     kills += killed;
     if (s->problems > 0) break;
   }
-  printf("{\"kills\":%lld,\"operations\":%lld,\"lost\":%lld,"
-         "\"allowed\":%lld,\"problems\":%d}\n",
-         (long long)kills, (long long)operations, (long long)lost,
-         (long long)allowed, (int)s->problems);
+  printf(
+      "{\"kills\":%lld,\"operations\":%lld,\"lost\":%lld,"
+      "\"allowed\":%lld,\"problems\":%d}\n",
+      (long long)kills, (long long)operations, (long long)lost,
+      (long long)allowed, (int)s->problems);
   return s->problems == 0 ? 0 : 1;
 }
