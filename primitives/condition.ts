@@ -64,14 +64,17 @@ export const INSPECTION: WordsInspection = {
  * locks the mutex again.
  *
  * ```text
- * word 0  turn  the group that is called, modulo 2^32; the next group gathers
- * word 1  even  the groups with an even number; their agents sleep here
- * word 2  odd   the groups with an odd number; their agents sleep here
- *               bits 0-14   called: agents that may go, but have not gone yet
+ * word 0  turn  The number of the group that is called, modulo 2^32; the group
+ *               after it gathers.
+ * word 1  even  Of the groups with an even number:
+ *               bits 0-14   called: agents that may go on, but did not yet
  *               bits 15-29  waiting: agents that are not called yet
- *               bit 30      GATHERS: the waiting agents belong to the group
- *                           two after that of the called agents
- *               bit 31      bit 1 of (the number of the called group + 1)
+ *               bit 30      GATHERS: agents that wait belong to the group two
+ *                           after the called one
+ *               bit 31      bit 1 of the number of the called group, plus 1
+ *               sleepers: agents of even groups
+ * word 2  odd   The same of the groups with an odd number.
+ *               sleepers: agents of odd groups
  * ```
  *
  * An agent that waits joins the group that gathers. A `notify` calls agents of

@@ -72,14 +72,13 @@ export const INSPECTION: WordsInspection = {
  * that is not set.
  *
  * ```text
- * word 0  state  bit 0       AUTO: resets automatically; sleepers wait here
- *                manual reset:
+ * word 0  state  bit 0       AUTO: it resets automatically. Without AUTO:
  *                bit 1       SET
- *                bit 2       WAITING: an agent may sleep on this word
- *                bits 3-31   how often it was set, modulo 2^29
- *                automatic reset:
+ *                bit 2       WAITING: somebody may sleep on this word
+ *                bits 3-31   how often it was set, modulo 2^29. With AUTO:
  *                bits 1-15   signals: sets that no waiter has taken yet
  *                bits 16-30  waiters, 2^15 - 1 at most; more are not counted
+ *                sleepers: agents that wait
  * ```
  *
  * Every agent that waits when `set` is called is let through, even if `reset`

@@ -113,10 +113,13 @@ export const INSPECTION: WordsInspection = {
  *
  * ```text
  * word 0  state     bits 0-27  the owner's agent id, or 0
- *                   bit 28     ABANDONED: free, because `abandon` freed it
- *                   bit 29     HANDOFF: no owner, reserved for a woken sleeper
- *                   bit 30     CONTENDED: an agent may sleep on this word
- * word 1  starving  1 while a sleeper has been passed for a millisecond
+ *                   bit 28     ABANDONED: free, because the dead owner was
+ *                              recovered
+ *                   bit 29     HANDOFF: no owner; it is kept for a woken
+ *                              sleeper
+ *                   bit 30     CONTENDED: somebody may sleep on this word
+ *                   sleepers: agents that lock
+ * word 1  starving  1 while a sleeper was passed over for a millisecond.
  * ```
  *
  * Invariant: an agent that sleeps on `state` fell asleep on a value with

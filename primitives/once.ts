@@ -60,7 +60,8 @@ export const INSPECTION: WordsInspection = {
  * ```text
  * word 0  state  bits 0-27  the id of the agent that runs the function, or 0
  *                bit 28     DONE
- *                bit 30     WAITING: an agent may sleep on this word
+ *                bit 30     WAITING: somebody may sleep on this word
+ *                sleepers: agents that wait for the result
  * ```
  *
  * Invariant: an agent that sleeps on `state` fell asleep on a value with WAITING
