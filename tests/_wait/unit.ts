@@ -7,17 +7,20 @@ import {
   Mutex,
   Semaphore,
   SpscQueue,
+  waitAny,
   WorkCounter,
 } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import {
   block,
+  blockAnyAsync,
   blockAsync,
   type Sleep,
   type TryAsyncOptions,
   tryBlockAsync,
   type Waiting,
 } from "../../primitives/_wait.ts";
+import { turn } from "../../primitives/_turn.ts";
 import { suite } from "../_run/harness.ts";
 import {
   asAgent,
@@ -250,18 +253,49 @@ test("a patient path sleeps past its end, and keeps its result", async () => {
   }
 });
 
-test("a wake that nobody here wants goes to another waiter", async () => {
+test("a wait that gives up leaves no native wait behind", async () => {
+  for (const stop of ["abort", "timeout", "any"]) {
+    const words = WORDS();
+    const abort = new AbortController();
+    const { signal } = abort;
+    const path = () => until(words, 1);
+    const gone: Promise<unknown> = stop === "timeout"
+      ? tryBlockAsync(path, { timeout: 100 })
+      : stop === "abort"
+      ? blockAsync(path, { signal }).catch(() => {})
+      : blockAnyAsync([path, () => until(WORDS(), 1)], { signal })
+        .catch(() => {});
+    assert.is(await nowOf(gone), "pending");
+    const other = Atomics.waitAsync(words, 0, 0, 3000); // as another agent's
+    assert.ok(other.async);
+    if (stop === "timeout") await gone;
+    else abort.abort();
+    // The other one is woken as well, looks again, and sleeps on.
+    assert.is(Atomics.notify(words, 0), 0, `${stop}: somebody waits still`);
+    assert.is(await other.value, "ok");
+  }
+});
+
+test("a wait that gives up leaves those behind it in line asleep", async () => {
   const words = WORDS();
   const abort = new AbortController();
+  const log: string[] = [];
   const gone = blockAsync(() => until(words, 1), { signal: abort.signal });
+  const stays = blockAsync(() => until(words, 1, log));
   gone.catch(() => {});
-  const other = Atomics.waitAsync(words, 0, 0, 3000); // as another agent's
-  assert.ok(other.async);
   abort.abort();
   await turns();
-  Atomics.store(words, 0, 2);
-  assert.is(Atomics.notify(words, 0, 1), 1, "the abandoned wait is first");
-  assert.is(await other.value, "ok");
+  assert.equal(log, []);
+  set(words, 1, 1);
+  assert.ok(await stays);
+});
+
+test("waitAny() arms no native wait where a source is ready", async () => {
+  const words = WORDS();
+  const ready = () => until(words, 0);
+  const wait = blockAnyAsync([() => until(words, 1), ready]);
+  assert.is(Atomics.notify(words, 0), 0);
+  assert.is(await wait, 1);
 });
 
 test("waits are served in line, and one wake serves all it can", async () => {
@@ -324,6 +358,67 @@ test("a wait of this agent does not take the wakes of a blocking call", () => {
   assert.ok(semaphore.acquire(1, 30), "the permit is there");
   semaphore.release();
   return wait;
+});
+
+// What keeps the event loop free: a loop of awaits that are all ready.
+
+test("a loop of ready awaits lets timers and aborts in", async () => {
+  const queue = MpmcQueue.create({ capacity: 4 });
+  const semaphore = Semaphore.create(1e6);
+  const closed = MpmcQueue.create({ capacity: 4 });
+  closed.close();
+  const loops: [string, () => Promise<unknown>][] = [
+    ["values", async () => {
+      queue.tryPushInt(1);
+      await queue.popIntAsync();
+    }],
+    ["permits", () => semaphore.acquireAsync()],
+    ["errors", () => closed.popIntAsync().catch(() => {})],
+    ["any", () => waitAny([semaphore])],
+  ];
+  for (const [name, ready] of loops) {
+    let ticks = 0;
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      ticks++;
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    const signal = AbortSignal.timeout(200);
+    const end = last + 5000;
+    while (!signal.aborted && performance.now() < end) await ready();
+    clearInterval(timer);
+    assert.ok(signal.aborted, `${name}: the abort did not come in 5 s`);
+    assert.ok(ticks >= 5, `${name}: ${ticks} ticks of 1 ms in 200 ms`);
+    assert.ok(longest < 150, `${name}: no tick for ${longest} ms`);
+  }
+});
+
+test("results that come late come in order, errors as well", async () => {
+  const { period, post } = turn;
+  const order: number[] = [];
+  const posted: (() => void)[] = [];
+  try {
+    Object.assign(turn, { period: 0, post: (f: () => void) => posted.push(f) });
+    for (let i = 0; i < 5; i++) {
+      const wait = blockAsync(() => {
+        if (i === 3) throw new Error("late, too");
+        return until(WORDS(), 0);
+      });
+      const note = () => order.push(i);
+      wait.then(note, note);
+    }
+    for (let i = 0; i < 9; i++) await null;
+    assert.ok(order.length < 5, "nothing came late");
+    const before = order.length;
+    while (posted.length > 0) posted.shift()!();
+    await turns();
+    assert.equal(order, [0, 1, 2, 3, 4]);
+    assert.ok(before >= 1);
+  } finally {
+    Object.assign(turn, { period, post });
+  }
 });
 
 // An agent may be terminated between publishing and waking: the words say that
