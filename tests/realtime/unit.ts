@@ -34,7 +34,10 @@ const VIEWS = {
   Latch: realtime.Latch.init(memory, 28672, 3),
   WorkCounter: realtime.WorkCounter.init(memory, 32768, 3, { chunk: 2 }),
   WorkDeque: realtime.WorkDeque.init(memory, 36864, { capacity: 4 }),
-  SlabPool: realtime.SlabPool.init(memory, 40960, queue),
+  SlabPool: realtime.SlabPool.init(memory, 40960, {
+    capacity: 3,
+    blockSize: 4,
+  }),
   StripedCounter: realtime.StripedCounter.init(memory, 45056, { stripes: 2 }),
 };
 type Name = keyof typeof VIEWS;
