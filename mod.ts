@@ -12,6 +12,7 @@ export {
   type Memory,
   Region,
 } from "./primitives/_region.ts";
+export { DamagedError } from "./primitives/_damaged.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./primitives/_wait.ts";
 export {
   agentId,

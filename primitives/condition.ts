@@ -5,6 +5,7 @@
  */
 
 import { describe } from "./_describe.ts";
+import { DamagedError, MOST_TRIES } from "./_damaged.ts";
 import { CONDITION } from "./_layout.ts";
 import {
   allocate,
@@ -30,6 +31,7 @@ import {
 import { agentId } from "./agent.ts";
 import { type Mutex, relocking } from "./mutex.ts";
 
+export { DamagedError } from "./_damaged.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
@@ -248,6 +250,7 @@ export class Condition extends Region<"condition"> {
    *
    * @throws {TypeError} If `n` is no number.
    * @throws {RangeError} If `n` is not an integer from 1 to 2^31 - 1.
+   * @throws {DamagedError} If the words of the condition are damaged.
    */
   notify(n = 1): void {
     this.#call(inRange("Agents to notify", n, 1, 2 ** 31 - 1));
@@ -289,7 +292,7 @@ export class Condition extends Region<"condition"> {
       this.#mutexWords = new Int32Array(buffer, byteOffset, byteLength / 4);
     }
     const words = this.#words;
-    for (;;) {
+    for (let tries = MOST_TRIES; tries > 0; tries--) {
       const turn = Atomics.load(words, TURN);
       const group = turn + 1 | 0;
       const place = placeOf(group);
@@ -309,6 +312,7 @@ export class Condition extends Region<"condition"> {
         return group;
       }
     }
+    throw new DamagedError("The condition");
   }
 
   /** Waits to be called, and locks the mutex. */
@@ -381,7 +385,7 @@ export class Condition extends Region<"condition"> {
   #call(n: number): void {
     const words = this.#words;
     let turn = Atomics.load(words, TURN);
-    for (;;) {
+    for (let tries = MOST_TRIES; tries > 0; tries--) {
       const place = placeOf(turn);
       const state = Atomics.load(words, place);
       if (state & GATHERS_BIT) {
@@ -428,6 +432,7 @@ export class Condition extends Region<"condition"> {
       Atomics.notify(words, after, 1);
       return;
     }
+    throw new DamagedError("The condition");
   }
 }
 

@@ -244,6 +244,7 @@ export class SlabPool extends Region<"slab_pool"> {
       for (let left = ~taken; left !== 0; left &= left - 1) {
         const bit = left & -left;
         const block = map * 32 + 31 - Math.clz32(bit);
+        if (block >= this.capacity) break; // only damaged bits lie there
         if (!this.#claim(block, this.#id)) continue;
         if (this.#cacheLimit > 0) this.#fill(map, left & left - 1, bit);
         else Atomics.or(words, BITMAP + map, bit);
@@ -356,6 +357,7 @@ export class SlabPool extends Region<"slab_pool"> {
     for (; left !== 0 && this.#cached < this.#cacheLimit; left &= left - 1) {
       const next = left & -left;
       const block = map * 32 + 31 - Math.clz32(next);
+      if (block >= this.capacity) break; // only damaged bits lie there
       if (!this.#claim(block, kept)) continue;
       bit |= next;
       this.#cache[this.#cached++] = block;

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { DamagedError } from "./_damaged.ts";
 import { SNAPSHOT } from "./_layout.ts";
 import { Copier, type Elements } from "./_elements.ts";
 import {
@@ -22,6 +23,7 @@ import {
 } from "./_region.ts";
 
 export type { Elements } from "./_elements.ts";
+export { DamagedError } from "./_damaged.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 
 const SIZE = SNAPSHOT.size;
@@ -224,6 +226,7 @@ export class Snapshot extends Region<"snapshot"> {
    *
    * @throws {TypeError} If `src` is no typed array and no DataView.
    * @throws {RangeError} If `src` is not `size` bytes long.
+   * @throws {DamagedError} If there is one reader, and the state is damaged.
    */
   write(src: Elements): void {
     assertView(src);
@@ -244,6 +247,7 @@ export class Snapshot extends Region<"snapshot"> {
       Atomics.store(words, STATE, next); // (V)
       return;
     }
+    this.#assertWhole(state);
     // The reader exchanges the two other copies, never this one.
     const mine = 3 - (state & MIDDLE_MASK) - (state >> FRONT_SHIFT & 3);
     this.copier.put(src, 0, this.#copy(mine), this.#count);
@@ -263,6 +267,7 @@ export class Snapshot extends Region<"snapshot"> {
    *
    * @throws {TypeError} If `dst` is no typed array and no DataView.
    * @throws {RangeError} If `dst` is shorter than `size` bytes.
+   * @throws {DamagedError} If there is one reader, and the state is damaged.
    */
   read(dst: Elements): number {
     assertView(dst);
@@ -305,9 +310,21 @@ export class Snapshot extends Region<"snapshot"> {
       if (seen === state) state = swapped;
       else state = seen;
     }
+    this.#assertWhole(state);
     const at = this.#copy(state >> FRONT_SHIFT & 3);
     this.copier.get(dst, 0, at, this.#count);
     return this.#versionOf(state);
+  }
+
+  /**
+   * A {@linkcode DamagedError} if the state names a copy twice, or one that
+   * there is not.
+   */
+  #assertWhole(state: number): void {
+    const middle = state & MIDDLE_MASK;
+    const front = state >> FRONT_SHIFT & 3;
+    if (middle !== front && middle < 3 && front < 3) return;
+    throw new DamagedError("The snapshot");
   }
 
   /** The first word of a copy. */

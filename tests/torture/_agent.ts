@@ -14,7 +14,14 @@ import {
   SpscQueue,
 } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
-import { BEGUN, OPERATIONS, PROBLEMS, RECEIVED, SEATS, STOP } from "./_seats.ts";
+import {
+  BEGUN,
+  OPERATIONS,
+  PROBLEMS,
+  RECEIVED,
+  SEATS,
+  STOP,
+} from "./_seats.ts";
 
 /** What a thread is told. */
 export interface Order {
