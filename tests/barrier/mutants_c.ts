@@ -84,9 +84,8 @@ export const barrier = mutants(
   ],
   [
     "takes an arrival for the end, where it looks first",
-    "WEFT__SPIN((weft__load(&b->state) ^ since) & " +
-    "WEFT_BARRIER_GENERATION_MASK,",
-    "WEFT__SPIN(weft__load(&b->state) != since,",
+    "(weft__load(&b->state) ^ since) & WEFT_BARRIER_GENERATION_MASK;",
+    "weft__load(&b->state) ^ since;",
   ],
   [
     "takes an arrival for the end",

@@ -263,24 +263,24 @@ export const _event_count = mutants(
   ],
   [
     "wakes only where two sleep",
-    "if (weft__load(epoch + 1) == 0) return;",
-    "if (weft__load(epoch + 1) <= 1) return;",
+    "if (weft__load(weft__event_waiters(epoch)) == 0) return;",
+    "if (weft__load(weft__event_waiters(epoch)) <= 1) return;",
   ],
   [
     "looks for waiters plainly",
-    "if (weft__load(epoch + 1) == 0) return;",
-    "if (epoch[1] == 0) return;",
+    "if (weft__load(weft__event_waiters(epoch)) == 0) return;",
+    "if (*weft__event_waiters(epoch) == 0) return;",
   ],
   [
     "is not counted before it looks",
-    "weft__add((epoch) + 1, 1);",
-    "weft__load((epoch) + 1);",
-    ["weft__add((epoch) + 1, -1);", ""],
+    "weft__add(weft__event_waiters(epoch), 1);",
+    "weft__load(weft__event_waiters(epoch));",
+    ["weft__add(weft__event_waiters(epoch), -1);", ""],
   ],
   [
     "is counted by load and store",
-    "weft__add((epoch) + 1, 1);",
-    "weft__store((epoch) + 1, weft__load((epoch) + 1) + 1);",
+    "weft__add(weft__event_waiters(epoch), 1);",
+    "weft__store(weft__event_waiters(epoch), weft__load(weft__event_waiters(epoch)) + 1);",
   ],
   [
     "looks at the epoch after its last attempt",
@@ -290,7 +290,7 @@ export const _event_count = mutants(
   ],
   [
     "is counted for ever",
-    "weft__add((epoch) + 1, -1);",
+    "weft__add(weft__event_waiters(epoch), -1);",
     "",
   ],
 );
@@ -306,8 +306,8 @@ export const _queue = mutants(
   ],
   [
     "looks before it announces itself",
-    "weft__add((epoch) + 1, 1);",
-    "if ((result = (attempt)) != EBUSY) break; weft__add((epoch) + 1, 1);",
+    "weft__add(weft__event_waiters(epoch), 1);",
+    "if ((result = (attempt)) != EBUSY) break; weft__add(weft__event_waiters(epoch), 1);",
     [
       "if ((result = (attempt)) == EBUSY) outcome = weft__sleep",
       "outcome = weft__sleep",
@@ -320,12 +320,12 @@ export const _queue = mutants(
   ],
   [
     "never takes an announcement back",
-    "weft__add((epoch) + 1, -1);",
+    "weft__add(weft__event_waiters(epoch), -1);",
     "",
   ],
   [
     "a wake that came too early is not passed on",
-    "pass(q);",
+    "(pass);",
     "",
   ],
   [

@@ -154,7 +154,7 @@ const WHY: readonly (readonly [
     "two items, popped and stolen",
   ],
   [
-    "counter",
+    "striped_counter",
     "a view in TypeScript knows how many stripes there are",
     "the claims wrap",
   ],
