@@ -41,8 +41,8 @@ export const MUTANTS = mutants({
     "if (Atomics.load(words, epoch + WAITERS) <= 1) return;",
   ],
   c: [
-    "if (weft__load(epoch + 1) == 0) return;",
-    "if (weft__load(epoch + 1) <= 1) return;",
+    "if (weft__load(weft__event_waiters(epoch)) == 0) return;",
+    "if (weft__load(weft__event_waiters(epoch)) <= 1) return;",
   ],
 }, {
   what: "looks for waiters plainly",
@@ -50,7 +50,10 @@ export const MUTANTS = mutants({
     "if (Atomics.load(words, epoch + WAITERS) === 0) return;",
     "if (words[epoch + WAITERS] === 0) return;",
   ],
-  c: ["if (weft__load(epoch + 1) == 0) return;", "if (epoch[1] == 0) return;"],
+  c: [
+    "if (weft__load(weft__event_waiters(epoch)) == 0) return;",
+    "if (*weft__event_waiters(epoch) == 0) return;",
+  ],
 }, {
   what: "is not counted before it looks",
   ts: [
@@ -58,10 +61,14 @@ export const MUTANTS = mutants({
     "Atomics.load(words, epoch + WAITERS);",
     ["Atomics.sub(words, epoch + WAITERS, 1);", ""],
   ],
-  c: ["weft__add((epoch) + 1, 1);", "weft__load((epoch) + 1);", [
-    "weft__add((epoch) + 1, -1);",
-    "",
-  ]],
+  c: [
+    "weft__add(weft__event_waiters(epoch), 1);",
+    "weft__load(weft__event_waiters(epoch));",
+    [
+      "weft__add(weft__event_waiters(epoch), -1);",
+      "",
+    ],
+  ],
 }, {
   what: "is counted by load and store",
   ts: [
@@ -70,14 +77,15 @@ export const MUTANTS = mutants({
     "Atomics.load(words, epoch + WAITERS) + 1);",
   ],
   c: [
-    "weft__add((epoch) + 1, 1);",
-    "weft__store((epoch) + 1, weft__load((epoch) + 1) + 1);",
+    "weft__add(weft__event_waiters(epoch), 1);",
+    "weft__store(weft__event_waiters(epoch), " +
+    "weft__load(weft__event_waiters(epoch)) + 1);",
   ],
   by: "two time out",
 }, {
   what: "is counted for ever",
   ts: ["Atomics.sub(words, epoch + WAITERS, 1);", ""],
-  c: ["weft__add((epoch) + 1, -1);", ""],
+  c: ["weft__add(weft__event_waiters(epoch), -1);", ""],
 }, {
   what: "looks at the epoch after its last attempt",
   ts:

@@ -26,8 +26,8 @@ export const MUTANTS = mutants({
     "const sleep = this.announce(end); let outcome; try { if",
   ],
   c: [
-    "weft__add((epoch) + 1, 1);",
-    "if ((result = (attempt)) != EBUSY) break; weft__add((epoch) + 1, 1);",
+    "weft__add(weft__event_waiters(epoch), 1);",
+    "if ((result = (attempt)) != EBUSY) break; weft__add(weft__event_waiters(epoch), 1);",
     [
       "if ((result = (attempt)) == EBUSY) outcome = weft__sleep",
       "outcome = weft__sleep",
@@ -40,11 +40,11 @@ export const MUTANTS = mutants({
 }, {
   what: "never takes an announcement back",
   ts: ["} finally { this.withdraw(end); }", "} finally { }"],
-  c: ["weft__add((epoch) + 1, -1);", ""],
+  c: ["weft__add(weft__event_waiters(epoch), -1);", ""],
 }, {
   what: "a wake that came too early is not passed on",
   ts: ["} finally { this.pass(end); }", "} finally { }"],
-  c: ["pass(q);", ""],
+  c: ["(pass);", ""],
 }, {
   what: "takes a timeout for room",
   ts: [

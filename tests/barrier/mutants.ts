@@ -151,9 +151,8 @@ export const MUTANTS = mutants("barrier", {
     "Atomics.load(words, STATE) !== state;",
   ],
   c: [
-    "WEFT__SPIN((weft__load(&b->state) ^ since) & " +
-    "WEFT_BARRIER_GENERATION_MASK,",
-    "WEFT__SPIN(weft__load(&b->state) != since,",
+    "(weft__load(&b->state) ^ since) & WEFT_BARRIER_GENERATION_MASK;",
+    "weft__load(&b->state) ^ since;",
   ],
 }, {
   what: "takes an arrival for the end",

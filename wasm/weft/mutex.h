@@ -75,18 +75,17 @@ static inline int weft_mutex_try_lock(weft_mutex *m) {
    handed to a sleeper is not for us, who would only keep a core from it. */
 static inline bool weft__mutex_spin(weft_mutex *m, int32_t id,
                                     int64_t timeout) {
-  int32_t rounds = weft__spin_rounds(timeout);
-  for (int32_t round = 1; round <= rounds; round++) {
-    weft__relax();
+  WEFT__SPIN(spin, NULL, timeout) {
     int32_t state = weft__load(&m->state);
-    if (state & WEFT_MUTEX_HANDOFF_BIT) break;
+    if (state & WEFT_MUTEX_HANDOFF_BIT) {
+      weft__spin_stop(&spin);
+      return false;
+    }
     if (state != WEFT_MUTEX_UNLOCKED ||
         weft__compare_exchange(&m->state, state, id) != state)
       continue;
-    weft__spin_paid(round);
-    return true;
+    return weft__spin_found(&spin, true);
   }
-  weft__spin_failed(rounds);
   return false;
 }
 
