@@ -116,6 +116,8 @@ export const STALE = 4 << 8;
 export const SETTLE = 5 << 8;
 /** The first of its timers fires. */
 export const TIMER = 6 << 8;
+/** It does the `number` steps that are left of a loop that changes nothing. */
+export const LEAP = 7 << 8;
 
 /** Nobody can run: the end of an execution. */
 export const END = -1;
@@ -139,8 +141,17 @@ export function numberOf(code: number): number {
 
 const LETTERS = ["", "t", "k", "w", "s", "a", "f"];
 
+/** A schedule in which a leap is as many steps as it takes. */
+export function stepByStep(codes: readonly number[]): readonly number[] {
+  if (!codes.some((code) => actionOf(code) === LEAP)) return codes;
+  return codes.flatMap((code) =>
+    actionOf(code) === LEAP ? Array(numberOf(code)).fill(agentOf(code)) : [code]
+  );
+}
+
 /** A schedule as text: `0*3 1 0t` is three steps, one step, a timeout. */
-export function scheduleText(codes: readonly number[]): string {
+export function scheduleText(schedule: readonly number[]): string {
+  const codes = stepByStep(schedule);
   const words: string[] = [];
   for (let i = 0; i < codes.length;) {
     const code = codes[i]!;

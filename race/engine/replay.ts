@@ -8,7 +8,7 @@
  * @module
  */
 import { Agent, type Snapshot } from "./agent.ts";
-import { type Look, peek, spins } from "./ahead.ts";
+import { follow, type Look, peek, SPINS } from "./ahead.ts";
 import {
   argBits,
   BLOCK,
@@ -70,7 +70,20 @@ export class Engine implements Host {
   age = 0;
   /** Source lines are wanted. */
   sites = false;
+  /** Steps in a call after which `overdue` is asked. */
   maxSteps = 1000;
+  /** What to do about an agent that has taken so many. */
+  overdue: ((agent: Agent) => void) | null = null;
+  /** Operations after which a loop is held to have no end. */
+  endless = 100_000;
+  /** Loops that are held to have no end. */
+  readonly loops: Set<string> = new Set();
+  /** By what an agent has seen: operations left of the loop it is in. */
+  readonly futures: Map<string, number> = new Map();
+  /** Loops that were not explored round by round. */
+  readonly leapt: Set<string> = new Set();
+  /** Operations left of a leap. */
+  leaping = 0;
   /** What cannot be explored. */
   refused: Unsupported | null = null;
   /** Promises and timers of the agent on the stack. */
@@ -203,6 +216,8 @@ export class Engine implements Host {
       return this.handles.operate(kind, target, index, a, b, timeout);
     }
     if (kind === k.READ && this.#isConstant(target!, index)) {
+      const { look } = this;
+      if (look !== null && look.constants-- <= 0) throw this.suspend();
       this.#constant = { target: target!, index };
       return target!.peek(index);
     }
@@ -330,13 +345,19 @@ export class Engine implements Host {
     const { world } = this;
     if (world.fault !== null) throw this.suspend();
     if (this.sites) agent.site = siteOf();
-    if (agent.kind === k.CLOCK) {
-      return this.local(k.CLOCK, 0, () => world.now);
-    }
     if (agent.spinNext) {
       agent.spinNext = false;
       agent.status = k.SPINNING;
+      agent.deadline = agent.tick
+        ? world.now + 10 ** agent.idleFires
+        : Infinity;
+      agent.tick = false;
       throw this.suspend();
+    }
+    if (agent.kind === k.CLOCK) return this.#clock(agent);
+    if (this.leaping > 0 && this.grant === null) {
+      this.leaping--;
+      return this.#perform(agent, 0);
     }
     agent.status = k.READY;
     if (this.grant === agent) {
@@ -348,9 +369,12 @@ export class Engine implements Host {
     const code = this.chooser!.choose(this);
     const action = k.actionOf(code);
     const mine = k.agentOf(code) === agent.id;
-    if (code >= 0 && mine && (action === k.STEP || action === k.STALE)) {
+    const steps = action === k.STEP || action === k.STALE || action === k.LEAP;
+    if (code >= 0 && mine && steps) {
       world.schedule.push(code);
-      return this.#perform(agent, k.numberOf(code));
+      const number = k.numberOf(code);
+      if (action === k.LEAP) this.leaping = number - 1;
+      return this.#perform(agent, action === k.STALE ? number : 0);
     }
     this.next = code;
     throw this.suspend();
@@ -360,13 +384,8 @@ export class Engine implements Host {
     const { world } = this;
     if (age > 0) agent.stale++;
     const result = world.perform(agent, age);
-    if (agent.steps > this.maxSteps) {
-      world.fail(
-        "livelock",
-        `agent ${agent.id} took more than ${this.maxSteps} steps in ` +
-          callText(agent.call),
-      );
-    }
+    if (agent.ends <= agent.n) agent.effort++;
+    if (agent.effort > this.maxSteps) this.overdue?.(agent);
     if (result === BLOCK) throw this.suspend();
     agent.record(
       signature(agent.kind, agent.address),
@@ -375,8 +394,21 @@ export class Engine implements Host {
     );
     agent.pos = agent.n;
     if (world.fault !== null) throw this.suspend();
-    if (agent.pure >= 4 && spins(this, agent)) agent.spinNext = true;
+    if (follow(this, agent) === SPINS) agent.spinNext = true;
     return result;
+  }
+
+  /** A look at the clock, which may be all that a loop does. */
+  #clock(agent: Agent): Any {
+    const { world } = this;
+    if (agent.tick && !agent.spinNext) {
+      agent.tick = false;
+      world.now += 10 ** Math.min(agent.ticks++, 7);
+    }
+    const now = this.local(k.CLOCK, 0, () => world.now);
+    agent.pure++;
+    if (follow(this, agent) === SPINS) agent.spinNext = true;
+    return now;
   }
 
   // ---- programs

@@ -20,6 +20,32 @@ export function siteOf(): string {
   return "";
 }
 
+/** Where the agent on the stack stands, as a key: quick, and not to be read. */
+export function placeOf(): string {
+  const holder = Error as unknown as {
+    prepareStackTrace?: unknown;
+    stackTraceLimit?: number;
+  };
+  const { prepareStackTrace, stackTraceLimit } = holder;
+  holder.prepareStackTrace = (_: unknown, sites: readonly Site[]) =>
+    sites.slice(1)
+      .map((site) => `${site.getLineNumber()}:${site.getColumnNumber()}`)
+      .join();
+  holder.stackTraceLimit = 24;
+  try {
+    return String(new Error().stack);
+  } finally {
+    holder.prepareStackTrace = prepareStackTrace;
+    holder.stackTraceLimit = stackTraceLimit!;
+  }
+}
+
+/** As much of a frame of V8's as is needed. */
+interface Site {
+  getLineNumber(): number | null;
+  getColumnNumber(): number | null;
+}
+
 function ownLine(line: string): boolean {
   const at = line.indexOf(OWN);
   return at >= 0 && /^(\w+\/)?\w+\.ts/.test(line.slice(at + OWN.length));

@@ -149,7 +149,7 @@ test("survives finally, using, catch-all and native callbacks", () => {
     const calls = [["add"], ["add"]] as const;
     const { states, failure } = race.check(program, calls, calls);
     assert.is(failure, undefined, `${name}: ${failure?.message}`);
-    assert.is(states, 3169, name);
+    assert.is(states, 2395, name);
   }
 });
 
