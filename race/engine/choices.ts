@@ -47,28 +47,23 @@ export function choices(engine: Engine, out: Choices): number {
   const { world, count } = engine;
   const { agents, budget, hints } = world;
   out.count = 0;
-  let looping = true;
   for (let i = 0; i < agents.length; i++) {
     const agent = agents[i]!;
     const { id, status } = agent;
     if (status === k.READY) {
       if (agent.leap > 0) out.add(id | k.LEAP | agent.leap << 12);
       else out.add(id | k.STEP);
-      if (!agent.looping) looping = false;
       if (hints !== null && agent.stale < STALE_READS) {
         const older = hints.older(agent).length;
         for (let n = 1; n <= older; n++) out.add(id | k.STALE | n << 12);
       }
     } else if (status === k.IDLE || status === k.DONE) {
-      if (agent.inbox.length === 0) continue;
-      out.add(id | k.SETTLE);
-      looping = false;
+      if (agent.inbox.length > 0) out.add(id | k.SETTLE);
     }
   }
   out.live = out.count;
   if (out.live === 0) passTime(world, out);
-  // Who goes round and round does not keep time from passing.
-  else if (budget.timeouts > 0 || looping) {
+  else if (budget.timeouts > 0) {
     for (const agent of agents) {
       const code = timerOf(agent);
       if (code >= 0 && agent.status !== k.DONE) out.add(code);

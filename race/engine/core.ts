@@ -55,6 +55,13 @@ export interface Monitor {
     asleep: readonly Sleeper[],
     suspended: number,
   ): boolean;
+  /** Whether agents wait for one that has stopped, and that holds them up. */
+  heldUp(
+    frontier: number,
+    asleep: readonly Sleeper[],
+    stopped: readonly Course[],
+    others: readonly Course[],
+  ): boolean;
   /** Whether something was excused that must be judged again. */
   regrets(): boolean;
   /** What the model could be in, as text. */
@@ -68,6 +75,14 @@ export interface Sleeper {
   readonly agent: number;
   /** Its wait has an end in time. */
   readonly timed: boolean;
+}
+
+/** An agent and calls of its program, one after the other. */
+export interface Course {
+  readonly agent: number;
+  readonly calls: readonly Call[];
+  /** Whether the first of the calls has begun. */
+  readonly begun: boolean;
 }
 
 /** Looks for data races among the operations of one execution. */

@@ -5,9 +5,10 @@
  * @module
  */
 import type { Agent } from "../engine/agent.ts";
-import { Choices, choices } from "../engine/choices.ts";
+import { Choices, choices, IDLE_FIRES, timerOf } from "../engine/choices.ts";
 import { callText } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
+import { I32 } from "../engine/native.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
 import { apply, fail } from "../engine/steps.ts";
 
@@ -60,10 +61,11 @@ export function* rotate(
   for (let step = 0; step < LENGTH && world.fault === null; step++) {
     if (choices(engine, here) === 0) break;
     let codes = here.codes.slice(0, here.live);
-    const timers = here.codes.slice(here.live, here.count)
-      .filter((code) =>
-        k.actionOf(code) === k.TIMEOUT || k.actionOf(code) === k.TIMER
-      );
+    // Who goes round and round does not keep time from passing.
+    const timers = I32.from(
+      world.agents.filter(({ idleFires }) => idleFires < IDLE_FIRES)
+        .map(timerOf).filter((code) => code >= 0),
+    );
     if (fire && timers.length > 0) {
       codes = timers;
       mine.clear();
