@@ -34,6 +34,9 @@ export const EVENT = 17;
 /** A timer is set, or cleared. */
 export const SET_TIMER = 18;
 export const CLEAR_TIMER = 19;
+/** Something is left to the agent's event loop, or taken back. */
+export const POST = 20;
+export const UNPOST = 21;
 
 /** The operations' names, by number. */
 export const OP_NAMES: readonly string[] = [
@@ -57,6 +60,8 @@ export const OP_NAMES: readonly string[] = [
   "event",
   "set timer",
   "clear timer",
+  "post",
+  "take back",
 ];
 
 /** Whether an operation of this kind can change the word it names. */

@@ -32,8 +32,8 @@ import {
   StatefulHandle,
   TOKEN,
 } from "./signals.ts";
-import { siteOf } from "./sites.ts";
-import { clearTimer, setTimer, waitAsync } from "./timers.ts";
+import { capturedBy, placeOf, siteOf } from "./sites.ts";
+import { clearTimer, post, setTimer, unpost, waitAsync } from "./timers.ts";
 import { bits, mix1, mix2 } from "./values.ts";
 import type { Host, Target } from "./views.ts";
 
@@ -48,6 +48,9 @@ export interface Chooser {
   /** A choice, or `END`, or `CUT`. */
   choose(engine: Engine): number;
 }
+
+/** Milliseconds that pass at once for a loop on the clock, at most. */
+const LONGEST = 1e7;
 
 /** As many reads of constants in a row are no step. */
 const CONSTANTS = 500;
@@ -86,6 +89,10 @@ export class Engine implements Host {
   leaping = 0;
   /** What cannot be explored. */
   refused: Unsupported | null = null;
+  /** Before the exploration proper. */
+  rehearsing = false;
+  /** Agents that were seen to await nothing from outside. */
+  readonly closed: Set<number> = new Set();
   /** Promises and timers of the agent on the stack. */
   settlers = new Map<number, (value: unknown) => void>();
   readonly recoverer: Agent | null = null;
@@ -101,6 +108,7 @@ export class Engine implements Host {
   /** A call is compared with what is on record. */
   verifying = false;
   #promised = false;
+  readonly #sitesByPlace = new Map<string, string>();
   /** Reads of constants since the last step, and the last one. */
   #constants = 0;
   #constant: { target: Target; index: number } | null = null;
@@ -274,6 +282,29 @@ export class Engine implements Host {
     clearTimer(this, timer);
   }
 
+  /** Leaves a call of `fn` to the event loop of the agent on the stack. */
+  post(fn: () => void): number {
+    return post(this, fn);
+  }
+
+  /** Takes that back. */
+  unpost(id: number): void {
+    unpost(this, id);
+  }
+
+  /** Calls a function of the agent's that the platform would call. */
+  guard(fn: () => unknown): void {
+    const agent = this.current;
+    if (agent === null || this.unwinding) return;
+    try {
+      fn();
+    } catch (error) {
+      if (this.unwinding) return;
+      this.threw(agent, error);
+      this.suspend();
+    }
+  }
+
   /** Something an agent does to itself: nobody can step in before it. */
   local(kind: number, a: number, perform: (agent: Agent) => Any): Any {
     if (this.unwinding) throw TOKEN;
@@ -344,12 +375,12 @@ export class Engine implements Host {
   #reach(agent: Agent): Any {
     const { world } = this;
     if (world.fault !== null) throw this.suspend();
-    if (this.sites) agent.site = siteOf();
+    if (this.sites) agent.site = this.#siteNow();
     if (agent.spinNext) {
       agent.spinNext = false;
       agent.status = k.SPINNING;
       agent.deadline = agent.tick
-        ? world.now + 10 ** agent.idleFires
+        ? world.now + Math.min(1000 ** agent.idleFires, LONGEST)
         : Infinity;
       agent.tick = false;
       throw this.suspend();
@@ -380,6 +411,14 @@ export class Engine implements Host {
     throw this.suspend();
   }
 
+  /** The source line of the agent on the stack. */
+  #siteNow(): string {
+    const place = placeOf();
+    let site = this.#sitesByPlace.get(place);
+    if (site === undefined) this.#sitesByPlace.set(place, site = siteOf());
+    return site;
+  }
+
   #perform(agent: Agent, age: number): Any {
     const { world } = this;
     if (age > 0) agent.stale++;
@@ -403,7 +442,7 @@ export class Engine implements Host {
     const { world } = this;
     if (agent.tick && !agent.spinNext) {
       agent.tick = false;
-      world.now += 10 ** Math.min(agent.ticks++, 7);
+      world.now += Math.min(10 ** agent.ticks++, LONGEST);
     }
     const now = this.local(k.CLOCK, 0, () => world.now);
     agent.pure++;
@@ -540,6 +579,14 @@ export class Engine implements Host {
   threw(agent: Agent, error: unknown): void {
     agent.snapshot = null;
     agent.status = k.DONE;
+    const captured = capturedBy(error);
+    if (captured !== undefined) {
+      this.refused ??= new Unsupported(
+        `Cannot explore a function of Atomics that was kept in a variable ` +
+          `before the exploration, as by "const { ${captured} } = Atomics" ` +
+          `in a module: call Atomics.${captured}() instead`,
+      );
+    }
     const text = error instanceof Error
       ? error.stack ?? error.message
       : String(error);

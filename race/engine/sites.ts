@@ -20,6 +20,20 @@ export function siteOf(): string {
   return "";
 }
 
+/**
+ * The function of `Atomics` that the code under test called itself, where it
+ * should have met the stand-in: a native one that was given a stand-in's view.
+ */
+export function capturedBy(error: unknown): string | undefined {
+  if (!(error instanceof TypeError)) return undefined;
+  if (!/integer (shared )?typed array/.test(error.message)) return undefined;
+  const lines = (error.stack ?? "").split("\n")
+    .filter((line) => /^\s*at /.test(line));
+  const [, name] = /at (?:Atomics\.)?(\w+) \(<anonymous>\)/
+    .exec(lines[0] ?? "") ?? [];
+  return name === undefined || ownLine(lines[1] ?? "") ? undefined : name;
+}
+
 /** Where the agent on the stack stands, as a key: quick, and not to be read. */
 export function placeOf(): string {
   const holder = Error as unknown as {

@@ -9,6 +9,7 @@ import { addTimer, callText, signature, type World } from "./core.ts";
 import * as k from "./kinds.ts";
 import { type FailureKind, Fault } from "./kinds.ts";
 import type { Engine, Steps } from "./replay.ts";
+import { MESSAGE } from "./timers.ts";
 import { RECOVER } from "./scenario.ts";
 
 /** Runs every agent to its first operation. */
@@ -81,7 +82,9 @@ function unusual(engine: Engine, agent: Agent, action: number): void {
       world,
       agent,
       "event",
-      `(promise ${promise} settles: ${value})`,
+      value === MESSAGE
+        ? "(a message arrives)"
+        : `(promise ${promise} settles: ${value})`,
     );
     return event(engine, agent, promise, value);
   }

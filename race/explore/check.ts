@@ -62,7 +62,9 @@ function* examine(engine: Engine, o: Options): Steps<Result> {
     spurious: times(o.spurious, 1),
     kills: 0,
   };
+  engine.rehearsing = true;
   yield* rehearse(engine, o);
+  engine.rehearsing = false;
   if (world.fault !== null) {
     return yield* report(engine, o, nothing(world), "in rehearsal");
   }

@@ -115,7 +115,10 @@ test("one execution each trace, and the traces naive search finds", () => {
 test("counts the states it should", () => {
   const lock = [["lock"], ["unlock"]] as const;
   const two = race.check(locks(right), lock, lock);
-  assert.is(two.summary, "complete: 64 states; loops of 100000 operations count as endless");
+  assert.is(
+    two.summary,
+    "complete: 64 states; loops of 100000 operations count as endless",
+  );
   assert.is(race.check(locks(right), lock, lock, lock).states, 7637);
   const q = queue(right);
   const pushes = [["push", 1], ["push", 2]] as const;
