@@ -74,7 +74,7 @@ export async function activateAsync(
 }
 
 /** Milliseconds in which something from outside would have come. */
-const OUTSIDE = 50;
+const OUTSIDE = 250;
 
 /** Whether nothing that is simulated can make the agent go on. */
 function awaitsNothing(

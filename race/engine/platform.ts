@@ -6,7 +6,7 @@
  */
 import { addListener, channelFor, removeListener } from "./events.ts";
 import { isShared, U8 } from "./native.ts";
-import { expose, type Host, unwrap } from "./views.ts";
+import { type Host, unwrap } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -38,38 +38,47 @@ const globals = globalThis as Any;
 
 const realClone = globals.structuredClone;
 
-/** A clone, in which views of shared memory are views of the same memory. */
+/** A clone, in which shared memory is the same memory. */
 function clone(value: Any, options?: Any): Any {
-  const seen = new Map<Any, Any>();
-  const deep = (value: Any, change: (view: Any) => Any): Any => {
-    if (typeof value !== "object" || value === null) return value;
-    const known = seen.get(value);
-    if (known !== undefined) return known;
-    const changed = change(value);
-    if (changed !== value) return changed;
-    const proto = Object.getPrototypeOf(value);
-    if (Array.isArray(value)) {
-      const out: Any[] = [];
+  const kept: Any[] = [];
+  const mark = `shared memory ${kept.length} \u0000`;
+  /** Copies plain data; `change` answers `undefined` for what it leaves. */
+  const copy = (value: Any, change: (value: Any) => Any): Any => {
+    const seen = new Map<Any, Any>();
+    const deep = (value: Any): Any => {
+      const changed = change(value);
+      if (changed !== undefined) return changed;
+      if (typeof value !== "object" || value === null) return value;
+      const known = seen.get(value);
+      if (known !== undefined) return known;
+      const proto = Object.getPrototypeOf(value);
+      const plain = proto === Object.prototype || proto === null;
+      if (!plain && !Array.isArray(value)) return value;
+      const out: Any = plain ? {} : [];
       seen.set(value, out);
-      value.forEach((item, i) => out[i] = deep(item, change));
+      for (const key of Object.keys(value)) out[key] = deep(value[key]);
       return out;
-    }
-    if (proto !== Object.prototype && proto !== null) return value;
-    const out: Any = {};
-    seen.set(value, out);
-    for (const key of Object.keys(value)) out[key] = deep(value[key], change);
-    return out;
+    };
+    return deep(value);
   };
-  const copy = realClone(deep(value, unwrap), options);
-  seen.clear();
-  return deep(
-    copy,
-    (view) =>
-      ArrayBuffer.isView(view) && isShared(view.buffer) &&
-        view.constructor !== DataView
-        ? expose(view)
-        : view,
-  );
+  const marked = copy(value, (item) => {
+    const real = unwrap(item);
+    if (isShared(real) || isShared(real?.buffer)) {
+      return mark + (kept.push(real) - 1);
+    }
+  });
+  return copy(realClone(marked, options), (item) => {
+    if (typeof item !== "string" || !item.startsWith(mark)) return undefined;
+    const old = kept[Number(item.slice(mark.length))];
+    if (isShared(old)) return old;
+    const { buffer, byteOffset, byteLength, length } = old;
+    // The global constructors are those that make views that can be seen.
+    return new globals[old[Symbol.toStringTag]](
+      buffer,
+      byteOffset,
+      length ?? byteLength,
+    );
+  });
 }
 
 function texts(running: () => Host | null): Patch[] {
