@@ -699,6 +699,12 @@ export const STRIPED_COUNTER = {
   length: 32,
 } as const;
 
+/**
+ * What agents sleep on and are counted by: in each row `x_waiters` lies behind
+ * `x_epoch`, as here.
+ */
+export const EVENT_COUNT = { epoch: 0, waiters: 1 } as const;
+
 /** All rows, under the names of their primitives. */
 export const LAYOUT = {
   mutex: MUTEX,

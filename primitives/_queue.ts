@@ -1,6 +1,6 @@
 import { Copier, type Elements } from "./_elements.ts";
 import { inRange, Region, type WordsInspection } from "./_region.ts";
-import { spin, spinning } from "./_spin.ts";
+import { LONGEST_LULL, spin, spinning, STREAM } from "./_spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -68,11 +68,6 @@ export function queueConfig(
   }
   return [rounded, size];
 }
-
-/** Elements come in a stream if an index moved so far since the last spin. */
-const STREAM = 32;
-/** The most rounds of spinning without a look. */
-const LONGEST_LULL = 16;
 
 /** Which end of a queue an operation works on. */
 export type End = "push" | "pop";
@@ -375,7 +370,7 @@ export abstract class Queue<Kind extends string, E = number>
   /**
    * For how many microseconds to look away before the first look. In a stream
    * of elements each look takes a cache line from the other side, and an end
-   * that comes too close behind the other takes it more: there it is up to 8.
+   * that comes too close behind the other takes it more often.
    */
   #lullAt(end: End): number {
     const at = this.position(end);

@@ -192,13 +192,13 @@ static inline int weft__channel_try_pop(weft_mpmc_queue *q, void *dst,
 static inline int weft__channel_push(weft_mpmc_queue *q, const void *src,
                                      int32_t length, int64_t timeout) {
   WEFT__EVENT_BLOCK(weft__channel_try_push(q, src, length), &q->push_epoch,
-                    weft__mpmc_pass_push, timeout);
+                    weft__mpmc_pass_push(q), timeout);
 }
 
 static inline int weft__channel_pop(weft_mpmc_queue *q, void *dst,
                                     int32_t *length, int64_t timeout) {
   WEFT__EVENT_BLOCK(weft__channel_try_pop(q, dst, length), &q->pop_epoch,
-                    weft__mpmc_pass_pop, timeout);
+                    weft__mpmc_pass_pop(q), timeout);
 }
 
 /* Sends the `length` bytes at `src` without waiting: 0, EBUSY if there is no
