@@ -3,7 +3,7 @@
 import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { race, RaceError, Unsupported } from "../../race/mod.ts";
+import { race, type RaceError, Unsupported } from "../../race/mod.ts";
 import type { Result } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
 
