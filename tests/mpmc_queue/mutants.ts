@@ -5,16 +5,16 @@ export const mpmc_queue = mutants(
   "mpmc_queue.ts",
   [
     "MQ1: publishes before it writes",
-    "this.#words[this.#slot(ticket) + 1] = value; // published by (P) " +
+    "this.#words[this.#slot(ticket) + ELEMENT] = value; // published by (P) " +
     "this.#publish(ticket);",
-    "this.#publish(ticket);\nthis.#words[this.#slot(ticket) + 1] = value;",
+    "this.#publish(ticket);\nthis.#words[this.#slot(ticket) + ELEMENT] = value;",
   ],
   [
     "MQ1: publishes a batch before it writes",
-    "this.copier.put(src, i * per, this.#slot(ticket) + 1, per); " +
+    "this.copier.put(src, i * per, this.#slot(ticket) + ELEMENT, per); " +
     "this.#publish(ticket);",
     "this.#publish(ticket);\n" +
-    "this.copier.put(src, i * per, this.#slot(ticket) + 1, per);",
+    "this.copier.put(src, i * per, this.#slot(ticket) + ELEMENT, per);",
   ],
   [
     "MQ2: frees a slot for a lap that is too short",
@@ -23,16 +23,16 @@ export const mpmc_queue = mutants(
   ],
   [
     "MQ3: frees before it reads",
-    "const value = this.#words[this.#slot(ticket) + 1]!; // published by (P) " +
+    "const value = this.#words[this.#slot(ticket) + ELEMENT]!; // published by (P) " +
     "this.#free(ticket);",
-    "this.#free(ticket);\nconst value = this.#words[this.#slot(ticket) + 1]!;",
+    "this.#free(ticket);\nconst value = this.#words[this.#slot(ticket) + ELEMENT]!;",
   ],
   [
     "MQ3: frees a batch before it reads",
-    "this.copier.get(dst, i * per, this.#slot(ticket) + 1, per); " +
+    "this.copier.get(dst, i * per, this.#slot(ticket) + ELEMENT, per); " +
     "this.#free(ticket);",
     "this.#free(ticket);\n" +
-    "this.copier.get(dst, i * per, this.#slot(ticket) + 1, per);",
+    "this.copier.get(dst, i * per, this.#slot(ticket) + ELEMENT, per);",
   ],
   [
     "MQ4: claims to push by a store",
@@ -43,7 +43,7 @@ export const mpmc_queue = mutants(
     "MQ5: writes before it owns the slot",
     "const ticket = this.#claimPush(1); if (ticket === undefined) return false; " +
     "this.#words",
-    "this.#words[this.#slot(this.#words[TAIL]!) + 1] = value;\n" +
+    "this.#words[this.#slot(this.#words[TAIL]!) + ELEMENT] = value;\n" +
     "const ticket = this.#claimPush(1);\n" +
     "if (ticket === undefined) return false;\nthis.#words",
   ],

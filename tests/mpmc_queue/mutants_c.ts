@@ -6,15 +6,15 @@ export const mpmc_queue = mutants(
   "mpmc_queue",
   [
     "MQ1: publishes before it writes",
-    "weft__mpmc_slot(q, ticket)[1] = value; /* published by (P) */ " +
+    "weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = value; /* published by (P) */ " +
     "weft__mpmc_publish(q, ticket);",
-    "weft__mpmc_publish(q, ticket); weft__mpmc_slot(q, ticket)[1] = value;",
+    "weft__mpmc_publish(q, ticket); weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = value;",
   ],
   [
     "MQ3: frees before it reads",
-    "*value = weft__mpmc_slot(q, ticket)[1]; /* published by (P) */ " +
+    "*value = weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT]; /* published by (P) */ " +
     "weft__mpmc_free(q, ticket);",
-    "weft__mpmc_free(q, ticket); *value = weft__mpmc_slot(q, ticket)[1];",
+    "weft__mpmc_free(q, ticket); *value = weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT];",
   ],
   [
     "MQ9: claims to pop by a store",
@@ -59,12 +59,12 @@ export const mpmc_queue = mutants(
   ],
   [
     "commits and wakes nobody",
-    "weft__load((int32_t *)slot - 1)); weft__event_wake(&q->pop_epoch, 1);",
-    "weft__load((int32_t *)slot - 1));",
+    "weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT)); weft__event_wake(&q->pop_epoch, 1);",
+    "weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT));",
   ],
   [
     "MQ1: publishes a batch before it writes",
-    "weft__copy(weft__mpmc_slot(q, ticket) + 1, words + i * per, per); " +
+    "weft__copy(weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, words + i * per, per); " +
     "weft__mpmc_publish(q, ticket);",
     "weft__mpmc_publish(q, ticket); weft__copy(weft__mpmc_slot(q, ticket) + " +
     "1, words + i * per, per);",
@@ -76,10 +76,10 @@ export const mpmc_queue = mutants(
   ],
   [
     "MQ3: frees a batch before it reads",
-    "weft__copy(words + i * per, weft__mpmc_slot(q, ticket) + 1, per); " +
+    "weft__copy(words + i * per, weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, per); " +
     "weft__mpmc_free(q, ticket);",
     "weft__mpmc_free(q, ticket); weft__copy(words + i * per, " +
-    "weft__mpmc_slot(q, ticket) + 1, per);",
+    "weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, per);",
   ],
   [
     "MQ4: claims to push by a store",
@@ -89,9 +89,9 @@ export const mpmc_queue = mutants(
   [
     "MQ5: writes before it owns the slot",
     "int32_t count = weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) " +
-    "return count == 0 ? EBUSY : -count; weft__mpmc_slot(q, ticket)[1] = " +
+    "return count == 0 ? EBUSY : -count; weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = " +
     "value;",
-    "weft__mpmc_slot(q, weft__hint(&q->tail))[1] = value; int32_t count = " +
+    "weft__mpmc_slot(q, weft__hint(&q->tail))[WEFT__MPMC_ELEMENT] = value; int32_t count = " +
     "weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) return count == 0 " +
     "? EBUSY : -count;",
   ],
