@@ -40,6 +40,9 @@ const CONTENDED_BIT = 1 << 30;
 /** A sleeper passed over for this long, in ms, is handed the mutex. */
 const PATIENCE = 1;
 
+/** The same for a hand-off among those who are served in line: see `locking`. */
+const LINE_PATIENCE = 100;
+
 /** How {@linkcode Mutex.lock}'s slow path ended. @ignore */
 export type LockOutcome = false | "locked" | "abandoned";
 
@@ -360,17 +363,23 @@ function unlockSlow(
 /**
  * Locks the mutex of `words` for agent `id`, begun with the state just seen.
  *
+ * With `inLine` a sleeper that waited for a millisecond has the next one served
+ * in line, too, and a newcomer takes a hand-off only after the 100 ms that a
+ * woken agent may need to run where 64 agents share two cores.
+ *
  * @ignore
  */
 export function* locking(
   words: Int32Array<SharedArrayBuffer>,
   id: number,
   state: number,
+  inLine = false,
 ): Waiting<LockOutcome> {
   let woken = false; // by a notify, so that a hand-off may be meant for us
   let starved = false;
   let contended = 0; // CONTENDED_BIT once we slept: others may sleep, too
   let since = 0;
+  const patience = inLine ? LINE_PATIENCE : PATIENCE;
   for (;;) {
     const expected = state;
     if (
@@ -382,7 +391,13 @@ export function* locking(
       const taken = id | (state & CONTENDED_BIT) | contended;
       state = Atomics.compareExchange(words, STATE, expected, taken);
       if (state !== expected) continue;
-      if (state & HANDOFF_BIT && !starved) Atomics.store(words, STARVING, 0);
+      if (
+        inLine && contended !== 0 &&
+        (starved || performance.now() - since > PATIENCE)
+      ) Atomics.store(words, STARVING, 1);
+      else if (state & HANDOFF_BIT && !starved) {
+        Atomics.store(words, STARVING, 0);
+      }
       return state & ABANDONED_BIT ? "abandoned" : "locked";
     }
     if ((state & CONTENDED_BIT) === 0) {
@@ -403,7 +418,7 @@ export function* locking(
     const handoff = (state & HANDOFF_BIT) !== 0;
     // Kept for a sleeper that may have been terminated: ours after a while.
     const outcome = yield handoff
-      ? { words, index: STATE, value: state, atMost: PATIENCE }
+      ? { words, index: STATE, value: state, atMost: patience }
       : { words, index: STATE, value: state };
     if (outcome === "timed-out") return false;
     const before = state;

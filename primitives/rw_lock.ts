@@ -45,12 +45,19 @@ const PHASE_MASK = 3 << 30;
 
 /** In `writer`. */
 const UNLOCKED = 0, OWNER_MASK = 0x0fff_ffff, CONTENDED_BIT = 1 << 30;
+const HANDOFF_BIT = 1 << 29;
 /** In `gate`: readers may sleep there. */
 const WAITING_BIT = 1;
 const ONE_OPENING = 2;
 
 /** The most agents that read or wait for it. */
 const MAX_READERS = 0x1fff;
+
+/**
+ * How long an agent goes on reading, in ms, while a writer that was handed the
+ * lock has not run yet, and how long it then sleeps to give it a core.
+ */
+const WINDOW = 0.5, WAY = 2;
 
 /** How the way to a lock ended. */
 type Outcome = false | "locked" | "abandoned";
@@ -240,6 +247,9 @@ export class RwLock extends Region<"rw_lock"> {
   readonly #id: number;
   /** The mutex of those who want to write. */
   readonly #writer: Int32Array<SharedArrayBuffer>;
+  /** The gate when a hand-off to a writer was first seen, and when that was. */
+  #gateSeen = 0;
+  #since = 0;
 
   /**
    * Views the lock at `byteOffset`, a multiple of 4; writes nothing. Zeroed
@@ -337,6 +347,9 @@ export class RwLock extends Region<"rw_lock"> {
   read(timeout = Infinity): RwReadGuard | undefined {
     assertMayBlock("read");
     if (timeout !== Infinity) assertTimeout(timeout);
+    if (
+      this.#words[WRITER]! & HANDOFF_BIT && timeout > 0 && spinning.rounds > 0
+    ) this.#giveWay();
     const guard = this.tryRead();
     if (guard !== undefined) return guard;
     const own = this.writer === this.#id;
@@ -521,6 +534,22 @@ export class RwLock extends Region<"rw_lock"> {
     );
   }
 
+  /**
+   * Gives way to a writer that was handed the lock and waits for a core: where
+   * 64 agents share two cores, those who read would keep it from running.
+   */
+  #giveWay(): void {
+    const words = this.#words;
+    const gate = words[GATE]!; // a hint: it only tells one hand-off from another
+    const now = performance.now();
+    if (gate !== this.#gateSeen) {
+      this.#gateSeen = gate;
+      this.#since = now;
+    } else if (now - this.#since > WINDOW) {
+      Atomics.wait(words, GATE, gate, WAY);
+    }
+  }
+
   /** Begins to wait to read if one of `bits` is set; undefined if it reads. */
   #pend(bits: number): Ticket | undefined {
     const words = this.#words;
@@ -584,7 +613,7 @@ export class RwLock extends Region<"rw_lock"> {
   *#writeSlow(owned: boolean, seen: number): Waiting<Outcome> {
     const words = this.#words;
     if (!owned) {
-      const outcome = yield* locking(this.#writer, this.#id, seen);
+      const outcome = yield* locking(this.#writer, this.#id, seen, true);
       if (outcome === false) return false;
     }
     let last = false;
