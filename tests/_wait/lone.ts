@@ -131,7 +131,7 @@ const scenarios: Record<string, () => Promise<void>> = {
     }
     (await mutex.lockAsync()).unlock();
     await semaphore.acquireAsync(3);
-    const wait = semaphore.acquireAsync(2);
+    const wait = semaphore.tryAcquireAsync(2, { timeout: Infinity });
     semaphore.release(2);
     console.log(await wait, calls.length);
   },
