@@ -32,8 +32,8 @@ async function runUnderBun(files: File[]) {
   if (found === undefined) return fail("bun: neither installed nor on npm");
   await bundle([CHILD, ...files.map(({ path }) => path)], BUNDLES);
   await inParallel(
-    files.map(({ path, name, limit }) => () =>
-      show(`bun ${name}`, () => runFile(path, limit, found))
+    files.map((file) => () =>
+      show(`bun ${file.name}`, () => runFile(file, found))
     ),
   );
 }

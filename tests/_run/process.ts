@@ -38,10 +38,17 @@ export interface Outcome extends Counts {
 
 const alive = new Set<number>();
 
+/** What is to be run, and for how many seconds at most. */
+export interface Program {
+  readonly path: string;
+  /** The folder that it is to test, if it can test several. */
+  readonly folder?: string;
+  readonly limit?: number;
+}
+
 /** Runs a test file under Deno, or its bundle by `command`, such as Node's. */
 export async function runFile(
-  file: string,
-  limit: number = LIMIT_SECONDS,
+  { path: file, folder: of, limit = LIMIT_SECONDS }: Program,
   command?: readonly string[],
 ): Promise<Outcome> {
   const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-test-"));
@@ -50,7 +57,10 @@ export async function runFile(
   const words = command === undefined
     ? [process.execPath, "run", "-A", CHILD, file]
     : [...command, bundled(CHILD, BUNDLES), bundled(file, BUNDLES)];
-  const { output, ending } = await start([...words, report], limit);
+  const { output, ending } = await start(
+    [...words, report, ...(of ? [of] : [])],
+    limit,
+  );
   const lines = fs.readFileSync(report, "utf8").trim().split("\n");
   fs.rmSync(folder, { recursive: true });
   const notes: Note[] = lines.filter(Boolean).map((line) => JSON.parse(line));

@@ -7,7 +7,8 @@
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { explore } from "./explore.ts";
-import { all } from "./all.ts";
+import { foldersWith } from "./folders.ts";
+import { scenariosIn } from "./scenario.ts";
 import { weft } from "./weft.ts";
 
 const { values: { deep }, positionals: [filter = ""] } = parseArgs({
@@ -17,8 +18,8 @@ const { values: { deep }, positionals: [filter = ""] } = parseArgs({
 
 let passed = 0;
 let failed = 0;
-for (const [stem, scenarios] of Object.entries(all)) {
-  for (const scenario of scenarios(weft)) {
+for (const stem of foldersWith("scenarios.ts")) {
+  for (const scenario of (await scenariosIn(stem))(weft)) {
     if (scenario.deep && !deep) continue;
     if (!`${stem}: ${scenario.name}`.includes(filter)) continue;
     const begin = performance.now();

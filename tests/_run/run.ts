@@ -36,9 +36,9 @@ async function runUnderDeno(files: File[], filter: string) {
   // Long ones first, so that nothing long runs alone at the end.
   const jobs = files.toSorted((a, b) => b.limit - a.limit)
     .toSorted((a, b) => Number(a.needsCompiler) - Number(b.needsCompiler))
-    .map(({ path, name, limit, needsCompiler }) => async () => {
-      if (needsCompiler) await ready;
-      await show(name, () => runFile(path, limit));
+    .map((file) => async () => {
+      if (file.needsCompiler) await ready;
+      await show(file.name, () => runFile(file));
     });
   if ("examples".includes(filter)) {
     jobs.unshift(() => show("examples", runExamples));
@@ -88,8 +88,8 @@ async function runUnderNode(files: File[]) {
     fail(`bundling for Node: ${(error as Error).message}`);
     return;
   }
-  const jobs = files.map(({ path, name, limit }) => () =>
-    show(`node ${name}`, () => runFile(path, limit, ["node"]))
+  const jobs = files.map((file) => () =>
+    show(`node ${file.name}`, () => runFile(file, ["node"]))
   );
   await inParallel(jobs);
 }

@@ -4,11 +4,13 @@
 import * as k from "../../../race/engine/kinds.ts";
 import { race } from "../../../race/mod.ts";
 import { Engine } from "../../../race/engine/replay.ts";
+import { thisFolder } from "../folders.ts";
 import { suite } from "../harness.ts";
-import { scenariosOf, STEMS } from "./explore.ts";
+import { scenariosOf } from "../mixed/explore.ts";
 import type { Scenario } from "../scenario.ts";
 
-const test = suite("weft.h as TypeScript, step by step", 60_000);
+const folder = thisFolder();
+const test = suite(`${folder}, C as TypeScript, step by step`, 120_000);
 
 const TRIES_AGAIN = "TypeScript tries once more before it sleeps: its slow " +
   "path is that of the async form, too";
@@ -191,36 +193,28 @@ function statesOf({ spec, agents, options }: Scenario): number | undefined {
   }
 }
 
-let compared = 0;
-for (const stem of STEMS) {
-  test(stem, () => {
-    const theirs = scenariosOf("C+C", [stem]);
-    const excused = new Map(
-      WHY.filter(([of]) => of === stem).flatMap(([, why, ...scenarios]) =>
-        scenarios.map((name) => [name, why])
-      ),
-    );
-    const wrong: string[] = [];
-    scenariosOf("JS+JS", [stem]).forEach(([, scenario], i) => {
-      if (scenario.sampled) return;
-      const { name } = scenario;
-      const here = statesOf(scenario);
-      const there = statesOf(theirs[i]![1]);
-      if (here === undefined || there === undefined) return;
-      compared++;
-      const why = excused.get(name);
-      excused.delete(name);
-      if (here !== there && why === undefined) {
-        wrong.push(`${name}: TypeScript ${here}, C ${there}`);
-      } else if (here === there && why !== undefined) {
-        wrong.push(`${name}: no difference that "${why}" would explain`);
-      }
-    });
-    for (const name of excused.keys()) wrong.push(`${name}: not compared`);
-    if (wrong.length > 0) throw new Error(wrong.join("\n"));
+test(`scenarios of ${folder} have as many states in C`, async () => {
+  const theirs = await scenariosOf("C+C", folder);
+  const excused = new Map(
+    WHY.filter(([of]) => of === folder).flatMap(([, why, ...scenarios]) =>
+      scenarios.map((name) => [name, why])
+    ),
+  );
+  const wrong: string[] = [];
+  (await scenariosOf("JS+JS", folder)).forEach((scenario, i) => {
+    if (scenario.sampled) return;
+    const { name } = scenario;
+    const here = statesOf(scenario);
+    const there = statesOf(theirs[i]!);
+    if (here === undefined || there === undefined) return;
+    const why = excused.get(name);
+    excused.delete(name);
+    if (here !== there && why === undefined) {
+      wrong.push(`${name}: TypeScript ${here}, C ${there}`);
+    } else if (here === there && why !== undefined) {
+      wrong.push(`${name}: no difference that "${why}" would explain`);
+    }
   });
-}
-
-test("most scenarios are compared", () => {
-  if (compared < 150) throw new Error(`${compared} were`);
+  for (const name of excused.keys()) wrong.push(`${name}: not compared`);
+  if (wrong.length > 0) throw new Error(wrong.join("\n"));
 });
