@@ -181,7 +181,7 @@ function statesOf({ spec, agents, options }: Scenario): number | undefined {
   try {
     const result = race.check(race.spec(definition), ...agents, {
       ...options,
-      states: 5_000,
+      states: 6_000,
       races: false,
       runs: 0,
     });
