@@ -93,6 +93,7 @@ const WHY: readonly (readonly [
     "a producer terminated at any step",
     "one finds no room",
     "one reserves while another is abandoned",
+    "one producer commits less than it reserved",
   ],
   [
     "record_ring",
