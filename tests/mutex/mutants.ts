@@ -211,7 +211,7 @@ export const MUTANTS = mutants("mutex", {
   ],
   c: [
     "int outcome = weft__sleep(&m->state, state, deadline, handoff ? " +
-    "WEFT__MUTEX_PATIENCE : WEFT__LOOK);",
+    "patience : WEFT__LOOK);",
     "int outcome = handoff ? weft__sleep_raw(&m->state, state, -1) : " +
     "weft__sleep(&m->state, state, deadline, WEFT__LOOK);",
   ],
