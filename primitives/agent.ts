@@ -88,6 +88,10 @@ const lockOf = (id: number): string => `weft:agent:${id}`;
  * The lock keeps the agent alive until it is closed or terminated. After
  * `setAgentId`, call this again to announce the new id.
  *
+ * Firefox keeps no page with a held Web Lock in its back/forward cache. Giving
+ * the lock back for that time would tell others that the agent has ended.
+ * So announce the agents of workers, and the page itself only if it holds locks.
+ *
  * C twin: none; a thread of C announces itself by the JavaScript it runs in.
  *
  * @example In a worker, for its supervisor

@@ -46,6 +46,9 @@ const CONTENDED_BIT = 1 << 30;
 /** A sleeper that newcomers passed for this long, in ms, is handed the mutex. */
 const PATIENCE = 1;
 
+/** The same for a hand-off among sleepers served in line: see `locking`. */
+const LINE_PATIENCE = 100;
+
 /** How the slow path of {@linkcode Mutex.lock} ended. @ignore */
 export type LockOutcome = false | "locked" | "abandoned";
 
@@ -208,7 +211,10 @@ export class Mutex extends Region<"mutex"> {
    */
   lock(): MutexGuard {
     assertMayBlock("lock");
-    return this.#lock(Infinity)!;
+    const words = this.#words;
+    const state = Atomics.compareExchange(words, STATE, UNLOCKED, this.#id);
+    if (state === UNLOCKED) return new MutexGuard(this, false);
+    return this.#lockSlow(state, Infinity)!;
   }
 
   /**
@@ -223,7 +229,9 @@ export class Mutex extends Region<"mutex"> {
     if (timeout === 0) return this.#guard(tryLocking(this.#words, this.#id));
     assertTimeout(timeout);
     assertMayBlock("tryLock");
-    return this.#lock(timeout);
+    const outcome = tryLocking(this.#words, this.#id);
+    if (outcome !== false) return this.#guard(outcome);
+    return this.#lockSlow(Atomics.load(this.#words, STATE), timeout);
   }
 
   /**
@@ -318,11 +326,8 @@ export class Mutex extends Region<"mutex"> {
     return false;
   }
 
-  /** Locks the mutex, blocking for `timeout` ms at most. */
-  #lock(timeout: number): MutexGuard | undefined {
-    const words = this.#words;
-    const state = Atomics.compareExchange(words, STATE, UNLOCKED, this.#id);
-    if (state === UNLOCKED) return new MutexGuard(this, false);
+  /** Locks a mutex in which `state` was seen, blocking `timeout` ms at most. */
+  #lockSlow(state: number, timeout: number): MutexGuard | undefined {
     if ((state & OWNER_MASK) === this.#id) {
       throw new TypeError(
         `Cannot lock a mutex twice: agent ${this.#id} holds it already`,
@@ -425,17 +430,23 @@ function unlockSlow(
 /**
  * Locks the mutex of `words` for agent `id`; `state` is what was seen last.
  *
+ * With `inLine`, a sleeper that waited for a millisecond has the next sleeper
+ * served in line, too. A newcomer then takes a hand-off only after 100 ms: where
+ * 64 agents share two cores, a woken agent may need that long to run.
+ *
  * @ignore
  */
 export function* locking(
   words: Int32Array<SharedArrayBuffer>,
   id: number,
   state: number,
+  inLine = false,
 ): Waiting<LockOutcome> {
   let woken = false; // by a notify: a hand-off may be meant for this agent
   let starved = false;
   let contended = 0; // CONTENDED_BIT once this agent slept: others may, too
   let since = 0;
+  const patience = inLine ? LINE_PATIENCE : PATIENCE;
   for (;;) {
     const expected = state;
     if (
@@ -447,7 +458,13 @@ export function* locking(
       const taken = id | (state & CONTENDED_BIT) | contended;
       state = Atomics.compareExchange(words, STATE, expected, taken);
       if (state !== expected) continue;
-      if (state & HANDOFF_BIT && !starved) Atomics.store(words, STARVING, 0);
+      if (
+        inLine && contended !== 0 &&
+        (starved || performance.now() - since > PATIENCE)
+      ) Atomics.store(words, STARVING, 1);
+      else if (state & HANDOFF_BIT && !starved) {
+        Atomics.store(words, STARVING, 0);
+      }
       return state & ABANDONED_BIT ? "abandoned" : "locked";
     }
     if ((state & CONTENDED_BIT) === 0) {
@@ -468,7 +485,7 @@ export function* locking(
     const handoff = (state & HANDOFF_BIT) !== 0;
     // The sleeper it is reserved for may be dead: after a while, take it.
     const outcome = yield handoff
-      ? { words, index: STATE, value: state, atMost: PATIENCE }
+      ? { words, index: STATE, value: state, atMost: patience }
       : { words, index: STATE, value: state };
     if (outcome === "timed-out") return false;
     const before = state;

@@ -51,12 +51,19 @@ const PHASE_MASK = 3 << 30;
 
 /** In `writer`. */
 const UNLOCKED = 0, OWNER_MASK = 0x0fff_ffff, CONTENDED_BIT = 1 << 30;
+const HANDOFF_BIT = 1 << 29;
 /** In `gate`: readers may sleep on it. */
 const WAITING_BIT = 1;
 const ONE_OPENING = 2;
 
 /** The most agents that read or wait to read. */
 const MAX_READERS = 0x1fff;
+
+/**
+ * An agent goes on reading for WINDOW ms while a writer that was handed the lock
+ * has not run yet. Then it sleeps for WAY ms, to give the writer a core.
+ */
+const WINDOW = 0.5, WAY = 2;
 
 /** How an attempt to lock ended. */
 type Outcome = false | "locked" | "abandoned";
@@ -245,6 +252,10 @@ export class RwLock extends Region<"rw_lock"> {
   readonly #id: number;
   /** The mutex of the agents that want to write. */
   readonly #writer: Int32Array<SharedArrayBuffer>;
+  /** The gate when a hand-off to a writer was first seen. */
+  #gateSeen = 0;
+  /** When that was. */
+  #since = 0;
 
   /**
    * Views the lock at `byteOffset`, a multiple of 4; writes nothing. Zeroed
@@ -584,6 +595,8 @@ export class RwLock extends Region<"rw_lock"> {
 
   /** Locks for reading, blocking for `timeout` ms at most. */
   #read(timeout: number): RwReadGuard | undefined {
+    const words = this.#words;
+    if (words[WRITER]! & HANDOFF_BIT && spinning.rounds > 0) this.#giveWay();
     const guard = this.#tryRead();
     if (guard !== undefined) return guard;
     const own = this.writer === this.#id;
@@ -661,6 +674,22 @@ export class RwLock extends Region<"rw_lock"> {
   }
 
   /**
+   * Gives way to a writer that was handed the lock and waits for a core. Where
+   * 64 agents share two cores, the readers would keep that writer from running.
+   */
+  #giveWay(): void {
+    const words = this.#words;
+    const gate = words[GATE]!; // a hint: it only tells one hand-off from another
+    const now = performance.now();
+    if (gate !== this.#gateSeen) {
+      this.#gateSeen = gate;
+      this.#since = now;
+    } else if (now - this.#since > WINDOW) {
+      Atomics.wait(words, GATE, gate, WAY);
+    }
+  }
+
+  /**
    * Counts this agent as pending if one of `bits` is set. Else it reads at once,
    * and there is no ticket.
    */
@@ -726,7 +755,7 @@ export class RwLock extends Region<"rw_lock"> {
   *#writeSlow(owned: boolean, seen: number): Waiting<Outcome> {
     const words = this.#words;
     if (!owned) {
-      const outcome = yield* locking(this.#writer, this.#id, seen);
+      const outcome = yield* locking(this.#writer, this.#id, seen, true);
       if (outcome === false) return false;
     }
     let last = false;

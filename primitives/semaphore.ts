@@ -59,9 +59,9 @@ const MAX_ID = 2 ** 28 - 1;
  * const semaphore = Semaphore.create(2);
  * {
  *   using _permit = semaphore.permit();
- *   if (semaphore.available !== 1) throw new Error("not taken");
+ *   console.log(semaphore.available); // 1
  * }
- * if (semaphore.available !== 2) throw new Error("not returned");
+ * console.log(semaphore.available); // 2
  * ```
  */
 export class SemaphorePermit extends PermitGuard {

@@ -131,7 +131,7 @@ const scenarios: Record<string, () => Promise<void>> = {
     }
     (await mutex.lockAsync()).unlock();
     await semaphore.acquireAsync(3);
-    const wait = semaphore.acquireAsync(2);
+    const wait = semaphore.tryAcquireAsync(2, { timeout: Infinity });
     semaphore.release(2);
     console.log(await wait, calls.length);
   },
@@ -158,6 +158,42 @@ const scenarios: Record<string, () => Promise<void>> = {
       if (!message.includes(reason)) throw new Error(`${call}: ${message}`);
     }
     console.log(reason);
+    // The same, where the page did all that it can.
+    Object.assign(globalThis, { crossOriginIsolated: true });
+    console.log(all.isSupported().reason);
+  },
+
+  async "is a SharedWorker"() {
+    Object.assign(globalThis, { SharedWorkerGlobalScope: class {} });
+    const { isSupported, Mutex } = await library();
+    console.log(Mutex.create().byteLength, isSupported().reason);
+  },
+
+  async "drops queues that were awaited in vain"() {
+    const { gc } = globalThis as unknown as { gc(): void };
+    const { MpmcQueue } = await library();
+    const soon = (ms: number) =>
+      new Promise((resolve) => setTimeout(resolve, ms));
+    const round = async (waits: boolean) => {
+      for (let i = 1; i <= 400; i++) {
+        const queue = MpmcQueue.create({ capacity: 65536 });
+        const abort = new AbortController();
+        const wait = waits && queue.popIntAsync({ signal: abort.signal });
+        if (i % 2) await soon(0);
+        abort.abort();
+        if (wait) await wait.catch(() => {});
+        if (i % 10 === 0) {
+          await soon(5);
+          gc();
+        }
+      }
+      await soon(50);
+      gc();
+      return process.memoryUsage().rss / 2 ** 20;
+    };
+    const before = await round(false); // what the allocator keeps in any case
+    console.log(JSON.stringify({ grown: await round(true) - before }));
+    process.exit(0);
   },
 
   async "awaits 100,000 times"() {

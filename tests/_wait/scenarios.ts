@@ -221,7 +221,7 @@ function terminated(weft: Weft) {
 }
 
 /** The race scenarios of waiting itself: what awaits, aborts and blocks. */
-export function wait(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const spec = locks(weft);
   const held = locks(weft, 2);
   const options = { timeouts: 0 };

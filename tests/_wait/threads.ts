@@ -12,12 +12,14 @@ import {
   SpscQueue,
   WorkCounter,
 } from "../../mod.ts";
+import type { OrphanJob } from "./orphan.ts";
 import { type SleeperJob, WAITS } from "./sleeper.ts";
 import { suite } from "../_run/harness.ts";
 import { asAgent, endsWithin, passed } from "../_run/model.ts";
 import { spawn } from "../_run/workers.ts";
 
 const CROWD = new URL("./crowd.ts", import.meta.url);
+const ORPHAN = new URL("./orphan.ts", import.meta.url);
 const SLEEPER = new URL("./sleeper.ts", import.meta.url);
 const WAITER = new URL("../semaphore/waiter.ts", import.meta.url);
 
@@ -78,6 +80,39 @@ test("an aborted wait takes no wake from another agent's", async () => {
     assert.ok(late <= 1, `${late} wakes in 50 went to a wait given up`);
     thread.stop();
   }
+}, 60_000);
+
+test("an agent that gave up and then computes takes no wake", async () => {
+  const late: number[] = [];
+  for (let round = 0; round < 4; round++) {
+    const semaphore = Semaphore.create(0);
+    const { handle } = semaphore;
+    const abort = new AbortController();
+    const { signal } = abort;
+    const gone = semaphore.acquireAsync(1, { signal }).catch(() => {});
+    const notes = new SharedArrayBuffer(16);
+    const words = new Int32Array(notes);
+    const threads = [];
+    for (const role of ["acquire", "release"] as const) {
+      const job: OrphanJob = { handle, role, notes };
+      const thread = await spawn(ORPHAN, job);
+      await thread.next(); // up
+      threads.push(thread);
+    }
+    await passed(100); // the one sleeps, behind ours
+    abort.abort();
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    const end = performance.now() + 1500;
+    while (performance.now() < end && Atomics.load(words, 1) === 0);
+    await gone;
+    for (const thread of threads) await thread.next(); // done
+    for (const thread of threads) thread.stop();
+    const took = words[3]! - words[2]! | 0;
+    if (took > 400) late.push(took);
+  }
+  // The look each second would end it, after 500 ms or more.
+  assert.ok(late.length <= 1, `a release took ${late} ms to be seen`);
 }, 60_000);
 
 /** An idle primitive for each kind of wait. */

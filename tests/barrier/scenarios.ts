@@ -149,7 +149,7 @@ function alone(weft: Weft) {
 }
 
 /** The race scenarios of `Barrier`. */
-export function barrier(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const two = rounds(weft, 2);
   const three = rounds(weft, 3);
   const round = [["write"], ["pass"], ["read"], ["pass"]] as const;

@@ -88,7 +88,7 @@ function tokens(weft: Weft, turn = 0) {
 }
 
 /** The race scenarios of `Condition`. */
-export function condition(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const spec = tokens(weft);
   const large = { states: 50_000, time: 20_000 };
   return [

@@ -137,7 +137,7 @@ function due(weft: Weft, autoReset: boolean) {
 }
 
 /** The race scenarios of `Event`. */
-export function event(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const flag = manual(weft);
   const signals = signalled(weft);
   return [

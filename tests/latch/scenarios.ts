@@ -87,7 +87,7 @@ function terminated(weft: Weft, count: number) {
 }
 
 /** The race scenarios of `Latch`. */
-export const latch = (weft: Weft): Scenario[] => [
+export const scenarios = (weft: Weft): Scenario[] => [
   {
     name: "two steps, two sleepers",
     spec: counting(weft, 2),

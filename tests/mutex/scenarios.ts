@@ -134,7 +134,7 @@ function abandons(weft: Weft, starving = 0) {
 }
 
 /** The race scenarios of `Mutex`. */
-export function mutex(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const spec = locks(weft);
   const starved = locks(weft, { starving: 1 });
   const held = locks(weft, { owner: 1 });

@@ -142,7 +142,7 @@ function abandoned(weft: Weft) {
 }
 
 /** The race scenarios of `Once`. */
-export function once(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   return [
     {
       name: "two agents",

@@ -310,7 +310,7 @@ function letIn(weft: Weft) {
 }
 
 /** The race scenarios of `RwLock`. */
-export function rw_lock(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const spec = sections(weft);
   const late = sections(weft, 3);
   const large = { states: 50_000, time: 20_000 };

@@ -186,7 +186,7 @@ function inTime(weft: Weft) {
 }
 
 /** The race scenarios of `Semaphore`. */
-export function semaphore(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const none = counting(weft, 0);
   const one = counting(weft, 1);
   const patient = counting(weft, 0, 8);

@@ -156,7 +156,7 @@ const once = (results: unknown[][]): number | string => {
 };
 
 /** Every interleaving of a pool's operations. */
-export const slab_pool = (weft: Weft): Scenario[] => [
+export const scenarios = (weft: Weft): Scenario[] => [
   {
     name: "two use one block",
     spec: pool(weft, 1),

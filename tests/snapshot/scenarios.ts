@@ -51,7 +51,7 @@ function latest(weft: Weft, single: boolean, written: number) {
 }
 
 /** Every interleaving of a snapshot's operations. */
-export const snapshot = (weft: Weft): Scenario[] => [
+export const scenarios = (weft: Weft): Scenario[] => [
   {
     name: "three values, two readers",
     spec: latest(weft, false, -1),

@@ -208,7 +208,7 @@ function waiting(weft: Weft, items: readonly number[] = []) {
 }
 
 /** Every interleaving of waiting for the first of several. */
-export function wait_any(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const spec = waiting(weft);
   const sampled = { options: { states: 500, runs: 50 }, sampled: true };
   const scenarios: Scenario[] = [

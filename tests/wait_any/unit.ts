@@ -351,7 +351,7 @@ test("what is wrong is refused before anything is touched", async () => {
   await rejects(buffer, waitAny([]), RangeError, "needs a source");
   for (const wrong of [undefined, null, 7, {}, Mutex.create()] as never[]) {
     const waiting = waitAny([jobs, wrong]);
-    await rejects(buffer, waiting, TypeError, "source 1", "received [object");
+    await rejects(buffer, waiting, TypeError, "source 1", "received ");
   }
   for (const timeout of [-1, NaN]) {
     const waiting = waitAny([jobs], { timeout });

@@ -129,7 +129,7 @@ function terminated(weft: Weft) {
 }
 
 /** The race scenarios of `WorkCounter`. */
-export function work_counter(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const two = single(weft, 2);
   const work = [["work"]] as const;
   const wait = [["wait"]] as const;
