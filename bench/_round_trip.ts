@@ -3,8 +3,8 @@ import type { Did, Run } from "./contest.ts";
 
 /** Two places, one for each direction; one side serves, the other waits. */
 export interface Side {
-  there: Handle;
-  back: Handle;
+  there: Handle<"semaphore">;
+  back: Handle<"semaphore">;
   /** Round trips a turn. */
   n: number;
   /** Sends first. */

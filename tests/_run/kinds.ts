@@ -48,6 +48,8 @@ export interface Kind {
 
 const queue = { capacity: 3, size: 4 };
 const channel = { codec: binary, capacity: 32 };
+const pool = { capacity: 3, blockSize: 4 };
+const deque = { capacity: 3 };
 const call = { slots: 2, request: 4, reply: 8 };
 
 /** All primitives, in the order of `mod.ts`. */
@@ -57,7 +59,7 @@ export const KINDS: Kind[] = [{
   byteLength: Mutex.byteLength(),
   init: (memory, at) => Mutex.init(memory, at),
   attach: (memory, at) => new Mutex(memory, at),
-  from: (handle) => Mutex.from(handle),
+  from: (handle) => Mutex.from(handle as Handle<never>),
   use: (view) => (view as Mutex).lock(),
   used: (view) => (view as Mutex).owner !== 0,
 }, {
@@ -66,7 +68,7 @@ export const KINDS: Kind[] = [{
   byteLength: RwLock.byteLength(),
   init: (memory, at) => RwLock.init(memory, at),
   attach: (memory, at) => new RwLock(memory, at),
-  from: (handle) => RwLock.from(handle),
+  from: (handle) => RwLock.from(handle as Handle<never>),
   use: (view) => (view as RwLock).read(),
   used: (view) => (view as RwLock).readers === 1,
 }, {
@@ -75,7 +77,7 @@ export const KINDS: Kind[] = [{
   byteLength: Condition.byteLength(),
   init: (memory, at) => Condition.init(memory, at),
   attach: (memory, at) => new Condition(memory, at),
-  from: (handle) => Condition.from(handle),
+  from: (handle) => Condition.from(handle as Handle<never>),
   use: (view) => {
     const mutex = Mutex.create();
     mutex.lock();
@@ -88,7 +90,7 @@ export const KINDS: Kind[] = [{
   byteLength: Semaphore.byteLength(),
   init: (memory, at) => Semaphore.init(memory, at, 5),
   attach: (memory, at) => new Semaphore(memory, at),
-  from: (handle) => Semaphore.from(handle),
+  from: (handle) => Semaphore.from(handle as Handle<never>),
   use: (view) => (view as Semaphore).acquire(2),
   used: (view) => (view as Semaphore).available === 3,
 }, {
@@ -97,7 +99,7 @@ export const KINDS: Kind[] = [{
   byteLength: Event.byteLength(),
   init: (memory, at) => Event.init(memory, at),
   attach: (memory, at) => new Event(memory, at),
-  from: (handle) => Event.from(handle),
+  from: (handle) => Event.from(handle as Handle<never>),
   use: (view) => (view as Event).set(),
   used: (view) => (view as Event).isSet,
 }, {
@@ -106,7 +108,7 @@ export const KINDS: Kind[] = [{
   byteLength: Latch.byteLength(),
   init: (memory, at) => Latch.init(memory, at, 5),
   attach: (memory, at) => new Latch(memory, at),
-  from: (handle) => Latch.from(handle),
+  from: (handle) => Latch.from(handle as Handle<never>),
   use: (view) => (view as Latch).countDown(2),
   used: (view) => (view as Latch).count === 3,
 }, {
@@ -115,7 +117,7 @@ export const KINDS: Kind[] = [{
   byteLength: Barrier.byteLength(),
   init: (memory, at) => Barrier.init(memory, at, 3),
   attach: (memory, at) => new Barrier(memory, at),
-  from: (handle) => Barrier.from(handle),
+  from: (handle) => Barrier.from(handle as Handle<never>),
   use: (view) => (view as Barrier).leave(),
   used: (view) => (view as Barrier).parties === 2,
 }, {
@@ -124,7 +126,7 @@ export const KINDS: Kind[] = [{
   byteLength: Once.byteLength(),
   init: (memory, at) => Once.init(memory, at),
   attach: (memory, at) => new Once(memory, at),
-  from: (handle) => Once.from(handle),
+  from: (handle) => Once.from(handle as Handle<never>),
   use: (view) => (view as Once).run(() => {}),
   used: (view) => (view as Once).done,
 }, {
@@ -133,7 +135,7 @@ export const KINDS: Kind[] = [{
   byteLength: Snapshot.byteLength({ size: 4 }),
   init: (memory, at) => Snapshot.init(memory, at, { size: 4 }),
   attach: (memory, at) => new Snapshot(memory, at),
-  from: (handle) => Snapshot.from(handle),
+  from: (handle) => Snapshot.from(handle as Handle<never>),
   use: (view) => (view as Snapshot).write(Int32Array.of(7)),
   used: (view) => (view as Snapshot).version === 1,
 }, {
@@ -142,7 +144,7 @@ export const KINDS: Kind[] = [{
   byteLength: SpscQueue.byteLength(queue),
   init: (memory, at) => SpscQueue.init(memory, at, queue),
   attach: (memory, at) => new SpscQueue(memory, at),
-  from: (handle) => SpscQueue.from(handle),
+  from: (handle) => SpscQueue.from(handle as Handle<never>),
   use: (view) => (view as SpscQueue).pushInt(-7),
   used: (view) => (view as SpscQueue).popInt() === -7,
 }, {
@@ -151,7 +153,7 @@ export const KINDS: Kind[] = [{
   byteLength: MpmcQueue.byteLength(queue),
   init: (memory, at) => MpmcQueue.init(memory, at, queue),
   attach: (memory, at) => new MpmcQueue(memory, at),
-  from: (handle) => MpmcQueue.from(handle),
+  from: (handle) => MpmcQueue.from(handle as Handle<never>),
   use: (view) => (view as MpmcQueue).pushInt(-7),
   used: (view) => (view as MpmcQueue).popInt() === -7,
 }, {
@@ -160,7 +162,7 @@ export const KINDS: Kind[] = [{
   byteLength: LockFreeQueue.byteLength(queue),
   init: (memory, at) => LockFreeQueue.init(memory, at, queue),
   attach: (memory, at) => new LockFreeQueue(memory, at),
-  from: (handle) => LockFreeQueue.from(handle),
+  from: (handle) => LockFreeQueue.from(handle as Handle<never>),
   use: (view) => (view as LockFreeQueue).pushInt(-7),
   used: (view) => (view as LockFreeQueue).popInt() === -7,
 }, {
@@ -169,7 +171,7 @@ export const KINDS: Kind[] = [{
   byteLength: RecordRing.byteLength({ capacity: 32 }),
   init: (memory, at) => RecordRing.init(memory, at, { capacity: 32 }),
   attach: (memory, at) => new RecordRing(memory, at),
-  from: (handle) => RecordRing.from(handle),
+  from: (handle) => RecordRing.from(handle as Handle<never>),
   use: (view) => (view as RecordRing).push(Uint8Array.of(7)),
   used: (view) => (view as RecordRing).pop()![0] === 7,
 }, {
@@ -179,7 +181,7 @@ export const KINDS: Kind[] = [{
   init: (memory, at) =>
     Broadcast.init(memory, at, { ...queue, subscribers: 2 }),
   attach: (memory, at) => new Broadcast(memory, at),
-  from: (handle) => Broadcast.from(handle),
+  from: (handle) => Broadcast.from(handle as Handle<never>),
   use: (view) => (view as Broadcast).subscribe(),
   used: (view) => (view as Broadcast).subscribers === 1,
 }, {
@@ -197,7 +199,7 @@ export const KINDS: Kind[] = [{
   byteLength: CallRing.byteLength(call),
   init: (memory, at) => CallRing.init(memory, at, call),
   attach: (memory, at) => new CallRing(memory, at),
-  from: (handle) => CallRing.from(handle),
+  from: (handle) => CallRing.from(handle as Handle<never>),
   use: (view) => (view as CallRing).tryPost(Uint8Array.of(7)),
   used: (view) => (view as CallRing).tryTake()!.request[0] === 7,
 }, {
@@ -206,25 +208,25 @@ export const KINDS: Kind[] = [{
   byteLength: WorkCounter.byteLength(),
   init: (memory, at) => WorkCounter.init(memory, at, 10, { chunk: 3 }),
   attach: (memory, at) => new WorkCounter(memory, at),
-  from: (handle) => WorkCounter.from(handle),
+  from: (handle) => WorkCounter.from(handle as Handle<never>),
   use: (view) => (view as WorkCounter).nextRange(),
   used: (view) => (view as WorkCounter).remaining === 7,
 }, {
   stem: "work_deque",
   configured: true,
-  byteLength: WorkDeque.byteLength(queue),
-  init: (memory, at) => WorkDeque.init(memory, at, queue),
+  byteLength: WorkDeque.byteLength(deque),
+  init: (memory, at) => WorkDeque.init(memory, at, deque),
   attach: (memory, at) => new WorkDeque(memory, at),
-  from: (handle) => WorkDeque.from(handle),
+  from: (handle) => WorkDeque.from(handle as Handle<never>),
   use: (view) => (view as WorkDeque).push(-7),
   used: (view) => (view as WorkDeque).steal() === -7,
 }, {
   stem: "slab_pool",
   configured: true,
-  byteLength: SlabPool.byteLength(queue),
-  init: (memory, at) => SlabPool.init(memory, at, queue),
+  byteLength: SlabPool.byteLength(pool),
+  init: (memory, at) => SlabPool.init(memory, at, pool),
   attach: (memory, at) => new SlabPool(memory, at),
-  from: (handle) => SlabPool.from(handle),
+  from: (handle) => SlabPool.from(handle as Handle<never>),
   use: (view) => (view as SlabPool).allocate(),
   used: (view) => (view as SlabPool).available === 2,
 }, {
@@ -233,7 +235,7 @@ export const KINDS: Kind[] = [{
   byteLength: StripedCounter.byteLength({ stripes: 2 }),
   init: (memory, at) => StripedCounter.init(memory, at, { stripes: 2 }),
   attach: (memory, at) => new StripedCounter(memory, at),
-  from: (handle) => StripedCounter.from(handle),
+  from: (handle) => StripedCounter.from(handle as Handle<never>),
   use: (view) => (view as StripedCounter).add(-7),
   used: (view) => (view as StripedCounter).sum() === -7,
 }];

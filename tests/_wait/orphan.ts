@@ -3,7 +3,7 @@ import { type Handle, Semaphore } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
 
 export interface OrphanJob {
-  readonly handle: Handle;
+  readonly handle: Handle<"semaphore">;
   readonly role: "acquire" | "release";
   /** Word 0: release now; word 1: acquired; words 2 and 3: when, in ms. */
   readonly notes: SharedArrayBuffer;

@@ -13,7 +13,7 @@ import {
 
 /** A kind of wait, and the primitive to wait at. */
 export interface SleeperJob {
-  handle: Handle;
+  handle: Handle<never>;
   wait: keyof typeof WAITS;
   /** How many agents are asleep, or about to be. */
   asleep: SharedArrayBuffer;
@@ -23,23 +23,23 @@ const bytes = new Uint8Array(4);
 
 /** Every kind of wait there is; each sleeps for ever on an idle primitive. */
 export const WAITS = {
-  "lock": (h: Handle) => Mutex.from(h).lock(),
-  "lockAsync": (h: Handle) => Mutex.from(h).lockAsync(),
-  "acquire 1": (h: Handle) => Semaphore.from(h).acquire(1),
-  "acquireAsync 1": (h: Handle) => Semaphore.from(h).acquireAsync(1),
-  "acquire 2": (h: Handle) => Semaphore.from(h).acquire(2),
-  "acquireAsync 2": (h: Handle) => Semaphore.from(h).acquireAsync(2),
-  "spsc pop": (h: Handle) => SpscQueue.from(h).pop(bytes),
-  "spsc popAsync": (h: Handle) => SpscQueue.from(h).popAsync(bytes),
-  "spsc push": (h: Handle) => SpscQueue.from(h).push(bytes),
-  "spsc pushAsync": (h: Handle) => SpscQueue.from(h).pushAsync(bytes),
-  "mpmc pop": (h: Handle) => MpmcQueue.from(h).pop(bytes),
-  "mpmc popAsync": (h: Handle) => MpmcQueue.from(h).popAsync(bytes),
-  "mpmc push": (h: Handle) => MpmcQueue.from(h).push(bytes),
-  "mpmc pushAsync": (h: Handle) => MpmcQueue.from(h).pushAsync(bytes),
-  "wait": (h: Handle) => WorkCounter.from(h).wait(),
-  "waitAsync": (h: Handle) => WorkCounter.from(h).waitAsync(),
-  "hold": (h: Handle) => {
+  "lock": (h: Handle<never>) => Mutex.from(h).lock(),
+  "lockAsync": (h: Handle<never>) => Mutex.from(h).lockAsync(),
+  "acquire 1": (h: Handle<never>) => Semaphore.from(h).acquire(1),
+  "acquireAsync 1": (h: Handle<never>) => Semaphore.from(h).acquireAsync(1),
+  "acquire 2": (h: Handle<never>) => Semaphore.from(h).acquire(2),
+  "acquireAsync 2": (h: Handle<never>) => Semaphore.from(h).acquireAsync(2),
+  "spsc pop": (h: Handle<never>) => SpscQueue.from(h).pop(bytes),
+  "spsc popAsync": (h: Handle<never>) => SpscQueue.from(h).popAsync(bytes),
+  "spsc push": (h: Handle<never>) => SpscQueue.from(h).push(bytes),
+  "spsc pushAsync": (h: Handle<never>) => SpscQueue.from(h).pushAsync(bytes),
+  "mpmc pop": (h: Handle<never>) => MpmcQueue.from(h).pop(bytes),
+  "mpmc popAsync": (h: Handle<never>) => MpmcQueue.from(h).popAsync(bytes),
+  "mpmc push": (h: Handle<never>) => MpmcQueue.from(h).push(bytes),
+  "mpmc pushAsync": (h: Handle<never>) => MpmcQueue.from(h).pushAsync(bytes),
+  "wait": (h: Handle<never>) => WorkCounter.from(h).wait(),
+  "waitAsync": (h: Handle<never>) => WorkCounter.from(h).waitAsync(),
+  "hold": (h: Handle<never>) => {
     Mutex.from(h).lock();
     parentPort!.postMessage(agentId());
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);

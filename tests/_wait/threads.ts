@@ -1,5 +1,6 @@
 // also: node
 // Waits of several agents that must leave each other's wakes alone.
+import type { Handle } from "../../mod.ts";
 import * as assert from "uvu/assert";
 import process from "node:process";
 import { Worker } from "node:worker_threads";
@@ -41,7 +42,7 @@ test("async waits and blocking calls of one agent share a word", async () => {
     // Mostly one at a time. The use is not always told of: a wait of an agent
     // may have its permit while the agent blocks for one of its own.
     for (let ms = 0; ms < 600 && !ended; ms += 20) {
-      if (await done.acquireAsync(1, { timeout: 20 })) {
+      if (await done.tryAcquireAsync(1, { timeout: 20 })) {
         used++;
         break;
       }
@@ -137,7 +138,11 @@ test("eight agents asleep in each kind of wait use no CPU", async () => {
   const asleep = new SharedArrayBuffer(4);
   const threads = kinds.map((wait) => {
     const { handle } = idle(wait);
-    const workerData: SleeperJob = { handle, wait, asleep };
+    const workerData: SleeperJob = {
+      handle: handle as Handle<never>,
+      wait,
+      asleep,
+    };
     return new Worker(SLEEPER, { workerData });
   });
   while (new Int32Array(asleep)[0]! < threads.length) await passed(20);

@@ -41,7 +41,7 @@ function locks(
           owner <= NOBODY ? [id + 1, owner === ABANDONED] : null,
       },
       lockFor: {
-        run: (mutex) => mutex.lock(5) !== undefined,
+        run: (mutex) => mutex.tryLock(5) !== undefined,
         model: (owner: number, _, id) =>
           owner === NOBODY
             ? race.either([id + 1, true], race.timedOut([owner, false]))

@@ -188,7 +188,7 @@ function waiting(weft: Weft, items: readonly number[] = []) {
       acquire: {
         run: ({ semaphore }) => semaphore.acquire(),
         model: (s: Model) =>
-          s.permits > 0 ? [{ ...s, permits: s.permits - 1 }, true] : null,
+          s.permits > 0 ? [{ ...s, permits: s.permits - 1 }, undefined] : null,
       },
       set: {
         run: ({ event }) => event.set(),
@@ -201,7 +201,7 @@ function waiting(weft: Weft, items: readonly number[] = []) {
       wait: {
         run: ({ event }) => event.wait(),
         model: (s: Model) =>
-          s.signals > 0 ? [{ ...s, signals: s.signals - 1 }, true] : null,
+          s.signals > 0 ? [{ ...s, signals: s.signals - 1 }, undefined] : null,
       },
     },
   });

@@ -12,11 +12,11 @@ import { hello } from "../workers.ts";
 
 /** What the worker is to do. */
 export type Part =
-  | { readonly part: "hold"; readonly mutex: Handle }
+  | { readonly part: "hold"; readonly mutex: Handle<"mutex"> }
   | { readonly part: "count"; readonly to: Handle; readonly n: number }
   | { readonly part: "number"; readonly to: Handle; readonly n: number }
   | { readonly part: "double"; readonly calls: Handle }
-  | { readonly part: "set"; readonly event: Handle };
+  | { readonly part: "set"; readonly event: Handle<"event"> };
 
 const { data, post, next } = await hello<Part>();
 if (data.part === "hold") {
