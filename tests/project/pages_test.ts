@@ -20,7 +20,7 @@ const read = (...names: string[]) =>
 const stems = [...read(PROJECT, "mod.ts").matchAll(/"\.\/primitives\/(\w+)\./g)]
   .map(([, stem]) => stem!)
   .filter((stem) => !stem.startsWith("_"))
-  .concat("realtime");
+  .concat("realtime", "kernel");
 
 const HEADINGS = [
   "In TypeScript",
