@@ -37,6 +37,8 @@ const HEAD = MPMC_QUEUE.head;
 const POP_EPOCH = MPMC_QUEUE.pop_epoch;
 const PUSH_EPOCH = MPMC_QUEUE.push_epoch;
 const SLOTS = MPMC_QUEUE.length;
+/** Of a slot: behind its turn and a spare word, at a multiple of 8 bytes. */
+const ELEMENT = 2;
 
 /** In `tail`: no ticket is given out any more. */
 const CLOSED_BIT = 1;
@@ -72,10 +74,10 @@ export const INSPECTION: WordsInspection = {
  * word 128  push_epoch    Changes when sleeping producers must look again.
  *                         sleepers: producers
  * word 129  push_waiters  Producers that sleep, or are about to.
- * word 160  `capacity` slots. Each has one word `turn` and an element, padded
- *           to a multiple of 8 bytes. The slot of ticket `t` is in place `t mod
- *           capacity`. Its `turn` is `2t` while it is free for that push, and
- *           `2t + 1` while it is filled for that pop.
+ * word 160  `capacity` slots. Each has a word `turn`, a spare word and an
+ *           element, padded to a multiple of 8 bytes. The slot of ticket `t` is
+ *           in place `t mod capacity`. Its `turn` is `2t` while it is free for
+ *           that push, and `2t + 1` while it is filled for that pop.
  * ```
  *
  * Invariant: between free and filled a slot belongs to one agent, that which
@@ -208,7 +210,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     this.assertInt(value);
     const ticket = this.#claimPush(1);
     if (ticket === undefined) return false;
-    this.#words[this.#slot(ticket) + 1] = value; // published by (P)
+    this.#words[this.#slot(ticket) + ELEMENT] = value; // published by (P)
     this.#publish(ticket);
     wake(this.#words, POP_EPOCH, 1);
     return true;
@@ -219,7 +221,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     this.assertInts();
     const ticket = this.#claimPop(1);
     if (ticket === undefined) return undefined;
-    const value = this.#words[this.#slot(ticket) + 1]!; // published by (P)
+    const value = this.#words[this.#slot(ticket) + ELEMENT]!; // published by (P)
     this.#free(ticket);
     wake(this.#words, PUSH_EPOCH, 1);
     return value;
@@ -246,7 +248,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     const count = this.#claimed;
     for (let i = 0; i < count; i++) {
       const ticket = first + i * ONE | 0;
-      this.copier.put(src, i * per, this.#slot(ticket) + 1, per);
+      this.copier.put(src, i * per, this.#slot(ticket) + ELEMENT, per);
       this.#publish(ticket);
     }
     wake(this.#words, POP_EPOCH, count);
@@ -263,7 +265,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     const count = this.#claimed;
     for (let i = 0; i < count; i++) {
       const ticket = first + i * ONE | 0;
-      this.copier.get(dst, i * per, this.#slot(ticket) + 1, per);
+      this.copier.get(dst, i * per, this.#slot(ticket) + ELEMENT, per);
       this.#free(ticket);
     }
     wake(this.#words, PUSH_EPOCH, count);
@@ -276,7 +278,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
       throw new TypeError("A slot is reserved already");
     }
     const ticket = this.#reserved = this.#claimPush(1);
-    return ticket === undefined ? -1 : (this.#slot(ticket) + 1) * 4;
+    return ticket === undefined ? -1 : (this.#slot(ticket) + ELEMENT) * 4;
   }
 
   /** Appends what was reserved: see {@linkcode Queue.commit}. */
@@ -291,7 +293,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
   /** Begins to take in place: see {@linkcode Queue.peek}. */
   override peek(): number {
     const ticket = this.#peeked ??= this.#claimPop(1);
-    return ticket === undefined ? -1 : (this.#slot(ticket) + 1) * 4;
+    return ticket === undefined ? -1 : (this.#slot(ticket) + ELEMENT) * 4;
   }
 
   /** Takes what was peeked at: see {@linkcode Queue.consume}. */
@@ -460,9 +462,9 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
   }
 }
 
-/** Words from slot to slot: the turn and the element, in multiples of two. */
+/** Words from slot to slot, a multiple of two. */
 function strideFor(size: number): number {
-  return (4 + size + 7 >> 3) * 2;
+  return ELEMENT + (size + 7 >> 3) * 2;
 }
 
 function bytesFor(capacity: number, size: number): number {

@@ -541,7 +541,7 @@ test("messages cross the wrap of every position", () => {
     slots[LAYOUT.mpmc_queue.tail] = slots[LAYOUT.mpmc_queue.head] = start;
     for (let i = 0; i < 4; i++) {
       const ticket = start + i * 2 | 0;
-      const stride = 4; // a turn, 8 bytes, and one word of padding
+      const stride = 4; // a turn, a spare word and 8 bytes
       slots[LAYOUT.mpmc_queue.length + (ticket >>> 1 & 3) * stride] = ticket;
     }
     for (let i = 0; i < 40; i++) {

@@ -34,7 +34,7 @@ export const MUTANTS = mutants("condition", {
   ts: ["yield* relocking(mutexWords, this.#id);", ""],
   c: [
     "int locked = weft__mutex_lock_slow(m, id, WEFT_MUTEX_UNLOCKED, " +
-    "WEFT_FOREVER);",
+    "WEFT_FOREVER, false);",
     "int locked = 0;",
   ],
 }, {

@@ -4,25 +4,25 @@ import { mutants } from "../_run/mutant.ts";
 export const MUTANTS = mutants("mpmc_queue", {
   what: "MQ1: publishes before it writes",
   ts: [
-    "this.#words[this.#slot(ticket) + 1] = value; // published by (P) " +
+    "this.#words[this.#slot(ticket) + ELEMENT] = value; // published by (P) " +
     "this.#publish(ticket);",
-    "this.#publish(ticket);\nthis.#words[this.#slot(ticket) + 1] = value;",
+    "this.#publish(ticket);\nthis.#words[this.#slot(ticket) + ELEMENT] = value;",
   ],
   c: [
-    "weft__mpmc_slot(q, ticket)[1] = value; /* published by (P) */ " +
+    "weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = value; /* published by (P) */ " +
     "weft__mpmc_publish(q, ticket);",
-    "weft__mpmc_publish(q, ticket); weft__mpmc_slot(q, ticket)[1] = value;",
+    "weft__mpmc_publish(q, ticket); weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = value;",
   ],
 }, {
   what: "MQ1: publishes a batch before it writes",
   ts: [
-    "this.copier.put(src, i * per, this.#slot(ticket) + 1, per); " +
+    "this.copier.put(src, i * per, this.#slot(ticket) + ELEMENT, per); " +
     "this.#publish(ticket);",
     "this.#publish(ticket);\n" +
-    "this.copier.put(src, i * per, this.#slot(ticket) + 1, per);",
+    "this.copier.put(src, i * per, this.#slot(ticket) + ELEMENT, per);",
   ],
   c: [
-    "weft__copy(weft__mpmc_slot(q, ticket) + 1, words + i * per, per); " +
+    "weft__copy(weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, words + i * per, per); " +
     "weft__mpmc_publish(q, ticket);",
     "weft__mpmc_publish(q, ticket); weft__copy(weft__mpmc_slot(q, ticket) + " +
     "1, words + i * per, per);",
@@ -40,28 +40,28 @@ export const MUTANTS = mutants("mpmc_queue", {
 }, {
   what: "MQ3: frees before it reads",
   ts: [
-    "const value = this.#words[this.#slot(ticket) + 1]!; // published by (P) " +
+    "const value = this.#words[this.#slot(ticket) + ELEMENT]!; // published by (P) " +
     "this.#free(ticket);",
-    "this.#free(ticket);\nconst value = this.#words[this.#slot(ticket) + 1]!;",
+    "this.#free(ticket);\nconst value = this.#words[this.#slot(ticket) + ELEMENT]!;",
   ],
   c: [
-    "*value = weft__mpmc_slot(q, ticket)[1]; /* published by (P) */ " +
+    "*value = weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT]; /* published by (P) */ " +
     "weft__mpmc_free(q, ticket);",
-    "weft__mpmc_free(q, ticket); *value = weft__mpmc_slot(q, ticket)[1];",
+    "weft__mpmc_free(q, ticket); *value = weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT];",
   ],
 }, {
   what: "MQ3: frees a batch before it reads",
   ts: [
-    "this.copier.get(dst, i * per, this.#slot(ticket) + 1, per); " +
+    "this.copier.get(dst, i * per, this.#slot(ticket) + ELEMENT, per); " +
     "this.#free(ticket);",
     "this.#free(ticket);\n" +
-    "this.copier.get(dst, i * per, this.#slot(ticket) + 1, per);",
+    "this.copier.get(dst, i * per, this.#slot(ticket) + ELEMENT, per);",
   ],
   c: [
-    "weft__copy(words + i * per, weft__mpmc_slot(q, ticket) + 1, per); " +
+    "weft__copy(words + i * per, weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, per); " +
     "weft__mpmc_free(q, ticket);",
     "weft__mpmc_free(q, ticket); weft__copy(words + i * per, " +
-    "weft__mpmc_slot(q, ticket) + 1, per);",
+    "weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, per);",
   ],
 }, {
   what: "MQ4: claims to push by a store",
@@ -78,15 +78,15 @@ export const MUTANTS = mutants("mpmc_queue", {
   ts: [
     "const ticket = this.#claimPush(1); if (ticket === undefined) return false; " +
     "this.#words",
-    "this.#words[this.#slot(this.#words[TAIL]!) + 1] = value;\n" +
+    "this.#words[this.#slot(this.#words[TAIL]!) + ELEMENT] = value;\n" +
     "const ticket = this.#claimPush(1);\n" +
     "if (ticket === undefined) return false;\nthis.#words",
   ],
   c: [
     "int32_t count = weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) " +
-    "return count == 0 ? EBUSY : -count; weft__mpmc_slot(q, ticket)[1] = " +
+    "return count == 0 ? EBUSY : -count; weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = " +
     "value;",
-    "weft__mpmc_slot(q, weft__hint(&q->tail))[1] = value; int32_t count = " +
+    "weft__mpmc_slot(q, weft__hint(&q->tail))[WEFT__MPMC_ELEMENT] = value; int32_t count = " +
     "weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) return count == 0 " +
     "? EBUSY : -count;",
   ],
@@ -375,8 +375,8 @@ export const MUTANTS = mutants("mpmc_queue", {
     "this.#reserved = undefined; this.#publish(ticket);",
   ],
   c: [
-    "weft__load((int32_t *)slot - 1)); weft__event_wake(&q->pop_epoch, 1);",
-    "weft__load((int32_t *)slot - 1));",
+    "weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT)); weft__event_wake(&q->pop_epoch, 1);",
+    "weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT));",
   ],
 }, {
   what: "consumes and wakes nobody",

@@ -61,7 +61,6 @@ export const MUTANTS = mutants("mutex", {
 }, {
   what: "MX7: tests, then locks",
   ts: [
-    "if (timeout !== Infinity) assertTimeout(timeout); " +
     "const state = Atomics.compareExchange(words, STATE, UNLOCKED, this.#id);",
     "const state = Atomics.load(words, STATE);\n" +
     "if (state === UNLOCKED) Atomics.store(words, STATE, this.#id);",
@@ -207,12 +206,12 @@ export const MUTANTS = mutants("mutex", {
 }, {
   what: "sleeps on what is kept without a second look",
   ts: [
-    "? { words, index: STATE, value: state, atMost: PATIENCE }",
+    "? { words, index: STATE, value: state, atMost: patience }",
     "? { words, index: STATE, value: state, atMost: Infinity }",
   ],
   c: [
     "int outcome = weft__sleep(&m->state, state, deadline, handoff ? " +
-    "WEFT__MUTEX_PATIENCE : WEFT__LOOK);",
+    "patience : WEFT__LOOK);",
     "int outcome = handoff ? weft__sleep_raw(&m->state, state, -1) : " +
     "weft__sleep(&m->state, state, deadline, WEFT__LOOK);",
   ],
@@ -333,9 +332,11 @@ export const MUTANTS = mutants("mutex", {
 }, {
   what: "who waited is not told that the lock was abandoned",
   ts: [
-    "if (state & HANDOFF_BIT && !starved) Atomics.store(words, STARVING, 0); " +
+    "else if (state & HANDOFF_BIT && !starved) { " +
+    "Atomics.store(words, STARVING, 0); } " +
     'return state & ABANDONED_BIT ? "abandoned" : "locked";',
-    "if (state & HANDOFF_BIT && !starved) Atomics.store(words, STARVING, 0);\n" +
+    "else if (state & HANDOFF_BIT && !starved) {\n" +
+    "Atomics.store(words, STARVING, 0);\n}\n" +
     'return "locked";',
   ],
   c: [

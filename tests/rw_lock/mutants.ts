@@ -443,7 +443,10 @@ export const MUTANTS = mutants("rw_lock", {
   c: ["weft__rw_leave(l, 1, 0);", "weft__rw_leave(l, 0, 0);"],
 }, {
   what: "abandons, and leaves nobody in",
-  ts: ["this.#leave(0, writing ? ABANDONED_BIT : 0); // It may", "// It may"],
+  ts: [
+    "this.#leave(0, writing ? ABANDONED_BIT : 0); // The dead",
+    "// The dead",
+  ],
   c: [
     "weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);",
     "(void)writing;",
@@ -468,7 +471,8 @@ export const MUTANTS = mutants("rw_lock", {
 }, {
   what: "abandons, and leaves the gate shut",
   ts: [
-    "// It may have let agents in, and not opened the gate. this.#open();",
+    "// The dead agent may have let agents in without opening the gate. " +
+    "this.#open();",
     "",
   ],
   c: [

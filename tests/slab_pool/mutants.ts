@@ -235,7 +235,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "hands out what lies behind the last block",
-  ts: ["if (capacity % 32) {", "if (capacity < 0) {"],
+  ts: ["if (rest > 0) words[", "if (rest < 0) words["],
   c: "JavaScript makes the memory here; tests/_twin tests memory that C makes",
 }, {
   what: "does not say what it took",

@@ -45,7 +45,7 @@ export const MUTANTS = [
   ...mutants({ source: "event", scenarios: ["wait_any"] }, {
     what: "who only looked does not pass the wake on",
     ts: [
-      "// The wake that we used up belongs to whoever takes the signal. " +
+      "// The wake that was used up belongs to the agent that takes the signal. " +
       "Atomics.notify(words, STATE, 1);",
       "",
     ],

@@ -146,7 +146,7 @@ export const MUTANTS = mutants("work_counter", {
 }, {
   what: "(C): looks at what is done before it lowers the target",
   ts: [
-    "Atomics.store(words, TARGET, target); // (C) then look at what is done " +
+    "Atomics.store(words, TARGET, target); // (C) then look at `done` " +
     "if (Atomics.load(words, DONE) >= target) this.#finish();",
     "const done = Atomics.load(words, DONE);\n" +
     "Atomics.store(words, TARGET, target);\nif (done >= target) this.#finish();",

@@ -73,7 +73,7 @@ export const MUTANTS = mutants("work_deque", {
 }, {
   what: "(B): does not take the item away",
   ts: ["Atomics.store(words, BOTTOM, bottom); const top", "const top", [
-    "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!; // our own",
+    "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!;",
     "if (left > 0) { Atomics.store(words, BOTTOM, bottom);\n" +
     "return words[ITEMS + (bottom & this.#mask)]!; }",
   ]],
@@ -104,14 +104,14 @@ export const MUTANTS = mutants("work_deque", {
 }, {
   what: "takes the last item but one by an exchange only",
   ts: [
-    "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!; // our own",
+    "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!;",
     "if (left > 1) return words[ITEMS + (bottom & this.#mask)]!;",
   ],
   c: ["if (left < 0 || (left == 0 &&", "if (left < 0 || (left <= 1 &&"],
 }, {
   what: "takes the last item as its own",
   ts: [
-    "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!; // our own",
+    "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!;",
     "if (left >= 0) return words[ITEMS + (bottom & this.#mask)]!;",
   ],
   c: [
