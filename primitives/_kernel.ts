@@ -124,11 +124,11 @@ function decode(text: string): Uint8Array<ArrayBuffer> {
  *
  * @example A program with an Emscripten module
  * ```ts ignore
- * import { MpmcQueue, useKernel } from "@weft/sync/kernel";
+ * import { Mutex, useKernel } from "@weft/sync/kernel";
  *
  * const module = await createModule(); // emcc app.c weft/kernel.c …
  * useKernel(module.wasmMemory, module.wasmExports);
- * const jobs = new MpmcQueue(module.wasmMemory, module._jobs());
+ * const lock = new Mutex(module.wasmMemory, module._lock());
  * ```
  *
  * @throws {TypeError} If `memory` is not a WebAssembly.Memory.
@@ -172,7 +172,7 @@ export interface Arena extends WebAssembly.Memory {
 /** A class of which an arena can make an object. */
 export interface Arenable<T, Config extends readonly unknown[]> {
   /** The bytes it occupies. */
-  byteLength(...config: Config): number;
+  byteLength(...config: never[]): number;
   /** Makes a region that nobody uses yet one. */
   init(memory: Memory, byteOffset: number, ...config: Config): T;
 }
@@ -187,13 +187,12 @@ export interface Arenable<T, Config extends readonly unknown[]> {
  *
  * @example Two primitives in one memory
  * ```ts
- * import { arena, MpmcQueue, Mutex } from "@weft/sync/kernel";
+ * import { arena, Mutex, WorkCounter } from "@weft/sync/kernel";
  *
  * const memory = arena(1 << 16);
  * const lock = memory.create(Mutex); // post lock.handle to workers
- * const jobs = memory.create(MpmcQueue, { capacity: 64 });
- * lock.run(() => jobs.tryPushInt(1));
- * if (jobs.tryPopInt() !== 1) throw new Error("lost");
+ * const tasks = memory.create(WorkCounter, 100);
+ * if (lock.run(() => tasks.next()) !== 0) throw new Error("not the first");
  * ```
  *
  * @throws {RangeError} If `bytes` is not an integer from 1 to 2^32, or there is
@@ -219,7 +218,7 @@ export function arena(bytes: number): Arena {
       type: Arenable<T, Config>,
       ...config: Config
     ): T {
-      const at = this.allocate(type.byteLength(...config));
+      const at = this.allocate(type.byteLength(...config as readonly never[]));
       return type.init(this, at, ...config);
     },
   });

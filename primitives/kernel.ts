@@ -5,7 +5,7 @@
  *
  * JavaScript calls a function for each operation of `Atomics`. The kernel is
  * `weft.h` compiled to WebAssembly, where such an operation is an instruction:
- * `push` and `pop` take half the time or less. Only operations that do not wait
+ * they take half the time or less. Only operations that do not wait
  * run in the kernel. If one cannot be done at once, the JavaScript of the class
  * goes on and waits: both work on the same words.
  *
@@ -14,13 +14,12 @@
  * where a Content-Security-Policy forbids to compile WebAssembly, the same
  * classes run in JavaScript.
  *
- * @example Jobs for workers
+ * @example Tasks for workers
  * ```ts
- * import { MpmcQueue } from "@weft/sync/kernel";
+ * import { WorkCounter } from "@weft/sync/kernel";
  *
- * const jobs = MpmcQueue.create({ capacity: 64 }); // post jobs.handle
- * jobs.tryPushInt(7);
- * if (jobs.tryPopInt() !== 7) throw new Error("lost");
+ * const tasks = WorkCounter.create(100); // post tasks.handle
+ * if (tasks.next() !== 0) throw new Error("not the first");
  * ```
  *
  * @module
@@ -950,9 +949,6 @@ export class StripedCounter extends AnyStripedCounter {
 /** Words from one stripe of a StripedCounter to the next. */
 const STRIDE = 32;
 
-/** What `pop_int` answers if there is none. */
-const NO_ELEMENT = 2 ** 32 + EBUSY;
-
 /** Where a primitive at `byteOffset` lies for `kernel`. */
 function addressOf(
   kernel: Kernel<unknown> | undefined,
@@ -965,25 +961,4 @@ function addressOf(
 export interface InKernel {
   /** Whether the operations run in the kernel. */
   readonly inKernel: boolean;
-}
-
-/** What a `LockFreeQueue` has beyond other queues. */
-interface Repairable {
-  repair(): number;
-}
-
-/** What is asked of a queue. */
-interface Sized {
-  readonly buffer: SharedArrayBuffer;
-  readonly elementSize: number;
-}
-
-/** Whether `array` holds `n` elements, in the memory of `queue`. */
-function isInPlace(
-  array: Elements,
-  n: number,
-  { buffer, elementSize }: Sized,
-): boolean {
-  return array.buffer === buffer && n === (n | 0) && n >= 0 &&
-    array.byteLength >= n * elementSize;
 }
