@@ -218,7 +218,9 @@ export function arena(bytes: number): Arena {
       type: Arenable<T, Config>,
       ...config: Config
     ): T {
-      const at = this.allocate(type.byteLength(...config as readonly never[]));
+      const at = this.allocate(
+        type.byteLength(...config as unknown as never[]),
+      );
       return type.init(this, at, ...config);
     },
   });

@@ -57,24 +57,32 @@ import {
 } from "./work_counter.ts";
 import { type DequeConfig, WorkDeque as AnyWorkDeque } from "./work_deque.ts";
 
+// The classes that those here extend.
+export type {
+  AnyEvent,
+  AnyLatch,
+  AnyMutex,
+  AnyRwLock,
+  AnySemaphore,
+  AnySlabPool,
+  AnySnapshot,
+  AnyStripedCounter,
+  AnyWorkCounter,
+  AnyWorkDeque,
+};
+
 export { type Arena, arena, type Arenable, useKernel } from "./_kernel.ts";
 export type { Elements } from "./_elements.ts";
 export { type Handle, isSupported, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 export { agentId, setAgentId } from "./agent.ts";
-export { Barrier, type Passage } from "./barrier.ts";
-export { Broadcast, type BroadcastConfig, Subscription } from "./broadcast.ts";
-export { CallRing } from "./call_ring.ts";
-export { Channel } from "./channel.ts";
-export { Condition } from "./condition.ts";
 export type { EventConfig } from "./event.ts";
-export { MutexGuard } from "./mutex.ts";
-export { Once } from "./once.ts";
+export { LockGuard, MutexGuard } from "./mutex.ts";
+export { SemaphorePermit } from "./semaphore.ts";
 export { RwReadGuard, RwWriteGuard } from "./rw_lock.ts";
 export type { SlabConfig } from "./slab_pool.ts";
 export type { SnapshotConfig } from "./snapshot.ts";
 export type { CounterConfig } from "./striped_counter.ts";
-export { waitAny } from "./wait_any.ts";
 export type { WorkConfig, WorkRange } from "./work_counter.ts";
 export type { DequeConfig } from "./work_deque.ts";
 
