@@ -78,7 +78,7 @@ export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 export { agentId, setAgentId } from "./agent.ts";
 export type { EventConfig } from "./event.ts";
 export { LockGuard, MutexGuard } from "./mutex.ts";
-export { SemaphorePermit } from "./semaphore.ts";
+export { PermitGuard, SemaphorePermit } from "./semaphore.ts";
 export { RwReadGuard, RwWriteGuard } from "./rw_lock.ts";
 export type { SlabConfig } from "./slab_pool.ts";
 export type { SnapshotConfig } from "./snapshot.ts";
