@@ -9,7 +9,7 @@ import { suite } from "../_run/harness.ts";
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const PAGES = path.join(PROJECT, "docs", "primitives");
 
-const test = suite("pages", 120_000);
+const test = suite("pages");
 const read = (...names: string[]) =>
   fs.readFileSync(path.join(...names), "utf8");
 
