@@ -71,8 +71,9 @@ extern long syscall(long number, ...); /* hidden by -std=c11 */
 #define WEFT__END
 #endif
 
-/* A result that a program must look at. */
-#define WEFT__CHECKED __attribute__((warn_unused_result))
+/* It is a mistake to ignore the result, or also to give a null pointer. */
+#define WEFT__RESULT __attribute__((warn_unused_result))
+#define WEFT__CHECKED __attribute__((warn_unused_result, nonnull))
 
 WEFT__BEGIN
 
