@@ -8,6 +8,7 @@
  *
  * ```text
  * // limit: 300 s           how long the file may take, instead of 120 s
+ * // about: mutex, event    which other folders it also tests
  * // also: node             that it runs under Node and Bun as well
  * // also: node, browsers   and in a worker of a page
  * ```
@@ -31,6 +32,8 @@ export interface File {
   name: string;
   /** The folder that a program of `_run/parts` is to test, or "". */
   folder: string;
+  /** The folders that it tests. */
+  about: ReadonlySet<string>;
   /** How long it may take, in seconds. */
   limit: number;
   /** Where it runs, beside Deno. */
@@ -49,10 +52,15 @@ const NEEDS: Readonly<Record<string, (folder: string) => boolean>> = {
   "conformance.ts": (folder) => has(folder, "scenarios.ts") && isTwin(folder),
   "mutants.ts": (folder) => has(folder, "mutants.ts"),
   "mutants_c.ts": (folder) => has(folder, "mutants.ts"),
+  "native.ts": (folder) => has(folder, "native.c"),
+  "page.ts": (folder) => has(folder, `../../docs/primitives/${folder}.md`),
 };
 
-/** All test programs whose name contains `filter`, by folder. */
-export function find(filter: string): File[] {
+/** The names that test programs are found by. */
+export const NAMES: readonly string[] = ["_run", ...folders(), "examples"];
+
+/** All test programs, by folder. */
+function all(): File[] {
   return ["_run", ...folders()].flatMap((folder) => [
     ...fs.readdirSync(path.join(TESTS, folder)).sort()
       .filter((name) => TEST.test(name))
@@ -60,16 +68,27 @@ export function find(filter: string): File[] {
     ...Object.keys(NEEDS)
       .filter((part) => folder !== "_run" && NEEDS[part]!(folder))
       .map((part) => fileOf(path.join(PARTS, part), folder, folder)),
-  ]).filter(({ name }) => name.includes(filter));
+  ]);
+}
+
+/** The test programs of a folder, or those whose names contain `name`. */
+export function find(name: string): File[] {
+  const files = all();
+  const about = files.filter((file) => file.about.has(name));
+  return about.length > 0
+    ? about
+    : files.filter((file) => file.name.includes(name));
 }
 
 function fileOf(file: string, shown: string, folder = ""): File {
   const head = fs.readFileSync(file, "utf8").split("\n", 10).join("\n");
+  const others = head.match(/^\/\/ about: (.+)$/m)?.[1];
   const limit = head.match(/^\/\/ limit: (\d+) s$/m)?.[1];
   return {
     path: file,
     name: `${shown}/${path.basename(file, ".ts").replace(/_test$/, "")}`,
     folder,
+    about: new Set([shown, ...others?.split(", ") ?? []]),
     limit: limit ? Number(limit) : LIMIT_SECONDS,
     also: new Set(head.match(/^\/\/ also: (.+)$/m)?.[1]?.split(", ")),
     needsCompiler: imports(file).has(COMPILER),

@@ -10,7 +10,7 @@ import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { wordsOf } from "./usage.ts";
 import { CASTS } from "./mixed/cast.ts";
 import {
   AWAITING,
@@ -27,10 +27,13 @@ const MOST = { states: 150_000, time: 20_000 };
 /** How scenarios ended, and how many did. */
 type Counts = Record<"complete" | "sampled" | "cut" | "failed", number>;
 
-const { values: { part }, positionals: [filter = ""] } = parseArgs({
-  allowPositionals: true,
-  options: { part: { type: "string" } },
-});
+const USAGE = `usage: deno task mixed [FILTER]
+Explores the race scenarios whose names contain FILTER with agents of C, and of
+both languages, and prints what each took.`;
+
+const given = wordsOf(USAGE, { part: "string" });
+const { positionals: [filter = ""] } = given;
+const part = given.values.part as string | undefined;
 const counts: Counts = { complete: 0, sampled: 0, cut: 0, failed: 0 };
 
 async function play(title: string, scenario: Scenario): Promise<void> {

@@ -16,11 +16,15 @@
  * @module
  */
 import process from "node:process";
-import { parseArgs } from "node:util";
+import { wordsOf } from "./usage.ts";
 import { type Options, race, type Result } from "../../race/mod.ts";
 import { foldersWith, load } from "./folders.ts";
 import { diffOf, editsOf, loadWeft, type Mutant, unload } from "./mutant.ts";
 import { LOOKS, type Scenario, scenariosIn, type Weft } from "./scenario.ts";
+
+const USAGE = `usage: deno task mutants [--quick] [FILTER]
+Makes each mistake of TypeScript whose name contains FILTER, and prints which
+race scenario found it; --quick explores few states.`;
 
 /** The folders that have mutants. */
 export const MUTATED: readonly string[] = foldersWith("mutants.ts");
@@ -113,10 +117,8 @@ export async function judge(
 }
 
 if (import.meta.main) {
-  const { values: { quick }, positionals: [filter = ""] } = parseArgs({
-    options: { quick: { type: "boolean", default: false } },
-    allowPositionals: true,
-  });
+  const words = wordsOf(USAGE, { quick: "boolean" });
+  const { values: { quick }, positionals: [filter = ""] } = words;
   let failed = 0;
   const times: number[] = [];
   const all = await Promise.all(
@@ -127,7 +129,7 @@ if (import.meta.main) {
     if (!title.includes(filter)) continue;
     let verdict;
     try {
-      verdict = await judge(mutant, quick);
+      verdict = await judge(mutant, quick === true);
     } catch (error) {
       console.log(`FAIL ${title}: ${(error as Error).message}`);
       failed++;

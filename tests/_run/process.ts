@@ -72,22 +72,23 @@ export function judge(
   notes: Note[],
   ending: string,
 ): Counts & { problem: string } {
-  let declared = 0, passed = 0, last = "before its first test";
+  let declared = 0, passed = 0, skipped = 0, last = "before its first test";
   for (const note of notes) {
     if ("declared" in note) declared = note.declared;
     if ("started" in note) last = `in "${note.started}"`;
     if ("passed" in note) passed++;
+    if ("skipped" in note) skipped++;
     if ("finished" in note) {
-      const { passed, failed } = note.finished;
+      const { failed } = note.finished;
       if (ending === (failed ? "exit code 1" : "exit code 0")) {
-        return { passed, failed, problem: "" };
+        return { ...note.finished, problem: "" };
       }
       const problem = `${ending} after its tests`;
-      return { passed, failed: Math.max(failed, 1), problem };
+      return { ...note.finished, failed: Math.max(failed, 1), problem };
     }
   }
-  const failed = Math.max(declared - passed, 1);
-  return { passed, failed, problem: `${ending} ${last}` };
+  const failed = Math.max(declared - passed - skipped, 1);
+  return { passed, failed, skipped, problem: `${ending} ${last}` };
 }
 
 /** Runs a program in a process group of its own, and kills what is late. */

@@ -5,16 +5,18 @@
  * @module
  */
 import process from "node:process";
-import { parseArgs } from "node:util";
+import { wordsOf } from "./usage.ts";
 import { explore } from "./explore.ts";
 import { foldersWith } from "./folders.ts";
 import { scenariosIn } from "./scenario.ts";
 import { weft } from "./weft.ts";
 
-const { values: { deep }, positionals: [filter = ""] } = parseArgs({
-  options: { deep: { type: "boolean", default: false } },
-  allowPositionals: true,
-});
+const USAGE = `usage: deno task race [--deep] [FILTER]
+Explores the race scenarios whose names contain FILTER, and prints what each
+took; --deep takes those, too, that take minutes.`;
+
+const words = wordsOf(USAGE, { deep: "boolean" });
+const { values: { deep }, positionals: [filter = ""] } = words;
 
 let passed = 0;
 let failed = 0;

@@ -1,3 +1,4 @@
+// about: broadcast, channel, lock_free_queue, record_ring, slab_pool, snapshot, work_deque
 // also: node
 // limit: 200 s
 // Threads of C and of TypeScript on one data structure, in both directions.

@@ -8,6 +8,7 @@
 import * as esbuild from "esbuild";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { wordsOf } from "../_run/usage.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -93,6 +94,7 @@ export async function measure({ name, from }: Sized): Promise<
 }
 
 if (import.meta.main) {
+  wordsOf("usage: deno task size\nPrints what each export costs a bundle.");
   console.log("export            gzip   most   minified, by module");
   for (const entry of SIZES) {
     const { gzipped, minified, modules } = await measure(entry);
