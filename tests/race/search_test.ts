@@ -34,7 +34,7 @@ function outcomes(
   executions: number,
 ): { outcomes: Set<string>; found: Traces | Found } {
   const ends = new Set<string>();
-  const time = 30_000;
+  const time = 5_000;
   const onEnd = (engine: Engine) => void ends.add(outcome(engine));
   const { scenario } = one.spec;
   const free = {
@@ -74,10 +74,10 @@ async function compare(bugs: (typeof BUGS[number] | undefined)[]) {
     for (const [family, cases] of Object.entries(FAMILIES)) {
       if (bug !== undefined && bug.family !== family) continue;
       for (const one of cases(module).filter(small)) {
-        const naive = outcomes(one, "none", 8000);
+        const naive = outcomes(one, "none", 1500);
         if (!naive.found.complete || naive.found.fault !== null) continue;
         for (const way of ["sleep", "source", "states"] as const) {
-          const other = outcomes(one, way, 20_000);
+          const other = outcomes(one, way, 3000);
           if (!other.found.complete) continue;
           assert.equal(
             [...other.outcomes].sort(),
@@ -102,9 +102,9 @@ test("one execution each trace, and the traces naive search finds", () => {
   let compared = 0;
   for (const cases of Object.values(FAMILIES)) {
     for (const one of cases(right).filter(small)) {
-      const naive = outcomes(one, "none", 8000).found as Traces;
+      const naive = outcomes(one, "none", 1500).found as Traces;
       if (!naive.complete) continue;
-      const source = outcomes(one, "source", 20_000).found as Traces;
+      const source = outcomes(one, "source", 3000).found as Traces;
       assert.equal([...source.traces].sort(), [...naive.traces].sort());
       assert.is(source.executions, source.traces.size, one.name);
       compared++;
