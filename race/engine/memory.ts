@@ -24,6 +24,9 @@ export interface Region {
   readonly constant: Uint8Array;
 }
 
+/** Words that are shown of a memory, at most. */
+const SHOWN = 256;
+
 /** The memory of one machine. */
 export class Memory {
   /** A word was written that had been held to be constant. */
@@ -127,6 +130,17 @@ export class Memory {
       }
     }
     return -1;
+  }
+
+  /** The words ever written, by name, in the order of their addresses. */
+  content(): [name: string, value: number][] {
+    return this.#touchedWords
+      .map((w, i): [number, number] => {
+        const region = this.#touchedRegions[i]!;
+        return [region.base + w * 4, wordAt(region, w)];
+      })
+      .sort((a, b) => a[0] - b[0]).slice(0, SHOWN)
+      .map(([address, value]) => [this.nameOf(address), value]);
   }
 
   /** What the words hold that were ever written. */

@@ -32,7 +32,7 @@ import {
   StatefulHandle,
   TOKEN,
 } from "./signals.ts";
-import { capturedBy, placeOf, siteOf } from "./sites.ts";
+import { capturedBy, placeOf, siteOf, stackOf } from "./sites.ts";
 import { clearTimer, post, setTimer, unpost, waitAsync } from "./timers.ts";
 import { bits, mix1, mix2 } from "./values.ts";
 import type { Host, Target } from "./views.ts";
@@ -587,12 +587,9 @@ export class Engine implements Host {
           `in a module: call Atomics.${captured}() instead`,
       );
     }
-    const text = error instanceof Error
-      ? error.stack ?? error.message
-      : String(error);
     this.world.fail(
       "exception",
-      `agent ${agent.id} threw in ${callText(agent.call)}: ${text}`,
+      `agent ${agent.id} threw in ${callText(agent.call)}: ${stackOf(error)}`,
     );
   }
 }

@@ -35,6 +35,8 @@ export interface SearchOptions extends Patience {
   /** "all", or only operations declared so. */
   readonly lockFree: "all" | "declared" | "no";
   readonly races: boolean;
+  /** The steps before the state to begin with. */
+  readonly start?: readonly number[] | undefined;
   /** Results are part of a state. */
   readonly results: boolean;
   /** Called at each end of an execution, be it a deadlock: to compare. */
@@ -81,6 +83,7 @@ export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
 
 function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
   const { world } = engine;
+  const { start = [] } = o;
   const started = realNow();
   const states = new States();
   const buckets: Open[][] = [[]];
@@ -101,7 +104,12 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
     then: readonly number[] = [],
   ): Found => ({
     fault: world.fault,
-    schedule: [...states.path(id), ...code < 0 ? [] : [code], ...then],
+    schedule: [
+      ...start,
+      ...states.path(id),
+      ...code < 0 ? [] : [code],
+      ...then,
+    ],
     complete,
     states: states.size,
     executions,
@@ -129,6 +137,7 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
   };
 
   yield* begin(engine);
+  for (const code of start) yield* apply(engine, code, false);
   hash(-1);
   const root = states.add(key[0], key[1], -1, -1);
   if (world.fault !== null) return found(root, -1);
