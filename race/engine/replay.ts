@@ -85,6 +85,8 @@ export class Engine implements Host {
   readonly futures: Map<string, number> = new Map();
   /** Loops that were not explored round by round. */
   readonly leapt: Set<string> = new Set();
+  /** An agent has looked at the clock. */
+  clocked = false;
   /** Operations left of a leap. */
   leaping = 0;
   /** What cannot be explored. */
@@ -440,6 +442,7 @@ export class Engine implements Host {
   /** A look at the clock, which may be all that a loop does. */
   #clock(agent: Agent): Any {
     const { world } = this;
+    if (!this.clocked) this.clocked = world.memory.surprised = true;
     if (agent.tick && !agent.spinNext) {
       agent.tick = false;
       world.now += Math.min(10 ** agent.ticks++, LONGEST);

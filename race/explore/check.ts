@@ -305,6 +305,7 @@ function searchOptions(
     rescue: o.rescue === true,
     looks: o.looks,
     results: scenario.final !== null,
+    reduce: o.reduce !== false && o.kill !== true && o.spurious !== true,
   };
 }
 

@@ -7,11 +7,11 @@
  * @module
  */
 import type { Snapshot } from "../engine/agent.ts";
-import { Choices, choices } from "../engine/choices.ts";
+import { Choices, choices, ownStep } from "../engine/choices.ts";
 import type { WorldState } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
 import type { Fault } from "../engine/kinds.ts";
-import { realNow } from "../engine/native.ts";
+import { I32, realNow } from "../engine/native.ts";
 import {
   judgeEnd,
   judgeLockFree,
@@ -35,6 +35,8 @@ export interface SearchOptions extends Patience {
   /** "all", or only operations declared so. */
   readonly lockFree: "all" | "declared" | "no";
   readonly races: boolean;
+  /** Steps that commute with all others are taken in one order only. */
+  readonly reduce?: boolean | undefined;
   /** The steps before the state to begin with. */
   readonly start?: readonly number[] | undefined;
   /** Results are part of a state. */
@@ -156,7 +158,8 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
     if (o.minimal && states.cost(open.id) < open.cost) continue;
     load(open);
     const live = choices(engine, here);
-    const codes = here.codes.slice(0, here.count);
+    const own = o.reduce && live > 1 ? ownStep(engine, here) : -1;
+    const codes = own >= 0 ? I32.of(own) : here.codes.slice(0, here.count);
     if (o.races && live > 1) judgeRaces(engine);
     if (o.lockFree !== "no") judgeLockFree(engine, o.lockFree === "all");
     if (live === 0 && world.fault === null) {
