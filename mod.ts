@@ -25,7 +25,7 @@ export { RwLock, RwReadGuard, RwWriteGuard } from "./primitives/rw_lock.ts";
 export { Condition } from "./primitives/condition.ts";
 export { type Elements } from "./primitives/_elements.ts";
 export { ClosedError, Queue, type QueueConfig } from "./primitives/_queue.ts";
-export { Semaphore } from "./primitives/semaphore.ts";
+export { Semaphore, SemaphorePermit } from "./primitives/semaphore.ts";
 export { Event, type EventConfig } from "./primitives/event.ts";
 export { Latch } from "./primitives/latch.ts";
 export { Barrier, type Passage } from "./primitives/barrier.ts";

@@ -226,7 +226,7 @@ test("a WorkDeque of either is stolen from by the other", async () => {
 test("a Snapshot of either is read by the other, whole", async () => {
   for (const single of [false, true]) {
     for (const [writer, reader] of [["C", "JS"], ["JS", "C"]] as const) {
-      const config = { size: 32, single };
+      const config = { size: 32, singleReader: single };
       const snapshot = Snapshot.init(memory, STRUCTURES, config);
       const n = 20_000;
       const readers = [await start(reader, "snapshot read", n)];

@@ -93,6 +93,7 @@ const WHY: readonly (readonly [
     "a producer terminated at any step",
     "one finds no room",
     "one reserves while another is abandoned",
+    "one producer commits less than it reserved",
   ],
   [
     "record_ring",
@@ -181,7 +182,7 @@ function statesOf({ spec, agents, options }: Scenario): number | undefined {
   try {
     const result = race.check(race.spec(definition), ...agents, {
       ...options,
-      states: 5_000,
+      states: 6_000,
       races: false,
       runs: 0,
     });
