@@ -7,7 +7,7 @@ import { race, type RaceError, Unsupported } from "../../race/mod.ts";
 import type { Result } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
 
-const test = suite("race features", 60_000);
+const test = suite("race features");
 
 // deno-lint-ignore no-explicit-any
 type Any = any;

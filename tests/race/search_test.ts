@@ -12,7 +12,7 @@ import { type Case, FAMILIES, locks, queue } from "./corpus/families.ts";
 import { load } from "./corpus/load.ts";
 
 const right = await load();
-const test = suite("race searches", 120_000);
+const test = suite("race searches");
 
 const callsOf = ({ program }: Case) =>
   program.map((calls) =>
