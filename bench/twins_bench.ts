@@ -16,7 +16,6 @@ import {
 } from "./contest.ts";
 
 const SOURCE = fileURLToPath(new URL("./native/twins.c", import.meta.url));
-const HEADER = fileURLToPath(new URL("../wasm/weft.h", import.meta.url));
 const OUT = fileURLToPath(new URL("../.weft/bench/", import.meta.url));
 
 /** What the module exports. */
@@ -36,7 +35,7 @@ async function build(): Promise<Twins> {
   fs.mkdirSync(OUT, { recursive: true });
   execFileSync("gcc", ["-O3", "-pthread", SOURCE, "-o", `${OUT}twins`]);
   await emcc({
-    sources: [SOURCE, HEADER],
+    sources: [SOURCE],
     args: [
       ...PTHREADS,
       "-O3",

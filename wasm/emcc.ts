@@ -18,7 +18,7 @@ import { fileURLToPath } from "node:url";
 const OLDEST = "3.1.58";
 
 const FETCH = fileURLToPath(new URL("./fetch-emcc.sh", import.meta.url));
-const HEADER = fileURLToPath(new URL("./weft.h", import.meta.url));
+const WEFT = fileURLToPath(new URL("./weft", import.meta.url));
 const BUN = fileURLToPath(new URL("./bun.js", import.meta.url));
 
 /**
@@ -212,7 +212,10 @@ async function compile(
 
 function fingerprint(words: string[], sources: readonly string[]): string {
   const hash = createHash("sha256").update(JSON.stringify(words));
-  for (const file of [...sources, HEADER, BUN]) {
+  const headers = fs.readdirSync(WEFT).sort()
+    .map((name) => path.join(WEFT, name));
+  const watched = [`${WEFT}.h`, ...headers, BUN];
+  for (const file of [...sources, ...watched]) {
     const bytes = fs.existsSync(file) ? fs.readFileSync(file) : "";
     hash.update(`\n${file} ${bytes.length}\n`).update(bytes);
   }

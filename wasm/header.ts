@@ -1,5 +1,5 @@
 /**
- * The C header `weft.h`, as text and as a program that writes it:
+ * The C headers as one file, and as a program that writes it:
  *
  * ```sh
  * deno run jsr:@weft/sync/header > weft.h
@@ -7,15 +7,47 @@
  * node node_modules/@weft/sync/wasm/header.js --out include
  * ```
  *
- * From npm, the file itself is `node_modules/@weft/sync/wasm/weft.h`.
+ * From npm, the folder `node_modules/@weft/sync/wasm` holds `weft.h` and the
+ * files that it includes, one for each primitive: `weft/mutex.h` and others.
  *
  * @module
  */
 
-import { TEXT } from "./_header_text.ts";
+import { amalgamation, includesOf } from "./_amalgamation.ts";
 
-/** The whole text of `weft.h`. */
-export const header: string = TEXT;
+const OUTER = new URL("./weft.h", import.meta.url);
+
+/** Reads a header. */
+async function read(name: string): Promise<string> {
+  const url = new URL(name, OUTER);
+  if (url.protocol === "file:") {
+    const { readFileSync } = await import("node:fs");
+    return readFileSync(url, "utf8");
+  }
+  // Deno loaded this module from JSR, where a text is an import as any other.
+  // A bundler sees no name here, and leaves the files alone.
+  const place = url.href;
+  const { default: text } = await import(
+    /* webpackIgnore: true */ /* @vite-ignore */ place,
+    { with: { type: "text" } }
+  );
+  return text;
+}
+
+/** Reads all C headers of Weft, and returns the one file made of them. */
+export async function header(): Promise<string> {
+  const files: Record<string, string> = {};
+  let names = ["weft.h"];
+  while (names.length > 0) {
+    const texts = await Promise.all(names.map(read));
+    const next = texts.flatMap((text, i) => {
+      files[names[i]!] = text;
+      return includesOf(names[i]!, text);
+    });
+    names = [...new Set(next)].filter((name) => !Object.hasOwn(files, name));
+  }
+  return amalgamation(files);
+}
 
 /** Whether this module is the program, in Node before 24.2, too. */
 async function isProgram(): Promise<boolean> {
@@ -35,18 +67,19 @@ async function isProgram(): Promise<boolean> {
 async function run(words: string[]): Promise<number> {
   const { default: process } = await import("node:process");
   const [option, folder] = words;
-  if (words.length === 0) {
-    process.stdout.write(header);
-    return 0;
-  }
-  if (words.length !== 2 || option !== "--out") {
+  if (words.length !== 0 && (words.length !== 2 || option !== "--out")) {
     console.error("usage: header [--out FOLDER]");
     return 2;
   }
   try {
+    const text = await header();
+    if (folder === undefined) {
+      process.stdout.write(text);
+      return 0;
+    }
     const { mkdirSync, writeFileSync } = await import("node:fs");
-    mkdirSync(folder!, { recursive: true });
-    writeFileSync(`${folder}/weft.h`, header);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(`${folder}/weft.h`, text);
     return 0;
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);

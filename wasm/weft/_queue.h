@@ -1,0 +1,31 @@
+/* _queue.h - the twin of primitives/_queue.ts. */
+#ifndef WEFT__QUEUE_H
+#define WEFT__QUEUE_H
+
+#include "_words.h"
+
+WEFT__BEGIN
+
+/* How a queue is made: `capacity` elements, rounded up to a power of two, of
+   `element_size` bytes, a multiple of 4; together at most 2^30 bytes. */
+typedef struct {
+  int32_t capacity;
+  int32_t element_size;
+} weft_queue_config;
+
+/* The capacity rounded up, or 0 if the configuration is out of range. */
+static inline int32_t weft__queue_capacity(weft_queue_config config) {
+  const int32_t most = 1 << 30;
+  if (config.element_size < 4 || config.element_size % 4 != 0 ||
+      config.element_size > most)
+    return 0;
+  if (config.capacity < 1 || config.capacity > most / config.element_size)
+    return 0;
+  int32_t capacity = 1;
+  while (capacity < config.capacity) capacity *= 2;
+  return capacity > most / config.element_size ? 0 : capacity;
+}
+
+WEFT__END
+
+#endif /* WEFT__QUEUE_H */

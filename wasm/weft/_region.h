@@ -1,0 +1,51 @@
+/* _region.h - the twin of primitives/_region.ts. */
+#ifndef WEFT__REGION_H
+#define WEFT__REGION_H
+
+#include "_layout.h"
+
+WEFT__BEGIN
+
+static inline int32_t weft__magic(int32_t kind) {
+  return 0x57460000 | kind << 8 | WEFT_VERSION;
+}
+
+/* A check word over the configuration, so that torn memory is noticed. */
+static inline int32_t weft__seal(int32_t kind, int32_t first, int32_t second) {
+  uint32_t seal = (uint32_t)weft__magic(kind);
+  seal ^= (uint32_t)first * 31u;
+  seal ^= (uint32_t)second * UINT32_C(0x9e3779b1);
+  return (int32_t)~seal;
+}
+
+static inline void weft__zero(void *at, size_t bytes) {
+  int32_t *words = (int32_t *)at;
+  for (size_t i = 0; i < bytes / 4; i++) words[i] = 0;
+}
+
+static inline bool weft__aligned(const void *at) {
+  return at != NULL && (uintptr_t)at % 4 == 0;
+}
+
+/*
+ * Why `at` cannot be attached to as a primitive of `kind`, such as
+ * WEFT_KIND_mpmc_queue; NULL if it can.
+ */
+static inline const char *weft_attach_error(const void *at, int32_t kind) {
+  const int32_t *words = (const int32_t *)at;
+  if (!weft__aligned(at)) return "not a multiple of 4";
+  int32_t magic = weft__load(words);
+  int seal = weft__seal_word(kind);
+  if (magic >> 16 != 0x5746) return "no initialized primitive here";
+  if ((magic >> 8 & 0xff) != kind) return "a primitive of another kind";
+  if ((magic & 0xff) != WEFT_VERSION) return "another layout version";
+  int32_t first = seal > 1 ? words[1] : 0;
+  int32_t second = seal > 2 ? words[2] : 0;
+  if (words[seal] != weft__seal(kind, first, second))
+    return "the configuration does not match its seal";
+  return NULL;
+}
+
+WEFT__END
+
+#endif /* WEFT__REGION_H */

@@ -1,0 +1,127 @@
+/* _wait.h - the twin of primitives/_wait.ts. */
+#ifndef WEFT__WAIT_H
+#define WEFT__WAIT_H
+
+#include "_words.h"
+
+WEFT__BEGIN
+
+#define WEFT_FOREVER INT64_C(-1)
+
+/* How a sleep ended. */
+enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__TIMED_OUT };
+
+#define WEFT__SECOND INT64_C(1000000000)
+
+/* No sleep lasts longer without a look. Tests make it an hour, to see that a
+   wake is not lost. */
+#ifndef WEFT__LOOK
+#define WEFT__LOOK WEFT__SECOND
+#endif
+
+#if defined(WEFT_NOW) || defined(WEFT_REALTIME)
+#elif defined(__EMSCRIPTEN__)
+#define WEFT_NOW() ((int64_t)(emscripten_get_now() * 1e6))
+#elif defined(__wasm__)
+__attribute__((import_module("env"), import_name("weft_now"))) double weft_now(
+    void);
+#define WEFT_NOW() ((int64_t)(weft_now() * 1e6))
+#else
+#define WEFT_NOW() weft__now()
+#endif
+
+#if defined(__linux__)
+/* What the kernel calls a timespec, whatever the C library does. */
+struct weft__time {
+  long s, ns;
+};
+
+static inline int64_t weft__now(void) {
+  struct weft__time t = {0, 0};
+  syscall(SYS_clock_gettime, 1 /* CLOCK_MONOTONIC */, &t);
+  return (int64_t)t.s * WEFT__SECOND + t.ns;
+}
+#elif defined(__APPLE__)
+static inline int64_t weft__now(void) {
+  return (int64_t)clock_gettime_nsec_np(CLOCK_UPTIME_RAW);
+}
+/* What libc++ and Apple's own locks sleep with. */
+extern int __ulock_wait(uint32_t op, void *at, uint64_t value, uint32_t us);
+extern int __ulock_wake(uint32_t op, void *at, uint64_t value);
+#endif
+
+#ifndef WEFT_REALTIME /* what may wait */
+/* The instant `timeout` ns from now. */
+static inline int64_t weft__deadline(int64_t timeout) {
+  return timeout < 0 ? INT64_MAX : WEFT_NOW() + timeout;
+}
+
+/* Sleeps while *word is `value`, at most `ns`. */
+static inline int weft__sleep_raw(int32_t *word, int32_t value, int64_t ns) {
+#if defined(__EMSCRIPTEN_PTHREADS__)
+  /* Not the instruction: this honours cancellation and proxied calls. */
+  int r = emscripten_futex_wait(word, (uint32_t)value, (double)ns / 1e6);
+  return r == 0            ? WEFT__OK
+         : r == -ETIMEDOUT ? WEFT__TIMED_OUT
+                           : WEFT__NOT_EQUAL;
+#elif defined(__wasm__)
+  int32_t *volatile at = word; /* a constant address loses locals in V8 11 */
+  return __builtin_wasm_memory_atomic_wait32(at, value, ns);
+#elif defined(__linux__)
+  struct weft__time t;
+  t.s = (long)(ns / WEFT__SECOND);
+  t.ns = (long)(ns % WEFT__SECOND);
+  if (syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0) == 0)
+    return WEFT__OK;
+  return errno == ETIMEDOUT ? WEFT__TIMED_OUT : WEFT__NOT_EQUAL;
+#else
+  int r = __ulock_wait(1, word, (uint32_t)value, (uint32_t)(ns / 1000 + 1));
+  if (r >= 0) return WEFT__OK;
+  return errno == ETIMEDOUT ? WEFT__TIMED_OUT : WEFT__NOT_EQUAL;
+#endif
+}
+
+/*
+ * Sleeps while *word is `value`, until `deadline` and at most `at_most` ns, and
+ * never longer than a second, as a wake given to an agent that was terminated
+ * is lost: WEFT__NOT_EQUAL means look again.
+ */
+static inline int weft__sleep(int32_t *word, int32_t value, int64_t deadline,
+                              int64_t at_most) {
+  int64_t left = at_most < WEFT__LOOK ? at_most : WEFT__LOOK;
+  bool last = false;
+  if (deadline != INT64_MAX) {
+    int64_t rest = deadline - WEFT_NOW();
+    if (rest <= 0) return WEFT__TIMED_OUT;
+    last = rest < left;
+    if (last) left = rest;
+  }
+  int woken = weft__sleep_raw(word, value, left);
+  return woken == WEFT__TIMED_OUT && !last ? WEFT__NOT_EQUAL : woken;
+}
+#endif
+
+/*
+ * Wakes up to `count` sleepers, and answers how many there were. Under
+ * Emscripten, too, the instruction: emscripten_futex_wake may give the wake to
+ * the main thread, which polls the word by itself.
+ */
+static inline int32_t weft__notify(int32_t *word, int32_t count) {
+#if defined(__wasm__)
+  return (int32_t)__builtin_wasm_memory_atomic_notify(word, (uint32_t)count);
+#elif defined(__linux__)
+  return (int32_t)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL,
+                          NULL, 0);
+#else
+  if (count == INT32_MAX) return __ulock_wake(0x101, word, 0) >= 0 ? 1 : 0;
+  int32_t woken = 0;
+  while (woken < count && __ulock_wake(1, word, 0) >= 0) woken++;
+  return woken;
+#endif
+}
+
+#define WEFT__ALL INT32_MAX
+
+WEFT__END
+
+#endif /* WEFT__WAIT_H */

@@ -1,0 +1,118 @@
+/* _words.h - what every header here builds on: the platform, and atomic words. */
+#ifndef WEFT__WORDS_H
+#define WEFT__WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__has_include)
+#if __has_include(<errno.h>)
+#include <errno.h>
+#endif
+#endif
+#ifndef EBUSY /* no C library: WASI's numbers, which Emscripten has, too */
+#define EBUSY 10
+#define EDEADLK 16
+#define EINVAL 28
+#define EIO 29
+#define EOWNERDEAD 62
+#define EPERM 63
+#define EPIPE 64
+#define ETIMEDOUT 73
+#endif
+
+#if defined(WEFT_STDIO)
+#include <stdio.h> /* for weft_inspect, which prints */
+#endif
+#if defined(__EMSCRIPTEN__)
+#include <emscripten.h>
+#endif
+#if defined(__EMSCRIPTEN_PTHREADS__)
+#include <emscripten/threading.h>
+#elif defined(__wasm__)
+#ifndef __wasm_atomics__
+#error "weft.h needs threads: build with -pthread (or -matomics)"
+#endif
+#elif defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#if !defined(__cplusplus) && !defined(__USE_MISC)
+extern long syscall(long number, ...); /* hidden by -std=c11 */
+#endif
+#elif defined(__APPLE__)
+#include <stdlib.h>
+#include <time.h>
+#else
+#error "weft.h knows WebAssembly, Linux and macOS"
+#endif
+
+#ifdef __cplusplus
+#define WEFT__ASSERT(condition, text) static_assert(condition, text)
+#define WEFT__THREAD_LOCAL thread_local
+#define WEFT__BEGIN extern "C" {
+#define WEFT__END }
+#else
+#define WEFT__ASSERT(condition, text) _Static_assert(condition, text)
+#define WEFT__THREAD_LOCAL _Thread_local
+#define WEFT__BEGIN
+#define WEFT__END
+#endif
+
+WEFT__BEGIN
+
+static inline int32_t weft__load(const int32_t *word) {
+  return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
+/* A value that a later exchange checks: may be old. */
+static inline int32_t weft__hint(const int32_t *word) {
+  return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+static inline void weft__store(int32_t *word, int32_t value) {
+  __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+}
+
+static inline int32_t weft__add(int32_t *word, int32_t n) {
+  return __atomic_fetch_add(word, n, __ATOMIC_SEQ_CST);
+}
+
+static inline int32_t weft__or(int32_t *word, int32_t bits) {
+  return __atomic_fetch_or(word, bits, __ATOMIC_SEQ_CST);
+}
+
+static inline int32_t weft__and(int32_t *word, int32_t bits) {
+  return __atomic_fetch_and(word, bits, __ATOMIC_SEQ_CST);
+}
+
+static inline int32_t weft__exchange(int32_t *word, int32_t to) {
+  return __atomic_exchange_n(word, to, __ATOMIC_SEQ_CST);
+}
+
+/* Stores `to` if *word is `from`; returns what was there, as in JavaScript. */
+static inline int32_t weft__compare_exchange(int32_t *word, int32_t from,
+                                             int32_t to) {
+  __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_SEQ_CST,
+                              __ATOMIC_SEQ_CST);
+  return from;
+}
+
+/* Sums and differences wrap, as `a + b | 0` does in JavaScript. */
+static inline int32_t weft__plus(int32_t a, int32_t b) {
+  return (int32_t)((uint32_t)a + (uint32_t)b);
+}
+
+static inline int32_t weft__minus(int32_t a, int32_t b) {
+  return (int32_t)((uint32_t)a - (uint32_t)b);
+}
+
+static inline void weft__copy(int32_t *to, const int32_t *from,
+                              int32_t words) {
+  __builtin_memcpy(to, from, (size_t)words * 4);
+}
+
+WEFT__END
+
+#endif /* WEFT__WORDS_H */

@@ -1,0 +1,74 @@
+/* agent.h - the twin of primitives/agent.ts. */
+#ifndef WEFT_AGENT_H
+#define WEFT_AGENT_H
+
+#include "_words.h"
+
+WEFT__BEGIN
+
+/* What a thread knows of itself; all zero to begin with. */
+typedef struct {
+  int32_t id;
+  bool forbids_blocking;
+  uint8_t calls;  /* of spinning */
+  uint8_t lull;   /* rounds that the last one waited before its first look */
+  int32_t spared; /* rounds of spinning that did not pay off of late */
+  int32_t spun_at;
+  const int32_t *spun_on; /* the index it began with, and where that lies */
+} weft_agent;
+
+#ifndef WEFT_AGENT
+/* Weak, so that all translation units of a program share one a thread. */
+__attribute__((weak)) WEFT__THREAD_LOCAL weft_agent weft__agent;
+#define WEFT_AGENT() weft__agent
+#endif
+
+#ifndef WEFT_RANDOM
+static inline uint32_t weft__random(void) {
+#if defined(__EMSCRIPTEN__)
+  return (uint32_t)(emscripten_random() * 268435456.0f);
+#elif defined(__linux__)
+  uint32_t bits = 0;
+  syscall(SYS_getrandom, &bits, sizeof bits, 0);
+  return bits;
+#elif defined(__APPLE__)
+  return arc4random();
+#else
+  /* Apart within a program, by the thread's stack; no more than that. */
+  uint32_t bits = 0;
+  return (uint32_t)(uintptr_t)&bits * UINT32_C(2654435761);
+#endif
+}
+#define WEFT_RANDOM() weft__random()
+#endif
+
+/* This thread's id, 1 to 2^28 - 1, drawn at random when first asked for. */
+static inline int32_t weft_agent_id(void) {
+  weft_agent *agent = &WEFT_AGENT();
+  while (agent->id == 0) agent->id = (int32_t)(WEFT_RANDOM() & 0x0fffffff);
+  return agent->id;
+}
+
+/* Gives this thread the id `id`; EINVAL unless it is 1 to 2^28 - 1. */
+static inline int weft_agent_set_id(int32_t id) {
+  if (id < 1 || id > 0x0fffffff) return EINVAL;
+  WEFT_AGENT().id = id;
+  return 0;
+}
+
+/*
+ * Says whether this thread may block; where it may not, as in an audio worklet
+ * or on a browser's main thread without Emscripten's pthreads, blocking calls
+ * return EPERM before anything is touched. Threads may unless told otherwise.
+ */
+static inline void weft_agent_set_blocking(bool allowed) {
+  WEFT_AGENT().forbids_blocking = !allowed;
+}
+
+static inline bool weft__may_block(void) {
+  return !WEFT_AGENT().forbids_blocking;
+}
+
+WEFT__END
+
+#endif /* WEFT_AGENT_H */

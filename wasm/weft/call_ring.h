@@ -1,0 +1,604 @@
+/* call_ring.h - the twin of primitives/call_ring.ts. */
+#ifndef WEFT_CALL_RING_H
+#define WEFT_CALL_RING_H
+
+#include "_event_count.h"
+#include "_region.h"
+
+#ifndef WEFT_REALTIME /* what may wait */
+
+WEFT__BEGIN
+
+/* In a state: the agent that it is about, what it is, and a sleeper. */
+#define WEFT_CALL_RING_ID_MASK 0x0fffffff
+#define WEFT_CALL_RING_PHASE_MASK (7 << 28)
+#define WEFT_CALL_RING_WAITING_BIT INT32_MIN
+/* The phases of a call, and who is the agent. */
+#define WEFT_CALL_RING_FREE 0
+#define WEFT_CALL_RING_CLAIMED (1 << 28) /* the caller, which writes */
+#define WEFT_CALL_RING_POSTED (2 << 28)  /* the caller */
+#define WEFT_CALL_RING_SERVING (3 << 28) /* the server */
+#define WEFT_CALL_RING_DROPPED (4 << 28) /* the server; nobody waits */
+#define WEFT_CALL_RING_REPLIED (5 << 28) /* the caller, for all from here */
+#define WEFT_CALL_RING_FAILED (6 << 28)
+#define WEFT_CALL_RING_LOST (7 << 28)
+/* In caller: that agent was abandoned. */
+#define WEFT_CALL_RING_DEAD_BIT (1 << 28)
+
+/* In shape: slots less 1, above the words of a request. */
+#define WEFT__CALL_SLOTS_SHIFT 22
+#define WEFT__CALL_WORDS_MASK ((1 << WEFT__CALL_SLOTS_SHIFT) - 1)
+#define WEFT__CALL_MAX_SLOTS 1024
+#define WEFT__CALL_MAX_BYTES (1 << 30)
+
+/* How a ring is made: calls that may be under way at a time, 1 to 1024, and
+   the most bytes of a request, 0 to 2^24 - 4, and of a reply, both rounded up
+   to multiples of 4; together at most 2^30 bytes. */
+typedef struct {
+  int32_t slots;
+  int32_t request;
+  int32_t reply;
+} weft_call_ring_config;
+
+/* A call: its slot, with the request and the reply behind these words. */
+typedef struct {
+  int32_t state;
+  int32_t caller;
+  int32_t request_length;
+  int32_t reply_length;
+} weft_call;
+
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A ring of calls from many callers to many servers.
+ *
+ * word 0   magic          Kind and layout version.
+ * word 1   shape          bits 0-21   the most words of a request
+ *                         bits 22-31  the number of slots, less 1
+ * word 2   reply          The most bytes of a reply, a multiple of 4.
+ * word 3   seal           Check word over the configuration.
+ * word 4   closed         1 after `close`.
+ * word 32  serve_epoch    Changes when sleeping servers must look again.
+ *                         sleepers: servers
+ * word 33  serve_waiters  Servers that sleep, or are about to.
+ * word 34  look           The slot where a server written in C looks first.
+ * word 64  slot_epoch     Changes when callers without a slot must look again.
+ *                         sleepers: callers without a slot
+ * word 65  slot_waiters   Callers that sleep there, or are about to.
+ * word 96  The slots, each at a multiple of 32 words. A slot has four words:
+ *          `state`, the agent id of the caller, the length of the request and
+ *          the length of the reply. The bytes of both follow. In `state`, bits
+ *          0-27 are the agent it is about. Bits 28-30 are 0 FREE, 1 CLAIMED by
+ *          a caller, 2 POSTED, 3 SERVING, 4 DROPPED (a server has it, and the
+ *          caller gave up), 5 REPLIED, 6 FAILED or 7 LOST (its server died).
+ *          Bit 31 says that the caller sleeps there. Bit 28 of the caller says
+ *          that it died.
+ */
+typedef struct {
+  int32_t magic;
+  int32_t shape;
+  int32_t reply;
+  int32_t seal;
+  int32_t closed;
+  int32_t _pad0[27];
+  int32_t serve_epoch;
+  int32_t serve_waiters;
+  int32_t look;
+  int32_t _pad1[29];
+  int32_t slot_epoch;
+  int32_t slot_waiters;
+  int32_t _pad2[30];
+} weft_call_ring;
+WEFT_WORD(call_ring, magic, 0);
+WEFT_WORD(call_ring, shape, 1);
+WEFT_WORD(call_ring, reply, 2);
+WEFT_WORD(call_ring, seal, 3);
+WEFT_WORD(call_ring, closed, 4);
+WEFT_WORD(call_ring, serve_epoch, 32);
+WEFT_WORD(call_ring, serve_waiters, 33);
+WEFT_WORD(call_ring, look, 34);
+WEFT_WORD(call_ring, slot_epoch, 64);
+WEFT_WORD(call_ring, slot_waiters, 65);
+WEFT_LENGTH(call_ring, 96);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
+
+/*
+ * Serves a call: reads `length` bytes of `request` and writes at most
+ * max_reply bytes to `reply`. How many it wrote; or, if it failed, -1 less the
+ * bytes of a message that it wrote there instead.
+ */
+typedef int32_t (*weft_call_handler)(void *context, const void *request,
+                                     int32_t length, void *reply);
+
+static inline int32_t weft__call_rounded(int32_t bytes) {
+  return (int32_t)(((uint32_t)bytes + 3) & ~UINT32_C(3));
+}
+
+/* The bytes of a slot, for lengths that are multiples of 4. */
+static inline size_t weft__call_stride(int32_t request, int32_t reply) {
+  size_t bytes = sizeof(weft_call) + (size_t)request + (size_t)reply;
+  return (bytes + 127) / 128 * 128;
+}
+
+/* The bytes a ring of this configuration occupies; 0 if out of range. */
+static inline size_t weft_call_ring_bytes(weft_call_ring_config config) {
+  const int32_t most = WEFT__CALL_WORDS_MASK * 4;
+  if (config.slots < 1 || config.slots > WEFT__CALL_MAX_SLOTS) return 0;
+  if (config.request < 0 || config.request > most) return 0;
+  if (config.reply < 0 || config.reply > WEFT__CALL_MAX_BYTES) return 0;
+  size_t stride = weft__call_stride(weft__call_rounded(config.request),
+                                    weft__call_rounded(config.reply));
+  size_t room = (size_t)WEFT__CALL_MAX_BYTES - sizeof(weft_call_ring);
+  if (stride > room / (size_t)config.slots) return 0;
+  return sizeof(weft_call_ring) + (size_t)config.slots * stride;
+}
+
+/* The ring at `at`, or NULL: see weft_attach_error. */
+static inline weft_call_ring *weft_call_ring_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_call_ring) != NULL) return NULL;
+  return (weft_call_ring *)at;
+}
+
+/* Makes a region that nobody uses yet a ring without calls; NULL if the
+   configuration, or the place, is out of range. */
+static inline weft_call_ring *weft_call_ring_init(
+    void *at, weft_call_ring_config config) {
+  weft_call_ring *r = (weft_call_ring *)at;
+  size_t bytes = weft_call_ring_bytes(config);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  uint32_t slots = (uint32_t)(config.slots - 1) << WEFT__CALL_SLOTS_SHIFT;
+  uint32_t words = (uint32_t)weft__call_rounded(config.request) / 4;
+  r->shape = (int32_t)(slots | words);
+  r->reply = weft__call_rounded(config.reply);
+  r->seal = weft__seal(WEFT_KIND_call_ring, r->shape, r->reply);
+  weft__store(&r->magic, weft__magic(WEFT_KIND_call_ring));
+  return r;
+}
+
+/* Calls that may be under way at a time. */
+static inline int32_t weft_call_ring_slots(const weft_call_ring *r) {
+  return (int32_t)((uint32_t)r->shape >> WEFT__CALL_SLOTS_SHIFT) + 1;
+}
+
+/* The most bytes of a request. */
+static inline int32_t weft_call_ring_max_request(const weft_call_ring *r) {
+  return (r->shape & WEFT__CALL_WORDS_MASK) * 4;
+}
+
+/* The most bytes of a reply. */
+static inline int32_t weft_call_ring_max_reply(const weft_call_ring *r) {
+  return r->reply;
+}
+
+static inline weft_call *weft__call_at(const weft_call_ring *r, int32_t slot) {
+  size_t stride = weft__call_stride(weft_call_ring_max_request(r), r->reply);
+  return (weft_call *)(void *)((char *)(uintptr_t)(r + 1) +
+                               (size_t)slot * stride);
+}
+
+/* Slots in use; a moment later it may be another number. */
+static inline int32_t weft_call_ring_pending(const weft_call_ring *r) {
+  int32_t count = 0;
+  for (int32_t i = weft_call_ring_slots(r); i-- > 0;)
+    if (weft__load(&weft__call_at(r, i)->state) != WEFT_CALL_RING_FREE) count++;
+  return count;
+}
+
+/* Whether close was called; calls may still be under way. */
+static inline bool weft_call_ring_closed(const weft_call_ring *r) {
+  return weft__load(&r->closed) != 0;
+}
+
+static inline int32_t weft__call_phase(int32_t state) {
+  return state & WEFT_CALL_RING_PHASE_MASK;
+}
+
+/* Whether there is a slot of this phase. */
+static inline bool weft__call_find(const weft_call_ring *r, int32_t phase) {
+  for (int32_t i = weft_call_ring_slots(r); i-- > 0;)
+    if (weft__call_phase(weft__load(&weft__call_at(r, i)->state)) == phase)
+      return true;
+  return false;
+}
+
+/* Claims a free slot; NULL if there is none. */
+static inline weft_call *weft__call_claim(weft_call_ring *r) {
+  int32_t id = weft_agent_id();
+  int32_t slots = weft_call_ring_slots(r);
+  int32_t slot = id % slots;
+  for (int32_t i = 2 * slots; i > 0; i--) {
+    weft_call *c = weft__call_at(r, slot);
+    /* First by hints, which the exchange checks; then to be sure. */
+    int32_t state = i > slots ? weft__hint(&c->state) : weft__load(&c->state);
+    if (state == WEFT_CALL_RING_FREE &&
+        weft__compare_exchange(&c->state, WEFT_CALL_RING_FREE,
+                               WEFT_CALL_RING_CLAIMED | id) ==
+            WEFT_CALL_RING_FREE)
+      return c;
+    slot = slot + 1 < slots ? slot + 1 : 0;
+  }
+  return NULL;
+}
+
+/* Gives a slot back that is this agent's alone. */
+static inline void weft__call_free(weft_call_ring *r, weft_call *c) {
+  weft__store(&c->state, WEFT_CALL_RING_FREE);
+  weft__event_wake(&r->slot_epoch, 1);
+}
+
+/*
+ * Posts a call of `length` bytes of `request`, whose reply is received later:
+ * 0 and *call, EBUSY if no slot is free, EPIPE if the ring was closed, or EINVAL
+ * if length is not 0 to max_request.
+ */
+static inline int weft_call_ring_try_post(weft_call_ring *r,
+                                          const void *request, int32_t length,
+                                          weft_call **call) {
+  if (length < 0 || length > weft_call_ring_max_request(r)) return EINVAL;
+  if (weft_call_ring_closed(r)) return EPIPE;
+  weft_call *c = weft__call_claim(r);
+  if (c == NULL) return EBUSY;
+  weft__store(&c->caller, weft_agent_id());
+  c->request_length = length; /* published by (P) */
+  if (length > 0) __builtin_memcpy(c + 1, request, (size_t)length);
+  int32_t posted = WEFT_CALL_RING_POSTED | weft_agent_id();
+  weft__store(&c->state, posted); /* (P) */
+  /* (C) Pairs with (E): we see the end, or servers see our call before it. */
+  if (weft_call_ring_closed(r) &&
+      weft__compare_exchange(&c->state, posted, WEFT_CALL_RING_FREE) == posted)
+    return EPIPE;
+  weft__event_wake(&r->serve_epoch, 1);
+  *call = c;
+  return 0;
+}
+
+static inline void weft__call_pass_slot(weft_call_ring *r) {
+  if (weft__call_find(r, WEFT_CALL_RING_FREE))
+    weft__event_wake(&r->slot_epoch, 1);
+}
+
+/* As try_post, blocking up to `timeout` ns for a slot; or ETIMEDOUT, EPERM. */
+static inline int weft_call_ring_post(weft_call_ring *q, const void *request,
+                                      int32_t length, weft_call **call,
+                                      int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft_call_ring_try_post(q, request, length, call),
+                    &q->slot_epoch, weft__call_pass_slot, timeout);
+}
+
+/* ---- callers */
+
+/* Whether the call was answered. */
+static inline bool weft_call_ring_ready(const weft_call *c) {
+  return weft__call_phase(weft__load(&c->state)) >= WEFT_CALL_RING_REPLIED;
+}
+
+/* Waits for the answer; ETIMEDOUT if the time is over. */
+static inline int weft__call_answered(weft_call *c, int64_t timeout,
+                                      int64_t deadline) {
+  int32_t rounds = weft__spin_rounds(timeout);
+  for (int32_t round = 1; round <= rounds; round++) {
+    weft__relax();
+    if (!weft_call_ring_ready(c)) continue;
+    weft__spin_paid(round);
+    return 0;
+  }
+  weft__spin_failed(rounds);
+  for (;;) {
+    int32_t state = weft__load(&c->state);
+    if (weft__call_phase(state) >= WEFT_CALL_RING_REPLIED) return 0;
+    int32_t value = state | WEFT_CALL_RING_WAITING_BIT;
+    /* (W) Pairs with (R): the server sees the bit, or we see its answer. */
+    if (state != value &&
+        weft__compare_exchange(&c->state, state, value) != state)
+      continue;
+    int outcome = weft__sleep(&c->state, value, deadline, WEFT__LOOK);
+    if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;
+  }
+}
+
+static inline char *weft__call_reply_at(const weft_call_ring *r,
+                                        weft_call *c) {
+  return (char *)(c + 1) + weft_call_ring_max_request(r);
+}
+
+/*
+ * Takes the reply to `dst`, which has *length bytes, and answers its length
+ * there, of which no more than those were copied: 0, EBUSY if there is none
+ * yet, EIO if the server failed (its message is in `dst`), or EOWNERDEAD if it
+ * was abandoned. But for EBUSY, the call is over.
+ */
+static inline int weft_call_ring_try_receive(weft_call_ring *r, weft_call *c,
+                                             void *dst, int32_t *length) {
+  int32_t phase = weft__call_phase(weft__load(&c->state));
+  if (phase < WEFT_CALL_RING_REPLIED) return EBUSY;
+  int32_t most = *length;
+  *length = phase == WEFT_CALL_RING_LOST ? 0 : c->reply_length; /* by (R) */
+  int32_t bytes = *length < most ? *length : most;
+  if (bytes > 0)
+    __builtin_memcpy(dst, weft__call_reply_at(r, c), (size_t)bytes);
+  weft__call_free(r, c);
+  if (phase == WEFT_CALL_RING_LOST) return EOWNERDEAD;
+  return phase == WEFT_CALL_RING_FAILED ? EIO : 0;
+}
+
+/* As try_receive, blocking up to `timeout` ns; if they pass, ETIMEDOUT, and
+   the call goes on. */
+static inline int weft_call_ring_receive(weft_call_ring *r, weft_call *c,
+                                         void *dst, int32_t *length,
+                                         int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  weft__call_answered(c, timeout, weft__deadline(timeout));
+  int result = weft_call_ring_try_receive(r, c, dst, length);
+  return result == EBUSY ? ETIMEDOUT : result;
+}
+
+/* Ends a call that has no answer yet; false if it has one. */
+static inline bool weft__call_give_up(weft_call_ring *r, weft_call *c) {
+  for (;;) {
+    int32_t state = weft__load(&c->state);
+    int32_t phase = weft__call_phase(state);
+    if (phase >= WEFT_CALL_RING_REPLIED) return false;
+    /* A server has it: the slot is the server's to give back. */
+    int32_t next = WEFT_CALL_RING_FREE;
+    if (phase == WEFT_CALL_RING_SERVING)
+      next = WEFT_CALL_RING_DROPPED | (state & WEFT_CALL_RING_ID_MASK);
+    if (weft__compare_exchange(&c->state, state, next) != state) continue;
+    if (next == WEFT_CALL_RING_FREE) weft__event_wake(&r->slot_epoch, 1);
+    return true;
+  }
+}
+
+/* Ends a call that is not over: its reply will be thrown away. */
+static inline void weft_call_ring_cancel(weft_call_ring *r, weft_call *c) {
+  if (!weft__call_give_up(r, c)) weft__call_free(r, c);
+}
+
+/*
+ * Calls: posts `length` bytes of `request`, and blocks up to `timeout` ns for
+ * the reply, as receive does. EINVAL, EPIPE and EPERM: it was not posted;
+ * ETIMEDOUT: it was withdrawn, or its reply will be thrown away.
+ */
+static inline int weft_call_ring_call(weft_call_ring *r, const void *request,
+                                      int32_t length, void *reply,
+                                      int32_t *reply_length, int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  int64_t deadline = weft__deadline(timeout);
+  weft_call *c = NULL;
+  int result = weft_call_ring_post(r, request, length, &c, timeout);
+  if (result != 0) return result;
+  if (weft__call_answered(c, timeout, deadline) != 0 &&
+      weft__call_give_up(r, c))
+    return ETIMEDOUT;
+  return weft_call_ring_try_receive(r, c, reply, reply_length);
+}
+
+/* ---- servers */
+
+/*
+ * Takes a call, to be answered later, without waiting: 0 and *call, EBUSY if
+ * there is none, or EPIPE if the ring was closed and no call is left. Any number
+ * may be taken before the first is answered.
+ */
+static inline int weft_call_ring_try_take(weft_call_ring *r,
+                                          weft_call **call) {
+  int32_t id = weft_agent_id();
+  int32_t slots = weft_call_ring_slots(r);
+  int32_t slot = (int32_t)((uint32_t)weft__hint(&r->look) % (uint32_t)slots);
+  bool closed = weft_call_ring_closed(r); /* (E) before the look */
+  for (int32_t i = 2 * slots; i > 0; i--) {
+    weft_call *c = weft__call_at(r, slot);
+    slot = slot + 1 < slots ? slot + 1 : 0;
+    /* First by hints, which the exchange checks; then to be sure. */
+    int32_t state = i > slots ? weft__hint(&c->state) : weft__load(&c->state);
+    while (weft__call_phase(state) == WEFT_CALL_RING_POSTED) {
+      int32_t expected = state;
+      int32_t waits = state & WEFT_CALL_RING_WAITING_BIT;
+      state = weft__compare_exchange(&c->state, expected,
+                                     WEFT_CALL_RING_SERVING | id | waits);
+      if (state != expected) continue;
+      __atomic_store_n(&r->look, slot, __ATOMIC_RELAXED);
+      *call = c;
+      return 0;
+    }
+  }
+  return closed ? EPIPE : EBUSY;
+}
+
+static inline void weft__call_pass_serve(weft_call_ring *r) {
+  if (weft__call_find(r, WEFT_CALL_RING_POSTED))
+    weft__event_wake(&r->serve_epoch, 1);
+}
+
+/* As try_take, blocking up to `timeout` ns; or ETIMEDOUT, EPERM. */
+static inline int weft_call_ring_take(weft_call_ring *q, weft_call **call,
+                                      int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft_call_ring_try_take(q, call), &q->serve_epoch,
+                    weft__call_pass_serve, timeout);
+}
+
+/* The request of a call that was taken, and its length; valid until the
+   answer. */
+static inline const void *weft_call_ring_request(const weft_call *c,
+                                                 int32_t *length) {
+  *length = c->request_length; /* published by (P) */
+  return c + 1;
+}
+
+/* Room for the reply of a call that was taken: max_reply bytes. */
+static inline void *weft_call_ring_space(const weft_call_ring *r,
+                                         weft_call *c) {
+  return weft__call_reply_at(r, c);
+}
+
+/* Whether the caller still waits for a call that was taken. */
+static inline bool weft_call_ring_wanted(const weft_call *c) {
+  return weft__call_phase(weft__load(&c->state)) == WEFT_CALL_RING_SERVING &&
+         (weft__load(&c->caller) & WEFT_CALL_RING_DEAD_BIT) == 0;
+}
+
+/* Takes an answer back that was given to a caller that is abandoned. */
+static inline bool weft__call_reclaim(weft_call_ring *r, weft_call *c,
+                                      int32_t answer) {
+  int32_t caller = answer & WEFT_CALL_RING_ID_MASK;
+  /* Pairs with (D): we see the mark, or who made it sees the answer. That an
+     agent is dead stays true, so no later call can be meant by the exchange. */
+  if (weft__load(&c->caller) != (caller | WEFT_CALL_RING_DEAD_BIT) ||
+      weft__compare_exchange(&c->state, answer, WEFT_CALL_RING_FREE) != answer)
+    return false;
+  weft__event_wake(&r->slot_epoch, 1);
+  return true;
+}
+
+/* Gives a call that this agent serves its answer; ETIMEDOUT if its caller gave
+   up. */
+static inline int weft__call_answer(weft_call_ring *r, weft_call *c,
+                                    int32_t phase) {
+  for (;;) {
+    int32_t state = weft__load(&c->state);
+    if (weft__call_phase(state) == WEFT_CALL_RING_DROPPED) {
+      weft__call_free(r, c); /* late: the slot is ours alone */
+      return ETIMEDOUT;
+    }
+    int32_t next = phase | (weft__load(&c->caller) & WEFT_CALL_RING_ID_MASK);
+    /* (R) From here on the slot is the caller's. */
+    if (weft__compare_exchange(&c->state, state, next) != state) continue;
+    if ((state & WEFT_CALL_RING_WAITING_BIT) != 0)
+      weft__notify(&c->state, WEFT__ALL);
+    return weft__call_reclaim(r, c, next) ? ETIMEDOUT : 0;
+  }
+}
+
+/* Copies the bytes of an answer, unless they are in place. */
+static inline int weft__call_put(weft_call_ring *r, weft_call *c,
+                                 const void *src, int32_t length) {
+  if (length < 0 || length > r->reply) return EINVAL;
+  if (src != NULL && length > 0)
+    __builtin_memcpy(weft__call_reply_at(r, c), src, (size_t)length);
+  c->reply_length = length; /* published by (R) */
+  return 0;
+}
+
+/*
+ * Replies with `length` bytes of `src`, or of what was written to space if that
+ * is NULL: 0, ETIMEDOUT if the caller gave up before, which does no harm, or
+ * EINVAL if length is not 0 to max_reply; then the call is still to be answered.
+ */
+static inline int weft_call_ring_reply(weft_call_ring *r, weft_call *c,
+                                       const void *src, int32_t length) {
+  int result = weft__call_put(r, c, src, length);
+  return result != 0 ? result
+                     : weft__call_answer(r, c, WEFT_CALL_RING_REPLIED);
+}
+
+/* As reply, answering that the call failed, with a message in UTF-8. */
+static inline int weft_call_ring_fail(weft_call_ring *r, weft_call *c,
+                                      const void *message, int32_t length) {
+  int result = weft__call_put(r, c, message, length);
+  return result != 0 ? result
+                     : weft__call_answer(r, c, WEFT_CALL_RING_FAILED);
+}
+
+/* Serves a call; what goes wrong is answered. */
+static inline void weft__call_handle(weft_call_ring *r, weft_call *c,
+                                     weft_call_handler fn, void *context) {
+  int32_t length = 0;
+  const void *request = weft_call_ring_request(c, &length);
+  int32_t n = fn(context, request, length, weft_call_ring_space(r, c));
+  int result = n < 0 ? weft_call_ring_fail(r, c, NULL, -1 - n)
+                     : weft_call_ring_reply(r, c, NULL, n);
+  if (result == EINVAL) weft_call_ring_fail(r, c, NULL, 0);
+}
+
+/* Serves one call by `fn` with `context`, without waiting for one: 0, EBUSY if
+   there is none, or EPIPE if the ring was closed and no call is left. */
+static inline int weft_call_ring_try_serve_one(weft_call_ring *r,
+                                               weft_call_handler fn,
+                                               void *context) {
+  weft_call *c = NULL;
+  int result = weft_call_ring_try_take(r, &c);
+  if (result == 0) weft__call_handle(r, c, fn, context);
+  return result;
+}
+
+/*
+ * Serves calls by `fn`, blocking while there are none, until the ring is closed
+ * and no call is left, or none came for `timeout` ns. How many it served, or
+ * -EPERM.
+ */
+static inline int32_t weft_call_ring_serve(weft_call_ring *r,
+                                           weft_call_handler fn, void *context,
+                                           int64_t timeout) {
+  if (!weft__may_block()) return -EPERM;
+  for (int32_t count = 0;; count++) {
+    weft_call *c = NULL;
+    if (weft_call_ring_take(r, &c, timeout) != 0) return count;
+    weft__call_handle(r, c, fn, context);
+  }
+}
+
+/* ---- the end */
+
+/*
+ * Closes the ring for good: nothing is posted from now on, and callers that wait
+ * for a slot fail. Calls that were posted are served still, then servers come to
+ * their end; where none is left to serve them, callers wait for their timeout.
+ */
+static inline void weft_call_ring_close(weft_call_ring *r) {
+  if (weft__exchange(&r->closed, 1) != 0) return;
+  weft__event_wake(&r->serve_epoch, WEFT__ALL);
+  weft__event_wake(&r->slot_epoch, WEFT__ALL);
+}
+
+static inline bool weft__call_abandon(weft_call_ring *r, weft_call *c,
+                                      int32_t id) {
+  int32_t dead = id | WEFT_CALL_RING_DEAD_BIT;
+  /* (D) A server that answers later finds out, and gives the slot back. */
+  int32_t caller = weft__compare_exchange(&c->caller, id, dead);
+  for (;;) {
+    int32_t state = weft__load(&c->state);
+    int32_t phase = weft__call_phase(state);
+    if ((state & WEFT_CALL_RING_ID_MASK) != id) {
+      /* Who answered may have been terminated before it woke the caller. */
+      if (phase >= WEFT_CALL_RING_REPLIED)
+        weft__notify(&c->state, WEFT__ALL);
+      return phase == WEFT_CALL_RING_SERVING && caller == id;
+    }
+    /* What is expected here names the dead agent: none of it can come again. */
+    int32_t next = WEFT_CALL_RING_FREE;
+    if (phase == WEFT_CALL_RING_SERVING) {
+      int32_t waits = weft__load(&c->caller);
+      if ((waits & WEFT_CALL_RING_DEAD_BIT) == 0)
+        next = WEFT_CALL_RING_LOST | waits;
+    }
+    if (weft__compare_exchange(&c->state, state, next) != state) continue;
+    if (next == WEFT_CALL_RING_FREE) return true;
+    if ((state & WEFT_CALL_RING_WAITING_BIT) != 0)
+      weft__notify(&c->state, WEFT__ALL);
+    weft__call_reclaim(r, c, next);
+    return true;
+  }
+}
+
+/*
+ * Ends the calls of agent `id`, known never to run again: those it made are
+ * withdrawn, and who called it gets EOWNERDEAD. Answers how many there were.
+ */
+static inline int32_t weft_call_ring_abandon(weft_call_ring *r, int32_t id) {
+  int32_t count = 0;
+  if (id == 0) return 0;
+  for (int32_t i = 0; i < weft_call_ring_slots(r); i++)
+    if (weft__call_abandon(r, weft__call_at(r, i), id)) count++;
+  /* A wake that was given to the agent is passed on. */
+  weft__event_wake(&r->serve_epoch, WEFT__ALL);
+  weft__event_wake(&r->slot_epoch, WEFT__ALL);
+  return count;
+}
+
+WEFT__END
+
+#endif
+
+#endif /* WEFT_CALL_RING_H */

@@ -1,0 +1,265 @@
+/* channel.h - the twin of primitives/channel.ts. */
+#ifndef WEFT_CHANNEL_H
+#define WEFT_CHANNEL_H
+
+#include "mpmc_queue.h"
+#include "record_ring.h"
+
+#ifndef WEFT_REALTIME /* what may wait */
+
+WEFT__BEGIN
+
+/* What the messages of a channel are: bytes, UTF-8, JSON in UTF-8, an int32_t,
+   a double, a struct. */
+#define WEFT_CHANNEL_BINARY 1
+#define WEFT_CHANNEL_TEXT 2
+#define WEFT_CHANNEL_JSON 3
+#define WEFT_CHANNEL_I32 4
+#define WEFT_CHANNEL_F64 5
+#define WEFT_CHANNEL_RECORD 6
+
+/* How a channel is made: its codec; the messages it holds, or with BINARY,
+   TEXT and JSON the bytes they may have together; the sizeof of a RECORD; and
+   its shape as JavaScript has it, or 0, which fits every record of that size. */
+typedef struct {
+  int32_t codec;
+  int32_t capacity;
+  int32_t size;
+  int32_t shape;
+} weft_channel_config;
+
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A channel of messages.
+ *
+ * word 0   magic  Kind and layout version.
+ * word 1   codec  1 binary, 2 text, 3 json, 4 i32, 5 f64 or 6 record.
+ * word 2   shape  A number that differs between records of different fields, or
+ *                 0.
+ * word 3   seal   Check word over the configuration.
+ * word 32  What carries the messages, with its own head: an `mpmc_queue` for
+ *          i32, f64 and record, and a `record_ring` for the others.
+ */
+typedef struct {
+  int32_t magic;
+  int32_t codec;
+  int32_t shape;
+  int32_t seal;
+  int32_t _pad0[28];
+} weft_channel;
+WEFT_WORD(channel, magic, 0);
+WEFT_WORD(channel, codec, 1);
+WEFT_WORD(channel, shape, 2);
+WEFT_WORD(channel, seal, 3);
+WEFT_LENGTH(channel, 32);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
+
+/* Whether messages have one size: I32, F64 and RECORD. */
+static inline bool weft__channel_sized(int32_t codec) {
+  return codec >= WEFT_CHANNEL_I32;
+}
+
+/* What carries the messages. */
+static inline weft_mpmc_queue *weft__channel_queue(const weft_channel *c) {
+  return (weft_mpmc_queue *)(uintptr_t)(c + 1);
+}
+
+static inline weft_record_ring *weft__channel_ring(const weft_channel *c) {
+  return (weft_record_ring *)(uintptr_t)(c + 1);
+}
+
+/* The bytes of an element that holds `size` bytes. */
+static inline int32_t weft__channel_padded(int32_t size) {
+  return size < 0 || size > 1 << 30 ? 0 : (size + 3) / 4 * 4;
+}
+
+/* The queue or ring that a channel is made with. */
+static inline weft_queue_config weft__channel_elements(
+    weft_channel_config config) {
+  weft_queue_config queue;
+  queue.capacity = config.capacity;
+  queue.element_size = config.codec == WEFT_CHANNEL_I32 ? 4
+                       : config.codec == WEFT_CHANNEL_F64
+                           ? 8
+                           : weft__channel_padded(config.size);
+  return queue;
+}
+
+static inline weft_record_ring_config weft__channel_records(
+    weft_channel_config config) {
+  weft_record_ring_config ring;
+  ring.capacity = config.capacity;
+  ring.single_producer = false;
+  return ring;
+}
+
+/* The bytes a channel of this configuration occupies; 0 if out of range. */
+static inline size_t weft_channel_bytes(weft_channel_config config) {
+  if (config.codec < WEFT_CHANNEL_BINARY || config.codec > WEFT_CHANNEL_RECORD)
+    return 0;
+  size_t bytes =
+      weft__channel_sized(config.codec)
+          ? weft_mpmc_queue_bytes(weft__channel_elements(config))
+          : weft_record_ring_bytes(weft__channel_records(config));
+  return bytes == 0 ? 0 : sizeof(weft_channel) + bytes;
+}
+
+/* The channel at `at`, or NULL: see weft_attach_error. What its messages are
+   is told by weft_channel_codec. */
+static inline weft_channel *weft_channel_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_channel) != NULL) return NULL;
+  weft_channel *c = (weft_channel *)at;
+  int32_t kind = WEFT_KIND_record_ring;
+  if (weft__channel_sized(c->codec)) kind = WEFT_KIND_mpmc_queue;
+  return weft_attach_error(c + 1, kind) == NULL ? c : NULL;
+}
+
+/* Makes a region that nobody uses yet an empty channel; NULL if the
+   configuration, or the place, is out of range. */
+static inline weft_channel *weft_channel_init(void *at,
+                                              weft_channel_config config) {
+  weft_channel *c = (weft_channel *)at;
+  if (!weft__aligned(at) || weft_channel_bytes(config) == 0) return NULL;
+  weft__zero(at, sizeof *c);
+  if (weft__channel_sized(config.codec))
+    weft_mpmc_queue_init(c + 1, weft__channel_elements(config));
+  else
+    weft_record_ring_init(c + 1, weft__channel_records(config));
+  c->codec = config.codec;
+  c->shape = config.codec == WEFT_CHANNEL_RECORD ? config.shape : 0;
+  c->seal = weft__seal(WEFT_KIND_channel, c->codec, c->shape);
+  weft__store(&c->magic, weft__magic(WEFT_KIND_channel));
+  return c;
+}
+
+/* What its messages are: WEFT_CHANNEL_BINARY and so on. */
+static inline int32_t weft_channel_codec(const weft_channel *c) {
+  return c->codec;
+}
+
+/* Messages it holds, or bytes of messages that differ in length. */
+static inline int32_t weft_channel_capacity(const weft_channel *c) {
+  return weft__channel_sized(c->codec)
+             ? weft_mpmc_queue_capacity(weft__channel_queue(c))
+             : weft_record_ring_capacity(weft__channel_ring(c));
+}
+
+/* The most bytes of a message. */
+static inline int32_t weft_channel_max_length(const weft_channel *c) {
+  return weft__channel_sized(c->codec)
+             ? weft_mpmc_queue_element_size(weft__channel_queue(c))
+             : weft_record_ring_max_length(weft__channel_ring(c));
+}
+
+/* Whether close was called; messages may still be in the channel. */
+static inline bool weft_channel_closed(const weft_channel *c) {
+  return weft__channel_sized(c->codec)
+             ? weft_mpmc_queue_closed(weft__channel_queue(c))
+             : weft_record_ring_closed(weft__channel_ring(c));
+}
+
+/* An element is as long as messages are, but for a struct's padding. */
+static inline int weft__channel_try_push(weft_mpmc_queue *q, const void *src,
+                                         int32_t length) {
+  int32_t ticket = 0;
+  if (weft__channel_padded(length) != q->element_size) return EINVAL;
+  int32_t count = weft__mpmc_claim_push(q, 1, &ticket);
+  if (count <= 0) return count == 0 ? EBUSY : -count;
+  int32_t *element = weft__mpmc_slot(q, ticket) + 1;
+  element[q->element_size / 4 - 1] = 0;           /* the padding */
+  __builtin_memcpy(element, src, (size_t)length); /* published by (P) */
+  weft__mpmc_publish(q, ticket);
+  weft__event_wake(&q->pop_epoch, 1);
+  return 0;
+}
+
+static inline int weft__channel_try_pop(weft_mpmc_queue *q, void *dst,
+                                        int32_t *length) {
+  int32_t ticket = 0;
+  if (weft__channel_padded(*length) < q->element_size) return EINVAL;
+  int32_t count = weft__mpmc_claim_pop(q, 1, &ticket);
+  if (count <= 0) return count == 0 ? EBUSY : -count;
+  if (*length > q->element_size) *length = q->element_size;
+  const int32_t *element = weft__mpmc_slot(q, ticket) + 1;
+  __builtin_memcpy(dst, element, (size_t)*length); /* published by (P) */
+  weft__mpmc_free(q, ticket);
+  weft__event_wake(&q->push_epoch, 1);
+  return 0;
+}
+
+static inline int weft__channel_push(weft_mpmc_queue *q, const void *src,
+                                     int32_t length, int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft__channel_try_push(q, src, length), &q->push_epoch,
+                    weft__mpmc_pass_push, timeout);
+}
+
+static inline int weft__channel_pop(weft_mpmc_queue *q, void *dst,
+                                    int32_t *length, int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft__channel_try_pop(q, dst, length), &q->pop_epoch,
+                    weft__mpmc_pass_pop, timeout);
+}
+
+/* Sends the `length` bytes at `src` without waiting: 0, EBUSY if there is no
+   room for them, EPIPE if the channel was closed, or EINVAL if length is more
+   than max_length, or not that of a message of one size. */
+static inline int weft_channel_try_send(weft_channel *c, const void *src,
+                                        int32_t length) {
+  return weft__channel_sized(c->codec)
+             ? weft__channel_try_push(weft__channel_queue(c), src, length)
+             : weft_record_ring_try_push(weft__channel_ring(c), src, length);
+}
+
+/* As try_send, blocking up to `timeout` ns; ETIMEDOUT if no room came free. */
+static inline int weft_channel_send(weft_channel *c, const void *src,
+                                    int32_t length, int64_t timeout) {
+  return weft__channel_sized(c->codec)
+             ? weft__channel_push(weft__channel_queue(c), src, length, timeout)
+             : weft_record_ring_push(weft__channel_ring(c), src, length,
+                                     timeout);
+}
+
+/* Takes the oldest message to `dst`, which has `*length` bytes, and answers its
+   length there: 0, EBUSY if there is none, EPIPE if the channel was closed and
+   is empty, or EINVAL if it is longer than that, and stays. */
+static inline int weft_channel_try_receive(weft_channel *c, void *dst,
+                                           int32_t *length) {
+  return weft__channel_sized(c->codec)
+             ? weft__channel_try_pop(weft__channel_queue(c), dst, length)
+             : weft_record_ring_try_pop(weft__channel_ring(c), dst, length);
+}
+
+/* As try_receive, blocking up to `timeout` ns; ETIMEDOUT if none came. */
+static inline int weft_channel_receive(weft_channel *c, void *dst,
+                                       int32_t *length, int64_t timeout) {
+  return weft__channel_sized(c->codec)
+             ? weft__channel_pop(weft__channel_queue(c), dst, length, timeout)
+             : weft_record_ring_pop(weft__channel_ring(c), dst, length,
+                                    timeout);
+}
+
+/* Closes the channel for good: sending fails from now on, receiving takes what
+   is there and then fails, and every sleeper wakes. */
+static inline void weft_channel_close(weft_channel *c) {
+  if (weft__channel_sized(c->codec))
+    weft_mpmc_queue_close(weft__channel_queue(c));
+  else
+    weft_record_ring_close(weft__channel_ring(c));
+}
+
+/*
+ * Ends what agent `id`, known never to run again, had begun to send; answers
+ * how many messages that were. -1 if another agent is sending just now: then
+ * again later. Of messages of one size it can end none.
+ */
+static inline int32_t weft_channel_abandon(weft_channel *c, int32_t id) {
+  if (weft__channel_sized(c->codec)) return 0;
+  return weft_record_ring_abandon(weft__channel_ring(c), id);
+}
+
+WEFT__END
+
+#endif
+
+#endif /* WEFT_CHANNEL_H */

@@ -1,0 +1,239 @@
+/* condition.h - the twin of primitives/condition.ts. */
+#ifndef WEFT_CONDITION_H
+#define WEFT_CONDITION_H
+
+#include "mutex.h"
+
+#ifndef WEFT_REALTIME /* what may wait */
+
+WEFT__BEGIN
+
+#define WEFT_CONDITION_CALLED_MASK 0x7fff
+#define WEFT_CONDITION_ONE_CALLED 1
+#define WEFT_CONDITION_ONE_WAITING (1 << 15)
+#define WEFT_CONDITION_WAITING_MASK (0x7fff << 15)
+#define WEFT_CONDITION_GATHERS_BIT (1 << 30)
+
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A condition. All words 0: nobody waits.
+ *
+ * word 0  turn  The number of the group that is called, modulo 2^32; the group
+ *               after it gathers.
+ * word 1  even  Of the groups with an even number:
+ *               bits 0-14   called: agents that may go on, but did not yet
+ *               bits 15-29  waiting: agents that are not called yet
+ *               bit 30      GATHERS: agents that wait belong to the group two
+ *                           after the called one
+ *               bit 31      bit 1 of the number of the called group, plus 1
+ *               sleepers: agents of even groups
+ * word 2  odd   The same of the groups with an odd number.
+ *               sleepers: agents of odd groups
+ */
+typedef struct {
+  int32_t turn;
+  int32_t even;
+  int32_t odd;
+} weft_condition;
+WEFT_WORD(condition, turn, 0);
+WEFT_WORD(condition, even, 1);
+WEFT_WORD(condition, odd, 2);
+WEFT_LENGTH(condition, 3);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
+
+/* Makes a region that nobody uses yet a condition. */
+static inline void weft_condition_init(weft_condition *c) {
+  weft__zero(c, sizeof *c);
+}
+
+/* Where the agents of a group are counted, and sleep. */
+static inline int32_t *weft__condition_place(weft_condition *c,
+                                             int32_t group) {
+  return group & 1 ? &c->odd : &c->even;
+}
+
+/* How many agents in a word are not called yet. */
+static inline int32_t weft__condition_waiting(int32_t state) {
+  return (state & WEFT_CONDITION_WAITING_MASK) / WEFT_CONDITION_ONE_WAITING;
+}
+
+/* Bit 31 of a word whose called are of a group. */
+static inline int32_t weft__condition_mark(int32_t group) {
+  return weft__plus(group, 1) & 2 ? INT32_MIN : 0;
+}
+
+/* Whether those who are called in a word are of a group. */
+static inline bool weft__condition_calls(int32_t state, int32_t group) {
+  return (state ^ weft__condition_mark(group)) >= 0;
+}
+
+/* Joins the group that gathers, and gives its number; EINVAL if it is full. */
+static inline int weft__condition_join(weft_condition *c, int32_t *group) {
+  for (;;) {
+    int32_t turn = weft__load(&c->turn);
+    *group = weft__plus(turn, 1);
+    int32_t *place = weft__condition_place(c, *group);
+    int32_t state = weft__load(place);
+    if (weft__condition_calls(state, *group)) {
+      /* The turn has passed to it, or will. */
+      weft__compare_exchange(&c->turn, turn, *group);
+      continue;
+    }
+    if (weft__load(&c->turn) != turn) continue; /* (P) */
+    if ((state & WEFT_CONDITION_WAITING_MASK) == WEFT_CONDITION_WAITING_MASK)
+      return EINVAL;
+    int32_t joined =
+        (state | WEFT_CONDITION_GATHERS_BIT) + WEFT_CONDITION_ONE_WAITING;
+    /* (J) Fails where the turn has passed to the group meanwhile. */
+    if (weft__compare_exchange(place, state, joined) == state) return 0;
+  }
+}
+
+/* Waits to be called: 0, or ETIMEDOUT. */
+static inline int weft__condition_wait_slow(weft_condition *c, int32_t group,
+                                            int64_t timeout) {
+  int64_t deadline = weft__deadline(timeout);
+  int32_t *place = weft__condition_place(c, group);
+  int32_t *before = weft__condition_place(c, weft__minus(group, 1));
+  int outcome = WEFT__NOT_EQUAL;
+  int32_t passed = 0;    /* the state at which a wake was passed on */
+  int32_t unheard = 0;   /* calls before us that nobody took, and since when */
+  int64_t since = 0;
+  bool inherits = false; /* one of these */
+  for (;;) {
+    int32_t state = weft__load(place);
+    /* (P) If that was long ago, the phase is not known. */
+    if (weft__minus(group, weft__load(&c->turn)) < -1) return 0;
+    bool ours = weft__condition_calls(state, group);
+    if (ours && state & WEFT_CONDITION_CALLED_MASK) {
+      int32_t taken = state - WEFT_CONDITION_ONE_CALLED;
+      if (weft__compare_exchange(place, state, taken) != state) continue;
+      return 0;
+    }
+    /* Unless it counts us as waiting, all are called, us included. */
+    bool counts = ours == ((state & WEFT_CONDITION_GATHERS_BIT) == 0);
+    if (!counts || (state & WEFT_CONDITION_WAITING_MASK) == 0) return 0;
+    if (inherits || outcome == WEFT__TIMED_OUT) {
+      int32_t left = state - WEFT_CONDITION_ONE_WAITING;
+      if (weft__compare_exchange(place, state, left) != state) continue;
+      return inherits ? 0 : ETIMEDOUT;
+    }
+    if (!ours) {
+      /* Agents two groups before us may sleep here, too: a wake for them. */
+      if (outcome == WEFT__OK && state & WEFT_CONDITION_CALLED_MASK &&
+          state != passed) {
+        passed = state;
+        weft__notify(place, 1);
+      }
+      /* An agent that was terminated may keep the group before us from
+         ending. A call that it does not take for a second is ours, too. */
+      int32_t others = weft__load(before);
+      if (others & WEFT_CONDITION_CALLED_MASK) {
+        int64_t now = WEFT_NOW();
+        if (others != unheard) {
+          unheard = others;
+          since = now;
+        } else if (now - since > WEFT__LOOK) {
+          inherits = true;
+          continue;
+        }
+      }
+    }
+    outcome = weft__sleep(place, state, deadline, WEFT__LOOK);
+  }
+}
+
+/*
+ * Unlocks the mutex, blocks until it is notified, up to `timeout` ns, and locks
+ * the mutex again, however long that takes. 0, or ETIMEDOUT; EOWNERDEAD if the
+ * mutex was abandoned meanwhile, whatever else. With nothing done: EPERM if
+ * this agent may not block, or does not hold the mutex; EINVAL if 32767 agents
+ * wait already.
+ */
+static inline int weft_condition_wait(weft_condition *c, weft_mutex *m,
+                                      int64_t timeout) {
+  int32_t group = 0;
+  int32_t id = weft_agent_id();
+  if (!weft__may_block() || weft_mutex_owner(m) != id) return EPERM;
+  int result = weft__condition_join(c, &group);
+  if (result != 0) return result;
+  int32_t *place = weft__condition_place(c, group);
+  int32_t seen = weft__load(place);
+  weft_mutex_unlock(m);
+  WEFT__SPIN(weft__load(place) != seen, timeout, break);
+  result = weft__condition_wait_slow(c, group, timeout);
+  int locked = weft__mutex_lock_slow(m, id, WEFT_MUTEX_UNLOCKED, WEFT_FOREVER);
+  /* The next one that is called comes now that we have the mutex. */
+  if (result == 0 && weft__load(place) & WEFT_CONDITION_CALLED_MASK)
+    weft__notify(place, 1);
+  return locked != 0 ? locked : result;
+}
+
+/* Calls up to `n` of those who wait, and wakes one. */
+static inline void weft__condition_call(weft_condition *c, int32_t n) {
+  int32_t turn = weft__load(&c->turn);
+  for (;;) {
+    int32_t *place = weft__condition_place(c, turn);
+    int32_t state = weft__load(place);
+    if (state & WEFT_CONDITION_GATHERS_BIT) {
+      /* The turn has passed on. */
+      turn = weft__load(&c->turn);
+      continue;
+    }
+    int32_t waiting = weft__condition_waiting(state);
+    if (waiting > 0) {
+      int32_t k = n < waiting ? n : waiting;
+      int32_t called =
+          state - k * (WEFT_CONDITION_ONE_WAITING - WEFT_CONDITION_ONE_CALLED);
+      if (weft__compare_exchange(place, state, called) != state) continue;
+      weft__notify(place, 1);
+      n -= k;
+      if (n == 0) return;
+    }
+    int32_t next = weft__plus(turn, 1);
+    int32_t *after = weft__condition_place(c, next);
+    int32_t gathered = weft__load(after);
+    if (weft__condition_calls(gathered, next)) {
+      /* The turn has passed, or will. */
+      int32_t seen = weft__compare_exchange(&c->turn, turn, next);
+      turn = seen == turn ? next : seen;
+      continue;
+    }
+    int32_t gathering = weft__condition_waiting(gathered);
+    if (gathering == 0) return;
+    int32_t now = weft__load(&c->turn); /* (P) */
+    if (now != turn) {
+      turn = now;
+      continue;
+    }
+    int32_t k = n < gathering ? n : gathering;
+    int32_t called = weft__condition_mark(next) |
+                     (gathering - k) * WEFT_CONDITION_ONE_WAITING | k;
+    if (weft__compare_exchange(after, gathered, called) != gathered) continue;
+    weft__compare_exchange(&c->turn, turn, next);
+    /* If one wakes that is two groups older, it passes this on. */
+    weft__notify(after, 1);
+    return;
+  }
+}
+
+/* Lets n of the agents that wait now go on, or all if they are fewer; EINVAL
+   if n is below 1. */
+static inline int weft_condition_notify(weft_condition *c, int32_t n) {
+  if (n < 1) return EINVAL;
+  weft__condition_call(c, n);
+  return 0;
+}
+
+/* Lets all agents that wait now go on. */
+static inline void weft_condition_notify_all(weft_condition *c) {
+  weft__condition_call(c, WEFT__ALL);
+}
+
+WEFT__END
+
+#endif
+
+#endif /* WEFT_CONDITION_H */

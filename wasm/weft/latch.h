@@ -1,0 +1,139 @@
+/* latch.h - the twin of primitives/latch.ts. */
+#ifndef WEFT_LATCH_H
+#define WEFT_LATCH_H
+
+#include "_region.h"
+#include "_spin.h"
+#include "_wait.h"
+
+WEFT__BEGIN
+
+#define WEFT_LATCH_OPEN 0
+#define WEFT_LATCH_WAITING_BIT 1
+#define WEFT_LATCH_ONE 2
+
+/* The highest count a latch can start from. */
+#define WEFT_LATCH_MAX 0x3fffffff
+
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A latch.
+ *
+ * word 0  magic  Kind and layout version.
+ * word 1  seal   Check word over the configuration.
+ * word 2  state  bit 0      WAITING: somebody may sleep on this word
+ *                bits 1-30  the count, 2^30 - 1 to 0
+ *                sleepers: agents that wait
+ */
+typedef struct {
+  int32_t magic;
+  int32_t seal;
+  int32_t state;
+} weft_latch;
+WEFT_WORD(latch, magic, 0);
+WEFT_WORD(latch, seal, 1);
+WEFT_WORD(latch, state, 2);
+WEFT_LENGTH(latch, 3);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
+
+/* The bytes a latch occupies. */
+static inline size_t weft_latch_bytes(void) { return sizeof(weft_latch); }
+
+/* The latch at `at`, or NULL: see weft_attach_error. */
+static inline weft_latch *weft_latch_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_latch) != NULL) return NULL;
+  return (weft_latch *)at;
+}
+
+/* Makes a region that nobody uses yet a latch that opens after `count`, 0 to
+   2^30 - 1; NULL if that, or the place, is out of range. */
+static inline weft_latch *weft_latch_init(void *at, int32_t count) {
+  weft_latch *l = (weft_latch *)at;
+  if (!weft__aligned(at)) return NULL;
+  if (count < 0 || count > WEFT_LATCH_MAX) return NULL;
+  weft__zero(at, sizeof *l);
+  l->seal = weft__seal(WEFT_KIND_latch, 0, 0);
+  l->state = count * WEFT_LATCH_ONE;
+  weft__store(&l->magic, weft__magic(WEFT_KIND_latch));
+  return l;
+}
+
+/* What is left to count; 0 is open. */
+static inline int32_t weft_latch_count(const weft_latch *l) {
+  return weft__load(&l->state) >> 1;
+}
+
+/* Counts down by n, 1 or more, and wakes who waits if that opens the latch;
+   EINVAL if n is more than the count. */
+static inline int weft_latch_count_down(weft_latch *l, int32_t n) {
+  if (n < 1 || n > WEFT_LATCH_MAX) return EINVAL;
+  int32_t state = weft__hint(&l->state); /* the exchange below checks it */
+  for (;;) {
+    int32_t expected = state;
+    if (state < n * WEFT_LATCH_ONE) {
+      state = weft__load(&l->state);
+      if (state != expected) continue;
+      return EINVAL;
+    }
+    int32_t left = state - n * WEFT_LATCH_ONE;
+    int32_t next = left < WEFT_LATCH_ONE ? WEFT_LATCH_OPEN : left;
+    state = weft__compare_exchange(&l->state, expected, next);
+    if (state != expected) continue;
+    if (next == WEFT_LATCH_OPEN && state & WEFT_LATCH_WAITING_BIT)
+      weft__notify(&l->state, WEFT__ALL);
+    return 0;
+  }
+}
+
+/* 0 if the latch is open, else EBUSY. */
+static inline int weft_latch_try_wait(const weft_latch *l) {
+  return weft__load(&l->state) == WEFT_LATCH_OPEN ? 0 : EBUSY;
+}
+
+#ifndef WEFT_REALTIME /* what may wait */
+static inline int weft__latch_wait_slow(weft_latch *l, int64_t timeout) {
+  int64_t deadline = weft__deadline(timeout);
+  int32_t state = weft__load(&l->state);
+  while (state != WEFT_LATCH_OPEN) {
+    int32_t expected = state;
+    state |= WEFT_LATCH_WAITING_BIT;
+    if (state != expected) {
+      int32_t seen = weft__compare_exchange(&l->state, expected, state);
+      if (seen != expected) {
+        state = seen;
+        continue;
+      }
+    }
+    /* Steps down change the word, too, but only the last one wakes. */
+    int outcome = weft__sleep(&l->state, state, deadline, WEFT__LOOK);
+    state = weft__load(&l->state);
+    if (outcome == WEFT__TIMED_OUT)
+      return state == WEFT_LATCH_OPEN ? 0 : ETIMEDOUT;
+  }
+  return 0;
+}
+
+/* Blocks until the latch is open, up to `timeout` ns; ETIMEDOUT if that time
+   passed. */
+static inline int weft_latch_wait(weft_latch *l, int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  if (weft_latch_try_wait(l) == 0) return 0;
+  WEFT__SPIN(weft_latch_try_wait(l) == 0, timeout, return 0);
+  return weft__latch_wait_slow(l, timeout);
+}
+
+/* Counts down by one and blocks until the latch is open, up to `timeout` ns;
+   ETIMEDOUT if that time passed, but the step down stands. EINVAL if the latch
+   is open already. */
+static inline int weft_latch_arrive_and_wait(weft_latch *l, int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  int result = weft_latch_count_down(l, 1);
+  return result == 0 ? weft_latch_wait(l, timeout) : result;
+}
+#endif
+
+WEFT__END
+
+#endif /* WEFT_LATCH_H */

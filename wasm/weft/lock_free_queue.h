@@ -1,0 +1,608 @@
+/* lock_free_queue.h - the twin of primitives/lock_free_queue.ts. */
+#ifndef WEFT_LOCK_FREE_QUEUE_H
+#define WEFT_LOCK_FREE_QUEUE_H
+
+#include "_event_count.h"
+#include "_queue.h"
+#include "_region.h"
+
+WEFT__BEGIN
+
+/* In an entry that is not FILLED: no ticket is given out from here on. */
+#define WEFT_LOCK_FREE_QUEUE_CLOSED 1
+/* The fewest entries of a ring, so that small queues suit several agents. */
+#define WEFT__LOCK_FREE_FEWEST 16
+/* The notes of the next tickets are renewed once in so many. */
+#define WEFT__LOCK_FREE_NOTED 2
+
+/* What a ring answers instead of a slot. */
+enum { WEFT__LOCK_FREE_NONE = -1, WEFT__LOCK_FREE_OVER = -2 };
+
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A queue from many to many that no agent can block.
+ *
+ * word 0    magic         Kind and layout version.
+ * word 1    capacity      How many elements fit, a power of two.
+ * word 2    element_size  Bytes of an element, a multiple of 4.
+ * word 3    seal          Check word over the configuration.
+ * word 32   tail          A ticket to push, at most the next one.
+ * word 64   head          A ticket to pop, at most the next one.
+ * word 96   free_tail     The same as `tail`, for the ring of free slots.
+ * word 128  free_head     The same as `head`, for the ring of free slots.
+ * word 160  pop_epoch     Changes when sleeping consumers must look again.
+ *                         sleepers: consumers
+ * word 161  pop_waiters   Consumers that sleep, or are about to.
+ * word 192  push_epoch    Changes when sleeping producers must look again.
+ *                         sleepers: producers
+ * word 193  push_waiters  Producers that sleep, or are about to.
+ * word 224  `n` entries of the queue, `n` entries of the ring of free slots,
+ *           and `n - 1` slots of `element_size` bytes. `n` is twice `capacity`,
+ *           but at least 16. The entry of ticket `t` is in place `t mod n`.
+ *           With `n = 2^k` it holds, from bit 0 on, `k` bits for a slot, one
+ *           bit FILLED, and the lap `t / n`. An entry that is not FILLED is
+ *           free for the ticket of its lap if the slot bits are 0, and the end
+ *           of a closed queue if they are 1.
+ */
+typedef struct {
+  int32_t magic;
+  int32_t capacity;
+  int32_t element_size;
+  int32_t seal;
+  int32_t _pad0[28];
+  int32_t tail;
+  int32_t _pad1[31];
+  int32_t head;
+  int32_t _pad2[31];
+  int32_t free_tail;
+  int32_t _pad3[31];
+  int32_t free_head;
+  int32_t _pad4[31];
+  int32_t pop_epoch;
+  int32_t pop_waiters;
+  int32_t _pad5[30];
+  int32_t push_epoch;
+  int32_t push_waiters;
+  int32_t _pad6[30];
+} weft_lock_free_queue;
+WEFT_WORD(lock_free_queue, magic, 0);
+WEFT_WORD(lock_free_queue, capacity, 1);
+WEFT_WORD(lock_free_queue, element_size, 2);
+WEFT_WORD(lock_free_queue, seal, 3);
+WEFT_WORD(lock_free_queue, tail, 32);
+WEFT_WORD(lock_free_queue, head, 64);
+WEFT_WORD(lock_free_queue, free_tail, 96);
+WEFT_WORD(lock_free_queue, free_head, 128);
+WEFT_WORD(lock_free_queue, pop_epoch, 160);
+WEFT_WORD(lock_free_queue, pop_waiters, 161);
+WEFT_WORD(lock_free_queue, push_epoch, 192);
+WEFT_WORD(lock_free_queue, push_waiters, 193);
+WEFT_LENGTH(lock_free_queue, 224);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
+
+/* One of the two rings: its entries, and the words for its next tickets. */
+typedef struct {
+  int32_t *entries;
+  int32_t *tail;
+  int32_t *head;
+  int32_t filled; /* the number of entries, and FILLED in one */
+} weft__lock_free_ring;
+
+/* The entries of a ring: one more than there are slots. */
+static inline int32_t weft__lock_free_entries(int32_t capacity) {
+  int32_t entries = 2 * capacity;
+  return entries > WEFT__LOCK_FREE_FEWEST ? entries : WEFT__LOCK_FREE_FEWEST;
+}
+
+/* The ring of what is in the queue. */
+static inline weft__lock_free_ring weft__lock_free_ring_of_queue(
+    const weft_lock_free_queue *q) {
+  weft_lock_free_queue *at = (weft_lock_free_queue *)(uintptr_t)q;
+  weft__lock_free_ring ring = {(int32_t *)(at + 1), &at->tail, &at->head,
+                               weft__lock_free_entries(q->capacity)};
+  return ring;
+}
+
+/* The ring of free slots. */
+static inline weft__lock_free_ring weft__lock_free_ring_of_free(
+    weft_lock_free_queue *q) {
+  int32_t filled = weft__lock_free_entries(q->capacity);
+  weft__lock_free_ring ring = {(int32_t *)(q + 1) + filled, &q->free_tail,
+                               &q->free_head, filled};
+  return ring;
+}
+
+/* The bytes a queue of this configuration occupies; 0 if out of range. */
+static inline size_t weft_lock_free_queue_bytes(weft_queue_config config) {
+  int32_t capacity = weft__queue_capacity(config);
+  if (capacity == 0) return 0;
+  size_t entries = (size_t)weft__lock_free_entries(capacity);
+#if SIZE_MAX == UINT32_MAX
+  size_t slot = (size_t)config.element_size;
+  if (entries - 1 > (SIZE_MAX / 2) / slot || entries > SIZE_MAX / 32) return 0;
+#endif
+  return sizeof(weft_lock_free_queue) + 2 * entries * 4 +
+         (entries - 1) * (size_t)config.element_size;
+}
+
+/* The queue at `at`, or NULL: see weft_attach_error. */
+static inline weft_lock_free_queue *weft_lock_free_queue_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_lock_free_queue) != NULL) return NULL;
+  return (weft_lock_free_queue *)at;
+}
+
+/* Makes a region that nobody uses yet an empty queue; NULL if the
+   configuration, or the place, is out of range. */
+static inline weft_lock_free_queue *weft_lock_free_queue_init(
+    void *at, weft_queue_config config) {
+  weft_lock_free_queue *q = (weft_lock_free_queue *)at;
+  size_t bytes = weft_lock_free_queue_bytes(config);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  q->capacity = weft__queue_capacity(config);
+  q->element_size = config.element_size;
+  q->seal = weft__seal(WEFT_KIND_lock_free_queue, q->capacity, q->element_size);
+  weft__lock_free_ring free = weft__lock_free_ring_of_free(q);
+  for (int32_t i = 0; i < free.filled - 1; i++)
+    free.entries[i] = free.filled | i;
+  q->free_tail = free.filled - 1;
+  weft__store(&q->magic, weft__magic(WEFT_KIND_lock_free_queue));
+  return q;
+}
+
+/* Elements the queue holds at most. */
+static inline int32_t weft_lock_free_queue_capacity(
+    const weft_lock_free_queue *q) {
+  return q->capacity;
+}
+
+/* Bytes an element has. */
+static inline int32_t weft_lock_free_queue_element_size(
+    const weft_lock_free_queue *q) {
+  return q->element_size;
+}
+
+/* How many agents may be in the midst of an operation at once. */
+static inline int32_t weft_lock_free_queue_agents(
+    const weft_lock_free_queue *q) {
+  const int32_t fewest = WEFT__LOCK_FREE_FEWEST / 2;
+  return q->capacity > fewest ? q->capacity : fewest;
+}
+
+static inline int32_t *weft__lock_free_slot(weft_lock_free_queue *q,
+                                            int32_t slot) {
+  return (int32_t *)(q + 1) + 2 * (size_t)weft__lock_free_entries(q->capacity) +
+         (size_t)slot * (size_t)(q->element_size / 4);
+}
+
+/* The word of a ticket's entry. */
+static inline int32_t *weft__lock_free_entry(weft__lock_free_ring ring,
+                                             int32_t ticket) {
+  return ring.entries + (ticket & (ring.filled - 1));
+}
+
+/* The entry of a ticket before it is put in. */
+static inline int32_t weft__lock_free_lap(weft__lock_free_ring ring,
+                                          int32_t ticket) {
+  return (int32_t)(((uint32_t)ticket & (uint32_t)-ring.filled) << 1);
+}
+
+/* How many laps `entry` is after that of `ticket`, in tickets. */
+static inline int32_t weft__lock_free_ahead(weft__lock_free_ring ring,
+                                            int32_t entry, int32_t ticket) {
+  int32_t lap = entry & (-2 * ring.filled);
+  return weft__minus(lap, weft__lock_free_lap(ring, ticket)) >> 1;
+}
+
+/* A later ticket to put in at, as `entry` is no longer free for this one. */
+static inline int32_t weft__lock_free_after_put(weft__lock_free_ring ring,
+                                                int32_t ticket,
+                                                int32_t entry) {
+  uint32_t n = (uint32_t)ring.filled;
+  uint32_t past = (uint32_t)entry - (uint32_t)weft__lock_free_lap(ring, ticket);
+  if (past - n <= n) return weft__plus(ticket, 1); /* most often */
+  int32_t ahead = weft__lock_free_ahead(ring, entry, ticket);
+  if (ahead < 0) return weft__load(ring.tail); /* a stale look */
+  /* The entry's own ticket is put in, or that of the lap before. */
+  int32_t put = entry & ring.filled ? ahead : ahead - ring.filled;
+  return weft__plus(ticket, put + 1);
+}
+
+/* A later ticket to take, as this one's `entry` was taken. */
+static inline int32_t weft__lock_free_after_take(weft__lock_free_ring ring,
+                                                 int32_t ticket,
+                                                 int32_t entry) {
+  uint32_t n = (uint32_t)ring.filled;
+  uint32_t past = (uint32_t)entry - (uint32_t)weft__lock_free_lap(ring, ticket);
+  if (past - 2 * n < 2 * n) return weft__plus(ticket, 1); /* most often */
+  int32_t ahead = weft__lock_free_ahead(ring, entry, ticket);
+  if (ahead < 0) return weft__load(ring.head);
+  if (ahead == 0) return ticket; /* put in just now */
+  return weft__plus(ticket, ahead - ring.filled + 1);
+}
+
+/* Notes that all tickets before this one are done: others begin here. */
+static inline void weft__lock_free_note(int32_t *note, int32_t ticket) {
+  int32_t noted = weft__hint(note);
+  if (weft__minus(ticket, noted) <= 0) return;
+  weft__compare_exchange(note, noted, ticket);
+}
+
+/* Whether a ticket of the queue that was put in is taken, too. */
+static inline bool weft__lock_free_is_taken(weft__lock_free_ring ring,
+                                            int32_t ticket) {
+  int32_t *at = weft__lock_free_entry(ring, ticket);
+  /* Once taken, always taken: only the other answer needs a second look. */
+  return weft__lock_free_ahead(ring, weft__hint(at), ticket) > 0 ||
+         weft__lock_free_ahead(ring, weft__load(at), ticket) > 0;
+}
+
+/* 0 if there is room to push, by *next or a later ticket, NONE if the queue is
+   full, or OVER. */
+static inline int32_t weft__lock_free_room(const weft_lock_free_queue *q,
+                                           int32_t *next) {
+  weft__lock_free_ring ring = weft__lock_free_ring_of_queue(q);
+  for (int32_t ticket = weft__hint(ring.tail);;) {
+    int32_t *at = weft__lock_free_entry(ring, ticket);
+    int32_t free = weft__lock_free_lap(ring, ticket);
+    int32_t entry = weft__hint(at); /* the exchange that puts in checks it */
+    if (entry == free) {
+      if (weft__lock_free_is_taken(ring, weft__minus(ticket, q->capacity))) {
+        *next = ticket;
+        return 0;
+      }
+      entry = weft__load(at); /* full, unless closed before */
+      if (entry == free) return WEFT__LOCK_FREE_NONE;
+    }
+    if (entry == (free | WEFT_LOCK_FREE_QUEUE_CLOSED))
+      return WEFT__LOCK_FREE_OVER;
+    ticket = weft__lock_free_after_put(ring, ticket, entry);
+  }
+}
+
+/* Puts a slot into a ring, by `ticket` or a later one: 0, NONE if `capacity`
+   slots are in it (0: however many), or OVER if it is closed. */
+static inline int32_t weft__lock_free_put(weft__lock_free_ring ring,
+                                          int32_t ticket, int32_t slot,
+                                          int32_t capacity) {
+  for (;;) {
+    int32_t *at = weft__lock_free_entry(ring, ticket);
+    int32_t free = weft__lock_free_lap(ring, ticket);
+    int32_t entry = weft__hint(at); /* the exchange below checks it */
+    if (entry == free) {
+      if (capacity > 0 &&
+          !weft__lock_free_is_taken(ring, weft__minus(ticket, capacity))) {
+        entry = weft__load(at); /* full, unless closed before */
+        if (entry == free) return WEFT__LOCK_FREE_NONE;
+      } else {
+        int32_t put = free | ring.filled | slot;
+        entry = weft__compare_exchange(at, free, put);
+        if (entry == free) {
+          if ((ticket & (WEFT__LOCK_FREE_NOTED - 1)) == 0)
+            weft__lock_free_note(ring.tail, weft__plus(ticket, 1));
+          return 0;
+        }
+      }
+    }
+    if (entry == (free | WEFT_LOCK_FREE_QUEUE_CLOSED))
+      return WEFT__LOCK_FREE_OVER;
+    ticket = weft__lock_free_after_put(ring, ticket, entry);
+  }
+}
+
+/* Takes a slot out of a ring, or NONE if it is empty, or OVER. */
+static inline int32_t weft__lock_free_take(weft__lock_free_ring ring) {
+  const int32_t mask = ring.filled - 1;
+  for (int32_t ticket = weft__hint(ring.head);;) {
+    int32_t *at = weft__lock_free_entry(ring, ticket);
+    int32_t free = weft__lock_free_lap(ring, ticket);
+    int32_t closed = free | WEFT_LOCK_FREE_QUEUE_CLOSED;
+    int32_t entry = weft__hint(at); /* what follows checks it */
+    if ((entry & ~mask) == (free | ring.filled)) {
+      int32_t taken = weft__plus(free, 2 * ring.filled);
+      int32_t seen = weft__compare_exchange(at, entry, taken);
+      if (seen == entry) {
+        if ((ticket & (WEFT__LOCK_FREE_NOTED - 1)) == 0)
+          weft__lock_free_note(ring.head, weft__plus(ticket, 1));
+        return entry & mask;
+      }
+      entry = seen;
+    } else if (entry == free || entry == closed) {
+      entry = weft__load(at);
+      if (entry == free) return WEFT__LOCK_FREE_NONE;
+      if (entry == closed) return WEFT__LOCK_FREE_OVER;
+    }
+    ticket = weft__lock_free_after_take(ring, ticket, entry);
+  }
+}
+
+/* The first ticket of a ring that is not taken. */
+static inline int32_t weft__lock_free_front(weft__lock_free_ring ring) {
+  for (int32_t ticket = weft__load(ring.head);;) {
+    int32_t entry = weft__load(weft__lock_free_entry(ring, ticket));
+    if (weft__lock_free_ahead(ring, entry, ticket) == 0) return ticket;
+    ticket = weft__lock_free_after_take(ring, ticket, entry);
+  }
+}
+
+/* Slots in a ring. */
+static inline int32_t weft__lock_free_count(weft__lock_free_ring ring) {
+  int32_t front = weft__lock_free_front(ring);
+  for (int32_t ticket = weft__load(ring.tail);;) {
+    int32_t entry = weft__load(weft__lock_free_entry(ring, ticket));
+    int32_t state = weft__minus(entry, weft__lock_free_lap(ring, ticket));
+    if (state == 0 || state == WEFT_LOCK_FREE_QUEUE_CLOSED) {
+      int32_t count = weft__minus(ticket, front);
+      if (count < 0) return 0;
+      return count < ring.filled ? count : ring.filled - 1;
+    }
+    ticket = weft__lock_free_after_put(ring, ticket, entry);
+  }
+}
+
+/* Elements in the queue; a moment later it may be another number. */
+static inline int32_t weft_lock_free_queue_size(
+    const weft_lock_free_queue *q) {
+  return weft__lock_free_count(weft__lock_free_ring_of_queue(q));
+}
+
+/* Whether close was called; elements may still be in the queue. */
+static inline bool weft_lock_free_queue_closed(const weft_lock_free_queue *q) {
+  int32_t ticket = 0;
+  return weft__lock_free_room(q, &ticket) == WEFT__LOCK_FREE_OVER;
+}
+
+/* A free slot to push with, by *ticket or a later one, or NONE if the queue is
+   full, or OVER. */
+static inline int32_t weft__lock_free_claim(weft_lock_free_queue *q,
+                                            int32_t *ticket) {
+  int32_t room = weft__lock_free_room(q, ticket);
+  if (room != 0) return room;
+  return weft__lock_free_take(weft__lock_free_ring_of_free(q));
+}
+
+/* Gives a slot to those who push. */
+static inline void weft__lock_free_give_back(weft_lock_free_queue *q,
+                                             int32_t slot) {
+  weft__lock_free_ring ring = weft__lock_free_ring_of_free(q);
+  weft__lock_free_put(ring, weft__hint(ring.tail), slot, 0);
+}
+
+/* (P) Publishes a slot: 0; or NONE or OVER, and the slot is free. */
+static inline int32_t weft__lock_free_append(weft_lock_free_queue *q,
+                                             int32_t ticket, int32_t slot,
+                                             int32_t capacity) {
+  int32_t result = weft__lock_free_put(weft__lock_free_ring_of_queue(q),
+                                       ticket, slot, capacity);
+  if (result != 0) weft__lock_free_give_back(q, slot);
+  return result;
+}
+
+/* What a try_ form answers where a ring answered `result`. */
+static inline int weft__lock_free_error(int32_t result) {
+  return result == WEFT__LOCK_FREE_OVER ? EPIPE : EBUSY;
+}
+
+/*
+ * Appends up to `n` elements that lie one behind the other at `src`, as far as
+ * there is room. How many, or -EPIPE if the queue was closed, or -EINVAL if n
+ * is below 0. Lock-free.
+ */
+static inline int32_t weft_lock_free_queue_try_push_many(
+    weft_lock_free_queue *q, const void *src, int32_t n) {
+  if (n < 0) return -EINVAL;
+  const int32_t *words = (const int32_t *)src;
+  int32_t per = q->element_size / 4;
+  int32_t count = 0;
+  int32_t result = 0;
+  for (; count < n; count++) {
+    int32_t ticket = 0;
+    int32_t slot = result = weft__lock_free_claim(q, &ticket);
+    if (slot < 0) break;
+    weft__copy(weft__lock_free_slot(q, slot), words + (size_t)(count * per),
+               per);
+    result = weft__lock_free_append(q, ticket, slot, q->capacity);
+    if (result < 0) break;
+  }
+  if (count > 0) weft__event_wake(&q->pop_epoch, count);
+  return count == 0 && result == WEFT__LOCK_FREE_OVER ? -EPIPE : count;
+}
+
+/*
+ * Moves up to `n` of the oldest elements to `dst`, one behind the other. How
+ * many, or -EPIPE if the queue was closed and is empty, or -EINVAL if n is
+ * below 0. Lock-free.
+ */
+static inline int32_t weft_lock_free_queue_try_pop_many(
+    weft_lock_free_queue *q, void *dst, int32_t n) {
+  if (n < 0) return -EINVAL;
+  int32_t *words = (int32_t *)dst;
+  int32_t per = q->element_size / 4;
+  int32_t count = 0;
+  int32_t slot = 0;
+  for (; count < n; count++) {
+    slot = weft__lock_free_take(weft__lock_free_ring_of_queue(q));
+    if (slot < 0) break;
+    weft__copy(words + (size_t)(count * per), weft__lock_free_slot(q, slot),
+               per);
+    weft__lock_free_give_back(q, slot);
+  }
+  if (count > 0) weft__event_wake(&q->push_epoch, count);
+  return count == 0 && slot == WEFT__LOCK_FREE_OVER ? -EPIPE : count;
+}
+
+/* Appends the element at `src`: 0, EBUSY if the queue is full, or EPIPE. */
+static inline int weft_lock_free_queue_try_push(weft_lock_free_queue *q,
+                                                const void *src) {
+  int32_t count = weft_lock_free_queue_try_push_many(q, src, 1);
+  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+}
+
+/* Moves the oldest element to `dst`: 0, EBUSY if there is none, or EPIPE. */
+static inline int weft_lock_free_queue_try_pop(weft_lock_free_queue *q,
+                                               void *dst) {
+  int32_t count = weft_lock_free_queue_try_pop_many(q, dst, 1);
+  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+}
+
+/* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */
+static inline int weft_lock_free_queue_try_push_int(weft_lock_free_queue *q,
+                                                    int32_t value) {
+  int32_t ticket = 0;
+  if (q->element_size != 4) return EINVAL;
+  int32_t slot = weft__lock_free_claim(q, &ticket);
+  if (slot < 0) return weft__lock_free_error(slot);
+  *weft__lock_free_slot(q, slot) = value; /* published by (P) */
+  int32_t result = weft__lock_free_append(q, ticket, slot, q->capacity);
+  if (result < 0) return weft__lock_free_error(result);
+  weft__event_wake(&q->pop_epoch, 1);
+  return 0;
+}
+
+/* Takes the oldest 4-byte element; EINVAL if elements are not 4 bytes. */
+static inline int weft_lock_free_queue_try_pop_int(weft_lock_free_queue *q,
+                                                   int32_t *value) {
+  if (q->element_size != 4) return EINVAL;
+  int32_t slot = weft__lock_free_take(weft__lock_free_ring_of_queue(q));
+  if (slot < 0) return weft__lock_free_error(slot);
+  *value = *weft__lock_free_slot(q, slot); /* published by (P) */
+  weft__lock_free_give_back(q, slot);
+  weft__event_wake(&q->push_epoch, 1);
+  return 0;
+}
+
+/* A slot to write an element into, or NULL if the queue is full or closed:
+   write it there, then commit. */
+static inline void *weft_lock_free_queue_reserve(weft_lock_free_queue *q) {
+  int32_t ticket = 0;
+  int32_t slot = weft__lock_free_claim(q, &ticket);
+  return slot < 0 ? NULL : weft__lock_free_slot(q, slot);
+}
+
+static inline int32_t weft__lock_free_number(weft_lock_free_queue *q,
+                                             const void *slot) {
+  const int32_t *first = weft__lock_free_slot(q, 0);
+  return (int32_t)(((const int32_t *)slot - first) / (q->element_size / 4));
+}
+
+/* Appends the element in the slot that was reserved, for which there is always
+   room; EPIPE if the queue was closed. */
+static inline int weft_lock_free_queue_commit(weft_lock_free_queue *q,
+                                              void *slot) {
+  int32_t number = weft__lock_free_number(q, slot);
+  if (weft__lock_free_append(q, weft__hint(&q->tail), number, 0) != 0)
+    return EPIPE;
+  weft__event_wake(&q->pop_epoch, 1);
+  return 0;
+}
+
+/* Takes the oldest element in place, or NULL if there is none: read it there,
+   then consume. */
+static inline void *weft_lock_free_queue_peek(weft_lock_free_queue *q) {
+  int32_t slot = weft__lock_free_take(weft__lock_free_ring_of_queue(q));
+  return slot < 0 ? NULL : weft__lock_free_slot(q, slot);
+}
+
+/* Is done with the element that was peeked at. */
+static inline void weft_lock_free_queue_consume(weft_lock_free_queue *q,
+                                                void *slot) {
+  weft__lock_free_give_back(q, weft__lock_free_number(q, slot));
+  weft__event_wake(&q->push_epoch, 1);
+}
+
+/* A waiter that gave up may have used up a wake. */
+static inline void weft__lock_free_pass_push(weft_lock_free_queue *q) {
+  int32_t ticket = 0;
+  int32_t room = weft__lock_free_room(q, &ticket);
+  if (room == WEFT__LOCK_FREE_NONE) return;
+  weft__event_wake(&q->push_epoch, room == 0 ? 1 : WEFT__ALL);
+}
+
+static inline void weft__lock_free_pass_pop(weft_lock_free_queue *q) {
+  if (weft_lock_free_queue_size(q) > 0)
+    weft__event_wake(&q->pop_epoch, 1);
+  else if (weft_lock_free_queue_closed(q))
+    weft__event_wake(&q->pop_epoch, WEFT__ALL);
+}
+
+#ifndef WEFT_REALTIME /* what may wait */
+/* As try_push, blocking up to `timeout` ns; ETIMEDOUT if no room came free. */
+static inline int weft_lock_free_queue_push(weft_lock_free_queue *q,
+                                            const void *src,
+                                            int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft_lock_free_queue_try_push(q, src), &q->push_epoch,
+                    weft__lock_free_pass_push, timeout);
+}
+
+/* As try_pop, blocking up to `timeout` ns; ETIMEDOUT if nothing came. */
+static inline int weft_lock_free_queue_pop(weft_lock_free_queue *q, void *dst,
+                                           int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft_lock_free_queue_try_pop(q, dst), &q->pop_epoch,
+                    weft__lock_free_pass_pop, timeout);
+}
+
+/* As try_push_int, blocking up to `timeout` ns. */
+static inline int weft_lock_free_queue_push_int(weft_lock_free_queue *q,
+                                                int32_t value,
+                                                int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft_lock_free_queue_try_push_int(q, value),
+                    &q->push_epoch, weft__lock_free_pass_push, timeout);
+}
+
+/* As try_pop_int, blocking up to `timeout` ns. */
+static inline int weft_lock_free_queue_pop_int(weft_lock_free_queue *q,
+                                               int32_t *value,
+                                               int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft_lock_free_queue_try_pop_int(q, value), &q->pop_epoch,
+                    weft__lock_free_pass_pop, timeout);
+}
+#endif
+
+/* Closes the queue for good: pushes fail from now on, pops take what is there
+   and then fail, and every sleeper wakes. */
+static inline void weft_lock_free_queue_close(weft_lock_free_queue *q) {
+  weft__lock_free_ring ring = weft__lock_free_ring_of_queue(q);
+  for (int32_t ticket = weft__hint(ring.tail);;) {
+    int32_t *at = weft__lock_free_entry(ring, ticket);
+    int32_t free = weft__lock_free_lap(ring, ticket);
+    int32_t closed = free | WEFT_LOCK_FREE_QUEUE_CLOSED;
+    int32_t seen = weft__compare_exchange(at, free, closed);
+    if (seen == free || seen == closed) break;
+    ticket = weft__lock_free_after_put(ring, ticket, seen);
+  }
+  weft__event_wake(&q->pop_epoch, WEFT__ALL);
+  weft__event_wake(&q->push_epoch, WEFT__ALL);
+}
+
+/*
+ * Gets back the slots of agents that were terminated in the midst of an
+ * operation; answers how many. Only for a moment in which no agent is in one,
+ * or has a slot reserved or an element peeked at: their slots would be given
+ * to others.
+ */
+static inline int32_t weft_lock_free_queue_repair(weft_lock_free_queue *q) {
+  weft__lock_free_ring ring = weft__lock_free_ring_of_queue(q);
+  weft__lock_free_ring free = weft__lock_free_ring_of_free(q);
+  const int32_t n = ring.filled;
+  int32_t before = weft__lock_free_count(free);
+  for (int32_t i = 0; i < n; i++) free.entries[i] = 1; /* slot i is free */
+  int32_t ticket = weft__lock_free_front(ring);
+  for (int32_t left = weft__lock_free_count(ring); left > 0; left--) {
+    free.entries[*weft__lock_free_entry(ring, ticket) & (n - 1)] = 0;
+    ticket = weft__plus(ticket, 1);
+  }
+  int32_t count = 0;
+  for (int32_t slot = 0; slot < n - 1; slot++)
+    if (free.entries[slot] == 1) free.entries[count++] = n | slot;
+  for (int32_t i = count; i < n; i++) free.entries[i] = 0;
+  weft__store(&q->free_head, 0);
+  weft__store(&q->free_tail, count);
+  if (count > before) weft__event_wake(&q->push_epoch, count - before);
+  return count - before;
+}
+
+WEFT__END
+
+#endif /* WEFT_LOCK_FREE_QUEUE_H */

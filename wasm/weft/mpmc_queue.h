@@ -1,0 +1,403 @@
+/* mpmc_queue.h - the twin of primitives/mpmc_queue.ts. */
+#ifndef WEFT_MPMC_QUEUE_H
+#define WEFT_MPMC_QUEUE_H
+
+#include "_event_count.h"
+#include "_queue.h"
+#include "_region.h"
+
+WEFT__BEGIN
+
+#define WEFT_MPMC_QUEUE_CLOSED_BIT 1
+#define WEFT_MPMC_QUEUE_ONE 2
+#define WEFT_MPMC_QUEUE_FILLED 1
+
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A queue from many producers to many consumers.
+ *
+ * word 0    magic         Kind and layout version.
+ * word 1    capacity      How many elements fit, a power of two.
+ * word 2    element_size  Bytes of an element, a multiple of 4.
+ * word 3    seal          Check word over the configuration.
+ * word 32   tail          bit 0      CLOSED
+ *                         bits 1-31  the next ticket to push
+ * word 64   head          The next ticket to pop, times 2.
+ * word 96   pop_epoch     Changes when sleeping consumers must look again.
+ *                         sleepers: consumers
+ * word 97   pop_waiters   Consumers that sleep, or are about to.
+ * word 128  push_epoch    Changes when sleeping producers must look again.
+ *                         sleepers: producers
+ * word 129  push_waiters  Producers that sleep, or are about to.
+ * word 160  `capacity` slots. Each has one word `turn` and an element, padded
+ *           to a multiple of 8 bytes. The slot of ticket `t` is in place `t mod
+ *           capacity`. Its `turn` is `2t` while it is free for that push, and
+ *           `2t + 1` while it is filled for that pop.
+ */
+typedef struct {
+  int32_t magic;
+  int32_t capacity;
+  int32_t element_size;
+  int32_t seal;
+  int32_t _pad0[28];
+  int32_t tail;
+  int32_t _pad1[31];
+  int32_t head;
+  int32_t _pad2[31];
+  int32_t pop_epoch;
+  int32_t pop_waiters;
+  int32_t _pad3[30];
+  int32_t push_epoch;
+  int32_t push_waiters;
+  int32_t _pad4[30];
+} weft_mpmc_queue;
+WEFT_WORD(mpmc_queue, magic, 0);
+WEFT_WORD(mpmc_queue, capacity, 1);
+WEFT_WORD(mpmc_queue, element_size, 2);
+WEFT_WORD(mpmc_queue, seal, 3);
+WEFT_WORD(mpmc_queue, tail, 32);
+WEFT_WORD(mpmc_queue, head, 64);
+WEFT_WORD(mpmc_queue, pop_epoch, 96);
+WEFT_WORD(mpmc_queue, pop_waiters, 97);
+WEFT_WORD(mpmc_queue, push_epoch, 128);
+WEFT_WORD(mpmc_queue, push_waiters, 129);
+WEFT_LENGTH(mpmc_queue, 160);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
+
+/* Words from slot to slot. */
+static inline size_t weft__mpmc_stride(int32_t element_size) {
+  return (size_t)((4 + element_size + 7) >> 3) * 2;
+}
+
+/* The bytes a queue of this configuration occupies; 0 if out of range. */
+static inline size_t weft_mpmc_queue_bytes(weft_queue_config config) {
+  size_t capacity = (size_t)weft__queue_capacity(config);
+  if (capacity == 0) return 0;
+  return sizeof(weft_mpmc_queue) +
+         capacity * weft__mpmc_stride(config.element_size) * 4;
+}
+
+/* The queue at `at`, or NULL: see weft_attach_error. */
+static inline weft_mpmc_queue *weft_mpmc_queue_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_mpmc_queue) != NULL) return NULL;
+  return (weft_mpmc_queue *)at;
+}
+
+/* The slot for a ticket: its turn, and the element behind it. */
+static inline int32_t *weft__mpmc_slot(const weft_mpmc_queue *q,
+                                       int32_t ticket) {
+  uint32_t slot = ((uint32_t)ticket >> 1) & (uint32_t)(q->capacity - 1);
+  return (int32_t *)(uintptr_t)(q + 1) +
+         (size_t)slot * weft__mpmc_stride(q->element_size);
+}
+
+/* Makes a region that nobody uses yet an empty queue; NULL if the
+   configuration, or the place, is out of range. */
+static inline weft_mpmc_queue *weft_mpmc_queue_init(void *at,
+                                                    weft_queue_config config) {
+  weft_mpmc_queue *q = (weft_mpmc_queue *)at;
+  size_t bytes = weft_mpmc_queue_bytes(config);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  q->capacity = weft__queue_capacity(config);
+  q->element_size = config.element_size;
+  q->seal = weft__seal(WEFT_KIND_mpmc_queue, q->capacity, q->element_size);
+  for (int32_t i = 0; i < q->capacity; i++)
+    *weft__mpmc_slot(q, i * WEFT_MPMC_QUEUE_ONE) = i * WEFT_MPMC_QUEUE_ONE;
+  weft__store(&q->magic, weft__magic(WEFT_KIND_mpmc_queue));
+  return q;
+}
+
+/* Elements the queue holds at most. */
+static inline int32_t weft_mpmc_queue_capacity(const weft_mpmc_queue *q) {
+  return q->capacity;
+}
+
+/* Bytes an element has: what a pop writes, and a push reads. */
+static inline int32_t weft_mpmc_queue_element_size(
+    const weft_mpmc_queue *q) {
+  return q->element_size;
+}
+
+/* Elements in the queue; a moment later it may be another number. */
+static inline int32_t weft_mpmc_queue_size(const weft_mpmc_queue *q) {
+  int32_t head = weft__load(&q->head);
+  int32_t tail = weft__load(&q->tail);
+  int32_t size = (int32_t)((uint32_t)weft__minus(tail, head) >> 1);
+  return size < q->capacity ? size : q->capacity;
+}
+
+/* Whether close was called; elements may still be in the queue. */
+static inline bool weft_mpmc_queue_closed(const weft_mpmc_queue *q) {
+  return (weft__load(&q->tail) & WEFT_MPMC_QUEUE_CLOSED_BIT) != 0;
+}
+
+/* How many tickets in a row, up to `n`, have their slot in this state. */
+static inline int32_t weft__mpmc_run(const weft_mpmc_queue *q, int32_t ticket,
+                                     int32_t n, int32_t state) {
+  int32_t most = n < q->capacity ? n : q->capacity;
+  int32_t count = 1;
+  for (; count < most; count++) {
+    int32_t next = weft__plus(ticket, count * WEFT_MPMC_QUEUE_ONE);
+    if (weft__load(weft__mpmc_slot(q, next)) != weft__plus(next, state)) break;
+  }
+  return count;
+}
+
+/* Claims up to `n` tickets to push, beginning with *ticket. How many; 0 if the
+   queue is full; -EPIPE if it was closed. */
+static inline int32_t weft__mpmc_claim_push(weft_mpmc_queue *q, int32_t n,
+                                            int32_t *ticket) {
+  int32_t tail = weft__hint(&q->tail); /* the exchange below checks it */
+  for (;;) {
+    if (tail & WEFT_MPMC_QUEUE_CLOSED_BIT) return -EPIPE;
+    if (weft__load(weft__mpmc_slot(q, tail)) == tail) {
+      int32_t count = n == 1 ? 1 : weft__mpmc_run(q, tail, n, 0);
+      int32_t next = weft__plus(tail, count * WEFT_MPMC_QUEUE_ONE);
+      int32_t seen = weft__compare_exchange(&q->tail, tail, next);
+      if (seen == tail) {
+        *ticket = tail;
+        return count;
+      }
+      tail = seen;
+      continue;
+    }
+    /* The hint is old, or the slot is still that of the lap before: full. */
+    int32_t seen = weft__load(&q->tail);
+    if (seen == tail) return 0;
+    tail = seen;
+  }
+}
+
+/* Claims up to `n` tickets to pop, beginning with *ticket. How many; 0 if the
+   queue is empty; -EPIPE if it was closed, too. */
+static inline int32_t weft__mpmc_claim_pop(weft_mpmc_queue *q, int32_t n,
+                                           int32_t *ticket) {
+  int32_t head = weft__hint(&q->head); /* the exchange below checks it */
+  for (;;) {
+    int32_t turn = weft__load(weft__mpmc_slot(q, head));
+    if (turn == weft__plus(head, WEFT_MPMC_QUEUE_FILLED)) {
+      int32_t count =
+          n == 1 ? 1 : weft__mpmc_run(q, head, n, WEFT_MPMC_QUEUE_FILLED);
+      int32_t next = weft__plus(head, count * WEFT_MPMC_QUEUE_ONE);
+      int32_t seen = weft__compare_exchange(&q->head, head, next);
+      if (seen == head) {
+        *ticket = head;
+        return count;
+      }
+      head = seen;
+      continue;
+    }
+    int32_t seen = weft__load(&q->head);
+    if (seen == head) {
+      int32_t drained = head | WEFT_MPMC_QUEUE_CLOSED_BIT;
+      return weft__load(&q->tail) == drained ? -EPIPE : 0;
+    }
+    head = seen;
+  }
+}
+
+/* (P) Hands a filled slot to the consumers. */
+static inline void weft__mpmc_publish(weft_mpmc_queue *q, int32_t ticket) {
+  weft__store(weft__mpmc_slot(q, ticket),
+              weft__plus(ticket, WEFT_MPMC_QUEUE_FILLED));
+}
+
+/* Hands a slot that was read to the producers, for the next lap. */
+static inline void weft__mpmc_free(weft_mpmc_queue *q, int32_t ticket) {
+  weft__store(weft__mpmc_slot(q, ticket),
+              weft__plus(ticket, q->capacity * WEFT_MPMC_QUEUE_ONE));
+}
+
+/*
+ * Appends up to `n` elements that lie one behind the other at `src`, as far as
+ * there is room. How many, or -EPIPE if the queue was closed, or -EINVAL if n
+ * is below 0.
+ */
+static inline int32_t weft_mpmc_queue_try_push_many(weft_mpmc_queue *q,
+                                                    const void *src,
+                                                    int32_t n) {
+  if (n < 0) return -EINVAL;
+  if (n == 0) return 0;
+  const int32_t *words = (const int32_t *)src;
+  int32_t per = q->element_size / 4;
+  int32_t first = 0;
+  int32_t count = weft__mpmc_claim_push(q, n, &first);
+  if (count <= 0) return count;
+  for (int32_t i = 0; i < count; i++) {
+    int32_t ticket = weft__plus(first, i * WEFT_MPMC_QUEUE_ONE);
+    weft__copy(weft__mpmc_slot(q, ticket) + 1, words + i * per, per);
+    weft__mpmc_publish(q, ticket);
+  }
+  weft__event_wake(&q->pop_epoch, count);
+  return count;
+}
+
+/*
+ * Moves up to `n` of the oldest elements to `dst`, one behind the other. How
+ * many, or -EPIPE if the queue was closed and is empty, or -EINVAL if n is
+ * below 0.
+ */
+static inline int32_t weft_mpmc_queue_try_pop_many(weft_mpmc_queue *q,
+                                                   void *dst, int32_t n) {
+  if (n < 0) return -EINVAL;
+  if (n == 0) return 0;
+  int32_t *words = (int32_t *)dst;
+  int32_t per = q->element_size / 4;
+  int32_t first = 0;
+  int32_t count = weft__mpmc_claim_pop(q, n, &first);
+  if (count <= 0) return count;
+  for (int32_t i = 0; i < count; i++) {
+    int32_t ticket = weft__plus(first, i * WEFT_MPMC_QUEUE_ONE);
+    weft__copy(words + i * per, weft__mpmc_slot(q, ticket) + 1, per);
+    weft__mpmc_free(q, ticket);
+  }
+  weft__event_wake(&q->push_epoch, count);
+  return count;
+}
+
+/* Appends the element at `src`: 0, EBUSY if the queue is full, or EPIPE. */
+static inline int weft_mpmc_queue_try_push(weft_mpmc_queue *q,
+                                           const void *src) {
+  int32_t count = weft_mpmc_queue_try_push_many(q, src, 1);
+  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+}
+
+/* Moves the oldest element to `dst`: 0, EBUSY if there is none, or EPIPE. */
+static inline int weft_mpmc_queue_try_pop(weft_mpmc_queue *q, void *dst) {
+  int32_t count = weft_mpmc_queue_try_pop_many(q, dst, 1);
+  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+}
+
+/* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */
+static inline int weft_mpmc_queue_try_push_int(weft_mpmc_queue *q,
+                                               int32_t value) {
+  int32_t ticket = 0;
+  if (q->element_size != 4) return EINVAL;
+  int32_t count = weft__mpmc_claim_push(q, 1, &ticket);
+  if (count <= 0) return count == 0 ? EBUSY : -count;
+  weft__mpmc_slot(q, ticket)[1] = value; /* published by (P) */
+  weft__mpmc_publish(q, ticket);
+  weft__event_wake(&q->pop_epoch, 1);
+  return 0;
+}
+
+/* Takes the oldest 4-byte element; EINVAL if elements are not 4 bytes. */
+static inline int weft_mpmc_queue_try_pop_int(weft_mpmc_queue *q,
+                                              int32_t *value) {
+  int32_t ticket = 0;
+  if (q->element_size != 4) return EINVAL;
+  int32_t count = weft__mpmc_claim_pop(q, 1, &ticket);
+  if (count <= 0) return count == 0 ? EBUSY : -count;
+  *value = weft__mpmc_slot(q, ticket)[1]; /* published by (P) */
+  weft__mpmc_free(q, ticket);
+  weft__event_wake(&q->push_epoch, 1);
+  return 0;
+}
+
+/* Claims a slot to write an element into, or NULL if the queue is full or
+   closed: write it there, then commit. */
+static inline void *weft_mpmc_queue_reserve(weft_mpmc_queue *q) {
+  int32_t ticket = 0;
+  if (weft__mpmc_claim_push(q, 1, &ticket) <= 0) return NULL;
+  return weft__mpmc_slot(q, ticket) + 1;
+}
+
+/* Appends the element in the slot that was reserved: its turn is the ticket,
+   as nobody else changes it. */
+static inline void weft_mpmc_queue_commit(weft_mpmc_queue *q, void *slot) {
+  weft__mpmc_publish(q, weft__load((int32_t *)slot - 1));
+  weft__event_wake(&q->pop_epoch, 1);
+}
+
+/* Claims the oldest element, or NULL if there is none: read it there, then
+   consume. */
+static inline void *weft_mpmc_queue_peek(weft_mpmc_queue *q) {
+  int32_t ticket = 0;
+  if (weft__mpmc_claim_pop(q, 1, &ticket) <= 0) return NULL;
+  return weft__mpmc_slot(q, ticket) + 1;
+}
+
+/* Takes the element that was peeked at. */
+static inline void weft_mpmc_queue_consume(weft_mpmc_queue *q, void *slot) {
+  int32_t turn = weft__load((int32_t *)slot - 1);
+  weft__mpmc_free(q, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED));
+  weft__event_wake(&q->push_epoch, 1);
+}
+
+/*
+ * Two wakes may have come for elements behind one that was not published yet,
+ * and found nothing: whoever takes that one wakes the next in line.
+ */
+static inline void weft__mpmc_pass_push(weft_mpmc_queue *q) {
+  int32_t tail = weft__load(&q->tail);
+  if (tail & WEFT_MPMC_QUEUE_CLOSED_BIT)
+    weft__event_wake(&q->push_epoch, WEFT__ALL);
+  else if (weft__load(weft__mpmc_slot(q, tail)) == tail)
+    weft__event_wake(&q->push_epoch, 1);
+}
+
+/* Whether a pop would end now. An old `head` would hide what lies behind it,
+   the wake for which may have been ours. */
+static inline bool weft__mpmc_poppable(const weft_mpmc_queue *q) {
+  for (int32_t head = weft__load(&q->head);;) {
+    int32_t state = weft__load(weft__mpmc_slot(q, head));
+    if (state == weft__plus(head, WEFT_MPMC_QUEUE_FILLED)) return true;
+    int32_t now = weft__load(&q->head);
+    if (now == head)
+      return weft__load(&q->tail) == (head | WEFT_MPMC_QUEUE_CLOSED_BIT);
+    head = now;
+  }
+}
+
+static inline void weft__mpmc_pass_pop(weft_mpmc_queue *q) {
+  if (weft__mpmc_poppable(q))
+    weft__event_wake(&q->pop_epoch,
+                     weft_mpmc_queue_closed(q) ? WEFT__ALL : 1);
+}
+
+#ifndef WEFT_REALTIME /* what may wait */
+/* As try_push, blocking up to `timeout` ns; ETIMEDOUT if no room came free. */
+static inline int weft_mpmc_queue_push(weft_mpmc_queue *q, const void *src,
+                                       int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft_mpmc_queue_try_push(q, src), &q->push_epoch,
+                   weft__mpmc_pass_push, timeout);
+}
+
+/* As try_pop, blocking up to `timeout` ns; ETIMEDOUT if nothing came. */
+static inline int weft_mpmc_queue_pop(weft_mpmc_queue *q, void *dst,
+                                      int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft_mpmc_queue_try_pop(q, dst), &q->pop_epoch,
+                   weft__mpmc_pass_pop, timeout);
+}
+
+/* As try_push_int, blocking up to `timeout` ns. */
+static inline int weft_mpmc_queue_push_int(weft_mpmc_queue *q, int32_t value,
+                                           int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft_mpmc_queue_try_push_int(q, value), &q->push_epoch,
+                   weft__mpmc_pass_push, timeout);
+}
+
+/* As try_pop_int, blocking up to `timeout` ns. */
+static inline int weft_mpmc_queue_pop_int(weft_mpmc_queue *q, int32_t *value,
+                                          int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft_mpmc_queue_try_pop_int(q, value), &q->pop_epoch,
+                   weft__mpmc_pass_pop, timeout);
+}
+#endif
+
+/* Closes the queue for good: pushes fail from now on, pops take what is there
+   and then fail, and every sleeper wakes. */
+static inline void weft_mpmc_queue_close(weft_mpmc_queue *q) {
+  if (weft__or(&q->tail, WEFT_MPMC_QUEUE_CLOSED_BIT) &
+      WEFT_MPMC_QUEUE_CLOSED_BIT)
+    return;
+  weft__event_wake(&q->pop_epoch, WEFT__ALL);
+  weft__event_wake(&q->push_epoch, WEFT__ALL);
+}
+
+WEFT__END
+
+#endif /* WEFT_MPMC_QUEUE_H */

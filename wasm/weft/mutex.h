@@ -1,0 +1,216 @@
+/* mutex.h - the twin of primitives/mutex.ts. */
+#ifndef WEFT_MUTEX_H
+#define WEFT_MUTEX_H
+
+#include "_region.h"
+#include "_spin.h"
+#include "_wait.h"
+
+#ifndef WEFT_REALTIME /* what may wait */
+
+WEFT__BEGIN
+
+#define WEFT_MUTEX_UNLOCKED 0
+#define WEFT_MUTEX_OWNER_MASK 0x0fffffff
+#define WEFT_MUTEX_ABANDONED_BIT (1 << 28)
+#define WEFT_MUTEX_HANDOFF_BIT (1 << 29)
+#define WEFT_MUTEX_CONTENDED_BIT (1 << 30)
+
+/* A sleeper passed over for this long, in ns, is handed the mutex. */
+#define WEFT__MUTEX_PATIENCE INT64_C(1000000)
+
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A mutex. All words 0: unlocked.
+ *
+ * word 0  state     bits 0-27  the owner's agent id, or 0
+ *                   bit 28     ABANDONED: free, because the dead owner was
+ *                              recovered
+ *                   bit 29     HANDOFF: no owner; it is kept for a woken
+ *                              sleeper
+ *                   bit 30     CONTENDED: somebody may sleep on this word
+ *                   sleepers: agents that lock
+ * word 1  starving  1 while a sleeper was passed over for a millisecond.
+ */
+typedef struct {
+  int32_t state;
+  int32_t starving;
+} weft_mutex;
+WEFT_WORD(mutex, state, 0);
+WEFT_WORD(mutex, starving, 1);
+WEFT_LENGTH(mutex, 2);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
+
+/* Makes a region that nobody uses yet an unlocked mutex. */
+static inline void weft_mutex_init(weft_mutex *m) {
+  weft__zero(m, sizeof *m);
+}
+
+/* The id of the agent that holds the mutex, or 0. */
+static inline int32_t weft_mutex_owner(const weft_mutex *m) {
+  return weft__load(&m->state) & WEFT_MUTEX_OWNER_MASK;
+}
+
+/* Locks the mutex if nobody holds it, without waiting; else EBUSY. */
+static inline int weft_mutex_try_lock(weft_mutex *m) {
+  int32_t id = weft_agent_id();
+  int32_t state = weft__compare_exchange(&m->state, WEFT_MUTEX_UNLOCKED, id);
+  if (state == WEFT_MUTEX_UNLOCKED) return 0;
+  /* Without an owner it is ABANDONED, kept for a sleeper, which then looks
+     again and sleeps on, or came free just now. */
+  while ((state & WEFT_MUTEX_OWNER_MASK) == 0) {
+    int32_t expected = state;
+    int32_t taken = id | (state & WEFT_MUTEX_CONTENDED_BIT);
+    state = weft__compare_exchange(&m->state, expected, taken);
+    if (state == expected)
+      return state & WEFT_MUTEX_ABANDONED_BIT ? EOWNERDEAD : 0;
+  }
+  return EBUSY;
+}
+
+/* Looks for a short time whether the mutex comes free, a microsecond apart:
+   each look would take the word from the owner, who needs it to unlock. One
+   handed to a sleeper is not for us, who would only keep a core from it. */
+static inline bool weft__mutex_spin(weft_mutex *m, int32_t id,
+                                    int64_t timeout) {
+  int32_t rounds = weft__spin_rounds(timeout);
+  for (int32_t round = 1; round <= rounds; round++) {
+    weft__relax();
+    int32_t state = weft__load(&m->state);
+    if (state & WEFT_MUTEX_HANDOFF_BIT) break;
+    if (state != WEFT_MUTEX_UNLOCKED ||
+        weft__compare_exchange(&m->state, state, id) != state)
+      continue;
+    weft__spin_paid(round);
+    return true;
+  }
+  weft__spin_failed(rounds);
+  return false;
+}
+
+/* Locks from when `state` was seen, which may be old. */
+static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
+                                        int32_t state, int64_t timeout) {
+  int64_t deadline = weft__deadline(timeout);
+  bool woken = false; /* by a notify, so that a hand-off may be meant for us */
+  bool starved = false;
+  int32_t contended = 0; /* CONTENDED once we slept: others may sleep, too */
+  int64_t since = 0;
+  for (;;) {
+    int32_t expected = state;
+    if ((state & WEFT_MUTEX_OWNER_MASK) == 0 &&
+        ((state & WEFT_MUTEX_HANDOFF_BIT) == 0 || woken || starved)) {
+      /* (C) Who slept keeps CONTENDED: it knows of no one, yet one unlock
+         wakes only one sleeper, and the others must be woken by ours. */
+      int32_t taken = id | (state & WEFT_MUTEX_CONTENDED_BIT) | contended;
+      state = weft__compare_exchange(&m->state, expected, taken);
+      if (state != expected) continue;
+      if (state & WEFT_MUTEX_HANDOFF_BIT && !starved)
+        weft__store(&m->starving, 0);
+      return state & WEFT_MUTEX_ABANDONED_BIT ? EOWNERDEAD : 0;
+    }
+    if ((state & WEFT_MUTEX_CONTENDED_BIT) == 0) {
+      state |= WEFT_MUTEX_CONTENDED_BIT;
+      int32_t seen = weft__compare_exchange(&m->state, expected, state);
+      if (seen != expected) {
+        state = seen;
+        continue;
+      }
+    }
+    if (contended == 0) {
+      contended = WEFT_MUTEX_CONTENDED_BIT;
+      since = WEFT_NOW();
+    } else if (!starved && WEFT_NOW() - since > WEFT__MUTEX_PATIENCE) {
+      starved = true;
+      weft__store(&m->starving, 1);
+    }
+    bool handoff = (state & WEFT_MUTEX_HANDOFF_BIT) != 0;
+    /* Kept for a sleeper that may have been terminated: ours after a while. */
+    int outcome = weft__sleep(&m->state, state, deadline,
+                              handoff ? WEFT__MUTEX_PATIENCE : WEFT__LOOK);
+    if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;
+    int32_t before = state;
+    state = weft__load(&m->state);
+    woken = outcome == WEFT__OK || (handoff && state == before);
+  }
+}
+
+/*
+ * Locks the mutex, blocking up to `timeout` ns. 0, or EOWNERDEAD: locked, but
+ * its last owner was abandoned; else ETIMEDOUT, EDEADLK or EPERM.
+ */
+static inline int weft_mutex_lock(weft_mutex *m, int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  int32_t id = weft_agent_id();
+  int32_t state = weft__compare_exchange(&m->state, WEFT_MUTEX_UNLOCKED, id);
+  if (state == WEFT_MUTEX_UNLOCKED) return 0;
+  if ((state & WEFT_MUTEX_OWNER_MASK) == id) return EDEADLK;
+  if (weft__mutex_spin(m, id, timeout)) return 0;
+  return weft__mutex_lock_slow(m, id, state, timeout);
+}
+
+static inline int weft__mutex_unlock_slow(weft_mutex *m, int32_t id,
+                                          int32_t state) {
+  if ((state & WEFT_MUTEX_OWNER_MASK) != id) return EPERM;
+  /* CONTENDED is set, and nobody but the owner changes the word now. */
+  if (weft__load(&m->starving) == 0) {
+    weft__store(&m->state, WEFT_MUTEX_UNLOCKED);
+    weft__notify(&m->state, 1);
+    return 0;
+  }
+  int32_t kept = WEFT_MUTEX_HANDOFF_BIT | WEFT_MUTEX_CONTENDED_BIT;
+  weft__store(&m->state, kept);
+  if (weft__notify(&m->state, 1) > 0) return 0;
+  /* Nobody slept: the one that starved gave up, or was terminated. */
+  weft__store(&m->starving, 0);
+  if (weft__compare_exchange(&m->state, kept, WEFT_MUTEX_UNLOCKED) == kept)
+    weft__notify(&m->state, 1);
+  return 0;
+}
+
+/* Unlocks the mutex and wakes a sleeper, if there is one; EPERM if this agent
+   does not hold it. */
+static inline int weft_mutex_unlock(weft_mutex *m) {
+  int32_t id = weft_agent_id();
+  int32_t state = weft__compare_exchange(&m->state, id, WEFT_MUTEX_UNLOCKED);
+  return state == id ? 0 : weft__mutex_unlock_slow(m, id, state);
+}
+
+/*
+ * Frees the mutex if agent `id` holds it, which is known never to run again;
+ * the next lock gives EOWNERDEAD. EPERM if `id` did not hold it.
+ */
+static inline int weft_mutex_abandon(weft_mutex *m, int32_t id) {
+  int32_t state = weft__load(&m->state);
+  while ((state & WEFT_MUTEX_OWNER_MASK) == id && id != 0) {
+    int32_t expected = state;
+    state =
+        weft__compare_exchange(&m->state, expected, WEFT_MUTEX_ABANDONED_BIT);
+    if (state != expected) continue;
+    if (state & WEFT_MUTEX_CONTENDED_BIT) weft__notify(&m->state, 1);
+    return 0;
+  }
+  return EPERM;
+}
+
+/* Makes a mutex that agent `id` holds, which is known never to run again, that
+   of `heir`; false if `id` did not hold it. */
+static inline bool weft__mutex_inherit(weft_mutex *m, int32_t id,
+                                       int32_t heir) {
+  int32_t state = weft__load(&m->state);
+  while ((state & WEFT_MUTEX_OWNER_MASK) == id && id != 0) {
+    int32_t expected = state;
+    int32_t next = (state & ~WEFT_MUTEX_OWNER_MASK) | heir;
+    state = weft__compare_exchange(&m->state, expected, next);
+    if (state == expected) return true;
+  }
+  return false;
+}
+
+WEFT__END
+
+#endif
+
+#endif /* WEFT_MUTEX_H */

@@ -1,0 +1,485 @@
+/* record_ring.h - the twin of primitives/record_ring.ts. */
+#ifndef WEFT_RECORD_RING_H
+#define WEFT_RECORD_RING_H
+
+#include "_event_count.h"
+#include "_region.h"
+
+WEFT__BEGIN
+
+#define WEFT_RECORD_RING_CLOSED_BIT 1
+#define WEFT_RECORD_RING_POSITION_MASK (~7)
+/* In claimant: somebody waits for the claim to end. */
+#define WEFT_RECORD_RING_CONTENDED_BIT (1 << 28)
+#define WEFT_RECORD_RING_OWNER_MASK 0x0fffffff
+/* The states of a record, in the low bits of its first word. */
+#define WEFT_RECORD_RING_RESERVED 1
+#define WEFT_RECORD_RING_COMMITTED 2
+#define WEFT_RECORD_RING_SKIPPED 3
+/* Bytes of a record's head. */
+#define WEFT__RECORD_HEADER 8
+/* Longer records are copied after the claim has ended. */
+#define WEFT__RECORD_SHORT 1024
+
+/* How a ring is made: `capacity` bytes, 16 to 2^30, rounded up to a power of
+   two; `single_producer` if only one agent pushes, which is faster. */
+typedef struct {
+  int32_t capacity;
+  bool single_producer;
+} weft_record_ring_config;
+
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A ring of byte records from many producers to one consumer.
+ *
+ * word 0    magic            Kind and layout version.
+ * word 1    capacity         Bytes, a power of two.
+ * word 2    single_producer  1 if there is one producer.
+ * word 3    seal             Check word over the configuration.
+ * word 32   tail             bit 0      CLOSED
+ *                            bits 1-31  where the next record goes, in bytes
+ * word 33   claimant         The agent that moves `tail` now, or 0. Bit 28 is
+ *                            CONTENDED.
+ * word 34   head_cache       What the producers last saw of `head`.
+ * word 64   head             Where the consumer reads next, in bytes.
+ * word 65   tail_cache       What the consumer last saw of `tail`.
+ * word 96   pop_epoch        Changes when the sleeping consumer must look
+ *                            again.
+ *                            sleepers: the consumer
+ * word 97   pop_waiters      Waits of the consumer that sleep, or are about to.
+ * word 128  push_epoch       Changes when sleeping producers must look again.
+ *                            sleepers: producers
+ * word 129  push_waiters     Producers that sleep, or are about to.
+ * word 160  `capacity` bytes. Position `p` is at byte `p mod capacity`. A
+ *           record begins at a multiple of 8 bytes with two words. The first is
+ *           its length times 4 plus its state: 1 RESERVED, 2 COMMITTED or 3
+ *           SKIPPED. The second is the id of the agent that reserved it. Its
+ *           bytes follow, padded to a multiple of 8.
+ */
+typedef struct {
+  int32_t magic;
+  int32_t capacity;
+  int32_t single_producer;
+  int32_t seal;
+  int32_t _pad0[28];
+  int32_t tail;
+  int32_t claimant;
+  int32_t head_cache;
+  int32_t _pad1[29];
+  int32_t head;
+  int32_t tail_cache;
+  int32_t _pad2[30];
+  int32_t pop_epoch;
+  int32_t pop_waiters;
+  int32_t _pad3[30];
+  int32_t push_epoch;
+  int32_t push_waiters;
+  int32_t _pad4[30];
+} weft_record_ring;
+WEFT_WORD(record_ring, magic, 0);
+WEFT_WORD(record_ring, capacity, 1);
+WEFT_WORD(record_ring, single_producer, 2);
+WEFT_WORD(record_ring, seal, 3);
+WEFT_WORD(record_ring, tail, 32);
+WEFT_WORD(record_ring, claimant, 33);
+WEFT_WORD(record_ring, head_cache, 34);
+WEFT_WORD(record_ring, head, 64);
+WEFT_WORD(record_ring, tail_cache, 65);
+WEFT_WORD(record_ring, pop_epoch, 96);
+WEFT_WORD(record_ring, pop_waiters, 97);
+WEFT_WORD(record_ring, push_epoch, 128);
+WEFT_WORD(record_ring, push_waiters, 129);
+WEFT_LENGTH(record_ring, 160);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
+
+/* The capacity rounded up to a power of two, or 0 if it is out of range. */
+static inline int32_t weft__record_rounded(int32_t capacity) {
+  int32_t rounded = 16;
+  if (capacity < 16 || capacity > 1 << 30) return 0;
+  while (rounded < capacity) rounded *= 2;
+  return rounded;
+}
+
+/* The bytes a ring of this configuration occupies; 0 if out of range. */
+static inline size_t weft_record_ring_bytes(weft_record_ring_config config) {
+  size_t capacity = (size_t)weft__record_rounded(config.capacity);
+  return capacity == 0 ? 0 : sizeof(weft_record_ring) + capacity;
+}
+
+/* The ring at `at`, or NULL: see weft_attach_error. */
+static inline weft_record_ring *weft_record_ring_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_record_ring) != NULL) return NULL;
+  return (weft_record_ring *)at;
+}
+
+/* Makes a region that nobody uses yet an empty ring; NULL if the
+   configuration, or the place, is out of range. */
+static inline weft_record_ring *weft_record_ring_init(
+    void *at, weft_record_ring_config config) {
+  weft_record_ring *r = (weft_record_ring *)at;
+  size_t bytes = weft_record_ring_bytes(config);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  r->capacity = weft__record_rounded(config.capacity);
+  r->single_producer = config.single_producer ? 1 : 0;
+  r->seal = weft__seal(WEFT_KIND_record_ring, r->capacity, r->single_producer);
+  weft__store(&r->magic, weft__magic(WEFT_KIND_record_ring));
+  return r;
+}
+
+/* Bytes the ring has. */
+static inline int32_t weft_record_ring_capacity(const weft_record_ring *r) {
+  return r->capacity;
+}
+
+/* The most bytes of a record. */
+static inline int32_t weft_record_ring_max_length(const weft_record_ring *r) {
+  return r->capacity / 2 - WEFT__RECORD_HEADER;
+}
+
+/* Whether only one agent may push. */
+static inline bool weft_record_ring_single(const weft_record_ring *r) {
+  return r->single_producer != 0;
+}
+
+/* Bytes in use, heads included; a moment later it may be another number. */
+static inline int32_t weft_record_ring_used(const weft_record_ring *r) {
+  int32_t head = weft__load(&r->head);
+  int32_t tail = weft__load(&r->tail) & WEFT_RECORD_RING_POSITION_MASK;
+  uint32_t used = (uint32_t)weft__minus(tail, head);
+  return used < (uint32_t)r->capacity ? (int32_t)used : r->capacity;
+}
+
+/* Whether close was called; records may still be in the ring. */
+static inline bool weft_record_ring_closed(const weft_record_ring *r) {
+  return (weft__load(&r->tail) & WEFT_RECORD_RING_CLOSED_BIT) != 0;
+}
+
+/* The agent that has the claim just now, or 0. */
+static inline int32_t weft_record_ring_claimant(const weft_record_ring *r) {
+  return weft__load(&r->claimant) & WEFT_RECORD_RING_OWNER_MASK;
+}
+
+/* The bytes a record occupies. */
+static inline int32_t weft__record_space(int32_t length) {
+  return ((length + 7) & ~7) + WEFT__RECORD_HEADER;
+}
+
+/* A record's first word. */
+static inline int32_t weft__record_word(int32_t length, int32_t state) {
+  return (int32_t)((uint32_t)length << 2 | (uint32_t)state);
+}
+
+static inline int32_t weft__record_length(int32_t word) {
+  return (int32_t)((uint32_t)word >> 2);
+}
+
+/* The record at a position. */
+static inline int32_t *weft__record_at(const weft_record_ring *r,
+                                       int32_t position) {
+  return (int32_t *)(uintptr_t)(r + 1) + (position & (r->capacity - 1)) / 4;
+}
+
+/* From `tail` to behind a record of `length` bytes, with what is skipped. */
+static inline int32_t weft__record_total(const weft_record_ring *r,
+                                         int32_t tail, int32_t length) {
+  int32_t space = weft__record_space(length);
+  int32_t left = r->capacity - (tail & (r->capacity - 1));
+  return left < space ? left + space : space;
+}
+
+/* Takes the claim, if it comes free within a microsecond or so. */
+static inline bool weft__record_begin_claim(weft_record_ring *r) {
+  int32_t id = weft_agent_id();
+  /* Who has it needs a tenth of a microsecond, if it runs. */
+  for (int i = 8 * (WEFT_SPIN_ROUNDS < 2 ? WEFT_SPIN_ROUNDS : 2);; i--) {
+    int32_t owner = weft__compare_exchange(&r->claimant, 0, id);
+    if (owner == 0) return true;
+    if (i <= 0) {
+      /* (W) Who waits wants to be woken: by this owner, if it is one still. */
+      int32_t marked = owner | WEFT_RECORD_RING_CONTENDED_BIT;
+      int32_t seen = weft__compare_exchange(&r->claimant, owner, marked);
+      if (seen == owner) return false;
+    } else {
+      weft__relax_briefly();
+    }
+  }
+}
+
+static inline void weft__record_end_claim(weft_record_ring *r) {
+  if (r->single_producer) return;
+  /* Pairs with (W). */
+  if (weft__exchange(&r->claimant, 0) & WEFT_RECORD_RING_CONTENDED_BIT)
+    weft__event_wake(&r->push_epoch, WEFT__ALL);
+}
+
+/* Finds room for a record, which is in *record, with the claim ours: 0, or
+   EBUSY or EPIPE without it. */
+static inline int weft__record_claim(weft_record_ring *r, int32_t length,
+                                     int32_t **record) {
+  if (!r->single_producer && !weft__record_begin_claim(r)) return EBUSY;
+  int32_t tail = weft__hint(&r->tail); /* ours: only close changes it */
+  int32_t total = weft__record_total(r, tail, length);
+  int result = tail & WEFT_RECORD_RING_CLOSED_BIT ? EPIPE : 0;
+  if (result == 0 &&
+      total > weft__minus(r->capacity, weft__minus(tail, r->head_cache))) {
+    r->head_cache = weft__load(&r->head); /* pairs with (F) */
+    if (total > weft__minus(r->capacity, weft__minus(tail, r->head_cache)))
+      result = weft_record_ring_closed(r) ? EPIPE : EBUSY;
+  }
+  if (result != 0) {
+    weft__record_end_claim(r);
+    return result;
+  }
+  int32_t space = weft__record_space(length);
+  *record = weft__record_at(r, tail);
+  if (total > space) { /* published by (P) */
+    (*record)[0] = weft__record_word(total - space - WEFT__RECORD_HEADER,
+                                     WEFT_RECORD_RING_SKIPPED);
+    *record = weft__record_at(r, 0);
+  }
+  return 0;
+}
+
+/* (P) Moves tail behind `record`, of `length` bytes, and ends the claim. */
+static inline int weft__record_publish(weft_record_ring *r,
+                                       const int32_t *record, int32_t length) {
+  int32_t tail = weft__hint(&r->tail);
+  int32_t seen = tail;
+  if ((tail & WEFT_RECORD_RING_CLOSED_BIT) == 0) {
+    int32_t total = weft__record_space(length);
+    /* Where it began was decided by the length that was reserved. */
+    if (record != weft__record_at(r, tail))
+      total += r->capacity - (tail & (r->capacity - 1));
+    seen = weft__compare_exchange(&r->tail, tail, weft__plus(tail, total));
+  }
+  weft__record_end_claim(r);
+  return seen & WEFT_RECORD_RING_CLOSED_BIT ? EPIPE : 0;
+}
+
+/*
+ * Begins to append a record of `length` bytes in place, at *at: write it there,
+ * then commit or cancel. 0, EBUSY if there is no room, EPIPE, or EINVAL if
+ * length is not 0 to max_length.
+ */
+static inline int weft_record_ring_reserve(weft_record_ring *r, int32_t length,
+                                           void **at) {
+  int32_t *record = NULL;
+  if (length < 0 || length > weft_record_ring_max_length(r)) return EINVAL;
+  int result = weft__record_claim(r, length, &record);
+  if (result != 0) return result;
+  record[0] = weft__record_word(length, WEFT_RECORD_RING_RESERVED);
+  record[1] = weft_agent_id(); /* both published by (P) */
+  *at = record + 2;
+  return r->single_producer ? 0 : weft__record_publish(r, record, length);
+}
+
+/* Appends the record reserved at `at`, or its first `length` bytes; EINVAL if
+   that is more than was reserved, EPIPE if the ring has a single producer and
+   is closed. */
+static inline int weft_record_ring_commit(weft_record_ring *r, void *at,
+                                          int32_t length) {
+  int32_t *record = (int32_t *)at - 2;
+  int32_t reserved = weft__record_length(weft__load(record));
+  int result = 0;
+  if (length < 0 || length > reserved) return EINVAL;
+  if (r->single_producer) {
+    record[0] = weft__record_word(length, WEFT_RECORD_RING_COMMITTED);
+    result = weft__record_publish(r, record, length); /* (P) */
+  } else {
+    int32_t space = weft__record_space(length);
+    int32_t rest = weft__record_space(reserved) - space;
+    if (rest > 0) /* published by (C) */
+      record[space / 4] = weft__record_word(rest - WEFT__RECORD_HEADER,
+                                            WEFT_RECORD_RING_SKIPPED);
+    /* (C) */
+    weft__store(record, weft__record_word(length, WEFT_RECORD_RING_COMMITTED));
+  }
+  if (result == 0) weft__event_wake(&r->pop_epoch, 1);
+  return result;
+}
+
+/* Gives the record reserved at `at` up. */
+static inline void weft_record_ring_cancel(weft_record_ring *r, void *at) {
+  int32_t *record = (int32_t *)at - 2;
+  if (r->single_producer) return; /* nobody has seen it */
+  weft__store(record, weft__load(record) | WEFT_RECORD_RING_SKIPPED);
+  weft__event_wake(&r->pop_epoch, 1); /* for what it held back */
+}
+
+/* Appends `length` bytes as a record: 0, EBUSY if there is no room for it,
+   EPIPE, or EINVAL if length is not 0 to max_length. */
+static inline int weft_record_ring_try_push(weft_record_ring *r,
+                                            const void *src, int32_t length) {
+  int32_t *record = NULL;
+  if (length < 0 || length > weft_record_ring_max_length(r)) return EINVAL;
+  if (length > WEFT__RECORD_SHORT && !r->single_producer) {
+    void *at = NULL;
+    int result = weft_record_ring_reserve(r, length, &at);
+    if (result != 0) return result;
+    __builtin_memcpy(at, src, (size_t)length);
+    return weft_record_ring_commit(r, at, length);
+  }
+  int result = weft__record_claim(r, length, &record);
+  if (result != 0) return result;
+  record[0] = weft__record_word(length, WEFT_RECORD_RING_COMMITTED);
+  if (length > 0) __builtin_memcpy(record + 2, src, (size_t)length);
+  result = weft__record_publish(r, record, length); /* (P) */
+  if (result == 0) weft__event_wake(&r->pop_epoch, 1);
+  return result;
+}
+
+/* The oldest record, in *record: 0, EBUSY if there is none, or EPIPE. */
+static inline int weft__record_oldest(weft_record_ring *r, int32_t **record) {
+  for (;;) {
+    int32_t head = weft__hint(&r->head); /* our own: nobody else moves it */
+    if (head == r->tail_cache) {
+      int32_t tail = weft__load(&r->tail);
+      r->tail_cache = tail & WEFT_RECORD_RING_POSITION_MASK;
+      if (head == r->tail_cache)
+        return tail & WEFT_RECORD_RING_CLOSED_BIT ? EPIPE : EBUSY;
+    }
+    *record = weft__record_at(r, head);
+    /* With one producer committed by (P), else by (C). */
+    int32_t first = weft__load(*record);
+    if ((first & 3) == WEFT_RECORD_RING_COMMITTED) return 0;
+    if ((first & 3) == WEFT_RECORD_RING_RESERVED) return EBUSY;
+    int32_t space = weft__record_space(weft__record_length(first));
+    weft__store(&r->head, weft__plus(head, space));
+    weft__event_wake(&r->push_epoch, WEFT__ALL);
+  }
+}
+
+/* Begins to take the oldest record in place, and answers its length in
+   *length: where it lies, or NULL if there is none. Read it, then consume. */
+static inline const void *weft_record_ring_peek(weft_record_ring *r,
+                                                int32_t *length) {
+  int32_t *record = NULL;
+  if (weft__record_oldest(r, &record) != 0) return NULL;
+  *length = weft__record_length(weft__load(record));
+  return record + 2;
+}
+
+/* Takes the record that was peeked at. */
+static inline void weft_record_ring_consume(weft_record_ring *r) {
+  int32_t head = weft__hint(&r->head);
+  int32_t first = weft__load(weft__record_at(r, head));
+  int32_t space = weft__record_space(weft__record_length(first));
+  weft__store(&r->head, weft__plus(head, space)); /* (F) */
+  weft__event_wake(&r->push_epoch, WEFT__ALL);
+}
+
+/* Moves the oldest record to `dst`, which has `*length` bytes, and answers its
+   length there: 0, EBUSY if there is none, EPIPE, or EINVAL if it is longer
+   than that, and stays. */
+static inline int weft_record_ring_try_pop(weft_record_ring *r, void *dst,
+                                           int32_t *length) {
+  int32_t *record = NULL;
+  int result = weft__record_oldest(r, &record);
+  if (result != 0) return result;
+  int32_t found = weft__record_length(weft__load(record));
+  if (found > *length) return EINVAL;
+  if (found > 0) __builtin_memcpy(dst, record + 2, (size_t)found);
+  *length = found;
+  weft_record_ring_consume(r);
+  return 0;
+}
+
+/* Calls `fn` with `context` and up to `limit` of the oldest records, in place.
+   How many there were, or -EPIPE if the ring was closed and is empty. */
+static inline int32_t weft_record_ring_read(
+    weft_record_ring *r, void (*fn)(void *context, const void *, int32_t),
+    void *context, int32_t limit) {
+  int32_t count = 0;
+  for (; count < limit; count++) {
+    int32_t *record = NULL;
+    int result = weft__record_oldest(r, &record);
+    if (result == EPIPE && count == 0) return -EPIPE;
+    if (result != 0) break;
+    fn(context, record + 2, weft__record_length(weft__load(record)));
+    weft_record_ring_consume(r);
+  }
+  return count;
+}
+
+/* Nobody has another's wake: all producers are woken at a time. */
+static inline void weft__record_pass_push(weft_record_ring *r) { (void)r; }
+
+/* What was held back by the record just taken had its wakes before. */
+static inline void weft__record_pass_pop(weft_record_ring *r) {
+  int32_t *record = NULL;
+  int result = weft__record_oldest(r, &record);
+  if (result != EBUSY)
+    weft__event_wake(&r->pop_epoch, result == 0 ? 1 : WEFT__ALL);
+}
+
+#ifndef WEFT_REALTIME /* what may wait */
+/* As try_push, blocking up to `timeout` ns; ETIMEDOUT if no room came free. */
+static inline int weft_record_ring_push(weft_record_ring *q, const void *src,
+                                        int32_t length, int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft_record_ring_try_push(q, src, length), &q->push_epoch,
+                    weft__record_pass_push, timeout);
+}
+
+/* As try_pop, blocking up to `timeout` ns; ETIMEDOUT if nothing came. */
+static inline int weft_record_ring_pop(weft_record_ring *q, void *dst,
+                                       int32_t *length, int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft_record_ring_try_pop(q, dst, length), &q->pop_epoch,
+                    weft__record_pass_pop, timeout);
+}
+#endif
+
+/* Closes the ring for good: pushes fail from now on, pops take what is there
+   and what is reserved, and then fail, and every sleeper wakes. */
+static inline void weft_record_ring_close(weft_record_ring *r) {
+  if (weft__or(&r->tail, WEFT_RECORD_RING_CLOSED_BIT) &
+      WEFT_RECORD_RING_CLOSED_BIT)
+    return;
+  weft__event_wake(&r->pop_epoch, WEFT__ALL);
+  weft__event_wake(&r->push_epoch, WEFT__ALL);
+}
+
+/* Takes the claim, from agent `id` if it has it. */
+static inline bool weft__record_take_over(weft_record_ring *r, int32_t id) {
+  for (;;) {
+    int32_t owner = weft__load(&r->claimant);
+    if ((owner & WEFT_RECORD_RING_OWNER_MASK) != id)
+      return weft__record_begin_claim(r);
+    int32_t ours =
+        weft_agent_id() | (owner & WEFT_RECORD_RING_CONTENDED_BIT);
+    if (weft__compare_exchange(&r->claimant, owner, ours) == owner)
+      return true;
+  }
+}
+
+/*
+ * Ends the claim of agent `id`, known never to run again, and skips what it had
+ * reserved; answers how many records that were. -1 if another agent has the
+ * claim just now: then again later, or abandon that claimant first.
+ */
+static inline int32_t weft_record_ring_abandon(weft_record_ring *r,
+                                               int32_t id) {
+  int32_t count = 0;
+  if (id == 0 || r->single_producer) return 0;
+  /* While the claim is ours, nothing is written over what we read. */
+  if (!weft__record_take_over(r, id)) return -1;
+  int32_t tail = weft__load(&r->tail) & WEFT_RECORD_RING_POSITION_MASK;
+  for (int32_t at = weft__load(&r->head); weft__minus(tail, at) > 0;) {
+    int32_t *record = weft__record_at(r, at);
+    int32_t first = weft__load(record);
+    if ((first & 3) == WEFT_RECORD_RING_RESERVED && record[1] == id) {
+      weft__store(record, first | WEFT_RECORD_RING_SKIPPED);
+      count++;
+    }
+    at = weft__plus(at, weft__record_space(weft__record_length(first)));
+  }
+  weft__record_end_claim(r);
+  if (count > 0) weft__event_wake(&r->pop_epoch, WEFT__ALL);
+  return count;
+}
+
+WEFT__END
+
+#endif /* WEFT_RECORD_RING_H */

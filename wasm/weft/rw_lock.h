@@ -1,0 +1,377 @@
+/* rw_lock.h - the twin of primitives/rw_lock.ts. */
+#ifndef WEFT_RW_LOCK_H
+#define WEFT_RW_LOCK_H
+
+#include "mutex.h"
+
+#ifndef WEFT_REALTIME /* what may wait */
+
+WEFT__BEGIN
+
+#define WEFT_RW_LOCK_READING_MASK 0x1fff
+#define WEFT_RW_LOCK_ONE_PENDING (1 << 13)
+#define WEFT_RW_LOCK_PENDING_MASK (0x1fff << 13)
+#define WEFT_RW_LOCK_WRITING_BIT (1 << 26)
+#define WEFT_RW_LOCK_WANTED_BIT (1 << 27)
+#define WEFT_RW_LOCK_ASLEEP_BIT (1 << 28)
+#define WEFT_RW_LOCK_ABANDONED_BIT (1 << 29)
+#define WEFT_RW_LOCK_ONE_PHASE (1 << 30)
+#define WEFT_RW_LOCK_PHASE_MASK ((int32_t)(UINT32_C(3) << 30))
+
+/* In `gate`: readers may sleep there. */
+#define WEFT_RW_LOCK_WAITING_BIT 1
+#define WEFT_RW_LOCK_ONE_OPENING 2
+
+/* The most agents that read or wait for it. */
+#define WEFT_RW_LOCK_MAX_READERS 0x1fff
+
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A read-write lock. All words 0: unlocked.
+ *
+ * word 0  state            bits 0-12   agents that read
+ *                          bits 13-25  pending: agents that will read after
+ *                                      this writer
+ *                          bit 26      WRITING
+ *                          bit 27      WANTED: a writer waits until nobody
+ *                                      reads
+ *                          bit 28      ASLEEP: that writer may sleep on this
+ *                                      word
+ *                          bit 29      ABANDONED: a dead writer was recovered
+ *                          bits 30-31  the phase: how often pending agents were
+ *                                      let in, modulo 4
+ *                          sleepers: the writer that waits until nobody reads
+ * word 1  gate             bit 0      WAITING: pending agents may sleep on this
+ *                                     word
+ *                          bits 1-31  change after each phase
+ *                          sleepers: pending agents
+ * word 2  writer           The `state` of a mutex among writers. Its owner
+ *                          writes, or waits until nobody reads.
+ *                          sleepers: writers
+ * word 3  writer_starving  The `starving` of that mutex.
+ */
+typedef struct {
+  int32_t state;
+  int32_t gate;
+  int32_t writer;
+  int32_t writer_starving;
+} weft_rw_lock;
+WEFT_WORD(rw_lock, state, 0);
+WEFT_WORD(rw_lock, gate, 1);
+WEFT_WORD(rw_lock, writer, 2);
+WEFT_WORD(rw_lock, writer_starving, 3);
+WEFT_LENGTH(rw_lock, 4);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
+
+/* Where a reader stood when it began to wait. */
+typedef struct {
+  int32_t state; /* at which it was counted as pending */
+  int32_t gate;  /* after that */
+} weft__rw_ticket;
+
+/* Makes a region that nobody uses yet an unlocked lock. */
+static inline void weft_rw_lock_init(weft_rw_lock *l) {
+  weft__zero(l, sizeof *l);
+}
+
+/* The mutex among writers: the words are its own. */
+static inline weft_mutex *weft__rw_writer(weft_rw_lock *l) {
+  return (weft_mutex *)(void *)&l->writer;
+}
+
+/* How many agents read. */
+static inline int32_t weft_rw_lock_readers(const weft_rw_lock *l) {
+  return weft__load(&l->state) & WEFT_RW_LOCK_READING_MASK;
+}
+
+/* The id of the agent that writes, or waits for those who read, or 0. */
+static inline int32_t weft_rw_lock_writer(const weft_rw_lock *l) {
+  return weft__load(&l->writer) & WEFT_MUTEX_OWNER_MASK;
+}
+
+/* 0, or EOWNERDEAD, for a lock held. */
+static inline int weft__rw_held(int32_t state) {
+  return state & WEFT_RW_LOCK_ABANDONED_BIT ? EOWNERDEAD : 0;
+}
+
+/* Locks for reading if no writer has the lock or waits for it, without
+   waiting: 0 or EOWNERDEAD, else EBUSY; EINVAL if 8191 agents read. */
+static inline int weft_rw_lock_try_read(weft_rw_lock *l) {
+  const int32_t bits = WEFT_RW_LOCK_WRITING_BIT | WEFT_RW_LOCK_WANTED_BIT;
+  int32_t state = weft__hint(&l->state); /* the exchange below checks it */
+  for (;;) {
+    int32_t expected = state;
+    if (state & bits) {
+      state = weft__load(&l->state);
+      if (state & bits) return EBUSY;
+      continue;
+    }
+    if ((state & WEFT_RW_LOCK_READING_MASK) == WEFT_RW_LOCK_MAX_READERS) {
+      state = weft__load(&l->state);
+      if (state == expected) return EINVAL;
+      continue;
+    }
+    state = weft__compare_exchange(&l->state, expected, state + 1);
+    if (state == expected) return weft__rw_held(state);
+  }
+}
+
+/* Whether this agent writes; what it wrote there itself, it sees plainly. */
+static inline bool weft__rw_is_writing(const weft_rw_lock *l) {
+  return (weft__hint(&l->writer) & WEFT_MUTEX_OWNER_MASK) == weft_agent_id() &&
+         (weft__hint(&l->state) & WEFT_RW_LOCK_WRITING_BIT) != 0;
+}
+
+/* Begins to wait to read: EBUSY, and the ticket; 0 if it reads already. */
+static inline int weft__rw_pend(weft_rw_lock *l, weft__rw_ticket *ticket) {
+  const int32_t bits = WEFT_RW_LOCK_WRITING_BIT | WEFT_RW_LOCK_WANTED_BIT;
+  int32_t state = weft__load(&l->state);
+  for (;;) {
+    int32_t expected = state;
+    bool waits = (state & bits) != 0;
+    int32_t pending =
+        (state & WEFT_RW_LOCK_PENDING_MASK) / WEFT_RW_LOCK_ONE_PENDING;
+    /* One more may come by a downgrade. */
+    int32_t most = WEFT_RW_LOCK_MAX_READERS - (waits ? 1 : 0);
+    if ((state & WEFT_RW_LOCK_READING_MASK) + pending >= most) return EINVAL;
+    int32_t next = weft__plus(state, waits ? WEFT_RW_LOCK_ONE_PENDING : 1);
+    state = weft__compare_exchange(&l->state, expected, next);
+    if (state != expected) continue;
+    if (!waits) return 0;
+    ticket->state = state;
+    ticket->gate = weft__load(&l->gate);
+    return EBUSY;
+  }
+}
+
+/*
+ * Whether who waits with `ticket` was let in. The phase alone would look the
+ * same after four; but then the gate, of which one opening may have been due
+ * from before the ticket, has moved by two.
+ */
+static inline bool weft__rw_is_in(weft__rw_ticket ticket, int32_t state,
+                                  int32_t gate) {
+  if ((state ^ ticket.state) & WEFT_RW_LOCK_PHASE_MASK) return true;
+  int32_t moved = weft__minus(gate & ~WEFT_RW_LOCK_WAITING_BIT,
+                              ticket.gate & ~WEFT_RW_LOCK_WAITING_BIT);
+  return moved >= 2 * WEFT_RW_LOCK_ONE_OPENING;
+}
+
+/* Waits until a writer lets us in. */
+static inline int weft__rw_read_slow(weft_rw_lock *l, weft__rw_ticket ticket,
+                                     int64_t timeout) {
+  int64_t deadline = weft__deadline(timeout);
+  bool last = false;
+  for (;;) {
+    int32_t gate = weft__load(&l->gate); /* before the look at the phase */
+    int32_t state = weft__load(&l->state);
+    if (weft__rw_is_in(ticket, state, gate)) return weft__rw_held(state);
+    if (last) {
+      int32_t left = weft__minus(state, WEFT_RW_LOCK_ONE_PENDING);
+      if (weft__compare_exchange(&l->state, state, left) == state)
+        return ETIMEDOUT;
+      continue;
+    }
+    int32_t waiting = gate | WEFT_RW_LOCK_WAITING_BIT;
+    if (gate != waiting &&
+        weft__compare_exchange(&l->gate, gate, waiting) != gate)
+      continue;
+    int outcome = weft__sleep(&l->gate, waiting, deadline, WEFT__LOOK);
+    last = outcome == WEFT__TIMED_OUT;
+  }
+}
+
+/*
+ * Locks for reading, blocking up to `timeout` ns: 0, or EOWNERDEAD: locked, but
+ * a writer was abandoned; else ETIMEDOUT, EDEADLK if this agent has the lock
+ * for writing, EPERM, or EINVAL if 8191 agents read or wait to.
+ */
+static inline int weft_rw_lock_read(weft_rw_lock *l, int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  int result = weft_rw_lock_try_read(l);
+  if (result != EBUSY) return result;
+  if (weft__rw_is_writing(l)) return EDEADLK;
+  weft__rw_ticket ticket = {0, 0};
+  result = weft__rw_pend(l, &ticket);
+  if (result == 0) return weft__rw_held(weft__load(&l->state));
+  if (result != EBUSY) return result;
+  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
+    weft__relax();
+    int32_t state = weft__load(&l->state);
+    if ((state ^ ticket.state) & WEFT_RW_LOCK_PHASE_MASK)
+      return weft__rw_held(state);
+  }
+  return weft__rw_read_slow(l, ticket, timeout);
+}
+
+/* Ends one agent's reading, and wakes the writer that waits for the last;
+   EPERM if nobody reads. */
+static inline int weft_rw_lock_unlock_read(weft_rw_lock *l) {
+  /* Whoever reads sees at least itself. */
+  if ((weft__hint(&l->state) & WEFT_RW_LOCK_READING_MASK) == 0) return EPERM;
+  const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT;
+  int32_t state = weft__add(&l->state, -1);
+  if ((state & (WEFT_RW_LOCK_READING_MASK | bits)) == (1 | bits))
+    weft__notify(&l->state, 1);
+  return 0;
+}
+
+/* Takes the lock for the owner of `writer`, if nobody reads; else EBUSY. */
+static inline int weft__rw_hold(weft_rw_lock *l) {
+  const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT;
+  int32_t state = weft__hint(&l->state); /* the exchange below checks it */
+  if (state & WEFT_RW_LOCK_READING_MASK) state = weft__load(&l->state);
+  while ((state & WEFT_RW_LOCK_READING_MASK) == 0) {
+    int32_t expected = state;
+    int32_t held = (state & ~bits) | WEFT_RW_LOCK_WRITING_BIT;
+    state = weft__compare_exchange(&l->state, expected, held);
+    if (state == expected) return weft__rw_held(state);
+  }
+  return EBUSY;
+}
+
+/* Wakes those who were let in. */
+static inline void weft__rw_open(weft_rw_lock *l) {
+  int32_t gate = weft__load(&l->gate);
+  for (;;) {
+    int32_t expected = gate;
+    int32_t next = weft__plus(gate & ~WEFT_RW_LOCK_WAITING_BIT,
+                              WEFT_RW_LOCK_ONE_OPENING);
+    gate = weft__compare_exchange(&l->gate, expected, next);
+    if (gate != expected) continue;
+    if (gate & WEFT_RW_LOCK_WAITING_BIT) weft__notify(&l->gate, WEFT__ALL);
+    return;
+  }
+}
+
+/*
+ * Ends the phase of the owner of `writer`, whether it wrote or only waited: all
+ * who are pending read now, and `more` besides.
+ */
+static inline void weft__rw_leave(weft_rw_lock *l, int32_t more,
+                                  int32_t abandoned) {
+  int32_t state = weft__hint(&l->state); /* the exchange below checks it */
+  for (;;) {
+    int32_t expected = state;
+    int32_t pending =
+        (state & WEFT_RW_LOCK_PENDING_MASK) / WEFT_RW_LOCK_ONE_PENDING;
+    int32_t kept = WEFT_RW_LOCK_READING_MASK | WEFT_RW_LOCK_PHASE_MASK;
+    if ((state & WEFT_RW_LOCK_WRITING_BIT) == 0)
+      kept |= WEFT_RW_LOCK_ABANDONED_BIT;
+    int32_t next = weft__plus((state & kept) | abandoned, more + pending);
+    if (pending > 0) next = weft__plus(next, WEFT_RW_LOCK_ONE_PHASE);
+    state = weft__compare_exchange(&l->state, expected, next);
+    if (state != expected) continue;
+    if (pending > 0) weft__rw_open(l);
+    return;
+  }
+}
+
+/* Locks for writing if nobody has the lock, without waiting: 0 or EOWNERDEAD,
+   else EBUSY. */
+static inline int weft_rw_lock_try_write(weft_rw_lock *l) {
+  if (weft_mutex_try_lock(weft__rw_writer(l)) == EBUSY) return EBUSY;
+  int result = weft__rw_hold(l);
+  if (result == EBUSY) weft_mutex_unlock(weft__rw_writer(l));
+  return result;
+}
+
+/* Waits for other writers, and then for those who read. */
+static inline int weft__rw_write_slow(weft_rw_lock *l, int32_t id, bool owned,
+                                      int32_t seen, int64_t timeout) {
+  const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT;
+  int64_t begin = timeout > 0 ? WEFT_NOW() : 0;
+  if (!owned) {
+    weft_mutex *m = weft__rw_writer(l);
+    if (weft__mutex_lock_slow(m, id, seen, timeout) == ETIMEDOUT)
+      return ETIMEDOUT;
+  }
+  int64_t deadline = timeout > 0 ? begin + timeout : weft__deadline(timeout);
+  bool last = false;
+  for (;;) {
+    int result = weft__rw_hold(l);
+    if (result != EBUSY) return result;
+    if (last) break;
+    int32_t state = weft__or(&l->state, bits) | bits;
+    if ((state & WEFT_RW_LOCK_READING_MASK) == 0) continue;
+    int outcome = weft__sleep(&l->state, state, deadline, WEFT__LOOK);
+    last = outcome == WEFT__TIMED_OUT;
+  }
+  weft__rw_leave(l, 0, 0);
+  weft_mutex_unlock(weft__rw_writer(l));
+  return ETIMEDOUT;
+}
+
+/*
+ * Locks for writing, blocking up to `timeout` ns: 0, or EOWNERDEAD: locked, but
+ * the last writer was abandoned; else ETIMEDOUT, EDEADLK or EPERM.
+ */
+static inline int weft_rw_lock_write(weft_rw_lock *l, int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  int32_t id = weft_agent_id();
+  int32_t state =
+      weft__compare_exchange(&l->writer, WEFT_MUTEX_UNLOCKED, id);
+  if ((state & WEFT_MUTEX_OWNER_MASK) == id) return EDEADLK;
+  bool owned = state == WEFT_MUTEX_UNLOCKED;
+  if (owned) {
+    int result = weft__rw_hold(l);
+    if (result == EBUSY && timeout != 0) {
+      weft__or(&l->state, WEFT_RW_LOCK_WANTED_BIT);
+      for (int i = WEFT_SPIN_ROUNDS; i > 0 && result == EBUSY; i--) {
+        weft__relax();
+        result = weft__rw_hold(l);
+      }
+    }
+    if (result != EBUSY) return result;
+  }
+  return weft__rw_write_slow(l, id, owned, state, timeout);
+}
+
+/* Ends the writing, and lets those in who wait to read; EPERM if this agent
+   does not have the lock for writing. */
+static inline int weft_rw_lock_unlock_write(weft_rw_lock *l) {
+  if (!weft__rw_is_writing(l)) return EPERM;
+  weft__rw_leave(l, 0, 0);
+  return weft_mutex_unlock(weft__rw_writer(l));
+}
+
+/* Ends the writing, but goes on reading, with those who wait to; EPERM if this
+   agent does not have the lock for writing. */
+static inline int weft_rw_lock_downgrade(weft_rw_lock *l) {
+  if (!weft__rw_is_writing(l)) return EPERM;
+  weft__rw_leave(l, 1, 0);
+  return weft_mutex_unlock(weft__rw_writer(l));
+}
+
+/*
+ * Gives up agent `id`, which is known never to run again, if it writes or waits
+ * for those who read; EPERM if it does not. If it wrote, locking gives
+ * EOWNERDEAD until a writer has unlocked.
+ */
+static inline int weft_rw_lock_abandon(weft_rw_lock *l, int32_t id) {
+  if (!weft__mutex_inherit(weft__rw_writer(l), id, weft_agent_id()))
+    return EPERM;
+  bool writing = (weft__load(&l->state) & WEFT_RW_LOCK_WRITING_BIT) != 0;
+  weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);
+  /* It may have let agents in, and not opened the gate. */
+  weft__rw_open(l);
+  return weft_mutex_unlock(weft__rw_writer(l));
+}
+
+/*
+ * Ends the reading of an agent that is known never to run again; EPERM if
+ * nobody reads. Nobody else knows that it read: the caller must. One that waited
+ * to read counts as reading once the writer it waited for has unlocked; before,
+ * this would end another one's reading.
+ */
+static inline int weft_rw_lock_abandon_reader(weft_rw_lock *l) {
+  return weft_rw_lock_unlock_read(l);
+}
+
+WEFT__END
+
+#endif
+
+#endif /* WEFT_RW_LOCK_H */

@@ -1,0 +1,372 @@
+/* spsc_queue.h - the twin of primitives/spsc_queue.ts. */
+#ifndef WEFT_SPSC_QUEUE_H
+#define WEFT_SPSC_QUEUE_H
+
+#include "_queue.h"
+#include "_region.h"
+#include "_spin.h"
+#include "_wait.h"
+
+WEFT__BEGIN
+
+#define WEFT_SPSC_QUEUE_WAITING_BIT 1
+#define WEFT_SPSC_QUEUE_CLOSED_BIT 2
+#define WEFT_SPSC_QUEUE_INDEX_MASK (~3)
+#define WEFT_SPSC_QUEUE_ONE 4
+
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A queue from one producer to one consumer.
+ *
+ * word 0   magic         Kind and layout version.
+ * word 1   capacity      How many elements fit, a power of two.
+ * word 2   element_size  Bytes of an element, a multiple of 4.
+ * word 3   seal          Check word over the configuration.
+ * word 32  tail          bit 0      WAITING: the consumer sleeps on this word
+ *                        bit 1      CLOSED
+ *                        bits 2-31  the next index to push
+ *                        sleepers: the consumer
+ * word 33  head_cache    What the producer last saw of `head`.
+ * word 64  head          bit 0      WAITING: the producer sleeps on this word
+ *                        bit 1      CLOSED
+ *                        bits 2-31  the next index to pop
+ *                        sleepers: the producer
+ * word 65  tail_cache    What the consumer last saw of `tail`.
+ * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
+ *          `i mod capacity`.
+ */
+typedef struct {
+  int32_t magic;
+  int32_t capacity;
+  int32_t element_size;
+  int32_t seal;
+  int32_t _pad0[28];
+  int32_t tail;
+  int32_t head_cache;
+  int32_t _pad1[30];
+  int32_t head;
+  int32_t tail_cache;
+  int32_t _pad2[30];
+} weft_spsc_queue;
+WEFT_WORD(spsc_queue, magic, 0);
+WEFT_WORD(spsc_queue, capacity, 1);
+WEFT_WORD(spsc_queue, element_size, 2);
+WEFT_WORD(spsc_queue, seal, 3);
+WEFT_WORD(spsc_queue, tail, 32);
+WEFT_WORD(spsc_queue, head_cache, 33);
+WEFT_WORD(spsc_queue, head, 64);
+WEFT_WORD(spsc_queue, tail_cache, 65);
+WEFT_LENGTH(spsc_queue, 96);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
+
+/* The bytes a queue of this configuration occupies; 0 if out of range. */
+static inline size_t weft_spsc_queue_bytes(weft_queue_config config) {
+  size_t capacity = (size_t)weft__queue_capacity(config);
+  if (capacity == 0) return 0;
+  return sizeof(weft_spsc_queue) + capacity * (size_t)config.element_size;
+}
+
+/* The queue at `at`, or NULL: see weft_attach_error. */
+static inline weft_spsc_queue *weft_spsc_queue_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_spsc_queue) != NULL) return NULL;
+  return (weft_spsc_queue *)at;
+}
+
+/* Makes a region that nobody uses yet an empty queue; NULL if the
+   configuration, or the place, is out of range. */
+static inline weft_spsc_queue *weft_spsc_queue_init(void *at,
+                                                    weft_queue_config config) {
+  weft_spsc_queue *q = (weft_spsc_queue *)at;
+  size_t bytes = weft_spsc_queue_bytes(config);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  q->capacity = weft__queue_capacity(config);
+  q->element_size = config.element_size;
+  q->seal = weft__seal(WEFT_KIND_spsc_queue, q->capacity, q->element_size);
+  weft__store(&q->magic, weft__magic(WEFT_KIND_spsc_queue));
+  return q;
+}
+
+/* Elements the queue holds at most. */
+static inline int32_t weft_spsc_queue_capacity(const weft_spsc_queue *q) {
+  return q->capacity;
+}
+
+/* Bytes an element has: what a pop writes, and a push reads. */
+static inline int32_t weft_spsc_queue_element_size(
+    const weft_spsc_queue *q) {
+  return q->element_size;
+}
+
+/* Elements in the queue; a moment later it may be another number. */
+static inline int32_t weft_spsc_queue_size(const weft_spsc_queue *q) {
+  int32_t head = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t tail = weft__load(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t size = (int32_t)((uint32_t)weft__minus(tail, head) >> 2);
+  return size < q->capacity ? size : q->capacity;
+}
+
+/* Whether close was called; elements may still be in the queue. */
+static inline bool weft_spsc_queue_closed(const weft_spsc_queue *q) {
+  return (weft__load(&q->tail) & WEFT_SPSC_QUEUE_CLOSED_BIT) != 0;
+}
+
+static inline int32_t *weft__spsc_at(weft_spsc_queue *q, int32_t index) {
+  uint32_t slot = ((uint32_t)index >> 2) & (uint32_t)(q->capacity - 1);
+  return (int32_t *)(q + 1) + (size_t)slot * (size_t)(q->element_size / 4);
+}
+
+static inline int32_t weft__spsc_until_wrap(const weft_spsc_queue *q,
+                                            int32_t index, int32_t count) {
+  int32_t slot = (int32_t)((uint32_t)index >> 2) & (q->capacity - 1);
+  return count < q->capacity - slot ? count : q->capacity - slot;
+}
+
+/* Free elements; looks at the consumer if fewer than `wanted` are known. */
+static inline int32_t weft__spsc_room(weft_spsc_queue *q, int32_t tail,
+                                      int32_t wanted) {
+  int32_t room = q->capacity - (weft__minus(tail, q->head_cache) >> 2);
+  if (room >= wanted) return room;
+  q->head_cache = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  return q->capacity - (weft__minus(tail, q->head_cache) >> 2);
+}
+
+/* Elements; looks at the producer if fewer than `wanted` are known. Below 0
+   if there are none and the queue is closed. */
+static inline int32_t weft__spsc_filled(weft_spsc_queue *q, int32_t head,
+                                        int32_t wanted) {
+  int32_t filled = weft__minus(q->tail_cache, head) >> 2;
+  if (filled >= wanted) return filled;
+  int32_t tail = weft__load(&q->tail);
+  q->tail_cache = tail & WEFT_SPSC_QUEUE_INDEX_MASK;
+  filled = weft__minus(q->tail_cache, head) >> 2;
+  return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -1 : filled;
+}
+
+/* (P) Publishes `count` elements, and wakes the consumer if it sleeps. */
+static inline int weft__spsc_publish(weft_spsc_queue *q, int32_t tail,
+                                     int32_t count) {
+  int32_t next = weft__plus(tail, count * WEFT_SPSC_QUEUE_ONE);
+  int32_t was = weft__compare_exchange(&q->tail, tail, next);
+  if (was == tail) return 0;
+  if (was & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;
+  /* WAITING is set. It stays until we take it away, but for close. */
+  int32_t still = weft__compare_exchange(&q->tail, was, next);
+  if (still & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;
+  weft__notify(&q->tail, 1);
+  return 0;
+}
+
+/* Frees `count` slots, and wakes the producer if it sleeps. */
+static inline void weft__spsc_release(weft_spsc_queue *q, int32_t head,
+                                      int32_t count) {
+  int32_t next = weft__plus(head, count * WEFT_SPSC_QUEUE_ONE);
+  int32_t was = weft__compare_exchange(&q->head, head, next);
+  for (int32_t expected = head; was != expected;) {
+    expected = was;
+    int32_t kept = next | (expected & WEFT_SPSC_QUEUE_CLOSED_BIT);
+    was = weft__compare_exchange(&q->head, expected, kept);
+  }
+  if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__notify(&q->head, 1);
+}
+
+/*
+ * Appends up to `n` elements that lie one behind the other at `src`, as far as
+ * there is room. How many, or -EPIPE if the queue was closed, or -EINVAL if n
+ * is below 0. Wait-free.
+ */
+static inline int32_t weft_spsc_queue_try_push_many(weft_spsc_queue *q,
+                                                    const void *src,
+                                                    int32_t n) {
+  if (n < 0) return -EINVAL;
+  if (n == 0) return 0;
+  const int32_t *words = (const int32_t *)src;
+  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t count = weft__spsc_room(q, tail, n);
+  if (count > n) count = n;
+  if (count == 0) return weft_spsc_queue_closed(q) ? -EPIPE : 0;
+  int32_t per = q->element_size / 4;
+  int32_t first = weft__spsc_until_wrap(q, tail, count);
+  weft__copy(weft__spsc_at(q, tail), words, first * per);
+  weft__copy((int32_t *)(q + 1), words + first * per, (count - first) * per);
+  return weft__spsc_publish(q, tail, count) == 0 ? count : -EPIPE;
+}
+
+/*
+ * Moves up to `n` of the oldest elements to `dst`, one behind the other. How
+ * many, or -EPIPE if the queue was closed and is empty, or -EINVAL if n is
+ * below 0. Wait-free.
+ */
+static inline int32_t weft_spsc_queue_try_pop_many(weft_spsc_queue *q,
+                                                   void *dst, int32_t n) {
+  if (n < 0) return -EINVAL;
+  if (n == 0) return 0;
+  int32_t *words = (int32_t *)dst;
+  int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t count = weft__spsc_filled(q, head, n);
+  if (count > n) count = n;
+  if (count <= 0) return count == 0 ? 0 : -EPIPE;
+  int32_t per = q->element_size / 4;
+  int32_t first = weft__spsc_until_wrap(q, head, count);
+  weft__copy(words, weft__spsc_at(q, head), first * per);
+  weft__copy(words + first * per, (int32_t *)(q + 1), (count - first) * per);
+  weft__spsc_release(q, head, count);
+  return count;
+}
+
+/* Appends the element at `src`: 0, EBUSY if the queue is full, or EPIPE. */
+static inline int weft_spsc_queue_try_push(weft_spsc_queue *q,
+                                           const void *src) {
+  int32_t count = weft_spsc_queue_try_push_many(q, src, 1);
+  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+}
+
+/* Moves the oldest element to `dst`: 0, EBUSY if there is none, or EPIPE. */
+static inline int weft_spsc_queue_try_pop(weft_spsc_queue *q, void *dst) {
+  int32_t count = weft_spsc_queue_try_pop_many(q, dst, 1);
+  return count == 1 ? 0 : count == 0 ? EBUSY : -count;
+}
+
+/* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */
+static inline int weft_spsc_queue_try_push_int(weft_spsc_queue *q,
+                                               int32_t value) {
+  if (q->element_size != 4) return EINVAL;
+  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  if (weft__spsc_room(q, tail, 1) == 0)
+    return weft_spsc_queue_closed(q) ? EPIPE : EBUSY;
+  *weft__spsc_at(q, tail) = value; /* published by (P) */
+  return weft__spsc_publish(q, tail, 1);
+}
+
+/* Takes the oldest 4-byte element; EINVAL if elements are not 4 bytes. */
+static inline int weft_spsc_queue_try_pop_int(weft_spsc_queue *q,
+                                              int32_t *value) {
+  if (q->element_size != 4) return EINVAL;
+  int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t filled = weft__spsc_filled(q, head, 1);
+  if (filled <= 0) return filled == 0 ? EBUSY : EPIPE;
+  *value = *weft__spsc_at(q, head); /* published by (P) */
+  weft__spsc_release(q, head, 1);
+  return 0;
+}
+
+/* Where the next element goes, or NULL if the queue is full or closed: write it
+   there, then commit. Nothing else may be pushed in between. */
+static inline void *weft_spsc_queue_reserve(weft_spsc_queue *q) {
+  if (weft_spsc_queue_closed(q)) return NULL;
+  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  return weft__spsc_room(q, tail, 1) > 0 ? weft__spsc_at(q, tail) : NULL;
+}
+
+/* Appends the reserved element; EPIPE if the queue was closed. */
+static inline int weft_spsc_queue_commit(weft_spsc_queue *q) {
+  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  return weft__spsc_publish(q, tail, 1);
+}
+
+/* Where the oldest element lies, or NULL if there is none: read it there, then
+   consume. Nothing else may be popped in between. */
+static inline void *weft_spsc_queue_peek(weft_spsc_queue *q) {
+  int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  return weft__spsc_filled(q, head, 1) > 0 ? weft__spsc_at(q, head) : NULL;
+}
+
+/* Takes the element that was peeked at. */
+static inline void weft_spsc_queue_consume(weft_spsc_queue *q) {
+  weft__spsc_release(q, weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK, 1);
+}
+
+#ifndef WEFT_REALTIME /* what may wait */
+/* Sets the bit at `word`, which is `idle` while there is nothing to do for us,
+   that makes the other side's next step wake us, and sleeps. */
+static inline int weft__spsc_sleep(int32_t *word, int32_t idle,
+                                   int64_t deadline) {
+  int32_t value = idle | WEFT_SPSC_QUEUE_WAITING_BIT;
+  int32_t was = weft__compare_exchange(word, idle, value);
+  if (was != idle && was != value) return WEFT__NOT_EQUAL;
+  return weft__sleep(word, value, deadline, WEFT__LOOK);
+}
+
+static inline int weft__spsc_push_wait(weft_spsc_queue *q, int64_t deadline) {
+  int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  int32_t span = q->capacity * WEFT_SPSC_QUEUE_ONE;
+  return weft__spsc_sleep(&q->head, weft__minus(tail, span), deadline);
+}
+
+static inline int weft__spsc_pop_wait(weft_spsc_queue *q, int64_t deadline) {
+  int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
+  return weft__spsc_sleep(&q->tail, head, deadline);
+}
+
+/*
+ * A blocking form from a try_ form: tries, spins, and then sleeps by `wait`
+ * until `deadline`. The expressions are evaluated anew in each round. `own` is
+ * the index of this end.
+ */
+#define WEFT__BLOCK(attempt, wait, own, timeout)                       \
+  do {                                                                 \
+    int result;                                                        \
+    if (!weft__may_block()) return EPERM;                              \
+    if ((result = (attempt)) != EBUSY) return result;                  \
+    int32_t rounds = weft__spin_rounds(timeout);                       \
+    int32_t lull = rounds > 0 ? weft__spin_lull(own) : 0;              \
+    for (int32_t round = 1; round <= rounds; round++) {                \
+      weft__relax();                                                   \
+      if (round < lull && round < rounds) continue;                    \
+      if ((result = (attempt)) == EBUSY) continue;                     \
+      weft__spin_paid(round);                                          \
+      return result;                                                   \
+    }                                                                  \
+    weft__spin_failed(rounds);                                         \
+    int64_t deadline = weft__deadline(timeout);                        \
+    for (;;) {                                                         \
+      int outcome = (wait);                                            \
+      if ((result = (attempt)) != EBUSY) return result;                \
+      if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;                \
+    }                                                                  \
+  } while (0)
+
+/* As try_push, blocking up to `timeout` ns; ETIMEDOUT if no room came free. */
+static inline int weft_spsc_queue_push(weft_spsc_queue *q, const void *src,
+                                       int64_t timeout) {
+  WEFT__BLOCK(weft_spsc_queue_try_push(q, src),
+              weft__spsc_push_wait(q, deadline), &q->tail, timeout);
+}
+
+/* As try_pop, blocking up to `timeout` ns; ETIMEDOUT if nothing came. */
+static inline int weft_spsc_queue_pop(weft_spsc_queue *q, void *dst,
+                                      int64_t timeout) {
+  WEFT__BLOCK(weft_spsc_queue_try_pop(q, dst),
+              weft__spsc_pop_wait(q, deadline), &q->head, timeout);
+}
+
+/* As try_push_int, blocking up to `timeout` ns. */
+static inline int weft_spsc_queue_push_int(weft_spsc_queue *q, int32_t value,
+                                           int64_t timeout) {
+  WEFT__BLOCK(weft_spsc_queue_try_push_int(q, value),
+              weft__spsc_push_wait(q, deadline), &q->tail, timeout);
+}
+
+/* As try_pop_int, blocking up to `timeout` ns. */
+static inline int weft_spsc_queue_pop_int(weft_spsc_queue *q, int32_t *value,
+                                          int64_t timeout) {
+  WEFT__BLOCK(weft_spsc_queue_try_pop_int(q, value),
+              weft__spsc_pop_wait(q, deadline), &q->head, timeout);
+}
+#endif
+
+/* Closes the queue for good: pushes fail from now on, pops take what is there
+   and then fail, and every sleeper wakes. */
+static inline void weft_spsc_queue_close(weft_spsc_queue *q) {
+  int32_t *words[2] = {&q->tail, &q->head};
+  for (int i = 0; i < 2; i++)
+    if (weft__or(words[i], WEFT_SPSC_QUEUE_CLOSED_BIT) &
+        WEFT_SPSC_QUEUE_WAITING_BIT)
+      weft__notify(words[i], WEFT__ALL);
+}
+
+WEFT__END
+
+#endif /* WEFT_SPSC_QUEUE_H */

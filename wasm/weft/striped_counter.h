@@ -1,0 +1,161 @@
+/* striped_counter.h - the twin of primitives/striped_counter.ts. */
+#ifndef WEFT_STRIPED_COUNTER_H
+#define WEFT_STRIPED_COUNTER_H
+
+#include "_region.h"
+#include "agent.h"
+
+WEFT__BEGIN
+
+/* The most stripes a counter can have. */
+#define WEFT_STRIPED_COUNTER_MAX_STRIPES 1024
+
+/* `high` counts these; the top 4 bits of `low` are its lowest ones. */
+#define WEFT_STRIPED_COUNTER_SECTOR_BITS 28
+#define WEFT_STRIPED_COUNTER_SECTOR (1 << WEFT_STRIPED_COUNTER_SECTOR_BITS)
+
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A sum that many agents add to.
+ *
+ * word 0   magic    Kind and layout version.
+ * word 1   stripes  How many stripes there are, 1 to 1024.
+ * word 2   seal     Check word over the configuration.
+ * word 3   claims   Views, or threads of C, that took a stripe, modulo 2^32.
+ * word 32  Stripes of 32 words each. A stripe has `low`, the sum of what was
+ *          added there modulo 2^32, and `high`, that sum divided by 2^28; a
+ *          carry may be late.
+ */
+typedef struct {
+  int32_t magic;
+  int32_t stripes;
+  int32_t seal;
+  int32_t claims;
+  int32_t _pad0[28];
+} weft_striped_counter;
+WEFT_WORD(striped_counter, magic, 0);
+WEFT_WORD(striped_counter, stripes, 1);
+WEFT_WORD(striped_counter, seal, 2);
+WEFT_WORD(striped_counter, claims, 3);
+WEFT_LENGTH(striped_counter, 32);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
+
+/* One of a counter's stripes, on a cache line of its own. */
+typedef struct {
+  int32_t low;  /* the sum of what was added here, modulo 2^32 */
+  int32_t high; /* that sum divided by 2^28; a carry may be late */
+  int32_t _pad[30];
+} weft_striped_counter_stripe;
+
+/* The bytes a counter of so many stripes, 1 to 1024, occupies; 0 if that is
+   out of range. */
+static inline size_t weft_striped_counter_bytes(int32_t stripes) {
+  if (stripes < 1 || stripes > WEFT_STRIPED_COUNTER_MAX_STRIPES) return 0;
+  return sizeof(weft_striped_counter) +
+         (size_t)stripes * sizeof(weft_striped_counter_stripe);
+}
+
+/* The counter at `at`, or NULL: see weft_attach_error. */
+static inline weft_striped_counter *weft_striped_counter_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_striped_counter) != NULL) return NULL;
+  return (weft_striped_counter *)at;
+}
+
+/* Makes a region that nobody uses yet a counter with a sum of 0; NULL if the
+   number of stripes, or the place, is out of range. */
+static inline weft_striped_counter *weft_striped_counter_init(void *at,
+                                                              int32_t stripes) {
+  weft_striped_counter *c = (weft_striped_counter *)at;
+  size_t bytes = weft_striped_counter_bytes(stripes);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  c->stripes = stripes;
+  c->seal = weft__seal(WEFT_KIND_striped_counter, stripes, 0);
+  weft__store(&c->magic, weft__magic(WEFT_KIND_striped_counter));
+  return c;
+}
+
+/* How many agents add without meeting. */
+static inline int32_t weft_striped_counter_stripes(
+    const weft_striped_counter *c) {
+  return c->stripes;
+}
+
+/* By how much `high` is late, -8 to 7. */
+static inline int32_t weft__striped_counter_lag(int32_t high, int32_t low) {
+  uint32_t late =
+      ((uint32_t)low >> WEFT_STRIPED_COUNTER_SECTOR_BITS) - (uint32_t)high;
+  return (int32_t)((late + 8) & 15) - 8;
+}
+
+/* Brings `high` up to date; if another agent is faster, it did that. */
+static inline void weft__striped_counter_carry(weft_striped_counter_stripe *s) {
+  int32_t high = weft__load(&s->high);
+  int32_t late = weft__striped_counter_lag(high, weft__load(&s->low));
+  weft__compare_exchange(&s->high, high, weft__plus(high, late));
+}
+
+static inline void weft__striped_counter_step(weft_striped_counter_stripe *s,
+                                              int32_t n) {
+  int32_t low = weft__plus(weft__add(&s->low, n), n);
+  /* The look may be old: then a later one, or the sum, makes it good. */
+  if (weft__striped_counter_lag(weft__hint(&s->high), low) != 0)
+    weft__striped_counter_carry(s);
+}
+
+/* A stripe for this thread alone, as far as there are any. */
+static inline weft_striped_counter_stripe *weft_striped_counter_claim(
+    weft_striped_counter *c) {
+  uint32_t claims = (uint32_t)weft__add(&c->claims, 1);
+  return (weft_striped_counter_stripe *)(c + 1) + claims % (uint32_t)c->stripes;
+}
+
+/* As weft_striped_counter_add, to a stripe that this thread claimed. */
+static inline void weft_striped_counter_add_to(weft_striped_counter_stripe *s,
+                                               int32_t n) {
+  while (n > WEFT_STRIPED_COUNTER_SECTOR) {
+    weft__striped_counter_step(s, WEFT_STRIPED_COUNTER_SECTOR);
+    n -= WEFT_STRIPED_COUNTER_SECTOR;
+  }
+  while (n < -WEFT_STRIPED_COUNTER_SECTOR) {
+    weft__striped_counter_step(s, -WEFT_STRIPED_COUNTER_SECTOR);
+    n += WEFT_STRIPED_COUNTER_SECTOR;
+  }
+  weft__striped_counter_step(s, n);
+}
+
+/* Adds n, which may be negative, to the stripe that this thread's id falls on:
+   two threads may meet there. More than 2^28 is added in several steps. */
+static inline void weft_striped_counter_add(weft_striped_counter *c,
+                                            int32_t n) {
+  uint32_t id = (uint32_t)weft_agent_id() * UINT32_C(0x9e3779b1) >> 16;
+  weft_striped_counter_add_to(
+      (weft_striped_counter_stripe *)(c + 1) + id % (uint32_t)c->stripes, n);
+}
+
+/* The sum of all that was added; not a snapshot. */
+static inline int64_t weft_striped_counter_sum(const weft_striped_counter *c) {
+  const weft_striped_counter_stripe *s =
+      (const weft_striped_counter_stripe *)(c + 1);
+  int64_t sum = 0;
+  for (int32_t i = 0; i < c->stripes; i++) {
+    int32_t high = weft__load(&s[i].high);
+    int32_t low;
+    for (;;) {
+      low = weft__load(&s[i].low);
+      int32_t seen = weft__load(&s[i].high);
+      if (seen == high) break;
+      high = seen; /* by now, low may be far ahead of what it was */
+    }
+    int64_t sectors = (int64_t)high + weft__striped_counter_lag(high, low);
+    sum += sectors * WEFT_STRIPED_COUNTER_SECTOR +
+           (low & (WEFT_STRIPED_COUNTER_SECTOR - 1));
+  }
+  return sum;
+}
+
+WEFT__END
+
+#endif /* WEFT_STRIPED_COUNTER_H */

@@ -1,0 +1,244 @@
+/* work_counter.h - the twin of primitives/work_counter.ts. */
+#ifndef WEFT_WORK_COUNTER_H
+#define WEFT_WORK_COUNTER_H
+
+#include "_region.h"
+#include "_spin.h"
+#include "_wait.h"
+
+WEFT__BEGIN
+
+#define WEFT_WORK_COUNTER_MAX (1 << 30)
+
+/* The states of `finished`. */
+#define WEFT_WORK_COUNTER_RUNNING 0
+#define WEFT_WORK_COUNTER_AWAITED 1
+#define WEFT_WORK_COUNTER_OVER 2
+
+/* How a counter hands out its work: `chunk` tasks at a time, 1 to 2^30; or, if
+   `agents` is above 0, guided for so many agents, up to 2^16. */
+typedef struct {
+  int32_t chunk;
+  int32_t agents;
+} weft_work_config;
+
+/* Tasks from `start` up to, but not with, `end`; all zero holds none. */
+typedef struct {
+  int32_t start;
+  int32_t end;
+} weft_work_range;
+
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A counter that hands out tasks.
+ *
+ * word 0   magic     Kind and layout version.
+ * word 1   total     Tasks, 0 to 2^30.
+ * word 2   chunk     Tasks handed out at a time. Below 0: guided, for so many
+ *                    agents.
+ * word 3   seal      Check word over the configuration.
+ * word 32  next      Chunks handed out; guided: tasks handed out.
+ * word 64  done      Tasks done.
+ * word 65  target    Tasks to be done: all, or fewer once cancelled.
+ * word 66  finished  0 running, 1 running and somebody may sleep here, 2 over.
+ *                    sleepers: agents that wait for the end
+ */
+typedef struct {
+  int32_t magic;
+  int32_t total;
+  int32_t chunk;
+  int32_t seal;
+  int32_t _pad0[28];
+  int32_t next;
+  int32_t _pad1[31];
+  int32_t done;
+  int32_t target;
+  int32_t finished;
+} weft_work_counter;
+WEFT_WORD(work_counter, magic, 0);
+WEFT_WORD(work_counter, total, 1);
+WEFT_WORD(work_counter, chunk, 2);
+WEFT_WORD(work_counter, seal, 3);
+WEFT_WORD(work_counter, next, 32);
+WEFT_WORD(work_counter, done, 64);
+WEFT_WORD(work_counter, target, 65);
+WEFT_WORD(work_counter, finished, 66);
+WEFT_LENGTH(work_counter, 67);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
+
+/* The bytes a counter occupies. */
+static inline size_t weft_work_counter_bytes(void) {
+  return sizeof(weft_work_counter);
+}
+
+/* The counter at `at`, or NULL: see weft_attach_error. */
+static inline weft_work_counter *weft_work_counter_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_work_counter) != NULL) return NULL;
+  return (weft_work_counter *)at;
+}
+
+/* Makes a region that nobody uses yet a counter of `total` tasks, 0 to 2^30;
+   NULL if that, the configuration, or the place, is out of range. */
+static inline weft_work_counter *weft_work_counter_init(
+    void *at, int32_t total, weft_work_config config) {
+  weft_work_counter *c = (weft_work_counter *)at;
+  if (!weft__aligned(at)) return NULL;
+  if (total < 0 || total > WEFT_WORK_COUNTER_MAX) return NULL;
+  if (config.agents < 0 || config.agents > 1 << 16) return NULL;
+  if (config.agents == 0 &&
+      (config.chunk < 1 || config.chunk > WEFT_WORK_COUNTER_MAX))
+    return NULL;
+  weft__zero(at, sizeof *c);
+  c->total = total;
+  c->chunk = config.agents > 0 ? -config.agents : config.chunk;
+  c->seal = weft__seal(WEFT_KIND_work_counter, c->total, c->chunk);
+  c->target = total;
+  c->finished =
+      total == 0 ? WEFT_WORK_COUNTER_OVER : WEFT_WORK_COUNTER_RUNNING;
+  weft__store(&c->magic, weft__magic(WEFT_KIND_work_counter));
+  return c;
+}
+
+/* What `next` is when nothing is left. */
+static inline int32_t weft__work_counter_end(const weft_work_counter *c) {
+  if (c->chunk < 0) return c->total;
+  return c->total / c->chunk + (c->total % c->chunk != 0 ? 1 : 0);
+}
+
+/* Tasks handed out when `next` is this. */
+static inline int32_t weft__work_counter_handed_out(const weft_work_counter *c,
+                                                    int32_t next) {
+  uint64_t step = c->chunk > 0 ? (uint64_t)c->chunk : 1;
+  uint64_t tasks = (uint64_t)(uint32_t)next * step;
+  return tasks < (uint64_t)c->total ? (int32_t)tasks : c->total;
+}
+
+/* Tasks not handed out yet. */
+static inline int32_t weft_work_counter_remaining(const weft_work_counter *c) {
+  return c->total - weft__work_counter_handed_out(c, weft__load(&c->next));
+}
+
+/* Tasks that are done. */
+static inline int32_t weft_work_counter_completed(const weft_work_counter *c) {
+  return weft__load(&c->done);
+}
+
+/* Whether cancel came before the last task was handed out. */
+static inline bool weft_work_counter_cancelled(const weft_work_counter *c) {
+  return weft__load(&c->target) < c->total;
+}
+
+static inline void weft__work_counter_take_guided(weft_work_counter *c,
+                                                  weft_work_range *range) {
+  int32_t agents = -c->chunk;
+  int32_t next = weft__hint(&c->next); /* the exchange below checks it */
+  while (next < c->total) {
+    int32_t start = next;
+    int32_t share = (c->total - start) / (2 * agents);
+    int32_t end = start + (share > 1 ? share : 1);
+    next = weft__compare_exchange(&c->next, start, end);
+    if (next != start) continue;
+    range->start = start;
+    range->end = end;
+    return;
+  }
+}
+
+static inline void weft__work_counter_take(weft_work_counter *c,
+                                           weft_work_range *range) {
+  if (c->chunk < 0) {
+    weft__work_counter_take_guided(c, range);
+    return;
+  }
+  uint64_t chunk = (uint64_t)c->chunk;
+  uint64_t total = (uint64_t)c->total;
+  /* What we passed the end by, we see: no agent passes it twice. */
+  if ((uint32_t)weft__hint(&c->next) * chunk >= total) return;
+  uint64_t start = (uint32_t)weft__add(&c->next, 1) * chunk;
+  if (start >= total) return;
+  range->start = (int32_t)start;
+  range->end = (int32_t)(start + chunk < total ? start + chunk : total);
+}
+
+/* The next task of the agent that keeps `range`, or -1 when there is none. */
+static inline int32_t weft_work_counter_next(weft_work_counter *c,
+                                             weft_work_range *range) {
+  if (range->start == range->end) weft__work_counter_take(c, range);
+  return range->start == range->end ? -1 : range->start++;
+}
+
+/* How many tasks are next, now in *range; 0 when there are none. What next had
+   left of a range is dropped: an agent uses the one or the other. */
+static inline int32_t weft_work_counter_next_range(weft_work_counter *c,
+                                                   weft_work_range *range) {
+  range->start = range->end = 0;
+  weft__work_counter_take(c, range);
+  return range->end - range->start;
+}
+
+static inline void weft__work_counter_finish(weft_work_counter *c) {
+  int32_t was = weft__exchange(&c->finished, WEFT_WORK_COUNTER_OVER);
+  if (was == WEFT_WORK_COUNTER_AWAITED) weft__notify(&c->finished, WEFT__ALL);
+}
+
+/* Counts n tasks as done, and wakes who waits if they were the last; EINVAL if
+   more tasks would be done than there are. */
+static inline int weft_work_counter_done(weft_work_counter *c, int32_t n) {
+  if (n < 0 || n > WEFT_WORK_COUNTER_MAX) return EINVAL;
+  int32_t done = weft__hint(&c->done); /* the exchange below checks it */
+  for (;;) {
+    /* done only grows and target only falls: old ones refuse too little. */
+    if (n > weft__hint(&c->target) - done) return EINVAL;
+    int32_t seen = weft__compare_exchange(&c->done, done, done + n);
+    if (seen == done) break;
+    done = seen;
+  }
+  /* (T) Pairs with (C): we see the lower target, or cancel sees our tasks. */
+  if (done + n >= weft__load(&c->target)) weft__work_counter_finish(c);
+  return 0;
+}
+
+#ifndef WEFT_REALTIME /* what may wait */
+/* Blocks until all tasks are done (after cancel: all that were handed out), up
+   to `timeout` ns; ETIMEDOUT if that time passed. */
+static inline int weft_work_counter_wait(weft_work_counter *c,
+                                         int64_t timeout) {
+  if (!weft__may_block()) return EPERM;
+  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0;; i--) {
+    if (weft__load(&c->finished) == WEFT_WORK_COUNTER_OVER) return 0;
+    if (i == 0) break;
+    weft__relax();
+  }
+  int64_t deadline = weft__deadline(timeout);
+  for (;;) {
+    /* Who did the last task may have been terminated before it said so. */
+    if (weft__load(&c->done) >= weft__load(&c->target))
+      weft__work_counter_finish(c);
+    int32_t was =
+        weft__compare_exchange(&c->finished, WEFT_WORK_COUNTER_RUNNING,
+                               WEFT_WORK_COUNTER_AWAITED);
+    if (was == WEFT_WORK_COUNTER_OVER) return 0;
+    int outcome = weft__sleep(&c->finished, WEFT_WORK_COUNTER_AWAITED,
+                              deadline, WEFT__LOOK);
+    if (outcome == WEFT__TIMED_OUT)
+      return weft__load(&c->finished) == WEFT_WORK_COUNTER_OVER ? 0
+                                                                : ETIMEDOUT;
+  }
+}
+#endif
+
+/* Hands out no more tasks; wait ends when those handed out are done. */
+static inline void weft_work_counter_cancel(weft_work_counter *c) {
+  int32_t end = weft__work_counter_end(c);
+  int32_t was = weft__exchange(&c->next, end);
+  if ((uint32_t)was >= (uint32_t)end) return;
+  int32_t target = weft__work_counter_handed_out(c, was);
+  weft__store(&c->target, target); /* (C) then look at what is done */
+  if (weft__load(&c->done) >= target) weft__work_counter_finish(c);
+}
+
+WEFT__END
+
+#endif /* WEFT_WORK_COUNTER_H */

@@ -1,0 +1,163 @@
+/* work_deque.h - the twin of primitives/work_deque.ts. */
+#ifndef WEFT_WORK_DEQUE_H
+#define WEFT_WORK_DEQUE_H
+
+#include "_region.h"
+
+WEFT__BEGIN
+
+/* The most items a deque can hold. */
+#define WEFT_WORK_DEQUE_MAX_CAPACITY (1 << 28)
+
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A stack of work that others may steal from.
+ *
+ * word 0   magic     Kind and layout version.
+ * word 1   capacity  How many items fit, a power of two.
+ * word 2   seal      Check word over the configuration.
+ * word 32  bottom    Where the owner pushes next.
+ * word 64  top       The item that is stolen next.
+ * word 96  `capacity` items of one word. Item `i` lies in place `i mod
+ *          capacity`.
+ */
+typedef struct {
+  int32_t magic;
+  int32_t capacity;
+  int32_t seal;
+  int32_t _pad0[29];
+  int32_t bottom;
+  int32_t _pad1[31];
+  int32_t top;
+  int32_t _pad2[31];
+} weft_work_deque;
+WEFT_WORD(work_deque, magic, 0);
+WEFT_WORD(work_deque, capacity, 1);
+WEFT_WORD(work_deque, seal, 2);
+WEFT_WORD(work_deque, bottom, 32);
+WEFT_WORD(work_deque, top, 64);
+WEFT_LENGTH(work_deque, 96);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
+
+/* The capacity rounded up to a power of two, or 0 if it is out of range. */
+static inline int32_t weft__deque_rounded(int32_t capacity) {
+  int32_t rounded = 1;
+  if (capacity < 1 || capacity > WEFT_WORK_DEQUE_MAX_CAPACITY) return 0;
+  while (rounded < capacity) rounded *= 2;
+  return rounded;
+}
+
+/* The bytes a deque of 1 to 2^28 items occupies; 0 if out of range. */
+static inline size_t weft_work_deque_bytes(int32_t capacity) {
+  size_t rounded = (size_t)weft__deque_rounded(capacity);
+  return rounded == 0 ? 0 : sizeof(weft_work_deque) + rounded * 4;
+}
+
+/* The deque at `at`, or NULL: see weft_attach_error. */
+static inline weft_work_deque *weft_work_deque_attach(void *at) {
+  if (weft_attach_error(at, WEFT_KIND_work_deque) != NULL) return NULL;
+  return (weft_work_deque *)at;
+}
+
+/* Makes a region that nobody uses yet an empty deque; NULL if the capacity, or
+   the place, is out of range. */
+static inline weft_work_deque *weft_work_deque_init(void *at,
+                                                    int32_t capacity) {
+  weft_work_deque *d = (weft_work_deque *)at;
+  size_t bytes = weft_work_deque_bytes(capacity);
+  if (!weft__aligned(at) || bytes == 0) return NULL;
+  weft__zero(at, bytes);
+  d->capacity = weft__deque_rounded(capacity);
+  d->seal = weft__seal(WEFT_KIND_work_deque, d->capacity, 0);
+  weft__store(&d->magic, weft__magic(WEFT_KIND_work_deque));
+  return d;
+}
+
+/* Items the deque holds at most. */
+static inline int32_t weft_work_deque_capacity(const weft_work_deque *d) {
+  return d->capacity;
+}
+
+/* Items in the deque; a moment later it may be another number. */
+static inline int32_t weft_work_deque_size(const weft_work_deque *d) {
+  int32_t top = weft__load(&d->top);
+  int32_t size = weft__minus(weft__load(&d->bottom), top);
+  if (size < 0) return 0;
+  return size < d->capacity ? size : d->capacity;
+}
+
+static inline int32_t *weft__deque_item(weft_work_deque *d, int32_t i) {
+  return (int32_t *)(d + 1) + (i & (d->capacity - 1));
+}
+
+/* Adds an item at the bottom; EBUSY if the deque is full. The owner's.
+   Wait-free. */
+static inline int weft_work_deque_push(weft_work_deque *d, int32_t item) {
+  int32_t bottom = weft__hint(&d->bottom); /* our own: nobody moves it */
+  if (weft__minus(bottom, weft__load(&d->top)) >= d->capacity) return EBUSY;
+  /* A thief late by a lap may read this place now, for nothing: its exchange
+     will fail. Were this a plain write, that would be a data race. */
+  weft__store(weft__deque_item(d, bottom), item);
+  weft__store(&d->bottom, weft__plus(bottom, 1)); /* (P) */
+  return 0;
+}
+
+/* Takes the item pushed last; EBUSY if there is none. The owner's.
+   Wait-free. */
+static inline int weft_work_deque_pop(weft_work_deque *d, int32_t *item) {
+  int result = 0;
+  int32_t bottom = weft__minus(weft__hint(&d->bottom), 1);
+  /* (B) Pairs with (T): a thief that comes later sees this item gone, or we
+     see that the thief moved top. */
+  weft__store(&d->bottom, bottom);
+  int32_t top = weft__load(&d->top);
+  int32_t left = weft__minus(bottom, top);
+  if (left < 0 || (left == 0 && weft__compare_exchange(
+                                    &d->top, top, weft__plus(top, 1)) != top))
+    result = EBUSY;
+  else
+    *item = weft__hint(weft__deque_item(d, bottom)); /* our own */
+  /* Empty: as top is by now. */
+  if (left <= 0) weft__store(&d->bottom, weft__plus(bottom, 1));
+  return result;
+}
+
+/* Takes the oldest item; EBUSY if there is none. Anybody's. Lock-free. */
+static inline int weft_work_deque_steal(weft_work_deque *d, int32_t *item) {
+  for (int32_t top = weft__load(&d->top);;) {
+    /* (T) Pairs with (B): top is read first, bottom second. */
+    int32_t left = weft__minus(weft__load(&d->bottom), top);
+    if (left <= 0) return EBUSY;
+    /* Published by (P). Read before the exchange: behind it, the owner may
+       push into this place. */
+    int32_t found = weft__load(weft__deque_item(d, top));
+    int32_t seen = weft__compare_exchange(&d->top, top, weft__plus(top, 1));
+    if (seen == top) {
+      *item = found;
+      return 0;
+    }
+    top = seen;
+  }
+}
+
+/* Makes this agent the owner, after the last one was terminated or handed the
+   deque over. An item that it was popping is lost. */
+static inline void weft_work_deque_adopt(weft_work_deque *d) {
+  int32_t top = weft__load(&d->top);
+  int32_t left = weft__minus(weft__load(&d->bottom), top);
+  if (left > 0) return;
+  /* Stopped in the pop of an empty deque, or of the last item. A thief may
+     have read that: its exchange must not take what we push in its place. */
+  if (left == 0) {
+    int32_t next = weft__plus(top, 1);
+    weft__compare_exchange(&d->top, top, next);
+    top = next;
+  }
+  weft__store(&d->bottom, top);
+}
+
+WEFT__END
+
+#endif /* WEFT_WORK_DEQUE_H */
