@@ -135,7 +135,10 @@ function fill(to: Int32Array, from: number, words: number, first: number) {
 const wordsOf = ({ buffer, byteOffset, length }: Uint8Array) =>
   new Int32Array(buffer, byteOffset, length / 4);
 
-async function produce(part: Part, queue: SpscQueue | MpmcQueue) {
+async function produce(
+  part: Part,
+  queue: SpscQueue<unknown> | MpmcQueue<unknown>,
+) {
   const { count, words, awaits } = part;
   const each = queue.elementSize / 4;
   const base = words[PLAY.number]! * count;
@@ -180,7 +183,10 @@ async function produce(part: Part, queue: SpscQueue | MpmcQueue) {
   words[PLAY.result] = count;
 }
 
-async function consume(part: Part, queue: SpscQueue | MpmcQueue) {
+async function consume(
+  part: Part,
+  queue: SpscQueue<unknown> | MpmcQueue<unknown>,
+) {
   const { heap, extra, count, words, awaits } = part;
   const each = queue.elementSize / 4;
   const elements = new Int32Array(BATCH * each);
@@ -240,7 +246,11 @@ async function consume(part: Part, queue: SpscQueue | MpmcQueue) {
 }
 
 /** Waits in a queue until it closes, or an element or room comes. */
-async function sleepIn(part: Part, queue: SpscQueue | MpmcQueue, end: string) {
+async function sleepIn(
+  part: Part,
+  queue: SpscQueue<unknown> | MpmcQueue<unknown>,
+  end: string,
+) {
   const { words, awaits } = part;
   try {
     if (end === "pop") awaits ? await queue.popIntAsync() : queue.popInt();

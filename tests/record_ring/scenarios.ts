@@ -163,7 +163,12 @@ function left(weft: Weft, claimed: boolean) {
     ops: {
       abandon: { run: (ring) => ring.abandon(DEAD) },
       pop: { run: (ring) => ring.pop()?.[0] },
-      push: { run: (ring, v: number) => ring.push(new Uint8Array(4).fill(v)) },
+      push: {
+        run: (ring, v: number) => {
+          ring.push(new Uint8Array(4).fill(v));
+          return true;
+        },
+      },
       inPlace: {
         run: (ring, v: number) => {
           const place = ring.reserve(4);
