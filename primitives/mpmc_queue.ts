@@ -40,6 +40,8 @@ const HEAD = MPMC_QUEUE.head;
 const POP_EPOCH = MPMC_QUEUE.pop_epoch;
 const PUSH_EPOCH = MPMC_QUEUE.push_epoch;
 const SLOTS = MPMC_QUEUE.length;
+/** Of a slot: behind its turn and a spare word, at a multiple of 8 bytes. */
+const ELEMENT = 2;
 
 /** In `tail`: no ticket is given out any more. */
 const CLOSED_BIT = 1;
@@ -113,7 +115,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     this.assertInt(value);
     const ticket = this.#claimPush(1);
     if (ticket === undefined) return false;
-    this.#words[this.#slot(ticket) + 1] = value; // published by (P)
+    this.#words[this.#slot(ticket) + ELEMENT] = value; // published by (P)
     this.#publish(ticket);
     wake(this.#words, POP_EPOCH, 1);
     return true;
@@ -124,7 +126,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     this.assertInts();
     const ticket = this.#claimPop(1);
     if (ticket === undefined) return undefined;
-    const value = this.#words[this.#slot(ticket) + 1]!; // published by (P)
+    const value = this.#words[this.#slot(ticket) + ELEMENT]!; // published by (P)
     this.#free(ticket);
     wake(this.#words, PUSH_EPOCH, 1);
     return value;
@@ -151,7 +153,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     const count = this.#claimed;
     for (let i = 0; i < count; i++) {
       const ticket = first + i * ONE | 0;
-      this.copier.put(src, i * per, this.#slot(ticket) + 1, per);
+      this.copier.put(src, i * per, this.#slot(ticket) + ELEMENT, per);
       this.#publish(ticket);
     }
     wake(this.#words, POP_EPOCH, count);
@@ -168,7 +170,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     const count = this.#claimed;
     for (let i = 0; i < count; i++) {
       const ticket = first + i * ONE | 0;
-      this.copier.get(dst, i * per, this.#slot(ticket) + 1, per);
+      this.copier.get(dst, i * per, this.#slot(ticket) + ELEMENT, per);
       this.#free(ticket);
     }
     wake(this.#words, PUSH_EPOCH, count);
@@ -308,7 +310,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
    * @internal
    */
   protected override wordOfSlot(slot: number): number {
-    return SLOTS + slot * this.#stride + 1;
+    return SLOTS + slot * this.#stride + ELEMENT;
   }
 
   /**
@@ -399,10 +401,10 @@ const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
  * word 128  push_epoch    Changes when sleeping producers must look again.
  *                         sleepers: producers
  * word 129  push_waiters  Producers that sleep, or are about to.
- * word 160  `capacity` slots. Each has one word `turn` and an element, padded
- *           to a multiple of 8 bytes. The slot of ticket `t` is in place `t mod
- *           capacity`. Its `turn` is `2t` while it is free for that push, and
- *           `2t + 1` while it is filled for that pop.
+ * word 160  `capacity` slots. Each has a word `turn`, a spare word and an
+ *           element, padded to a multiple of 8 bytes. The slot of ticket `t` is
+ *           in place `t mod capacity`. Its `turn` is `2t` while it is free for
+ *           that push, and `2t + 1` while it is filled for that pop.
  * ```
  *
  * Invariant: between free and filled a slot belongs to one agent, that which
@@ -525,7 +527,7 @@ export function formatMpmc(
 
 /** Words from slot to slot: the turn and the element, in multiples of two. */
 function strideFor(elementSize: number): number {
-  return (4 + elementSize + 7 >> 3) * 2;
+  return ELEMENT + (elementSize + 7 >> 3) * 2;
 }
 
 function bytesFor(capacity: number, elementSize: number): number {

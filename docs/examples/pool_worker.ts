@@ -23,7 +23,7 @@ export function arena({ count: capacity, bytes }: Omit<Place, "memory">) {
     jobs: queue,
     done: queue,
     enough: [Event, { autoReset: true }],
-    slots: [SlabPool, { capacity, size }],
+    slots: [SlabPool, { capacity, blockSize: size }],
   });
 }
 

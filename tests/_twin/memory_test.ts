@@ -1,3 +1,4 @@
+// about: semaphore, spsc_queue, mpmc_queue, work_counter, mutex
 // also: node
 // limit: 200 s
 import * as assert from "uvu/assert";

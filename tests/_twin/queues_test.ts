@@ -1,3 +1,4 @@
+// about: spsc_queue, mpmc_queue
 // also: node
 // limit: 200 s
 import * as assert from "uvu/assert";

@@ -19,7 +19,7 @@ export function wind(
   const from = start & ~1;
   words[head] = words[tail] = from;
   words[pop_epoch] = words[push_epoch] = start;
-  const stride = (4 + elementSize + 7 >> 3) * 2;
+  const stride = 2 + (elementSize + 7 >> 3) * 2;
   for (let i = 0; i < capacity; i++) {
     const ticket = from + 2 * i | 0;
     words[length + (ticket >>> 1 & capacity - 1) * stride] = ticket;

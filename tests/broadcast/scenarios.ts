@@ -84,7 +84,7 @@ function spec(
 }
 
 /** Interleavings of a broadcast's operations. */
-export const broadcast = (weft: Weft): Scenario[] => [
+export const scenarios = (weft: Weft): Scenario[] => [
   {
     name: "a subscriber comes and goes, the producer waits",
     spec: spec(weft, "block", -2),

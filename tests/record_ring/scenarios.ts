@@ -270,7 +270,7 @@ function dying(weft: Weft) {
 }
 
 /** Every interleaving of a ring's operations. */
-export const record_ring = (weft: Weft): Scenario[] => [
+export const scenarios = (weft: Weft): Scenario[] => [
   {
     name: "one producer, over the end",
     spec: ring(weft, true, 48, 4),
