@@ -373,7 +373,8 @@ export class Slots {
 
   /** The request in a slot, in place. */
   request(at: number): Uint8Array {
-    const length = this.words[at + REQUEST_LENGTH]!; // published by (P)
+    const found = this.words[at + REQUEST_LENGTH]! >>> 0; // published by (P)
+    const length = found <= this.maxRequest ? found : 0; // damaged otherwise
     return this.#view(this.#requests, at, (at + REQUEST) * 4, length);
   }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { DamagedError, MOST_TRIES } from "./_damaged.ts";
 import { LOCK_FREE_QUEUE } from "./_layout.ts";
 import type { CopyingClass, Elements } from "./_elements.ts";
 import { announce, wake, withdraw } from "./_event_count.ts";
@@ -30,6 +31,7 @@ import {
 import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
+export { DamagedError } from "./_damaged.ts";
 export { ClosedError, type Queue } from "./_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
@@ -245,13 +247,14 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   /** Closes the queue for good: see {@linkcode Queue.close}. */
   override close(): void {
     const words = this.#words;
+    let tries = 0;
     for (let ticket = words[QUEUE]!;;) {
       const at = this.#entry(QUEUE, ticket);
       const free = this.#lap(ticket);
       const closed = free | CLOSED;
       const seen = Atomics.compareExchange(words, at, free, closed);
       if (seen === free || seen === closed) break;
-      ticket = this.#afterPut(QUEUE, ticket, seen);
+      ticket = this.#afterPut(QUEUE, ticket, seen, tries++);
     }
     wake(words, POP_EPOCH, Infinity);
     wake(words, PUSH_EPOCH, Infinity);
@@ -267,9 +270,10 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     const n = this.#filled;
     const free = ENTRIES + n;
     const before = this.#count(FREE);
-    words.fill(1, free, free + n); // first, whether slot i is free
+    let left = this.#count(QUEUE);
     let ticket = this.#front(QUEUE);
-    for (let left = this.#count(QUEUE); left > 0; left--, ticket++) {
+    words.fill(1, free, free + n); // first, whether slot i is free
+    for (; left > 0; left--, ticket++) {
       words[free + (words[this.#entry(QUEUE, ticket)]! & this.#mask)] = 0;
     }
     let count = 0;
@@ -339,6 +343,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   /** 0 if there is room to push, NONE if the queue is full, or OVER. */
   #room(): number {
     const words = this.#words;
+    let tries = 0;
     for (let ticket = words[QUEUE]!;;) {
       const at = this.#entry(QUEUE, ticket);
       const free = this.#lap(ticket);
@@ -352,7 +357,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
         if (entry === free) return NONE;
       }
       if (entry === (free | CLOSED)) return OVER;
-      ticket = this.#afterPut(QUEUE, ticket, entry);
+      ticket = this.#afterPut(QUEUE, ticket, entry, tries++);
     }
   }
 
@@ -379,6 +384,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     const filled = this.#filled;
     const mask = filled - 1;
     const entries = ring === QUEUE ? ENTRIES : ENTRIES + filled;
+    let tries = 0;
     for (;;) {
       const at = entries + (ticket & mask);
       const free = (ticket & ~mask) << 1;
@@ -398,7 +404,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
       }
       if (entry === (free | filled | entry & mask)) ticket = ticket + 1 | 0;
       else if (entry === (free | CLOSED)) return OVER;
-      else ticket = this.#afterPut(ring, ticket, entry);
+      else ticket = this.#afterPut(ring, ticket, entry, tries++);
     }
   }
 
@@ -408,6 +414,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     const filled = this.#filled;
     const mask = filled - 1;
     const entries = ring === QUEUE ? ENTRIES : ENTRIES + filled;
+    let tries = 0;
     for (let ticket = words[ring + HEAD]!;;) { // a hint, as in `#put`
       const at = entries + (ticket & mask);
       const free = (ticket & ~mask) << 1;
@@ -419,7 +426,9 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
           if ((ticket & NOTED - 1) === 0) {
             this.#note(ring + HEAD, ticket + 1 | 0);
           }
-          return entry & mask;
+          // There is one slot less than there are entries.
+          if ((entry & mask) < mask) return entry & mask;
+          throw new DamagedError("The queue");
         }
         entry = seen;
       } else if (entry === free || entry === (free | CLOSED)) {
@@ -427,12 +436,18 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
         if (entry === free) return NONE;
         if (entry === (free | CLOSED)) return OVER;
       }
-      ticket = this.#afterTake(ring, ticket, entry);
+      ticket = this.#afterTake(ring, ticket, entry, tries++);
     }
   }
 
   /** A later ticket to put in at, as `entry` is no longer free for this one. */
-  #afterPut(ring: number, ticket: number, entry: number): number {
+  #afterPut(
+    ring: number,
+    ticket: number,
+    entry: number,
+    tries: number,
+  ): number {
+    if (tries > MOST_TRIES) throw new DamagedError("The queue");
     const ahead = this.#ahead(entry, ticket);
     if (ahead < 0) return Atomics.load(this.#words, ring); // a stale look
     // The entry's own ticket is put in, or that of the lap before.
@@ -441,7 +456,13 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   }
 
   /** A later ticket to take, as this one's `entry` was taken. */
-  #afterTake(ring: number, ticket: number, entry: number): number {
+  #afterTake(
+    ring: number,
+    ticket: number,
+    entry: number,
+    tries: number,
+  ): number {
+    if (tries > MOST_TRIES) throw new DamagedError("The queue");
     const ahead = this.#ahead(entry, ticket);
     if (ahead < 0) return Atomics.load(this.#words, ring + HEAD);
     if (ahead === 0) return ticket; // put in just now
@@ -459,10 +480,11 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   /** The first ticket of a ring that is not taken. */
   #front(ring: number): number {
     const words = this.#words;
+    let tries = 0;
     for (let ticket = Atomics.load(words, ring + HEAD);;) {
       const entry = Atomics.load(words, this.#entry(ring, ticket));
       if (this.#ahead(entry, ticket) === 0) return ticket;
-      ticket = this.#afterTake(ring, ticket, entry);
+      ticket = this.#afterTake(ring, ticket, entry, tries++);
     }
   }
 
@@ -470,13 +492,14 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   #count(ring: number): number {
     const words = this.#words;
     const front = this.#front(ring);
+    let tries = 0;
     for (let ticket = Atomics.load(words, ring);;) {
       const entry = Atomics.load(words, this.#entry(ring, ticket));
       const state = entry - this.#lap(ticket) | 0;
       if (state === 0 || state === CLOSED) {
         return Math.min(Math.max(ticket - front | 0, 0), this.#mask);
       }
-      ticket = this.#afterPut(ring, ticket, entry);
+      ticket = this.#afterPut(ring, ticket, entry, tries++);
     }
   }
 

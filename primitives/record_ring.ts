@@ -4,6 +4,7 @@
  * @module
  */
 
+import { DamagedError } from "./_damaged.ts";
 import { RECORD_RING } from "./_layout.ts";
 import { disposedBy } from "./_dispose.ts";
 import {
@@ -48,6 +49,7 @@ import {
 import { agentId } from "./agent.ts";
 
 export type { Elements } from "./_elements.ts";
+export { DamagedError } from "./_damaged.ts";
 export { ClosedError } from "./_queue.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
@@ -371,7 +373,9 @@ export class RecordCore extends Region<"record_ring"> {
     if (!this.#takeOver(id)) return -1;
     let count = 0;
     const tail = Atomics.load(words, TAIL) & POSITION_MASK;
-    for (let at = Atomics.load(words, HEAD); (tail - at | 0) > 0;) {
+    let at = Atomics.load(words, HEAD);
+    let whole = this.#isWhole(tail - at | 0);
+    while (whole && (tail - at | 0) > 0) {
       const record = this.#at(at);
       const head = Atomics.load(words, record);
       if ((head & 3) === RESERVED && words[record + 1] === id) {
@@ -379,8 +383,10 @@ export class RecordCore extends Region<"record_ring"> {
         count++;
       }
       at = at + spaceFor(head >>> 2) | 0;
+      whole = this.#isWhole(tail - at | 0);
     }
     this.#endClaim();
+    if (!whole && count === 0) throw new DamagedError("The ring");
     if (count > 0) wake(words, POP_EPOCH, Infinity);
     return count;
   }
@@ -400,6 +406,18 @@ export class RecordCore extends Region<"record_ring"> {
 
   #assertReserved(): void {
     if (this.#reserved === 0) throw new TypeError("No record is reserved");
+  }
+
+  /** Whether positions are `used` bytes apart that are whole records. */
+  #isWhole(used: number): boolean {
+    return used >= 0 && used <= this.capacity && (used & 7) === 0;
+  }
+
+  /** Whether a record at `head` ends before the ring, and the records, do. */
+  #fits(head: number, space: number): boolean {
+    const used = this.#words[TAIL_CACHE]! - head | 0;
+    const left = this.capacity - (head & this.#mask);
+    return space <= left && space <= used && this.#isWhole(used);
   }
 
   /** The word of the record at a position. */
@@ -440,9 +458,14 @@ export class RecordCore extends Region<"record_ring"> {
     const space = spaceFor(length);
     const left = this.capacity - (tail & this.#mask);
     const total = left < space ? left + space : space;
-    if (total > this.capacity - (tail - words[HEAD_CACHE]! | 0)) {
+    const used = tail - words[HEAD_CACHE]! | 0;
+    if (total > this.capacity - used || !this.#isWhole(used)) {
       const head = Atomics.load(words, HEAD); // pairs with (F)
       words[HEAD_CACHE] = head;
+      if (!this.#isWhole(tail - head | 0) || tail & 7) {
+        this.#endClaim();
+        throw new DamagedError("The ring");
+      }
       if (total > this.capacity - (tail - head | 0)) {
         const closed = this.closed;
         this.#endClaim();
@@ -533,9 +556,11 @@ export class RecordCore extends Region<"record_ring"> {
         ? words[record]!
         : Atomics.load(words, record);
       const state = first & 3;
+      const space = spaceFor(first >>> 2);
+      if (!this.#fits(head, space)) throw new DamagedError("The ring");
       if (state === COMMITTED) return record;
       if (state === RESERVED) return 0;
-      Atomics.store(words, HEAD, head + spaceFor(first >>> 2) | 0);
+      Atomics.store(words, HEAD, head + space | 0);
       wake(words, PUSH_EPOCH, Infinity);
     }
   }

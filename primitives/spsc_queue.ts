@@ -4,6 +4,7 @@
  * @module
  */
 
+import { DamagedError } from "./_damaged.ts";
 import { SPSC_QUEUE } from "./_layout.ts";
 import type { CopyingClass, Elements } from "./_elements.ts";
 import {
@@ -27,6 +28,7 @@ import {
 import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
+export { DamagedError } from "./_damaged.ts";
 export { ClosedError, type Queue } from "./_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
@@ -242,10 +244,11 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   #room(tail: number, wanted = 1): number {
     const words = this.#words;
     let room = this.#span - (tail - words[HEAD_CACHE]! | 0);
-    if (room < wanted * ONE) {
+    if (room < wanted * ONE || room > this.#span) {
       const head = Atomics.load(words, HEAD) & INDEX_MASK;
       words[HEAD_CACHE] = head;
       room = this.#span - (tail - head | 0);
+      if (room < 0 || room > this.#span) throw new DamagedError("The queue");
       if (room === 0 && this.closed) this.refuse();
     }
     return room >> 2;
@@ -255,10 +258,13 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   #filled(head: number, wanted = 1): number {
     const words = this.#words;
     let filled = words[TAIL_CACHE]! - head | 0;
-    if (filled < wanted * ONE) {
+    if (filled < wanted * ONE || filled > this.#span) {
       const tail = Atomics.load(words, TAIL);
       words[TAIL_CACHE] = tail & INDEX_MASK;
       filled = (tail & INDEX_MASK) - head | 0;
+      if (filled < 0 || filled > this.#span) {
+        throw new DamagedError("The queue");
+      }
       if (filled === 0 && tail & CLOSED_BIT) this.refuse();
     }
     return filled >> 2;
