@@ -6,7 +6,7 @@ import {
   SpscQueue,
   WorkCounter,
 } from "../mod.ts";
-import { hello } from "../tests/threads.ts";
+import { hello } from "../tests/_run/workers.ts";
 
 /** A kind of wait that never ends: `async` ones return a promise. */
 const WAITS: Record<string, (handles: Record<string, Handle>) => unknown> = {

@@ -9,7 +9,7 @@ import {
   SpscQueue,
   WorkCounter,
 } from "../mod.ts";
-import { spawn } from "../tests/threads.ts";
+import { spawn } from "../tests/_run/workers.ts";
 
 const AGENTS = 8;
 const SECONDS = 3;

@@ -10,7 +10,7 @@ import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { cpus } from "node:os";
 import process from "node:process";
-import { hello, spawn, type Thread } from "../tests/threads.ts";
+import { hello, spawn, type Thread } from "../tests/_run/workers.ts";
 
 /**
  * What one turn measured, by name: `ns` is the time of one operation, and

@@ -16,9 +16,9 @@ import * as os from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { type CallTuple, race, type Spec } from "../race/mod.ts";
-import { BUGS } from "../tests/race_corpus/bugs.ts";
-import { type Module, queue, sections } from "../tests/race_corpus/families.ts";
-import { load } from "../tests/race_corpus/load.ts";
+import { BUGS } from "../tests/race/corpus/bugs.ts";
+import { type Module, queue, sections } from "../tests/race/corpus/families.ts";
+import { load } from "../tests/race/corpus/load.ts";
 
 const CRATE = fileURLToPath(new URL("./rust", import.meta.url));
 const DOCUMENT = fileURLToPath(

@@ -1,8 +1,12 @@
 /**
- * The words of every primitive: the one table both languages obey. An entry is
+ * The words of every primitive: the one place that describes them. An entry is
  * an Int32 index from the primitive's base; `length` is the number of words
- * before its elements. `wasm/weft.h` asserts each row at compile time and
- * `tests/layout_test.ts` compares the two texts.
+ * before its elements. Its comment says what the word means; `@writer` says
+ * who writes it (without: only the agent that initializes it), and `@sleeper`
+ * who sleeps on it. `@behind` describes what follows the words of a row.
+ *
+ * `deno task layout` writes from this file: the structs of `wasm/weft/`, the
+ * table in the comment of each class, and `docs/layouts.md`.
  *
  * Each row is a constant of its own, so that a bundle of one primitive holds
  * that row alone: no bundler drops the unused members of an object.
@@ -13,162 +17,684 @@
  * @module
  */
 
-export const MUTEX = { state: 0, starving: 1, length: 2 } as const;
-export const RW_LOCK = {
+/** A mutex. All words 0: unlocked. */
+export const MUTEX = {
+  /**
+   * bits 0-27: the owner's agent id, or 0
+   * bit 28: ABANDONED: free, because the dead owner was recovered
+   * bit 29: HANDOFF: no owner; it is kept for a woken sleeper
+   * bit 30: CONTENDED: somebody may sleep on this word
+   * @writer any agent
+   * @sleeper agents that lock
+   */
   state: 0,
+  /**
+   * 1 while a sleeper was passed over for a millisecond.
+   * @writer agents that lock, and the owner
+   */
+  starving: 1,
+  length: 2,
+} as const;
+
+/** A read-write lock. All words 0: unlocked. */
+export const RW_LOCK = {
+  /**
+   * bits 0-12: agents that read
+   * bits 13-25: pending: agents that will read after this writer
+   * bit 26: WRITING
+   * bit 27: WANTED: a writer waits until nobody reads
+   * bit 28: ASLEEP: that writer may sleep on this word
+   * bit 29: ABANDONED: a dead writer was recovered
+   * bits 30-31: the phase: how often pending agents were let in, modulo 4
+   * @writer any agent
+   * @sleeper the writer that waits until nobody reads
+   */
+  state: 0,
+  /**
+   * bit 0: WAITING: pending agents may sleep on this word
+   * bits 1-31: change after each phase
+   * @writer the writer, and pending agents
+   * @sleeper pending agents
+   */
   gate: 1,
+  /**
+   * The `state` of a mutex among writers. Its owner writes, or waits until
+   * nobody reads.
+   * @writer writers
+   * @sleeper writers
+   */
   writer: 2,
+  /**
+   * The `starving` of that mutex.
+   * @writer writers
+   */
   writer_starving: 3,
   length: 4,
 } as const;
-export const CONDITION = { turn: 0, even: 1, odd: 2, length: 3 } as const;
+
+/** A condition. All words 0: nobody waits. */
+export const CONDITION = {
+  /**
+   * The number of the group that is called, modulo 2^32; the group after it
+   * gathers.
+   * @writer any agent
+   */
+  turn: 0,
+  /**
+   * Of the groups with an even number:
+   * bits 0-14: called: agents that may go on, but did not yet
+   * bits 15-29: waiting: agents that are not called yet
+   * bit 30: GATHERS: agents that wait belong to the group two after the
+   *   called one
+   * bit 31: bit 1 of the number of the called group, plus 1
+   * @writer any agent
+   * @sleeper agents of even groups
+   */
+  even: 1,
+  /**
+   * The same of the groups with an odd number.
+   * @writer any agent
+   * @sleeper agents of odd groups
+   */
+  odd: 2,
+  length: 3,
+} as const;
+
+/** A semaphore. */
 export const SEMAPHORE = {
+  /** Kind and layout version. */
   magic: 0,
+  /** Check word over the configuration. */
   seal: 1,
+  /**
+   * Free permits, up to 2^30 - 1. Below 0: what the claimant still lacks.
+   * @writer any agent
+   * @sleeper agents that want one permit
+   */
   permits: 2,
+  /**
+   * Operations in the slow path of `acquire`.
+   * @writer agents that wait
+   */
   waiters: 3,
+  /**
+   * Changes when agents that want several permits must look again.
+   * @writer agents that release
+   * @sleeper agents that want several permits
+   */
   turn: 4,
+  /**
+   * Operations that sleep on `turn`, or are about to.
+   * @writer agents that want several permits
+   */
   bulk: 5,
+  /**
+   * The agent that took its permits in advance, or 0.
+   * @writer the claimant, and the agent that recovers it
+   */
   claimant: 6,
+  /**
+   * How many permits it took.
+   * @writer the claimant
+   */
   claim: 7,
   length: 8,
 } as const;
-export const EVENT = { state: 0, length: 1 } as const;
-export const LATCH = { magic: 0, seal: 1, state: 2, length: 3 } as const;
-export const BARRIER = {
+
+/** An event. All words 0: reset manually, and not set. */
+export const EVENT = {
+  /**
+   * bit 0: AUTO: it resets automatically. Without AUTO:
+   * bit 1: SET
+   * bit 2: WAITING: somebody may sleep on this word
+   * bits 3-31: how often it was set, modulo 2^29. With AUTO:
+   * bits 1-15: signals: sets that no waiter has taken yet
+   * bits 16-30: waiters, 2^15 - 1 at most; more are not counted
+   * @writer any agent
+   * @sleeper agents that wait
+   */
+  state: 0,
+  length: 1,
+} as const;
+
+/** A latch. */
+export const LATCH = {
+  /** Kind and layout version. */
   magic: 0,
+  /** Check word over the configuration. */
+  seal: 1,
+  /**
+   * bit 0: WAITING: somebody may sleep on this word
+   * bits 1-30: the count, 2^30 - 1 to 0
+   * @writer any agent
+   * @sleeper agents that wait
+   */
+  state: 2,
+  length: 3,
+} as const;
+
+/** A barrier. */
+export const BARRIER = {
+  /** Kind and layout version. */
+  magic: 0,
+  /** How many parties it was made for, 1 to 4095. */
   parties: 1,
+  /** Check word over the configuration. */
   seal: 2,
+  /**
+   * bits 0-11: parties that have arrived
+   * bits 12-23: parties that have not left
+   * bit 24: WAITING: somebody may sleep on this word
+   * bits 25-31: the generation, modulo 128
+   * @writer any agent
+   * @sleeper parties that have arrived
+   */
   state: 3,
   length: 4,
 } as const;
-export const ONCE = { state: 0, length: 1 } as const;
+
+/** A once. All words 0: the function did not run. */
+export const ONCE = {
+  /**
+   * bits 0-27: the id of the agent that runs the function, or 0
+   * bit 28: DONE
+   * bit 30: WAITING: somebody may sleep on this word
+   * @writer any agent
+   * @sleeper agents that wait for the result
+   */
+  state: 0,
+  length: 1,
+} as const;
+
+/**
+ * The latest value of some bytes.
+ *
+ * @behind Copies of the value, each padded to a multiple of 128 bytes. Without
+ * `single_reader` there are two: value number `v` lies in copy `v mod 2`. With
+ * it there are three, and `state` names them.
+ */
 export const SNAPSHOT = {
+  /** Kind and layout version. */
   magic: 0,
+  /** Bytes of the value, a multiple of 4. */
   size: 1,
-  single: 2,
+  /** 1 if there is one reader. */
+  single_reader: 2,
+  /** Check word over the configuration. */
   seal: 3,
+  /**
+   * How many values were written. With `single_reader`:
+   * bits 0-1: the middle copy
+   * bits 2-3: the reader's copy
+   * bit 4: NEW: the middle copy is newer than the reader's
+   * bits 5-31: how many values were written, modulo 2^27
+   * @writer the writer, and a single reader
+   */
   state: 32,
   length: 64,
 } as const;
+
+/**
+ * A queue from one producer to one consumer.
+ *
+ * @behind `capacity` elements of `element_size` bytes. Index `i` lies in place
+ * `i mod capacity`.
+ */
 export const SPSC_QUEUE = {
+  /** Kind and layout version. */
   magic: 0,
+  /** How many elements fit, a power of two. */
   capacity: 1,
-  size: 2,
+  /** Bytes of an element, a multiple of 4. */
+  element_size: 2,
+  /** Check word over the configuration. */
   seal: 3,
+  /**
+   * bit 0: WAITING: the consumer sleeps on this word
+   * bit 1: CLOSED
+   * bits 2-31: the next index to push
+   * @writer the producer; the consumer sets WAITING
+   * @sleeper the consumer
+   */
   tail: 32,
+  /**
+   * What the producer last saw of `head`.
+   * @writer the producer
+   */
   head_cache: 33,
+  /**
+   * bit 0: WAITING: the producer sleeps on this word
+   * bit 1: CLOSED
+   * bits 2-31: the next index to pop
+   * @writer the consumer; the producer sets WAITING
+   * @sleeper the producer
+   */
   head: 64,
+  /**
+   * What the consumer last saw of `tail`.
+   * @writer the consumer
+   */
   tail_cache: 65,
   length: 96,
 } as const;
+
+/**
+ * A queue from many producers to many consumers.
+ *
+ * @behind `capacity` slots. Each has one word `turn` and an element, padded to
+ * a multiple of 8 bytes. The slot of ticket `t` is in place `t mod capacity`.
+ * Its `turn` is `2t` while it is free for that push, and `2t + 1` while it is
+ * filled for that pop.
+ */
 export const MPMC_QUEUE = {
+  /** Kind and layout version. */
   magic: 0,
+  /** How many elements fit, a power of two. */
   capacity: 1,
-  size: 2,
+  /** Bytes of an element, a multiple of 4. */
+  element_size: 2,
+  /** Check word over the configuration. */
   seal: 3,
+  /**
+   * bit 0: CLOSED
+   * bits 1-31: the next ticket to push
+   * @writer producers
+   */
   tail: 32,
+  /**
+   * The next ticket to pop, times 2.
+   * @writer consumers
+   */
   head: 64,
+  /**
+   * Changes when sleeping consumers must look again.
+   * @writer producers
+   * @sleeper consumers
+   */
   pop_epoch: 96,
+  /**
+   * Consumers that sleep, or are about to.
+   * @writer consumers
+   */
   pop_waiters: 97,
+  /**
+   * Changes when sleeping producers must look again.
+   * @writer consumers
+   * @sleeper producers
+   */
   push_epoch: 128,
+  /**
+   * Producers that sleep, or are about to.
+   * @writer producers
+   */
   push_waiters: 129,
   length: 160,
 } as const;
+
+/**
+ * A queue from many to many that no agent can block.
+ *
+ * @behind `n` entries of the queue, `n` entries of the ring of free slots, and
+ * `n - 1` slots of `element_size` bytes. `n` is twice `capacity`, but at least
+ * 16. The entry of ticket `t` is in place `t mod n`. With `n = 2^k` it holds,
+ * from bit 0 on, `k` bits for a slot, one bit FILLED, and the lap `t / n`. An
+ * entry that is not FILLED is free for the ticket of its lap if the slot bits
+ * are 0, and the end of a closed queue if they are 1.
+ */
 export const LOCK_FREE_QUEUE = {
+  /** Kind and layout version. */
   magic: 0,
+  /** How many elements fit, a power of two. */
   capacity: 1,
-  size: 2,
+  /** Bytes of an element, a multiple of 4. */
+  element_size: 2,
+  /** Check word over the configuration. */
   seal: 3,
+  /**
+   * A ticket to push, at most the next one.
+   * @writer producers
+   */
   tail: 32,
+  /**
+   * A ticket to pop, at most the next one.
+   * @writer consumers
+   */
   head: 64,
+  /**
+   * The same as `tail`, for the ring of free slots.
+   * @writer consumers
+   */
   free_tail: 96,
+  /**
+   * The same as `head`, for the ring of free slots.
+   * @writer producers
+   */
   free_head: 128,
+  /**
+   * Changes when sleeping consumers must look again.
+   * @writer producers
+   * @sleeper consumers
+   */
   pop_epoch: 160,
+  /**
+   * Consumers that sleep, or are about to.
+   * @writer consumers
+   */
   pop_waiters: 161,
+  /**
+   * Changes when sleeping producers must look again.
+   * @writer consumers
+   * @sleeper producers
+   */
   push_epoch: 192,
+  /**
+   * Producers that sleep, or are about to.
+   * @writer producers
+   */
   push_waiters: 193,
   length: 224,
 } as const;
+
+/**
+ * A ring of byte records from many producers to one consumer.
+ *
+ * @behind `capacity` bytes. Position `p` is at byte `p mod capacity`. A record
+ * begins at a multiple of 8 bytes with two words. The first is its length
+ * times 4 plus its state: 1 RESERVED, 2 COMMITTED or 3 SKIPPED. The second is
+ * the id of the agent that reserved it. Its bytes follow, padded to a multiple
+ * of 8.
+ */
 export const RECORD_RING = {
+  /** Kind and layout version. */
   magic: 0,
+  /** Bytes, a power of two. */
   capacity: 1,
-  single: 2,
+  /** 1 if there is one producer. */
+  single_producer: 2,
+  /** Check word over the configuration. */
   seal: 3,
+  /**
+   * bit 0: CLOSED
+   * bits 1-31: where the next record goes, in bytes
+   * @writer producers
+   */
   tail: 32,
+  /**
+   * The agent that moves `tail` now, or 0. Bit 28 is CONTENDED.
+   * @writer producers
+   */
   claimant: 33,
+  /**
+   * What the producers last saw of `head`.
+   * @writer producers
+   */
   head_cache: 34,
+  /**
+   * Where the consumer reads next, in bytes.
+   * @writer the consumer
+   */
   head: 64,
+  /**
+   * What the consumer last saw of `tail`.
+   * @writer the consumer
+   */
   tail_cache: 65,
+  /**
+   * Changes when the sleeping consumer must look again.
+   * @writer producers
+   * @sleeper the consumer
+   */
   pop_epoch: 96,
+  /**
+   * Waits of the consumer that sleep, or are about to.
+   * @writer the consumer
+   */
   pop_waiters: 97,
+  /**
+   * Changes when sleeping producers must look again.
+   * @writer the consumer
+   * @sleeper producers
+   */
   push_epoch: 128,
+  /**
+   * Producers that sleep, or are about to.
+   * @writer producers
+   */
   push_waiters: 129,
   length: 160,
 } as const;
+
+/**
+ * A ring whose subscribers each see every element.
+ *
+ * @behind Seats of 32 words each. A seat has the next position to pop, times
+ * 2; then the agent id of the subscriber, with bit 28 set while it joins, or
+ * 0; and how many elements it lost. The elements lie behind the seats:
+ * position `p` is in place `p mod capacity`.
+ */
 export const BROADCAST = {
+  /** Kind and layout version. */
   magic: 0,
+  /**
+   * bits 0-4: the logarithm of the capacity
+   * bit 5: DROP
+   * bits 6-31: the number of seats
+   */
   shape: 1,
-  size: 2,
+  /** Bytes of an element, a multiple of 4. */
+  element_size: 2,
+  /** Check word over the configuration. */
   seal: 3,
+  /**
+   * bit 0: CLOSED
+   * bits 1-31: the next position to push
+   * @writer the producer
+   */
   tail: 32,
+  /**
+   * What the producer last saw of the slowest cursor.
+   * @writer the producer
+   */
   slowest: 33,
+  /**
+   * Changes when sleeping subscribers must look again.
+   * @writer the producer
+   * @sleeper subscribers
+   */
   pop_epoch: 64,
+  /**
+   * Subscribers that sleep, or are about to.
+   * @writer subscribers
+   */
   pop_waiters: 65,
+  /**
+   * Changes when the sleeping producer must look again.
+   * @writer subscribers
+   * @sleeper the producer
+   */
   push_epoch: 96,
+  /**
+   * Waits of the producer that sleep, or are about to.
+   * @writer the producer
+   */
   push_waiters: 97,
   length: 128,
 } as const;
+
+/**
+ * A channel of messages.
+ *
+ * @behind What carries the messages, with its own head: an `mpmc_queue` for
+ * i32, f64 and record, and a `record_ring` for the others.
+ */
 export const CHANNEL = {
+  /** Kind and layout version. */
   magic: 0,
+  /** 1 binary, 2 text, 3 json, 4 i32, 5 f64 or 6 record. */
   codec: 1,
+  /** A number that differs between records of different fields, or 0. */
   shape: 2,
+  /** Check word over the configuration. */
   seal: 3,
   length: 32,
 } as const;
+
+/**
+ * A ring of calls from many callers to many servers.
+ *
+ * @behind The slots, each at a multiple of 32 words. A slot has four words:
+ * `state`, the agent id of the caller, the length of the request and the
+ * length of the reply. The bytes of both follow. In `state`, bits 0-27 are the
+ * agent it is about. Bits 28-30 are 0 FREE, 1 CLAIMED by a caller, 2 POSTED, 3
+ * SERVING, 4 DROPPED (a server has it, and the caller gave up), 5 REPLIED, 6
+ * FAILED or 7 LOST (its server died). Bit 31 says that the caller sleeps
+ * there. Bit 28 of the caller says that it died.
+ */
 export const CALL_RING = {
+  /** Kind and layout version. */
   magic: 0,
+  /**
+   * bits 0-21: the most words of a request
+   * bits 22-31: the number of slots, less 1
+   */
   shape: 1,
+  /** The most bytes of a reply, a multiple of 4. */
   reply: 2,
+  /** Check word over the configuration. */
   seal: 3,
+  /**
+   * 1 after `close`.
+   * @writer any agent
+   */
   closed: 4,
+  /**
+   * Changes when sleeping servers must look again.
+   * @writer callers
+   * @sleeper servers
+   */
   serve_epoch: 32,
+  /**
+   * Servers that sleep, or are about to.
+   * @writer servers
+   */
   serve_waiters: 33,
+  /**
+   * The slot where a server written in C looks first.
+   * @writer servers
+   */
   look: 34,
+  /**
+   * Changes when callers without a slot must look again.
+   * @writer any agent
+   * @sleeper callers without a slot
+   */
   slot_epoch: 64,
+  /**
+   * Callers that sleep there, or are about to.
+   * @writer callers
+   */
   slot_waiters: 65,
   length: 96,
 } as const;
+
+/** A counter that hands out tasks. */
 export const WORK_COUNTER = {
+  /** Kind and layout version. */
   magic: 0,
+  /** Tasks, 0 to 2^30. */
   total: 1,
+  /** Tasks handed out at a time. Below 0: guided, for so many agents. */
   chunk: 2,
+  /** Check word over the configuration. */
   seal: 3,
+  /**
+   * Chunks handed out; guided: tasks handed out.
+   * @writer agents that take tasks
+   */
   next: 32,
+  /**
+   * Tasks done.
+   * @writer agents that did tasks
+   */
   done: 64,
+  /**
+   * Tasks to be done: all, or fewer once cancelled.
+   * @writer the agent that cancels
+   */
   target: 65,
+  /**
+   * 0 running, 1 running and somebody may sleep here, 2 over.
+   * @writer any agent
+   * @sleeper agents that wait for the end
+   */
   finished: 66,
   length: 67,
 } as const;
+
+/**
+ * A stack of work that others may steal from.
+ *
+ * @behind `capacity` items of one word. Item `i` lies in place `i mod
+ * capacity`.
+ */
 export const WORK_DEQUE = {
+  /** Kind and layout version. */
   magic: 0,
+  /** How many items fit, a power of two. */
   capacity: 1,
+  /** Check word over the configuration. */
   seal: 2,
+  /**
+   * Where the owner pushes next.
+   * @writer the owner
+   */
   bottom: 32,
+  /**
+   * The item that is stolen next.
+   * @writer thieves, and the owner for the last item
+   */
   top: 64,
   length: 96,
 } as const;
+
+/**
+ * An allocator of blocks of one size.
+ *
+ * @behind A bit for each block, 1 if it is not worth a try. Then an owner for
+ * each block: 0 while it is free, or the id of the agent that allocated it,
+ * with bit 28 set while it lies in the cache of that agent. Then the blocks.
+ * Each of the three begins at a multiple of 32 words.
+ */
 export const SLAB_POOL = {
+  /** Kind and layout version. */
   magic: 0,
+  /** How many blocks there are. */
   capacity: 1,
-  size: 2,
+  /** Bytes of a block, a multiple of 4. */
+  block_size: 2,
+  /** Check word over the configuration. */
   seal: 3,
   length: 32,
 } as const;
+
+/**
+ * A sum that many agents add to.
+ *
+ * @behind Stripes of 32 words each. A stripe has `low`, the sum of what was
+ * added there modulo 2^32, and `high`, that sum divided by 2^28; a carry may
+ * be late.
+ */
 export const STRIPED_COUNTER = {
+  /** Kind and layout version. */
   magic: 0,
+  /** How many stripes there are, 1 to 1024. */
   stripes: 1,
+  /** Check word over the configuration. */
   seal: 2,
+  /**
+   * Views, or threads of C, that took a stripe, modulo 2^32.
+   * @writer any agent
+   */
   claims: 3,
   length: 32,
 } as const;

@@ -62,13 +62,14 @@ export const INSPECTION: WordsInspection = {
  * and the next generation begins at once.
  *
  * ```text
- * word 0  magic    kind and layout version
- * word 1  parties  how many it was made for, 1 to 4095
- * word 2  seal     check word over the configuration
+ * word 0  magic    Kind and layout version.
+ * word 1  parties  How many parties it was made for, 1 to 4095.
+ * word 2  seal     Check word over the configuration.
  * word 3  state    bits 0-11   parties that have arrived
  *                  bits 12-23  parties that have not left
  *                  bit 24      WAITING: somebody may sleep on this word
  *                  bits 25-31  the generation, modulo 128
+ *                  sleepers: parties that have arrived
  * ```
  *
  * A party that gives up, by a timeout or an abort, takes its arrival back: the

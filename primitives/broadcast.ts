@@ -39,7 +39,7 @@ export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
 const SHAPE = BROADCAST.shape;
-const SIZE = BROADCAST.size;
+const ELEMENT_SIZE = BROADCAST.element_size;
 const TAIL = BROADCAST.tail;
 const SLOWEST = BROADCAST.slowest;
 const POP_EPOCH = BROADCAST.pop_epoch;
@@ -91,18 +91,25 @@ export const INSPECTION: WordsInspection = {
  * is pushed after it joined.
  *
  * ```text
- * word 0    magic    kind and layout version
- * word 1    shape    bits 0-4 the capacity's logarithm, bit 5 DROP, from bit 6
- *                    the number of seats
- * word 2    size     bytes an element
- * word 3    seal     check word over the configuration
- * word 32   tail     next position to push, in steps of 2; bit 0 CLOSED
- * word 33   slowest  what the producer last saw of the slowest cursor
- * word 64   pop_epoch, pop_waiters    subscribers sleep on the epoch; it
- * word 96   push_epoch, push_waiters  changes when the producer shall look
- * word 128  seats, each 32 words: its cursor, in steps of 2; its owner's agent
- *           id, bit 28 while it joins, or 0; and how many it lost
- *           then the elements
+ * word 0    magic         Kind and layout version.
+ * word 1    shape         bits 0-4   the logarithm of the capacity
+ *                         bit 5      DROP
+ *                         bits 6-31  the number of seats
+ * word 2    element_size  Bytes of an element, a multiple of 4.
+ * word 3    seal          Check word over the configuration.
+ * word 32   tail          bit 0      CLOSED
+ *                         bits 1-31  the next position to push
+ * word 33   slowest       What the producer last saw of the slowest cursor.
+ * word 64   pop_epoch     Changes when sleeping subscribers must look again.
+ *                         sleepers: subscribers
+ * word 65   pop_waiters   Subscribers that sleep, or are about to.
+ * word 96   push_epoch    Changes when the sleeping producer must look again.
+ *                         sleepers: the producer
+ * word 97   push_waiters  Waits of the producer that sleep, or are about to.
+ * word 128  Seats of 32 words each. A seat has the next position to pop, times
+ *           2; then the agent id of the subscriber, with bit 28 set while it
+ *           joins, or 0; and how many elements it lost. The elements lie behind
+ *           the seats: position `p` is in place `p mod capacity`.
  * ```
  *
  * Where the producer drops, it moves a late subscriber's cursor itself, before
@@ -170,7 +177,7 @@ export class Broadcast extends Region<"broadcast"> {
     this.capacity = 2 ** (shape & ORDER_MASK);
     this.drops = (shape & DROP_BIT) !== 0;
     this.seats = shape >>> SEATS_SHIFT;
-    this.elementSize = words[SIZE]!;
+    this.elementSize = words[ELEMENT_SIZE]!;
     this.#per = this.elementSize / 4;
     this.#span = this.capacity * ONE;
     this.#scratch = new Int32Array(this.drops ? this.#per : 0);

@@ -62,24 +62,27 @@ export interface ServeOptions extends AsyncOptions {
  * and in servers, and be answered in any order.
  *
  * ```text
- * word 0   magic   kind and layout version
- * word 1   shape   bits 0-21 most words of a request, bits 22-31 slots less 1
- * word 2   reply   most bytes of a reply
- * word 3   seal    check word over the configuration
- * word 4   closed  1 after `close`
- * word 32  serve_epoch, serve_waiters  servers sleep on the epoch
- * word 34  look    where C's servers look first: a view has its own
- * word 64  slot_epoch, slot_waiters    callers sleep on the epoch while no slot
- *                                      is free, and then on their slot's state
- * word 96  the slots, each at a multiple of 32 words:
- *          word 0  state: the agent it is about, bits 0-27; then, bits 28-30,
- *                  0 FREE, 1 CLAIMED by a caller, 2 POSTED, 3 SERVING (a
- *                  server's), 4 DROPPED (the same; the caller gave up),
- *                  5 REPLIED, 6 FAILED, 7 LOST (its server was abandoned);
- *                  bit 31: the caller sleeps on this word
- *          word 1  caller; bit 28: it was abandoned
- *          word 2  request_length, and word 3  reply_length, in bytes
- *          the request, and the reply (of a FAILED call, why: UTF-8)
+ * word 0   magic          Kind and layout version.
+ * word 1   shape          bits 0-21   the most words of a request
+ *                         bits 22-31  the number of slots, less 1
+ * word 2   reply          The most bytes of a reply, a multiple of 4.
+ * word 3   seal           Check word over the configuration.
+ * word 4   closed         1 after `close`.
+ * word 32  serve_epoch    Changes when sleeping servers must look again.
+ *                         sleepers: servers
+ * word 33  serve_waiters  Servers that sleep, or are about to.
+ * word 34  look           The slot where a server written in C looks first.
+ * word 64  slot_epoch     Changes when callers without a slot must look again.
+ *                         sleepers: callers without a slot
+ * word 65  slot_waiters   Callers that sleep there, or are about to.
+ * word 96  The slots, each at a multiple of 32 words. A slot has four words:
+ *          `state`, the agent id of the caller, the length of the request and
+ *          the length of the reply. The bytes of both follow. In `state`, bits
+ *          0-27 are the agent it is about. Bits 28-30 are 0 FREE, 1 CLAIMED by
+ *          a caller, 2 POSTED, 3 SERVING, 4 DROPPED (a server has it, and the
+ *          caller gave up), 5 REPLIED, 6 FAILED or 7 LOST (its server died).
+ *          Bit 31 says that the caller sleeps there. Bit 28 of the caller says
+ *          that it died.
  * ```
  *
  * A slot changes hands by one exchange of its state. Whoever is named there

@@ -532,11 +532,13 @@ export interface ChannelConfig<T> extends ChannelCodec<T> {
  * as the channel's codec promises; what would not arrive equal is refused.
  *
  * ```text
- * word 0   magic  kind and layout version
- * word 1   codec  1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record
- * word 2   shape  what tells records of different fields apart, or 0
- * word 3   seal   check word over the configuration
- * word 32  a whole MpmcQueue for i32, f64 and record, and else a RecordRing
+ * word 0   magic  Kind and layout version.
+ * word 1   codec  1 binary, 2 text, 3 json, 4 i32, 5 f64 or 6 record.
+ * word 2   shape  A number that differs between records of different fields, or
+ *                 0.
+ * word 3   seal   Check word over the configuration.
+ * word 32  What carries the messages, with its own head: an `mpmc_queue` for
+ *          i32, f64 and record, and a `record_ring` for the others.
  * ```
  *
  * Messages of one size come from many senders to many receivers. With `json`,

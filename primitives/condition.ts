@@ -58,14 +58,17 @@ export const INSPECTION: WordsInspection = {
  * with the mutex locked again.
  *
  * ```text
- * word 0  turn  the group that is called, modulo 2^32; the one after gathers
- * word 1  even  of the groups with an even number, and
- * word 2  odd   of those with an odd one; their agents sleep here
- *               bits 0-14   called: who may go, but did not yet
- *               bits 15-29  waiting: who is not called yet
- *               bit 30      gathers: who waits is of the group two after
- *                           that of who is called
- *               bit 31      bit 1 of the number of who is called, plus 1
+ * word 0  turn  The number of the group that is called, modulo 2^32; the group
+ *               after it gathers.
+ * word 1  even  Of the groups with an even number:
+ *               bits 0-14   called: agents that may go on, but did not yet
+ *               bits 15-29  waiting: agents that are not called yet
+ *               bit 30      GATHERS: agents that wait belong to the group two
+ *                           after the called one
+ *               bit 31      bit 1 of the number of the called group, plus 1
+ *               sleepers: agents of even groups
+ * word 2  odd   The same of the groups with an odd number.
+ *               sleepers: agents of odd groups
  * ```
  *
  * Whoever waits joins the group that gathers. A `notify` calls agents of the

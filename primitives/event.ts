@@ -67,14 +67,13 @@ export const INSPECTION: WordsInspection = {
  * waiter through.
  *
  * ```text
- * word 0  state  bit 0       AUTO: resets automatically; sleepers wait here
- *                reset manually:
+ * word 0  state  bit 0       AUTO: it resets automatically. Without AUTO:
  *                bit 1       SET
  *                bit 2       WAITING: somebody may sleep on this word
- *                bits 3-31   how often it was set, modulo 2^29
- *                reset automatically:
+ *                bits 3-31   how often it was set, modulo 2^29. With AUTO:
  *                bits 1-15   signals: sets that no waiter has taken yet
  *                bits 16-30  waiters, 2^15 - 1 at most; more are not counted
+ *                sleepers: agents that wait
  * ```
  *
  * A `set` that is followed by `reset` at once is missed by nobody who waited

@@ -53,10 +53,11 @@ export const INSPECTION: WordsInspection = {
  * open from then on.
  *
  * ```text
- * word 0  magic  kind and layout version
- * word 1  seal   check word over the configuration
+ * word 0  magic  Kind and layout version.
+ * word 1  seal   Check word over the configuration.
  * word 2  state  bit 0      WAITING: somebody may sleep on this word
  *                bits 1-30  the count, 2^30 - 1 to 0
+ *                sleepers: agents that wait
  * ```
  *
  * Invariant: an agent asleep on `state` went to sleep on a value with WAITING

@@ -32,7 +32,7 @@ export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
 const CAPACITY = LOCK_FREE_QUEUE.capacity;
-const SIZE = LOCK_FREE_QUEUE.size;
+const ELEMENT_SIZE = LOCK_FREE_QUEUE.element_size;
 const POP_EPOCH = LOCK_FREE_QUEUE.pop_epoch;
 const PUSH_EPOCH = LOCK_FREE_QUEUE.push_epoch;
 const ENTRIES = LOCK_FREE_QUEUE.length;
@@ -78,19 +78,27 @@ export const INSPECTION: WordsInspection = {
  * an agent stops, or is terminated, the others go on.
  *
  * ```text
- * word 0    magic      kind and layout version
- * word 1    capacity   elements, a power of two
- * word 2    size       bytes an element
- * word 3    seal       check word over the configuration
- * word 32   tail       a ticket to push, not after the next
- * word 64   head       a ticket to pop, not after the next
- * word 96   free_tail  the same for the ring of free slots
- * word 128  free_head
- * word 160  pop_epoch, pop_waiters    consumers sleep on the epoch; it
- * word 192  push_epoch, push_waiters  changes when they shall look again
- * word 224  n entries: the queue; n = 2 capacity, but at least 16
- *           n entries: the ring of free slots
- *           n - 1 slots: the elements
+ * word 0    magic         Kind and layout version.
+ * word 1    capacity      How many elements fit, a power of two.
+ * word 2    element_size  Bytes of an element, a multiple of 4.
+ * word 3    seal          Check word over the configuration.
+ * word 32   tail          A ticket to push, at most the next one.
+ * word 64   head          A ticket to pop, at most the next one.
+ * word 96   free_tail     The same as `tail`, for the ring of free slots.
+ * word 128  free_head     The same as `head`, for the ring of free slots.
+ * word 160  pop_epoch     Changes when sleeping consumers must look again.
+ *                         sleepers: consumers
+ * word 161  pop_waiters   Consumers that sleep, or are about to.
+ * word 192  push_epoch    Changes when sleeping producers must look again.
+ *                         sleepers: producers
+ * word 193  push_waiters  Producers that sleep, or are about to.
+ * word 224  `n` entries of the queue, `n` entries of the ring of free slots,
+ *           and `n - 1` slots of `element_size` bytes. `n` is twice `capacity`,
+ *           but at least 16. The entry of ticket `t` is in place `t mod n`.
+ *           With `n = 2^k` it holds, from bit 0 on, `k` bits for a slot, one
+ *           bit FILLED, and the lap `t / n`. An entry that is not FILLED is
+ *           free for the ticket of its lap if the slot bits are 0, and the end
+ *           of a closed queue if they are 1.
  * ```
  *
  * An element lies in a slot of its own, and an entry names that slot. Ticket t
@@ -171,7 +179,7 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
       bytesFor,
     );
     const capacity = words[CAPACITY]!;
-    const size = words[SIZE]!;
+    const size = words[ELEMENT_SIZE]!;
     const entries = entriesFor(capacity);
     super("lock_free_queue", words, INSPECTION, capacity, size);
     this.agents = agentsFor(capacity);

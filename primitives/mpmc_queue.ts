@@ -31,7 +31,7 @@ export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
 const CAPACITY = MPMC_QUEUE.capacity;
-const SIZE = MPMC_QUEUE.size;
+const ELEMENT_SIZE = MPMC_QUEUE.element_size;
 const TAIL = MPMC_QUEUE.tail;
 const HEAD = MPMC_QUEUE.head;
 const POP_EPOCH = MPMC_QUEUE.pop_epoch;
@@ -59,17 +59,23 @@ export const INSPECTION: WordsInspection = {
  * A bounded queue, many producers to many consumers.
  *
  * ```text
- * word 0    magic      kind and layout version
- * word 1    capacity   elements, a power of two
- * word 2    size       bytes an element
- * word 3    seal       check word over the configuration
- * word 32   tail       next ticket to push, in steps of 2; bit 0 CLOSED
- * word 64   head       next ticket to pop, in steps of 2
- * word 96   pop_epoch, pop_waiters    consumers sleep on the epoch; it
- * word 128  push_epoch, push_waiters  changes when they shall look again
- * word 160  slots: each a turn and an element, padded to 8 bytes
- *           turn = t      free for the push with ticket t
- *           turn = t + 1  filled, for the pop with ticket t
+ * word 0    magic         Kind and layout version.
+ * word 1    capacity      How many elements fit, a power of two.
+ * word 2    element_size  Bytes of an element, a multiple of 4.
+ * word 3    seal          Check word over the configuration.
+ * word 32   tail          bit 0      CLOSED
+ *                         bits 1-31  the next ticket to push
+ * word 64   head          The next ticket to pop, times 2.
+ * word 96   pop_epoch     Changes when sleeping consumers must look again.
+ *                         sleepers: consumers
+ * word 97   pop_waiters   Consumers that sleep, or are about to.
+ * word 128  push_epoch    Changes when sleeping producers must look again.
+ *                         sleepers: producers
+ * word 129  push_waiters  Producers that sleep, or are about to.
+ * word 160  `capacity` slots. Each has one word `turn` and an element, padded
+ *           to a multiple of 8 bytes. The slot of ticket `t` is in place `t mod
+ *           capacity`. Its `turn` is `2t` while it is free for that push, and
+ *           `2t + 1` while it is filled for that pop.
  * ```
  *
  * Invariant: between free and filled a slot belongs to one agent, that which
@@ -121,7 +127,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
       bytesFor,
     );
     const capacity = words[CAPACITY]!;
-    const size = words[SIZE]!;
+    const size = words[ELEMENT_SIZE]!;
     super("mpmc_queue", words, INSPECTION, capacity, size);
     this.#words = words;
     this.#mask = capacity - 1;

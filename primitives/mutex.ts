@@ -110,10 +110,13 @@ export const INSPECTION: WordsInspection = {
  *
  * ```text
  * word 0  state     bits 0-27  the owner's agent id, or 0
- *                   bit 28     ABANDONED: free, given up by `abandon`
- *                   bit 29     HANDOFF: no owner, kept for a woken sleeper
+ *                   bit 28     ABANDONED: free, because the dead owner was
+ *                              recovered
+ *                   bit 29     HANDOFF: no owner; it is kept for a woken
+ *                              sleeper
  *                   bit 30     CONTENDED: somebody may sleep on this word
- * word 1  starving  1 while some sleeper was passed over for a millisecond
+ *                   sleepers: agents that lock
+ * word 1  starving  1 while a sleeper was passed over for a millisecond.
  * ```
  *
  * Invariant: an agent asleep on `state` went to sleep on a value with

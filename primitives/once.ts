@@ -57,6 +57,7 @@ export const INSPECTION: WordsInspection = {
  * word 0  state  bits 0-27  the id of the agent that runs the function, or 0
  *                bit 28     DONE
  *                bit 30     WAITING: somebody may sleep on this word
+ *                sleepers: agents that wait for the result
  * ```
  *
  * Invariant: an agent asleep on `state` went to sleep on a value with WAITING

@@ -40,7 +40,7 @@ export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
 const CAPACITY = RECORD_RING.capacity;
-const SINGLE = RECORD_RING.single;
+const SINGLE_PRODUCER = RECORD_RING.single_producer;
 const TAIL = RECORD_RING.tail;
 const CLAIMANT = RECORD_RING.claimant;
 const HEAD_CACHE = RECORD_RING.head_cache;
@@ -90,20 +90,29 @@ export const INSPECTION: WordsInspection = {
  * to one consumer.
  *
  * ```text
- * word 0    magic     kind and layout version
- * word 1    capacity  bytes, a power of two
- * word 2    single    1 if there is one producer
- * word 3    seal      check word over the configuration
- * word 32   tail      where the next record goes, in bytes; bit 0 CLOSED
- * word 33   claimant  agent that moves `tail` just now, or 0; bit 28 CONTENDED
- * word 34   head_cache  what the producers last saw of `head`
- * word 64   head      where the consumer reads next, in bytes
- * word 65   tail_cache  what the consumer last saw of `tail`
- * word 96   pop_epoch, pop_waiters    the consumer sleeps on the epoch; it
- * word 128  push_epoch, push_waiters  changes when producers shall look again
- * word 160  the records, each at a multiple of 8 bytes:
- *           word 0  length * 4 + state: 1 RESERVED, 2 COMMITTED, 3 SKIPPED
- *           word 1  the agent that reserved it
+ * word 0    magic            Kind and layout version.
+ * word 1    capacity         Bytes, a power of two.
+ * word 2    single_producer  1 if there is one producer.
+ * word 3    seal             Check word over the configuration.
+ * word 32   tail             bit 0      CLOSED
+ *                            bits 1-31  where the next record goes, in bytes
+ * word 33   claimant         The agent that moves `tail` now, or 0. Bit 28 is
+ *                            CONTENDED.
+ * word 34   head_cache       What the producers last saw of `head`.
+ * word 64   head             Where the consumer reads next, in bytes.
+ * word 65   tail_cache       What the consumer last saw of `tail`.
+ * word 96   pop_epoch        Changes when the sleeping consumer must look
+ *                            again.
+ *                            sleepers: the consumer
+ * word 97   pop_waiters      Waits of the consumer that sleep, or are about to.
+ * word 128  push_epoch       Changes when sleeping producers must look again.
+ *                            sleepers: producers
+ * word 129  push_waiters     Producers that sleep, or are about to.
+ * word 160  `capacity` bytes. Position `p` is at byte `p mod capacity`. A
+ *           record begins at a multiple of 8 bytes with two words. The first is
+ *           its length times 4 plus its state: 1 RESERVED, 2 COMMITTED or 3
+ *           SKIPPED. The second is the id of the agent that reserved it. Its
+ *           bytes follow, padded to a multiple of 8.
  * ```
  *
  * A record lies in one piece: where it would not before the end of the ring, a
@@ -182,7 +191,7 @@ export class RecordRing extends Region<"record_ring"> {
     this.#id = agentId();
     this.capacity = words[CAPACITY]!;
     this.maxLength = this.capacity / 2 - HEADER;
-    this.single = words[SINGLE] === 1;
+    this.single = words[SINGLE_PRODUCER] === 1;
     this.#mask = this.capacity - 1;
     this.bytes = new Uint8Array(this.buffer, this.byteOffset, this.byteLength);
   }

@@ -180,18 +180,26 @@ export const INSPECTION: WordsInspection = {
  * A lock that any number of agents hold for reading, or one for writing.
  *
  * ```text
- * word 0  state     bits 0-12   agents that read
- *                   bits 13-25  pending: wait to read after this writer
- *                   bit 26      WRITING
- *                   bit 27      WANTED: a writer waits for those who read
- *                   bit 28      ASLEEP: and may sleep on this word
- *                   bit 29      ABANDONED: by a writer that `abandon` gave up
- *                   bits 30-31  the phase: how often pending agents were let
- *                               in, modulo 4
- * word 1  gate      bit 0: pending agents may sleep on this word; the rest
- *                   changes after each phase
- * word 2  writer    a `Mutex`, two words: writers wait here for each other,
- *                   and its owner writes, or waits for those who read
+ * word 0  state            bits 0-12   agents that read
+ *                          bits 13-25  pending: agents that will read after
+ *                                      this writer
+ *                          bit 26      WRITING
+ *                          bit 27      WANTED: a writer waits until nobody
+ *                                      reads
+ *                          bit 28      ASLEEP: that writer may sleep on this
+ *                                      word
+ *                          bit 29      ABANDONED: a dead writer was recovered
+ *                          bits 30-31  the phase: how often pending agents were
+ *                                      let in, modulo 4
+ *                          sleepers: the writer that waits until nobody reads
+ * word 1  gate             bit 0      WAITING: pending agents may sleep on this
+ *                                     word
+ *                          bits 1-31  change after each phase
+ *                          sleepers: pending agents
+ * word 2  writer           The `state` of a mutex among writers. Its owner
+ *                          writes, or waits until nobody reads.
+ *                          sleepers: writers
+ * word 3  writer_starving  The `starving` of that mutex.
  * ```
  *
  * Whoever comes to read while a writer has the lock, or waits for it, is

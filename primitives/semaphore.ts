@@ -55,16 +55,18 @@ export const INSPECTION: WordsInspection = {
  * there are fewer; `release(n)` returns them, and any agent may call it.
  *
  * ```text
- * word 0  magic     kind and layout version
- * word 1  seal      check word over the configuration
- * word 2  permits   free permits, up to 2^30 - 1; below 0: what the claimant
- *                   still lacks; who wants one permit sleeps here
- * word 3  waiters   operations in acquire's slow path
- * word 4  turn      changes when those who want several shall look again;
- *                   they sleep here
- * word 5  bulk      operations that sleep on `turn`, or are about to
- * word 6  claimant  agent whose permits were taken in advance, or 0
- * word 7  claim     how many it took
+ * word 0  magic     Kind and layout version.
+ * word 1  seal      Check word over the configuration.
+ * word 2  permits   Free permits, up to 2^30 - 1. Below 0: what the claimant
+ *                   still lacks.
+ *                   sleepers: agents that want one permit
+ * word 3  waiters   Operations in the slow path of `acquire`.
+ * word 4  turn      Changes when agents that want several permits must look
+ *                   again.
+ *                   sleepers: agents that want several permits
+ * word 5  bulk      Operations that sleep on `turn`, or are about to.
+ * word 6  claimant  The agent that took its permits in advance, or 0.
+ * word 7  claim     How many permits it took.
  * ```
  *
  * A waiter that was passed over takes its permits in advance, as a debt that

@@ -21,7 +21,7 @@ import { agentId } from "./agent.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 
 const CAPACITY = SLAB_POOL.capacity;
-const SIZE = SLAB_POOL.size;
+const BLOCK_SIZE = SLAB_POOL.block_size;
 const BITMAP = SLAB_POOL.length;
 
 /** The most bytes the blocks of a pool may have together. */
@@ -52,16 +52,15 @@ export const INSPECTION: WordsInspection = { row: SLAB_POOL };
  * free what another one allocated.
  *
  * ```text
- * word 0   magic     kind and layout version
- * word 1   capacity  blocks
- * word 2   size      bytes a block
- * word 3   seal      check word over the configuration
- * word 32  a bit for each block, 1 if it is not worth a try
- *          an owner for each block:
- *            0                free
- *            id               allocated by that agent
- *            id | CACHED_BIT  in that agent's cache, bit 28
- *          the blocks
+ * word 0   magic       Kind and layout version.
+ * word 1   capacity    How many blocks there are.
+ * word 2   block_size  Bytes of a block, a multiple of 4.
+ * word 3   seal        Check word over the configuration.
+ * word 32  A bit for each block, 1 if it is not worth a try. Then an owner for
+ *          each block: 0 while it is free, or the id of the agent that
+ *          allocated it, with bit 28 set while it lies in the cache of that
+ *          agent. Then the blocks. Each of the three begins at a multiple of 32
+ *          words.
  * ```
  *
  * The bitmap and the owners each begin at a multiple of 32 words, and so do the
@@ -127,7 +126,7 @@ export class SlabPool extends Region<"slab_pool"> {
     this.#words = words;
     this.#id = agentId();
     this.capacity = words[CAPACITY]!;
-    this.blockSize = words[SIZE]!;
+    this.blockSize = words[BLOCK_SIZE]!;
     this.#maps = mapsFor(this.capacity);
     this.#owners = ownersAt(this.capacity);
     this.#blocks = blocksAt(this.capacity);

@@ -22,7 +22,7 @@ export type { Elements } from "./_elements.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 
 const SIZE = SNAPSHOT.size;
-const SINGLE = SNAPSHOT.single;
+const SINGLE_READER = SNAPSHOT.single_reader;
 const STATE = SNAPSHOT.state;
 const DATA = SNAPSHOT.length;
 
@@ -61,15 +61,19 @@ export const INSPECTION: WordsInspection = { row: SNAPSHOT };
  * never waits for a reader, and no reader ever sees parts of two values.
  *
  * ```text
- * word 0   magic   kind and layout version
- * word 1   size    bytes of the value
- * word 2   single  1 if there is one reader
- * word 3   seal    check word over the configuration
- * word 32  state   how many values were written; if single, from bit 5 on,
- *                  with bits 0-1 the middle copy, bits 2-3 the reader's, and
- *                  bit 4 NEW: the middle one is the newer
- * word 64  copies of the value, two, or three if single, each padded to a
- *          multiple of 128 bytes
+ * word 0   magic          Kind and layout version.
+ * word 1   size           Bytes of the value, a multiple of 4.
+ * word 2   single_reader  1 if there is one reader.
+ * word 3   seal           Check word over the configuration.
+ * word 32  state          How many values were written. With `single_reader`:
+ *                         bits 0-1   the middle copy
+ *                         bits 2-3   the reader's copy
+ *                         bit 4      NEW: the middle copy is newer than the
+ *                                    reader's
+ *                         bits 5-31  how many values were written, modulo 2^27
+ * word 64  Copies of the value, each padded to a multiple of 128 bytes. Without
+ *          `single_reader` there are two: value number `v` lies in copy `v mod
+ *          2`. With it there are three, and `state` names them.
  * ```
  *
  * For many readers, value number v lies in copy v mod 2, and the writer writes
@@ -140,7 +144,7 @@ export class Snapshot extends Region<"snapshot"> {
     this.#words = words;
     this.copier = new Copier(words);
     this.size = words[SIZE]!;
-    this.single = words[SINGLE] === 1;
+    this.single = words[SINGLE_READER] === 1;
     this.#count = this.size / 4;
     this.#stride = strideFor(this.size);
   }

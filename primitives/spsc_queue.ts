@@ -30,7 +30,7 @@ export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions } from "./_wait.ts";
 
 const CAPACITY = SPSC_QUEUE.capacity;
-const SIZE = SPSC_QUEUE.size;
+const ELEMENT_SIZE = SPSC_QUEUE.element_size;
 const TAIL = SPSC_QUEUE.tail;
 const HEAD = SPSC_QUEUE.head;
 const HEAD_CACHE = SPSC_QUEUE.head_cache;
@@ -59,17 +59,22 @@ export const INSPECTION: WordsInspection = {
  * A bounded queue from one producer to one consumer: the fastest there is.
  *
  * ```text
- * word 0   magic     kind and layout version
- * word 1   capacity  elements, a power of two
- * word 2   size      bytes an element
- * word 3   seal      check word over the configuration
- * word 32  tail      bits 2-31 where the producer writes next, bit 0 WAITING:
- *                    the consumer sleeps here, bit 1 CLOSED
- * word 33  head_cache  what the producer last saw of `head`
- * word 64  head      bits 2-31 where the consumer reads next, bit 0 WAITING:
- *                    the producer sleeps here, bit 1 CLOSED
- * word 65  tail_cache  what the consumer last saw of `tail`
- * word 96  the elements
+ * word 0   magic         Kind and layout version.
+ * word 1   capacity      How many elements fit, a power of two.
+ * word 2   element_size  Bytes of an element, a multiple of 4.
+ * word 3   seal          Check word over the configuration.
+ * word 32  tail          bit 0      WAITING: the consumer sleeps on this word
+ *                        bit 1      CLOSED
+ *                        bits 2-31  the next index to push
+ *                        sleepers: the consumer
+ * word 33  head_cache    What the producer last saw of `head`.
+ * word 64  head          bit 0      WAITING: the producer sleeps on this word
+ *                        bit 1      CLOSED
+ *                        bits 2-31  the next index to pop
+ *                        sleepers: the producer
+ * word 65  tail_cache    What the consumer last saw of `tail`.
+ * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
+ *          `i mod capacity`.
  * ```
  *
  * The producer alone moves `tail` and the consumer alone moves `head`, so each
@@ -121,7 +126,7 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
       bytesFor,
     );
     const capacity = words[CAPACITY]!;
-    const size = words[SIZE]!;
+    const size = words[ELEMENT_SIZE]!;
     super("spsc_queue", words, INSPECTION, capacity, size);
     this.#words = words;
     this.#mask = capacity - 1;

@@ -52,14 +52,13 @@ export const INSPECTION: WordsInspection = { row: STRIPED_COUNTER };
  * not wait for each other's cache lines. Make one view an agent, and keep it.
  *
  * ```text
- * word 0  magic    kind and layout version
- * word 1  stripes  1 to 1024; they begin at word 32
- * word 2  seal     check word over the configuration
- * word 3  claims   views that took a stripe, modulo 2^32
- *
- * a stripe, 32 words:
- * word 0  low   the sum of what was added here, modulo 2^32
- * word 1  high  that sum divided by 2^28, rounded down; a carry may be late
+ * word 0   magic    Kind and layout version.
+ * word 1   stripes  How many stripes there are, 1 to 1024.
+ * word 2   seal     Check word over the configuration.
+ * word 3   claims   Views, or threads of C, that took a stripe, modulo 2^32.
+ * word 32  Stripes of 32 words each. A stripe has `low`, the sum of what was
+ *          added there modulo 2^32, and `high`, that sum divided by 2^28; a
+ *          carry may be late.
  * ```
  *
  * Invariant: bits 28 to 31 of `low` are the low bits of the true `high`, which

@@ -79,15 +79,16 @@ export const INSPECTION: WordsInspection = {
  * tells when all are done.
  *
  * ```text
- * word 0   magic     kind and layout version
- * word 1   total     tasks, 0 to 2^30
- * word 2   chunk     tasks handed out at a time; below 0: guided, for -chunk
- *                    agents
- * word 3   seal      check word over the configuration
- * word 32  next      chunks handed out (guided: tasks)
- * word 64  done      tasks done
- * word 65  target    tasks to be done: total, or less once cancelled
- * word 66  finished  0 running, 1 and somebody sleeps here, 2 over
+ * word 0   magic     Kind and layout version.
+ * word 1   total     Tasks, 0 to 2^30.
+ * word 2   chunk     Tasks handed out at a time. Below 0: guided, for so many
+ *                    agents.
+ * word 3   seal      Check word over the configuration.
+ * word 32  next      Chunks handed out; guided: tasks handed out.
+ * word 64  done      Tasks done.
+ * word 65  target    Tasks to be done: all, or fewer once cancelled.
+ * word 66  finished  0 running, 1 running and somebody may sleep here, 2 over.
+ *                    sleepers: agents that wait for the end
  * ```
  *
  * Invariant: done <= target; finished is over once they are equal.

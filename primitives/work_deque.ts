@@ -46,12 +46,13 @@ export const INSPECTION: WordsInspection = { row: WORK_DEQUE };
  * the oldest and largest pieces of work are.
  *
  * ```text
- * word 0   magic     kind and layout version
- * word 1   capacity  items, a power of two
- * word 2   seal      check word over the configuration
- * word 32  bottom    where the owner pushes next
- * word 64  top       what is stolen next
- * word 96  the items; item i lies in place i mod capacity
+ * word 0   magic     Kind and layout version.
+ * word 1   capacity  How many items fit, a power of two.
+ * word 2   seal      Check word over the configuration.
+ * word 32  bottom    Where the owner pushes next.
+ * word 64  top       The item that is stolen next.
+ * word 96  `capacity` items of one word. Item `i` lies in place `i mod
+ *          capacity`.
  * ```
  *
  * The owner alone moves `bottom`; `top` only grows. The last item is the one

@@ -8,7 +8,7 @@ const INCLUDE = /^#include "(.+)"\n/gm;
 
 /** The includes of a header, with what stands around them. */
 const INCLUDES =
-  /(^\/\* clang-format off.*\n)?(^#include ".+"\n)+(^\/\* clang-format on.*\n)?\n/m;
+  /(^.*\n\/\* clang-format off \*\/\n)?(^#include ".+"\n)+(^\/\* clang-format on.*\n)?\n/m;
 
 /** The files that `text`, the header `name`, includes, by names like its own. */
 export function includesOf(name: string, text: string): string[] {

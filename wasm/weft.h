@@ -30,7 +30,8 @@
 #ifndef WEFT_H
 #define WEFT_H
 
-/* clang-format off: a header builds only on those above it */
+/* A header builds only on those above it. */
+/* clang-format off */
 #include "weft/agent.h"
 #include "weft/mutex.h"
 #include "weft/rw_lock.h"

@@ -234,7 +234,7 @@ static void *make(int32_t kind) {
       return weft_work_counter_init(memory, KINDS[kind].n, work);
     default:
       if (KINDS[kind].name[1] == 'e') return weft_semaphore_init(memory, 1);
-      if (KINDS[kind].odd == record_push) config.size = WORDS * 4;
+      if (KINDS[kind].odd == record_push) config.element_size = WORDS * 4;
       return weft_spsc_queue_init(memory, config);
   }
 }

@@ -8,7 +8,7 @@ import { execFile } from "node:child_process";
 import * as fs from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { bundle, bundled } from "../../tests/bundle.ts";
+import { bundle, bundled } from "../../tests/_run/bundle.ts";
 
 /** Where processes run. */
 export type Host = "Node" | "Deno";

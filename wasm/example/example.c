@@ -26,7 +26,7 @@ EMSCRIPTEN_KEEPALIVE void *get_squares(void) { return squares; }
 
 EMSCRIPTEN_KEEPALIVE int start(void) {
   static int32_t memory[2][1024];
-  const weft_queue_config config = {.capacity = 16, .size = 4};
+  const weft_queue_config config = {.capacity = 16, .element_size = 4};
   numbers = weft_mpmc_queue_init(memory[0], config);
   squares = weft_mpmc_queue_init(memory[1], config);
   pthread_t thread;

@@ -6,7 +6,7 @@
 
 WEFT__BEGIN
 
-/* One row of the layout table; tests/layout_test.ts reads these lines too. */
+/* One row of the layout table; layout_test.ts reads these lines too. */
 #define WEFT_WORD(type, field, word)                              \
   WEFT__ASSERT(offsetof(weft_##type, field) == 4 * (word) &&      \
                    sizeof(((weft_##type *)0)->field) == 4,        \
@@ -17,6 +17,8 @@ WEFT__BEGIN
                "weft_" #type " is not " #words                \
                " words long as in primitives/_layout.ts")
 
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
 #define WEFT_VERSION 1
 #define WEFT_KIND(stem, number) enum { WEFT_KIND_##stem = number }
 WEFT_KIND(semaphore, 1);
@@ -34,6 +36,34 @@ WEFT_KIND(work_counter, 4);
 WEFT_KIND(work_deque, 12);
 WEFT_KIND(slab_pool, 13);
 WEFT_KIND(striped_counter, 14);
+
+/* The word that holds the seal, behind `magic` and the configuration; or 0. */
+static inline int weft__seal_word(int32_t kind) {
+  switch (kind) {
+    case WEFT_KIND_semaphore:
+    case WEFT_KIND_latch:
+      return 1;
+    case WEFT_KIND_barrier:
+    case WEFT_KIND_work_deque:
+    case WEFT_KIND_striped_counter:
+      return 2;
+    case WEFT_KIND_snapshot:
+    case WEFT_KIND_spsc_queue:
+    case WEFT_KIND_mpmc_queue:
+    case WEFT_KIND_lock_free_queue:
+    case WEFT_KIND_record_ring:
+    case WEFT_KIND_broadcast:
+    case WEFT_KIND_channel:
+    case WEFT_KIND_call_ring:
+    case WEFT_KIND_work_counter:
+    case WEFT_KIND_slab_pool:
+      return 3;
+    default:
+      return 0;
+  }
+}
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 WEFT__END
 

@@ -7,20 +7,23 @@
 WEFT__BEGIN
 
 /* How a queue is made: `capacity` elements, rounded up to a power of two, of
-   `size` bytes, a multiple of 4; together at most 2^30 bytes. */
+   `element_size` bytes, a multiple of 4; together at most 2^30 bytes. */
 typedef struct {
   int32_t capacity;
-  int32_t size;
+  int32_t element_size;
 } weft_queue_config;
 
 /* The capacity rounded up, or 0 if the configuration is out of range. */
 static inline int32_t weft__queue_capacity(weft_queue_config config) {
   const int32_t most = 1 << 30;
-  if (config.size < 4 || config.size % 4 != 0 || config.size > most) return 0;
-  if (config.capacity < 1 || config.capacity > most / config.size) return 0;
+  if (config.element_size < 4 || config.element_size % 4 != 0 ||
+      config.element_size > most)
+    return 0;
+  if (config.capacity < 1 || config.capacity > most / config.element_size)
+    return 0;
   int32_t capacity = 1;
   while (capacity < config.capacity) capacity *= 2;
-  return capacity > most / config.size ? 0 : capacity;
+  return capacity > most / config.element_size ? 0 : capacity;
 }
 
 WEFT__END

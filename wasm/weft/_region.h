@@ -27,21 +27,6 @@ static inline bool weft__aligned(const void *at) {
   return at != NULL && (uintptr_t)at % 4 == 0;
 }
 
-/* The word of `seal`: after `magic` and the configuration words. */
-static inline int weft__seal_word(int32_t kind) {
-  switch (kind) {
-    case WEFT_KIND_semaphore:
-    case WEFT_KIND_latch:
-      return 1;
-    case WEFT_KIND_barrier:
-    case WEFT_KIND_work_deque:
-    case WEFT_KIND_striped_counter:
-      return 2;
-    default:
-      return 3;
-  }
-}
-
 /*
  * Why `at` cannot be attached to as a primitive of `kind`, such as
  * WEFT_KIND_mpmc_queue; NULL if it can.

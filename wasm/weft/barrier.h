@@ -20,18 +20,33 @@ WEFT__BEGIN
 /* The most parties a barrier can have. */
 #define WEFT_BARRIER_MAX 0xfff
 
-/* A barrier; `Barrier` in JavaScript. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A barrier.
+ *
+ * word 0  magic    Kind and layout version.
+ * word 1  parties  How many parties it was made for, 1 to 4095.
+ * word 2  seal     Check word over the configuration.
+ * word 3  state    bits 0-11   parties that have arrived
+ *                  bits 12-23  parties that have not left
+ *                  bit 24      WAITING: somebody may sleep on this word
+ *                  bits 25-31  the generation, modulo 128
+ *                  sleepers: parties that have arrived
+ */
 typedef struct {
   int32_t magic;
-  int32_t parties; /* how many it was made for */
+  int32_t parties;
   int32_t seal;
-  int32_t state; /* arrived, parties, WAITING, generation; sleepers are here */
+  int32_t state;
 } weft_barrier;
 WEFT_WORD(barrier, magic, 0);
 WEFT_WORD(barrier, parties, 1);
 WEFT_WORD(barrier, seal, 2);
 WEFT_WORD(barrier, state, 3);
 WEFT_LENGTH(barrier, 4);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* The bytes a barrier occupies. */
 static inline size_t weft_barrier_bytes(void) { return sizeof(weft_barrier); }

@@ -22,37 +22,61 @@ WEFT__BEGIN
 /* Positions count in steps of two. */
 #define WEFT_BROADCAST_ONE 2
 
-/* How a broadcast is made: `capacity` elements of `size` bytes, as a queue; up
-   to `subscribers` at the same time, 1 to 1024; and where one is `capacity`
-   elements late, the producer waits, or with `drop` it loses the oldest. */
+/* How a broadcast is made: `capacity` elements of `element_size` bytes, as a
+   queue; up to `subscribers` at the same time, 1 to 1024; and where one is
+   `capacity` elements late, the producer waits, or with `drop` it loses the
+   oldest. */
 typedef struct {
   int32_t capacity;
-  int32_t size;
+  int32_t element_size;
   int32_t subscribers;
   bool drop;
 } weft_broadcast_config;
 
-/* A ring of which all see all; `Broadcast` in JavaScript. The seats and the
-   elements lie behind these words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A ring whose subscribers each see every element.
+ *
+ * word 0    magic         Kind and layout version.
+ * word 1    shape         bits 0-4   the logarithm of the capacity
+ *                         bit 5      DROP
+ *                         bits 6-31  the number of seats
+ * word 2    element_size  Bytes of an element, a multiple of 4.
+ * word 3    seal          Check word over the configuration.
+ * word 32   tail          bit 0      CLOSED
+ *                         bits 1-31  the next position to push
+ * word 33   slowest       What the producer last saw of the slowest cursor.
+ * word 64   pop_epoch     Changes when sleeping subscribers must look again.
+ *                         sleepers: subscribers
+ * word 65   pop_waiters   Subscribers that sleep, or are about to.
+ * word 96   push_epoch    Changes when the sleeping producer must look again.
+ *                         sleepers: the producer
+ * word 97   push_waiters  Waits of the producer that sleep, or are about to.
+ * word 128  Seats of 32 words each. A seat has the next position to pop, times
+ *           2; then the agent id of the subscriber, with bit 28 set while it
+ *           joins, or 0; and how many elements it lost. The elements lie behind
+ *           the seats: position `p` is in place `p mod capacity`.
+ */
 typedef struct {
   int32_t magic;
-  int32_t shape; /* the capacity's logarithm, DROP, and the seats */
-  int32_t size;
+  int32_t shape;
+  int32_t element_size;
   int32_t seal;
   int32_t _pad0[28];
-  int32_t tail;    /* next position to push, in steps of 2; bit 0 CLOSED */
-  int32_t slowest; /* what the producer last saw of the slowest cursor */
+  int32_t tail;
+  int32_t slowest;
   int32_t _pad1[30];
-  int32_t pop_epoch; /* subscribers sleep here */
+  int32_t pop_epoch;
   int32_t pop_waiters;
   int32_t _pad2[30];
-  int32_t push_epoch; /* the producer sleeps here */
+  int32_t push_epoch;
   int32_t push_waiters;
-  int32_t _pad3[30]; /* the seats and the elements follow */
+  int32_t _pad3[30];
 } weft_broadcast;
 WEFT_WORD(broadcast, magic, 0);
 WEFT_WORD(broadcast, shape, 1);
-WEFT_WORD(broadcast, size, 2);
+WEFT_WORD(broadcast, element_size, 2);
 WEFT_WORD(broadcast, seal, 3);
 WEFT_WORD(broadcast, tail, 32);
 WEFT_WORD(broadcast, slowest, 33);
@@ -61,6 +85,8 @@ WEFT_WORD(broadcast, pop_waiters, 65);
 WEFT_WORD(broadcast, push_epoch, 96);
 WEFT_WORD(broadcast, push_waiters, 97);
 WEFT_LENGTH(broadcast, 128);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* A subscriber's words. */
 typedef struct {
@@ -72,7 +98,7 @@ typedef struct {
 
 /* The configuration packed, or -1 if it is out of range. */
 static inline int32_t weft__broadcast_shape(weft_broadcast_config config) {
-  weft_queue_config queue = {config.capacity, config.size};
+  weft_queue_config queue = {config.capacity, config.element_size};
   int32_t capacity = weft__queue_capacity(queue);
   if (capacity == 0 || config.subscribers < 1) return -1;
   if (config.subscribers > WEFT_BROADCAST_MAX_SUBSCRIBERS) return -1;
@@ -88,7 +114,7 @@ static inline size_t weft_broadcast_bytes(weft_broadcast_config config) {
   size_t capacity = (size_t)1 << (shape & WEFT_BROADCAST_ORDER_MASK);
   return sizeof(weft_broadcast) +
          (size_t)config.subscribers * sizeof(weft__broadcast_seat) +
-         capacity * (size_t)config.size;
+         capacity * (size_t)config.element_size;
 }
 
 /* The broadcast at `at`, or NULL: see weft_attach_error. */
@@ -106,8 +132,8 @@ static inline weft_broadcast *weft_broadcast_init(
   if (!weft__aligned(at) || bytes == 0) return NULL;
   weft__zero(at, bytes);
   b->shape = weft__broadcast_shape(config);
-  b->size = config.size;
-  b->seal = weft__seal(WEFT_KIND_broadcast, b->shape, b->size);
+  b->element_size = config.element_size;
+  b->seal = weft__seal(WEFT_KIND_broadcast, b->shape, b->element_size);
   weft__store(&b->magic, weft__magic(WEFT_KIND_broadcast));
   return b;
 }
@@ -119,7 +145,7 @@ static inline int32_t weft_broadcast_capacity(const weft_broadcast *b) {
 
 /* Bytes an element has. */
 static inline int32_t weft_broadcast_element_size(const weft_broadcast *b) {
-  return b->size;
+  return b->element_size;
 }
 
 /* Subscribers there may be at the same time. */
@@ -156,7 +182,7 @@ static inline int32_t *weft__broadcast_element(const weft_broadcast *b,
   uint32_t mask = (uint32_t)weft_broadcast_capacity(b) - 1;
   int32_t *first = (int32_t *)weft__broadcast_at(b, weft_broadcast_seats(b));
   return first + (size_t)((uint32_t)position >> 1 & mask) *
-                     (size_t)(b->size / 4);
+                     (size_t)(b->element_size / 4);
 }
 
 /* Where an element's words are accessed atomically, and where plainly. */
@@ -165,10 +191,10 @@ static inline void weft__broadcast_put(weft_broadcast *b, int32_t position,
   const int32_t *from = (const int32_t *)src;
   int32_t *at = weft__broadcast_element(b, position);
   if (!weft_broadcast_drops(b)) {
-    weft__copy(at, from, b->size / 4); /* published by (P) */
+    weft__copy(at, from, b->element_size / 4); /* published by (P) */
     return;
   }
-  for (int32_t i = 0; i < b->size / 4; i++)
+  for (int32_t i = 0; i < b->element_size / 4; i++)
     weft__store(at + i, from[i]); /* published by (P) */
 }
 
@@ -177,10 +203,10 @@ static inline void weft__broadcast_get(const weft_broadcast *b,
   int32_t *to = (int32_t *)dst;
   const int32_t *at = weft__broadcast_element(b, position);
   if (!weft_broadcast_drops(b)) {
-    weft__copy(to, at, b->size / 4); /* published by (P) */
+    weft__copy(to, at, b->element_size / 4); /* published by (P) */
     return;
   }
-  for (int32_t i = 0; i < b->size / 4; i++)
+  for (int32_t i = 0; i < b->element_size / 4; i++)
     to[i] = weft__load(at + i); /* published by (P) */
 }
 
@@ -237,7 +263,7 @@ static inline int weft_broadcast_try_push(weft_broadcast *b, const void *src) {
 /* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */
 static inline int weft_broadcast_try_push_int(weft_broadcast *b,
                                               int32_t value) {
-  return b->size == 4 ? weft_broadcast_try_push(b, &value) : EINVAL;
+  return b->element_size == 4 ? weft_broadcast_try_push(b, &value) : EINVAL;
 }
 
 /* Nobody has another's wake: all are woken at a time. */
@@ -324,7 +350,7 @@ static inline int weft_broadcast_try_pop(weft_broadcast *b, int32_t seat,
 /* The next 4-byte element; EINVAL if elements are not 4 bytes. */
 static inline int weft_broadcast_try_pop_int(weft_broadcast *b, int32_t seat,
                                              int32_t *value) {
-  return b->size == 4 ? weft_broadcast_try_pop(b, seat, value) : EINVAL;
+  return b->element_size == 4 ? weft_broadcast_try_pop(b, seat, value) : EINVAL;
 }
 
 /* As try_pop, blocking up to `timeout` ns; ETIMEDOUT if nothing came. */

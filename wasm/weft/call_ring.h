@@ -48,21 +48,47 @@ typedef struct {
   int32_t reply_length;
 } weft_call;
 
-/* A ring of calls; `CallRing` in JavaScript. The slots lie behind these words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A ring of calls from many callers to many servers.
+ *
+ * word 0   magic          Kind and layout version.
+ * word 1   shape          bits 0-21   the most words of a request
+ *                         bits 22-31  the number of slots, less 1
+ * word 2   reply          The most bytes of a reply, a multiple of 4.
+ * word 3   seal           Check word over the configuration.
+ * word 4   closed         1 after `close`.
+ * word 32  serve_epoch    Changes when sleeping servers must look again.
+ *                         sleepers: servers
+ * word 33  serve_waiters  Servers that sleep, or are about to.
+ * word 34  look           The slot where a server written in C looks first.
+ * word 64  slot_epoch     Changes when callers without a slot must look again.
+ *                         sleepers: callers without a slot
+ * word 65  slot_waiters   Callers that sleep there, or are about to.
+ * word 96  The slots, each at a multiple of 32 words. A slot has four words:
+ *          `state`, the agent id of the caller, the length of the request and
+ *          the length of the reply. The bytes of both follow. In `state`, bits
+ *          0-27 are the agent it is about. Bits 28-30 are 0 FREE, 1 CLAIMED by
+ *          a caller, 2 POSTED, 3 SERVING, 4 DROPPED (a server has it, and the
+ *          caller gave up), 5 REPLIED, 6 FAILED or 7 LOST (its server died).
+ *          Bit 31 says that the caller sleeps there. Bit 28 of the caller says
+ *          that it died.
+ */
 typedef struct {
   int32_t magic;
-  int32_t shape; /* slots and the most words of a request */
-  int32_t reply; /* most bytes of a reply */
+  int32_t shape;
+  int32_t reply;
   int32_t seal;
-  int32_t closed; /* 1 after close */
+  int32_t closed;
   int32_t _pad0[27];
-  int32_t serve_epoch; /* servers sleep here */
+  int32_t serve_epoch;
   int32_t serve_waiters;
-  int32_t look; /* where a server looks first: a hint */
+  int32_t look;
   int32_t _pad1[29];
-  int32_t slot_epoch; /* callers sleep here while no slot is free */
+  int32_t slot_epoch;
   int32_t slot_waiters;
-  int32_t _pad2[30]; /* the slots follow */
+  int32_t _pad2[30];
 } weft_call_ring;
 WEFT_WORD(call_ring, magic, 0);
 WEFT_WORD(call_ring, shape, 1);
@@ -75,6 +101,8 @@ WEFT_WORD(call_ring, look, 34);
 WEFT_WORD(call_ring, slot_epoch, 64);
 WEFT_WORD(call_ring, slot_waiters, 65);
 WEFT_LENGTH(call_ring, 96);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /*
  * Serves a call: reads `length` bytes of `request` and writes at most

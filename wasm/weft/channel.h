@@ -28,20 +28,33 @@ typedef struct {
   int32_t shape;
 } weft_channel_config;
 
-/* A channel of messages; `Channel` in JavaScript. What carries them lies behind
-   these words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A channel of messages.
+ *
+ * word 0   magic  Kind and layout version.
+ * word 1   codec  1 binary, 2 text, 3 json, 4 i32, 5 f64 or 6 record.
+ * word 2   shape  A number that differs between records of different fields, or
+ *                 0.
+ * word 3   seal   Check word over the configuration.
+ * word 32  What carries the messages, with its own head: an `mpmc_queue` for
+ *          i32, f64 and record, and a `record_ring` for the others.
+ */
 typedef struct {
   int32_t magic;
   int32_t codec;
-  int32_t shape; /* what tells records of different fields apart, or 0 */
+  int32_t shape;
   int32_t seal;
-  int32_t _pad0[28]; /* a weft_mpmc_queue or a weft_record_ring follows */
+  int32_t _pad0[28];
 } weft_channel;
 WEFT_WORD(channel, magic, 0);
 WEFT_WORD(channel, codec, 1);
 WEFT_WORD(channel, shape, 2);
 WEFT_WORD(channel, seal, 3);
 WEFT_LENGTH(channel, 32);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* Whether messages have one size: I32, F64 and RECORD. */
 static inline bool weft__channel_sized(int32_t codec) {
@@ -67,10 +80,10 @@ static inline weft_queue_config weft__channel_elements(
     weft_channel_config config) {
   weft_queue_config queue;
   queue.capacity = config.capacity;
-  queue.size = config.codec == WEFT_CHANNEL_I32   ? 4
-               : config.codec == WEFT_CHANNEL_F64 ? 8
-                                                  : weft__channel_padded(
-                                                        config.size);
+  queue.element_size = config.codec == WEFT_CHANNEL_I32 ? 4
+                       : config.codec == WEFT_CHANNEL_F64
+                           ? 8
+                           : weft__channel_padded(config.size);
   return queue;
 }
 
@@ -78,7 +91,7 @@ static inline weft_record_ring_config weft__channel_records(
     weft_channel_config config) {
   weft_record_ring_config ring;
   ring.capacity = config.capacity;
-  ring.single = false;
+  ring.single_producer = false;
   return ring;
 }
 
@@ -151,11 +164,11 @@ static inline bool weft_channel_closed(const weft_channel *c) {
 static inline int weft__channel_try_push(weft_mpmc_queue *q, const void *src,
                                          int32_t length) {
   int32_t ticket = 0;
-  if (weft__channel_padded(length) != q->size) return EINVAL;
+  if (weft__channel_padded(length) != q->element_size) return EINVAL;
   int32_t count = weft__mpmc_claim_push(q, 1, &ticket);
   if (count <= 0) return count == 0 ? EBUSY : -count;
   int32_t *element = weft__mpmc_slot(q, ticket) + 1;
-  element[q->size / 4 - 1] = 0; /* the padding */
+  element[q->element_size / 4 - 1] = 0;           /* the padding */
   __builtin_memcpy(element, src, (size_t)length); /* published by (P) */
   weft__mpmc_publish(q, ticket);
   weft__event_wake(&q->pop_epoch, 1);
@@ -165,10 +178,10 @@ static inline int weft__channel_try_push(weft_mpmc_queue *q, const void *src,
 static inline int weft__channel_try_pop(weft_mpmc_queue *q, void *dst,
                                         int32_t *length) {
   int32_t ticket = 0;
-  if (weft__channel_padded(*length) < q->size) return EINVAL;
+  if (weft__channel_padded(*length) < q->element_size) return EINVAL;
   int32_t count = weft__mpmc_claim_pop(q, 1, &ticket);
   if (count <= 0) return count == 0 ? EBUSY : -count;
-  if (*length > q->size) *length = q->size;
+  if (*length > q->element_size) *length = q->element_size;
   const int32_t *element = weft__mpmc_slot(q, ticket) + 1;
   __builtin_memcpy(dst, element, (size_t)*length); /* published by (P) */
   weft__mpmc_free(q, ticket);

@@ -14,16 +14,34 @@ WEFT__BEGIN
 #define WEFT_CONDITION_WAITING_MASK (0x7fff << 15)
 #define WEFT_CONDITION_GATHERS_BIT (1 << 30)
 
-/* Zeroed memory is a condition that nobody waits for. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A condition. All words 0: nobody waits.
+ *
+ * word 0  turn  The number of the group that is called, modulo 2^32; the group
+ *               after it gathers.
+ * word 1  even  Of the groups with an even number:
+ *               bits 0-14   called: agents that may go on, but did not yet
+ *               bits 15-29  waiting: agents that are not called yet
+ *               bit 30      GATHERS: agents that wait belong to the group two
+ *                           after the called one
+ *               bit 31      bit 1 of the number of the called group, plus 1
+ *               sleepers: agents of even groups
+ * word 2  odd   The same of the groups with an odd number.
+ *               sleepers: agents of odd groups
+ */
 typedef struct {
-  int32_t turn; /* the group that is called; the one after gathers */
-  int32_t even; /* called and waiting of groups with an even number */
-  int32_t odd;  /* and of those with an odd one; their agents sleep here */
+  int32_t turn;
+  int32_t even;
+  int32_t odd;
 } weft_condition;
 WEFT_WORD(condition, turn, 0);
 WEFT_WORD(condition, even, 1);
 WEFT_WORD(condition, odd, 2);
 WEFT_LENGTH(condition, 3);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* Makes a region that nobody uses yet a condition. */
 static inline void weft_condition_init(weft_condition *c) {

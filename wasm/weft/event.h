@@ -20,12 +20,26 @@ WEFT__BEGIN
 #define WEFT_EVENT_ONE_WAITER (1 << 16)
 #define WEFT_EVENT_WAITERS_MASK (0x7fff << 16)
 
-/* Zeroed memory is an event that is reset manually, and not set. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * An event. All words 0: reset manually, and not set.
+ *
+ * word 0  state  bit 0       AUTO: it resets automatically. Without AUTO:
+ *                bit 1       SET
+ *                bit 2       WAITING: somebody may sleep on this word
+ *                bits 3-31   how often it was set, modulo 2^29. With AUTO:
+ *                bits 1-15   signals: sets that no waiter has taken yet
+ *                bits 16-30  waiters, 2^15 - 1 at most; more are not counted
+ *                sleepers: agents that wait
+ */
 typedef struct {
-  int32_t state; /* mode, set or signals, waiters; sleepers wait here */
+  int32_t state;
 } weft_event;
 WEFT_WORD(event, state, 0);
 WEFT_LENGTH(event, 1);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* Makes a region that nobody uses yet an event that is not set. */
 static inline void weft_event_init(weft_event *e, bool auto_reset) {

@@ -2,7 +2,8 @@
 #ifndef WEFT_INSPECT_H
 #define WEFT_INSPECT_H
 
-/* clang-format off: in the order of weft.h */
+/* In the order of weft.h. */
+/* clang-format off */
 #include "rw_lock.h"
 #include "condition.h"
 #include "semaphore.h"
@@ -52,11 +53,11 @@ static inline int64_t weft__mutex_shows_waiters(const void *copy) {
   return ((const weft_mutex *)copy)->state & WEFT_MUTEX_CONTENDED_BIT ? 1 : 0;
 }
 
-static inline int32_t weft__rw_shows_owner(const void *copy) {
+static inline int32_t weft__rw_lock_shows_owner(const void *copy) {
   return ((const weft_rw_lock *)copy)->writer & WEFT_MUTEX_OWNER_MASK;
 }
 
-static inline int64_t weft__rw_shows_waiters(const void *copy) {
+static inline int64_t weft__rw_lock_shows_waiters(const void *copy) {
   const weft_rw_lock *l = (const weft_rw_lock *)copy;
   int32_t pending =
       (l->state & WEFT_RW_LOCK_PENDING_MASK) / WEFT_RW_LOCK_ONE_PENDING;
@@ -97,23 +98,23 @@ static inline int64_t weft__once_shows_waiters(const void *copy) {
   return ((const weft_once *)copy)->state & WEFT_ONCE_WAITING_BIT ? 1 : 0;
 }
 
-static inline int64_t weft__spsc_shows_waiters(const void *copy) {
+static inline int64_t weft__spsc_queue_shows_waiters(const void *copy) {
   const weft_spsc_queue *q = (const weft_spsc_queue *)copy;
   return (q->tail & WEFT_SPSC_QUEUE_WAITING_BIT) +
          (q->head & WEFT_SPSC_QUEUE_WAITING_BIT);
 }
 
-static inline int64_t weft__mpmc_shows_waiters(const void *copy) {
+static inline int64_t weft__mpmc_queue_shows_waiters(const void *copy) {
   const weft_mpmc_queue *q = (const weft_mpmc_queue *)copy;
   return (int64_t)q->pop_waiters + q->push_waiters;
 }
 
-static inline int64_t weft__lock_free_shows_waiters(const void *copy) {
+static inline int64_t weft__lock_free_queue_shows_waiters(const void *copy) {
   const weft_lock_free_queue *q = (const weft_lock_free_queue *)copy;
   return (int64_t)q->pop_waiters + q->push_waiters;
 }
 
-static inline int64_t weft__record_shows_waiters(const void *copy) {
+static inline int64_t weft__record_ring_shows_waiters(const void *copy) {
   const weft_record_ring *r = (const weft_record_ring *)copy;
   return (int64_t)r->pop_waiters + r->push_waiters;
 }
@@ -123,12 +124,12 @@ static inline int64_t weft__broadcast_shows_waiters(const void *copy) {
   return (int64_t)b->pop_waiters + b->push_waiters;
 }
 
-static inline int64_t weft__call_shows_waiters(const void *copy) {
+static inline int64_t weft__call_ring_shows_waiters(const void *copy) {
   const weft_call_ring *r = (const weft_call_ring *)copy;
   return (int64_t)r->serve_waiters + r->slot_waiters;
 }
 
-static inline int64_t weft__work_shows_waiters(const void *copy) {
+static inline int64_t weft__work_counter_shows_waiters(const void *copy) {
   const weft_work_counter *c = (const weft_work_counter *)copy;
   return c->finished == WEFT_WORK_COUNTER_AWAITED ? 1 : 0;
 }
@@ -138,162 +139,169 @@ static inline int64_t weft__work_shows_waiters(const void *copy) {
 /* The primitive number i of all; NULL after the last. */
 static inline const weft__shown *weft__shown_of(size_t i) {
   static const weft__shown all[] = {
-      {"mutex",
-       0,
-       weft__mutex_shows_owner,
-       weft__mutex_shows_waiters,
-       {WEFT__FIELD(mutex, state), WEFT__FIELD(mutex, starving)}},
-      {"rw_lock",
-       0,
-       weft__rw_shows_owner,
-       weft__rw_shows_waiters,
-       {WEFT__FIELD(rw_lock, state), WEFT__FIELD(rw_lock, gate),
-        WEFT__FIELD(rw_lock, writer), WEFT__FIELD(rw_lock, writer_starving)}},
-      {"condition",
-       0,
-       NULL,
-       weft__condition_shows_waiters,
-       {WEFT__FIELD(condition, turn), WEFT__FIELD(condition, even),
-        WEFT__FIELD(condition, odd)}},
-      {"semaphore",
-       WEFT_KIND_semaphore,
-       NULL,
-       weft__semaphore_shows_waiters,
-       {WEFT__FIELD(semaphore, magic), WEFT__FIELD(semaphore, seal),
-        WEFT__FIELD(semaphore, permits), WEFT__FIELD(semaphore, waiters),
-        WEFT__FIELD(semaphore, turn), WEFT__FIELD(semaphore, bulk),
-        WEFT__FIELD(semaphore, claimant), WEFT__FIELD(semaphore, claim)}},
-      {"event",
-       0,
-       NULL,
-       weft__event_shows_waiters,
-       {WEFT__FIELD(event, state)}},
-      {"latch",
-       WEFT_KIND_latch,
-       NULL,
-       weft__latch_shows_waiters,
-       {WEFT__FIELD(latch, magic), WEFT__FIELD(latch, seal),
-        WEFT__FIELD(latch, state)}},
-      {"barrier",
-       WEFT_KIND_barrier,
-       NULL,
-       weft__barrier_shows_waiters,
-       {WEFT__FIELD(barrier, magic), WEFT__FIELD(barrier, parties),
-        WEFT__FIELD(barrier, seal), WEFT__FIELD(barrier, state)}},
-      {"once",
-       0,
-       weft__once_shows_owner,
-       weft__once_shows_waiters,
-       {WEFT__FIELD(once, state)}},
-      {"snapshot",
-       WEFT_KIND_snapshot,
-       NULL,
-       NULL,
-       {WEFT__FIELD(snapshot, magic), WEFT__FIELD(snapshot, size),
-        WEFT__FIELD(snapshot, single), WEFT__FIELD(snapshot, seal),
-        WEFT__FIELD(snapshot, state)}},
-      {"spsc_queue",
-       WEFT_KIND_spsc_queue,
-       NULL,
-       weft__spsc_shows_waiters,
-       {WEFT__FIELD(spsc_queue, magic), WEFT__FIELD(spsc_queue, capacity),
-        WEFT__FIELD(spsc_queue, size), WEFT__FIELD(spsc_queue, seal),
-        WEFT__FIELD(spsc_queue, tail), WEFT__FIELD(spsc_queue, head_cache),
-        WEFT__FIELD(spsc_queue, head), WEFT__FIELD(spsc_queue, tail_cache)}},
-      {"mpmc_queue",
-       WEFT_KIND_mpmc_queue,
-       NULL,
-       weft__mpmc_shows_waiters,
-       {WEFT__FIELD(mpmc_queue, magic), WEFT__FIELD(mpmc_queue, capacity),
-        WEFT__FIELD(mpmc_queue, size), WEFT__FIELD(mpmc_queue, seal),
-        WEFT__FIELD(mpmc_queue, tail), WEFT__FIELD(mpmc_queue, head),
-        WEFT__FIELD(mpmc_queue, pop_epoch),
-        WEFT__FIELD(mpmc_queue, pop_waiters),
-        WEFT__FIELD(mpmc_queue, push_epoch),
-        WEFT__FIELD(mpmc_queue, push_waiters)}},
-      {"lock_free_queue",
-       WEFT_KIND_lock_free_queue,
-       NULL,
-       weft__lock_free_shows_waiters,
-       {WEFT__FIELD(lock_free_queue, magic),
-        WEFT__FIELD(lock_free_queue, capacity),
-        WEFT__FIELD(lock_free_queue, size), WEFT__FIELD(lock_free_queue, seal),
-        WEFT__FIELD(lock_free_queue, tail), WEFT__FIELD(lock_free_queue, head),
-        WEFT__FIELD(lock_free_queue, free_tail),
-        WEFT__FIELD(lock_free_queue, free_head),
-        WEFT__FIELD(lock_free_queue, pop_epoch),
-        WEFT__FIELD(lock_free_queue, pop_waiters),
-        WEFT__FIELD(lock_free_queue, push_epoch),
-        WEFT__FIELD(lock_free_queue, push_waiters)}},
-      {"record_ring",
-       WEFT_KIND_record_ring,
-       NULL,
-       weft__record_shows_waiters,
-       {WEFT__FIELD(record_ring, magic), WEFT__FIELD(record_ring, capacity),
-        WEFT__FIELD(record_ring, single), WEFT__FIELD(record_ring, seal),
-        WEFT__FIELD(record_ring, tail), WEFT__FIELD(record_ring, claimant),
-        WEFT__FIELD(record_ring, head_cache), WEFT__FIELD(record_ring, head),
-        WEFT__FIELD(record_ring, tail_cache),
-        WEFT__FIELD(record_ring, pop_epoch),
-        WEFT__FIELD(record_ring, pop_waiters),
-        WEFT__FIELD(record_ring, push_epoch),
-        WEFT__FIELD(record_ring, push_waiters)}},
-      {"broadcast",
-       WEFT_KIND_broadcast,
-       NULL,
-       weft__broadcast_shows_waiters,
-       {WEFT__FIELD(broadcast, magic), WEFT__FIELD(broadcast, shape),
-        WEFT__FIELD(broadcast, size), WEFT__FIELD(broadcast, seal),
-        WEFT__FIELD(broadcast, tail), WEFT__FIELD(broadcast, slowest),
-        WEFT__FIELD(broadcast, pop_epoch), WEFT__FIELD(broadcast, pop_waiters),
-        WEFT__FIELD(broadcast, push_epoch),
-        WEFT__FIELD(broadcast, push_waiters)}},
-      {"channel",
-       WEFT_KIND_channel,
-       NULL,
-       NULL,
-       {WEFT__FIELD(channel, magic), WEFT__FIELD(channel, codec),
-        WEFT__FIELD(channel, shape), WEFT__FIELD(channel, seal)}},
-      {"call_ring",
-       WEFT_KIND_call_ring,
-       NULL,
-       weft__call_shows_waiters,
-       {WEFT__FIELD(call_ring, magic), WEFT__FIELD(call_ring, shape),
-        WEFT__FIELD(call_ring, reply), WEFT__FIELD(call_ring, seal),
-        WEFT__FIELD(call_ring, closed), WEFT__FIELD(call_ring, serve_epoch),
-        WEFT__FIELD(call_ring, serve_waiters), WEFT__FIELD(call_ring, look),
-        WEFT__FIELD(call_ring, slot_epoch),
-        WEFT__FIELD(call_ring, slot_waiters)}},
-      {"work_counter",
-       WEFT_KIND_work_counter,
-       NULL,
-       weft__work_shows_waiters,
-       {WEFT__FIELD(work_counter, magic), WEFT__FIELD(work_counter, total),
-        WEFT__FIELD(work_counter, chunk), WEFT__FIELD(work_counter, seal),
-        WEFT__FIELD(work_counter, next), WEFT__FIELD(work_counter, done),
-        WEFT__FIELD(work_counter, target),
-        WEFT__FIELD(work_counter, finished)}},
-      {"work_deque",
-       WEFT_KIND_work_deque,
-       NULL,
-       NULL,
-       {WEFT__FIELD(work_deque, magic), WEFT__FIELD(work_deque, capacity),
-        WEFT__FIELD(work_deque, seal), WEFT__FIELD(work_deque, bottom),
-        WEFT__FIELD(work_deque, top)}},
-      {"slab_pool",
-       WEFT_KIND_slab_pool,
-       NULL,
-       NULL,
-       {WEFT__FIELD(slab_pool, magic), WEFT__FIELD(slab_pool, capacity),
-        WEFT__FIELD(slab_pool, size), WEFT__FIELD(slab_pool, seal)}},
-      {"striped_counter",
-       WEFT_KIND_striped_counter,
-       NULL,
-       NULL,
-       {WEFT__FIELD(striped_counter, magic),
-        WEFT__FIELD(striped_counter, stripes),
-        WEFT__FIELD(striped_counter, seal),
-        WEFT__FIELD(striped_counter, claims)}},
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+    {"mutex", 0, weft__mutex_shows_owner,
+     weft__mutex_shows_waiters,
+     {WEFT__FIELD(mutex, state),
+      WEFT__FIELD(mutex, starving)}},
+    {"rw_lock", 0, weft__rw_lock_shows_owner,
+     weft__rw_lock_shows_waiters,
+     {WEFT__FIELD(rw_lock, state),
+      WEFT__FIELD(rw_lock, gate),
+      WEFT__FIELD(rw_lock, writer),
+      WEFT__FIELD(rw_lock, writer_starving)}},
+    {"condition", 0, NULL,
+     weft__condition_shows_waiters,
+     {WEFT__FIELD(condition, turn),
+      WEFT__FIELD(condition, even),
+      WEFT__FIELD(condition, odd)}},
+    {"semaphore", WEFT_KIND_semaphore, NULL,
+     weft__semaphore_shows_waiters,
+     {WEFT__FIELD(semaphore, magic),
+      WEFT__FIELD(semaphore, seal),
+      WEFT__FIELD(semaphore, permits),
+      WEFT__FIELD(semaphore, waiters),
+      WEFT__FIELD(semaphore, turn),
+      WEFT__FIELD(semaphore, bulk),
+      WEFT__FIELD(semaphore, claimant),
+      WEFT__FIELD(semaphore, claim)}},
+    {"event", 0, NULL,
+     weft__event_shows_waiters,
+     {WEFT__FIELD(event, state)}},
+    {"latch", WEFT_KIND_latch, NULL,
+     weft__latch_shows_waiters,
+     {WEFT__FIELD(latch, magic),
+      WEFT__FIELD(latch, seal),
+      WEFT__FIELD(latch, state)}},
+    {"barrier", WEFT_KIND_barrier, NULL,
+     weft__barrier_shows_waiters,
+     {WEFT__FIELD(barrier, magic),
+      WEFT__FIELD(barrier, parties),
+      WEFT__FIELD(barrier, seal),
+      WEFT__FIELD(barrier, state)}},
+    {"once", 0, weft__once_shows_owner,
+     weft__once_shows_waiters,
+     {WEFT__FIELD(once, state)}},
+    {"snapshot", WEFT_KIND_snapshot, NULL,
+     NULL,
+     {WEFT__FIELD(snapshot, magic),
+      WEFT__FIELD(snapshot, size),
+      WEFT__FIELD(snapshot, single_reader),
+      WEFT__FIELD(snapshot, seal),
+      WEFT__FIELD(snapshot, state)}},
+    {"spsc_queue", WEFT_KIND_spsc_queue, NULL,
+     weft__spsc_queue_shows_waiters,
+     {WEFT__FIELD(spsc_queue, magic),
+      WEFT__FIELD(spsc_queue, capacity),
+      WEFT__FIELD(spsc_queue, element_size),
+      WEFT__FIELD(spsc_queue, seal),
+      WEFT__FIELD(spsc_queue, tail),
+      WEFT__FIELD(spsc_queue, head_cache),
+      WEFT__FIELD(spsc_queue, head),
+      WEFT__FIELD(spsc_queue, tail_cache)}},
+    {"mpmc_queue", WEFT_KIND_mpmc_queue, NULL,
+     weft__mpmc_queue_shows_waiters,
+     {WEFT__FIELD(mpmc_queue, magic),
+      WEFT__FIELD(mpmc_queue, capacity),
+      WEFT__FIELD(mpmc_queue, element_size),
+      WEFT__FIELD(mpmc_queue, seal),
+      WEFT__FIELD(mpmc_queue, tail),
+      WEFT__FIELD(mpmc_queue, head),
+      WEFT__FIELD(mpmc_queue, pop_epoch),
+      WEFT__FIELD(mpmc_queue, pop_waiters),
+      WEFT__FIELD(mpmc_queue, push_epoch),
+      WEFT__FIELD(mpmc_queue, push_waiters)}},
+    {"lock_free_queue", WEFT_KIND_lock_free_queue, NULL,
+     weft__lock_free_queue_shows_waiters,
+     {WEFT__FIELD(lock_free_queue, magic),
+      WEFT__FIELD(lock_free_queue, capacity),
+      WEFT__FIELD(lock_free_queue, element_size),
+      WEFT__FIELD(lock_free_queue, seal),
+      WEFT__FIELD(lock_free_queue, tail),
+      WEFT__FIELD(lock_free_queue, head),
+      WEFT__FIELD(lock_free_queue, free_tail),
+      WEFT__FIELD(lock_free_queue, free_head),
+      WEFT__FIELD(lock_free_queue, pop_epoch),
+      WEFT__FIELD(lock_free_queue, pop_waiters),
+      WEFT__FIELD(lock_free_queue, push_epoch),
+      WEFT__FIELD(lock_free_queue, push_waiters)}},
+    {"record_ring", WEFT_KIND_record_ring, NULL,
+     weft__record_ring_shows_waiters,
+     {WEFT__FIELD(record_ring, magic),
+      WEFT__FIELD(record_ring, capacity),
+      WEFT__FIELD(record_ring, single_producer),
+      WEFT__FIELD(record_ring, seal),
+      WEFT__FIELD(record_ring, tail),
+      WEFT__FIELD(record_ring, claimant),
+      WEFT__FIELD(record_ring, head_cache),
+      WEFT__FIELD(record_ring, head),
+      WEFT__FIELD(record_ring, tail_cache),
+      WEFT__FIELD(record_ring, pop_epoch),
+      WEFT__FIELD(record_ring, pop_waiters),
+      WEFT__FIELD(record_ring, push_epoch),
+      WEFT__FIELD(record_ring, push_waiters)}},
+    {"broadcast", WEFT_KIND_broadcast, NULL,
+     weft__broadcast_shows_waiters,
+     {WEFT__FIELD(broadcast, magic),
+      WEFT__FIELD(broadcast, shape),
+      WEFT__FIELD(broadcast, element_size),
+      WEFT__FIELD(broadcast, seal),
+      WEFT__FIELD(broadcast, tail),
+      WEFT__FIELD(broadcast, slowest),
+      WEFT__FIELD(broadcast, pop_epoch),
+      WEFT__FIELD(broadcast, pop_waiters),
+      WEFT__FIELD(broadcast, push_epoch),
+      WEFT__FIELD(broadcast, push_waiters)}},
+    {"channel", WEFT_KIND_channel, NULL,
+     NULL,
+     {WEFT__FIELD(channel, magic),
+      WEFT__FIELD(channel, codec),
+      WEFT__FIELD(channel, shape),
+      WEFT__FIELD(channel, seal)}},
+    {"call_ring", WEFT_KIND_call_ring, NULL,
+     weft__call_ring_shows_waiters,
+     {WEFT__FIELD(call_ring, magic),
+      WEFT__FIELD(call_ring, shape),
+      WEFT__FIELD(call_ring, reply),
+      WEFT__FIELD(call_ring, seal),
+      WEFT__FIELD(call_ring, closed),
+      WEFT__FIELD(call_ring, serve_epoch),
+      WEFT__FIELD(call_ring, serve_waiters),
+      WEFT__FIELD(call_ring, look),
+      WEFT__FIELD(call_ring, slot_epoch),
+      WEFT__FIELD(call_ring, slot_waiters)}},
+    {"work_counter", WEFT_KIND_work_counter, NULL,
+     weft__work_counter_shows_waiters,
+     {WEFT__FIELD(work_counter, magic),
+      WEFT__FIELD(work_counter, total),
+      WEFT__FIELD(work_counter, chunk),
+      WEFT__FIELD(work_counter, seal),
+      WEFT__FIELD(work_counter, next),
+      WEFT__FIELD(work_counter, done),
+      WEFT__FIELD(work_counter, target),
+      WEFT__FIELD(work_counter, finished)}},
+    {"work_deque", WEFT_KIND_work_deque, NULL,
+     NULL,
+     {WEFT__FIELD(work_deque, magic),
+      WEFT__FIELD(work_deque, capacity),
+      WEFT__FIELD(work_deque, seal),
+      WEFT__FIELD(work_deque, bottom),
+      WEFT__FIELD(work_deque, top)}},
+    {"slab_pool", WEFT_KIND_slab_pool, NULL,
+     NULL,
+     {WEFT__FIELD(slab_pool, magic),
+      WEFT__FIELD(slab_pool, capacity),
+      WEFT__FIELD(slab_pool, block_size),
+      WEFT__FIELD(slab_pool, seal)}},
+    {"striped_counter", WEFT_KIND_striped_counter, NULL,
+     NULL,
+     {WEFT__FIELD(striped_counter, magic),
+      WEFT__FIELD(striped_counter, stripes),
+      WEFT__FIELD(striped_counter, seal),
+      WEFT__FIELD(striped_counter, claims)}},
+/* clang-format on */
+/* End of what `deno task layout` makes. */
   };
   return i < sizeof all / sizeof *all ? &all[i] : NULL;
 }

@@ -15,16 +15,28 @@ WEFT__BEGIN
 /* The highest count a latch can start from. */
 #define WEFT_LATCH_MAX 0x3fffffff
 
-/* A latch; `Latch` in JavaScript. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A latch.
+ *
+ * word 0  magic  Kind and layout version.
+ * word 1  seal   Check word over the configuration.
+ * word 2  state  bit 0      WAITING: somebody may sleep on this word
+ *                bits 1-30  the count, 2^30 - 1 to 0
+ *                sleepers: agents that wait
+ */
 typedef struct {
   int32_t magic;
   int32_t seal;
-  int32_t state; /* the count, and whether somebody may sleep here */
+  int32_t state;
 } weft_latch;
 WEFT_WORD(latch, magic, 0);
 WEFT_WORD(latch, seal, 1);
 WEFT_WORD(latch, state, 2);
 WEFT_LENGTH(latch, 3);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* The bytes a latch occupies. */
 static inline size_t weft_latch_bytes(void) { return sizeof(weft_latch); }

@@ -18,32 +18,57 @@ WEFT__BEGIN
 /* What a ring answers instead of a slot. */
 enum { WEFT__LOCK_FREE_NONE = -1, WEFT__LOCK_FREE_OVER = -2 };
 
-/* A queue from many to many that no agent can block; `LockFreeQueue` in
-   JavaScript. Its rings and elements lie behind these words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A queue from many to many that no agent can block.
+ *
+ * word 0    magic         Kind and layout version.
+ * word 1    capacity      How many elements fit, a power of two.
+ * word 2    element_size  Bytes of an element, a multiple of 4.
+ * word 3    seal          Check word over the configuration.
+ * word 32   tail          A ticket to push, at most the next one.
+ * word 64   head          A ticket to pop, at most the next one.
+ * word 96   free_tail     The same as `tail`, for the ring of free slots.
+ * word 128  free_head     The same as `head`, for the ring of free slots.
+ * word 160  pop_epoch     Changes when sleeping consumers must look again.
+ *                         sleepers: consumers
+ * word 161  pop_waiters   Consumers that sleep, or are about to.
+ * word 192  push_epoch    Changes when sleeping producers must look again.
+ *                         sleepers: producers
+ * word 193  push_waiters  Producers that sleep, or are about to.
+ * word 224  `n` entries of the queue, `n` entries of the ring of free slots,
+ *           and `n - 1` slots of `element_size` bytes. `n` is twice `capacity`,
+ *           but at least 16. The entry of ticket `t` is in place `t mod n`.
+ *           With `n = 2^k` it holds, from bit 0 on, `k` bits for a slot, one
+ *           bit FILLED, and the lap `t / n`. An entry that is not FILLED is
+ *           free for the ticket of its lap if the slot bits are 0, and the end
+ *           of a closed queue if they are 1.
+ */
 typedef struct {
   int32_t magic;
   int32_t capacity;
-  int32_t size;
+  int32_t element_size;
   int32_t seal;
   int32_t _pad0[28];
-  int32_t tail; /* a ticket to push, not after the next */
+  int32_t tail;
   int32_t _pad1[31];
-  int32_t head; /* a ticket to pop, not after the next */
+  int32_t head;
   int32_t _pad2[31];
-  int32_t free_tail; /* the same for the ring of free slots */
+  int32_t free_tail;
   int32_t _pad3[31];
   int32_t free_head;
   int32_t _pad4[31];
-  int32_t pop_epoch; /* consumers sleep here */
+  int32_t pop_epoch;
   int32_t pop_waiters;
   int32_t _pad5[30];
-  int32_t push_epoch; /* producers sleep here */
+  int32_t push_epoch;
   int32_t push_waiters;
-  int32_t _pad6[30]; /* both rings' entries follow, and the slots */
+  int32_t _pad6[30];
 } weft_lock_free_queue;
 WEFT_WORD(lock_free_queue, magic, 0);
 WEFT_WORD(lock_free_queue, capacity, 1);
-WEFT_WORD(lock_free_queue, size, 2);
+WEFT_WORD(lock_free_queue, element_size, 2);
 WEFT_WORD(lock_free_queue, seal, 3);
 WEFT_WORD(lock_free_queue, tail, 32);
 WEFT_WORD(lock_free_queue, head, 64);
@@ -54,6 +79,8 @@ WEFT_WORD(lock_free_queue, pop_waiters, 161);
 WEFT_WORD(lock_free_queue, push_epoch, 192);
 WEFT_WORD(lock_free_queue, push_waiters, 193);
 WEFT_LENGTH(lock_free_queue, 224);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* One of the two rings: its entries, and the words for its next tickets. */
 typedef struct {
@@ -93,11 +120,11 @@ static inline size_t weft_lock_free_queue_bytes(weft_queue_config config) {
   if (capacity == 0) return 0;
   size_t entries = (size_t)weft__lock_free_entries(capacity);
 #if SIZE_MAX == UINT32_MAX
-  size_t slot = (size_t)config.size;
+  size_t slot = (size_t)config.element_size;
   if (entries - 1 > (SIZE_MAX / 2) / slot || entries > SIZE_MAX / 32) return 0;
 #endif
   return sizeof(weft_lock_free_queue) + 2 * entries * 4 +
-         (entries - 1) * (size_t)config.size;
+         (entries - 1) * (size_t)config.element_size;
 }
 
 /* The queue at `at`, or NULL: see weft_attach_error. */
@@ -115,8 +142,8 @@ static inline weft_lock_free_queue *weft_lock_free_queue_init(
   if (!weft__aligned(at) || bytes == 0) return NULL;
   weft__zero(at, bytes);
   q->capacity = weft__queue_capacity(config);
-  q->size = config.size;
-  q->seal = weft__seal(WEFT_KIND_lock_free_queue, q->capacity, q->size);
+  q->element_size = config.element_size;
+  q->seal = weft__seal(WEFT_KIND_lock_free_queue, q->capacity, q->element_size);
   weft__lock_free_ring free = weft__lock_free_ring_of_free(q);
   for (int32_t i = 0; i < free.filled - 1; i++)
     free.entries[i] = free.filled | i;
@@ -134,7 +161,7 @@ static inline int32_t weft_lock_free_queue_capacity(
 /* Bytes an element has. */
 static inline int32_t weft_lock_free_queue_element_size(
     const weft_lock_free_queue *q) {
-  return q->size;
+  return q->element_size;
 }
 
 /* How many agents may be in the midst of an operation at once. */
@@ -146,9 +173,8 @@ static inline int32_t weft_lock_free_queue_agents(
 
 static inline int32_t *weft__lock_free_slot(weft_lock_free_queue *q,
                                             int32_t slot) {
-  return (int32_t *)(q + 1) +
-         2 * (size_t)weft__lock_free_entries(q->capacity) +
-         (size_t)slot * (size_t)(q->size / 4);
+  return (int32_t *)(q + 1) + 2 * (size_t)weft__lock_free_entries(q->capacity) +
+         (size_t)slot * (size_t)(q->element_size / 4);
 }
 
 /* The word of a ticket's entry. */
@@ -368,7 +394,7 @@ static inline int32_t weft_lock_free_queue_try_push_many(
     weft_lock_free_queue *q, const void *src, int32_t n) {
   if (n < 0) return -EINVAL;
   const int32_t *words = (const int32_t *)src;
-  int32_t per = q->size / 4;
+  int32_t per = q->element_size / 4;
   int32_t count = 0;
   int32_t result = 0;
   for (; count < n; count++) {
@@ -393,7 +419,7 @@ static inline int32_t weft_lock_free_queue_try_pop_many(
     weft_lock_free_queue *q, void *dst, int32_t n) {
   if (n < 0) return -EINVAL;
   int32_t *words = (int32_t *)dst;
-  int32_t per = q->size / 4;
+  int32_t per = q->element_size / 4;
   int32_t count = 0;
   int32_t slot = 0;
   for (; count < n; count++) {
@@ -425,7 +451,7 @@ static inline int weft_lock_free_queue_try_pop(weft_lock_free_queue *q,
 static inline int weft_lock_free_queue_try_push_int(weft_lock_free_queue *q,
                                                     int32_t value) {
   int32_t ticket = 0;
-  if (q->size != 4) return EINVAL;
+  if (q->element_size != 4) return EINVAL;
   int32_t slot = weft__lock_free_claim(q, &ticket);
   if (slot < 0) return weft__lock_free_error(slot);
   *weft__lock_free_slot(q, slot) = value; /* published by (P) */
@@ -438,7 +464,7 @@ static inline int weft_lock_free_queue_try_push_int(weft_lock_free_queue *q,
 /* Takes the oldest 4-byte element; EINVAL if elements are not 4 bytes. */
 static inline int weft_lock_free_queue_try_pop_int(weft_lock_free_queue *q,
                                                    int32_t *value) {
-  if (q->size != 4) return EINVAL;
+  if (q->element_size != 4) return EINVAL;
   int32_t slot = weft__lock_free_take(weft__lock_free_ring_of_queue(q));
   if (slot < 0) return weft__lock_free_error(slot);
   *value = *weft__lock_free_slot(q, slot); /* published by (P) */
@@ -458,7 +484,7 @@ static inline void *weft_lock_free_queue_reserve(weft_lock_free_queue *q) {
 static inline int32_t weft__lock_free_number(weft_lock_free_queue *q,
                                              const void *slot) {
   const int32_t *first = weft__lock_free_slot(q, 0);
-  return (int32_t)(((const int32_t *)slot - first) / (q->size / 4));
+  return (int32_t)(((const int32_t *)slot - first) / (q->element_size / 4));
 }
 
 /* Appends the element in the slot that was reserved, for which there is always

@@ -12,28 +12,49 @@ WEFT__BEGIN
 #define WEFT_MPMC_QUEUE_ONE 2
 #define WEFT_MPMC_QUEUE_FILLED 1
 
-/* A queue from many to many; `MpmcQueue` in JavaScript. The slots lie behind
-   these words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A queue from many producers to many consumers.
+ *
+ * word 0    magic         Kind and layout version.
+ * word 1    capacity      How many elements fit, a power of two.
+ * word 2    element_size  Bytes of an element, a multiple of 4.
+ * word 3    seal          Check word over the configuration.
+ * word 32   tail          bit 0      CLOSED
+ *                         bits 1-31  the next ticket to push
+ * word 64   head          The next ticket to pop, times 2.
+ * word 96   pop_epoch     Changes when sleeping consumers must look again.
+ *                         sleepers: consumers
+ * word 97   pop_waiters   Consumers that sleep, or are about to.
+ * word 128  push_epoch    Changes when sleeping producers must look again.
+ *                         sleepers: producers
+ * word 129  push_waiters  Producers that sleep, or are about to.
+ * word 160  `capacity` slots. Each has one word `turn` and an element, padded
+ *           to a multiple of 8 bytes. The slot of ticket `t` is in place `t mod
+ *           capacity`. Its `turn` is `2t` while it is free for that push, and
+ *           `2t + 1` while it is filled for that pop.
+ */
 typedef struct {
   int32_t magic;
   int32_t capacity;
-  int32_t size;
+  int32_t element_size;
   int32_t seal;
   int32_t _pad0[28];
-  int32_t tail; /* next ticket to push, in steps of 2; bit 0 CLOSED */
+  int32_t tail;
   int32_t _pad1[31];
-  int32_t head; /* next ticket to pop, in steps of 2 */
+  int32_t head;
   int32_t _pad2[31];
-  int32_t pop_epoch; /* consumers sleep here */
+  int32_t pop_epoch;
   int32_t pop_waiters;
   int32_t _pad3[30];
-  int32_t push_epoch; /* producers sleep here */
+  int32_t push_epoch;
   int32_t push_waiters;
-  int32_t _pad4[30]; /* slots follow: a turn and an element, padded to 8 */
+  int32_t _pad4[30];
 } weft_mpmc_queue;
 WEFT_WORD(mpmc_queue, magic, 0);
 WEFT_WORD(mpmc_queue, capacity, 1);
-WEFT_WORD(mpmc_queue, size, 2);
+WEFT_WORD(mpmc_queue, element_size, 2);
 WEFT_WORD(mpmc_queue, seal, 3);
 WEFT_WORD(mpmc_queue, tail, 32);
 WEFT_WORD(mpmc_queue, head, 64);
@@ -42,10 +63,12 @@ WEFT_WORD(mpmc_queue, pop_waiters, 97);
 WEFT_WORD(mpmc_queue, push_epoch, 128);
 WEFT_WORD(mpmc_queue, push_waiters, 129);
 WEFT_LENGTH(mpmc_queue, 160);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* Words from slot to slot. */
-static inline size_t weft__mpmc_stride(int32_t size) {
-  return (size_t)((4 + size + 7) >> 3) * 2;
+static inline size_t weft__mpmc_stride(int32_t element_size) {
+  return (size_t)((4 + element_size + 7) >> 3) * 2;
 }
 
 /* The bytes a queue of this configuration occupies; 0 if out of range. */
@@ -53,7 +76,7 @@ static inline size_t weft_mpmc_queue_bytes(weft_queue_config config) {
   size_t capacity = (size_t)weft__queue_capacity(config);
   if (capacity == 0) return 0;
   return sizeof(weft_mpmc_queue) +
-         capacity * weft__mpmc_stride(config.size) * 4;
+         capacity * weft__mpmc_stride(config.element_size) * 4;
 }
 
 /* The queue at `at`, or NULL: see weft_attach_error. */
@@ -67,7 +90,7 @@ static inline int32_t *weft__mpmc_slot(const weft_mpmc_queue *q,
                                        int32_t ticket) {
   uint32_t slot = ((uint32_t)ticket >> 1) & (uint32_t)(q->capacity - 1);
   return (int32_t *)(uintptr_t)(q + 1) +
-         (size_t)slot * weft__mpmc_stride(q->size);
+         (size_t)slot * weft__mpmc_stride(q->element_size);
 }
 
 /* Makes a region that nobody uses yet an empty queue; NULL if the
@@ -79,8 +102,8 @@ static inline weft_mpmc_queue *weft_mpmc_queue_init(void *at,
   if (!weft__aligned(at) || bytes == 0) return NULL;
   weft__zero(at, bytes);
   q->capacity = weft__queue_capacity(config);
-  q->size = config.size;
-  q->seal = weft__seal(WEFT_KIND_mpmc_queue, q->capacity, q->size);
+  q->element_size = config.element_size;
+  q->seal = weft__seal(WEFT_KIND_mpmc_queue, q->capacity, q->element_size);
   for (int32_t i = 0; i < q->capacity; i++)
     *weft__mpmc_slot(q, i * WEFT_MPMC_QUEUE_ONE) = i * WEFT_MPMC_QUEUE_ONE;
   weft__store(&q->magic, weft__magic(WEFT_KIND_mpmc_queue));
@@ -95,7 +118,7 @@ static inline int32_t weft_mpmc_queue_capacity(const weft_mpmc_queue *q) {
 /* Bytes an element has: what a pop writes, and a push reads. */
 static inline int32_t weft_mpmc_queue_element_size(
     const weft_mpmc_queue *q) {
-  return q->size;
+  return q->element_size;
 }
 
 /* Elements in the queue; a moment later it may be another number. */
@@ -199,7 +222,7 @@ static inline int32_t weft_mpmc_queue_try_push_many(weft_mpmc_queue *q,
   if (n < 0) return -EINVAL;
   if (n == 0) return 0;
   const int32_t *words = (const int32_t *)src;
-  int32_t per = q->size / 4;
+  int32_t per = q->element_size / 4;
   int32_t first = 0;
   int32_t count = weft__mpmc_claim_push(q, n, &first);
   if (count <= 0) return count;
@@ -222,7 +245,7 @@ static inline int32_t weft_mpmc_queue_try_pop_many(weft_mpmc_queue *q,
   if (n < 0) return -EINVAL;
   if (n == 0) return 0;
   int32_t *words = (int32_t *)dst;
-  int32_t per = q->size / 4;
+  int32_t per = q->element_size / 4;
   int32_t first = 0;
   int32_t count = weft__mpmc_claim_pop(q, n, &first);
   if (count <= 0) return count;
@@ -252,7 +275,7 @@ static inline int weft_mpmc_queue_try_pop(weft_mpmc_queue *q, void *dst) {
 static inline int weft_mpmc_queue_try_push_int(weft_mpmc_queue *q,
                                                int32_t value) {
   int32_t ticket = 0;
-  if (q->size != 4) return EINVAL;
+  if (q->element_size != 4) return EINVAL;
   int32_t count = weft__mpmc_claim_push(q, 1, &ticket);
   if (count <= 0) return count == 0 ? EBUSY : -count;
   weft__mpmc_slot(q, ticket)[1] = value; /* published by (P) */
@@ -265,7 +288,7 @@ static inline int weft_mpmc_queue_try_push_int(weft_mpmc_queue *q,
 static inline int weft_mpmc_queue_try_pop_int(weft_mpmc_queue *q,
                                               int32_t *value) {
   int32_t ticket = 0;
-  if (q->size != 4) return EINVAL;
+  if (q->element_size != 4) return EINVAL;
   int32_t count = weft__mpmc_claim_pop(q, 1, &ticket);
   if (count <= 0) return count == 0 ? EBUSY : -count;
   *value = weft__mpmc_slot(q, ticket)[1]; /* published by (P) */

@@ -19,14 +19,29 @@ WEFT__BEGIN
 /* A sleeper passed over for this long, in ns, is handed the mutex. */
 #define WEFT__MUTEX_PATIENCE INT64_C(1000000)
 
-/* Zeroed memory is an unlocked mutex. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A mutex. All words 0: unlocked.
+ *
+ * word 0  state     bits 0-27  the owner's agent id, or 0
+ *                   bit 28     ABANDONED: free, because the dead owner was
+ *                              recovered
+ *                   bit 29     HANDOFF: no owner; it is kept for a woken
+ *                              sleeper
+ *                   bit 30     CONTENDED: somebody may sleep on this word
+ *                   sleepers: agents that lock
+ * word 1  starving  1 while a sleeper was passed over for a millisecond.
+ */
 typedef struct {
-  int32_t state;    /* owner and flags; sleepers wait here */
-  int32_t starving; /* 1 while some sleeper was passed over */
+  int32_t state;
+  int32_t starving;
 } weft_mutex;
 WEFT_WORD(mutex, state, 0);
 WEFT_WORD(mutex, starving, 1);
 WEFT_LENGTH(mutex, 2);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* Makes a region that nobody uses yet an unlocked mutex. */
 static inline void weft_mutex_init(weft_mutex *m) {

@@ -15,12 +15,23 @@ WEFT__BEGIN
 #define WEFT_ONCE_DONE_BIT (1 << 28)
 #define WEFT_ONCE_WAITING_BIT (1 << 30)
 
-/* Zeroed memory is a once that was not run. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A once. All words 0: the function did not run.
+ *
+ * word 0  state  bits 0-27  the id of the agent that runs the function, or 0
+ *                bit 28     DONE
+ *                bit 30     WAITING: somebody may sleep on this word
+ *                sleepers: agents that wait for the result
+ */
 typedef struct {
-  int32_t state; /* runner and flags; sleepers wait here */
+  int32_t state;
 } weft_once;
 WEFT_WORD(once, state, 0);
 WEFT_LENGTH(once, 1);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* Makes a region that nobody uses yet a once that was not run. */
 static inline void weft_once_init(weft_once *o) { weft__zero(o, sizeof *o); }

@@ -22,37 +22,64 @@ WEFT__BEGIN
 #define WEFT__RECORD_SHORT 1024
 
 /* How a ring is made: `capacity` bytes, 16 to 2^30, rounded up to a power of
-   two; `single` if only one agent pushes, which is faster. */
+   two; `single_producer` if only one agent pushes, which is faster. */
 typedef struct {
   int32_t capacity;
-  bool single;
+  bool single_producer;
 } weft_record_ring_config;
 
-/* A ring of byte records; `RecordRing` in JavaScript. They lie behind these
-   words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A ring of byte records from many producers to one consumer.
+ *
+ * word 0    magic            Kind and layout version.
+ * word 1    capacity         Bytes, a power of two.
+ * word 2    single_producer  1 if there is one producer.
+ * word 3    seal             Check word over the configuration.
+ * word 32   tail             bit 0      CLOSED
+ *                            bits 1-31  where the next record goes, in bytes
+ * word 33   claimant         The agent that moves `tail` now, or 0. Bit 28 is
+ *                            CONTENDED.
+ * word 34   head_cache       What the producers last saw of `head`.
+ * word 64   head             Where the consumer reads next, in bytes.
+ * word 65   tail_cache       What the consumer last saw of `tail`.
+ * word 96   pop_epoch        Changes when the sleeping consumer must look
+ *                            again.
+ *                            sleepers: the consumer
+ * word 97   pop_waiters      Waits of the consumer that sleep, or are about to.
+ * word 128  push_epoch       Changes when sleeping producers must look again.
+ *                            sleepers: producers
+ * word 129  push_waiters     Producers that sleep, or are about to.
+ * word 160  `capacity` bytes. Position `p` is at byte `p mod capacity`. A
+ *           record begins at a multiple of 8 bytes with two words. The first is
+ *           its length times 4 plus its state: 1 RESERVED, 2 COMMITTED or 3
+ *           SKIPPED. The second is the id of the agent that reserved it. Its
+ *           bytes follow, padded to a multiple of 8.
+ */
 typedef struct {
   int32_t magic;
   int32_t capacity;
-  int32_t single;
+  int32_t single_producer;
   int32_t seal;
   int32_t _pad0[28];
-  int32_t tail;       /* where the next record goes, in bytes; bit 0 CLOSED */
-  int32_t claimant;   /* agent that moves tail just now, or 0 */
-  int32_t head_cache; /* what the producers last saw of head */
+  int32_t tail;
+  int32_t claimant;
+  int32_t head_cache;
   int32_t _pad1[29];
-  int32_t head;       /* where the consumer reads next, in bytes */
-  int32_t tail_cache; /* what the consumer last saw of tail */
+  int32_t head;
+  int32_t tail_cache;
   int32_t _pad2[30];
-  int32_t pop_epoch; /* the consumer sleeps here */
+  int32_t pop_epoch;
   int32_t pop_waiters;
   int32_t _pad3[30];
-  int32_t push_epoch; /* producers sleep here */
+  int32_t push_epoch;
   int32_t push_waiters;
-  int32_t _pad4[30]; /* the records follow */
+  int32_t _pad4[30];
 } weft_record_ring;
 WEFT_WORD(record_ring, magic, 0);
 WEFT_WORD(record_ring, capacity, 1);
-WEFT_WORD(record_ring, single, 2);
+WEFT_WORD(record_ring, single_producer, 2);
 WEFT_WORD(record_ring, seal, 3);
 WEFT_WORD(record_ring, tail, 32);
 WEFT_WORD(record_ring, claimant, 33);
@@ -64,6 +91,8 @@ WEFT_WORD(record_ring, pop_waiters, 97);
 WEFT_WORD(record_ring, push_epoch, 128);
 WEFT_WORD(record_ring, push_waiters, 129);
 WEFT_LENGTH(record_ring, 160);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* The capacity rounded up to a power of two, or 0 if it is out of range. */
 static inline int32_t weft__record_rounded(int32_t capacity) {
@@ -94,8 +123,8 @@ static inline weft_record_ring *weft_record_ring_init(
   if (!weft__aligned(at) || bytes == 0) return NULL;
   weft__zero(at, bytes);
   r->capacity = weft__record_rounded(config.capacity);
-  r->single = config.single ? 1 : 0;
-  r->seal = weft__seal(WEFT_KIND_record_ring, r->capacity, r->single);
+  r->single_producer = config.single_producer ? 1 : 0;
+  r->seal = weft__seal(WEFT_KIND_record_ring, r->capacity, r->single_producer);
   weft__store(&r->magic, weft__magic(WEFT_KIND_record_ring));
   return r;
 }
@@ -112,7 +141,7 @@ static inline int32_t weft_record_ring_max_length(const weft_record_ring *r) {
 
 /* Whether only one agent may push. */
 static inline bool weft_record_ring_single(const weft_record_ring *r) {
-  return r->single != 0;
+  return r->single_producer != 0;
 }
 
 /* Bytes in use, heads included; a moment later it may be another number. */
@@ -180,7 +209,7 @@ static inline bool weft__record_begin_claim(weft_record_ring *r) {
 }
 
 static inline void weft__record_end_claim(weft_record_ring *r) {
-  if (r->single) return;
+  if (r->single_producer) return;
   /* Pairs with (W). */
   if (weft__exchange(&r->claimant, 0) & WEFT_RECORD_RING_CONTENDED_BIT)
     weft__event_wake(&r->push_epoch, WEFT__ALL);
@@ -190,7 +219,7 @@ static inline void weft__record_end_claim(weft_record_ring *r) {
    EBUSY or EPIPE without it. */
 static inline int weft__record_claim(weft_record_ring *r, int32_t length,
                                      int32_t **record) {
-  if (!r->single && !weft__record_begin_claim(r)) return EBUSY;
+  if (!r->single_producer && !weft__record_begin_claim(r)) return EBUSY;
   int32_t tail = weft__hint(&r->tail); /* ours: only close changes it */
   int32_t total = weft__record_total(r, tail, length);
   int result = tail & WEFT_RECORD_RING_CLOSED_BIT ? EPIPE : 0;
@@ -244,18 +273,19 @@ static inline int weft_record_ring_reserve(weft_record_ring *r, int32_t length,
   record[0] = weft__record_word(length, WEFT_RECORD_RING_RESERVED);
   record[1] = weft_agent_id(); /* both published by (P) */
   *at = record + 2;
-  return r->single ? 0 : weft__record_publish(r, record, length);
+  return r->single_producer ? 0 : weft__record_publish(r, record, length);
 }
 
 /* Appends the record reserved at `at`, or its first `length` bytes; EINVAL if
-   that is more than was reserved, EPIPE if the ring is single and closed. */
+   that is more than was reserved, EPIPE if the ring has a single producer and
+   is closed. */
 static inline int weft_record_ring_commit(weft_record_ring *r, void *at,
                                           int32_t length) {
   int32_t *record = (int32_t *)at - 2;
   int32_t reserved = weft__record_length(weft__load(record));
   int result = 0;
   if (length < 0 || length > reserved) return EINVAL;
-  if (r->single) {
+  if (r->single_producer) {
     record[0] = weft__record_word(length, WEFT_RECORD_RING_COMMITTED);
     result = weft__record_publish(r, record, length); /* (P) */
   } else {
@@ -274,7 +304,7 @@ static inline int weft_record_ring_commit(weft_record_ring *r, void *at,
 /* Gives the record reserved at `at` up. */
 static inline void weft_record_ring_cancel(weft_record_ring *r, void *at) {
   int32_t *record = (int32_t *)at - 2;
-  if (r->single) return; /* nobody has seen it */
+  if (r->single_producer) return; /* nobody has seen it */
   weft__store(record, weft__load(record) | WEFT_RECORD_RING_SKIPPED);
   weft__event_wake(&r->pop_epoch, 1); /* for what it held back */
 }
@@ -285,7 +315,7 @@ static inline int weft_record_ring_try_push(weft_record_ring *r,
                                             const void *src, int32_t length) {
   int32_t *record = NULL;
   if (length < 0 || length > weft_record_ring_max_length(r)) return EINVAL;
-  if (length > WEFT__RECORD_SHORT && !r->single) {
+  if (length > WEFT__RECORD_SHORT && !r->single_producer) {
     void *at = NULL;
     int result = weft_record_ring_reserve(r, length, &at);
     if (result != 0) return result;
@@ -432,7 +462,7 @@ static inline bool weft__record_take_over(weft_record_ring *r, int32_t id) {
 static inline int32_t weft_record_ring_abandon(weft_record_ring *r,
                                                int32_t id) {
   int32_t count = 0;
-  if (id == 0 || r->single) return 0;
+  if (id == 0 || r->single_producer) return 0;
   /* While the claim is ours, nothing is written over what we read. */
   if (!weft__record_take_over(r, id)) return -1;
   int32_t tail = weft__load(&r->tail) & WEFT_RECORD_RING_POSITION_MASK;

@@ -25,11 +25,36 @@ WEFT__BEGIN
 /* The most agents that read or wait for it. */
 #define WEFT_RW_LOCK_MAX_READERS 0x1fff
 
-/* Zeroed memory is an unlocked lock. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A read-write lock. All words 0: unlocked.
+ *
+ * word 0  state            bits 0-12   agents that read
+ *                          bits 13-25  pending: agents that will read after
+ *                                      this writer
+ *                          bit 26      WRITING
+ *                          bit 27      WANTED: a writer waits until nobody
+ *                                      reads
+ *                          bit 28      ASLEEP: that writer may sleep on this
+ *                                      word
+ *                          bit 29      ABANDONED: a dead writer was recovered
+ *                          bits 30-31  the phase: how often pending agents were
+ *                                      let in, modulo 4
+ *                          sleepers: the writer that waits until nobody reads
+ * word 1  gate             bit 0      WAITING: pending agents may sleep on this
+ *                                     word
+ *                          bits 1-31  change after each phase
+ *                          sleepers: pending agents
+ * word 2  writer           The `state` of a mutex among writers. Its owner
+ *                          writes, or waits until nobody reads.
+ *                          sleepers: writers
+ * word 3  writer_starving  The `starving` of that mutex.
+ */
 typedef struct {
-  int32_t state;   /* readers, flags and phase; a writer sleeps here */
-  int32_t gate;    /* changes after each phase; readers sleep here */
-  int32_t writer;  /* a weft_mutex: its state */
+  int32_t state;
+  int32_t gate;
+  int32_t writer;
   int32_t writer_starving;
 } weft_rw_lock;
 WEFT_WORD(rw_lock, state, 0);
@@ -37,6 +62,8 @@ WEFT_WORD(rw_lock, gate, 1);
 WEFT_WORD(rw_lock, writer, 2);
 WEFT_WORD(rw_lock, writer_starving, 3);
 WEFT_LENGTH(rw_lock, 4);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* Where a reader stood when it began to wait. */
 typedef struct {

@@ -15,16 +15,33 @@ WEFT__BEGIN
 #define WEFT_SEMAPHORE_PATIENCE 8
 #endif
 
-/* A semaphore; `Semaphore` in JavaScript. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A semaphore.
+ *
+ * word 0  magic     Kind and layout version.
+ * word 1  seal      Check word over the configuration.
+ * word 2  permits   Free permits, up to 2^30 - 1. Below 0: what the claimant
+ *                   still lacks.
+ *                   sleepers: agents that want one permit
+ * word 3  waiters   Operations in the slow path of `acquire`.
+ * word 4  turn      Changes when agents that want several permits must look
+ *                   again.
+ *                   sleepers: agents that want several permits
+ * word 5  bulk      Operations that sleep on `turn`, or are about to.
+ * word 6  claimant  The agent that took its permits in advance, or 0.
+ * word 7  claim     How many permits it took.
+ */
 typedef struct {
   int32_t magic;
   int32_t seal;
-  int32_t permits;  /* free, or below 0 what the claimant lacks */
-  int32_t waiters;  /* operations in acquire's slow path */
-  int32_t turn;     /* changes when those who want several shall look */
-  int32_t bulk;     /* operations that sleep on `turn`, or are about to */
-  int32_t claimant; /* agent whose permits were taken in advance, or 0 */
-  int32_t claim;    /* how many it took */
+  int32_t permits;
+  int32_t waiters;
+  int32_t turn;
+  int32_t bulk;
+  int32_t claimant;
+  int32_t claim;
 } weft_semaphore;
 WEFT_WORD(semaphore, magic, 0);
 WEFT_WORD(semaphore, seal, 1);
@@ -35,6 +52,8 @@ WEFT_WORD(semaphore, bulk, 5);
 WEFT_WORD(semaphore, claimant, 6);
 WEFT_WORD(semaphore, claim, 7);
 WEFT_LENGTH(semaphore, 8);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* The bytes a semaphore occupies. */
 static inline size_t weft_semaphore_bytes(void) {

@@ -12,11 +12,11 @@ WEFT__BEGIN
 /* The most blocks in a cache: those of one word of the bitmap. */
 #define WEFT_SLAB_POOL_MAX_CACHE 32
 
-/* How a pool is made: `capacity` blocks of `size` bytes, a multiple of 4;
+/* How a pool is made: `capacity` blocks of `block_size` bytes, a multiple of 4;
    together at most 2^30 bytes. */
 typedef struct {
   int32_t capacity;
-  int32_t size;
+  int32_t block_size;
 } weft_slab_config;
 
 /* Free blocks that one thread keeps at hand: up to `limit`, which is at most
@@ -27,20 +27,35 @@ typedef struct {
   int32_t blocks[WEFT_SLAB_POOL_MAX_CACHE];
 } weft_slab_cache;
 
-/* A pool of blocks; `SlabPool` in JavaScript. Bits, owners and blocks lie behind
-   these words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * An allocator of blocks of one size.
+ *
+ * word 0   magic       Kind and layout version.
+ * word 1   capacity    How many blocks there are.
+ * word 2   block_size  Bytes of a block, a multiple of 4.
+ * word 3   seal        Check word over the configuration.
+ * word 32  A bit for each block, 1 if it is not worth a try. Then an owner for
+ *          each block: 0 while it is free, or the id of the agent that
+ *          allocated it, with bit 28 set while it lies in the cache of that
+ *          agent. Then the blocks. Each of the three begins at a multiple of 32
+ *          words.
+ */
 typedef struct {
   int32_t magic;
   int32_t capacity;
-  int32_t size;
+  int32_t block_size;
   int32_t seal;
-  int32_t _pad0[28]; /* the bitmap, the owners and the blocks follow */
+  int32_t _pad0[28];
 } weft_slab_pool;
 WEFT_WORD(slab_pool, magic, 0);
 WEFT_WORD(slab_pool, capacity, 1);
-WEFT_WORD(slab_pool, size, 2);
+WEFT_WORD(slab_pool, block_size, 2);
 WEFT_WORD(slab_pool, seal, 3);
 WEFT_LENGTH(slab_pool, 32);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* The words of bits. */
 static inline int32_t weft__slab_maps(int32_t capacity) {
@@ -70,16 +85,19 @@ static inline int32_t *weft__slab_owner(const weft_slab_pool *p,
 
 static inline void *weft__slab_at(weft_slab_pool *p, int32_t block) {
   return (char *)((int32_t *)p + weft__slab_head(p->capacity)) +
-         (size_t)block * (size_t)p->size;
+         (size_t)block * (size_t)p->block_size;
 }
 
 /* The bytes a pool of this configuration occupies; 0 if out of range. */
 static inline size_t weft_slab_pool_bytes(weft_slab_config config) {
   const int32_t most = 1 << 30;
-  if (config.size < 4 || config.size % 4 != 0 || config.size > most) return 0;
-  if (config.capacity < 1 || config.capacity > most / config.size) return 0;
+  if (config.block_size < 4 || config.block_size % 4 != 0 ||
+      config.block_size > most)
+    return 0;
+  if (config.capacity < 1 || config.capacity > most / config.block_size)
+    return 0;
   return weft__slab_head(config.capacity) * 4 +
-         (size_t)config.capacity * (size_t)config.size;
+         (size_t)config.capacity * (size_t)config.block_size;
 }
 
 /* The pool at `at`, or NULL: see weft_attach_error. */
@@ -97,8 +115,8 @@ static inline weft_slab_pool *weft_slab_pool_init(void *at,
   if (!weft__aligned(at) || bytes == 0) return NULL;
   weft__zero(at, bytes);
   p->capacity = config.capacity;
-  p->size = config.size;
-  p->seal = weft__seal(WEFT_KIND_slab_pool, p->capacity, p->size);
+  p->block_size = config.block_size;
+  p->seal = weft__seal(WEFT_KIND_slab_pool, p->capacity, p->block_size);
   /* The last word's bits behind the last block: never worth a try. */
   if (p->capacity % 32 != 0)
     *weft__slab_map(p, p->capacity / 32) =
@@ -114,7 +132,7 @@ static inline int32_t weft_slab_pool_capacity(const weft_slab_pool *p) {
 
 /* Bytes a block has. */
 static inline int32_t weft_slab_pool_block_size(const weft_slab_pool *p) {
-  return p->size;
+  return p->block_size;
 }
 
 /* Free blocks, without those in caches; counted one by one. */
@@ -193,8 +211,8 @@ static inline int weft_slab_pool_free(weft_slab_pool *p, void *block,
                                       weft_slab_cache *cache) {
   uintptr_t first = (uintptr_t)weft__slab_at(p, 0);
   uintptr_t offset = (uintptr_t)block - first;
-  uintptr_t number = offset / (uintptr_t)p->size;
-  if ((uintptr_t)block < first || offset % (uintptr_t)p->size != 0 ||
+  uintptr_t number = offset / (uintptr_t)p->block_size;
+  if ((uintptr_t)block < first || offset % (uintptr_t)p->block_size != 0 ||
       number >= (uintptr_t)p->capacity)
     return EINVAL;
   int32_t *at = weft__slab_owner(p, (int32_t)number);

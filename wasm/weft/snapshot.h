@@ -17,30 +17,49 @@ WEFT__BEGIN
 #define WEFT__SNAPSHOT_FIRST 1
 #define WEFT__SNAPSHOT_MAX_SIZE (1 << 28)
 
-/* How a snapshot is made: `size` bytes, a multiple of 4 up to 2^28; `single` if
-   only one agent reads, which is faster. */
+/* How a snapshot is made: `size` bytes, a multiple of 4 up to 2^28;
+   `single_reader` if only one agent reads, which is faster. */
 typedef struct {
   int32_t size;
-  bool single;
+  bool single_reader;
 } weft_snapshot_config;
 
-/* The latest value of some bytes; `Snapshot` in JavaScript. The copies of it
-   lie behind these words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * The latest value of some bytes.
+ *
+ * word 0   magic          Kind and layout version.
+ * word 1   size           Bytes of the value, a multiple of 4.
+ * word 2   single_reader  1 if there is one reader.
+ * word 3   seal           Check word over the configuration.
+ * word 32  state          How many values were written. With `single_reader`:
+ *                         bits 0-1   the middle copy
+ *                         bits 2-3   the reader's copy
+ *                         bit 4      NEW: the middle copy is newer than the
+ *                                    reader's
+ *                         bits 5-31  how many values were written, modulo 2^27
+ * word 64  Copies of the value, each padded to a multiple of 128 bytes. Without
+ *          `single_reader` there are two: value number `v` lies in copy `v mod
+ *          2`. With it there are three, and `state` names them.
+ */
 typedef struct {
   int32_t magic;
   int32_t size;
-  int32_t single;
+  int32_t single_reader;
   int32_t seal;
   int32_t _pad0[28];
-  int32_t state;     /* how many values were written, and more if single */
-  int32_t _pad1[31]; /* the copies of the value follow */
+  int32_t state;
+  int32_t _pad1[31];
 } weft_snapshot;
 WEFT_WORD(snapshot, magic, 0);
 WEFT_WORD(snapshot, size, 1);
-WEFT_WORD(snapshot, single, 2);
+WEFT_WORD(snapshot, single_reader, 2);
 WEFT_WORD(snapshot, seal, 3);
 WEFT_WORD(snapshot, state, 32);
 WEFT_LENGTH(snapshot, 64);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* Words from copy to copy. */
 static inline size_t weft__snapshot_stride(int32_t size) {
@@ -51,7 +70,7 @@ static inline size_t weft__snapshot_stride(int32_t size) {
 static inline size_t weft_snapshot_bytes(weft_snapshot_config config) {
   if (config.size < 4 || config.size > WEFT__SNAPSHOT_MAX_SIZE) return 0;
   if (config.size % 4 != 0) return 0;
-  size_t copies = config.single ? 3 : 2;
+  size_t copies = config.single_reader ? 3 : 2;
   return sizeof(weft_snapshot) +
          copies * weft__snapshot_stride(config.size) * 4;
 }
@@ -71,9 +90,9 @@ static inline weft_snapshot *weft_snapshot_init(void *at,
   if (!weft__aligned(at) || bytes == 0) return NULL;
   weft__zero(at, bytes);
   s->size = config.size;
-  s->single = config.single ? 1 : 0;
-  s->seal = weft__seal(WEFT_KIND_snapshot, s->size, s->single);
-  s->state = config.single ? WEFT__SNAPSHOT_FIRST : 0;
+  s->single_reader = config.single_reader ? 1 : 0;
+  s->seal = weft__seal(WEFT_KIND_snapshot, s->size, s->single_reader);
+  s->state = config.single_reader ? WEFT__SNAPSHOT_FIRST : 0;
   weft__store(&s->magic, weft__magic(WEFT_KIND_snapshot));
   return s;
 }
@@ -85,13 +104,14 @@ static inline int32_t weft_snapshot_size(const weft_snapshot *s) {
 
 /* Whether only one agent may read. */
 static inline bool weft_snapshot_single(const weft_snapshot *s) {
-  return s->single != 0;
+  return s->single_reader != 0;
 }
 
 static inline int32_t weft__snapshot_version_of(const weft_snapshot *s,
                                                 int32_t state) {
-  return s->single ? (int32_t)((uint32_t)state >> WEFT_SNAPSHOT_VERSION_SHIFT)
-                   : state & 0x07ffffff;
+  return s->single_reader
+             ? (int32_t)((uint32_t)state >> WEFT_SNAPSHOT_VERSION_SHIFT)
+             : state & 0x07ffffff;
 }
 
 /* How many values were written, modulo 2^27. */
@@ -117,7 +137,7 @@ static inline void weft_snapshot_write(weft_snapshot *s, const void *src) {
   const int32_t *from = (const int32_t *)src;
   int32_t count = s->size / 4;
   int32_t state = weft__hint(&s->state); /* ours, or the exchange checks it */
-  if (!s->single) {
+  if (!s->single_reader) {
     int32_t next = weft__plus(state, 1);
     int32_t *at = weft__snapshot_copy(s, next & 1);
     for (int32_t i = 0; i < count; i++)
@@ -143,7 +163,7 @@ static inline int32_t weft_snapshot_read(weft_snapshot *s, void *dst) {
   int32_t *to = (int32_t *)dst;
   int32_t count = s->size / 4;
   int32_t state = weft__load(&s->state); /* pairs with (V) */
-  while (s->single && state & WEFT_SNAPSHOT_NEW_BIT) {
+  while (s->single_reader && state & WEFT_SNAPSHOT_NEW_BIT) {
     int32_t middle = state & WEFT_SNAPSHOT_MIDDLE_MASK;
     int32_t front = state >> WEFT_SNAPSHOT_FRONT_SHIFT & 3;
     int32_t swapped = (state & -WEFT__SNAPSHOT_ONE_VERSION) |
@@ -151,7 +171,7 @@ static inline int32_t weft_snapshot_read(weft_snapshot *s, void *dst) {
     int32_t seen = weft__compare_exchange(&s->state, state, swapped);
     state = seen == state ? swapped : seen;
   }
-  if (s->single) {
+  if (s->single_reader) {
     int32_t front = state >> WEFT_SNAPSHOT_FRONT_SHIFT & 3;
     weft__copy(to, weft__snapshot_copy(s, front), count);
     return weft__snapshot_version_of(s, state);

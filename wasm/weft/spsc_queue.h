@@ -14,36 +14,58 @@ WEFT__BEGIN
 #define WEFT_SPSC_QUEUE_INDEX_MASK (~3)
 #define WEFT_SPSC_QUEUE_ONE 4
 
-/* A queue from one producer to one consumer; `SpscQueue` in JavaScript. The
-   elements lie behind these words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A queue from one producer to one consumer.
+ *
+ * word 0   magic         Kind and layout version.
+ * word 1   capacity      How many elements fit, a power of two.
+ * word 2   element_size  Bytes of an element, a multiple of 4.
+ * word 3   seal          Check word over the configuration.
+ * word 32  tail          bit 0      WAITING: the consumer sleeps on this word
+ *                        bit 1      CLOSED
+ *                        bits 2-31  the next index to push
+ *                        sleepers: the consumer
+ * word 33  head_cache    What the producer last saw of `head`.
+ * word 64  head          bit 0      WAITING: the producer sleeps on this word
+ *                        bit 1      CLOSED
+ *                        bits 2-31  the next index to pop
+ *                        sleepers: the producer
+ * word 65  tail_cache    What the consumer last saw of `tail`.
+ * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
+ *          `i mod capacity`.
+ */
 typedef struct {
   int32_t magic;
   int32_t capacity;
-  int32_t size;
+  int32_t element_size;
   int32_t seal;
   int32_t _pad0[28];
-  int32_t tail;       /* the producer's; the consumer sleeps here */
-  int32_t head_cache; /* what the producer last saw of head */
+  int32_t tail;
+  int32_t head_cache;
   int32_t _pad1[30];
-  int32_t head;       /* the consumer's; the producer sleeps here */
-  int32_t tail_cache; /* what the consumer last saw of tail */
-  int32_t _pad2[30];  /* the elements follow */
+  int32_t head;
+  int32_t tail_cache;
+  int32_t _pad2[30];
 } weft_spsc_queue;
 WEFT_WORD(spsc_queue, magic, 0);
 WEFT_WORD(spsc_queue, capacity, 1);
-WEFT_WORD(spsc_queue, size, 2);
+WEFT_WORD(spsc_queue, element_size, 2);
 WEFT_WORD(spsc_queue, seal, 3);
 WEFT_WORD(spsc_queue, tail, 32);
 WEFT_WORD(spsc_queue, head_cache, 33);
 WEFT_WORD(spsc_queue, head, 64);
 WEFT_WORD(spsc_queue, tail_cache, 65);
 WEFT_LENGTH(spsc_queue, 96);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* The bytes a queue of this configuration occupies; 0 if out of range. */
 static inline size_t weft_spsc_queue_bytes(weft_queue_config config) {
   size_t capacity = (size_t)weft__queue_capacity(config);
   if (capacity == 0) return 0;
-  return sizeof(weft_spsc_queue) + capacity * (size_t)config.size;
+  return sizeof(weft_spsc_queue) + capacity * (size_t)config.element_size;
 }
 
 /* The queue at `at`, or NULL: see weft_attach_error. */
@@ -61,8 +83,8 @@ static inline weft_spsc_queue *weft_spsc_queue_init(void *at,
   if (!weft__aligned(at) || bytes == 0) return NULL;
   weft__zero(at, bytes);
   q->capacity = weft__queue_capacity(config);
-  q->size = config.size;
-  q->seal = weft__seal(WEFT_KIND_spsc_queue, q->capacity, q->size);
+  q->element_size = config.element_size;
+  q->seal = weft__seal(WEFT_KIND_spsc_queue, q->capacity, q->element_size);
   weft__store(&q->magic, weft__magic(WEFT_KIND_spsc_queue));
   return q;
 }
@@ -75,7 +97,7 @@ static inline int32_t weft_spsc_queue_capacity(const weft_spsc_queue *q) {
 /* Bytes an element has: what a pop writes, and a push reads. */
 static inline int32_t weft_spsc_queue_element_size(
     const weft_spsc_queue *q) {
-  return q->size;
+  return q->element_size;
 }
 
 /* Elements in the queue; a moment later it may be another number. */
@@ -93,7 +115,7 @@ static inline bool weft_spsc_queue_closed(const weft_spsc_queue *q) {
 
 static inline int32_t *weft__spsc_at(weft_spsc_queue *q, int32_t index) {
   uint32_t slot = ((uint32_t)index >> 2) & (uint32_t)(q->capacity - 1);
-  return (int32_t *)(q + 1) + (size_t)slot * (size_t)(q->size / 4);
+  return (int32_t *)(q + 1) + (size_t)slot * (size_t)(q->element_size / 4);
 }
 
 static inline int32_t weft__spsc_until_wrap(const weft_spsc_queue *q,
@@ -165,7 +187,7 @@ static inline int32_t weft_spsc_queue_try_push_many(weft_spsc_queue *q,
   int32_t count = weft__spsc_room(q, tail, n);
   if (count > n) count = n;
   if (count == 0) return weft_spsc_queue_closed(q) ? -EPIPE : 0;
-  int32_t per = q->size / 4;
+  int32_t per = q->element_size / 4;
   int32_t first = weft__spsc_until_wrap(q, tail, count);
   weft__copy(weft__spsc_at(q, tail), words, first * per);
   weft__copy((int32_t *)(q + 1), words + first * per, (count - first) * per);
@@ -186,7 +208,7 @@ static inline int32_t weft_spsc_queue_try_pop_many(weft_spsc_queue *q,
   int32_t count = weft__spsc_filled(q, head, n);
   if (count > n) count = n;
   if (count <= 0) return count == 0 ? 0 : -EPIPE;
-  int32_t per = q->size / 4;
+  int32_t per = q->element_size / 4;
   int32_t first = weft__spsc_until_wrap(q, head, count);
   weft__copy(words, weft__spsc_at(q, head), first * per);
   weft__copy(words + first * per, (int32_t *)(q + 1), (count - first) * per);
@@ -210,7 +232,7 @@ static inline int weft_spsc_queue_try_pop(weft_spsc_queue *q, void *dst) {
 /* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */
 static inline int weft_spsc_queue_try_push_int(weft_spsc_queue *q,
                                                int32_t value) {
-  if (q->size != 4) return EINVAL;
+  if (q->element_size != 4) return EINVAL;
   int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
   if (weft__spsc_room(q, tail, 1) == 0)
     return weft_spsc_queue_closed(q) ? EPIPE : EBUSY;
@@ -221,7 +243,7 @@ static inline int weft_spsc_queue_try_push_int(weft_spsc_queue *q,
 /* Takes the oldest 4-byte element; EINVAL if elements are not 4 bytes. */
 static inline int weft_spsc_queue_try_pop_int(weft_spsc_queue *q,
                                               int32_t *value) {
-  if (q->size != 4) return EINVAL;
+  if (q->element_size != 4) return EINVAL;
   int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
   int32_t filled = weft__spsc_filled(q, head, 1);
   if (filled <= 0) return filled == 0 ? EBUSY : EPIPE;

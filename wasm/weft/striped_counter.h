@@ -14,20 +14,33 @@ WEFT__BEGIN
 #define WEFT_STRIPED_COUNTER_SECTOR_BITS 28
 #define WEFT_STRIPED_COUNTER_SECTOR (1 << WEFT_STRIPED_COUNTER_SECTOR_BITS)
 
-/* A striped sum; `StripedCounter` in JavaScript. The stripes lie behind these
-   words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A sum that many agents add to.
+ *
+ * word 0   magic    Kind and layout version.
+ * word 1   stripes  How many stripes there are, 1 to 1024.
+ * word 2   seal     Check word over the configuration.
+ * word 3   claims   Views, or threads of C, that took a stripe, modulo 2^32.
+ * word 32  Stripes of 32 words each. A stripe has `low`, the sum of what was
+ *          added there modulo 2^32, and `high`, that sum divided by 2^28; a
+ *          carry may be late.
+ */
 typedef struct {
   int32_t magic;
   int32_t stripes;
   int32_t seal;
-  int32_t claims; /* views, or threads, that took a stripe */
-  int32_t _pad0[28]; /* the stripes follow */
+  int32_t claims;
+  int32_t _pad0[28];
 } weft_striped_counter;
 WEFT_WORD(striped_counter, magic, 0);
 WEFT_WORD(striped_counter, stripes, 1);
 WEFT_WORD(striped_counter, seal, 2);
 WEFT_WORD(striped_counter, claims, 3);
 WEFT_LENGTH(striped_counter, 32);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* One of a counter's stripes, on a cache line of its own. */
 typedef struct {

@@ -28,18 +28,33 @@ typedef struct {
   int32_t end;
 } weft_work_range;
 
-/* A counter that hands out work; `WorkCounter` in JavaScript. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A counter that hands out tasks.
+ *
+ * word 0   magic     Kind and layout version.
+ * word 1   total     Tasks, 0 to 2^30.
+ * word 2   chunk     Tasks handed out at a time. Below 0: guided, for so many
+ *                    agents.
+ * word 3   seal      Check word over the configuration.
+ * word 32  next      Chunks handed out; guided: tasks handed out.
+ * word 64  done      Tasks done.
+ * word 65  target    Tasks to be done: all, or fewer once cancelled.
+ * word 66  finished  0 running, 1 running and somebody may sleep here, 2 over.
+ *                    sleepers: agents that wait for the end
+ */
 typedef struct {
   int32_t magic;
   int32_t total;
-  int32_t chunk; /* below 0: guided, for -chunk agents */
+  int32_t chunk;
   int32_t seal;
   int32_t _pad0[28];
-  int32_t next; /* chunks handed out (guided: tasks) */
+  int32_t next;
   int32_t _pad1[31];
-  int32_t done;     /* tasks done */
-  int32_t target;   /* tasks to be done: total, or less once cancelled */
-  int32_t finished; /* 0 running, 1 and somebody sleeps here, 2 over */
+  int32_t done;
+  int32_t target;
+  int32_t finished;
 } weft_work_counter;
 WEFT_WORD(work_counter, magic, 0);
 WEFT_WORD(work_counter, total, 1);
@@ -50,6 +65,8 @@ WEFT_WORD(work_counter, done, 64);
 WEFT_WORD(work_counter, target, 65);
 WEFT_WORD(work_counter, finished, 66);
 WEFT_LENGTH(work_counter, 67);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* The bytes a counter occupies. */
 static inline size_t weft_work_counter_bytes(void) {

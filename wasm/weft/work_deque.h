@@ -9,17 +9,28 @@ WEFT__BEGIN
 /* The most items a deque can hold. */
 #define WEFT_WORK_DEQUE_MAX_CAPACITY (1 << 28)
 
-/* A deque to steal from; `WorkDeque` in JavaScript. The items lie behind these
-   words. */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
+/*
+ * A stack of work that others may steal from.
+ *
+ * word 0   magic     Kind and layout version.
+ * word 1   capacity  How many items fit, a power of two.
+ * word 2   seal      Check word over the configuration.
+ * word 32  bottom    Where the owner pushes next.
+ * word 64  top       The item that is stolen next.
+ * word 96  `capacity` items of one word. Item `i` lies in place `i mod
+ *          capacity`.
+ */
 typedef struct {
   int32_t magic;
   int32_t capacity;
   int32_t seal;
   int32_t _pad0[29];
-  int32_t bottom; /* where the owner pushes next */
+  int32_t bottom;
   int32_t _pad1[31];
-  int32_t top; /* what is stolen next */
-  int32_t _pad2[31]; /* the items follow */
+  int32_t top;
+  int32_t _pad2[31];
 } weft_work_deque;
 WEFT_WORD(work_deque, magic, 0);
 WEFT_WORD(work_deque, capacity, 1);
@@ -27,6 +38,8 @@ WEFT_WORD(work_deque, seal, 2);
 WEFT_WORD(work_deque, bottom, 32);
 WEFT_WORD(work_deque, top, 64);
 WEFT_LENGTH(work_deque, 96);
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 /* The capacity rounded up to a power of two, or 0 if it is out of range. */
 static inline int32_t weft__deque_rounded(int32_t capacity) {

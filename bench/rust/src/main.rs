@@ -1,4 +1,4 @@
-//! The scenarios of `tests/race_corpus` that loom and shuttle can express, for
+//! The scenarios of `tests/race/corpus` that loom and shuttle can express, for
 //! the comparison in docs/race_testing.md. Built once for each explorer:
 //! `cargo run --release --features loom`, and the same with `shuttle`.
 //!

@@ -136,8 +136,8 @@ static void start(share own) {
  * Prepares for `threads` threads of all languages; `blocks` are for the pool.
  */
 EMSCRIPTEN_KEEPALIVE shared_run *prepare(int32_t threads, int32_t blocks) {
-  const weft_queue_config queue = {.capacity = IN_FLIGHT, .size = 4};
-  const weft_slab_config pool = {.capacity = blocks, .size = BLOCK};
+  const weft_queue_config queue = {.capacity = IN_FLIGHT, .element_size = 4};
+  const weft_slab_config pool = {.capacity = blocks, .block_size = BLOCK};
   free(run.done), free(run.queue), free(run.pool);
   run = (shared_run){0};
   run.done = weft_latch_init(malloc(weft_latch_bytes()), threads);

@@ -294,7 +294,8 @@ EMSCRIPTEN_KEEPALIVE int32_t use_folder(int32_t of_host) {
 }
 
 EMSCRIPTEN_KEEPALIVE void *prepare(int32_t threads) {
-  const weft_record_ring_config ring = {.capacity = 1 << 22, .single = false};
+  const weft_record_ring_config ring = {.capacity = 1 << 22,
+                                        .single_producer = false};
   const weft_call_ring_config calls = {
       .slots = 8, .request = sizeof(request), .reply = PIECE};
   free(run.done), free(run.ring), free(run.calls);

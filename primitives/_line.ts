@@ -1,0 +1,174 @@
+/**
+ * Lines of waiters, one for each address that this agent awaits at.
+ *
+ * A native wait (`Atomics.waitAsync`) cannot be withdrawn, and one that nobody
+ * wants any more would take wakes from other agents. So each line has one
+ * native wait at most, which stands for whoever is first in line. When the
+ * line empties before that wait was woken, this agent wakes it itself, and so
+ * everybody at that address: other agents look again, and sleep on.
+ *
+ * @module
+ */
+
+import { poll } from "./_poll.ts";
+import { schedule } from "./_times.ts";
+import type { Line, Waiter, Woken } from "./_waiter.ts";
+
+/** By the bytes from the beginning of a buffer. */
+const places = new WeakMap<SharedArrayBuffer, Map<number, Line>>();
+/** The lines in {@linkcode places}: with a waiter, or a native wait. */
+const lines = new Set<Line>();
+
+let served = 0; // waiters resumed, for the pace of polling
+
+/** Puts a waiter in line at the address it sleeps on. */
+export function park(waiter: Waiter): void {
+  const { words, index, value } = waiter.sleep;
+  // If the line has a native wait already, every wake after this look reaches
+  // that wait.
+  if (Atomics.load(words, index) !== value) {
+    return waiter.resume(waiter, "not-equal");
+  }
+  const line = waiter.line = lineAt(words, index);
+  const { end } = line;
+  waiter.before = end.before;
+  waiter.behind = end;
+  end.before = end.before.behind = waiter;
+  schedule(waiter);
+  if (!line.serving && !line.armed) serve(line, "not-equal");
+}
+
+/** Takes a waiter out of its line, wherever it stands. */
+export function leave(waiter: Waiter): void {
+  const { line, before, behind } = waiter;
+  if (line === undefined) return;
+  before.behind = behind;
+  behind.before = before;
+  waiter.line = undefined;
+  if (!isEmpty(line)) return;
+  if (line.armed) withdraw(line);
+  else forget(line);
+}
+
+/**
+ * Whether a waiter that is being resumed, and sleeps on the same word again,
+ * keeps its place in line.
+ */
+export function keepsPlace({ line, sleep }: Waiter): boolean {
+  return line !== undefined && line.serving &&
+    sleep.words === line.words && sleep.index === line.index;
+}
+
+const addressOf = (words: Int32Array, index: number): number =>
+  words.byteOffset + index * 4;
+
+function lineAt(words: Int32Array<SharedArrayBuffer>, index: number): Line {
+  let there = places.get(words.buffer);
+  if (there === undefined) places.set(words.buffer, there = new Map());
+  const address = addressOf(words, index);
+  let line = there.get(address);
+  if (line === undefined) {
+    const end = {} as Waiter;
+    line = { words, index, end, serving: false, armed: false, left: false };
+    end.before = end.behind = end;
+    end.line = line;
+    there.set(address, line);
+    lines.add(line);
+  }
+  return line;
+}
+
+/** Whether nobody waits there. */
+const isEmpty = ({ end }: Line): boolean => end.behind === end;
+
+function forget(line: Line): void {
+  lines.delete(line);
+  places.get(line.words.buffer)!.delete(addressOf(line.words, line.index));
+}
+
+/**
+ * Wakes whoever is first in line, and goes on for as long as the word is not
+ * what the first in line sleeps on; then arms a native wait for that one. One
+ * wake of the agent may stand for several of its waiters, and only a look at
+ * the word tells: a wake always changes the word. With `anyway` the first one
+ * is woken whatever the word is.
+ */
+function serve(line: Line, woken: Woken, anyway = woken === "ok"): void {
+  line.serving = true;
+  const { end } = line;
+  for (let waiter = end.behind; waiter !== end;) {
+    const { behind } = waiter;
+    // A waiter that sleeps again here stays: on the same value?
+    while (waiter.line === line && (anyway || !sleeps(line, waiter))) {
+      served++;
+      waiter.resume(waiter, woken);
+      woken = "not-equal";
+      anyway = false;
+    }
+    if (waiter.line === line && !waiter.sleep.all) break;
+    waiter = behind.line === line ? behind : end.behind;
+  }
+  line.serving = false;
+}
+
+/** Whether a waiter's word is as it was, and a wake will come. */
+function sleeps(line: Line, { sleep: { value } }: Waiter): boolean {
+  const { words, index, armed } = line;
+  if (Atomics.load(words, index) !== value) return false;
+  if (armed) return true;
+  if (typeof Atomics.waitAsync !== "function") {
+    poll(pollLines);
+    return true;
+  }
+  const wait = Atomics.waitAsync(words, index, value);
+  if (!wait.async) return false;
+  line.armed = true;
+  wait.value.then(() => woke(line));
+  return true;
+}
+
+/** A line's native wait has ended. */
+function woke(line: Line): void {
+  const { left } = line;
+  line.armed = line.left = false;
+  if (isEmpty(line)) forget(line);
+  else serve(line, left ? "not-equal" : "ok");
+}
+
+/**
+ * Ends a line's native wait, by waking all who wait at its address: no wake
+ * can be given to one of several. A wake that the native wait was given before
+ * this goes to all of them, too.
+ */
+function withdraw(line: Line): void {
+  if (!line.armed || line.left) return;
+  line.left = true;
+  Atomics.notify(line.words, line.index);
+}
+
+/**
+ * Ends all native waits, before this agent blocks: it could not answer their
+ * wakes, which would be lost for that time. The lines arm new ones afterwards.
+ */
+export function withdrawAll(): void {
+  for (const line of lines) withdraw(line);
+}
+
+/**
+ * Serves each line; with `anyway` the first in each looks whatever its word is.
+ * Returns false if nobody waits.
+ */
+export function look(anyway: boolean): boolean {
+  let waits = false;
+  for (const line of lines) {
+    if (isEmpty(line)) continue;
+    waits = true;
+    serve(line, "not-equal", anyway);
+  }
+  return waits;
+}
+
+function pollLines(): number | undefined {
+  const before = served;
+  return look(false) ? served - before : undefined;
+}

@@ -1,0 +1,98 @@
+/**
+ * When waiters that await must be looked after: a heap of their times behind
+ * one timer. A native timeout for each would stay in memory until it passes,
+ * even when its wait is long over.
+ *
+ * @module
+ */
+
+import type { Waiter } from "./_waiter.ts";
+
+/** What Deno has for timers that are numbers. */
+type Timers = Record<`${"ref" | "unref"}Timer`, (timer: unknown) => void>;
+
+/** Says whether `timer` keeps the process alive, where that can be said. */
+export function refer(timer: unknown, ref: boolean): void {
+  const verb = ref ? "ref" : "unref";
+  const node = timer as { [verb in "ref" | "unref"]?: () => void };
+  if (node[verb] !== undefined) return node[verb]();
+  const { Deno } = globalThis as { Deno?: unknown };
+  (Deno as Timers | undefined)?.[`${verb}Timer`](timer);
+}
+
+/** The instant `timeout` ms from now. */
+export function deadlineAfter(timeout: number): number {
+  return timeout === Infinity ? timeout : performance.now() + timeout;
+}
+
+const heap: Waiter[] = [];
+let timer: unknown;
+let timerDue = Infinity;
+
+const dueAt = (rank: number): number => heap[rank]?.due ?? Infinity;
+
+/** Notes when a waiter must be looked after, once it has begun a sleep. */
+export function schedule(waiter: Waiter): void {
+  const { atMost, patient } = waiter.sleep;
+  let due = patient ? Infinity : waiter.deadline;
+  if (atMost !== undefined) due = Math.min(due, deadlineAfter(atMost));
+  if (due === waiter.due) return;
+  unschedule(waiter);
+  if (due === Infinity) return;
+  waiter.due = due;
+  siftHeap(waiter, heap.push(waiter) - 1);
+  if (due <= performance.now()) lapse(waiter);
+  else setTimer();
+}
+
+/** Takes a waiter out of the heap. */
+export function unschedule(waiter: Waiter): void {
+  if (waiter.due === Infinity) return;
+  waiter.due = Infinity;
+  const last = heap.pop()!;
+  if (last !== waiter) siftHeap(last, waiter.rank);
+}
+
+/** Moves a waiter up or down from `rank`, to where its time belongs. */
+function siftHeap(waiter: Waiter, rank: number): void {
+  const { due } = waiter;
+  for (let next; rank > 0 && dueAt(next = rank - 1 >> 1) > due; rank = next) {
+    (heap[rank] = heap[next]!).rank = rank;
+  }
+  for (let next;; rank = next) {
+    next = 2 * rank + 1;
+    if (dueAt(next + 1) < dueAt(next)) next++;
+    if (dueAt(next) >= due) break;
+    (heap[rank] = heap[next]!).rank = rank;
+  }
+  (heap[rank] = waiter).rank = rank;
+}
+
+/** Resumes a waiter whose time has come. */
+function lapse(waiter: Waiter): void {
+  const { due, deadline, sleep } = waiter;
+  unschedule(waiter);
+  const early = due < deadline || sleep.patient;
+  waiter.resume(waiter, early ? "not-equal" : "timed-out");
+}
+
+/**
+ * Sets the timer to the earliest time in the heap. A waiter that was woken
+ * before its time leaves the timer as it is, which then finds nothing to do.
+ */
+function setTimer(): void {
+  const due = dueAt(0);
+  if (due >= timerDue) return;
+  clearTimeout(timer as number);
+  timerDue = due;
+  const delay = Math.min(Math.max(due - performance.now(), 0), 0x7fff_ffff);
+  timer = setTimeout(expire, delay);
+  refer(timer, false); // the timer in `_life.ts` keeps the process alive
+}
+
+function expire(): void {
+  timerDue = Infinity;
+  const now = performance.now();
+  while (dueAt(0) <= now) lapse(heap[0]!);
+  setTimer();
+}

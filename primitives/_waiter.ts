@@ -1,0 +1,80 @@
+/**
+ * The words that all files about waiting share: what a slow path says and is
+ * told, and what the library keeps about an operation that awaits.
+ *
+ * @module
+ */
+
+/** A sleep on `words[index]`, begun only while that word equals `value`. */
+export interface Sleep {
+  readonly words: Int32Array<SharedArrayBuffer>;
+  readonly index: number;
+  readonly value: number;
+  /** Look again after this many ms, even if nothing happened. */
+  readonly atMost?: number;
+  /** A wake here is for all: the agent wakes everybody in its line. */
+  readonly all?: boolean;
+  /** Sleep past the operation's end, as a relock after a timeout must. */
+  readonly patient?: boolean;
+}
+
+/** How a sleep ended. */
+export type Woken = "ok" | "not-equal" | "timed-out";
+
+/** A slow path: yields sleeps, is sent their outcomes, returns its result. */
+export type Waiting<T> = Generator<Sleep, T, Woken>;
+
+/** A pending operation that awaits. */
+export interface Waiter {
+  /** Sends its path how the sleep ended. The path ends, or sleeps again. */
+  readonly resume: (waiter: Waiter, woken: Woken) => void;
+  readonly waiting: Waiting<unknown>;
+  readonly deadline: number;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+  readonly ref: boolean;
+  readonly signal: AbortSignal | undefined;
+  aborted: boolean;
+  sleep: Sleep;
+  /** When to look again: the operation's deadline, or `atMost`. */
+  due: number;
+  /** Its place in the heap of times, while it has a time. */
+  rank: number;
+  /** The line it stands in, between two others. */
+  line: Line | undefined;
+  before: Waiter;
+  behind: Waiter;
+}
+
+/** The waiters of this agent on one address, in the order they came. */
+export interface Line {
+  readonly words: Int32Array<SharedArrayBuffer>;
+  readonly index: number;
+  /** Stands for nobody: behind the last waiter and before the first. */
+  readonly end: Waiter;
+  /** Being served: a waiter that sleeps again here keeps its place. */
+  serving: boolean;
+  /** A native wait is pending. */
+  armed: boolean;
+  /** This agent itself ended that native wait, whose promise is on its way. */
+  left: boolean;
+}
+
+/**
+ * How long the longest sleep without a look at its word lasts, in ms. A test
+ * makes it longer than itself, so that no look can hide a lost wake.
+ */
+export const looking = { every: 1000 };
+
+/** Whether `Atomics.wait` is allowed in this agent. */
+export const MAY_BLOCK: boolean = /* @__PURE__ */ probe();
+
+function probe(): boolean {
+  try {
+    // The word is not 1, so this returns at once or throws.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

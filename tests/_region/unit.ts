@@ -1,0 +1,198 @@
+// also: node, browsers
+// Where a primitive may lie, and what is refused as a place for one.
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import { isSupported, type Memory } from "../../mod.ts";
+import { type KIND, LAYOUT, VERSION } from "../../primitives/_layout.ts";
+import { suite } from "../_run/harness.ts";
+import { CONFIGURED, type Kind, KINDS } from "../_run/kinds.ts";
+import { bytesOf, refuses } from "../_run/model.ts";
+
+const PAGE = 65536;
+const test = suite("Region");
+
+/** Makes a primitive at `at`, uses it by one view and looks by another. */
+function works(kind: Kind, memory: Memory, at: number): void {
+  const made = kind.init(memory, at);
+  assert.is(made.byteOffset, at);
+  assert.is(made.byteLength, kind.byteLength);
+  kind.use(kind.attach(memory, at));
+  assert.ok(kind.used(kind.attach(memory, at)), `${kind.stem} at ${at}`);
+}
+
+test("isSupported() says yes here", () => {
+  assert.equal(isSupported(), { ok: true });
+});
+
+for (const kind of KINDS) {
+  const { stem, byteLength } = kind;
+
+  test(`a ${stem} works at any multiple of 4, and touches no more`, () => {
+    fc.assert(fc.property(fc.nat({ max: 99 }), fc.nat(255), (word, byte) => {
+      const at = word * 4;
+      const memory = new SharedArrayBuffer(at + byteLength + 8);
+      new Uint8Array(memory).fill(byte);
+      works(kind, memory, at);
+      const outside = bytesOf(memory).fill(byte, at, at + byteLength);
+      assert.ok(outside.every((found) => found === byte));
+    }));
+  });
+
+  test(`a ${stem} works in a WebAssembly.Memory that grows`, () => {
+    const memory = new WebAssembly.Memory(
+      { initial: 1, maximum: 3, shared: true },
+    );
+    works(kind, memory, 0);
+    const early = kind.init(memory, 4096);
+    memory.grow(1);
+    kind.use(early);
+    assert.ok(kind.used(kind.attach(memory, 4096)), "two sizes, one memory");
+    works(kind, memory, PAGE - 8); // across the old end
+    works(kind, memory, 2 * PAGE - byteLength);
+  });
+
+  test(`a ${stem} works beyond 2 GiB, up to the last byte`, () => {
+    const memory = new SharedArrayBuffer(2 ** 31 + PAGE);
+    works(kind, memory, 2 ** 31 - 4); // across 2 GiB
+    works(kind, memory, 2 ** 31 + 4096);
+    works(kind, memory, 2 ** 31 + PAGE - byteLength);
+  });
+
+  test(`a ${stem} works at the end of a memory of 4 GiB`, () => {
+    const pages = { initial: PAGE, maximum: PAGE, shared: true };
+    works(kind, new WebAssembly.Memory(pages), 2 ** 32 - byteLength);
+  });
+
+  test(`a ${stem} is attached to without a write`, () => {
+    const memory = new SharedArrayBuffer(byteLength);
+    kind.init(memory, 0);
+    const before = bytesOf(memory);
+    kind.attach(memory);
+    kind.attach(memory, 0);
+    assert.equal(bytesOf(memory), before);
+  });
+
+  test(`a ${stem} is refused at an offset that is no multiple of 4`, () => {
+    const memory = new SharedArrayBuffer(byteLength + 64);
+    for (const at of [1, 2, 3, 6, -4, -1, 0.5, NaN, Infinity, -Infinity]) {
+      for (const make of [kind.init, kind.attach]) {
+        refuses(memory, () => make(memory, at), RangeError, `received ${at}`);
+      }
+    }
+  });
+
+  test(`a ${stem} is refused where it does not fit`, () => {
+    const memory = new SharedArrayBuffer(byteLength + 64);
+    const size = `memory of ${byteLength + 64} bytes`;
+    refuses(memory, () => kind.init(memory, 68), RangeError, " 68 ", size);
+    for (const at of [byteLength + 64, 2 ** 31, 2 ** 32, 2 ** 40]) {
+      for (const make of [kind.init, kind.attach]) {
+        refuses(memory, () => make(memory, at), RangeError, ` ${at} `, size);
+      }
+    }
+  });
+
+  test(`a ${stem} is refused in memory that is not shared`, () => {
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: 1 });
+    const wrong: [unknown, string][] = [
+      [new ArrayBuffer(4096), "ArrayBuffer"],
+      [memory, "WebAssembly.Memory"],
+      [memory.buffer, "ArrayBuffer"],
+      [new Int32Array(new SharedArrayBuffer(4096)), "Int32Array"],
+      [{ byteLength: 4096 }, "Object"],
+      [4096, "Number"],
+      [null, "Null"],
+      [undefined, "Undefined"],
+    ];
+    for (const [value, name] of wrong) {
+      for (const make of [kind.init, kind.attach]) {
+        const attempt = () => make(value as Memory, 0);
+        refuses(memory.buffer, attempt, TypeError, `Cannot use ${name}`);
+      }
+    }
+  });
+
+  test(`a ${stem}'s handle crosses structuredClone, and opens it alone`, () => {
+    const memory = new SharedArrayBuffer(byteLength + 8);
+    const view = kind.init(memory, 8);
+    assert.equal(
+      Object.keys(view.handle).sort(),
+      ["buffer", "byteOffset", "kind"],
+    );
+    const opened = kind.from(structuredClone(view.handle));
+    assert.is(opened.byteOffset, 8);
+    kind.use(opened);
+    assert.ok(kind.used(view));
+    for (const other of KINDS) {
+      if (other === kind) continue;
+      const attempt = () => other.from(view.handle);
+      refuses(memory, attempt, TypeError, other.stem, `kind ${stem}`);
+    }
+    for (const value of [undefined, null, {}, 7]) {
+      refuses(memory, () => kind.from(value as never), TypeError, stem);
+    }
+  });
+}
+
+for (const kind of CONFIGURED) {
+  const { stem, byteLength } = kind;
+  const seal = LAYOUT[stem as keyof typeof KIND].seal;
+
+  test(`a ${stem} is refused where none was made`, () => {
+    for (const byte of [0, 1, 0x57, 0xff]) {
+      const memory = new SharedArrayBuffer(byteLength);
+      new Uint8Array(memory).fill(byte);
+      const found = `found 0x${byte.toString(16).padStart(2, "0").repeat(4)}`;
+      refuses(memory, () => kind.attach(memory), TypeError, stem, found);
+    }
+  });
+
+  test(`a ${stem} is refused on another primitive, by name`, () => {
+    for (const other of CONFIGURED) {
+      if (other === kind) continue;
+      const memory = new SharedArrayBuffer(4096);
+      other.init(memory, 0);
+      const attempt = () => kind.attach(memory);
+      refuses(memory, attempt, TypeError, `${stem}: this is a ${other.stem}`);
+    }
+  });
+
+  test(`a ${stem} is refused in another version, kind or form`, () => {
+    fc.assert(fc.property(fc.nat({ max: 31 }), (bit) => {
+      const memory = new SharedArrayBuffer(byteLength);
+      kind.init(memory, 0);
+      const words = new Int32Array(memory);
+      words[0]! ^= 1 << bit;
+      const found = `found 0x${(words[0]! >>> 0).toString(16)}`;
+      refuses(memory, () => kind.attach(memory), TypeError, stem, found);
+      if (bit > 7) return;
+      const version = `layout version ${VERSION ^ 1 << bit}`;
+      refuses(memory, () => kind.attach(memory), TypeError, version);
+    }));
+  });
+
+  test(`a ${stem} is refused when any bit of its configuration flipped`, () => {
+    for (let word = 1; word <= seal; word++) {
+      for (let bit = 0; bit < 32; bit++) {
+        const memory = new SharedArrayBuffer(byteLength);
+        kind.init(memory, 0);
+        const words = new Int32Array(memory);
+        words[word]! ^= 1 << bit;
+        const config = words.slice(1, seal).join(", ");
+        const attempt = () => kind.attach(memory);
+        refuses(memory, attempt, TypeError, "seal", `(${config})`);
+      }
+    }
+  });
+
+  test(`a ${stem} is refused when its memory was cut short`, () => {
+    const memory = new SharedArrayBuffer(byteLength);
+    kind.init(memory, 0);
+    for (let length = 0; length < byteLength; length += 4) {
+      const cut = new SharedArrayBuffer(length);
+      new Uint8Array(cut).set(bytesOf(memory).subarray(0, length));
+      const size = `memory of ${length} bytes`;
+      refuses(cut, () => kind.attach(cut), RangeError, stem, size);
+    }
+  });
+}

@@ -1,0 +1,42 @@
+// The worker that the suite of the page plays with.
+import {
+  announceAgent,
+  CallRing,
+  Event,
+  type Handle,
+  MpmcQueue,
+  Mutex,
+  SpscQueue,
+} from "../../../mod.ts";
+import { hello } from "../workers.ts";
+
+/** What the worker is to do. */
+export type Part =
+  | { readonly part: "hold"; readonly mutex: Handle }
+  | { readonly part: "count"; readonly to: Handle; readonly n: number }
+  | { readonly part: "number"; readonly to: Handle; readonly n: number }
+  | { readonly part: "double"; readonly calls: Handle }
+  | { readonly part: "set"; readonly event: Handle };
+
+const { data, post, next } = await hello<Part>();
+if (data.part === "hold") {
+  const mutex = Mutex.from(data.mutex);
+  using _lock = mutex.lock();
+  post(await announceAgent());
+  await next();
+} else if (data.part === "count") {
+  const numbers = SpscQueue.from(data.to);
+  for (let i = 0; i < data.n; i++) numbers.pushInt(i);
+  numbers.close();
+} else if (data.part === "number") {
+  const numbers = MpmcQueue.from(data.to);
+  for (let n = 1; n <= data.n; n++) numbers.pushInt(n);
+  numbers.close();
+} else if (data.part === "double") {
+  CallRing.from(data.calls).serve((request) => {
+    const [number] = new Int32Array(request.slice().buffer);
+    return Int32Array.of(2 * number!);
+  });
+} else {
+  Event.from(data.event).set();
+}

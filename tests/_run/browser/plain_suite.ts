@@ -1,0 +1,24 @@
+// The library where there is no shared memory: it says why.
+import * as assert from "uvu/assert";
+import { isSupported, Mutex, SpscQueue } from "../../../mod.ts";
+import { suite } from "../harness.ts";
+
+const test = suite("A page that is not isolated");
+
+test("the library loads, and says what is missing", () => {
+  const { ok, reason } = isSupported();
+  assert.is(ok, false);
+  assert.match(reason!, "Cross-Origin-Opener-Policy");
+});
+
+test("making anything throws that reason", () => {
+  const { reason } = isSupported();
+  for (
+    const make of [
+      () => Mutex.create(),
+      () => SpscQueue.create({ capacity: 4 }),
+    ]
+  ) {
+    assert.throws(make, (error: Error) => error.message.includes(reason!));
+  }
+});

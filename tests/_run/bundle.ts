@@ -1,0 +1,92 @@
+/**
+ * Bundles test files for Node 20 and for browsers, which read no TypeScript.
+ *
+ * @module
+ */
+
+import * as esbuild from "esbuild";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import * as path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+/** The folder of `deno.json`. */
+const PROJECT = fileURLToPath(new URL("../../", import.meta.url));
+
+const FILE_URL =
+  /\bnew URL\(\s*(["'])(\.{1,2}\/[^"']+)\1\s*,\s*import\.meta\.url\s*,?\s*\)/g;
+
+/**
+ * Bundles each of `files` (absolute paths) into `outdir`, at its path within
+ * the project, and with them the modules that they start as threads; `served`
+ * if a page loads them from a server of `outdir`.
+ */
+export async function bundle(
+  files: string[],
+  outdir: string,
+  { served = false } = {},
+): Promise<void> {
+  const bundled = new Set<string>();
+  const found = new Set(files);
+  for (let todo = files; todo.length > 0;) {
+    await esbuild.build({
+      entryPoints: todo,
+      outdir,
+      outbase: PROJECT,
+      bundle: true,
+      format: "esm",
+      target: "es2022",
+      platform: "neutral",
+      mainFields: ["module", "main"],
+      external: ["node:*", "esbuild"],
+      alias: { "@weft/sync": path.join(PROJECT, "mod.ts") },
+      logLevel: "error",
+      plugins: [absoluteURLs(outdir, found, served)],
+    });
+    todo.forEach((file) => bundled.add(file));
+    todo = [...found].filter((file) => !bundled.has(file));
+  }
+  await esbuild.stop();
+}
+
+/** Where `bundle` puts a file. */
+export function bundled(file: string, outdir: string): string {
+  const within = path.relative(PROJECT, file).replace(/\.ts$/, ".js");
+  return path.join(outdir, within);
+}
+
+/**
+ * Makes every `new URL("./x", import.meta.url)` absolute, as a bundle lies
+ * elsewhere than its modules. A module becomes an entry point, in `found`.
+ */
+function absoluteURLs(
+  outdir: string,
+  found: Set<string>,
+  served: boolean,
+): esbuild.Plugin {
+  return {
+    name: "absolute-urls",
+    setup(build) {
+      build.onLoad({ filter: /\.[jt]s$/ }, async (args) => {
+        if (args.path.includes("node_modules")) return null;
+        const text = await readFile(args.path, "utf8");
+        const resolve = (whole: string, _quote: string, reference: string) => {
+          const file = path.resolve(path.dirname(args.path), reference);
+          const isModule = file.endsWith(".ts");
+          if (isModule && !existsSync(file)) return whole;
+          if (isModule) found.add(file);
+          const at = isModule ? bundled(file, outdir) : file;
+          if (served) {
+            const within = JSON.stringify(`/${path.relative(outdir, at)}`);
+            return `new URL(${within}, location.origin)`;
+          }
+          const { href } = pathToFileURL(at);
+          const slash = reference.endsWith("/") ? "/" : "";
+          return `new URL(${JSON.stringify(href + slash)})`;
+        };
+        const loader = args.path.endsWith(".ts") ? "ts" : "js";
+        return { contents: text.replace(FILE_URL, resolve), loader };
+      });
+    },
+  };
+}

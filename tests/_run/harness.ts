@@ -1,0 +1,150 @@
+/**
+ * uvu with a time limit for each test, honest counts and no `run()` to forget.
+ *
+ * A test that never ran, a hook that threw, a string that was thrown and a file
+ * without tests all count as failures. `run.ts` runs every file in a process of
+ * its own; a file also runs alone, by `deno run -A tests/mutex/unit.ts`.
+ *
+ * @module
+ */
+
+/** A test or a hook; it fails by throwing, rejecting or taking too long. */
+export type Body = () => unknown | Promise<unknown>;
+
+/** Declares tests, in the order they run in. */
+export interface Test {
+  /** Declares a test that may take `limit` milliseconds. */
+  (name: string, body: Body, limit?: number): void;
+  /** Runs `hook` before the first test of the suite. */
+  before(hook: Body): void;
+  /** Runs `hook` before each test of the suite. */
+  beforeEach(hook: Body): void;
+  /** Runs `hook` after the last test of the suite. */
+  after(hook: Body): void;
+  /** Runs `hook` after each test of the suite. */
+  afterEach(hook: Body): void;
+}
+
+/** What happens in a file, as it happens. */
+export type Note =
+  | { declared: number }
+  | { started: string }
+  | { passed: string }
+  | { finished: Counts };
+
+/** The result of a file. */
+export interface Counts {
+  passed: number;
+  failed: number;
+}
+
+interface State {
+  /** Starts each suite of the file. */
+  suites: (() => void)[];
+  declared: number;
+  passed: number;
+  /** Failures that no test stands for. */
+  problems: number;
+  /** Set where `child.ts` runs the file; else the file runs itself. */
+  note?: (note: Note) => void;
+}
+
+// Global, as a bundle for Node holds a copy of this module in every file.
+const globals = globalThis as unknown as {
+  weftTests?: State;
+  UVU_DEFER: number;
+  UVU_INDEX: number;
+  UVU_QUEUE: (null | (() => unknown))[][];
+};
+const fresh: State = { suites: [], declared: 0, passed: 0, problems: 0 };
+const state = globals.weftTests ??= fresh;
+
+globals.UVU_DEFER = 1; // read when uvu loads: collect tests, do not start them
+const uvu = await import("uvu");
+
+const LIMIT = 30_000;
+
+/** Opens a suite; its tests may take `limit` ms each unless they say more. */
+export function suite(title: string, limit: number = LIMIT): Test {
+  if (state === fresh && state.suites.length === 0 && !state.note) runAlone();
+  const inner = uvu.suite(title);
+  state.suites.push(() => inner.run());
+
+  const test = (name: string, body: Body, ownLimit = limit) => {
+    state.declared++;
+    inner(name, async () => {
+      state.note?.({ started: `${title}: ${name}` });
+      await within(ownLimit, body);
+      state.passed++;
+      state.note?.({ passed: `${title}: ${name}` });
+    });
+  };
+  const failing = (name: string, hook: Body) => async () => {
+    state.note?.({ started: `${title}: ${name}` });
+    try {
+      await within(limit, hook);
+    } catch (error) {
+      // uvu loses what `before` throws, and stops at what `after` throws.
+      console.error(`\n  ${title}: ${name} failed:`, error);
+      state.problems++;
+      if (name === "before") throw error;
+    }
+  };
+  return Object.assign(test, {
+    before: (hook: Body) => inner.before(failing("before", hook)),
+    beforeEach: (hook: Body) => inner.before.each(() => within(limit, hook)),
+    after: (hook: Body) => inner.after(failing("after", hook)),
+    afterEach: (hook: Body) => inner.after.each(failing("afterEach", hook)),
+  });
+}
+
+async function within(limit: number, body: Body): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(`no end within ${limit} ms`);
+    timer = setTimeout(() => reject(error), limit);
+  });
+  try {
+    await Promise.race([body(), late]);
+  } catch (error) {
+    // uvu fails itself at anything that is not an Error.
+    throw error instanceof Error ? error : new Error(`threw ${String(error)}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Runs every suite declared so far. */
+export async function runAll(): Promise<Counts> {
+  state.note?.({ declared: state.declared });
+  globals.UVU_INDEX = globals.UVU_QUEUE.push([null]) - 1;
+  for (const start of state.suites) start();
+  try {
+    await uvu.exec();
+  } catch (error) {
+    console.error(error);
+    state.problems++;
+  }
+  const { declared, passed, problems } = state;
+  if (declared === 0) console.error("no tests in this file");
+  const failed = declared - passed + problems || (declared === 0 ? 1 : 0);
+  state.note?.({ finished: { passed, failed } });
+  return { passed, failed };
+}
+
+/** Hands the notes to `note`, and leaves it to the caller to run the tests. */
+export function runFor(note: (note: Note) => void): void {
+  state.note = note;
+}
+
+function runAlone() {
+  setTimeout(async () => {
+    const { default: process } = await import("node:process");
+    const { pathToFileURL } = await import("node:url");
+    const main = pathToFileURL(process.argv[1]!).href;
+    await import(main); // loaded, but waits until it has declared all
+    const { passed, failed } = await runAll();
+    console.log(`${passed} passed, ${failed} failed`);
+    process.exit(failed === 0 ? 0 : 1);
+  });
+}

@@ -1,0 +1,99 @@
+/**
+ * Explores all race scenarios with agents of C, and of both languages, and
+ * prints what each took: `deno run -A tests/_run/mixed.ts [FILTER]`. As many are
+ * explored side by side as there are processors. The tests in `mixed/scenarios_test.ts`
+ * look at the first states of each scenario.
+ *
+ * @module
+ */
+import { fork } from "node:child_process";
+import { availableParallelism } from "node:os";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { CASTS } from "./mixed/cast.ts";
+import { awaiting, explore, scenariosOf } from "./mixed/explore.ts";
+import type { Scenario } from "./scenario.ts";
+
+/** What is to be explored of a scenario, whatever it says itself. */
+const MOST = { states: 150_000, time: 20_000 };
+
+/** How scenarios ended, and how many did. */
+type Counts = Record<"complete" | "sampled" | "cut" | "failed", number>;
+
+const { values: { part }, positionals: [filter = ""] } = parseArgs({
+  allowPositionals: true,
+  options: { part: { type: "string" } },
+});
+const counts: Counts = { complete: 0, sampled: 0, cut: 0, failed: 0 };
+
+async function play(title: string, scenario: Scenario): Promise<void> {
+  const begin = performance.now();
+  try {
+    const { states, complete } = await explore(scenario, MOST);
+    const ms = Math.round(performance.now() - begin);
+    const end = complete ? "complete" : scenario.sampled ? "sampled" : "cut";
+    counts[end]++;
+    console.log(
+      `ok   ${title.padEnd(68)} ${`${states}`.padStart(7)} states ` +
+        `${`${ms}`.padStart(6)} ms  ${end}`,
+    );
+  } catch (error) {
+    counts.failed++;
+    console.log(`FAIL ${title}\n${(error as Error).message}`);
+  }
+}
+
+/** Explores every `of`-th that `filter` names, beginning with the `nth`. */
+async function here(nth: number, of: number): Promise<void> {
+  const titled = [
+    ...Object.keys(CASTS).filter((cast) => cast !== "JS+JS").flatMap((cast) =>
+      scenariosOf(cast).map((named) => [cast, ...named] as const)
+    ),
+    ...awaiting(),
+  ].map(([cast, stem, scenario]) =>
+    [`${cast} ${stem}: ${scenario.name}`, scenario] as const
+  ).filter(([title]) => title.includes(filter));
+  for (let i = nth; i < titled.length; i += of) await play(...titled[i]!);
+}
+
+/** Explores in a process of its own. */
+function apart(nth: number, of: number): Promise<void> {
+  const words = [filter, "--part", `${nth}/${of}`];
+  const child = fork(fileURLToPath(import.meta.url), words);
+  return new Promise((resolve) => {
+    let ended = false;
+    child.on("message", (theirs: Counts) => {
+      ended = true;
+      for (const end of Object.keys(theirs) as (keyof Counts)[]) {
+        counts[end] += theirs[end];
+      }
+    });
+    child.on("close", (code) => {
+      if (!ended) {
+        console.log(`FAIL part ${nth} ended with ${code}`);
+        counts.failed++;
+      }
+      resolve();
+    });
+  });
+}
+
+if (part !== undefined) {
+  const [nth, of] = part.split("/").map(Number);
+  await here(nth!, of!);
+  if (process.send === undefined) console.log(counts); // run by hand
+  else process.send(counts, () => process.disconnect());
+} else {
+  const begun = performance.now();
+  const of = availableParallelism();
+  await Promise.all(Array.from({ length: of }, (_, nth) => apart(nth, of)));
+  const seconds = Math.round((performance.now() - begun) / 1000);
+  const { complete, sampled, cut, failed } = counts;
+  console.log(
+    `${complete + sampled + cut} passed (${complete} complete, ${sampled} ` +
+      `sampled, ${cut} cut), ${failed} failed, ${seconds} s`,
+  );
+  // What is explored must not be nothing.
+  process.exit(failed === 0 && complete > 0 ? 0 : 1);
+}

@@ -1,0 +1,81 @@
+/**
+ * The library with some of its agents compiled from C: scenarios are played by
+ * a cast of both.
+ *
+ * @module
+ */
+import type { Wasm, WasmExports } from "../../../race/mod.ts";
+import { getHost } from "../../../race/engine/views.ts";
+import type { Modules, Weft } from "../scenario.ts";
+import { type Agent, twins } from "./twins.ts";
+
+/** Who plays: each agent's language, over and over. */
+export type Cast = readonly ("js" | "wasm")[];
+
+/** The casts there are, by name. */
+export const CASTS: Readonly<Record<string, Cast>> = {
+  "JS+JS": ["js"],
+  "C+C": ["wasm"],
+  "JS+C": ["js", "wasm"],
+  "C+JS": ["wasm", "js"],
+};
+
+/** Agents of a scenario have identities up to this; others are of the dead. */
+const LIVING = 16;
+
+type AnyTwin = new (agent: Agent, ...args: unknown[]) => object;
+
+/** `weft`, where agents that are C meet twins of its classes. */
+export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
+  let agent = 0;
+  /** Its identity, or that of one who is no more, whose part it plays. */
+  let id = 1;
+  const entered = new Map<number, Agent>();
+  /** The agent whose handle is being made, if it is C. */
+  const current = (
+    { mod, spin }: Modules,
+    memory: SharedArrayBuffer,
+  ): Agent | undefined => {
+    if (!getHost()?.running || cast[agent % cast.length] !== "wasm") {
+      return undefined;
+    }
+    let known = entered.get(id);
+    if (known === undefined) {
+      const part = id > LIVING ? LIVING : 0;
+      const c: WasmExports = wasm.enter(memory, part + agent);
+      const { ClosedError, CallError } = mod;
+      const { spinning } = spin;
+      known = { c, base: wasm.at, spinning, ClosedError, CallError };
+      c.weft_agent_set_id!(id);
+      entered.set(id, known);
+    }
+    return known;
+  };
+  /** The modules with twins in them. */
+  const withTwins = (modules: Modules): Modules => {
+    const { mod, spin } = modules;
+    const replaced: Record<string, unknown> = {
+      ...mod,
+      setAgentId(next: number) {
+        mod.setAgentId(next);
+        id = next;
+        if (id <= LIVING) agent = id - 1;
+        entered.delete(id);
+      },
+    };
+    for (const [name, Twin] of Object.entries(twins)) {
+      const Real = (mod as unknown as Record<string, new () => object>)[name]!;
+      replaced[name] = new Proxy(Real, {
+        construct(target, args) {
+          const [buffer, ...more] = args as [SharedArrayBuffer, number];
+          const agent = current(modules, buffer);
+          return agent === undefined
+            ? Reflect.construct(target, args)
+            : new (Twin as AnyTwin)(agent, buffer, ...more);
+        },
+      });
+    }
+    return { mod: replaced as unknown as Modules["mod"], spin };
+  };
+  return { ...withTwins(weft), realm: () => withTwins(weft.realm()) };
+}

@@ -1,0 +1,98 @@
+/**
+ * What becomes of a mutant of `weft.h`.
+ *
+ * @module
+ */
+import { race } from "../../../race/mod.ts";
+import type { Options, Wasm } from "../../../race/mod.ts";
+import { all } from "../all.ts";
+import { LOOKS, type Scenario } from "../scenario.ts";
+import { weft } from "../weft.ts";
+import { type Cast, CASTS, mixed } from "./cast.ts";
+import { compileMutant } from "./module.ts";
+import { type Mutant, MUTANTS, mutated } from "./mutants.ts";
+
+/** The mixes in which it must be found; of two languages, in either order. */
+export const MIXES: Readonly<Record<string, readonly Cast[]>> = {
+  "C+C": [CASTS["C+C"]!],
+  "JS+C": [CASTS["JS+C"]!, CASTS["C+JS"]!],
+};
+
+/** Ever more states: most mutants need few. */
+const BUDGETS: readonly Options[] = [
+  { states: 300, runs: 0 },
+  { states: 3_000, runs: 0 },
+  { states: 30_000, runs: 0 },
+  { time: 8_000 },
+];
+
+/** Of the scenario that is likely to notice. */
+const LIKELY: readonly Options[] = [
+  ...BUDGETS.slice(0, 2),
+  { states: 100_000, runs: 0 },
+];
+
+/** Compiles a mutant. */
+export function compiled(mutant: Mutant): Promise<Wasm> {
+  const number = MUTANTS.indexOf(mutant);
+  const name = `mutant_${mutant.stem}_${number}`;
+  return compileMutant(name, mutated(mutant), mutant.stem);
+}
+
+/** How a mutant was found. */
+export interface Found {
+  readonly kind: string;
+  /** The scenario's name. */
+  readonly by: string;
+}
+
+/** What finds it in a mix; nothing if it survives. `by` is explored first. */
+export function judge(
+  wasm: Wasm,
+  { stem }: Mutant,
+  mix: string,
+  by?: string,
+): Found | undefined {
+  const scenarios = MIXES[mix]!.flatMap((cast) =>
+    all[stem]!(mixed(weft, wasm, cast))
+  ).filter(({ deep }) => !deep);
+  const likely = scenarios.filter(({ name }) => name === by);
+  return found(likely, LIKELY) ?? found(scenarios, BUDGETS);
+}
+
+function found(
+  scenarios: readonly Scenario[],
+  budgets: readonly Options[],
+): Found | undefined {
+  const left = new Set(scenarios);
+  for (const budget of budgets) {
+    for (const scenario of left) {
+      const { name, spec, agents, options } = scenario;
+      const result = race.check(spec, ...agents, {
+        looks: LOOKS,
+        ...options,
+        ...budget,
+      });
+      if (result instanceof Promise) throw new Error("it awaits");
+      if (result.complete) left.delete(scenario);
+      if (result.failure !== undefined) {
+        const { kind, message } = result.failure;
+        // Of that, every mutant would seem to die.
+        if (message.includes("is not a function")) throw new Error(message);
+        return { kind, by: name };
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Whether who awaits in JavaScript, in `waitAny`, notices a mistake of C. */
+export async function isNoticed(wasm: Wasm, name: string): Promise<boolean> {
+  const scenario = all.wait_any!(mixed(weft, wasm, ["js", "wasm"]))
+    .find((scenario) => scenario.name === name)!;
+  const { failure } = await race.check(scenario.spec, ...scenario.agents, {
+    ...scenario.options,
+    ...BUDGETS[1],
+  });
+  return failure?.kind === "lost-wakeup";
+}

@@ -1,0 +1,205 @@
+/**
+ * What the tests of the primitives share: other agents played in this one,
+ * memory that must not change, and one operation in the midst of another.
+ *
+ * @module
+ */
+
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import { agentId, setAgentId } from "../../mod.ts";
+
+fc.configureGlobal({ includeErrorInReport: true });
+
+/** The words of a primitive. */
+export function wordsOf(
+  { buffer, byteOffset, byteLength }: {
+    buffer: SharedArrayBuffer;
+    byteOffset: number;
+    byteLength: number;
+  },
+): Int32Array<SharedArrayBuffer> {
+  return new Int32Array(buffer, byteOffset, byteLength / 4);
+}
+
+/** Makes a view as agent `id` would: a view keeps the id it is made under. */
+export function asAgent<T>(id: number, make: () => T): T {
+  const own = agentId();
+  setAgentId(id);
+  try {
+    return make();
+  } finally {
+    setAgentId(own);
+  }
+}
+
+/** The bytes of `buffer` now. */
+export function bytesOf(buffer: ArrayBufferLike): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(buffer).slice();
+}
+
+/**
+ * Asserts that `wrong` throws an error of this type whose message contains
+ * each of `parts`, and that `buffer` is byte for byte what it was.
+ */
+export function refuses(
+  buffer: ArrayBufferLike,
+  wrong: () => unknown,
+  type: new (message: string) => Error,
+  ...parts: string[]
+): void {
+  const before = bytesOf(buffer);
+  try {
+    wrong();
+  } catch (error) {
+    assertError(error, type, parts);
+    assertSame(buffer, before);
+    return;
+  }
+  assert.unreachable(`nothing was thrown, wanted a ${type.name}`);
+}
+
+/** As {@linkcode refuses}, for an operation that rejects. */
+export async function rejects(
+  buffer: ArrayBufferLike,
+  wrong: Promise<unknown>,
+  type: new (message: string) => Error,
+  ...parts: string[]
+): Promise<void> {
+  const before = bytesOf(buffer);
+  const error = await wrong.then(() => undefined, (error) => error);
+  assertError(error, type, parts);
+  assertSame(buffer, before);
+}
+
+function assertSame(buffer: ArrayBufferLike, before: Uint8Array): void {
+  const changed = bytesOf(buffer).findIndex((byte, i) => byte !== before[i]);
+  assert.is(changed, -1, `byte ${changed} of the memory changed`);
+}
+
+function assertError(
+  error: unknown,
+  type: new (message: string) => Error,
+  parts: string[],
+): void {
+  assert.instance(error, type, `a ${type.name} was wanted, not: ${error}`);
+  const { message } = error as Error;
+  for (const part of parts) {
+    assert.ok(message.includes(part), `"${message}" lacks "${part}"`);
+  }
+}
+
+/** Passes `ms` of time. */
+export function passed(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Passes enough turns of the event loop for every wake to arrive. */
+export async function turns(count = 3): Promise<void> {
+  for (; count > 0; count--) await passed(0);
+}
+
+/** Passes turns until `done`, or for a second: pages take long for a wake. */
+export async function until(done: () => boolean): Promise<void> {
+  for (let i = 0; i < 200 && !done(); i++) await passed(5);
+}
+
+/** The result of `promise`, or `"pending"` if it has none after some turns. */
+export function nowOf<T>(promise: Promise<T>): Promise<T | "pending"> {
+  return Promise.race([promise, turns().then(() => "pending" as const)]);
+}
+
+/** Whether `promise` ends within `ms`. */
+export async function endsWithin(
+  ms: number,
+  promise: Promise<unknown>,
+): Promise<boolean> {
+  let timer;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const STEPS = [
+  "add",
+  "and",
+  "compareExchange",
+  "exchange",
+  "load",
+  "notify",
+  "or",
+  "store",
+  "sub",
+] as const;
+
+/**
+ * Runs `operation`, and the whole of `intruder` before its atomic step number
+ * `at`, as another agent would. Answers how many steps `operation` took, which
+ * is not more than `at` if the intruder did not run.
+ */
+export function preempted(
+  operation: () => void,
+  at: number,
+  intruder: () => void,
+): number {
+  const atomics = Atomics as unknown as Record<string, (...a: never[]) => void>;
+  const originals = {
+    ...Object.fromEntries(STEPS.map((s) => [s, atomics[s]])),
+  };
+  let steps = 0;
+  let within = false;
+  for (const step of STEPS) {
+    const original = originals[step]!;
+    atomics[step] = (...args: never[]) => {
+      if (!within && steps++ === at) {
+        within = true;
+        try {
+          intruder();
+        } finally {
+          within = false;
+        }
+      }
+      return original.apply(Atomics, args);
+    };
+  }
+  try {
+    operation();
+  } finally {
+    for (const step of STEPS) atomics[step] = originals[step]!;
+  }
+  return steps;
+}
+
+/**
+ * Runs a scenario with the intruder before each atomic step of the operation
+ * in turn; `make` builds it anew each time, and `check` looks at its end.
+ */
+export function preemptedAnywhere<S>(
+  make: () => S,
+  operation: (scenario: S) => void,
+  intruder: (scenario: S) => void,
+  check: (scenario: S, at: number) => void,
+): void {
+  for (let at = 0;; at++) {
+    const scenario = make();
+    const steps = preempted(
+      () => operation(scenario),
+      at,
+      () => intruder(scenario),
+    );
+    if (at >= steps) {
+      // The last of them: the intruder comes after the operation.
+      intruder(scenario);
+      return check(scenario, at);
+    }
+    check(scenario, at);
+  }
+}
+
+/** Start values near which a 32-bit counter wraps, as signed words. */
+export const NEAR_WRAP = [0x7fff_ffff, 0xffff_ffff].map((n) => n | 0);

@@ -1,0 +1,155 @@
+/**
+ * Native programs of C and C++, built with the machine's own compilers and
+ * kept under `.weft/native` until a source or a flag changes.
+ *
+ * @module
+ */
+
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { fileURLToPath } from "node:url";
+import { headerFiles } from "./header.ts";
+
+/** The folder of the programs. */
+export const SOURCES: string = fileURLToPath(
+  new URL("../project/native", import.meta.url),
+);
+
+/** The folder of what was built. */
+export const BUILT: string = fileURLToPath(
+  new URL("../../.weft/native", import.meta.url),
+);
+
+const HERE = fileURLToPath(new URL(".", import.meta.url));
+const WASM = fileURLToPath(new URL("../../wasm", import.meta.url));
+
+/** The warnings that users of `weft.h` may have switched on. */
+export const WARNINGS: readonly string[] = [
+  "-Wall",
+  "-Wextra",
+  "-Wpedantic",
+  "-Wconversion",
+  "-Werror",
+];
+
+/** How a program ended. */
+export interface Ended {
+  /** Its exit code; undefined if it was killed or did not start. */
+  code: number | undefined;
+  /** All it printed. */
+  output: string;
+}
+
+/** Runs a program, killing it after `seconds`. */
+export function run(
+  program: string,
+  words: readonly string[],
+  seconds: number,
+): Promise<Ended> {
+  return new Promise((resolve) => {
+    const limits = {
+      timeout: seconds * 1000,
+      killSignal: "SIGKILL",
+      maxBuffer: 2 ** 26,
+    } as const;
+    execFile(program, [...words], limits, (error, stdout, stderr) => {
+      let output = stdout + stderr;
+      if (error === null) return resolve({ code: 0, output });
+      const code = typeof error.code === "number" ? error.code : undefined;
+      if (code === undefined) {
+        const late = error.killed ? `killed after ${seconds} s` : error.message;
+        output += `\n${late}`;
+      }
+      resolve({ code, output });
+    });
+  });
+}
+
+/** What to build: one program, or an object file if `words` say `-c`. */
+export interface Program {
+  /** Its file name in {@linkcode BUILT}. */
+  name: string;
+  compiler: string;
+  words: readonly string[];
+  /** Absolute paths. */
+  sources: readonly string[];
+}
+
+/** Builds `program`, unless it is there; its path, or throws what was said. */
+export async function build(program: Program): Promise<string> {
+  const { name, compiler, words, sources } = program;
+  const out = path.join(BUILT, name);
+  const stamp = `${out}.stamp`;
+  const wanted = await fingerprint(program);
+  if (fs.existsSync(out) && fs.existsSync(stamp)) {
+    if (fs.readFileSync(stamp, "utf8") === wanted) return out;
+  }
+  fs.mkdirSync(BUILT, { recursive: true });
+  const part = fs.mkdtempSync(path.join(BUILT, `${name}.part-`));
+  try {
+    const result = path.join(part, name);
+    const all = [...words, "-I", WASM, "-I", HERE, ...sources, "-o", result];
+    const { code, output } = await run(compiler, all, 120);
+    if (code !== 0) {
+      const said = output.slice(0, 3000);
+      throw new Error(`${compiler} ${words.join(" ")} failed\n${said}`);
+    }
+    fs.rmSync(stamp, { force: true });
+    fs.renameSync(result, out);
+    fs.writeFileSync(stamp, wanted);
+  } finally {
+    fs.rmSync(part, { recursive: true, force: true });
+  }
+  return out;
+}
+
+const versions = new Map<string, Promise<string | undefined>>();
+
+/** The first line of what `compiler` says of itself; undefined if missing. */
+export function versionOf(compiler: string): Promise<string | undefined> {
+  let version = versions.get(compiler);
+  if (version === undefined) {
+    version = run(compiler, ["--version"], 20).then(({ code, output }) =>
+      code === 0 ? output.split("\n", 1)[0] : undefined
+    );
+    versions.set(compiler, version);
+  }
+  return version;
+}
+
+async function fingerprint({ compiler, words, sources }: Program) {
+  const version = await versionOf(compiler);
+  const hash = createHash("sha256");
+  hash.update(JSON.stringify([compiler, version, words, sources]));
+  for (const file of [...sources, path.join(HERE, "check.h")]) {
+    hash.update(fs.readFileSync(file)).update("\0");
+  }
+  for (const text of Object.values(headerFiles())) hash.update(text);
+  return hash.digest("hex");
+}
+
+/** Runs at most `lanes` tasks at once, in the order they came. */
+export class Pool {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  /** A pool of `lanes`. */
+  constructor(lanes: number) {
+    this.#free = lanes;
+  }
+
+  /** Runs `task` when its turn comes. */
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await task();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#free++;
+    }
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * Runs a test file in a process of its own, and judges how it ended.
+ *
+ * @module
+ */
+
+import { spawn } from "node:child_process";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { bundled } from "./bundle.ts";
+import type { Counts, Note } from "./harness.ts";
+
+/** How long a file may take, unless it says otherwise. */
+export const LIMIT_SECONDS = 120;
+
+/** The program that runs one file. */
+export const CHILD: string = fileURLToPath(
+  new URL("child.ts", import.meta.url),
+);
+
+/** The folder of the bundles for other platforms, this run's own. */
+export const BUNDLES: string = fileURLToPath(
+  new URL(`../../.weft/bundles-${process.pid}`, import.meta.url),
+);
+
+const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** How a test file ended. */
+export interface Outcome extends Counts {
+  /** Why there is no report of its own, or "". */
+  problem: string;
+  /** All it printed. */
+  output: string;
+}
+
+const alive = new Set<number>();
+
+/** Runs a test file under Deno, or its bundle by `command`, such as Node's. */
+export async function runFile(
+  file: string,
+  limit: number = LIMIT_SECONDS,
+  command?: readonly string[],
+): Promise<Outcome> {
+  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-test-"));
+  const report = path.join(folder, "report");
+  fs.writeFileSync(report, "");
+  const words = command === undefined
+    ? [process.execPath, "run", "-A", CHILD, file]
+    : [...command, bundled(CHILD, BUNDLES), bundled(file, BUNDLES)];
+  const { output, ending } = await start([...words, report], limit);
+  const lines = fs.readFileSync(report, "utf8").trim().split("\n");
+  fs.rmSync(folder, { recursive: true });
+  const notes: Note[] = lines.filter(Boolean).map((line) => JSON.parse(line));
+  return { output, ...judge(notes, ending) };
+}
+
+/** What `notes` and the end of the process amount to. */
+export function judge(
+  notes: Note[],
+  ending: string,
+): Counts & { problem: string } {
+  let declared = 0, passed = 0, last = "before its first test";
+  for (const note of notes) {
+    if ("declared" in note) declared = note.declared;
+    if ("started" in note) last = `in "${note.started}"`;
+    if ("passed" in note) passed++;
+    if ("finished" in note) {
+      const { passed, failed } = note.finished;
+      if (ending === (failed ? "exit code 1" : "exit code 0")) {
+        return { passed, failed, problem: "" };
+      }
+      const problem = `${ending} after its tests`;
+      return { passed, failed: Math.max(failed, 1), problem };
+    }
+  }
+  const failed = Math.max(declared - passed, 1);
+  return { passed, failed, problem: `${ending} ${last}` };
+}
+
+/** Runs a program in a process group of its own, and kills what is late. */
+export function start(
+  [program, ...args]: string[],
+  limit: number,
+): Promise<{ output: string; ending: string }> {
+  return new Promise((resolve) => {
+    let output = "", ending = "";
+    const child = spawn(program!, args, {
+      cwd: PROJECT,
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
+    const group = child.pid;
+    if (group) alive.add(group);
+    const timer = setTimeout(() => {
+      ending = `killed after ${limit} s`;
+      kill(group);
+    }, limit * 1000);
+    child.stdout.setEncoding("utf8");
+    child.stderr.setEncoding("utf8");
+    child.stdout.on("data", (text) => output += text);
+    child.stderr.on("data", (text) => output += text);
+    child.on("error", (error) => ending = error.message);
+    child.on("exit", (code, signal) => {
+      clearTimeout(timer);
+      ending ||= signal ? `killed by ${signal}` : `exit code ${code}`;
+      kill(group); // what it started holds its output open
+    });
+    child.on("close", () => resolve({ output, ending }));
+  });
+}
+
+function kill(group: number | undefined) {
+  if (!group) return;
+  alive.delete(group);
+  try {
+    process.kill(-group, "SIGKILL");
+  } catch {
+    // None of its processes is left.
+  }
+}
+
+/** Ends every process still running. */
+export function killAll(): void {
+  for (const group of alive) kill(group);
+}

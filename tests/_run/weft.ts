@@ -1,0 +1,17 @@
+/**
+ * The library as race scenarios take it.
+ *
+ * @module
+ */
+import * as mod from "../../mod.ts";
+import * as spin from "../../primitives/_spin.ts";
+import { realmOf } from "./realm.ts";
+import type { Modules, Weft } from "./scenario.ts";
+
+const realm = await realmOf<Modules>({
+  mod: new URL("../../mod.ts", import.meta.url),
+  spin: new URL("../../primitives/_spin.ts", import.meta.url),
+});
+
+/** The library's own modules. */
+export const weft: Weft = { mod, spin, realm };

@@ -1,0 +1,28 @@
+// Has many waits pending at one semaphore, and blocks there meanwhile.
+import { type Handle, Semaphore } from "../../mod.ts";
+import { hello } from "../_run/workers.ts";
+
+const self = await hello<{ handle: Handle; done: Handle; rounds: number }>();
+const semaphore = Semaphore.from(self.data.handle);
+const done = Semaphore.from(self.data.done);
+
+self.post("up");
+for (let round = 0; round < self.data.rounds; round++) {
+  const waits = Array.from({ length: 5 }, async () => {
+    await semaphore.acquireAsync();
+    done.release();
+  });
+  // Given up soon: a wake meant for it is somebody else's.
+  const abort = new AbortController();
+  const gone = semaphore.acquireAsync(1, { signal: abort.signal })
+    .then(() => done.release(), () => {});
+  if (round % 2) await new Promise((resolve) => setTimeout(resolve, 0));
+  abort.abort();
+  for (let i = 0; i < 3; i++) {
+    semaphore.acquire();
+    done.release();
+    if (round % 3 === 0) await waits[i];
+  }
+  await Promise.all([...waits, gone]);
+}
+self.post("ended");

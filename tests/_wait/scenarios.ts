@@ -1,0 +1,318 @@
+import { race } from "../../race/mod.ts";
+import type { Mutex, Semaphore } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+
+const NOBODY = 0;
+const SEMAPHORE_AT = 32;
+
+/**
+ * An AbortSignal that calls its listeners directly: the platform's reports what
+ * they throw, and to suspend an agent is to throw.
+ */
+class Signal {
+  aborted = false;
+  readonly reason = new Error("aborted");
+  readonly #listeners = new Set<(event: unknown) => void>();
+  addEventListener(_: string, listener: (event: unknown) => void): void {
+    this.#listeners.add(listener);
+  }
+  removeEventListener(_: string, listener: (event: unknown) => void): void {
+    this.#listeners.delete(listener);
+  }
+  abort(): void {
+    this.aborted = true;
+    for (const listener of [...this.#listeners]) {
+      listener({ currentTarget: this });
+    }
+  }
+}
+
+const signalled = () => {
+  const signal = new Signal();
+  return { signal, options: { signal: signal as unknown as AbortSignal } };
+};
+
+interface Handles {
+  readonly mutex: Mutex;
+  readonly semaphore: Semaphore;
+}
+
+/** A mutex that agent `owner - 1` holds at the start, and a semaphore. */
+function both(weft: Weft, owner: number) {
+  const { Mutex, Semaphore } = weft.mod;
+  return {
+    async: true,
+    memory: () => {
+      const memory = new SharedArrayBuffer(SEMAPHORE_AT + 32);
+      Mutex.init(memory, 0);
+      Semaphore.init(memory, SEMAPHORE_AT);
+      new Int32Array(memory)[LAYOUT.mutex.state] = owner;
+      return memory;
+    },
+    agent: (memory: SharedArrayBuffer, id: number): Handles => {
+      const realm = weft.realm();
+      enter(realm, id);
+      realm.spin.spinning.patience = 8;
+      return {
+        mutex: new realm.mod.Mutex(memory),
+        semaphore: new realm.mod.Semaphore(memory, SEMAPHORE_AT),
+      };
+    },
+    words: {
+      ...named(LAYOUT.mutex),
+      ...named(LAYOUT.semaphore, SEMAPHORE_AT),
+    },
+    hints: [[
+      SEMAPHORE_AT + LAYOUT.semaphore.permits * 4,
+      SEMAPHORE_AT + LAYOUT.semaphore.permits * 4 + 4,
+    ]] as const,
+    stateless: false,
+  };
+}
+
+/** Locks; the model is the owner. */
+function locks(weft: Weft, owner = NOBODY) {
+  const section = (owner: number) =>
+    owner === NOBODY ? [owner, undefined] as [number, undefined] : null;
+  return race.spec({
+    ...both(weft, owner),
+    init: owner,
+    ops: {
+      unlock: {
+        run: ({ mutex }) => mutex.unlock(),
+        model: () => [NOBODY, undefined],
+      },
+      block: {
+        run: ({ mutex }) => mutex.lock().unlock(),
+        model: section,
+      },
+      await: {
+        run: async ({ mutex }) => (await mutex.lockAsync()).unlock(),
+        model: section,
+      },
+      awaitFor: {
+        run: async ({ mutex }) =>
+          void (await mutex.lockAsync({ timeout: 5 }))?.unlock(),
+        model: (owner: number) =>
+          owner === NOBODY
+            ? [owner, undefined]
+            : race.timedOut([owner, undefined]),
+      },
+      awaitTwice: {
+        run: async ({ mutex }) => {
+          await Promise.all([
+            mutex.lockAsync().then((guard) => guard.unlock()),
+            mutex.lockAsync().then((guard) => guard.unlock()),
+          ]);
+        },
+        model: section,
+      },
+      abort: {
+        run: async ({ mutex }) => {
+          const { signal, options } = signalled();
+          const result = mutex.lockAsync(options)
+            .then((guard) => guard?.unlock(), () => {});
+          signal.abort();
+          await result;
+        },
+        model: (owner: number) => [owner, undefined],
+      },
+      abortOneOfTwo: {
+        run: async ({ mutex }) => {
+          const { signal, options } = signalled();
+          const first = mutex.lockAsync(options)
+            .then((guard) => guard?.unlock(), () => {});
+          const second = mutex.lockAsync().then((guard) => guard.unlock());
+          signal.abort();
+          await Promise.all([first, second]);
+        },
+        model: section,
+      },
+    },
+  });
+}
+
+/** Permits; the model is how many are free. */
+function permits(weft: Weft) {
+  return race.spec({
+    ...both(weft, NOBODY),
+    init: 0,
+    ops: {
+      release: {
+        run: ({ semaphore }, n: number) => semaphore.release(n),
+        model: (free: number, n: number) => [free + n, undefined],
+      },
+      tryAcquire: {
+        run: ({ semaphore }) => semaphore.tryAcquire(),
+        model: (free: number) => free > 0 ? [free - 1, true] : [free, false],
+      },
+      acquireTwice: {
+        run: async ({ semaphore }, n: number) => {
+          await Promise.all([
+            semaphore.acquireAsync(n),
+            semaphore.acquireAsync(n),
+          ]);
+        },
+        model: (free: number, n: number) =>
+          free < 2 * n ? null : [free - 2 * n, undefined],
+      },
+      acquireBehind: {
+        run: async ({ semaphore }) => {
+          const { signal, options } = signalled();
+          const first = semaphore.acquireAsync(4, options).catch(() => {});
+          await semaphore.acquireAsync(2);
+          signal.abort();
+          await first;
+        },
+        model: (free: number) => free < 2 ? null : [free - 2, undefined],
+      },
+      abort: {
+        run: async ({ semaphore }) => {
+          const { signal, options } = signalled();
+          const result = semaphore.acquireAsync(1, options)
+            .catch(() => false);
+          signal.abort();
+          return await result;
+        },
+        model: (free: number) =>
+          free > 0
+            ? race.either([free - 1, true], race.contended([free, false]))
+            : [free, false],
+      },
+    },
+  });
+}
+
+/** An agent that awaits the mutex blocks until another one had it. */
+function blocked(weft: Weft) {
+  return race.spec({
+    ...both(weft, 3),
+    ops: {
+      unlock: { run: ({ mutex }) => mutex.unlock() },
+      awaitAndBlock: {
+        run: async ({ mutex, semaphore }, _, id) => {
+          const lock = mutex.lockAsync();
+          if (mutex.owner !== id + 1) semaphore.acquire();
+          (await lock).unlock();
+        },
+      },
+      blockAndRelease: {
+        run: ({ mutex, semaphore }) => {
+          const guard = mutex.lock();
+          semaphore.release();
+          guard.unlock();
+        },
+      },
+    },
+  });
+}
+
+/** Whoever is terminated, those that await get the mutex. */
+function terminated(weft: Weft) {
+  return race.spec({
+    ...both(weft, 2),
+    ops: {
+      unlock: { run: ({ mutex }) => mutex.unlock() },
+      await: { run: async ({ mutex }) => (await mutex.lockAsync()).unlock() },
+    },
+    recover: ({ mutex }, dead) => void mutex.abandon(dead + 1),
+  });
+}
+
+/** The race scenarios of waiting itself: what awaits, aborts and blocks. */
+export function wait(weft: Weft): Scenario[] {
+  const spec = locks(weft);
+  const held = locks(weft, 2);
+  const options = { timeouts: 0 };
+  const scenarios: Scenario[] = [
+    {
+      name: "one blocks, one awaits",
+      awaits: [1],
+      spec,
+      agents: [[["block"]], [["await"]]],
+      options,
+    },
+    {
+      name: "two await",
+      awaits: [0, 1],
+      spec,
+      agents: [[["await"]], [["await"]]],
+      options,
+    },
+    {
+      name: "an agent awaits twice",
+      spec: held,
+      agents: [[["awaitTwice"]], [["unlock"]]],
+      options,
+    },
+    {
+      name: "one of an agent's waits is aborted",
+      spec: held,
+      agents: [[["abortOneOfTwo"]], [["unlock"]]],
+      options,
+    },
+    {
+      // The native wait outlives its operation, and must pass its wake on.
+      name: "a wait is aborted, another one blocks",
+      spec: locks(weft, 3),
+      agents: [[["abort"]], [["block"]], [["unlock"]]],
+      options: { timeouts: 0, states: 500, runs: 20 },
+      sampled: true,
+    },
+    {
+      name: "a wait times out",
+      spec: held,
+      agents: [[["awaitFor"]], [["unlock"]]],
+    },
+    {
+      // It could not answer the wake that its own native wait takes.
+      name: "an agent that awaits blocks",
+      spec: blocked(weft),
+      agents: [[["awaitAndBlock"]], [["blockAndRelease"]], [["unlock"]]],
+      options: { timeouts: 0, states: 500, runs: 20 },
+      sampled: true,
+    },
+    {
+      name: "an agent that awaits blocks, behind another one",
+      awaits: [1],
+      spec: blocked(weft),
+      agents: [[["blockAndRelease"]], [["awaitAndBlock"]], [["unlock"]]],
+      options: { timeouts: 0, states: 500, runs: 20 },
+      sampled: true,
+    },
+    {
+      name: "a release serves two waits of an agent",
+      spec: permits(weft),
+      agents: [[["acquireTwice", 1]], [["release", 2]]],
+      options,
+    },
+    {
+      name: "a release serves two waits of an agent, for two each",
+      spec: permits(weft),
+      agents: [[["acquireTwice", 2]], [["release", 4]]],
+      options,
+    },
+    {
+      // Behind one that sleeps on, as it wants more.
+      name: "a release serves the second in line",
+      spec: permits(weft),
+      agents: [[["acquireBehind"]], [["release", 2]]],
+      options,
+    },
+    {
+      name: "aborted while served",
+      spec: permits(weft),
+      agents: [[["abort"], ["tryAcquire"]], [["release", 1]]],
+      options,
+    },
+    {
+      name: "an agent is terminated",
+      spec: terminated(weft),
+      agents: [[["await"]], [["unlock"]]],
+      options: { timeouts: 0, kill: true, rescue: true },
+    },
+  ];
+  // Who awaits is the first agent, if nothing else is said.
+  return scenarios.map((scenario) => ({ awaits: [0], ...scenario }));
+}

@@ -1,0 +1,4 @@
+import { exploreAll } from "../_run/explore.ts";
+import { wait } from "./scenarios.ts";
+
+exploreAll("Waiting", wait);

@@ -1,0 +1,478 @@
+// also: node, browsers
+// The drivers of _wait.ts, in one agent.
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import {
+  MpmcQueue,
+  Mutex,
+  Semaphore,
+  SpscQueue,
+  waitAny,
+  WorkCounter,
+} from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import {
+  block,
+  blockAnyAsync,
+  blockAsync,
+  type Sleep,
+  type TryAsyncOptions,
+  tryBlockAsync,
+  type Waiting,
+} from "../../primitives/_wait.ts";
+import { turn } from "../../primitives/_turn.ts";
+import { suite } from "../_run/harness.ts";
+import {
+  asAgent,
+  endsWithin,
+  nowOf,
+  passed,
+  turns,
+  wordsOf,
+} from "../_run/model.ts";
+
+const WORDS = () => new Int32Array(new SharedArrayBuffer(8));
+
+/** Sleeps on word 0 until it is `goal`, and notes how each sleep ended. */
+function* until(
+  words: Int32Array<SharedArrayBuffer>,
+  goal: number,
+  log: string[] = [],
+  more: Partial<Sleep> = {},
+): Waiting<boolean> {
+  for (;;) {
+    const value = Atomics.load(words, 0);
+    if (value === goal) return true;
+    const outcome = yield { words, index: 0, value, ...more };
+    log.push(outcome);
+    if (outcome === "timed-out") return Atomics.load(words, 0) === goal;
+  }
+}
+
+function set(words: Int32Array, value: number, count = Infinity): void {
+  Atomics.store(words, 0, value);
+  Atomics.notify(words, 0, count);
+}
+
+const test = suite("_wait.ts");
+
+test("block() ends in time, and tells a look from a timeout", () => {
+  const log: string[] = [];
+  const words = WORDS();
+  const begin = performance.now();
+  assert.is(block(until(words, 1, log, { atMost: 20 }), 90), false);
+  const took = performance.now() - begin;
+  assert.ok(took >= 89 && took < 600, `${took} ms`);
+  assert.is(log.pop(), "timed-out");
+  assert.ok(log.length >= 2 && log.every((s) => s === "not-equal"), `${log}`);
+});
+
+test("block() unwinds a path whose sleep throws", () => {
+  let unwound = false;
+  function* path(): Waiting<boolean> {
+    try {
+      yield { words: WORDS(), index: 7, value: 0 };
+      return true;
+    } finally {
+      unwound = true;
+    }
+  }
+  assert.throws(() => block(path(), 10), /./);
+  assert.ok(unwound);
+});
+
+test("blockAsync() rejects with what its path throws", async () => {
+  const words = WORDS();
+  function* path(): Waiting<boolean> {
+    yield { words, index: 0, value: 0 };
+    throw new Error("later");
+  }
+  const later = blockAsync(path).catch((error) => error.message);
+  set(words, 1);
+  assert.is(await later, "later");
+  const now = blockAsync(() => {
+    throw new Error("now");
+  });
+  assert.is(await now.catch((error) => error.message), "now");
+});
+
+test("waits end in the order of their timeouts", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.nat({ max: 40 }), { maxLength: 40 }),
+      fc.array(fc.nat(), { maxLength: 10 }),
+      async (timeouts, aborts) => {
+        const words = WORDS();
+        // When each may end: between what was read before and after its call.
+        const ended: { from: number; to: number }[] = [];
+        const aborted = new Set(aborts.map((i) => i % (timeouts.length || 1)));
+        const signals = timeouts.map(() => new AbortController());
+        const waits = timeouts.map(async (timeout, i) => {
+          const { signal } = signals[i]!;
+          const path = () => until(words, 1);
+          const from = performance.now() + timeout;
+          const wait = blockAsync(path, { timeout, signal });
+          const to = performance.now() + timeout;
+          const failed = await wait.catch((reason) => reason);
+          if (failed === "stop") return;
+          assert.is(failed, false);
+          assert.ok(performance.now() >= from, "too early");
+          ended.push({ from, to });
+        });
+        for (const i of aborted) signals[i]?.abort("stop");
+        await Promise.all(waits);
+        let last = 0;
+        for (const { from, to } of ended) {
+          assert.ok(to >= last, "an earlier one ended later");
+          last = Math.max(last, from);
+        }
+      },
+    ),
+    { numRuns: 15 },
+  );
+});
+
+test("one signal may abort any number of waits, once each", async () => {
+  const words = WORDS();
+  const abort = new AbortController();
+  const { signal } = abort;
+  const waits = Array.from(
+    { length: 1000 },
+    (_, i) => blockAsync(() => until(words, i % 2), { signal }),
+  );
+  const served = waits.filter((_, i) => i % 2 === 0);
+  assert.ok((await Promise.all(served)).every((value) => value));
+  abort.abort("stop");
+  for (const wait of waits.filter((_, i) => i % 2 === 1)) {
+    assert.is(await wait.catch((reason) => reason), "stop");
+  }
+});
+
+test("wrong timeouts and options are refused before a step", async () => {
+  const { signal } = new AbortController();
+  const refused: [options: unknown, error: string][] = [
+    [
+      50,
+      "TypeError: Options must be an object, such as { timeout }: " +
+      "received 50",
+    ],
+    [
+      null,
+      "TypeError: Options must be an object, such as { timeout }: " +
+      "received null",
+    ],
+    [signal, "TypeError: Unknown option"],
+    [
+      { timout: 50 },
+      'TypeError: Unknown option "timout": expected timeout, ' +
+      "signal, ref",
+    ],
+    [
+      { timeout: 1n },
+      "TypeError: A timeout must be a number of ms, 0 or " +
+      "more: received 1n",
+    ],
+    [
+      { timeout: "" },
+      "TypeError: A timeout must be a number of ms, 0 or " +
+      'more: received ""',
+    ],
+    [
+      { timeout: null },
+      "TypeError: A timeout must be a number of ms, 0 or " +
+      "more: received null",
+    ],
+    [
+      { timeout: Symbol("s") },
+      "TypeError: A timeout must be a number of " +
+      "ms, 0 or more: received Symbol(s)",
+    ],
+    [
+      { timeout: NaN },
+      "RangeError: A timeout must be a number of ms, 0 or " +
+      "more: received NaN",
+    ],
+    [
+      { timeout: -1 },
+      "RangeError: A timeout must be a number of ms, 0 or " +
+      "more: received -1",
+    ],
+    [
+      { signal: { aborted: false } },
+      "TypeError: A signal must be an " +
+      "AbortSignal: received [object Object]",
+    ],
+    [
+      { signal: new EventTarget() },
+      "TypeError: A signal must be an " +
+      "AbortSignal: received [object EventTarget]",
+    ],
+    [
+      { signal: null },
+      "TypeError: A signal must be an AbortSignal: " +
+      "received null",
+    ],
+    [{ ref: 0 }, "TypeError: ref must be a boolean: received 0"],
+  ];
+  for (const run of [blockAsync, tryBlockAsync]) {
+    for (const [options, error] of refused) {
+      const never = () => assert.unreachable("the path began");
+      const wait = run(never as never, options as TryAsyncOptions);
+      const got = String(await wait.catch((reason) => reason));
+      assert.ok(got.startsWith(error), got);
+    }
+  }
+  for (const timeout of [1n, "1", null, NaN, -1, {}]) {
+    assert.throws(() => block(until(WORDS(), 1), timeout as number), /timeout/);
+  }
+});
+
+test("tryBlockAsync() tries once unless told otherwise", async () => {
+  assert.is(await tryBlockAsync(() => until(WORDS(), 1)), false);
+  assert.is(await tryBlockAsync(() => until(WORDS(), 0), {}), true);
+});
+
+test("a patient path sleeps past its end, and keeps its result", async () => {
+  for (const stop of ["timeout", "abort"]) {
+    const words = WORDS();
+    const abort = new AbortController();
+    const wait = blockAsync(() => until(words, 1, [], { patient: true }), {
+      signal: abort.signal,
+      timeout: stop === "timeout" ? 1 : Infinity,
+    });
+    await passed(20);
+    if (stop === "timeout") {
+      assert.is(await nowOf(wait), "pending");
+      set(words, 1);
+      assert.is(await wait, true);
+    } else {
+      set(words, 1);
+      abort.abort("too late");
+      assert.is(await wait.catch((reason) => reason), true);
+    }
+  }
+});
+
+test("a wait that gives up leaves no native wait behind", async () => {
+  for (const stop of ["abort", "timeout", "any"]) {
+    const words = WORDS();
+    const abort = new AbortController();
+    const { signal } = abort;
+    const path = () => until(words, 1);
+    const gone: Promise<unknown> = stop === "timeout"
+      ? tryBlockAsync(path, { timeout: 100 })
+      : stop === "abort"
+      ? blockAsync(path, { signal }).catch(() => {})
+      : blockAnyAsync([path, () => until(WORDS(), 1)], { signal })
+        .catch(() => {});
+    assert.is(await nowOf(gone), "pending");
+    const other = Atomics.waitAsync(words, 0, 0, 3000); // as another agent's
+    assert.ok(other.async);
+    if (stop === "timeout") await gone;
+    else abort.abort();
+    // The other one is woken as well, looks again, and sleeps on.
+    assert.is(Atomics.notify(words, 0), 0, `${stop}: somebody waits still`);
+    assert.is(await other.value, "ok");
+  }
+});
+
+test("a wait that gives up leaves those behind it in line asleep", async () => {
+  const words = WORDS();
+  const abort = new AbortController();
+  const log: string[] = [];
+  const gone = blockAsync(() => until(words, 1), { signal: abort.signal });
+  const stays = blockAsync(() => until(words, 1, log));
+  gone.catch(() => {});
+  abort.abort();
+  await turns();
+  assert.equal(log, []);
+  set(words, 1, 1);
+  assert.ok(await stays);
+});
+
+test("waitAny() arms no native wait where a source is ready", async () => {
+  const words = WORDS();
+  const ready = () => until(words, 0);
+  const wait = blockAnyAsync([() => until(words, 1), ready]);
+  assert.is(Atomics.notify(words, 0), 0);
+  assert.is(await wait, 1);
+});
+
+test("waits are served in line, and one wake serves all it can", async () => {
+  const words = WORDS();
+  const order: number[] = [];
+  const waits = Array.from(
+    { length: 50 },
+    (_, i) => blockAsync(() => until(words, 1)).then(() => order.push(i)),
+  );
+  await turns();
+  set(words, 1, 1);
+  await Promise.all(waits);
+  assert.equal(order, [...order.keys()]);
+});
+
+test("a wake for all reaches those behind one that sleeps on", async () => {
+  const words = WORDS();
+  const goals = [9, 2, 9, 1, 2, 9];
+  const ended: number[] = [];
+  for (const goal of goals) {
+    blockAsync(() => until(words, goal, [], { all: true }))
+      .then(() => ended.push(goal));
+  }
+  for (const value of [1, 2, 9]) {
+    await turns();
+    set(words, value);
+    await turns();
+    assert.equal(ended, goals.filter((goal) => goal <= value).toSorted());
+  }
+});
+
+test("many words, many waits: each is woken by its own", async () => {
+  const words = new Int32Array(new SharedArrayBuffer(4 * 200));
+  const own = (i: number) =>
+    blockAsync(function* (): Waiting<number> {
+      while (Atomics.load(words, i) === 0) {
+        yield { words, index: i, value: 0 };
+      }
+      return i;
+    });
+  const waits = Array.from({ length: 200 }, (_, i) => own(i));
+  await turns();
+  for (let i = 199; i >= 0; i--) {
+    Atomics.store(words, i, 1);
+    Atomics.notify(words, i, 1);
+    assert.is(await waits[i]!, i);
+  }
+});
+
+test("a wait of this agent does not take the wakes of a blocking call", () => {
+  const semaphore = Semaphore.create(0);
+  const wait = semaphore.acquireAsync();
+  wait.then(() => semaphore.release());
+  for (let i = 0; i < 3; i++) {
+    const begin = performance.now();
+    assert.is(semaphore.acquire(1, 30), false);
+    assert.ok(performance.now() - begin < 500);
+  }
+  semaphore.release();
+  assert.ok(semaphore.acquire(1, 30), "the permit is there");
+  semaphore.release();
+  return wait;
+});
+
+// What keeps the event loop free: a loop of awaits that are all ready.
+
+test("a loop of ready awaits lets timers and aborts in", async () => {
+  const queue = MpmcQueue.create({ capacity: 4 });
+  const semaphore = Semaphore.create(1e6);
+  const closed = MpmcQueue.create({ capacity: 4 });
+  closed.close();
+  const loops: [string, () => Promise<unknown>][] = [
+    ["values", async () => {
+      queue.tryPushInt(1);
+      await queue.popIntAsync();
+    }],
+    ["permits", () => semaphore.acquireAsync()],
+    ["errors", () => closed.popIntAsync().catch(() => {})],
+    ["any", () => waitAny([semaphore])],
+  ];
+  for (const [name, ready] of loops) {
+    let ticks = 0;
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      ticks++;
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    const signal = AbortSignal.timeout(200);
+    const end = last + 5000;
+    while (!signal.aborted && performance.now() < end) await ready();
+    clearInterval(timer);
+    assert.ok(signal.aborted, `${name}: the abort did not come in 5 s`);
+    assert.ok(ticks >= 5, `${name}: ${ticks} ticks of 1 ms in 200 ms`);
+    assert.ok(longest < 150, `${name}: no tick for ${longest} ms`);
+  }
+});
+
+test("results that come late come in order, errors as well", async () => {
+  const { period, post } = turn;
+  const order: number[] = [];
+  const posted: (() => void)[] = [];
+  try {
+    Object.assign(turn, { period: 0, post: (f: () => void) => posted.push(f) });
+    for (let i = 0; i < 5; i++) {
+      const wait = blockAsync(() => {
+        if (i === 3) throw new Error("late, too");
+        return until(WORDS(), 0);
+      });
+      const note = () => order.push(i);
+      wait.then(note, note);
+    }
+    for (let i = 0; i < 9; i++) await null;
+    assert.ok(order.length < 5, "nothing came late");
+    const before = order.length;
+    while (posted.length > 0) posted.shift()!();
+    await turns();
+    assert.equal(order, [0, 1, 2, 3, 4]);
+    assert.ok(before >= 1);
+  } finally {
+    Object.assign(turn, { period, post });
+  }
+});
+
+// An agent may be terminated between publishing and waking: the words say that
+// there is something, and nobody was told.
+const untold: [string, () => [wait: Promise<unknown>, publish: () => void]][] =
+  [
+    ["Mutex", () => {
+      const mutex = Mutex.create();
+      asAgent(5, () => new Mutex(mutex.buffer)).lock();
+      const publish = () => wordsOf(mutex).fill(0, 0, 1);
+      return [mutex.lockAsync(), publish];
+    }],
+    ["Semaphore, 1 permit", () => {
+      const semaphore = Semaphore.create(0);
+      const publish = () => wordsOf(semaphore)[LAYOUT.semaphore.permits] = 1;
+      return [semaphore.acquireAsync(), publish];
+    }],
+    ["Semaphore, 2 permits", () => {
+      const semaphore = Semaphore.create(0);
+      const publish = () => wordsOf(semaphore)[LAYOUT.semaphore.permits] = 2;
+      return [semaphore.acquireAsync(2), publish];
+    }],
+    ["SpscQueue", () => {
+      const queue = SpscQueue.create({ capacity: 4 });
+      const publish = () => wordsOf(queue)[LAYOUT.spsc_queue.tail] = 4;
+      return [queue.popIntAsync(), publish];
+    }],
+    ["MpmcQueue", () => {
+      const queue = MpmcQueue.create({ capacity: 4 });
+      const words = wordsOf(queue);
+      const publish = () => {
+        words[LAYOUT.mpmc_queue.tail] = 2;
+        words[LAYOUT.mpmc_queue.length] = 1;
+      };
+      return [queue.popIntAsync(), publish];
+    }],
+    ["MpmcQueue, closed", () => {
+      const queue = MpmcQueue.create({ capacity: 4 });
+      const publish = () => wordsOf(queue)[LAYOUT.mpmc_queue.tail] = 1;
+      return [queue.popIntAsync().catch(() => 0), publish];
+    }],
+    ["WorkCounter", () => {
+      const work = WorkCounter.create(1);
+      const publish = () => wordsOf(work)[LAYOUT.work_counter.done] = 1;
+      return [work.waitAsync(), publish];
+    }],
+  ];
+
+test("what was published without a wake is found within seconds", async () => {
+  const waits = untold.map(async ([name, begin]) => {
+    const [wait, publish] = begin();
+    await turns();
+    publish();
+    assert.ok(await endsWithin(2500, wait), `${name}: asleep beside it`);
+  });
+  await Promise.all(waits);
+});

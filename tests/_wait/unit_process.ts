@@ -1,0 +1,74 @@
+// also: node
+// What waits do to a process, and what they do in one that lacks something.
+import * as assert from "uvu/assert";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { suite } from "../_run/harness.ts";
+import { start } from "../_run/process.ts";
+
+const LONE = fileURLToPath(new URL("./lone.ts", import.meta.url));
+
+/** What a scenario of `lone.ts` printed; it must end by itself. */
+async function outputOf(scenario: string): Promise<string> {
+  const words = "Deno" in globalThis
+    ? ["run", "-A", "--no-check", "--v8-flags=--expose-gc", LONE, scenario]
+    : ["--expose-gc", LONE, scenario];
+  const { output, ending } = await start([process.execPath, ...words], 30);
+  assert.is(ending, "exit code 0", output);
+  return output;
+}
+
+/** That the process ended soon after `end` was printed, not a second later. */
+function assertEnded(output: string): void {
+  const after = Number(output.match(/^end (.+)$/m)?.[1]);
+  assert.ok(after < 500, `ended ${after} ms after its work: ${output}`);
+}
+
+const test = suite("a process");
+
+test("lives while it awaits a lock, and ends right after", async () => {
+  const output = await outputOf("awaits a lock");
+  assert.match(output, /^locked\n/);
+  assertEnded(output);
+});
+
+test("lives while it awaits a timeout, and ends right after", async () => {
+  const output = await outputOf("awaits a timeout");
+  assert.match(output, /^undefined\n/);
+  assertEnded(output);
+});
+
+test("does not live for a wait with ref: false", async () => {
+  const output = await outputOf("does not wait for an unreferenced lock");
+  assert.not.match(output, /locked/);
+  assertEnded(output);
+});
+
+test("lives for the referenced one of several waits", async () => {
+  const output = await outputOf("waits for the referenced one of two locks");
+  assert.match(output, /^timed out\nlocked\n/);
+  assertEnded(output);
+});
+
+test("awaits all the same where waitAsync is missing", async () => {
+  const output = await outputOf("does without waitAsync");
+  assert.match(output, /^\[ true, true, true, false \]\n\[ 7, 8 \]\n/);
+  assertEnded(output);
+});
+
+test("may not block, says so first, and names the async form", async () => {
+  assert.match(await outputOf("may not block"), /^true 13\n$/);
+});
+
+test("without shared memory imports it, and says why not", async () => {
+  const output = await outputOf("has no shared memory");
+  assert.match(output, /SharedArrayBuffer is missing.*Cross-Origin/);
+});
+
+test("awaits 100,000 times and keeps none of it", async () => {
+  const output = await outputOf("awaits 100,000 times");
+  const { took, heap, rss } = JSON.parse(output.trim().split("\n").at(-1)!);
+  assert.ok(heap < 5, `the heap grew by ${heap} MB`);
+  assert.ok(rss < 5, `the process grew by ${rss} MB`);
+  assert.ok(took < 5000, `took ${took} ms`);
+});

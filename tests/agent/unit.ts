@@ -1,0 +1,122 @@
+// also: node, browsers
+import * as assert from "uvu/assert";
+import {
+  agentId,
+  announceAgent,
+  Mutex,
+  onAgentExit,
+  setAgentId,
+} from "../../mod.ts";
+import { suite } from "../_run/harness.ts";
+import { asAgent, refuses, turns } from "../_run/model.ts";
+import { spawn } from "../_run/workers.ts";
+
+const AGENT = new URL("./id.ts", import.meta.url);
+const ANNOUNCED = new URL("./announced.ts", import.meta.url);
+const MAX_ID = 2 ** 28 - 1;
+const hasLocks =
+  (globalThis as { navigator?: { locks?: unknown } }).navigator?.locks !==
+    undefined;
+
+const test = suite("agent");
+
+test("agentId() answers the same id for ever, 1 to 2^28 - 1", () => {
+  const id = agentId();
+  assert.ok(Number.isInteger(id) && id >= 1 && id <= MAX_ID, `${id}`);
+  assert.is(agentId(), id);
+});
+
+test("agentId() differs from agent to agent", async () => {
+  const threads = await Promise.all([1, 2, 3].map(() => spawn(AGENT)));
+  const ids = await Promise.all(threads.map((thread) => thread.next()));
+  assert.is(new Set([...ids, agentId()]).size, 4, `${ids}`);
+  for (const thread of threads) thread.stop();
+});
+
+test("setAgentId() takes over an id, for views made from then on", () => {
+  const own = agentId();
+  const mutex = Mutex.create();
+  for (const id of [1, 7, MAX_ID]) {
+    const other = asAgent(id, () => new Mutex(mutex.buffer));
+    using _lock = other.lock();
+    assert.is(mutex.owner, id);
+  }
+  using _lock = mutex.lock();
+  assert.is(mutex.owner, own);
+});
+
+test("setAgentId() refuses what is no id, and says what it got", () => {
+  const own = agentId();
+  const none = new ArrayBuffer(0);
+  for (const id of [0, -1, 2 ** 28, 1.5, NaN, Infinity]) {
+    refuses(none, () => setAgentId(id), RangeError, `received ${id}`);
+    assert.is(agentId(), own);
+  }
+});
+
+test("onAgentExit() tells when a terminated worker has ended", async () => {
+  const mutex = Mutex.create();
+  const thread = await spawn(ANNOUNCED, mutex.handle);
+  const id = await thread.next<number>();
+  assert.is(mutex.owner, id);
+  let calls = 0;
+  const never = onAgentExit(id, () => assert.unreachable(), thread.worker);
+  const ended = Promise.all([1, 2].map(() =>
+    new Promise<number>((resolve) => {
+      onAgentExit(id, (id) => {
+        calls++;
+        resolve(id);
+      }, thread.worker);
+    })
+  ));
+  await turns();
+  assert.is(calls, 0); // it lives
+  never();
+  never();
+  thread.stop();
+  assert.equal(await ended, [id, id]);
+  assert.is(mutex.abandon(id), true);
+  using lock = mutex.tryLock()!;
+  assert.ok(lock.abandoned);
+  // Of one that has ended already, too.
+  await new Promise<number>((resolve) => {
+    onAgentExit(id, resolve, thread.worker);
+  });
+  await turns();
+  assert.is(calls, 2);
+});
+
+test("an agent in a blocking call has not ended before it returned", async () => {
+  const mutex = Mutex.create();
+  const thread = await spawn(ANNOUNCED, mutex.handle);
+  const id = await thread.next<number>();
+  const ended = new Promise<boolean>((resolve) => {
+    onAgentExit(
+      id,
+      // It came out of its call and unlocked, or it is gone for good.
+      () => resolve(mutex.owner === 0 || mutex.abandon(id)),
+      thread.worker,
+    );
+  });
+  thread.post(300);
+  await turns();
+  thread.stop();
+  assert.is(await ended, true);
+  using _lock = mutex.tryLock()!;
+  assert.is(mutex.owner, agentId());
+});
+
+test("onAgentExit() says so where the platform cannot tell", async () => {
+  const none = new ArrayBuffer(0);
+  for (const id of [0, -1, 2 ** 28, NaN]) {
+    const listen = () => onAgentExit(id, () => {});
+    refuses(none, listen, RangeError, `received ${id}`);
+  }
+  const wrong = undefined as never;
+  refuses(none, () => onAgentExit(5, wrong), TypeError, "received undefined");
+  if (hasLocks) return;
+  assert.is(await announceAgent(), agentId()); // nothing to hold
+  const parts = ["agent 5 ends", "no Web Locks", "abandon(id)"];
+  refuses(none, () => onAgentExit(5, () => {}), TypeError, ...parts);
+  refuses(none, () => onAgentExit(5, () => {}, {}), TypeError, ...parts);
+});

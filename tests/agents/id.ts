@@ -1,6 +1,0 @@
-// Says which id this agent has.
-import { agentId } from "../../mod.ts";
-import { hello } from "../threads.ts";
-
-const self = await hello();
-self.post(agentId());

@@ -1,0 +1,247 @@
+import { race } from "../../race/mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+
+const { state } = LAYOUT.barrier;
+/** Read plainly before an exchange checks it. */
+const HINTS = [[state * 4, state * 4 + 4]] as const;
+const ROUND = LAYOUT.barrier.length * 4;
+
+/** The state of a barrier, with its generation so far. */
+function start(weft: Weft, parties: number, generation: number) {
+  const { Barrier } = weft.mod;
+  const memory = new SharedArrayBuffer(ROUND + 16);
+  const words = new Int32Array(Barrier.init(memory, 0, parties).buffer);
+  words[state]! |= generation << 25;
+  return memory;
+}
+
+/**
+ * Rounds between which each agent writes a word of its own plainly, and reads
+ * the next one's: the tester sees a data race where the barrier leaks. Agents
+ * look `looks` times before they sleep.
+ */
+function rounds(weft: Weft, parties: number, generation = 0, looks = 0) {
+  const { Barrier } = weft.mod;
+  return race.spec({
+    memory: () => start(weft, parties, generation),
+    agent: (memory, id) => {
+      enter(weft, id);
+      const notes = new Int32Array(memory, ROUND, parties);
+      return { barrier: new Barrier(memory), notes };
+    },
+    words: { ...named(LAYOUT.barrier), notes: ROUND },
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      write: {
+        run: ({ notes }, _: undefined, id: number) => void notes[id]!++,
+      },
+      read: {
+        run: ({ notes }, _: undefined, id: number) => notes[(id + 1) % parties],
+      },
+      pass: {
+        run: ({ barrier }) => {
+          weft.spin.spinning.rounds = looks;
+          return barrier.arriveAndWait().leader;
+        },
+      },
+      passFor: {
+        run: ({ barrier }) => {
+          weft.spin.spinning.rounds = looks;
+          return barrier.arriveAndWait(5)?.leader ?? "late";
+        },
+      },
+      leave: {
+        run: ({ barrier }) => barrier.leave() ? "ended" : "left",
+        lockFree: true,
+      },
+    },
+    final: (memory, results) => {
+      const words = new Int32Array(memory);
+      const arrived = words[state]! & 0xfff;
+      if (arrived !== 0) return `${arrived} have arrived`;
+      const leaders = results.flat().filter((r) => r === true).length;
+      const passed = results.flat().filter((r) => r === false).length;
+      const now = (words[state]! >> 25) - (generation << 25 >> 25) & 127;
+      const ended = results.flat().filter((r) => r === "ended").length;
+      // Each generation passed together: ended by a leader, or who left.
+      if (leaders + ended !== now) {
+        return `${leaders} leaders, ${ended} ended, ${now} generations`;
+      }
+      if (passed > now * (parties - 1)) return `${passed} passed`;
+      if (ended > passed) return `${ended} ended, and ${passed} passed`;
+    },
+  });
+}
+
+/** What each agent of {@linkcode terminated} passes. */
+const PASSES = 2;
+
+/**
+ * Two parties, one of which is terminated at any step. Whoever reports that
+ * knows whether it had arrived: by then the other one sleeps, or is done.
+ */
+function terminated(weft: Weft) {
+  const { Barrier } = weft.mod;
+  const RECOVERED = 2, IDLE = 3;
+  return race.spec({
+    memory: () => start(weft, 2, 0),
+    agent: (memory, id) => {
+      enter(weft, id);
+      const notes = new Int32Array(memory, ROUND, 4);
+      return { barrier: new Barrier(memory), notes };
+    },
+    words: { ...named(LAYOUT.barrier), notes: ROUND },
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      pass: {
+        run: ({ barrier, notes }, _: undefined, id: number) => {
+          barrier.arriveAndWait();
+          Atomics.add(notes, id, 1);
+          // The dead agent may have owed a wake: then it takes a second.
+          const now = performance.now();
+          if (now > 1100) throw new Error(`passed after ${now} ms`);
+        },
+      },
+    },
+    recover: ({ barrier, notes }, dead) => {
+      Atomics.wait(notes, IDLE, 0, 1); // until nothing happens any more
+      const waiting = Atomics.load(notes, 1 - dead) < PASSES ? 1 : 0;
+      barrier.leave({ arrived: barrier.arrived > waiting });
+      Atomics.store(notes, RECOVERED, 1 + dead);
+    },
+    invariant: (memory) => {
+      const notes = new Int32Array(memory, ROUND, 4);
+      const dead = notes[RECOVERED]! - 1;
+      if (dead < 0 || notes[1 - dead]! < PASSES) return;
+      const { parties, arrived } = new Barrier(memory);
+      if (parties !== 1) return `${parties} parties are left`;
+      if (arrived !== 0) return `${arrived} have arrived`;
+    },
+  });
+}
+
+/** One party; whoever knows that it was terminated sees if it had arrived. */
+function alone(weft: Weft) {
+  const { Barrier } = weft.mod;
+  return race.spec({
+    memory: () => start(weft, 2, 0),
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Barrier(memory);
+    },
+    words: named(LAYOUT.barrier),
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      passFor: { run: (barrier) => barrier.arriveAndWait(5) === undefined },
+    },
+    recover: (barrier) => {
+      if (barrier.leave({ arrived: barrier.arrived > 0 })) {
+        throw new Error("Nobody waited, yet a generation ended");
+      }
+      if (!barrier.arriveAndWait().leader) throw new Error("it is not alone");
+      if (barrier.arrived !== 0) throw new Error("somebody has arrived");
+    },
+  });
+}
+
+/** The race scenarios of `Barrier`. */
+export function barrier(weft: Weft): Scenario[] {
+  const two = rounds(weft, 2);
+  const three = rounds(weft, 3);
+  const round = [["write"], ["pass"], ["read"], ["pass"]] as const;
+  return [
+    {
+      name: "one of two gives up, the other leaves",
+      spec: two,
+      agents: [[["passFor"]], [["leave"]]],
+    },
+    {
+      name: "one of two leaves, then the other",
+      spec: two,
+      agents: [[["leave"]], [["pass"], ["leave"]]],
+    },
+    { name: "two parties, two rounds", spec: two, agents: [round, round] },
+    {
+      name: "two parties, generations that wrap",
+      spec: rounds(weft, 2, 127),
+      agents: [[...round, ["pass"]], [...round, ["pass"]]],
+    },
+    {
+      name: "two parties, a generation whose sign changes",
+      spec: rounds(weft, 2, 63),
+      agents: [[["pass"]], [["pass"]]],
+    },
+    {
+      name: "two parties that look before they sleep",
+      spec: rounds(weft, 2, 0, 1),
+      agents: [round, round],
+    },
+    {
+      name: "one of three leaves, seen by who looks before it sleeps",
+      spec: rounds(weft, 3, 0, 1),
+      agents: [[["pass"], ["read"]], [["leave"], ["write"], ["pass"]]],
+    },
+    {
+      name: "three parties that look before they sleep",
+      spec: rounds(weft, 3, 0, 1),
+      agents: [[["pass"]], [["pass"]], [["pass"]]],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "spurious wakes",
+      spec: two,
+      agents: [[["pass"]], [["pass"]]],
+      options: { spurious: true },
+    },
+    {
+      name: "three parties, two rounds",
+      spec: three,
+      agents: [
+        [["pass"], ["pass"]],
+        [["pass"], ["pass"]],
+        [["pass"], ["pass"]],
+      ],
+      options: { states: 60_000, timeouts: 0 },
+      sampled: true,
+    },
+    {
+      name: "three parties, one round",
+      spec: three,
+      agents: [[["pass"]], [["pass"]], [["pass"]]],
+    },
+    {
+      name: "two parties that give up",
+      spec: two,
+      agents: [[["passFor"]], [["passFor"]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "one of three gives up, and leaves",
+      spec: three,
+      agents: [[["passFor"], ["leave"]], [["pass"]], [["pass"]]],
+      options: { timeouts: true, states: 60_000 },
+      sampled: true,
+    },
+    {
+      name: "one of three leaves",
+      spec: three,
+      agents: [[["leave"]], [["pass"]], [["pass"]]],
+    },
+    {
+      name: "one of two is terminated",
+      spec: terminated(weft),
+      agents: [[["pass"], ["pass"]], [["pass"], ["pass"]]],
+      options: { kill: true, rescue: true, timeouts: 0 },
+    },
+    {
+      name: "one that waits alone is terminated",
+      spec: alone(weft),
+      agents: [[["passFor"], ["passFor"]]],
+      options: { kill: true, rescue: true },
+    },
+  ];
+}

@@ -1,0 +1,201 @@
+// also: node, browsers
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import { Barrier, type Passage } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { suite } from "../_run/harness.ts";
+import {
+  nowOf,
+  preemptedAnywhere,
+  refuses,
+  rejects,
+  turns,
+  wordsOf,
+} from "../_run/model.ts";
+import { spawn } from "../_run/workers.ts";
+
+const AGENT = new URL("./agent.ts", import.meta.url);
+const { state: STATE } = LAYOUT.barrier;
+
+/** Lets a barrier begin in this generation. */
+function from(barrier: Barrier, generation: number): Barrier {
+  wordsOf(barrier)[STATE]! |= generation << 25;
+  return barrier;
+}
+
+const test = suite("Barrier");
+
+test("arrivals, timeouts, aborts and leaving obey the model", async () => {
+  const op = fc.constantFrom(
+    ...["arrive", "arrive", "arrive", "abort", "time out", "leave", "dead"],
+  );
+  const call = fc.record({ op, at: fc.nat() });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 4 }),
+      fc.constantFrom(0, 62, 63, 126, 127),
+      fc.array(call, { maxLength: 20 }),
+      async (parties, generation, calls) => {
+        const barrier = from(Barrier.create(parties), generation);
+        let left = parties; // the model
+        let waiting: { result: unknown; abort: AbortController }[] = [];
+        const passes = () => {
+          const passed = waiting;
+          waiting = [];
+          return passed;
+        };
+        for (const { op, at } of calls) {
+          let passed: typeof waiting = [];
+          if (op === "arrive") {
+            const abort = new AbortController();
+            const one = { result: undefined as unknown, abort };
+            const { signal } = abort;
+            barrier.arriveAndWaitAsync({ signal }).then(
+              (passage) => one.result = passage!.leader,
+              (reason) => one.result = reason,
+            );
+            if (waiting.length + 1 >= left) {
+              passed = passes();
+              await turns();
+              assert.is(one.result, true, "the last one leads");
+            } else waiting.push(one);
+          } else if (op === "abort" && waiting.length > 0) {
+            const [one] = waiting.splice(at % waiting.length, 1);
+            one!.abort.abort("aborted");
+            await turns();
+            assert.is(one!.result, "aborted");
+          } else if (op === "time out" && waiting.length + 1 < left) {
+            assert.is(barrier.arriveAndWait(0), undefined);
+            const timeout = 1;
+            const late = await barrier.arriveAndWaitAsync({ timeout });
+            assert.is(late, undefined);
+          } else if (op === "leave" && left > 0) {
+            const ends = waiting.length > 0 && waiting.length >= left - 1;
+            assert.is(barrier.leave(), ends);
+            left--;
+            if (ends) passed = passes();
+          } else if (op === "dead" && waiting.length > 0) {
+            // It sleeps on, as no dead agent does: the model ends here.
+            waiting.splice(at % waiting.length, 1);
+            const ends = waiting.length > 0 && waiting.length >= left - 1;
+            assert.is(barrier.leave({ arrived: true }), ends);
+            return await turns();
+          }
+          await turns();
+          for (const { result } of passed) assert.is(result, false);
+          for (const { result } of waiting) assert.is(result, undefined);
+          assert.is(barrier.arrived, waiting.length);
+          assert.is(barrier.parties, left);
+        }
+        for (const { abort } of waiting) abort.abort("end");
+        await turns();
+        assert.is(barrier.arrived, 0);
+      },
+    ),
+    { numRuns: 80 },
+  );
+});
+
+test("a Barrier refuses numbers and times that are none", async () => {
+  const barrier = Barrier.create(2);
+  const { buffer } = barrier;
+  for (const n of [0, -1, 1.5, 4096, NaN, Infinity]) {
+    const wrong = () => Barrier.init(buffer, 0, n);
+    refuses(buffer, wrong, RangeError, `received ${n}`);
+  }
+  for (const timeout of [NaN, -1, -Infinity]) {
+    const text = `received ${timeout}`;
+    refuses(buffer, () => barrier.arriveAndWait(timeout), RangeError, text);
+    const wait = barrier.arriveAndWaitAsync({ timeout });
+    await rejects(buffer, wait, RangeError, text);
+  }
+  const dead = () => barrier.leave({ arrived: true });
+  refuses(buffer, dead, RangeError, "has arrived");
+  const signal = AbortSignal.abort(new Error("enough"));
+  const never = barrier.arriveAndWaitAsync({ signal });
+  await rejects(buffer, never, Error, "enough");
+  barrier.leave();
+  barrier.leave();
+  refuses(buffer, () => barrier.leave(), RangeError, "is left");
+});
+
+test("arriveAndWait(timeout) takes its arrival back", () => {
+  const barrier = Barrier.create(2);
+  for (const timeout of [0, 1, 30]) {
+    const begin = performance.now();
+    assert.is(barrier.arriveAndWait(timeout), undefined);
+    const took = performance.now() - begin;
+    assert.ok(took >= timeout - 1 && took < timeout + 500, `${took} ms`);
+    assert.is(barrier.arrived, 0);
+  }
+  assert.equal(Barrier.create(1).arriveAndWait(0), { leader: true });
+});
+
+test("fast parties pass again while slow ones wake", async () => {
+  const barrier = from(Barrier.create(4), 126);
+  const results: Passage[] = [];
+  const party = async () => {
+    for (let i = 0; i < 200; i++) {
+      results.push(await barrier.arriveAndWaitAsync());
+    }
+  };
+  await Promise.all([party(), party(), party(), party()]);
+  assert.is(results.length, 800);
+  assert.is(results.filter(({ leader }) => leader).length, 200);
+  assert.is(barrier.arrived, 0);
+});
+
+test("the largest Barrier passes all of its parties", async () => {
+  const barrier = Barrier.create(4095);
+  const waits = Array.from(
+    { length: 4094 },
+    () => barrier.arriveAndWaitAsync(),
+  );
+  assert.is(await nowOf(Promise.race(waits)), "pending");
+  assert.is(barrier.arrived, 4094);
+  assert.equal(barrier.arriveAndWait(), { leader: true });
+  assert.ok((await Promise.all(waits)).every(({ leader }) => !leader));
+});
+
+test("a party that gives up may meet the last arrival at any step", async () => {
+  type Scenario = { barrier: Barrier; wait: Promise<Passage | undefined> };
+  const ended: Promise<void>[] = [];
+  preemptedAnywhere<Scenario & { abort: AbortController; last?: unknown }>(
+    () => {
+      const barrier = from(Barrier.create(2), 127);
+      const abort = new AbortController();
+      const { signal } = abort;
+      return { barrier, abort, wait: barrier.arriveAndWaitAsync({ signal }) };
+    },
+    ({ abort }) => abort.abort("given up"),
+    (scenario) => scenario.last = scenario.barrier.arriveAndWait(0),
+    ({ barrier, wait, last }, at) => {
+      assert.is(barrier.arrived, 0, `at ${at}`);
+      const check = (passed: boolean) =>
+        assert.equal(last, passed ? { leader: true } : undefined, `at ${at}`);
+      ended.push(wait.then(() => check(true), () => check(false)));
+    },
+  );
+  await Promise.all(ended);
+  assert.ok(ended.length > 2);
+});
+
+test("threads go from round to round together", async () => {
+  const [parties, count] = [3, 1500];
+  const memory = Barrier.create(parties).buffer;
+  const rounds = new Int32Array(new SharedArrayBuffer(parties * 4));
+  const started = await Promise.all(
+    Array.from(
+      { length: parties },
+      (_, me) => spawn(AGENT, { memory, rounds, me, count }),
+    ),
+  );
+  let leads = 0;
+  for (const thread of started) {
+    const did = await thread.next<{ leads: number; wrong: number }>();
+    assert.is(did.wrong, 0);
+    leads += did.leads;
+  }
+  for (const thread of started) thread.stop();
+  assert.is(leads, count);
+});

@@ -1,4 +1,0 @@
-import { exploreAll } from "./explore.ts";
-import { barrier } from "./scenarios/barrier.ts";
-
-exploreAll("Barrier", barrier);

@@ -1,4 +1,0 @@
-import { exploreAll } from "./explore.ts";
-import { broadcast } from "./scenarios/broadcast.ts";
-
-exploreAll("Broadcast", broadcast);

@@ -1,4 +1,0 @@
-import { exploreAll } from "./explore.ts";
-import { call_ring } from "./scenarios/call_ring.ts";
-
-exploreAll("CallRing", call_ring);

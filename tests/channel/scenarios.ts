@@ -1,0 +1,153 @@
+import { race } from "../../race/mod.ts";
+import type { Codec } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+
+const HEAD = LAYOUT.channel.length * 4;
+
+interface Model {
+  readonly items: readonly unknown[];
+  readonly closed: boolean;
+}
+
+/** Words of what carries the messages that are read before an exchange. */
+const hints = (words: readonly number[]) =>
+  words.map((i) => [HEAD + i * 4, HEAD + i * 4 + 4] as const);
+
+/** A channel of `capacity`; the model is what is in it. */
+function carrying(weft: Weft, codec: Codec<unknown>, capacity: number) {
+  const { Channel, ClosedError } = weft.mod;
+  const row = codec.size > 0 ? LAYOUT.mpmc_queue : LAYOUT.record_ring;
+  const orClosed = <T>(operation: () => T): T | "closed" => {
+    try {
+      return operation();
+    } catch (error) {
+      if (error instanceof ClosedError) return "closed";
+      throw error;
+    }
+  };
+  const received = (s: Model): [Model, unknown] =>
+    s.items.length > 0
+      ? [{ ...s, items: s.items.slice(1) }, s.items[0]]
+      : [s, s.closed ? "closed" : undefined];
+  const sent = (s: Model, v: unknown): [Model, unknown] =>
+    s.closed ? [s, "closed"] : [{ ...s, items: [...s.items, v] }, true];
+  return race.spec({
+    memory: () => Channel.create({ codec, capacity }).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Channel(memory, 0, { codec });
+    },
+    words: named(row, HEAD),
+    hints: codec.size > 0
+      ? hints([LAYOUT.mpmc_queue.tail, LAYOUT.mpmc_queue.head])
+      : hints([
+        LAYOUT.record_ring.tail,
+        LAYOUT.record_ring.head,
+        LAYOUT.record_ring.claimant,
+      ]),
+    stateless: false,
+    init: { items: [], closed: false } as Model,
+    ops: {
+      send: {
+        run: (channel, v: unknown) => orClosed(() => channel.send(v)),
+        model: sent,
+      },
+      receive: {
+        run: (channel) => orClosed(() => channel.receive()),
+        model: (s: Model) =>
+          s.closed || s.items.length > 0 ? received(s) : null,
+      },
+      tryReceive: {
+        run: (channel) => orClosed(() => channel.tryReceive()),
+        model: (s: Model) =>
+          race.either(received(s), race.contended([s, undefined])),
+      },
+      close: {
+        run: (channel) => channel.close(),
+        model: (s: Model) => [{ ...s, closed: true }, undefined],
+      },
+    },
+  });
+}
+
+/** A sender of text that may end anywhere; others clear up. */
+function dying(weft: Weft) {
+  const { Channel, text } = weft.mod;
+  const long = "a".repeat(9);
+  return race.spec({
+    memory: () => Channel.create({ codec: text, capacity: 64 }).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Channel(memory, 0, { codec: text });
+    },
+    words: named(LAYOUT.record_ring, HEAD),
+    hints: hints([
+      LAYOUT.record_ring.tail,
+      LAYOUT.record_ring.head,
+      LAYOUT.record_ring.claimant,
+    ]),
+    stateless: false,
+    ops: {
+      trySend: { run: (channel) => channel.trySend(long) },
+      tryReceive: {
+        run: (channel) => {
+          const message = channel.tryReceive();
+          return message === undefined || message === long ? "whole" : message;
+        },
+      },
+    },
+    recover: (channel, dead) => channel.abandon(dead + 1),
+    final: (memory, results) => {
+      const { claimant } = new weft.mod.RecordRing(memory, HEAD);
+      if (claimant !== 0) return "nothing can be sent any more";
+      for (const result of results[0] ?? []) {
+        if (result !== "whole") return `torn: ${result}`;
+      }
+    },
+  });
+}
+
+/** Every interleaving of a channel's operations. */
+export function channel(weft: Weft): Scenario[] {
+  const { f64, text } = weft.mod;
+  const numbers = carrying(weft, f64 as Codec<unknown>, 1);
+  const words = carrying(weft, text as Codec<unknown>, 64);
+  return [
+    {
+      name: "numbers, room for one, one sends and one receives",
+      spec: numbers,
+      agents: [[["send", 0.5], ["send", 1.5]], [["receive"], ["receive"]]],
+      options: { states: 60_000 },
+      sampled: true,
+    },
+    {
+      name: "numbers, a look and the end",
+      spec: numbers,
+      agents: [[["send", 0.5], ["close"]], [["tryReceive"], ["receive"]]],
+    },
+    {
+      name: "numbers, the end before one sends, or after",
+      spec: numbers,
+      agents: [[["send", 0.5]], [["close"], ["tryReceive"]]],
+    },
+    {
+      name: "text, one receives until the end",
+      spec: words,
+      agents: [[["receive"], ["receive"]], [["send", "ü"], ["close"]]],
+    },
+    {
+      name: "text, two send",
+      spec: words,
+      agents: [[["receive"]], [["send", "a"]], [["send", ""]]],
+      options: { states: 60_000 },
+      sampled: true,
+    },
+    {
+      name: "a sender terminated at any step",
+      spec: dying(weft),
+      agents: [[["tryReceive"], ["tryReceive"]], [["trySend"]]],
+      options: { kill: true },
+    },
+  ];
+}

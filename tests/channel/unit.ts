@@ -1,0 +1,602 @@
+// also: node
+import { deepStrictEqual } from "node:assert";
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import {
+  array,
+  binary,
+  bytes,
+  Channel,
+  ClosedError,
+  type Codec,
+  f64,
+  i32,
+  json,
+  type JsonValue,
+  MpmcQueue,
+  record,
+  RecordRing,
+  struct,
+  text,
+} from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import type { Body } from "./agent.ts";
+import { suite } from "../_run/harness.ts";
+import {
+  asAgent,
+  bytesOf,
+  NEAR_WRAP,
+  nowOf,
+  refuses,
+  rejects,
+  turns,
+  wordsOf,
+} from "../_run/model.ts";
+import { spawn } from "../_run/workers.ts";
+
+const HEAD = LAYOUT.channel.length * 4;
+
+const isClosed = (error: unknown): boolean => error instanceof ClosedError;
+
+/** What was not thrown, as a value. */
+function thrown(run: () => unknown): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+}
+
+const Point = struct({
+  id: "u32",
+  x: "f64",
+  near: "f32",
+  far: "i64",
+  tag: bytes(3),
+  list: array("u8", 2),
+});
+
+const points = fc.record({
+  id: fc.nat({ max: 2 ** 32 - 1 }),
+  x: fc.double(),
+  near: fc.float(),
+  far: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  tag: fc.uint8Array({ minLength: 3, maxLength: 3 }),
+  list: fc.array(fc.nat({ max: 255 }), { minLength: 2, maxLength: 2 }),
+}, { noNullPrototype: true });
+
+const wellFormed = fc.string({ unit: "binary", maxLength: 60 });
+
+/** Each codec, and values it promises to deliver. */
+const CODECS: Record<string, [Codec<unknown>, fc.Arbitrary<unknown>]> = {
+  binary: [binary as Codec<unknown>, fc.uint8Array({ maxLength: 100 })],
+  text: [text as Codec<unknown>, wellFormed],
+  json: [
+    json as Codec<unknown>,
+    fc.jsonValue({ stringUnit: "binary", maxDepth: 3 }),
+  ],
+  i32: [i32 as Codec<unknown>, fc.integer()],
+  f64: [f64 as Codec<unknown>, fc.double()],
+  record: [record(Point) as unknown as Codec<unknown>, points],
+};
+
+const test = suite("Channel");
+
+for (const [name, [codec, values]] of Object.entries(CODECS)) {
+  test(`every value that ${name} promises arrives equal, in order`, () => {
+    const capacity = codec.size === 0 ? 4096 : 4;
+    const sender = Channel.create({ codec, capacity });
+    const receiver = Channel.from(sender.handle, { codec });
+    fc.assert(
+      fc.property(fc.array(values, { maxLength: 12 }), (values) => {
+        const sent: unknown[] = [];
+        for (const value of values) {
+          if (sender.trySend(value)) sent.push(value);
+          else {
+            deepStrictEqual(receiver.tryReceive(), sent.shift());
+            assert.ok(sender.trySend(value));
+            sent.push(value);
+          }
+        }
+        for (const value of sent) deepStrictEqual(receiver.tryReceive(), value);
+        assert.is(receiver.tryReceive(), undefined);
+      }),
+      { numRuns: 200 },
+    );
+  });
+}
+
+test("json delivers any value equal, or refuses it and sends nothing", () => {
+  const channel = Channel.create<unknown>({
+    codec: json as Codec<unknown>,
+    capacity: 2 ** 16,
+  });
+  const anything = fc.anything({
+    stringUnit: "binary",
+    withBigInt: true,
+    withBoxedValues: true,
+    withDate: true,
+    withMap: true,
+    withNullPrototype: true,
+    withObjectString: true,
+    withSet: true,
+    withSparseArray: true,
+    withTypedArray: true,
+  });
+  let refused = 0;
+  let delivered = 0;
+  fc.assert(
+    fc.property(anything, (value) => {
+      const before = wordsOf(channel).slice();
+      const error = thrown(() => channel.trySend(value));
+      if (error === undefined) {
+        deepStrictEqual(channel.tryReceive(), value);
+        delivered++;
+      } else {
+        assert.instance(error, TypeError);
+        assert.match((error as Error).message, "Cannot send this as json");
+        assert.equal(wordsOf(channel), before);
+        refused++;
+      }
+    }),
+    { numRuns: 2000 },
+  );
+  assert.ok(refused > 100 && delivered > 100, `${refused} of ${delivered}`);
+});
+
+test("json keeps what is lost by the way", () => {
+  const channel = Channel.create({ codec: json, capacity: 2 ** 16 });
+  const own = JSON.parse('{"__proto__": {"a": 1}, "constructor": 2}');
+  const deep = (levels: number) => {
+    let value: JsonValue = 1;
+    for (; levels > 0; levels--) value = levels % 2 ? [value] : { a: value };
+    return value;
+  };
+  const same = { a: 1 };
+  const kept: JsonValue[] = [
+    ...[null, true, false, "", 0, -0, [-0, { a: -0 }], 5e-324, 1e21, -1e-7],
+    ...["\ud800", "\udc00a", "\u2028\u2029", "\0", "\ufeff", "😀"],
+    ...[[], {}, [[]], { "": { "": [] } }, { "\ud800": 1, 2: 3, b: 4, 1: 5 }],
+    ...[own, deep(999), [same, same], 2 ** 53, 0.1 + 0.2],
+  ];
+  for (const value of kept) {
+    assert.ok(channel.trySend(value));
+    deepStrictEqual(channel.tryReceive(), value);
+  }
+});
+
+test("json refuses what would be lost, and says where it is", async () => {
+  const channel = Channel.create<unknown>({
+    codec: json as Codec<unknown>,
+    capacity: 2 ** 16,
+  });
+  const { buffer } = channel;
+  const cycle: unknown[] = [];
+  cycle.push({ cycle });
+  class Odd extends Array {}
+  const hidden = Object.assign([1], { more: 2 });
+  const wrong: [value: unknown, ...parts: string[]][] = [
+    [undefined, "received undefined"],
+    [[1, undefined], "no JSON form", "received undefined at [1]"],
+    [{ a: [{ "b c": NaN }] }, "received NaN at ", `["a"][0]["b c"]`],
+    [[Infinity], "received Infinity at [0]"],
+    [-Infinity, "received -Infinity"],
+    [10n, "received 10"],
+    [{ f() {} }, `received function at ["f"]`],
+    [[Symbol.iterator], "received symbol at [0]"],
+    [{ [Symbol.iterator]: 1 }, "some property would be lost"],
+    [hidden, "some property would be lost", "[object Array]"],
+    // deno-lint-ignore no-sparse-arrays
+    [[1, , 2], "received undefined at [1]"],
+    [new Odd(), "its prototype would be lost"],
+    [Object.create(null), "its prototype would be lost"],
+    [Object.create({ a: 1 }), "its prototype would be lost"],
+    [{ at: new Date(0) }, "[object Date]", `at ["at"]`],
+    [new Map(), "[object Map]"],
+    [Uint8Array.of(1), "[object Uint8Array]"],
+    [new Number(1), "[object Number]"],
+    [/a/, "[object RegExp]"],
+    [cycle, "more than 1000 deep, or contains itself", `[0]["cycle"][0]`],
+  ];
+  for (const [value, ...parts] of wrong) {
+    refuses(buffer, () => channel.trySend(value), TypeError, ...parts);
+    refuses(buffer, () => channel.send(value), TypeError, ...parts);
+    await rejects(buffer, channel.sendAsync(value), TypeError, ...parts);
+  }
+  let reads = 0;
+  channel.trySend({
+    get a() {
+      return ++reads;
+    },
+  });
+  assert.equal(channel.tryReceive(), { a: 1 }); // looked at once
+});
+
+test("text is kept to the last mark, and half a pair is refused", async () => {
+  const channel = Channel.create({ codec: text, capacity: 256 });
+  const { buffer } = channel;
+  for (const kept of ["", "\ufeff", "\ufeffa\ufeff", "\0", "é", "😀\uffff"]) {
+    channel.trySend(kept);
+    assert.is(channel.tryReceive(), kept);
+  }
+  for (const half of ["ab\ud800", "\udc00", "\ud83d\ud83d\ude00"]) {
+    const at = half.search(/\p{Surrogate}/u);
+    const parts = ["surrogate", `received U+d`, ` at ${at}`];
+    refuses(buffer, () => channel.trySend(half), RangeError, ...parts);
+    refuses(buffer, () => channel.send(half), RangeError, ...parts);
+    await rejects(buffer, channel.sendAsync(half), RangeError, ...parts);
+  }
+  refuses(buffer, () => channel.trySend(7 as never), TypeError, "received 7");
+});
+
+test("what another language sent wrong is told, and taken", () => {
+  const channel = Channel.create({ codec: text, capacity: 256 });
+  const raw = new RecordRing(channel.buffer, HEAD);
+  raw.tryPush(Uint8Array.of(0x61, 0xff));
+  raw.tryPush(Uint8Array.of(0x61));
+  assert.throws(() => channel.tryReceive(), TypeError);
+  assert.is(channel.tryReceive(), "a");
+});
+
+test("numbers are kept exactly, and other things are refused", async () => {
+  const doubles = Channel.create({ codec: f64, capacity: 2 });
+  for (const kept of [-0, 0, NaN, Infinity, -Infinity, 5e-324, 2 ** 53]) {
+    doubles.trySend(kept);
+    assert.ok(Object.is(doubles.tryReceive(), kept));
+  }
+  const { buffer } = doubles;
+  for (const wrong of ["1", null, undefined, 1n] as never[]) {
+    const part = `received ${wrong}`;
+    refuses(buffer, () => doubles.trySend(wrong), TypeError, part);
+    refuses(buffer, () => doubles.send(wrong), TypeError, part);
+    await rejects(buffer, doubles.sendAsync(wrong), TypeError, part);
+  }
+  const words = Channel.create({ codec: i32, capacity: 2 });
+  for (const kept of [2 ** 31 - 1, -(2 ** 31), 0]) {
+    words.trySend(kept);
+    assert.is(words.tryReceive(), kept);
+  }
+  for (const wrong of [2 ** 31, -(2 ** 31) - 1, 0.5, NaN, "1", null]) {
+    const part = `received ${wrong}`;
+    const value = wrong as number;
+    refuses(words.buffer, () => words.trySend(value), RangeError, part);
+    refuses(words.buffer, () => words.send(value), RangeError, part);
+    await rejects(words.buffer, words.sendAsync(value), RangeError, part);
+  }
+  const parts = Channel.create({ codec: binary, capacity: 64 });
+  const wrong = [1] as never;
+  refuses(parts.buffer, () => parts.trySend(wrong), TypeError, "Uint8Array");
+});
+
+test("a record is whole, of the type that was declared", () => {
+  const Odd = struct({ a: "u8", b: "u8", c: "u8" });
+  const channel = Channel.create({ codec: record(Odd), capacity: 2 });
+  assert.is(channel.maxLength, 4); // 3, padded
+  channel.trySend({ a: 1, b: 2, c: 3 });
+  channel.trySend({ a: 255, b: 0, c: 9 });
+  assert.equal(channel.tryReceive(), { a: 1, b: 2, c: 3 });
+  assert.equal(channel.tryReceive(), { a: 255, b: 0, c: 9 });
+  const { buffer } = channel;
+  const wrong: [unknown, string][] = [
+    [{ a: 1, b: 2 }, 'field "c" is missing'],
+    [{ a: 1, b: undefined, c: 3 }, 'field "b" is missing'],
+    [undefined, 'field "a" is missing'],
+  ];
+  for (const [value, why] of wrong) {
+    refuses(buffer, () => channel.trySend(value as never), TypeError, why);
+  }
+  const large = { a: 1, b: 2, c: 256 };
+  refuses(buffer, () => channel.trySend(large), RangeError, "received 256");
+  const more = { a: 1, b: 2, c: 3, d: 4 };
+  refuses(buffer, () => channel.trySend(more), TypeError, '"d"');
+
+  const Other = struct({ a: "u8", b: "u8", d: "u8" });
+  const attach = () => Channel.from(channel.handle, { codec: record(Other) });
+  refuses(buffer, attach, TypeError, "other fields");
+});
+
+test("a channel whose shape C left open takes records of its size", () => {
+  const Pair = struct({ a: "i32", b: "i32" });
+  const codec = record(Pair);
+  const channel = Channel.create({ codec, capacity: 2 });
+  const open = Channel.init(
+    new SharedArrayBuffer(channel.byteLength),
+    0,
+    { codec: { ...codec, shape: 0 }, capacity: 2 },
+  );
+  open.trySend({ a: 1, b: 2 });
+  const other = Channel.from(open.handle, { codec });
+  assert.equal(other.tryReceive(), { a: 1, b: 2 });
+  const wide = record(struct({ a: "f64", b: "f64" }));
+  const attach = () => Channel.from(open.handle, { codec: wide });
+  refuses(open.buffer, attach, TypeError, "8 bytes, not 16");
+});
+
+test("a message of every length up to the most is sent, and no longer", async () => {
+  const channel = Channel.create({ codec: binary, capacity: 128 });
+  assert.is(channel.capacity, 128);
+  assert.is(channel.maxLength, 56);
+  for (let length = 0; length <= channel.maxLength; length++) {
+    const value = Uint8Array.from({ length }, (_, i) => i * 7 + length);
+    assert.ok(channel.trySend(value), `${length}`);
+    assert.equal(channel.tryReceive(), value);
+  }
+  const { buffer } = channel;
+  const long = new Uint8Array(57);
+  const sizes = ["57 bytes", "128 bytes", "at most 56"];
+  refuses(buffer, () => channel.trySend(long), RangeError, ...sizes);
+  refuses(buffer, () => channel.send(long, 0), RangeError, ...sizes);
+  await rejects(buffer, channel.sendAsync(long), RangeError, ...sizes);
+  const texts = Channel.create({ codec: text, capacity: 128 });
+  const { buffer: shared } = texts;
+  const wide = "é".repeat(29); // 58 bytes
+  refuses(shared, () => texts.trySend(wide), RangeError, "58 bytes", "56");
+  assert.ok(texts.trySend("é".repeat(28)));
+});
+
+test("sendAsync() sends the value as it was at the call", async () => {
+  const channel = Channel.create({ codec: binary, capacity: 16 });
+  channel.trySend(new Uint8Array());
+  channel.trySend(new Uint8Array());
+  const value = new Uint8Array();
+  const sending = channel.sendAsync(value);
+  const doubles = Channel.create({ codec: f64, capacity: 1 });
+  doubles.trySend(1);
+  const more = [2, 3, 4].map((value) => doubles.sendAsync(value));
+  const objects = Channel.create({ codec: json, capacity: 64 });
+  while (objects.trySend("0123456789"));
+  const changing = { a: 1 };
+  const object = objects.sendAsync(changing);
+  changing.a = 2;
+  for (const value of [1, 2, 3, 4]) {
+    assert.is(await doubles.receiveAsync(), value);
+  }
+  let last: JsonValue | undefined;
+  for (; last !== undefined || !(await nowOf(object) === true);) {
+    last = objects.tryReceive();
+  }
+  for (let next; (next = objects.tryReceive()) !== undefined;) last = next;
+  assert.equal(await Promise.all(more), [true, true, true]);
+  channel.tryReceive();
+  channel.tryReceive();
+  assert.is(await sending, true);
+  assert.is(await object, true);
+});
+
+test("who sends waits for room, and who receives for a message", async () => {
+  for (const [name, [codec, values]] of Object.entries(CODECS)) {
+    const value = fc.sample(values, { seed: 5, numRuns: 1 })[0];
+    const capacity = codec.size === 0 ? 1024 : 2;
+    const channel = Channel.create({ codec, capacity });
+    const receiving = [channel.receiveAsync(), channel.receiveAsync()];
+    assert.is(await nowOf(Promise.race(receiving)), "pending", name);
+    channel.send(value);
+    channel.send(value);
+    deepStrictEqual(await Promise.all(receiving), [value, value]);
+    let held = 0;
+    while (channel.trySend(value)) held++;
+    assert.ok(held >= 2);
+    const sending = channel.sendAsync(value);
+    assert.is(await nowOf(sending), "pending", name);
+    assert.is(channel.send(value, 3), false);
+    assert.is(await channel.sendAsync(value, { timeout: 3 }), false);
+    deepStrictEqual(channel.receive(), value);
+    assert.is(await sending, true, name);
+    for (; held > 0; held--) deepStrictEqual(channel.receive(), value);
+    assert.is(channel.receive(3), undefined);
+    assert.is(channel.receive(0), undefined);
+    assert.is(await channel.receiveAsync({ timeout: 3 }), undefined);
+  }
+});
+
+test("an abort rejects with its reason, and takes no message", async () => {
+  for (const codec of [text as Codec<unknown>, f64 as Codec<unknown>]) {
+    const value = codec.size === 0 ? "a" : 1;
+    const channel = Channel.create({ codec, capacity: 32 });
+    const reason = new Error("enough");
+    const controller = new AbortController();
+    const { signal } = controller;
+    const failed = channel.receiveAsync({ signal }).catch((error) => error);
+    const other = channel.receiveAsync();
+    controller.abort(reason);
+    channel.trySend(value);
+    assert.is(await other, value);
+    assert.is(await failed, reason);
+    const again = channel.receiveAsync({ signal });
+    assert.is(await again.catch((error) => error), reason);
+    let held = 0;
+    while (channel.trySend(value)) held++;
+    const late = new AbortController();
+    const sending = channel.sendAsync(value, { signal: late.signal })
+      .catch((error) => error);
+    late.abort(reason);
+    assert.is(await sending, reason);
+    for (; held > 0; held--) assert.is(channel.receive(), value);
+    assert.is(channel.tryReceive(), undefined);
+  }
+});
+
+test("close() drains, wakes everybody and ends iteration", async () => {
+  for (const [name, [codec, values]] of Object.entries(CODECS)) {
+    const value = fc.sample(values, { seed: 6, numRuns: 1 })[0];
+    const capacity = codec.size === 0 ? 2048 : 4;
+    const channel = Channel.create({ codec, capacity });
+    const waiting = Channel.from(channel.handle, { codec }).receiveAsync();
+    await turns();
+    assert.not.ok(channel.closed);
+    channel.trySend(value);
+    deepStrictEqual(await waiting, value);
+    channel.trySend(value);
+    channel.trySend(value);
+    channel.close();
+    channel.close();
+    assert.ok(channel.closed);
+    const { buffer } = channel;
+    refuses(buffer, () => channel.trySend(value), ClosedError, "closed");
+    refuses(buffer, () => channel.send(value), ClosedError, "closed");
+    await rejects(buffer, channel.sendAsync(value), ClosedError, "closed");
+    const seen = [];
+    for await (const message of channel) seen.push(message);
+    deepStrictEqual(seen, [value, value], name);
+    assert.throws(() => channel.tryReceive(), isClosed);
+    assert.throws(() => channel.receive(), isClosed);
+    await rejects(buffer, channel.receiveAsync(), ClosedError, "closed");
+    for await (const message of channel) assert.unreachable(`${message}`);
+  }
+  const channel = Channel.create({ codec: i32, capacity: 1 });
+  channel.send(1);
+  const sleepers = [2, 3].map((value) =>
+    channel.sendAsync(value).catch((error) => error)
+  );
+  await turns();
+  channel.close();
+  for (const sleeper of sleepers) assert.ok(isClosed(await sleeper));
+  assert.is(channel.receive(), 1);
+});
+
+test("a loop that ends early loses no message", async () => {
+  const channel = Channel.create({ codec: text, capacity: 256 });
+  for (const word of ["a", "b", "c"]) channel.trySend(word);
+  for await (const word of channel) {
+    if (word === "b") break;
+  }
+  assert.is(channel.tryReceive(), "c");
+});
+
+test("a codec must be that of the memory, and must be one", () => {
+  for (const [name, [codec]] of Object.entries(CODECS)) {
+    const channel = Channel.create({ codec, capacity: 64 });
+    const { buffer, handle } = channel;
+    for (const [other, [wrong]] of Object.entries(CODECS)) {
+      if (wrong === codec) continue;
+      const attach = () => Channel.from(handle, { codec: wrong });
+      refuses(buffer, attach, TypeError, `are ${name}, not ${other}`);
+    }
+    for (const none of [undefined, null, {}, "json"]) {
+      const given = { codec: none as unknown as Codec<unknown> };
+      refuses(buffer, () => Channel.from(handle, given), TypeError, "codec is");
+      const config = { ...given, capacity: 64 };
+      refuses(buffer, () => Channel.init(buffer, 0, config), TypeError);
+    }
+    const raw = new SharedArrayBuffer(channel.byteLength);
+    new Uint8Array(raw).set(bytesOf(buffer));
+    new Int32Array(raw)[HEAD / 4]! ^= 0x100;
+    refuses(
+      raw,
+      () => new Channel(raw, 0, { codec }),
+      TypeError,
+      "a channel: ",
+    );
+  }
+});
+
+test("a configuration out of range is refused", () => {
+  const memory = new SharedArrayBuffer(8192);
+  for (
+    const [codec, wrong] of [
+      [text as Codec<unknown>, [15, 0, -1, NaN, 2 ** 30 + 1]],
+      [f64 as Codec<unknown>, [0, -1, 1.5, NaN, 2 ** 27 + 1]],
+    ] as const
+  ) {
+    for (const capacity of wrong) {
+      const config = { codec, capacity };
+      const part = `received ${capacity}`;
+      refuses(memory, () => Channel.init(memory, 0, config), RangeError, part);
+      refuses(memory, () => Channel.byteLength(config), RangeError, part);
+    }
+    const channel = Channel.create({ codec, capacity: 16 });
+    for (const timeout of [NaN, -1]) {
+      const part = `received ${timeout}`;
+      const { buffer } = channel;
+      refuses(buffer, () => channel.receive(timeout), RangeError, part);
+      const send = () => channel.send(codec.size ? 1 : "a", timeout);
+      refuses(buffer, send, RangeError, part);
+    }
+  }
+});
+
+test("a channel is a head before a whole ring or queue", () => {
+  const words = Channel.create({ codec: i32, capacity: 4 });
+  words.trySend(-7);
+  assert.is(new MpmcQueue(words.buffer, HEAD).tryPopInt(), -7);
+  const lines = Channel.create({ codec: text, capacity: 64 });
+  lines.trySend("ü");
+  const [first] = new RecordRing(lines.buffer, HEAD).tryPop()!;
+  assert.is(first, 0xc3);
+});
+
+test("messages cross the wrap of every position", () => {
+  const lines = Channel.create({ codec: text, capacity: 64 });
+  const numbers = Channel.create({ codec: f64, capacity: 4 });
+  const ring = new RecordRing(lines.buffer, HEAD);
+  const queue = new MpmcQueue(numbers.buffer, HEAD);
+  const { tail, head, head_cache, tail_cache } = LAYOUT.record_ring;
+  for (const wrap of NEAR_WRAP) {
+    for (const word of [tail, head, head_cache, tail_cache]) {
+      wordsOf(ring)[word] = (wrap - 40) & ~7;
+    }
+    const start = (wrap - 12) & ~7;
+    const slots = wordsOf(queue);
+    slots[LAYOUT.mpmc_queue.tail] = slots[LAYOUT.mpmc_queue.head] = start;
+    for (let i = 0; i < 4; i++) {
+      const ticket = start + i * 2 | 0;
+      const stride = 4; // a turn, 8 bytes, and one word of padding
+      slots[LAYOUT.mpmc_queue.length + (ticket >>> 1 & 3) * stride] = ticket;
+    }
+    for (let i = 0; i < 40; i++) {
+      assert.ok(lines.trySend(`line ${i}`));
+      assert.ok(numbers.trySend(i / 3));
+      assert.is(lines.tryReceive(), `line ${i}`);
+      assert.is(numbers.tryReceive(), i / 3);
+    }
+  }
+});
+
+test("abandon() lets a sender's half message go", () => {
+  const channel = Channel.create({ codec: text, capacity: 256 });
+  const dead = asAgent(77, () => new RecordRing(channel.buffer, HEAD));
+  dead.reserve(9);
+  channel.trySend("behind");
+  assert.is(channel.tryReceive(), undefined);
+  assert.is(channel.abandon(5), 0);
+  assert.is(channel.abandon(77), 1);
+  assert.is(channel.tryReceive(), "behind");
+  assert.is(Channel.create({ codec: i32, capacity: 2 }).abandon(77), 0);
+});
+
+const AGENT = new URL("./agent.ts", import.meta.url);
+
+for (const codec of ["json", "f64"] as const) {
+  test(`threads lose and mix up nothing: ${codec}`, async () => {
+    const count = 400;
+    const senders = 2;
+    const channel = codec === "json"
+      ? Channel.create<unknown>({
+        codec: json as Codec<unknown>,
+        capacity: 512,
+      })
+      : Channel.create<unknown>({ codec: f64 as Codec<unknown>, capacity: 4 });
+    const threads = await Promise.all(
+      Array.from({ length: senders }, (_, number) => {
+        const body: Body = { handle: channel.handle, codec, number, count };
+        return spawn(AGENT, body);
+      }),
+    );
+    const next = new Array(senders).fill(0);
+    for (let i = 0; i < senders * count; i++) {
+      const message = i % 3 === 0
+        ? await channel.receiveAsync()
+        : channel.receive();
+      const [number, at] = codec === "json"
+        ? message as [number, number]
+        : [(message as number) % 1 * 4, Math.floor(message as number)];
+      assert.is(at, next[number]++);
+      if (codec === "json") {
+        assert.equal(message, [number, at, "ü".repeat(at % 20)]);
+      }
+    }
+    for (const thread of threads) assert.is(await thread.next(), "over");
+    assert.is(channel.tryReceive(), undefined);
+    for (const thread of threads) thread.stop();
+  });
+}

@@ -1,4 +1,0 @@
-import { exploreAll } from "./explore.ts";
-import { channel } from "./scenarios/channel.ts";
-
-exploreAll("Channel", channel);

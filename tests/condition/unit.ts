@@ -1,0 +1,307 @@
+// also: node, browsers
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import { agentId, Condition, Mutex } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { suite } from "../_run/harness.ts";
+import {
+  asAgent,
+  NEAR_WRAP,
+  nowOf,
+  passed,
+  refuses,
+  rejects,
+  turns,
+  until,
+  wordsOf,
+} from "../_run/model.ts";
+import { spawn } from "../_run/workers.ts";
+
+const AGENT = new URL("./agent.ts", import.meta.url);
+const { turn: TURN, even: EVEN, odd: ODD } = LAYOUT.condition;
+const ONE_WAITING = 1 << 15;
+const OTHER = 5;
+
+/** A condition with its mutex, the turn being `turn`. */
+function pair(turn = 0): { condition: Condition; mutex: Mutex } {
+  const condition = Condition.create();
+  const words = wordsOf(condition);
+  words[TURN] = turn;
+  // Whose agents are called, in bit 31.
+  words[turn & 1 ? ODD : EVEN] = (turn + 1 & 2) << 30;
+  words[turn & 1 ? EVEN : ODD] = (turn & 2) << 30;
+  return { condition, mutex: Mutex.create() };
+}
+
+/** Agents that are counted, called or not. */
+function counted(condition: Condition): number {
+  const words = wordsOf(condition);
+  return [EVEN, ODD].reduce(
+    (n, i) => n + (words[i]! & 0x7fff) + (words[i]! >> 15 & 0x7fff),
+    0,
+  );
+}
+
+const test = suite("Condition");
+
+test("notify(n) lets the n who waited longest go, and notifyAll() all", async () => {
+  const op = fc.constantFrom(
+    ...["wait", "wait", "wait", "notify", "notifyAll", "abort"] as const,
+  );
+  const call = fc.record({
+    op,
+    n: fc.integer({ min: 1, max: 3 }),
+    at: fc.nat(),
+    together: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(0, 1, ...NEAR_WRAP, 0x7ffffffe, -2),
+      fc.array(call, { maxLength: 25 }),
+      async (turn, calls) => {
+        const { condition, mutex } = pair(turn);
+        const results: unknown[] = [];
+        const aborts: AbortController[] = [];
+        let waiting: number[] = []; // the model
+        const asleep = () =>
+          results.flatMap((r, i) => r === undefined ? [i] : []);
+        /** Lets those go on who may, and whoever else would. */
+        const settled = async () => {
+          await until(() => asleep().length <= waiting.length);
+          await turns();
+        };
+        for (const { op, n, at, together } of calls) {
+          if (op === "abort") {
+            // One that is aborted in the turn of a notify may take the call.
+            await settled();
+            waiting = asleep();
+          }
+          if (op === "wait") {
+            const i = results.push(undefined) - 1;
+            const { signal } = aborts[i] = new AbortController();
+            const lock = await mutex.lockAsync();
+            condition.waitAsync(mutex, { signal }).then(
+              (result) => results[i] = result,
+              (reason) => results[i] = reason,
+            ).then(() => {
+              assert.is(mutex.owner, agentId(), "held again");
+              lock.unlock();
+            });
+            waiting.push(i);
+          } else if (op === "abort" && waiting.length > 0) {
+            const [i] = waiting.splice(at % waiting.length, 1);
+            aborts[i!]!.abort("aborted");
+          } else if (op !== "abort") {
+            if (op === "notify") condition.notify(n);
+            else condition.notifyAll();
+            waiting = waiting.slice(op === "notify" ? n : Infinity);
+          }
+          if (together) continue;
+          await settled();
+          assert.is(asleep().length, waiting.length);
+          assert.is(counted(condition), waiting.length);
+          waiting = asleep(); // of one group, any may have gone
+        }
+        condition.notifyAll();
+        waiting = [];
+        await settled();
+        assert.not.ok(results.includes(undefined), "somebody sleeps on");
+        assert.is(counted(condition), 0);
+        assert.is(mutex.owner, 0);
+      },
+    ),
+    { numRuns: 80 },
+  );
+});
+
+test("a notify in the turn of an abort lets one go, whoever it is", async () => {
+  for (const aborted of [0, 1]) {
+    const { condition, mutex } = pair();
+    const aborts = [new AbortController(), new AbortController()];
+    const results: unknown[] = [];
+    for (const [i, { signal }] of aborts.entries()) {
+      const lock = await mutex.lockAsync();
+      condition.waitAsync(mutex, { signal }).catch((reason) => reason)
+        .then((result) => {
+          results[i] = result;
+          lock.unlock();
+        });
+    }
+    await turns();
+    condition.notify();
+    aborts[aborted]!.abort("aborted");
+    await turns();
+    assert.is(results.filter((result) => result === true).length, 1);
+    condition.notifyAll();
+    await turns();
+    const other = results[1 - aborted];
+    assert.is(other, true, "the other was called, then or now");
+    assert.is(counted(condition), 0);
+    assert.is(mutex.owner, 0);
+  }
+});
+
+test("wait() refuses a mutex that this agent does not hold", async () => {
+  const { condition, mutex } = pair();
+  const { buffer } = condition;
+  const text = "does not hold";
+  refuses(buffer, () => condition.wait(mutex), TypeError, text);
+  await rejects(buffer, condition.waitAsync(mutex), TypeError, text);
+  const theirs = asAgent(OTHER, () => new Mutex(mutex.buffer));
+  using _lock = theirs.lock();
+  refuses(buffer, () => condition.wait(mutex), TypeError, text);
+  await rejects(buffer, condition.waitAsync(mutex), TypeError, text);
+  assert.is(mutex.owner, OTHER);
+});
+
+test("a Condition refuses numbers and times that are none", async () => {
+  const { condition, mutex } = pair();
+  const { buffer } = condition;
+  using _lock = mutex.lock();
+  for (const n of [0, -1, 1.5, NaN, Infinity, 2 ** 31]) {
+    refuses(buffer, () => condition.notify(n), RangeError, `received ${n}`);
+  }
+  for (const timeout of [NaN, -1, -Infinity]) {
+    const text = `received ${timeout}`;
+    refuses(buffer, () => condition.wait(mutex, timeout), RangeError, text);
+    const wait = condition.waitAsync(mutex, { timeout });
+    await rejects(buffer, wait, RangeError, text);
+  }
+  const signal = AbortSignal.abort(new Error("enough"));
+  const never = condition.waitAsync(mutex, { signal });
+  await rejects(buffer, never, Error, "enough");
+  wordsOf(condition)[ODD] = 0x7fff * ONE_WAITING;
+  const text = "32767 agents";
+  refuses(buffer, () => condition.wait(mutex), RangeError, text);
+  await rejects(buffer, condition.waitAsync(mutex), RangeError, text);
+  assert.is(mutex.owner, agentId(), "the mutex was unlocked");
+});
+
+test("wait(timeout) answers false in time, with the mutex held", async () => {
+  const { condition, mutex } = pair();
+  for (const timeout of [0, 1, 30]) {
+    using _lock = mutex.lock();
+    const begin = performance.now();
+    assert.is(condition.wait(mutex, timeout), false);
+    const took = performance.now() - begin;
+    assert.ok(took >= timeout - 1 && took < timeout + 500, `${took} ms`);
+    assert.is(mutex.owner, agentId());
+    assert.is(await condition.waitAsync(mutex, { timeout }), false);
+    assert.is(mutex.owner, agentId());
+    assert.is(counted(condition), 0);
+  }
+  assert.is(mutex.owner, 0, "one guard for all of it");
+});
+
+test("a timeout or an abort waits for the mutex, however long", async () => {
+  const { condition, mutex } = pair();
+  const abort = new AbortController();
+  const { signal } = abort;
+  const waits = [{ timeout: 200 }, { signal }].map(async (options) => {
+    const lock = await mutex.lockAsync();
+    const result = await condition.waitAsync(mutex, options)
+      .catch((reason) => reason);
+    assert.is(mutex.owner, agentId());
+    lock.unlock();
+    return result;
+  });
+  await turns();
+  const theirs = asAgent(OTHER, () => new Mutex(mutex.buffer));
+  theirs.lock();
+  abort.abort("aborted");
+  await passed(250);
+  assert.is(await nowOf(Promise.race(waits)), "pending");
+  assert.is(counted(condition), 0, "they no longer wait to be notified");
+  condition.notify(); // reaches nobody
+  theirs.unlock();
+  assert.equal(await Promise.all(waits), [false, "aborted"]);
+});
+
+test("who comes later takes no call from who waited", async () => {
+  const { condition, mutex } = pair();
+  const order: string[] = [];
+  const waits = async (name: string) => {
+    using _lock = await mutex.lockAsync();
+    await condition.waitAsync(mutex);
+    order.push(name);
+  };
+  const first = [waits("a"), waits("b"), waits("c")];
+  await turns();
+  condition.notify(); // for one of the three, which did not go yet
+  const late = [waits("x"), waits("y")];
+  condition.notify();
+  await turns();
+  condition.notify();
+  await Promise.all(first);
+  assert.equal(order.toSorted(), ["a", "b", "c"]);
+  condition.notifyAll();
+  await Promise.all(late);
+});
+
+test("notify() is not much dearer for more waiters in one agent", async () => {
+  const time = async (count: number) => {
+    const { condition, mutex } = pair();
+    const waits = Array.from({ length: count }, async () => {
+      using _lock = await mutex.lockAsync();
+      await condition.waitAsync(mutex);
+    });
+    while (counted(condition) < count) await turns();
+    const atomics = Atomics as unknown as Record<"load", unknown>;
+    const load = Atomics.load as (...args: never[]) => unknown;
+    let steps = 0;
+    atomics.load = (...args: never[]) => {
+      steps++;
+      return load.apply(Atomics, args);
+    };
+    try {
+      for (let i = 0; i < 50; i++) {
+        condition.notify();
+        await turns(1);
+      }
+    } finally {
+      atomics.load = load;
+    }
+    condition.notifyAll();
+    await Promise.all(waits);
+    return steps / 50;
+  };
+  const [few, many] = [await time(60), await time(3000)];
+  assert.ok(many < few * 3 + 20, `${few} looks, with more waiters ${many}`);
+});
+
+test("a waiter that was terminated loses nobody's wake", async () => {
+  for (const dead of ["called", "waiting"] as const) {
+    const { condition, mutex } = pair();
+    // It waits, in the group whose turn it is, and will never go.
+    wordsOf(condition)[EVEN] = dead === "called" ? 1 : ONE_WAITING;
+    const begin = performance.now();
+    const wait = mutex.lockAsync().then(async (lock) => {
+      await condition.waitAsync(mutex, { timeout: 10_000 });
+      lock.unlock();
+    });
+    await turns();
+    condition.notify();
+    await wait;
+    const took = performance.now() - begin;
+    assert.ok(took < 3500, `${dead}: ${took} ms`);
+  }
+});
+
+for (const all of [false, true]) {
+  const name = all ? "notifyAll()" : "notify()";
+  test(`threads lose nothing on the way through a box, by ${name}`, async () => {
+    const memory = new SharedArrayBuffer(40);
+    const times = all ? 400 : 1500;
+    const roles = ["put", "take", "put", "take"];
+    const started = await Promise.all(
+      roles.map((role) => spawn(AGENT, { memory, role, times, all })),
+    );
+    for (const thread of started) {
+      assert.ok(await thread.next<number>() >= 0);
+    }
+    for (const thread of started) thread.stop();
+    assert.equal([...new Int32Array(memory, 32, 2)], [0, 2 * times]);
+    assert.is(counted(new Condition(memory, 8)), 0);
+    assert.is(counted(new Condition(memory, 20)), 0);
+  });
+}

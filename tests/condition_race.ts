@@ -1,4 +1,0 @@
-import { exploreAll } from "./explore.ts";
-import { condition } from "./scenarios/condition.ts";
-
-exploreAll("Condition", condition);

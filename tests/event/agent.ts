@@ -1,0 +1,17 @@
+// Takes signals until told that there are no more.
+import { Event } from "../../mod.ts";
+import { hello } from "../_run/workers.ts";
+
+const { data, post } = await hello<{
+  memory: SharedArrayBuffer;
+  pulses: number;
+}>();
+// Two events that reset automatically, and one that is pulsed.
+const [ping, pong, start] = [0, 4, 8].map((at) => new Event(data.memory, at));
+start!.wait(20_000);
+let taken = 0;
+for (; taken < data.pulses; taken++) {
+  if (!ping!.wait(20_000)) break;
+  pong!.set();
+}
+post(taken);

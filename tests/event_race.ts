@@ -1,4 +1,0 @@
-import { exploreAll } from "./explore.ts";
-import { event } from "./scenarios/event.ts";
-
-exploreAll("Event", event);

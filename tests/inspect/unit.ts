@@ -1,0 +1,315 @@
+// also: node, browsers
+// What can be told of a primitive from its words.
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import {
+  agentId,
+  Barrier,
+  Broadcast,
+  Condition,
+  Event,
+  inspect,
+  type Inspection,
+  Latch,
+  LockFreeQueue,
+  type Memory,
+  MpmcQueue,
+  Mutex,
+  Once,
+  RecordRing,
+  RwLock,
+  Semaphore,
+  SpscQueue,
+  WorkCounter,
+} from "../../mod.ts";
+import { KIND, LAYOUT, type Stem, VERSION } from "../../primitives/_layout.ts";
+import { suite } from "../_run/harness.ts";
+import { CONFIGURED, KINDS } from "../_run/kinds.ts";
+import { bytesOf, refuses } from "../_run/model.ts";
+
+const test = suite("inspect");
+
+const IN_NODE = Symbol.for("nodejs.util.inspect.custom");
+const IN_DENO = Symbol.for("Deno.customInspect");
+
+/** A view, as the consoles know it. */
+type Shown = Record<
+  symbol,
+  (show?: (value: unknown) => string, options?: unknown) => unknown
+>;
+
+for (const kind of KINDS) {
+  const stem = kind.stem as Stem;
+
+  test(`inspect() tells every word of a ${stem} by name, writing none`, () => {
+    const { length, ...row }: Record<string, number> = LAYOUT[stem];
+    fc.assert(fc.property(fc.nat({ max: 9 }), fc.integer(), (at, word) => {
+      const memory = new SharedArrayBuffer(kind.byteLength + 40);
+      const view = kind.init(memory, at * 4);
+      const words = new Int32Array(memory, at * 4, length);
+      for (const [name, index] of Object.entries(row)) {
+        // The head must stay, and a count of waiters is not below 0.
+        if (name !== "magic") words[index] = word & 0x7fff_ffff;
+      }
+      const before = bytesOf(memory);
+      const found = inspect(memory, at * 4, stem);
+      assert.equal(bytesOf(memory), before);
+      assert.is(found.kind, stem);
+      assert.is(found.byteOffset, at * 4);
+      assert.equal(Object.keys(found.words), Object.keys(row));
+      for (const [name, index] of Object.entries(row)) {
+        assert.is(found.words[name], words[index], name);
+      }
+      assert.equal(inspect(view), found);
+      assert.equal(inspect(view.handle), found);
+      assert.equal(inspect(structuredClone(view.handle)).words, found.words);
+      assert.is(found.byteOffset, JSON.parse(JSON.stringify(found)).byteOffset);
+    }));
+  });
+
+  test(`a console shows what inspect() tells of a ${stem}`, () => {
+    const view = kind.init(new SharedArrayBuffer(kind.byteLength + 4), 4);
+    const shown = view as unknown as Shown;
+    assert.equal(shown[IN_NODE]!(), inspect(view));
+    const options = {};
+    let given: unknown[] = [];
+    const show = (...values: unknown[]) => (given = values, "a text");
+    assert.is(shown[IN_DENO]!(show, options), "a text");
+    assert.equal(given[0], inspect(view));
+    assert.is(given[1], options);
+  });
+
+  test(`inspect() refuses a place where no ${stem} can be`, () => {
+    const { buffer } = kind.init(new SharedArrayBuffer(kind.byteLength), 0);
+    for (const at of [1, 2, -4, 0.5, NaN, Infinity]) {
+      const attempt = () => inspect(buffer, at, stem);
+      refuses(buffer, attempt, RangeError, stem, `received ${at}`);
+    }
+    const end = kind.byteLength & ~3;
+    const attempt = () => inspect(buffer, end, stem);
+    refuses(buffer, attempt, RangeError, stem, ` ${end} `);
+    const short = new SharedArrayBuffer(LAYOUT[stem].length * 4 - 4);
+    new Int32Array(short).set(new Int32Array(buffer, 0, short.byteLength / 4));
+    refuses(short, () => inspect(short, 0, stem), RangeError, stem);
+  });
+}
+
+for (const kind of CONFIGURED) {
+  test(`inspect() knows a ${kind.stem} by its head`, () => {
+    const memory = new SharedArrayBuffer(kind.byteLength + 8);
+    kind.init(memory, 8);
+    assert.is(inspect(memory, 8).kind, kind.stem);
+    assert.equal(inspect(memory, 8), inspect(memory, 8, kind.stem));
+    const words = new Int32Array(memory);
+    words[3]! ^= 4; // torn: it is told all the same
+    assert.is(inspect(memory, 8).kind, kind.stem);
+    words[2]!++;
+    const found = `found 0x${(words[2]! >>> 0).toString(16)}`;
+    refuses(memory, () => inspect(memory, 8), TypeError, " 8:", found);
+    const attempt = () => inspect(memory, 8, kind.stem);
+    refuses(memory, attempt, TypeError, `as a ${kind.stem}`, found);
+    words[2] = 0;
+    const version = `version ${VERSION} `;
+    refuses(memory, () => inspect(memory, 8), TypeError, version);
+  });
+
+  test(`inspect() refuses another primitive as a ${kind.stem}`, () => {
+    for (const other of CONFIGURED) {
+      if (other === kind) continue;
+      const { buffer } = other.init(new SharedArrayBuffer(4096), 0);
+      const texts = [`as a ${kind.stem}`, `this is a ${other.stem}`];
+      refuses(buffer, () => inspect(buffer, 0, kind.stem), TypeError, ...texts);
+    }
+  });
+}
+
+test("inspect() tells what zeroed memory is only if it is named", () => {
+  const memory = new SharedArrayBuffer(64);
+  for (const stem of Object.keys(LAYOUT) as Stem[]) {
+    if (Object.hasOwn(KIND, stem)) continue;
+    assert.is(inspect(memory, 0, stem).kind, stem);
+  }
+  const texts = ["0x00000000", "must be named"];
+  refuses(memory, () => inspect(memory, 0), TypeError, ...texts);
+  for (const kind of ["", "mutexes", "toString", "length"]) {
+    const texts = [`inspect a ${kind}:`];
+    refuses(memory, () => inspect(memory, 0, kind), TypeError, ...texts);
+  }
+});
+
+test("inspect() refuses what is not shared, and what is no view", () => {
+  const memory = new SharedArrayBuffer(64);
+  for (const value of [new ArrayBuffer(64), 7, null, undefined, {}]) {
+    const place = value as unknown as Memory;
+    refuses(memory, () => inspect(place, 0), TypeError, "Cannot use");
+    refuses(memory, () => inspect(place, 0, "mutex"), TypeError, "Cannot use");
+  }
+  const handle = { kind: "mutex", buffer: new ArrayBuffer(8), byteOffset: 0 };
+  const attempt = () => inspect(handle as unknown as Mutex);
+  refuses(memory, attempt, TypeError, "ArrayBuffer");
+});
+
+test("inspect() reads a WebAssembly.Memory, after it has grown, too", () => {
+  const memory = new WebAssembly.Memory(
+    { initial: 1, maximum: 2, shared: true },
+  );
+  Semaphore.init(memory, 16, 3);
+  assert.is(inspect(memory, 16).words.permits, 3);
+  memory.grow(1);
+  Semaphore.init(memory, 65536 + 16, 4);
+  assert.is(inspect(memory, 65536 + 16).words.permits, 4);
+});
+
+// ---- owner and waiters ------------------------------------------------------------
+
+/** What `inspect` tells of those who hold a primitive, and wait for it. */
+const holders = ({ owner, waiters }: Inspection) => [owner, waiters];
+
+/** Begins what waits, looks, and ends it. */
+async function waiting(
+  it: Parameters<typeof inspect>[0],
+  start: (options: { signal: AbortSignal }) => Promise<unknown>[],
+): Promise<(number | undefined)[]> {
+  const stop = new AbortController();
+  const all = Promise.allSettled(start({ signal: stop.signal }));
+  const found = holders(inspect(it as Mutex));
+  stop.abort();
+  await all;
+  return found;
+}
+
+test("inspect() tells who owns a mutex, and that somebody waits", async () => {
+  const mutex = Mutex.create();
+  assert.equal(holders(inspect(mutex)), [0, 0]);
+  using _lock = mutex.lock();
+  assert.equal(holders(inspect(mutex)), [agentId(), 0]);
+  const found = await waiting(
+    mutex,
+    (o) => [mutex.lockAsync(o), mutex.lockAsync(o)],
+  );
+  assert.equal(found, [agentId(), 1]);
+});
+
+test("inspect() tells who writes a lock, and who waits", async () => {
+  const lock = RwLock.create();
+  const guard = lock.write();
+  assert.equal(holders(inspect(lock)), [agentId(), 0]);
+  const readers = await waiting(
+    lock,
+    (o) => [lock.readAsync(o), lock.readAsync(o)],
+  );
+  assert.equal(readers, [agentId(), 2]);
+  const writers = await waiting(lock, (o) => [lock.writeAsync(o)]);
+  assert.equal(writers, [agentId(), 1]);
+  guard.unlock();
+  using _reads = lock.read();
+  assert.equal(await waiting(lock, (o) => [lock.writeAsync(o)]), [
+    agentId(),
+    1,
+  ]);
+});
+
+test("inspect() tells who runs a once, and that somebody waits", async () => {
+  const once = Once.create();
+  let go = () => {};
+  const run = once.runAsync(() => new Promise<void>((done) => go = done));
+  assert.equal(holders(inspect(once)), [agentId(), 0]);
+  assert.equal(await waiting(once, (o) => [once.runAsync(() => {}, o)]), [
+    agentId(),
+    1,
+  ]);
+  go();
+  await run;
+  assert.equal(holders(inspect(once))[0], 0);
+});
+
+test("inspect() counts who waits, where the words do", async () => {
+  const mutex = Mutex.create();
+  const condition = Condition.create();
+  const stop = new AbortController();
+  const waits = [1, 2, 3].map(async () => {
+    using _lock = await mutex.lockAsync();
+    await condition.waitAsync(mutex, { signal: stop.signal });
+  });
+  const all = Promise.allSettled(waits);
+  for (let turns = 0; turns < 100; turns++) {
+    if (inspect(condition).waiters === 3) break;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  assert.equal(holders(inspect(condition)), [undefined, 3]);
+  stop.abort();
+  await all;
+  assert.is(inspect(condition).waiters, 0);
+
+  const semaphore = Semaphore.create(0);
+  const { length } = await waiting(semaphore, () => []);
+  assert.is(length, 2);
+  assert.equal(
+    await waiting(
+      semaphore,
+      (o) => [semaphore.acquireAsync(1, o), semaphore.acquireAsync(2, o)],
+    ),
+    [undefined, 2],
+  );
+
+  const event = Event.create({ autoReset: true });
+  assert.equal(
+    await waiting(event, (o) => [event.waitAsync(o), event.waitAsync(o)]),
+    [undefined, 2],
+  );
+  const barrier = Barrier.create(3);
+  assert.equal(
+    await waiting(
+      barrier,
+      (o) => [barrier.arriveAndWaitAsync(o), barrier.arriveAndWaitAsync(o)],
+    ),
+    [undefined, 2],
+  );
+  const queue = { capacity: 2 };
+  for (const queueOf of [MpmcQueue, LockFreeQueue]) {
+    const it = queueOf.create(queue);
+    const pops = await waiting(it, (o) => [it.popIntAsync(o)]);
+    assert.equal(pops, [undefined, 1]);
+    while (it.tryPushInt(7));
+    const pushes = await waiting(
+      it,
+      (o) => [it.pushIntAsync(7, o), it.pushIntAsync(7, o)],
+    );
+    assert.equal(pushes, [undefined, 2]);
+  }
+  const ring = RecordRing.create({ capacity: 32 });
+  assert.equal(await waiting(ring, (o) => [ring.popAsync(o)]), [undefined, 1]);
+  const broadcast = Broadcast.create({ capacity: 2, subscribers: 1 });
+  const subscription = broadcast.subscribe();
+  assert.equal(
+    await waiting(broadcast, (o) => [subscription.popIntAsync(o)]),
+    [undefined, 1],
+  );
+});
+
+test("inspect() tells that somebody waits, where there is a flag", async () => {
+  const event = Event.create();
+  assert.equal(holders(inspect(event)), [undefined, 0]);
+  assert.equal(await waiting(event, (o) => [event.waitAsync(o)]), [
+    undefined,
+    1,
+  ]);
+  const latch = Latch.create(1);
+  assert.equal(holders(inspect(latch)), [undefined, 0]);
+  assert.equal(await waiting(latch, (o) => [latch.waitAsync(o)]), [
+    undefined,
+    1,
+  ]);
+  const queue = SpscQueue.create({ capacity: 2 });
+  assert.equal(holders(inspect(queue)), [undefined, 0]);
+  assert.equal(await waiting(queue, (o) => [queue.popIntAsync(o)]), [
+    undefined,
+    1,
+  ]);
+  const work = WorkCounter.create(1);
+  assert.equal(holders(inspect(work)), [undefined, 0]);
+  assert.equal(await waiting(work, (o) => [work.waitAsync(o)]), [
+    undefined,
+    1,
+  ]);
+});

@@ -1,4 +1,0 @@
-import { exploreAll } from "./explore.ts";
-import { latch } from "./scenarios/latch.ts";
-
-exploreAll("Latch", latch);

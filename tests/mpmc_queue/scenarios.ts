@@ -1,0 +1,457 @@
+import { race } from "../../race/mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+
+const { tail, head, pop_epoch, pop_waiters, push_epoch, push_waiters, length } =
+  LAYOUT.mpmc_queue;
+/** Read plainly before an exchange checks it. */
+const HINTS = [tail, head].map((i) => [i * 4, i * 4 + 4] as const);
+
+interface Model {
+  readonly items: readonly number[];
+  readonly closed: boolean;
+}
+
+const CLOSED = "closed";
+
+/** Runs `operation`, and answers that the queue is closed where it throws. */
+function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
+  try {
+    return operation();
+  } catch (error) {
+    if (error instanceof weft.mod.ClosedError) return CLOSED;
+    throw error;
+  }
+}
+
+/**
+ * A queue whose tickets begin at `start`. Only reservations are kept in a
+ * view.
+ */
+function queue(
+  weft: Weft,
+  capacity: number,
+  start = 0,
+  stateless = true,
+  items: readonly number[] = [],
+) {
+  const { MpmcQueue } = weft.mod;
+  const push = (s: Model, ...items: number[]): Model => ({
+    ...s,
+    items: [...s.items, ...items],
+  });
+  const drop = (s: Model, n: number): Model => ({
+    ...s,
+    items: s.items.slice(n),
+  });
+  const room = (s: Model) => capacity - s.items.length;
+  return race.spec({
+    memory: () => {
+      const queue = MpmcQueue.create({ capacity });
+      const { buffer } = queue;
+      const words = new Int32Array(buffer);
+      words[tail] = words[head] = start * 2;
+      for (let i = 0; i < capacity; i++) {
+        const ticket = start + i;
+        words[length + ticket % capacity * 2] = ticket * 2;
+      }
+      for (const item of items) queue.tryPushInt(item);
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new MpmcQueue(memory);
+    },
+    words: named(LAYOUT.mpmc_queue),
+    hints: HINTS,
+    stateless,
+    init: { items, closed: false } as Model,
+    ops: {
+      // "Full" and "empty" may also mean that another agent is just at it.
+      tryPush: {
+        run: (q, v: number) => orClosed(weft, () => q.tryPushInt(v)),
+        model: (s: Model, v: number) =>
+          s.closed
+            ? [s, CLOSED]
+            : room(s) === 0
+            ? [s, false]
+            : race.either([push(s, v), true], race.contended([s, false])),
+        lockFree: true,
+      },
+      tryPop: {
+        run: (q) => orClosed(weft, () => q.tryPopInt()),
+        model: (s: Model) =>
+          s.items.length > 0
+            ? race.either(
+              [drop(s, 1), s.items[0]],
+              race.contended([s, undefined]),
+            )
+            : race.either(
+              [s, s.closed ? CLOSED : undefined],
+              race.contended([s, undefined]),
+            ),
+        lockFree: true,
+      },
+      // Through an array, as batches do.
+      pushArray: {
+        run: (q, v: number) => q.tryPush(new Int32Array([v])),
+        model: (s: Model, v: number) =>
+          room(s) === 0
+            ? [s, false]
+            : race.either([push(s, v), true], race.contended([s, false])),
+      },
+      popArray: {
+        run: (q) => {
+          const array = new Int32Array(1);
+          return q.tryPop(array) ? array[0] : undefined;
+        },
+        model: (s: Model) =>
+          s.items.length > 0
+            ? race.either(
+              [drop(s, 1), s.items[0]],
+              race.contended([s, undefined]),
+            )
+            : [s, undefined],
+      },
+      push: {
+        run: (q, v: number) => orClosed(weft, () => q.pushInt(v)),
+        model: (s: Model, v: number) =>
+          s.closed ? [s, CLOSED] : room(s) > 0 ? [push(s, v), true] : null,
+      },
+      pop: {
+        run: (q) => orClosed(weft, () => q.popInt()),
+        model: (s: Model) =>
+          s.items.length > 0
+            ? [drop(s, 1), s.items[0]]
+            : s.closed
+            ? [s, CLOSED]
+            : null,
+      },
+      pushFor: {
+        run: (q, v: number) => q.pushInt(v, 5),
+        model: (s: Model, v: number) =>
+          room(s) > 0
+            ? race.either([push(s, v), true], race.timedOut([s, false]))
+            : race.timedOut([s, false]),
+      },
+      popFor: {
+        run: (q) => q.popInt(5),
+        model: (s: Model) =>
+          s.items.length > 0
+            ? race.either(
+              [drop(s, 1), s.items[0]],
+              race.timedOut([s, undefined]),
+            )
+            : race.timedOut([s, undefined]),
+      },
+      inPlace: {
+        run: (q, v: number) =>
+          orClosed(weft, () => {
+            const at = q.reserve();
+            if (at < 0) return false;
+            new Int32Array(q.buffer, q.byteOffset + at, 1)[0] = v;
+            q.commit();
+            return true;
+          }),
+        model: (s: Model, v: number) =>
+          s.closed
+            ? [s, CLOSED]
+            : room(s) === 0
+            ? [s, false]
+            : race.either([push(s, v), true], race.contended([s, false])),
+      },
+      takeInPlace: {
+        run: (q) =>
+          orClosed(weft, () => {
+            const at = q.peek();
+            if (at < 0) return undefined;
+            const value = new Int32Array(q.buffer, q.byteOffset + at, 1)[0];
+            q.consume();
+            return value;
+          }),
+        model: (s: Model) =>
+          s.items.length > 0
+            ? race.either(
+              [drop(s, 1), s.items[0]],
+              race.contended([s, undefined]),
+            )
+            : [s, s.closed ? CLOSED : undefined],
+      },
+      close: {
+        run: (q) => q.close(),
+        model: (s: Model) => [{ ...s, closed: true }, undefined],
+      },
+    },
+    invariant: (memory) => {
+      const words = new Int32Array(memory);
+      const waiters = [words[pop_waiters], words[push_waiters]];
+      if (waiters.some((n) => n !== 0)) return `waiters ${waiters} are left`;
+    },
+  });
+}
+
+/**
+ * Somebody is in the midst of the ticket in front, and the one behind it is
+ * done: two can go on once it ends, and it wakes one.
+ */
+function late(weft: Weft, end: "push" | "pop") {
+  const { MpmcQueue } = weft.mod;
+  const pops = end === "pop";
+  const slot = (i: number) => length + i * 2;
+  return race.spec({
+    memory: () => {
+      const { buffer } = MpmcQueue.create({ capacity: 2 });
+      const words = new Int32Array(buffer);
+      words[tail] = 4;
+      words[head] = pops ? 0 : 4;
+      words[slot(0)] = pops ? 0 : 1;
+      words[slot(1)] = pops ? 3 : 6;
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new MpmcQueue(memory);
+    },
+    words: named(LAYOUT.mpmc_queue),
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      end: {
+        run: (q) => {
+          const words = new Int32Array(q.buffer);
+          Atomics.store(words, slot(0), pops ? 1 : 4);
+          const epoch = pops ? pop_epoch : push_epoch;
+          if (Atomics.load(words, epoch + 1) === 0) return;
+          Atomics.add(words, epoch, 1);
+          Atomics.notify(words, epoch, 1);
+        },
+      },
+      push: { run: (q) => q.pushInt(3) },
+      pop: { run: (q) => q.popInt() },
+    },
+  });
+}
+
+/** Batches, by what they do in the end: they are not one step. */
+function batches(weft: Weft) {
+  const { MpmcQueue } = weft.mod;
+  return race.spec({
+    memory: () => MpmcQueue.create({ capacity: 2 }).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new MpmcQueue(memory);
+    },
+    words: named(LAYOUT.mpmc_queue),
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      push: {
+        run: (q, items: number[]) =>
+          q.tryPushMany(new Int32Array(items), items.length),
+      },
+      pop: {
+        run: (q, n: number) => {
+          const items = new Int32Array(n);
+          return [...items.subarray(0, q.tryPopMany(items, n))];
+        },
+      },
+    },
+    final: (memory, results) => {
+      const q = new MpmcQueue(memory);
+      const left: number[] = [];
+      for (let v; (v = q.tryPopInt()) !== undefined;) left.push(v);
+      const pushed = (results[0] as number[]).reduce((a, b) => a + b);
+      const taken = results.slice(1).flat(2) as number[];
+      const all = [...taken, ...left].sort((a, b) => a - b);
+      const expected = [1, 2, 3, 4].slice(0, pushed);
+      if (`${all}` !== `${expected}`) return `found ${all}, not ${expected}`;
+      if (!q.tryPushInt(9) || q.tryPopInt() !== 9) return "of no more use";
+    },
+  });
+}
+
+/** The race scenarios of `MpmcQueue`. */
+export function mpmc_queue(weft: Weft): Scenario[] {
+  const two = queue(weft, 2);
+  const one = queue(weft, 1);
+  const wrap = queue(weft, 2, 2 ** 31 - 2);
+  const sign = queue(weft, 2, 2 ** 30 - 2);
+  const from = (op: string, first: number, n: number) =>
+    Array.from({ length: n }, (_, i) => [op, first + i] as const);
+  const times = (op: string, n: number) =>
+    Array.from({ length: n }, () => [op] as const);
+  return [
+    {
+      name: "tryPush, tryPop",
+      spec: two,
+      agents: [from("tryPush", 1, 2), times("tryPop", 2)],
+    },
+    {
+      name: "tryPush thrice, tryPop thrice",
+      spec: two,
+      agents: [from("tryPush", 1, 3), times("tryPop", 3)],
+    },
+    {
+      name: "both do both",
+      spec: two,
+      agents: [
+        [["tryPush", 1], ["tryPop"]],
+        [["tryPush", 2], ["tryPop"]],
+      ],
+    },
+    {
+      name: "two producers, a consumer",
+      spec: two,
+      agents: [[["tryPush", 1]], [["tryPush", 2]], times("tryPop", 2)],
+    },
+    {
+      name: "a producer, two consumers",
+      spec: two,
+      agents: [from("tryPush", 1, 2), [["tryPop"]], [["tryPop"]]],
+    },
+    {
+      name: "one slot",
+      spec: one,
+      agents: [from("tryPush", 1, 2), times("tryPop", 2)],
+    },
+    {
+      name: "over the wrap",
+      spec: wrap,
+      agents: [from("tryPush", 1, 4), times("tryPop", 3)],
+    },
+    {
+      name: "over the sign",
+      spec: sign,
+      agents: [from("tryPush", 1, 4), times("tryPop", 3)],
+    },
+    {
+      name: "in place",
+      spec: queue(weft, 2, 0, false),
+      agents: [from("inPlace", 1, 2), times("takeInPlace", 2)],
+    },
+    { name: "push, pop", spec: two, agents: [[["push", 1]], [["pop"]]] },
+    {
+      name: "push, pop, one slot",
+      spec: one,
+      agents: [from("push", 1, 2), times("pop", 2)],
+    },
+    {
+      name: "two sleep, two are woken",
+      spec: two,
+      agents: [[["pop"]], [["pop"]], from("tryPush", 1, 2)],
+      options: { states: 100_000 },
+      sampled: true,
+    },
+    {
+      // The element in front is published last: its wake must not be lost.
+      name: "two producers, two sleepers",
+      spec: two,
+      agents: [[["pop"]], [["pop"]], [["tryPush", 1]], [["tryPush", 2]]],
+      options: { states: 100_000, runs: 3000 },
+      sampled: true,
+    },
+    {
+      // A look that another agent overtakes says nothing about all of them.
+      name: "a producer that others overtake twice",
+      spec: queue(weft, 4),
+      agents: [[["push", 1]], from("push", 2, 2)],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "a consumer that others overtake twice",
+      spec: queue(weft, 4, 0, true, [1, 2, 3]),
+      agents: [[["pop"]], times("pop", 2)],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "pop times out at any time",
+      spec: two,
+      agents: [[["popFor"]], [["push", 1]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "push times out at any time",
+      spec: queue(weft, 1, 0, true, [9]),
+      agents: [[["pushFor", 1]], [["tryPop"]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "close wakes a consumer",
+      spec: two,
+      agents: [[["pop"]], [["close"]]],
+    },
+    {
+      name: "close wakes a producer",
+      spec: one,
+      agents: [from("push", 1, 2), [["close"]]],
+    },
+    {
+      name: "close, push and two consumers",
+      spec: two,
+      agents: [[["pop"]], [["pop"]], [["tryPush", 1], ["close"]]],
+      options: { states: 60_000 },
+      sampled: true,
+    },
+    {
+      name: "close and pop while a push is under way",
+      spec: two,
+      agents: [[["tryPush", 1]], [["close"], ["tryPop"]]],
+    },
+    {
+      name: "an array wakes a consumer",
+      spec: two,
+      agents: [[["pop"]], [["pushArray", 1]]],
+    },
+    {
+      name: "an array wakes a producer",
+      spec: queue(weft, 1, 0, true, [9]),
+      agents: [[["push", 1]], [["popArray"]]],
+    },
+    {
+      name: "in place wakes a consumer",
+      spec: queue(weft, 2, 0, false),
+      agents: [[["pop"]], [["inPlace", 1]]],
+    },
+    {
+      name: "in place wakes a producer",
+      spec: queue(weft, 1, 0, false, [9]),
+      agents: [[["push", 1]], [["takeInPlace"]]],
+    },
+    {
+      name: "two consumers, the element in front comes last",
+      spec: late(weft, "pop"),
+      agents: [[["pop"]], [["pop"]], [["end"]]],
+      options: { timeouts: 0, states: 20_000 },
+      sampled: true,
+    },
+    {
+      name: "two producers, the slot in front comes last",
+      spec: late(weft, "push"),
+      agents: [[["push"]], [["push"]], [["end"]]],
+      options: { timeouts: 0, states: 20_000 },
+      sampled: true,
+    },
+    {
+      name: "two time out",
+      spec: two,
+      agents: [[["popFor"]], [["popFor"]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "batches, two agents",
+      spec: batches(weft),
+      agents: [[["push", [1, 2]], ["push", [3, 4]]], [["pop", 2]]],
+    },
+    {
+      name: "batches",
+      spec: batches(weft),
+      agents: [[["push", [1, 2, 3]]], [["pop", 2]], [["pop", 2]]],
+    },
+    {
+      name: "spurious wakes",
+      spec: one,
+      agents: [[["push", 1]], [["pop"]]],
+      options: { spurious: true },
+    },
+  ];
+}

@@ -1,0 +1,124 @@
+// also: node, browsers
+import * as assert from "uvu/assert";
+import { ClosedError, MpmcQueue } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { suite } from "../_run/harness.ts";
+import {
+  NEAR_WRAP,
+  nowOf,
+  preemptedAnywhere,
+  rejects,
+  wordsOf,
+} from "../_run/model.ts";
+import { declareQueueCases } from "../_queue/cases.ts";
+import { MPMC, obeysTheModel } from "../_queue/model.ts";
+
+const { pop_epoch, pop_waiters, push_epoch, push_waiters } = LAYOUT.mpmc_queue;
+
+const test = suite("MpmcQueue");
+
+test("every operation obeys the model, wherever the tickets wrap", () => {
+  obeysTheModel(MPMC);
+});
+
+declareQueueCases(test, MpmcQueue, MPMC);
+
+test("a slot not committed yet holds back what is behind it", async () => {
+  const mine = MpmcQueue.create({ capacity: 4 });
+  const theirs = new MpmcQueue(mine.buffer);
+  const at = mine.reserve();
+  new Int32Array(mine.bytes.buffer, mine.byteOffset + at, 1)[0] = 1;
+  theirs.pushInt(2);
+  assert.is(theirs.tryPopInt(), undefined);
+  const pops = [1, 2, 3].map(() => theirs.popIntAsync());
+  mine.close();
+  assert.is(await nowOf(Promise.race(pops)), "pending");
+  mine.commit(); // claimed before the end: it counts
+  assert.is(await pops[0]!, 1);
+  assert.is(await pops[1]!, 2);
+  await rejects(mine.buffer, pops[2]!, ClosedError);
+});
+
+test("an element peeked at is taken, and others go on behind it", () => {
+  const mine = MpmcQueue.create({ capacity: 2 });
+  const theirs = new MpmcQueue(mine.buffer);
+  mine.pushInt(1);
+  mine.pushInt(2);
+  assert.ok(mine.peek() > 0);
+  assert.is(theirs.popInt(), 2);
+  assert.is(theirs.tryPopInt(), undefined);
+  assert.is(theirs.tryPushInt(3), false); // its slot is in use still
+  mine.consume();
+  theirs.pushInt(3);
+  theirs.pushInt(4);
+  assert.is(theirs.popInt(), 3);
+});
+
+test("waits go on where their epoch wraps", async () => {
+  for (const wrap of NEAR_WRAP) {
+    const queue = MpmcQueue.create({ capacity: 1 });
+    const words = wordsOf(queue);
+    words[pop_epoch] = words[push_epoch] = wrap - 3;
+    const pops = Array.from({ length: 8 }, () => queue.popIntAsync());
+    for (let i = 0; i < 8; i++) await queue.pushIntAsync(i);
+    assert.equal(await Promise.all(pops), [0, 1, 2, 3, 4, 5, 6, 7]);
+    queue.pushInt(0);
+    const pushes = Array.from({ length: 8 }, (_, i) => queue.pushIntAsync(i));
+    for (let i = 0; i < 9; i++) await queue.popIntAsync();
+    assert.ok((await Promise.all(pushes)).every((pushed) => pushed));
+    assert.equal([words[pop_waiters], words[push_waiters]], [0, 0]);
+    assert.ok(Math.abs((words[pop_epoch]! - wrap) | 0) > 3);
+  }
+});
+
+test("two pushes, or two pops, may meet at any step", () => {
+  type Op = (queue: MpmcQueue) => number[];
+  const ops: Record<string, Op> = {
+    "push 100": (queue) => queue.tryPushInt(100) ? [100] : [],
+    "push 200": (queue) => {
+      const src = Int32Array.of(200, 201, 202);
+      return [...src.subarray(0, queue.tryPushMany(src, 3))];
+    },
+    "pop one": (queue) => {
+      const int = queue.tryPopInt();
+      return int === undefined ? [] : [int];
+    },
+    "pop many": (queue) => {
+      const dst = new Int32Array(3);
+      return [...dst.subarray(0, queue.tryPopMany(dst, 3))];
+    },
+  };
+  for (const capacity of [1, 2, 4]) {
+    for (let filled = 0; filled <= capacity; filled++) {
+      for (const one of Object.keys(ops)) {
+        for (const two of Object.keys(ops)) {
+          const pushing = one.startsWith("push");
+          if (two.startsWith("push") !== pushing) continue;
+          preemptedAnywhere(
+            () => {
+              const queue = MpmcQueue.create({ capacity });
+              for (let i = 0; i < filled; i++) queue.pushInt(i);
+              return { queue, first: [] as number[], second: [] as number[] };
+            },
+            (it) => it.first = ops[one]!(it.queue),
+            (it) => it.second = ops[two]!(new MpmcQueue(it.queue.buffer)),
+            ({ queue, first, second }, at) => {
+              const path = `${one}, ${two} at ${at}, ${filled}/${capacity}`;
+              const dst = new Int32Array(9);
+              const rest = [...dst.subarray(0, queue.tryPopMany(dst, 9))];
+              const before = Array.from({ length: filled }, (_, i) => i);
+              const sorted = (ints: number[]) => ints.toSorted((a, b) => a - b);
+              const [seen, expected] = pushing
+                ? [sorted(rest), [...before, ...sorted([...first, ...second])]]
+                : [sorted([...first, ...second, ...rest]), before];
+              assert.equal(seen, expected, path);
+              for (const part of [first, second, rest.slice(0, filled)]) {
+                assert.equal(part, sorted(part), path);
+              }
+            },
+          );
+        }
+      }
+    }
+  }
+});

@@ -1,0 +1,284 @@
+// also: node, browsers
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import { agentId, Mutex, MutexGuard } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { suite } from "../_run/harness.ts";
+import {
+  asAgent,
+  endsWithin,
+  nowOf,
+  passed,
+  preemptedAnywhere,
+  refuses,
+  wordsOf,
+} from "../_run/model.ts";
+
+const { state: STATE, starving: STARVING } = LAYOUT.mutex;
+const ABANDONED_BIT = 1 << 28;
+const HANDOFF_BIT = 1 << 29;
+const CONTENDED_BIT = 1 << 30;
+const OTHER = 5;
+
+/** A mutex seen by this agent, and by another one. */
+function pair(): { mine: Mutex; theirs: Mutex } {
+  const mine = Mutex.create();
+  return { mine, theirs: asAgent(OTHER, () => new Mutex(mine.buffer)) };
+}
+
+/** What is known of a mutex, from its words. */
+const words = (mutex: Mutex) => [...wordsOf(mutex)];
+
+const test = suite("Mutex");
+
+test("tryLock(), lock(0), unlock() and abandon() obey the model", () => {
+  const op = fc.constantFrom(
+    ...["tryLock", "lock", "unlock", "abandon", "dispose"] as const,
+  );
+  const calls = fc.array(fc.tuple(op, fc.nat({ max: 2 })));
+  fc.assert(fc.property(calls, (calls) => {
+    const memory = Mutex.create().buffer;
+    const agents = [1, 2, 2 ** 28 - 1];
+    const views = agents.map((id) => asAgent(id, () => new Mutex(memory)));
+    const guards: (MutexGuard | undefined)[] = [];
+    let owner = -1; // the model: an index, or -1
+    let abandoned = false;
+    for (const [op, who] of calls) {
+      const mutex = views[who]!;
+      if (op === "lock" && owner === who) {
+        refuses(memory, () => mutex.lock(0), TypeError, `agent ${agents[who]}`);
+      } else if (op === "tryLock" || op === "lock") {
+        const guard = op === "lock" ? mutex.lock(0) : mutex.tryLock();
+        assert.is(guard !== undefined, owner === -1);
+        if (guard === undefined) continue;
+        assert.is(guard.mutex, mutex);
+        assert.is(guard.abandoned, abandoned);
+        guards[who] = guard;
+        owner = who;
+        abandoned = false;
+      } else if (op === "unlock" && owner !== who) {
+        const holder = owner < 0
+          ? "nobody does"
+          : `agent ${agents[owner]} does`;
+        refuses(memory, () => mutex.unlock(), TypeError, holder);
+      } else if (op === "unlock") {
+        mutex.unlock();
+        owner = -1;
+        guards[who] = undefined; // unlocked behind its back: not to be used
+      } else if (op === "dispose") {
+        const guard = guards[who];
+        guards[who] = undefined;
+        if (guard === undefined || owner !== who) continue;
+        guard[Symbol.dispose]();
+        assert.is(guard.mutex, undefined);
+        guard[Symbol.dispose](); // once more changes nothing
+        guard.unlock();
+        owner = -1;
+      } else {
+        assert.is(views[0]!.abandon(agents[who]!), owner === who);
+        if (owner !== who) continue;
+        owner = -1;
+        abandoned = true;
+      }
+      assert.is(mutex.owner, owner < 0 ? 0 : agents[owner]);
+    }
+  }));
+});
+
+test("a free Mutex has only zero words again", () => {
+  const { mine, theirs } = pair();
+  for (const mutex of [mine, theirs]) {
+    mutex.lock().unlock();
+    assert.equal(words(mine), [0, 0]);
+    mutex.tryLock()!.unlock();
+    assert.equal(words(mine), [0, 0]);
+  }
+});
+
+test("Mutex.init() makes any memory an unlocked mutex", () => {
+  const memory = new SharedArrayBuffer(16);
+  new Uint8Array(memory).fill(0xff);
+  const mutex = Mutex.init(memory, 4);
+  assert.equal([...new Int32Array(memory)], [-1, 0, 0, -1]);
+  mutex.lock().unlock();
+});
+
+test("lock() throws a TypeError in the agent that holds it", async () => {
+  const mutex = Mutex.create();
+  using _lock = await mutex.lockAsync();
+  for (const timeout of [undefined, 0, 10, Infinity]) {
+    const relock = () => mutex.lock(timeout!);
+    refuses(mutex.buffer, relock, TypeError, "twice", `${agentId()}`);
+    assert.is(mutex.tryLock(), undefined);
+  }
+});
+
+test("lock(timeout) answers undefined once the time is over", () => {
+  const { mine, theirs } = pair();
+  theirs.lock();
+  for (const timeout of [0, 1, 30]) {
+    const begin = performance.now();
+    assert.is(mine.lock(timeout), undefined);
+    const took = performance.now() - begin;
+    assert.ok(took >= timeout - 1 && took < timeout + 500, `${took} ms`);
+  }
+  theirs.unlock();
+  assert.equal(words(mine), [0, 0].with(1, words(mine)[STARVING]!));
+});
+
+test("lock() and lockAsync() refuse what is no duration", async () => {
+  const mutex = Mutex.create();
+  for (const timeout of [NaN, -1, -Infinity]) {
+    const wrong = () => mutex.lock(timeout);
+    refuses(mutex.buffer, wrong, RangeError, `received ${timeout}`);
+    const error = await mutex.lockAsync({ timeout }).catch((error) => error);
+    assert.instance(error, RangeError);
+    assert.match(error.message, `received ${timeout}`);
+    assert.is(mutex.owner, 0);
+  }
+});
+
+test("tryLock() takes a mutex that is kept for a sleeper", () => {
+  const { mine } = pair();
+  wordsOf(mine)[STATE] = HANDOFF_BIT | CONTENDED_BIT;
+  using lock = mine.tryLock();
+  assert.ok(lock);
+  assert.is(words(mine)[STATE], agentId() | CONTENDED_BIT);
+});
+
+test("lock() takes a mutex kept for a sleeper that never comes", () => {
+  const { mine } = pair();
+  wordsOf(mine).set([HANDOFF_BIT | CONTENDED_BIT, 1]);
+  const begin = performance.now();
+  using lock = mine.lock(5000);
+  assert.ok(lock, "the hand-off outlived its sleeper");
+  assert.ok(performance.now() - begin < 1000);
+});
+
+test("lockAsync() takes a mutex kept for one that never comes", async () => {
+  const { mine } = pair();
+  wordsOf(mine).set([HANDOFF_BIT | CONTENDED_BIT, 1]);
+  const begin = performance.now();
+  using lock = await mine.lockAsync({ timeout: 5000 });
+  assert.ok(lock, "the hand-off outlived its sleeper");
+  assert.ok(performance.now() - begin < 1000);
+});
+
+test("tryLock() never answers a guard of a lock it does not hold", () => {
+  const starts = [
+    ABANDONED_BIT,
+    HANDOFF_BIT | CONTENDED_BIT,
+    OTHER,
+    OTHER | CONTENDED_BIT,
+    0,
+  ];
+  for (const from of starts) {
+    for (const to of starts) {
+      preemptedAnywhere<{ mine: Mutex; guard?: MutexGuard | undefined }>(
+        () => {
+          const { mine } = pair();
+          wordsOf(mine)[STATE] = from;
+          return { mine };
+        },
+        (scenario) => {
+          scenario.guard = scenario.mine.tryLock();
+        },
+        ({ mine }) => {
+          Atomics.compareExchange(wordsOf(mine), STATE, from, to);
+        },
+        ({ mine, guard }, at) => {
+          const held = mine.owner === agentId();
+          const path = `${from.toString(16)} -> ${to.toString(16)} at ${at}`;
+          assert.is(guard !== undefined, held, path);
+        },
+      );
+    }
+  }
+});
+
+test("unlock(), tryLock() and abandon() may meet at any step", () => {
+  const ops: Record<string, (mutex: Mutex) => unknown> = {
+    unlock: (mutex) => {
+      try {
+        mutex.unlock();
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    tryLock: (mutex) => mutex.tryLock(),
+    abandon: (mutex) => mutex.abandon(OTHER),
+  };
+  for (const bits of [0, CONTENDED_BIT]) {
+    for (const starving of [0, 1]) {
+      for (const [first, run] of Object.entries(ops)) {
+        for (const [second, meet] of Object.entries(ops)) {
+          // Who is abandoned is known never to run again.
+          const both = `${first} ${second}`;
+          if (/abandon/.test(both) && /unlock/.test(both)) continue;
+          preemptedAnywhere(
+            () => {
+              const agents = pair();
+              agents.theirs.lock();
+              wordsOf(agents.mine)[STATE]! |= bits;
+              wordsOf(agents.mine)[STARVING] = starving;
+              return { ...agents, results: [] as unknown[] };
+            },
+            ({ theirs, results }) => results.push(run(theirs)),
+            ({ mine, results }) => results.push(meet(mine)),
+            ({ mine, theirs, results }, at) => {
+              const path = `${first}, ${second} at ${at}: ${words(mine)}`;
+              const locks = results.filter((r) => r instanceof MutexGuard);
+              const frees = results.filter((r) => r === true).length;
+              const free = mine.owner === 0;
+              assert.is(1 + locks.length - frees, free ? 0 : 1, path);
+              // However it ended, the mutex can be had.
+              if (mine.owner === agentId()) mine.unlock();
+              else if (!free) theirs.unlock();
+              assert.ok(mine.tryLock(), path);
+            },
+          );
+        }
+      }
+    }
+  }
+});
+
+test("abandon() wakes a waiter, whose guard alone says abandoned", async () => {
+  const { mine, theirs } = pair();
+  theirs.lock();
+  const waits = [mine.lockAsync(), mine.lockAsync()];
+  assert.is(await nowOf(waits[0]!), "pending");
+  assert.is(mine.abandon(0), false);
+  assert.is(mine.abandon(agentId()), false);
+  assert.is(mine.abandon(OTHER), true);
+  assert.is(mine.abandon(OTHER), false);
+  const woken = await endsWithin(700, waits[0]!);
+  assert.ok(woken, "found by a look, not by a wake");
+  const first = await waits[0]!;
+  assert.is(first.abandoned, true);
+  first.unlock();
+  const second = await waits[1]!;
+  assert.is(second.abandoned, false);
+  second.unlock();
+  assert.is(mine.owner, 0);
+});
+
+test("lockAsync() serves many waits of one agent in line", async () => {
+  const { mine, theirs } = pair();
+  theirs.lock();
+  const order: number[] = [];
+  let inside = 0;
+  const waits = Array.from({ length: 100 }, async (_, i) => {
+    using _lock = await mine.lockAsync();
+    assert.is(inside++, 0);
+    order.push(i);
+    if (i % 10 === 0) await passed(1);
+    assert.is(--inside, 0);
+  });
+  await passed(5);
+  theirs.unlock();
+  await Promise.all(waits);
+  assert.equal(order, order.toSorted((a, b) => a - b));
+  assert.is(mine.owner, 0);
+});

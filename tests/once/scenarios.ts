@@ -1,0 +1,195 @@
+import { race } from "../../race/mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+
+const TRIES = LAYOUT.once.length * 4;
+const BYTES = TRIES + 4;
+
+/** The model: what the function counted, and how many calls are over. */
+interface Model {
+  readonly tries: number;
+  readonly calls: number;
+}
+
+/**
+ * A once whose function counts its tries, plainly, and fails the first
+ * `failures` of them. Agents look `rounds` times before they sleep.
+ */
+function counting(weft: Weft, failures = 0, rounds = 0) {
+  const { Once } = weft.mod;
+  // A call that changed nothing would be free to sleep until a timeout.
+  const over = ({ tries, calls }: Model): [Model, unknown] =>
+    tries < failures
+      ? [{ tries: tries + 1, calls: calls + 1 }, "failed"]
+      : [{ tries: failures + 1, calls: calls + 1 }, true];
+  return race.spec({
+    memory: () => new SharedArrayBuffer(BYTES),
+    agent: (memory, id) => {
+      enter(weft, id);
+      weft.spin.spinning.rounds = rounds;
+      return {
+        once: new Once(memory),
+        tries: new Int32Array(memory, TRIES, 1),
+      };
+    },
+    words: { ...named(LAYOUT.once), tries: TRIES },
+    stateless: false, // a view remembers that it saw the end
+    init: { tries: 0, calls: 0 } as Model,
+    ops: {
+      run: {
+        run: ({ once, tries }) => {
+          try {
+            return once.run(() => {
+              if (++tries[0]! <= failures) throw new Error();
+            });
+          } catch {
+            return "failed";
+          }
+        },
+        model: over,
+      },
+      runFor: {
+        run: ({ once, tries }) => {
+          try {
+            return once.run(() => {
+              if (++tries[0]! <= failures) throw new Error();
+            }, 5);
+          } catch {
+            return "failed";
+          }
+        },
+        model: (s: Model) =>
+          race.either(over(s), race.timedOut<Model>([s, false])),
+      },
+      // Plain, so that the end must have published it.
+      look: {
+        run: ({ once, tries }) => once.done ? tries[0] : 0,
+        model: (s: Model) => [s, s.tries > failures ? s.tries : 0],
+        lockFree: true,
+      },
+    },
+    final: (memory) => {
+      const state = new Int32Array(memory)[0]!;
+      if ((state & 0x0fff_ffff) !== 0) return `agent ${state} still runs it`;
+    },
+  });
+}
+
+/** Whoever is terminated is given up. */
+function terminated(weft: Weft) {
+  const { Once } = weft.mod;
+  return race.spec({
+    memory: () => new SharedArrayBuffer(BYTES),
+    agent: (memory, id) => {
+      enter(weft, id);
+      return {
+        once: new Once(memory),
+        tries: new Int32Array(memory, TRIES, 1),
+      };
+    },
+    words: { ...named(LAYOUT.once), tries: TRIES },
+    stateless: false,
+    ops: {
+      run: {
+        run: ({ once, tries }) => once.run(() => Atomics.add(tries, 0, 1)),
+      },
+    },
+    recover: ({ once }, dead) => once.abandon(dead + 1),
+    final: (memory) => {
+      const words = new Int32Array(memory);
+      if (words[1] === 0 || (words[0]! & 1 << 28) === 0) return "not done";
+    },
+  });
+}
+
+/** The agent that ran it was terminated before the exploration began. */
+function abandoned(weft: Weft) {
+  const { Once } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(BYTES);
+      new Int32Array(memory)[0] = 9;
+      return memory;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return {
+        once: new Once(memory),
+        tries: new Int32Array(memory, TRIES, 1),
+      };
+    },
+    words: { ...named(LAYOUT.once), tries: TRIES },
+    stateless: false,
+    init: { runner: 9, runs: 0 },
+    ops: {
+      run: {
+        run: ({ once, tries }) => once.run(() => void tries[0]!++),
+        model: (s: { runner: number; runs: number }) =>
+          s.runner === 0 ? [{ ...s, runs: s.runs + 1 }, true] : null,
+      },
+      abandon: {
+        run: ({ once }, id: number) => once.abandon(id),
+        model: (s: { runner: number; runs: number }, id: number) =>
+          s.runner === id ? [{ ...s, runner: 0 }, true] : [s, false],
+      },
+    },
+    final: (memory) => {
+      const tries = new Int32Array(memory)[1];
+      if (tries !== 1) return `it was run ${tries} times`;
+    },
+  });
+}
+
+/** The race scenarios of `Once`. */
+export function once(weft: Weft): Scenario[] {
+  return [
+    {
+      name: "two agents",
+      spec: counting(weft),
+      agents: [[["run"], ["look"]], [["look"], ["run"]]],
+    },
+    {
+      name: "three agents",
+      spec: counting(weft),
+      agents: [[["run"]], [["run"]], [["run"]]],
+    },
+    {
+      name: "the first fails",
+      spec: counting(weft, 1),
+      agents: [[["run"]], [["run"]], [["run"]]],
+    },
+    {
+      name: "the first two fail",
+      spec: counting(weft, 2),
+      agents: [[["run"], ["run"]], [["run"], ["run"]]],
+    },
+    {
+      name: "a wait that may time out",
+      spec: counting(weft, 1),
+      agents: [[["runFor"]], [["runFor"]], [["run"]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "a wait that may time out, and a look at what it waited for",
+      spec: counting(weft),
+      agents: [[["runFor"], ["look"]], [["run"]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "two agents that look before they sleep",
+      spec: counting(weft, 0, 1),
+      agents: [[["run"]], [["run"], ["look"]]],
+    },
+    {
+      name: "one who was terminated is given up",
+      spec: abandoned(weft),
+      agents: [[["abandon", 8], ["abandon", 9]], [["run"]], [["run"]]],
+    },
+    {
+      name: "an agent is terminated",
+      spec: terminated(weft),
+      agents: [[["run"]], [["run"]]],
+      options: { kill: true, rescue: true },
+    },
+  ];
+}

@@ -1,4 +1,0 @@
-import { exploreAll } from "./explore.ts";
-import { once } from "./scenarios/once.ts";
-
-exploreAll("Once", once);

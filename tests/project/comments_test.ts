@@ -1,0 +1,111 @@
+// What must be said of all that users see: `deno doc --lint` sees that it has a
+// comment at all, and this, what is in it.
+import * as fs from "node:fs";
+import { fileURLToPath } from "node:url";
+import * as assert from "uvu/assert";
+import { suite } from "../_run/harness.ts";
+import { functionsOf, headerText } from "../_run/header.ts";
+import { run } from "../_run/native.ts";
+
+const MOD = fileURLToPath(new URL("../../mod.ts", import.meta.url));
+
+/** What `deno doc --json` says, as far as it is used here. */
+interface Declaration {
+  kind: string;
+  def: { extends?: string; isAbstract?: boolean; methods?: Method[] };
+  jsDoc?: Comment;
+}
+interface Method {
+  name: string;
+  jsDoc?: Comment;
+  accessibility?: string;
+  functionDef: { params: unknown[] };
+}
+interface Comment {
+  doc?: string;
+  tags?: { kind: string }[];
+}
+interface Docs {
+  nodes: Record<
+    string,
+    { symbols: { name: string; declarations: Declaration[] }[] }
+  >;
+}
+
+const said = await run(Deno.execPath(), ["doc", "--json", MOD], 60);
+const docs = JSON.parse(said.output.slice(said.output.indexOf("{"))) as Docs;
+const symbols = Object.values(docs.nodes).flatMap(({ symbols }) => symbols);
+
+// After the last await: a file that runs alone has declared its tests by now.
+const test = suite("comments");
+
+const PRIMITIVE = [
+  "Invariant:",
+  "Progress:",
+  "Fairness:",
+  "C twin:",
+  "Source:",
+  "terminated",
+];
+
+test("each primitive's class says what it must", () => {
+  const primitives = symbols.filter(({ declarations: [first] }) =>
+    first!.kind === "class" && !first!.def.isAbstract &&
+    /^(Region|Queue)$/.test(first!.def.extends ?? "")
+  );
+  const stems = fs.readFileSync(MOD, "utf8").match(/primitives\/[a-z]\w*/g)!;
+  // All modules of mod.ts, but agent, struct, wait_any and inspect.
+  assert.is(primitives.length, stems.length - 4);
+  const missing = primitives.flatMap(({ name, declarations: [first] }) =>
+    PRIMITIVE.filter((word) => !first!.jsDoc?.doc?.includes(word))
+      .map((word) => `${name}: ${word}`)
+  );
+  assert.equal(missing, []);
+});
+
+test("each function, class and value has an example", () => {
+  const missing = symbols.filter(({ name, declarations }) =>
+    /^(function|class|variable)$/.test(declarations[0]!.kind) &&
+    name !== "Region" && // abstract, and of no use by itself
+    !declarations.some(({ jsDoc }) =>
+      jsDoc?.tags?.some(({ kind }) => kind === "example")
+    )
+  );
+  assert.equal(missing.map(({ name }) => name), []);
+});
+
+test("each method that takes something says what it throws", () => {
+  const classes = symbols
+    .filter(({ declarations: [first] }) => first!.kind === "class");
+  const silent = classes.flatMap(({ name, declarations: [first] }) =>
+    (first!.def.methods ?? [])
+      .filter(({ name, jsDoc, accessibility, functionDef: { params } }) => {
+        const kinds = jsDoc?.tags?.map(({ kind }) => kind) ?? [];
+        return jsDoc?.doc && params.length > 0 && accessibility === undefined &&
+          !/^\[|^abandon$/.test(name) && !kinds.includes("throws") &&
+          !/^As |: see /.test(jsDoc.doc); // as another one
+      })
+      .map((method) => `${name}.${method.name}`)
+  );
+  assert.equal(silent, []);
+});
+
+test("each public function and type of weft.h has a comment", () => {
+  const text = headerText();
+  const commented = (name: string, head: RegExp) =>
+    head.test(text) ? [] : [name];
+  const types = [...text.matchAll(/^\} (weft_[a-z]\w*);$/gm)]
+    .map(([, name]) => name!);
+  assert.ok(types.length > 20);
+  const functions = functionsOf(text).flatMap((name) =>
+    commented(name, RegExp(`\\*/\\nstatic inline [\\w ]+?\\*?${name}\\(`))
+  );
+  assert.equal(functions, []);
+  const uncommented = types.flatMap((name) =>
+    commented(
+      name,
+      RegExp(`\\*/\\ntypedef struct \\w*\\s*\\{[^}]*\\} ${name};`),
+    )
+  );
+  assert.equal(uncommented, []);
+});

@@ -1,0 +1,320 @@
+/**
+ * Writes from `primitives/_layout.ts` what repeats its words: the structs of
+ * `wasm/weft/`, the table in the comment of each class, the table that
+ * `weft_inspect` reads, and `docs/layouts.md`.
+ *
+ * @module
+ */
+
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+const PROJECT = fileURLToPath(new URL("../../", import.meta.url));
+const SOURCE = "primitives/_layout.ts";
+
+const USAGE = `usage: deno task layout
+Writes the tables and structs that repeat the words of ${SOURCE}.`;
+
+/** A word of a primitive. */
+interface Word {
+  name: string;
+  index: number;
+  /** The lines of its comment; those of a list of bits begin with "bit". */
+  meaning: string[];
+  /** Who writes it; without one, the agent that initializes it. */
+  writer?: string;
+  /** Who sleeps on it. */
+  sleeper?: string;
+}
+
+/** A row of `_layout.ts`. */
+interface Row {
+  stem: string;
+  /** One sentence. */
+  what: string;
+  /** What lies behind the words. */
+  behind?: string;
+  words: Word[];
+  length: number;
+  kind?: number;
+}
+
+const read = (name: string) => readFileSync(PROJECT + name, "utf8");
+
+/** Every file that `_layout.ts` decides about, as it should be. */
+export function expected(): Map<string, string> {
+  const source = read(SOURCE);
+  const rows = rowsOf(source);
+  const version = Number(source.match(/^export const VERSION = (\d+);/m)![1]);
+  const files = new Map<string, string>();
+  const put = (name: string, edit: (text: string) => string) =>
+    files.set(name, edit(files.get(name) ?? read(name)));
+  for (const row of rows) {
+    put(`wasm/weft/${row.stem}.h`, (text) => between(text, structOf(row)));
+    put(`primitives/${row.stem}.ts`, (text) => withTable(text, row));
+  }
+  put(
+    "wasm/weft/_layout.h",
+    (text) => between(text, kindsOf(rows, version)),
+  );
+  put(
+    "wasm/weft/inspect.h",
+    (text) => between(text, rows.map((row) => shownOf(row, text)).join("")),
+  );
+  put("docs/layouts.md", (text) => pageOf(text, rows, version));
+  return files;
+}
+
+/** The files that are not as they should be. */
+export function stale(): string[] {
+  return [...expected()].filter(([name, text]) => read(name) !== text)
+    .map(([name]) => name);
+}
+
+// ---- reading ------------------------------------------------------------------
+
+/** The rows of `source`, the text of `_layout.ts`. */
+function rowsOf(source: string): Row[] {
+  const rows =
+    /\/\*\*((?:(?!\*\/)[^])*)\*\/\nexport const ([A-Z_]+) = \{\n([^]*?)\n\} as/g;
+  const words = /(?:\/\*\*((?:(?!\*\/)[^])*)\*\/\s*)?(\w+): (\d+),/g;
+  const kinds = source.match(/^export const KIND = \{([^}]*)\}/m)![1]!;
+  return [...source.matchAll(rows)]
+    .filter(([, , , body]) => /^ {2}length: /m.test(body!))
+    .map(([, comment, constant, body]) => {
+      const stem = constant!.toLowerCase();
+      const all = [...body!.matchAll(words)];
+      const length = Number(all.pop()![3]);
+      const { text, tags } = commentOf(comment!);
+      const kind = kinds.match(new RegExp(`\\b${stem}: (\\d+)`))?.[1];
+      return {
+        stem,
+        what: text.join(" "),
+        ...(tags.behind === undefined ? {} : { behind: tags.behind }),
+        words: all.map(([, comment, name, index]) =>
+          wordOf(comment, name!, index!)
+        ),
+        length,
+        ...(kind === undefined ? {} : { kind: Number(kind) }),
+      };
+    });
+}
+
+function wordOf(
+  comment: string | undefined,
+  name: string,
+  index: string,
+): Word {
+  if (comment === undefined) {
+    throw new Error(`${SOURCE}: the word ${name} has no comment`);
+  }
+  const { text, tags: { writer, sleeper } } = commentOf(comment);
+  return {
+    name,
+    index: Number(index),
+    meaning: text,
+    ...(writer === undefined ? {} : { writer }),
+    ...(sleeper === undefined ? {} : { sleeper }),
+  };
+}
+
+/** The text of a comment, a line for each bit of a list, and its tags. */
+function commentOf(comment: string) {
+  const lines = comment.split("\n").map((line) =>
+    line.replace(/^ *\*? ?/, "").trimEnd()
+  ).filter((line) => line !== "");
+  const text: string[] = [];
+  const tags: Record<string, string> = {};
+  let tag: string | undefined;
+  for (const line of lines) {
+    const [, name, rest] = line.match(/^@(\w+) (.*)$/) ?? [];
+    if (name !== undefined) tags[tag = name] = rest!;
+    else if (tag !== undefined) tags[tag] += ` ${line}`;
+    else if (text.length === 0 || BIT.test(line)) text.push(line);
+    else text[text.length - 1] += ` ${line.trim()}`;
+  }
+  return { text, tags };
+}
+
+const BIT = /^(bits? [\d-]+): (.*)$/;
+
+// ---- writing ------------------------------------------------------------------
+
+/** Breaks `text` into lines of at most `width` columns. */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(/\s+/)) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + 1 + word.length > width) {
+      lines.push(word);
+    } else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines;
+}
+
+/** `label`, and beside it the lines of `text`. */
+function beside(label: string, text: string[]): string[] {
+  const space = " ".repeat(label.length);
+  return text.map((line, i) => (i === 0 ? label : space) + line);
+}
+
+/** The words as a table of plain text, 77 columns wide. */
+function tableOf({ words, behind, length }: Row): string[] {
+  const last = behind === undefined ? words.at(-1)!.index : length;
+  const first = (index: number) =>
+    `word ${index}`.padEnd(`word ${last}`.length + 2);
+  const wide = Math.max(...words.map(({ name }) => name.length)) + 2;
+  const lines = words.flatMap(({ name, index, meaning, sleeper }) => {
+    const label = first(index) + name.padEnd(wide);
+    const width = 77 - label.length;
+    const bits = meaning.map((line) => line.match(BIT)?.[1]?.length ?? 0);
+    const text = meaning.flatMap((line) => {
+      const [, bit, rest] = line.match(BIT) ?? [];
+      if (bit === undefined) return wrapped(line, width);
+      const begin = bit.padEnd(Math.max(...bits) + 2);
+      return beside(begin, wrapped(rest!, width - begin.length));
+    });
+    if (sleeper !== undefined) {
+      text.push(...beside("sleepers: ", wrapped(sleeper, width - 10)));
+    }
+    return beside(label, text);
+  });
+  if (behind === undefined) return lines;
+  const label = first(length);
+  return [...lines, ...beside(label, wrapped(behind, 77 - label.length))];
+}
+
+const commented = (lines: string[]) =>
+  lines.map((line) => ` * ${line}\n`).join("");
+
+/** A header with `made` between the two lines that mark it. */
+function between(text: string, made: string): string {
+  const begin =
+    "makes from primitives/_layout.ts. */\n/* clang-format off */\n";
+  const end =
+    "/* clang-format on */\n/* End of what `deno task layout` makes. */";
+  const from = text.indexOf(begin) + begin.length;
+  const to = text.indexOf(end);
+  if (from < begin.length || to < from) {
+    throw new Error("a header has no place for what is made");
+  }
+  return text.slice(0, from) + made + text.slice(to);
+}
+
+/** The C struct, and the assertions of where its fields lie. */
+function structOf(row: Row): string {
+  const { stem, what, words, length } = row;
+  let [fields, rows, at, pads] = ["", "", 0, 0];
+  const pad = (to: number) => {
+    if (to > at) fields += `  int32_t _pad${pads++}[${to - at}];\n`;
+    at = to;
+  };
+  for (const { name, index } of words) {
+    pad(index);
+    fields += `  int32_t ${name};\n`;
+    rows += `WEFT_WORD(${stem}, ${name}, ${index});\n`;
+    at++;
+  }
+  pad(length);
+  const about = commented([...wrapped(what, 77), "", ...tableOf(row)]);
+  return `/*
+${about.replace(/ +$/gm, "")} */
+typedef struct {
+${fields}} weft_${stem};
+${rows}WEFT_LENGTH(${stem}, ${length});
+`;
+}
+
+/** The version, the kinds, and where each has its seal. */
+function kindsOf(rows: Row[], version: number): string {
+  const configured = rows.filter(({ kind }) => kind !== undefined);
+  const seals = new Map<number, string[]>();
+  for (const { stem, words } of configured) {
+    const { index } = words.find(({ name }) => name === "seal")!;
+    seals.set(index, [...seals.get(index) ?? [], stem]);
+  }
+  const cases = [...seals].sort(([a], [b]) => a - b).map(([index, stems]) =>
+    stems.map((stem) => `    case WEFT_KIND_${stem}:\n`).join("") +
+    `      return ${index};\n`
+  );
+  return `#define WEFT_VERSION ${version}
+#define WEFT_KIND(stem, number) enum { WEFT_KIND_##stem = number }
+${configured.map(({ stem, kind }) => `WEFT_KIND(${stem}, ${kind});\n`).join("")}
+/* The word that holds the seal, behind \`magic\` and the configuration; or 0. */
+static inline int weft__seal_word(int32_t kind) {
+  switch (kind) {
+${cases.join("")}    default:
+      return 0;
+  }
+}
+`;
+}
+
+/** What \`weft_inspect\` prints of a primitive; \`header\` is its source. */
+function shownOf({ stem, kind, words }: Row, header: string): string {
+  const has = (what: string) =>
+    header.includes(` weft__${stem}_shows_${what}(`)
+      ? `weft__${stem}_shows_${what}`
+      : "NULL";
+  const number = kind === undefined ? "0" : `WEFT_KIND_${stem}`;
+  const fields = words.map(({ name }) => `WEFT__FIELD(${stem}, ${name})`);
+  return `    {"${stem}", ${number}, ${has("owner")},
+     ${has("waiters")},
+     {${fields.join(",\n      ")}}},
+`;
+}
+
+/** The text of a class's file with the table in its comment. */
+function withTable(text: string, row: Row): string {
+  const table = / \* ```text\n \* word 0(?:(?! \* ```)[^])* \* ```\n/;
+  const lines = commented(tableOf(row)).replace(/ +$/gm, "");
+  return text.replace(table, () => ` * \`\`\`text\n${lines} * \`\`\`\n`);
+}
+
+/** The page with the words of all, as `deno fmt` writes it. */
+function pageOf(text: string, rows: Row[], version: number): string {
+  const [intro] = text.split(/^Version \d+\.$/m);
+  const cell = (text = "") => text.replaceAll("|", "\\|").replace(/\.$/, "");
+  const sections = rows.map(({ stem, what, kind, words, length, behind }) => {
+    const number = kind === undefined ? "No kind number" : `Kind ${kind}`;
+    const lines = words.map(({ name, index, meaning, writer, sleeper }) =>
+      `| ${index} | \`${name}\` | ${
+        cell(meaning.join("; ").replaceAll(/([.:]); /g, "$1 "))
+      } ` +
+      `| ${cell(writer)} | ${cell(sleeper)} |\n`
+    );
+    const more = behind === undefined ? "" : `\nBehind them: ${behind}\n`;
+    const unit = length === 1 ? "word" : "words";
+    return `## ${stem}\n\n${what} ${number}, ${length} ${unit}.\n
+| word | field | meaning | written by | sleepers |
+| --- | --- | --- | --- | --- |
+${lines.join("")}${more}`;
+  });
+  const page = `${intro}Version ${version}.\n\n${sections.join("\n")}`;
+  const format = ["fmt", "--ext", "md", "--no-config", "-"];
+  const { status, stdout, stderr } = spawnSync("deno", format, {
+    input: page,
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+/** Runs the program and returns its exit code. */
+function main(words: string[]): number {
+  if (words.length > 0) {
+    const helps = words[0] === "--help" || words[0] === "-h";
+    console[helps ? "log" : "error"](USAGE);
+    return helps ? 0 : 2;
+  }
+  for (const [name, text] of expected()) {
+    if (existsSync(PROJECT + name) && read(name) === text) continue;
+    writeFileSync(PROJECT + name, text);
+    console.log(name);
+  }
+  return 0;
+}
+
+if (import.meta.main) process.exitCode = main(process.argv.slice(2));

@@ -1,0 +1,358 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import * as assert from "uvu/assert";
+import { KIND, LAYOUT, VERSION } from "../../primitives/_layout.ts";
+import { suite } from "../_run/harness.ts";
+import {
+  fieldsOf,
+  functionsOf,
+  headerText,
+  type Table,
+  tableOf,
+} from "../_run/header.ts";
+import { stale } from "./layout.ts";
+
+const test = suite("Layout");
+
+const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+const OURS: Table = { version: VERSION, kinds: { ...KIND }, layout: LAYOUT };
+
+/** The tables of `docs/layouts.md`. */
+function documented(text: string): Table {
+  const version = Number(text.match(/^Version (\d+)\.$/m)?.[1]);
+  const table: Table = { version, kinds: {}, layout: {} };
+  for (const section of text.split(/^## /m).slice(1)) {
+    const stem = section.match(/^\w+/)![0];
+    const [, length] = section.match(/, (\d+) words?\.$/m)!;
+    const kind = section.match(/Kind (\d+),/)?.[1];
+    if (kind !== undefined) table.kinds[stem] = Number(kind);
+    const words: Record<string, number> = table.layout[stem] = {};
+    const rows = section.matchAll(/^\| (\d+) +\| `(\w+)` +\| \S/gm);
+    for (const [, word, field] of rows) words[field!] = Number(word);
+    words.length = Number(length);
+  }
+  return table;
+}
+
+/** What `theirs` has differently, each with the name of the word. */
+function differences(theirs: Table): string[] {
+  const complaints: string[] = [];
+  const compare = (
+    what: string,
+    ours: Record<string, number>,
+    theirs: Record<string, number> = {},
+  ) => {
+    for (
+      const name of new Set([...Object.keys(ours), ...Object.keys(theirs)])
+    ) {
+      if (ours[name] === theirs[name]) continue;
+      const found = theirs[name] ?? "missing";
+      const wanted = ours[name] ?? "missing";
+      complaints.push(`${what}.${name}: ${found}, in _layout.ts ${wanted}`);
+    }
+  };
+  compare("table", { version: OURS.version }, { version: theirs.version });
+  compare("KIND", OURS.kinds, theirs.kinds);
+  const stems = [...Object.keys(OURS.layout), ...Object.keys(theirs.layout)];
+  for (const stem of new Set(stems)) {
+    compare(stem, OURS.layout[stem] ?? {}, theirs.layout[stem]);
+  }
+  if (complaints.length === 0) { // then the order, which is one order, too
+    const [ours, found] = [OURS, theirs].map(({ kinds, layout }) =>
+      JSON.stringify([kinds, layout])
+    );
+    if (ours !== found) complaints.push(`another order: ${found}`);
+  }
+  return complaints;
+}
+
+test("the C headers assert the words of _layout.ts", () => {
+  assert.equal(differences(tableOf(headerText())), []);
+});
+
+test("docs/layouts.md shows the words of _layout.ts", () => {
+  const text = readFileSync(path("../../docs/layouts.md"), "utf8");
+  assert.equal(differences(documented(text)), []);
+});
+
+test("what repeats the words of _layout.ts is up to date", () => {
+  const files = stale();
+  assert.is(files.join(), "", `run \`deno task layout\`: stale: ${files}`);
+});
+
+test("a header that differs in one number is told by its name", () => {
+  const text = headerText();
+  const rows = [...text.matchAll(
+    /^(?:WEFT_(KIND|WORD|LENGTH)\((\w+), (?:(\w+), )??|#define WEFT_VERSION )(\d+)/gm,
+  )];
+  const words = Object.values(LAYOUT).flatMap((row) => Object.keys(row)).length;
+  assert.is(rows.length, words + Object.keys(KIND).length + 1);
+  for (
+    const { 0: row, 1: macro, 2: stem, 3: field, 4: number, index } of rows
+  ) {
+    const changed = row.replace(/\d+$/, `${Number(number) + 1}`);
+    const wrong = text.slice(0, index) + changed +
+      text.slice(index + row.length);
+    const name = macro === undefined
+      ? "table.version"
+      : macro === "KIND"
+      ? `KIND.${stem}`
+      : `${stem}.${field ?? "length"}`;
+    assert.equal(differences(tableOf(wrong)), [
+      `${name}: ${Number(number) + 1}, in _layout.ts ${number}`,
+    ]);
+  }
+});
+
+test("a row that is missing or too many is told by its name", () => {
+  const text = headerText();
+  const row = "WEFT_WORD(semaphore, turn, 4);\n";
+  assert.ok(text.includes(row));
+  assert.equal(differences(tableOf(text.replace(row, ""))), [
+    "semaphore.turn: missing, in _layout.ts 4",
+  ]);
+  const more = `${row}WEFT_WORD(semaphore, lap, 9);\n`;
+  assert.equal(differences(tableOf(text.replace(row, more))), [
+    "semaphore.lap: 9, in _layout.ts missing",
+  ]);
+});
+
+/** Words that are declared and not asserted, or in another order. */
+function unasserted(text: string): string[] {
+  const fields = fieldsOf(text);
+  return Object.entries(tableOf(text).layout).flatMap(([stem, row]) => {
+    const asserted = Object.keys(row).filter((name) => name !== "length");
+    const declared = fields[stem] ?? [];
+    return declared.filter((name, i) => name !== asserted[i])
+      .concat(asserted.slice(declared.length))
+      .map((name) => `${stem}.${name}`);
+  });
+}
+
+test("weft.h asserts each word that it declares", () => {
+  assert.equal(unasserted(headerText()), []);
+});
+
+test("a word that took the place of padding is told by its name", () => {
+  const text = headerText();
+  const padding = "  int32_t _pad0[28];\n  int32_t tail;";
+  assert.ok(text.includes(padding));
+  const more = "  int32_t lap;\n  int32_t _pad0[27];\n  int32_t tail;";
+  const [name] = unasserted(text.replace(padding, more));
+  assert.match(name!, /\.lap$/);
+});
+
+test("words that different agents write lie 32 words apart", () => {
+  // Neighbours in one group are written by the same side, or one after the
+  // other; a head is written once. Mutex and semaphore are small on purpose.
+  const groups: Record<string, string[][]> = {
+    spsc_queue: [["magic"], ["tail", "head_cache"], ["head", "tail_cache"]],
+    mpmc_queue: [["magic"], ["tail"], ["head"], ["pop_epoch", "pop_waiters"], [
+      "push_epoch",
+      "push_waiters",
+    ]],
+    lock_free_queue: [
+      ["magic"],
+      ["tail"],
+      ["head"],
+      ["free_tail"],
+      ["free_head"],
+      ["pop_epoch", "pop_waiters"],
+      ["push_epoch", "push_waiters"],
+    ],
+    record_ring: [
+      ["magic"],
+      ["tail", "claimant", "head_cache"],
+      ["head", "tail_cache"],
+      ["pop_epoch", "pop_waiters"],
+      ["push_epoch", "push_waiters"],
+    ],
+    snapshot: [["magic"], ["state"]],
+    broadcast: [
+      ["magic"],
+      ["tail", "slowest"],
+      ["pop_epoch", "pop_waiters"],
+      ["push_epoch", "push_waiters"],
+    ],
+    call_ring: [
+      ["magic", "closed"],
+      ["serve_epoch", "serve_waiters", "look"],
+      ["slot_epoch", "slot_waiters"],
+    ],
+    work_deque: [["magic"], ["bottom"], ["top"]],
+    work_counter: [["magic"], ["next"], ["done", "target", "finished"]],
+  };
+  for (const [stem, sides] of Object.entries(groups)) {
+    const words = (LAYOUT as Table["layout"])[stem]!;
+    for (let i = 1; i < sides.length; i++) {
+      const before = words[sides[i - 1]!.at(-1)!]!;
+      const from = words[sides[i]![0]!]!;
+      const first = words[sides[i - 1]![0]!]!;
+      assert.ok(from - first >= 32, `${stem}: ${sides[i]![0]} at ${from}`);
+      assert.ok(from - before >= 28, `${stem}: ${sides[i]![0]} at ${from}`);
+    }
+  }
+});
+
+// ---- names --------------------------------------------------------------------
+
+/** The classes whose operations have twins. */
+const STEMS: Record<string, string> = {
+  Mutex: "mutex",
+  RwLock: "rw_lock",
+  Condition: "condition",
+  Semaphore: "semaphore",
+  Event: "event",
+  Latch: "latch",
+  Barrier: "barrier",
+  Once: "once",
+  Snapshot: "snapshot",
+  SpscQueue: "spsc_queue",
+  MpmcQueue: "mpmc_queue",
+  LockFreeQueue: "lock_free_queue",
+  RecordRing: "record_ring",
+  Broadcast: "broadcast",
+  Channel: "channel",
+  CallRing: "call_ring",
+  WorkCounter: "work_counter",
+  WorkDeque: "work_deque",
+  SlabPool: "slab_pool",
+  StripedCounter: "striped_counter",
+};
+
+/** What only TypeScript has, and why. */
+const ONLY_TS: Record<string, string> = {
+  create: "C allocates nothing",
+  from: "a C program shares addresses, not messages",
+  handle: "a C program shares addresses, not messages",
+  kind: "the type says it",
+  buffer: "a pointer is the whole place",
+  byteOffset: "a pointer is the whole place",
+  bytes: "reserve and peek answer pointers",
+  peekedLength: "peek answers it, too",
+  tryPopInto: "try_pop moves into memory of its caller",
+  popInto: "pop moves into memory of its caller",
+  popIntoAsync: "pop moves into memory of its caller",
+  callInto: "call replies into memory of its caller",
+  callIntoAsync: "call replies into memory of its caller",
+  readiness: "what waitAny waits for, and that is the event loop's",
+  useCache: "a C thread says so in its weft_slab_cache",
+};
+
+/** Names that the contract has differently in C. */
+const RENAMED: Record<string, string> = {
+  constructor: "attach",
+  byteLength: "bytes",
+};
+
+/** Twins that C needs not, as zeroed memory of a fixed size is a mutex. */
+const NOT_IN_C = [
+  "weft_mutex_attach",
+  "weft_mutex_bytes",
+  "weft_rw_lock_attach",
+  "weft_rw_lock_bytes",
+  "weft_condition_attach",
+  "weft_condition_bytes",
+  "weft_event_attach",
+  "weft_event_bytes",
+  "weft_once_attach",
+  "weft_once_bytes",
+];
+
+/** What only C has, and why. */
+const ONLY_C: Record<string, string> = {
+  weft_agent_id: "agentId, a function of its own",
+  weft_agent_set_id: "setAgentId, a function of its own",
+  weft_agent_set_blocking: "JavaScript asks its engine",
+  weft_attach_error: "JavaScript throws it",
+  weft_inspect: "inspect, a function of its own",
+  weft_inspect_as: "inspect, with the name of a kind",
+  weft_striped_counter_claim: "a view claims a stripe by itself",
+  weft_striped_counter_add_to: "adds to what weft_striped_counter_claim gave",
+  weft_call_ring_ready: "a method of a PendingCall",
+  weft_call_ring_try_receive: "a method of a PendingCall",
+  weft_call_ring_receive: "a method of a PendingCall",
+  weft_call_ring_cancel: "a method of a PendingCall",
+  weft_call_ring_request: "a member of a TakenCall",
+  weft_call_ring_space: "a member of a TakenCall",
+  weft_call_ring_wanted: "a method of a TakenCall",
+  weft_call_ring_reply: "a method of a TakenCall",
+  weft_call_ring_fail: "a method of a TakenCall",
+  weft_broadcast_dropped: "a method of a Subscription",
+  weft_broadcast_size: "a method of a Subscription",
+  weft_broadcast_try_pop: "a method of a Subscription",
+  weft_broadcast_try_pop_int: "a method of a Subscription",
+  weft_broadcast_pop: "a method of a Subscription",
+  weft_broadcast_pop_int: "a method of a Subscription",
+  weft_broadcast_leave: "a method of a Subscription",
+};
+
+interface Declaration {
+  kind: string;
+  def?: {
+    extends?: string;
+    constructors?: unknown[];
+    methods?: Member[];
+    properties?: Member[];
+  };
+}
+interface Member {
+  name: string;
+  accessibility?: string;
+}
+
+/** The public members of every class that mod.ts exports. */
+function publicMembers(): Map<string, { names: string[]; base?: string }> {
+  const words = ["doc", "--json", path("../../mod.ts")];
+  const text = execFileSync(Deno.execPath(), words, {
+    encoding: "utf8",
+    maxBuffer: 2 ** 26,
+  });
+  const nodes: { symbols: { name: string; declarations: Declaration[] }[] }[] =
+    Object.values(JSON.parse(text).nodes);
+  const classes = new Map();
+  for (const { name, declarations } of nodes.flatMap((node) => node.symbols)) {
+    const def = declarations.find(({ kind }) => kind === "class")?.def;
+    if (def === undefined) continue;
+    const members = [...def.methods ?? [], ...def.properties ?? []];
+    const names = members
+      .filter((m) => !["protected", "private"].includes(m.accessibility ?? ""))
+      .map((m) => m.name);
+    classes.set(name, { names, base: def.extends });
+  }
+  return classes;
+}
+
+const snake = (name: string) =>
+  name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+
+test("every operation has its twin in weft.h, and no other has one", () => {
+  const classes = publicMembers();
+  const functions = functionsOf(headerText());
+  assert.is(new Set(functions).size, functions.length, "a name is there twice");
+  const wanted = new Set(Object.keys(ONLY_C));
+  for (const [name, stem] of Object.entries(STEMS)) {
+    const names = new Set(["constructor"]);
+    for (let at: string | undefined = name; at; at = classes.get(at)?.base) {
+      assert.ok(classes.has(at), `deno doc tells nothing of ${at}`);
+      for (const member of classes.get(at)!.names) names.add(member);
+    }
+    for (const member of names) {
+      if (member.startsWith("[") || Object.hasOwn(ONLY_TS, member)) continue;
+      if (member.endsWith("Async")) {
+        const plain = member.slice(0, -"Async".length);
+        assert.ok(names.has(plain), `${name}.${member} without ${plain}`);
+        continue;
+      }
+      const twin = RENAMED[member] ?? snake(member);
+      wanted.add(`weft_${stem}_${twin}`);
+    }
+  }
+  for (const name of NOT_IN_C) {
+    assert.ok(wanted.delete(name), `${name} is listed for nothing`);
+  }
+  assert.equal([...wanted].filter((name) => !functions.includes(name)), []);
+  assert.equal(functions.filter((name) => !wanted.has(name)), []);
+});

@@ -1,0 +1,327 @@
+// limit: 300 s
+import * as fs from "node:fs";
+import * as path from "node:path";
+import * as assert from "uvu/assert";
+import { OPERATIONS } from "../../primitives/realtime.ts";
+import { suite } from "../_run/harness.ts";
+import {
+  ALONE,
+  everyFunction,
+  functionsOf,
+  headerText,
+  INCLUDE,
+} from "../_run/header.ts";
+import {
+  build,
+  BUILT,
+  Pool,
+  type Program,
+  run,
+  SOURCES,
+  versionOf,
+  WARNINGS,
+} from "../_run/native.ts";
+
+const pool = new Pool(2);
+
+const source = (name: string) => path.join(SOURCES, name);
+
+/** A compiler for each language, of one make. */
+const MAKES = [["gcc", "g++"], ["clang", "clang++"]] as const;
+const found: (typeof MAKES)[number][] = [];
+for (const make of MAKES) {
+  const all = await Promise.all(make.map(versionOf));
+  if (all.every((version) => version !== undefined)) found.push(make);
+  else console.log(`\nskipped: no ${make[0]} here to compile weft.h natively`);
+}
+
+/** The compilers that have what sanitized programs are linked with. */
+const sanitizing = new Set<string>();
+fs.mkdirSync(BUILT, { recursive: true });
+const NOTHING = made("nothing.c", "int main(void) { return 0; }\n");
+for (const compiler of found.flat()) {
+  const out = path.join(BUILT, `nothing-${compiler}`);
+  const runs = await Promise.all(
+    ["thread", "address,undefined"].map((kind) =>
+      run(compiler, [`-fsanitize=${kind}`, NOTHING, "-o", `${out}-${kind}`], 60)
+    ),
+  );
+  if (runs.every(({ code }) => code === 0)) sanitizing.add(compiler);
+  else console.log(`\nskipped: no sanitizers of ${compiler} here`);
+}
+
+// After the last await: a file that runs alone has declared its tests by now.
+const test = suite("weft.h, natively", 200_000);
+
+/** Begins `task` as soon as a lane is free; the test waits for its end. */
+function later(
+  name: string,
+  task: () => Promise<void>,
+): void {
+  // From the start, so that two work at a time; a failure waits for its test.
+  const end = pool.run(task).then(() => undefined, (error) => error);
+  test(name, async () => {
+    const error = await end;
+    if (error !== undefined) throw error;
+  });
+}
+
+test("gcc is here, and weft.h has functions to compile", () => {
+  assert.ok(found.some(([c]) => c === "gcc"), "no gcc and g++ on the PATH");
+  assert.ok(sanitizing.has("gcc"), "gcc has no sanitizers");
+  assert.ok(functionsOf(headerText()).length > 60);
+});
+
+// ---- every standard, without a warning -----------------------------------------
+
+/** Writes a source that is made here. */
+function made(name: string, text: string): string {
+  const file = path.join(BUILT, name);
+  if (!fs.existsSync(file) || fs.readFileSync(file, "utf8") !== text) {
+    fs.writeFileSync(file, text);
+  }
+  return file;
+}
+
+const EVERY = everyFunction({ stdio: true });
+const STANDARDS = {
+  c: [["c11"], ["c17"], ["c23", "c2x"]],
+  cpp: [["c++17"], ["c++20"], ["c++23", "c++2b"]],
+};
+
+/** Compiles with the first of `names` that the compiler knows. */
+async function compileAs(names: string[], program: Program) {
+  for (const name of names) {
+    const { compiler, words, sources } = program;
+    const std = `-std=${name}`;
+    const all = { ...program, words: [std, ...words] };
+    const tried = await build(all).then(() => undefined, (error) => error);
+    if (tried === undefined) return;
+    const empty = [std, "-fsyntax-only", "-x", "c", "/dev/null"];
+    if (sources[0]!.endsWith("cpp")) empty[3] = "c++";
+    if ((await run(compiler, empty, 20)).code === 0) throw tried;
+  }
+  throw new Error(`${program.compiler} knows none of ${names}`);
+}
+
+for (const [c, cpp] of found) {
+  for (const [language, standards] of Object.entries(STANDARDS)) {
+    const compiler = language === "c" ? c : cpp;
+    for (const names of standards) {
+      later(`${compiler} -std=${names[0]} says nothing`, async () => {
+        for (
+          const [name, text] of Object.entries({ every: EVERY, alone: ALONE })
+        ) {
+          await compileAs(names, {
+            name: `${name}-${compiler}-${names[0]}.o`,
+            compiler,
+            words: ["-O1", "-c", ...WARNINGS],
+            sources: [made(`${name}.${language}`, text)],
+          });
+        }
+      });
+    }
+  }
+}
+
+// ---- programs -------------------------------------------------------------------
+
+/** Ways to build a program. */
+const PLAIN = ["-O2"];
+const THREAD_SANITIZER = ["-O1", "-g", "-fsanitize=thread"];
+const MEMORY_SANITIZERS = [
+  "-O1",
+  "-g",
+  "-fsanitize=address,undefined",
+  "-fno-sanitize-recover=all",
+  "-fno-omit-frame-pointer",
+];
+/** Sleeps at once, and for ever but for a wake: a lost one is a hang. */
+const SLEEPY = [
+  "-O2",
+  "-DWEFT_SPIN_ROUNDS=0",
+  "-DWEFT__LOOK=INT64_C(3600000000000)",
+];
+
+/** Builds and runs a program, which ends by saying "done". */
+function program(
+  title: string,
+  { compiler, name, words, sources, args = [] }: Program & { args?: string[] },
+) {
+  later(title, async () => {
+    const strict = [...WARNINGS, "-pthread", ...words];
+    const file = await build({ name, compiler, words: strict, sources });
+    let ended = await run(file, args, 100);
+    if (ended.output.includes("ThreadSanitizer: unexpected memory mapping")) {
+      // Kernels that place memory more randomly than it can bear.
+      ended = await run("setarch", ["-R", file, ...args], 100);
+    }
+    const { code, output } = ended;
+    assert.is(code, 0, `${name} ended with ${code}:\n${output.slice(-4000)}`);
+    assert.match(output, /^done$/m);
+  });
+}
+
+for (const [c, cpp] of found) {
+  const threads = (title: string, name: string, words: string[], k: string) =>
+    program(`${c}: threads, ${title}`, {
+      name: `threads-${c}${name}`,
+      compiler: c,
+      words: ["-std=c11", ...words],
+      sources: [source("threads.c")],
+      args: [k],
+    });
+  threads("as they are", "", PLAIN, "10");
+  threads("sleepy", "-sleepy", SLEEPY, "5");
+  const sanitized = sanitizing.has(c);
+  if (sanitized) {
+    threads("ThreadSanitizer", "-thread", THREAD_SANITIZER, "4");
+    threads("sleepy, ThreadSanitizer", "-sleepy-thread", [
+      ...SLEEPY,
+      ...THREAD_SANITIZER,
+    ], "2");
+    threads("Address- and UBSanitizer", "-memory", MEMORY_SANITIZERS, "4");
+  }
+
+  const model = (title: string, compiler: string, words: string[]) =>
+    program(`${compiler}: operations against their model, ${title}`, {
+      name: `model-${compiler}-${title.replace(/\W/g, "")}`,
+      compiler,
+      words,
+      sources: [source("model.c")],
+    });
+  model("C11", c, ["-std=c11", ...PLAIN]);
+  model("C++17", cpp, ["-x", "c++", "-std=c++17", ...PLAIN]);
+  if (sanitized) {
+    model("Address- and UBSanitizer", c, ["-std=c17", ...MEMORY_SANITIZERS]);
+  }
+}
+
+// Units of both languages, of every pair of compilers, become one program.
+for (const [c] of found) {
+  for (const [, cpp] of found) {
+    const both = { plain: PLAIN, thread: THREAD_SANITIZER };
+    for (const [title, words] of Object.entries(both)) {
+      // Of one make, which has them.
+      const pure = (c === "clang") === (cpp === "clang++");
+      if (title !== "plain" && !(pure && sanitizing.has(cpp))) continue;
+      later(`${c} and ${cpp}: a thread has one id, ${title}`, async () => {
+        const half = (compiler: string, std: string, file: string) =>
+          build({
+            name: `${file}-${c}-${cpp}-${title}.o`,
+            compiler,
+            words: [std, "-c", ...WARNINGS, ...words],
+            sources: [source(file)],
+          });
+        const objects = [
+          await half(c, "-std=c11", "units.c"),
+          await half(cpp, "-std=c++17", "units_cpp.cpp"),
+        ];
+        const file = await build({
+          name: `units-${c}-${cpp}-${title}`,
+          compiler: cpp,
+          words: ["-pthread", ...words],
+          sources: objects,
+        });
+        const { code, output } = await run(file, [], 60);
+        assert.is(code, 0, output);
+        assert.match(output, /^done$/m);
+      });
+    }
+  }
+}
+
+// ---- what the compiler refuses ----------------------------------------------------
+
+/** What gcc says about `weft.h` with `from` replaced. */
+async function complaint(from: string, to: string): Promise<string> {
+  const text = headerText();
+  assert.ok(text.includes(from), from);
+  const file = made("mutated.c", text.replace(from, to));
+  const { code, output } = await run("gcc", ["-fsyntax-only", file], 60);
+  assert.is(code, 1, output);
+  return output;
+}
+
+test("a word in another place is an error that names it", async () => {
+  assert.match(
+    await complaint("  int32_t claimant;", "  int32_t lap, claimant;"),
+    "weft_semaphore.claimant is not word 6 as in primitives/_layout.ts",
+  );
+  assert.match(
+    await complaint("WEFT_LENGTH(mutex, 2)", "WEFT_LENGTH(mutex, 3)"),
+    "weft_mutex is not 3 words long as in primitives/_layout.ts",
+  );
+});
+
+// ---- WEFT_REALTIME ------------------------------------------------------------------
+
+const REALTIME = [
+  "-DWEFT_REALTIME",
+  "-DWEFT_STDIO",
+  "-I",
+  INCLUDE,
+];
+
+/** `realtime.ts`'s operations by their twins' names, but for what differs. */
+function twinsOfRealtime(): string[] {
+  const snake = (name: string) =>
+    name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
+  const stems: Record<string, string> = {
+    Snapshot: "snapshot",
+    StripedCounter: "striped_counter",
+  };
+  return Object.entries(OPERATIONS).flatMap(([name, operations]) =>
+    operations
+      .map(snake)
+      .filter((twin) => twin !== "peeked_length") // peek answers it, too
+      .map((twin) => twin.replace(/^try_pop_into$/, "try_pop"))
+      .map((twin) => `weft_${stems[name] ?? snake(name).slice(1)}_${twin}`)
+  );
+}
+
+test("WEFT_REALTIME leaves what realtime.ts has, and nothing that waits", async () => {
+  const { code, output } = await run("gcc", [
+    "-E",
+    "-P",
+    ...REALTIME,
+    made("realtime.c", '#include "weft.h"\n'),
+  ], 60);
+  assert.is(code, 0, output);
+  const left = functionsOf(output);
+  const twins = twinsOfRealtime();
+  assert.ok(twins.length > 70);
+  assert.equal(twins.filter((name) => !left.includes(name)), []);
+  assert.equal(output.match(/weft__sleep\w*|\btimeout\b|\bdeadline\b/g), null);
+  const stems = twins.map((name) => name.match(/^weft_[a-z]+/)![0]);
+  const common = /^weft_(agent|attach)/;
+  const more = left.filter((name) =>
+    !common.test(name) && !stems.some((stem) => name.startsWith(stem))
+  );
+  assert.equal(more, []);
+});
+
+test("WEFT_REALTIME makes a call that waits an error that names it", async () => {
+  const gone = functionsOf(headerText()).filter((name) =>
+    /^weft_(mutex|rw_lock|condition|barrier|once|channel|call_ring|inspect)_?/
+      .test(name) ||
+    /_(acquire|push|pop|push_int|pop_int|wait|arrive_and_wait)$/.test(name) &&
+      !/_(try_\w+|deque_\w+)$/.test(name)
+  );
+  assert.ok(gone.length > 60);
+  const file = made(
+    "gone.c",
+    `#include "weft.h"\n${
+      gone.map((name, i) => `void *gone${i} = (void *)${name};\n`).join("")
+    }`,
+  );
+  const { code, output } = await run("gcc", [
+    "-fsyntax-only",
+    "-fmax-errors=0",
+    ...REALTIME,
+    file,
+  ], 60);
+  assert.is(code, 1);
+  const told = [...output.matchAll(/error: .(weft_\w+). undeclared/g)];
+  assert.equal(told.map(([, name]) => name), gone);
+});

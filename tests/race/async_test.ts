@@ -1,0 +1,270 @@
+// Asynchronous code: promises are the platform's, wakes and timers are not.
+import * as assert from "uvu/assert";
+import { race, RaceError } from "../../race/mod.ts";
+import type { Result } from "../../race/mod.ts";
+import { suite } from "../_run/harness.ts";
+
+const test = suite("race async", 60_000);
+
+const memory = () => new SharedArrayBuffer(16);
+const words = (memory: SharedArrayBuffer) => new Int32Array(memory);
+
+function holds(result: Result): void {
+  const { failure } = result;
+  assert.is(failure, undefined, `${failure?.message}\n${failure?.table}`);
+  assert.ok(result.complete);
+}
+
+/** A mutex whose lock awaits; `mistake` names what is wrong with it. */
+class AsyncMutex {
+  readonly #words: Int32Array;
+  readonly #mistake: string;
+  constructor(words: Int32Array, mistake: string) {
+    this.#words = words;
+    this.#mistake = mistake;
+  }
+  async lock(): Promise<void> {
+    const w = this.#words;
+    let c = Atomics.compareExchange(w, 0, 0, 1);
+    if (c === 0) return;
+    if (c !== 2) c = Atomics.exchange(w, 0, 2);
+    while (c !== 0) {
+      const wait = Atomics.waitAsync(w, 0, 2);
+      if (wait.async || this.#mistake === "waits") await wait.value;
+      if (this.#mistake === "trusts") return;
+      c = Atomics.exchange(w, 0, this.#mistake === "forgets" ? 1 : 2);
+    }
+  }
+  unlock(): void {
+    const w = this.#words;
+    if (Atomics.sub(w, 0, 1) === 1) return;
+    if (this.#mistake === "early") Atomics.notify(w, 0, 1);
+    Atomics.store(w, 0, 0);
+    if (this.#mistake !== "early") Atomics.notify(w, 0, 1);
+  }
+}
+
+function sections(mistake: string) {
+  return race.spec({
+    async: true,
+    memory,
+    agent: (memory) => ({
+      mutex: new AsyncMutex(words(memory), mistake),
+      total: new Int32Array(memory, 4, 1),
+    }),
+    words: { state: 0, total: 4 },
+    init: 0,
+    ops: {
+      add: {
+        run: async ({ mutex, total }) => {
+          await mutex.lock();
+          const before = total[0]!;
+          await Promise.resolve();
+          total[0] = before + 1;
+          mutex.unlock();
+          return before;
+        },
+        model: (n: number) => [n + 1, n],
+      },
+    },
+  });
+}
+
+test("explores awaiting code completely", async () => {
+  holds(await race.check(sections(""), [["add"]], [["add"]]));
+  holds(await race.check(sections(""), [["add"], ["add"]], [["add"]]));
+});
+
+for (
+  const [mistake, agents, kind] of [
+    ["early", 2, "lost-wakeup"],
+    ["forgets", 3, "lost-wakeup"],
+    ["trusts", 3, "data-race"],
+  ] as const
+) {
+  test(`finds a mutex that ${mistake}`, async () => {
+    const calls = Array.from({ length: agents }, () => [["add"]] as const);
+    const spec = sections(mistake);
+    const { failure } = await race.check(spec, ...calls, { states: 50_000 });
+    assert.is(failure?.kind, kind, failure?.message);
+    const program = calls.map((c) => [...c]);
+    const again = await race.replay(spec, program, failure!.schedule);
+    assert.is(again.failure?.kind, kind);
+  });
+}
+
+test("finds out that operations return promises", async () => {
+  const program = race.spec({
+    memory,
+    agent: words,
+    ops: { go: { run: (w) => Promise.resolve(Atomics.add(w, 0, 1)) } },
+    final: (_, results) => {
+      assert.equal(results.flat().toSorted(), [0, 1]);
+    },
+  });
+  holds(await race.check(program, [["go"]], [["go"]]));
+});
+
+test("finds out that operations leave something to an event loop", async () => {
+  const program = race.spec({
+    memory,
+    agent: words,
+    ops: {
+      later: {
+        run: (w) => {
+          setTimeout(() => {
+            Atomics.store(w, 0, 1);
+            Atomics.notify(w, 0);
+          }, 5);
+        },
+      },
+      wait: {
+        run: (w) => {
+          while (Atomics.load(w, 0) === 0) Atomics.wait(w, 0, 0);
+        },
+      },
+    },
+  });
+  holds(await race.check(program, [["later"]], [["wait"]]));
+});
+
+test("runs agents of both kinds side by side", async () => {
+  const result = await race.agents(
+    { memory },
+    (m) => {
+      Atomics.store(words(m), 0, 1);
+      Atomics.notify(words(m), 0);
+    },
+    async (m) => {
+      const wait = Atomics.waitAsync(words(m), 0, 0);
+      return await wait.value;
+    },
+    (m) => Atomics.wait(words(m), 0, 0),
+    {
+      after: (_, [, ...ended]) => {
+        for (const how of ended) assert.ok(how === "ok" || how === "not-equal");
+      },
+    },
+  );
+  assert.ok(result.complete);
+});
+
+test("throws what goes wrong in an asynchronous agent", async () => {
+  let error: unknown;
+  try {
+    await race.agents({ memory }, async (m) => {
+      await Promise.resolve();
+      if (Atomics.add(words(m), 0, 1) === 1) throw new Error("second");
+    }, async (m) => {
+      await Promise.resolve();
+      if (Atomics.add(words(m), 0, 1) === 1) throw new Error("second");
+    });
+  } catch (thrown) {
+    error = thrown;
+  }
+  assert.instance(error, RaceError);
+  assert.is((error as RaceError).kind, "exception");
+});
+
+test("fires timers in virtual time, in order", async () => {
+  const result = await race.agents({ memory }, async (m) => {
+    const times: number[] = [];
+    const note = () => times.push(performance.now());
+    await new Promise<void>((resolve) => {
+      setTimeout(note, 500);
+      const never = setTimeout(note, 700);
+      let ticks = 0;
+      const interval = setInterval(() => {
+        note();
+        if (++ticks < 3) return;
+        clearInterval(interval);
+        clearTimeout(never);
+        resolve();
+      }, 200);
+    });
+    Atomics.add(words(m), 0, 1);
+    return times;
+  }, {
+    after: (_, [times]) => assert.equal(times, [200, 400, 500, 600]),
+  });
+  assert.ok(result.complete);
+});
+
+test("ends a timed waitAsync, and aborts by a timer", async () => {
+  const seen = new Set<string>();
+  const result = await race.agents({ memory }, async (m) => {
+    const wait = Atomics.waitAsync(words(m), 0, 0, 50);
+    const aborted = new Promise<string>((resolve) => {
+      const signal = AbortSignal.timeout(20);
+      signal.addEventListener("abort", () => resolve(signal.reason.name));
+    });
+    return [await Promise.race([wait.value, aborted]), await wait.value];
+  }, (m) => {
+    Atomics.notify(words(m), 0);
+  }, { after: (_, [how]) => void seen.add(String(how)) });
+  assert.ok(result.complete);
+  assert.equal(
+    [...seen].sort(),
+    [
+      "TimeoutError,ok",
+      "TimeoutError,timed-out",
+      "ok,ok",
+      "timed-out,timed-out",
+    ].filter((how) => how !== "timed-out,timed-out"),
+  );
+});
+
+test("hands a wake to whoever waits first, awaiting or asleep", async () => {
+  const result = await race.agents(
+    { memory },
+    async (m) => {
+      const w = words(m);
+      const first = Atomics.waitAsync(w, 0, 0);
+      Atomics.store(w, 1, 1);
+      Atomics.notify(w, 1);
+      return await first.value;
+    },
+    (m) => {
+      const w = words(m);
+      while (Atomics.load(w, 1) === 0) Atomics.wait(w, 1, 0);
+      return Atomics.wait(w, 0, 0, 5);
+    },
+    (m) => {
+      const w = words(m);
+      while (Atomics.load(w, 1) === 0) Atomics.wait(w, 1, 0);
+      return Atomics.notify(w, 0, 1);
+    },
+    {
+      after: (_, [first, second, woken]) => {
+        assert.equal([first, second, woken], ["ok", "timed-out", 1]);
+      },
+    },
+  );
+  assert.ok(result.complete);
+});
+
+test("explores one asynchronous program after the other", async () => {
+  const run = () => race.check(sections(""), [["add"]], [["add"]]);
+  const all = await Promise.all([run(), run(), run()]);
+  assert.is(new Set(all.map(({ states }) => states)).size, 1);
+});
+
+test("says so if code keeps something outside", async () => {
+  let calls = 0;
+  const program = race.spec({
+    async: true,
+    memory,
+    agent: words,
+    ops: {
+      go: {
+        run: async (w) => {
+          await Promise.resolve();
+          if (calls++ % 2 === 0) Atomics.add(w, 0, 1);
+          else Atomics.add(w, 1, 1);
+        },
+      },
+    },
+  });
+  const { failure } = await race.check(program, [["go"]], [["go"]]);
+  assert.is(failure?.kind, "nondeterministic");
+});

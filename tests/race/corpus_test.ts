@@ -1,0 +1,44 @@
+// The race tester finds what is wrong with programs known to be wrong, names
+// it rightly, and reports nothing about programs known to be right.
+import * as assert from "uvu/assert";
+import { suite } from "../_run/harness.ts";
+import { FAMILIES } from "./corpus/families.ts";
+import { KNOWN_BAD } from "./corpus/known_bad.ts";
+import { KNOWN_GOOD } from "./corpus/known_good.ts";
+import { load } from "./corpus/load.ts";
+import { race } from "../../race/mod.ts";
+
+const right = await load();
+const test = suite("race corpus", 60_000);
+
+for (const { name, kind, explore } of KNOWN_BAD) {
+  test(`${name}: ${kind}`, async () => {
+    const { failure } = await explore();
+    assert.is(failure?.kind, kind, failure?.message ?? "nothing was found");
+    assert.ok(failure!.table.includes("agent 0"));
+    assert.ok(failure!.svg().startsWith("<svg"));
+  });
+}
+
+for (const { name, explore } of KNOWN_GOOD) {
+  test(`${name}: nothing`, async () => {
+    const { complete, failure } = await explore();
+    assert.is(failure, undefined, failure && failure.table);
+    assert.ok(complete);
+  });
+}
+
+for (const [family, cases] of Object.entries(FAMILIES)) {
+  test(`${family} without a bug: nothing`, () => {
+    for (const { name, spec, program, options } of cases(right)) {
+      const limited = { states: 30_000, runs: 100, ...options };
+      const result = race.check(
+        spec as ReturnType<typeof race.spec>,
+        ...program,
+        limited,
+      );
+      const { failure } = result as { failure?: { table: string } };
+      assert.is(failure, undefined, `${name}\n${failure?.table}`);
+    }
+  });
+}

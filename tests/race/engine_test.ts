@@ -1,0 +1,672 @@
+// The engine: what code under test may do, what is refused, and the mistakes
+// that were made once.
+import * as assert from "uvu/assert";
+import {
+  parseSchedule,
+  scheduleText,
+  Unsupported,
+} from "../../race/engine/kinds.ts";
+import { Memory } from "../../race/engine/memory.ts";
+import { race, RaceError } from "../../race/mod.ts";
+import type { Options, Result } from "../../race/mod.ts";
+import { suite } from "../_run/harness.ts";
+import { bodies } from "./corpus/known_bad.ts";
+import { FAMILIES, locks, ring } from "./corpus/families.ts";
+import { load } from "./corpus/load.ts";
+
+const right = await load();
+const test = suite("race engine");
+
+const memory = () => new SharedArrayBuffer(64);
+const words = (memory: SharedArrayBuffer) => new Int32Array(memory);
+
+function fails(result: Result, kind: string): void {
+  assert.is(result.failure?.kind, kind, result.failure?.message);
+}
+
+function holds(result: Result): void {
+  const { failure } = result;
+  assert.is(failure, undefined, `${failure?.message}\n${failure?.table}`);
+  assert.ok(result.complete);
+}
+
+// ---- replay ----------------------------------------------------------------------
+
+test("does not do a plain write again when it replays", () => {
+  const after = (_: Int32Array, [seen]: unknown[]) =>
+    assert.is(seen, 2, "an old write came back");
+  holds(bodies({ after }, (w) => {
+    w[1] = 1;
+    Atomics.store(w, 0, 1);
+    while (Atomics.load(w, 0) !== 2);
+    return w[1];
+  }, (w) => {
+    while (Atomics.load(w, 0) !== 1);
+    w[1] = 2;
+    Atomics.store(w, 0, 2);
+  }));
+});
+
+test("sees a plain read of what is written later, and one in a loop", () => {
+  const read = bodies({}, (w) => w[0], (w) => void (w[0] = 1));
+  fails(read, "data-race");
+  const loop = bodies({}, (w) => {
+    while (w[0] === 0);
+  }, (w) => Atomics.load(w, 1));
+  fails(loop, "livelock");
+  const once = (w: Int32Array) => w[1];
+  const often = (w: Int32Array) => w[1]! + w[2]! + w[1]!;
+  assert.is(bodies({}, often, often).states, bodies({}, once, once).states);
+});
+
+test("a call that reads constants alone is a call at any time", () => {
+  const spec = race.spec({
+    memory,
+    agent: words,
+    init: 0,
+    ops: {
+      add: {
+        run: (w) => void Atomics.add(w, 0, 1),
+        model: (n: number) => [n + 1, undefined],
+      },
+      // The wrong word, which nobody writes.
+      get: { run: (w) => w[1], model: (n: number) => [n, n] },
+    },
+  });
+  fails(race.check(spec, [["add"]], [["get"]]), "not-linearizable");
+});
+
+test("survives finally, using, catch-all and native callbacks", () => {
+  const { Mutex } = right;
+  const guarded = (memory: SharedArrayBuffer) => {
+    const mutex = new Mutex(memory);
+    mutex.lock();
+    return { [Symbol.dispose]: () => mutex.unlock() };
+  };
+  const within = <T>(memory: SharedArrayBuffer, body: () => T): T => {
+    const mutex = new Mutex(memory);
+    mutex.lock();
+    try {
+      return body();
+    } finally {
+      mutex.unlock();
+    }
+  };
+  type Add = (memory: SharedArrayBuffer, total: Int32Array) => number;
+  const ways: Record<string, Add> = {
+    "try and finally": (memory, total) =>
+      within(memory, () => {
+        const before = total[0]!;
+        [1].map(() => total[0] = before + 1);
+        return before;
+      }),
+    "using": (memory, total) => {
+      using _guard = guarded(memory);
+      const before = total[0]!;
+      total[0] = before + 1;
+      return before;
+    },
+    "catch all": (memory, total) => {
+      const mutex = new Mutex(memory);
+      mutex.lock();
+      let before = 0;
+      try {
+        before = total[0]!;
+        total[0] = before + 1;
+      } catch {
+        // swallows everything
+      }
+      mutex.unlock();
+      return before;
+    },
+    "a generator": (memory, total) => {
+      function* steps(): Generator<number, number, void> {
+        const before = total[0]!;
+        yield before;
+        total[0] = before + 1;
+        return before;
+      }
+      return within(memory, () => {
+        const run = steps();
+        let step = run.next();
+        while (!step.done) step = run.next();
+        return step.value;
+      });
+    },
+  };
+  for (const [name, add] of Object.entries(ways)) {
+    const program = race.spec({
+      memory: () => new SharedArrayBuffer(16),
+      agent: (memory) => ({ memory, total: new Int32Array(memory, 8, 1) }),
+      init: 0,
+      ops: {
+        add: {
+          run: ({ memory, total }) => add(memory, total),
+          model: (n: number) => [n + 1, n],
+        },
+      },
+    });
+    const calls = [["add"], ["add"]] as const;
+    const { states, failure } = race.check(program, calls, calls);
+    assert.is(failure, undefined, `${name}: ${failure?.message}`);
+    assert.is(states, 3169, name);
+  }
+});
+
+test("tells handles with state from those without", () => {
+  const pushes = [["push", 1], ["push", 2], ["push", 3]] as const;
+  const pops = [["pop"], ["pop"], ["pop"]] as const;
+  const found = ring(right);
+  assert.is(race.check(found, pushes, pops).states, 686);
+  assert.is(found.scenario.stateless, false);
+  const plain = locks(right);
+  assert.is(race.check(plain, [["lock"], ["unlock"]]).failure, undefined);
+  assert.is(plain.scenario.stateless, undefined);
+});
+
+test("notices what handles hide until late", () => {
+  // The third call differs, and by an argument alone.
+  const program = race.spec({
+    memory,
+    agent: (memory) => ({ words: words(memory), calls: 0 }),
+    ops: {
+      go: {
+        run: (h) => {
+          h.calls++;
+          Atomics.store(h.words, 0, h.calls > 2 ? 7 : 1);
+        },
+      },
+    },
+  });
+  const { final: _, ...rest } = program.definition;
+  const seen = race.spec({
+    ...rest,
+    final: (memory: SharedArrayBuffer) =>
+      words(memory)[0] === 7 ? "seven" : undefined,
+  });
+  const calls = [["go"], ["go"], ["go"]] as const;
+  fails(race.check(seen, calls, [["go"]]), "invariant");
+});
+
+test("makes each agent's handle once before the exploration", () => {
+  const program = race.spec({
+    memory,
+    agent: (memory, id) => {
+      const view = words(memory);
+      return { view, ticket: Atomics.add(view, 0, 1), id };
+    },
+    ops: {
+      check: {
+        run: ({ view, ticket, id }) => {
+          assert.is(ticket, id);
+          Atomics.add(view, 1, 1);
+          return Atomics.load(view, 0);
+        },
+      },
+    },
+    final: (_, results) => {
+      assert.equal(results, [[3, 3], [3], [3]]);
+    },
+  });
+  holds(race.check(program, [["check"], ["check"]], [["check"]], [["check"]]));
+});
+
+test("gives an agent the same new memory in each replay", () => {
+  holds(bodies({}, (w) => {
+    const own = new Int32Array(new SharedArrayBuffer(4));
+    Atomics.add(own, 0, 1);
+    Atomics.add(w, 0, 1);
+    own[0]! += 1;
+    assert.is(Atomics.load(own, 0), 2);
+  }, (w) => Atomics.add(w, 0, 1)));
+});
+
+test("gives the same random numbers and clock in each replay", () => {
+  holds(bodies({}, (w) => {
+    const roll = Math.random();
+    const time = [performance.now(), Date.now(), new Date().getTime()];
+    Atomics.add(w, 0, 1);
+    assert.is(time[1], time[2]);
+    return [roll, Math.random(), ...time];
+  }, (w) => Atomics.add(w, 0, 1)));
+});
+
+// ---- spinning -----------------------------------------------------------------------
+
+test("does not take the same answers twice for a spin", () => {
+  const section = [["lock"], ["unlock"]] as const;
+  holds(race.check(locks(right), section, section, section));
+});
+
+test("sees a spin inside a loop, and one over several words", () => {
+  const nested = (w: Int32Array) => {
+    for (;;) {
+      while (Atomics.load(w, 0) === 0 && Atomics.load(w, 1) === 0);
+      if (Atomics.load(w, 2) === 1) return;
+    }
+  };
+  fails(bodies({}, nested, (w) => Atomics.add(w, 3, 1)), "livelock");
+  holds(bodies({}, nested, (w) => {
+    Atomics.store(w, 2, 1);
+    Atomics.store(w, 1, 1);
+  }));
+});
+
+test("follows a spin of hundreds of rounds to its end", () => {
+  holds(bodies({}, (w) => {
+    for (let i = 0; i < 200 && Atomics.load(w, 0) === 0; i++) {
+      (Atomics as { pause?: () => void }).pause?.();
+    }
+  }, (w) => Atomics.store(w, 1, 1)));
+});
+
+// ---- views ----------------------------------------------------------------------------
+
+test("sees the plain accesses of every method of a view", () => {
+  type Use = (view: Int32Array) => unknown;
+  const uses: Record<string, Use> = {
+    set: (v) => (v.set([9, 8], 1), [...v]),
+    "set of itself": (v) => (v.set(v.subarray(0, 2), 1), [...v]),
+    fill: (v) => [...v.fill(7, 1, 3)],
+    slice: (v) => [...v.slice(1)],
+    subarray: (v) => [...v.subarray(1, 3)],
+    copyWithin: (v) => [...v.copyWithin(0, 2)],
+    indexOf: (v) => v.indexOf(3),
+    includes: (v) => v.includes(4),
+    at: (v) => v.at(-1),
+    map: (v) => [...v.map((x) => x * 2)],
+    filter: (v) => [...v.filter((x) => x > 2)],
+    reduce: (v) => v.reduce((a, b) => a + b, 0),
+    find: (v) => v.find((x) => x > 1),
+    some: (v) => v.some((x) => x === 3),
+    every: (v) => v.every((x) => x > 0),
+    join: (v) => v.join("-"),
+    text: (v) => String(v),
+    reverse: (v) => [...v.reverse()],
+    sort: (v) => [...v.sort((a, b) => b - a)],
+    toSorted: (v) => [...v.toSorted()],
+    with: (v) => [...v.with(1, 5)],
+    entries: (v) => [...v.entries()],
+    keys: (v) => [...v.keys()],
+    spread: (v) => Math.max(...v),
+    destructuring: (v) => {
+      const [a, b] = v;
+      return [a, b];
+    },
+    "for of": (v) => {
+      const out = [];
+      for (const x of v) out.push(x);
+      return out;
+    },
+    from: (v) => [...Int32Array.from(v)],
+    copy: (v) => [...new Float64Array(v)],
+    "set from it": (v) => {
+      const own = new Int32Array(4);
+      own.set(v);
+      return [...own];
+    },
+    narrow: (v) => [...new Uint8Array(v.buffer, 0, 8)],
+    length: (v) => [v.length, v.byteLength, v.byteOffset],
+    tag: (v) => Object.prototype.toString.call(v),
+    instance: (v) => v instanceof Int32Array && ArrayBuffer.isView(v),
+    constructor: (v: Int32Array) => v.constructor === Int32Array,
+    negative: (v) => "-1" in v,
+  };
+  for (const [name, use] of Object.entries(uses)) {
+    const plain = new Int32Array(new SharedArrayBuffer(16));
+    plain.set([1, 2, 3, 4]);
+    const expected = use(plain);
+    const program = race.spec({
+      memory: () => {
+        const memory = new SharedArrayBuffer(20);
+        new Int32Array(memory).set([1, 2, 3, 4]);
+        return memory;
+      },
+      agent: (memory) => new Int32Array(memory, 0, 4),
+      ops: {
+        use: { run: (view) => use(view) },
+        wait: { run: (v) => Atomics.add(new Int32Array(v.buffer), 4, 1) },
+      },
+      final: (memory, [results]) => {
+        assert.equal(results![0], expected, name);
+        assert.equal([...new Int32Array(memory, 0, 4)], [...plain], name);
+      },
+    });
+    holds(race.check(program, [["use"]], [["wait"]]));
+    const silent = ["length", "tag", "instance", "constructor", "negative"];
+    if (silent.includes(name) || name === "keys") continue;
+    const writer = race.spec({
+      ...program.definition,
+      ops: {
+        use: program.definition.ops.use!,
+        wait: { run: (v: Int32Array) => void (v[1] = 2) },
+      },
+      final: () => {},
+    });
+    const wrote = ["set", "set of itself", "fill", "reverse", "sort"];
+    const { failure } = race.check(writer, [["use"]], [["wait"]]);
+    if (["at"].includes(name)) continue; // it reads another element
+    assert.is(failure?.kind, "data-race", `${name} ${wrote.includes(name)}`);
+  }
+});
+
+test("refuses what it cannot model", () => {
+  const refused = (what: () => unknown, words: RegExp) =>
+    assert.throws(
+      what,
+      (error: unknown) =>
+        error instanceof Unsupported && words.test(error.message),
+    );
+  refused(
+    () => bodies({}, (w) => new DataView(w.buffer).getInt32(0)),
+    /DataView/,
+  );
+  refused(
+    () =>
+      race.agents(
+        { memory: () => new SharedArrayBuffer(4, { maxByteLength: 8 }) },
+        () => {},
+      ),
+    /growable/,
+  );
+  refused(
+    () => race.agents({ memory: () => new SharedArrayBuffer(3) }, () => {}),
+    /multiple of 4/,
+  );
+  const early = new SharedArrayBuffer(8);
+  const view = new Int32Array(early);
+  refused(
+    () => race.agents({ memory: () => early }, () => Atomics.load(view, 0)),
+    /made before/,
+  );
+  refused(
+    () => race.agents({ memory: () => early }, () => void (view[0] = 1)),
+    /cannot be seen/,
+  );
+});
+
+test("says what memory it wants", () => {
+  const memory = () => new ArrayBuffer(8) as unknown as SharedArrayBuffer;
+  assert.throws(() => race.agents({ memory }, () => {}), /SharedArrayBuffer/);
+});
+
+test("explores the memory of a WebAssembly module", () => {
+  const result = race.agents(
+    {
+      memory: () =>
+        new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }),
+    },
+    (memory) => Atomics.add(new Int32Array(memory.buffer), 300, 1),
+    (memory) => Atomics.add(new Int32Array(memory.buffer), 300, 1),
+    {
+      after: (memory, results) => {
+        assert.is(new Int32Array(memory.buffer)[300], 2);
+        assert.equal(results.toSorted(), [0, 1]);
+      },
+    },
+  );
+  assert.ok(result.complete);
+});
+
+test("puts the globals back, whatever happens", () => {
+  const before = [Atomics, Int32Array, performance, Date, setTimeout];
+  const random = Math.random;
+  assert.throws(() =>
+    race.agents({ memory }, () => {
+      throw new Error("no");
+    })
+  );
+  assert.throws(() =>
+    race.agents({ memory }, (m) => new DataView(m).getInt8(0))
+  );
+  assert.equal([Atomics, Int32Array, performance, Date, setTimeout], before);
+  assert.is(Math.random, random);
+});
+
+// ---- time -----------------------------------------------------------------------------
+
+test("lets a timed wait end at any moment, or only when all is quiet", () => {
+  const wait = (w: Int32Array) => Atomics.wait(w, 0, 0, 10);
+  const wake = (w: Int32Array) => {
+    Atomics.store(w, 0, 1);
+    Atomics.notify(w, 0);
+  };
+  const seen = (timeouts: boolean) => {
+    const all = new Set<unknown>();
+    const after = (_: Int32Array, [how]: unknown[]) => void all.add(how);
+    holds(bodies({ after, timeouts }, wait, wake));
+    return [...all].sort();
+  };
+  assert.equal(seen(true), ["not-equal", "ok", "timed-out"]);
+  assert.equal(seen(false), ["not-equal", "ok"]);
+});
+
+test("passes time when nobody can run", () => {
+  const after = (_: Int32Array, results: unknown[]) =>
+    assert.equal(results, [30, 20]);
+  holds(bodies({ after, timeouts: false }, (w) => {
+    Atomics.wait(w, 0, 0, 30);
+    return performance.now();
+  }, (w) => {
+    Atomics.wait(w, 1, 0, 20);
+    return performance.now();
+  }));
+});
+
+// ---- kills ----------------------------------------------------------------------------
+
+test("judges recovery by the model where there is one", () => {
+  const build = (frees: boolean) =>
+    race.spec({
+      memory,
+      agent: (memory, id) => ({ words: words(memory), id: id + 1 }),
+      init: 0,
+      ops: {
+        lock: {
+          run: ({ words, id }) => {
+            for (;;) {
+              const owner = Atomics.compareExchange(words, 0, 0, id);
+              if (owner === 0) return;
+              Atomics.wait(words, 0, owner);
+            }
+          },
+          model: (owner: number, _, id) =>
+            owner === 0 ? [id + 1, undefined] : null,
+        },
+        unlock: {
+          run: ({ words }) => {
+            Atomics.store(words, 0, 0);
+            Atomics.notify(words, 0, 1);
+          },
+          model: () => [0, undefined],
+        },
+      },
+      recover: ({ words }, dead) => {
+        Atomics.compareExchange(words, 0, dead + 1, 0);
+        // Whoever it was has perhaps not come to its notify.
+        if (frees) Atomics.notify(words, 0);
+      },
+      recovered: (owner: number, dead) => owner === dead + 1 ? 0 : owner,
+    });
+  const section = [["lock"], ["unlock"]] as const;
+  holds(race.check(build(true), section, section, { kill: true }));
+  const { failure } = race.check(build(false), section, section, {
+    kill: true,
+  });
+  assert.is(failure?.kind, "damaged-by-kill");
+  assert.match(failure!.message, /terminated/);
+  assert.match(failure!.table, /recovers/);
+});
+
+test("looks at `final` after a kill, too", () => {
+  const build = (recovers: boolean) =>
+    race.spec({
+      memory: () => new SharedArrayBuffer(4),
+      agent: (memory) => new Int32Array(memory as SharedArrayBuffer),
+      ops: {
+        work: {
+          run: (words) => {
+            Atomics.add(words, 0, 1);
+            Atomics.sub(words, 0, 1);
+          },
+        },
+      },
+      recover: (words) => {
+        if (recovers) Atomics.store(words, 0, 0);
+      },
+      final: (memory) =>
+        new Int32Array(memory as SharedArrayBuffer)[0] === 0
+          ? undefined
+          : "somebody is still at work",
+    });
+  const work = [["work"]] as const;
+  holds(race.check(build(true), work, { kill: true }));
+  const { failure } = race.check(build(false), work, { kill: true });
+  assert.is(failure?.kind, "damaged-by-kill");
+  assert.match(failure!.message, /still at work/);
+});
+
+// ---- hints ----------------------------------------------------------------------------
+
+test("lets a hint be as old as happens-before allows, and no older", () => {
+  const seen = (reader: (w: Int32Array) => unknown) => {
+    const all = new Set<string>();
+    const program = race.spec({
+      memory,
+      agent: words,
+      hints: (at) => at === 0,
+      ops: {
+        write: {
+          run: (w) => {
+            Atomics.store(w, 0, 1);
+            Atomics.store(w, 0, 2);
+            Atomics.store(w, 1, 1);
+          },
+        },
+        read: { run: reader },
+      },
+      final: (_, [, [result]]) => void all.add(JSON.stringify(result)),
+    });
+    const result = race.check(program, [["write"]], [["read"]]);
+    holds(result);
+    return [...all].sort();
+  };
+  // What it read once bounds what it reads next.
+  assert.equal(seen((w) => [w[0], w[0]]), [
+    "[0,0]",
+    "[0,1]",
+    "[0,2]",
+    "[1,1]",
+    "[1,2]",
+    "[2,2]",
+  ]);
+  // Who has seen the flag has seen what came before it.
+  assert.equal(seen((w) => Atomics.load(w, 1) === 1 ? w[0] : "early"), [
+    '"early"',
+    "2",
+  ]);
+  // An atomic load is always of the newest.
+  assert.equal(
+    seen((w) => [Atomics.load(w, 0), w[0]]).includes("[2,1]"),
+    false,
+  );
+});
+
+test("still reports a plain write of a hint", () => {
+  const program = race.spec({
+    memory,
+    agent: words,
+    hints: [[0, 4]],
+    ops: {
+      write: { run: (w) => void (w[0] = 1) },
+      read: { run: (w) => w[0] },
+    },
+  });
+  fails(race.check(program, [["write"]], [["read"]]), "data-race");
+});
+
+// ---- states -----------------------------------------------------------------------------
+
+test("hashes a word that is back at its first value as one never written", () => {
+  const memory = new Memory();
+  const region = memory.add(new SharedArrayBuffer(8));
+  const [before, after]: [number, number][] = [[0, 0], [0, 0]];
+  memory.hash(before!);
+  memory.touch(region, 4, 4);
+  region.words[1] = 5;
+  memory.hash(after!);
+  assert.not.equal(after, before);
+  region.words[1] = 0;
+  memory.hash(after!);
+  assert.equal(after, before);
+  assert.is(memory.strayWrite(), -1);
+  region.words[0] = 1;
+  assert.is(memory.strayWrite(), 0);
+});
+
+// ---- schedules ------------------------------------------------------------------------
+
+test("writes a schedule and reads it again", () => {
+  const text = "0*3 1 0t 2k 1w*2 0s2 1a 1f";
+  assert.is(scheduleText(parseSchedule(text)), text);
+  assert.throws(() => parseSchedule("0x"), SyntaxError);
+});
+
+test("replays one interleaving, and a table of it", () => {
+  const q = FAMILIES.mpmc!(right)[0]!.spec;
+  const { table, ok } = race.replay(
+    q as ReturnType<typeof ring>,
+    [[["push", 1]], [["pop"]]],
+    "0*3 1*9",
+  );
+  assert.ok(ok);
+  assert.match(table!, /cas tail 0 => 1 -> 0 ok/);
+  assert.match(table!, /next: plain write value0/);
+});
+
+test("refuses a schedule that cannot happen", () => {
+  const lock = locks(right);
+  assert.throws(
+    () => race.replay(lock, [[["lock"]]], "0t"),
+    /Cannot replay the schedule: step 1/,
+  );
+});
+
+test("throws an error whose message is the table", () => {
+  const add = (memory: SharedArrayBuffer) => void words(memory)[0]!++;
+  try {
+    race.agents({ memory, words: { total: 0 } }, add, add);
+  } catch (error) {
+    assert.instance(error, RaceError);
+    const { kind, message, schedule } = error as RaceError;
+    assert.is(kind, "data-race");
+    assert.match(message, /\| agent 0 .*\| agent 1/);
+    assert.match(message, /plain write total/);
+    assert.is(schedule, "0");
+    return;
+  }
+  assert.unreachable();
+});
+
+test("a sleep that only looks again hides no lost wake-up", () => {
+  // It notifies nobody, and changes another word than is slept on.
+  const sleeper = (waits: number) =>
+    race.spec({
+      memory,
+      agent: words,
+      ops: {
+        sleep: {
+          run: (w) => {
+            while (Atomics.load(w, 1) === 0) Atomics.wait(w, 0, 0, waits);
+          },
+        },
+        set: { run: (w) => void Atomics.store(w, 1, 1) },
+      },
+    });
+  const check = (waits: number, options: Options) =>
+    race.check(sleeper(waits), [["sleep"]], [["set"]], options) as Result;
+  holds(check(1000, {}));
+  fails(check(1000, { looks: 1000 }), "deadlock");
+  holds(check(1000, { looks: 1000, rescue: true }));
+  holds(check(999, { looks: 1000 }));
+});

@@ -1,0 +1,133 @@
+// Programs as properties: the smallest that fails is found and shown.
+import fc from "fast-check";
+import * as assert from "uvu/assert";
+import { race, RaceError } from "../../race/mod.ts";
+import type { Generated } from "../../race/mod.ts";
+import { suite } from "../_run/harness.ts";
+import { BUGS } from "./corpus/bugs.ts";
+import { load } from "./corpus/load.ts";
+import type { Module } from "./corpus/families.ts";
+import * as queueOps from "./corpus/queue_ops.ts";
+
+const right = await load();
+const test = suite("race properties", 60_000);
+const bugOf = (id: string) => load(BUGS.find((bug) => bug.id === id));
+
+function permits({ Semaphore }: Module) {
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(16);
+      Semaphore.init(memory, 0, 1);
+      return memory;
+    },
+    agent: (memory) => new Semaphore(memory),
+    init: 1,
+    ops: {
+      acquire: {
+        run: (s) => s.acquire(),
+        model: (n: number) => n > 0 ? [n - 1, undefined] : null,
+      },
+      release: {
+        arg: fc.integer({ min: 1, max: 2 }),
+        run: (s, n) => s.release(n),
+        model: (free: number, n) => [free + n, undefined],
+      },
+    },
+  });
+}
+
+test("holds for right code", () => {
+  race.assert(permits(right), { agents: 2, ops: 2, programs: 40, seed: 1 });
+});
+
+test("finds a wrong one, and the smallest program", async () => {
+  const spec = permits(await bugOf("SE1"));
+  try {
+    race.assert(spec, { agents: 3, ops: 3, states: 4000, runs: 60, seed: 42 });
+  } catch (error) {
+    assert.instance(error, RaceError);
+    const { kind, program, message } = error as RaceError;
+    assert.is(kind, "lost-wakeup");
+    const calls = program.match(/acquire|release/g)!;
+    assert.ok(calls.length <= 3, program);
+    assert.match(message, /seed 42/);
+    assert.match(message, /schedule "/);
+    return;
+  }
+  assert.unreachable();
+});
+
+test("is an ordinary property of fast-check", async () => {
+  const spec = permits(await bugOf("SE4"));
+  const options = { agents: 2, ops: 2 };
+  const property = race.property(spec, options) as fc.IProperty<[Generated]>;
+  const details = fc.check(property, { seed: 3 });
+  assert.ok(details.failed);
+  const again = fc.check(property, {
+    seed: 3,
+    path: details.counterexamplePath!,
+    endOnFailure: true,
+  });
+  assert.equal(
+    String(again.counterexample![0]),
+    String(details.counterexample![0]),
+  );
+});
+
+test("lets only the agents call that may", () => {
+  const seen = new Set<string>();
+  const spec = race.spec({
+    memory: () => new SharedArrayBuffer(4),
+    agent: (memory) => new Int32Array(memory),
+    ops: {
+      mine: { run: (_, __, id) => seen.add(`mine ${id}`) && 0, agents: [0] },
+      yours: { run: (_, __, id) => seen.add(`yours ${id}`) && 0, agents: [1] },
+    },
+  });
+  race.assert(spec, { agents: 3, programs: 30, seed: 5 });
+  assert.equal([...seen].sort(), ["mine 0", "yours 1"]);
+});
+
+test("asserts asynchronous specifications", async () => {
+  const build = (width: number) =>
+    race.spec({
+      async: true,
+      memory: () => new SharedArrayBuffer(8),
+      agent: (memory) => new Int32Array(memory),
+      init: 0,
+      ops: {
+        add: {
+          run: async (w) => {
+            if (width === 1) return Atomics.add(w, 0, 1);
+            const before = Atomics.load(w, 0);
+            await Promise.resolve();
+            Atomics.store(w, 0, before + 1);
+            return before;
+          },
+          model: (n: number) => [n + 1, n],
+        },
+      },
+    });
+  await race.assert(build(1), { ops: 2, programs: 20, seed: 1 });
+  let kind: string | undefined;
+  try {
+    await race.assert(build(2), { ops: 2, programs: 50, seed: 1 });
+  } catch (error) {
+    kind = (error as RaceError).kind;
+  }
+  assert.is(kind, "not-linearizable");
+});
+
+test("stresses the real thing", async () => {
+  const url = new URL("./corpus/queue_ops.ts", import.meta.url);
+  assert.ok(queueOps.default);
+  const { ok, histories } = await race.stress(url, { seconds: 1 });
+  assert.ok(ok && histories > 0);
+  try {
+    await race.stress(url, { seconds: 5, name: "broken" });
+  } catch (error) {
+    // What it breaks may also make an operation go round for ever.
+    const { kind } = error as RaceError;
+    assert.ok(kind === "not-linearizable" || kind === "lost-wakeup", kind);
+  }
+});

@@ -1,0 +1,159 @@
+// The searches check each other.
+import * as assert from "uvu/assert";
+import { explore } from "../../race/explore/drive.ts";
+import { searchTraces, type Traces } from "../../race/explore/dpor.ts";
+import { race } from "../../race/mod.ts";
+import type { Result, Spec } from "../../race/mod.ts";
+import type { Engine } from "../../race/engine/replay.ts";
+import { type Found, search } from "../../race/explore/search.ts";
+import { suite } from "../_run/harness.ts";
+import { BUGS } from "./corpus/bugs.ts";
+import { type Case, FAMILIES, locks, queue } from "./corpus/families.ts";
+import { load } from "./corpus/load.ts";
+
+const right = await load();
+const test = suite("race searches", 120_000);
+
+const callsOf = ({ program }: Case) =>
+  program.map((calls) =>
+    calls.map(([op, arg]) => arg === undefined ? { op } : { op, arg })
+  );
+
+/** What can be told apart at the end of an execution. */
+function outcome({ world }: Engine): string {
+  return JSON.stringify([
+    world.agents.map(({ status, results }) => [status, results.map(String)]),
+    world.memory.regions.map(({ words }) => [...words]),
+  ]);
+}
+
+/** The outcomes all interleavings of a case have, by one search. */
+function outcomes(
+  one: Case,
+  reduce: "none" | "sleep" | "source" | "states",
+  time: number,
+): { outcomes: Set<string>; found: Traces | Found } {
+  const ends = new Set<string>();
+  const onEnd = (engine: Engine) => void ends.add(outcome(engine));
+  const { scenario } = one.spec;
+  const free = {
+    ...scenario,
+    model: null,
+    final: null,
+    stateless: scenario.stateless ?? false,
+  };
+  const found = explore<Traces | Found>(
+    free,
+    callsOf(one),
+    {},
+    (engine) =>
+      reduce === "states"
+        ? search(engine, {
+          states: 500_000,
+          time: 60_000,
+          minimal: false,
+          lockFree: "no",
+          races: false,
+          rescue: true,
+          results: true,
+          onEnd,
+        })
+        : searchTraces(engine, { reduce, time, onEnd }),
+  ) as Traces | Found;
+  return { outcomes: ends, found };
+}
+
+const small = (one: Case) =>
+  one.program.length === 2 && !one.name.includes("for");
+
+async function compare(bugs: (typeof BUGS[number] | undefined)[]) {
+  let compared = 0;
+  for (const bug of bugs) {
+    const module = bug === undefined ? right : await load(bug);
+    for (const [family, cases] of Object.entries(FAMILIES)) {
+      if (bug !== undefined && bug.family !== family) continue;
+      for (const one of cases(module).filter(small)) {
+        const naive = outcomes(one, "none", 300);
+        if (!naive.found.complete || naive.found.fault !== null) continue;
+        for (const way of ["sleep", "source", "states"] as const) {
+          const other = outcomes(one, way, 2000);
+          if (!other.found.complete) continue;
+          assert.equal(
+            [...other.outcomes].sort(),
+            [...naive.outcomes].sort(),
+            `${bug?.id} ${family} ${one.name}, ${way}`,
+          );
+          compared++;
+        }
+      }
+    }
+  }
+  assert.ok(compared > 20, `${compared} compared`);
+}
+
+test("all searches reach the same outcomes, of right programs", () =>
+  compare([undefined]));
+
+test("all searches reach the same outcomes, of wrong programs", () =>
+  compare(BUGS.filter((_, i) => i % 3 === 0)));
+
+test("one execution each trace, and the traces naive search finds", () => {
+  let compared = 0;
+  for (const cases of Object.values(FAMILIES)) {
+    for (const one of cases(right).filter(small)) {
+      const naive = outcomes(one, "none", 300).found as Traces;
+      if (!naive.complete) continue;
+      const source = outcomes(one, "source", 2000).found as Traces;
+      assert.equal([...source.traces].sort(), [...naive.traces].sort());
+      assert.is(source.executions, source.traces.size, one.name);
+      compared++;
+    }
+  }
+  assert.ok(compared > 5);
+});
+
+test("counts the states it should", () => {
+  const lock = [["lock"], ["unlock"]] as const;
+  const two = race.check(locks(right), lock, lock);
+  assert.is(two.summary, "complete: 68 states");
+  assert.is(race.check(locks(right), lock, lock, lock).states, 8975);
+  const q = queue(right);
+  const pushes = [["push", 1], ["push", 2]] as const;
+  assert.is(race.check(q, pushes, [["pop"], ["pop"]]).states, 189);
+});
+
+test("is the same each time", () => {
+  const run = (seed: number): Result =>
+    race.check(queue(right, 0, true), [["push", 1]], [["push", 2]], [
+      ["pop"],
+      ["pop"],
+    ], { states: 1, seed });
+  assert.is(run(7).failure?.schedule, run(7).failure?.schedule);
+  assert.is(run(7).executions, run(7).executions);
+});
+
+test("samples where there are too many states, and says so", () => {
+  const call = [["lock"], ["unlock"]] as const;
+  const { complete, summary, executions } = race.check(
+    locks(right),
+    call,
+    call,
+    call,
+    { states: 100, runs: 50 },
+  );
+  assert.not.ok(complete);
+  assert.ok(summary.startsWith("sampled: 50 executions"), summary);
+  assert.ok(executions >= 50);
+});
+
+test("100,000 samples of right programs: nothing", () => {
+  for (const cases of Object.values(FAMILIES)) {
+    for (const { spec, program } of cases(right)) {
+      const { failure } = race.check(spec as Spec<false>, ...program, {
+        states: 1,
+        runs: 3000,
+      });
+      assert.is(failure, undefined, failure?.table);
+    }
+  }
+});

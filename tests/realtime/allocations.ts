@@ -1,0 +1,248 @@
+/**
+ * A program that prints how many bytes each operation of `realtime.ts`
+ * allocates, as JSON: `{ "SpscQueue.tryPushInt": 0, ... }`. Its argument says
+ * how often it calls each. It needs `--expose-gc`, and a young generation that
+ * a round does not fill.
+ *
+ * @module
+ */
+
+import process from "node:process";
+import {
+  Event,
+  Latch,
+  LockFreeQueue,
+  MpmcQueue,
+  RecordRing,
+  Semaphore,
+  SlabPool,
+  Snapshot,
+  SpscQueue,
+  StripedCounter,
+  WorkCounter,
+  WorkDeque,
+} from "../../primitives/realtime.ts";
+
+/** Operations by name; those of a line are measured together. */
+export type Operations = Record<string, () => void>;
+
+const block = new Float32Array(128);
+const words = new Int32Array(128);
+const bytes = new Uint8Array(512);
+
+let seen: unknown; // what an operation answers must not be thought useless
+
+function ofQueue(
+  name: string,
+  make: typeof SpscQueue | typeof MpmcQueue | typeof LockFreeQueue,
+): Operations {
+  const ints = make.create({ capacity: 4 });
+  const wide = make.create({ capacity: 4, size: 512 });
+  const long = make.create({ capacity: 16, size: 32 });
+  return {
+    [`${name}.tryPushInt tryPopInt`]: () => {
+      ints.tryPushInt(7);
+      seen = ints.tryPopInt();
+    },
+    [`${name}.tryPopInt`]: () => seen = ints.tryPopInt(),
+    [`${name}.size closed`]: () => seen = ints.size + Number(ints.closed),
+    [`${name}.tryPush tryPop`]: () => {
+      wide.tryPush(words);
+      seen = wide.tryPop(words);
+    },
+    [`${name}.tryPush tryPop of floats`]: () => {
+      wide.tryPush(block);
+      seen = wide.tryPop(block);
+    },
+    [`${name}.tryPush tryPop of bytes`]: () => {
+      wide.tryPush(bytes);
+      seen = wide.tryPop(bytes);
+    },
+    [`${name}.tryPush tryPop of both`]: () => {
+      wide.tryPush(block);
+      wide.tryPush(bytes);
+      wide.tryPush(words);
+      while (wide.tryPop(block));
+    },
+    [`${name}.tryPushMany tryPopMany`]: () => {
+      long.tryPushMany(words, 15);
+      seen = long.tryPopMany(words, 15);
+    },
+    [`${name}.reserve commit peek consume`]: () => {
+      const at = wide.reserve();
+      wide.bytes[at] = 7;
+      wide.commit();
+      seen = wide.bytes[wide.peek()];
+      wide.consume();
+    },
+    [`${name}.close`]: () => long.close(),
+  };
+}
+
+function ofRing(): Operations {
+  const rings = [false, true].map((single) =>
+    RecordRing.create({ capacity: 16384, single })
+  );
+  const all: Operations = {};
+  for (const ring of rings) {
+    const name = ring.single ? "RecordRing single" : "RecordRing";
+    all[`${name}.tryPush tryPopInto`] = () => {
+      ring.tryPush(block);
+      seen = ring.tryPopInto(block);
+      ring.tryPush(bytes);
+      seen = ring.tryPopInto(bytes);
+      ring.tryPush(words);
+      seen = ring.tryPopInto(words);
+    };
+    all[`${name}.tryPopInto`] = () => seen = ring.tryPopInto(words);
+    all[`${name}.reserve commit peek peekedLength consume`] = () => {
+      const at = ring.reserve(40);
+      ring.bytes[at] = 7;
+      ring.commit(36);
+      seen = ring.bytes[ring.peek()]! + ring.peekedLength;
+      ring.consume();
+    };
+    all[`${name}.reserve cancel`] = () => {
+      ring.reserve(40);
+      ring.cancel();
+      seen = ring.peek();
+    };
+    all[`${name}.used closed claimant`] = () =>
+      seen = ring.used + ring.claimant + Number(ring.closed);
+    const closing = RecordRing.create({ capacity: 64, single: ring.single });
+    all[`${name}.close`] = () => closing.close();
+  }
+  return all;
+}
+
+function ofSnapshots(): Operations {
+  const all: Operations = {};
+  for (const single of [false, true]) {
+    const it = Snapshot.create({ size: 512, single });
+    const name = single ? "Snapshot single" : "Snapshot";
+    all[`${name}.write read`] = () => {
+      it.write(words);
+      seen = it.read(words);
+    };
+    all[`${name}.write read of floats`] = () => {
+      it.write(block);
+      seen = it.read(block);
+    };
+    all[`${name}.version`] = () => seen = it.version;
+  }
+  return all;
+}
+
+function useEvent(event: Event) {
+  event.set();
+  seen = event.isSet;
+  seen = event.tryWait();
+  event.reset();
+  seen = event.tryWait() && event.autoReset;
+}
+
+function ofOthers(): Operations {
+  const semaphore = Semaphore.create(1);
+  const flag = Event.create();
+  const signal = Event.create({ autoReset: true });
+  const latch = Latch.create(2 ** 30 - 1);
+  const work = WorkCounter.create(2 ** 30);
+  const guided = WorkCounter.create(9, { schedule: "guided", agents: 2 });
+  const over = WorkCounter.create(1);
+  const deque = WorkDeque.create({ capacity: 8 });
+  const pool = SlabPool.create({ capacity: 8, size: 64 });
+  const counter = StripedCounter.create();
+  return {
+    "Semaphore.tryAcquire release available": () => {
+      semaphore.tryAcquire();
+      seen = semaphore.tryAcquire();
+      semaphore.release();
+      seen = semaphore.available;
+    },
+    "Event.set reset isSet tryWait autoReset": () => {
+      useEvent(flag);
+      useEvent(signal);
+    },
+    "Latch.countDown count tryWait": () => {
+      latch.countDown();
+      seen = latch.count;
+      seen = latch.tryWait();
+    },
+    "WorkCounter.next done remaining completed cancelled": () => {
+      seen = work.next();
+      work.done();
+      seen = work.remaining - work.completed + Number(work.cancelled);
+    },
+    "WorkCounter.next guided": () => {
+      if (guided.next() < 0) seen = guided.remaining;
+    },
+    "WorkCounter.next over": () => seen = over.next(),
+    "WorkDeque.push pop steal size": () => {
+      deque.push(7);
+      deque.push(8);
+      seen = deque.size;
+      seen = deque.steal();
+      seen = deque.pop();
+      seen = deque.pop();
+    },
+    "SlabPool.allocate free available": () => {
+      const at = pool.allocate();
+      seen = pool.available;
+      pool.free(at);
+    },
+    "SlabPool.allocate none": () => {
+      while (pool.allocate() >= 0);
+    },
+    "StripedCounter.add sum stripes": () => {
+      counter.add(1);
+      seen = counter.sum() + counter.stripes;
+    },
+  };
+}
+
+/** All that is left of the classes. */
+export const OPERATIONS: Operations = {
+  ...ofQueue("SpscQueue", SpscQueue),
+  ...ofQueue("MpmcQueue", MpmcQueue),
+  ...ofQueue("LockFreeQueue", LockFreeQueue),
+  ...ofRing(),
+  ...ofSnapshots(),
+  ...ofOthers(),
+};
+
+/** What must be noticed. */
+export const CONTROLS: Operations = {
+  "an object": () => seen = { one: 1 },
+  "a view": () => seen = words.subarray(1, 2),
+  "a closure": () => seen = () => seen,
+};
+
+/** How often an operation is called in a round. */
+const TIMES = Number(process.argv[2] ?? 10_000);
+const { gc } = globalThis as { gc?: () => void };
+
+/**
+ * Bytes that a call of `operation` allocates, in the best of some rounds: more
+ * of them while it allocates, as what compiles it beside may be late.
+ */
+function bytesOf(operation: () => void): number {
+  for (let i = 0; i < TIMES; i++) operation(); // what compiles, compiles now
+  let least = Infinity;
+  for (let round = 0; round < 5 || (round < 40 && least > TIMES); round++) {
+    gc!();
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < TIMES; i++) operation();
+    least = Math.min(least, process.memoryUsage().heapUsed - before);
+  }
+  return least / TIMES;
+}
+
+if (import.meta.main) {
+  if (gc === undefined) throw new Error("needs --expose-gc");
+  bytesOf(() => {}); // the first measurement has allocations of its own
+  const found: Record<string, number> = {};
+  for (const [name, call] of Object.entries({ ...OPERATIONS, ...CONTROLS })) {
+    found[name] = bytesOf(call);
+  }
+  console.log(JSON.stringify(found));
+}

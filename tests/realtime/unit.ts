@@ -1,0 +1,352 @@
+// limit: 300 s
+// What `./realtime` has, what it has not, and that it allocates nothing.
+import * as esbuild from "esbuild";
+import { execFile } from "node:child_process";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { createContext, runInContext } from "node:vm";
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import * as whole from "../../mod.ts";
+import { Copier, type Elements } from "../../primitives/_elements.ts";
+import { LoopCopier } from "../../primitives/_loop_copier.ts";
+import * as realtime from "../../primitives/realtime.ts";
+import { CONTROLS, OPERATIONS } from "./allocations.ts";
+import { suite } from "../_run/harness.ts";
+import { refuses } from "../_run/model.ts";
+
+const test = suite("realtime", 100_000);
+
+test.after(() => esbuild.stop());
+
+const queue = { capacity: 4, size: 4 };
+const memory = new SharedArrayBuffer(65536);
+
+/** One of each, at a place that the whole class attaches to, too. */
+const VIEWS = {
+  SpscQueue: realtime.SpscQueue.init(memory, 0, queue),
+  MpmcQueue: realtime.MpmcQueue.init(memory, 4096, queue),
+  LockFreeQueue: realtime.LockFreeQueue.init(memory, 8192, queue),
+  RecordRing: realtime.RecordRing.init(memory, 12288, { capacity: 64 }),
+  Snapshot: realtime.Snapshot.init(memory, 16384, { size: 4 }),
+  Semaphore: realtime.Semaphore.init(memory, 20480, 3),
+  Event: realtime.Event.init(memory, 24576, { autoReset: true }),
+  Latch: realtime.Latch.init(memory, 28672, 3),
+  WorkCounter: realtime.WorkCounter.init(memory, 32768, 3, { chunk: 2 }),
+  WorkDeque: realtime.WorkDeque.init(memory, 36864, { capacity: 4 }),
+  SlabPool: realtime.SlabPool.init(memory, 40960, queue),
+  StripedCounter: realtime.StripedCounter.init(memory, 45056, { stripes: 2 }),
+};
+type Name = keyof typeof VIEWS;
+const names = Object.keys(VIEWS) as Name[];
+
+/** What views find on their prototypes, up to those of every primitive. */
+function membersOf(view: object): Map<string | symbol, boolean> {
+  const found = new Map<string | symbol, boolean>();
+  for (
+    let at = Object.getPrototypeOf(view);
+    at !== whole.Region.prototype;
+    at = Object.getPrototypeOf(at)
+  ) {
+    for (const key of Reflect.ownKeys(at)) {
+      const { value, get } = Object.getOwnPropertyDescriptor(at, key)!;
+      const isThere = value !== undefined || get !== undefined;
+      // What is nearest counts.
+      if (!found.has(key)) found.set(key, isThere);
+    }
+  }
+  return found;
+}
+
+test("every class of ./realtime is tested, and is one of the whole", () => {
+  const classes = Object.keys(realtime).filter((name) =>
+    Object.hasOwn(Reflect.get(realtime, name), "create")
+  );
+  assert.equal(classes.toSorted(), names.toSorted());
+  for (const name of names) assert.instance(VIEWS[name], whole[name]);
+});
+
+for (const name of names) {
+  const view = VIEWS[name];
+
+  test(`realtime ${name}: what blocks, awaits or makes objects is gone`, () => {
+    const members = membersOf(view);
+    const all = [...members.keys()];
+    const left = all.filter((key) => members.get(key));
+    for (const key of all) {
+      const isAsync = typeof key === "symbol" || key.endsWith("Async");
+      // What has an async form beside it blocks.
+      const waits = isAsync || all.includes(`${key as string}Async`);
+      if (waits) assert.not.ok(members.get(key), String(key));
+      if (members.get(key)) continue;
+      assert.is(Reflect.get(view, key), undefined, String(key));
+    }
+    const helpers = /^(constructor|assert\w+)$/;
+    const measured = Object.keys(OPERATIONS)
+      .filter((operation) => operation.split(/[. ]/, 1)[0] === name)
+      .flatMap((operation) => operation.split(/\W/));
+    for (const key of left as string[]) {
+      if (helpers.test(key)) continue;
+      assert.ok(measured.includes(key), `${key} is not measured`);
+    }
+  });
+
+  test(`realtime ${name}: every way to one makes one`, () => {
+    const Realtime = realtime[name];
+    const { buffer, byteOffset } = view;
+    const attached = new Realtime(buffer, byteOffset);
+    const received = Realtime.from(structuredClone(view.handle));
+    for (const it of [view, attached, received]) {
+      assert.instance(it, Realtime as unknown as typeof Object);
+      assert.is(it.byteOffset, byteOffset);
+      assert.is(it.kind, new whole[name](buffer, byteOffset).kind);
+      assert.equal(whole.inspect(it), whole.inspect(view));
+    }
+    const handle = { ...view.handle, kind: "mutex" };
+    refuses(buffer, () => Realtime.from(handle), TypeError, "mutex");
+    refuses(buffer, () => new Realtime(buffer, 2), RangeError, "received 2");
+  });
+}
+
+test("create() of a realtime class makes one of it", () => {
+  const made = [
+    realtime.SpscQueue.create(queue),
+    realtime.Semaphore.create(2),
+    realtime.WorkCounter.create(3, { chunk: 2 }),
+    realtime.StripedCounter.create(),
+  ];
+  assert.instance(made[0], realtime.SpscQueue as unknown as typeof Object);
+  assert.is((made[1] as realtime.Semaphore).available, 2);
+  assert.is((made[2] as realtime.WorkCounter).next(), 0);
+  assert.is(
+    realtime.SpscQueue.byteLength(queue),
+    whole.SpscQueue.byteLength(queue),
+  );
+  for (const it of made) {
+    assert.is(it.byteLength, it.buffer.byteLength);
+    assert.is(Reflect.get(it, "popAsync"), undefined);
+  }
+});
+
+test("types of ./realtime know nothing that blocks or awaits", () => {
+  const { SpscQueue: queue, Semaphore: semaphore, Event: event } = VIEWS;
+  // Only the types matter: none of these is called.
+  const wrong = [
+    // @ts-expect-error: blocks
+    () => queue.push(new Int32Array(1)),
+    // @ts-expect-error: blocks
+    () => queue.popInt(),
+    // @ts-expect-error: awaits
+    () => queue.popAsync(new Int32Array(1)),
+    // @ts-expect-error: awaits
+    () => queue[Symbol.asyncIterator](),
+    // @ts-expect-error: blocks
+    () => semaphore.acquire(),
+    // @ts-expect-error: awaits
+    () => event.waitAsync(),
+    // @ts-expect-error: makes an array
+    () => VIEWS.RecordRing.tryPop(),
+    // @ts-expect-error: makes an object
+    () => VIEWS.WorkCounter.nextRange(),
+  ];
+  for (const call of wrong) assert.throws(call, TypeError);
+});
+
+// ---- one memory, whichever class ------------------------------------------------------
+
+/** An array of each type, with room for so many bytes at an odd place, or not. */
+type ArrayType = new (
+  buffer: ArrayBuffer,
+  byteOffset: number,
+  length: number,
+) => Elements;
+const TYPES: (ArrayType & { BYTES_PER_ELEMENT?: number })[] = [
+  Int8Array,
+  Uint8Array,
+  Uint8ClampedArray,
+  Int16Array,
+  Uint16Array,
+  Int32Array,
+  Uint32Array,
+  Float32Array,
+  Float64Array,
+  BigInt64Array,
+  BigUint64Array,
+  DataView,
+];
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Elements) =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+test("copying by a loop copies as all copying does", () => {
+  const type = fc.constantFrom(...TYPES);
+  // No exponent is all ones: as a float, each value but NaN keeps its bits.
+  const values = fc.array(fc.nat(0x7e), { minLength: 1024, maxLength: 1024 });
+  fc.assert(fc.property(
+    type,
+    values,
+    fc.nat({ max: 3 }),
+    fc.nat({ max: 20 }),
+    fc.nat({ max: 20 }),
+    fc.nat({ max: 90 }),
+    (Type, values, shift, from, at, count) => {
+      const size = Type.BYTES_PER_ELEMENT ?? 1;
+      const place = size >= 4 ? size : shift * size;
+      const results = [Copier, LoopCopier].map((Kind) => {
+        const words = new Int32Array(new SharedArrayBuffer(1024), 4, 200);
+        const copier = new Kind(words);
+        const buffer = Uint8Array.from(values).buffer;
+        const array = new Type(buffer, place, 512 / size);
+        copier.put(array, from, at, count);
+        copier.put(array, from, at, count); // with the view that was kept
+        const copied = bytesOf(array).slice(4 * from, 4 * (from + count));
+        const there = new Uint8Array(words.buffer, 4 + 4 * at, 4 * count);
+        assert.equal([...there], [...copied]);
+        const target = new Type(new ArrayBuffer(1024), place, 512 / size);
+        copier.get(target, from, at, count);
+        copier.get(target, from, at, count);
+        return [
+          ...new Uint8Array(words.buffer),
+          ...bytesOf(target),
+        ];
+      });
+      assert.equal(results[0], results[1]);
+    },
+  ));
+});
+
+test("a realtime side and a whole one share a queue", () => {
+  for (const name of ["SpscQueue", "MpmcQueue", "LockFreeQueue"] as const) {
+    const config = { capacity: 8, size: 512 };
+    const theirs = whole[name].create(config);
+    const ours = realtime[name].from(theirs.handle);
+    const block = Float32Array.from({ length: 128 }, (_, i) => i / 3);
+    const seen = new Float32Array(128);
+    for (let round = 0; round < 20; round++) {
+      block[0] = round;
+      assert.ok(ours.tryPush(block));
+      assert.ok(theirs.pop(seen));
+      assert.equal(seen, block);
+      assert.ok(theirs.push(block));
+      assert.ok(ours.tryPop(seen));
+      assert.equal(seen, block);
+    }
+    theirs.close();
+    assert.throws(
+      () => ours.tryPush(block),
+      (error: unknown) => error instanceof realtime.ClosedError,
+    );
+  }
+});
+
+test("a realtime release wakes who waits", async () => {
+  const semaphore = whole.Semaphore.create(0);
+  const acquired = semaphore.acquireAsync();
+  realtime.Semaphore.from(semaphore.handle).release();
+  assert.ok(await acquired);
+  const event = whole.Event.create();
+  const set = event.waitAsync();
+  realtime.Event.from(event.handle).set();
+  assert.ok(await set);
+});
+
+/** How many views pushing a long element takes of it. */
+function viewsOf(
+  Queue: typeof realtime.SpscQueue | typeof whole.SpscQueue,
+): number {
+  let views = 0;
+  class Watched extends Int32Array<ArrayBuffer> {
+    override subarray(begin?: number, end?: number): Int32Array<ArrayBuffer> {
+      views++;
+      return super.subarray(begin, end);
+    }
+  }
+  const queue = Queue.create({ capacity: 2, size: 1024 });
+  assert.ok(queue.tryPush(new Watched(new ArrayBuffer(1024))));
+  return views;
+}
+
+test("a realtime class that cannot be made leaves others as they were", () => {
+  assert.throws(() => new realtime.SpscQueue(new SharedArrayBuffer(4096)));
+  assert.ok(viewsOf(whole.SpscQueue) > 0, "a native copy takes a view");
+  assert.is(viewsOf(realtime.SpscQueue), 0);
+  assert.ok(viewsOf(whole.SpscQueue) > 0);
+});
+
+test("./realtime needs nothing but the language", async () => {
+  const { outputFiles } = await esbuild.build({
+    entryPoints: [
+      fileURLToPath(new URL("../../primitives/realtime.ts", import.meta.url)),
+    ],
+    bundle: true,
+    write: false,
+    format: "iife",
+    globalName: "realtime",
+    target: "es2022",
+    logLevel: "error",
+  });
+  // As in an AudioWorklet: no timers, no performance, no crypto.
+  const context = createContext({});
+  const found = runInContext(
+    `${outputFiles[0]!.text}
+    const queue = realtime.SpscQueue.create({ capacity: 4 });
+    queue.tryPushInt(7);
+    const pool = realtime.SlabPool.create({ capacity: 4, size: 4 });
+    [typeof setTimeout, typeof performance, typeof crypto].join() +
+      queue.tryPopInt() + pool.allocate();`,
+    context,
+  );
+  assert.match(found, /^undefined,undefined,undefined7\d+$/);
+});
+
+// ---- allocation -------------------------------------------------------------------------
+
+/** What `allocations.ts` prints under these flags of V8. */
+function allocations(
+  times: number,
+  ...flags: string[]
+): Promise<Record<string, number>> {
+  const file = fileURLToPath(new URL("./allocations.ts", import.meta.url));
+  const all = [
+    "--expose-gc",
+    "--min-semi-space-size=64",
+    "--max-semi-space-size=64",
+    ...flags,
+  ];
+  const words = ["run", "-A", `--v8-flags=${all.join()}`, file, `${times}`];
+  return new Promise((resolve, reject) =>
+    execFile(process.execPath, words, { timeout: 90_000 }, (error, text) => {
+      if (error) reject(error);
+      else resolve(JSON.parse(text));
+    })
+  );
+}
+
+/** Bytes an operation that do not count: the measurement's own. */
+const NOISE = 4;
+
+function assertNone(found: Record<string, number>, but = /^$/) {
+  for (const name of Object.keys(CONTROLS)) {
+    assert.ok(found[name]! > 3 * NOISE, `${name}: only ${found[name]} bytes`);
+  }
+  for (const name of Object.keys(OPERATIONS)) {
+    if (but.test(name)) continue;
+    assert.ok(found[name]! < NOISE, `${name}: ${found[name]} bytes`);
+  }
+}
+
+test("no operation allocates", async () => {
+  assertNone(await allocations(10_000));
+});
+
+test("nor does one that is not compiled, but for floats and rare ones", async () => {
+  // There every float that is not at once stored is an object.
+  const floats = /of floats|of both|tryPush tryPopInto|sum/;
+  const found = await allocations(
+    1000,
+    "--no-opt",
+    "--no-sparkplug",
+    "--no-maglev",
+  );
+  assertNone(found, new RegExp(`${floats.source}|SpscQueue.close`));
+});

@@ -1,0 +1,45 @@
+// Pushes records of many lengths into a ring.
+import { type Handle, RecordRing } from "../../mod.ts";
+import { hello } from "../_run/workers.ts";
+
+/** What a producer is to do. */
+export interface RecordJob {
+  handle: Handle;
+  number: number;
+  count: number;
+}
+
+const self = await hello<RecordJob>();
+const { handle, number, count } = self.data;
+const ring = RecordRing.from(handle);
+const { bytes } = ring;
+self.post("up");
+await self.next(); // go
+
+/** Record `i`: its producer, its number, and bytes that tell a torn one. */
+function write(to: Uint8Array, i: number): void {
+  to[0] = number;
+  to[1] = i;
+  to[2] = i >> 8;
+  for (let k = 3; k < to.length; k++) to[k] = i + k * 7;
+}
+
+for (let i = 0; i < count; i++) {
+  const length = 3 + i * 5 % 40;
+  const record = new Uint8Array(length);
+  write(record, i);
+  if (i % 3 === 0) ring.push(record);
+  else if (i % 3 === 1) await ring.pushAsync(record);
+  else {
+    const at = ring.reserve(length + i % 2);
+    if (at < 0) ring.push(record);
+    else if (i % 7 === 0) {
+      ring.cancel();
+      ring.push(record);
+    } else {
+      write(bytes.subarray(at, at + length), i);
+      ring.commit(length);
+    }
+  }
+}
+self.post("done");

@@ -1,0 +1,254 @@
+/* weft_record_ring: against a sequential model where positions wrap, dead
+   producers, and threads. */
+#define _POSIX_C_SOURCE 200809L
+#include "check.h"
+
+static int32_t arena[1 << 12];
+
+static weft_record_ring *ring_at(int32_t capacity, bool single,
+                                 int32_t start) {
+  weft_record_ring_config config;
+  config.capacity = capacity;
+  config.single_producer = single;
+  weft_record_ring *r = weft_record_ring_init(arena, config);
+  CHECK(r != NULL && weft_record_ring_attach(arena) == r);
+  r->head = r->tail = r->head_cache = r->tail_cache = start & ~7;
+  r->pop_epoch = r->push_epoch = start;
+  return r;
+}
+
+static void fill(unsigned char *at, int32_t length, int32_t i) {
+  for (int32_t k = 0; k < length; k++) at[k] = (unsigned char)(i * 31 + k * 7);
+}
+
+static void check_record(const void *at, int32_t length, int32_t i) {
+  const unsigned char *bytes = (const unsigned char *)at;
+  for (int32_t k = 0; k < length; k++)
+    EQUAL(bytes[k], (unsigned char)(i * 31 + k * 7));
+}
+
+typedef struct {
+  int32_t next;
+  const int32_t *lengths;
+} reading;
+
+static void read_one(void *context, const void *at, int32_t length) {
+  reading *self = (reading *)context;
+  EQUAL(length, self->lengths[self->next % 256]);
+  check_record(at, length, self->next++);
+}
+
+static void by_turns(void) {
+  const int32_t capacities[] = {16, 64, 256, 1000};
+  uint32_t seed = 8;
+  for (int c = 0; c < 4; c++)
+    for (int single = 0; single < 2; single++)
+      for (int start = 0; start < STARTS_COUNT; start++) {
+        int32_t from = weft__minus(STARTS[start], random_below(&seed, 3000));
+        weft_record_ring *r = ring_at(capacities[c], single == 1, from);
+        int32_t most = weft_record_ring_max_length(r);
+        int32_t lengths[256], first = 0, next = 0;
+        static unsigned char bytes[1 << 16];
+        EQUAL(most, weft_record_ring_capacity(r) / 2 - 8);
+        EQUAL(weft_record_ring_single(r), single);
+        for (int i = 0; i < 3000; i++) {
+          int32_t n = random_below(&seed, most + 1);
+          void *at = NULL;
+          switch (random_below(&seed, 7)) {
+            case 0:
+            case 1: {
+              fill(bytes, n, next);
+              int32_t used = weft_record_ring_used(r);
+              int result = weft_record_ring_try_push(r, bytes, n);
+              CHECK(result == 0 || (result == EBUSY && used > 0));
+              if (result == 0) lengths[next++ % 256] = n;
+              break;
+            }
+            case 2:
+              if (weft_record_ring_reserve(r, n, &at) != 0) break;
+              n = random_below(&seed, n + 1);
+              fill((unsigned char *)at, n, next);
+              EQUAL(weft_record_ring_commit(r, at, n), 0);
+              lengths[next++ % 256] = n;
+              break;
+            case 3:
+              if (weft_record_ring_reserve(r, n, &at) == 0)
+                weft_record_ring_cancel(r, at);
+              break;
+            case 4: {
+              const void *record = weft_record_ring_peek(r, &n);
+              EQUAL(record != NULL, next > first);
+              if (record == NULL) break;
+              EQUAL(n, lengths[first % 256]);
+              check_record(record, n, first++);
+              weft_record_ring_consume(r);
+              break;
+            }
+            case 5: {
+              reading it = {first, lengths};
+              int32_t limit = random_below(&seed, 4);
+              int32_t count = weft_record_ring_read(r, read_one, &it, limit);
+              EQUAL(count, limit < next - first ? limit : next - first);
+              first = it.next;
+              break;
+            }
+            default: {
+              int32_t length = 512;
+              int wanted = next > first ? 0 : EBUSY;
+              EQUAL(weft_record_ring_try_pop(r, bytes, &length), wanted);
+              if (wanted != 0) break;
+              EQUAL(length, lengths[first % 256]);
+              check_record(bytes, length, first++);
+            }
+          }
+          if (next == first) {
+            int32_t length = 512;
+            EQUAL(weft_record_ring_try_pop(r, bytes, &length), EBUSY);
+            EQUAL(weft_record_ring_used(r), 0);
+          }
+        }
+      }
+}
+
+static void errors(void) {
+  const int32_t wrong[] = {0, 15, -1, (1 << 30) + 1};
+  weft_record_ring_config config = {0, false};
+  unsigned char bytes[64];
+  int32_t length = 3;
+  void *at = NULL;
+  for (int i = 0; i < 4; i++) {
+    config.capacity = wrong[i];
+    EQUAL(weft_record_ring_bytes(config), 0);
+    CHECK(weft_record_ring_init(arena, config) == NULL);
+  }
+  memset(bytes, 1, sizeof bytes);
+  weft_record_ring *r = ring_at(64, false, 0);
+  UNCHANGED(arena, 1024, weft_record_ring_try_push(r, bytes, 25), EINVAL);
+  UNCHANGED(arena, 1024, weft_record_ring_try_push(r, bytes, -1), EINVAL);
+  UNCHANGED(arena, 1024, weft_record_ring_reserve(r, 25, &at), EINVAL);
+  EQUAL(weft_record_ring_try_push(r, bytes, 4), 0);
+  CHECK(weft_record_ring_peek(r, &length) != NULL); /* and sees the tail */
+  length = 3;
+  UNCHANGED(arena, 1024, weft_record_ring_try_pop(r, bytes, &length), EINVAL);
+  weft_agent_set_blocking(false);
+  UNCHANGED(arena, 1024, weft_record_ring_push(r, bytes, 1, 0), EPERM);
+  UNCHANGED(arena, 1024, weft_record_ring_pop(r, bytes, &length, 0), EPERM);
+  weft_agent_set_blocking(true);
+  EQUAL(weft_record_ring_push(r, bytes, 24, WEFT_FOREVER), 0);
+  EQUAL(weft_record_ring_push(r, bytes, 24, 20 * MS), ETIMEDOUT);
+  length = 64;
+  EQUAL(weft_record_ring_pop(r, bytes, &length, WEFT_FOREVER), 0);
+  EQUAL(length, 4);
+  weft_record_ring_close(r);
+  CHECK(weft_record_ring_closed(r));
+  UNCHANGED(arena, 1024, weft_record_ring_try_push(r, bytes, 0), EPIPE);
+  length = 64;
+  EQUAL(weft_record_ring_pop(r, bytes, &length, WEFT_FOREVER), 0);
+  EQUAL(length, 24);
+  EQUAL(weft_record_ring_pop(r, bytes, &length, WEFT_FOREVER), EPIPE);
+  EQUAL(weft_record_ring_read(r, NULL, NULL, 1), -EPIPE);
+}
+
+static void dead_producers(void) {
+  weft_record_ring *r = ring_at(256, false, INT32_MAX);
+  void *at = NULL;
+  int32_t length = 0;
+  weft_agent_set_id(6);
+  EQUAL(weft_record_ring_reserve(r, 30, &at), 0);
+  r->claimant = 6;
+  weft_agent_set_id(7);
+  EQUAL(weft_record_ring_try_push(r, "x", 1), EBUSY);
+  EQUAL(weft_record_ring_claimant(r), 6);
+  EQUAL(weft_record_ring_abandon(r, 5), -1);
+  EQUAL(weft_record_ring_abandon(r, 0), 0);
+  CHECK(weft_record_ring_peek(r, &length) == NULL);
+  EQUAL(weft_record_ring_abandon(r, 6), 1);
+  EQUAL(weft_record_ring_abandon(r, 6), 0);
+  EQUAL(weft_record_ring_try_push(r, "x", 1), 0);
+  CHECK(weft_record_ring_peek(r, &length) != NULL);
+  EQUAL(length, 1);
+}
+
+/* ---- threads ---------------------------------------------------------------- */
+
+#define PRODUCERS 3
+static int32_t amount = 20000;
+
+typedef struct {
+  weft_record_ring *ring;
+  int32_t number;
+  uint32_t seed;
+} side;
+
+static void *produce(void *argument) {
+  side *self = (side *)argument;
+  weft_record_ring *r = self->ring;
+  for (int32_t i = 0; i < amount;) {
+    int32_t words[10];
+    int32_t n = 2 + random_below(&self->seed, 8);
+    words[0] = self->number;
+    for (int32_t k = 1; k < n; k++) words[k] = i + (k - 1) * 1000003;
+    int result = 0;
+    if (random_below(&self->seed, 2) == 0) {
+      result = weft_record_ring_push(r, words, n * 4, MS);
+    } else {
+      void *at = NULL;
+      result = weft_record_ring_reserve(r, n * 4, &at);
+      if (result == 0) {
+        memcpy(at, words, (size_t)n * 4);
+        if (random_below(&self->seed, 8) == 0) {
+          weft_record_ring_cancel(r, at);
+          result = EBUSY;
+        } else {
+          EQUAL(weft_record_ring_commit(r, at, n * 4), 0);
+        }
+      }
+    }
+    if (result == 0) i++;
+    else CHECK(result == EBUSY || result == ETIMEDOUT);
+  }
+  return NULL;
+}
+
+static void threads_lose_nothing(void) {
+  const int32_t capacities[] = {128, 4096};
+  for (int c = 0; c < 2; c++)
+    for (int single = 0; single < 2; single++) {
+      weft_record_ring *r = ring_at(capacities[c], single == 1, -4096);
+      int producers = single ? 1 : PRODUCERS;
+      side sides[PRODUCERS];
+      pthread_t threads[PRODUCERS];
+      int32_t last[PRODUCERS] = {-1, -1, -1};
+      for (int i = 0; i < producers; i++) {
+        side s = {r, i, (uint32_t)(i + 1)};
+        sides[i] = s;
+        EQUAL(pthread_create(&threads[i], NULL, produce, &sides[i]), 0);
+      }
+      for (int32_t left = producers * amount; left > 0;) {
+        int32_t words[10];
+        int32_t length = sizeof words;
+        int result = weft_record_ring_pop(r, words, &length, MS);
+        if (result == ETIMEDOUT) continue;
+        EQUAL(result, 0);
+        EQUAL(words[1], ++last[words[0]]);
+        for (int32_t k = 1; k < length / 4; k++)
+          EQUAL(words[k], words[1] + (k - 1) * 1000003);
+        left--;
+      }
+      for (int i = 0; i < producers; i++) pthread_join(threads[i], NULL);
+      int32_t length = 0;
+      CHECK(weft_record_ring_peek(r, &length) == NULL);
+      EQUAL(weft_record_ring_used(r), 0);
+      EQUAL(r->claimant | r->pop_waiters | r->push_waiters, 0);
+    }
+}
+
+int main(int count, char **words) {
+  if (count > 1) amount = 1000 * (int32_t)strtol(words[1], NULL, 10);
+  RUN(by_turns);
+  RUN(errors);
+  RUN(dead_producers);
+  RUN(threads_lose_nothing);
+  puts("done");
+  return 0;
+}

@@ -1,0 +1,394 @@
+import { race } from "../../race/mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+
+const { tail, head, claimant } = LAYOUT.record_ring;
+/** Read plainly by the agent whose they are, or before an exchange. */
+const HINTS = [tail, head, claimant].map((i) => [i * 4, i * 4 + 4] as const);
+
+/** A record of 4 bytes, committed. */
+const GHOST = 4 << 2 | 2;
+
+interface Model {
+  readonly items: readonly number[];
+  readonly closed: boolean;
+}
+
+/**
+ * A ring of 64 bytes, of which a record here takes `size` + 8; the consumer is
+ * agent 0. Record `v` consists of that byte, `size` times.
+ */
+function ring(weft: Weft, single: boolean, start: number, size: number) {
+  const { RecordRing, ClosedError } = weft.mod;
+  const orClosed = <T>(operation: () => T): T | "closed" => {
+    try {
+      return operation();
+    } catch (error) {
+      if (error instanceof ClosedError) return "closed";
+      throw error;
+    }
+  };
+  const valueOf = (record: Uint8Array | undefined) =>
+    record?.every((byte) => byte === record[0]) === false
+      ? "torn"
+      : record?.[0];
+  const add = (s: Model, v: number): Model => ({
+    ...s,
+    items: [...s.items, v],
+  });
+  const popped = (s: Model): [Model, unknown] =>
+    s.items.length > 0
+      ? [{ ...s, items: s.items.slice(1) }, s.items[0]]
+      : [s, s.closed ? "closed" : undefined];
+  return race.spec({
+    memory: () => {
+      const { buffer } = RecordRing.create({ capacity: 64, single });
+      const words = new Int32Array(buffer);
+      const { head_cache, tail_cache } = LAYOUT.record_ring;
+      for (const i of [tail, head, head_cache, tail_cache]) words[i] = start;
+      // What was there before reads as records, were it not written over.
+      words.fill(GHOST, LAYOUT.record_ring.length);
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      const ring = new RecordRing(memory);
+      // A second view of the same agent, for what lies behind a reservation.
+      return Object.assign(ring, { other: new RecordRing(memory) });
+    },
+    words: named(LAYOUT.record_ring),
+    hints: HINTS,
+    stateless: false,
+    init: { items: [], closed: false } as Model,
+    ops: {
+      push: {
+        run: (ring, v: number) =>
+          orClosed(() => ring.push(new Uint8Array(size).fill(v))),
+        model: (s: Model, v: number) =>
+          s.closed ? [s, "closed"] : [add(s, v), true],
+      },
+      pop: {
+        run: (ring) => orClosed(() => valueOf(ring.pop())),
+        model: (s: Model) => s.closed || s.items.length > 0 ? popped(s) : null,
+      },
+      popInto: {
+        run: (ring) =>
+          orClosed(() => {
+            const record = new Uint8Array(size);
+            ring.popInto(record);
+            return valueOf(record);
+          }),
+        model: (s: Model) => s.closed || s.items.length > 0 ? popped(s) : null,
+      },
+      tryPop: {
+        run: (ring) => orClosed(() => valueOf(ring.tryPop())),
+        model: (s: Model) =>
+          race.either(popped(s), race.contended([s, undefined])),
+      },
+      close: {
+        run: (ring) => ring.close(),
+        model: (s: Model) => [{ ...s, closed: true }, undefined],
+      },
+      tryPush: {
+        run: (ring, v: number) =>
+          orClosed(() => ring.tryPush(new Uint8Array(size).fill(v))),
+        model: (s: Model, v: number) =>
+          s.closed ? [s, "closed"] : race.either(
+            (s.items.length + 1) * (size + 8) <= 64 ? [add(s, v), true] : null,
+            s.items.length > 0 ? [s, false] : race.contended([s, false]),
+          ),
+      },
+      inPlace: {
+        run: (ring, v: number) => {
+          const at = ring.reserve(size);
+          ring.bytes.fill(v, at, at + size);
+          ring.commit();
+        },
+        model: (s: Model, v: number) => [add(s, v), undefined],
+      },
+      shorter: {
+        run: (ring, v: number) => {
+          const at = ring.reserve(size + 16);
+          ring.bytes.fill(v, at, at + size);
+          ring.commit(size);
+        },
+        model: (s: Model, v: number) => [add(s, v), undefined],
+      },
+      giveUp: {
+        run: (ring, v: number) => {
+          const at = ring.reserve(size);
+          ring.bytes.fill(99, at, at + size);
+          ring.other.tryPush(new Uint8Array(size).fill(v));
+          ring.cancel();
+        },
+        model: (s: Model, v: number) => [add(s, v), undefined],
+      },
+    },
+    final: (memory) => {
+      const ring = new RecordRing(memory);
+      if (ring.claimant !== 0) return "the claim was never ended";
+    },
+  });
+}
+
+/** An agent that ended long ago. */
+const DEAD = 9;
+
+/**
+ * At the start, a dead agent has a reservation, and the claim, if so; a record
+ * is committed behind.
+ */
+function left(weft: Weft, claimed: boolean) {
+  const { RecordRing } = weft.mod;
+  const data = LAYOUT.record_ring.length;
+  return race.spec({
+    memory: () => {
+      const { buffer } = RecordRing.create({ capacity: 64 });
+      const words = new Int32Array(buffer);
+      words.fill(GHOST, data);
+      words[data] = 4 << 2 | 1;
+      words[data + 1] = DEAD;
+      words[data + 6] = 7;
+      words[tail] = 32;
+      if (claimed) words[claimant] = DEAD;
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new RecordRing(memory);
+    },
+    words: named(LAYOUT.record_ring),
+    hints: HINTS,
+    stateless: false,
+    ops: {
+      abandon: { run: (ring) => ring.abandon(DEAD) },
+      pop: { run: (ring) => ring.pop()?.[0] },
+      push: { run: (ring, v: number) => ring.push(new Uint8Array(4).fill(v)) },
+      inPlace: {
+        run: (ring, v: number) => {
+          const at = ring.reserve(4);
+          if (at < 0) return;
+          ring.bytes.fill(v, at, at + 4);
+          ring.commit();
+          return true;
+        },
+      },
+    },
+    final: (memory, results) => {
+      const words = new Int32Array(memory);
+      if (words[claimant] !== 0) return "the claim was never ended";
+      // What was committed was popped, or is there.
+      let here = 0;
+      for (let at = words[head]!; at < (words[tail]! & ~1);) {
+        const first = words[data + at / 4]!;
+        if ((first & 3) === 1 && words[data + at / 4 + 1] !== DEAD) {
+          return "a reservation was never ended";
+        }
+        if ((first & 3) === 2) here++;
+        at += ((first >>> 2) + 7 & ~7) + 8;
+      }
+      const flat = results.flat();
+      const pushed = flat.filter((answer) => answer === true).length;
+      const popped = flat.filter((answer) => answer === 7).length;
+      if (here + popped !== 1 + pushed) {
+        return `${pushed} pushed, ${popped} popped, ${here} left`;
+      }
+    },
+  });
+}
+
+/** One record fills the ring: a committed one, or one that is skipped. */
+function full(weft: Weft, skipped: boolean) {
+  const { RecordRing, ClosedError } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const { buffer } = RecordRing.create({ capacity: 64 });
+      const words = new Int32Array(buffer);
+      words[LAYOUT.record_ring.length] = 56 << 2 | (skipped ? 3 : 2);
+      words[tail] = 64;
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new RecordRing(memory);
+    },
+    words: named(LAYOUT.record_ring),
+    hints: HINTS,
+    stateless: false,
+    ops: {
+      push: {
+        run: (ring) => {
+          try {
+            return ring.push(new Uint8Array(4));
+          } catch (error) {
+            if (error instanceof ClosedError) return "closed";
+            throw error;
+          }
+        },
+      },
+      close: { run: (ring) => ring.close() },
+      tryPop: { run: (ring) => ring.tryPop()?.length },
+    },
+  });
+}
+
+/** Reservations of agents that may end anywhere; others clear up. */
+function dying(weft: Weft) {
+  const { RecordRing } = weft.mod;
+  return race.spec({
+    memory: () => RecordRing.create({ capacity: 64 }).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new RecordRing(memory);
+    },
+    words: named(LAYOUT.record_ring),
+    hints: HINTS,
+    stateless: false,
+    ops: {
+      inPlace: {
+        run: (ring, v: number) => {
+          const at = ring.reserve(1);
+          if (at < 0) return false;
+          ring.bytes[at] = v;
+          ring.commit();
+          return true;
+        },
+      },
+      tryPop: { run: (ring) => ring.tryPop()?.[0] },
+    },
+    recover: (ring, dead) => ring.abandon(dead + 1),
+    final: (memory) => {
+      const ring = new RecordRing(memory);
+      if (ring.claimant !== 0) return "the claim was never ended";
+    },
+  });
+}
+
+/** Every interleaving of a ring's operations. */
+export const record_ring = (weft: Weft): Scenario[] => [
+  {
+    name: "one producer, over the end",
+    spec: ring(weft, true, 48, 4),
+    agents: [[["pop"], ["pop"]], [["push", 1], ["push", 2]]],
+  },
+  {
+    name: "one producer, room for one record",
+    spec: ring(weft, true, 0x7fff_ffe8, 24),
+    agents: [[["pop"], ["pop"]], [["push", 1], ["push", 2]]],
+    options: { states: 60_000 },
+    sampled: true,
+  },
+  {
+    name: "two producers, one consumer",
+    spec: ring(weft, false, 56, 4),
+    agents: [[["pop"]], [["push", 1]], [["push", 2]]],
+    options: { states: 60_000 },
+    sampled: true,
+  },
+  {
+    name: "two producers, room for both",
+    spec: ring(weft, false, 0, 4),
+    agents: [[], [["push", 1]], [["push", 2]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "a producer that waits for room",
+    spec: ring(weft, true, 0x7fff_ffc0, 24),
+    agents: [[["pop"]], [["push", 1], ["push", 2], ["push", 3]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "a producer that waits for room, and pops into arrays",
+    spec: ring(weft, true, 0x7fff_ffc0, 24),
+    agents: [[["popInto"]], [["push", 1], ["push", 2], ["push", 3]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "a producer and the end, and what is left then",
+    spec: ring(weft, false, 0, 4),
+    agents: [[["close"], ["pop"]], [["push", 1]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one sleeps until another closes",
+    spec: ring(weft, false, 0, 4),
+    agents: [[["pop"]], [["close"]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "a producer and the end",
+    spec: ring(weft, false, 0, 4),
+    agents: [[["tryPop"], ["close"]], [["push", 1]]],
+  },
+  {
+    name: "one sleeps until close",
+    spec: ring(weft, false, 0, 4),
+    agents: [[["pop"]], [["push", 1], ["close"]]],
+  },
+  {
+    name: "a producer terminated at any step",
+    spec: dying(weft),
+    agents: [[["tryPop"], ["tryPop"]], [["inPlace", 1]]],
+    options: { kill: true },
+  },
+  {
+    name: "one finds no room",
+    spec: ring(weft, false, 0, 24),
+    agents: [[["tryPop"]], [["tryPush", 1], ["tryPush", 2], ["tryPush", 3]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one finds no room, and the end",
+    spec: ring(weft, true, 0, 24),
+    agents: [[["close"]], [["push", 1], ["push", 2], ["push", 3]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one commits less than it reserved",
+    spec: ring(weft, false, 56, 4),
+    agents: [[["pop"], ["tryPop"]], [["shorter", 1], ["inPlace", 2]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one producer commits less than it reserved",
+    spec: ring(weft, true, 56, 4),
+    agents: [[["pop"], ["tryPop"]], [["shorter", 1], ["inPlace", 2]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one sleeps behind what is given up",
+    spec: ring(weft, false, 0, 4),
+    agents: [[["pop"]], [["giveUp", 1]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one sleeps behind what is abandoned",
+    spec: left(weft, false),
+    agents: [[["pop"]], [["abandon"]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one waits for a claim that is abandoned",
+    spec: left(weft, true),
+    agents: [[["abandon"]], [["push", 1]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one waits for room until another closes",
+    spec: full(weft, false),
+    agents: [[["close"]], [["push"]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one waits for room where a record is skipped",
+    spec: full(weft, true),
+    agents: [[["tryPop"]], [["push"]]],
+    options: { timeouts: 0 },
+  },
+  {
+    name: "one reserves while another is abandoned",
+    spec: left(weft, true),
+    agents: [[["abandon"]], [["inPlace", 1]]],
+    options: { timeouts: 0 },
+  },
+];

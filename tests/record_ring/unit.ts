@@ -1,0 +1,406 @@
+// also: node, browsers
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import { ClosedError, RecordRing } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { suite } from "../_run/harness.ts";
+import {
+  asAgent,
+  NEAR_WRAP,
+  nowOf,
+  preempted,
+  refuses,
+  rejects,
+  turns,
+  wordsOf,
+} from "../_run/model.ts";
+import { inside, MAKERS } from "../_queue/model.ts";
+
+const { tail, head, head_cache, tail_cache, claimant, pop_waiters } =
+  LAYOUT.record_ring;
+const { push_waiters } = LAYOUT.record_ring;
+const DEAD = 77;
+
+/** An empty ring whose next record begins at `start`, modulo 2^32. */
+function ringAt(capacity: number, single = false, start = 0): RecordRing {
+  const ring = RecordRing.create({ capacity, single });
+  const words = wordsOf(ring);
+  for (const word of [tail, head, head_cache, tail_cache]) {
+    words[word] = start & ~7;
+  }
+  return ring;
+}
+
+/** `length` bytes that tell record `i` from others. */
+const record = (i: number, length: number): Uint8Array =>
+  Uint8Array.from({ length }, (_, k) => i * 31 + k * 7 + 1);
+
+const isClosed = (error: unknown): boolean => error instanceof ClosedError;
+
+const test = suite("RecordRing");
+
+test("every operation obeys the model, wherever positions wrap", () => {
+  const op = fc.constantFrom(
+    ...["push", "push", "push", "reserve", "shrink", "cancel", "hold"],
+    ...["pop", "pop", "into", "read", "read many", "peek", "close"],
+  );
+  const calls = fc.array(
+    fc.record({
+      op,
+      n: fc.nat({ max: 300 }),
+      maker: fc.constantFrom(...Object.keys(MAKERS)),
+    }),
+    { maxLength: 60 },
+  );
+  const start = fc.tuple(fc.constantFrom(0, ...NEAR_WRAP), fc.nat({ max: 400 }))
+    .map(([wrap, before]) => wrap - before | 0);
+  const capacity = fc.constantFrom(16, 32, 64, 256, 512);
+  fc.assert(
+    fc.property(
+      capacity,
+      fc.boolean(),
+      start,
+      calls,
+      (capacity, single, start, calls) => {
+        const made = ringAt(capacity, single, start);
+        const producer = new RecordRing(made.buffer);
+        const consumer = new RecordRing(made.buffer);
+        const held: Uint8Array[] = []; // the model
+        let closed = false;
+        let i = 0;
+        const { maxLength } = made;
+        assert.is(maxLength, capacity / 2 - 8);
+        /** Pushes by `push`, which answers whether there was room. */
+        const pushing = (
+          bytes: Uint8Array,
+          push: () => boolean,
+          asked = bytes.length,
+        ) => {
+          if (closed) return assert.throws(push, isClosed);
+          const before = producer.used;
+          if (push()) held.push(bytes);
+          else {
+            // It says "no" only if there really is no room.
+            const space = 8 + Math.ceil(asked / 8) * 8;
+            assert.ok(before + 2 * space > capacity, `${before} used`);
+          }
+        };
+        const popping = (pop: () => Uint8Array[]) => {
+          if (closed && held.length === 0) return assert.throws(pop, isClosed);
+          for (const bytes of pop()) {
+            assert.equal([...bytes], [...held.shift()!]);
+          }
+        };
+        for (const { op, n, maker } of calls) {
+          const make = MAKERS[maker]!;
+          const bytes = record(i++, n % (maxLength + 1));
+          if (op === "push") {
+            const src = /Uint8|DataView/.test(maker)
+              ? make(bytes.length)
+              : bytes;
+            inside(src).set(bytes);
+            pushing(bytes, () => producer.tryPush(src));
+          } else if (op === "reserve" || op === "shrink") {
+            const length = op === "shrink" ? bytes.length >> 1 : bytes.length;
+            pushing(bytes.subarray(0, length), () => {
+              const at = producer.reserve(bytes.length);
+              if (at < 0) return false;
+              producer.bytes.set(bytes, at);
+              producer.commit(length);
+              return true;
+            }, bytes.length);
+          } else if (op === "cancel" && !closed) {
+            if (producer.reserve(bytes.length) >= 0) producer.cancel();
+          } else if (op === "hold" && !closed) {
+            const at = producer.reserve(bytes.length);
+            if (at < 0) continue;
+            // The consumer sees what lies before, and no more.
+            while (held.length > 0) popping(() => [consumer.tryPop()!]);
+            assert.is(consumer.tryPop(), undefined);
+            producer.bytes.set(bytes, at);
+            producer.commit();
+            held.push(bytes);
+          } else if (op === "pop") {
+            popping(() => [consumer.tryPop()].filter((r) => r !== undefined));
+          } else if (op === "into") {
+            popping(() => {
+              const dst = new Uint8Array(capacity).fill(0xee);
+              const length = consumer.tryPopInto(dst);
+              if (length < 0) return [];
+              assert.ok(dst.subarray(length).every((byte) => byte === 0xee));
+              return [dst.subarray(0, length)];
+            });
+          } else if (op === "read" || op === "read many") {
+            popping(() => {
+              const seen: Uint8Array[] = [];
+              const limit = op === "read" ? 1 : n % 5 + 1;
+              const count = consumer.read((bytes) => {
+                assert.is(bytes.buffer, made.buffer); // no copy
+                seen.push(bytes.slice());
+              }, limit);
+              assert.is(count, Math.min(limit, held.length));
+              return seen;
+            });
+          } else if (op === "peek") {
+            popping(() => {
+              const at = consumer.peek();
+              if (at < 0) return [];
+              assert.is(consumer.peek(), at);
+              const length = consumer.peekedLength;
+              const bytes = consumer.bytes.slice(at, at + length);
+              consumer.consume();
+              return [bytes];
+            });
+          } else if (op === "close" && n < 30) {
+            producer.close();
+            closed = true;
+          }
+          assert.is(producer.closed, closed);
+          if (held.length > 0) assert.ok(consumer.used > 0);
+        }
+        while (held.length > 0) popping(() => [consumer.tryPop()!]);
+        if (closed) assert.throws(() => consumer.tryPop(), isClosed);
+        else assert.is(consumer.tryPop(), undefined);
+        assert.is(consumer.used, 0);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test("a record of every length fits an empty ring, wherever it begins", () => {
+  for (const single of [false, true]) {
+    for (let start = 0; start < 64; start += 8) {
+      for (let length = 0; length <= 24; length++) {
+        const ring = ringAt(64, single, start);
+        assert.ok(ring.tryPush(record(1, length)), `${length} at ${start}`);
+        assert.equal([...ring.tryPop()!], [...record(1, length)]);
+      }
+    }
+  }
+});
+
+test("what is too long, or no length, is refused with the sizes", async () => {
+  const ring = RecordRing.create({ capacity: 64 });
+  const { buffer } = ring;
+  const long = new Uint8Array(25);
+  const sizes = ["25 bytes", "64 bytes", "at most 24"];
+  refuses(buffer, () => ring.tryPush(long), RangeError, ...sizes);
+  refuses(buffer, () => ring.push(long), RangeError, ...sizes);
+  await rejects(buffer, ring.pushAsync(long), RangeError, ...sizes);
+  for (const n of [25, -1, 1.5, NaN, Infinity]) {
+    refuses(buffer, () => ring.reserve(n), RangeError, `received ${n}`);
+  }
+  for (const capacity of [15, 0, -1, NaN, 2 ** 30 + 1]) {
+    const init = () => RecordRing.init(buffer, 0, { capacity });
+    refuses(buffer, init, RangeError, `received ${capacity}`);
+  }
+  for (const timeout of [NaN, -1]) {
+    const text = `received ${timeout}`;
+    refuses(buffer, () => ring.pop(timeout), RangeError, text);
+    refuses(buffer, () => ring.popInto(long, timeout), RangeError, text);
+    const into = ring.popIntoAsync(long, { timeout });
+    await rejects(buffer, into, RangeError, text);
+    refuses(buffer, () => ring.push(long, timeout), RangeError, text);
+    await rejects(buffer, ring.popAsync({ timeout }), RangeError, text);
+  }
+  refuses(buffer, () => ring.commit(), TypeError, "reserved");
+  refuses(buffer, () => ring.cancel(), TypeError, "reserved");
+  refuses(buffer, () => ring.consume(), TypeError, "peeked");
+  ring.reserve(8);
+  refuses(buffer, () => ring.commit(9), RangeError, "received 9");
+  refuses(buffer, () => ring.reserve(1), TypeError, "reserved already");
+  refuses(buffer, () => ring.tryPush(long.subarray(20)), TypeError, "already");
+  ring.commit();
+  const { used } = ring;
+  assert.throws(() => ring.tryPopInto(new Uint8Array(7)), /8 bytes.* 7 bytes/);
+  assert.throws(() => ring.popInto(new Uint8Array(7)), /8 bytes.* 7 bytes/);
+  const into = ring.popIntoAsync(new Uint8Array(7)).catch((error) => error);
+  assert.match((await into).message, /8 bytes.* 7 bytes/);
+  assert.is(ring.used, used);
+  assert.throws(() =>
+    ring.read(() => {
+      throw new Error("no");
+    }), "no");
+  assert.is(ring.tryPop()!.length, 8); // it was the oldest still
+});
+
+test("abandon() skips what a dead producer had reserved, and no more", () => {
+  for (const start of [0, ...NEAR_WRAP]) {
+    const ring = ringAt(256, false, start);
+    const dead = asAgent(DEAD, () => new RecordRing(ring.buffer));
+    const other = asAgent(78, () => new RecordRing(ring.buffer));
+    ring.tryPush(record(1, 5));
+    assert.ok(dead.reserve(20) > 0);
+    ring.tryPush(record(2, 0));
+    assert.ok(other.reserve(3) > 0);
+    ring.tryPush(record(3, 9));
+    assert.equal([...ring.tryPop()!], [...record(1, 5)]);
+    assert.is(ring.tryPop(), undefined);
+    assert.is(ring.abandon(0), 0);
+    assert.is(ring.abandon(5), 0);
+    assert.is(ring.abandon(DEAD), 1);
+    assert.is(ring.abandon(DEAD), 0);
+    assert.is(ring.tryPop()!.length, 0);
+    assert.is(ring.tryPop(), undefined);
+    other.commit();
+    assert.is(ring.tryPop()!.length, 3);
+    assert.is(ring.tryPop()!.length, 9);
+    assert.is(ring.used, 0);
+  }
+});
+
+test("abandon() frees a ring whose producer died anywhere", () => {
+  const ops: Record<string, (ring: RecordRing) => void> = {
+    push: (ring) => ring.tryPush(record(9, 12)),
+    reserve: (ring) => {
+      if (ring.reserve(12) >= 0) ring.commit();
+    },
+    shrink: (ring) => {
+      if (ring.reserve(20) >= 0) ring.commit(3);
+    },
+    cancel: (ring) => {
+      if (ring.reserve(12) >= 0) ring.cancel();
+    },
+  };
+  const death = new Error("terminated");
+  for (const [name, op] of Object.entries(ops)) {
+    for (const start of [0, 48]) {
+      for (let at = 0;; at++) {
+        const ring = ringAt(64, false, start);
+        const dead = asAgent(DEAD, () => new RecordRing(ring.buffer));
+        let died = false;
+        let over = false;
+        try {
+          const steps = preempted(() => op(dead), at, () => {
+            died = true;
+            throw death;
+          });
+          over = at >= steps;
+        } catch (error) {
+          if (error !== death) throw error;
+        }
+        if (over) break;
+        assert.ok(died);
+        const path = `${name} died at ${at}`;
+        assert.ok(ring.abandon(DEAD) >= 0, path);
+        assert.is(ring.claimant, 0, path);
+        // All that was committed comes out, and the ring takes as much again.
+        const first = ring.tryPop();
+        if (first) assert.ok([3, 12].includes(first.length), path);
+        assert.is(ring.tryPop(), undefined, path);
+        assert.is(ring.used, 0, path);
+        for (let i = 0; i < 9; i++) {
+          assert.ok(ring.tryPush(record(i, 24)), path);
+          assert.equal([...ring.tryPop()!], [...record(i, 24)], path);
+        }
+      }
+    }
+  }
+});
+
+test("a producer that stands still with the claim stops only producers", () => {
+  const ring = ringAt(256);
+  ring.tryPush(record(1, 4));
+  wordsOf(ring)[claimant] = DEAD;
+  assert.is(ring.claimant, DEAD);
+  assert.is(ring.tryPush(record(2, 4)), false);
+  assert.is(ring.reserve(4), -1);
+  assert.is(ring.tryPop()!.length, 4);
+  assert.is(ring.abandon(5), -1); // not that one
+  assert.is(ring.abandon(DEAD), 0);
+  assert.is(ring.tryPush(record(2, 4)), true);
+});
+
+test("a push sleeps until the claim, or a record, gives way", async () => {
+  const ring = ringAt(64);
+  wordsOf(ring)[claimant] = DEAD;
+  const push = ring.pushAsync(record(1, 8));
+  assert.is(await nowOf(push), "pending");
+  ring.abandon(DEAD);
+  assert.is(await push, true);
+  ring.tryPush(record(2, 24));
+  const more = [ring.pushAsync(record(3, 24)), ring.pushAsync(record(4, 0))];
+  assert.is(await nowOf(more[0]!), "pending");
+  ring.tryPop();
+  ring.tryPop();
+  assert.equal(await Promise.all(more), [true, true]);
+  assert.is(ring.push(record(5, 24), 10), false);
+  assert.equal([ring.tryPop()!.length, ring.tryPop()!.length].sort(), [0, 24]);
+  assert.is(ring.pop(10), undefined);
+  assert.is(await ring.popAsync({ timeout: 5 }), undefined);
+  const words = wordsOf(ring);
+  assert.equal([words[pop_waiters], words[push_waiters]], [0, 0]);
+});
+
+test("popInto() sleeps, and moves records into arrays of any kind", async () => {
+  for (const single of [true, false]) {
+    const ring = ringAt(256, single);
+    const dst = new Uint8Array(8);
+    assert.is(ring.popInto(dst, 5), -1);
+    assert.is(await ring.popIntoAsync(dst, { timeout: 5 }), -1);
+    const pops = [
+      ring.popIntoAsync(dst),
+      ring.popIntoAsync(
+        new DataView(
+          new ArrayBuffer(16),
+          1,
+          11,
+        ),
+      ),
+    ];
+    assert.is(await nowOf(Promise.race(pops)), "pending");
+    ring.tryPush(record(1, 7));
+    ring.tryPush(record(2, 11));
+    assert.equal(await Promise.all(pops), [7, 11]);
+    assert.equal([...dst], [...record(1, 7), 0]);
+    ring.tryPush(record(3, 5));
+    assert.is(ring.popInto(dst), 5);
+    assert.equal([...dst], [...record(3, 5), ...record(1, 7).slice(5), 0]);
+    ring.close();
+    assert.throws(() => ring.popInto(dst), isClosed);
+    await rejects(ring.buffer, ring.popIntoAsync(dst), ClosedError);
+    const words = wordsOf(ring);
+    assert.equal([words[pop_waiters], words[push_waiters]], [0, 0]);
+  }
+});
+
+test("pops sleep until what holds them back is committed or cancelled", async () => {
+  for (const end of ["commit", "cancel"] as const) {
+    const ring = ringAt(256);
+    const slow = new RecordRing(ring.buffer);
+    const pops = [ring.popAsync(), ring.popAsync(), ring.popAsync()];
+    slow.reserve(1);
+    ring.tryPush(record(2, 2));
+    ring.tryPush(record(3, 3));
+    assert.is(await nowOf(Promise.race(pops)), "pending");
+    slow[end]();
+    await turns();
+    if (end === "cancel") ring.tryPush(record(4, 4));
+    const lengths = (await Promise.all(pops)).map((r) => r!.length);
+    assert.equal(lengths, end === "commit" ? [1, 2, 3] : [2, 3, 4]);
+  }
+});
+
+test("close() wakes all, lets what is reserved be, and ends iteration", async () => {
+  const ring = ringAt(256);
+  const slow = new RecordRing(ring.buffer);
+  slow.reserve(6);
+  const seen: number[] = [];
+  const reading = (async () => {
+    for await (const { length } of ring) seen.push(length);
+  })();
+  ring.tryPush(record(1, 1));
+  ring.close();
+  ring.close();
+  refuses(ring.buffer, () => ring.reserve(1), ClosedError, "closed");
+  await rejects(ring.buffer, ring.pushAsync(record(1, 1)), ClosedError);
+  slow.commit();
+  await reading;
+  assert.equal(seen, [6, 1]);
+  const one = ringAt(64, true);
+  one.reserve(4);
+  one.close();
+  assert.throws(() => one.commit(), isClosed);
+  assert.throws(() => one.pop(), isClosed);
+});

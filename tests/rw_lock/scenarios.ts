@@ -1,0 +1,457 @@
+import { race } from "../../race/mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+
+const { state, gate, writer } = LAYOUT.rw_lock;
+/** Read plainly before an exchange checks it, or for what is one's own. */
+const HINTS = [state, writer].map((i) => [i * 4, i * 4 + 4] as const);
+const TOTAL = LAYOUT.rw_lock.length * 4;
+
+/** The model: the value, how often it was read. */
+interface Model {
+  readonly value: number;
+  readonly reads: number;
+}
+
+/**
+ * A plain word under the lock; the model is its value. Agents look `rounds`
+ * times before they sleep.
+ */
+function sections(weft: Weft, phase = 0, rounds = 0) {
+  const { RwLock } = weft.mod;
+  // A call that changed nothing would be free to sleep until a timeout.
+  const got = ({ value, reads }: Model): [Model, unknown] => [
+    { value, reads: reads + 1 },
+    value,
+  ];
+  const added = ({ value, reads }: Model): [Model, unknown] => [
+    { value: value + 1, reads },
+    value + 1,
+  ];
+  const late = (s: Model) => race.timedOut<Model>([s, undefined]);
+  const met = (s: Model) => race.contended<Model>([s, undefined]);
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(TOTAL + 4);
+      new Int32Array(memory)[state] = phase << 30;
+      return memory;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      const total = new Int32Array(memory, TOTAL, 1);
+      return { lock: new RwLock(memory), total };
+    },
+    words: { ...named(LAYOUT.rw_lock), total: TOTAL },
+    hints: HINTS,
+    stateless: true,
+    init: { value: 0, reads: 0 } as Model,
+    ops: {
+      get: {
+        run: ({ lock, total }) => {
+          weft.spin.spinning.rounds = rounds;
+          using _guard = lock.read();
+          return total[0];
+        },
+        model: got,
+      },
+      getFor: {
+        run: ({ lock, total }) => {
+          using guard = lock.read(5);
+          return guard && total[0];
+        },
+        model: (s: Model) => race.either(got(s), late(s)),
+      },
+      tryGet: {
+        run: ({ lock, total }) => {
+          using guard = lock.tryRead();
+          return guard && total[0];
+        },
+        model: (s: Model) => race.either(got(s), met(s)),
+        lockFree: true,
+      },
+      add: {
+        run: ({ lock, total }) => {
+          using _guard = lock.write();
+          return ++total[0]!;
+        },
+        model: added,
+      },
+      addFor: {
+        run: ({ lock, total }) => {
+          using guard = lock.write(5);
+          return guard && ++total[0]!;
+        },
+        model: (s: Model) => race.either(added(s), late(s)),
+      },
+      tryAdd: {
+        run: ({ lock, total }) => {
+          using guard = lock.tryWrite();
+          return guard && ++total[0]!;
+        },
+        model: (s: Model) => race.either(added(s), met(s)),
+        lockFree: true,
+      },
+      addAndGet: {
+        run: ({ lock, total }) => {
+          const guard = lock.write();
+          total[0]!++;
+          using _reading = guard.downgrade();
+          return total[0];
+        },
+        model: added,
+      },
+    },
+    final: (memory) => {
+      const words = new Int32Array(memory);
+      const left = words[state]! & 0x3fff_ffff;
+      if (left !== 0) return `the state is left at ${left.toString(16)}`;
+      if (words[writer] !== 0) return "a writer is left";
+    },
+  });
+}
+
+/** A writer that dies, writing or waiting, is given up. */
+function terminated(weft: Weft) {
+  const { RwLock } = weft.mod;
+  return race.spec({
+    memory: () => new SharedArrayBuffer(TOTAL + 4),
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new RwLock(memory);
+    },
+    words: named(LAYOUT.rw_lock),
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      write: {
+        run: (lock) => {
+          using _guard = lock.write();
+        },
+      },
+    },
+    recover: (lock, dead) => {
+      lock.abandon(dead + 1);
+      using _guard = lock.write();
+    },
+  });
+}
+
+/** Agent 9 was terminated before the exploration began. */
+interface Dead {
+  /** What it did: it wrote, waited for a reader, or nothing any more. */
+  readonly doing: "writes" | "waits" | "";
+  /** Nobody has been told yet. */
+  readonly abandoned: boolean;
+  /** Who reads still, without a guard. */
+  readonly readers: number;
+  readonly calls: number;
+}
+
+const WRITING = 1 << 26, WANTED = 1 << 27, ABANDONED = 1 << 29;
+
+/** One reads already, and has no guard. */
+function read(weft: Weft) {
+  const { RwLock } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(TOTAL + 4);
+      new Int32Array(memory)[state] = 1;
+      return memory;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      const total = new Int32Array(memory, TOTAL, 1);
+      return { lock: new RwLock(memory), total };
+    },
+    words: { ...named(LAYOUT.rw_lock), total: TOTAL },
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      add: {
+        run: ({ lock, total }) => {
+          using _guard = lock.write();
+          total[0]!++;
+        },
+      },
+      addFor: {
+        run: ({ lock, total }) => {
+          using guard = lock.write(5);
+          if (guard) total[0]!++;
+        },
+      },
+      endReading: { run: ({ lock }) => lock.unlockRead(), lockFree: true },
+    },
+    final: (memory) => {
+      const left = new Int32Array(memory)[state]! & 0x3fff_ffff;
+      if (left !== 0) return `the state is left at ${left.toString(16)}`;
+    },
+  });
+}
+
+/** A writer that was terminated, and whoever finds its lock. */
+function abandoned(weft: Weft, doing: Dead["doing"]) {
+  const { RwLock } = weft.mod;
+  const began = {
+    writes: WRITING,
+    waits: WANTED | 1,
+    "": ABANDONED | 1,
+  };
+  const entered = (s: Dead): [Dead, unknown] => [
+    { ...s, calls: s.calls + 1 },
+    s.abandoned,
+  ];
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(TOTAL);
+      const words = new Int32Array(memory);
+      words[state] = began[doing];
+      if (doing !== "") words[writer] = 9;
+      return memory;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new RwLock(memory);
+    },
+    words: named(LAYOUT.rw_lock),
+    hints: HINTS,
+    stateless: true,
+    init: {
+      doing,
+      abandoned: doing === "",
+      readers: doing === "writes" ? 0 : 1,
+      calls: 0,
+    } as Dead,
+    ops: {
+      read: {
+        run: (lock) => {
+          using guard = lock.read();
+          return guard.abandoned;
+        },
+        model: (s: Dead) => s.doing === "" ? entered(s) : null,
+      },
+      write: {
+        run: (lock) => {
+          using guard = lock.write();
+          return guard.abandoned;
+        },
+        model: (s: Dead) =>
+          s.doing === "" && s.readers === 0
+            ? [{ ...s, abandoned: false, calls: s.calls + 1 }, s.abandoned]
+            : null,
+      },
+      writeFor: {
+        run: (lock) => {
+          using guard = lock.write(5);
+          return guard?.abandoned;
+        },
+        model: (s: Dead) => {
+          const late = race.timedOut<Dead>([s, undefined]);
+          return s.doing === "" && s.readers === 0
+            ? race.either(
+              [{ ...s, abandoned: false, calls: s.calls + 1 }, s.abandoned],
+              late,
+            )
+            : late;
+        },
+      },
+      abandonReader: {
+        run: (lock) => lock.abandonReader(),
+        model: (s: Dead) => [{ ...s, readers: 0 }, undefined],
+      },
+      abandon: {
+        run: (lock, id: number) => lock.abandon(id),
+        model: (s: Dead, id: number): [Dead, boolean] =>
+          s.doing !== "" && id === 9
+            ? [{ ...s, doing: "", abandoned: s.doing === "writes" }, true]
+            : [s, false],
+      },
+    },
+  });
+}
+
+/**
+ * A writer that is terminated where it lets a reader in: that need not wait for
+ * its next look once the writer is given up.
+ */
+function letIn(weft: Weft) {
+  const { RwLock } = weft.mod;
+  return race.spec({
+    memory: () => new SharedArrayBuffer(TOTAL),
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new RwLock(memory);
+    },
+    words: named(LAYOUT.rw_lock),
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      write: {
+        agents: [0],
+        run: (lock) => {
+          using _guard = lock.write();
+        },
+      },
+      read: {
+        agents: [1],
+        run: (lock) => {
+          using _guard = lock.read();
+          // Terminated in the midst of its wake, the writer may owe us one.
+          const opened = Atomics.load(new Int32Array(lock.buffer), gate) > 1;
+          const now = performance.now();
+          if (now > 500 && !opened) throw new Error(`let in after ${now} ms`);
+        },
+      },
+    },
+    recover: (lock, dead) => {
+      if (dead === 0) lock.abandon(1);
+      else if (lock.readers > 0) lock.abandonReader();
+    },
+  });
+}
+
+/** The race scenarios of `RwLock`. */
+export function rw_lock(weft: Weft): Scenario[] {
+  const spec = sections(weft);
+  const late = sections(weft, 3);
+  const large = { states: 50_000, time: 20_000 };
+  return [
+    { name: "one writes, one reads", spec, agents: [[["add"]], [["get"]]] },
+    {
+      name: "one writes, one reads, twice, phases that wrap",
+      spec: late,
+      agents: [[["add"], ["add"]], [["get"], ["get"]]],
+      options: large,
+      sampled: true,
+    },
+    {
+      name: "two write",
+      spec,
+      agents: [[["add"]], [["add"]]],
+    },
+    {
+      name: "one writes, two read",
+      spec: late,
+      agents: [[["add"]], [["get"]], [["get"]]],
+      options: large,
+      sampled: true,
+    },
+    {
+      name: "two write, one reads",
+      spec,
+      agents: [[["add"]], [["add"]], [["get"]]],
+      options: large,
+      sampled: true,
+    },
+    {
+      name: "one downgrades",
+      spec: late,
+      agents: [[["addAndGet"]], [["get"]], [["add"]]],
+      options: large,
+      sampled: true,
+    },
+    {
+      name: "tries beside locks",
+      spec,
+      agents: [[["tryAdd"], ["tryGet"]], [["add"]], [["get"]]],
+      options: large,
+      sampled: true,
+    },
+    {
+      name: "a reader that gives up",
+      spec,
+      agents: [[["add"]], [["getFor"], ["tryAdd"]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "a writer that gives up",
+      spec: late,
+      agents: [[["addFor"]], [["get"]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "both give up",
+      spec,
+      agents: [[["addFor"]], [["getFor"]], [["get"]]],
+      options: { ...large, timeouts: true },
+      sampled: true,
+    },
+    {
+      name: "a try beside a reader",
+      spec,
+      agents: [[["get"]], [["tryAdd"]]],
+    },
+    {
+      name: "a try to read beside a writer",
+      spec,
+      agents: [[["add"]], [["tryGet"]]],
+    },
+    {
+      name: "tries to read and to write",
+      spec,
+      agents: [[["tryAdd"], ["tryGet"]], [["tryGet"], ["tryAdd"]]],
+    },
+    {
+      name: "a writer that gives up beside another",
+      spec: read(weft),
+      agents: [[["addFor"], ["endReading"]], [["add"]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "a writer that gives up after one who was given up",
+      spec: abandoned(weft, ""),
+      agents: [[["writeFor"], ["abandonReader"]], [["write"]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "a writer wakes two",
+      spec,
+      agents: [[["add"]], [["get"]], [["get"]]],
+      options: { states: 30_000, timeouts: 0 },
+      sampled: true,
+    },
+    {
+      name: "a reader that looks before it sleeps",
+      spec: sections(weft, 0, 1),
+      agents: [[["add"]], [["get"]]],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "a reader that looks before it sleeps, and another",
+      spec: sections(weft, 0, 1),
+      agents: [[["add"]], [["get"]], [["get"]]],
+      options: { states: 30_000, timeouts: 0 },
+      sampled: true,
+    },
+    {
+      name: "one who wrote is given up",
+      spec: abandoned(weft, "writes"),
+      agents: [[["abandon", 8], ["abandon", 9]], [["read"], ["write"]]],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "one who waited is given up",
+      spec: abandoned(weft, "waits"),
+      agents: [[["abandon", 9], ["abandonReader"]], [["write"]]],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "one who waited is given up, beside a reader",
+      spec: abandoned(weft, "waits"),
+      agents: [[["abandonReader"], ["abandon", 9]], [["read"]]],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "a writer is terminated beside a reader",
+      spec: letIn(weft),
+      agents: [[["write"]], [["read"]]],
+      options: { kill: true, rescue: true, timeouts: 0 },
+    },
+    {
+      name: "a writer is terminated",
+      spec: terminated(weft),
+      agents: [[["write"]], [["write"]]],
+      options: { ...large, kill: true, rescue: true },
+      sampled: true,
+    },
+  ];
+}

@@ -1,0 +1,368 @@
+// also: node, browsers
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import {
+  agentId,
+  type Memory,
+  RwLock,
+  type RwReadGuard,
+  type RwWriteGuard,
+} from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { suite } from "../_run/harness.ts";
+import {
+  asAgent,
+  endsWithin,
+  NEAR_WRAP,
+  nowOf,
+  passed,
+  refuses,
+  rejects,
+  turns,
+  wordsOf,
+} from "../_run/model.ts";
+import { spawn } from "../_run/workers.ts";
+
+const AGENT = new URL("./agent.ts", import.meta.url);
+const { state: STATE, gate: GATE } = LAYOUT.rw_lock;
+const MOST = 8191;
+const OTHER = 5;
+
+const viewAs = (id: number, memory: Memory) =>
+  asAgent(id, () => new RwLock(memory));
+
+/** A lock seen by this agent, and by another one. */
+function pair(phase = 0, gate = 0): { mine: RwLock; theirs: RwLock } {
+  const mine = RwLock.create();
+  wordsOf(mine)[STATE] = phase << 30;
+  wordsOf(mine)[GATE] = gate & ~1;
+  return { mine, theirs: viewAs(OTHER, mine.buffer) };
+}
+
+/** Whether nothing of its users is left in a lock. */
+function isFree(lock: RwLock): boolean {
+  const words = wordsOf(lock);
+  return (words[STATE]! & 0x3fff_ffff) === 0 &&
+    words[LAYOUT.rw_lock.writer] === 0;
+}
+
+const test = suite("RwLock");
+
+test("try forms, blocking forms and guards obey the model", () => {
+  const op = fc.constantFrom(
+    ...["tryRead", "read", "tryWrite", "write", "unlock", "downgrade"] as const,
+    "abandon" as const,
+  );
+  const calls = fc.array(fc.tuple(op, fc.nat({ max: 2 }), fc.nat()));
+  fc.assert(fc.property(calls, (calls) => {
+    const memory = RwLock.create().buffer;
+    const ids = [1, 2, 2 ** 28 - 1];
+    const views = ids.map((id) => viewAs(id, memory));
+    let reads: RwReadGuard[] = []; // the model
+    let writer = -1;
+    let write: RwWriteGuard | undefined;
+    let abandoned = false;
+    for (const [op, who, at] of calls) {
+      const lock = views[who]!;
+      if (op === "tryRead" || op === "read") {
+        if (op === "read" && writer === who) {
+          refuses(memory, () => lock.read(0), TypeError, "twice");
+          continue;
+        }
+        const guard = op === "read" ? lock.read(0) : lock.tryRead();
+        assert.is(guard !== undefined, writer < 0);
+        if (guard === undefined) continue;
+        assert.is(guard.abandoned, abandoned);
+        reads.push(guard);
+      } else if (op === "tryWrite" || op === "write") {
+        if (op === "write" && writer === who) {
+          refuses(memory, () => lock.write(0), TypeError, "twice");
+          continue;
+        }
+        const guard = op === "write" ? lock.write(0) : lock.tryWrite();
+        assert.is(guard !== undefined, writer < 0 && reads.length === 0);
+        if (guard === undefined) continue;
+        assert.is(guard.abandoned, abandoned);
+        [writer, write] = [who, guard];
+      } else if (op === "unlock" && write !== undefined) {
+        for (const view of views) {
+          if (view === views[writer]) continue;
+          const text = "does not have";
+          refuses(memory, () => view.unlockWrite(), TypeError, text);
+          refuses(memory, () => view.downgrade(), TypeError, text);
+        }
+        write.unlock();
+        write[Symbol.dispose](); // once more changes nothing
+        assert.throws(() => write!.downgrade(), /holds nothing/);
+        [writer, write, abandoned] = [-1, undefined, false];
+      } else if (op === "downgrade" && write !== undefined) {
+        reads.push(write.downgrade());
+        write.unlock();
+        [writer, write, abandoned] = [-1, undefined, false];
+      } else if (op === "abandon") {
+        const dead = ids[at % 3]!;
+        assert.is(lock.abandon(dead), writer >= 0 && ids[writer] === dead);
+        if (writer < 0 || ids[writer] !== dead) continue;
+        [writer, write, abandoned] = [-1, undefined, true];
+      } else if (reads.length > 0) {
+        const [guard] = reads.splice(at % reads.length, 1);
+        guard!.unlock();
+        guard!.unlock(); // once more changes nothing
+      } else if (op === "unlock") {
+        refuses(memory, () => lock.unlockRead(), TypeError, "nobody reads");
+      }
+      assert.is(lock.readers, reads.length);
+      assert.is(lock.writer, writer < 0 ? 0 : ids[writer]);
+    }
+    for (const guard of reads) guard.unlock();
+    reads = [];
+  }));
+});
+
+test("waits of both sides, ended in any way, obey the model", async () => {
+  const op = fc.constantFrom(
+    ...["read", "read", "write", "unlock", "unlock", "abort"] as const,
+  );
+  const call = fc.record({ op, at: fc.nat(), together: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat({ max: 3 }),
+      fc.constantFrom(0, ...NEAR_WRAP),
+      fc.array(call, { maxLength: 25 }),
+      async (phase, gate, calls) => {
+        const { mine } = pair(phase, gate);
+        interface Wait {
+          kind: "read" | "write";
+          abort: AbortController;
+          guard?: Disposable;
+          aborted?: true;
+        }
+        let waits: Wait[] = [];
+        const check = async () => {
+          await turns();
+          waits = waits.filter((wait) => !wait.aborted);
+          const held = waits.filter((wait) => wait.guard !== undefined);
+          const writes = held.filter(({ kind }) => kind === "write").length;
+          assert.ok(writes === 0 || held.length === 1, "written and read");
+          assert.is(mine.readers, held.length - writes);
+          assert.ok(waits.length === 0 || held.length > 0, "all wait");
+        };
+        for (const { op, at, together } of calls) {
+          if (op === "read" || op === "write") {
+            const wait: Wait = { kind: op, abort: new AbortController() };
+            const { signal } = wait.abort;
+            const guard = op === "read"
+              ? mine.readAsync({ signal })
+              : mine.writeAsync({ signal });
+            guard.then(
+              (guard) => wait.guard = guard!,
+              () => wait.aborted = true,
+            );
+            waits.push(wait);
+          } else if (op === "abort") {
+            waits[at % waits.length]?.abort.abort();
+          } else {
+            const held = waits.filter((wait) => wait.guard !== undefined);
+            const wait = held[at % held.length];
+            waits = waits.filter((other) => other !== wait);
+            wait?.guard?.[Symbol.dispose]();
+          }
+          if (!together) await check();
+        }
+        await check();
+        while (waits.length > 0) {
+          const first = waits.findIndex(({ guard }) => guard !== undefined);
+          waits.splice(first, 1)[0]!.guard![Symbol.dispose]();
+          await check();
+        }
+        assert.ok(isFree(mine), `${wordsOf(mine)}`);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test("read() and write() refuse a timeout that is no duration", async () => {
+  const { mine } = pair();
+  for (const timeout of [NaN, -1, -Infinity]) {
+    const text = `received ${timeout}`;
+    const { buffer } = mine;
+    refuses(buffer, () => mine.read(timeout), RangeError, text);
+    refuses(buffer, () => mine.write(timeout), RangeError, text);
+    await rejects(buffer, mine.readAsync({ timeout }), RangeError, text);
+    await rejects(buffer, mine.writeAsync({ timeout }), RangeError, text);
+  }
+});
+
+test("read(timeout) and write(timeout) give up in time, without a trace", () => {
+  const { mine, theirs } = pair();
+  for (const timeout of [0, 1, 30]) {
+    for (const kind of ["read", "write"] as const) {
+      const held = kind === "read" ? theirs.write() : theirs.read();
+      const begin = performance.now();
+      assert.is(mine[kind](timeout), undefined);
+      const took = performance.now() - begin;
+      assert.ok(took >= timeout - 1 && took < timeout + 500, `${took} ms`);
+      held.unlock();
+      assert.ok(isFree(mine));
+    }
+  }
+});
+
+test("too many readers are refused, and there is room for a downgrade", async () => {
+  const { mine, theirs } = pair();
+  const text = `${MOST} agents`;
+  wordsOf(mine)[STATE]! += MOST;
+  refuses(mine.buffer, () => mine.tryRead(), RangeError, text);
+  refuses(mine.buffer, () => mine.read(), RangeError, text);
+  await rejects(mine.buffer, mine.readAsync(), RangeError, text);
+  wordsOf(mine)[STATE]! -= MOST;
+  const writing = theirs.write();
+  const pending = Array.from({ length: MOST - 1 }, () => mine.readAsync());
+  await rejects(mine.buffer, mine.readAsync(), RangeError, text);
+  using reading = writing.downgrade();
+  assert.is(mine.readers, MOST);
+  for (const guard of await Promise.all(pending)) guard.unlock();
+  reading.unlock();
+  assert.ok(isFree(mine));
+});
+
+test("who comes to read behind a writer waits for it, and one only", async () => {
+  const { mine, theirs } = pair(3);
+  const first = theirs.read();
+  const writes = [mine.writeAsync(), mine.writeAsync()];
+  assert.is(await nowOf(Promise.race(writes)), "pending");
+  assert.is(mine.tryRead(), undefined, "a writer waits");
+  const late = mine.readAsync();
+  first.unlock();
+  const writing = await writes[0]!;
+  assert.is(await nowOf(late), "pending");
+  writing.unlock();
+  const reading = await late;
+  assert.is(await nowOf(writes[1]!), "pending", "readers come between");
+  reading.unlock();
+  (await writes[1]!).unlock();
+  assert.ok(isFree(mine));
+});
+
+test("downgrade() lets those in who wait to read, but no writer", async () => {
+  const { mine, theirs } = pair();
+  const writing = theirs.write();
+  const [read, write] = [mine.readAsync(), mine.writeAsync()];
+  assert.is(await nowOf(Promise.race([read, write])), "pending");
+  const reading = writing.downgrade();
+  const other = await read;
+  assert.is(await nowOf(write), "pending");
+  reading.unlock();
+  other.unlock();
+  (await write).unlock();
+  assert.ok(isFree(mine));
+});
+
+test("a writer that gives up lets in those it kept waiting", async () => {
+  const { mine, theirs } = pair();
+  const reading = theirs.read();
+  const abort = new AbortController();
+  const write = mine.writeAsync({ signal: abort.signal });
+  const late = mine.readAsync();
+  assert.is(await nowOf(late), "pending");
+  abort.abort("given up");
+  assert.is(await write.catch((reason) => reason), "given up");
+  (await late).unlock();
+  reading.unlock();
+  assert.ok(isFree(mine));
+});
+
+test("an agent that awaits writing may read, and is refused to write", async () => {
+  const { mine, theirs } = pair();
+  const reading = theirs.read();
+  const write = mine.writeAsync();
+  await turns();
+  mine.read().unlock();
+  refuses(mine.buffer, () => mine.write(), TypeError, "awaits");
+  reading.unlock();
+  (await write).unlock();
+  assert.ok(isFree(mine));
+});
+
+test("abandon() gives up a writer that wrote, or waited", async () => {
+  const { mine, theirs } = pair();
+  theirs.write(); // and is terminated
+  const [read, write] = [mine.readAsync(), mine.writeAsync()];
+  assert.is(await nowOf(Promise.race([read, write])), "pending");
+  assert.is(mine.abandon(0), false);
+  assert.is(mine.abandon(agentId()), false);
+  assert.is(mine.abandon(OTHER), true);
+  assert.is(mine.abandon(OTHER), false);
+  const reading = await read;
+  assert.is(reading.abandoned, true);
+  reading.unlock();
+  const writing = await write;
+  assert.is(writing.abandoned, true);
+  writing.unlock();
+  const after = mine.read();
+  assert.is(after.abandoned, false);
+  const waits = theirs.writeAsync(); // and is terminated, in effect
+  await turns();
+  const late = mine.readAsync();
+  assert.is(await nowOf(late), "pending");
+  assert.is(mine.abandon(OTHER), true);
+  assert.is((await late).abandoned, false);
+  mine.unlockRead();
+  mine.abandonReader(); // what `after` holds
+  await Promise.race([waits, passed(10)]); // for it does run, here
+});
+
+test("a reader knows that it was let in, whatever the phase", async () => {
+  // Four phases later the phase is the same: then the gate must tell.
+  for (const gate of [0, ...NEAR_WRAP]) {
+    const { mine, theirs } = pair(1, gate);
+    const writing = theirs.write();
+    const read = mine.readAsync();
+    await turns(1);
+    writing.unlock(); // the reader is in, but was not woken yet
+    const words = wordsOf(mine);
+    words[STATE] = 1 << 30 | 1; // as after three more phases
+    words[GATE] = (words[GATE]! & ~1) + 6;
+    Atomics.notify(words, GATE);
+    assert.ok(await endsWithin(3000, read), "it thinks that it still waits");
+  }
+});
+
+/** Lets threads use a lock for a time. */
+async function use(ms: number, roles: readonly number[], patient: boolean) {
+  const memory = new SharedArrayBuffer(RwLock.byteLength() + 8);
+  const over = new Int32Array(new SharedArrayBuffer(4));
+  const started = await Promise.all(
+    roles.map((writes) => spawn(AGENT, { memory, writes, over, patient })),
+  );
+  await passed(ms);
+  Atomics.store(over, 0, 1);
+  const all: Record<"read" | "written" | "torn" | "longest", number>[] = [];
+  for (const thread of started) all.push(await thread.next());
+  for (const thread of started) thread.stop();
+  const [first, second] = new Int32Array(memory, RwLock.byteLength(), 2);
+  assert.is(first, second);
+  assert.is(first, all.reduce((n, { written }) => n + written, 0));
+  for (const { torn } of all) assert.is(torn, 0);
+  const lock = new RwLock(memory);
+  // It may be kept for one that was woken as it gave up: then it is the next's.
+  const last = lock.write(1000);
+  assert.ok(last, `nobody holds it: ${wordsOf(lock)}`);
+  last.unlock();
+  assert.ok(isFree(lock), `${wordsOf(lock)}`);
+  return all;
+}
+
+test("threads read what is whole, and lose no write", async () => {
+  const all = await use(1500, [5, 5, 1, 1], false);
+  assert.ok(all.every(({ read, written }) => read > 0 && written > 0));
+});
+
+test("neither side keeps the other out under a saturating load", async () => {
+  // Three that read all the time, and one that writes; then the reverse.
+  const [writer] = await use(1500, [10, 0, 0, 0], true);
+  assert.ok(writer!.written > 50, `${writer!.written} writes`);
+  const [reader] = await use(1500, [0, 10, 10, 10], true);
+  assert.ok(reader!.read > 50, `${reader!.read} reads`);
+});

@@ -1,0 +1,347 @@
+import { race } from "../../race/mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+
+const { permits, waiters, bulk, claimant, claim } = LAYOUT.semaphore;
+/** Read plainly before an exchange checks it. */
+const HINTS = [[permits * 4, permits * 4 + 4]] as const;
+
+/**
+ * A semaphore with `initial` permits; the model is how many are free. Who waits
+ * lets others pass as often as `patience` says before it claims.
+ */
+function counting(weft: Weft, initial: number, patience = 0) {
+  const { Semaphore } = weft.mod;
+  return race.spec({
+    memory: () => Semaphore.create(initial).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Semaphore(memory);
+    },
+    words: named(LAYOUT.semaphore),
+    hints: HINTS,
+    stateless: true,
+    init: initial,
+    ops: {
+      acquire: {
+        run: (s, n: number) => {
+          weft.spin.spinning.patience = patience;
+          return s.acquire(n);
+        },
+        model: (free: number, n: number) => free < n ? null : [free - n, true],
+      },
+      acquireFor: {
+        run: (s, n: number) => {
+          weft.spin.spinning.patience = patience;
+          return s.acquire(n, 5);
+        },
+        model: (free: number, n: number) =>
+          free < n
+            ? race.timedOut([free, false])
+            : race.either([free - n, true], race.timedOut([free, false])),
+      },
+      // Permits laid aside for a claimant are not free.
+      tryAcquire: {
+        run: (s, n: number) => s.tryAcquire(n),
+        model: (free: number, n: number) =>
+          free < n
+            ? [free, false]
+            : race.either([free - n, true], race.contended([free, false])),
+        lockFree: true,
+      },
+      // Where nobody claims, so that no other reason is left.
+      tryUnclaimed: {
+        run: (s, n: number) => s.tryAcquire(n),
+        model: (free: number, n: number) =>
+          free < n ? [free, false] : [free - n, true],
+        lockFree: true,
+      },
+      release: {
+        run: (s, n: number) => s.release(n),
+        model: (free: number, n: number) => [free + n, undefined],
+        lockFree: true,
+      },
+    },
+    final: (memory) => {
+      const words = new Int32Array(memory);
+      for (const index of [waiters, bulk, claimant]) {
+        if (words[index] !== 0) return `word ${index} is ${words[index]}`;
+      }
+    },
+  });
+}
+
+/** Who is terminated leaves the others what they need, and no more. */
+function terminated(weft: Weft, initial: number, most = initial + 4) {
+  const { Semaphore } = weft.mod;
+  return race.spec({
+    memory: () => Semaphore.create(initial).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Semaphore(memory);
+    },
+    words: named(LAYOUT.semaphore),
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      acquire: { run: (s, n: number) => s.acquire(n) },
+      release: { run: (s, n: number) => s.release(n) },
+      section: {
+        run: (s, n: number) => {
+          s.acquire(n);
+          s.release(n);
+        },
+      },
+    },
+    recover: (s, dead) => {
+      s.abandon(dead + 1);
+      s.release(4); // what it may have held is its supervisor's business
+    },
+    invariant: (memory) => {
+      const now = new Int32Array(memory)[permits]!;
+      if (now > most) return `there are ${now} permits`;
+    },
+  });
+}
+
+/** A claimant was terminated before the exploration began. */
+function claimed(weft: Weft) {
+  const { Semaphore } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const { buffer } = Semaphore.create();
+      const words = new Int32Array(buffer);
+      words[permits] = -2;
+      words[claim] = 2;
+      words[claimant] = 9;
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Semaphore(memory);
+    },
+    words: named(LAYOUT.semaphore),
+    hints: HINTS,
+    stateless: true,
+    init: { free: -2, claimant: 9 },
+    ops: {
+      acquire: {
+        run: (s, n: number) => {
+          weft.spin.spinning.patience = 0;
+          return s.acquire(n);
+        },
+        model: (s: { free: number; claimant: number }, n: number) =>
+          s.free < n ? null : [{ ...s, free: s.free - n }, true],
+      },
+      release: {
+        run: (s, n: number) => s.release(n),
+        model: (s: { free: number; claimant: number }, n: number) => [
+          { ...s, free: s.free + n },
+          undefined,
+        ],
+      },
+      abandon: {
+        run: (s, id: number) => s.abandon(id),
+        model: (s: { free: number; claimant: number }, id: number) =>
+          s.claimant === id
+            ? [{ free: s.free + 2, claimant: 0 }, true]
+            : [s, false],
+      },
+    },
+    final: (memory) => {
+      const words = new Int32Array(memory);
+      if (words[claimant] !== 0) return `agent ${words[claimant]} has a claim`;
+      if (words[permits] !== 1) return `there are ${words[permits]} permits`;
+    },
+  });
+}
+
+/** A claim that times out: who waits for what it took gets it at once. */
+function inTime(weft: Weft) {
+  const { Semaphore } = weft.mod;
+  return race.spec({
+    memory: () => Semaphore.create(1).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Semaphore(memory);
+    },
+    words: named(LAYOUT.semaphore),
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      acquireTwo: {
+        run: (s) => {
+          weft.spin.spinning.patience = 0;
+          return s.acquire(2, 5);
+        },
+      },
+      acquireOne: {
+        run: (s) => s.acquire(1, 500) && performance.now() < 100,
+      },
+    },
+    final: (_, results) =>
+      results[1]![0] === true ? undefined : "the permit came too late",
+  });
+}
+
+/** The race scenarios of `Semaphore`. */
+export function semaphore(weft: Weft): Scenario[] {
+  const none = counting(weft, 0);
+  const one = counting(weft, 1);
+  const patient = counting(weft, 0, 8);
+  const acquire = (n: number) => ["acquire", n] as const;
+  const release = (n: number) => ["release", n] as const;
+  const attempt = (n: number) => ["tryAcquire", n] as const;
+  const cycle = (n: number) => [acquire(n), release(n)] as const;
+  return [
+    { name: "one permit, two agents", spec: one, agents: [cycle(1), cycle(1)] },
+    {
+      name: "one permit, two agents, twice",
+      spec: one,
+      agents: [[...cycle(1), ...cycle(1)], cycle(1)],
+    },
+    {
+      name: "one permit, three agents",
+      spec: one,
+      agents: [cycle(1), cycle(1), cycle(1)],
+      options: { states: 100_000 },
+      sampled: true,
+    },
+    {
+      name: "released two at once",
+      spec: none,
+      agents: [[acquire(1)], [acquire(1)], [release(2)]],
+      options: { states: 100_000 },
+      sampled: true,
+    },
+    {
+      name: "released one by one",
+      spec: none,
+      agents: [[acquire(1)], [acquire(1)], [release(1), release(1)]],
+      options: { states: 100_000 },
+      sampled: true,
+    },
+    {
+      name: "wanted two, released one by one",
+      spec: none,
+      agents: [[acquire(2)], [release(1), release(1)]],
+    },
+    {
+      // The waiter for one must not sleep on while the wake went to the other.
+      name: "wanted one and two",
+      spec: none,
+      agents: [[acquire(1)], [acquire(2)], [release(1), release(2)]],
+      options: { states: 100_000 },
+      sampled: true,
+    },
+    {
+      name: "two claims",
+      spec: none,
+      agents: [[acquire(2)], [acquire(2)], [release(1), release(3)]],
+      options: { states: 100_000 },
+      sampled: true,
+    },
+    {
+      name: "released two at once, with patience",
+      spec: patient,
+      agents: [[acquire(1)], [acquire(1)], [release(2)]],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "wanted two, released one by one, with patience",
+      spec: patient,
+      agents: [[acquire(2)], [release(1), release(1)]],
+      options: { timeouts: 0 },
+    },
+    {
+      // The wake for one permit must not go to who wants two.
+      name: "wanted one and two, released one, with patience",
+      spec: patient,
+      agents: [[acquire(2)], [acquire(1)], [release(1)]],
+      options: { timeouts: 0, states: 20_000 },
+      sampled: true,
+    },
+    {
+      name: "a timeout at any time, with patience",
+      spec: patient,
+      agents: [[["acquireFor", 1]], [release(1)]],
+      options: { timeouts: true },
+    },
+    {
+      name: "a claim that times out gives back",
+      spec: none,
+      agents: [[["acquireFor", 2]], [release(1), attempt(1)]],
+      options: { timeouts: true },
+    },
+    {
+      name: "a claim that times out serves another",
+      spec: inTime(weft),
+      agents: [[["acquireTwo"]], [["acquireOne"]]],
+      options: { timeouts: 0, rescue: true },
+    },
+    {
+      name: "a claim is given up",
+      spec: claimed(weft),
+      agents: [[acquire(1)], [["abandon", 8], ["abandon", 9]], [release(2)]],
+      options: { timeouts: 0, states: 20_000 },
+      sampled: true,
+    },
+    {
+      name: "a claimant is terminated",
+      spec: terminated(weft, 0, 6),
+      agents: [[acquire(2)], [release(2)]],
+      options: { kill: true, rescue: true, timeouts: 0 },
+    },
+    {
+      name: "tryAcquire, acquire",
+      spec: one,
+      agents: [[attempt(1)], cycle(1)],
+    },
+    {
+      name: "tryAcquire against tryAcquire",
+      spec: counting(weft, 3),
+      agents: [
+        [["tryUnclaimed", 1], ["tryUnclaimed", 1]],
+        [["tryUnclaimed", 2]],
+      ],
+      options: { progress: "lock-free" },
+    },
+    {
+      name: "a timeout at any time",
+      spec: none,
+      agents: [[["acquireFor", 1]], [release(1)]],
+      options: { timeouts: true },
+    },
+    {
+      name: "a timeout of two at any time",
+      spec: none,
+      agents: [[["acquireFor", 2]], [release(1), release(1)]],
+      options: { timeouts: true },
+    },
+    {
+      name: "a timeout beside a waiter",
+      spec: none,
+      agents: [[["acquireFor", 1]], [acquire(1)], [release(1), release(1)]],
+      options: { timeouts: true, states: 100_000 },
+      sampled: true,
+    },
+    {
+      name: "spurious wakes",
+      spec: one,
+      agents: [cycle(1), cycle(1)],
+      options: { spurious: true },
+    },
+    {
+      name: "an agent is terminated",
+      spec: terminated(weft, 1),
+      agents: [[["section", 1]], [["section", 1]]],
+      options: { kill: true, rescue: true },
+    },
+    {
+      name: "an agent that wants two is terminated",
+      spec: terminated(weft, 2),
+      agents: [[["section", 2]], [["section", 1]]],
+      options: { kill: true, rescue: true },
+    },
+  ];
+}

@@ -1,0 +1,14 @@
+// Waits for permits when told to, and says when it has them.
+import { type Handle, Semaphore } from "../../mod.ts";
+import { hello } from "../_run/workers.ts";
+
+const self = await hello<{ handle: Handle; blocks: boolean }>();
+const semaphore = Semaphore.from(self.data.handle);
+self.post("up");
+for (;;) {
+  const n = await self.next<number>();
+  self.post("waiting");
+  if (self.data.blocks) semaphore.acquire(n);
+  else await semaphore.acquireAsync(n);
+  self.post("served");
+}

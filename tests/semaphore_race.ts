@@ -1,4 +1,0 @@
-import { exploreAll } from "./explore.ts";
-import { semaphore } from "./scenarios/semaphore.ts";
-
-exploreAll("Semaphore", semaphore);

@@ -1,4 +1,0 @@
-import { exploreAll } from "./explore.ts";
-import { snapshot } from "./scenarios/snapshot.ts";
-
-exploreAll("Snapshot", snapshot);

@@ -1,0 +1,350 @@
+import { race } from "../../race/mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+
+const { tail, head } = LAYOUT.spsc_queue;
+/** Each side reads its own index plainly; the other sets flags beside it. */
+const HINTS = [tail, head].map((i) => [i * 4, i * 4 + 4] as const);
+
+interface Model {
+  readonly items: readonly number[];
+  readonly closed: boolean;
+}
+
+const CLOSED = "closed";
+
+/** Runs `operation`, and answers that the queue is closed where it throws. */
+function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
+  try {
+    return operation();
+  } catch (error) {
+    if (error instanceof weft.mod.ClosedError) return CLOSED;
+    throw error;
+  }
+}
+
+/** A batch takes what it saw when it began, if the other side is at work. */
+const fewer = (n: number, some: (n: number) => [Model, unknown]) =>
+  Array.from(
+    { length: Math.max(n - 1, 0) },
+    (_, i) => race.contended(some(i + 1)),
+  );
+
+/**
+ * Agent 0 produces, agent 1 consumes; indices begin at `start` elements. Only
+ * reservations are kept in a view.
+ */
+function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
+  const { SpscQueue } = weft.mod;
+  const append = (s: Model, ...items: number[]): Model => ({
+    ...s,
+    items: [...s.items, ...items],
+  });
+  const drop = (s: Model, n: number): Model => ({
+    ...s,
+    items: s.items.slice(n),
+  });
+  const room = (s: Model) => capacity - s.items.length;
+  return race.spec({
+    memory: () => {
+      const { buffer } = SpscQueue.create({ capacity });
+      const words = new Int32Array(buffer);
+      const { head_cache, tail_cache } = LAYOUT.spsc_queue;
+      for (const index of [tail, head, head_cache, tail_cache]) {
+        words[index] = start * 4;
+      }
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new SpscQueue(memory);
+    },
+    words: named(LAYOUT.spsc_queue),
+    hints: HINTS,
+    stateless,
+    init: { items: [], closed: false } as Model,
+    ops: {
+      tryPush: {
+        agents: [0],
+        run: (q, v: number) => orClosed(weft, () => q.tryPushInt(v)),
+        model: (s: Model, v: number) =>
+          s.closed
+            ? [s, CLOSED]
+            : room(s) > 0
+            ? [append(s, v), true]
+            : [s, false],
+        lockFree: true,
+      },
+      tryPop: {
+        agents: [1],
+        run: (q) => orClosed(weft, () => q.tryPopInt()),
+        model: (s: Model) =>
+          s.items.length > 0
+            ? [drop(s, 1), s.items[0]]
+            : [s, s.closed ? CLOSED : undefined],
+        lockFree: true,
+      },
+      tryPushMany: {
+        agents: [0],
+        run: (q, items: number[]) =>
+          orClosed(
+            weft,
+            () => q.tryPushMany(new Int32Array(items), items.length),
+          ),
+        model: (s: Model, items: number[]) => {
+          const n = Math.min(items.length, room(s));
+          const some = (n: number): [Model, unknown] => [
+            append(s, ...items.slice(0, n)),
+            n,
+          ];
+          return s.closed
+            ? [s, CLOSED]
+            : race.either(some(n), ...fewer(n, some));
+        },
+        lockFree: true,
+      },
+      tryPopMany: {
+        agents: [1],
+        run: (q, n: number) => {
+          const items = new Int32Array(n);
+          return orClosed(weft, () => {
+            const count = q.tryPopMany(items, n);
+            return [...items.subarray(0, count)];
+          });
+        },
+        model: (s: Model, n: number) =>
+          s.items.length === 0 && s.closed ? [s, CLOSED] : race.either(
+            [drop(s, n), s.items.slice(0, n)],
+            ...fewer(
+              Math.min(n, s.items.length),
+              (n) => [drop(s, n), s.items.slice(0, n)],
+            ),
+          ),
+        lockFree: true,
+      },
+      push: {
+        agents: [0],
+        run: (q, v: number) => orClosed(weft, () => q.pushInt(v)),
+        model: (s: Model, v: number) =>
+          s.closed ? [s, CLOSED] : room(s) > 0 ? [append(s, v), true] : null,
+      },
+      pop: {
+        agents: [1],
+        run: (q) => orClosed(weft, () => q.popInt()),
+        model: (s: Model) =>
+          s.items.length > 0
+            ? [drop(s, 1), s.items[0]]
+            : s.closed
+            ? [s, CLOSED]
+            : null,
+      },
+      popFor: {
+        agents: [1],
+        run: (q) => q.popInt(5),
+        model: (s: Model) =>
+          s.items.length > 0
+            ? race.either(
+              [drop(s, 1), s.items[0]],
+              race.timedOut([s, undefined]),
+            )
+            : race.timedOut([s, undefined]),
+      },
+      inPlace: {
+        agents: [0],
+        run: (q, v: number) =>
+          orClosed(weft, () => {
+            const at = q.reserve();
+            if (at < 0) return false;
+            new Int32Array(q.buffer, q.byteOffset + at, 1)[0] = v;
+            q.commit();
+            return true;
+          }),
+        model: (s: Model, v: number) =>
+          s.closed
+            ? [s, CLOSED]
+            : room(s) > 0
+            ? [append(s, v), true]
+            : [s, false],
+      },
+      takeInPlace: {
+        agents: [1],
+        run: (q) =>
+          orClosed(weft, () => {
+            const at = q.peek();
+            if (at < 0) return undefined;
+            const value = new Int32Array(q.buffer, q.byteOffset + at, 1)[0];
+            q.consume();
+            return value;
+          }),
+        model: (s: Model) =>
+          s.items.length > 0
+            ? [drop(s, 1), s.items[0]]
+            : [s, s.closed ? CLOSED : undefined],
+      },
+      isClosed: {
+        run: (q) => q.closed,
+        model: (s: Model) => [s, s.closed],
+      },
+      close: {
+        run: (q) => q.close(),
+        model: (s: Model) => [{ ...s, closed: true }, undefined],
+      },
+    },
+  });
+}
+
+/** Whoever is terminated, what was published can be taken, in order. */
+function survivors(weft: Weft) {
+  const { SpscQueue } = weft.mod;
+  return race.spec({
+    memory: () => SpscQueue.create({ capacity: 2 }).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new SpscQueue(memory);
+    },
+    words: named(LAYOUT.spsc_queue),
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      tryPush: { agents: [0], run: (q, v: number) => q.tryPushInt(v) },
+      tryPop: { agents: [1], run: (q) => q.tryPopInt() },
+    },
+    final: (memory) => {
+      const q = new SpscQueue(memory);
+      const left: number[] = [];
+      for (let v; (v = q.tryPopInt()) !== undefined;) left.push(v);
+      const ordered = left.every((v, i) => i === 0 || v === left[i - 1]! + 1);
+      if (!ordered) return `left ${left}`;
+      q.tryPushInt(9);
+      if (q.tryPopInt() !== 9) return "the queue is of no more use";
+    },
+  });
+}
+
+/** The race scenarios of `SpscQueue`. */
+export function spsc_queue(weft: Weft): Scenario[] {
+  const two = queue(weft, 2);
+  const one = queue(weft, 1);
+  const many = (op: string, n: number) =>
+    Array.from({ length: n }, (_, i) => [op, i + 1] as const);
+  const times = (op: string, n: number) =>
+    Array.from({ length: n }, () => [op] as const);
+  // Two elements before the index wraps, and full before that.
+  const wrap = queue(weft, 2, 2 ** 30 - 2);
+  const sign = queue(weft, 2, 2 ** 29 - 2);
+  return [
+    {
+      name: "tryPush, tryPop",
+      spec: two,
+      agents: [many("tryPush", 3), times("tryPop", 3)],
+      options: { progress: "lock-free" },
+    },
+    {
+      name: "tryPush, tryPop, one slot",
+      spec: one,
+      agents: [many("tryPush", 3), times("tryPop", 3)],
+    },
+    {
+      name: "batches",
+      spec: two,
+      agents: [
+        [["tryPushMany", [1, 2, 3]], ["tryPushMany", [4, 5]]],
+        [["tryPopMany", 3], ["tryPopMany", 1]],
+      ],
+    },
+    {
+      name: "a batch over the end",
+      spec: two,
+      agents: [
+        [["tryPush", 1], ["tryPushMany", [2, 3]], ["tryPushMany", [4, 5]]],
+        [["tryPop"], ["tryPopMany", 2]],
+      ],
+    },
+    {
+      name: "in place",
+      spec: queue(weft, 2, 0, false),
+      agents: [many("inPlace", 3), times("takeInPlace", 3)],
+    },
+    {
+      name: "push, pop",
+      spec: two,
+      agents: [many("push", 4), times("pop", 4)],
+    },
+    {
+      name: "push, pop, one slot",
+      spec: one,
+      agents: [many("push", 3), times("pop", 3)],
+    },
+    {
+      name: "push, pop over the wrap",
+      spec: wrap,
+      agents: [many("push", 4), times("pop", 4)],
+    },
+    {
+      name: "push, pop over the sign",
+      spec: sign,
+      agents: [many("push", 4), times("pop", 4)],
+    },
+    {
+      name: "a producer sleeps where the sign changes",
+      spec: queue(weft, 1, 2 ** 29 - 1),
+      agents: [many("push", 2), times("pop", 1)],
+    },
+    {
+      name: "pop times out at any time",
+      spec: two,
+      agents: [[["push", 1]], [["popFor"], ["popFor"]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "the producer closes",
+      spec: two,
+      agents: [[["push", 1], ["close"]], times("pop", 2)],
+    },
+    {
+      name: "closed when full",
+      spec: one,
+      agents: [many("push", 2), [["close"]]],
+    },
+    {
+      name: "the consumer closes",
+      spec: one,
+      agents: [many("push", 2), [["pop"], ["close"]]],
+    },
+    {
+      name: "closed while a push wakes the consumer",
+      spec: two,
+      agents: [[["tryPush", 1]], [["pop"]], [["close"], ["isClosed"]]],
+    },
+    {
+      name: "somebody else closes",
+      spec: one,
+      agents: [many("push", 1), times("pop", 2), [["close"]]],
+    },
+    {
+      name: "somebody else closes, one slot",
+      spec: one,
+      agents: [many("push", 2), times("pop", 2), [["close"]]],
+      deep: true,
+    },
+    {
+      name: "spurious wakes",
+      spec: two,
+      agents: [many("push", 1), times("pop", 1)],
+      options: { spurious: true },
+    },
+    {
+      name: "spurious wakes, one slot",
+      spec: one,
+      agents: [many("push", 2), times("pop", 2)],
+      options: { spurious: true },
+      deep: true,
+    },
+    {
+      name: "the consumer is terminated",
+      spec: survivors(weft),
+      agents: [many("tryPush", 3), times("tryPop", 2)],
+      options: { kill: true },
+    },
+  ];
+}

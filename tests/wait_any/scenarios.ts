@@ -1,0 +1,299 @@
+import { race } from "../../race/mod.ts";
+import type { Event, MpmcQueue, Semaphore } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import {
+  enter,
+  type Modules,
+  named,
+  type Scenario,
+  type Weft,
+} from "../_run/scenario.ts";
+
+/** What is waited for, and the library's functions in this agent. */
+interface Handles {
+  readonly mod: Modules["mod"];
+  readonly queues: readonly MpmcQueue[];
+  readonly semaphore: Semaphore;
+  readonly event: Event;
+}
+
+const CAPACITY = 4;
+
+/** Where each lies: two queues, a semaphore, an event. */
+function places({ mod }: Modules) {
+  const queue = mod.MpmcQueue.byteLength({ capacity: CAPACITY });
+  return { queues: [0, queue], semaphore: 2 * queue, event: 2 * queue + 32 };
+}
+
+const hint = (at: number, index: number) =>
+  [at + index * 4, at + index * 4 + 4] as const;
+
+/** What all scenarios have in common; `items` are in queue 1. */
+function several(weft: Weft, items: readonly number[]) {
+  const at = places(weft);
+  const { tail, head } = LAYOUT.mpmc_queue;
+  return {
+    async: true,
+    memory: () => {
+      const memory = new SharedArrayBuffer(at.event + 4);
+      for (const place of at.queues) {
+        weft.mod.MpmcQueue.init(memory, place, { capacity: CAPACITY });
+      }
+      const queue = new weft.mod.MpmcQueue(memory, at.queues[1]);
+      for (const item of items) queue.tryPushInt(item);
+      weft.mod.Semaphore.init(memory, at.semaphore);
+      weft.mod.Event.init(memory, at.event, { autoReset: true });
+      return memory;
+    },
+    agent: (memory: SharedArrayBuffer, id: number): Handles => {
+      const realm = weft.realm();
+      enter(realm, id);
+      realm.spin.spinning.patience = 8;
+      const { mod } = realm;
+      return {
+        mod,
+        queues: at.queues.map((place) => new mod.MpmcQueue(memory, place)),
+        semaphore: new mod.Semaphore(memory, at.semaphore),
+        event: new mod.Event(memory, at.event),
+      };
+    },
+    words: {
+      ...named(LAYOUT.mpmc_queue, at.queues[0]),
+      ...Object.fromEntries(
+        Object.entries(named(LAYOUT.mpmc_queue, at.queues[1]))
+          .map(([name, place]) => [`${name}_1`, place]),
+      ),
+      ...named(LAYOUT.semaphore, at.semaphore),
+      event: at.event,
+    },
+    hints: [
+      ...at.queues.flatMap((place) => [hint(place, tail), hint(place, head)]),
+      hint(at.semaphore, LAYOUT.semaphore.permits),
+    ],
+    stateless: false,
+    final: (memory: SharedArrayBuffer) => {
+      const words = new Int32Array(memory);
+      const left = [
+        ...at.queues.map((place) => place / 4 + LAYOUT.mpmc_queue.pop_waiters),
+        at.semaphore / 4 + LAYOUT.semaphore.waiters,
+      ].map((index) => words[index]);
+      if (left.some((n) => n !== 0)) return `waiters are left: ${left}`;
+      // The waiters of an event that resets automatically.
+      if (words[at.event / 4]! >> 16 !== 0) return "the event has waiters";
+    },
+  };
+}
+
+/** What is in each queue, free permits, and remembered signals. */
+interface Model {
+  readonly queues: readonly (readonly number[])[];
+  readonly permits: number;
+  readonly signals: number;
+}
+
+/** `s` with the items of queue `q` changed. */
+const withItems = (s: Model, q: number, items: readonly number[]): Model => ({
+  ...s,
+  queues: s.queues.map((old, i) => i === q ? items : old),
+});
+
+type Outcome = [Model, unknown];
+
+/** What is ready in a list of two queues; then a semaphore and an event. */
+function ready(s: Model, others = false): Outcome[] {
+  const flags = s.queues.map((items) => items.length > 0);
+  if (others) flags.push(s.permits > 0, s.signals > 0);
+  return flags.flatMap((is, i): Outcome[] => is ? [[s, i]] : []);
+}
+
+/** An AbortSignal that calls its listeners directly: see `wait.ts`. */
+class Signal {
+  aborted = false;
+  readonly reason = new Error("aborted");
+  readonly #listeners = new Set<(event: unknown) => void>();
+  addEventListener(_: string, listener: (event: unknown) => void): void {
+    this.#listeners.add(listener);
+  }
+  removeEventListener(_: string, listener: (event: unknown) => void): void {
+    this.#listeners.delete(listener);
+  }
+  abort(): void {
+    this.aborted = true;
+    for (const listener of [...this.#listeners]) {
+      listener({ currentTarget: this });
+    }
+  }
+}
+
+/** Waiting for any; the model is what there is. */
+function waiting(weft: Weft, items: readonly number[] = []) {
+  const all = ({ queues, semaphore, event }: Handles) => [
+    ...queues,
+    semaphore,
+    event,
+  ];
+  return race.spec({
+    ...several(weft, items),
+    init: { queues: [[], items], permits: 0, signals: 0 } as Model,
+    ops: {
+      any: {
+        run: ({ mod, queues }) => mod.waitAny(queues),
+        model: (s: Model) => {
+          const outcomes = ready(s);
+          return outcomes.length === 0 ? null : race.either(...outcomes);
+        },
+      },
+      anyOfAll: {
+        run: (handles) => handles.mod.waitAny(all(handles)),
+        model: (s: Model) => {
+          const outcomes = ready(s, true);
+          return outcomes.length === 0 ? null : race.either(...outcomes);
+        },
+      },
+      anyFor: {
+        run: ({ mod, queues }) => mod.waitAny(queues, { timeout: 5 }),
+        model: (s: Model) =>
+          race.either(race.timedOut([s, undefined]), ...ready(s)),
+      },
+      aborted: {
+        run: async (handles) => {
+          const signal = new Signal();
+          const options = { signal: signal as unknown as AbortSignal };
+          const result = handles.mod.waitAny(all(handles), options)
+            .then(() => {}, () => {});
+          signal.abort();
+          await result;
+        },
+        model: (s: Model) => [s, undefined],
+      },
+      push: {
+        run: ({ queues }, v: number) => queues[v & 1]!.tryPushInt(v),
+        // Odd ones into queue 1.
+        model: (s: Model, v: number) => [
+          withItems(s, v & 1, [...s.queues[v & 1]!, v]),
+          true,
+        ],
+      },
+      pop: {
+        run: ({ queues }, q: number) => queues[q]!.popInt(),
+        model: (s: Model, q: number) => {
+          const [first, ...rest] = s.queues[q]!;
+          return first === undefined ? null : [withItems(s, q, rest), first];
+        },
+      },
+      release: {
+        run: ({ semaphore }) => semaphore.release(),
+        model: (s: Model) => [{ ...s, permits: s.permits + 1 }, undefined],
+      },
+      acquire: {
+        run: ({ semaphore }) => semaphore.acquire(),
+        model: (s: Model) =>
+          s.permits > 0 ? [{ ...s, permits: s.permits - 1 }, true] : null,
+      },
+      set: {
+        run: ({ event }) => event.set(),
+        model: (s: Model) =>
+          s.signals === 0 ? [{ ...s, signals: 1 }, undefined] : race.either(
+            [s, undefined],
+            [{ ...s, signals: s.signals + 1 }, undefined],
+          ),
+      },
+      wait: {
+        run: ({ event }) => event.wait(),
+        model: (s: Model) =>
+          s.signals > 0 ? [{ ...s, signals: s.signals - 1 }, true] : null,
+      },
+    },
+  });
+}
+
+/** Every interleaving of waiting for the first of several. */
+export function wait_any(weft: Weft): Scenario[] {
+  const spec = waiting(weft);
+  const sampled = { options: { states: 500, runs: 50 }, sampled: true };
+  const scenarios: Scenario[] = [
+    {
+      name: "one comes",
+      spec,
+      agents: [[["any"]], [["push", 7]]],
+    },
+    {
+      name: "both come",
+      spec,
+      agents: [[["any"]], [["push", 7], ["push", 8]]],
+      ...sampled,
+    },
+    {
+      // Neither loses what is in it, whichever is seen.
+      name: "one is ready, another comes",
+      spec: waiting(weft, [7]),
+      agents: [[["any"], ["pop", 1]], [["push", 8], ["pop", 0]]],
+      ...sampled,
+    },
+    {
+      // The wake of the one item may go to who only looks.
+      name: "beside a consumer of one",
+      spec,
+      agents: [[["any"]], [["pop", 1]], [["push", 7], ["push", 8]]],
+      ...sampled,
+    },
+    {
+      name: "beside a consumer, who leaves one",
+      spec,
+      agents: [[["any"], ["pop", 1]], [["pop", 1]], [
+        ["push", 7],
+        ["push", 9],
+      ]],
+      ...sampled,
+    },
+    {
+      // A look at an old head must not hide what lies behind it.
+      name: "beside a consumer of what was there",
+      spec: waiting(weft, [7, 9, 11]),
+      agents: [[["any"]], [["pop", 1], ["pop", 1]]],
+    },
+    {
+      name: "a permit comes",
+      spec,
+      agents: [[["anyOfAll"]], [["release"]]],
+      ...sampled,
+    },
+    {
+      name: "a timeout at any time",
+      spec,
+      agents: [[["anyFor"]], [["push", 7]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "an abort beside a consumer",
+      spec,
+      agents: [[["aborted"]], [["pop", 1]], [["push", 7]]],
+      ...sampled,
+    },
+    {
+      name: "an abort beside who acquires",
+      spec,
+      agents: [[["aborted"]], [["acquire"]], [["release"]]],
+      ...sampled,
+    },
+    {
+      name: "an abort beside who waits for a signal",
+      spec,
+      agents: [[["aborted"]], [["wait"]], [["set"]]],
+      ...sampled,
+    },
+    {
+      name: "a permit, seen and taken",
+      spec,
+      agents: [[["anyOfAll"]], [["acquire"]], [["release"], ["push", 7]]],
+      ...sampled,
+    },
+    {
+      name: "a signal, seen and taken",
+      spec,
+      agents: [[["anyOfAll"]], [["wait"]], [["set"], ["push", 7]]],
+      ...sampled,
+    },
+  ];
+  return scenarios.map((scenario) => ({ ...scenario, awaits: [0] }));
+}
