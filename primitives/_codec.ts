@@ -1,58 +1,21 @@
 /**
- * How values become messages, and messages values.
+ * How values become messages, and messages values: the codecs that there are.
  *
  * @module
  */
 
 import { describe } from "./_describe.ts";
+import {
+  CODEC,
+  type Codec,
+  hash,
+  refusal,
+  type SizedCodec,
+} from "./_message.ts";
 import { type Field, NUMBERS, type StructField } from "./_record.ts";
-import { mostUtf8, readUtf8, writeUtf8 } from "./_utf8.ts";
+import { readUtf8, writeUtf8 } from "./_utf8.ts";
 
-/**
- * How values become messages, and messages values. A codec of your own is an
- * object with these three members.
- */
-export interface Codec<T> {
-  /**
-   * Its name. A channel can only be attached to with a codec of the name that
-   * it was made with, so put the version of your messages into it.
-   */
-  readonly name: string;
-  /**
-   * Writes `value` to the beginning of `into`, which is part of the channel's
-   * memory, or of a private array. Returns how many bytes it wrote. If `into`
-   * is too short, it returns how many bytes it needs, and is called again.
-   * What it throws, `send` throws, and nothing is sent.
-   */
-  encode(value: T, into: Uint8Array): number;
-  /**
-   * Reads a value from all of `bytes`, which are shared memory that is only
-   * valid until it returns: what it keeps must be copied.
-   */
-  decode(bytes: Uint8Array): T;
-}
-
-/** A codec whose messages all have one size, which C knows, too. */
-export interface SizedCodec<T> extends Codec<T> {
-  /**
-   * Its number in a channel's head.
-   *
-   * @internal
-   */
-  readonly id: number;
-  /**
-   * The number that tells records of different fields apart, or 0.
-   *
-   * @internal
-   */
-  readonly shape: number;
-  /**
-   * How a message is checked and copied.
-   *
-   * @internal
-   */
-  readonly field: Field;
-}
+export type { Codec, SizedCodec } from "./_message.ts";
 
 /** The codec of {@linkcode json}. Say what its values are: `create<Job>(…)`. */
 export interface JsonCodec extends Codec<JsonValue> {
@@ -64,37 +27,6 @@ export interface JsonCodec extends Codec<JsonValue> {
 export interface StructuredCodec extends Codec<unknown> {
   /** Its name. */
   readonly name: "structured";
-}
-
-/** The numbers of codecs in a channel's head. Sized ones come last. */
-export const CODEC = {
-  binary: 1,
-  text: 2,
-  json: 3,
-  i32: 4,
-  f64: 5,
-  record: 6,
-  structured: 7,
-  own: 8,
-} as const;
-
-/** Says why `value` cannot be sent. */
-function refusal(
-  codec: string,
-  value: unknown,
-  why: string,
-  path: readonly (string | number)[] = [],
-): TypeError {
-  const received = typeof value === "function" || typeof value === "symbol"
-    ? typeof value
-    : typeof value === "string"
-    ? value
-    : describe(value).replace(/^(-?\d+)n$/, "$1");
-  const where = path.map((key) => `[${JSON.stringify(key)}]`).join("");
-  return new TypeError(
-    `Cannot send this as ${codec}: ${why}: received ${received}` +
-      (where === "" ? "" : ` at ${where}`),
-  );
 }
 
 // ---- bytes and text ---------------------------------------------------------
@@ -206,26 +138,13 @@ const DEEPEST = 1000;
 export const json: JsonCodec = {
   name: "json",
   encode(value, into) {
-    if (value === lastValue && lastText.length > 0) {
-      // Called again, because `into` was too short.
-      const again = lastText;
-      lastText = "";
-      return writeUtf8(again, into);
-    }
     const written = isPlain(value, 0)
       ? JSON.stringify(value)
       : withNegativeZeros(value);
-    const length = writeUtf8(written, into);
-    lastValue = length > into.length ? value : undefined;
-    lastText = length > into.length ? written : "";
-    return length;
+    return writeUtf8(written, into);
   },
   decode: (bytes) => JSON.parse(readUtf8(bytes)),
 };
-
-/** The text of a value that did not fit, which is encoded again at once. */
-let lastValue: unknown;
-let lastText = "";
 
 /**
  * Whether `JSON.stringify` writes a text of `value` that gives an equal value;
@@ -454,15 +373,6 @@ export function record<T extends object>(
   return sized("record", CODEC.record, hash(type.toC("record")), field);
 }
 
-/** A number for a text (FNV-1a), which is not 0. */
-export function hash(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) {
-    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  }
-  return hash | 1;
-}
-
 // ---- the platform's serializer ----------------------------------------------
 
 interface Serializer {
@@ -553,7 +463,3 @@ function culpritOf(
   }
   return [path, value];
 }
-
-/** How many bytes to make room for, when a value's length is not known. */
-export const mostBytes = (value: unknown): number =>
-  typeof value === "string" ? mostUtf8(value) : 0;

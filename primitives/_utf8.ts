@@ -27,9 +27,6 @@ const SHORT = 12;
 /** A longer memory is not made one buffer: Node has a limit. */
 const MOST = 0x7fffffff;
 
-/** The most bytes that `text` can have as UTF-8. */
-export const mostUtf8 = (text: string): number => text.length * 3;
-
 /**
  * Writes `text` to the beginning of `into`. Returns how many bytes it has, or a
  * larger number than `into` has, if it does not fit; then some of it may have
@@ -49,7 +46,7 @@ export function writeUtf8(text: string, into: Uint8Array): number {
   if (!encodesPrivate) {
     try {
       const { read, written } = encoder.encodeInto(text, into);
-      return read === length ? written : mostUtf8(text);
+      return read === length ? written : 3 * length;
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       encodesPrivate = true;
@@ -74,7 +71,7 @@ function readByBuffer(
   if (memory !== last) {
     const { Buffer } = globalThis as Platform;
     if (typeof Buffer?.from !== "function") return undefined;
-    if (memory instanceof ArrayBuffer || memory.byteLength > MOST) {
+    if (memory.byteLength > MOST) {
       return Buffer.from(memory, at, length).toString("utf8", 0, length);
     }
     buffers ??= new WeakMap();
