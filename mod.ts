@@ -24,7 +24,8 @@ export { Mutex, MutexGuard } from "./primitives/mutex.ts";
 export { RwLock, RwReadGuard, RwWriteGuard } from "./primitives/rw_lock.ts";
 export { Condition } from "./primitives/condition.ts";
 export { type Elements } from "./primitives/_elements.ts";
-export { ClosedError, Queue, type QueueConfig } from "./primitives/_queue.ts";
+export { ClosedError, type Queue } from "./primitives/_queue.ts";
+export type { ElementOf, QueueConfig } from "./primitives/_queue_core.ts";
 export { Semaphore } from "./primitives/semaphore.ts";
 export { Event, type EventConfig } from "./primitives/event.ts";
 export { Latch } from "./primitives/latch.ts";
@@ -44,18 +45,21 @@ export {
   Subscription,
 } from "./primitives/broadcast.ts";
 export {
-  binary,
+  type Carrier,
   Channel,
   type ChannelCodec,
   type ChannelConfig,
   type Codec,
-  f64,
-  i32,
-  json,
+  codec,
+  type JsonChannel,
+  type JsonCodec,
   type JsonValue,
-  record,
+  lockFree,
+  manyToMany,
+  oneToOne,
   type RecordType,
-  text,
+  type SizedCodec,
+  type StructuredCodec,
 } from "./primitives/channel.ts";
 export {
   CallError,
@@ -79,14 +83,16 @@ export {
   StripedCounter,
 } from "./primitives/striped_counter.ts";
 export {
-  array,
   type ArrayOf,
+  type ArrayView,
   type Bytes,
-  bytes,
+  field,
   type Fields,
   type FieldType,
+  type InPlace,
   type Layout,
   layout,
+  type MovableView,
   type NumberType,
   type Part,
   type Parts,
@@ -97,7 +103,9 @@ export {
   type RecordOf,
   struct,
   type StructType,
+  type Text,
   type ValueOf,
+  type ViewOf,
 } from "./primitives/struct.ts";
 export { type Waitable, waitAny } from "./primitives/wait_any.ts";
 export { inspect, type Inspection } from "./primitives/inspect.ts";

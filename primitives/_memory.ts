@@ -1,3 +1,5 @@
+import { describe } from "./_describe.ts";
+
 /** Memory that agents can share; anything else is refused with a TypeError. */
 export type Memory = SharedArrayBuffer | WebAssembly.Memory;
 
@@ -43,7 +45,12 @@ export function bufferOf(memory: Memory): SharedArrayBuffer {
   );
 }
 
-/** `value`, if it is an integer from `low` to `high`; else a RangeError. */
+/**
+ * Returns `value` if it is an integer from `low` to `high`.
+ *
+ * @throws {TypeError} If it is no number.
+ * @throws {RangeError} If it is another number.
+ */
 export function inRange(
   what: string,
   value: number,
@@ -51,8 +58,11 @@ export function inRange(
   high: number,
 ): number {
   if (Number.isInteger(value) && value >= low && value <= high) return value;
-  throw new RangeError(
-    `${what} must be an integer from ${low} to ${high}: received ${value}`,
+  const Failure = typeof value === "number" ? RangeError : TypeError;
+  throw new Failure(
+    `${what} must be an integer from ${low} to ${high}: received ${
+      describe(value)
+    }`,
   );
 }
 

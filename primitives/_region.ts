@@ -1,3 +1,4 @@
+import { describe } from "./_describe.ts";
 import { type ConfiguredStem, KIND, SIGNATURE, VERSION } from "./_layout.ts";
 import { bufferOf, type Memory } from "./_memory.ts";
 
@@ -22,40 +23,103 @@ export interface Handle<Kind extends string = string> {
   readonly byteOffset: number;
 }
 
-/** Checks a place for `byteLength` bytes, and views it as words. */
+/**
+ * Views the `byteLength` bytes at `byteOffset` of `buffer` as words, once that
+ * place is checked. An address of wasm64 is a bigint.
+ */
 export function wordsAt(
   name: string,
   buffer: SharedArrayBuffer,
-  byteOffset: number,
+  byteOffset: number | bigint,
   byteLength: number,
 ): Int32Array<SharedArrayBuffer> {
-  if (!Number.isInteger(byteOffset) || byteOffset < 0 || byteOffset % 4 !== 0) {
+  const at = typeof byteOffset === "bigint" ? Number(byteOffset) : byteOffset;
+  if (!Number.isInteger(at) || at < 0 || at % 4 !== 0) {
     throw new RangeError(
       `Cannot place a ${name}: byteOffset must be a multiple of 4, not below ` +
-        `0: received ${byteOffset}`,
+        `0: received ${describe(byteOffset)}`,
     );
   }
-  if (byteOffset + byteLength > buffer.byteLength) {
+  if (at + byteLength > buffer.byteLength) {
     throw new RangeError(
-      `Cannot place a ${name}: ${byteLength} bytes at ${byteOffset} do not ` +
-        `fit in memory of ${buffer.byteLength} bytes`,
+      `Cannot place a ${name}: ${byteLength} bytes at ${at} do not fit in ` +
+        `memory of ${buffer.byteLength} bytes`,
     );
   }
-  return new Int32Array(buffer, byteOffset, byteLength / 4);
+  return new Int32Array(buffer, at, byteLength / 4);
 }
 
-/** What `inspect` can tell of a primitive, and how; masks are next to it. */
+/**
+ * Checks that `config` is an object whose names are all among `known`: a
+ * misspelt name would otherwise be ignored silently.
+ *
+ * @throws {TypeError} If it is not.
+ */
+export function assertConfig(
+  kind: string,
+  config: unknown,
+  known: readonly string[],
+): void {
+  if (typeof config !== "object" || config === null) {
+    throw new TypeError(
+      `The configuration of a ${kind} must be an object with ` +
+        `${known.join(", ")}: received ${describe(config)}`,
+    );
+  }
+  for (const name in config) {
+    if (known.includes(name)) continue;
+    throw new TypeError(
+      `Unknown name ${describe(name)} in the configuration of a ${kind}: ` +
+        `expected ${known.join(", ")}`,
+    );
+  }
+}
+
+/**
+ * Checks that `value` is true or false.
+ *
+ * @throws {TypeError} If it is not.
+ */
+export function assertBoolean(what: string, value: boolean): void {
+  if (typeof value === "boolean") return;
+  throw new TypeError(`${what} must be a boolean: received ${describe(value)}`);
+}
+
+/**
+ * Checks that `fn` can be called, before a lock is taken for it.
+ *
+ * @throws {TypeError} If it is no function.
+ */
+export function assertFunction(fn: unknown): void {
+  if (typeof fn === "function") return;
+  throw new TypeError(`Expected a function: received ${describe(fn)}`);
+}
+
+/**
+ * Checks that `bytes` is a typed array or a DataView. A buffer itself, an
+ * ordinary array and a string are refused: they have no bytes at a place.
+ *
+ * @throws {TypeError} If it is not.
+ */
+export function assertView(bytes: unknown): void {
+  if (ArrayBuffer.isView(bytes)) return;
+  throw new TypeError(
+    `Bytes must be a typed array or a DataView: received ${describe(bytes)}`,
+  );
+}
+
+/** How `inspect` reads the words of one kind of primitive. */
 export interface WordsInspection {
   /** Its row in `_layout.ts`. */
   readonly row: Readonly<Record<string, number>>;
-  /** Finds its owner in a copy of its words. */
+  /** Finds the owner in a copy of its words. */
   readonly owner?: (words: Int32Array) => number;
-  /** Counts who waits: 1 for each flag that says that somebody may. */
+  /** Counts the waiters; a flag that says that somebody may wait counts 1. */
   readonly waiters?: (words: Int32Array) => number;
 }
 
-/** Of what has no words of its own. */
-const NOTHING: WordsInspection = { row: {} };
+/** For a primitive that has no words of its own. */
+const NO_WORDS: WordsInspection = { row: {} };
 
 /** What a primitive's words say, as `inspect` answers. */
 export interface Inspection {
@@ -74,7 +138,7 @@ export interface Inspection {
   readonly waiters?: number;
 }
 
-/** Looks at the primitive that begins where `at` does; writes nothing. */
+/** Reads the primitive that begins where `at` does; writes nothing. */
 export function inspectWords(
   kind: string,
   { row, owner, waiters }: WordsInspection,
@@ -103,17 +167,15 @@ const IN_NODE: unique symbol = /* @__PURE__ */ Symbol.for(
 /**
  * A view of one primitive's words. `buffer` and `byteOffset` are its whole
  * identity: two views of the same bytes are the same primitive.
+ *
+ * Post its {@linkcode Region.handle} to other agents. The identity is kept in
+ * private fields, which structured cloning leaves out: a copy of a view that
+ * was posted itself has no `buffer`, and `from` refuses it.
  */
 export abstract class Region<Kind extends string = string> {
-  /** The memory the primitive lies in. */
-  readonly buffer: SharedArrayBuffer;
-  /** Where it begins in `buffer`, in bytes. */
-  readonly byteOffset: number;
-  /** The bytes it occupies. */
-  readonly byteLength: number;
-  /** Names the primitive's algorithm and layout, such as `"mutex"`. */
-  readonly kind: Kind;
-  readonly #shown: WordsInspection;
+  readonly #kind: Kind;
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #inspection: WordsInspection;
 
   /**
    * Views `words`, whose place was checked.
@@ -123,13 +185,31 @@ export abstract class Region<Kind extends string = string> {
   protected constructor(
     kind: Kind,
     words: Int32Array,
-    shown: WordsInspection = NOTHING,
+    inspection: WordsInspection = NO_WORDS,
   ) {
-    this.kind = kind;
-    this.#shown = shown;
-    this.buffer = words.buffer as SharedArrayBuffer;
-    this.byteOffset = words.byteOffset;
-    this.byteLength = words.byteLength;
+    this.#kind = kind;
+    this.#words = words as Int32Array<SharedArrayBuffer>;
+    this.#inspection = inspection;
+  }
+
+  /** Names the primitive's algorithm and layout, such as `"mutex"`. */
+  get kind(): Kind {
+    return this.#kind;
+  }
+
+  /** The memory the primitive lies in. */
+  get buffer(): SharedArrayBuffer {
+    return this.#words.buffer;
+  }
+
+  /** Where it begins in `buffer`, in bytes. */
+  get byteOffset(): number {
+    return this.#words.byteOffset;
+  }
+
+  /** The bytes it occupies. */
+  get byteLength(): number {
+    return this.#words.byteLength;
   }
 
   /** What `postMessage` can take to another agent. */
@@ -138,13 +218,12 @@ export abstract class Region<Kind extends string = string> {
     return { kind, buffer, byteOffset };
   }
 
-  /** What Node's console shows: what `inspect` tells of it. */
+  /** What Node's console prints: what `inspect` tells of the primitive. */
   [IN_NODE](): unknown {
-    const words = new Int32Array(this.buffer, this.byteOffset);
-    return inspectWords(this.kind, this.#shown, words);
+    return inspectWords(this.#kind, this.#inspection, this.#words);
   }
 
-  /** The same for Deno's, which `show` makes a text of. */
+  /** The same for Deno's console, whose `show` makes a text of it. */
   [IN_DENO](
     show: (value: unknown, options?: unknown) => string,
     options?: unknown,
@@ -153,34 +232,43 @@ export abstract class Region<Kind extends string = string> {
   }
 }
 
-/** The memory a handle names; a TypeError if it is of another kind. */
+/**
+ * The memory that a handle names.
+ *
+ * @throws {TypeError} If it is no handle, or one of another kind.
+ */
 export function fromHandle(
   kind: string,
   handle: Handle,
 ): [memory: Memory, byteOffset: number] {
-  if (handle?.kind === kind) return [handle.buffer, handle.byteOffset];
+  const found: unknown = handle?.kind;
+  if (found === kind) return [handle.buffer, handle.byteOffset];
   throw new TypeError(
-    `Cannot open a ${kind} from a handle of kind ${handle?.kind}`,
+    typeof found === "string"
+      ? `Cannot open a ${kind} from a handle of kind ${found}`
+      : `Cannot open a ${kind}: expected a handle: received ` +
+        `${describe(handle)}; post the \`handle\` of a primitive, not the ` +
+        "primitive itself",
   );
 }
 
-/** What is needed of a primitive's row in `_layout.ts`. */
+/** A primitive's row in `_layout.ts`, as far as it is needed here. */
 interface Row {
   readonly length: number;
 }
 
-/** The same of one that carries its configuration. */
+/** The row of a primitive that carries its configuration. */
 interface ConfiguredRow extends Row {
   /** The index of `seal`: after `magic` and the configuration words. */
   readonly seal: number;
 }
 
-/** Views the words of a primitive that zeroed memory already is. */
+/** Views the words of a primitive for which zeroed memory is valid. */
 export function viewPlain(
   kind: string,
   row: Row,
   memory: Memory,
-  byteOffset: number,
+  byteOffset: number | bigint,
 ): Int32Array<SharedArrayBuffer> {
   return wordsAt(kind, bufferOf(memory), byteOffset, row.length * 4);
 }
@@ -188,20 +276,20 @@ export function viewPlain(
 const magicOf = (kind: ConfiguredStem): number =>
   SIGNATURE << 16 | KIND[kind] << 8 | VERSION;
 
-/** A check word over the configuration, so that torn memory is noticed. */
+/** A check word over the configuration, which shows that memory is torn. */
 function sealOf(magic: number, first: number, second: number): number {
   return ~(magic ^ Math.imul(first, 31) ^ Math.imul(second, 0x9e3779b1));
 }
 
 /**
- * Zeroes a region and writes its configuration. The `magic` word goes in last,
- * by an atomic store, so that whoever sees it sees the rest.
+ * Zeroes a region and writes its configuration. The `magic` word is stored
+ * last and atomically, so that an agent that sees it sees the rest, too.
  */
 export function format(
   kind: ConfiguredStem,
   { seal }: ConfiguredRow,
   memory: Memory,
-  byteOffset: number,
+  byteOffset: number | bigint,
   byteLength: number,
   config: readonly number[],
   fill?: (words: Int32Array<SharedArrayBuffer>) => void,
@@ -220,14 +308,19 @@ export function format(
 }
 
 /**
- * Attaches to a formatted region: checks kind, version and seal, asks
+ * Attaches to a formatted region: checks its kind, version and seal, asks
  * `byteLength` how long a region of this configuration is, and views it.
+ * `byteLength` throws a RangeError for a configuration that `format` is never
+ * given: then the seal was forged.
+ *
+ * @throws {TypeError} If no such primitive was initialized there.
+ * @throws {RangeError} If it does not fit there.
  */
 export function attach(
   kind: ConfiguredStem,
   { seal, length }: ConfiguredRow,
   memory: Memory,
-  byteOffset: number,
+  byteOffset: number | bigint,
   byteLength: (first: number, second: number) => number,
 ): Int32Array<SharedArrayBuffer> {
   const buffer = bufferOf(memory);
@@ -239,11 +332,33 @@ export function attach(
   const second = seal > 2 ? head[2]! : 0;
   if (head[seal] !== sealOf(magic, first, second)) {
     throw new TypeError(
-      `Cannot attach a ${kind} at ${byteOffset}: its configuration ` +
+      `Cannot attach a ${kind} at ${head.byteOffset}: its configuration ` +
         `(${head.slice(1, seal).join(", ")}) does not match its seal`,
     );
   }
-  return wordsAt(kind, buffer, byteOffset, byteLength(first, second));
+  return wordsAt(
+    kind,
+    buffer,
+    byteOffset,
+    bytesOf(kind, first, second, byteLength),
+  );
+}
+
+/** The length of a region, unless its configuration is impossible. */
+function bytesOf(
+  kind: string,
+  first: number,
+  second: number,
+  byteLength: (first: number, second: number) => number,
+): number {
+  try {
+    return byteLength(first, second);
+  } catch (error) {
+    throw new TypeError(
+      `Cannot attach a ${kind}: its configuration is impossible: ` +
+        (error as Error).message,
+    );
+  }
 }
 
 function mismatch(kind: string, magic: number, expected: number): string {

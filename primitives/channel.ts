@@ -22,7 +22,7 @@ import type { JsonCodec, JsonValue, StructuredCodec } from "./_codec.ts";
 import { describe } from "./_describe.ts";
 import { DISPOSE } from "./_dispose.ts";
 import { CHANNEL, KIND } from "./_layout.ts";
-import { type Codec, CODEC, hash } from "./_message.ts";
+import { CODEC, type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
 import {
   allocate,
@@ -294,7 +294,16 @@ export const INSPECTION: WordsInspection = { row: CHANNEL };
  * A bounded channel of values. What `send` accepts, `receive` gives back equal,
  * as the channel's codec promises. Everything else is refused.
  *
- * WORDS
+ * ```text
+ * word 0   magic  kind and layout version
+ * word 1   codec  1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record,
+ *                 7 structured, 8 one's own
+ * word 2   shape  tells records of different fields, and codecs of users, apart
+ * word 3   seal   check word over the configuration
+ * word 4   message_size  bytes that `capacity` reckons with for a message, or 0
+ * word 32  what carries the messages: a whole MpmcQueue, SpscQueue,
+ *          LockFreeQueue or RecordRing
+ * ```
  *
  * Each operation has four forms: `x` blocks until it is done; `tryX` waits
  * `timeout` ms at most, and not at all unless told; `xAsync` and `tryXAsync`
@@ -666,7 +675,9 @@ function assertSameCodec<T>(codec: Codec<T>, head: Int32Array): void {
     const name = Object.entries(CODEC).find(([, n]) => n === theirs)?.[0];
     const other = name === "own" ? "of another codec" : name;
     throw new TypeError(
-      `Cannot attach a channel: its messages are ${other ?? `codec ${theirs}`}, ` +
+      `Cannot attach a channel: its messages are ${
+        other ?? `codec ${theirs}`
+      }, ` +
         `not ${codec.name}`,
     );
   }

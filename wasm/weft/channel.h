@@ -33,25 +33,34 @@ typedef struct {
 /*
  * A channel of messages.
  *
- * word 0   magic  Kind and layout version.
- * word 1   codec  1 binary, 2 text, 3 json, 4 i32, 5 f64 or 6 record.
- * word 2   shape  A number that differs between records of different fields, or
- *                 0.
- * word 3   seal   Check word over the configuration.
- * word 32  What carries the messages, with its own head: an `mpmc_queue` for
- *          i32, f64 and record, and a `record_ring` for the others.
+ * word 0   magic         Kind and layout version.
+ * word 1   codec         1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7
+ *                        structured, 8 own.
+ * word 2   shape         A number that differs between records of different
+ *                        fields, and between the names of codecs of users; or
+ *                        0.
+ * word 3   seal          Check word over the configuration.
+ * word 4   message_size  The bytes that `capacity` reckons with for a message,
+ *                        or 0.
+ * word 32  What carries the messages, with its own head. That is usually an
+ *          `mpmc_queue` for i32, f64 and record, and a `record_ring` for the
+ *          others; with a carrier, an `spsc_queue`, an `mpmc_queue` or a
+ *          `lock_free_queue`, in whose elements a length comes before a message
+ *          that has not one size.
  */
 typedef struct {
   int32_t magic;
   int32_t codec;
   int32_t shape;
   int32_t seal;
-  int32_t _pad0[28];
+  int32_t message_size;
+  int32_t _pad0[27];
 } weft_channel;
 WEFT_WORD(channel, magic, 0);
 WEFT_WORD(channel, codec, 1);
 WEFT_WORD(channel, shape, 2);
 WEFT_WORD(channel, seal, 3);
+WEFT_WORD(channel, message_size, 4);
 WEFT_LENGTH(channel, 32);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
