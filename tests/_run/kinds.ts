@@ -6,10 +6,10 @@
 
 import {
   Barrier,
-  binary,
   Broadcast,
   CallRing,
   Channel,
+  codec,
   Condition,
   Event,
   type Handle,
@@ -47,7 +47,7 @@ export interface Kind {
 }
 
 const queue = { capacity: 3, size: 4 };
-const channel = { codec: binary, capacity: 32 };
+const channel = { codec: codec.binary, capacity: 1, messageSize: 16 };
 const call = { slots: 2, request: 4, reply: 8 };
 
 /** All primitives, in the order of `mod.ts`. */
