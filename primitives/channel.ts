@@ -295,14 +295,20 @@ export const INSPECTION: WordsInspection = { row: CHANNEL };
  * as the channel's codec promises. Everything else is refused.
  *
  * ```text
- * word 0   magic  kind and layout version
- * word 1   codec  1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record,
- *                 7 structured, 8 one's own
- * word 2   shape  tells records of different fields, and codecs of users, apart
- * word 3   seal   check word over the configuration
- * word 4   message_size  bytes that `capacity` reckons with for a message, or 0
- * word 32  what carries the messages: a whole MpmcQueue, SpscQueue,
- *          LockFreeQueue or RecordRing
+ * word 0   magic         Kind and layout version.
+ * word 1   codec         1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7
+ *                        structured, 8 own.
+ * word 2   shape         A number that differs between records of different
+ *                        fields, and between the names of codecs of users; or
+ *                        0.
+ * word 3   seal          Check word over the configuration.
+ * word 4   message_size  The bytes that `capacity` reckons with for a message,
+ *                        or 0.
+ * word 32  What carries the messages, with its own head. That is usually an
+ *          `mpmc_queue` for i32, f64 and record, and a `record_ring` for the
+ *          others; with a carrier, an `spsc_queue`, an `mpmc_queue` or a
+ *          `lock_free_queue`, in whose elements a length comes before a message
+ *          that has not one size.
  * ```
  *
  * Each operation has four forms: `x` blocks until it is done; `tryX` waits

@@ -10,17 +10,21 @@
 WEFT__BEGIN
 
 /* What the messages of a channel are: bytes, UTF-8, JSON in UTF-8, an int32_t,
-   a double, a struct. */
+   a double, a struct, what JavaScript's serializer writes, or what a codec of
+   a user writes. */
 #define WEFT_CHANNEL_BINARY 1
 #define WEFT_CHANNEL_TEXT 2
 #define WEFT_CHANNEL_JSON 3
 #define WEFT_CHANNEL_I32 4
 #define WEFT_CHANNEL_F64 5
 #define WEFT_CHANNEL_RECORD 6
+#define WEFT_CHANNEL_STRUCTURED 7
+#define WEFT_CHANNEL_OWN 8
 
-/* How a channel is made: its codec; the messages it holds, or with BINARY,
-   TEXT and JSON the bytes they may have together; the sizeof of a RECORD; and
-   its shape as JavaScript has it, or 0, which fits every record of that size. */
+/* How a channel is made: its codec; the messages that it holds, or more; the
+   sizeof of a RECORD, or the bytes to reckon with for a message that has not
+   one size, 16 to 2^29, or 0 for 256; and its shape as JavaScript has it, or 0,
+   which fits every record of that size. */
 typedef struct {
   int32_t codec;
   int32_t capacity;
@@ -67,7 +71,25 @@ WEFT_LENGTH(channel, 32);
 
 /* Whether messages have one size: I32, F64 and RECORD. */
 static inline bool weft__channel_sized(int32_t codec) {
-  return codec >= WEFT_CHANNEL_I32;
+  return codec >= WEFT_CHANNEL_I32 && codec <= WEFT_CHANNEL_RECORD;
+}
+
+/* The bytes to reckon with for a message that has not one size; 0 if out of
+   range. */
+static inline int32_t weft__channel_message_size(weft_channel_config config) {
+  if (config.size == 0) return 256;
+  return config.size < 16 || config.size > 1 << 29 ? 0 : config.size;
+}
+
+/* The bytes of the ring in which `capacity` such messages fit at any place; 0
+   if out of range. */
+static inline int32_t weft__channel_ring_bytes(weft_channel_config config) {
+  int32_t size = weft__channel_message_size(config);
+  if (size == 0 || config.capacity < 1 || config.capacity > 1 << 30) return 0;
+  /* A message that would not lie in one piece leaves up to `space` unused. */
+  int64_t space = weft__record_space(size);
+  int64_t bytes = ((int64_t)config.capacity + 1) * space;
+  return bytes > 1 << 30 ? 0 : (int32_t)bytes;
 }
 
 /* What carries the messages. */
@@ -99,14 +121,14 @@ static inline weft_queue_config weft__channel_elements(
 static inline weft_record_ring_config weft__channel_records(
     weft_channel_config config) {
   weft_record_ring_config ring;
-  ring.capacity = config.capacity;
+  ring.capacity = weft__channel_ring_bytes(config);
   ring.single_producer = false;
   return ring;
 }
 
 /* The bytes a channel of this configuration occupies; 0 if out of range. */
 static inline size_t weft_channel_bytes(weft_channel_config config) {
-  if (config.codec < WEFT_CHANNEL_BINARY || config.codec > WEFT_CHANNEL_RECORD)
+  if (config.codec < WEFT_CHANNEL_BINARY || config.codec > WEFT_CHANNEL_OWN)
     return 0;
   size_t bytes =
       weft__channel_sized(config.codec)
@@ -115,13 +137,16 @@ static inline size_t weft_channel_bytes(weft_channel_config config) {
   return bytes == 0 ? 0 : sizeof(weft_channel) + bytes;
 }
 
-/* The channel at `at`, or NULL: see weft_attach_error. What its messages are
-   is told by weft_channel_codec. */
+/* The channel at `at`, or NULL: see weft_attach_error, and if JavaScript made
+   it with a carrier. weft_channel_codec tells what its messages are. */
 static inline weft_channel *weft_channel_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_channel) != NULL) return NULL;
   weft_channel *c = (weft_channel *)at;
   int32_t kind = WEFT_KIND_record_ring;
-  if (weft__channel_sized(c->codec)) kind = WEFT_KIND_mpmc_queue;
+  if (weft__channel_sized(c->codec))
+    kind = WEFT_KIND_mpmc_queue;
+  else if (c->message_size < 16 || c->message_size > 1 << 29)
+    return NULL;
   return weft_attach_error(c + 1, kind) == NULL ? c : NULL;
 }
 
@@ -137,7 +162,12 @@ static inline weft_channel *weft_channel_init(void *at,
   else
     weft_record_ring_init(c + 1, weft__channel_records(config));
   c->codec = config.codec;
-  c->shape = config.codec == WEFT_CHANNEL_RECORD ? config.shape : 0;
+  bool shaped =
+      config.codec == WEFT_CHANNEL_RECORD || config.codec == WEFT_CHANNEL_OWN;
+  c->shape = shaped ? config.shape : 0;
+  c->message_size = weft__channel_sized(config.codec)
+                        ? 0
+                        : weft__channel_message_size(config);
   c->seal = weft__seal(WEFT_KIND_channel, c->codec, c->shape);
   weft__store(&c->magic, weft__magic(WEFT_KIND_channel));
   return c;
@@ -148,11 +178,12 @@ static inline int32_t weft_channel_codec(const weft_channel *c) {
   return c->codec;
 }
 
-/* Messages it holds, or bytes of messages that differ in length. */
+/* Messages that it holds, or more: it may hold more short ones. */
 static inline int32_t weft_channel_capacity(const weft_channel *c) {
-  return weft__channel_sized(c->codec)
-             ? weft_mpmc_queue_capacity(weft__channel_queue(c))
-             : weft_record_ring_capacity(weft__channel_ring(c));
+  if (weft__channel_sized(c->codec))
+    return weft_mpmc_queue_capacity(weft__channel_queue(c));
+  int32_t bytes = weft_record_ring_capacity(weft__channel_ring(c));
+  return bytes / (int32_t)weft__record_space(c->message_size) - 1;
 }
 
 /* The most bytes of a message. */
