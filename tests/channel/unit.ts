@@ -1,5 +1,6 @@
 // also: node
 import { deepStrictEqual } from "node:assert";
+import { decode, Encoder } from "@msgpack/msgpack";
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import {
@@ -789,4 +790,29 @@ test("values() ends with its signal, and using closes", async () => {
     closing.send(2);
   }
   assert.ok(channel.closed);
+});
+
+test("MessagePack of a library is a codec", () => {
+  const encoder = new Encoder();
+  const msgpack: Codec<unknown> = {
+    name: "msgpack",
+    encode(value, into) {
+      const bytes = encoder.encodeSharedRef(value);
+      if (bytes.length <= into.length) into.set(bytes);
+      return bytes.length;
+    },
+    decode: (bytes) => decode(bytes),
+  };
+  for (const carrier of [undefined, ...Object.values(CARRIERS)]) {
+    const config = { codec: msgpack, carrier };
+    const room = { capacity: 8, messageSize: 2000 };
+    const channel = Channel.create({ ...config, ...room });
+    const other = Channel.from(channel.handle, config);
+    const value = fc.jsonValue({ maxDepth: 2 });
+    fc.assert(fc.property(value, (value) => {
+      const sent = JSON.parse(JSON.stringify(value) ?? "null");
+      channel.send({ sent, text: "ü".repeat(300) });
+      assert.equal(other.receive(), { sent, text: "ü".repeat(300) });
+    }));
+  }
 });
