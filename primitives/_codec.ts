@@ -12,7 +12,12 @@ import {
   refusal,
   type SizedCodec,
 } from "./_message.ts";
-import { type Field, NUMBERS, type StructField } from "./_record.ts";
+import {
+  type Field,
+  NUMBERS,
+  type StructField,
+  wholeRecord,
+} from "./_record.ts";
 import { readUtf8, writeUtf8 } from "./_utf8.ts";
 
 export type { Codec, SizedCodec } from "./_message.ts";
@@ -352,24 +357,7 @@ export interface RecordType<T> {
 export function record<T extends object>(
   type: RecordType<T>,
 ): SizedCodec<T> {
-  const names = Object.keys(type.fields);
-  const field: Field = {
-    ...type.field,
-    size: Math.ceil(type.field.size / 4) * 4,
-    check(value) {
-      for (let i = 0; i < names.length; i++) {
-        if ((value as Record<string, unknown>)?.[names[i]!] === undefined) {
-          const why = `field "${names[i]}" is missing`;
-          throw refusal("a record", value, why);
-        }
-      }
-      return type.field.check(value, "");
-    },
-    set(data, at, checked) {
-      type.field.set(data, at, checked);
-      type.field.release(checked);
-    },
-  };
+  const field = wholeRecord(type.field);
   return sized("record", CODEC.record, hash(type.toC("record")), field);
 }
 

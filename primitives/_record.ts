@@ -640,3 +640,31 @@ function noField(name: string, prefix: string): TypeError {
   const where = prefix === "" ? "" : ` in "${prefix}"`;
   return new TypeError(`There is no field "${name}"${where}`);
 }
+
+/**
+ * The field of a struct, of which every field must be given. Its size is a
+ * multiple of 4, as that of a queue's element.
+ */
+export function wholeRecord(field: StructField): Field {
+  const names = Object.keys(field.offsets);
+  return {
+    ...field,
+    size: alignUp(field.size, 4),
+    check(value) {
+      for (let i = 0; i < names.length; i++) {
+        const name = names[i]!;
+        if ((value as Record<string, unknown>)?.[name] === undefined) {
+          throw new TypeError(
+            `Cannot send this as a record: field "${name}" is missing: ` +
+              `received ${describe(value)}`,
+          );
+        }
+      }
+      return field.check(value, "");
+    },
+    set(data, at, checked) {
+      field.set(data, at, checked);
+      field.release(checked);
+    },
+  };
+}
