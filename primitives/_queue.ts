@@ -8,7 +8,7 @@
 import { Copier, type CopyingClass, type Elements } from "./_elements.ts";
 import { DISPOSE } from "./_dispose.ts";
 import type { End, QueueCore } from "./_queue_core.ts";
-import type { Memory, Region } from "./_region.ts";
+import type { Handle, Memory, Region } from "./_region.ts";
 import { spin, spinning } from "./_spin.ts";
 import {
   assertMayBlock,
@@ -69,6 +69,14 @@ export class ClosedError extends Error {
  * ```
  */
 export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
+  /** What `postMessage` can take to another agent. */
+  readonly handle: Handle;
+  /** The memory the queue lies in. */
+  readonly buffer: SharedArrayBuffer;
+  /** Where it begins in `buffer`, in bytes. */
+  readonly byteOffset: number;
+  /** The bytes it occupies. */
+  readonly byteLength: number;
   /** Elements it holds at most. */
   readonly capacity: number;
   /** Bytes an element has. */

@@ -21,23 +21,21 @@ import {
 import type { Sleep } from "./_wait.ts";
 
 /** How a queue is made. */
-export interface QueueConfig {
+export interface QueueConfig<Size extends number = number> {
   /** Elements it holds, 1 to 2^30 / elementSize; rounded up to a power of 2. */
   readonly capacity: number;
   /** Bytes an element has, a multiple of 4; 4 unless given. */
-  readonly elementSize?: number;
+  readonly elementSize?: Size;
 }
 
 /**
  * What iterating over a queue gives: numbers where an element has 4 bytes, and
  * otherwise a Uint8Array of its own for each element.
  */
-export type ElementOf<Config extends QueueConfig> = Config extends
-  { readonly elementSize: infer Size extends number }
-  ? number extends Size ? number | Uint8Array<ArrayBuffer>
+export type ElementOf<Size extends number> = number extends Size
+  ? number | Uint8Array<ArrayBuffer>
   : Size extends 4 ? number
-  : Uint8Array<ArrayBuffer>
-  : number;
+  : Uint8Array<ArrayBuffer>;
 
 /** The names in {@linkcode QueueConfig}. */
 export const QUEUE_CONFIG: readonly string[] = ["capacity", "elementSize"];

@@ -79,7 +79,8 @@ const CLOSED_BIT = 1;
 const ONE = 2;
 
 /** How a broadcast is made. */
-export interface BroadcastConfig extends QueueConfig {
+export interface BroadcastConfig<Size extends number = number>
+  extends QueueConfig<Size> {
   /** Subscribers at the same time, 1 to 1024; 16 unless given. */
   readonly subscribers?: number;
   /**
@@ -227,9 +228,9 @@ export class Broadcast<E = number> extends DisposedRegion {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static create<const Config extends BroadcastConfig>(
-    config: Config,
-  ): Broadcast<ElementOf<Config>> {
+  static create<const Size extends number = 4>(
+    config: BroadcastConfig<Size>,
+  ): Broadcast<ElementOf<NoInfer<Size>>> {
     return Broadcast.init(allocate(Broadcast.byteLength(config)), 0, config);
   }
 
@@ -240,11 +241,11 @@ export class Broadcast<E = number> extends DisposedRegion {
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
-  static init<const Config extends BroadcastConfig>(
+  static init<const Size extends number = 4>(
     memory: Memory,
     byteOffset: number,
-    config: Config,
-  ): Broadcast<ElementOf<Config>> {
+    config: BroadcastConfig<Size>,
+  ): Broadcast<ElementOf<NoInfer<Size>>> {
     const [shape, size] = checked(config);
     const bytes = bytesFor(shape, size);
     format("broadcast", BROADCAST, memory, byteOffset, bytes, [shape, size]);

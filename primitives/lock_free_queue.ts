@@ -59,7 +59,8 @@ const NONE = -1;
 const OVER = -2;
 
 /** How a queue is made. */
-export interface LockFreeQueueConfig extends QueueConfig {
+export interface LockFreeQueueConfig<Size extends number = number>
+  extends QueueConfig<Size> {
   /**
    * Agents that will use it at the same time; refused if they are more than
    * the capacity allows, which is the larger of 8 and the capacity.
@@ -658,9 +659,9 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static create<const Config extends LockFreeQueueConfig>(
-    config: Config,
-  ): LockFreeQueue<ElementOf<Config>> {
+  static create<const Size extends number = 4>(
+    config: LockFreeQueueConfig<Size>,
+  ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
     return LockFreeQueue.init(allocate(lockFreeBytes(config)), 0, config);
   }
 
@@ -671,11 +672,11 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
-  static init<const Config extends LockFreeQueueConfig>(
+  static init<const Size extends number = 4>(
     memory: Memory,
     byteOffset: number,
-    config: Config,
-  ): LockFreeQueue<ElementOf<Config>> {
+    config: LockFreeQueueConfig<Size>,
+  ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
     formatLockFree(memory, byteOffset, config);
     return new LockFreeQueue(memory, byteOffset);
   }

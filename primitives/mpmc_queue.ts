@@ -456,9 +456,9 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static create<const Config extends QueueConfig>(
-    config: Config,
-  ): MpmcQueue<ElementOf<Config>> {
+  static create<const Size extends number = 4>(
+    config: QueueConfig<Size>,
+  ): MpmcQueue<ElementOf<NoInfer<Size>>> {
     return MpmcQueue.init(allocate(mpmcBytes(config)), 0, config);
   }
 
@@ -469,11 +469,11 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
-  static init<const Config extends QueueConfig>(
+  static init<const Size extends number = 4>(
     memory: Memory,
     byteOffset: number,
-    config: Config,
-  ): MpmcQueue<ElementOf<Config>> {
+    config: QueueConfig<Size>,
+  ): MpmcQueue<ElementOf<NoInfer<Size>>> {
     formatMpmc(memory, byteOffset, config);
     return new MpmcQueue(memory, byteOffset);
   }

@@ -444,9 +444,9 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static create<const Config extends QueueConfig>(
-    config: Config,
-  ): SpscQueue<ElementOf<Config>> {
+  static create<const Size extends number = 4>(
+    config: QueueConfig<Size>,
+  ): SpscQueue<ElementOf<NoInfer<Size>>> {
     return SpscQueue.init(allocate(spscBytes(config)), 0, config);
   }
 
@@ -457,11 +457,11 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
-  static init<const Config extends QueueConfig>(
+  static init<const Size extends number = 4>(
     memory: Memory,
     byteOffset: number,
-    config: Config,
-  ): SpscQueue<ElementOf<Config>> {
+    config: QueueConfig<Size>,
+  ): SpscQueue<ElementOf<NoInfer<Size>>> {
     formatSpsc(memory, byteOffset, config);
     return new SpscQueue(memory, byteOffset);
   }

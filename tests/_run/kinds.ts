@@ -142,7 +142,7 @@ export const KINDS: Kind[] = [{
   byteLength: SpscQueue.byteLength(queue),
   init: (memory, at) => SpscQueue.init(memory, at, queue),
   attach: (memory, at) => new SpscQueue(memory, at),
-  from: (handle) => SpscQueue.from(handle),
+  from: (handle) => SpscQueue.from(handle as Handle<"spsc_queue">),
   use: (view) => (view as SpscQueue).pushInt(-7),
   used: (view) => (view as SpscQueue).popInt() === -7,
 }, {
@@ -151,7 +151,7 @@ export const KINDS: Kind[] = [{
   byteLength: MpmcQueue.byteLength(queue),
   init: (memory, at) => MpmcQueue.init(memory, at, queue),
   attach: (memory, at) => new MpmcQueue(memory, at),
-  from: (handle) => MpmcQueue.from(handle),
+  from: (handle) => MpmcQueue.from(handle as Handle<"mpmc_queue">),
   use: (view) => (view as MpmcQueue).pushInt(-7),
   used: (view) => (view as MpmcQueue).popInt() === -7,
 }, {
@@ -160,7 +160,7 @@ export const KINDS: Kind[] = [{
   byteLength: LockFreeQueue.byteLength(queue),
   init: (memory, at) => LockFreeQueue.init(memory, at, queue),
   attach: (memory, at) => new LockFreeQueue(memory, at),
-  from: (handle) => LockFreeQueue.from(handle),
+  from: (handle) => LockFreeQueue.from(handle as Handle<"lock_free_queue">),
   use: (view) => (view as LockFreeQueue).pushInt(-7),
   used: (view) => (view as LockFreeQueue).popInt() === -7,
 }, {
@@ -169,7 +169,7 @@ export const KINDS: Kind[] = [{
   byteLength: RecordRing.byteLength({ capacity: 32 }),
   init: (memory, at) => RecordRing.init(memory, at, { capacity: 32 }),
   attach: (memory, at) => new RecordRing(memory, at),
-  from: (handle) => RecordRing.from(handle),
+  from: (handle) => RecordRing.from(handle as Handle<"record_ring">),
   use: (view) => (view as RecordRing).push(Uint8Array.of(7)),
   used: (view) => (view as RecordRing).pop()![0] === 7,
 }, {
@@ -179,7 +179,7 @@ export const KINDS: Kind[] = [{
   init: (memory, at) =>
     Broadcast.init(memory, at, { ...queue, subscribers: 2 }),
   attach: (memory, at) => new Broadcast(memory, at),
-  from: (handle) => Broadcast.from(handle),
+  from: (handle) => Broadcast.from(handle as Handle<"broadcast">),
   use: (view) => (view as Broadcast).subscribe(),
   used: (view) => (view as Broadcast).subscribers === 1,
 }, {
@@ -197,7 +197,7 @@ export const KINDS: Kind[] = [{
   byteLength: CallRing.byteLength(call),
   init: (memory, at) => CallRing.init(memory, at, call),
   attach: (memory, at) => new CallRing(memory, at),
-  from: (handle) => CallRing.from(handle),
+  from: (handle) => CallRing.from(handle as Handle<"call_ring">),
   use: (view) => (view as CallRing).tryPost(Uint8Array.of(7)),
   used: (view) => (view as CallRing).tryTake()!.request[0] === 7,
 }, {

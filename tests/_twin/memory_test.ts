@@ -181,7 +181,10 @@ async function shareAt(at: number) {
   assert.is(stage.heap[countAt / 4], sum);
   assert.is(mutex.owner, 0);
 
-  const queue = MpmcQueue.init(memory, queueAt, { capacity: 8, size: 12 });
+  const queue = MpmcQueue.init(memory, queueAt, {
+    capacity: 8,
+    elementSize: 12,
+  });
   const count = 300;
   stage.heap.fill(0, seenAt / 4, seenAt / 4 + 2 * count);
   const taken = await Promise.all(

@@ -29,14 +29,18 @@ export const WAITS = {
   "acquireAsync 1": (h: Handle) => Semaphore.from(h).acquireAsync(1),
   "acquire 2": (h: Handle) => Semaphore.from(h).acquire(2),
   "acquireAsync 2": (h: Handle) => Semaphore.from(h).acquireAsync(2),
-  "spsc pop": (h: Handle) => SpscQueue.from(h).pop(bytes),
-  "spsc popAsync": (h: Handle) => SpscQueue.from(h).popAsync(bytes),
-  "spsc push": (h: Handle) => SpscQueue.from(h).push(bytes),
-  "spsc pushAsync": (h: Handle) => SpscQueue.from(h).pushAsync(bytes),
-  "mpmc pop": (h: Handle) => MpmcQueue.from(h).pop(bytes),
-  "mpmc popAsync": (h: Handle) => MpmcQueue.from(h).popAsync(bytes),
-  "mpmc push": (h: Handle) => MpmcQueue.from(h).push(bytes),
-  "mpmc pushAsync": (h: Handle) => MpmcQueue.from(h).pushAsync(bytes),
+  "spsc pop": (h: Handle<"spsc_queue">) => SpscQueue.from(h).popInto(bytes),
+  "spsc popAsync": (h: Handle<"spsc_queue">) =>
+    SpscQueue.from(h).popIntoAsync(bytes),
+  "spsc push": (h: Handle<"spsc_queue">) => SpscQueue.from(h).push(bytes),
+  "spsc pushAsync": (h: Handle<"spsc_queue">) =>
+    SpscQueue.from(h).pushAsync(bytes),
+  "mpmc pop": (h: Handle<"mpmc_queue">) => MpmcQueue.from(h).popInto(bytes),
+  "mpmc popAsync": (h: Handle<"mpmc_queue">) =>
+    MpmcQueue.from(h).popIntoAsync(bytes),
+  "mpmc push": (h: Handle<"mpmc_queue">) => MpmcQueue.from(h).push(bytes),
+  "mpmc pushAsync": (h: Handle<"mpmc_queue">) =>
+    MpmcQueue.from(h).pushAsync(bytes),
   "wait": (h: Handle) => WorkCounter.from(h).wait(),
   "waitAsync": (h: Handle) => WorkCounter.from(h).waitAsync(),
   "hold": (h: Handle) => {
@@ -49,5 +53,5 @@ export const WAITS = {
 if (parentPort !== null && workerData !== null) {
   const { handle, wait, asleep } = workerData as SleeperJob;
   Atomics.add(new Int32Array(asleep), 0, 1);
-  await WAITS[wait](handle);
+  await (WAITS[wait] as (handle: Handle) => unknown)(handle);
 }

@@ -292,7 +292,7 @@ function seated(
       tryPopArray: {
         run: ({ seat }) => {
           const dst = new Int32Array(1);
-          return seat!.tryPop(dst) ? dst[0] : undefined;
+          return seat!.tryPopInto(dst) ? dst[0] : undefined;
         },
         model: (s: Model) =>
           race.either(popped(s), race.contended([s, undefined])),

@@ -46,12 +46,11 @@ test("`agents` is refused where the capacity is for fewer", () => {
 test("a slot not committed yet holds back nobody", () => {
   const mine = LockFreeQueue.create({ capacity: 2 });
   const theirs = new LockFreeQueue(mine.buffer);
-  const at = mine.reserve();
-  new Int32Array(mine.buffer, at, 1)[0] = 1;
+  mine.reserve()![0] = 1;
   theirs.pushInt(2);
   theirs.pushInt(3);
   assert.is(theirs.tryPushInt(4), false);
-  assert.is(theirs.reserve(), -1);
+  assert.is(theirs.reserve(), undefined);
   mine.commit(); // room or not
   assert.is(mine.size, 3);
   assert.is(theirs.tryPushInt(4), false);
@@ -64,7 +63,7 @@ test("an element peeked at holds back nobody", () => {
   const theirs = new LockFreeQueue(mine.buffer);
   mine.pushInt(1);
   mine.pushInt(2);
-  assert.ok(mine.peek() > 0);
+  assert.ok(mine.peek());
   assert.is(theirs.tryPushInt(3), true);
   assert.is(theirs.tryPushInt(4), false);
   assert.equal([0, 0].map(() => theirs.popInt()), [2, 3]);
@@ -86,14 +85,14 @@ test("all elements but the last are spared when an agent dies anywhere", () => {
     "push": (queue) => queue.tryPushInt(100),
     "push two": (queue) => queue.tryPushMany(Int32Array.of(100, 101), 2),
     "reserve": (queue) => {
-      const at = queue.reserve();
-      if (at < 0) return;
-      wordsOf(queue)[at / 4] = 100;
+      const place = queue.reserve();
+      if (place === undefined) return;
+      place[0] = 100;
       queue.commit();
     },
     "pop": (queue) => queue.tryPopInt(),
     "pop two": (queue) => queue.tryPopMany(new Int32Array(2), 2),
-    "peek": (queue) => (queue.peek() < 0 || queue.consume()),
+    "peek": (queue) => (queue.peek() && queue.consume()),
     "close": (queue) => queue.close(),
   };
   for (const capacity of [1, 2, 16]) {

@@ -42,13 +42,13 @@ type Role =
     begin: Handle;
   }
   | Queued
-  | { role: "calls"; ring: Handle }
+  | { role: "calls"; ring: Handle<"call_ring"> }
   | { role: "pooled"; place: Place };
 
 interface Slots {
   role: "slots";
-  full: Handle[];
-  free: Handle[];
+  full: Handle<"mpmc_queue">[];
+  free: Handle<"mpmc_queue">[];
   data: Shared;
   numbers: Words;
 }
@@ -57,8 +57,8 @@ interface Queued {
   role: "queued";
   data: Shared;
   numbers: Words;
-  jobs: Handle;
-  done: Handle;
+  jobs: Handle<"mpmc_queue">;
+  done: Handle<"mpmc_queue">;
   permits: Handle;
 }
 
