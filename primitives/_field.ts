@@ -138,6 +138,12 @@ export interface StructType<F = unknown> {
    * @internal
    */
   readonly field: StructField;
+  /**
+   * A `TypedQueue` over a queue of bytes, with elements of this type.
+   *
+   * @internal
+   */
+  typed(queue: object): unknown;
 }
 
 /**

@@ -4,7 +4,6 @@
  * @module
  */
 
-import { describe } from "./_describe.ts";
 import { DISPOSE } from "./_dispose.ts";
 import type { RecordOf, StructType, ViewOf } from "./_field.ts";
 import { ClosedError, type Queue } from "./_queue.ts";
@@ -17,23 +16,12 @@ const NOWHERE: DataView = /* @__PURE__ */ new DataView(
   /* @__PURE__ */ new ArrayBuffer(0),
 );
 
-/** How a queue of records is made. */
-export interface TypedQueueConfig<F> {
-  /** Elements it holds, 1 to 2^30 / their size; rounded up to a power of 2. */
-  readonly capacity: number;
-  /** The struct that each element is. */
-  readonly element: StructType<F>;
-}
-
-/** The bytes of a queue's element that holds a record. */
-export function elementSizeFor(element: StructType): number {
-  if (typeof element?.field?.size !== "number") {
-    throw new TypeError(
-      `A queue's element is a type that struct() made: received ` +
-        describe(element),
-    );
-  }
-  return Math.ceil(element.size / 4) * 4;
+/** A queue of bytes, which a type is given to. */
+export interface BytesQueue<Kind extends string = string> extends Queue {
+  /** Names the queue's algorithm and layout. */
+  readonly kind: Kind;
+  /** What `postMessage` can take to another agent. */
+  readonly handle: Handle<Kind>;
 }
 
 /** A view that an end of a queue moves from element to element. */
@@ -87,10 +75,7 @@ export class TypedQueue<F, Kind extends string = string>
   /** What each element is. */
   readonly element: StructType<F>;
   /** The queue that it is a view of, for its elements as bytes. */
-  readonly untyped: Queue & {
-    readonly kind: Kind;
-    readonly handle: Handle<Kind>;
-  };
+  readonly untyped: BytesQueue<Kind>;
   readonly #field: ReturnType<typeof wholeRecord>;
   /** The element that is pushed or popped. */
   readonly #words: Int32Array<ArrayBuffer>;
@@ -105,10 +90,10 @@ export class TypedQueue<F, Kind extends string = string>
    * @throws {TypeError} If the elements have another size.
    */
   constructor(
-    queue: Queue & { readonly kind: Kind; readonly handle: Handle<Kind> },
+    queue: BytesQueue<Kind>,
     element: StructType<F>,
   ) {
-    const size = elementSizeFor(element);
+    const size = Math.ceil(element.size / 4) * 4;
     if (size !== queue.elementSize) {
       throw new TypeError(
         `The elements of this queue have ${queue.elementSize} bytes: a ` +

@@ -17,6 +17,14 @@ import {
   QueueCore,
 } from "./_queue_core.ts";
 import { waiting, type WaitingClass } from "./_queue.ts";
+import type { StructType } from "./_field.ts";
+import {
+  elementOf,
+  isTyped,
+  type TypedQueueConfig,
+  untyped,
+} from "./_typed.ts";
+import type { TypedQueue } from "./_typed_queue.ts";
 import {
   allocate,
   attach,
@@ -31,6 +39,8 @@ import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
 export { ClosedError, type Queue } from "./_queue.ts";
+export type { TypedQueueConfig } from "./_typed.ts";
+export type { TypedQueue } from "./_typed_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
@@ -649,8 +659,10 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static byteLength(config: LockFreeQueueConfig): number {
-    return lockFreeBytes(config);
+  static byteLength(
+    config: LockFreeQueueConfig | TypedQueueConfig<unknown>,
+  ): number {
+    return lockFreeBytes(isTyped(config) ? untyped(config) : config);
   }
 
   /**
@@ -659,9 +671,17 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
+  static create<F>(
+    config: TypedQueueConfig<F> & Pick<LockFreeQueueConfig, "agents">,
+  ): TypedQueue<F, "lock_free_queue">;
+  /** The same, with elements that are numbers or bytes. */
   static create<const Size extends number = 4>(
     config: LockFreeQueueConfig<Size>,
-  ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
+  ): LockFreeQueue<ElementOf<NoInfer<Size>>>;
+  static create(config: LockFreeQueueConfig): unknown {
+    if (isTyped(config)) {
+      return config.element.typed(LockFreeQueue.create(untyped(config)));
+    }
     return LockFreeQueue.init(allocate(lockFreeBytes(config)), 0, config);
   }
 
@@ -672,11 +692,26 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
+  static init<F>(
+    memory: Memory,
+    byteOffset: number,
+    config: TypedQueueConfig<F> & Pick<LockFreeQueueConfig, "agents">,
+  ): TypedQueue<F, "lock_free_queue">;
+  /** The same, with elements that are numbers or bytes. */
   static init<const Size extends number = 4>(
     memory: Memory,
     byteOffset: number,
     config: LockFreeQueueConfig<Size>,
-  ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
+  ): LockFreeQueue<ElementOf<NoInfer<Size>>>;
+  static init(
+    memory: Memory,
+    byteOffset: number,
+    config: LockFreeQueueConfig,
+  ): unknown {
+    if (isTyped(config)) {
+      const queue = LockFreeQueue.init(memory, byteOffset, untyped(config));
+      return config.element.typed(queue);
+    }
     formatLockFree(memory, byteOffset, config);
     return new LockFreeQueue(memory, byteOffset);
   }
@@ -686,8 +721,18 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    *
    * @throws {TypeError} If it is of another kind, or none is there.
    */
-  static from<E = number>(handle: Handle<"lock_free_queue">): LockFreeQueue<E> {
-    return new LockFreeQueue(...fromHandle("lock_free_queue", handle));
+  static from<F>(
+    handle: Handle<"lock_free_queue">,
+    config: { readonly element: StructType<F> },
+  ): TypedQueue<F, "lock_free_queue">;
+  /** The same, with elements that are numbers or bytes. */
+  static from<E = number>(handle: Handle<"lock_free_queue">): LockFreeQueue<E>;
+  static from(
+    handle: Handle<"lock_free_queue">,
+    config?: { readonly element: StructType },
+  ): unknown {
+    const queue = new LockFreeQueue(...fromHandle("lock_free_queue", handle));
+    return config === undefined ? queue : elementOf(config).typed(queue);
   }
 }
 

@@ -16,6 +16,14 @@ import {
   QueueCore,
 } from "./_queue_core.ts";
 import { waiting, type WaitingClass } from "./_queue.ts";
+import type { StructType } from "./_field.ts";
+import {
+  elementOf,
+  isTyped,
+  type TypedQueueConfig,
+  untyped,
+} from "./_typed.ts";
+import type { TypedQueue } from "./_typed_queue.ts";
 import {
   allocate,
   attach,
@@ -29,6 +37,8 @@ import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
 export { ClosedError, type Queue } from "./_queue.ts";
+export type { TypedQueueConfig } from "./_typed.ts";
+export type { TypedQueue } from "./_typed_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
@@ -446,8 +456,8 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static byteLength(config: QueueConfig): number {
-    return mpmcBytes(config);
+  static byteLength(config: QueueConfig | TypedQueueConfig<unknown>): number {
+    return mpmcBytes(isTyped(config) ? untyped(config) : config);
   }
 
   /**
@@ -456,9 +466,17 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
+  static create<F>(
+    config: TypedQueueConfig<F>,
+  ): TypedQueue<F, "mpmc_queue">;
+  /** The same, with elements that are numbers or bytes. */
   static create<const Size extends number = 4>(
     config: QueueConfig<Size>,
-  ): MpmcQueue<ElementOf<NoInfer<Size>>> {
+  ): MpmcQueue<ElementOf<NoInfer<Size>>>;
+  static create(config: QueueConfig): unknown {
+    if (isTyped(config)) {
+      return config.element.typed(MpmcQueue.create(untyped(config)));
+    }
     return MpmcQueue.init(allocate(mpmcBytes(config)), 0, config);
   }
 
@@ -469,11 +487,26 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
+  static init<F>(
+    memory: Memory,
+    byteOffset: number,
+    config: TypedQueueConfig<F>,
+  ): TypedQueue<F, "mpmc_queue">;
+  /** The same, with elements that are numbers or bytes. */
   static init<const Size extends number = 4>(
     memory: Memory,
     byteOffset: number,
     config: QueueConfig<Size>,
-  ): MpmcQueue<ElementOf<NoInfer<Size>>> {
+  ): MpmcQueue<ElementOf<NoInfer<Size>>>;
+  static init(
+    memory: Memory,
+    byteOffset: number,
+    config: QueueConfig,
+  ): unknown {
+    if (isTyped(config)) {
+      const queue = MpmcQueue.init(memory, byteOffset, untyped(config));
+      return config.element.typed(queue);
+    }
     formatMpmc(memory, byteOffset, config);
     return new MpmcQueue(memory, byteOffset);
   }
@@ -483,8 +516,18 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    *
    * @throws {TypeError} If it is of another kind, or none is there.
    */
-  static from<E = number>(handle: Handle<"mpmc_queue">): MpmcQueue<E> {
-    return new MpmcQueue(...fromHandle("mpmc_queue", handle));
+  static from<F>(
+    handle: Handle<"mpmc_queue">,
+    config: { readonly element: StructType<F> },
+  ): TypedQueue<F, "mpmc_queue">;
+  /** The same, with elements that are numbers or bytes. */
+  static from<E = number>(handle: Handle<"mpmc_queue">): MpmcQueue<E>;
+  static from(
+    handle: Handle<"mpmc_queue">,
+    config?: { readonly element: StructType },
+  ): unknown {
+    const queue = new MpmcQueue(...fromHandle("mpmc_queue", handle));
+    return config === undefined ? queue : elementOf(config).typed(queue);
   }
 }
 

@@ -15,6 +15,14 @@ import {
   QueueCore,
 } from "./_queue_core.ts";
 import { waiting, type WaitingClass } from "./_queue.ts";
+import type { StructType } from "./_field.ts";
+import {
+  elementOf,
+  isTyped,
+  type TypedQueueConfig,
+  untyped,
+} from "./_typed.ts";
+import type { TypedQueue } from "./_typed_queue.ts";
 import {
   allocate,
   attach,
@@ -28,6 +36,8 @@ import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
 export { ClosedError, type Queue } from "./_queue.ts";
+export type { TypedQueueConfig } from "./_typed.ts";
+export type { TypedQueue } from "./_typed_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
@@ -434,8 +444,8 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static byteLength(config: QueueConfig): number {
-    return spscBytes(config);
+  static byteLength(config: QueueConfig | TypedQueueConfig<unknown>): number {
+    return spscBytes(isTyped(config) ? untyped(config) : config);
   }
 
   /**
@@ -444,9 +454,17 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
+  static create<F>(
+    config: TypedQueueConfig<F>,
+  ): TypedQueue<F, "spsc_queue">;
+  /** The same, with elements that are numbers or bytes. */
   static create<const Size extends number = 4>(
     config: QueueConfig<Size>,
-  ): SpscQueue<ElementOf<NoInfer<Size>>> {
+  ): SpscQueue<ElementOf<NoInfer<Size>>>;
+  static create(config: QueueConfig): unknown {
+    if (isTyped(config)) {
+      return config.element.typed(SpscQueue.create(untyped(config)));
+    }
     return SpscQueue.init(allocate(spscBytes(config)), 0, config);
   }
 
@@ -457,11 +475,26 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
+  static init<F>(
+    memory: Memory,
+    byteOffset: number,
+    config: TypedQueueConfig<F>,
+  ): TypedQueue<F, "spsc_queue">;
+  /** The same, with elements that are numbers or bytes. */
   static init<const Size extends number = 4>(
     memory: Memory,
     byteOffset: number,
     config: QueueConfig<Size>,
-  ): SpscQueue<ElementOf<NoInfer<Size>>> {
+  ): SpscQueue<ElementOf<NoInfer<Size>>>;
+  static init(
+    memory: Memory,
+    byteOffset: number,
+    config: QueueConfig,
+  ): unknown {
+    if (isTyped(config)) {
+      const queue = SpscQueue.init(memory, byteOffset, untyped(config));
+      return config.element.typed(queue);
+    }
     formatSpsc(memory, byteOffset, config);
     return new SpscQueue(memory, byteOffset);
   }
@@ -471,8 +504,18 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    *
    * @throws {TypeError} If it is of another kind, or none is there.
    */
-  static from<E = number>(handle: Handle<"spsc_queue">): SpscQueue<E> {
-    return new SpscQueue(...fromHandle("spsc_queue", handle));
+  static from<F>(
+    handle: Handle<"spsc_queue">,
+    config: { readonly element: StructType<F> },
+  ): TypedQueue<F, "spsc_queue">;
+  /** The same, with elements that are numbers or bytes. */
+  static from<E = number>(handle: Handle<"spsc_queue">): SpscQueue<E>;
+  static from(
+    handle: Handle<"spsc_queue">,
+    config?: { readonly element: StructType },
+  ): unknown {
+    const queue = new SpscQueue(...fromHandle("spsc_queue", handle));
+    return config === undefined ? queue : elementOf(config).typed(queue);
   }
 }
 

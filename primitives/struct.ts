@@ -23,6 +23,8 @@ import {
   structField,
   textField,
 } from "./_record.ts";
+import { elementOf, isTyped } from "./_typed.ts";
+import { type BytesQueue, TypedQueue } from "./_typed_queue.ts";
 import type { Channel, Codec } from "./channel.ts";
 
 export * as field from "./_field.ts";
@@ -167,6 +169,9 @@ export function struct<const F extends Fields>(fields: F): StructType<F> {
       return `typedef struct {\n${lines.join("")}} ${name};\n`;
     },
     field,
+    typed(queue) {
+      return new TypedQueue(queue as BytesQueue, this);
+    },
   };
 }
 
@@ -237,6 +242,10 @@ export interface Parts {
 /** The primitive that a part becomes. */
 export type PlacedOf<P> = P extends
   readonly [typeof Channel, { readonly codec: Codec<infer T> }] ? Channel<T>
+  : P extends readonly [
+    { init(...args: never[]): { readonly kind: infer Kind extends string } },
+    { readonly element: StructType<infer F> },
+  ] ? TypedQueue<F, Kind>
   : P extends readonly [infer C, ...unknown[]] ? PlacedOf<C>
   : P extends { new (memory: Memory, byteOffset?: number): infer I } ? I
   : never;
@@ -318,7 +327,10 @@ export function layout<const P extends Parts>(parts: P): Layout<P> {
     attach(memory, byteOffset = 0) {
       return place((part, at) => {
         const [type, config] = classOf(part);
-        return new type(memory, at, ...config);
+        const placed = new type(memory, at, ...config);
+        return isTyped(config[0])
+          ? elementOf(config[0]).typed(placed) as Placed
+          : placed;
       }, byteOffset);
     },
     toC(name) {

@@ -156,6 +156,79 @@ test("layout() puts its parts apart, and attach() finds them", () => {
   assert.throws(() => shared.init(memory, 8), /does not fit/);
 });
 
+const QUEUES = [SpscQueue, MpmcQueue, LockFreeQueue] as (typeof MpmcQueue)[];
+
+for (const Queue of QUEUES) {
+  test(`${Queue.name} has elements of a struct, in place`, async () => {
+    const Item = struct({
+      id: "u8",
+      x: "f64",
+      name: text(5),
+      at: array("i16", 3),
+    });
+    const config = { capacity: 4, element: Item };
+    const queue = Queue.create(config);
+    assert.is(queue.byteLength, Queue.byteLength(config));
+    assert.is(queue.elementSize, 32);
+    const from = Queue.from as unknown as (
+      handle: unknown,
+      config: unknown,
+    ) => typeof queue;
+    const other = from.call(Queue, queue.handle, { element: Item });
+    const item = (id: number) => ({
+      id,
+      x: id / 3,
+      name: "ü" + id,
+      at: [id, -id, 0],
+    });
+    for (let round = 0; round < 3; round++) {
+      queue.push(item(1));
+      assert.ok(queue.tryPush(item(2)));
+      const place = queue.reserve()!;
+      Object.assign(place, { id: 3, x: 1, name: "ü3" });
+      for (let i = 0; i < 3; i++) place.at.set(i, item(3).at[i]!);
+      queue.commit();
+      assert.throws(() => place.id, RangeError);
+      assert.throws(() => place.id = 4, RangeError);
+      await queue.pushAsync(item(4));
+      assert.is(queue.size, 4);
+      assert.not.ok(queue.tryPush(item(5)));
+      assert.is(queue.reserve(), undefined);
+      assert.equal(other.pop(), item(1));
+      const seen = other.peek()!;
+      assert.is(seen.name, "ü2");
+      assert.equal([...seen.at], [2, -2, 0]);
+      other.consume();
+      assert.throws(() => seen.name, RangeError);
+      assert.equal(other.tryPop(), { ...item(3), x: 1 });
+      assert.equal(await other.popAsync(), item(4));
+      assert.is(other.tryPop(), undefined);
+    }
+    const missing = { id: 1, x: 2, name: "" } as never;
+    assert.throws(() => queue.push(missing), /"at" is missing/);
+    assert.throws(() => queue.push({ ...item(1), id: 256 }), /"id" is u8/);
+    const shared = layout({ jobs: [Queue, config] });
+    const { buffer, jobs } = shared.create();
+    jobs.push(item(7));
+    assert.is(shared.attach(buffer).jobs.pop().x, 7 / 3);
+    queue.push(item(1));
+    queue.close();
+    const left = [];
+    for await (const { id } of other) left.push(id);
+    assert.equal(left, [1]);
+    const wrong = /elements of this queue have 32 bytes: .* needs 4/;
+    const Word = struct({ a: "i32" });
+    assert.throws(
+      () => from.call(Queue, queue.handle, { element: Word }),
+      wrong,
+    );
+    const none = { capacity: 4, element: "u8" as never };
+    assert.throws(() => Queue.create(none), /type that struct\(\) made/);
+    const both = { ...config, elementSize: 32 };
+    assert.throws(() => Queue.create(both), /element or elementSize/);
+  });
+}
+
 test("layout().toC() compiles against weft.h", async () => {
   const shared = layout({ lock: Mutex, jobs: [MpmcQueue, { capacity: 4 }] });
   const code = `#include "weft.h"\n${shared.toC("app")}
