@@ -113,8 +113,11 @@ export const oneToOne: Carrier = {
       SpscQueue.init(memory, at, { capacity, elementSize }),
     attach: (memory, at) => new SpscQueue(memory, at),
   },
+  // Without a spread, which bundlers do not drop.
   records: {
-    ...RING,
+    stem: "record_ring",
+    byteLength: (capacity) => RecordRing.byteLength({ capacity }),
+    attach: (memory, at) => new RecordRing(memory, at),
     init: (memory, at, capacity) =>
       RecordRing.init(memory, at, { capacity, singleProducer: true }),
   },
@@ -197,9 +200,9 @@ export type JsonChannel<Config> = Omit<Config, "codec"> & {
   readonly codec: JsonCodec;
 };
 
-const CODEC_NAMES: readonly string[] = ["codec", "carrier"];
 const CONFIG_NAMES: readonly string[] = [
-  ...CODEC_NAMES,
+  "codec",
+  "carrier",
   "capacity",
   "messageSize",
 ];
