@@ -38,7 +38,6 @@ export {
   LockFreeQueue,
   type LockFreeQueueConfig,
 } from "./primitives/lock_free_queue.ts";
-export type { TypedQueueConfig } from "./primitives/_typed.ts";
 export { TypedQueue } from "./primitives/_typed_queue.ts";
 export { RecordRing, type RecordRingConfig } from "./primitives/record_ring.ts";
 export {

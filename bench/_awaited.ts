@@ -21,7 +21,7 @@ const kinds: Record<string, () => Promise<void>> = {
     const semaphore = Semaphore.create(0);
     const waits: Promise<boolean>[] = [];
     for (let i = 0; i < COUNT; i++) {
-      waits.push(semaphore.acquireAsync(1, { timeout: 1000 }));
+      waits.push(semaphore.tryAcquireAsync(1, { timeout: 1000 }));
     }
     semaphore.release(COUNT);
     const woken = (await Promise.all(waits)).filter(Boolean).length;

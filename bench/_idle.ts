@@ -9,7 +9,10 @@ import {
 import { hello } from "../tests/_run/workers.ts";
 
 /** A kind of wait that never ends: `async` ones return a promise. */
-const WAITS: Record<string, (handles: Record<string, Handle>) => unknown> = {
+const WAITS: Record<
+  string,
+  (handles: Record<string, Handle<never>>) => unknown
+> = {
   "Mutex.lock": ({ mutex }) => Mutex.from(mutex!).lock(),
   "Mutex.lockAsync": ({ mutex }) => Mutex.from(mutex!).lockAsync(),
   "Semaphore.acquire": ({ semaphore }) => Semaphore.from(semaphore!).acquire(),
@@ -36,7 +39,7 @@ export const KINDS: readonly string[] = Object.keys(WAITS);
 
 if ("WorkerGlobalScope" in globalThis) {
   const { data, post } = await hello<
-    { kind: string; handles: Record<string, Handle> }
+    { kind: string; handles: Record<string, Handle<never>> }
   >();
   post("about to sleep");
   await WAITS[data.kind]!(data.handles);

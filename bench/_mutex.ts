@@ -4,7 +4,7 @@ import { type Did, OVER, type Run } from "./contest.ts";
 
 /** What a thread of the contended bench is given. */
 export interface Contended {
-  lock: Handle;
+  lock: Handle<"mutex">;
   /** Counts the sections of all threads, plainly. */
   count: Int32Array;
   /** Rounds of {@linkcode work} inside and outside of the section. */

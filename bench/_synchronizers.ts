@@ -132,7 +132,7 @@ interface Rounds {
 }
 
 export function barriers(
-  { barrier, n, first }: Rounds & { barrier: Handle },
+  { barrier, n, first }: Rounds & { barrier: Handle<"barrier"> },
 ): Run {
   const own = Barrier.from(barrier);
   return () => {
@@ -181,7 +181,9 @@ export async function barriersPeer(
 
 // ---- counters -------------------------------------------------------------------
 
-export function striped({ counter, n }: { counter: Handle; n: number }): Run {
+export function striped(
+  { counter, n }: { counter: Handle<"striped_counter">; n: number },
+): Run {
   const own = StripedCounter.from(counter);
   return () => {
     for (let i = 0; i < n; i++) own.add(1);
@@ -199,7 +201,7 @@ export function shared({ words, n }: { words: Int32Array; n: number }): Run {
 // ---- sections that read ---------------------------------------------------------
 
 interface Reading {
-  lock: Handle;
+  lock: Handle<never>;
   inside: number;
   n: number;
 }

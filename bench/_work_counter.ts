@@ -7,7 +7,7 @@ export interface Chunks {
   n: number;
   /** Tasks handed out at a time. */
   chunk: number;
-  counter?: Handle;
+  counter?: Handle<"work_counter">;
   words?: Int32Array;
 }
 

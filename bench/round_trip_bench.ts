@@ -1,8 +1,7 @@
 // Does a message there and back between two threads take little longer than
 // the platform's own way to wake a thread? Floors: bare Atomics.wait and bare
 // Atomics.waitAsync with notify.
-import { MpmcQueue, Semaphore } from "../mod.ts";
-import type { Side } from "./_round_trip.ts";
+import { type Handle, MpmcQueue, Semaphore } from "../mod.ts";
 import { contest, medians, type Row, threads } from "./contest.ts";
 
 const MODULE = new URL("./_round_trip.ts", import.meta.url);
@@ -14,9 +13,9 @@ function pair(make: string, data: unknown) {
   }));
 }
 
-function places(): Pick<Side, "there" | "back">[] {
-  const queue = () => MpmcQueue.create({ capacity: 1 }).handle;
-  const semaphore = () => Semaphore.create(0).handle;
+function places(): Record<"there" | "back", Handle>[] {
+  const queue = (): Handle => MpmcQueue.create({ capacity: 1 }).handle;
+  const semaphore = (): Handle => Semaphore.create(0).handle;
   return [queue, semaphore].map((make) => ({ there: make(), back: make() }));
 }
 

@@ -64,7 +64,12 @@ export function machine(): string {
     `${os.type()} ${os.arch()}`;
 }
 
+const USAGE = `usage: deno task bench [NAME ...] [--json FILE]
+Runs the benchmarks, or those of bench/*_bench.ts that are named, and says which
+targets are reached; --json writes the results to FILE.`;
+
 async function main(args: string[]) {
+  if (args.includes("--help")) return console.log(USAGE);
   const at = args.indexOf("--json");
   const file = at < 0 ? undefined : args.splice(at, 2)[1];
   if (at >= 0 && file === undefined) return fail("--json needs a file");

@@ -5,8 +5,8 @@ import { contest, medians, type Row, timed } from "./contest.ts";
 
 /** All rows of this bench. */
 export async function rows(): Promise<Row[]> {
-  const plain = SlabPool.create({ capacity: 1024, size: 64 });
-  const cached = SlabPool.create({ capacity: 1024, size: 64 });
+  const plain = SlabPool.create({ capacity: 1024, blockSize: 64 });
+  const cached = SlabPool.create({ capacity: 1024, blockSize: 64 });
   cached.useCache();
   const words = new Int32Array(new SharedArrayBuffer(4));
   const results = await contest([

@@ -9,7 +9,7 @@ function timed<Name extends string>(
   size: number,
   single: boolean,
 ): Contestant & { readonly name: Name } {
-  const snapshot = Snapshot.create({ size, single });
+  const snapshot = Snapshot.create({ size, singleReader: single });
   const value = new Int32Array(size / 4);
   return {
     name,

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { EVENT_COUNT } from "./_layout.ts";
 import { spin } from "./_spin.ts";
 import {
   assertMayBlock,
@@ -21,8 +22,7 @@ import {
   type Waiting,
 } from "./_wait.ts";
 
-/** The waiters of an epoch are counted in the word behind it. */
-const WAITERS = 1;
+const WAITERS = EVENT_COUNT.waiters;
 
 /** Wakes up to `n` sleepers of an epoch, if there are any. */
 export function wake(

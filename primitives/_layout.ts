@@ -281,10 +281,10 @@ export const SPSC_QUEUE = {
 /**
  * A queue from many producers to many consumers.
  *
- * @behind `capacity` slots. Each has one word `turn` and an element, padded to
- * a multiple of 8 bytes. The slot of ticket `t` is in place `t mod capacity`.
- * Its `turn` is `2t` while it is free for that push, and `2t + 1` while it is
- * filled for that pop.
+ * @behind `capacity` slots. Each has a word `turn`, a spare word and an element,
+ * padded to a multiple of 8 bytes. The slot of ticket `t` is in place `t mod
+ * capacity`. Its `turn` is `2t` while it is free for that push, and `2t + 1`
+ * while it is filled for that pop.
  */
 export const MPMC_QUEUE = {
   /** Kind and layout version. */
@@ -706,6 +706,12 @@ export const STRIPED_COUNTER = {
   length: 32,
 } as const;
 
+/**
+ * What agents sleep on and are counted by: in each row `x_waiters` lies behind
+ * `x_epoch`, as here.
+ */
+export const EVENT_COUNT = { epoch: 0, waiters: 1 } as const;
+
 /** All rows, under the names of their primitives. */
 export const LAYOUT = {
   mutex: MUTEX,
@@ -756,7 +762,7 @@ export type Stem = keyof typeof LAYOUT;
 export type ConfiguredStem = keyof typeof KIND;
 
 /** The version of this table: the low byte of every `magic` word. */
-export const VERSION = 1;
+export const VERSION = 2;
 
 /** "WF" in the high half of every `magic` word. */
 export const SIGNATURE = 0x5746;

@@ -16,16 +16,35 @@ export type Memory = SharedArrayBuffer | WebAssembly.Memory;
  * ```
  */
 export function isSupported(): { ok: boolean; reason?: string } {
-  if (typeof SharedArrayBuffer !== "undefined") return { ok: true };
-  const reason = "SharedArrayBuffer is missing: a page needs the headers " +
-    "Cross-Origin-Opener-Policy: same-origin and " +
-    "Cross-Origin-Embedder-Policy: require-corp";
-  return { ok: false, reason };
+  const reason = typeof SharedArrayBuffer === "undefined"
+    ? whyMissing()
+    : whyAlone();
+  return reason === undefined ? { ok: true } : { ok: false, reason };
+}
+
+function whyMissing(): string {
+  const { crossOriginIsolated } = globalThis as {
+    crossOriginIsolated?: boolean;
+  };
+  return crossOriginIsolated === true
+    ? "SharedArrayBuffer is missing, although this page is cross-origin " +
+      "isolated: this browser does not have it, or it is switched off"
+    : "SharedArrayBuffer is missing: a page needs the headers " +
+      "Cross-Origin-Opener-Policy: same-origin and " +
+      "Cross-Origin-Embedder-Policy: require-corp";
+}
+
+/** Why nobody could send this realm shared memory, if that is so. */
+function whyAlone(): string | undefined {
+  const kind = ["SharedWorker", "ServiceWorker"]
+    .find((kind) => `${kind}GlobalScope` in globalThis);
+  return kind && `a ${kind} cannot receive shared memory from a page or ` +
+      "another worker: use a Worker";
 }
 
 function assertSupported(): void {
-  const { ok, reason } = isSupported();
-  if (!ok) throw new TypeError(`Cannot share memory: ${reason}`);
+  if (typeof SharedArrayBuffer !== "undefined") return;
+  throw new TypeError(`Cannot share memory: ${whyMissing()}`);
 }
 
 // By tag and not by `instanceof`, which fails for another realm's objects.

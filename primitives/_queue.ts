@@ -9,7 +9,7 @@ import { Copier, type CopyingClass, type Elements } from "./_elements.ts";
 import { DISPOSE } from "./_dispose.ts";
 import type { End, QueueCore } from "./_queue_core.ts";
 import type { Handle, Memory, Region } from "./_region.ts";
-import { spin, spinning } from "./_spin.ts";
+import { LONGEST_LULL, spin, spinning, STREAM } from "./_spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -277,11 +277,6 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
   ): Promise<T | undefined>;
 }
 
-/** Elements come in a stream if an index moved so far since the last spin. */
-const STREAM = 32;
-/** The most microseconds of spinning before the first look. */
-const LONGEST_DELAY = 16;
-
 /** A class of queues whose operations never wait. */
 type CoreClass<Core> = abstract new (
   memory: Memory,
@@ -512,7 +507,7 @@ export function waiting<Kind extends string, More>(
       this.#spunAt = at;
       return this.#initialDelay = moved < STREAM
         ? 1
-        : Math.min(2 * this.#initialDelay, LONGEST_DELAY);
+        : Math.min(2 * this.#initialDelay, LONGEST_LULL);
     }
 
     blockAt<T>(

@@ -42,10 +42,14 @@ function countPauses(): void {
 /** Rounds that a call is spared, as spinning did not pay off of late. */
 let spared = 0;
 let calls = 0;
-/** Each so many calls, one spins for all its rounds, to see if it pays off. */
+/** One call in so many spins for all its rounds, to see whether it pays off. */
 const PROBE = 32;
-/** A call spins as long as a sleep and a wake would take it, in any case. */
+/** A call spins for at least as long as a sleep and a wake would take. */
 const FEWEST = 2;
+/** Elements come in a stream if an index moved so far since the last spin. */
+export const STREAM = 32;
+/** The most rounds of spinning before the first look. */
+export const LONGEST_LULL = 16;
 
 /**
  * Tries `attempt` about every microsecond, first after `lull` of them: its

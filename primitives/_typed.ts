@@ -35,14 +35,15 @@ export function elementOf(
   );
 }
 
-/** The configuration of the queue of bytes under a typed one. */
+/** The configuration of the queue of bytes under a typed one, or as it is. */
 export function untyped(
-  config: TypedQueueConfig<unknown>,
+  config: { readonly capacity: number; readonly elementSize?: number },
 ): { capacity: number; elementSize: number } {
-  const { element, ...rest } = config;
-  const { size } = elementOf(config);
+  if (!isTyped(config)) return config as ReturnType<typeof untyped>;
+  const { element: _, ...rest } = config;
   if ("elementSize" in rest) {
     throw new TypeError("A queue takes element or elementSize, not both");
   }
+  const { size } = elementOf(config);
   return { ...rest, elementSize: Math.ceil(size / 4) * 4 };
 }

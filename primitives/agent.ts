@@ -4,6 +4,7 @@
  * @module
  */
 
+import { describe } from "./_describe.ts";
 import { inRange } from "./_memory.ts";
 
 /** The largest agent id: ids share a word with a lock's flags. */
@@ -19,9 +20,10 @@ function randomId(): number {
 }
 
 /**
- * The id of this agent, 1 to 2^28 - 1: what a lock word calls its owner. Drawn
- * at random when first asked for; a thread of C draws its own in the same way.
- * Among 100 agents two share an id with a chance of 1 in 50,000.
+ * The id of this agent, 1 to 2^28 - 1. A lock word names its owner by this id.
+ * It is drawn at random when it is first asked for; a thread of C draws its own
+ * in the same way. Among 100 agents, the chance that two share an id is 1 in
+ * 50,000.
  *
  * C twin: `weft_agent_id`.
  *
@@ -40,8 +42,8 @@ export function agentId(): number {
 
 /**
  * Gives this agent the id `id`, 1 to 2^28 - 1. A thread that runs both
- * JavaScript and C calls this once with the C side's id, before it makes any
- * view: a view keeps the id it was made under.
+ * JavaScript and C calls this once with the id of the C side, before it makes
+ * any view: a view keeps the id under which it was made.
  *
  * C twin: `weft_agent_set_id`.
  *
@@ -54,13 +56,14 @@ export function agentId(): number {
  * if (agentId() !== 7) throw new Error("not taken over");
  * ```
  *
+ * @throws {TypeError} If `id` is no number.
  * @throws {RangeError} If `id` is not an integer from 1 to 2^28 - 1.
  */
 export function setAgentId(id: number): void {
   current = inRange("An agent id", id, 1, MAX_ID);
 }
 
-/** What this module uses of the Web Locks API. */
+/** The part of the Web Locks API that this module uses. */
 interface Locks {
   request(
     name: string,
@@ -72,17 +75,22 @@ interface Locks {
 const webLocks = (): Locks | undefined =>
   (globalThis as { navigator?: { locks?: Locks } }).navigator?.locks;
 
-/** An agent that announced itself holds the lock of this name while it lives. */
+/** An announced agent holds the Web Lock of this name while it lives. */
 const lockOf = (id: number): string => `weft:agent:${id}`;
 
 /**
- * Lets {@linkcode onAgentExit} in other agents tell when this one ends: takes a
- * Web Lock, which the platform gives back at its end, whatever that is. Its id,
- * to be sent to the supervisor, once that is so. Where there are no Web Locks
- * (Node 20) it is only the id, and the supervisor needs the `Worker`.
+ * Lets {@linkcode onAgentExit} in other agents tell when this agent ends. It
+ * takes a Web Lock, which the platform releases when the agent ends in any way.
+ * Once the lock is held, the promise resolves with the id of this agent, which
+ * is then sent to the supervisor. Where Web Locks are missing (Node 20), it only
+ * returns the id, and the supervisor needs the `Worker`.
  *
- * An agent that announced itself is kept alive by that until it is closed or
- * terminated. What `setAgentId` changes afterwards is announced by another call.
+ * The lock keeps the agent alive until it is closed or terminated. After
+ * `setAgentId`, call this again to announce the new id.
+ *
+ * Firefox keeps no page with a held Web Lock in its back/forward cache. Giving
+ * the lock back for that time would tell others that the agent has ended.
+ * So announce the agents of workers, and the page itself only if it holds locks.
  *
  * C twin: none; a thread of C announces itself by the JavaScript it runs in.
  *
@@ -119,28 +127,29 @@ export type ExitingWorker =
     readonly threadId: number;
   }
   & ({
-    /** Node's: calls `listener` when that happens. */
+    /** In Node: calls `listener` when the thread has ended. */
     once(event: "exit", listener: () => void): unknown;
-    /** Does not call it any more. */
+    /** Stops that. */
     off(event: "exit", listener: () => void): unknown;
   } | {
-    /** Bun's: calls `listener` when that happens. */
+    /** In Bun: calls `listener` when the thread has ended. */
     addEventListener(event: "close", listener: () => void): unknown;
-    /** Does not call it any more. */
+    /** Stops that. */
     removeEventListener(event: "close", listener: () => void): unknown;
   });
 
 /**
- * Calls `callback` once when agent `id` has ended: the moment to call `abandon`
- * on what it may have held. The function that it returns stops listening, and
- * until then the process stays alive.
+ * Calls `callback` once when agent `id` has ended. That is the moment to call
+ * `abandon` on the primitives that the agent may have held. Until the function
+ * that this returns is called, the process stays alive; that function stops
+ * listening.
  *
- * With the agent's `worker`, where that tells of its exit (`node:worker_threads`
- * in Node, Deno and Bun, and Bun's own `Worker`), it is that. Else it is by Web
- * Locks (browsers, Deno, Node >= 24.5): `id` must be what
- * {@linkcode announceAgent} answered there, and an agent that never announced
- * itself counts as ended. Either way the thread does not run any more, not even
- * to the end of a blocking call.
+ * If the agent's `worker` is given and tells of its exit (`node:worker_threads`
+ * in Node, Deno and Bun, and Bun's own `Worker`), that exit is used. Otherwise
+ * Web Locks are used (browsers, Deno, Node >= 24.5): `id` must be what
+ * {@linkcode announceAgent} returned in the agent, and an agent that never
+ * announced itself counts as ended. In both cases the thread does not run any
+ * more, not even to the end of a blocking call.
  *
  * @example A worker that ends with the lock
  * ```ts
@@ -153,8 +162,9 @@ export type ExitingWorker =
  * ```
  *
  * @throws {RangeError} If `id` is not an integer from 1 to 2^28 - 1.
- * @throws {TypeError} If `callback` is no function, or this platform cannot
- * tell: then whoever ends an agent has to say so.
+ * @throws {TypeError} If `id` is no number or `callback` no function, or if this
+ * platform cannot tell when an agent ends. Then the code that ends an agent must
+ * call `abandon`.
  */
 export function onAgentExit(
   id: number,
@@ -163,7 +173,9 @@ export function onAgentExit(
 ): () => void {
   inRange("An agent id", id, 1, MAX_ID);
   if (typeof callback !== "function") {
-    throw new TypeError(`A callback must be a function: received ${callback}`);
+    throw new TypeError(
+      `A callback must be a function: received ${describe(callback)}`,
+    );
   }
   let listening = true;
   const exited = () => {
@@ -171,9 +183,14 @@ export function onAgentExit(
     listening = false;
     callback(id);
   };
+  if (worker !== undefined && (typeof worker !== "object" || worker === null)) {
+    throw new TypeError(
+      `A worker must be a Worker: received ${describe(worker)}`,
+    );
+  }
   if (worker !== undefined && "threadId" in worker) {
     const exiting = worker as ExitingWorker;
-    if (exiting.threadId < 0) queueMicrotask(exited); // it will not say so again
+    if (exiting.threadId < 0) queueMicrotask(exited); // there is no further event
     else if ("once" in exiting) exiting.once("exit", exited);
     else exiting.addEventListener("close", exited);
     return () => {
@@ -186,8 +203,8 @@ export function onAgentExit(
   if (locks === undefined) {
     throw new TypeError(
       `Cannot tell when agent ${id} ends: there are no Web Locks here, and no ` +
-        "worker with an exit event was given: call abandon(id) on what it may " +
-        "have held when it has ended",
+        "worker with an exit event was given: when the agent has ended, call " +
+        "abandon(id) on the primitives that it may have held",
     );
   }
   const control = new AbortController();

@@ -1,5 +1,5 @@
 /**
- * A point that several agents pass together, again and again.
+ * A barrier: a point that several agents pass together, again and again.
  *
  * @module
  */
@@ -7,6 +7,8 @@
 import { BARRIER } from "./_layout.ts";
 import {
   allocate,
+  assertBoolean,
+  assertConfig,
   attach,
   format,
   fromHandle,
@@ -23,11 +25,13 @@ import {
   type AsyncOptions,
   block,
   blockAsync,
+  type TryAsyncOptions,
+  tryBlockAsync,
   type Waiting,
 } from "./_wait.ts";
 
 export { type Handle, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const STATE = BARRIER.state;
 
@@ -41,14 +45,14 @@ const GENERATION_MASK = -ONE_GENERATION;
 /** The most parties a barrier can have. */
 const MAX_PARTIES = 0xfff;
 
-/** How an agent passed a barrier. */
+/** What an agent learns when it passes a barrier. */
 export interface Passage {
-  /** It was the last to arrive: true for one party of each generation. */
+  /** Whether it arrived last: true for one party of each generation. */
   readonly leader: boolean;
 }
 
 /**
- * What can be told of a barrier.
+ * How `inspect` reads a barrier.
  *
  * @ignore
  */
@@ -58,8 +62,8 @@ export const INSPECTION: WordsInspection = {
 };
 
 /**
- * A barrier: each of its parties waits until all have arrived; then all go on,
- * and the next generation begins at once.
+ * A barrier: each of its parties waits until all parties have arrived. Then all
+ * go on, and the next generation begins at once.
  *
  * ```text
  * word 0  magic    Kind and layout version.
@@ -72,21 +76,24 @@ export const INSPECTION: WordsInspection = {
  *                  sleepers: parties that have arrived
  * ```
  *
- * A party that gives up, by a timeout or an abort, takes its arrival back: the
- * others wait for its next one, as if it had not come. If all arrived in just
- * that moment, it passed, and says so. For good, a party goes by `leave()`.
+ * A party whose time is over, or whose wait is aborted, takes its arrival back:
+ * the others wait until it arrives again, as if it had not come. If all parties
+ * arrived in that very moment, it passed instead, and its result says so. A
+ * party that will not come again calls `leave()`.
  *
- * Invariant: an agent asleep on `state` went to sleep on a value with WAITING
- * set, which stays until the generation ends; arrived < parties.
- * Progress: arriving, giving up and `leave` are lock-free: they try again only
- * when another party did one of these; `arriveAndWait` blocks. The last
- * arrival ends the generation in one step, so whoever is terminated leaves the
- * others either passed, a second later at most, or waiting for it. An agent
- * terminated before it arrived is replaced by `leave()`; of one terminated
- * behind its arrival, `leave({ arrived: true })` takes that back, too. The
- * words cannot tell the two apart: whoever reports the death must know.
- * The generation wraps: with no more agents than parties, none sleeps through
- * two. More agents may share it, but none may sleep through 128.
+ * Invariant: an agent that sleeps on `state` fell asleep on a value with WAITING
+ * set, which stays set until the generation ends; arrived < parties.
+ * Progress: arriving, taking the arrival back and `leave` are lock-free: they
+ * try again only when another party did one of these. `arriveAndWait` waits. The
+ * last arrival ends the generation in one step. So after a termination, the
+ * other parties have either passed, at most a second later, or wait for the dead
+ * party. If an agent was terminated before it arrived, `leave()` replaces it; if
+ * it was terminated after it arrived, `leave({ arrived: true })` also takes that
+ * arrival back. The words cannot tell the two cases apart: the agent that
+ * reports the death must know.
+ * The generation wraps: with no more agents than parties, no agent sleeps
+ * through two generations. More agents may share the barrier, but none may
+ * sleep through 128.
  * Fairness: all pass at once.
  * C twin: `weft_barrier`. Source: the sense-reversing barrier (Mellor-Crummey
  * and Scott 1991), with the sense counted; `phaser.arriveAndDeregister`.
@@ -111,11 +118,10 @@ export class Barrier extends Region<"barrier"> {
    *
    * @throws {TypeError} If `memory` is not shared, or no barrier of this
    * layout version was initialized there.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the barrier does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
-    const bytes = Barrier.byteLength();
-    const words = attach("barrier", BARRIER, memory, byteOffset, () => bytes);
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
+    const words = attach("barrier", BARRIER, memory, byteOffset, bytesFor);
     super("barrier", words, INSPECTION);
     this.#words = words;
   }
@@ -128,22 +134,27 @@ export class Barrier extends Region<"barrier"> {
   /**
    * Allocates a barrier for `parties` agents, 1 to 4095.
    *
+   * @throws {TypeError} If `parties` is no number.
    * @throws {RangeError} If `parties` is out of range.
    */
   static create(parties: number): Barrier {
+    bytesFor(parties);
     return Barrier.init(allocate(Barrier.byteLength()), 0, parties);
   }
 
   /**
-   * Makes a region that nobody uses yet a barrier for `parties` agents.
+   * Initializes memory that nobody uses yet as a barrier for `parties` agents.
    *
-   * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there, or `parties` is out of
-   * range.
+   * @throws {TypeError} If `memory` is not shared, or `parties` is no number.
+   * @throws {RangeError} If the barrier does not fit there, or `parties` is out
+   * of range.
    */
-  static init(memory: Memory, byteOffset: number, parties: number): Barrier {
-    inRange("The number of parties", parties, 1, MAX_PARTIES);
-    const bytes = Barrier.byteLength();
+  static init(
+    memory: Memory,
+    byteOffset: number | bigint,
+    parties: number,
+  ): Barrier {
+    const bytes = bytesFor(parties);
     format(
       "barrier",
       BARRIER,
@@ -159,11 +170,12 @@ export class Barrier extends Region<"barrier"> {
   }
 
   /**
-   * Attaches to the barrier a message brought.
+   * Attaches to the barrier that a posted handle names.
    *
-   * @throws {TypeError} If it is of another kind, or none is there.
+   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
+   * barrier is there.
    */
-  static from(handle: Handle): Barrier {
+  static from(handle: Handle<"barrier">): Barrier {
     return new Barrier(...fromHandle("barrier", handle));
   }
 
@@ -172,50 +184,73 @@ export class Barrier extends Region<"barrier"> {
     return (Atomics.load(this.#words, STATE) & PARTIES_MASK) / ONE_PARTY;
   }
 
-  /** Parties that have arrived, and wait. */
+  /** Parties that have arrived and wait. */
   get arrived(): number {
     return Atomics.load(this.#words, STATE) & ARRIVED_MASK;
   }
 
   /**
-   * Arrives, and blocks until all parties have, up to `timeout` ms; undefined
-   * if that time passed, and the arrival was taken back.
+   * Arrives, and blocks until all parties have arrived.
    *
    * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
    */
-  arriveAndWait(): Passage;
-  /** As above, for at most `timeout` ms. */
-  arriveAndWait(timeout: number): Passage | undefined;
-  arriveAndWait(timeout = Infinity): Passage | undefined {
+  arriveAndWait(): Passage {
     assertMayBlock("arriveAndWait");
-    if (timeout !== Infinity) assertTimeout(timeout);
-    const words = this.#words;
-    const state = this.#arrive();
-    if (state === undefined) return { leader: true };
-    const passed = () =>
-      ((Atomics.load(words, STATE) ^ state) & GENERATION_MASK) !== 0;
-    if (timeout > 0 && spin(passed)) return { leader: false };
-    return block(this.#waitSlow(state), timeout);
-  }
-
-  /** As {@linkcode arriveAndWait}, awaiting instead of blocking. */
-  arriveAndWaitAsync(): Promise<Passage>;
-  /** As above; `undefined` if `timeout` ms passed. */
-  arriveAndWaitAsync(options: AsyncOptions): Promise<Passage | undefined>;
-  arriveAndWaitAsync(options?: AsyncOptions): Promise<Passage | undefined> {
-    return blockAsync(() => this.#waitSlow(this.#arrive()), options);
+    return this.#arriveAndWait(Infinity)!;
   }
 
   /**
-   * Takes one party out for good: a party that will not come again calls it,
-   * or whoever knows that a party was terminated. `arrived` says that it was
-   * terminated while it waited, and takes that arrival back. True if this
-   * ended the generation, as all others had arrived: then it has no leader.
+   * Arrives, and waits for the other parties for `timeout` ms at most; without a
+   * timeout it does not wait. Returns `undefined` if the time was over: then it
+   * has taken its arrival back.
    *
+   * @throws {TypeError} If it would wait and this agent may not block, or if
+   * `timeout` is no number.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
+  tryArriveAndWait(timeout = 0): Passage | undefined {
+    assertTimeout(timeout);
+    if (timeout !== 0) assertMayBlock("tryArriveAndWait");
+    return this.#arriveAndWait(timeout);
+  }
+
+  /**
+   * As {@linkcode Barrier.arriveAndWait}, but awaits instead of blocking. An
+   * abort takes the arrival back.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   */
+  async arriveAndWaitAsync(options?: AsyncOptions): Promise<Passage> {
+    const path = () => this.#waitSlow(this.#arrive());
+    return (await blockAsync(path, options))!;
+  }
+
+  /**
+   * As {@linkcode Barrier.tryArriveAndWait}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   * @throws {RangeError} If the timeout is negative or NaN.
+   */
+  tryArriveAndWaitAsync(
+    options?: TryAsyncOptions,
+  ): Promise<Passage | undefined> {
+    return tryBlockAsync(() => this.#waitSlow(this.#arrive()), options);
+  }
+
+  /**
+   * Takes one party out for good: called by a party that will not come again, or
+   * by an agent that knows that a party was terminated. `arrived` says that this
+   * party was terminated while it waited, and takes its arrival back. Returns
+   * true if this ended the generation, because all other parties had arrived:
+   * that generation has no leader.
+   *
+   * @throws {TypeError} If `options` is not as described.
    * @throws {RangeError} If no party is left, or none that has arrived.
    */
-  leave({ arrived = false }: { arrived?: boolean } = {}): boolean {
+  leave(options: { readonly arrived?: boolean } = {}): boolean {
+    assertConfig("leave", options, ["arrived"]);
+    const { arrived = false } = options;
+    assertBoolean("arrived", arrived);
     const words = this.#words;
     let state = Atomics.load(words, STATE);
     for (;;) {
@@ -237,7 +272,18 @@ export class Barrier extends Region<"barrier"> {
     }
   }
 
-  /** Arrives; the state after that, or undefined if it was the last to. */
+  /** Blocks for `timeout` ms at most; 0 takes the arrival back at once. */
+  #arriveAndWait(timeout: number): Passage | undefined {
+    const words = this.#words;
+    const state = this.#arrive();
+    if (state === undefined) return { leader: true };
+    const passed = () =>
+      ((Atomics.load(words, STATE) ^ state) & GENERATION_MASK) !== 0;
+    if (timeout > 0 && spin(passed)) return { leader: false };
+    return block(this.#waitSlow(state), timeout);
+  }
+
+  /** Arrives: the state after that, or undefined if all have arrived. */
   #arrive(): number | undefined {
     const words = this.#words;
     let state = words[STATE]!; // a hint: the exchange below checks it
@@ -254,7 +300,7 @@ export class Barrier extends Region<"barrier"> {
     }
   }
 
-  /** Waits for the end of the generation that we arrived in at `since`. */
+  /** Waits for the end of the generation in which `since` was the state. */
   *#waitSlow(since: number | undefined): Waiting<Passage | undefined> {
     if (since === undefined) return { leader: true };
     const words = this.#words;
@@ -262,7 +308,7 @@ export class Barrier extends Region<"barrier"> {
     let last = false;
     while (((state ^ since) & GENERATION_MASK) === 0) {
       const expected = state;
-      // Our arrival is still counted: the generation did not end.
+      // The generation did not end, so this arrival is still counted.
       state = last ? state - 1 : state | WAITING_BIT;
       if (state !== expected) {
         const seen = Atomics.compareExchange(words, STATE, expected, state);
@@ -272,7 +318,7 @@ export class Barrier extends Region<"barrier"> {
         }
       }
       if (last) return undefined;
-      // Arrivals change the word, too, but only the last one wakes.
+      // Every arrival changes the word, but only the last one wakes.
       const outcome = yield { words, index: STATE, value: state };
       state = Atomics.load(words, STATE);
       last = outcome === "timed-out";
@@ -281,7 +327,13 @@ export class Barrier extends Region<"barrier"> {
   }
 }
 
-/** The state when all have arrived: nobody has, in the generation after. */
+/** The state once all have arrived: the next generation, with no arrival. */
 function nextGeneration(state: number): number {
   return (state & (GENERATION_MASK | PARTIES_MASK)) + ONE_GENERATION | 0;
+}
+
+/** The bytes of a barrier, once the number of its parties is checked. */
+function bytesFor(parties: number): number {
+  inRange("The number of parties", parties, 1, MAX_PARTIES);
+  return Barrier.byteLength();
 }

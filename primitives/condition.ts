@@ -1,9 +1,10 @@
 /**
- * Waiting, with a mutex unlocked, for something it guards to change.
+ * A condition variable: waits until what a mutex protects has changed.
  *
  * @module
  */
 
+import { describe } from "./_describe.ts";
 import { CONDITION } from "./_layout.ts";
 import {
   allocate,
@@ -22,13 +23,15 @@ import {
   type AsyncOptions,
   block,
   blockAsync,
+  type TryAsyncOptions,
+  tryBlockAsync,
   type Waiting,
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
 import { type Mutex, relocking } from "./mutex.ts";
 
 export { type Handle, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const TURN = CONDITION.turn;
 const EVEN = CONDITION.even;
@@ -40,11 +43,14 @@ const ONE_WAITING = 1 << 15;
 const WAITING_MASK = 0x7fff << 15;
 const GATHERS_BIT = 1 << 30;
 
-/** Who gathers while agents of the group before are called looks that often. */
+/**
+ * An agent whose group gathers looks this often, in ms, while agents of the
+ * group before it are called.
+ */
 const LOOK = 1000;
 
 /**
- * What can be told of a condition.
+ * How `inspect` reads a condition.
  *
  * @ignore
  */
@@ -54,8 +60,8 @@ export const INSPECTION: WordsInspection = {
 };
 
 /**
- * A condition variable: `wait` unlocks a mutex and sleeps until it is notified,
- * with the mutex locked again.
+ * A condition variable: `wait` unlocks a mutex, sleeps until it is notified, and
+ * locks the mutex again.
  *
  * ```text
  * word 0  turn  The number of the group that is called, modulo 2^32; the group
@@ -71,47 +77,49 @@ export const INSPECTION: WordsInspection = {
  *               sleepers: agents of odd groups
  * ```
  *
- * Whoever waits joins the group that gathers. A `notify` calls agents of the
- * group whose turn it is, and only when all of them are called, the group that
- * gathers has its turn: so nobody takes a call that came before it waited. Any
- * agent of a group may take a call for it.
+ * An agent that waits joins the group that gathers. A `notify` calls agents of
+ * the group whose turn it is. Only when all of that group are called, the turn
+ * passes to the group that gathers. So no agent takes a call that came before
+ * it waited. Within a group, any agent may take any call.
  *
- * However many are called, one is woken, and wakes the next when it has the
- * mutex again: `notifyAll` lets them come one by one, and not all at once to
- * wait for the mutex.
+ * However many agents are called, `notify` wakes one. That agent wakes the next
+ * one when it has the mutex again. So the agents of a `notifyAll` come one by
+ * one, and do not all wait for the mutex at once.
  *
- * A word so has four phases, by bits 30 and 31, and an exchange that expects
- * another one fails:
+ * Bits 30 and 31 give a word four phases, so an exchange that expects another
+ * phase fails:
  *
  * ```text
- * the turn is t       bit 31 of its word says t; who waits is of t, too
- * t + 1 gathers       bit 31 of its word says t - 1 still; bit 30 is set as
- *                     soon as somebody waits
+ * the turn is t       bit 31 of its word says t; the waiting agents are of t
+ * t + 1 gathers       bit 31 of its word still says t - 1; bit 30 is set as
+ *                     soon as an agent waits
  * the turn passes on  one exchange makes bit 31 of that word say t + 1, clears
- *                     calls that nobody of t - 1 took, and calls; `turn` follows
+ *                     the calls that no agent of t - 1 took, and calls; `turn`
+ *                     follows
  * ```
  *
- * Invariant: an agent is counted as waiting before it unlocks the mutex, so a
- * `notify` by whoever locks it then finds it; called + waiting is never less
- * than the live agents of the group whose turn it is or will be. `turn` is
- * behind the words by one group at most, and who sees that moves it on.
+ * Invariant: an agent is counted as waiting before it unlocks the mutex, so an
+ * agent that then locks the mutex and notifies finds it. The sum of called and
+ * waiting is never less than the live agents of the group whose turn it is or
+ * will be. `turn` is at most one group behind the words, and any agent that
+ * sees this moves it on.
  *
- * (P) The phases come round with every fourth turn. Who expects one looks at
- * `turn` after the word: if the group is still within one of it, the phase
- * could not come round. An exchange errs only where four turns pass between it
- * and that look, and leave both counts as they were. To call needs no look: who
- * waits where bit 30 is not set has the turn, whichever it is.
+ * (P) The phases repeat with every fourth turn. An agent that expects a phase
+ * therefore reads `turn` after the word: if the group is still within one of
+ * it, the phase cannot have repeated. An exchange errs only if four turns pass
+ * between it and that look, and leave both counts as they were. A call needs no
+ * such look: where bit 30 is not set, the waiting agents have the turn.
  * Progress: `notify` and `notifyAll` are lock-free: they try again only when
- * another agent waits, goes or notifies; `wait` and `waitAsync` block, in the
- * end for the mutex. An agent terminated while it waits leaves its count: a
- * call it would have taken wakes another one after a second or two. `wait` may
- * end without a notify then, and where agents called before it did not get the
- * mutex for a second: look at what was waited for in a loop. At most 2^15 - 1
- * agents wait in a group.
- * Fairness: groups in order; within one, as the platform wakes: in order.
+ * another agent waits, goes or notifies. `wait` and its other forms wait, at
+ * the end for the mutex. An agent that is terminated while it waits leaves its
+ * count behind: the call it would have taken wakes another agent after a second
+ * or two. `wait` may then end without a notify; it may also do so if the agents
+ * that were called before it did not get the mutex for a second. So wait in a
+ * loop, and look at the data each time. At most 2^15 - 1 agents wait in a group.
+ * Fairness: groups go in order; within a group, the platform wakes in order.
  * C twin: `weft_condition`. Source: the two groups are those of glibc's
- * `pthread_cond_t` (Riegel 2016); the chain of wakes is that of "wait
- * morphing", without a requeue, which Atomics lack.
+ * `pthread_cond_t` (Riegel 2016). The chain of wakes is that of "wait morphing",
+ * without the requeue that Atomics lack.
  *
  * @example Wait until it is full
  * ```ts
@@ -132,7 +140,7 @@ export const INSPECTION: WordsInspection = {
 export class Condition extends Region<"condition"> {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #id: number;
-  /** The mutex waited with last, and its words. */
+  /** The mutex that was waited with last, and its words. */
   #mutex: Mutex | undefined;
   #mutexWords: Int32Array<SharedArrayBuffer> | undefined;
 
@@ -141,9 +149,9 @@ export class Condition extends Region<"condition"> {
    * Zeroed memory is a condition that nobody waits for.
    *
    * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the condition does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const words = viewPlain("condition", CONDITION, memory, byteOffset);
     super("condition", words, INSPECTION);
     this.#words = words;
@@ -161,63 +169,84 @@ export class Condition extends Region<"condition"> {
   }
 
   /**
-   * Makes a region that nobody uses yet a condition.
+   * Initializes memory that nobody uses yet as a condition.
    *
    * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the condition does not fit there.
    */
-  static init(memory: Memory, byteOffset: number): Condition {
+  static init(memory: Memory, byteOffset: number | bigint): Condition {
     const condition = new Condition(memory, byteOffset);
     condition.#words.fill(0);
     return condition;
   }
 
   /**
-   * Attaches to the condition a message brought.
+   * Attaches to the condition that a posted handle names.
    *
-   * @throws {TypeError} If it is of another kind.
+   * @throws {TypeError} If it is no handle, or the handle of another kind.
    */
-  static from(handle: Handle): Condition {
+  static from(handle: Handle<"condition">): Condition {
     return new Condition(...fromHandle("condition", handle));
   }
 
   /**
-   * Unlocks `mutex`, blocks until it is notified, up to `timeout` ms, and locks
-   * `mutex` again, however long that takes. False if the time passed. The guard
-   * that was held is valid afterwards, too.
+   * Unlocks `mutex`, blocks until it is notified, and locks `mutex` again. The
+   * guard that was held before is still valid afterwards.
    *
    * @throws {TypeError} If this agent may not block, or does not hold `mutex`.
-   * @throws {RangeError} If `timeout` is negative or NaN, or too many wait.
+   * @throws {RangeError} If too many agents wait.
    */
-  wait(mutex: Mutex, timeout = Infinity): boolean {
+  wait(mutex: Mutex): void {
     assertMayBlock("wait");
-    if (timeout !== Infinity) assertTimeout(timeout);
-    const words = this.#words;
-    const group = this.#join(mutex);
-    const place = placeOf(group);
-    const seen = Atomics.load(words, place);
-    mutex.unlock();
-    if (timeout > 0) spin(() => Atomics.load(words, place) !== seen);
-    return block(this.#waitSlow(group), timeout);
+    this.#wait(mutex, Infinity);
   }
 
   /**
-   * As {@linkcode wait}, awaiting instead of blocking. However it ends, by an
-   * abort, too, this agent holds `mutex`.
-   */
-  waitAsync(mutex: Mutex, options?: AsyncOptions): Promise<boolean> {
-    return blockAsync(() => {
-      const group = this.#join(mutex);
-      mutex.unlock();
-      return this.#waitSlow(group);
-    }, options);
-  }
-
-  /**
-   * Lets `n` of the agents that wait now go on, or all if they are fewer.
-   * Whatever they wait for was changed with the mutex locked; here, it need
-   * not be.
+   * As {@linkcode Condition.wait}, but waits for `timeout` ms at most. Returns
+   * whether it was notified. Then it locks `mutex` again, however long that
+   * takes. Without a timeout, it gives other agents no time to notify it.
    *
+   * @throws {TypeError} If this agent may not block, or does not hold `mutex`,
+   * or if `timeout` is no number.
+   * @throws {RangeError} If `timeout` is negative or NaN, or too many agents
+   * wait.
+   */
+  tryWait(mutex: Mutex, timeout = 0): boolean {
+    assertTimeout(timeout);
+    assertMayBlock("tryWait");
+    return this.#wait(mutex, timeout);
+  }
+
+  /**
+   * As {@linkcode Condition.wait}, but awaits instead of blocking. This agent
+   * holds `mutex` again when the promise settles, also after an abort.
+   *
+   * @throws {TypeError} If this agent does not hold `mutex`, or an option is
+   * unknown or of a wrong type.
+   * @throws {RangeError} If too many agents wait.
+   */
+  async waitAsync(mutex: Mutex, options?: AsyncOptions): Promise<void> {
+    await blockAsync(() => this.#path(mutex), options);
+  }
+
+  /**
+   * As {@linkcode Condition.tryWait}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If this agent does not hold `mutex`, or an option is
+   * unknown or of a wrong type.
+   * @throws {RangeError} If the timeout is negative or NaN, or too many agents
+   * wait.
+   */
+  tryWaitAsync(mutex: Mutex, options?: TryAsyncOptions): Promise<boolean> {
+    return tryBlockAsync(() => this.#path(mutex), options);
+  }
+
+  /**
+   * Lets `n` of the agents that wait now go on, or all of them if they are
+   * fewer. The data they wait for must have been changed with the mutex locked;
+   * during `notify` the mutex need not be locked.
+   *
+   * @throws {TypeError} If `n` is no number.
    * @throws {RangeError} If `n` is not an integer from 1 to 2^31 - 1.
    */
   notify(n = 1): void {
@@ -229,8 +258,27 @@ export class Condition extends Region<"condition"> {
     this.#call(Infinity);
   }
 
-  /** Joins the group that gathers, and answers its number. */
+  #wait(mutex: Mutex, timeout: number): boolean {
+    const words = this.#words;
+    const group = this.#join(mutex);
+    const place = placeOf(group);
+    const seen = Atomics.load(words, place);
+    mutex.unlock();
+    if (timeout > 0) spin(() => Atomics.load(words, place) !== seen);
+    return block(this.#waitSlow(group), timeout);
+  }
+
+  #path(mutex: Mutex): Waiting<boolean> {
+    const group = this.#join(mutex);
+    mutex.unlock();
+    return this.#waitSlow(group);
+  }
+
+  /** Joins the group that gathers, and returns its number. */
   #join(mutex: Mutex): number {
+    if (mutex?.kind !== "mutex") {
+      throw new TypeError(`Expected a Mutex: received ${describe(mutex)}`);
+    }
     if (mutex.owner !== this.#id) {
       throw new TypeError(
         `Cannot wait with a mutex that agent ${this.#id} does not hold`,
@@ -247,7 +295,7 @@ export class Condition extends Region<"condition"> {
       const place = placeOf(group);
       const state = Atomics.load(words, place);
       if (callsAre(state, group)) {
-        // The turn has passed to it, or will.
+        // The turn has passed to this group, or will.
         Atomics.compareExchange(words, TURN, turn, group);
         continue;
       }
@@ -256,7 +304,7 @@ export class Condition extends Region<"condition"> {
         throw new RangeError("Cannot wait: 32767 agents wait already");
       }
       const joined = (state | GATHERS_BIT) + ONE_WAITING;
-      // (J) Fails where the turn has passed to the group meanwhile.
+      // (J) Fails if the turn has passed to the group meanwhile.
       if (Atomics.compareExchange(words, place, state, joined) === state) {
         return group;
       }
@@ -272,12 +320,12 @@ export class Condition extends Region<"condition"> {
     let called = true;
     let outcome;
     let passed: number | undefined; // the state at which a wake was passed on
-    let unheard = 0; // calls before us that nobody took, and since when
-    let since = 0;
-    let inherits = false; // one of these
+    let unheard = 0; // calls of the group before that nobody took
+    let since = 0; // and since when
+    let inherits = false; // takes one of those calls
     for (;;) {
       const state = Atomics.load(words, place);
-      // (P) If that was long ago, the phase is not known.
+      // (P) If the group's turn was long ago, the phase is not known.
       if ((group - Atomics.load(words, TURN) | 0) < -1) break;
       const ours = callsAre(state, group);
       if (ours && state & CALLED_MASK) {
@@ -287,7 +335,7 @@ export class Condition extends Region<"condition"> {
         }
         break;
       }
-      // Unless it counts us as waiting, all are called, us included.
+      // If the word does not count this agent as waiting, all are called.
       const counts = ours === ((state & GATHERS_BIT) === 0);
       if (!counts || (state & WAITING_MASK) === 0) break;
       if (inherits || outcome === "timed-out") {
@@ -300,13 +348,13 @@ export class Condition extends Region<"condition"> {
       }
       let atMost;
       if (!ours) {
-        // Agents two groups before us may sleep here, too: a wake for them.
+        // Agents of two groups before may sleep here: pass their wake on.
         if (outcome === "ok" && state & CALLED_MASK && state !== passed) {
           passed = state;
           Atomics.notify(words, place, 1);
         }
-        // An agent that was terminated may keep the group before us from
-        // ending. A call that it does not take for a second is ours, too.
+        // A terminated agent may keep the group before from ending. A call that
+        // nobody takes for a second may be taken here, too.
         const others = Atomics.load(words, before);
         if (others & (CALLED_MASK | WAITING_MASK)) atMost = LOOK;
         if (others & CALLED_MASK && others !== unheard) {
@@ -322,14 +370,14 @@ export class Condition extends Region<"condition"> {
         : { words, index: place, value: state, atMost };
     }
     yield* relocking(mutexWords, this.#id);
-    // The next one that is called comes now that we have the mutex.
+    // This agent has the mutex now: the next called one may come.
     if (called && Atomics.load(words, place) & CALLED_MASK) {
       Atomics.notify(words, place, 1);
     }
     return called;
   }
 
-  /** Calls up to `n` of those who wait, and wakes one. */
+  /** Calls up to `n` of the waiting agents, and wakes one. */
   #call(n: number): void {
     const words = this.#words;
     let turn = Atomics.load(words, TURN);
@@ -376,7 +424,7 @@ export class Condition extends Region<"condition"> {
         continue;
       }
       Atomics.compareExchange(words, TURN, turn, next);
-      // If one wakes that is two groups older, it passes this on.
+      // If this wakes an agent of two groups before, it passes the wake on.
       Atomics.notify(words, after, 1);
       return;
     }
@@ -388,17 +436,17 @@ function placeOf(group: number): number {
   return EVEN + (group & 1);
 }
 
-/** How many agents in a word are not called yet. */
+/** How many agents of a word wait and are not called yet. */
 function waitingIn(state: number): number {
   return (state & WAITING_MASK) / ONE_WAITING;
 }
 
-/** Bit 31 of a word whose called are of a group. */
+/** Bit 31 of a word whose called agents are of a group. */
 function markOf(group: number): number {
   return (group + 1 & 2) << 30;
 }
 
-/** Whether those who are called in a word are of a group. */
+/** Whether the called agents of a word are of a group. */
 function callsAre(state: number, group: number): boolean {
   return (state ^ markOf(group)) >= 0;
 }

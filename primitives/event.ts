@@ -1,5 +1,5 @@
 /**
- * A flag to wait for.
+ * A flag that agents wait for.
  *
  * @module
  */
@@ -7,6 +7,8 @@
 import { EVENT } from "./_layout.ts";
 import {
   allocate,
+  assertBoolean,
+  assertConfig,
   fromHandle,
   type Handle,
   type Memory,
@@ -21,11 +23,13 @@ import {
   type AsyncOptions,
   block,
   blockAsync,
+  type TryAsyncOptions,
+  tryBlockAsync,
   type Waiting,
 } from "./_wait.ts";
 
 export { type Handle, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const STATE = EVENT.state;
 
@@ -41,14 +45,14 @@ const SIGNALS_MASK = 0x7fff << 1;
 const ONE_WAITER = 1 << 16;
 const WAITERS_MASK = 0x7fff << 16;
 
-/** How an event is made. */
+/** The configuration of an event. */
 export interface EventConfig {
-  /** Each `set` lets one waiter through; `false` unless given. */
+  /** Whether each `set` lets only one waiter through; `false` unless given. */
   readonly autoReset?: boolean;
 }
 
 /**
- * What can be told of an event.
+ * How `inspect` reads an event.
  *
  * @ignore
  */
@@ -62,9 +66,10 @@ export const INSPECTION: WordsInspection = {
 };
 
 /**
- * An event. Reset manually, which is what zeroed memory is: `set` lets all
- * waiters through until `reset`. Reset automatically: each `set` lets one
- * waiter through.
+ * An event that agents wait for. An event with manual reset lets all waiters
+ * through once it is set, until it is reset. An event with automatic reset lets
+ * one waiter through for each `set`. Zeroed memory is an event with manual reset
+ * that is not set.
  *
  * ```text
  * word 0  state  bit 0       AUTO: it resets automatically. Without AUTO:
@@ -76,21 +81,21 @@ export const INSPECTION: WordsInspection = {
  *                sleepers: agents that wait
  * ```
  *
- * A `set` that is followed by `reset` at once is missed by nobody who waited
- * when it came. With automatic reset, `set` is remembered once if nobody
- * waits, and else once for each waiter.
+ * Every agent that waits when `set` is called is let through, even if `reset`
+ * follows at once. With automatic reset, `set` is remembered once if nobody
+ * waits, and otherwise once for each waiter.
  *
- * Invariant: an agent asleep on `state` went to sleep on a value with WAITING
- * set, or one that counts it; signals <= max(waiters, 1), but for signals that
- * a `waitAny` saw and nobody has taken yet.
- * Progress: `set`, `reset` and `tryWait` are lock-free: they try again only
- * when another agent changed the event; `wait` and `waitAsync` block. An agent
- * terminated while it waits costs the others at most a second, and lets one
- * more `set` be remembered. A waiter that sleeps while 2^29 pulses pass, and
- * looks just then, goes on waiting.
+ * Invariant: an agent that sleeps on `state` fell asleep on a value with WAITING
+ * set, or on one that counts it; signals <= max(waiters, 1), except for signals
+ * that a `waitAny` saw and nobody has taken yet.
+ * Progress: `set`, `reset` and `tryWait()` are lock-free: they try again only
+ * when another agent changed the event. `wait`, its async form, and both with a
+ * timeout wait. An agent that is terminated while it waits delays the others by
+ * at most a second, and lets one more `set` be remembered. A waiter that sleeps
+ * while exactly 2^29 pulses pass, and looks just then, goes on waiting.
  * Fairness: with automatic reset a newcomer may pass sleepers.
- * C twin: `weft_event`. Source: the events of Windows; a counted signal for
- * each waiter, so that two sets in a row release two.
+ * C twin: `weft_event`. Source: the events of Windows; a counted signal for each
+ * waiter, so that two sets in a row release two.
  *
  * @example Start together
  * ```ts
@@ -98,7 +103,8 @@ export const INSPECTION: WordsInspection = {
  *
  * const start = Event.create(); // post start.handle to workers
  * setTimeout(() => start.set(), 1);
- * if (!(await start.waitAsync({ timeout: 5000 }))) throw new Error("too late");
+ * const inTime = await start.tryWaitAsync({ timeout: 5000 });
+ * if (!inTime) throw new Error("too late");
  * ```
  */
 export class Event extends Region<"event"> {
@@ -106,12 +112,12 @@ export class Event extends Region<"event"> {
 
   /**
    * Views the event at `byteOffset`, a multiple of 4; writes nothing. Zeroed
-   * memory is an event that is reset manually, and not set.
+   * memory is an event with manual reset that is not set.
    *
    * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the event does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const words = viewPlain("event", EVENT, memory, byteOffset);
     super("event", words, INSPECTION);
     this.#words = words;
@@ -125,48 +131,52 @@ export class Event extends Region<"event"> {
   /**
    * Allocates an event that is not set.
    *
-   * @throws {TypeError} If memory cannot be shared here: see `isSupported`.
+   * @throws {TypeError} If memory cannot be shared here (see `isSupported`), or
+   * `config` is not as described.
    */
   static create(config?: EventConfig): Event {
+    checked(config);
     return Event.init(allocate(Event.byteLength()), 0, config);
   }
 
   /**
-   * Makes a region that nobody uses yet an event that is not set.
+   * Initializes memory that nobody uses yet as an event that is not set.
    *
-   * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {TypeError} If `memory` is not shared, or `config` is not as
+   * described.
+   * @throws {RangeError} If the event does not fit there.
    */
   static init(
     memory: Memory,
-    byteOffset: number,
-    { autoReset = false }: EventConfig = {},
+    byteOffset: number | bigint,
+    config?: EventConfig,
   ): Event {
+    const autoReset = checked(config);
     const event = new Event(memory, byteOffset);
     Atomics.store(event.#words, STATE, autoReset ? AUTO_BIT : 0);
     return event;
   }
 
   /**
-   * Attaches to the event a message brought.
+   * Attaches to the event that a posted handle names.
    *
-   * @throws {TypeError} If it is of another kind.
+   * @throws {TypeError} If it is no handle, or the handle of another kind.
    */
-  static from(handle: Handle): Event {
+  static from(handle: Handle<"event">): Event {
     return new Event(...fromHandle("event", handle));
   }
 
-  /** Whether each `set` lets one waiter through. */
+  /** Whether each `set` lets only one waiter through. */
   get autoReset(): boolean {
     return (Atomics.load(this.#words, STATE) & AUTO_BIT) !== 0;
   }
 
-  /** Whether a `wait` would end at once. */
+  /** Whether `wait` would return at once. */
   get isSet(): boolean {
     return isSet(Atomics.load(this.#words, STATE));
   }
 
-  /** Sets the event and wakes whom it lets through. */
+  /** Sets the event, and wakes the waiters that this lets through. */
   set(): void {
     const words = this.#words;
     let state = Atomics.load(words, STATE);
@@ -185,7 +195,7 @@ export class Event extends Region<"event"> {
     }
   }
 
-  /** Takes back a `set`, as far as no waiter has seen it. */
+  /** Takes back a `set`, unless a waiter has seen it already. */
   reset(): void {
     const words = this.#words;
     let state = Atomics.load(words, STATE);
@@ -197,8 +207,60 @@ export class Event extends Region<"event"> {
     }
   }
 
-  /** Whether the event is set; with automatic reset, takes that. */
-  tryWait(): boolean {
+  /**
+   * Blocks until the event is set. With automatic reset, takes the signal.
+   *
+   * @throws {TypeError} If this agent may not block.
+   */
+  wait(): void {
+    assertMayBlock("wait");
+    this.#wait(Infinity);
+  }
+
+  /**
+   * Waits for `timeout` ms at most; without a timeout it does not wait. Returns
+   * whether the event was set. With automatic reset, takes the signal.
+   *
+   * @throws {TypeError} If it would wait and this agent may not block, or if
+   * `timeout` is no number.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
+  tryWait(timeout = 0): boolean {
+    if (timeout === 0) return this.#tryWait();
+    assertTimeout(timeout);
+    assertMayBlock("tryWait");
+    return this.#wait(timeout);
+  }
+
+  /**
+   * As {@linkcode Event.wait}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   */
+  async waitAsync(options?: AsyncOptions): Promise<void> {
+    await blockAsync(() => this.#path(), options);
+  }
+
+  /**
+   * As {@linkcode Event.tryWait}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   * @throws {RangeError} If the timeout is negative or NaN.
+   */
+  tryWaitAsync(options?: TryAsyncOptions): Promise<boolean> {
+    return tryBlockAsync(() => this.#path(), options);
+  }
+
+  /**
+   * Waits until the event is set, and takes no signal.
+   *
+   * @internal
+   */
+  readiness(): Waiting<boolean> {
+    return this.#waitSlow(Atomics.load(this.#words, STATE), 0);
+  }
+
+  #tryWait(): boolean {
     const words = this.#words;
     let state = Atomics.load(words, STATE);
     while (isSet(state)) {
@@ -211,38 +273,17 @@ export class Event extends Region<"event"> {
     return false;
   }
 
-  /**
-   * Blocks until the event is set, up to `timeout` ms; false if that time
-   * passed.
-   *
-   * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
-   */
-  wait(timeout = Infinity): boolean {
-    assertMayBlock("wait");
-    if (timeout !== Infinity) assertTimeout(timeout);
+  /** Waits, blocking for `timeout` ms at most. */
+  #wait(timeout: number): boolean {
     const since = Atomics.load(this.#words, STATE);
-    if (timeout > 0 && spinning.rounds > 0) {
-      if (this.tryWait() || spin(() => this.tryWait())) return true;
+    if (spinning.rounds > 0) {
+      if (this.#tryWait() || spin(() => this.#tryWait())) return true;
     }
     return block(this.#waitSlow(since), timeout);
   }
 
-  /** As {@linkcode wait}, awaiting instead of blocking. */
-  waitAsync(options?: AsyncOptions): Promise<boolean> {
-    return blockAsync(
-      () => this.#waitSlow(Atomics.load(this.#words, STATE)),
-      options,
-    );
-  }
-
-  /**
-   * Waits until the event is set; with automatic reset, leaves it so.
-   *
-   * @internal
-   */
-  readiness(): Waiting<boolean> {
-    return this.#waitSlow(Atomics.load(this.#words, STATE), 0);
+  #path(): Waiting<boolean> {
+    return this.#waitSlow(Atomics.load(this.#words, STATE));
   }
 
   #waitSlow(since: number, taken = ONE_SIGNAL): Waiting<boolean> {
@@ -251,7 +292,7 @@ export class Event extends Region<"event"> {
       : this.#waitForPulse(since);
   }
 
-  /** Waits until the event is set, or was set after it was `since`. */
+  /** Waits until the event is set, or was set after its state was `since`. */
   *#waitForPulse(since: number): Waiting<boolean> {
     const words = this.#words;
     let state = Atomics.load(words, STATE);
@@ -277,14 +318,14 @@ export class Event extends Region<"event"> {
   /** Waits for a signal, and takes it unless `taken` is 0. */
   *#waitForSignal(taken: number): Waiting<boolean> {
     const words = this.#words;
-    let counted = 0; // ONE_WAITER once we are
+    let counted = 0; // ONE_WAITER once this waiter is counted
     let state = Atomics.load(words, STATE);
     let last = false;
     for (;;) {
       const expected = state;
       const served = (state & SIGNALS_MASK) !== 0;
-      // A signal, and the count of who waits for it, go in one step: there are
-      // never more signals than waiters, but for the one that is remembered.
+      // One step takes a signal and the count of the waiter it lets through. So
+      // there are never more signals than waiters, except for one remembered.
       if (served) state -= counted + taken;
       else if (last) state -= counted;
       else if (counted === 0 && (state & WAITERS_MASK) !== WAITERS_MASK) {
@@ -299,7 +340,7 @@ export class Event extends Region<"event"> {
         }
       }
       if (served && taken === 0 && state & WAITERS_MASK) {
-        // The wake that we used up belongs to whoever takes the signal.
+        // The wake that was used up belongs to the agent that takes the signal.
         Atomics.notify(words, STATE, 1);
       }
       if (served || last) return served;
@@ -314,7 +355,7 @@ function isSet(state: number): boolean {
   return (state & (state & AUTO_BIT ? SIGNALS_MASK : SET_BIT)) !== 0;
 }
 
-/** What `set` makes of `state`. */
+/** The state after `set`. */
 function afterSet(state: number): number {
   if ((state & AUTO_BIT) === 0) {
     if (state & SET_BIT) return state;
@@ -323,4 +364,12 @@ function afterSet(state: number): number {
   const signals = (state & SIGNALS_MASK) / ONE_SIGNAL;
   const waiters = (state & WAITERS_MASK) / ONE_WAITER;
   return signals < Math.max(waiters, 1) ? state + ONE_SIGNAL : state;
+}
+
+/** Checks a configuration: whether the event resets automatically. */
+function checked(config: EventConfig = {}): boolean {
+  assertConfig("event", config, ["autoReset"]);
+  const { autoReset = false } = config;
+  assertBoolean("autoReset", autoReset);
+  return autoReset;
 }

@@ -1,5 +1,5 @@
 /**
- * What lies in shared memory, by name.
+ * Reads the words of any primitive by name.
  *
  * @module
  */
@@ -37,7 +37,7 @@ import { INSPECTION as work_deque } from "./work_deque.ts";
 
 export { type Handle, type Inspection, type Memory } from "./_region.ts";
 
-/** What can be told of each primitive. */
+/** How each primitive is read. */
 const ALL: Readonly<Record<Stem, WordsInspection>> = {
   mutex,
   rw_lock,
@@ -62,15 +62,16 @@ const ALL: Readonly<Record<Stem, WordsInspection>> = {
 };
 
 /**
- * Tells what the words of the primitive at `byteOffset` say: for a debugger, a
- * log, or whoever finds memory that does not move on. It writes nothing, and
- * may be called at any time, on memory of agents that were terminated, too; so
- * the configuration need not match its seal.
+ * Reads the words of the primitive at `byteOffset` by name, for a debugger, a
+ * log, or to find out why an agent does not go on. It writes nothing. It may be
+ * called at any time, also on the memory of agents that were terminated, and so
+ * it does not require that the configuration matches its seal.
  *
- * A primitive that zeroed memory already is says nowhere what it is. There
- * `kind` must: `"mutex"`, `"rw_lock"`, `"condition"`, `"event"` or `"once"`.
+ * Some primitives are valid as zeroed memory and do not say what they are. For
+ * them, `kind` must be given: `"mutex"`, `"rw_lock"`, `"condition"`, `"event"`
+ * or `"once"`.
  *
- * Consoles of Deno and Node show the same of any view.
+ * The consoles of Deno and Node print the same for any view.
  *
  * C twin: `weft_inspect`, and `weft_inspect_as` with a kind: they print the
  * text that `JSON.stringify` makes of this.
@@ -96,7 +97,7 @@ export function inspect(
   byteOffset: number,
   kind?: string,
 ): Inspection;
-/** The same of the primitive that a view, or its handle, names. */
+/** Reads the primitive of a view, or the one that its handle names. */
 export function inspect(view: Handle): Inspection;
 export function inspect(
   place: Memory | Handle,
@@ -109,7 +110,7 @@ export function inspect(
   return at(bufferOf(place as Memory), byteOffset ?? 0, kind);
 }
 
-/** A view or a handle; a `WebAssembly.Memory` has a buffer, too. */
+/** Whether `place` is a view or a handle, and not memory. */
 const isHandle = (place: unknown): place is Handle =>
   typeof (place as Handle | null)?.kind === "string";
 

@@ -1,5 +1,5 @@
 /**
- * A count that goes down once, and opens at 0.
+ * A latch: it opens, once and for ever, when its count is 0.
  *
  * @module
  */
@@ -23,11 +23,13 @@ import {
   type AsyncOptions,
   block,
   blockAsync,
+  type TryAsyncOptions,
+  tryBlockAsync,
   type Waiting,
 } from "./_wait.ts";
 
 export { type Handle, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const STATE = LATCH.state;
 
@@ -39,7 +41,7 @@ const ONE = 2;
 const MAX_COUNT = 2 ** 30 - 1;
 
 /**
- * What can be told of a latch.
+ * How `inspect` reads a latch.
  *
  * @ignore
  */
@@ -49,8 +51,8 @@ export const INSPECTION: WordsInspection = {
 };
 
 /**
- * A latch: `wait` ends when `countDown` has brought the count to 0. It stays
- * open from then on.
+ * A latch: `wait` returns when `countDown` has brought the count to 0. From then
+ * on the latch stays open.
  *
  * ```text
  * word 0  magic  Kind and layout version.
@@ -60,14 +62,15 @@ export const INSPECTION: WordsInspection = {
  *                sleepers: agents that wait
  * ```
  *
- * Invariant: an agent asleep on `state` went to sleep on a value with WAITING
- * set, which stays until the latch opens; an open latch is 0.
+ * Invariant: an agent that sleeps on `state` fell asleep on a value with WAITING
+ * set, which stays set until the latch opens; an open latch is 0.
  * Progress: `countDown` is lock-free: it tries again only when another agent
- * counted down. `tryWait` is wait-free; `wait` and `waitAsync` block. An agent
- * terminated before it counted down keeps the latch shut: whoever knows of it
- * counts in its place. One terminated in the last `countDown` costs those who
- * wait at most a second. Nothing wraps.
- * Fairness: all are let through at once.
+ * counted down. `tryWait()` is wait-free. `wait` and `arriveAndWait`, their
+ * async forms, and all of them with a timeout wait. An agent that is terminated
+ * before it counted down keeps the latch shut; another agent that knows this
+ * counts down in its place. An agent that is terminated in the last `countDown`
+ * delays the waiters by at most a second. Nothing wraps.
+ * Fairness: all waiters are let through at once.
  * C twin: `weft_latch`. Source: Doug Lea's `CountDownLatch`.
  *
  * @example Wait until two parts are done
@@ -77,7 +80,7 @@ export const INSPECTION: WordsInspection = {
  * const parts = Latch.create(2); // post parts.handle to workers
  * parts.countDown();
  * parts.countDown();
- * if (!parts.wait(50)) throw new Error(`${parts.count} parts are missing`);
+ * if (!parts.tryWait(50)) throw new Error(`${parts.count} parts are missing`);
  * ```
  */
 export class Latch extends Region<"latch"> {
@@ -88,9 +91,9 @@ export class Latch extends Region<"latch"> {
    *
    * @throws {TypeError} If `memory` is not shared, or no latch of this layout
    * version was initialized there.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the latch does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const bytes = Latch.byteLength();
     const words = attach("latch", LATCH, memory, byteOffset, () => bytes);
     super("latch", words, INSPECTION);
@@ -103,21 +106,29 @@ export class Latch extends Region<"latch"> {
   }
 
   /**
-   * Allocates a latch that opens after `count`, 0 to 2^30 - 1.
+   * Allocates a latch that opens after `count` steps, 0 to 2^30 - 1.
    *
+   * @throws {TypeError} If `count` is no number.
    * @throws {RangeError} If `count` is out of range.
    */
   static create(count: number): Latch {
+    inRange("A latch's count", count, 0, MAX_COUNT);
     return Latch.init(allocate(Latch.byteLength()), 0, count);
   }
 
   /**
-   * Makes a region that nobody uses yet a latch that opens after `count`.
+   * Initializes memory that nobody uses yet as a latch that opens after `count`
+   * steps.
    *
-   * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there, or `count` is out of range.
+   * @throws {TypeError} If `memory` is not shared, or `count` is no number.
+   * @throws {RangeError} If the latch does not fit there, or `count` is out of
+   * range.
    */
-  static init(memory: Memory, byteOffset: number, count: number): Latch {
+  static init(
+    memory: Memory,
+    byteOffset: number | bigint,
+    count: number,
+  ): Latch {
     inRange("A latch's count", count, 0, MAX_COUNT);
     format(
       "latch",
@@ -134,22 +145,24 @@ export class Latch extends Region<"latch"> {
   }
 
   /**
-   * Attaches to the latch a message brought.
+   * Attaches to the latch that a posted handle names.
    *
-   * @throws {TypeError} If it is of another kind, or none is there.
+   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
+   * latch is there.
    */
-  static from(handle: Handle): Latch {
+  static from(handle: Handle<"latch">): Latch {
     return new Latch(...fromHandle("latch", handle));
   }
 
-  /** What is left to count; 0 is open. */
+  /** The steps that are left; 0 if the latch is open. */
   get count(): number {
     return Atomics.load(this.#words, STATE) >> 1;
   }
 
   /**
-   * Counts down by `n`, and wakes who waits if that opens the latch.
+   * Counts down by `n`, and wakes all waiters if that opens the latch.
    *
+   * @throws {TypeError} If `n` is no number.
    * @throws {RangeError} If `n` is not an integer from 1 to the count.
    */
   countDown(n = 1): void {
@@ -174,54 +187,100 @@ export class Latch extends Region<"latch"> {
     }
   }
 
-  /** Whether the latch is open. */
-  tryWait(): boolean {
-    return Atomics.load(this.#words, STATE) === OPEN;
+  /**
+   * Blocks until the latch is open.
+   *
+   * @throws {TypeError} If this agent may not block.
+   */
+  wait(): void {
+    assertMayBlock("wait");
+    this.#wait(Infinity);
   }
 
   /**
-   * Blocks until the latch is open, up to `timeout` ms; false if that time
-   * passed.
+   * Waits for `timeout` ms at most; without a timeout it does not wait. Returns
+   * whether the latch is open.
    *
-   * @throws {TypeError} If this agent may not block.
+   * @throws {TypeError} If it would wait and this agent may not block, or if
+   * `timeout` is no number.
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
-  wait(timeout = Infinity): boolean {
-    assertMayBlock("wait");
-    if (timeout !== Infinity) assertTimeout(timeout);
-    if (this.tryWait()) return true;
-    if (timeout > 0 && spin(() => this.tryWait())) return true;
-    return block(this.#waitSlow(), timeout);
-  }
-
-  /** As {@linkcode wait}, awaiting instead of blocking. */
-  waitAsync(options?: AsyncOptions): Promise<boolean> {
-    return blockAsync(() => this.#waitSlow(), options);
+  tryWait(timeout = 0): boolean {
+    if (timeout === 0) return this.#isOpen();
+    assertTimeout(timeout);
+    assertMayBlock("tryWait");
+    return this.#wait(timeout);
   }
 
   /**
-   * Counts down by one and blocks until the latch is open, up to `timeout` ms;
-   * false if that time passed. The step down stands nevertheless.
+   * As {@linkcode Latch.wait}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   */
+  async waitAsync(options?: AsyncOptions): Promise<void> {
+    await blockAsync(() => this.#waitSlow(), options);
+  }
+
+  /**
+   * As {@linkcode Latch.tryWait}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   * @throws {RangeError} If the timeout is negative or NaN.
+   */
+  tryWaitAsync(options?: TryAsyncOptions): Promise<boolean> {
+    return tryBlockAsync(() => this.#waitSlow(), options);
+  }
+
+  /**
+   * Counts down by one, and blocks until the latch is open.
    *
    * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If the latch is open, or `timeout` is negative or NaN.
+   * @throws {RangeError} If the latch is open.
    */
-  arriveAndWait(timeout = Infinity): boolean {
+  arriveAndWait(): void {
     assertMayBlock("arriveAndWait");
-    assertTimeout(timeout);
     this.countDown();
-    return this.wait(timeout);
+    this.#wait(Infinity);
   }
 
   /**
-   * As {@linkcode arriveAndWait}, awaiting instead of blocking. An abort does
-   * not take the step down back.
+   * Counts down by one, and waits for `timeout` ms at most; without a timeout it
+   * does not wait. Returns whether the latch is open. The step is counted in
+   * either case.
+   *
+   * @throws {TypeError} If it would wait and this agent may not block, or if
+   * `timeout` is no number.
+   * @throws {RangeError} If the latch is open, or `timeout` is negative or NaN.
    */
-  arriveAndWaitAsync(options?: AsyncOptions): Promise<boolean> {
-    return blockAsync(() => {
-      this.countDown();
-      return this.#waitSlow();
-    }, options);
+  tryArriveAndWait(timeout = 0): boolean {
+    if (timeout !== 0) {
+      assertTimeout(timeout);
+      assertMayBlock("tryArriveAndWait");
+    }
+    this.countDown();
+    return timeout === 0 ? this.#isOpen() : this.#wait(timeout);
+  }
+
+  /**
+   * As {@linkcode Latch.arriveAndWait}, but awaits instead of blocking. An abort
+   * ends the waiting, but the step stays counted.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   * @throws {RangeError} If the latch is open.
+   */
+  async arriveAndWaitAsync(options?: AsyncOptions): Promise<void> {
+    await blockAsync(() => this.#arrivePath(), options);
+  }
+
+  /**
+   * As {@linkcode Latch.tryArriveAndWait}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   * @throws {RangeError} If the latch is open, or the timeout is negative or
+   * NaN.
+   */
+  tryArriveAndWaitAsync(options?: TryAsyncOptions): Promise<boolean> {
+    return tryBlockAsync(() => this.#arrivePath(), options);
   }
 
   /**
@@ -230,6 +289,21 @@ export class Latch extends Region<"latch"> {
    * @internal
    */
   readiness(): Waiting<boolean> {
+    return this.#waitSlow();
+  }
+
+  #isOpen(): boolean {
+    return Atomics.load(this.#words, STATE) === OPEN;
+  }
+
+  /** Waits, blocking for `timeout` ms at most. */
+  #wait(timeout: number): boolean {
+    if (this.#isOpen() || spin(() => this.#isOpen())) return true;
+    return block(this.#waitSlow(), timeout);
+  }
+
+  #arrivePath(): Waiting<boolean> {
+    this.countDown();
     return this.#waitSlow();
   }
 
@@ -246,7 +320,7 @@ export class Latch extends Region<"latch"> {
           continue;
         }
       }
-      // Steps down change the word, too, but only the last one wakes.
+      // Every step changes the word, but only the last one wakes.
       const outcome = yield { words, index: STATE, value: state };
       state = Atomics.load(words, STATE);
       if (outcome === "timed-out") return state === OPEN;

@@ -18,12 +18,7 @@ import {
 } from "./_queue_core.ts";
 import { waiting, type WaitingClass } from "./_queue.ts";
 import type { StructType } from "./_field.ts";
-import {
-  elementOf,
-  isTyped,
-  type TypedQueueConfig,
-  untyped,
-} from "./_typed.ts";
+import { elementOf, isTyped, untyped } from "./_typed.ts";
 import type { TypedQueue } from "./_typed_queue.ts";
 import {
   allocate,
@@ -39,7 +34,6 @@ import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
 export { ClosedError, type Queue } from "./_queue.ts";
-export type { TypedQueueConfig } from "./_typed.ts";
 export type { TypedQueue } from "./_typed_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
@@ -69,8 +63,8 @@ const NONE = -1;
 const OVER = -2;
 
 /** How a queue is made. */
-export interface LockFreeQueueConfig<Size extends number = number>
-  extends QueueConfig<Size> {
+export interface LockFreeQueueConfig<Size extends number = number, F = never>
+  extends QueueConfig<Size, F> {
   /**
    * Agents that will use it at the same time; refused if they are more than
    * the capacity allows, which is the larger of 8 and the capacity.
@@ -660,9 +654,9 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    * @throws {RangeError} If `config` is out of range.
    */
   static byteLength(
-    config: LockFreeQueueConfig | TypedQueueConfig<unknown>,
+    config: LockFreeQueueConfig<number, unknown>,
   ): number {
-    return lockFreeBytes(isTyped(config) ? untyped(config) : config);
+    return lockFreeBytes(untyped(config));
   }
 
   /**
@@ -671,13 +665,10 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static create<F>(
-    config: TypedQueueConfig<F> & Pick<LockFreeQueueConfig, "agents">,
-  ): TypedQueue<F, "lock_free_queue">;
-  /** The same, with elements that are numbers or bytes. */
-  static create<const Size extends number = 4>(
-    config: LockFreeQueueConfig<Size>,
-  ): LockFreeQueue<ElementOf<NoInfer<Size>>>;
+  static create<const Size extends number = 4, F = never>(
+    config: LockFreeQueueConfig<Size, F>,
+  ): [F] extends [never] ? LockFreeQueue<ElementOf<NoInfer<Size>>>
+    : TypedQueue<NoInfer<F>, "lock_free_queue">;
   static create(config: LockFreeQueueConfig): unknown {
     if (isTyped(config)) {
       return config.element.typed(LockFreeQueue.create(untyped(config)));
@@ -692,17 +683,12 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
-  static init<F>(
+  static init<const Size extends number = 4, F = never>(
     memory: Memory,
     byteOffset: number,
-    config: TypedQueueConfig<F> & Pick<LockFreeQueueConfig, "agents">,
-  ): TypedQueue<F, "lock_free_queue">;
-  /** The same, with elements that are numbers or bytes. */
-  static init<const Size extends number = 4>(
-    memory: Memory,
-    byteOffset: number,
-    config: LockFreeQueueConfig<Size>,
-  ): LockFreeQueue<ElementOf<NoInfer<Size>>>;
+    config: LockFreeQueueConfig<Size, F>,
+  ): [F] extends [never] ? LockFreeQueue<ElementOf<NoInfer<Size>>>
+    : TypedQueue<NoInfer<F>, "lock_free_queue">;
   static init(
     memory: Memory,
     byteOffset: number,
@@ -721,12 +707,11 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    *
    * @throws {TypeError} If it is of another kind, or none is there.
    */
-  static from<F>(
+  static from<E = number, F = never>(
     handle: Handle<"lock_free_queue">,
-    config: { readonly element: StructType<F> },
-  ): TypedQueue<F, "lock_free_queue">;
-  /** The same, with elements that are numbers or bytes. */
-  static from<E = number>(handle: Handle<"lock_free_queue">): LockFreeQueue<E>;
+    config?: { readonly element: StructType<F> },
+  ): [F] extends [never] ? LockFreeQueue<E>
+    : TypedQueue<NoInfer<F>, "lock_free_queue">;
   static from(
     handle: Handle<"lock_free_queue">,
     config?: { readonly element: StructType },

@@ -17,12 +17,7 @@ import {
 } from "./_queue_core.ts";
 import { waiting, type WaitingClass } from "./_queue.ts";
 import type { StructType } from "./_field.ts";
-import {
-  elementOf,
-  isTyped,
-  type TypedQueueConfig,
-  untyped,
-} from "./_typed.ts";
+import { elementOf, isTyped, untyped } from "./_typed.ts";
 import type { TypedQueue } from "./_typed_queue.ts";
 import {
   allocate,
@@ -37,7 +32,6 @@ import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
 export { ClosedError, type Queue } from "./_queue.ts";
-export type { TypedQueueConfig } from "./_typed.ts";
 export type { TypedQueue } from "./_typed_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
@@ -50,6 +44,8 @@ const HEAD = MPMC_QUEUE.head;
 const POP_EPOCH = MPMC_QUEUE.pop_epoch;
 const PUSH_EPOCH = MPMC_QUEUE.push_epoch;
 const SLOTS = MPMC_QUEUE.length;
+/** Of a slot: behind its turn and a spare word, at a multiple of 8 bytes. */
+const ELEMENT = 2;
 
 /** In `tail`: no ticket is given out any more. */
 const CLOSED_BIT = 1;
@@ -123,7 +119,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     this.assertInt(value);
     const ticket = this.#claimPush(1);
     if (ticket === undefined) return false;
-    this.#words[this.#slot(ticket) + 1] = value; // published by (P)
+    this.#words[this.#slot(ticket) + ELEMENT] = value; // published by (P)
     this.#publish(ticket);
     wake(this.#words, POP_EPOCH, 1);
     return true;
@@ -134,7 +130,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     this.assertInts();
     const ticket = this.#claimPop(1);
     if (ticket === undefined) return undefined;
-    const value = this.#words[this.#slot(ticket) + 1]!; // published by (P)
+    const value = this.#words[this.#slot(ticket) + ELEMENT]!; // published by (P)
     this.#free(ticket);
     wake(this.#words, PUSH_EPOCH, 1);
     return value;
@@ -161,7 +157,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     const count = this.#claimed;
     for (let i = 0; i < count; i++) {
       const ticket = first + i * ONE | 0;
-      this.copier.put(src, i * per, this.#slot(ticket) + 1, per);
+      this.copier.put(src, i * per, this.#slot(ticket) + ELEMENT, per);
       this.#publish(ticket);
     }
     wake(this.#words, POP_EPOCH, count);
@@ -178,7 +174,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     const count = this.#claimed;
     for (let i = 0; i < count; i++) {
       const ticket = first + i * ONE | 0;
-      this.copier.get(dst, i * per, this.#slot(ticket) + 1, per);
+      this.copier.get(dst, i * per, this.#slot(ticket) + ELEMENT, per);
       this.#free(ticket);
     }
     wake(this.#words, PUSH_EPOCH, count);
@@ -318,7 +314,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
    * @internal
    */
   protected override wordOfSlot(slot: number): number {
-    return SLOTS + slot * this.#stride + 1;
+    return SLOTS + slot * this.#stride + ELEMENT;
   }
 
   /**
@@ -409,10 +405,10 @@ const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
  * word 128  push_epoch    Changes when sleeping producers must look again.
  *                         sleepers: producers
  * word 129  push_waiters  Producers that sleep, or are about to.
- * word 160  `capacity` slots. Each has one word `turn` and an element, padded
- *           to a multiple of 8 bytes. The slot of ticket `t` is in place `t mod
- *           capacity`. Its `turn` is `2t` while it is free for that push, and
- *           `2t + 1` while it is filled for that pop.
+ * word 160  `capacity` slots. Each has a word `turn`, a spare word and an
+ *           element, padded to a multiple of 8 bytes. The slot of ticket `t` is
+ *           in place `t mod capacity`. Its `turn` is `2t` while it is free for
+ *           that push, and `2t + 1` while it is filled for that pop.
  * ```
  *
  * Invariant: between free and filled a slot belongs to one agent, that which
@@ -456,8 +452,8 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static byteLength(config: QueueConfig | TypedQueueConfig<unknown>): number {
-    return mpmcBytes(isTyped(config) ? untyped(config) : config);
+  static byteLength(config: QueueConfig<number, unknown>): number {
+    return mpmcBytes(untyped(config));
   }
 
   /**
@@ -466,13 +462,10 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static create<F>(
-    config: TypedQueueConfig<F>,
-  ): TypedQueue<F, "mpmc_queue">;
-  /** The same, with elements that are numbers or bytes. */
-  static create<const Size extends number = 4>(
-    config: QueueConfig<Size>,
-  ): MpmcQueue<ElementOf<NoInfer<Size>>>;
+  static create<const Size extends number = 4, F = never>(
+    config: QueueConfig<Size, F>,
+  ): [F] extends [never] ? MpmcQueue<ElementOf<NoInfer<Size>>>
+    : TypedQueue<NoInfer<F>, "mpmc_queue">;
   static create(config: QueueConfig): unknown {
     if (isTyped(config)) {
       return config.element.typed(MpmcQueue.create(untyped(config)));
@@ -487,17 +480,12 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
-  static init<F>(
+  static init<const Size extends number = 4, F = never>(
     memory: Memory,
     byteOffset: number,
-    config: TypedQueueConfig<F>,
-  ): TypedQueue<F, "mpmc_queue">;
-  /** The same, with elements that are numbers or bytes. */
-  static init<const Size extends number = 4>(
-    memory: Memory,
-    byteOffset: number,
-    config: QueueConfig<Size>,
-  ): MpmcQueue<ElementOf<NoInfer<Size>>>;
+    config: QueueConfig<Size, F>,
+  ): [F] extends [never] ? MpmcQueue<ElementOf<NoInfer<Size>>>
+    : TypedQueue<NoInfer<F>, "mpmc_queue">;
   static init(
     memory: Memory,
     byteOffset: number,
@@ -516,12 +504,10 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    *
    * @throws {TypeError} If it is of another kind, or none is there.
    */
-  static from<F>(
+  static from<E = number, F = never>(
     handle: Handle<"mpmc_queue">,
-    config: { readonly element: StructType<F> },
-  ): TypedQueue<F, "mpmc_queue">;
-  /** The same, with elements that are numbers or bytes. */
-  static from<E = number>(handle: Handle<"mpmc_queue">): MpmcQueue<E>;
+    config?: { readonly element: StructType<F> },
+  ): [F] extends [never] ? MpmcQueue<E> : TypedQueue<NoInfer<F>, "mpmc_queue">;
   static from(
     handle: Handle<"mpmc_queue">,
     config?: { readonly element: StructType },
@@ -568,7 +554,7 @@ export function formatMpmc(
 
 /** Words from slot to slot: the turn and the element, in multiples of two. */
 function strideFor(elementSize: number): number {
-  return (4 + elementSize + 7 >> 3) * 2;
+  return ELEMENT + (elementSize + 7 >> 3) * 2;
 }
 
 function bytesFor(capacity: number, elementSize: number): number {

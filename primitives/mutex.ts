@@ -4,9 +4,12 @@
  * @module
  */
 
+import { LockGuard } from "./_guard.ts";
 import { MUTEX } from "./_layout.ts";
+import { inRange } from "./_memory.ts";
 import {
   allocate,
+  assertFunction,
   fromHandle,
   type Handle,
   type Memory,
@@ -21,12 +24,15 @@ import {
   type AsyncOptions,
   block,
   blockAsync,
+  type TryAsyncOptions,
+  tryBlockAsync,
   type Waiting,
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
 
 export { type Handle, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export { LockGuard } from "./_guard.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const STATE = MUTEX.state;
 const STARVING = MUTEX.starving;
@@ -37,15 +43,19 @@ const ABANDONED_BIT = 1 << 28;
 const HANDOFF_BIT = 1 << 29;
 const CONTENDED_BIT = 1 << 30;
 
-/** A sleeper passed over for this long, in ms, is handed the mutex. */
+/** A sleeper that newcomers passed for this long, in ms, is handed the mutex. */
 const PATIENCE = 1;
 
-/** How {@linkcode Mutex.lock}'s slow path ended. @ignore */
+/** The same for a hand-off among sleepers served in line: see `locking`. */
+const LINE_PATIENCE = 100;
+
+/** How the slow path of {@linkcode Mutex.lock} ended. @ignore */
 export type LockOutcome = false | "locked" | "abandoned";
 
 /**
- * A held {@linkcode Mutex}: unlocks it at the end of a `using` block, once.
- * Afterwards it holds nothing.
+ * A {@linkcode Mutex} that is held. A `using` block unlocks it at its end, and
+ * `unlock` does so earlier. After that the guard holds nothing, and unlocking
+ * it again does nothing.
  *
  * @example Without `using`
  * ```ts
@@ -54,24 +64,25 @@ export type LockOutcome = false | "locked" | "abandoned";
  * const mutex = Mutex.create();
  * const guard = mutex.lock();
  * try {
- *   if (guard.abandoned) console.log("put right what may be half changed");
+ *   if (guard.abandoned) console.log("repair the data: it may be half changed");
  * } finally {
  *   guard.unlock();
  * }
  * if (mutex.owner !== 0) throw new Error("still locked");
  * ```
  */
-export class MutexGuard implements Disposable {
+export class MutexGuard extends LockGuard {
   #mutex: Mutex | undefined;
 
   /**
-   * The mutex's last owner was given up by `abandon` while it held the mutex:
-   * what the mutex protects may be half changed.
+   * True if `abandon` freed the mutex because its owner had died: the data that
+   * the mutex protects may be half changed.
    */
   readonly abandoned: boolean;
 
-  /** Made by a {@linkcode Mutex} that was locked just now. */
+  /** For {@linkcode Mutex}, which makes a guard when it was locked. */
   constructor(mutex: Mutex, abandoned: boolean) {
+    super();
     this.#mutex = mutex;
     this.abandoned = abandoned;
   }
@@ -87,15 +98,10 @@ export class MutexGuard implements Disposable {
     this.#mutex = undefined;
     mutex?.unlock();
   }
-
-  /** As {@linkcode MutexGuard.unlock}. */
-  [Symbol.dispose](): void {
-    this.unlock();
-  }
 }
 
 /**
- * What can be told of a mutex.
+ * How `inspect` reads a mutex.
  *
  * @ignore
  */
@@ -106,7 +112,7 @@ export const INSPECTION: WordsInspection = {
 };
 
 /**
- * A lock: one agent holds it at a time, the others sleep.
+ * A lock that one agent holds at a time; the others sleep until it is free.
  *
  * ```text
  * word 0  state     bits 0-27  the owner's agent id, or 0
@@ -119,16 +125,17 @@ export const INSPECTION: WordsInspection = {
  * word 1  starving  1 while a sleeper was passed over for a millisecond.
  * ```
  *
- * Invariant: an agent asleep on `state` went to sleep on a value with
- * CONTENDED set; whoever takes that bit away wakes one sleeper.
- * Progress: `tryLock` is wait-free but for collisions with other agents'
- * changes (lock-free); `lock` and `lockAsync` block; `unlock` is wait-free.
- * An agent terminated while it holds the mutex keeps it until `abandon(id)`;
- * one terminated while it waits costs the others at most a second.
- * Fairness: newcomers may pass sleepers; a sleeper that lost out for a
+ * Invariant: an agent that sleeps on `state` fell asleep on a value with
+ * CONTENDED set. An agent that clears this bit wakes one sleeper.
+ * Progress: `tryLock()` is lock-free: it tries again only if another agent
+ * changed the word meanwhile. `unlock` is wait-free. `lock`, `lockAsync` and a
+ * `tryLock` with a timeout wait. A terminated owner keeps the mutex until
+ * `abandon(id)`. An agent that is terminated while it waits delays the others
+ * by at most a second.
+ * Fairness: a newcomer may pass sleepers. A sleeper that was passed for a
  * millisecond is handed the mutex by the next unlock.
  * C twin: `weft_mutex`. Source: Drepper, "Futexes are tricky", mutex 3; the
- * hand-off after a millisecond is that of Go's `sync.Mutex`.
+ * hand-off after a millisecond comes from Go's `sync.Mutex`.
  *
  * @example A section that one agent enters at a time
  * ```ts
@@ -140,6 +147,7 @@ export const INSPECTION: WordsInspection = {
  *   using _lock = mutex.lock();
  *   total[0]! += 0.5;
  * }
+ * mutex.run(() => total[0]! += 0.5); // the same, without `using`
  * ```
  */
 export class Mutex extends Region<"mutex"> {
@@ -151,9 +159,9 @@ export class Mutex extends Region<"mutex"> {
    * memory is an unlocked mutex.
    *
    * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the mutex does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const words = viewPlain("mutex", MUTEX, memory, byteOffset);
     super("mutex", words, INSPECTION);
     this.#words = words;
@@ -171,23 +179,23 @@ export class Mutex extends Region<"mutex"> {
   }
 
   /**
-   * Makes a region that nobody uses yet an unlocked mutex.
+   * Initializes memory that nobody uses yet as an unlocked mutex.
    *
    * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the mutex does not fit there.
    */
-  static init(memory: Memory, byteOffset: number): Mutex {
+  static init(memory: Memory, byteOffset: number | bigint): Mutex {
     const mutex = new Mutex(memory, byteOffset);
     mutex.#words.fill(0);
     return mutex;
   }
 
   /**
-   * Attaches to the mutex a message brought.
+   * Attaches to the mutex that a posted handle names.
    *
-   * @throws {TypeError} If it is of another kind.
+   * @throws {TypeError} If it is no handle, or the handle of another kind.
    */
-  static from(handle: Handle): Mutex {
+  static from(handle: Handle<"mutex">): Mutex {
     return new Mutex(...fromHandle("mutex", handle));
   }
 
@@ -196,66 +204,111 @@ export class Mutex extends Region<"mutex"> {
     return Atomics.load(this.#words, STATE) & OWNER_MASK;
   }
 
-  /** Locks the mutex if nobody holds it, without waiting. */
-  tryLock(): MutexGuard | undefined {
-    return this.#guard(tryLocking(this.#words, this.#id));
-  }
-
   /**
-   * Locks the mutex, blocking up to `timeout` ms; `undefined` if it did not
-   * come free in that time.
+   * Locks the mutex, and blocks until that is done.
    *
    * @throws {TypeError} If this agent may not block, or holds the mutex.
+   */
+  lock(): MutexGuard {
+    assertMayBlock("lock");
+    return this.#lock(Infinity)!;
+  }
+
+  /**
+   * Locks the mutex if it comes free within `timeout` ms. Without a timeout it
+   * does not wait. Returns `undefined` if the mutex was not locked.
+   *
+   * @throws {TypeError} If it would wait, and this agent may not block or holds
+   * the mutex; or if `timeout` is no number.
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
-  lock(): MutexGuard;
-  /** As above, for at most `timeout` ms. */
-  lock(timeout: number): MutexGuard | undefined;
-  lock(timeout = Infinity): MutexGuard | undefined {
-    assertMayBlock("lock");
-    const words = this.#words;
-    if (timeout !== Infinity) assertTimeout(timeout);
-    const state = Atomics.compareExchange(words, STATE, UNLOCKED, this.#id);
-    if (state === UNLOCKED) return new MutexGuard(this, false);
-    if ((state & OWNER_MASK) === this.#id) {
-      throw new TypeError(
-        `Cannot lock a mutex twice: agent ${this.#id} holds it already`,
-      );
-    }
-    if (timeout > 0 && spinning.rounds > 0 && this.#spin()) {
-      return new MutexGuard(this, false);
-    }
-    return this.#guard(block(locking(this.#words, this.#id, state), timeout));
+  tryLock(timeout = 0): MutexGuard | undefined {
+    if (timeout === 0) return this.#guard(tryLocking(this.#words, this.#id));
+    assertTimeout(timeout);
+    assertMayBlock("tryLock");
+    return this.#lock(timeout);
   }
 
   /**
-   * As {@linkcode lock}, awaiting instead of blocking. Another task of the
-   * agent that holds the mutex may await it, too.
-   */
-  lockAsync(): Promise<MutexGuard>;
-  /** As above; `undefined` if `timeout` ms passed. */
-  lockAsync(options: AsyncOptions): Promise<MutexGuard | undefined>;
-  async lockAsync(options?: AsyncOptions): Promise<MutexGuard | undefined> {
-    const start = () => locking(this.#words, this.#id, UNLOCKED);
-    return this.#guard(await blockAsync(start, options));
-  }
-
-  /**
-   * Unlocks the mutex and wakes a sleeper, if there is one.
+   * As {@linkcode Mutex.lock}, but awaits instead of blocking. It also waits for
+   * another task of the agent that holds the mutex.
    *
-   * @throws {TypeError} If this agent does not hold it.
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   */
+  async lockAsync(options?: AsyncOptions): Promise<MutexGuard> {
+    const start = () => locking(this.#words, this.#id, UNLOCKED);
+    return this.#guard(await blockAsync(start, options))!;
+  }
+
+  /**
+   * As {@linkcode Mutex.tryLock}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   * @throws {RangeError} If the timeout is negative or NaN.
+   */
+  async tryLockAsync(
+    options?: TryAsyncOptions,
+  ): Promise<MutexGuard | undefined> {
+    const start = () => locking(this.#words, this.#id, UNLOCKED);
+    return this.#guard(await tryBlockAsync(start, options));
+  }
+
+  /**
+   * Calls `fn` with the mutex locked, and unlocks it when `fn` returns or
+   * throws. Returns what `fn` returned. For a function that returns a promise,
+   * use `runAsync`: `run` unlocks before the promise is settled.
+   *
+   * @throws {TypeError} As {@linkcode Mutex.lock}, or if `fn` is no function.
+   */
+  run<T>(fn: (guard: MutexGuard) => T): T {
+    assertFunction(fn);
+    const guard = this.lock();
+    try {
+      return fn(guard);
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * As {@linkcode Mutex.run}, but awaits the mutex, and then what `fn` returns.
+   *
+   * @throws {TypeError} If `fn` is no function, or an option is unknown or of a
+   * wrong type.
+   */
+  async runAsync<T>(
+    fn: (guard: MutexGuard) => T | PromiseLike<T>,
+    options?: AsyncOptions,
+  ): Promise<T> {
+    assertFunction(fn);
+    const guard = await this.lockAsync(options);
+    try {
+      return await fn(guard);
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * Unlocks the mutex, and wakes a sleeper if there may be one.
+   *
+   * @throws {TypeError} If this agent does not hold the mutex.
    */
   unlock(): void {
     unlocking(this.#words, this.#id);
   }
 
   /**
-   * Frees the mutex if agent `id` holds it, which is known never to run again;
-   * the next guard says `abandoned`. False if `id` did not hold it.
+   * Frees the mutex if agent `id` holds it. Call it only when that agent will
+   * never run again. The next guard has `abandoned` set. Returns false if `id`
+   * did not hold the mutex.
    *
    * C twin: `weft_mutex_abandon`; the next lock gives `EOWNERDEAD`.
+   *
+   * @throws {RangeError} If `id` cannot be an agent's.
    */
   abandon(id: number): boolean {
+    inRange("An agent id", id, 0, OWNER_MASK);
     const words = this.#words;
     let state = Atomics.load(words, STATE);
     while ((state & OWNER_MASK) === id && id !== 0) {
@@ -268,6 +321,20 @@ export class Mutex extends Region<"mutex"> {
     return false;
   }
 
+  /** Locks the mutex, blocking for `timeout` ms at most. */
+  #lock(timeout: number): MutexGuard | undefined {
+    const words = this.#words;
+    const state = Atomics.compareExchange(words, STATE, UNLOCKED, this.#id);
+    if (state === UNLOCKED) return new MutexGuard(this, false);
+    if ((state & OWNER_MASK) === this.#id) {
+      throw new TypeError(
+        `Cannot lock a mutex twice: agent ${this.#id} holds it already`,
+      );
+    }
+    if (spinning.rounds > 0 && this.#spin()) return new MutexGuard(this, false);
+    return this.#guard(block(locking(this.#words, this.#id, state), timeout));
+  }
+
   #guard(outcome: LockOutcome): MutexGuard | undefined {
     return outcome === false
       ? undefined
@@ -275,9 +342,10 @@ export class Mutex extends Region<"mutex"> {
   }
 
   /**
-   * Looks for a short time whether the mutex comes free, a microsecond apart:
-   * each look would take the word from the owner, who needs it to unlock. One
-   * handed to a sleeper is not for us, who would only keep a core from it.
+   * Spins for a short time until the mutex is free. It looks once in a
+   * microsecond, because each look takes the cache line from the owner, which
+   * needs it to unlock. If the mutex was handed to a sleeper, it stops: spinning
+   * would take the sleeper's core.
    */
   #spin(): boolean {
     const words = this.#words;
@@ -291,8 +359,8 @@ export class Mutex extends Region<"mutex"> {
 }
 
 /**
- * Locks the mutex of `words` for agent `id` if nobody holds it: for what is
- * built on a mutex, too, and not part of `mod.ts`, as all below.
+ * Locks the mutex of `words` for agent `id` if nobody holds it. This function
+ * and those below are also used by other primitives; `mod.ts` leaves them out.
  *
  * @ignore
  */
@@ -302,8 +370,8 @@ export function tryLocking(
 ): LockOutcome {
   let state = Atomics.compareExchange(words, STATE, UNLOCKED, id);
   if (state === UNLOCKED) return "locked";
-  // Without an owner it is ABANDONED, kept for a sleeper, which then looks
-  // again and sleeps on, or came free just now.
+  // A mutex without an owner is ABANDONED, or reserved for a sleeper, or came
+  // free just now. A sleeper that finds it taken sleeps again.
   while ((state & OWNER_MASK) === 0) {
     const expected = state;
     const taken = id | (state & CONTENDED_BIT);
@@ -328,7 +396,7 @@ export function unlocking(
   if (state !== id) unlockSlow(words, id, state);
 }
 
-/** Unlocks from when `state` was seen, which may be old. */
+/** Unlocks a mutex in which `state` was seen, which may be old by now. */
 function unlockSlow(
   words: Int32Array<SharedArrayBuffer>,
   id: number,
@@ -341,7 +409,7 @@ function unlockSlow(
         (owner === 0 ? "nobody does" : `agent ${owner} does`),
     );
   }
-  // CONTENDED is set, and nobody but the owner changes the word now.
+  // CONTENDED is set, so only the owner changes the word now.
   if (Atomics.load(words, STARVING) === 0) {
     Atomics.store(words, STATE, UNLOCKED);
     Atomics.notify(words, STATE, 1);
@@ -350,7 +418,7 @@ function unlockSlow(
   const kept = HANDOFF_BIT | CONTENDED_BIT;
   Atomics.store(words, STATE, kept);
   if (Atomics.notify(words, STATE, 1) > 0) return;
-  // Nobody slept: the one that starved gave up, or was terminated.
+  // Nobody slept: the starving sleeper gave up, or was terminated.
   Atomics.store(words, STARVING, 0);
   if (Atomics.compareExchange(words, STATE, kept, UNLOCKED) === kept) {
     Atomics.notify(words, STATE, 1);
@@ -358,7 +426,11 @@ function unlockSlow(
 }
 
 /**
- * Locks the mutex of `words` for agent `id`, begun with the state just seen.
+ * Locks the mutex of `words` for agent `id`; `state` is what was seen last.
+ *
+ * With `inLine`, a sleeper that waited for a millisecond has the next sleeper
+ * served in line, too. A newcomer then takes a hand-off only after 100 ms: where
+ * 64 agents share two cores, a woken agent may need that long to run.
  *
  * @ignore
  */
@@ -366,23 +438,31 @@ export function* locking(
   words: Int32Array<SharedArrayBuffer>,
   id: number,
   state: number,
+  inLine = false,
 ): Waiting<LockOutcome> {
-  let woken = false; // by a notify, so that a hand-off may be meant for us
+  let woken = false; // by a notify: a hand-off may be meant for this agent
   let starved = false;
-  let contended = 0; // CONTENDED_BIT once we slept: others may sleep, too
+  let contended = 0; // CONTENDED_BIT once this agent slept: others may, too
   let since = 0;
+  const patience = inLine ? LINE_PATIENCE : PATIENCE;
   for (;;) {
     const expected = state;
     if (
       (state & OWNER_MASK) === 0 &&
       ((state & HANDOFF_BIT) === 0 || woken || starved)
     ) {
-      // (C) Who slept keeps CONTENDED: it knows of no one, yet one unlock
-      // wakes only one sleeper, and the others must be woken by ours.
+      // (C) A woken sleeper cannot know whether others sleep, so it keeps
+      // CONTENDED; its unlock wakes the next.
       const taken = id | (state & CONTENDED_BIT) | contended;
       state = Atomics.compareExchange(words, STATE, expected, taken);
       if (state !== expected) continue;
-      if (state & HANDOFF_BIT && !starved) Atomics.store(words, STARVING, 0);
+      if (
+        inLine && contended !== 0 &&
+        (starved || performance.now() - since > PATIENCE)
+      ) Atomics.store(words, STARVING, 1);
+      else if (state & HANDOFF_BIT && !starved) {
+        Atomics.store(words, STARVING, 0);
+      }
       return state & ABANDONED_BIT ? "abandoned" : "locked";
     }
     if ((state & CONTENDED_BIT) === 0) {
@@ -401,9 +481,9 @@ export function* locking(
       Atomics.store(words, STARVING, 1);
     }
     const handoff = (state & HANDOFF_BIT) !== 0;
-    // Kept for a sleeper that may have been terminated: ours after a while.
+    // The sleeper it is reserved for may be dead: after a while, take it.
     const outcome = yield handoff
-      ? { words, index: STATE, value: state, atMost: PATIENCE }
+      ? { words, index: STATE, value: state, atMost: patience }
       : { words, index: STATE, value: state };
     if (outcome === "timed-out") return false;
     const before = state;
@@ -413,8 +493,8 @@ export function* locking(
 }
 
 /**
- * Locks the mutex of `words` again at the end of a wait, however long that
- * takes: no timeout or abort ends it.
+ * Locks the mutex of `words` again at the end of a condition's wait. No timeout
+ * and no abort ends this.
  *
  * @ignore
  */
@@ -432,8 +512,8 @@ export function* relocking(
 }
 
 /**
- * Makes a mutex that agent `id` holds, which is known never to run again, that
- * of `heir`; false if `id` did not hold it.
+ * Makes `heir` the owner of a mutex that agent `id` holds, which will never run
+ * again. Returns false if `id` did not hold it.
  *
  * @ignore
  */

@@ -1,5 +1,5 @@
 /**
- * Something that is done once.
+ * Runs a function once, in one of many agents.
  *
  * @module
  */
@@ -7,8 +7,10 @@
 import { ONCE } from "./_layout.ts";
 import {
   allocate,
+  assertFunction,
   fromHandle,
   type Handle,
+  inRange,
   type Memory,
   Region,
   viewPlain,
@@ -21,12 +23,14 @@ import {
   type AsyncOptions,
   block,
   blockAsync,
+  type TryAsyncOptions,
+  tryBlockAsync,
   type Waiting,
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
 
 export { type Handle, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const STATE = ONCE.state;
 
@@ -35,11 +39,11 @@ const RUNNER_MASK = 0x0fff_ffff;
 const DONE_BIT = 1 << 28;
 const WAITING_BIT = 1 << 30;
 
-/** How the slow path ended. */
+/** How the slow path ended: "ours" if this agent is to run the function. */
 type Outcome = false | "done" | "ours";
 
 /**
- * What can be told of a once.
+ * How `inspect` reads a once.
  *
  * @ignore
  */
@@ -50,8 +54,8 @@ export const INSPECTION: WordsInspection = {
 };
 
 /**
- * Runs a function once, whichever agent comes first; the others wait for it.
- * If it throws, the next one tries.
+ * Runs a function once: the first agent runs it, and the others wait until it is
+ * done. If it throws, the next agent tries.
  *
  * ```text
  * word 0  state  bits 0-27  the id of the agent that runs the function, or 0
@@ -60,14 +64,15 @@ export const INSPECTION: WordsInspection = {
  *                sleepers: agents that wait for the result
  * ```
  *
- * Invariant: an agent asleep on `state` went to sleep on a value with WAITING
- * set, which stays until it is done: then all are woken, and one at each
- * failure before.
- * Progress: `run` and `runAsync` block while another agent runs its function;
- * `done` is wait-free. What the function wrote is seen by all who return. An
- * agent terminated while it runs makes the others wait until `abandon(id)`;
- * one terminated while it waits costs them at most a second. Nothing wraps.
- * Fairness: none among those who wait to try next.
+ * Invariant: an agent that sleeps on `state` fell asleep on a value with WAITING
+ * set. The bit stays set until the function is done, which wakes all sleepers; a
+ * failure before that wakes one.
+ * Progress: `run`, `runAsync` and their `try` forms wait while another agent
+ * runs its function; `done` is wait-free. All agents that return see what the
+ * function wrote. If an agent is terminated while it runs the function, the
+ * others wait until `abandon(id)`; if it is terminated while it waits, this
+ * delays them by at most a second. Nothing wraps.
+ * Fairness: none among the agents that wait to try next.
  * C twin: `weft_once`. Source: `pthread_once`; the retry is that of C++'s
  * `std::call_once`.
  *
@@ -84,17 +89,17 @@ export const INSPECTION: WordsInspection = {
 export class Once extends Region<"once"> {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #id: number;
-  /** Seen to be done, which it then is for ever. */
+  /** Once this view has seen that it is done, it stays done. */
   #done = false;
 
   /**
    * Views the once at `byteOffset`, a multiple of 4; writes nothing. Zeroed
-   * memory is one that was not run.
+   * memory is a once whose function was not run.
    *
    * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the once does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const words = viewPlain("once", ONCE, memory, byteOffset);
     super("once", words, INSPECTION);
     this.#words = words;
@@ -106,29 +111,30 @@ export class Once extends Region<"once"> {
     return ONCE.length * 4;
   }
 
-  /** Allocates a once that was not run. */
+  /** Allocates a once whose function was not run. */
   static create(): Once {
     return new Once(allocate(Once.byteLength()));
   }
 
   /**
-   * Makes a region that nobody uses yet a once that was not run.
+   * Initializes memory that nobody uses yet as a once whose function was not
+   * run.
    *
    * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the once does not fit there.
    */
-  static init(memory: Memory, byteOffset: number): Once {
+  static init(memory: Memory, byteOffset: number | bigint): Once {
     const once = new Once(memory, byteOffset);
     once.#words.fill(0);
     return once;
   }
 
   /**
-   * Attaches to the once a message brought.
+   * Attaches to the once that a posted handle names.
    *
-   * @throws {TypeError} If it is of another kind.
+   * @throws {TypeError} If it is no handle, or the handle of another kind.
    */
-  static from(handle: Handle): Once {
+  static from(handle: Handle<"once">): Once {
     return new Once(...fromHandle("once", handle));
   }
 
@@ -143,64 +149,83 @@ export class Once extends Region<"once"> {
   }
 
   /**
-   * Runs `fn` unless it was, or is being, run; then blocks until that is done,
-   * up to `timeout` ms. True: it was run to its end, here or elsewhere; false:
-   * the time passed. What `fn` throws is thrown here, and the next one tries.
+   * Runs `fn`, unless the function was run already or another agent runs it; in
+   * that case it blocks until the function is done. If `fn` throws, `run` throws
+   * the same, and the next agent tries. For a function that returns a promise,
+   * use `runAsync`: `run` does not wait for the promise.
    *
-   * @throws {TypeError} If this agent may not block, or runs a function of
-   * this once: it would wait for itself.
+   * @throws {TypeError} If `fn` is no function, or this agent may not block, or
+   * it runs a function of this once already: it would wait for itself.
+   */
+  run(fn: () => void): void {
+    assertFunction(fn);
+    if (this.#done) return;
+    assertMayBlock("run");
+    this.#run(fn, Infinity);
+  }
+
+  /**
+   * As {@linkcode Once.run}, but waits for another agent for `timeout` ms at
+   * most; without a timeout it does not wait. Returns whether the function was
+   * run to its end, here or elsewhere.
+   *
+   * @throws {TypeError} If `fn` is no function, or `timeout` no number; or if it
+   * would wait and this agent may not block, or runs a function of this once
+   * already.
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
-  run(fn: () => void, timeout = Infinity): boolean {
+  tryRun(fn: () => void, timeout = 0): boolean {
+    assertFunction(fn);
+    assertTimeout(timeout);
     if (this.#done) return true;
-    assertMayBlock("run");
-    if (timeout !== Infinity) assertTimeout(timeout);
-    const words = this.#words;
-    for (let i = timeout > 0 ? spinning.rounds : 0;; i--) {
-      const state = Atomics.compareExchange(words, STATE, NEW, this.#id);
-      if (state === NEW) return this.#call(fn);
-      if (state & DONE_BIT) return this.#done = true;
-      if ((state & RUNNER_MASK) === this.#id) {
-        throw new TypeError(
-          `Cannot run a once within itself: agent ${this.#id} runs it already`,
-        );
-      }
-      if (i === 0 || (state & RUNNER_MASK) === 0) break;
-      relax();
-    }
-    const outcome = block(this.#runSlow(), timeout);
-    if (outcome === "ours") return this.#call(fn);
-    return outcome !== false;
+    if (timeout !== 0) assertMayBlock("tryRun");
+    return this.#run(fn, timeout);
   }
 
   /**
-   * As {@linkcode run}, awaiting `fn` and other agents instead of blocking.
-   * Another task of the agent that runs the function may await it, but not
-   * the function itself: that is never done.
+   * As {@linkcode Once.run}, but awaits other agents, and what `fn` returns,
+   * instead of blocking. Another task of the agent that runs the function may
+   * await it, too, but not the function itself: it would wait for ever.
+   *
+   * @throws {TypeError} If `fn` is no function, or an option is unknown or of a
+   * wrong type.
    */
   async runAsync(
-    fn: () => void | Promise<void>,
+    fn: () => void | PromiseLike<void>,
     options?: AsyncOptions,
-  ): Promise<boolean> {
-    if (this.#done) return true;
-    const outcome = await blockAsync(() => this.#runSlow(), options);
-    if (outcome !== "ours") return outcome !== false;
-    try {
-      await fn();
-    } catch (error) {
-      this.#fail();
-      throw error;
-    }
-    return this.#end();
+  ): Promise<void> {
+    assertFunction(fn);
+    await this.#finish(fn, await blockAsync(() => this.#runSlow(), options));
   }
 
   /**
-   * Lets the next one try if agent `id`, which is known never to run again,
-   * was running the function; false if it was not.
+   * As {@linkcode Once.tryRun}, but awaits instead of blocking. The timeout
+   * limits the wait for another agent, not `fn`.
+   *
+   * @throws {TypeError} If `fn` is no function, or an option is unknown or of a
+   * wrong type.
+   * @throws {RangeError} If the timeout is negative or NaN.
+   */
+  async tryRunAsync(
+    fn: () => void | PromiseLike<void>,
+    options?: TryAsyncOptions,
+  ): Promise<boolean> {
+    assertFunction(fn);
+    const outcome = await tryBlockAsync(() => this.#runSlow(), options);
+    return await this.#finish(fn, outcome);
+  }
+
+  /**
+   * Lets the next agent try if agent `id` was running the function. Call it only
+   * when that agent will never run again. Returns false if it was not running
+   * the function.
    *
    * C twin: `weft_once_abandon`.
+   *
+   * @throws {RangeError} If `id` cannot be an agent's.
    */
   abandon(id: number): boolean {
+    inRange("An agent id", id, 0, RUNNER_MASK);
     const words = this.#words;
     let state = Atomics.load(words, STATE);
     while ((state & RUNNER_MASK) === id && id !== 0) {
@@ -214,6 +239,40 @@ export class Once extends Region<"once"> {
     return false;
   }
 
+  #run(fn: () => void, timeout: number): boolean {
+    const words = this.#words;
+    for (let i = timeout > 0 ? spinning.rounds : 0;; i--) {
+      const state = Atomics.compareExchange(words, STATE, NEW, this.#id);
+      if (state === NEW) return this.#call(fn);
+      if (state & DONE_BIT) return this.#done = true;
+      if ((state & RUNNER_MASK) === this.#id && timeout > 0) {
+        throw new TypeError(
+          `Cannot run a once within itself: agent ${this.#id} runs it already`,
+        );
+      }
+      if (i === 0 || (state & RUNNER_MASK) === 0) break;
+      relax();
+    }
+    const outcome = block(this.#runSlow(), timeout);
+    if (outcome === "ours") return this.#call(fn);
+    return outcome !== false;
+  }
+
+  /** Awaits the function if this agent is to run it. */
+  async #finish(
+    fn: () => void | PromiseLike<void>,
+    outcome: Outcome,
+  ): Promise<boolean> {
+    if (outcome !== "ours") return outcome !== false;
+    try {
+      await fn();
+    } catch (error) {
+      this.#fail();
+      throw error;
+    }
+    return this.#end();
+  }
+
   #call(fn: () => void): true {
     try {
       fn();
@@ -224,7 +283,7 @@ export class Once extends Region<"once"> {
     return this.#end();
   }
 
-  /** (E) Publishes what the function wrote, and wakes who waits for it. */
+  /** (E) Publishes what the function wrote, and wakes all waiters. */
   #end(): true {
     const words = this.#words;
     const state = Atomics.exchange(words, STATE, DONE_BIT);
@@ -232,7 +291,7 @@ export class Once extends Region<"once"> {
     return this.#done = true;
   }
 
-  /** Lets the next one try. */
+  /** Lets the next agent try. */
   #fail(): void {
     const words = this.#words;
     const state = Atomics.and(words, STATE, WAITING_BIT);

@@ -236,11 +236,14 @@ function realtimeCore<T, Config>(
       return new this(...fromHandle(kind, handle));
     }
     protected override viewOfSlot(slot: number): Uint8Array {
-      this.#views ??= Array.from(
+      return (this.#views ??= this.#makeViews())[slot]!;
+    }
+    // Apart: a closure in a method costs each call of the method a context.
+    #makeViews(): Uint8Array[] {
+      return Array.from(
         { length: this.slots },
         (_, slot) => this.newViewOfSlot(slot),
       );
-      return this.#views[slot]!;
     }
   }
   return Realtime as unknown as RealtimeClass<T, [config: Config]>;

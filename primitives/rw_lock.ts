@@ -1,14 +1,17 @@
 /**
- * A lock that many may hold for reading, or one for writing.
+ * A lock that many agents hold for reading, or one for writing.
  *
  * @module
  */
 
+import { LockGuard } from "./_guard.ts";
 import { RW_LOCK } from "./_layout.ts";
 import {
   allocate,
+  assertFunction,
   fromHandle,
   type Handle,
+  inRange,
   type Memory,
   Region,
   viewPlain,
@@ -21,13 +24,16 @@ import {
   type AsyncOptions,
   block,
   blockAsync,
+  type TryAsyncOptions,
+  tryBlockAsync,
   type Waiting,
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
 import { inherit, locking, tryLocking, unlocking } from "./mutex.ts";
 
 export { type Handle, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export { LockGuard } from "./_guard.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const STATE = RW_LOCK.state;
 const GATE = RW_LOCK.gate;
@@ -45,17 +51,24 @@ const PHASE_MASK = 3 << 30;
 
 /** In `writer`. */
 const UNLOCKED = 0, OWNER_MASK = 0x0fff_ffff, CONTENDED_BIT = 1 << 30;
-/** In `gate`: readers may sleep there. */
+const HANDOFF_BIT = 1 << 29;
+/** In `gate`: readers may sleep on it. */
 const WAITING_BIT = 1;
 const ONE_OPENING = 2;
 
-/** The most agents that read or wait for it. */
+/** The most agents that read or wait to read. */
 const MAX_READERS = 0x1fff;
 
-/** How the way to a lock ended. */
+/**
+ * An agent goes on reading for WINDOW ms while a writer that was handed the lock
+ * has not run yet. Then it sleeps for WAY ms, to give the writer a core.
+ */
+const WINDOW = 0.5, WAY = 2;
+
+/** How an attempt to lock ended. */
 type Outcome = false | "locked" | "abandoned";
 
-/** Where a reader stood when it began to wait. */
+/** What a reader saw when it began to wait. */
 interface Ticket {
   /** The state at which it was counted as pending. */
   readonly state: number;
@@ -64,8 +77,9 @@ interface Ticket {
 }
 
 /**
- * A {@linkcode RwLock} held for reading: unlocks it at the end of a `using`
- * block, once.
+ * A {@linkcode RwLock} that is held for reading. A `using` block unlocks it at
+ * its end, and `unlock` does so earlier. After that the guard holds nothing, and
+ * unlocking it again does nothing.
  *
  * @example Two readers at once
  * ```ts
@@ -79,14 +93,18 @@ interface Ticket {
  * if (lock.readers !== 0) throw new Error("still read");
  * ```
  */
-export class RwReadGuard implements Disposable {
+export class RwReadGuard extends LockGuard {
   #lock: RwLock | undefined;
 
-  /** A writer was given up by `abandon`, and none has unlocked since. */
+  /**
+   * True if `abandon` ended the writing of a dead agent, and no writer has
+   * unlocked since: the data may be half changed.
+   */
   readonly abandoned: boolean;
 
-  /** Made by an {@linkcode RwLock} that was locked just now. */
+  /** For {@linkcode RwLock}, which makes a guard when it was locked. */
   constructor(lock: RwLock, abandoned: boolean) {
+    super();
     this.#lock = lock;
     this.abandoned = abandoned;
   }
@@ -97,16 +115,12 @@ export class RwReadGuard implements Disposable {
     this.#lock = undefined;
     lock?.unlockRead();
   }
-
-  /** As {@linkcode RwReadGuard.unlock}. */
-  [Symbol.dispose](): void {
-    this.unlock();
-  }
 }
 
 /**
- * A {@linkcode RwLock} held for writing: unlocks it at the end of a `using`
- * block, once.
+ * A {@linkcode RwLock} that is held for writing. A `using` block unlocks it at
+ * its end, and `unlock` does so earlier. After that the guard holds nothing, and
+ * unlocking it again does nothing.
  *
  * @example Write, then go on reading
  * ```ts
@@ -118,23 +132,26 @@ export class RwReadGuard implements Disposable {
  * if (lock.readers !== 1) throw new Error("not read");
  * ```
  */
-export class RwWriteGuard implements Disposable {
+export class RwWriteGuard extends LockGuard {
   #lock: RwLock | undefined;
 
   /**
-   * The last writer was given up by `abandon`: what the lock protects may be
-   * half changed. Unlocking says that it is no longer.
+   * True if `abandon` ended the writing of a dead agent: the data that the lock
+   * protects may be half changed. Repair it before unlocking: later guards have
+   * `abandoned` false.
    */
   readonly abandoned: boolean;
 
-  /** Made by an {@linkcode RwLock} that was locked just now. */
+  /** For {@linkcode RwLock}, which makes a guard when it was locked. */
   constructor(lock: RwLock, abandoned: boolean) {
+    super();
     this.#lock = lock;
     this.abandoned = abandoned;
   }
 
   /**
-   * Goes on reading: no writer comes between. This guard holds nothing then.
+   * Ends the writing, but goes on reading: no writer comes between. This guard
+   * then holds nothing.
    *
    * @throws {TypeError} If this guard holds nothing already.
    */
@@ -153,15 +170,10 @@ export class RwWriteGuard implements Disposable {
     this.#lock = undefined;
     lock?.unlockWrite();
   }
-
-  /** As {@linkcode RwWriteGuard.unlock}. */
-  [Symbol.dispose](): void {
-    this.unlock();
-  }
 }
 
 /**
- * What can be told of a lock.
+ * How `inspect` reads a lock.
  *
  * @ignore
  */
@@ -171,7 +183,7 @@ export const INSPECTION: WordsInspection = {
   waiters: (words) => {
     const state = words[STATE]!;
     const pending = (state & PENDING_MASK) / ONE_PENDING;
-    const asleep = state & ASLEEP_BIT ? 1 : 0; // the writer, for the readers
+    const asleep = state & ASLEEP_BIT ? 1 : 0; // the writer, until readers end
     return pending + asleep + (words[WRITER]! & CONTENDED_BIT ? 1 : 0);
   },
 };
@@ -202,24 +214,24 @@ export const INSPECTION: WordsInspection = {
  * word 3  writer_starving  The `starving` of that mutex.
  * ```
  *
- * Whoever comes to read while a writer has the lock, or waits for it, is
- * pending: the writer lets all of these in when it unlocks, before the next
- * writer. So a writer waits for those who read when it comes, and a reader for
- * one writer.
+ * An agent that wants to read while a writer holds the lock, or waits for it, is
+ * pending. When the writer unlocks, it lets all pending agents in, before the
+ * next writer. So a writer waits for the agents that read when it comes, and a
+ * reader waits for one writer.
  *
- * Invariant: only the owner of `writer` changes WRITING, WANTED and the phase;
- * nobody is pending unless one of the two is set; a pending agent that finds
- * another phase is counted as reading.
- * Progress: `tryRead`, `unlockRead` and `tryWrite` are lock-free; the others
- * block. A writer that is terminated is given up by `abandon(id)`, whether it
- * wrote or waited. Readers leave no name: one that is terminated while it
- * reads, or waits to, keeps writers out until `abandonReader()`.
- * Fairness: phase-fair; neither side can keep the other out. Writers among
- * each other as {@linkcode Mutex} says. An agent must not read twice at once:
- * between the two, a writer may wait for the first. At most 8191 agents read
- * or wait to.
+ * Invariant: only the owner of `writer` changes WRITING, WANTED and the phase.
+ * Agents are pending only while WRITING or WANTED is set. A pending agent that
+ * finds another phase is counted as reading.
+ * Progress: `tryRead()`, `unlockRead` and `tryWrite()` are lock-free. Locking
+ * with a timeout, or without `try`, waits. `abandon(id)` ends the writing, or
+ * the waiting, of a terminated writer. Readers leave no name: a reader that is
+ * terminated while it reads, or waits to read, keeps writers out until
+ * `abandonReader()`.
+ * Fairness: phase-fair; neither side can keep the other out. Among writers, as
+ * {@linkcode Mutex} says. An agent must not read twice at once: between the
+ * two, a writer may wait for the first. At most 8191 agents read or wait to.
  * C twin: `weft_rw_lock`. Source: Brandenburg and Anderson 2010, phase-fair
- * locks, in one word that both sides can give up waiting in.
+ * locks, here in one word, in which both sides can stop waiting.
  *
  * @example Many read, one writes
  * ```ts
@@ -231,24 +243,28 @@ export const INSPECTION: WordsInspection = {
  *   using _guard = lock.write();
  *   total[0]! += 0.5;
  * }
- * using _guard = lock.read();
- * if (total[0] !== 0.5) throw new Error("not written");
+ * const seen = lock.reading(() => total[0]);
+ * if (seen !== 0.5) throw new Error("not written");
  * ```
  */
 export class RwLock extends Region<"rw_lock"> {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #id: number;
-  /** The mutex of those who want to write. */
+  /** The mutex of the agents that want to write. */
   readonly #writer: Int32Array<SharedArrayBuffer>;
+  /** The gate when a hand-off to a writer was first seen. */
+  #gateSeen = 0;
+  /** When that was. */
+  #since = 0;
 
   /**
    * Views the lock at `byteOffset`, a multiple of 4; writes nothing. Zeroed
    * memory is an unlocked lock.
    *
    * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the lock does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const words = viewPlain("rw_lock", RW_LOCK, memory, byteOffset);
     super("rw_lock", words, INSPECTION);
     this.#words = words;
@@ -267,23 +283,23 @@ export class RwLock extends Region<"rw_lock"> {
   }
 
   /**
-   * Makes a region that nobody uses yet an unlocked lock.
+   * Initializes memory that nobody uses yet as an unlocked lock.
    *
    * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the lock does not fit there.
    */
-  static init(memory: Memory, byteOffset: number): RwLock {
+  static init(memory: Memory, byteOffset: number | bigint): RwLock {
     const lock = new RwLock(memory, byteOffset);
     lock.#words.fill(0);
     return lock;
   }
 
   /**
-   * Attaches to the lock a message brought.
+   * Attaches to the lock that a posted handle names.
    *
-   * @throws {TypeError} If it is of another kind.
+   * @throws {TypeError} If it is no handle, or the handle of another kind.
    */
-  static from(handle: Handle): RwLock {
+  static from(handle: Handle<"rw_lock">): RwLock {
     return new RwLock(...fromHandle("rw_lock", handle));
   }
 
@@ -292,18 +308,272 @@ export class RwLock extends Region<"rw_lock"> {
     return Atomics.load(this.#words, STATE) & READING_MASK;
   }
 
-  /** The id of the agent that writes, or waits for those who read, or 0. */
+  /** The id of the agent that writes, or waits for the readers, or 0. */
   get writer(): number {
     return Atomics.load(this.#words, WRITER) & OWNER_MASK;
   }
 
   /**
-   * Locks for reading if no writer has the lock or waits for it, without
-   * waiting.
+   * Locks for reading, and blocks until that is done.
    *
-   * @throws {RangeError} If 8191 agents read.
+   * @throws {TypeError} If this agent may not block, or holds the lock for
+   * writing.
+   * @throws {RangeError} If 8191 agents read or wait to.
    */
-  tryRead(): RwReadGuard | undefined {
+  read(): RwReadGuard {
+    assertMayBlock("read");
+    return this.#read(Infinity)!;
+  }
+
+  /**
+   * Locks for reading if that is possible within `timeout` ms. Without a timeout
+   * it does not wait: it locks if no writer holds the lock or waits for it.
+   * Returns `undefined` if it did not lock.
+   *
+   * @throws {TypeError} If it would wait, and this agent may not block or holds
+   * the lock for writing; or if `timeout` is no number.
+   * @throws {RangeError} If `timeout` is negative or NaN, or 8191 agents read or
+   * wait to.
+   */
+  tryRead(timeout = 0): RwReadGuard | undefined {
+    if (timeout === 0) return this.#tryRead();
+    assertTimeout(timeout);
+    assertMayBlock("tryRead");
+    return this.#read(timeout);
+  }
+
+  /**
+   * As {@linkcode RwLock.read}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   * @throws {RangeError} If 8191 agents read or wait to.
+   */
+  async readAsync(options?: AsyncOptions): Promise<RwReadGuard> {
+    const start = () => this.#readSlow(this.#pend(WRITING_BIT | WANTED_BIT));
+    return this.#readGuardOf(await blockAsync(start, options))!;
+  }
+
+  /**
+   * As {@linkcode RwLock.tryRead}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   * @throws {RangeError} If the timeout is negative or NaN, or 8191 agents read
+   * or wait to.
+   */
+  async tryReadAsync(
+    options?: TryAsyncOptions,
+  ): Promise<RwReadGuard | undefined> {
+    const start = () => this.#readSlow(this.#pend(WRITING_BIT | WANTED_BIT));
+    return this.#readGuardOf(await tryBlockAsync(start, options));
+  }
+
+  /**
+   * Calls `fn` with the lock held for reading, and unlocks it when `fn` returns
+   * or throws. Returns what `fn` returned. For a function that returns a
+   * promise, use `readingAsync`: `reading` unlocks before the promise is
+   * settled.
+   *
+   * @throws {TypeError} As {@linkcode RwLock.read}, or if `fn` is no function.
+   */
+  reading<T>(fn: (guard: RwReadGuard) => T): T {
+    assertFunction(fn);
+    const guard = this.read();
+    try {
+      return fn(guard);
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * As {@linkcode RwLock.reading}, but awaits the lock, and then what `fn`
+   * returns.
+   *
+   * @throws {TypeError} If `fn` is no function, or an option is unknown or of a
+   * wrong type.
+   */
+  async readingAsync<T>(
+    fn: (guard: RwReadGuard) => T | PromiseLike<T>,
+    options?: AsyncOptions,
+  ): Promise<T> {
+    assertFunction(fn);
+    const guard = await this.readAsync(options);
+    try {
+      return await fn(guard);
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * Locks for writing, and blocks until that is done. Agents that want to read
+   * meanwhile wait until it is unlocked.
+   *
+   * @throws {TypeError} If this agent may not block, or holds the lock for
+   * writing, or a `writeAsync` of its own is next in line.
+   */
+  write(): RwWriteGuard {
+    assertMayBlock("write");
+    return this.#write(Infinity)!;
+  }
+
+  /**
+   * Locks for writing if that is possible within `timeout` ms. Without a timeout
+   * it does not wait: it locks if no agent holds the lock. Returns `undefined`
+   * if it did not lock.
+   *
+   * @throws {TypeError} If it would wait, and this agent may not block or holds
+   * the lock for writing; or if `timeout` is no number.
+   * @throws {RangeError} If `timeout` is negative or NaN.
+   */
+  tryWrite(timeout = 0): RwWriteGuard | undefined {
+    if (timeout !== 0) {
+      assertTimeout(timeout);
+      assertMayBlock("tryWrite");
+      return this.#write(timeout);
+    }
+    if (tryLocking(this.#writer, this.#id) === false) return undefined;
+    const outcome = this.#hold();
+    if (outcome === false) this.#unlockWriter();
+    return this.#writeGuardOf(outcome);
+  }
+
+  /**
+   * As {@linkcode RwLock.write}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   */
+  async writeAsync(options?: AsyncOptions): Promise<RwWriteGuard> {
+    const start = () => this.#writeSlow(false, UNLOCKED);
+    return this.#writeGuardOf(await blockAsync(start, options))!;
+  }
+
+  /**
+   * As {@linkcode RwLock.tryWrite}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   * @throws {RangeError} If the timeout is negative or NaN.
+   */
+  async tryWriteAsync(
+    options?: TryAsyncOptions,
+  ): Promise<RwWriteGuard | undefined> {
+    const start = () => this.#writeSlow(false, UNLOCKED);
+    return this.#writeGuardOf(await tryBlockAsync(start, options));
+  }
+
+  /**
+   * Calls `fn` with the lock held for writing, and unlocks it when `fn` returns
+   * or throws. Returns what `fn` returned. For a function that returns a
+   * promise, use `writingAsync`: `writing` unlocks before the promise is
+   * settled.
+   *
+   * @throws {TypeError} As {@linkcode RwLock.write}, or if `fn` is no function.
+   */
+  writing<T>(fn: (guard: RwWriteGuard) => T): T {
+    assertFunction(fn);
+    const guard = this.write();
+    try {
+      return fn(guard);
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * As {@linkcode RwLock.writing}, but awaits the lock, and then what `fn`
+   * returns.
+   *
+   * @throws {TypeError} If `fn` is no function, or an option is unknown or of a
+   * wrong type.
+   */
+  async writingAsync<T>(
+    fn: (guard: RwWriteGuard) => T | PromiseLike<T>,
+    options?: AsyncOptions,
+  ): Promise<T> {
+    assertFunction(fn);
+    const guard = await this.writeAsync(options);
+    try {
+      return await fn(guard);
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /**
+   * Ends the reading of one agent. The last reader wakes the writer that waits.
+   *
+   * @throws {TypeError} If no agent reads.
+   */
+  unlockRead(): void {
+    const words = this.#words;
+    // An agent that reads sees at least its own reading.
+    if ((words[STATE]! & READING_MASK) === 0) {
+      throw new TypeError("Cannot unlock: no agent reads");
+    }
+    const state = Atomics.sub(words, STATE, 1);
+    const last = 1 | WANTED_BIT | ASLEEP_BIT;
+    if ((state & (READING_MASK | WANTED_BIT | ASLEEP_BIT)) === last) {
+      Atomics.notify(words, STATE, 1);
+    }
+  }
+
+  /**
+   * Ends the writing, and lets the agents in that wait to read.
+   *
+   * @throws {TypeError} If this agent does not hold the lock for writing.
+   */
+  unlockWrite(): void {
+    this.#assertWriting("unlock");
+    this.#leave(0, 0);
+    this.#unlockWriter();
+  }
+
+  /**
+   * Ends the writing, but goes on reading, and lets the agents in that wait to
+   * read. No writer comes between.
+   *
+   * @throws {TypeError} If this agent does not hold the lock for writing.
+   */
+  downgrade(): RwReadGuard {
+    this.#assertWriting("downgrade");
+    this.#leave(1, 0);
+    this.#unlockWriter();
+    return new RwReadGuard(this, false);
+  }
+
+  /**
+   * Ends the writing of agent `id`, or its waiting for the readers. Call it only
+   * when that agent will never run again. If it wrote, guards have `abandoned`
+   * set until a writer has unlocked. Returns false if `id` did neither.
+   *
+   * C twin: `weft_rw_lock_abandon`; locking gives `EOWNERDEAD`.
+   *
+   * @throws {RangeError} If `id` cannot be an agent's.
+   */
+  abandon(id: number): boolean {
+    inRange("An agent id", id, 0, OWNER_MASK);
+    if (!inherit(this.#writer, id, this.#id)) return false;
+    const writing = Atomics.load(this.#words, STATE) & WRITING_BIT;
+    this.#leave(0, writing ? ABANDONED_BIT : 0);
+    // The dead agent may have let agents in without opening the gate.
+    this.#open();
+    this.#unlockWriter();
+    return true;
+  }
+
+  /**
+   * Ends the reading of an agent that will never run again. The words do not say
+   * which agents read, so the caller must know that this agent did. An agent
+   * that waited to read counts as reading only once the writer that it waited
+   * for has unlocked; before that, this call would end the reading of another.
+   *
+   * @throws {TypeError} If no agent reads.
+   */
+  abandonReader(): void {
+    this.unlockRead();
+  }
+
+  #tryRead(): RwReadGuard | undefined {
     const words = this.#words;
     let state = words[STATE]!; // a hint: the exchange below checks it
     for (;;) {
@@ -323,28 +593,18 @@ export class RwLock extends Region<"rw_lock"> {
     }
   }
 
-  /**
-   * Locks for reading, blocking up to `timeout` ms; `undefined` if that time
-   * passed.
-   *
-   * @throws {TypeError} If this agent may not block, or has the lock for
-   * writing.
-   * @throws {RangeError} If `timeout` is negative or NaN, or 8191 agents read.
-   */
-  read(): RwReadGuard;
-  /** As above, for at most `timeout` ms. */
-  read(timeout: number): RwReadGuard | undefined;
-  read(timeout = Infinity): RwReadGuard | undefined {
-    assertMayBlock("read");
-    if (timeout !== Infinity) assertTimeout(timeout);
-    const guard = this.tryRead();
+  /** Locks for reading, blocking for `timeout` ms at most. */
+  #read(timeout: number): RwReadGuard | undefined {
+    const words = this.#words;
+    if (words[WRITER]! & HANDOFF_BIT && spinning.rounds > 0) this.#giveWay();
+    const guard = this.#tryRead();
     if (guard !== undefined) return guard;
     const own = this.writer === this.#id;
     if (own && this.#isWriting()) throw this.#twice();
-    // A `writeAsync` of this agent that waits must not make it wait for itself.
+    // If a `writeAsync` of this agent waits, it must not wait for itself.
     const ticket = this.#pend(own ? WRITING_BIT : WRITING_BIT | WANTED_BIT);
     if (ticket === undefined) return this.#readGuard(this.#words[STATE]!);
-    for (let i = timeout > 0 ? spinning.rounds : 0; i > 0; i--) {
+    for (let i = spinning.rounds; i > 0; i--) {
       relax();
       const state = Atomics.load(this.#words, STATE);
       if ((state ^ ticket.state) & PHASE_MASK) return this.#readGuard(state);
@@ -352,43 +612,14 @@ export class RwLock extends Region<"rw_lock"> {
     return this.#readGuardOf(block(this.#readSlow(ticket), timeout));
   }
 
-  /** As {@linkcode read}, awaiting instead of blocking. */
-  readAsync(): Promise<RwReadGuard>;
-  /** As above; `undefined` if `timeout` ms passed. */
-  readAsync(options: AsyncOptions): Promise<RwReadGuard | undefined>;
-  async readAsync(options?: AsyncOptions): Promise<RwReadGuard | undefined> {
-    const start = () => this.#readSlow(this.#pend(WRITING_BIT | WANTED_BIT));
-    return this.#readGuardOf(await blockAsync(start, options));
-  }
-
-  /** Locks for writing if nobody has the lock, without waiting. */
-  tryWrite(): RwWriteGuard | undefined {
-    if (tryLocking(this.#writer, this.#id) === false) return undefined;
-    const outcome = this.#hold();
-    if (outcome === false) this.#unlockWriter();
-    return this.#writeGuardOf(outcome);
-  }
-
-  /**
-   * Locks for writing, blocking up to `timeout` ms; `undefined` if that time
-   * passed. Those who come to read meanwhile wait until it is unlocked.
-   *
-   * @throws {TypeError} If this agent may not block, or has the lock for
-   * writing, or a `writeAsync` of its own is next in line.
-   * @throws {RangeError} If `timeout` is negative or NaN.
-   */
-  write(): RwWriteGuard;
-  /** As above, for at most `timeout` ms. */
-  write(timeout: number): RwWriteGuard | undefined;
-  write(timeout = Infinity): RwWriteGuard | undefined {
-    assertMayBlock("write");
-    if (timeout !== Infinity) assertTimeout(timeout);
+  /** Locks for writing, blocking for `timeout` ms at most. */
+  #write(timeout: number): RwWriteGuard | undefined {
     const words = this.#words;
     const state = Atomics.compareExchange(words, WRITER, UNLOCKED, this.#id);
     if ((state & OWNER_MASK) === this.#id) throw this.#twice();
     if (state === UNLOCKED) {
       let outcome = this.#hold();
-      if (outcome === false && timeout > 0) {
+      if (outcome === false) {
         Atomics.or(words, STATE, WANTED_BIT);
         for (let i = spinning.rounds; i > 0 && outcome === false; i--) {
           relax();
@@ -399,85 +630,6 @@ export class RwLock extends Region<"rw_lock"> {
     }
     const path = this.#writeSlow(state === UNLOCKED, state);
     return this.#writeGuardOf(block(path, timeout));
-  }
-
-  /** As {@linkcode write}, awaiting instead of blocking. */
-  writeAsync(): Promise<RwWriteGuard>;
-  /** As above; `undefined` if `timeout` ms passed. */
-  writeAsync(options: AsyncOptions): Promise<RwWriteGuard | undefined>;
-  async writeAsync(options?: AsyncOptions): Promise<RwWriteGuard | undefined> {
-    const start = () => this.#writeSlow(false, UNLOCKED);
-    return this.#writeGuardOf(await blockAsync(start, options));
-  }
-
-  /**
-   * Ends one agent's reading, and wakes the writer that waits for the last.
-   *
-   * @throws {TypeError} If nobody reads.
-   */
-  unlockRead(): void {
-    const words = this.#words;
-    // Whoever reads sees at least itself.
-    if ((words[STATE]! & READING_MASK) === 0) {
-      throw new TypeError("Cannot unlock: nobody reads");
-    }
-    const state = Atomics.sub(words, STATE, 1);
-    const last = 1 | WANTED_BIT | ASLEEP_BIT;
-    if ((state & (READING_MASK | WANTED_BIT | ASLEEP_BIT)) === last) {
-      Atomics.notify(words, STATE, 1);
-    }
-  }
-
-  /**
-   * Ends the writing, and lets those in who wait to read.
-   *
-   * @throws {TypeError} If this agent does not have the lock for writing.
-   */
-  unlockWrite(): void {
-    this.#assertWriting("unlock");
-    this.#leave(0, 0);
-    this.#unlockWriter();
-  }
-
-  /**
-   * Ends the writing, but goes on reading, with those who wait to.
-   *
-   * @throws {TypeError} If this agent does not have the lock for writing.
-   */
-  downgrade(): RwReadGuard {
-    this.#assertWriting("downgrade");
-    this.#leave(1, 0);
-    this.#unlockWriter();
-    return new RwReadGuard(this, false);
-  }
-
-  /**
-   * Gives up agent `id`, which is known never to run again, if it writes or
-   * waits for those who read; false if it does not. If it wrote, guards say
-   * `abandoned` until a writer has unlocked.
-   *
-   * C twin: `weft_rw_lock_abandon`; locking gives `EOWNERDEAD`.
-   */
-  abandon(id: number): boolean {
-    if (!inherit(this.#writer, id, this.#id)) return false;
-    const writing = Atomics.load(this.#words, STATE) & WRITING_BIT;
-    this.#leave(0, writing ? ABANDONED_BIT : 0);
-    // It may have let agents in, and not opened the gate.
-    this.#open();
-    this.#unlockWriter();
-    return true;
-  }
-
-  /**
-   * Ends the reading of an agent that is known never to run again. Nobody else
-   * knows that it read: the caller must. One that waited to read counts as
-   * reading once the writer it waited for has unlocked; before, this would end
-   * another one's reading.
-   *
-   * @throws {TypeError} If nobody reads.
-   */
-  abandonReader(): void {
-    this.unlockRead();
   }
 
   #unlockWriter(): void {
@@ -500,7 +652,7 @@ export class RwLock extends Region<"rw_lock"> {
       : new RwWriteGuard(this, outcome === "abandoned");
   }
 
-  /** Whether this agent writes; what it wrote there itself, it sees plainly. */
+  /** Whether this agent writes. Plain reads see what this agent wrote. */
   #isWriting(): boolean {
     const words = this.#words;
     return (words[WRITER]! & OWNER_MASK) === this.#id &&
@@ -509,19 +661,38 @@ export class RwLock extends Region<"rw_lock"> {
 
   #twice(): TypeError {
     return new TypeError(
-      `Cannot lock twice: agent ${this.#id} has the lock for writing, or ` +
-        `awaits that`,
+      `Cannot lock twice: agent ${this.#id} holds the lock for writing, or ` +
+        `awaits it`,
     );
   }
 
   #assertWriting(what: string): void {
     if (this.#isWriting()) return;
     throw new TypeError(
-      `Cannot ${what}: agent ${this.#id} does not have the lock for writing`,
+      `Cannot ${what}: agent ${this.#id} does not hold the lock for writing`,
     );
   }
 
-  /** Begins to wait to read if one of `bits` is set; undefined if it reads. */
+  /**
+   * Gives way to a writer that was handed the lock and waits for a core. Where
+   * 64 agents share two cores, the readers would keep that writer from running.
+   */
+  #giveWay(): void {
+    const words = this.#words;
+    const gate = words[GATE]!; // a hint: it only tells one hand-off from another
+    const now = performance.now();
+    if (gate !== this.#gateSeen) {
+      this.#gateSeen = gate;
+      this.#since = now;
+    } else if (now - this.#since > WINDOW) {
+      Atomics.wait(words, GATE, gate, WAY);
+    }
+  }
+
+  /**
+   * Counts this agent as pending if one of `bits` is set. Else it reads at once,
+   * and there is no ticket.
+   */
   #pend(bits: number): Ticket | undefined {
     const words = this.#words;
     let state = Atomics.load(words, STATE);
@@ -529,7 +700,7 @@ export class RwLock extends Region<"rw_lock"> {
       const expected = state;
       const waits = (state & bits) !== 0;
       const pending = (state & PENDING_MASK) / ONE_PENDING;
-      // One more may come by a downgrade.
+      // A downgrade may add one more reader.
       const most = waits ? MAX_READERS - 1 : MAX_READERS;
       if ((state & READING_MASK) + pending >= most) throw tooMany();
       const next = state + (waits ? ONE_PENDING : 1);
@@ -539,7 +710,7 @@ export class RwLock extends Region<"rw_lock"> {
     }
   }
 
-  /** Waits until a writer lets us in. */
+  /** Waits until a writer lets this agent in. */
   *#readSlow(ticket: Ticket | undefined): Waiting<Outcome> {
     const words = this.#words;
     let last = false;
@@ -565,7 +736,7 @@ export class RwLock extends Region<"rw_lock"> {
     return abandoned ? "abandoned" : "locked";
   }
 
-  /** Takes the lock for the owner of `writer`, if nobody reads. */
+  /** Takes the lock for the owner of `writer`, if no agent reads. */
   #hold(): Outcome {
     const words = this.#words;
     let state = words[STATE]!; // a hint: the exchange below checks it
@@ -580,11 +751,11 @@ export class RwLock extends Region<"rw_lock"> {
     return false;
   }
 
-  /** Waits for other writers, and then for those who read. */
+  /** Waits for other writers, and then for the readers. */
   *#writeSlow(owned: boolean, seen: number): Waiting<Outcome> {
     const words = this.#words;
     if (!owned) {
-      const outcome = yield* locking(this.#writer, this.#id, seen);
+      const outcome = yield* locking(this.#writer, this.#id, seen, true);
       if (outcome === false) return false;
     }
     let last = false;
@@ -604,7 +775,7 @@ export class RwLock extends Region<"rw_lock"> {
 
   /**
    * Ends the phase of the owner of `writer`, whether it wrote or only waited:
-   * all who are pending read now, and `more` besides.
+   * all pending agents read now, and `more` agents besides.
    */
   #leave(more: number, abandoned: number): void {
     const words = this.#words;
@@ -623,7 +794,7 @@ export class RwLock extends Region<"rw_lock"> {
     }
   }
 
-  /** Wakes those who were let in. */
+  /** Wakes the agents that were let in. */
   #open(): void {
     const words = this.#words;
     let gate = Atomics.load(words, GATE);
@@ -639,9 +810,9 @@ export class RwLock extends Region<"rw_lock"> {
 }
 
 /**
- * Whether who waits with `ticket` was let in. The phase alone would look the
- * same after four; but then the gate, of which one opening may have been due
- * from before the ticket, has moved by two.
+ * Whether the agent that waits with `ticket` was let in. After four phases the
+ * phase looks the same again; but by then the gate has moved by two, even if
+ * one opening was due before the ticket.
  */
 function isIn(ticket: Ticket, state: number, gate: number): boolean {
   if ((state ^ ticket.state) & PHASE_MASK) return true;
@@ -651,6 +822,6 @@ function isIn(ticket: Ticket, state: number, gate: number): boolean {
 
 function tooMany(): RangeError {
   return new RangeError(
-    `Cannot read: ${MAX_READERS} agents read, or wait to, already`,
+    `Cannot read: ${MAX_READERS} agents read or wait to already`,
   );
 }

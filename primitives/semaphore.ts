@@ -4,9 +4,11 @@
  * @module
  */
 
+import { PermitGuard } from "./_guard.ts";
 import { SEMAPHORE } from "./_layout.ts";
 import {
   allocate,
+  assertFunction,
   attach,
   format,
   fromHandle,
@@ -23,12 +25,15 @@ import {
   type AsyncOptions,
   block,
   blockAsync,
+  type TryAsyncOptions,
+  tryBlockAsync,
   type Waiting,
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
 
 export { type Handle, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export { PermitGuard } from "./_guard.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const PERMITS = SEMAPHORE.permits;
 const WAITERS = SEMAPHORE.waiters;
@@ -39,9 +44,52 @@ const CLAIM = SEMAPHORE.claim;
 
 /** The most permits there can be. */
 const MAX_PERMITS = 2 ** 30 - 1;
+/** The largest agent id. */
+const MAX_ID = 2 ** 28 - 1;
 
 /**
- * What can be told of a semaphore.
+ * Permits that were taken from a {@linkcode Semaphore}. A `using` block returns
+ * them at its end, and `release` does so earlier. After that the guard holds
+ * nothing, and releasing it again does nothing.
+ *
+ * @example One permit for one block
+ * ```ts
+ * import { Semaphore } from "@weft/sync";
+ *
+ * const semaphore = Semaphore.create(2);
+ * {
+ *   using _permit = semaphore.permit();
+ *   console.log(semaphore.available); // 1
+ * }
+ * console.log(semaphore.available); // 2
+ * ```
+ */
+export class SemaphorePermit extends PermitGuard {
+  #semaphore: Semaphore | undefined;
+  readonly #n: number;
+
+  /** For {@linkcode Semaphore}, which makes a guard of `n` taken permits. */
+  constructor(semaphore: Semaphore, n: number) {
+    super();
+    this.#semaphore = semaphore;
+    this.#n = n;
+  }
+
+  /** How many permits this guard holds. */
+  get permits(): number {
+    return this.#semaphore === undefined ? 0 : this.#n;
+  }
+
+  /** Returns the permits, if this guard still holds them. */
+  release(): void {
+    const semaphore = this.#semaphore;
+    this.#semaphore = undefined;
+    semaphore?.release(this.#n);
+  }
+}
+
+/**
+ * How `inspect` reads a semaphore.
  *
  * @ignore
  */
@@ -51,8 +99,8 @@ export const INSPECTION: WordsInspection = {
 };
 
 /**
- * A counting semaphore: `acquire(n)` takes `n` permits at once, sleeping while
- * there are fewer; `release(n)` returns them, and any agent may call it.
+ * A counting semaphore: `acquire(n)` takes `n` permits at once and sleeps while
+ * there are fewer; `release(n)` returns permits, and any agent may call it.
  *
  * ```text
  * word 0  magic     Kind and layout version.
@@ -69,16 +117,18 @@ export const INSPECTION: WordsInspection = {
  * word 7  claim     How many permits it took.
  * ```
  *
- * A waiter that was passed over takes its permits in advance, as a debt that
- * the next releases pay: whoever comes later finds none and queues behind.
+ * A waiter that was passed too often claims: it takes its permits in advance, as
+ * a debt that the next releases pay. A later agent finds no permits and waits
+ * behind it.
  *
  * Invariant: a sleeper is counted in `waiters`, and in `bulk` if it sleeps on
- * `turn`. Both may be high (an agent was terminated), never low.
- * Progress: `tryAcquire` and `release` are lock-free; `acquire` and
- * `acquireAsync` block. An agent terminated while it waits costs the others
- * nothing, unless it was the claimant: then its claim, until `abandon(id)`.
- * Fairness: a newcomer may pass sleepers, but not the claimant; a waiter claims
- * once it was passed over 8 times, not counting those who waited before it.
+ * `turn`. Both may be too high (an agent was terminated), but never too low.
+ * Progress: `tryAcquire()` and `release` are lock-free. `acquire`, its async
+ * form, and both with a timeout wait. An agent that is terminated while it waits
+ * costs the others nothing, unless it was the claimant: then its claim is lost
+ * until `abandon(id)`.
+ * Fairness: a newcomer may pass sleepers, but not the claimant. A waiter claims
+ * once others passed it 8 times; agents that waited before it do not count.
  * C twin: `weft_semaphore`. Source: Dijkstra, EWD 74; waiter count, glibc.
  *
  * @example At most two agents in a section
@@ -86,7 +136,8 @@ export const INSPECTION: WordsInspection = {
  * import { Semaphore } from "@weft/sync";
  *
  * const semaphore = Semaphore.create(2); // post semaphore.handle to workers
- * if (!semaphore.acquire(1, 50)) throw new Error("no permit within 50 ms");
+ * semaphore.run(() => console.log("at most two agents are here"));
+ * if (!semaphore.tryAcquire(1, 50)) throw new Error("no permit within 50 ms");
  * semaphore.release();
  * ```
  */
@@ -99,9 +150,9 @@ export class Semaphore extends Region<"semaphore"> {
    *
    * @throws {TypeError} If `memory` is not shared, or no semaphore of this
    * layout version was initialized there.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the semaphore does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const length = Semaphore.byteLength();
     const words = attach(
       "semaphore",
@@ -121,22 +172,29 @@ export class Semaphore extends Region<"semaphore"> {
   }
 
   /**
-   * Allocates a semaphore holding `permits`, 0 to 2^30 - 1.
+   * Allocates a semaphore with `permits` free permits, 0 to 2^30 - 1.
    *
+   * @throws {TypeError} If `permits` is no number.
    * @throws {RangeError} If `permits` is out of range.
    */
   static create(permits = 0): Semaphore {
+    inRange("Permits", permits, 0, MAX_PERMITS);
     return Semaphore.init(allocate(Semaphore.byteLength()), 0, permits);
   }
 
   /**
-   * Makes a region that nobody uses yet a semaphore holding `permits`.
+   * Initializes memory that nobody uses yet as a semaphore with `permits` free
+   * permits.
    *
-   * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there, or `permits` is out of
-   * range.
+   * @throws {TypeError} If `memory` is not shared, or `permits` is no number.
+   * @throws {RangeError} If the semaphore does not fit there, or `permits` is
+   * out of range.
    */
-  static init(memory: Memory, byteOffset: number, permits = 0): Semaphore {
+  static init(
+    memory: Memory,
+    byteOffset: number | bigint,
+    permits = 0,
+  ): Semaphore {
     inRange("Permits", permits, 0, MAX_PERMITS);
     const length = Semaphore.byteLength();
     format("semaphore", SEMAPHORE, memory, byteOffset, length, [], (words) => {
@@ -146,11 +204,12 @@ export class Semaphore extends Region<"semaphore"> {
   }
 
   /**
-   * Attaches to the semaphore a message brought.
+   * Attaches to the semaphore that a posted handle names.
    *
-   * @throws {TypeError} If it is of another kind, or none is there.
+   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
+   * semaphore is there.
    */
-  static from(handle: Handle): Semaphore {
+  static from(handle: Handle<"semaphore">): Semaphore {
     return new Semaphore(...fromHandle("semaphore", handle));
   }
 
@@ -160,42 +219,158 @@ export class Semaphore extends Region<"semaphore"> {
   }
 
   /**
-   * Takes `n` permits if that many are free, without waiting. Permits laid
-   * aside for a claimant are not free.
+   * Takes `n` permits, and blocks until that is done.
    *
+   * @throws {TypeError} If this agent may not block, or `n` is no number.
    * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1.
    */
-  tryAcquire(n = 1): boolean {
-    return this.#take(inRange("Permits to acquire", n, 1, MAX_PERMITS));
+  acquire(n = 1): void {
+    assertMayBlock("acquire");
+    assertPermits(n);
+    if (!this.#take(n)) this.#acquireWaiting(n, Infinity);
   }
 
   /**
-   * Takes `n` permits, blocking up to `timeout` ms; false if they did not come
-   * free in that time.
+   * Takes `n` permits if that many come free within `timeout` ms. Without a
+   * timeout it does not wait. Returns whether it took them. Permits that a
+   * claimant waits for are not free.
    *
-   * @throws {TypeError} If this agent may not block.
+   * @throws {TypeError} If it would wait and this agent may not block, or if `n`
+   * or `timeout` is no number.
    * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1, or
    * `timeout` is negative or NaN.
    */
-  acquire(n = 1, timeout = Infinity): boolean {
-    assertMayBlock("acquire");
-    inRange("Permits to acquire", n, 1, MAX_PERMITS);
-    if (timeout !== Infinity) assertTimeout(timeout);
+  tryAcquire(n = 1, timeout = 0): boolean {
+    assertPermits(n);
+    if (timeout !== 0) {
+      assertTimeout(timeout);
+      assertMayBlock("tryAcquire");
+    }
     if (this.#take(n)) return true;
-    return this.#acquireWaiting(n, timeout);
-  }
-
-  /** As {@linkcode acquire}, awaiting instead of blocking. */
-  acquireAsync(n = 1, options?: AsyncOptions): Promise<boolean> {
-    return blockAsync(() => {
-      inRange("Permits to acquire", n, 1, MAX_PERMITS);
-      return this.#acquireSlow(n);
-    }, options);
+    return timeout > 0 && this.#acquireWaiting(n, timeout);
   }
 
   /**
-   * Returns `n` permits and wakes those whom they serve.
+   * As {@linkcode Semaphore.acquire}, but awaits instead of blocking.
    *
+   * @throws {TypeError} If `n` is no number, or an option is unknown or of a
+   * wrong type.
+   * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1.
+   */
+  async acquireAsync(n = 1, options?: AsyncOptions): Promise<void> {
+    assertPermits(n);
+    await blockAsync(() => this.#acquireSlow(n), options);
+  }
+
+  /**
+   * As {@linkcode Semaphore.tryAcquire}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If `n` is no number, or an option is unknown or of a
+   * wrong type.
+   * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1, or the
+   * timeout is negative or NaN.
+   */
+  async tryAcquireAsync(n = 1, options?: TryAsyncOptions): Promise<boolean> {
+    assertPermits(n);
+    return await tryBlockAsync(() => this.#acquireSlow(n), options);
+  }
+
+  /**
+   * As {@linkcode Semaphore.acquire}, but returns a guard, which a `using` block
+   * releases at its end.
+   *
+   * @throws {TypeError} As `acquire`.
+   * @throws {RangeError} As `acquire`.
+   */
+  permit(n = 1): SemaphorePermit {
+    this.acquire(n);
+    return new SemaphorePermit(this, n);
+  }
+
+  /**
+   * As {@linkcode Semaphore.tryAcquire}, but returns a guard, or `undefined` if
+   * it took no permits.
+   *
+   * @throws {TypeError} As `tryAcquire`.
+   * @throws {RangeError} As `tryAcquire`.
+   */
+  tryPermit(n = 1, timeout = 0): SemaphorePermit | undefined {
+    return this.tryAcquire(n, timeout)
+      ? new SemaphorePermit(this, n)
+      : undefined;
+  }
+
+  /**
+   * As {@linkcode Semaphore.permit}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} As `acquireAsync`.
+   * @throws {RangeError} As `acquireAsync`.
+   */
+  async permitAsync(n = 1, options?: AsyncOptions): Promise<SemaphorePermit> {
+    await this.acquireAsync(n, options);
+    return new SemaphorePermit(this, n);
+  }
+
+  /**
+   * As {@linkcode Semaphore.tryPermit}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} As `tryAcquireAsync`.
+   * @throws {RangeError} As `tryAcquireAsync`.
+   */
+  async tryPermitAsync(
+    n = 1,
+    options?: TryAsyncOptions,
+  ): Promise<SemaphorePermit | undefined> {
+    return await this.tryAcquireAsync(n, options)
+      ? new SemaphorePermit(this, n)
+      : undefined;
+  }
+
+  /**
+   * Calls `fn` while it holds `n` permits, and returns them when `fn` returns or
+   * throws. Returns what `fn` returned. For a function that returns a promise,
+   * use `runAsync`: `run` releases before the promise is settled.
+   *
+   * @throws {TypeError} As {@linkcode Semaphore.acquire}, or if `fn` is no
+   * function.
+   * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1.
+   */
+  run<T>(fn: () => T, n = 1): T {
+    assertFunction(fn);
+    this.acquire(n);
+    try {
+      return fn();
+    } finally {
+      this.release(n);
+    }
+  }
+
+  /**
+   * As {@linkcode Semaphore.run}, but awaits the permits, and then what `fn`
+   * returns.
+   *
+   * @throws {TypeError} If `fn` is no function, `n` is no number, or an option
+   * is unknown or of a wrong type.
+   * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1.
+   */
+  async runAsync<T>(
+    fn: () => T | PromiseLike<T>,
+    n = 1,
+    options?: AsyncOptions,
+  ): Promise<T> {
+    assertFunction(fn);
+    await this.acquireAsync(n, options);
+    try {
+      return await fn();
+    } finally {
+      this.release(n);
+    }
+  }
+
+  /**
+   * Returns `n` permits, and wakes the waiters that can take them.
+   *
+   * @throws {TypeError} If `n` is no number.
    * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1, or there
    * would be more than 2^30 - 1 permits.
    */
@@ -221,10 +396,15 @@ export class Semaphore extends Region<"semaphore"> {
   }
 
   /**
-   * Gives back what agent `id` claimed in advance, if it is known never to run
-   * again; false if it had no claim. Permits it had acquired stay taken.
+   * Returns the permits that agent `id` claimed in advance. Call it only when
+   * that agent will never run again. Permits that it had acquired stay taken.
+   * Returns false if the agent had no claim.
+   *
+   * @throws {TypeError} If `id` is no number.
+   * @throws {RangeError} If `id` cannot be an agent's.
    */
   abandon(id: number): boolean {
+    inRange("An agent id", id, 0, MAX_ID);
     const words = this.#words;
     if (id === 0 || Atomics.load(words, CLAIMANT) !== id) return false;
     const n = Atomics.exchange(words, CLAIM, 0);
@@ -250,7 +430,7 @@ export class Semaphore extends Region<"semaphore"> {
         if (outcome === "timed-out") return this.available > 0;
       }
     } finally {
-      // The wake that we used up belongs to whoever takes the permit.
+      // The wake that was used up belongs to the agent that takes the permit.
       const others = Atomics.sub(words, WAITERS, 1) > 1;
       if (others && this.available > 0) Atomics.notify(words, PERMITS, 1);
     }
@@ -268,17 +448,17 @@ export class Semaphore extends Region<"semaphore"> {
     return false;
   }
 
-  // Apart from the fast path, which would pay for the closure.
+  // Not part of the fast path, which would pay for the closure.
   #acquireWaiting(n: number, timeout: number): boolean {
-    if (timeout > 0 && spin(() => this.#take(n))) return true;
+    if (spin(() => this.#take(n))) return true;
     return block(this.#acquireSlow(n), timeout);
   }
 
   *#acquireSlow(n: number): Waiting<boolean> {
     const words = this.#words;
     if (this.#take(n)) return true;
-    // (W) announce, then look again. Those who wait already come first: their
-    // turns are not counted as being passed over.
+    // (W) announce, then look again. Agents that wait already come first: their
+    // turns do not count as passing this one.
     const patience = spinning.patience + Atomics.add(words, WAITERS, 1);
     if (n > 1) Atomics.add(words, BULK, 1);
     try {
@@ -295,7 +475,7 @@ export class Semaphore extends Region<"semaphore"> {
           ? { words, index: TURN, value: turn, all: true }
           : { words, index: PERMITS, value: permits };
         if (outcome === "timed-out") return this.#take(n);
-        // The turns of a claimant, and looks without a release, do not count.
+        // The turns of a claimant do not count, nor looks without a release.
         const released = n > 1
           ? Atomics.load(words, TURN) !== turn
           : outcome === "ok";
@@ -307,14 +487,14 @@ export class Semaphore extends Region<"semaphore"> {
     }
   }
 
-  /** Takes the permits now, and waits until releases have paid for them. */
+  /** Takes the permits in advance, and waits until releases paid for them. */
   *#claim(n: number): Waiting<boolean> {
     const words = this.#words;
     Atomics.add(words, BULK, 1);
     try {
       Atomics.sub(words, PERMITS, n);
-      // In this order: who is terminated between the two loses its permits,
-      // but never does `abandon` give back what was not taken.
+      // In this order: an agent that is terminated between the two loses its
+      // permits, but `abandon` never returns permits that were not taken.
       Atomics.store(words, CLAIM, n);
       for (;;) {
         const turn = Atomics.load(words, TURN);
@@ -335,7 +515,7 @@ export class Semaphore extends Region<"semaphore"> {
     }
   }
 
-  /** Lets the next one claim. */
+  /** Lets the next agent claim. */
   #endClaim(): void {
     Atomics.store(this.#words, CLAIMANT, 0);
     this.#wakeBulk();
@@ -347,7 +527,7 @@ export class Semaphore extends Region<"semaphore"> {
     this.#wake(n, permits);
   }
 
-  /** Wakes whom `n` more permits serve, now that there are `permits`. */
+  /** Wakes waiters for `n` more permits, now that `permits` are free. */
   #wake(n: number, permits: number): void {
     const words = this.#words;
     if (permits > 0) Atomics.notify(words, PERMITS, Math.min(n, permits));
@@ -360,4 +540,8 @@ export class Semaphore extends Region<"semaphore"> {
     Atomics.add(words, TURN, 1);
     Atomics.notify(words, TURN);
   }
+}
+
+function assertPermits(n: number): void {
+  inRange("Permits to acquire", n, 1, MAX_PERMITS);
 }

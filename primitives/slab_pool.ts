@@ -4,9 +4,12 @@
  * @module
  */
 
+import { describe } from "./_describe.ts";
 import { SLAB_POOL } from "./_layout.ts";
 import {
   allocate,
+  assertBoolean,
+  assertConfig,
   attach,
   format,
   fromHandle,
@@ -29,27 +32,27 @@ const MAX_BYTES = 2 ** 30;
 /** In an owner word: the block lies in that agent's cache. */
 const CACHED_BIT = 1 << 28;
 const NOBODY = 0;
-/** The most blocks in a cache: those of one word of the bitmap. */
+/** The most blocks in a cache: as many as one word of the bitmap has. */
 const MAX_CACHE = 32;
 
-/** How a pool is made. */
+/** The configuration of a pool. */
 export interface SlabConfig {
-  /** Blocks it has, 1 to 2^30 / size. */
+  /** How many blocks it has, 1 to 2^30 / blockSize. */
   readonly capacity: number;
-  /** Bytes a block has, a multiple of 4. */
-  readonly size: number;
+  /** How many bytes a block has, a multiple of 4. */
+  readonly blockSize: number;
 }
 
 /**
- * What can be told of a pool.
+ * How `inspect` reads a pool.
  *
  * @ignore
  */
 export const INSPECTION: WordsInspection = { row: SLAB_POOL };
 
 /**
- * An allocator of blocks of one size: any agent allocates, and any agent may
- * free what another one allocated.
+ * An allocator of blocks of one size. Any agent allocates, and any agent may
+ * free a block that another agent allocated.
  *
  * ```text
  * word 0   magic       Kind and layout version.
@@ -63,23 +66,24 @@ export const INSPECTION: WordsInspection = { row: SLAB_POOL };
  *          words.
  * ```
  *
- * The bitmap and the owners each begin at a multiple of 32 words, and so do the
- * blocks. A block changes hands by one exchange of its owner, which is the
- * truth; the bitmap says where to look, and is set after an owner is, and
- * cleared after one is taken away. So it may call an owned block free, for
- * which the exchange fails, and a free one owned only while the agent that
- * frees it is in the midst of that.
+ * The bitmap, the owners and the blocks each begin at a multiple of 32 words.
+ * One exchange of its owner word hands a block over; the owner words are the
+ * truth. The bitmap only says where to look: a bit is set after an owner is, and
+ * cleared after an owner is taken away. So it may call an owned block free; then
+ * the exchange fails. It calls a free block owned only while an agent is freeing
+ * that block.
  *
- * Invariant: an owner word that is not 0 changes by its agent's hand, by the
+ * Invariant: an owner word that is not 0 is changed only by its agent, by the
  * one `free` of the block, or by `abandon`.
  * Progress: `allocate` and `free` are lock-free, and take two atomic steps, or
- * one from and to a cache. `allocate` goes round once: blocks freed behind it
- * while others were taken before it may make it answer -1 too early. No step
- * is open to ABA: that a block is free has one form, whoever had it before.
- * An agent terminated at any step costs blocks and nothing else: those in its
- * cache and one that it was freeing, which `abandon` gives back, and what it had
- * allocated, or was allocating. That may be in other hands: `abandon` gives it
- * back if told that it is not.
+ * one step with a cache. `allocate` looks at every block once. If blocks are
+ * freed where it has looked, and others are taken where it has not, it may
+ * return -1 although there always was a free block. No step is open to ABA: a
+ * free block looks the same whoever had it before. An agent that is terminated
+ * at any step costs blocks and nothing else. `abandon` takes back the blocks in
+ * its cache and the one that it was freeing. Blocks that it had allocated, or
+ * was allocating, may be in other hands: `abandon` takes them back only if told
+ * to.
  * Fairness: none needed. C twin: `weft_slab_pool`.
  * Source: bitmap and per-agent magazines (Bonwick and Adams 2001); owners
  * instead of a free list, own design.
@@ -88,23 +92,24 @@ export const INSPECTION: WordsInspection = { row: SLAB_POOL };
  * ```ts
  * import { SlabPool } from "@weft/sync";
  *
- * const pool = SlabPool.create({ capacity: 64, size: 256 });
+ * const pool = SlabPool.create({ capacity: 64, blockSize: 256 });
  * const at = pool.allocate(); // -1 if there is none
- * pool.bytes[at] = 7; // push `at` into a queue; whoever pops it, frees it
+ * pool.bytes[at] = 7; // push `at` into a queue; the agent that pops it frees it
  * pool.free(at);
  * ```
  */
 export class SlabPool extends Region<"slab_pool"> {
-  /** Blocks it has. */
+  /** How many blocks it has. */
   readonly capacity: number;
-  /** Bytes a block has. */
+  /** How many bytes a block has. */
   readonly blockSize: number;
-  /** The bytes that `allocate` points into. */
+  /** The bytes that `allocate` returns offsets into. */
   readonly bytes: Uint8Array;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #id: number;
-  /** Words of bits, and where the owners and the blocks begin. */
+  /** The number of bitmap words. */
   readonly #maps: number;
+  /** The first word of the owners, and of the blocks. */
   readonly #owners: number;
   readonly #blocks: number;
   /** Where this view looks first. */
@@ -118,9 +123,9 @@ export class SlabPool extends Region<"slab_pool"> {
    *
    * @throws {TypeError} If `memory` is not shared, or no pool of this layout
    * version was initialized there.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the pool does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const words = attach("slab_pool", SLAB_POOL, memory, byteOffset, bytesFor);
     super("slab_pool", words, INSPECTION);
     this.#words = words;
@@ -137,7 +142,8 @@ export class SlabPool extends Region<"slab_pool"> {
   /**
    * The bytes a pool of this configuration occupies.
    *
-   * @throws {RangeError} If `config` is out of range.
+   * @throws {TypeError} If `config` is not as described.
+   * @throws {RangeError} If a number in `config` is out of range.
    */
   static byteLength(config: SlabConfig): number {
     return bytesFor(...checked(config));
@@ -146,21 +152,24 @@ export class SlabPool extends Region<"slab_pool"> {
   /**
    * Allocates a pool whose blocks are all free.
    *
-   * @throws {RangeError} If `config` is out of range.
+   * @throws {TypeError} If `config` is not as described.
+   * @throws {RangeError} If a number in `config` is out of range.
    */
   static create(config: SlabConfig): SlabPool {
     return SlabPool.init(allocate(SlabPool.byteLength(config)), 0, config);
   }
 
   /**
-   * Makes a region that nobody uses yet a pool whose blocks are all free.
+   * Initializes memory that nobody uses yet as a pool whose blocks are all free.
    *
-   * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   * @throws {TypeError} If `memory` is not shared, or `config` is not as
+   * described.
+   * @throws {RangeError} If the pool does not fit there, or a number in `config`
+   * is out of range.
    */
   static init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: SlabConfig,
   ): SlabPool {
     const [capacity, size] = checked(config);
@@ -173,26 +182,25 @@ export class SlabPool extends Region<"slab_pool"> {
       bytes,
       [capacity, size],
       (words) => {
-        // The last word's bits behind the last block: never worth a try.
-        if (capacity % 32) {
-          words[BITMAP + (capacity >> 5)] = -1 <<
-            capacity % 32;
-        }
+        // The bits after the last block are never worth trying.
+        const rest = capacity % 32;
+        if (rest > 0) words[BITMAP + (capacity >> 5)] = -1 << rest;
       },
     );
     return new SlabPool(memory, byteOffset);
   }
 
   /**
-   * Attaches to the pool a message brought.
+   * Attaches to the pool that a posted handle names.
    *
-   * @throws {TypeError} If it is of another kind, or none is there.
+   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
+   * pool is there.
    */
-  static from(handle: Handle): SlabPool {
+  static from(handle: Handle<"slab_pool">): SlabPool {
     return new SlabPool(...fromHandle("slab_pool", handle));
   }
 
-  /** Free blocks, without those in caches; counted one by one. */
+  /** How many blocks are free and in no cache; they are counted one by one. */
   get available(): number {
     let count = 0;
     for (let block = 0; block < this.capacity; block++) {
@@ -203,9 +211,10 @@ export class SlabPool extends Region<"slab_pool"> {
   }
 
   /**
-   * Lets this view keep up to `blocks` free blocks at hand, 0 to 32, which
-   * others then cannot get; {@linkcode release} gives them back.
+   * Lets this view keep up to `blocks` free blocks for itself, 0 to 32. Other
+   * views cannot get these; {@linkcode SlabPool.release} gives them back.
    *
+   * @throws {TypeError} If `blocks` is no number.
    * @throws {RangeError} If `blocks` is not an integer from 0 to 32.
    */
   useCache(blocks = MAX_CACHE): void {
@@ -213,7 +222,10 @@ export class SlabPool extends Region<"slab_pool"> {
     this.#shrinkTo(blocks);
   }
 
-  /** A block, as an offset into `bytes`; -1 if none was found free. */
+  /**
+   * Allocates a block, and returns its offset in `bytes`; -1 if it found no free
+   * block.
+   */
   allocate(): number {
     const words = this.#words;
     while (this.#cached > 0) {
@@ -223,7 +235,7 @@ export class SlabPool extends Region<"slab_pool"> {
       if (Atomics.compareExchange(words, at, kept, this.#id) === kept) {
         return this.#offset(block);
       }
-      // This agent was abandoned, and lives: the block is another's by now.
+      // This agent was abandoned but lives: the block is another agent's now.
     }
     for (let i = this.#maps; i > 0; i--) {
       const map = this.#map;
@@ -243,8 +255,9 @@ export class SlabPool extends Region<"slab_pool"> {
   }
 
   /**
-   * Frees the block at `offset`, whoever allocated it.
+   * Frees the block at `offset`, whichever agent allocated it.
    *
+   * @throws {TypeError} If `offset` is no number.
    * @throws {RangeError} If no block begins there, or it is free already.
    */
   free(offset: number): void {
@@ -255,7 +268,7 @@ export class SlabPool extends Region<"slab_pool"> {
     const next = keep ? this.#id | CACHED_BIT : NOBODY;
     let owner = words[at]!; // a hint: the exchange below checks it
     if (!isAllocated(owner)) owner = Atomics.load(words, at);
-    // If it has another owner by the time of the exchange, somebody freed it.
+    // If the owner has changed by the exchange, another agent freed the block.
     if (
       !isAllocated(owner) ||
       Atomics.compareExchange(words, at, owner, next) !== owner
@@ -268,18 +281,24 @@ export class SlabPool extends Region<"slab_pool"> {
     else this.#clear(block);
   }
 
-  /** Gives the blocks in this view's cache back to all. */
+  /** Gives back the blocks in the cache of this view. */
   release(): void {
     this.#shrinkTo(0);
   }
 
   /**
-   * Gives back the blocks that agent `id`, known never to run again, had in its
-   * caches, and one that it may have been freeing; with `everything`, also all
-   * that it had allocated, if none of that is in other hands. Answers how many
-   * had been in its caches, or allocated.
+   * Takes back the blocks in the caches of agent `id`, and a block that it may
+   * have been freeing. With `everything`, also takes back all blocks that it had
+   * allocated; pass true only if no other agent uses one of them. Call it only
+   * when the agent will never run again. Returns how many blocks had been in its
+   * caches or allocated.
+   *
+   * @throws {TypeError} If `id` is no number or `everything` no boolean.
+   * @throws {RangeError} If `id` cannot be an agent's.
    */
   abandon(id: number, everything = false): number {
+    inRange("An agent id", id, 0, CACHED_BIT - 1);
+    assertBoolean("everything", everything);
     const words = this.#words;
     let count = 0;
     if (id === NOBODY) return 0;
@@ -287,8 +306,8 @@ export class SlabPool extends Region<"slab_pool"> {
       const at = this.#owners + block;
       const owner = Atomics.load(words, at);
       if (owner === NOBODY) {
-        // Stopped before it cleared the bit. If the block is allocated just
-        // now, the bit is wrong the other way, which does no harm.
+        // The agent may have stopped before it cleared the bit. If the block is
+        // being allocated, the bit becomes wrong the other way: harmless.
         const bit = 1 << (block & 31);
         if (Atomics.load(words, BITMAP + (block >> 5)) & bit) {
           this.#clear(block);
@@ -310,16 +329,20 @@ export class SlabPool extends Region<"slab_pool"> {
 
   /** The block that begins at `offset`. */
   #block(offset: number): number {
-    const block = (offset - this.#blocks * 4) / this.blockSize;
+    const block = typeof offset === "number"
+      ? (offset - this.#blocks * 4) / this.blockSize
+      : -1;
     if (Number.isInteger(block) && block >= 0 && block < this.capacity) {
       return block;
     }
-    throw new RangeError(
-      `Cannot free the block at ${offset}: none of this pool begins there`,
+    const Failure = typeof offset === "number" ? RangeError : TypeError;
+    throw new Failure(
+      `Cannot free the block at ${describe(offset)}: no block of this pool ` +
+        "begins there",
     );
   }
 
-  /** Makes a free block `owner`'s; false if it is not free. */
+  /** Gives a free block to `owner`; false if it is not free. */
   #claim(block: number, owner: number): boolean {
     const words = this.#words;
     const at = this.#owners + block;
@@ -340,7 +363,7 @@ export class SlabPool extends Region<"slab_pool"> {
     Atomics.or(this.#words, BITMAP + map, bit);
   }
 
-  /** Says in the bitmap that a block is worth a try. */
+  /** Notes in the bitmap that a block is worth trying. */
   #clear(block: number): void {
     Atomics.and(this.#words, BITMAP + (block >> 5), ~(1 << (block & 31)));
   }
@@ -361,19 +384,15 @@ export class SlabPool extends Region<"slab_pool"> {
 const isAllocated = (owner: number): boolean =>
   owner !== NOBODY && (owner & CACHED_BIT) === 0;
 
-/** `config` checked: `[capacity, size]`. */
-function checked({ capacity, size }: SlabConfig): [number, number] {
-  if (!Number.isInteger(size) || size < 4 || size % 4 || size > MAX_BYTES) {
-    throw new RangeError(
-      "A block's size must be a multiple of 4 from 4 to 2^30 bytes: " +
-        `received ${size}`,
-    );
-  }
-  inRange("A pool's capacity", capacity, 1, Math.floor(MAX_BYTES / size));
-  return [capacity, size];
+/** The words of a configuration, once it is checked. */
+function checked(config: SlabConfig): [capacity: number, size: number] {
+  assertConfig("slab_pool", config, ["capacity", "blockSize"]);
+  const { capacity, blockSize } = config;
+  bytesFor(capacity, blockSize);
+  return [capacity, blockSize];
 }
 
-/** The words of bits. */
+/** The number of bitmap words. */
 const mapsFor = (capacity: number): number => Math.ceil(capacity / 32);
 
 /** The next multiple of 32. */
@@ -385,5 +404,14 @@ const ownersAt = (capacity: number): number =>
 const blocksAt = (capacity: number): number =>
   ownersAt(capacity) + rounded(capacity);
 
-const bytesFor = (capacity: number, size: number): number =>
-  blocksAt(capacity) * 4 + capacity * size;
+/** The bytes of a pool, once its configuration words are checked. */
+function bytesFor(capacity: number, size: number): number {
+  inRange("A block's size", size, 4, MAX_BYTES);
+  if (size % 4 !== 0) {
+    throw new RangeError(
+      `A block's size must be a multiple of 4 bytes: received ${size}`,
+    );
+  }
+  inRange("A pool's capacity", capacity, 1, Math.floor(MAX_BYTES / size));
+  return blocksAt(capacity) * 4 + capacity * size;
+}

@@ -1,5 +1,5 @@
 /**
- * The latest value of some bytes, which readers never tear.
+ * The latest value of some bytes, which is never read half written.
  *
  * @module
  */
@@ -8,6 +8,9 @@ import { SNAPSHOT } from "./_layout.ts";
 import { Copier, type Elements } from "./_elements.ts";
 import {
   allocate,
+  assertBoolean,
+  assertConfig,
+  assertView,
   attach,
   format,
   fromHandle,
@@ -26,39 +29,40 @@ const SINGLE_READER = SNAPSHOT.single_reader;
 const STATE = SNAPSHOT.state;
 const DATA = SNAPSHOT.length;
 
-/** With one reader, `state` holds the middle copy, and that of the reader. */
+/** With one reader, `state` names the middle copy and the reader's copy. */
 const MIDDLE_MASK = 3;
 const FRONT_SHIFT = 2;
 /** The middle copy is newer than the reader's. */
 const NEW_BIT = 1 << 4;
 const VERSION_SHIFT = 5;
 const ONE_VERSION = 1 << VERSION_SHIFT;
-/** Middle copy 1, the reader's 0, so that the writer's is 2. */
+/** The middle copy is 1 and the reader's is 0, so the writer's is 2. */
 const FIRST = 1;
 
 /** The most bytes of a value. */
 const MAX_SIZE = 2 ** 28;
-/** Versions are counted modulo this, less one. */
+/** The highest version; after it comes 0. */
 const VERSION_MASK = 2 ** 27 - 1;
 
-/** How a snapshot is made. */
+/** The configuration of a snapshot. */
 export interface SnapshotConfig {
   /** Bytes of the value, a multiple of 4 up to 2^28. */
   readonly size: number;
-  /** Whether only one agent reads, which is faster; false unless given. */
-  readonly single?: boolean;
+  /** Whether only one agent reads, which is faster; `false` unless given. */
+  readonly singleReader?: boolean;
 }
 
 /**
- * What can be told of a snapshot.
+ * How `inspect` reads a snapshot.
  *
  * @ignore
  */
 export const INSPECTION: WordsInspection = { row: SNAPSHOT };
 
 /**
- * The latest value of some bytes: one agent writes, any number read. The writer
- * never waits for a reader, and no reader ever sees parts of two values.
+ * The latest value of some bytes: one agent writes it, and any number of agents
+ * read it. The writer never waits for a reader, and no reader ever sees parts of
+ * two values.
  *
  * ```text
  * word 0   magic          Kind and layout version.
@@ -76,30 +80,31 @@ export const INSPECTION: WordsInspection = { row: SNAPSHOT };
  *          2`. With it there are three, and `state` names them.
  * ```
  *
- * For many readers, value number v lies in copy v mod 2, and the writer writes
- * the next one beside it: a reader of v goes wrong only if a whole write and
- * the beginning of another came between, which a second look at `state` tells.
- * The words of a value are accessed atomically, as it may be written while they
- * are read. For one reader there are three copies: the writer's, the reader's,
- * and the one in the middle, with which either swaps its own. A copy belongs to
- * one agent then, and its words are copied plainly, which is several times
- * faster.
+ * With many readers, value number v lies in copy v mod 2, and the writer writes
+ * the next value into the other copy. So a reader of v reads wrong words only if
+ * a whole write and the beginning of another came meanwhile; a second look at
+ * `state` shows that. The words of a value are accessed atomically, because they
+ * may be written while they are read. With one reader there are three copies:
+ * the writer's, the reader's, and a middle copy, for which either exchanges its
+ * own. Each copy then belongs to one agent, and its words are copied plainly,
+ * which is several times as fast.
  *
  * Invariant: the copy of the last complete value is not written to.
- * Progress: `write` is wait-free, or lock-free if single: it goes round only if
- * the reader took a value meanwhile, which it can do once for each. `read` is
- * lock-free: it goes round only when the writer finished another value. An
- * agent terminated at any step changes nothing for the others: a value that
- * was not finished never was, and a new writer, or reader, goes on.
- * Wrap: a reader would have to stand still for exactly a multiple of 2^32
- * values, or 2^27 if single, to mistake one for another.
- * Fairness: none needed, nobody waits. Several writers take turns by a Mutex of
- * theirs.
+ * Progress: `write` is wait-free. With one reader it is lock-free: it tries
+ * again only if the reader took a value meanwhile, which it can do once for each
+ * value. `read` is lock-free: it tries again only when the writer finished
+ * another value. An agent that is terminated at any step changes nothing for the
+ * others: a value that was not finished is never seen, and a new writer, or
+ * reader, can go on.
+ * Wrap: to mistake one value for another, a reader would have to stand still for
+ * exactly a multiple of 2^32 values, or of 2^27 with one reader.
+ * Fairness: none needed, nobody waits. Several writers must take turns by a
+ * Mutex.
  * C twin: `weft_snapshot`.
- * Source: sequence lock, Lamport 1977, with a copy beside it in the manner of
+ * Source: sequence lock, Lamport 1977, with a second copy in the manner of
  * Simpson 1990; triple buffer, own measurements.
  *
- * @example The latest position, for whoever draws it
+ * @example The latest position, for every agent that draws it
  * ```ts
  * import { Snapshot } from "@weft/sync";
  *
@@ -114,7 +119,7 @@ export class Snapshot extends Region<"snapshot"> {
   /** Bytes of the value. */
   readonly size: number;
   /** Whether only one agent may read. */
-  readonly single: boolean;
+  readonly singleReader: boolean;
   readonly #words: Int32Array<SharedArrayBuffer>;
   /**
    * Copies values in and out.
@@ -122,13 +127,14 @@ export class Snapshot extends Region<"snapshot"> {
    * @internal
    */
   protected readonly copier: Copier;
-  /** Words of the value, and from copy to copy. */
+  /** Words of the value. */
   readonly #count: number;
+  /** Words from the beginning of a copy to that of the next. */
   readonly #stride: number;
-  /** The last array given, and its words: most come again and again. */
+  /** The last array given, and its words: most arrays come again. */
   #array: Elements | undefined;
   #asWords: Int32Array | undefined;
-  /** A value on its way, for arrays that lie across words. */
+  /** Holds a value for arrays that do not begin at a multiple of 4 bytes. */
   #scratch: Int32Array<ArrayBuffer> | undefined;
 
   /**
@@ -136,15 +142,15 @@ export class Snapshot extends Region<"snapshot"> {
    *
    * @throws {TypeError} If `memory` is not shared, or no snapshot of this
    * layout version was initialized there.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the snapshot does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const words = attach("snapshot", SNAPSHOT, memory, byteOffset, bytesFor);
     super("snapshot", words, INSPECTION);
     this.#words = words;
     this.copier = new Copier(words);
     this.size = words[SIZE]!;
-    this.single = words[SINGLE_READER] === 1;
+    this.singleReader = words[SINGLE_READER] === 1;
     this.#count = this.size / 4;
     this.#stride = strideFor(this.size);
   }
@@ -152,7 +158,8 @@ export class Snapshot extends Region<"snapshot"> {
   /**
    * The bytes a snapshot of this configuration occupies.
    *
-   * @throws {RangeError} If `config` is out of range.
+   * @throws {TypeError} If `config` is not as described.
+   * @throws {RangeError} If `size` is out of range.
    */
   static byteLength(config: SnapshotConfig): number {
     return bytesFor(...checked(config));
@@ -161,21 +168,24 @@ export class Snapshot extends Region<"snapshot"> {
   /**
    * Allocates a snapshot whose value is all zero.
    *
-   * @throws {RangeError} If `config` is out of range.
+   * @throws {TypeError} If `config` is not as described.
+   * @throws {RangeError} If `size` is out of range.
    */
   static create(config: SnapshotConfig): Snapshot {
     return Snapshot.init(allocate(Snapshot.byteLength(config)), 0, config);
   }
 
   /**
-   * Makes a region that nobody uses yet a snapshot that is all zero.
+   * Initializes memory that nobody uses yet as a snapshot that is all zero.
    *
-   * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   * @throws {TypeError} If `memory` is not shared, or `config` is not as
+   * described.
+   * @throws {RangeError} If the snapshot does not fit there, or `size` is out of
+   * range.
    */
   static init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: SnapshotConfig,
   ): Snapshot {
     const [size, single] = checked(config);
@@ -195,11 +205,12 @@ export class Snapshot extends Region<"snapshot"> {
   }
 
   /**
-   * Attaches to the snapshot a message brought.
+   * Attaches to the snapshot that a posted handle names.
    *
-   * @throws {TypeError} If it is of another kind, or none is there.
+   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
+   * snapshot is there.
    */
-  static from(handle: Handle): Snapshot {
+  static from(handle: Handle<"snapshot">): Snapshot {
     return new Snapshot(...fromHandle("snapshot", handle));
   }
 
@@ -209,19 +220,21 @@ export class Snapshot extends Region<"snapshot"> {
   }
 
   /**
-   * Makes `src` the latest value. The writer's.
+   * Makes the bytes of `src` the latest value. Only the writer may call this.
    *
-   * @throws {RangeError} If `src` is not `size` bytes.
+   * @throws {TypeError} If `src` is no typed array and no DataView.
+   * @throws {RangeError} If `src` is not `size` bytes long.
    */
   write(src: Elements): void {
+    assertView(src);
     if (src.byteLength !== this.size) {
       throw new RangeError(
         `A value is ${this.size} bytes: received ${src.byteLength}`,
       );
     }
     const words = this.#words;
-    let state = words[STATE]!; // ours, or a hint that the exchange checks
-    if (!this.single) {
+    let state = words[STATE]!; // exact, or a hint that the exchange checks
+    if (!this.singleReader) {
       const next = state + 1 | 0;
       const at = this.#copy(next & 1);
       const from = this.#wordsOf(src, true);
@@ -231,7 +244,7 @@ export class Snapshot extends Region<"snapshot"> {
       Atomics.store(words, STATE, next); // (V)
       return;
     }
-    // The reader swaps the two other copies, and leaves this one alone.
+    // The reader exchanges the two other copies, never this one.
     const mine = 3 - (state & MIDDLE_MASK) - (state >> FRONT_SHIFT & 3);
     this.copier.put(src, 0, this.#copy(mine), this.#count);
     for (;;) {
@@ -245,19 +258,21 @@ export class Snapshot extends Region<"snapshot"> {
   }
 
   /**
-   * Copies the latest value to the beginning of `dst`; answers its version, 0
-   * if none was written yet.
+   * Copies the latest value to the beginning of `dst`. Returns its version,
+   * which is 0 if no value was written yet.
    *
+   * @throws {TypeError} If `dst` is no typed array and no DataView.
    * @throws {RangeError} If `dst` is shorter than `size` bytes.
    */
   read(dst: Elements): number {
+    assertView(dst);
     if (dst.byteLength < this.size) {
       throw new RangeError(
         `A value of ${this.size} bytes does not fit an array of ` +
           `${dst.byteLength} bytes`,
       );
     }
-    return this.single ? this.#readOwn(dst) : this.#readShared(dst);
+    return this.singleReader ? this.#readOwn(dst) : this.#readShared(dst);
   }
 
   #readShared(dst: Elements): number {
@@ -269,8 +284,8 @@ export class Snapshot extends Region<"snapshot"> {
       for (let i = 0; i < this.#count; i++) {
         to[i] = Atomics.load(words, at + i); // published by (V)
       }
-      // Pairs with (V): no word of the value after the next was stored before
-      // the next value's number.
+      // Pairs with (V): the writer stores the number of the next value before
+      // any word of the value after it, which uses this copy again.
       const seen = Atomics.load(words, STATE);
       if (seen === state) break;
       state = seen;
@@ -301,10 +316,10 @@ export class Snapshot extends Region<"snapshot"> {
   }
 
   #versionOf(state: number): number {
-    return this.single ? state >>> VERSION_SHIFT : state & VERSION_MASK;
+    return this.singleReader ? state >>> VERSION_SHIFT : state & VERSION_MASK;
   }
 
-  /** The words of `array`, or a scratch copy if it has none of its own. */
+  /** The words of `array`, or a scratch copy if it is not aligned to words. */
   #wordsOf(array: Elements, filled: boolean): Int32Array {
     if (array instanceof Int32Array) return array;
     const { buffer, byteOffset } = array;
@@ -325,21 +340,27 @@ function bytesOf({ buffer, byteOffset, byteLength }: Elements): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** `config` checked: `[size, single]`. */
-function checked(
-  { size, single = false }: SnapshotConfig,
-): [size: number, single: number] {
+/** The words of a configuration, once it is checked. */
+function checked(config: SnapshotConfig): [size: number, single: number] {
+  assertConfig("snapshot", config, ["size", "singleReader"]);
+  const { size, singleReader = false } = config;
+  assertBoolean("singleReader", singleReader);
+  const single = singleReader ? 1 : 0;
+  bytesFor(size, single);
+  return [size, single];
+}
+
+/** Words from copy to copy. */
+const strideFor = (size: number): number => Math.ceil(size / 128) * 32;
+
+/** The bytes of a snapshot, once its configuration words are checked. */
+function bytesFor(size: number, single: number): number {
   inRange("A value's size", size, 4, MAX_SIZE);
   if (size % 4 !== 0) {
     throw new RangeError(
       `A value's size must be a multiple of 4 bytes: received ${size}`,
     );
   }
-  return [size, single ? 1 : 0];
+  inRange("The word `single`", single, 0, 1);
+  return (DATA + (2 + single) * strideFor(size)) * 4;
 }
-
-/** Words from copy to copy. */
-const strideFor = (size: number): number => Math.ceil(size / 128) * 32;
-
-const bytesFor = (size: number, single: number): number =>
-  (DATA + (2 + single) * strideFor(size)) * 4;

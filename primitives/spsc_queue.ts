@@ -16,12 +16,7 @@ import {
 } from "./_queue_core.ts";
 import { waiting, type WaitingClass } from "./_queue.ts";
 import type { StructType } from "./_field.ts";
-import {
-  elementOf,
-  isTyped,
-  type TypedQueueConfig,
-  untyped,
-} from "./_typed.ts";
+import { elementOf, isTyped, untyped } from "./_typed.ts";
 import type { TypedQueue } from "./_typed_queue.ts";
 import {
   allocate,
@@ -36,7 +31,6 @@ import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
 export { ClosedError, type Queue } from "./_queue.ts";
-export type { TypedQueueConfig } from "./_typed.ts";
 export type { TypedQueue } from "./_typed_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
@@ -444,8 +438,8 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static byteLength(config: QueueConfig | TypedQueueConfig<unknown>): number {
-    return spscBytes(isTyped(config) ? untyped(config) : config);
+  static byteLength(config: QueueConfig<number, unknown>): number {
+    return spscBytes(untyped(config));
   }
 
   /**
@@ -454,13 +448,10 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static create<F>(
-    config: TypedQueueConfig<F>,
-  ): TypedQueue<F, "spsc_queue">;
-  /** The same, with elements that are numbers or bytes. */
-  static create<const Size extends number = 4>(
-    config: QueueConfig<Size>,
-  ): SpscQueue<ElementOf<NoInfer<Size>>>;
+  static create<const Size extends number = 4, F = never>(
+    config: QueueConfig<Size, F>,
+  ): [F] extends [never] ? SpscQueue<ElementOf<NoInfer<Size>>>
+    : TypedQueue<NoInfer<F>, "spsc_queue">;
   static create(config: QueueConfig): unknown {
     if (isTyped(config)) {
       return config.element.typed(SpscQueue.create(untyped(config)));
@@ -475,17 +466,12 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
-  static init<F>(
+  static init<const Size extends number = 4, F = never>(
     memory: Memory,
     byteOffset: number,
-    config: TypedQueueConfig<F>,
-  ): TypedQueue<F, "spsc_queue">;
-  /** The same, with elements that are numbers or bytes. */
-  static init<const Size extends number = 4>(
-    memory: Memory,
-    byteOffset: number,
-    config: QueueConfig<Size>,
-  ): SpscQueue<ElementOf<NoInfer<Size>>>;
+    config: QueueConfig<Size, F>,
+  ): [F] extends [never] ? SpscQueue<ElementOf<NoInfer<Size>>>
+    : TypedQueue<NoInfer<F>, "spsc_queue">;
   static init(
     memory: Memory,
     byteOffset: number,
@@ -504,12 +490,10 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    *
    * @throws {TypeError} If it is of another kind, or none is there.
    */
-  static from<F>(
+  static from<E = number, F = never>(
     handle: Handle<"spsc_queue">,
-    config: { readonly element: StructType<F> },
-  ): TypedQueue<F, "spsc_queue">;
-  /** The same, with elements that are numbers or bytes. */
-  static from<E = number>(handle: Handle<"spsc_queue">): SpscQueue<E>;
+    config?: { readonly element: StructType<F> },
+  ): [F] extends [never] ? SpscQueue<E> : TypedQueue<NoInfer<F>, "spsc_queue">;
   static from(
     handle: Handle<"spsc_queue">,
     config?: { readonly element: StructType },

@@ -7,6 +7,7 @@
 import { STRIPED_COUNTER } from "./_layout.ts";
 import {
   allocate,
+  assertConfig,
   attach,
   format,
   fromHandle,
@@ -33,23 +34,23 @@ const MAX_STRIPES = 1024;
 const SECTOR_BITS = 28;
 const SECTOR = 2 ** SECTOR_BITS;
 
-/** How a counter is made. */
+/** The configuration of a counter. */
 export interface CounterConfig {
-  /** How many agents add without meeting, 1 to 1024; 8 unless given. */
+  /** How many agents add in places of their own, 1 to 1024; 8 unless given. */
   readonly stripes?: number;
 }
 
 /**
- * What can be told of a counter.
+ * How `inspect` reads a counter.
  *
  * @ignore
  */
 export const INSPECTION: WordsInspection = { row: STRIPED_COUNTER };
 
 /**
- * A sum of numbers that any number of agents add, for statistics: each view
- * adds to a stripe of its own, as far as there are stripes, so that agents do
- * not wait for each other's cache lines. Make one view an agent, and keep it.
+ * A sum to which any number of agents add, for statistics. Each view adds to a
+ * stripe of its own, as long as there are enough stripes, so that agents do not
+ * wait for each other's cache lines. Make one view for each agent, and keep it.
  *
  * ```text
  * word 0   magic    Kind and layout version.
@@ -62,15 +63,17 @@ export const INSPECTION: WordsInspection = { row: STRIPED_COUNTER };
  * ```
  *
  * Invariant: bits 28 to 31 of `low` are the low bits of the true `high`, which
- * is less than 8 from the word: so `sum` knows it however late a carry is.
- * Every `add` looks whether one is, and does it for whoever was terminated.
- * Progress: `add` is wait-free, `sum` lock-free: it goes round only as others
- * added another 2^28. An agent terminated in `add` has added, or has not; of
- * more than 2^28 at a time perhaps a part.
+ * differs from the word by less than 8. So `sum` knows it, however late a carry
+ * is. Every `add` checks for a late carry, and does it even for an agent that
+ * was terminated.
+ * Progress: `add` is wait-free. `sum` is lock-free: it tries again only when
+ * others added another 2^28. An agent that is terminated in `add` has added its
+ * number or has not; of a number above 2^28, perhaps a part.
  * Range: `sum` is exact up to 2^53 in either direction, and each stripe counts
  * on to 2^59, where it wraps.
- * `sum` is not a snapshot: it reads one stripe after the other. If all add
- * what is not negative, it lies between the true sums at its begin and end.
+ * `sum` is not a snapshot: it reads one stripe after the other. If all agents
+ * add numbers that are not negative, it lies between the true sums at its begin
+ * and at its end.
  * Fairness: none needed, nobody waits.
  * C twin: `weft_striped_counter`. Source: `LongAdder` of java.util.concurrent.
  *
@@ -93,9 +96,9 @@ export class StripedCounter extends Region<"striped_counter"> {
    *
    * @throws {TypeError} If `memory` is not shared, or no counter of this
    * layout version was initialized there.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the counter does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const words = attach(
       "striped_counter",
       STRIPED_COUNTER,
@@ -108,9 +111,10 @@ export class StripedCounter extends Region<"striped_counter"> {
   }
 
   /**
-   * The bytes such a counter occupies.
+   * The bytes a counter of this configuration occupies.
    *
-   * @throws {RangeError} If `config` is out of range.
+   * @throws {TypeError} If `config` is not as described.
+   * @throws {RangeError} If `stripes` is out of range.
    */
   static byteLength(config?: CounterConfig): number {
     return bytesFor(stripesOf(config));
@@ -119,7 +123,8 @@ export class StripedCounter extends Region<"striped_counter"> {
   /**
    * Allocates a counter with a sum of 0.
    *
-   * @throws {RangeError} If `config` is out of range.
+   * @throws {TypeError} If `config` is not as described.
+   * @throws {RangeError} If `stripes` is out of range.
    */
   static create(config?: CounterConfig): StripedCounter {
     const memory = allocate(StripedCounter.byteLength(config));
@@ -127,14 +132,16 @@ export class StripedCounter extends Region<"striped_counter"> {
   }
 
   /**
-   * Makes a region that nobody uses yet a counter with a sum of 0.
+   * Initializes memory that nobody uses yet as a counter with a sum of 0.
    *
-   * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   * @throws {TypeError} If `memory` is not shared, or `config` is not as
+   * described.
+   * @throws {RangeError} If the counter does not fit there, or `stripes` is out
+   * of range.
    */
   static init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config?: CounterConfig,
   ): StripedCounter {
     const stripes = stripesOf(config);
@@ -144,35 +151,37 @@ export class StripedCounter extends Region<"striped_counter"> {
       memory,
       byteOffset,
       bytesFor(stripes),
-      [
-        stripes,
-      ],
+      [stripes],
     );
     return new StripedCounter(memory, byteOffset);
   }
 
   /**
-   * Attaches to the counter a message brought.
+   * Attaches to the counter that a posted handle names.
    *
-   * @throws {TypeError} If it is of another kind, or none is there.
+   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
+   * counter is there.
    */
-  static from(handle: Handle): StripedCounter {
+  static from(handle: Handle<"striped_counter">): StripedCounter {
     return new StripedCounter(...fromHandle("striped_counter", handle));
   }
 
-  /** How many agents add without meeting. */
+  /** How many agents add in places of their own. */
   get stripes(): number {
     return this.#words[STRIPES]!;
   }
 
   /**
-   * Adds `n`, which may be negative. More than 2^28 at a time, in either
-   * direction, is added in up to eight steps.
+   * Adds `n`, which may be negative. A number beyond 2^28, in either direction,
+   * is added in up to eight steps.
    *
+   * @throws {TypeError} If `n` is no number.
    * @throws {RangeError} If `n` is not an integer from -2^31 to 2^31 - 1.
    */
   add(n = 1): void {
-    if (n !== (n | 0)) inRange("What is added", n, -(2 ** 31), 2 ** 31 - 1);
+    if (typeof n !== "number" || n !== (n | 0)) {
+      inRange("What is added", n, -(2 ** 31), 2 ** 31 - 1);
+    }
     if (this.#at === 0) this.#at = this.#claim();
     for (; n > SECTOR; n -= SECTOR) this.#step(SECTOR);
     for (; n < -SECTOR; n += SECTOR) this.#step(-SECTOR);
@@ -192,7 +201,7 @@ export class StripedCounter extends Region<"striped_counter"> {
           sum += (high + lag(high, low)) * SECTOR + (low & SECTOR - 1);
           break;
         }
-        high = seen; // by now, low may be far ahead of what it was
+        high = seen; // `low` may be far ahead of the old one by now
       }
     }
     return sum;
@@ -208,11 +217,11 @@ export class StripedCounter extends Region<"striped_counter"> {
     const words = this.#words;
     const at = this.#at;
     const low = Atomics.add(words, at + LOW, n) + n | 0;
-    // The plain look may be old: then a later one, or `sum`, makes it good.
+    // The plain read may be stale: then a later `add`, or `sum`, corrects it.
     if (lag(words[at + HIGH]!, low) !== 0) this.#carry();
   }
 
-  /** Brings `high` up to date; if another agent is faster, it did that. */
+  /** Brings `high` up to date, unless another agent is faster. */
   #carry(): void {
     const words = this.#words;
     const at = this.#at;
@@ -227,10 +236,16 @@ function lag(high: number, low: number): number {
   return ((low >>> SECTOR_BITS) - high) << SECTOR_BITS >> SECTOR_BITS;
 }
 
-function stripesOf({ stripes = 8 }: CounterConfig = {}): number {
-  return inRange("The number of stripes", stripes, 1, MAX_STRIPES);
+/** The number of stripes of a configuration, checked. */
+function stripesOf(config: CounterConfig = {}): number {
+  assertConfig("striped_counter", config, ["stripes"]);
+  const { stripes = 8 } = config;
+  bytesFor(stripes);
+  return stripes;
 }
 
+/** The bytes of a counter, once its number of stripes is checked. */
 function bytesFor(stripes: number): number {
+  inRange("The number of stripes", stripes, 1, MAX_STRIPES);
   return (STRIPED_COUNTER.length + stripes * STRIDE) * 4;
 }

@@ -1,41 +1,43 @@
 /**
- * Waiting for the first of several.
+ * Waits until one of several primitives is ready.
  *
  * @module
  */
 
-import { type AsyncOptions, blockAnyAsync, type Waitable } from "./_wait.ts";
+import { describe } from "./_describe.ts";
+import { blockAnyAsync, type TryAsyncOptions, type Waitable } from "./_wait.ts";
 
-export type { AsyncOptions, Waitable } from "./_wait.ts";
+export type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait.ts";
 
 /**
- * Waits until one of `sources` is ready: its index, or undefined if `timeout`
- * passed. Nothing is taken from any of them. So what was ready may be gone by
- * the time the caller tries to take it, if others take from it, too: then it
- * waits again.
+ * Waits until one of `sources` is ready, and returns its index; `undefined` if
+ * `timeout` ms passed first. Unless a timeout is given, it waits without a limit.
+ * It takes nothing from any source. So another agent may take what was ready
+ * before the caller does; then the caller waits again.
  *
  * ```text
- * queues, RecordRing, Channel, Subscription  a pop or receive would end at
- *                          once: with an element, or as it was closed
+ * queues, RecordRing, Channel, Subscription  a pop or receive would return at
+ *                          once: with an element, or because it was closed
  * Semaphore                a permit is free
- * Event                    it is set, or, reset manually, was set meanwhile
- * Latch, WorkCounter       it is open, all is done
+ * Event                    it is set; with manual reset, also if it was set
+ *                          while this waited
+ * Latch, WorkCounter       it is open; all tasks are done
  * ```
  *
- * Locks are none of these: that one is free is worth nothing until it is held.
- * A queue of one consumer is waited for by that consumer.
+ * Locks cannot be sources: that a lock is free means nothing until it is held.
+ * Only the consumer of a queue with one consumer may wait for it.
  *
- * Ready at the call, the first in the list comes first: put what matters most
- * in front, or turn the list around from call to call where all matter as much.
- * While it waits, the first to become ready does.
+ * If several sources are ready at the call, the first of the list wins: put the
+ * most important one first, or rotate the list from call to call if all are
+ * equally important. Otherwise, the source that is ready first wins.
  *
- * Invariant: a wait that ends, in whichever way, is counted nowhere any more,
- * and a wake that it used up is passed on where there is something left.
- * Progress: awaits; it never blocks the agent. An agent terminated while it
- * waits costs others at most a second for a wake it was given.
- * Fairness: that of each source; waiting here is no place in line to take.
- * C twin: none; C waits for one at a time. Source: Go's `select`, with the
- * order of poll(2).
+ * Invariant: when a wait ends, in any way, no source counts it any more. A wake
+ * that it used up is passed on if there is something left to take.
+ * Progress: it awaits, and never blocks the agent. An agent that is terminated
+ * while it waits delays others by at most a second, for a wake it was given.
+ * Fairness: that of each source. Waiting here gives no place in a source's line.
+ * C twin: none; C waits for one primitive at a time. Source: Go's `select`, with
+ * the order of poll(2).
  *
  * @example Work, until told to stop
  * ```ts
@@ -52,24 +54,30 @@ export type { AsyncOptions, Waitable } from "./_wait.ts";
  * }
  * ```
  *
- * @throws {TypeError} If a source cannot be waited for.
- * @throws {RangeError} If there is none, or `timeout` is negative or NaN.
+ * @throws {TypeError} If `sources` is no array, a source cannot be waited for,
+ * or an option is unknown or of a wrong type.
+ * @throws {RangeError} If there is no source, or the timeout is negative or NaN.
  */
 export async function waitAny(
   sources: readonly Waitable[],
-  options?: AsyncOptions,
+  options?: TryAsyncOptions,
 ): Promise<number | undefined> {
+  if (!Array.isArray(sources)) {
+    throw new TypeError(
+      `waitAny needs an array of sources: received ${describe(sources)}`,
+    );
+  }
   if (sources.length === 0) {
     throw new RangeError("waitAny needs a source: received none");
   }
-  const paths = sources.map((source, i) => {
+  const paths = sources.map((source: Waitable, i) => {
     if (typeof source?.readiness === "function") {
       return () => source.readiness();
     }
     throw new TypeError(
       `Cannot wait for source ${i}: expected a queue, ring, channel, ` +
         "subscription, semaphore, event, latch or work counter: received " +
-        `${Object.prototype.toString.call(source)}`,
+        describe(source),
     );
   });
   return await blockAnyAsync(paths, options);

@@ -1,12 +1,14 @@
 /**
- * Hands out numbered tasks, each once.
+ * Hands out numbered tasks to many agents, each task once.
  *
  * @module
  */
 
+import { describe } from "./_describe.ts";
 import { WORK_COUNTER } from "./_layout.ts";
 import {
   allocate,
+  assertConfig,
   attach,
   format,
   fromHandle,
@@ -23,11 +25,13 @@ import {
   type AsyncOptions,
   block,
   blockAsync,
+  type TryAsyncOptions,
+  tryBlockAsync,
   type Waiting,
 } from "./_wait.ts";
 
 export { type Handle, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const TOTAL = WORK_COUNTER.total;
 const CHUNK = WORK_COUNTER.chunk;
@@ -42,30 +46,31 @@ const MAX_AGENTS = 2 ** 16;
 /** The states of `finished`. */
 const RUNNING = 0, AWAITED = 1, OVER = 2;
 
-/** How a counter hands out its work. */
+/** How a counter hands out its tasks. */
 export interface WorkConfig {
   /** Tasks handed out at a time by `"chunk"`, 1 to 2^30. */
   readonly chunk?: number;
   /**
-   * `"single"`: one task at a time; `"chunk"`: `chunk` tasks; `"guided"`:
-   * ever fewer, half an agent's share of what remains. `"chunk"` if `chunk`
-   * is given, else `"single"`.
+   * `"single"` hands out one task at a time, and `"chunk"` hands out `chunk`
+   * tasks. `"guided"` hands out ever fewer tasks: half of an agent's share of
+   * what remains. Unless given, it is `"chunk"` if `chunk` is given, and
+   * otherwise `"single"`.
    */
   readonly schedule?: "single" | "chunk" | "guided";
-  /** Agents that share the work, for `"guided"`, 1 to 2^16; 2 unless given. */
+  /** Agents that share the tasks, for `"guided"`: 1 to 2^16; 2 unless given. */
   readonly agents?: number;
 }
 
-/** Tasks from `start` up to, but not with, `end`. */
+/** The tasks from `start` to `end - 1`. */
 export interface WorkRange {
   /** The first task. */
   start: number;
-  /** The task behind the last. */
+  /** The number after the last task. */
   end: number;
 }
 
 /**
- * What can be told of a counter.
+ * How `inspect` reads a counter.
  *
  * @ignore
  */
@@ -75,8 +80,8 @@ export const INSPECTION: WordsInspection = {
 };
 
 /**
- * Hands out the numbers 0 to total - 1 to any number of agents, each once, and
- * tells when all are done.
+ * Hands out the numbers 0 to total - 1 to any number of agents, each number
+ * once, and tells when all tasks are done.
  *
  * ```text
  * word 0   magic     Kind and layout version.
@@ -91,15 +96,17 @@ export const INSPECTION: WordsInspection = {
  *                    sleepers: agents that wait for the end
  * ```
  *
- * Invariant: done <= target; finished is over once they are equal.
- * Progress: `next` and `nextRange` are wait-free (guided: lock-free), and
- * answer "none" for ever after the end: `next` passes it at most once an
- * agent. `done` is lock-free, `cancel` wait-free; `wait` blocks. Tasks of an
- * agent that was terminated stay undone: whoever knows of it does them, or
- * counts them by `done`.
- * Fairness: who asks first is handed the next; all who wait go on at once.
+ * Invariant: done <= target; `finished` is 2 once they are equal.
+ * Progress: `next` and `nextRange` are wait-free (guided: lock-free). After the
+ * end, `next` returns -1 for ever and `nextRange` returns `undefined`; each
+ * agent passes the end in the word `next` at most once. `done` is lock-free,
+ * `cancel` is wait-free; `wait`, its async form, and both with a timeout wait.
+ * Tasks of a terminated agent stay undone: an agent that knows this does them,
+ * or counts them by `done`.
+ * Fairness: tasks are handed out in the order of asking; all waiters go on at
+ * once.
  * C twin: `weft_work_counter`. Source: Polychronopoulos and Kuck 1987 (guided
- * self-scheduling); the shared counter is older than its papers.
+ * self-scheduling); the shared counter is older than the papers on it.
  *
  * @example Sum of squares, by any number of agents
  * ```ts
@@ -107,15 +114,19 @@ export const INSPECTION: WordsInspection = {
  *
  * const work = WorkCounter.create(10); // post work.handle to workers
  * let sum = 0;
- * for (let i; (i = work.next()) >= 0; work.done()) sum += i * i;
- * if (!work.wait() || sum !== 285) throw new Error(`wrong sum ${sum}`);
+ * for (const i of work) {
+ *   sum += i * i;
+ *   work.done();
+ * }
+ * work.wait(); // until the other agents' tasks are done, too
+ * if (sum !== 285) throw new Error(`wrong sum ${sum}`);
  * ```
  */
 export class WorkCounter extends Region<"work_counter"> {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #total: number;
   readonly #chunk: number;
-  /** What `next` has left of the range it took last. */
+  /** What is left of the range that this view took last. */
   #start = 0;
   #end = 0;
 
@@ -124,16 +135,15 @@ export class WorkCounter extends Region<"work_counter"> {
    *
    * @throws {TypeError} If `memory` is not shared, or no counter of this
    * layout version was initialized there.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the counter does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
-    const bytes = WorkCounter.byteLength();
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const words = attach(
       "work_counter",
       WORK_COUNTER,
       memory,
       byteOffset,
-      () => bytes,
+      bytesFor,
     );
     super("work_counter", words, INSPECTION);
     this.#words = words;
@@ -149,31 +159,33 @@ export class WorkCounter extends Region<"work_counter"> {
   /**
    * Allocates a counter of `total` tasks, 0 to 2^30.
    *
-   * @throws {TypeError} If there is no such schedule.
-   * @throws {RangeError} If `total` or `config` is out of range.
+   * @throws {TypeError} If `total` is no number, or `config` is not as
+   * described.
+   * @throws {RangeError} If `total`, or a number in `config`, is out of range.
    */
   static create(total: number, config?: WorkConfig): WorkCounter {
+    bytesFor(total, chunkOf(config));
     const memory = allocate(WorkCounter.byteLength());
     return WorkCounter.init(memory, 0, total, config);
   }
 
   /**
-   * Makes a region that nobody uses yet a counter of `total` tasks.
+   * Initializes memory that nobody uses yet as a counter of `total` tasks.
    *
-   * @throws {TypeError} If `memory` is not shared, or there is no such
-   * schedule.
-   * @throws {RangeError} If it does not fit there, or `total` or `config` is
-   * out of range.
+   * @throws {TypeError} If `memory` is not shared, `total` is no number, or
+   * `config` is not as described.
+   * @throws {RangeError} If the counter does not fit there, or `total`, or a
+   * number in `config`, is out of range.
    */
   static init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     total: number,
-    config: WorkConfig = {},
+    config?: WorkConfig,
   ): WorkCounter {
-    inRange("The number of tasks", total, 0, MAX_TOTAL);
-    const bytes = WorkCounter.byteLength();
-    const words = [total, chunkOf(config)];
+    const chunk = chunkOf(config);
+    const bytes = bytesFor(total, chunk);
+    const words = [total, chunk];
     format(
       "work_counter",
       WORK_COUNTER,
@@ -190,15 +202,16 @@ export class WorkCounter extends Region<"work_counter"> {
   }
 
   /**
-   * Attaches to the counter a message brought.
+   * Attaches to the counter that a posted handle names.
    *
-   * @throws {TypeError} If it is of another kind, or none is there.
+   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
+   * counter is there.
    */
-  static from(handle: Handle): WorkCounter {
+  static from(handle: Handle<"work_counter">): WorkCounter {
     return new WorkCounter(...fromHandle("work_counter", handle));
   }
 
-  /** Tasks not handed out yet. */
+  /** Tasks that are not handed out yet. */
   get remaining(): number {
     return this.#total - this.#handedOut(Atomics.load(this.#words, NEXT));
   }
@@ -208,21 +221,21 @@ export class WorkCounter extends Region<"work_counter"> {
     return Atomics.load(this.#words, DONE);
   }
 
-  /** Whether `cancel` came before the last task was handed out. */
+  /** Whether `cancel` was called before the last task was handed out. */
   get cancelled(): boolean {
     return Atomics.load(this.#words, TARGET) < this.#total;
   }
 
   /**
-   * The next task of this view, or -1 when there is none. A chunk is handed
-   * out to the view, task by task.
+   * Returns the next task, or -1 if there is none. A view takes a whole chunk
+   * and hands it out task by task.
    */
   next(): number {
     if (this.#start === this.#end) this.#take();
     return this.#start === this.#end ? -1 : this.#start++;
   }
 
-  /** The next tasks, or undefined when there are none. */
+  /** Returns the next range of tasks, or `undefined` if there is none. */
   nextRange(): WorkRange | undefined {
     if (this.#start === this.#end) this.#take();
     const start = this.#start;
@@ -232,8 +245,17 @@ export class WorkCounter extends Region<"work_counter"> {
   }
 
   /**
-   * Counts `n` tasks as done, and wakes who waits if they were the last.
+   * Hands out task after task, as {@linkcode WorkCounter.next} does, until there
+   * is none. Call `done` for each task.
+   */
+  *[Symbol.iterator](): Generator<number, void, undefined> {
+    for (let task; (task = this.next()) >= 0;) yield task;
+  }
+
+  /**
+   * Counts `n` tasks as done, and wakes all waiters if they were the last.
    *
+   * @throws {TypeError} If `n` is no number.
    * @throws {RangeError} If `n` is not an integer from 0 to 2^30, or more
    * tasks would be done than there are.
    */
@@ -242,7 +264,8 @@ export class WorkCounter extends Region<"work_counter"> {
     const words = this.#words;
     let done = words[DONE]!; // a hint: the exchange below checks it
     for (;;) {
-      // `done` only grows and `target` only falls: old ones refuse too little.
+      // `done` only grows and `target` only falls, so a stale value of either
+      // never refuses a call that should pass.
       if (done + n > words[TARGET]!) {
         throw new RangeError(
           `Cannot count ${n} tasks as done: ${done} of ${words[TARGET]} are`,
@@ -252,40 +275,63 @@ export class WorkCounter extends Region<"work_counter"> {
       if (seen === done) break;
       done = seen;
     }
-    // (T) Pairs with (C): we see the lower target, or `cancel` sees our tasks.
+    // (T) Pairs with (C): this agent sees the lower target, or `cancel` sees
+    // these tasks.
     if (done + n >= Atomics.load(words, TARGET)) this.#finish();
   }
 
   /**
-   * Blocks until all tasks are done (after `cancel`: all that were handed
-   * out), up to `timeout` ms; false if that time passed.
+   * Blocks until all tasks are done; after `cancel`, until all tasks are done
+   * that were handed out.
    *
    * @throws {TypeError} If this agent may not block.
+   */
+  wait(): void {
+    assertMayBlock("wait");
+    this.#wait(Infinity);
+  }
+
+  /**
+   * Waits for `timeout` ms at most; without a timeout it does not wait. Returns
+   * whether all tasks are done.
+   *
+   * @throws {TypeError} If it would wait and this agent may not block, or if
+   * `timeout` is no number.
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
-  wait(timeout = Infinity): boolean {
-    assertMayBlock("wait");
-    if (timeout !== Infinity) assertTimeout(timeout);
-    for (let i = timeout > 0 ? spinning.rounds : 0;; i--) {
-      if (Atomics.load(this.#words, FINISHED) === OVER) return true;
-      if (i === 0) return block(this.#waitSlow(), timeout);
-      relax();
-    }
+  tryWait(timeout = 0): boolean {
+    assertTimeout(timeout);
+    if (timeout !== 0) assertMayBlock("tryWait");
+    return this.#wait(timeout);
   }
 
-  /** As {@linkcode wait}, awaiting instead of blocking. */
-  waitAsync(options?: AsyncOptions): Promise<boolean> {
-    return blockAsync(() => this.#waitSlow(), options);
+  /**
+   * As {@linkcode WorkCounter.wait}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   */
+  async waitAsync(options?: AsyncOptions): Promise<void> {
+    await blockAsync(() => this.#waitSlow(), options);
   }
 
-  /** Hands out no more tasks; `wait` ends when those handed out are done. */
+  /**
+   * As {@linkcode WorkCounter.tryWait}, but awaits instead of blocking.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type.
+   * @throws {RangeError} If the timeout is negative or NaN.
+   */
+  tryWaitAsync(options?: TryAsyncOptions): Promise<boolean> {
+    return tryBlockAsync(() => this.#waitSlow(), options);
+  }
+
+  /** Hands out no more tasks. `wait` returns when the others are done. */
   cancel(): void {
     const words = this.#words;
     const end = this.#endOfNext();
     const was = Atomics.exchange(words, NEXT, end);
     if ((was >>> 0) >= end) return;
     const target = this.#handedOut(was);
-    Atomics.store(words, TARGET, target); // (C) then look at what is done
+    Atomics.store(words, TARGET, target); // (C) then look at `done`
     if (Atomics.load(words, DONE) >= target) this.#finish();
   }
 
@@ -295,7 +341,7 @@ export class WorkCounter extends Region<"work_counter"> {
     const total = this.#total;
     const chunk = this.#chunk;
     if (chunk < 0) return this.#takeGuided(-chunk);
-    // What we passed the end by, we see: no agent passes it twice.
+    // An agent sees its own passing of the end, so none passes it twice.
     if ((words[NEXT]! >>> 0) * chunk >= total) return;
     const start = (Atomics.add(words, NEXT, 1) >>> 0) * chunk;
     if (start >= total) return;
@@ -331,6 +377,15 @@ export class WorkCounter extends Region<"work_counter"> {
     return Math.min((next >>> 0) * step, this.#total);
   }
 
+  /** Waits, blocking for `timeout` ms at most. */
+  #wait(timeout: number): boolean {
+    for (let i = timeout > 0 ? spinning.rounds : 0;; i--) {
+      if (Atomics.load(this.#words, FINISHED) === OVER) return true;
+      if (i === 0) return block(this.#waitSlow(), timeout);
+      relax();
+    }
+  }
+
   #finish(): void {
     const words = this.#words;
     const was = Atomics.exchange(words, FINISHED, OVER);
@@ -349,7 +404,7 @@ export class WorkCounter extends Region<"work_counter"> {
   *#waitSlow(): Waiting<boolean> {
     const words = this.#words;
     for (;;) {
-      // Who did the last task may have been terminated before it said so.
+      // The agent of the last task may have been terminated before it said so.
       if (Atomics.load(words, DONE) >= Atomics.load(words, TARGET)) {
         this.#finish();
       }
@@ -363,8 +418,18 @@ export class WorkCounter extends Region<"work_counter"> {
   }
 }
 
+/** The bytes of a counter, once its configuration words are checked. */
+function bytesFor(total: number, chunk: number): number {
+  inRange("The number of tasks", total, 0, MAX_TOTAL);
+  if (chunk < 0) inRange("The number of agents", -chunk, 1, MAX_AGENTS);
+  else inRange("A chunk", chunk, 1, MAX_TOTAL);
+  return WorkCounter.byteLength();
+}
+
 /** The `chunk` word: tasks at a time, or minus the agents if guided. */
-function chunkOf({ chunk, schedule, agents = 2 }: WorkConfig): number {
+function chunkOf(config: WorkConfig = {}): number {
+  assertConfig("work_counter", config, ["chunk", "schedule", "agents"]);
+  const { chunk, schedule, agents = 2 } = config;
   if (chunk !== undefined) inRange("A chunk", chunk, 1, MAX_TOTAL);
   inRange("The number of agents", agents, 1, MAX_AGENTS);
   switch (schedule ?? (chunk === undefined ? "single" : "chunk")) {
@@ -376,7 +441,9 @@ function chunkOf({ chunk, schedule, agents = 2 }: WorkConfig): number {
       return -agents;
     default:
       throw new TypeError(
-        `A schedule is "single", "chunk" or "guided": received ${schedule}`,
+        `A schedule is "single", "chunk" or "guided": received ${
+          describe(schedule)
+        }`,
       );
   }
 }

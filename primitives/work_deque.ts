@@ -1,5 +1,5 @@
 /**
- * A stack of work that others may steal from.
+ * A stack of tasks, from which other agents may steal.
  *
  * @module
  */
@@ -7,6 +7,7 @@
 import { WORK_DEQUE } from "./_layout.ts";
 import {
   allocate,
+  assertConfig,
   attach,
   format,
   fromHandle,
@@ -27,23 +28,25 @@ const ITEMS = WORK_DEQUE.length;
 /** The most items a deque can hold. */
 const MAX_CAPACITY = 2 ** 28;
 
-/** How a deque is made. */
+/** The configuration of a deque. */
 export interface DequeConfig {
   /** Items it holds, 1 to 2^28; rounded up to a power of two. */
   readonly capacity: number;
 }
 
 /**
- * What can be told of a deque.
+ * How `inspect` reads a deque.
  *
  * @ignore
  */
 export const INSPECTION: WordsInspection = { row: WORK_DEQUE };
 
 /**
- * A double-ended queue of 32-bit integers for work stealing: one agent, the
- * owner, pushes and pops at the bottom; any other steals from the top, where
- * the oldest and largest pieces of work are.
+ * A double-ended queue of 32-bit integers for work stealing. One agent, the
+ * owner, pushes and pops at the bottom. All other agents steal from the top,
+ * where the oldest and largest pieces of work are. No operation waits: `push`
+ * returns `false` if the deque is full; `pop` and `steal` return `undefined` if
+ * it is empty.
  *
  * ```text
  * word 0   magic     Kind and layout version.
@@ -55,25 +58,24 @@ export const INSPECTION: WordsInspection = { row: WORK_DEQUE };
  *          capacity`.
  * ```
  *
- * The owner alone moves `bottom`; `top` only grows. The last item is the one
- * that both sides may want: the owner first takes it away from later thieves,
- * by a lower `bottom`, and then competes for it with the earlier ones by the
- * same exchange of `top` as they.
+ * Only the owner moves `bottom`; `top` only grows. Both sides may want the last
+ * item. The owner first lowers `bottom`, so that later thieves do not see it,
+ * and then competes with earlier thieves by the same exchange of `top` as they.
  *
  * Invariant: top <= bottom + 1, and bottom <= top + capacity, modulo 2^32.
- * Progress: `push` and `pop` are wait-free, `steal` is lock-free: it goes round
- * only when somebody else took an item. Linearizable. An agent terminated at
- * any step costs at most the one item it was taking; what is in the deque can
- * still be stolen, and a new owner goes on after `adopt`.
- * Wrap: positions have 32 bits and are compared by their difference, so a
- * thief would have to stand still between two steps for exactly a multiple of
- * 2^32 items to mistake one for another.
+ * Progress: `push` and `pop` are wait-free. `steal` is lock-free: it tries again
+ * only when another agent took an item. Linearizable. An agent that is
+ * terminated at any step costs at most the one item that it was taking. The
+ * other items can still be stolen, and a new owner goes on after `adopt`.
+ * Wrap: positions have 32 bits and are compared by their difference. To mistake
+ * one item for another, a thief would have to stand still between two steps for
+ * exactly a multiple of 2^32 items.
  * Fairness: none. C twin: `weft_work_deque`.
- * Source: Chase and Lev 2005, at a fixed capacity. As all atomics here are
- * sequentially consistent, it needs none of the fences that Le and others 2013
- * found missing where they are weaker.
+ * Source: Chase and Lev 2005, with a fixed capacity. All atomics here are
+ * sequentially consistent, so the fences are not needed that Le and others 2013
+ * found missing on weaker ones.
  *
- * @example A worker's own tasks, and another worker in want of some
+ * @example A worker's own tasks, and another worker that steals one
  * ```ts
  * import { WorkDeque } from "@weft/sync";
  *
@@ -88,7 +90,7 @@ export class WorkDeque extends Region<"work_deque"> {
   readonly capacity: number;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #mask: number;
-  /** What the owner last saw of `top`: not after it. */
+  /** What the owner last saw of `top`, which may have grown since. */
   #top: number;
 
   /**
@@ -96,9 +98,9 @@ export class WorkDeque extends Region<"work_deque"> {
    *
    * @throws {TypeError} If `memory` is not shared, or no deque of this layout
    * version was initialized there.
-   * @throws {RangeError} If it does not fit there.
+   * @throws {RangeError} If the deque does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const words = attach(
       "work_deque",
       WORK_DEQUE,
@@ -116,7 +118,8 @@ export class WorkDeque extends Region<"work_deque"> {
   /**
    * The bytes a deque of this configuration occupies.
    *
-   * @throws {RangeError} If `config` is out of range.
+   * @throws {TypeError} If `config` is not as described.
+   * @throws {RangeError} If `capacity` is out of range.
    */
   static byteLength(config: DequeConfig): number {
     return bytesFor(checked(config));
@@ -125,21 +128,24 @@ export class WorkDeque extends Region<"work_deque"> {
   /**
    * Allocates an empty deque.
    *
-   * @throws {RangeError} If `config` is out of range.
+   * @throws {TypeError} If `config` is not as described.
+   * @throws {RangeError} If `capacity` is out of range.
    */
   static create(config: DequeConfig): WorkDeque {
     return WorkDeque.init(allocate(WorkDeque.byteLength(config)), 0, config);
   }
 
   /**
-   * Makes a region that nobody uses yet an empty deque.
+   * Initializes memory that nobody uses yet as an empty deque.
    *
-   * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   * @throws {TypeError} If `memory` is not shared, or `config` is not as
+   * described.
+   * @throws {RangeError} If the deque does not fit there, or `capacity` is out
+   * of range.
    */
   static init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: DequeConfig,
   ): WorkDeque {
     const capacity = checked(config);
@@ -149,11 +155,12 @@ export class WorkDeque extends Region<"work_deque"> {
   }
 
   /**
-   * Attaches to the deque a message brought.
+   * Attaches to the deque that a posted handle names.
    *
-   * @throws {TypeError} If it is of another kind, or none is there.
+   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
+   * deque is there.
    */
-  static from(handle: Handle): WorkDeque {
+  static from(handle: Handle<"work_deque">): WorkDeque {
     return new WorkDeque(...fromHandle("work_deque", handle));
   }
 
@@ -165,40 +172,42 @@ export class WorkDeque extends Region<"work_deque"> {
   }
 
   /**
-   * Adds an item at the bottom; false if the deque is full. The owner's.
+   * Adds an item at the bottom, or returns false if the deque is full. Only the
+   * owner may call this.
    *
-   * @throws {RangeError} If `item` is not an integer of 32 bits, signed.
+   * @throws {TypeError} If `item` is no number.
+   * @throws {RangeError} If `item` is not a signed integer of 32 bits.
    */
   push(item: number): boolean {
-    if (item !== (item | 0)) {
-      throw new RangeError(
-        "An item must be an integer from -2^31 to 2^31 - 1: " +
-          `received ${item}`,
-      );
+    if (typeof item !== "number" || item !== (item | 0)) {
+      inRange("An item", item, -(2 ** 31), 2 ** 31 - 1);
     }
     const words = this.#words;
-    const bottom = words[BOTTOM]!; // our own: nobody else moves it
+    const bottom = words[BOTTOM]!; // exact: only the owner moves it
     if ((bottom - this.#top | 0) >= this.capacity) {
       this.#top = Atomics.load(words, TOP);
       if ((bottom - this.#top | 0) >= this.capacity) return false;
     }
-    // A thief late by a lap may read this place now, for nothing: its exchange
-    // will fail. Were this a plain write, that would be a data race.
+    // A thief that is late by a lap may read this place now; its exchange will
+    // fail. With a plain write, that would be a data race.
     Atomics.store(words, ITEMS + (bottom & this.#mask), item);
     Atomics.store(words, BOTTOM, bottom + 1 | 0); // (P)
     return true;
   }
 
-  /** Takes the item pushed last; undefined if there is none. The owner's. */
+  /**
+   * Takes the item that was pushed last, or returns `undefined` if there is
+   * none. Only the owner may call this.
+   */
   pop(): number | undefined {
     const words = this.#words;
     const bottom = words[BOTTOM]! - 1 | 0;
-    // (B) Pairs with (T): a thief that comes later sees this item gone, or we
-    // see that the thief moved `top`.
+    // (B) Pairs with (T): a later thief sees that this item is gone, or the
+    // owner sees that the thief moved `top`.
     Atomics.store(words, BOTTOM, bottom);
     const top = Atomics.load(words, TOP);
     const left = bottom - top | 0;
-    if (left > 0) return words[ITEMS + (bottom & this.#mask)]!; // our own
+    if (left > 0) return words[ITEMS + (bottom & this.#mask)]!; // no thief may take it
     let item: number | undefined;
     if (left === 0) {
       const seen = Atomics.compareExchange(words, TOP, top, top + 1 | 0);
@@ -208,15 +217,18 @@ export class WorkDeque extends Region<"work_deque"> {
     return item;
   }
 
-  /** Takes the oldest item; undefined if there is none. Anybody's. */
+  /**
+   * Takes the oldest item, or returns `undefined` if there is none. Any agent
+   * may call this.
+   */
   steal(): number | undefined {
     const words = this.#words;
     for (let top = Atomics.load(words, TOP);;) {
       // (T) Pairs with (B): `top` is read first, `bottom` second.
       const left = Atomics.load(words, BOTTOM) - top | 0;
       if (left <= 0) return undefined;
-      // Published by (P). Read before the exchange: behind it, the owner may
-      // push into this place.
+      // Published by (P). It is read before the exchange, because after it the
+      // owner may push into this place.
       const item = Atomics.load(words, ITEMS + (top & this.#mask));
       const seen = Atomics.compareExchange(words, TOP, top, top + 1 | 0);
       if (seen === top) return item;
@@ -225,25 +237,37 @@ export class WorkDeque extends Region<"work_deque"> {
   }
 
   /**
-   * Makes this agent the owner, after the last one was terminated or handed
-   * the deque over. An item that it was popping is lost.
+   * Makes this agent the owner, after the last owner was terminated or handed
+   * the deque over. An item that the last owner was popping is lost.
    */
   adopt(): void {
     const words = this.#words;
     const top = this.#top = Atomics.load(words, TOP);
     const left = Atomics.load(words, BOTTOM) - top | 0;
     if (left > 0) return;
-    // Stopped in the pop of an empty deque, or of the last item. A thief may
-    // have read that: its exchange must not take what we push in its place.
+    // The last owner stopped in the pop of an empty deque, or of the last item.
+    // A thief may have read that item: its exchange must not take an item that
+    // is pushed in the same place.
     if (left === 0) Atomics.compareExchange(words, TOP, top, top + 1 | 0);
     Atomics.store(words, BOTTOM, left === 0 ? top + 1 | 0 : top);
   }
 }
 
-/** The capacity rounded up; a RangeError if it is out of range. */
-function checked({ capacity }: DequeConfig): number {
+/** The capacity of a configuration, checked and rounded up. */
+function checked(config: DequeConfig): number {
+  assertConfig("work_deque", config, ["capacity"]);
+  const { capacity } = config;
   inRange("A deque's capacity", capacity, 1, MAX_CAPACITY);
   return 2 ** Math.ceil(Math.log2(capacity));
 }
 
-const bytesFor = (capacity: number): number => (ITEMS + capacity) * 4;
+/** The bytes of a deque, once its capacity word is checked. */
+function bytesFor(capacity: number): number {
+  inRange("A deque's capacity", capacity, 1, MAX_CAPACITY);
+  if ((capacity & (capacity - 1)) !== 0) {
+    throw new RangeError(
+      `A deque's capacity must be a power of two: received ${capacity}`,
+    );
+  }
+  return (ITEMS + capacity) * 4;
+}

@@ -114,7 +114,16 @@ function onPath(program: string): string | undefined {
     ? [process.cwd()]
     : (process.env.PATH ?? "").split(path.delimiter).filter(Boolean);
   return folders.map((folder) => path.resolve(folder, program))
-    .find((file) => fs.statSync(file, { throwIfNoEntry: false })?.isFile());
+    .find(isFile);
+}
+
+/** Whether there is such a file, in a folder that may be read. */
+function isFile(file: string): boolean {
+  try {
+    return fs.statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+  } catch {
+    return false; // as in a folder of another user
+  }
 }
 
 function versionOf(emcc: string): string | undefined {

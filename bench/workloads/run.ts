@@ -38,7 +38,12 @@ async function measure(workload: Workload): Promise<Results> {
   };
 }
 
+const USAGE = `usage: deno task workloads [NAME ...] [--page]
+Measures the workloads, or those that are named, and writes docs/workloads.md;
+--page writes the page alone.`;
+
 async function main(names: string[]) {
+  if (names.includes("--help")) return console.log(USAGE);
   const only = names.includes("--page");
   const known = WORKLOADS.map(({ name }) => name);
   const unknown = names.find((name) =>

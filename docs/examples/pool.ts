@@ -89,7 +89,7 @@ export class Pool {
     await undefined; // or it could end before its promise is kept
     while (this.#running.size > 0) {
       // While workers have jobs, results may wait a bit: one wake-up for many.
-      if (jobs.size > 0) await enough.waitAsync({ timeout: 1 });
+      if (jobs.size > 0) await enough.tryWaitAsync({ timeout: 1 });
       let n: number | undefined = done.tryPopInt() ??
         await done.popIntAsync();
       for (; n !== undefined; n = done.tryPopInt()) {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { BLOCKED, READY } from "./kinds.ts";
+import { BLOCKED, READY, SPINNING } from "./kinds.ts";
 import type { Call } from "./model.ts";
 import { I32 } from "./native.ts";
 import type { Target } from "./views.ts";
@@ -45,6 +45,15 @@ export interface Snapshot {
   readonly timers: readonly Timer[];
   readonly serial: number;
   readonly idleFires: number;
+  readonly after1: number[];
+  readonly after2: number[];
+  readonly ends: number;
+  readonly period: number;
+  readonly leap: number;
+  readonly effort: number;
+  readonly looping: boolean;
+  readonly tick: boolean;
+  readonly ticks: number;
 }
 
 /** An event an agent's loop has yet to run: a settled promise. */
@@ -119,6 +128,22 @@ export class Agent {
   serial = 0;
   /** Timers fired in a row without any effect. */
   idleFires = 0;
+  /** The hashes after each operation on record. */
+  after1: number[] = [];
+  after2: number[] = [];
+  /** The length of the record where a loop will end by itself, or 0. */
+  ends = 0;
+  /** Operations in a round of that loop. */
+  period = 0;
+  /** Operations left of a long loop that changes nothing and ends by itself. */
+  leap = 0;
+  /** Steps in this call, without those of loops that end by themselves. */
+  effort = 0;
+  /** It goes round a loop that changes memory and does not end by itself. */
+  looping = false;
+  /** Time passes when it next looks at the clock, and how often it has. */
+  tick = false;
+  ticks = 0;
 
   // ---- of the moment
   /** The next operation on record, while it is replayed. */
@@ -173,7 +198,21 @@ export class Agent {
     this.inbox = [];
     this.timers = [];
     this.serial = this.idleFires = 0;
+    this.after1 = [];
+    this.after2 = [];
+    this.clearLoops();
     this.pos = this.drawn = this.allocations = 0;
+  }
+
+  /** Forgets what is known of the loop it is in. */
+  clearLoops(): void {
+    this.ends =
+      this.period =
+      this.leap =
+      this.effort =
+      this.ticks =
+        0;
+    this.looping = this.tick = false;
   }
 
   /** Adds an operation to the record; other states may share its front. */
@@ -183,7 +222,11 @@ export class Agent {
       this.res = this.res.slice(0, n);
       this.sig = this.sig.slice(0, n);
       this.args = this.args.slice(0, n);
+      this.after1 = this.after1.slice(0, n);
+      this.after2 = this.after2.slice(0, n);
     }
+    this.after1.push(this.h1);
+    this.after2.push(this.h2);
     this.res.push(result);
     this.sig.push(signature);
     this.args.push(args);
@@ -195,13 +238,15 @@ export class Agent {
     this.res = [];
     this.sig = [];
     this.args = [];
+    this.after1 = [];
+    this.after2 = [];
     this.n = this.from = this.pos = 0;
     this.first = this.oi;
   }
 
   /** Whether it sleeps or awaits with an end in time. */
   get timed(): boolean {
-    return this.status === BLOCKED
+    return this.status === BLOCKED || this.status === SPINNING
       ? this.deadline !== Infinity
       : this.timers.length > 0;
   }
@@ -246,6 +291,15 @@ export class Agent {
       timers: this.timers,
       serial: this.serial,
       idleFires: this.idleFires,
+      after1: this.after1,
+      after2: this.after2,
+      ends: this.ends,
+      period: this.period,
+      leap: this.leap,
+      effort: this.effort,
+      looping: this.looping,
+      tick: this.tick,
+      ticks: this.ticks,
     };
   }
 
@@ -285,5 +339,14 @@ export class Agent {
     this.timers = s.timers;
     this.serial = s.serial;
     this.idleFires = s.idleFires;
+    this.after1 = s.after1;
+    this.after2 = s.after2;
+    this.ends = s.ends;
+    this.period = s.period;
+    this.leap = s.leap;
+    this.effort = s.effort;
+    this.looping = s.looping;
+    this.tick = s.tick;
+    this.ticks = s.ticks;
   }
 }

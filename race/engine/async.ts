@@ -7,9 +7,12 @@
  * @module
  */
 import type { Agent } from "./agent.ts";
+import { callText } from "./core.ts";
 import * as k from "./kinds.ts";
+import { Unsupported } from "./kinds.ts";
 import { realSetTimeout } from "./native.ts";
 import type { Engine } from "./replay.ts";
+import { TOKEN } from "./signals.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -50,6 +53,17 @@ export async function activateAsync(
       );
       break;
     }
+    if (!finished && engine.rehearsing && awaitsNothing(engine, agent)) {
+      await new Promise((resolve) => realSetTimeout(resolve, OUTSIDE));
+      if (finished || engine.unwinding || agent.n > n) {
+        engine.refused ??= new Unsupported(
+          `Cannot explore: agent ${agent.id} awaits something in ` +
+            `${callText(agent.call)} that is no wake, no timer and no ` +
+            `message of its own, such as a file or the network`,
+        );
+        break;
+      }
+    }
     agent.snapshot = null;
     agent.status = finished ? k.DONE : k.IDLE;
     break;
@@ -57,6 +71,20 @@ export async function activateAsync(
   engine.current = null;
   engine.unwinding = false;
   if (engine.refused !== null) throw engine.refused;
+}
+
+/** Milliseconds in which something from outside would have come. */
+const OUTSIDE = 250;
+
+/** Whether nothing that is simulated can make the agent go on. */
+function awaitsNothing(
+  { world, closed }: Engine,
+  { id, inbox, timers }: Agent,
+): boolean {
+  if (inbox.length + timers.length > 0 || closed.has(id)) return false;
+  if (world.waiters.some(({ agent }) => agent === id)) return false;
+  closed.add(id);
+  return true;
 }
 
 /** Runs the event that is next on record. */
@@ -92,10 +120,18 @@ async function program(engine: Engine, agent: Agent): Promise<void> {
  */
 export function rejections(): () => void {
   const handle = (event: Any) => event.preventDefault?.();
+  // The same token, thrown by a function that the platform called.
+  const ignore = (event: Any) => {
+    if (event.error === TOKEN) event.preventDefault();
+  };
   const { process } = globalThis as Any;
   if (typeof globalThis.addEventListener === "function") {
     globalThis.addEventListener("unhandledrejection", handle);
-    return () => globalThis.removeEventListener("unhandledrejection", handle);
+    globalThis.addEventListener("error", ignore);
+    return () => {
+      globalThis.removeEventListener("unhandledrejection", handle);
+      globalThis.removeEventListener("error", ignore);
+    };
   }
   process?.on?.("unhandledRejection", handle);
   return () => process?.off?.("unhandledRejection", handle);

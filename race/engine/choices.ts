@@ -51,7 +51,8 @@ export function choices(engine: Engine, out: Choices): number {
     const agent = agents[i]!;
     const { id, status } = agent;
     if (status === k.READY) {
-      out.add(id | k.STEP);
+      if (agent.leap > 0) out.add(id | k.LEAP | agent.leap << 12);
+      else out.add(id | k.STEP);
       if (hints !== null && agent.stale < STALE_READS) {
         const older = hints.older(agent).length;
         for (let n = 1; n <= older; n++) out.add(id | k.STALE | n << 12);
@@ -84,7 +85,9 @@ export function choices(engine: Engine, out: Choices): number {
 
 /** What time does to an agent, or -1. */
 export function timerOf({ id, status, deadline, timers }: Agent): number {
-  if (status === k.BLOCKED && deadline !== Infinity) return id | k.TIMEOUT;
+  if (status === k.BLOCKED || status === k.SPINNING) {
+    return deadline !== Infinity ? id | k.TIMEOUT : -1;
+  }
   const awaits = status === k.IDLE || status === k.DONE;
   return awaits && timers.length > 0 ? id | k.TIMER : -1;
 }
@@ -106,7 +109,7 @@ function passTime({ agents }: World, out: Choices): void {
 }
 
 const dueOf = ({ status, deadline, timers }: Agent): number =>
-  status === k.BLOCKED ? deadline : timers[0]!.due;
+  status === k.BLOCKED || status === k.SPINNING ? deadline : timers[0]!.due;
 
 /** Done, or terminated: nothing more comes of it. */
 export const isOver = (agent: Agent): boolean =>

@@ -55,6 +55,13 @@ export interface Monitor {
     asleep: readonly Sleeper[],
     suspended: number,
   ): boolean;
+  /** Whether agents wait for one that has stopped, and that holds them up. */
+  heldUp(
+    frontier: number,
+    asleep: readonly Sleeper[],
+    stopped: readonly Course[],
+    others: readonly Course[],
+  ): boolean;
   /** Whether something was excused that must be judged again. */
   regrets(): boolean;
   /** What the model could be in, as text. */
@@ -68,6 +75,14 @@ export interface Sleeper {
   readonly agent: number;
   /** Its wait has an end in time. */
   readonly timed: boolean;
+}
+
+/** An agent and calls of its program, one after the other. */
+export interface Course {
+  readonly agent: number;
+  readonly calls: readonly Call[];
+  /** Whether the first of the calls has begun. */
+  readonly begun: boolean;
 }
 
 /** Looks for data races among the operations of one execution. */
@@ -386,15 +401,24 @@ export class World {
 
   #unspin(address: number, size: number): void {
     for (const agent of this.agents) {
-      if (agent.status !== k.SPINNING) continue;
+      if (agent.status !== k.SPINNING && agent.leap === 0) continue;
       for (const at of agent.spinAddresses) {
         if (at >= address + size || address >= at + 8) continue;
-        agent.snapshot = null;
-        agent.status = k.READY;
-        agent.pure = 0;
+        this.resume(agent);
         break;
       }
     }
+  }
+
+  /** An agent that went round for nothing may go on. */
+  resume(agent: Agent): void {
+    agent.snapshot = null;
+    agent.pure = agent.leap = agent.ends = 0;
+    agent.deadline = Infinity;
+    if (agent.status !== k.SPINNING) return;
+    agent.status = k.READY;
+    // A look at the clock is no step: it must be run to its next operation.
+    if (agent.kind === k.CLOCK) this.woken.push(agent);
   }
 
   // ---- calls
@@ -433,6 +457,7 @@ export class World {
     }
     if (agent.steps > this.maxOpSteps) this.maxOpSteps = agent.steps;
     agent.oi++;
+    agent.clearLoops();
     agent.invoked = false;
     agent.steps =
       agent.pure =

@@ -34,6 +34,9 @@ export const EVENT = 17;
 /** A timer is set, or cleared. */
 export const SET_TIMER = 18;
 export const CLEAR_TIMER = 19;
+/** Something is left to the agent's event loop, or taken back. */
+export const POST = 20;
+export const UNPOST = 21;
 
 /** The operations' names, by number. */
 export const OP_NAMES: readonly string[] = [
@@ -57,6 +60,8 @@ export const OP_NAMES: readonly string[] = [
   "event",
   "set timer",
   "clear timer",
+  "post",
+  "take back",
 ];
 
 /** Whether an operation of this kind can change the word it names. */
@@ -116,6 +121,8 @@ export const STALE = 4 << 8;
 export const SETTLE = 5 << 8;
 /** The first of its timers fires. */
 export const TIMER = 6 << 8;
+/** It does the `number` steps that are left of a loop that changes nothing. */
+export const LEAP = 7 << 8;
 
 /** Nobody can run: the end of an execution. */
 export const END = -1;
@@ -139,8 +146,17 @@ export function numberOf(code: number): number {
 
 const LETTERS = ["", "t", "k", "w", "s", "a", "f"];
 
+/** A schedule in which a leap is as many steps as it takes. */
+export function stepByStep(codes: readonly number[]): readonly number[] {
+  if (!codes.some((code) => actionOf(code) === LEAP)) return codes;
+  return codes.flatMap((code) =>
+    actionOf(code) === LEAP ? Array(numberOf(code)).fill(agentOf(code)) : [code]
+  );
+}
+
 /** A schedule as text: `0*3 1 0t` is three steps, one step, a timeout. */
-export function scheduleText(codes: readonly number[]): string {
+export function scheduleText(schedule: readonly number[]): string {
+  const codes = stepByStep(schedule);
   const words: string[] = [];
   for (let i = 0; i < codes.length;) {
     const code = codes[i]!;

@@ -4,12 +4,9 @@
  *
  * @module
  */
-import { NOWHERE, Unsupported } from "./kinds.ts";
+import { NOWHERE } from "./kinds.ts";
 import { I32, U8 } from "./native.ts";
 import { mix1, mix2 } from "./values.ts";
-
-// deno-lint-ignore no-explicit-any
-type Any = any;
 
 /** A piece of shared memory and where it lies among the addresses. */
 export interface Region {
@@ -45,32 +42,24 @@ export class Memory {
   add(buffer: SharedArrayBuffer): Region {
     const known = this.#regionOf.get(buffer);
     if (known !== undefined) return known;
-    if ((buffer as Any).growable === true) {
-      throw new Unsupported(
-        "Cannot explore a growable SharedArrayBuffer: allocate a fixed one",
-      );
-    }
-    if (buffer.byteLength % 4 !== 0) {
-      throw new Unsupported(
-        `Cannot explore shared memory of ${buffer.byteLength} bytes: make it ` +
-          `a multiple of 4`,
-      );
-    }
     const last = this.regions[this.regions.length - 1];
     const base = last === undefined
       ? 0
       : Math.ceil((last.base + last.bytes.length + 4096) / 4096) * 4096;
-    const words = new I32(buffer);
-    const region = {
+    const size = buffer.byteLength;
+    const words = new I32(buffer, 0, size >> 2);
+    const count = (size + 3) >> 2;
+    const region: Region = {
       buffer,
       base,
-      bytes: new U8(buffer),
+      bytes: new U8(buffer, 0, size),
       words,
-      initial: words.slice(),
-      touched: new U8(words.length),
+      initial: new I32(count),
+      touched: new U8(count),
       own: [],
-      constant: new U8(words.length),
+      constant: new U8(count),
     };
+    region.initial = contentOf(region);
     this.regions.push(region);
     this.#regionOf.set(buffer, region);
     return region;
@@ -78,7 +67,7 @@ export class Memory {
 
   /** What memory holds now is what it holds at the start. */
   freeze(): void {
-    for (const region of this.regions) region.initial = region.words.slice();
+    for (const region of this.regions) region.initial = contentOf(region);
   }
 
   #regionAt(address: number): Region {
@@ -128,10 +117,11 @@ export class Memory {
 
   /** The first address whose content was changed behind the machine's back. */
   strayWrite(): number {
-    for (const { base, words, initial, touched, own } of this.regions) {
-      if (words.length > 65536) continue;
-      for (let w = 0; w < words.length; w++) {
-        if (touched[w] !== 0 || words[w] === initial[w]) continue;
+    for (const region of this.regions) {
+      const { base, initial, touched, own } = region;
+      if (initial.length > 65536) continue;
+      for (let w = 0; w < initial.length; w++) {
+        if (touched[w] !== 0 || wordAt(region, w) === initial[w]) continue;
         if (own.some(([from, to]) => w * 4 >= from && w * 4 < to)) continue;
         return base + w * 4;
       }
@@ -144,7 +134,7 @@ export class Memory {
     const n = this.#touchedWords.length;
     const memory = new I32(n);
     for (let i = 0; i < n; i++) {
-      memory[i] = this.#touchedRegions[i]!.words[this.#touchedWords[i]!]!;
+      memory[i] = wordAt(this.#touchedRegions[i]!, this.#touchedWords[i]!);
     }
     return memory;
   }
@@ -154,9 +144,11 @@ export class Memory {
     const n = this.#touchedWords.length;
     const known = memory === null ? 0 : memory.length;
     for (let i = 0; i < n; i++) {
-      const { words, initial } = this.#touchedRegions[i]!;
+      const region = this.#touchedRegions[i]!;
       const w = this.#touchedWords[i]!;
-      words[w] = i < known ? memory![i]! : initial[w]!;
+      const value = i < known ? memory![i]! : region.initial[w]!;
+      if (w < region.words.length) region.words[w] = value;
+      else setTail(region, value);
     }
   }
 
@@ -168,7 +160,7 @@ export class Memory {
     for (let i = 0; i < n; i++) {
       const region = this.#touchedRegions[i]!;
       const w = this.#touchedWords[i]!;
-      const value = region.words[w]!;
+      const value = wordAt(region, w);
       // A word that holds its first value must hash like one never written.
       if (value === region.initial[w]) continue;
       const at = region.base + w;
@@ -178,4 +170,32 @@ export class Memory {
     out[0] = memory1;
     out[1] = memory2;
   }
+}
+
+/** A word; the last one may have fewer than four bytes. */
+function wordAt({ words, bytes }: Region, w: number): number {
+  if (w < words.length) return words[w]!;
+  let value = 0;
+  for (let at = bytes.length - 1; at >= words.length * 4; at--) {
+    value = value << 8 | bytes[at]!;
+  }
+  return value;
+}
+
+/** Sets the last word, of fewer than four bytes. */
+function setTail({ words, bytes }: Region, value: number): void {
+  for (let at = words.length * 4; at < bytes.length; at++) {
+    bytes[at] = value;
+    value >>= 8;
+  }
+}
+
+/** All the words. */
+function contentOf(region: Region): Int32Array {
+  const content = new I32(region.initial.length);
+  content.set(region.words);
+  if (content.length > region.words.length) {
+    content[content.length - 1] = wordAt(region, content.length - 1);
+  }
+  return content;
 }

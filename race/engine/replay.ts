@@ -8,7 +8,7 @@
  * @module
  */
 import { Agent, type Snapshot } from "./agent.ts";
-import { type Look, peek, spins } from "./ahead.ts";
+import { follow, type Look, peek, SPINS } from "./ahead.ts";
 import {
   argBits,
   BLOCK,
@@ -32,8 +32,8 @@ import {
   StatefulHandle,
   TOKEN,
 } from "./signals.ts";
-import { siteOf } from "./sites.ts";
-import { clearTimer, setTimer, waitAsync } from "./timers.ts";
+import { capturedBy, placeOf, siteOf } from "./sites.ts";
+import { clearTimer, post, setTimer, unpost, waitAsync } from "./timers.ts";
 import { bits, mix1, mix2 } from "./values.ts";
 import type { Host, Target } from "./views.ts";
 
@@ -48,6 +48,9 @@ export interface Chooser {
   /** A choice, or `END`, or `CUT`. */
   choose(engine: Engine): number;
 }
+
+/** Milliseconds that pass at once for a loop on the clock, at most. */
+const LONGEST = 1e7;
 
 /** As many reads of constants in a row are no step. */
 const CONSTANTS = 500;
@@ -70,9 +73,26 @@ export class Engine implements Host {
   age = 0;
   /** Source lines are wanted. */
   sites = false;
+  /** Steps in a call after which `overdue` is asked. */
   maxSteps = 1000;
+  /** What to do about an agent that has taken so many. */
+  overdue: ((agent: Agent) => void) | null = null;
+  /** Operations after which a loop is held to have no end. */
+  endless = 100_000;
+  /** Loops that are held to have no end. */
+  readonly loops: Set<string> = new Set();
+  /** By what an agent has seen: operations left of the loop it is in. */
+  readonly futures: Map<string, number> = new Map();
+  /** Loops that were not explored round by round. */
+  readonly leapt: Set<string> = new Set();
+  /** Operations left of a leap. */
+  leaping = 0;
   /** What cannot be explored. */
   refused: Unsupported | null = null;
+  /** Before the exploration proper. */
+  rehearsing = false;
+  /** Agents that were seen to await nothing from outside. */
+  readonly closed: Set<number> = new Set();
   /** Promises and timers of the agent on the stack. */
   settlers = new Map<number, (value: unknown) => void>();
   readonly recoverer: Agent | null = null;
@@ -88,6 +108,7 @@ export class Engine implements Host {
   /** A call is compared with what is on record. */
   verifying = false;
   #promised = false;
+  readonly #sitesByPlace = new Map<string, string>();
   /** Reads of constants since the last step, and the last one. */
   #constants = 0;
   #constant: { target: Target; index: number } | null = null;
@@ -203,6 +224,8 @@ export class Engine implements Host {
       return this.handles.operate(kind, target, index, a, b, timeout);
     }
     if (kind === k.READ && this.#isConstant(target!, index)) {
+      const { look } = this;
+      if (look !== null && look.constants-- <= 0) throw this.suspend();
       this.#constant = { target: target!, index };
       return target!.peek(index);
     }
@@ -257,6 +280,29 @@ export class Engine implements Host {
   /** Clears a timer of the agent on the stack. */
   clearTimer(timer: Any): void {
     clearTimer(this, timer);
+  }
+
+  /** Leaves a call of `fn` to the event loop of the agent on the stack. */
+  post(fn: () => void): number {
+    return post(this, fn);
+  }
+
+  /** Takes that back. */
+  unpost(id: number): void {
+    unpost(this, id);
+  }
+
+  /** Calls a function of the agent's that the platform would call. */
+  guard(fn: () => unknown): void {
+    const agent = this.current;
+    if (agent === null || this.unwinding) return;
+    try {
+      fn();
+    } catch (error) {
+      if (this.unwinding) return;
+      this.threw(agent, error);
+      this.suspend();
+    }
   }
 
   /** Something an agent does to itself: nobody can step in before it. */
@@ -329,14 +375,20 @@ export class Engine implements Host {
   #reach(agent: Agent): Any {
     const { world } = this;
     if (world.fault !== null) throw this.suspend();
-    if (this.sites) agent.site = siteOf();
-    if (agent.kind === k.CLOCK) {
-      return this.local(k.CLOCK, 0, () => world.now);
-    }
+    if (this.sites) agent.site = this.#siteNow();
     if (agent.spinNext) {
       agent.spinNext = false;
       agent.status = k.SPINNING;
+      agent.deadline = agent.tick
+        ? world.now + Math.min(1000 ** agent.idleFires, LONGEST)
+        : Infinity;
+      agent.tick = false;
       throw this.suspend();
+    }
+    if (agent.kind === k.CLOCK) return this.#clock(agent);
+    if (this.leaping > 0 && this.grant === null) {
+      this.leaping--;
+      return this.#perform(agent, 0);
     }
     agent.status = k.READY;
     if (this.grant === agent) {
@@ -348,25 +400,31 @@ export class Engine implements Host {
     const code = this.chooser!.choose(this);
     const action = k.actionOf(code);
     const mine = k.agentOf(code) === agent.id;
-    if (code >= 0 && mine && (action === k.STEP || action === k.STALE)) {
+    const steps = action === k.STEP || action === k.STALE || action === k.LEAP;
+    if (code >= 0 && mine && steps) {
       world.schedule.push(code);
-      return this.#perform(agent, k.numberOf(code));
+      const number = k.numberOf(code);
+      if (action === k.LEAP) this.leaping = number - 1;
+      return this.#perform(agent, action === k.STALE ? number : 0);
     }
     this.next = code;
     throw this.suspend();
+  }
+
+  /** The source line of the agent on the stack. */
+  #siteNow(): string {
+    const place = placeOf();
+    let site = this.#sitesByPlace.get(place);
+    if (site === undefined) this.#sitesByPlace.set(place, site = siteOf());
+    return site;
   }
 
   #perform(agent: Agent, age: number): Any {
     const { world } = this;
     if (age > 0) agent.stale++;
     const result = world.perform(agent, age);
-    if (agent.steps > this.maxSteps) {
-      world.fail(
-        "livelock",
-        `agent ${agent.id} took more than ${this.maxSteps} steps in ` +
-          callText(agent.call),
-      );
-    }
+    if (agent.ends <= agent.n) agent.effort++;
+    if (agent.effort > this.maxSteps) this.overdue?.(agent);
     if (result === BLOCK) throw this.suspend();
     agent.record(
       signature(agent.kind, agent.address),
@@ -375,8 +433,21 @@ export class Engine implements Host {
     );
     agent.pos = agent.n;
     if (world.fault !== null) throw this.suspend();
-    if (agent.pure >= 4 && spins(this, agent)) agent.spinNext = true;
+    if (follow(this, agent) === SPINS) agent.spinNext = true;
     return result;
+  }
+
+  /** A look at the clock, which may be all that a loop does. */
+  #clock(agent: Agent): Any {
+    const { world } = this;
+    if (agent.tick && !agent.spinNext) {
+      agent.tick = false;
+      world.now += Math.min(10 ** agent.ticks++, LONGEST);
+    }
+    const now = this.local(k.CLOCK, 0, () => world.now);
+    agent.pure++;
+    if (follow(this, agent) === SPINS) agent.spinNext = true;
+    return now;
   }
 
   // ---- programs
@@ -508,6 +579,14 @@ export class Engine implements Host {
   threw(agent: Agent, error: unknown): void {
     agent.snapshot = null;
     agent.status = k.DONE;
+    const captured = capturedBy(error);
+    if (captured !== undefined) {
+      this.refused ??= new Unsupported(
+        `Cannot explore a function of Atomics that was kept in a variable ` +
+          `before the exploration, as by "const { ${captured} } = Atomics" ` +
+          `in a module: call Atomics.${captured}() instead`,
+      );
+    }
     const text = error instanceof Error
       ? error.stack ?? error.message
       : String(error);

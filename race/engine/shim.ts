@@ -16,12 +16,14 @@ import {
   RealShared,
   VIEW_NAMES,
 } from "./native.ts";
+import { dataViewMethods, watchDataViews } from "./cells.ts";
+import { type Patch, patches } from "./platform.ts";
 import {
   constructorFor,
   getHost,
   type Host,
   setHost,
-  type Target,
+  Target,
   targetOf,
   unwrap,
 } from "./views.ts";
@@ -44,6 +46,23 @@ function viewed(host: Host, view: Any): Target | undefined {
   if (typeof view !== "object" || view === null) return undefined;
   const target = targetOf(view);
   if (target === undefined && isShared(view.buffer)) host.refuse(PREMADE);
+  return target;
+}
+
+const sleepWords = new WeakMap<object, Target>();
+
+/**
+ * A view made before the exploration may be slept on, and nothing else: many a
+ * module has a word of its own to sleep on.
+ */
+function asleepOn(host: Host, view: Any): Target | undefined {
+  if (typeof view !== "object" || view === null) return undefined;
+  if (targetOf(view) !== undefined || !isShared(view.buffer)) return undefined;
+  let target = sleepWords.get(view);
+  if (target?.host !== host) {
+    target = new Target(host, view, host.region(view.buffer));
+    sleepWords.set(view, target);
+  }
   return target;
 }
 
@@ -94,7 +113,7 @@ function timeoutOf(timeout: Any): number {
 function waiting(name: "wait" | "waitAsync"): Any {
   return (view: Any, index: Any, value: Any, timeout: Any) => {
     const host = running();
-    const target = host && viewed(host, view);
+    const target = host && (asleepOn(host, view) ?? viewed(host, view));
     const waitable = target?.name === "Int32Array" ||
       target?.name === "BigInt64Array";
     if (!host || !target || !waitable) {
@@ -135,9 +154,7 @@ const atomicsShim: Any = {
       : Math.max(0, Math.trunc(Number(count)) || 0);
     return host.operate(k.NOTIFY, target, index | 0, limit, 0, 0);
   },
-  isLockFree: (size: number): boolean => native.isLockFree(size),
   pause: (): void => {},
-  [Symbol.toStringTag]: "Atomics",
 };
 
 // ---- time and chance ----------------------------------------------------------------
@@ -215,9 +232,6 @@ function abortAfter(ms: number): AbortSignal {
 const sharedShim: Any = new Proxy(RealShared, {
   construct(_, args, newTarget) {
     const host = getHost();
-    if (host !== null && args[1]?.maxByteLength !== undefined) {
-      host.refuse("Cannot explore a growable SharedArrayBuffer");
-    }
     if (running() !== null) return host!.allocate(Number(args[0]));
     const by = newTarget === sharedShim ? RealShared : newTarget;
     return Reflect.construct(RealShared, args, by);
@@ -225,7 +239,6 @@ const sharedShim: Any = new Proxy(RealShared, {
 });
 
 const shims: Any = {
-  Atomics: atomicsShim,
   performance: performanceShim,
   Date: dateShim,
   SharedArrayBuffer: sharedShim,
@@ -236,59 +249,66 @@ const shims: Any = {
 };
 for (const name of VIEW_NAMES) shims[name] = constructorFor(name);
 
-const before: Record<string, PropertyDescriptor | undefined> = {};
-const dataViewMethods = Object.getOwnPropertyNames(DataView.prototype)
-  .filter((name) => /^[gs]et/.test(name));
-const dataView: Record<string, Any> = {};
-const watched: Record<string, Any> = {};
-for (const name of dataViewMethods) {
-  const method = dataView[name] = (DataView.prototype as Any)[name];
-  watched[name] = function (this: Any, ...args: Any[]) {
-    if (isShared(this.buffer)) {
-      running()?.refuse(
-        `Cannot explore DataView.prototype.${name} on shared memory: use ` +
-          `a typed array`,
-      );
-    }
-    return method.apply(this, args);
-  };
-}
+watchDataViews(running);
+
+/** All that is replaced while an exploration runs. */
+const patched: readonly Patch[] = [
+  ...Object.keys(shims).map((key) => ({
+    on: globalThis,
+    key,
+    value: shims[key],
+  })),
+  ...Object.keys(atomicsShim).map((key) => ({
+    on: RealAtomics,
+    key,
+    value: atomicsShim[key],
+  })),
+  ...Object.keys(dataViewMethods).map((key) => ({
+    on: DataView.prototype,
+    key,
+    value: dataViewMethods[key],
+  })),
+  {
+    on: Math,
+    key: "random",
+    value: () => running()?.random() ?? real.random(),
+  },
+  {
+    on: ArrayBuffer,
+    key: "isView",
+    value: (value: Any) => real.isView(unwrap(value)),
+  },
+  { on: AbortSignal, key: "timeout", value: abortAfter },
+  ...patches(running, clock),
+];
+const before = patched.map(({ on, key }) =>
+  Object.getOwnPropertyDescriptor(on, key)
+);
 
 /** Puts the stand-ins in place; what they see goes to `host`. */
 export function install(host: Host): void {
   setHost(host);
-  for (const name of Object.keys(shims)) {
-    before[name] = Object.getOwnPropertyDescriptor(globalThis, name);
-    Object.defineProperty(globalThis, name, {
-      value: shims[name],
+  for (const { on, key, value } of patched) {
+    Object.defineProperty(on, key, {
+      value,
       configurable: true,
       writable: true,
       enumerable: false,
     });
   }
-  for (const name of dataViewMethods) {
-    (DataView.prototype as Any)[name] = watched[name];
-  }
-  Math.random = () => running()?.random() ?? real.random();
-  ArrayBuffer.isView = ((value: Any) => real.isView(unwrap(value))) as Any;
-  AbortSignal.timeout = abortAfter;
 }
 
 /** Puts the real globals back. */
 export function uninstall(): void {
   setHost(null);
-  for (const name of Object.keys(shims)) {
-    Object.defineProperty(globalThis, name, before[name]!);
-  }
-  for (const name of dataViewMethods) {
-    (DataView.prototype as Any)[name] = dataView[name];
-  }
-  Math.random = real.random;
-  ArrayBuffer.isView = real.isView;
-  AbortSignal.timeout = real.abortAfter;
+  patched.forEach(({ on, key }, i) => {
+    const old = before[i];
+    if (old === undefined) delete (on as Any)[key];
+    else Object.defineProperty(on, key, old);
+  });
 }
 
 /** Whether the stand-ins are in place. */
 export function isInstalled(): boolean {
-  return getHost() !== null && globalThis.Atomics !== RealAtomics;
+  return getHost() !== null && RealAtomics.load !== native.load;
 }

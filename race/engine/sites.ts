@@ -20,6 +20,46 @@ export function siteOf(): string {
   return "";
 }
 
+/**
+ * The function of `Atomics` that the code under test called itself, where it
+ * should have met the stand-in: a native one that was given a stand-in's view.
+ */
+export function capturedBy(error: unknown): string | undefined {
+  if (!(error instanceof TypeError)) return undefined;
+  if (!/integer (shared )?typed array/.test(error.message)) return undefined;
+  const lines = (error.stack ?? "").split("\n")
+    .filter((line) => /^\s*at /.test(line));
+  const [, name] = /at (?:Atomics\.)?(\w+) \(<anonymous>\)/
+    .exec(lines[0] ?? "") ?? [];
+  return name === undefined || ownLine(lines[1] ?? "") ? undefined : name;
+}
+
+/** Where the agent on the stack stands, as a key: quick, and not to be read. */
+export function placeOf(): string {
+  const holder = Error as unknown as {
+    prepareStackTrace?: unknown;
+    stackTraceLimit?: number;
+  };
+  const { prepareStackTrace, stackTraceLimit } = holder;
+  holder.prepareStackTrace = (_: unknown, sites: readonly Site[]) =>
+    sites.slice(1)
+      .map((site) => `${site.getLineNumber()}:${site.getColumnNumber()}`)
+      .join();
+  holder.stackTraceLimit = 24;
+  try {
+    return String(new Error().stack);
+  } finally {
+    holder.prepareStackTrace = prepareStackTrace;
+    holder.stackTraceLimit = stackTraceLimit!;
+  }
+}
+
+/** As much of a frame of V8's as is needed. */
+interface Site {
+  getLineNumber(): number | null;
+  getColumnNumber(): number | null;
+}
+
 function ownLine(line: string): boolean {
   const at = line.indexOf(OWN);
   return at >= 0 && /^(\w+\/)?\w+\.ts/.test(line.slice(at + OWN.length));

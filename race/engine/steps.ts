@@ -9,6 +9,7 @@ import { addTimer, callText, signature, type World } from "./core.ts";
 import * as k from "./kinds.ts";
 import { type FailureKind, Fault } from "./kinds.ts";
 import type { Engine, Steps } from "./replay.ts";
+import { MESSAGE } from "./timers.ts";
 import { RECOVER } from "./scenario.ts";
 
 /** Runs every agent to its first operation. */
@@ -48,9 +49,10 @@ export function* apply(
   engine.inline = inline;
   world.began = world.ended = false;
   const action = k.actionOf(code);
-  if (action === k.STEP || action === k.STALE) {
+  if (action === k.STEP || action === k.STALE || action === k.LEAP) {
     engine.grant = agent;
-    engine.age = k.numberOf(code);
+    engine.age = action === k.STALE ? k.numberOf(code) : 0;
+    engine.leaping = action === k.LEAP ? k.numberOf(code) - 1 : 0;
     yield agent;
     engine.grant = null;
   } else unusual(engine, agent, action);
@@ -80,17 +82,24 @@ function unusual(engine: Engine, agent: Agent, action: number): void {
       world,
       agent,
       "event",
-      `(promise ${promise} settles: ${value})`,
+      value === MESSAGE
+        ? "(a message arrives)"
+        : `(promise ${promise} settles: ${value})`,
     );
     return event(engine, agent, promise, value);
   }
-  if (!free) {
-    const { budget } = world;
+  const { budget } = world;
+  if (!free && budget.timeouts > 0) {
     world.budget = { ...budget, timeouts: budget.timeouts - 1 };
   }
   agent.idleFires++;
   if (action === k.TIMEOUT) {
     world.now = Math.max(world.now, agent.deadline);
+    if (agent.status === k.SPINNING) {
+      world.trace?.row(world, agent, "event", `(it is ${world.now} ms)`);
+      agent.kind = k.CLOCK;
+      return world.resume(agent);
+    }
     world.leave(agent);
     world.trace?.row(
       world,
@@ -172,6 +181,7 @@ export function fail(
   engine.world.fail(kind, message);
   blame(engine);
 }
+
 /** Whether nothing happens any more unless time passes. */
 export function isQuiet(world: World): boolean {
   for (const { status, inbox } of world.agents) {

@@ -92,3 +92,26 @@ export function clearTimer(engine: Loop, timer: Any): void {
   });
   engine.settlers.delete(id);
 }
+
+/** What the value of a message is, in an agent's inbox. */
+export const MESSAGE = "message";
+
+/** Has the event loop of the agent on the stack call `fn`. */
+export function post(engine: Loop, fn: () => void): number {
+  engine.needAsync();
+  const id: number = engine.local(k.POST, 0, (agent) => {
+    const promise = agent.serial++;
+    agent.inbox = [...agent.inbox, { promise, value: MESSAGE }];
+    return promise;
+  });
+  engine.settlers.set(id, fn);
+  return id;
+}
+
+/** Takes back what was left to the event loop. */
+export function unpost(engine: Loop, id: number): void {
+  engine.local(k.UNPOST, id, (agent) => {
+    agent.inbox = agent.inbox.filter(({ promise }) => promise !== id);
+  });
+  engine.settlers.delete(id);
+}

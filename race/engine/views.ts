@@ -40,6 +40,14 @@ export interface Host {
   waitAsync(target: Target, index: number, value: Any, timeout: number): Any;
   setTimer(fn: () => void, delay: number, repeat: boolean): Any;
   clearTimer(timer: Any): void;
+  /** What the agent on the stack does needs an event loop. */
+  needAsync(): void;
+  /** Has the agent's event loop call `fn` later; its number. */
+  post(fn: () => void): number;
+  /** Takes that back. */
+  unpost(id: number): void;
+  /** Calls a function of the agent's that the platform would call. */
+  guard(fn: () => unknown): void;
   /** A random number that is the same in each replay. */
   random(): number;
   /** The stand-in for a view, kept if it is part of a handle. */

@@ -6,7 +6,10 @@
  */
 import { judgeRaces } from "../judge/races.ts";
 import { Clocks } from "../judge/clocks.ts";
-import type { World } from "../engine/core.ts";
+import { ONE_BY_ONE } from "../engine/ahead.ts";
+import { NO_BUDGET, type World } from "../engine/core.ts";
+import { begin } from "../engine/steps.ts";
+import { rotate } from "./fair.ts";
 import { explore } from "./drive.ts";
 import { Fault, scheduleText } from "../engine/kinds.ts";
 import * as k from "../engine/kinds.ts";
@@ -59,9 +62,15 @@ function* examine(engine: Engine, o: Options): Steps<Result> {
     spurious: times(o.spurious, 1),
     kills: 0,
   };
+  engine.rehearsing = true;
   yield* rehearse(engine, o);
+  engine.rehearsing = false;
   if (world.fault !== null) {
     return yield* report(engine, o, nothing(world), "in rehearsal");
+  }
+  yield* turns(engine);
+  if (world.fault !== null) {
+    return yield* report(engine, o, nothing(world), "every agent in turn");
   }
   const budgets = [unusual];
   if (o.kill === true) budgets.push({ ...unusual, kills: 1 });
@@ -78,10 +87,39 @@ function* examine(engine: Engine, o: Options): Steps<Result> {
       return yield* report(engine, o, { ...total, ...faultOf(best) });
     }
   }
-  if (total.complete) {
-    return resultOf(total, `complete: ${total.states} states`);
-  }
+  if (total.complete) return covered(engine, total);
   return yield* sample(engine, o, total);
+}
+
+/** Looks for livelocks while every agent gets its turns. */
+function* turns(engine: Engine): Steps<void> {
+  const { world } = engine;
+  world.startBudget = NO_BUDGET;
+  world.clocks = null;
+  engine.overdue = null;
+  for (let i = 0; i < 6; i++) {
+    yield* begin(engine);
+    const lead = (i & 1) * engine.count;
+    yield* rotate(engine, { turn: 1 + (i >> 1), lead }, new Set());
+    if ((world.fault as Fault | null)?.kind === "livelock") return;
+    world.fault = null;
+  }
+}
+
+/** The result where no state was left out. */
+function covered({ loops, leapt, endless }: Engine, total: Found): Result {
+  const states = `${total.states} states`;
+  if (leapt.size > 0) {
+    return resultOf(
+      { ...total, complete: false },
+      `not complete: ${states}, and a loop of more than ${ONE_BY_ONE} ` +
+        `operations that was left at its beginning and at its end only`,
+    );
+  }
+  const held = loops.size === 0
+    ? ""
+    : `; loops of ${endless} operations count as endless`;
+  return resultOf(total, `complete: ${states}${held}`);
 }
 
 /** Samples executions. */

@@ -18,6 +18,8 @@ export interface TraceOptions {
   readonly reduce: "none" | "sleep" | "source";
   /** Milliseconds to take, at most. */
   readonly time: number;
+  /** Executions to run, at most. */
+  readonly executions?: number | undefined;
   /** Called at each end of an execution. */
   readonly onEnd?: ((engine: Engine) => void) | undefined;
 }
@@ -104,7 +106,8 @@ export function* searchTraces(
     };
     if (fault !== null && o.onEnd === undefined) return result;
     if (!tree.backtrack()) return { ...result, fault: null };
-    if (realNow() - started > o.time) {
+    const many = executions + blocked >= (o.executions ?? Infinity);
+    if (many || realNow() - started > o.time) {
       return { ...result, fault: null, complete: false };
     }
   }

@@ -39,6 +39,10 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   });
   engine.opening = null;
   engine.maxSteps = o.maxSteps ?? 1000;
+  engine.endless = o.spins ?? 100_000;
+  engine.loops.clear();
+  engine.futures.clear();
+  engine.leapt.clear();
   return engine;
 }
 

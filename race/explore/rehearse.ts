@@ -38,9 +38,14 @@ export function* rehearse(engine: Engine, o: Options): Steps<void> {
     };
   };
   const serial: Chooser = {
-    choose: () =>
-      world.agents.find(({ status }) => status === k.READY)?.id ?? k.END,
+    choose: () => {
+      const next = world.agents.find(({ status }) => status === k.READY);
+      if (next === undefined) return k.END;
+      return next.leap > 0 ? next.id | k.LEAP | next.leap << 12 : next.id;
+    },
   };
+  // An agent that waits in vain for those behind it is not followed for ever.
+  engine.overdue = () => world.fail("livelock", "");
   world.reset();
   for (const agent of world.agents) {
     if (agent === engine.recoverer) agent.calls = [];

@@ -9,10 +9,55 @@ import type { Fault } from "../engine/kinds.ts";
 import type { Chooser, Engine, Steps } from "../engine/replay.ts";
 import { apply, begin } from "../engine/steps.ts";
 import { judgeEnd, judgeLockFree, judgeQuiet } from "../judge/progress.ts";
+import { failLivelock, FAIR } from "./fair.ts";
 import type { SearchOptions } from "./search.ts";
 
 /** What can be chosen now. */
 const here = new Choices();
+/** The same, for a chooser. */
+const scratch = new Choices();
+
+/**
+ * Each agent in turn, `turn` steps long, but one step long in the first `lead`
+ * turns: that brings out agents that chase each other.
+ */
+export class Rotation implements Chooser {
+  readonly #turn: number;
+  #lead: number;
+  #last = 0;
+  #left: number;
+
+  /** Turns of `turn` steps, after `lead` of one step. */
+  constructor(turn: number, lead: number) {
+    this.#turn = turn;
+    this.#lead = lead;
+    this.#left = this.#length();
+  }
+
+  #length(): number {
+    return this.#lead-- > 0 ? 1 : this.#turn;
+  }
+
+  /** A choice. */
+  choose(engine: Engine): number {
+    const { count, live, codes: all } = refill(scratch, engine);
+    if (count === 0) return k.END;
+    const codes = all.subarray(0, live === 0 ? count : live);
+    const mine = codes.find((code) => k.agentOf(code) === this.#last);
+    if (mine !== undefined && this.#left-- > 0) return mine;
+    this.#left = this.#length() - 1;
+    const next = codes.find((code) => k.agentOf(code) > this.#last) ??
+      codes[0]!;
+    this.#last = k.agentOf(next);
+    return next;
+  }
+}
+
+/** Fills `to` with the choices there are. */
+export function refill(to: Choices, engine: Engine): Choices {
+  choices(engine, to);
+  return to;
+}
 
 /** A given schedule. */
 export class Fixed implements Chooser {
@@ -43,7 +88,14 @@ export function* run(
   o: RunOptions,
 ): Steps<Fault | null> {
   const { world } = engine;
+  const fixed = chooser instanceof Fixed;
+  const rotation = new Rotation(1, 0);
   engine.chooser = chooser;
+  engine.overdue = (agent) => {
+    if (agent.effort > engine.maxSteps * FAIR) failLivelock(engine, agent);
+    // From now on everybody gets a turn: perhaps that is all it takes.
+    else if (!fixed) engine.chooser = rotation;
+  };
   yield* begin(engine);
   while (world.fault === null) {
     let code = engine.next;
@@ -53,10 +105,10 @@ export function* run(
         judgeQuiet(engine, o);
         if (world.fault !== null) break;
       }
-      code = chooser.choose(engine);
+      code = engine.chooser.choose(engine);
     }
     if (code < 0) break;
-    if (chooser instanceof Fixed && !isPossible(engine, code, here)) continue;
+    if (fixed && !isPossible(engine, code, here)) continue;
     yield* apply(engine, code, true);
     if (o.lockFree !== "no" && world.fault === null) {
       judgeLockFree(engine, o.lockFree === "all");
@@ -79,6 +131,8 @@ function isPossible(engine: Engine, code: number, here: Choices): boolean {
   const { agents, schedule } = engine.world;
   choices(engine, here);
   if (here.has(code)) return true;
+  const agent = agents[k.agentOf(code)];
+  if (k.actionOf(code) === k.STEP && agent?.status === k.READY) return true;
   // More steps than an agent has left are no harm.
   if (agents[k.agentOf(code)]?.status === k.DONE) return false;
   throw new Impossible(

@@ -7,6 +7,7 @@
  */
 import type { Agent } from "../engine/agent.ts";
 import { Choices, choices } from "../engine/choices.ts";
+import { refill, Rotation } from "./run.ts";
 import * as k from "../engine/kinds.ts";
 import type { Chooser, Engine } from "../engine/replay.ts";
 import { Random } from "../engine/values.ts";
@@ -136,47 +137,6 @@ export class Priorities implements Chooser {
     }
     return best;
   }
-}
-
-/**
- * Each agent in turn, `turn` steps long, but one step long in the first `lead`
- * turns: that brings out agents that chase each other.
- */
-export class Rotation implements Chooser {
-  readonly #turn: number;
-  #lead: number;
-  #last = 0;
-  #left: number;
-
-  /** Turns of `turn` steps, after `lead` of one step. */
-  constructor(turn: number, lead: number) {
-    this.#turn = turn;
-    this.#lead = lead;
-    this.#left = this.#length();
-  }
-
-  #length(): number {
-    return this.#lead-- > 0 ? 1 : this.#turn;
-  }
-
-  /** A choice. */
-  choose(engine: Engine): number {
-    const { count, live, codes: all } = refill(scratch, engine);
-    if (count === 0) return k.END;
-    const codes = all.subarray(0, live === 0 ? count : live);
-    const mine = codes.find((code) => k.agentOf(code) === this.#last);
-    if (mine !== undefined && this.#left-- > 0) return mine;
-    this.#left = this.#length() - 1;
-    const next = codes.find((code) => k.agentOf(code) > this.#last) ??
-      codes[0]!;
-    this.#last = k.agentOf(next);
-    return next;
-  }
-}
-
-function refill(to: Choices, engine: Engine): Choices {
-  choices(engine, to);
-  return to;
 }
 
 /** Whether it matters which of two pending operations comes first. */

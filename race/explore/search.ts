@@ -21,6 +21,7 @@ import {
 import { judgeRaces } from "../judge/races.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
 import { apply, begin } from "../engine/steps.ts";
+import { EACH, rotate } from "./fair.ts";
 import { States } from "./store.ts";
 
 /** How to search. */
@@ -54,6 +55,9 @@ export interface Found {
   readonly maxOpSteps: number;
 }
 
+/** Operations that go on and on, of which so many are looked at. */
+const PROBES = 8;
+
 /** A state still to be expanded. */
 interface Open {
   readonly id: number;
@@ -82,15 +86,22 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
   const buckets: Open[][] = [[]];
   const key: [number, number] = [0, 0];
   const here = new Choices();
+  const fair = new Set<string>();
+  let probes = 0;
   let steps = 0;
   let executions = 0;
   let complete = true;
+  engine.overdue = null;
   world.maxOpSteps = 0;
   world.clocks = null; // they depend on the path
 
-  const found = (id: number, code: number): Found => ({
+  const found = (
+    id: number,
+    code: number,
+    then: readonly number[] = [],
+  ): Found => ({
     fault: world.fault,
-    schedule: [...states.path(id), ...code < 0 ? [] : [code]],
+    schedule: [...states.path(id), ...code < 0 ? [] : [code], ...then],
     complete,
     states: states.size,
     executions,
@@ -168,10 +179,21 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
       const cost = open.cost + (preempts || unusual ? 1 : 0);
       hash(who);
       const known = states.find(key[0], key[1]);
+      const agent = world.agents[who]!;
+      const overdue = agent.effort > engine.maxSteps;
       if (known < 0) {
         const id = states.add(key[0], key[1], open.id, code);
         states.via(id, open.id, code, cost);
-        keep(id, who, cost);
+        // An operation that goes on and on is not followed for ever.
+        if (!overdue) keep(id, who, cost);
+        else complete = false;
+        if (agent.looping || (overdue && probes++ < PROBES)) {
+          world.schedule = [];
+          yield* rotate(engine, EACH, fair);
+          if (world.fault !== null) {
+            return found(open.id, code, world.schedule);
+          }
+        }
       } else if (o.minimal && cost < states.cost(known)) {
         states.via(known, open.id, code, cost);
         keep(known, who, cost);

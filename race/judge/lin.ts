@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { Monitor, Sleeper } from "../engine/core.ts";
+import type { Course, Monitor, Sleeper } from "../engine/core.ts";
 import { type Call, Either, type Model } from "../engine/model.ts";
 import { I32 } from "../engine/native.ts";
 import { keyOf, show } from "../engine/values.ts";
@@ -56,6 +56,7 @@ export class Judge implements Monitor {
   readonly #frontiers: Frontier[] = [];
   readonly #frontierIds = new Map<string, number>();
   readonly #moves = new Map<number, number>();
+  readonly #held = new Map<string, boolean>();
   #initial = -1;
 
   /** A judge for programs of `agents` agents. */
@@ -166,6 +167,109 @@ export class Judge implements Monitor {
       return found;
     };
     return now.configs.some(search);
+  }
+
+  /**
+   * Whether the agents `asleep` wait for agents that have stopped. That is so
+   * if the calls that `stopped` still had to make would let one go on, and if
+   * one could go on had the stopped agents never been there: `others` are the
+   * calls of all the rest, from the first one to the one under way. Whoever
+   * waits for an item or a signal that never came is not held up; whoever
+   * waits for a lock that a stopped agent holds is.
+   */
+  heldUp(
+    frontier: number,
+    asleep: readonly Sleeper[],
+    stopped: readonly Course[],
+    others: readonly Course[],
+  ): boolean {
+    const waiting = asleep.filter(({ timed }) => !timed);
+    if (waiting.length === 0 || stopped.length === 0) return false;
+    const text = (courses: readonly Course[]) =>
+      courses.map(({ agent, calls }) => `${agent}:${calls.length}`).join();
+    const key = `${frontier}|${waiting.map(({ agent }) => agent)}|` +
+      `${text(stopped)}|${text(others)}`;
+    let held = this.#held.get(key);
+    if (held === undefined) {
+      held = this.#couldHelp(frontier, waiting, stopped) &&
+        this.#couldEnd(waiting, others);
+      this.#held.set(key, held);
+    }
+    return held;
+  }
+
+  /** Whether calls that were never made would let one of `asleep` go on. */
+  #couldHelp(
+    frontier: number,
+    asleep: readonly Sleeper[],
+    stopped: readonly Course[],
+  ): boolean {
+    const now = this.#frontiers[frontier]!;
+    return now.configs.some(({ state, results }) => {
+      const rest = stopped.map((course) =>
+        course.begun && results[course.agent] !== 0
+          ? { ...course, calls: course.calls.slice(1) }
+          : course
+      );
+      const calls = asleep.map(({ agent }) => ({
+        agent,
+        call: this.#calls[now.pending[agent]! - 1],
+      }));
+      return this.#reaches(
+        state,
+        rest,
+        (state) =>
+          calls.some(({ agent, call }) =>
+            call !== undefined &&
+            this.#edgesOf(state, this.#callId(call), agent).length > 0
+          ),
+      );
+    });
+  }
+
+  /** Whether all of `others` could come to their ends by themselves. */
+  #couldEnd(asleep: readonly Sleeper[], others: readonly Course[]): boolean {
+    const state = this.#stateId(this.#model.init);
+    return this.#reaches(
+      state,
+      others,
+      (_, left) =>
+        asleep.some(({ agent }) =>
+          left[others.findIndex((other) => other.agent === agent)] === 0
+        ),
+    );
+  }
+
+  /** Whether the calls, in any order, lead from `start` to what is wanted. */
+  #reaches(
+    start: number,
+    courses: readonly Course[],
+    wanted: (state: number, left: readonly number[]) => boolean,
+  ): boolean {
+    const seen = new Set<string>();
+    const search = (state: number, left: readonly number[]): boolean => {
+      const key = `${state}:${left}`;
+      if (seen.has(key)) return false;
+      seen.add(key);
+      if (wanted(state, left)) return true;
+      return courses.some(({ agent, calls }, i) => {
+        if (left[i] === 0) return false;
+        const call = this.#callId(calls[calls.length - left[i]!]!);
+        const after = left.map((n, at) => at === i ? n - 1 : n);
+        return this.#safeEdges(state, call, agent)
+          .some((edge) => search(edge.state, after));
+      });
+    };
+    return search(start, courses.map(({ calls }) => calls.length));
+  }
+
+  /** What the model says; nothing, if it refuses the call there. */
+  #safeEdges(state: number, call: number, agent: number): readonly Edge[] {
+    try {
+      return this.#edgesOf(state, call, agent);
+    } catch {
+      return [];
+    }
   }
 
   /** Whether, in `config`, the sleeper's operation cannot complete. */

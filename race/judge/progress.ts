@@ -43,7 +43,10 @@ export function judgeQuiet(
   if (judge !== null && frontier >= 0) {
     const sleepers = stuck.map(sleeper);
     const dead = world.agents.filter(({ status }) => status === k.KILLED);
-    if (judge.mayWait(frontier, sleepers, maskOf(dead))) return;
+    if (judge.mayWait(frontier, sleepers, maskOf(dead))) {
+      if (holdsUp(engine, stuck, dead)) failHeldUp(engine, stuck, dead);
+      return;
+    }
     if (rescue && stuck.some(({ timed }) => timed)) return;
     const kind = stuck.every(({ status }) => status === k.SPINNING)
       ? "livelock"
@@ -78,6 +81,41 @@ export function judgeQuiet(
   }
   const spins = stuck.every(({ status }) => status === k.SPINNING);
   fail(engine, spins ? "livelock" : "deadlock", text);
+}
+
+/** Whether the agents `stuck` wait for one of `stopped`, as the model has it. */
+function holdsUp(
+  { world, scenario, count }: Engine,
+  stuck: readonly Agent[],
+  stopped: readonly Agent[],
+): boolean {
+  if (scenario.recoverModelled) return false;
+  const rest = stopped.filter(({ id, oi, calls }) =>
+    id < count && oi < calls.length
+  ).map(({ id, oi, calls, invoked }) => ({
+    agent: id,
+    calls: calls.slice(oi),
+    begun: invoked,
+  }));
+  const others = world.agents
+    .filter((agent) => agent.id < count && !stopped.includes(agent))
+    .map(({ id, oi, calls, invoked }) => ({
+      agent: id,
+      calls: calls.slice(0, invoked ? oi + 1 : oi),
+      begun: invoked,
+    }));
+  const { judge, frontier } = world;
+  return judge!.heldUp(frontier, stuck.map(sleeper), rest, others);
+}
+
+function failHeldUp(
+  engine: Engine,
+  stuck: readonly Agent[],
+  stopped: readonly Agent[],
+): void {
+  const waits = stuck.map((agent) => waitText(engine.world, agent)).join("; ");
+  const names = stopped.map(({ id }) => `agent ${id}`).join(", ");
+  fail(engine, "deadlock", `${waits}, and only ${names} could let it go on`);
 }
 
 const mayFire = (agent: Agent): boolean =>
@@ -143,13 +181,20 @@ export function judgeLockFree(engine: Engine, all: boolean): void {
   );
   if (judge !== null && frontier >= 0) {
     const sleepers = stuck.map(sleeper);
-    if (judge.mayWait(frontier, sleepers, maskOf(others))) return;
+    if (
+      judge.mayWait(frontier, sleepers, maskOf(others)) &&
+      !holdsUp(engine, stuck, world.agents.filter((a) => !stuck.includes(a)))
+    ) return;
   }
   const waits = stuck.map((agent) => waitText(world, agent)).join("; ");
-  const held = others.map(({ id, call, status }) =>
+  const between = world.agents.filter(({ invoked, oi, calls, status }) =>
+    !invoked && oi > 0 && oi < calls.length && status !== k.KILLED
+  ).map(({ id, call }) => `agent ${id} is suspended before ${callText(call)}`);
+  const inside = others.map(({ id, call, status }) =>
     `agent ${id} is ${status === k.KILLED ? "dead" : "suspended"} inside ` +
     callText(call)
-  ).join("; ");
+  );
+  const held = [...inside, ...between].join("; ");
   fail(
     engine,
     "not-lock-free",

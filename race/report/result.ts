@@ -33,8 +33,16 @@ export interface Options {
    * again: where no model tells, such a sleep is held to have no end.
    */
   readonly looks?: number | undefined;
-  /** Steps in one operation that are held to be a livelock; 1,000. */
+  /**
+   * Steps in one operation after which the others must have had their turns:
+   * if it then does not end in twice as many, it is a livelock; 1,000.
+   */
   readonly maxSteps?: number | undefined;
+  /**
+   * Operations after which a loop that sees nothing new is held to have no
+   * end; 100,000. A loop that ends sooner is explored beyond its end.
+   */
+  readonly spins?: number | undefined;
 }
 
 /** Something wrong with the code under test, and the interleaving. */

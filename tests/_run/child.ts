@@ -1,6 +1,6 @@
 /**
- * Runs one test file, and appends what happens to a report:
- * `child.ts FILE REPORT`. Started by `run.ts`.
+ * Runs one test program, and appends what happens to a report:
+ * `child.ts FILE REPORT [FOLDER]`. Started by `run.ts`.
  *
  * @module
  */

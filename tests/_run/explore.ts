@@ -1,14 +1,12 @@
 /**
- * Explores race scenarios: as tests, one for each, or one after the other with
- * what it took (`race.ts`).
+ * Explores race scenarios, for tests (`parts/scenarios.ts`) and for the task
+ * that prints what each took (`race.ts`).
  *
  * @module
  */
 import type { Result } from "../../race/mod.ts";
 import { race } from "../../race/mod.ts";
-import { suite } from "./harness.ts";
-import { LOOKS, type Scenario, type Scenarios } from "./scenario.ts";
-import { weft } from "./weft.ts";
+import { LOOKS, type Scenario } from "./scenario.ts";
 
 /** Explores one scenario; fails unless it is complete and without failure. */
 export async function explore(scenario: Scenario): Promise<Result> {
@@ -30,13 +28,4 @@ export async function explore(scenario: Scenario): Promise<Result> {
     throw new Error(`not complete: ${result.summary}`);
   }
   return result;
-}
-
-/** Declares a test for each of a primitive's scenarios. */
-export function exploreAll(title: string, scenarios: Scenarios): void {
-  const test = suite(`${title}, every interleaving`, 120_000);
-  for (const scenario of scenarios(weft)) {
-    if (scenario.deep) continue;
-    test(scenario.name, async () => void await explore(scenario));
-  }
 }

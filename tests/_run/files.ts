@@ -1,11 +1,14 @@
 /**
- * The test files, and what they say of themselves. A test file lies in a
- * folder of `tests/` and is named `*_test.ts`, or `unit.ts`, `threads.ts` or
- * `twin.ts`, or begins with one of these words and a `_`; comments in its first
- * lines say
+ * The test programs, found by the names of folders and files.
+ *
+ * A test file lies in a folder of `tests/` and is named `*_test.ts`, or
+ * `unit.ts`, `threads.ts` or `twin.ts`, or begins with one of these words and a
+ * `_`. Programs in `_run/parts` test any folder that has what they need, such
+ * as `scenarios.ts`. Comments in the first lines of a program say
  *
  * ```text
  * // limit: 300 s           how long the file may take, instead of 120 s
+ * // about: mutex, event    which other folders it also tests
  * // also: node             that it runs under Node and Bun as well
  * // also: node, browsers   and in a worker of a page
  * ```
@@ -16,19 +19,21 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
+import { folders, has, isTwin, TESTS } from "./folders.ts";
 import { LIMIT_SECONDS } from "./process.ts";
 
-const TESTS = fileURLToPath(new URL("..", import.meta.url));
 const COMPILER = fileURLToPath(new URL("../../wasm/emcc.ts", import.meta.url));
+const PARTS = fileURLToPath(new URL("./parts", import.meta.url));
 
-/** The names of test files. */
-const TEST = /(_test|[\\/](unit|threads|twin)(_\w+)?)\.ts$/;
-
-/** A test file. */
+/** A test program. */
 export interface File {
   path: string;
-  /** Its name, without the extension. */
+  /** What it is called: its folder, and its part of what is tested there. */
   name: string;
+  /** The folder that a program of `_run/parts` is to test, or "". */
+  folder: string;
+  /** The folders that it tests. */
+  about: ReadonlySet<string>;
   /** How long it may take, in seconds. */
   limit: number;
   /** Where it runs, beside Deno. */
@@ -37,23 +42,57 @@ export interface File {
   needsCompiler: boolean;
 }
 
-/** The test files whose name contains `filter`, by name. */
-export function find(filter: string): File[] {
-  return fs.readdirSync(TESTS, { recursive: true, encoding: "utf8" })
-    .filter((name) => TEST.test(name) && name.includes(filter))
-    .sort()
-    .map((name) => {
-      const file = path.join(TESTS, name);
-      const head = fs.readFileSync(file, "utf8").split("\n", 10).join("\n");
-      const limit = head.match(/^\/\/ limit: (\d+) s$/m)?.[1];
-      return {
-        path: file,
-        name: name.replace(/\.ts$/, "").replaceAll("\\", "/"),
-        limit: limit ? Number(limit) : LIMIT_SECONDS,
-        also: new Set(head.match(/^\/\/ also: (.+)$/m)?.[1]?.split(", ")),
-        needsCompiler: imports(file).has(COMPILER),
-      };
-    });
+/** The names of test files. */
+const TEST = /^((unit|threads|twin)(_\w+)?|\w+_test)\.ts$/;
+
+/** Which folders a program of `_run/parts` tests. */
+const NEEDS: Readonly<Record<string, (folder: string) => boolean>> = {
+  "scenarios.ts": (folder) => has(folder, "scenarios.ts"),
+  "scenarios_c.ts": (folder) => has(folder, "scenarios.ts"),
+  "conformance.ts": (folder) => has(folder, "scenarios.ts") && isTwin(folder),
+  "mutants.ts": (folder) => has(folder, "mutants.ts"),
+  "mutants_c.ts": (folder) => has(folder, "mutants.ts"),
+  "native.ts": (folder) => has(folder, "native.c"),
+  "page.ts": (folder) => has(folder, `../../docs/primitives/${folder}.md`),
+};
+
+/** The names that test programs are found by. */
+export const NAMES: readonly string[] = ["_run", ...folders(), "examples"];
+
+/** All test programs, by folder. */
+function all(): File[] {
+  return ["_run", ...folders()].flatMap((folder) => [
+    ...fs.readdirSync(path.join(TESTS, folder)).sort()
+      .filter((name) => TEST.test(name))
+      .map((name) => fileOf(path.join(TESTS, folder, name), folder)),
+    ...Object.keys(NEEDS)
+      .filter((part) => folder !== "_run" && NEEDS[part]!(folder))
+      .map((part) => fileOf(path.join(PARTS, part), folder, folder)),
+  ]);
+}
+
+/** The test programs of a folder, or those whose names contain `name`. */
+export function find(name: string): File[] {
+  const files = all();
+  const about = files.filter((file) => file.about.has(name));
+  return about.length > 0
+    ? about
+    : files.filter((file) => file.name.includes(name));
+}
+
+function fileOf(file: string, shown: string, folder = ""): File {
+  const head = fs.readFileSync(file, "utf8").split("\n", 10).join("\n");
+  const others = head.match(/^\/\/ about: (.+)$/m)?.[1];
+  const limit = head.match(/^\/\/ limit: (\d+) s$/m)?.[1];
+  return {
+    path: file,
+    name: `${shown}/${path.basename(file, ".ts").replace(/_test$/, "")}`,
+    folder,
+    about: new Set([shown, ...others?.split(", ") ?? []]),
+    limit: limit ? Number(limit) : LIMIT_SECONDS,
+    also: new Set(head.match(/^\/\/ also: (.+)$/m)?.[1]?.split(", ")),
+    needsCompiler: imports(file).has(COMPILER),
+  };
 }
 
 /** All modules of this project that `file` imports, and what those import. */

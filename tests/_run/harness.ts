@@ -30,12 +30,23 @@ export type Note =
   | { declared: number }
   | { started: string }
   | { passed: string }
+  | { skipped: string; why: string }
   | { finished: Counts };
 
 /** The result of a file. */
 export interface Counts {
   passed: number;
   failed: number;
+  /** Tests that this machine, or this user, cannot run. */
+  skipped: number;
+}
+
+/** Thrown by {@linkcode skip}. */
+class Skipped extends Error {}
+
+/** Ends the test that calls it, which counts as skipped; says why. */
+export function skip(why: string): never {
+  throw new Skipped(why);
 }
 
 interface State {
@@ -43,6 +54,7 @@ interface State {
   suites: (() => void)[];
   declared: number;
   passed: number;
+  skipped: number;
   /** Failures that no test stands for. */
   problems: number;
   /** Set where `child.ts` runs the file; else the file runs itself. */
@@ -56,7 +68,13 @@ const globals = globalThis as unknown as {
   UVU_INDEX: number;
   UVU_QUEUE: (null | (() => unknown))[][];
 };
-const fresh: State = { suites: [], declared: 0, passed: 0, problems: 0 };
+const fresh: State = {
+  suites: [],
+  declared: 0,
+  passed: 0,
+  skipped: 0,
+  problems: 0,
+};
 const state = globals.weftTests ??= fresh;
 
 globals.UVU_DEFER = 1; // read when uvu loads: collect tests, do not start them
@@ -74,7 +92,16 @@ export function suite(title: string, limit: number = LIMIT): Test {
     state.declared++;
     inner(name, async () => {
       state.note?.({ started: `${title}: ${name}` });
-      await within(ownLimit, body);
+      try {
+        await within(ownLimit, body);
+      } catch (error) {
+        if (!(error instanceof Skipped)) throw error;
+        state.skipped++;
+        const why = error.message;
+        state.note?.({ skipped: `${title}: ${name}`, why });
+        console.log(`\nskipped: ${name}: ${why}`);
+        return;
+      }
       state.passed++;
       state.note?.({ passed: `${title}: ${name}` });
     });
@@ -125,11 +152,18 @@ export async function runAll(): Promise<Counts> {
     console.error(error);
     state.problems++;
   }
-  const { declared, passed, problems } = state;
+  const { declared, passed, skipped, problems } = state;
   if (declared === 0) console.error("no tests in this file");
-  const failed = declared - passed + problems || (declared === 0 ? 1 : 0);
-  state.note?.({ finished: { passed, failed } });
-  return { passed, failed };
+  const failed = declared - passed - skipped + problems ||
+    (declared === 0 ? 1 : 0);
+  state.note?.({ finished: { passed, failed, skipped } });
+  return { passed, failed, skipped };
+}
+
+/** `N passed, N failed`, and what was skipped, if anything was. */
+export function summaryOf({ passed, failed, skipped }: Counts): string {
+  const more = skipped === 0 ? "" : `, ${skipped} skipped`;
+  return `${passed} passed, ${failed} failed${more}`;
 }
 
 /** Hands the notes to `note`, and leaves it to the caller to run the tests. */
@@ -143,8 +177,8 @@ function runAlone() {
     const { pathToFileURL } = await import("node:url");
     const main = pathToFileURL(process.argv[1]!).href;
     await import(main); // loaded, but waits until it has declared all
-    const { passed, failed } = await runAll();
-    console.log(`${passed} passed, ${failed} failed`);
-    process.exit(failed === 0 ? 0 : 1);
+    const counts = await runAll();
+    console.log(summaryOf(counts));
+    process.exit(counts.failed === 0 ? 0 : 1);
   });
 }

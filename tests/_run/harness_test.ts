@@ -33,7 +33,7 @@ for (const [name, passed, failed, text] of FIXTURES) {
   test(`${verb} fixtures/${name}.ts`, async () => {
     const url = new URL(`fixtures/${name}.ts`, import.meta.url);
     const limit = text.startsWith("killed after") ? 3 : 30;
-    const outcome = await runFile(fileURLToPath(url), limit);
+    const outcome = await runFile({ path: fileURLToPath(url), limit });
     const said = `${outcome.problem}\n${outcome.output}`;
     assert.is(outcome.passed, passed, said);
     assert.is(outcome.failed, failed, said);

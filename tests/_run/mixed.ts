@@ -1,7 +1,7 @@
 /**
  * Explores all race scenarios with agents of C, and of both languages, and
  * prints what each took: `deno run -A tests/_run/mixed.ts [FILTER]`. As many are
- * explored side by side as there are processors. The tests in `mixed/scenarios_test.ts`
+ * explored side by side as there are processors. The tests in `parts/scenarios_c.ts`
  * look at the first states of each scenario.
  *
  * @module
@@ -10,9 +10,15 @@ import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { wordsOf } from "./usage.ts";
 import { CASTS } from "./mixed/cast.ts";
-import { awaiting, explore, scenariosOf } from "./mixed/explore.ts";
+import {
+  AWAITING,
+  awaiting,
+  explore,
+  scenariosOf,
+  TWINS,
+} from "./mixed/explore.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** What is to be explored of a scenario, whatever it says itself. */
@@ -21,10 +27,13 @@ const MOST = { states: 150_000, time: 20_000 };
 /** How scenarios ended, and how many did. */
 type Counts = Record<"complete" | "sampled" | "cut" | "failed", number>;
 
-const { values: { part }, positionals: [filter = ""] } = parseArgs({
-  allowPositionals: true,
-  options: { part: { type: "string" } },
-});
+const USAGE = `usage: deno task mixed [FILTER]
+Explores the race scenarios whose names contain FILTER with agents of C, and of
+both languages, and prints what each took.`;
+
+const given = wordsOf(USAGE, { part: "string" });
+const { positionals: [filter = ""] } = given;
+const part = given.values.part as string | undefined;
 const counts: Counts = { complete: 0, sampled: 0, cut: 0, failed: 0 };
 
 async function play(title: string, scenario: Scenario): Promise<void> {
@@ -46,13 +55,21 @@ async function play(title: string, scenario: Scenario): Promise<void> {
 
 /** Explores every `of`-th that `filter` names, beginning with the `nth`. */
 async function here(nth: number, of: number): Promise<void> {
-  const titled = [
-    ...Object.keys(CASTS).filter((cast) => cast !== "JS+JS").flatMap((cast) =>
-      scenariosOf(cast).map((named) => [cast, ...named] as const)
-    ),
-    ...awaiting(),
-  ].map(([cast, stem, scenario]) =>
-    [`${cast} ${stem}: ${scenario.name}`, scenario] as const
+  const all: [cast: string, folder: string, scenario: Scenario][] = [];
+  for (const cast of Object.keys(CASTS).filter((cast) => cast !== "JS+JS")) {
+    for (const folder of TWINS) {
+      for (const scenario of await scenariosOf(cast, folder)) {
+        all.push([cast, folder, scenario]);
+      }
+    }
+  }
+  for (const folder of AWAITING) {
+    for (const [cast, scenario] of await awaiting(folder)) {
+      all.push([cast, folder, scenario]);
+    }
+  }
+  const titled = all.map(([cast, folder, scenario]) =>
+    [`${cast} ${folder}: ${scenario.name}`, scenario] as const
   ).filter(([title]) => title.includes(filter));
   for (let i = nth; i < titled.length; i += of) await play(...titled[i]!);
 }

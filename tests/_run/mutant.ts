@@ -1,7 +1,7 @@
 /**
- * Mutants: the library with one mistake in it, put there on the fly. Nothing
- * is written: sources are edited on their way into a bundle, of which fresh
- * instances can be made.
+ * Mutants: one mistake, made in the TypeScript and in the C of a primitive.
+ * Nothing is written to the sources: they are edited on their way into a bundle
+ * or a module.
  *
  * @module
  */
@@ -9,73 +9,113 @@ import * as esbuild from "esbuild";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
+import { amalgamation } from "../../wasm/_amalgamation.ts";
+import { headerFiles } from "./header.ts";
 import type { Modules, Weft } from "./scenario.ts";
 
 /** Text that stands once in a source, and what to put there instead. */
 export type Edit = readonly [from: string, to: string];
 
-/** A mistake in a source of `primitives/`. */
-export interface Mutant {
-  /** The source. */
-  readonly file: string;
-  /** What is wrong with it. */
+/** One edit, and perhaps more. White space in `from` is any white space. */
+export type Edits = readonly [from: string, to: string, ...also: Edit[]];
+
+/** A mistake. */
+export interface Row {
+  /** What is wrong. */
   readonly what: string;
-  /** White space in what they look for is any white space. */
-  readonly edits: readonly Edit[];
-  /** The scenario that is explored first: `"stem: name"`. */
+  /** The edits of the TypeScript, or why it has none. */
+  readonly ts: Edits | string;
+  /** The edits of the C, or why it has none; an equivalent one needs neither. */
+  readonly c?: Edits | string;
+  /** The name of the scenario that finds it; in C it is explored first. */
   readonly by?: string;
-  /** Why nothing that can be observed is wrong with it. */
+  /** Why no scenario can observe the mistake. */
   readonly equivalent?: string;
 }
 
-/** What a list of mutants says of each, besides the mistake. */
-type More = Pick<Mutant, "by" | "equivalent"> & { readonly also?: Edit };
-
-/** A list of mutants of one source. */
-export function mutants(
-  file: string,
-  ...list: readonly [what: string, from: string, to: string, more?: More][]
-): Mutant[] {
-  return list.map(([what, from, to, { also, ...more } = {}]) => ({
-    file,
-    what,
-    edits: also === undefined ? [[from, to]] : [[from, to], also],
-    ...more,
-  }));
+/** Where a list of mistakes is made, and where it is noticed. */
+export interface Place {
+  /** The file in `primitives/`, without `.ts`. */
+  readonly source: string;
+  /** The file in `wasm/weft/`, without `.h`, if it has another name. */
+  readonly header?: string;
+  /** The folders of `tests/` whose scenarios notice. */
+  readonly scenarios: readonly string[];
 }
 
-const FOLDER = fileURLToPath(new URL(".", import.meta.url));
-const PRIMITIVES = path.resolve(FOLDER, "../../primitives");
+/** A mistake, and where it is made. */
+export interface Mutant extends Row, Required<Place> {}
 
-/** The source with the mistake in it. */
-export function mutated({ file, edits }: Mutant): string {
-  let text = fs.readFileSync(path.join(PRIMITIVES, file), "utf8");
+/** A list of mistakes in the file `place`, or in several of them. */
+export function mutants(place: string | Place, ...rows: Row[]): Mutant[] {
+  const { source, header = source, scenarios } = typeof place === "string"
+    ? { source: place, scenarios: [place] }
+    : place;
+  return rows.map((row) => ({ ...row, source, header, scenarios }));
+}
+
+/** The edits of an entry; undefined where it says why there are none. */
+export function editsOf(entry: Edits | string | undefined): Edit[] | undefined {
+  if (entry === undefined || typeof entry === "string") return undefined;
+  const [from, to, ...also] = entry;
+  return [[from, to], ...also];
+}
+
+/** The text with the edits made; `space` matches what may be between words. */
+function edited(
+  name: string,
+  text: string,
+  edits: readonly Edit[],
+  space: string,
+): string {
   for (const [from, to] of edits) {
     const words = from.trim().split(/\s+/)
       .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-    const parts = text.split(new RegExp(words.join("\\s+")));
+    const parts = text.split(new RegExp(words.join(space)));
     if (parts.length !== 2) {
-      throw new Error(`${file}: fits ${parts.length - 1} times: ${from}`);
+      throw new Error(`${name}: fits ${parts.length - 1} times: ${from}`);
     }
     text = parts.join(to);
   }
   return text;
 }
 
-/** The mistake as a difference of texts. */
-export function diffOf({ file, what, edits }: Mutant): string {
+const FOLDER = fileURLToPath(new URL(".", import.meta.url));
+const PRIMITIVES = path.resolve(FOLDER, "../../primitives");
+
+/** The source with the mistake in it. */
+function mutated({ source, ts }: Mutant): string {
+  const text = fs.readFileSync(path.join(PRIMITIVES, `${source}.ts`), "utf8");
+  return edited(`${source}.ts`, text, editsOf(ts)!, "\\s+");
+}
+
+/** The header as one file, with the mistake in it. */
+export function mutatedHeader({ header, c }: Mutant): string {
+  const name = `weft/${header}.h`;
+  const files = headerFiles();
+  if (!(name in files)) throw new Error(`there is no ${name}`);
+  // A line of a macro ends in a backslash.
+  const text = edited(name, files[name]!, editsOf(c)!, "(?:\\s|\\\\\\n)+");
+  return amalgamation({ ...files, [name]: text });
+}
+
+/** The mistake in one of the languages, as a difference of texts. */
+export function diffOf(mutant: Mutant, language: "ts" | "c"): string {
+  const file = language === "ts"
+    ? `primitives/${mutant.source}.ts`
+    : `wasm/weft/${mutant.header}.h`;
   const marked = (text: string, mark: string) =>
     text.split("\n").map((line) => `  ${mark} ${line}`);
   return [
-    `primitives/${file}: ${what}`,
-    ...edits.flatMap(([from, to]) => [
+    `${file}: ${mutant.what}`,
+    ...(editsOf(mutant[language]) ?? []).flatMap(([from, to]) => [
       ...marked(from, "-"),
       ...marked(to, "+"),
     ]),
   ].join("\n");
 }
 
-let edited: { file: string; contents: string } | undefined;
+let current: { source: string; contents: string } | undefined;
 let building: Promise<esbuild.BuildContext> | undefined;
 
 /** Bundles again and again; what did not change is not parsed again. */
@@ -98,16 +138,16 @@ const builder = () =>
         onLoad(
           { filter: /[\\/]primitives[\\/]/ },
           (args) =>
-            path.basename(args.path) === edited?.file
-              ? { contents: edited.contents, loader: "ts" }
+            args.path === path.join(PRIMITIVES, `${current?.source}.ts`)
+              ? { contents: current!.contents, loader: "ts" }
               : undefined,
         ),
     }],
   });
 
-/** The library, with a mistake in it if one is given. */
-export async function load(mutant?: Mutant): Promise<Weft> {
-  edited = mutant && { file: mutant.file, contents: mutated(mutant) };
+/** The library with a mistake in it, if one is given. */
+export async function loadWeft(mutant?: Mutant): Promise<Weft> {
+  current = mutant && { source: mutant.source, contents: mutated(mutant) };
   const { outputFiles } = await (await builder()).rebuild();
   const realm = new Function(
     `${outputFiles![0]!.text}\nreturn exports;\n//# sourceURL=weft.js`,
@@ -115,7 +155,7 @@ export async function load(mutant?: Mutant): Promise<Weft> {
   return { ...realm(), realm };
 }
 
-/** Ends what `load` began. */
+/** Ends what {@linkcode loadWeft} began. */
 export async function unload(): Promise<void> {
   await (await building)?.dispose();
   building = undefined;

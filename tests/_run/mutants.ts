@@ -1,6 +1,7 @@
 /**
- * Mutants: every ordering the primitives rely on is broken once, and the race
- * scenarios must notice: `deno run -A tests/_run/mutants.ts [--quick] [FILTER]`.
+ * Breaks every ordering that the TypeScript of the primitives relies on once:
+ * the race scenarios must notice.
+ * `deno run -A tests/_run/mutants.ts [--quick] [FILTER]`
  *
  * Some are the classic mistakes that `race/corpus/bugs.ts` makes in textbook
  * algorithms, and bear their names. Where ours differ:
@@ -15,77 +16,42 @@
  * @module
  */
 import process from "node:process";
-import { parseArgs } from "node:util";
+import { wordsOf } from "./usage.ts";
 import { type Options, race, type Result } from "../../race/mod.ts";
-import { diffOf, load, type Mutant, unload } from "./mutant.ts";
-import { barrier } from "../barrier/mutants.ts";
-import { broadcast } from "../broadcast/mutants.ts";
-import { condition } from "../condition/mutants.ts";
-import { striped_counter } from "../striped_counter/mutants.ts";
-import { _call_slots, call_ring } from "../call_ring/mutants.ts";
-import { event } from "../event/mutants.ts";
-import { latch } from "../latch/mutants.ts";
-import { lock_free_queue } from "../lock_free_queue/mutants.ts";
-import { _event_count, _queue, mpmc_queue } from "../mpmc_queue/mutants.ts";
-import { mutex } from "../mutex/mutants.ts";
-import { once } from "../once/mutants.ts";
-import { record_ring } from "../record_ring/mutants.ts";
-import { rw_lock } from "../rw_lock/mutants.ts";
-import { wait_any } from "../wait_any/mutants.ts";
-import { semaphore } from "../semaphore/mutants.ts";
-import { snapshot } from "../snapshot/mutants.ts";
-import { slab_pool } from "../slab_pool/mutants.ts";
-import { spsc_queue } from "../spsc_queue/mutants.ts";
-import { _wait } from "../_wait/mutants.ts";
-import { work_counter } from "../work_counter/mutants.ts";
-import { work_deque } from "../work_deque/mutants.ts";
-import { LOOKS, type Scenario, type Scenarios } from "./scenario.ts";
+import { foldersWith, load } from "./folders.ts";
+import { diffOf, editsOf, loadWeft, type Mutant, unload } from "./mutant.ts";
+import { LOOKS, type Scenario, scenariosIn, type Weft } from "./scenario.ts";
 
-export type { Mutant } from "./mutant.ts";
+const USAGE = `usage: deno task mutants [--quick] [FILTER]
+Makes each mistake of TypeScript whose name contains FILTER, and prints which
+race scenario found it; --quick explores few states.`;
 
-/** All of them. */
-export const MUTANTS: readonly Mutant[] = [
-  ...mutex,
-  ...semaphore,
-  ...spsc_queue,
-  ...mpmc_queue,
-  ..._event_count,
-  ..._queue,
-  ..._wait,
-  ...work_counter,
-  ...latch,
-  ...event,
-  ...lock_free_queue,
-  ..._call_slots,
-  ...call_ring,
-  ...wait_any,
-  ...barrier,
-  ...once,
-  ...rw_lock,
-  ...snapshot,
-  ...work_deque,
-  ...striped_counter,
-  ...condition,
-  ...record_ring,
-  ...broadcast,
-  ...slab_pool,
-];
+/** The folders that have mutants. */
+export const MUTATED: readonly string[] = foldersWith("mutants.ts");
 
-/** Whose scenarios notice what is wrong with a source that they share. */
-const STEMS: Readonly<Record<string, readonly string[]>> = {
-  "_queue.ts": ["mpmc_queue", "spsc_queue"],
-  "_call_slots.ts": ["call_ring"],
-  "_event_count.ts": ["mpmc_queue"],
-  "_wait.ts": ["wait", "mutex"],
-};
+/** The mutants of a folder. */
+export async function mutantsIn(folder: string): Promise<readonly Mutant[]> {
+  const { MUTANTS } = await load<{ MUTANTS: Mutant[] }>(folder, "mutants.ts");
+  for (const { source, what, c, equivalent } of MUTANTS) {
+    if (c === undefined && equivalent === undefined) {
+      throw new Error(`${source}: ${what}: it has no C, and says no reason`);
+    }
+  }
+  return MUTANTS;
+}
 
-/** Whose scenarios notice what is wrong with a mutant's source. */
-export const stemsOf = ({ file }: Mutant): readonly string[] =>
-  STEMS[file] ?? [file.replace(".ts", "")];
+/** Those of them that have edits in `language`. */
+export async function mutantsOf(
+  folder: string,
+  language: "ts" | "c",
+): Promise<Mutant[]> {
+  const all = await mutantsIn(folder);
+  return all.filter((mutant) => editsOf(mutant[language]) !== undefined);
+}
 
 /** What became of a mutant. */
 export interface Verdict {
-  /** The scenario that killed it, as `"stem: name"`. */
+  /** The scenario that killed it, as `"folder: name"`. */
   readonly by: string | undefined;
   readonly kind: string | undefined;
   /** What it took, in milliseconds of the processor. */
@@ -93,23 +59,20 @@ export interface Verdict {
   readonly text: string;
 }
 
-/** The scenarios that may kill a mutant, by `"stem: name"`. */
-async function scenariosFor(mutant: Mutant): Promise<[string, Scenario][]> {
-  const weft = await load(mutant);
-  const stems = mutant.by !== undefined
-    ? [mutant.by.split(":")[0]!]
-    : stemsOf(mutant);
+/** The scenarios that may kill a mutant, by `"folder: name"`. */
+async function scenariosFor(
+  { scenarios: folders, by }: Mutant,
+  weft: Weft,
+): Promise<[string, Scenario][]> {
   const found: [string, Scenario][] = [];
-  for (const stem of stems) {
-    const { [stem]: scenarios } = await import(
-      `../${stem.replace(/^wait$/, "_wait")}/scenarios.ts`
-    ) as {
-      [stem: string]: Scenarios;
-    };
-    for (const scenario of scenarios!(weft)) {
-      if (!scenario.deep) found.push([`${stem}: ${scenario.name}`, scenario]);
+  for (const folder of folders) {
+    for (const scenario of (await scenariosIn(folder))(weft)) {
+      const { name, deep } = scenario;
+      if (deep || (by !== undefined && by !== name)) continue;
+      found.push([`${folder}: ${name}`, scenario]);
     }
   }
+  if (found.length === 0) throw new Error(`there is no scenario "${by}"`);
   return found;
 }
 
@@ -121,7 +84,7 @@ const BUDGETS: readonly Options[] = [
   { time: 8_000 },
 ];
 
-/** Explores a mutant until something is found. */
+/** Explores a mutant of TypeScript until something is found. */
 export async function judge(
   mutant: Mutant,
   quick = false,
@@ -131,13 +94,12 @@ export async function judge(
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1000;
   };
-  const left = new Map(await scenariosFor(mutant));
+  const left = new Map(await scenariosFor(mutant, await loadWeft(mutant)));
   const budgets = quick || mutant.equivalent !== undefined
     ? BUDGETS.slice(0, 2)
     : BUDGETS;
   for (const budget of budgets) {
     for (const [name, { spec, agents, options }] of left) {
-      if (mutant.by !== undefined && mutant.by !== name) continue;
       const result: Result = await race.check(spec, ...agents, {
         looks: LOOKS,
         ...options,
@@ -150,22 +112,24 @@ export async function judge(
       return { by: name, kind, ms: took(), text };
     }
   }
-  return { by: undefined, kind: undefined, ms: took(), text: diffOf(mutant) };
+  const text = diffOf(mutant, "ts");
+  return { by: undefined, kind: undefined, ms: took(), text };
 }
 
 if (import.meta.main) {
-  const { values: { quick }, positionals: [filter = ""] } = parseArgs({
-    options: { quick: { type: "boolean", default: false } },
-    allowPositionals: true,
-  });
+  const words = wordsOf(USAGE, { quick: "boolean" });
+  const { values: { quick }, positionals: [filter = ""] } = words;
   let failed = 0;
   const times: number[] = [];
-  for (const mutant of MUTANTS) {
-    const title = `${mutant.file}: ${mutant.what}`;
+  const all = await Promise.all(
+    MUTATED.map((folder) => mutantsOf(folder, "ts")),
+  );
+  for (const mutant of all.flat()) {
+    const title = `${mutant.source}: ${mutant.what}`;
     if (!title.includes(filter)) continue;
     let verdict;
     try {
-      verdict = await judge(mutant, quick);
+      verdict = await judge(mutant, quick === true);
     } catch (error) {
       console.log(`FAIL ${title}: ${(error as Error).message}`);
       failed++;

@@ -12,12 +12,12 @@
 
 import { spawnSync } from "node:child_process";
 import process from "node:process";
-import { parseArgs } from "node:util";
 import { bundle } from "./bundle.ts";
 import { browse, BROWSERS } from "./browser/server.ts";
 import { type File, find } from "./files.ts";
 import { BUNDLES, CHILD, runFile } from "./process.ts";
 import { end, fail, inParallel, show } from "./report.ts";
+import { complain, wordsOf } from "./usage.ts";
 
 /** Bun of npm, where there is no other. */
 const NPM_BUN = ["npx", "-y", "bun@1.4.5"];
@@ -32,8 +32,8 @@ async function runUnderBun(files: File[]) {
   if (found === undefined) return fail("bun: neither installed nor on npm");
   await bundle([CHILD, ...files.map(({ path }) => path)], BUNDLES);
   await inParallel(
-    files.map(({ path, name, limit }) => () =>
-      show(`bun ${name}`, () => runFile(path, limit, found))
+    files.map((file) => () =>
+      show(`bun ${file.name}`, () => runFile(file, found))
     ),
   );
 }
@@ -50,12 +50,19 @@ async function runInBrowser(name: string, files: File[]) {
   }
 }
 
-const { positionals } = parseArgs({ allowPositionals: true });
+const USAGE = `usage: deno task platforms [bun|chromium|firefox ...] [NAME]
+Runs the tests that run anywhere, or those of one folder of tests/, under Bun
+and in browsers. $BUN, $CHROMIUM and $FIREFOX say where these are.`;
+
+const { positionals } = wordsOf(USAGE);
 const isPlatform = (word: string) => word === "bun" || word in BROWSERS;
 const named = positionals.filter(isPlatform);
 const [filter = ""] = positionals.filter((word) => !isPlatform(word));
 const platforms = named.length > 0 ? named : ["bun", ...Object.keys(BROWSERS)];
 const files = find(filter).filter(({ also }) => also.size > 0);
+if (files.length === 0) {
+  complain(`no test that runs there is named "${filter}"`);
+}
 for (const platform of platforms) {
   if (platform === "bun") await runUnderBun(files);
   else {

@@ -38,10 +38,17 @@ export interface Outcome extends Counts {
 
 const alive = new Set<number>();
 
+/** What is to be run, and for how many seconds at most. */
+export interface Program {
+  readonly path: string;
+  /** The folder that it is to test, if it can test several. */
+  readonly folder?: string;
+  readonly limit?: number;
+}
+
 /** Runs a test file under Deno, or its bundle by `command`, such as Node's. */
 export async function runFile(
-  file: string,
-  limit: number = LIMIT_SECONDS,
+  { path: file, folder: of, limit = LIMIT_SECONDS }: Program,
   command?: readonly string[],
 ): Promise<Outcome> {
   const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-test-"));
@@ -50,7 +57,10 @@ export async function runFile(
   const words = command === undefined
     ? [process.execPath, "run", "-A", CHILD, file]
     : [...command, bundled(CHILD, BUNDLES), bundled(file, BUNDLES)];
-  const { output, ending } = await start([...words, report], limit);
+  const { output, ending } = await start(
+    [...words, report, ...(of ? [of] : [])],
+    limit,
+  );
   const lines = fs.readFileSync(report, "utf8").trim().split("\n");
   fs.rmSync(folder, { recursive: true });
   const notes: Note[] = lines.filter(Boolean).map((line) => JSON.parse(line));
@@ -62,22 +72,23 @@ export function judge(
   notes: Note[],
   ending: string,
 ): Counts & { problem: string } {
-  let declared = 0, passed = 0, last = "before its first test";
+  let declared = 0, passed = 0, skipped = 0, last = "before its first test";
   for (const note of notes) {
     if ("declared" in note) declared = note.declared;
     if ("started" in note) last = `in "${note.started}"`;
     if ("passed" in note) passed++;
+    if ("skipped" in note) skipped++;
     if ("finished" in note) {
-      const { passed, failed } = note.finished;
+      const { failed } = note.finished;
       if (ending === (failed ? "exit code 1" : "exit code 0")) {
-        return { passed, failed, problem: "" };
+        return { ...note.finished, problem: "" };
       }
       const problem = `${ending} after its tests`;
-      return { passed, failed: Math.max(failed, 1), problem };
+      return { ...note.finished, failed: Math.max(failed, 1), problem };
     }
   }
-  const failed = Math.max(declared - passed, 1);
-  return { passed, failed, problem: `${ending} ${last}` };
+  const failed = Math.max(declared - passed - skipped, 1);
+  return { passed, failed, skipped, problem: `${ending} ${last}` };
 }
 
 /** Runs a program in a process group of its own, and kills what is late. */

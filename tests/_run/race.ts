@@ -5,20 +5,23 @@
  * @module
  */
 import process from "node:process";
-import { parseArgs } from "node:util";
+import { wordsOf } from "./usage.ts";
 import { explore } from "./explore.ts";
-import { all } from "./all.ts";
+import { foldersWith } from "./folders.ts";
+import { scenariosIn } from "./scenario.ts";
 import { weft } from "./weft.ts";
 
-const { values: { deep }, positionals: [filter = ""] } = parseArgs({
-  options: { deep: { type: "boolean", default: false } },
-  allowPositionals: true,
-});
+const USAGE = `usage: deno task race [--deep] [FILTER]
+Explores the race scenarios whose names contain FILTER, and prints what each
+took; --deep takes those, too, that take minutes.`;
+
+const words = wordsOf(USAGE, { deep: "boolean" });
+const { values: { deep }, positionals: [filter = ""] } = words;
 
 let passed = 0;
 let failed = 0;
-for (const [stem, scenarios] of Object.entries(all)) {
-  for (const scenario of scenarios(weft)) {
+for (const stem of foldersWith("scenarios.ts")) {
+  for (const scenario of (await scenariosIn(stem))(weft)) {
     if (scenario.deep && !deep) continue;
     if (!`${stem}: ${scenario.name}`.includes(filter)) continue;
     const begin = performance.now();

@@ -7,10 +7,10 @@
 import * as fs from "node:fs";
 import { availableParallelism } from "node:os";
 import process from "node:process";
-import type { Counts } from "./harness.ts";
+import { type Counts, summaryOf } from "./harness.ts";
 import { BUNDLES, killAll, type Outcome } from "./process.ts";
 
-const total: Counts = { passed: 0, failed: 0 };
+const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 
 /** Runs `jobs`, as many at once as there are cores. */
 export async function inParallel(jobs: (() => Promise<void>)[]) {
@@ -27,23 +27,31 @@ export async function show(
   run: () => Outcome | Promise<Outcome>,
   begin: number = performance.now(),
 ) {
-  const { passed, failed, problem, output } = await run();
+  const { problem, output, ...counts } = await run();
+  const { failed } = counts;
   const seconds = ((performance.now() - begin) / 1000).toFixed(1);
   const mark = failed ? "FAIL" : "ok  ";
-  const failures = failed ? `, ${failed} failed` : "";
-  console.log(`${mark} ${title}  ${passed} passed${failures}  ${seconds} s`);
+  const summary = summaryOf(counts).replace(", 0 failed", "");
+  console.log(`${mark} ${title}  ${summary}  ${seconds} s`);
   if (failed) console.log(indent(`${problem}\n${output}`));
   // What a machine lacks is said even if all is well.
-  const skipped = failed ? [] : output.match(/^skipped: .*$/gm) ?? [];
-  for (const line of skipped) console.log(indent(line));
-  total.passed += passed;
+  const notRun = failed ? [] : output.match(/^skipped: .*$/gm) ?? [];
+  for (const line of notRun) console.log(indent(line));
+  total.passed += counts.passed;
   total.failed += failed;
+  total.skipped += counts.skipped;
 }
 
 /** Counts and prints what kept tests from running. */
 export function fail(why: string) {
   console.log(`FAIL ${why}`);
   total.failed++;
+}
+
+/** Counts and prints what this machine cannot run. */
+export function skipped(count: number, why: string) {
+  console.log(`skipped: ${count}: ${why}`);
+  total.skipped += count;
 }
 
 /** `text` as part of the row before. */
@@ -53,7 +61,7 @@ export function indent(text: string): string {
 
 /** Prints the sums, and ends the process. */
 export function end(): never {
-  console.log(`${total.passed} passed, ${total.failed} failed`);
+  console.log(summaryOf(total));
   process.exit(total.failed === 0 ? 0 : 1);
 }
 

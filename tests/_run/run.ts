@@ -1,8 +1,8 @@
 /**
- * Runs the test files whose name contains a filter, or all:
- * `deno run -A tests/_run/run.ts [FILTER]`. The examples in the documentation count
- * as one more file, named examples. What `files.ts` says a file also runs on is
- * the machine's Node here, and the rest in `platforms.ts`.
+ * Runs all tests, or those of a folder or of a name: see {@linkcode USAGE}. The
+ * examples in the comments of the library count as one more file. Files that
+ * say `also: node` run under the machine's Node, too; `platforms.ts` runs them
+ * elsewhere.
  *
  * A file runs in a process of its own that is killed from outside when it takes
  * too long: a thread asleep in `Atomics.wait` listens to nothing softer.
@@ -11,39 +11,38 @@
  */
 
 import { spawnSync } from "node:child_process";
+import * as fs from "node:fs";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { emcc, PTHREADS } from "../../wasm/emcc.ts";
 import { bundle } from "./bundle.ts";
-import { type File, find } from "./files.ts";
-import {
-  BUNDLES,
-  CHILD,
-  LIMIT_SECONDS,
-  type Outcome,
-  runFile,
-  start,
-} from "./process.ts";
-import { end, fail, indent, inParallel, show } from "./report.ts";
+import { type File, find, NAMES } from "./files.ts";
+import { BUNDLES, CHILD, type Outcome, runFile, start } from "./process.ts";
+import { end, fail, indent, inParallel, show, skipped } from "./report.ts";
+import { complain, wordsOf } from "./usage.ts";
+
+const USAGE = `usage: deno task test [NAME]
+Runs all tests, or those of one folder of tests/: \`deno task test latch\` is all
+there is about the latch. Where no folder bears the name, it runs the tests whose
+names contain it.`;
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
-async function runUnderDeno(files: File[], filter: string) {
+async function runUnderDeno(files: File[], examples: string[]) {
   const ready = files.some((file) => file.needsCompiler)
     ? prepareCompiler()
     : Promise.resolve();
   // Long ones first, so that nothing long runs alone at the end.
   const jobs = files.toSorted((a, b) => b.limit - a.limit)
     .toSorted((a, b) => Number(a.needsCompiler) - Number(b.needsCompiler))
-    .map(({ path, name, limit, needsCompiler }) => async () => {
-      if (needsCompiler) await ready;
-      await show(name, () => runFile(path, limit));
+    .map((file) => async () => {
+      if (file.needsCompiler) await ready;
+      await show(file.name, () => runFile(file));
     });
-  if ("examples".includes(filter)) {
-    jobs.unshift(() => show("examples", runExamples));
+  if (examples.length > 0) {
+    jobs.unshift(() => show("examples", () => runExamples(examples)));
   }
-  if (jobs.length === 0) fail(`no test file's name contains "${filter}"`);
   await inParallel(jobs);
 }
 
@@ -64,22 +63,28 @@ async function prepareCompiler() {
   }
 }
 
-/** Runs the examples of the README and the comments. */
-async function runExamples(): Promise<Outcome> {
-  const words = [process.execPath, "test", "--doc", "-A", "--quiet"];
-  const { output, ending } = await start(words, LIMIT_SECONDS);
+/** Runs the examples in the comments and documents at `places`. */
+async function runExamples(places: string[]): Promise<Outcome> {
+  const words = [process.execPath, "test", "--doc", "-A", "--quiet", ...places];
+  const { output, ending } = await start(words, 600);
   const counts = output.match(/(\d+) passed.*?(\d+) failed/);
   const [passed, failed] = counts ? counts.slice(1).map(Number) : [0, 0];
   const problem = passed === 0 ? "no example ran" : ending;
   const bad = passed === 0 || ending !== "exit code 0";
-  return { passed, failed: failed || (bad ? 1 : 0), problem, output };
+  return {
+    passed,
+    failed: failed || (bad ? 1 : 0),
+    skipped: 0,
+    problem,
+    output,
+  };
 }
 
 async function runUnderNode(files: File[]) {
   if (files.length === 0) return;
   const { status } = spawnSync("node", ["--version"]);
   if (status !== 0) {
-    console.log("     no node here: skipped the files that also run there");
+    skipped(files.length, "no node here, which they also run under");
     return;
   }
   try {
@@ -88,14 +93,29 @@ async function runUnderNode(files: File[]) {
     fail(`bundling for Node: ${(error as Error).message}`);
     return;
   }
-  const jobs = files.map(({ path, name, limit }) => () =>
-    show(`node ${name}`, () => runFile(path, limit, ["node"]))
+  const jobs = files.map((file) => () =>
+    show(`node ${file.name}`, () => runFile(file, ["node"]))
   );
   await inParallel(jobs);
 }
 
-const [, , filter = ""] = process.argv;
-const files = find(filter);
-await runUnderDeno(files, filter);
+/** Where the examples lie that a name means. */
+function placesOf(name: string): string[] {
+  if (name === "" || name === "examples") return ["."];
+  return [`primitives/${name}.ts`, `docs/primitives/${name}.md`]
+    .filter((file) => fs.existsSync(path.join(PROJECT, file)))
+    .filter((file) =>
+      /^[ *]*```ts$/m.test(fs.readFileSync(path.join(PROJECT, file), "utf8"))
+    );
+}
+
+const [name = "", ...more] = wordsOf(USAGE).positionals;
+if (more.length > 0) complain("deno task test takes one name");
+const files = find(name);
+const examples = placesOf(name);
+if (files.length === 0 && examples.length === 0) {
+  complain(`no test bears the name "${name}"; there are ${NAMES.join(", ")}`);
+}
+await runUnderDeno(files, examples);
 await runUnderNode(files.filter(({ also }) => also.has("node")));
 end();

@@ -1,3 +1,4 @@
+import { load } from "./folders.ts";
 import type { CallTuple, Options, Spec } from "../../race/mod.ts";
 
 /** The modules of the library. */
@@ -33,6 +34,12 @@ export const LOOKS = 1000;
 
 /** The scenarios of a primitive. */
 export type Scenarios = (weft: Weft) => Scenario[];
+
+/** The scenarios of a folder. */
+export async function scenariosIn(folder: string): Promise<Scenarios> {
+  const file = "scenarios.ts";
+  return (await load<{ scenarios: Scenarios }>(folder, file)).scenarios;
+}
 
 /**
  * What an agent does before it makes its view: takes an identity of its own,

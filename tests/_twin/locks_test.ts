@@ -1,3 +1,4 @@
+// about: mutex, semaphore, work_counter
 // also: node
 // limit: 200 s
 import * as assert from "uvu/assert";

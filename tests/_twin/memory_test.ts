@@ -1,3 +1,4 @@
+// about: semaphore, spsc_queue, mpmc_queue, work_counter, mutex
 // also: node
 // limit: 200 s
 import * as assert from "uvu/assert";
@@ -22,7 +23,7 @@ const test = suite("Memory shared with C", 60_000);
 
 test.beforeEach(() => stage.clear());
 
-const queue = { capacity: 4, size: 8 };
+const queue = { capacity: 4, elementSize: 8 };
 
 /** Each configured primitive, as TypeScript and as C make it. */
 const KINDS = {
@@ -58,7 +59,7 @@ const KINDS = {
 /** The configuration of a queue, { 4, 8 }, in C's memory. */
 function configured(): number {
   const config = stage.place(8);
-  stage.heap.set([queue.capacity, queue.size], config / 4);
+  stage.heap.set([queue.capacity, queue.elementSize], config / 4);
   return config;
 }
 

@@ -1,3 +1,4 @@
+// about: broadcast, channel, lock_free_queue, record_ring, slab_pool, snapshot, work_deque
 // also: node
 // limit: 200 s
 // Threads of C and of TypeScript on one data structure, in both directions.
@@ -200,7 +201,7 @@ test("a Channel delivers what both sent to either, equal", async () => {
 
 test("a SlabPool gives no block to both", async () => {
   for (const capacity of [2, 40]) {
-    const pool = SlabPool.init(memory, STRUCTURES, { capacity, size: 8 });
+    const pool = SlabPool.init(memory, STRUCTURES, { capacity, blockSize: 8 });
     const users = [
       await start("C", "pool use", 20_000, 0),
       await start("JS", "pool use", 20_000, 3),

@@ -1,3 +1,4 @@
+// about: barrier, condition, event, latch, once, rw_lock, striped_counter
 // also: node
 // limit: 200 s
 import * as assert from "uvu/assert";

@@ -2,7 +2,9 @@
 import { type Handle, Semaphore } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
 
-const self = await hello<{ handle: Handle; done: Handle; rounds: number }>();
+const self = await hello<
+  { handle: Handle<never>; done: Handle<never>; rounds: number }
+>();
 const semaphore = Semaphore.from(self.data.handle);
 const done = Semaphore.from(self.data.done);
 

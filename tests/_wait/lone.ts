@@ -50,7 +50,7 @@ const scenarios: Record<string, () => Promise<void>> = {
 
   async "awaits a timeout"() {
     const { mutex } = heldIn(await library());
-    console.log(await mutex.lockAsync({ timeout: 400 }));
+    console.log(await mutex.tryLockAsync({ timeout: 400 }));
     timeTheEnd();
   },
 
@@ -64,7 +64,7 @@ const scenarios: Record<string, () => Promise<void>> = {
   async "waits for the referenced one of two locks"() {
     const { mutex, unlock } = heldIn(await library());
     later(400, unlock);
-    mutex.lockAsync({ ref: false, timeout: 100 })
+    mutex.tryLockAsync({ ref: false, timeout: 100 })
       .then((lock) => console.log(lock ?? "timed out"));
     mutex.lockAsync().then((lock) => {
       console.log("locked");
@@ -82,7 +82,7 @@ const scenarios: Record<string, () => Promise<void>> = {
     (await mutex.lockAsync()).unlock();
     const semaphore = Semaphore.create(0);
     const waits = [1, 2, 3].map((n) => semaphore.acquireAsync(n));
-    const late = semaphore.acquireAsync(9, { timeout: 200 });
+    const late = semaphore.tryAcquireAsync(9, { timeout: 200 });
     later(100, () => semaphore.release(6));
     console.log(await Promise.all([...waits, late]));
     const queue = MpmcQueue.create({ capacity: 1 });
@@ -104,9 +104,9 @@ const scenarios: Record<string, () => Promise<void>> = {
     const work = WorkCounter.create(0);
     const calls: [string, SharedArrayBuffer, () => unknown][] = [
       ["lockAsync", mutex.buffer, () => mutex.lock()],
-      ["lockAsync", mutex.buffer, () => mutex.lock(0)],
+      ["tryLockAsync", mutex.buffer, () => mutex.tryLock(5)],
       ["acquireAsync", semaphore.buffer, () => semaphore.acquire()],
-      ["acquireAsync", semaphore.buffer, () => semaphore.acquire(9, 1)],
+      ["tryAcquireAsync", semaphore.buffer, () => semaphore.tryAcquire(9, 1)],
       ["waitAsync", work.buffer, () => work.wait()],
     ];
     for (const Queue of [SpscQueue, MpmcQueue]) {
@@ -131,7 +131,7 @@ const scenarios: Record<string, () => Promise<void>> = {
     }
     (await mutex.lockAsync()).unlock();
     await semaphore.acquireAsync(3);
-    const wait = semaphore.acquireAsync(2);
+    const wait = semaphore.tryAcquireAsync(2, { timeout: Infinity });
     semaphore.release(2);
     console.log(await wait, calls.length);
   },
@@ -158,6 +158,42 @@ const scenarios: Record<string, () => Promise<void>> = {
       if (!message.includes(reason)) throw new Error(`${call}: ${message}`);
     }
     console.log(reason);
+    // The same, where the page did all that it can.
+    Object.assign(globalThis, { crossOriginIsolated: true });
+    console.log(all.isSupported().reason);
+  },
+
+  async "is a SharedWorker"() {
+    Object.assign(globalThis, { SharedWorkerGlobalScope: class {} });
+    const { isSupported, Mutex } = await library();
+    console.log(Mutex.create().byteLength, isSupported().reason);
+  },
+
+  async "drops queues that were awaited in vain"() {
+    const { gc } = globalThis as unknown as { gc(): void };
+    const { MpmcQueue } = await library();
+    const soon = (ms: number) =>
+      new Promise((resolve) => setTimeout(resolve, ms));
+    const round = async (waits: boolean) => {
+      for (let i = 1; i <= 400; i++) {
+        const queue = MpmcQueue.create({ capacity: 65536 });
+        const abort = new AbortController();
+        const wait = waits && queue.popIntAsync({ signal: abort.signal });
+        if (i % 2) await soon(0);
+        abort.abort();
+        if (wait) await wait.catch(() => {});
+        if (i % 10 === 0) {
+          await soon(5);
+          gc();
+        }
+      }
+      await soon(50);
+      gc();
+      return process.memoryUsage().rss / 2 ** 20;
+    };
+    const before = await round(false); // what the allocator keeps in any case
+    console.log(JSON.stringify({ grown: await round(true) - before }));
+    process.exit(0);
   },
 
   async "awaits 100,000 times"() {
@@ -173,7 +209,7 @@ const scenarios: Record<string, () => Promise<void>> = {
       const semaphore = Semaphore.create(0);
       const waits = Array.from(
         { length: count },
-        () => semaphore.acquireAsync(1, { timeout: 20_000 }),
+        () => semaphore.tryAcquireAsync(1, { timeout: 20_000 }),
       );
       semaphore.release(count / 2);
       await Promise.all(waits.slice(0, count / 2));

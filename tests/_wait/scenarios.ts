@@ -93,7 +93,7 @@ function locks(weft: Weft, owner = NOBODY) {
       },
       awaitFor: {
         run: async ({ mutex }) =>
-          void (await mutex.lockAsync({ timeout: 5 }))?.unlock(),
+          void (await mutex.tryLockAsync({ timeout: 5 }))?.unlock(),
         model: (owner: number) =>
           owner === NOBODY
             ? [owner, undefined]
@@ -171,7 +171,7 @@ function permits(weft: Weft) {
         run: async ({ semaphore }) => {
           const { signal, options } = signalled();
           const result = semaphore.acquireAsync(1, options)
-            .catch(() => false);
+            .then(() => true, () => false);
           signal.abort();
           return await result;
         },
@@ -221,7 +221,7 @@ function terminated(weft: Weft) {
 }
 
 /** The race scenarios of waiting itself: what awaits, aborts and blocks. */
-export function wait(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const spec = locks(weft);
   const held = locks(weft, 2);
   const options = { timeouts: 0 };

@@ -1,5 +1,6 @@
 // also: node
 // Waits of several agents that must leave each other's wakes alone.
+import type { Handle } from "../../mod.ts";
 import * as assert from "uvu/assert";
 import process from "node:process";
 import { Worker } from "node:worker_threads";
@@ -11,12 +12,14 @@ import {
   SpscQueue,
   WorkCounter,
 } from "../../mod.ts";
+import type { OrphanJob } from "./orphan.ts";
 import { type SleeperJob, WAITS } from "./sleeper.ts";
 import { suite } from "../_run/harness.ts";
 import { asAgent, endsWithin, passed } from "../_run/model.ts";
 import { spawn } from "../_run/workers.ts";
 
 const CROWD = new URL("./crowd.ts", import.meta.url);
+const ORPHAN = new URL("./orphan.ts", import.meta.url);
 const SLEEPER = new URL("./sleeper.ts", import.meta.url);
 const WAITER = new URL("../semaphore/waiter.ts", import.meta.url);
 
@@ -39,7 +42,7 @@ test("async waits and blocking calls of one agent share a word", async () => {
     // Mostly one at a time. The use is not always told of: a wait of an agent
     // may have its permit while the agent blocks for one of its own.
     for (let ms = 0; ms < 600 && !ended; ms += 20) {
-      if (await done.acquireAsync(1, { timeout: 20 })) {
+      if (await done.tryAcquireAsync(1, { timeout: 20 })) {
         used++;
         break;
       }
@@ -79,6 +82,39 @@ test("an aborted wait takes no wake from another agent's", async () => {
   }
 }, 60_000);
 
+test("an agent that gave up and then computes takes no wake", async () => {
+  const late: number[] = [];
+  for (let round = 0; round < 4; round++) {
+    const semaphore = Semaphore.create(0);
+    const { handle } = semaphore;
+    const abort = new AbortController();
+    const { signal } = abort;
+    const gone = semaphore.acquireAsync(1, { signal }).catch(() => {});
+    const notes = new SharedArrayBuffer(16);
+    const words = new Int32Array(notes);
+    const threads = [];
+    for (const role of ["acquire", "release"] as const) {
+      const job: OrphanJob = { handle, role, notes };
+      const thread = await spawn(ORPHAN, job);
+      await thread.next(); // up
+      threads.push(thread);
+    }
+    await passed(100); // the one sleeps, behind ours
+    abort.abort();
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    const end = performance.now() + 1500;
+    while (performance.now() < end && Atomics.load(words, 1) === 0);
+    await gone;
+    for (const thread of threads) await thread.next(); // done
+    for (const thread of threads) thread.stop();
+    const took = words[3]! - words[2]! | 0;
+    if (took > 400) late.push(took);
+  }
+  // The look each second would end it, after 500 ms or more.
+  assert.ok(late.length <= 1, `a release took ${late} ms to be seen`);
+}, 60_000);
+
 /** An idle primitive for each kind of wait. */
 function idle(wait: keyof typeof WAITS): Region {
   if (wait.startsWith("lock")) {
@@ -102,7 +138,11 @@ test("eight agents asleep in each kind of wait use no CPU", async () => {
   const asleep = new SharedArrayBuffer(4);
   const threads = kinds.map((wait) => {
     const { handle } = idle(wait);
-    const workerData: SleeperJob = { handle, wait, asleep };
+    const workerData: SleeperJob = {
+      handle: handle as Handle<never>,
+      wait,
+      asleep,
+    };
     return new Worker(SLEEPER, { workerData });
   });
   while (new Int32Array(asleep)[0]! < threads.length) await passed(20);

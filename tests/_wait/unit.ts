@@ -290,6 +290,30 @@ test("a wait that gives up leaves those behind it in line asleep", async () => {
   assert.ok(await stays);
 });
 
+test("an agent that gave up 20,000 waits blocks at once", async () => {
+  const abort = new AbortController();
+  const { signal } = abort;
+  const waits = Array.from(
+    { length: 20_000 },
+    () => blockAsync(() => until(WORDS(), 1), { signal }).catch(() => 0),
+  );
+  abort.abort();
+  await Promise.all(waits);
+  await turns();
+  const { notify } = Atomics;
+  let count = 0;
+  try {
+    Atomics.notify = (words: Int32Array | BigInt64Array, ...more: number[]) => {
+      count++;
+      return notify(words as Int32Array, ...more as [number, number?]);
+    };
+    block(until(WORDS(), 1), 1);
+  } finally {
+    Atomics.notify = notify;
+  }
+  assert.is(count, 0, "it had native waits to end first");
+});
+
 test("waitAny() arms no native wait where a source is ready", async () => {
   const words = WORDS();
   const ready = () => until(words, 0);
@@ -351,11 +375,11 @@ test("a wait of this agent does not take the wakes of a blocking call", () => {
   wait.then(() => semaphore.release());
   for (let i = 0; i < 3; i++) {
     const begin = performance.now();
-    assert.is(semaphore.acquire(1, 30), false);
+    assert.is(semaphore.tryAcquire(1, 30), false);
     assert.ok(performance.now() - begin < 500);
   }
   semaphore.release();
-  assert.ok(semaphore.acquire(1, 30), "the permit is there");
+  assert.ok(semaphore.tryAcquire(1, 30), "the permit is there");
   semaphore.release();
   return wait;
 });

@@ -2,7 +2,7 @@
 import { agentId, announceAgent, type Handle, Mutex } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
 
-const self = await hello<Handle>();
+const self = await hello<Handle<"mutex">>();
 const mutex = Mutex.from(self.data);
 const id = await announceAgent();
 if (id !== agentId() || await announceAgent() !== id) throw new Error("not it");

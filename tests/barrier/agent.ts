@@ -18,8 +18,10 @@ for (let round = 1; round <= count; round++) {
   rounds[me] = round;
   for (;;) {
     const passage = round % 5 === me
-      ? await barrier.arriveAndWaitAsync({ timeout: round % 3 ? 20_000 : 0.1 })
-      : barrier.arriveAndWait(round % 3 ? 20_000 : 0.02);
+      ? await barrier.tryArriveAndWaitAsync({
+        timeout: round % 3 ? 20_000 : 0.1,
+      })
+      : barrier.tryArriveAndWait(round % 3 ? 20_000 : 0.02);
     if (passage === undefined) late++;
     else {
       leads += passage.leader ? 1 : 0;

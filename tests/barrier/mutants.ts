@@ -1,39 +1,61 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `Barrier`. */
-export const barrier = mutants(
-  "barrier.ts",
-  [
-    "BA1: looks at the generation after it arrived",
+export const MUTANTS = mutants("barrier", {
+  what: "BA1: looks at the generation after it arrived",
+  ts: [
     "if (!last) return next;",
     "if (!last) return Atomics.load(words, STATE);",
   ],
-  [
-    "BA2: counts from 0 after the generation began",
+  c: ["*since = next;", "*since = weft__load(&b->state);"],
+}, {
+  what: "BA2: counts from 0 after the generation began",
+  ts: [
     "const next = last ? nextGeneration(state) : state + 1;",
     "const next = last ? state + 1 + ONE_GENERATION | 0 : state + 1;",
-    {
-      also: [
-        "if (!last) return next;",
-        "if (!last) return next;\n" +
-        "Atomics.and(words, STATE, ~(ARRIVED_MASK | WAITING_BIT));",
-      ],
-    },
+    [
+      "if (!last) return next;",
+      "if (!last) return next;\n" +
+      "Atomics.and(words, STATE, ~(ARRIVED_MASK | WAITING_BIT));",
+    ],
   ],
-  [
-    "BA3: wakes one",
+  c: [
+    "int32_t next = last ? weft__barrier_next_generation(state) : state + 1;",
+    "int32_t next = last ? weft__plus(state + 1, " +
+    "WEFT_BARRIER_ONE_GENERATION) : state + 1;",
+    [
+      "*since = next;",
+      "*since = next; if (last) weft__and(&b->state, " +
+      "~(WEFT_BARRIER_ARRIVED_MASK | WEFT_BARRIER_WAITING_BIT));",
+    ],
+  ],
+}, {
+  what: "BA3: wakes one",
+  ts: [
     "if (state & WAITING_BIT) Atomics.notify(words, STATE); return undefined;",
     "if (state & WAITING_BIT) Atomics.notify(words, STATE, 1);\n" +
     "return undefined;",
   ],
-  [
-    "BA4: arrives by a store",
+  c: [
+    "if (last && state & WEFT_BARRIER_WAITING_BIT) weft__notify(&b->state, " +
+    "WEFT__ALL);",
+    "if (last && state & WEFT_BARRIER_WAITING_BIT) weft__notify(&b->state, 1);",
+  ],
+}, {
+  what: "BA4: arrives by a store",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next); " +
     "if (state !== expected) continue; if (!last) return next;",
     "Atomics.store(words, STATE, next);\nif (!last) return next;",
   ],
-  [
-    "BA5: wakes before the generation ends",
+  c: [
+    "state = weft__compare_exchange(&b->state, expected, next); if (state != " +
+    "expected) continue; *since = next;",
+    "(void)expected; weft__store(&b->state, next); *since = next;",
+  ],
+}, {
+  what: "BA5: wakes before the generation ends",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next); " +
     "if (state !== expected) continue; if (!last) return next; " +
     "if (state & WAITING_BIT) Atomics.notify(words, STATE);",
@@ -41,112 +63,209 @@ export const barrier = mutants(
     "state = Atomics.compareExchange(words, STATE, expected, next);\n" +
     "if (state !== expected) continue;\nif (!last) return next;",
   ],
-  [
-    "does not look whether its arrival went in",
+  c: [
+    "state = weft__compare_exchange(&b->state, expected, next); if (state != " +
+    "expected) continue; *since = next; if (last && state & " +
+    "WEFT_BARRIER_WAITING_BIT) weft__notify(&b->state, WEFT__ALL);",
+    "if (last && state & WEFT_BARRIER_WAITING_BIT) weft__notify(&b->state, " +
+    "WEFT__ALL); state = weft__compare_exchange(&b->state, expected, next); " +
+    "if (state != expected) continue; *since = next;",
+  ],
+}, {
+  what: "does not look whether its arrival went in",
+  ts: [
     "if (state !== expected) continue; if (!last) return next;",
     "if (!last) return next;",
   ],
-  [
-    "waits for one more than there are",
+  c: ["if (state != expected) continue; *since = next;", "*since = next;"],
+}, {
+  what: "waits for one more than there are",
+  ts: [
     "const last = arrived * ONE_PARTY >= (state & PARTIES_MASK);",
     "const last = arrived * ONE_PARTY > (state & PARTIES_MASK);",
   ],
-  [
-    "goes on with one less than there are",
+  c: [
+    "bool last = arrived * WEFT_BARRIER_ONE_PARTY >=",
+    "bool last = arrived * WEFT_BARRIER_ONE_PARTY >",
+  ],
+}, {
+  what: "goes on with one less than there are",
+  ts: [
     "const last = arrived * ONE_PARTY >= (state & PARTIES_MASK);",
     "const last = (arrived + 1) * ONE_PARTY >= (state & PARTIES_MASK);",
   ],
-  [
-    "wakes nobody",
+  c: [
+    "bool last = arrived * WEFT_BARRIER_ONE_PARTY >=",
+    "bool last = (arrived + 1) * WEFT_BARRIER_ONE_PARTY >=",
+  ],
+}, {
+  what: "wakes nobody",
+  ts: [
     "if (state & WAITING_BIT) Atomics.notify(words, STATE); return undefined;",
     "return undefined;",
   ],
-  [
-    "the generation stays",
+  c: [
+    "if (last && state & WEFT_BARRIER_WAITING_BIT) weft__notify(&b->state, " +
+    "WEFT__ALL);",
+    "",
+  ],
+}, {
+  what: "the generation stays",
+  ts: [
     "return (state & (GENERATION_MASK | PARTIES_MASK)) + ONE_GENERATION | 0;",
     "return state & (GENERATION_MASK | PARTIES_MASK);",
   ],
-  [
-    "who arrived is counted in the next generation",
+  c: [
+    "return weft__plus(state & (WEFT_BARRIER_GENERATION_MASK | " +
+    "WEFT_BARRIER_PARTIES_MASK), WEFT_BARRIER_ONE_GENERATION);",
+    "return state & (WEFT_BARRIER_GENERATION_MASK | " +
+    "WEFT_BARRIER_PARTIES_MASK);",
+  ],
+}, {
+  what: "who arrived is counted in the next generation",
+  ts: [
     "return (state & (GENERATION_MASK | PARTIES_MASK)) + ONE_GENERATION | 0;",
     "return (state & ~WAITING_BIT) + ONE_GENERATION | 0;",
   ],
-  [
-    "compares generations by their order",
+  c: [
+    "return weft__plus(state & (WEFT_BARRIER_GENERATION_MASK | " +
+    "WEFT_BARRIER_PARTIES_MASK), WEFT_BARRIER_ONE_GENERATION);",
+    "return weft__plus(state & ~WEFT_BARRIER_WAITING_BIT, " +
+    "WEFT_BARRIER_ONE_GENERATION);",
+  ],
+}, {
+  what: "compares generations by their order",
+  ts: [
     "while (((state ^ since) & GENERATION_MASK) === 0) {",
     "while ((state & GENERATION_MASK) <= (since & GENERATION_MASK)) {",
   ],
-  [
-    "takes an arrival for the end, where it looks first",
+  c: [
+    "while (((state ^ since) & WEFT_BARRIER_GENERATION_MASK) == 0) {",
+    "while ((state & WEFT_BARRIER_GENERATION_MASK) <= (since & " +
+    "WEFT_BARRIER_GENERATION_MASK)) {",
+  ],
+}, {
+  what: "takes an arrival for the end, where it looks first",
+  ts: [
     "((Atomics.load(words, STATE) ^ state) & GENERATION_MASK) !== 0;",
     "Atomics.load(words, STATE) !== state;",
   ],
-  [
-    "takes an arrival for the end",
+  c: [
+    "(weft__load(&b->state) ^ since) & WEFT_BARRIER_GENERATION_MASK;",
+    "weft__load(&b->state) ^ since;",
+  ],
+}, {
+  what: "takes an arrival for the end",
+  ts: [
     "while (((state ^ since) & GENERATION_MASK) === 0) {",
     "while (((state ^ since) & (GENERATION_MASK | ARRIVED_MASK)) === 0) {",
   ],
-  [
-    "does not say that it sleeps",
+  c: [
+    "while (((state ^ since) & WEFT_BARRIER_GENERATION_MASK) == 0) {",
+    "while (((state ^ since) & (WEFT_BARRIER_GENERATION_MASK | " +
+    "WEFT_BARRIER_ARRIVED_MASK)) == 0) {",
+  ],
+  by: "one of three gives up, and leaves",
+}, {
+  what: "does not say that it sleeps",
+  ts: [
     "state = last ? state - 1 : state | WAITING_BIT;",
     "state = last ? state - 1 : state;",
   ],
-  [
-    "says that it sleeps by a store",
+  c: [
+    "state = last ? state - 1 : state | WEFT_BARRIER_WAITING_BIT;",
+    "state = last ? state - 1 : state;",
+  ],
+}, {
+  what: "says that it sleeps by a store",
+  ts: [
     "const seen = Atomics.compareExchange(words, STATE, expected, state); " +
     "if (seen !== expected) { state = seen; continue; }",
     "Atomics.store(words, STATE, state);",
   ],
-  [
-    "does not look whether it said that it sleeps",
-    "if (seen !== expected) { state = seen; continue; }",
-    "",
+  c: [
+    "int32_t seen = weft__compare_exchange(&b->state, expected, state); if " +
+    "(seen != expected) { state = seen; continue; }",
+    "weft__store(&b->state, state);",
   ],
-  [
-    "sleeps on what it sees last",
+}, {
+  what: "does not look whether it said that it sleeps",
+  ts: ["if (seen !== expected) { state = seen; continue; }", ""],
+  c: ["if (seen != expected) { state = seen; continue; }", "(void)seen;"],
+}, {
+  what: "sleeps on what it sees last",
+  ts: [
     "const outcome = yield { words, index: STATE, value: state };",
     "const outcome = yield {\n" +
     "words, index: STATE, value: Atomics.load(words, STATE) };",
   ],
-  [
-    "gives up, and is counted still",
+  c: [
+    "weft__sleep(&b->state, state, deadline, WEFT__LOOK);",
+    "weft__sleep(&b->state, weft__load(&b->state), deadline, WEFT__LOOK);",
+  ],
+}, {
+  what: "gives up, and is counted still",
+  ts: [
     "state = last ? state - 1 : state | WAITING_BIT;",
     "state = last ? state : state | WAITING_BIT;",
   ],
-  [
-    "gives up although the generation ended",
+  c: [
+    "state = last ? state - 1 : state | WEFT_BARRIER_WAITING_BIT;",
+    "state = last ? state : state | WEFT_BARRIER_WAITING_BIT;",
+  ],
+}, {
+  what: "gives up although the generation ended",
+  ts: [
     "while (((state ^ since) & GENERATION_MASK) === 0) {",
     "while (last || ((state ^ since) & GENERATION_MASK) === 0) {",
   ],
-  [
-    "a wake is taken for the timeout",
-    'last = outcome === "timed-out";',
-    'last = outcome !== "ok";',
-    { by: "barrier: spurious wakes" },
+  c: [
+    "while (((state ^ since) & WEFT_BARRIER_GENERATION_MASK) == 0) {",
+    "while (last || ((state ^ since) & WEFT_BARRIER_GENERATION_MASK) == 0) {",
   ],
-  [
-    "leaves by a store",
+}, {
+  what: "a wake is taken for the timeout",
+  ts: ['last = outcome === "timed-out";', 'last = outcome !== "ok";'],
+  c: ["last = outcome == WEFT__TIMED_OUT;", "last = outcome != WEFT__OK;"],
+  by: "spurious wakes",
+}, {
+  what: "leaves by a store",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next); " +
     "if (state !== expected) continue; if (ends",
     "Atomics.store(words, STATE, next); if (ends",
   ],
-  [
-    "does not look whether it left",
-    "if (state !== expected) continue; if (ends",
-    "if (ends",
+  c: [
+    "state = weft__compare_exchange(&b->state, expected, next); if (state != " +
+    "expected) continue; if (ends",
+    "(void)expected; weft__store(&b->state, next); if (ends",
   ],
-  [
-    "leaves, and wakes nobody",
-    "if (ends && state & WAITING_BIT) Atomics.notify(words, STATE);",
+}, {
+  what: "does not look whether it left",
+  ts: ["if (state !== expected) continue; if (ends", "if (ends"],
+  c: ["if (state != expected) continue; if (ends", "if (ends"],
+}, {
+  what: "leaves, and wakes nobody",
+  ts: ["if (ends && state & WAITING_BIT) Atomics.notify(words, STATE);", ""],
+  c: [
+    "if (ends && state & WEFT_BARRIER_WAITING_BIT) weft__notify(&b->state, " +
+    "WEFT__ALL);",
     "",
   ],
-  [
-    "leaves, and wakes one",
+}, {
+  what: "leaves, and wakes one",
+  ts: [
     "if (ends && state & WAITING_BIT) Atomics.notify(words, STATE);",
     "if (ends && state & WAITING_BIT) Atomics.notify(words, STATE, 1);",
   ],
-  [
-    "leaves, and wakes before the generation ends",
+  c: [
+    "if (ends && state & WEFT_BARRIER_WAITING_BIT) weft__notify(&b->state, " +
+    "WEFT__ALL);",
+    "if (ends && state & WEFT_BARRIER_WAITING_BIT) weft__notify(&b->state, 1);",
+  ],
+}, {
+  what: "leaves, and wakes before the generation ends",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next); " +
     "if (state !== expected) continue; if (ends && state & WAITING_BIT) " +
     "Atomics.notify(words, STATE);",
@@ -154,19 +273,39 @@ export const barrier = mutants(
     "state = Atomics.compareExchange(words, STATE, expected, next);\n" +
     "if (state !== expected) continue;",
   ],
-  [
-    "leaves others to wait for it",
+  c: [
+    "state = weft__compare_exchange(&b->state, expected, next); if (state != " +
+    "expected) continue; if (ends && state & WEFT_BARRIER_WAITING_BIT) " +
+    "weft__notify(&b->state, WEFT__ALL);",
+    "if (ends && state & WEFT_BARRIER_WAITING_BIT) weft__notify(&b->state, " +
+    "WEFT__ALL); state = weft__compare_exchange(&b->state, expected, next); " +
+    "if (state != expected) continue;",
+  ],
+}, {
+  what: "leaves others to wait for it",
+  ts: [
     "const next = ends ? nextGeneration(left) : left | 0;",
     "const next = left | 0;",
   ],
-  [
-    "leaves, and ends a generation that nobody waits for",
+  c: [
+    "int32_t next = ends ? weft__barrier_next_generation(left) : left;",
+    "int32_t next = left;",
+  ],
+}, {
+  what: "leaves, and ends a generation that nobody waits for",
+  ts: [
     "const ends = waiting > 0 && waiting * ONE_PARTY",
     "const ends = waiting * ONE_PARTY",
   ],
-  [
-    "an arrival of the dead is not taken back",
+  c: ["bool ends = waiting > 0 && waiting *", "bool ends = waiting *"],
+}, {
+  what: "an arrival of the dead is not taken back",
+  ts: [
     "const left = state - ONE_PARTY - (arrived ? 1 : 0);",
     "const left = state - ONE_PARTY;",
   ],
-);
+  c: [
+    "WEFT_BARRIER_ONE_PARTY + (arrived ? 1 : 0));",
+    "WEFT_BARRIER_ONE_PARTY);",
+  ],
+});

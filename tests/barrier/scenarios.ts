@@ -49,7 +49,7 @@ function rounds(weft: Weft, parties: number, generation = 0, looks = 0) {
       passFor: {
         run: ({ barrier }) => {
           weft.spin.spinning.rounds = looks;
-          return barrier.arriveAndWait(5)?.leader ?? "late";
+          return barrier.tryArriveAndWait(5)?.leader ?? "late";
         },
       },
       leave: {
@@ -136,7 +136,7 @@ function alone(weft: Weft) {
     hints: HINTS,
     stateless: true,
     ops: {
-      passFor: { run: (barrier) => barrier.arriveAndWait(5) === undefined },
+      passFor: { run: (barrier) => barrier.tryArriveAndWait(5) === undefined },
     },
     recover: (barrier) => {
       if (barrier.leave({ arrived: barrier.arrived > 0 })) {
@@ -149,7 +149,7 @@ function alone(weft: Weft) {
 }
 
 /** The race scenarios of `Barrier`. */
-export function barrier(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const two = rounds(weft, 2);
   const three = rounds(weft, 3);
   const round = [["write"], ["pass"], ["read"], ["pass"]] as const;

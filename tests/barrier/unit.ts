@@ -65,9 +65,9 @@ test("arrivals, timeouts, aborts and leaving obey the model", async () => {
             await turns();
             assert.is(one!.result, "aborted");
           } else if (op === "time out" && waiting.length + 1 < left) {
-            assert.is(barrier.arriveAndWait(0), undefined);
+            assert.is(barrier.tryArriveAndWait(0), undefined);
             const timeout = 1;
-            const late = await barrier.arriveAndWaitAsync({ timeout });
+            const late = await barrier.tryArriveAndWaitAsync({ timeout });
             assert.is(late, undefined);
           } else if (op === "leave" && left > 0) {
             const ends = waiting.length > 0 && waiting.length >= left - 1;
@@ -96,7 +96,7 @@ test("arrivals, timeouts, aborts and leaving obey the model", async () => {
   );
 });
 
-test("a Barrier refuses numbers and times that are none", async () => {
+test("a Barrier refuses wrong numbers and timeouts", async () => {
   const barrier = Barrier.create(2);
   const { buffer } = barrier;
   for (const n of [0, -1, 1.5, 4096, NaN, Infinity]) {
@@ -105,8 +105,8 @@ test("a Barrier refuses numbers and times that are none", async () => {
   }
   for (const timeout of [NaN, -1, -Infinity]) {
     const text = `received ${timeout}`;
-    refuses(buffer, () => barrier.arriveAndWait(timeout), RangeError, text);
-    const wait = barrier.arriveAndWaitAsync({ timeout });
+    refuses(buffer, () => barrier.tryArriveAndWait(timeout), RangeError, text);
+    const wait = barrier.tryArriveAndWaitAsync({ timeout });
     await rejects(buffer, wait, RangeError, text);
   }
   const dead = () => barrier.leave({ arrived: true });
@@ -119,16 +119,16 @@ test("a Barrier refuses numbers and times that are none", async () => {
   refuses(buffer, () => barrier.leave(), RangeError, "is left");
 });
 
-test("arriveAndWait(timeout) takes its arrival back", () => {
+test("tryArriveAndWait(timeout) takes its arrival back", () => {
   const barrier = Barrier.create(2);
   for (const timeout of [0, 1, 30]) {
     const begin = performance.now();
-    assert.is(barrier.arriveAndWait(timeout), undefined);
+    assert.is(barrier.tryArriveAndWait(timeout), undefined);
     const took = performance.now() - begin;
     assert.ok(took >= timeout - 1 && took < timeout + 500, `${took} ms`);
     assert.is(barrier.arrived, 0);
   }
-  assert.equal(Barrier.create(1).arriveAndWait(0), { leader: true });
+  assert.equal(Barrier.create(1).tryArriveAndWait(0), { leader: true });
 });
 
 test("fast parties pass again while slow ones wake", async () => {
@@ -168,7 +168,7 @@ test("a party that gives up may meet the last arrival at any step", async () => 
       return { barrier, abort, wait: barrier.arriveAndWaitAsync({ signal }) };
     },
     ({ abort }) => abort.abort("given up"),
-    (scenario) => scenario.last = scenario.barrier.arriveAndWait(0),
+    (scenario) => scenario.last = scenario.barrier.tryArriveAndWait(0),
     ({ barrier, wait, last }, at) => {
       assert.is(barrier.arrived, 0, `at ${at}`);
       const check = (passed: boolean) =>

@@ -1,260 +1,429 @@
 import { mutants } from "../_run/mutant.ts";
 
+const ONE_FORM =
+  "C has one form, where TypeScript has one for arrays and one for the rest";
+
 /** Mutants of `Broadcast`. */
-export const broadcast = mutants(
-  "broadcast.ts",
-  [
-    "(P): publishes before it writes",
+export const MUTANTS = mutants("broadcast", {
+  what: "(P): publishes before it writes",
+  ts: [
     "if (this.drops) Atomics.store(this.#words, at, value); // published by (P) " +
     "else this.#words[at] = value; // published by (P) this.#publish(tail);",
     "this.#publish(tail);\n" +
     "if (this.drops) Atomics.store(this.#words, at, value);\n" +
     "else this.#words[at] = value;",
   ],
-  [
-    "full one element too late",
+  c: [
+    "weft__broadcast_put(b, tail, src); /* (P) Lets the subscribers see the " +
+    "element. */ int32_t next = weft__plus(tail, WEFT_BROADCAST_ONE); if " +
+    "(weft__compare_exchange(&b->tail, tail, next) != tail) return EPIPE;",
+    "int32_t next = weft__plus(tail, WEFT_BROADCAST_ONE); if " +
+    "(weft__compare_exchange(&b->tail, tail, next) != tail) return EPIPE; " +
+    "weft__broadcast_put(b, tail, src);",
+  ],
+}, {
+  what: "full one element too late",
+  ts: [
     "if ((tail - words[SLOWEST]! | 0) < this.#span) return tail;",
     "if ((tail - words[SLOWEST]! | 0) <= this.#span) return tail;",
   ],
-  [
-    "waits for nobody",
-    "const slowest = this.#scan(tail);",
-    "const slowest = tail;",
+  c: [
+    "if (weft__minus(*tail, b->slowest) < span) return 0; b->slowest",
+    "if (weft__minus(*tail, b->slowest) <= span) return 0; b->slowest",
   ],
-  [
-    "stays where it looked first",
-    "Atomics.compareExchange(words, at + CURSOR, first, next);",
-    "",
-  ],
-  [
-    "sees what is not there",
+}, {
+  what: "waits for nobody",
+  ts: ["const slowest = this.#scan(tail);", "const slowest = tail;"],
+  c: ["b->slowest = weft__broadcast_scan(b, *tail);", "b->slowest = *tail;"],
+}, {
+  what: "stays where it looked first",
+  ts: ["Atomics.compareExchange(words, at + CURSOR, first, next);", ""],
+  c: ["weft__compare_exchange(&at->cursor, first, next);", ""],
+}, {
+  what: "sees what is not there",
+  ts: [
     "this.#tail = tail & ~CLOSED_BIT; if ((this.#tail - cursor | 0) > 0) return",
     "this.#tail = tail & ~CLOSED_BIT;\nif ((this.#tail - cursor | 0) >= 0) return",
   ],
-  [
-    "(J): looks again before it says that it is there",
+  c: [
+    "if (weft__minus(end, cursor) <= 0) return",
+    "if (weft__minus(end, cursor) < 0) return",
+  ],
+}, {
+  what: "(J): looks again before it says that it is there",
+  ts: [
     "Atomics.store(words, at + OWNER, this.#id); " +
     "const next = Atomics.load(words, TAIL) & ~CLOSED_BIT;",
     "const next = Atomics.load(words, TAIL) & ~CLOSED_BIT;\n" +
     "Atomics.store(words, at + OWNER, this.#id);",
   ],
-  [
-    "takes a seat by a store",
+  c: [
+    "weft__store(&at->owner, id); int32_t next = weft__load(&b->tail) & " +
+    "~WEFT_BROADCAST_CLOSED_BIT;",
+    "int32_t next = weft__load(&b->tail) & ~WEFT_BROADCAST_CLOSED_BIT; " +
+    "weft__store(&at->owner, id);",
+  ],
+  by: "a subscriber comes and goes, the producer waits",
+}, {
+  what: "takes a seat by a store",
+  ts: [
     "if (Atomics.compareExchange(words, at + OWNER, 0, joining) !== 0) {",
     "if (Atomics.store(words, at + OWNER, joining) === 0) {",
-    { by: "broadcast: two take seats" },
   ],
-  [
-    "counts another's losses",
-    "Atomics.store(words, at + DROPPED, 0);",
-    "",
-    { by: "broadcast: two take seats" },
+  c: [
+    "if (weft__compare_exchange(&at->owner, 0, joining) != 0) continue;",
+    "weft__store(&at->owner, joining);",
   ],
-  [
-    "waits for the last",
+  by: "two take seats",
+}, {
+  what: "counts another's losses",
+  ts: ["Atomics.store(words, at + DROPPED, 0);", ""],
+  c: ["weft__store(&at->dropped, 0);", ""],
+  by: "two take seats",
+}, {
+  what: "waits for the last",
+  ts: [
     "if ((cursor - slowest | 0) < 0) slowest = cursor;",
     "slowest = cursor;",
-    { by: "broadcast: waits for the slowest, 2,0" },
   ],
-  [
-    "waits for the fastest",
+  c: [
+    "if (weft__minus(cursor, slowest) < 0) slowest = cursor;",
+    "slowest = cursor;",
+  ],
+  by: "waits for the slowest, 2,0",
+}, {
+  what: "waits for the fastest",
+  ts: [
     "if ((cursor - slowest | 0) < 0) slowest = cursor;",
     "if ((cursor - slowest | 0) > 0) slowest = cursor;",
-    { by: "broadcast: waits for the slowest, 0,2" },
   ],
-  [
-    "compares cursors that wrap",
+  c: [
+    "if (weft__minus(cursor, slowest) < 0) slowest = cursor;",
+    "if (weft__minus(cursor, slowest) > 0) slowest = cursor;",
+  ],
+  by: "waits for the slowest, 0,2",
+}, {
+  what: "compares cursors that wrap",
+  ts: [
     "if ((cursor - slowest | 0) < 0) slowest = cursor;",
     "if (cursor < slowest) slowest = cursor;",
-    { by: "broadcast: waits for the slowest, 2,0" },
   ],
-  [
-    "waits where nobody sits",
+  c: [
+    "if (weft__minus(cursor, slowest) < 0) slowest = cursor;",
+    "if (cursor < slowest) slowest = cursor;",
+  ],
+  by: "waits for the slowest, 2,0",
+}, {
+  what: "waits where nobody sits",
+  ts: [
     "if (owner === 0 || owner & JOINING_BIT) continue;",
     "if (owner & JOINING_BIT) continue;",
-    { by: "broadcast: waits for nobody where nobody sits" },
   ],
-  [
-    "waits for who joins just now",
+  c: [
+    "if (owner == 0 || owner & WEFT_BROADCAST_JOINING_BIT) continue;",
+    "if (owner & WEFT_BROADCAST_JOINING_BIT) continue;",
+  ],
+  by: "waits for nobody where nobody sits",
+}, {
+  what: "waits for who joins just now",
+  ts: [
     "if (owner === 0 || owner & JOINING_BIT) continue;",
     "if (owner === 0) continue;",
-    { by: "broadcast: waits for nobody who joins just now" },
   ],
-  [
-    "full too late, at the second look",
+  c: [
+    "if (owner == 0 || owner & WEFT_BROADCAST_JOINING_BIT) continue;",
+    "if (owner == 0) continue;",
+  ],
+  by: "waits for nobody who joins just now",
+}, {
+  what: "full too late, at the second look",
+  ts: [
     "words[SLOWEST] = slowest; if ((tail - slowest | 0) < this.#span)",
     "words[SLOWEST] = slowest; if ((tail - slowest | 0) <= this.#span)",
   ],
-  [
-    "full, and does not look whether it is closed",
+  c: [
+    "b->slowest = weft__broadcast_scan(b, *tail); if (weft__minus(*tail, " +
+    "b->slowest) < span)",
+    "b->slowest = weft__broadcast_scan(b, *tail); if (weft__minus(*tail, " +
+    "b->slowest) <= span)",
+  ],
+}, {
+  what: "full, and does not look whether it is closed",
+  ts: [
     'if (this.closed) throw new ClosedError("The broadcast is closed"); ' +
     "return undefined;",
     "return undefined;",
-    { by: "broadcast: the producer waits until another closes" },
   ],
-  [
-    "moves a late one by a store",
+  c: "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here",
+  by: "the producer waits until another closes",
+}, {
+  what: "moves a late one by a store",
+  ts: [
     "const seen = Atomics.compareExchange(words, at + CURSOR, cursor, next);",
     "Atomics.store(words, at + CURSOR, next); const seen = cursor;",
-    { by: "broadcast: what is lost is counted" },
   ],
-  [
-    "moves a late one, and does not count",
-    "Atomics.add(words, at + DROPPED, (next - cursor | 0) >>> 1);",
+  c: [
+    "int32_t seen = weft__compare_exchange(&at->cursor, cursor, next);",
+    "int32_t seen = cursor; weft__store(&at->cursor, next);",
+  ],
+  by: "what is lost is counted",
+}, {
+  what: "moves a late one, and does not count",
+  ts: ["Atomics.add(words, at + DROPPED, (next - cursor | 0) >>> 1);", ""],
+  c: [
+    "weft__add(&at->dropped, (int32_t)((uint32_t)weft__minus(next, cursor) " +
+    ">> 1));",
     "",
-    { by: "broadcast: what is lost is counted" },
   ],
-  [
-    "moves a late one for ever",
-    "} else cursor = seen;",
-    "}",
-    { by: "broadcast: what is lost is counted" },
-  ],
-  [
-    "moves a late one too little",
+  by: "what is lost is counted",
+}, {
+  what: "moves a late one for ever",
+  ts: ["} else cursor = seen;", "}"],
+  c: ["} else { cursor = seen; }", "}"],
+  by: "what is lost is counted",
+}, {
+  what: "moves a late one too little",
+  ts: [
     "const next = tail - this.#span + ONE | 0;",
     "const next = tail - this.#span | 0;",
-    { by: "broadcast: what is lost is counted" },
   ],
-  [
-    "moves a late one too far",
-    "const next = tail - this.#span + ONE | 0;",
-    "const next = tail | 0;",
-    { by: "broadcast: what is lost is counted" },
+  c: [
+    "int32_t next = weft__plus(weft__minus(tail, span), WEFT_BROADCAST_ONE);",
+    "int32_t next = weft__minus(tail, span);",
   ],
-  [
-    "writes plainly where it drops",
+  by: "what is lost is counted",
+}, {
+  what: "moves a late one too far",
+  ts: ["const next = tail - this.#span + ONE | 0;", "const next = tail | 0;"],
+  c: [
+    "int32_t next = weft__plus(weft__minus(tail, span), WEFT_BROADCAST_ONE);",
+    "int32_t next = tail;",
+  ],
+  by: "what is lost is counted",
+}, {
+  what: "writes plainly where it drops",
+  ts: [
     "if (this.drops) Atomics.store(this.#words, at, value); // published by (P)",
     "if (this.drops) this.#words[at] = value;",
-    { by: "broadcast: what is lost is counted" },
   ],
-  [
-    "moves on before it reads",
+  c: [
+    "weft__store(at + i, from[i]); /* published by (P) */",
+    "at[i] = from[i];",
+  ],
+  by: "what is lost is counted",
+}, {
+  what: "moves on before it reads",
+  ts: [
     "const value = this.broadcast.drops ? Atomics.load(words, at) : " +
     "words[at]!; // published by (P) " +
     "if (this.#advance(cursor)) return value;",
     "if (this.#advance(cursor)) {\n" +
     "return this.broadcast.drops ? Atomics.load(words, at) : words[at]!; }",
   ],
-  [
-    "takes what is void",
+  c: ["weft__broadcast_get(b, cursor, dst); int32_t next", "int32_t next", [
+    "weft__event_wake(&b->push_epoch, WEFT__ALL); } return 0;",
+    "weft__event_wake(&b->push_epoch, WEFT__ALL); } weft__broadcast_get(b, " +
+    "cursor, dst); return 0;",
+  ]],
+}, {
+  what: "takes what is void",
+  ts: [
     "if (this.#advance(cursor)) return value;",
     "this.#advance(cursor); return value;",
-    { by: "broadcast: what is lost is counted" },
   ],
-  [
-    "moves on by a store where another may",
+  c: [
+    "if (weft__compare_exchange(&at->cursor, cursor, next) != cursor) " +
+    "continue;",
+    "weft__compare_exchange(&at->cursor, cursor, next);",
+  ],
+  by: "what is lost is counted",
+}, {
+  what: "moves on by a store where another may",
+  ts: [
     "return Atomics.compareExchange(words, at, cursor, next) === cursor;",
     "return Atomics.store(words, at, next) === next;",
-    { by: "broadcast: what is lost is counted" },
   ],
-  [
-    "publishes by a store",
+  c: [
+    "if (weft__compare_exchange(&at->cursor, cursor, next) != cursor) " +
+    "continue;",
+    "weft__store(&at->cursor, next);",
+  ],
+  by: "what is lost is counted",
+}, {
+  what: "publishes by a store",
+  ts: [
     "if (Atomics.compareExchange(words, TAIL, tail, next) !== tail) {",
     "if (Atomics.store(words, TAIL, next) === tail) {",
   ],
-  [
-    "moves on, and wakes nobody",
+  c: [
+    "if (weft__compare_exchange(&b->tail, tail, next) != tail) return EPIPE;",
+    "weft__store(&b->tail, next);",
+  ],
+}, {
+  what: "moves on, and wakes nobody",
+  ts: [
     "Atomics.store(words, at, next); wake(words, PUSH_EPOCH, Infinity);",
     "Atomics.store(words, at, next);",
-    { by: "broadcast: the producer waits for one that sees" },
   ],
-  [
-    "wakes before it moves on",
+  c: [
+    "weft__store(&at->cursor, next); weft__event_wake(&b->push_epoch, " +
+    "WEFT__ALL);",
+    "weft__store(&at->cursor, next);",
+  ],
+  by: "the producer waits for one that sees",
+}, {
+  what: "wakes before it moves on",
+  ts: [
     "Atomics.store(words, at, next); wake(words, PUSH_EPOCH, Infinity);",
     "wake(words, PUSH_EPOCH, Infinity); Atomics.store(words, at, next);",
-    { by: "broadcast: the producer waits for one that sees" },
   ],
-  [
-    "ends though elements are left",
+  c: [
+    "weft__store(&at->cursor, next); weft__event_wake(&b->push_epoch, " +
+    "WEFT__ALL);",
+    "weft__event_wake(&b->push_epoch, WEFT__ALL); weft__store(&at->cursor, " +
+    "next);",
+  ],
+  by: "the producer waits for one that sees",
+}, {
+  what: "ends though elements are left",
+  ts: [
     "this.#tail = tail & ~CLOSED_BIT; if ((this.#tail - cursor | 0) > 0) " +
     "return cursor; if (tail & CLOSED_BIT)",
     "this.#tail = tail & ~CLOSED_BIT;\nif (tail & CLOSED_BIT)",
   ],
-  [
-    "closes by a load and a store",
+  c: [
+    "int32_t end = tail & ~WEFT_BROADCAST_CLOSED_BIT; if",
+    "int32_t end = tail & ~WEFT_BROADCAST_CLOSED_BIT; if (tail & " +
+    "WEFT_BROADCAST_CLOSED_BIT) return EPIPE; if",
+  ],
+}, {
+  what: "closes by a load and a store",
+  ts: [
     "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
     "const tail = Atomics.load(words, TAIL); if (tail & CLOSED_BIT) return;\n" +
     "Atomics.store(words, TAIL, tail | CLOSED_BIT);",
   ],
-  [
-    "closes, and wakes no subscriber",
+  c: [
+    "if (weft__or(&b->tail, WEFT_BROADCAST_CLOSED_BIT) & " +
+    "WEFT_BROADCAST_CLOSED_BIT) return;",
+    "int32_t tail = weft__load(&b->tail); if (tail & " +
+    "WEFT_BROADCAST_CLOSED_BIT) return; weft__store(&b->tail, tail | " +
+    "WEFT_BROADCAST_CLOSED_BIT);",
+  ],
+}, {
+  what: "closes, and wakes no subscriber",
+  ts: [
     "CLOSED_BIT) return; wake(words, POP_EPOCH, Infinity);",
     "CLOSED_BIT) return;",
-    { by: "broadcast: all is seen, by one with a seat, until the end" },
   ],
-  [
-    "closes, and wakes no producer",
+  c: ["return; weft__event_wake(&b->pop_epoch, WEFT__ALL);", "return;"],
+  by: "all is seen, by one with a seat, until the end",
+}, {
+  what: "closes, and wakes no producer",
+  ts: [
     "wake(words, POP_EPOCH, Infinity); wake(words, PUSH_EPOCH, Infinity);",
     "wake(words, POP_EPOCH, Infinity);",
-    { by: "broadcast: the producer waits until another closes" },
   ],
-  [
-    "leaves, and wakes nobody",
+  c: [
+    "weft__event_wake(&b->pop_epoch, WEFT__ALL); " +
+    "weft__event_wake(&b->push_epoch, WEFT__ALL);",
+    "weft__event_wake(&b->pop_epoch, WEFT__ALL);",
+  ],
+  by: "the producer waits until another closes",
+}, {
+  what: "leaves, and wakes nobody",
+  ts: [
     "!== owner) return; wake(words, PUSH_EPOCH, Infinity);",
     "!== owner) return;",
-    { by: "broadcast: the producer waits for one that leaves" },
   ],
-  [
-    "leaves by a store",
+  c: [
+    "if (weft__compare_exchange(owner, id, 0) == id) " +
+    "weft__event_wake(&b->push_epoch, WEFT__ALL);",
+    "weft__compare_exchange(owner, id, 0);",
+  ],
+  by: "the producer waits for one that leaves",
+}, {
+  what: "leaves by a store",
+  ts: [
     "if (Atomics.compareExchange(words, at + OWNER, owner, 0) !== owner) return;",
     "Atomics.store(words, at + OWNER, 0);",
-    { by: "broadcast: leaves where it was abandoned, and another sits" },
   ],
-  [
-    "abandons, and wakes nobody",
-    "if (count > 0) wake(words, PUSH_EPOCH, Infinity);",
-    "",
-    { by: "broadcast: the producer waits for one that is abandoned" },
+  c: [
+    "if (weft__compare_exchange(owner, id, 0) == id)",
+    "(void)id; weft__store(owner, 0);",
   ],
-  [
-    "publishes, and wakes nobody",
+  by: "leaves where it was abandoned, and another sits",
+}, {
+  what: "abandons, and wakes nobody",
+  ts: ["if (count > 0) wake(words, PUSH_EPOCH, Infinity);", ""],
+  c: ["if (count > 0) weft__event_wake(&b->push_epoch, WEFT__ALL);", ""],
+  by: "the producer waits for one that is abandoned",
+}, {
+  what: "publishes, and wakes nobody",
+  ts: [
     '!== tail) { throw new ClosedError("The broadcast is closed"); } ' +
     "wake(words, POP_EPOCH, Infinity);",
     '!== tail) { throw new ClosedError("The broadcast is closed"); }',
-    { by: "broadcast: one sleeps until another pushes" },
   ],
-  [
-    "wakes before it publishes",
+  c: [
+    "!= tail) return EPIPE; weft__event_wake(&b->pop_epoch, WEFT__ALL);",
+    "!= tail) return EPIPE;",
+  ],
+  by: "one sleeps until another pushes",
+}, {
+  what: "wakes before it publishes",
+  ts: [
     "const next = tail + ONE | 0; if (Atomics.compareExchange(words, TAIL",
     "const next = tail + ONE | 0; wake(words, POP_EPOCH, Infinity);\n" +
     "if (Atomics.compareExchange(words, TAIL",
-    {
-      by: "broadcast: one sleeps until another pushes",
-      also: [
-        '!== tail) { throw new ClosedError("The broadcast is closed"); } ' +
-        "wake(words, POP_EPOCH, Infinity);",
-        '!== tail) { throw new ClosedError("The broadcast is closed"); }',
-      ],
-    },
+    [
+      '!== tail) { throw new ClosedError("The broadcast is closed"); } ' +
+      "wake(words, POP_EPOCH, Infinity);",
+      '!== tail) { throw new ClosedError("The broadcast is closed"); }',
+    ],
   ],
-  [
-    "joins, and wakes nobody",
-    "if (next !== first) wake(words, PUSH_EPOCH, Infinity);",
-    "",
+  c: [
+    "!= tail) return EPIPE; weft__event_wake(&b->pop_epoch, WEFT__ALL);",
+    "!= tail) return EPIPE;",
+    [
+      "if (weft__compare_exchange(&b->tail, tail, next)",
+      "weft__event_wake(&b->pop_epoch, WEFT__ALL); if " +
+      "(weft__compare_exchange(&b->tail, tail, next)",
+    ],
   ],
-  [
-    "reads plainly where it drops",
+  by: "one sleeps until another pushes",
+}, {
+  what: "joins, and wakes nobody",
+  ts: ["if (next !== first) wake(words, PUSH_EPOCH, Infinity);", ""],
+  c: ["if (next != first) weft__event_wake(&b->push_epoch, WEFT__ALL);", ""],
+  by: "a subscriber comes as the producer is ahead",
+}, {
+  what: "reads plainly where it drops",
+  ts: [
     "const value = this.broadcast.drops ? Atomics.load(words, at) : words[at]!;",
     "const value = words[at]!;",
-    { by: "broadcast: what is lost is counted" },
   ],
-  [
-    "reads arrays plainly where it drops",
+  c: ["to[i] = weft__load(at + i); /* published by (P) */", "to[i] = at[i];"],
+  by: "what is lost is counted",
+}, {
+  what: "reads arrays plainly where it drops",
+  ts: [
     "scratch[i] = Atomics.load(this.#words, at + i);",
     "scratch[i] = this.#words[at + i]!;",
-    { by: "broadcast: what is lost is counted, in arrays" },
   ],
-  [
-    "writes arrays plainly where it drops",
+  c: ONE_FORM,
+  by: "what is lost is counted, in arrays",
+}, {
+  what: "writes arrays plainly where it drops",
+  ts: [
     "Atomics.store(this.#words, at + i, scratch[i]!);",
     "this.#words[at + i] = scratch[i]!;",
-    { by: "broadcast: what is lost is counted, in arrays" },
   ],
-  [
-    "takes arrays that are void",
-    "if (!this.#advance(cursor)) continue;",
-    "this.#advance(cursor);",
-    { by: "broadcast: what is lost is counted, in arrays" },
-  ],
-);
+  c: ONE_FORM,
+  by: "what is lost is counted, in arrays",
+}, {
+  what: "takes arrays that are void",
+  ts: ["if (!this.#advance(cursor)) continue;", "this.#advance(cursor);"],
+  c: ONE_FORM,
+  by: "what is lost is counted, in arrays",
+});

@@ -84,7 +84,7 @@ function spec(
 }
 
 /** Interleavings of a broadcast's operations. */
-export const broadcast = (weft: Weft): Scenario[] => [
+export const scenarios = (weft: Weft): Scenario[] => [
   {
     name: "a subscriber comes and goes, the producer waits",
     spec: spec(weft, "block", -2),
@@ -276,7 +276,7 @@ function seated(
           if (s.closed) return [s, "closed"];
           if (full(s)) return null;
           const items = s.seated ? [...s.items, v].slice(-capacity) : [];
-          return [{ ...s, items }, true];
+          return [{ ...s, items }, undefined];
         },
       },
       pop: {
@@ -303,7 +303,7 @@ function seated(
         model: (s: Model, v: number) => {
           if (full(s)) return null;
           const items = s.seated ? [...s.items, v].slice(-capacity) : [];
-          return [{ ...s, items }, true];
+          return [{ ...s, items }, undefined];
         },
       },
       close: {

@@ -63,7 +63,7 @@ test("every operation obeys the model, wherever positions wrap", () => {
     start,
     calls,
     (capacity, size, slow, start, calls) => {
-      const config = { capacity, size, slow, subscribers: 3 };
+      const config = { capacity, elementSize: size, slow, subscribers: 3 };
       const producer = broadcastAt(config, start);
       interface Seen {
         seat: Subscription;
@@ -136,11 +136,11 @@ test("wrong configurations, elements and times change nothing", async () => {
     refuses(memory, init, RangeError, `received ${text}`);
   };
   refused({ capacity: 0 }, "0");
-  refused({ capacity: 1, size: 6 }, "6");
+  refused({ capacity: 1, elementSize: 6 }, "6");
   for (const subscribers of [0, -1, 1.5, 1025, NaN]) {
     refused({ capacity: 1, subscribers }, `${subscribers}`);
   }
-  refused({ capacity: 1, slow: "never" }, "never");
+  refused({ capacity: 1, slow: "never" }, '"never"');
   const made = Broadcast.create({
     capacity: 2,
     elementSize: 8,
@@ -215,7 +215,11 @@ test("all who sleep see what comes, and the end", async () => {
 });
 
 test("a subscriber and the producer may meet at any step", () => {
-  type Op = (made: Broadcast, seat: Subscription, log: number[]) => void;
+  type Op = (
+    made: Broadcast<unknown>,
+    seat: Subscription<unknown>,
+    log: number[],
+  ) => void;
   const ops: Record<string, Op> = {
     pop: (_, seat, log) => {
       const item = seat.tryPopInt();
@@ -275,7 +279,7 @@ test("a subscriber and the producer may meet at any step", () => {
   }
 });
 
-function pushThree(it: { made: Broadcast; pushed: number }): void {
+function pushThree(it: { made: Broadcast<unknown>; pushed: number }): void {
   for (let i = 0; i < 3; i++) if (it.made.tryPushInt(it.pushed)) it.pushed++;
 }
 
@@ -306,6 +310,6 @@ test("who joins behind an element wakes the producer that waits for it", async (
   for (const { seat, push, at } of ended) {
     if (seat.size === 1 && await nowOf(push) === "pending") seat.popInt();
     // Not even by its look each second: it was woken.
-    assert.is(await nowOf(push), true, `at ${at}`);
+    assert.is(await nowOf(push), undefined, `at ${at}`);
   }
 });

@@ -1,275 +1,521 @@
 import { mutants } from "../_run/mutant.ts";
 
+const ONE_FORM =
+  "C has one form, where TypeScript has one for arrays and one for the rest";
+const HINT =
+  "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here";
+const POSTED = "weft__store(&c->state, posted); /* (P) */";
+const ANSWERED =
+  "if (weft__compare_exchange(&c->state, state, next) != state) " +
+  "continue; if ((state & WEFT_CALL_RING_WAITING_BIT) != 0) " +
+  "weft__notify(&c->state, WEFT__ALL); return weft__call_reclaim(r, c, next) " +
+  "? ETIMEDOUT : 0;";
+const FREED = "weft__store(&c->state, WEFT_CALL_RING_FREE); " +
+  "weft__event_wake(&r->slot_epoch, 1); }";
+const CLOSED = "if (weft__exchange(&r->closed, 1) != 0) return; " +
+  "weft__event_wake(&r->serve_epoch, WEFT__ALL);";
+
 /** Mutants of the slots of a `CallRing`. */
-export const _call_slots = mutants(
-  "_call_slots.ts",
-  [
-    "claims by a store",
-    "Atomics.compareExchange(words, at, FREE, claimed) === FREE",
-    "Atomics.store(words, at, claimed) === claimed",
-  ],
-  [
-    "looks for a slot by hints alone",
-    "const state = i > this.count ? words[at]! : Atomics.load(words, at); if ( state === FREE",
-    "const state = words[at]!; if ( state === FREE",
-  ],
-  [
-    "writes the request after it is posted",
-    "this.#put(request, at + REQUEST); const posted = POSTED | this.#id; Atomics.store(words, at, posted); // (P)",
-    "const posted = POSTED | this.#id; Atomics.store(words, at, posted); // (P)\n" +
-    "this.#put(request, at + REQUEST);",
-  ],
-  [
-    "says the request's length after it is posted",
-    "words[at + REQUEST_LENGTH] = byteLength; // published by (P)",
-    "",
-    {
-      also: [
-        "Atomics.store(words, at, posted); // (P)",
-        "Atomics.store(words, at, posted); words[at + REQUEST_LENGTH] = byteLength;",
+export const MUTANTS = [
+  ...mutants({
+    source: "_call_slots",
+    header: "call_ring",
+    scenarios: ["call_ring"],
+  }, {
+    what: "claims by a store",
+    ts: [
+      "Atomics.compareExchange(words, at, FREE, claimed) === FREE",
+      "Atomics.store(words, at, claimed) === claimed",
+    ],
+    c: [
+      "weft__compare_exchange(&c->state, WEFT_CALL_RING_FREE, " +
+      "WEFT_CALL_RING_CLAIMED | id) == WEFT_CALL_RING_FREE)",
+      "(weft__store(&c->state, WEFT_CALL_RING_CLAIMED | id), 1))",
+    ],
+  }, {
+    what: "looks for a slot by hints alone",
+    ts: [
+      "const state = i > this.count ? words[at]! : Atomics.load(words, at); if ( state === FREE",
+      "const state = words[at]!; if ( state === FREE",
+    ],
+    c: HINT,
+  }, {
+    what: "writes the request after it is posted",
+    ts: [
+      "this.#put(request, at + REQUEST); const posted = POSTED | this.#id; Atomics.store(words, at, posted); // (P)",
+      "const posted = POSTED | this.#id; Atomics.store(words, at, posted); // (P)\n" +
+      "this.#put(request, at + REQUEST);",
+    ],
+    c: [
+      "if (length > 0) __builtin_memcpy(c + 1, request, (size_t)length); " +
+      `int32_t posted = WEFT_CALL_RING_POSTED | weft_agent_id(); ${POSTED}`,
+      "int32_t posted = WEFT_CALL_RING_POSTED | weft_agent_id(); " +
+      "weft__store(&c->state, posted); " +
+      "if (length > 0) __builtin_memcpy(c + 1, request, (size_t)length);",
+    ],
+  }, {
+    what: "says the request's length after it is posted",
+    ts: ["words[at + REQUEST_LENGTH] = byteLength; // published by (P)", "", [
+      "Atomics.store(words, at, posted); // (P)",
+      "Atomics.store(words, at, posted); words[at + REQUEST_LENGTH] = byteLength;",
+    ]],
+    c: [POSTED, "weft__store(&c->state, posted); c->request_length = length;", [
+      "c->request_length = length; /* published by (P) */",
+      "",
+    ]],
+  }, {
+    what: "posts and wakes no server",
+    ts: ["wake(words, SERVE_EPOCH, 1); return at;", "return at;"],
+    c: [
+      "weft__event_wake(&r->serve_epoch, 1); *call = c; return 0;",
+      "*call = c; return 0;",
+    ],
+  }, {
+    what: "wakes a server before it posts",
+    ts: [
+      "Atomics.store(words, at, posted); // (P)",
+      "wake(words, SERVE_EPOCH, 1); Atomics.store(words, at, posted);",
+      ["wake(words, SERVE_EPOCH, 1); return at;", "return at;"],
+    ],
+    c: [
+      POSTED,
+      "weft__event_wake(&r->serve_epoch, 1); weft__store(&c->state, posted);",
+      [
+        "weft__event_wake(&r->serve_epoch, 1); *call = c; return 0;",
+        "*call = c; return 0;",
       ],
-    },
-  ],
-  [
-    "posts and wakes no server",
-    "wake(words, SERVE_EPOCH, 1); return at;",
-    "return at;",
-  ],
-  [
-    "wakes a server before it posts",
-    "Atomics.store(words, at, posted); // (P)",
-    "wake(words, SERVE_EPOCH, 1); Atomics.store(words, at, posted);",
-    { also: ["wake(words, SERVE_EPOCH, 1); return at;", "return at;"] },
-  ],
-  [
-    "does not look again whether the ring was closed",
-    "if ( this.closed && Atomics.compareExchange(words, at, posted, FREE)",
-    "if ( Math.abs(0) && Atomics.compareExchange(words, at, posted, FREE)",
-  ],
-  [
-    "looks whether the ring was closed before it posts",
-    "Atomics.store(words, at, posted); // (P)",
-    "const closed = this.closed; Atomics.store(words, at, posted);",
-    {
-      also: [
+    ],
+  }, {
+    what: "does not look again whether the ring was closed",
+    ts: [
+      "if ( this.closed && Atomics.compareExchange(words, at, posted, FREE)",
+      "if ( Math.abs(0) && Atomics.compareExchange(words, at, posted, FREE)",
+    ],
+    c: [
+      "if (weft_call_ring_closed(r) && weft__compare_exchange(&c->state, posted,",
+      "if (0 && weft__compare_exchange(&c->state, posted,",
+    ],
+  }, {
+    what: "looks whether the ring was closed before it posts",
+    ts: [
+      "Atomics.store(words, at, posted); // (P)",
+      "const closed = this.closed; Atomics.store(words, at, posted);",
+      [
         "if ( this.closed && Atomics.compareExchange(words, at, posted, FREE)",
         "if ( closed && Atomics.compareExchange(words, at, posted, FREE)",
       ],
-    },
-  ],
-  [
-    "withdraws by a store what may be served",
-    "Atomics.compareExchange(words, at, posted, FREE) === posted )",
-    "Atomics.store(words, at, FREE) === FREE )",
-  ],
-  [
-    "a server looks after the calls whether the ring was closed",
-    "const closed = this.closed; // (E) before the look return this.#take() || (closed ? -1 : 0);",
-    "return this.#take() || (this.closed ? -1 : 0);",
-    { by: "call_ring: a post, the end, and its server" },
-  ],
-  [
-    "frees a slot and wakes nobody",
-    "Atomics.store(this.words, at, FREE); wake(this.words, SLOT_EPOCH, 1);",
-    "Atomics.store(this.words, at, FREE);",
-  ],
-  [
-    "wakes who wants a slot before it is free",
-    "Atomics.store(this.words, at, FREE); wake(this.words, SLOT_EPOCH, 1);",
-    "wake(this.words, SLOT_EPOCH, 1); Atomics.store(this.words, at, FREE);",
-  ],
-  [
-    "a withdrawn call's slot wakes nobody",
-    "if (next === FREE) wake(words, SLOT_EPOCH, 1); return true;",
-    "return true;",
-  ],
-  [
-    "sleeps without saying so",
-    "if ( state !== value && Atomics.compareExchange(words, at, state, value) !== state ) continue; const outcome = yield { words, index: at, value,",
-    "const outcome = yield { words, index: at, value: state,",
-  ],
-  [
-    "says that it sleeps by a store",
-    "state !== value && Atomics.compareExchange(words, at, state, value) !== state",
-    "state !== value && Atomics.store(words, at, value) !== value",
-  ],
-  [
-    "the first wake is the answer, it thinks",
-    'if (outcome === "timed-out") return false;',
-    'if (outcome !== "not-equal") return outcome === "ok";',
-    {
-      equivalent:
-        "only an answer wakes a caller; that is checked again in `receive`",
-    },
-  ],
-  [
-    "takes the reply after it gave the slot back",
-    "const reply = this.#bytes.slice(from, from + length); this.#free(at);",
-    "this.#free(at); const reply = this.#bytes.slice(from, from + length);",
-  ],
-  [
-    "keeps the slot of a call that was answered",
-    "const reply = this.#bytes.slice(from, from + length); this.#free(at);",
-    "const reply = this.#bytes.slice(from, from + length);",
-  ],
-  [
-    "takes the reply to an array after it gave the slot back",
-    "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength)); this.#free(at);",
-    "this.#free(at); this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
-    { by: "call_ring: two who serve themselves in one slot, into arrays" },
-  ],
-  [
-    "keeps the slot of a call that was answered to an array",
-    "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength)); this.#free(at);",
-    "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
-    { by: "call_ring: two who serve themselves in one slot, into arrays" },
-  ],
-  [
-    "keeps the slot of a call whose server is gone",
-    "if (phase === LOST) { this.#free(at);",
-    "if (phase === LOST) {",
-  ],
-  [
-    "gives up by a store",
-    "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if (next === FREE) wake(words, SLOT_EPOCH, 1); return true;",
-    "Atomics.store(words, at, next); if (next === FREE) wake(words, SLOT_EPOCH, 1); return true;",
-  ],
-  [
-    "gives the slot of a call back that is served",
-    "const next = phase === SERVING ? DROPPED | state & ID_MASK : FREE;",
-    "const next = FREE;",
-  ],
-  [
-    "cancels an answered call and keeps its slot",
-    "if (!this.giveUp(at)) this.#free(at);",
-    "this.giveUp(at);",
-  ],
-  [
-    "takes a call by a store",
-    "state = Atomics.compareExchange(words, at, expected, next);",
-    "state = Atomics.store(words, at, next) === next ? expected : next;",
-  ],
-  [
-    "takes a call and forgets who sleeps",
-    "const next = serving | expected & WAITING_BIT;",
-    "const next = serving;",
-  ],
-  [
-    "leaves a call alone whose caller just went to sleep",
-    "while ((state & PHASE_MASK) === POSTED) { const expected = state;",
-    "if ((state & PHASE_MASK) === POSTED) { const expected = state;",
-  ],
-  [
-    "looks for calls by hints alone",
-    "let state = i > this.count ? words[at]! : Atomics.load(words, at);",
-    "let state = words[at]!;",
-  ],
-  [
-    "looks at one slot only",
-    "const at = this.#look; this.#look = this.#after(at);",
-    "const at = this.#look;",
-  ],
-  [
-    "writes the reply after the answer",
-    'if (typeof reply === "object") this.#put(reply, this.#replyAt(at) / 4); this.words[at + REPLY_LENGTH] = length; // published by (R) return this.#answer(at, REPLIED);',
-    'this.words[at + REPLY_LENGTH] = length; const done = this.#answer(at, REPLIED); if (typeof reply === "object") this.#put(reply, this.#replyAt(at) / 4); return done;',
-  ],
-  [
-    "says the reply's length after the answer",
-    "this.words[at + REPLY_LENGTH] = length; // published by (R) return this.#answer(at, REPLIED);",
-    "const done = this.#answer(at, REPLIED); this.words[at + REPLY_LENGTH] = length; return done;",
-  ],
-  [
-    "answers a call that was given up",
-    "if ((state & PHASE_MASK) === DROPPED) {",
-    "if (state === FREE) {",
-  ],
-  [
-    "answers by a store",
-    "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !this.#reclaim(at, next);",
-    "Atomics.store(words, at, next); if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !this.#reclaim(at, next);",
-  ],
-  [
-    "answers and wakes nobody",
-    "if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !this.#reclaim(at, next);",
-    "return !this.#reclaim(at, next);",
-  ],
-  [
-    "wakes before it answers",
-    "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !this.#reclaim(at, next);",
-    "if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); if (Atomics.compareExchange(words, at, state, next) !== state) continue; return !this.#reclaim(at, next);",
-  ],
-  [
-    "does not look again whether its caller was abandoned",
-    "return !this.#reclaim(at, next);",
-    "return true;",
-  ],
-  [
-    "takes an answer back that its caller may be taking",
-    "Atomics.load(words, at + CALLER) !== (caller | DEAD_BIT) ||",
-    "Math.abs(0) ||",
-  ],
-  [
-    "closes and wakes no server",
-    "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; wake(words, SERVE_EPOCH, Infinity);",
-    "if (Atomics.exchange(words, CLOSED, 1) !== 0) return;",
-  ],
-  [
-    "closes and wakes nobody who wants a slot",
-    "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; wake(words, SERVE_EPOCH, Infinity); wake(words, SLOT_EPOCH, Infinity);",
-    "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; wake(words, SERVE_EPOCH, Infinity);",
-  ],
-  [
-    "wakes before it closes",
-    "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; wake(words, SERVE_EPOCH, Infinity);",
-    "wake(words, SERVE_EPOCH, Infinity); if (Atomics.exchange(words, CLOSED, 1) !== 0) return;",
-  ],
-  [
-    "abandons without a mark for who serves",
-    "const caller = Atomics.compareExchange(words, at + CALLER, id, dead);",
-    "const caller = Atomics.load(words, at + CALLER); void dead;",
-  ],
-  [
-    "marks a caller after it looked at its call",
-    "const caller = Atomics.compareExchange(words, at + CALLER, id, dead); for (;;) { const state = Atomics.load(words, at);",
-    "const early = Atomics.load(words, at);\n" +
-    "const caller = Atomics.compareExchange(words, at + CALLER, id, dead);\n" +
-    "for (let first = true;; first = false) {\n" +
-    "const state = first ? early : Atomics.load(words, at);",
-  ],
-  [
-    "abandons by a store",
-    "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if (next === FREE) return true;",
-    "Atomics.store(words, at, next); if (next === FREE) return true;",
-  ],
-  [
-    "abandons a server and frees what it served",
-    "if ((waits & DEAD_BIT) === 0) next = LOST | waits;",
-    "void waits;",
-  ],
-  [
-    "abandons a server and wakes no caller",
-    "if (next === FREE) return true; if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at);",
-    "if (next === FREE) return true;",
-  ],
-  [
-    "abandons who died before it woke its caller, and does not",
-    "if (phase >= REPLIED) Atomics.notify(words, at);",
-    "",
-  ],
-  [
-    "abandons and wakes nobody who wants a slot",
-    "wake(words, SERVE_EPOCH, Infinity); wake(words, SLOT_EPOCH, Infinity); return count;",
-    "wake(words, SERVE_EPOCH, Infinity); return count;",
-  ],
-);
-
-/** Mutants of `CallRing` itself. */
-export const call_ring = mutants(
-  "call_ring.ts",
-  [
-    "a call that is late keeps its slot",
-    "if (!(yield* slots.answered(at)) && slots.giveUp(at)) {",
-    "if (!(yield* slots.answered(at))) {",
-  ],
-);
+    ],
+    c: [
+      POSTED,
+      "bool closed = weft_call_ring_closed(r); weft__store(&c->state, posted);",
+      [
+        "if (weft_call_ring_closed(r) && weft__compare_exchange(&c->state, posted,",
+        "if (closed && weft__compare_exchange(&c->state, posted,",
+      ],
+    ],
+  }, {
+    what: "withdraws by a store what may be served",
+    ts: [
+      "Atomics.compareExchange(words, at, posted, FREE) === posted )",
+      "Atomics.store(words, at, FREE) === FREE )",
+    ],
+    c: [
+      "weft__compare_exchange(&c->state, posted, WEFT_CALL_RING_FREE) == posted)",
+      "(weft__store(&c->state, WEFT_CALL_RING_FREE), 1))",
+    ],
+  }, {
+    what: "a server looks after the calls whether the ring was closed",
+    ts: [
+      "const closed = this.closed; // (E) before the look return this.#take() || (closed ? -1 : 0);",
+      "return this.#take() || (this.closed ? -1 : 0);",
+    ],
+    c: [
+      "return closed ? EPIPE : EBUSY;",
+      "return weft_call_ring_closed(r) ? EPIPE : EBUSY;",
+      ["bool closed = weft_call_ring_closed(r); /* (E) before the look */", ""],
+    ],
+    by: "a post, the end, and its server",
+  }, {
+    what: "frees a slot and wakes nobody",
+    ts: [
+      "Atomics.store(this.words, at, FREE); wake(this.words, SLOT_EPOCH, 1);",
+      "Atomics.store(this.words, at, FREE);",
+    ],
+    c: [FREED, "weft__store(&c->state, WEFT_CALL_RING_FREE); (void)r; }"],
+  }, {
+    what: "wakes who wants a slot before it is free",
+    ts: [
+      "Atomics.store(this.words, at, FREE); wake(this.words, SLOT_EPOCH, 1);",
+      "wake(this.words, SLOT_EPOCH, 1); Atomics.store(this.words, at, FREE);",
+    ],
+    c: [
+      FREED,
+      "weft__event_wake(&r->slot_epoch, 1); " +
+      "weft__store(&c->state, WEFT_CALL_RING_FREE); }",
+    ],
+  }, {
+    what: "a withdrawn call's slot wakes nobody",
+    ts: [
+      "if (next === FREE) wake(words, SLOT_EPOCH, 1); return true;",
+      "return true;",
+    ],
+    c: [
+      "if (next == WEFT_CALL_RING_FREE) weft__event_wake(&r->slot_epoch, 1); " +
+      "return true;",
+      "(void)r; return true;",
+    ],
+  }, {
+    what: "sleeps without saying so",
+    ts: [
+      "if ( state !== value && Atomics.compareExchange(words, at, state, value) !== state ) continue; const outcome = yield { words, index: at, value,",
+      "const outcome = yield { words, index: at, value: state,",
+    ],
+    c: [
+      "if (state != value && weft__compare_exchange(&c->state, state, value) != " +
+      "state) continue; int outcome = weft__sleep(&c->state, value,",
+      "int outcome = weft__sleep(&c->state, state,",
+      ["int32_t value = state | WEFT_CALL_RING_WAITING_BIT;", ""],
+    ],
+  }, {
+    what: "says that it sleeps by a store",
+    ts: [
+      "state !== value && Atomics.compareExchange(words, at, state, value) !== state",
+      "state !== value && Atomics.store(words, at, value) !== value",
+    ],
+    c: [
+      "if (state != value && weft__compare_exchange(&c->state, state, value) != " +
+      "state) continue;",
+      "weft__store(&c->state, value);",
+    ],
+  }, {
+    what: "the first wake is the answer, it thinks",
+    ts: [
+      'if (outcome === "timed-out") return false;',
+      'if (outcome !== "not-equal") return outcome === "ok";',
+    ],
+    equivalent:
+      "only an answer wakes a caller; that is checked again in `receive`",
+  }, {
+    what: "takes the reply after it gave the slot back",
+    ts: [
+      "const reply = this.#bytes.slice(from, from + length); this.#free(at);",
+      "this.#free(at); const reply = this.#bytes.slice(from, from + length);",
+    ],
+    c: [
+      "if (bytes > 0) __builtin_memcpy(dst, weft__call_reply_at(r, c), " +
+      "(size_t)bytes); weft__call_free(r, c);",
+      "weft__call_free(r, c); if (bytes > 0) " +
+      "__builtin_memcpy(dst, weft__call_reply_at(r, c), (size_t)bytes);",
+    ],
+  }, {
+    what: "keeps the slot of a call that was answered",
+    ts: [
+      "const reply = this.#bytes.slice(from, from + length); this.#free(at);",
+      "const reply = this.#bytes.slice(from, from + length);",
+    ],
+    c: [
+      "weft__call_free(r, c); if (phase == WEFT_CALL_RING_LOST) " +
+      "return EOWNERDEAD;",
+      "if (phase == WEFT_CALL_RING_LOST) return EOWNERDEAD;",
+    ],
+  }, {
+    what: "takes the reply to an array after it gave the slot back",
+    ts: [
+      "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength)); this.#free(at);",
+      "this.#free(at); this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
+    ],
+    c: ONE_FORM,
+    by: "two who serve themselves in one slot, into arrays",
+  }, {
+    what: "keeps the slot of a call that was answered to an array",
+    ts: [
+      "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength)); this.#free(at);",
+      "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
+    ],
+    c: ONE_FORM,
+    by: "two who serve themselves in one slot, into arrays",
+  }, {
+    what: "keeps the slot of a call whose server is gone",
+    ts: ["if (phase === LOST) { this.#free(at);", "if (phase === LOST) {"],
+    c: [
+      "weft__call_free(r, c); if (phase == WEFT_CALL_RING_LOST) " +
+      "return EOWNERDEAD;",
+      "if (phase == WEFT_CALL_RING_LOST) return EOWNERDEAD; " +
+      "weft__call_free(r, c);",
+    ],
+  }, {
+    what: "gives up by a store",
+    ts: [
+      "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if (next === FREE) wake(words, SLOT_EPOCH, 1); return true;",
+      "Atomics.store(words, at, next); if (next === FREE) wake(words, SLOT_EPOCH, 1); return true;",
+    ],
+    c: [
+      "if (weft__compare_exchange(&c->state, state, next) != state) continue; " +
+      "if (next == WEFT_CALL_RING_FREE) weft__event_wake(&r->slot_epoch, 1);",
+      "weft__store(&c->state, next); " +
+      "if (next == WEFT_CALL_RING_FREE) weft__event_wake(&r->slot_epoch, 1);",
+    ],
+  }, {
+    what: "gives the slot of a call back that is served",
+    ts: [
+      "const next = phase === SERVING ? DROPPED | state & ID_MASK : FREE;",
+      "const next = FREE;",
+    ],
+    c: [
+      "if (phase == WEFT_CALL_RING_SERVING) next = WEFT_CALL_RING_DROPPED | " +
+      "(state & WEFT_CALL_RING_ID_MASK);",
+      "",
+    ],
+  }, {
+    what: "cancels an answered call and keeps its slot",
+    ts: ["if (!this.giveUp(at)) this.#free(at);", "this.giveUp(at);"],
+    c: [
+      "if (!weft__call_give_up(r, c)) weft__call_free(r, c);",
+      "weft__call_give_up(r, c);",
+    ],
+  }, {
+    what: "takes a call by a store",
+    ts: [
+      "state = Atomics.compareExchange(words, at, expected, next);",
+      "state = Atomics.store(words, at, next) === next ? expected : next;",
+    ],
+    c: [
+      "state = weft__compare_exchange(&c->state, expected, " +
+      "WEFT_CALL_RING_SERVING | id | waits);",
+      "weft__store(&c->state, WEFT_CALL_RING_SERVING | id | waits);",
+    ],
+  }, {
+    what: "takes a call and forgets who sleeps",
+    ts: [
+      "const next = serving | expected & WAITING_BIT;",
+      "const next = serving;",
+    ],
+    c: [
+      "int32_t waits = state & WEFT_CALL_RING_WAITING_BIT;",
+      "int32_t waits = 0;",
+    ],
+  }, {
+    what: "leaves a call alone whose caller just went to sleep",
+    ts: [
+      "while ((state & PHASE_MASK) === POSTED) { const expected = state;",
+      "if ((state & PHASE_MASK) === POSTED) { const expected = state;",
+    ],
+    c: HINT,
+  }, {
+    what: "looks for calls by hints alone",
+    ts: [
+      "let state = i > this.count ? words[at]! : Atomics.load(words, at);",
+      "let state = words[at]!;",
+    ],
+    c: HINT,
+  }, {
+    what: "looks at one slot only",
+    ts: [
+      "const at = this.#look; this.#look = this.#after(at);",
+      "const at = this.#look;",
+    ],
+    c: [
+      "slot = slot + 1 < slots ? slot + 1 : 0; /* First by hints, which the " +
+      "exchange checks; then to be sure. */ int32_t state = i > slots ? " +
+      "weft__hint(&c->state) : weft__load(&c->state); while",
+      "int32_t state = i > slots ? weft__hint(&c->state) : " +
+      "weft__load(&c->state); while",
+    ],
+  }, {
+    what: "writes the reply after the answer",
+    ts: [
+      'if (typeof reply === "object") this.#put(reply, this.#replyAt(at) / 4); this.words[at + REPLY_LENGTH] = length; // published by (R) return this.#answer(at, REPLIED);',
+      'this.words[at + REPLY_LENGTH] = length; const done = this.#answer(at, REPLIED); if (typeof reply === "object") this.#put(reply, this.#replyAt(at) / 4); return done;',
+    ],
+    c: "In C the server writes the reply in place",
+  }, {
+    what: "says the reply's length after the answer",
+    ts: [
+      "this.words[at + REPLY_LENGTH] = length; // published by (R) return this.#answer(at, REPLIED);",
+      "const done = this.#answer(at, REPLIED); this.words[at + REPLY_LENGTH] = length; return done;",
+    ],
+    c: [
+      "c->reply_length = length; /* published by (R) */ return 0;",
+      "return 0;",
+      [
+        "return result != 0 ? result : weft__call_answer(r, c, " +
+        "WEFT_CALL_RING_REPLIED);",
+        "if (result == 0) { result = weft__call_answer(r, c, " +
+        "WEFT_CALL_RING_REPLIED); c->reply_length = length; } return result;",
+      ],
+    ],
+  }, {
+    what: "answers a call that was given up",
+    ts: ["if ((state & PHASE_MASK) === DROPPED) {", "if (state === FREE) {"],
+    c: [
+      "if (weft__call_phase(state) == WEFT_CALL_RING_DROPPED) {",
+      "if (state == WEFT_CALL_RING_FREE) {",
+    ],
+  }, {
+    what: "answers by a store",
+    ts: [
+      "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !this.#reclaim(at, next);",
+      "Atomics.store(words, at, next); if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !this.#reclaim(at, next);",
+    ],
+    c: [
+      ANSWERED,
+      ANSWERED.replace(
+        "if (weft__compare_exchange(&c->state, state, next) != state) continue;",
+        "weft__store(&c->state, next);",
+      ),
+    ],
+  }, {
+    what: "answers and wakes nobody",
+    ts: [
+      "if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !this.#reclaim(at, next);",
+      "return !this.#reclaim(at, next);",
+    ],
+    c: [
+      ANSWERED,
+      "if (weft__compare_exchange(&c->state, state, next) != state) continue; " +
+      "return weft__call_reclaim(r, c, next) ? ETIMEDOUT : 0;",
+    ],
+  }, {
+    what: "wakes before it answers",
+    ts: [
+      "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); return !this.#reclaim(at, next);",
+      "if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at); if (Atomics.compareExchange(words, at, state, next) !== state) continue; return !this.#reclaim(at, next);",
+    ],
+    c: [
+      ANSWERED,
+      "if ((state & WEFT_CALL_RING_WAITING_BIT) != 0) " +
+      "weft__notify(&c->state, WEFT__ALL); " +
+      "if (weft__compare_exchange(&c->state, state, next) != state) continue; " +
+      "return weft__call_reclaim(r, c, next) ? ETIMEDOUT : 0;",
+    ],
+  }, {
+    what: "does not look again whether its caller was abandoned",
+    ts: ["return !this.#reclaim(at, next);", "return true;"],
+    c: ["return weft__call_reclaim(r, c, next) ? ETIMEDOUT : 0;", "return 0;"],
+  }, {
+    what: "takes an answer back that its caller may be taking",
+    ts: [
+      "Atomics.load(words, at + CALLER) !== (caller | DEAD_BIT) ||",
+      "Math.abs(0) ||",
+    ],
+    c: [
+      "if (weft__load(&c->caller) != (caller | WEFT_CALL_RING_DEAD_BIT) ||",
+      "if ((caller & 0) ||",
+    ],
+  }, {
+    what: "closes and wakes no server",
+    ts: [
+      "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; wake(words, SERVE_EPOCH, Infinity);",
+      "if (Atomics.exchange(words, CLOSED, 1) !== 0) return;",
+    ],
+    c: [CLOSED, "if (weft__exchange(&r->closed, 1) != 0) return;"],
+  }, {
+    what: "closes and wakes nobody who wants a slot",
+    ts: [
+      "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; wake(words, SERVE_EPOCH, Infinity); wake(words, SLOT_EPOCH, Infinity);",
+      "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; wake(words, SERVE_EPOCH, Infinity);",
+    ],
+    c: [`${CLOSED} weft__event_wake(&r->slot_epoch, WEFT__ALL);`, CLOSED],
+  }, {
+    what: "wakes before it closes",
+    ts: [
+      "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; wake(words, SERVE_EPOCH, Infinity);",
+      "wake(words, SERVE_EPOCH, Infinity); if (Atomics.exchange(words, CLOSED, 1) !== 0) return;",
+    ],
+    c: [
+      CLOSED,
+      "weft__event_wake(&r->serve_epoch, WEFT__ALL); " +
+      "if (weft__exchange(&r->closed, 1) != 0) return;",
+    ],
+  }, {
+    what: "abandons without a mark for who serves",
+    ts: [
+      "const caller = Atomics.compareExchange(words, at + CALLER, id, dead);",
+      "const caller = Atomics.load(words, at + CALLER); void dead;",
+    ],
+    c: [
+      "int32_t caller = weft__compare_exchange(&c->caller, id, dead);",
+      "int32_t caller = weft__load(&c->caller); (void)dead;",
+    ],
+  }, {
+    what: "marks a caller after it looked at its call",
+    ts: [
+      "const caller = Atomics.compareExchange(words, at + CALLER, id, dead); for (;;) { const state = Atomics.load(words, at);",
+      "const early = Atomics.load(words, at);\n" +
+      "const caller = Atomics.compareExchange(words, at + CALLER, id, dead);\n" +
+      "for (let first = true;; first = false) {\n" +
+      "const state = first ? early : Atomics.load(words, at);",
+    ],
+    c: [
+      "int32_t caller = weft__compare_exchange(&c->caller, id, dead); for (;;) " +
+      "{ int32_t state = weft__load(&c->state);",
+      "int32_t early = weft__load(&c->state); " +
+      "int32_t caller = weft__compare_exchange(&c->caller, id, dead); " +
+      "for (bool first = true;; first = false) { " +
+      "int32_t state = first ? early : weft__load(&c->state);",
+    ],
+  }, {
+    what: "abandons by a store",
+    ts: [
+      "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if (next === FREE) return true;",
+      "Atomics.store(words, at, next); if (next === FREE) return true;",
+    ],
+    c: [
+      "if (weft__compare_exchange(&c->state, state, next) != state) continue; " +
+      "if (next == WEFT_CALL_RING_FREE) return true;",
+      "weft__store(&c->state, next); " +
+      "if (next == WEFT_CALL_RING_FREE) return true;",
+    ],
+  }, {
+    what: "abandons a server and frees what it served",
+    ts: ["if ((waits & DEAD_BIT) === 0) next = LOST | waits;", "void waits;"],
+    c: [
+      "if ((waits & WEFT_CALL_RING_DEAD_BIT) == 0) " +
+      "next = WEFT_CALL_RING_LOST | waits;",
+      "(void)waits;",
+    ],
+  }, {
+    what: "abandons a server and wakes no caller",
+    ts: [
+      "if (next === FREE) return true; if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at);",
+      "if (next === FREE) return true;",
+    ],
+    c: [
+      "if (next == WEFT_CALL_RING_FREE) return true; " +
+      "if ((state & WEFT_CALL_RING_WAITING_BIT) != 0) " +
+      "weft__notify(&c->state, WEFT__ALL);",
+      "if (next == WEFT_CALL_RING_FREE) return true;",
+    ],
+  }, {
+    what: "abandons who died before it woke its caller, and does not",
+    ts: ["if (phase >= REPLIED) Atomics.notify(words, at);", ""],
+    c: [
+      "if (phase >= WEFT_CALL_RING_REPLIED) weft__notify(&c->state, WEFT__ALL); " +
+      "return phase",
+      "return phase",
+    ],
+  }, {
+    what: "abandons and wakes nobody who wants a slot",
+    ts: [
+      "wake(words, SERVE_EPOCH, Infinity); wake(words, SLOT_EPOCH, Infinity); return count;",
+      "wake(words, SERVE_EPOCH, Infinity); return count;",
+    ],
+    c: [
+      "weft__event_wake(&r->serve_epoch, WEFT__ALL); " +
+      "weft__event_wake(&r->slot_epoch, WEFT__ALL); return count;",
+      "weft__event_wake(&r->serve_epoch, WEFT__ALL); return count;",
+    ],
+  }),
+  ...mutants("call_ring", {
+    what: "a call that is late keeps its slot",
+    ts: [
+      "if (!(yield* slots.answered(at)) && slots.giveUp(at)) {",
+      "if (!(yield* slots.answered(at))) {",
+    ],
+    c: [
+      "if (weft__call_answered(c, timeout, deadline) != 0 && " +
+      "weft__call_give_up(r, c))",
+      "if (weft__call_answered(c, timeout, deadline) != 0)",
+    ],
+  }),
+];

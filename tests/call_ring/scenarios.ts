@@ -323,7 +323,7 @@ function drained(weft: Weft) {
 }
 
 /** Every interleaving of calls. */
-export const call_ring = (weft: Weft): Scenario[] => {
+export const scenarios = (weft: Weft): Scenario[] => {
   const one = race.spec(whole(weft, 1));
   const full = race.spec(whole(weft, 1, true));
   const two = race.spec(whole(weft, 2));

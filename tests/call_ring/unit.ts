@@ -274,7 +274,7 @@ test("what is too big is refused with both sizes, and nothing is sent", async ()
     refuses(buffer, () => taken.reply(n), RangeError, `${n} bytes`);
   }
   const wrong = () => taken.reply("text" as unknown as Uint8Array);
-  refuses(buffer, wrong, TypeError, "received [object String]");
+  refuses(buffer, wrong, TypeError, `received "text"`);
   taken.reply(new Uint8Array(8).fill(3));
   assert.equal([...pending.receive()!], new Array(8).fill(3));
 });

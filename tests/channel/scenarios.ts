@@ -115,7 +115,7 @@ function dying(weft: Weft) {
 }
 
 /** Every interleaving of a channel's operations. */
-export function channel(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const { f64, text } = weft.mod.codec;
   const numbers = carrying(weft, f64 as Codec<unknown>);
   const words = carrying(weft, text as Codec<unknown>);

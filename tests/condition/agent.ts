@@ -20,8 +20,8 @@ for (let i = 0; i < times; i++) {
   using _lock = mutex.lock();
   while (box[0] === full) {
     const notified = i % 3 === 0
-      ? await own.waitAsync(mutex, { timeout: i % 2 ? 20_000 : 0.05 })
-      : own.wait(mutex, i % 2 ? 20_000 : 0.05);
+      ? await own.tryWaitAsync(mutex, { timeout: i % 2 ? 20_000 : 0.05 })
+      : own.tryWait(mutex, i % 2 ? 20_000 : 0.05);
     if (notified && box[0] === full) spurious++;
   }
   if (role === "put") box[0]!++;

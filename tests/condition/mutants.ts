@@ -1,208 +1,312 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `Condition`. */
-export const condition = mutants(
-  "condition.ts",
-  [
-    "CV1: unlocks the mutex before it joins",
+export const MUTANTS = mutants("condition", {
+  what: "CV1: unlocks the mutex before it joins",
+  ts: [
     "const group = this.#join(mutex); const place = placeOf(group); " +
     "const seen = Atomics.load(words, place); mutex.unlock();",
     "mutex.unlock(); const group = this.#join(mutex);\n" +
     "const place = placeOf(group); const seen = Atomics.load(words, place);",
-    { also: ["if (mutex.owner !== this.#id) {", "if (mutex.owner < 0) {"] },
+    ["if (mutex.owner !== this.#id) {", "if (mutex.owner < 0) {"],
   ],
-  [
-    "CV2: wakes and calls nobody",
+  c: [
+    "int result = weft__condition_join(c, &group);",
+    "weft_mutex_unlock(m); int result = weft__condition_join(c, &group);",
+    [
+      "int32_t seen = weft__load(place); weft_mutex_unlock(m);",
+      "int32_t seen = weft__load(place);",
+    ],
+  ],
+}, {
+  what: "CV2: wakes and calls nobody",
+  ts: [
     "const called = state - k * (ONE_WAITING - ONE_CALLED);",
     "const called = state;",
   ],
-  [
-    "CV3: returns without the mutex",
-    "yield* relocking(mutexWords, this.#id);",
-    "",
+  c: [
+    "int32_t called = state - k * (WEFT_CONDITION_ONE_WAITING - " +
+    "WEFT_CONDITION_ONE_CALLED);",
+    "int32_t called = state;",
   ],
-  [
-    "CV4: calls one of all",
-    "this.#call(Infinity);",
-    "this.#call(1);",
+}, {
+  what: "CV3: returns without the mutex",
+  ts: ["yield* relocking(mutexWords, this.#id);", ""],
+  c: [
+    "int locked = weft__mutex_lock_slow(m, id, WEFT_MUTEX_UNLOCKED, " +
+    "WEFT_FOREVER, false);",
+    "int locked = 0;",
   ],
-  [
-    "CV5: wakes before it calls",
+}, {
+  what: "CV4: calls one of all",
+  ts: ["this.#call(Infinity);", "this.#call(1);"],
+  c: ["weft__condition_call(c, WEFT__ALL);", "weft__condition_call(c, 1);"],
+}, {
+  what: "CV5: wakes before it calls",
+  ts: [
     "if (Atomics.compareExchange(words, place, state, called) !== state) { " +
     "continue; } Atomics.notify(words, place, 1); n -= k;",
     "Atomics.notify(words, place, 1);\n" +
     "if (Atomics.compareExchange(words, place, state, called) !== state) {\n" +
     "continue; } n -= k;",
   ],
-  [
-    "calls and wakes nobody",
-    "Atomics.notify(words, place, 1); n -= k;",
-    "n -= k;",
+  c: [
+    "if (weft__compare_exchange(place, state, called) != state) continue; " +
+    "weft__notify(place, 1); n -= k;",
+    "weft__notify(place, 1); if (weft__compare_exchange(place, state, " +
+    "called) != state) continue; n -= k;",
   ],
-  [
-    "the first that comes wakes no other",
+}, {
+  what: "calls and wakes nobody",
+  ts: ["Atomics.notify(words, place, 1); n -= k;", "n -= k;"],
+  c: ["weft__notify(place, 1); n -= k;", "n -= k;"],
+}, {
+  what: "the first that comes wakes no other",
+  ts: [
     "if (called && Atomics.load(words, place) & CALLED_MASK) { " +
     "Atomics.notify(words, place, 1); }",
     "",
   ],
-  [
-    "takes a call by a store",
+  c: [
+    "if (result == 0 && weft__load(place) & WEFT_CONDITION_CALLED_MASK) " +
+    "weft__notify(place, 1);",
+    "",
+  ],
+}, {
+  what: "takes a call by a store",
+  ts: [
     "if (Atomics.compareExchange(words, place, state, taken) !== state) { " +
     "continue; } break;",
     "Atomics.store(words, place, taken); break;",
   ],
-  [
-    "does not count that it joined",
+  c: [
+    "if (weft__compare_exchange(place, state, taken) != state) continue; " +
+    "return 0;",
+    "weft__store(place, taken); return 0;",
+  ],
+}, {
+  what: "does not count that it joined",
+  ts: [
     "const joined = (state | GATHERS_BIT) + ONE_WAITING;",
     "const joined = state | GATHERS_BIT;",
   ],
-  [
-    "who gives up is counted still",
-    "const left = state - ONE_WAITING;",
-    "const left = state;",
+  c: [
+    "(state | WEFT_CONDITION_GATHERS_BIT) + WEFT_CONDITION_ONE_WAITING;",
+    "state | WEFT_CONDITION_GATHERS_BIT;",
   ],
-  [
-    "sleeps on what it sees last",
+}, {
+  what: "who gives up is counted still",
+  ts: ["const left = state - ONE_WAITING;", "const left = state;"],
+  c: [
+    "int32_t left = state - WEFT_CONDITION_ONE_WAITING;",
+    "int32_t left = state;",
+  ],
+}, {
+  what: "sleeps on what it sees last",
+  ts: [
     "? { words, index: place, value: state } :",
     "? { words, index: place, value: Atomics.load(words, place) } :",
   ],
-  [
-    "a wake is taken for a call",
+  c: [
+    "outcome = weft__sleep(place, state, deadline, WEFT__LOOK);",
+    "outcome = weft__sleep(place, weft__load(place), deadline, WEFT__LOOK);",
+  ],
+}, {
+  what: "a wake is taken for a call",
+  ts: [
     'if (inherits || outcome === "timed-out") {',
     'if (outcome === "ok") break; if (inherits || outcome === "timed-out") {',
-    { by: "condition: spurious calls" },
   ],
-  [
-    "never calls the group that gathers",
-    "if (gathering === 0) return;",
-    "return;",
+  c: [
+    "if (inherits || outcome == WEFT__TIMED_OUT) {",
+    "if (outcome == WEFT__OK) return 0; if (inherits || outcome == " +
+    "WEFT__TIMED_OUT) {",
   ],
-  [
-    "joins by a store",
+  by: "spurious calls",
+}, {
+  what: "never calls the group that gathers",
+  ts: ["if (gathering === 0) return;", "return;"],
+  c: ["if (gathering == 0) return;", "return;"],
+}, {
+  what: "joins by a store",
+  ts: [
     "if (Atomics.compareExchange(words, place, state, joined) === state) { " +
     "return group; }",
     "Atomics.store(words, place, joined); return group;",
   ],
-  [
-    "joins the group whose turn it is",
-    "const group = turn + 1 | 0;",
-    "const group = turn;",
+  c: [
+    "if (weft__compare_exchange(place, state, joined) == state) return 0;",
+    "weft__store(place, joined); return 0;",
   ],
-  [
-    "joins a group whose turn has come",
-    "if (callsAre(state, group)) {",
-    "if (false) {",
-  ],
-  [
-    "sees that the turn lags, and leaves it",
+}, {
+  what: "joins the group whose turn it is",
+  ts: ["const group = turn + 1 | 0;", "const group = turn;"],
+  c: ["*group = weft__plus(turn, 1);", "*group = turn;"],
+}, {
+  what: "joins a group whose turn has come",
+  ts: ["if (callsAre(state, group)) {", "if (false) {"],
+  c: ["if (weft__condition_calls(state, *group)) {", "if (0) {"],
+}, {
+  what: "sees that the turn lags, and leaves it",
+  ts: [
     "Atomics.compareExchange(words, TURN, turn, group); continue;",
     "continue;",
-    { by: "condition: moves a turn on that lags behind, to wait" },
   ],
-  [
-    "(P): joins by what it saw three turns ago",
-    "if (Atomics.load(words, TURN) !== turn) continue; // (P)",
-    "",
-    { by: "condition: joins while three turns pass" },
+  c: ["weft__compare_exchange(&c->turn, turn, *group); continue;", "continue;"],
+  by: "moves a turn on that lags behind, to wait",
+}, {
+  what: "(P): joins by what it saw three turns ago",
+  ts: ["if (Atomics.load(words, TURN) !== turn) continue; // (P)", ""],
+  c: ["if (weft__load(&c->turn) != turn) continue; /* (P) */", ""],
+  by: "joins while three turns pass",
+}, {
+  what: "(P): takes a call four turns later",
+  ts: ["if ((group - Atomics.load(words, TURN) | 0) < -1) break;", ""],
+  c: ["if (weft__minus(group, weft__load(&c->turn)) < -1) return 0;", ""],
+  by: "wakes when four turns have passed",
+}, {
+  what: "takes a call whose-ever it is",
+  ts: ["if (ours && state & CALLED_MASK) {", "if (state & CALLED_MASK) {"],
+  c: [
+    "if (ours && state & WEFT_CONDITION_CALLED_MASK) {",
+    "if (state & WEFT_CONDITION_CALLED_MASK) {",
   ],
-  [
-    "(P): takes a call four turns later",
-    "if ((group - Atomics.load(words, TURN) | 0) < -1) break;",
-    "",
-    { by: "condition: wakes when four turns have passed" },
-  ],
-  [
-    "takes a call whose-ever it is",
-    "if (ours && state & CALLED_MASK) {",
-    "if (state & CALLED_MASK) {",
-  ],
-  [
-    "is counted, it thinks, where the next gather",
+}, {
+  what: "is counted, it thinks, where the next gather",
+  ts: [
     "const counts = ours === ((state & GATHERS_BIT) === 0);",
     "const counts = true;",
   ],
-  [
-    "goes before its turn",
+  c: [
+    "bool counts = ours == ((state & WEFT_CONDITION_GATHERS_BIT) == 0);",
+    "bool counts = true;",
+  ],
+}, {
+  what: "goes before its turn",
+  ts: [
     "if (!counts || (state & WAITING_MASK) === 0) break;",
     "if (!counts || !ours || (state & WAITING_MASK) === 0) break;",
   ],
-  [
-    "does not mark that a group gathers",
+  c: [
+    "if (!counts || (state & WEFT_CONDITION_WAITING_MASK) == 0) return 0;",
+    "if (!counts || !ours || (state & WEFT_CONDITION_WAITING_MASK) == 0) " +
+    "return 0;",
+  ],
+}, {
+  what: "does not mark that a group gathers",
+  ts: [
     "const joined = (state | GATHERS_BIT) + ONE_WAITING;",
     "const joined = state + ONE_WAITING;",
   ],
-  [
-    "gives up by a store",
+  c: [
+    "(state | WEFT_CONDITION_GATHERS_BIT) + WEFT_CONDITION_ONE_WAITING;",
+    "state + WEFT_CONDITION_ONE_WAITING;",
+  ],
+}, {
+  what: "gives up by a store",
+  ts: [
     "if (Atomics.compareExchange(words, place, state, left) !== state) { " +
     "continue; }",
     "Atomics.store(words, place, left);",
   ],
-  [
-    "passes no wake on",
-    "passed = state; Atomics.notify(words, place, 1);",
-    "passed = state;",
-    { equivalent: "who is older sleeps longer: the tester wakes it first" },
+  c: [
+    "if (weft__compare_exchange(place, state, left) != state) continue;",
+    "weft__store(place, left);",
   ],
-  [
-    "calls by a store",
+}, {
+  what: "passes no wake on",
+  ts: ["passed = state; Atomics.notify(words, place, 1);", "passed = state;"],
+  equivalent: "who is older sleeps longer: the tester wakes it first",
+}, {
+  what: "calls by a store",
+  ts: [
     "if (Atomics.compareExchange(words, place, state, called) !== state) { " +
     "continue; }",
     "Atomics.store(words, place, called);",
   ],
-  [
-    "calls who gathers, for who has the turn",
-    "if (state & GATHERS_BIT) {",
-    "if (false) {",
-    { by: "condition: the turn passes once" },
+  c: [
+    "if (weft__compare_exchange(place, state, called) != state) continue;",
+    "weft__store(place, called);",
   ],
-  [
-    "the turn passes by a store",
+}, {
+  what: "calls who gathers, for who has the turn",
+  ts: ["if (state & GATHERS_BIT) {", "if (false) {"],
+  c: ["if (state & WEFT_CONDITION_GATHERS_BIT) {", "if (0) {"],
+  by: "the turn passes once",
+}, {
+  what: "the turn passes by a store",
+  ts: [
     "if ( Atomics.compareExchange(words, after, gathered, called) !== gathered " +
     ") { continue; }",
     "Atomics.store(words, after, called);",
   ],
-  [
-    "the turn passes to a group that it has passed to",
-    "if (callsAre(gathered, next)) {",
-    "if (false) {",
+  c: [
+    "if (weft__compare_exchange(after, gathered, called) != gathered) " +
+    "continue;",
+    "weft__store(after, called);",
   ],
-  [
-    "the turn follows by a store",
+}, {
+  what: "the turn passes to a group that it has passed to",
+  ts: ["if (callsAre(gathered, next)) {", "if (false) {"],
+  c: ["if (weft__condition_calls(gathered, next)) {", "if (0) {"],
+}, {
+  what: "the turn follows by a store",
+  ts: [
     "Atomics.compareExchange(words, TURN, turn, next); // If",
     "Atomics.store(words, TURN, next); // Of",
   ],
-  [
-    "the turn does not follow",
-    "Atomics.compareExchange(words, TURN, turn, next); // If",
-    "// If",
+  c: [
+    "weft__compare_exchange(&c->turn, turn, next); /* If",
+    "weft__store(&c->turn, next); /* If",
   ],
-  [
-    "a turn that lags is moved on by a store",
+}, {
+  what: "the turn does not follow",
+  ts: ["Atomics.compareExchange(words, TURN, turn, next); // If", "// If"],
+  c: ["weft__compare_exchange(&c->turn, turn, next); /* If", "/* If"],
+}, {
+  what: "a turn that lags is moved on by a store",
+  ts: [
     "const seen = Atomics.compareExchange(words, TURN, turn, next); turn =",
     "const seen = turn; Atomics.store(words, TURN, next); turn =",
   ],
-  [
-    "the turn passes, and old calls are left",
+  c: [
+    "int32_t seen = weft__compare_exchange(&c->turn, turn, next);",
+    "int32_t seen = turn; weft__store(&c->turn, next);",
+  ],
+}, {
+  what: "the turn passes, and old calls are left",
+  ts: [
     "markOf(next) | (gathering - k) * ONE_WAITING | k;",
     "(markOf(next) | (gathering - k) * ONE_WAITING | k) + " +
     "(gathered & CALLED_MASK);",
   ],
-  [
-    "the turn passes, and wakes nobody",
-    "Atomics.notify(words, after, 1);",
-    "",
+  c: [
+    "int32_t called = weft__condition_mark(next) | (gathering - k) * " +
+    "WEFT_CONDITION_ONE_WAITING | k;",
+    "int32_t called = (weft__condition_mark(next) | (gathering - k) * " +
+    "WEFT_CONDITION_ONE_WAITING | k) + (gathered & " +
+    "WEFT_CONDITION_CALLED_MASK);",
   ],
-  [
-    "(P): passes a turn that was over four turns ago",
-    "const now = Atomics.load(words, TURN); // (P)",
-    "const now = turn;",
-    { by: "condition: notifies while four turns pass" },
-  ],
-  [
-    "waits until who is called goes",
+}, {
+  what: "the turn passes, and wakes nobody",
+  ts: ["Atomics.notify(words, after, 1);", ""],
+  c: ["weft__notify(after, 1);", ""],
+}, {
+  what: "(P): passes a turn that was over four turns ago",
+  ts: ["const now = Atomics.load(words, TURN); // (P)", "const now = turn;"],
+  c: ["int32_t now = weft__load(&c->turn); /* (P) */", "int32_t now = turn;"],
+  by: "notifies while four turns pass",
+}, {
+  what: "waits until who is called goes",
+  ts: [
     "Atomics.notify(words, place, 1); n -= k;",
     "Atomics.notify(words, place, 1); n -= k; " +
     "while (Atomics.load(words, place) & CALLED_MASK);",
-    { by: "condition: two notify at once" },
   ],
-);
+  c: [
+    "weft__notify(place, 1); n -= k;",
+    "weft__notify(place, 1); n -= k; while (weft__load(place) & " +
+    "WEFT_CONDITION_CALLED_MASK) {}",
+  ],
+  by: "two notify at once",
+});

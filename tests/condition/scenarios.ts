@@ -43,7 +43,7 @@ function tokens(weft: Weft, turn = 0) {
         run: ({ condition, mutex, tokens }) => {
           using _lock = mutex.lock();
           while (tokens[0] === 0) {
-            if (!condition.wait(mutex, 5)) return 0;
+            if (!condition.tryWait(mutex, 5)) return 0;
           }
           return tokens[0]!--;
         },
@@ -88,7 +88,7 @@ function tokens(weft: Weft, turn = 0) {
 }
 
 /** The race scenarios of `Condition`. */
-export function condition(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const spec = tokens(weft);
   const large = { states: 50_000, time: 20_000 };
   return [
@@ -408,13 +408,13 @@ function counted(
       doze: {
         run: ({ condition, mutex }) => {
           using _lock = mutex.lock();
-          return condition.wait(mutex, 5);
+          return condition.tryWait(mutex, 5);
         },
       },
       nap: {
         run: ({ condition, mutex }) => {
           using _lock = mutex.lock();
-          return condition.wait(mutex, 0);
+          return condition.tryWait(mutex, 0);
         },
       },
       notify: { run: ({ condition }) => condition.notify(), lockFree: true },
@@ -485,7 +485,7 @@ function dozing(weft: Weft, most: number, turn = 0) {
       doze: {
         run: ({ condition, mutex }) => {
           using _lock = mutex.lock();
-          return condition.wait(mutex, 5);
+          return condition.tryWait(mutex, 5);
         },
       },
       notify: {
@@ -536,13 +536,13 @@ function terminated(weft: Weft) {
       doze: {
         run: ({ condition, mutex }) => {
           using _lock = mutex.lock();
-          condition.wait(mutex, 5);
+          condition.tryWait(mutex, 5);
         },
       },
       take: {
         run: ({ condition, mutex, tokens }) => {
           using _lock = mutex.lock();
-          while (tokens[0] === 0) condition.wait(mutex, 5000);
+          while (tokens[0] === 0) condition.tryWait(mutex, 5000);
         },
       },
       put: {

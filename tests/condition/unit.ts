@@ -81,7 +81,7 @@ test("notify(n) lets the n who waited longest go, and notifyAll() all", async ()
             const { signal } = aborts[i] = new AbortController();
             const lock = await mutex.lockAsync();
             condition.waitAsync(mutex, { signal }).then(
-              (result) => results[i] = result,
+              () => results[i] = "notified",
               (reason) => results[i] = reason,
             ).then(() => {
               assert.is(mutex.owner, agentId(), "held again");
@@ -121,7 +121,8 @@ test("a notify in the turn of an abort lets one go, whoever it is", async () => 
     const results: unknown[] = [];
     for (const [i, { signal }] of aborts.entries()) {
       const lock = await mutex.lockAsync();
-      condition.waitAsync(mutex, { signal }).catch((reason) => reason)
+      condition.waitAsync(mutex, { signal })
+        .then(() => "notified", (reason) => reason)
         .then((result) => {
           results[i] = result;
           lock.unlock();
@@ -131,11 +132,11 @@ test("a notify in the turn of an abort lets one go, whoever it is", async () => 
     condition.notify();
     aborts[aborted]!.abort("aborted");
     await turns();
-    assert.is(results.filter((result) => result === true).length, 1);
+    assert.is(results.filter((result) => result === "notified").length, 1);
     condition.notifyAll();
     await turns();
     const other = results[1 - aborted];
-    assert.is(other, true, "the other was called, then or now");
+    assert.is(other, "notified", "the other was called, then or now");
     assert.is(counted(condition), 0);
     assert.is(mutex.owner, 0);
   }
@@ -154,7 +155,7 @@ test("wait() refuses a mutex that this agent does not hold", async () => {
   assert.is(mutex.owner, OTHER);
 });
 
-test("a Condition refuses numbers and times that are none", async () => {
+test("a Condition refuses wrong numbers and timeouts", async () => {
   const { condition, mutex } = pair();
   const { buffer } = condition;
   using _lock = mutex.lock();
@@ -163,8 +164,8 @@ test("a Condition refuses numbers and times that are none", async () => {
   }
   for (const timeout of [NaN, -1, -Infinity]) {
     const text = `received ${timeout}`;
-    refuses(buffer, () => condition.wait(mutex, timeout), RangeError, text);
-    const wait = condition.waitAsync(mutex, { timeout });
+    refuses(buffer, () => condition.tryWait(mutex, timeout), RangeError, text);
+    const wait = condition.tryWaitAsync(mutex, { timeout });
     await rejects(buffer, wait, RangeError, text);
   }
   const signal = AbortSignal.abort(new Error("enough"));
@@ -177,16 +178,16 @@ test("a Condition refuses numbers and times that are none", async () => {
   assert.is(mutex.owner, agentId(), "the mutex was unlocked");
 });
 
-test("wait(timeout) answers false in time, with the mutex held", async () => {
+test("tryWait(timeout) returns false in time, with the mutex held", async () => {
   const { condition, mutex } = pair();
   for (const timeout of [0, 1, 30]) {
     using _lock = mutex.lock();
     const begin = performance.now();
-    assert.is(condition.wait(mutex, timeout), false);
+    assert.is(condition.tryWait(mutex, timeout), false);
     const took = performance.now() - begin;
     assert.ok(took >= timeout - 1 && took < timeout + 500, `${took} ms`);
     assert.is(mutex.owner, agentId());
-    assert.is(await condition.waitAsync(mutex, { timeout }), false);
+    assert.is(await condition.tryWaitAsync(mutex, { timeout }), false);
     assert.is(mutex.owner, agentId());
     assert.is(counted(condition), 0);
   }
@@ -199,7 +200,8 @@ test("a timeout or an abort waits for the mutex, however long", async () => {
   const { signal } = abort;
   const waits = [{ timeout: 200 }, { signal }].map(async (options) => {
     const lock = await mutex.lockAsync();
-    const result = await condition.waitAsync(mutex, options)
+    const limits = { timeout: Infinity, ...options };
+    const result = await condition.tryWaitAsync(mutex, limits)
       .catch((reason) => reason);
     assert.is(mutex.owner, agentId());
     lock.unlock();
@@ -276,7 +278,7 @@ test("a waiter that was terminated loses nobody's wake", async () => {
     wordsOf(condition)[EVEN] = dead === "called" ? 1 : ONE_WAITING;
     const begin = performance.now();
     const wait = mutex.lockAsync().then(async (lock) => {
-      await condition.waitAsync(mutex, { timeout: 10_000 });
+      await condition.tryWaitAsync(mutex, { timeout: 10_000 });
       lock.unlock();
     });
     await turns();

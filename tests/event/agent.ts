@@ -8,10 +8,10 @@ const { data, post } = await hello<{
 }>();
 // Two events that reset automatically, and one that is pulsed.
 const [ping, pong, start] = [0, 4, 8].map((at) => new Event(data.memory, at));
-start!.wait(20_000);
+start!.tryWait(20_000);
 let taken = 0;
 for (; taken < data.pulses; taken++) {
-  if (!ping!.wait(20_000)) break;
+  if (!ping!.tryWait(20_000)) break;
   pong!.set();
 }
 post(taken);

@@ -1,102 +1,164 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `Event`. */
-export const event = mutants(
-  "event.ts",
-  [
-    "sets by a store",
+export const MUTANTS = mutants("event", {
+  what: "sets by a store",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next); " +
     "if (state !== expected) continue; if (state & AUTO_BIT) {",
     "Atomics.store(words, STATE, next); if (state & AUTO_BIT) {",
   ],
-  [
-    "gives up setting when the state changed",
+  c: [
+    "state = weft__compare_exchange(&e->state, expected, next); if (state != " +
+    "expected) continue; if (state & WEFT_EVENT_AUTO_BIT) {",
+    "(void)expected; weft__store(&e->state, next); if (state & " +
+    "WEFT_EVENT_AUTO_BIT) {",
+  ],
+}, {
+  what: "gives up setting when the state changed",
+  ts: [
     "if (state !== expected) continue; if (state & AUTO_BIT) {",
     "if (state !== expected) return; if (state & AUTO_BIT) {",
   ],
-  [
-    "signals and wakes nobody",
-    "if (state & WAITERS_MASK) Atomics.notify(words, STATE, 1);",
-    "",
+  c: [
+    "if (state != expected) continue; if (state & WEFT_EVENT_AUTO_BIT) {",
+    "if (state != expected) return; if (state & WEFT_EVENT_AUTO_BIT) {",
   ],
-  [
-    "sets and wakes nobody",
+}, {
+  what: "signals and wakes nobody",
+  ts: ["if (state & WAITERS_MASK) Atomics.notify(words, STATE, 1);", ""],
+  c: ["if (state & WEFT_EVENT_WAITERS_MASK) weft__notify(&e->state, 1);", ""],
+}, {
+  what: "sets and wakes nobody",
+  ts: [
     "} else if (state & WAITING_BIT) { Atomics.notify(words, STATE); }",
     "}",
   ],
-  [
-    "sets and wakes one",
+  c: ["weft__notify(&e->state, WEFT__ALL);", ""],
+}, {
+  what: "sets and wakes one",
+  ts: [
     "} else if (state & WAITING_BIT) { Atomics.notify(words, STATE); }",
     "} else if (state & WAITING_BIT) { Atomics.notify(words, STATE, 1); }",
   ],
-  [
-    "resets by a store",
+  c: ["weft__notify(&e->state, WEFT__ALL);", "weft__notify(&e->state, 1);"],
+}, {
+  what: "resets by a store",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, state & ~bits);",
     "Atomics.store(words, STATE, state & ~bits);",
   ],
-  [
-    "takes a signal by a store",
+  c: [
+    "state = weft__compare_exchange(&e->state, expected, state & ~bits);",
+    "weft__store(&e->state, state & ~bits);",
+  ],
+}, {
+  what: "takes a signal by a store",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, taken);",
     "Atomics.store(words, STATE, taken);",
   ],
-  [
-    "a reset at once hides a set from who waited",
+  c: [
+    "state = weft__compare_exchange(&e->state, expected, taken);",
+    "weft__store(&e->state, taken);",
+  ],
+}, {
+  what: "a reset at once hides a set from who waited",
+  ts: [
     "if (state & SET_BIT || (state ^ since) & PULSE_MASK) return true;",
     "if (state & SET_BIT) return true;",
   ],
-  [
-    "pulses are not counted",
+  c: [
+    "if (state & WEFT_EVENT_SET_BIT || (state ^ since) & " +
+    "WEFT_EVENT_PULSE_MASK) return 0;",
+    "(void)since; if (state & WEFT_EVENT_SET_BIT) return 0;",
+  ],
+}, {
+  what: "pulses are not counted",
+  ts: [
     "return ((state & ~WAITING_BIT) + ONE_PULSE | SET_BIT) | 0;",
     "return (state & ~WAITING_BIT | SET_BIT) | 0;",
   ],
-  [
-    "any end of a sleep ends the wait",
+  c: [
+    "return weft__plus(state & ~WEFT_EVENT_WAITING_BIT, " +
+    "WEFT_EVENT_ONE_PULSE) | WEFT_EVENT_SET_BIT;",
+    "return (state & ~WEFT_EVENT_WAITING_BIT) | WEFT_EVENT_SET_BIT;",
+  ],
+}, {
+  what: "any end of a sleep ends the wait",
+  ts: [
     'last = outcome === "timed-out"; } } /** Waits for a signal',
     'last = outcome === "timed-out"; if (!last) return true; } } ' +
     "/** Waits for a signal",
   ],
-  [
-    "sleeps and does not say so",
+  c: [
+    "last = outcome == WEFT__TIMED_OUT; } } static inline int " +
+    "weft__event_wait_for_signal(",
+    "last = outcome == WEFT__TIMED_OUT; if (!last) return 0; } } static " +
+    "inline int weft__event_wait_for_signal(",
+  ],
+}, {
+  what: "sleeps and does not say so",
+  ts: [
     "state |= WAITING_BIT; if (state !== expected) {",
     "if (state !== expected) {",
   ],
-  [
-    "says that it sleeps by a store",
+  c: ["state |= WEFT_EVENT_WAITING_BIT;", ""],
+}, {
+  what: "says that it sleeps by a store",
+  ts: [
     "state |= WAITING_BIT; if (state !== expected) { const seen = " +
     "Atomics.compareExchange(words, STATE, expected, state);",
     "state |= WAITING_BIT; if (state !== expected) { const seen = expected; " +
     "Atomics.store(words, STATE, state);",
   ],
-  [
-    "a signal is taken and its waiter is still counted",
-    "if (served) state -= counted + taken;",
-    "if (served) state -= taken;",
+  c: [
+    "state |= WEFT_EVENT_WAITING_BIT; if (state != expected) { int32_t seen " +
+    "= weft__compare_exchange(&e->state, expected, state);",
+    "state |= WEFT_EVENT_WAITING_BIT; if (state != expected) { int32_t seen " +
+    "= expected; weft__store(&e->state, state);",
   ],
-  [
-    "who gives up is still counted",
-    "else if (last) state -= counted;",
-    "else if (last) state -= 0;",
+}, {
+  what: "a signal is taken and its waiter is still counted",
+  ts: ["if (served) state -= counted + taken;", "if (served) state -= taken;"],
+  c: [
+    "state -= counted + WEFT_EVENT_ONE_SIGNAL;",
+    "state -= WEFT_EVENT_ONE_SIGNAL;",
   ],
-  [
-    "is not counted",
-    "state += counted = ONE_WAITER;",
-    "state += 0;",
-  ],
-  [
-    "thinks it is counted although its exchange failed",
-    "if (!served && !last) counted = 0;",
-    "",
-  ],
-  [
-    "takes or counts by a store",
+}, {
+  what: "who gives up is still counted",
+  ts: ["else if (last) state -= counted;", "else if (last) state -= 0;"],
+  c: ["else if (last) state -= counted;", "else if (last) state -= 0;"],
+}, {
+  what: "is not counted",
+  ts: ["state += counted = ONE_WAITER;", "state += 0;"],
+  c: ["state += counted = WEFT_EVENT_ONE_WAITER;", "state += 0;"],
+}, {
+  what: "thinks it is counted although its exchange failed",
+  ts: ["if (!served && !last) counted = 0;", ""],
+  c: ["if (!served && !last) counted = 0;", ""],
+}, {
+  what: "takes or counts by a store",
+  ts: [
     "const seen = Atomics.compareExchange(words, STATE, expected, state); " +
     "if (seen !== expected) { if (!served",
     "const seen = expected; Atomics.store(words, STATE, state); " +
     "if (seen !== expected) { if (!served",
   ],
-  [
-    "remembers one signal, however many wait",
+  c: [
+    "int32_t seen = weft__compare_exchange(&e->state, expected, state); if " +
+    "(seen != expected) { if (!served",
+    "int32_t seen = expected; weft__store(&e->state, state); if (seen != " +
+    "expected) { if (!served",
+  ],
+}, {
+  what: "remembers one signal, however many wait",
+  ts: [
     "return signals < Math.max(waiters, 1) ? state + ONE_SIGNAL : state;",
     "return signals < 1 ? state + ONE_SIGNAL : state;",
   ],
-);
+  c: [
+    "return signals < (waiters > 1 ? waiters : 1) ?",
+    "(void)waiters; return signals < 1 ?",
+  ],
+});

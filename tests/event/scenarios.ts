@@ -32,10 +32,10 @@ function manual(weft: Weft) {
       },
       wait: {
         run: (event) => event.wait(),
-        model: (set: boolean) => set ? [set, true] : null,
+        model: (set: boolean) => set ? [set, undefined] : null,
       },
       waitFor: {
-        run: (event) => event.wait(5),
+        run: (event) => event.tryWait(5),
         model: (set: boolean) =>
           set
             ? race.either([set, true], race.timedOut([set, false]))
@@ -86,10 +86,10 @@ function signalled(weft: Weft, signals = 0) {
       },
       wait: {
         run: (event) => event.wait(),
-        model: (n: number) => n > 0 ? [n - 1, true] : null,
+        model: (n: number) => n > 0 ? [n - 1, undefined] : null,
       },
       waitFor: {
-        run: (event) => event.wait(5),
+        run: (event) => event.tryWait(5),
         model: (n: number) =>
           n > 0
             ? race.either([n - 1, true], race.timedOut([n, false]))
@@ -137,7 +137,7 @@ function due(weft: Weft, autoReset: boolean) {
 }
 
 /** The race scenarios of `Event`. */
-export function event(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const flag = manual(weft);
   const signals = signalled(weft);
   return [

@@ -21,7 +21,7 @@ const WAITERS = 16; // the bit at which they are counted
 
 const test = suite("Event");
 
-test("set(), reset(), tryWait() and wait(0) obey the model", () => {
+test("set(), reset(), tryWait() and tryWait(ms) obey the model", () => {
   const op = fc.constantFrom(...["set", "reset", "tryWait", "wait"] as const);
   const start = fc.constantFrom(0, ...NEAR_WRAP);
   fc.assert(
@@ -36,7 +36,7 @@ test("set(), reset(), tryWait() and wait(0) obey the model", () => {
           event[op]();
           set = op === "set";
         } else {
-          assert.is(op === "wait" ? event.wait(0) : event.tryWait(), set);
+          assert.is(op === "wait" ? event.tryWait(0.01) : event.tryWait(), set);
           if (autoReset) set = false;
         }
         assert.is(event.isSet, set);
@@ -56,24 +56,24 @@ test("Event.init() makes any memory an event that is not set", () => {
   }
 });
 
-test("an Event refuses times that are none", async () => {
+test("an Event refuses wrong timeouts", async () => {
   for (const autoReset of [false, true]) {
     const event = Event.create({ autoReset });
     for (const timeout of [NaN, -1, -Infinity]) {
       const text = `received ${timeout}`;
-      refuses(event.buffer, () => event.wait(timeout), RangeError, text);
-      const wait = event.waitAsync({ timeout });
+      refuses(event.buffer, () => event.tryWait(timeout), RangeError, text);
+      const wait = event.tryWaitAsync({ timeout });
       await rejects(event.buffer, wait, RangeError, text);
     }
   }
 });
 
-test("wait(timeout) answers false once the time is over", () => {
+test("tryWait(timeout) returns false once the time is over", () => {
   for (const autoReset of [false, true]) {
     const event = Event.create({ autoReset });
     for (const timeout of [0, 1, 30]) {
       const begin = performance.now();
-      assert.is(event.wait(timeout), false);
+      assert.is(event.tryWait(timeout), false);
       const took = performance.now() - begin;
       assert.ok(took >= timeout - 1 && took < timeout + 500, `${took} ms`);
     }
@@ -88,9 +88,9 @@ test("a pulse is missed by nobody who waits when it comes", async () => {
     const waits = Array.from({ length: 20 }, () => event.waitAsync());
     event.set();
     event.reset();
-    waits.push(event.waitAsync({ timeout: 20 }));
-    const results = await Promise.all(waits);
-    assert.equal(results, results.map((_, i) => i < 20));
+    const late = event.tryWaitAsync({ timeout: 20 });
+    await Promise.all(waits);
+    assert.is(await late, false);
     assert.is(event.isSet, false);
   }
 });
@@ -99,7 +99,7 @@ test("a pulse may meet a wait at any step of either", async () => {
   const waits: Promise<boolean>[] = [];
   const scenario = () => {
     const event = Event.create();
-    waits.push(event.waitAsync({ timeout: 5000 }));
+    waits.push(event.tryWaitAsync({ timeout: 5000 }));
     return event;
   };
   preemptedAnywhere(
@@ -112,7 +112,7 @@ test("a pulse may meet a wait at any step of either", async () => {
     scenario,
     (event) => (event.set(), event.reset()),
     (event) =>
-      void waits.push(event.waitAsync({ timeout: 1 }).then(() => true)),
+      void waits.push(event.tryWaitAsync({ timeout: 1 }).then(() => true)),
     () => {},
   );
   assert.ok((await Promise.all(waits)).every(Boolean), "a pulse was missed");
@@ -161,8 +161,8 @@ test("with automatic reset, sets and waits of many kinds add up", async () => {
         if (op === "wait" || op === "time out") {
           const i = results.push(undefined) - 1;
           const { signal } = aborts[i] = new AbortController();
-          const timeout = op === "wait" ? undefined : at % 3;
-          event.waitAsync({ signal, timeout }).then(
+          const timeout = op === "wait" ? Infinity : at % 3;
+          event.tryWaitAsync({ signal, timeout }).then(
             (result) => results[i] = result,
             () => results[i] = "aborted",
           );
@@ -199,9 +199,9 @@ test("more waiters than can be counted lose nothing", async () => {
   assert.is(await nowOf(Promise.race(waits)), "pending");
   event.set();
   event.set();
-  assert.equal(await Promise.all(waits), [true, true]);
+  await Promise.all(waits);
   assert.is(wordsOf(event)[STATE], most << WAITERS | 1);
-  assert.is(await event.waitAsync({ timeout: 5 }), false);
+  assert.is(await event.tryWaitAsync({ timeout: 5 }), false);
   assert.is(wordsOf(event)[STATE], most << WAITERS | 1);
 });
 
@@ -227,8 +227,8 @@ test("threads take each signal once, whatever the form of the wait", async () =>
   for (let i = 0; i < threads * pulses; i++) {
     ping.set();
     const answer = i % 2
-      ? pong.wait(10_000)
-      : await pong.waitAsync({ timeout: 10_000 });
+      ? pong.tryWait(10_000)
+      : await pong.tryWaitAsync({ timeout: 10_000 });
     assert.ok(answer, `the answer to signal ${i}`);
   }
   for (const thread of started) assert.is(await thread.next(), pulses);

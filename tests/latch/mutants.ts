@@ -1,95 +1,152 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `Latch`. */
-export const latch = mutants(
-  "latch.ts",
-  [
-    "counts by a store",
+export const MUTANTS = mutants("latch", {
+  what: "counts by a store",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next);",
     "Atomics.store(words, STATE, next);",
   ],
-  [
-    "gives up when another counted",
+  c: [
+    "state = weft__compare_exchange(&l->state, expected, next);",
+    "weft__store(&l->state, next);",
+  ],
+}, {
+  what: "gives up when another counted",
+  ts: [
     "if (state !== expected) continue; if (next",
     "if (state !== expected) return; if (next",
   ],
-  [
-    "opens and wakes nobody",
+  c: [
+    "if (state != expected) continue; if (next",
+    "if (state != expected) return 0; if (next",
+  ],
+}, {
+  what: "opens and wakes nobody",
+  ts: [
     "if (next === OPEN && state & WAITING_BIT) Atomics.notify(words, STATE);",
     "",
   ],
-  [
-    "opens and wakes one",
+  c: [
+    "if (next == WEFT_LATCH_OPEN && state & WEFT_LATCH_WAITING_BIT) " +
+    "weft__notify(&l->state, WEFT__ALL);",
+    "",
+  ],
+}, {
+  what: "opens and wakes one",
+  ts: [
     "if (next === OPEN && state & WAITING_BIT) Atomics.notify(words, STATE);",
     "if (next === OPEN && state & WAITING_BIT) Atomics.notify(words, STATE, 1);",
   ],
-  [
-    "wakes before it opens",
+  c: ["weft__notify(&l->state, WEFT__ALL);", "weft__notify(&l->state, 1);"],
+}, {
+  what: "wakes before it opens",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next);",
     "if (next === OPEN) Atomics.notify(words, STATE);\n" +
     "state = Atomics.compareExchange(words, STATE, expected, next);",
-    {
-      also: [
-        "if (next === OPEN && state & WAITING_BIT) Atomics.notify(words, STATE);",
-        "",
-      ],
-    },
+    [
+      "if (next === OPEN && state & WAITING_BIT) Atomics.notify(words, STATE);",
+      "",
+    ],
   ],
-  [
-    "is open but for the mark of a waiter",
-    "const next = left < ONE ? OPEN : left;",
-    "const next = left;",
+  c: [
+    "if (next == WEFT_LATCH_OPEN && state & WEFT_LATCH_WAITING_BIT) " +
+    "weft__notify(&l->state, WEFT__ALL);",
+    "",
+    [
+      "state = weft__compare_exchange(&l->state, expected, next);",
+      "if (next == WEFT_LATCH_OPEN) weft__notify(&l->state, WEFT__ALL); " +
+      "state = weft__compare_exchange(&l->state, expected, next);",
+    ],
   ],
-  [
-    "wipes out the mark of a waiter",
+}, {
+  what: "is open but for the mark of a waiter",
+  ts: ["const next = left < ONE ? OPEN : left;", "const next = left;"],
+  c: [
+    "int32_t next = left < WEFT_LATCH_ONE ? WEFT_LATCH_OPEN : left;",
+    "int32_t next = left;",
+  ],
+}, {
+  what: "wipes out the mark of a waiter",
+  ts: [
     "const next = left < ONE ? OPEN : left;",
     "const next = left & ~WAITING_BIT;",
   ],
-  [
-    "opens one step too early",
+  c: [
+    "int32_t next = left < WEFT_LATCH_ONE ? WEFT_LATCH_OPEN : left;",
+    "int32_t next = left & ~WEFT_LATCH_WAITING_BIT;",
+  ],
+}, {
+  what: "opens one step too early",
+  ts: [
     "const next = left < ONE ? OPEN : left;",
     "const next = left <= ONE ? OPEN : left;",
   ],
-  [
-    "counts below 0",
-    "if (state < n * ONE) {",
-    "if (state < ONE) {",
+  c: [
+    "int32_t next = left < WEFT_LATCH_ONE ? WEFT_LATCH_OPEN : left;",
+    "int32_t next = left <= WEFT_LATCH_ONE ? WEFT_LATCH_OPEN : left;",
   ],
-  [
-    "refuses to count because of an old hint",
+}, {
+  what: "counts below 0",
+  ts: ["if (state < n * ONE) {", "if (state < ONE) {"],
+  c: ["if (state < n * WEFT_LATCH_ONE) {", "if (state < WEFT_LATCH_ONE) {"],
+}, {
+  what: "refuses to count because of an old hint",
+  ts: [
     "state = Atomics.load(words, STATE); if (state !== expected) continue; " +
     "throw",
     "throw",
-    { equivalent: "the count only goes down: an old one refuses too little" },
   ],
-  [
-    "sleeps and does not say so",
+  equivalent: "the count only goes down: an old one refuses too little",
+}, {
+  what: "sleeps and does not say so",
+  ts: [
     "state |= WAITING_BIT; if (state !== expected) {",
     "if (state !== expected) {",
   ],
-  [
-    "says that it sleeps by a store",
+  c: ["state |= WEFT_LATCH_WAITING_BIT;", ""],
+}, {
+  what: "says that it sleeps by a store",
+  ts: [
     "const seen = Atomics.compareExchange(words, STATE, expected, state);",
     "const seen = expected; Atomics.store(words, STATE, state);",
   ],
-  [
-    "does not look again after a sleep",
+  c: [
+    "int32_t seen = weft__compare_exchange(&l->state, expected, state);",
+    "int32_t seen = expected; weft__store(&l->state, state);",
+  ],
+}, {
+  what: "does not look again after a sleep",
+  ts: [
     'if (outcome === "timed-out") return state === OPEN;',
     'return outcome !== "timed-out" || state === OPEN;',
   ],
-  [
-    "goes on with what it saw before the sleep",
-    "state = Atomics.load(words, STATE); if (outcome",
-    "if (outcome",
+  c: [
+    "if (outcome == WEFT__TIMED_OUT) return state == WEFT_LATCH_OPEN ? 0 : " +
+    "ETIMEDOUT;",
+    "return outcome != WEFT__TIMED_OUT || state == WEFT_LATCH_OPEN ? 0 : " +
+    "ETIMEDOUT;",
   ],
-  [
-    "a timeout is taken for the opening",
+}, {
+  what: "goes on with what it saw before the sleep",
+  ts: ["state = Atomics.load(words, STATE); if (outcome", "if (outcome"],
+  c: ["state = weft__load(&l->state); if (outcome", "if (outcome"],
+}, {
+  what: "a timeout is taken for the opening",
+  ts: [
     'if (outcome === "timed-out") return state === OPEN;',
     'if (outcome === "timed-out") return true;',
   ],
-  [
-    "looks plainly",
+  c: ["return state == WEFT_LATCH_OPEN ? 0 : ETIMEDOUT;", "return 0;"],
+}, {
+  what: "looks plainly",
+  ts: [
     "return Atomics.load(this.#words, STATE) === OPEN;",
     "return this.#words[STATE] === OPEN;",
   ],
-);
+  c: [
+    "return weft__load(&l->state) == WEFT_LATCH_OPEN ? 0 : EBUSY;",
+    "return l->state == WEFT_LATCH_OPEN ? 0 : EBUSY;",
+  ],
+});

@@ -35,10 +35,10 @@ function counting(weft: Weft, count: number) {
       },
       wait: {
         run: (latch) => latch.wait(),
-        model: (left: number) => left === 0 ? [left, true] : null,
+        model: (left: number) => left === 0 ? [left, undefined] : null,
       },
       waitFor: {
-        run: (latch) => latch.wait(5),
+        run: (latch) => latch.tryWait(5),
         model: (left: number) =>
           left === 0
             ? race.either([left, true], race.timedOut([left, false]))
@@ -87,7 +87,7 @@ function terminated(weft: Weft, count: number) {
 }
 
 /** The race scenarios of `Latch`. */
-export const latch = (weft: Weft): Scenario[] => [
+export const scenarios = (weft: Weft): Scenario[] => [
   {
     name: "two steps, two sleepers",
     spec: counting(weft, 2),

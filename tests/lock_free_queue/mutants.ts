@@ -1,112 +1,206 @@
 import { mutants } from "../_run/mutant.ts";
 
+const HINT =
+  "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here";
+
 /** Mutants of `LockFreeQueue`. */
-export const lock_free_queue = mutants(
-  "lock_free_queue.ts",
-  [
-    "(P): publishes before it writes",
+export const MUTANTS = mutants("lock_free_queue", {
+  what: "(P): publishes before it writes",
+  ts: [
     "this.#words[this.#slots + slot] = value; // published by (P) " +
     "if (!this.#append(this.#ticket, slot, this.capacity)) return false;",
     "if (!this.#append(this.#ticket, slot, this.capacity)) return false;\n" +
     "this.#words[this.#slots + slot] = value;",
   ],
-  [
-    "frees before it reads",
+  c: [
+    "*weft__lock_free_slot(q, slot) = value; /* published by (P) */ int32_t " +
+    "result = weft__lock_free_append(q, ticket, slot, q->capacity); if " +
+    "(result < 0) return weft__lock_free_error(result);",
+    "int32_t result = weft__lock_free_append(q, ticket, slot, q->capacity); " +
+    "if (result < 0) return weft__lock_free_error(result); " +
+    "*weft__lock_free_slot(q, slot) = value;",
+  ],
+}, {
+  what: "frees before it reads",
+  ts: [
     "const value = this.#words[this.#slots + slot]!; // published by (P) " +
     "this.#giveBack(slot);",
     "this.#giveBack(slot);\n" +
     "const value = this.#words[this.#slots + slot]!;",
   ],
-  [
-    "puts in by a store",
+  c: [
+    "*value = *weft__lock_free_slot(q, slot); /* published by (P) */ " +
+    "weft__lock_free_give_back(q, slot);",
+    "weft__lock_free_give_back(q, slot); *value = *weft__lock_free_slot(q, " +
+    "slot);",
+  ],
+}, {
+  what: "puts in by a store",
+  ts: [
     "entry = Atomics.compareExchange(words, at, free, put);",
     "Atomics.store(words, at, put);",
   ],
-  [
-    "takes by a store",
+  c: [
+    "entry = weft__compare_exchange(at, free, put);",
+    "weft__store(at, put);",
+  ],
+}, {
+  what: "takes by a store",
+  ts: [
     "const seen = Atomics.compareExchange(words, at, entry, taken);",
     "const seen = entry; Atomics.store(words, at, taken);",
   ],
-  [
-    "closes by a store",
+  c: [
+    "int32_t seen = weft__compare_exchange(at, entry, taken);",
+    "int32_t seen = entry; weft__store(at, taken);",
+  ],
+}, {
+  what: "closes by a store",
+  ts: [
     "const seen = Atomics.compareExchange(words, at, free, closed);",
     "const seen = free; Atomics.store(words, at, closed);",
   ],
-  [
-    "a taken entry is of the same lap",
-    "const taken = free + 2 * filled | 0;",
-    "const taken = free;",
+  c: [
+    "int32_t seen = weft__compare_exchange(at, free, closed);",
+    "int32_t seen = free; weft__store(at, closed);",
   ],
-  [
-    "a push that finds the queue full keeps its slot",
+}, {
+  what: "a taken entry is of the same lap",
+  ts: ["const taken = free + 2 * filled | 0;", "const taken = free;"],
+  c: [
+    "int32_t taken = weft__plus(free, 2 * ring.filled);",
+    "int32_t taken = free;",
+  ],
+}, {
+  what: "a push that finds the queue full keeps its slot",
+  ts: [
     "const result = this.#put(QUEUE, ticket, slot, capacity); if (result === 0) " +
     "return true; this.#giveBack(slot);",
     "const result = this.#put(QUEUE, ticket, slot, capacity);\n" +
     "if (result === 0) return true;",
   ],
-  [
-    "full one element too late",
+  c: ["if (result != 0) weft__lock_free_give_back(q, slot);", ""],
+}, {
+  what: "full one element too late",
+  ts: [
     "if (capacity > 0 && !this.#isTaken(ticket - capacity | 0)) {",
     "if (capacity > 0 && !this.#isTaken(ticket - capacity - 1 | 0)) {",
   ],
-  [
-    "a hint says that an element is not taken",
+  c: [
+    "!weft__lock_free_is_taken(ring, weft__minus(ticket, capacity))) {",
+    "!weft__lock_free_is_taken(ring, weft__minus(ticket, capacity + 1))) {",
+  ],
+}, {
+  what: "a hint says that an element is not taken",
+  ts: [
     "return this.#ahead(words[at]!, ticket) > 0 || " +
     "this.#ahead(Atomics.load(words, at), ticket) > 0;",
     "return this.#ahead(words[at]!, ticket) > 0;",
   ],
-  [
-    "a hint says that the queue is empty",
+  c: HINT,
+}, {
+  what: "a hint says that the queue is empty",
+  ts: [
     "entry = Atomics.load(words, at); if (entry === free) return NONE; " +
     "if (entry === (free | CLOSED)) return OVER; } ticket",
     "if (entry === free) return NONE; " +
     "if (entry === (free | CLOSED)) return OVER; } ticket",
   ],
-  [
-    "does not see that it is closed when empty",
+  c: HINT,
+}, {
+  what: "does not see that it is closed when empty",
+  ts: [
     "if (entry === (free | CLOSED)) return OVER; } ticket",
     "if (entry === (free | CLOSED)) return NONE; } ticket",
   ],
-  [
-    "laps do not wrap",
+  c: [
+    "if (entry == closed) return WEFT__LOCK_FREE_OVER;",
+    "if (entry == closed) return WEFT__LOCK_FREE_NONE;",
+  ],
+}, {
+  what: "laps do not wrap",
+  ts: [
     "((entry & -2 * this.#filled) - this.#lap(ticket) | 0) >> 1",
     "((entry & -2 * this.#filled) - this.#lap(ticket)) / 2",
   ],
-  [
-    "closes and wakes no consumer",
+  c: [
+    "return weft__minus(lap, weft__lock_free_lap(ring, ticket)) >> 1;",
+    "return (int32_t)(((int64_t)lap - weft__lock_free_lap(ring, ticket)) / 2);",
+  ],
+}, {
+  what: "closes and wakes no consumer",
+  ts: [
     "wake(words, POP_EPOCH, Infinity); wake(words, PUSH_EPOCH, Infinity); }",
     "wake(words, PUSH_EPOCH, Infinity); }",
   ],
-  [
-    "closes and wakes one consumer",
+  c: [
+    "weft__event_wake(&q->pop_epoch, WEFT__ALL); " +
+    "weft__event_wake(&q->push_epoch, WEFT__ALL); }",
+    "weft__event_wake(&q->push_epoch, WEFT__ALL); }",
+  ],
+}, {
+  what: "closes and wakes one consumer",
+  ts: [
     "wake(words, POP_EPOCH, Infinity); wake(words, PUSH_EPOCH, Infinity); }",
     "wake(words, POP_EPOCH, 1); wake(words, PUSH_EPOCH, Infinity); }",
-    {
-      also: [
-        "else if (this.closed) wake(this.#words, POP_EPOCH, Infinity);",
-        "",
-      ],
-    },
+    [
+      "else if (this.closed) wake(this.#words, POP_EPOCH, Infinity);",
+      "",
+    ],
   ],
-  [
-    "pushes and wakes nobody",
+  c: [
+    "weft__event_wake(&q->pop_epoch, WEFT__ALL); " +
+    "weft__event_wake(&q->push_epoch, WEFT__ALL); }",
+    "weft__event_wake(&q->pop_epoch, 1); weft__event_wake(&q->push_epoch, " +
+    "WEFT__ALL); }",
+    [
+      "else if (weft_lock_free_queue_closed(q)) " +
+      "weft__event_wake(&q->pop_epoch, WEFT__ALL);",
+      "",
+    ],
+  ],
+}, {
+  what: "pushes and wakes nobody",
+  ts: [
     "if (!this.#append(this.#ticket, slot, this.capacity)) return false; " +
     "wake(this.#words, POP_EPOCH, 1); return true;",
     "if (!this.#append(this.#ticket, slot, this.capacity)) return false;\nreturn true;",
   ],
-  [
-    "pops and wakes nobody",
+  c: [
+    "if (result < 0) return weft__lock_free_error(result); " +
+    "weft__event_wake(&q->pop_epoch, 1); return 0;",
+    "if (result < 0) return weft__lock_free_error(result); return 0;",
+  ],
+}, {
+  what: "pops and wakes nobody",
+  ts: [
     "this.#giveBack(slot); wake(this.#words, PUSH_EPOCH, 1); return value;",
     "this.#giveBack(slot); return value;",
   ],
-  [
-    "a ticket that is put in is put in again",
+  c: [
+    "weft__lock_free_give_back(q, slot); weft__event_wake(&q->push_epoch, " +
+    "1); return 0;",
+    "weft__lock_free_give_back(q, slot); return 0;",
+  ],
+}, {
+  what: "a ticket that is put in is put in again",
+  ts: [
     "const put = entry & this.#filled ? ahead : ahead - this.#filled;",
     "const put = ahead - this.#filled;",
   ],
-  [
-    "takes past a ticket that is put in just now",
+  c: [
+    "int32_t put = entry & ring.filled ? ahead : ahead - ring.filled;",
+    "int32_t put = ahead - ring.filled;",
+    ["if (past - n <= n) return weft__plus(ticket, 1);", ""],
+  ],
+}, {
+  what: "takes past a ticket that is put in just now",
+  ts: [
     "if (ahead === 0) return ticket; // put in just now",
     "if (ahead === 0) return ticket + 1 | 0;",
   ],
-);
+  c: [
+    "if (ahead == 0) return ticket; /* put in just now */",
+    "if (ahead == 0) return weft__plus(ticket, 1);",
+  ],
+});

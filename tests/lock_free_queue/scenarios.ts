@@ -157,7 +157,7 @@ function oneSlot(weft: Weft) {
 const NEAR_WRAP = 0x7fff_ffff;
 
 /** Every interleaving of a lock-free queue's operations. */
-export const lock_free_queue = (weft: Weft): Scenario[] => [
+export const scenarios = (weft: Weft): Scenario[] => [
   {
     name: "two push, one finds it full",
     spec: queue(weft, 1),

@@ -189,9 +189,9 @@ test("repair() gets all lost slots back, and keeps what is in the queue", () => 
       { length: 15 },
       () => new LockFreeQueue(queue.buffer),
     );
-    const places = views.map((view) => view.reserve());
+    const places = views.map((view) => view.reserve()!.byteOffset);
     assert.is(new Set(places).size, 15); // every slot, each once
-    assert.is(new LockFreeQueue(queue.buffer).reserve(), -1);
+    assert.is(new LockFreeQueue(queue.buffer).reserve(), undefined);
   }));
 });
 
@@ -201,7 +201,7 @@ test("repair() wakes a push that found every slot lost", async () => {
   assert.is(queue.tryPushInt(1), false);
   const push = queue.pushIntAsync(1, { timeout: 500 });
   assert.is(queue.repair(), 15);
-  assert.is(await push, true);
+  await push;
 });
 
 test("waits go on where their epoch wraps", async () => {
@@ -215,7 +215,7 @@ test("waits go on where their epoch wraps", async () => {
     queue.pushInt(0);
     const pushes = Array.from({ length: 8 }, (_, i) => queue.pushIntAsync(i));
     for (let i = 0; i < 9; i++) await queue.popIntAsync();
-    assert.ok((await Promise.all(pushes)).every((pushed) => pushed));
+    await Promise.all(pushes);
     assert.equal([words[pop_waiters], words[push_waiters]], [0, 0]);
   }
 });

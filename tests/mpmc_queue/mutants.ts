@@ -1,322 +1,447 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `MpmcQueue`. */
-export const mpmc_queue = mutants(
-  "mpmc_queue.ts",
-  [
-    "MQ1: publishes before it writes",
-    "this.#words[this.#slot(ticket) + 1] = value; // published by (P) " +
+export const MUTANTS = mutants("mpmc_queue", {
+  what: "MQ1: publishes before it writes",
+  ts: [
+    "this.#words[this.#slot(ticket) + ELEMENT] = value; // published by (P) " +
     "this.#publish(ticket);",
-    "this.#publish(ticket);\nthis.#words[this.#slot(ticket) + 1] = value;",
+    "this.#publish(ticket);\nthis.#words[this.#slot(ticket) + ELEMENT] = value;",
   ],
-  [
-    "MQ1: publishes a batch before it writes",
-    "this.copier.put(src, i * per, this.#slot(ticket) + 1, per); " +
+  c: [
+    "weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = value; /* published by (P) */ " +
+    "weft__mpmc_publish(q, ticket);",
+    "weft__mpmc_publish(q, ticket); weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = value;",
+  ],
+}, {
+  what: "MQ1: publishes a batch before it writes",
+  ts: [
+    "this.copier.put(src, i * per, this.#slot(ticket) + ELEMENT, per); " +
     "this.#publish(ticket);",
     "this.#publish(ticket);\n" +
-    "this.copier.put(src, i * per, this.#slot(ticket) + 1, per);",
+    "this.copier.put(src, i * per, this.#slot(ticket) + ELEMENT, per);",
   ],
-  [
-    "MQ2: frees a slot for a lap that is too short",
+  c: [
+    "weft__copy(weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, words + i * per, per); " +
+    "weft__mpmc_publish(q, ticket);",
+    "weft__mpmc_publish(q, ticket); weft__copy(weft__mpmc_slot(q, ticket) + " +
+    "1, words + i * per, per);",
+  ],
+}, {
+  what: "MQ2: frees a slot for a lap that is too short",
+  ts: [
     "const next = ticket + this.capacity * ONE | 0; Atomics.store",
     "const next = ticket + (this.capacity - 1) * ONE | 0; Atomics.store",
   ],
-  [
-    "MQ3: frees before it reads",
-    "const value = this.#words[this.#slot(ticket) + 1]!; // published by (P) " +
-    "this.#free(ticket);",
-    "this.#free(ticket);\nconst value = this.#words[this.#slot(ticket) + 1]!;",
+  c: [
+    "weft__plus(ticket, q->capacity * WEFT_MPMC_QUEUE_ONE)",
+    "weft__plus(ticket, (q->capacity - 1) * WEFT_MPMC_QUEUE_ONE)",
   ],
-  [
-    "MQ3: frees a batch before it reads",
-    "this.copier.get(dst, i * per, this.#slot(ticket) + 1, per); " +
+}, {
+  what: "MQ3: frees before it reads",
+  ts: [
+    "const value = this.#words[this.#slot(ticket) + ELEMENT]!; // published by (P) " +
+    "this.#free(ticket);",
+    "this.#free(ticket);\nconst value = this.#words[this.#slot(ticket) + ELEMENT]!;",
+  ],
+  c: [
+    "*value = weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT]; /* published by (P) */ " +
+    "weft__mpmc_free(q, ticket);",
+    "weft__mpmc_free(q, ticket); *value = weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT];",
+  ],
+}, {
+  what: "MQ3: frees a batch before it reads",
+  ts: [
+    "this.copier.get(dst, i * per, this.#slot(ticket) + ELEMENT, per); " +
     "this.#free(ticket);",
     "this.#free(ticket);\n" +
-    "this.copier.get(dst, i * per, this.#slot(ticket) + 1, per);",
+    "this.copier.get(dst, i * per, this.#slot(ticket) + ELEMENT, per);",
   ],
-  [
-    "MQ4: claims to push by a store",
+  c: [
+    "weft__copy(words + i * per, weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, per); " +
+    "weft__mpmc_free(q, ticket);",
+    "weft__mpmc_free(q, ticket); weft__copy(words + i * per, " +
+    "weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, per);",
+  ],
+}, {
+  what: "MQ4: claims to push by a store",
+  ts: [
     "const seen = Atomics.compareExchange(words, TAIL, tail, next);",
     "const seen = tail; Atomics.store(words, TAIL, next);",
   ],
-  [
-    "MQ5: writes before it owns the slot",
+  c: [
+    "int32_t seen = weft__compare_exchange(&q->tail, tail, next);",
+    "int32_t seen = tail; weft__store(&q->tail, next);",
+  ],
+}, {
+  what: "MQ5: writes before it owns the slot",
+  ts: [
     "const ticket = this.#claimPush(1); if (ticket === undefined) return false; " +
     "this.#words",
-    "this.#words[this.#slot(this.#words[TAIL]!) + 1] = value;\n" +
+    "this.#words[this.#slot(this.#words[TAIL]!) + ELEMENT] = value;\n" +
     "const ticket = this.#claimPush(1);\n" +
     "if (ticket === undefined) return false;\nthis.#words",
   ],
-  [
-    "MQ6: pushes one element too many",
+  c: [
+    "int32_t count = weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) " +
+    "return count == 0 ? EBUSY : -count; weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = " +
+    "value;",
+    "weft__mpmc_slot(q, weft__hint(&q->tail))[WEFT__MPMC_ELEMENT] = value; int32_t count = " +
+    "weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) return count == 0 " +
+    "? EBUSY : -count;",
+  ],
+}, {
+  what: "MQ6: pushes one element too many",
+  ts: [
     "if (turn === tail) { const count",
     "if (turn === tail || turn === (tail - this.capacity * ONE + FILLED | 0))" +
     " { const count",
   ],
-  [
-    "MQ7: slots have no turns at first",
+  c: [
+    "if (weft__load(weft__mpmc_slot(q, tail)) == tail) { int32_t count",
+    "int32_t turn = weft__load(weft__mpmc_slot(q, tail)); if (turn == tail " +
+    "|| turn == weft__plus(weft__minus(tail, q->capacity * " +
+    "WEFT_MPMC_QUEUE_ONE), WEFT_MPMC_QUEUE_FILLED)) { int32_t count",
+  ],
+}, {
+  what: "MQ7: slots have no turns at first",
+  ts: [
     "for (let i = 0; i < capacity; i++) words[SLOTS + i * stride] = i * ONE;",
     "",
   ],
-  [
-    "MQ8: tickets wrap before their slots do",
+  c: "JavaScript makes the memory here; tests/_twin tests memory that C makes",
+}, {
+  what: "MQ8: tickets wrap before their slots do",
+  ts: [
     "SLOTS + (ticket >>> 1 & this.#mask) * this.#stride",
     "SLOTS + (ticket / 2 & this.#mask) * this.#stride + (ticket < 0 ? 2 : 0)",
   ],
-  [
-    "MQ9: claims to pop by a store",
+  c: [
+    "uint32_t slot = ((uint32_t)ticket >> 1) & (uint32_t)(q->capacity - 1);",
+    "uint32_t slot = (uint32_t)(ticket / 2 + (ticket < 0)) & " +
+    "(uint32_t)(q->capacity - 1);",
+  ],
+}, {
+  what: "MQ9: claims to pop by a store",
+  ts: [
     "const seen = Atomics.compareExchange(words, HEAD, head, next);",
     "const seen = head; Atomics.store(words, HEAD, next);",
   ],
-  [
-    "MQ10: spins on an old ticket to push",
-    "tail = seen; continue;",
-    "continue;",
+  c: [
+    "int32_t seen = weft__compare_exchange(&q->head, head, next);",
+    "int32_t seen = head; weft__store(&q->head, next);",
   ],
-  [
-    "MQ10: spins on an old ticket to pop",
-    "head = seen; continue;",
-    "continue;",
-  ],
-  [
-    "MQ11: reads the turn plainly, to push",
+}, {
+  what: "MQ10: spins on an old ticket to push",
+  ts: ["tail = seen; continue;", "continue;"],
+  c: ["tail = seen; continue;", "continue;"],
+}, {
+  what: "MQ10: spins on an old ticket to pop",
+  ts: ["head = seen; continue;", "continue;"],
+  c: ["head = seen; continue;", "continue;"],
+}, {
+  what: "MQ11: reads the turn plainly, to push",
+  ts: [
     "const turn = Atomics.load(words, this.#slot(tail));",
     "const turn = words[this.#slot(tail)];",
   ],
-  [
-    "MQ11: reads the turn plainly, to pop",
+  c: [
+    "if (weft__load(weft__mpmc_slot(q, tail)) == tail) { int32_t count",
+    "if (*weft__mpmc_slot(q, tail) == tail) { int32_t count",
+  ],
+}, {
+  what: "MQ11: reads the turn plainly, to pop",
+  ts: [
     "const turn = Atomics.load(words, this.#slot(head));",
     "const turn = words[this.#slot(head)];",
   ],
-  [
-    "publishes by a plain store",
+  c: [
+    "int32_t turn = weft__load(weft__mpmc_slot(q, head));",
+    "int32_t turn = *weft__mpmc_slot(q, head);",
+  ],
+}, {
+  what: "publishes by a plain store",
+  ts: [
     "Atomics.store(this.#words, this.#slot(ticket), ticket + FILLED | 0);",
     "this.#words[this.#slot(ticket)] = ticket + FILLED | 0;",
   ],
-  [
-    "frees by a plain store",
+  c: [
+    "weft__store(weft__mpmc_slot(q, ticket), weft__plus(ticket, " +
+    "WEFT_MPMC_QUEUE_FILLED));",
+    "*weft__mpmc_slot(q, ticket) = weft__plus(ticket, WEFT_MPMC_QUEUE_FILLED);",
+  ],
+}, {
+  what: "frees by a plain store",
+  ts: [
     "Atomics.store(this.#words, this.#slot(ticket), next);",
     "this.#words[this.#slot(ticket)] = next;",
   ],
-  [
-    "believes an old hint that it is full",
+  c: [
+    "weft__store(weft__mpmc_slot(q, ticket), weft__plus(ticket, q->capacity " +
+    "* WEFT_MPMC_QUEUE_ONE));",
+    "*weft__mpmc_slot(q, ticket) = weft__plus(ticket, q->capacity * " +
+    "WEFT_MPMC_QUEUE_ONE);",
+  ],
+}, {
+  what: "believes an old hint that it is full",
+  ts: [
     "const seen = Atomics.load(words, TAIL); if (seen === tail) " +
     "return undefined; tail = seen;",
     "return undefined;",
   ],
-  [
-    "believes an old hint that it is empty",
+  c: [
+    "int32_t seen = weft__load(&q->tail); if (seen == tail) return 0; tail = " +
+    "seen;",
+    "return 0;",
+  ],
+}, {
+  what: "believes an old hint that it is empty",
+  ts: [
     "const seen = Atomics.load(words, HEAD); if (seen === head) {",
     "const seen = head; if (seen === head) {",
   ],
-  [
-    "reads the next ticket plainly to say that it is full",
+  c: [
+    "int32_t seen = weft__load(&q->head); if (seen == head) {",
+    "int32_t seen = head; if (seen == head) {",
+  ],
+}, {
+  what: "reads the next ticket plainly to say that it is full",
+  ts: [
     "const seen = Atomics.load(words, TAIL); if (seen === tail)",
     "const seen = words[TAIL]!; if (seen === tail)",
   ],
-  [
-    "pushes into a closed queue",
+  c: "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here",
+}, {
+  what: "pushes into a closed queue",
+  ts: [
     "if (tail & CLOSED_BIT) throw new ClosedError();",
     "tail &= ~CLOSED_BIT;",
-    {
-      also: [
-        "const next = tail + count * ONE | 0; const seen = " +
-        "Atomics.compareExchange(words, TAIL, tail, next); if (seen === tail)",
-        "const seen = Atomics.add(words, TAIL, count * ONE);\n" +
-        "if ((seen & ~CLOSED_BIT) === tail)",
-      ],
-    },
+    [
+      "const next = tail + count * ONE | 0; const seen = " +
+      "Atomics.compareExchange(words, TAIL, tail, next); if (seen === tail)",
+      "const seen = Atomics.add(words, TAIL, count * ONE);\n" +
+      "if ((seen & ~CLOSED_BIT) === tail)",
+    ],
   ],
-  [
-    "says it is closed before the last element is published",
+  c: [
+    "if (tail & WEFT_MPMC_QUEUE_CLOSED_BIT) return -EPIPE;",
+    "tail &= ~WEFT_MPMC_QUEUE_CLOSED_BIT;",
+    [
+      "int32_t next = weft__plus(tail, count * WEFT_MPMC_QUEUE_ONE); int32_t " +
+      "seen = weft__compare_exchange(&q->tail, tail, next); if (seen == " +
+      "tail) {",
+      "int32_t seen = weft__add(&q->tail, count * WEFT_MPMC_QUEUE_ONE); if " +
+      "((seen & ~WEFT_MPMC_QUEUE_CLOSED_BIT) == tail) {",
+    ],
+  ],
+}, {
+  what: "says it is closed before the last element is published",
+  ts: [
     "if (Atomics.load(words, TAIL) === (head | CLOSED_BIT)) { throw",
     "if (Atomics.load(words, TAIL) & CLOSED_BIT) { throw",
   ],
-  [
-    "does not see that it is closed when empty",
+  c: [
+    "return weft__load(&q->tail) == drained ? -EPIPE : 0;",
+    "(void)drained; return weft_mpmc_queue_closed(q) ? -EPIPE : 0;",
+  ],
+}, {
+  what: "does not see that it is closed when empty",
+  ts: [
     "if (Atomics.load(words, TAIL) === (head | CLOSED_BIT)) { " +
     "throw new ClosedError(); }",
     "",
   ],
-  [
-    "closes by a store",
+  c: [
+    "return weft__load(&q->tail) == drained ? -EPIPE : 0;",
+    "(void)drained; return 0;",
+  ],
+}, {
+  what: "closes by a store",
+  ts: [
     "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
     "const was = Atomics.load(words, TAIL);\n" +
     "Atomics.store(words, TAIL, was | CLOSED_BIT);",
   ],
-  [
-    "closes and wakes one consumer",
+  c: [
+    "if (weft__or(&q->tail, WEFT_MPMC_QUEUE_CLOSED_BIT) & " +
+    "WEFT_MPMC_QUEUE_CLOSED_BIT) return;",
+    "int32_t was = weft__load(&q->tail); weft__store(&q->tail, was | " +
+    "WEFT_MPMC_QUEUE_CLOSED_BIT);",
+  ],
+}, {
+  what: "closes and wakes one consumer",
+  ts: [
     "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return; " +
     "wake(this.#words, POP_EPOCH, Infinity);",
     "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
   ],
-  [
-    "closes and wakes no producer",
+  c: ["return; weft__event_wake(&q->pop_epoch, WEFT__ALL);", "return;"],
+}, {
+  what: "closes and wakes no producer",
+  ts: [
     "wake(this.#words, POP_EPOCH, Infinity); " +
     "wake(this.#words, PUSH_EPOCH, Infinity); }",
     "wake(this.#words, POP_EPOCH, Infinity); }",
   ],
-  [
-    "wakes the consumers before it closes",
+  c: [
+    "weft__event_wake(&q->pop_epoch, WEFT__ALL); " +
+    "weft__event_wake(&q->push_epoch, WEFT__ALL); }",
+    "weft__event_wake(&q->pop_epoch, WEFT__ALL); }",
+  ],
+}, {
+  what: "wakes the consumers before it closes",
+  ts: [
     "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return; " +
     "wake(this.#words, POP_EPOCH, Infinity);",
     "wake(this.#words, POP_EPOCH, Infinity);\n" +
     "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
   ],
-  [
-    "pushes and wakes nobody",
+  c: [
+    "if (weft__or(&q->tail, WEFT_MPMC_QUEUE_CLOSED_BIT) & " +
+    "WEFT_MPMC_QUEUE_CLOSED_BIT) return; weft__event_wake(&q->pop_epoch, " +
+    "WEFT__ALL);",
+    "weft__event_wake(&q->pop_epoch, WEFT__ALL); if (weft__or(&q->tail, " +
+    "WEFT_MPMC_QUEUE_CLOSED_BIT) & WEFT_MPMC_QUEUE_CLOSED_BIT) return;",
+  ],
+}, {
+  what: "pushes and wakes nobody",
+  ts: [
     "this.#publish(ticket); wake(this.#words, POP_EPOCH, 1); return true;",
     "this.#publish(ticket); return true;",
   ],
-  [
-    "wakes before it publishes",
+  c: [
+    "weft__mpmc_publish(q, ticket); weft__event_wake(&q->pop_epoch, 1);",
+    "weft__mpmc_publish(q, ticket);",
+  ],
+}, {
+  what: "wakes before it publishes",
+  ts: [
     "this.#publish(ticket); wake(this.#words, POP_EPOCH, 1); return true;",
     "wake(this.#words, POP_EPOCH, 1); this.#publish(ticket); return true;",
   ],
-  [
-    "pops and wakes nobody",
+  c: [
+    "weft__mpmc_publish(q, ticket); weft__event_wake(&q->pop_epoch, 1);",
+    "weft__event_wake(&q->pop_epoch, 1); weft__mpmc_publish(q, ticket);",
+  ],
+}, {
+  what: "pops and wakes nobody",
+  ts: [
     "this.#free(ticket); wake(this.#words, PUSH_EPOCH, 1); return value;",
     "this.#free(ticket); return value;",
   ],
-  [
-    "wakes before it frees",
+  c: [
+    "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1);",
+    "weft__mpmc_free(q, ticket);",
+  ],
+}, {
+  what: "wakes before it frees",
+  ts: [
     "this.#free(ticket); wake(this.#words, PUSH_EPOCH, 1); return value;",
     "wake(this.#words, PUSH_EPOCH, 1); this.#free(ticket); return value;",
   ],
-  [
-    "wakes consumers where producers sleep",
+  c: [
+    "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1); return " +
+    "0;",
+    "weft__event_wake(&q->push_epoch, 1); weft__mpmc_free(q, ticket); return " +
+    "0;",
+  ],
+}, {
+  what: "wakes consumers where producers sleep",
+  ts: [
     "this.#free(ticket); wake(this.#words, PUSH_EPOCH, 1); return value;",
     "this.#free(ticket); wake(this.#words, POP_EPOCH, 1); return value;",
   ],
-  [
-    "pushes a batch and wakes nobody",
-    "wake(this.#words, POP_EPOCH, count); return count;",
+  c: [
+    "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1); return " +
+    "0;",
+    "weft__mpmc_free(q, ticket); weft__event_wake(&q->pop_epoch, 1); return 0;",
+  ],
+}, {
+  what: "pushes a batch and wakes nobody",
+  ts: ["wake(this.#words, POP_EPOCH, count); return count;", "return count;"],
+  c: ["weft__event_wake(&q->pop_epoch, count); return count;", "return count;"],
+}, {
+  what: "pops a batch and wakes nobody",
+  ts: ["wake(this.#words, PUSH_EPOCH, count); return count;", "return count;"],
+  c: [
+    "weft__event_wake(&q->push_epoch, count); return count;",
     "return count;",
   ],
-  [
-    "pops a batch and wakes nobody",
-    "wake(this.#words, PUSH_EPOCH, count); return count;",
-    "return count;",
-  ],
-  [
-    "commits and wakes nobody",
+}, {
+  what: "commits and wakes nobody",
+  ts: [
     "this.#reserved = undefined; this.#publish(ticket); " +
     "wake(this.#words, POP_EPOCH, 1);",
     "this.#reserved = undefined; this.#publish(ticket);",
   ],
-  [
-    "consumes and wakes nobody",
+  c: [
+    "weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT)); weft__event_wake(&q->pop_epoch, 1);",
+    "weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT));",
+  ],
+}, {
+  what: "consumes and wakes nobody",
+  ts: [
     "this.#peeked = undefined; this.#free(ticket); " +
     "wake(this.#words, PUSH_EPOCH, 1);",
     "this.#peeked = undefined; this.#free(ticket);",
   ],
-  [
-    "a batch claims slots that are not its own",
-    "if (turn !== (next + state | 0)) break;",
-    "",
+  c: [
+    "weft__mpmc_free(q, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED)); " +
+    "weft__event_wake(&q->push_epoch, 1);",
+    "weft__mpmc_free(q, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED));",
   ],
-  [
-    "a batch claims less than it takes",
+}, {
+  what: "a batch claims slots that are not its own",
+  ts: ["if (turn !== (next + state | 0)) break;", ""],
+  c: [
+    "if (weft__load(weft__mpmc_slot(q, next)) != weft__plus(next, state)) " +
+    "break;",
+    "(void)next; (void)state;",
+  ],
+}, {
+  what: "a batch claims less than it takes",
+  ts: [
     "const count = n === 1 ? 1 : this.#run(tail, n, 0); const next = " +
     "tail + count * ONE | 0;",
     "const count = n === 1 ? 1 : this.#run(tail, n, 0);\n" +
     "const next = tail + ONE | 0;",
   ],
-  [
-    "who is woken too early does not pass the wake on, to pop",
+  c: [
+    "weft__mpmc_run(q, tail, n, 0); int32_t next = weft__plus(tail, count * " +
+    "WEFT_MPMC_QUEUE_ONE);",
+    "weft__mpmc_run(q, tail, n, 0); int32_t next = weft__plus(tail, " +
+    "WEFT_MPMC_QUEUE_ONE);",
+  ],
+}, {
+  what: "who is woken too early does not pass the wake on, to pop",
+  ts: [
     "if (this.poppable()) wake(words, POP_EPOCH, this.closed ? Infinity : 1);",
     "",
   ],
-  [
-    "who is woken too early does not pass the wake on, to push",
+  c: [
+    "if (weft__mpmc_poppable(q)) weft__event_wake(&q->pop_epoch, " +
+    "weft_mpmc_queue_closed(q) ? WEFT__ALL : 1);",
+    "(void)q;",
+  ],
+}, {
+  what: "who is woken too early does not pass the wake on, to push",
+  ts: [
     "else if (Atomics.load(words, this.#slot(tail)) === tail) {",
     "else if (false) {",
   ],
-);
-
-/** Mutants of what those queues sleep by. */
-export const _event_count = mutants(
-  "_event_count.ts",
-  [
-    "the epoch does not change",
-    "Atomics.add(words, epoch, 1); Atomics.notify(words, epoch, n);",
-    "Atomics.notify(words, epoch, n);",
-  ],
-  [
-    "the epoch changes after the wake",
-    "Atomics.add(words, epoch, 1); Atomics.notify(words, epoch, n);",
-    "Atomics.notify(words, epoch, n); Atomics.add(words, epoch, 1);",
-  ],
-  [
-    "the epoch changes and nobody is woken",
-    "Atomics.add(words, epoch, 1); Atomics.notify(words, epoch, n);",
-    "Atomics.add(words, epoch, 1);",
-  ],
-  [
-    "wakes only where two sleep",
-    "if (Atomics.load(words, epoch + WAITERS) === 0) return;",
-    "if (Atomics.load(words, epoch + WAITERS) <= 1) return;",
-  ],
-  [
-    "looks for waiters plainly",
-    "if (Atomics.load(words, epoch + WAITERS) === 0) return;",
-    "if (words[epoch + WAITERS] === 0) return;",
-  ],
-  [
-    "is not counted before it looks",
-    "Atomics.add(words, epoch + WAITERS, 1); // (W) announce, then look again",
-    "Atomics.load(words, epoch + WAITERS);",
-    { also: ["Atomics.sub(words, epoch + WAITERS, 1);", ""] },
-  ],
-  [
-    "is counted by load and store",
-    "Atomics.add(words, epoch + WAITERS, 1); // (W) announce, then look again",
-    "Atomics.store(words, epoch + WAITERS, " +
-    "Atomics.load(words, epoch + WAITERS) + 1);",
-    { by: "mpmc_queue: two time out" },
-  ],
-  [
-    "is counted for ever",
-    "Atomics.sub(words, epoch + WAITERS, 1);",
+  c: [
+    "else if (weft__load(weft__mpmc_slot(q, tail)) == tail) " +
+    "weft__event_wake(&q->push_epoch, 1);",
     "",
   ],
-);
-
-/** Mutants of what all queues do to wait. */
-export const _queue = mutants(
-  "_queue.ts",
-  [
-    "does not look again after it announced itself",
-    "try { result = attempt(); if (result !== false && result !== undefined) " +
-    "return result; if (sleep",
-    "try { if (sleep",
+}, {
+  what: "frees a slot for the same lap",
+  ts: [
+    "const next = ticket + this.capacity * ONE | 0; Atomics.store",
+    "const next = ticket; Atomics.store",
   ],
-  [
-    "looks before it announces itself",
-    "const sleep = this.announce(end); let outcome; try { result = attempt(); " +
-    "if (result !== false && result !== undefined) return result; if",
-    "result = attempt();\n" +
-    "if (result !== false && result !== undefined) return result;\n" +
-    "const sleep = this.announce(end); let outcome; try { if",
+  c: [
+    "weft__plus(ticket, q->capacity * WEFT_MPMC_QUEUE_ONE)",
+    "weft__plus(ticket, 0)",
   ],
-  [
-    "gives up after one sleep",
-    'if (outcome !== "timed-out") continue; result',
-    "result",
-  ],
-  [
-    "never takes an announcement back",
-    "} finally { this.withdraw(end); }",
-    "} finally { }",
-  ],
-  [
-    "a wake that came too early is not passed on",
-    "} finally { this.pass(end); }",
-    "} finally { }",
-  ],
-  [
-    "takes a timeout for room",
-    "return result === false ? undefined : result;",
-    'return result === false ? (end === "push") as T : result;',
-  ],
-);
+});

@@ -271,7 +271,7 @@ function batches(weft: Weft) {
 }
 
 /** The race scenarios of `MpmcQueue`. */
-export function mpmc_queue(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const two = queue(weft, 2);
   const one = queue(weft, 1);
   const wrap = queue(weft, 2, 2 ** 31 - 2);

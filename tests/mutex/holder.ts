@@ -1,5 +1,10 @@
 // Takes a mutex, or permits, over and over, and looks who else is inside.
-import { type AsyncOptions, type Handle, Mutex, Semaphore } from "../../mod.ts";
+import {
+  type Handle,
+  Mutex,
+  Semaphore,
+  type TryAsyncOptions,
+} from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
 
 /** How an agent waits for its turn. */
@@ -32,28 +37,32 @@ type Release = () => void;
 interface Lock {
   try(n: number): Release | undefined;
   block(n: number, timeout?: number): Release | undefined;
-  await(n: number, options?: AsyncOptions): Promise<Release | undefined>;
+  await(n: number, options?: TryAsyncOptions): Promise<Release | undefined>;
 }
 
 function lockOf(handle: Handle): Lock {
   if (handle.kind === "mutex") {
-    const mutex = Mutex.from(handle);
+    const mutex = Mutex.from(handle as Handle<"mutex">);
     const opener = (guard: Disposable | undefined) =>
       guard && (() => guard[Symbol.dispose]());
     return {
       try: () => opener(mutex.tryLock()),
-      block: (_, timeout) => opener(mutex.lock(timeout!)),
-      await: async (_, options) => opener(await mutex.lockAsync(options!)),
+      block: (_, timeout = Infinity) => opener(mutex.tryLock(timeout)),
+      await: async (_, options) =>
+        opener(await mutex.tryLockAsync({ timeout: Infinity, ...options })),
     };
   }
-  const semaphore = Semaphore.from(handle);
+  const semaphore = Semaphore.from(handle as Handle<"semaphore">);
   const opener = (n: number, done: boolean) =>
     done ? () => semaphore.release(n) : undefined;
   return {
     try: (n) => opener(n, semaphore.tryAcquire(n)),
-    block: (n, timeout) => opener(n, semaphore.acquire(n, timeout)),
-    await: async (n, options) =>
-      opener(n, await semaphore.acquireAsync(n, options)),
+    block: (n, timeout = Infinity) =>
+      opener(n, semaphore.tryAcquire(n, timeout)),
+    await: async (n, options) => {
+      const limits = { timeout: Infinity, ...options };
+      return opener(n, await semaphore.tryAcquireAsync(n, limits));
+    },
   };
 }
 

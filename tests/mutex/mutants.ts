@@ -1,204 +1,370 @@
 import { mutants } from "../_run/mutant.ts";
 
-export const mutex = mutants(
-  "mutex.ts",
-  [
-    "MX1: who slept takes the lock without CONTENDED for the others",
+export const MUTANTS = mutants("mutex", {
+  what: "MX1: who slept takes the lock without CONTENDED for the others",
+  ts: [
     "const taken = id | (state & CONTENDED_BIT) | contended;",
     "const taken = id | (state & CONTENDED_BIT);",
-    { by: "mutex: two wait for one that holds it" },
   ],
-  [
-    "MX2: sleeps without marking the lock contended",
-    "if ((state & CONTENDED_BIT) === 0) {",
-    "if (false) {",
+  c: [
+    "int32_t taken = id | (state & WEFT_MUTEX_CONTENDED_BIT) | contended;",
+    "int32_t taken = id | (state & WEFT_MUTEX_CONTENDED_BIT);",
   ],
-  [
-    "MX3: notifies before it frees",
+  by: "two wait for one that holds it",
+}, {
+  what: "MX2: sleeps without marking the lock contended",
+  ts: ["if ((state & CONTENDED_BIT) === 0) {", "if (false) {"],
+  c: ["if ((state & WEFT_MUTEX_CONTENDED_BIT) == 0) {", "if (0) {"],
+}, {
+  what: "MX3: notifies before it frees",
+  ts: [
     "Atomics.store(words, STATE, UNLOCKED); Atomics.notify(words, STATE, 1);",
     "Atomics.notify(words, STATE, 1); Atomics.store(words, STATE, UNLOCKED);",
   ],
-  [
-    "MX4: never notifies",
+  c: [
+    "weft__store(&m->state, WEFT_MUTEX_UNLOCKED); weft__notify(&m->state, 1);",
+    "weft__notify(&m->state, 1); weft__store(&m->state, WEFT_MUTEX_UNLOCKED);",
+  ],
+}, {
+  what: "MX4: never notifies",
+  ts: [
     "Atomics.store(words, STATE, UNLOCKED); Atomics.notify(words, STATE, 1);",
     "Atomics.store(words, STATE, UNLOCKED);",
   ],
-  [
-    "MX5: unlocks by load and store",
+  c: [
+    "weft__store(&m->state, WEFT_MUTEX_UNLOCKED); weft__notify(&m->state, 1);",
+    "weft__store(&m->state, WEFT_MUTEX_UNLOCKED);",
+  ],
+}, {
+  what: "MX5: unlocks by load and store",
+  ts: [
     "const state = Atomics.compareExchange(words, STATE, id, UNLOCKED);",
     "const state = Atomics.load(words, STATE);\n" +
     "if (state === id) Atomics.store(words, STATE, UNLOCKED);",
   ],
-  [
-    "MX6: the contended unlock forgets to free",
+  c: [
+    "int32_t state = weft__compare_exchange(&m->state, id, " +
+    "WEFT_MUTEX_UNLOCKED);",
+    "int32_t state = weft__load(&m->state); if (state == id) " +
+    "weft__store(&m->state, 0);",
+  ],
+}, {
+  what: "MX6: the contended unlock forgets to free",
+  ts: [
     "Atomics.store(words, STATE, UNLOCKED); Atomics.notify(words, STATE, 1);",
     "Atomics.notify(words, STATE, 1);",
   ],
-  [
-    "MX7: tests, then locks",
-    "if (timeout !== Infinity) assertTimeout(timeout); " +
+  c: [
+    "weft__store(&m->state, WEFT_MUTEX_UNLOCKED); weft__notify(&m->state, 1);",
+    "weft__notify(&m->state, 1);",
+  ],
+}, {
+  what: "MX7: tests, then locks",
+  ts: [
     "const state = Atomics.compareExchange(words, STATE, UNLOCKED, this.#id);",
     "const state = Atomics.load(words, STATE);\n" +
     "if (state === UNLOCKED) Atomics.store(words, STATE, this.#id);",
   ],
-  [
-    "MX7: tryLock tests, then locks",
+  c: [
+    "if (!weft__may_block()) return EPERM; int32_t id = weft_agent_id(); " +
+    "int32_t state = weft__compare_exchange(&m->state, WEFT_MUTEX_UNLOCKED, " +
+    "id);",
+    "int32_t id = weft_agent_id(); int32_t state = weft__load(&m->state); if " +
+    "(state == 0) weft__store(&m->state, id);",
+  ],
+}, {
+  what: "MX7: tryLock tests, then locks",
+  ts: [
     "let state = Atomics.compareExchange(words, STATE, UNLOCKED, id);",
     "let state = Atomics.load(words, STATE);\n" +
     "if (state === UNLOCKED) Atomics.store(words, STATE, id);",
   ],
-  [
-    "MX8: who is woken holds the lock, it thinks",
+  c: [
+    "static inline int weft_mutex_try_lock(weft_mutex *m) { int32_t id = " +
+    "weft_agent_id(); int32_t state = weft__compare_exchange(&m->state, " +
+    "WEFT_MUTEX_UNLOCKED, id);",
+    "static inline int weft_mutex_try_lock(weft_mutex *m) { int32_t id = " +
+    "weft_agent_id(); int32_t state = weft__load(&m->state); if (state == 0) " +
+    "weft__store(&m->state, id);",
+  ],
+}, {
+  what: "MX8: who is woken holds the lock, it thinks",
+  ts: [
     'if (outcome === "timed-out") return false;',
     'if (outcome === "timed-out") return false;\n' +
     'if (outcome === "ok") return "locked";',
   ],
-  [
-    "MX9: tryLock wipes out the mark",
+  c: [
+    "if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;",
+    "if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT; if (outcome == " +
+    "WEFT__OK) return 0;",
+  ],
+}, {
+  what: "MX9: tryLock wipes out the mark",
+  ts: [
     "const taken = id | (state & CONTENDED_BIT); state",
     "const taken = id; state",
-    { by: "mutex: somebody starves, tryLock and unlock" },
   ],
-  [
-    "MX10: a timeout is taken for the lock",
+  c: [
+    "int32_t taken = id | (state & WEFT_MUTEX_CONTENDED_BIT); state",
+    "int32_t taken = id; state",
+  ],
+  by: "somebody starves, tryLock and unlock",
+}, {
+  what: "MX10: a timeout is taken for the lock",
+  ts: [
     'if (outcome === "timed-out") return false;',
     'if (outcome === "timed-out") return "locked";',
   ],
-  [
-    "MX11: any end of a sleep is taken for the lock",
+  c: [
+    "if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;",
+    "if (outcome == WEFT__TIMED_OUT) return 0;",
+  ],
+}, {
+  what: "MX11: any end of a sleep is taken for the lock",
+  ts: [
     'if (outcome === "timed-out") return false;',
     'if (outcome !== "not-equal") return "locked";',
   ],
-  [
-    "tryLock takes only what was unlocked, and not what was abandoned",
-    "while ((state & OWNER_MASK) === 0) {",
-    "while (state === UNLOCKED) {",
+  c: [
+    "if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;",
+    "if (outcome != WEFT__NOT_EQUAL) return 0;",
   ],
-  [
-    "tryLock takes what is kept by a store",
+}, {
+  what: "tryLock takes only what was unlocked, and not what was abandoned",
+  ts: ["while ((state & OWNER_MASK) === 0) {", "while (state === UNLOCKED) {"],
+  c: ["while ((state & WEFT_MUTEX_OWNER_MASK) == 0) {", "while (state == 0) {"],
+}, {
+  what: "tryLock takes what is kept by a store",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, taken); " +
     "if (state === expected) {",
     "Atomics.store(words, STATE, taken);\nif (state === expected) {",
   ],
-  [
-    "the slow path takes by a store",
+  c: [
+    "state = weft__compare_exchange(&m->state, expected, taken); if (state " +
+    "== expected)",
+    "weft__store(&m->state, taken); if (state == expected)",
+  ],
+}, {
+  what: "the slow path takes by a store",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, taken); " +
     "if (state !== expected) continue;",
     "Atomics.store(words, STATE, taken);",
   ],
-  [
-    "marks by a store",
+  c: [
+    "state = weft__compare_exchange(&m->state, expected, taken); if (state " +
+    "!= expected) continue;",
+    "weft__store(&m->state, taken);",
+  ],
+}, {
+  what: "marks by a store",
+  ts: [
     "const seen = Atomics.compareExchange(words, STATE, expected, state); " +
     "if (seen !== expected) {",
     "const seen = expected; Atomics.store(words, STATE, state);\n" +
     "if (seen !== expected) {",
   ],
-  [
-    "takes the lock although its mark came too late",
+  c: [
+    "int32_t seen = weft__compare_exchange(&m->state, expected, state);",
+    "int32_t seen = expected; weft__store(&m->state, state);",
+  ],
+}, {
+  what: "takes the lock although its mark came too late",
+  ts: [
     "if (seen !== expected) { state = seen; continue; }",
     'if (seen !== expected && seen === 0) return "locked";\n' +
     "if (seen !== expected) { state = seen; continue; }",
   ],
-  [
-    "does not look again after a sleep",
-    "state = Atomics.load(words, STATE); woken",
-    "woken",
+  c: [
+    "if (seen != expected) { state = seen; continue; }",
+    "if (seen != expected && seen == 0) return 0; if (seen != expected) { " +
+    "state = seen; continue; }",
   ],
-  [
-    "never takes what is handed over",
+}, {
+  what: "does not look again after a sleep",
+  ts: ["state = Atomics.load(words, STATE); woken", "woken"],
+  c: ["state = weft__load(&m->state); woken", "woken"],
+}, {
+  what: "never takes what is handed over",
+  ts: [
     'woken = outcome === "ok" || (handoff && state === before);',
     "woken = false;",
   ],
-  [
-    "waits for ever for one that was terminated to take the lock",
+  c: [
+    "woken = outcome == WEFT__OK || (handoff && state == before);",
+    "woken = false; (void)before;",
+  ],
+}, {
+  what: "waits for ever for one that was terminated to take the lock",
+  ts: [
     'woken = outcome === "ok" || (handoff && state === before);',
     'woken = outcome === "ok";',
-    {
-      equivalent: "it starves a look later, and takes the lock as one that did",
-    },
   ],
-  [
-    "sleeps on what is kept without a second look",
-    "? { words, index: STATE, value: state, atMost: PATIENCE }",
+  equivalent: "it starves a look later, and takes the lock as one that did",
+}, {
+  what: "sleeps on what is kept without a second look",
+  ts: [
+    "? { words, index: STATE, value: state, atMost: patience }",
     "? { words, index: STATE, value: state, atMost: Infinity }",
   ],
-  [
-    "hands over and forgets that others sleep",
+  c: [
+    "int outcome = weft__sleep(&m->state, state, deadline, handoff ? " +
+    "patience : WEFT__LOOK);",
+    "int outcome = handoff ? weft__sleep_raw(&m->state, state, -1) : " +
+    "weft__sleep(&m->state, state, deadline, WEFT__LOOK);",
+  ],
+}, {
+  what: "hands over and forgets that others sleep",
+  ts: [
     "const kept = HANDOFF_BIT | CONTENDED_BIT;",
     "const kept = HANDOFF_BIT;",
   ],
-  [
-    "keeps the lock for nobody",
+  c: [
+    "int32_t kept = WEFT_MUTEX_HANDOFF_BIT | WEFT_MUTEX_CONTENDED_BIT;",
+    "int32_t kept = WEFT_MUTEX_HANDOFF_BIT;",
+  ],
+}, {
+  what: "keeps the lock for nobody",
+  ts: [
     "if (Atomics.notify(words, STATE, 1) > 0) return;",
     "Atomics.notify(words, STATE, 1); return;",
   ],
-  [
-    "hands over without waking",
-    "if (Atomics.notify(words, STATE, 1) > 0) return;",
-    "return;",
+  c: [
+    "if (weft__notify(&m->state, 1) > 0) return 0;",
+    "weft__notify(&m->state, 1); return 0;",
   ],
-  [
-    "takes the hand-over back by a store",
+}, {
+  what: "hands over without waking",
+  ts: ["if (Atomics.notify(words, STATE, 1) > 0) return;", "return;"],
+  c: ["if (weft__notify(&m->state, 1) > 0) return 0;", "return 0;"],
+}, {
+  what: "takes the hand-over back by a store",
+  ts: [
     "if (Atomics.compareExchange(words, STATE, kept, UNLOCKED) === kept) {",
     "Atomics.store(words, STATE, UNLOCKED); {",
   ],
-  [
-    "takes the hand-over back, and wakes nobody",
+  c: [
+    "if (weft__compare_exchange(&m->state, kept, WEFT_MUTEX_UNLOCKED) == kept)",
+    "weft__store(&m->state, WEFT_MUTEX_UNLOCKED);",
+  ],
+}, {
+  what: "takes the hand-over back, and wakes nobody",
+  ts: [
     "if (Atomics.compareExchange(words, STATE, kept, UNLOCKED) === kept) { " +
     "Atomics.notify(words, STATE, 1); }",
     "Atomics.compareExchange(words, STATE, kept, UNLOCKED);",
   ],
-  [
-    "is kept before it wakes: by nobody if the notify comes first",
+  c: [
+    "if (weft__compare_exchange(&m->state, kept, WEFT_MUTEX_UNLOCKED) == " +
+    "kept) weft__notify(&m->state, 1);",
+    "weft__compare_exchange(&m->state, kept, WEFT_MUTEX_UNLOCKED);",
+  ],
+}, {
+  what: "is kept before it wakes: by nobody if the notify comes first",
+  ts: [
     "Atomics.store(words, STATE, kept); " +
     "if (Atomics.notify(words, STATE, 1) > 0) return;",
     "if (Atomics.notify(words, STATE, 1) > 0) {\n" +
     "Atomics.store(words, STATE, kept); return; }\n" +
     "Atomics.store(words, STATE, kept);",
   ],
-  [
-    "abandons by a store",
+  c: [
+    "weft__store(&m->state, kept); if (weft__notify(&m->state, 1) > 0) " +
+    "return 0;",
+    "if (weft__notify(&m->state, 1) > 0) { weft__store(&m->state, kept); " +
+    "return 0; } weft__store(&m->state, kept);",
+  ],
+}, {
+  what: "abandons by a store",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, ABANDONED_BIT);",
     "Atomics.store(words, STATE, ABANDONED_BIT);",
   ],
-  [
-    "abandons and wakes nobody",
+  c: [
+    "state = weft__compare_exchange(&m->state, expected, " +
+    "WEFT_MUTEX_ABANDONED_BIT);",
+    "weft__store(&m->state, WEFT_MUTEX_ABANDONED_BIT);",
+  ],
+}, {
+  what: "abandons and wakes nobody",
+  ts: [
     "if (state & CONTENDED_BIT) Atomics.notify(words, STATE, 1); return true;",
     "return true;",
   ],
-  [
-    "abandons whoever holds the lock",
+  c: ["if (state & WEFT_MUTEX_CONTENDED_BIT) weft__notify(&m->state, 1);", ""],
+}, {
+  what: "abandons whoever holds the lock",
+  ts: [
     "while ((state & OWNER_MASK) === id && id !== 0) { " +
     "const expected = state; state = Atomics",
     "while ((state & OWNER_MASK) !== 0) { const expected = state; state = Atomics",
   ],
-  [
-    "gives up abandoning when the state changed",
+  c: [
+    "while ((state & WEFT_MUTEX_OWNER_MASK) == id && id != 0) { int32_t " +
+    "expected = state; state =",
+    "while ((state & WEFT_MUTEX_OWNER_MASK) != 0) { int32_t expected = " +
+    "state; state =",
+  ],
+}, {
+  what: "gives up abandoning when the state changed",
+  ts: [
     "if (state !== expected) continue;\n if (state & CONTENDED_BIT)",
     "if (state !== expected) break; if (state & CONTENDED_BIT)",
   ],
-  [
-    "abandons, and says it was unlocked",
+  c: [
+    "if (state != expected) continue; if (state & WEFT_MUTEX_CONTENDED_BIT) " +
+    "weft__notify",
+    "if (state != expected) break; if (state & WEFT_MUTEX_CONTENDED_BIT) " +
+    "weft__notify",
+  ],
+}, {
+  what: "abandons, and says it was unlocked",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, ABANDONED_BIT);",
     "state = Atomics.compareExchange(words, STATE, expected, UNLOCKED);",
   ],
-  [
-    "who waited is not told that the lock was abandoned",
-    "if (state & HANDOFF_BIT && !starved) Atomics.store(words, STARVING, 0); " +
+  c: [
+    "weft__compare_exchange(&m->state, expected, WEFT_MUTEX_ABANDONED_BIT);",
+    "weft__compare_exchange(&m->state, expected, WEFT_MUTEX_UNLOCKED);",
+  ],
+}, {
+  what: "who waited is not told that the lock was abandoned",
+  ts: [
+    "else if (state & HANDOFF_BIT && !starved) { " +
+    "Atomics.store(words, STARVING, 0); } " +
     'return state & ABANDONED_BIT ? "abandoned" : "locked";',
-    "if (state & HANDOFF_BIT && !starved) Atomics.store(words, STARVING, 0);\n" +
+    "else if (state & HANDOFF_BIT && !starved) {\n" +
+    "Atomics.store(words, STARVING, 0);\n}\n" +
     'return "locked";',
   ],
-  [
-    "tryLock does not tell that the lock was abandoned",
+  c: [
+    "weft__store(&m->starving, 0); return state & WEFT_MUTEX_ABANDONED_BIT ? " +
+    "EOWNERDEAD : 0;",
+    "weft__store(&m->starving, 0); return 0;",
+  ],
+}, {
+  what: "tryLock does not tell that the lock was abandoned",
+  ts: [
     'if (state === expected) { return state & ABANDONED_BIT ? "abandoned" : ' +
     '"locked"; }',
     'if (state === expected) { return "locked"; }',
   ],
-  [
-    "takes the lock in a spin by a store",
+  c: [
+    "if (state == expected) return state & WEFT_MUTEX_ABANDONED_BIT ? " +
+    "EOWNERDEAD : 0;",
+    "if (state == expected) return 0;",
+  ],
+}, {
+  what: "takes the lock in a spin by a store",
+  ts: [
     "Atomics.compareExchange(words, STATE, state, this.#id) === state; })",
     "Atomics.store(words, STATE, this.#id) > 0; })",
-    { by: "mutex: looks before it sleeps" },
   ],
-);
+  c: [
+    "weft__compare_exchange(&m->state, state, id) != state) continue;",
+    "(weft__store(&m->state, id), 0)) continue;",
+  ],
+  by: "looks before it sleeps",
+});

@@ -41,7 +41,7 @@ function locks(
           owner <= NOBODY ? [id + 1, owner === ABANDONED] : null,
       },
       lockFor: {
-        run: (mutex) => mutex.lock(5) !== undefined,
+        run: (mutex) => mutex.tryLock(5) !== undefined,
         model: (owner: number, _, id) =>
           owner === NOBODY
             ? race.either([id + 1, true], race.timedOut([owner, false]))
@@ -134,7 +134,7 @@ function abandons(weft: Weft, starving = 0) {
 }
 
 /** The race scenarios of `Mutex`. */
-export function mutex(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const spec = locks(weft);
   const starved = locks(weft, { starving: 1 });
   const held = locks(weft, { owner: 1 });

@@ -31,7 +31,7 @@ const words = (mutex: Mutex) => [...wordsOf(mutex)];
 
 const test = suite("Mutex");
 
-test("tryLock(), lock(0), unlock() and abandon() obey the model", () => {
+test("tryLock(), tryLock(ms), unlock() and abandon() obey the model", () => {
   const op = fc.constantFrom(
     ...["tryLock", "lock", "unlock", "abandon", "dispose"] as const,
   );
@@ -46,9 +46,14 @@ test("tryLock(), lock(0), unlock() and abandon() obey the model", () => {
     for (const [op, who] of calls) {
       const mutex = views[who]!;
       if (op === "lock" && owner === who) {
-        refuses(memory, () => mutex.lock(0), TypeError, `agent ${agents[who]}`);
+        refuses(
+          memory,
+          () => mutex.tryLock(0.01),
+          TypeError,
+          `agent ${agents[who]}`,
+        );
       } else if (op === "tryLock" || op === "lock") {
-        const guard = op === "lock" ? mutex.lock(0) : mutex.tryLock();
+        const guard = op === "lock" ? mutex.tryLock(0.01) : mutex.tryLock();
         assert.is(guard !== undefined, owner === -1);
         if (guard === undefined) continue;
         assert.is(guard.mutex, mutex);
@@ -106,19 +111,21 @@ test("Mutex.init() makes any memory an unlocked mutex", () => {
 test("lock() throws a TypeError in the agent that holds it", async () => {
   const mutex = Mutex.create();
   using _lock = await mutex.lockAsync();
-  for (const timeout of [undefined, 0, 10, Infinity]) {
-    const relock = () => mutex.lock(timeout!);
+  const relock = () => mutex.lock();
+  refuses(mutex.buffer, relock, TypeError, "twice", `${agentId()}`);
+  for (const timeout of [10, Infinity]) {
+    const relock = () => mutex.tryLock(timeout);
     refuses(mutex.buffer, relock, TypeError, "twice", `${agentId()}`);
     assert.is(mutex.tryLock(), undefined);
   }
 });
 
-test("lock(timeout) answers undefined once the time is over", () => {
+test("tryLock(timeout) returns undefined once the time is over", () => {
   const { mine, theirs } = pair();
   theirs.lock();
   for (const timeout of [0, 1, 30]) {
     const begin = performance.now();
-    assert.is(mine.lock(timeout), undefined);
+    assert.is(mine.tryLock(timeout), undefined);
     const took = performance.now() - begin;
     assert.ok(took >= timeout - 1 && took < timeout + 500, `${took} ms`);
   }
@@ -126,12 +133,12 @@ test("lock(timeout) answers undefined once the time is over", () => {
   assert.equal(words(mine), [0, 0].with(1, words(mine)[STARVING]!));
 });
 
-test("lock() and lockAsync() refuse what is no duration", async () => {
+test("tryLock() and tryLockAsync() refuse a wrong timeout", async () => {
   const mutex = Mutex.create();
   for (const timeout of [NaN, -1, -Infinity]) {
-    const wrong = () => mutex.lock(timeout);
+    const wrong = () => mutex.tryLock(timeout);
     refuses(mutex.buffer, wrong, RangeError, `received ${timeout}`);
-    const error = await mutex.lockAsync({ timeout }).catch((error) => error);
+    const error = await mutex.tryLockAsync({ timeout }).catch((error) => error);
     assert.instance(error, RangeError);
     assert.match(error.message, `received ${timeout}`);
     assert.is(mutex.owner, 0);
@@ -146,20 +153,20 @@ test("tryLock() takes a mutex that is kept for a sleeper", () => {
   assert.is(words(mine)[STATE], agentId() | CONTENDED_BIT);
 });
 
-test("lock() takes a mutex kept for a sleeper that never comes", () => {
+test("tryLock(timeout) takes a mutex kept for a dead sleeper", () => {
   const { mine } = pair();
   wordsOf(mine).set([HANDOFF_BIT | CONTENDED_BIT, 1]);
   const begin = performance.now();
-  using lock = mine.lock(5000);
+  using lock = mine.tryLock(5000);
   assert.ok(lock, "the hand-off outlived its sleeper");
   assert.ok(performance.now() - begin < 1000);
 });
 
-test("lockAsync() takes a mutex kept for one that never comes", async () => {
+test("tryLockAsync() takes a mutex kept for a dead sleeper", async () => {
   const { mine } = pair();
   wordsOf(mine).set([HANDOFF_BIT | CONTENDED_BIT, 1]);
   const begin = performance.now();
-  using lock = await mine.lockAsync({ timeout: 5000 });
+  using lock = await mine.tryLockAsync({ timeout: 5000 });
   assert.ok(lock, "the hand-off outlived its sleeper");
   assert.ok(performance.now() - begin < 1000);
 });

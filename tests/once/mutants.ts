@@ -1,157 +1,265 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `Once`. */
-export const once = mutants(
-  "once.ts",
-  [
-    "begins by a load and a store",
+export const MUTANTS = mutants("once", {
+  what: "begins by a load and a store",
+  ts: [
     "const state = Atomics.compareExchange(words, STATE, NEW, this.#id);",
     "const state = Atomics.load(words, STATE);\n" +
     "if (state === NEW) Atomics.store(words, STATE, this.#id);",
   ],
-  [
-    "begins although another runs it",
+  c: [
+    "int32_t state = weft__compare_exchange(&o->state, WEFT_ONCE_NEW, id);",
+    "int32_t state = weft__load(&o->state); if (state == WEFT_ONCE_NEW) " +
+    "weft__store(&o->state, id);",
+  ],
+}, {
+  what: "begins although another runs it",
+  ts: [
     "if (state === NEW) return this.#call(fn);",
     "if ((state & DONE_BIT) === 0) return this.#call(fn);",
   ],
-  [
-    "does not wait for who runs it",
+  c: [
+    "if (state == WEFT_ONCE_NEW) return EBUSY;",
+    "if ((state & WEFT_ONCE_DONE_BIT) == 0) return EBUSY;",
+  ],
+}, {
+  what: "does not wait for who runs it",
+  ts: [
     "if (state & DONE_BIT) return this.#done = true; if ((state",
     "if (state !== NEW) return true; if ((state",
   ],
-  [
-    "(E): is done before it has run",
+  c: [
+    "if (state & WEFT_ONCE_DONE_BIT) return 0; int32_t runner",
+    "if (state != WEFT_ONCE_NEW) return 0; int32_t runner",
+  ],
+}, {
+  what: "(E): is done before it has run",
+  ts: [
     "#call(fn: () => void): true { try { fn();",
     "#call(fn: () => void): true { try { this.#end(); fn();",
   ],
-  [
-    "(E): ends by a store",
+  c: ["result = fn(context);", "weft__once_end(o); result = fn(context);"],
+}, {
+  what: "(E): ends by a store",
+  ts: [
     "const state = Atomics.exchange(words, STATE, DONE_BIT);",
     "const state = Atomics.load(words, STATE);\n" +
     "Atomics.store(words, STATE, DONE_BIT);",
   ],
-  [
-    "wakes before it is done",
+  c: [
+    "int32_t state = weft__exchange(&o->state, WEFT_ONCE_DONE_BIT);",
+    "int32_t state = weft__load(&o->state); weft__store(&o->state, " +
+    "WEFT_ONCE_DONE_BIT);",
+  ],
+}, {
+  what: "wakes before it is done",
+  ts: [
     "const state = Atomics.exchange(words, STATE, DONE_BIT); " +
     "if (state & WAITING_BIT) Atomics.notify(words, STATE);",
     "const state = Atomics.load(words, STATE);\n" +
     "if (state & WAITING_BIT) Atomics.notify(words, STATE);\n" +
     "Atomics.exchange(words, STATE, DONE_BIT);",
   ],
-  [
-    "the end wakes one",
+  c: [
+    "int32_t state = weft__exchange(&o->state, WEFT_ONCE_DONE_BIT); if " +
+    "(state & WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, WEFT__ALL);",
+    "int32_t state = weft__load(&o->state); if (state & " +
+    "WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, WEFT__ALL); " +
+    "weft__exchange(&o->state, WEFT_ONCE_DONE_BIT);",
+  ],
+}, {
+  what: "the end wakes one",
+  ts: [
     "if (state & WAITING_BIT) Atomics.notify(words, STATE); " +
     "return this.#done = true;",
     "if (state & WAITING_BIT) Atomics.notify(words, STATE, 1);\n" +
     "return this.#done = true;",
   ],
-  [
-    "the end wakes nobody",
+  c: ["weft__notify(&o->state, WEFT__ALL);", "weft__notify(&o->state, 1);"],
+}, {
+  what: "the end wakes nobody",
+  ts: [
     "if (state & WAITING_BIT) Atomics.notify(words, STATE); " +
     "return this.#done = true;",
     "return this.#done = true;",
   ],
-  [
-    "is not done, and looks as new",
+  c: [
+    "if (state & WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, WEFT__ALL);",
+    "(void)state;",
+  ],
+}, {
+  what: "is not done, and looks as new",
+  ts: [
     "const state = Atomics.exchange(words, STATE, DONE_BIT);",
     "const state = Atomics.exchange(words, STATE, NEW);",
   ],
-  [
-    "fails by a store",
+  c: [
+    "int32_t state = weft__exchange(&o->state, WEFT_ONCE_DONE_BIT);",
+    "int32_t state = weft__exchange(&o->state, WEFT_ONCE_NEW);",
+  ],
+}, {
+  what: "fails by a store",
+  ts: [
     "const state = Atomics.and(words, STATE, WAITING_BIT);",
     "const state = Atomics.load(words, STATE);\n" +
     "Atomics.store(words, STATE, state & WAITING_BIT);",
   ],
-  [
-    "a failure forgets who waits",
+  c: [
+    "int32_t state = weft__and(&o->state, WEFT_ONCE_WAITING_BIT);",
+    "int32_t state = weft__load(&o->state); weft__store(&o->state, state & " +
+    "WEFT_ONCE_WAITING_BIT);",
+  ],
+}, {
+  what: "a failure forgets who waits",
+  ts: [
     "const state = Atomics.and(words, STATE, WAITING_BIT);",
     "const state = Atomics.exchange(words, STATE, NEW);",
   ],
-  [
-    "a failure wakes nobody",
+  c: [
+    "int32_t state = weft__and(&o->state, WEFT_ONCE_WAITING_BIT);",
+    "int32_t state = weft__exchange(&o->state, WEFT_ONCE_NEW) & 0;",
+  ],
+}, {
+  what: "a failure wakes nobody",
+  ts: [
     "if (state & WAITING_BIT) Atomics.notify(words, STATE, 1); } *#runSlow",
     "} *#runSlow",
   ],
-  [
-    "a failure is the end",
+  c: [
+    "int32_t state = weft__and(&o->state, WEFT_ONCE_WAITING_BIT); if (state " +
+    "& WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, 1);",
+    "weft__and(&o->state, WEFT_ONCE_WAITING_BIT);",
+  ],
+}, {
+  what: "a failure is the end",
+  ts: [
     "#call(fn: () => void): true { try { fn(); } catch (error) { this.#fail();",
     "#call(fn: () => void): true { try { fn(); } catch (error) { this.#end();",
   ],
-  [
-    "a failure is not told",
+  c: ["else weft__once_fail(o);", "else weft__once_end(o);"],
+}, {
+  what: "a failure is not told",
+  ts: [
     "#call(fn: () => void): true { try { fn(); } catch (error) { this.#fail();",
     "#call(fn: () => void): true { try { fn(); } catch (error) {",
   ],
-  [
-    "does not say that it sleeps",
+  c: ["else weft__once_fail(o);", ""],
+}, {
+  what: "does not say that it sleeps",
+  ts: [
     "state = free ? state | this.#id : state | WAITING_BIT;",
     "state = free ? state | this.#id : state;",
   ],
-  [
-    "tries next, and forgets who waits",
+  c: [
+    "state |= unclaimed ? id : WEFT_ONCE_WAITING_BIT;",
+    "state |= unclaimed ? id : 0;",
+  ],
+}, {
+  what: "tries next, and forgets who waits",
+  ts: [
     "state = free ? state | this.#id : state | WAITING_BIT;",
     "state = free ? this.#id : state | WAITING_BIT;",
   ],
-  [
-    "says that it sleeps, or tries next, by a store",
+  c: [
+    "state |= unclaimed ? id : WEFT_ONCE_WAITING_BIT;",
+    "state = unclaimed ? id : state | WEFT_ONCE_WAITING_BIT;",
+  ],
+}, {
+  what: "says that it sleeps, or tries next, by a store",
+  ts: [
     "const seen = Atomics.compareExchange(words, STATE, expected, state); " +
     "if (seen !== expected) { state = seen; continue; }",
     "Atomics.store(words, STATE, state);",
   ],
-  [
-    "does not look whether its exchange went in",
-    "if (seen !== expected) { state = seen; continue; }",
-    "",
+  c: [
+    "int32_t seen = weft__compare_exchange(&o->state, expected, state); if " +
+    "(seen != expected) { state = seen; continue; }",
+    "weft__store(&o->state, state);",
   ],
-  [
-    "sleeps on what it sees last",
+}, {
+  what: "does not look whether its exchange went in",
+  ts: ["if (seen !== expected) { state = seen; continue; }", ""],
+  c: ["if (seen != expected) { state = seen; continue; }", "(void)seen;"],
+}, {
+  what: "sleeps on what it sees last",
+  ts: [
     "const outcome = yield { words, index: STATE, value: state };",
     "const outcome = yield {\n" +
     "words, index: STATE, value: Atomics.load(words, STATE) };",
   ],
-  [
-    "a wake is taken for the end",
+  c: [
+    "weft__sleep(&o->state, state, deadline, WEFT__LOOK);",
+    "weft__sleep(&o->state, weft__load(&o->state), deadline, WEFT__LOOK);",
+  ],
+}, {
+  what: "a wake is taken for the end",
+  ts: [
     'last = outcome === "timed-out";',
     'if (outcome === "ok") return "done"; last = outcome === "timed-out";',
   ],
-  [
-    "looks at nothing after a wake",
-    "state = Atomics.load(words, STATE); last",
-    "last",
+  c: [
+    "last = outcome == WEFT__TIMED_OUT;",
+    "if (outcome == WEFT__OK) return 0; last = outcome == WEFT__TIMED_OUT;",
   ],
-  [
-    "a timeout is taken for the end",
-    "if (!free && last) return false;",
-    'if (!free && last) return "done";',
+}, {
+  what: "looks at nothing after a wake",
+  ts: ["state = Atomics.load(words, STATE); last", "last"],
+  c: ["state = weft__load(&o->state); last", "last"],
+}, {
+  what: "a timeout is taken for the end",
+  ts: ["if (!free && last) return false;", 'if (!free && last) return "done";'],
+  c: [
+    "if (!unclaimed && last) return ETIMEDOUT;",
+    "if (!unclaimed && last) return 0;",
   ],
-  [
-    "abandons another than it was told",
+}, {
+  what: "abandons another than it was told",
+  ts: [
     "while ((state & RUNNER_MASK) === id && id !== 0) {",
     "while ((state & RUNNER_MASK) !== 0 && id !== 0) {",
   ],
-  [
-    "abandons, and forgets who waits",
-    "const kept = state & WAITING_BIT;",
-    "const kept = NEW;",
+  c: [
+    "while ((state & WEFT_ONCE_RUNNER_MASK) == id && id != 0) {",
+    "while ((state & WEFT_ONCE_RUNNER_MASK) != 0 && id != 0) {",
   ],
-  [
-    "abandons by a store",
+}, {
+  what: "abandons, and forgets who waits",
+  ts: ["const kept = state & WAITING_BIT;", "const kept = NEW;"],
+  c: [
+    "int32_t kept = state & WEFT_ONCE_WAITING_BIT;",
+    "int32_t kept = WEFT_ONCE_NEW;",
+  ],
+  by: "one who was terminated is given up",
+}, {
+  what: "abandons by a store",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, kept); " +
     "if (state !== expected) continue;",
     "Atomics.store(words, STATE, kept);",
   ],
-  [
-    "does not look whether it abandoned",
-    "kept); if (state !== expected) continue;",
-    "kept);",
+  c: [
+    "state = weft__compare_exchange(&o->state, expected, kept); if (state != " +
+    "expected) continue;",
+    "(void)expected; weft__store(&o->state, kept);",
   ],
-  [
-    "abandons, and wakes nobody",
+}, {
+  what: "does not look whether it abandoned",
+  ts: ["kept); if (state !== expected) continue;", "kept);"],
+  c: ["kept); if (state != expected) continue;", "kept);"],
+}, {
+  what: "abandons, and wakes nobody",
+  ts: [
     "if (state & WAITING_BIT) Atomics.notify(words, STATE, 1); return true;",
     "return true;",
   ],
-  [
-    "abandons before it wakes",
+  c: [
+    "if (state & WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, 1); return 0;",
+    "return 0;",
+  ],
+}, {
+  what: "abandons before it wakes",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, kept); " +
     "if (state !== expected) continue; " +
     "if (state & WAITING_BIT) Atomics.notify(words, STATE, 1);",
@@ -159,4 +267,12 @@ export const once = mutants(
     "state = Atomics.compareExchange(words, STATE, expected, kept);\n" +
     "if (state !== expected) continue;",
   ],
-);
+  c: [
+    "state = weft__compare_exchange(&o->state, expected, kept); if (state != " +
+    "expected) continue; if (state & WEFT_ONCE_WAITING_BIT) " +
+    "weft__notify(&o->state, 1);",
+    "if (state & WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, 1); state = " +
+    "weft__compare_exchange(&o->state, expected, kept); if (state != " +
+    "expected) continue;",
+  ],
+});

@@ -39,9 +39,10 @@ function counting(weft: Weft, failures = 0, rounds = 0) {
       run: {
         run: ({ once, tries }) => {
           try {
-            return once.run(() => {
+            once.run(() => {
               if (++tries[0]! <= failures) throw new Error();
             });
+            return true;
           } catch {
             return "failed";
           }
@@ -51,7 +52,7 @@ function counting(weft: Weft, failures = 0, rounds = 0) {
       runFor: {
         run: ({ once, tries }) => {
           try {
-            return once.run(() => {
+            return once.tryRun(() => {
               if (++tries[0]! <= failures) throw new Error();
             }, 5);
           } catch {
@@ -125,7 +126,7 @@ function abandoned(weft: Weft) {
       run: {
         run: ({ once, tries }) => once.run(() => void tries[0]!++),
         model: (s: { runner: number; runs: number }) =>
-          s.runner === 0 ? [{ ...s, runs: s.runs + 1 }, true] : null,
+          s.runner === 0 ? [{ ...s, runs: s.runs + 1 }, undefined] : null,
       },
       abandon: {
         run: ({ once }, id: number) => once.abandon(id),
@@ -141,7 +142,7 @@ function abandoned(weft: Weft) {
 }
 
 /** The race scenarios of `Once`. */
-export function once(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   return [
     {
       name: "two agents",

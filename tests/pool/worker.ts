@@ -9,8 +9,8 @@ import { hello } from "../_run/workers.ts";
 const { data, post } = await hello<{
   place: Place;
   /** Told when a task is begun that waits, and what it waits for. */
-  begun: Handle;
-  gate: Handle;
+  begun: Handle<"event">;
+  gate: Handle<"event">;
 }>();
 const begun = Event.from(data.begun);
 const gate = Event.from(data.gate);

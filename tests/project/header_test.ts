@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { emcc, PTHREADS, wasmClang } from "../../wasm/emcc.ts";
 import { header } from "../../wasm/header.ts";
-import { suite } from "../_run/harness.ts";
+import { skip, suite } from "../_run/harness.ts";
 import {
   functionsOf,
   headerFiles,
@@ -79,7 +79,7 @@ test("each header compiles alone, as C11 and as C++17", () => {
   const warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion"];
   const flags = [...warnings, "-Werror", "-fsyntax-only", `-I${INCLUDE}`];
   const compiler = spawnSync("cc", ["--version"]);
-  if (compiler.status !== 0) return void console.log("skipped: no cc here");
+  if (compiler.status !== 0) skip("no cc here");
   for (const [language, std] of [["c", "c11"], ["c++", "c++17"]]) {
     for (const name of Object.keys(headerFiles())) {
       const input = `#include <${name}>\n`;
@@ -97,7 +97,7 @@ test("the program prints it", () => {
 });
 
 test("it needs no permission where it comes from JSR", async () => {
-  if (!("Deno" in globalThis)) return;
+  if (!("Deno" in globalThis)) skip("JSR is Deno's here");
   const { server, origin } = await registry();
   const env = { ...process.env, JSR_URL: origin, DENO_DIR: folder };
   const args = ["run", "--no-prompt", "jsr:@weft/sync/header"];

@@ -57,8 +57,9 @@ export function expected(): Map<string, string> {
   }
   put(
     "wasm/weft/_layout.h",
-    (text) => between(text, kindsOf(rows, version)),
+    (text) => between(text, kindsOf(rows, version, source)),
   );
+  put("wasm/weft/_spin.h", (text) => between(text, spinningOf()));
   put(
     "wasm/weft/inspect.h",
     (text) => between(text, rows.map((row) => shownOf(row, text)).join("")),
@@ -191,8 +192,7 @@ const commented = (lines: string[]) =>
 
 /** A header with `made` between the two lines that mark it. */
 function between(text: string, made: string): string {
-  const begin =
-    "makes from primitives/_layout.ts. */\n/* clang-format off */\n";
+  const begin = ".ts. */\n/* clang-format off */\n";
   const end =
     "/* clang-format on */\n/* End of what `deno task layout` makes. */";
   const from = text.indexOf(begin) + begin.length;
@@ -228,7 +228,10 @@ ${rows}WEFT_LENGTH(${stem}, ${length});
 }
 
 /** The version, the kinds, and where each has its seal. */
-function kindsOf(rows: Row[], version: number): string {
+function kindsOf(rows: Row[], version: number, source: string): string {
+  const waiters = source.match(
+    /^export const EVENT_COUNT = .*waiters: (\d+)/m,
+  )!;
   const configured = rows.filter(({ kind }) => kind !== undefined);
   const seals = new Map<number, string[]>();
   for (const { stem, words } of configured) {
@@ -239,7 +242,8 @@ function kindsOf(rows: Row[], version: number): string {
     stems.map((stem) => `    case WEFT_KIND_${stem}:\n`).join("") +
     `      return ${index};\n`
   );
-  return `#define WEFT_VERSION ${version}
+  return `#define WEFT__EVENT_WAITERS ${waiters[1]}
+#define WEFT_VERSION ${version}
 #define WEFT_KIND(stem, number) enum { WEFT_KIND_##stem = number }
 ${configured.map(({ stem, kind }) => `WEFT_KIND(${stem}, ${kind});\n`).join("")}
 /* The word that holds the seal, behind \`magic\` and the configuration; or 0. */
@@ -250,6 +254,15 @@ ${cases.join("")}    default:
   }
 }
 `;
+}
+
+/** The figures of spinning, which are the same in both languages. */
+function spinningOf(): string {
+  const figures = /^\/\*\* (.*) \*\/\n(?:export )?const ([A-Z_]+) = (\d+);$/gm;
+  return [...read("primitives/_spin.ts").matchAll(figures)]
+    .map(([, why, name, figure]) =>
+      `/* ${why} */\n#define WEFT__SPIN_${name} ${figure}\n`
+    ).join("");
 }
 
 /** What \`weft_inspect\` prints of a primitive; \`header\` is its source. */

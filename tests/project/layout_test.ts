@@ -2,7 +2,12 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { KIND, LAYOUT, VERSION } from "../../primitives/_layout.ts";
+import {
+  EVENT_COUNT,
+  KIND,
+  LAYOUT,
+  VERSION,
+} from "../../primitives/_layout.ts";
 import { suite } from "../_run/harness.ts";
 import {
   fieldsOf,
@@ -142,6 +147,19 @@ test("a word that took the place of padding is told by its name", () => {
   const more = "  int32_t lap;\n  int32_t _pad0[27];\n  int32_t tail;";
   const [name] = unasserted(text.replace(padding, more));
   assert.match(name!, /\.lap$/);
+});
+
+test("each epoch has the count of its waiters behind it", () => {
+  let count = 0;
+  for (const [stem, row] of Object.entries(OURS.layout)) {
+    for (const [name, word] of Object.entries(row)) {
+      if (!name.endsWith("_epoch")) continue;
+      const waiters = row[name.replace("_epoch", "_waiters")];
+      assert.is(waiters, word + EVENT_COUNT.waiters, `${stem}.${name}`);
+      count++;
+    }
+  }
+  assert.is(count, 10);
 });
 
 test("words that different agents write lie 32 words apart", () => {

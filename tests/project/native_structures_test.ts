@@ -1,29 +1,12 @@
 // limit: 300 s
-// The native programs that are about one data structure each.
-import * as fs from "node:fs";
+// about: barrier, condition, event, latch, once, rw_lock, striped_counter
+// The native program that is about several synchronizers.
 import * as path from "node:path";
 import * as assert from "uvu/assert";
 import { suite } from "../_run/harness.ts";
 import { build, Pool, run, SOURCES, WARNINGS } from "../_run/native.ts";
 
-const PROGRAMS = [
-  "lock_free_queue",
-  "record_ring",
-  "broadcast",
-  "call_ring",
-  "channel",
-  "snapshot",
-  "slab_pool",
-  "synchronizers",
-  "inspect",
-  "realtime",
-  "work_deque",
-];
-/** A primitive's own folder holds its program. */
-const sourceOf = (name: string) => {
-  const own = path.join(SOURCES, "../..", name, "native.c");
-  return fs.existsSync(own) ? own : path.join(SOURCES, `${name}.c`);
-};
+const PROGRAMS = ["synchronizers"];
 const WAYS: Record<string, [compiler: string, ...words: string[]]> = {
   "C11": ["gcc", "-std=c11", "-O2"],
   "ThreadSanitizer, C++17": [
@@ -56,7 +39,7 @@ for (const name of PROGRAMS) {
           name: `${name}-${title.replace(/\W/g, "")}`,
           compiler,
           words: [...WARNINGS, "-pthread", ...words],
-          sources: [sourceOf(name)],
+          sources: [path.join(SOURCES, `${name}.c`)],
         });
         let ended = await run(file, ["5"], 100);
         if (ended.output.includes("unexpected memory mapping")) {

@@ -6,54 +6,33 @@
  */
 
 import * as esbuild from "esbuild";
+import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { load } from "../_run/folders.ts";
+import type { Size } from "../_run/kinds.ts";
+import { wordsOf } from "../_run/usage.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A bundle, and how large it may be. */
-export interface Sized {
-  /** What is imported of which module; `*` for all of it. */
-  readonly name: string;
+/** A bundle of a module, or of all of it if the name is `*`. */
+export interface Sized extends Size {
   readonly from: string;
-  /** The most bytes it may have: what was reached, rounded up. */
-  readonly most: number;
 }
 
-const sized = (name: string, stem: string, most: number): Sized => ({
-  name,
-  from: `./primitives/${stem}.ts`,
-  most,
-});
+/** The public modules, in the order of mod.ts. */
+const STEMS = [
+  ...fs.readFileSync(`${PROJECT}mod.ts`, "utf8")
+    .matchAll(/ from "\.\/primitives\/([a-z]\w+)\.ts"/g),
+].map(([, stem]) => stem!);
 
-/** All of them, in the order of mod.ts. */
-export const SIZES: readonly Sized[] = [
-  sized("agentId", "agent", 200),
-  sized("Mutex", "mutex", 4300),
-  sized("RwLock", "rw_lock", 5300),
-  sized("Condition", "condition", 4750),
-  sized("Semaphore", "semaphore", 5000),
-  sized("Event", "event", 4050),
-  sized("Latch", "latch", 4500),
-  sized("Barrier", "barrier", 4650),
-  sized("Once", "once", 3850),
-  sized("Snapshot", "snapshot", 3000),
-  sized("SpscQueue", "spsc_queue", 6500),
-  sized("MpmcQueue", "mpmc_queue", 6550),
-  sized("LockFreeQueue", "lock_free_queue", 7300),
-  sized("RecordRing", "record_ring", 7000),
-  sized("Broadcast", "broadcast", 7000),
-  sized("Channel, json", "channel", 8450),
-  sized("CallRing", "call_ring", 8200),
-  sized("WorkCounter", "work_counter", 4800),
-  sized("WorkDeque", "work_deque", 2200),
-  sized("SlabPool", "slab_pool", 2900),
-  sized("StripedCounter", "striped_counter", 2200),
-  sized("struct", "struct", 1500),
-  sized("waitAny", "wait_any", 2250),
-  sized("inspect", "inspect", 3150),
-  { name: "*", from: "./mod.ts", most: 30700 },
-];
+/** All of them: each folder's `kind.ts` says what it may cost. */
+export const SIZES: Sized[] = [];
+for (const stem of STEMS) {
+  const { size } = await load<{ size: Size }>(stem, "kind.ts");
+  SIZES.push({ ...size, from: `./primitives/${stem}.ts` });
+}
+SIZES.push({ name: "*", from: "./mod.ts", most: 30700 });
 
 /** Measures one. The bytes of its modules are those before gzip. */
 export async function measure({ name, from }: Sized): Promise<
@@ -93,6 +72,7 @@ export async function measure({ name, from }: Sized): Promise<
 }
 
 if (import.meta.main) {
+  wordsOf("usage: deno task size\nPrints what each export costs a bundle.");
   console.log("export            gzip   most   minified, by module");
   for (const entry of SIZES) {
     const { gzipped, minified, modules } = await measure(entry);

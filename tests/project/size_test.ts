@@ -1,6 +1,5 @@
 // What a bundle of one primitive costs, and that it does not grow unnoticed.
 import * as esbuild from "esbuild";
-import * as fs from "node:fs";
 import * as assert from "uvu/assert";
 import { suite } from "../_run/harness.ts";
 import { measure, SIZES } from "./size.ts";
@@ -8,22 +7,6 @@ import { measure, SIZES } from "./size.ts";
 const test = suite("Size");
 
 test.after(() => esbuild.stop());
-
-test("every file that mod.ts exports has a size", () => {
-  const text = fs.readFileSync(
-    new URL("../../mod.ts", import.meta.url),
-    "utf8",
-  );
-  const files = [...text.matchAll(/ from "(\.\/primitives\/[a-z]\w+\.ts)"/g)]
-    .map(([, file]) => file!);
-  assert.ok(files.length > 0);
-  const known = SIZES.filter(({ name }) => name !== "*").map((it) => it.from);
-  assert.equal(
-    known,
-    files,
-    "add what is new to tests/project/size.ts, in order",
-  );
-});
 
 for (const entry of SIZES) {
   const { name, from, most } = entry;

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { MpmcQueue, Mutex, Semaphore } from "../../mod.ts";
 import { emcc, PTHREADS, wasmClang } from "../../wasm/emcc.ts";
-import { suite } from "../_run/harness.ts";
+import { skip, suite } from "../_run/harness.ts";
 import { ALONE, everyFunction } from "../_run/header.ts";
 import { Pool, WARNINGS } from "../_run/native.ts";
 import { spawn, type Thread } from "../_run/workers.ts";
@@ -130,7 +130,7 @@ async function perform(stage: Stage) {
   })));
   assert.is(new Semaphore(memory, semaphore).available, 3);
 
-  const config = { capacity: 4, size: 12 };
+  const config = { capacity: 4, elementSize: 12 };
   const place = stage.place(MpmcQueue.byteLength(config));
   const queue = MpmcQueue.init(memory, place, config);
   const count = 1000;
@@ -261,10 +261,7 @@ test("clang compiles weft.h natively, where Emscripten's can", async () => {
   const able = process.platform === "linux" &&
     await compile("able.c", "#include <errno.h>\nint able = 1;\n", "c11")
       .then(() => true, () => false);
-  if (!able) {
-    console.log("\nskipped: Emscripten's clang compiles for wasm alone here");
-    return;
-  }
+  if (!able) skip("Emscripten's clang compiles for wasm alone here");
   for (const std of ["c17", "c++17"]) {
     const extension = std.startsWith("c++") ? "cpp" : "c";
     await compile(`every.${extension}`, everyFunction(), std);

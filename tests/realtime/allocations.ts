@@ -110,7 +110,7 @@ function ofRing(): Operations {
 function ofSnapshots(): Operations {
   const all: Operations = {};
   for (const single of [false, true]) {
-    const it = Snapshot.create({ size: 512, single });
+    const it = Snapshot.create({ size: 512, singleReader: single });
     const name = single ? "Snapshot single" : "Snapshot";
     all[`${name}.write read`] = () => {
       it.write(words);
@@ -142,7 +142,7 @@ function ofOthers(): Operations {
   const guided = WorkCounter.create(9, { schedule: "guided", agents: 2 });
   const over = WorkCounter.create(1);
   const deque = WorkDeque.create({ capacity: 8 });
-  const pool = SlabPool.create({ capacity: 8, size: 64 });
+  const pool = SlabPool.create({ capacity: 8, blockSize: 64 });
   const counter = StripedCounter.create();
   return {
     "Semaphore.tryAcquire release available": () => {

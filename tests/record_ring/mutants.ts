@@ -1,288 +1,524 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `RecordRing`. */
-export const record_ring = mutants(
-  "record_ring.ts",
-  [
-    "(P): publishes before it writes",
+export const MUTANTS = mutants("record_ring", {
+  what: "(P): publishes before it writes",
+  ts: [
     "this.#put(src, record + 2); this.#publish(record, byteLength);",
     "this.#publish(record, byteLength); this.#put(src, record + 2);",
   ],
-  [
-    "(P): publishes a record before its length",
+  c: [
+    "if (length > 0) __builtin_memcpy(record + 2, src, (size_t)length); " +
+    "result = weft__record_publish(r, record, length); /* (P) */",
+    "result = weft__record_publish(r, record, length); if (length > 0) " +
+    "__builtin_memcpy(record + 2, src, (size_t)length);",
+  ],
+}, {
+  what: "(P): publishes a record before its length",
+  ts: [
     "this.#words[record] = byteLength << 2 | COMMITTED; // published by (P) " +
     "this.#put(src, record + 2); this.#publish(record, byteLength);",
     "this.#put(src, record + 2); this.#publish(record, byteLength);\n" +
     "this.#words[record] = byteLength << 2 | COMMITTED;",
   ],
-  [
-    "(P): publishes a reservation before its state",
+  c: [
+    "record[0] = weft__record_word(length, WEFT_RECORD_RING_COMMITTED); if " +
+    "(length > 0) __builtin_memcpy(record + 2, src, (size_t)length); result " +
+    "= weft__record_publish(r, record, length); /* (P) */",
+    "if (length > 0) __builtin_memcpy(record + 2, src, (size_t)length); " +
+    "result = weft__record_publish(r, record, length); record[0] = " +
+    "weft__record_word(length, WEFT_RECORD_RING_COMMITTED);",
+  ],
+}, {
+  what: "(P): publishes a reservation before its state",
+  ts: [
     "this.#words[record] = length << 2 | RESERVED; // published by (P) " +
     "this.#words[record + 1] = this.#id; this.#publish(record, length);",
     "this.#publish(record, length);\n" +
     "this.#words[record] = length << 2 | RESERVED;\n" +
     "this.#words[record + 1] = this.#id;",
   ],
-  [
-    "(C): commits plainly",
+  c: [
+    "record[0] = weft__record_word(length, WEFT_RECORD_RING_RESERVED); " +
+    "record[1] = weft_agent_id(); /* both published by (P) */ *at = record + " +
+    "2; return r->single_producer ? 0 : weft__record_publish(r, record, length);",
+    "*at = record + 2; result = r->single_producer ? 0 : weft__record_publish(r, " +
+    "record, length); record[0] = weft__record_word(length, " +
+    "WEFT_RECORD_RING_RESERVED); record[1] = weft_agent_id(); return result;",
+  ],
+}, {
+  what: "(C): commits plainly",
+  ts: [
     "Atomics.store(words, record, length << 2 | COMMITTED); // (C)",
     "words[record] = length << 2 | COMMITTED;",
   ],
-  [
-    "(F): frees before it copies",
+  c: [
+    "weft__store(record, weft__record_word(length, " +
+    "WEFT_RECORD_RING_COMMITTED));",
+    "record[0] = weft__record_word(length, WEFT_RECORD_RING_COMMITTED);",
+  ],
+}, {
+  what: "(F): frees before it copies",
+  ts: [
     "const copy = this.bytes.slice(at, at + this.peekedLength); this.consume();",
     "const length = this.peekedLength; this.consume();\n" +
     "const copy = this.bytes.slice(at, at + length);",
   ],
-  [
-    "(F): frees before it copies to an array",
+  c: [
+    "if (found > 0) __builtin_memcpy(dst, record + 2, (size_t)found); " +
+    "*length = found; weft_record_ring_consume(r);",
+    "weft_record_ring_consume(r); if (found > 0) __builtin_memcpy(dst, " +
+    "record + 2, (size_t)found); *length = found;",
+  ],
+}, {
+  what: "(F): frees before it copies to an array",
+  ts: [
     "this.#get(dst, at, length); this.consume();",
     "this.consume(); this.#get(dst, at, length);",
-    {
-      by: "record_ring: a producer that waits for room, and pops into arrays",
-    },
   ],
-  [
-    "frees less than was taken",
+  c: "C has one form, where TypeScript has one for arrays and one for the rest",
+  by: "a producer that waits for room, and pops into arrays",
+}, {
+  what: "frees less than was taken",
+  ts: [
     "Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F)",
     "Atomics.store(words, HEAD, words[HEAD]! + space - 8 | 0);",
   ],
-  [
-    "frees, and wakes nobody",
+  c: [
+    "weft__store(&r->head, weft__plus(head, space)); /* (F) */",
+    "weft__store(&r->head, weft__plus(head, space - 8));",
+  ],
+}, {
+  what: "frees, and wakes nobody",
+  ts: [
     "words[HEAD]! + space | 0); // (F) wake(words, PUSH_EPOCH, Infinity);",
     "words[HEAD]! + space | 0);",
   ],
-  [
-    "full too late",
+  c: [
+    "weft__store(&r->head, weft__plus(head, space)); /* (F) */ " +
+    "weft__event_wake(&r->push_epoch, WEFT__ALL);",
+    "weft__store(&r->head, weft__plus(head, space));",
+  ],
+}, {
+  what: "full too late",
+  ts: [
     "if (total > this.capacity - (tail - words[HEAD_CACHE]! | 0)) {",
     "if (total > this.capacity) {",
   ],
-  [
-    "compares positions that wrap",
+  c: [
+    "total > weft__minus(r->capacity, weft__minus(tail, r->head_cache))) { " +
+    "r->head_cache",
+    "total > r->capacity) { r->head_cache",
+  ],
+}, {
+  what: "compares positions that wrap",
+  ts: [
     "if (total > this.capacity - (tail - head | 0)) {",
     "if (total > this.capacity - (tail - head)) {",
   ],
-  [
-    "believes an old head that it is full",
+  c: [
+    "if (total > weft__minus(r->capacity, weft__minus(tail, r->head_cache))) " +
+    "result",
+    "if (total > (int64_t)r->capacity - ((int64_t)tail - r->head_cache)) " +
+    "result",
+  ],
+}, {
+  what: "believes an old head that it is full",
+  ts: [
     "const head = Atomics.load(words, HEAD); // pairs with (F)",
     "const head = words[HEAD_CACHE]!;",
   ],
-  [
-    "forgets what it skipped at the end",
+  c: ["r->head_cache = weft__load(&r->head); /* pairs with (F) */", ""],
+}, {
+  what: "forgets what it skipped at the end",
+  ts: [
     "const next = tail + skipped + spaceFor(length) | 0;",
     "const next = tail + spaceFor(length) | 0;",
   ],
-  [
-    "publishes by a store",
+  c: [
+    "if (record != weft__record_at(r, tail)) total += r->capacity - (tail & " +
+    "(r->capacity - 1));",
+    "(void)record;",
+  ],
+}, {
+  what: "publishes by a store",
+  ts: [
     ": Atomics.compareExchange(words, TAIL, tail, next); this.#endClaim();",
     ": (Atomics.store(words, TAIL, next), tail); this.#endClaim();",
   ],
-  [
-    "publishes in a closed ring, and says nothing",
+  c: [
+    "seen = weft__compare_exchange(&r->tail, tail, weft__plus(tail, total));",
+    "weft__store(&r->tail, weft__plus(tail, total));",
+  ],
+}, {
+  what: "publishes in a closed ring, and says nothing",
+  ts: [
     'if (seen & CLOSED_BIT) throw new ClosedError("The ring is closed"); } ' +
     "/** Takes the claim,",
     "} /** Takes the claim,",
   ],
-  [
-    "ends the claim before it publishes",
+  c: [
+    "return seen & WEFT_RECORD_RING_CLOSED_BIT ? EPIPE : 0;",
+    "(void)seen; return 0;",
+  ],
+}, {
+  what: "ends the claim before it publishes",
+  ts: [
     "const words = this.#words; const tail = words[TAIL]!; // Where it began",
     "const words = this.#words; const tail = words[TAIL]!;\n" +
     "this.#endClaim(); // Where it began",
-    {
-      also: [
-        ": Atomics.compareExchange(words, TAIL, tail, next); this.#endClaim();",
-        ": Atomics.compareExchange(words, TAIL, tail, next);",
-      ],
-    },
+    [
+      ": Atomics.compareExchange(words, TAIL, tail, next); this.#endClaim();",
+      ": Atomics.compareExchange(words, TAIL, tail, next);",
+    ],
   ],
-  [
-    "claims by a store",
+  c: [
+    "int32_t tail = weft__hint(&r->tail); int32_t seen = tail;",
+    "int32_t tail = weft__hint(&r->tail); int32_t seen = tail; " +
+    "weft__record_end_claim(r);",
+    ["weft__record_end_claim(r); return seen", "return seen"],
+  ],
+  by: "two producers, one consumer",
+}, {
+  what: "claims by a store",
+  ts: [
     "const owner = Atomics.compareExchange(words, CLAIMANT, 0, this.#id);",
     "const owner = Atomics.load(words, CLAIMANT);\n" +
     "if (owner === 0) Atomics.store(words, CLAIMANT, this.#id);",
   ],
-  [
-    "(W): does not say that it waits for the claim",
-    "const marked = owner | CONTENDED_BIT;",
-    "const marked = owner;",
+  c: [
+    "int32_t owner = weft__compare_exchange(&r->claimant, 0, id);",
+    "int32_t owner = weft__load(&r->claimant); if (owner == 0) " +
+    "weft__store(&r->claimant, id);",
   ],
-  [
-    "(W): says by a store that it waits for the claim",
+}, {
+  what: "(W): does not say that it waits for the claim",
+  ts: ["const marked = owner | CONTENDED_BIT;", "const marked = owner;"],
+  c: [
+    "int32_t marked = owner | WEFT_RECORD_RING_CONTENDED_BIT;",
+    "int32_t marked = owner;",
+  ],
+}, {
+  what: "(W): says by a store that it waits for the claim",
+  ts: [
     "const seen = Atomics.compareExchange(words, CLAIMANT, owner, marked); " +
     "if (seen === owner) return false;",
     "Atomics.store(words, CLAIMANT, marked); return false;",
   ],
-  [
-    "ends the claim, and wakes nobody",
+  c: [
+    "int32_t seen = weft__compare_exchange(&r->claimant, owner, marked); if " +
+    "(seen == owner) return false;",
+    "weft__store(&r->claimant, marked); return false;",
+  ],
+}, {
+  what: "ends the claim, and wakes nobody",
+  ts: [
     "if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) { " +
     "wake(words, PUSH_EPOCH, Infinity); }",
     "Atomics.store(words, CLAIMANT, 0);",
   ],
-  [
-    "ends the claim by a load and a store",
+  c: [
+    "if (weft__exchange(&r->claimant, 0) & WEFT_RECORD_RING_CONTENDED_BIT) " +
+    "weft__event_wake(&r->push_epoch, WEFT__ALL);",
+    "weft__store(&r->claimant, 0);",
+  ],
+}, {
+  what: "ends the claim by a load and a store",
+  ts: [
     "if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) {",
     "const owner = Atomics.load(words, CLAIMANT);\n" +
     "Atomics.store(words, CLAIMANT, 0); if (owner & CONTENDED_BIT) {",
   ],
-  [
-    "wakes before it ends the claim",
+  c: [
+    "if (weft__exchange(&r->claimant, 0) & WEFT_RECORD_RING_CONTENDED_BIT)",
+    "int32_t owner = weft__load(&r->claimant); weft__store(&r->claimant, 0); " +
+    "if (owner & WEFT_RECORD_RING_CONTENDED_BIT)",
+  ],
+}, {
+  what: "wakes before it ends the claim",
+  ts: [
     "if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) { " +
     "wake(words, PUSH_EPOCH, Infinity); }",
     "if (Atomics.load(words, CLAIMANT) & CONTENDED_BIT) {\n" +
     "wake(words, PUSH_EPOCH, Infinity); }\nAtomics.exchange(words, CLAIMANT, 0);",
   ],
-  [
-    "pushes, and wakes nobody",
+  c: [
+    "if (weft__exchange(&r->claimant, 0) & WEFT_RECORD_RING_CONTENDED_BIT) " +
+    "weft__event_wake(&r->push_epoch, WEFT__ALL);",
+    "if (weft__load(&r->claimant) & WEFT_RECORD_RING_CONTENDED_BIT) " +
+    "weft__event_wake(&r->push_epoch, WEFT__ALL); " +
+    "weft__exchange(&r->claimant, 0);",
+  ],
+}, {
+  what: "pushes, and wakes nobody",
+  ts: [
     "this.#publish(record, byteLength); wake(this.#words, POP_EPOCH, 1);",
     "this.#publish(record, byteLength);",
   ],
-  [
-    "never looks at the tail again",
+  c: [
+    "result = weft__record_publish(r, record, length); /* (P) */ if (result " +
+    "== 0) weft__event_wake(&r->pop_epoch, 1);",
+    "result = weft__record_publish(r, record, length);",
+  ],
+}, {
+  what: "never looks at the tail again",
+  ts: [
     "if (head === words[TAIL_CACHE]) {",
     "if (head === words[TAIL_CACHE] && head < 0) {",
   ],
-  [
-    "ends though records are left",
+  c: [
+    "if (head == r->tail_cache) {",
+    "if (head == r->tail_cache && head < 0) {",
+  ],
+}, {
+  what: "ends though records are left",
+  ts: [
     "if (head === (tail & POSITION_MASK)) return tail & CLOSED_BIT ? -1 : 0;",
     "if (tail & CLOSED_BIT) return -1;\n" +
     "if (head === (tail & POSITION_MASK)) return 0;",
   ],
-  [
-    "reads a state plainly",
+  c: [
+    "if (head == r->tail_cache) return tail & WEFT_RECORD_RING_CLOSED_BIT ? " +
+    "EPIPE : EBUSY;",
+    "if (tail & WEFT_RECORD_RING_CLOSED_BIT) return EPIPE; if (head == " +
+    "r->tail_cache) return EBUSY;",
+  ],
+}, {
+  what: "reads a state plainly",
+  ts: [
     "const first = this.single ? words[record]! : Atomics.load(words, record);",
     "const first = words[record]!;",
   ],
-  [
-    "takes what is only reserved",
+  c: ["int32_t first = weft__load(*record);", "int32_t first = **record;"],
+}, {
+  what: "takes what is only reserved",
+  ts: [
     "if (state === RESERVED) return 0;",
     "if (state === RESERVED) return record;",
   ],
-  [
-    "does not skip",
+  c: [
+    "if ((first & 3) == WEFT_RECORD_RING_RESERVED) return EBUSY;",
+    "if ((first & 3) == WEFT_RECORD_RING_RESERVED) return 0;",
+  ],
+}, {
+  what: "does not skip",
+  ts: [
     "if (state === COMMITTED) return record;",
     "if (state === COMMITTED || state === SKIPPED) return record;",
   ],
-  [
-    "closes, and wakes no consumer",
+  c: [
+    "if ((first & 3) == WEFT_RECORD_RING_COMMITTED) return 0;",
+    "if ((first & 3) >= WEFT_RECORD_RING_COMMITTED) return 0;",
+  ],
+}, {
+  what: "closes, and wakes no consumer",
+  ts: [
     "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return; " +
     "wake(words, POP_EPOCH, Infinity);",
     "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
   ],
-  [
-    "closes by a load and a store",
+  c: ["return; weft__event_wake(&r->pop_epoch, WEFT__ALL);", "return;"],
+}, {
+  what: "closes by a load and a store",
+  ts: [
     "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
     "const tail = Atomics.load(words, TAIL); if (tail & CLOSED_BIT) return;\n" +
     "Atomics.store(words, TAIL, tail | CLOSED_BIT);",
   ],
-  [
-    "leaves no mark at the end",
+  c: [
+    "if (weft__or(&r->tail, WEFT_RECORD_RING_CLOSED_BIT) & " +
+    "WEFT_RECORD_RING_CLOSED_BIT) return;",
+    "int32_t tail = weft__load(&r->tail); if (tail & " +
+    "WEFT_RECORD_RING_CLOSED_BIT) return; weft__store(&r->tail, tail | " +
+    "WEFT_RECORD_RING_CLOSED_BIT);",
+  ],
+}, {
+  what: "leaves no mark at the end",
+  ts: [
     "words[this.#at(tail)] = left - HEADER << 2 | SKIPPED; // published by (P)",
     "",
   ],
-  [
-    "marks too much at the end",
+  c: [
+    "(*record)[0] = weft__record_word(total - space - WEFT__RECORD_HEADER, " +
+    "WEFT_RECORD_RING_SKIPPED);",
+    "",
+  ],
+}, {
+  what: "marks too much at the end",
+  ts: [
     "words[this.#at(tail)] = left - HEADER << 2 | SKIPPED; // published by (P)",
     "words[this.#at(tail)] = left << 2 | SKIPPED;",
   ],
-  [
-    "keeps the claim where there is no room",
+  c: [
+    "(*record)[0] = weft__record_word(total - space - WEFT__RECORD_HEADER,",
+    "(*record)[0] = weft__record_word(total - space,",
+  ],
+}, {
+  what: "keeps the claim where there is no room",
+  ts: [
     "const closed = this.closed; this.#endClaim();",
     "const closed = this.closed;",
   ],
-  [
-    "keeps the claim of a closed ring",
+  c: [
+    "if (result != 0) { weft__record_end_claim(r); return result; }",
+    "if (result == EPIPE) weft__record_end_claim(r); if (result != 0) return " +
+    "result;",
+  ],
+}, {
+  what: "keeps the claim of a closed ring",
+  ts: [
     "if (tail & CLOSED_BIT) { this.#endClaim();",
     "if (tail & CLOSED_BIT) {",
   ],
-  [
-    "commits less, and marks no rest",
-    "words[behind] = rest - HEADER << 2 | SKIPPED;",
-    "void behind;",
-    { by: "record_ring: one commits less than it reserved" },
+  c: [
+    "if (result != 0) { weft__record_end_claim(r); return result; }",
+    "if (result == EBUSY) weft__record_end_claim(r); if (result != 0) return " +
+    "result;",
   ],
-  [
-    "commits less, and marks too much",
+}, {
+  what: "commits less, and marks no rest",
+  ts: ["words[behind] = rest - HEADER << 2 | SKIPPED;", "void behind;"],
+  c: [
+    "if (rest > 0) /* published by (C) */ record[space / 4] = " +
+    "weft__record_word(rest - WEFT__RECORD_HEADER, WEFT_RECORD_RING_SKIPPED);",
+    "(void)rest;",
+  ],
+  by: "one commits less than it reserved",
+}, {
+  what: "commits less, and marks too much",
+  ts: [
     "words[behind] = rest - HEADER << 2 | SKIPPED;",
     "words[behind] = rest << 2 | SKIPPED;",
-    { by: "record_ring: one commits less than it reserved" },
   ],
-  [
-    "(C): commits before it marks the rest",
+  c: [
+    "record[space / 4] = weft__record_word(rest - WEFT__RECORD_HEADER,",
+    "record[space / 4] = weft__record_word(rest,",
+  ],
+  by: "one commits less than it reserved",
+}, {
+  what: "(C): commits before it marks the rest",
+  ts: [
     "if (rest > 0) { // published by (C)",
     "Atomics.store(words, record, length << 2 | COMMITTED);\n" +
     "if (rest > 0) { // published by (C)",
-    { by: "record_ring: one commits less than it reserved" },
   ],
-  [
-    "publishes what it reserved, not what it commits",
+  c: [
+    "if (rest > 0) /* published by (C) */",
+    "weft__store(record, weft__record_word(length, " +
+    "WEFT_RECORD_RING_COMMITTED)); if (rest > 0)",
+  ],
+  by: "one commits less than it reserved",
+}, {
+  what: "publishes what it reserved, not what it commits",
+  ts: [
     "words[record] = length << 2 | COMMITTED; // published by (P) " +
     "this.#publish(record, length);",
     "words[record] = length << 2 | COMMITTED;\n" +
     "this.#publish(record, this.#length);",
-    { by: "record_ring: one producer commits less than it reserved" },
   ],
-  [
-    "commits, and wakes nobody",
-    "// (C) } wake(words, POP_EPOCH, 1);",
-    "}",
+  c: [
+    "result = weft__record_publish(r, record, length); /* (P) */ } else {",
+    "result = weft__record_publish(r, record, reserved); } else {",
   ],
-  [
-    "gives up, and does not say so",
-    "Atomics.store(this.#words, record, this.#length << 2 | SKIPPED);",
-    "",
-    { by: "record_ring: one sleeps behind what is given up" },
+  by: "one producer commits less than it reserved",
+}, {
+  what: "commits, and wakes nobody",
+  ts: ["// (C) } wake(words, POP_EPOCH, 1);", "}"],
+  c: [
+    "} if (result == 0) weft__event_wake(&r->pop_epoch, 1); return result;",
+    "} return result;",
   ],
-  [
-    "gives up, as if it had committed",
+}, {
+  what: "gives up, and does not say so",
+  ts: ["Atomics.store(this.#words, record, this.#length << 2 | SKIPPED);", ""],
+  c: [
+    "weft__store(record, weft__load(record) | WEFT_RECORD_RING_SKIPPED);",
+    "(void)record;",
+  ],
+  by: "one sleeps behind what is given up",
+}, {
+  what: "gives up, as if it had committed",
+  ts: [
     "Atomics.store(this.#words, record, this.#length << 2 | SKIPPED);",
     "Atomics.store(this.#words, record, this.#length << 2 | COMMITTED);",
-    { by: "record_ring: one sleeps behind what is given up" },
   ],
-  [
-    "gives up, and wakes nobody",
-    "wake(this.#words, POP_EPOCH, 1); // for what it held back",
-    "",
-    { by: "record_ring: one sleeps behind what is given up" },
+  c: [
+    "weft__store(record, weft__load(record) | WEFT_RECORD_RING_SKIPPED);",
+    "weft__store(record, (weft__load(record) & ~3) | " +
+    "WEFT_RECORD_RING_COMMITTED);",
   ],
-  [
-    "abandons, and keeps the claim",
-    "this.#endClaim(); if (count > 0)",
-    "if (count > 0)",
-  ],
-  [
-    "abandons what was committed",
+  by: "one sleeps behind what is given up",
+}, {
+  what: "gives up, and wakes nobody",
+  ts: ["wake(this.#words, POP_EPOCH, 1); // for what it held back", ""],
+  c: ["weft__event_wake(&r->pop_epoch, 1); /* for what it held back */", ""],
+  by: "one sleeps behind what is given up",
+}, {
+  what: "abandons, and keeps the claim",
+  ts: ["this.#endClaim(); if (count > 0)", "if (count > 0)"],
+  c: ["weft__record_end_claim(r); if (count > 0)", "if (count > 0)"],
+}, {
+  what: "abandons what was committed",
+  ts: [
     "if ((head & 3) === RESERVED && words[record + 1] === id) {",
     "if (words[record + 1] === id || (head & 3) === COMMITTED) {",
   ],
-  [
-    "takes no claim over",
+  c: [
+    "if ((first & 3) == WEFT_RECORD_RING_RESERVED && record[1] == id) {",
+    "if (record[1] == id || (first & 3) == WEFT_RECORD_RING_COMMITTED) {",
+  ],
+}, {
+  what: "takes no claim over",
+  ts: [
     "if ((owner & OWNER_MASK) !== id) return this.#beginClaim();",
     "return this.#beginClaim();",
-    { by: "record_ring: one waits for a claim that is abandoned" },
   ],
-  [
-    "abandons, and wakes nobody",
-    "if (count > 0) wake(words, POP_EPOCH, Infinity);",
-    "",
-    { by: "record_ring: one sleeps behind what is abandoned" },
+  c: [
+    "if ((owner & WEFT_RECORD_RING_OWNER_MASK) != id) return " +
+    "weft__record_begin_claim(r);",
+    "return weft__record_begin_claim(r);",
   ],
-  [
-    "skips, and wakes nobody",
+  by: "one waits for a claim that is abandoned",
+}, {
+  what: "abandons, and wakes nobody",
+  ts: ["if (count > 0) wake(words, POP_EPOCH, Infinity);", ""],
+  c: ["if (count > 0) weft__event_wake(&r->pop_epoch, WEFT__ALL);", ""],
+  by: "one sleeps behind what is abandoned",
+}, {
+  what: "skips, and wakes nobody",
+  ts: [
     "Atomics.store(words, HEAD, head + spaceFor(first >>> 2) | 0); " +
     "wake(words, PUSH_EPOCH, Infinity);",
     "Atomics.store(words, HEAD, head + spaceFor(first >>> 2) | 0);",
-    { by: "record_ring: one waits for room where a record is skipped" },
   ],
-  [
-    "closes, and wakes no producer",
+  c: [
+    "weft__store(&r->head, weft__plus(head, space)); " +
+    "weft__event_wake(&r->push_epoch, WEFT__ALL);",
+    "weft__store(&r->head, weft__plus(head, space));",
+  ],
+  by: "one waits for room where a record is skipped",
+}, {
+  what: "closes, and wakes no producer",
+  ts: [
     "wake(words, POP_EPOCH, Infinity); wake(words, PUSH_EPOCH, Infinity);",
     "wake(words, POP_EPOCH, Infinity);",
-    { by: "record_ring: one waits for room until another closes" },
   ],
-  [
-    "takes a claim over, and forgets who waits",
+  c: [
+    "weft__event_wake(&r->pop_epoch, WEFT__ALL); " +
+    "weft__event_wake(&r->push_epoch, WEFT__ALL);",
+    "weft__event_wake(&r->pop_epoch, WEFT__ALL);",
+  ],
+  by: "one waits for room until another closes",
+}, {
+  what: "takes a claim over, and forgets who waits",
+  ts: [
     "const ours = this.#id | owner & CONTENDED_BIT;",
     "const ours = this.#id;",
-    { by: "record_ring: one waits for a claim that is abandoned" },
   ],
-);
+  c: [
+    "int32_t ours = weft_agent_id() | (owner & " +
+    "WEFT_RECORD_RING_CONTENDED_BIT);",
+    "int32_t ours = weft_agent_id();",
+  ],
+  by: "one waits for a claim that is abandoned",
+});

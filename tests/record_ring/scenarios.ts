@@ -163,7 +163,12 @@ function left(weft: Weft, claimed: boolean) {
     ops: {
       abandon: { run: (ring) => ring.abandon(DEAD) },
       pop: { run: (ring) => ring.pop()?.[0] },
-      push: { run: (ring, v: number) => ring.push(new Uint8Array(4).fill(v)) },
+      push: {
+        run: (ring, v: number) => {
+          ring.push(new Uint8Array(4).fill(v));
+          return true;
+        },
+      },
       inPlace: {
         run: (ring, v: number) => {
           const place = ring.reserve(4);
@@ -265,7 +270,7 @@ function dying(weft: Weft) {
 }
 
 /** Every interleaving of a ring's operations. */
-export const record_ring = (weft: Weft): Scenario[] => [
+export const scenarios = (weft: Weft): Scenario[] => [
   {
     name: "one producer, over the end",
     spec: ring(weft, true, 48, 4),

@@ -19,10 +19,10 @@ for (let i = 0; Atomics.load(data.over, 0) === 0; i++) {
   const begin = performance.now();
   const isAsync = !data.patient && i % 5 === 0;
   const guard = writes
-    ? isAsync ? await lock.writeAsync({ timeout }) : lock.write(timeout)
+    ? isAsync ? await lock.tryWriteAsync({ timeout }) : lock.tryWrite(timeout)
     : isAsync
-    ? await lock.readAsync({ timeout })
-    : lock.read(timeout);
+    ? await lock.tryReadAsync({ timeout })
+    : lock.tryRead(timeout);
   did.longest = Math.max(did.longest, performance.now() - begin);
   if (guard === undefined) {
     did.late++;

@@ -1,285 +1,509 @@
 import { mutants } from "../_run/mutant.ts";
 
+const HINT =
+  "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here";
+
 /** Mutants of `RwLock`. */
-export const rw_lock = mutants(
-  "rw_lock.ts",
-  [
-    "RW1: a reader enters by an addition",
+export const MUTANTS = mutants("rw_lock", {
+  what: "RW1: a reader enters by an addition",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, state + 1); " +
     "if (state === expected) return this.#readGuard(state);",
     "return this.#readGuard(Atomics.add(words, STATE, 1));",
   ],
-  [
-    "RW2: the last reader does not wake the writer",
+  c: [
+    "state = weft__compare_exchange(&l->state, expected, state + 1); if " +
+    "(state == expected) return weft__rw_held(state);",
+    "return weft__rw_held(weft__add(&l->state, 1));",
+  ],
+}, {
+  what: "RW2: the last reader does not wake the writer",
+  ts: [
     "if ((state & (READING_MASK | WANTED_BIT | ASLEEP_BIT)) === last) { " +
     "Atomics.notify(words, STATE, 1); }",
     "",
   ],
-  [
-    "RW3: a writer wakes one reader",
+  c: [
+    "if ((state & (WEFT_RW_LOCK_READING_MASK | bits)) == (1 | bits)) " +
+    "weft__notify(&l->state, 1);",
+    "(void)state;",
+  ],
+}, {
+  what: "RW3: a writer wakes one reader",
+  ts: [
     "if (gate & WAITING_BIT) Atomics.notify(words, GATE);",
     "if (gate & WAITING_BIT) Atomics.notify(words, GATE, 1);",
-    { by: "rw_lock: a writer wakes two" },
   ],
-  [
-    "RW4: looks at the gate after the phase",
+  c: [
+    "if (gate & WEFT_RW_LOCK_WAITING_BIT) weft__notify(&l->gate, WEFT__ALL);",
+    "if (gate & WEFT_RW_LOCK_WAITING_BIT) weft__notify(&l->gate, 1);",
+  ],
+  by: "a writer wakes two",
+}, {
+  what: "RW4: looks at the gate after the phase",
+  ts: [
     "const gate = Atomics.load(words, GATE); // before the look at the phase " +
     "const state = Atomics.load(words, STATE);",
     "const state = Atomics.load(words, STATE);\n" +
     "const gate = Atomics.load(words, GATE);",
   ],
-  [
-    "RW5: a writer does not wake readers",
-    "if (gate & WAITING_BIT) Atomics.notify(words, GATE);",
+  c: [
+    "int32_t gate = weft__load(&l->gate); /* before the look at the phase */ " +
+    "int32_t state = weft__load(&l->state);",
+    "int32_t state = weft__load(&l->state); int32_t gate = " +
+    "weft__load(&l->gate);",
+  ],
+}, {
+  what: "RW5: a writer does not wake readers",
+  ts: ["if (gate & WAITING_BIT) Atomics.notify(words, GATE);", ""],
+  c: [
+    "if (gate & WEFT_RW_LOCK_WAITING_BIT) weft__notify(&l->gate, WEFT__ALL);",
     "",
   ],
-  [
-    "RW5: a writer does not open the gate",
-    "if (pending > 0) this.#open(); return;",
-    "return;",
-  ],
-  [
-    "RW6: opens the gate before it lets readers in",
+}, {
+  what: "RW5: a writer does not open the gate",
+  ts: ["if (pending > 0) this.#open(); return;", "return;"],
+  c: ["if (pending > 0) weft__rw_open(l); return;", "return;"],
+}, {
+  what: "RW6: opens the gate before it lets readers in",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next | 0); " +
     "if (state !== expected) continue; if (pending > 0) this.#open();",
     "if (pending > 0) this.#open();\n" +
     "state = Atomics.compareExchange(words, STATE, expected, next | 0);\n" +
     "if (state !== expected) continue;",
   ],
-  [
-    "RW7: the last reader but one wakes the writer",
+  c: [
+    "state = weft__compare_exchange(&l->state, expected, next); if (state != " +
+    "expected) continue; if (pending > 0) weft__rw_open(l);",
+    "if (pending > 0) weft__rw_open(l); state = " +
+    "weft__compare_exchange(&l->state, expected, next); if (state != " +
+    "expected) continue;",
+  ],
+}, {
+  what: "RW7: the last reader but one wakes the writer",
+  ts: [
     "const last = 1 | WANTED_BIT | ASLEEP_BIT;",
     "const last = 2 | WANTED_BIT | ASLEEP_BIT;",
   ],
-  [
-    "RW8: a writer does not make way for the next one",
+  c: ["== (1 | bits)) weft__notify", "== (2 | bits)) weft__notify"],
+}, {
+  what: "RW8: a writer does not make way for the next one",
+  ts: [
     '#assertWriting("unlock"); this.#leave(0, 0); this.#unlockWriter();',
     '#assertWriting("unlock"); this.#leave(0, 0);',
   ],
-  [
-    "a reader enters beside a writer",
+  c: [
+    "weft__rw_leave(l, 0, 0); return weft_mutex_unlock(weft__rw_writer(l));",
+    "weft__rw_leave(l, 0, 0); return 0;",
+  ],
+}, {
+  what: "a reader enters beside a writer",
+  ts: [
     "if (state & (WRITING_BIT | WANTED_BIT)) { " +
     "state = Atomics.load(words, STATE);",
     "if (state & WANTED_BIT) {\nstate = Atomics.load(words, STATE);",
   ],
-  [
-    "believes a hint that there is a writer",
+  c: [
+    "if (state & bits) { state = weft__load(&l->state);",
+    "if (state & WEFT_RW_LOCK_WANTED_BIT) { state = weft__load(&l->state);",
+  ],
+}, {
+  what: "believes a hint that there is a writer",
+  ts: [
     "if (state & (WRITING_BIT | WANTED_BIT)) return undefined; continue;",
     "return undefined;",
   ],
-  [
-    "does not look whether it entered",
+  c: HINT,
+}, {
+  what: "does not look whether it entered",
+  ts: [
     "if (state === expected) return this.#readGuard(state);",
     "return this.#readGuard(state);",
   ],
-  [
-    "a reader leaves by a load and a store",
+  c: [
+    "state = weft__compare_exchange(&l->state, expected, state + 1); if " +
+    "(state == expected) return weft__rw_held(state);",
+    "state = weft__compare_exchange(&l->state, expected, state + 1); return " +
+    "weft__rw_held(state);",
+  ],
+}, {
+  what: "a reader leaves by a load and a store",
+  ts: [
     "const state = Atomics.sub(words, STATE, 1);",
     "const state = Atomics.load(words, STATE);\n" +
     "Atomics.store(words, STATE, state - 1);",
   ],
-  [
-    "begins to wait by a store",
+  c: [
+    "int32_t state = weft__add(&l->state, -1);",
+    "int32_t state = weft__load(&l->state); weft__store(&l->state, state - 1);",
+  ],
+}, {
+  what: "begins to wait by a store",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next | 0); " +
     "if (state !== expected) continue; return waits",
     "Atomics.store(words, STATE, state = next | 0); return waits",
   ],
-  [
-    "waits for a writer that has gone",
+  c: [
+    "state = weft__compare_exchange(&l->state, expected, next); if (state != " +
+    "expected) continue; if (!waits) return 0;",
+    "(void)expected; weft__store(&l->state, state = next); if (!waits) " +
+    "return 0;",
+  ],
+}, {
+  what: "waits for a writer that has gone",
+  ts: [
     "for (;;) { const expected = state; const waits = (state & bits) !== 0;",
     "const waits = (state & bits) !== 0;\n" +
     "for (;;) { const expected = state;",
   ],
-  [
-    "does not wait for a writer that waits for readers",
+  c: [
+    "for (;;) { int32_t expected = state; bool waits = (state & bits) != 0;",
+    "bool waits = (state & bits) != 0; for (;;) { int32_t expected = state;",
+  ],
+}, {
+  what: "does not wait for a writer that waits for readers",
+  ts: [
     "const ticket = this.#pend(own ? WRITING_BIT : WRITING_BIT | WANTED_BIT);",
     "const ticket = this.#pend(WANTED_BIT);",
   ],
-  [
-    "one opening of the gate lets it in",
-    "return moved >= 2 * ONE_OPENING;",
-    "return moved >= ONE_OPENING;",
-    {
-      equivalent: "who owes an opening has `writer` still, so that nobody is " +
-        "pending yet who does not wait for that one",
-    },
+  c: [
+    "const int32_t bits = WEFT_RW_LOCK_WRITING_BIT | " +
+    "WEFT_RW_LOCK_WANTED_BIT; int32_t state = weft__load(&l->state);",
+    "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT; int32_t state = " +
+    "weft__load(&l->state);",
   ],
-  [
-    "does not say that it sleeps at the gate",
-    "const waiting = gate | WAITING_BIT;",
-    "const waiting = gate;",
+}, {
+  what: "one opening of the gate lets it in",
+  ts: ["return moved >= 2 * ONE_OPENING;", "return moved >= ONE_OPENING;"],
+  equivalent: "who owes an opening has `writer` still, so that nobody is " +
+    "pending yet who does not wait for that one",
+}, {
+  what: "does not say that it sleeps at the gate",
+  ts: ["const waiting = gate | WAITING_BIT;", "const waiting = gate;"],
+  c: [
+    "int32_t waiting = gate | WEFT_RW_LOCK_WAITING_BIT;",
+    "int32_t waiting = gate;",
   ],
-  [
-    "says that it sleeps at the gate by a store",
+}, {
+  what: "says that it sleeps at the gate by a store",
+  ts: [
     "Atomics.compareExchange(words, GATE, gate, waiting) !== gate ) continue;",
     "Atomics.store(words, GATE, waiting) !== waiting ) continue;",
   ],
-  [
-    "a reader that gives up is counted still",
-    "const left = state - ONE_PENDING | 0;",
-    "const left = state;",
+  c: [
+    "weft__compare_exchange(&l->gate, gate, waiting) != gate) continue;",
+    "(weft__store(&l->gate, waiting), 0)) continue;",
   ],
-  [
-    "a reader gives up by a store",
+}, {
+  what: "a reader that gives up is counted still",
+  ts: ["const left = state - ONE_PENDING | 0;", "const left = state;"],
+  c: [
+    "int32_t left = weft__minus(state, WEFT_RW_LOCK_ONE_PENDING);",
+    "int32_t left = state;",
+  ],
+}, {
+  what: "a reader gives up by a store",
+  ts: [
     "const seen = Atomics.compareExchange(words, STATE, state, left); " +
     "if (seen === state) return false; continue;",
     "Atomics.store(words, STATE, left); return false;",
   ],
-  [
-    "a reader that was let in gives up",
+  c: [
+    "if (weft__compare_exchange(&l->state, state, left) == state) return " +
+    "ETIMEDOUT; continue;",
+    "weft__store(&l->state, left); return ETIMEDOUT;",
+  ],
+}, {
+  what: "a reader that was let in gives up",
+  ts: [
     "if (isIn(ticket, state, gate)) break; if (last) {",
     "if (!last && isIn(ticket, state, gate)) break; if (last) {",
   ],
-  [
-    "looks past the phase, where it looks before it sleeps",
+  c: [
+    "if (weft__rw_is_in(ticket, state, gate)) return",
+    "if (!last && weft__rw_is_in(ticket, state, gate)) return",
+  ],
+}, {
+  what: "looks past the phase, where it looks before it sleeps",
+  ts: [
     "if ((state ^ ticket.state) & PHASE_MASK) return this.#readGuard(state);",
     "if (state !== ticket.state) return this.#readGuard(state);",
   ],
-  [
-    "writes beside readers",
-    "while ((state & READING_MASK) === 0) {",
-    "for (;;) {",
-    { also: ["return false; } /** Waits for other writers", "} /** Waits"] },
+  c: [
+    "if ((state ^ ticket.state) & WEFT_RW_LOCK_PHASE_MASK) return " +
+    "weft__rw_held(state);",
+    "if (state != ticket.state) return weft__rw_held(state);",
   ],
-  [
-    "writes by a store",
+}, {
+  what: "writes beside readers",
+  ts: ["while ((state & READING_MASK) === 0) {", "for (;;) {", [
+    "return false; } /** Waits for other writers",
+    "} /** Waits",
+  ]],
+  c: ["while ((state & WEFT_RW_LOCK_READING_MASK) == 0) {", "for (;;) {"],
+}, {
+  what: "writes by a store",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, held); " +
     "if (state !== expected) continue;",
     "Atomics.store(words, STATE, held);",
   ],
-  [
-    "does not look whether it writes",
+  c: [
+    "state = weft__compare_exchange(&l->state, expected, held); if (state == " +
+    "expected) return weft__rw_held(state);",
+    "(void)expected; weft__store(&l->state, held); return " +
+    "weft__rw_held(state);",
+  ],
+}, {
+  what: "does not look whether it writes",
+  ts: [
     "expected, held); if (state !== expected) continue;",
     "expected, held);",
   ],
-  [
-    "believes a hint that there are readers",
+  c: [
+    "state = weft__compare_exchange(&l->state, expected, held); if (state == " +
+    "expected) return weft__rw_held(state);",
+    "state = weft__compare_exchange(&l->state, expected, held); return " +
+    "weft__rw_held(state);",
+  ],
+}, {
+  what: "believes a hint that there are readers",
+  ts: [
     "if (state & READING_MASK) state = Atomics.load(words, STATE); while",
     "while",
   ],
-  [
-    "writes, and forgets who waits to read",
+  c: HINT,
+}, {
+  what: "writes, and forgets who waits to read",
+  ts: [
     "const held = state & ~(WANTED_BIT | ASLEEP_BIT) | WRITING_BIT;",
     "const held = state & PHASE_MASK | WRITING_BIT;",
   ],
-  [
-    "a writer does not say that it sleeps",
-    "const bits = WANTED_BIT | ASLEEP_BIT;",
-    "const bits = WANTED_BIT;",
+  c: [
+    "int32_t held = (state & ~bits) | WEFT_RW_LOCK_WRITING_BIT;",
+    "int32_t held = (state & WEFT_RW_LOCK_PHASE_MASK) | " +
+    "WEFT_RW_LOCK_WRITING_BIT;",
   ],
-  [
-    "a writer does not say that it wants to write",
-    "const bits = WANTED_BIT | ASLEEP_BIT;",
-    "const bits = ASLEEP_BIT;",
+  by: "one writes, one reads, twice, phases that wrap",
+}, {
+  what: "a writer does not say that it sleeps",
+  ts: ["const bits = WANTED_BIT | ASLEEP_BIT;", "const bits = WANTED_BIT;"],
+  c: [
+    "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT; " +
+    "int64_t begin",
+    "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT; int64_t begin",
   ],
-  [
-    "a writer says that it sleeps by a store",
+}, {
+  what: "a writer does not say that it wants to write",
+  ts: ["const bits = WANTED_BIT | ASLEEP_BIT;", "const bits = ASLEEP_BIT;"],
+  c: [
+    "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT; " +
+    "int64_t begin",
+    "const int32_t bits = WEFT_RW_LOCK_ASLEEP_BIT; int64_t begin",
+    ["weft__or(&l->state, WEFT_RW_LOCK_WANTED_BIT);", ""],
+  ],
+}, {
+  what: "a writer says that it sleeps by a store",
+  ts: [
     "const state = Atomics.or(words, STATE, bits) | bits;",
     "const state = Atomics.load(words, STATE) | bits;\n" +
     "Atomics.store(words, STATE, state);",
   ],
-  [
-    "a writer sleeps although nobody reads",
-    "if ((state & READING_MASK) === 0) continue;",
-    "",
+  c: [
+    "int32_t state = weft__or(&l->state, bits) | bits;",
+    "int32_t state = weft__load(&l->state) | bits; weft__store(&l->state, " +
+    "state);",
   ],
-  [
-    "a writer that gives up is wanted still",
+}, {
+  what: "a writer sleeps although nobody reads",
+  ts: ["if ((state & READING_MASK) === 0) continue;", ""],
+  c: [
+    "if ((state & WEFT_RW_LOCK_READING_MASK) == 0) continue; int outcome",
+    "int outcome",
+  ],
+}, {
+  what: "a writer that gives up is wanted still",
+  ts: [
     "this.#leave(0, 0); this.#unlockWriter(); return false;",
     "this.#unlockWriter(); return false;",
   ],
-  [
-    "a writer that gives up is in line still",
+  c: [
+    "weft__rw_leave(l, 0, 0); weft_mutex_unlock(weft__rw_writer(l)); return " +
+    "ETIMEDOUT;",
+    "weft_mutex_unlock(weft__rw_writer(l)); return ETIMEDOUT;",
+  ],
+}, {
+  what: "a writer that gives up is in line still",
+  ts: [
     "this.#leave(0, 0); this.#unlockWriter(); return false;",
     "this.#leave(0, 0); return false;",
   ],
-  [
-    "a writer that gives up leaves the line first",
+  c: [
+    "weft__rw_leave(l, 0, 0); weft_mutex_unlock(weft__rw_writer(l)); return " +
+    "ETIMEDOUT;",
+    "weft__rw_leave(l, 0, 0); return ETIMEDOUT;",
+  ],
+}, {
+  what: "a writer that gives up leaves the line first",
+  ts: [
     "this.#leave(0, 0); this.#unlockWriter(); return false;",
     "this.#unlockWriter(); this.#leave(0, 0); return false;",
   ],
-  [
-    "a writer leaves the line first",
+  c: [
+    "weft__rw_leave(l, 0, 0); weft_mutex_unlock(weft__rw_writer(l)); return " +
+    "ETIMEDOUT;",
+    "weft_mutex_unlock(weft__rw_writer(l)); weft__rw_leave(l, 0, 0); return " +
+    "ETIMEDOUT;",
+  ],
+}, {
+  what: "a writer leaves the line first",
+  ts: [
     '#assertWriting("unlock"); this.#leave(0, 0); this.#unlockWriter();',
     '#assertWriting("unlock"); this.#unlockWriter(); this.#leave(0, 0);',
   ],
-  [
-    "forgets who waits to read",
+  c: [
+    "weft__rw_leave(l, 0, 0); return weft_mutex_unlock(weft__rw_writer(l));",
+    "int result = weft_mutex_unlock(weft__rw_writer(l)); weft__rw_leave(l, " +
+    "0, 0); return result;",
+  ],
+}, {
+  what: "forgets who waits to read",
+  ts: [
     "const next = (state & kept | abandoned) + more + pending +",
     "const next = (state & kept | abandoned) + more +",
   ],
-  [
-    "the phase stays",
-    "(pending > 0 ? ONE_PHASE : 0);",
-    "0;",
+  c: [
+    "weft__plus((state & kept) | abandoned, more + pending);",
+    "weft__plus((state & kept) | abandoned, more);",
   ],
-  [
-    "forgets who reads when a writer gives up",
-    "const kept = READING_MASK | PHASE_MASK |",
-    "const kept = PHASE_MASK |",
+}, {
+  what: "the phase stays",
+  ts: ["(pending > 0 ? ONE_PHASE : 0);", "0;"],
+  c: ["if (pending > 0) next = weft__plus(next, WEFT_RW_LOCK_ONE_PHASE);", ""],
+}, {
+  what: "forgets who reads when a writer gives up",
+  ts: ["const kept = READING_MASK | PHASE_MASK |", "const kept = PHASE_MASK |"],
+  c: [
+    "int32_t kept = WEFT_RW_LOCK_READING_MASK | WEFT_RW_LOCK_PHASE_MASK;",
+    "int32_t kept = WEFT_RW_LOCK_PHASE_MASK;",
   ],
-  [
-    "leaves by a store",
+}, {
+  what: "leaves by a store",
+  ts: [
     "state = Atomics.compareExchange(words, STATE, expected, next | 0); " +
     "if (state !== expected) continue; if (pending > 0) this.#open();",
     "Atomics.store(words, STATE, next | 0);\n" +
     "if (pending > 0) this.#open();",
   ],
-  [
-    "opens the gate by a store",
+  c: [
+    "state = weft__compare_exchange(&l->state, expected, next); if (state != " +
+    "expected) continue; if (pending > 0) weft__rw_open(l);",
+    "(void)expected; weft__store(&l->state, next); if (pending > 0) " +
+    "weft__rw_open(l);",
+  ],
+}, {
+  what: "opens the gate by a store",
+  ts: [
     "gate = Atomics.compareExchange(words, GATE, expected, next); " +
     "if (gate !== expected) continue;",
     "Atomics.store(words, GATE, next);",
   ],
-  [
-    "does not look whether it opened the gate",
-    "expected, next); if (gate !== expected) continue;",
-    "expected, next);",
+  c: [
+    "gate = weft__compare_exchange(&l->gate, expected, next); if (gate != " +
+    "expected) continue;",
+    "(void)expected; weft__store(&l->gate, next);",
   ],
-  [
-    "the gate looks as before",
+}, {
+  what: "does not look whether it opened the gate",
+  ts: ["expected, next); if (gate !== expected) continue;", "expected, next);"],
+  c: [
+    "gate = weft__compare_exchange(&l->gate, expected, next); if (gate != " +
+    "expected) continue;",
+    "gate = weft__compare_exchange(&l->gate, expected, next);",
+  ],
+}, {
+  what: "the gate looks as before",
+  ts: [
     "const next = (gate & ~WAITING_BIT) + ONE_OPENING | 0;",
     "const next = gate & ~WAITING_BIT;",
   ],
-  [
-    "does not go on reading after it wrote",
+  c: [
+    "int32_t next = weft__plus(gate & ~WEFT_RW_LOCK_WAITING_BIT, " +
+    "WEFT_RW_LOCK_ONE_OPENING);",
+    "int32_t next = gate & ~WEFT_RW_LOCK_WAITING_BIT;",
+  ],
+}, {
+  what: "does not go on reading after it wrote",
+  ts: [
     '#assertWriting("downgrade"); this.#leave(1, 0);',
     '#assertWriting("downgrade"); this.#leave(0, 0);',
   ],
-  [
-    "abandons, and leaves nobody in",
-    "this.#leave(0, writing ? ABANDONED_BIT : 0); // It may",
-    "// It may",
+  c: ["weft__rw_leave(l, 1, 0);", "weft__rw_leave(l, 0, 0);"],
+}, {
+  what: "abandons, and leaves nobody in",
+  ts: [
+    "this.#leave(0, writing ? ABANDONED_BIT : 0); // The dead",
+    "// The dead",
   ],
-  [
-    "abandons, and does not say so",
-    "this.#leave(0, writing ? ABANDONED_BIT : 0);",
-    "this.#leave(0, 0);",
+  c: [
+    "weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);",
+    "(void)writing;",
   ],
-  [
-    "abandons who waited, and says that it wrote",
+}, {
+  what: "abandons, and does not say so",
+  ts: ["this.#leave(0, writing ? ABANDONED_BIT : 0);", "this.#leave(0, 0);"],
+  c: [
+    "weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);",
+    "(void)writing; weft__rw_leave(l, 0, 0);",
+  ],
+}, {
+  what: "abandons who waited, and says that it wrote",
+  ts: [
     "this.#leave(0, writing ? ABANDONED_BIT : 0);",
     "this.#leave(0, ABANDONED_BIT);",
   ],
-  [
-    "abandons, and leaves the gate shut",
-    "// It may have let agents in, and not opened the gate. this.#open();",
+  c: [
+    "weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);",
+    "(void)writing; weft__rw_leave(l, 0, WEFT_RW_LOCK_ABANDONED_BIT);",
+  ],
+}, {
+  what: "abandons, and leaves the gate shut",
+  ts: [
+    "// The dead agent may have let agents in without opening the gate. " +
+    "this.#open();",
     "",
   ],
-  [
-    "abandons, and does not make way for the next one",
+  c: [
+    "/* It may have let agents in, and not opened the gate. */ " +
+    "weft__rw_open(l);",
+    "",
+  ],
+}, {
+  what: "abandons, and does not make way for the next one",
+  ts: [
     "this.#open(); this.#unlockWriter(); return true;",
     "this.#open(); return true;",
   ],
-  [
-    "who gives up forgets what was abandoned",
-    "(state & WRITING_BIT ? 0 : ABANDONED_BIT);",
-    "0;",
+  c: [
+    "weft__rw_open(l); return weft_mutex_unlock(weft__rw_writer(l));",
+    "weft__rw_open(l); return 0;",
   ],
-  [
-    "a try to read waits for the writer",
+}, {
+  what: "who gives up forgets what was abandoned",
+  ts: ["(state & WRITING_BIT ? 0 : ABANDONED_BIT);", "0;"],
+  c: [
+    "if ((state & WEFT_RW_LOCK_WRITING_BIT) == 0) kept |= " +
+    "WEFT_RW_LOCK_ABANDONED_BIT;",
+    "",
+  ],
+}, {
+  what: "a try to read waits for the writer",
+  ts: [
     "if (state & (WRITING_BIT | WANTED_BIT)) return undefined;",
     "if (state & (WRITING_BIT | WANTED_BIT)) continue;",
-    { by: "rw_lock: a try to read beside a writer" },
   ],
-);
+  c: ["if (state & bits) return EBUSY; continue;", "continue;"],
+  by: "a try to read beside a writer",
+});

@@ -56,7 +56,7 @@ function sections(weft: Weft, phase = 0, rounds = 0) {
       },
       getFor: {
         run: ({ lock, total }) => {
-          using guard = lock.read(5);
+          using guard = lock.tryRead(5);
           return guard && total[0];
         },
         model: (s: Model) => race.either(got(s), late(s)),
@@ -78,7 +78,7 @@ function sections(weft: Weft, phase = 0, rounds = 0) {
       },
       addFor: {
         run: ({ lock, total }) => {
-          using guard = lock.write(5);
+          using guard = lock.tryWrite(5);
           return guard && ++total[0]!;
         },
         model: (s: Model) => race.either(added(s), late(s)),
@@ -175,7 +175,7 @@ function read(weft: Weft) {
       },
       addFor: {
         run: ({ lock, total }) => {
-          using guard = lock.write(5);
+          using guard = lock.tryWrite(5);
           if (guard) total[0]!++;
         },
       },
@@ -241,7 +241,7 @@ function abandoned(weft: Weft, doing: Dead["doing"]) {
       },
       writeFor: {
         run: (lock) => {
-          using guard = lock.write(5);
+          using guard = lock.tryWrite(5);
           return guard?.abandoned;
         },
         model: (s: Dead) => {
@@ -310,7 +310,7 @@ function letIn(weft: Weft) {
 }
 
 /** The race scenarios of `RwLock`. */
-export function rw_lock(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const spec = sections(weft);
   const late = sections(weft, 3);
   const large = { states: 50_000, time: 20_000 };

@@ -66,20 +66,20 @@ test("try forms, blocking forms and guards obey the model", () => {
       const lock = views[who]!;
       if (op === "tryRead" || op === "read") {
         if (op === "read" && writer === who) {
-          refuses(memory, () => lock.read(0), TypeError, "twice");
+          refuses(memory, () => lock.tryRead(0.01), TypeError, "twice");
           continue;
         }
-        const guard = op === "read" ? lock.read(0) : lock.tryRead();
+        const guard = op === "read" ? lock.tryRead(0.01) : lock.tryRead();
         assert.is(guard !== undefined, writer < 0);
         if (guard === undefined) continue;
         assert.is(guard.abandoned, abandoned);
         reads.push(guard);
       } else if (op === "tryWrite" || op === "write") {
         if (op === "write" && writer === who) {
-          refuses(memory, () => lock.write(0), TypeError, "twice");
+          refuses(memory, () => lock.tryWrite(0.01), TypeError, "twice");
           continue;
         }
-        const guard = op === "write" ? lock.write(0) : lock.tryWrite();
+        const guard = op === "write" ? lock.tryWrite(0.01) : lock.tryWrite();
         assert.is(guard !== undefined, writer < 0 && reads.length === 0);
         if (guard === undefined) continue;
         assert.is(guard.abandoned, abandoned);
@@ -87,7 +87,7 @@ test("try forms, blocking forms and guards obey the model", () => {
       } else if (op === "unlock" && write !== undefined) {
         for (const view of views) {
           if (view === views[writer]) continue;
-          const text = "does not have";
+          const text = "does not hold";
           refuses(memory, () => view.unlockWrite(), TypeError, text);
           refuses(memory, () => view.downgrade(), TypeError, text);
         }
@@ -109,7 +109,7 @@ test("try forms, blocking forms and guards obey the model", () => {
         guard!.unlock();
         guard!.unlock(); // once more changes nothing
       } else if (op === "unlock") {
-        refuses(memory, () => lock.unlockRead(), TypeError, "nobody reads");
+        refuses(memory, () => lock.unlockRead(), TypeError, "no agent reads");
       }
       assert.is(lock.readers, reads.length);
       assert.is(lock.writer, writer < 0 ? 0 : ids[writer]);
@@ -182,25 +182,28 @@ test("waits of both sides, ended in any way, obey the model", async () => {
   );
 });
 
-test("read() and write() refuse a timeout that is no duration", async () => {
+test("tryRead() and tryWrite() refuse a wrong timeout", async () => {
   const { mine } = pair();
   for (const timeout of [NaN, -1, -Infinity]) {
     const text = `received ${timeout}`;
     const { buffer } = mine;
-    refuses(buffer, () => mine.read(timeout), RangeError, text);
-    refuses(buffer, () => mine.write(timeout), RangeError, text);
-    await rejects(buffer, mine.readAsync({ timeout }), RangeError, text);
-    await rejects(buffer, mine.writeAsync({ timeout }), RangeError, text);
+    refuses(buffer, () => mine.tryRead(timeout), RangeError, text);
+    refuses(buffer, () => mine.tryWrite(timeout), RangeError, text);
+    await rejects(buffer, mine.tryReadAsync({ timeout }), RangeError, text);
+    await rejects(buffer, mine.tryWriteAsync({ timeout }), RangeError, text);
   }
 });
 
-test("read(timeout) and write(timeout) give up in time, without a trace", () => {
+test("tryRead(timeout) and tryWrite(timeout) end in time, without a trace", () => {
   const { mine, theirs } = pair();
   for (const timeout of [0, 1, 30]) {
     for (const kind of ["read", "write"] as const) {
       const held = kind === "read" ? theirs.write() : theirs.read();
       const begin = performance.now();
-      assert.is(mine[kind](timeout), undefined);
+      const guard = kind === "read"
+        ? mine.tryRead(timeout)
+        : mine.tryWrite(timeout);
+      assert.is(guard, undefined);
       const took = performance.now() - begin;
       assert.ok(took >= timeout - 1 && took < timeout + 500, `${took} ms`);
       held.unlock();
@@ -347,7 +350,7 @@ async function use(ms: number, roles: readonly number[], patient: boolean) {
   for (const { torn } of all) assert.is(torn, 0);
   const lock = new RwLock(memory);
   // It may be kept for one that was woken as it gave up: then it is the next's.
-  const last = lock.write(1000);
+  const last = lock.tryWrite(1000);
   assert.ok(last, `nobody holds it: ${wordsOf(lock)}`);
   last.unlock();
   assert.ok(isFree(lock), `${wordsOf(lock)}`);

@@ -1,249 +1,396 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `Semaphore`. */
-export const semaphore = mutants(
-  "semaphore.ts",
-  [
-    "SE1: looks for waiters before it adds",
+export const MUTANTS = mutants("semaphore", {
+  what: "SE1: looks for waiters before it adds",
+  ts: [
     "for (;;) { if (permits + n > MAX_PERMITS) {",
     "const some = Atomics.load(words, WAITERS) > 0;\n" +
     "for (;;) { if (permits + n > MAX_PERMITS) {",
-    {
-      also: [
-        "if (Atomics.load(words, WAITERS) > 0) this.#wake(n, permits + n);",
-        "if (some) this.#wake(n, permits + n);",
-      ],
-    },
+    [
+      "if (Atomics.load(words, WAITERS) > 0) this.#wake(n, permits + n);",
+      "if (some) this.#wake(n, permits + n);",
+    ],
   ],
-  [
-    "SE2: does not announce itself",
+  c: [
+    "for (;;) { if (permits > WEFT_SEMAPHORE_MAX - n) return EINVAL;",
+    "int32_t some = weft__load(&s->waiters); for (;;) { if (permits > " +
+    "WEFT_SEMAPHORE_MAX - n) return EINVAL;",
+    ["if (weft__load(&s->waiters) > 0)", "if (some > 0)"],
+  ],
+}, {
+  what: "SE2: does not announce itself",
+  ts: [
     "const patience = spinning.patience + Atomics.add(words, WAITERS, 1);",
     "const patience = 0;",
-    { also: ["Atomics.sub(words, WAITERS, 1);", ""] },
+    ["Atomics.sub(words, WAITERS, 1);", ""],
   ],
-  [
-    "SE3: wakes one, whatever it releases",
+  c: [
+    "WEFT_SEMAPHORE_PATIENCE + weft__add(&s->waiters, 1);",
+    "WEFT_SEMAPHORE_PATIENCE;",
+    ["weft__add(&s->waiters, -1);", ""],
+  ],
+}, {
+  what: "SE3: wakes one, whatever it releases",
+  ts: [
     "Atomics.notify(words, PERMITS, Math.min(n, permits));",
     "Atomics.notify(words, PERMITS, 1);",
   ],
-  [
-    "SE4: takes by load and sub",
+  c: [
+    "weft__notify(&s->permits, n < permits ? n : permits);",
+    "weft__notify(&s->permits, 1);",
+  ],
+}, {
+  what: "SE4: takes by load and sub",
+  ts: [
     "permits = Atomics.compareExchange(words, PERMITS, expected, expected - n);",
     "Atomics.sub(words, PERMITS, n);",
   ],
-  [
-    "SE5: who is woken has its permits, it thinks",
+  c: [
+    "permits = weft__compare_exchange(&s->permits, expected, expected - n);",
+    "weft__add(&s->permits, -n);",
+  ],
+}, {
+  what: "SE5: who is woken has its permits, it thinks",
+  ts: [
     'if (outcome === "timed-out") return this.#take(n);',
     'if (outcome === "timed-out") return this.#take(n);\n' +
     'if (outcome === "ok") return true;',
   ],
-  [
-    "SE6: takes a permit when there is none",
-    "while (permits >= n) {",
-    "while (permits >= n - 1) {",
+  c: [
+    "return weft__semaphore_take(s, n) ? 0 : ETIMEDOUT;",
+    "return weft__semaphore_take(s, n) ? 0 : ETIMEDOUT; if (outcome == " +
+    "WEFT__OK) return 0;",
   ],
-  [
-    "SE7: gives up when its exchange fails",
-    "while (permits >= n) {",
-    "if (permits >= n) {",
-  ],
-  [
-    "SE8: counts itself no more when it is first woken",
+}, {
+  what: "SE6: takes a permit when there is none",
+  ts: ["while (permits >= n) {", "while (permits >= n - 1) {"],
+  c: ["while (permits >= n) {", "while (permits >= n - 1) {"],
+}, {
+  what: "SE7: gives up when its exchange fails",
+  ts: ["while (permits >= n) {", "if (permits >= n) {"],
+  c: ["while (permits >= n) {", "if (permits >= n) {"],
+}, {
+  what: "SE8: counts itself no more when it is first woken",
+  ts: [
     'if (outcome === "timed-out") return this.#take(n);',
     "Atomics.sub(words, WAITERS, 1);\n" +
     'if (outcome === "timed-out") return this.#take(n);',
-    { also: ["Atomics.sub(words, WAITERS, 1); }", "}"] },
+    ["Atomics.sub(words, WAITERS, 1); }", "}"],
   ],
-  [
-    "believes a hint that there are too few",
+  c: [
+    "if (outcome == WEFT__TIMED_OUT) return weft__semaphore_take",
+    "weft__add(&s->waiters, -1); if (outcome == WEFT__TIMED_OUT) return " +
+    "weft__semaphore_take",
+    ["weft__add(&s->waiters, -1); return result;", "return result;"],
+  ],
+}, {
+  what: "believes a hint that there are too few",
+  ts: [
     "if (permits < n) permits = Atomics.load(words, PERMITS); while",
     "while",
   ],
-  [
-    "releases by a store",
+  c: "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here",
+}, {
+  what: "releases by a store",
+  ts: [
     "const seen = Atomics.compareExchange(words, PERMITS, permits, sum);",
     "const seen = permits; Atomics.store(words, PERMITS, sum);",
   ],
-  [
-    "does not look whether its release went in",
-    "if (seen === permits) break; permits = seen;",
-    "break;",
+  c: [
+    "int32_t seen = weft__compare_exchange(&s->permits, permits, permits + n);",
+    "int32_t seen = permits; weft__store(&s->permits, permits + n);",
   ],
-  [
-    "releases and wakes nobody",
-    "if (Atomics.load(words, WAITERS) > 0) this.#wake(n, permits + n);",
+}, {
+  what: "does not look whether its release went in",
+  ts: ["if (seen === permits) break; permits = seen;", "break;"],
+  c: ["if (seen == permits) break; permits = seen;", "(void)seen; break;"],
+}, {
+  what: "releases and wakes nobody",
+  ts: ["if (Atomics.load(words, WAITERS) > 0) this.#wake(n, permits + n);", ""],
+  c: [
+    "if (weft__load(&s->waiters) > 0) weft__semaphore_wake(s, n, permits + n);",
     "",
   ],
-  [
-    "wakes only where two wait",
+}, {
+  what: "wakes only where two wait",
+  ts: [
     "if (Atomics.load(words, WAITERS) > 0)",
     "if (Atomics.load(words, WAITERS) > 1)",
   ],
-  [
-    "wakes before it adds, as seen by who wants one",
+  c: ["if (weft__load(&s->waiters) > 0)", "if (weft__load(&s->waiters) > 1)"],
+}, {
+  what: "wakes before it adds, as seen by who wants one",
+  ts: [
     "if (permits > 0) Atomics.notify(words, PERMITS, Math.min(n, permits));",
     "",
   ],
-  [
-    "counts itself for ever",
-    "Atomics.sub(words, WAITERS, 1); }",
-    "}",
-  ],
-  [
-    "sleeps although there are permits",
-    "if (permits >= n) continue;",
+  c: [
+    "if (permits > 0) weft__notify(&s->permits, n < permits ? n : permits);",
     "",
   ],
-  [
-    "does not look again after it announced itself",
+}, {
+  what: "counts itself for ever",
+  ts: ["Atomics.sub(words, WAITERS, 1); }", "}"],
+  c: ["weft__add(&s->waiters, -1); return result;", "return result;"],
+}, {
+  what: "sleeps although there are permits",
+  ts: ["if (permits >= n) continue;", ""],
+  c: ["if (permits >= n) continue;", ""],
+}, {
+  what: "does not look again after it announced itself",
+  ts: [
     "const turn = Atomics.load(words, TURN); // before the look at permits " +
     "if (this.#take(n)) return true;",
     "const turn = Atomics.load(words, TURN);\n" +
     "if (this.#take(n) && passed > 0) return true;",
   ],
-  [
-    "looks at the turn after it looked at the permits",
+  c: [
+    "if (weft__semaphore_take(s, n)) return 0; if (passed",
+    "if (weft__semaphore_take(s, n) && passed > 0) return 0; if (passed",
+  ],
+}, {
+  what: "looks at the turn after it looked at the permits",
+  ts: [
     "const permits = Atomics.load(words, PERMITS); if (permits >= n) continue;",
     "const permits = Atomics.load(words, PERMITS);\n" +
     "if (permits >= n) continue;\nconst late = Atomics.load(words, TURN);",
-    {
-      also: [
-        "? { words, index: TURN, value: turn, all: true } : {",
-        "? { words, index: TURN, value: late, all: true } : {",
-      ],
-    },
+    [
+      "? { words, index: TURN, value: turn, all: true } : {",
+      "? { words, index: TURN, value: late, all: true } : {",
+    ],
   ],
-  [
-    "who wants several is not counted",
-    "if (n > 1) Atomics.add(words, BULK, 1); try { for",
-    "try { for",
-    { also: ["if (n > 1) Atomics.sub(words, BULK, 1);", ""] },
+  c: [
+    "if (permits >= n) continue;",
+    "if (permits >= n) continue; int32_t late = weft__load(&s->turn);",
+    [
+      "n > 1 ? weft__sleep(&s->turn, turn, deadline, WEFT__LOOK)",
+      "n > 1 ? weft__sleep(&s->turn, late, deadline, WEFT__LOOK)",
+    ],
   ],
-  [
-    "who wants several is counted for ever",
+}, {
+  what: "who wants several is not counted",
+  ts: ["if (n > 1) Atomics.add(words, BULK, 1); try { for", "try { for", [
     "if (n > 1) Atomics.sub(words, BULK, 1);",
     "",
-  ],
-  [
-    "who wants several sleeps where one is wanted",
-    "const outcome = yield n > 1 ? {",
-    "const outcome = yield n > 9 ? {",
-  ],
-  [
-    "the turn does not change",
+  ]],
+  c: ["if (n > 1) weft__add(&s->bulk, 1);", "", [
+    "if (n > 1) weft__add(&s->bulk, -1);",
+    "",
+  ]],
+}, {
+  what: "who wants several is counted for ever",
+  ts: ["if (n > 1) Atomics.sub(words, BULK, 1);", ""],
+  c: ["if (n > 1) weft__add(&s->bulk, -1);", ""],
+}, {
+  what: "who wants several sleeps where one is wanted",
+  ts: ["const outcome = yield n > 1 ? {", "const outcome = yield n > 9 ? {"],
+  c: ["n > 1 ? weft__sleep(&s->turn", "n > 9 ? weft__sleep(&s->turn"],
+}, {
+  what: "the turn does not change",
+  ts: [
     "Atomics.add(words, TURN, 1); Atomics.notify(words, TURN);",
     "Atomics.notify(words, TURN);",
   ],
-  [
-    "the turn changes after the wake",
+  c: [
+    "weft__add(&s->turn, 1); weft__notify(&s->turn, WEFT__ALL);",
+    "weft__notify(&s->turn, WEFT__ALL);",
+  ],
+}, {
+  what: "the turn changes after the wake",
+  ts: [
     "Atomics.add(words, TURN, 1); Atomics.notify(words, TURN);",
     "Atomics.notify(words, TURN); Atomics.add(words, TURN, 1);",
   ],
-  [
-    "who wants several is not woken",
+  c: [
+    "weft__add(&s->turn, 1); weft__notify(&s->turn, WEFT__ALL);",
+    "weft__notify(&s->turn, WEFT__ALL); weft__add(&s->turn, 1);",
+  ],
+}, {
+  what: "who wants several is not woken",
+  ts: [
     "Atomics.add(words, TURN, 1); Atomics.notify(words, TURN);",
     "Atomics.add(words, TURN, 1);",
   ],
-  [
-    "one of those that want several is woken",
-    "Atomics.notify(words, TURN); }",
-    "Atomics.notify(words, TURN, 1); }",
+  c: [
+    "weft__add(&s->turn, 1); weft__notify(&s->turn, WEFT__ALL);",
+    "weft__add(&s->turn, 1);",
   ],
-  [
-    "two claim at once",
+}, {
+  what: "one of those that want several is woken",
+  ts: ["Atomics.notify(words, TURN); }", "Atomics.notify(words, TURN, 1); }"],
+  c: ["weft__notify(&s->turn, WEFT__ALL);", "weft__notify(&s->turn, 1);"],
+}, {
+  what: "two claim at once",
+  ts: [
     "Atomics.compareExchange(words, CLAIMANT, 0, this.#id) === 0",
     "Atomics.exchange(words, CLAIMANT, this.#id) === 0",
   ],
-  [
-    "claims though another does",
+  c: [
+    "weft__compare_exchange(&s->claimant, 0, weft_agent_id()) == 0",
+    "weft__exchange(&s->claimant, weft_agent_id()) >= 0",
+  ],
+}, {
+  what: "claims though another does",
+  ts: [
     "Atomics.compareExchange(words, CLAIMANT, 0, this.#id) === 0 )",
     "Atomics.compareExchange(words, CLAIMANT, 0, this.#id) >= 0 )",
   ],
-  [
-    "claims and takes nothing",
-    "Atomics.sub(words, PERMITS, n); // In this order",
-    "// In this order",
+  c: [
+    "weft__compare_exchange(&s->claimant, 0, weft_agent_id()) == 0)",
+    "weft__compare_exchange(&s->claimant, 0, weft_agent_id()) >= 0)",
   ],
-  [
-    "says what it claims before it takes it",
+}, {
+  what: "claims and takes nothing",
+  ts: ["Atomics.sub(words, PERMITS, n); // In this order", "// In this order"],
+  c: ["weft__add(&s->permits, -n);", ""],
+}, {
+  what: "says what it claims before it takes it",
+  ts: [
     "Atomics.sub(words, PERMITS, n); // In this order",
     "Atomics.store(words, CLAIM, n); Atomics.sub(words, PERMITS, n); // In",
-    { by: "semaphore: a claimant is terminated" },
   ],
-  [
-    "the claim is paid before it is",
+  c: [
+    "weft__add(&s->permits, -n);",
+    "weft__store(&s->claim, n); weft__add(&s->permits, -n);",
+  ],
+  by: "a claimant is terminated",
+}, {
+  what: "the claim is paid before it is",
+  ts: [
     "if (Atomics.load(words, PERMITS) >= 0) break; const outcome",
     "if (Atomics.load(words, PERMITS) >= -1) break; const outcome",
   ],
-  [
-    "the claim looks at the turn too late",
+  c: [
+    "if (weft__load(&s->permits) >= 0) break;",
+    "if (weft__load(&s->permits) >= -1) break;",
+  ],
+}, {
+  what: "the claim looks at the turn too late",
+  ts: [
     "const turn = Atomics.load(words, TURN); " +
     "if (Atomics.load(words, PERMITS) >= 0) break; const outcome",
     "if (Atomics.load(words, PERMITS) >= 0) break;\n" +
     "const turn = Atomics.load(words, TURN); const outcome",
   ],
-  [
-    "the claim's waiter is not counted",
+  c: [
+    "int32_t turn = weft__load(&s->turn); if (weft__load(&s->permits) >= 0) " +
+    "break;",
+    "if (weft__load(&s->permits) >= 0) break; int32_t turn = " +
+    "weft__load(&s->turn);",
+  ],
+}, {
+  what: "the claim's waiter is not counted",
+  ts: [
     "*#claim(n: number): Waiting<boolean> { const words = this.#words; " +
     "Atomics.add(words, BULK, 1);",
     "*#claim(n: number): Waiting<boolean> { const words = this.#words;",
-    { also: ["} finally { Atomics.sub(words, BULK, 1); }", "} finally { }"] },
+    ["} finally { Atomics.sub(words, BULK, 1); }", "} finally { }"],
   ],
-  [
-    "the claim's waiter is counted for ever",
-    "} finally { Atomics.sub(words, BULK, 1); }",
-    "} finally { }",
+  c: ["int result = 0; weft__add(&s->bulk, 1);", "int result = 0;", [
+    "weft__semaphore_give_back(s, n); weft__add(&s->bulk, -1);",
+    "weft__semaphore_give_back(s, n);",
+  ]],
+}, {
+  what: "the claim's waiter is counted for ever",
+  ts: ["} finally { Atomics.sub(words, BULK, 1); }", "} finally { }"],
+  c: [
+    "weft__semaphore_give_back(s, n); weft__add(&s->bulk, -1);",
+    "weft__semaphore_give_back(s, n);",
   ],
-  [
-    "the first wake ends the claim",
+}, {
+  what: "the first wake ends the claim",
+  ts: [
     'if (outcome !== "timed-out") continue;',
     'if (outcome !== "timed-out") return true;',
   ],
-  [
-    "a claim that times out keeps what it took",
+  c: [
+    "if (outcome != WEFT__TIMED_OUT) continue;",
+    "if (outcome != WEFT__TIMED_OUT) break;",
+  ],
+}, {
+  what: "a claim that times out keeps what it took",
+  ts: [
     "this.#endClaim(); this.#giveBack(n); return false;",
     "this.#endClaim(); return false;",
   ],
-  [
-    "a claim that times out is still claimed",
+  c: ["if (result != 0) weft__semaphore_give_back(s, n);", ""],
+}, {
+  what: "a claim that times out is still claimed",
+  ts: [
     "this.#endClaim(); this.#giveBack(n); return false;",
     "this.#giveBack(n); return false;",
   ],
-  [
-    "a claim that times out gives back and wakes nobody",
+  c: [
+    "weft__semaphore_end_claim(s); if (result != 0)",
+    "if (result == 0) weft__semaphore_end_claim(s); if (result != 0)",
+  ],
+}, {
+  what: "a claim that times out gives back and wakes nobody",
+  ts: [
     "const permits = Atomics.add(this.#words, PERMITS, n) + n; " +
     "this.#wake(n, permits);",
     "Atomics.add(this.#words, PERMITS, n);",
   ],
-  [
-    "a claim that times out gives back by a store",
+  c: [
+    "weft__semaphore_wake(s, n, weft__add(&s->permits, n) + n);",
+    "weft__add(&s->permits, n);",
+  ],
+}, {
+  what: "a claim that times out gives back by a store",
+  ts: [
     "const permits = Atomics.add(this.#words, PERMITS, n) + n;",
     "const permits = Atomics.load(this.#words, PERMITS) + n;\n" +
     "Atomics.store(this.#words, PERMITS, permits);",
   ],
-  [
-    "a claim that is served is still claimed",
+  c: [
+    "weft__semaphore_wake(s, n, weft__add(&s->permits, n) + n);",
+    "int32_t permits = weft__load(&s->permits) + n; weft__store(&s->permits, " +
+    "permits); weft__semaphore_wake(s, n, permits);",
+  ],
+}, {
+  what: "a claim that is served is still claimed",
+  ts: [
     "Atomics.store(words, CLAIM, 0); this.#endClaim(); return true;",
     "Atomics.store(words, CLAIM, 0); return true;",
   ],
-  [
-    "abandons the claim of another",
+  c: [
+    "weft__semaphore_end_claim(s); if (result != 0)",
+    "if (result != 0) weft__semaphore_end_claim(s); if (result != 0)",
+  ],
+}, {
+  what: "abandons the claim of another",
+  ts: [
     "if (id === 0 || Atomics.load(words, CLAIMANT) !== id) return false;",
     "",
   ],
-  [
-    "abandons a claim and keeps what it took",
-    "if (n > 0) this.#giveBack(n); return true;",
-    "return true;",
+  c: [
+    "if (id == 0 || weft__load(&s->claimant) != id) return EPERM;",
+    "(void)id;",
   ],
-  [
-    "abandons a claim that is still claimed",
+}, {
+  what: "abandons a claim and keeps what it took",
+  ts: ["if (n > 0) this.#giveBack(n); return true;", "return true;"],
+  c: [
+    "if (n > 0) weft__semaphore_give_back(s, n); return 0;",
+    "(void)n; return 0;",
+  ],
+}, {
+  what: "abandons a claim that is still claimed",
+  ts: [
     "this.#endClaim(); if (n > 0) this.#giveBack(n);",
     "if (n > 0) this.#giveBack(n);",
   ],
-  [
-    "a timeout is taken for a permit",
+  c: ["weft__semaphore_end_claim(s); if (n > 0)", "if (n > 0)"],
+}, {
+  what: "a timeout is taken for a permit",
+  ts: [
     'if (outcome === "timed-out") return this.#take(n);',
     'if (outcome === "timed-out") return true;',
   ],
-);
+  c: ["return weft__semaphore_take(s, n) ? 0 : ETIMEDOUT;", "return 0;"],
+}, {
+  what: "a claim that is over is still claimed",
+  ts: "TypeScript ends a claim in two places: each has a mutant",
+  c: ["weft__store(&s->claimant, 0);", ""],
+});

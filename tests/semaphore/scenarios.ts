@@ -28,12 +28,13 @@ function counting(weft: Weft, initial: number, patience = 0) {
           weft.spin.spinning.patience = patience;
           return s.acquire(n);
         },
-        model: (free: number, n: number) => free < n ? null : [free - n, true],
+        model: (free: number, n: number) =>
+          free < n ? null : [free - n, undefined],
       },
       acquireFor: {
         run: (s, n: number) => {
           weft.spin.spinning.patience = patience;
-          return s.acquire(n, 5);
+          return s.tryAcquire(n, 5);
         },
         model: (free: number, n: number) =>
           free < n
@@ -131,7 +132,7 @@ function claimed(weft: Weft) {
           return s.acquire(n);
         },
         model: (s: { free: number; claimant: number }, n: number) =>
-          s.free < n ? null : [{ ...s, free: s.free - n }, true],
+          s.free < n ? null : [{ ...s, free: s.free - n }, undefined],
       },
       release: {
         run: (s, n: number) => s.release(n),
@@ -172,11 +173,11 @@ function inTime(weft: Weft) {
       acquireTwo: {
         run: (s) => {
           weft.spin.spinning.patience = 0;
-          return s.acquire(2, 5);
+          return s.tryAcquire(2, 5);
         },
       },
       acquireOne: {
-        run: (s) => s.acquire(1, 500) && performance.now() < 100,
+        run: (s) => s.tryAcquire(1, 500) && performance.now() < 100,
       },
     },
     final: (_, results) =>
@@ -185,7 +186,7 @@ function inTime(weft: Weft) {
 }
 
 /** The race scenarios of `Semaphore`. */
-export function semaphore(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const none = counting(weft, 0);
   const one = counting(weft, 1);
   const patient = counting(weft, 0, 8);

@@ -2,7 +2,7 @@
 import { type Handle, Semaphore } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
 
-const self = await hello<{ handle: Handle; blocks: boolean }>();
+const self = await hello<{ handle: Handle<"semaphore">; blocks: boolean }>();
 const semaphore = Semaphore.from(self.data.handle);
 self.post("up");
 for (;;) {

@@ -1,155 +1,244 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `SlabPool`. */
-export const slab_pool = mutants(
-  "slab_pool.ts",
-  [
-    "takes a block by a store",
+export const MUTANTS = mutants("slab_pool", {
+  what: "takes a block by a store",
+  ts: [
     "Atomics.compareExchange(words, at, NOBODY, owner) === NOBODY;",
     "Atomics.store(words, at, owner) === owner;",
   ],
-  [
-    "takes a block that another took",
+  c: [
+    "return weft__hint(at) == 0 && weft__compare_exchange(at, 0, owner) == 0;",
+    "return weft__hint(at) == 0 && (weft__store(at, owner), 1);",
+  ],
+}, {
+  what: "takes a block that another took",
+  ts: [
     "Atomics.compareExchange(words, at, NOBODY, owner) === NOBODY;",
     "Atomics.compareExchange(words, at, NOBODY, owner) >= NOBODY;",
   ],
-  [
-    "takes a block that the bitmap calls free",
+  c: [
+    "return weft__hint(at) == 0 && weft__compare_exchange(at, 0, owner) == 0;",
+    "return weft__hint(at) == 0 && weft__compare_exchange(at, 0, owner) >= 0;",
+  ],
+}, {
+  what: "takes a block that the bitmap calls free",
+  ts: [
     "if (!this.#claim(block, this.#id)) continue;",
     "if (!this.#claim(block, this.#id)) {\n" +
     "Atomics.store(words, this.#owners + block, this.#id); }",
   ],
-  [
-    "sets a bit by a load and a store",
+  c: [
+    "if (!weft__slab_claim(p, block, id)) continue;",
+    "if (!weft__slab_claim(p, block, id)) weft__store(weft__slab_owner(p, " +
+    "block), id);",
+  ],
+}, {
+  what: "sets a bit by a load and a store",
+  ts: [
     "else Atomics.or(words, BITMAP + map, bit);",
     "else { Atomics.store(words, BITMAP + map,\n" +
     "Atomics.load(words, BITMAP + map) | bit); }",
   ],
-  [
-    "clears a bit by a load and a store",
+  c: [
+    "else weft__or(weft__slab_map(p, map), (int32_t)bit); return",
+    "else weft__store(weft__slab_map(p, map), weft__load(weft__slab_map(p, " +
+    "map)) | (int32_t)bit); return",
+  ],
+}, {
+  what: "clears a bit by a load and a store",
+  ts: [
     "Atomics.and(this.#words, BITMAP + (block >> 5), ~(1 << (block & 31)));",
     "const map = BITMAP + (block >> 5);\n" +
     "const old = Atomics.load(this.#words, map);\n" +
     "Atomics.store(this.#words, map, old & ~(1 << (block & 31)));",
   ],
-  [
-    "frees, and does not say so",
+  c: [
+    "weft__and(weft__slab_map(p, block / 32), ~bit);",
+    "int32_t old = weft__load(weft__slab_map(p, block / 32)); " +
+    "weft__store(weft__slab_map(p, block / 32), old & ~bit);",
+  ],
+}, {
+  what: "frees, and does not say so",
+  ts: [
     "if (keep) this.#cache[this.#cached++] = block; else this.#clear(block);",
     "if (keep) this.#cache[this.#cached++] = block;",
   ],
-  [
-    "frees to a cache that is full",
+  c: ["else weft__slab_clear(p, (int32_t)number);", ""],
+}, {
+  what: "frees to a cache that is full",
+  ts: [
     "const keep = this.#cached < this.#cacheLimit;",
     "const keep = this.#cached <= this.#cacheLimit;",
   ],
-  [
-    "frees to a cache, as anybody's",
+  c: [
+    "bool keep = cache != NULL && cache->count < cache->limit;",
+    "bool keep = cache != NULL && cache->count <= cache->limit;",
+  ],
+}, {
+  what: "frees to a cache, as anybody's",
+  ts: [
     "const next = keep ? this.#id | CACHED_BIT : NOBODY;",
     "const next = NOBODY;",
   ],
-  [
-    "caches what another took",
-    "if (!this.#claim(block, kept)) continue;",
-    "this.#claim(block, kept);",
+  c: [
+    "int32_t next = keep ? weft_agent_id() | WEFT_SLAB_POOL_CACHED_BIT : 0;",
+    "int32_t next = 0;",
   ],
-  [
-    "gives a cached block back, and does not say so",
+}, {
+  what: "caches what another took",
+  ts: ["if (!this.#claim(block, kept)) continue;", "this.#claim(block, kept);"],
+  c: [
+    "if (!weft__slab_claim(p, block, kept)) continue;",
+    "weft__slab_claim(p, block, kept);",
+  ],
+}, {
+  what: "gives a cached block back, and does not say so",
+  ts: [
     "if (Atomics.compareExchange(words, at, kept, NOBODY) === kept) { " +
     "this.#clear(block); }",
     "Atomics.compareExchange(words, at, kept, NOBODY);",
   ],
-  [
-    "abandons what others have",
+  c: [
+    "if (weft__compare_exchange(weft__slab_owner(p, block), kept, 0) == " +
+    "kept) weft__slab_clear(p, block);",
+    "weft__compare_exchange(weft__slab_owner(p, block), kept, 0);",
+  ],
+}, {
+  what: "abandons what others have",
+  ts: [
     "(owner === (id | CACHED_BIT) || everything && owner === id) &&",
     "everything &&",
   ],
-  [
-    "frees by a store",
+  c: ["(owner == kept || (everything && owner == id)) &&", "everything &&"],
+}, {
+  what: "frees by a store",
+  ts: [
     "Atomics.compareExchange(words, at, owner, next) !== owner",
     "(Atomics.store(words, at, next), owner) !== owner",
   ],
-  [
-    "frees what lies in a cache",
-    "owner !== NOBODY && (owner & CACHED_BIT) === 0;",
-    "owner !== NOBODY;",
+  c: [
+    "weft__compare_exchange(at, owner, next) != owner)",
+    "(weft__store(at, next), 0))",
   ],
-  [
-    "frees only what it saw long ago",
-    "if (!isAllocated(owner)) owner = Atomics.load(words, at);",
-    "",
-    { equivalent: "who frees a block was told of it, so the hint is new" },
+}, {
+  what: "frees what lies in a cache",
+  ts: ["owner !== NOBODY && (owner & CACHED_BIT) === 0;", "owner !== NOBODY;"],
+  c: [
+    "return owner != 0 && (owner & WEFT_SLAB_POOL_CACHED_BIT) == 0;",
+    "return owner != 0;",
   ],
-  [
-    "abandons by a store",
+}, {
+  what: "frees only what it saw long ago",
+  ts: ["if (!isAllocated(owner)) owner = Atomics.load(words, at);", ""],
+  equivalent: "who frees a block was told of it, so the hint is new",
+}, {
+  what: "abandons by a store",
+  ts: [
     "Atomics.compareExchange(words, at, owner, NOBODY) === owner",
     "Atomics.store(words, at, NOBODY) === NOBODY",
   ],
-  [
-    "abandons what another frees, and counts it",
+  c: [
+    "weft__compare_exchange(weft__slab_owner(p, block), owner, 0) == owner)",
+    "(weft__store(weft__slab_owner(p, block), 0), 1))",
+  ],
+}, {
+  what: "abandons what another frees, and counts it",
+  ts: [
     "Atomics.compareExchange(words, at, owner, NOBODY) === owner",
     "Atomics.compareExchange(words, at, owner, NOBODY) >= NOBODY",
   ],
-  [
-    "abandons no caches",
+  c: [
+    "weft__compare_exchange(weft__slab_owner(p, block), owner, 0) == owner)",
+    "weft__compare_exchange(weft__slab_owner(p, block), owner, 0) >= 0)",
+  ],
+}, {
+  what: "abandons no caches",
+  ts: [
     "(owner === (id | CACHED_BIT) || everything && owner === id) &&",
     "everything && owner === id &&",
   ],
-  [
-    "abandons only caches",
+  c: [
+    "(owner == kept || (everything && owner == id)) &&",
+    "everything && owner == id &&",
+  ],
+}, {
+  what: "abandons only caches",
+  ts: [
     "(owner === (id | CACHED_BIT) || everything && owner === id) &&",
     "owner === (id | CACHED_BIT) &&",
   ],
-  [
-    "abandons everything, unasked",
-    "everything && owner === id)",
-    "owner === id)",
-  ],
-  [
-    "abandons, and does not say so",
-    "this.#clear(block); count++;",
-    "count++;",
-  ],
-  [
-    "abandons, and leaves what was being freed",
+  c: ["(owner == kept || (everything && owner == id)) &&", "owner == kept &&"],
+}, {
+  what: "abandons everything, unasked",
+  ts: ["everything && owner === id)", "owner === id)"],
+  c: ["(everything && owner == id))", "owner == id)"],
+}, {
+  what: "abandons, and does not say so",
+  ts: ["this.#clear(block); count++;", "count++;"],
+  c: ["weft__slab_clear(p, block); count++;", "count++;"],
+}, {
+  what: "abandons, and leaves what was being freed",
+  ts: [
     "if (Atomics.load(words, BITMAP + (block >> 5)) & bit) { " +
     "this.#clear(block); }",
     "void bit;",
   ],
-  [
-    "takes from its cache by a store",
+  c: [
+    "if (bits >> (block % 32) & 1) weft__slab_clear(p, block);",
+    "(void)bits;",
+  ],
+}, {
+  what: "takes from its cache by a store",
+  ts: [
     "if (Atomics.compareExchange(words, at, kept, this.#id) === kept) {",
     "if (Atomics.store(words, at, this.#id) === this.#id) {",
   ],
-  [
-    "takes from its cache what was taken away",
+  c: [
+    "if (weft__compare_exchange(weft__slab_owner(p, block), kept, id) == kept)",
+    "weft__store(weft__slab_owner(p, block), id);",
+  ],
+}, {
+  what: "takes from its cache what was taken away",
+  ts: [
     "if (Atomics.compareExchange(words, at, kept, this.#id) === kept) {",
     "if (Atomics.compareExchange(words, at, kept, this.#id) >= NOBODY) {",
   ],
-  [
-    "gives a cached block back by a store",
+  c: [
+    "if (weft__compare_exchange(weft__slab_owner(p, block), kept, id) == kept)",
+    "if (weft__compare_exchange(weft__slab_owner(p, block), kept, id) >= 0)",
+  ],
+}, {
+  what: "gives a cached block back by a store",
+  ts: [
     "if (Atomics.compareExchange(words, at, kept, NOBODY) === kept) { " +
     "this.#clear(block); }",
     "Atomics.store(words, at, NOBODY); this.#clear(block);",
   ],
-  [
-    "keeps to one word of the bitmap",
-    "this.#map = map + 1 < this.#maps ? map + 1 : 0;",
-    "this.#map = map;",
+  c: [
+    "if (weft__compare_exchange(weft__slab_owner(p, block), kept, 0) == kept)",
+    "weft__store(weft__slab_owner(p, block), 0);",
   ],
-  [
-    "never begins the bitmap anew",
+}, {
+  what: "keeps to one word of the bitmap",
+  ts: ["this.#map = map + 1 < this.#maps ? map + 1 : 0;", "this.#map = map;"],
+  c: ["map = map + 1 < maps ? map + 1 : 0;", ""],
+}, {
+  what: "never begins the bitmap anew",
+  ts: [
     "this.#map = map + 1 < this.#maps ? map + 1 : 0;",
     "this.#map = map + 1 < this.#maps ? map + 1 : map;",
   ],
-  [
-    "hands out what lies behind the last block",
-    "if (capacity % 32) {",
-    "if (capacity < 0) {",
+  c: [
+    "map = map + 1 < maps ? map + 1 : 0;",
+    "map = map + 1 < maps ? map + 1 : map;",
   ],
-  [
-    "does not say what it took",
-    "else Atomics.or(words, BITMAP + map, bit);",
-    "",
-    { equivalent: "a bit saves a look: the owner tells" },
-  ],
-);
+}, {
+  what: "hands out what lies behind the last block",
+  ts: ["if (rest > 0) words[", "if (rest < 0) words["],
+  c: "JavaScript makes the memory here; tests/_twin tests memory that C makes",
+}, {
+  what: "does not say what it took",
+  ts: ["else Atomics.or(words, BITMAP + map, bit);", ""],
+  equivalent: "a bit saves a look: the owner tells",
+});

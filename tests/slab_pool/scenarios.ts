@@ -10,7 +10,7 @@ const HINTS = [[BITMAP * 4, (BITMAP + 64) * 4]] as const;
 function pool(weft: Weft, capacity: number, cache = 0) {
   const { SlabPool } = weft.mod;
   return race.spec({
-    memory: () => SlabPool.create({ capacity, size: 4 }).buffer,
+    memory: () => SlabPool.create({ capacity, blockSize: 4 }).buffer,
     agent: (memory, id) => {
       enter(weft, id);
       const pool = new SlabPool(memory);
@@ -78,12 +78,12 @@ function owned(
   const { SlabPool } = weft.mod;
   const capacity = start.length;
   const owners = BITMAP + 32;
-  const blocks = SlabPool.byteLength({ capacity, size: 4 }) - capacity * 4;
+  const blocks = SlabPool.byteLength({ capacity, blockSize: 4 }) - capacity * 4;
   const blockAt = (at: number) =>
     at < 0 ? "none" : `block ${(at - blocks) / 4}`;
   return race.spec({
     memory: () => {
-      const { buffer } = SlabPool.create({ capacity, size: 4 });
+      const { buffer } = SlabPool.create({ capacity, blockSize: 4 });
       const words = new Int32Array(buffer);
       start.forEach((owner, block) => {
         words[owners + block] = Math.max(owner, 0);
@@ -156,7 +156,7 @@ const once = (results: unknown[][]): number | string => {
 };
 
 /** Every interleaving of a pool's operations. */
-export const slab_pool = (weft: Weft): Scenario[] => [
+export const scenarios = (weft: Weft): Scenario[] => [
   {
     name: "two use one block",
     spec: pool(weft, 1),

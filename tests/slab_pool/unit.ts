@@ -17,8 +17,8 @@ function parts({ capacity }: SlabPool): { owners: number; blocks: number } {
 }
 
 /** A pool as each of three agents sees it. */
-function views(capacity: number, size: number): SlabPool[] {
-  const { buffer } = SlabPool.create({ capacity, size });
+function views(capacity: number, blockSize: number): SlabPool[] {
+  const { buffer } = SlabPool.create({ capacity, blockSize });
   return AGENTS.map((id) => asAgent(id, () => new SlabPool(buffer)));
 }
 
@@ -97,14 +97,14 @@ test("allocate(), free(), caches and abandon() obey the model", () => {
 });
 
 test("an offset where no block begins is refused", () => {
-  const pool = SlabPool.create({ capacity: 3, size: 8 });
+  const pool = SlabPool.create({ capacity: 3, blockSize: 8 });
   const { buffer } = pool;
   const at = pool.allocate();
   const last = parts(pool).blocks * 4 + 3 * 8;
   const wrong = [at + 4, at + 1, at - 8, 0, -1, last, NaN, Infinity, 2 ** 40];
   for (const offset of [...wrong, at + 0.5]) {
     const free = () => pool.free(offset);
-    refuses(buffer, free, RangeError, `${offset}`, "none of this pool");
+    refuses(buffer, free, RangeError, `${offset}`, "no block of this pool");
   }
   refuses(buffer, () => pool.free(at + 8), RangeError, "free already");
   pool.free(at);
@@ -112,8 +112,8 @@ test("an offset where no block begins is refused", () => {
 
 test("a configuration out of range is refused", () => {
   const memory = new SharedArrayBuffer(4096);
-  const refused = (capacity: number, size: number, value: number) => {
-    const config = { capacity, size };
+  const refused = (capacity: number, blockSize: number, value: number) => {
+    const config = { capacity, blockSize };
     const text = `received ${value}`;
     refuses(memory, () => SlabPool.init(memory, 0, config), RangeError, text);
     refuses(memory, () => SlabPool.byteLength(config), RangeError, text);
@@ -121,7 +121,7 @@ test("a configuration out of range is refused", () => {
   for (const n of [0, -1, 1.5, NaN, 2 ** 28 + 1]) refused(n, 4, n);
   for (const n of [0, -4, 3, 6, 4.5, NaN, 2 ** 30 + 4]) refused(1, n, n);
   refused(2 ** 20 + 1, 1024, 2 ** 20 + 1);
-  const pool = SlabPool.create({ capacity: 1, size: 4 });
+  const pool = SlabPool.create({ capacity: 1, blockSize: 4 });
   for (const n of [-1, 33, 1.5, NaN]) {
     const wrong = () => pool.useCache(n);
     refuses(pool.buffer, wrong, RangeError, `received ${n}`);
@@ -129,7 +129,7 @@ test("a configuration out of range is refused", () => {
 });
 
 test("a cache takes a block in one step, and gives back what it loses", () => {
-  const pool = SlabPool.create({ capacity: 64, size: 4 });
+  const pool = SlabPool.create({ capacity: 64, blockSize: 4 });
   const other = asAgent(5, () => new SlabPool(pool.buffer));
   pool.useCache(32);
   const first = pool.allocate();

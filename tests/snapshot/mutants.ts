@@ -1,10 +1,9 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `Snapshot`. */
-export const snapshot = mutants(
-  "snapshot.ts",
-  [
-    "(V): counts a value before it is there",
+export const MUTANTS = mutants("snapshot", {
+  what: "(V): counts a value before it is there",
+  ts: [
     "for (let i = 0; i < this.#count; i++) { " +
     "Atomics.store(words, at + i, from[i]!); // published by (V) } " +
     "Atomics.store(words, STATE, next); // (V)",
@@ -12,124 +11,227 @@ export const snapshot = mutants(
     "for (let i = 0; i < this.#count; i++) {\n" +
     "Atomics.store(words, at + i, from[i]!); }",
   ],
-  [
-    "writes over the last value",
-    "const at = this.#copy(next & 1);",
-    "const at = this.#copy(state & 1);",
+  c: [
+    "for (int32_t i = 0; i < count; i++) weft__store(at + i, from[i]); /* " +
+    "published by (V) */ weft__store(&s->state, next); /* (V) */",
+    "weft__store(&s->state, next); for (int32_t i = 0; i < count; i++) " +
+    "weft__store(at + i, from[i]);",
   ],
-  [
-    "writes plainly",
+}, {
+  what: "writes over the last value",
+  ts: ["const at = this.#copy(next & 1);", "const at = this.#copy(state & 1);"],
+  c: [
+    "int32_t *at = weft__snapshot_copy(s, next & 1);",
+    "int32_t *at = weft__snapshot_copy(s, state & 1);",
+  ],
+}, {
+  what: "writes plainly",
+  ts: [
     "Atomics.store(words, at + i, from[i]!); // published by (V)",
     "words[at + i] = from[i]!;",
   ],
-  [
-    "reads plainly",
+  c: [
+    "weft__store(at + i, from[i]); /* published by (V) */",
+    "at[i] = from[i];",
+  ],
+}, {
+  what: "reads plainly",
+  ts: [
     "to[i] = Atomics.load(words, at + i); // published by (V)",
     "to[i] = words[at + i]!;",
   ],
-  [
-    "does not look a second time",
-    "if (seen === state) break; state = seen;",
-    "break;",
+  c: ["to[i] = weft__load(at + i); /* published by (V) */", "to[i] = at[i];"],
+}, {
+  what: "does not look a second time",
+  ts: ["if (seen === state) break; state = seen;", "break;"],
+  c: [
+    "if (seen == state) return weft__snapshot_version_of(s, state); state = " +
+    "seen;",
+    "(void)seen; return weft__snapshot_version_of(s, state);",
   ],
-  [
-    "looks a second time before it copies",
+}, {
+  what: "looks a second time before it copies",
+  ts: [
     "const at = this.#copy(state & 1); for",
     "const at = this.#copy(state & 1);\n" +
     "const early = Atomics.load(words, STATE); for",
-    {
-      also: [
-        "const seen = Atomics.load(words, STATE); if (seen === state) break;",
-        "const seen = early; if (seen === state) break;",
-      ],
-    },
+    [
+      "const seen = Atomics.load(words, STATE); if (seen === state) break;",
+      "const seen = early; if (seen === state) break;",
+    ],
   ],
-  [
-    "takes a later number for the same copy",
+  c: [
+    "const int32_t *at = weft__snapshot_copy(s, state & 1);",
+    "int32_t seen = weft__load(&s->state); const int32_t *at = " +
+    "weft__snapshot_copy(s, state & 1);",
+    ["int32_t seen = weft__load(&s->state); if", "if"],
+  ],
+}, {
+  what: "takes a later number for the same copy",
+  ts: [
     "if (seen === state) break; state = seen;",
     "if (((seen ^ state) & 1) === 0) break; state = seen;",
   ],
-  [
-    "takes what was torn at the second look, too",
+  c: [
+    "if (seen == state) return weft__snapshot_version_of(s, state); state = " +
+    "seen;",
+    "if (((seen ^ state) & 1) == 0) return weft__snapshot_version_of(s, " +
+    "state); state = seen;",
+  ],
+}, {
+  what: "takes what was torn at the second look, too",
+  ts: [
     "if (seen === state) break; state = seen;",
     "if (seen === state || seen === state + 2) break; state = seen;",
   ],
-  [
-    "reads the copy that is written",
+  c: [
+    "if (seen == state) return weft__snapshot_version_of(s, state); state = " +
+    "seen;",
+    "if (seen == state || seen == state + 2) return " +
+    "weft__snapshot_version_of(s, state); state = seen;",
+  ],
+}, {
+  what: "reads the copy that is written",
+  ts: [
     "const at = this.#copy(state & 1); for",
     "const at = this.#copy(state + 1 & 1); for",
   ],
-  [
-    "single: writes to the reader's copy",
+  c: [
+    "const int32_t *at = weft__snapshot_copy(s, state & 1);",
+    "const int32_t *at = weft__snapshot_copy(s, (state + 1) & 1);",
+  ],
+}, {
+  what: "single: writes to the reader's copy",
+  ts: [
     "const mine = 3 - (state & MIDDLE_MASK) - (state >> FRONT_SHIFT & 3);",
     "const mine = state >> FRONT_SHIFT & 3;",
   ],
-  [
-    "single: writes to the middle copy",
+  c: [
+    "int32_t mine = 3 - (state & WEFT_SNAPSHOT_MIDDLE_MASK) - (state >> " +
+    "WEFT_SNAPSHOT_FRONT_SHIFT & 3);",
+    "int32_t mine = state >> WEFT_SNAPSHOT_FRONT_SHIFT & 3;",
+  ],
+}, {
+  what: "single: writes to the middle copy",
+  ts: [
     "const mine = 3 - (state & MIDDLE_MASK) - (state >> FRONT_SHIFT & 3);",
     "const mine = state & MIDDLE_MASK;",
   ],
-  [
-    "single: (V): swaps before it writes",
+  c: [
+    "int32_t mine = 3 - (state & WEFT_SNAPSHOT_MIDDLE_MASK) - (state >> " +
+    "WEFT_SNAPSHOT_FRONT_SHIFT & 3);",
+    "int32_t mine = state & WEFT_SNAPSHOT_MIDDLE_MASK;",
+  ],
+}, {
+  what: "single: (V): swaps before it writes",
+  ts: [
     "this.copier.put(src, 0, this.#copy(mine), this.#count); for (;;) {",
     "for (;;) {",
-    {
-      also: [
-        "if (seen === state) return; state = seen;",
-        "if (seen === state) {\n" +
-        "this.copier.put(src, 0, this.#copy(mine), this.#count);\n" +
-        "return; } state = seen;",
-      ],
-    },
+    [
+      "if (seen === state) return; state = seen;",
+      "if (seen === state) {\n" +
+      "this.copier.put(src, 0, this.#copy(mine), this.#count);\n" +
+      "return; } state = seen;",
+    ],
   ],
-  [
-    "single: writes by a store",
+  c: [
+    "weft__copy(weft__snapshot_copy(s, mine), from, count); for (;;) {",
+    "for (;;) {",
+    [
+      "if (seen == state) return; state = seen;",
+      "if (seen == state) { weft__copy(weft__snapshot_copy(s, mine), from, " +
+      "count); return; } state = seen;",
+    ],
+  ],
+}, {
+  what: "single: writes by a store",
+  ts: [
     "const seen = Atomics.compareExchange(words, STATE, state, next); // (V)",
     "const seen = state; Atomics.store(words, STATE, next);",
   ],
-  [
-    "single: gives a value up when its exchange fails",
-    "if (seen === state) return; state = seen;",
-    "return;",
+  c: [
+    "int32_t seen = weft__compare_exchange(&s->state, state, next); /* (V) */",
+    "int32_t seen = state; weft__store(&s->state, next);",
   ],
-  [
-    "single: does not see that the reader swapped",
+}, {
+  what: "single: gives a value up when its exchange fails",
+  ts: ["if (seen === state) return; state = seen;", "return;"],
+  c: ["if (seen == state) return; state = seen;", "(void)seen; return;"],
+}, {
+  what: "single: does not see that the reader swapped",
+  ts: [
     "for (;;) { const front = state & 3 << FRONT_SHIFT;",
     "const front = state & 3 << FRONT_SHIFT; for (;;) {",
   ],
-  [
-    "single: does not say that it is new",
+  c: [
+    "for (;;) { int32_t next = weft__snapshot_written(state, mine);",
+    "int32_t old = state & 3 << WEFT_SNAPSHOT_FRONT_SHIFT; for (;;) { int32_t " +
+    "next = (weft__snapshot_written(state, mine) & ~(3 << " +
+    "WEFT_SNAPSHOT_FRONT_SHIFT)) | old;",
+  ],
+}, {
+  what: "single: does not say that it is new",
+  ts: [
     "const next = version | NEW_BIT | front | mine;",
     "const next = version | front | mine;",
   ],
-  [
-    "single: does not count",
+  c: [
+    "return version | WEFT_SNAPSHOT_NEW_BIT | front | mine;",
+    "return version | front | mine;",
+  ],
+}, {
+  what: "single: does not count",
+  ts: [
     "const version = (state & -ONE_VERSION) + ONE_VERSION;",
     "const version = state & -ONE_VERSION;",
   ],
-  [
-    "single: reads what it had when its exchange fails",
-    "while (state & NEW_BIT) {",
-    "if (state & NEW_BIT) {",
+  c: [
+    "int32_t version = weft__plus(state & -WEFT__SNAPSHOT_ONE_VERSION, " +
+    "WEFT__SNAPSHOT_ONE_VERSION);",
+    "int32_t version = state & -WEFT__SNAPSHOT_ONE_VERSION;",
   ],
-  [
-    "single: reads what it had",
-    "while (state & NEW_BIT) {",
-    "while (false as boolean) {",
+}, {
+  what: "single: reads what it had when its exchange fails",
+  ts: ["while (state & NEW_BIT) {", "if (state & NEW_BIT) {"],
+  c: [
+    "while (s->single_reader && state & WEFT_SNAPSHOT_NEW_BIT) {",
+    "if (s->single_reader && state & WEFT_SNAPSHOT_NEW_BIT) {",
   ],
-  [
-    "single: reads by a store",
+}, {
+  what: "single: reads what it had",
+  ts: ["while (state & NEW_BIT) {", "while (false as boolean) {"],
+  c: [
+    "while (s->single_reader && state & WEFT_SNAPSHOT_NEW_BIT) {",
+    "while (0) {",
+  ],
+}, {
+  what: "single: reads by a store",
+  ts: [
     "const seen = Atomics.compareExchange(words, STATE, state, swapped);",
     "const seen = state; Atomics.store(words, STATE, swapped);",
   ],
-  [
-    "single: does not give its copy back",
+  c: [
+    "int32_t seen = weft__compare_exchange(&s->state, state, swapped);",
+    "int32_t seen = state; weft__store(&s->state, swapped);",
+  ],
+}, {
+  what: "single: does not give its copy back",
+  ts: [
     "const swapped = (state & -ONE_VERSION) | middle << FRONT_SHIFT | front;",
     "const swapped = (state & -ONE_VERSION) | middle << FRONT_SHIFT | middle;",
   ],
-  [
-    "single: reads the middle copy where it lies",
+  c: [
+    "middle << WEFT_SNAPSHOT_FRONT_SHIFT | front; int32_t seen",
+    "middle << WEFT_SNAPSHOT_FRONT_SHIFT | middle; (void)front; int32_t seen",
+  ],
+}, {
+  what: "single: reads the middle copy where it lies",
+  ts: [
     "const at = this.#copy(state >> FRONT_SHIFT & 3);",
     "const at = this.#copy(state & MIDDLE_MASK);",
   ],
-);
+  c: [
+    "int32_t front = state >> WEFT_SNAPSHOT_FRONT_SHIFT & 3; weft__copy",
+    "int32_t front = state & WEFT_SNAPSHOT_MIDDLE_MASK; weft__copy",
+  ],
+});

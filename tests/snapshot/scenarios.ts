@@ -14,7 +14,7 @@ function latest(weft: Weft, single: boolean, written: number) {
   const { Snapshot } = weft.mod;
   return race.spec({
     memory: () => {
-      const { buffer } = Snapshot.create({ size: 8, single });
+      const { buffer } = Snapshot.create({ size: 8, singleReader: single });
       const words = new Int32Array(buffer);
       words[state]! += single ? written << 5 : written;
       return buffer;
@@ -51,7 +51,7 @@ function latest(weft: Weft, single: boolean, written: number) {
 }
 
 /** Every interleaving of a snapshot's operations. */
-export const snapshot = (weft: Weft): Scenario[] => [
+export const scenarios = (weft: Weft): Scenario[] => [
   {
     name: "three values, two readers",
     spec: latest(weft, false, -1),

@@ -17,7 +17,7 @@ const { state: STATE } = LAYOUT.snapshot;
 
 /** A snapshot of which `written` values are taken to have been written. */
 function snapshotAt(size: number, single: boolean, written = 0): Snapshot {
-  const snapshot = Snapshot.create({ size, single });
+  const snapshot = Snapshot.create({ size, singleReader: single });
   const words = wordsOf(snapshot);
   if (single) words[STATE]! |= written << 5;
   else words[STATE] = written;
@@ -82,7 +82,7 @@ test("read() brings the last value written, wherever versions wrap", () => {
 
 test("a value, or a size, of the wrong length is refused", () => {
   for (const single of [false, true]) {
-    const snapshot = Snapshot.create({ size: 8, single });
+    const snapshot = Snapshot.create({ size: 8, singleReader: single });
     const { buffer } = snapshot;
     for (const n of [0, 4, 7, 9, 16]) {
       const write = () => snapshot.write(new Uint8Array(n));

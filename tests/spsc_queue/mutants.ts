@@ -1,232 +1,392 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `SpscQueue`. */
-export const spsc_queue = mutants(
-  "spsc_queue.ts",
-  [
-    "SP1: publishes before it writes",
+export const MUTANTS = mutants("spsc_queue", {
+  what: "SP1: publishes before it writes",
+  ts: [
     "this.#words[this.#at(tail)] = value; // published by (P) " +
     "this.#publish(tail, 1);",
     "this.#publish(tail, 1);\nthis.#words[this.#at(tail)] = value;",
   ],
-  [
-    "SP1: publishes a batch before it writes the second half",
+  c: [
+    "*weft__spsc_at(q, tail) = value; /* published by (P) */ return " +
+    "weft__spsc_publish(q, tail, 1);",
+    "int result = weft__spsc_publish(q, tail, 1); *weft__spsc_at(q, tail) = " +
+    "value; return result;",
+  ],
+}, {
+  what: "SP1: publishes a batch before it writes the second half",
+  ts: [
     "if (count > first) { this.copier.put(src, first * per, DATA, " +
     "(count - first) * per); } this.#publish(tail, count);",
     "this.#publish(tail, count);\nif (count > first) { this.copier.put(" +
     "src, first * per, DATA, (count - first) * per); }",
   ],
-  [
-    "SP2: full one element too late",
+  c: [
+    "weft__copy((int32_t *)(q + 1), words + first * per, (count - first) * " +
+    "per); return weft__spsc_publish(q, tail, count) == 0 ? count : -EPIPE;",
+    "int result = weft__spsc_publish(q, tail, count); weft__copy((int32_t " +
+    "*)(q + 1), words + first * per, (count - first) * per); return result " +
+    "== 0 ? count : -EPIPE;",
+  ],
+}, {
+  what: "SP2: full one element too late",
+  ts: [
     "room = this.#span - (tail - head | 0);",
     "room = this.#span + ONE - (tail - head | 0);",
   ],
-  [
-    "SP2: full one element too late, by the cached index",
+  c: [
+    "return q->capacity - (weft__minus(tail, q->head_cache) >> 2); }",
+    "return q->capacity + 1 - (weft__minus(tail, q->head_cache) >> 2); }",
+  ],
+}, {
+  what: "SP2: full one element too late, by the cached index",
+  ts: [
     "let room = this.#span - (tail - words[HEAD_CACHE]! | 0);",
     "let room = this.#span + ONE - (tail - words[HEAD_CACHE]! | 0);",
   ],
-  [
-    "SP3: frees before it reads",
+  c: [
+    "int32_t room = q->capacity - (weft__minus(tail, q->head_cache) >> 2);",
+    "int32_t room = q->capacity + 1 - (weft__minus(tail, q->head_cache) >> 2);",
+  ],
+}, {
+  what: "SP3: frees before it reads",
+  ts: [
     "const value = this.#words[this.#at(head)]!; // published by (P) " +
     "this.#release(head, 1);",
     "this.#release(head, 1);\nconst value = this.#words[this.#at(head)]!;",
   ],
-  [
-    "SP3: frees a batch before it reads",
+  c: [
+    "*value = *weft__spsc_at(q, head); /* published by (P) */ " +
+    "weft__spsc_release(q, head, 1);",
+    "weft__spsc_release(q, head, 1); *value = *weft__spsc_at(q, head);",
+  ],
+}, {
+  what: "SP3: frees a batch before it reads",
+  ts: [
     "if (count > first) { this.copier.get(dst, first * per, DATA, " +
     "(count - first) * per); } this.#release(head, count);",
     "this.#release(head, count);\nif (count > first) { this.copier.get(" +
     "dst, first * per, DATA, (count - first) * per); }",
   ],
-  [
-    "SP4: the consumer never looks at the producer's index",
+  c: [
+    "weft__copy(words + first * per, (int32_t *)(q + 1), (count - first) * " +
+    "per); weft__spsc_release(q, head, count);",
+    "weft__spsc_release(q, head, count); weft__copy(words + first * per, " +
+    "(int32_t *)(q + 1), (count - first) * per);",
+  ],
+}, {
+  what: "SP4: the consumer never looks at the producer's index",
+  ts: [
     "const tail = Atomics.load(words, TAIL); words[TAIL_CACHE]",
     "const tail = words[TAIL_CACHE]!; words[TAIL_CACHE]",
   ],
-  [
-    "SP4: the producer never looks at the consumer's index",
+  c: [
+    "int32_t tail = weft__load(&q->tail); q->tail_cache",
+    "int32_t tail = q->tail_cache; q->tail_cache",
+  ],
+}, {
+  what: "SP4: the producer never looks at the consumer's index",
+  ts: [
     "const head = Atomics.load(words, HEAD) & INDEX_MASK; words[HEAD_CACHE]",
     "const head = words[HEAD_CACHE]!; words[HEAD_CACHE]",
   ],
-  [
-    "SP5: reads the producer's index plainly",
+  c: ["q->head_cache = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;", ""],
+}, {
+  what: "SP5: reads the producer's index plainly",
+  ts: [
     "const tail = Atomics.load(words, TAIL); words[TAIL_CACHE]",
     "const tail = words[TAIL]!; words[TAIL_CACHE]",
   ],
-  [
-    "SP5: reads the consumer's index plainly",
+  c: [
+    "int32_t tail = weft__load(&q->tail); q->tail_cache",
+    "int32_t tail = *(volatile int32_t *)&q->tail; q->tail_cache",
+  ],
+}, {
+  what: "SP5: reads the consumer's index plainly",
+  ts: [
     "const head = Atomics.load(words, HEAD) & INDEX_MASK; words[HEAD_CACHE]",
     "const head = words[HEAD]! & INDEX_MASK; words[HEAD_CACHE]",
   ],
-  [
-    "takes the bits for a part of the index",
+  c: [
+    "q->head_cache = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;",
+    "q->head_cache = *(volatile int32_t *)&q->head & " +
+    "WEFT_SPSC_QUEUE_INDEX_MASK;",
+  ],
+}, {
+  what: "takes the bits for a part of the index",
+  ts: [
     "const tail = this.#words[TAIL]! & INDEX_MASK; // our own",
     "const tail = this.#words[TAIL]!; // our own",
   ],
-  [
-    "takes the bits for a part of the consumer's index",
+  c: [
+    "int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK; if " +
+    "(weft__spsc_room(q, tail, 1) == 0)",
+    "int32_t tail = weft__hint(&q->tail); if (weft__spsc_room(q, tail, 1) == " +
+    "0)",
+  ],
+}, {
+  what: "takes the bits for a part of the consumer's index",
+  ts: [
     "const head = Atomics.load(words, HEAD) & INDEX_MASK; words[HEAD_CACHE]",
     "const head = Atomics.load(words, HEAD); words[HEAD_CACHE]",
-    { by: "spsc_queue: closed when full" },
   ],
-  [
-    "publishes by a store",
+  c: [
+    "q->head_cache = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;",
+    "q->head_cache = weft__load(&q->head);",
+  ],
+  by: "closed when full",
+}, {
+  what: "publishes by a store",
+  ts: [
     "const was = Atomics.compareExchange(words, TAIL, tail, next); " +
     "if (was === tail) return;",
     "const was = Atomics.load(words, TAIL);\n" +
     "if (was === tail) return void Atomics.store(words, TAIL, next);",
   ],
-  [
-    "publishes for a sleeper by a store",
+  c: [
+    "int32_t was = weft__compare_exchange(&q->tail, tail, next);",
+    "int32_t was = weft__load(&q->tail); if (was == tail) " +
+    "weft__store(&q->tail, next);",
+  ],
+}, {
+  what: "publishes for a sleeper by a store",
+  ts: [
     "const still = Atomics.compareExchange(words, TAIL, was, next);",
     "const still = was; Atomics.store(words, TAIL, next);",
-    { by: "spsc_queue: closed while a push wakes the consumer" },
   ],
-  [
-    "publishes and wakes nobody",
+  c: [
+    "int32_t still = weft__compare_exchange(&q->tail, was, next);",
+    "int32_t still = was; weft__store(&q->tail, next);",
+  ],
+  by: "closed while a push wakes the consumer",
+}, {
+  what: "publishes and wakes nobody",
+  ts: [
     "if (still & CLOSED_BIT) throw new ClosedError(); " +
     "Atomics.notify(words, TAIL, 1);",
     "if (still & CLOSED_BIT) throw new ClosedError();",
   ],
-  [
-    "wakes the consumer before it publishes",
+  c: ["weft__notify(&q->tail, 1); return 0;", "return 0;"],
+}, {
+  what: "wakes the consumer before it publishes",
+  ts: [
     "const still = Atomics.compareExchange(words, TAIL, was, next);",
     "Atomics.notify(words, TAIL, 1);\n" +
     "const still = Atomics.compareExchange(words, TAIL, was, next);",
-    {
-      also: [
-        "throw new ClosedError(); Atomics.notify(words, TAIL, 1);",
-        "throw new ClosedError();",
-      ],
-    },
+    [
+      "throw new ClosedError(); Atomics.notify(words, TAIL, 1);",
+      "throw new ClosedError();",
+    ],
   ],
-  [
-    "pushes into a closed queue",
+  c: ["weft__notify(&q->tail, 1); return 0;", "return 0;", [
+    "int32_t still = weft__compare_exchange",
+    "weft__notify(&q->tail, 1); int32_t still = weft__compare_exchange",
+  ]],
+}, {
+  what: "pushes into a closed queue",
+  ts: [
     "if (was & CLOSED_BIT) throw new ClosedError(); // WAITING is set",
     "// WAITING is set",
-    { by: "spsc_queue: closed when full" },
   ],
-  [
-    "does not see that the queue was closed while it published",
-    "if (still & CLOSED_BIT) throw new ClosedError();",
-    "",
-    { by: "spsc_queue: closed while a push wakes the consumer" },
-  ],
-  [
-    "frees and wakes nobody",
-    "if (was & WAITING_BIT) Atomics.notify(words, HEAD, 1);",
-    "",
-  ],
-  [
-    "wakes the producer before it frees",
+  c: ["if (was & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;", ""],
+  by: "closed when full",
+}, {
+  what: "does not see that the queue was closed while it published",
+  ts: ["if (still & CLOSED_BIT) throw new ClosedError();", ""],
+  c: ["if (still & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;", "(void)still;"],
+  by: "closed while a push wakes the consumer",
+}, {
+  what: "frees and wakes nobody",
+  ts: ["if (was & WAITING_BIT) Atomics.notify(words, HEAD, 1);", ""],
+  c: ["if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__notify(&q->head, 1);", ""],
+}, {
+  what: "wakes the producer before it frees",
+  ts: [
     "let was = Atomics.compareExchange(words, HEAD, head, next);",
     "Atomics.notify(words, HEAD, 1);\n" +
     "let was = Atomics.compareExchange(words, HEAD, head, next);",
-    { also: ["if (was & WAITING_BIT) Atomics.notify(words, HEAD, 1);", ""] },
+    ["if (was & WAITING_BIT) Atomics.notify(words, HEAD, 1);", ""],
   ],
-  [
-    "frees by a store",
+  c: ["if (was & WEFT_SPSC_QUEUE_WAITING_BIT) weft__notify(&q->head, 1);", "", [
+    "int32_t was = weft__compare_exchange(&q->head, head, next);",
+    "weft__notify(&q->head, 1); int32_t was = " +
+    "weft__compare_exchange(&q->head, head, next);",
+  ]],
+}, {
+  what: "frees by a store",
+  ts: [
     "let was = Atomics.compareExchange(words, HEAD, head, next); " +
     "for (let expected = head; was !== expected;) {",
     "const was = Atomics.load(words, HEAD); " +
     "Atomics.store(words, HEAD, next);\n" +
     "if (false) { let was, expected;",
-    { by: "spsc_queue: the consumer closes" },
   ],
-  [
-    "frees only where nobody sleeps",
+  c: [
+    "int32_t was = weft__compare_exchange(&q->head, head, next); for " +
+    "(int32_t expected = head; was != expected;) {",
+    "int32_t was = weft__load(&q->head); weft__store(&q->head, next); for " +
+    "(int32_t expected = head; 0;) {",
+  ],
+  by: "the consumer closes",
+}, {
+  what: "frees only where nobody sleeps",
+  ts: [
     "for (let expected = head; was !== expected;) {",
     "for (let expected = head; false;) {",
   ],
-  [
-    "sleeps without asking for a wake",
+  c: [
+    "for (int32_t expected = head; was != expected;) {",
+    "for (int32_t expected = head; 0;) {",
+  ],
+}, {
+  what: "sleeps without asking for a wake",
+  ts: [
     "const was = Atomics.compareExchange(words, index, idle, value);",
     "const was = idle;",
-    { by: "spsc_queue: push, pop" },
   ],
-  [
-    "asks for a wake by a store",
+  c: [
+    "int32_t was = weft__compare_exchange(word, idle, value);",
+    "int32_t was = idle;",
+  ],
+  by: "push, pop",
+}, {
+  what: "asks for a wake by a store",
+  ts: [
     "const was = Atomics.compareExchange(words, index, idle, value);",
     "const was = Atomics.exchange(words, index, value);",
   ],
-  [
-    "asks for a wake at the wrong index",
+  c: [
+    "int32_t was = weft__compare_exchange(word, idle, value);",
+    "int32_t was = weft__exchange(word, value);",
+  ],
+}, {
+  what: "asks for a wake at the wrong index",
+  ts: [
     ": (words[TAIL]! & INDEX_MASK) - this.#span | 0;",
     ": (words[TAIL]! & INDEX_MASK);",
-    { by: "spsc_queue: push, pop" },
   ],
-  [
-    "asks the wrong side for a wake",
+  c: ["weft__minus(tail, span)", "weft__minus(tail, span - span)"],
+  by: "push, pop",
+}, {
+  what: "asks the wrong side for a wake",
+  ts: [
     'const index = end === "pop" ? TAIL : HEAD;',
     'const index = end === "pop" ? HEAD : TAIL;',
   ],
-  [
-    "sleeps only the first time it asked",
+  c: [
+    "return weft__spsc_sleep(&q->tail, head, deadline);",
+    "return weft__spsc_sleep(&q->head, head, deadline);",
+    [
+      "return weft__spsc_sleep(&q->head, weft__minus",
+      "return weft__spsc_sleep(&q->tail, weft__minus",
+    ],
+  ],
+}, {
+  what: "sleeps only the first time it asked",
+  ts: [
     "return was === idle || was === value ? { words, index, value }",
     "return was === idle ? { words, index, value }",
-    { by: "spsc_queue: pop times out at any time" },
   ],
-  [
-    "closes only the producer's end",
-    "for (const index of [TAIL, HEAD]) {",
-    "for (const index of [TAIL]) {",
-  ],
-  [
-    "closes only the consumer's end",
-    "for (const index of [TAIL, HEAD]) {",
-    "for (const index of [HEAD]) {",
-  ],
-  [
-    "closes and wakes nobody",
-    "if (was & WAITING_BIT) Atomics.notify(this.#words, index);",
-    "",
-  ],
-  [
-    "closes by a store",
+  c: ["if (was != idle && was != value) return", "if (was != idle) return"],
+  by: "pop times out at any time",
+}, {
+  what: "closes only the producer's end",
+  ts: ["for (const index of [TAIL, HEAD]) {", "for (const index of [TAIL]) {"],
+  c: ["for (int i = 0; i < 2; i++)", "for (int i = 0; i < 1; i++)"],
+}, {
+  what: "closes only the consumer's end",
+  ts: ["for (const index of [TAIL, HEAD]) {", "for (const index of [HEAD]) {"],
+  c: ["for (int i = 0; i < 2; i++)", "for (int i = 1; i < 2; i++)"],
+}, {
+  what: "closes and wakes nobody",
+  ts: ["if (was & WAITING_BIT) Atomics.notify(this.#words, index);", ""],
+  c: ["weft__notify(words[i], WEFT__ALL);", "continue;"],
+}, {
+  what: "closes by a store",
+  ts: [
     "const was = Atomics.or(this.#words, index, CLOSED_BIT);",
     "const was = Atomics.load(this.#words, index);\n" +
     "Atomics.store(this.#words, index, was | CLOSED_BIT);",
   ],
-  [
-    "says it is closed before it is empty",
+  c: [
+    "if (weft__or(words[i], WEFT_SPSC_QUEUE_CLOSED_BIT) & " +
+    "WEFT_SPSC_QUEUE_WAITING_BIT) weft__notify(words[i], WEFT__ALL);",
+    "{ int32_t was = weft__load(words[i]); weft__store(words[i], was | " +
+    "WEFT_SPSC_QUEUE_CLOSED_BIT); if (was & WEFT_SPSC_QUEUE_WAITING_BIT) " +
+    "weft__notify(words[i], WEFT__ALL); }",
+  ],
+}, {
+  what: "says it is closed before it is empty",
+  ts: [
     "if (filled === 0 && tail & CLOSED_BIT) throw new ClosedError();",
     "if (tail & CLOSED_BIT) throw new ClosedError();",
   ],
-  [
-    "does not see that it is closed when empty",
-    "if (filled === 0 && tail & CLOSED_BIT) throw new ClosedError();",
-    "",
-    { by: "spsc_queue: the producer closes" },
+  c: [
+    "return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -1 : filled;",
+    "return tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -1 : filled;",
   ],
-  [
-    "does not see that it is closed when full",
-    "if (room === 0) this.#assertOpen();",
-    "",
-    { by: "spsc_queue: closed when full" },
+}, {
+  what: "does not see that it is closed when empty",
+  ts: ["if (filled === 0 && tail & CLOSED_BIT) throw new ClosedError();", ""],
+  c: [
+    "return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -1 : filled;",
+    "return filled;",
   ],
-  [
-    "the room it knows of does not wrap",
+  by: "the producer closes",
+}, {
+  what: "does not see that it is closed when full",
+  ts: ["if (room === 0) this.#assertOpen();", ""],
+  c: [
+    "if (weft__spsc_room(q, tail, 1) == 0) return weft_spsc_queue_closed(q) " +
+    "? EPIPE : EBUSY;",
+    "if (weft__spsc_room(q, tail, 1) == 0) return EBUSY;",
+  ],
+  by: "closed when full",
+}, {
+  what: "the room it knows of does not wrap",
+  ts: [
     "let room = this.#span - (tail - words[HEAD_CACHE]! | 0);",
     "let room = this.#span - (tail - words[HEAD_CACHE]!);",
   ],
-  [
-    "the index a producer sleeps on does not wrap",
+  c: [
+    "int32_t room = q->capacity - (weft__minus(tail, q->head_cache) >> 2);",
+    "int64_t room = q->capacity - (((int64_t)tail - q->head_cache) >> 2);",
+    [
+      "if (room >= wanted) return room;",
+      "if (room >= wanted) return (int32_t)room;",
+    ],
+  ],
+}, {
+  what: "the index a producer sleeps on does not wrap",
+  ts: [
     ": (words[TAIL]! & INDEX_MASK) - this.#span | 0; const value = " +
     "idle | WAITING_BIT;",
     ": (words[TAIL]! & INDEX_MASK) - this.#span;\n" +
     "const value = idle + WAITING_BIT;",
-    { by: "spsc_queue: a producer sleeps where the sign changes" },
   ],
-  [
-    "a batch goes past the end",
+  c: "An int32_t always wraps",
+  by: "a producer sleeps where the sign changes",
+}, {
+  what: "a batch goes past the end",
+  ts: [
     "return Math.min(count, this.capacity - (index >>> 2 & this.#mask));",
     "return count;",
   ],
-  [
-    "a slot in place is appended twice",
+  c: [
+    "return count < q->capacity - slot ? count : q->capacity - slot;",
+    "(void)slot; return count;",
+  ],
+}, {
+  what: "a slot in place is appended twice",
+  ts: [
     "this.#reserved = false; this.#publish",
     "this.#reserved = false; this.#publish(this.#words[TAIL]! & INDEX_MASK" +
     ", 1); this.#publish",
   ],
-);
+  c: [
+    "WEFT_SPSC_QUEUE_INDEX_MASK; return weft__spsc_publish(q, tail, 1);",
+    "WEFT_SPSC_QUEUE_INDEX_MASK; weft__spsc_publish(q, tail, 1); return " +
+    "weft__spsc_publish(q, weft__plus(tail, WEFT_SPSC_QUEUE_ONE), 1);",
+  ],
+});

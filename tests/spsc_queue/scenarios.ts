@@ -226,7 +226,7 @@ function survivors(weft: Weft) {
 }
 
 /** The race scenarios of `SpscQueue`. */
-export function spsc_queue(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const two = queue(weft, 2);
   const one = queue(weft, 1);
   const many = (op: string, n: number) =>

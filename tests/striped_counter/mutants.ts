@@ -1,62 +1,95 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `StripedCounter`. */
-export const striped_counter = mutants(
-  "striped_counter.ts",
-  [
-    "adds by a load and a store",
+export const MUTANTS = mutants("striped_counter", {
+  what: "adds by a load and a store",
+  ts: [
     "const low = Atomics.add(words, at + LOW, n) + n | 0;",
     "const low = Atomics.load(words, at + LOW) + n | 0;\n" +
     "Atomics.store(words, at + LOW, low);",
   ],
-  [
-    "never carries",
-    "if (lag(words[at + HIGH]!, low) !== 0) this.#carry();",
-    "",
+  c: [
+    "int32_t low = weft__plus(weft__add(&s->low, n), n);",
+    "int32_t low = weft__plus(weft__load(&s->low), n); weft__store(&s->low, " +
+    "low);",
   ],
-  [
-    "carries by a store",
+}, {
+  what: "never carries",
+  ts: ["if (lag(words[at + HIGH]!, low) !== 0) this.#carry();", ""],
+  c: [
+    "if (weft__striped_counter_lag(weft__hint(&s->high), low) != 0) " +
+    "weft__striped_counter_carry(s);",
+    "(void)low;",
+  ],
+}, {
+  what: "carries by a store",
+  ts: [
     "Atomics.compareExchange(words, at + HIGH, high, high + late | 0);",
     "Atomics.store(words, at + HIGH, high + late | 0);",
   ],
-  [
-    "carries one, however late it is",
+  c: [
+    "weft__compare_exchange(&s->high, high, weft__plus(high, late));",
+    "weft__store(&s->high, weft__plus(high, late));",
+  ],
+  by: "a large addition beside a carry",
+}, {
+  what: "carries one, however late it is",
+  ts: [
     "Atomics.compareExchange(words, at + HIGH, high, high + late | 0);",
     "Atomics.compareExchange(words, at + HIGH, high, high + 1 | 0);",
   ],
-  [
-    "adds much at a time",
-    "for (; n > SECTOR; n -= SECTOR) this.#step(SECTOR);",
-    "",
+  c: [
+    "weft__compare_exchange(&s->high, high, weft__plus(high, late));",
+    "(void)late; weft__compare_exchange(&s->high, high, weft__plus(high, 1));",
   ],
-  [
-    "adds much at a time, below 0",
-    "for (; n < -SECTOR; n += SECTOR) this.#step(-SECTOR);",
-    "",
-  ],
-  [
-    "a carry is never early",
+}, {
+  what: "adds much at a time",
+  ts: ["for (; n > SECTOR; n -= SECTOR) this.#step(SECTOR);", ""],
+  c: ["while (n > WEFT_STRIPED_COUNTER_SECTOR) {", "while (0) {"],
+}, {
+  what: "adds much at a time, below 0",
+  ts: ["for (; n < -SECTOR; n += SECTOR) this.#step(-SECTOR);", ""],
+  c: ["while (n < -WEFT_STRIPED_COUNTER_SECTOR) {", "while (0) {"],
+}, {
+  what: "a carry is never early",
+  ts: [
     "return ((low >>> SECTOR_BITS) - high) << SECTOR_BITS >> SECTOR_BITS;",
     "return ((low >>> SECTOR_BITS) - high) << SECTOR_BITS >>> SECTOR_BITS;",
   ],
-  [
-    "the low word is signed",
+  c: ["return (int32_t)((late + 8) & 15) - 8;", "return (int32_t)(late & 15);"],
+}, {
+  what: "the low word is signed",
+  ts: [
     "return ((low >>> SECTOR_BITS) - high) << SECTOR_BITS >> SECTOR_BITS;",
     "return (low >> SECTOR_BITS) - high;",
   ],
-  [
-    "knows of no late carries",
+  c: [
+    "return (int32_t)((late + 8) & 15) - 8;",
+    "(void)late; return (low >> WEFT_STRIPED_COUNTER_SECTOR_BITS) - high;",
+  ],
+}, {
+  what: "knows of no late carries",
+  ts: [
     "sum += (high + lag(high, low)) * SECTOR + (low & SECTOR - 1);",
     "sum += high * SECTOR + (low & SECTOR - 1);",
   ],
-  [
-    "a sum takes what moved meanwhile",
-    "if (seen === high) {",
-    "if (seen !== undefined) {",
+  c: [
+    "int64_t sectors = (int64_t)high + weft__striped_counter_lag(high, low);",
+    "int64_t sectors = (int64_t)high;",
   ],
-  [
-    "claims are signed",
+}, {
+  what: "a sum takes what moved meanwhile",
+  ts: ["if (seen === high) {", "if (seen !== undefined) {"],
+  c: ["if (seen == high) break;", "break;"],
+}, {
+  what: "claims are signed",
+  ts: [
     "const claims = Atomics.add(words, CLAIMS, 1) >>> 0;",
     "const claims = Atomics.add(words, CLAIMS, 1);",
   ],
-);
+  c: [
+    "uint32_t claims = (uint32_t)weft__add(&c->claims, 1);",
+    "int32_t claims = weft__add(&c->claims, 1);",
+    ["claims % (uint32_t)c->stripes;", "claims % c->stripes;"],
+  ],
+});

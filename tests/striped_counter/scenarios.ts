@@ -105,7 +105,7 @@ function claiming(weft: Weft) {
 }
 
 /** The race scenarios of `StripedCounter`. */
-export function striped_counter(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const add = (n: number) => ["add", n] as const;
   const lockFree = { progress: "lock-free" } as const;
   // Old values of `high` are for the others: these take many steps.

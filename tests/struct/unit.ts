@@ -261,7 +261,7 @@ test("layout() places every class, and C finds each", async () => {
     many: RwLock,
     slots: [Semaphore, 3],
     latest: [Snapshot, { size: 16 }],
-    blocks: [SlabPool, { capacity: 4, size: 64 }],
+    blocks: [SlabPool, { capacity: 4, blockSize: 64 }],
     single: [SpscQueue, { capacity: 4 }],
     sum: StripedCounter,
     work: [WorkCounter, 10],

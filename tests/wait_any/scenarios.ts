@@ -188,7 +188,7 @@ function waiting(weft: Weft, items: readonly number[] = []) {
       acquire: {
         run: ({ semaphore }) => semaphore.acquire(),
         model: (s: Model) =>
-          s.permits > 0 ? [{ ...s, permits: s.permits - 1 }, true] : null,
+          s.permits > 0 ? [{ ...s, permits: s.permits - 1 }, undefined] : null,
       },
       set: {
         run: ({ event }) => event.set(),
@@ -201,14 +201,14 @@ function waiting(weft: Weft, items: readonly number[] = []) {
       wait: {
         run: ({ event }) => event.wait(),
         model: (s: Model) =>
-          s.signals > 0 ? [{ ...s, signals: s.signals - 1 }, true] : null,
+          s.signals > 0 ? [{ ...s, signals: s.signals - 1 }, undefined] : null,
       },
     },
   });
 }
 
 /** Every interleaving of waiting for the first of several. */
-export function wait_any(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const spec = waiting(weft);
   const sampled = { options: { states: 500, runs: 50 }, sampled: true };
   const scenarios: Scenario[] = [

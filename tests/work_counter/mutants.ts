@@ -1,157 +1,256 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `WorkCounter`. */
-export const work_counter = mutants(
-  "work_counter.ts",
-  [
-    "WC1: never finds that all is done",
+export const MUTANTS = mutants("work_counter", {
+  what: "WC1: never finds that all is done",
+  ts: [
     "if (done + n >= Atomics.load(words, TARGET)) this.#finish();",
     "if (done + n > Atomics.load(words, TARGET)) this.#finish();",
   ],
-  [
-    "WC1: finds that all is done one task too early",
+  c: [
+    "if (done + n >= weft__load(&c->target)) weft__work_counter_finish(c);",
+    "if (done + n > weft__load(&c->target)) weft__work_counter_finish(c);",
+  ],
+}, {
+  what: "WC1: finds that all is done one task too early",
+  ts: [
     "if (done + n >= Atomics.load(words, TARGET)) this.#finish();",
     "if (done + n >= Atomics.load(words, TARGET) - 1) this.#finish();",
   ],
-  [
-    "WC2: counts by load and store",
+  c: [
+    "if (done + n >= weft__load(&c->target)) weft__work_counter_finish(c);",
+    "if (done + n >= weft__load(&c->target) - 1) weft__work_counter_finish(c);",
+  ],
+}, {
+  what: "WC2: counts by load and store",
+  ts: [
     "const seen = Atomics.compareExchange(words, DONE, done, done + n);",
     "const seen = done; Atomics.store(words, DONE, done + n);",
   ],
-  [
-    "WC2: does not look whether its count went in",
-    "if (seen === done) break; done = seen;",
-    "break;",
+  c: [
+    "int32_t seen = weft__compare_exchange(&c->done, done, done + n);",
+    "int32_t seen = done; weft__store(&c->done, done + n);",
   ],
-  [
-    "WC3: any end of a sleep ends the wait",
+}, {
+  what: "WC2: does not look whether its count went in",
+  ts: ["if (seen === done) break; done = seen;", "break;"],
+  c: ["if (seen == done) break; done = seen;", "(void)seen; break;"],
+}, {
+  what: "WC3: any end of a sleep ends the wait",
+  ts: [
     'if (outcome === "timed-out") { return',
     'if (outcome === "ok" || outcome === "not-equal") return true;\n' +
     'if (outcome === "timed-out") { return',
   ],
-  [
-    "WC4: wakes one of those that wait",
+  c: [
+    "if (outcome == WEFT__TIMED_OUT) return",
+    "if (outcome != WEFT__TIMED_OUT) return 0; if (outcome == " +
+    "WEFT__TIMED_OUT) return",
+  ],
+}, {
+  what: "WC4: wakes one of those that wait",
+  ts: [
     "if (was === AWAITED) Atomics.notify(words, FINISHED);",
     "if (was === AWAITED) Atomics.notify(words, FINISHED, 1);",
   ],
-  [
-    "wakes nobody",
-    "if (was === AWAITED) Atomics.notify(words, FINISHED);",
-    "",
+  c: [
+    "weft__notify(&c->finished, WEFT__ALL);",
+    "weft__notify(&c->finished, 1);",
   ],
-  [
-    "wakes before it is over",
+}, {
+  what: "wakes nobody",
+  ts: ["if (was === AWAITED) Atomics.notify(words, FINISHED);", ""],
+  c: [
+    "if (was == WEFT_WORK_COUNTER_AWAITED) weft__notify(&c->finished, " +
+    "WEFT__ALL);",
+    "(void)was;",
+  ],
+}, {
+  what: "wakes before it is over",
+  ts: [
     "const was = Atomics.exchange(words, FINISHED, OVER); " +
     "if (was === AWAITED) Atomics.notify(words, FINISHED);",
     "Atomics.notify(words, FINISHED); Atomics.store(words, FINISHED, OVER);",
   ],
-  [
-    "is over by load and store",
+  c: [
+    "int32_t was = weft__exchange(&c->finished, WEFT_WORK_COUNTER_OVER); if " +
+    "(was == WEFT_WORK_COUNTER_AWAITED) weft__notify(&c->finished, " +
+    "WEFT__ALL);",
+    "weft__notify(&c->finished, WEFT__ALL); weft__store(&c->finished, " +
+    "WEFT_WORK_COUNTER_OVER);",
+  ],
+}, {
+  what: "is over by load and store",
+  ts: [
     "const was = Atomics.exchange(words, FINISHED, OVER);",
     "const was = Atomics.load(words, FINISHED);\n" +
     "Atomics.store(words, FINISHED, OVER);",
   ],
-  [
-    "sleeps and does not say so",
+  c: [
+    "int32_t was = weft__exchange(&c->finished, WEFT_WORK_COUNTER_OVER);",
+    "int32_t was = weft__load(&c->finished); weft__store(&c->finished, " +
+    "WEFT_WORK_COUNTER_OVER);",
+  ],
+}, {
+  what: "sleeps and does not say so",
+  ts: [
     "const was = Atomics.compareExchange(words, FINISHED, RUNNING, AWAITED);",
     "const was = Atomics.load(words, FINISHED);",
-    {
-      also: [
-        "yield { words, index: FINISHED, value: AWAITED };",
-        "yield { words, index: FINISHED, value: was };",
-      ],
-    },
+    [
+      "yield { words, index: FINISHED, value: AWAITED };",
+      "yield { words, index: FINISHED, value: was };",
+    ],
   ],
-  [
-    "says that it sleeps by a store",
+  c: [
+    "int32_t was = weft__compare_exchange(&c->finished, " +
+    "WEFT_WORK_COUNTER_RUNNING, WEFT_WORK_COUNTER_AWAITED);",
+    "int32_t was = weft__load(&c->finished);",
+    [
+      "weft__sleep(&c->finished, WEFT_WORK_COUNTER_AWAITED,",
+      "weft__sleep(&c->finished, was,",
+    ],
+  ],
+}, {
+  what: "says that it sleeps by a store",
+  ts: [
     "const was = Atomics.compareExchange(words, FINISHED, RUNNING, AWAITED);",
     "const was = Atomics.exchange(words, FINISHED, AWAITED);",
   ],
-  [
-    "(T): looks at the target before it counts",
+  c: [
+    "int32_t was = weft__compare_exchange(&c->finished, " +
+    "WEFT_WORK_COUNTER_RUNNING, WEFT_WORK_COUNTER_AWAITED);",
+    "int32_t was = weft__exchange(&c->finished, WEFT_WORK_COUNTER_AWAITED);",
+  ],
+}, {
+  what: "(T): looks at the target before it counts",
+  ts: [
     "const seen = Atomics.compareExchange(words, DONE, done, done + n);",
     "const target = Atomics.load(words, TARGET);\n" +
     "const seen = Atomics.compareExchange(words, DONE, done, done + n);\n" +
     "if (seen === done && done + n >= target) this.#finish();",
-    {
-      also: [
-        "if (done + n >= Atomics.load(words, TARGET)) this.#finish();",
-        "",
-      ],
-    },
+    [
+      "if (done + n >= Atomics.load(words, TARGET)) this.#finish();",
+      "",
+    ],
   ],
-  [
-    "(C): looks at what is done before it lowers the target",
-    "Atomics.store(words, TARGET, target); // (C) then look at what is done " +
+  c: [
+    "if (done + n >= weft__load(&c->target)) weft__work_counter_finish(c);",
+    "",
+    [
+      "int32_t seen = weft__compare_exchange(&c->done, done, done + n);",
+      "int32_t target = weft__load(&c->target); int32_t seen = " +
+      "weft__compare_exchange(&c->done, done, done + n); if (seen == done && " +
+      "done + n >= target) weft__work_counter_finish(c);",
+    ],
+  ],
+}, {
+  what: "(C): looks at what is done before it lowers the target",
+  ts: [
+    "Atomics.store(words, TARGET, target); // (C) then look at `done` " +
     "if (Atomics.load(words, DONE) >= target) this.#finish();",
     "const done = Atomics.load(words, DONE);\n" +
     "Atomics.store(words, TARGET, target);\nif (done >= target) this.#finish();",
   ],
-  [
-    "cancels and does not look whether all is done",
-    "if (Atomics.load(words, DONE) >= target) this.#finish(); }",
-    "}",
+  c: [
+    "weft__store(&c->target, target); /* (C) then look at what is done */ if " +
+    "(weft__load(&c->done) >= target)",
+    "int32_t done = weft__load(&c->done); weft__store(&c->target, target); " +
+    "if (done >= target)",
   ],
-  [
-    "cancels by load and store",
+}, {
+  what: "cancels and does not look whether all is done",
+  ts: ["if (Atomics.load(words, DONE) >= target) this.#finish(); }", "}"],
+  c: ["if (weft__load(&c->done) >= target) weft__work_counter_finish(c);", ""],
+}, {
+  what: "cancels by load and store",
+  ts: [
     "const was = Atomics.exchange(words, NEXT, end);",
     "const was = Atomics.load(words, NEXT); Atomics.store(words, NEXT, end);",
   ],
-  [
-    "cancels what is cancelled",
-    "if ((was >>> 0) >= end) return; const target",
-    "const target",
+  c: [
+    "int32_t was = weft__exchange(&c->next, end);",
+    "int32_t was = weft__load(&c->next); weft__store(&c->next, end);",
   ],
-  [
-    "cancels and keeps the target",
-    "Atomics.store(words, TARGET, target); // (C)",
-    "// (C)",
-  ],
-  [
-    "hands out by load and store",
+}, {
+  what: "cancels what is cancelled",
+  ts: ["if ((was >>> 0) >= end) return; const target", "const target"],
+  c: ["if ((uint32_t)was >= (uint32_t)end) return;", ""],
+}, {
+  what: "cancels and keeps the target",
+  ts: ["Atomics.store(words, TARGET, target); // (C)", "// (C)"],
+  c: ["weft__store(&c->target, target);", ""],
+}, {
+  what: "hands out by load and store",
+  ts: [
     "const start = (Atomics.add(words, NEXT, 1) >>> 0) * chunk;",
     "const taken = Atomics.load(words, NEXT) >>> 0;\n" +
     "Atomics.store(words, NEXT, taken + 1); const start = taken * chunk;",
   ],
-  [
-    "hands out tasks that there are not",
-    "if (start >= total) return; this.#start",
-    "this.#start",
+  c: [
+    "uint64_t start = (uint32_t)weft__add(&c->next, 1) * chunk;",
+    "uint32_t taken = (uint32_t)weft__load(&c->next); weft__store(&c->next, " +
+    "(int32_t)taken + 1); uint64_t start = taken * chunk;",
   ],
-  [
-    "the last chunk goes past the end",
+}, {
+  what: "hands out tasks that there are not",
+  ts: ["if (start >= total) return; this.#start", "this.#start"],
+  c: ["if (start >= total) return; range->start", "range->start"],
+}, {
+  what: "the last chunk goes past the end",
+  ts: [
     "this.#end = Math.min(start + chunk, total);",
     "this.#end = start + chunk;",
   ],
-  [
-    "hands out guided ranges by a store",
+  c: [
+    "range->end = (int32_t)(start + chunk < total ? start + chunk : total);",
+    "range->end = (int32_t)(start + chunk);",
+  ],
+}, {
+  what: "hands out guided ranges by a store",
+  ts: [
     "next = Atomics.compareExchange(words, NEXT, start, end);",
     "Atomics.store(words, NEXT, end);",
   ],
-  [
-    "hands out a guided range that it did not get",
-    "if (next !== start) continue;",
-    "",
+  c: [
+    "next = weft__compare_exchange(&c->next, start, end);",
+    "weft__store(&c->next, end);",
   ],
-  [
-    "a guided range has no task",
-    "const end = start + Math.max(share, 1);",
-    "const end = start + share;",
+}, {
+  what: "hands out a guided range that it did not get",
+  ts: ["if (next !== start) continue;", ""],
+  c: ["if (next != start) continue;", ""],
+}, {
+  what: "a guided range has no task",
+  ts: ["const end = start + Math.max(share, 1);", "const end = start + share;"],
+  c: [
+    "int32_t end = start + (share > 1 ? share : 1);",
+    "int32_t end = start + share;",
   ],
-  [
-    "a range is handed out again",
-    "this.#start = end; return start === end",
-    "return start === end",
+}, {
+  what: "a range is handed out again",
+  ts: ["this.#start = end; return start === end", "return start === end"],
+  c: [
+    "range->start = range->end = 0; weft__work_counter_take",
+    "weft__work_counter_take",
   ],
-  [
-    "waits for ever for one that was terminated to say that all is done",
+}, {
+  what: "waits for ever for one that was terminated to say that all is done",
+  ts: [
     "if (Atomics.load(words, DONE) >= Atomics.load(words, TARGET)) { " +
     "this.#finish(); }",
     "",
   ],
-  [
-    "a timeout is taken for the end",
-    "return Atomics.load(words, FINISHED) === OVER;",
-    "return true;",
+  c: [
+    "if (weft__load(&c->done) >= weft__load(&c->target)) " +
+    "weft__work_counter_finish(c);",
+    "",
   ],
-);
+}, {
+  what: "a timeout is taken for the end",
+  ts: ["return Atomics.load(words, FINISHED) === OVER;", "return true;"],
+  c: [
+    "return weft__load(&c->finished) == WEFT_WORK_COUNTER_OVER ? 0 : " +
+    "ETIMEDOUT;",
+    "return 0;",
+  ],
+});

@@ -50,10 +50,10 @@ function single(weft: Weft, total: number, out = 0) {
       },
       wait: {
         run: (w) => w.wait(),
-        model: (s: Model) => s.done >= s.target ? [s, true] : null,
+        model: (s: Model) => s.done >= s.target ? [s, undefined] : null,
       },
       waitFor: {
-        run: (w) => w.wait(5),
+        run: (w) => w.tryWait(5),
         model: (s: Model) =>
           s.done >= s.target
             ? race.either([s, true], race.timedOut([s, false]))
@@ -86,11 +86,12 @@ function jobs(weft: Weft, total: number, config: WorkConfig) {
           return tasks;
         },
       },
-      wait: { run: (w) => w.wait() ? [] : undefined },
+      wait: { run: (w) => (w.wait(), []) },
       cancel: {
         run: (w) => {
           w.cancel();
-          return w.wait() ? [] : undefined;
+          w.wait();
+          return [];
         },
       },
     },
@@ -128,7 +129,7 @@ function terminated(weft: Weft) {
 }
 
 /** The race scenarios of `WorkCounter`. */
-export function work_counter(weft: Weft): Scenario[] {
+export function scenarios(weft: Weft): Scenario[] {
   const two = single(weft, 2);
   const work = [["work"]] as const;
   const wait = [["wait"]] as const;

@@ -3,7 +3,7 @@ import { type Handle, WorkCounter } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
 
 const self = await hello<
-  { handle: Handle; marks: SharedArrayBuffer; ranges: boolean }
+  { handle: Handle<"work_counter">; marks: SharedArrayBuffer; ranges: boolean }
 >();
 const work = WorkCounter.from(self.data.handle);
 const marks = new Int32Array(self.data.marks);

@@ -1,156 +1,245 @@
 import { mutants } from "../_run/mutant.ts";
 
+const NO_VIEW = "C has no view that could remember an old value";
+
 /** Mutants of `WorkDeque`. */
-export const work_deque = mutants(
-  "work_deque.ts",
-  [
-    "(P): publishes before it writes",
+export const MUTANTS = mutants("work_deque", {
+  what: "(P): publishes before it writes",
+  ts: [
     "Atomics.store(words, ITEMS + (bottom & this.#mask), item); " +
     "Atomics.store(words, BOTTOM, bottom + 1 | 0); // (P)",
     "Atomics.store(words, BOTTOM, bottom + 1 | 0);\n" +
     "Atomics.store(words, ITEMS + (bottom & this.#mask), item);",
   ],
-  [
-    "full one item too late",
+  c: [
+    "weft__store(weft__deque_item(d, bottom), item); weft__store(&d->bottom, " +
+    "weft__plus(bottom, 1)); /* (P) */",
+    "weft__store(&d->bottom, weft__plus(bottom, 1)); " +
+    "weft__store(weft__deque_item(d, bottom), item);",
+  ],
+}, {
+  what: "full one item too late",
+  ts: [
     "if ((bottom - this.#top | 0) >= this.capacity) { this.#top",
     "if ((bottom - this.#top | 0) > this.capacity) { this.#top",
   ],
-  [
-    "full one item too late, at the second look",
+  c: [
+    "weft__load(&d->top)) >= d->capacity) return EBUSY;",
+    "weft__load(&d->top)) > d->capacity) return EBUSY;",
+  ],
+}, {
+  what: "full one item too late, at the second look",
+  ts: [
     "if ((bottom - this.#top | 0) >= this.capacity) return false;",
     "if ((bottom - this.#top | 0) > this.capacity) return false;",
   ],
-  [
-    "believes an old top that it is full",
-    "this.#top = Atomics.load(words, TOP); if",
-    "if",
-  ],
-  [
-    "compares positions that wrap, to see if it is full",
+  c: NO_VIEW,
+}, {
+  what: "believes an old top that it is full",
+  ts: ["this.#top = Atomics.load(words, TOP); if", "if"],
+  c: NO_VIEW,
+}, {
+  what: "compares positions that wrap, to see if it is full",
+  ts: [
     "if ((bottom - this.#top | 0) >= this.capacity) { this.#top",
     "if (bottom - this.#top >= this.capacity) { this.#top",
   ],
-  [
-    "pushes plainly",
+  c: [
+    "if (weft__minus(bottom, weft__load(&d->top)) >= d->capacity) return " +
+    "EBUSY;",
+    "if ((int64_t)bottom - weft__load(&d->top) >= d->capacity) return EBUSY;",
+  ],
+}, {
+  what: "pushes plainly",
+  ts: [
     "Atomics.store(words, ITEMS + (bottom & this.#mask), item);",
     "words[ITEMS + (bottom & this.#mask)] = item;",
-    { by: "work_deque: a place used again under a late thief" },
   ],
-  [
-    "(B): looks at top before it takes the item away",
+  c: [
+    "weft__store(weft__deque_item(d, bottom), item);",
+    "*weft__deque_item(d, bottom) = item;",
+  ],
+  by: "a place used again under a late thief",
+}, {
+  what: "(B): looks at top before it takes the item away",
+  ts: [
     "Atomics.store(words, BOTTOM, bottom); const top = Atomics.load(words, TOP);",
     "const top = Atomics.load(words, TOP); Atomics.store(words, BOTTOM, bottom);",
   ],
-  [
-    "(B): does not take the item away",
-    "Atomics.store(words, BOTTOM, bottom); const top",
-    "const top",
-    {
-      also: [
-        "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!; // our own",
-        "if (left > 0) { Atomics.store(words, BOTTOM, bottom);\n" +
-        "return words[ITEMS + (bottom & this.#mask)]!; }",
-      ],
-    },
+  c: [
+    "weft__store(&d->bottom, bottom); int32_t top = weft__load(&d->top);",
+    "int32_t top = weft__load(&d->top); weft__store(&d->bottom, bottom);",
   ],
-  [
-    "takes the last item without a thief's exchange",
+}, {
+  what: "(B): does not take the item away",
+  ts: ["Atomics.store(words, BOTTOM, bottom); const top", "const top", [
+    "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!;",
+    "if (left > 0) { Atomics.store(words, BOTTOM, bottom);\n" +
+    "return words[ITEMS + (bottom & this.#mask)]!; }",
+  ]],
+  c: ["weft__store(&d->bottom, bottom); int32_t top", "int32_t top", [
+    "*item = weft__hint(weft__deque_item(d, bottom)); /* our own */",
+    "{ if (left > 0) weft__store(&d->bottom, bottom); *item = " +
+    "weft__hint(weft__deque_item(d, bottom)); }",
+  ]],
+}, {
+  what: "takes the last item without a thief's exchange",
+  ts: [
     "const seen = Atomics.compareExchange(words, TOP, top, top + 1 | 0); " +
     "if (seen === top) item =",
     "const seen = top; Atomics.store(words, TOP, top + 1 | 0);\n" +
     "if (seen === top) item =",
   ],
-  [
-    "takes the last item though a thief did",
-    "if (seen === top) item = words",
-    "item = words",
+  c: [
+    "weft__compare_exchange( &d->top, top, weft__plus(top, 1)) != top))",
+    "(weft__store(&d->top, weft__plus(top, 1)), 0)))",
   ],
-  [
-    "takes the last item but one by an exchange only",
-    "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!; // our own",
+}, {
+  what: "takes the last item though a thief did",
+  ts: ["if (seen === top) item = words", "item = words"],
+  c: [
+    "weft__compare_exchange( &d->top, top, weft__plus(top, 1)) != top))",
+    "(weft__compare_exchange(&d->top, top, weft__plus(top, 1)), 0)))",
+  ],
+}, {
+  what: "takes the last item but one by an exchange only",
+  ts: [
+    "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!;",
     "if (left > 1) return words[ITEMS + (bottom & this.#mask)]!;",
   ],
-  [
-    "takes the last item as its own",
-    "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!; // our own",
+  c: ["if (left < 0 || (left == 0 &&", "if (left < 0 || (left <= 1 &&"],
+}, {
+  what: "takes the last item as its own",
+  ts: [
+    "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!;",
     "if (left >= 0) return words[ITEMS + (bottom & this.#mask)]!;",
   ],
-  [
-    "leaves an empty deque below top",
+  c: [
+    "left < 0 || (left == 0 && weft__compare_exchange( &d->top, top, " +
+    "weft__plus(top, 1)) != top)",
+    "left < 0",
+  ],
+}, {
+  what: "leaves an empty deque below top",
+  ts: [
     "Atomics.store(words, BOTTOM, bottom + 1 | 0); // empty: as `top` is by now",
     "",
   ],
-  [
-    "compares positions that wrap",
-    "const left = bottom - top | 0;",
-    "const left = bottom - top;",
+  c: ["if (left <= 0) weft__store(&d->bottom, weft__plus(bottom, 1));", ""],
+}, {
+  what: "compares positions that wrap",
+  ts: ["const left = bottom - top | 0;", "const left = bottom - top;"],
+  c: [
+    "int32_t left = weft__minus(bottom, top);",
+    "int64_t left = (int64_t)bottom - top;",
   ],
-  [
-    "(T): looks at bottom before top",
+}, {
+  what: "(T): looks at bottom before top",
+  ts: [
     "for (let top = Atomics.load(words, TOP);;) {",
     "const early = Atomics.load(words, BOTTOM);\n" +
     "for (let top = Atomics.load(words, TOP);;) {",
-    {
-      also: [
-        "const left = Atomics.load(words, BOTTOM) - top | 0; if (left <= 0)",
-        "const left = early - top | 0; if (left <= 0)",
-      ],
-    },
+    [
+      "const left = Atomics.load(words, BOTTOM) - top | 0; if (left <= 0)",
+      "const left = early - top | 0; if (left <= 0)",
+    ],
   ],
-  [
-    "steals what is not there",
-    "if (left <= 0) return undefined;",
-    "if (left < 0) return undefined;",
+  c: [
+    "for (int32_t top = weft__load(&d->top);;) {",
+    "int32_t early = weft__load(&d->bottom); for (int32_t top = " +
+    "weft__load(&d->top);;) {",
+    [
+      "int32_t left = weft__minus(weft__load(&d->bottom), top); if (left <= 0)",
+      "int32_t left = weft__minus(early, top); if (left <= 0)",
+    ],
   ],
-  [
-    "a thief compares positions that wrap",
+}, {
+  what: "steals what is not there",
+  ts: ["if (left <= 0) return undefined;", "if (left < 0) return undefined;"],
+  c: ["if (left <= 0) return EBUSY;", "if (left < 0) return EBUSY;"],
+}, {
+  what: "a thief compares positions that wrap",
+  ts: [
     "const left = Atomics.load(words, BOTTOM) - top | 0; if (left <= 0)",
     "const left = Atomics.load(words, BOTTOM) - top; if (left <= 0)",
   ],
-  [
-    "steals before it reads",
+  c: [
+    "int32_t left = weft__minus(weft__load(&d->bottom), top); if (left <= 0)",
+    "int64_t left = (int64_t)weft__load(&d->bottom) - top; if (left <= 0)",
+  ],
+}, {
+  what: "steals before it reads",
+  ts: [
     "const item = Atomics.load(words, ITEMS + (top & this.#mask)); " +
     "const seen = Atomics.compareExchange(words, TOP, top, top + 1 | 0); " +
     "if (seen === top) return item;",
     "const seen = Atomics.compareExchange(words, TOP, top, top + 1 | 0);\n" +
     "if (seen === top) return Atomics.load(words, ITEMS + (top & this.#mask));",
   ],
-  [
-    "steals by a store",
+  c: [
+    "int32_t found = weft__load(weft__deque_item(d, top)); int32_t seen = " +
+    "weft__compare_exchange(&d->top, top, weft__plus(top, 1));",
+    "int32_t seen = weft__compare_exchange(&d->top, top, weft__plus(top, " +
+    "1)); int32_t found = weft__load(weft__deque_item(d, top));",
+  ],
+}, {
+  what: "steals by a store",
+  ts: [
     "const seen = Atomics.compareExchange(words, TOP, top, top + 1 | 0); " +
     "if (seen === top) return item;",
     "const seen = top; Atomics.store(words, TOP, top + 1 | 0);\n" +
     "if (seen === top) return item;",
   ],
-  [
-    "steals what another stole",
-    "if (seen === top) return item; top = seen;",
-    "return item;",
+  c: [
+    "int32_t seen = weft__compare_exchange(&d->top, top, weft__plus(top, 1));",
+    "int32_t seen = top; weft__store(&d->top, weft__plus(top, 1));",
   ],
-  [
-    "a thief gives up when its exchange fails",
+}, {
+  what: "steals what another stole",
+  ts: ["if (seen === top) return item; top = seen;", "return item;"],
+  c: ["if (seen == top) { *item", "{ *item"],
+}, {
+  what: "a thief gives up when its exchange fails",
+  ts: [
     "if (seen === top) return item; top = seen;",
     "return seen === top ? item : undefined;",
   ],
-  [
-    "adopts with bottom below top",
+  c: ["top = seen; } }", "return EBUSY; } }"],
+}, {
+  what: "adopts with bottom below top",
+  ts: [
     "Atomics.store(words, BOTTOM, left === 0 ? top + 1 | 0 : top);",
     "if (left === 0) Atomics.store(words, BOTTOM, top + 1 | 0);",
   ],
-  [
-    "adopts, and drops what is there",
-    "if (left > 0) return;",
-    "",
+  c: [
+    "weft__store(&d->bottom, top);",
+    "if (left == 0) weft__store(&d->bottom, top);",
   ],
-  [
-    "adopts, and leaves the last item's place to a thief",
+}, {
+  what: "adopts, and drops what is there",
+  ts: ["if (left > 0) return;", ""],
+  c: ["if (left > 0) return;", ""],
+  by: "the owner terminated with the last item, adopted",
+}, {
+  what: "adopts, and leaves the last item's place to a thief",
+  ts: [
     "if (left === 0) Atomics.compareExchange(words, TOP, top, top + 1 | 0); " +
     "Atomics.store(words, BOTTOM, left === 0 ? top + 1 | 0 : top);",
     "if (left < 0) Atomics.store(words, BOTTOM, top);",
   ],
-  [
-    "adopts, and moves bottom alone",
+  c: [
+    "if (left == 0) { int32_t next = weft__plus(top, 1); " +
+    "weft__compare_exchange(&d->top, top, next); top = next; } " +
+    "weft__store(&d->bottom, top);",
+    "if (left < 0) weft__store(&d->bottom, top);",
+  ],
+  by: "the owner terminated with the last item, adopted",
+}, {
+  what: "adopts, and moves bottom alone",
+  ts: [
     "if (left === 0) Atomics.compareExchange(words, TOP, top, top + 1 | 0);",
     "",
   ],
-);
+  c: ["weft__compare_exchange(&d->top, top, next); top = next;", "top = next;"],
+  by: "the owner terminated with the last item, adopted",
+});

@@ -121,7 +121,7 @@ function adopted(weft: Weft, filled: number) {
 const NEAR_WRAP = 0x7fff_ffff;
 
 /** Every interleaving of a deque's operations. */
-export const work_deque = (weft: Weft): Scenario[] => [
+export const scenarios = (weft: Weft): Scenario[] => [
   {
     name: "the last item, wanted by both sides",
     spec: deque(weft, 2, 1),

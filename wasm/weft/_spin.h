@@ -30,15 +30,18 @@ static inline void weft__relax(void) { weft__pass(10); }
 /* Passes a tenth of it: for what another agent does in a few steps. */
 static inline void weft__relax_briefly(void) { weft__pass(1); }
 
-/* Each so many calls, one spins for all its rounds, to see if it pays off. */
+/* Begin of what `deno task layout` makes from primitives/_spin.ts. */
+/* clang-format off */
+/* One call in so many spins for all its rounds, to see whether it pays off. */
 #define WEFT__SPIN_PROBE 32
-
-/* A call spins as long as a sleep and a wake would take it, in any case. */
+/* A call spins for at least as long as a sleep and a wake would take. */
 #define WEFT__SPIN_FEWEST 2
 /* Elements come in a stream if an index moved so far since the last spin. */
 #define WEFT__SPIN_STREAM 32
-/* The most rounds of spinning without a look. */
-#define WEFT__SPIN_LULL 8
+/* The most rounds of spinning before the first look. */
+#define WEFT__SPIN_LONGEST_LULL 16
+/* clang-format on */
+/* End of what `deno task layout` makes. */
 
 #ifndef WEFT_REALTIME /* what may wait */
 /*
@@ -53,44 +56,50 @@ static inline int32_t weft__spin_rounds(int64_t timeout) {
   return WEFT_SPIN_ROUNDS - agent->spared;
 }
 
-/* A call found what it looked for in its round `round`, from 1. */
-static inline void weft__spin_paid(int32_t round) {
+/* One call's spinning. */
+typedef struct {
+  int32_t rounds; /* how many it may take */
+  int32_t round;  /* the one it is in, from 1 */
+  int32_t lull;   /* the one in which it looks first */
+} weft__spinning;
+
+/* Begins the next round, which takes about a microsecond; false if it is better
+   to sleep now. */
+static inline bool weft__spin_next(weft__spinning *spin) {
+  do {
+    if (spin->round >= spin->rounds) {
+      weft_agent *agent = &WEFT_AGENT();
+      int32_t left = (WEFT_SPIN_ROUNDS - agent->spared) >> 1;
+      if (left < WEFT__SPIN_FEWEST) left = WEFT__SPIN_FEWEST;
+      if (spin->rounds > left) agent->spared = WEFT_SPIN_ROUNDS - left;
+      return false;
+    }
+    spin->round++;
+    weft__relax();
+  } while (spin->round < spin->lull && spin->round < spin->rounds);
+  return true;
+}
+
+/* Returns `found`; if it is true, the next call may spin for longer. */
+static inline bool weft__spin_found(weft__spinning *spin, bool found) {
   weft_agent *agent = &WEFT_AGENT();
-  int32_t spared = WEFT_SPIN_ROUNDS - 2 * round - 2;
+  int32_t spared = WEFT_SPIN_ROUNDS - 2 * spin->round - 2;
   if (spared < 0) spared = 0;
-  if (agent->spared > spared) agent->spared = spared;
+  if (found && agent->spared > spared) agent->spared = spared;
+  return found;
 }
 
-/* A call that was allowed `rounds` did not. */
-static inline void weft__spin_failed(int32_t rounds) {
-  weft_agent *agent = &WEFT_AGENT();
-  int32_t left = (WEFT_SPIN_ROUNDS - agent->spared) >> 1;
-  if (left < WEFT__SPIN_FEWEST) left = WEFT__SPIN_FEWEST;
-  if (rounds > left) agent->spared = WEFT_SPIN_ROUNDS - left;
+/* No further round is worth it: the next call spins for less. */
+static inline void weft__spin_stop(weft__spinning *spin) {
+  spin->round = spin->rounds;
+  weft__spin_next(spin);
 }
-
-/* Looks for a while whether `found`; if it is, does `then`. */
-#define WEFT__SPIN(found, timeout, then)                \
-  do {                                                  \
-    int32_t rounds = weft__spin_rounds(timeout);        \
-    int32_t round = 1;                                  \
-    for (; round <= rounds; round++) {                  \
-      weft__relax();                                    \
-      if (found) break;                                 \
-    }                                                   \
-    if (round > rounds) {                               \
-      weft__spin_failed(rounds);                        \
-    } else {                                            \
-      weft__spin_paid(round);                           \
-      then;                                             \
-    }                                                   \
-  } while (0)
 
 /*
  * For how many rounds to look away before the first look. In a stream of
  * elements each look takes a cache line from the other side, and an end that
- * comes too close behind the other takes it more: there it is up to 8. `own` is
- * the index of this end.
+ * comes too close behind the other takes it more often. `own` is the index of
+ * this end.
  */
 static inline int32_t weft__spin_lull(const int32_t *own) {
   weft_agent *agent = &WEFT_AGENT();
@@ -98,11 +107,27 @@ static inline int32_t weft__spin_lull(const int32_t *own) {
   bool streams = agent->spun_on == own &&
                  weft__minus(at, agent->spun_at) >= WEFT__SPIN_STREAM;
   int32_t lull = streams ? 2 * agent->lull : 1;
-  agent->lull = (uint8_t)(lull < WEFT__SPIN_LULL ? lull : WEFT__SPIN_LULL);
+  agent->lull =
+      (uint8_t)(lull < WEFT__SPIN_LONGEST_LULL ? lull
+                                               : WEFT__SPIN_LONGEST_LULL);
   agent->spun_on = own;
   agent->spun_at = at;
   return agent->lull;
 }
+/* Begins to spin, to wait for another agent; at once if `own` is NULL, else
+   with the lull that suits the index `own` of this end. */
+static inline weft__spinning weft__spin_begin(const int32_t *own,
+                                              int64_t timeout) {
+  weft__spinning spin = {0, 0, 0};
+  spin.rounds = weft__spin_rounds(timeout);
+  if (own != NULL && spin.rounds > 0) spin.lull = weft__spin_lull(own);
+  return spin;
+}
+
+/* Does what follows in each round of spinning; `spin` names its state there. */
+#define WEFT__SPIN(spin, own, timeout)                           \
+  for (weft__spinning spin = weft__spin_begin((own), (timeout)); \
+       weft__spin_next(&(spin));)
 #endif
 
 WEFT__END

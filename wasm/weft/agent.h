@@ -15,6 +15,8 @@ typedef struct {
   int32_t spared; /* rounds of spinning that did not pay off of late */
   int32_t spun_at;
   const int32_t *spun_on; /* the index it began with, and where that lies */
+  int32_t gate;           /* of the RwLock that a writer was handed last */
+  int64_t handed;         /* when this thread first saw that */
 } weft_agent;
 
 #ifndef WEFT_AGENT

@@ -171,8 +171,11 @@ static inline int weft_barrier_arrive_and_wait(weft_barrier *b, bool *leader,
   bool last = weft__barrier_arrive(b, &since);
   if (leader != NULL) *leader = last;
   if (last) return 0;
-  WEFT__SPIN((weft__load(&b->state) ^ since) & WEFT_BARRIER_GENERATION_MASK,
-             timeout, return 0);
+  WEFT__SPIN(spin, NULL, timeout) {
+    int32_t passed =
+        (weft__load(&b->state) ^ since) & WEFT_BARRIER_GENERATION_MASK;
+    if (weft__spin_found(&spin, passed != 0)) return 0;
+  }
   return weft__barrier_wait_slow(b, since, timeout);
 }
 

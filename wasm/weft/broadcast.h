@@ -273,14 +273,14 @@ static inline void weft__broadcast_pass(weft_broadcast *b) { (void)b; }
 static inline int weft_broadcast_push(weft_broadcast *q, const void *src,
                                       int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_broadcast_try_push(q, src), &q->push_epoch,
-                    weft__broadcast_pass, timeout);
+                    weft__broadcast_pass(q), timeout);
 }
 
 /* As try_push_int, blocking up to `timeout` ns. */
 static inline int weft_broadcast_push_int(weft_broadcast *q, int32_t value,
                                           int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_broadcast_try_push_int(q, value), &q->push_epoch,
-                    weft__broadcast_pass, timeout);
+                    weft__broadcast_pass(q), timeout);
 }
 
 /* Joins: a seat from which every element pushed from now on is seen, or -1 if
@@ -357,14 +357,14 @@ static inline int weft_broadcast_try_pop_int(weft_broadcast *b, int32_t seat,
 static inline int weft_broadcast_pop(weft_broadcast *q, int32_t seat,
                                      void *dst, int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_broadcast_try_pop(q, seat, dst), &q->pop_epoch,
-                    weft__broadcast_pass, timeout);
+                    weft__broadcast_pass(q), timeout);
 }
 
 /* As try_pop_int, blocking up to `timeout` ns. */
 static inline int weft_broadcast_pop_int(weft_broadcast *q, int32_t seat,
                                          int32_t *value, int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_broadcast_try_pop_int(q, seat, value), &q->pop_epoch,
-                    weft__broadcast_pass, timeout);
+                    weft__broadcast_pass(q), timeout);
 }
 
 /* Gives the seat up; it must not be used afterwards. */

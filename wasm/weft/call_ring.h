@@ -265,7 +265,7 @@ static inline int weft_call_ring_post(weft_call_ring *q, const void *request,
                                       int32_t length, weft_call **call,
                                       int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_call_ring_try_post(q, request, length, call),
-                    &q->slot_epoch, weft__call_pass_slot, timeout);
+                    &q->slot_epoch, weft__call_pass_slot(q), timeout);
 }
 
 /* ---- callers */
@@ -278,14 +278,9 @@ static inline bool weft_call_ring_ready(const weft_call *c) {
 /* Waits for the answer; ETIMEDOUT if the time is over. */
 static inline int weft__call_answered(weft_call *c, int64_t timeout,
                                       int64_t deadline) {
-  int32_t rounds = weft__spin_rounds(timeout);
-  for (int32_t round = 1; round <= rounds; round++) {
-    weft__relax();
-    if (!weft_call_ring_ready(c)) continue;
-    weft__spin_paid(round);
-    return 0;
+  WEFT__SPIN(spin, NULL, timeout) {
+    if (weft__spin_found(&spin, weft_call_ring_ready(c))) return 0;
   }
-  weft__spin_failed(rounds);
   for (;;) {
     int32_t state = weft__load(&c->state);
     if (weft__call_phase(state) >= WEFT_CALL_RING_REPLIED) return 0;
@@ -416,7 +411,7 @@ static inline void weft__call_pass_serve(weft_call_ring *r) {
 static inline int weft_call_ring_take(weft_call_ring *q, weft_call **call,
                                       int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_call_ring_try_take(q, call), &q->serve_epoch,
-                    weft__call_pass_serve, timeout);
+                    weft__call_pass_serve(q), timeout);
 }
 
 /* The request of a call that was taken, and its length; valid until the

@@ -207,7 +207,7 @@ static inline int weft__channel_try_push(weft_mpmc_queue *q, const void *src,
   if (weft__channel_padded(length) != q->element_size) return EINVAL;
   int32_t count = weft__mpmc_claim_push(q, 1, &ticket);
   if (count <= 0) return count == 0 ? EBUSY : -count;
-  int32_t *element = weft__mpmc_slot(q, ticket) + 1;
+  int32_t *element = weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT;
   element[q->element_size / 4 - 1] = 0;           /* the padding */
   __builtin_memcpy(element, src, (size_t)length); /* published by (P) */
   weft__mpmc_publish(q, ticket);
@@ -222,7 +222,7 @@ static inline int weft__channel_try_pop(weft_mpmc_queue *q, void *dst,
   int32_t count = weft__mpmc_claim_pop(q, 1, &ticket);
   if (count <= 0) return count == 0 ? EBUSY : -count;
   if (*length > q->element_size) *length = q->element_size;
-  const int32_t *element = weft__mpmc_slot(q, ticket) + 1;
+  const int32_t *element = weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT;
   __builtin_memcpy(dst, element, (size_t)*length); /* published by (P) */
   weft__mpmc_free(q, ticket);
   weft__event_wake(&q->push_epoch, 1);
@@ -232,13 +232,13 @@ static inline int weft__channel_try_pop(weft_mpmc_queue *q, void *dst,
 static inline int weft__channel_push(weft_mpmc_queue *q, const void *src,
                                      int32_t length, int64_t timeout) {
   WEFT__EVENT_BLOCK(weft__channel_try_push(q, src, length), &q->push_epoch,
-                    weft__mpmc_pass_push, timeout);
+                    weft__mpmc_pass_push(q), timeout);
 }
 
 static inline int weft__channel_pop(weft_mpmc_queue *q, void *dst,
                                     int32_t *length, int64_t timeout) {
   WEFT__EVENT_BLOCK(weft__channel_try_pop(q, dst, length), &q->pop_epoch,
-                    weft__mpmc_pass_pop, timeout);
+                    weft__mpmc_pass_pop(q), timeout);
 }
 
 /* Sends the `length` bytes at `src` without waiting: 0, EBUSY if there is no

@@ -162,9 +162,12 @@ static inline int weft_condition_wait(weft_condition *c, weft_mutex *m,
   int32_t *place = weft__condition_place(c, group);
   int32_t seen = weft__load(place);
   weft_mutex_unlock(m);
-  WEFT__SPIN(weft__load(place) != seen, timeout, break);
+  WEFT__SPIN(spin, NULL, timeout) {
+    if (weft__spin_found(&spin, weft__load(place) != seen)) break;
+  }
   result = weft__condition_wait_slow(c, group, timeout);
-  int locked = weft__mutex_lock_slow(m, id, WEFT_MUTEX_UNLOCKED, WEFT_FOREVER);
+  int locked =
+      weft__mutex_lock_slow(m, id, WEFT_MUTEX_UNLOCKED, WEFT_FOREVER, false);
   /* The next one that is called comes now that we have the mutex. */
   if (result == 0 && weft__load(place) & WEFT_CONDITION_CALLED_MASK)
     weft__notify(place, 1);

@@ -181,7 +181,9 @@ static inline int weft_event_wait(weft_event *e, int64_t timeout) {
   int32_t since = weft__load(&e->state);
   if (timeout != 0 && WEFT_SPIN_ROUNDS > 0) {
     if (weft_event_try_wait(e) == 0) return 0;
-    WEFT__SPIN(weft_event_try_wait(e) == 0, timeout, return 0);
+    WEFT__SPIN(spin, NULL, timeout) {
+      if (weft__spin_found(&spin, weft_event_try_wait(e) == 0)) return 0;
+    }
   }
   int64_t deadline = weft__deadline(timeout);
   return since & WEFT_EVENT_AUTO_BIT

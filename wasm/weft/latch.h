@@ -120,7 +120,9 @@ static inline int weft__latch_wait_slow(weft_latch *l, int64_t timeout) {
 static inline int weft_latch_wait(weft_latch *l, int64_t timeout) {
   if (!weft__may_block()) return EPERM;
   if (weft_latch_try_wait(l) == 0) return 0;
-  WEFT__SPIN(weft_latch_try_wait(l) == 0, timeout, return 0);
+  WEFT__SPIN(spin, NULL, timeout) {
+    if (weft__spin_found(&spin, weft_latch_try_wait(l) == 0)) return 0;
+  }
   return weft__latch_wait_slow(l, timeout);
 }
 

@@ -533,22 +533,22 @@ static inline int weft_lock_free_queue_push(weft_lock_free_queue *q,
                                             const void *src,
                                             int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_lock_free_queue_try_push(q, src), &q->push_epoch,
-                    weft__lock_free_pass_push, timeout);
+                    weft__lock_free_pass_push(q), timeout);
 }
 
 /* As try_pop, blocking up to `timeout` ns; ETIMEDOUT if nothing came. */
 static inline int weft_lock_free_queue_pop(weft_lock_free_queue *q, void *dst,
                                            int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_lock_free_queue_try_pop(q, dst), &q->pop_epoch,
-                    weft__lock_free_pass_pop, timeout);
+                    weft__lock_free_pass_pop(q), timeout);
 }
 
 /* As try_push_int, blocking up to `timeout` ns. */
 static inline int weft_lock_free_queue_push_int(weft_lock_free_queue *q,
                                                 int32_t value,
                                                 int64_t timeout) {
-  WEFT__EVENT_BLOCK(weft_lock_free_queue_try_push_int(q, value),
-                    &q->push_epoch, weft__lock_free_pass_push, timeout);
+  WEFT__EVENT_BLOCK(weft_lock_free_queue_try_push_int(q, value), &q->push_epoch,
+                    weft__lock_free_pass_push(q), timeout);
 }
 
 /* As try_pop_int, blocking up to `timeout` ns. */
@@ -556,7 +556,7 @@ static inline int weft_lock_free_queue_pop_int(weft_lock_free_queue *q,
                                                int32_t *value,
                                                int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_lock_free_queue_try_pop_int(q, value), &q->pop_epoch,
-                    weft__lock_free_pass_pop, timeout);
+                    weft__lock_free_pass_pop(q), timeout);
 }
 #endif
 

@@ -30,10 +30,10 @@ WEFT__BEGIN
  * word 128  push_epoch    Changes when sleeping producers must look again.
  *                         sleepers: producers
  * word 129  push_waiters  Producers that sleep, or are about to.
- * word 160  `capacity` slots. Each has one word `turn` and an element, padded
- *           to a multiple of 8 bytes. The slot of ticket `t` is in place `t mod
- *           capacity`. Its `turn` is `2t` while it is free for that push, and
- *           `2t + 1` while it is filled for that pop.
+ * word 160  `capacity` slots. Each has a word `turn`, a spare word and an
+ *           element, padded to a multiple of 8 bytes. The slot of ticket `t` is
+ *           in place `t mod capacity`. Its `turn` is `2t` while it is free for
+ *           that push, and `2t + 1` while it is filled for that pop.
  */
 typedef struct {
   int32_t magic;
@@ -66,17 +66,24 @@ WEFT_LENGTH(mpmc_queue, 160);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
-/* Words from slot to slot. */
+/* Of a slot: the element lies behind its turn and a spare word, at a multiple
+   of 8 bytes. */
+#define WEFT__MPMC_ELEMENT 2
+
+/* Words from slot to slot, a multiple of two. */
 static inline size_t weft__mpmc_stride(int32_t element_size) {
-  return (size_t)((4 + element_size + 7) >> 3) * 2;
+  return WEFT__MPMC_ELEMENT + (size_t)((element_size + 7) >> 3) * 2;
 }
 
 /* The bytes a queue of this configuration occupies; 0 if out of range. */
 static inline size_t weft_mpmc_queue_bytes(weft_queue_config config) {
   size_t capacity = (size_t)weft__queue_capacity(config);
   if (capacity == 0) return 0;
-  return sizeof(weft_mpmc_queue) +
-         capacity * weft__mpmc_stride(config.element_size) * 4;
+  size_t stride = weft__mpmc_stride(config.element_size) * 4;
+#if SIZE_MAX == UINT32_MAX
+  if (capacity > (SIZE_MAX - sizeof(weft_mpmc_queue)) / stride) return 0;
+#endif
+  return sizeof(weft_mpmc_queue) + capacity * stride;
 }
 
 /* The queue at `at`, or NULL: see weft_attach_error. */
@@ -228,7 +235,8 @@ static inline int32_t weft_mpmc_queue_try_push_many(weft_mpmc_queue *q,
   if (count <= 0) return count;
   for (int32_t i = 0; i < count; i++) {
     int32_t ticket = weft__plus(first, i * WEFT_MPMC_QUEUE_ONE);
-    weft__copy(weft__mpmc_slot(q, ticket) + 1, words + i * per, per);
+    weft__copy(weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, words + i * per,
+               per);
     weft__mpmc_publish(q, ticket);
   }
   weft__event_wake(&q->pop_epoch, count);
@@ -251,7 +259,8 @@ static inline int32_t weft_mpmc_queue_try_pop_many(weft_mpmc_queue *q,
   if (count <= 0) return count;
   for (int32_t i = 0; i < count; i++) {
     int32_t ticket = weft__plus(first, i * WEFT_MPMC_QUEUE_ONE);
-    weft__copy(words + i * per, weft__mpmc_slot(q, ticket) + 1, per);
+    weft__copy(words + i * per, weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT,
+               per);
     weft__mpmc_free(q, ticket);
   }
   weft__event_wake(&q->push_epoch, count);
@@ -278,7 +287,7 @@ static inline int weft_mpmc_queue_try_push_int(weft_mpmc_queue *q,
   if (q->element_size != 4) return EINVAL;
   int32_t count = weft__mpmc_claim_push(q, 1, &ticket);
   if (count <= 0) return count == 0 ? EBUSY : -count;
-  weft__mpmc_slot(q, ticket)[1] = value; /* published by (P) */
+  weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT] = value; /* published by (P) */
   weft__mpmc_publish(q, ticket);
   weft__event_wake(&q->pop_epoch, 1);
   return 0;
@@ -291,7 +300,8 @@ static inline int weft_mpmc_queue_try_pop_int(weft_mpmc_queue *q,
   if (q->element_size != 4) return EINVAL;
   int32_t count = weft__mpmc_claim_pop(q, 1, &ticket);
   if (count <= 0) return count == 0 ? EBUSY : -count;
-  *value = weft__mpmc_slot(q, ticket)[1]; /* published by (P) */
+  *value =
+      weft__mpmc_slot(q, ticket)[WEFT__MPMC_ELEMENT]; /* published by (P) */
   weft__mpmc_free(q, ticket);
   weft__event_wake(&q->push_epoch, 1);
   return 0;
@@ -302,13 +312,13 @@ static inline int weft_mpmc_queue_try_pop_int(weft_mpmc_queue *q,
 static inline void *weft_mpmc_queue_reserve(weft_mpmc_queue *q) {
   int32_t ticket = 0;
   if (weft__mpmc_claim_push(q, 1, &ticket) <= 0) return NULL;
-  return weft__mpmc_slot(q, ticket) + 1;
+  return weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT;
 }
 
 /* Appends the element in the slot that was reserved: its turn is the ticket,
    as nobody else changes it. */
 static inline void weft_mpmc_queue_commit(weft_mpmc_queue *q, void *slot) {
-  weft__mpmc_publish(q, weft__load((int32_t *)slot - 1));
+  weft__mpmc_publish(q, weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT));
   weft__event_wake(&q->pop_epoch, 1);
 }
 
@@ -317,12 +327,12 @@ static inline void weft_mpmc_queue_commit(weft_mpmc_queue *q, void *slot) {
 static inline void *weft_mpmc_queue_peek(weft_mpmc_queue *q) {
   int32_t ticket = 0;
   if (weft__mpmc_claim_pop(q, 1, &ticket) <= 0) return NULL;
-  return weft__mpmc_slot(q, ticket) + 1;
+  return weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT;
 }
 
 /* Takes the element that was peeked at. */
 static inline void weft_mpmc_queue_consume(weft_mpmc_queue *q, void *slot) {
-  int32_t turn = weft__load((int32_t *)slot - 1);
+  int32_t turn = weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT);
   weft__mpmc_free(q, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED));
   weft__event_wake(&q->push_epoch, 1);
 }
@@ -363,28 +373,28 @@ static inline void weft__mpmc_pass_pop(weft_mpmc_queue *q) {
 static inline int weft_mpmc_queue_push(weft_mpmc_queue *q, const void *src,
                                        int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_mpmc_queue_try_push(q, src), &q->push_epoch,
-                   weft__mpmc_pass_push, timeout);
+                    weft__mpmc_pass_push(q), timeout);
 }
 
 /* As try_pop, blocking up to `timeout` ns; ETIMEDOUT if nothing came. */
 static inline int weft_mpmc_queue_pop(weft_mpmc_queue *q, void *dst,
                                       int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_mpmc_queue_try_pop(q, dst), &q->pop_epoch,
-                   weft__mpmc_pass_pop, timeout);
+                    weft__mpmc_pass_pop(q), timeout);
 }
 
 /* As try_push_int, blocking up to `timeout` ns. */
 static inline int weft_mpmc_queue_push_int(weft_mpmc_queue *q, int32_t value,
                                            int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_mpmc_queue_try_push_int(q, value), &q->push_epoch,
-                   weft__mpmc_pass_push, timeout);
+                    weft__mpmc_pass_push(q), timeout);
 }
 
 /* As try_pop_int, blocking up to `timeout` ns. */
 static inline int weft_mpmc_queue_pop_int(weft_mpmc_queue *q, int32_t *value,
                                           int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_mpmc_queue_try_pop_int(q, value), &q->pop_epoch,
-                   weft__mpmc_pass_pop, timeout);
+                    weft__mpmc_pass_pop(q), timeout);
 }
 #endif
 

@@ -18,6 +18,8 @@ WEFT__BEGIN
 
 /* A sleeper passed over for this long, in ns, is handed the mutex. */
 #define WEFT__MUTEX_PATIENCE INT64_C(1000000)
+/* The same for a hand-off among those who are served in line, see below. */
+#define WEFT__MUTEX_LINE_PATIENCE INT64_C(100000000)
 
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
 /* clang-format off */
@@ -75,24 +77,31 @@ static inline int weft_mutex_try_lock(weft_mutex *m) {
    handed to a sleeper is not for us, who would only keep a core from it. */
 static inline bool weft__mutex_spin(weft_mutex *m, int32_t id,
                                     int64_t timeout) {
-  int32_t rounds = weft__spin_rounds(timeout);
-  for (int32_t round = 1; round <= rounds; round++) {
-    weft__relax();
+  WEFT__SPIN(spin, NULL, timeout) {
     int32_t state = weft__load(&m->state);
-    if (state & WEFT_MUTEX_HANDOFF_BIT) break;
+    if (state & WEFT_MUTEX_HANDOFF_BIT) {
+      weft__spin_stop(&spin);
+      return false;
+    }
     if (state != WEFT_MUTEX_UNLOCKED ||
         weft__compare_exchange(&m->state, state, id) != state)
       continue;
-    weft__spin_paid(round);
-    return true;
+    return weft__spin_found(&spin, true);
   }
-  weft__spin_failed(rounds);
   return false;
 }
 
-/* Locks from when `state` was seen, which may be old. */
+/*
+ * Locks from when `state` was seen, which may be old.
+ *
+ * With `in_line` a sleeper that waited for a millisecond has the next one
+ * served in line, too, and a newcomer takes a hand-off only after the 100 ms
+ * that a woken agent may need to run where 64 agents share two cores.
+ */
 static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
-                                        int32_t state, int64_t timeout) {
+                                        int32_t state, int64_t timeout,
+                                        bool in_line) {
+  int64_t patience = in_line ? WEFT__MUTEX_LINE_PATIENCE : WEFT__MUTEX_PATIENCE;
   int64_t deadline = weft__deadline(timeout);
   bool woken = false; /* by a notify, so that a hand-off may be meant for us */
   bool starved = false;
@@ -107,7 +116,10 @@ static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
       int32_t taken = id | (state & WEFT_MUTEX_CONTENDED_BIT) | contended;
       state = weft__compare_exchange(&m->state, expected, taken);
       if (state != expected) continue;
-      if (state & WEFT_MUTEX_HANDOFF_BIT && !starved)
+      if (in_line && contended != 0 &&
+          (starved || WEFT_NOW() - since > WEFT__MUTEX_PATIENCE))
+        weft__store(&m->starving, 1);
+      else if (state & WEFT_MUTEX_HANDOFF_BIT && !starved)
         weft__store(&m->starving, 0);
       return state & WEFT_MUTEX_ABANDONED_BIT ? EOWNERDEAD : 0;
     }
@@ -129,7 +141,7 @@ static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
     bool handoff = (state & WEFT_MUTEX_HANDOFF_BIT) != 0;
     /* Kept for a sleeper that may have been terminated: ours after a while. */
     int outcome = weft__sleep(&m->state, state, deadline,
-                              handoff ? WEFT__MUTEX_PATIENCE : WEFT__LOOK);
+                              handoff ? patience : WEFT__LOOK);
     if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;
     int32_t before = state;
     state = weft__load(&m->state);
@@ -148,7 +160,7 @@ static inline int weft_mutex_lock(weft_mutex *m, int64_t timeout) {
   if (state == WEFT_MUTEX_UNLOCKED) return 0;
   if ((state & WEFT_MUTEX_OWNER_MASK) == id) return EDEADLK;
   if (weft__mutex_spin(m, id, timeout)) return 0;
-  return weft__mutex_lock_slow(m, id, state, timeout);
+  return weft__mutex_lock_slow(m, id, state, timeout, false);
 }
 
 static inline int weft__mutex_unlock_slow(weft_mutex *m, int32_t id,

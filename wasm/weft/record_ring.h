@@ -420,14 +420,14 @@ static inline void weft__record_pass_pop(weft_record_ring *r) {
 static inline int weft_record_ring_push(weft_record_ring *q, const void *src,
                                         int32_t length, int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_record_ring_try_push(q, src, length), &q->push_epoch,
-                    weft__record_pass_push, timeout);
+                    weft__record_pass_push(q), timeout);
 }
 
 /* As try_pop, blocking up to `timeout` ns; ETIMEDOUT if nothing came. */
 static inline int weft_record_ring_pop(weft_record_ring *q, void *dst,
                                        int32_t *length, int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_record_ring_try_pop(q, dst, length), &q->pop_epoch,
-                    weft__record_pass_pop, timeout);
+                    weft__record_pass_pop(q), timeout);
 }
 #endif
 

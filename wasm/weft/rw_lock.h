@@ -22,6 +22,11 @@ WEFT__BEGIN
 #define WEFT_RW_LOCK_WAITING_BIT 1
 #define WEFT_RW_LOCK_ONE_OPENING 2
 
+/* How long an agent goes on reading, in ns, while a writer that was handed the
+   lock has not run yet, and how long it then sleeps to give it a core. */
+#define WEFT__RW_WINDOW INT64_C(500000)
+#define WEFT__RW_WAY INT64_C(2000000)
+
 /* The most agents that read or wait for it. */
 #define WEFT_RW_LOCK_MAX_READERS 0x1fff
 
@@ -124,6 +129,21 @@ static inline bool weft__rw_is_writing(const weft_rw_lock *l) {
          (weft__hint(&l->state) & WEFT_RW_LOCK_WRITING_BIT) != 0;
 }
 
+/* Gives way to a writer that was handed the lock and waits for a core: where 64
+   agents share two cores, those who read would keep it from running. */
+static inline void weft__rw_give_way(weft_rw_lock *l) {
+  weft_agent *agent = &WEFT_AGENT();
+  /* A hint: it only tells one hand-off from another. */
+  int32_t gate = weft__hint(&l->gate);
+  int64_t now = WEFT_NOW();
+  if (gate != agent->gate) {
+    agent->gate = gate;
+    agent->handed = now;
+  } else if (now - agent->handed > WEFT__RW_WINDOW) {
+    weft__sleep(&l->gate, gate, INT64_MAX, WEFT__RW_WAY);
+  }
+}
+
 /* Begins to wait to read: EBUSY, and the ticket; 0 if it reads already. */
 static inline int weft__rw_pend(weft_rw_lock *l, weft__rw_ticket *ticket) {
   const int32_t bits = WEFT_RW_LOCK_WRITING_BIT | WEFT_RW_LOCK_WANTED_BIT;
@@ -190,6 +210,9 @@ static inline int weft__rw_read_slow(weft_rw_lock *l, weft__rw_ticket ticket,
  */
 static inline int weft_rw_lock_read(weft_rw_lock *l, int64_t timeout) {
   if (!weft__may_block()) return EPERM;
+  if (WEFT_SPIN_ROUNDS > 0 && timeout != 0 &&
+      (weft__hint(&l->writer) & WEFT_MUTEX_HANDOFF_BIT) != 0)
+    weft__rw_give_way(l);
   int result = weft_rw_lock_try_read(l);
   if (result != EBUSY) return result;
   if (weft__rw_is_writing(l)) return EDEADLK;
@@ -285,7 +308,7 @@ static inline int weft__rw_write_slow(weft_rw_lock *l, int32_t id, bool owned,
   int64_t begin = timeout > 0 ? WEFT_NOW() : 0;
   if (!owned) {
     weft_mutex *m = weft__rw_writer(l);
-    if (weft__mutex_lock_slow(m, id, seen, timeout) == ETIMEDOUT)
+    if (weft__mutex_lock_slow(m, id, seen, timeout, true) == ETIMEDOUT)
       return ETIMEDOUT;
   }
   int64_t deadline = timeout > 0 ? begin + timeout : weft__deadline(timeout);

@@ -192,14 +192,9 @@ static inline int weft_semaphore_acquire(weft_semaphore *s, int32_t n,
   if (!weft__may_block()) return EPERM;
   if (n < 1 || n > WEFT_SEMAPHORE_MAX) return EINVAL;
   if (weft__semaphore_take(s, n)) return 0;
-  int32_t rounds = weft__spin_rounds(timeout);
-  for (int32_t round = 1; round <= rounds; round++) {
-    weft__relax();
-    if (!weft__semaphore_take(s, n)) continue;
-    weft__spin_paid(round);
-    return 0;
+  WEFT__SPIN(spin, NULL, timeout) {
+    if (weft__spin_found(&spin, weft__semaphore_take(s, n))) return 0;
   }
-  weft__spin_failed(rounds);
   return weft__semaphore_acquire_slow(s, n, timeout);
 }
 #endif

@@ -301,59 +301,53 @@ static inline int weft__spsc_pop_wait(weft_spsc_queue *q, int64_t deadline) {
 }
 
 /*
- * A blocking form from a try_ form: tries, spins, and then sleeps by `wait`
- * until `deadline`. The expressions are evaluated anew in each round. `own` is
- * the index of this end.
+ * A blocking form from a try_ form: tries, spins, and then sleeps by
+ * `wait(queue, deadline)`. The expressions are evaluated anew in each round.
+ * `own` is the index of this end.
  */
-#define WEFT__BLOCK(attempt, wait, own, timeout)                       \
-  do {                                                                 \
-    int result;                                                        \
-    if (!weft__may_block()) return EPERM;                              \
-    if ((result = (attempt)) != EBUSY) return result;                  \
-    int32_t rounds = weft__spin_rounds(timeout);                       \
-    int32_t lull = rounds > 0 ? weft__spin_lull(own) : 0;              \
-    for (int32_t round = 1; round <= rounds; round++) {                \
-      weft__relax();                                                   \
-      if (round < lull && round < rounds) continue;                    \
-      if ((result = (attempt)) == EBUSY) continue;                     \
-      weft__spin_paid(round);                                          \
-      return result;                                                   \
-    }                                                                  \
-    weft__spin_failed(rounds);                                         \
-    int64_t deadline = weft__deadline(timeout);                        \
-    for (;;) {                                                         \
-      int outcome = (wait);                                            \
-      if ((result = (attempt)) != EBUSY) return result;                \
-      if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;                \
-    }                                                                  \
+#define WEFT__BLOCK(attempt, wait, queue, own, timeout)           \
+  do {                                                            \
+    int result;                                                   \
+    if (!weft__may_block()) return EPERM;                         \
+    if ((result = (attempt)) != EBUSY) return result;             \
+    WEFT__SPIN(spin, own, timeout) {                              \
+      if (weft__spin_found(&spin, (result = (attempt)) != EBUSY)) \
+        return result;                                            \
+    }                                                             \
+    int64_t deadline = weft__deadline(timeout);                   \
+    for (;;) {                                                    \
+      int outcome = wait(queue, deadline);                        \
+      if ((result = (attempt)) != EBUSY) return result;           \
+      if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;           \
+    }                                                             \
   } while (0)
 
 /* As try_push, blocking up to `timeout` ns; ETIMEDOUT if no room came free. */
 static inline int weft_spsc_queue_push(weft_spsc_queue *q, const void *src,
                                        int64_t timeout) {
-  WEFT__BLOCK(weft_spsc_queue_try_push(q, src),
-              weft__spsc_push_wait(q, deadline), &q->tail, timeout);
+  WEFT__BLOCK(weft_spsc_queue_try_push(q, src), weft__spsc_push_wait, q,
+              &q->tail, timeout);
 }
 
 /* As try_pop, blocking up to `timeout` ns; ETIMEDOUT if nothing came. */
 static inline int weft_spsc_queue_pop(weft_spsc_queue *q, void *dst,
                                       int64_t timeout) {
-  WEFT__BLOCK(weft_spsc_queue_try_pop(q, dst),
-              weft__spsc_pop_wait(q, deadline), &q->head, timeout);
+  WEFT__BLOCK(weft_spsc_queue_try_pop(q, dst), weft__spsc_pop_wait, q, &q->head,
+              timeout);
 }
 
 /* As try_push_int, blocking up to `timeout` ns. */
 static inline int weft_spsc_queue_push_int(weft_spsc_queue *q, int32_t value,
                                            int64_t timeout) {
-  WEFT__BLOCK(weft_spsc_queue_try_push_int(q, value),
-              weft__spsc_push_wait(q, deadline), &q->tail, timeout);
+  WEFT__BLOCK(weft_spsc_queue_try_push_int(q, value), weft__spsc_push_wait, q,
+              &q->tail, timeout);
 }
 
 /* As try_pop_int, blocking up to `timeout` ns. */
 static inline int weft_spsc_queue_pop_int(weft_spsc_queue *q, int32_t *value,
                                           int64_t timeout) {
-  WEFT__BLOCK(weft_spsc_queue_try_pop_int(q, value),
-              weft__spsc_pop_wait(q, deadline), &q->head, timeout);
+  WEFT__BLOCK(weft_spsc_queue_try_pop_int(q, value), weft__spsc_pop_wait, q,
+              &q->head, timeout);
 }
 #endif
 

@@ -39,7 +39,7 @@ type Role =
     role: "counted";
     data: Shared;
     counters: SharedArrayBuffer;
-    begin: Handle;
+    begin: Handle<"semaphore">;
   }
   | Queued
   | { role: "calls"; ring: Handle<"call_ring"> }
@@ -47,8 +47,8 @@ type Role =
 
 interface Slots {
   role: "slots";
-  full: Handle<"mpmc_queue">[];
-  free: Handle<"mpmc_queue">[];
+  full: Handle<"event">[];
+  free: Handle<"event">[];
   data: Shared;
   numbers: Words;
 }
@@ -59,7 +59,7 @@ interface Queued {
   numbers: Words;
   jobs: Handle<"mpmc_queue">;
   done: Handle<"mpmc_queue">;
-  permits: Handle;
+  permits: Handle<"semaphore">;
 }
 
 /** A worker's life, after it has said that it is there. */
@@ -112,7 +112,8 @@ function run(order: Order): void {
     }
     case "counted": {
       const begin = Semaphore.from(order.begin);
-      for (let round = 0; begin.acquire(); round++) {
+      for (let round = 0;; round++) {
+        begin.acquire();
         const at = round * WorkCounter.byteLength();
         const counter = new WorkCounter(order.counters, at);
         let range = counter.nextRange();
@@ -125,7 +126,6 @@ function run(order: Order): void {
           counter.done(end - start);
         }
       }
-      return;
     }
     case "queued": {
       const [jobs, free] = [order.jobs, order.done].map((handle) =>

@@ -12,7 +12,7 @@ import { hello } from "../workers.ts";
 
 /** What the worker is to do. */
 export type Part =
-  | { readonly part: "hold"; readonly mutex: Handle }
+  | { readonly part: "hold"; readonly mutex: Handle<"mutex"> }
   | {
     readonly part: "count";
     readonly to: Handle<"spsc_queue">;
@@ -24,7 +24,7 @@ export type Part =
     readonly n: number;
   }
   | { readonly part: "double"; readonly calls: Handle<"call_ring"> }
-  | { readonly part: "set"; readonly event: Handle };
+  | { readonly part: "set"; readonly event: Handle<"event"> };
 
 const { data, post, next } = await hello<Part>();
 if (data.part === "hold") {

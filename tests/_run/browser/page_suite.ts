@@ -138,7 +138,7 @@ test("a worker terminated with the lock is noticed", async () => {
   thread.stop();
   assert.is(await exited, id);
   assert.is(mutex.abandon(id), true);
-  using guard = await mutex.lockAsync({ timeout: 10_000 });
+  using guard = await mutex.tryLockAsync({ timeout: 10_000 });
   assert.is(guard!.abandoned, true);
 });
 

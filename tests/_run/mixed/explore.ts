@@ -5,50 +5,45 @@
  */
 import { race } from "../../../race/mod.ts";
 import type { Result } from "../../../race/mod.ts";
-import { all } from "../all.ts";
-import { LOOKS, type Scenario } from "../scenario.ts";
+import { foldersWith, isTwin } from "../folders.ts";
+import { LOOKS, type Scenario, scenariosIn } from "../scenario.ts";
 import { weft } from "../weft.ts";
 import { type Cast, CASTS, mixed } from "./cast.ts";
 import { compile } from "./module.ts";
 
-/** What awaits: agents of C meet it, and have no twin of it. */
-const AWAITING = ["wait", "wait_any"];
+/** The folders whose scenarios agents of C can play: the rest awaits. */
+export const TWINS: readonly string[] = foldersWith("scenarios.ts")
+  .filter(isTwin);
 
-/** The stems that have twins. */
-export const STEMS: readonly string[] = Object.keys(all)
-  .filter((stem) => !AWAITING.includes(stem));
+/** The folders in whose scenarios agents await: C has no form of that. */
+export const AWAITING: readonly string[] = foldersWith("scenarios.ts")
+  .filter((folder) => !isTwin(folder));
 
 const wasm = await compile();
 
-type Named = [stem: string, scenario: Scenario];
-
-/** The scenarios of all stems, or of one, played by a cast. */
-export function scenariosOf(
+/** The scenarios of a folder, played by a cast. */
+export async function scenariosOf(
   cast: string,
-  stems: readonly string[] = STEMS,
-): Named[] {
-  const library = mixed(weft, wasm, CASTS[cast]!);
-  return stems.flatMap((stem) =>
-    all[stem]!(library)
-      .filter(({ deep }) => !deep)
-      .map((scenario): Named => [stem, scenario])
-  );
+  folder: string,
+): Promise<Scenario[]> {
+  const scenarios = await scenariosIn(folder);
+  return scenarios(mixed(weft, wasm, CASTS[cast]!)).filter(({ deep }) => !deep);
 }
 
 /**
- * The scenarios in which some agents await: JavaScript plays those, and C any
- * of the others.
+ * The scenarios of a folder of {@linkcode AWAITING}: JavaScript plays the
+ * agents that await, and C any of the others.
  */
-export function awaiting(): [cast: string, ...Named][] {
-  return AWAITING.flatMap((stem) =>
-    all[stem]!(weft).flatMap(({ deep, agents, awaits = [] }, i) =>
-      deep ? [] : castsOf(agents.map((_, agent) => awaits.includes(agent)))
-        .map((cast): [string, ...Named] => [
-          cast.map((language) => language === "js" ? "JS" : "C").join("+"),
-          stem,
-          all[stem]!(mixed(weft, wasm, cast))[i]!,
-        ])
-    )
+export async function awaiting(
+  folder: string,
+): Promise<[cast: string, scenario: Scenario][]> {
+  const scenarios = await scenariosIn(folder);
+  return scenarios(weft).flatMap(({ deep, agents, awaits = [] }, i) =>
+    deep ? [] : castsOf(agents.map((_, agent) => awaits.includes(agent)))
+      .map((cast): [string, Scenario] => [
+        cast.map((language) => language === "js" ? "JS" : "C").join("+"),
+        scenarios(mixed(weft, wasm, cast))[i]!,
+      ])
   );
 }
 

@@ -1,16 +1,16 @@
 /**
- * What becomes of a mutant of `weft.h`.
+ * What becomes of a mutant of C.
  *
  * @module
  */
 import { race } from "../../../race/mod.ts";
 import type { Options, Wasm } from "../../../race/mod.ts";
-import { all } from "../all.ts";
-import { LOOKS, type Scenario } from "../scenario.ts";
+import { isTwin } from "../folders.ts";
+import { type Mutant, mutatedHeader } from "../mutant.ts";
+import { LOOKS, type Scenario, scenariosIn } from "../scenario.ts";
 import { weft } from "../weft.ts";
 import { type Cast, CASTS, mixed } from "./cast.ts";
 import { compileMutant } from "./module.ts";
-import { type Mutant, MUTANTS, mutated } from "./mutants.ts";
 
 /** The mixes in which it must be found; of two languages, in either order. */
 export const MIXES: Readonly<Record<string, readonly Cast[]>> = {
@@ -32,11 +32,14 @@ const LIKELY: readonly Options[] = [
   { states: 100_000, runs: 0 },
 ];
 
+/** The folder whose scenarios notice a mutant of C. */
+const playedIn = ({ scenarios }: Mutant): string => scenarios.find(isTwin)!;
+
 /** Compiles a mutant. */
 export function compiled(mutant: Mutant): Promise<Wasm> {
-  const number = MUTANTS.indexOf(mutant);
-  const name = `mutant_${mutant.stem}_${number}`;
-  return compileMutant(name, mutated(mutant), mutant.stem);
+  const words = mutant.what.replace(/\W+/g, "_");
+  const name = `mutant_${mutant.header}_${words}`;
+  return compileMutant(name, mutatedHeader(mutant), playedIn(mutant));
 }
 
 /** How a mutant was found. */
@@ -47,15 +50,15 @@ export interface Found {
 }
 
 /** What finds it in a mix; nothing if it survives. `by` is explored first. */
-export function judge(
+export async function judge(
   wasm: Wasm,
-  { stem }: Mutant,
+  mutant: Mutant,
   mix: string,
   by?: string,
-): Found | undefined {
-  const scenarios = MIXES[mix]!.flatMap((cast) =>
-    all[stem]!(mixed(weft, wasm, cast))
-  ).filter(({ deep }) => !deep);
+): Promise<Found | undefined> {
+  const of = await scenariosIn(playedIn(mutant));
+  const scenarios = MIXES[mix]!.flatMap((cast) => of(mixed(weft, wasm, cast)))
+    .filter(({ deep }) => !deep);
   const likely = scenarios.filter(({ name }) => name === by);
   return found(likely, LIKELY) ?? found(scenarios, BUDGETS);
 }
@@ -88,7 +91,8 @@ function found(
 
 /** Whether who awaits in JavaScript, in `waitAny`, notices a mistake of C. */
 export async function isNoticed(wasm: Wasm, name: string): Promise<boolean> {
-  const scenario = all.wait_any!(mixed(weft, wasm, ["js", "wasm"]))
+  const scenarios = await scenariosIn("wait_any");
+  const scenario = scenarios(mixed(weft, wasm, ["js", "wasm"]))
     .find((scenario) => scenario.name === name)!;
   const { failure } = await race.check(scenario.spec, ...scenario.agents, {
     ...scenario.options,

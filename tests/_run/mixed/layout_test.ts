@@ -7,7 +7,7 @@ import { suite } from "../harness.ts";
 import { CASTS, mixed } from "./cast.ts";
 import { explore } from "./explore.ts";
 import { compileMutant } from "./module.ts";
-import { mutex } from "../../mutex/scenarios.ts";
+import { scenarios } from "../../mutex/scenarios.ts";
 import { weft } from "../weft.ts";
 
 const test = suite("layout drift", 60_000);
@@ -123,7 +123,7 @@ test("words that changed places, and their assertions, do not go with JavaScript
   const wasm = await compileMutant("drift_places", text, "mutex");
   const found = (cast: string) =>
     Promise.all(
-      mutex(mixed(weft, wasm, CASTS[cast]!))
+      scenarios(mixed(weft, wasm, CASTS[cast]!))
         .filter(({ name }) => /^(lock, lock|two sections)$/.test(name))
         .map((scenario) =>
           explore(scenario, { states: 4_000 }).then(

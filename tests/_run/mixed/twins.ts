@@ -117,12 +117,16 @@ class Mutex extends Twin {
       : undefined;
   }
 
-  lock(timeout?: number): Guard | undefined {
-    return this.#guard(this.c.weft_mutex_lock!(this.at, ns(timeout)));
+  lock(): Guard | undefined {
+    return this.#guard(this.c.weft_mutex_lock!(this.at, ns()));
   }
 
-  tryLock(): Guard | undefined {
-    return this.#guard(this.c.weft_mutex_try_lock!(this.at));
+  tryLock(timeout = 0): Guard | undefined {
+    return this.#guard(
+      timeout === 0
+        ? this.c.weft_mutex_try_lock!(this.at)
+        : this.c.weft_mutex_lock!(this.at, ns(timeout)),
+    );
   }
 
   unlock(): void {
@@ -159,20 +163,28 @@ class RwLock extends Twin {
       : undefined;
   }
 
-  read(timeout?: number): Guard | undefined {
-    return this.#reads(this.c.weft_rw_lock_read!(this.at, ns(timeout)));
+  read(): Guard | undefined {
+    return this.#reads(this.c.weft_rw_lock_read!(this.at, ns()));
   }
 
-  tryRead(): Guard | undefined {
-    return this.#reads(this.c.weft_rw_lock_try_read!(this.at));
+  tryRead(timeout = 0): Guard | undefined {
+    return this.#reads(
+      timeout === 0
+        ? this.c.weft_rw_lock_try_read!(this.at)
+        : this.c.weft_rw_lock_read!(this.at, ns(timeout)),
+    );
   }
 
-  write(timeout?: number): Guard | undefined {
-    return this.#writes(this.c.weft_rw_lock_write!(this.at, ns(timeout)));
+  write(): Guard | undefined {
+    return this.#writes(this.c.weft_rw_lock_write!(this.at, ns()));
   }
 
-  tryWrite(): Guard | undefined {
-    return this.#writes(this.c.weft_rw_lock_try_write!(this.at));
+  tryWrite(timeout = 0): Guard | undefined {
+    return this.#writes(
+      timeout === 0
+        ? this.c.weft_rw_lock_try_write!(this.at)
+        : this.c.weft_rw_lock_write!(this.at, ns(timeout)),
+    );
   }
 
   unlockRead(): void {
@@ -206,7 +218,11 @@ class RwLock extends Twin {
 }
 
 class Condition extends Twin {
-  wait(mutex: Mutex, timeout?: number): boolean {
+  wait(mutex: Mutex): void {
+    this.tryWait(mutex, Infinity);
+  }
+
+  tryWait(mutex: Mutex, timeout = 0): boolean {
     const { c, at } = this;
     const result = c.weft_condition_wait!(at, mutex.address, ns(timeout));
     return result === EOWNERDEAD || this.succeeded(result);
@@ -222,14 +238,16 @@ class Condition extends Twin {
 }
 
 class Semaphore extends Twin {
-  acquire(n = 1, timeout?: number): boolean {
-    return this.succeeded(
-      this.c.weft_semaphore_acquire!(this.at, n, ns(timeout)),
-    );
+  acquire(n = 1): void {
+    this.succeeded(this.c.weft_semaphore_acquire!(this.at, n, ns()));
   }
 
-  tryAcquire(n = 1): boolean {
-    return this.succeeded(this.c.weft_semaphore_try_acquire!(this.at, n));
+  tryAcquire(n = 1, timeout = 0): boolean {
+    return this.succeeded(
+      timeout === 0
+        ? this.c.weft_semaphore_try_acquire!(this.at, n)
+        : this.c.weft_semaphore_acquire!(this.at, n, ns(timeout)),
+    );
   }
 
   release(n = 1): void {
@@ -250,12 +268,16 @@ class Event extends Twin {
     this.c.weft_event_reset!(this.at);
   }
 
-  wait(timeout?: number): boolean {
-    return this.succeeded(this.c.weft_event_wait!(this.at, ns(timeout)));
+  wait(): void {
+    this.succeeded(this.c.weft_event_wait!(this.at, ns()));
   }
 
-  tryWait(): boolean {
-    return this.succeeded(this.c.weft_event_try_wait!(this.at));
+  tryWait(timeout = 0): boolean {
+    return this.succeeded(
+      timeout === 0
+        ? this.c.weft_event_try_wait!(this.at)
+        : this.c.weft_event_wait!(this.at, ns(timeout)),
+    );
   }
 }
 
@@ -268,12 +290,16 @@ class Latch extends Twin {
     this.succeeded(this.c.weft_latch_count_down!(this.at, n));
   }
 
-  wait(timeout?: number): boolean {
-    return this.succeeded(this.c.weft_latch_wait!(this.at, ns(timeout)));
+  wait(): void {
+    this.succeeded(this.c.weft_latch_wait!(this.at, ns()));
   }
 
-  tryWait(): boolean {
-    return this.succeeded(this.c.weft_latch_try_wait!(this.at));
+  tryWait(timeout = 0): boolean {
+    return this.succeeded(
+      timeout === 0
+        ? this.c.weft_latch_try_wait!(this.at)
+        : this.c.weft_latch_wait!(this.at, ns(timeout)),
+    );
   }
 }
 
@@ -286,7 +312,11 @@ class Barrier extends Twin {
     return this.c.weft_barrier_arrived!(this.at);
   }
 
-  arriveAndWait(timeout?: number): { leader: boolean } | undefined {
+  arriveAndWait(): { leader: boolean } | undefined {
+    return this.tryArriveAndWait(Infinity);
+  }
+
+  tryArriveAndWait(timeout = 0): { leader: boolean } | undefined {
     const { at, words } = this.scratch;
     words[0] = 0;
     const passed = this.succeeded(
@@ -323,7 +353,11 @@ class Once extends Twin {
     return this.c.weft_once_done!(this.at) !== 0;
   }
 
-  run(fn: () => unknown, timeout?: number): boolean {
+  run(fn: () => unknown): void {
+    this.tryRun(fn, Infinity);
+  }
+
+  tryRun(fn: () => unknown, timeout = 0): boolean {
     running = fn;
     const result = this.c.race_once_run!(this.at, ns(timeout));
     if (result === EINVAL) throw failure;
@@ -878,7 +912,11 @@ class WorkCounter extends Twin {
     this.succeeded(this.c.weft_work_counter_done!(this.at, n));
   }
 
-  wait(timeout?: number): boolean {
+  wait(): void {
+    this.tryWait(Infinity);
+  }
+
+  tryWait(timeout = 0): boolean {
     return this.succeeded(this.c.weft_work_counter_wait!(this.at, ns(timeout)));
   }
 

@@ -235,12 +235,12 @@ static void lengths(void) {
     weft_queue_config config;
     size_t capacity, spsc, mpmc;
   } rows[] = {
-      {{1, 4}, 1, 384 + 4, 640 + 8},
-      {{3, 4}, 4, 384 + 16, 640 + 32},
+      {{1, 4}, 1, 384 + 4, 640 + 16},
+      {{3, 4}, 4, 384 + 16, 640 + 64},
       {{4, 8}, 4, 384 + 32, 640 + 64},
-      {{5, 12}, 8, 384 + 96, 640 + 128},
+      {{5, 12}, 8, 384 + 96, 640 + 192},
       {{8, 64}, 8, 384 + 512, 640 + 8 * 72},
-      {{1 << 28, 4}, 1 << 28, 384 + (1u << 30), 640 + (1u << 31)},
+      {{1 << 28, 4}, 1 << 28, 384 + (1u << 30), 640 + ((size_t)1 << 32)},
       {{1, 1 << 30}, 1, 384 + (1u << 30), 640 + (1u << 30) + 8},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -262,6 +262,12 @@ static void lengths(void) {
     EQUAL(arena[0], (int32_t)0xa5a5a5a5);
     EQUAL(arena[1 + rows[i].mpmc / 4], (int32_t)0xa5a5a5a5);
     CHECK(arena[rows[i].mpmc / 4] != (int32_t)0xa5a5a5a5);
+    /* Elements lie at multiples of 8 bytes from the queue's place. */
+    for (int32_t n = 0; n < rows[i].capacity; n++) {
+      void *slot = weft_mpmc_queue_reserve(m);
+      EQUAL(((char *)slot - (char *)m) % 8, 0);
+      weft_mpmc_queue_commit(m, slot);
+    }
   }
   EQUAL(weft_semaphore_bytes(), 32);
   EQUAL(weft_work_counter_bytes(), 268);

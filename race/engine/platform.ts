@@ -1,0 +1,289 @@
+/**
+ * What code under test asks of the platform besides `Atomics`, views and
+ * timers. What can be simulated is; what cannot is refused by its name.
+ *
+ * @module
+ */
+import { addListener, channelFor, removeListener } from "./events.ts";
+import { isShared, U8 } from "./native.ts";
+import { type Host, unwrap } from "./views.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** A property that is replaced while an exploration runs. */
+export interface Patch {
+  readonly on: Any;
+  readonly key: string;
+  readonly value: Any;
+}
+
+/** The patches; each asks `running` for the host. */
+export function patches(
+  running: () => Host | null,
+  clock: () => number | undefined,
+): Patch[] {
+  return [
+    ...texts(running),
+    ...chance(running),
+    ...events(running),
+    ...clocks(clock),
+    ...refusals(running),
+  ].filter(({ on, key }) => on !== undefined && on !== null && key in on);
+}
+
+const globals = globalThis as Any;
+
+// ---- data that is copied ------------------------------------------------------
+
+const realClone = globals.structuredClone;
+
+/** A clone, in which shared memory is the same memory. */
+function clone(value: Any, options?: Any): Any {
+  const kept: Any[] = [];
+  const mark = `shared memory ${kept.length} \u0000`;
+  /** Copies plain data; `change` answers `undefined` for what it leaves. */
+  const copy = (value: Any, change: (value: Any) => Any): Any => {
+    const seen = new Map<Any, Any>();
+    const deep = (value: Any): Any => {
+      const changed = change(value);
+      if (changed !== undefined) return changed;
+      if (typeof value !== "object" || value === null) return value;
+      const known = seen.get(value);
+      if (known !== undefined) return known;
+      const proto = Object.getPrototypeOf(value);
+      const plain = proto === Object.prototype || proto === null;
+      if (!plain && !Array.isArray(value)) return value;
+      const out: Any = plain ? {} : [];
+      seen.set(value, out);
+      for (const key of Object.keys(value)) out[key] = deep(value[key]);
+      return out;
+    };
+    return deep(value);
+  };
+  const marked = copy(value, (item) => {
+    const real = unwrap(item);
+    if (isShared(real) || isShared(real?.buffer)) {
+      return mark + (kept.push(real) - 1);
+    }
+  });
+  return copy(realClone(marked, options), (item) => {
+    if (typeof item !== "string" || !item.startsWith(mark)) return undefined;
+    const old = kept[Number(item.slice(mark.length))];
+    if (isShared(old)) return old;
+    const { buffer, byteOffset, byteLength, length } = old;
+    // The global constructors are those that make views that can be seen.
+    return new globals[old[Symbol.toStringTag]](
+      buffer,
+      byteOffset,
+      length ?? byteLength,
+    );
+  });
+}
+
+function texts(running: () => Host | null): Patch[] {
+  const { encodeInto } = TextEncoder.prototype;
+  const { decode } = TextDecoder.prototype;
+  return [
+    {
+      on: TextEncoder.prototype,
+      key: "encodeInto",
+      value(this: Any, source: string, into: Any) {
+        if (running() === null || unwrap(into) === into) {
+          return encodeInto.call(this, source, into);
+        }
+        const own = new U8(into.length);
+        const done = encodeInto.call(this, source, own);
+        for (let i = 0; i < done.written; i++) into[i] = own[i];
+        return done;
+      },
+    },
+    {
+      on: TextDecoder.prototype,
+      key: "decode",
+      value(this: Any, input: Any, options: Any) {
+        if (running() === null) {
+          return decode.call(this, unwrap(input), options);
+        }
+        const shared = isShared(input)
+          ? new globals.Uint8Array(input)
+          : isShared(input?.buffer)
+          ? new globals.Uint8Array(
+            input.buffer,
+            input.byteOffset,
+            input.byteLength,
+          )
+          : undefined;
+        const own = shared === undefined ? input : U8.from([...shared]);
+        return decode.call(this, own, options);
+      },
+    },
+    {
+      on: globals,
+      key: "structuredClone",
+      value: (value: Any, options: Any) =>
+        running() === null ? realClone(value, options) : clone(value, options),
+    },
+  ];
+}
+
+// ---- chance -----------------------------------------------------------------------
+
+function chance(running: () => Host | null): Patch[] {
+  const { crypto } = globals;
+  if (crypto === undefined) return [];
+  const { getRandomValues, randomUUID } = crypto;
+  const bytes = (host: Host, into: Uint8Array) => {
+    for (let i = 0; i < into.length; i++) into[i] = host.random() * 256;
+    return into;
+  };
+  return [
+    {
+      on: crypto,
+      key: "getRandomValues",
+      value(view: Any) {
+        const host = running();
+        if (host === null) return getRandomValues.call(crypto, view);
+        if (isShared(view?.buffer)) {
+          return host.refuse(
+            "Cannot explore crypto.getRandomValues() on shared memory: fill " +
+              "an array of your own and copy it",
+          );
+        }
+        bytes(host, new U8(view.buffer, view.byteOffset, view.byteLength));
+        return view;
+      },
+    },
+    {
+      on: crypto,
+      key: "randomUUID",
+      value() {
+        const host = running();
+        if (host === null) return randomUUID.call(crypto);
+        const hex = [...bytes(host, new U8(16))]
+          .map((byte) => byte.toString(16).padStart(2, "0")).join("");
+        return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-` +
+          `8${hex.slice(17, 20)}-${hex.slice(20)}`;
+      },
+    },
+  ];
+}
+
+// ---- events -----------------------------------------------------------------------
+
+function events(running: () => Host | null): Patch[] {
+  const { queueMicrotask, setImmediate, clearImmediate, process } = globals;
+  const nextTick = process?.nextTick;
+  return [
+    {
+      on: globals,
+      key: "queueMicrotask",
+      value(fn: Any) {
+        const host = running();
+        if (host === null) return queueMicrotask(fn);
+        host.needAsync();
+        queueMicrotask(() => host.guard(fn));
+      },
+    },
+    {
+      on: process,
+      key: "nextTick",
+      value(fn: Any, ...args: Any[]) {
+        const host = running();
+        if (host === null) return nextTick.call(process, fn, ...args);
+        host.needAsync();
+        queueMicrotask(() => host.guard(() => fn(...args)));
+      },
+    },
+    {
+      on: globals,
+      key: "setImmediate",
+      value(fn: Any, ...args: Any[]) {
+        const host = running();
+        if (host === null) return setImmediate(fn, ...args);
+        return { immediate: host.post(() => fn(...args)) };
+      },
+    },
+    {
+      on: globals,
+      key: "clearImmediate",
+      value(id: Any) {
+        const host = running();
+        if (host === null) return clearImmediate(id);
+        if (typeof id?.immediate === "number") host.unpost(id.immediate);
+      },
+    },
+    {
+      on: globals,
+      key: "MessageChannel",
+      value: channelFor(running, clone),
+    },
+    {
+      on: EventTarget.prototype,
+      key: "addEventListener",
+      value: addListener(running),
+    },
+    {
+      on: EventTarget.prototype,
+      key: "removeEventListener",
+      value: removeListener(),
+    },
+  ];
+}
+
+// ---- clocks -----------------------------------------------------------------------
+
+function clocks(clock: () => number | undefined): Patch[] {
+  const real = globals.process?.hrtime;
+  if (typeof real !== "function") return [];
+  const hrtime = (since?: [number, number]): [number, number] => {
+    const now = clock();
+    if (now === undefined) return real(since);
+    const [s, ns] = since ?? [0, 0];
+    const all = now * 1e6 - s * 1e9 - ns;
+    return [Math.floor(all / 1e9), Math.round(all % 1e9)];
+  };
+  hrtime.bigint = () => {
+    const now = clock();
+    return now === undefined ? real.bigint() : BigInt(Math.round(now * 1e6));
+  };
+  return [{ on: globals.process, key: "hrtime", value: hrtime }];
+}
+
+// ---- what is refused --------------------------------------------------------------
+
+const BEYOND = "what it brings comes from outside the simulation";
+
+function refusals(running: () => Host | null): Patch[] {
+  const refuse = (on: Any, key: string, name: string): Patch[] => {
+    const real = on?.[key];
+    if (typeof real !== "function") return [];
+    const check = () => running()?.refuse(`Cannot explore ${name}: ${BEYOND}`);
+    const value = new Proxy(real, {
+      apply: (fn, self, args) => (check(), Reflect.apply(fn, self, args)),
+      construct: (fn, args, by) => (
+        check(), Reflect.construct(fn, args, by)
+      ),
+    });
+    return [{ on, key, value }];
+  };
+  const { Deno, crypto, navigator } = globals;
+  return [
+    ...["fetch", "Worker", "BroadcastChannel", "WebSocket", "EventSource"]
+      .flatMap((key) => refuse(globals, key, key)),
+    ...["requestAnimationFrame", "requestIdleCallback"]
+      .flatMap((key) => refuse(globals, key, key)),
+    ...Object.keys(Deno ?? {}).filter((key) =>
+      Object.getOwnPropertyDescriptor(Deno, key)!.value?.constructor?.name ===
+        "AsyncFunction"
+    ).flatMap((key) => refuse(Deno, key, `Deno.${key}`)),
+    ...["digest", "encrypt", "decrypt", "sign", "verify", "generateKey"]
+      .flatMap((key) => refuse(crypto?.subtle, key, `crypto.subtle.${key}`)),
+    ...refuse(navigator?.locks, "request", "navigator.locks.request"),
+    ...refuse(
+      SharedArrayBuffer.prototype,
+      "grow",
+      "SharedArrayBuffer.prototype.grow",
+    ),
+  ];
+}

@@ -1,0 +1,131 @@
+/**
+ * Fair executions: every agent that can go on gets its turn. An operation that
+ * does not end in one, though nobody stops, is a livelock.
+ *
+ * @module
+ */
+import type { Agent } from "../engine/agent.ts";
+import { Choices, choices, IDLE_FIRES, timerOf } from "../engine/choices.ts";
+import { callText } from "../engine/core.ts";
+import * as k from "../engine/kinds.ts";
+import { I32 } from "../engine/native.ts";
+import type { Engine, Steps } from "../engine/replay.ts";
+import { apply, fail } from "../engine/steps.ts";
+
+/** What can be chosen now. */
+const here = new Choices();
+
+/** An operation may take so many times `maxSteps` in a fair execution. */
+export const FAIR = 2;
+
+/** Steps in a fair execution that no cycle ends. */
+const LENGTH = 20_000;
+
+/** Each agent in turn, `turn` steps long, after `lead` turns of one step. */
+export interface Turns {
+  readonly turn: number;
+  readonly lead: number;
+}
+
+/** One agent after the other, a step each. */
+export const EACH: Turns = { turn: 1, lead: 0 };
+
+/** Names an operation that does not end. */
+export function failLivelock(engine: Engine, agent: Agent): void {
+  fail(
+    engine,
+    "livelock",
+    `agent ${agent.id} took ${agent.steps} steps in ${callText(agent.call)}, ` +
+      `which does not end, though every agent gets its turn`,
+  );
+}
+
+/**
+ * Goes on from the present state in a fair way, until all is over, until a
+ * state is in `known`, or until a cycle shows that nothing ever ends.
+ */
+export function* rotate(
+  engine: Engine,
+  turns: Turns,
+  known: Set<string>,
+): Steps<void> {
+  const { world } = engine;
+  const { turn } = turns;
+  let { lead } = turns;
+  const path: string[] = [];
+  const mine = new Set<string>();
+  const key: [number, number] = [0, 0];
+  let last = world.agents.length - 1;
+  let left = 0;
+  let fire = false;
+  for (let step = 0; step < LENGTH && world.fault === null; step++) {
+    if (choices(engine, here) === 0) break;
+    let codes = here.codes.slice(0, here.live);
+    // Who goes round and round does not keep time from passing.
+    const timers = I32.from(
+      world.agents.filter(({ idleFires }) => idleFires < IDLE_FIRES)
+        .map(timerOf).filter((code) => code >= 0),
+    );
+    if (fire && timers.length > 0) {
+      codes = timers;
+      mine.clear();
+      fire = false;
+    }
+    let code = codes.find((code) => k.agentOf(code) === last);
+    if (code === undefined || left-- <= 0) {
+      left = (lead-- > 0 ? 1 : turn) - 1;
+      code = codes.find((code) => k.agentOf(code) > last) ?? codes[0]!;
+      last = k.agentOf(code);
+    }
+    yield* apply(engine, code, false);
+    if (world.fault !== null) return;
+    const agent = world.agents[last]!;
+    if (agent.effort > engine.maxSteps * FAIR) {
+      if (turn > 1 && (yield* endsInShortTurns(engine, agent))) return;
+      return failLivelock(engine, agent);
+    }
+    if (lead > 0) continue;
+    world.key(key, true);
+    const text = `${key[0]},${key[1]},${last},${left},${turn}`;
+    if (known.has(text)) break;
+    if (mine.has(text)) {
+      const going = world.agents.find(({ looping, invoked }) =>
+        looping && invoked
+      );
+      if (going === undefined) break;
+      if (turn > 1 && (yield* endsInShortTurns(engine, going))) return;
+      if (timers.length === 0) return failLivelock(engine, going);
+      fire = true;
+    }
+    mine.add(text);
+    path.push(text);
+  }
+  if (world.fault === null) path.forEach((text) => known.add(text));
+}
+
+/**
+ * Longer turns can keep step with a loop, so that nobody else gets in. Whether
+ * the agent's call ends where each turn is one step.
+ */
+function* endsInShortTurns(engine: Engine, { id, oi }: Agent): Steps<boolean> {
+  const { world } = engine;
+  const { schedule } = world;
+  const state = world.save();
+  const agents = world.agents.map((agent) => agent.save());
+  world.schedule = [];
+  let last = id;
+  let ends = false;
+  for (let step = 0; step < LENGTH && !ends && world.fault === null; step++) {
+    if (choices(engine, here) === 0) break;
+    const codes = here.codes.slice(0, here.live);
+    const code = codes.find((code) => k.agentOf(code) > last) ?? codes[0]!;
+    last = k.agentOf(code);
+    yield* apply(engine, code, false);
+    ends = world.agents[id]!.oi > oi;
+    if (world.agents[id]!.effort > 2 * FAIR * engine.maxSteps) break;
+  }
+  world.load(state);
+  agents.forEach((saved, at) => world.agents[at]!.load(saved));
+  world.schedule = schedule;
+  return ends;
+}

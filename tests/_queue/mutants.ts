@@ -1,0 +1,58 @@
+import { mutants } from "../_run/mutant.ts";
+
+/** Mutants of what all queues do to wait. */
+export const MUTANTS = mutants({
+  source: "_queue",
+  header: "_event_count",
+  scenarios: ["mpmc_queue", "spsc_queue"],
+}, {
+  what: "does not look again after it announced itself",
+  ts: [
+    "try { result = attempt(); if (result !== false && result !== undefined) " +
+    "return result; if (sleep",
+    "try { if (sleep",
+  ],
+  c: [
+    "if ((result = (attempt)) == EBUSY) outcome = weft__sleep",
+    "outcome = weft__sleep",
+  ],
+}, {
+  what: "looks before it announces itself",
+  ts: [
+    "const sleep = this.announce(end); let outcome; try { result = attempt(); " +
+    "if (result !== false && result !== undefined) return result; if",
+    "result = attempt();\n" +
+    "if (result !== false && result !== undefined) return result;\n" +
+    "const sleep = this.announce(end); let outcome; try { if",
+  ],
+  c: [
+    "weft__add(weft__event_waiters(epoch), 1);",
+    "if ((result = (attempt)) != EBUSY) break; weft__add(weft__event_waiters(epoch), 1);",
+    [
+      "if ((result = (attempt)) == EBUSY) outcome = weft__sleep",
+      "outcome = weft__sleep",
+    ],
+  ],
+}, {
+  what: "gives up after one sleep",
+  ts: ['if (outcome !== "timed-out") continue; result', "result"],
+  c: ["if (outcome != WEFT__TIMED_OUT) continue; if ((result", "if ((result"],
+}, {
+  what: "never takes an announcement back",
+  ts: ["} finally { this.withdraw(end); }", "} finally { }"],
+  c: ["weft__add(weft__event_waiters(epoch), -1);", ""],
+}, {
+  what: "a wake that came too early is not passed on",
+  ts: ["} finally { this.pass(end); }", "} finally { }"],
+  c: ["(pass);", ""],
+}, {
+  what: "takes a timeout for room",
+  ts: [
+    "return result === false ? undefined : result;",
+    'return result === false ? (end === "push") as T : result;',
+  ],
+  c: [
+    "if ((result = (attempt)) == EBUSY) result = ETIMEDOUT;",
+    "if ((result = (attempt)) == EBUSY) result = 0;",
+  ],
+});

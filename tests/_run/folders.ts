@@ -1,0 +1,45 @@
+/**
+ * What the folders of `tests/` hold. A folder bears the name of a file of
+ * `primitives/`, and the proof of that file lies there, in files of fixed
+ * names. No list says which folders there are.
+ *
+ * @module
+ */
+
+import * as fs from "node:fs";
+import * as path from "node:path";
+import process from "node:process";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+/** The folder of the tests. */
+export const TESTS: string = fileURLToPath(new URL("..", import.meta.url));
+
+/** The folders of the tests but for this one. */
+export function folders(): string[] {
+  return fs.readdirSync(TESTS, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== "_run")
+    .map(({ name }) => name)
+    .sort();
+}
+
+/** Whether `folder` has a file named `file`. */
+export const has = (folder: string, file: string): boolean =>
+  fs.existsSync(path.join(TESTS, folder, file));
+
+/** The folders that have a file named `file`. */
+export const foldersWith = (file: string): string[] =>
+  folders().filter((folder) => has(folder, file));
+
+/** Whether what `folder` is about exists in C, too, as a primitive. */
+export const isTwin = (folder: string): boolean =>
+  !folder.startsWith("_") &&
+  fs.existsSync(path.join(TESTS, "../wasm/weft", `${folder}.h`));
+
+/** Imports the module `file` of `folder`. */
+export async function load<T>(folder: string, file: string): Promise<T> {
+  const url = pathToFileURL(path.join(TESTS, folder, file));
+  return await import(url.href) as T;
+}
+
+/** The folder that this process is to test: its last argument. */
+export const thisFolder = (): string => process.argv.at(-1)!;

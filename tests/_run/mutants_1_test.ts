@@ -1,5 +1,0 @@
-// limit: 600 s
-// Mutants: one-line mistakes that the race scenarios must find.
-import { part } from "./mutant_tests.ts";
-
-part(1);

@@ -1,0 +1,29 @@
+// limit: 600 s
+// Mutants of one folder, in TypeScript: the race scenarios must find each.
+import { thisFolder } from "../folders.ts";
+import { suite } from "../harness.ts";
+import { diffOf, unload } from "../mutant.ts";
+import { judge, mutantsIn, mutantsOf } from "../mutants.ts";
+
+const folder = thisFolder();
+const test = suite(`${folder}, mutants`, 60_000);
+
+test("each is of both languages, or says why not", async () => {
+  await mutantsIn(folder);
+});
+
+for (const mutant of await mutantsOf(folder, "ts")) {
+  test(`${mutant.source}: ${mutant.what}`, async () => {
+    const { by, text } = await judge(mutant);
+    if (mutant.equivalent === undefined) {
+      // A survivor is an ordering that nothing watches.
+      if (by === undefined) {
+        throw new Error(`It survives:\n${diffOf(mutant, "ts")}`);
+      }
+    } else if (by !== undefined) {
+      throw new Error(`It is not equivalent: ${by}\n${text}`);
+    }
+  });
+}
+
+test.after(unload);

@@ -1,0 +1,28 @@
+// limit: 600 s
+// Mutants of one folder, in C: agents of C must find each, alone and beside
+// JavaScript.
+import { thisFolder } from "../folders.ts";
+import { suite } from "../harness.ts";
+import { compiled, judge, MIXES } from "../mixed/judge.ts";
+import { diffOf } from "../mutant.ts";
+import { mutantsIn, mutantsOf } from "../mutants.ts";
+
+const folder = thisFolder();
+const test = suite(`${folder}, mutants of C`, 60_000);
+
+test("each is of both languages, or says why not", async () => {
+  await mutantsIn(folder);
+});
+
+for (const mutant of await mutantsOf(folder, "c")) {
+  test(`${mutant.header}.h: ${mutant.what}`, async () => {
+    const wasm = await compiled(mutant);
+    let { by } = mutant;
+    for (const mix of Object.keys(MIXES)) {
+      const found = await judge(wasm, mutant, mix, by);
+      by = found?.by;
+      if (found !== undefined) continue;
+      throw new Error(`It survives in ${mix}:\n${diffOf(mutant, "c")}`);
+    }
+  });
+}

@@ -1,0 +1,75 @@
+// limit: 300 s
+// The page of one folder in docs/primitives: its form, and every example runs.
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { fileURLToPath } from "node:url";
+import * as assert from "uvu/assert";
+import { isTwin, thisFolder } from "../folders.ts";
+import { suite } from "../harness.ts";
+import { build, run, WARNINGS } from "../native.ts";
+
+const folder = thisFolder();
+const PROJECT = fileURLToPath(new URL("../../..", import.meta.url));
+const BUILT = path.join(PROJECT, ".weft", "pages", folder);
+const PAGE = fs.readFileSync(
+  path.join(PROJECT, "docs", "primitives", `${folder}.md`),
+  "utf8",
+);
+
+const HEADINGS = [
+  "In TypeScript",
+  "In C",
+  "Waiting and progress",
+  "When things go wrong",
+  "Mistakes",
+];
+
+const test = suite(`docs/primitives/${folder}.md`, 120_000);
+
+test("has the form of all pages", () => {
+  const found = [...PAGE.matchAll(/^## (.*)$/gm)].map(([, name]) => name);
+  assert.equal(found, HEADINGS);
+  assert.match(PAGE, /^Take instead:$/m);
+  for (const what of ["Terminated", "Wrap", "Limits"]) {
+    assert.match(PAGE, `- **${what}:** `);
+  }
+});
+
+test("its examples in TypeScript have the types they say, and run", async () => {
+  // Blocks whose first line names a file; `deno test --doc` runs the others.
+  const named = /^```ts ignore\n(\/\/ (\w+\.ts)[^\n]*\n.*?)^```$/gms;
+  const files = [...PAGE.matchAll(named)];
+  if (files.length === 0) return assert.match(PAGE, /^```ts$/m);
+  fs.rmSync(BUILT, { recursive: true, force: true });
+  fs.mkdirSync(BUILT, { recursive: true });
+  for (const [, text, name] of files) {
+    fs.writeFileSync(path.join(BUILT, name!), text!);
+  }
+  const main = path.join(BUILT, "main.ts");
+  // Never imported, and checked nevertheless, all at once.
+  const others = files.map(([, , name]) => name!)
+    .map((name) => `  await import("./${name}");\n`);
+  const all = path.join(BUILT, "all.ts");
+  fs.writeFileSync(all, `if (Deno.args[0]) {\n${others.join("")}}\n`);
+  const checked = await run(Deno.execPath(), ["check", all], 100);
+  assert.is(checked.code, 0, checked.output);
+  if (!fs.existsSync(main)) return;
+  const ended = await run(Deno.execPath(), ["run", "-A", main], 100);
+  assert.is(ended.code, 0, ended.output);
+});
+
+test("its examples in C compile without a warning, and run", async () => {
+  const blocks = [...PAGE.matchAll(/^```c\n(.*?)^```$/gms)];
+  // C has no other primitives than those with a header.
+  if (isTwin(folder)) assert.ok(blocks.length > 0, "no example in C");
+  fs.mkdirSync(BUILT, { recursive: true });
+  for (const [i, [, text]] of blocks.entries()) {
+    const source = path.join(BUILT, `example${i}.c`);
+    fs.writeFileSync(source, text!);
+    const words = ["-std=c11", "-O1", "-pthread", ...WARNINGS];
+    const name = `page-${folder}${i}`;
+    const program = { name, compiler: "gcc", words, sources: [source] };
+    const { code, output } = await run(await build(program), [], 100);
+    assert.is(code, 0, output);
+  }
+});

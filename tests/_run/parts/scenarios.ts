@@ -1,0 +1,14 @@
+// limit: 300 s
+// The race scenarios of one folder, every interleaving.
+import { explore } from "../explore.ts";
+import { thisFolder } from "../folders.ts";
+import { suite } from "../harness.ts";
+import { scenariosIn } from "../scenario.ts";
+import { weft } from "../weft.ts";
+
+const folder = thisFolder();
+const test = suite(`${folder}, every interleaving`, 120_000);
+for (const scenario of (await scenariosIn(folder))(weft)) {
+  if (scenario.deep) continue;
+  test(scenario.name, async () => void await explore(scenario));
+}

@@ -1,0 +1,29 @@
+// limit: 300 s
+// Agents of C, and of both languages, in the race scenarios of one folder: the
+// first states of each. `mixed.ts` takes its time.
+import { thisFolder } from "../folders.ts";
+import { suite } from "../harness.ts";
+import { CASTS } from "../mixed/cast.ts";
+import { awaiting, explore, scenariosOf, TWINS } from "../mixed/explore.ts";
+
+const BUDGET = { states: 4_000, time: 20_000 };
+const folder = thisFolder();
+
+if (TWINS.includes(folder)) {
+  const test = suite(`${folder}, agents of C`, 60_000);
+  for (const cast of Object.keys(CASTS)) {
+    if (cast === "JS+JS") continue; // `scenarios.ts` explores these
+    for (const scenario of await scenariosOf(cast, folder)) {
+      test(`${cast}: ${scenario.name}`, async () => {
+        await explore(scenario, BUDGET);
+      });
+    }
+  }
+} else {
+  const test = suite(`${folder}, beside agents of C`, 60_000);
+  for (const [cast, scenario] of await awaiting(folder)) {
+    test(`${cast}: ${scenario.name}`, async () => {
+      await explore(scenario, BUDGET);
+    });
+  }
+}

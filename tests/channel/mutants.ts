@@ -1,0 +1,85 @@
+import { mutants } from "../_run/mutant.ts";
+
+const CARRIER = "Its carrier, MpmcQueue or RecordRing, does this in TypeScript";
+const PUT = "__builtin_memcpy(element, src, (size_t)length); " +
+  "/* published by (P) */";
+const GOT = "__builtin_memcpy(dst, element, (size_t)*length); " +
+  "/* published by (P) */";
+
+export const MUTANTS = mutants("channel", {
+  what: "publishes before it writes",
+  ts: CARRIER,
+  c: [
+    `${PUT} weft__mpmc_publish(q, ticket);`,
+    "weft__mpmc_publish(q, ticket); " +
+    "__builtin_memcpy(element, src, (size_t)length);",
+  ],
+}, {
+  what: "clears the padding of what it wrote",
+  ts: CARRIER,
+  c: [
+    `element[q->element_size / 4 - 1] = 0; /* the padding */ ${PUT}`,
+    `${PUT} element[q->element_size / 4 - 1] = 0;`,
+  ],
+}, {
+  what: "frees before it reads",
+  ts: CARRIER,
+  c: [
+    `${GOT} weft__mpmc_free(q, ticket);`,
+    "weft__mpmc_free(q, ticket); " +
+    "__builtin_memcpy(dst, element, (size_t)*length);",
+  ],
+}, {
+  what: "does not free what it took",
+  ts: CARRIER,
+  c: [
+    "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1);",
+    "weft__event_wake(&q->push_epoch, 1);",
+  ],
+}, {
+  what: "sends and wakes nobody",
+  ts: CARRIER,
+  c: [
+    "weft__mpmc_publish(q, ticket); weft__event_wake(&q->pop_epoch, 1);",
+    "weft__mpmc_publish(q, ticket);",
+  ],
+}, {
+  what: "receives and wakes nobody",
+  ts: CARRIER,
+  c: [
+    "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1);",
+    "weft__mpmc_free(q, ticket);",
+  ],
+}, {
+  what: "wakes before it publishes",
+  ts: CARRIER,
+  c: [
+    "weft__mpmc_publish(q, ticket); weft__event_wake(&q->pop_epoch, 1);",
+    "weft__event_wake(&q->pop_epoch, 1); weft__mpmc_publish(q, ticket);",
+  ],
+}, {
+  what: "takes the end for an empty queue",
+  ts: CARRIER,
+  c: [
+    "int32_t count = weft__mpmc_claim_pop(q, 1, &ticket); if (count <= 0) " +
+    "return count == 0 ? EBUSY : -count;",
+    "int32_t count = weft__mpmc_claim_pop(q, 1, &ticket); if (count <= 0) " +
+    "return EBUSY;",
+  ],
+}, {
+  what: "sends into a closed channel, it thinks",
+  ts: CARRIER,
+  c: [
+    "int32_t count = weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) " +
+    "return count == 0 ? EBUSY : -count;",
+    "int32_t count = weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) " +
+    "return count == 0 ? EBUSY : 0;",
+  ],
+}, {
+  what: "abandons nothing",
+  ts: CARRIER,
+  c: [
+    "return weft_record_ring_abandon(weft__channel_ring(c), id);",
+    "(void)id; return 0;",
+  ],
+});

@@ -1,0 +1,16 @@
+import { Event, type Handle } from "../../mod.ts";
+import type { Kind, Size } from "../_run/kinds.ts";
+
+/** How it is made, attached to and used. */
+export const kind: Kind = {
+  stem: "event",
+  byteLength: Event.byteLength(),
+  init: (memory, at) => Event.init(memory, at),
+  attach: (memory, at) => new Event(memory, at),
+  from: (handle) => Event.from(handle as Handle<never>),
+  use: (view) => (view as Event).set(),
+  used: (view) => (view as Event).isSet,
+};
+
+/** What a bundle of it may weigh. */
+export const size: Size = { name: "Event", most: 4050 };

@@ -1,0 +1,18 @@
+import { type Handle, LockFreeQueue } from "../../mod.ts";
+import type { Kind, Size } from "../_run/kinds.ts";
+
+const queue = { capacity: 3, elementSize: 4 };
+
+/** How it is made, attached to and used. */
+export const kind: Kind = {
+  stem: "lock_free_queue",
+  byteLength: LockFreeQueue.byteLength(queue),
+  init: (memory, at) => LockFreeQueue.init(memory, at, queue),
+  attach: (memory, at) => new LockFreeQueue(memory, at),
+  from: (handle) => LockFreeQueue.from(handle as Handle<never>),
+  use: (view) => (view as LockFreeQueue).pushInt(-7),
+  used: (view) => (view as LockFreeQueue).popInt() === -7,
+};
+
+/** What a bundle of it may weigh. */
+export const size: Size = { name: "LockFreeQueue", most: 7300 };

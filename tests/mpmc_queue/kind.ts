@@ -1,0 +1,18 @@
+import { type Handle, MpmcQueue } from "../../mod.ts";
+import type { Kind, Size } from "../_run/kinds.ts";
+
+const queue = { capacity: 3, elementSize: 4 };
+
+/** How it is made, attached to and used. */
+export const kind: Kind = {
+  stem: "mpmc_queue",
+  byteLength: MpmcQueue.byteLength(queue),
+  init: (memory, at) => MpmcQueue.init(memory, at, queue),
+  attach: (memory, at) => new MpmcQueue(memory, at),
+  from: (handle) => MpmcQueue.from(handle as Handle<never>),
+  use: (view) => (view as MpmcQueue).pushInt(-7),
+  used: (view) => (view as MpmcQueue).popInt() === -7,
+};
+
+/** What a bundle of it may weigh. */
+export const size: Size = { name: "MpmcQueue", most: 6550 };

@@ -1,0 +1,392 @@
+// Features of the language and of the platform, and what becomes of each: the
+// table of docs/race_testing.md, row by row.
+import * as fs from "node:fs";
+import { fileURLToPath } from "node:url";
+import * as assert from "uvu/assert";
+import { race, type RaceError, Unsupported } from "../../race/mod.ts";
+import type { Result } from "../../race/mod.ts";
+import { suite } from "../_run/harness.ts";
+
+const test = suite("race features", 60_000);
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+type Memory = SharedArrayBuffer;
+
+const GUIDE = fs.readFileSync(
+  fileURLToPath(new URL("../../docs/race_testing.md", import.meta.url)),
+  "utf8",
+).replace(/ +/g, " ");
+
+const words = (memory: Memory) => new Int32Array(memory);
+const memory = () => new SharedArrayBuffer(16);
+
+// What a module has made before any exploration.
+const alias = Atomics;
+const { add: captured } = Atomics;
+const sleepWord = new Int32Array(new SharedArrayBuffer(4));
+const sleep = (ms: number) => Atomics.wait(sleepWord, 0, 0, ms);
+const early = new SharedArrayBuffer(8);
+const earlyView = new Int32Array(early);
+
+let counted = 0;
+let named = 0;
+
+/** What becomes of a feature. */
+type Becomes =
+  | "works"
+  | "a plain access"
+  | "repeatable"
+  | "simulated"
+  | "refused"
+  | "`nondeterministic`";
+
+/** Runs agents; a result that must hold, or whatever they throw. */
+type Run = () => unknown;
+
+const add: (m: Memory) => void = (m) => void Atomics.add(words(m), 0, 1);
+
+/** Both agents add; `read` is how the first one does it. */
+const both = (first: (m: Memory) => unknown, then = add): Run => () =>
+  race.agents({ memory }, first as Any, then as Any, {
+    after: (m: Memory) => {
+      const total = words(m)[0];
+      return total === 2 ? undefined : `the total is ${total}`;
+    },
+  } as Any);
+
+/** Two agents whose answers must be right. */
+const answers = (
+  what: (m: Memory) => unknown,
+  expected: unknown,
+  beside: (m: Memory) => unknown = add,
+): Run =>
+() =>
+  race.agents({ memory }, what as Any, beside as Any, {
+    after: (_: Memory, [answer]: unknown[]) => assert.equal(answer, expected),
+  } as Any);
+
+/** A plain access of the first word races with another agent's. */
+const races = (access: (m: Memory) => unknown): Run => () =>
+  race.agents({ memory }, access as Any, add as Any);
+
+const ROWS: [feature: string, becomes: Becomes, run: Run, named?: RegExp][] = [
+  [
+    "`Atomics` under another name: `const A = Atomics`",
+    "works",
+    both((m) => void alias.add(words(m), 0, 1)),
+  ],
+  [
+    "functions of `Atomics` that an agent takes out",
+    "works",
+    both((m) => {
+      const { add } = Atomics;
+      add(words(m), 0, 1);
+    }),
+  ],
+  [
+    "functions of `Atomics` that a module took out before",
+    "refused",
+    both((m) => void captured(words(m), 0, 1)),
+    /const \{ add \} = Atomics/,
+  ],
+  [
+    "a word of a module's own to sleep on",
+    "works",
+    answers(() => sleep(5), "timed-out"),
+  ],
+  [
+    "other uses of a view made before the exploration",
+    "refused",
+    () =>
+      race.agents({ memory: () => early }, () => Atomics.load(earlyView, 0)),
+    /made before/,
+  ],
+  [
+    "`DataView`, of any alignment",
+    "a plain access",
+    races((m) => new DataView(m).getInt16(1)),
+  ],
+  ["memory whose size is no multiple of 4", "works", () =>
+    race.agents(
+      { memory: () => new SharedArrayBuffer(7) },
+      (m) => Atomics.add(new Uint8Array(m), 6, 1),
+      (m) => Atomics.add(new Uint8Array(m), 6, 1),
+      {
+        after: (m) => assert.is(new Uint8Array(m)[6], 2),
+      },
+    )],
+  ["a growable buffer that nobody grows", "works", () =>
+    race.agents(
+      { memory: () => new SharedArrayBuffer(8, { maxByteLength: 16 }) },
+      (m) => Atomics.add(words(m), 1, 1),
+      (m) => Atomics.add(words(m), 1, 1),
+      {
+        after: (m) => assert.is(words(m)[1], 2),
+      },
+    )],
+  ["`grow()`", "refused", () =>
+    race.agents(
+      { memory: () => new SharedArrayBuffer(8, { maxByteLength: 16 }) },
+      (m) => (m as Any).grow(16),
+    ), /grow/],
+  [
+    "memory that an agent allocates",
+    "works",
+    answers((m) => {
+      const own = words(new SharedArrayBuffer(8));
+      Atomics.add(own, 0, 5);
+      Atomics.add(words(m), 0, 1);
+      return Atomics.load(own, 0);
+    }, 5),
+  ],
+  [
+    "`TextEncoder.encodeInto()` into shared memory",
+    "a plain access",
+    races((m) => new TextEncoder().encodeInto("a", new Uint8Array(m))),
+  ],
+  [
+    "`TextDecoder.decode()` of shared memory",
+    "a plain access",
+    races((m) => new TextDecoder().decode(new Uint8Array(m, 0, 2))),
+  ],
+  [
+    "`structuredClone()` of a view: of the same memory",
+    "works",
+    both((m) => void Atomics.add(structuredClone(words(m)), 0, 1)),
+  ],
+  [
+    "`JSON`, `Map`, classes, generators, `using`, `try` and `finally`",
+    "works",
+    answers((m) => {
+      const log = new Map<string, number>();
+      function* steps() {
+        yield Atomics.load(words(m), 1);
+        yield Atomics.load(words(m), 2);
+      }
+      try {
+        for (const value of steps()) log.set(`${log.size}`, value);
+      } finally {
+        Atomics.add(words(m), 1, 1);
+      }
+      return JSON.stringify([...log]);
+    }, '[["0",0],["1",0]]'),
+  ],
+  [
+    "`performance.now()`, `Date`, `process.hrtime()`",
+    "simulated",
+    answers((m) => {
+      const begin = [performance.now(), Date.now(), new Date().getTime()];
+      Atomics.load(words(m), 1);
+      return performance.now() - begin[0]! + Date.now() - begin[2]!;
+    }, 0),
+  ],
+  [
+    "a loop on the clock",
+    "simulated",
+    answers(() => {
+      const end = Date.now() + 20;
+      while (Date.now() < end);
+      return Date.now() >= end;
+    }, true),
+  ],
+  [
+    "`Math.random()`, `crypto.getRandomValues()`, `crypto.randomUUID()`",
+    "repeatable",
+    answers((m) => {
+      const before = [Math.random(), crypto.getRandomValues(new Uint8Array(4))];
+      Atomics.load(words(m), 0);
+      return before.length + crypto.randomUUID().length;
+    }, 38),
+  ],
+  [
+    "`crypto.getRandomValues()` into shared memory",
+    "refused",
+    races((m) => crypto.getRandomValues(new Uint8Array(m))),
+    /getRandomValues/,
+  ],
+  [
+    "promises and `async` functions",
+    "works",
+    both(async (m) => {
+      await null;
+      add(m);
+    }),
+  ],
+  [
+    "`Atomics.waitAsync()`",
+    "simulated",
+    answers(
+      async (m) => {
+        const wait = Atomics.waitAsync(words(m), 0, 0);
+        return wait.async ? await wait.value : "ok";
+      },
+      "ok",
+      (m) => {
+        Atomics.store(words(m), 0, 1);
+        Atomics.notify(words(m), 0);
+      },
+    ),
+  ],
+  [
+    "`queueMicrotask()`, `process.nextTick()`",
+    "simulated",
+    both(async (m) => {
+      await new Promise<void>((resolve) =>
+        queueMicrotask(() => {
+          add(m);
+          resolve();
+        })
+      );
+    }),
+  ],
+  [
+    "timers and `setImmediate()`",
+    "simulated",
+    both(async (m) => {
+      await new Promise<void>((resolve) => setTimeout(resolve, 5));
+      await new Promise<void>((resolve) =>
+        (globalThis as Any).setImmediate(() => {
+          add(m);
+          resolve();
+        })
+      );
+    }),
+  ],
+  [
+    "a `MessageChannel` within an agent",
+    "simulated",
+    answers(async (m) => {
+      const { port1, port2 } = new MessageChannel();
+      const got: unknown[] = [];
+      await new Promise<void>((resolve) => {
+        port2.onmessage = ({ data }) => {
+          Atomics.add(words(m), 1, 1);
+          if (got.push(data.n) === 2) resolve();
+        };
+        port1.postMessage({ n: 1 });
+        port1.postMessage({ n: 2 });
+      });
+      return got;
+    }, [1, 2]),
+  ],
+  [
+    "events, `AbortSignal`",
+    "simulated",
+    both(async (m) => {
+      const signal = AbortSignal.timeout(5);
+      await new Promise<void>((resolve) =>
+        signal.addEventListener("abort", () => {
+          add(m);
+          resolve();
+        })
+      );
+    }),
+  ],
+  [
+    "`Worker`, `BroadcastChannel`, `fetch()`, `WebSocket`",
+    "refused",
+    races(() => void fetch("data:,")),
+    /fetch/,
+  ],
+  [
+    "asynchronous functions of `Deno` and of `crypto.subtle`",
+    "refused",
+    races(async () => await Deno.readTextFile("none")),
+    /Deno\.readTextFile/,
+  ],
+  [
+    "anything else from outside that an agent awaits",
+    "refused",
+    races(async () => {
+      const { readFile } = await import("node:fs/promises");
+      await readFile(fileURLToPath(import.meta.url));
+    }),
+    /awaits something/,
+  ],
+  [
+    "a counter of a module that operations depend on",
+    "`nondeterministic`",
+    races((m) => Atomics.store(words(m), 1, ++counted)),
+  ],
+  [
+    "a counter of a module that only names things",
+    "works",
+    both((m) => {
+      named++;
+      add(m);
+    }),
+  ],
+];
+
+async function outcome(run: Run): Promise<Result | Error> {
+  try {
+    return await run() as Result;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+for (const [feature, becomes, run, cause] of ROWS) {
+  test(`${feature}: ${becomes}`, async () => {
+    const got = await outcome(run);
+    if (becomes === "refused") {
+      assert.instance(got, Unsupported, String(got));
+      assert.match((got as Error).message, cause!);
+    } else if (becomes === "`nondeterministic`") {
+      assert.is((got as RaceError).kind, "nondeterministic", String(got));
+    } else if (becomes === "a plain access") {
+      assert.is((got as RaceError).kind, "data-race", String(got));
+    } else {
+      assert.ok((got as Result).ok, String(got));
+      assert.ok((got as Result).complete, (got as Result).summary);
+    }
+    const row = `| ${feature} | ${becomes} |`;
+    assert.ok(GUIDE.includes(row), `docs/race_testing.md has no row ${row}`);
+  });
+}
+
+test("what a DataView writes is what a view reads", () => {
+  const after = (m: Memory) => {
+    assert.is(words(m)[1], 0x01020304);
+    assert.is(new Uint8Array(m)[9], 7);
+  };
+  const result = race.agents(
+    { memory },
+    (m) => {
+      const view = new DataView(m);
+      view.setInt32(4, 0x01020304, true);
+      Atomics.add(words(m), 0, 1);
+      view.setUint8(9, 7);
+      view.setFloat64(8 - 8 + 8, view.getFloat64(8));
+      return [
+        view.getInt32(4),
+        view.getInt32(4, true),
+        view.getBigInt64(4, true),
+      ];
+    },
+    (m) => Atomics.add(words(m), 0, 1),
+    {
+      after: (m, [seen]) => {
+        after(m);
+        const big = (7n << 40n) + 0x01020304n;
+        assert.equal(seen, [0x04030201, 0x01020304, big]);
+      },
+    },
+  );
+  assert.ok(result.complete);
+});
+
+test("accesses of different widths by DataView race with atomic ones", () => {
+  assert.throws(
+    () =>
+      race.agents(
+        { memory },
+        (m) => new DataView(m).setInt8(3, 1),
+        (m) => Atomics.load(words(m), 0),
+      ),
+    /data-race/,
+  );
+});
+
+void named;

@@ -1,0 +1,314 @@
+// Verdicts that were wrong once: loops that end by their count, fair programs
+// that were called livelocks, holders of a lock that die, loops on the clock.
+import * as assert from "uvu/assert";
+import { race } from "../../race/mod.ts";
+import type { CallTuple, Options, Result } from "../../race/mod.ts";
+import { suite } from "../_run/harness.ts";
+import { bodies } from "./corpus/known_bad.ts";
+
+const test = suite("race verdicts", 120_000);
+
+type Body = (words: Int32Array) => unknown;
+
+function holds(result: Result, complete = true): void {
+  const { failure } = result;
+  assert.is(failure, undefined, `${failure?.message}\n${failure?.table}`);
+  assert.is(result.complete, complete, result.summary);
+}
+
+function fails(result: Result, kind: string): void {
+  assert.is(result.failure?.kind, kind, result.failure?.message);
+}
+
+// ---- loops that end by their count ----------------------------------------------
+
+const store: Body = (w) => Atomics.store(w, 0, 1);
+
+for (const rounds of [10, 602, 620, 1999, 5000]) {
+  const parks: Body = (w) => {
+    for (let i = 0; i < rounds; i++) if (Atomics.load(w, 0) === 1) return;
+    Atomics.wait(w, 0, 0);
+  };
+
+  test(`a sleep behind ${rounds} looks is found, and that nobody wakes it`, () => {
+    fails(bodies({}, parks, store), "deadlock");
+  });
+
+  test(`an error behind ${rounds} looks is found`, () => {
+    const throws: Body = (w) => {
+      for (let i = 0; i < rounds; i++) if (Atomics.load(w, 0) === 1) return;
+      throw new Error("given up");
+    };
+    fails(bodies({}, throws, store), "exception");
+  });
+
+  test(`${rounds} looks and a sleep that is woken: nothing`, () => {
+    const result = bodies({}, parks, (w) => {
+      Atomics.store(w, 0, 1);
+      Atomics.notify(w, 0);
+    });
+    // Of a longer loop only the beginning and the end are explored.
+    holds(result, rounds <= 2000);
+    if (rounds > 2000) assert.match(result.summary, /not complete/);
+  });
+}
+
+test("a loop of more looks than `spins` counts as endless, and is named", () => {
+  const long: Body = (w) => {
+    for (let i = 0; i < 3000; i++) if (Atomics.load(w, 0) === 1) return;
+    throw new Error("given up");
+  };
+  const result = bodies({ spins: 2500 }, long, store);
+  holds(result);
+  assert.match(result.summary, /loops of 2500 operations count as endless/);
+});
+
+test("a schedule with a long loop replays to the same failure", () => {
+  const program = race.spec({
+    memory: () => new SharedArrayBuffer(4),
+    agent: (memory) => new Int32Array(memory),
+    ops: {
+      park: {
+        run: (w) => {
+          for (let i = 0; i < 4000; i++) if (Atomics.load(w, 0) === 1) return;
+          Atomics.wait(w, 0, 0);
+        },
+      },
+      store: { run: (w) => void Atomics.store(w, 0, 1) },
+    },
+  });
+  const calls: CallTuple[][] = [[["park"]], [["store"]]];
+  const { failure } = race.check(program, ...calls);
+  assert.is(failure?.kind, "deadlock");
+  assert.match(failure!.schedule, /0\*\d{4}/);
+  fails(race.replay(program, calls, failure!.schedule), "deadlock");
+});
+
+// ---- fair programs --------------------------------------------------------------
+
+const futex = {
+  lock: (w: Int32Array) => {
+    while (Atomics.compareExchange(w, 0, 0, 1) !== 0) Atomics.wait(w, 0, 1);
+  },
+  unlock: (w: Int32Array) => {
+    Atomics.store(w, 0, 0);
+    Atomics.notify(w, 0, 1);
+  },
+};
+const spinlock = {
+  lock: (w: Int32Array) => {
+    while (Atomics.exchange(w, 0, 1) !== 0);
+  },
+  unlock: (w: Int32Array) => Atomics.store(w, 0, 0),
+};
+
+const polls =
+  ({ lock, unlock }: typeof futex | typeof spinlock): Body => (w) => {
+    for (;;) {
+      lock(w);
+      const seen = w[1];
+      unlock(w);
+      if (seen) return seen;
+    }
+  };
+const sets =
+  ({ lock, unlock }: typeof futex | typeof spinlock): Body => (w) => {
+    lock(w);
+    w[1] = 7;
+    unlock(w);
+  };
+
+const FAIR: Record<string, [complete: boolean, ...agents: Body[]]> = {
+  "polls under a spin lock": [true, polls(spinlock), sets(spinlock)],
+  "polls by adding nothing": [true, (w) => {
+    while (Atomics.add(w, 0, 0) === 0);
+  }, store],
+  "polls by an exchange": [true, (w) => {
+    while (Atomics.exchange(w, 0, 0) !== 1);
+  }, store],
+  "tries a lock until it has it": [
+    true,
+    ...[0, 1].map((): Body => (w) => {
+      while (Atomics.compareExchange(w, 0, 0, 1) !== 0) {
+        Atomics.load(w, 1); // backs off
+      }
+      Atomics.store(w, 0, 0);
+    }),
+  ],
+  "sleeps a little between looks": [true, (w) => {
+    while (Atomics.load(w, 0) !== 1) Atomics.wait(w, 1, 0, 10);
+  }, store],
+  // Each round leaves another memory behind: too many states for any search.
+  "counts its looks in shared memory": [false, (w) => {
+    while (Atomics.load(w, 0) !== 1) Atomics.add(w, 2, 1);
+  }, store],
+  "counts its looks under a spin lock": [false, (w) => {
+    for (;;) {
+      spinlock.lock(w);
+      const seen = w[1];
+      w[2]!++;
+      spinlock.unlock(w);
+      if (seen) return seen;
+    }
+  }, sets(spinlock)],
+};
+
+for (const [name, [complete, ...agents]] of Object.entries(FAIR)) {
+  test(`a fair program that ${name}: nothing`, () => {
+    const limited = { states: 20_000, time: 20_000, runs: 50 };
+    holds(bodies(limited, ...agents), complete);
+  });
+}
+
+test("a fair program that polls under a lock that sleeps: nothing", () => {
+  const limited = { states: 2_000, runs: 50 };
+  const { failure } = bodies(limited, polls(futex), sets(futex));
+  assert.is(failure, undefined, failure?.table);
+});
+
+test("agents that give way to each other for ever are still found", () => {
+  const polite = (mine: number): Body => (w) => {
+    for (;;) {
+      Atomics.store(w, mine, 1);
+      if (Atomics.load(w, 1 - mine) === 0) break;
+      Atomics.store(w, mine, 0);
+    }
+    Atomics.store(w, mine, 0);
+  };
+  const result = bodies({}, polite(0), polite(1));
+  fails(result, "livelock");
+  // One round is proof enough.
+  assert.ok(result.failure!.table.split("\n").length < 60);
+});
+
+test("a poll for what nobody sets is a livelock, with effects or without", () => {
+  fails(bodies({}, polls(spinlock), (w) => Atomics.load(w, 2)), "livelock");
+  fails(
+    bodies({}, (w) => {
+      while (Atomics.load(w, 0) !== 1) Atomics.add(w, 2, 1);
+    }, (w) => Atomics.load(w, 3)),
+    "livelock",
+  );
+});
+
+test("an operation of many steps is no livelock", () => {
+  const fill: Body = (w) => {
+    for (let i = 0; i < 1500; i++) Atomics.add(w, i & 7, 1);
+  };
+  const { failure } = bodies({ runs: 5, states: 500 }, fill, fill);
+  assert.is(failure, undefined, failure?.message);
+});
+
+// ---- holders that die -------------------------------------------------------------
+
+const SECTION: CallTuple[] = [["lock"], ["unlock"]];
+
+for (const [name, { lock, unlock }] of Object.entries({ futex, spinlock })) {
+  const locks = (modelled: boolean) =>
+    race.spec({
+      memory: () => new SharedArrayBuffer(4),
+      agent: (memory) => new Int32Array(memory),
+      ...modelled && { init: -1 },
+      ops: {
+        lock: {
+          run: (w) => void lock(w),
+          ...modelled && {
+            model: (owner: number, _: unknown, id: number) =>
+              owner < 0 ? [id, undefined] as const : null,
+          },
+        },
+        unlock: {
+          run: (w) => void unlock(w),
+          ...modelled && { model: () => [-1, undefined] as const },
+        },
+      },
+    });
+  for (const modelled of [true, false]) {
+    const how = `${name}, ${modelled ? "with" : "without"} a model`;
+
+    test(`the owner dies between its calls: ${how}`, () => {
+      const { failure } = race.check(locks(modelled), SECTION, SECTION, {
+        kill: true,
+      });
+      assert.is(failure?.kind, "damaged-by-kill");
+      assert.match(failure!.message, /before unlock\(\)/);
+    });
+
+    test(`the owner stops between its calls: ${how}`, () => {
+      const { failure } = race.check(locks(modelled), SECTION, SECTION, {
+        progress: "lock-free",
+      });
+      assert.is(failure?.kind, "not-lock-free");
+    });
+  }
+}
+
+test("who waits for what a dead agent never did is not damaged", () => {
+  const event = race.spec({
+    memory: () => new SharedArrayBuffer(4),
+    agent: (memory) => new Int32Array(memory),
+    init: 0,
+    ops: {
+      wait: {
+        run: (w) => {
+          while (Atomics.load(w, 0) === 0) Atomics.wait(w, 0, 0);
+        },
+        model: (n: number) => n === 0 ? null : [n, undefined],
+      },
+      look: { run: (w) => Atomics.load(w, 0), model: (n: number) => [n, n] },
+      set: {
+        run: (w) => {
+          Atomics.store(w, 0, 1);
+          Atomics.notify(w, 0);
+        },
+        model: () => [1, undefined],
+      },
+    },
+  });
+  const check = (options: Options) =>
+    race.check(event, [["look"], ["set"]], [["wait"]], options) as Result;
+  holds(check({ progress: "lock-free" }));
+  holds(check({ kill: true }));
+});
+
+// ---- the clock --------------------------------------------------------------------
+
+test("time passes for a loop on the clock", () => {
+  for (const ms of [1, 50, 3000]) {
+    const result = bodies(
+      { after: (_, [waited]) => assert.ok(Number(waited) >= ms) },
+      () => {
+        const begin = Date.now();
+        while (Date.now() < begin + ms);
+        return Date.now() - begin;
+      },
+      (w) => Atomics.add(w, 0, 1),
+    );
+    holds(result);
+  }
+});
+
+test("time passes for a loop on the clock that looks at memory", () => {
+  const seen = new Set<unknown>();
+  const until = (end: number): Body => (w) => {
+    while (Atomics.load(w, 0) === 0) {
+      if (performance.now() > end) return "late";
+    }
+    return "seen";
+  };
+  const after = (_: Int32Array, [how]: unknown[]) => void seen.add(how);
+  holds(bodies({ after }, until(100), store));
+  assert.equal([...seen].sort(), ["late", "seen"]);
+  seen.clear();
+  holds(bodies({ after }, until(100), (w) => Atomics.load(w, 0)));
+  assert.equal([...seen], ["late"]);
+});
+
+test("time passes for a loop on the clock that changes memory", () => {
+  holds(bodies({}, (w) => {
+    while (performance.now() < 20) {
+      spinlock.lock(w);
+      spinlock.unlock(w);
+    }
+  }, sets(spinlock)));
+});

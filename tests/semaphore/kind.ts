@@ -1,0 +1,16 @@
+import { type Handle, Semaphore } from "../../mod.ts";
+import type { Kind, Size } from "../_run/kinds.ts";
+
+/** How it is made, attached to and used. */
+export const kind: Kind = {
+  stem: "semaphore",
+  byteLength: Semaphore.byteLength(),
+  init: (memory, at) => Semaphore.init(memory, at, 5),
+  attach: (memory, at) => new Semaphore(memory, at),
+  from: (handle) => Semaphore.from(handle as Handle<never>),
+  use: (view) => (view as Semaphore).acquire(2),
+  used: (view) => (view as Semaphore).available === 3,
+};
+
+/** What a bundle of it may weigh. */
+export const size: Size = { name: "Semaphore", most: 5000 };
