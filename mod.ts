@@ -26,7 +26,7 @@ export { Condition } from "./primitives/condition.ts";
 export { type Elements } from "./primitives/_elements.ts";
 export { ClosedError, type Queue } from "./primitives/_queue.ts";
 export type { ElementOf, QueueConfig } from "./primitives/_queue_core.ts";
-export { Semaphore } from "./primitives/semaphore.ts";
+export { Semaphore, SemaphorePermit } from "./primitives/semaphore.ts";
 export { Event, type EventConfig } from "./primitives/event.ts";
 export { Latch } from "./primitives/latch.ts";
 export { Barrier, type Passage } from "./primitives/barrier.ts";
@@ -38,7 +38,7 @@ export {
   LockFreeQueue,
   type LockFreeQueueConfig,
 } from "./primitives/lock_free_queue.ts";
-export { TypedQueue } from "./primitives/_typed_queue.ts";
+export { type BytesQueue, TypedQueue } from "./primitives/_typed_queue.ts";
 export { RecordRing, type RecordRingConfig } from "./primitives/record_ring.ts";
 export {
   Broadcast,
@@ -90,6 +90,7 @@ export {
   field,
   type Fields,
   type FieldType,
+  type InnerNames,
   type InPlace,
   type Layout,
   layout,

@@ -68,14 +68,14 @@ export type InPlace<T> = T extends StructType<infer F> ? ViewOf<F>
   : ValueOf<T>;
 
 /** The names of those fields that are written through their own views. */
-type Inner<F> = {
+export type InnerNames<F> = {
   [K in keyof F]: F[K] extends StructType | ArrayOf ? K : never;
 }[keyof F];
 
 /** A record in place: each field is read and written where it lies. */
 export type ViewOf<F> =
-  & { -readonly [K in Exclude<keyof F, Inner<F>>]: InPlace<F[K]> }
-  & { readonly [K in Inner<F>]: InPlace<F[K]> };
+  & { -readonly [K in Exclude<keyof F, InnerNames<F>>]: InPlace<F[K]> }
+  & { readonly [K in InnerNames<F>]: InPlace<F[K]> };
 
 /** A view that can be moved. */
 export type MovableView<F> = ViewOf<F> & {

@@ -77,11 +77,20 @@ export function inRange(
   high: number,
 ): number {
   if (Number.isInteger(value) && value >= low && value <= high) return value;
+  throw outOfRange(what, value, low, high);
+}
+
+// Not part of `inRange`, which engines inline where it is short.
+function outOfRange(
+  what: string,
+  value: unknown,
+  low: number,
+  high: number,
+): Error {
   const Failure = typeof value === "number" ? RangeError : TypeError;
-  throw new Failure(
-    `${what} must be an integer from ${low} to ${high}: received ${
-      describe(value)
-    }`,
+  const received = describe(value);
+  return new Failure(
+    `${what} must be an integer from ${low} to ${high}: received ${received}`,
   );
 }
 

@@ -34,7 +34,8 @@ import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
 export { ClosedError, type Queue } from "./_queue.ts";
-export type { TypedQueue } from "./_typed_queue.ts";
+export type { StructType } from "./_field.ts";
+export type { BytesQueue, TypedQueue } from "./_typed_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
@@ -553,8 +554,12 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   }
 }
 
-/** The core, and the forms that wait. */
-const WaitingLockFree: WaitingClass<
+/**
+ * The core, and the forms that wait.
+ *
+ * @ignore
+ */
+export const WaitingLockFree: WaitingClass<
   "lock_free_queue",
   Pick<LockFreeCore, "agents" | "repair">
 > = /* @__PURE__ */ waiting(

@@ -32,7 +32,8 @@ import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
 export { ClosedError, type Queue } from "./_queue.ts";
-export type { TypedQueue } from "./_typed_queue.ts";
+export type { StructType } from "./_field.ts";
+export type { BytesQueue, TypedQueue } from "./_typed_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
@@ -383,8 +384,12 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
   }
 }
 
-/** The core, and the forms that wait. */
-const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
+/**
+ * The core, and the forms that wait.
+ *
+ * @ignore
+ */
+export const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
   MpmcCore,
 );
 
@@ -552,7 +557,7 @@ export function formatMpmc(
   );
 }
 
-/** Words from slot to slot: the turn and the element, in multiples of two. */
+/** Words from slot to slot: the turn, a spare word and the element. */
 function strideFor(elementSize: number): number {
   return ELEMENT + (elementSize + 7 >> 3) * 2;
 }

@@ -211,7 +211,10 @@ export class Mutex extends Region<"mutex"> {
    */
   lock(): MutexGuard {
     assertMayBlock("lock");
-    return this.#lock(Infinity)!;
+    const words = this.#words;
+    const state = Atomics.compareExchange(words, STATE, UNLOCKED, this.#id);
+    if (state === UNLOCKED) return new MutexGuard(this, false);
+    return this.#lockSlow(state, Infinity)!;
   }
 
   /**
@@ -226,7 +229,9 @@ export class Mutex extends Region<"mutex"> {
     if (timeout === 0) return this.#guard(tryLocking(this.#words, this.#id));
     assertTimeout(timeout);
     assertMayBlock("tryLock");
-    return this.#lock(timeout);
+    const outcome = tryLocking(this.#words, this.#id);
+    if (outcome !== false) return this.#guard(outcome);
+    return this.#lockSlow(Atomics.load(this.#words, STATE), timeout);
   }
 
   /**
@@ -321,11 +326,8 @@ export class Mutex extends Region<"mutex"> {
     return false;
   }
 
-  /** Locks the mutex, blocking for `timeout` ms at most. */
-  #lock(timeout: number): MutexGuard | undefined {
-    const words = this.#words;
-    const state = Atomics.compareExchange(words, STATE, UNLOCKED, this.#id);
-    if (state === UNLOCKED) return new MutexGuard(this, false);
+  /** Locks a mutex in which `state` was seen, blocking `timeout` ms at most. */
+  #lockSlow(state: number, timeout: number): MutexGuard | undefined {
     if ((state & OWNER_MASK) === this.#id) {
       throw new TypeError(
         `Cannot lock a mutex twice: agent ${this.#id} holds it already`,

@@ -158,8 +158,8 @@ export class Once extends Region<"once"> {
    * it runs a function of this once already: it would wait for itself.
    */
   run(fn: () => void): void {
+    if (typeof fn === "function" && this.#done) return;
     assertFunction(fn);
-    if (this.#done) return;
     assertMayBlock("run");
     this.#run(fn, Infinity);
   }

@@ -31,7 +31,8 @@ import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
 export { ClosedError, type Queue } from "./_queue.ts";
-export type { TypedQueue } from "./_typed_queue.ts";
+export type { StructType } from "./_field.ts";
+export type { BytesQueue, TypedQueue } from "./_typed_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
@@ -369,8 +370,12 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   protected override pass(): void {}
 }
 
-/** The core, and the forms that wait. */
-const WaitingSpsc: WaitingClass<"spsc_queue"> = /* @__PURE__ */ waiting(
+/**
+ * The core, and the forms that wait.
+ *
+ * @ignore
+ */
+export const WaitingSpsc: WaitingClass<"spsc_queue"> = /* @__PURE__ */ waiting(
   SpscCore,
 );
 

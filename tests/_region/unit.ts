@@ -2,7 +2,15 @@
 // Where a primitive may lie, and what is refused as a place for one.
 import * as assert from "uvu/assert";
 import fc from "fast-check";
-import { isSupported, type Memory } from "../../mod.ts";
+import {
+  isSupported,
+  type Memory,
+  Mutex,
+  type MutexGuard,
+  Semaphore,
+  type SemaphorePermit,
+  Snapshot,
+} from "../../mod.ts";
 import { type KIND, LAYOUT, VERSION } from "../../primitives/_layout.ts";
 import { suite } from "../_run/harness.ts";
 import { CONFIGURED, type Kind, KINDS } from "../_run/kinds.ts";
@@ -132,6 +140,100 @@ for (const kind of KINDS) {
       refuses(memory, () => kind.from(value as never), TypeError, stem);
     }
   });
+
+  test(`a ${stem} that was posted itself is refused, and says what to post`, () => {
+    const memory = new SharedArrayBuffer(byteLength);
+    const view = kind.init(memory, 0);
+    let copy: unknown;
+    try {
+      copy = structuredClone(view);
+    } catch (error) {
+      // The platform does not even copy it.
+      assert.is((error as Error).name, "DataCloneError");
+      return;
+    }
+    const attempt = () => kind.from(copy as never);
+    refuses(memory, attempt, TypeError, stem, "post the `handle`");
+    refuses(memory, () => kind.attach(copy as never), TypeError);
+    const own = Object.getOwnPropertyNames(Object.getPrototypeOf(view));
+    for (const name of own) {
+      if (name === "constructor") continue;
+      assert.is.not(typeof Reflect.get(copy as object, name), "function");
+    }
+  });
+
+  test(`a ${stem} can be printed in a memory of any length`, () => {
+    const memory = new SharedArrayBuffer(byteLength + 5);
+    const view = kind.init(memory, 4);
+    const symbol = Symbol.for("nodejs.util.inspect.custom");
+    const print = Reflect.get(view, symbol) as () => { kind: string };
+    assert.is(print.call(view).kind, stem);
+  });
+
+  test(`a ${stem} can be placed by an address that is a bigint`, () => {
+    if (stem === "channel") return; // not yet
+    const memory = new SharedArrayBuffer(byteLength + 8);
+    const view = kind.init(memory, 8n as never);
+    assert.is(view.byteOffset, 8);
+    assert.is(kind.attach(memory, 8n as never).byteOffset, 8);
+    for (const at of [1n, -4n, 2n ** 40n]) {
+      const attempt = () => kind.attach(memory, at as never);
+      refuses(memory, attempt, RangeError, ` ${at}`);
+    }
+  });
+}
+
+/** Configurations that `init` refuses, under a seal that fits them. */
+const IMPOSSIBLE: Record<string, (readonly [number, number?])[]> = {
+  barrier: [[0], [-8], [4096]],
+  snapshot: [[0, 0], [-8, 0], [6, 0], [8, 2], [8, -1], [2 ** 28 + 4, 0]],
+  work_counter: [[-1, 1], [1, 0], [1, -(2 ** 16) - 1], [2 ** 30 + 1, 1]],
+  work_deque: [[0], [-8], [3], [2 ** 29]],
+  slab_pool: [[0, 4], [-8, 4], [8, 0], [8, 6], [8, -4], [2 ** 28, 8]],
+  striped_counter: [[0], [-8], [1025]],
+};
+
+for (const [stem, configs] of Object.entries(IMPOSSIBLE)) {
+  test(`a ${stem} of an impossible configuration is refused`, () => {
+    const kind = KINDS.find((kind) => kind.stem === stem)!;
+    const { seal } = LAYOUT[stem as keyof typeof KIND];
+    for (const [first, second = 0] of configs) {
+      const memory = new SharedArrayBuffer(4096);
+      kind.init(memory, 0);
+      const words = new Int32Array(memory);
+      words[1] = first;
+      if (seal > 2) words[2] = second;
+      words[seal] = ~(words[0]! ^ Math.imul(first, 31) ^
+        Math.imul(second, 0x9e3779b1));
+      const attempt = () => kind.attach(memory);
+      refuses(memory, attempt, TypeError, stem, "impossible", "received");
+    }
+  });
+}
+
+/** Never called: what the compiler must refuse, and what it must take. */
+export function types(): void {
+  const mutex = Mutex.create();
+  Mutex.from(mutex.handle);
+  Mutex.from(mutex);
+  Mutex.from(JSON.parse("null"));
+  // @ts-expect-error: the handle of another kind
+  Semaphore.from(mutex.handle);
+  // @ts-expect-error: another kind
+  Semaphore.from(mutex);
+  // @ts-expect-error: `lock` waits until it is done
+  mutex.lock(50);
+  // @ts-expect-error: options are an object
+  mutex.tryLockAsync(50);
+  const guard: MutexGuard = mutex.lock();
+  const maybe: MutexGuard | undefined = mutex.tryLock(50);
+  // @ts-expect-error: it may not have been locked
+  const sure: MutexGuard = mutex.tryLock(50);
+  const permit: SemaphorePermit = Semaphore.create(1).permit();
+  const seven: number = mutex.run(() => 7);
+  // @ts-expect-error: a wrong name
+  Snapshot.create({ size: 8, single: true });
+  void [guard, maybe, sure, permit, seven];
 }
 
 for (const kind of CONFIGURED) {

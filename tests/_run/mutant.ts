@@ -123,7 +123,8 @@ const builder = () =>
   building ??= esbuild.context({
     stdin: {
       contents: `export * as mod from "../../mod.ts";
-        export * as spin from "../../primitives/_spin.ts";`,
+        export * as spin from "../../primitives/_spin.ts";
+        export * as turn from "../../primitives/_turn.ts";`,
       resolveDir: FOLDER,
     },
     bundle: true,

@@ -7,6 +7,8 @@ export interface Modules {
   readonly mod: typeof import("../../mod.ts");
   /** Its `_spin.ts`. */
   readonly spin: typeof import("../../primitives/_spin.ts");
+  /** Its `_turn.ts`. */
+  readonly turn: typeof import("../../primitives/_turn.ts");
 }
 
 /** The modules under test: the library's own, or mutants of them. */
@@ -45,9 +47,10 @@ export async function scenariosIn(folder: string): Promise<Scenarios> {
  * What an agent does before it makes its view: takes an identity of its own,
  * sleeps at once, as no schedule is lost by that, and claims soon.
  */
-export function enter({ mod, spin }: Modules, agent: number): void {
+export function enter({ mod, spin, turn }: Modules, agent: number): void {
   mod.setAgentId(agent + 1);
   spin.spinning.rounds = spin.spinning.patience = 0;
+  turn.turn.period = Infinity; // its macrotasks are the platform's own
 }
 
 /** `words` as names with byte offsets, for the tables. */

@@ -1,6 +1,5 @@
 // about: broadcast, channel, lock_free_queue, record_ring, slab_pool, snapshot, work_deque
 // also: node
-// limit: 200 s
 // Threads of C and of TypeScript on one data structure, in both directions.
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
@@ -73,7 +72,7 @@ const arena = module._arena() >>> 0;
 /** The parts lie before the structures. */
 const STRUCTURES = arena + 4096;
 
-const test = suite("Twins of data structures", 60_000);
+const test = suite("Twins of data structures");
 
 /** A part that is played: resolves to its result. */
 interface Played {
@@ -227,7 +226,7 @@ test("a WorkDeque of either is stolen from by the other", async () => {
 test("a Snapshot of either is read by the other, whole", async () => {
   for (const single of [false, true]) {
     for (const [writer, reader] of [["C", "JS"], ["JS", "C"]] as const) {
-      const config = { size: 32, single };
+      const config = { size: 32, singleReader: single };
       const snapshot = Snapshot.init(memory, STRUCTURES, config);
       const n = 20_000;
       const readers = [await start(reader, "snapshot read", n)];

@@ -1,12 +1,8 @@
-import { mutants } from "../_run/mutant.ts";
+import { mutants, type Row } from "../_run/mutant.ts";
 
 const NO_ASYNC = "C has no async forms, so no event loop keeps its waits";
 
-/** Mutants of the two ways to wait. */
-export const MUTANTS = mutants({
-  source: "_wait",
-  scenarios: ["_wait", "mutex"],
-}, {
+const WAIT: Row[] = [{
   what: "a look each second is taken for the end of the time",
   ts: [
     'return woken === "timed-out" && left >= atMost ? "not-equal" : woken;',
@@ -18,54 +14,70 @@ export const MUTANTS = mutants({
   ],
   by: "an agent is terminated",
 }, {
-  what: "blocks and leaves its native waits in the lists",
-  ts: ["leaveQueues(); const woken", "const woken"],
+  what: "blocks and leaves its native waits pending",
+  ts: ["withdrawAll(); const woken", "const woken"],
   c: NO_ASYNC,
   by: "an agent that awaits blocks",
 }, {
-  what: "takes one native wait out of the list, whosever it is",
+  what: "a waiter that is served while it is aborted gets nothing",
   ts: [
-    "queue.left = true; Atomics.notify(queue.words, queue.index);",
-    "queue.left = true; Atomics.notify(queue.words, queue.index, 1);",
+    "if (!waiter.aborted || served) deliver(resolve, value);",
+    "if (!waiter.aborted) deliver(resolve, value);",
+  ],
+  c: NO_ASYNC,
+  by: "aborted while served",
+}];
+
+const LINE: Row[] = [{
+  what: "wakes one of those who wait where its native wait is",
+  ts: [
+    "line.left = true; Atomics.notify(line.words, line.index);",
+    "line.left = true; Atomics.notify(line.words, line.index, 1);",
   ],
   c: NO_ASYNC,
   by: "an agent that awaits blocks, behind another one",
 }, {
-  what: "forgets to take its native waits out of the lists",
+  what: "forgets to end its native waits",
   ts: [
-    "queue.left = true; Atomics.notify(queue.words, queue.index);",
-    "queue.left = true;",
+    "line.left = true; Atomics.notify(line.words, line.index);",
+    "line.left = true;",
   ],
   c: NO_ASYNC,
   by: "an agent that awaits blocks",
 }, {
-  what: "uses up a wake that came after all had given up",
-  ts: ["if (!left) Atomics.notify(words, index, 1);", ""],
+  what: "leaves the native wait of a line that has emptied",
+  ts: [
+    "if (line.armed) withdraw(line); else forget(line);",
+    "if (!line.armed) forget(line);",
+  ],
   c: NO_ASYNC,
-  by: "a wait is aborted, another one blocks",
+  by: "a wait is aborted, its agent computes, another one blocks",
 }, {
   what: "takes a native wait that did not begin for one",
   ts: ["if (!wait.async) return false;", "if (!wait.async) return true;"],
   c: NO_ASYNC,
 }, {
   what: "begins no native wait",
-  ts: ['if (!queue.serving && !queue.armed) serve(queue, "not-equal");', ""],
+  ts: ['if (!line.serving && !line.armed) serve(line, "not-equal");', ""],
   c: NO_ASYNC,
 }, {
-  what: "does not serve who is behind in line",
-  ts: ["if (waiter.queue === queue && !waiter.sleep.all) break;", "break;"],
+  what: "does not serve those behind in line",
+  ts: ["if (waiter.line === line && !waiter.sleep.all) break;", "break;"],
   c: NO_ASYNC,
 }, {
   what: "serves the first in line alone, where the wake is for all",
-  ts: ["waiter.queue === queue && !waiter.sleep.all", "waiter.queue === queue"],
+  ts: [
+    "waiter.line === line && !waiter.sleep.all",
+    "waiter.line === line",
+  ],
   c: NO_ASYNC,
   by: "a release serves the second in line",
 }, {
-  what: "a native wait that is over counts as pending",
-  ts: ["queue.armed = queue.left = false;", "queue.left = false;"],
+  what: "a native wait that has ended counts as pending",
+  ts: ["line.armed = line.left = false;", "line.left = false;"],
   c: NO_ASYNC,
 }, {
-  what: "begins no native wait for who is first in line now",
+  what: "begins no native wait for the waiter that is first in line now",
   ts: ["if (armed) return true;", "return true;"],
   c: NO_ASYNC,
 }, {
@@ -73,23 +85,34 @@ export const MUTANTS = mutants({
   ts: ["before.behind = behind; behind.before = before;", ""],
   c: NO_ASYNC,
 }, {
-  what: "a waiter that is served while it is aborted gets nothing",
-  ts: [
-    "if (!waiter.aborted || (value ?? false) !== false)",
-    "if (!waiter.aborted)",
-  ],
+  what: "does not serve the line when its native wait has ended",
+  ts: ['else serve(line, left ? "not-equal" : "ok");', ""],
   c: NO_ASYNC,
-  by: "aborted while served",
-}, {
-  what: "does not look each second",
-  ts: ["if (look(true)) return;", "return;"],
-  c: NO_ASYNC,
-  by: "an agent is terminated",
-}, {
-  what: "looks behind a waiter that asked for its own look",
-  ts: [
-    'if (!isEmpty(queue)) return serve(queue, left ? "not-equal" : "ok");',
-    "if (!isEmpty(queue)) return;",
-  ],
-  c: NO_ASYNC,
-});
+}];
+
+/** Mutants of the two ways to wait. */
+export const MUTANTS = [
+  ...mutants({ source: "_wait", scenarios: ["_wait", "mutex"] }, ...WAIT),
+  ...mutants({
+    source: "_line",
+    header: "_wait",
+    scenarios: ["_wait", "mutex"],
+  }, ...LINE),
+  ...mutants({ source: "_life", header: "_wait", scenarios: ["_wait"] }, {
+    what: "does not look each second",
+    ts: ["if (look(true)) return;", "return;"],
+    c: NO_ASYNC,
+    by: "an agent is terminated",
+  }),
+  ...mutants({ source: "_turn", header: "_wait", scenarios: ["_wait"] }, {
+    what: "forgets the results that wait for the next turn",
+    ts: ["next = undefined; begin?.();", "next = undefined;"],
+    c: NO_ASYNC,
+    by: "ready results are spread over turns",
+  }, {
+    what: "posts no macrotask",
+    ts: ["post(onTurn); return true;", "return true;"],
+    c: NO_ASYNC,
+    by: "ready results are spread over turns",
+  }),
+];

@@ -5,6 +5,7 @@ import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 
 const NOBODY = 0;
 const SEMAPHORE_AT = 32;
+const FLAG_AT = 64;
 
 /**
  * An AbortSignal that calls its listeners directly: the platform's reports what
@@ -36,6 +37,8 @@ const signalled = () => {
 interface Handles {
   readonly mutex: Mutex;
   readonly semaphore: Semaphore;
+  /** A word that belongs to no primitive. */
+  readonly flag: Int32Array<SharedArrayBuffer>;
 }
 
 /** A mutex that agent `owner - 1` holds at the start, and a semaphore. */
@@ -44,7 +47,7 @@ function both(weft: Weft, owner: number) {
   return {
     async: true,
     memory: () => {
-      const memory = new SharedArrayBuffer(SEMAPHORE_AT + 32);
+      const memory = new SharedArrayBuffer(FLAG_AT + 4);
       Mutex.init(memory, 0);
       Semaphore.init(memory, SEMAPHORE_AT);
       new Int32Array(memory)[LAYOUT.mutex.state] = owner;
@@ -57,11 +60,13 @@ function both(weft: Weft, owner: number) {
       return {
         mutex: new realm.mod.Mutex(memory),
         semaphore: new realm.mod.Semaphore(memory, SEMAPHORE_AT),
+        flag: new Int32Array(memory, FLAG_AT, 1),
       };
     },
     words: {
       ...named(LAYOUT.mutex),
       ...named(LAYOUT.semaphore, SEMAPHORE_AT),
+      flag: FLAG_AT,
     },
     hints: [[
       SEMAPHORE_AT + LAYOUT.semaphore.permits * 4,
@@ -208,6 +213,66 @@ function blocked(weft: Weft) {
   });
 }
 
+/** An agent that gave up computes until another one had the mutex. */
+function computing(weft: Weft) {
+  return race.spec({
+    ...both(weft, 3),
+    ops: {
+      unlock: { run: ({ mutex }) => mutex.unlock() },
+      abortAndCompute: {
+        run: async ({ mutex, flag }) => {
+          const { signal, options } = signalled();
+          const result = mutex.lockAsync(options)
+            .then((guard) => guard?.unlock(), () => {});
+          signal.abort();
+          await result;
+          // For the library the same as computing: its event loop stands still.
+          Atomics.wait(flag, 0, 0);
+        },
+      },
+      blockAndTell: {
+        run: ({ mutex, flag }) => {
+          mutex.lock().unlock();
+          Atomics.store(flag, 0, 1);
+          Atomics.notify(flag, 0);
+        },
+      },
+    },
+  });
+}
+
+/** Ready results, of which each second one waits for a macrotask. */
+function spread(weft: Weft) {
+  const base = both(weft, NOBODY);
+  return race.spec({
+    ...base,
+    agent: (memory: SharedArrayBuffer, id: number): Handles => {
+      const realm = weft.realm();
+      enter(realm, id);
+      const post = (task: () => void) => void setImmediate(task);
+      Object.assign(realm.turn.turn, { period: 0, post });
+      return {
+        mutex: new realm.mod.Mutex(memory),
+        semaphore: new realm.mod.Semaphore(memory, SEMAPHORE_AT),
+        flag: new Int32Array(memory, FLAG_AT, 1),
+      };
+    },
+    init: 0,
+    ops: {
+      release: {
+        run: ({ semaphore }, n: number) => semaphore.release(n),
+        model: (free: number, n: number) => [free + n, undefined],
+      },
+      acquireInTurn: {
+        run: async ({ semaphore }) => {
+          for (let i = 0; i < 2; i++) await semaphore.acquireAsync();
+        },
+        model: (free: number) => free < 2 ? null : [free - 2, undefined],
+      },
+    },
+  });
+}
+
 /** Whoever is terminated, those that await get the mutex. */
 function terminated(weft: Weft) {
   return race.spec({
@@ -280,6 +345,19 @@ export function scenarios(weft: Weft): Scenario[] {
       agents: [[["blockAndRelease"]], [["awaitAndBlock"]], [["unlock"]]],
       options: { timeouts: 0, states: 500, runs: 20 },
       sampled: true,
+    },
+    {
+      // Its native wait must not take the wake of the unlock.
+      name: "a wait is aborted, its agent computes, another one blocks",
+      spec: computing(weft),
+      agents: [[["abortAndCompute"]], [["blockAndTell"]], [["unlock"]]],
+      options: { timeouts: 0, states: 500, runs: 20 },
+      sampled: true,
+    },
+    {
+      name: "ready results are spread over turns",
+      spec: spread(weft),
+      agents: [[["acquireInTurn"]], [["release", 2]]],
     },
     {
       name: "a release serves two waits of an agent",

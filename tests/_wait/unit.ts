@@ -20,6 +20,7 @@ import {
   tryBlockAsync,
   type Waiting,
 } from "../../primitives/_wait.ts";
+import { iterate } from "../../primitives/_iterate.ts";
 import { turn } from "../../primitives/_turn.ts";
 import { suite } from "../_run/harness.ts";
 import {
@@ -443,6 +444,29 @@ test("results that come late come in order, errors as well", async () => {
   } finally {
     Object.assign(turn, { period, post });
   }
+});
+
+test("iterate() gives each value once, to the end, an error or a return", async () => {
+  const END = new Error("end");
+  const source = (values: number[], last: Error) => ({
+    take() {
+      const value = values.shift();
+      if (value === undefined) throw last;
+      return value % 2 === 0 ? value : (values.unshift(value + 1), undefined);
+    },
+    takeAsync: () => Promise.resolve(values.shift()! * 10),
+    isEnd: (error: unknown) => error === END,
+  });
+  const all: number[] = [];
+  for await (const value of iterate(source([0, 1, 4], END))) all.push(value);
+  assert.equal(all, [0, 20, 4]);
+  const failing = iterate(source([6], new Error("damaged")));
+  assert.equal(await failing.next(), { done: false, value: 6 });
+  assert.match(String(await failing.next().catch(String)), "damaged");
+  assert.is((await failing.next()).done, true);
+  const left = iterate(source([0, 2, 4], END));
+  for await (const _ of left) break;
+  assert.is((await left.next()).done, true);
 });
 
 // An agent may be terminated between publishing and waking: the words say that

@@ -86,7 +86,7 @@ static void by_turns(void) {
           EQUAL(result, posted > 0 ? 0 : EBUSY);
           if (result != 0) break;
           const char *request =
-              (const char *)weft_call_ring_request(c, &length);
+              (const char *)weft_call_ring_request(r, c, &length);
           memcpy(&number, request, 4);
           check_bytes(request + 4, length - 4, number);
           for (int32_t k = 0; k < count; k++) {
@@ -328,7 +328,7 @@ static void *serve_many(void *argument) {
     EQUAL(result, 0);
     if (weft_call_ring_try_take(r, &calls[n + 1]) == 0) n++;
     for (; n >= 0; n--) { /* the last first */
-      const void *request = weft_call_ring_request(calls[n], &length);
+      const void *request = weft_call_ring_request(r, calls[n], &length);
       length = plus_one(NULL, request, length,
                         weft_call_ring_space(r, calls[n]));
       weft_call_ring_reply(r, calls[n], NULL, length);

@@ -126,7 +126,7 @@ export const MUTANTS = mutants("condition", {
 }, {
   what: "never calls the group that gathers",
   ts: ["if (gathering === 0) return;", "return;"],
-  c: ["if (gathering == 0) return;", "return;"],
+  c: ["if (gathering == 0) return 0;", "return 0;"],
 }, {
   what: "joins by a store",
   ts: [

@@ -135,8 +135,8 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
   c: [
     "weft__event_wake(&q->pop_epoch, WEFT__ALL); " +
-    "weft__event_wake(&q->push_epoch, WEFT__ALL); }",
-    "weft__event_wake(&q->push_epoch, WEFT__ALL); }",
+    "weft__event_wake(&q->push_epoch, WEFT__ALL); return tries",
+    "weft__event_wake(&q->push_epoch, WEFT__ALL); return tries",
   ],
 }, {
   what: "closes and wakes one consumer",
@@ -150,9 +150,9 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
   c: [
     "weft__event_wake(&q->pop_epoch, WEFT__ALL); " +
-    "weft__event_wake(&q->push_epoch, WEFT__ALL); }",
+    "weft__event_wake(&q->push_epoch, WEFT__ALL); return tries",
     "weft__event_wake(&q->pop_epoch, 1); weft__event_wake(&q->push_epoch, " +
-    "WEFT__ALL); }",
+    "WEFT__ALL); return tries",
     [
       "else if (weft_lock_free_queue_closed(q)) " +
       "weft__event_wake(&q->pop_epoch, WEFT__ALL);",

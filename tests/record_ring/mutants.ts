@@ -106,8 +106,8 @@ export const MUTANTS = mutants("record_ring", {
     "if (total > this.capacity) {",
   ],
   c: [
-    "total > weft__minus(r->capacity, weft__minus(tail, r->head_cache))) { " +
-    "r->head_cache",
+    "(total > weft__minus(r->capacity, used) || " +
+    "!weft__record_is_whole(r, used))) { r->head_cache",
     "total > r->capacity) { r->head_cache",
   ],
 }, {
@@ -117,10 +117,9 @@ export const MUTANTS = mutants("record_ring", {
     "if (total > this.capacity - (tail - head)) {",
   ],
   c: [
-    "if (total > weft__minus(r->capacity, weft__minus(tail, r->head_cache))) " +
-    "result",
-    "if (total > (int64_t)r->capacity - ((int64_t)tail - r->head_cache)) " +
-    "result",
+    "else if (total > r->capacity - used) result",
+    "else if (total > (int64_t)r->capacity - ((int64_t)tail - " +
+    "r->head_cache)) result",
   ],
 }, {
   what: "believes an old head that it is full",
@@ -456,7 +455,7 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "abandons, and keeps the claim",
   ts: ["this.#endClaim(); if (count > 0)", "if (count > 0)"],
-  c: ["weft__record_end_claim(r); if (count > 0)", "if (count > 0)"],
+  c: ["weft__record_end_claim(r); if (!whole", "if (!whole"],
 }, {
   what: "abandons what was committed",
   ts: [

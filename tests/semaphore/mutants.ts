@@ -333,7 +333,7 @@ export const MUTANTS = mutants("semaphore", {
     "Atomics.add(this.#words, PERMITS, n);",
   ],
   c: [
-    "weft__semaphore_wake(s, n, weft__add(&s->permits, n) + n);",
+    "weft__semaphore_wake(s, n, weft__plus(weft__add(&s->permits, n), n));",
     "weft__add(&s->permits, n);",
   ],
 }, {
@@ -344,7 +344,7 @@ export const MUTANTS = mutants("semaphore", {
     "Atomics.store(this.#words, PERMITS, permits);",
   ],
   c: [
-    "weft__semaphore_wake(s, n, weft__add(&s->permits, n) + n);",
+    "weft__semaphore_wake(s, n, weft__plus(weft__add(&s->permits, n), n));",
     "int32_t permits = weft__load(&s->permits) + n; weft__store(&s->permits, " +
     "permits); weft__semaphore_wake(s, n, permits);",
   ],

@@ -138,9 +138,9 @@ export const MUTANTS = mutants("snapshot", {
     "weft__copy(weft__snapshot_copy(s, mine), from, count); for (;;) {",
     "for (;;) {",
     [
-      "if (seen == state) return; state = seen;",
+      "if (seen == state) return 0; state = seen;",
       "if (seen == state) { weft__copy(weft__snapshot_copy(s, mine), from, " +
-      "count); return; } state = seen;",
+      "count); return 0; } state = seen;",
     ],
   ],
 }, {
@@ -156,7 +156,7 @@ export const MUTANTS = mutants("snapshot", {
 }, {
   what: "single: gives a value up when its exchange fails",
   ts: ["if (seen === state) return; state = seen;", "return;"],
-  c: ["if (seen == state) return; state = seen;", "(void)seen; return;"],
+  c: ["if (seen == state) return 0; state = seen;", "(void)seen; return 0;"],
 }, {
   what: "single: does not see that the reader swapped",
   ts: [

@@ -36,8 +36,8 @@ export const MUTANTS = mutants("spsc_queue", {
     "room = this.#span + ONE - (tail - head | 0);",
   ],
   c: [
-    "return q->capacity - (weft__minus(tail, q->head_cache) >> 2); }",
-    "return q->capacity + 1 - (weft__minus(tail, q->head_cache) >> 2); }",
+    " room = q->capacity - (weft__minus(tail, q->head_cache) >> 2); return",
+    " room = q->capacity + 1 - (weft__minus(tail, q->head_cache) >> 2); return",
   ],
 }, {
   what: "SP2: full one element too late, by the cached index",
@@ -120,10 +120,10 @@ export const MUTANTS = mutants("spsc_queue", {
     "const tail = this.#words[TAIL]!; // our own",
   ],
   c: [
-    "int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK; if " +
-    "(weft__spsc_room(q, tail, 1) == 0)",
-    "int32_t tail = weft__hint(&q->tail); if (weft__spsc_room(q, tail, 1) == " +
-    "0)",
+    "int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK; " +
+    "int32_t room = weft__spsc_room(q, tail, 1);",
+    "int32_t tail = weft__hint(&q->tail); " +
+    "int32_t room = weft__spsc_room(q, tail, 1);",
   ],
 }, {
   what: "takes the bits for a part of the consumer's index",
@@ -323,14 +323,16 @@ export const MUTANTS = mutants("spsc_queue", {
     "if (tail & CLOSED_BIT) throw new ClosedError();",
   ],
   c: [
-    "return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -1 : filled;",
-    "return tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -1 : filled;",
+    "return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -EPIPE : " +
+    "filled;",
+    "return tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -EPIPE : filled;",
   ],
 }, {
   what: "does not see that it is closed when empty",
   ts: ["if (filled === 0 && tail & CLOSED_BIT) throw new ClosedError();", ""],
   c: [
-    "return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -1 : filled;",
+    "return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -EPIPE : " +
+    "filled;",
     "return filled;",
   ],
   by: "the producer closes",
@@ -338,9 +340,8 @@ export const MUTANTS = mutants("spsc_queue", {
   what: "does not see that it is closed when full",
   ts: ["if (room === 0) this.#assertOpen();", ""],
   c: [
-    "if (weft__spsc_room(q, tail, 1) == 0) return weft_spsc_queue_closed(q) " +
-    "? EPIPE : EBUSY;",
-    "if (weft__spsc_room(q, tail, 1) == 0) return EBUSY;",
+    "if (room == 0) return weft_spsc_queue_closed(q) ? EPIPE : EBUSY;",
+    "if (room == 0) return EBUSY;",
   ],
   by: "closed when full",
 }, {
@@ -353,7 +354,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "int32_t room = q->capacity - (weft__minus(tail, q->head_cache) >> 2);",
     "int64_t room = q->capacity - (((int64_t)tail - q->head_cache) >> 2);",
     [
-      "if (room >= wanted) return room;",
+      "if (room >= wanted && room <= q->capacity) return room;",
       "if (room >= wanted) return (int32_t)room;",
     ],
   ],

@@ -8,8 +8,8 @@ export const MUTANTS = mutants("work_counter", {
     "if (done + n > Atomics.load(words, TARGET)) this.#finish();",
   ],
   c: [
-    "if (done + n >= weft__load(&c->target)) weft__work_counter_finish(c);",
-    "if (done + n > weft__load(&c->target)) weft__work_counter_finish(c);",
+    "if (weft__plus(done, n) >= weft__load(&c->target)) weft__work_counter_finish(c);",
+    "if (weft__plus(done, n) > weft__load(&c->target)) weft__work_counter_finish(c);",
   ],
 }, {
   what: "WC1: finds that all is done one task too early",
@@ -18,8 +18,8 @@ export const MUTANTS = mutants("work_counter", {
     "if (done + n >= Atomics.load(words, TARGET) - 1) this.#finish();",
   ],
   c: [
-    "if (done + n >= weft__load(&c->target)) weft__work_counter_finish(c);",
-    "if (done + n >= weft__load(&c->target) - 1) weft__work_counter_finish(c);",
+    "if (weft__plus(done, n) >= weft__load(&c->target)) weft__work_counter_finish(c);",
+    "if (weft__plus(done, n) >= weft__load(&c->target) - 1) weft__work_counter_finish(c);",
   ],
 }, {
   what: "WC2: counts by load and store",
@@ -28,7 +28,7 @@ export const MUTANTS = mutants("work_counter", {
     "const seen = done; Atomics.store(words, DONE, done + n);",
   ],
   c: [
-    "int32_t seen = weft__compare_exchange(&c->done, done, done + n);",
+    "int32_t seen = weft__compare_exchange(&c->done, done, weft__plus(done, n));",
     "int32_t seen = done; weft__store(&c->done, done + n);",
   ],
 }, {
@@ -134,12 +134,12 @@ export const MUTANTS = mutants("work_counter", {
     ],
   ],
   c: [
-    "if (done + n >= weft__load(&c->target)) weft__work_counter_finish(c);",
+    "if (weft__plus(done, n) >= weft__load(&c->target)) weft__work_counter_finish(c);",
     "",
     [
-      "int32_t seen = weft__compare_exchange(&c->done, done, done + n);",
+      "int32_t seen = weft__compare_exchange(&c->done, done, weft__plus(done, n));",
       "int32_t target = weft__load(&c->target); int32_t seen = " +
-      "weft__compare_exchange(&c->done, done, done + n); if (seen == done && " +
+      "weft__compare_exchange(&c->done, done, weft__plus(done, n)); if (seen == done && " +
       "done + n >= target) weft__work_counter_finish(c);",
     ],
   ],

@@ -19,6 +19,7 @@
 #define EOWNERDEAD 62
 #define EPERM 63
 #define EPIPE 64
+#define ENOTRECOVERABLE 56
 #define ETIMEDOUT 73
 #endif
 
@@ -107,6 +108,10 @@ static inline int32_t weft__plus(int32_t a, int32_t b) {
 static inline int32_t weft__minus(int32_t a, int32_t b) {
   return (int32_t)((uint32_t)a - (uint32_t)b);
 }
+
+/* An operation that does not wait tries again only when another agent was
+   faster. Nobody loses so often: the words are damaged. */
+#define WEFT__MOST_TRIES (1 << 20)
 
 static inline void weft__copy(int32_t *to, const int32_t *from,
                               int32_t words) {

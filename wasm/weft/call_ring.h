@@ -415,10 +415,13 @@ static inline int weft_call_ring_take(weft_call_ring *q, weft_call **call,
 }
 
 /* The request of a call that was taken, and its length; valid until the
-   answer. */
-static inline const void *weft_call_ring_request(const weft_call *c,
+   answer. A damaged length counts as 0. */
+static inline const void *weft_call_ring_request(const weft_call_ring *r,
+                                                 const weft_call *c,
                                                  int32_t *length) {
-  *length = c->request_length; /* published by (P) */
+  uint32_t found = (uint32_t)c->request_length; /* published by (P) */
+  uint32_t most = (uint32_t)weft_call_ring_max_request(r);
+  *length = found <= most ? (int32_t)found : 0;
   return c + 1;
 }
 
@@ -500,7 +503,7 @@ static inline int weft_call_ring_fail(weft_call_ring *r, weft_call *c,
 static inline void weft__call_handle(weft_call_ring *r, weft_call *c,
                                      weft_call_handler fn, void *context) {
   int32_t length = 0;
-  const void *request = weft_call_ring_request(c, &length);
+  const void *request = weft_call_ring_request(r, c, &length);
   int32_t n = fn(context, request, length, weft_call_ring_space(r, c));
   int result = n < 0 ? weft_call_ring_fail(r, c, NULL, -1 - n)
                      : weft_call_ring_reply(r, c, NULL, n);

@@ -69,9 +69,10 @@ static inline bool weft__condition_calls(int32_t state, int32_t group) {
   return (state ^ weft__condition_mark(group)) >= 0;
 }
 
-/* Joins the group that gathers, and gives its number; EINVAL if it is full. */
+/* Joins the group that gathers, and gives its number; EINVAL if it is full, or
+   ENOTRECOVERABLE if the words are damaged. */
 static inline int weft__condition_join(weft_condition *c, int32_t *group) {
-  for (;;) {
+  for (int32_t tries = WEFT__MOST_TRIES; tries > 0; tries--) {
     int32_t turn = weft__load(&c->turn);
     *group = weft__plus(turn, 1);
     int32_t *place = weft__condition_place(c, *group);
@@ -89,6 +90,7 @@ static inline int weft__condition_join(weft_condition *c, int32_t *group) {
     /* (J) Fails where the turn has passed to the group meanwhile. */
     if (weft__compare_exchange(place, state, joined) == state) return 0;
   }
+  return ENOTRECOVERABLE;
 }
 
 /* Waits to be called: 0, or ETIMEDOUT. */
@@ -174,10 +176,11 @@ static inline int weft_condition_wait(weft_condition *c, weft_mutex *m,
   return locked != 0 ? locked : result;
 }
 
-/* Calls up to `n` of those who wait, and wakes one. */
-static inline void weft__condition_call(weft_condition *c, int32_t n) {
+/* Calls up to `n` of those who wait, and wakes one; ENOTRECOVERABLE if the
+   words are damaged. */
+static inline int weft__condition_call(weft_condition *c, int32_t n) {
   int32_t turn = weft__load(&c->turn);
-  for (;;) {
+  for (int32_t tries = WEFT__MOST_TRIES; tries > 0; tries--) {
     int32_t *place = weft__condition_place(c, turn);
     int32_t state = weft__load(place);
     if (state & WEFT_CONDITION_GATHERS_BIT) {
@@ -193,7 +196,7 @@ static inline void weft__condition_call(weft_condition *c, int32_t n) {
       if (weft__compare_exchange(place, state, called) != state) continue;
       weft__notify(place, 1);
       n -= k;
-      if (n == 0) return;
+      if (n == 0) return 0;
     }
     int32_t next = weft__plus(turn, 1);
     int32_t *after = weft__condition_place(c, next);
@@ -205,7 +208,7 @@ static inline void weft__condition_call(weft_condition *c, int32_t n) {
       continue;
     }
     int32_t gathering = weft__condition_waiting(gathered);
-    if (gathering == 0) return;
+    if (gathering == 0) return 0;
     int32_t now = weft__load(&c->turn); /* (P) */
     if (now != turn) {
       turn = now;
@@ -218,21 +221,22 @@ static inline void weft__condition_call(weft_condition *c, int32_t n) {
     weft__compare_exchange(&c->turn, turn, next);
     /* If one wakes that is two groups older, it passes this on. */
     weft__notify(after, 1);
-    return;
+    return 0;
   }
+  return ENOTRECOVERABLE;
 }
 
 /* Lets n of the agents that wait now go on, or all if they are fewer; EINVAL
-   if n is below 1. */
+   if n is below 1, ENOTRECOVERABLE if the words are damaged. */
 static inline int weft_condition_notify(weft_condition *c, int32_t n) {
   if (n < 1) return EINVAL;
-  weft__condition_call(c, n);
-  return 0;
+  return weft__condition_call(c, n);
 }
 
-/* Lets all agents that wait now go on. */
-static inline void weft_condition_notify_all(weft_condition *c) {
-  weft__condition_call(c, WEFT__ALL);
+/* Lets all agents that wait now go on; ENOTRECOVERABLE if the words are
+   damaged. */
+static inline int weft_condition_notify_all(weft_condition *c) {
+  return weft__condition_call(c, WEFT__ALL);
 }
 
 WEFT__END

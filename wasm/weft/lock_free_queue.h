@@ -16,7 +16,11 @@ WEFT__BEGIN
 #define WEFT__LOCK_FREE_NOTED 2
 
 /* What a ring answers instead of a slot. */
-enum { WEFT__LOCK_FREE_NONE = -1, WEFT__LOCK_FREE_OVER = -2 };
+enum {
+  WEFT__LOCK_FREE_NONE = -1,
+  WEFT__LOCK_FREE_OVER = -2,
+  WEFT__LOCK_FREE_DAMAGED = -3
+};
 
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
 /* clang-format off */
@@ -240,11 +244,12 @@ static inline bool weft__lock_free_is_taken(weft__lock_free_ring ring,
 }
 
 /* 0 if there is room to push, by *next or a later ticket, NONE if the queue is
-   full, or OVER. */
+   full, OVER, or DAMAGED. */
 static inline int32_t weft__lock_free_room(const weft_lock_free_queue *q,
                                            int32_t *next) {
   weft__lock_free_ring ring = weft__lock_free_ring_of_queue(q);
-  for (int32_t ticket = weft__hint(ring.tail);;) {
+  int32_t tries = WEFT__MOST_TRIES;
+  for (int32_t ticket = weft__hint(ring.tail); tries > 0; tries--) {
     int32_t *at = weft__lock_free_entry(ring, ticket);
     int32_t free = weft__lock_free_lap(ring, ticket);
     int32_t entry = weft__hint(at); /* the exchange that puts in checks it */
@@ -260,14 +265,15 @@ static inline int32_t weft__lock_free_room(const weft_lock_free_queue *q,
       return WEFT__LOCK_FREE_OVER;
     ticket = weft__lock_free_after_put(ring, ticket, entry);
   }
+  return WEFT__LOCK_FREE_DAMAGED;
 }
 
 /* Puts a slot into a ring, by `ticket` or a later one: 0, NONE if `capacity`
-   slots are in it (0: however many), or OVER if it is closed. */
+   slots are in it (0: however many), OVER if it is closed, or DAMAGED. */
 static inline int32_t weft__lock_free_put(weft__lock_free_ring ring,
                                           int32_t ticket, int32_t slot,
                                           int32_t capacity) {
-  for (;;) {
+  for (int32_t tries = WEFT__MOST_TRIES; tries > 0; tries--) {
     int32_t *at = weft__lock_free_entry(ring, ticket);
     int32_t free = weft__lock_free_lap(ring, ticket);
     int32_t entry = weft__hint(at); /* the exchange below checks it */
@@ -290,12 +296,14 @@ static inline int32_t weft__lock_free_put(weft__lock_free_ring ring,
       return WEFT__LOCK_FREE_OVER;
     ticket = weft__lock_free_after_put(ring, ticket, entry);
   }
+  return WEFT__LOCK_FREE_DAMAGED;
 }
 
-/* Takes a slot out of a ring, or NONE if it is empty, or OVER. */
+/* Takes a slot out of a ring, or NONE if it is empty, OVER, or DAMAGED. */
 static inline int32_t weft__lock_free_take(weft__lock_free_ring ring) {
   const int32_t mask = ring.filled - 1;
-  for (int32_t ticket = weft__hint(ring.head);;) {
+  int32_t tries = WEFT__MOST_TRIES;
+  for (int32_t ticket = weft__hint(ring.head); tries > 0; tries--) {
     int32_t *at = weft__lock_free_entry(ring, ticket);
     int32_t free = weft__lock_free_lap(ring, ticket);
     int32_t closed = free | WEFT_LOCK_FREE_QUEUE_CLOSED;
@@ -306,7 +314,8 @@ static inline int32_t weft__lock_free_take(weft__lock_free_ring ring) {
       if (seen == entry) {
         if ((ticket & (WEFT__LOCK_FREE_NOTED - 1)) == 0)
           weft__lock_free_note(ring.head, weft__plus(ticket, 1));
-        return entry & mask;
+        /* There is one slot less than there are entries. */
+        return (entry & mask) < mask ? entry & mask : WEFT__LOCK_FREE_DAMAGED;
       }
       entry = seen;
     } else if (entry == free || entry == closed) {
@@ -316,21 +325,28 @@ static inline int32_t weft__lock_free_take(weft__lock_free_ring ring) {
     }
     ticket = weft__lock_free_after_take(ring, ticket, entry);
   }
+  return WEFT__LOCK_FREE_DAMAGED;
 }
 
-/* The first ticket of a ring that is not taken. */
-static inline int32_t weft__lock_free_front(weft__lock_free_ring ring) {
-  for (int32_t ticket = weft__load(ring.head);;) {
+/* Whether a ring has a first ticket that is not taken, in *front. */
+static inline bool weft__lock_free_front(weft__lock_free_ring ring,
+                                         int32_t *front) {
+  int32_t ticket = weft__load(ring.head);
+  for (int32_t tries = WEFT__MOST_TRIES; tries > 0; tries--) {
     int32_t entry = weft__load(weft__lock_free_entry(ring, ticket));
-    if (weft__lock_free_ahead(ring, entry, ticket) == 0) return ticket;
+    *front = ticket;
+    if (weft__lock_free_ahead(ring, entry, ticket) == 0) return true;
     ticket = weft__lock_free_after_take(ring, ticket, entry);
   }
+  return false;
 }
 
-/* Slots in a ring. */
+/* Slots in a ring, or DAMAGED. */
 static inline int32_t weft__lock_free_count(weft__lock_free_ring ring) {
-  int32_t front = weft__lock_free_front(ring);
-  for (int32_t ticket = weft__load(ring.tail);;) {
+  int32_t front = 0;
+  if (!weft__lock_free_front(ring, &front)) return WEFT__LOCK_FREE_DAMAGED;
+  int32_t tries = WEFT__MOST_TRIES;
+  for (int32_t ticket = weft__load(ring.tail); tries > 0; tries--) {
     int32_t entry = weft__load(weft__lock_free_entry(ring, ticket));
     int32_t state = weft__minus(entry, weft__lock_free_lap(ring, ticket));
     if (state == 0 || state == WEFT_LOCK_FREE_QUEUE_CLOSED) {
@@ -340,12 +356,15 @@ static inline int32_t weft__lock_free_count(weft__lock_free_ring ring) {
     }
     ticket = weft__lock_free_after_put(ring, ticket, entry);
   }
+  return WEFT__LOCK_FREE_DAMAGED;
 }
 
-/* Elements in the queue; a moment later it may be another number. */
+/* Elements in the queue; a moment later it may be another number. 0 if the
+   queue is damaged. */
 static inline int32_t weft_lock_free_queue_size(
     const weft_lock_free_queue *q) {
-  return weft__lock_free_count(weft__lock_free_ring_of_queue(q));
+  int32_t count = weft__lock_free_count(weft__lock_free_ring_of_queue(q));
+  return count > 0 ? count : 0;
 }
 
 /* Whether close was called; elements may still be in the queue. */
@@ -382,7 +401,14 @@ static inline int32_t weft__lock_free_append(weft_lock_free_queue *q,
 
 /* What a try_ form answers where a ring answered `result`. */
 static inline int weft__lock_free_error(int32_t result) {
+  if (result == WEFT__LOCK_FREE_DAMAGED) return ENOTRECOVERABLE;
   return result == WEFT__LOCK_FREE_OVER ? EPIPE : EBUSY;
+}
+
+/* What a batch answers that ended with `result` after `count` elements. */
+static inline int32_t weft__lock_free_many(int32_t count, int32_t result) {
+  if (count > 0 || result >= 0 || result == WEFT__LOCK_FREE_NONE) return count;
+  return -weft__lock_free_error(result);
 }
 
 /*
@@ -407,7 +433,7 @@ static inline int32_t weft_lock_free_queue_try_push_many(
     if (result < 0) break;
   }
   if (count > 0) weft__event_wake(&q->pop_epoch, count);
-  return count == 0 && result == WEFT__LOCK_FREE_OVER ? -EPIPE : count;
+  return weft__lock_free_many(count, result);
 }
 
 /*
@@ -430,7 +456,7 @@ static inline int32_t weft_lock_free_queue_try_pop_many(
     weft__lock_free_give_back(q, slot);
   }
   if (count > 0) weft__event_wake(&q->push_epoch, count);
-  return count == 0 && slot == WEFT__LOCK_FREE_OVER ? -EPIPE : count;
+  return weft__lock_free_many(count, slot);
 }
 
 /* Appends the element at `src`: 0, EBUSY if the queue is full, or EPIPE. */
@@ -492,8 +518,8 @@ static inline int32_t weft__lock_free_number(weft_lock_free_queue *q,
 static inline int weft_lock_free_queue_commit(weft_lock_free_queue *q,
                                               void *slot) {
   int32_t number = weft__lock_free_number(q, slot);
-  if (weft__lock_free_append(q, weft__hint(&q->tail), number, 0) != 0)
-    return EPIPE;
+  int32_t result = weft__lock_free_append(q, weft__hint(&q->tail), number, 0);
+  if (result != 0) return weft__lock_free_error(result);
   weft__event_wake(&q->pop_epoch, 1);
   return 0;
 }
@@ -561,10 +587,12 @@ static inline int weft_lock_free_queue_pop_int(weft_lock_free_queue *q,
 #endif
 
 /* Closes the queue for good: pushes fail from now on, pops take what is there
-   and then fail, and every sleeper wakes. */
-static inline void weft_lock_free_queue_close(weft_lock_free_queue *q) {
+   and then fail, and every sleeper wakes. ENOTRECOVERABLE if the queue is
+   damaged, and so cannot be closed. */
+static inline int weft_lock_free_queue_close(weft_lock_free_queue *q) {
   weft__lock_free_ring ring = weft__lock_free_ring_of_queue(q);
-  for (int32_t ticket = weft__hint(ring.tail);;) {
+  int32_t tries = WEFT__MOST_TRIES;
+  for (int32_t ticket = weft__hint(ring.tail); tries > 0; tries--) {
     int32_t *at = weft__lock_free_entry(ring, ticket);
     int32_t free = weft__lock_free_lap(ring, ticket);
     int32_t closed = free | WEFT_LOCK_FREE_QUEUE_CLOSED;
@@ -574,22 +602,26 @@ static inline void weft_lock_free_queue_close(weft_lock_free_queue *q) {
   }
   weft__event_wake(&q->pop_epoch, WEFT__ALL);
   weft__event_wake(&q->push_epoch, WEFT__ALL);
+  return tries > 0 ? 0 : ENOTRECOVERABLE;
 }
 
 /*
  * Gets back the slots of agents that were terminated in the midst of an
  * operation; answers how many. Only for a moment in which no agent is in one,
  * or has a slot reserved or an element peeked at: their slots would be given
- * to others.
+ * to others. -ENOTRECOVERABLE if the words of the ends are damaged.
  */
 static inline int32_t weft_lock_free_queue_repair(weft_lock_free_queue *q) {
   weft__lock_free_ring ring = weft__lock_free_ring_of_queue(q);
   weft__lock_free_ring free = weft__lock_free_ring_of_free(q);
   const int32_t n = ring.filled;
   int32_t before = weft__lock_free_count(free);
+  int32_t left = weft__lock_free_count(ring);
+  int32_t ticket = 0;
+  if (before < 0 || left < 0 || !weft__lock_free_front(ring, &ticket))
+    return -ENOTRECOVERABLE;
   for (int32_t i = 0; i < n; i++) free.entries[i] = 1; /* slot i is free */
-  int32_t ticket = weft__lock_free_front(ring);
-  for (int32_t left = weft__lock_free_count(ring); left > 0; left--) {
+  for (; left > 0; left--) {
     free.entries[*weft__lock_free_entry(ring, ticket) & (n - 1)] = 0;
     ticket = weft__plus(ticket, 1);
   }

@@ -215,18 +215,28 @@ static inline void weft__record_end_claim(weft_record_ring *r) {
     weft__event_wake(&r->push_epoch, WEFT__ALL);
 }
 
+/* Whether positions are `used` bytes apart that are whole records. */
+static inline bool weft__record_is_whole(const weft_record_ring *r,
+                                         int32_t used) {
+  return (uint32_t)used <= (uint32_t)r->capacity && used % 8 == 0;
+}
+
 /* Finds room for a record, which is in *record, with the claim ours: 0, or
-   EBUSY or EPIPE without it. */
+   EBUSY, EPIPE or ENOTRECOVERABLE without it. */
 static inline int weft__record_claim(weft_record_ring *r, int32_t length,
                                      int32_t **record) {
   if (!r->single_producer && !weft__record_begin_claim(r)) return EBUSY;
   int32_t tail = weft__hint(&r->tail); /* ours: only close changes it */
   int32_t total = weft__record_total(r, tail, length);
   int result = tail & WEFT_RECORD_RING_CLOSED_BIT ? EPIPE : 0;
-  if (result == 0 &&
-      total > weft__minus(r->capacity, weft__minus(tail, r->head_cache))) {
+  int32_t used = weft__minus(tail, r->head_cache);
+  if (result == 0 && (total > weft__minus(r->capacity, used) ||
+                      !weft__record_is_whole(r, used))) {
     r->head_cache = weft__load(&r->head); /* pairs with (F) */
-    if (total > weft__minus(r->capacity, weft__minus(tail, r->head_cache)))
+    used = weft__minus(tail, r->head_cache);
+    if (!weft__record_is_whole(r, used) || tail % 8 != 0)
+      result = ENOTRECOVERABLE;
+    else if (total > r->capacity - used)
       result = weft_record_ring_closed(r) ? EPIPE : EBUSY;
   }
   if (result != 0) {
@@ -331,7 +341,17 @@ static inline int weft_record_ring_try_push(weft_record_ring *r,
   return result;
 }
 
-/* The oldest record, in *record: 0, EBUSY if there is none, or EPIPE. */
+/* Whether a record of `space` bytes at `head` ends before the ring, and the
+   records, do. */
+static inline bool weft__record_fits(const weft_record_ring *r, int32_t head,
+                                     int32_t space) {
+  int32_t left = r->capacity - (head & (r->capacity - 1));
+  int32_t used = weft__minus(r->tail_cache, head);
+  return space <= left && space <= used && weft__record_is_whole(r, used);
+}
+
+/* The oldest record, in *record: 0, EBUSY if there is none, EPIPE, or
+   ENOTRECOVERABLE if the words are damaged. */
 static inline int weft__record_oldest(weft_record_ring *r, int32_t **record) {
   for (;;) {
     int32_t head = weft__hint(&r->head); /* our own: nobody else moves it */
@@ -344,9 +364,10 @@ static inline int weft__record_oldest(weft_record_ring *r, int32_t **record) {
     *record = weft__record_at(r, head);
     /* With one producer committed by (P), else by (C). */
     int32_t first = weft__load(*record);
+    int32_t space = weft__record_space(weft__record_length(first));
+    if (!weft__record_fits(r, head, space)) return ENOTRECOVERABLE;
     if ((first & 3) == WEFT_RECORD_RING_COMMITTED) return 0;
     if ((first & 3) == WEFT_RECORD_RING_RESERVED) return EBUSY;
-    int32_t space = weft__record_space(weft__record_length(first));
     weft__store(&r->head, weft__plus(head, space));
     weft__event_wake(&r->push_epoch, WEFT__ALL);
   }
@@ -388,7 +409,8 @@ static inline int weft_record_ring_try_pop(weft_record_ring *r, void *dst,
 }
 
 /* Calls `fn` with `context` and up to `limit` of the oldest records, in place.
-   How many there were, or -EPIPE if the ring was closed and is empty. */
+   How many there were, or -EPIPE if the ring was closed and is empty, or
+   -ENOTRECOVERABLE. */
 static inline int32_t weft_record_ring_read(
     weft_record_ring *r, void (*fn)(void *context, const void *, int32_t),
     void *context, int32_t limit) {
@@ -396,7 +418,7 @@ static inline int32_t weft_record_ring_read(
   for (; count < limit; count++) {
     int32_t *record = NULL;
     int result = weft__record_oldest(r, &record);
-    if (result == EPIPE && count == 0) return -EPIPE;
+    if (result != 0 && result != EBUSY && count == 0) return -result;
     if (result != 0) break;
     fn(context, record + 2, weft__record_length(weft__load(record)));
     weft_record_ring_consume(r);
@@ -458,6 +480,7 @@ static inline bool weft__record_take_over(weft_record_ring *r, int32_t id) {
  * Ends the claim of agent `id`, known never to run again, and skips what it had
  * reserved; answers how many records that were. -1 if another agent has the
  * claim just now: then again later, or abandon that claimant first.
+ * -ENOTRECOVERABLE if the words are damaged.
  */
 static inline int32_t weft_record_ring_abandon(weft_record_ring *r,
                                                int32_t id) {
@@ -466,7 +489,9 @@ static inline int32_t weft_record_ring_abandon(weft_record_ring *r,
   /* While the claim is ours, nothing is written over what we read. */
   if (!weft__record_take_over(r, id)) return -1;
   int32_t tail = weft__load(&r->tail) & WEFT_RECORD_RING_POSITION_MASK;
-  for (int32_t at = weft__load(&r->head); weft__minus(tail, at) > 0;) {
+  int32_t at = weft__load(&r->head);
+  bool whole = weft__record_is_whole(r, weft__minus(tail, at));
+  while (whole && weft__minus(tail, at) > 0) {
     int32_t *record = weft__record_at(r, at);
     int32_t first = weft__load(record);
     if ((first & 3) == WEFT_RECORD_RING_RESERVED && record[1] == id) {
@@ -474,8 +499,10 @@ static inline int32_t weft_record_ring_abandon(weft_record_ring *r,
       count++;
     }
     at = weft__plus(at, weft__record_space(weft__record_length(first)));
+    whole = weft__record_is_whole(r, weft__minus(tail, at));
   }
   weft__record_end_claim(r);
+  if (!whole && count == 0) return -ENOTRECOVERABLE;
   if (count > 0) weft__event_wake(&r->pop_epoch, WEFT__ALL);
   return count;
 }

@@ -111,7 +111,7 @@ static inline void weft__semaphore_wake(weft_semaphore *s, int32_t n,
 
 /* Returns permits that a claim had taken, which cannot be too many. */
 static inline void weft__semaphore_give_back(weft_semaphore *s, int32_t n) {
-  weft__semaphore_wake(s, n, weft__add(&s->permits, n) + n);
+  weft__semaphore_wake(s, n, weft__plus(weft__add(&s->permits, n), n));
 }
 
 /* Lets the next one claim. */

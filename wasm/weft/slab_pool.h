@@ -166,6 +166,7 @@ static inline void weft__slab_fill(weft_slab_pool *p, weft_slab_cache *cache,
   int32_t kept = weft_agent_id() | WEFT_SLAB_POOL_CACHED_BIT;
   for (; left != 0 && cache->count < cache->limit; left &= left - 1) {
     int32_t block = map * 32 + __builtin_ctz(left);
+    if (block >= p->capacity) break; /* only damaged bits lie there */
     if (!weft__slab_claim(p, block, kept)) continue;
     bit |= left & (0 - left);
     cache->blocks[cache->count++] = block;
@@ -193,6 +194,7 @@ static inline void *weft_slab_pool_allocate(weft_slab_pool *p,
     for (uint32_t left = ~(uint32_t)taken; left != 0; left &= left - 1) {
       uint32_t bit = left & (0 - left);
       int32_t block = map * 32 + __builtin_ctz(left);
+      if (block >= p->capacity) break; /* only damaged bits lie there */
       if (!weft__slab_claim(p, block, id)) continue;
       if (cache != NULL && cache->limit > 0)
         weft__slab_fill(p, cache, map, left & (left - 1), bit);

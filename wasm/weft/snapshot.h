@@ -131,9 +131,18 @@ static inline int32_t weft__snapshot_written(int32_t state, int32_t mine) {
   return version | WEFT_SNAPSHOT_NEW_BIT | front | mine;
 }
 
+/* Whether the three copies are the front one, the middle one and the writer's:
+   a damaged state may name a copy twice, or one that there is not. */
+static inline bool weft__snapshot_is_whole(int32_t state) {
+  int32_t middle = state & WEFT_SNAPSHOT_MIDDLE_MASK;
+  int32_t front = state >> WEFT_SNAPSHOT_FRONT_SHIFT & 3;
+  return middle != front && middle < 3 && front < 3;
+}
+
 /* Makes the bytes at `src`, as many as the value has and at a multiple of 4,
-   the latest value. The writer's. */
-static inline void weft_snapshot_write(weft_snapshot *s, const void *src) {
+   the latest value. The writer's. 0, or ENOTRECOVERABLE if the state is
+   damaged; nothing is written then. */
+static inline int weft_snapshot_write(weft_snapshot *s, const void *src) {
   const int32_t *from = (const int32_t *)src;
   int32_t count = s->size / 4;
   int32_t state = weft__hint(&s->state); /* ours, or the exchange checks it */
@@ -143,8 +152,9 @@ static inline void weft_snapshot_write(weft_snapshot *s, const void *src) {
     for (int32_t i = 0; i < count; i++)
       weft__store(at + i, from[i]); /* published by (V) */
     weft__store(&s->state, next);   /* (V) */
-    return;
+    return 0;
   }
+  if (!weft__snapshot_is_whole(state)) return ENOTRECOVERABLE;
   /* The reader swaps the two other copies, and leaves this one alone. */
   int32_t mine = 3 - (state & WEFT_SNAPSHOT_MIDDLE_MASK) -
                  (state >> WEFT_SNAPSHOT_FRONT_SHIFT & 3);
@@ -152,13 +162,13 @@ static inline void weft_snapshot_write(weft_snapshot *s, const void *src) {
   for (;;) {
     int32_t next = weft__snapshot_written(state, mine);
     int32_t seen = weft__compare_exchange(&s->state, state, next); /* (V) */
-    if (seen == state) return;
+    if (seen == state) return 0;
     state = seen;
   }
 }
 
 /* Copies the latest value to `dst`, at a multiple of 4; answers its version, 0
-   if none was written yet. */
+   if none was written yet, or -ENOTRECOVERABLE if the state is damaged. */
 static inline int32_t weft_snapshot_read(weft_snapshot *s, void *dst) {
   int32_t *to = (int32_t *)dst;
   int32_t count = s->size / 4;
@@ -172,6 +182,7 @@ static inline int32_t weft_snapshot_read(weft_snapshot *s, void *dst) {
     state = seen == state ? swapped : seen;
   }
   if (s->single_reader) {
+    if (!weft__snapshot_is_whole(state)) return -ENOTRECOVERABLE;
     int32_t front = state >> WEFT_SNAPSHOT_FRONT_SHIFT & 3;
     weft__copy(to, weft__snapshot_copy(s, front), count);
     return weft__snapshot_version_of(s, state);

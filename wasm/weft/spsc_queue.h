@@ -124,25 +124,29 @@ static inline int32_t weft__spsc_until_wrap(const weft_spsc_queue *q,
   return count < q->capacity - slot ? count : q->capacity - slot;
 }
 
-/* Free elements; looks at the consumer if fewer than `wanted` are known. */
+/* Free elements; looks at the consumer if fewer than `wanted` are known, or
+   more than there can be. -ENOTRECOVERABLE if the indices are damaged. */
 static inline int32_t weft__spsc_room(weft_spsc_queue *q, int32_t tail,
                                       int32_t wanted) {
   int32_t room = q->capacity - (weft__minus(tail, q->head_cache) >> 2);
-  if (room >= wanted) return room;
+  if (room >= wanted && room <= q->capacity) return room;
   q->head_cache = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
-  return q->capacity - (weft__minus(tail, q->head_cache) >> 2);
+  room = q->capacity - (weft__minus(tail, q->head_cache) >> 2);
+  return (uint32_t)room <= (uint32_t)q->capacity ? room : -ENOTRECOVERABLE;
 }
 
-/* Elements; looks at the producer if fewer than `wanted` are known. Below 0
-   if there are none and the queue is closed. */
+/* Elements; looks at the producer if fewer than `wanted` are known, or more
+   than there can be. -EPIPE if there are none and the queue is closed, or
+   -ENOTRECOVERABLE if the indices are damaged. */
 static inline int32_t weft__spsc_filled(weft_spsc_queue *q, int32_t head,
                                         int32_t wanted) {
   int32_t filled = weft__minus(q->tail_cache, head) >> 2;
-  if (filled >= wanted) return filled;
+  if (filled >= wanted && filled <= q->capacity) return filled;
   int32_t tail = weft__load(&q->tail);
   q->tail_cache = tail & WEFT_SPSC_QUEUE_INDEX_MASK;
   filled = weft__minus(q->tail_cache, head) >> 2;
-  return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -1 : filled;
+  if ((uint32_t)filled > (uint32_t)q->capacity) return -ENOTRECOVERABLE;
+  return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -EPIPE : filled;
 }
 
 /* (P) Publishes `count` elements, and wakes the consumer if it sleeps. */
@@ -187,6 +191,7 @@ static inline int32_t weft_spsc_queue_try_push_many(weft_spsc_queue *q,
   int32_t count = weft__spsc_room(q, tail, n);
   if (count > n) count = n;
   if (count == 0) return weft_spsc_queue_closed(q) ? -EPIPE : 0;
+  if (count < 0) return count;
   int32_t per = q->element_size / 4;
   int32_t first = weft__spsc_until_wrap(q, tail, count);
   weft__copy(weft__spsc_at(q, tail), words, first * per);
@@ -207,7 +212,7 @@ static inline int32_t weft_spsc_queue_try_pop_many(weft_spsc_queue *q,
   int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
   int32_t count = weft__spsc_filled(q, head, n);
   if (count > n) count = n;
-  if (count <= 0) return count == 0 ? 0 : -EPIPE;
+  if (count <= 0) return count;
   int32_t per = q->element_size / 4;
   int32_t first = weft__spsc_until_wrap(q, head, count);
   weft__copy(words, weft__spsc_at(q, head), first * per);
@@ -234,8 +239,9 @@ static inline int weft_spsc_queue_try_push_int(weft_spsc_queue *q,
                                                int32_t value) {
   if (q->element_size != 4) return EINVAL;
   int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
-  if (weft__spsc_room(q, tail, 1) == 0)
-    return weft_spsc_queue_closed(q) ? EPIPE : EBUSY;
+  int32_t room = weft__spsc_room(q, tail, 1);
+  if (room == 0) return weft_spsc_queue_closed(q) ? EPIPE : EBUSY;
+  if (room < 0) return -room;
   *weft__spsc_at(q, tail) = value; /* published by (P) */
   return weft__spsc_publish(q, tail, 1);
 }
@@ -246,7 +252,7 @@ static inline int weft_spsc_queue_try_pop_int(weft_spsc_queue *q,
   if (q->element_size != 4) return EINVAL;
   int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
   int32_t filled = weft__spsc_filled(q, head, 1);
-  if (filled <= 0) return filled == 0 ? EBUSY : EPIPE;
+  if (filled <= 0) return filled == 0 ? EBUSY : -filled;
   *value = *weft__spsc_at(q, head); /* published by (P) */
   weft__spsc_release(q, head, 1);
   return 0;

@@ -190,13 +190,14 @@ static inline int weft_work_counter_done(weft_work_counter *c, int32_t n) {
   int32_t done = weft__hint(&c->done); /* the exchange below checks it */
   for (;;) {
     /* done only grows and target only falls: old ones refuse too little. */
-    if (n > weft__hint(&c->target) - done) return EINVAL;
-    int32_t seen = weft__compare_exchange(&c->done, done, done + n);
+    if (n > weft__minus(weft__hint(&c->target), done)) return EINVAL;
+    int32_t seen = weft__compare_exchange(&c->done, done, weft__plus(done, n));
     if (seen == done) break;
     done = seen;
   }
   /* (T) Pairs with (C): we see the lower target, or cancel sees our tasks. */
-  if (done + n >= weft__load(&c->target)) weft__work_counter_finish(c);
+  if (weft__plus(done, n) >= weft__load(&c->target))
+    weft__work_counter_finish(c);
   return 0;
 }
 
