@@ -63,10 +63,10 @@ export interface Field {
 /** Refuses a value that is no integer of this type. */
 function refuse(name: string, type: string, value: unknown): never {
   const wide = type === "i64" || type === "u64";
-  const expected = wide ? "bigint" : "number";
-  if (typeof value !== expected) {
+  if (wide ? typeof value !== "bigint" : typeof value !== "number") {
     throw new TypeError(
-      `Field "${name}" takes a ${expected}: received ${describe(value)}`,
+      `Field "${name}" takes a ${wide ? "bigint" : "number"}: received ` +
+        describe(value),
     );
   }
   throw new RangeError(`Field "${name}" is ${type}: received ${value}`);
