@@ -22,7 +22,7 @@ const test = suite("Memory shared with C");
 
 test.beforeEach(() => stage.clear());
 
-const queue = { capacity: 4, size: 8 };
+const queue = { capacity: 4, elementSize: 8 };
 
 /** Each configured primitive, as TypeScript and as C make it. */
 const KINDS = {
@@ -58,7 +58,7 @@ const KINDS = {
 /** The configuration of a queue, { 4, 8 }, in C's memory. */
 function configured(): number {
   const config = stage.place(8);
-  stage.heap.set([queue.capacity, queue.size], config / 4);
+  stage.heap.set([queue.capacity, queue.elementSize], config / 4);
   return config;
 }
 
@@ -181,7 +181,10 @@ async function shareAt(at: number) {
   assert.is(stage.heap[countAt / 4], sum);
   assert.is(mutex.owner, 0);
 
-  const queue = MpmcQueue.init(memory, queueAt, { capacity: 8, size: 12 });
+  const queue = MpmcQueue.init(memory, queueAt, {
+    capacity: 8,
+    elementSize: 12,
+  });
   const count = 300;
   stage.heap.fill(0, seenAt / 4, seenAt / 4 + 2 * count);
   const taken = await Promise.all(
