@@ -768,7 +768,7 @@ class SpscCoreInKernel extends SpscCore {
 }
 
 /** The core, and the forms that wait. */
-const SpscQueueWaiting: WaitingClass<"spsc_queue", InKernel> =
+export const SpscQueueWaiting: WaitingClass<"spsc_queue", InKernel> =
   /* @__PURE__ */ waiting<"spsc_queue", InKernel>(SpscCoreInKernel);
 
 /**
@@ -789,7 +789,7 @@ export class SpscQueue<E = number> extends SpscQueueWaiting<E> {
   /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
   static create<const Size extends number = 4>(
     config: QueueConfig<Size>,
-  ): SpscQueue<ElementOf<Size>> {
+  ): SpscQueue<ElementOf<NoInfer<Size>>> {
     const memory = allocateForKernel(spscBytes(config));
     return SpscQueue.init(memory, 0, config);
   }
@@ -799,7 +799,7 @@ export class SpscQueue<E = number> extends SpscQueueWaiting<E> {
     memory: Memory,
     byteOffset: number,
     config: QueueConfig<Size>,
-  ): SpscQueue<ElementOf<Size>> {
+  ): SpscQueue<ElementOf<NoInfer<Size>>> {
     formatSpsc(memory, byteOffset, config);
     return new SpscQueue(memory, byteOffset);
   }
@@ -930,7 +930,7 @@ class MpmcCoreInKernel extends MpmcCore {
 }
 
 /** The core, and the forms that wait. */
-const MpmcQueueWaiting: WaitingClass<"mpmc_queue", InKernel> =
+export const MpmcQueueWaiting: WaitingClass<"mpmc_queue", InKernel> =
   /* @__PURE__ */ waiting<"mpmc_queue", InKernel>(MpmcCoreInKernel);
 
 /**
@@ -951,7 +951,7 @@ export class MpmcQueue<E = number> extends MpmcQueueWaiting<E> {
   /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
   static create<const Size extends number = 4>(
     config: QueueConfig<Size>,
-  ): MpmcQueue<ElementOf<Size>> {
+  ): MpmcQueue<ElementOf<NoInfer<Size>>> {
     const memory = allocateForKernel(mpmcBytes(config));
     return MpmcQueue.init(memory, 0, config);
   }
@@ -961,7 +961,7 @@ export class MpmcQueue<E = number> extends MpmcQueueWaiting<E> {
     memory: Memory,
     byteOffset: number,
     config: QueueConfig<Size>,
-  ): MpmcQueue<ElementOf<Size>> {
+  ): MpmcQueue<ElementOf<NoInfer<Size>>> {
     formatMpmc(memory, byteOffset, config);
     return new MpmcQueue(memory, byteOffset);
   }
@@ -1032,7 +1032,7 @@ class LockFreeCoreInKernel extends LockFreeCore {
 }
 
 /** The core, and the forms that wait. */
-const LockFreeQueueWaiting: WaitingClass<
+export const LockFreeQueueWaiting: WaitingClass<
   "lock_free_queue",
   InKernel & Repairable
 > = /* @__PURE__ */ waiting<"lock_free_queue", InKernel & Repairable>(
@@ -1057,7 +1057,7 @@ export class LockFreeQueue<E = number> extends LockFreeQueueWaiting<E> {
   /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
   static create<const Size extends number = 4>(
     config: LockFreeQueueConfig<Size>,
-  ): LockFreeQueue<ElementOf<Size>> {
+  ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
     const memory = allocateForKernel(lockFreeBytes(config));
     return LockFreeQueue.init(memory, 0, config);
   }
@@ -1067,7 +1067,7 @@ export class LockFreeQueue<E = number> extends LockFreeQueueWaiting<E> {
     memory: Memory,
     byteOffset: number,
     config: LockFreeQueueConfig<Size>,
-  ): LockFreeQueue<ElementOf<Size>> {
+  ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
     formatLockFree(memory, byteOffset, config);
     return new LockFreeQueue(memory, byteOffset);
   }
