@@ -107,8 +107,12 @@ type RegionClass = abstract new (
   inspection: WordsInspection,
 ) => Region<"broadcast">;
 
-/** The base of {@linkcode Broadcast}: disposing closes it. */
-const DisposedRegion: abstract new (
+/**
+ * The base of {@linkcode Broadcast}: disposing closes it.
+ *
+ * @ignore
+ */
+export const BroadcastBase: abstract new (
   ...args: ConstructorParameters<RegionClass>
 ) => Region<"broadcast"> & Disposable = /* @__PURE__ */ disposedBy(
   Region as unknown as RegionClass,
@@ -170,7 +174,7 @@ const DisposedRegion: abstract new (
  * if (one.tryPopInt() !== 7 || two.tryPopInt() !== 7) throw new Error("lost");
  * ```
  */
-export class Broadcast<E = number> extends DisposedRegion {
+export class Broadcast<E = number> extends BroadcastBase {
   /** Elements it holds at most. */
   readonly capacity: number;
   /** Bytes an element has. */
@@ -517,11 +521,16 @@ export class Broadcast<E = number> extends DisposedRegion {
   }
 }
 
-/** The base of {@linkcode Subscription}: disposing leaves the seat. */
-const DisposedSeat: abstract new () => Disposable = /* @__PURE__ */ disposedBy(
-  Object,
-  "leave",
-);
+/**
+ * The base of {@linkcode Subscription}: disposing leaves the seat.
+ *
+ * @ignore
+ */
+export const SubscriptionBase: abstract new () => Disposable =
+  /* @__PURE__ */ disposedBy(
+    Object,
+    "leave",
+  );
 
 /**
  * A seat at a {@linkcode Broadcast}. It sees every element that is pushed after
@@ -540,7 +549,7 @@ const DisposedSeat: abstract new () => Disposable = /* @__PURE__ */ disposedBy(
  * if (ticks.subscribers !== 0) throw new Error("did not leave");
  * ```
  */
-export class Subscription<E = number> extends DisposedSeat {
+export class Subscription<E = number> extends SubscriptionBase {
   /** What is subscribed to. */
   readonly broadcast: Broadcast<E>;
   readonly #words: Int32Array<SharedArrayBuffer>;

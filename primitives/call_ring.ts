@@ -74,19 +74,28 @@ type RegionClass = abstract new (
   inspection: WordsInspection,
 ) => Region<"call_ring">;
 
-/** The base of {@linkcode CallRing}: disposing closes it. */
-const DisposedRegion: abstract new (
+/**
+ * The base of {@linkcode CallRing}: disposing closes it.
+ *
+ * @ignore
+ */
+export const CallRingBase: abstract new (
   ...args: ConstructorParameters<RegionClass>
 ) => Region<"call_ring"> & Disposable = /* @__PURE__ */ disposedBy(
   Region as unknown as RegionClass,
   "close",
 );
 
-/** The base of {@linkcode PendingCall}: disposing cancels it. */
-const DisposedCall: abstract new () => Disposable = /* @__PURE__ */ disposedBy(
-  Object,
-  "cancel",
-);
+/**
+ * The base of {@linkcode PendingCall}: disposing cancels it.
+ *
+ * @ignore
+ */
+export const PendingCallBase: abstract new () => Disposable =
+  /* @__PURE__ */ disposedBy(
+    Object,
+    "cancel",
+  );
 
 /**
  * Calls from any agent to any agent that serves: each has a slot of its own for
@@ -151,7 +160,7 @@ const DisposedCall: abstract new () => Disposable = /* @__PURE__ */ disposedBy(
  * await served;
  * ```
  */
-export class CallRing extends DisposedRegion {
+export class CallRing extends CallRingBase {
   /** Calls that may be under way at a time. */
   readonly slots: number;
   /** The most bytes of a request. */
@@ -543,7 +552,7 @@ export class CallRing extends DisposedRegion {
  * if (one.tryReceive()![0] !== 10) throw new Error("another reply");
  * ```
  */
-export class PendingCall extends DisposedCall {
+export class PendingCall extends PendingCallBase {
   readonly #slots: Slots;
   /** The slot, or 0 when it is over. */
   #at: number;

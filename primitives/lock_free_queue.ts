@@ -549,8 +549,12 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   }
 }
 
-/** The core, and the forms that wait. */
-const WaitingLockFree: WaitingClass<
+/**
+ * The core, and the forms that wait.
+ *
+ * @ignore
+ */
+export const WaitingLockFree: WaitingClass<
   "lock_free_queue",
   Pick<LockFreeCore, "agents" | "repair">
 > = /* @__PURE__ */ waiting(

@@ -379,8 +379,12 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
   }
 }
 
-/** The core, and the forms that wait. */
-const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
+/**
+ * The core, and the forms that wait.
+ *
+ * @ignore
+ */
+export const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
   MpmcCore,
 );
 
@@ -525,7 +529,7 @@ export function formatMpmc(
   );
 }
 
-/** Words from slot to slot: the turn and the element, in multiples of two. */
+/** Words from slot to slot: the turn, a spare word and the element. */
 function strideFor(elementSize: number): number {
   return ELEMENT + (elementSize + 7 >> 3) * 2;
 }

@@ -550,8 +550,12 @@ export class RecordCore extends Region<"record_ring"> {
   }
 }
 
-/** The core, and its disposal. */
-const DisposedRecords: abstract new (
+/**
+ * The core, and its disposal.
+ *
+ * @ignore
+ */
+export const RecordRingBase: abstract new (
   memory: Memory,
   byteOffset: number | undefined,
   Copier: CopyingClass,
@@ -618,7 +622,7 @@ const DisposedRecords: abstract new (
  * if (new TextDecoder().decode(line) !== "hello") throw new Error("lost");
  * ```
  */
-export class RecordRing extends DisposedRecords {
+export class RecordRing extends RecordRingBase {
   readonly #words: Int32Array<SharedArrayBuffer>;
 
   /**

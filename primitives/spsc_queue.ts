@@ -365,8 +365,12 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   protected override pass(): void {}
 }
 
-/** The core, and the forms that wait. */
-const WaitingSpsc: WaitingClass<"spsc_queue"> = /* @__PURE__ */ waiting(
+/**
+ * The core, and the forms that wait.
+ *
+ * @ignore
+ */
+export const WaitingSpsc: WaitingClass<"spsc_queue"> = /* @__PURE__ */ waiting(
   SpscCore,
 );
 

@@ -29,6 +29,8 @@ const sleep = (ms: number) => Atomics.wait(sleepWord, 0, 0, ms);
 const early = new SharedArrayBuffer(8);
 const earlyView = new Int32Array(early);
 
+const realTimeout = setTimeout;
+
 let counted = 0;
 let named = 0;
 
@@ -299,8 +301,7 @@ const ROWS: [feature: string, becomes: Becomes, run: Run, named?: RegExp][] = [
     "anything else from outside that an agent awaits",
     "refused",
     races(async () => {
-      const { readFile } = await import("node:fs/promises");
-      await readFile(fileURLToPath(import.meta.url));
+      await new Promise((resolve) => realTimeout(resolve, 40));
     }),
     /awaits something/,
   ],
