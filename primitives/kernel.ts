@@ -94,7 +94,7 @@ export type {
 
 export { type Arena, arena, type Arenable, useKernel } from "./_kernel.ts";
 export type { Elements } from "./_elements.ts";
-export { ClosedError, type Queue } from "./_queue.ts";
+export { ClosedError, type Queue, type WaitingClass } from "./_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, isSupported, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
@@ -103,7 +103,7 @@ export type { EventConfig } from "./event.ts";
 export type { LockFreeQueueConfig } from "./lock_free_queue.ts";
 export { LockGuard, MutexGuard } from "./mutex.ts";
 export { PermitGuard, SemaphorePermit } from "./semaphore.ts";
-export type { RecordRingConfig } from "./record_ring.ts";
+export { RecordRingBase, type RecordRingConfig } from "./record_ring.ts";
 export { RwReadGuard, RwWriteGuard } from "./rw_lock.ts";
 export type { SlabConfig } from "./slab_pool.ts";
 export type { SnapshotConfig } from "./snapshot.ts";
