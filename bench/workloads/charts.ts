@@ -74,6 +74,14 @@ function configOf(theme: Theme) {
   };
 }
 
+/** The powers of ten around `figures`: where a logarithmic axis ends. */
+function decades(figures: readonly number[]): [number, number] {
+  const least = Math.log10(Math.min(...figures));
+  const most = Math.log10(Math.max(...figures));
+  const from = Math.ceil(least) - 1; // below the least: its bar is seen
+  return [10 ** from, 10 ** Math.max(Math.ceil(most), from + 1)];
+}
+
 /** The chart of a table, as Vega-Lite is told. */
 function specOf(table: Table, theme: Theme) {
   const { of, by, figure, unit, chart, logarithmic, findings } = table;
@@ -82,12 +90,16 @@ function specOf(table: Table, theme: Theme) {
   const shown = lines
     ? measured
     : measured.filter((finding) => chart.includes(finding[by]!));
-  const type = logarithmic ? "log" : "linear";
+  const figures = shown.map((finding) => Number(finding[figure]));
+  const domain = logarithmic ? decades(figures) : undefined;
   const size = {
     field: figure,
     type: "quantitative",
     title: unit,
-    scale: { type },
+    scale: domain ? { type: "log", domain } : { type: "linear" },
+    // Vega stacks bars of different colours: on a logarithmic axis, that
+    // leaves bars of no length.
+    stack: null,
   };
   const along = { field: by, type: "ordinal", title: by, sort: null };
   const of_ = { field: of, type: "nominal", title: null };
@@ -110,6 +122,8 @@ function specOf(table: Table, theme: Theme) {
       y: { ...of_, sort: order, axis: { labelLimit: 240 } },
       yOffset: { field: by, type: "ordinal", sort: null },
       x: size,
+      // There is no 0 on a logarithmic axis: its bars begin where it does.
+      ...domain ? { x2: { datum: domain[0] } } : {},
       color: along,
     },
   };

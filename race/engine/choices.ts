@@ -83,6 +83,29 @@ export function choices(engine: Engine, out: Choices): number {
   return out.live;
 }
 
+/**
+ * A step that commutes with all the others can do, so that nothing is lost if
+ * it is taken first and alone: an access to what nobody else uses. -1 if there
+ * is none. Without a model only, as the beginning and the end of a call are
+ * observed by one.
+ */
+export function ownStep(engine: Engine, out: Choices): number {
+  const { world, scenario, clocked } = engine;
+  if (out.live < 2 || out.count > out.live) return -1;
+  if (world.judge !== null || world.hints !== null) return -1;
+  if (clocked || scenario.async || scenario.invariant !== null) return -1;
+  for (let i = 0; i < out.live; i++) {
+    const code = out.codes[i]!;
+    const { kind, target, looping, address, size, id, status } = world
+      .agents[k.agentOf(code)]!;
+    if (k.actionOf(code) !== k.STEP || status !== k.READY || looping) continue;
+    if (target === null || kind === k.WAIT || kind === k.NOTIFY) continue;
+    if (kind > k.WRITE) continue;
+    if (world.memory.isOwn(target.region, id, address, size)) return code;
+  }
+  return -1;
+}
+
 /** What time does to an agent, or -1. */
 export function timerOf({ id, status, deadline, timers }: Agent): number {
   if (status === k.BLOCKED || status === k.SPINNING) {

@@ -254,6 +254,8 @@ export class World {
     if (k.writes(kind)) {
       this.memory.touch(agent.target!.region, agent.address, agent.size);
     }
+    const { target, address, size, id } = agent;
+    if (target !== null) this.memory.use(target.region, id, address, size);
     this.hints?.before(agent);
     const result = this.#effect(agent, age);
     const wrote = k.writes(kind) && (kind !== k.CAS || result === agent.a);

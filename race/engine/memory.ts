@@ -20,9 +20,19 @@ export interface Region {
   readonly touched: Uint8Array;
   /** Bytes that only one agent uses: from each first to each second. */
   readonly own: (readonly [from: number, to: number])[];
+  /** By word: 1 + the agent that alone used it, or `SHARED`; 0 if unused. */
+  readonly user: Uint8Array;
+  /** By word: whether one agent's use of it was none of the others' business. */
+  readonly relied: Uint8Array;
   /** By word: whether reads of it were none of the scheduler's business. */
   readonly constant: Uint8Array;
 }
+
+/** The user of a word that several agents use. */
+const SHARED = 255;
+
+/** Words that are shown of a memory, at most. */
+const SHOWN = 256;
 
 /** The memory of one machine. */
 export class Memory {
@@ -58,6 +68,8 @@ export class Memory {
       touched: new U8(count),
       own: [],
       constant: new U8(count),
+      user: new U8(count),
+      relied: new U8(count),
     };
     region.initial = contentOf(region);
     this.regions.push(region);
@@ -115,6 +127,33 @@ export class Memory {
     return true;
   }
 
+  /** Notes that `agent` uses `size` bytes at `address`. */
+  use(region: Region, agent: number, address: number, size: number): void {
+    const { user, relied, base } = region;
+    const last = (address - base + size - 1) >> 2;
+    for (let w = (address - base) >> 2; w <= last; w++) {
+      const before = user[w]!;
+      if (before === SHARED || before === agent + 1) continue;
+      user[w] = before === 0 ? agent + 1 : SHARED;
+      if (before !== 0 && relied[w] === 1) this.surprised = true;
+    }
+  }
+
+  /**
+   * Whether nobody but `agent` was ever seen to use `size` bytes at `address`.
+   * Then it does not matter when it does, until that turns out to be wrong.
+   */
+  isOwn(region: Region, agent: number, address: number, size: number): boolean {
+    const { user, relied, base } = region;
+    const first = (address - base) >> 2;
+    const last = (address - base + size - 1) >> 2;
+    for (let w = first; w <= last; w++) {
+      if (user[w] !== 0 && user[w] !== agent + 1) return false;
+    }
+    for (let w = first; w <= last; w++) relied[w] = 1;
+    return true;
+  }
+
   /** The first address whose content was changed behind the machine's back. */
   strayWrite(): number {
     for (const region of this.regions) {
@@ -127,6 +166,17 @@ export class Memory {
       }
     }
     return -1;
+  }
+
+  /** The words ever written, by name, in the order of their addresses. */
+  content(): [name: string, value: number][] {
+    return this.#touchedWords
+      .map((w, i): [number, number] => {
+        const region = this.#touchedRegions[i]!;
+        return [region.base + w * 4, wordAt(region, w)];
+      })
+      .sort((a, b) => a[0] - b[0]).slice(0, SHOWN)
+      .map(([address, value]) => [this.nameOf(address), value]);
   }
 
   /** What the words hold that were ever written. */

@@ -32,7 +32,7 @@ import {
   StatefulHandle,
   TOKEN,
 } from "./signals.ts";
-import { capturedBy, placeOf, siteOf } from "./sites.ts";
+import { capturedBy, placeOf, siteOf, stackOf } from "./sites.ts";
 import { clearTimer, post, setTimer, unpost, waitAsync } from "./timers.ts";
 import { bits, mix1, mix2 } from "./values.ts";
 import type { Host, Target } from "./views.ts";
@@ -85,6 +85,8 @@ export class Engine implements Host {
   readonly futures: Map<string, number> = new Map();
   /** Loops that were not explored round by round. */
   readonly leapt: Set<string> = new Set();
+  /** An agent has looked at the clock. */
+  clocked = false;
   /** Operations left of a leap. */
   leaping = 0;
   /** What cannot be explored. */
@@ -440,6 +442,7 @@ export class Engine implements Host {
   /** A look at the clock, which may be all that a loop does. */
   #clock(agent: Agent): Any {
     const { world } = this;
+    if (!this.clocked) this.clocked = world.memory.surprised = true;
     if (agent.tick && !agent.spinNext) {
       agent.tick = false;
       world.now += Math.min(10 ** agent.ticks++, LONGEST);
@@ -587,12 +590,9 @@ export class Engine implements Host {
           `in a module: call Atomics.${captured}() instead`,
       );
     }
-    const text = error instanceof Error
-      ? error.stack ?? error.message
-      : String(error);
     this.world.fail(
       "exception",
-      `agent ${agent.id} threw in ${callText(agent.call)}: ${text}`,
+      `agent ${agent.id} threw in ${callText(agent.call)}: ${stackOf(error)}`,
     );
   }
 }

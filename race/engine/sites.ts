@@ -34,6 +34,14 @@ export function capturedBy(error: unknown): string | undefined {
   return name === undefined || ownLine(lines[1] ?? "") ? undefined : name;
 }
 
+/** An error's text, with no lines of the tester itself. */
+export function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const lines = (error.stack ?? `${error.name}: ${error.message}`).split("\n");
+  return lines.filter((line) => !/^\s*at /.test(line) || !ownLine(line))
+    .join("\n");
+}
+
 /** Where the agent on the stack stands, as a key: quick, and not to be read. */
 export function placeOf(): string {
   const holder = Error as unknown as {

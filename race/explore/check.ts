@@ -20,6 +20,7 @@ import {
   programText,
   tableOf,
 } from "../report/print.ts";
+import { shrink, switches } from "./shrink.ts";
 import { rehearse } from "./rehearse.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
 import type { Failure, Options, Program, Result } from "../report/result.ts";
@@ -27,7 +28,8 @@ import { Fixed, Impossible, run } from "./run.ts";
 import { sampler } from "./sample.ts";
 import type { Scenario } from "../engine/scenario.ts";
 import { type Found, search, type SearchOptions } from "./search.ts";
-import { pageOf, svgOf } from "../report/svg.ts";
+import { pageOf } from "../report/page.ts";
+import { svgOf } from "../report/svg.ts";
 import { Trace } from "../report/trace.ts";
 
 /** Explores a program. */
@@ -54,8 +56,12 @@ export function replay(
   );
 }
 
-/** Explores the engine's program. */
-function* examine(engine: Engine, o: Options): Steps<Result> {
+/** Explores the engine's program, from the end of `start` if that is given. */
+function* examine(
+  engine: Engine,
+  o: Options,
+  start: readonly number[] = [],
+): Steps<Result> {
   const { world } = engine;
   const unusual = {
     timeouts: times(o.timeouts ?? true, 2),
@@ -68,7 +74,7 @@ function* examine(engine: Engine, o: Options): Steps<Result> {
   if (world.fault !== null) {
     return yield* report(engine, o, nothing(world), "in rehearsal");
   }
-  yield* turns(engine);
+  if (start.length === 0) yield* turns(engine);
   if (world.fault !== null) {
     return yield* report(engine, o, nothing(world), "every agent in turn");
   }
@@ -77,17 +83,20 @@ function* examine(engine: Engine, o: Options): Steps<Result> {
   let total = nothing(world);
   for (const budget of budgets) {
     world.startBudget = budget;
-    const full = searchOptions(engine, o, false);
+    const full = { ...searchOptions(engine, o, false), start };
     const found = yield* search(engine, full);
     total = sum(total, found);
     if (found.fault !== null) {
-      const minimal = searchOptions(engine, o, true);
+      const minimal = { ...searchOptions(engine, o, true), start };
       const least = yield* search(engine, minimal);
       const best = least.fault === null ? found : least;
       return yield* report(engine, o, { ...total, ...faultOf(best) });
     }
   }
   if (total.complete) return covered(engine, total);
+  if (start.length > 0) {
+    return resultOf(total, `not complete: ${total.states} states of more`);
+  }
   return yield* sample(engine, o, total);
 }
 
@@ -147,6 +156,7 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
       steps: total.steps + world.steps,
     };
     if (world.fault === null) continue;
+    yield* shrink(engine, options);
     const { fault, schedule } = world;
     const how = `sampled, execution ${i + 1}`;
     return yield* report(engine, o, { ...total, fault, schedule }, how);
@@ -241,14 +251,6 @@ function* replayPicture(
   }
 }
 
-function switches(schedule: readonly number[]): number {
-  let n = 0;
-  for (let i = 1; i < schedule.length; i++) {
-    if (k.agentOf(schedule[i]!) !== k.agentOf(schedule[i - 1]!)) n++;
-  }
-  return n;
-}
-
 // ---- one interleaving --------------------------------------------------------
 
 /** Replays one interleaving and reports what it comes to. */
@@ -269,6 +271,9 @@ function* replayOnce(
   const title = `schedule "${scheduleText(schedule)}"`;
   const picture = yield* replayPicture(engine, schedule, o, title, title);
   if (world.fault === null && options.races) judgeRaces(engine);
+  if (world.fault === null && o.then === "explore") {
+    return yield* examine(engine, o, schedule);
+  }
   const found = { ...nothing(world), steps: world.steps, complete: false };
   const { fault } = found;
   const failure = fault === null ? undefined : failureOf(fault, schedule, {
@@ -300,6 +305,7 @@ function searchOptions(
     rescue: o.rescue === true,
     looks: o.looks,
     results: scenario.final !== null,
+    reduce: o.reduce !== false && o.kill !== true && o.spurious !== true,
   };
 }
 

@@ -53,6 +53,39 @@ export class Rotation implements Chooser {
   }
 }
 
+/**
+ * A given schedule as far as it can be followed: what is not possible is left
+ * out. Then whoever runs goes on, until it cannot.
+ */
+export class Loose implements Chooser {
+  readonly #codes: readonly number[];
+  #at = 0;
+  #last = 0;
+
+  /** The schedule `codes`. */
+  constructor(codes: readonly number[]) {
+    this.#codes = codes;
+  }
+
+  /** The next that is possible. */
+  choose(engine: Engine): number {
+    const { count, live } = refill(scratch, engine);
+    if (count === 0) return k.END;
+    while (this.#at < this.#codes.length) {
+      const code = this.#codes[this.#at++]!;
+      if (!scratch.has(code)) continue;
+      this.#last = k.agentOf(code);
+      return code;
+    }
+    const codes = [...scratch.codes.subarray(0, live)];
+    if (codes.length === 0) return scratch.codes[0]!;
+    const next = codes.find((code) => k.agentOf(code) === this.#last) ??
+      codes[0]!;
+    this.#last = k.agentOf(next);
+    return next;
+  }
+}
+
 /** Fills `to` with the choices there are. */
 export function refill(to: Choices, engine: Engine): Choices {
   choices(engine, to);
@@ -67,6 +100,11 @@ export class Fixed implements Chooser {
   /** The schedule `codes`. */
   constructor(codes: readonly number[]) {
     this.#codes = codes;
+  }
+
+  /** Steps that are not done yet. */
+  get left(): number {
+    return Math.max(0, this.#codes.length - this.#at);
   }
 
   /** The next of the schedule. */
@@ -108,11 +146,17 @@ export function* run(
       code = engine.chooser.choose(engine);
     }
     if (code < 0) break;
-    if (fixed && !isPossible(engine, code, here)) continue;
+    if (fixed) mustBePossible(engine, code);
     yield* apply(engine, code, true);
     if (o.lockFree !== "no" && world.fault === null) {
       judgeLockFree(engine, o.lockFree === "all");
     }
+  }
+  if (chooser instanceof Fixed && chooser.left > 0) {
+    throw new Impossible(
+      `Cannot replay the schedule: it goes on for ${chooser.left} steps after ` +
+        (world.fault === null ? "its end" : `"${world.fault.kind}"`),
+    );
   }
   if (world.fault === null && choices(engine, here) === 0) {
     if (here.over) {
@@ -127,14 +171,12 @@ export function* run(
 export class Impossible extends RangeError {}
 
 /** A schedule from outside may name what cannot happen. */
-function isPossible(engine: Engine, code: number, here: Choices): boolean {
+function mustBePossible(engine: Engine, code: number): void {
   const { agents, schedule } = engine.world;
   choices(engine, here);
-  if (here.has(code)) return true;
+  if (here.has(code)) return;
   const agent = agents[k.agentOf(code)];
-  if (k.actionOf(code) === k.STEP && agent?.status === k.READY) return true;
-  // More steps than an agent has left are no harm.
-  if (agents[k.agentOf(code)]?.status === k.DONE) return false;
+  if (k.actionOf(code) === k.STEP && agent?.status === k.READY) return;
   throw new Impossible(
     `Cannot replay the schedule: step ${schedule.length + 1}, ` +
       `"${k.scheduleText([code])}", is not possible`,

@@ -7,11 +7,11 @@
  * @module
  */
 import type { Snapshot } from "../engine/agent.ts";
-import { Choices, choices } from "../engine/choices.ts";
+import { Choices, choices, ownStep } from "../engine/choices.ts";
 import type { WorldState } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
 import type { Fault } from "../engine/kinds.ts";
-import { realNow } from "../engine/native.ts";
+import { I32, realNow } from "../engine/native.ts";
 import {
   judgeEnd,
   judgeLockFree,
@@ -35,6 +35,10 @@ export interface SearchOptions extends Patience {
   /** "all", or only operations declared so. */
   readonly lockFree: "all" | "declared" | "no";
   readonly races: boolean;
+  /** Steps that commute with all others are taken in one order only. */
+  readonly reduce?: boolean | undefined;
+  /** The steps before the state to begin with. */
+  readonly start?: readonly number[] | undefined;
   /** Results are part of a state. */
   readonly results: boolean;
   /** Called at each end of an execution, be it a deadlock: to compare. */
@@ -81,6 +85,7 @@ export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
 
 function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
   const { world } = engine;
+  const { start = [] } = o;
   const started = realNow();
   const states = new States();
   const buckets: Open[][] = [[]];
@@ -101,7 +106,12 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
     then: readonly number[] = [],
   ): Found => ({
     fault: world.fault,
-    schedule: [...states.path(id), ...code < 0 ? [] : [code], ...then],
+    schedule: [
+      ...start,
+      ...states.path(id),
+      ...code < 0 ? [] : [code],
+      ...then,
+    ],
     complete,
     states: states.size,
     executions,
@@ -129,6 +139,7 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
   };
 
   yield* begin(engine);
+  for (const code of start) yield* apply(engine, code, false);
   hash(-1);
   const root = states.add(key[0], key[1], -1, -1);
   if (world.fault !== null) return found(root, -1);
@@ -147,7 +158,8 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
     if (o.minimal && states.cost(open.id) < open.cost) continue;
     load(open);
     const live = choices(engine, here);
-    const codes = here.codes.slice(0, here.count);
+    const own = o.reduce && live > 1 ? ownStep(engine, here) : -1;
+    const codes = own >= 0 ? I32.of(own) : here.codes.slice(0, here.count);
     if (o.races && live > 1) judgeRaces(engine);
     if (o.lockFree !== "no") judgeLockFree(engine, o.lockFree === "all");
     if (live === 0 && world.fault === null) {

@@ -7,7 +7,7 @@ import { callText, type World } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
 import type { Call } from "../engine/model.ts";
 import { waitText } from "../judge/progress.ts";
-import type { Row, Trace } from "./trace.ts";
+import type { Row, Scene, Trace } from "./trace.ts";
 import { show } from "../engine/values.ts";
 
 /** An interleaving that was replayed, ready to be shown. */
@@ -15,6 +15,8 @@ export interface Picture {
   readonly title: string;
   readonly agents: readonly string[];
   readonly rows: readonly Row[];
+  /** How the machine stands after each row. */
+  readonly scenes: readonly Scene[];
   /** By agent: what it stands at when all is over, if it is not done. */
   readonly endings: readonly (string | undefined)[];
   readonly footer: string;
@@ -53,7 +55,7 @@ export function pictureOf(
   const agents = world.agents.map(({ id }) =>
     id < count ? `agent ${id}` : `agent ${id} (recovers)`
   );
-  const { rows } = trace;
+  const { rows, scenes } = trace;
   const used = agents.length > count && !rows.some((r) => r.agent >= count)
     ? agents.slice(0, count)
     : agents;
@@ -61,6 +63,7 @@ export function pictureOf(
     title,
     agents: used,
     rows,
+    scenes,
     endings: used.map((_, id) => ending(id)),
     footer,
     wrong: title.startsWith("not-linearizable")
@@ -121,13 +124,14 @@ export function folded(rows: readonly Row[]): readonly Row[] {
   const out: Row[] = [];
   for (let i = 0; i < rows.length;) {
     const [period, times] = repetition(rows, i);
-    for (let j = 0; j < period; j++) {
-      const row = rows[i + j]!;
-      out.push(
-        j === period - 1 && times > 2
-          ? { ...row, text: `${row.text} (x${times})` }
-          : row,
-      );
+    const round = rows.slice(i, i + period);
+    const last = round[period - 1]!;
+    if (times > 2 && period === 1) {
+      out.push({ ...last, text: `${last.text} (x${times})` });
+    } else out.push(...round);
+    if (times > 2 && period > 1) {
+      const text = `(these ${period} steps ${times} times in all)`;
+      out.push({ ...last, type: "event", text, site: "" });
     }
     i += period * (times > 2 ? times : 1);
   }

@@ -38,6 +38,10 @@ export interface Options {
    * if it then does not end in twice as many, it is a livelock; 1,000.
    */
   readonly maxSteps?: number | undefined;
+  /** `false`: steps that commute are explored in every order all the same. */
+  readonly reduce?: boolean | undefined;
+  /** With `race.replay`: explore what can follow the schedule. */
+  readonly then?: "explore" | undefined;
   /**
    * Operations after which a loop that sees nothing new is held to have no
    * end; 100,000. A loop that ends sooner is explored beyond its end.

@@ -45,7 +45,8 @@ const ENTITIES: Record<string, string> = {
   '"': "&quot;",
 };
 
-const escape = (text: string): string =>
+/** Text as XML has it. */
+export const escape = (text: string): string =>
   text.replace(/[&<>"]/g, (c) => ENTITIES[c]!);
 
 /** A row that is drawn, and where. */
@@ -222,12 +223,4 @@ function arrows(
       `${x2 + bend} ${y2 - 2}" class="sees"/>`,
     ];
   });
-}
-
-/** The picture as a page that stands alone. */
-export function pageOf(picture: Picture): string {
-  return `<!DOCTYPE html>\n<html lang="en"><meta charset="utf-8">` +
-    `<title>${escape(picture.title)}</title>` +
-    `<style>html{color-scheme:light dark}body{margin:1em;overflow:auto}` +
-    `</style>\n${svgOf(picture)}</html>\n`;
 }

@@ -27,15 +27,41 @@ export interface Row {
   readonly plain: boolean;
 }
 
+/** How the machine stands after a row. */
+export interface Scene {
+  readonly memory: readonly (readonly [name: string, value: number])[];
+  /** Who sleeps, and what waits in whose event loop. */
+  readonly waits: readonly string[];
+  readonly now: number;
+}
+
+function sceneOf(world: World): Scene {
+  const waits = world.waiters.map(({ agent, address, promise }) =>
+    `agent ${agent} ${promise < 0 ? "sleeps" : `awaits promise ${promise}`} ` +
+    `on ${world.memory.nameOf(address)}`
+  );
+  for (const { id, inbox, timers } of world.agents) {
+    for (const { promise, value } of inbox) {
+      waits.push(`agent ${id} has to run: promise ${promise}, ${value}`);
+    }
+    for (const { due } of timers) {
+      waits.push(`agent ${id} has a timer that is due at ${due} ms`);
+    }
+  }
+  return { memory: world.memory.content(), waits, now: world.now };
+}
+
 /** The rows of an execution. */
 export class Trace implements Recorder {
   /** The rows so far. */
   readonly rows: Row[] = [];
+  /** How the machine stands after each row. */
+  readonly scenes: Scene[] = [];
   readonly #lastWrite = new Map<number, number>();
 
   /** Before an execution. */
   clear(): void {
-    this.rows.length = 0;
+    this.rows.length = this.scenes.length = 0;
     this.#lastWrite.clear();
   }
 
@@ -52,6 +78,7 @@ export class Trace implements Recorder {
       source: -1,
       plain: false,
     });
+    this.scenes.push(sceneOf(world));
   }
 
   /** Adds an operation. */
@@ -78,6 +105,7 @@ export class Trace implements Recorder {
       source,
       plain: k.isPlain(kind),
     });
+    this.scenes.push(sceneOf(world));
   }
 }
 

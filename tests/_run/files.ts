@@ -7,7 +7,7 @@
  * as `scenarios.ts`. Comments in the first lines of a program say
  *
  * ```text
- * // limit: 300 s           how long the file may take, instead of 120 s
+ * // limit: 1800 s          how long the file may take, instead of 900 s
  * // about: mutex, event    which other folders it also tests
  * // also: node             that it runs under Node and Bun as well
  * // also: node, browsers   and in a worker of a page

@@ -1,6 +1,5 @@
 // about: mutex, semaphore, work_counter
 // also: node
-// limit: 200 s
 import * as assert from "uvu/assert";
 import { agentId, Mutex, Semaphore, WorkCounter } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
@@ -12,7 +11,7 @@ import { type Player, Stage } from "./stage.ts";
 const stage = await Stage.open();
 const { memory } = stage;
 
-const test = suite("Locks shared with C", 60_000);
+const test = suite("Locks shared with C");
 
 test.beforeEach(() => stage.clear());
 

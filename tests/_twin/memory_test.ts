@@ -1,6 +1,5 @@
 // about: semaphore, spsc_queue, mpmc_queue, work_counter, mutex
 // also: node
-// limit: 200 s
 import * as assert from "uvu/assert";
 import {
   type Memory,
@@ -19,7 +18,7 @@ import { Stage } from "./stage.ts";
 const stage = await Stage.open();
 const { memory, c } = stage;
 
-const test = suite("Memory shared with C", 60_000);
+const test = suite("Memory shared with C");
 
 test.beforeEach(() => stage.clear());
 

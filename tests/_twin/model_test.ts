@@ -1,6 +1,5 @@
 // about: semaphore, spsc_queue, mpmc_queue, work_counter, mutex
 // also: node
-// limit: 200 s
 import * as assert from "uvu/assert";
 import {
   agentId,
@@ -26,7 +25,7 @@ import { wind } from "./wind.ts";
 const stage = await Stage.open();
 const { memory, c } = stage;
 
-const test = suite("Twins, by turns", 60_000);
+const test = suite("Twins, by turns");
 
 test.beforeEach(() => stage.clear());
 

@@ -1,6 +1,5 @@
 // about: spsc_queue, mpmc_queue
 // also: node
-// limit: 200 s
 import * as assert from "uvu/assert";
 import { ClosedError, MpmcQueue, SpscQueue } from "../../mod.ts";
 import { suite } from "../_run/harness.ts";
@@ -12,7 +11,7 @@ import { wind } from "./wind.ts";
 const stage = await Stage.open();
 const { memory } = stage;
 
-const test = suite("Queues shared with C", 60_000);
+const test = suite("Queues shared with C");
 
 test.beforeEach(() => stage.clear());
 

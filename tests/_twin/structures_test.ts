@@ -1,6 +1,5 @@
 // about: broadcast, channel, lock_free_queue, record_ring, slab_pool, snapshot, work_deque
 // also: node
-// limit: 200 s
 // Threads of C and of TypeScript on one data structure, in both directions.
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
@@ -74,7 +73,7 @@ const arena = module._arena() >>> 0;
 /** The parts lie before the structures. */
 const STRUCTURES = arena + 4096;
 
-const test = suite("Twins of data structures", 60_000);
+const test = suite("Twins of data structures");
 
 /** A part that is played: resolves to its result. */
 interface Played {

@@ -1,6 +1,5 @@
 // about: barrier, condition, event, latch, once, rw_lock, striped_counter
 // also: node
-// limit: 200 s
 import * as assert from "uvu/assert";
 import {
   Barrier,
@@ -19,7 +18,7 @@ import { type Player, Stage } from "./stage.ts";
 const stage = await Stage.open();
 const { memory, c } = stage;
 
-const test = suite("Synchronizers shared with C", 60_000);
+const test = suite("Synchronizers shared with C");
 
 test.beforeEach(() => stage.clear());
 

@@ -53,7 +53,7 @@ test("async waits and blocking calls of one agent share a word", async () => {
   while (done.tryAcquire()) used++;
   assert.is(used + semaphore.available, permits);
   for (const thread of threads) thread.stop();
-}, 20_000);
+});
 
 test("an aborted wait takes no wake from another agent's", async () => {
   for (const blocks of [true, false]) {
@@ -80,7 +80,7 @@ test("an aborted wait takes no wake from another agent's", async () => {
     assert.ok(late <= 1, `${late} wakes in 50 went to a wait given up`);
     thread.stop();
   }
-}, 60_000);
+});
 
 test("an agent that gave up and then computes takes no wake", async () => {
   const late: number[] = [];
@@ -113,7 +113,7 @@ test("an agent that gave up and then computes takes no wake", async () => {
   }
   // The look each second would end it, after 500 ms or more.
   assert.ok(late.length <= 1, `a release took ${late} ms to be seen`);
-}, 60_000);
+});
 
 /** An idle primitive for each kind of wait. */
 function idle(wait: keyof typeof WAITS): Region {
@@ -159,4 +159,4 @@ test("eight agents asleep in each kind of wait use no CPU", async () => {
   const percent = shares.map((share) => `${(share * 100).toFixed(2)} %`);
   assert.ok(shares.at(-1)! < 0.01, `used ${percent} of a core`);
   await Promise.all(threads.map((thread) => thread.terminate()));
-}, 60_000);
+});

@@ -1,5 +1,4 @@
 // also: node
-// limit: 200 s
 // Threads of C and of TypeScript, and this one, call and serve each other.
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
@@ -41,7 +40,7 @@ const memory = module.wasmMemory;
 const arena = module._arena() >>> 0;
 const RING = arena + 1024;
 
-const test = suite("Twins of calls", 60_000);
+const test = suite("Twins of calls");
 
 const soon = () => new Promise((resolve) => setTimeout(resolve, 1));
 let places = 0;

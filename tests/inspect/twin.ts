@@ -1,5 +1,4 @@
 // also: node
-// limit: 200 s
 // inspect() and weft_inspect() tell the same of the same memory.
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
@@ -36,7 +35,7 @@ const arena = module._arena() >>> 0;
 /** The names of kinds lie before the primitives. */
 const PRIMITIVES = arena + 64;
 
-const test = suite("Twins of inspect", 60_000);
+const test = suite("Twins of inspect");
 
 /** Below this an answer is an errno. */
 const FEW = 256;

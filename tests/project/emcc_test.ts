@@ -1,4 +1,3 @@
-// limit: 300 s
 // also: node
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +21,7 @@ const BARE = [
   "-Wl,--initial-memory=131072,--max-memory=131072",
 ];
 
-const test = suite("emcc.ts", 120_000);
+const test = suite("emcc.ts");
 let folder = "";
 
 test.before(() => {

@@ -1,4 +1,3 @@
-// limit: 300 s
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +6,7 @@ import { findCompiler } from "../../wasm/emcc.ts";
 import { suite } from "../_run/harness.ts";
 import { run } from "../_run/native.ts";
 
-const test = suite("The example in C", 200_000);
+const test = suite("The example in C");
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const EXAMPLE = path.join(PROJECT, "wasm", "example");

@@ -1,4 +1,3 @@
-// limit: 300 s
 // also: node
 import { Buffer } from "node:buffer";
 import { spawn, spawnSync } from "node:child_process";
@@ -25,7 +24,7 @@ const AGENT = fileURLToPath(new URL("../_run/mixed/agent.c", import.meta.url));
 const PORT = fileURLToPath(new URL("../../wasm/weft.py", import.meta.url));
 const PROGRAM = fileURLToPath(new URL("../../wasm/header.ts", import.meta.url));
 
-const test = suite("header.ts", 120_000);
+const test = suite("header.ts");
 const text = headerText();
 let folder = "";
 

@@ -1,4 +1,3 @@
-// limit: 300 s
 // about: barrier, condition, event, latch, once, rw_lock, striped_counter
 // The native program that is about several synchronizers.
 import * as path from "node:path";
@@ -29,7 +28,7 @@ const WAYS: Record<string, [compiler: string, ...words: string[]]> = {
 };
 
 const pool = new Pool(2);
-const test = suite("data structures, natively", 200_000);
+const test = suite("data structures, natively");
 
 for (const name of PROGRAMS) {
   for (const [title, [compiler, ...words]] of Object.entries(WAYS)) {

@@ -1,4 +1,3 @@
-// limit: 300 s
 import * as fs from "node:fs";
 import * as path from "node:path";
 import * as assert from "uvu/assert";
@@ -51,7 +50,7 @@ for (const compiler of found.flat()) {
 }
 
 // After the last await: a file that runs alone has declared its tests by now.
-const test = suite("weft.h, natively", 200_000);
+const test = suite("weft.h, natively");
 
 /** Begins `task` as soon as a lane is free; the test waits for its end. */
 function later(

@@ -1,5 +1,4 @@
 // also: node
-// limit: 300 s
 import * as fs from "node:fs";
 import * as path from "node:path";
 import process from "node:process";
@@ -15,7 +14,7 @@ import { type Agent, enter, PAGE } from "../_twin/bare.ts";
 import { PLAY } from "../_twin/plays.ts";
 import { INCLUDE, SOURCES, Stage } from "../_twin/stage.ts";
 
-const test = suite("weft.h, for wasm", 120_000);
+const test = suite("weft.h, for wasm");
 const pool = new Pool(2);
 
 /** Begins `task` as soon as a lane is free; the test waits for its end. */

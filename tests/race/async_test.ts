@@ -4,7 +4,7 @@ import { race, RaceError } from "../../race/mod.ts";
 import type { Result } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
 
-const test = suite("race async", 60_000);
+const test = suite("race async");
 
 const memory = () => new SharedArrayBuffer(16);
 const words = (memory: SharedArrayBuffer) => new Int32Array(memory);

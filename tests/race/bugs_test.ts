@@ -8,7 +8,7 @@ import { BUGS } from "./corpus/bugs.ts";
 import { FAMILIES } from "./corpus/families.ts";
 import { load } from "./corpus/load.ts";
 
-const test = suite("race bugs", 60_000);
+const test = suite("race bugs");
 
 for (const bug of BUGS) {
   test(`${bug.id} is found: ${bug.what}`, async () => {

@@ -9,7 +9,7 @@ import { load } from "./corpus/load.ts";
 import { race } from "../../race/mod.ts";
 
 const right = await load();
-const test = suite("race corpus", 60_000);
+const test = suite("race corpus");
 
 for (const { name, kind, explore } of KNOWN_BAD) {
   test(`${name}: ${kind}`, async () => {

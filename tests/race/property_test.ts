@@ -10,7 +10,7 @@ import type { Module } from "./corpus/families.ts";
 import * as queueOps from "./corpus/queue_ops.ts";
 
 const right = await load();
-const test = suite("race properties", 60_000);
+const test = suite("race properties");
 const bugOf = (id: string) => load(BUGS.find((bug) => bug.id === id));
 
 function permits({ Semaphore }: Module) {

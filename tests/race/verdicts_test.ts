@@ -6,7 +6,7 @@ import type { CallTuple, Options, Result } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
 import { bodies } from "./corpus/known_bad.ts";
 
-const test = suite("race verdicts", 120_000);
+const test = suite("race verdicts");
 
 type Body = (words: Int32Array) => unknown;
 

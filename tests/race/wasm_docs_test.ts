@@ -1,4 +1,3 @@
-// limit: 300 s
 // What docs/race_testing.md says of C: its example is what it says, and so is
 // its line for Emscripten.
 import { spawnSync } from "node:child_process";
@@ -11,7 +10,7 @@ import { race, type Wasm } from "../../race/mod.ts";
 import { emcc, wasmClang } from "../../wasm/emcc.ts";
 import { suite } from "../_run/harness.ts";
 
-const test = suite("race docs, C", 200_000);
+const test = suite("race docs, C");
 const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const BUILT = file("../../.weft/mixed");
 const PAGE = fs.readFileSync(file("../../docs/race_testing.md"), "utf8");

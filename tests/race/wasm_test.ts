@@ -12,7 +12,7 @@ import { rewrite } from "../../race/wasm/rewrite.ts";
 import { wasmClang } from "../../wasm/emcc.ts";
 import { suite } from "../_run/harness.ts";
 
-const test = suite("race, agents of C", 60_000);
+const test = suite("race, agents of C");
 const SOURCE = fileURLToPath(
   new URL("./fixtures/accesses.c", import.meta.url),
 );

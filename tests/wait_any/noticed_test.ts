@@ -1,11 +1,10 @@
-// limit: 300 s
 // Mistakes of C that a JavaScript agent notices, which waits in `waitAny`.
 import { suite } from "../_run/harness.ts";
 import { compiled, isNoticed } from "../_run/mixed/judge.ts";
 import { diffOf } from "../_run/mutant.ts";
 import { mutantsOf } from "../_run/mutants.ts";
 
-const test = suite("mutants of C, noticed by waitAny", 60_000);
+const test = suite("mutants of C, noticed by waitAny");
 
 const NOTICED = [
   ["mpmc_queue", "pushes and wakes nobody", "one comes"],

@@ -28,7 +28,7 @@ interface Plan {
   readonly rounds: number;
   /** Runs of the study's own program, for each number of workers. */
   readonly runs: number;
-  /** Seconds after which one of them is said to hang. */
+  /** Seconds after which one of them is ended, its start included. */
   readonly hangs: number;
   /** Whether npm's pools take part, which must be fetched. */
   readonly peers: boolean;
@@ -54,7 +54,7 @@ const DETAILS = {
   least: "least tasks of one, %",
   mainCpu: "main thread, ms",
   pause: "its longest pause, ms",
-  hung: "runs that hung or lost tasks, %",
+  hung: "runs without all results after 5 s, %",
 };
 
 async function measure(plan: Plan): Promise<Table> {
@@ -130,7 +130,7 @@ async function runTwo({ host, tasks, rounds }: Plan): Promise<Finding> {
 
 /**
  * The study's own program, again and again, each time anew: how many of the
- * runs hang, or lose a task, and how long the others take.
+ * runs have not given all results in time, and how long the others take.
  */
 async function runStudy(plan: Plan): Promise<Finding[]> {
   const { host, tasks, runs, hangs } = plan;

@@ -1,4 +1,3 @@
-// limit: 300 s
 // A header whose words lie elsewhere than in _layout.ts is found out, by name.
 import * as assert from "uvu/assert";
 import { LAYOUT } from "../../../primitives/_layout.ts";
@@ -10,7 +9,7 @@ import { compileMutant } from "./module.ts";
 import { scenarios } from "../../mutex/scenarios.ts";
 import { weft } from "../weft.ts";
 
-const test = suite("layout drift", 60_000);
+const test = suite("layout drift");
 const TEXT = headerText();
 
 /** The first word of each struct that is declared by itself. */

@@ -1,4 +1,3 @@
-// limit: 300 s
 // The same scenario of the header and of TypeScript has as many states: they
 // do the same, step by step. Where not, it is said here why.
 import * as k from "../../../race/engine/kinds.ts";
@@ -10,7 +9,7 @@ import { scenariosOf } from "../mixed/explore.ts";
 import type { Scenario } from "../scenario.ts";
 
 const folder = thisFolder();
-const test = suite(`${folder}, C as TypeScript, step by step`, 120_000);
+const test = suite(`${folder}, C as TypeScript, step by step`);
 
 const TRIES_AGAIN = "TypeScript tries once more before it sleeps: its slow " +
   "path is that of the async form, too";

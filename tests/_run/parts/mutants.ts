@@ -1,4 +1,4 @@
-// limit: 600 s
+// limit: 1800 s
 // Mutants of one folder, in TypeScript: the race scenarios must find each.
 import { thisFolder } from "../folders.ts";
 import { suite } from "../harness.ts";
@@ -6,7 +6,7 @@ import { diffOf, unload } from "../mutant.ts";
 import { judge, mutantsIn, mutantsOf } from "../mutants.ts";
 
 const folder = thisFolder();
-const test = suite(`${folder}, mutants`, 60_000);
+const test = suite(`${folder}, mutants`);
 
 test("each is of both languages, or says why not", async () => {
   await mutantsIn(folder);

@@ -1,4 +1,4 @@
-// limit: 600 s
+// limit: 1800 s
 // Mutants of one folder, in C: agents of C must find each, alone and beside
 // JavaScript.
 import { thisFolder } from "../folders.ts";
@@ -8,7 +8,7 @@ import { diffOf } from "../mutant.ts";
 import { mutantsIn, mutantsOf } from "../mutants.ts";
 
 const folder = thisFolder();
-const test = suite(`${folder}, mutants of C`, 60_000);
+const test = suite(`${folder}, mutants of C`);
 
 test("each is of both languages, or says why not", async () => {
   await mutantsIn(folder);

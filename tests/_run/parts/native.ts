@@ -1,4 +1,3 @@
-// limit: 600 s
 // The native program of one folder, built in several ways.
 import * as path from "node:path";
 import * as assert from "uvu/assert";
@@ -29,7 +28,7 @@ const WAYS: Record<string, [compiler: string, ...words: string[]]> = {
 
 const folder = thisFolder();
 const pool = new Pool(2);
-const test = suite(`${folder}, natively`, 300_000);
+const test = suite(`${folder}, natively`);
 
 for (const [title, [compiler, ...words]] of Object.entries(WAYS)) {
   test(title, () =>

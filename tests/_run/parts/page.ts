@@ -1,4 +1,3 @@
-// limit: 300 s
 // The page of one folder in docs/primitives: its form, and every example runs.
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -24,7 +23,7 @@ const HEADINGS = [
   "Mistakes",
 ];
 
-const test = suite(`docs/primitives/${folder}.md`, 120_000);
+const test = suite(`docs/primitives/${folder}.md`);
 
 test("has the form of all pages", () => {
   const found = [...PAGE.matchAll(/^## (.*)$/gm)].map(([, name]) => name);

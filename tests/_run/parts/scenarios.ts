@@ -1,4 +1,3 @@
-// limit: 300 s
 // The race scenarios of one folder, every interleaving.
 import { explore } from "../explore.ts";
 import { thisFolder } from "../folders.ts";
@@ -7,7 +6,7 @@ import { scenariosIn } from "../scenario.ts";
 import { weft } from "../weft.ts";
 
 const folder = thisFolder();
-const test = suite(`${folder}, every interleaving`, 120_000);
+const test = suite(`${folder}, every interleaving`);
 for (const scenario of (await scenariosIn(folder))(weft)) {
   if (scenario.deep) continue;
   test(scenario.name, async () => void await explore(scenario));

@@ -1,0 +1,245 @@
+/**
+ * Instances of the kernel: `wasm/kernel.c` on a WebAssembly memory.
+ *
+ * @module
+ */
+
+import { allocate, inRange, type Memory } from "./_memory.ts";
+
+/** What C answers where there is nothing to take, or no room. */
+export const EBUSY = 10;
+/** What C answers where a lock was taken that its owner did not unlock. */
+export const EOWNERDEAD = 62;
+/** Values that were taken are below this; above it there is only an errno. */
+export const NO_VALUE = 2 ** 31;
+
+const PAGE = 65536;
+const MAX_PAGES = 65536;
+/** What an arena hands out begins at multiples of this. */
+const LINE = 128;
+
+/** The functions of a kernel in one memory, and where they are to look. */
+export interface Kernel<Functions> {
+  /** The exports of the instance. */
+  readonly functions: Functions;
+  /** The address of the memory's first byte. */
+  readonly base: number;
+}
+
+/** The exports of a module of C. */
+// deno-lint-ignore no-explicit-any
+type Exports = Readonly<Record<string, any>>;
+
+/** By memory: what a program has given, and by stem, what was made here. */
+const given = /* @__PURE__ */ new WeakMap<object, Exports>();
+const made = /* @__PURE__ */ new WeakMap<object, Map<string, unknown>>();
+/** By stem; a module is compiled once in a realm. */
+const modules = /* @__PURE__ */ new Map<string, WebAssembly.Module>();
+
+const isWasm = (memory: unknown): memory is WebAssembly.Memory =>
+  Object.prototype.toString.call(memory) === "[object WebAssembly.Memory]";
+
+/**
+ * Where kernels come from. The race tester has others to offer: functions each
+ * of whose steps it can see.
+ */
+export const source: {
+  find(stem: string, text: string, memory: Memory): unknown;
+} = { find };
+
+/**
+ * The kernel of the primitive `stem` in `memory`; undefined if `memory` is not
+ * a WebAssembly.Memory, or this realm must not compile.
+ */
+export function kernelOf<Functions>(
+  stem: string,
+  text: string,
+  memory: Memory,
+): Kernel<Functions> | undefined {
+  return source.find(stem, text, memory) as Kernel<Functions> | undefined;
+}
+
+function find(stem: string, text: string, memory: Memory): unknown {
+  if (!isWasm(memory)) return undefined;
+  let kernels = made.get(memory);
+  if (kernels === undefined) made.set(memory, kernels = new Map());
+  if (!kernels.has(stem)) {
+    kernels.set(stem, take(stem, memory) ?? make(stem, text, memory));
+  }
+  return kernels.get(stem);
+}
+
+/** The functions of `stem` in what the program has given for `memory`. */
+function take(
+  stem: string,
+  memory: WebAssembly.Memory,
+): Kernel<Exports> | undefined {
+  const exports = given.get(memory);
+  if (exports === undefined) return undefined;
+  const prefix = `weft_kernel_${stem}_`;
+  const functions = Object.fromEntries(
+    Object.entries(exports)
+      .filter(([name]) => name.startsWith(prefix))
+      .map(([name, value]) => [name.slice(prefix.length), value]),
+  );
+  return Object.keys(functions).length > 0 ? { functions, base: 0 } : undefined;
+}
+
+function make(
+  stem: string,
+  text: string,
+  memory: WebAssembly.Memory,
+): Kernel<Exports> | undefined {
+  try {
+    let module = modules.get(stem);
+    if (module === undefined) {
+      modules.set(stem, module = new WebAssembly.Module(decode(text)));
+    }
+    const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+    // A copy: engines look properties of `exports` itself up by name.
+    return { functions: { ...exports }, base: 0 };
+  } catch {
+    return undefined; // a Content-Security-Policy without 'wasm-unsafe-eval'
+  }
+}
+
+/** The bytes of a text in base64: an AudioWorklet has no `atob`. */
+function decode(text: string): Uint8Array<ArrayBuffer> {
+  const digits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  const bytes = new Uint8Array(text.length / 4 * 3 - padding);
+  for (let i = 0, bits = 0; i < text.length - padding; i++) {
+    bits = bits << 6 | digits.indexOf(text[i]!);
+    if (i % 4 > 0) bytes[(i >> 2) * 3 + i % 4 - 1] = bits >> 6 - i % 4 * 2;
+  }
+  return bytes;
+}
+
+/**
+ * Gives the exports of a WebAssembly module as the kernel for its own memory,
+ * so that no other module is compiled. The module must contain `wasm/kernel.c`.
+ * Call this in each realm before you attach primitives to `memory`. What the
+ * exports lack comes from the kernel of this library.
+ *
+ * @example A program with an Emscripten module
+ * ```ts ignore
+ * import { Mutex, useKernel } from "@weft/sync/kernel";
+ *
+ * const module = await createModule(); // emcc app.c weft/kernel.c …
+ * useKernel(module.wasmMemory, module.wasmExports);
+ * const lock = new Mutex(module.wasmMemory, module._lock());
+ * ```
+ *
+ * @throws {TypeError} If `memory` is not a WebAssembly.Memory.
+ */
+export function useKernel(
+  memory: WebAssembly.Memory,
+  exports: WebAssembly.Exports,
+): void {
+  if (!isWasm(memory)) {
+    throw new TypeError("A kernel needs a WebAssembly.Memory");
+  }
+  given.set(memory, exports);
+  made.delete(memory);
+}
+
+/**
+ * A shared `WebAssembly.Memory` that hands out its bytes, for as many primitives
+ * as fit. It never grows, and nothing is given back.
+ */
+export interface Arena extends WebAssembly.Memory {
+  /**
+   * The offset of `bytes` bytes that were not handed out yet, all zero. It is a
+   * multiple of 128.
+   *
+   * @throws {RangeError} If fewer bytes are left.
+   */
+  allocate(bytes: number): number;
+  /**
+   * Makes a primitive in bytes of this arena: `create(Mutex)`, or
+   * `create(MpmcQueue, { capacity: 64 })`.
+   *
+   * @throws {RangeError} If too few bytes are left, or `config` is out of
+   * range.
+   */
+  create<T, Config extends readonly unknown[]>(
+    type: Arenable<T, Config>,
+    ...config: Config
+  ): T;
+}
+
+/** A class of which an arena can make an object. */
+export interface Arenable<T, Config extends readonly unknown[]> {
+  /** The bytes it occupies. */
+  byteLength(...config: never[]): number;
+  /** Makes a region that nobody uses yet one. */
+  init(memory: Memory, byteOffset: number, ...config: Config): T;
+}
+
+/**
+ * Makes a memory of at least `bytes` bytes for many primitives: all operations
+ * of one kind then run in the same instance of the kernel. Handles of the
+ * primitives carry the memory to other agents.
+ *
+ * The handing out is that of the realm that made the arena: elsewhere it is a
+ * `WebAssembly.Memory` like any other.
+ *
+ * @example Two primitives in one memory
+ * ```ts
+ * import { arena, Mutex, WorkCounter } from "@weft/sync/kernel";
+ *
+ * const memory = arena(1 << 16);
+ * const lock = memory.create(Mutex); // post lock.handle to workers
+ * const tasks = memory.create(WorkCounter, 100);
+ * if (lock.run(() => tasks.next()) !== 0) throw new Error("not the first");
+ * ```
+ *
+ * @throws {RangeError} If `bytes` is not an integer from 1 to 2^32, or there is
+ * not that much memory.
+ * @throws {TypeError} If this realm has no WebAssembly, or cannot share memory.
+ */
+export function arena(bytes: number): Arena {
+  inRange("An arena's size", bytes, 1, MAX_PAGES * PAGE);
+  if (typeof WebAssembly === "undefined") {
+    throw new TypeError("Cannot make an arena: there is no WebAssembly here");
+  }
+  allocate(0); // throws where memory cannot be shared
+  let end = 0;
+  return Object.assign(wasmMemory(bytes), {
+    allocate(size: number): number {
+      const at = end;
+      inRange("The bytes to allocate", size, 0, bytes - at);
+      end = Math.ceil((at + size) / LINE) * LINE;
+      return at;
+    },
+    create<T, Config extends readonly unknown[]>(
+      this: Arena,
+      type: Arenable<T, Config>,
+      ...config: Config
+    ): T {
+      const at = this.allocate(
+        type.byteLength(...config as unknown as never[]),
+      );
+      return type.init(this, at, ...config);
+    },
+  });
+}
+
+function wasmMemory(bytes: number): WebAssembly.Memory {
+  const pages = Math.max(Math.ceil(bytes / PAGE), 1);
+  const size = { initial: pages, maximum: pages };
+  return new WebAssembly.Memory({ ...size, shared: true });
+}
+
+/**
+ * Fresh memory for one primitive that is to run in the kernel. As each such
+ * memory reserves addresses, there may be no more at some time.
+ */
+export function allocateForKernel(bytes: number): Memory {
+  try {
+    return wasmMemory(bytes);
+  } catch {
+    return allocate(bytes);
+  }
+}

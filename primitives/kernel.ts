@@ -1,0 +1,972 @@
+/**
+ * The primitives of `@weft/sync` with their hot operations in WebAssembly. Names,
+ * results, errors and words in memory are the same, so that the other agents may
+ * use either.
+ *
+ * JavaScript calls a function for each operation of `Atomics`. The kernel is
+ * `weft.h` compiled to WebAssembly, where such an operation is an instruction:
+ * they take half the time or less. Only operations that do not wait
+ * run in the kernel. If one cannot be done at once, the JavaScript of the class
+ * goes on and waits: both work on the same words.
+ *
+ * An object uses the kernel if it was made here, in a `WebAssembly.Memory`:
+ * `create` and {@linkcode arena} make such memory. In a `SharedArrayBuffer`, or
+ * where a Content-Security-Policy forbids to compile WebAssembly, the same
+ * classes run in JavaScript.
+ *
+ * @example Tasks for workers
+ * ```ts
+ * import { WorkCounter } from "@weft/sync/kernel";
+ *
+ * const tasks = WorkCounter.create(100); // post tasks.handle
+ * if (tasks.next() !== 0) throw new Error("not the first");
+ * ```
+ *
+ * @module
+ */
+
+import type { Elements } from "./_elements.ts";
+import {
+  allocateForKernel,
+  EBUSY,
+  EOWNERDEAD,
+  type Kernel,
+  kernelOf,
+  NO_VALUE,
+} from "./_kernel.ts";
+import * as TEXT from "./_kernel_text.ts";
+import { STRIPED_COUNTER, WORK_COUNTER } from "./_layout.ts";
+import { fromHandle, type Handle, type Memory } from "./_region.ts";
+import { assertMayBlock } from "./_wait.ts";
+import { agentId } from "./agent.ts";
+import { Event as AnyEvent, type EventConfig } from "./event.ts";
+import { Latch as AnyLatch } from "./latch.ts";
+import { Mutex as AnyMutex, MutexGuard } from "./mutex.ts";
+import { RwLock as AnyRwLock, RwReadGuard, RwWriteGuard } from "./rw_lock.ts";
+import { Semaphore as AnySemaphore } from "./semaphore.ts";
+import { type SlabConfig, SlabPool as AnySlabPool } from "./slab_pool.ts";
+import { Snapshot as AnySnapshot, type SnapshotConfig } from "./snapshot.ts";
+import {
+  type CounterConfig,
+  StripedCounter as AnyStripedCounter,
+} from "./striped_counter.ts";
+import {
+  type WorkConfig,
+  WorkCounter as AnyWorkCounter,
+  type WorkRange,
+} from "./work_counter.ts";
+import { type DequeConfig, WorkDeque as AnyWorkDeque } from "./work_deque.ts";
+
+// The classes that those here extend.
+export type {
+  AnyEvent,
+  AnyLatch,
+  AnyMutex,
+  AnyRwLock,
+  AnySemaphore,
+  AnySlabPool,
+  AnySnapshot,
+  AnyStripedCounter,
+  AnyWorkCounter,
+  AnyWorkDeque,
+};
+
+export { type Arena, arena, type Arenable, useKernel } from "./_kernel.ts";
+export type { Elements } from "./_elements.ts";
+export { type Handle, isSupported, type Memory, Region } from "./_region.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+export { agentId, setAgentId } from "./agent.ts";
+export type { EventConfig } from "./event.ts";
+export { LockGuard, MutexGuard } from "./mutex.ts";
+export { PermitGuard, SemaphorePermit } from "./semaphore.ts";
+export { RwReadGuard, RwWriteGuard } from "./rw_lock.ts";
+export type { SlabConfig } from "./slab_pool.ts";
+export type { SnapshotConfig } from "./snapshot.ts";
+export type { CounterConfig } from "./striped_counter.ts";
+export type { WorkConfig, WorkRange } from "./work_counter.ts";
+export type { DequeConfig } from "./work_deque.ts";
+
+/** The functions of the kernel for a lock that one agent holds at a time. */
+interface MutexKernel {
+  lock(at: number, id: number): number;
+  try_lock(at: number, id: number): number;
+  unlock(at: number, id: number): number;
+}
+
+/**
+ * A lock that one agent holds at a time whose hot operations run in the kernel, in all else the
+ * class of `@weft/sync`.
+ */
+export class Mutex extends AnyMutex {
+  readonly #memory: Memory;
+  readonly #kernel: MutexKernel | undefined;
+  readonly #at: number;
+  readonly #id: number = agentId();
+
+  /** Attaches, as the class of `@weft/sync` does. */
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
+    super(memory, byteOffset);
+    const kernel = kernelOf<MutexKernel>("mutex", TEXT.MUTEX, memory);
+    this.#memory = memory;
+    this.#kernel = kernel?.functions;
+    this.#at = addressOf(kernel, this.byteOffset);
+  }
+
+  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  static override create(): Mutex {
+    const bytes = AnyMutex.byteLength();
+    return Mutex.init(allocateForKernel(bytes), 0);
+  }
+
+  /** Makes a region that nobody uses yet one. */
+  static override init(
+    memory: Memory,
+    byteOffset: number,
+  ): Mutex {
+    AnyMutex.init(memory, byteOffset);
+    return new Mutex(memory, byteOffset);
+  }
+
+  /** Attaches to the one that a message brought. */
+  static override from(handle: Handle<"mutex">): Mutex {
+    return new Mutex(...fromHandle("mutex", handle));
+  }
+
+  /** What `postMessage` can take to another agent: it carries the memory. */
+  override get handle(): Handle<"mutex"> {
+    const { kind, byteOffset } = this;
+    return { kind, buffer: this.#memory, byteOffset };
+  }
+
+  /** Whether the hot operations run in the kernel. */
+  get inKernel(): boolean {
+    return this.#kernel !== undefined;
+  }
+
+  /** Locks the mutex: see the class of `@weft/sync`. */
+  override lock(): MutexGuard {
+    const kernel = this.#kernel;
+    if (kernel !== undefined) {
+      assertMayBlock("lock");
+      if (kernel.lock(this.#at, this.#id) === 0) {
+        return new MutexGuard(this, false);
+      }
+    }
+    return super.lock();
+  }
+
+  /** Locks the mutex if it is free: see the class of `@weft/sync`. */
+  override tryLock(timeout = 0): MutexGuard | undefined {
+    const kernel = this.#kernel;
+    if (kernel === undefined || timeout !== 0) return super.tryLock(timeout);
+    const error = kernel.try_lock(this.#at, this.#id);
+    return error === EBUSY
+      ? undefined
+      : new MutexGuard(this, error === EOWNERDEAD);
+  }
+
+  /** Unlocks the mutex: see the class of `@weft/sync`. */
+  override unlock(): void {
+    const kernel = this.#kernel;
+    if (kernel === undefined || kernel.unlock(this.#at, this.#id) !== 0) {
+      super.unlock();
+    }
+  }
+}
+
+/** The functions of the kernel for a lock that many agents hold to read, or one to write. */
+interface RwLockKernel {
+  try_read(at: number): number;
+  unlock_read(at: number): number;
+  try_write(at: number, id: number): number;
+  unlock_write(at: number, id: number): number;
+}
+
+/**
+ * A lock that many agents hold to read, or one to write whose hot operations run in the kernel, in all else the
+ * class of `@weft/sync`.
+ */
+export class RwLock extends AnyRwLock {
+  readonly #memory: Memory;
+  readonly #kernel: RwLockKernel | undefined;
+  readonly #at: number;
+  readonly #id: number = agentId();
+
+  /** Attaches, as the class of `@weft/sync` does. */
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
+    super(memory, byteOffset);
+    const kernel = kernelOf<RwLockKernel>("rw_lock", TEXT.RW_LOCK, memory);
+    this.#memory = memory;
+    this.#kernel = kernel?.functions;
+    this.#at = addressOf(kernel, this.byteOffset);
+  }
+
+  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  static override create(): RwLock {
+    const bytes = AnyRwLock.byteLength();
+    return RwLock.init(allocateForKernel(bytes), 0);
+  }
+
+  /** Makes a region that nobody uses yet one. */
+  static override init(
+    memory: Memory,
+    byteOffset: number,
+  ): RwLock {
+    AnyRwLock.init(memory, byteOffset);
+    return new RwLock(memory, byteOffset);
+  }
+
+  /** Attaches to the one that a message brought. */
+  static override from(handle: Handle<"rw_lock">): RwLock {
+    return new RwLock(...fromHandle("rw_lock", handle));
+  }
+
+  /** What `postMessage` can take to another agent: it carries the memory. */
+  override get handle(): Handle<"rw_lock"> {
+    const { kind, byteOffset } = this;
+    return { kind, buffer: this.#memory, byteOffset };
+  }
+
+  /** Whether the hot operations run in the kernel. */
+  get inKernel(): boolean {
+    return this.#kernel !== undefined;
+  }
+
+  /** Locks for reading if it can: see the class of `@weft/sync`. */
+  override tryRead(timeout = 0): RwReadGuard | undefined {
+    const kernel = this.#kernel;
+    if (kernel !== undefined && timeout === 0) {
+      const error = kernel.try_read(this.#at);
+      if (error === 0) return new RwReadGuard(this, false);
+      if (error === EOWNERDEAD) return new RwReadGuard(this, true);
+      if (error === EBUSY) return undefined;
+    }
+    return super.tryRead(timeout);
+  }
+
+  /** Locks for writing if it can: see the class of `@weft/sync`. */
+  override tryWrite(timeout = 0): RwWriteGuard | undefined {
+    const kernel = this.#kernel;
+    if (kernel !== undefined && timeout === 0) {
+      const error = kernel.try_write(this.#at, this.#id);
+      if (error === 0) return new RwWriteGuard(this, false);
+      if (error === EOWNERDEAD) return new RwWriteGuard(this, true);
+      if (error === EBUSY) return undefined;
+    }
+    return super.tryWrite(timeout);
+  }
+
+  /** Ends one agent's reading: see the class of `@weft/sync`. */
+  override unlockRead(): void {
+    const kernel = this.#kernel;
+    if (kernel === undefined || kernel.unlock_read(this.#at) !== 0) {
+      super.unlockRead();
+    }
+  }
+
+  /** Ends the writing: see the class of `@weft/sync`. */
+  override unlockWrite(): void {
+    const kernel = this.#kernel;
+    if (kernel === undefined || kernel.unlock_write(this.#at, this.#id) !== 0) {
+      super.unlockWrite();
+    }
+  }
+}
+
+/** The functions of the kernel for a number of permits. */
+interface SemaphoreKernel {
+  try_acquire(at: number, n: number): number;
+  release(at: number, n: number): number;
+}
+
+/**
+ * A number of permits whose hot operations run in the kernel, in all else the
+ * class of `@weft/sync`.
+ */
+export class Semaphore extends AnySemaphore {
+  readonly #memory: Memory;
+  readonly #kernel: SemaphoreKernel | undefined;
+  readonly #at: number;
+
+  /** Attaches, as the class of `@weft/sync` does. */
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
+    super(memory, byteOffset);
+    const kernel = kernelOf<SemaphoreKernel>(
+      "semaphore",
+      TEXT.SEMAPHORE,
+      memory,
+    );
+    this.#memory = memory;
+    this.#kernel = kernel?.functions;
+    this.#at = addressOf(kernel, this.byteOffset);
+  }
+
+  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  static override create(permits?: number): Semaphore {
+    const bytes = AnySemaphore.byteLength();
+    return Semaphore.init(allocateForKernel(bytes), 0, permits);
+  }
+
+  /** Makes a region that nobody uses yet one. */
+  static override init(
+    memory: Memory,
+    byteOffset: number,
+    permits?: number,
+  ): Semaphore {
+    AnySemaphore.init(memory, byteOffset, permits);
+    return new Semaphore(memory, byteOffset);
+  }
+
+  /** Attaches to the one that a message brought. */
+  static override from(handle: Handle<"semaphore">): Semaphore {
+    return new Semaphore(...fromHandle("semaphore", handle));
+  }
+
+  /** What `postMessage` can take to another agent: it carries the memory. */
+  override get handle(): Handle<"semaphore"> {
+    const { kind, byteOffset } = this;
+    return { kind, buffer: this.#memory, byteOffset };
+  }
+
+  /** Whether the hot operations run in the kernel. */
+  get inKernel(): boolean {
+    return this.#kernel !== undefined;
+  }
+
+  /** Takes permits, and waits for them: see the class of `@weft/sync`. */
+  override acquire(n = 1): void {
+    const kernel = this.#kernel;
+    if (kernel !== undefined && n === (n | 0)) {
+      assertMayBlock("acquire");
+      if (kernel.try_acquire(this.#at, n) === 0) return;
+    }
+    super.acquire(n);
+  }
+
+  /** Takes permits if they are free: see the class of `@weft/sync`. */
+  override tryAcquire(n = 1, timeout = 0): boolean {
+    const kernel = this.#kernel;
+    if (kernel !== undefined && n === (n | 0) && timeout === 0) {
+      const error = kernel.try_acquire(this.#at, n);
+      if (error === 0) return true;
+      if (error === EBUSY) return false;
+    }
+    return super.tryAcquire(n, timeout);
+  }
+
+  /** Returns permits: see the class of `@weft/sync`. */
+  override release(n = 1): void {
+    const kernel = this.#kernel;
+    if (kernel !== undefined && n === (n | 0)) {
+      if (kernel.release(this.#at, n) === 0) return;
+    }
+    super.release(n);
+  }
+}
+
+/** The functions of the kernel for an event that agents wait for. */
+interface EventKernel {
+  set(at: number): void;
+  reset(at: number): void;
+  try_wait(at: number): number;
+}
+
+/**
+ * An event that agents wait for whose hot operations run in the kernel, in all else the
+ * class of `@weft/sync`.
+ */
+export class Event extends AnyEvent {
+  readonly #memory: Memory;
+  readonly #kernel: EventKernel | undefined;
+  readonly #at: number;
+
+  /** Attaches, as the class of `@weft/sync` does. */
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
+    super(memory, byteOffset);
+    const kernel = kernelOf<EventKernel>("event", TEXT.EVENT, memory);
+    this.#memory = memory;
+    this.#kernel = kernel?.functions;
+    this.#at = addressOf(kernel, this.byteOffset);
+  }
+
+  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  static override create(config?: EventConfig): Event {
+    const bytes = AnyEvent.byteLength();
+    return Event.init(allocateForKernel(bytes), 0, config);
+  }
+
+  /** Makes a region that nobody uses yet one. */
+  static override init(
+    memory: Memory,
+    byteOffset: number,
+    config?: EventConfig,
+  ): Event {
+    AnyEvent.init(memory, byteOffset, config);
+    return new Event(memory, byteOffset);
+  }
+
+  /** Attaches to the one that a message brought. */
+  static override from(handle: Handle<"event">): Event {
+    return new Event(...fromHandle("event", handle));
+  }
+
+  /** What `postMessage` can take to another agent: it carries the memory. */
+  override get handle(): Handle<"event"> {
+    const { kind, byteOffset } = this;
+    return { kind, buffer: this.#memory, byteOffset };
+  }
+
+  /** Whether the hot operations run in the kernel. */
+  get inKernel(): boolean {
+    return this.#kernel !== undefined;
+  }
+
+  /** Sets the event: see the class of `@weft/sync`. */
+  override set(): void {
+    const kernel = this.#kernel;
+    if (kernel === undefined) super.set();
+    else kernel.set(this.#at);
+  }
+
+  /** Takes back a `set`: see the class of `@weft/sync`. */
+  override reset(): void {
+    const kernel = this.#kernel;
+    if (kernel === undefined) super.reset();
+    else kernel.reset(this.#at);
+  }
+
+  /** Whether the event is set: see the class of `@weft/sync`. */
+  override tryWait(timeout = 0): boolean {
+    const kernel = this.#kernel;
+    if (kernel === undefined || timeout !== 0) return super.tryWait(timeout);
+    return kernel.try_wait(this.#at) === 0;
+  }
+}
+
+/** The functions of the kernel for a count that agents bring down to 0. */
+interface LatchKernel {
+  count_down(at: number, n: number): number;
+}
+
+/**
+ * A count that agents bring down to 0 whose hot operations run in the kernel, in all else the
+ * class of `@weft/sync`.
+ */
+export class Latch extends AnyLatch {
+  readonly #memory: Memory;
+  readonly #kernel: LatchKernel | undefined;
+  readonly #at: number;
+
+  /** Attaches, as the class of `@weft/sync` does. */
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
+    super(memory, byteOffset);
+    const kernel = kernelOf<LatchKernel>("latch", TEXT.LATCH, memory);
+    this.#memory = memory;
+    this.#kernel = kernel?.functions;
+    this.#at = addressOf(kernel, this.byteOffset);
+  }
+
+  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  static override create(count: number): Latch {
+    const bytes = AnyLatch.byteLength();
+    return Latch.init(allocateForKernel(bytes), 0, count);
+  }
+
+  /** Makes a region that nobody uses yet one. */
+  static override init(
+    memory: Memory,
+    byteOffset: number,
+    count: number,
+  ): Latch {
+    AnyLatch.init(memory, byteOffset, count);
+    return new Latch(memory, byteOffset);
+  }
+
+  /** Attaches to the one that a message brought. */
+  static override from(handle: Handle<"latch">): Latch {
+    return new Latch(...fromHandle("latch", handle));
+  }
+
+  /** What `postMessage` can take to another agent: it carries the memory. */
+  override get handle(): Handle<"latch"> {
+    const { kind, byteOffset } = this;
+    return { kind, buffer: this.#memory, byteOffset };
+  }
+
+  /** Whether the hot operations run in the kernel. */
+  get inKernel(): boolean {
+    return this.#kernel !== undefined;
+  }
+
+  /** Counts down: see the class of `@weft/sync`. */
+  override countDown(n = 1): void {
+    const kernel = this.#kernel;
+    if (kernel !== undefined && n === (n | 0)) {
+      if (kernel.count_down(this.#at, n) === 0) return;
+    }
+    super.countDown(n);
+  }
+}
+
+/** The functions of the kernel for the latest value of some bytes. */
+interface SnapshotKernel {
+  write(at: number, src: number): void;
+  read(at: number, dst: number): number;
+}
+
+/**
+ * The latest value of some bytes whose hot operations run in the kernel, in all else the
+ * class of `@weft/sync`.
+ */
+export class Snapshot extends AnySnapshot {
+  readonly #memory: Memory;
+  readonly #kernel: SnapshotKernel | undefined;
+  readonly #at: number;
+
+  /** Attaches, as the class of `@weft/sync` does. */
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
+    super(memory, byteOffset);
+    const kernel = kernelOf<SnapshotKernel>("snapshot", TEXT.SNAPSHOT, memory);
+    this.#memory = memory;
+    this.#kernel = kernel?.functions;
+    this.#at = addressOf(kernel, this.byteOffset);
+  }
+
+  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  static override create(config: SnapshotConfig): Snapshot {
+    const bytes = AnySnapshot.byteLength(config);
+    return Snapshot.init(allocateForKernel(bytes), 0, config);
+  }
+
+  /** Makes a region that nobody uses yet one. */
+  static override init(
+    memory: Memory,
+    byteOffset: number,
+    config: SnapshotConfig,
+  ): Snapshot {
+    AnySnapshot.init(memory, byteOffset, config);
+    return new Snapshot(memory, byteOffset);
+  }
+
+  /** Attaches to the one that a message brought. */
+  static override from(handle: Handle<"snapshot">): Snapshot {
+    return new Snapshot(...fromHandle("snapshot", handle));
+  }
+
+  /** What `postMessage` can take to another agent: it carries the memory. */
+  override get handle(): Handle<"snapshot"> {
+    const { kind, byteOffset } = this;
+    return { kind, buffer: this.#memory, byteOffset };
+  }
+
+  /** Whether the hot operations run in the kernel. */
+  get inKernel(): boolean {
+    return this.#kernel !== undefined;
+  }
+
+  /**
+   * Makes `src` the latest value: see the class of `@weft/sync`. It runs in the
+   * kernel if `src` lies in the same memory.
+   */
+  override write(src: Elements): void {
+    const kernel = this.#kernel;
+    if (
+      kernel === undefined || src.buffer !== this.buffer ||
+      src.byteLength !== this.size || src.byteOffset % 4 !== 0
+    ) return super.write(src);
+    kernel.write(this.#at, this.#address(src));
+  }
+
+  /**
+   * Copies the latest value to `dst`: see the class of `@weft/sync`. It runs in
+   * the kernel if `dst` lies in the same memory.
+   */
+  override read(dst: Elements): number {
+    const kernel = this.#kernel;
+    if (
+      kernel === undefined || dst.buffer !== this.buffer ||
+      dst.byteLength < this.size || dst.byteOffset % 4 !== 0
+    ) return super.read(dst);
+    return kernel.read(this.#at, this.#address(dst));
+  }
+
+  /** The address of an array in the same memory. */
+  #address({ byteOffset }: Elements): number {
+    return byteOffset - this.byteOffset + this.#at;
+  }
+}
+
+/** The functions of the kernel for a number of tasks that agents take. */
+interface WorkCounterKernel {
+  take(at: number): number;
+  done(at: number, n: number): number;
+}
+
+/**
+ * A number of tasks that agents take whose hot operations run in the kernel, in all else the
+ * class of `@weft/sync`.
+ */
+export class WorkCounter extends AnyWorkCounter {
+  readonly #memory: Memory;
+  readonly #kernel: WorkCounterKernel | undefined;
+  readonly #at: number;
+  readonly #total: number;
+  /** Tasks at a time; 0 where the class of `@weft/sync` hands them out. */
+  readonly #chunk: number;
+  /** What `next` has left of the range that it took last. */
+  #start = 0;
+  #end = 0;
+
+  /** Attaches, as the class of `@weft/sync` does. */
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
+    super(memory, byteOffset);
+    const kernel = kernelOf<WorkCounterKernel>(
+      "work_counter",
+      TEXT.WORK_COUNTER,
+      memory,
+    );
+    this.#memory = memory;
+    this.#kernel = kernel?.functions;
+    this.#at = addressOf(kernel, this.byteOffset);
+    const words = new Int32Array(this.buffer, this.byteOffset);
+    const chunk = words[WORK_COUNTER.chunk]!;
+    this.#total = words[WORK_COUNTER.total]!;
+    this.#chunk = kernel === undefined ? 0 : Math.max(chunk, 0); // not if guided
+  }
+
+  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  static override create(total: number, config?: WorkConfig): WorkCounter {
+    const bytes = AnyWorkCounter.byteLength();
+    return WorkCounter.init(allocateForKernel(bytes), 0, total, config);
+  }
+
+  /** Makes a region that nobody uses yet one. */
+  static override init(
+    memory: Memory,
+    byteOffset: number,
+    total: number,
+    config?: WorkConfig,
+  ): WorkCounter {
+    AnyWorkCounter.init(memory, byteOffset, total, config);
+    return new WorkCounter(memory, byteOffset);
+  }
+
+  /** Attaches to the one that a message brought. */
+  static override from(handle: Handle<"work_counter">): WorkCounter {
+    return new WorkCounter(...fromHandle("work_counter", handle));
+  }
+
+  /** What `postMessage` can take to another agent: it carries the memory. */
+  override get handle(): Handle<"work_counter"> {
+    const { kind, byteOffset } = this;
+    return { kind, buffer: this.#memory, byteOffset };
+  }
+
+  /** Whether the hot operations run in the kernel. */
+  get inKernel(): boolean {
+    return this.#kernel !== undefined;
+  }
+
+  /** The next task, or -1: see the class of `@weft/sync`. */
+  override next(): number {
+    if (this.#start === this.#end && !this.#take()) {
+      return this.#chunk > 0 ? -1 : super.next();
+    }
+    return this.#start++;
+  }
+
+  /** The next tasks: see the class of `@weft/sync`. */
+  override nextRange(): WorkRange | undefined {
+    if (this.#start === this.#end && !this.#take()) {
+      return this.#chunk > 0 ? undefined : super.nextRange();
+    }
+    const range = { start: this.#start, end: this.#end };
+    this.#start = this.#end;
+    return range;
+  }
+
+  /** Counts tasks as done: see the class of `@weft/sync`. */
+  override done(n = 1): void {
+    const kernel = this.#kernel;
+    if (kernel !== undefined && n === (n | 0)) {
+      if (kernel.done(this.#at, n) === 0) return;
+    }
+    super.done(n);
+  }
+
+  #take(): boolean {
+    if (this.#chunk === 0) return false;
+    const start = this.#kernel!.take(this.#at);
+    if (start < 0) return false;
+    this.#start = start;
+    this.#end = Math.min(start + this.#chunk, this.#total);
+    return true;
+  }
+}
+
+/** The functions of the kernel for items of one owner that others steal. */
+interface WorkDequeKernel {
+  push(at: number, item: number): number;
+  pop(at: number): number;
+  steal(at: number): number;
+}
+
+/**
+ * Items of one owner that others steal whose hot operations run in the kernel, in all else the
+ * class of `@weft/sync`.
+ */
+export class WorkDeque extends AnyWorkDeque {
+  readonly #memory: Memory;
+  readonly #kernel: WorkDequeKernel | undefined;
+  readonly #at: number;
+
+  /** Attaches, as the class of `@weft/sync` does. */
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
+    super(memory, byteOffset);
+    const kernel = kernelOf<WorkDequeKernel>(
+      "work_deque",
+      TEXT.WORK_DEQUE,
+      memory,
+    );
+    this.#memory = memory;
+    this.#kernel = kernel?.functions;
+    this.#at = addressOf(kernel, this.byteOffset);
+  }
+
+  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  static override create(config: DequeConfig): WorkDeque {
+    const bytes = AnyWorkDeque.byteLength(config);
+    return WorkDeque.init(allocateForKernel(bytes), 0, config);
+  }
+
+  /** Makes a region that nobody uses yet one. */
+  static override init(
+    memory: Memory,
+    byteOffset: number,
+    config: DequeConfig,
+  ): WorkDeque {
+    AnyWorkDeque.init(memory, byteOffset, config);
+    return new WorkDeque(memory, byteOffset);
+  }
+
+  /** Attaches to the one that a message brought. */
+  static override from(handle: Handle<"work_deque">): WorkDeque {
+    return new WorkDeque(...fromHandle("work_deque", handle));
+  }
+
+  /** What `postMessage` can take to another agent: it carries the memory. */
+  override get handle(): Handle<"work_deque"> {
+    const { kind, byteOffset } = this;
+    return { kind, buffer: this.#memory, byteOffset };
+  }
+
+  /** Whether the hot operations run in the kernel. */
+  get inKernel(): boolean {
+    return this.#kernel !== undefined;
+  }
+
+  /** Adds an item at the bottom: see the class of `@weft/sync`. */
+  override push(item: number): boolean {
+    const kernel = this.#kernel;
+    if (kernel === undefined || item !== (item | 0)) return super.push(item);
+    return kernel.push(this.#at, item) === 0;
+  }
+
+  /** Takes the item pushed last: see the class of `@weft/sync`. */
+  override pop(): number | undefined {
+    const kernel = this.#kernel;
+    if (kernel === undefined) return super.pop();
+    const item = kernel.pop(this.#at);
+    return item < NO_VALUE ? item : undefined;
+  }
+
+  /** Takes the oldest item: see the class of `@weft/sync`. */
+  override steal(): number | undefined {
+    const kernel = this.#kernel;
+    if (kernel === undefined) return super.steal();
+    const item = kernel.steal(this.#at);
+    return item < NO_VALUE ? item : undefined;
+  }
+}
+
+/** The functions of the kernel for a pool of blocks. */
+interface SlabPoolKernel {
+  allocate(at: number, id: number): number;
+  free(at: number, block: number): number;
+}
+
+/**
+ * A pool of blocks whose hot operations run in the kernel, in all else the
+ * class of `@weft/sync`.
+ */
+export class SlabPool extends AnySlabPool {
+  readonly #memory: Memory;
+  readonly #kernel: SlabPoolKernel | undefined;
+  readonly #at: number;
+  readonly #id: number = agentId();
+  #direct: SlabPoolKernel | undefined;
+
+  /** Attaches, as the class of `@weft/sync` does. */
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
+    super(memory, byteOffset);
+    const kernel = kernelOf<SlabPoolKernel>(
+      "slab_pool",
+      TEXT.SLAB_POOL,
+      memory,
+    );
+    this.#memory = memory;
+    this.#kernel = kernel?.functions;
+    this.#at = addressOf(kernel, this.byteOffset);
+    this.#direct = this.#kernel;
+  }
+
+  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  static override create(config: SlabConfig): SlabPool {
+    const bytes = AnySlabPool.byteLength(config);
+    return SlabPool.init(allocateForKernel(bytes), 0, config);
+  }
+
+  /** Makes a region that nobody uses yet one. */
+  static override init(
+    memory: Memory,
+    byteOffset: number,
+    config: SlabConfig,
+  ): SlabPool {
+    AnySlabPool.init(memory, byteOffset, config);
+    return new SlabPool(memory, byteOffset);
+  }
+
+  /** Attaches to the one that a message brought. */
+  static override from(handle: Handle<"slab_pool">): SlabPool {
+    return new SlabPool(...fromHandle("slab_pool", handle));
+  }
+
+  /** What `postMessage` can take to another agent: it carries the memory. */
+  override get handle(): Handle<"slab_pool"> {
+    const { kind, byteOffset } = this;
+    return { kind, buffer: this.#memory, byteOffset };
+  }
+
+  /** Whether the hot operations run in the kernel. */
+  get inKernel(): boolean {
+    return this.#kernel !== undefined;
+  }
+
+  /** Keeps free blocks at hand: then JavaScript, which does, is faster. */
+  override useCache(blocks?: number): void {
+    this.#direct = blocks === 0 ? this.#kernel : undefined;
+    super.useCache(blocks);
+  }
+
+  /** A block, or -1: see the class of `@weft/sync`. */
+  override allocate(): number {
+    const kernel = this.#direct;
+    if (kernel === undefined) return super.allocate();
+    const at = kernel.allocate(this.#at, this.#id);
+    return at === 0 ? -1 : (at - this.#at) >>> 0;
+  }
+
+  /** Frees a block: see the class of `@weft/sync`. */
+  override free(offset: number): void {
+    const kernel = this.#direct;
+    if (kernel !== undefined && offset === (offset >>> 0)) {
+      if (kernel.free(this.#at, this.#at + offset) === 0) return;
+    }
+    super.free(offset);
+  }
+}
+
+/** The functions of the kernel for a sum that many agents add to. */
+interface StripedCounterKernel {
+  add(stripe: number, n: number): void;
+}
+
+/**
+ * A sum that many agents add to whose hot operations run in the kernel, in all else the
+ * class of `@weft/sync`.
+ */
+export class StripedCounter extends AnyStripedCounter {
+  readonly #memory: Memory;
+  readonly #kernel: StripedCounterKernel | undefined;
+  readonly #at: number;
+  /** Where this view adds, or 0 before it does. */
+  #stripe = 0;
+
+  /** Attaches, as the class of `@weft/sync` does. */
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
+    super(memory, byteOffset);
+    const kernel = kernelOf<StripedCounterKernel>(
+      "striped_counter",
+      TEXT.STRIPED_COUNTER,
+      memory,
+    );
+    this.#memory = memory;
+    this.#kernel = kernel?.functions;
+    this.#at = addressOf(kernel, this.byteOffset);
+  }
+
+  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  static override create(config?: CounterConfig): StripedCounter {
+    const bytes = AnyStripedCounter.byteLength(config);
+    return StripedCounter.init(allocateForKernel(bytes), 0, config);
+  }
+
+  /** Makes a region that nobody uses yet one. */
+  static override init(
+    memory: Memory,
+    byteOffset: number,
+    config?: CounterConfig,
+  ): StripedCounter {
+    AnyStripedCounter.init(memory, byteOffset, config);
+    return new StripedCounter(memory, byteOffset);
+  }
+
+  /** Attaches to the one that a message brought. */
+  static override from(handle: Handle<"striped_counter">): StripedCounter {
+    return new StripedCounter(...fromHandle("striped_counter", handle));
+  }
+
+  /** What `postMessage` can take to another agent: it carries the memory. */
+  override get handle(): Handle<"striped_counter"> {
+    const { kind, byteOffset } = this;
+    return { kind, buffer: this.#memory, byteOffset };
+  }
+
+  /** Whether the hot operations run in the kernel. */
+  get inKernel(): boolean {
+    return this.#kernel !== undefined;
+  }
+
+  /** Adds to the sum: see the class of `@weft/sync`. */
+  override add(n = 1): void {
+    const kernel = this.#kernel;
+    if (kernel === undefined || n !== (n | 0)) return super.add(n);
+    if (this.#stripe === 0) this.#stripe = this.#claim();
+    kernel.add(this.#stripe, n);
+  }
+
+  /** The address of a stripe for this view. */
+  #claim(): number {
+    const words = new Int32Array(this.buffer, this.byteOffset);
+    const claims = Atomics.add(words, STRIPED_COUNTER.claims, 1) >>> 0;
+    const stripe = STRIPED_COUNTER.length + claims % this.stripes * STRIDE;
+    return this.#at + stripe * 4;
+  }
+}
+
+/** Words from one stripe of a StripedCounter to the next. */
+const STRIDE = 32;
+
+/** Where a primitive at `byteOffset` lies for `kernel`. */
+function addressOf(
+  kernel: Kernel<unknown> | undefined,
+  byteOffset: number,
+): number {
+  return (kernel?.base ?? 0) + byteOffset;
+}
+
+/** What can be asked of each class here. */
+export interface InKernel {
+  /** Whether the operations run in the kernel. */
+  readonly inKernel: boolean;
+}

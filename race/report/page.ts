@@ -1,0 +1,109 @@
+/**
+ * An interleaving as a page to step through: the steps, and beside them memory
+ * and whoever waits, as they stand after the step that is chosen.
+ *
+ * @module
+ */
+import type { Picture } from "./print.ts";
+import { escape, svgOf } from "./svg.ts";
+
+const STYLE = `
+:root{color-scheme:light dark;--soft:#8a94a3;--mark:#2f6fb733;--bad:#c22d2d}
+body{margin:1em;font:13px ui-monospace,Menlo,Consolas,monospace}
+h1{font-size:15px;color:var(--bad);white-space:pre-wrap}
+main{display:flex;gap:2em;align-items:flex-start}
+table{border-collapse:collapse}
+td,th{padding:1px 8px;text-align:left;vertical-align:top;white-space:pre}
+#steps tr{cursor:pointer}
+#steps tr[aria-selected=true]{background:var(--mark)}
+.soft{color:var(--soft)}
+.changed{background:var(--mark);font-weight:600}
+aside{position:sticky;top:1em;min-width:22em}
+`.replace(/\n/g, "");
+
+// What runs in the page. It finds its data in the element "scenes".
+const SCRIPT = `
+const scenes = JSON.parse(document.getElementById("scenes").textContent);
+const rows = [...document.querySelectorAll("#steps tbody tr")];
+const put = (id, lines) => {
+  const at = document.getElementById(id);
+  at.replaceChildren(...lines);
+};
+const cell = (text, changed) => {
+  const td = document.createElement("td");
+  td.textContent = text;
+  if (changed) td.className = "changed";
+  return td;
+};
+let at = 0;
+function show(step) {
+  at = Math.max(0, Math.min(rows.length - 1, step));
+  rows.forEach((row, i) => row.setAttribute("aria-selected", i === at));
+  rows[at]?.scrollIntoView({ block: "nearest" });
+  const { memory, waits, now } = scenes[at] ?? { memory: [], waits: [], now: 0 };
+  const before = new Map(scenes[at - 1]?.memory ?? []);
+  put("memory", memory.map(([name, value]) => {
+    const tr = document.createElement("tr");
+    const old = before.get(name) ?? (at === 0 ? value : 0);
+    tr.append(cell(name), cell(value, old !== value));
+    return tr;
+  }));
+  put("waits", (waits.length ? waits : ["nobody"]).map((text) => {
+    const li = document.createElement("li");
+    li.textContent = text;
+    return li;
+  }));
+  document.getElementById("where").textContent =
+    "after step " + (at + 1) + " of " + rows.length + ", at " + now + " ms";
+}
+rows.forEach((row, i) => row.addEventListener("click", () => show(i)));
+addEventListener("keydown", (event) => {
+  const by = { ArrowDown: 1, j: 1, " ": 1, ArrowUp: -1, k: -1, PageDown: 10,
+    PageUp: -10, Home: -1e9, End: 1e9 }[event.key];
+  if (by === undefined) return;
+  event.preventDefault();
+  show(at + by);
+});
+show(rows.length - 1);
+`;
+
+/** The page, which stands alone. */
+export function pageOf(picture: Picture): string {
+  const { title, agents, rows, scenes, endings, footer } = picture;
+  const head = agents.map((name) => `<th>${escape(name)}</th>`).join("");
+  const body = rows.map(({ agent, type, text, site }) => {
+    const said = type === "begin"
+      ? `${text} {`
+      : type === "end"
+      ? `} = ${text}`
+      : `  ${text}`;
+    const where = site === ""
+      ? ""
+      : `  <span class="soft">${escape(site)}</span>`;
+    const cells = agents.map((_, id) =>
+      id === agent ? `<td>${escape(said)}${where}</td>` : "<td></td>"
+    );
+    return `<tr>${cells.join("")}</tr>`;
+  });
+  const ends = endings.flatMap((text, id) =>
+    text === undefined ? [] : [`<li>agent ${id}: ${escape(text)}</li>`]
+  );
+  const data = JSON.stringify(scenes).replaceAll("<", "\\u003c");
+  return `<!DOCTYPE html>
+<html lang="en"><meta charset="utf-8"><title>${escape(title)}</title>
+<style>${STYLE}</style>
+<h1>${escape(title)}</h1>
+<p class="soft">Arrow keys step through it, Home and End go to its ends.</p>
+<main>
+<table id="steps"><thead><tr>${head}</tr></thead>
+<tbody>${body.join("\n")}</tbody></table>
+<aside><p id="where"></p><table><tbody id="memory"></tbody></table>
+<p>who waits:</p><ul id="waits"></ul>
+<p>at the end:</p><ul>${ends.join("") || "<li>all are done</li>"}</ul></aside>
+</main>
+<p class="soft">${escape(footer)}</p>
+<details><summary>as a picture</summary>${svgOf(picture)}</details>
+<script type="application/json" id="scenes">${data}</script>
+<script>${SCRIPT}</script></html>
+`;
+}

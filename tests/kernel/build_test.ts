@@ -1,0 +1,88 @@
+// limit: 200 s
+// What `primitives/_kernel_text.ts` holds: the modules that `wasm/kernel.c`
+// compiles to, and what they do not have.
+import { Buffer } from "node:buffer";
+import * as fs from "node:fs";
+import * as assert from "uvu/assert";
+import * as TEXT from "../../primitives/_kernel_text.ts";
+import { findCompiler, NoCompiler } from "../../wasm/emcc.ts";
+import { kernelModule, kernelText, STEMS } from "../../wasm/kernel_build.ts";
+import { suite } from "../_run/harness.ts";
+
+const test = suite("kernel, the modules", 120_000);
+
+const FILE = new URL("../../primitives/_kernel_text.ts", import.meta.url);
+const text = fs.readFileSync(FILE, "utf8");
+const all: Readonly<Record<string, string>> = TEXT;
+const embedded = new Map(
+  STEMS.filter((stem) => stem.toUpperCase() in all).map((stem) =>
+    [stem, Buffer.from(all[stem.toUpperCase()]!, "base64")] as const
+  ),
+);
+
+test("each primitive of kernel.c has a module", () => {
+  assert.equal(
+    Object.keys(TEXT).toSorted(),
+    STEMS.map((stem) => stem.toUpperCase()).toSorted(),
+  );
+});
+
+for (const [stem, bytes] of embedded) {
+  test(`the module of ${stem} is below 4 KB, and needs only memory`, () => {
+    assert.ok(bytes.length < 4096, `${bytes.length} bytes`);
+    const module = new WebAssembly.Module(bytes);
+    assert.equal(WebAssembly.Module.imports(module), [
+      { module: "env", name: "memory", kind: "memory" },
+    ]);
+    const kinds = WebAssembly.Module.exports(module).map(({ kind }) => kind);
+    assert.equal(new Set(kinds), new Set(["function"]));
+    const ids = sections(bytes);
+    for (const [id, what] of [[4, "table"], [8, "start"], [11, "data"]]) {
+      assert.not.ok(ids.has(id as number), `there is a section: ${what}`);
+    }
+  });
+}
+
+/** The ids of a module's sections, and how long each is. */
+function sections(bytes: Uint8Array): Map<number, number> {
+  const found = new Map<number, number>();
+  for (let at = 8; at < bytes.length;) {
+    const id = bytes[at++]!;
+    let size = 0;
+    for (let shift = 0;; shift += 7) {
+      const byte = bytes[at++]!;
+      size |= (byte & 127) << shift;
+      if (byte < 128) break;
+    }
+    found.set(id, size);
+    at += size;
+  }
+  return found;
+}
+
+const made = /Emscripten\n\/\/ ([\d.]+):/.exec(text)![1]!;
+const compiler = await findCompiler(true).catch((error) => {
+  if (!(error instanceof NoCompiler)) throw error;
+  return error;
+});
+if (compiler instanceof NoCompiler) {
+  console.log(`skipped, the modules made again: ${compiler.message}`);
+} else if (compiler.version !== made) {
+  // Another version of clang makes other bytes of the same code.
+  console.log(
+    `skipped, the modules made again: they are of Emscripten ${made}, here ` +
+      `is ${compiler.version}`,
+  );
+} else {
+  for (const stem of STEMS) {
+    test(`kernel.c compiles to the module of ${stem} again`, async () => {
+      const bytes = Buffer.from(await kernelModule(stem));
+      const same = bytes.equals(embedded.get(stem)!);
+      assert.ok(same, "another module: run `deno task kernel`");
+    });
+  }
+
+  test("_kernel_text.ts is written as `deno task kernel` does", () => {
+    assert.ok(kernelText(embedded, made) === text);
+  });
+}

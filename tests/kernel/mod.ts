@@ -1,0 +1,19 @@
+/**
+ * The library as `mod.ts` exports it, with the classes of `@weft/sync/kernel`:
+ * the import map of `paths_test.ts` puts it in the place of `mod.ts`.
+ *
+ * @module
+ */
+export * from "../../mod.ts";
+export {
+  Event,
+  Latch,
+  Mutex,
+  RwLock,
+  Semaphore,
+  SlabPool,
+  Snapshot,
+  StripedCounter,
+  WorkCounter,
+  WorkDeque,
+} from "../../primitives/kernel.ts";

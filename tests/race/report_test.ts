@@ -1,0 +1,130 @@
+// What a failure looks like: tables, pages, schedules that are replayed.
+import * as assert from "uvu/assert";
+import { race, RaceError } from "../../race/mod.ts";
+import type { CallTuple, Options, Result } from "../../race/mod.ts";
+import { suite } from "../_run/harness.ts";
+import { bodies } from "./corpus/known_bad.ts";
+
+const test = suite("race reports", 60_000);
+
+const mutex = race.spec({
+  memory: () => new SharedArrayBuffer(8),
+  agent: (memory) => new Int32Array(memory),
+  words: { state: 0, other: 4 },
+  init: -1,
+  ops: {
+    lock: {
+      run: (w) => {
+        while (Atomics.compareExchange(w, 0, 0, 1) !== 0) {
+          Atomics.wait(w, 0, 1);
+        }
+      },
+      model: (owner: number, _, id) => owner < 0 ? [id, undefined] : null,
+    },
+    unlock: {
+      run: (w) => {
+        Atomics.notify(w, 0, 1);
+        Atomics.store(w, 0, 0);
+      },
+      model: () => [-1, undefined],
+    },
+    work: {
+      run: (w) => void Atomics.add(w, 1, 1),
+      model: (owner: number) => [owner, undefined],
+    },
+  },
+});
+const SECTION: CallTuple[] = [["work"], ["lock"], ["unlock"], ["work"]];
+const PROGRAM = [SECTION, SECTION];
+
+const switchesOf = ({ failure }: Result): number =>
+  Number(/(\d+) context switches/.exec(failure!.table)![1]);
+
+test("a sampled failure has as few context switches as a searched one", () => {
+  const check = (options: Options) =>
+    race.check(mutex, ...PROGRAM, options) as Result;
+  const searched = check({});
+  const sampled = check({ states: 1, seed: 3 });
+  assert.is(sampled.failure?.kind, "lost-wakeup");
+  assert.match(sampled.failure!.table, /sampled/);
+  assert.ok(
+    switchesOf(sampled) <= switchesOf(searched) + 1,
+    `${switchesOf(sampled)}, ${switchesOf(searched)}`,
+  );
+  const again = race.replay(mutex, PROGRAM, sampled.failure!.schedule);
+  assert.is(again.failure?.kind, "lost-wakeup");
+});
+
+test("a loop of several steps is folded, and says how often it ran", () => {
+  const { failure } = bodies({}, (w) => {
+    for (let i = 0; i < 30; i++) {
+      Atomics.load(w, 0);
+      Atomics.notify(w, 1, 1);
+    }
+    throw new Error("over");
+  });
+  assert.match(failure!.table, /\(these 2 steps 30 times in all\)/);
+  assert.is(failure!.table.match(/notify/g)!.length, 1);
+  assert.not.match(failure!.table, /\(x/);
+});
+
+test("an error's stack has no line of the tester's own", () => {
+  const { failure } = bodies({}, () => {
+    throw new Error("mine");
+  });
+  assert.match(failure!.message, /Error: mine/);
+  assert.match(failure!.message, /report_test\.ts/);
+  assert.not.match(failure!.message, /race\/(engine|explore)\//);
+});
+
+test("superfluous steps in a schedule are an error", () => {
+  const { failure } = race.check(mutex, ...PROGRAM);
+  const { schedule } = failure!;
+  assert.throws(
+    () => race.replay(mutex, PROGRAM, `${schedule} 0`),
+    /Cannot replay the schedule/,
+  );
+  assert.throws(
+    () => race.replay(mutex, [[["work"]]], "0*2"),
+    /Cannot replay the schedule: step 2/,
+  );
+});
+
+test("a replay can explore what follows the schedule", () => {
+  // Agent 0 has the lock: what can go wrong from here on?
+  const result = race.replay(mutex, PROGRAM, "0*2", { then: "explore" });
+  assert.is(result.failure?.kind, "lost-wakeup");
+  assert.match(result.failure!.schedule, /^0\*[2-9]/);
+  const again = race.replay(mutex, PROGRAM, result.failure!.schedule);
+  assert.is(again.failure?.kind, "lost-wakeup");
+  const over = race.replay(mutex, PROGRAM, "0*5 1*5", { then: "explore" });
+  assert.ok(over.ok);
+  assert.is(over.summary, "complete: 1 states");
+});
+
+test("a failure's page holds each step and how the machine stands there", () => {
+  const { failure } = race.check(mutex, ...PROGRAM);
+  const page = failure!.page();
+  assert.match(page, /^<!DOCTYPE html>/);
+  assert.match(page, /ArrowDown/);
+  const [, data] = /id="scenes">(.*?)<\/script>/s.exec(page)!;
+  const scenes = JSON.parse(data!);
+  assert.is(scenes.length, page.match(/<tr><td>/g)!.length);
+  const last = scenes[scenes.length - 1];
+  assert.equal(last.memory[0], ["state", 0]);
+  assert.ok(last.waits[0].includes("sleeps on state"), last.waits[0]);
+  assert.not.match(page, /https?:\/\/(?!www\.w3\.org)/);
+});
+
+test("an error holds the table in its message", () => {
+  try {
+    race.agents({ memory: () => new SharedArrayBuffer(4) }, () => {
+      throw new Error("no");
+    });
+  } catch (error) {
+    assert.instance(error, RaceError);
+    assert.match((error as RaceError).message, /\| agent 0/);
+    return;
+  }
+  assert.unreachable();
+});

@@ -1,0 +1,73 @@
+/**
+ * Compiles `kernel.c`: a module for each primitive that has operations in it.
+ *
+ * @module
+ */
+
+import { Buffer } from "node:buffer";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { fileURLToPath } from "node:url";
+import { wasmClang } from "./emcc.ts";
+
+const SOURCE = fileURLToPath(new URL("./kernel.c", import.meta.url));
+const BUILT = fileURLToPath(new URL("../.weft/kernel", import.meta.url));
+
+/** The primitives, by their stems. */
+export const STEMS: readonly string[] = [
+  "mutex",
+  "rw_lock",
+  "semaphore",
+  "event",
+  "latch",
+  "snapshot",
+  "spsc_queue",
+  "mpmc_queue",
+  "lock_free_queue",
+  "record_ring",
+  "work_counter",
+  "work_deque",
+  "slab_pool",
+  "striped_counter",
+];
+
+/**
+ * Flags of a module in shared memory that somebody else makes, of any size. It
+ * has no stack in that memory: a test looks that nothing needs one.
+ */
+const FLAGS = [
+  "-Os",
+  "-matomics",
+  "-mbulk-memory",
+  "-nostdlib",
+  "-DWEFT_KERNEL_ONE",
+  "-Wl,--no-entry,--import-memory,--shared-memory,--max-memory=4294967296",
+  "-Wl,--strip-all,-z,stack-size=0",
+];
+
+/** The module of the primitive `stem`. */
+export async function kernelModule(stem: string): Promise<Uint8Array> {
+  const out = path.join(BUILT, `${stem}.wasm`);
+  await wasmClang({
+    sources: [SOURCE],
+    args: [...FLAGS, `-DWEFT_KERNEL_${stem}`],
+    out,
+    quiet: true,
+  });
+  return fs.readFileSync(out);
+}
+
+/** The text of `primitives/_kernel_text.ts`, made with `version` of clang. */
+export function kernelText(
+  modules: ReadonlyMap<string, Uint8Array>,
+  version: string,
+): string {
+  const text = [...modules].map(([stem, bytes]) =>
+    `export const ${stem.toUpperCase()}: string =\n` +
+    `  "${Buffer.from(bytes).toString("base64")}";\n`
+  );
+  return `// Made from wasm/kernel.c by \`deno task kernel\`, with Emscripten
+// ${version}: a WebAssembly module in base64 for each primitive.
+
+${text.join("\n")}`;
+}
