@@ -3,7 +3,7 @@ import type { Did, Run } from "./contest.ts";
 
 /** One side of the calls: 8 bytes there, 8 bytes back. */
 export interface Side {
-  ring: Handle;
+  ring: Handle<"call_ring">;
   /** Calls each turn. */
   n: number;
 }

@@ -44,7 +44,7 @@ export function receive({ handle, codec, n, value }: End): Run {
 
 /** Records of `length` bytes. */
 export interface Records {
-  handle: Handle;
+  handle: Handle<"record_ring">;
   n: number;
   length: number;
 }

@@ -20,12 +20,15 @@ const WAITS: Record<
     Semaphore.from(semaphore!).acquire(2),
   "Semaphore.acquireAsync": ({ semaphore }) =>
     Semaphore.from(semaphore!).acquireAsync(),
-  "SpscQueue.popInt": ({ spsc }) => SpscQueue.from(spsc!).popInt(),
-  "SpscQueue.popIntAsync": ({ spsc }) => SpscQueue.from(spsc!).popIntAsync(),
-  "SpscQueue.pushInt": ({ full }) => SpscQueue.from(full!).pushInt(1),
-  "MpmcQueue.popInt": ({ mpmc }) => MpmcQueue.from(mpmc!).popInt(),
-  "MpmcQueue.popIntAsync": ({ mpmc }) => MpmcQueue.from(mpmc!).popIntAsync(),
-  "MpmcQueue.pushInt": ({ crammed }) => MpmcQueue.from(crammed!).pushInt(1),
+  "SpscQueue.popInt": ({ spsc }) => new SpscQueue(spsc!.buffer).popInt(),
+  "SpscQueue.popIntAsync": ({ spsc }) =>
+    new SpscQueue(spsc!.buffer).popIntAsync(),
+  "SpscQueue.pushInt": ({ full }) => new SpscQueue(full!.buffer).pushInt(1),
+  "MpmcQueue.popInt": ({ mpmc }) => new MpmcQueue(mpmc!.buffer).popInt(),
+  "MpmcQueue.popIntAsync": ({ mpmc }) =>
+    new MpmcQueue(mpmc!.buffer).popIntAsync(),
+  "MpmcQueue.pushInt": ({ crammed }) =>
+    new MpmcQueue(crammed!.buffer).pushInt(1),
   "WorkCounter.wait": ({ counter }) => WorkCounter.from(counter!).wait(),
   "WorkCounter.waitAsync": ({ counter }) =>
     WorkCounter.from(counter!).waitAsync(),

@@ -8,10 +8,8 @@ interface End {
   n: number;
 }
 
-const open = (handle: Handle): Queue<string> =>
-  handle.kind === "mpmc_queue"
-    ? MpmcQueue.from(handle)
-    : LockFreeQueue.from(handle);
+const open = ({ kind, buffer }: Handle): Queue =>
+  kind === "mpmc_queue" ? new MpmcQueue(buffer) : new LockFreeQueue(buffer);
 
 export function push({ queue, n }: End): Run {
   const q = open(queue);

@@ -3,7 +3,7 @@ import type { Did, Run } from "./contest.ts";
 
 /** What each thread is given. */
 export interface End {
-  queue: Handle;
+  queue: Handle<"mpmc_queue">;
   /** Elements this thread pushes, or pops, each turn. */
   n: number;
 }

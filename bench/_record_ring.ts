@@ -3,7 +3,7 @@ import type { Did, Run } from "./contest.ts";
 
 /** What each thread is given. */
 export interface End {
-  ring: Handle;
+  ring: Handle<"record_ring">;
   /** Records this thread pushes, or pops, each turn, and their bytes. */
   n: number;
   bytes: number;

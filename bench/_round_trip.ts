@@ -3,8 +3,8 @@ import type { Did, Run } from "./contest.ts";
 
 /** Two places, one for each direction; one side serves, the other waits. */
 export interface Side {
-  there: Handle<"semaphore">;
-  back: Handle<"semaphore">;
+  there: Handle<"semaphore"> | Handle<"mpmc_queue">;
+  back: Handle<"semaphore"> | Handle<"mpmc_queue">;
   /** Round trips a turn. */
   n: number;
   /** Sends first. */
@@ -16,8 +16,8 @@ function counted(n: number, first: boolean): Did {
 }
 
 export function semaphores({ there, back, n, first }: Side): Run {
-  const send = Semaphore.from(first ? there : back);
-  const receive = Semaphore.from(first ? back : there);
+  const send = new Semaphore((first ? there : back).buffer);
+  const receive = new Semaphore((first ? back : there).buffer);
   return () => {
     for (let i = 0; i < n; i++) {
       if (first) send.release();
@@ -29,8 +29,8 @@ export function semaphores({ there, back, n, first }: Side): Run {
 }
 
 export function semaphoresAsync({ there, back, n, first }: Side): Run {
-  const send = Semaphore.from(first ? there : back);
-  const receive = Semaphore.from(first ? back : there);
+  const send = new Semaphore((first ? there : back).buffer);
+  const receive = new Semaphore((first ? back : there).buffer);
   return async () => {
     for (let i = 0; i < n; i++) {
       if (first) send.release();
@@ -42,8 +42,8 @@ export function semaphoresAsync({ there, back, n, first }: Side): Run {
 }
 
 export function queues({ there, back, n, first }: Side): Run {
-  const send = MpmcQueue.from(first ? there : back);
-  const receive = MpmcQueue.from(first ? back : there);
+  const send = new MpmcQueue((first ? there : back).buffer);
+  const receive = new MpmcQueue((first ? back : there).buffer);
   return () => {
     for (let i = 0; i < n; i++) {
       if (first) send.pushInt(i);
@@ -55,8 +55,8 @@ export function queues({ there, back, n, first }: Side): Run {
 }
 
 export function queuesAsync({ there, back, n, first }: Side): Run {
-  const send = MpmcQueue.from(first ? there : back);
-  const receive = MpmcQueue.from(first ? back : there);
+  const send = new MpmcQueue((first ? there : back).buffer);
+  const receive = new MpmcQueue((first ? back : there).buffer);
   return async () => {
     for (let i = 0; i < n; i++) {
       if (first) send.tryPushInt(i);

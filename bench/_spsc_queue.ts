@@ -3,7 +3,7 @@ import type { Did, Run } from "./contest.ts";
 
 /** What each end of a queue is given. */
 export interface End {
-  queue: Handle;
+  queue: Handle<"spsc_queue">;
   /** Elements a turn. */
   n: number;
   /** Words an element has. */
@@ -86,7 +86,7 @@ export function popRecords({ queue, n, words }: End): Run {
   return () => {
     let sum = 0;
     for (let i = 0; i < n; i++) {
-      q.pop(dst);
+      q.popInto(dst);
       sum = sum + dst[0]! | 0;
     }
     assertSum(sum, n);

@@ -13,7 +13,7 @@ const BYTES = 100;
 export async function rows(): Promise<Row[]> {
   const n = 200_000;
   const url = peer("ringbuf.js")?.href;
-  const one = RecordRing.create({ capacity: CAPACITY, single: true });
+  const one = RecordRing.create({ capacity: CAPACITY, singleProducer: true });
   const many = RecordRing.create({ capacity: CAPACITY });
   const ends = ({ handle }: RecordRing, pop: string) => {
     const data = { ring: handle, n, bytes: BYTES };

@@ -56,7 +56,10 @@ const CASES: readonly Case[] = [
 async function compare(
   { title, least, push, pop, words, batch, n, bare }: Case,
 ): Promise<Row[]> {
-  const queue = SpscQueue.create({ capacity: CAPACITY, size: words * 4 });
+  const queue = SpscQueue.create({
+    capacity: CAPACITY,
+    elementSize: words * 4,
+  });
   const data: End = { queue: queue.handle, n, words, batch };
   const url = peer("ringbuf.js")?.href;
   const storage = new SharedArrayBuffer(8 + (CAPACITY * words + 1) * 4);

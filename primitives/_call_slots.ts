@@ -5,10 +5,11 @@
  */
 
 import { CALL_RING } from "./_layout.ts";
-import { Copier, type Elements } from "./_elements.ts";
+import { describe } from "./_describe.ts";
+import { byteLengthOf, bytesOf, Copier, type Elements } from "./_elements.ts";
 import { type Awaited, wake } from "./_event_count.ts";
 import { ClosedError } from "./_queue.ts";
-import { inRange, type WordsInspection } from "./_region.ts";
+import { assertConfig, inRange, type WordsInspection } from "./_region.ts";
 import type { Waiting } from "./_wait.ts";
 
 const SHAPE = CALL_RING.shape;
@@ -205,7 +206,7 @@ export class Slots {
   /** Posts a request: its slot, or 0 if none is free. */
   post(request: Elements): number {
     const { words } = this;
-    const { byteLength } = request;
+    const byteLength = byteLengthOf(request);
     if (byteLength > this.maxRequest) {
       throw new RangeError(
         `A request of ${byteLength} bytes does not fit a ring for requests ` +
@@ -257,7 +258,7 @@ export class Slots {
     const { byteLength } = src;
     this.#copier.put(src, 0, at, byteLength >> 2);
     for (let i = byteLength & ~3; i < byteLength; i++) {
-      this.#bytes[at * 4 + i] = byteAt(src, i);
+      this.#bytes[at * 4 + i] = bytesOf(src)[i]!;
     }
   }
 
@@ -265,9 +266,7 @@ export class Slots {
   #get(dst: Elements, from: number, length: number): void {
     this.#copier.get(dst, 0, from >> 2, length >> 2);
     if ((length & 3) === 0) return;
-    const bytes = dst instanceof Uint8Array
-      ? dst
-      : new Uint8Array(dst.buffer, dst.byteOffset, dst.byteLength);
+    const bytes = bytesOf(dst);
     for (let i = length & ~3; i < length; i++) {
       bytes[i] = this.#bytes[from + i]!;
     }
@@ -314,12 +313,7 @@ export class Slots {
 
   /** The same to `dst`, as much as it can hold: answers the reply's length. */
   into(dst: Elements): (at: number) => number {
-    if (!ArrayBuffer.isView(dst)) {
-      throw new TypeError(
-        `A reply goes to a typed array or a DataView: received ` +
-          `${Object.prototype.toString.call(dst)}`,
-      );
-    }
+    byteLengthOf(dst); // checks that it is a view
     return (at) => {
       const { words } = this;
       const phase = Atomics.load(words, at) & PHASE_MASK;
@@ -424,8 +418,8 @@ export class Slots {
     const length = ArrayBuffer.isView(reply) ? reply.byteLength : reply;
     if (typeof length !== "number") {
       throw new TypeError(
-        `A reply must be an array, a number of bytes, or nothing: received ` +
-          `${Object.prototype.toString.call(reply)}`,
+        `A reply must be a typed array, a DataView, a number of bytes, or ` +
+          `nothing: received ${describe(reply)}`,
       );
     }
     if (Number.isInteger(length) && length >= 0 && length <= this.maxReply) {
@@ -564,12 +558,6 @@ function messageOf(error: unknown): string {
   }
 }
 
-function byteAt(array: Elements, i: number): number {
-  return array instanceof Uint8Array
-    ? array[i]!
-    : new Uint8Array(array.buffer, array.byteOffset + i, 1)[0]!;
-}
-
 const roundedUp = (bytes: number): number => Math.ceil(bytes / 4) * 4;
 
 const slotsOf = (shape: number): number => (shape >>> SLOTS_SHIFT) + 1;
@@ -582,11 +570,13 @@ const strideFor = (request: number, reply: number): number =>
 
 /** `config` checked and packed: `[shape, reply]`. */
 export function checked(
-  { slots = 16, request, reply }: CallRingConfig,
+  config: CallRingConfig,
 ): [shape: number, reply: number] {
-  inRange("A ring's slots", slots, 1, MAX_SLOTS);
-  inRange("A request's most bytes", request, 0, MAX_REQUEST);
-  inRange("A reply's most bytes", reply, 0, MAX_BYTES);
+  assertConfig("call_ring", config, ["slots", "request", "reply"]);
+  const { slots = 16, request, reply } = config;
+  inRange("slots", slots, 1, MAX_SLOTS);
+  inRange("The most bytes of a request", request, 0, MAX_REQUEST);
+  inRange("The most bytes of a reply", reply, 0, MAX_BYTES);
   const shape = slots - 1 << SLOTS_SHIFT | roundedUp(request) / 4;
   const bytes = bytesFor(shape, roundedUp(reply));
   if (bytes > MAX_BYTES) {
@@ -599,5 +589,6 @@ export function checked(
 }
 
 export function bytesFor(shape: number, reply: number): number {
+  inRange("The most bytes of a reply", reply, 0, MAX_BYTES);
   return (SLOTS + slotsOf(shape) * strideFor(requestOf(shape), reply)) * 4;
 }

@@ -1,8 +1,9 @@
 /**
- * Sleeping by event counts: an epoch that changes when sleepers shall look
- * again, and behind it a count of those who sleep on it, or are about to.
+ * Sleeping by event counts: an epoch that changes when sleepers must look
+ * again, and behind it a count of the agents that sleep on it or are about to.
  *
- * The count may be high for ever (an agent was terminated), never low.
+ * The count may stay too high for ever (an agent was terminated), but it is
+ * never too low.
  *
  * @module
  */
@@ -10,10 +11,14 @@
 import { EVENT_COUNT } from "./_layout.ts";
 import { spin } from "./_spin.ts";
 import {
+  assertMayBlock,
+  assertTimeout,
   type AsyncOptions,
   block,
   blockAsync,
   type Sleep,
+  type TryAsyncOptions,
+  tryBlockAsync,
   type Waiting,
 } from "./_wait.ts";
 
@@ -31,7 +36,7 @@ export function wake(
   Atomics.notify(words, epoch, n);
 }
 
-/** Counts a waiter, which looks once more before it sleeps as told. */
+/** Counts a waiter. It looks once more before it sleeps as told. */
 export function announce(
   words: Int32Array<SharedArrayBuffer>,
   epoch: number,
@@ -40,7 +45,7 @@ export function announce(
   return { words, index: epoch, value: Atomics.load(words, epoch) };
 }
 
-/** Counts it no more. */
+/** Stops counting a waiter. */
 export function withdraw(
   words: Int32Array<SharedArrayBuffer>,
   epoch: number,
@@ -58,18 +63,46 @@ export interface Awaited<T> {
   pass(): void;
 }
 
-/** Looks for a while, then blocks up to `timeout` ms; undefined if in vain. */
-export function blockOn<T>(it: Awaited<T>, timeout: number): T | undefined {
-  const result = timeout > 0 ? spin(() => it.attempt()) : undefined;
-  return result ?? block(waitOn(it), timeout);
+/** Looks for a while, then blocks until it has come. */
+export function blockOn<T>(it: Awaited<T>): T {
+  return spinOrBlock(it, undefined)!;
+}
+
+/**
+ * As {@linkcode blockOn}, for `timeout` ms at most; undefined if it has not
+ * come by then. The name of the operation is for an error.
+ */
+export function tryBlockOn<T>(
+  it: Awaited<T>,
+  operation: string,
+  timeout: number,
+): T | undefined {
+  assertTimeout(timeout);
+  assertMayBlock(operation);
+  return it.attempt() ?? spinOrBlock(it, timeout);
+}
+
+function spinOrBlock<T>(
+  it: Awaited<T>,
+  timeout: number | undefined,
+): T | undefined {
+  return spin(() => it.attempt()) ?? block(waitOn(it), timeout);
 }
 
 /** As {@linkcode blockOn}, awaiting instead of blocking. */
 export function awaitOn<T>(
   it: Awaited<T>,
   options: AsyncOptions | undefined,
+): Promise<T> {
+  return blockAsync(() => waitOn(it), options) as Promise<T>;
+}
+
+/** As {@linkcode tryBlockOn}, awaiting instead of blocking. */
+export function tryAwaitOn<T>(
+  it: Awaited<T>,
+  options: TryAsyncOptions | undefined,
 ): Promise<T | undefined> {
-  return blockAsync(() => waitOn(it), options);
+  return tryBlockAsync(() => waitOn(it), options);
 }
 
 /** A slow path that waits for it. */

@@ -1,19 +1,20 @@
-import { Copier, type Elements } from "./_elements.ts";
+import { Copying, type Elements } from "./_elements.ts";
 
 /**
- * Copies word by word, or byte by byte, whatever the length, as the views that
- * a native copy takes are allocated. Words and bytes are copied from and into
- * the caller's array itself; of any other array a view is made when it comes
- * first, and kept while it comes again.
+ * Copies word by word, or byte by byte, whatever the length is: a native copy
+ * would allocate views. It copies words, floats and bytes from and into the
+ * caller's array itself. For any other array it makes a view when the array
+ * comes for the first time, and keeps the view while the same array comes
+ * again.
  */
-export class LoopCopier extends Copier {
+export class LoopCopier extends Copying {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #floats: Float32Array<SharedArrayBuffer>;
   readonly #bytes: Uint8Array<SharedArrayBuffer>;
 
   /** Copies from and into `words`. */
   constructor(words: Int32Array<SharedArrayBuffer>) {
-    super(words);
+    super();
     const { buffer, byteOffset, byteLength, length } = words;
     this.#words = words;
     this.#floats = new Float32Array(buffer, byteOffset, length);

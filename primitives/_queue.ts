@@ -1,5 +1,14 @@
-import { Copier, type Elements } from "./_elements.ts";
-import { inRange, Region, type WordsInspection } from "./_region.ts";
+/**
+ * What makes a queue of operations that never wait a whole one: the forms that
+ * block and await, iteration, and errors on a closed queue.
+ *
+ * @module
+ */
+
+import { Copier, type CopyingClass, type Elements } from "./_elements.ts";
+import { DISPOSE } from "./_dispose.ts";
+import type { End, QueueCore } from "./_queue_core.ts";
+import type { Handle, Memory, Region } from "./_region.ts";
 import { LONGEST_LULL, spin, spinning, STREAM } from "./_spin.ts";
 import {
   assertMayBlock,
@@ -7,7 +16,8 @@ import {
   type AsyncOptions,
   block,
   blockAsync,
-  type Sleep,
+  type TryAsyncOptions,
+  tryBlockAsync,
   type Waiting,
 } from "./_wait.ts";
 
@@ -37,50 +47,19 @@ export class ClosedError extends Error {
   }
 }
 
-/** How a queue is made. */
-export interface QueueConfig {
-  /** Elements it holds, 1 to 2^30 / size; rounded up to a power of two. */
-  readonly capacity: number;
-  /** Bytes an element has, a multiple of 4; 4 unless given. */
-  readonly size?: number;
-}
-
-/** The most bytes the elements of a queue may have together. */
-const MAX_BYTES = 2 ** 30;
-
-/** `config` checked and rounded: `[capacity, size]`. */
-export function queueConfig(
-  { capacity, size = 4 }: QueueConfig,
-): [capacity: number, size: number] {
-  if (!Number.isInteger(size) || size < 4 || size % 4 || size > MAX_BYTES) {
-    throw new RangeError(
-      "An element's size must be a multiple of 4 from 4 to 2^30 bytes: " +
-        `received ${size}`,
-    );
-  }
-  inRange("A queue's capacity", capacity, 1, Math.floor(MAX_BYTES / size));
-  const rounded = 2 ** Math.ceil(Math.log2(capacity));
-  if (rounded * size > MAX_BYTES) {
-    throw new RangeError(
-      `A queue's capacity is rounded up to a power of two: ${rounded} ` +
-        `elements of ${size} bytes are more than 2^30: received ${capacity}`,
-    );
-  }
-  return [rounded, size];
-}
-
-/** Which end of a queue an operation works on. */
-export type End = "push" | "pop";
-
 /**
- * What every queue has, made from the non-waiting operations of each: blocking
- * and async forms, and iteration.
+ * What every bounded queue does. Each operation has up to four forms: `x` blocks
+ * until it is done; `tryX` waits `timeout` ms at most, and not at all unless
+ * told; `xAsync` and `tryXAsync` await instead of blocking.
+ *
+ * A push on a closed queue throws a {@linkcode ClosedError} in every form, and
+ * so does a pop once the queue is empty.
  *
  * @example Whichever queue it is
  * ```ts
  * import { MpmcQueue, type Queue, SpscQueue } from "@weft/sync";
  *
- * const fill = (queue: Queue<string>) => {
+ * const fill = (queue: Queue) => {
  *   for (let n = 0; queue.tryPushInt(n); n++);
  *   return queue.size;
  * };
@@ -89,375 +68,473 @@ export type End = "push" | "pop";
  * if (spsc !== 4 || mpmc !== 4) throw new Error("not full");
  * ```
  */
-export abstract class Queue<Kind extends string, E = number>
-  extends Region<Kind> {
+export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
+  /** What `postMessage` can take to another agent. */
+  readonly handle: Handle;
+  /** The memory the queue lies in. */
+  readonly buffer: SharedArrayBuffer;
+  /** Where it begins in `buffer`, in bytes. */
+  readonly byteOffset: number;
+  /** The bytes it occupies. */
+  readonly byteLength: number;
   /** Elements it holds at most. */
   readonly capacity: number;
   /** Bytes an element has. */
   readonly elementSize: number;
-  /** The bytes that `reserve` and `peek` point into. */
-  readonly bytes: Uint8Array;
-  /**
-   * Copies elements in and out.
-   *
-   * @internal
-   */
-  protected readonly copier: Copier;
-  /** Where this view stood when it last spun, and for how long it waited. */
-  #spunAt = 0;
-  #lull = 1;
-
-  /** Views a queue whose words were checked. */
-  protected constructor(
-    kind: Kind,
-    words: Int32Array,
-    shown: WordsInspection,
-    capacity: number,
-    elementSize: number,
-  ) {
-    super(kind, words, shown);
-    this.capacity = capacity;
-    this.elementSize = elementSize;
-    this.bytes = new Uint8Array(this.buffer, this.byteOffset, this.byteLength);
-    this.copier = new Copier(words as Int32Array<SharedArrayBuffer>);
-  }
-
   /** Elements in the queue; a moment later it may be another number. */
-  abstract get size(): number;
+  readonly size: number;
   /** Whether `close` was called; elements may still be in the queue. */
-  abstract get closed(): boolean;
+  readonly closed: boolean;
 
   /**
-   * Appends a 4-byte element without waiting; false if the queue is full.
+   * Appends a 4-byte element, blocking while the queue is full.
    *
-   * @throws {ClosedError} If the queue was closed.
+   * @throws {ClosedError} If the queue is closed.
    * @throws {RangeError} If `value` is not an integer of 32 bits, signed.
-   * @throws {TypeError} If elements are not 4 bytes.
+   * @throws {TypeError} If elements are not 4 bytes, or this agent may not
+   * block.
    */
-  abstract tryPushInt(value: number): boolean;
+  pushInt(value: number): void;
   /**
-   * Takes the oldest 4-byte element, without waiting; undefined if there is
-   * none.
-   *
-   * @throws {ClosedError} If the queue was closed and is empty.
-   * @throws {TypeError} If elements are not 4 bytes.
+   * As `pushInt`, waiting `timeout` ms at most; false if no room came free.
    */
-  abstract tryPopInt(): number | undefined;
+  tryPushInt(value: number, timeout?: number): boolean;
+  /** As `pushInt`, awaiting instead of blocking. */
+  pushIntAsync(value: number, options?: AsyncOptions): Promise<void>;
+  /** As `tryPushInt`, awaiting instead of blocking. */
+  tryPushIntAsync(value: number, options?: TryAsyncOptions): Promise<boolean>;
+
   /**
-   * Appends the element in `src` without waiting; false if the queue is full.
+   * Takes the oldest 4-byte element, blocking while there is none.
    *
-   * @throws {ClosedError} If the queue was closed.
+   * @throws {ClosedError} If the queue is closed and empty.
+   * @throws {TypeError} If elements are not 4 bytes, or this agent may not
+   * block.
+   */
+  popInt(): number;
+  /** As `popInt`, waiting `timeout` ms at most; undefined if none came. */
+  tryPopInt(timeout?: number): number | undefined;
+  /** As `popInt`, awaiting instead of blocking. */
+  popIntAsync(options?: AsyncOptions): Promise<number>;
+  /** As `tryPopInt`, awaiting instead of blocking. */
+  tryPopIntAsync(options?: TryAsyncOptions): Promise<number | undefined>;
+
+  /**
+   * Appends the element in `src`, blocking while the queue is full.
+   *
+   * @throws {ClosedError} If the queue is closed.
    * @throws {RangeError} If `src` is not as long as an element.
+   * @throws {TypeError} If `src` is neither a typed array nor a DataView, or
+   * this agent may not block.
    */
-  abstract tryPush(src: Elements): boolean;
+  push(src: Elements): void;
+  /** As `push`, waiting `timeout` ms at most; false if no room came free. */
+  tryPush(src: Elements, timeout?: number): boolean;
   /**
-   * Moves the oldest element into `dst`, without waiting; false if there is
+   * As `push`, awaiting instead of blocking: `src` must not change until it is
+   * pushed.
+   */
+  pushAsync(src: Elements, options?: AsyncOptions): Promise<void>;
+  /** As `tryPush`, awaiting instead of blocking: see `pushAsync`. */
+  tryPushAsync(src: Elements, options?: TryAsyncOptions): Promise<boolean>;
+
+  /**
+   * Takes the oldest element, as bytes of its own, blocking while there is
    * none.
    *
-   * @throws {ClosedError} If the queue was closed and is empty.
-   * @throws {RangeError} If `dst` is shorter than an element.
+   * @throws {ClosedError} If the queue is closed and empty.
+   * @throws {TypeError} If this agent may not block.
    */
-  abstract tryPop(dst: Elements): boolean;
+  pop(): Uint8Array<ArrayBuffer>;
+  /** As `pop`, waiting `timeout` ms at most; undefined if none came. */
+  tryPop(timeout?: number): Uint8Array<ArrayBuffer> | undefined;
+  /** As `pop`, awaiting instead of blocking. */
+  popAsync(options?: AsyncOptions): Promise<Uint8Array<ArrayBuffer>>;
+  /** As `tryPop`, awaiting instead of blocking. */
+  tryPopAsync(
+    options?: TryAsyncOptions,
+  ): Promise<Uint8Array<ArrayBuffer> | undefined>;
+
   /**
-   * Appends up to `n` elements that lie one behind the other in `src`, as far
-   * as there is room; answers how many.
+   * Moves the oldest element into the beginning of `dst`, blocking while there
+   * is none.
    *
-   * @throws {ClosedError} If the queue was closed.
+   * @throws {ClosedError} If the queue is closed and empty.
+   * @throws {RangeError} If `dst` is shorter than an element.
+   * @throws {TypeError} If `dst` is neither a typed array nor a DataView, or
+   * this agent may not block.
+   */
+  popInto(dst: Elements): void;
+  /** As `popInto`, waiting `timeout` ms at most; false if none came. */
+  tryPopInto(dst: Elements, timeout?: number): boolean;
+  /** As `popInto`, awaiting instead of blocking. */
+  popIntoAsync(dst: Elements, options?: AsyncOptions): Promise<void>;
+  /** As `tryPopInto`, awaiting instead of blocking. */
+  tryPopIntoAsync(dst: Elements, options?: TryAsyncOptions): Promise<boolean>;
+
+  /**
+   * Appends up to `n` elements, which lie one behind the other in `src`, while
+   * there is room, without waiting; returns how many.
+   *
+   * @throws {ClosedError} If the queue is closed.
    * @throws {RangeError} If `src` is shorter than `n` elements.
    */
-  abstract tryPushMany(src: Elements, n: number): number;
+  tryPushMany(src: Elements, n: number): number;
   /**
-   * Moves up to `n` of the oldest elements into `dst`, one behind the other;
-   * answers how many there were.
+   * Moves up to `n` of the oldest elements into `dst`, one behind the other,
+   * without waiting; returns how many.
    *
-   * @throws {ClosedError} If the queue was closed and is empty.
+   * @throws {ClosedError} If the queue is closed and empty.
    * @throws {RangeError} If `dst` is shorter than `n` elements.
    */
-  abstract tryPopMany(dst: Elements, n: number): number;
+  tryPopMany(dst: Elements, n: number): number;
+
   /**
-   * Begins to append an element in place: where it goes in `bytes`, or -1 if
-   * the queue is full. Write it there, then `commit`.
+   * Begins to append an element in place, without waiting: its bytes, or
+   * undefined if the queue is full. Write them, then call `commit`. Do not use
+   * them afterwards.
    *
-   * @throws {ClosedError} If the queue was closed.
+   * @throws {ClosedError} If the queue is closed.
    * @throws {TypeError} If this view has a reservation already.
    */
-  abstract reserve(): number;
+  reserve(): Uint8Array | undefined;
   /**
    * Appends the reserved element.
    *
-   * @throws {ClosedError} If an `SpscQueue` was closed since it was reserved;
-   * a `MpmcQueue` takes it still.
+   * @throws {ClosedError} If the queue was closed since the element was
+   * reserved; an `MpmcQueue` still takes it.
    * @throws {TypeError} If nothing is reserved.
    */
-  abstract commit(): void;
+  commit(): void;
   /**
-   * Begins to take the oldest element in place: where it lies in `bytes`, or
-   * -1 if there is none. Read it there, then `consume`.
+   * Begins to take the oldest element in place, without waiting: its bytes, or
+   * undefined if the queue is empty. Read them, then call `consume`. Do not use
+   * them afterwards.
    *
-   * @throws {ClosedError} If the queue was closed and is empty.
+   * @throws {ClosedError} If the queue is closed and empty.
    */
-  abstract peek(): number;
+  peek(): Uint8Array | undefined;
   /**
-   * Takes the element that was peeked at.
+   * Takes the element that `peek` gave.
    *
-   * @throws {TypeError} If nothing was.
+   * @throws {TypeError} If `peek` gave none.
    */
-  abstract consume(): void;
+  consume(): void;
+
+  /**
+   * Takes elements as they come, until the queue is closed and empty: numbers
+   * where an element has 4 bytes, and otherwise a Uint8Array for each. If
+   * `signal` aborts, the iteration throws `signal.reason`.
+   */
+  values(options?: AsyncOptions): AsyncGenerator<E, void, void>;
+  /** As `values()`. */
+  [Symbol.asyncIterator](): AsyncGenerator<E, void, void>;
+
   /**
    * Closes the queue for good: pushes fail from now on, pops take what is
    * there and then fail, and every sleeper wakes.
    */
-  abstract close(): void;
-
-  /**
-   * How far an end has come, for what is worth knowing of it: a hint.
-   *
-   * @internal
-   */
-  protected position(_end: End): number {
-    return 0;
-  }
-
-  /**
-   * Announces that this agent is about to sleep at `end`, and on what. The
-   * caller looks once more after this. Undefined if it need not sleep.
-   *
-   * @internal
-   */
-  protected abstract announce(end: End): Sleep | undefined;
-  /**
-   * Takes an announcement back.
-   *
-   * @internal
-   */
-  protected abstract withdraw(end: End): void;
-  /**
-   * Passes a wake on, if after this waiter others can go on, too.
-   *
-   * @internal
-   */
-  protected abstract pass(end: End): void;
-
-  /**
-   * Whether a pop would end now: with an element, or as the queue is closed.
-   *
-   * @internal
-   */
-  protected abstract poppable(): boolean;
+  close(): void;
+  /** As `close`. */
+  [Symbol.dispose](): void;
 
   /**
    * Waits until a pop would end.
    *
    * @internal
    */
-  readiness(): Waiting<boolean | undefined> {
-    return this.#wait("pop", () => this.poppable());
-  }
-
-  /**
-   * As `tryPushInt`, blocking up to `timeout` ms; false if no room came free.
-   *
-   * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
-   */
-  pushInt(value: number, timeout = Infinity): boolean {
-    this.#assertMayWait("pushInt", timeout);
-    return this.tryPushInt(value) || this.#pushIntSlow(value, timeout);
-  }
-
-  /**
-   * As `tryPopInt`, blocking up to `timeout` ms; undefined if nothing came.
-   *
-   * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
-   */
-  popInt(timeout = Infinity): number | undefined {
-    this.#assertMayWait("popInt", timeout);
-    return this.tryPopInt() ?? this.#popIntSlow(timeout);
-  }
-
-  /**
-   * As `tryPush`, blocking up to `timeout` ms; false if no room came free.
-   *
-   * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
-   */
-  push(src: Elements, timeout = Infinity): boolean {
-    this.#assertMayWait("push", timeout);
-    return this.tryPush(src) || this.#pushSlow(src, timeout);
-  }
-
-  /**
-   * As `tryPop`, blocking up to `timeout` ms; false if nothing came.
-   *
-   * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
-   */
-  pop(dst: Elements, timeout = Infinity): boolean {
-    this.#assertMayWait("pop", timeout);
-    return this.tryPop(dst) || this.#popSlow(dst, timeout);
-  }
-
-  /** As `pushInt`, awaiting instead of blocking. */
-  pushIntAsync(value: number, options?: AsyncOptions): Promise<boolean> {
-    return this.#await("push", () => this.tryPushInt(value), options)
-      .then((done) => done === true);
-  }
-
-  /** As `popInt`, awaiting instead of blocking. */
-  popIntAsync(options?: AsyncOptions): Promise<number | undefined> {
-    return this.#await("pop", () => this.tryPopInt(), options);
-  }
-
-  /**
-   * As `push`, awaiting instead of blocking: `src` must not change until it is
-   * pushed.
-   */
-  pushAsync(src: Elements, options?: AsyncOptions): Promise<boolean> {
-    return this.#await("push", () => this.tryPush(src), options)
-      .then((done) => done === true);
-  }
-
-  /** As `pop`, awaiting instead of blocking. */
-  popAsync(dst: Elements, options?: AsyncOptions): Promise<boolean> {
-    return this.#await("pop", () => this.tryPop(dst), options)
-      .then((done) => done === true);
-  }
-
-  /**
-   * Takes elements as they come, until the queue is closed and empty: numbers
-   * where an element has 4 bytes, else a fresh Uint8Array for each.
-   */
-  async *[Symbol.asyncIterator](): AsyncGenerator<E, void, void> {
-    const { elementSize } = this;
-    try {
-      for (;;) {
-        if (elementSize === 4) yield await this.popIntAsync() as E;
-        else {
-          const element = new Uint8Array(elementSize);
-          await this.popAsync(element);
-          yield element as E;
-        }
-      }
-    } catch (error) {
-      if (!(error instanceof ClosedError)) throw error;
-    }
-  }
-
-  #assertMayWait(operation: string, timeout: number): void {
-    assertMayBlock(operation);
-    if (timeout !== Infinity) assertTimeout(timeout);
-  }
-
-  // Apart from the fast paths, each call of which would pay for the closure.
-
-  #pushIntSlow(value: number, timeout: number): boolean {
-    return this.#block("push", () => this.tryPushInt(value), timeout) === true;
-  }
-
-  #popIntSlow(timeout: number): number | undefined {
-    return this.#block("pop", () => this.tryPopInt(), timeout);
-  }
-
-  #pushSlow(src: Elements, timeout: number): boolean {
-    return this.#block("push", () => this.tryPush(src), timeout) === true;
-  }
-
-  #popSlow(dst: Elements, timeout: number): boolean {
-    return this.#block("pop", () => this.tryPop(dst), timeout) === true;
-  }
-
-  /**
-   * For how many microseconds to look away before the first look. In a stream
-   * of elements each look takes a cache line from the other side, and an end
-   * that comes too close behind the other takes it more often.
-   */
-  #lullAt(end: End): number {
-    const at = this.position(end);
-    const moved = at - this.#spunAt | 0;
-    this.#spunAt = at;
-    const streams = moved >= STREAM;
-    return this.#lull = streams ? Math.min(2 * this.#lull, LONGEST_LULL) : 1;
-  }
-
-  #block<T>(
-    end: End,
-    attempt: () => T | false | undefined,
-    timeout: number,
-  ): T | undefined {
-    if (timeout > 0 && spinning.rounds > 0) {
-      const result = spin(attempt, this.#lullAt(end));
-      if (result !== undefined) return result;
-    }
-    return block(this.#wait(end, attempt), timeout);
-  }
-
-  #await<T>(
-    end: End,
-    attempt: () => T | false | undefined,
-    options: AsyncOptions | undefined,
-  ): Promise<T | undefined> {
-    return blockAsync(() => this.#wait(end, attempt), options);
-  }
-
-  *#wait<T>(
-    end: End,
-    attempt: () => T | false | undefined,
-  ): Waiting<T | undefined> {
-    let result = attempt();
-    if (result !== false && result !== undefined) return result;
-    try {
-      for (;;) {
-        const sleep = this.announce(end);
-        let outcome;
-        try {
-          result = attempt();
-          if (result !== false && result !== undefined) return result;
-          if (sleep !== undefined) outcome = yield sleep;
-        } finally {
-          this.withdraw(end);
-        }
-        if (outcome !== "timed-out") continue;
-        result = attempt();
-        return result === false ? undefined : result;
-      }
-    } finally {
-      this.pass(end);
-    }
-  }
-
-  /** Checks that elements are single words. */
-  protected assertInts(): void {
-    if (this.elementSize === 4) return;
-    throw new TypeError(
-      `Elements here are ${this.elementSize} bytes: use tryPush and tryPop`,
-    );
-  }
-
-  /** Checks that `value` fits a word. */
-  protected assertInt(value: number): void {
-    if (value === (value | 0)) return;
-    throw new RangeError(
-      "An element must be an integer from -2^31 to 2^31 - 1: " +
-        `received ${value}`,
-    );
-  }
-
-  /** Checks that `src` is one element. */
-  protected assertElement(src: Elements): void {
-    if (src.byteLength === this.elementSize) return;
-    throw new RangeError(
-      `An element is ${this.elementSize} bytes: received ${src.byteLength}`,
-    );
-  }
-
-  /** Checks that `n` elements fit `array`. */
-  protected assertRoom(array: Elements, n: number): void {
-    inRange("The number of elements", n, 0, 2 ** 30);
-    if (array.byteLength >= n * this.elementSize) return;
-    throw new RangeError(
-      `${n} elements of ${this.elementSize} bytes do not fit an array of ` +
-        `${array.byteLength} bytes`,
-    );
-  }
+  readiness(): Waiting<boolean | undefined>;
 }
+
+/** A class of queues whose operations never wait. */
+type CoreClass<Core> = abstract new (
+  memory: Memory,
+  byteOffset: number | undefined,
+  Copier: CopyingClass,
+) => Core;
+
+/** A core, as the whole class sees it: `super` calls no abstract methods. */
+declare abstract class Operating extends QueueCore {
+  constructor(
+    memory: Memory,
+    byteOffset: number | undefined,
+    Copier: CopyingClass,
+  );
+  override tryPushInt(value: number): boolean;
+  override tryPopInt(): number | undefined;
+  override tryPush(src: Elements): boolean;
+  override tryPopInto(dst: Elements): boolean;
+}
+
+/** The whole class that `waiting` makes of it, which may have more of its own. */
+export type WaitingClass<Kind extends string, More = unknown> = new <E>(
+  memory: Memory,
+  byteOffset?: number,
+) => Region<Kind> & Queue<E> & More;
+
+/**
+ * Adds to a class of queues what `Queue` promises beyond it. A function, so
+ * that a bundle of the core alone contains nothing that waits.
+ */
+export function waiting<Kind extends string, More>(
+  Core: CoreClass<QueueCore<Kind> & More>,
+): WaitingClass<Kind, More> {
+  abstract class WaitingQueue extends (Core as unknown as typeof Operating) {
+    /** Where this view stood when it last spun, and the delay it began with. */
+    #spunAt = 0;
+    #initialDelay = 1;
+    /** An element for `pop` to fill: the last one that it did not need. */
+    #spare: Uint8Array<ArrayBuffer> | undefined;
+
+    constructor(memory: Memory, byteOffset?: number) {
+      super(memory, byteOffset, Copier);
+    }
+
+    pushInt(value: number): void {
+      assertMayBlock("pushInt");
+      if (!super.tryPushInt(value)) this.#pushIntSlow(value);
+    }
+
+    override tryPushInt(value: number, timeout = 0): boolean {
+      if (timeout === 0) return super.tryPushInt(value);
+      return this.#within("tryPushInt", timeout) &&
+        (super.tryPushInt(value) || this.#pushIntSlow(value, timeout));
+    }
+
+    pushIntAsync(value: number, options?: AsyncOptions): Promise<void> {
+      return this.#async("push", () => super.tryPushInt(value), options)
+        .then(nothing);
+    }
+
+    tryPushIntAsync(value: number, options?: TryAsyncOptions) {
+      return this.#tryAsync("push", () => super.tryPushInt(value), options)
+        .then(isDone);
+    }
+
+    popInt(): number {
+      assertMayBlock("popInt");
+      return super.tryPopInt() ?? this.#popIntSlow()!;
+    }
+
+    override tryPopInt(timeout = 0): number | undefined {
+      if (timeout === 0) return super.tryPopInt();
+      this.#within("tryPopInt", timeout);
+      return super.tryPopInt() ?? this.#popIntSlow(timeout);
+    }
+
+    popIntAsync(options?: AsyncOptions): Promise<number> {
+      return this.#async("pop", () => super.tryPopInt(), options);
+    }
+
+    tryPopIntAsync(options?: TryAsyncOptions): Promise<number | undefined> {
+      return this.#tryAsync("pop", () => super.tryPopInt(), options);
+    }
+
+    push(src: Elements): void {
+      assertMayBlock("push");
+      if (!super.tryPush(src)) this.#pushSlow(src);
+    }
+
+    override tryPush(src: Elements, timeout = 0): boolean {
+      if (timeout === 0) return super.tryPush(src);
+      return this.#within("tryPush", timeout) &&
+        (super.tryPush(src) || this.#pushSlow(src, timeout));
+    }
+
+    pushAsync(src: Elements, options?: AsyncOptions): Promise<void> {
+      return this.#async("push", () => super.tryPush(src), options)
+        .then(nothing);
+    }
+
+    tryPushAsync(src: Elements, options?: TryAsyncOptions): Promise<boolean> {
+      return this.#tryAsync("push", () => super.tryPush(src), options)
+        .then(isDone);
+    }
+
+    pop(): Uint8Array<ArrayBuffer> {
+      assertMayBlock("pop");
+      return this.#take() ?? this.#popSlow()!;
+    }
+
+    tryPop(timeout = 0): Uint8Array<ArrayBuffer> | undefined {
+      if (timeout === 0) return this.#take();
+      this.#within("tryPop", timeout);
+      return this.#take() ?? this.#popSlow(timeout);
+    }
+
+    popAsync(options?: AsyncOptions): Promise<Uint8Array<ArrayBuffer>> {
+      return this.#async("pop", () => this.#take(), options);
+    }
+
+    tryPopAsync(
+      options?: TryAsyncOptions,
+    ): Promise<Uint8Array<ArrayBuffer> | undefined> {
+      return this.#tryAsync("pop", () => this.#take(), options);
+    }
+
+    popInto(dst: Elements): void {
+      assertMayBlock("popInto");
+      if (!super.tryPopInto(dst)) this.#popIntoSlow(dst);
+    }
+
+    override tryPopInto(dst: Elements, timeout = 0): boolean {
+      if (timeout === 0) return super.tryPopInto(dst);
+      return this.#within("tryPopInto", timeout) &&
+        (super.tryPopInto(dst) || this.#popIntoSlow(dst, timeout));
+    }
+
+    popIntoAsync(dst: Elements, options?: AsyncOptions): Promise<void> {
+      return this.#async("pop", () => super.tryPopInto(dst), options)
+        .then(nothing);
+    }
+
+    tryPopIntoAsync(
+      dst: Elements,
+      options?: TryAsyncOptions,
+    ): Promise<boolean> {
+      return this.#tryAsync("pop", () => super.tryPopInto(dst), options)
+        .then(isDone);
+    }
+
+    async *values(options?: AsyncOptions): AsyncGenerator<unknown, void, void> {
+      try {
+        for (;;) {
+          yield this.elementSize === 4
+            ? await this.popIntAsync(options)
+            : await this.popAsync(options);
+        }
+      } catch (error) {
+        if (!(error instanceof ClosedError)) throw error;
+      }
+    }
+
+    [Symbol.asyncIterator](): AsyncGenerator<unknown, void, void> {
+      return this.values();
+    }
+
+    [DISPOSE](): void {
+      this.close();
+    }
+
+    readiness(): Waiting<boolean | undefined> {
+      return this.#wait("pop", () => this.poppable());
+    }
+
+    protected override refuse(): never {
+      throw new ClosedError();
+    }
+
+    /** The oldest element in a fresh array; undefined if there is none. */
+    #take(): Uint8Array<ArrayBuffer> | undefined {
+      const element = this.#spare ?? new Uint8Array(this.elementSize);
+      this.#spare = element; // it stays while there is nothing to take
+      if (!super.tryPopInto(element)) return undefined;
+      this.#spare = undefined;
+      return element;
+    }
+
+    /** Checks that this agent may block for so long; then true. */
+    #within(operation: string, timeout: number): true {
+      assertTimeout(timeout);
+      assertMayBlock(operation);
+      return true;
+    }
+
+    // These are apart from the fast paths: each call of one would pay for the
+    // closure.
+
+    #pushIntSlow(value: number, timeout?: number): boolean {
+      return this.#block("push", () => super.tryPushInt(value), timeout) ===
+        true;
+    }
+
+    #popIntSlow(timeout?: number): number | undefined {
+      return this.#block("pop", () => super.tryPopInt(), timeout);
+    }
+
+    #pushSlow(src: Elements, timeout?: number): boolean {
+      return this.#block("push", () => super.tryPush(src), timeout) === true;
+    }
+
+    #popSlow(timeout?: number): Uint8Array<ArrayBuffer> | undefined {
+      return this.#block("pop", () => this.#take(), timeout);
+    }
+
+    #popIntoSlow(dst: Elements, timeout?: number): boolean {
+      return this.#block("pop", () => super.tryPopInto(dst), timeout) === true;
+    }
+
+    /**
+     * How many microseconds to spin before the first look. In a stream of
+     * elements each look takes a cache line from the other side, and an end
+     * that comes too close behind the other takes it more often: there the
+     * delay grows to 16.
+     */
+    #delayAt(end: End): number {
+      const at = this.position(end);
+      const moved = at - this.#spunAt | 0;
+      this.#spunAt = at;
+      return this.#initialDelay = moved < STREAM
+        ? 1
+        : Math.min(2 * this.#initialDelay, LONGEST_LULL);
+    }
+
+    #block<T>(
+      end: End,
+      attempt: () => T | false | undefined,
+      timeout: number | undefined,
+    ): T | undefined {
+      if (spinning.rounds > 0) {
+        const result = spin(attempt, this.#delayAt(end));
+        if (result !== undefined) return result;
+      }
+      return block(this.#wait(end, attempt), timeout);
+    }
+
+    #async<T>(
+      end: End,
+      attempt: () => T | false | undefined,
+      options: AsyncOptions | undefined,
+    ): Promise<T> {
+      return blockAsync(() => this.#wait(end, attempt), options) as Promise<T>;
+    }
+
+    #tryAsync<T>(
+      end: End,
+      attempt: () => T | false | undefined,
+      options: TryAsyncOptions | undefined,
+    ): Promise<T | undefined> {
+      return tryBlockAsync(() => this.#wait(end, attempt), options);
+    }
+
+    *#wait<T>(
+      end: End,
+      attempt: () => T | false | undefined,
+    ): Waiting<T | undefined> {
+      let result = attempt();
+      if (result !== false && result !== undefined) return result;
+      try {
+        for (;;) {
+          const sleep = this.announce(end);
+          let outcome;
+          try {
+            result = attempt();
+            if (result !== false && result !== undefined) return result;
+            if (sleep !== undefined) outcome = yield sleep;
+          } finally {
+            this.withdraw(end);
+          }
+          if (outcome !== "timed-out") continue;
+          result = attempt();
+          return result === false ? undefined : result;
+        }
+      } finally {
+        this.pass(end);
+      }
+    }
+  }
+  return WaitingQueue as unknown as WaitingClass<Kind, More>;
+}
+
+const nothing = (): void => {};
+const isDone = (result: unknown): boolean => result === true;

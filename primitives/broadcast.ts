@@ -5,15 +5,27 @@
  */
 
 import { BROADCAST } from "./_layout.ts";
-import { Copier, type Elements } from "./_elements.ts";
+import { describe } from "./_describe.ts";
+import { disposedBy } from "./_dispose.ts";
+import { byteLengthOf, bytesOf, Copier, type Elements } from "./_elements.ts";
 import {
   type Awaited,
   awaitOn,
   blockOn,
+  tryAwaitOn,
+  tryBlockOn,
   waitOn,
   wake,
 } from "./_event_count.ts";
-import { ClosedError, type QueueConfig, queueConfig } from "./_queue.ts";
+import { ClosedError } from "./_queue.ts";
+import {
+  assertFormatted,
+  type ElementOf,
+  QUEUE_CONFIG,
+  type QueueConfig,
+  queueConfig,
+  refuseInt,
+} from "./_queue_core.ts";
 import {
   allocate,
   attach,
@@ -27,16 +39,17 @@ import {
 } from "./_region.ts";
 import {
   assertMayBlock,
-  assertTimeout,
   type AsyncOptions,
+  type TryAsyncOptions,
   type Waiting,
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
 
 export type { Elements } from "./_elements.ts";
-export { ClosedError, type QueueConfig } from "./_queue.ts";
+export { ClosedError } from "./_queue.ts";
+export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const SHAPE = BROADCAST.shape;
 const ELEMENT_SIZE = BROADCAST.element_size;
@@ -66,12 +79,14 @@ const CLOSED_BIT = 1;
 const ONE = 2;
 
 /** How a broadcast is made. */
-export interface BroadcastConfig extends QueueConfig {
+export interface BroadcastConfig<Size extends number = number>
+  extends QueueConfig<Size> {
   /** Subscribers at the same time, 1 to 1024; 16 unless given. */
   readonly subscribers?: number;
   /**
-   * What happens where a subscriber is `capacity` elements late: the producer
-   * waits, "block", or it loses the oldest, "drop", which are counted.
+   * What happens if a subscriber is `capacity` elements late: with "block" the
+   * producer waits for it; with "drop" the subscriber loses the oldest
+   * elements, which are counted. "block" unless given.
    */
   readonly slow?: "block" | "drop";
 }
@@ -85,6 +100,24 @@ export const INSPECTION: WordsInspection = {
   row: BROADCAST,
   waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
 };
+
+type RegionClass = abstract new (
+  kind: "broadcast",
+  words: Int32Array<SharedArrayBuffer>,
+  inspection: WordsInspection,
+) => Region<"broadcast">;
+
+/**
+ * The base of {@linkcode Broadcast}: disposing closes it.
+ *
+ * @ignore
+ */
+export const BroadcastBase: abstract new (
+  ...args: ConstructorParameters<RegionClass>
+) => Region<"broadcast"> & Disposable = /* @__PURE__ */ disposedBy(
+  Region as unknown as RegionClass,
+  "close",
+);
 
 /**
  * A ring with one producer, of which every subscriber sees every element that
@@ -141,7 +174,7 @@ export const INSPECTION: WordsInspection = {
  * if (one.tryPopInt() !== 7 || two.tryPopInt() !== 7) throw new Error("lost");
  * ```
  */
-export class Broadcast extends Region<"broadcast"> {
+export class Broadcast<E = number> extends BroadcastBase {
   /** Elements it holds at most. */
   readonly capacity: number;
   /** Bytes an element has. */
@@ -196,23 +229,27 @@ export class Broadcast extends Region<"broadcast"> {
   /**
    * Allocates a broadcast without subscribers.
    *
+   * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static create(config: BroadcastConfig): Broadcast {
+  static create<const Size extends number = 4>(
+    config: BroadcastConfig<Size>,
+  ): Broadcast<ElementOf<NoInfer<Size>>> {
     return Broadcast.init(allocate(Broadcast.byteLength(config)), 0, config);
   }
 
   /**
-   * Makes a region that nobody uses yet a broadcast without subscribers.
+   * Makes unused memory a broadcast without subscribers.
    *
-   * @throws {TypeError} If `memory` is not shared.
+   * @throws {TypeError} If `memory` is not shared, or `config` is no
+   * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
-  static init(
+  static init<const Size extends number = 4>(
     memory: Memory,
     byteOffset: number,
-    config: BroadcastConfig,
-  ): Broadcast {
+    config: BroadcastConfig<Size>,
+  ): Broadcast<ElementOf<NoInfer<Size>>> {
     const [shape, size] = checked(config);
     const bytes = bytesFor(shape, size);
     format("broadcast", BROADCAST, memory, byteOffset, bytes, [shape, size]);
@@ -220,15 +257,15 @@ export class Broadcast extends Region<"broadcast"> {
   }
 
   /**
-   * Attaches to the broadcast a message brought.
+   * Attaches to the broadcast that a message brought.
    *
    * @throws {TypeError} If it is of another kind, or none is there.
    */
-  static from(handle: Handle): Broadcast {
+  static from<E = number>(handle: Handle<"broadcast">): Broadcast<E> {
     return new Broadcast(...fromHandle("broadcast", handle));
   }
 
-  /** Whether `close` was called; subscribers may still have elements to see. */
+  /** Whether `close` was called; subscribers may still have elements to pop. */
   get closed(): boolean {
     return (Atomics.load(this.#words, TAIL) & CLOSED_BIT) !== 0;
   }
@@ -243,88 +280,70 @@ export class Broadcast extends Region<"broadcast"> {
   }
 
   /**
-   * Appends a 4-byte element without waiting; false if a subscriber is
-   * `capacity` elements late and is waited for. The producer's.
+   * Appends a 4-byte element, blocking while a subscriber is `capacity`
+   * elements late and is waited for. Only the producer calls this.
    *
-   * @throws {ClosedError} If the broadcast was closed.
+   * @throws {ClosedError} If the broadcast is closed.
    * @throws {RangeError} If `value` is not an integer of 32 bits, signed.
-   * @throws {TypeError} If elements are not 4 bytes.
+   * @throws {TypeError} If elements are not 4 bytes, or this agent may not
+   * block.
    */
-  tryPushInt(value: number): boolean {
-    this.#assertInt(value);
-    const tail = this.#claim();
-    if (tail === undefined) return false;
-    const at = this.#element(tail);
-    if (this.drops) Atomics.store(this.#words, at, value); // published by (P)
-    else this.#words[at] = value; // published by (P)
-    this.#publish(tail);
-    return true;
+  pushInt(value: number): void {
+    assertMayBlock("pushInt");
+    if (!this.#pushInt(value)) blockOn(this.#roomForInt(value));
   }
 
-  /**
-   * Appends the element in `src` without waiting; false if a subscriber is
-   * `capacity` elements late and is waited for. The producer's.
-   *
-   * @throws {ClosedError} If the broadcast was closed.
-   * @throws {RangeError} If `src` is not as long as an element.
-   */
-  tryPush(src: Elements): boolean {
-    if (src.byteLength !== this.elementSize) {
-      throw new RangeError(
-        `An element is ${this.elementSize} bytes: received ${src.byteLength}`,
-      );
-    }
-    const tail = this.#claim();
-    if (tail === undefined) return false;
-    const at = this.#element(tail);
-    if (this.drops) {
-      const scratch = this.#scratch;
-      this.#scratchBytes.set(bytesOf(src));
-      for (let i = 0; i < this.#per; i++) {
-        Atomics.store(this.#words, at + i, scratch[i]!); // published by (P)
-      }
-    } else this.#copier.put(src, 0, at, this.#per); // published by (P)
-    this.#publish(tail);
-    return true;
-  }
-
-  /**
-   * As `tryPushInt`, blocking up to `timeout` ms; false if in vain.
-   *
-   * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
-   */
-  pushInt(value: number, timeout = Infinity): boolean {
-    this.#assertMayWait("pushInt", timeout);
-    return this.tryPushInt(value) ||
-      blockOn(this.#room(() => this.tryPushInt(value)), timeout) === true;
-  }
-
-  /**
-   * As `tryPush`, blocking up to `timeout` ms; false if in vain.
-   *
-   * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
-   */
-  push(src: Elements, timeout = Infinity): boolean {
-    this.#assertMayWait("push", timeout);
-    return this.tryPush(src) ||
-      blockOn(this.#room(() => this.tryPush(src)), timeout) === true;
+  /** As `pushInt`, waiting `timeout` ms at most; false if no room came free. */
+  tryPushInt(value: number, timeout = 0): boolean {
+    if (timeout === 0) return this.#pushInt(value);
+    return tryBlockOn(this.#roomForInt(value), "tryPushInt", timeout) === true;
   }
 
   /** As `pushInt`, awaiting instead of blocking. */
-  pushIntAsync(value: number, options?: AsyncOptions): Promise<boolean> {
-    return awaitOn(this.#room(() => this.tryPushInt(value)), options)
+  pushIntAsync(value: number, options?: AsyncOptions): Promise<void> {
+    return awaitOn(this.#roomForInt(value), options).then(() => {});
+  }
+
+  /** As `tryPushInt`, awaiting instead of blocking. */
+  tryPushIntAsync(
+    value: number,
+    options?: TryAsyncOptions,
+  ): Promise<boolean> {
+    return tryAwaitOn(this.#roomForInt(value), options)
       .then((done) => done === true);
+  }
+
+  /**
+   * Appends the element in `src`, blocking while a subscriber is `capacity`
+   * elements late and is waited for. Only the producer calls this.
+   *
+   * @throws {ClosedError} If the broadcast is closed.
+   * @throws {RangeError} If `src` is not as long as an element.
+   * @throws {TypeError} If `src` is neither a typed array nor a DataView, or
+   * this agent may not block.
+   */
+  push(src: Elements): void {
+    assertMayBlock("push");
+    if (!this.#push(src)) blockOn(this.#room(src));
+  }
+
+  /** As `push`, waiting `timeout` ms at most; false if no room came free. */
+  tryPush(src: Elements, timeout = 0): boolean {
+    if (timeout === 0) return this.#push(src);
+    return tryBlockOn(this.#room(src), "tryPush", timeout) === true;
   }
 
   /**
    * As `push`, awaiting instead of blocking: `src` must not change until it is
    * pushed.
    */
-  pushAsync(src: Elements, options?: AsyncOptions): Promise<boolean> {
-    return awaitOn(this.#room(() => this.tryPush(src)), options)
-      .then((done) => done === true);
+  pushAsync(src: Elements, options?: AsyncOptions): Promise<void> {
+    return awaitOn(this.#room(src), options).then(() => {});
+  }
+
+  /** As `tryPush`, awaiting instead of blocking: see `pushAsync`. */
+  tryPushAsync(src: Elements, options?: TryAsyncOptions): Promise<boolean> {
+    return tryAwaitOn(this.#room(src), options).then((done) => done === true);
   }
 
   /**
@@ -332,7 +351,7 @@ export class Broadcast extends Region<"broadcast"> {
    *
    * @throws {RangeError} If all seats are taken.
    */
-  subscribe(): Subscription {
+  subscribe(): Subscription<E> {
     const words = this.#words;
     for (let seat = 0; seat < this.seats; seat++) {
       const at = this.#seat(seat);
@@ -351,7 +370,7 @@ export class Broadcast extends Region<"broadcast"> {
       const next = Atomics.load(words, TAIL) & ~CLOSED_BIT;
       Atomics.compareExchange(words, at + CURSOR, first, next);
       if (next !== first) wake(words, PUSH_EPOCH, Infinity);
-      return new Subscription(this, words, at);
+      return new Subscription<E>(this, words, at);
     }
     throw new RangeError(
       `Cannot subscribe: all seats are taken, of which there are ${this.seats}`,
@@ -359,7 +378,7 @@ export class Broadcast extends Region<"broadcast"> {
   }
 
   /**
-   * Closes the broadcast for good: pushes fail from now on, subscribers see
+   * Closes the broadcast for good: pushes fail from now on, subscribers pop
    * what is there and then fail, and every sleeper wakes.
    */
   close(): void {
@@ -370,8 +389,8 @@ export class Broadcast extends Region<"broadcast"> {
   }
 
   /**
-   * Ends the subscriptions of agent `id`, known never to run again; answers how
-   * many there were.
+   * Ends the subscriptions of agent `id`, which is known never to run again;
+   * returns how many there were.
    */
   abandon(id: number): number {
     const words = this.#words;
@@ -442,25 +461,57 @@ export class Broadcast extends Region<"broadcast"> {
     wake(words, POP_EPOCH, Infinity);
   }
 
+  #pushInt(value: number): boolean {
+    this.#assertInt(value);
+    const tail = this.#claim();
+    if (tail === undefined) return false;
+    const at = this.#element(tail);
+    if (this.drops) Atomics.store(this.#words, at, value); // published by (P)
+    else this.#words[at] = value; // published by (P)
+    this.#publish(tail);
+    return true;
+  }
+
+  #push(src: Elements): boolean {
+    const byteLength = byteLengthOf(src);
+    if (byteLength !== this.elementSize) {
+      throw new RangeError(
+        `An element is ${this.elementSize} bytes: received ${byteLength}`,
+      );
+    }
+    const tail = this.#claim();
+    if (tail === undefined) return false;
+    const at = this.#element(tail);
+    if (this.drops) {
+      const scratch = this.#scratch;
+      this.#scratchBytes.set(bytesOf(src));
+      for (let i = 0; i < this.#per; i++) {
+        Atomics.store(this.#words, at + i, scratch[i]!); // published by (P)
+      }
+    } else this.#copier.put(src, 0, at, this.#per); // published by (P)
+    this.#publish(tail);
+    return true;
+  }
+
   #assertInt(value: number): void {
     if (this.elementSize !== 4) {
       throw new TypeError(
-        `Elements here are ${this.elementSize} bytes: use tryPush`,
+        `Elements here are ${this.elementSize} bytes: use the forms without ` +
+          "Int",
       );
     }
-    if (value === (value | 0)) return;
-    throw new RangeError(
-      "An element must be an integer from -2^31 to 2^31 - 1: " +
-        `received ${value}`,
-    );
+    if (typeof value !== "number" || value !== (value | 0)) refuseInt(value);
   }
 
-  #assertMayWait(operation: string, timeout: number): void {
-    assertMayBlock(operation);
-    if (timeout !== Infinity) assertTimeout(timeout);
+  #roomForInt(value: number): Awaited<true> {
+    return this.#roomFor(() => this.#pushInt(value));
   }
 
-  #room(attempt: () => boolean): Awaited<true> {
+  #room(src: Elements): Awaited<true> {
+    return this.#roomFor(() => this.#push(src));
+  }
+
+  #roomFor(attempt: () => boolean): Awaited<true> {
     return {
       words: this.#words,
       epoch: PUSH_EPOCH,
@@ -471,8 +522,19 @@ export class Broadcast extends Region<"broadcast"> {
 }
 
 /**
- * A seat at a {@linkcode Broadcast}: sees every element pushed since it joined,
- * and must be left at the end, as the producer may wait for it.
+ * The base of {@linkcode Subscription}: disposing leaves the seat.
+ *
+ * @ignore
+ */
+export const SubscriptionBase: abstract new () => Disposable =
+  /* @__PURE__ */ disposedBy(
+    Object,
+    "leave",
+  );
+
+/**
+ * A seat at a {@linkcode Broadcast}. It sees every element that is pushed after
+ * it joined. Leave it at the end: the producer may wait for it.
  *
  * @example See all there is, then leave
  * ```ts
@@ -487,9 +549,9 @@ export class Broadcast extends Region<"broadcast"> {
  * if (ticks.subscribers !== 0) throw new Error("did not leave");
  * ```
  */
-export class Subscription implements Disposable {
+export class Subscription<E = number> extends SubscriptionBase {
   /** What is subscribed to. */
-  readonly broadcast: Broadcast;
+  readonly broadcast: Broadcast<E>;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #copier: Copier;
   /** The seat's first word, or 0 after `leave`. */
@@ -503,6 +565,8 @@ export class Subscription implements Disposable {
   /** An element on its way, where its words are accessed atomically. */
   readonly #scratch: Int32Array<ArrayBuffer>;
   readonly #scratchBytes: Uint8Array<ArrayBuffer>;
+  /** An element for `pop` to fill: the last one that it did not need. */
+  #spare: Uint8Array<ArrayBuffer> | undefined;
 
   /**
    * Made by {@linkcode Broadcast.subscribe}.
@@ -510,10 +574,11 @@ export class Subscription implements Disposable {
    * @internal
    */
   constructor(
-    broadcast: Broadcast,
+    broadcast: Broadcast<E>,
     words: Int32Array<SharedArrayBuffer>,
     at: number,
   ) {
+    super();
     this.broadcast = broadcast;
     this.#words = words;
     this.#copier = new Copier(words);
@@ -542,15 +607,131 @@ export class Subscription implements Disposable {
   }
 
   /**
-   * The next 4-byte element, without waiting; undefined if there is none yet.
+   * Takes the next 4-byte element, blocking while there is none.
    *
-   * @throws {ClosedError} If the broadcast was closed and all was seen.
-   * @throws {TypeError} If elements are not 4 bytes, or after `leave`.
+   * @throws {ClosedError} If the broadcast is closed and all was seen.
+   * @throws {TypeError} If elements are not 4 bytes, the seat was left, or this
+   * agent may not block.
    */
-  tryPopInt(): number | undefined {
+  popInt(): number {
+    assertMayBlock("popInt");
+    return this.#popInt() ?? blockOn(this.#coming(() => this.#popInt()));
+  }
+
+  /** As `popInt`, waiting `timeout` ms at most; undefined if none came. */
+  tryPopInt(timeout = 0): number | undefined {
+    if (timeout === 0) return this.#popInt();
+    const next = this.#coming(() => this.#popInt());
+    return tryBlockOn(next, "tryPopInt", timeout);
+  }
+
+  /** As `popInt`, awaiting instead of blocking. */
+  popIntAsync(options?: AsyncOptions): Promise<number> {
+    return awaitOn(this.#coming(() => this.#popInt()), options);
+  }
+
+  /** As `tryPopInt`, awaiting instead of blocking. */
+  tryPopIntAsync(options?: TryAsyncOptions): Promise<number | undefined> {
+    return tryAwaitOn(this.#coming(() => this.#popInt()), options);
+  }
+
+  /**
+   * Takes the next element, as bytes of its own, blocking while there is none.
+   *
+   * @throws {ClosedError} If the broadcast is closed and all was seen.
+   * @throws {TypeError} If the seat was left, or this agent may not block.
+   */
+  pop(): Uint8Array<ArrayBuffer> {
+    assertMayBlock("pop");
+    return this.#take() ?? blockOn(this.#coming(() => this.#take()));
+  }
+
+  /** As `pop`, waiting `timeout` ms at most; undefined if none came. */
+  tryPop(timeout = 0): Uint8Array<ArrayBuffer> | undefined {
+    if (timeout === 0) return this.#take();
+    return tryBlockOn(this.#coming(() => this.#take()), "tryPop", timeout);
+  }
+
+  /** As `pop`, awaiting instead of blocking. */
+  popAsync(options?: AsyncOptions): Promise<Uint8Array<ArrayBuffer>> {
+    return awaitOn(this.#coming(() => this.#take()), options);
+  }
+
+  /** As `tryPop`, awaiting instead of blocking. */
+  tryPopAsync(
+    options?: TryAsyncOptions,
+  ): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    return tryAwaitOn(this.#coming(() => this.#take()), options);
+  }
+
+  /**
+   * Moves the next element into the beginning of `dst`, blocking while there is
+   * none.
+   *
+   * @throws {ClosedError} If the broadcast is closed and all was seen.
+   * @throws {RangeError} If `dst` is shorter than an element.
+   * @throws {TypeError} If `dst` is neither a typed array nor a DataView, the
+   * seat was left, or this agent may not block.
+   */
+  popInto(dst: Elements): void {
+    assertMayBlock("popInto");
+    if (!this.#popInto(dst)) blockOn(this.#comingInto(dst));
+  }
+
+  /** As `popInto`, waiting `timeout` ms at most; false if none came. */
+  tryPopInto(dst: Elements, timeout = 0): boolean {
+    if (timeout === 0) return this.#popInto(dst);
+    return tryBlockOn(this.#comingInto(dst), "tryPopInto", timeout) === true;
+  }
+
+  /** As `popInto`, awaiting instead of blocking. */
+  popIntoAsync(dst: Elements, options?: AsyncOptions): Promise<void> {
+    return awaitOn(this.#comingInto(dst), options).then(() => {});
+  }
+
+  /** As `tryPopInto`, awaiting instead of blocking. */
+  tryPopIntoAsync(dst: Elements, options?: TryAsyncOptions): Promise<boolean> {
+    return tryAwaitOn(this.#comingInto(dst), options)
+      .then((done) => done === true);
+  }
+
+  /**
+   * Takes elements as they come, until the broadcast is closed and all was
+   * seen: numbers where an element has 4 bytes, and otherwise a Uint8Array for
+   * each. If `signal` aborts, the iteration throws `signal.reason`.
+   */
+  async *values(options?: AsyncOptions): AsyncGenerator<E, void, void> {
+    try {
+      for (;;) {
+        yield (this.#per === 1
+          ? await this.popIntAsync(options)
+          : await this.popAsync(options)) as E;
+      }
+    } catch (error) {
+      if (!(error instanceof ClosedError)) throw error;
+    }
+  }
+
+  /** As `values()`. */
+  [Symbol.asyncIterator](): AsyncGenerator<E, void, void> {
+    return this.values();
+  }
+
+  /** Gives the seat up, once; nothing can be seen afterwards. */
+  leave(): void {
+    const at = this.#at;
+    if (at === 0) return;
+    this.#at = 0;
+    const words = this.#words;
+    const owner = this.#id;
+    if (Atomics.compareExchange(words, at + OWNER, owner, 0) !== owner) return;
+    wake(words, PUSH_EPOCH, Infinity);
+  }
+
+  #popInt(): number | undefined {
     if (this.#per !== 1) {
       throw new TypeError(
-        `Elements here are ${this.#per * 4} bytes: use tryPop`,
+        `Elements here are ${this.#per * 4} bytes: use the forms without Int`,
       );
     }
     const words = this.#words;
@@ -563,19 +744,21 @@ export class Subscription implements Disposable {
     }
   }
 
-  /**
-   * Moves the next element into `dst`, without waiting; false if there is none
-   * yet.
-   *
-   * @throws {ClosedError} If the broadcast was closed and all was seen.
-   * @throws {RangeError} If `dst` is shorter than an element.
-   * @throws {TypeError} After `leave`.
-   */
-  tryPop(dst: Elements): boolean {
-    if (dst.byteLength < this.#per * 4) {
+  /** The next element in a fresh array; undefined if there is none. */
+  #take(): Uint8Array<ArrayBuffer> | undefined {
+    const element = this.#spare ?? new Uint8Array(this.#per * 4);
+    this.#spare = element; // it stays while there is nothing to take
+    if (!this.#popInto(element)) return undefined;
+    this.#spare = undefined;
+    return element;
+  }
+
+  #popInto(dst: Elements): boolean {
+    const byteLength = byteLengthOf(dst);
+    if (byteLength < this.#per * 4) {
       throw new RangeError(
         `An element of ${this.#per * 4} bytes does not fit an array of ` +
-          `${dst.byteLength} bytes`,
+          `${byteLength} bytes`,
       );
     }
     const { drops } = this.broadcast;
@@ -594,83 +777,6 @@ export class Subscription implements Disposable {
       if (drops) bytesOf(dst).set(this.#scratchBytes);
       return true;
     }
-  }
-
-  /**
-   * As `tryPopInt`, blocking up to `timeout` ms; undefined if in vain.
-   *
-   * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
-   */
-  popInt(timeout = Infinity): number | undefined {
-    assertMayBlock("popInt");
-    if (timeout !== Infinity) assertTimeout(timeout);
-    return this.tryPopInt() ??
-      blockOn(this.#coming(() => this.tryPopInt()), timeout);
-  }
-
-  /**
-   * As `tryPop`, blocking up to `timeout` ms; false if in vain.
-   *
-   * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
-   */
-  pop(dst: Elements, timeout = Infinity): boolean {
-    assertMayBlock("pop");
-    if (timeout !== Infinity) assertTimeout(timeout);
-    return this.tryPop(dst) ||
-      blockOn(this.#coming(() => this.tryPop(dst) || undefined), timeout) ===
-        true;
-  }
-
-  /** As `popInt`, awaiting instead of blocking. */
-  popIntAsync(options?: AsyncOptions): Promise<number | undefined> {
-    return awaitOn(this.#coming(() => this.tryPopInt()), options);
-  }
-
-  /** As `pop`, awaiting instead of blocking. */
-  popAsync(dst: Elements, options?: AsyncOptions): Promise<boolean> {
-    return awaitOn(this.#coming(() => this.tryPop(dst) || undefined), options)
-      .then((done) => done === true);
-  }
-
-  /**
-   * Sees elements as they come, until the broadcast is closed: numbers where an
-   * element has 4 bytes, else a fresh Uint8Array for each.
-   */
-  async *[Symbol.asyncIterator](): AsyncGenerator<
-    number | Uint8Array<ArrayBuffer>,
-    void,
-    void
-  > {
-    try {
-      for (;;) {
-        if (this.#per === 1) yield (await this.popIntAsync())!;
-        else {
-          const element = new Uint8Array(this.#per * 4);
-          await this.popAsync(element);
-          yield element;
-        }
-      }
-    } catch (error) {
-      if (!(error instanceof ClosedError)) throw error;
-    }
-  }
-
-  /** Gives the seat up, once; nothing can be seen afterwards. */
-  leave(): void {
-    const at = this.#at;
-    if (at === 0) return;
-    this.#at = 0;
-    const words = this.#words;
-    const owner = this.#id;
-    if (Atomics.compareExchange(words, at + OWNER, owner, 0) !== owner) return;
-    wake(words, PUSH_EPOCH, Infinity);
-  }
-
-  /** As {@linkcode Subscription.leave}. */
-  [Symbol.dispose](): void {
-    this.leave();
   }
 
   #assertHere(): void {
@@ -719,36 +825,42 @@ export class Subscription implements Disposable {
     );
   }
 
+  #comingInto(dst: Elements): Awaited<true> {
+    return this.#coming(() => this.#popInto(dst) || undefined);
+  }
+
   #coming<T>(attempt: () => T | undefined): Awaited<T> {
     return {
       words: this.#words,
       epoch: POP_EPOCH,
       attempt,
-      pass: () => {}, // all are woken at a time: nobody has another's wake
+      pass: () => {}, // all are woken together: nobody has another's wake
     };
   }
 }
 
-function bytesOf(array: Elements): Uint8Array {
-  if (array instanceof Uint8Array) return array;
-  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
-}
-
-/** `config` checked and packed: `[shape, size]`. */
-function checked(config: BroadcastConfig): [shape: number, size: number] {
-  const [capacity, size] = queueConfig(config);
+/** `config` checked and packed: `[shape, elementSize]`. */
+function checked(
+  config: BroadcastConfig,
+): [shape: number, elementSize: number] {
+  const known = [...QUEUE_CONFIG, "subscribers", "slow"];
+  const [capacity, elementSize] = queueConfig("broadcast", config, known);
   const { subscribers = 16, slow = "block" } = config;
-  inRange("Subscribers", subscribers, 1, MAX_SUBSCRIBERS);
+  inRange("subscribers", subscribers, 1, MAX_SUBSCRIBERS);
   if (slow !== "block" && slow !== "drop") {
-    throw new RangeError(`slow must be "block" or "drop": received ${slow}`);
+    throw new RangeError(
+      `slow must be "block" or "drop": received ${describe(slow)}`,
+    );
   }
   const order = 31 - Math.clz32(capacity);
   const drop = slow === "drop" ? DROP_BIT : 0;
-  return [order | drop | subscribers << SEATS_SHIFT, size];
+  return [order | drop | subscribers << SEATS_SHIFT, elementSize];
 }
 
-function bytesFor(shape: number, size: number): number {
+function bytesFor(shape: number, elementSize: number): number {
   const seats = shape >>> SEATS_SHIFT;
   const capacity = 2 ** (shape & ORDER_MASK);
-  return (SEATS + seats * SEAT) * 4 + capacity * size;
+  assertFormatted(capacity, elementSize);
+  inRange("subscribers", seats, 1, MAX_SUBSCRIBERS);
+  return (SEATS + seats * SEAT) * 4 + capacity * elementSize;
 }

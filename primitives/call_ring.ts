@@ -15,11 +15,19 @@ import {
   Slots,
 } from "./_call_slots.ts";
 import type { Elements } from "./_elements.ts";
-import { awaitOn, blockOn, waitOn } from "./_event_count.ts";
+import {
+  awaitOn,
+  blockOn,
+  tryAwaitOn,
+  tryBlockOn,
+  waitOn,
+} from "./_event_count.ts";
+import { disposedBy } from "./_dispose.ts";
 import { CALL_RING } from "./_layout.ts";
 import { ClosedError } from "./_queue.ts";
 import {
   allocate,
+  assertFunction,
   attach,
   format,
   fromHandle,
@@ -27,14 +35,18 @@ import {
   inRange,
   type Memory,
   Region,
+  type WordsInspection,
 } from "./_region.ts";
 import { spin } from "./_spin.ts";
 import {
   assertMayBlock,
+  assertOptions,
   assertTimeout,
   type AsyncOptions,
   block,
   blockAsync,
+  type TryAsyncOptions,
+  tryBlockAsync,
   type Waiting,
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
@@ -48,13 +60,42 @@ export {
 export type { Elements } from "./_elements.ts";
 export { ClosedError } from "./_queue.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 /** How to serve, awaiting. */
 export interface ServeOptions extends AsyncOptions {
-  /** Calls that may be under way in `fn` at a time; all slots unless given. */
+  /** How many calls `fn` may handle at a time; as many as slots unless given. */
   readonly limit?: number;
 }
+
+type RegionClass = abstract new (
+  kind: "call_ring",
+  words: Int32Array<SharedArrayBuffer>,
+  inspection: WordsInspection,
+) => Region<"call_ring">;
+
+/**
+ * The base of {@linkcode CallRing}: disposing closes it.
+ *
+ * @ignore
+ */
+export const CallRingBase: abstract new (
+  ...args: ConstructorParameters<RegionClass>
+) => Region<"call_ring"> & Disposable = /* @__PURE__ */ disposedBy(
+  Region as unknown as RegionClass,
+  "close",
+);
+
+/**
+ * The base of {@linkcode PendingCall}: disposing cancels it.
+ *
+ * @ignore
+ */
+export const PendingCallBase: abstract new () => Disposable =
+  /* @__PURE__ */ disposedBy(
+    Object,
+    "cancel",
+  );
 
 /**
  * Calls from any agent to any agent that serves: each has a slot of its own for
@@ -114,12 +155,12 @@ export interface ServeOptions extends AsyncOptions {
  *   Float64Array.of(request.reduce((sum, byte) => sum + byte, 0))
  * );
  * const reply = await ring.callAsync(Uint8Array.of(1, 2, 3));
- * if (new Float64Array(reply!.buffer)[0] !== 6) throw new Error("wrong sum");
+ * if (new Float64Array(reply.buffer)[0] !== 6) throw new Error("wrong sum");
  * ring.close();
  * await served;
  * ```
  */
-export class CallRing extends Region<"call_ring"> {
+export class CallRing extends CallRingBase {
   /** Calls that may be under way at a time. */
   readonly slots: number;
   /** The most bytes of a request. */
@@ -163,9 +204,10 @@ export class CallRing extends Region<"call_ring"> {
   }
 
   /**
-   * Makes a region that nobody uses yet a ring without calls.
+   * Makes unused memory a ring without calls.
    *
-   * @throws {TypeError} If `memory` is not shared.
+   * @throws {TypeError} If `memory` is not shared, or `config` is no
+   * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
   static init(
@@ -180,11 +222,11 @@ export class CallRing extends Region<"call_ring"> {
   }
 
   /**
-   * Attaches to the ring a message brought.
+   * Attaches to the ring that a message brought.
    *
    * @throws {TypeError} If it is of another kind, or none is there.
    */
-  static from(handle: Handle): CallRing {
+  static from(handle: Handle<"call_ring">): CallRing {
     return new CallRing(...fromHandle("call_ring", handle));
   }
 
@@ -199,86 +241,128 @@ export class CallRing extends Region<"call_ring"> {
   }
 
   /**
-   * Calls: posts `request` and blocks up to `timeout` ms for the reply, which
-   * is a copy; undefined if the time passed, and the call was withdrawn, or its
-   * reply will be thrown away.
+   * Calls: posts `request` and blocks until the reply is there; returns a copy
+   * of it.
    *
-   * @throws {CallError} If the server's function threw, or it was abandoned.
+   * @throws {CallError} If the server's function threw, or the server was
+   * abandoned.
    * @throws {ClosedError} If the ring was closed before the call was posted.
-   * @throws {RangeError} If the request is longer than `maxRequest`, or
-   * `timeout` is negative or NaN.
-   * @throws {TypeError} If this agent may not block.
+   * @throws {RangeError} If the request is longer than `maxRequest`.
+   * @throws {TypeError} If `request` is neither a typed array nor a DataView,
+   * or this agent may not block.
    */
-  call(
-    request: Elements,
-    timeout = Infinity,
-  ): Uint8Array<ArrayBuffer> | undefined {
+  call(request: Elements): Uint8Array<ArrayBuffer> {
     assertMayBlock("call");
-    const slots = this.#slots;
-    return this.#call(request, timeout, (at) => slots.receive(at));
+    return this.#call(request, undefined, this.#receive)!;
   }
 
   /**
-   * As {@linkcode CallRing.call}, awaiting instead of blocking: `request` must
-   * not change until it is posted.
+   * As `call`, waiting `timeout` ms at most. Undefined if the time passed: then
+   * the call was withdrawn, or its reply will be thrown away.
+   */
+  tryCall(
+    request: Elements,
+    timeout = 0,
+  ): Uint8Array<ArrayBuffer> | undefined {
+    if (timeout !== 0) assertMayTry("tryCall", timeout);
+    return this.#call(request, timeout, this.#receive);
+  }
+
+  /**
+   * As `call`, awaiting instead of blocking: `request` must not change until it
+   * is posted.
    */
   callAsync(
     request: Elements,
     options?: AsyncOptions,
+  ): Promise<Uint8Array<ArrayBuffer>> {
+    return blockAsync(
+      () => calling(this.#slots, request, 0, this.#receive),
+      options,
+    ) as Promise<Uint8Array<ArrayBuffer>>;
+  }
+
+  /** As `tryCall`, awaiting instead of blocking: see `callAsync`. */
+  tryCallAsync(
+    request: Elements,
+    options?: TryAsyncOptions,
   ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const slots = this.#slots;
-    const receive = (at: number) => slots.receive(at);
-    return blockAsync(() => calling(slots, request, 0, receive), options);
+    return tryBlockAsync(
+      () => calling(this.#slots, request, 0, this.#receive),
+      options,
+    );
   }
 
   /**
-   * As {@linkcode CallRing.call}, with the reply in `dst`, as much of it as
-   * there is room for: answers its length, which may be more.
+   * As `call`, with the reply in `dst`, as much of it as there is room for;
+   * returns its length, which may be more.
    */
-  callInto(
+  callInto(request: Elements, dst: Elements): number {
+    assertMayBlock("callInto");
+    return this.#call(request, undefined, this.#slots.into(dst))!;
+  }
+
+  /**
+   * As `callInto`, waiting `timeout` ms at most; undefined if the time passed.
+   */
+  tryCallInto(
     request: Elements,
     dst: Elements,
-    timeout = Infinity,
+    timeout = 0,
   ): number | undefined {
-    assertMayBlock("callInto");
+    if (timeout !== 0) assertMayTry("tryCallInto", timeout);
     return this.#call(request, timeout, this.#slots.into(dst));
   }
 
-  /** As {@linkcode CallRing.callInto}, awaiting instead of blocking. */
+  /** As `callInto`, awaiting instead of blocking: see `callAsync`. */
   callIntoAsync(
     request: Elements,
     dst: Elements,
     options?: AsyncOptions,
-  ): Promise<number | undefined> {
+  ): Promise<number> {
     const slots = this.#slots;
     return blockAsync(
+      () => calling(slots, request, 0, slots.into(dst)),
+      options,
+    ) as Promise<number>;
+  }
+
+  /** As `tryCallInto`, awaiting instead of blocking: see `callAsync`. */
+  tryCallIntoAsync(
+    request: Elements,
+    dst: Elements,
+    options?: TryAsyncOptions,
+  ): Promise<number | undefined> {
+    const slots = this.#slots;
+    return tryBlockAsync(
       () => calling(slots, request, 0, slots.into(dst)),
       options,
     );
   }
 
   /**
-   * Posts a call whose reply is received later; undefined if no slot is free.
+   * Posts a call, whose reply is received later, blocking while no slot is
+   * free.
    *
-   * @throws {ClosedError} If the ring was closed.
+   * @throws {ClosedError} If the ring is closed.
    * @throws {RangeError} If the request is longer than `maxRequest`.
+   * @throws {TypeError} If `request` is neither a typed array nor a DataView,
+   * or this agent may not block.
    */
-  tryPost(request: Elements): PendingCall | undefined {
-    return this.#pending(this.#slots.post(request));
+  post(request: Elements): PendingCall {
+    assertMayBlock("post");
+    const slots = this.#slots;
+    const at = slots.post(request) || blockOn(slots.room(request));
+    return new PendingCall(slots, at);
   }
 
-  /**
-   * As `tryPost`, blocking up to `timeout` ms for a slot.
-   *
-   * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
-   */
-  post(request: Elements, timeout = Infinity): PendingCall | undefined {
-    assertMayBlock("post");
-    if (timeout !== Infinity) assertTimeout(timeout);
+  /** As `post`, waiting `timeout` ms at most; undefined if none came free. */
+  tryPost(request: Elements, timeout = 0): PendingCall | undefined {
     const slots = this.#slots;
     return this.#pending(
-      slots.post(request) || blockOn(slots.room(request), timeout),
+      timeout === 0
+        ? slots.post(request)
+        : tryBlockOn(slots.room(request), "tryPost", timeout),
     );
   }
 
@@ -286,23 +370,30 @@ export class CallRing extends Region<"call_ring"> {
    * As `post`, awaiting instead of blocking: `request` must not change until it
    * is posted.
    */
-  postAsync(
-    request: Elements,
-    options?: AsyncOptions,
-  ): Promise<PendingCall | undefined> {
+  postAsync(request: Elements, options?: AsyncOptions): Promise<PendingCall> {
     return awaitOn(this.#slots.room(request), options)
+      .then((at) => new PendingCall(this.#slots, at));
+  }
+
+  /** As `tryPost`, awaiting instead of blocking: see `postAsync`. */
+  tryPostAsync(
+    request: Elements,
+    options?: TryAsyncOptions,
+  ): Promise<PendingCall | undefined> {
+    return tryAwaitOn(this.#slots.room(request), options)
       .then((at) => this.#pending(at));
   }
 
   /**
-   * Serves one call by `fn`, without waiting for one; false if there is none.
-   * What `fn` throws is thrown where the call was made, as a
+   * Serves one call by `fn`, waiting `timeout` ms at most for it; false if none
+   * came. An error that `fn` throws is thrown where the call was made, as a
    * {@linkcode CallError}.
    *
-   * @throws {ClosedError} If the ring was closed and no call is left.
+   * @throws {ClosedError} If the ring is closed and no call is left.
    */
-  tryServeOne(fn: CallHandler): boolean {
-    const at = this.#taken(this.#slots.takeOrEnd());
+  tryServeOne(fn: CallHandler, timeout = 0): boolean {
+    assertFunction(fn);
+    const at = this.#within("tryServeOne", timeout);
     if (at === undefined) return false;
     this.#slots.handle(at, fn);
     return true;
@@ -310,43 +401,43 @@ export class CallRing extends Region<"call_ring"> {
 
   /**
    * Serves calls by `fn`, blocking while there are none, until the ring is
-   * closed and no call is left, or none came for `timeout` ms. Answers how many
-   * it served.
+   * closed and no call is left; returns how many it served.
    *
-   * @throws {RangeError} If `timeout` is negative or NaN.
    * @throws {TypeError} If this agent may not block.
    */
-  serve(fn: CallHandler, timeout = Infinity): number {
+  serve(fn: CallHandler): number {
+    assertFunction(fn);
     assertMayBlock("serve");
-    if (timeout !== Infinity) assertTimeout(timeout);
     const slots = this.#slots;
     for (let count = 0;; count++) {
-      const at = slots.takeOrEnd() || blockOn(slots.coming, timeout);
-      if (at === undefined || at < 0) return count;
+      const at = slots.takeOrEnd() || blockOn(slots.coming);
+      if (at < 0) return count;
       slots.handle(at, fn);
     }
   }
 
   /**
-   * As {@linkcode CallRing.serve}, awaiting instead of blocking, and `fn` may
-   * answer promises: up to `limit` calls are under way in it at a time. When it
-   * ends, or rejects for an abort, all calls it took were answered.
+   * As {@linkcode CallRing.serve}, awaiting instead of blocking. `fn` may return
+   * promises: it handles up to `limit` calls at a time. When this ends, or
+   * rejects for an abort, all calls it took were answered.
    *
    * @throws {RangeError} If `limit` is not an integer from 1 to 1024.
    */
   async serveAsync(
     fn: CallHandler<Reply | Promise<Reply>>,
-    options: ServeOptions = {},
+    options?: ServeOptions,
   ): Promise<number> {
+    assertFunction(fn);
+    assertOptions(options, ["limit", "signal", "ref"]);
     const slots = this.#slots;
-    const { limit = slots.count, ...awaiting } = options;
-    inRange("A limit of calls", limit, 1, MAX_SLOTS);
+    const { limit = slots.count, ...waiting } = options ?? {};
+    inRange("limit", limit, 1, MAX_SLOTS);
     const underway = new Set<Promise<unknown>>();
     try {
       for (let count = 0;; count++) {
         if (underway.size >= limit) await Promise.race(underway);
-        const at = await awaitOn(slots.coming, awaiting);
-        if (at === undefined || at < 0) return count;
+        const at = await awaitOn(slots.coming, waiting);
+        if (at < 0) return count;
         const answer = slots.handleAsync(at, fn);
         if (answer === undefined) continue;
         underway.add(answer);
@@ -358,34 +449,33 @@ export class CallRing extends Region<"call_ring"> {
   }
 
   /**
-   * Takes a call, to be answered later, without waiting; undefined if there is
-   * none. Any number may be taken before the first is answered.
+   * Takes a call, to be answered later, blocking while there is none. Any
+   * number may be taken before the first is answered.
    *
-   * @throws {ClosedError} If the ring was closed and no call is left.
+   * @throws {ClosedError} If the ring is closed and no call is left.
+   * @throws {TypeError} If this agent may not block.
    */
-  tryTake(): TakenCall | undefined {
-    return this.#taking(this.#slots.takeOrEnd());
+  take(): TakenCall {
+    assertMayBlock("take");
+    const slots = this.#slots;
+    return this.#taken(slots.takeOrEnd() || blockOn(slots.coming))!;
   }
 
-  /**
-   * As `tryTake`, blocking up to `timeout` ms.
-   *
-   * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
-   */
-  take(timeout = Infinity): TakenCall | undefined {
-    assertMayBlock("take");
-    if (timeout !== Infinity) assertTimeout(timeout);
-    const slots = this.#slots;
-    return this.#taking(
-      slots.takeOrEnd() || blockOn(slots.coming, timeout),
-    );
+  /** As `take`, waiting `timeout` ms at most; undefined if none came. */
+  tryTake(timeout = 0): TakenCall | undefined {
+    return this.#taken(this.#within("tryTake", timeout));
   }
 
   /** As `take`, awaiting instead of blocking. */
-  takeAsync(options?: AsyncOptions): Promise<TakenCall | undefined> {
+  takeAsync(options?: AsyncOptions): Promise<TakenCall> {
     return awaitOn(this.#slots.coming, options)
-      .then((at) => this.#taking(at));
+      .then((at) => this.#taken(at)!);
+  }
+
+  /** As `tryTake`, awaiting instead of blocking. */
+  tryTakeAsync(options?: TryAsyncOptions): Promise<TakenCall | undefined> {
+    return tryAwaitOn(this.#slots.coming, options)
+      .then((at) => this.#taken(at));
   }
 
   /**
@@ -407,15 +497,17 @@ export class CallRing extends Region<"call_ring"> {
     return this.#slots.abandon(id);
   }
 
+  readonly #receive = (at: number): Uint8Array<ArrayBuffer> =>
+    this.#slots.receive(at);
+
   #call<T>(
     request: Elements,
-    timeout: number,
+    timeout: number | undefined,
     receive: (at: number) => T,
   ): T | undefined {
-    if (timeout !== Infinity) assertTimeout(timeout);
     const slots = this.#slots;
     let at = slots.post(request);
-    if (timeout > 0) {
+    if (timeout !== 0) {
       if (at === 0) at = spin(() => slots.post(request) || undefined) ?? 0;
       if (at !== 0 && spin(() => slots.isAnswered(at))) return receive(at);
     }
@@ -426,21 +518,25 @@ export class CallRing extends Region<"call_ring"> {
     return at ? new PendingCall(this.#slots, at) : undefined;
   }
 
-  /** The slot taken, undefined if there was none. */
-  #taken(at: number | undefined): number | undefined {
+  /** The slot of a call; undefined if there is none within `timeout` ms. */
+  #within(operation: string, timeout: number): number | undefined {
+    const slots = this.#slots;
+    const at = timeout === 0
+      ? slots.takeOrEnd()
+      : tryBlockOn(slots.coming, operation, timeout);
     if (at! < 0) throw new ClosedError("The ring is closed");
     return at || undefined;
   }
 
-  #taking(slot: number | undefined): TakenCall | undefined {
-    const at = this.#taken(slot);
-    return at && new TakenCall(this.#slots, at) || undefined;
+  #taken(at: number | undefined): TakenCall | undefined {
+    if (at! < 0) throw new ClosedError("The ring is closed");
+    return at ? new TakenCall(this.#slots, at) : undefined;
   }
 }
 
 /**
- * A call that was posted. It has its slot until its reply was received, or it
- * was cancelled, as it must be where nobody wants the reply any more.
+ * A call that was posted. It keeps its slot until its reply is received, or it
+ * is cancelled. Cancel it if nobody wants the reply any more.
  *
  * @example Two calls under way
  * ```ts
@@ -456,7 +552,7 @@ export class CallRing extends Region<"call_ring"> {
  * if (one.tryReceive()![0] !== 10) throw new Error("another reply");
  * ```
  */
-export class PendingCall implements Disposable {
+export class PendingCall extends PendingCallBase {
   readonly #slots: Slots;
   /** The slot, or 0 when it is over. */
   #at: number;
@@ -469,6 +565,7 @@ export class PendingCall implements Disposable {
    * @internal
    */
   constructor(slots: Slots, at: number) {
+    super();
     this.#slots = slots;
     this.#at = at;
   }
@@ -479,63 +576,75 @@ export class PendingCall implements Disposable {
   }
 
   /**
-   * Takes the reply, without waiting; undefined if there is none yet.
+   * Takes the reply, blocking until it is there.
    *
-   * @throws {CallError} If the server's function threw, or it was abandoned.
-   * @throws {TypeError} If the call is over: received, or cancelled.
+   * @throws {CallError} If the server's function threw, or the server was
+   * abandoned.
+   * @throws {TypeError} If the call is over (received or cancelled), or this
+   * agent may not block.
    */
-  tryReceive(): Uint8Array<ArrayBuffer> | undefined {
-    const at = this.#here();
-    if (!this.#slots.isAnswered(at)) return undefined;
-    this.#at = 0;
-    return this.#slots.receive(at);
+  receive(): Uint8Array<ArrayBuffer> {
+    assertMayBlock("receive");
+    return this.#receive(undefined, () => this.#reply())!;
   }
 
   /**
-   * As `tryReceive`, blocking up to `timeout` ms; if they pass, the call goes
-   * on.
-   *
-   * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
+   * As `receive`, waiting `timeout` ms at most; undefined if there is no reply
+   * yet. The call goes on.
    */
-  receive(timeout = Infinity): Uint8Array<ArrayBuffer> | undefined {
-    assertMayBlock("receive");
-    return this.#receive(timeout, () => this.tryReceive());
+  tryReceive(timeout = 0): Uint8Array<ArrayBuffer> | undefined {
+    if (timeout === 0) return this.#reply();
+    assertMayTry("tryReceive", timeout);
+    return this.#receive(timeout, () => this.#reply());
   }
 
   /** As `receive`, awaiting instead of blocking. */
-  receiveAsync(
-    options?: AsyncOptions,
+  receiveAsync(options?: AsyncOptions): Promise<Uint8Array<ArrayBuffer>> {
+    return blockAsync(
+      () => this.#receiving(() => this.#reply()),
+      options,
+    ) as Promise<Uint8Array<ArrayBuffer>>;
+  }
+
+  /** As `tryReceive`, awaiting instead of blocking. */
+  tryReceiveAsync(
+    options?: TryAsyncOptions,
   ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const attempt = () => this.tryReceive();
-    return blockAsync(() => this.#receiving(attempt), options);
+    return tryBlockAsync(() => this.#receiving(() => this.#reply()), options);
   }
 
   /**
-   * As `tryReceive`, with the reply in `dst`, as much of it as there is room
-   * for: answers its length, which may be more.
+   * As `receive`, with the reply in `dst`, as much of it as there is room for;
+   * returns its length, which may be more.
    */
-  tryReceiveInto(dst: Elements): number | undefined {
+  receiveInto(dst: Elements): number {
+    assertMayBlock("receiveInto");
     const receive = this.#slots.into(dst);
-    const at = this.#here();
-    if (!this.#slots.isAnswered(at)) return undefined;
-    this.#at = 0;
-    return receive(at);
+    return this.#receive(undefined, () => this.#replyBy(receive))!;
   }
 
-  /** As `receive`, with the reply in `dst`: see `tryReceiveInto`. */
-  receiveInto(dst: Elements, timeout = Infinity): number | undefined {
-    assertMayBlock("receiveInto");
-    return this.#receive(timeout, () => this.tryReceiveInto(dst));
+  /** As `receiveInto`, waiting `timeout` ms at most; see `tryReceive`. */
+  tryReceiveInto(dst: Elements, timeout = 0): number | undefined {
+    const receive = this.#slots.into(dst);
+    if (timeout === 0) return this.#replyBy(receive);
+    assertMayTry("tryReceiveInto", timeout);
+    return this.#receive(timeout, () => this.#replyBy(receive));
   }
 
   /** As `receiveInto`, awaiting instead of blocking. */
-  receiveIntoAsync(
+  receiveIntoAsync(dst: Elements, options?: AsyncOptions): Promise<number> {
+    return blockAsync(
+      () => this.#receivingInto(dst),
+      options,
+    ) as Promise<number>;
+  }
+
+  /** As `tryReceiveInto`, awaiting instead of blocking. */
+  tryReceiveIntoAsync(
     dst: Elements,
-    options?: AsyncOptions,
+    options?: TryAsyncOptions,
   ): Promise<number | undefined> {
-    const attempt = () => this.tryReceiveInto(dst);
-    return blockAsync(() => this.#receiving(attempt), options);
+    return tryBlockAsync(() => this.#receivingInto(dst), options);
   }
 
   /** Ends the call, if it is not over: its reply will be thrown away. */
@@ -547,22 +656,33 @@ export class PendingCall implements Disposable {
     if (this.#receivers > 0) Atomics.notify(this.#slots.words, at);
   }
 
-  /** As {@linkcode PendingCall.cancel}. */
-  [Symbol.dispose](): void {
-    this.cancel();
-  }
-
   #here(): number {
     if (this.#at === 0) throw new TypeError("The call is over");
     return this.#at;
   }
 
-  #receive<T>(timeout: number, attempt: () => T): T | undefined {
-    if (timeout !== Infinity) assertTimeout(timeout);
+  #reply(): Uint8Array<ArrayBuffer> | undefined {
+    return this.#replyBy((at) => this.#slots.receive(at));
+  }
+
+  /** Takes the reply by `receive`, if there is one. */
+  #replyBy<T>(receive: (at: number) => T): T | undefined {
+    const at = this.#here();
+    if (!this.#slots.isAnswered(at)) return undefined;
+    this.#at = 0;
+    return receive(at);
+  }
+
+  #receive<T>(timeout: number | undefined, attempt: () => T): T | undefined {
     const slots = this.#slots;
     const at = this.#here();
-    if (timeout > 0 && spin(() => slots.isAnswered(at))) return attempt();
+    if (spin(() => slots.isAnswered(at))) return attempt();
     return block(this.#receiving(attempt), timeout);
+  }
+
+  #receivingInto(dst: Elements): Waiting<number | undefined> {
+    const receive = this.#slots.into(dst);
+    return this.#receiving(() => this.#replyBy(receive));
   }
 
   *#receiving<T>(attempt: () => T): Waiting<T> {
@@ -574,6 +694,12 @@ export class PendingCall implements Disposable {
     }
     return attempt();
   }
+}
+
+/** Checks that this agent may block for `timeout` ms. */
+function assertMayTry(operation: string, timeout: number): void {
+  assertTimeout(timeout);
+  assertMayBlock(operation);
 }
 
 /**

@@ -46,12 +46,10 @@ interface Carrier extends Waitable {
   /** Bytes a message has at most. */
   readonly maxLength: number;
   readonly closed: boolean;
-  tryPush(message: Elements): boolean;
-  push(message: Elements, timeout: number): boolean;
-  pushAsync(message: Elements, options?: AsyncOptions): Promise<boolean>;
-  tryPop(): Uint8Array<ArrayBuffer> | undefined;
-  pop(timeout: number): Uint8Array<ArrayBuffer> | undefined;
-  popAsync(
+  tryPush(message: Elements, timeout?: number): boolean;
+  tryPushAsync(message: Elements, options?: AsyncOptions): Promise<boolean>;
+  tryPop(timeout?: number): Uint8Array<ArrayBuffer> | undefined;
+  tryPopAsync(
     options?: AsyncOptions,
   ): Promise<Uint8Array<ArrayBuffer> | undefined>;
   close(): void;
@@ -77,20 +75,20 @@ const RECORDS: CarrierKind = {
 
 /** Messages of one length. */
 const ELEMENTS: CarrierKind = {
-  bytesFor: (capacity, size) => MpmcQueue.byteLength({ capacity, size }),
+  bytesFor: (capacity, size) =>
+    MpmcQueue.byteLength({ capacity, elementSize: size }),
   init: (memory, at, capacity, size) =>
-    new ElementCarrier(MpmcQueue.init(memory, at, { capacity, size })),
+    new ElementCarrier(
+      MpmcQueue.init(memory, at, { capacity, elementSize: size }),
+    ),
   attach: (memory, at) => new ElementCarrier(new MpmcQueue(memory, at)),
 };
 
 class ElementCarrier implements Carrier {
-  readonly #queue: MpmcQueue;
-  /** What was taken last; decoded before the next is. */
-  readonly #element: Uint8Array<ArrayBuffer>;
+  readonly #queue: MpmcQueue<unknown>;
 
-  constructor(queue: MpmcQueue) {
+  constructor(queue: MpmcQueue<unknown>) {
     this.#queue = queue;
-    this.#element = new Uint8Array(queue.elementSize);
   }
 
   get byteLength(): number {
@@ -109,31 +107,22 @@ class ElementCarrier implements Carrier {
     return this.#queue.closed;
   }
 
-  tryPush(message: Elements): boolean {
-    return this.#queue.tryPush(message);
+  tryPush(message: Elements, timeout?: number): boolean {
+    return this.#queue.tryPush(message, timeout);
   }
 
-  push(message: Elements, timeout: number): boolean {
-    return this.#queue.push(message, timeout);
+  tryPushAsync(message: Elements, options?: AsyncOptions): Promise<boolean> {
+    return this.#queue.tryPushAsync(message, options);
   }
 
-  pushAsync(message: Elements, options?: AsyncOptions): Promise<boolean> {
-    return this.#queue.pushAsync(message, options);
+  tryPop(timeout?: number): Uint8Array<ArrayBuffer> | undefined {
+    return this.#queue.tryPop(timeout);
   }
 
-  tryPop(): Uint8Array<ArrayBuffer> | undefined {
-    return this.#queue.tryPop(this.#element) ? this.#element : undefined;
-  }
-
-  pop(timeout: number): Uint8Array<ArrayBuffer> | undefined {
-    return this.#queue.pop(this.#element, timeout) ? this.#element : undefined;
-  }
-
-  async popAsync(
+  tryPopAsync(
     options?: AsyncOptions,
   ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const element = new Uint8Array(this.maxLength);
-    return await this.#queue.popAsync(element, options) ? element : undefined;
+    return this.#queue.tryPopAsync(options);
   }
 
   close(): void {
@@ -685,7 +674,7 @@ export class Channel<T> extends Region<"channel"> {
   send(value: T, timeout = Infinity): boolean {
     assertMayBlock("send");
     if (timeout !== Infinity) assertTimeout(timeout);
-    return this.#carrier.push(this.codec.encode(value), timeout);
+    return this.#carrier.tryPush(this.codec.encode(value), timeout);
   }
 
   /**
@@ -693,9 +682,9 @@ export class Channel<T> extends Region<"channel"> {
    * at the call.
    */
   async sendAsync(value: T, options?: AsyncOptions): Promise<boolean> {
-    return await this.#carrier.pushAsync(
+    return await this.#carrier.tryPushAsync(
       copyOf(this.codec.encode(value)),
-      options,
+      { timeout: Infinity, ...options },
     );
   }
 
@@ -719,12 +708,17 @@ export class Channel<T> extends Region<"channel"> {
   receive(timeout = Infinity): T | undefined {
     assertMayBlock("receive");
     if (timeout !== Infinity) assertTimeout(timeout);
-    return this.#decoded(this.#carrier.pop(timeout));
+    return this.#decoded(this.#carrier.tryPop(timeout));
   }
 
   /** As `receive`, awaiting instead of blocking. */
   async receiveAsync(options?: AsyncOptions): Promise<T | undefined> {
-    return this.#decoded(await this.#carrier.popAsync(options));
+    return this.#decoded(
+      await this.#carrier.tryPopAsync({
+        timeout: Infinity,
+        ...options,
+      }),
+    );
   }
 
   /** Takes messages as they come, until the channel is closed and empty. */
@@ -732,7 +726,7 @@ export class Channel<T> extends Region<"channel"> {
     for (;;) {
       let message;
       try {
-        message = await this.#carrier.popAsync();
+        message = await this.#carrier.tryPopAsync({ timeout: Infinity });
       } catch (error) {
         if (error instanceof ClosedError) return;
         throw error;

@@ -5,15 +5,18 @@
  */
 
 import { LOCK_FREE_QUEUE } from "./_layout.ts";
-import type { Elements } from "./_elements.ts";
+import type { CopyingClass, Elements } from "./_elements.ts";
 import { announce, wake, withdraw } from "./_event_count.ts";
 import {
-  ClosedError,
+  assertFormatted,
+  type ElementOf,
   type End,
-  Queue,
+  QUEUE_CONFIG,
   type QueueConfig,
   queueConfig,
-} from "./_queue.ts";
+  QueueCore,
+} from "./_queue_core.ts";
+import { waiting, type WaitingClass } from "./_queue.ts";
 import {
   allocate,
   attach,
@@ -27,9 +30,10 @@ import {
 import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
-export { ClosedError, Queue, type QueueConfig } from "./_queue.ts";
+export { ClosedError, type Queue } from "./_queue.ts";
+export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const CAPACITY = LOCK_FREE_QUEUE.capacity;
 const ELEMENT_SIZE = LOCK_FREE_QUEUE.element_size;
@@ -50,12 +54,13 @@ const FEWEST = 16;
 /** The notes of the next tickets are renewed once in so many. */
 const NOTED = 2;
 
-/** No answer of `#take` and `#look` is a slot. */
+/** Answers that are no slot: there is none; there will be none. */
 const NONE = -1;
 const OVER = -2;
 
 /** How a queue is made. */
-export interface LockFreeQueueConfig extends QueueConfig {
+export interface LockFreeQueueConfig<Size extends number = number>
+  extends QueueConfig<Size> {
   /**
    * Agents that will use it at the same time; refused if they are more than
    * the capacity allows, which is the larger of 8 and the capacity.
@@ -74,81 +79,12 @@ export const INSPECTION: WordsInspection = {
 };
 
 /**
- * A bounded queue, many producers to many consumers, truly lock-free: wherever
- * an agent stops, or is terminated, the others go on.
+ * The operations of a {@linkcode LockFreeQueue} that never wait.
  *
- * ```text
- * word 0    magic         Kind and layout version.
- * word 1    capacity      How many elements fit, a power of two.
- * word 2    element_size  Bytes of an element, a multiple of 4.
- * word 3    seal          Check word over the configuration.
- * word 32   tail          A ticket to push, at most the next one.
- * word 64   head          A ticket to pop, at most the next one.
- * word 96   free_tail     The same as `tail`, for the ring of free slots.
- * word 128  free_head     The same as `head`, for the ring of free slots.
- * word 160  pop_epoch     Changes when sleeping consumers must look again.
- *                         sleepers: consumers
- * word 161  pop_waiters   Consumers that sleep, or are about to.
- * word 192  push_epoch    Changes when sleeping producers must look again.
- *                         sleepers: producers
- * word 193  push_waiters  Producers that sleep, or are about to.
- * word 224  `n` entries of the queue, `n` entries of the ring of free slots,
- *           and `n - 1` slots of `element_size` bytes. `n` is twice `capacity`,
- *           but at least 16. The entry of ticket `t` is in place `t mod n`.
- *           With `n = 2^k` it holds, from bit 0 on, `k` bits for a slot, one
- *           bit FILLED, and the lap `t / n`. An entry that is not FILLED is
- *           free for the ticket of its lap if the slot bits are 0, and the end
- *           of a closed queue if they are 1.
- * ```
- *
- * An element lies in a slot of its own, and an entry names that slot. Ticket t
- * has entry t mod n, in the lap t / n. With n = 2^k an entry has, from below,
- * k bits for a slot, one bit FILLED, and 31 - k for the lap:
- *
- * ```text
- * lap, not FILLED, 0   free for the put with this lap's ticket
- * lap, not FILLED, 1   closed: there will be none
- * lap, FILLED, slot    put in, for the take with this lap's ticket
- * lap + 1, ...         taken
- * ```
- *
- * One exchange of the whole entry is all that a put, a take or `close` does to
- * a ring; the words `tail` and `head` only say where to begin looking.
- *
- * Invariant: tickets are put in one after the other, and taken one after the
- * other: an agent comes to a ticket by having seen the one before it done.
- * Linearizable, "empty", "full" and `close` included: an entry free for the
- * first ticket not taken says "empty" by itself, and one that is not taken
- * yet, `capacity` tickets before the first that is not put in, says "full".
- * A batch is as many single operations. A reserved slot takes up no room, and
- * `commit` always finds some: only it goes beyond `capacity`.
- * Progress: the `try` forms, `reserve`, `commit`, `peek`, `consume` and `close`
- * are lock-free. An agent terminated at any step keeps one slot at most, which
- * is spare (and the element in it, if it was taking that): there are n - 1 for
- * `capacity` elements. Only while more than `agents` agents are in the midst
- * of an operation or gone for good, the larger of 8 and `capacity`, may a push
- * answer "full" too early. `repair` gets lost slots back.
- * Wrap: a ticket has 31 bits here, so an agent would have to stand still
- * between its look at an entry and its exchange for exactly a multiple of 2^31
- * elements to mistake a lap for another; any other number of them is noticed.
- * Fairness: first in, first out. C twin: `weft_lock_free_queue`.
- * Source: laps in entries, and slots that go round between two rings,
- * Nikolaev's SCQ (2019); ends that lag behind, Tsigas and Zhang (2001). A
- * ticket is not drawn by `add`, as in SCQ: that cannot answer "full" exactly,
- * and takes twice as many atomic steps.
- *
- * @example Where workers may be terminated
- * ```ts
- * import { LockFreeQueue } from "@weft/sync";
- *
- * const jobs = LockFreeQueue.create({ capacity: 64 }); // post jobs.handle
- * for (let job = 0; job < 3; job++) await jobs.pushIntAsync(job);
- * jobs.close();
- * for await (const job of jobs) console.log(job); // 0, 1, 2
- * ```
+ * @ignore
  */
-export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
-  /** How many agents may be in the midst of an operation at once. */
+export class LockFreeCore extends QueueCore<"lock_free_queue"> {
+  /** How many agents may be within an operation at the same time. */
   readonly agents: number;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #mask: number;
@@ -163,88 +99,29 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
   /** The ticket that `#room` found room by, or an earlier one. */
   #ticket = 0;
 
-  /**
-   * Attaches to the queue at `byteOffset`; writes nothing.
-   *
-   * @throws {TypeError} If `memory` is not shared, or no queue of this kind
-   * and layout version was initialized there.
-   * @throws {RangeError} If it does not fit there.
-   */
-  constructor(memory: Memory, byteOffset = 0) {
+  /** Attaches: see the whole class. */
+  constructor(
+    memory: Memory,
+    byteOffset: number | undefined,
+    Copier: CopyingClass,
+  ) {
     const words = attach(
       "lock_free_queue",
       LOCK_FREE_QUEUE,
       memory,
-      byteOffset,
+      byteOffset ?? 0,
       bytesFor,
     );
     const capacity = words[CAPACITY]!;
-    const size = words[ELEMENT_SIZE]!;
+    const elementSize = words[ELEMENT_SIZE]!;
+    super("lock_free_queue", words, INSPECTION, capacity, elementSize, Copier);
     const entries = entriesFor(capacity);
-    super("lock_free_queue", words, INSPECTION, capacity, size);
     this.agents = agentsFor(capacity);
     this.#words = words;
     this.#mask = entries - 1;
     this.#filled = entries;
     this.#slots = ENTRIES + 2 * entries;
-    this.#wordsPer = size / 4;
-  }
-
-  /**
-   * The bytes a queue of this configuration occupies.
-   *
-   * @throws {RangeError} If `config` is out of range.
-   */
-  static byteLength(config: LockFreeQueueConfig): number {
-    return bytesFor(...checked(config));
-  }
-
-  /**
-   * Allocates an empty queue.
-   *
-   * @throws {RangeError} If `config` is out of range.
-   */
-  static create<E = number>(config: LockFreeQueueConfig): LockFreeQueue<E> {
-    const memory = allocate(LockFreeQueue.byteLength(config));
-    return LockFreeQueue.init(memory, 0, config);
-  }
-
-  /**
-   * Makes a region that nobody uses yet an empty queue.
-   *
-   * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there, or `config` is out of range.
-   */
-  static init<E = number>(
-    memory: Memory,
-    byteOffset: number,
-    config: LockFreeQueueConfig,
-  ): LockFreeQueue<E> {
-    const [capacity, size] = checked(config);
-    const bytes = bytesFor(capacity, size);
-    format(
-      "lock_free_queue",
-      LOCK_FREE_QUEUE,
-      memory,
-      byteOffset,
-      bytes,
-      [capacity, size],
-      (words) => {
-        const n = entriesFor(capacity);
-        for (let i = 0; i < n - 1; i++) words[ENTRIES + n + i] = n | i;
-        words[FREE] = n - 1;
-      },
-    );
-    return new LockFreeQueue(memory, byteOffset);
-  }
-
-  /**
-   * Attaches to the queue a message brought.
-   *
-   * @throws {TypeError} If it is of another kind, or none is there.
-   */
-  static from<E = number>(handle: Handle): LockFreeQueue<E> {
-    return new LockFreeQueue(...fromHandle("lock_free_queue", handle));
+    this.#wordsPer = elementSize / 4;
   }
 
   /** Elements in the queue; a moment later it may be another number. */
@@ -262,9 +139,10 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
     this.assertInts();
     this.assertInt(value);
     const slot = this.#claim();
-    if (slot === NONE) return false;
+    if (slot < 0) return this.#isNone(slot);
     this.#words[this.#slots + slot] = value; // published by (P)
-    if (!this.#append(this.#ticket, slot, this.capacity)) return false;
+    const result = this.#append(this.#ticket, slot, this.capacity);
+    if (result < 0) return this.#isNone(result);
     wake(this.#words, POP_EPOCH, 1);
     return true;
   }
@@ -273,7 +151,7 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
   override tryPopInt(): number | undefined {
     this.assertInts();
     const slot = this.#next();
-    if (slot === NONE) return undefined;
+    if (slot < 0) return undefined;
     const value = this.#words[this.#slots + slot]!; // published by (P)
     this.#giveBack(slot);
     wake(this.#words, PUSH_EPOCH, 1);
@@ -286,8 +164,8 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
     return this.tryPushMany(src, 1) === 1;
   }
 
-  /** Takes an element: see {@linkcode Queue.tryPop}. */
-  override tryPop(dst: Elements): boolean {
+  /** Takes an element: see {@linkcode Queue.tryPopInto}. */
+  override tryPopInto(dst: Elements): boolean {
     return this.tryPopMany(dst, 1) === 1;
   }
 
@@ -296,17 +174,16 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
     this.assertRoom(src, n);
     const per = this.#wordsPer;
     let count = 0;
-    try {
-      for (; count < n; count++) {
-        const slot = this.#claim();
-        if (slot === NONE) break;
-        this.copier.put(src, count * per, this.#at(slot), per);
-        if (!this.#append(this.#ticket, slot, this.capacity)) break;
-      }
-    } catch (error) {
-      if (count === 0 || !(error instanceof ClosedError)) throw error;
+    let result = 0;
+    for (; count < n; count++) {
+      const slot = result = this.#claim();
+      if (slot < 0) break;
+      this.copier.put(src, count * per, this.#at(slot), per);
+      result = this.#append(this.#ticket, slot, this.capacity);
+      if (result < 0) break;
     }
-    if (count > 0) wake(this.#words, POP_EPOCH, count);
+    if (count === 0) this.#isNone(result);
+    else wake(this.#words, POP_EPOCH, count);
     return count;
   }
 
@@ -326,34 +203,37 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
   }
 
   /** Begins to append in place: see {@linkcode Queue.reserve}. */
-  override reserve(): number {
+  override reserve(): Uint8Array | undefined {
     if (this.#reserved !== NONE) {
       throw new TypeError("A slot is reserved already");
     }
-    const slot = this.#reserved = this.#claim();
-    return slot === NONE ? -1 : this.#at(slot) * 4;
+    const slot = this.#claim();
+    if (slot < 0) return void this.#isNone(slot);
+    this.#reserved = slot;
+    return this.viewOfSlot(slot);
   }
 
   /**
    * Appends what was reserved: see {@linkcode Queue.commit}.
-   *
-   * @throws {ClosedError} If the queue was closed meanwhile.
    */
-  override commit(): void {
+  override commit(): boolean {
     const slot = this.#reserved;
     if (slot === NONE) throw new TypeError("No slot is reserved");
     this.#reserved = NONE;
-    this.#append(this.#words[QUEUE]!, slot, 0);
+    const result = this.#append(this.#words[QUEUE]!, slot, 0);
+    if (result < 0) return this.#isNone(result);
     wake(this.#words, POP_EPOCH, 1);
+    return true;
   }
 
   /** Begins to take in place: see {@linkcode Queue.peek}. */
-  override peek(): number {
+  override peek(): Uint8Array | undefined {
     if (this.#peeked === NONE) this.#peeked = this.#next();
-    return this.#peeked === NONE ? -1 : this.#at(this.#peeked) * 4;
+    const slot = this.#peeked;
+    return slot === NONE ? undefined : this.viewOfSlot(slot);
   }
 
-  /** Takes what was peeked at: see {@linkcode Queue.consume}. */
+  /** Takes the element that `peek` gave: see {@linkcode Queue.consume}. */
   override consume(): void {
     const slot = this.#peeked;
     if (slot === NONE) throw new TypeError("No element was peeked at");
@@ -378,10 +258,9 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
   }
 
   /**
-   * Gets back the slots of agents that were terminated in the midst of an
-   * operation; answers how many. Only for a moment in which no agent is in
-   * one, or has a slot reserved or an element peeked at: their slots would be
-   * given to others.
+   * Gets back the slots of agents that were terminated within an operation;
+   * returns how many. Call it only while no agent is within one, or has a slot
+   * reserved or an element peeked at: their slots would be given to others.
    */
   repair(): number {
     const words = this.#words;
@@ -425,27 +304,31 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
     return ((entry & -2 * this.#filled) - this.#lap(ticket) | 0) >> 1;
   }
 
-  /** A free slot to push with, or NONE if the queue is full. */
+  /** A free slot to push with, NONE if the queue is full, or OVER. */
   #claim(): number {
     const room = this.#room();
-    if (room === OVER) throw new ClosedError();
-    return room === NONE ? NONE : this.#take(FREE);
+    return room < 0 ? room : this.#take(FREE);
   }
 
-  /** The slot of the oldest element, or NONE if the queue is empty. */
+  /** The slot of the oldest element, or NONE. */
   #next(): number {
     const slot = this.#take(QUEUE);
-    if (slot === OVER) throw new ClosedError();
-    return slot;
+    if (slot !== OVER) return slot;
+    this.refuse();
+    return NONE;
   }
 
-  /** (P) Publishes a slot; false, and the slot is free, if it is full. */
-  #append(ticket: number, slot: number, capacity: number): boolean {
-    const result = this.#put(QUEUE, ticket, slot, capacity);
-    if (result === 0) return true;
-    this.#giveBack(slot);
-    if (result === OVER) throw new ClosedError();
+  /** Says so if the answer is OVER; false. */
+  #isNone(answer: number): false {
+    if (answer === OVER) this.refuse();
     return false;
+  }
+
+  /** (P) Publishes a slot: 0; or NONE or OVER, and the slot is free again. */
+  #append(ticket: number, slot: number, capacity: number): number {
+    const result = this.#put(QUEUE, ticket, slot, capacity);
+    if (result < 0) this.#giveBack(slot);
+    return result;
   }
 
   /** Gives a slot to those who push. */
@@ -598,6 +481,24 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
   }
 
   /**
+   * How many slots there are.
+   *
+   * @internal
+   */
+  protected override get slots(): number {
+    return this.#mask;
+  }
+
+  /**
+   * The word where the element in `slot` begins.
+   *
+   * @internal
+   */
+  protected override wordOfSlot(slot: number): number {
+    return this.#at(slot);
+  }
+
+  /**
    * Where an end is, as a hint.
    *
    * @internal
@@ -648,13 +549,199 @@ export class LockFreeQueue<E = number> extends Queue<"lock_free_queue", E> {
   }
 }
 
-/** `config` checked and rounded: `[capacity, size]`. */
+/**
+ * The core, and the forms that wait.
+ *
+ * @ignore
+ */
+export const WaitingLockFree: WaitingClass<
+  "lock_free_queue",
+  Pick<LockFreeCore, "agents" | "repair">
+> = /* @__PURE__ */ waiting(
+  LockFreeCore,
+);
+
+/**
+ * A bounded queue, many producers to many consumers, truly lock-free: wherever
+ * an agent stops, or is terminated, the others go on.
+ *
+ * ```text
+ * word 0    magic         Kind and layout version.
+ * word 1    capacity      How many elements fit, a power of two.
+ * word 2    element_size  Bytes of an element, a multiple of 4.
+ * word 3    seal          Check word over the configuration.
+ * word 32   tail          A ticket to push, at most the next one.
+ * word 64   head          A ticket to pop, at most the next one.
+ * word 96   free_tail     The same as `tail`, for the ring of free slots.
+ * word 128  free_head     The same as `head`, for the ring of free slots.
+ * word 160  pop_epoch     Changes when sleeping consumers must look again.
+ *                         sleepers: consumers
+ * word 161  pop_waiters   Consumers that sleep, or are about to.
+ * word 192  push_epoch    Changes when sleeping producers must look again.
+ *                         sleepers: producers
+ * word 193  push_waiters  Producers that sleep, or are about to.
+ * word 224  `n` entries of the queue, `n` entries of the ring of free slots,
+ *           and `n - 1` slots of `element_size` bytes. `n` is twice `capacity`,
+ *           but at least 16. The entry of ticket `t` is in place `t mod n`.
+ *           With `n = 2^k` it holds, from bit 0 on, `k` bits for a slot, one
+ *           bit FILLED, and the lap `t / n`. An entry that is not FILLED is
+ *           free for the ticket of its lap if the slot bits are 0, and the end
+ *           of a closed queue if they are 1.
+ * ```
+ *
+ * An element lies in a slot of its own, and an entry names that slot. Ticket t
+ * has entry t mod n, in the lap t / n. With n = 2^k an entry has, from below,
+ * k bits for a slot, one bit FILLED, and 31 - k for the lap:
+ *
+ * ```text
+ * lap, not FILLED, 0   free for the put with this lap's ticket
+ * lap, not FILLED, 1   closed: there will be none
+ * lap, FILLED, slot    put in, for the take with this lap's ticket
+ * lap + 1, ...         taken
+ * ```
+ *
+ * One exchange of the whole entry is all that a put, a take or `close` does to
+ * a ring; the words `tail` and `head` only say where to begin looking.
+ *
+ * Invariant: tickets are put in one after the other, and taken one after the
+ * other: an agent comes to a ticket by having seen the one before it done.
+ * Linearizable, "empty", "full" and `close` included: an entry free for the
+ * first ticket not taken says "empty" by itself, and one that is not taken
+ * yet, `capacity` tickets before the first that is not put in, says "full".
+ * A batch is as many single operations. A reserved slot takes up no room, and
+ * `commit` always finds some: only it goes beyond `capacity`.
+ * Progress: the `try` forms, `reserve`, `commit`, `peek`, `consume` and `close`
+ * are lock-free. An agent terminated at any step keeps one slot at most, which
+ * is spare (and the element in it, if it was taking that): there are n - 1 for
+ * `capacity` elements. Only while more than `agents` agents are in the midst
+ * of an operation or gone for good, the larger of 8 and `capacity`, may a push
+ * answer "full" too early. `repair` gets lost slots back.
+ * Wrap: a ticket has 31 bits here, so an agent would have to stand still
+ * between its look at an entry and its exchange for exactly a multiple of 2^31
+ * elements to mistake a lap for another; any other number of them is noticed.
+ * Fairness: first in, first out. C twin: `weft_lock_free_queue`.
+ * Source: laps in entries, and slots that go round between two rings,
+ * Nikolaev's SCQ (2019); ends that lag behind, Tsigas and Zhang (2001). A
+ * ticket is not drawn by `add`, as in SCQ: that cannot answer "full" exactly,
+ * and takes twice as many atomic steps.
+ *
+ * @example Where workers may be terminated
+ * ```ts
+ * import { LockFreeQueue } from "@weft/sync";
+ *
+ * const jobs = LockFreeQueue.create({ capacity: 64 }); // post jobs.handle
+ * for (let job = 0; job < 3; job++) await jobs.pushIntAsync(job);
+ * jobs.close();
+ * for await (const job of jobs) console.log(job); // 0, 1, 2
+ * ```
+ */
+export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
+  /**
+   * Attaches to the queue at `byteOffset`; writes nothing.
+   *
+   * @throws {TypeError} If `memory` is not shared, or no queue of this kind
+   * and layout version was initialized there.
+   * @throws {RangeError} If it does not fit there.
+   */
+  constructor(memory: Memory, byteOffset = 0) {
+    super(memory, byteOffset);
+  }
+
+  /**
+   * The bytes a queue of this configuration occupies.
+   *
+   * @throws {TypeError} If `config` is no configuration.
+   * @throws {RangeError} If `config` is out of range.
+   */
+  static byteLength(config: LockFreeQueueConfig): number {
+    return lockFreeBytes(config);
+  }
+
+  /**
+   * Allocates an empty queue.
+   *
+   * @throws {TypeError} If `config` is no configuration.
+   * @throws {RangeError} If `config` is out of range.
+   */
+  static create<const Size extends number = 4>(
+    config: LockFreeQueueConfig<Size>,
+  ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
+    return LockFreeQueue.init(allocate(lockFreeBytes(config)), 0, config);
+  }
+
+  /**
+   * Makes unused memory an empty queue.
+   *
+   * @throws {TypeError} If `memory` is not shared, or `config` is no
+   * configuration.
+   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   */
+  static init<const Size extends number = 4>(
+    memory: Memory,
+    byteOffset: number,
+    config: LockFreeQueueConfig<Size>,
+  ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
+    formatLockFree(memory, byteOffset, config);
+    return new LockFreeQueue(memory, byteOffset);
+  }
+
+  /**
+   * Attaches to the queue that a message brought.
+   *
+   * @throws {TypeError} If it is of another kind, or none is there.
+   */
+  static from<E = number>(handle: Handle<"lock_free_queue">): LockFreeQueue<E> {
+    return new LockFreeQueue(...fromHandle("lock_free_queue", handle));
+  }
+}
+
+/**
+ * The bytes a queue of this configuration occupies.
+ *
+ * @ignore
+ */
+export function lockFreeBytes(config: LockFreeQueueConfig): number {
+  return bytesFor(...checked(config));
+}
+
+/**
+ * Makes unused memory an empty queue.
+ *
+ * @ignore
+ */
+export function formatLockFree(
+  memory: Memory,
+  byteOffset: number,
+  config: LockFreeQueueConfig,
+): void {
+  const [capacity, elementSize] = checked(config);
+  const bytes = bytesFor(capacity, elementSize);
+  format(
+    "lock_free_queue",
+    LOCK_FREE_QUEUE,
+    memory,
+    byteOffset,
+    bytes,
+    [capacity, elementSize],
+    (words) => {
+      const n = entriesFor(capacity);
+      for (let i = 0; i < n - 1; i++) words[ENTRIES + n + i] = n | i;
+      words[FREE] = n - 1;
+    },
+  );
+}
+
+/** `config` checked and rounded: `[capacity, elementSize]`. */
 function checked(config: LockFreeQueueConfig): [number, number] {
-  const [capacity, size] = queueConfig(config);
+  const [capacity, elementSize] = queueConfig(
+    "lock_free_queue",
+    config,
+    [...QUEUE_CONFIG, "agents"],
+  );
   const { agents = 1 } = config;
   const most = agentsFor(capacity);
   inRange(`Agents of a queue of capacity ${capacity}`, agents, 1, most);
-  return [capacity, size];
+  return [capacity, elementSize];
 }
 
 /** The entries of a ring: one more than there are slots. */
@@ -667,7 +754,8 @@ function agentsFor(capacity: number): number {
   return Math.max(capacity, FEWEST / 2);
 }
 
-function bytesFor(capacity: number, size: number): number {
+function bytesFor(capacity: number, elementSize: number): number {
+  assertFormatted(capacity, elementSize);
   const entries = entriesFor(capacity);
-  return (ENTRIES + 2 * entries) * 4 + (entries - 1) * size;
+  return (ENTRIES + 2 * entries) * 4 + (entries - 1) * elementSize;
 }

@@ -5,15 +5,17 @@
  */
 
 import { MPMC_QUEUE } from "./_layout.ts";
-import type { Elements } from "./_elements.ts";
+import type { CopyingClass, Elements } from "./_elements.ts";
 import { announce, wake, withdraw } from "./_event_count.ts";
 import {
-  ClosedError,
+  assertFormatted,
+  type ElementOf,
   type End,
-  Queue,
   type QueueConfig,
   queueConfig,
-} from "./_queue.ts";
+  QueueCore,
+} from "./_queue_core.ts";
+import { waiting, type WaitingClass } from "./_queue.ts";
 import {
   allocate,
   attach,
@@ -26,9 +28,10 @@ import {
 import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
-export { ClosedError, Queue, type QueueConfig } from "./_queue.ts";
+export { ClosedError, type Queue } from "./_queue.ts";
+export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const CAPACITY = MPMC_QUEUE.capacity;
 const ELEMENT_SIZE = MPMC_QUEUE.element_size;
@@ -58,52 +61,11 @@ export const INSPECTION: WordsInspection = {
 };
 
 /**
- * A bounded queue, many producers to many consumers.
+ * The operations of an {@linkcode MpmcQueue} that never wait.
  *
- * ```text
- * word 0    magic         Kind and layout version.
- * word 1    capacity      How many elements fit, a power of two.
- * word 2    element_size  Bytes of an element, a multiple of 4.
- * word 3    seal          Check word over the configuration.
- * word 32   tail          bit 0      CLOSED
- *                         bits 1-31  the next ticket to push
- * word 64   head          The next ticket to pop, times 2.
- * word 96   pop_epoch     Changes when sleeping consumers must look again.
- *                         sleepers: consumers
- * word 97   pop_waiters   Consumers that sleep, or are about to.
- * word 128  push_epoch    Changes when sleeping producers must look again.
- *                         sleepers: producers
- * word 129  push_waiters  Producers that sleep, or are about to.
- * word 160  `capacity` slots. Each has a word `turn`, a spare word and an
- *           element, padded to a multiple of 8 bytes. The slot of ticket `t` is
- *           in place `t mod capacity`. Its `turn` is `2t` while it is free for
- *           that push, and `2t + 1` while it is filled for that pop.
- * ```
- *
- * Invariant: between free and filled a slot belongs to one agent, that which
- * moved `tail` (or `head`) past its ticket.
- * Progress: the `try` forms, `reserve` and `peek` never wait, but are not
- * lock-free: elements behind one that is claimed and not yet published cannot
- * be taken, so that they may answer "empty" (or "full") while another agent
- * is between claiming a slot and publishing it. An agent terminated just there
- * blocks the queue for good: where agents are terminated at will, use
- * `LockFreeQueue`. Tickets wrap after 2^31 elements; an agent would have to
- * stand still between two steps for exactly a multiple of that to notice.
- * Fairness: first in, first out, in the order of claiming.
- * C twin: `weft_mpmc_queue`. Source: Vyukov's bounded MPMC queue; sleeping by
- * event counts (Reed and Kanodia 1979).
- *
- * @example Jobs for any number of workers
- * ```ts
- * import { MpmcQueue } from "@weft/sync";
- *
- * const jobs = MpmcQueue.create({ capacity: 64 }); // post jobs.handle
- * for (let job = 0; job < 3; job++) await jobs.pushIntAsync(job);
- * jobs.close();
- * for await (const job of jobs) console.log(job); // 0, 1, 2
- * ```
+ * @ignore
  */
-export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
+export class MpmcCore extends QueueCore<"mpmc_queue"> {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #mask: number;
   readonly #wordsPer: number;
@@ -113,83 +75,26 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
   #reserved: number | undefined;
   #peeked: number | undefined;
 
-  /**
-   * Attaches to the queue at `byteOffset`; writes nothing.
-   *
-   * @throws {TypeError} If `memory` is not shared, or no queue of this kind
-   * and layout version was initialized there.
-   * @throws {RangeError} If it does not fit there.
-   */
-  constructor(memory: Memory, byteOffset = 0) {
+  /** Attaches: see the whole class. */
+  constructor(
+    memory: Memory,
+    byteOffset: number | undefined,
+    Copier: CopyingClass,
+  ) {
     const words = attach(
       "mpmc_queue",
       MPMC_QUEUE,
       memory,
-      byteOffset,
+      byteOffset ?? 0,
       bytesFor,
     );
     const capacity = words[CAPACITY]!;
-    const size = words[ELEMENT_SIZE]!;
-    super("mpmc_queue", words, INSPECTION, capacity, size);
+    const elementSize = words[ELEMENT_SIZE]!;
+    super("mpmc_queue", words, INSPECTION, capacity, elementSize, Copier);
     this.#words = words;
     this.#mask = capacity - 1;
-    this.#wordsPer = size / 4;
-    this.#stride = strideFor(size);
-  }
-
-  /**
-   * The bytes a queue of this configuration occupies.
-   *
-   * @throws {RangeError} If `config` is out of range.
-   */
-  static byteLength(config: QueueConfig): number {
-    return bytesFor(...queueConfig(config));
-  }
-
-  /**
-   * Allocates an empty queue.
-   *
-   * @throws {RangeError} If `config` is out of range.
-   */
-  static create<E = number>(config: QueueConfig): MpmcQueue<E> {
-    return MpmcQueue.init(allocate(MpmcQueue.byteLength(config)), 0, config);
-  }
-
-  /**
-   * Makes a region that nobody uses yet an empty queue.
-   *
-   * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there, or `config` is out of range.
-   */
-  static init<E = number>(
-    memory: Memory,
-    byteOffset: number,
-    config: QueueConfig,
-  ): MpmcQueue<E> {
-    const [capacity, size] = queueConfig(config);
-    const bytes = bytesFor(capacity, size);
-    const stride = strideFor(size);
-    format(
-      "mpmc_queue",
-      MPMC_QUEUE,
-      memory,
-      byteOffset,
-      bytes,
-      [capacity, size],
-      (words) => {
-        for (let i = 0; i < capacity; i++) words[SLOTS + i * stride] = i * ONE;
-      },
-    );
-    return new MpmcQueue(memory, byteOffset);
-  }
-
-  /**
-   * Attaches to the queue a message brought.
-   *
-   * @throws {TypeError} If it is of another kind, or none is there.
-   */
-  static from<E = number>(handle: Handle): MpmcQueue<E> {
-    return new MpmcQueue(...fromHandle("mpmc_queue", handle));
+    this.#wordsPer = elementSize / 4;
+    this.#stride = strideFor(elementSize);
   }
 
   /** Elements in the queue; a moment later it may be another number. */
@@ -233,8 +138,8 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     return this.tryPushMany(src, 1) === 1;
   }
 
-  /** Takes an element: see {@linkcode Queue.tryPop}. */
-  override tryPop(dst: Elements): boolean {
+  /** Takes an element: see {@linkcode Queue.tryPopInto}. */
+  override tryPopInto(dst: Elements): boolean {
     return this.tryPopMany(dst, 1) === 1;
   }
 
@@ -273,30 +178,29 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
   }
 
   /** Begins to append in place: see {@linkcode Queue.reserve}. */
-  override reserve(): number {
+  override reserve(): Uint8Array | undefined {
     if (this.#reserved !== undefined) {
       throw new TypeError("A slot is reserved already");
     }
-    const ticket = this.#reserved = this.#claimPush(1);
-    return ticket === undefined ? -1 : (this.#slot(ticket) + ELEMENT) * 4;
+    return this.#view(this.#reserved = this.#claimPush(1));
   }
 
   /** Appends what was reserved: see {@linkcode Queue.commit}. */
-  override commit(): void {
+  override commit(): boolean {
     const ticket = this.#reserved;
     if (ticket === undefined) throw new TypeError("No slot is reserved");
     this.#reserved = undefined;
     this.#publish(ticket);
     wake(this.#words, POP_EPOCH, 1);
+    return true;
   }
 
   /** Begins to take in place: see {@linkcode Queue.peek}. */
-  override peek(): number {
-    const ticket = this.#peeked ??= this.#claimPop(1);
-    return ticket === undefined ? -1 : (this.#slot(ticket) + ELEMENT) * 4;
+  override peek(): Uint8Array | undefined {
+    return this.#view(this.#peeked ??= this.#claimPop(1));
   }
 
-  /** Takes what was peeked at: see {@linkcode Queue.consume}. */
+  /** Takes the element that `peek` gave: see {@linkcode Queue.consume}. */
   override consume(): void {
     const ticket = this.#peeked;
     if (ticket === undefined) throw new TypeError("No element was peeked at");
@@ -317,6 +221,12 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     return SLOTS + (ticket >>> 1 & this.#mask) * this.#stride;
   }
 
+  #view(ticket: number | undefined): Uint8Array | undefined {
+    return ticket === undefined
+      ? undefined
+      : this.viewOfSlot(ticket >>> 1 & this.#mask);
+  }
+
   /** How many tickets the last claim got. */
   #claimed = 0;
 
@@ -325,7 +235,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
     const words = this.#words;
     let tail = words[TAIL]!; // a hint: the exchange below checks it
     for (;;) {
-      if (tail & CLOSED_BIT) throw new ClosedError();
+      if (tail & CLOSED_BIT) return this.refuse() as undefined;
       const turn = Atomics.load(words, this.#slot(tail));
       if (turn === tail) {
         const count = n === 1 ? 1 : this.#run(tail, n, 0);
@@ -364,9 +274,7 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
       }
       const seen = Atomics.load(words, HEAD);
       if (seen === head) {
-        if (Atomics.load(words, TAIL) === (head | CLOSED_BIT)) {
-          throw new ClosedError();
-        }
+        if (Atomics.load(words, TAIL) === (head | CLOSED_BIT)) this.refuse();
         return undefined;
       }
       head = seen;
@@ -394,6 +302,15 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
   #free(ticket: number): void {
     const next = ticket + this.capacity * ONE | 0;
     Atomics.store(this.#words, this.#slot(ticket), next);
+  }
+
+  /**
+   * The word where the element in `slot` begins.
+   *
+   * @internal
+   */
+  protected override wordOfSlot(slot: number): number {
+    return SLOTS + slot * this.#stride + ELEMENT;
   }
 
   /**
@@ -462,11 +379,162 @@ export class MpmcQueue<E = number> extends Queue<"mpmc_queue", E> {
   }
 }
 
-/** Words from slot to slot, a multiple of two. */
-function strideFor(size: number): number {
-  return ELEMENT + (size + 7 >> 3) * 2;
+/**
+ * The core, and the forms that wait.
+ *
+ * @ignore
+ */
+export const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
+  MpmcCore,
+);
+
+/**
+ * A bounded queue, many producers to many consumers.
+ *
+ * ```text
+ * word 0    magic         Kind and layout version.
+ * word 1    capacity      How many elements fit, a power of two.
+ * word 2    element_size  Bytes of an element, a multiple of 4.
+ * word 3    seal          Check word over the configuration.
+ * word 32   tail          bit 0      CLOSED
+ *                         bits 1-31  the next ticket to push
+ * word 64   head          The next ticket to pop, times 2.
+ * word 96   pop_epoch     Changes when sleeping consumers must look again.
+ *                         sleepers: consumers
+ * word 97   pop_waiters   Consumers that sleep, or are about to.
+ * word 128  push_epoch    Changes when sleeping producers must look again.
+ *                         sleepers: producers
+ * word 129  push_waiters  Producers that sleep, or are about to.
+ * word 160  `capacity` slots. Each has a word `turn`, a spare word and an
+ *           element, padded to a multiple of 8 bytes. The slot of ticket `t` is
+ *           in place `t mod capacity`. Its `turn` is `2t` while it is free for
+ *           that push, and `2t + 1` while it is filled for that pop.
+ * ```
+ *
+ * Invariant: between free and filled a slot belongs to one agent, that which
+ * moved `tail` (or `head`) past its ticket.
+ * Progress: the `try` forms, `reserve` and `peek` never wait, but are not
+ * lock-free: elements behind one that is claimed and not yet published cannot
+ * be taken, so that they may answer "empty" (or "full") while another agent
+ * is between claiming a slot and publishing it. An agent terminated just there
+ * blocks the queue for good: where agents are terminated at will, use
+ * `LockFreeQueue`. Tickets wrap after 2^31 elements; an agent would have to
+ * stand still between two steps for exactly a multiple of that to notice.
+ * Fairness: first in, first out, in the order of claiming.
+ * C twin: `weft_mpmc_queue`. Source: Vyukov's bounded MPMC queue; sleeping by
+ * event counts (Reed and Kanodia 1979).
+ *
+ * @example Jobs for any number of workers
+ * ```ts
+ * import { MpmcQueue } from "@weft/sync";
+ *
+ * const jobs = MpmcQueue.create({ capacity: 64 }); // post jobs.handle
+ * for (let job = 0; job < 3; job++) await jobs.pushIntAsync(job);
+ * jobs.close();
+ * for await (const job of jobs) console.log(job); // 0, 1, 2
+ * ```
+ */
+export class MpmcQueue<E = number> extends WaitingMpmc<E> {
+  /**
+   * Attaches to the queue at `byteOffset`; writes nothing.
+   *
+   * @throws {TypeError} If `memory` is not shared, or no queue of this kind
+   * and layout version was initialized there.
+   * @throws {RangeError} If it does not fit there.
+   */
+  constructor(memory: Memory, byteOffset = 0) {
+    super(memory, byteOffset);
+  }
+
+  /**
+   * The bytes a queue of this configuration occupies.
+   *
+   * @throws {TypeError} If `config` is no configuration.
+   * @throws {RangeError} If `config` is out of range.
+   */
+  static byteLength(config: QueueConfig): number {
+    return mpmcBytes(config);
+  }
+
+  /**
+   * Allocates an empty queue.
+   *
+   * @throws {TypeError} If `config` is no configuration.
+   * @throws {RangeError} If `config` is out of range.
+   */
+  static create<const Size extends number = 4>(
+    config: QueueConfig<Size>,
+  ): MpmcQueue<ElementOf<NoInfer<Size>>> {
+    return MpmcQueue.init(allocate(mpmcBytes(config)), 0, config);
+  }
+
+  /**
+   * Makes unused memory an empty queue.
+   *
+   * @throws {TypeError} If `memory` is not shared, or `config` is no
+   * configuration.
+   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   */
+  static init<const Size extends number = 4>(
+    memory: Memory,
+    byteOffset: number,
+    config: QueueConfig<Size>,
+  ): MpmcQueue<ElementOf<NoInfer<Size>>> {
+    formatMpmc(memory, byteOffset, config);
+    return new MpmcQueue(memory, byteOffset);
+  }
+
+  /**
+   * Attaches to the queue that a message brought.
+   *
+   * @throws {TypeError} If it is of another kind, or none is there.
+   */
+  static from<E = number>(handle: Handle<"mpmc_queue">): MpmcQueue<E> {
+    return new MpmcQueue(...fromHandle("mpmc_queue", handle));
+  }
 }
 
-function bytesFor(capacity: number, size: number): number {
-  return (SLOTS + capacity * strideFor(size)) * 4;
+/**
+ * The bytes a queue of this configuration occupies.
+ *
+ * @ignore
+ */
+export function mpmcBytes(config: QueueConfig): number {
+  return bytesFor(...queueConfig("mpmc_queue", config));
+}
+
+/**
+ * Makes unused memory an empty queue.
+ *
+ * @ignore
+ */
+export function formatMpmc(
+  memory: Memory,
+  byteOffset: number,
+  config: QueueConfig,
+): void {
+  const [capacity, elementSize] = queueConfig("mpmc_queue", config);
+  const bytes = bytesFor(capacity, elementSize);
+  const stride = strideFor(elementSize);
+  format(
+    "mpmc_queue",
+    MPMC_QUEUE,
+    memory,
+    byteOffset,
+    bytes,
+    [capacity, elementSize],
+    (words) => {
+      for (let i = 0; i < capacity; i++) words[SLOTS + i * stride] = i * ONE;
+    },
+  );
+}
+
+/** Words from slot to slot: the turn, a spare word and the element. */
+function strideFor(elementSize: number): number {
+  return ELEMENT + (elementSize + 7 >> 3) * 2;
+}
+
+function bytesFor(capacity: number, elementSize: number): number {
+  assertFormatted(capacity, elementSize);
+  return (SLOTS + capacity * strideFor(elementSize)) * 4;
 }

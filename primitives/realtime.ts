@@ -1,19 +1,23 @@
 /**
- * What can never block, and never allocates in an operation: for AudioWorklets,
- * and for pages' main threads while they draw. The classes are those of
- * `@weft/sync`, on the same memory, so that the other side may be any of them;
- * but what blocks, awaits or makes objects is missing, from the types and at
- * run time. Making and attaching allocate: do that before the first deadline.
+ * Operations that never block and never allocate: for AudioWorklets, and for
+ * the main threads of pages while they draw. The classes work on the same
+ * memory as those of `@weft/sync`, so the other side may use either. They have
+ * no operation that blocks, awaits or makes objects. Making and attaching
+ * allocate: do that before the first deadline. Call `reserve` and `peek` of a
+ * queue once before it, too, if you use them: the first call makes the views of
+ * all elements.
  *
- * `Mutex` and `RwLock` are not here, as a guard is an object, and whoever holds
- * one makes others wait; nor is what exists to wait, or carries messages that
- * must be made.
+ * On a closed queue no operation throws: pushes return false, pops undefined or
+ * false, and `closed` tells why.
  *
- * Of elements, arrays of 32-bit integers and floats, and of bytes, are copied
- * as they are. Of any other type a view is made whenever an array comes that is
- * another than the last one; for a `Snapshot`, of all but `Int32Array`. A float
- * that is NaN may become another NaN. Errors, such as that of a closed queue,
- * are objects like everywhere.
+ * `Mutex` and `RwLock` are left out: a guard is an object, and its holder makes
+ * others wait. Classes that only wait, or whose messages must be allocated, are
+ * left out, too.
+ *
+ * Arrays of 32-bit integers, of floats and of bytes are copied as they are. For
+ * an array of any other type a view is made whenever it is not the last array
+ * again; `Snapshot` does so for all but `Int32Array`. A float that is NaN may
+ * become another NaN.
  *
  * C twin: `#define WEFT_REALTIME` before `weft.h` is included.
  *
@@ -21,7 +25,7 @@
  * ```ts
  * import { SpscQueue } from "@weft/sync/realtime";
  *
- * const blocks = SpscQueue.create({ capacity: 32, size: 128 * 4 });
+ * const blocks = SpscQueue.create({ capacity: 32, elementSize: 128 * 4 });
  * // Post blocks.handle to a worker, which may wait: SpscQueue.from(handle) of
  * // "@weft/sync". In process(inputs):
  * const samples = new Float32Array(128);
@@ -31,28 +35,38 @@
  * @module
  */
 
-import type { Copier } from "./_elements.ts";
+import type { CopyingClass } from "./_elements.ts";
 import { LoopCopier } from "./_loop_copier.ts";
-import type { QueueConfig } from "./_queue.ts";
-import { type Handle, type Memory, Region } from "./_region.ts";
+import type { QueueConfig } from "./_queue_core.ts";
+import {
+  allocate,
+  fromHandle,
+  type Handle,
+  type Memory,
+  Region,
+} from "./_region.ts";
 import { StripedCounter as AnyStripedCounter } from "./striped_counter.ts";
 import type { CounterConfig } from "./striped_counter.ts";
 import { Event as AnyEvent, type EventConfig } from "./event.ts";
 import { Latch as AnyLatch } from "./latch.ts";
 import {
-  LockFreeQueue as AnyLockFreeQueue,
+  formatLockFree,
+  lockFreeBytes,
+  LockFreeCore,
   type LockFreeQueueConfig,
 } from "./lock_free_queue.ts";
-import { MpmcQueue as AnyMpmcQueue } from "./mpmc_queue.ts";
+import { formatMpmc, mpmcBytes, MpmcCore } from "./mpmc_queue.ts";
 import {
-  RecordRing as AnyRecordRing,
+  formatRecords,
+  recordBytes,
+  RecordCore,
   type RecordRingConfig,
 } from "./record_ring.ts";
 import { Semaphore as AnySemaphore } from "./semaphore.ts";
 import { Snapshot as AnySnapshot } from "./snapshot.ts";
 import type { SnapshotConfig } from "./snapshot.ts";
 import { type SlabConfig, SlabPool as AnySlabPool } from "./slab_pool.ts";
-import { SpscQueue as AnySpscQueue } from "./spsc_queue.ts";
+import { formatSpsc, spscBytes, SpscCore } from "./spsc_queue.ts";
 import {
   type WorkConfig,
   WorkCounter as AnyWorkCounter,
@@ -60,9 +74,9 @@ import {
 import { type DequeConfig, WorkDeque as AnyWorkDeque } from "./work_deque.ts";
 
 export type { Elements } from "./_elements.ts";
-export { ClosedError, type Queue, type QueueConfig } from "./_queue.ts";
+export type { QueueConfig, QueueCore } from "./_queue_core.ts";
 export { type Handle, isSupported, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 export type { CounterConfig } from "./striped_counter.ts";
 export type { EventConfig } from "./event.ts";
 export type { LockFreeQueueConfig } from "./lock_free_queue.ts";
@@ -72,23 +86,21 @@ export type { SlabConfig } from "./slab_pool.ts";
 export type { WorkConfig, WorkRange } from "./work_counter.ts";
 export type { DequeConfig } from "./work_deque.ts";
 
-// The whole classes, as types: what those here are picked from.
+export type { LockFreeCore, MpmcCore, RecordCore, SpscCore };
+
+// The whole classes, as types: those here are picked from them.
 export type {
   AnyEvent,
   AnyLatch,
-  AnyLockFreeQueue,
-  AnyMpmcQueue,
-  AnyRecordRing,
   AnySemaphore,
   AnySlabPool,
   AnySnapshot,
-  AnySpscQueue,
   AnyStripedCounter,
   AnyWorkCounter,
   AnyWorkDeque,
 };
 
-/** A class of which only what is realtime is left. */
+/** A class that has only realtime operations. */
 export interface RealtimeClass<
   T,
   Config extends readonly unknown[],
@@ -100,55 +112,37 @@ export interface RealtimeClass<
   byteLength(...config: Size): number;
   /** Allocates memory, and makes one there. */
   create(...config: Config): T;
-  /** Makes a region that nobody uses yet one. */
+  /** Initializes unused memory. */
   init(memory: Memory, byteOffset: number, ...config: Config): T;
-  /** Attaches to the one a message brought. */
+  /** Attaches to the one that a message brought. */
   from(handle: Handle): T;
 }
 
-const QUEUE = [
-  "size",
-  "closed",
-  "tryPushInt",
-  "tryPopInt",
-  "tryPush",
-  "tryPop",
-  "tryPushMany",
-  "tryPopMany",
-  "reserve",
-  "commit",
-  "peek",
-  "consume",
-  "close",
+const SNAPSHOT = ["version", "write", "read"] as const;
+const SEMAPHORE = ["available", "tryAcquire", "release"] as const;
+const EVENT = ["autoReset", "isSet", "set", "reset", "tryWait"] as const;
+const LATCH = ["count", "countDown", "tryWait"] as const;
+const WORK_COUNTER = [
+  "remaining",
+  "completed",
+  "cancelled",
+  "next",
+  "done",
 ] as const;
+const WORK_DEQUE = ["size", "push", "pop", "steal"] as const;
+const SLAB_POOL = ["available", "allocate", "free"] as const;
+const STRIPED_COUNTER = ["stripes", "add", "sum"] as const;
 
-/** The operations that each class keeps. */
+/** The operations that each class keeps, if the whole class has more. */
 export const OPERATIONS = {
-  SpscQueue: QUEUE,
-  MpmcQueue: QUEUE,
-  LockFreeQueue: QUEUE,
-  RecordRing: [
-    "used",
-    "closed",
-    "claimant",
-    "tryPush",
-    "reserve",
-    "commit",
-    "cancel",
-    "tryPopInto",
-    "peek",
-    "peekedLength",
-    "consume",
-    "close",
-  ],
-  Snapshot: ["version", "write", "read"],
-  Semaphore: ["available", "tryAcquire", "release"],
-  Event: ["autoReset", "isSet", "set", "reset", "tryWait"],
-  Latch: ["count", "countDown", "tryWait"],
-  WorkCounter: ["remaining", "completed", "cancelled", "next", "done"],
-  WorkDeque: ["size", "push", "pop", "steal"],
-  SlabPool: ["available", "allocate", "free"],
-  StripedCounter: ["stripes", "add", "sum"],
+  Snapshot: SNAPSHOT,
+  Semaphore: SEMAPHORE,
+  Event: EVENT,
+  Latch: LATCH,
+  WorkCounter: WORK_COUNTER,
+  WorkDeque: WORK_DEQUE,
+  SlabPool: SLAB_POOL,
+  StripedCounter: STRIPED_COUNTER,
 } as const;
 
 /**
@@ -175,34 +169,13 @@ export type Realtime<
   )
 >;
 
-/** Of the private ones of a class, those that its operations call. */
-type Helper = "assertInts" | "assertInt" | "assertElement" | "assertRoom";
-
-const HELPERS: readonly Helper[] = [
-  "assertInts",
-  "assertInt",
-  "assertElement",
-  "assertRoom",
-];
-
-/** A view of what copies elements, by a field that others do not see. */
-const hasCopier = (view: Region): view is Region & { copier: Copier } =>
-  "copier" in view;
-
-const wordsOf = ({ buffer, byteOffset, byteLength }: Region) =>
-  new Int32Array(buffer, byteOffset, byteLength / 4);
-
-/** `Whole` without all operations but those in `kept`. */
+/** `Whole`, with no other operations than those in `kept`. */
 function realtime<T, Config extends readonly unknown[]>(
   Whole: new (memory: Memory, byteOffset?: number) => Region,
   kept: readonly (string & keyof T)[],
 ): RealtimeClass<T, Config> {
   const All = Whole as unknown as RealtimeClass<Region, Config>;
   class Realtime extends All {
-    constructor(memory: Memory, byteOffset?: number) {
-      super(memory, byteOffset);
-      if (hasCopier(this)) this.copier = new LoopCopier(wordsOf(this));
-    }
     static override create(...config: Config): Region {
       return this.from(super.create(...config));
     }
@@ -218,7 +191,7 @@ function realtime<T, Config extends readonly unknown[]>(
       return new this(buffer, byteOffset);
     }
   }
-  const stays = new Set<string | symbol>([...HELPERS, ...kept, "constructor"]);
+  const stays = new Set<string | symbol>([...kept, "constructor"]);
   let from: object = Whole.prototype;
   while (from !== Region.prototype) {
     for (const key of Reflect.ownKeys(from)) {
@@ -230,43 +203,111 @@ function realtime<T, Config extends readonly unknown[]>(
   return Realtime as unknown as RealtimeClass<T, Config>;
 }
 
+/** A class of queues or rings whose operations never wait. */
+type CoreClass = new (
+  memory: Memory,
+  byteOffset: number | undefined,
+  Copier: CopyingClass,
+) => SpscCore | MpmcCore | LockFreeCore | RecordCore;
+
+/** `Core` as a class that copies without allocating. */
+function realtimeCore<T, Config>(
+  kind: string,
+  Core: CoreClass,
+  byteLength: (config: Config) => number,
+  format: (memory: Memory, byteOffset: number, config: Config) => void,
+): RealtimeClass<T, [config: Config]> {
+  class Realtime extends (Core as unknown as typeof AnyCore) {
+    #views: Uint8Array[] | undefined;
+    constructor(memory: Memory, byteOffset?: number) {
+      super(memory, byteOffset, LoopCopier);
+    }
+    static byteLength(config: Config): number {
+      return byteLength(config);
+    }
+    static create(config: Config): Realtime {
+      return this.init(allocate(byteLength(config)), 0, config);
+    }
+    static init(memory: Memory, byteOffset: number, config: Config): Realtime {
+      format(memory, byteOffset, config);
+      return new this(memory, byteOffset);
+    }
+    static from(handle: Handle): Realtime {
+      return new this(...fromHandle(kind, handle));
+    }
+    protected override viewOfSlot(slot: number): Uint8Array {
+      return (this.#views ??= this.#makeViews())[slot]!;
+    }
+    // Apart: a closure in a method costs each call of the method a context.
+    #makeViews(): Uint8Array[] {
+      return Array.from(
+        { length: this.slots },
+        (_, slot) => this.newViewOfSlot(slot),
+      );
+    }
+  }
+  return Realtime as unknown as RealtimeClass<T, [config: Config]>;
+}
+
+/** What the four cores have in common here. */
+declare class AnyCore {
+  constructor(
+    memory: Memory,
+    byteOffset: number | undefined,
+    Copier: CopyingClass,
+  );
+  protected readonly slots: number;
+  protected viewOfSlot(slot: number): Uint8Array;
+  protected newViewOfSlot(slot: number): Uint8Array;
+}
+
 // ---- SpscQueue ------------------------------------------------------------
 
 /** One producer and one consumer. */
-export type SpscQueue = Realtime<AnySpscQueue, "SpscQueue">;
+export type SpscQueue = SpscCore;
 
 /** One producer and one consumer. */
 export const SpscQueue: RealtimeClass<SpscQueue, [config: QueueConfig]> =
-  /* @__PURE__ */ realtime(AnySpscQueue, OPERATIONS.SpscQueue);
+  /* @__PURE__ */ realtimeCore("spsc_queue", SpscCore, spscBytes, formatSpsc);
 
 // ---- MpmcQueue ------------------------------------------------------------
 
 /** Many producers to many consumers, the fastest. */
-export type MpmcQueue = Realtime<AnyMpmcQueue, "MpmcQueue">;
+export type MpmcQueue = MpmcCore;
 
 /** Many producers to many consumers, the fastest. */
 export const MpmcQueue: RealtimeClass<MpmcQueue, [config: QueueConfig]> =
-  /* @__PURE__ */ realtime(AnyMpmcQueue, OPERATIONS.MpmcQueue);
+  /* @__PURE__ */ realtimeCore("mpmc_queue", MpmcCore, mpmcBytes, formatMpmc);
 
 // ---- LockFreeQueue --------------------------------------------------------
 
 /** Many producers to many consumers, any of which may be terminated. */
-export type LockFreeQueue = Realtime<AnyLockFreeQueue, "LockFreeQueue">;
+export type LockFreeQueue = LockFreeCore;
 
 /** Many producers to many consumers, any of which may be terminated. */
 export const LockFreeQueue: RealtimeClass<
   LockFreeQueue,
   [config: LockFreeQueueConfig]
-> = /* @__PURE__ */ realtime(AnyLockFreeQueue, OPERATIONS.LockFreeQueue);
+> = /* @__PURE__ */ realtimeCore(
+  "lock_free_queue",
+  LockFreeCore,
+  lockFreeBytes,
+  formatLockFree,
+);
 
 // ---- RecordRing -----------------------------------------------------------
 
 /** Byte records of any length, many producers, one consumer. */
-export type RecordRing = Realtime<AnyRecordRing, "RecordRing">;
+export type RecordRing = RecordCore;
 
 /** Byte records of any length, many producers, one consumer. */
 export const RecordRing: RealtimeClass<RecordRing, [config: RecordRingConfig]> =
-  /* @__PURE__ */ realtime(AnyRecordRing, OPERATIONS.RecordRing);
+  /* @__PURE__ */ realtimeCore(
+    "record_ring",
+    RecordCore,
+    recordBytes,
+    formatRecords,
+  );
 
 // ---- Snapshot -------------------------------------------------------------
 
@@ -275,7 +316,7 @@ export type Snapshot = Realtime<AnySnapshot, "Snapshot">;
 
 /** The latest value of some bytes. */
 export const Snapshot: RealtimeClass<Snapshot, [config: SnapshotConfig]> =
-  /* @__PURE__ */ realtime(AnySnapshot, OPERATIONS.Snapshot);
+  /* @__PURE__ */ realtime(AnySnapshot, SNAPSHOT);
 
 // ---- Semaphore ------------------------------------------------------------
 
@@ -284,7 +325,7 @@ export type Semaphore = Realtime<AnySemaphore, "Semaphore">;
 
 /** A number of permits. */
 export const Semaphore: RealtimeClass<Semaphore, [permits: number], []> =
-  /* @__PURE__ */ realtime(AnySemaphore, OPERATIONS.Semaphore);
+  /* @__PURE__ */ realtime(AnySemaphore, SEMAPHORE);
 
 // ---- Event ----------------------------------------------------------------
 
@@ -293,7 +334,7 @@ export type Event = Realtime<AnyEvent, "Event">;
 
 /** A flag that others wait for. */
 export const Event: RealtimeClass<Event, [config?: EventConfig], []> =
-  /* @__PURE__ */ realtime(AnyEvent, OPERATIONS.Event);
+  /* @__PURE__ */ realtime(AnyEvent, EVENT);
 
 // ---- Latch ----------------------------------------------------------------
 
@@ -302,7 +343,7 @@ export type Latch = Realtime<AnyLatch, "Latch">;
 
 /** A count down that others wait for. */
 export const Latch: RealtimeClass<Latch, [count: number], []> =
-  /* @__PURE__ */ realtime(AnyLatch, OPERATIONS.Latch);
+  /* @__PURE__ */ realtime(AnyLatch, LATCH);
 
 // ---- WorkCounter ----------------------------------------------------------
 
@@ -314,7 +355,7 @@ export const WorkCounter: RealtimeClass<
   WorkCounter,
   [total: number, config?: WorkConfig],
   []
-> = /* @__PURE__ */ realtime(AnyWorkCounter, OPERATIONS.WorkCounter);
+> = /* @__PURE__ */ realtime(AnyWorkCounter, WORK_COUNTER);
 
 // ---- WorkDeque ------------------------------------------------------------
 
@@ -323,7 +364,7 @@ export type WorkDeque = Realtime<AnyWorkDeque, "WorkDeque">;
 
 /** Own work at one end, stolen from the other. */
 export const WorkDeque: RealtimeClass<WorkDeque, [config: DequeConfig]> =
-  /* @__PURE__ */ realtime(AnyWorkDeque, OPERATIONS.WorkDeque);
+  /* @__PURE__ */ realtime(AnyWorkDeque, WORK_DEQUE);
 
 // ---- SlabPool -------------------------------------------------------------
 
@@ -332,7 +373,7 @@ export type SlabPool = Realtime<AnySlabPool, "SlabPool">;
 
 /** Blocks of one size. */
 export const SlabPool: RealtimeClass<SlabPool, [config: SlabConfig]> =
-  /* @__PURE__ */ realtime(AnySlabPool, OPERATIONS.SlabPool);
+  /* @__PURE__ */ realtime(AnySlabPool, SLAB_POOL);
 
 // ---- StripedCounter -------------------------------------------------------
 
@@ -343,4 +384,4 @@ export type StripedCounter = Realtime<AnyStripedCounter, "StripedCounter">;
 export const StripedCounter: RealtimeClass<
   StripedCounter,
   [config?: CounterConfig]
-> = /* @__PURE__ */ realtime(AnyStripedCounter, OPERATIONS.StripedCounter);
+> = /* @__PURE__ */ realtime(AnyStripedCounter, STRIPED_COUNTER);

@@ -5,17 +5,30 @@
  */
 
 import { RECORD_RING } from "./_layout.ts";
-import { Copier, type Elements } from "./_elements.ts";
+import { disposedBy } from "./_dispose.ts";
+import {
+  byteLengthOf,
+  bytesOf,
+  Copier,
+  type Copying,
+  type CopyingClass,
+  type Elements,
+} from "./_elements.ts";
 import {
   type Awaited,
   awaitOn,
   blockOn,
+  tryAwaitOn,
+  tryBlockOn,
   waitOn,
   wake,
 } from "./_event_count.ts";
 import { ClosedError } from "./_queue.ts";
 import {
   allocate,
+  assertBoolean,
+  assertConfig,
+  assertFunction,
   attach,
   format,
   fromHandle,
@@ -28,8 +41,8 @@ import {
 import { relaxBriefly, spinning } from "./_spin.ts";
 import {
   assertMayBlock,
-  assertTimeout,
   type AsyncOptions,
+  type TryAsyncOptions,
   type Waiting,
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
@@ -37,7 +50,7 @@ import { agentId } from "./agent.ts";
 export type { Elements } from "./_elements.ts";
 export { ClosedError } from "./_queue.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const CAPACITY = RECORD_RING.capacity;
 const SINGLE_PRODUCER = RECORD_RING.single_producer;
@@ -72,7 +85,7 @@ export interface RecordRingConfig {
   /** Bytes it has, 16 to 2^30; rounded up to a power of two. */
   readonly capacity: number;
   /** Whether only one agent pushes, which is faster; false unless given. */
-  readonly single?: boolean;
+  readonly singleProducer?: boolean;
 }
 
 /**
@@ -84,6 +97,469 @@ export const INSPECTION: WordsInspection = {
   row: RECORD_RING,
   waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
 };
+
+/**
+ * The operations of a {@linkcode RecordRing} that neither wait nor allocate.
+ *
+ * @ignore
+ */
+export class RecordCore extends Region<"record_ring"> {
+  /** Bytes it has. */
+  readonly capacity: number;
+  /** The most bytes of a record. */
+  readonly maxLength: number;
+  /** Whether only one agent may push. */
+  readonly singleProducer: boolean;
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  /**
+   * Copies records in and out.
+   *
+   * @internal
+   */
+  protected readonly copier: Copying;
+  readonly #bytes: Uint8Array<SharedArrayBuffer>;
+  readonly #mask: number;
+  readonly #id: number;
+  /** The word of the record reserved by this view, or 0; and its length. */
+  #reserved = 0;
+  #length = 0;
+  /** The word of the record peeked at by this view, or 0. */
+  #peeked = 0;
+
+  /** Attaches: see the whole class. */
+  constructor(
+    memory: Memory,
+    byteOffset: number | undefined,
+    Copier: CopyingClass,
+  ) {
+    const words = attach(
+      "record_ring",
+      RECORD_RING,
+      memory,
+      byteOffset ?? 0,
+      bytesFor,
+    );
+    super("record_ring", words, INSPECTION);
+    this.#words = words;
+    this.#bytes = new Uint8Array(
+      words.buffer,
+      words.byteOffset,
+      words.byteLength,
+    );
+    this.copier = new Copier(words);
+    this.#id = agentId();
+    this.capacity = words[CAPACITY]!;
+    this.maxLength = this.capacity / 2 - HEADER;
+    this.singleProducer = words[SINGLE_PRODUCER] === 1;
+    this.#mask = this.capacity - 1;
+  }
+
+  /** Bytes in use, heads included; a moment later it may be another number. */
+  get used(): number {
+    const head = Atomics.load(this.#words, HEAD);
+    const tail = Atomics.load(this.#words, TAIL) & POSITION_MASK;
+    return Math.min(tail - head >>> 0, this.capacity);
+  }
+
+  /** Whether `close` was called; records may still be in the ring. */
+  get closed(): boolean {
+    return (Atomics.load(this.#words, TAIL) & CLOSED_BIT) !== 0;
+  }
+
+  /** The agent that has the claim just now, or 0. */
+  get claimant(): number {
+    return Atomics.load(this.#words, CLAIMANT) & OWNER_MASK;
+  }
+
+  /**
+   * Appends the bytes of `src` as a record; false if there is no room for it.
+   *
+   * @throws {RangeError} If `src` is longer than `maxLength`.
+   * @throws {TypeError} If this view has a reservation.
+   */
+  tryPush(src: Elements): boolean {
+    const byteLength = byteLengthOf(src);
+    this.#assertFits(byteLength);
+    if (byteLength > SHORT && !this.singleProducer) {
+      const record = this.reserveRecord(byteLength);
+      if (record === 0) return false;
+      this.#put(src, record + 2);
+      return this.commitRecord(byteLength);
+    }
+    this.#assertUnreserved();
+    const record = this.#claim(byteLength);
+    if (record === 0) return false;
+    this.#words[record] = byteLength << 2 | COMMITTED; // published by (P)
+    this.#put(src, record + 2);
+    if (!this.#publish(record, byteLength)) return false;
+    wake(this.#words, POP_EPOCH, 1);
+    return true;
+  }
+
+  /**
+   * Moves the oldest record into the beginning of `dst`; returns its length, or
+   * undefined if there is none.
+   *
+   * @throws {RangeError} If the record is longer than `dst`; it stays.
+   */
+  tryPopInto(dst: Elements): number | undefined {
+    const byteLength = byteLengthOf(dst);
+    const record = this.peekRecord();
+    if (record === 0) return undefined;
+    const length = this.#words[record]! >>> 2;
+    if (length > byteLength) {
+      this.#peeked = 0;
+      throw new RangeError(
+        `A record of ${length} bytes does not fit an array of ` +
+          `${byteLength} bytes`,
+      );
+    }
+    this.#get(dst, (record + 2) * 4, length);
+    this.consumeRecord();
+    return length;
+  }
+
+  /**
+   * Closes the ring for good: pushes fail from now on, pops take the records
+   * that are there or reserved, and then fail, and every sleeper wakes.
+   */
+  close(): void {
+    const words = this.#words;
+    if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;
+    wake(words, POP_EPOCH, Infinity);
+    wake(words, PUSH_EPOCH, Infinity);
+  }
+
+  /**
+   * Says that the ring is closed. Nothing here; the whole class throws.
+   *
+   * @internal
+   */
+  protected refuse(): void {}
+
+  /**
+   * Reserves a record of `length` bytes: its word, or 0 if there is no room.
+   *
+   * @internal
+   */
+  protected reserveRecord(length: number): number {
+    this.#assertUnreserved();
+    inRange("A record's length", length, 0, this.maxLength);
+    const record = this.#claim(length);
+    if (record === 0) return 0;
+    if (!this.singleProducer) {
+      this.#words[record] = length << 2 | RESERVED; // published by (P)
+      this.#words[record + 1] = this.#id;
+      if (!this.#publish(record, length)) return 0;
+    }
+    this.#reserved = record;
+    this.#length = length;
+    return record;
+  }
+
+  /**
+   * Appends `length` bytes of the reserved record; false if the ring has one
+   * producer and was closed meanwhile.
+   *
+   * @internal
+   */
+  protected commitRecord(length: number = this.#length): boolean {
+    this.#assertReserved();
+    inRange("A record's length", length, 0, this.#length);
+    const words = this.#words;
+    const record = this.#reserved;
+    this.#reserved = 0;
+    const rest = spaceFor(this.#length) - spaceFor(length);
+    if (this.singleProducer) {
+      words[record] = length << 2 | COMMITTED; // published by (P)
+      if (!this.#publish(record, length)) return false;
+    } else {
+      if (rest > 0) { // published by (C)
+        const behind = record + spaceFor(length) / 4;
+        words[behind] = rest - HEADER << 2 | SKIPPED;
+      }
+      Atomics.store(words, record, length << 2 | COMMITTED); // (C)
+    }
+    wake(words, POP_EPOCH, 1);
+    return true;
+  }
+
+  /**
+   * Gives the reserved record up.
+   *
+   * @internal
+   */
+  protected cancelRecord(): void {
+    this.#assertReserved();
+    const record = this.#reserved;
+    this.#reserved = 0;
+    if (this.singleProducer) return; // nobody has seen it
+    Atomics.store(this.#words, record, this.#length << 2 | SKIPPED);
+    wake(this.#words, POP_EPOCH, 1); // for the records that it held back
+  }
+
+  /**
+   * The word of the oldest record, to be consumed; 0 if there is none.
+   *
+   * @internal
+   */
+  protected peekRecord(): number {
+    if (this.#peeked === 0) {
+      const record = this.oldest();
+      if (record < 0) this.refuse();
+      else this.#peeked = record;
+    }
+    return this.#peeked;
+  }
+
+  /**
+   * Takes the record that was peeked at.
+   *
+   * @internal
+   */
+  protected consumeRecord(): void {
+    const record = this.#peeked;
+    if (record === 0) throw new TypeError("No record was peeked at");
+    this.#peeked = 0;
+    const words = this.#words;
+    const space = spaceFor(words[record]! >>> 2);
+    Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F)
+    wake(words, PUSH_EPOCH, Infinity);
+  }
+
+  /**
+   * Forgets what was peeked at: the record stays.
+   *
+   * @internal
+   */
+  protected unpeek(): void {
+    this.#peeked = 0;
+  }
+
+  /**
+   * The bytes of a record that is reserved or peeked at.
+   *
+   * @internal
+   */
+  protected bytesOfRecord(
+    record: number,
+    length: number = this.#words[record]! >>> 2,
+  ): Uint8Array<SharedArrayBuffer> {
+    const at = (record + 2) * 4;
+    return this.#bytes.subarray(at, at + length);
+  }
+
+  /**
+   * A copy of the bytes of a record that is peeked at.
+   *
+   * @internal
+   */
+  protected copyOfRecord(record: number): Uint8Array<ArrayBuffer> {
+    const at = (record + 2) * 4;
+    return this.#bytes.slice(at, at + (this.#words[record]! >>> 2));
+  }
+
+  /**
+   * Ends the claim of agent `id`, known never to run again, and skips what it
+   * had reserved; answers how many records that were. -1 if another agent has
+   * the claim just now: then again later, or abandon that `claimant` first.
+   */
+  abandon(id: number): number {
+    const words = this.#words;
+    if (id === 0 || this.singleProducer) return 0;
+    // While the claim is ours, nothing is written over what we read.
+    if (!this.#takeOver(id)) return -1;
+    let count = 0;
+    const tail = Atomics.load(words, TAIL) & POSITION_MASK;
+    for (let at = Atomics.load(words, HEAD); (tail - at | 0) > 0;) {
+      const record = this.#at(at);
+      const head = Atomics.load(words, record);
+      if ((head & 3) === RESERVED && words[record + 1] === id) {
+        Atomics.store(words, record, head | SKIPPED);
+        count++;
+      }
+      at = at + spaceFor(head >>> 2) | 0;
+    }
+    this.#endClaim();
+    if (count > 0) wake(words, POP_EPOCH, Infinity);
+    return count;
+  }
+
+  #assertFits(length: number): void {
+    if (length <= this.maxLength) return;
+    throw new RangeError(
+      `A record of ${length} bytes does not fit a ring of ${this.capacity} ` +
+        `bytes: at most ${this.maxLength} do`,
+    );
+  }
+
+  #assertUnreserved(): void {
+    if (this.#reserved === 0) return;
+    throw new TypeError("A record is reserved already");
+  }
+
+  #assertReserved(): void {
+    if (this.#reserved === 0) throw new TypeError("No record is reserved");
+  }
+
+  /** The word of the record at a position. */
+  #at(position: number): number {
+    return DATA + ((position & this.#mask) >> 2);
+  }
+
+  /** Copies all of `src` to the words from `at` on. */
+  #put(src: Elements, at: number): void {
+    const { byteLength } = src;
+    this.copier.put(src, 0, at, byteLength >> 2);
+    for (let i = byteLength & ~3; i < byteLength; i++) {
+      this.#bytes[at * 4 + i] = byteAt(src, i);
+    }
+  }
+
+  /** Copies the record of `length` bytes at byte `at` to `dst`. */
+  #get(dst: Elements, at: number, length: number): void {
+    this.copier.get(dst, 0, at >> 2, length >> 2);
+    if ((length & 3) === 0) return;
+    const bytes = bytesOf(dst);
+    for (let i = length & ~3; i < length; i++) bytes[i] = this.#bytes[at + i]!;
+  }
+
+  /**
+   * Finds room for a record: the word where it begins, with the claim ours, or
+   * 0 if there is none.
+   */
+  #claim(length: number): number {
+    const words = this.#words;
+    if (!this.singleProducer && !this.#beginClaim()) return 0;
+    const tail = words[TAIL]!; // ours: only `close` changes it meanwhile
+    if (tail & CLOSED_BIT) {
+      this.#endClaim();
+      this.refuse();
+      return 0;
+    }
+    const space = spaceFor(length);
+    const left = this.capacity - (tail & this.#mask);
+    const total = left < space ? left + space : space;
+    if (total > this.capacity - (tail - words[HEAD_CACHE]! | 0)) {
+      const head = Atomics.load(words, HEAD); // pairs with (F)
+      words[HEAD_CACHE] = head;
+      if (total > this.capacity - (tail - head | 0)) {
+        const closed = this.closed;
+        this.#endClaim();
+        if (closed) this.refuse();
+        return 0;
+      }
+    }
+    if (left >= space) return this.#at(tail);
+    words[this.#at(tail)] = left - HEADER << 2 | SKIPPED; // published by (P)
+    return DATA;
+  }
+
+  /**
+   * (P) Moves `tail` behind `record`, of `length` bytes, and ends the claim;
+   * false if the ring is closed.
+   */
+  #publish(record: number, length: number): boolean {
+    const words = this.#words;
+    const tail = words[TAIL]!;
+    // Where it began was decided by the length that was reserved.
+    const skipped = record === this.#at(tail)
+      ? 0
+      : this.capacity - (tail & this.#mask);
+    const next = tail + skipped + spaceFor(length) | 0;
+    const seen = tail & CLOSED_BIT
+      ? tail
+      : Atomics.compareExchange(words, TAIL, tail, next);
+    this.#endClaim();
+    if ((seen & CLOSED_BIT) === 0) return true;
+    this.refuse();
+    return false;
+  }
+
+  /** Takes the claim, if it comes free within a microsecond or so. */
+  #beginClaim(): boolean {
+    const words = this.#words;
+    // Who has it needs a tenth of a microsecond, if it runs.
+    for (let i = 8 * Math.min(spinning.rounds, 2);; i--) {
+      const owner = Atomics.compareExchange(words, CLAIMANT, 0, this.#id);
+      if (owner === 0) return true;
+      if (i <= 0) {
+        // (W) Who waits wants to be woken: by this owner, if it is one still.
+        const marked = owner | CONTENDED_BIT;
+        const seen = Atomics.compareExchange(words, CLAIMANT, owner, marked);
+        if (seen === owner) return false;
+      } else relaxBriefly();
+    }
+  }
+
+  #endClaim(): void {
+    if (this.singleProducer) return;
+    const words = this.#words;
+    // Pairs with (W).
+    if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) {
+      wake(words, PUSH_EPOCH, Infinity);
+    }
+  }
+
+  /** Takes the claim, from agent `id` if it has it. */
+  #takeOver(id: number): boolean {
+    const words = this.#words;
+    for (;;) {
+      const owner = Atomics.load(words, CLAIMANT);
+      if ((owner & OWNER_MASK) !== id) return this.#beginClaim();
+      const ours = this.#id | owner & CONTENDED_BIT;
+      const seen = Atomics.compareExchange(words, CLAIMANT, owner, ours);
+      if (seen === owner) return true;
+    }
+  }
+
+  /**
+   * The word of the oldest record; 0 if there is none, -1 if never again.
+   *
+   * @internal
+   */
+  protected oldest(): number {
+    const words = this.#words;
+    for (;;) {
+      const head = words[HEAD]!; // our own: nobody else moves it
+      if (head === words[TAIL_CACHE]) {
+        const tail = Atomics.load(words, TAIL);
+        words[TAIL_CACHE] = tail & POSITION_MASK;
+        if (head === (tail & POSITION_MASK)) return tail & CLOSED_BIT ? -1 : 0;
+      }
+      const record = this.#at(head);
+      // With one producer it is committed by (P), which we saw; else by (C).
+      const first = this.singleProducer
+        ? words[record]!
+        : Atomics.load(words, record);
+      const state = first & 3;
+      if (state === COMMITTED) return record;
+      if (state === RESERVED) return 0;
+      Atomics.store(words, HEAD, head + spaceFor(first >>> 2) | 0);
+      wake(words, PUSH_EPOCH, Infinity);
+    }
+  }
+
+  /**
+   * Whether a record is peeked at, or can be.
+   *
+   * @internal
+   */
+  protected get hasNext(): boolean {
+    return this.#peeked !== 0 || this.oldest() > 0;
+  }
+}
+
+/**
+ * The core, and its disposal.
+ *
+ * @ignore
+ */
+export const RecordRingBase: abstract new (
+  memory: Memory,
+  byteOffset: number | undefined,
+  Copier: CopyingClass,
+) => RecordCore & Disposable = /* @__PURE__ */ disposedBy(RecordCore, "close");
 
 /**
  * A bounded ring of byte records of any length, 0 included, from many producers
@@ -146,29 +622,8 @@ export const INSPECTION: WordsInspection = {
  * if (new TextDecoder().decode(line) !== "hello") throw new Error("lost");
  * ```
  */
-export class RecordRing extends Region<"record_ring"> {
-  /** Bytes it has. */
-  readonly capacity: number;
-  /** The most bytes of a record. */
-  readonly maxLength: number;
-  /** Whether only one agent may push. */
-  readonly single: boolean;
-  /** The bytes that `reserve` and `peek` point into. */
-  readonly bytes: Uint8Array;
+export class RecordRing extends RecordRingBase {
   readonly #words: Int32Array<SharedArrayBuffer>;
-  /**
-   * Copies records in and out.
-   *
-   * @internal
-   */
-  protected readonly copier: Copier;
-  readonly #mask: number;
-  readonly #id: number;
-  /** The word of the record reserved by this view, or 0; and its length. */
-  #reserved = 0;
-  #length = 0;
-  /** The word of the record peeked at by this view, or 0. */
-  #peeked = 0;
 
   /**
    * Attaches to the ring at `byteOffset`; writes nothing.
@@ -178,46 +633,35 @@ export class RecordRing extends Region<"record_ring"> {
    * @throws {RangeError} If it does not fit there.
    */
   constructor(memory: Memory, byteOffset = 0) {
-    const words = attach(
-      "record_ring",
-      RECORD_RING,
-      memory,
-      byteOffset,
-      bytesFor,
-    );
-    super("record_ring", words, INSPECTION);
-    this.#words = words;
-    this.copier = new Copier(words);
-    this.#id = agentId();
-    this.capacity = words[CAPACITY]!;
-    this.maxLength = this.capacity / 2 - HEADER;
-    this.single = words[SINGLE_PRODUCER] === 1;
-    this.#mask = this.capacity - 1;
-    this.bytes = new Uint8Array(this.buffer, this.byteOffset, this.byteLength);
+    super(memory, byteOffset, Copier);
+    this.#words = new Int32Array(this.buffer, this.byteOffset, DATA);
   }
 
   /**
    * The bytes a ring of this configuration occupies.
    *
+   * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static byteLength(config: RecordRingConfig): number {
-    return bytesFor(checked(config));
+    return recordBytes(config);
   }
 
   /**
    * Allocates an empty ring.
    *
+   * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static create(config: RecordRingConfig): RecordRing {
-    return RecordRing.init(allocate(RecordRing.byteLength(config)), 0, config);
+    return RecordRing.init(allocate(recordBytes(config)), 0, config);
   }
 
   /**
-   * Makes a region that nobody uses yet an empty ring.
+   * Makes unused memory an empty ring.
    *
-   * @throws {TypeError} If `memory` is not shared.
+   * @throws {TypeError} If `memory` is not shared, or `config` is no
+   * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
   static init(
@@ -225,142 +669,75 @@ export class RecordRing extends Region<"record_ring"> {
     byteOffset: number,
     config: RecordRingConfig,
   ): RecordRing {
-    const capacity = checked(config);
-    const single = config.single === true ? 1 : 0;
-    const bytes = bytesFor(capacity);
-    format("record_ring", RECORD_RING, memory, byteOffset, bytes, [
-      capacity,
-      single,
-    ]);
+    formatRecords(memory, byteOffset, config);
     return new RecordRing(memory, byteOffset);
   }
 
   /**
-   * Attaches to the ring a message brought.
+   * Attaches to the ring that a message brought.
    *
    * @throws {TypeError} If it is of another kind, or none is there.
    */
-  static from(handle: Handle): RecordRing {
+  static from(handle: Handle<"record_ring">): RecordRing {
     return new RecordRing(...fromHandle("record_ring", handle));
   }
 
-  /** Bytes in use, heads included; a moment later it may be another number. */
-  get used(): number {
-    const head = Atomics.load(this.#words, HEAD);
-    const tail = Atomics.load(this.#words, TAIL) & POSITION_MASK;
-    return Math.min(tail - head >>> 0, this.capacity);
-  }
-
-  /** Whether `close` was called; records may still be in the ring. */
-  get closed(): boolean {
-    return (Atomics.load(this.#words, TAIL) & CLOSED_BIT) !== 0;
-  }
-
-  /** The agent that has the claim just now, or 0. */
-  get claimant(): number {
-    return Atomics.load(this.#words, CLAIMANT) & OWNER_MASK;
-  }
-
   /**
-   * Appends the bytes of `src` as a record, without waiting; false if there is
-   * no room for it.
+   * Appends the bytes of `src` as a record, blocking while there is no room.
    *
-   * @throws {ClosedError} If the ring was closed.
+   * @throws {ClosedError} If the ring is closed.
    * @throws {RangeError} If `src` is longer than `maxLength`.
-   * @throws {TypeError} If this view has a reservation.
+   * @throws {TypeError} If `src` is neither a typed array nor a DataView, this
+   * view has a reservation, or this agent may not block.
    */
-  tryPush(src: Elements): boolean {
-    this.#assertFits(src.byteLength);
-    const { byteLength } = src;
-    if (byteLength > SHORT && !this.single) {
-      if (this.reserve(byteLength) < 0) return false;
-      this.#put(src, this.#reserved + 2);
-      this.commit();
-      return true;
-    }
-    if (this.#reserved !== 0) {
-      throw new TypeError("A record is reserved already");
-    }
-    const record = this.#claim(byteLength);
-    if (record === 0) return false;
-    this.#words[record] = byteLength << 2 | COMMITTED; // published by (P)
-    this.#put(src, record + 2);
-    this.#publish(record, byteLength);
-    wake(this.#words, POP_EPOCH, 1);
-    return true;
+  push(src: Elements): void {
+    assertMayBlock("push");
+    if (!super.tryPush(src)) blockOn(this.#room(src));
   }
 
-  /**
-   * As `tryPush`, blocking up to `timeout` ms; false if no room came free.
-   *
-   * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
-   */
-  push(src: Elements, timeout = Infinity): boolean {
-    assertMayBlock("push");
-    if (timeout !== Infinity) assertTimeout(timeout);
-    return this.tryPush(src) || blockOn(this.#room(src), timeout) === true;
+  /** As `push`, waiting `timeout` ms at most; false if no room came free. */
+  override tryPush(src: Elements, timeout = 0): boolean {
+    if (timeout === 0) return super.tryPush(src);
+    return tryBlockOn(this.#room(src), "tryPush", timeout) === true;
   }
 
   /**
    * As `push`, awaiting instead of blocking: `src` must not change until it is
    * pushed.
    */
-  pushAsync(src: Elements, options?: AsyncOptions): Promise<boolean> {
-    return awaitOn(this.#room(src), options).then((done) => done === true);
+  pushAsync(src: Elements, options?: AsyncOptions): Promise<void> {
+    return awaitOn(this.#room(src), options).then(() => {});
+  }
+
+  /** As `tryPush`, awaiting instead of blocking: see `pushAsync`. */
+  tryPushAsync(src: Elements, options?: TryAsyncOptions): Promise<boolean> {
+    return tryAwaitOn(this.#room(src), options).then((done) => done === true);
   }
 
   /**
-   * Begins to append a record of `length` bytes in place: where they go in
-   * `bytes`, or -1 if there is no room. Write them there, then `commit`, or
-   * `cancel`.
+   * Begins to append a record of `length` bytes in place, without waiting: its
+   * bytes, or undefined if there is no room. Write them, then call `commit` or
+   * `cancel`. Do not use them afterwards.
    *
-   * @throws {ClosedError} If the ring was closed.
+   * @throws {ClosedError} If the ring is closed.
    * @throws {RangeError} If `length` is not an integer from 0 to `maxLength`.
    * @throws {TypeError} If this view has a reservation already.
    */
-  reserve(length: number): number {
-    if (this.#reserved !== 0) {
-      throw new TypeError("A record is reserved already");
-    }
-    inRange("A record's length", length, 0, this.maxLength);
-    const record = this.#claim(length);
-    if (record === 0) return -1;
-    if (!this.single) {
-      this.#words[record] = length << 2 | RESERVED; // published by (P)
-      this.#words[record + 1] = this.#id;
-      this.#publish(record, length);
-    }
-    this.#reserved = record;
-    this.#length = length;
-    return (record + 2) * 4;
+  reserve(length: number): Uint8Array | undefined {
+    const record = this.reserveRecord(length);
+    return record === 0 ? undefined : this.bytesOfRecord(record, length);
   }
 
   /**
-   * Appends the reserved record, or as many of its bytes as `length` says.
+   * Appends the reserved record, or its first `length` bytes.
    *
-   * @throws {ClosedError} If the ring is `single` and was closed meanwhile.
+   * @throws {ClosedError} If the ring has a single producer and was closed
+   * meanwhile.
    * @throws {RangeError} If `length` is more than was reserved.
    * @throws {TypeError} If nothing is reserved.
    */
-  commit(length: number = this.#length): void {
-    this.#assertReserved();
-    inRange("A record's length", length, 0, this.#length);
-    const words = this.#words;
-    const record = this.#reserved;
-    this.#reserved = 0;
-    const rest = spaceFor(this.#length) - spaceFor(length);
-    if (this.single) {
-      words[record] = length << 2 | COMMITTED; // published by (P)
-      this.#publish(record, length);
-    } else {
-      if (rest > 0) { // published by (C)
-        const behind = record + spaceFor(length) / 4;
-        words[behind] = rest - HEADER << 2 | SKIPPED;
-      }
-      Atomics.store(words, record, length << 2 | COMMITTED); // (C)
-    }
-    wake(words, POP_EPOCH, 1);
+  commit(length?: number): void {
+    this.commitRecord(length);
   }
 
   /**
@@ -369,350 +746,139 @@ export class RecordRing extends Region<"record_ring"> {
    * @throws {TypeError} If nothing is reserved.
    */
   cancel(): void {
-    this.#assertReserved();
-    const record = this.#reserved;
-    this.#reserved = 0;
-    if (this.single) return; // nobody has seen it
-    Atomics.store(this.#words, record, this.#length << 2 | SKIPPED);
-    wake(this.#words, POP_EPOCH, 1); // for what it held back
+    this.cancelRecord();
   }
 
   /**
-   * Takes the oldest record, as a copy; undefined if there is none.
+   * Takes the oldest record, as bytes of its own, blocking while there is none.
    *
-   * @throws {ClosedError} If the ring was closed and is empty.
-   */
-  tryPop(): Uint8Array<ArrayBuffer> | undefined {
-    const at = this.peek();
-    if (at < 0) return undefined;
-    const copy = this.bytes.slice(at, at + this.peekedLength);
-    this.consume();
-    return copy;
-  }
-
-  /**
-   * Moves the oldest record into the beginning of `dst`; answers its length, or
-   * -1 if there is none.
-   *
-   * @throws {ClosedError} If the ring was closed and is empty.
-   * @throws {RangeError} If the record is longer than `dst`; it stays.
-   */
-  tryPopInto(dst: Elements): number {
-    const at = this.peek();
-    if (at < 0) return -1;
-    const length = this.peekedLength;
-    if (length > dst.byteLength) {
-      this.#peeked = 0;
-      throw new RangeError(
-        `A record of ${length} bytes does not fit an array of ` +
-          `${dst.byteLength} bytes`,
-      );
-    }
-    this.#get(dst, at, length);
-    this.consume();
-    return length;
-  }
-
-  /**
-   * As `tryPop`, blocking up to `timeout` ms; undefined if nothing came.
-   *
+   * @throws {ClosedError} If the ring is closed and empty.
    * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
    */
-  pop(timeout = Infinity): Uint8Array<ArrayBuffer> | undefined {
+  pop(): Uint8Array<ArrayBuffer> {
     assertMayBlock("pop");
-    if (timeout !== Infinity) assertTimeout(timeout);
-    return this.tryPop() ?? blockOn(this.#next(() => this.tryPop()), timeout);
+    return this.#take() ?? blockOn(this.#next(() => this.#take()));
+  }
+
+  /** As `pop`, waiting `timeout` ms at most; undefined if none came. */
+  tryPop(timeout = 0): Uint8Array<ArrayBuffer> | undefined {
+    if (timeout === 0) return this.#take();
+    return tryBlockOn(this.#next(() => this.#take()), "tryPop", timeout);
   }
 
   /** As `pop`, awaiting instead of blocking. */
-  popAsync(
-    options?: AsyncOptions,
+  popAsync(options?: AsyncOptions): Promise<Uint8Array<ArrayBuffer>> {
+    return awaitOn(this.#next(() => this.#take()), options);
+  }
+
+  /** As `tryPop`, awaiting instead of blocking. */
+  tryPopAsync(
+    options?: TryAsyncOptions,
   ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return awaitOn(this.#next(() => this.tryPop()), options);
+    return tryAwaitOn(this.#next(() => this.#take()), options);
   }
 
   /**
-   * As `tryPopInto`, blocking up to `timeout` ms; -1 if nothing came.
+   * Moves the oldest record into the beginning of `dst`, blocking while there
+   * is none; returns its length.
+   *
+   * @throws {ClosedError} If the ring is closed and empty.
+   * @throws {RangeError} If the record is longer than `dst`; it stays.
+   * @throws {TypeError} If `dst` is neither a typed array nor a DataView, or
+   * this agent may not block.
    */
-  popInto(dst: Elements, timeout = Infinity): number {
+  popInto(dst: Elements): number {
     assertMayBlock("popInto");
-    if (timeout !== Infinity) assertTimeout(timeout);
-    const length = this.tryPopInto(dst);
-    if (length >= 0) return length;
-    return blockOn(this.#nextInto(dst), timeout) ?? -1;
+    return super.tryPopInto(dst) ?? blockOn(this.#nextInto(dst));
+  }
+
+  /** As `popInto`, waiting `timeout` ms at most; undefined if none came. */
+  override tryPopInto(dst: Elements, timeout = 0): number | undefined {
+    if (timeout === 0) return super.tryPopInto(dst);
+    return tryBlockOn(this.#nextInto(dst), "tryPopInto", timeout);
   }
 
   /** As `popInto`, awaiting instead of blocking. */
   popIntoAsync(dst: Elements, options?: AsyncOptions): Promise<number> {
-    return awaitOn(this.#nextInto(dst), options)
-      .then((length) => length ?? -1);
+    return awaitOn(this.#nextInto(dst), options);
+  }
+
+  /** As `tryPopInto`, awaiting instead of blocking. */
+  tryPopIntoAsync(
+    dst: Elements,
+    options?: TryAsyncOptions,
+  ): Promise<number | undefined> {
+    return tryAwaitOn(this.#nextInto(dst), options);
   }
 
   /**
    * Calls `fn` with up to `limit` of the oldest records, one after the other,
-   * each a view of the ring that is valid until `fn` returns. Answers how many
-   * there were. If `fn` throws, that record is the oldest still.
+   * without waiting. Each is a view of the ring that is valid until `fn`
+   * returns. Returns how many there were. If `fn` throws, that record stays.
    *
-   * @throws {ClosedError} If the ring was closed and is empty.
+   * @throws {ClosedError} If the ring is closed and empty.
    */
   read(fn: (record: Uint8Array) => void, limit = 1): number {
+    assertFunction(fn);
+    if (limit !== Infinity) inRange("limit", limit, 0, MAX_CAPACITY);
     let count = 0;
     for (; count < limit; count++) {
-      if (count > 0 && !this.#hasNext()) break;
-      const at = this.peek();
-      if (at < 0) break;
+      if (count > 0 && !this.hasNext) break;
+      const record = this.peekRecord();
+      if (record === 0) break;
       try {
-        fn(this.bytes.subarray(at, at + this.peekedLength));
+        fn(this.bytesOfRecord(record));
       } catch (error) {
-        this.#peeked = 0;
+        this.unpeek();
         throw error;
       }
-      this.consume();
+      this.consumeRecord();
     }
     return count;
   }
 
   /**
-   * Begins to take the oldest record in place: where it lies in `bytes`, or -1
-   * if there is none; `peekedLength` is its length. Read it there, then
-   * `consume`.
+   * Begins to take the oldest record in place, without waiting: its bytes, or
+   * undefined if there is none. Read them, then call `consume`. Do not use them
+   * afterwards.
    *
-   * @throws {ClosedError} If the ring was closed and is empty.
+   * @throws {ClosedError} If the ring is closed and empty.
    */
-  peek(): number {
-    if (this.#peeked === 0) {
-      this.#peeked = this.#oldest();
-      if (this.#peeked < 0) {
-        this.#peeked = 0;
-        throw new ClosedError("The ring is closed");
-      }
-    }
-    return this.#peeked === 0 ? -1 : (this.#peeked + 2) * 4;
-  }
-
-  /** The length of the record that was peeked at; 0 if none was. */
-  get peekedLength(): number {
-    return this.#peeked === 0 ? 0 : this.#words[this.#peeked]! >>> 2;
+  peek(): Uint8Array | undefined {
+    const record = this.peekRecord();
+    return record === 0 ? undefined : this.bytesOfRecord(record);
   }
 
   /**
-   * Takes the record that was peeked at.
+   * Takes the record that `peek` gave.
    *
-   * @throws {TypeError} If none was.
+   * @throws {TypeError} If `peek` gave none.
    */
   consume(): void {
-    const record = this.#peeked;
-    if (record === 0) throw new TypeError("No record was peeked at");
-    this.#peeked = 0;
-    const words = this.#words;
-    const space = spaceFor(words[record]! >>> 2);
-    Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F)
-    wake(words, PUSH_EPOCH, Infinity);
+    this.consumeRecord();
   }
 
-  /** Takes records as they come, until the ring is closed and empty. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<
-    Uint8Array<ArrayBuffer>,
-    void,
-    void
-  > {
+  /**
+   * Takes records as they come, until the ring is closed and empty. If `signal`
+   * aborts, the iteration throws `signal.reason`.
+   */
+  async *values(
+    options?: AsyncOptions,
+  ): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
     try {
-      for (;;) yield (await this.popAsync())!;
+      for (;;) yield await this.popAsync(options);
     } catch (error) {
       if (!(error instanceof ClosedError)) throw error;
     }
   }
 
-  /**
-   * Closes the ring for good: pushes fail from now on, pops take what is there
-   * and what is reserved, and then fail, and every sleeper wakes.
-   */
-  close(): void {
-    const words = this.#words;
-    if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;
-    wake(words, POP_EPOCH, Infinity);
-    wake(words, PUSH_EPOCH, Infinity);
-  }
-
-  /**
-   * Ends the claim of agent `id`, known never to run again, and skips what it
-   * had reserved; answers how many records that were. -1 if another agent has
-   * the claim just now: then again later, or abandon that `claimant` first.
-   */
-  abandon(id: number): number {
-    const words = this.#words;
-    if (id === 0 || this.single) return 0;
-    // While the claim is ours, nothing is written over what we read.
-    if (!this.#takeOver(id)) return -1;
-    let count = 0;
-    const tail = Atomics.load(words, TAIL) & POSITION_MASK;
-    for (let at = Atomics.load(words, HEAD); (tail - at | 0) > 0;) {
-      const record = this.#at(at);
-      const head = Atomics.load(words, record);
-      if ((head & 3) === RESERVED && words[record + 1] === id) {
-        Atomics.store(words, record, head | SKIPPED);
-        count++;
-      }
-      at = at + spaceFor(head >>> 2) | 0;
-    }
-    this.#endClaim();
-    if (count > 0) wake(words, POP_EPOCH, Infinity);
-    return count;
-  }
-
-  #assertFits(length: number): void {
-    if (length <= this.maxLength) return;
-    throw new RangeError(
-      `A record of ${length} bytes does not fit a ring of ${this.capacity} ` +
-        `bytes: at most ${this.maxLength} do`,
-    );
-  }
-
-  #assertReserved(): void {
-    if (this.#reserved === 0) throw new TypeError("No record is reserved");
-  }
-
-  /** The word of the record at a position. */
-  #at(position: number): number {
-    return DATA + ((position & this.#mask) >> 2);
-  }
-
-  /** Copies all of `src` to the words from `at` on. */
-  #put(src: Elements, at: number): void {
-    const { byteLength } = src;
-    this.copier.put(src, 0, at, byteLength >> 2);
-    for (let i = byteLength & ~3; i < byteLength; i++) {
-      this.bytes[at * 4 + i] = byteAt(src, i);
-    }
-  }
-
-  /** Copies the record of `length` bytes at byte `at` to `dst`. */
-  #get(dst: Elements, at: number, length: number): void {
-    this.copier.get(dst, 0, at >> 2, length >> 2);
-    if ((length & 3) === 0) return;
-    const bytes = dst instanceof Uint8Array
-      ? dst
-      : new Uint8Array(dst.buffer, dst.byteOffset, dst.byteLength);
-    for (let i = length & ~3; i < length; i++) bytes[i] = this.bytes[at + i]!;
-  }
-
-  /**
-   * Finds room for a record: the word where it begins, with the claim ours, or
-   * 0 if there is none.
-   */
-  #claim(length: number): number {
-    const words = this.#words;
-    if (!this.single && !this.#beginClaim()) return 0;
-    const tail = words[TAIL]!; // ours: only `close` changes it meanwhile
-    if (tail & CLOSED_BIT) {
-      this.#endClaim();
-      throw new ClosedError("The ring is closed");
-    }
-    const space = spaceFor(length);
-    const left = this.capacity - (tail & this.#mask);
-    const total = left < space ? left + space : space;
-    if (total > this.capacity - (tail - words[HEAD_CACHE]! | 0)) {
-      const head = Atomics.load(words, HEAD); // pairs with (F)
-      words[HEAD_CACHE] = head;
-      if (total > this.capacity - (tail - head | 0)) {
-        const closed = this.closed;
-        this.#endClaim();
-        if (closed) throw new ClosedError("The ring is closed");
-        return 0;
-      }
-    }
-    if (left >= space) return this.#at(tail);
-    words[this.#at(tail)] = left - HEADER << 2 | SKIPPED; // published by (P)
-    return DATA;
-  }
-
-  /** (P) Moves `tail` behind `record`, of `length` bytes, and ends the claim. */
-  #publish(record: number, length: number): void {
-    const words = this.#words;
-    const tail = words[TAIL]!;
-    // Where it began was decided by the length that was reserved.
-    const skipped = record === this.#at(tail)
-      ? 0
-      : this.capacity - (tail & this.#mask);
-    const next = tail + skipped + spaceFor(length) | 0;
-    const seen = tail & CLOSED_BIT
-      ? tail
-      : Atomics.compareExchange(words, TAIL, tail, next);
-    this.#endClaim();
-    if (seen & CLOSED_BIT) throw new ClosedError("The ring is closed");
-  }
-
-  /** Takes the claim, if it comes free within a microsecond or so. */
-  #beginClaim(): boolean {
-    const words = this.#words;
-    // Who has it needs a tenth of a microsecond, if it runs.
-    for (let i = 8 * Math.min(spinning.rounds, 2);; i--) {
-      const owner = Atomics.compareExchange(words, CLAIMANT, 0, this.#id);
-      if (owner === 0) return true;
-      if (i <= 0) {
-        // (W) Who waits wants to be woken: by this owner, if it is one still.
-        const marked = owner | CONTENDED_BIT;
-        const seen = Atomics.compareExchange(words, CLAIMANT, owner, marked);
-        if (seen === owner) return false;
-      } else relaxBriefly();
-    }
-  }
-
-  #endClaim(): void {
-    if (this.single) return;
-    const words = this.#words;
-    // Pairs with (W).
-    if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) {
-      wake(words, PUSH_EPOCH, Infinity);
-    }
-  }
-
-  /** Takes the claim, from agent `id` if it has it. */
-  #takeOver(id: number): boolean {
-    const words = this.#words;
-    for (;;) {
-      const owner = Atomics.load(words, CLAIMANT);
-      if ((owner & OWNER_MASK) !== id) return this.#beginClaim();
-      const ours = this.#id | owner & CONTENDED_BIT;
-      const seen = Atomics.compareExchange(words, CLAIMANT, owner, ours);
-      if (seen === owner) return true;
-    }
-  }
-
-  /** The word of the oldest record, 0 if there is none, -1 if never again. */
-  #oldest(): number {
-    const words = this.#words;
-    for (;;) {
-      const head = words[HEAD]!; // our own: nobody else moves it
-      if (head === words[TAIL_CACHE]) {
-        const tail = Atomics.load(words, TAIL);
-        words[TAIL_CACHE] = tail & POSITION_MASK;
-        if (head === (tail & POSITION_MASK)) return tail & CLOSED_BIT ? -1 : 0;
-      }
-      const record = this.#at(head);
-      // With one producer it is committed by (P), which we saw; else by (C).
-      const first = this.single ? words[record]! : Atomics.load(words, record);
-      const state = first & 3;
-      if (state === COMMITTED) return record;
-      if (state === RESERVED) return 0;
-      Atomics.store(words, HEAD, head + spaceFor(first >>> 2) | 0);
-      wake(words, PUSH_EPOCH, Infinity);
-    }
-  }
-
-  /** Whether a record can be taken now. */
-  #hasNext(): boolean {
-    return this.#peeked !== 0 || this.#oldest() > 0;
-  }
-
-  #room(src: Elements): Awaited<true> {
-    return {
-      words: this.#words,
-      epoch: PUSH_EPOCH,
-      attempt: () => this.tryPush(src) || undefined,
-      pass: () => {}, // all are woken at a time: nobody has another's wake
-    };
+  /** As `values()`. */
+  [Symbol.asyncIterator](): AsyncGenerator<
+    Uint8Array<ArrayBuffer>,
+    void,
+    void
+  > {
+    return this.values();
   }
 
   /**
@@ -721,30 +887,75 @@ export class RecordRing extends Region<"record_ring"> {
    * @internal
    */
   readiness(): Waiting<boolean | undefined> {
-    return waitOn(this.#next(() => this.#oldest() !== 0 || undefined));
+    return waitOn(this.#next(() => this.oldest() !== 0 || undefined));
+  }
+
+  /**
+   * Throws.
+   *
+   * @internal
+   */
+  protected override refuse(): never {
+    throw new ClosedError("The ring is closed");
+  }
+
+  #take(): Uint8Array<ArrayBuffer> | undefined {
+    const record = this.peekRecord();
+    if (record === 0) return undefined;
+    const copy = this.copyOfRecord(record);
+    this.consumeRecord();
+    return copy;
+  }
+
+  #room(src: Elements): Awaited<true> {
+    return {
+      words: this.#words,
+      epoch: PUSH_EPOCH,
+      attempt: () => super.tryPush(src) || undefined,
+      pass: () => {}, // all are woken together: nobody has another's wake
+    };
   }
 
   #nextInto(dst: Elements): Awaited<number> {
-    return this.#next(() => {
-      const length = this.tryPopInto(dst);
-      return length < 0 ? undefined : length;
-    });
+    return this.#next(() => super.tryPopInto(dst));
   }
 
-  #next<T = Uint8Array<ArrayBuffer>>(
-    attempt: () => T | undefined,
-  ): Awaited<T> {
+  #next<T>(attempt: () => T | undefined): Awaited<T> {
     return {
       words: this.#words,
       epoch: POP_EPOCH,
       attempt,
-      // What was held back by the record just taken had its wakes before.
+      // The records behind the one just taken had their wakes before it came.
       pass: () => {
-        const next = this.#oldest();
+        const next = this.oldest();
         if (next !== 0) wake(this.#words, POP_EPOCH, next < 0 ? Infinity : 1);
       },
     };
   }
+}
+
+/**
+ * The bytes a ring of this configuration occupies.
+ *
+ * @ignore
+ */
+export function recordBytes(config: RecordRingConfig): number {
+  return bytesFor(...checked(config));
+}
+
+/**
+ * Makes unused memory an empty ring.
+ *
+ * @ignore
+ */
+export function formatRecords(
+  memory: Memory,
+  byteOffset: number,
+  config: RecordRingConfig,
+): void {
+  const words = checked(config);
+  const bytes = bytesFor(...words);
+  format("record_ring", RECORD_RING, memory, byteOffset, bytes, words);
 }
 
 /** The bytes a record occupies. */
@@ -756,10 +967,24 @@ function byteAt(array: Elements, i: number): number {
     : new Uint8Array(array.buffer, array.byteOffset + i, 1)[0]!;
 }
 
-/** The capacity rounded up; a RangeError if it is out of range. */
-function checked({ capacity }: RecordRingConfig): number {
+/** `config` checked and rounded: `[capacity, singleProducer]`. */
+function checked(
+  config: RecordRingConfig,
+): [capacity: number, singleProducer: number] {
+  assertConfig("record_ring", config, ["capacity", "singleProducer"]);
+  const { capacity, singleProducer = false } = config;
   inRange("A ring's capacity", capacity, 16, MAX_CAPACITY);
-  return 2 ** Math.ceil(Math.log2(capacity));
+  assertBoolean("singleProducer", singleProducer);
+  return [2 ** Math.ceil(Math.log2(capacity)), singleProducer ? 1 : 0];
 }
 
-const bytesFor = (capacity: number): number => DATA * 4 + capacity;
+function bytesFor(capacity: number, singleProducer: number): number {
+  if (
+    capacity >= 16 && (capacity & capacity - 1) === 0 &&
+    (singleProducer & ~1) === 0
+  ) return DATA * 4 + capacity;
+  throw new RangeError(
+    `there is no ring of ${capacity} bytes whose singleProducer is ` +
+      singleProducer,
+  );
+}

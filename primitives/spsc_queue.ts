@@ -5,14 +5,16 @@
  */
 
 import { SPSC_QUEUE } from "./_layout.ts";
-import type { Elements } from "./_elements.ts";
+import type { CopyingClass, Elements } from "./_elements.ts";
 import {
-  ClosedError,
+  assertFormatted,
+  type ElementOf,
   type End,
-  Queue,
   type QueueConfig,
   queueConfig,
-} from "./_queue.ts";
+  QueueCore,
+} from "./_queue_core.ts";
+import { waiting, type WaitingClass } from "./_queue.ts";
 import {
   allocate,
   attach,
@@ -25,9 +27,10 @@ import {
 import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
-export { ClosedError, Queue, type QueueConfig } from "./_queue.ts";
+export { ClosedError, type Queue } from "./_queue.ts";
+export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const CAPACITY = SPSC_QUEUE.capacity;
 const ELEMENT_SIZE = SPSC_QUEUE.element_size;
@@ -56,52 +59,11 @@ export const INSPECTION: WordsInspection = {
 };
 
 /**
- * A bounded queue from one producer to one consumer: the fastest there is.
+ * The operations of an {@linkcode SpscQueue} that never wait.
  *
- * ```text
- * word 0   magic         Kind and layout version.
- * word 1   capacity      How many elements fit, a power of two.
- * word 2   element_size  Bytes of an element, a multiple of 4.
- * word 3   seal          Check word over the configuration.
- * word 32  tail          bit 0      WAITING: the consumer sleeps on this word
- *                        bit 1      CLOSED
- *                        bits 2-31  the next index to push
- *                        sleepers: the consumer
- * word 33  head_cache    What the producer last saw of `head`.
- * word 64  head          bit 0      WAITING: the producer sleeps on this word
- *                        bit 1      CLOSED
- *                        bits 2-31  the next index to pop
- *                        sleepers: the producer
- * word 65  tail_cache    What the consumer last saw of `tail`.
- * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
- *          `i mod capacity`.
- * ```
- *
- * The producer alone moves `tail` and the consumer alone moves `head`, so each
- * knows its own index from a plain read; what it saw of the other's it keeps
- * beside its own, until that says full or empty.
- *
- * Invariant: head <= tail <= head + capacity, modulo 2^30 elements.
- * Progress: all but the blocking and async forms are wait-free. An agent
- * terminated at any step leaves everything published readable; a successor
- * goes on from the shared words. Indices wrap after 2^30 elements, which
- * changes nothing, as one side alone writes each.
- * Linearizable, "empty" and "full" included; only a batch takes no more than
- * the elements, or the room, that there were when it began.
- * Fairness: first in, first out. C twin: `weft_spsc_queue`.
- * Source: Lamport 1977; cached indices, Rigtorp's SPSCQueue; batches and one
- * exchange per publication, own measurements.
- *
- * @example From one agent to another
- * ```ts
- * import { SpscQueue } from "@weft/sync";
- *
- * const queue = SpscQueue.create({ capacity: 64 }); // post queue.handle
- * queue.tryPushInt(7);
- * if (queue.tryPopInt() !== 7) throw new Error("lost");
- * ```
+ * @ignore
  */
-export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
+export class SpscCore extends QueueCore<"spsc_queue"> {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #mask: number;
   /** `capacity`, in steps of an index. */
@@ -110,75 +72,26 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
   #reserved = false;
   #peeked = false;
 
-  /**
-   * Attaches to the queue at `byteOffset`; writes nothing.
-   *
-   * @throws {TypeError} If `memory` is not shared, or no queue of this kind
-   * and layout version was initialized there.
-   * @throws {RangeError} If it does not fit there.
-   */
-  constructor(memory: Memory, byteOffset = 0) {
+  /** Attaches: see the whole class. */
+  constructor(
+    memory: Memory,
+    byteOffset: number | undefined,
+    Copier: CopyingClass,
+  ) {
     const words = attach(
       "spsc_queue",
       SPSC_QUEUE,
       memory,
-      byteOffset,
+      byteOffset ?? 0,
       bytesFor,
     );
     const capacity = words[CAPACITY]!;
-    const size = words[ELEMENT_SIZE]!;
-    super("spsc_queue", words, INSPECTION, capacity, size);
+    const elementSize = words[ELEMENT_SIZE]!;
+    super("spsc_queue", words, INSPECTION, capacity, elementSize, Copier);
     this.#words = words;
     this.#mask = capacity - 1;
     this.#span = capacity * ONE;
-    this.#wordsPer = size / 4;
-  }
-
-  /**
-   * The bytes a queue of this configuration occupies.
-   *
-   * @throws {RangeError} If `config` is out of range.
-   */
-  static byteLength(config: QueueConfig): number {
-    return bytesFor(...queueConfig(config));
-  }
-
-  /**
-   * Allocates an empty queue.
-   *
-   * @throws {RangeError} If `config` is out of range.
-   */
-  static create<E = number>(config: QueueConfig): SpscQueue<E> {
-    return SpscQueue.init(allocate(SpscQueue.byteLength(config)), 0, config);
-  }
-
-  /**
-   * Makes a region that nobody uses yet an empty queue.
-   *
-   * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If it does not fit there, or `config` is out of range.
-   */
-  static init<E = number>(
-    memory: Memory,
-    byteOffset: number,
-    config: QueueConfig,
-  ): SpscQueue<E> {
-    const [capacity, size] = queueConfig(config);
-    const bytes = bytesFor(capacity, size);
-    format("spsc_queue", SPSC_QUEUE, memory, byteOffset, bytes, [
-      capacity,
-      size,
-    ]);
-    return new SpscQueue(memory, byteOffset);
-  }
-
-  /**
-   * Attaches to the queue a message brought.
-   *
-   * @throws {TypeError} If it is of another kind, or none is there.
-   */
-  static from<E = number>(handle: Handle): SpscQueue<E> {
-    return new SpscQueue(...fromHandle("spsc_queue", handle));
+    this.#wordsPer = elementSize / 4;
   }
 
   /** Elements in the queue; a moment later it may be another number. */
@@ -202,8 +115,7 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     const tail = this.#words[TAIL]! & INDEX_MASK; // our own: nobody moved it
     if (this.#room(tail) === 0) return false;
     this.#words[this.#at(tail)] = value; // published by (P)
-    this.#publish(tail, 1);
-    return true;
+    return this.#publish(tail, 1);
   }
 
   /** Takes a 4-byte element: see {@linkcode Queue.tryPopInt}. */
@@ -223,13 +135,12 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     const tail = this.#words[TAIL]! & INDEX_MASK;
     if (this.#room(tail) === 0) return false;
     this.copier.put(src, 0, this.#at(tail), this.#wordsPer);
-    this.#publish(tail, 1);
-    return true;
+    return this.#publish(tail, 1);
   }
 
-  /** Takes an element: see {@linkcode Queue.tryPop}. */
-  override tryPop(dst: Elements): boolean {
-    if (dst.byteLength < this.elementSize) this.assertRoom(dst, 1);
+  /** Takes an element: see {@linkcode Queue.tryPopInto}. */
+  override tryPopInto(dst: Elements): boolean {
+    this.assertRoomForOne(dst);
     const head = this.#words[HEAD]! & INDEX_MASK;
     if (this.#filled(head) === 0) return false;
     this.copier.get(dst, 0, this.#at(head), this.#wordsPer);
@@ -251,8 +162,7 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     if (count > first) {
       this.copier.put(src, first * per, DATA, (count - first) * per);
     }
-    this.#publish(tail, count);
-    return count;
+    return this.#publish(tail, count) ? count : 0;
   }
 
   /** Takes elements: see {@linkcode Queue.tryPopMany}. */
@@ -276,32 +186,32 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
    * Begins to append in place: see {@linkcode Queue.reserve}. Until `commit`,
    * this view's other pushes throw a TypeError.
    */
-  override reserve(): number {
+  override reserve(): Uint8Array | undefined {
     this.#assertUnreserved();
-    this.#assertOpen();
+    if (this.closed) return this.refuse() as undefined;
     const tail = this.#words[TAIL]! & INDEX_MASK;
-    if (this.#room(tail) === 0) return -1;
+    if (this.#room(tail) === 0) return undefined;
     this.#reserved = true;
-    return this.#at(tail) * 4;
+    return this.#view(tail);
   }
 
   /** Appends what was reserved: see {@linkcode Queue.commit}. */
-  override commit(): void {
+  override commit(): boolean {
     if (!this.#reserved) throw new TypeError("No slot is reserved");
     this.#reserved = false;
-    this.#publish(this.#words[TAIL]! & INDEX_MASK, 1);
+    return this.#publish(this.#words[TAIL]! & INDEX_MASK, 1);
   }
 
   /** Begins to take in place: see {@linkcode Queue.peek}. */
-  override peek(): number {
+  override peek(): Uint8Array | undefined {
     const head = this.#words[HEAD]! & INDEX_MASK;
     this.#peeked = this.#filled(head) > 0;
-    return this.#peeked ? this.#at(head) * 4 : -1;
+    return this.#peeked ? this.#view(head) : undefined;
   }
 
   /**
-   * Takes what was peeked at: see {@linkcode Queue.consume}. A pop after `peek`
-   * takes that element, and leaves nothing to consume.
+   * Takes the element that `peek` gave: see {@linkcode Queue.consume}. A pop
+   * after `peek` takes that element, too, and leaves nothing to consume.
    */
   override consume(): void {
     if (!this.#peeked) throw new TypeError("No element was peeked at");
@@ -320,6 +230,10 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     return DATA + (index >>> 2 & this.#mask) * this.#wordsPer;
   }
 
+  #view(index: number): Uint8Array {
+    return this.viewOfSlot(index >>> 2 & this.#mask);
+  }
+
   #untilWrap(index: number, count: number): number {
     return Math.min(count, this.capacity - (index >>> 2 & this.#mask));
   }
@@ -332,7 +246,7 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
       const head = Atomics.load(words, HEAD) & INDEX_MASK;
       words[HEAD_CACHE] = head;
       room = this.#span - (tail - head | 0);
-      if (room === 0) this.#assertOpen();
+      if (room === 0 && this.closed) this.refuse();
     }
     return room >> 2;
   }
@@ -345,7 +259,7 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
       const tail = Atomics.load(words, TAIL);
       words[TAIL_CACHE] = tail & INDEX_MASK;
       filled = (tail & INDEX_MASK) - head | 0;
-      if (filled === 0 && tail & CLOSED_BIT) throw new ClosedError();
+      if (filled === 0 && tail & CLOSED_BIT) this.refuse();
     }
     return filled >> 2;
   }
@@ -355,21 +269,25 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
     if (this.#reserved) throw new TypeError("A slot is reserved already");
   }
 
-  #assertOpen(): void {
-    if (this.closed) throw new ClosedError();
-  }
-
-  /** (P) Publishes `count` elements, and wakes the consumer if it sleeps. */
-  #publish(tail: number, count: number): void {
+  /**
+   * (P) Publishes `count` elements, and wakes the consumer if it sleeps; false
+   * if the queue is closed.
+   */
+  #publish(tail: number, count: number): boolean {
     const words = this.#words;
     const next = tail + count * ONE | 0;
-    const was = Atomics.compareExchange(words, TAIL, tail, next);
-    if (was === tail) return;
-    if (was & CLOSED_BIT) throw new ClosedError();
-    // WAITING is set. It stays until we take it away, but for `close`.
-    const still = Atomics.compareExchange(words, TAIL, was, next);
-    if (still & CLOSED_BIT) throw new ClosedError();
+    let was = Atomics.compareExchange(words, TAIL, tail, next);
+    if (was === tail) return true;
+    if ((was & CLOSED_BIT) === 0) {
+      // WAITING is set. It stays until we clear it, unless `close` comes.
+      was = Atomics.compareExchange(words, TAIL, was, next);
+    }
+    if (was & CLOSED_BIT) {
+      this.refuse();
+      return false;
+    }
     Atomics.notify(words, TAIL, 1);
+    return true;
   }
 
   /** Frees `count` slots, and wakes the producer if it sleeps. */
@@ -384,6 +302,15 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
       was = Atomics.compareExchange(words, HEAD, expected, kept);
     }
     if (was & WAITING_BIT) Atomics.notify(words, HEAD, 1);
+  }
+
+  /**
+   * The word where the element in `slot` begins.
+   *
+   * @internal
+   */
+  protected override wordOfSlot(slot: number): number {
+    return DATA + slot * this.#wordsPer;
   }
 
   /**
@@ -438,6 +365,146 @@ export class SpscQueue<E = number> extends Queue<"spsc_queue", E> {
   protected override pass(): void {}
 }
 
-function bytesFor(capacity: number, size: number): number {
-  return DATA * 4 + capacity * size;
+/**
+ * The core, and the forms that wait.
+ *
+ * @ignore
+ */
+export const WaitingSpsc: WaitingClass<"spsc_queue"> = /* @__PURE__ */ waiting(
+  SpscCore,
+);
+
+/**
+ * A bounded queue from one producer to one consumer: the fastest there is.
+ *
+ * ```text
+ * word 0   magic         Kind and layout version.
+ * word 1   capacity      How many elements fit, a power of two.
+ * word 2   element_size  Bytes of an element, a multiple of 4.
+ * word 3   seal          Check word over the configuration.
+ * word 32  tail          bit 0      WAITING: the consumer sleeps on this word
+ *                        bit 1      CLOSED
+ *                        bits 2-31  the next index to push
+ *                        sleepers: the consumer
+ * word 33  head_cache    What the producer last saw of `head`.
+ * word 64  head          bit 0      WAITING: the producer sleeps on this word
+ *                        bit 1      CLOSED
+ *                        bits 2-31  the next index to pop
+ *                        sleepers: the producer
+ * word 65  tail_cache    What the consumer last saw of `tail`.
+ * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
+ *          `i mod capacity`.
+ * ```
+ *
+ * The producer alone moves `tail` and the consumer alone moves `head`, so each
+ * knows its own index from a plain read; what it saw of the other's it keeps
+ * beside its own, until that says full or empty.
+ *
+ * Invariant: head <= tail <= head + capacity, modulo 2^30 elements.
+ * Progress: all but the blocking and async forms are wait-free. An agent
+ * terminated at any step leaves everything published readable; a successor
+ * goes on from the shared words. Indices wrap after 2^30 elements, which
+ * changes nothing, as one side alone writes each.
+ * Linearizable, "empty" and "full" included; only a batch takes no more than
+ * the elements, or the room, that there were when it began.
+ * Fairness: first in, first out. C twin: `weft_spsc_queue`.
+ * Source: Lamport 1977; cached indices, Rigtorp's SPSCQueue; batches and one
+ * exchange per publication, own measurements.
+ *
+ * @example From one agent to another
+ * ```ts
+ * import { SpscQueue } from "@weft/sync";
+ *
+ * const queue = SpscQueue.create({ capacity: 64 }); // post queue.handle
+ * queue.tryPushInt(7);
+ * if (queue.tryPopInt() !== 7) throw new Error("lost");
+ * ```
+ */
+export class SpscQueue<E = number> extends WaitingSpsc<E> {
+  /**
+   * Attaches to the queue at `byteOffset`; writes nothing.
+   *
+   * @throws {TypeError} If `memory` is not shared, or no queue of this kind
+   * and layout version was initialized there.
+   * @throws {RangeError} If it does not fit there.
+   */
+  constructor(memory: Memory, byteOffset = 0) {
+    super(memory, byteOffset);
+  }
+
+  /**
+   * The bytes a queue of this configuration occupies.
+   *
+   * @throws {TypeError} If `config` is no configuration.
+   * @throws {RangeError} If `config` is out of range.
+   */
+  static byteLength(config: QueueConfig): number {
+    return spscBytes(config);
+  }
+
+  /**
+   * Allocates an empty queue.
+   *
+   * @throws {TypeError} If `config` is no configuration.
+   * @throws {RangeError} If `config` is out of range.
+   */
+  static create<const Size extends number = 4>(
+    config: QueueConfig<Size>,
+  ): SpscQueue<ElementOf<NoInfer<Size>>> {
+    return SpscQueue.init(allocate(spscBytes(config)), 0, config);
+  }
+
+  /**
+   * Makes unused memory an empty queue.
+   *
+   * @throws {TypeError} If `memory` is not shared, or `config` is no
+   * configuration.
+   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   */
+  static init<const Size extends number = 4>(
+    memory: Memory,
+    byteOffset: number,
+    config: QueueConfig<Size>,
+  ): SpscQueue<ElementOf<NoInfer<Size>>> {
+    formatSpsc(memory, byteOffset, config);
+    return new SpscQueue(memory, byteOffset);
+  }
+
+  /**
+   * Attaches to the queue that a message brought.
+   *
+   * @throws {TypeError} If it is of another kind, or none is there.
+   */
+  static from<E = number>(handle: Handle<"spsc_queue">): SpscQueue<E> {
+    return new SpscQueue(...fromHandle("spsc_queue", handle));
+  }
+}
+
+/**
+ * The bytes a queue of this configuration occupies.
+ *
+ * @ignore
+ */
+export function spscBytes(config: QueueConfig): number {
+  return bytesFor(...queueConfig("spsc_queue", config));
+}
+
+/**
+ * Makes unused memory an empty queue.
+ *
+ * @ignore
+ */
+export function formatSpsc(
+  memory: Memory,
+  byteOffset: number,
+  config: QueueConfig,
+): void {
+  const words = queueConfig("spsc_queue", config);
+  const bytes = bytesFor(...words);
+  format("spsc_queue", SPSC_QUEUE, memory, byteOffset, bytes, words);
+}
+
+function bytesFor(capacity: number, elementSize: number): number {
+  assertFormatted(capacity, elementSize);
+  return DATA * 4 + capacity * elementSize;
 }

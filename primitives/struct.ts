@@ -180,12 +180,12 @@ function assertName(name: string): void {
  * import { bytes, SpscQueue, struct } from "@weft/sync";
  *
  * const Event = struct({ id: "u32", at: "f64", name: bytes(8) });
- * const queue = SpscQueue.create({ capacity: 16, size: Event.size });
+ * const queue = SpscQueue.create({ capacity: 16, elementSize: Event.size });
  *
- * Event.write(queue.bytes, { id: 7, at: 0.5 }, queue.reserve());
+ * Event.write(queue.reserve()!, { id: 7, at: 0.5 });
  * queue.commit();
  *
- * const { id, at } = Event.read(queue.bytes, queue.peek());
+ * const { id, at } = Event.read(queue.peek()!);
  * queue.consume();
  * if (id !== 7 || at !== 0.5) throw new Error("another event");
  * console.log(Event.toC("event"));

@@ -24,6 +24,7 @@
  *
  * Define WEFT_REALTIME before including this in code of an audio worklet, or
  * what else must never block: only what cannot is left, as in realtime.ts.
+ * Define WEFT_PROCESS_SHARED natively if processes share the memory.
  * Define WEFT_STDIO for weft_inspect, which prints what a primitive's words
  * say.
  */

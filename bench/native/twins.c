@@ -80,7 +80,7 @@ static double waited(void) {
 
 LOOP(mutex_alone, MUTEX, {
   for (int32_t i = 0; i < n; i++) {
-    weft_mutex_lock(m, WEFT_FOREVER);
+    if (weft_mutex_lock(m, WEFT_FOREVER) != 0) break;
     weft_mutex_unlock(m);
   }
   j->ops = n;
@@ -88,7 +88,7 @@ LOOP(mutex_alone, MUTEX, {
 
 LOOP(mutex_shared, MUTEX, {
   while (!__atomic_load_n(&over, __ATOMIC_RELAXED)) {
-    weft_mutex_lock(m, WEFT_FOREVER);
+    if (weft_mutex_lock(m, WEFT_FOREVER) != 0) break;
     shared++;
     weft_mutex_unlock(m);
     j->ops++;
@@ -97,7 +97,7 @@ LOOP(mutex_shared, MUTEX, {
 
 LOOP(semaphore_alone, SEMAPHORE, {
   for (int32_t i = 0; i < n; i++) {
-    weft_semaphore_acquire(s, 1, WEFT_FOREVER);
+    if (weft_semaphore_acquire(s, 1, WEFT_FOREVER) != 0) break;
     weft_semaphore_release(s, 1);
   }
   j->ops = n;

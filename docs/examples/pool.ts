@@ -90,7 +90,8 @@ export class Pool {
     while (this.#running.size > 0) {
       // While workers have jobs, results may wait a bit: one wake-up for many.
       if (jobs.size > 0) await enough.tryWaitAsync({ timeout: 1 });
-      let n = done.tryPopInt() ?? await done.popIntAsync();
+      let n: number | undefined = done.tryPopInt() ??
+        await done.popIntAsync();
       for (; n !== undefined; n = done.tryPopInt()) {
         const slot = n < 0 ? ~n : n; // whose task failed, if it is negative
         this.#running.get(slot)!(view(slot, lengths[slot / 4]).slice(), n >= 0);

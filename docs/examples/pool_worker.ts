@@ -69,7 +69,7 @@ export function serve(place: Place, work: (request: Uint8Array) => Uint8Array) {
   };
   try {
     for (;;) {
-      done.pushInt(run(jobs.popInt()!));
+      done.pushInt(run(jobs.popInt()));
       if (done.size >= jobs.size) enough.set();
     }
   } catch (error) {

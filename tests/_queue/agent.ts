@@ -37,13 +37,15 @@ function read(words: Int32Array): number {
   return words[0]!;
 }
 
-async function produce(queue: Queue<string>, job: QueueJob): Promise<void> {
+/** The words of an element in place. */
+const wordsOf = ({ buffer, byteOffset, length }: Uint8Array) =>
+  new Int32Array(buffer, byteOffset, length / 4);
+
+async function produce(queue: Queue, job: QueueJob): Promise<void> {
   const { manner, producer, count } = job;
   const per = queue.elementSize / 4;
   const element = new Int32Array(per);
   const batch = new Int32Array(per * BATCH);
-  const inQueue = (at: number) =>
-    new Int32Array(queue.bytes.buffer, queue.byteOffset + at, per);
   for (let n = 0; n < count;) {
     write(element, producer, n);
     if (manner === "many") {
@@ -56,24 +58,24 @@ async function produce(queue: Queue<string>, job: QueueJob): Promise<void> {
       if (pushed > 0) continue;
       queue.push(element);
     } else if (manner === "place") {
-      const at = queue.reserve();
-      if (at < 0) queue.push(element);
+      const place = queue.reserve();
+      if (place === undefined) queue.push(element);
       else {
-        write(inQueue(at), producer, n);
+        write(wordsOf(place), producer, n);
         queue.commit();
       }
     } else if (manner === "async") await queue.pushAsync(element);
     else if (manner === "block") queue.push(element);
     else if (manner === "try") { while (!queue.tryPush(element)); }
-    else if (!await hastily((o) => queue.pushAsync(element, o), n)) {
-      if (!queue.push(element, n % 3 / 10)) continue;
+    else if (!await hastily((o) => queue.tryPushAsync(element, o), n)) {
+      if (!queue.tryPush(element, n % 3 / 10)) continue;
     }
     n++;
   }
 }
 
 async function consume(
-  queue: Queue<string>,
+  queue: Queue,
   manner: Manner,
 ): Promise<number[]> {
   const per = queue.elementSize / 4;
@@ -87,21 +89,32 @@ async function consume(
         got.push(read(batch.subarray(i * per, i * per + per)));
       }
       if (popped > 0) return false;
-      return queue.pop(element);
+      queue.popInto(element);
+      return true;
     }
     if (manner === "place") {
-      const at = queue.peek();
-      if (at < 0) return queue.pop(element);
-      const at4 = queue.byteOffset + at;
-      got.push(read(new Int32Array(queue.bytes.buffer, at4, per)));
+      const place = queue.peek();
+      if (place === undefined) {
+        queue.popInto(element);
+        return true;
+      }
+      got.push(read(wordsOf(place)));
       queue.consume();
       return false;
     }
-    if (manner === "async") return await queue.popAsync(element);
-    if (manner === "block") return queue.pop(element);
-    if (manner === "try") return queue.tryPop(element);
-    return await hastily((o) => queue.popAsync(element, o), got.length) ||
-      queue.pop(element, got.length % 3 / 10);
+    if (manner === "async") {
+      await queue.popIntoAsync(element);
+      return true;
+    }
+    if (manner === "block") {
+      queue.popInto(element);
+      return true;
+    }
+    if (manner === "try") return queue.tryPopInto(element);
+    return await hastily(
+      (o) => queue.tryPopIntoAsync(element, o),
+      got.length,
+    ) || queue.tryPopInto(element, got.length % 3 / 10);
   };
   try {
     for (;;) if (await take()) got.push(read(element));
@@ -120,7 +133,7 @@ async function hastily(
 ): Promise<boolean> {
   if (n % 2) return start({ timeout: n % 3 });
   const abort = new AbortController();
-  const wait = start({ signal: abort.signal });
+  const wait = start({ timeout: Infinity, signal: abort.signal });
   if (n % 4) setTimeout(() => abort.abort("hurry"), n % 3);
   else abort.abort("hurry");
   try {
@@ -133,11 +146,12 @@ async function hastily(
 
 const self = await hello<QueueJob>();
 const { handle, end, manner } = self.data;
-const queue: Queue<string> = handle.kind === "spsc_queue"
-  ? SpscQueue.from(handle)
-  : handle.kind === "mpmc_queue"
-  ? MpmcQueue.from(handle)
-  : LockFreeQueue.from(handle);
+const { kind, buffer, byteOffset } = handle;
+const queue: Queue = kind === "spsc_queue"
+  ? new SpscQueue(buffer, byteOffset)
+  : kind === "mpmc_queue"
+  ? new MpmcQueue(buffer, byteOffset)
+  : new LockFreeQueue(buffer, byteOffset);
 self.post("up");
 await self.next(); // go
 self.post(

@@ -21,7 +21,7 @@ import { element, MAKERS, type QueueKind } from "./model.ts";
 
 /** A queue's class. */
 interface QueueClass {
-  create(config: QueueConfig): Queue<string, number>;
+  create(config: QueueConfig): Queue;
   init(memory: SharedArrayBuffer, at: number, config: QueueConfig): unknown;
   byteLength(config: QueueConfig): number;
 }
@@ -56,16 +56,16 @@ export function declareQueueCases(
     for (const capacity of [0, -1, 1.5, NaN, Infinity, 2 ** 28 + 1]) {
       refused({ capacity }, capacity);
     }
-    refused({ capacity: 2 ** 24 + 1, size: 64 }, 2 ** 24 + 1);
+    refused({ capacity: 2 ** 24 + 1, elementSize: 64 }, 2 ** 24 + 1);
     for (const size of [0, -4, 1, 2, 6, 4.5, NaN, 2 ** 30 + 4, 2 ** 31]) {
-      refused({ capacity: 1, size }, size);
+      refused({ capacity: 1, elementSize: size }, size);
     }
-    assert.ok(make.byteLength({ capacity: 1, size: 2 ** 30 }) > 2 ** 30);
+    assert.ok(make.byteLength({ capacity: 1, elementSize: 2 ** 30 }) > 2 ** 30);
     assert.ok(make.byteLength({ capacity: 2 ** 28 }) > 2 ** 30);
   });
 
   test("wrong elements, counts and times change nothing", async () => {
-    const queue = make.create({ capacity: 4, size: 8 });
+    const queue = make.create({ capacity: 4, elementSize: 8 });
     const { buffer } = queue;
     const wrong = new Uint8Array(12);
     const short = new Uint8Array(7);
@@ -76,9 +76,9 @@ export function declareQueueCases(
       refuses(buffer, () => queue.push(src), RangeError, bytes);
       await rejects(buffer, queue.pushAsync(src), RangeError, bytes);
     }
-    refuses(buffer, () => queue.tryPop(short), RangeError, "7 bytes");
-    refuses(buffer, () => queue.pop(short), RangeError, "7 bytes");
-    await rejects(buffer, queue.popAsync(short), RangeError, "7 bytes");
+    refuses(buffer, () => queue.tryPopInto(short), RangeError, "7 bytes");
+    refuses(buffer, () => queue.popInto(short), RangeError, "7 bytes");
+    await rejects(buffer, queue.popIntoAsync(short), RangeError, "7 bytes");
     for (const n of [-1, 1.5, NaN, Infinity, 2 ** 31]) {
       const count = `received ${n}`;
       refuses(buffer, () => queue.tryPushMany(dst, n), RangeError, count);
@@ -100,9 +100,11 @@ export function declareQueueCases(
     for (const timeout of [NaN, -1, -Infinity]) {
       const text = `received ${timeout}`;
       const src = new Uint8Array(8);
-      refuses(buffer, () => queue.push(src, timeout), RangeError, text);
-      refuses(buffer, () => queue.pop(src, timeout), RangeError, text);
-      await rejects(buffer, queue.popAsync(src, { timeout }), RangeError, text);
+      refuses(buffer, () => queue.tryPush(src, timeout), RangeError, text);
+      refuses(buffer, () => queue.tryPop(timeout), RangeError, text);
+      refuses(buffer, () => queue.tryPopInto(src, timeout), RangeError, text);
+      const pop = queue.tryPopAsync({ timeout });
+      await rejects(buffer, pop, RangeError, text);
     }
     queue.reserve();
     refuses(buffer, () => queue.reserve(), TypeError, "reserved already");
@@ -128,7 +130,7 @@ export function declareQueueCases(
     queue.tryPushInt(1);
     queue.close();
     refuses(queue.buffer, () => queue.reserve(), ClosedError, "closed");
-    assert.ok(queue.peek() > 0);
+    assert.ok(queue.peek());
     queue.consume();
     refuses(queue.buffer, () => queue.peek(), ClosedError, "closed");
     refuses(queue.buffer, () => queue.consume(), TypeError, "peeked");
@@ -136,7 +138,7 @@ export function declareQueueCases(
 
   test("pops and pushes around peek() and reserve() tear nothing", () => {
     const queue = make.create({ capacity: 2 });
-    const consumer = again(queue) as Queue<string, number>;
+    const consumer = again(queue) as Queue;
     queue.tryPushInt(1);
     consumer.peek();
     attempt(() => consumer.tryPopInt());
@@ -172,14 +174,14 @@ export function declareQueueCases(
     for (let i = 0; i < 4; i++) assert.is(queue.tryPopInt(), 0x02020202);
   });
 
-  test("push(0.. ms) and pop() answer once the time is over", () => {
+  test("tryPush() and tryPop() wait no longer than told", () => {
     const queue = make.create({ capacity: 1 });
     for (const timeout of [0, 1, 30]) {
       const begin = performance.now();
-      assert.is(queue.popInt(timeout), undefined);
+      assert.is(queue.tryPopInt(timeout), undefined);
       queue.pushInt(1);
-      assert.is(queue.pushInt(2, timeout), false);
-      assert.is(queue.popInt(timeout), 1);
+      assert.is(queue.tryPushInt(2, timeout), false);
+      assert.is(queue.tryPopInt(timeout), 1);
       const took = performance.now() - begin;
       assert.ok(took >= 2 * timeout - 2 && took < 500, `${took} ms`);
     }
@@ -188,12 +190,12 @@ export function declareQueueCases(
   test("async pushes and pops go in order, whoever is first", async () => {
     for (const capacity of [1, 2, 8]) {
       for (const popsFirst of [true, false]) {
-        const queue = make.create({ capacity, size: 12 });
+        const queue = make.create({ capacity, elementSize: 12 });
         const count = 50;
         const pop = () =>
           Array.from({ length: count }, async () => {
             const dst = MAKERS["Uint8Array at 1"]!(12);
-            assert.ok(await queue.popAsync(dst));
+            await queue.popIntoAsync(dst);
             return new Uint8Array(dst.buffer, 1, 12).slice();
           });
         const pops = popsFirst ? pop() : [];
@@ -205,7 +207,7 @@ export function declareQueueCases(
         const all = Promise.all(popsFirst ? pops : pop());
         assert.ok(await endsWithin(900, all), "found by looks, not by wakes");
         const popped = await all;
-        assert.ok((await Promise.all(pushes)).every((pushed) => pushed));
+        await Promise.all(pushes);
         popped.forEach((bytes, i) => assert.equal(bytes, element(i, 12)));
         assert.is(queue.size, 0);
       }
@@ -226,7 +228,7 @@ export function declareQueueCases(
       queue.pushInt(7);
       abort.abort("stop");
       // It may be served or aborted; the element goes to one of the two.
-      const first = await pop.catch((reason) => reason);
+      const first = await pop.catch((reason: unknown) => reason);
       if (first === 7) queue.pushInt(8);
       else assert.is(first, "stop");
       assert.is(await other, first === 7 ? 8 : 7);
@@ -240,7 +242,7 @@ export function declareQueueCases(
       push.abort("stop");
       await rejectsWith("stop", full);
       assert.is(queue.popInt(), 1);
-      assert.ok(await next);
+      await next;
       assert.is(queue.popInt(), 3);
     }
   });
@@ -280,21 +282,21 @@ export function declareQueueCases(
     assert.is(ints.size, 1);
     const seen: number[] = [];
     const reading = (async () => {
-      for await (const int of ints) seen.push(int);
+      for await (const int of ints) seen.push(int as number);
     })();
     for (let i = 3; i < 20; i++) await ints.pushIntAsync(i);
     await passed(1);
     ints.close();
     await reading;
     assert.equal(seen, Array.from({ length: 18 }, (_, i) => i + 2));
-    const bytes = make.create({ capacity: 4, size: 8 });
+    const bytes = make.create({ capacity: 4, elementSize: 8 });
     bytes.push(element(1, 8));
     bytes.close();
     for await (const value of bytes) assert.equal(value, element(1, 8));
   });
 
   test("a push and a pop may meet at any step", () => {
-    const ops: Record<string, (queue: Queue<string>, log: number[]) => void> = {
+    const ops: Record<string, (queue: Queue, log: number[]) => void> = {
       push: (queue) => void queue.tryPushInt(100),
       "push many": (queue) => {
         queue.tryPushMany(Int32Array.of(200, 201, 202), 3);

@@ -21,9 +21,9 @@ import { wordsOf } from "../_run/model.ts";
 /** A queue with what the model needs to start it anywhere. */
 export interface QueueKind {
   /** An empty queue whose next element has the number `start`, modulo 2^32. */
-  startAt(capacity: number, size: number, start: number): Queue<string>;
+  startAt(capacity: number, size: number, start: number): Queue;
   /** Another view of a queue. */
-  again(queue: Queue<string>): Queue<string>;
+  again(queue: Queue): Queue;
   /** An element peeked at takes up no room any more. */
   readonly peekMakesRoom?: boolean;
 }
@@ -31,7 +31,7 @@ export interface QueueKind {
 /** An {@linkcode SpscQueue}, as a kind. */
 export const SPSC: QueueKind = {
   startAt(capacity, size, start) {
-    const queue = SpscQueue.create({ capacity, size });
+    const queue = SpscQueue.create({ capacity, elementSize: size });
     const { tail, head, head_cache, tail_cache } = LAYOUT.spsc_queue;
     const words = wordsOf(queue);
     for (const index of [tail, head, head_cache, tail_cache]) {
@@ -45,7 +45,7 @@ export const SPSC: QueueKind = {
 /** An {@linkcode MpmcQueue}, as a kind. */
 export const MPMC: QueueKind = {
   startAt(capacity, size, start) {
-    const queue = MpmcQueue.create({ capacity, size });
+    const queue = MpmcQueue.create({ capacity, elementSize: size });
     const { tail, head, length: slots } = LAYOUT.mpmc_queue;
     const words = wordsOf(queue);
     const stride = (words.length - slots) / capacity;
@@ -61,7 +61,7 @@ export const MPMC: QueueKind = {
 /** A {@linkcode LockFreeQueue}, as a kind. */
 export const LOCK_FREE: QueueKind = {
   startAt(capacity, size, start) {
-    const queue = LockFreeQueue.create({ capacity, size });
+    const queue = LockFreeQueue.create({ capacity, elementSize: size });
     const { tail, head, free_tail, free_head, length: entries } =
       LAYOUT.lock_free_queue;
     const words = wordsOf(queue);
@@ -176,8 +176,8 @@ class Model {
   readonly #size: number;
   readonly #capacity: number;
   readonly #peekMakesRoom: boolean;
-  readonly #producer: Queue<string>;
-  readonly #consumer: Queue<string>;
+  readonly #producer: Queue;
+  readonly #consumer: Queue;
   /** Numbers of the elements in the queue. */
   readonly #held: number[] = [];
   #closed = false;
@@ -199,7 +199,6 @@ class Model {
   }
 
   call(op: typeof CALLS[number], n: number, make: Maker): void {
-    const { bytes } = this.#producer;
     switch (op) {
       case "tryPush":
       case "push":
@@ -207,7 +206,9 @@ class Model {
           1,
           make,
           (queue, src) =>
-            (op === "push" ? queue.push(src, 0) : queue.tryPush(src)) ? 1 : 0,
+            (op === "push" ? queue.tryPush(src, 0.01) : queue.tryPush(src))
+              ? 1
+              : 0,
         );
       case "tryPop":
       case "pop":
@@ -215,7 +216,9 @@ class Model {
           1,
           make,
           (queue, dst) =>
-            (op === "pop" ? queue.pop(dst, 0) : queue.tryPop(dst)) ? 1 : 0,
+            (op === "pop" ? queue.tryPopInto(dst, 0.01) : queue.tryPopInto(dst))
+              ? 1
+              : 0,
         );
       case "tryPushMany":
         return this.#push(n, make, (queue, src) => queue.tryPushMany(src, n));
@@ -224,9 +227,10 @@ class Model {
       case "reserve":
       case "reserve, pop, commit":
         return this.#push(1, make, (queue, src) => {
-          const at = queue.reserve();
-          if (at < 0) return 0;
-          bytes.set(inside(src), at);
+          const place = queue.reserve();
+          if (place === undefined) return 0;
+          assert.is(place.length, this.#size);
+          place.set(inside(src));
           if (op !== "reserve") this.#meanwhile("tryPop", make);
           queue.commit();
           return 1;
@@ -234,11 +238,16 @@ class Model {
       case "peek":
       case "peek, push, consume":
         return this.#pop(1, make, (queue, dst) => {
-          const at = queue.peek();
-          if (at < 0) return 0;
-          assert.is(queue.peek(), at, "peek() moved on");
+          const place = queue.peek();
+          if (place === undefined) return 0;
+          assert.is(place.length, this.#size);
+          assert.is(
+            queue.peek()!.byteOffset,
+            place.byteOffset,
+            "peek() moved on",
+          );
           if (op !== "peek") this.#meanwhile("tryPush", make);
-          inside(dst).set(bytes.subarray(at, at + this.#size));
+          inside(dst).set(place);
           queue.consume();
           return 1;
         });
@@ -268,7 +277,7 @@ class Model {
   #push(
     n: number,
     make: Maker,
-    push: (queue: Queue<string>, src: Elements) => number,
+    push: (queue: Queue, src: Elements) => number,
   ): void {
     const size = this.#size;
     const src = make(n * size);
@@ -292,7 +301,7 @@ class Model {
   #pop(
     n: number,
     make: Maker,
-    pop: (queue: Queue<string>, dst: Elements) => number,
+    pop: (queue: Queue, dst: Elements) => number,
   ): void {
     const size = this.#size;
     const dst = make(n * size);
@@ -325,11 +334,11 @@ class Model {
     for (let i = 0; i < n; i++) {
       this.#push(1, MAKERS["Uint8Array"]!, (queue, src) => {
         const int = toInt(inside(src));
-        return (blocks ? queue.pushInt(int, 0) : queue.tryPushInt(int)) ? 1 : 0;
+        return queue.tryPushInt(int, blocks ? 0.01 : 0) ? 1 : 0;
       });
       if (i % 3 === 2) continue;
       this.#pop(1, MAKERS["Uint8Array"]!, (queue, dst) => {
-        const int = blocks ? queue.popInt(0) : queue.tryPopInt();
+        const int = queue.tryPopInt(blocks ? 0.01 : 0);
         if (int === undefined) return 0;
         const { buffer, byteOffset } = dst;
         new DataView(buffer, byteOffset).setInt32(0, int, true);

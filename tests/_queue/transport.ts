@@ -14,7 +14,7 @@ const AGENT = new URL("./agent.ts", import.meta.url);
 
 /** Runs one agent for each manner given, `count` elements a producer. */
 export async function transport(
-  queue: Queue<string>,
+  queue: Queue,
   producers: Manner[],
   consumers: Manner[],
   count: number,

@@ -65,7 +65,8 @@ export function fieldsOf(text: string): Record<string, string[]> {
 
 /** Every public function of `text`, a header: `weft_mutex_lock` and others. */
 export function functionsOf(text: string): string[] {
-  const heads = /^static inline [\w ]+?\*?(weft_[a-z]\w*)\(/gm;
+  const heads =
+    /^static inline (?:__attribute__\(\(.*?\)\) )?[\w ]+?\*?(weft_[a-z]\w*)\(/gm;
   return [...text.matchAll(heads)].map(([, name]) => name!);
 }
 

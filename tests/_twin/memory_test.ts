@@ -10,7 +10,9 @@ import {
   WorkCounter,
 } from "../../mod.ts";
 import { KIND, LAYOUT } from "../../primitives/_layout.ts";
+import { forge, IMPOSSIBLE } from "../_region/impossible.ts";
 import { suite } from "../_run/harness.ts";
+import { CONFIGURED } from "../_run/kinds.ts";
 import { refuses } from "../_run/model.ts";
 import { PLAY } from "./plays.ts";
 import { Stage } from "./stage.ts";
@@ -22,7 +24,7 @@ const test = suite("Memory shared with C");
 
 test.beforeEach(() => stage.clear());
 
-const queue = { capacity: 4, size: 8 };
+const queue = { capacity: 4, elementSize: 8 };
 
 /** Each configured primitive, as TypeScript and as C make it. */
 const KINDS = {
@@ -58,7 +60,7 @@ const KINDS = {
 /** The configuration of a queue, { 4, 8 }, in C's memory. */
 function configured(): number {
   const config = stage.place(8);
-  stage.heap.set([queue.capacity, queue.size], config / 4);
+  stage.heap.set([queue.capacity, queue.elementSize], config / 4);
   return config;
 }
 
@@ -181,7 +183,10 @@ async function shareAt(at: number) {
   assert.is(stage.heap[countAt / 4], sum);
   assert.is(mutex.owner, 0);
 
-  const queue = MpmcQueue.init(memory, queueAt, { capacity: 8, size: 12 });
+  const queue = MpmcQueue.init(memory, queueAt, {
+    capacity: 8,
+    elementSize: 12,
+  });
   const count = 300;
   stage.heap.fill(0, seenAt / 4, seenAt / 4 + 2 * count);
   const taken = await Promise.all(
@@ -238,4 +243,23 @@ test("all goes on beyond 2 GiB", async () => {
   const mutex = Mutex.init(memory, at);
   using _guard = mutex.lock();
   assert.is(c.weft_mutex_owner!(at), mutex.owner);
+});
+
+test("C refuses impossible configurations under a seal that fits", () => {
+  for (const [stem, configs] of Object.entries(IMPOSSIBLE)) {
+    for (const config of configs) {
+      const at = stage.place(4096);
+      CONFIGURED.find((kind) => kind.stem === stem)!.init(memory, at);
+      const words = stage.heap.subarray(at / 4);
+      const kind = KIND[stem as keyof typeof KIND];
+      assert.is(c.weft_attach_error!(at, kind) >>> 0, 0);
+      forge(stem, words, ...config);
+      const text = c.weft_attach_error!(at, kind) >>> 0;
+      const bytes = new Uint8Array(stage.heap.buffer);
+      const said = String.fromCharCode(
+        ...bytes.slice(text, bytes.indexOf(0, text)),
+      );
+      assert.is(said, "the configuration is impossible", `${stem} ${config}`);
+    }
+  }
 });

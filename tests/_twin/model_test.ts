@@ -211,10 +211,11 @@ function queueByTurns(
   const Queue = stem === "spsc" ? SpscQueue : MpmcQueue;
   const name = (operation: string) => `weft_${stem}_queue_${operation}`;
   const config = stage.place(8);
+  const shape = { capacity, elementSize: size };
   stage.heap.set([capacity, size], config / 4);
-  const at = stage.place(Queue.byteLength({ capacity, size }));
-  assert.is(c[name("bytes")]!(config), Queue.byteLength({ capacity, size }));
-  if (random(2) === 0) Queue.init(memory, at, { capacity, size });
+  const at = stage.place(Queue.byteLength(shape));
+  assert.is(c[name("bytes")]!(config), Queue.byteLength(shape));
+  if (random(2) === 0) Queue.init(memory, at, shape);
   else assert.is(c[name("init")]!(at, config) >>> 0, at);
   const view = new Queue(memory, at);
   assert.is(c[name("attach")]!(at) >>> 0, at);
@@ -255,9 +256,9 @@ function queueByTurns(
   const reserveByJS = (first: number): Answer =>
     inJS(() => {
       const place = view.reserve();
-      if (place < 0) return false;
+      if (place === undefined) return false;
       fill(first);
-      new Int32Array(view.buffer, at + place, each).set(one);
+      new Int32Array(place.buffer, place.byteOffset, each).set(one);
       view.commit();
       return true;
     });
@@ -271,8 +272,8 @@ function queueByTurns(
   const peekByJS = (): Answer =>
     inJS(() => {
       const place = view.peek();
-      if (place < 0) return false;
-      one.set(new Int32Array(view.buffer, at + place, each));
+      if (place === undefined) return false;
+      one.set(new Int32Array(place.buffer, place.byteOffset, each));
       view.consume();
       return true;
     });
@@ -293,7 +294,7 @@ function queueByTurns(
       case 1:
         return byC
           ? inC(name("push"), at, scratch, 0n)
-          : inJS(() => view.push(one, 0), "ETIMEDOUT");
+          : inJS(() => view.tryPush(one, 0.001), "ETIMEDOUT");
       case 2:
         return byC
           ? inC(name("try_push_int"), at, next)
@@ -301,7 +302,7 @@ function queueByTurns(
       case 3:
         return byC
           ? inC(name("push_int"), at, next, 0n)
-          : inJS(() => view.pushInt(next, 0), "ETIMEDOUT");
+          : inJS(() => view.tryPushInt(next, 0.001), "ETIMEDOUT");
       default:
         return byC ? reserveByC(next) : reserveByJS(next);
     }
@@ -312,11 +313,11 @@ function queueByTurns(
       case 0:
         return byC
           ? inC(name("try_pop"), at, scratch)
-          : inJS(() => view.tryPop(one));
+          : inJS(() => view.tryPopInto(one));
       case 1:
         return byC
           ? inC(name("pop"), at, scratch, 0n)
-          : inJS(() => view.pop(one, 0), "ETIMEDOUT");
+          : inJS(() => view.tryPopInto(one, 0.001), "ETIMEDOUT");
       case 2:
         return byC
           ? inC(name("try_pop_int"), at, scratch)
@@ -324,7 +325,7 @@ function queueByTurns(
       case 3:
         return byC
           ? inC(name("pop_int"), at, scratch, 0n)
-          : intInJS(() => view.popInt(0), "ETIMEDOUT");
+          : intInJS(() => view.tryPopInt(0.001), "ETIMEDOUT");
       default:
         return byC ? peekByC() : peekByJS();
     }

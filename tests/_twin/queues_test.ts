@@ -19,15 +19,15 @@ const COUNT = 4000;
 
 /** What goes through: ints and records, in a row and in a crowd. */
 const CONFIGS = [
-  { capacity: 1, size: 4 },
-  { capacity: 64, size: 4 },
-  { capacity: 1, size: 20 },
-  { capacity: 8, size: 32 },
+  { capacity: 1, elementSize: 4 },
+  { capacity: 64, elementSize: 4 },
+  { capacity: 1, elementSize: 20 },
+  { capacity: 8, elementSize: 32 },
 ];
 
 /** Lets producers and consumers play; every element must come once. */
 async function transfer(
-  queue: SpscQueue | MpmcQueue,
+  queue: SpscQueue<unknown> | MpmcQueue<unknown>,
   producers: Player[],
   consumers: Player[],
   count: number,

@@ -131,17 +131,19 @@ function fill(to: Int32Array, from: number, words: number, first: number) {
   for (let i = 0; i < words; i++) to[from + i] = first + i * 1000003;
 }
 
-async function produce(part: Part, queue: SpscQueue | MpmcQueue) {
+/** The words of an element in place. */
+const wordsOf = ({ buffer, byteOffset, length }: Uint8Array) =>
+  new Int32Array(buffer, byteOffset, length / 4);
+
+async function produce(
+  part: Part,
+  queue: SpscQueue<unknown> | MpmcQueue<unknown>,
+) {
   const { count, words, awaits } = part;
   const each = queue.elementSize / 4;
   const base = words[PLAY.number]! * count;
   const elements = new Int32Array(BATCH * each);
   const one = elements.subarray(0, each);
-  const inPlace = new Int32Array(
-    queue.bytes.buffer,
-    queue.bytes.byteOffset,
-    queue.byteLength / 4,
-  );
   for (let next = 0; next < count;) {
     const value = base + next;
     fill(elements, 0, each, value);
@@ -149,8 +151,8 @@ async function produce(part: Part, queue: SpscQueue | MpmcQueue) {
     switch (randomBelow(part, 5)) {
       case 0:
         pushed = awaits
-          ? await queue.pushAsync(one, some(part))
-          : queue.push(one, someTimeout(part));
+          ? await queue.tryPushAsync(one, some(part))
+          : queue.tryPush(one, someTimeout(part));
         break;
       case 1:
         pushed = queue.tryPush(one);
@@ -163,8 +165,8 @@ async function produce(part: Part, queue: SpscQueue | MpmcQueue) {
       }
       case 3: {
         const place = queue.reserve();
-        if (place < 0) break;
-        fill(inPlace, place / 4, each, value);
+        if (place === undefined) break;
+        fill(wordsOf(place), 0, each, value);
         queue.commit();
         pushed = true;
         break;
@@ -172,8 +174,8 @@ async function produce(part: Part, queue: SpscQueue | MpmcQueue) {
       default:
         if (each > 1) break;
         pushed = awaits
-          ? await queue.pushIntAsync(value, some(part))
-          : queue.pushInt(value, someTimeout(part));
+          ? await queue.tryPushIntAsync(value, some(part))
+          : queue.tryPushInt(value, someTimeout(part));
     }
     next += Number(pushed);
     if (awaits && !pushed) await null;
@@ -181,16 +183,14 @@ async function produce(part: Part, queue: SpscQueue | MpmcQueue) {
   words[PLAY.result] = count;
 }
 
-async function consume(part: Part, queue: SpscQueue | MpmcQueue) {
+async function consume(
+  part: Part,
+  queue: SpscQueue<unknown> | MpmcQueue<unknown>,
+) {
   const { heap, extra, count, words, awaits } = part;
   const each = queue.elementSize / 4;
   const elements = new Int32Array(BATCH * each);
   const one = elements.subarray(0, each);
-  const inPlace = new Int32Array(
-    queue.bytes.buffer,
-    queue.bytes.byteOffset,
-    queue.byteLength / 4,
-  );
   const last = [-1, -1, -1, -1];
   const take = (from: number) => {
     const value = elements[from]!;
@@ -211,19 +211,19 @@ async function consume(part: Part, queue: SpscQueue | MpmcQueue) {
       switch (randomBelow(part, 5)) {
         case 0:
           popped = awaits
-            ? await queue.popAsync(one, some(part))
-            : queue.pop(one, someTimeout(part));
+            ? await queue.tryPopIntoAsync(one, some(part))
+            : queue.tryPopInto(one, someTimeout(part));
           break;
         case 1:
-          popped = queue.tryPop(one);
+          popped = queue.tryPopInto(one);
           break;
         case 2:
           popped = queue.tryPopMany(elements, 1 + randomBelow(part, BATCH));
           break;
         case 3: {
           const place = queue.peek();
-          if (place < 0) break;
-          one.set(inPlace.subarray(place / 4, place / 4 + each));
+          if (place === undefined) break;
+          one.set(wordsOf(place));
           queue.consume();
           popped = true;
           break;
@@ -231,8 +231,8 @@ async function consume(part: Part, queue: SpscQueue | MpmcQueue) {
         default: {
           if (each > 1) break;
           const value = awaits
-            ? await queue.popIntAsync(some(part))
-            : queue.popInt(someTimeout(part));
+            ? await queue.tryPopIntAsync(some(part))
+            : queue.tryPopInt(someTimeout(part));
           popped = value !== undefined;
           if (popped) elements[0] = value!;
         }
@@ -246,7 +246,11 @@ async function consume(part: Part, queue: SpscQueue | MpmcQueue) {
 }
 
 /** Waits in a queue until it closes, or an element or room comes. */
-async function sleepIn(part: Part, queue: SpscQueue | MpmcQueue, end: string) {
+async function sleepIn(
+  part: Part,
+  queue: SpscQueue<unknown> | MpmcQueue<unknown>,
+  end: string,
+) {
   const { words, awaits } = part;
   try {
     if (end === "pop") awaits ? await queue.popIntAsync() : queue.popInt();

@@ -67,9 +67,9 @@ function play(
         const record = Uint8Array.from({ length }, (_, k) => i + k);
         if (i % 2 === 0) ring.push(record);
         else {
-          let to;
-          while ((to = ring.reserve(length)) < 0);
-          ring.bytes.set(record, to);
+          let place;
+          while (!(place = ring.reserve(length)));
+          place.set(record);
           ring.commit();
         }
       }

@@ -2,7 +2,10 @@ import type { MpmcQueue, SpscQueue } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 
 /** Sets the counters of an empty queue, so that they soon wrap. */
-export function wind(queue: SpscQueue | MpmcQueue, start: number): void {
+export function wind(
+  queue: SpscQueue<unknown> | MpmcQueue<unknown>,
+  start: number,
+): void {
   const { buffer, byteOffset, byteLength, capacity, elementSize } = queue;
   const words = new Int32Array(buffer, byteOffset, byteLength / 4);
   if (queue.kind === "spsc_queue") {

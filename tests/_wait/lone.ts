@@ -114,7 +114,7 @@ const scenarios: Record<string, () => Promise<void>> = {
       queue.tryPushInt(1);
       calls.push(
         ["pushAsync", queue.buffer, () => queue.push(bytes)],
-        ["popAsync", queue.buffer, () => queue.pop(bytes)],
+        ["popIntoAsync", queue.buffer, () => queue.popInto(bytes)],
         ["pushIntAsync", queue.buffer, () => queue.pushInt(1)],
         ["popIntAsync", queue.buffer, () => queue.popInt()],
       );

@@ -1,7 +1,7 @@
 import { Broadcast, type Handle } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
 
-const queue = { capacity: 3, size: 4 };
+const queue = { capacity: 3, elementSize: 4 };
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {

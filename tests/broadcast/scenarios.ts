@@ -276,7 +276,7 @@ function seated(
           if (s.closed) return [s, "closed"];
           if (full(s)) return null;
           const items = s.seated ? [...s.items, v].slice(-capacity) : [];
-          return [{ ...s, items }, true];
+          return [{ ...s, items }, undefined];
         },
       },
       pop: {
@@ -292,7 +292,7 @@ function seated(
       tryPopArray: {
         run: ({ seat }) => {
           const dst = new Int32Array(1);
-          return seat!.tryPop(dst) ? dst[0] : undefined;
+          return seat!.tryPopInto(dst) ? dst[0] : undefined;
         },
         model: (s: Model) =>
           race.either(popped(s), race.contended([s, undefined])),
@@ -303,7 +303,7 @@ function seated(
         model: (s: Model, v: number) => {
           if (full(s)) return null;
           const items = s.seated ? [...s.items, v].slice(-capacity) : [];
-          return [{ ...s, items }, true];
+          return [{ ...s, items }, undefined];
         },
       },
       close: {

@@ -196,7 +196,10 @@ function whole(weft: Weft, slots: number, posted = false) {
   /** Answers whether the reply was the right one, or what became of it. */
   const call = (h: Handle, v: number, timeout?: number) =>
     orWhy(weft, () => {
-      const reply = h.ring.call(Uint8Array.of(v), timeout);
+      const request = Uint8Array.of(v);
+      const reply = timeout === undefined
+        ? h.ring.call(request)
+        : h.ring.tryCall(request, timeout);
       if (reply === undefined) return "late";
       if (reply.length === 1 && reply[0] === answerTo(v)) return "right";
       throw new Error(`another's reply: ${reply}`);

@@ -266,8 +266,7 @@ test("inspect() counts who waits, where the words do", async () => {
     [undefined, 2],
   );
   const queue = { capacity: 2 };
-  for (const queueOf of [MpmcQueue, LockFreeQueue]) {
-    const it = queueOf.create(queue);
+  for (const it of [MpmcQueue.create(queue), LockFreeQueue.create(queue)]) {
     const pops = await waiting(it, (o) => [it.popIntAsync(o)]);
     assert.equal(pops, [undefined, 1]);
     while (it.tryPushInt(7));

@@ -99,14 +99,18 @@ function queue(
       push: {
         run: (q, v: number) => orClosed(weft, () => q.pushInt(v)),
         model: (s: Model, v: number) =>
-          s.closed || !isFull(s) ? pushed(s, v) : null,
+          s.closed
+            ? pushed(s, v)
+            : isFull(s)
+            ? null
+            : [pushed(s, v)[0], undefined],
       },
       pop: {
         run: (q) => orClosed(weft, () => q.popInt()),
         model: (s: Model) => s.closed || s.items.length > 0 ? popped(s) : null,
       },
       popFor: {
-        run: (q) => orClosed(weft, () => q.popInt(5)),
+        run: (q) => orClosed(weft, () => q.tryPopInt(5)),
         model: (s: Model) =>
           s.items.length > 0
             ? race.either(popped(s), race.timedOut([s, undefined]))

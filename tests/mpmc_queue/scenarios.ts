@@ -103,7 +103,7 @@ function queue(
       popArray: {
         run: (q) => {
           const array = new Int32Array(1);
-          return q.tryPop(array) ? array[0] : undefined;
+          return q.tryPopInto(array) ? array[0] : undefined;
         },
         model: (s: Model) =>
           s.items.length > 0
@@ -116,7 +116,7 @@ function queue(
       push: {
         run: (q, v: number) => orClosed(weft, () => q.pushInt(v)),
         model: (s: Model, v: number) =>
-          s.closed ? [s, CLOSED] : room(s) > 0 ? [push(s, v), true] : null,
+          s.closed ? [s, CLOSED] : room(s) > 0 ? [push(s, v), undefined] : null,
       },
       pop: {
         run: (q) => orClosed(weft, () => q.popInt()),
@@ -128,14 +128,14 @@ function queue(
             : null,
       },
       pushFor: {
-        run: (q, v: number) => q.pushInt(v, 5),
+        run: (q, v: number) => q.tryPushInt(v, 5),
         model: (s: Model, v: number) =>
           room(s) > 0
             ? race.either([push(s, v), true], race.timedOut([s, false]))
             : race.timedOut([s, false]),
       },
       popFor: {
-        run: (q) => q.popInt(5),
+        run: (q) => q.tryPopInt(5),
         model: (s: Model) =>
           s.items.length > 0
             ? race.either(
@@ -147,9 +147,9 @@ function queue(
       inPlace: {
         run: (q, v: number) =>
           orClosed(weft, () => {
-            const at = q.reserve();
-            if (at < 0) return false;
-            new Int32Array(q.buffer, q.byteOffset + at, 1)[0] = v;
+            const place = q.reserve();
+            if (place === undefined) return false;
+            new Int32Array(place.buffer, place.byteOffset, 1)[0] = v;
             q.commit();
             return true;
           }),
@@ -163,9 +163,9 @@ function queue(
       takeInPlace: {
         run: (q) =>
           orClosed(weft, () => {
-            const at = q.peek();
-            if (at < 0) return undefined;
-            const value = new Int32Array(q.buffer, q.byteOffset + at, 1)[0];
+            const place = q.peek();
+            if (place === undefined) return undefined;
+            const value = new Int32Array(place.buffer, place.byteOffset, 1)[0];
             q.consume();
             return value;
           }),

@@ -26,8 +26,7 @@ declareQueueCases(test, MpmcQueue, MPMC);
 test("a slot not committed yet holds back what is behind it", async () => {
   const mine = MpmcQueue.create({ capacity: 4 });
   const theirs = new MpmcQueue(mine.buffer);
-  const at = mine.reserve();
-  new Int32Array(mine.bytes.buffer, mine.byteOffset + at, 1)[0] = 1;
+  mine.reserve()![0] = 1;
   theirs.pushInt(2);
   assert.is(theirs.tryPopInt(), undefined);
   const pops = [1, 2, 3].map(() => theirs.popIntAsync());
@@ -44,7 +43,7 @@ test("an element peeked at is taken, and others go on behind it", () => {
   const theirs = new MpmcQueue(mine.buffer);
   mine.pushInt(1);
   mine.pushInt(2);
-  assert.ok(mine.peek() > 0);
+  assert.ok(mine.peek());
   assert.is(theirs.popInt(), 2);
   assert.is(theirs.tryPopInt(), undefined);
   assert.is(theirs.tryPushInt(3), false); // its slot is in use still
@@ -65,7 +64,7 @@ test("waits go on where their epoch wraps", async () => {
     queue.pushInt(0);
     const pushes = Array.from({ length: 8 }, (_, i) => queue.pushIntAsync(i));
     for (let i = 0; i < 9; i++) await queue.popIntAsync();
-    assert.ok((await Promise.all(pushes)).every((pushed) => pushed));
+    await Promise.all(pushes);
     assert.equal([words[pop_waiters], words[push_waiters]], [0, 0]);
     assert.ok(Math.abs((words[pop_epoch]! - wrap) | 0) > 3);
   }

@@ -80,10 +80,10 @@ export const MUTANTS = mutants("mutex", {
     "if (state === UNLOCKED) Atomics.store(words, STATE, id);",
   ],
   c: [
-    "static inline int weft_mutex_try_lock(weft_mutex *m) { int32_t id = " +
+    "static inline WEFT__CHECKED int weft_mutex_try_lock(weft_mutex *m) { int32_t id = " +
     "weft_agent_id(); int32_t state = weft__compare_exchange(&m->state, " +
     "WEFT_MUTEX_UNLOCKED, id);",
-    "static inline int weft_mutex_try_lock(weft_mutex *m) { int32_t id = " +
+    "static inline WEFT__CHECKED int weft_mutex_try_lock(weft_mutex *m) { int32_t id = " +
     "weft_agent_id(); int32_t state = weft__load(&m->state); if (state == 0) " +
     "weft__store(&m->state, id);",
   ],

@@ -123,6 +123,38 @@ for (const [c, cpp] of found) {
   }
 }
 
+test("C++ says nothing of the casts in the headers", async () => {
+  const output = await run("g++", [
+    ...["-std=c++17", "-fsyntax-only", "-Werror", "-I", INCLUDE],
+    ...["-Wold-style-cast", "-Wuseless-cast", "-Wsign-conversion", "-Wshadow"],
+    made("casts.cpp", "#define WEFT_STDIO\n#include <weft.h>\n"),
+  ], 60);
+  assert.is(output.code, 0, output.output);
+});
+
+test("a lock whose result is ignored is a warning", async () => {
+  const { output } = await run("gcc", [
+    ...["-c", "-I", INCLUDE, "-o", path.join(BUILT, "ignored.o")],
+    made(
+      "ignored.c",
+      "#include <weft/mutex.h>\nvoid f(weft_mutex *m);\n" +
+        "void f(weft_mutex *m) { weft_mutex_lock(m, 5); }\n",
+    ),
+  ], 60);
+  assert.match(output, /ignoring return value of .weft_mutex_lock./);
+});
+
+test("processes that share memory wake each other", async () => {
+  const file = await build({
+    name: "processes",
+    compiler: "gcc",
+    words: ["-O2", "-std=gnu11", "-pthread"],
+    sources: [source("processes.c")],
+  });
+  const { code, output } = await run(file, [], 100);
+  assert.is(code, 0, output);
+});
+
 // ---- programs -------------------------------------------------------------------
 
 /** Ways to build a program. */

@@ -129,7 +129,7 @@ async function perform(stage: Stage) {
   })));
   assert.is(new Semaphore(memory, semaphore).available, 3);
 
-  const config = { capacity: 4, size: 12 };
+  const config = { capacity: 4, elementSize: 12 };
   const place = stage.place(MpmcQueue.byteLength(config));
   const queue = MpmcQueue.init(memory, place, config);
   const count = 1000;

@@ -37,8 +37,8 @@ function ofQueue(
   make: typeof SpscQueue | typeof MpmcQueue | typeof LockFreeQueue,
 ): Operations {
   const ints = make.create({ capacity: 4 });
-  const wide = make.create({ capacity: 4, size: 512 });
-  const long = make.create({ capacity: 16, size: 32 });
+  const wide = make.create({ capacity: 4, elementSize: 512 });
+  const long = make.create({ capacity: 16, elementSize: 32 });
   return {
     [`${name}.tryPushInt tryPopInt`]: () => {
       ints.tryPushInt(7);
@@ -46,33 +46,32 @@ function ofQueue(
     },
     [`${name}.tryPopInt`]: () => seen = ints.tryPopInt(),
     [`${name}.size closed`]: () => seen = ints.size + Number(ints.closed),
-    [`${name}.tryPush tryPop`]: () => {
+    [`${name}.tryPush tryPopInto`]: () => {
       wide.tryPush(words);
-      seen = wide.tryPop(words);
+      seen = wide.tryPopInto(words);
     },
-    [`${name}.tryPush tryPop of floats`]: () => {
+    [`${name}.tryPush tryPopInto of floats`]: () => {
       wide.tryPush(block);
-      seen = wide.tryPop(block);
+      seen = wide.tryPopInto(block);
     },
-    [`${name}.tryPush tryPop of bytes`]: () => {
+    [`${name}.tryPush tryPopInto of bytes`]: () => {
       wide.tryPush(bytes);
-      seen = wide.tryPop(bytes);
+      seen = wide.tryPopInto(bytes);
     },
-    [`${name}.tryPush tryPop of both`]: () => {
+    [`${name}.tryPush tryPopInto of both`]: () => {
       wide.tryPush(block);
       wide.tryPush(bytes);
       wide.tryPush(words);
-      while (wide.tryPop(block));
+      while (wide.tryPopInto(block));
     },
     [`${name}.tryPushMany tryPopMany`]: () => {
       long.tryPushMany(words, 15);
       seen = long.tryPopMany(words, 15);
     },
     [`${name}.reserve commit peek consume`]: () => {
-      const at = wide.reserve();
-      wide.bytes[at] = 7;
+      wide.reserve()![0] = 7;
       wide.commit();
-      seen = wide.bytes[wide.peek()];
+      seen = wide.peek()![0];
       wide.consume();
     },
     [`${name}.close`]: () => long.close(),
@@ -80,12 +79,14 @@ function ofQueue(
 }
 
 function ofRing(): Operations {
-  const rings = [false, true].map((single) =>
-    RecordRing.create({ capacity: 16384, single })
+  const rings = [false, true].map((singleProducer) =>
+    RecordRing.create({ capacity: 16384, singleProducer })
   );
   const all: Operations = {};
   for (const ring of rings) {
-    const name = ring.single ? "RecordRing single" : "RecordRing";
+    const name = ring.singleProducer
+      ? "RecordRing of one producer"
+      : "RecordRing";
     all[`${name}.tryPush tryPopInto`] = () => {
       ring.tryPush(block);
       seen = ring.tryPopInto(block);
@@ -95,21 +96,12 @@ function ofRing(): Operations {
       seen = ring.tryPopInto(words);
     };
     all[`${name}.tryPopInto`] = () => seen = ring.tryPopInto(words);
-    all[`${name}.reserve commit peek peekedLength consume`] = () => {
-      const at = ring.reserve(40);
-      ring.bytes[at] = 7;
-      ring.commit(36);
-      seen = ring.bytes[ring.peek()]! + ring.peekedLength;
-      ring.consume();
-    };
-    all[`${name}.reserve cancel`] = () => {
-      ring.reserve(40);
-      ring.cancel();
-      seen = ring.peek();
-    };
     all[`${name}.used closed claimant`] = () =>
       seen = ring.used + ring.claimant + Number(ring.closed);
-    const closing = RecordRing.create({ capacity: 64, single: ring.single });
+    const closing = RecordRing.create({
+      capacity: 64,
+      singleProducer: ring.singleProducer,
+    });
     all[`${name}.close`] = () => closing.close();
   }
   return all;

@@ -18,7 +18,7 @@ const test = suite("realtime");
 
 test.after(() => esbuild.stop());
 
-const queue = { capacity: 4, size: 4 };
+const queue = { capacity: 4 };
 const memory = new SharedArrayBuffer(65536);
 
 /** One of each, at a place that the whole class attaches to, too. */
@@ -65,7 +65,12 @@ test("every class of ./realtime is tested, and is one of the whole", () => {
     Object.hasOwn(Reflect.get(realtime, name), "create")
   );
   assert.equal(classes.toSorted(), names.toSorted());
-  for (const name of names) assert.instance(VIEWS[name], whole[name]);
+  for (const name of names) {
+    assert.is(
+      VIEWS[name].kind,
+      new whole[name](memory, VIEWS[name].byteOffset).kind,
+    );
+  }
 });
 
 for (const name of names) {
@@ -84,7 +89,9 @@ for (const name of names) {
       if (members.get(key)) continue;
       assert.is(Reflect.get(view, key), undefined, String(key));
     }
-    const helpers = /^(constructor|assert\w+)$/;
+    // Protected methods, of which those that operations call are measured too.
+    const helpers =
+      /^(constructor|assert\w+|\w+Slot|slots|refuse|position|announce|withdraw|pass|poppable|\w+Record|oldest|hasNext|unpeek|abandon|repair)$/;
     const measured = Object.keys(OPERATIONS)
       .filter((operation) => operation.split(/[. ]/, 1)[0] === name)
       .flatMap((operation) => operation.split(/\W/));
@@ -220,25 +227,59 @@ test("copying by a loop copies as all copying does", () => {
 
 test("a realtime side and a whole one share a queue", () => {
   for (const name of ["SpscQueue", "MpmcQueue", "LockFreeQueue"] as const) {
-    const config = { capacity: 8, size: 512 };
-    const theirs = whole[name].create(config);
-    const ours = realtime[name].from(theirs.handle);
+    const config = { capacity: 8, elementSize: 512 };
+    const ours = realtime[name].create(config);
+    const { buffer } = ours;
+    const theirs: whole.Queue = name === "SpscQueue"
+      ? new whole.SpscQueue(buffer)
+      : name === "MpmcQueue"
+      ? new whole.MpmcQueue(buffer)
+      : new whole.LockFreeQueue(buffer);
     const block = Float32Array.from({ length: 128 }, (_, i) => i / 3);
     const seen = new Float32Array(128);
     for (let round = 0; round < 20; round++) {
       block[0] = round;
       assert.ok(ours.tryPush(block));
-      assert.ok(theirs.pop(seen));
+      theirs.popInto(seen);
       assert.equal(seen, block);
-      assert.ok(theirs.push(block));
-      assert.ok(ours.tryPop(seen));
+      theirs.push(block);
+      assert.ok(ours.tryPopInto(seen));
       assert.equal(seen, block);
     }
+    assert.ok(ours.tryPush(block));
     theirs.close();
-    assert.throws(
-      () => ours.tryPush(block),
-      (error: unknown) => error instanceof realtime.ClosedError,
-    );
+    // No operation throws on a closed queue, so no worklet ends by it.
+    assert.is(ours.closed, true);
+    assert.is(ours.tryPush(block), false);
+    assert.is(ours.tryPushMany(block, 1), 0);
+    assert.is(ours.reserve(), undefined);
+    assert.ok(ours.tryPopInto(seen));
+    assert.is(ours.tryPopInto(seen), false);
+    assert.is(ours.tryPopMany(seen, 1), 0);
+    assert.is(ours.peek(), undefined);
+  }
+});
+
+test("realtime operations on a closed queue of ints, or ring, do not throw", () => {
+  for (const name of ["SpscQueue", "MpmcQueue", "LockFreeQueue"] as const) {
+    const ints = realtime[name].create({ capacity: 2 });
+    ints.tryPushInt(7);
+    assert.ok(ints.reserve());
+    ints.close();
+    assert.is(ints.commit(), name === "MpmcQueue");
+    assert.is(ints.tryPushInt(8), false);
+    assert.is(ints.tryPopInt(), 7);
+    if (name === "MpmcQueue") assert.is(ints.tryPopInt(), 0);
+    assert.is(ints.tryPopInt(), undefined);
+  }
+  for (const singleProducer of [false, true]) {
+    const ring = realtime.RecordRing.create({ capacity: 64, singleProducer });
+    const record = new Uint8Array(3);
+    ring.tryPush(record);
+    ring.close();
+    assert.is(ring.tryPush(record), false);
+    assert.is(ring.tryPopInto(record), 3);
+    assert.is(ring.tryPopInto(record), undefined);
   }
 });
 
@@ -264,7 +305,7 @@ function viewsOf(
       return super.subarray(begin, end);
     }
   }
-  const queue = Queue.create({ capacity: 2, size: 1024 });
+  const queue = Queue.create({ capacity: 2, elementSize: 1024 });
   assert.ok(queue.tryPush(new Watched(new ArrayBuffer(1024))));
   return views;
 }

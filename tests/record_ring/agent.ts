@@ -4,7 +4,7 @@ import { hello } from "../_run/workers.ts";
 
 /** What a producer is to do. */
 export interface RecordJob {
-  handle: Handle;
+  handle: Handle<"record_ring">;
   number: number;
   count: number;
 }
@@ -12,7 +12,6 @@ export interface RecordJob {
 const self = await hello<RecordJob>();
 const { handle, number, count } = self.data;
 const ring = RecordRing.from(handle);
-const { bytes } = ring;
 self.post("up");
 await self.next(); // go
 
@@ -31,13 +30,13 @@ for (let i = 0; i < count; i++) {
   if (i % 3 === 0) ring.push(record);
   else if (i % 3 === 1) await ring.pushAsync(record);
   else {
-    const at = ring.reserve(length + i % 2);
-    if (at < 0) ring.push(record);
+    const place = ring.reserve(length + i % 2);
+    if (place === undefined) ring.push(record);
     else if (i % 7 === 0) {
       ring.cancel();
       ring.push(record);
     } else {
-      write(bytes.subarray(at, at + length), i);
+      write(place.subarray(0, length), i);
       ring.commit(length);
     }
   }

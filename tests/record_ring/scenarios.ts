@@ -42,7 +42,10 @@ function ring(weft: Weft, single: boolean, start: number, size: number) {
       : [s, s.closed ? "closed" : undefined];
   return race.spec({
     memory: () => {
-      const { buffer } = RecordRing.create({ capacity: 64, single });
+      const { buffer } = RecordRing.create({
+        capacity: 64,
+        singleProducer: single,
+      });
       const words = new Int32Array(buffer);
       const { head_cache, tail_cache } = LAYOUT.record_ring;
       for (const i of [tail, head, head_cache, tail_cache]) words[i] = start;
@@ -65,7 +68,7 @@ function ring(weft: Weft, single: boolean, start: number, size: number) {
         run: (ring, v: number) =>
           orClosed(() => ring.push(new Uint8Array(size).fill(v))),
         model: (s: Model, v: number) =>
-          s.closed ? [s, "closed"] : [add(s, v), true],
+          s.closed ? [s, "closed"] : [add(s, v), undefined],
       },
       pop: {
         run: (ring) => orClosed(() => valueOf(ring.pop())),
@@ -100,24 +103,21 @@ function ring(weft: Weft, single: boolean, start: number, size: number) {
       },
       inPlace: {
         run: (ring, v: number) => {
-          const at = ring.reserve(size);
-          ring.bytes.fill(v, at, at + size);
+          ring.reserve(size)!.fill(v);
           ring.commit();
         },
         model: (s: Model, v: number) => [add(s, v), undefined],
       },
       shorter: {
         run: (ring, v: number) => {
-          const at = ring.reserve(size + 16);
-          ring.bytes.fill(v, at, at + size);
+          ring.reserve(size + 16)!.fill(v, 0, size);
           ring.commit(size);
         },
         model: (s: Model, v: number) => [add(s, v), undefined],
       },
       giveUp: {
         run: (ring, v: number) => {
-          const at = ring.reserve(size);
-          ring.bytes.fill(99, at, at + size);
+          ring.reserve(size)!.fill(99);
           ring.other.tryPush(new Uint8Array(size).fill(v));
           ring.cancel();
         },
@@ -163,12 +163,17 @@ function left(weft: Weft, claimed: boolean) {
     ops: {
       abandon: { run: (ring) => ring.abandon(DEAD) },
       pop: { run: (ring) => ring.pop()?.[0] },
-      push: { run: (ring, v: number) => ring.push(new Uint8Array(4).fill(v)) },
+      push: {
+        run: (ring, v: number) => {
+          ring.push(new Uint8Array(4).fill(v));
+          return true;
+        },
+      },
       inPlace: {
         run: (ring, v: number) => {
-          const at = ring.reserve(4);
-          if (at < 0) return;
-          ring.bytes.fill(v, at, at + 4);
+          const place = ring.reserve(4);
+          if (place === undefined) return;
+          place.fill(v);
           ring.commit();
           return true;
         },
@@ -247,9 +252,9 @@ function dying(weft: Weft) {
     ops: {
       inPlace: {
         run: (ring, v: number) => {
-          const at = ring.reserve(1);
-          if (at < 0) return false;
-          ring.bytes[at] = v;
+          const place = ring.reserve(1);
+          if (place === undefined) return false;
+          place[0] = v;
           ring.commit();
           return true;
         },

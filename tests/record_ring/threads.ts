@@ -16,7 +16,7 @@ for (const producers of [1, 3]) {
       const how = `${capacity} bytes, ${blocking ? "blocking" : "awaiting"}`;
       test(`${producers} producers lose nothing: ${how}`, async () => {
         const single = producers === 1;
-        const ring = RecordRing.create({ capacity, single });
+        const ring = RecordRing.create({ capacity, singleProducer: single });
         const { handle } = ring;
         const count = 600;
         const threads = await Promise.all(

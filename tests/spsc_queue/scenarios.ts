@@ -126,7 +126,11 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
         agents: [0],
         run: (q, v: number) => orClosed(weft, () => q.pushInt(v)),
         model: (s: Model, v: number) =>
-          s.closed ? [s, CLOSED] : room(s) > 0 ? [append(s, v), true] : null,
+          s.closed
+            ? [s, CLOSED]
+            : room(s) > 0
+            ? [append(s, v), undefined]
+            : null,
       },
       pop: {
         agents: [1],
@@ -140,7 +144,7 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
       },
       popFor: {
         agents: [1],
-        run: (q) => q.popInt(5),
+        run: (q) => q.tryPopInt(5),
         model: (s: Model) =>
           s.items.length > 0
             ? race.either(
@@ -153,9 +157,9 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
         agents: [0],
         run: (q, v: number) =>
           orClosed(weft, () => {
-            const at = q.reserve();
-            if (at < 0) return false;
-            new Int32Array(q.buffer, q.byteOffset + at, 1)[0] = v;
+            const place = q.reserve();
+            if (place === undefined) return false;
+            new Int32Array(place.buffer, place.byteOffset, 1)[0] = v;
             q.commit();
             return true;
           }),
@@ -170,9 +174,9 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
         agents: [1],
         run: (q) =>
           orClosed(weft, () => {
-            const at = q.peek();
-            if (at < 0) return undefined;
-            const value = new Int32Array(q.buffer, q.byteOffset + at, 1)[0];
+            const place = q.peek();
+            if (place === undefined) return undefined;
+            const value = new Int32Array(place.buffer, place.byteOffset, 1)[0];
             q.consume();
             return value;
           }),

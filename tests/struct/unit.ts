@@ -127,7 +127,7 @@ test("layout() puts its parts apart, and attach() finds them", () => {
   const shared = layout({
     lock: Mutex,
     slots: [Semaphore, 3],
-    jobs: [MpmcQueue, { capacity: 5, size: 8 }],
+    jobs: [MpmcQueue, { capacity: 5, elementSize: 8 }],
     out: [SpscQueue, { capacity: 2 }],
     work: [WorkCounter, 10, { chunk: 4 }],
   });

@@ -61,7 +61,7 @@ static void *agent(void *own_row) {
     double begin = emscripten_get_now();
     sha256((const uint8_t *)(slot + 1), (size_t)length, slot->digest);
     double busy = emscripten_get_now() - begin;
-    weft_mutex_lock(plan->lock, WEFT_FOREVER);
+    if (weft_mutex_lock(plan->lock, WEFT_FOREVER) != 0) break;
     count(plan->summary, length, busy);
     count((demo_row *)own_row, length, busy);
     weft_mutex_unlock(plan->lock);

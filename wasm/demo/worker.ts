@@ -25,7 +25,7 @@ function run({ memory, plan, row }: Start): void {
   const { jobs, permits, work, lock } = arena;
   arena.ready.release();
   for (;;) {
-    const slot = jobs.popInt()!; // throws when there is no more to do
+    const slot = jobs.popInt(); // throws when there is no more to do
     const chunk = arena.chunkIn(slot);
     const begin = performance.now();
     const digest = sha256Shared(chunk);

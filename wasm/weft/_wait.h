@@ -30,6 +30,23 @@ __attribute__((import_module("env"), import_name("weft_now"))) double weft_now(
 #define WEFT_NOW() weft__now()
 #endif
 
+/*
+ * Natively, only threads of one process wait for each other, which is faster.
+ * Define WEFT_PROCESS_SHARED, in every program that uses the memory, if
+ * processes share it.
+ */
+#if defined(__linux__) && defined(WEFT_PROCESS_SHARED)
+#define WEFT__FUTEX_WAIT 0
+#define WEFT__FUTEX_WAKE 1
+#elif defined(__linux__) /* the same, and FUTEX_PRIVATE_FLAG */
+#define WEFT__FUTEX_WAIT 128
+#define WEFT__FUTEX_WAKE 129
+#elif defined(__APPLE__) && defined(WEFT_PROCESS_SHARED)
+#define WEFT__ULOCK 3 /* UL_COMPARE_AND_WAIT_SHARED */
+#elif defined(__APPLE__)
+#define WEFT__ULOCK 1 /* UL_COMPARE_AND_WAIT */
+#endif
+
 #if defined(__linux__)
 /* What the kernel calls a timespec, whatever the C library does. */
 struct weft__time {
@@ -71,11 +88,12 @@ static inline int weft__sleep_raw(int32_t *word, int32_t value, int64_t ns) {
   struct weft__time t;
   t.s = (long)(ns / WEFT__SECOND);
   t.ns = (long)(ns % WEFT__SECOND);
-  if (syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0) == 0)
+  if (syscall(SYS_futex, word, WEFT__FUTEX_WAIT, value, &t, NULL, 0) == 0)
     return WEFT__OK;
   return errno == ETIMEDOUT ? WEFT__TIMED_OUT : WEFT__NOT_EQUAL;
 #else
-  int r = __ulock_wait(1, word, (uint32_t)value, (uint32_t)(ns / 1000 + 1));
+  int r = __ulock_wait(WEFT__ULOCK, word, (uint32_t)value,
+                       (uint32_t)(ns / 1000 + 1));
   if (r >= 0) return WEFT__OK;
   return errno == ETIMEDOUT ? WEFT__TIMED_OUT : WEFT__NOT_EQUAL;
 #endif
@@ -110,12 +128,13 @@ static inline int32_t weft__notify(int32_t *word, int32_t count) {
 #if defined(__wasm__)
   return (int32_t)__builtin_wasm_memory_atomic_notify(word, (uint32_t)count);
 #elif defined(__linux__)
-  return (int32_t)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL,
-                          NULL, 0);
+  return (int32_t)syscall(SYS_futex, word, WEFT__FUTEX_WAKE, count, NULL, NULL,
+                          0);
 #else
-  if (count == INT32_MAX) return __ulock_wake(0x101, word, 0) >= 0 ? 1 : 0;
+  if (count == INT32_MAX)
+    return __ulock_wake(WEFT__ULOCK | 0x100, word, 0) >= 0 ? 1 : 0;
   int32_t woken = 0;
-  while (woken < count && __ulock_wake(1, word, 0) >= 0) woken++;
+  while (woken < count && __ulock_wake(WEFT__ULOCK, word, 0) >= 0) woken++;
   return woken;
 #endif
 }

@@ -36,7 +36,6 @@
 #error "weft.h needs threads: build with -pthread (or -matomics)"
 #endif
 #elif defined(__linux__)
-#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #if !defined(__cplusplus) && !defined(__USE_MISC)
@@ -52,14 +51,30 @@ extern long syscall(long number, ...); /* hidden by -std=c11 */
 #ifdef __cplusplus
 #define WEFT__ASSERT(condition, text) static_assert(condition, text)
 #define WEFT__THREAD_LOCAL thread_local
-#define WEFT__BEGIN extern "C" {
-#define WEFT__END }
+/* Casts are those of C, which C++ programs may have warnings against. */
+#if defined(__clang__)
+#define WEFT__USELESS_CAST
+#else
+#define WEFT__USELESS_CAST _Pragma("GCC diagnostic ignored \"-Wuseless-cast\"")
+#endif
+#define WEFT__BEGIN                                                     \
+  _Pragma("GCC diagnostic push")                                        \
+      _Pragma("GCC diagnostic ignored \"-Wold-style-cast\"") _Pragma(   \
+          "GCC diagnostic ignored \"-Wzero-as-null-pointer-constant\"") \
+          WEFT__USELESS_CAST extern "C" {
+#define WEFT__END \
+  }               \
+  _Pragma("GCC diagnostic pop")
 #else
 #define WEFT__ASSERT(condition, text) _Static_assert(condition, text)
 #define WEFT__THREAD_LOCAL _Thread_local
 #define WEFT__BEGIN
 #define WEFT__END
 #endif
+
+/* It is a mistake to ignore the result, or also to give a null pointer. */
+#define WEFT__RESULT __attribute__((warn_unused_result))
+#define WEFT__CHECKED __attribute__((warn_unused_result, nonnull))
 
 WEFT__BEGIN
 
@@ -102,11 +117,15 @@ static inline int32_t weft__compare_exchange(int32_t *word, int32_t from,
 
 /* Sums and differences wrap, as `a + b | 0` does in JavaScript. */
 static inline int32_t weft__plus(int32_t a, int32_t b) {
-  return (int32_t)((uint32_t)a + (uint32_t)b);
+  int32_t sum;
+  (void)__builtin_add_overflow(a, b, &sum);
+  return sum;
 }
 
 static inline int32_t weft__minus(int32_t a, int32_t b) {
-  return (int32_t)((uint32_t)a - (uint32_t)b);
+  int32_t difference;
+  (void)__builtin_sub_overflow(a, b, &difference);
+  return difference;
 }
 
 /* An operation that does not wait tries again only when another agent was

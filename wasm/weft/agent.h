@@ -9,7 +9,7 @@ WEFT__BEGIN
 /* What a thread knows of itself; all zero to begin with. */
 typedef struct {
   int32_t id;
-  bool forbids_blocking;
+  int8_t blocking; /* 1 allowed, -1 not, 0 nobody asked yet */
   uint8_t calls;  /* of spinning */
   uint8_t lull;   /* rounds that the last one waited before its first look */
   int32_t spared; /* rounds of spinning that did not pay off of late */
@@ -62,17 +62,32 @@ static inline int weft_agent_set_id(int32_t id) {
   return 0;
 }
 
+#if defined(__EMSCRIPTEN_PTHREADS__)
+extern int _emscripten_thread_supports_atomics_wait(void);
+#endif
+
 /*
- * Says whether this thread may block; where it may not, as in an audio worklet
- * or on a browser's main thread without Emscripten's pthreads, blocking calls
- * return EPERM before anything is touched. Threads may unless told otherwise.
+ * Says whether this thread may block. Where it may not, blocking calls return
+ * EPERM before they touch anything. Unless told otherwise a thread may, but
+ * not the main thread of a page. Say `false` in an audio worklet, and in a page
+ * that is built without Emscripten's pthreads. With `true` the main thread of a
+ * page spins instead of sleeping, and the page does not react meanwhile.
  */
 static inline void weft_agent_set_blocking(bool allowed) {
-  WEFT_AGENT().forbids_blocking = !allowed;
+  WEFT_AGENT().blocking = allowed ? 1 : -1;
 }
 
 static inline bool weft__may_block(void) {
-  return !WEFT_AGENT().forbids_blocking;
+  weft_agent *agent = &WEFT_AGENT();
+  if (agent->blocking == 0) {
+#if defined(__EMSCRIPTEN_PTHREADS__)
+    /* A page's main thread could only spin until the time is over. */
+    agent->blocking = _emscripten_thread_supports_atomics_wait() ? 1 : -1;
+#else
+    agent->blocking = 1;
+#endif
+  }
+  return agent->blocking > 0;
 }
 
 WEFT__END

@@ -52,14 +52,15 @@ WEFT_LENGTH(barrier, 4);
 static inline size_t weft_barrier_bytes(void) { return sizeof(weft_barrier); }
 
 /* The barrier at `at`, or NULL: see weft_attach_error. */
-static inline weft_barrier *weft_barrier_attach(void *at) {
+static inline WEFT__RESULT weft_barrier *weft_barrier_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_barrier) != NULL) return NULL;
   return (weft_barrier *)at;
 }
 
 /* Makes a region that nobody uses yet a barrier for `parties` agents, 1 to
    4095; NULL if that, or the place, is out of range. */
-static inline weft_barrier *weft_barrier_init(void *at, int32_t parties) {
+static inline WEFT__RESULT weft_barrier *weft_barrier_init(void *at,
+                                                           int32_t parties) {
   weft_barrier *b = (weft_barrier *)at;
   if (!weft__aligned(at)) return NULL;
   if (parties < 1 || parties > WEFT_BARRIER_MAX) return NULL;

@@ -118,14 +118,14 @@ static inline size_t weft_broadcast_bytes(weft_broadcast_config config) {
 }
 
 /* The broadcast at `at`, or NULL: see weft_attach_error. */
-static inline weft_broadcast *weft_broadcast_attach(void *at) {
+static inline WEFT__RESULT weft_broadcast *weft_broadcast_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_broadcast) != NULL) return NULL;
   return (weft_broadcast *)at;
 }
 
 /* Makes a region that nobody uses yet a broadcast without subscribers; NULL if
    the configuration, or the place, is out of range. */
-static inline weft_broadcast *weft_broadcast_init(
+static inline WEFT__RESULT weft_broadcast *weft_broadcast_init(
     void *at, weft_broadcast_config config) {
   weft_broadcast *b = (weft_broadcast *)at;
   size_t bytes = weft_broadcast_bytes(config);
@@ -248,7 +248,8 @@ static inline int weft__broadcast_claim(weft_broadcast *b, int32_t *tail) {
 
 /* Appends the element at `src`: 0, EBUSY if a subscriber is late and is waited
    for, or EPIPE. The producer's. */
-static inline int weft_broadcast_try_push(weft_broadcast *b, const void *src) {
+static inline WEFT__CHECKED int weft_broadcast_try_push(weft_broadcast *b,
+                                                        const void *src) {
   int32_t tail = 0;
   int result = weft__broadcast_claim(b, &tail);
   if (result != 0) return result;
@@ -261,8 +262,8 @@ static inline int weft_broadcast_try_push(weft_broadcast *b, const void *src) {
 }
 
 /* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */
-static inline int weft_broadcast_try_push_int(weft_broadcast *b,
-                                              int32_t value) {
+static inline WEFT__CHECKED int weft_broadcast_try_push_int(weft_broadcast *b,
+                                                            int32_t value) {
   return b->element_size == 4 ? weft_broadcast_try_push(b, &value) : EINVAL;
 }
 
@@ -325,8 +326,9 @@ static inline int32_t weft_broadcast_size(const weft_broadcast *b,
 
 /* Moves the next element for `seat` to `dst`: 0, EBUSY if there is none yet,
    or EPIPE if the broadcast was closed and all was seen. */
-static inline int weft_broadcast_try_pop(weft_broadcast *b, int32_t seat,
-                                         void *dst) {
+static inline WEFT__CHECKED int weft_broadcast_try_pop(weft_broadcast *b,
+                                                       int32_t seat,
+                                                       void *dst) {
   weft__broadcast_seat *at = weft__broadcast_at(b, seat);
   for (;;) {
     int32_t cursor = weft__hint(&at->cursor); /* the exchange checks it */
@@ -348,14 +350,15 @@ static inline int weft_broadcast_try_pop(weft_broadcast *b, int32_t seat,
 }
 
 /* The next 4-byte element; EINVAL if elements are not 4 bytes. */
-static inline int weft_broadcast_try_pop_int(weft_broadcast *b, int32_t seat,
-                                             int32_t *value) {
+static inline WEFT__CHECKED int weft_broadcast_try_pop_int(weft_broadcast *b,
+                                                           int32_t seat,
+                                                           int32_t *value) {
   return b->element_size == 4 ? weft_broadcast_try_pop(b, seat, value) : EINVAL;
 }
 
 /* As try_pop, blocking up to `timeout` ns; ETIMEDOUT if nothing came. */
-static inline int weft_broadcast_pop(weft_broadcast *q, int32_t seat,
-                                     void *dst, int64_t timeout) {
+static inline int weft_broadcast_pop(weft_broadcast *q, int32_t seat, void *dst,
+                                     int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_broadcast_try_pop(q, seat, dst), &q->pop_epoch,
                     weft__broadcast_pass(q), timeout);
 }

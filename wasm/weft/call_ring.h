@@ -136,14 +136,14 @@ static inline size_t weft_call_ring_bytes(weft_call_ring_config config) {
 }
 
 /* The ring at `at`, or NULL: see weft_attach_error. */
-static inline weft_call_ring *weft_call_ring_attach(void *at) {
+static inline WEFT__RESULT weft_call_ring *weft_call_ring_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_call_ring) != NULL) return NULL;
   return (weft_call_ring *)at;
 }
 
 /* Makes a region that nobody uses yet a ring without calls; NULL if the
    configuration, or the place, is out of range. */
-static inline weft_call_ring *weft_call_ring_init(
+static inline WEFT__RESULT weft_call_ring *weft_call_ring_init(
     void *at, weft_call_ring_config config) {
   weft_call_ring *r = (weft_call_ring *)at;
   size_t bytes = weft_call_ring_bytes(config);
@@ -234,9 +234,10 @@ static inline void weft__call_free(weft_call_ring *r, weft_call *c) {
  * 0 and *call, EBUSY if no slot is free, EPIPE if the ring was closed, or EINVAL
  * if length is not 0 to max_request.
  */
-static inline int weft_call_ring_try_post(weft_call_ring *r,
-                                          const void *request, int32_t length,
-                                          weft_call **call) {
+static inline WEFT__RESULT int weft_call_ring_try_post(weft_call_ring *r,
+                                                       const void *request,
+                                                       int32_t length,
+                                                       weft_call **call) {
   if (length < 0 || length > weft_call_ring_max_request(r)) return EINVAL;
   if (weft_call_ring_closed(r)) return EPIPE;
   weft_call *c = weft__call_claim(r);
@@ -305,8 +306,10 @@ static inline char *weft__call_reply_at(const weft_call_ring *r,
  * yet, EIO if the server failed (its message is in `dst`), or EOWNERDEAD if it
  * was abandoned. But for EBUSY, the call is over.
  */
-static inline int weft_call_ring_try_receive(weft_call_ring *r, weft_call *c,
-                                             void *dst, int32_t *length) {
+static inline WEFT__RESULT int weft_call_ring_try_receive(weft_call_ring *r,
+                                                          weft_call *c,
+                                                          void *dst,
+                                                          int32_t *length) {
   int32_t phase = weft__call_phase(weft__load(&c->state));
   if (phase < WEFT_CALL_RING_REPLIED) return EBUSY;
   int32_t most = *length;
@@ -377,8 +380,8 @@ static inline int weft_call_ring_call(weft_call_ring *r, const void *request,
  * there is none, or EPIPE if the ring was closed and no call is left. Any number
  * may be taken before the first is answered.
  */
-static inline int weft_call_ring_try_take(weft_call_ring *r,
-                                          weft_call **call) {
+static inline WEFT__RESULT int weft_call_ring_try_take(weft_call_ring *r,
+                                                       weft_call **call) {
   int32_t id = weft_agent_id();
   int32_t slots = weft_call_ring_slots(r);
   int32_t slot = (int32_t)((uint32_t)weft__hint(&r->look) % (uint32_t)slots);

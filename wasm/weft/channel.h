@@ -108,7 +108,7 @@ static inline size_t weft_channel_bytes(weft_channel_config config) {
 
 /* The channel at `at`, or NULL: see weft_attach_error. What its messages are
    is told by weft_channel_codec. */
-static inline weft_channel *weft_channel_attach(void *at) {
+static inline WEFT__RESULT weft_channel *weft_channel_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_channel) != NULL) return NULL;
   weft_channel *c = (weft_channel *)at;
   int32_t kind = WEFT_KIND_record_ring;
@@ -118,15 +118,16 @@ static inline weft_channel *weft_channel_attach(void *at) {
 
 /* Makes a region that nobody uses yet an empty channel; NULL if the
    configuration, or the place, is out of range. */
-static inline weft_channel *weft_channel_init(void *at,
-                                              weft_channel_config config) {
+static inline WEFT__RESULT weft_channel *weft_channel_init(
+    void *at, weft_channel_config config) {
   weft_channel *c = (weft_channel *)at;
   if (!weft__aligned(at) || weft_channel_bytes(config) == 0) return NULL;
   weft__zero(at, sizeof *c);
-  if (weft__channel_sized(config.codec))
-    weft_mpmc_queue_init(c + 1, weft__channel_elements(config));
-  else
-    weft_record_ring_init(c + 1, weft__channel_records(config));
+  bool sized = weft__channel_sized(config.codec);
+  if (sized && !weft_mpmc_queue_init(c + 1, weft__channel_elements(config)))
+    return NULL;
+  if (!sized && !weft_record_ring_init(c + 1, weft__channel_records(config)))
+    return NULL;
   c->codec = config.codec;
   c->shape = config.codec == WEFT_CHANNEL_RECORD ? config.shape : 0;
   c->seal = weft__seal(WEFT_KIND_channel, c->codec, c->shape);
@@ -161,8 +162,9 @@ static inline bool weft_channel_closed(const weft_channel *c) {
 }
 
 /* An element is as long as messages are, but for a struct's padding. */
-static inline int weft__channel_try_push(weft_mpmc_queue *q, const void *src,
-                                         int32_t length) {
+static inline WEFT__RESULT int weft__channel_try_push(weft_mpmc_queue *q,
+                                                      const void *src,
+                                                      int32_t length) {
   int32_t ticket = 0;
   if (weft__channel_padded(length) != q->element_size) return EINVAL;
   int32_t count = weft__mpmc_claim_push(q, 1, &ticket);
@@ -175,8 +177,9 @@ static inline int weft__channel_try_push(weft_mpmc_queue *q, const void *src,
   return 0;
 }
 
-static inline int weft__channel_try_pop(weft_mpmc_queue *q, void *dst,
-                                        int32_t *length) {
+static inline WEFT__RESULT int weft__channel_try_pop(weft_mpmc_queue *q,
+                                                     void *dst,
+                                                     int32_t *length) {
   int32_t ticket = 0;
   if (weft__channel_padded(*length) < q->element_size) return EINVAL;
   int32_t count = weft__mpmc_claim_pop(q, 1, &ticket);
@@ -204,8 +207,9 @@ static inline int weft__channel_pop(weft_mpmc_queue *q, void *dst,
 /* Sends the `length` bytes at `src` without waiting: 0, EBUSY if there is no
    room for them, EPIPE if the channel was closed, or EINVAL if length is more
    than max_length, or not that of a message of one size. */
-static inline int weft_channel_try_send(weft_channel *c, const void *src,
-                                        int32_t length) {
+static inline WEFT__RESULT int weft_channel_try_send(weft_channel *c,
+                                                     const void *src,
+                                                     int32_t length) {
   return weft__channel_sized(c->codec)
              ? weft__channel_try_push(weft__channel_queue(c), src, length)
              : weft_record_ring_try_push(weft__channel_ring(c), src, length);
@@ -223,8 +227,9 @@ static inline int weft_channel_send(weft_channel *c, const void *src,
 /* Takes the oldest message to `dst`, which has `*length` bytes, and answers its
    length there: 0, EBUSY if there is none, EPIPE if the channel was closed and
    is empty, or EINVAL if it is longer than that, and stays. */
-static inline int weft_channel_try_receive(weft_channel *c, void *dst,
-                                           int32_t *length) {
+static inline WEFT__RESULT int weft_channel_try_receive(weft_channel *c,
+                                                        void *dst,
+                                                        int32_t *length) {
   return weft__channel_sized(c->codec)
              ? weft__channel_try_pop(weft__channel_queue(c), dst, length)
              : weft_record_ring_try_pop(weft__channel_ring(c), dst, length);

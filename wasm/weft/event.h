@@ -105,7 +105,7 @@ static inline void weft_event_reset(weft_event *e) {
 }
 
 /* 0 if the event is set, which automatic reset takes; else EBUSY. */
-static inline int weft_event_try_wait(weft_event *e) {
+static inline WEFT__CHECKED int weft_event_try_wait(weft_event *e) {
   int32_t state = weft__load(&e->state);
   while (weft__event_is_set(state)) {
     if ((state & WEFT_EVENT_AUTO_BIT) == 0) return 0;

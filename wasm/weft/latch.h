@@ -42,14 +42,15 @@ WEFT_LENGTH(latch, 3);
 static inline size_t weft_latch_bytes(void) { return sizeof(weft_latch); }
 
 /* The latch at `at`, or NULL: see weft_attach_error. */
-static inline weft_latch *weft_latch_attach(void *at) {
+static inline WEFT__RESULT weft_latch *weft_latch_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_latch) != NULL) return NULL;
   return (weft_latch *)at;
 }
 
 /* Makes a region that nobody uses yet a latch that opens after `count`, 0 to
    2^30 - 1; NULL if that, or the place, is out of range. */
-static inline weft_latch *weft_latch_init(void *at, int32_t count) {
+static inline WEFT__RESULT weft_latch *weft_latch_init(void *at,
+                                                       int32_t count) {
   weft_latch *l = (weft_latch *)at;
   if (!weft__aligned(at)) return NULL;
   if (count < 0 || count > WEFT_LATCH_MAX) return NULL;
@@ -88,7 +89,7 @@ static inline int weft_latch_count_down(weft_latch *l, int32_t n) {
 }
 
 /* 0 if the latch is open, else EBUSY. */
-static inline int weft_latch_try_wait(const weft_latch *l) {
+static inline WEFT__CHECKED int weft_latch_try_wait(const weft_latch *l) {
   return weft__load(&l->state) == WEFT_LATCH_OPEN ? 0 : EBUSY;
 }
 

@@ -132,14 +132,15 @@ static inline size_t weft_lock_free_queue_bytes(weft_queue_config config) {
 }
 
 /* The queue at `at`, or NULL: see weft_attach_error. */
-static inline weft_lock_free_queue *weft_lock_free_queue_attach(void *at) {
+static inline WEFT__RESULT weft_lock_free_queue *weft_lock_free_queue_attach(
+    void *at) {
   if (weft_attach_error(at, WEFT_KIND_lock_free_queue) != NULL) return NULL;
   return (weft_lock_free_queue *)at;
 }
 
 /* Makes a region that nobody uses yet an empty queue; NULL if the
    configuration, or the place, is out of range. */
-static inline weft_lock_free_queue *weft_lock_free_queue_init(
+static inline WEFT__RESULT weft_lock_free_queue *weft_lock_free_queue_init(
     void *at, weft_queue_config config) {
   weft_lock_free_queue *q = (weft_lock_free_queue *)at;
   size_t bytes = weft_lock_free_queue_bytes(config);
@@ -460,22 +461,22 @@ static inline int32_t weft_lock_free_queue_try_pop_many(
 }
 
 /* Appends the element at `src`: 0, EBUSY if the queue is full, or EPIPE. */
-static inline int weft_lock_free_queue_try_push(weft_lock_free_queue *q,
-                                                const void *src) {
+static inline WEFT__CHECKED int weft_lock_free_queue_try_push(
+    weft_lock_free_queue *q, const void *src) {
   int32_t count = weft_lock_free_queue_try_push_many(q, src, 1);
   return count == 1 ? 0 : count == 0 ? EBUSY : -count;
 }
 
 /* Moves the oldest element to `dst`: 0, EBUSY if there is none, or EPIPE. */
-static inline int weft_lock_free_queue_try_pop(weft_lock_free_queue *q,
-                                               void *dst) {
+static inline WEFT__CHECKED int weft_lock_free_queue_try_pop(
+    weft_lock_free_queue *q, void *dst) {
   int32_t count = weft_lock_free_queue_try_pop_many(q, dst, 1);
   return count == 1 ? 0 : count == 0 ? EBUSY : -count;
 }
 
 /* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */
-static inline int weft_lock_free_queue_try_push_int(weft_lock_free_queue *q,
-                                                    int32_t value) {
+static inline WEFT__CHECKED int weft_lock_free_queue_try_push_int(
+    weft_lock_free_queue *q, int32_t value) {
   int32_t ticket = 0;
   if (q->element_size != 4) return EINVAL;
   int32_t slot = weft__lock_free_claim(q, &ticket);
@@ -488,8 +489,8 @@ static inline int weft_lock_free_queue_try_push_int(weft_lock_free_queue *q,
 }
 
 /* Takes the oldest 4-byte element; EINVAL if elements are not 4 bytes. */
-static inline int weft_lock_free_queue_try_pop_int(weft_lock_free_queue *q,
-                                                   int32_t *value) {
+static inline WEFT__CHECKED int weft_lock_free_queue_try_pop_int(
+    weft_lock_free_queue *q, int32_t *value) {
   if (q->element_size != 4) return EINVAL;
   int32_t slot = weft__lock_free_take(weft__lock_free_ring_of_queue(q));
   if (slot < 0) return weft__lock_free_error(slot);
@@ -501,7 +502,8 @@ static inline int weft_lock_free_queue_try_pop_int(weft_lock_free_queue *q,
 
 /* A slot to write an element into, or NULL if the queue is full or closed:
    write it there, then commit. */
-static inline void *weft_lock_free_queue_reserve(weft_lock_free_queue *q) {
+static inline WEFT__CHECKED void *weft_lock_free_queue_reserve(
+    weft_lock_free_queue *q) {
   int32_t ticket = 0;
   int32_t slot = weft__lock_free_claim(q, &ticket);
   return slot < 0 ? NULL : weft__lock_free_slot(q, slot);
@@ -526,7 +528,8 @@ static inline int weft_lock_free_queue_commit(weft_lock_free_queue *q,
 
 /* Takes the oldest element in place, or NULL if there is none: read it there,
    then consume. */
-static inline void *weft_lock_free_queue_peek(weft_lock_free_queue *q) {
+static inline WEFT__CHECKED void *weft_lock_free_queue_peek(
+    weft_lock_free_queue *q) {
   int32_t slot = weft__lock_free_take(weft__lock_free_ring_of_queue(q));
   return slot < 0 ? NULL : weft__lock_free_slot(q, slot);
 }
@@ -556,8 +559,7 @@ static inline void weft__lock_free_pass_pop(weft_lock_free_queue *q) {
 #ifndef WEFT_REALTIME /* what may wait */
 /* As try_push, blocking up to `timeout` ns; ETIMEDOUT if no room came free. */
 static inline int weft_lock_free_queue_push(weft_lock_free_queue *q,
-                                            const void *src,
-                                            int64_t timeout) {
+                                            const void *src, int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_lock_free_queue_try_push(q, src), &q->push_epoch,
                     weft__lock_free_pass_push(q), timeout);
 }

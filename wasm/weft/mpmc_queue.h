@@ -87,7 +87,7 @@ static inline size_t weft_mpmc_queue_bytes(weft_queue_config config) {
 }
 
 /* The queue at `at`, or NULL: see weft_attach_error. */
-static inline weft_mpmc_queue *weft_mpmc_queue_attach(void *at) {
+static inline WEFT__RESULT weft_mpmc_queue *weft_mpmc_queue_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_mpmc_queue) != NULL) return NULL;
   return (weft_mpmc_queue *)at;
 }
@@ -102,8 +102,8 @@ static inline int32_t *weft__mpmc_slot(const weft_mpmc_queue *q,
 
 /* Makes a region that nobody uses yet an empty queue; NULL if the
    configuration, or the place, is out of range. */
-static inline weft_mpmc_queue *weft_mpmc_queue_init(void *at,
-                                                    weft_queue_config config) {
+static inline WEFT__RESULT weft_mpmc_queue *weft_mpmc_queue_init(
+    void *at, weft_queue_config config) {
   weft_mpmc_queue *q = (weft_mpmc_queue *)at;
   size_t bytes = weft_mpmc_queue_bytes(config);
   if (!weft__aligned(at) || bytes == 0) return NULL;
@@ -268,21 +268,22 @@ static inline int32_t weft_mpmc_queue_try_pop_many(weft_mpmc_queue *q,
 }
 
 /* Appends the element at `src`: 0, EBUSY if the queue is full, or EPIPE. */
-static inline int weft_mpmc_queue_try_push(weft_mpmc_queue *q,
-                                           const void *src) {
+static inline WEFT__CHECKED int weft_mpmc_queue_try_push(weft_mpmc_queue *q,
+                                                         const void *src) {
   int32_t count = weft_mpmc_queue_try_push_many(q, src, 1);
   return count == 1 ? 0 : count == 0 ? EBUSY : -count;
 }
 
 /* Moves the oldest element to `dst`: 0, EBUSY if there is none, or EPIPE. */
-static inline int weft_mpmc_queue_try_pop(weft_mpmc_queue *q, void *dst) {
+static inline WEFT__CHECKED int weft_mpmc_queue_try_pop(weft_mpmc_queue *q,
+                                                        void *dst) {
   int32_t count = weft_mpmc_queue_try_pop_many(q, dst, 1);
   return count == 1 ? 0 : count == 0 ? EBUSY : -count;
 }
 
 /* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */
-static inline int weft_mpmc_queue_try_push_int(weft_mpmc_queue *q,
-                                               int32_t value) {
+static inline WEFT__CHECKED int weft_mpmc_queue_try_push_int(weft_mpmc_queue *q,
+                                                             int32_t value) {
   int32_t ticket = 0;
   if (q->element_size != 4) return EINVAL;
   int32_t count = weft__mpmc_claim_push(q, 1, &ticket);
@@ -294,8 +295,8 @@ static inline int weft_mpmc_queue_try_push_int(weft_mpmc_queue *q,
 }
 
 /* Takes the oldest 4-byte element; EINVAL if elements are not 4 bytes. */
-static inline int weft_mpmc_queue_try_pop_int(weft_mpmc_queue *q,
-                                              int32_t *value) {
+static inline WEFT__CHECKED int weft_mpmc_queue_try_pop_int(weft_mpmc_queue *q,
+                                                            int32_t *value) {
   int32_t ticket = 0;
   if (q->element_size != 4) return EINVAL;
   int32_t count = weft__mpmc_claim_pop(q, 1, &ticket);
@@ -309,7 +310,7 @@ static inline int weft_mpmc_queue_try_pop_int(weft_mpmc_queue *q,
 
 /* Claims a slot to write an element into, or NULL if the queue is full or
    closed: write it there, then commit. */
-static inline void *weft_mpmc_queue_reserve(weft_mpmc_queue *q) {
+static inline WEFT__CHECKED void *weft_mpmc_queue_reserve(weft_mpmc_queue *q) {
   int32_t ticket = 0;
   if (weft__mpmc_claim_push(q, 1, &ticket) <= 0) return NULL;
   return weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT;
@@ -324,7 +325,7 @@ static inline void weft_mpmc_queue_commit(weft_mpmc_queue *q, void *slot) {
 
 /* Claims the oldest element, or NULL if there is none: read it there, then
    consume. */
-static inline void *weft_mpmc_queue_peek(weft_mpmc_queue *q) {
+static inline WEFT__CHECKED void *weft_mpmc_queue_peek(weft_mpmc_queue *q) {
   int32_t ticket = 0;
   if (weft__mpmc_claim_pop(q, 1, &ticket) <= 0) return NULL;
   return weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT;

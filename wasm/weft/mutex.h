@@ -56,7 +56,7 @@ static inline int32_t weft_mutex_owner(const weft_mutex *m) {
 }
 
 /* Locks the mutex if nobody holds it, without waiting; else EBUSY. */
-static inline int weft_mutex_try_lock(weft_mutex *m) {
+static inline WEFT__CHECKED int weft_mutex_try_lock(weft_mutex *m) {
   int32_t id = weft_agent_id();
   int32_t state = weft__compare_exchange(&m->state, WEFT_MUTEX_UNLOCKED, id);
   if (state == WEFT_MUTEX_UNLOCKED) return 0;
@@ -153,7 +153,8 @@ static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
  * Locks the mutex, blocking up to `timeout` ns. 0, or EOWNERDEAD: locked, but
  * its last owner was abandoned; else ETIMEDOUT, EDEADLK or EPERM.
  */
-static inline int weft_mutex_lock(weft_mutex *m, int64_t timeout) {
+static inline WEFT__CHECKED int weft_mutex_lock(weft_mutex *m,
+                                                int64_t timeout) {
   if (!weft__may_block()) return EPERM;
   int32_t id = weft_agent_id();
   int32_t state = weft__compare_exchange(&m->state, WEFT_MUTEX_UNLOCKED, id);

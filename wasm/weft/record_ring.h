@@ -109,14 +109,14 @@ static inline size_t weft_record_ring_bytes(weft_record_ring_config config) {
 }
 
 /* The ring at `at`, or NULL: see weft_attach_error. */
-static inline weft_record_ring *weft_record_ring_attach(void *at) {
+static inline WEFT__RESULT weft_record_ring *weft_record_ring_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_record_ring) != NULL) return NULL;
   return (weft_record_ring *)at;
 }
 
 /* Makes a region that nobody uses yet an empty ring; NULL if the
    configuration, or the place, is out of range. */
-static inline weft_record_ring *weft_record_ring_init(
+static inline WEFT__RESULT weft_record_ring *weft_record_ring_init(
     void *at, weft_record_ring_config config) {
   weft_record_ring *r = (weft_record_ring *)at;
   size_t bytes = weft_record_ring_bytes(config);
@@ -274,8 +274,9 @@ static inline int weft__record_publish(weft_record_ring *r,
  * then commit or cancel. 0, EBUSY if there is no room, EPIPE, or EINVAL if
  * length is not 0 to max_length.
  */
-static inline int weft_record_ring_reserve(weft_record_ring *r, int32_t length,
-                                           void **at) {
+static inline WEFT__RESULT int weft_record_ring_reserve(weft_record_ring *r,
+                                                        int32_t length,
+                                                        void **at) {
   int32_t *record = NULL;
   if (length < 0 || length > weft_record_ring_max_length(r)) return EINVAL;
   int result = weft__record_claim(r, length, &record);
@@ -321,8 +322,9 @@ static inline void weft_record_ring_cancel(weft_record_ring *r, void *at) {
 
 /* Appends `length` bytes as a record: 0, EBUSY if there is no room for it,
    EPIPE, or EINVAL if length is not 0 to max_length. */
-static inline int weft_record_ring_try_push(weft_record_ring *r,
-                                            const void *src, int32_t length) {
+static inline WEFT__RESULT int weft_record_ring_try_push(weft_record_ring *r,
+                                                         const void *src,
+                                                         int32_t length) {
   int32_t *record = NULL;
   if (length < 0 || length > weft_record_ring_max_length(r)) return EINVAL;
   if (length > WEFT__RECORD_SHORT && !r->single_producer) {
@@ -375,8 +377,8 @@ static inline int weft__record_oldest(weft_record_ring *r, int32_t **record) {
 
 /* Begins to take the oldest record in place, and answers its length in
    *length: where it lies, or NULL if there is none. Read it, then consume. */
-static inline const void *weft_record_ring_peek(weft_record_ring *r,
-                                                int32_t *length) {
+static inline WEFT__RESULT const void *weft_record_ring_peek(
+    weft_record_ring *r, int32_t *length) {
   int32_t *record = NULL;
   if (weft__record_oldest(r, &record) != 0) return NULL;
   *length = weft__record_length(weft__load(record));
@@ -395,8 +397,9 @@ static inline void weft_record_ring_consume(weft_record_ring *r) {
 /* Moves the oldest record to `dst`, which has `*length` bytes, and answers its
    length there: 0, EBUSY if there is none, EPIPE, or EINVAL if it is longer
    than that, and stays. */
-static inline int weft_record_ring_try_pop(weft_record_ring *r, void *dst,
-                                           int32_t *length) {
+static inline WEFT__RESULT int weft_record_ring_try_pop(weft_record_ring *r,
+                                                        void *dst,
+                                                        int32_t *length) {
   int32_t *record = NULL;
   int result = weft__record_oldest(r, &record);
   if (result != 0) return result;

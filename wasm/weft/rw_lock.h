@@ -103,7 +103,7 @@ static inline int weft__rw_held(int32_t state) {
 
 /* Locks for reading if no writer has the lock or waits for it, without
    waiting: 0 or EOWNERDEAD, else EBUSY; EINVAL if 8191 agents read. */
-static inline int weft_rw_lock_try_read(weft_rw_lock *l) {
+static inline WEFT__CHECKED int weft_rw_lock_try_read(weft_rw_lock *l) {
   const int32_t bits = WEFT_RW_LOCK_WRITING_BIT | WEFT_RW_LOCK_WANTED_BIT;
   int32_t state = weft__hint(&l->state); /* the exchange below checks it */
   for (;;) {
@@ -208,7 +208,8 @@ static inline int weft__rw_read_slow(weft_rw_lock *l, weft__rw_ticket ticket,
  * a writer was abandoned; else ETIMEDOUT, EDEADLK if this agent has the lock
  * for writing, EPERM, or EINVAL if 8191 agents read or wait to.
  */
-static inline int weft_rw_lock_read(weft_rw_lock *l, int64_t timeout) {
+static inline WEFT__CHECKED int weft_rw_lock_read(weft_rw_lock *l,
+                                                  int64_t timeout) {
   if (!weft__may_block()) return EPERM;
   if (WEFT_SPIN_ROUNDS > 0 && timeout != 0 &&
       (weft__hint(&l->writer) & WEFT_MUTEX_HANDOFF_BIT) != 0)
@@ -294,7 +295,7 @@ static inline void weft__rw_leave(weft_rw_lock *l, int32_t more,
 
 /* Locks for writing if nobody has the lock, without waiting: 0 or EOWNERDEAD,
    else EBUSY. */
-static inline int weft_rw_lock_try_write(weft_rw_lock *l) {
+static inline WEFT__CHECKED int weft_rw_lock_try_write(weft_rw_lock *l) {
   if (weft_mutex_try_lock(weft__rw_writer(l)) == EBUSY) return EBUSY;
   int result = weft__rw_hold(l);
   if (result == EBUSY) weft_mutex_unlock(weft__rw_writer(l));
@@ -331,7 +332,8 @@ static inline int weft__rw_write_slow(weft_rw_lock *l, int32_t id, bool owned,
  * Locks for writing, blocking up to `timeout` ns: 0, or EOWNERDEAD: locked, but
  * the last writer was abandoned; else ETIMEDOUT, EDEADLK or EPERM.
  */
-static inline int weft_rw_lock_write(weft_rw_lock *l, int64_t timeout) {
+static inline WEFT__CHECKED int weft_rw_lock_write(weft_rw_lock *l,
+                                                   int64_t timeout) {
   if (!weft__may_block()) return EPERM;
   int32_t id = weft_agent_id();
   int32_t state =

@@ -61,14 +61,15 @@ static inline size_t weft_semaphore_bytes(void) {
 }
 
 /* The semaphore at `at`, or NULL: see weft_attach_error. */
-static inline weft_semaphore *weft_semaphore_attach(void *at) {
+static inline WEFT__RESULT weft_semaphore *weft_semaphore_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_semaphore) != NULL) return NULL;
   return (weft_semaphore *)at;
 }
 
 /* Makes a region that nobody uses yet a semaphore holding `permits`, 0 to
    2^30 - 1; NULL if that, or the place, is out of range. */
-static inline weft_semaphore *weft_semaphore_init(void *at, int32_t permits) {
+static inline WEFT__RESULT weft_semaphore *weft_semaphore_init(
+    void *at, int32_t permits) {
   weft_semaphore *s = (weft_semaphore *)at;
   if (!weft__aligned(at)) return NULL;
   if (permits < 0 || permits > WEFT_SEMAPHORE_MAX) return NULL;
@@ -121,7 +122,8 @@ static inline void weft__semaphore_end_claim(weft_semaphore *s) {
 }
 
 /* Takes n permits if that many are free, without waiting; else EBUSY. */
-static inline int weft_semaphore_try_acquire(weft_semaphore *s, int32_t n) {
+static inline WEFT__CHECKED int weft_semaphore_try_acquire(weft_semaphore *s,
+                                                           int32_t n) {
   if (n < 1 || n > WEFT_SEMAPHORE_MAX) return EINVAL;
   return weft__semaphore_take(s, n) ? 0 : EBUSY;
 }
@@ -187,8 +189,9 @@ static inline int weft__semaphore_acquire_slow(weft_semaphore *s, int32_t n,
 
 /* Takes n permits, blocking up to `timeout` ns; ETIMEDOUT if they did not come
    free in that time. */
-static inline int weft_semaphore_acquire(weft_semaphore *s, int32_t n,
-                                         int64_t timeout) {
+static inline WEFT__CHECKED int weft_semaphore_acquire(weft_semaphore *s,
+                                                       int32_t n,
+                                                       int64_t timeout) {
   if (!weft__may_block()) return EPERM;
   if (n < 1 || n > WEFT_SEMAPHORE_MAX) return EINVAL;
   if (weft__semaphore_take(s, n)) return 0;

@@ -101,15 +101,15 @@ static inline size_t weft_slab_pool_bytes(weft_slab_config config) {
 }
 
 /* The pool at `at`, or NULL: see weft_attach_error. */
-static inline weft_slab_pool *weft_slab_pool_attach(void *at) {
+static inline WEFT__RESULT weft_slab_pool *weft_slab_pool_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_slab_pool) != NULL) return NULL;
   return (weft_slab_pool *)at;
 }
 
 /* Makes a region that nobody uses yet a pool whose blocks are all free; NULL
    if the configuration, or the place, is out of range. */
-static inline weft_slab_pool *weft_slab_pool_init(void *at,
-                                                  weft_slab_config config) {
+static inline WEFT__RESULT weft_slab_pool *weft_slab_pool_init(
+    void *at, weft_slab_config config) {
   weft_slab_pool *p = (weft_slab_pool *)at;
   size_t bytes = weft_slab_pool_bytes(config);
   if (!weft__aligned(at) || bytes == 0) return NULL;
@@ -176,8 +176,8 @@ static inline void weft__slab_fill(weft_slab_pool *p, weft_slab_cache *cache,
 
 /* A block, or NULL if none was found free. `cache` is this thread's own, or
    NULL. Lock-free. */
-static inline void *weft_slab_pool_allocate(weft_slab_pool *p,
-                                            weft_slab_cache *cache) {
+static inline WEFT__RESULT void *weft_slab_pool_allocate(
+    weft_slab_pool *p, weft_slab_cache *cache) {
   int32_t id = weft_agent_id();
   int32_t kept = id | WEFT_SLAB_POOL_CACHED_BIT;
   while (cache != NULL && cache->count > 0) {

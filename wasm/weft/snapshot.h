@@ -76,15 +76,15 @@ static inline size_t weft_snapshot_bytes(weft_snapshot_config config) {
 }
 
 /* The snapshot at `at`, or NULL: see weft_attach_error. */
-static inline weft_snapshot *weft_snapshot_attach(void *at) {
+static inline WEFT__RESULT weft_snapshot *weft_snapshot_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_snapshot) != NULL) return NULL;
   return (weft_snapshot *)at;
 }
 
 /* Makes a region that nobody uses yet a snapshot that is all zero; NULL if the
    configuration, or the place, is out of range. */
-static inline weft_snapshot *weft_snapshot_init(void *at,
-                                                weft_snapshot_config config) {
+static inline WEFT__RESULT weft_snapshot *weft_snapshot_init(
+    void *at, weft_snapshot_config config) {
   weft_snapshot *s = (weft_snapshot *)at;
   size_t bytes = weft_snapshot_bytes(config);
   if (!weft__aligned(at) || bytes == 0) return NULL;

@@ -69,15 +69,15 @@ static inline size_t weft_spsc_queue_bytes(weft_queue_config config) {
 }
 
 /* The queue at `at`, or NULL: see weft_attach_error. */
-static inline weft_spsc_queue *weft_spsc_queue_attach(void *at) {
+static inline WEFT__RESULT weft_spsc_queue *weft_spsc_queue_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_spsc_queue) != NULL) return NULL;
   return (weft_spsc_queue *)at;
 }
 
 /* Makes a region that nobody uses yet an empty queue; NULL if the
    configuration, or the place, is out of range. */
-static inline weft_spsc_queue *weft_spsc_queue_init(void *at,
-                                                    weft_queue_config config) {
+static inline WEFT__RESULT weft_spsc_queue *weft_spsc_queue_init(
+    void *at, weft_queue_config config) {
   weft_spsc_queue *q = (weft_spsc_queue *)at;
   size_t bytes = weft_spsc_queue_bytes(config);
   if (!weft__aligned(at) || bytes == 0) return NULL;
@@ -222,21 +222,22 @@ static inline int32_t weft_spsc_queue_try_pop_many(weft_spsc_queue *q,
 }
 
 /* Appends the element at `src`: 0, EBUSY if the queue is full, or EPIPE. */
-static inline int weft_spsc_queue_try_push(weft_spsc_queue *q,
-                                           const void *src) {
+static inline WEFT__CHECKED int weft_spsc_queue_try_push(weft_spsc_queue *q,
+                                                         const void *src) {
   int32_t count = weft_spsc_queue_try_push_many(q, src, 1);
   return count == 1 ? 0 : count == 0 ? EBUSY : -count;
 }
 
 /* Moves the oldest element to `dst`: 0, EBUSY if there is none, or EPIPE. */
-static inline int weft_spsc_queue_try_pop(weft_spsc_queue *q, void *dst) {
+static inline WEFT__CHECKED int weft_spsc_queue_try_pop(weft_spsc_queue *q,
+                                                        void *dst) {
   int32_t count = weft_spsc_queue_try_pop_many(q, dst, 1);
   return count == 1 ? 0 : count == 0 ? EBUSY : -count;
 }
 
 /* Appends a 4-byte element; EINVAL if elements are not 4 bytes. */
-static inline int weft_spsc_queue_try_push_int(weft_spsc_queue *q,
-                                               int32_t value) {
+static inline WEFT__CHECKED int weft_spsc_queue_try_push_int(weft_spsc_queue *q,
+                                                             int32_t value) {
   if (q->element_size != 4) return EINVAL;
   int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
   int32_t room = weft__spsc_room(q, tail, 1);
@@ -247,8 +248,8 @@ static inline int weft_spsc_queue_try_push_int(weft_spsc_queue *q,
 }
 
 /* Takes the oldest 4-byte element; EINVAL if elements are not 4 bytes. */
-static inline int weft_spsc_queue_try_pop_int(weft_spsc_queue *q,
-                                              int32_t *value) {
+static inline WEFT__CHECKED int weft_spsc_queue_try_pop_int(weft_spsc_queue *q,
+                                                            int32_t *value) {
   if (q->element_size != 4) return EINVAL;
   int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
   int32_t filled = weft__spsc_filled(q, head, 1);
@@ -260,7 +261,7 @@ static inline int weft_spsc_queue_try_pop_int(weft_spsc_queue *q,
 
 /* Where the next element goes, or NULL if the queue is full or closed: write it
    there, then commit. Nothing else may be pushed in between. */
-static inline void *weft_spsc_queue_reserve(weft_spsc_queue *q) {
+static inline WEFT__CHECKED void *weft_spsc_queue_reserve(weft_spsc_queue *q) {
   if (weft_spsc_queue_closed(q)) return NULL;
   int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
   return weft__spsc_room(q, tail, 1) > 0 ? weft__spsc_at(q, tail) : NULL;
@@ -274,7 +275,7 @@ static inline int weft_spsc_queue_commit(weft_spsc_queue *q) {
 
 /* Where the oldest element lies, or NULL if there is none: read it there, then
    consume. Nothing else may be popped in between. */
-static inline void *weft_spsc_queue_peek(weft_spsc_queue *q) {
+static inline WEFT__CHECKED void *weft_spsc_queue_peek(weft_spsc_queue *q) {
   int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
   return weft__spsc_filled(q, head, 1) > 0 ? weft__spsc_at(q, head) : NULL;
 }

@@ -58,15 +58,16 @@ static inline size_t weft_striped_counter_bytes(int32_t stripes) {
 }
 
 /* The counter at `at`, or NULL: see weft_attach_error. */
-static inline weft_striped_counter *weft_striped_counter_attach(void *at) {
+static inline WEFT__RESULT weft_striped_counter *weft_striped_counter_attach(
+    void *at) {
   if (weft_attach_error(at, WEFT_KIND_striped_counter) != NULL) return NULL;
   return (weft_striped_counter *)at;
 }
 
 /* Makes a region that nobody uses yet a counter with a sum of 0; NULL if the
    number of stripes, or the place, is out of range. */
-static inline weft_striped_counter *weft_striped_counter_init(void *at,
-                                                              int32_t stripes) {
+static inline WEFT__RESULT weft_striped_counter *weft_striped_counter_init(
+    void *at, int32_t stripes) {
   weft_striped_counter *c = (weft_striped_counter *)at;
   size_t bytes = weft_striped_counter_bytes(stripes);
   if (!weft__aligned(at) || bytes == 0) return NULL;

@@ -74,14 +74,15 @@ static inline size_t weft_work_counter_bytes(void) {
 }
 
 /* The counter at `at`, or NULL: see weft_attach_error. */
-static inline weft_work_counter *weft_work_counter_attach(void *at) {
+static inline WEFT__RESULT weft_work_counter *weft_work_counter_attach(
+    void *at) {
   if (weft_attach_error(at, WEFT_KIND_work_counter) != NULL) return NULL;
   return (weft_work_counter *)at;
 }
 
 /* Makes a region that nobody uses yet a counter of `total` tasks, 0 to 2^30;
    NULL if that, the configuration, or the place, is out of range. */
-static inline weft_work_counter *weft_work_counter_init(
+static inline WEFT__RESULT weft_work_counter *weft_work_counter_init(
     void *at, int32_t total, weft_work_config config) {
   weft_work_counter *c = (weft_work_counter *)at;
   if (!weft__aligned(at)) return NULL;

@@ -56,15 +56,15 @@ static inline size_t weft_work_deque_bytes(int32_t capacity) {
 }
 
 /* The deque at `at`, or NULL: see weft_attach_error. */
-static inline weft_work_deque *weft_work_deque_attach(void *at) {
+static inline WEFT__RESULT weft_work_deque *weft_work_deque_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_work_deque) != NULL) return NULL;
   return (weft_work_deque *)at;
 }
 
 /* Makes a region that nobody uses yet an empty deque; NULL if the capacity, or
    the place, is out of range. */
-static inline weft_work_deque *weft_work_deque_init(void *at,
-                                                    int32_t capacity) {
+static inline WEFT__RESULT weft_work_deque *weft_work_deque_init(
+    void *at, int32_t capacity) {
   weft_work_deque *d = (weft_work_deque *)at;
   size_t bytes = weft_work_deque_bytes(capacity);
   if (!weft__aligned(at) || bytes == 0) return NULL;
@@ -125,7 +125,8 @@ static inline int weft_work_deque_pop(weft_work_deque *d, int32_t *item) {
 }
 
 /* Takes the oldest item; EBUSY if there is none. Anybody's. Lock-free. */
-static inline int weft_work_deque_steal(weft_work_deque *d, int32_t *item) {
+static inline WEFT__RESULT int weft_work_deque_steal(weft_work_deque *d,
+                                                     int32_t *item) {
   for (int32_t top = weft__load(&d->top);;) {
     /* (T) Pairs with (B): top is read first, bottom second. */
     int32_t left = weft__minus(weft__load(&d->bottom), top);

@@ -57,10 +57,10 @@ class Writer {
     try {
       for (;;) {
         while (this.#takeOne());
-        let record = this.#ring.pop(IDLE);
+        let record = this.#ring.tryPop(IDLE);
         if (record === undefined) {
           this.#save();
-          record = this.#ring.pop()!;
+          record = this.#ring.pop();
         }
         if (record.length > HEAD) this.#add(record);
         else this.#answer(new Int32Array(record.buffer)[0]!);
@@ -74,10 +74,11 @@ class Writer {
 
   /** Takes a record in place; false if there is none. */
   #takeOne(): boolean {
-    const at = this.#ring.peek();
-    if (at < 0) return false;
-    const end = at + this.#ring.peekedLength;
-    const bytes = end - at - HEAD;
+    const record = this.#ring.peek();
+    if (record === undefined) return false;
+    const at = record.byteOffset - this.#from.byteOffset;
+    const end = at + record.length;
+    const bytes = record.length - HEAD;
     if (bytes === 0) {
       const reply = this.#from[at / 4]!;
       this.#ring.consume();
@@ -92,7 +93,7 @@ class Writer {
         this.#words[to++] = this.#from[k]!;
       }
       this.#filled += bytes;
-    } else this.#add(this.#ring.bytes.subarray(at, end));
+    } else this.#add(record);
     this.#ring.consume();
     return true;
   }

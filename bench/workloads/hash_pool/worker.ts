@@ -42,7 +42,7 @@ type Role =
     begin: Handle<"semaphore">;
   }
   | Queued
-  | { role: "calls"; ring: Handle }
+  | { role: "calls"; ring: Handle<"call_ring"> }
   | { role: "pooled"; place: Place };
 
 interface Slots {
@@ -57,8 +57,8 @@ interface Queued {
   role: "queued";
   data: Shared;
   numbers: Words;
-  jobs: Handle;
-  done: Handle;
+  jobs: Handle<"mpmc_queue">;
+  done: Handle<"mpmc_queue">;
   permits: Handle<"semaphore">;
 }
 

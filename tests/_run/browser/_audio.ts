@@ -24,7 +24,7 @@ class Player extends AudioWorkletProcessor {
   }
 
   process(_: unknown, [[samples]]: [[Float32Array]]): boolean {
-    if (!this.#blocks.tryPop(samples)) return false;
+    if (!this.#blocks.tryPopInto(samples)) return false;
     let peak = 0;
     for (const sample of samples) peak = Math.max(peak, sample);
     this.#peaks.tryPushInt(Math.round(1000 * peak));

@@ -13,9 +13,17 @@ import { hello } from "../workers.ts";
 /** What the worker is to do. */
 export type Part =
   | { readonly part: "hold"; readonly mutex: Handle<"mutex"> }
-  | { readonly part: "count"; readonly to: Handle; readonly n: number }
-  | { readonly part: "number"; readonly to: Handle; readonly n: number }
-  | { readonly part: "double"; readonly calls: Handle }
+  | {
+    readonly part: "count";
+    readonly to: Handle<"spsc_queue">;
+    readonly n: number;
+  }
+  | {
+    readonly part: "number";
+    readonly to: Handle<"mpmc_queue">;
+    readonly n: number;
+  }
+  | { readonly part: "double"; readonly calls: Handle<"call_ring"> }
   | { readonly part: "set"; readonly event: Handle<"event"> };
 
 const { data, post, next } = await hello<Part>();

@@ -157,7 +157,7 @@ test("a thread of C squares what a worker sends the page", async () => {
 test("an AudioWorklet hears every sample, and answers", async () => {
   const BLOCKS = 200;
   const FRAMES = 128;
-  const blocks = SpscQueue.create({ capacity: 256, size: FRAMES * 4 });
+  const blocks = SpscQueue.create({ capacity: 256, elementSize: FRAMES * 4 });
   const peaks = MpmcQueue.create({ capacity: 256 });
   const samples = Float32Array.from(
     { length: BLOCKS * FRAMES },
@@ -184,5 +184,5 @@ test("an AudioWorklet hears every sample, and answers", async () => {
     const block = samples.subarray(i * FRAMES, (i + 1) * FRAMES);
     assert.is(peaks.tryPopInt(), Math.round(1000 * Math.max(...block)));
   }
-  assert.is(blocks.tryPop(new Float32Array(FRAMES)), false);
+  assert.is(blocks.tryPopInto(new Float32Array(FRAMES)), false);
 });

@@ -395,20 +395,29 @@ abstract class Queue extends Twin {
     return this.f("closed")(this.at) !== 0;
   }
 
-  tryPushInt(value: number): boolean {
-    return this.succeeded(this.f("try_push_int")(this.at, value));
+  tryPushInt(value: number, timeout = 0): boolean {
+    return this.succeeded(
+      timeout === 0
+        ? this.f("try_push_int")(this.at, value)
+        : this.f("push_int")(this.at, value, ns(timeout)),
+    );
   }
 
-  tryPopInt(): number | undefined {
-    return this.out(this.f("try_pop_int")(this.at, this.scratch.at));
+  tryPopInt(timeout = 0): number | undefined {
+    const { at } = this.scratch;
+    return this.out(
+      timeout === 0
+        ? this.f("try_pop_int")(this.at, at)
+        : this.f("pop_int")(this.at, at, ns(timeout)),
+    );
   }
 
-  pushInt(value: number, timeout?: number): boolean {
-    return this.succeeded(this.f("push_int")(this.at, value, ns(timeout)));
+  pushInt(value: number): void {
+    this.tryPushInt(value, Infinity);
   }
 
-  popInt(timeout?: number): number | undefined {
-    return this.out(this.f("pop_int")(this.at, this.scratch.at, ns(timeout)));
+  popInt(): number {
+    return this.tryPopInt(Infinity)!;
   }
 
   tryPush(source: Int32Array): boolean {
@@ -417,7 +426,7 @@ abstract class Queue extends Twin {
     return this.succeeded(this.f("try_push")(this.at, at));
   }
 
-  tryPop(to: Int32Array): boolean {
+  tryPopInto(to: Int32Array): boolean {
     const { at, words } = this.scratch;
     if (!this.succeeded(this.f("try_pop")(this.at, at))) return false;
     to.set(words.subarray(0, to.length));
@@ -450,9 +459,14 @@ abstract class Queue extends Twin {
   #reserved = 0;
   #peeked = 0;
 
-  reserve(): number {
-    this.#reserved = this.f("reserve")(this.at);
-    return this.#reserved === 0 ? -1 : this.#reserved - this.at;
+  reserve(): Uint8Array | undefined {
+    return this.#slot(this.#reserved = this.f("reserve")(this.at));
+  }
+
+  /** The bytes of an int in a slot, as the tester sees them. */
+  #slot(address: number): Uint8Array | undefined {
+    if (address === 0) return undefined;
+    return new Uint8Array(this.buffer, address - this.agent.base, 4);
   }
 
   commit(): void {
@@ -461,9 +475,8 @@ abstract class Queue extends Twin {
     if (result !== undefined) this.succeeded(result);
   }
 
-  peek(): number {
-    this.#peeked = this.f("peek")(this.at);
-    return this.#peeked === 0 ? -1 : this.#peeked - this.at;
+  peek(): Uint8Array | undefined {
+    return this.#slot(this.#peeked = this.f("peek")(this.at));
   }
 
   consume(): void {
@@ -484,13 +497,7 @@ class LockFreeQueue extends Queue {
 }
 
 class RecordRing extends Twin {
-  readonly bytes: Uint8Array;
   #reserved = 0;
-
-  constructor(agent: Agent, buffer: SharedArrayBuffer, byteOffset = 0) {
-    super(agent, buffer, byteOffset);
-    this.bytes = new Uint8Array(buffer, byteOffset); // seen by the tester
-  }
 
   tryPush(record: Uint8Array): boolean {
     this.bytesOfScratch.set(record);
@@ -500,11 +507,11 @@ class RecordRing extends Twin {
     );
   }
 
-  push(record: Uint8Array, timeout?: number): boolean {
+  push(record: Uint8Array): void {
     this.bytesOfScratch.set(record);
     const { at } = this.scratch;
-    return this.succeeded(
-      this.c.weft_record_ring_push!(this.at, at, record.length, ns(timeout)),
+    this.succeeded(
+      this.c.weft_record_ring_push!(this.at, at, record.length, ns()),
     );
   }
 
@@ -520,25 +527,23 @@ class RecordRing extends Twin {
     return at + 240;
   }
 
-  pop(timeout?: number): Uint8Array | undefined {
-    const { c, at, scratch } = this;
-    const length = this.#length;
-    return this.#taken(
-      c.weft_record_ring_pop!(at, scratch.at, length, ns(timeout)),
-    );
+  pop(): Uint8Array {
+    return this.tryPop(Infinity)!;
   }
 
-  popInto(dst: Uint8Array, timeout?: number): number {
-    const record = this.pop(timeout);
-    if (record === undefined) return -1;
+  popInto(dst: Uint8Array): number {
+    const record = this.pop();
     dst.set(record);
     return record.length;
   }
 
-  tryPop(): Uint8Array | undefined {
+  tryPop(timeout = 0): Uint8Array | undefined {
     const { c, at, scratch } = this;
+    const length = this.#length;
     return this.#taken(
-      c.weft_record_ring_try_pop!(at, scratch.at, this.#length),
+      timeout === 0
+        ? c.weft_record_ring_try_pop!(at, scratch.at, length)
+        : c.weft_record_ring_pop!(at, scratch.at, length, ns(timeout)),
     );
   }
 
@@ -546,15 +551,14 @@ class RecordRing extends Twin {
     this.c.weft_record_ring_close!(this.at);
   }
 
-  reserve(length: number): number {
+  reserve(length: number): Uint8Array | undefined {
     const { at, words } = this.scratch;
     if (
       !this.succeeded(this.c.weft_record_ring_reserve!(this.at, length, at))
-    ) {
-      return -1;
-    }
+    ) return undefined;
     this.#reserved = words[0]!;
-    return this.#reserved - this.at;
+    const start = this.#reserved - this.agent.base;
+    return new Uint8Array(this.buffer, start, length); // seen by the tester
   }
 
   commit(length = 1): void {
@@ -587,19 +591,20 @@ class Subscription extends Twin {
     return this.c.weft_broadcast_dropped!(this.at, this.#seat);
   }
 
-  tryPopInt(): number | undefined {
-    const { c, at, scratch } = this;
-    return this.out(c.weft_broadcast_try_pop_int!(at, this.#seat, scratch.at));
-  }
-
-  popInt(timeout?: number): number | undefined {
+  tryPopInt(timeout = 0): number | undefined {
     const { c, at, scratch } = this;
     return this.out(
-      c.weft_broadcast_pop_int!(at, this.#seat, scratch.at, ns(timeout)),
+      timeout === 0
+        ? c.weft_broadcast_try_pop_int!(at, this.#seat, scratch.at)
+        : c.weft_broadcast_pop_int!(at, this.#seat, scratch.at, ns(timeout)),
     );
   }
 
-  tryPop(to: Int32Array): boolean {
+  popInt(): number {
+    return this.tryPopInt(Infinity)!;
+  }
+
+  tryPopInto(to: Int32Array): boolean {
     const { c, at, scratch } = this;
     const result = c.weft_broadcast_try_pop!(at, this.#seat, scratch.at);
     if (!this.succeeded(result)) return false;
@@ -613,21 +618,19 @@ class Subscription extends Twin {
 }
 
 class Broadcast extends Twin {
-  pushInt(value: number, timeout?: number): boolean {
+  pushInt(value: number): void {
     const { c, at } = this;
-    return this.succeeded(c.weft_broadcast_push_int!(at, value, ns(timeout)));
+    this.succeeded(c.weft_broadcast_push_int!(at, value, ns()));
   }
 
   tryPushInt(value: number): boolean {
     return this.succeeded(this.c.weft_broadcast_try_push_int!(this.at, value));
   }
 
-  push(source: Int32Array, timeout?: number): boolean {
+  push(source: Int32Array): void {
     const { c, at, scratch } = this;
     scratch.words.set(source);
-    return this.succeeded(
-      c.weft_broadcast_push!(at, scratch.at, ns(timeout)),
-    );
+    this.succeeded(c.weft_broadcast_push!(at, scratch.at, ns()));
   }
 
   subscribe(): Subscription {
@@ -780,7 +783,11 @@ class CallRing extends Twin {
     return this.succeeded(result) ? new Taken(this, words[60]!) : undefined;
   }
 
-  call(request: Elements, timeout?: number): Uint8Array | undefined {
+  call(request: Elements): Uint8Array {
+    return this.tryCall(request, Infinity)!;
+  }
+
+  tryCall(request: Elements, timeout = 0): Uint8Array | undefined {
     const { c, at } = this;
     const given = this.given(request);
     return this.replied(
@@ -796,12 +803,12 @@ class CallRing extends Twin {
     );
   }
 
-  post(request: Elements, timeout?: number): Pending | undefined {
+  post(request: Elements): Pending {
     const { c, at } = this;
     const given = this.given(request);
     return this.#pending(
-      c.weft_call_ring_post!(at, ...given, given[0] + 240, ns(timeout)),
-    );
+      c.weft_call_ring_post!(at, ...given, given[0] + 240, ns()),
+    )!;
   }
 
   tryTake(): Taken | undefined {
@@ -809,11 +816,11 @@ class CallRing extends Twin {
     return this.#taken(c.weft_call_ring_try_take!(at, scratch.at + 240));
   }
 
-  take(timeout?: number): Taken | undefined {
+  take(): Taken {
     const { c, at, scratch } = this;
     return this.#taken(
-      c.weft_call_ring_take!(at, scratch.at + 240, ns(timeout)),
-    );
+      c.weft_call_ring_take!(at, scratch.at + 240, ns()),
+    )!;
   }
 
   tryServeOne(fn: Handler): boolean {
@@ -821,9 +828,9 @@ class CallRing extends Twin {
     return this.succeeded(this.c.race_call_ring_try_serve_one!(this.at));
   }
 
-  serve(fn: Handler, timeout?: number): number {
+  serve(fn: Handler): number {
     serving = { ring: this, fn };
-    return this.c.race_call_ring_serve!(this.at, ns(timeout));
+    return this.c.race_call_ring_serve!(this.at, ns());
   }
 
   close(): void {
@@ -860,11 +867,9 @@ class Pending {
     return reply?.length;
   }
 
-  receive(timeout?: number): Uint8Array | undefined {
+  receive(): Uint8Array {
     const { ring, slot } = this;
-    return this.#received(
-      ring.of(slot, "receive", ...ring.room, ns(timeout)),
-    );
+    return this.#received(ring.of(slot, "receive", ...ring.room, ns()))!;
   }
 
   cancel(): void {

@@ -263,7 +263,7 @@ static void lengths(void) {
     EQUAL(arena[1 + rows[i].mpmc / 4], (int32_t)0xa5a5a5a5);
     CHECK(arena[rows[i].mpmc / 4] != (int32_t)0xa5a5a5a5);
     /* Elements lie at multiples of 8 bytes from the queue's place. */
-    for (int32_t n = 0; n < rows[i].capacity; n++) {
+    for (size_t n = 0; n < rows[i].capacity; n++) {
       void *slot = weft_mpmc_queue_reserve(m);
       EQUAL(((char *)slot - (char *)m) % 8, 0);
       weft_mpmc_queue_commit(m, slot);

@@ -1,0 +1,27 @@
+/**
+ * `Symbol.dispose`, or the symbol that transpiled `using` looks for where the
+ * platform has none, as in Safari.
+ */
+export const DISPOSE: typeof Symbol.dispose = /* @__PURE__ */ disposeSymbol();
+
+function disposeSymbol(): typeof Symbol.dispose {
+  return Symbol.dispose ?? Symbol.for("Symbol.dispose");
+}
+
+/**
+ * Adds to `Base` that disposing of an object calls its method `end`. This is a
+ * function because no bundler drops an unused class that has a method under a
+ * computed symbol.
+ */
+export function disposedBy<Args extends unknown[], Instance extends object>(
+  Base: abstract new (...args: Args) => Instance,
+  end: string,
+): abstract new (...args: Args) => Instance & Disposable {
+  type AnyClass = abstract new (...args: Args) => object;
+  abstract class Disposed extends (Base as AnyClass) {
+    [DISPOSE](): void {
+      (this as unknown as Record<string, () => void>)[end]!();
+    }
+  }
+  return Disposed as abstract new (...args: Args) => Instance & Disposable;
+}
