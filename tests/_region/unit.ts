@@ -15,6 +15,7 @@ import { type KIND, LAYOUT, VERSION } from "../../primitives/_layout.ts";
 import { suite } from "../_run/harness.ts";
 import { CONFIGURED, type Kind, KINDS } from "../_run/kinds.ts";
 import { bytesOf, refuses } from "../_run/model.ts";
+import { forge, IMPOSSIBLE } from "./impossible.ts";
 
 const PAGE = 65536;
 const test = suite("Region");
@@ -183,28 +184,13 @@ for (const kind of KINDS) {
   });
 }
 
-/** Configurations that `init` refuses, under a seal that fits them. */
-const IMPOSSIBLE: Record<string, (readonly [number, number?])[]> = {
-  barrier: [[0], [-8], [4096]],
-  snapshot: [[0, 0], [-8, 0], [6, 0], [8, 2], [8, -1], [2 ** 28 + 4, 0]],
-  work_counter: [[-1, 1], [1, 0], [1, -(2 ** 16) - 1], [2 ** 30 + 1, 1]],
-  work_deque: [[0], [-8], [3], [2 ** 29]],
-  slab_pool: [[0, 4], [-8, 4], [8, 0], [8, 6], [8, -4], [2 ** 28, 8]],
-  striped_counter: [[0], [-8], [1025]],
-};
-
 for (const [stem, configs] of Object.entries(IMPOSSIBLE)) {
   test(`a ${stem} of an impossible configuration is refused`, () => {
     const kind = KINDS.find((kind) => kind.stem === stem)!;
-    const { seal } = LAYOUT[stem as keyof typeof KIND];
-    for (const [first, second = 0] of configs) {
+    for (const config of configs) {
       const memory = new SharedArrayBuffer(4096);
       kind.init(memory, 0);
-      const words = new Int32Array(memory);
-      words[1] = first;
-      if (seal > 2) words[2] = second;
-      words[seal] = ~(words[0]! ^ Math.imul(first, 31) ^
-        Math.imul(second, 0x9e3779b1));
+      forge(stem, new Int32Array(memory), ...config);
       const attempt = () => kind.attach(memory);
       refuses(memory, attempt, TypeError, stem, "impossible", "received");
     }

@@ -10,7 +10,9 @@ import {
   WorkCounter,
 } from "../../mod.ts";
 import { KIND, LAYOUT } from "../../primitives/_layout.ts";
+import { forge, IMPOSSIBLE } from "../_region/impossible.ts";
 import { suite } from "../_run/harness.ts";
+import { CONFIGURED } from "../_run/kinds.ts";
 import { refuses } from "../_run/model.ts";
 import { PLAY } from "./plays.ts";
 import { Stage } from "./stage.ts";
@@ -241,4 +243,23 @@ test("all goes on beyond 2 GiB", async () => {
   const mutex = Mutex.init(memory, at);
   using _guard = mutex.lock();
   assert.is(c.weft_mutex_owner!(at), mutex.owner);
+});
+
+test("C refuses impossible configurations under a seal that fits", () => {
+  for (const [stem, configs] of Object.entries(IMPOSSIBLE)) {
+    for (const config of configs) {
+      const at = stage.place(4096);
+      CONFIGURED.find((kind) => kind.stem === stem)!.init(memory, at);
+      const words = stage.heap.subarray(at / 4);
+      const kind = KIND[stem as keyof typeof KIND];
+      assert.is(c.weft_attach_error!(at, kind) >>> 0, 0);
+      forge(stem, words, ...config);
+      const text = c.weft_attach_error!(at, kind) >>> 0;
+      const bytes = new Uint8Array(stage.heap.buffer);
+      const said = String.fromCharCode(
+        ...bytes.slice(text, bytes.indexOf(0, text)),
+      );
+      assert.is(said, "the configuration is impossible", `${stem} ${config}`);
+    }
+  }
 });

@@ -27,6 +27,29 @@ static inline bool weft__aligned(const void *at) {
   return at != NULL && (uintptr_t)at % 4 == 0;
 }
 
+/* Whether `init` takes this configuration; if not, its seal was forged. */
+static inline bool weft__possible(int32_t kind, int32_t first, int32_t second) {
+  switch (kind) {
+    case WEFT_KIND_barrier:
+      return first >= 1 && first <= 4095;
+    case WEFT_KIND_snapshot:
+      return first >= 4 && first <= 1 << 28 && first % 4 == 0 &&
+             (second == 0 || second == 1);
+    case WEFT_KIND_work_counter:
+      return first >= 0 && first <= 1 << 30 && second != 0 &&
+             second >= -(1 << 16) && second <= 1 << 30;
+    case WEFT_KIND_work_deque:
+      return first >= 1 && first <= 1 << 28 && (first & (first - 1)) == 0;
+    case WEFT_KIND_slab_pool:
+      return first >= 1 && second >= 4 && second % 4 == 0 &&
+             (int64_t)first * second <= 1 << 30;
+    case WEFT_KIND_striped_counter:
+      return first >= 1 && first <= 1024;
+    default:
+      return true;
+  }
+}
+
 /*
  * Why `at` cannot be attached to as a primitive of `kind`, such as
  * WEFT_KIND_mpmc_queue; NULL if it can.
@@ -43,6 +66,8 @@ static inline const char *weft_attach_error(const void *at, int32_t kind) {
   int32_t second = seal > 2 ? words[2] : 0;
   if (words[seal] != weft__seal(kind, first, second))
     return "the configuration does not match its seal";
+  if (!weft__possible(kind, first, second))
+    return "the configuration is impossible";
   return NULL;
 }
 
