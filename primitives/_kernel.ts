@@ -40,12 +40,13 @@ const isWasm = (memory: unknown): memory is WebAssembly.Memory =>
   Object.prototype.toString.call(memory) === "[object WebAssembly.Memory]";
 
 /**
- * Where kernels come from. The race tester has others to offer: functions each
- * of whose steps it can see.
+ * Where kernels and their memory come from. Tests that run under the race tester
+ * put functions here of which it sees each step.
  */
 export const source: {
   find(stem: string, text: string, memory: Memory): unknown;
-} = { find };
+  allocate(bytes: number): Memory;
+} = { find, allocate: wasmMemory };
 
 /**
  * The kernel of the primitive `stem` in `memory`; undefined if `memory` is not
@@ -238,7 +239,7 @@ function wasmMemory(bytes: number): WebAssembly.Memory {
  */
 export function allocateForKernel(bytes: number): Memory {
   try {
-    return wasmMemory(bytes);
+    return source.allocate(bytes);
   } catch {
     return allocate(bytes);
   }

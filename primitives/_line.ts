@@ -50,13 +50,16 @@ export function leave(waiter: Waiter): void {
   else forget(line);
 }
 
-/**
- * Whether a waiter that is being resumed, and sleeps on the same word again,
- * keeps its place in line.
- */
-export function keepsPlace({ line, sleep }: Waiter): boolean {
-  return line !== undefined && line.serving &&
-    sleep.words === line.words && sleep.index === line.index;
+/** Keeps a waiter in line that sleeps on the same word again. */
+export function stay(waiter: Waiter, line: Line): void {
+  // The one that serves the line looks at the word itself.
+  if (line.serving) return schedule(waiter);
+  const { words, index, value } = waiter.sleep;
+  if (Atomics.load(words, index) !== value) {
+    return waiter.resume(waiter, "not-equal");
+  }
+  schedule(waiter);
+  if (!line.armed) serve(line, "not-equal");
 }
 
 const addressOf = (words: Int32Array, index: number): number =>

@@ -18,7 +18,7 @@
  */
 
 import { hold } from "./_life.ts";
-import { leave, park, withdrawAll } from "./_line.ts";
+import { leave, park, stay, withdrawAll } from "./_line.ts";
 import {
   assertTimeout,
   type AsyncOptions,
@@ -26,7 +26,7 @@ import {
   TRY_ASYNC,
   type TryAsyncOptions,
 } from "./_options.ts";
-import { deadlineAfter, schedule, unschedule } from "./_times.ts";
+import { deadlineAfter, unschedule } from "./_times.ts";
 import { deliver, nextTurn } from "./_turn.ts";
 import {
   looking,
@@ -196,8 +196,8 @@ function resume(waiter: Waiter, woken: Woken): void {
   }
   waiter.sleep = value;
   const { words, index } = value;
-  if (line?.serving && words === sleep.words && index === sleep.index) {
-    return schedule(waiter); // keeps its place in line
+  if (line !== undefined && words === sleep.words && index === sleep.index) {
+    return stay(waiter, line);
   }
   leave(waiter);
   park(waiter);

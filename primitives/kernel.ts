@@ -14,18 +14,24 @@
  * where a Content-Security-Policy forbids to compile WebAssembly, the same
  * classes run in JavaScript.
  *
- * @example Tasks for workers
+ * @example Jobs for workers
  * ```ts
- * import { WorkCounter } from "@weft/sync/kernel";
+ * import { MpmcQueue } from "@weft/sync/kernel";
  *
- * const tasks = WorkCounter.create(100); // post tasks.handle
- * if (tasks.next() !== 0) throw new Error("not the first");
+ * const jobs = MpmcQueue.create({ capacity: 64 }); // post jobs.handle
+ * jobs.tryPushInt(7);
+ * if (jobs.tryPopInt() !== 7) throw new Error("lost");
  * ```
  *
  * @module
  */
 
-import type { Elements } from "./_elements.ts";
+import {
+  byteLengthOf,
+  bytesOf,
+  type CopyingClass,
+  type Elements,
+} from "./_elements.ts";
 import {
   allocateForKernel,
   EBUSY,
@@ -36,16 +42,30 @@ import {
 } from "./_kernel.ts";
 import * as TEXT from "./_kernel_text.ts";
 import { STRIPED_COUNTER, WORK_COUNTER } from "./_layout.ts";
+import { waiting, type WaitingClass } from "./_queue.ts";
+import type { ElementOf, QueueConfig } from "./_queue_core.ts";
 import { fromHandle, type Handle, type Memory } from "./_region.ts";
 import { assertMayBlock } from "./_wait.ts";
 import { agentId } from "./agent.ts";
 import { Event as AnyEvent, type EventConfig } from "./event.ts";
 import { Latch as AnyLatch } from "./latch.ts";
+import {
+  formatLockFree,
+  lockFreeBytes,
+  LockFreeCore,
+  type LockFreeQueueConfig,
+} from "./lock_free_queue.ts";
+import { formatMpmc, mpmcBytes, MpmcCore } from "./mpmc_queue.ts";
 import { Mutex as AnyMutex, MutexGuard } from "./mutex.ts";
+import {
+  RecordRing as AnyRecordRing,
+  type RecordRingConfig,
+} from "./record_ring.ts";
 import { RwLock as AnyRwLock, RwReadGuard, RwWriteGuard } from "./rw_lock.ts";
 import { Semaphore as AnySemaphore } from "./semaphore.ts";
 import { type SlabConfig, SlabPool as AnySlabPool } from "./slab_pool.ts";
 import { Snapshot as AnySnapshot, type SnapshotConfig } from "./snapshot.ts";
+import { formatSpsc, spscBytes, SpscCore } from "./spsc_queue.ts";
 import {
   type CounterConfig,
   StripedCounter as AnyStripedCounter,
@@ -62,6 +82,7 @@ export type {
   AnyEvent,
   AnyLatch,
   AnyMutex,
+  AnyRecordRing,
   AnyRwLock,
   AnySemaphore,
   AnySlabPool,
@@ -73,12 +94,16 @@ export type {
 
 export { type Arena, arena, type Arenable, useKernel } from "./_kernel.ts";
 export type { Elements } from "./_elements.ts";
+export { ClosedError, type Queue, type WaitingClass } from "./_queue.ts";
+export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, isSupported, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 export { agentId, setAgentId } from "./agent.ts";
 export type { EventConfig } from "./event.ts";
+export type { LockFreeQueueConfig } from "./lock_free_queue.ts";
 export { LockGuard, MutexGuard } from "./mutex.ts";
 export { PermitGuard, SemaphorePermit } from "./semaphore.ts";
+export { RecordRingBase, type RecordRingConfig } from "./record_ring.ts";
 export { RwReadGuard, RwWriteGuard } from "./rw_lock.ts";
 export type { SlabConfig } from "./slab_pool.ts";
 export type { SnapshotConfig } from "./snapshot.ts";
@@ -596,6 +621,646 @@ export class Snapshot extends AnySnapshot {
   }
 }
 
+/** The functions of the kernel for a queue from one producer to one consumer. */
+interface SpscQueueKernel {
+  push_int(at: number, value: number): number;
+  pop_int(at: number): number;
+  reserve(at: number): number;
+  peek(at: number): number;
+  push_many(at: number, src: number, n: number): number;
+  pop_many(at: number, dst: number, n: number): number;
+  commit(at: number): number;
+  consume(at: number): void;
+}
+
+/** The operations of a queue from one producer to one consumer that never wait. */
+class SpscCoreInKernel extends SpscCore {
+  readonly #memory: Memory;
+  readonly #kernel: SpscQueueKernel | undefined;
+  readonly #at: number;
+  /** The kernel, but not while an element is reserved, or was peeked at. */
+  #pushing: SpscQueueKernel | undefined;
+  #popping: SpscQueueKernel | undefined;
+
+  constructor(
+    memory: Memory,
+    byteOffset: number | undefined,
+    Copier: CopyingClass,
+  ) {
+    super(memory, byteOffset, Copier);
+    const kernel = kernelOf<SpscQueueKernel>(
+      "spsc_queue",
+      TEXT.SPSC_QUEUE,
+      memory,
+    );
+    this.#memory = memory;
+    this.#kernel = kernel?.functions;
+    this.#at = addressOf(kernel, this.byteOffset);
+    this.#pushing = this.#popping = this.#kernel;
+  }
+
+  /** Carries the memory, so that other agents can use their kernels, too. */
+  override get handle(): Handle<"spsc_queue"> {
+    return { ...super.handle, buffer: this.#memory };
+  }
+
+  /** Whether the operations run in the kernel. */
+  get inKernel(): boolean {
+    return this.#kernel !== undefined;
+  }
+
+  override tryPushInt(value: number): boolean {
+    const kernel = this.#pushing;
+    if (kernel !== undefined && value === (value | 0)) {
+      const error = kernel.push_int(this.#at, value);
+      if (error === 0) return true;
+      if (error === EBUSY) return false;
+    }
+    return super.tryPushInt(value);
+  }
+
+  override tryPopInt(): number | undefined {
+    const kernel = this.#popping;
+    if (kernel !== undefined) {
+      const value = kernel.pop_int(this.#at);
+      if (value < NO_VALUE) return value;
+      if (value === NO_ELEMENT) return undefined;
+    }
+    return super.tryPopInt();
+  }
+
+  override tryPush(src: Elements): boolean {
+    const kernel = this.#pushing;
+    if (kernel !== undefined && byteLengthOf(src) === this.elementSize) {
+      const slot = kernel.reserve(this.#at);
+      if (slot !== 0) {
+        this.copier.put(src, 0, this.#index(slot), this.elementSize >> 2);
+        if (kernel.commit(this.#at) === 0) return true;
+        this.refuse();
+      }
+    }
+    return super.tryPush(src);
+  }
+
+  override tryPopInto(dst: Elements): boolean {
+    const kernel = this.#popping;
+    if (kernel !== undefined && byteLengthOf(dst) >= this.elementSize) {
+      const slot = kernel.peek(this.#at);
+      if (slot !== 0) {
+        this.copier.get(dst, 0, this.#index(slot), this.elementSize >> 2);
+        kernel.consume(this.#at);
+        return true;
+      }
+    }
+    return super.tryPopInto(dst);
+  }
+
+  override tryPushMany(src: Elements, n: number): number {
+    const kernel = this.#pushing;
+    if (kernel !== undefined && isInPlace(src, n, this)) {
+      const count = kernel.push_many(this.#at, this.#address(src), n);
+      if (count >= 0) return count;
+    }
+    return super.tryPushMany(src, n);
+  }
+
+  override tryPopMany(dst: Elements, n: number): number {
+    const kernel = this.#popping;
+    if (kernel !== undefined && isInPlace(dst, n, this)) {
+      const count = kernel.pop_many(this.#at, this.#address(dst), n);
+      if (count >= 0) return count;
+    }
+    return super.tryPopMany(dst, n);
+  }
+
+  /** The index of the word at an address. */
+  #index(address: number): number {
+    return (address - this.#at) >>> 2;
+  }
+
+  /** The address of an array in the same memory. */
+  #address({ byteOffset }: Elements): number {
+    return byteOffset - this.byteOffset + this.#at;
+  }
+
+  override reserve(): Uint8Array | undefined {
+    const element = super.reserve();
+    // The class of `@weft/sync` knows of the reservation, and refuses pushes.
+    if (element !== undefined) this.#pushing = undefined;
+    return element;
+  }
+
+  override commit(): boolean {
+    this.#pushing = this.#kernel;
+    return super.commit();
+  }
+
+  override peek(): Uint8Array | undefined {
+    // The next pop there ends what `peek` began.
+    this.#popping = undefined;
+    return super.peek();
+  }
+
+  override consume(): void {
+    this.#popping = this.#kernel;
+    super.consume();
+  }
+}
+
+/** The core, and the forms that wait. */
+export const SpscQueueWaiting: WaitingClass<"spsc_queue", InKernel> =
+  /* @__PURE__ */ waiting<"spsc_queue", InKernel>(SpscCoreInKernel);
+
+/**
+ * A queue from one producer to one consumer: as the class of `@weft/sync`, but
+ * operations run in the kernel.
+ */
+export class SpscQueue<E = number> extends SpscQueueWaiting<E> {
+  /** Attaches, as the class of `@weft/sync` does. */
+  constructor(memory: Memory, byteOffset = 0) {
+    super(memory, byteOffset);
+  }
+
+  /** The bytes a queue of this configuration occupies. */
+  static byteLength(config: QueueConfig): number {
+    return spscBytes(config);
+  }
+
+  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  static create<const Size extends number = 4>(
+    config: QueueConfig<Size>,
+  ): SpscQueue<ElementOf<NoInfer<Size>>> {
+    const memory = allocateForKernel(spscBytes(config));
+    return SpscQueue.init(memory, 0, config);
+  }
+
+  /** Makes unused memory an empty queue. */
+  static init<const Size extends number = 4>(
+    memory: Memory,
+    byteOffset: number,
+    config: QueueConfig<Size>,
+  ): SpscQueue<ElementOf<NoInfer<Size>>> {
+    formatSpsc(memory, byteOffset, config);
+    return new SpscQueue(memory, byteOffset);
+  }
+
+  /** Attaches to the queue that a message brought. */
+  static from<E = number>(handle: Handle<"spsc_queue">): SpscQueue<E> {
+    return new SpscQueue(...fromHandle("spsc_queue", handle));
+  }
+}
+
+/** The functions of the kernel for a queue from many producers to many consumers. */
+interface MpmcQueueKernel {
+  push_int(at: number, value: number): number;
+  pop_int(at: number): number;
+  reserve(at: number): number;
+  peek(at: number): number;
+  push_many(at: number, src: number, n: number): number;
+  pop_many(at: number, dst: number, n: number): number;
+  commit(at: number, slot: number): void;
+  consume(at: number, slot: number): void;
+}
+
+/** The operations of a queue from many producers to many consumers that never wait. */
+class MpmcCoreInKernel extends MpmcCore {
+  readonly #memory: Memory;
+  readonly #kernel: MpmcQueueKernel | undefined;
+  readonly #at: number;
+
+  constructor(
+    memory: Memory,
+    byteOffset: number | undefined,
+    Copier: CopyingClass,
+  ) {
+    super(memory, byteOffset, Copier);
+    const kernel = kernelOf<MpmcQueueKernel>(
+      "mpmc_queue",
+      TEXT.MPMC_QUEUE,
+      memory,
+    );
+    this.#memory = memory;
+    this.#kernel = kernel?.functions;
+    this.#at = addressOf(kernel, this.byteOffset);
+  }
+
+  /** Carries the memory, so that other agents can use their kernels, too. */
+  override get handle(): Handle<"mpmc_queue"> {
+    return { ...super.handle, buffer: this.#memory };
+  }
+
+  /** Whether the operations run in the kernel. */
+  get inKernel(): boolean {
+    return this.#kernel !== undefined;
+  }
+
+  override tryPushInt(value: number): boolean {
+    const kernel = this.#kernel;
+    if (kernel !== undefined && value === (value | 0)) {
+      const error = kernel.push_int(this.#at, value);
+      if (error === 0) return true;
+      if (error === EBUSY) return false;
+    }
+    return super.tryPushInt(value);
+  }
+
+  override tryPopInt(): number | undefined {
+    const kernel = this.#kernel;
+    if (kernel !== undefined) {
+      const value = kernel.pop_int(this.#at);
+      if (value < NO_VALUE) return value;
+      if (value === NO_ELEMENT) return undefined;
+    }
+    return super.tryPopInt();
+  }
+
+  override tryPush(src: Elements): boolean {
+    const kernel = this.#kernel;
+    if (kernel !== undefined && byteLengthOf(src) === this.elementSize) {
+      const slot = kernel.reserve(this.#at);
+      if (slot !== 0) {
+        this.copier.put(src, 0, this.#index(slot), this.elementSize >> 2);
+        kernel.commit(this.#at, slot);
+        return true;
+      }
+    }
+    return super.tryPush(src);
+  }
+
+  override tryPopInto(dst: Elements): boolean {
+    const kernel = this.#kernel;
+    if (kernel !== undefined && byteLengthOf(dst) >= this.elementSize) {
+      const slot = kernel.peek(this.#at);
+      if (slot !== 0) {
+        this.copier.get(dst, 0, this.#index(slot), this.elementSize >> 2);
+        kernel.consume(this.#at, slot);
+        return true;
+      }
+    }
+    return super.tryPopInto(dst);
+  }
+
+  override tryPushMany(src: Elements, n: number): number {
+    const kernel = this.#kernel;
+    if (kernel !== undefined && isInPlace(src, n, this)) {
+      const count = kernel.push_many(this.#at, this.#address(src), n);
+      if (count >= 0) return count;
+    }
+    return super.tryPushMany(src, n);
+  }
+
+  override tryPopMany(dst: Elements, n: number): number {
+    const kernel = this.#kernel;
+    if (kernel !== undefined && isInPlace(dst, n, this)) {
+      const count = kernel.pop_many(this.#at, this.#address(dst), n);
+      if (count >= 0) return count;
+    }
+    return super.tryPopMany(dst, n);
+  }
+
+  /** The index of the word at an address. */
+  #index(address: number): number {
+    return (address - this.#at) >>> 2;
+  }
+
+  /** The address of an array in the same memory. */
+  #address({ byteOffset }: Elements): number {
+    return byteOffset - this.byteOffset + this.#at;
+  }
+}
+
+/** The core, and the forms that wait. */
+export const MpmcQueueWaiting: WaitingClass<"mpmc_queue", InKernel> =
+  /* @__PURE__ */ waiting<"mpmc_queue", InKernel>(MpmcCoreInKernel);
+
+/**
+ * A queue from many producers to many consumers: as the class of `@weft/sync`, but
+ * operations run in the kernel.
+ */
+export class MpmcQueue<E = number> extends MpmcQueueWaiting<E> {
+  /** Attaches, as the class of `@weft/sync` does. */
+  constructor(memory: Memory, byteOffset = 0) {
+    super(memory, byteOffset);
+  }
+
+  /** The bytes a queue of this configuration occupies. */
+  static byteLength(config: QueueConfig): number {
+    return mpmcBytes(config);
+  }
+
+  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  static create<const Size extends number = 4>(
+    config: QueueConfig<Size>,
+  ): MpmcQueue<ElementOf<NoInfer<Size>>> {
+    const memory = allocateForKernel(mpmcBytes(config));
+    return MpmcQueue.init(memory, 0, config);
+  }
+
+  /** Makes unused memory an empty queue. */
+  static init<const Size extends number = 4>(
+    memory: Memory,
+    byteOffset: number,
+    config: QueueConfig<Size>,
+  ): MpmcQueue<ElementOf<NoInfer<Size>>> {
+    formatMpmc(memory, byteOffset, config);
+    return new MpmcQueue(memory, byteOffset);
+  }
+
+  /** Attaches to the queue that a message brought. */
+  static from<E = number>(handle: Handle<"mpmc_queue">): MpmcQueue<E> {
+    return new MpmcQueue(...fromHandle("mpmc_queue", handle));
+  }
+}
+
+/** The functions of the kernel for a queue that no terminated agent can block. */
+interface LockFreeQueueKernel {
+  push_int(at: number, value: number): number;
+  pop_int(at: number): number;
+}
+
+/** The operations of a queue that no terminated agent can block that never wait. */
+class LockFreeCoreInKernel extends LockFreeCore {
+  readonly #memory: Memory;
+  readonly #kernel: LockFreeQueueKernel | undefined;
+  readonly #at: number;
+
+  constructor(
+    memory: Memory,
+    byteOffset: number | undefined,
+    Copier: CopyingClass,
+  ) {
+    super(memory, byteOffset, Copier);
+    const kernel = kernelOf<LockFreeQueueKernel>(
+      "lock_free_queue",
+      TEXT.LOCK_FREE_QUEUE,
+      memory,
+    );
+    this.#memory = memory;
+    this.#kernel = kernel?.functions;
+    this.#at = addressOf(kernel, this.byteOffset);
+  }
+
+  /** Carries the memory, so that other agents can use their kernels, too. */
+  override get handle(): Handle<"lock_free_queue"> {
+    return { ...super.handle, buffer: this.#memory };
+  }
+
+  /** Whether the operations run in the kernel. */
+  get inKernel(): boolean {
+    return this.#kernel !== undefined;
+  }
+
+  override tryPushInt(value: number): boolean {
+    const kernel = this.#kernel;
+    if (kernel !== undefined && value === (value | 0)) {
+      const error = kernel.push_int(this.#at, value);
+      if (error === 0) return true;
+      if (error === EBUSY) return false;
+    }
+    return super.tryPushInt(value);
+  }
+
+  override tryPopInt(): number | undefined {
+    const kernel = this.#kernel;
+    if (kernel !== undefined) {
+      const value = kernel.pop_int(this.#at);
+      if (value < NO_VALUE) return value;
+      if (value === NO_ELEMENT) return undefined;
+    }
+    return super.tryPopInt();
+  }
+}
+
+/** The core, and the forms that wait. */
+export const LockFreeQueueWaiting: WaitingClass<
+  "lock_free_queue",
+  InKernel & Repairable
+> = /* @__PURE__ */ waiting<"lock_free_queue", InKernel & Repairable>(
+  LockFreeCoreInKernel,
+);
+
+/**
+ * A queue that no terminated agent can block: as the class of `@weft/sync`, but
+ * operations run in the kernel.
+ */
+export class LockFreeQueue<E = number> extends LockFreeQueueWaiting<E> {
+  /** Attaches, as the class of `@weft/sync` does. */
+  constructor(memory: Memory, byteOffset = 0) {
+    super(memory, byteOffset);
+  }
+
+  /** The bytes a queue of this configuration occupies. */
+  static byteLength(config: LockFreeQueueConfig): number {
+    return lockFreeBytes(config);
+  }
+
+  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  static create<const Size extends number = 4>(
+    config: LockFreeQueueConfig<Size>,
+  ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
+    const memory = allocateForKernel(lockFreeBytes(config));
+    return LockFreeQueue.init(memory, 0, config);
+  }
+
+  /** Makes unused memory an empty queue. */
+  static init<const Size extends number = 4>(
+    memory: Memory,
+    byteOffset: number,
+    config: LockFreeQueueConfig<Size>,
+  ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
+    formatLockFree(memory, byteOffset, config);
+    return new LockFreeQueue(memory, byteOffset);
+  }
+
+  /** Attaches to the queue that a message brought. */
+  static from<E = number>(handle: Handle<"lock_free_queue">): LockFreeQueue<E> {
+    return new LockFreeQueue(...fromHandle("lock_free_queue", handle));
+  }
+}
+
+/** The functions of the kernel for a ring of records of any length. */
+interface RecordRingKernel {
+  reserve(at: number, id: number, length: number): number;
+  commit(at: number, record: number, length: number): number;
+  push(at: number, id: number, src: number, length: number): number;
+  peek(at: number): number;
+  consume(at: number): void;
+}
+
+/**
+ * A ring of records of any length whose hot operations run in the kernel, in all else the
+ * class of `@weft/sync`.
+ */
+export class RecordRing extends AnyRecordRing {
+  readonly #memory: Memory;
+  readonly #kernel: RecordRingKernel | undefined;
+  readonly #at: number;
+  readonly #id: number = agentId();
+  readonly #words: Int32Array;
+  readonly #bytes: Uint8Array;
+  /** The kernel, unless a record is reserved, or was peeked at. */
+  #pushing: RecordRingKernel | undefined;
+  #popping: RecordRingKernel | undefined;
+
+  /** Attaches, as the class of `@weft/sync` does. */
+  constructor(memory: Memory, byteOffset = 0) {
+    super(memory, byteOffset);
+    const kernel = kernelOf<RecordRingKernel>(
+      "record_ring",
+      TEXT.RECORD_RING,
+      memory,
+    );
+    this.#memory = memory;
+    this.#kernel = kernel?.functions;
+    this.#at = addressOf(kernel, this.byteOffset);
+    const { buffer, byteLength } = this;
+    this.#words = new Int32Array(buffer, byteOffset, byteLength / 4);
+    this.#bytes = new Uint8Array(buffer, byteOffset, byteLength);
+    this.#pushing = this.#popping = this.#kernel;
+  }
+
+  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  static override create(config: RecordRingConfig): RecordRing {
+    const bytes = AnyRecordRing.byteLength(config);
+    return RecordRing.init(allocateForKernel(bytes), 0, config);
+  }
+
+  /** Makes a region that nobody uses yet one. */
+  static override init(
+    memory: Memory,
+    byteOffset: number,
+    config: RecordRingConfig,
+  ): RecordRing {
+    AnyRecordRing.init(memory, byteOffset, config);
+    return new RecordRing(memory, byteOffset);
+  }
+
+  /** Attaches to the one that a message brought. */
+  static override from(handle: Handle<"record_ring">): RecordRing {
+    return new RecordRing(...fromHandle("record_ring", handle));
+  }
+
+  /** What `postMessage` can take to another agent: it carries the memory. */
+  override get handle(): Handle<"record_ring"> {
+    const { kind, byteOffset } = this;
+    return { kind, buffer: this.#memory, byteOffset };
+  }
+
+  /** Whether the hot operations run in the kernel. */
+  get inKernel(): boolean {
+    return this.#kernel !== undefined;
+  }
+
+  /** Appends a record, and waits for room: see `@weft/sync`. */
+  override push(src: Elements): void {
+    assertMayBlock("push");
+    if (!this.#push(src)) super.push(src);
+  }
+
+  /** Appends a record: see the class of `@weft/sync`. */
+  override tryPush(src: Elements, timeout = 0): boolean {
+    return timeout === 0 && this.#push(src) || super.tryPush(src, timeout);
+  }
+
+  /** Moves the oldest record to `dst`, and waits for one: see `@weft/sync`. */
+  override popInto(dst: Elements): number {
+    assertMayBlock("popInto");
+    return this.#popInto(dst) ?? super.popInto(dst);
+  }
+
+  /** Moves the oldest record to `dst`: see the class of `@weft/sync`. */
+  override tryPopInto(dst: Elements, timeout = 0): number | undefined {
+    const length = timeout === 0 ? this.#popInto(dst) : undefined;
+    return length ?? super.tryPopInto(dst, timeout);
+  }
+
+  /** Begins to append in place: see the class of `@weft/sync`. */
+  override reserve(length: number): Uint8Array | undefined {
+    const record = super.reserve(length);
+    // JavaScript knows of the reservation, and refuses other pushes.
+    if (record !== undefined) this.#pushing = undefined;
+    return record;
+  }
+
+  /** Appends the reserved record: see the class of `@weft/sync`. */
+  override commit(length?: number): void {
+    super.commit(length);
+    this.#pushing = this.#kernel;
+  }
+
+  /** Gives up the reserved record: see the class of `@weft/sync`. */
+  override cancel(): void {
+    super.cancel();
+    this.#pushing = this.#kernel;
+  }
+
+  /** Begins to take in place: see the class of `@weft/sync`. */
+  override peek(): Uint8Array | undefined {
+    this.#popping = undefined; // the next pop is that of this record
+    return super.peek();
+  }
+
+  /** Takes the record that `peek` gave: see the class of `@weft/sync`. */
+  override consume(): void {
+    super.consume();
+    this.#popping = this.#kernel;
+  }
+
+  /** Calls `fn` with the oldest records: see the class of `@weft/sync`. */
+  override read(fn: (record: Uint8Array) => void, limit?: number): number {
+    const popping = this.#popping;
+    this.#popping = undefined; // `fn` may pop the record that it is given
+    try {
+      return super.read(fn, limit);
+    } finally {
+      this.#popping = popping;
+    }
+  }
+
+  /** Appends a record; false if that is for JavaScript to do. */
+  #push(src: Elements): boolean {
+    const kernel = this.#pushing;
+    if (kernel === undefined) return false;
+    const length = byteLengthOf(src);
+    if (src.buffer === this.buffer) {
+      const from = src.byteOffset - this.byteOffset + this.#at;
+      return kernel.push(this.#at, this.#id, from, length) === 0;
+    }
+    const record = kernel.reserve(this.#at, this.#id, length);
+    if (record === 0) return false;
+    const at = (record - this.#at) >>> 0;
+    this.copier.put(src, 0, at >>> 2, length >> 2);
+    if (length & 3) {
+      const bytes = bytesOf(src);
+      for (let i = length & ~3; i < length; i++) {
+        this.#bytes[at + i] = bytes[i]!;
+      }
+    }
+    return kernel.commit(this.#at, record, length) === 0 || this.refuse();
+  }
+
+  /** Moves a record; undefined if that is for JavaScript to do. */
+  #popInto(dst: Elements): number | undefined {
+    const kernel = this.#popping;
+    if (kernel === undefined) return undefined;
+    const most = byteLengthOf(dst);
+    const record = kernel.peek(this.#at);
+    if (record === 0) return undefined;
+    const at = (record - this.#at) >>> 0;
+    const length = this.#words[(at >>> 2) - 2]! >>> 2;
+    if (length > most) return undefined;
+    this.copier.get(dst, 0, at >>> 2, length >> 2);
+    if (length & 3) {
+      const bytes = bytesOf(dst);
+      for (let i = length & ~3; i < length; i++) {
+        bytes[i] = this.#bytes[at + i]!;
+      }
+    }
+    kernel.consume(this.#at);
+    return length;
+  }
+}
+
 /** The functions of the kernel for a number of tasks that agents take. */
 interface WorkCounterKernel {
   take(at: number): number;
@@ -969,4 +1634,29 @@ function addressOf(
 export interface InKernel {
   /** Whether the operations run in the kernel. */
   readonly inKernel: boolean;
+}
+
+/** What `pop_int` answers if there is none. */
+const NO_ELEMENT = 2 ** 32 + EBUSY;
+
+/** What a `LockFreeQueue` has beyond other queues. */
+export interface Repairable {
+  /** Gets back the slots that agents which are known to be dead have lost. */
+  repair(): number;
+}
+
+/** What is asked of a queue. */
+interface Sized {
+  readonly buffer: SharedArrayBuffer;
+  readonly elementSize: number;
+}
+
+/** Whether `array` holds `n` elements, in the memory of `queue`. */
+function isInPlace(
+  array: Elements,
+  n: number,
+  { buffer, elementSize }: Sized,
+): boolean {
+  return ArrayBuffer.isView(array) && array.buffer === buffer &&
+    n === (n | 0) && n >= 0 && array.byteLength >= n * elementSize;
 }
