@@ -96,7 +96,7 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "full too late",
   ts: [
-    "if (total > this.capacity - (tail - words[HEAD_CACHE]! | 0)) {",
+    "if (total > this.capacity - used || !this.#isWhole(used)) {",
     "if (total > this.capacity) {",
   ],
   c: [
@@ -448,7 +448,7 @@ export const MUTANTS = mutants("record_ring", {
   by: "one sleeps behind what is given up",
 }, {
   what: "abandons, and keeps the claim",
-  ts: ["this.#endClaim(); if (count > 0)", "if (count > 0)"],
+  ts: ["this.#endClaim(); if (!whole", "if (!whole"],
   c: ["weft__record_end_claim(r); if (!whole", "if (!whole"],
 }, {
   what: "abandons what was committed",
@@ -480,9 +480,9 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "skips, and wakes nobody",
   ts: [
-    "Atomics.store(words, HEAD, head + spaceFor(first >>> 2) | 0); " +
+    "Atomics.store(words, HEAD, head + space | 0); " +
     "wake(words, PUSH_EPOCH, Infinity);",
-    "Atomics.store(words, HEAD, head + spaceFor(first >>> 2) | 0);",
+    "Atomics.store(words, HEAD, head + space | 0);",
   ],
   c: [
     "weft__store(&r->head, weft__plus(head, space)); " +

@@ -8,10 +8,10 @@ import {
   Broadcast,
   CallRing,
   Channel,
+  codec,
   Condition,
   Event,
   inspect,
-  json,
   Latch,
   LockFreeQueue,
   type Memory,
@@ -251,13 +251,13 @@ const SUBJECTS: Readonly<Record<string, Subject>> = {
     },
   }),
   channel: subject({
-    byteLength: Channel.byteLength({ codec: json, capacity: 128 }),
+    byteLength: Channel.byteLength({ codec: codec.json, capacity: 128 }),
     init: (m, at) => {
-      const channel = Channel.init(m, at, { codec: json, capacity: 128 });
+      const channel = Channel.init(m, at, { codec: codec.json, capacity: 128 });
       for (let i = 0; i < 3; i++) channel.trySend([i]);
       return channel;
     },
-    attach: (m, at) => new Channel(m, at, { codec: json }),
+    attach: (m, at) => new Channel(m, at, { codec: codec.json }),
     calls: {
       tryReceive: (x) => x.tryReceive(),
       trySend: (x) => x.trySend([1, 2]),
