@@ -130,7 +130,7 @@ static inline int32_t weft__minus(int32_t a, int32_t b) {
 
 /* An operation that does not wait tries again only when another agent was
    faster. Nobody loses so often: the words are damaged. */
-#define WEFT__MOST_TRIES (1 << 20)
+#define WEFT__MOST_TRIES (1 << 16)
 
 static inline void weft__copy(int32_t *to, const int32_t *from,
                               int32_t words) {
