@@ -276,18 +276,20 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   #publish(tail: number, count: number): boolean {
     const words = this.#words;
     const next = tail + count * ONE | 0;
-    let was = Atomics.compareExchange(words, TAIL, tail, next);
+    const was = Atomics.compareExchange(words, TAIL, tail, next);
     if (was === tail) return true;
-    if ((was & CLOSED_BIT) === 0) {
-      // WAITING is set. It stays until we clear it, unless `close` comes.
-      was = Atomics.compareExchange(words, TAIL, was, next);
-    }
-    if (was & CLOSED_BIT) {
-      this.refuse();
-      return false;
-    }
+    if (was & CLOSED_BIT) return this.#refused();
+    // WAITING is set. It stays until we clear it, unless `close` comes.
+    const still = Atomics.compareExchange(words, TAIL, was, next);
+    if (still & CLOSED_BIT) return this.#refused();
     Atomics.notify(words, TAIL, 1);
     return true;
+  }
+
+  /** Says that the queue is closed; false. */
+  #refused(): false {
+    this.refuse();
+    return false;
   }
 
   /** Frees `count` slots, and wakes the producer if it sleeps. */

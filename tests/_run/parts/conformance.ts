@@ -201,12 +201,14 @@ test(`scenarios of ${folder} have as many states in C`, async () => {
     ),
   );
   const wrong: string[] = [];
+  let compared = 0;
   (await scenariosOf("JS+JS", folder)).forEach((scenario, i) => {
     if (scenario.sampled) return;
     const { name } = scenario;
     const here = statesOf(scenario);
     const there = statesOf(theirs[i]!);
     if (here === undefined || there === undefined) return;
+    compared++;
     const why = excused.get(name);
     excused.delete(name);
     if (here !== there && why === undefined) {
@@ -215,6 +217,7 @@ test(`scenarios of ${folder} have as many states in C`, async () => {
       wrong.push(`${name}: no difference that "${why}" would explain`);
     }
   });
+  if (compared === 0) wrong.push("no scenario was compared");
   for (const name of excused.keys()) wrong.push(`${name}: not compared`);
   if (wrong.length > 0) throw new Error(wrong.join("\n"));
 });
