@@ -47,7 +47,7 @@ import {
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
 
-export type { Elements } from "./_elements.ts";
+export type { Copying, CopyingClass, Elements } from "./_elements.ts";
 export { ClosedError } from "./_queue.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
