@@ -24,11 +24,17 @@ const WHY: readonly (readonly [
   ...scenarios: string[],
 ])[] = [
   [
+    "mutex",
+    "a try with a timeout loads the state after its attempt in TypeScript; in " +
+    "C the attempt says what the state was",
+    "a timeout",
+    "timeouts at any time",
+  ],
+  [
     "rw_lock",
     "a reader that is let in loads the state once more in TypeScript, to see " +
     "whether a writer was abandoned",
     "one writes, one reads",
-    "a reader that gives up",
     "a writer that gives up",
     "a try beside a reader",
     "a reader that looks before it sleeps",
