@@ -38,6 +38,7 @@ export {
   LockFreeQueue,
   type LockFreeQueueConfig,
 } from "./primitives/lock_free_queue.ts";
+export { type BytesQueue, TypedQueue } from "./primitives/_typed_queue.ts";
 export { RecordRing, type RecordRingConfig } from "./primitives/record_ring.ts";
 export {
   Broadcast,
@@ -45,18 +46,21 @@ export {
   Subscription,
 } from "./primitives/broadcast.ts";
 export {
-  binary,
+  type Carrier,
   Channel,
   type ChannelCodec,
   type ChannelConfig,
   type Codec,
-  f64,
-  i32,
-  json,
+  codec,
+  type JsonChannel,
+  type JsonCodec,
   type JsonValue,
-  record,
+  lockFree,
+  manyToMany,
+  oneToOne,
   type RecordType,
-  text,
+  type SizedCodec,
+  type StructuredCodec,
 } from "./primitives/channel.ts";
 export {
   CallError,
@@ -80,14 +84,17 @@ export {
   StripedCounter,
 } from "./primitives/striped_counter.ts";
 export {
-  array,
   type ArrayOf,
+  type ArrayView,
   type Bytes,
-  bytes,
+  field,
   type Fields,
   type FieldType,
+  type InnerNames,
+  type InPlace,
   type Layout,
   layout,
+  type MovableView,
   type NumberType,
   type Part,
   type Parts,
@@ -98,7 +105,9 @@ export {
   type RecordOf,
   struct,
   type StructType,
+  type Text,
   type ValueOf,
+  type ViewOf,
 } from "./primitives/struct.ts";
 export { type Waitable, waitAny } from "./primitives/wait_any.ts";
 export { inspect, type Inspection } from "./primitives/inspect.ts";

@@ -1,37 +1,51 @@
 import {
   Channel,
   type Codec,
-  f64,
+  codec as codecs,
   type Handle,
-  json,
-  RecordRing,
-  text,
+  oneToOne,
+  struct,
 } from "../mod.ts";
 import type { Did, Run } from "./contest.ts";
 
-const CODECS = { text, json, f64 } as unknown as Record<
-  string,
-  Codec<unknown>
->;
+/** Three numbers, as a graphics or physics program sends them. */
+const Point = struct({ x: "f64", y: "f64", z: "f64" });
+
+/** The codecs of the bench, by name. */
+export const CODECS = {
+  f64: codecs.f64,
+  record: codecs.record(Point),
+  text: codecs.text,
+  json: codecs.json,
+  binary: codecs.binary,
+} as unknown as Record<string, Codec<unknown>>;
 
 /** What each thread is given: `n` messages, each `value`, a turn. */
 export interface End {
-  handle: Handle;
+  handle: Handle<"channel">;
   codec: string;
   n: number;
   value: unknown;
 }
 
-export function send({ handle, codec, n, value }: End): Run {
-  const channel = Channel.from(handle, { codec: CODECS[codec]! });
+const channelOf = ({ handle, codec }: End) =>
+  Channel.from<unknown>(handle, {
+    codec: CODECS[codec]!,
+    carrier: oneToOne,
+  });
+
+export function send(end: End): Run {
+  const channel = channelOf(end);
+  const { n, value } = end;
   return (): Did => {
     for (let i = 0; i < n; i++) channel.send(value);
     return { ops: n };
   };
 }
 
-export function receive({ handle, codec, n, value }: End): Run {
-  const channel = Channel.from(handle, { codec: CODECS[codec]! });
+export function receive(end: End): Run {
+  const channel = channelOf(end);
+  const { n, value } = end;
   return (): Did => {
     let last;
     for (let i = 0; i < n; i++) last = channel.receive();
@@ -40,28 +54,23 @@ export function receive({ handle, codec, n, value }: End): Run {
   };
 }
 
-// ---- the floor: the same bytes, without a codec --------------------------------
-
-/** Records of `length` bytes. */
-export interface Records {
-  handle: Handle<"record_ring">;
-  n: number;
-  length: number;
-}
-
-export function push({ handle, n, length }: Records): Run {
-  const ring = RecordRing.from(handle);
-  const bytes = new Uint8Array(length);
+/** Sends a value, and waits for one back. */
+export function ping({ there, back }: { there: End; back: End }): Run {
+  const [to, from] = [channelOf(there), channelOf(back)];
   return (): Did => {
-    for (let i = 0; i < n; i++) ring.push(bytes);
-    return { ops: n };
+    for (let i = 0; i < there.n; i++) {
+      to.send(there.value);
+      from.receive();
+    }
+    return { ops: there.n };
   };
 }
 
-export function pop({ handle, n }: Records): Run {
-  const ring = RecordRing.from(handle);
+/** Waits for a value, and sends it back. */
+export function pong({ there, back }: { there: End; back: End }): Run {
+  const [from, to] = [channelOf(there), channelOf(back)];
   return (): Did => {
-    for (let i = 0; i < n; i++) ring.pop();
+    for (let i = 0; i < there.n; i++) to.send(from.receive());
     return { ops: 0 };
   };
 }
@@ -73,11 +82,18 @@ export interface Port {
   port: MessagePort;
   n: number;
   value: unknown;
+  /** Whether the buffer of the value is transferred, a fresh one each time. */
+  transfer?: boolean;
 }
 
-export function post({ port, n, value }: Port): Run {
+export function post({ port, n, value, transfer }: Port): Run {
   return (): Did => {
-    for (let i = 0; i < n; i++) port.postMessage(value);
+    for (let i = 0; i < n; i++) {
+      if (transfer) {
+        const copy = (value as Uint8Array).slice();
+        port.postMessage(copy, [copy.buffer]);
+      } else port.postMessage(value);
+    }
     return { ops: n };
   };
 }
@@ -93,6 +109,33 @@ export function take({ port, n }: Port): Run {
   return async (): Promise<Did> => {
     left = n - early;
     early = 0;
+    if (left > 0) await new Promise<void>((resolve) => over = resolve);
+    return { ops: 0 };
+  };
+}
+
+export function pingPort({ port, n, value }: Port): Run {
+  let over: () => void;
+  port.onmessage = () => over();
+  return async (): Promise<Did> => {
+    for (let i = 0; i < n; i++) {
+      const back = new Promise<void>((resolve) => over = resolve);
+      port.postMessage(value);
+      await back;
+    }
+    return { ops: n };
+  };
+}
+
+export function pongPort({ port, n }: Port): Run {
+  let left = 0;
+  let over = () => {};
+  port.onmessage = ({ data }) => {
+    port.postMessage(data);
+    if (--left === 0) over();
+  };
+  return async (): Promise<Did> => {
+    left += n;
     if (left > 0) await new Promise<void>((resolve) => over = resolve);
     return { ops: 0 };
   };

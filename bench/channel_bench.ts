@@ -1,47 +1,74 @@
-// What does a typed message cost beside its bare bytes, and beside postMessage
-// of the same value?
-import { Channel, type Codec, f64, json, RecordRing, text } from "../mod.ts";
-import { contest, medians, type Row, threads } from "./contest.ts";
+// What does a typed message cost beside postMessage of the same value, beside
+// its codec in one thread, and beside one copy of its bytes? One agent sends and
+// one receives.
+import { Channel, oneToOne } from "../mod.ts";
+import { CODECS } from "./_channel.ts";
+import {
+  contest,
+  medians,
+  type Role,
+  type Row,
+  threads,
+  timed,
+} from "./contest.ts";
 
 const MODULE = new URL("./_channel.ts", import.meta.url);
-const CAPACITY = 1 << 16;
 
-/** 100 characters; an object with as many; a number. */
-const VALUES: [codec: Codec<unknown>, what: string, value: unknown][] = [
-  [text as Codec<unknown>, "100 letters", "letters ab".repeat(10)],
-  [json as Codec<unknown>, "a small object in JSON", {
-    id: 12345,
-    name: "somebody of some name",
-    tags: ["one", "two", "three"],
-    at: { x: 0.5, y: -1.25 },
-  }],
-  [f64 as Codec<unknown>, "a number", 0.5],
+const OBJECT = {
+  id: 12345,
+  name: "somebody of some name",
+  tags: ["one", "two", "three"],
+  at: { x: 0.5, y: -1.25 },
+};
+
+/** A value, and how many times as many messages as postMessage it must reach. */
+const VALUES: [codec: string, what: string, value: unknown, least: number][] = [
+  ["f64", "a number", 0.5, 20],
+  ["record", "a record of three numbers", { x: 1, y: 2.5, z: -3.5 }, 15],
+  ["text", "100 letters", "letters ab".repeat(10), 5],
+  ["json", "a small object in JSON", OBJECT, 1.8],
 ];
 
-/** All rows of this bench. */
-export async function rows(): Promise<Row[]> {
+/** The two ends of a `MessageChannel`, each for a thread. */
+function ports(
+  n: number,
+  value: unknown,
+  transfer = false,
+): [Omit<Role, "make">, Omit<Role, "make">] {
+  const { port1, port2 } = new MessageChannel();
+  return [
+    { data: { port: port1, n, value, transfer }, ports: [port1] },
+    { data: { port: port2, n, value }, ports: [port2] },
+  ];
+}
+
+/** Two threads that use a channel of these messages. */
+function channels(
+  codec: string,
+  n: number,
+  value: unknown,
+  room: { capacity: number; messageSize?: number },
+) {
+  const config = { codec: CODECS[codec]!, carrier: oneToOne };
+  const { handle } = Channel.create<unknown>({ ...config, ...room });
+  return { handle, codec, n, value };
+}
+
+/** Messages by messages. */
+async function throughput(): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const [codec, what, value] of VALUES) {
+  for (const [codec, what, value, least] of VALUES) {
     const n = 2000;
-    const size = codec.size === 0 ? CAPACITY : 1024;
-    const channel = Channel.create({ codec, capacity: size });
-    const length = codec.encode(value).byteLength;
-    const ring = RecordRing.create({ capacity: CAPACITY });
-    const data = { handle: channel.handle, codec: codec.name, n, value };
-    const bare = { handle: ring.handle, n, length };
-    const { port1, port2 } = new MessageChannel();
+    const data = channels(codec, n, value, { capacity: 1024 });
+    const [sender, receiver] = ports(n, value);
     const results = await contest([
       await threads("channel", MODULE, [
         { make: "send", data },
         { make: "receive", data },
       ]),
-      await threads("bytes", MODULE, [
-        { make: "push", data: bare },
-        { make: "pop", data: bare },
-      ]),
       await threads("postMessage", MODULE, [
-        { make: "post", data: { port: port1, n, value }, ports: [port1] },
-        { make: "take", data: { port: port2, n, value }, ports: [port2] },
+        { make: "post", ...sender },
+        { make: "take", ...receiver },
       ]),
     ]);
     const ns = (name: keyof typeof results) => results[name].medians.ns!;
@@ -49,13 +76,112 @@ export async function rows(): Promise<Row[]> {
       name: `Channel, ${what}: throughput / postMessage`,
       figure: ns("postMessage") / ns("channel"),
       unit: "x",
+      target: { least },
       from: medians(results, ["channel", "postMessage"]),
-    }, {
-      name: `Channel, ${what}: time / its bytes in a RecordRing`,
-      figure: ns("channel") / ns("bytes"),
-      unit: "x",
-      from: medians(results, ["channel", "bytes"]),
     });
   }
   return rows;
+}
+
+/** What JSON takes in one thread, and what the channel adds. */
+async function json(): Promise<Row> {
+  const n = 2000;
+  const encoder = new TextEncoder();
+  const decoder = new TextDecoder();
+  const data = channels("json", n, OBJECT, { capacity: 1024 });
+  const results = await contest([
+    await threads("channel", MODULE, [
+      { make: "send", data },
+      { make: "receive", data },
+    ]),
+    timed("one thread", (n) => {
+      for (; n > 0; n--) {
+        const bytes = encoder.encode(JSON.stringify(OBJECT));
+        JSON.parse(decoder.decode(bytes));
+      }
+    }),
+  ]);
+  return {
+    name: "Channel, a small object in JSON: time / its JSON in one thread",
+    figure: results.channel.medians.ns! / results["one thread"].medians.ns!,
+    unit: "x",
+    target: { most: 1.3 },
+    from: medians(results),
+  };
+}
+
+/** 64 KiB: beside one copy of them, and beside a transfer. */
+async function bytes(): Promise<Row[]> {
+  const n = 200;
+  const length = 65536;
+  const value = new Uint8Array(length);
+  const room = { capacity: 16, messageSize: length };
+  const data = channels("binary", n, value, room);
+  const shared = new Uint8Array(new SharedArrayBuffer(16 * length));
+  const [sender, receiver] = ports(n, value, true);
+  const results = await contest([
+    await threads("channel", MODULE, [
+      { make: "send", data },
+      { make: "receive", data },
+    ]),
+    await threads("transfer", MODULE, [
+      { make: "post", ...sender },
+      { make: "take", ...receiver },
+    ]),
+    timed("one copy", (n) => {
+      for (; n > 0; n--) shared.set(value, n % 16 * length);
+    }),
+  ]);
+  const ns = (name: keyof typeof results) => results[name].medians.ns!;
+  return [{
+    name: "Channel, 64 KiB of bytes: time / one copy",
+    figure: ns("channel") / ns("one copy"),
+    unit: "x",
+    target: { most: 1.2 },
+    from: medians(results, ["channel", "one copy"]),
+  }, {
+    name: "Channel, 64 KiB of bytes: throughput / postMessage with a transfer",
+    figure: ns("transfer") / ns("channel"),
+    unit: "x",
+    target: { least: 1 },
+    from: medians(results, ["channel", "transfer"]),
+  }];
+}
+
+/** One message there and one back, both sides idle before. */
+async function latency(): Promise<Row> {
+  const n = 200;
+  const there = channels("json", n, OBJECT, { capacity: 4 });
+  const back = channels("json", n, OBJECT, { capacity: 4 });
+  const [here, other] = ports(n, OBJECT);
+  const data = { there, back };
+  const byTurns = { byTurns: true };
+  const results = await contest([
+    await threads("channel", MODULE, [
+      { make: "ping", data },
+      { make: "pong", data },
+    ], byTurns),
+    await threads("postMessage", MODULE, [
+      { make: "pingPort", ...here },
+      { make: "pongPort", ...other },
+    ], byTurns),
+  ]);
+  const { channel, postMessage } = results;
+  return {
+    name: "Channel, a small object there and back: time / postMessage",
+    figure: channel.medians.ns! / postMessage.medians.ns!,
+    unit: "x",
+    target: { most: 1 },
+    from: medians(results),
+  };
+}
+
+/** All rows of this bench. */
+export async function rows(): Promise<Row[]> {
+  return [
+    ...await throughput(),
+    await json(),
+    ...await bytes(),
+    await latency(),
+  ];
 }

@@ -524,18 +524,25 @@ export const BROADCAST = {
 /**
  * A channel of messages.
  *
- * @behind What carries the messages, with its own head: an `mpmc_queue` for
- * i32, f64 and record, and a `record_ring` for the others.
+ * @behind What carries the messages, with its own head. That is usually an
+ * `mpmc_queue` for i32, f64 and record, and a `record_ring` for the others;
+ * with a carrier, an `spsc_queue`, an `mpmc_queue` or a `lock_free_queue`, in
+ * whose elements a length comes before a message that has not one size.
  */
 export const CHANNEL = {
   /** Kind and layout version. */
   magic: 0,
-  /** 1 binary, 2 text, 3 json, 4 i32, 5 f64 or 6 record. */
+  /** 1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7 structured, 8 own. */
   codec: 1,
-  /** A number that differs between records of different fields, or 0. */
+  /**
+   * A number that differs between records of different fields, and between the
+   * names of codecs of users; or 0.
+   */
   shape: 2,
   /** Check word over the configuration. */
   seal: 3,
+  /** The bytes that `capacity` reckons with for a message, or 0. */
+  message_size: 4,
   length: 32,
 } as const;
 

@@ -244,6 +244,37 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
    * @internal
    */
   readiness(): Waiting<boolean | undefined>;
+  /**
+   * Blocks until `attempt` at an end of the queue gives something, for
+   * `timeout` ms at most.
+   *
+   * @internal
+   */
+  blockAt<T>(
+    end: End,
+    attempt: () => T | false | undefined,
+    timeout?: number,
+  ): T | undefined;
+  /**
+   * As `blockAt`, awaiting until it does.
+   *
+   * @internal
+   */
+  asyncAt<T>(
+    end: End,
+    attempt: () => T | false | undefined,
+    options?: AsyncOptions,
+  ): Promise<T>;
+  /**
+   * As `asyncAt`, for a limited time.
+   *
+   * @internal
+   */
+  tryAsyncAt<T>(
+    end: End,
+    attempt: () => T | false | undefined,
+    options?: TryAsyncOptions,
+  ): Promise<T | undefined>;
 }
 
 /** A class of queues whose operations never wait. */
@@ -302,12 +333,12 @@ export function waiting<Kind extends string, More>(
     }
 
     pushIntAsync(value: number, options?: AsyncOptions): Promise<void> {
-      return this.#async("push", () => super.tryPushInt(value), options)
+      return this.asyncAt("push", () => super.tryPushInt(value), options)
         .then(nothing);
     }
 
     tryPushIntAsync(value: number, options?: TryAsyncOptions) {
-      return this.#tryAsync("push", () => super.tryPushInt(value), options)
+      return this.tryAsyncAt("push", () => super.tryPushInt(value), options)
         .then(isDone);
     }
 
@@ -323,11 +354,11 @@ export function waiting<Kind extends string, More>(
     }
 
     popIntAsync(options?: AsyncOptions): Promise<number> {
-      return this.#async("pop", () => super.tryPopInt(), options);
+      return this.asyncAt("pop", () => super.tryPopInt(), options);
     }
 
     tryPopIntAsync(options?: TryAsyncOptions): Promise<number | undefined> {
-      return this.#tryAsync("pop", () => super.tryPopInt(), options);
+      return this.tryAsyncAt("pop", () => super.tryPopInt(), options);
     }
 
     push(src: Elements): void {
@@ -342,12 +373,12 @@ export function waiting<Kind extends string, More>(
     }
 
     pushAsync(src: Elements, options?: AsyncOptions): Promise<void> {
-      return this.#async("push", () => super.tryPush(src), options)
+      return this.asyncAt("push", () => super.tryPush(src), options)
         .then(nothing);
     }
 
     tryPushAsync(src: Elements, options?: TryAsyncOptions): Promise<boolean> {
-      return this.#tryAsync("push", () => super.tryPush(src), options)
+      return this.tryAsyncAt("push", () => super.tryPush(src), options)
         .then(isDone);
     }
 
@@ -363,13 +394,13 @@ export function waiting<Kind extends string, More>(
     }
 
     popAsync(options?: AsyncOptions): Promise<Uint8Array<ArrayBuffer>> {
-      return this.#async("pop", () => this.#take(), options);
+      return this.asyncAt("pop", () => this.#take(), options);
     }
 
     tryPopAsync(
       options?: TryAsyncOptions,
     ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-      return this.#tryAsync("pop", () => this.#take(), options);
+      return this.tryAsyncAt("pop", () => this.#take(), options);
     }
 
     popInto(dst: Elements): void {
@@ -384,7 +415,7 @@ export function waiting<Kind extends string, More>(
     }
 
     popIntoAsync(dst: Elements, options?: AsyncOptions): Promise<void> {
-      return this.#async("pop", () => super.tryPopInto(dst), options)
+      return this.asyncAt("pop", () => super.tryPopInto(dst), options)
         .then(nothing);
     }
 
@@ -392,7 +423,7 @@ export function waiting<Kind extends string, More>(
       dst: Elements,
       options?: TryAsyncOptions,
     ): Promise<boolean> {
-      return this.#tryAsync("pop", () => super.tryPopInto(dst), options)
+      return this.tryAsyncAt("pop", () => super.tryPopInto(dst), options)
         .then(isDone);
     }
 
@@ -444,24 +475,24 @@ export function waiting<Kind extends string, More>(
     // closure.
 
     #pushIntSlow(value: number, timeout?: number): boolean {
-      return this.#block("push", () => super.tryPushInt(value), timeout) ===
+      return this.blockAt("push", () => super.tryPushInt(value), timeout) ===
         true;
     }
 
     #popIntSlow(timeout?: number): number | undefined {
-      return this.#block("pop", () => super.tryPopInt(), timeout);
+      return this.blockAt("pop", () => super.tryPopInt(), timeout);
     }
 
     #pushSlow(src: Elements, timeout?: number): boolean {
-      return this.#block("push", () => super.tryPush(src), timeout) === true;
+      return this.blockAt("push", () => super.tryPush(src), timeout) === true;
     }
 
     #popSlow(timeout?: number): Uint8Array<ArrayBuffer> | undefined {
-      return this.#block("pop", () => this.#take(), timeout);
+      return this.blockAt("pop", () => this.#take(), timeout);
     }
 
     #popIntoSlow(dst: Elements, timeout?: number): boolean {
-      return this.#block("pop", () => super.tryPopInto(dst), timeout) === true;
+      return this.blockAt("pop", () => super.tryPopInto(dst), timeout) === true;
     }
 
     /**
@@ -479,10 +510,10 @@ export function waiting<Kind extends string, More>(
         : Math.min(2 * this.#initialDelay, LONGEST_LULL);
     }
 
-    #block<T>(
+    blockAt<T>(
       end: End,
       attempt: () => T | false | undefined,
-      timeout: number | undefined,
+      timeout?: number,
     ): T | undefined {
       if (spinning.rounds > 0) {
         const result = spin(attempt, this.#delayAt(end));
@@ -491,7 +522,7 @@ export function waiting<Kind extends string, More>(
       return block(this.#wait(end, attempt), timeout);
     }
 
-    #async<T>(
+    asyncAt<T>(
       end: End,
       attempt: () => T | false | undefined,
       options: AsyncOptions | undefined,
@@ -499,7 +530,7 @@ export function waiting<Kind extends string, More>(
       return blockAsync(() => this.#wait(end, attempt), options) as Promise<T>;
     }
 
-    #tryAsync<T>(
+    tryAsyncAt<T>(
       end: End,
       attempt: () => T | false | undefined,
       options: TryAsyncOptions | undefined,

@@ -18,14 +18,20 @@ import {
   Region,
   type WordsInspection,
 } from "./_region.ts";
+import type { StructType } from "./_field.ts";
 import type { Sleep } from "./_wait.ts";
 
 /** How a queue is made. */
-export interface QueueConfig<Size extends number = number> {
+export interface QueueConfig<Size extends number = number, F = never> {
   /** Elements it holds, 1 to 2^30 / elementSize; rounded up to a power of 2. */
   readonly capacity: number;
   /** Bytes an element has, a multiple of 4; 4 unless given. */
   readonly elementSize?: Size;
+  /**
+   * The struct that each element is. With it a `TypedQueue` is made, which has
+   * `reserve` and `peek` give views of the fields.
+   */
+  readonly element?: StructType<F> | undefined;
 }
 
 /**

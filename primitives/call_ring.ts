@@ -494,6 +494,7 @@ export class CallRing extends CallRingBase {
    * there were.
    */
   abandon(id: number): number {
+    inRange("An agent id", id, 0, 2 ** 28 - 1);
     return this.#slots.abandon(id);
   }
 

@@ -4,11 +4,29 @@
  * @module
  */
 
-import { CHANNEL } from "./_layout.ts";
-import type { Elements } from "./_elements.ts";
+import {
+  type ByteRing,
+  type Carrier,
+  type ElementQueue,
+  FieldPort,
+  IntPort,
+  isSized,
+  type Kind,
+  NONE,
+  type Port,
+  RecordPort,
+  ringBytes,
+  SlotPort,
+} from "./_carrier.ts";
+import type { JsonCodec, JsonValue, StructuredCodec } from "./_codec.ts";
+import { describe } from "./_describe.ts";
+import { DISPOSE } from "./_dispose.ts";
+import { CHANNEL, KIND } from "./_layout.ts";
+import { CODEC, type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
 import {
   allocate,
+  assertConfig,
   attach,
   format,
   fromHandle,
@@ -23,481 +41,250 @@ import {
   assertMayBlock,
   assertTimeout,
   type AsyncOptions,
-  type Waitable,
+  type TryAsyncOptions,
   type Waiting,
 } from "./_wait.ts";
+import { LockFreeQueue } from "./lock_free_queue.ts";
 import { MpmcQueue } from "./mpmc_queue.ts";
 import { RecordRing } from "./record_ring.ts";
+import { SpscQueue } from "./spsc_queue.ts";
 
-export type { Elements } from "./_elements.ts";
+export * as codec from "./_codec.ts";
+export type { Carrier } from "./_carrier.ts";
+export type {
+  JsonCodec,
+  JsonValue,
+  RecordType,
+  StructuredCodec,
+} from "./_codec.ts";
+export type { Codec, SizedCodec } from "./_message.ts";
 export { ClosedError } from "./_queue.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
-export type { AsyncOptions } from "./_wait.ts";
+export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 /** The bytes of a channel's head. What carries its messages lies behind it. */
-const HEAD = CHANNEL.length * 4;
+const HEAD = /* @__PURE__ */ (() => CHANNEL.length * 4)();
 
-// ---- what carries messages ----------------------------------------------------
+/** Bytes reckoned for a message, unless the configuration says another size. */
+const MESSAGE_SIZE = 256;
 
-/** A queue of messages, as bytes. */
-interface Carrier extends Waitable {
-  readonly byteLength: number;
-  readonly capacity: number;
-  /** Bytes a message has at most. */
-  readonly maxLength: number;
-  readonly closed: boolean;
-  tryPush(message: Elements, timeout?: number): boolean;
-  tryPushAsync(message: Elements, options?: AsyncOptions): Promise<boolean>;
-  tryPop(timeout?: number): Uint8Array<ArrayBuffer> | undefined;
-  tryPopAsync(
-    options?: AsyncOptions,
-  ): Promise<Uint8Array<ArrayBuffer> | undefined>;
-  close(): void;
-  abandon(id: number): number;
-}
+// ---- carriers ---------------------------------------------------------------
 
-/**
- * How a kind of carrier is made. A codec names its own, so that a bundle holds
- * only those that its codecs need.
- */
-interface CarrierKind {
-  bytesFor(capacity: number, size: number): number;
-  init(memory: Memory, at: number, capacity: number, size: number): Carrier;
-  attach(memory: Memory, at: number): Carrier;
-}
+const MPMC: Kind<ElementQueue> = {
+  stem: "mpmc_queue",
+  byteLength: (capacity, elementSize) =>
+    MpmcQueue.byteLength({ capacity, elementSize }),
+  init: (memory, at, capacity, elementSize) =>
+    MpmcQueue.init(memory, at, { capacity, elementSize }),
+  attach: (memory, at) => new MpmcQueue(memory, at),
+};
 
-/** Messages of any length. */
-const RECORDS: CarrierKind = {
-  bytesFor: (capacity) => RecordRing.byteLength({ capacity }),
+const RING: Kind<ByteRing> = {
+  stem: "record_ring",
+  byteLength: (capacity) => RecordRing.byteLength({ capacity }),
   init: (memory, at, capacity) => RecordRing.init(memory, at, { capacity }),
   attach: (memory, at) => new RecordRing(memory, at),
 };
 
-/** Messages of one length. */
-const ELEMENTS: CarrierKind = {
-  bytesFor: (capacity, size) =>
-    MpmcQueue.byteLength({ capacity, elementSize: size }),
-  init: (memory, at, capacity, size) =>
-    new ElementCarrier(
-      MpmcQueue.init(memory, at, { capacity, elementSize: size }),
-    ),
-  attach: (memory, at) => new ElementCarrier(new MpmcQueue(memory, at)),
-};
-
-class ElementCarrier implements Carrier {
-  readonly #queue: MpmcQueue<unknown>;
-
-  constructor(queue: MpmcQueue<unknown>) {
-    this.#queue = queue;
-  }
-
-  get byteLength(): number {
-    return this.#queue.byteLength;
-  }
-
-  get capacity(): number {
-    return this.#queue.capacity;
-  }
-
-  get maxLength(): number {
-    return this.#queue.elementSize;
-  }
-
-  get closed(): boolean {
-    return this.#queue.closed;
-  }
-
-  tryPush(message: Elements, timeout?: number): boolean {
-    return this.#queue.tryPush(message, timeout);
-  }
-
-  tryPushAsync(message: Elements, options?: AsyncOptions): Promise<boolean> {
-    return this.#queue.tryPushAsync(message, options);
-  }
-
-  tryPop(timeout?: number): Uint8Array<ArrayBuffer> | undefined {
-    return this.#queue.tryPop(timeout);
-  }
-
-  tryPopAsync(
-    options?: AsyncOptions,
-  ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return this.#queue.tryPopAsync(options);
-  }
-
-  close(): void {
-    this.#queue.close();
-  }
-
-  abandon(): number {
-    return 0;
-  }
-
-  readiness(): Waiting<boolean | undefined> {
-    return this.#queue.readiness();
-  }
-}
-
-// ---- codecs -------------------------------------------------------------------
+/** The carrier of a channel whose configuration names none. */
+const ANY: Carrier = { name: "the usual one", elements: MPMC, records: RING };
 
 /**
- * How values become messages and messages values. Those that there are:
- * {@linkcode json}, {@linkcode text}, {@linkcode binary}, {@linkcode i32},
- * {@linkcode f64} and {@linkcode record}.
- */
-export interface Codec<T> {
-  /** Its name. */
-  readonly name: string;
-  /**
-   * Its number in a channel's head.
-   *
-   * @internal
-   */
-  readonly id: number;
-  /**
-   * What tells records of different fields apart; 0 if there are none.
-   *
-   * @internal
-   */
-  readonly shape: number;
-  /**
-   * Bytes a message has, a multiple of 4; 0 if each has its own.
-   *
-   * @internal
-   */
-  readonly size: number;
-  /**
-   * What messages are carried by.
-   *
-   * @internal
-   */
-  readonly carrier: unknown;
-  /**
-   * `value` as a message, which is valid until the next is encoded.
-   *
-   * @internal
-   */
-  encode(value: T): Elements;
-  /**
-   * The value of a message.
-   *
-   * @internal
-   */
-  decode(message: Uint8Array<ArrayBuffer>): T;
-}
-
-/**
- * Bytes of any number, 0 included: each is received as a fresh Uint8Array.
+ * The carrier for one sender and one receiver, which is the fastest.
  *
- * @example Bytes
+ * @example From one agent to another
  * ```ts
- * import { binary, Channel } from "@weft/sync";
+ * import { Channel, codec, oneToOne } from "@weft/sync";
  *
- * const bytes = Channel.create({ codec: binary, capacity: 256 });
- * bytes.trySend(Uint8Array.of(1, 2, 3));
- * if (bytes.tryReceive()?.length !== 3) throw new Error("others");
+ * const config = { codec: codec.f64, carrier: oneToOne };
+ * const samples = Channel.create({ ...config, capacity: 64 });
+ * samples.send(0.5);
+ * const same = Channel.from(samples.handle, config); // in the other agent
+ * if (same.receive() !== 0.5) throw new Error("another sample");
  * ```
  */
-export const binary: Codec<Uint8Array> = {
-  name: "binary",
-  id: 1,
-  shape: 0,
-  size: 0,
-  carrier: RECORDS,
-  encode(value) {
-    if (value instanceof Uint8Array) return value;
-    throw refusal("binary", value, "it is no Uint8Array");
+export const oneToOne: Carrier = {
+  name: "oneToOne",
+  elements: {
+    stem: "spsc_queue",
+    byteLength: (capacity, elementSize) =>
+      SpscQueue.byteLength({ capacity, elementSize }),
+    init: (memory, at, capacity, elementSize) =>
+      SpscQueue.init(memory, at, { capacity, elementSize }),
+    attach: (memory, at) => new SpscQueue(memory, at),
   },
-  decode: (message) => message,
+  // Without a spread, which bundlers do not drop.
+  records: {
+    stem: "record_ring",
+    byteLength: (capacity) => RecordRing.byteLength({ capacity }),
+    attach: (memory, at) => new RecordRing(memory, at),
+    init: (memory, at, capacity) =>
+      RecordRing.init(memory, at, { capacity, singleProducer: true }),
+  },
 };
 
-let encoder: TextEncoder | undefined;
-let decoder: TextDecoder | undefined;
-
-// Made when first used, as an AudioWorklet has none.
-const toUtf8 = (text: string): Uint8Array =>
-  (encoder ??= new TextEncoder()).encode(text);
-
-/** As it was encoded: a byte order mark is part of the text. */
-const fromUtf8 = (message: Uint8Array): string =>
-  (decoder ??= new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }))
-    .decode(message);
-
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
 /**
- * Strings, as UTF-8, which is what C reads. One with half of a surrogate pair
- * has no UTF-8 form and is refused.
+ * The carrier for any number of senders and receivers. A message has at most
+ * `messageSize` bytes.
  *
- * @example Lines
+ * @example Jobs for several workers
  * ```ts
- * import { Channel, text } from "@weft/sync";
+ * import { Channel, codec, manyToMany } from "@weft/sync";
  *
- * const lines = Channel.create({ codec: text, capacity: 256 });
- * lines.trySend("grüß dich");
- * if (lines.tryReceive() !== "grüß dich") throw new Error("another one");
+ * const config = { codec: codec.text, carrier: manyToMany };
+ * const jobs = Channel.create({ ...config, capacity: 64, messageSize: 100 });
+ * jobs.send("a file to read");
+ * if (jobs.maxLength < 100) throw new Error("too short");
  * ```
  */
-export const text: Codec<string> = {
-  name: "text",
-  id: 2,
-  shape: 0,
-  size: 0,
-  carrier: RECORDS,
-  encode(value) {
-    if (typeof value !== "string") {
-      throw refusal("text", value, "it is no string");
-    }
-    if (value.isWellFormed?.() === true) return toUtf8(value);
-    const at = value.search(LONE_SURROGATE);
-    if (at < 0) return toUtf8(value);
-    throw new RangeError(
-      "Cannot send a string with half of a surrogate pair, which has no " +
-        `UTF-8 form: received U+${value.charCodeAt(at).toString(16)} at ${at}`,
+export const manyToMany: Carrier = { name: "manyToMany", elements: MPMC };
+
+/**
+ * The carrier for any number of senders and receivers, of which any may be
+ * terminated at any step: the others go on, and at most one message is lost. A
+ * message has at most `messageSize` bytes.
+ *
+ * @example Messages of workers that may be terminated
+ * ```ts
+ * import { Channel, codec, lockFree } from "@weft/sync";
+ *
+ * const config = { codec: codec.json, carrier: lockFree };
+ * const events = Channel.create({ ...config, capacity: 64 });
+ * events.send(["started", 7]);
+ * events.close();
+ * ```
+ */
+export const lockFree: Carrier = {
+  name: "lockFree",
+  elements: {
+    stem: "lock_free_queue",
+    byteLength: (capacity, elementSize) =>
+      LockFreeQueue.byteLength({ capacity, elementSize }),
+    init: (memory, at, capacity, elementSize) =>
+      LockFreeQueue.init(memory, at, { capacity, elementSize }),
+    attach: (memory, at) => new LockFreeQueue(memory, at),
+  },
+};
+
+// ---- configurations ---------------------------------------------------------
+
+/** What must be known of a channel to attach to it. */
+export interface ChannelCodec<T> {
+  /** How values become messages. */
+  readonly codec: Codec<T> | JsonCodec | StructuredCodec;
+  /**
+   * How many agents send and receive. Unless given, any number may send and one
+   * receives; with `i32`, `f64` and `record` any number receives.
+   */
+  readonly carrier?: Carrier | undefined;
+}
+
+/** How a channel is made. */
+export interface ChannelConfig<T> extends ChannelCodec<T> {
+  /**
+   * Messages that it holds, or more: 1 to 2^30 / their size. It may hold more,
+   * because it is rounded up, and because messages may be short.
+   */
+  readonly capacity: number;
+  /**
+   * The bytes to reckon with for a message, where messages differ in length: 16
+   * to 2^29, and 256 unless given. With `manyToMany` and `lockFree` a message
+   * has at most so many, otherwise `maxLength` says how long one may be.
+   */
+  readonly messageSize?: number | undefined;
+}
+
+/** The same with a codec that leaves the type of its values to you. */
+export type JsonChannel<Config> = Omit<Config, "codec"> & {
+  /** How values become messages. */
+  readonly codec: JsonCodec;
+};
+
+const CONFIG_NAMES: readonly string[] = [
+  "codec",
+  "carrier",
+  "capacity",
+  "messageSize",
+];
+
+/** A codec's number and shape in the head of a channel. */
+function wordsOf<T>(codec: Codec<T>): [id: number, shape: number] {
+  if (isSized(codec)) return [codec.id, codec.shape];
+  const { name } = codec;
+  const id = Object.hasOwn(CODEC, name) ? CODEC[name as "json"] : CODEC.own;
+  return [id, id === CODEC.own ? hash(name) : 0];
+}
+
+/** Checks what a channel is attached to with. */
+function assertCodec<T>({ codec, carrier }: ChannelCodec<T>): void {
+  if (
+    typeof codec !== "object" || codec === null ||
+    typeof codec.name !== "string" || codec.name === "" ||
+    typeof codec.encode !== "function" || typeof codec.decode !== "function"
+  ) {
+    throw new TypeError(
+      "A channel's codec is codec.json, text, binary, structured, i32, f64, " +
+        "record(type), or your own { name, encode, decode }: received " +
+        describe(codec),
     );
-  },
-  decode: fromUtf8,
-};
-
-/** What {@linkcode json} promises to deliver. */
-export type JsonValue =
-  | null
-  | boolean
-  | number
-  | string
-  | JsonValue[]
-  | { [key: string]: JsonValue };
-
-/** Values nested deeper are refused, as are those that contain themselves. */
-const DEEPEST = 1000;
-
-/**
- * `null`, booleans, finite numbers (-0 stays -0), all strings, arrays without
- * holes, and plain objects of those: they arrive equal, property by property.
- * Everything else is refused with where it is in the value: `undefined`, NaN
- * and the infinities, BigInts, functions, symbols, objects with another
- * prototype, and what is nested more than 1000 deep. An object that is there
- * twice arrives as two.
- *
- * @example What would not arrive equal is refused
- * ```ts
- * import { Channel, json } from "@weft/sync";
- *
- * const values = Channel.create({ codec: json, capacity: 256 });
- * values.trySend({ list: [1, null, "x"] });
- * let refused = false;
- * try {
- *   values.trySend([NaN]); // JSON.stringify would send null
- * } catch {
- *   refused = true;
- * }
- * if (!refused) throw new Error("sent something else");
- * ```
- */
-export const json: Codec<JsonValue> = {
-  name: "json",
-  id: 3,
-  shape: 0,
-  size: 0,
-  carrier: RECORDS,
-  encode: (value) => toUtf8(written(value, [])),
-  decode: (message) => JSON.parse(fromUtf8(message)),
-};
-
-/**
- * The JSON text of `value`, which lies at `path`. `JSON.stringify` would leave
- * out, or change without a word, what it has no text for; and to look first and
- * to write then would read a property twice.
- */
-function written(value: unknown, path: (string | number)[]): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  if (typeof value === "boolean" || value === null) return `${value}`;
-  if (typeof value === "number" && Number.isFinite(value)) {
-    return Object.is(value, -0) ? "-0" : `${value}`;
   }
-  if (typeof value !== "object") {
-    throw refusal("json", value, "it has no JSON form", path);
-  }
-  if (path.length >= DEEPEST) {
-    const why = `it is more than ${DEEPEST} deep, or contains itself`;
-    throw refusal("json", value, why, path.slice(0, 3));
-  }
-  const list = Array.isArray(value);
-  const prototype = Object.getPrototypeOf(value);
-  // By what it has, as another realm's prototypes are other objects.
-  if (
-    prototype === null ||
-    !Object.hasOwn(prototype, list ? "concat" : "isPrototypeOf")
-  ) throw refusal("json", value, "its prototype would be lost", path);
-  const keys = Object.keys(value);
-  if (
-    Object.getOwnPropertySymbols(value).length > 0 ||
-    list && keys.length > value.length
-  ) throw refusal("json", value, "some property would be lost", path);
-  let result = "";
-  const write = (key: string | number, item: unknown) => {
-    path.push(key);
-    if (result !== "") result += ",";
-    if (!list) result += `${JSON.stringify(key)}:`;
-    result += written(item, path);
-    path.pop();
-  };
-  if (list) {
-    const { length } = value;
-    for (let i = 0; i < length; i++) write(i, value[i]);
-    return `[${result}]`;
-  }
-  for (const key of keys) {
-    write(key, (value as Record<string, unknown>)[key]);
-  }
-  return `{${result}}`;
-}
-
-const word = /* @__PURE__ */ new Int32Array(1);
-
-/**
- * Integers of 32 bits, signed; -0 arrives as 0.
- *
- * @example Counts
- * ```ts
- * import { Channel, i32 } from "@weft/sync";
- *
- * const counts = Channel.create({ codec: i32, capacity: 8 });
- * counts.trySend(-7);
- * if (counts.tryReceive() !== -7) throw new Error("another number");
- * ```
- */
-export const i32: Codec<number> = {
-  name: "i32",
-  id: 4,
-  shape: 0,
-  size: 4,
-  carrier: ELEMENTS,
-  encode(value) {
-    inRange("A message", value, -(2 ** 31), 2 ** 31 - 1);
-    word[0] = value;
-    return word;
-  },
-  decode: ({ buffer }) => new DataView(buffer).getInt32(0, true),
-};
-
-const double = /* @__PURE__ */ new Float64Array(1);
-
-/**
- * All numbers, -0, NaN and the infinities included.
- *
- * @example Measurements
- * ```ts
- * import { Channel, f64 } from "@weft/sync";
- *
- * const samples = Channel.create({ codec: f64, capacity: 8 });
- * samples.trySend(0.1);
- * if (samples.tryReceive() !== 0.1) throw new Error("another number");
- * ```
- */
-export const f64: Codec<number> = {
-  name: "f64",
-  id: 5,
-  shape: 0,
-  size: 8,
-  carrier: ELEMENTS,
-  encode(value) {
-    if (typeof value !== "number") {
-      throw refusal("f64", value, "it is no number");
-    }
-    double[0] = value;
-    return double;
-  },
-  decode: ({ buffer }) => new DataView(buffer).getFloat64(0, true),
-};
-
-/** What {@linkcode record} needs of a type that `struct` made. */
-export interface RecordType<T> {
-  /** Its fields, by name. */
-  readonly fields: object;
-  /** Bytes a record has. */
-  readonly size: number;
-  /** Copies the record at `byteOffset`. */
-  read(source: Uint8Array, byteOffset?: number): T;
-  /** Writes the fields that are given. */
-  write(target: Uint8Array, record: Partial<T>, byteOffset?: number): void;
-  /** Its C declaration. */
-  toC(name: string): string;
-}
-
-/**
- * Records of a `struct` type: every field must be there. They arrive equal,
- * but that an `f32` is rounded to what it can hold, and a field of bytes is as
- * long as declared, with zeros behind what was sent.
- *
- * @example Records that C can read
- * ```ts
- * import { Channel, record, struct } from "@weft/sync";
- *
- * const Point = struct({ id: "u32", x: "f64" });
- * const points = Channel.create({ codec: record(Point), capacity: 8 });
- * points.trySend({ id: 7, x: 0.5 });
- * if (points.tryReceive()?.x !== 0.5) throw new Error("another point");
- * ```
- */
-export function record<T extends object>(type: RecordType<T>): Codec<T> {
-  const names = Object.keys(type.fields);
-  const size = Math.ceil(type.size / 4) * 4;
-  const scratch = new Uint8Array(size);
-  return {
-    name: "record",
-    id: 6,
-    shape: shapeOf(type.toC("record")),
-    size,
-    carrier: ELEMENTS,
-    encode(value) {
-      for (const name of names) {
-        if ((value as Record<string, unknown>)?.[name] === undefined) {
-          throw refusal("a record", value, `field "${name}" is missing`);
-        }
-      }
-      scratch.fill(0);
-      type.write(scratch, value);
-      return scratch;
-    },
-    decode: (message) => type.read(message),
-  };
-}
-
-/** A number for a C declaration (FNV-1a), which is not 0. */
-function shapeOf(declaration: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < declaration.length; i++) {
-    hash = Math.imul(hash ^ declaration.charCodeAt(i), 0x01000193);
-  }
-  return hash | 1;
-}
-
-function refusal(
-  codec: string,
-  value: unknown,
-  why: string,
-  path: readonly (string | number)[] = [],
-): TypeError {
-  const received = typeof value === "object" && value !== null
-    ? Object.prototype.toString.call(value)
-    : typeof value === "function" || typeof value === "symbol"
-    ? typeof value
-    : `${value}`;
-  const where = path.map((key) => `[${JSON.stringify(key)}]`).join("");
-  return new TypeError(
-    `Cannot send this as ${codec}: ${why}: received ${received}` +
-      (where === "" ? "" : ` at ${where}`),
+  if (carrier === undefined || carrier?.elements !== undefined) return;
+  throw new TypeError(
+    "A channel's carrier is oneToOne, manyToMany or lockFree: received " +
+      describe(carrier),
   );
 }
 
-// ---- the channel ----------------------------------------------------------------
-
-/** What a message of a channel is. */
-export interface ChannelCodec<T> {
-  /** How values become messages. */
-  readonly codec: Codec<T>;
+/** What is behind the head, and how long it is. */
+interface Plan {
+  readonly kind: Kind<unknown>;
+  /** What the kind is made with. */
+  readonly capacity: number;
+  readonly size: number;
+  readonly messageSize: number;
+  readonly byteLength: number;
 }
+
+/** Checks a configuration, and says what it makes. */
+function planOf<T>(config: ChannelConfig<T>): Plan {
+  assertConfig("channel", config, CONFIG_NAMES);
+  assertCodec(config);
+  const { codec, carrier = ANY, messageSize = MESSAGE_SIZE } = config;
+  const plan = (
+    kind: Kind<unknown>,
+    capacity: number,
+    size: number,
+    messageSize: number,
+  ) => {
+    const byteLength = HEAD + kind.byteLength(capacity, size);
+    return { kind, capacity, size, messageSize, byteLength };
+  };
+  inRange("A channel's capacity", config.capacity, 1, 2 ** 30);
+  if (isSized(codec)) {
+    if (config.messageSize !== undefined) {
+      throw new TypeError(
+        `The messages of ${codec.name} have one size: messageSize is not ` +
+          "for them",
+      );
+    }
+    return plan(carrier.elements, config.capacity, codec.field.size, 0);
+  }
+  inRange("A channel's messageSize", messageSize, 16, 2 ** 29);
+  if (carrier.records === undefined) {
+    const size = 4 + Math.ceil(messageSize / 4) * 4;
+    return plan(carrier.elements, config.capacity, size, messageSize);
+  }
+  const bytes = ringBytes(config.capacity, messageSize);
+  if (bytes > 2 ** 30) {
+    throw new RangeError(
+      `A channel of ${config.capacity} messages of ${messageSize} bytes has ` +
+        "more than 2^30 bytes",
+    );
+  }
+  return plan(carrier.records, bytes, 0, messageSize);
+}
+
+// ---- the channel ------------------------------------------------------------
 
 /**
  * What can be told of a channel.
@@ -506,40 +293,39 @@ export interface ChannelCodec<T> {
  */
 export const INSPECTION: WordsInspection = { row: CHANNEL };
 
-/** How a channel is made. */
-export interface ChannelConfig<T> extends ChannelCodec<T> {
-  /**
-   * Messages it holds, 1 to 2^30 / their size; with `json`, `text` and
-   * `binary`, the bytes they may have together, 16 to 2^30. Rounded up to a
-   * power of two.
-   */
-  readonly capacity: number;
-}
-
 /**
  * A bounded channel of values. What `send` accepts, `receive` gives back equal,
- * as the channel's codec promises; what would not arrive equal is refused.
+ * as the channel's codec promises. Everything else is refused.
  *
  * ```text
- * word 0   magic  Kind and layout version.
- * word 1   codec  1 binary, 2 text, 3 json, 4 i32, 5 f64 or 6 record.
- * word 2   shape  A number that differs between records of different fields, or
- *                 0.
- * word 3   seal   Check word over the configuration.
- * word 32  What carries the messages, with its own head: an `mpmc_queue` for
- *          i32, f64 and record, and a `record_ring` for the others.
+ * word 0   magic         Kind and layout version.
+ * word 1   codec         1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7
+ *                        structured, 8 own.
+ * word 2   shape         A number that differs between records of different
+ *                        fields, and between the names of codecs of users; or
+ *                        0.
+ * word 3   seal          Check word over the configuration.
+ * word 4   message_size  The bytes that `capacity` reckons with for a message,
+ *                        or 0.
+ * word 32  What carries the messages, with its own head. That is usually an
+ *          `mpmc_queue` for i32, f64 and record, and a `record_ring` for the
+ *          others; with a carrier, an `spsc_queue`, an `mpmc_queue` or a
+ *          `lock_free_queue`, in whose elements a length comes before a message
+ *          that has not one size.
  * ```
  *
- * Messages of one size come from many senders to many receivers. With `json`,
- * `text` and `binary` one agent receives.
+ * Each operation has four forms: `x` blocks until it is done; `tryX` waits
+ * `timeout` ms at most, and not at all unless told; `xAsync` and `tryXAsync`
+ * await instead of blocking.
  *
- * Invariant: those of what carries the messages; the head never changes.
- * Progress: that of the `try` and the waiting forms of `MpmcQueue` and of
- * `RecordRing`: no `try` form waits, but it may answer "full" or "empty" while
- * another agent is within its own. An agent terminated in the middle of a
- * `send` or `receive` may block a channel of one size for good; with `json`,
- * `text` and `binary` one terminated in a `send` blocks it until `abandon(id)`,
- * and one in a `receive` never. Wrap: as there.
+ * Invariant: that of what carries the messages; the head never changes.
+ * Progress: that of what carries the messages: see `MpmcQueue`, `SpscQueue`,
+ * `LockFreeQueue` and `RecordRing`. Without a `timeout` no `try` form waits,
+ * but it may answer "full" or "empty" while another agent is within its own.
+ * Terminating an agent in the middle of a `send` or `receive` may block the
+ * channel for ever if an `MpmcQueue` carries it, and never if a `SpscQueue` or
+ * a `LockFreeQueue` does. A `RecordRing` is blocked by a terminated sender
+ * until `abandon(id)`. Wrap: as there.
  * Fairness: first in, first out.
  * C twin: `weft_channel`, for which a message is its bytes: UTF-8, an `int32_t`,
  * a `double`, or a struct.
@@ -547,23 +333,27 @@ export interface ChannelConfig<T> extends ChannelCodec<T> {
  *
  * @example Requests in JSON
  * ```ts
- * import { Channel, json } from "@weft/sync";
+ * import { Channel, codec } from "@weft/sync";
  *
- * const jobs = Channel.create({ codec: json, capacity: 65536 });
- * // Post jobs.handle; there, Channel.from(handle, { codec: json }).
+ * interface Job {
+ *   id: number;
+ *   tags: string[];
+ * }
+ * const jobs = Channel.create<Job>({ codec: codec.json, capacity: 64 });
+ * // Post jobs.handle; there, Channel.from<Job>(handle, { codec: codec.json }).
  * await jobs.sendAsync({ id: 7, tags: ["a", "ü"] });
  * jobs.close();
- * for await (const job of jobs) console.log(job); // { id: 7, … }
+ * for await (const job of jobs) console.log(job.id); // 7
  * ```
  */
 export class Channel<T> extends Region<"channel"> {
-  /** What its messages are. */
+  /** How its values become messages. */
   readonly codec: Codec<T>;
-  readonly #carrier: Carrier;
+  readonly #port: Port<T>;
 
   /**
-   * Attaches to the channel at `byteOffset`, whose codec must be that which is
-   * given; writes nothing.
+   * Attaches to the channel at `byteOffset`, whose codec and carrier must be
+   * those that are given; writes nothing.
    *
    * @throws {TypeError} If `memory` is not shared, no channel of this layout
    * version was initialized there, or its messages are of another codec.
@@ -572,167 +362,222 @@ export class Channel<T> extends Region<"channel"> {
   constructor(
     memory: Memory,
     byteOffset: number | undefined,
-    { codec }: ChannelCodec<T>,
+    config: ChannelCodec<T>,
   ) {
+    assertConfig("channel", config, CONFIG_NAMES);
+    assertCodec(config);
     const at = byteOffset ?? 0;
     const head = attach("channel", CHANNEL, memory, at, () => HEAD);
-    assertCodec(codec, head);
-    const carrier = behind(() => kindOf(codec).attach(memory, at + HEAD));
-    if (codec.size > 0 && codec.size !== carrier.maxLength) {
-      throw new TypeError(
-        `Cannot attach a channel: its messages have ${carrier.maxLength} ` +
-          `bytes, not ${codec.size}`,
-      );
-    }
-    const length = HEAD / 4 + carrier.byteLength / 4;
+    const codec = config.codec as Codec<T>;
+    assertSameCodec(codec, head);
+    const port = portAt(memory, at + HEAD, config, head[CHANNEL.message_size]!);
+    const length = HEAD / 4 + port.queue.byteLength / 4;
     super("channel", viewPlain("channel", { length }, memory, at), INSPECTION);
     this.codec = codec;
-    this.#carrier = carrier;
+    this.#port = port;
   }
 
   /**
    * The bytes a channel of this configuration occupies.
    *
-   * @throws {TypeError} If `codec` is none.
+   * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static byteLength<T>({ codec, capacity }: ChannelConfig<T>): number {
-    return HEAD + kindOf(codec).bytesFor(capacity, codec.size);
+  static byteLength<T>(config: ChannelConfig<T>): number {
+    return planOf(config).byteLength;
   }
 
   /**
    * Allocates an empty channel.
    *
-   * @throws {TypeError} If `codec` is none.
+   * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
+  static create<T = JsonValue>(
+    config: JsonChannel<ChannelConfig<T>>,
+  ): Channel<T>;
+  /** The same for other codecs. */
+  static create<T>(config: ChannelConfig<T>): Channel<T>;
   static create<T>(config: ChannelConfig<T>): Channel<T> {
-    return Channel.init(allocate(Channel.byteLength(config)), 0, config);
+    return Channel.init(allocate(planOf(config).byteLength), 0, config);
   }
 
   /**
-   * Makes a region that nobody uses yet an empty channel.
+   * Makes unused memory an empty channel.
    *
-   * @throws {TypeError} If `memory` is not shared, or `codec` is none.
+   * @throws {TypeError} If `memory` is not shared, or `config` is no
+   * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
+  static init<T = JsonValue>(
+    memory: Memory,
+    byteOffset: number,
+    config: JsonChannel<ChannelConfig<T>>,
+  ): Channel<T>;
+  /** The same for other codecs. */
+  static init<T>(
+    memory: Memory,
+    byteOffset: number,
+    config: ChannelConfig<T>,
+  ): Channel<T>;
   static init<T>(
     memory: Memory,
     byteOffset: number,
     config: ChannelConfig<T>,
   ): Channel<T> {
-    const { codec, capacity } = config;
-    const length = Channel.byteLength(config) / 4;
-    viewPlain("channel", { length }, memory, byteOffset); // all of it fits
-    kindOf(codec).init(memory, byteOffset + HEAD, capacity, codec.size);
-    const words = [codec.id, codec.shape];
-    format("channel", CHANNEL, memory, byteOffset, HEAD, words);
-    return new Channel(memory, byteOffset, config);
+    const { kind, capacity, size, messageSize, byteLength } = planOf(config);
+    const { codec, carrier } = config;
+    viewPlain("channel", { length: byteLength / 4 }, memory, byteOffset);
+    kind.init(memory, byteOffset + HEAD, capacity, size);
+    const words = wordsOf(codec as Codec<T>);
+    format(
+      "channel",
+      CHANNEL,
+      memory,
+      byteOffset,
+      HEAD,
+      words,
+      (head) => head[CHANNEL.message_size] = messageSize,
+    );
+    return new Channel(memory, byteOffset, { codec, carrier });
   }
 
   /**
-   * Attaches to the channel a message brought: its codec must be given.
+   * Attaches to the channel that a message brought. Its codec must be given,
+   * and its carrier if it has one.
    *
    * @throws {TypeError} If it is of another kind, or codec, or none is there.
    */
-  static from<T>(handle: Handle, config: ChannelCodec<T>): Channel<T> {
+  static from<T = JsonValue>(
+    handle: Handle<"channel">,
+    config: JsonChannel<ChannelCodec<T>>,
+  ): Channel<T>;
+  /** The same for other codecs. */
+  static from<T>(
+    handle: Handle<"channel">,
+    config: ChannelCodec<T>,
+  ): Channel<T>;
+  static from<T>(
+    handle: Handle<"channel">,
+    config: ChannelCodec<T>,
+  ): Channel<T> {
     return new Channel(...fromHandle("channel", handle), config);
   }
 
-  /** Messages it holds, or bytes of messages that differ in length. */
+  /** Messages that it holds, or more: see `ChannelConfig`. */
   get capacity(): number {
-    return this.#carrier.capacity;
+    return this.#port.capacity;
+  }
+
+  /** Messages in the channel; a moment later it may be another number. */
+  get size(): number {
+    return this.#port.size;
   }
 
   /** The most bytes of a message. */
   get maxLength(): number {
-    return this.#carrier.maxLength;
+    return this.#port.maxLength;
   }
 
   /** Whether `close` was called; messages may still be in the channel. */
   get closed(): boolean {
-    return this.#carrier.closed;
+    return this.#port.queue.closed;
   }
 
   /**
-   * Sends `value` without waiting; false if there is no room for it.
+   * Sends `value`, blocking while there is no room for it.
    *
    * @throws {ClosedError} If the channel was closed.
    * @throws {RangeError} If it is longer than `maxLength` as a message.
-   * @throws {TypeError} If the codec cannot deliver it equal.
+   * @throws {TypeError} If the codec cannot deliver it equal, or this agent may
+   * not block.
    */
-  trySend(value: T): boolean {
-    return this.#carrier.tryPush(this.codec.encode(value));
+  send(value: T): void {
+    assertMayBlock("send");
+    if (!this.#port.trySend(value)) this.#sendSlow(value);
   }
 
-  /**
-   * As `trySend`, blocking up to `timeout` ms; false if no room came free.
-   *
-   * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
-   */
-  send(value: T, timeout = Infinity): boolean {
-    assertMayBlock("send");
-    if (timeout !== Infinity) assertTimeout(timeout);
-    return this.#carrier.tryPush(this.codec.encode(value), timeout);
+  /** As `send`, waiting `timeout` ms at most; false if no room came free. */
+  trySend(value: T, timeout = 0): boolean {
+    if (timeout === 0) return this.#port.trySend(value);
+    assertTimeout(timeout);
+    assertMayBlock("trySend");
+    return this.#port.trySend(value) || this.#sendSlow(value, timeout);
   }
 
   /**
    * As `send`, awaiting instead of blocking. What is sent is `value` as it is
    * at the call.
    */
-  async sendAsync(value: T, options?: AsyncOptions): Promise<boolean> {
-    return await this.#carrier.tryPushAsync(
-      copyOf(this.codec.encode(value)),
-      { timeout: Infinity, ...options },
-    );
+  async sendAsync(value: T, options?: AsyncOptions): Promise<void> {
+    const { queue } = this.#port;
+    await queue.asyncAt("push", this.#port.pack(value), options);
+  }
+
+  /** As `trySend`, awaiting instead of blocking: see `sendAsync`. */
+  async trySendAsync(value: T, options?: TryAsyncOptions): Promise<boolean> {
+    const { queue } = this.#port;
+    const attempt = this.#port.pack(value);
+    return await queue.tryAsyncAt("push", attempt, options) === true;
   }
 
   /**
-   * Takes the oldest message, without waiting; undefined if there is none.
+   * Takes the oldest message, blocking while there is none.
    *
    * @throws {ClosedError} If the channel was closed and is empty.
-   * @throws {TypeError} If it was sent by C and is not what the codec says; it
-   * is taken.
+   * @throws {TypeError} If this agent may not block; or if C sent a message
+   * that is not what the codec says, which is taken.
    */
-  tryReceive(): T | undefined {
-    return this.#decoded(this.#carrier.tryPop());
+  receive(): T {
+    assertMayBlock("receive");
+    const value = this.#port.tryTake();
+    return value !== NONE ? value : this.#receiveSlow()![0];
   }
 
   /**
-   * As `tryReceive`, blocking up to `timeout` ms; undefined if none came.
-   *
-   * @throws {TypeError} If this agent may not block.
-   * @throws {RangeError} If `timeout` is negative or NaN.
+   * As `receive`, waiting `timeout` ms at most; undefined if no message came.
    */
-  receive(timeout = Infinity): T | undefined {
-    assertMayBlock("receive");
-    if (timeout !== Infinity) assertTimeout(timeout);
-    return this.#decoded(this.#carrier.tryPop(timeout));
+  tryReceive(timeout = 0): T | undefined {
+    if (timeout !== 0) {
+      assertTimeout(timeout);
+      assertMayBlock("tryReceive");
+    }
+    const value = this.#port.tryTake();
+    if (value !== NONE) return value;
+    return timeout === 0 ? undefined : this.#receiveSlow(timeout)?.[0];
   }
 
   /** As `receive`, awaiting instead of blocking. */
-  async receiveAsync(options?: AsyncOptions): Promise<T | undefined> {
-    return this.#decoded(
-      await this.#carrier.tryPopAsync({
-        timeout: Infinity,
-        ...options,
-      }),
-    );
+  async receiveAsync(options?: AsyncOptions): Promise<T> {
+    const { queue } = this.#port;
+    return (await queue.asyncAt("pop", () => this.#boxed(), options))[0];
   }
 
-  /** Takes messages as they come, until the channel is closed and empty. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
-    for (;;) {
-      let message;
-      try {
-        message = await this.#carrier.tryPopAsync({ timeout: Infinity });
-      } catch (error) {
-        if (error instanceof ClosedError) return;
-        throw error;
+  /** As `tryReceive`, awaiting instead of blocking. */
+  async tryReceiveAsync(options?: TryAsyncOptions): Promise<T | undefined> {
+    const { queue } = this.#port;
+    const box = await queue.tryAsyncAt("pop", () => this.#boxed(), options);
+    return box?.[0];
+  }
+
+  /**
+   * Takes messages as they come, until the channel is closed and empty. A loop
+   * that ends early loses no message.
+   */
+  async *values(options?: AsyncOptions): AsyncGenerator<T, void, void> {
+    const { queue } = this.#port;
+    try {
+      for (;;) {
+        yield (await queue.asyncAt("pop", () => this.#boxed(), options))[0];
       }
-      yield this.codec.decode(message!);
+    } catch (error) {
+      if (!(error instanceof ClosedError)) throw error;
     }
+  }
+
+  /** As `values()`. */
+  [Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
+    return this.values();
   }
 
   /**
@@ -740,16 +585,21 @@ export class Channel<T> extends Region<"channel"> {
    * what is there and then fails, and every sleeper wakes.
    */
   close(): void {
-    this.#carrier.close();
+    this.#port.queue.close();
+  }
+
+  /** Closes the channel. */
+  [DISPOSE](): void {
+    this.close();
   }
 
   /**
    * Ends what agent `id`, known never to run again, had begun to send; answers
    * how many messages that were. -1 if another agent is sending just now: then
-   * again later. Of messages of one size it can end none.
+   * try again later. It ends none where a queue carries the messages.
    */
   abandon(id: number): number {
-    return this.#carrier.abandon(id);
+    return this.#port.abandon(id);
   }
 
   /**
@@ -758,54 +608,95 @@ export class Channel<T> extends Region<"channel"> {
    * @internal
    */
   readiness(): Waiting<boolean | undefined> {
-    return this.#carrier.readiness();
+    return this.#port.queue.readiness();
   }
 
-  #decoded(message: Uint8Array<ArrayBuffer> | undefined): T | undefined {
-    return message === undefined ? undefined : this.codec.decode(message);
+  // These are apart from the fast paths: each call of one would pay for the
+  // closure.
+
+  #sendSlow(value: T, timeout?: number): boolean {
+    const attempt = this.#port.pack(value);
+    return this.#port.queue.blockAt("push", attempt, timeout) === true;
+  }
+
+  #receiveSlow(timeout?: number): [T] | undefined {
+    return this.#port.queue.blockAt("pop", () => this.#boxed(), timeout);
+  }
+
+  /** A message in a box, as it may be undefined itself. */
+  #boxed(): [T] | undefined {
+    const value = this.#port.tryTake();
+    return value === NONE ? undefined : [value];
   }
 }
 
-/** The carrier a codec names; a TypeError if it is none. */
-function kindOf<T>(codec: Codec<T>): CarrierKind {
-  if (codec?.carrier !== undefined) return codec.carrier as CarrierKind;
-  throw new TypeError(
-    `A channel's codec is json, text, binary, i32, f64 or record(type): ` +
-      `received ${codec}`,
-  );
-}
-
-/** That the channel with this head has messages of `codec`. */
-function assertCodec<T>(codec: Codec<T>, head: Int32Array): void {
-  kindOf(codec);
-  const id = head[CHANNEL.codec]!;
-  const shape = head[CHANNEL.shape]!;
-  if (id !== codec.id) {
-    const other = ["binary", "text", "json", "i32", "f64", "record"][id - 1];
+/** The way into what lies behind a head. */
+function portAt<T>(
+  memory: Memory,
+  at: number,
+  { codec: given, carrier = ANY }: ChannelCodec<T>,
+  messageSize: number,
+): Port<T> {
+  const codec = given as Codec<T>;
+  const records = isSized(codec) ? undefined : carrier.records;
+  const { stem } = records ?? carrier.elements;
+  const magic = viewPlain("channel", { length: 1 }, memory, at)[0]!;
+  if ((magic >>> 8 & 0xff) !== KIND[stem]) {
+    const found = Object.entries(KIND)
+      .find(([, number]) => number === (magic >>> 8 & 0xff))?.[0];
     throw new TypeError(
-      `Cannot attach a channel: its messages are ${other ?? `codec ${id}`}, ` +
+      `Cannot attach a channel: its carrier must be the one that it was made ` +
+        `with: ${carrier.name} needs a ${stem}, found a ${found ?? "stranger"}`,
+    );
+  }
+  const behind = <Way>({ attach }: Kind<Way>): Way => {
+    try {
+      return attach(memory, at);
+    } catch (error) {
+      const { message } = error as Error;
+      (error as Error).message = `Cannot attach a channel: ${message}`;
+      throw error;
+    }
+  };
+  if (records !== undefined) {
+    return new RecordPort(behind(records), codec, messageSize);
+  }
+  const queue = behind(carrier.elements);
+  if (!isSized(codec)) return new SlotPort(queue, codec);
+  const { size } = codec.field;
+  if (size !== queue.elementSize) {
+    throw new TypeError(
+      `Cannot attach a channel: its messages have ${queue.elementSize} ` +
+        `bytes, not ${size}`,
+    );
+  }
+  if (codec.id === CODEC.i32) {
+    return new IntPort(queue, codec.field) as Port<unknown> as Port<T>;
+  }
+  return new FieldPort(queue, codec.field);
+}
+
+/** Checks that the channel with this head has messages of `codec`. */
+function assertSameCodec<T>(codec: Codec<T>, head: Int32Array): void {
+  const [id, shape] = wordsOf(codec);
+  const theirs = head[CHANNEL.codec]!;
+  if (id !== theirs) {
+    const name = Object.entries(CODEC).find(([, n]) => n === theirs)?.[0];
+    const other = name === "own" ? "of another codec" : name;
+    throw new TypeError(
+      `Cannot attach a channel: its messages are ${
+        other ?? `codec ${theirs}`
+      }, ` +
         `not ${codec.name}`,
     );
   }
+  const shaped = head[CHANNEL.shape]!;
   // C that knows no shape leaves it 0.
-  if (shape === codec.shape || shape === 0) return;
+  if (shaped === shape || shaped === 0) return;
   throw new TypeError(
-    "Cannot attach a channel: its records have other fields",
+    id === CODEC.own
+      ? `Cannot attach a channel: its codec is not named ` +
+        JSON.stringify(codec.name)
+      : "Cannot attach a channel: its records have other fields",
   );
-}
-
-/** What carries the messages; an error says whose it is. */
-function behind(attach: () => Carrier): Carrier {
-  try {
-    return attach();
-  } catch (error) {
-    const { message } = error as Error;
-    (error as Error).message = `Cannot attach a channel: ${message}`;
-    throw error;
-  }
-}
-
-/** A message that stays what it is while others are encoded. */
-function copyOf({ buffer, byteOffset, byteLength }: Elements): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength).slice();
 }

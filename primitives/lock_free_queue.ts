@@ -17,6 +17,9 @@ import {
   QueueCore,
 } from "./_queue_core.ts";
 import { waiting, type WaitingClass } from "./_queue.ts";
+import type { StructType } from "./_field.ts";
+import { elementOf, isTyped, untyped } from "./_typed.ts";
+import type { TypedQueue } from "./_typed_queue.ts";
 import {
   allocate,
   attach,
@@ -31,6 +34,8 @@ import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
 export { ClosedError, type Queue } from "./_queue.ts";
+export type { StructType } from "./_field.ts";
+export type { BytesQueue, TypedQueue } from "./_typed_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
@@ -59,8 +64,8 @@ const NONE = -1;
 const OVER = -2;
 
 /** How a queue is made. */
-export interface LockFreeQueueConfig<Size extends number = number>
-  extends QueueConfig<Size> {
+export interface LockFreeQueueConfig<Size extends number = number, F = never>
+  extends QueueConfig<Size, F> {
   /**
    * Agents that will use it at the same time; refused if they are more than
    * the capacity allows, which is the larger of 8 and the capacity.
@@ -653,8 +658,10 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static byteLength(config: LockFreeQueueConfig): number {
-    return lockFreeBytes(config);
+  static byteLength(
+    config: LockFreeQueueConfig<number, unknown>,
+  ): number {
+    return lockFreeBytes(untyped(config));
   }
 
   /**
@@ -663,9 +670,14 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static create<const Size extends number = 4>(
-    config: LockFreeQueueConfig<Size>,
-  ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
+  static create<const Size extends number = 4, F = never>(
+    config: LockFreeQueueConfig<Size, F>,
+  ): [F] extends [never] ? LockFreeQueue<ElementOf<NoInfer<Size>>>
+    : TypedQueue<NoInfer<F>, "lock_free_queue">;
+  static create(config: LockFreeQueueConfig): unknown {
+    if (isTyped(config)) {
+      return config.element.typed(LockFreeQueue.create(untyped(config)));
+    }
     return LockFreeQueue.init(allocate(lockFreeBytes(config)), 0, config);
   }
 
@@ -676,11 +688,21 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
-  static init<const Size extends number = 4>(
+  static init<const Size extends number = 4, F = never>(
     memory: Memory,
     byteOffset: number,
-    config: LockFreeQueueConfig<Size>,
-  ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
+    config: LockFreeQueueConfig<Size, F>,
+  ): [F] extends [never] ? LockFreeQueue<ElementOf<NoInfer<Size>>>
+    : TypedQueue<NoInfer<F>, "lock_free_queue">;
+  static init(
+    memory: Memory,
+    byteOffset: number,
+    config: LockFreeQueueConfig,
+  ): unknown {
+    if (isTyped(config)) {
+      const queue = LockFreeQueue.init(memory, byteOffset, untyped(config));
+      return config.element.typed(queue);
+    }
     formatLockFree(memory, byteOffset, config);
     return new LockFreeQueue(memory, byteOffset);
   }
@@ -690,8 +712,17 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    *
    * @throws {TypeError} If it is of another kind, or none is there.
    */
-  static from<E = number>(handle: Handle<"lock_free_queue">): LockFreeQueue<E> {
-    return new LockFreeQueue(...fromHandle("lock_free_queue", handle));
+  static from<E = number, F = never>(
+    handle: Handle<"lock_free_queue">,
+    config?: { readonly element: StructType<F> },
+  ): [F] extends [never] ? LockFreeQueue<E>
+    : TypedQueue<NoInfer<F>, "lock_free_queue">;
+  static from(
+    handle: Handle<"lock_free_queue">,
+    config?: { readonly element: StructType },
+  ): unknown {
+    const queue = new LockFreeQueue(...fromHandle("lock_free_queue", handle));
+    return config === undefined ? queue : elementOf(config).typed(queue);
   }
 }
 

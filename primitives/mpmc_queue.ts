@@ -16,6 +16,9 @@ import {
   QueueCore,
 } from "./_queue_core.ts";
 import { waiting, type WaitingClass } from "./_queue.ts";
+import type { StructType } from "./_field.ts";
+import { elementOf, isTyped, untyped } from "./_typed.ts";
+import type { TypedQueue } from "./_typed_queue.ts";
 import {
   allocate,
   attach,
@@ -29,6 +32,8 @@ import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
 export { ClosedError, type Queue } from "./_queue.ts";
+export type { StructType } from "./_field.ts";
+export type { BytesQueue, TypedQueue } from "./_typed_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
@@ -452,8 +457,8 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static byteLength(config: QueueConfig): number {
-    return mpmcBytes(config);
+  static byteLength(config: QueueConfig<number, unknown>): number {
+    return mpmcBytes(untyped(config));
   }
 
   /**
@@ -462,9 +467,14 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static create<const Size extends number = 4>(
-    config: QueueConfig<Size>,
-  ): MpmcQueue<ElementOf<NoInfer<Size>>> {
+  static create<const Size extends number = 4, F = never>(
+    config: QueueConfig<Size, F>,
+  ): [F] extends [never] ? MpmcQueue<ElementOf<NoInfer<Size>>>
+    : TypedQueue<NoInfer<F>, "mpmc_queue">;
+  static create(config: QueueConfig): unknown {
+    if (isTyped(config)) {
+      return config.element.typed(MpmcQueue.create(untyped(config)));
+    }
     return MpmcQueue.init(allocate(mpmcBytes(config)), 0, config);
   }
 
@@ -475,11 +485,21 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
-  static init<const Size extends number = 4>(
+  static init<const Size extends number = 4, F = never>(
     memory: Memory,
     byteOffset: number,
-    config: QueueConfig<Size>,
-  ): MpmcQueue<ElementOf<NoInfer<Size>>> {
+    config: QueueConfig<Size, F>,
+  ): [F] extends [never] ? MpmcQueue<ElementOf<NoInfer<Size>>>
+    : TypedQueue<NoInfer<F>, "mpmc_queue">;
+  static init(
+    memory: Memory,
+    byteOffset: number,
+    config: QueueConfig,
+  ): unknown {
+    if (isTyped(config)) {
+      const queue = MpmcQueue.init(memory, byteOffset, untyped(config));
+      return config.element.typed(queue);
+    }
     formatMpmc(memory, byteOffset, config);
     return new MpmcQueue(memory, byteOffset);
   }
@@ -489,8 +509,16 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    *
    * @throws {TypeError} If it is of another kind, or none is there.
    */
-  static from<E = number>(handle: Handle<"mpmc_queue">): MpmcQueue<E> {
-    return new MpmcQueue(...fromHandle("mpmc_queue", handle));
+  static from<E = number, F = never>(
+    handle: Handle<"mpmc_queue">,
+    config?: { readonly element: StructType<F> },
+  ): [F] extends [never] ? MpmcQueue<E> : TypedQueue<NoInfer<F>, "mpmc_queue">;
+  static from(
+    handle: Handle<"mpmc_queue">,
+    config?: { readonly element: StructType },
+  ): unknown {
+    const queue = new MpmcQueue(...fromHandle("mpmc_queue", handle));
+    return config === undefined ? queue : elementOf(config).typed(queue);
   }
 }
 

@@ -47,7 +47,7 @@ import {
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
 
-export type { Elements } from "./_elements.ts";
+export type { Copying, CopyingClass, Elements } from "./_elements.ts";
 export { ClosedError } from "./_queue.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
@@ -159,6 +159,23 @@ export class RecordCore extends Region<"record_ring"> {
     const head = Atomics.load(this.#words, HEAD);
     const tail = Atomics.load(this.#words, TAIL) & POSITION_MASK;
     return Math.min(tail - head >>> 0, this.capacity);
+  }
+
+  /** Records in the ring; a moment later it may be another number. */
+  get size(): number {
+    const words = this.#words;
+    for (let looks = 8;; looks--) {
+      const head = Atomics.load(words, HEAD);
+      const tail = Atomics.load(words, TAIL) & POSITION_MASK;
+      let count = 0;
+      for (let at = head; (tail - at | 0) > 0;) {
+        const first = Atomics.load(words, this.#at(at));
+        if ((first & 3) === COMMITTED) count++;
+        at = at + spaceFor(first >>> 2) | 0;
+      }
+      // If the consumer went on meanwhile, what we read may have been new.
+      if (Atomics.load(words, HEAD) === head || looks <= 1) return count;
+    }
   }
 
   /** Whether `close` was called; records may still be in the ring. */
@@ -891,6 +908,60 @@ export class RecordRing extends RecordRingBase {
   }
 
   /**
+   * Blocks until `attempt` at an end of the ring gives something, for `timeout`
+   * ms at most.
+   *
+   * @internal
+   */
+  blockAt<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+    timeout?: number,
+  ): T | undefined {
+    const it = this.#at(end, attempt);
+    return timeout === undefined ? blockOn(it) : tryBlockOn(it, end, timeout);
+  }
+
+  /**
+   * As `blockAt`, awaiting until it does.
+   *
+   * @internal
+   */
+  asyncAt<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+    options?: AsyncOptions,
+  ): Promise<T> {
+    return awaitOn(this.#at(end, attempt), options);
+  }
+
+  /**
+   * As `asyncAt`, for a limited time.
+   *
+   * @internal
+   */
+  tryAsyncAt<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+    options?: TryAsyncOptions,
+  ): Promise<T | undefined> {
+    return tryAwaitOn(this.#at(end, attempt), options);
+  }
+
+  #at<T>(
+    end: "push" | "pop",
+    attempt: () => T | false | undefined,
+  ): Awaited<T> {
+    const look = () => attempt() || undefined;
+    return end === "pop" ? this.#next(look) : {
+      words: this.#words,
+      epoch: PUSH_EPOCH,
+      attempt: look,
+      pass: () => {}, // all are woken together: nobody has another's wake
+    };
+  }
+
+  /**
    * Throws.
    *
    * @internal
@@ -908,12 +979,7 @@ export class RecordRing extends RecordRingBase {
   }
 
   #room(src: Elements): Awaited<true> {
-    return {
-      words: this.#words,
-      epoch: PUSH_EPOCH,
-      attempt: () => super.tryPush(src) || undefined,
-      pass: () => {}, // all are woken together: nobody has another's wake
-    };
+    return this.#at("push", () => super.tryPush(src));
   }
 
   #nextInto(dst: Elements): Awaited<number> {

@@ -15,6 +15,9 @@ import {
   QueueCore,
 } from "./_queue_core.ts";
 import { waiting, type WaitingClass } from "./_queue.ts";
+import type { StructType } from "./_field.ts";
+import { elementOf, isTyped, untyped } from "./_typed.ts";
+import type { TypedQueue } from "./_typed_queue.ts";
 import {
   allocate,
   attach,
@@ -28,6 +31,8 @@ import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
 export { ClosedError, type Queue } from "./_queue.ts";
+export type { StructType } from "./_field.ts";
+export type { BytesQueue, TypedQueue } from "./_typed_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
@@ -276,18 +281,20 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   #publish(tail: number, count: number): boolean {
     const words = this.#words;
     const next = tail + count * ONE | 0;
-    let was = Atomics.compareExchange(words, TAIL, tail, next);
+    const was = Atomics.compareExchange(words, TAIL, tail, next);
     if (was === tail) return true;
-    if ((was & CLOSED_BIT) === 0) {
-      // WAITING is set. It stays until we clear it, unless `close` comes.
-      was = Atomics.compareExchange(words, TAIL, was, next);
-    }
-    if (was & CLOSED_BIT) {
-      this.refuse();
-      return false;
-    }
+    if (was & CLOSED_BIT) return this.#refused();
+    // WAITING is set. It stays until we clear it, unless `close` comes.
+    const still = Atomics.compareExchange(words, TAIL, was, next);
+    if (still & CLOSED_BIT) return this.#refused();
     Atomics.notify(words, TAIL, 1);
     return true;
+  }
+
+  /** Says that the queue is closed; false. */
+  #refused(): false {
+    this.refuse();
+    return false;
   }
 
   /** Frees `count` slots, and wakes the producer if it sleeps. */
@@ -438,8 +445,8 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static byteLength(config: QueueConfig): number {
-    return spscBytes(config);
+  static byteLength(config: QueueConfig<number, unknown>): number {
+    return spscBytes(untyped(config));
   }
 
   /**
@@ -448,9 +455,14 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * @throws {TypeError} If `config` is no configuration.
    * @throws {RangeError} If `config` is out of range.
    */
-  static create<const Size extends number = 4>(
-    config: QueueConfig<Size>,
-  ): SpscQueue<ElementOf<NoInfer<Size>>> {
+  static create<const Size extends number = 4, F = never>(
+    config: QueueConfig<Size, F>,
+  ): [F] extends [never] ? SpscQueue<ElementOf<NoInfer<Size>>>
+    : TypedQueue<NoInfer<F>, "spsc_queue">;
+  static create(config: QueueConfig): unknown {
+    if (isTyped(config)) {
+      return config.element.typed(SpscQueue.create(untyped(config)));
+    }
     return SpscQueue.init(allocate(spscBytes(config)), 0, config);
   }
 
@@ -461,11 +473,21 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
-  static init<const Size extends number = 4>(
+  static init<const Size extends number = 4, F = never>(
     memory: Memory,
     byteOffset: number,
-    config: QueueConfig<Size>,
-  ): SpscQueue<ElementOf<NoInfer<Size>>> {
+    config: QueueConfig<Size, F>,
+  ): [F] extends [never] ? SpscQueue<ElementOf<NoInfer<Size>>>
+    : TypedQueue<NoInfer<F>, "spsc_queue">;
+  static init(
+    memory: Memory,
+    byteOffset: number,
+    config: QueueConfig,
+  ): unknown {
+    if (isTyped(config)) {
+      const queue = SpscQueue.init(memory, byteOffset, untyped(config));
+      return config.element.typed(queue);
+    }
     formatSpsc(memory, byteOffset, config);
     return new SpscQueue(memory, byteOffset);
   }
@@ -475,8 +497,16 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    *
    * @throws {TypeError} If it is of another kind, or none is there.
    */
-  static from<E = number>(handle: Handle<"spsc_queue">): SpscQueue<E> {
-    return new SpscQueue(...fromHandle("spsc_queue", handle));
+  static from<E = number, F = never>(
+    handle: Handle<"spsc_queue">,
+    config?: { readonly element: StructType<F> },
+  ): [F] extends [never] ? SpscQueue<E> : TypedQueue<NoInfer<F>, "spsc_queue">;
+  static from(
+    handle: Handle<"spsc_queue">,
+    config?: { readonly element: StructType },
+  ): unknown {
+    const queue = new SpscQueue(...fromHandle("spsc_queue", handle));
+    return config === undefined ? queue : elementOf(config).typed(queue);
   }
 }
 

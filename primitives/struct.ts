@@ -4,375 +4,210 @@
  * @module
  */
 
+import { describe } from "./_describe.ts";
+import type {
+  Fields,
+  FieldType,
+  MovableView,
+  RecordOf,
+  StructType,
+} from "./_field.ts";
 import { allocate, bufferOf, type Memory } from "./_memory.ts";
+import {
+  alignUp,
+  arrayField,
+  bytesField,
+  Cursor,
+  type Field,
+  NUMBERS,
+  structField,
+  textField,
+} from "./_record.ts";
+import { elementOf, isTyped } from "./_typed.ts";
+import { type BytesQueue, TypedQueue } from "./_typed_queue.ts";
 import type { Channel, Codec } from "./channel.ts";
 
+export * as field from "./_field.ts";
+export type {
+  ArrayOf,
+  ArrayView,
+  Bytes,
+  Fields,
+  FieldType,
+  InnerNames,
+  InPlace,
+  MovableView,
+  NumberType,
+  RecordOf,
+  StructType,
+  Text,
+  ValueOf,
+  ViewOf,
+} from "./_field.ts";
 export type { Memory } from "./_memory.ts";
+export { type BytesQueue, TypedQueue } from "./_typed_queue.ts";
 
-/** The numbers a record can hold, by their C types. */
-const NUMBERS = {
-  i8: ["int8_t", 1, "Int8"],
-  u8: ["uint8_t", 1, "Uint8"],
-  i16: ["int16_t", 2, "Int16"],
-  u16: ["uint16_t", 2, "Uint16"],
-  i32: ["int32_t", 4, "Int32"],
-  u32: ["uint32_t", 4, "Uint32"],
-  i64: ["int64_t", 8, "BigInt64"],
-  u64: ["uint64_t", 8, "BigUint64"],
-  f32: ["float", 4, "Float32"],
-  f64: ["double", 8, "Float64"],
-} as const;
-
-/** The name of a number type: `"i8"` to `"f64"`. */
-export type NumberType =
-  | "i8"
-  | "u8"
-  | "i16"
-  | "u16"
-  | "i32"
-  | "u32"
-  | "i64"
-  | "u64"
-  | "f32"
-  | "f64";
-
-/** A field of so many bytes: made by {@linkcode bytes}. */
-export interface Bytes {
-  /** How many. */
-  readonly bytes: number;
-}
-
-/** A field of several equal ones: made by {@linkcode array}. */
-export interface ArrayOf<T extends FieldType = FieldType> {
-  /** What each is. */
-  readonly of: T;
-  /** How many. */
-  readonly length: number;
-}
-
-/** What a field can be. */
-export type FieldType = NumberType | Bytes | ArrayOf | StructType;
-
-/** The fields of a record, in their order in memory. */
-export interface Fields {
-  /** A field's name, one in C, too, and its type. */
-  readonly [name: string]: FieldType;
-}
-
-/** What a field of type `T` is in JavaScript. */
-export type ValueOf<T> = T extends "i64" | "u64" ? bigint
-  : T extends NumberType ? number
-  : T extends Bytes ? Uint8Array
-  : T extends StructType<infer F> ? RecordOf<F>
-  : T extends ArrayOf<infer E> ? ValueOf<E>[]
-  : never;
-
-/** A record as a JavaScript object. */
-export type RecordOf<F> = { -readonly [K in keyof F]: ValueOf<F[K]> };
-
-/** A record type, laid out as a C compiler for wasm32 or 64-bit Linux does. */
-export interface StructType<F = unknown> {
-  /** The fields, as given. */
-  readonly fields: F;
-  /** Bytes a record occupies, padding included. */
-  readonly size: number;
-  /** What C aligns it to, 1 to 8 bytes. */
-  readonly alignment: number;
-  /** Where each field begins, in bytes. */
-  readonly offsets: { readonly [K in keyof F]: number };
-  /** Copies the record at `byteOffset` of `source`. */
-  read(source: Uint8Array, byteOffset?: number): RecordOf<F>;
-  /** Writes `record`, or those fields of it that are given. */
-  write(
-    target: Uint8Array,
-    record: Partial<RecordOf<F>>,
-    byteOffset?: number,
-  ): void;
-  /** Its C declaration, as type `name`. */
-  toC(name: string): string;
-}
-
-/**
- * A field of `length` bytes: `uint8_t name[length]` in C.
- *
- * @example A name of eight bytes
- * ```ts
- * import { bytes, struct } from "@weft/sync";
- *
- * const User = struct({ id: "u32", name: bytes(8) });
- * if (User.size !== 12) throw new Error(`${User.size}`);
- * ```
- */
-export function bytes(length: number): Bytes {
-  return { bytes: lengthOf(length) };
-}
-
-/**
- * A field of `length` equal fields: `type name[length]` in C.
- *
- * @example A matrix
- * ```ts
- * import { array, struct } from "@weft/sync";
- *
- * const Matrix = struct({ rows: array(array("f32", 4), 4) });
- * if (Matrix.size !== 64) throw new Error(`${Matrix.size}`);
- * ```
- */
-export function array<T extends FieldType>(of: T, length: number): ArrayOf<T> {
-  return { of, length: lengthOf(length) };
-}
-
-function lengthOf(length: number): number {
-  if (Number.isInteger(length) && length > 0 && length <= 2 ** 30) {
-    return length;
+/** How values of a type are copied and viewed; a TypeError if it is none. */
+function fieldOf(type: FieldType): Field {
+  if (typeof type === "string" && Object.hasOwn(NUMBERS, type)) {
+    return NUMBERS[type];
   }
-  throw new RangeError(
-    `A length must be an integer from 1 to 2^30: received ${length}`,
+  if (typeof type === "object" && type !== null) {
+    if ("bytes" in type) return bytesField(type.bytes);
+    if ("text" in type) return textField(type.text);
+    if ("field" in type) return type.field;
+    if ("of" in type) return arrayField(fieldOf(type.of), type.length);
+  }
+  throw new TypeError(
+    `A field's type is one of ${Object.keys(NUMBERS).join(", ")}, or made by ` +
+      `field.bytes, field.text, field.array or struct: received ` +
+      describe(type),
   );
 }
-
-interface Shape {
-  readonly size: number;
-  readonly alignment: number;
-}
-
-const isStruct = (type: FieldType): type is StructType =>
-  typeof type === "object" && "fields" in type;
-
-function shapeOf(type: FieldType): Shape {
-  if (typeof type === "string") {
-    const number = NUMBERS[type];
-    if (number === undefined) {
-      throw new TypeError(
-        `A field's type is one of ${Object.keys(NUMBERS).join(", ")}, bytes, ` +
-          `array or struct: received ${type}`,
-      );
-    }
-    return { size: number[1], alignment: number[1] };
-  }
-  if ("bytes" in type) return { size: type.bytes, alignment: 1 };
-  if (isStruct(type)) return type;
-  const { size, alignment } = shapeOf(type.of);
-  return { size: size * type.length, alignment };
-}
-
-const alignUp = (offset: number, alignment: number): number =>
-  Math.ceil(offset / alignment) * alignment;
 
 const NAME = /^[A-Za-z_]\w*$/;
 
 function assertName(name: string): void {
-  if (NAME.test(name)) return;
-  throw new TypeError(`A name must be one in C, too: received "${name}"`);
+  if (NAME.test(name) && name !== "__proto__") return;
+  throw new TypeError(
+    `A name must be one in C, too: received ${describe(name)}`,
+  );
 }
 
 /**
- * A record type with the layout of a C struct: fields in order, each aligned
- * to its size, padded at the end to the largest.
+ * Makes a record type with the layout of a C struct: the fields lie in order,
+ * each aligned to its size, and the end is padded to the largest alignment.
  *
- * Records are read and written by copying, so that they may lie at any byte:
- * elements of queues begin at multiples of 4, whatever their fields.
+ * Records may begin at any byte, aligned or not.
  *
  * C twin: what `toC(name)` prints.
  *
- * @example A record through a queue
+ * @example A record read and written in place
  * ```ts
- * import { bytes, SpscQueue, struct } from "@weft/sync";
+ * import { field, struct } from "@weft/sync";
  *
- * const Event = struct({ id: "u32", at: "f64", name: bytes(8) });
- * const queue = SpscQueue.create({ capacity: 16, elementSize: Event.size });
+ * const Event = struct({ id: "u32", at: "f64", name: field.text(8) });
+ * const log = new Uint8Array(new SharedArrayBuffer(16 * Event.size));
  *
- * Event.write(queue.reserve()!, { id: 7, at: 0.5 });
- * queue.commit();
+ * const event = Event.view(log, 0);
+ * event.id = 7;
+ * event.name = "start";
+ * event.$at += Event.size; // the view moves on to the second record
+ * event.id = 8;
  *
- * const { id, at } = Event.read(queue.peek()!);
- * queue.consume();
- * if (id !== 7 || at !== 0.5) throw new Error("another event");
+ * const { id, name } = Event.read(log, 0); // a copy of the first one
+ * if (id !== 7 || name !== "start") throw new Error("another event");
  * console.log(Event.toC("event"));
  * ```
  *
- * @throws {TypeError} If there is no field, or a name or type is none.
+ * @throws {TypeError} If there are no fields, or a name or a type is not valid.
  */
 export function struct<const F extends Fields>(fields: F): StructType<F> {
-  const offsets: Record<string, number> = {};
-  let end = 0;
-  let alignment = 1;
-  for (const [name, type] of Object.entries(fields)) {
-    assertName(name);
-    const shape = shapeOf(type);
-    offsets[name] = alignUp(end, shape.alignment);
-    end = offsets[name] + shape.size;
-    alignment = Math.max(alignment, shape.alignment);
+  if (typeof fields !== "object" || fields === null) {
+    throw new TypeError(
+      `A struct takes an object of fields: received ${describe(fields)}`,
+    );
   }
-  if (end === 0) throw new TypeError("A struct needs a field");
-  const size = alignUp(end, alignment);
+  const named = Object.entries(fields).map(([name, type]) => {
+    assertName(name);
+    return [name, fieldOf(type)] as const;
+  });
+  if (named.length === 0) throw new TypeError("A struct needs a field");
+  const field = structField(named);
+  const { size, alignment, offsets } = field;
+  // The view of the array that came last: most often the same one comes again.
+  let last: ArrayBufferView | undefined;
+  let length = 0;
+  let data: DataView;
+  const place = (array: ArrayBufferView, byteOffset: number | undefined) => {
+    // An array over a resizable buffer may have changed its length.
+    if (array !== last || array.byteLength !== length) {
+      data = dataOf(array);
+      last = array;
+      length = data.byteLength;
+    }
+    if (byteOffset === undefined && length === size) return 0;
+    assertPlace(byteOffset, size, length);
+    return byteOffset!;
+  };
   return {
     fields,
     size,
     alignment,
     offsets: offsets as { [K in keyof F]: number },
-    read(source, byteOffset = 0) {
-      const view = viewOf(source, byteOffset, size);
-      return readStruct(fields, offsets, view, 0) as RecordOf<F>;
+    read(source, byteOffset) {
+      const at = place(source, byteOffset);
+      return field.get(data, at) as RecordOf<F>;
     },
-    write(target, record, byteOffset = 0) {
-      const view = viewOf(target, byteOffset, size);
-      assertStruct(fields, record);
-      writeStruct(fields, offsets, view, 0, record);
+    write(target, record, byteOffset) {
+      place(target, byteOffset);
+      const checked = field.check(record, "");
+      // Reading the record may have called anything: look again.
+      const at = place(target, byteOffset);
+      field.set(data, at, checked as never);
+      field.release(checked as never);
+    },
+    view(target, byteOffset) {
+      const data = dataOf(target);
+      if (byteOffset === undefined && data.byteLength === size) byteOffset = 0;
+      assertPlace(byteOffset, size, data.byteLength);
+      const cursor = new Cursor(data, byteOffset!);
+      const end = data.byteLength - size;
+      const position = {
+        get: () => cursor.at,
+        set(at: number) {
+          // The first test is the second one for the usual integers.
+          if (at !== at >>> 0 || at > end) {
+            assertPlace(at, size, data.byteLength);
+          }
+          cursor.at = at;
+        },
+      };
+      return field.view(cursor, 0, "", position) as MovableView<F>;
     },
     toC(name) {
       assertName(name);
-      const lines = Object.entries(fields).map(([field, type]) =>
-        `  ${declaration(field, type)};\n`
-      );
+      const lines = named.map(([name, field]) => `  ${field.declare(name)};\n`);
       return `typedef struct {\n${lines.join("")}} ${name};\n`;
+    },
+    field,
+    typed(queue) {
+      return new TypedQueue(queue as BytesQueue, this);
     },
   };
 }
 
-function viewOf(bytes: Uint8Array, byteOffset: number, size: number): DataView {
+/** The bytes of an array, for numbers of any type at any place. */
+function dataOf(array: ArrayBufferView): DataView {
+  if (!ArrayBuffer.isView(array)) {
+    throw new TypeError(
+      `A record lies in a Uint8Array, or another view: received ` +
+        describe(array),
+    );
+  }
+  return new DataView(array.buffer, array.byteOffset, array.byteLength);
+}
+
+/** Checks that a record of `size` bytes at this place lies within `length`. */
+function assertPlace(
+  byteOffset: number | undefined,
+  size: number,
+  length: number,
+): void {
+  if (byteOffset === undefined) {
+    throw new TypeError(
+      `Say at which byte the record of ${size} bytes lies: the array has ` +
+        `${length} bytes`,
+    );
+  }
   if (
     Number.isInteger(byteOffset) && byteOffset >= 0 &&
-    byteOffset + size <= bytes.byteLength
-  ) return new DataView(bytes.buffer, bytes.byteOffset + byteOffset, size);
+    byteOffset + size <= length
+  ) return;
   throw new RangeError(
-    `A record of ${size} bytes does not fit ${bytes.byteLength} bytes at ` +
-      `byte ${byteOffset}`,
+    `A record of ${size} bytes does not fit ${length} bytes at byte ` +
+      describe(byteOffset),
   );
-}
-
-function readStruct(
-  fields: Fields,
-  offsets: Readonly<Record<string, number>>,
-  view: DataView,
-  at: number,
-): Record<string, unknown> {
-  const record: Record<string, unknown> = {};
-  for (const [name, type] of Object.entries(fields)) {
-    record[name] = readField(type, view, at + offsets[name]!);
-  }
-  return record;
-}
-
-function readField(type: FieldType, view: DataView, at: number): unknown {
-  if (typeof type === "string") return view[`get${NUMBERS[type][2]}`](at, true);
-  if ("bytes" in type) {
-    const { buffer, byteOffset } = view;
-    return new Uint8Array(buffer, byteOffset + at, type.bytes).slice();
-  }
-  if (isStruct(type)) {
-    return readStruct(type.fields as Fields, type.offsets, view, at);
-  }
-  const { size } = shapeOf(type.of);
-  return Array.from(
-    { length: type.length },
-    (_, i) => readField(type.of, view, at + i * size),
-  );
-}
-
-/** Checks all of a record before any of it is written. */
-function assertStruct(fields: Fields, record: object): void {
-  for (const [name, value] of Object.entries(record)) {
-    const type = fields[name];
-    if (type === undefined) throw new TypeError(`There is no field "${name}"`);
-    if (value !== undefined) assertField(name, type, value);
-  }
-}
-
-function assertField(name: string, type: FieldType, value: unknown): void {
-  if (typeof type === "string") return assertNumber(name, type, value);
-  if ("bytes" in type) {
-    const length = (value as Uint8Array)?.byteLength;
-    if (length <= type.bytes) return;
-    throw new RangeError(
-      `Field "${name}" has ${type.bytes} bytes: received ${length}`,
-    );
-  }
-  if (isStruct(type)) {
-    return assertStruct(type.fields as Fields, value as object);
-  }
-  const items = value as unknown[];
-  if (items?.length !== type.length) {
-    throw new RangeError(
-      `Field "${name}" has ${type.length} items: received ${items?.length}`,
-    );
-  }
-  for (const item of items) assertField(name, type.of, item);
-}
-
-function assertNumber(name: string, type: NumberType, value: unknown): void {
-  const wide = type === "i64" || type === "u64";
-  const expected = wide ? "bigint" : "number";
-  const received = typeof value;
-  if (received !== expected) {
-    throw new TypeError(
-      `Field "${name}" takes a ${expected}: received ${received}`,
-    );
-  }
-  if (type === "f32" || type === "f64") return;
-  const bits = NUMBERS[type][1] * 8;
-  const integer = wide
-    ? value as bigint
-    : Number.isInteger(value)
-    ? BigInt(value as number)
-    : undefined;
-  const fitted = integer === undefined
-    ? undefined
-    : type[0] === "i"
-    ? BigInt.asIntN(bits, integer)
-    : BigInt.asUintN(bits, integer);
-  if (integer !== undefined && fitted === integer) return;
-  throw new RangeError(`Field "${name}" is ${type}: received ${value}`);
-}
-
-function writeStruct(
-  fields: Fields,
-  offsets: Readonly<Record<string, number>>,
-  view: DataView,
-  at: number,
-  record: object,
-): void {
-  for (const [name, value] of Object.entries(record)) {
-    if (value === undefined) continue;
-    writeField(fields[name]!, view, at + offsets[name]!, value);
-  }
-}
-
-function writeField(
-  type: FieldType,
-  view: DataView,
-  at: number,
-  value: unknown,
-): void {
-  if (typeof type === "string") {
-    return view[`set${NUMBERS[type][2]}`](at, value as never, true);
-  }
-  if ("bytes" in type) {
-    const { buffer, byteOffset } = view;
-    const field = new Uint8Array(buffer, byteOffset + at, type.bytes);
-    field.fill(0).set(value as Uint8Array);
-    return;
-  }
-  if (isStruct(type)) {
-    const { fields, offsets } = type;
-    return writeStruct(fields as Fields, offsets, view, at, value as object);
-  }
-  const { size } = shapeOf(type.of);
-  (value as unknown[]).forEach((item, i) =>
-    writeField(type.of, view, at + i * size, item)
-  );
-}
-
-/** A field as C declares it; structs in it are declared in place. */
-function declaration(name: string, type: FieldType): string {
-  if (typeof type === "string") return `${NUMBERS[type][0]} ${name}`;
-  if ("bytes" in type) return `uint8_t ${name}[${type.bytes}]`;
-  if (isStruct(type)) {
-    const inner = Object.entries(type.fields as Fields)
-      .map(([field, type]) => `${declaration(field, type)}; `);
-    return `struct { ${inner.join("")}} ${name}`;
-  }
-  return declaration(`${name}[${type.length}]`, type.of);
 }
 
 // ---- arenas -------------------------------------------------------------------
@@ -409,6 +244,10 @@ export interface Parts {
 /** The primitive that a part becomes. */
 export type PlacedOf<P> = P extends
   readonly [typeof Channel, { readonly codec: Codec<infer T> }] ? Channel<T>
+  : P extends readonly [
+    { init(...args: never[]): { readonly kind: infer Kind extends string } },
+    { readonly element: StructType<infer F> },
+  ] ? TypedQueue<F, Kind>
   : P extends readonly [infer C, ...unknown[]] ? PlacedOf<C>
   : P extends { new (memory: Memory, byteOffset?: number): infer I } ? I
   : never;
@@ -475,7 +314,7 @@ export function layout<const P extends Parts>(parts: P): Layout<P> {
   const init = (memory: Memory, byteOffset = 0) => {
     assertFits(memory, byteOffset, byteLength);
     return place((part, at) => {
-      const [type, config] = opened(part);
+      const [type, config] = classOf(part);
       return type.init(memory, at, ...config);
     }, byteOffset);
   };
@@ -489,8 +328,11 @@ export function layout<const P extends Parts>(parts: P): Layout<P> {
     init,
     attach(memory, byteOffset = 0) {
       return place((part, at) => {
-        const [type, config] = opened(part);
-        return new type(memory, at, ...config);
+        const [type, config] = classOf(part);
+        const placed = new type(memory, at, ...config);
+        return isTyped(config[0])
+          ? elementOf(config[0]).typed(placed) as Placed
+          : placed;
       }, byteOffset);
     },
     toC(name) {
@@ -504,7 +346,7 @@ export function layout<const P extends Parts>(parts: P): Layout<P> {
   };
 }
 
-function opened(part: Part): [type: PrimitiveClass, config: never[]] {
+function classOf(part: Part): [type: PrimitiveClass, config: never[]] {
   if (typeof part === "function") return [part, []];
   const [type, ...config] = part as readonly [PrimitiveClass, ...unknown[]];
   return [type, config as never[]];
@@ -512,7 +354,7 @@ function opened(part: Part): [type: PrimitiveClass, config: never[]] {
 
 /** The bytes a part occupies; a TypeError if it is none. */
 function lengthOfPart(name: string, part: Part): number {
-  const [type, config] = opened(part ?? []);
+  const [type, config] = classOf(part ?? []);
   if (typeof type?.byteLength !== "function") {
     throw new TypeError(
       `The part "${name}" must be a primitive's class, or [class, ` +

@@ -5,12 +5,11 @@ import {
   Channel,
   ClosedError,
   type Codec,
-  f64,
+  codec as codecs,
   LockFreeQueue,
   RecordRing,
   SlabPool,
   Snapshot,
-  text,
   WorkDeque,
 } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
@@ -138,7 +137,7 @@ function play(
     case "channel send": {
       const channel = channelAt(memory, at);
       for (let i = 0; i < count; i++) {
-        channel.send(messageOf(channel.codec.size > 0, number, i));
+        channel.send(messageOf("field" in channel.codec, number, i));
       }
       return 0;
     }
@@ -171,11 +170,11 @@ function play(
 
 /** The channel there, of either codec. */
 function channelAt(memory: WebAssembly.Memory, at: number): Channel<unknown> {
-  const codec: Codec<unknown> = f64 as Codec<unknown>;
+  const { f64, text } = codecs;
   try {
-    return new Channel(memory, at, { codec });
+    return new Channel<unknown>(memory, at, { codec: f64 as Codec<unknown> });
   } catch {
-    return new Channel(memory, at, { codec: text as Codec<unknown> });
+    return new Channel<unknown>(memory, at, { codec: text as Codec<unknown> });
   }
 }
 

@@ -1,10 +1,10 @@
 // Sends values from a thread of its own: see unit.ts.
-import { Channel, f64, type Handle, json } from "../../mod.ts";
+import { Channel, codec as codecs, type Handle } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
 
 /** What a sender is told. */
 export interface Body {
-  handle: Handle;
+  handle: Handle<"channel">;
   codec: "json" | "f64";
   number: number;
   count: number;
@@ -14,10 +14,10 @@ const self = await hello<Body>();
 const { handle, codec, number, count } = self.data;
 
 if (codec === "json") {
-  const channel = Channel.from(handle, { codec: json });
+  const channel = Channel.from(handle, { codec: codecs.json });
   for (let i = 0; i < count; i++) channel.send([number, i, "ü".repeat(i % 20)]);
 } else {
-  const channel = Channel.from(handle, { codec: f64 });
+  const channel = Channel.from(handle, { codec: codecs.f64 });
   for (let i = 0; i < count; i++) channel.send(i + number / 4);
 }
 self.post("over");

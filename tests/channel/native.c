@@ -18,7 +18,7 @@ static weft_channel_config config_of(int32_t codec, int32_t capacity) {
   weft_channel_config config;
   config.codec = codec;
   config.capacity = capacity;
-  config.size = 0;
+  config.size = codec == WEFT_CHANNEL_RECORD ? 0 : 16;
   config.shape = 0;
   return config;
 }
@@ -35,14 +35,16 @@ static weft_channel *made(weft_channel_config config) {
 }
 
 static void codecs(void) {
-  for (int32_t codec = 1; codec <= 6; codec++) {
-    bool sized = codec >= WEFT_CHANNEL_I32;
-    weft_channel_config config = config_of(codec, sized ? 4 : 128);
-    config.size = (int32_t)sizeof(point);
+  for (int32_t codec = 1; codec <= 8; codec++) {
+    bool sized = codec >= WEFT_CHANNEL_I32 && codec <= WEFT_CHANNEL_RECORD;
+    weft_channel_config config = config_of(codec, 4);
+    config.size = (int32_t)sizeof(point); /* 16, too for messages of any size */
     config.shape = 0x1235;
     weft_channel *c = made(config);
-    EQUAL(c->shape, codec == WEFT_CHANNEL_RECORD ? 0x1235 : 0);
-    EQUAL(weft_channel_capacity(c), sized ? 4 : 128);
+    bool shaped = codec == WEFT_CHANNEL_RECORD || codec == WEFT_CHANNEL_OWN;
+    EQUAL(c->shape, shaped ? 0x1235 : 0);
+    EQUAL(c->message_size, sized ? 0 : 16);
+    EQUAL(weft_channel_capacity(c), 4);
     int32_t most = weft_channel_max_length(c);
     EQUAL(most, codec == WEFT_CHANNEL_I32   ? 4
                 : codec == WEFT_CHANNEL_F64 ? 8
@@ -113,9 +115,9 @@ static void structs(void) {
 }
 
 static void refused(void) {
-  weft_channel_config config = config_of(WEFT_CHANNEL_TEXT, 64);
+  weft_channel_config config = config_of(WEFT_CHANNEL_TEXT, 1);
   memset(arena, 0, sizeof arena);
-  const int32_t codecs[] = {0, -1, 7, INT32_MAX, INT32_MIN};
+  const int32_t codecs[] = {0, -1, 9, INT32_MAX, INT32_MIN};
   for (int i = 0; i < 5; i++) {
     config.codec = codecs[i];
     EQUAL(weft_channel_bytes(config), 0);
@@ -129,8 +131,11 @@ static void refused(void) {
     EQUAL(weft_channel_bytes(config), 0);
     config = config_of(i % 2 ? WEFT_CHANNEL_F64 : WEFT_CHANNEL_JSON, sizes[i]);
     EQUAL(weft_channel_bytes(config), 0);
+    config = config_of(WEFT_CHANNEL_TEXT, 4);
+    config.size = sizes[i] == 0 ? 15 : sizes[i];
+    EQUAL(weft_channel_bytes(config), 0);
   }
-  config = config_of(WEFT_CHANNEL_TEXT, 64);
+  config = config_of(WEFT_CHANNEL_TEXT, 1);
   UNCHANGED(arena, sizeof arena,
             weft_channel_init((char *)arena + 2, config) != NULL, 0);
   UNCHANGED(arena, sizeof arena, weft_channel_attach(arena) != NULL, 0);
@@ -138,12 +143,16 @@ static void refused(void) {
   c->codec = WEFT_CHANNEL_F64; /* what the seal does not say */
   CHECK(weft_channel_attach(c) == NULL);
   c->codec = WEFT_CHANNEL_TEXT;
+  c->message_size = -8;
+  CHECK(weft_channel_attach(c) == NULL);
+  c->message_size = 16;
+  CHECK(weft_channel_attach(c) == c);
   arena[32] ^= 0x100; /* what carries the messages */
   CHECK(weft_channel_attach(c) == NULL);
 }
 
 static void abandoned(void) {
-  weft_channel *c = made(config_of(WEFT_CHANNEL_BINARY, 256));
+  weft_channel *c = made(config_of(WEFT_CHANNEL_BINARY, 9));
   void *at = NULL;
   int32_t own = weft_agent_id(), length = 8;
   unsigned char bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -186,7 +195,7 @@ static void *send_all(void *argument) {
 static void threads(void) {
   for (int way = 0; way < 2; way++) {
     weft_channel *c = made(way == 0 ? config_of(WEFT_CHANNEL_F64, 4)
-                                    : config_of(WEFT_CHANNEL_BINARY, 256));
+                                    : config_of(WEFT_CHANNEL_BINARY, 9));
     enum { COUNT = 3000 };
     pthread_t ids[3];
     sender senders[3];

@@ -5,6 +5,9 @@ import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 
 const HEAD = LAYOUT.channel.length * 4;
 
+/** Room for a text of 16 bytes: a ring of 64 bytes. */
+const ONE_TEXT = { capacity: 1, messageSize: 16 };
+
 interface Model {
   readonly items: readonly unknown[];
   readonly closed: boolean;
@@ -14,10 +17,12 @@ interface Model {
 const hints = (words: readonly number[]) =>
   words.map((i) => [HEAD + i * 4, HEAD + i * 4 + 4] as const);
 
-/** A channel of `capacity`; the model is what is in it. */
-function carrying(weft: Weft, codec: Codec<unknown>, capacity: number) {
+/** A channel of one message; the model is what is in it. */
+function carrying(weft: Weft, codec: Codec<unknown>) {
   const { Channel, ClosedError } = weft.mod;
-  const row = codec.size > 0 ? LAYOUT.mpmc_queue : LAYOUT.record_ring;
+  const sized = "field" in codec;
+  const room = sized ? { capacity: 1 } : ONE_TEXT;
+  const row = sized ? LAYOUT.mpmc_queue : LAYOUT.record_ring;
   const orClosed = <T>(operation: () => T): T | "closed" => {
     try {
       return operation();
@@ -31,15 +36,15 @@ function carrying(weft: Weft, codec: Codec<unknown>, capacity: number) {
       ? [{ ...s, items: s.items.slice(1) }, s.items[0]]
       : [s, s.closed ? "closed" : undefined];
   const sent = (s: Model, v: unknown): [Model, unknown] =>
-    s.closed ? [s, "closed"] : [{ ...s, items: [...s.items, v] }, true];
+    s.closed ? [s, "closed"] : [{ ...s, items: [...s.items, v] }, undefined];
   return race.spec({
-    memory: () => Channel.create({ codec, capacity }).buffer,
+    memory: () => Channel.create({ codec, ...room }).buffer,
     agent: (memory, id) => {
       enter(weft, id);
       return new Channel(memory, 0, { codec });
     },
     words: named(row, HEAD),
-    hints: codec.size > 0
+    hints: sized
       ? hints([LAYOUT.mpmc_queue.tail, LAYOUT.mpmc_queue.head])
       : hints([
         LAYOUT.record_ring.tail,
@@ -73,10 +78,11 @@ function carrying(weft: Weft, codec: Codec<unknown>, capacity: number) {
 
 /** A sender of text that may end anywhere; others clear up. */
 function dying(weft: Weft) {
-  const { Channel, text } = weft.mod;
+  const { Channel, codec } = weft.mod;
+  const { text } = codec;
   const long = "a".repeat(9);
   return race.spec({
-    memory: () => Channel.create({ codec: text, capacity: 64 }).buffer,
+    memory: () => Channel.create({ codec: text, ...ONE_TEXT }).buffer,
     agent: (memory, id) => {
       enter(weft, id);
       return new Channel(memory, 0, { codec: text });
@@ -110,9 +116,9 @@ function dying(weft: Weft) {
 
 /** Every interleaving of a channel's operations. */
 export function scenarios(weft: Weft): Scenario[] {
-  const { f64, text } = weft.mod;
-  const numbers = carrying(weft, f64 as Codec<unknown>, 1);
-  const words = carrying(weft, text as Codec<unknown>, 64);
+  const { f64, text } = weft.mod.codec;
+  const numbers = carrying(weft, f64 as Codec<unknown>);
+  const words = carrying(weft, text as Codec<unknown>);
   return [
     {
       name: "numbers, room for one, one sends and one receives",

@@ -7,10 +7,8 @@ const HINT =
 export const MUTANTS = mutants("lock_free_queue", {
   what: "(P): publishes before it writes",
   ts: [
-    "this.#words[this.#slots + slot] = value; // published by (P) " +
-    "if (!this.#append(this.#ticket, slot, this.capacity)) return false;",
-    "if (!this.#append(this.#ticket, slot, this.capacity)) return false;\n" +
-    "this.#words[this.#slots + slot] = value;",
+    "this.#words[this.#slots + slot] = value; // published by (P) const result = this.#append(this.#ticket, slot, this.capacity); if (result < 0) return this.#isNone(result);",
+    "const result = this.#append(this.#ticket, slot, this.capacity);\nif (result < 0) return this.#isNone(result);\nthis.#words[this.#slots + slot] = value;",
   ],
   c: [
     "*weft__lock_free_slot(q, slot) = value; /* published by (P) */ int32_t " +
@@ -73,12 +71,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
 }, {
   what: "a push that finds the queue full keeps its slot",
-  ts: [
-    "const result = this.#put(QUEUE, ticket, slot, capacity); if (result === 0) " +
-    "return true; this.#giveBack(slot);",
-    "const result = this.#put(QUEUE, ticket, slot, capacity);\n" +
-    "if (result === 0) return true;",
-  ],
+  ts: ["if (result < 0) this.#giveBack(slot);", ""],
   c: ["if (result != 0) weft__lock_free_give_back(q, slot);", ""],
 }, {
   what: "full one element too late",
@@ -162,9 +155,8 @@ export const MUTANTS = mutants("lock_free_queue", {
 }, {
   what: "pushes and wakes nobody",
   ts: [
-    "if (!this.#append(this.#ticket, slot, this.capacity)) return false; " +
-    "wake(this.#words, POP_EPOCH, 1); return true;",
-    "if (!this.#append(this.#ticket, slot, this.capacity)) return false;\nreturn true;",
+    "if (result < 0) return this.#isNone(result); wake(this.#words, POP_EPOCH, 1); return true; } /** Takes a 4-byte",
+    "if (result < 0) return this.#isNone(result);\nreturn true; }\n/** Takes a 4-byte",
   ],
   c: [
     "if (result < 0) return weft__lock_free_error(result); " +

@@ -4,8 +4,8 @@ import { mutants } from "../_run/mutant.ts";
 export const MUTANTS = mutants("record_ring", {
   what: "(P): publishes before it writes",
   ts: [
-    "this.#put(src, record + 2); this.#publish(record, byteLength);",
-    "this.#publish(record, byteLength); this.#put(src, record + 2);",
+    "this.#put(src, record + 2); if (!this.#publish(record, byteLength)) return false;",
+    "if (!this.#publish(record, byteLength)) return false; this.#put(src, record + 2);",
   ],
   c: [
     "if (length > 0) __builtin_memcpy(record + 2, src, (size_t)length); " +
@@ -16,10 +16,8 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "(P): publishes a record before its length",
   ts: [
-    "this.#words[record] = byteLength << 2 | COMMITTED; // published by (P) " +
-    "this.#put(src, record + 2); this.#publish(record, byteLength);",
-    "this.#put(src, record + 2); this.#publish(record, byteLength);\n" +
-    "this.#words[record] = byteLength << 2 | COMMITTED;",
+    "this.#words[record] = byteLength << 2 | COMMITTED; // published by (P) this.#put(src, record + 2); if (!this.#publish(record, byteLength)) return false;",
+    "this.#put(src, record + 2); if (!this.#publish(record, byteLength)) return false;\nthis.#words[record] = byteLength << 2 | COMMITTED;",
   ],
   c: [
     "record[0] = weft__record_word(length, WEFT_RECORD_RING_COMMITTED); if " +
@@ -32,11 +30,8 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "(P): publishes a reservation before its state",
   ts: [
-    "this.#words[record] = length << 2 | RESERVED; // published by (P) " +
-    "this.#words[record + 1] = this.#id; this.#publish(record, length);",
-    "this.#publish(record, length);\n" +
-    "this.#words[record] = length << 2 | RESERVED;\n" +
-    "this.#words[record + 1] = this.#id;",
+    "this.#words[record] = length << 2 | RESERVED; // published by (P) this.#words[record + 1] = this.#id; if (!this.#publish(record, length)) return 0;",
+    "if (!this.#publish(record, length)) return 0;\nthis.#words[record] = length << 2 | RESERVED;\nthis.#words[record + 1] = this.#id;",
   ],
   c: [
     "record[0] = weft__record_word(length, WEFT_RECORD_RING_RESERVED); " +
@@ -60,9 +55,8 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "(F): frees before it copies",
   ts: [
-    "const copy = this.bytes.slice(at, at + this.peekedLength); this.consume();",
-    "const length = this.peekedLength; this.consume();\n" +
-    "const copy = this.bytes.slice(at, at + length);",
+    "const copy = this.copyOfRecord(record); this.consumeRecord();",
+    "const length = this.bytesOfRecord(record).length; this.consumeRecord();\nconst copy = this.bytesOfRecord(record, length).slice() as Uint8Array<ArrayBuffer>;",
   ],
   c: [
     "if (found > 0) __builtin_memcpy(dst, record + 2, (size_t)found); " +
@@ -73,8 +67,8 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "(F): frees before it copies to an array",
   ts: [
-    "this.#get(dst, at, length); this.consume();",
-    "this.consume(); this.#get(dst, at, length);",
+    "this.#get(dst, (record + 2) * 4, length); this.consumeRecord();",
+    "this.consumeRecord(); this.#get(dst, (record + 2) * 4, length);",
   ],
   c: "C has one form, where TypeScript has one for arrays and one for the rest",
   by: "a producer that waits for room, and pops into arrays",
@@ -152,9 +146,8 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "publishes in a closed ring, and says nothing",
   ts: [
-    'if (seen & CLOSED_BIT) throw new ClosedError("The ring is closed"); } ' +
-    "/** Takes the claim,",
-    "} /** Takes the claim,",
+    "if ((seen & CLOSED_BIT) === 0) return true; this.refuse(); return false;",
+    "return true;",
   ],
   c: [
     "return seen & WEFT_RECORD_RING_CLOSED_BIT ? EPIPE : 0;",
@@ -251,8 +244,8 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "pushes, and wakes nobody",
   ts: [
-    "this.#publish(record, byteLength); wake(this.#words, POP_EPOCH, 1);",
-    "this.#publish(record, byteLength);",
+    "if (!this.#publish(record, byteLength)) return false; wake(this.#words, POP_EPOCH, 1);",
+    "if (!this.#publish(record, byteLength)) return false;",
   ],
   c: [
     "result = weft__record_publish(r, record, length); /* (P) */ if (result " +
@@ -285,7 +278,7 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "reads a state plainly",
   ts: [
-    "const first = this.single ? words[record]! : Atomics.load(words, record);",
+    "const first = this.singleProducer ? words[record]! : Atomics.load(words, record);",
     "const first = words[record]!;",
   ],
   c: ["int32_t first = weft__load(*record);", "int32_t first = **record;"],
@@ -410,10 +403,8 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "publishes what it reserved, not what it commits",
   ts: [
-    "words[record] = length << 2 | COMMITTED; // published by (P) " +
-    "this.#publish(record, length);",
-    "words[record] = length << 2 | COMMITTED;\n" +
-    "this.#publish(record, this.#length);",
+    "words[record] = length << 2 | COMMITTED; // published by (P) if (!this.#publish(record, length)) return false;",
+    "words[record] = length << 2 | COMMITTED;\nif (!this.#publish(record, this.#length)) return false;",
   ],
   c: [
     "result = weft__record_publish(r, record, length); /* (P) */ } else {",
@@ -449,7 +440,10 @@ export const MUTANTS = mutants("record_ring", {
   by: "one sleeps behind what is given up",
 }, {
   what: "gives up, and wakes nobody",
-  ts: ["wake(this.#words, POP_EPOCH, 1); // for what it held back", ""],
+  ts: [
+    "wake(this.#words, POP_EPOCH, 1); // for the records that it held back",
+    "",
+  ],
   c: ["weft__event_wake(&r->pop_epoch, 1); /* for what it held back */", ""],
   by: "one sleeps behind what is given up",
 }, {

@@ -12,7 +12,7 @@ static weft_snapshot *snapshot_at(int32_t size, bool single, int32_t written) {
   weft_snapshot *s = weft_snapshot_init(arena, config);
   CHECK(s != NULL && weft_snapshot_attach(arena) == s);
   EQUAL(weft_snapshot_size(s), size);
-  EQUAL(weft_snapshot_single(s), single);
+  EQUAL(weft_snapshot_single_reader(s), single);
   s->state = single ? s->state | (int32_t)((uint32_t)written << 5) : written;
   return s;
 }

@@ -4,9 +4,8 @@ import { mutants } from "../_run/mutant.ts";
 export const MUTANTS = mutants("spsc_queue", {
   what: "SP1: publishes before it writes",
   ts: [
-    "this.#words[this.#at(tail)] = value; // published by (P) " +
-    "this.#publish(tail, 1);",
-    "this.#publish(tail, 1);\nthis.#words[this.#at(tail)] = value;",
+    "this.#words[this.#at(tail)] = value; // published by (P) return this.#publish(tail, 1);",
+    "const done = this.#publish(tail, 1);\nthis.#words[this.#at(tail)] = value;\nreturn done;",
   ],
   c: [
     "*weft__spsc_at(q, tail) = value; /* published by (P) */ return " +
@@ -17,10 +16,8 @@ export const MUTANTS = mutants("spsc_queue", {
 }, {
   what: "SP1: publishes a batch before it writes the second half",
   ts: [
-    "if (count > first) { this.copier.put(src, first * per, DATA, " +
-    "(count - first) * per); } this.#publish(tail, count);",
-    "this.#publish(tail, count);\nif (count > first) { this.copier.put(" +
-    "src, first * per, DATA, (count - first) * per); }",
+    "if (count > first) { this.copier.put(src, first * per, DATA, (count - first) * per); } return this.#publish(tail, count) ? count : 0;",
+    "const done = this.#publish(tail, count);\nif (count > first) { this.copier.put(src, first * per, DATA, (count - first) * per); }\nreturn done ? count : 0;",
   ],
   c: [
     "weft__copy((int32_t *)(q + 1), words + first * per, (count - first) * " +
@@ -139,10 +136,8 @@ export const MUTANTS = mutants("spsc_queue", {
 }, {
   what: "publishes by a store",
   ts: [
-    "const was = Atomics.compareExchange(words, TAIL, tail, next); " +
-    "if (was === tail) return;",
-    "const was = Atomics.load(words, TAIL);\n" +
-    "if (was === tail) return void Atomics.store(words, TAIL, next);",
+    "const was = Atomics.compareExchange(words, TAIL, tail, next); if (was === tail) return true;",
+    "const was = Atomics.load(words, TAIL);\nif (was === tail) { Atomics.store(words, TAIL, next); return true; }",
   ],
   c: [
     "int32_t was = weft__compare_exchange(&q->tail, tail, next);",
@@ -163,9 +158,8 @@ export const MUTANTS = mutants("spsc_queue", {
 }, {
   what: "publishes and wakes nobody",
   ts: [
-    "if (still & CLOSED_BIT) throw new ClosedError(); " +
-    "Atomics.notify(words, TAIL, 1);",
-    "if (still & CLOSED_BIT) throw new ClosedError();",
+    "if (still & CLOSED_BIT) return this.#refused(); Atomics.notify(words, TAIL, 1);",
+    "if (still & CLOSED_BIT) return this.#refused();",
   ],
   c: ["weft__notify(&q->tail, 1); return 0;", "return 0;"],
 }, {
@@ -175,8 +169,8 @@ export const MUTANTS = mutants("spsc_queue", {
     "Atomics.notify(words, TAIL, 1);\n" +
     "const still = Atomics.compareExchange(words, TAIL, was, next);",
     [
-      "throw new ClosedError(); Atomics.notify(words, TAIL, 1);",
-      "throw new ClosedError();",
+      "return this.#refused(); Atomics.notify(words, TAIL, 1);",
+      "return this.#refused();",
     ],
   ],
   c: ["weft__notify(&q->tail, 1); return 0;", "return 0;", [
@@ -186,14 +180,14 @@ export const MUTANTS = mutants("spsc_queue", {
 }, {
   what: "pushes into a closed queue",
   ts: [
-    "if (was & CLOSED_BIT) throw new ClosedError(); // WAITING is set",
+    "if (was & CLOSED_BIT) return this.#refused(); // WAITING is set",
     "// WAITING is set",
   ],
   c: ["if (was & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;", ""],
   by: "closed when full",
 }, {
   what: "does not see that the queue was closed while it published",
-  ts: ["if (still & CLOSED_BIT) throw new ClosedError();", ""],
+  ts: ["if (still & CLOSED_BIT) return this.#refused();", ""],
   c: ["if (still & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;", "(void)still;"],
   by: "closed while a push wakes the consumer",
 }, {
@@ -319,8 +313,8 @@ export const MUTANTS = mutants("spsc_queue", {
 }, {
   what: "says it is closed before it is empty",
   ts: [
-    "if (filled === 0 && tail & CLOSED_BIT) throw new ClosedError();",
-    "if (tail & CLOSED_BIT) throw new ClosedError();",
+    "if (filled === 0 && tail & CLOSED_BIT) this.refuse();",
+    "if (tail & CLOSED_BIT) this.refuse();",
   ],
   c: [
     "return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -EPIPE : " +
@@ -329,7 +323,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
 }, {
   what: "does not see that it is closed when empty",
-  ts: ["if (filled === 0 && tail & CLOSED_BIT) throw new ClosedError();", ""],
+  ts: ["if (filled === 0 && tail & CLOSED_BIT) this.refuse();", ""],
   c: [
     "return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -EPIPE : " +
     "filled;",
@@ -338,7 +332,7 @@ export const MUTANTS = mutants("spsc_queue", {
   by: "the producer closes",
 }, {
   what: "does not see that it is closed when full",
-  ts: ["if (room === 0) this.#assertOpen();", ""],
+  ts: ["if (room === 0 && this.closed) this.refuse();", ""],
   c: [
     "if (room == 0) return weft_spsc_queue_closed(q) ? EPIPE : EBUSY;",
     "if (room == 0) return EBUSY;",
@@ -381,9 +375,8 @@ export const MUTANTS = mutants("spsc_queue", {
 }, {
   what: "a slot in place is appended twice",
   ts: [
-    "this.#reserved = false; this.#publish",
-    "this.#reserved = false; this.#publish(this.#words[TAIL]! & INDEX_MASK" +
-    ", 1); this.#publish",
+    "this.#reserved = false; return this.#publish",
+    "this.#reserved = false; this.#publish(this.#words[TAIL]! & INDEX_MASK, 1); return this.#publish",
   ],
   c: [
     "WEFT_SPSC_QUEUE_INDEX_MASK; return weft__spsc_publish(q, tail, 1);",

@@ -7,24 +7,22 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import {
-  array,
   Barrier,
   Broadcast,
-  bytes,
   CallRing,
   Channel,
+  codec,
   Condition,
   Event,
+  field,
   type Fields,
   type FieldType,
-  json,
   Latch,
   layout,
   LockFreeQueue,
   MpmcQueue,
   Mutex,
   Once,
-  record,
   RecordRing,
   RwLock,
   Semaphore,
@@ -38,6 +36,8 @@ import {
   WorkDeque,
 } from "../../mod.ts";
 import { findCompiler } from "../../wasm/emcc.ts";
+
+const { array, bytes, text } = field;
 
 const test = suite("struct");
 
@@ -72,6 +72,13 @@ const number: fc.Arbitrary<Sample> = fc.oneof(
 const blob: fc.Arbitrary<Sample> = fc.uint8Array({ minLength: 1, maxLength: 9 })
   .map((value) => ({ type: bytes(value.length), value }));
 
+const words: fc.Arbitrary<Sample> = fc.string({ unit: "binary", maxLength: 9 })
+  .map((word) => word.replaceAll("\0", "0"))
+  .map((value) => ({
+    type: text(Math.max(new TextEncoder().encode(value).length, 1)),
+    value,
+  }));
+
 const { record: anyRecord } = fc.letrec<{ record: Sample; field: Sample }>((
   tie,
 ) => ({
@@ -79,6 +86,7 @@ const { record: anyRecord } = fc.letrec<{ record: Sample; field: Sample }>((
     { depthSize: "small" },
     number,
     blob,
+    words,
     fc.tuple(number, fc.integer({ min: 1, max: 4 })).map((
       [{ type, value }, n],
     ): Sample => ({ type: array(type, n), value: Array(n).fill(value) })),
@@ -148,6 +156,79 @@ test("layout() puts its parts apart, and attach() finds them", () => {
   assert.throws(() => shared.init(memory, 8), /does not fit/);
 });
 
+const QUEUES = [SpscQueue, MpmcQueue, LockFreeQueue] as (typeof MpmcQueue)[];
+
+for (const Queue of QUEUES) {
+  test(`${Queue.name} has elements of a struct, in place`, async () => {
+    const Item = struct({
+      id: "u8",
+      x: "f64",
+      name: text(5),
+      at: array("i16", 3),
+    });
+    const config = { capacity: 4, element: Item };
+    const queue = Queue.create(config);
+    assert.is(queue.byteLength, Queue.byteLength(config));
+    assert.is(queue.elementSize, 32);
+    const from = Queue.from as unknown as (
+      handle: unknown,
+      config: unknown,
+    ) => typeof queue;
+    const other = from.call(Queue, queue.handle, { element: Item });
+    const item = (id: number) => ({
+      id,
+      x: id / 3,
+      name: "ü" + id,
+      at: [id, -id, 0],
+    });
+    for (let round = 0; round < 3; round++) {
+      queue.push(item(1));
+      assert.ok(queue.tryPush(item(2)));
+      const place = queue.reserve()!;
+      Object.assign(place, { id: 3, x: 1, name: "ü3" });
+      for (let i = 0; i < 3; i++) place.at.set(i, item(3).at[i]!);
+      queue.commit();
+      assert.throws(() => place.id, RangeError);
+      assert.throws(() => place.id = 4, RangeError);
+      await queue.pushAsync(item(4));
+      assert.is(queue.size, 4);
+      assert.not.ok(queue.tryPush(item(5)));
+      assert.is(queue.reserve(), undefined);
+      assert.equal(other.pop(), item(1));
+      const seen = other.peek()!;
+      assert.is(seen.name, "ü2");
+      assert.equal([...seen.at], [2, -2, 0]);
+      other.consume();
+      assert.throws(() => seen.name, RangeError);
+      assert.equal(other.tryPop(), { ...item(3), x: 1 });
+      assert.equal(await other.popAsync(), item(4));
+      assert.is(other.tryPop(), undefined);
+    }
+    const missing = { id: 1, x: 2, name: "" } as never;
+    assert.throws(() => queue.push(missing), /"at" is missing/);
+    assert.throws(() => queue.push({ ...item(1), id: 256 }), /"id" is u8/);
+    const shared = layout({ jobs: [Queue, config] });
+    const { buffer, jobs } = shared.create();
+    jobs.push(item(7));
+    assert.is(shared.attach(buffer).jobs.pop().x, 7 / 3);
+    queue.push(item(1));
+    queue.close();
+    const left = [];
+    for await (const { id } of other) left.push(id);
+    assert.equal(left, [1]);
+    const wrong = /elements of this queue have 32 bytes: .* needs 4/;
+    const Word = struct({ a: "i32" });
+    assert.throws(
+      () => from.call(Queue, queue.handle, { element: Word }),
+      wrong,
+    );
+    const none = { capacity: 4, element: "u8" as never };
+    assert.throws(() => Queue.create(none), /type that struct\(\) made/);
+    const both = { ...config, elementSize: 32 };
+    assert.throws(() => Queue.create(both), /element or elementSize/);
+  });
+}
+
 test("layout().toC() compiles against weft.h", async () => {
   const shared = layout({ lock: Mutex, jobs: [MpmcQueue, { capacity: 4 }] });
   const code = `#include "weft.h"\n${shared.toC("app")}
@@ -164,9 +245,9 @@ test("layout() places every class, and C finds each", async () => {
     barrier: [Barrier, 2],
     broadcast: [Broadcast, { capacity: 4, subscribers: 2 }],
     calls: [CallRing, { slots: 2, request: 8, reply: 8 }],
-    values: [Channel, { codec: json, capacity: 1024 }],
+    values: [Channel, { codec: codec.json, capacity: 4 }],
     pairs: [Channel, {
-      codec: record(struct({ x: "i32", y: "f64" })),
+      codec: codec.record(struct({ x: "i32", y: "f64" })),
       capacity: 4,
     }],
     changed: Condition,
@@ -219,7 +300,7 @@ test("layout() says which part is none", () => {
 test("wrong types, names and values are refused, and nothing is written", () => {
   assert.throws(() => struct({}), /needs a field/);
   assert.throws(() => struct({ "a-b": "u8" }), /received "a-b"/);
-  assert.throws(() => struct({ a: "u9" as "u8" }), /received u9/);
+  assert.throws(() => struct({ a: "u9" as "u8" }), /received "u9"/);
   assert.throws(() => bytes(0), /received 0/);
   assert.throws(() => array("u8", 1.5), /received 1.5/);
   const Point = struct({ x: "i16", y: "u8", tag: bytes(2), n: "u64" });
@@ -229,14 +310,128 @@ test("wrong types, names and values are refused, and nothing is written", () => 
     [{ x: 1, y: 0.5 }, /received 0.5/],
     [{ x: 1, z: 0 }, /no field "z"/],
     [{ x: 1, tag: new Uint8Array(3) }, /has 2 bytes: received 3/],
-    [{ x: 1, n: 7 }, /takes a bigint: received number/],
+    [{ x: 1, n: 7 }, /takes a bigint: received 7/],
+    [{ x: 1, tag: [1] }, /takes a Uint8Array: received \[object Array\]/],
   ];
   for (const [value, message] of wrong) {
     assert.throws(() => Point.write(memory, value), message);
     assert.ok(memory.every((byte) => byte === 0));
   }
   assert.throws(() => Point.read(memory, 1), /does not fit/);
+  const Named = struct({ name: text(4), at: Point });
+  const place = new Uint8Array(Named.size);
+  const names: [object, RegExp][] = [
+    [{ name: "grüß" }, /"name" has 4 bytes: received 6/],
+    [{ name: "a\0" }, /without U\+0000/],
+    [{ name: "\ud800" }, /half of a surrogate pair/],
+    [{ name: 7 }, /takes a string: received 7/],
+    [{ name: "a", at: { y: 300 } }, /"at.y" is u8: received 300/],
+    [{ name: "a", at: { z: 1 } }, /no field "z" in "at"/],
+    [{ name: "a", at: 1 }, /"at" must be an object: received 1/],
+  ];
+  for (const [value, message] of names) {
+    assert.throws(() => Named.write(place, value), message);
+    assert.ok(place.every((byte) => byte === 0));
+  }
+  assert.throws(() => Named.write(place, null as never), /A record must be/);
+  assert.throws(() => struct({ ["__proto__"]: "u8" }), /"__proto__"/);
+  assert.throws(() => struct(undefined as never), /an object of fields/);
 });
+
+test("a place must be said, unless the array is one record", () => {
+  const Pair = struct({ a: "i32", b: "i32" });
+  const one = new Uint8Array(8);
+  Pair.write(one, { a: 1, b: 2 });
+  assert.equal(Pair.read(one), { a: 1, b: 2 });
+  assert.is(Pair.view(one).b, 2);
+  const two = new Uint8Array(16);
+  const missing = /Say at which byte/;
+  assert.throws(() => Pair.write(two, { a: 1 }), missing);
+  assert.throws(() => Pair.read(two), missing);
+  assert.throws(() => Pair.view(two), missing);
+  assert.ok(two.every((byte) => byte === 0));
+  for (const at of [-1, 9, 0.5, NaN, Infinity, "0", 1n] as number[]) {
+    assert.throws(() => Pair.write(two, { a: 1 }, at), /does not fit 16/);
+    assert.throws(() => Pair.read(two, at), /does not fit 16/);
+    assert.throws(() => Pair.view(two, at), /does not fit 16/);
+  }
+  for (const no of [new ArrayBuffer(8), [1], undefined, "x"] as never[]) {
+    assert.throws(() => Pair.read(no), /another view: received/);
+    assert.throws(() => Pair.write(no, { a: 1 }), /another view: received/);
+    assert.throws(() => Pair.view(no), /another view: received/);
+  }
+});
+
+test("a view reads and writes what read() and write() do", () => {
+  fc.assert(
+    fc.property(anyRecord, fc.nat({ max: 9 }), ({ type, value }, at) => {
+      const { size, read, write, view } = type as StructType<Fields>;
+      const memory = new Uint8Array(new SharedArrayBuffer(at + 2 * size));
+      write(memory, value as object, at + size);
+      const place = view(memory, at);
+      place.$at += size;
+      assert.is(place.$at, at + size);
+      assert.equal(plain(place), value);
+      place.$at = at;
+      assign(place, value as Record<string, unknown>);
+      assert.equal(read(memory, at), value);
+      assert.equal(JSON.stringify(shown(place)), JSON.stringify(shown(value)));
+      assert.throws(() => place.$at = at + size + 1, /does not fit/);
+      assert.is(place.$at, at);
+    }),
+  );
+});
+
+test("a view checks what is written, and lists its fields", () => {
+  const Odd = struct({ a: "u8", b: "i64", c: array("i16", 2), d: bytes(2) });
+  const memory = new Uint8Array(Odd.size);
+  const view = Odd.view(memory);
+  assert.throws(() => view.a = 256, /"a" is u8: received 256/);
+  assert.throws(() => view.b = 1 as never, /"b" takes a bigint/);
+  assert.throws(() => view.c.set(2, 1), /has 2 items: received index 2/);
+  assert.throws(() => view.c.set(0, 2 ** 15), /"c\[0\]" is i16/);
+  assert.throws(() => view.d = new Uint8Array(3), /"d" has 2 bytes/);
+  assert.ok(memory.every((byte) => byte === 0));
+  assert.equal(Object.keys(view), []);
+  const names = [];
+  for (const name in view) names.push(name);
+  assert.equal(names, ["a", "b", "c", "d"]);
+  view.c.set(1, -7);
+  assert.equal([...view.c], [0, -7]);
+});
+
+/** A view's fields, copied. */
+function plain(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (value instanceof Uint8Array) return value.slice();
+  if (Symbol.iterator in value) {
+    return [...value as Iterable<unknown>].map(plain);
+  }
+  const copy: Record<string, unknown> = {};
+  for (const name in value) copy[name] = plain(value[name as never]);
+  return copy;
+}
+
+/** Writes a record by the accessors of its view. */
+function assign(view: unknown, record: Record<string, unknown>): void {
+  const target = view as Record<string, unknown>;
+  for (const [name, value] of Object.entries(record)) {
+    if (Array.isArray(value)) {
+      const items = target[name] as { set(i: number, item: unknown): void };
+      value.forEach((item, i) => items.set(i, item));
+    } else if (
+      typeof value === "object" && !(value instanceof Uint8Array)
+    ) assign(target[name], value as Record<string, unknown>);
+    else target[name] = value;
+  }
+}
+
+/** As JSON can show it. */
+function shown(value: unknown): unknown {
+  const text = (_: string, item: unknown) =>
+    typeof item === "bigint" ? `${item}` : item;
+  return JSON.parse(JSON.stringify(value, text));
+}
 
 /** Compiles C code for nothing but its errors: natively, and for wasm32. */
 async function compile(code: string): Promise<void> {

@@ -4,8 +4,8 @@ import fc from "fast-check";
 import {
   Broadcast,
   Channel,
+  codec,
   Event,
-  i32,
   Latch,
   LockFreeQueue,
   MpmcQueue,
@@ -14,7 +14,6 @@ import {
   type Region,
   Semaphore,
   SpscQueue,
-  text,
   type Waitable,
   waitAny,
   WorkCounter,
@@ -76,7 +75,7 @@ const KINDS: Record<string, () => Kind> = {
     };
   },
   text: () => {
-    const it = Channel.create({ codec: text, capacity: 64 });
+    const it = Channel.create({ codec: codec.text, capacity: 64 });
     return {
       source: it,
       memory: it.buffer,
@@ -85,7 +84,7 @@ const KINDS: Record<string, () => Kind> = {
     };
   },
   i32: () => {
-    const it = Channel.create({ codec: i32, capacity: 4 });
+    const it = Channel.create({ codec: codec.i32, capacity: 4 });
     return {
       source: it,
       memory: it.buffer,
@@ -297,8 +296,8 @@ test("a queue that is closed is ready", async () => {
     SpscQueue.create({ capacity: 2 }),
     LockFreeQueue.create({ capacity: 2 }),
     RecordRing.create({ capacity: 64 }),
-    Channel.create({ codec: text, capacity: 64 }),
-    Channel.create({ codec: i32, capacity: 2 }),
+    Channel.create({ codec: codec.text, capacity: 64 }),
+    Channel.create({ codec: codec.i32, capacity: 2 }),
   ];
   for (const [i, it] of closing.entries()) {
     const waiting = waitAny(closing.slice(i));

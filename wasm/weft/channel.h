@@ -10,17 +10,21 @@
 WEFT__BEGIN
 
 /* What the messages of a channel are: bytes, UTF-8, JSON in UTF-8, an int32_t,
-   a double, a struct. */
+   a double, a struct, what JavaScript's serializer writes, or what a codec of
+   a user writes. */
 #define WEFT_CHANNEL_BINARY 1
 #define WEFT_CHANNEL_TEXT 2
 #define WEFT_CHANNEL_JSON 3
 #define WEFT_CHANNEL_I32 4
 #define WEFT_CHANNEL_F64 5
 #define WEFT_CHANNEL_RECORD 6
+#define WEFT_CHANNEL_STRUCTURED 7
+#define WEFT_CHANNEL_OWN 8
 
-/* How a channel is made: its codec; the messages it holds, or with BINARY,
-   TEXT and JSON the bytes they may have together; the sizeof of a RECORD; and
-   its shape as JavaScript has it, or 0, which fits every record of that size. */
+/* How a channel is made: its codec; the messages that it holds, or more; the
+   sizeof of a RECORD, or the bytes to reckon with for a message that has not
+   one size, 16 to 2^29, or 0 for 256; and its shape as JavaScript has it, or 0,
+   which fits every record of that size. */
 typedef struct {
   int32_t codec;
   int32_t capacity;
@@ -33,32 +37,59 @@ typedef struct {
 /*
  * A channel of messages.
  *
- * word 0   magic  Kind and layout version.
- * word 1   codec  1 binary, 2 text, 3 json, 4 i32, 5 f64 or 6 record.
- * word 2   shape  A number that differs between records of different fields, or
- *                 0.
- * word 3   seal   Check word over the configuration.
- * word 32  What carries the messages, with its own head: an `mpmc_queue` for
- *          i32, f64 and record, and a `record_ring` for the others.
+ * word 0   magic         Kind and layout version.
+ * word 1   codec         1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7
+ *                        structured, 8 own.
+ * word 2   shape         A number that differs between records of different
+ *                        fields, and between the names of codecs of users; or
+ *                        0.
+ * word 3   seal          Check word over the configuration.
+ * word 4   message_size  The bytes that `capacity` reckons with for a message,
+ *                        or 0.
+ * word 32  What carries the messages, with its own head. That is usually an
+ *          `mpmc_queue` for i32, f64 and record, and a `record_ring` for the
+ *          others; with a carrier, an `spsc_queue`, an `mpmc_queue` or a
+ *          `lock_free_queue`, in whose elements a length comes before a message
+ *          that has not one size.
  */
 typedef struct {
   int32_t magic;
   int32_t codec;
   int32_t shape;
   int32_t seal;
-  int32_t _pad0[28];
+  int32_t message_size;
+  int32_t _pad0[27];
 } weft_channel;
 WEFT_WORD(channel, magic, 0);
 WEFT_WORD(channel, codec, 1);
 WEFT_WORD(channel, shape, 2);
 WEFT_WORD(channel, seal, 3);
+WEFT_WORD(channel, message_size, 4);
 WEFT_LENGTH(channel, 32);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
 /* Whether messages have one size: I32, F64 and RECORD. */
 static inline bool weft__channel_sized(int32_t codec) {
-  return codec >= WEFT_CHANNEL_I32;
+  return codec >= WEFT_CHANNEL_I32 && codec <= WEFT_CHANNEL_RECORD;
+}
+
+/* The bytes to reckon with for a message that has not one size; 0 if out of
+   range. */
+static inline int32_t weft__channel_message_size(weft_channel_config config) {
+  if (config.size == 0) return 256;
+  return config.size < 16 || config.size > 1 << 29 ? 0 : config.size;
+}
+
+/* The bytes of the ring in which `capacity` such messages fit at any place; 0
+   if out of range. */
+static inline int32_t weft__channel_ring_bytes(weft_channel_config config) {
+  int32_t size = weft__channel_message_size(config);
+  if (size == 0 || config.capacity < 1 || config.capacity > 1 << 30) return 0;
+  /* A message that would not lie in one piece leaves up to `space` unused. */
+  int64_t space = weft__record_space(size);
+  int64_t bytes = ((int64_t)config.capacity + 1) * space;
+  return bytes > 1 << 30 ? 0 : (int32_t)bytes;
 }
 
 /* What carries the messages. */
@@ -90,14 +121,14 @@ static inline weft_queue_config weft__channel_elements(
 static inline weft_record_ring_config weft__channel_records(
     weft_channel_config config) {
   weft_record_ring_config ring;
-  ring.capacity = config.capacity;
+  ring.capacity = weft__channel_ring_bytes(config);
   ring.single_producer = false;
   return ring;
 }
 
 /* The bytes a channel of this configuration occupies; 0 if out of range. */
 static inline size_t weft_channel_bytes(weft_channel_config config) {
-  if (config.codec < WEFT_CHANNEL_BINARY || config.codec > WEFT_CHANNEL_RECORD)
+  if (config.codec < WEFT_CHANNEL_BINARY || config.codec > WEFT_CHANNEL_OWN)
     return 0;
   size_t bytes =
       weft__channel_sized(config.codec)
@@ -106,13 +137,16 @@ static inline size_t weft_channel_bytes(weft_channel_config config) {
   return bytes == 0 ? 0 : sizeof(weft_channel) + bytes;
 }
 
-/* The channel at `at`, or NULL: see weft_attach_error. What its messages are
-   is told by weft_channel_codec. */
+/* The channel at `at`, or NULL: see weft_attach_error, and if JavaScript made
+   it with a carrier. weft_channel_codec tells what its messages are. */
 static inline WEFT__RESULT weft_channel *weft_channel_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_channel) != NULL) return NULL;
   weft_channel *c = (weft_channel *)at;
   int32_t kind = WEFT_KIND_record_ring;
-  if (weft__channel_sized(c->codec)) kind = WEFT_KIND_mpmc_queue;
+  if (weft__channel_sized(c->codec))
+    kind = WEFT_KIND_mpmc_queue;
+  else if (c->message_size < 16 || c->message_size > 1 << 29)
+    return NULL;
   return weft_attach_error(c + 1, kind) == NULL ? c : NULL;
 }
 
@@ -129,7 +163,12 @@ static inline WEFT__RESULT weft_channel *weft_channel_init(
   if (!sized && !weft_record_ring_init(c + 1, weft__channel_records(config)))
     return NULL;
   c->codec = config.codec;
-  c->shape = config.codec == WEFT_CHANNEL_RECORD ? config.shape : 0;
+  bool shaped =
+      config.codec == WEFT_CHANNEL_RECORD || config.codec == WEFT_CHANNEL_OWN;
+  c->shape = shaped ? config.shape : 0;
+  c->message_size = weft__channel_sized(config.codec)
+                        ? 0
+                        : weft__channel_message_size(config);
   c->seal = weft__seal(WEFT_KIND_channel, c->codec, c->shape);
   weft__store(&c->magic, weft__magic(WEFT_KIND_channel));
   return c;
@@ -140,11 +179,12 @@ static inline int32_t weft_channel_codec(const weft_channel *c) {
   return c->codec;
 }
 
-/* Messages it holds, or bytes of messages that differ in length. */
+/* Messages that it holds, or more: it may hold more short ones. */
 static inline int32_t weft_channel_capacity(const weft_channel *c) {
-  return weft__channel_sized(c->codec)
-             ? weft_mpmc_queue_capacity(weft__channel_queue(c))
-             : weft_record_ring_capacity(weft__channel_ring(c));
+  if (weft__channel_sized(c->codec))
+    return weft_mpmc_queue_capacity(weft__channel_queue(c));
+  int32_t bytes = weft_record_ring_capacity(weft__channel_ring(c));
+  return bytes / (int32_t)weft__record_space(c->message_size) - 1;
 }
 
 /* The most bytes of a message. */

@@ -103,7 +103,7 @@ static inline int32_t weft_snapshot_size(const weft_snapshot *s) {
 }
 
 /* Whether only one agent may read. */
-static inline bool weft_snapshot_single(const weft_snapshot *s) {
+static inline bool weft_snapshot_single_reader(const weft_snapshot *s) {
   return s->single_reader != 0;
 }
 

@@ -9,9 +9,9 @@ import {
   Broadcast,
   CallRing,
   Channel,
+  codec,
   Condition,
   Event,
-  json,
   Latch,
   LockFreeQueue,
   MpmcQueue,
@@ -59,7 +59,10 @@ const BLOCKING: [name: string, call: () => unknown][] = [
   ["popIntAsync", () => LockFreeQueue.create({ capacity: 4 }).popInt()],
   ["popAsync", () => RecordRing.create({ capacity: 64 }).pop()],
   ["popIntAsync", () => Broadcast.create(queue).subscribe().popInt()],
-  ["sendAsync", () => Channel.create({ codec: json, capacity: 64 }).send(1)],
+  [
+    "sendAsync",
+    () => Channel.create({ codec: codec.json, capacity: 64 }).send(1),
+  ],
   [
     "callAsync",
     () =>

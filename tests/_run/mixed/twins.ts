@@ -663,9 +663,8 @@ class Channel extends Twin {
 
   /** A message as C has it: its bytes, and how many they are. */
   #encoded(value: unknown): [at: number, length: number] {
-    const { buffer, byteOffset, byteLength } = this.#codec.encode(value);
-    this.bytesOfScratch.set(new Bytes(buffer, byteOffset, byteLength));
-    return [this.scratch.at, byteLength];
+    const length = this.#codec.encode(value, this.bytesOfScratch);
+    return [this.scratch.at, length];
   }
 
   #decoded(result: number): unknown {
@@ -681,10 +680,10 @@ class Channel extends Twin {
     return [at, at + 240];
   }
 
-  send(value: unknown, timeout?: number): boolean {
+  send(value: unknown): void {
     const { c, at } = this;
     const message = this.#encoded(value);
-    return this.succeeded(c.weft_channel_send!(at, ...message, ns(timeout)));
+    this.succeeded(c.weft_channel_send!(at, ...message, ns()));
   }
 
   trySend(value: unknown): boolean {
@@ -694,11 +693,9 @@ class Channel extends Twin {
     );
   }
 
-  receive(timeout?: number): unknown {
+  receive(): unknown {
     const { c, at } = this;
-    return this.#decoded(
-      c.weft_channel_receive!(at, ...this.#room, ns(timeout)),
-    );
+    return this.#decoded(c.weft_channel_receive!(at, ...this.#room, ns()));
   }
 
   tryReceive(): unknown {

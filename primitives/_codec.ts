@@ -1,0 +1,453 @@
+/**
+ * How values become messages, and messages values: the codecs that there are.
+ *
+ * @module
+ */
+
+import { describe } from "./_describe.ts";
+import {
+  CODEC,
+  type Codec,
+  hash,
+  refusal,
+  type SizedCodec,
+} from "./_message.ts";
+import {
+  type Field,
+  NUMBERS,
+  type StructField,
+  wholeRecord,
+} from "./_record.ts";
+import { readUtf8, writeUtf8 } from "./_utf8.ts";
+
+export type { Codec, SizedCodec } from "./_message.ts";
+
+/** The codec of {@linkcode json}. Say what its values are: `create<Job>(…)`. */
+export interface JsonCodec extends Codec<JsonValue> {
+  /** Its name. */
+  readonly name: "json";
+}
+
+/** The codec of {@linkcode structured}. Say what its values are. */
+export interface StructuredCodec extends Codec<unknown> {
+  /** Its name. */
+  readonly name: "structured";
+}
+
+// ---- bytes and text ---------------------------------------------------------
+
+/**
+ * Bytes of any number, 0 included: each message is received as a Uint8Array of
+ * its own.
+ *
+ * @example Bytes
+ * ```ts
+ * import { Channel, codec } from "@weft/sync";
+ *
+ * const bytes = Channel.create({ codec: codec.binary, capacity: 8 });
+ * bytes.trySend(Uint8Array.of(1, 2, 3));
+ * if (bytes.tryReceive()?.length !== 3) throw new Error("others");
+ * ```
+ */
+export const binary: Codec<Uint8Array> = {
+  name: "binary",
+  encode(value, into) {
+    if (!(value instanceof Uint8Array)) {
+      throw refusal("binary", value, "it is no Uint8Array");
+    }
+    if (value.length <= into.length) into.set(value);
+    return value.length;
+  },
+  decode: (bytes) => bytes.slice(),
+};
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/**
+ * Strings, as UTF-8, which C reads, too. A string with half of a surrogate pair
+ * has no UTF-8 form and is refused.
+ *
+ * @example Lines
+ * ```ts
+ * import { Channel, codec } from "@weft/sync";
+ *
+ * const lines = Channel.create({ codec: codec.text, capacity: 8 });
+ * lines.trySend("grüß dich");
+ * if (lines.tryReceive() !== "grüß dich") throw new Error("another one");
+ * ```
+ */
+export const text: Codec<string> = {
+  name: "text",
+  encode(value, into) {
+    if (typeof value !== "string") {
+      throw refusal("text", value, "it is no string");
+    }
+    if (value.isWellFormed?.() !== true) {
+      const at = value.search(LONE_SURROGATE);
+      if (at >= 0) {
+        throw new RangeError(
+          "Cannot send a string with half of a surrogate pair, which has no " +
+            `UTF-8 form: received U+${value.charCodeAt(at).toString(16)} at ` +
+            at,
+        );
+      }
+    }
+    return writeUtf8(value, into);
+  },
+  decode: readUtf8,
+};
+
+// ---- JSON -------------------------------------------------------------------
+
+/** What {@linkcode json} promises to deliver. */
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | JsonValue[]
+  | { [key: string]: JsonValue };
+
+/** Values nested deeper are refused, as are those that contain themselves. */
+const DEEPEST = 1000;
+
+/**
+ * `null`, booleans, finite numbers (-0 stays -0), all strings, arrays without
+ * holes, and plain objects of those: they arrive equal, property by property.
+ * Everything else is refused with its path in the value: `undefined`, NaN and
+ * the infinities, BigInts, functions, symbols, objects with another prototype,
+ * and what is nested more than 1000 deep. An object that occurs twice arrives
+ * as two. A property that is a getter is read twice, and must give the same.
+ *
+ * @example Objects of a type of yours
+ * ```ts
+ * import { Channel, codec } from "@weft/sync";
+ *
+ * interface Job {
+ *   id: number;
+ *   tags: string[];
+ * }
+ * const jobs = Channel.create<Job>({ codec: codec.json, capacity: 8 });
+ * jobs.trySend({ id: 7, tags: ["a", "ü"] });
+ * if (jobs.tryReceive()?.id !== 7) throw new Error("another job");
+ *
+ * let refused = false;
+ * try {
+ *   jobs.trySend({ id: NaN, tags: [] }); // JSON.stringify would send null
+ * } catch {
+ *   refused = true;
+ * }
+ * if (!refused) throw new Error("sent something else");
+ * ```
+ */
+export const json: JsonCodec = {
+  name: "json",
+  encode(value, into) {
+    const written = isPlain(value, 0)
+      ? JSON.stringify(value)
+      : withNegativeZeros(value);
+    return writeUtf8(written, into);
+  },
+  decode: (bytes) => JSON.parse(readUtf8(bytes)),
+};
+
+/**
+ * Whether `JSON.stringify` writes a text of `value` that gives an equal value;
+ * false if a -0 is in it, too. It would leave out, or change without a word,
+ * what it has no text for.
+ */
+function isPlain(value: unknown, depth: number): boolean {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return true;
+    case "number":
+      return value - value === 0 && (value !== 0 || 1 / value > 0);
+    case "object":
+      break;
+    default:
+      return false;
+  }
+  if (value === null) return true;
+  if (depth >= DEEPEST) return false;
+  if (Object.getOwnPropertySymbols(value).length > 0) return false;
+  const prototype = Object.getPrototypeOf(value);
+  if (Array.isArray(value)) {
+    const { length } = value;
+    if (prototype !== Array.prototype) return false;
+    if (Object.keys(value).length !== length) return false;
+    for (let i = 0; i < length; i++) {
+      if (!isPlain(value[i], depth + 1)) return false;
+    }
+    return true;
+  }
+  if (prototype !== Object.prototype) return false;
+  const record = value as Record<string, unknown>;
+  for (const key in record) {
+    if (!isPlain(record[key], depth + 1)) return false;
+  }
+  return true;
+}
+
+/**
+ * The text of a value with a -0, or of another realm; a TypeError with the path
+ * of what has none.
+ */
+function withNegativeZeros(value: unknown): string {
+  assertJson(value, []);
+  let marker = "-0";
+  for (const plain = JSON.stringify(value); plain.includes(marker);) {
+    marker += "-0";
+  }
+  const marked = JSON.stringify(
+    value,
+    (_, item) => Object.is(item, -0) ? marker : item,
+  );
+  return marked.replaceAll(`"${marker}"`, "-0");
+}
+
+/** Checks as {@linkcode isPlain} does, and says what is wrong, and where. */
+function assertJson(value: unknown, path: (string | number)[]): void {
+  if (typeof value === "string" || typeof value === "boolean") return;
+  if (value === null || Number.isFinite(value)) return;
+  if (typeof value !== "object") {
+    throw refusal("json", value, "it has no JSON form", path);
+  }
+  if (path.length >= DEEPEST) {
+    const why = `it is more than ${DEEPEST} deep, or contains itself`;
+    throw refusal("json", value, why, path.slice(0, 3));
+  }
+  const list = Array.isArray(value);
+  const prototype = Object.getPrototypeOf(value);
+  // By what it has, because another realm's prototypes are other objects.
+  if (
+    prototype === null ||
+    !Object.hasOwn(prototype, list ? "concat" : "isPrototypeOf")
+  ) throw refusal("json", value, "its prototype would be lost", path);
+  const keys = Object.keys(value);
+  if (
+    Object.getOwnPropertySymbols(value).length > 0 ||
+    list && keys.length > value.length
+  ) throw refusal("json", value, "some property would be lost", path);
+  const items = value as Record<string | number, unknown>;
+  const names = list ? value.keys() : keys;
+  for (const name of names) {
+    path.push(name);
+    assertJson(items[name], path);
+    path.pop();
+  }
+}
+
+// ---- numbers and records ----------------------------------------------------
+
+/** A codec whose messages are values of a field. */
+function sized<T>(
+  name: string,
+  id: number,
+  shape: number,
+  field: Field,
+): SizedCodec<T> {
+  return {
+    name,
+    id,
+    shape,
+    field,
+    encode(value, into) {
+      const checked = field.check(value, "");
+      if (into.length >= field.size) {
+        const data = new DataView(into.buffer, into.byteOffset, field.size);
+        field.set(data, 0, checked as never);
+      }
+      return field.size;
+    },
+    decode({ buffer, byteOffset, byteLength }) {
+      return field.get(new DataView(buffer, byteOffset, byteLength), 0) as T;
+    },
+  };
+}
+
+/**
+ * Integers of 32 bits, signed; -0 arrives as 0.
+ *
+ * @example Counts
+ * ```ts
+ * import { Channel, codec } from "@weft/sync";
+ *
+ * const counts = Channel.create({ codec: codec.i32, capacity: 8 });
+ * counts.trySend(-7);
+ * if (counts.tryReceive() !== -7) throw new Error("another number");
+ * ```
+ */
+export const i32: SizedCodec<number> = /* @__PURE__ */ sized(
+  "i32",
+  CODEC.i32,
+  0,
+  /* @__PURE__ */ message("i32", NUMBERS.i32, (value) => {
+    if (value === ((value as number) | 0)) return true;
+    const Refusal = typeof value === "number" ? RangeError : TypeError;
+    throw new Refusal(
+      "A message must be an integer from -2^31 to 2^31 - 1: received " +
+        describe(value),
+    );
+  }),
+);
+
+/**
+ * All numbers, -0, NaN and the infinities included.
+ *
+ * @example Measurements
+ * ```ts
+ * import { Channel, codec } from "@weft/sync";
+ *
+ * const samples = Channel.create({ codec: codec.f64, capacity: 8 });
+ * samples.trySend(0.1);
+ * if (samples.tryReceive() !== 0.1) throw new Error("another number");
+ * ```
+ */
+export const f64: SizedCodec<number> = /* @__PURE__ */ sized(
+  "f64",
+  CODEC.f64,
+  0,
+  /* @__PURE__ */ message("f64", NUMBERS.f64, (value) => {
+    if (typeof value === "number") return true;
+    throw refusal("f64", value, "it is no number");
+  }),
+);
+
+/** A number's field whose values are checked by a check of its own. */
+function message(
+  _name: string,
+  field: Field,
+  assert: (value: unknown) => boolean,
+): Field {
+  return { ...field, check: (value) => assert(value) ? value : undefined };
+}
+
+/** What {@linkcode record} needs of a type that `struct` made. */
+export interface RecordType<T> {
+  /** Its fields, by name. */
+  readonly fields: object;
+  /** Its C declaration. */
+  toC(name: string): string;
+  /** Copies the record at `byteOffset`. */
+  read(source: ArrayBufferView, byteOffset?: number): T;
+  /**
+   * How the record is copied.
+   *
+   * @internal
+   */
+  readonly field: StructField;
+}
+
+/**
+ * Records of a `struct` type: every field must be given. They arrive equal,
+ * except that an `f32` is rounded to its precision, and that a field of bytes
+ * is as long as declared, with zeros behind the bytes that were sent.
+ *
+ * @example Records that C can read
+ * ```ts
+ * import { Channel, codec, struct } from "@weft/sync";
+ *
+ * const Point = struct({ id: "u32", x: "f64" });
+ * const points = Channel.create({ codec: codec.record(Point), capacity: 8 });
+ * points.trySend({ id: 7, x: 0.5 });
+ * if (points.tryReceive()?.x !== 0.5) throw new Error("another point");
+ * ```
+ */
+export function record<T extends object>(
+  type: RecordType<T>,
+): SizedCodec<T> {
+  const field = wholeRecord(type.field);
+  return sized("record", CODEC.record, hash(type.toC("record")), field);
+}
+
+// ---- the platform's serializer ----------------------------------------------
+
+interface Serializer {
+  serialize(value: unknown): Uint8Array;
+  deserialize(bytes: Uint8Array): unknown;
+}
+
+let serializer: Serializer | undefined;
+
+function platformSerializer(): Serializer {
+  if (serializer !== undefined) return serializer;
+  const { process } = globalThis as {
+    process?: { getBuiltinModule?(name: string): Serializer | undefined };
+  };
+  serializer = process?.getBuiltinModule?.("node:v8");
+  if (serializer !== undefined) return serializer;
+  throw new TypeError(
+    "codec.structured needs node:v8, which Deno, Bun and Node have from 20.16 " +
+      "on: use codec.json here, or a codec of your own",
+  );
+}
+
+/**
+ * What `structuredClone` takes, by the serializer of the platform: `Map`,
+ * `Set`, `Date`, `RegExp`, BigInts, errors, `undefined`, typed arrays, and
+ * objects that contain themselves. It exists in Deno, Bun, and Node from 20.16
+ * on; in browsers it throws a TypeError when it is first used.
+ *
+ * @example A Map
+ * ```ts
+ * import { Channel, codec } from "@weft/sync";
+ *
+ * const config = { codec: codec.structured, capacity: 8 };
+ * const maps = Channel.create<Map<string, bigint>>(config);
+ * maps.trySend(new Map([["a", 1n]]));
+ * if (maps.tryReceive()?.get("a") !== 1n) throw new Error("another map");
+ * ```
+ */
+export const structured: StructuredCodec = {
+  name: "structured",
+  encode(value, into) {
+    const bytes = serialized(value);
+    if (bytes.length <= into.length) into.set(bytes);
+    return bytes.length;
+  },
+  decode: (bytes) => platformSerializer().deserialize(bytes.slice()),
+};
+
+function serialized(value: unknown): Uint8Array {
+  const platform = platformSerializer();
+  try {
+    return platform.serialize(value);
+  } catch (error) {
+    const [path, culprit] = culpritOf(platform, value);
+    const { message } = error as Error;
+    throw refusal("a structured clone", culprit, message, path);
+  }
+}
+
+/** The innermost value that cannot be serialized, and its path. */
+function culpritOf(
+  platform: Serializer,
+  value: unknown,
+): [path: (string | number)[], culprit: unknown] {
+  const path: (string | number)[] = [];
+  const seen = new Set<unknown>();
+  const fails = (item: unknown) => {
+    if (seen.has(item)) return false;
+    try {
+      platform.serialize(item);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  while (typeof value === "object" && value !== null) {
+    seen.add(value);
+    const items: [string | number, unknown][] = value instanceof Map
+      ? [...value].flatMap(([key, item], i) => [[i, key], [i, item]])
+      : value instanceof Set
+      ? [...value].map((item, i) => [i, item])
+      : Object.entries(value);
+    const next = items.find(([, item]) => fails(item));
+    if (next === undefined) break;
+    const [key, item] = next;
+    path.push(Array.isArray(value) ? Number(key) : key);
+    value = item;
+  }
+  return [path, value];
+}

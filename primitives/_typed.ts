@@ -1,0 +1,49 @@
+/**
+ * What a queue knows of elements that a struct types. The rest is the struct's,
+ * so that a bundle without structs does not contain it.
+ *
+ * @module
+ */
+
+import { describe } from "./_describe.ts";
+import type { StructType } from "./_field.ts";
+
+/** How a queue of records is made. */
+export interface TypedQueueConfig<F> {
+  /** Elements it holds, 1 to 2^30 / their size; rounded up to a power of 2. */
+  readonly capacity: number;
+  /** The struct that each element is. */
+  readonly element: StructType<F>;
+}
+
+/** Whether a configuration names the struct of its elements. */
+export function isTyped(
+  config: unknown,
+): config is TypedQueueConfig<unknown> {
+  return (config as TypedQueueConfig<unknown>)?.element !== undefined;
+}
+
+/** The struct that a configuration names; a TypeError if it is none. */
+export function elementOf(
+  config: { readonly element: StructType },
+): StructType {
+  if (typeof config?.element?.typed === "function") return config.element;
+  throw new TypeError(
+    `A queue's element must be a type that struct() made: received ${
+      describe(config?.element)
+    }`,
+  );
+}
+
+/** The configuration of the queue of bytes under a typed one, or as it is. */
+export function untyped(
+  config: { readonly capacity: number; readonly elementSize?: number },
+): { capacity: number; elementSize: number } {
+  if (!isTyped(config)) return config as ReturnType<typeof untyped>;
+  const { element: _, ...rest } = config;
+  if ("elementSize" in rest) {
+    throw new TypeError("A queue takes element or elementSize, not both");
+  }
+  const { size } = elementOf(config);
+  return { ...rest, elementSize: Math.ceil(size / 4) * 4 };
+}
