@@ -9,8 +9,6 @@ import { describe } from "./_describe.ts";
 
 /** How to await: the options of every `xAsync`. */
 export interface AsyncOptions {
-  /** Milliseconds to wait at most. To be used with `tryXAsync` alone. */
-  readonly timeout?: number | undefined;
   /** Ends the wait: it rejects with `signal.reason`, and nothing is lost. */
   readonly signal?: AbortSignal | undefined;
   /** Whether the wait keeps the process alive; `true` unless given. */

@@ -21,6 +21,7 @@ import { hold } from "./_life.ts";
 import { leave, park, stay, withdrawAll } from "./_line.ts";
 import {
   assertTimeout,
+  ASYNC,
   type AsyncOptions,
   readOptions,
   TRY_ASYNC,
@@ -108,8 +109,7 @@ export function blockAsync<T>(
   start: () => Waiting<T>,
   options?: AsyncOptions,
 ): Promise<T> {
-  // Until every caller has moved to `tryBlockAsync`, `timeout` is known here.
-  return run(start, options, TRY_ASYNC, Infinity);
+  return run(start, options, ASYNC, Infinity);
 }
 
 /** The same, for `timeout` ms at most, which is 0 unless given. */

@@ -48,7 +48,7 @@ import {
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
 
-export type { Elements } from "./_elements.ts";
+export type { Copying, CopyingClass, Elements } from "./_elements.ts";
 export { DamagedError } from "./_damaged.ts";
 export { ClosedError } from "./_queue.ts";
 export { type Handle, type Memory, Region } from "./_region.ts";

@@ -112,7 +112,7 @@ test("waits end in the order of their timeouts", async () => {
           const { signal } = signals[i]!;
           const path = () => until(words, 1);
           const from = performance.now() + timeout;
-          const wait = blockAsync(path, { timeout, signal });
+          const wait = tryBlockAsync(path, { timeout, signal });
           const to = performance.now() + timeout;
           const failed = await wait.catch((reason) => reason);
           if (failed === "stop") return;
@@ -215,14 +215,20 @@ test("wrong timeouts and options are refused before a step", async () => {
     ],
     [{ ref: 0 }, "TypeError: ref must be a boolean: received 0"],
   ];
-  for (const run of [blockAsync, tryBlockAsync]) {
-    for (const [options, error] of refused) {
-      const never = () => assert.unreachable("the path began");
-      const wait = run(never as never, options as TryAsyncOptions);
-      const got = String(await wait.catch((reason) => reason));
-      assert.ok(got.startsWith(error), got);
-    }
+  const never = () => assert.unreachable("the path began");
+  const errorOf = async (run: typeof tryBlockAsync, options: unknown) => {
+    const wait = run(never as never, options as TryAsyncOptions);
+    return String(await wait.catch((reason) => reason));
+  };
+  for (const [options, error] of refused) {
+    const got = await errorOf(tryBlockAsync, options);
+    assert.ok(got.startsWith(error), got);
+    assert.match(await errorOf(blockAsync, options), /^(Type|Range)Error: /);
   }
+  assert.is(
+    await errorOf(blockAsync, { timeout: 5 }),
+    'TypeError: Unknown option "timeout": expected signal, ref',
+  );
   for (const timeout of [1n, "1", null, NaN, -1, {}]) {
     assert.throws(() => block(until(WORDS(), 1), timeout as number), /timeout/);
   }
@@ -237,7 +243,7 @@ test("a patient path sleeps past its end, and keeps its result", async () => {
   for (const stop of ["timeout", "abort"]) {
     const words = WORDS();
     const abort = new AbortController();
-    const wait = blockAsync(() => until(words, 1, [], { patient: true }), {
+    const wait = tryBlockAsync(() => until(words, 1, [], { patient: true }), {
       signal: abort.signal,
       timeout: stop === "timeout" ? 1 : Infinity,
     });

@@ -320,7 +320,7 @@ test("configurations, timeouts and limits out of range are refused", async () =>
       caller.tryTakeAsync(options),
     ];
     for (const wait of waits) await rejects(buffer, wait, RangeError, text);
-    const serving = caller.serveAsync(serve, options);
+    const serving = caller.serveAsync(serve, options as never);
     await rejects(buffer, serving, TypeError, "timeout");
   }
   for (const limit of [0, 1025, 1.5, NaN]) {
@@ -434,8 +434,9 @@ test("a late answer goes nowhere, least of all to the next caller", async () => 
       const { signal } = abort;
       let taken: TakenCall;
       if (how === "timeout" || how === "abort") {
-        const options = how === "abort" ? { signal } : { timeout: 20 };
-        const call = caller.callAsync(message(1, 5), options);
+        const call = how === "abort"
+          ? caller.callAsync(message(1, 5), { signal })
+          : caller.tryCallAsync(message(1, 5), { timeout: 20 });
         taken = server.tryTake()!;
         abort.abort("enough");
         const end = await call.catch((reason) => reason);
