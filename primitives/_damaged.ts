@@ -15,7 +15,7 @@
  * import { Condition, DamagedError } from "@weft/sync";
  *
  * const condition = Condition.create();
- * new Int32Array(condition.buffer)[0] = 3; // what a faulty agent may do
+ * new Int32Array(condition.buffer)[1] = 1 << 30; // by a faulty agent
  * try {
  *   condition.notify();
  *   throw new Error("the damage was not noticed");

@@ -304,6 +304,7 @@ function searchOptions(
     races: o.races !== false,
     rescue: o.rescue === true,
     looks: o.looks,
+    polls: o.polls !== false,
     results: scenario.final !== null,
     reduce: o.reduce !== false && o.kill !== true && o.spurious !== true,
   };

@@ -116,7 +116,7 @@ export class Fixed implements Chooser {
 /** What an execution is checked for. */
 export type RunOptions = Pick<
   SearchOptions,
-  "lockFree" | "rescue" | "looks" | "onEnd"
+  "lockFree" | "rescue" | "looks" | "polls" | "onEnd"
 >;
 
 /** One execution, from the start to its end. */

@@ -25,6 +25,8 @@ export interface Patience {
   readonly rescue: boolean;
   /** How long a sleep lasts that only looks again. */
   readonly looks?: number | undefined;
+  /** Whether an agent may wait without sleeping. */
+  readonly polls?: boolean | undefined;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface Patience {
  */
 export function judgeQuiet(
   engine: Engine,
-  { rescue, looks }: Patience,
+  { rescue, looks, polls = true }: Patience,
 ): void {
   const { world } = engine;
   const stuck = stuckAgents(world);
@@ -45,7 +47,10 @@ export function judgeQuiet(
     const dead = world.agents.filter(({ status }) => status === k.KILLED);
     if (judge.mayWait(frontier, sleepers, maskOf(dead))) {
       if (holdsUp(engine, stuck, dead)) failHeldUp(engine, stuck, dead);
-      return;
+      const busy = stuck.filter(({ status }) => status === k.SPINNING);
+      if (polls || busy.length === 0) return;
+      const text = busy.map((agent) => waitText(world, agent)).join("; ");
+      return fail(engine, "livelock", `${text}, and never sleeps`);
     }
     if (rescue && stuck.some(({ timed }) => timed)) return;
     const kind = stuck.every(({ status }) => status === k.SPINNING)

@@ -34,6 +34,11 @@ export interface Options {
    */
   readonly looks?: number | undefined;
   /**
+   * `false`: an agent that must wait has to sleep. One that goes round for ever
+   * instead is a livelock, even if the model says that its operation may wait.
+   */
+  readonly polls?: boolean | undefined;
+  /**
    * Steps in one operation after which the others must have had their turns:
    * if it then does not end in twice as many, it is a livelock; 1,000.
    */

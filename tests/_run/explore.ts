@@ -15,6 +15,7 @@ export async function explore(scenario: Scenario): Promise<Result> {
     states: 2_000_000,
     time: 240_000,
     looks: LOOKS,
+    polls: false,
     ...options,
   });
   const { failure } = result;

@@ -102,6 +102,7 @@ export async function judge(
     for (const [name, { spec, agents, options }] of left) {
       const result: Result = await race.check(spec, ...agents, {
         looks: LOOKS,
+        polls: false,
         ...options,
         ...budget,
       });

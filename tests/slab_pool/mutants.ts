@@ -237,6 +237,7 @@ export const MUTANTS = mutants("slab_pool", {
   what: "hands out what lies behind the last block",
   ts: ["if (rest > 0) words[", "if (rest < 0) words["],
   c: "JavaScript makes the memory here; tests/_twin tests memory that C makes",
+  equivalent: "allocate passes over the bits behind the last block",
 }, {
   what: "does not say what it took",
   ts: ["else Atomics.or(words, BITMAP + map, bit);", ""],

@@ -343,6 +343,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ts: [
     "let room = this.#span - (tail - words[HEAD_CACHE]! | 0);",
     "let room = this.#span - (tail - words[HEAD_CACHE]!);",
+    ["|| room > this.#span) {", ") {"],
   ],
   c: [
     "int32_t room = q->capacity - (weft__minus(tail, q->head_cache) >> 2);",

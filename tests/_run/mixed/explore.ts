@@ -69,6 +69,7 @@ export async function explore(
 ): Promise<Result> {
   const { failure, ...result } = await race.check(spec, ...agents, {
     looks: LOOKS,
+    polls: false,
     ...options,
     ...most,
     states: Math.min(options.states ?? Infinity, most.states),

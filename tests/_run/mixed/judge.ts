@@ -73,6 +73,7 @@ function found(
       const { name, spec, agents, options } = scenario;
       const result = race.check(spec, ...agents, {
         looks: LOOKS,
+        polls: false,
         ...options,
         ...budget,
       });
