@@ -278,19 +278,20 @@ function sized<T>(
  * if (counts.tryReceive() !== -7) throw new Error("another number");
  * ```
  */
-export const i32: SizedCodec<number> = /* @__PURE__ */ sized(
-  "i32",
-  CODEC.i32,
-  0,
-  /* @__PURE__ */ message("i32", NUMBERS.i32, (value) => {
-    if (value === ((value as number) | 0)) return true;
-    const Refusal = typeof value === "number" ? RangeError : TypeError;
-    throw new Refusal(
-      "A message must be an integer from -2^31 to 2^31 - 1: received " +
-        describe(value),
-    );
-  }),
-);
+export const i32: SizedCodec<number> = /* @__PURE__ */ (() =>
+  sized(
+    "i32",
+    CODEC.i32,
+    0,
+    message("i32", NUMBERS.i32, (value) => {
+      if (value === ((value as number) | 0)) return true;
+      const Refusal = typeof value === "number" ? RangeError : TypeError;
+      throw new Refusal(
+        "A message must be an integer from -2^31 to 2^31 - 1: received " +
+          describe(value),
+      );
+    }),
+  ))();
 
 /**
  * All numbers, -0, NaN and the infinities included.
@@ -304,15 +305,16 @@ export const i32: SizedCodec<number> = /* @__PURE__ */ sized(
  * if (samples.tryReceive() !== 0.1) throw new Error("another number");
  * ```
  */
-export const f64: SizedCodec<number> = /* @__PURE__ */ sized(
-  "f64",
-  CODEC.f64,
-  0,
-  /* @__PURE__ */ message("f64", NUMBERS.f64, (value) => {
-    if (typeof value === "number") return true;
-    throw refusal("f64", value, "it is no number");
-  }),
-);
+export const f64: SizedCodec<number> = /* @__PURE__ */ (() =>
+  sized(
+    "f64",
+    CODEC.f64,
+    0,
+    message("f64", NUMBERS.f64, (value) => {
+      if (typeof value === "number") return true;
+      throw refusal("f64", value, "it is no number");
+    }),
+  ))();
 
 /** A number's field whose values are checked by a check of its own. */
 function message(

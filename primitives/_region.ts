@@ -164,6 +164,35 @@ const IN_NODE: unique symbol = /* @__PURE__ */ Symbol.for(
   "nodejs.util.inspect.custom",
 );
 
+/** What consoles print: `inspected` tells it. */
+// A function, because bundlers keep an unused class with a computed name.
+function printable(): abstract new () => object {
+  abstract class Printable {
+    protected abstract inspected(): unknown;
+
+    /** What Node's console prints. */
+    [IN_NODE](): unknown {
+      return this.inspected();
+    }
+
+    /** The same for Deno's console, whose `show` makes a text of it. */
+    [IN_DENO](
+      show: (value: unknown, options?: unknown) => string,
+      options?: unknown,
+    ): string {
+      return show(this.inspected(), options);
+    }
+  }
+  return Printable;
+}
+
+/**
+ * The base of what Deno's and Node's consoles can print.
+ *
+ * @ignore
+ */
+export const Printable: abstract new () => object = /* @__PURE__ */ printable();
+
 /**
  * A view of one primitive's words. `buffer` and `byteOffset` are its whole
  * identity: two views of the same bytes are the same primitive.
@@ -172,7 +201,7 @@ const IN_NODE: unique symbol = /* @__PURE__ */ Symbol.for(
  * private fields, which structured cloning leaves out: a copy of a view that
  * was posted itself has no `buffer`, and `from` refuses it.
  */
-export abstract class Region<Kind extends string = string> {
+export abstract class Region<Kind extends string = string> extends Printable {
   readonly #kind: Kind;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #inspection: WordsInspection;
@@ -187,6 +216,7 @@ export abstract class Region<Kind extends string = string> {
     words: Int32Array,
     inspection: WordsInspection = NO_WORDS,
   ) {
+    super();
     this.#kind = kind;
     this.#words = words as Int32Array<SharedArrayBuffer>;
     this.#inspection = inspection;
@@ -218,17 +248,13 @@ export abstract class Region<Kind extends string = string> {
     return { kind, buffer, byteOffset };
   }
 
-  /** What Node's console prints: what `inspect` tells of the primitive. */
-  [IN_NODE](): unknown {
+  /**
+   * What `inspect` tells of the primitive.
+   *
+   * @ignore
+   */
+  protected inspected(): unknown {
     return inspectWords(this.#kind, this.#inspection, this.#words);
-  }
-
-  /** The same for Deno's console, whose `show` makes a text of it. */
-  [IN_DENO](
-    show: (value: unknown, options?: unknown) => string,
-    options?: unknown,
-  ): string {
-    return show(this[IN_NODE](), options);
   }
 }
 

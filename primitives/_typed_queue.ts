@@ -4,7 +4,7 @@
  * @module
  */
 
-import { DISPOSE } from "./_dispose.ts";
+import { disposedBy } from "./_dispose.ts";
 import type { RecordOf, StructType, ViewOf } from "./_field.ts";
 import { ClosedError, type Queue } from "./_queue.ts";
 import { Cursor, wholeRecord } from "./_record.ts";
@@ -50,6 +50,14 @@ class Place<F> {
 }
 
 /**
+ * The base of {@linkcode TypedQueue}: disposing closes it.
+ *
+ * @ignore
+ */
+export const TypedQueueBase: abstract new () => Disposable =
+  /* @__PURE__ */ disposedBy(Object, "close");
+
+/**
  * A queue of records: see `create({ capacity, element })` of each queue.
  * `push` and `pop` copy plain objects; `reserve` and `peek` give a view of the
  * element in place.
@@ -70,8 +78,8 @@ class Place<F> {
  * points.consume();
  * ```
  */
-export class TypedQueue<F, Kind extends string = string>
-  implements AsyncIterable<RecordOf<F>>, Disposable {
+export class TypedQueue<F, Kind extends string = string> extends TypedQueueBase
+  implements AsyncIterable<RecordOf<F>> {
   /** What each element is. */
   readonly element: StructType<F>;
   /** The queue that it is a view of, for its elements as bytes. */
@@ -100,6 +108,7 @@ export class TypedQueue<F, Kind extends string = string>
           `record of this type needs ${size}`,
       );
     }
+    super();
     this.untyped = queue;
     this.element = element;
     this.#field = wholeRecord(element.field);
@@ -272,11 +281,6 @@ export class TypedQueue<F, Kind extends string = string>
    */
   close(): void {
     this.untyped.close();
-  }
-
-  /** Closes the queue. */
-  [DISPOSE](): void {
-    this.close();
   }
 
   /** Takes records as they come, until the queue is closed and empty. */

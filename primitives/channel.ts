@@ -20,7 +20,7 @@ import {
 } from "./_carrier.ts";
 import type { JsonCodec, JsonValue, StructuredCodec } from "./_codec.ts";
 import { describe } from "./_describe.ts";
-import { DISPOSE } from "./_dispose.ts";
+import { disposedBy } from "./_dispose.ts";
 import { CHANNEL, KIND } from "./_layout.ts";
 import { CODEC, type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
@@ -293,6 +293,24 @@ function planOf<T>(config: ChannelConfig<T>): Plan {
  */
 export const INSPECTION: WordsInspection = { row: CHANNEL };
 
+type RegionClass = abstract new (
+  kind: "channel",
+  words: Int32Array<SharedArrayBuffer>,
+  inspection: WordsInspection,
+) => Region<"channel">;
+
+/**
+ * The base of {@linkcode Channel}: disposing closes it.
+ *
+ * @ignore
+ */
+export const ChannelBase: abstract new (
+  ...args: ConstructorParameters<RegionClass>
+) => Region<"channel"> & Disposable = /* @__PURE__ */ disposedBy(
+  Region as unknown as RegionClass,
+  "close",
+);
+
 /**
  * A bounded channel of values. What `send` accepts, `receive` gives back equal,
  * as the channel's codec promises. Everything else is refused.
@@ -346,7 +364,7 @@ export const INSPECTION: WordsInspection = { row: CHANNEL };
  * for await (const job of jobs) console.log(job.id); // 7
  * ```
  */
-export class Channel<T> extends Region<"channel"> {
+export class Channel<T> extends ChannelBase {
   /** How its values become messages. */
   readonly codec: Codec<T>;
   readonly #port: Port<T>;
@@ -586,11 +604,6 @@ export class Channel<T> extends Region<"channel"> {
    */
   close(): void {
     this.#port.queue.close();
-  }
-
-  /** Closes the channel. */
-  [DISPOSE](): void {
-    this.close();
   }
 
   /**

@@ -40,6 +40,16 @@ export function failLivelock(engine: Engine, agent: Agent): void {
   );
 }
 
+/** Names an operation that waits without sleeping, where it must not. */
+export function failBusy(engine: Engine, agent: Agent): void {
+  fail(
+    engine,
+    "livelock",
+    `agent ${agent.id} goes round in ${callText(agent.call)} until another ` +
+      `one goes on, and never sleeps`,
+  );
+}
+
 /**
  * Goes on from the present state in a fair way, until all is over, until a
  * state is in `known`, or until a cycle shows that nothing ever ends.

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import type { Agent } from "../engine/agent.ts";
 import type { Snapshot } from "../engine/agent.ts";
 import { Choices, choices, ownStep } from "../engine/choices.ts";
 import type { WorldState } from "../engine/core.ts";
@@ -21,7 +22,7 @@ import {
 import { judgeRaces } from "../judge/races.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
 import { apply, begin } from "../engine/steps.ts";
-import { EACH, rotate } from "./fair.ts";
+import { EACH, failBusy, rotate } from "./fair.ts";
 import { States } from "./store.ts";
 
 /** How to search. */
@@ -199,6 +200,10 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
         // An operation that goes on and on is not followed for ever.
         if (!overdue) keep(id, who, cost);
         else complete = false;
+        if (o.polls === false && isBusy(agent)) {
+          failBusy(engine, agent);
+          return found(open.id, code);
+        }
         if (agent.looping || (overdue && probes++ < PROBES)) {
           world.schedule = [];
           yield* rotate(engine, EACH, fair);
@@ -214,4 +219,16 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
     }
   }
   return found(root, -1);
+}
+
+/** Whether an agent goes round for ever in a loop in which it never sleeps. */
+function isBusy(agent: Agent): boolean {
+  if (agent.status === k.SPINNING) return true;
+  if (!agent.looping) return false;
+  for (let i = agent.n - agent.period; i < agent.n; i++) {
+    if (agent.sig[i]! % 32 === k.WAIT && agent.res[i] !== "not-equal") {
+      return false;
+    }
+  }
+  return true;
 }

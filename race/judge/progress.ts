@@ -36,7 +36,7 @@ export interface Patience {
  */
 export function judgeQuiet(
   engine: Engine,
-  { rescue, looks, polls = true }: Patience,
+  { rescue, looks }: Patience,
 ): void {
   const { world } = engine;
   const stuck = stuckAgents(world);
@@ -47,10 +47,7 @@ export function judgeQuiet(
     const dead = world.agents.filter(({ status }) => status === k.KILLED);
     if (judge.mayWait(frontier, sleepers, maskOf(dead))) {
       if (holdsUp(engine, stuck, dead)) failHeldUp(engine, stuck, dead);
-      const busy = stuck.filter(({ status }) => status === k.SPINNING);
-      if (polls || busy.length === 0) return;
-      const text = busy.map((agent) => waitText(world, agent)).join("; ");
-      return fail(engine, "livelock", `${text}, and never sleeps`);
+      return;
     }
     if (rescue && stuck.some(({ timed }) => timed)) return;
     const kind = stuck.every(({ status }) => status === k.SPINNING)

@@ -133,7 +133,7 @@ function isDocumented(error: unknown): boolean {
 }
 
 /** Methods that only the classes themselves call, with checked arguments. */
-const PROTECTED = /Of(Slot|Record)$/;
+const PROTECTED = /Of(Slot|Record)$|^inspected$|^(block|async|tryAsync)At$/;
 
 /** The names of all methods of a view. */
 function methodsOf(view: Region): string[] {

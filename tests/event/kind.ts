@@ -13,4 +13,4 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Event", most: 4050 };
+export const size: Size = { name: "Event", most: 5200 };

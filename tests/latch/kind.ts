@@ -13,4 +13,4 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Latch", most: 4500 };
+export const size: Size = { name: "Latch", most: 5600 };

@@ -15,4 +15,4 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "SlabPool", most: 2900 };
+export const size: Size = { name: "SlabPool", most: 3450 };

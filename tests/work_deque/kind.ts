@@ -15,4 +15,4 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "WorkDeque", most: 2200 };
+export const size: Size = { name: "WorkDeque", most: 2750 };
