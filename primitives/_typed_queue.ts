@@ -283,7 +283,12 @@ export class TypedQueue<F, Kind extends string = string> extends TypedQueueBase
     this.untyped.close();
   }
 
-  /** Takes records as they come, until the queue is closed and empty. */
+  /**
+   * Takes records as they come, until the queue is closed and empty. If `signal`
+   * aborts, the iteration throws `signal.reason`.
+   *
+   * @throws {TypeError} If an option is unknown or of the wrong type.
+   */
   async *values(
     options?: AsyncOptions,
   ): AsyncGenerator<RecordOf<F>, void, void> {

@@ -699,6 +699,9 @@ export class Subscription<E = number> extends SubscriptionBase {
    * Takes elements as they come, until the broadcast is closed and all was
    * seen: numbers where an element has 4 bytes, and otherwise a Uint8Array for
    * each. If `signal` aborts, the iteration throws `signal.reason`.
+   *
+   * @throws {TypeError} If an option is unknown or of the wrong type, or the
+   * seat was left.
    */
   async *values(options?: AsyncOptions): AsyncGenerator<E, void, void> {
     try {

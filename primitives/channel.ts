@@ -414,7 +414,12 @@ export class Channel<T> extends ChannelBase {
   static create<T = JsonValue>(
     config: JsonChannel<ChannelConfig<T>>,
   ): Channel<T>;
-  /** The same for other codecs. */
+  /**
+   * The same for other codecs.
+   *
+   * @throws {TypeError} If `config` is no configuration.
+   * @throws {RangeError} If `config` is out of range.
+   */
   static create<T>(config: ChannelConfig<T>): Channel<T>;
   static create<T>(config: ChannelConfig<T>): Channel<T> {
     return Channel.init(allocate(planOf(config).byteLength), 0, config);
@@ -432,7 +437,13 @@ export class Channel<T> extends ChannelBase {
     byteOffset: number,
     config: JsonChannel<ChannelConfig<T>>,
   ): Channel<T>;
-  /** The same for other codecs. */
+  /**
+   * The same for other codecs.
+   *
+   * @throws {TypeError} If `memory` is not shared, or `config` is no
+   * configuration.
+   * @throws {RangeError} If it does not fit there, or `config` is out of range.
+   */
   static init<T>(
     memory: Memory,
     byteOffset: number,
@@ -470,7 +481,11 @@ export class Channel<T> extends ChannelBase {
     handle: Handle<"channel">,
     config: JsonChannel<ChannelCodec<T>>,
   ): Channel<T>;
-  /** The same for other codecs. */
+  /**
+   * The same for other codecs.
+   *
+   * @throws {TypeError} If it is of another kind, or codec, or none is there.
+   */
   static from<T>(
     handle: Handle<"channel">,
     config: ChannelCodec<T>,
@@ -580,7 +595,11 @@ export class Channel<T> extends ChannelBase {
 
   /**
    * Takes messages as they come, until the channel is closed and empty. A loop
-   * that ends early loses no message.
+   * that ends early loses no message. If `signal` aborts, the iteration throws
+   * `signal.reason`.
+   *
+   * @throws {TypeError} If an option is unknown or of the wrong type; or if C
+   * sent a message that is not what the codec says, which is taken.
    */
   async *values(options?: AsyncOptions): AsyncGenerator<T, void, void> {
     const { queue } = this.#port;

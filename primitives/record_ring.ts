@@ -903,6 +903,8 @@ export class RecordRing extends RecordRingBase {
   /**
    * Takes records as they come, until the ring is closed and empty. If `signal`
    * aborts, the iteration throws `signal.reason`.
+   *
+   * @throws {TypeError} If an option is unknown or of the wrong type.
    */
   async *values(
     options?: AsyncOptions,
@@ -934,7 +936,10 @@ export class RecordRing extends RecordRingBase {
 
   /**
    * Blocks until `attempt` at an end of the ring gives something, for `timeout`
-   * ms at most.
+   * ms at most. What `attempt` throws, such as a ClosedError, it throws, too.
+   *
+   * @throws {RangeError} If `timeout` is NaN or negative.
+   * @throws {TypeError} If `timeout` is no number, or this agent may not block.
    *
    * @internal
    */

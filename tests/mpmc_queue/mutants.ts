@@ -25,7 +25,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "weft__copy(weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT, words + i * per, per); " +
     "weft__mpmc_publish(q, ticket);",
     "weft__mpmc_publish(q, ticket); weft__copy(weft__mpmc_slot(q, ticket) + " +
-    "1, words + i * per, per);",
+    "WEFT__MPMC_ELEMENT, words + i * per, per);",
   ],
 }, {
   what: "MQ2: frees a slot for a lap that is too short",
@@ -114,7 +114,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   what: "MQ8: tickets wrap before their slots do",
   ts: [
     "SLOTS + (ticket >>> 1 & this.#mask) * this.#stride",
-    "SLOTS + (ticket / 2 & this.#mask) * this.#stride + (ticket < 0 ? 2 : 0)",
+    "SLOTS + (ticket / 2 + +(ticket < 0) & this.#mask) * this.#stride",
   ],
   c: [
     "uint32_t slot = ((uint32_t)ticket >> 1) & (uint32_t)(q->capacity - 1);",

@@ -6,6 +6,8 @@ const { tail, head, pop_epoch, pop_waiters, push_epoch, push_waiters, length } =
   LAYOUT.mpmc_queue;
 /** Read plainly before an exchange checks it. */
 const HINTS = [tail, head].map((i) => [i * 4, i * 4 + 4] as const);
+/** Words from slot to slot: a turn, a spare word, an integer, and padding. */
+const STRIDE = 4;
 
 interface Model {
   readonly items: readonly number[];
@@ -53,7 +55,7 @@ function queue(
       words[tail] = words[head] = start * 2;
       for (let i = 0; i < capacity; i++) {
         const ticket = start + i;
-        words[length + ticket % capacity * 2] = ticket * 2;
+        words[length + ticket % capacity * STRIDE] = ticket * 2;
       }
       for (const item of items) queue.tryPushInt(item);
       return buffer;
@@ -197,7 +199,7 @@ function queue(
 function late(weft: Weft, end: "push" | "pop") {
   const { MpmcQueue } = weft.mod;
   const pops = end === "pop";
-  const slot = (i: number) => length + i * 2;
+  const slot = (i: number) => length + i * STRIDE;
   return race.spec({
     memory: () => {
       const { buffer } = MpmcQueue.create({ capacity: 2 });

@@ -42,14 +42,15 @@ async function open(folder: string) {
   const push = async (text: string) => {
     const record = new Uint8Array(HEAD + text.length);
     record.set(new TextEncoder().encode(text), HEAD);
-    assert.ok(await ring.pushAsync(record));
+    assert.ok(await ring.tryPushAsync(record, { timeout: 10_000 }));
   };
   /** What a flush answers: 0, or the host's number of an error. */
   const flush = async () => {
     const at = answers;
     answers += 16;
     const event = Event.init(memory, at + 4);
-    assert.ok(await ring.pushAsync(Int32Array.of(at, 0)));
+    const request = Int32Array.of(at, 0);
+    assert.ok(await ring.tryPushAsync(request, { timeout: 10_000 }));
     assert.ok(await event.tryWaitAsync({ timeout: 10_000 }));
     return new Int32Array(memory.buffer, at, 1)[0];
   };

@@ -13,7 +13,7 @@ import {
   SpscQueue,
 } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
-import type { Row } from "./threads.ts";
+import type { Row } from "./supervisor.ts";
 
 interface Order {
   readonly side: number;

@@ -12,7 +12,7 @@ import {
   SpscQueue,
 } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
-import type { Row } from "./threads.ts";
+import type { Row } from "./supervisor.ts";
 
 interface Order {
   /** 0 sends, 1 receives. */

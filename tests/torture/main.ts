@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { bundle, bundled } from "../_run/bundle.ts";
 import { build, run } from "../_run/native.ts";
-import type { Row } from "./threads.ts";
+import type { Row } from "./supervisor.ts";
 
 const USAGE = `usage: deno task torture [--minutes N] [--only NAME] [--seed N]
 
@@ -113,7 +113,7 @@ function threads(
   seed: number,
   only: string,
 ): Promise<Row[]> {
-  const program = bundled(path.join(HERE, "threads.ts"), WEFT);
+  const program = bundled(path.join(HERE, "supervisor.ts"), WEFT);
   const words = [program, part, `${ms}`, `${seed}`, only];
   return new Promise((resolve) => {
     const limits = {
@@ -166,7 +166,7 @@ async function main(): Promise<number> {
   const chosen = parts.includes(only as Part) ? [only as Part] : parts;
   const filter = parts.includes(only as Part) ? "" : only;
   const whole = chosen.reduce((sum, part) => sum + PARTS[part], 0);
-  await bundle([path.join(HERE, "threads.ts")], WEFT);
+  await bundle([path.join(HERE, "supervisor.ts")], WEFT);
   let broken = 0;
   let rows = 0;
   for (const part of chosen) {

@@ -1,6 +1,6 @@
 /**
  * The parts of the torture that are made of threads, run by Node: `main.ts`
- * bundles this and starts it as `node threads.js PART MILLISECONDS SEED ONLY`.
+ * bundles this and starts it as `node supervisor.js PART MILLISECONDS SEED ONLY`.
  * Each line of the output is a {@linkcode Row}, as JSON.
  *
  * Node, as it can end a thread at any step, also one that never returns to its
