@@ -10,6 +10,7 @@ export {
   type Handle,
   isSupported,
   type Memory,
+  Printable,
   Region,
 } from "./primitives/_region.ts";
 export { DamagedError } from "./primitives/_damaged.ts";
@@ -39,7 +40,11 @@ export {
   LockFreeQueue,
   type LockFreeQueueConfig,
 } from "./primitives/lock_free_queue.ts";
-export { type BytesQueue, TypedQueue } from "./primitives/_typed_queue.ts";
+export {
+  type BytesQueue,
+  TypedQueue,
+  TypedQueueBase,
+} from "./primitives/_typed_queue.ts";
 export { RecordRing, type RecordRingConfig } from "./primitives/record_ring.ts";
 export {
   Broadcast,

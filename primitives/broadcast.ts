@@ -48,7 +48,7 @@ import { agentId } from "./agent.ts";
 export type { Elements } from "./_elements.ts";
 export { ClosedError } from "./_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
-export { type Handle, type Memory, Region } from "./_region.ts";
+export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const SHAPE = BROADCAST.shape;

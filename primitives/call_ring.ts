@@ -59,7 +59,7 @@ export {
 } from "./_call_slots.ts";
 export type { Elements } from "./_elements.ts";
 export { ClosedError } from "./_queue.ts";
-export { type Handle, type Memory, Region } from "./_region.ts";
+export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 /** How to serve, awaiting. */

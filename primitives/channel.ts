@@ -59,7 +59,7 @@ export type {
 } from "./_codec.ts";
 export type { Codec, SizedCodec } from "./_message.ts";
 export { ClosedError } from "./_queue.ts";
-export { type Handle, type Memory, Region } from "./_region.ts";
+export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 /** The bytes of a channel's head. What carries its messages lies behind it. */

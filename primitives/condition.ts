@@ -32,7 +32,7 @@ import { agentId } from "./agent.ts";
 import { type Mutex, relocking } from "./mutex.ts";
 
 export { DamagedError } from "./_damaged.ts";
-export { type Handle, type Memory, Region } from "./_region.ts";
+export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const TURN = CONDITION.turn;

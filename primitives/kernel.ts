@@ -96,7 +96,13 @@ export { type Arena, arena, type Arenable, useKernel } from "./_kernel.ts";
 export type { Elements } from "./_elements.ts";
 export { ClosedError, type Queue, type WaitingClass } from "./_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
-export { type Handle, isSupported, type Memory, Region } from "./_region.ts";
+export {
+  type Handle,
+  isSupported,
+  type Memory,
+  Printable,
+  Region,
+} from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 export { agentId, setAgentId } from "./agent.ts";
 export type { EventConfig } from "./event.ts";

@@ -33,9 +33,9 @@ import type { Sleep } from "./_wait.ts";
 export type { Elements } from "./_elements.ts";
 export { ClosedError, type Queue } from "./_queue.ts";
 export type { StructType } from "./_field.ts";
-export type { BytesQueue, TypedQueue } from "./_typed_queue.ts";
+export type { BytesQueue, TypedQueue, TypedQueueBase } from "./_typed_queue.ts";
 export type { ElementOf, QueueConfig } from "./_queue_core.ts";
-export { type Handle, type Memory, Region } from "./_region.ts";
+export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const CAPACITY = MPMC_QUEUE.capacity;

@@ -29,7 +29,7 @@ import {
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
 
-export { type Handle, type Memory, Region } from "./_region.ts";
+export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const STATE = ONCE.state;

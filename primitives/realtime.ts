@@ -75,7 +75,13 @@ import { type DequeConfig, WorkDeque as AnyWorkDeque } from "./work_deque.ts";
 
 export type { Elements } from "./_elements.ts";
 export type { QueueConfig, QueueCore } from "./_queue_core.ts";
-export { type Handle, isSupported, type Memory, Region } from "./_region.ts";
+export {
+  type Handle,
+  isSupported,
+  type Memory,
+  Printable,
+  Region,
+} from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 export type { CounterConfig } from "./striped_counter.ts";
 export type { EventConfig } from "./event.ts";

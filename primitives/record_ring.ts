@@ -51,7 +51,7 @@ import { agentId } from "./agent.ts";
 export type { Copying, CopyingClass, Elements } from "./_elements.ts";
 export { DamagedError } from "./_damaged.ts";
 export { ClosedError } from "./_queue.ts";
-export { type Handle, type Memory, Region } from "./_region.ts";
+export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const CAPACITY = RECORD_RING.capacity;

@@ -31,7 +31,7 @@ import {
 import { agentId } from "./agent.ts";
 import { inherit, locking, tryLocking, unlocking } from "./mutex.ts";
 
-export { type Handle, type Memory, Region } from "./_region.ts";
+export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export { LockGuard } from "./_guard.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 

@@ -31,7 +31,7 @@ import {
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
 
-export { type Handle, type Memory, Region } from "./_region.ts";
+export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export { PermitGuard } from "./_guard.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 

@@ -21,7 +21,7 @@ import {
 } from "./_region.ts";
 import { agentId } from "./agent.ts";
 
-export { type Handle, type Memory, Region } from "./_region.ts";
+export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 
 const CAPACITY = SLAB_POOL.capacity;
 const BLOCK_SIZE = SLAB_POOL.block_size;

@@ -24,7 +24,7 @@ import {
 
 export type { Elements } from "./_elements.ts";
 export { DamagedError } from "./_damaged.ts";
-export { type Handle, type Memory, Region } from "./_region.ts";
+export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 
 const SIZE = SNAPSHOT.size;
 const SINGLE_READER = SNAPSHOT.single_reader;

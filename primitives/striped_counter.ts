@@ -18,7 +18,7 @@ import {
   type WordsInspection,
 } from "./_region.ts";
 
-export { type Handle, type Memory, Region } from "./_region.ts";
+export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 
 const STRIPES = STRIPED_COUNTER.stripes;
 const CLAIMS = STRIPED_COUNTER.claims;

@@ -45,7 +45,7 @@ export type {
   ViewOf,
 } from "./_field.ts";
 export type { Memory } from "./_memory.ts";
-export { type BytesQueue, TypedQueue } from "./_typed_queue.ts";
+export { type BytesQueue, TypedQueue, TypedQueueBase } from "./_typed_queue.ts";
 
 /** How values of a type are copied and viewed; a TypeError if it is none. */
 function fieldOf(type: FieldType): Field {

@@ -30,7 +30,7 @@ import {
   type Waiting,
 } from "./_wait.ts";
 
-export { type Handle, type Memory, Region } from "./_region.ts";
+export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const TOTAL = WORK_COUNTER.total;

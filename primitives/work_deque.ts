@@ -18,7 +18,7 @@ import {
   type WordsInspection,
 } from "./_region.ts";
 
-export { type Handle, type Memory, Region } from "./_region.ts";
+export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 
 const CAPACITY = WORK_DEQUE.capacity;
 const BOTTOM = WORK_DEQUE.bottom;
