@@ -314,36 +314,74 @@ export const RecordRing: RealtimeClass<RecordRing, [config: RecordRingConfig]> =
 /** The latest value of some bytes. */
 export type Snapshot = Realtime<AnySnapshot, "Snapshot">;
 
+/** Copies without allocating. */
+class LoopSnapshot extends AnySnapshot {
+  protected override readonly copier: LoopCopier = new LoopCopier(
+    new Int32Array(this.buffer, this.byteOffset, this.byteLength / 4),
+  );
+}
+
 /** The latest value of some bytes. */
 export const Snapshot: RealtimeClass<Snapshot, [config: SnapshotConfig]> =
-  /* @__PURE__ */ realtime(AnySnapshot, SNAPSHOT);
+  /* @__PURE__ */ realtime(LoopSnapshot, SNAPSHOT);
 
 // ---- Semaphore ------------------------------------------------------------
 
 /** A number of permits. */
-export type Semaphore = Realtime<AnySemaphore, "Semaphore">;
+export interface Semaphore
+  extends Omit<Realtime<AnySemaphore, "Semaphore">, "tryAcquire"> {
+  /** Takes `n` permits, 1 unless given, if they are there now. */
+  tryAcquire(n?: number): boolean;
+}
+
+/** Takes no timeout, so that it never blocks. */
+class SemaphoreAtOnce extends AnySemaphore {
+  override tryAcquire(n = 1): boolean {
+    return super.tryAcquire(n);
+  }
+}
 
 /** A number of permits. */
 export const Semaphore: RealtimeClass<Semaphore, [permits: number], []> =
-  /* @__PURE__ */ realtime(AnySemaphore, SEMAPHORE);
+  /* @__PURE__ */ realtime(SemaphoreAtOnce, SEMAPHORE);
 
 // ---- Event ----------------------------------------------------------------
 
 /** A flag that others wait for. */
-export type Event = Realtime<AnyEvent, "Event">;
+export interface Event extends Omit<Realtime<AnyEvent, "Event">, "tryWait"> {
+  /** Whether it is set now; with automatic reset, takes the signal. */
+  tryWait(): boolean;
+}
+
+/** Takes no timeout, so that it never blocks. */
+class EventAtOnce extends AnyEvent {
+  override tryWait(): boolean {
+    return super.tryWait();
+  }
+}
 
 /** A flag that others wait for. */
 export const Event: RealtimeClass<Event, [config?: EventConfig], []> =
-  /* @__PURE__ */ realtime(AnyEvent, EVENT);
+  /* @__PURE__ */ realtime(EventAtOnce, EVENT);
 
 // ---- Latch ----------------------------------------------------------------
 
 /** A count down that others wait for. */
-export type Latch = Realtime<AnyLatch, "Latch">;
+export interface Latch extends Omit<Realtime<AnyLatch, "Latch">, "tryWait"> {
+  /** Whether it is open now. */
+  tryWait(): boolean;
+}
+
+/** Takes no timeout, so that it never blocks. */
+class LatchAtOnce extends AnyLatch {
+  override tryWait(): boolean {
+    return super.tryWait();
+  }
+}
 
 /** A count down that others wait for. */
 export const Latch: RealtimeClass<Latch, [count: number], []> =
-  /* @__PURE__ */ realtime(AnyLatch, LATCH);
+  /* @__PURE__ */ realtime(LatchAtOnce, LATCH);
 
 // ---- WorkCounter ----------------------------------------------------------
 

@@ -6,7 +6,7 @@
 
 import { DamagedError } from "./_damaged.ts";
 import { SNAPSHOT } from "./_layout.ts";
-import { Copier, type Elements } from "./_elements.ts";
+import { Copier, type Copying, type Elements } from "./_elements.ts";
 import {
   allocate,
   assertBoolean,
@@ -128,7 +128,7 @@ export class Snapshot extends Region<"snapshot"> {
    *
    * @internal
    */
-  protected readonly copier: Copier;
+  protected readonly copier: Copying;
   /** Words of the value. */
   readonly #count: number;
   /** Words from the beginning of a copy to that of the next. */

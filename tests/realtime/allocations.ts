@@ -96,8 +96,15 @@ function ofRing(): Operations {
       seen = ring.tryPopInto(words);
     };
     all[`${name}.tryPopInto`] = () => seen = ring.tryPopInto(words);
-    all[`${name}.used closed claimant`] = () =>
-      seen = ring.used + ring.claimant + Number(ring.closed);
+    all[`${name}.used size closed claimant`] = () =>
+      seen = ring.used + ring.size + ring.claimant + Number(ring.closed);
+    const filled = RecordRing.create({
+      capacity: 1024,
+      singleProducer: ring.singleProducer,
+    });
+    filled.tryPush(bytes.subarray(0, 3));
+    filled.tryPush(bytes.subarray(0, 8));
+    all[`${name}.size of records`] = () => seen = filled.size;
     const closing = RecordRing.create({
       capacity: 64,
       singleProducer: ring.singleProducer,

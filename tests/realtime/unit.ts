@@ -138,6 +138,23 @@ test("create() of a realtime class makes one of it", () => {
   }
 });
 
+test("what only tries takes no timeout, so that it never blocks", () => {
+  const empty = realtime.Semaphore.create(0);
+  const unset = realtime.Event.create();
+  const shut = realtime.Latch.create(1);
+  const tries: (() => boolean)[] = [
+    // @ts-expect-error: no timeout
+    () => empty.tryAcquire(1, 5000),
+    // @ts-expect-error: no timeout
+    () => unset.tryWait(5000),
+    // @ts-expect-error: no timeout
+    () => shut.tryWait(5000),
+  ];
+  const start = performance.now();
+  for (const call of tries) assert.is(call(), false);
+  assert.ok(performance.now() - start < 4000);
+});
+
 test("types of ./realtime know nothing that blocks or awaits", () => {
   const { SpscQueue: queue, Semaphore: semaphore, Event: event } = VIEWS;
   // Only the types matter: none of these is called.
