@@ -376,7 +376,7 @@ function allocations(
   ];
   const words = ["run", "-A", `--v8-flags=${all.join()}`, file, `${times}`];
   return new Promise((resolve, reject) =>
-    execFile(process.execPath, words, { timeout: 90_000 }, (error, text) => {
+    execFile(process.execPath, words, { timeout: 270_000 }, (error, text) => {
       if (error) reject(error);
       else resolve(JSON.parse(text));
     })

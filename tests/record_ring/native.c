@@ -101,6 +101,7 @@ static void by_turns(void) {
               check_record(bytes, length, first++);
             }
           }
+          EQUAL(weft_record_ring_size(r), next - first);
           if (next == first) {
             int32_t length = 512;
             EQUAL(weft_record_ring_try_pop(r, bytes, &length), EBUSY);

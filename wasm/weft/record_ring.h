@@ -182,6 +182,22 @@ static inline int32_t *weft__record_at(const weft_record_ring *r,
   return (int32_t *)(uintptr_t)(r + 1) + (position & (r->capacity - 1)) / 4;
 }
 
+/* Records in the ring; a moment later it may be another number. */
+static inline int32_t weft_record_ring_size(const weft_record_ring *r) {
+  for (int looks = 8;; looks--) {
+    int32_t head = weft__load(&r->head);
+    int32_t tail = weft__load(&r->tail) & WEFT_RECORD_RING_POSITION_MASK;
+    int32_t count = 0;
+    for (int32_t at = head; weft__minus(tail, at) > 0;) {
+      int32_t first = weft__load(weft__record_at(r, at));
+      if ((first & 3) == WEFT_RECORD_RING_COMMITTED) count++;
+      at = weft__plus(at, weft__record_space(weft__record_length(first)));
+    }
+    /* If the consumer went on meanwhile, what we read may have been new. */
+    if (weft__load(&r->head) == head || looks <= 1) return count;
+  }
+}
+
 /* From `tail` to behind a record of `length` bytes, with what is skipped. */
 static inline int32_t weft__record_total(const weft_record_ring *r,
                                          int32_t tail, int32_t length) {

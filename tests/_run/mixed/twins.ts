@@ -883,7 +883,7 @@ class Taken {
 
   constructor(readonly ring: CallRing, readonly slot: number) {
     const { at, words } = ring.scratch;
-    const request = ring.c.weft_call_ring_request!(slot, at);
+    const request = ring.of(slot, "request", at);
     this.request = ring.view(request, words[0]!);
     this.space = ring.view(ring.of(slot, "space"), ring.maxReply);
   }

@@ -146,7 +146,12 @@ const WHY: readonly (readonly [
     "a number is copied word by word in TypeScript, and at once in C",
     "numbers, the end before one sends, or after",
   ],
-  ["call_ring", TRIES_AGAIN, "one sleeps for a slot until the end"],
+  [
+    "call_ring",
+    TRIES_AGAIN,
+    "one sleeps for a slot until the end",
+    "a server is abandoned",
+  ],
   [
     "call_ring",
     "where servers look first is a word of the ring in C, and in TypeScript " +
@@ -154,6 +159,7 @@ const WHY: readonly (readonly [
     "a call that is given up",
     "a server sleeps until the end",
     "a call and the end",
+    "a server is abandoned",
   ],
   [
     "work_deque",
