@@ -194,16 +194,16 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
       const known = states.find(key[0], key[1]);
       const agent = world.agents[who]!;
       const overdue = agent.effort > engine.maxSteps;
+      if (o.polls === false && isBusy(agent)) {
+        failBusy(engine, agent);
+        return found(open.id, code);
+      }
       if (known < 0) {
         const id = states.add(key[0], key[1], open.id, code);
         states.via(id, open.id, code, cost);
         // An operation that goes on and on is not followed for ever.
         if (!overdue) keep(id, who, cost);
         else complete = false;
-        if (o.polls === false && isBusy(agent)) {
-          failBusy(engine, agent);
-          return found(open.id, code);
-        }
         if (agent.looping || (overdue && probes++ < PROBES)) {
           world.schedule = [];
           yield* rotate(engine, EACH, fair);
