@@ -317,6 +317,7 @@ export function scenarios(weft: Weft): Scenario[] {
         ["join"],
         ["join"],
       ]],
+      options: { polls: true }, // until the turn has passed
     },
     {
       name: "moves a turn on that lags behind, to wait",

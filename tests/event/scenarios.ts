@@ -155,12 +155,13 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "a pulse for one who waits",
       spec: due(weft, false),
       agents: [[["wait"]], [["pulse"]]],
+      options: { polls: true }, // until somebody waits
     },
     {
       name: "two signals for two who wait",
       spec: due(weft, true),
       agents: [[["wait"]], [["wait"]], [["signalTwice"]]],
-      options: { timeouts: 0, states: 20_000 },
+      options: { timeouts: 0, states: 20_000, polls: true },
       sampled: true,
     },
     {
