@@ -61,7 +61,10 @@ export function indent(text: string): string {
 
 /** Prints the sums, and ends the process. */
 export function end(): never {
-  console.log(summaryOf(total));
+  const { skipped } = total;
+  // The last line is the same with and without: other programs read it.
+  if (skipped > 0) console.log(`${skipped} skipped`);
+  console.log(summaryOf({ ...total, skipped: 0 }));
   process.exit(total.failed === 0 ? 0 : 1);
 }
 

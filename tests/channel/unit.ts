@@ -95,9 +95,18 @@ const CODECS: Record<string, [Codec<unknown>, fc.Arbitrary<unknown>]> = {
   record: [record(Point) as unknown as Codec<unknown>, points],
   structured: [
     structured,
-    fc.anything({ withBigInt: true, withDate: true, withMap: true }),
+    fc.anything({ withBigInt: true, withDate: true, withMap: true })
+      .filter(isComparable),
   ],
 };
+
+/** Node 20 holds no two maps for equal that have invalid dates in them. */
+function isComparable(value: unknown): boolean {
+  if (value instanceof Date) return !Number.isNaN(value.getTime());
+  if (value instanceof Map) return [...value].flat().every(isComparable);
+  if (typeof value !== "object" || value === null) return true;
+  return Object.values(value).every(isComparable);
+}
 
 const test = suite("Channel");
 
@@ -632,24 +641,25 @@ for (const [name, carrier] of Object.entries(CARRIERS)) {
       const room = isSized(codec)
         ? { capacity: 4 }
         : { capacity: 4, messageSize: 4096 };
-      const sender = Channel.create({ codec, carrier, ...room });
-      const receiver = Channel.from(sender.handle, { codec, carrier });
-      assert.is(receiver.capacity, sender.capacity);
-      assert.ok(sender.capacity >= 4);
       const list = fc.array(values, { minLength: 4, maxLength: 4 });
       fc.assert(
         fc.property(list, (values) => {
-          for (const value of values) sender.send(value);
+          // A new one each time: what a failure leaves would block the next.
+          const sender = Channel.create({ codec, carrier, ...room });
+          const receiver = Channel.from(sender.handle, { codec, carrier });
+          assert.is(receiver.capacity, sender.capacity);
+          assert.ok(sender.capacity >= 4);
+          for (const value of values) assert.ok(sender.trySend(value));
           assert.is(sender.size, 4);
           for (const value of values) {
-            deepStrictEqual(receiver.receive(), value);
+            deepStrictEqual(receiver.tryReceive(), value);
           }
           assert.is(receiver.tryReceive(), undefined);
+          sender.close();
+          assert.throws(() => receiver.receive(), isClosed);
         }),
         { numRuns: 20 },
       );
-      sender.close();
-      assert.throws(() => receiver.receive(), isClosed);
     }
   });
 
@@ -803,11 +813,13 @@ test("MessagePack of a library is a codec", () => {
   for (const carrier of [undefined, ...Object.values(CARRIERS)]) {
     const config = { codec: msgpack, carrier };
     const room = { capacity: 8, messageSize: 2000 };
-    const channel = Channel.create({ ...config, ...room });
-    const other = Channel.from(channel.handle, config);
-    const value = fc.jsonValue({ maxDepth: 2 });
+    // The library decodes no key that is called __proto__.
+    const value = fc.jsonValue({ maxDepth: 2 })
+      .filter((value) => !JSON.stringify(value).includes("__proto__"));
     fc.assert(fc.property(value, (value) => {
       const sent = JSON.parse(JSON.stringify(value) ?? "null");
+      const channel = Channel.create({ ...config, ...room });
+      const other = Channel.from(channel.handle, config);
       channel.send({ sent, text: "ü".repeat(300) });
       assert.equal(other.receive(), { sent, text: "ü".repeat(300) });
     }));
