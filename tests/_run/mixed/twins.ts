@@ -38,6 +38,11 @@ const ns = (ms = Infinity): bigint =>
 class Twin {
   /** Its address. */
   readonly at: number;
+  /** What `recover` takes it for: `record_ring`, of a `RecordRing`. */
+  get kind(): string {
+    return this.constructor.name.replace(/\B[A-Z]/g, "_$&").toLowerCase();
+  }
+
   /** Where the views of scenarios expect it. */
   readonly buffer: SharedArrayBuffer;
   readonly byteOffset: number;
@@ -133,8 +138,8 @@ class Mutex extends Twin {
     this.succeeded(this.c.weft_mutex_unlock!(this.at));
   }
 
-  abandon(id: number): boolean {
-    return this.c.weft_mutex_abandon!(this.at, id) === 0;
+  abandon(id: number): number {
+    return this.c.weft_mutex_abandon!(this.at, id);
   }
 }
 
@@ -200,8 +205,8 @@ class RwLock extends Twin {
     return new Guard(() => this.unlockRead());
   }
 
-  abandon(id: number): boolean {
-    return this.c.weft_rw_lock_abandon!(this.at, id) === 0;
+  abandon(id: number): number {
+    return this.c.weft_rw_lock_abandon!(this.at, id);
   }
 
   abandonReader(): void {
@@ -254,8 +259,8 @@ class Semaphore extends Twin {
     this.succeeded(this.c.weft_semaphore_release!(this.at, n));
   }
 
-  abandon(id: number): boolean {
-    return this.c.weft_semaphore_abandon!(this.at, id) === 0;
+  abandon(id: number): number {
+    return this.c.weft_semaphore_abandon!(this.at, id);
   }
 }
 
@@ -364,8 +369,8 @@ class Once extends Twin {
     return this.succeeded(result);
   }
 
-  abandon(id: number): boolean {
-    return this.c.weft_once_abandon!(this.at, id) === 0;
+  abandon(id: number): number {
+    return this.c.weft_once_abandon!(this.at, id);
   }
 }
 class Snapshot extends Twin {
