@@ -46,7 +46,7 @@ typedef struct {
  * word 3    seal          Check word over the configuration.
  * word 32   tail          bit 0      CLOSED
  *                         bits 1-31  the next position to push
- * word 33   slowest       What the producer last saw of the slowest cursor.
+ * word 33   slowest       The slowest cursor, as the producer saw it last.
  * word 64   pop_epoch     Changes when sleeping subscribers must look again.
  *                         sleepers: subscribers
  * word 65   pop_waiters   Subscribers that sleep, or are about to.

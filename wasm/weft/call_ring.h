@@ -69,11 +69,11 @@ typedef struct {
  * word 96  The slots, each at a multiple of 32 words. A slot has four words:
  *          `state`, the agent id of the caller, the length of the request and
  *          the length of the reply. The bytes of both follow. In `state`, bits
- *          0-27 are the agent it is about. Bits 28-30 are 0 FREE, 1 CLAIMED by
- *          a caller, 2 POSTED, 3 SERVING, 4 DROPPED (a server has it, and the
- *          caller gave up), 5 REPLIED, 6 FAILED or 7 LOST (its server died).
- *          Bit 31 says that the caller sleeps there. Bit 28 of the caller says
- *          that it died.
+ *          0-27 are the id of the agent that the state names. Bits 28-30 are 0
+ *          FREE, 1 CLAIMED by a caller, 2 POSTED, 3 SERVING, 4 DROPPED (a
+ *          server has it, and the caller gave up), 5 REPLIED, 6 FAILED or 7
+ *          LOST (its server died). Bit 31 says that the caller sleeps there.
+ *          Bit 28 of the caller says that it died.
  */
 typedef struct {
   int32_t magic;

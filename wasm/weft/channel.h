@@ -40,17 +40,17 @@ typedef struct {
  * word 0   magic         Kind and layout version.
  * word 1   codec         1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7
  *                        structured, 8 own.
- * word 2   shape         A number that differs between records of different
- *                        fields, and between the names of codecs of users; or
- *                        0.
+ * word 2   shape         A number that tells apart records with different
+ *                        fields, and users' codecs with different names; or 0.
  * word 3   seal          Check word over the configuration.
- * word 4   message_size  The bytes that `capacity` reckons with for a message,
- *                        or 0.
- * word 32  What carries the messages, with its own head. That is usually an
- *          `mpmc_queue` for i32, f64 and record, and a `record_ring` for the
- *          others; with a carrier, an `spsc_queue`, an `mpmc_queue` or a
- *          `lock_free_queue`, in whose elements a length comes before a message
- *          that has not one size.
+ * word 4   message_size  The expected bytes of a message, by which `capacity`
+ *                        is counted, or 0.
+ * word 32  The queue or ring that carries the messages, with its own head.
+ *          Without a carrier, that is an `mpmc_queue` for i32, f64 and record,
+ *          and a `record_ring` for the other codecs. With a carrier, it is an
+ *          `spsc_queue`, an `mpmc_queue` or a `lock_free_queue`; if messages
+ *          differ in length, each element begins with the length of its
+ *          message.
  */
 typedef struct {
   int32_t magic;

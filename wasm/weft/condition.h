@@ -21,14 +21,14 @@ WEFT__BEGIN
  *
  * word 0  turn  The number of the group that is called, modulo 2^32; the group
  *               after it gathers.
- * word 1  even  Of the groups with an even number:
+ * word 1  even  The state of the groups with an even number:
  *               bits 0-14   called: agents that may go on, but did not yet
  *               bits 15-29  waiting: agents that are not called yet
  *               bit 30      GATHERS: agents that wait belong to the group two
  *                           after the called one
  *               bit 31      bit 1 of the number of the called group, plus 1
  *               sleepers: agents of even groups
- * word 2  odd   The same of the groups with an odd number.
+ * word 2  odd   The same for the groups with an odd number.
  *               sleepers: agents of odd groups
  */
 typedef struct {

@@ -35,7 +35,8 @@ WEFT__BEGIN
  *                              sleeper
  *                   bit 30     CONTENDED: somebody may sleep on this word
  *                   sleepers: agents that lock
- * word 1  starving  1 while a sleeper was passed over for a millisecond.
+ * word 1  starving  1 while there is a sleeper that newcomers passed for a
+ *                   millisecond.
  */
 typedef struct {
   int32_t state;

@@ -41,9 +41,9 @@ typedef struct {
  *                            bits 1-31  where the next record goes, in bytes
  * word 33   claimant         The agent that moves `tail` now, or 0. Bit 28 is
  *                            CONTENDED.
- * word 34   head_cache       What the producers last saw of `head`.
+ * word 34   head_cache       The value of `head` that the producers saw last.
  * word 64   head             Where the consumer reads next, in bytes.
- * word 65   tail_cache       What the consumer last saw of `tail`.
+ * word 65   tail_cache       The value of `tail` that the consumer saw last.
  * word 96   pop_epoch        Changes when the sleeping consumer must look
  *                            again.
  *                            sleepers: the consumer

@@ -36,11 +36,11 @@ typedef struct {
  * word 1   capacity    How many blocks there are.
  * word 2   block_size  Bytes of a block, a multiple of 4.
  * word 3   seal        Check word over the configuration.
- * word 32  A bit for each block, 1 if it is not worth a try. Then an owner for
- *          each block: 0 while it is free, or the id of the agent that
- *          allocated it, with bit 28 set while it lies in the cache of that
- *          agent. Then the blocks. Each of the three begins at a multiple of 32
- *          words.
+ * word 32  A bit for each block, 1 if the block is probably not free. Then an
+ *          owner for each block: 0 while it is free, or the id of the agent
+ *          that allocated it, with bit 28 set while it lies in the cache of
+ *          that agent. Then the blocks. Each of the three begins at a multiple
+ *          of 32 words.
  */
 typedef struct {
   int32_t magic;

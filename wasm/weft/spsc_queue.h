@@ -27,12 +27,12 @@ WEFT__BEGIN
  *                        bit 1      CLOSED
  *                        bits 2-31  the next index to push
  *                        sleepers: the consumer
- * word 33  head_cache    What the producer last saw of `head`.
+ * word 33  head_cache    The value of `head` that the producer saw last.
  * word 64  head          bit 0      WAITING: the producer sleeps on this word
  *                        bit 1      CLOSED
  *                        bits 2-31  the next index to pop
  *                        sleepers: the producer
- * word 65  tail_cache    What the consumer last saw of `tail`.
+ * word 65  tail_cache    The value of `tail` that the consumer saw last.
  * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
  *          `i mod capacity`.
  */

@@ -23,9 +23,9 @@ WEFT__BEGIN
  * word 1   stripes  How many stripes there are, 1 to 1024.
  * word 2   seal     Check word over the configuration.
  * word 3   claims   Views, or threads of C, that took a stripe, modulo 2^32.
- * word 32  Stripes of 32 words each. A stripe has `low`, the sum of what was
- *          added there modulo 2^32, and `high`, that sum divided by 2^28; a
- *          carry may be late.
+ * word 32  Stripes of 32 words each. A stripe has `low`, the sum of the numbers
+ *          added there, modulo 2^32, and `high`, that sum divided by 2^28. A
+ *          carry into `high` may be late.
  */
 typedef struct {
   int32_t magic;

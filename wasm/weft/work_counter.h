@@ -35,7 +35,7 @@ typedef struct {
  *
  * word 0   magic     Kind and layout version.
  * word 1   total     Tasks, 0 to 2^30.
- * word 2   chunk     Tasks handed out at a time. Below 0: guided, for so many
+ * word 2   chunk     Tasks handed out at a time. Below 0: guided, for that many
  *                    agents.
  * word 3   seal      Check word over the configuration.
  * word 32  next      Chunks handed out; guided: tasks handed out.
