@@ -21,7 +21,7 @@ static void tells(int32_t i, int32_t part, int32_t what, int32_t id,
 static weft_record_ring *ring_of(int32_t id) {
   weft_record_ring_config config = {256, false};
   void *at = NULL;
-  weft_record_ring *r = weft_record_ring_init(at_ring, config);
+  weft_record_ring *r = weft_record_ring_init(at_ring, sizeof at_ring, config);
   CHECK(r != NULL);
   weft_agent_set_id(id);
   EQUAL(weft_record_ring_reserve(r, 4, &at), 0);
@@ -36,8 +36,8 @@ static void all_kinds(void) {
   weft_rw_lock l = {0};
   weft_once o = {0};
   weft_slab_config blocks = {8, 8};
-  weft_semaphore *s = weft_semaphore_init(at_semaphore, 1);
-  weft_slab_pool *p = weft_slab_pool_init(at_pool, blocks);
+  weft_semaphore *s = weft_semaphore_init(at_semaphore, sizeof at_semaphore, 1);
+  weft_slab_pool *p = weft_slab_pool_init(at_pool, sizeof at_pool, blocks);
   CHECK(s != NULL && p != NULL);
   weft_agent_set_id(A);
   EQUAL(weft_mutex_try_lock(&m), 0);
@@ -47,9 +47,9 @@ static void all_kinds(void) {
   s->permits = -2;
   s->claim = 3;
   s->claimant = B;
-  weft_part parts[] = {{WEFT_PART_MUTEX, &m},   {WEFT_PART_RW_LOCK, &l},
-                       {WEFT_PART_ONCE, &o},    {WEFT_PART_BY_HEAD, s},
-                       {WEFT_PART_BY_HEAD, p},  {WEFT_PART_BY_HEAD, NULL}};
+  weft_part parts[] = {{WEFT_PART_MUTEX, &m},  {WEFT_PART_RW_LOCK, &l},
+                       {WEFT_PART_ONCE, &o},   {WEFT_PART_BY_HEAD, s},
+                       {WEFT_PART_BY_HEAD, p}, {WEFT_PART_BY_HEAD, NULL}};
   parts[5].at = ring_of(A);
   EQUAL(weft_recover(dead, 2, parts, 6, found, MOST), 5);
   tells(0, 5, WEFT_RECORDS_SKIPPED, A, 1);
@@ -134,11 +134,11 @@ int main(void) {
   weft_queue_config config = {4, 4};
   all_kinds();
   claims();
-  weft_mpmc_queue *q = weft_mpmc_queue_init(at_queue, config);
+  weft_mpmc_queue *q = weft_mpmc_queue_init(at_queue, sizeof at_queue, config);
   CHECK(q != NULL);
   blocked(q, q);
   weft_channel_config i32s = {WEFT_CHANNEL_I32, 4, 0, 0};
-  weft_channel *c = weft_channel_init(at_channel, i32s);
+  weft_channel *c = weft_channel_init(at_channel, sizeof at_channel, i32s);
   CHECK(c != NULL);
   blocked((weft_mpmc_queue *)(void *)(c + 1), c);
   refused();

@@ -77,7 +77,7 @@ static inline int32_t weft__recover_kind(const weft_part *p) {
   if (p->at == NULL || !weft__aligned(p->at)) return 0;
   if (p->kind != WEFT_PART_BY_HEAD)
     return p->kind >= WEFT_PART_ONCE && p->kind <= WEFT_PART_MUTEX ? p->kind
-                                                                    : 0;
+                                                                   : 0;
   int32_t magic = weft__load((const int32_t *)p->at);
   int32_t kind = magic >> 8 & 0xff;
   return kind != 0 && magic == weft__magic(kind) ? kind : 0;
@@ -150,8 +150,8 @@ static inline int32_t weft__recover_one(int32_t kind, void *at, int32_t id) {
 
 /* Whether `turn` is what a slot has while its agent pushes or pops: the ticket
    is the last one of that slot that a producer took. */
-static inline bool weft__recover_claimed(const weft_mpmc_queue *q,
-                                         int32_t turn, int32_t ticket) {
+static inline bool weft__recover_claimed(const weft_mpmc_queue *q, int32_t turn,
+                                         int32_t ticket) {
   if (turn == ticket) return true;
   return turn == weft__plus(ticket, WEFT_MPMC_QUEUE_FILLED) &&
          weft__minus(weft__load(&q->head), ticket) > 0;
@@ -162,8 +162,7 @@ static inline int32_t weft__recover_blocked(weft_mpmc_queue *q) {
   int32_t tail = weft__load(&q->tail) & ~WEFT_MPMC_QUEUE_CLOSED_BIT;
   int32_t count = 0;
   for (int32_t i = 0; i < q->capacity && i < WEFT__RECOVER_SLOTS; i++) {
-    int32_t ticket =
-        weft__minus(tail, WEFT_MPMC_QUEUE_ONE * (q->capacity - i));
+    int32_t ticket = weft__minus(tail, WEFT_MPMC_QUEUE_ONE * (q->capacity - i));
     const int32_t *slot = weft__mpmc_slot(q, ticket);
     int32_t turn = weft__load(slot);
     if (!weft__recover_claimed(q, turn, ticket)) continue;
@@ -177,8 +176,10 @@ static inline int32_t weft__recover_blocked(weft_mpmc_queue *q) {
 
 /* The queue that a part is, or whose slots carry its messages, or NULL. */
 static inline weft_mpmc_queue *weft__recover_queue(int32_t kind, void *at) {
-  if (kind == WEFT_KIND_channel) at = (weft_channel *)at + 1;
-  else if (kind != WEFT_KIND_mpmc_queue) return NULL;
+  if (kind == WEFT_KIND_channel)
+    at = (weft_channel *)at + 1;
+  else if (kind != WEFT_KIND_mpmc_queue)
+    return NULL;
   if (weft__load((int32_t *)at) != weft__magic(WEFT_KIND_mpmc_queue))
     return NULL;
   return (weft_mpmc_queue *)at;
@@ -192,8 +193,7 @@ typedef struct {
 } weft__findings;
 
 static inline void weft__recover_tell(weft__findings *f, int32_t part,
-                                      int32_t what, int32_t id,
-                                      int32_t count) {
+                                      int32_t what, int32_t id, int32_t count) {
   if (f->count < f->most) {
     weft_finding *finding = &f->found[f->count];
     finding->part = part;
@@ -240,10 +240,10 @@ static inline void weft__recover_part(const int32_t *ids, int32_t n,
  * Takes back what the `n` agents `ids` held of the `count` primitives `parts`,
  * and tells what it found: the first `most` findings are in `found`, and the
  * number of all is returned. Call it only when those agents will never run
- * again. Pass all agents that have ended at once: one may hold what the recovery
- * of another needs. It never waits. -EINVAL, and nothing done, if an id cannot
- * be an agent's or is this agent's own, or a part is not initialized. What each
- * finding means is said above, and in recover.ts.
+ * again. Pass all agents that have ended at once: one may hold what the
+ * recovery of another needs. It never waits. -EINVAL, and nothing done, if an
+ * id cannot be an agent's or is this agent's own, or a part is not initialized.
+ * What each finding means is said above, and in recover.ts.
  */
 static inline int32_t weft_recover(const int32_t *ids, int32_t n,
                                    const weft_part *parts, int32_t count,
