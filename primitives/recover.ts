@@ -69,6 +69,7 @@ export interface Recoverable {
 
 /** The primitives of a layout, by name. */
 export interface RecoverableParts {
+  /** A primitive, or the memory of all. */
   readonly [name: string]: Recoverable | SharedArrayBuffer;
 }
 

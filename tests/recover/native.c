@@ -32,9 +32,12 @@ static weft_record_ring *ring_of(int32_t id) {
 /* Locks come last, whatever their order. */
 static void all_kinds(void) {
   const int32_t dead[] = {A, B};
-  weft_mutex m = {0};
-  weft_rw_lock l = {0};
-  weft_once o = {0};
+  weft_mutex m;
+  weft_rw_lock l;
+  weft_once o;
+  memset(&m, 0, sizeof m);
+  memset(&l, 0, sizeof l);
+  memset(&o, 0, sizeof o);
   weft_slab_config blocks = {8, 8};
   weft_semaphore *s = weft_semaphore_init(at_semaphore, sizeof at_semaphore, 1);
   weft_slab_pool *p = weft_slab_pool_init(at_pool, sizeof at_pool, blocks);
@@ -114,8 +117,9 @@ static void blocked(weft_mpmc_queue *q, void *at) {
 static void refused(void) {
   const int32_t wrong[] = {0, -1, 1 << 28, 7};
   const int32_t dead = A;
-  weft_mutex m = {0};
+  weft_mutex m;
   weft_part part = {WEFT_PART_MUTEX, &m};
+  memset(&m, 0, sizeof m);
   weft_agent_set_id(7);
   m.state = A;
   for (int i = 0; i < 4; i++)
