@@ -1,5 +1,5 @@
 /**
- * What `race` can do.
+ * The functions of `race`: everything that users of the tester call.
  *
  * @module
  */
@@ -28,7 +28,7 @@ type Any = any;
 /** A call in a program: an operation's name, and its argument. */
 export type CallTuple = readonly [op: string, arg?: unknown];
 
-/** What a specification's explorations return. */
+/** What an exploration returns: a promise if operations are asynchronous. */
 export type Outcomes<Async extends boolean, T> = false extends Async ? T
   : Promise<T>;
 

@@ -1,5 +1,5 @@
 /**
- * Data races between operations that both come next.
+ * Finds data races between two operations that both come next.
  *
  * @module
  */
@@ -8,9 +8,10 @@ import * as k from "../engine/kinds.ts";
 import type { Engine } from "../engine/replay.ts";
 
 /**
- * Two agents whose next operations conflict: a data race. By the data-race-
- * freedom theorem of ECMAScript's memory model a program with any race has an
- * execution in which two conflicting accesses come next to each other.
+ * Reports a data race if the next operations of two agents conflict. This finds
+ * every race: by the theorem on data-race freedom of ECMAScript's memory model,
+ * a program with a race has an execution in which two conflicting accesses come
+ * next to each other.
  */
 export function judgeRaces(engine: Engine): void {
   const { world } = engine;
@@ -49,7 +50,7 @@ function conflict({ world }: Engine, a: Agent, b: Agent): boolean {
   const plain = k.isPlain(a.kind) || k.isPlain(b.kind);
   if (same && !plain) return false;
   if (same && world.hints !== null) {
-    // A plain read of a hint may race with atomic writes, and with nothing else.
+    // A plain read of a hint may race with atomic writes only.
     const hinted = (x: Agent, y: Agent) =>
       x.kind === k.READ && !k.isPlain(y.kind) &&
       world.hints!.isHint(x.address);

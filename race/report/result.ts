@@ -1,5 +1,5 @@
 /**
- * What an exploration is asked and what it answers.
+ * The options and the results of an exploration.
  *
  * @module
  */
