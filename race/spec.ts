@@ -105,6 +105,9 @@ export class Spec<Async extends boolean = boolean> {
 }
 
 function scenarioOf(d: SpecDefinition<Any, Any, Any, Any>): Scenario {
+  if (typeof d.memory !== "function" || typeof d.ops !== "object") {
+    throw new TypeError("A specification needs memory() and ops");
+  }
   const operations = new Map<string, Operation>();
   for (
     const [name, op] of Object.entries<OperationSpec<Any, Any, Any>>(d.ops)
@@ -119,6 +122,9 @@ function scenarioOf(d: SpecDefinition<Any, Any, Any, Any>): Scenario {
   }
   const modelled = Object.values<OperationSpec<Any, Any, Any>>(d.ops)
     .some((op) => op.model !== undefined);
+  if (modelled && !("init" in d)) {
+    throw new TypeError("Operations have models, but there is no init");
+  }
   return {
     memory: d.memory,
     agent: agentOf(d),
@@ -180,7 +186,17 @@ function hintsOf(
   return (at) => hints.some(([from, to]) => at >= from && at < to);
 }
 
-/** Any of these outcomes is right. `null` outcomes are ignored. */
+/**
+ * An answer of a model: any of these outcomes is right. `null` outcomes are
+ * ignored; if all are `null`, the operation must wait.
+ *
+ * @example An attempt that may fail for no reason
+ * ```ts
+ * import { race } from "@weft/sync/race";
+ *
+ * const model = (n: number) => race.either([n + 1, true], [n, false]);
+ * ```
+ */
 export function either<S>(...outcomes: (Answer<S>)[]): Either<S> {
   return new Either(
     outcomes.flatMap((outcome) =>
@@ -193,12 +209,36 @@ export function either<S>(...outcomes: (Answer<S>)[]): Either<S> {
   );
 }
 
-/** An outcome that is right only if another operation overlaps this one. */
+/**
+ * An outcome that is right only if another operation overlaps this one.
+ *
+ * @example An attempt that may fail while others are at work
+ * ```ts
+ * import { race } from "@weft/sync/race";
+ *
+ * const model = (n: number) =>
+ *   race.either([n + 1, true], race.contended([n, false]));
+ * ```
+ */
 export function contended<S>([state, result]: Outcome<S>): Outcome<S> {
   return [state, result, { contended: true }];
 }
 
-/** An outcome that only the end of a timed wait may bring. */
+/**
+ * An outcome that only the end of a timed wait may bring. It does not excuse an
+ * operation that sleeps although the model would complete it.
+ *
+ * @example A semaphore's `tryAcquire` with a timeout
+ * ```ts
+ * import { race } from "@weft/sync/race";
+ *
+ * const model = (permits: number) =>
+ *   race.either(
+ *     permits > 0 ? [permits - 1, true] : null,
+ *     race.timedOut([permits, false]),
+ *   );
+ * ```
+ */
 export function timedOut<S>([state, result]: Outcome<S>): Outcome<S> {
   return [state, result, { timedOut: true }];
 }

@@ -12,6 +12,7 @@ import type { FailureKind } from "./engine/kinds.ts";
 import { Either, type Model } from "./engine/model.ts";
 import { type Event, explains, Judge } from "./judge/lin.ts";
 import { realNow } from "./engine/native.ts";
+import { checkOptions, STRESS } from "./options.ts";
 import { programText } from "./report/print.ts";
 import { programs } from "./property.ts";
 import type { Failure, Program } from "./report/result.ts";
@@ -131,14 +132,34 @@ class Hand {
   }
 }
 
-/** Stresses the specification that a module exports, in real workers. */
+/**
+ * Runs the specification that a module exports in real workers, at full speed,
+ * with generated programs, and checks the histories and `final`. Programs that
+ * might wait for ever by the model are left out.
+ *
+ * @throws {RaceError} If no sequential order explains a history, if `final`
+ * finds something wrong, or if the workers do not finish within 10 seconds.
+ * @throws {Error} If the module cannot be imported.
+ *
+ * @example A module `counter.ts` has a specification as its default export
+ * ```ts ignore
+ * import { race } from "@weft/sync/race";
+ *
+ * const url = new URL("./counter.ts", import.meta.url);
+ * const { histories } = await race.stress(url, { seconds: 10, agents: 2 });
+ * ```
+ */
 export async function stress(
   module: URL,
   options: StressOptions = {},
 ): Promise<StressResult> {
+  checkOptions(options, STRESS);
   const { seconds = 5, agents = 2, seed = 1, name = "default" } = options;
   const { Worker } = await import("node:worker_threads");
   const spec: Spec = (await import(module.href))[name];
+  if (spec?.scenario === undefined) {
+    throw new TypeError(`The export "${name}" must be a result of race.spec()`);
+  }
   const { scenario, definition } = spec;
   const model = scenario.model;
   const judge = model === null ? null : new Judge(model, agents);

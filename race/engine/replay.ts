@@ -79,6 +79,8 @@ export class Engine implements Host {
   overdue: ((agent: Agent) => void) | null = null;
   /** How many operations a loop may have before it counts as endless. */
   endless = 100_000;
+  /** Whether a data race at an address is a failure. */
+  racy: (address: number) => boolean = () => true;
   /** Loops that count as endless. */
   readonly loops: Set<string> = new Set();
   /**

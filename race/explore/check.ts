@@ -152,6 +152,7 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
       world.clocks ??= new Clocks(
         world.agents,
         (address) => world.hints?.isHint(address) ?? false,
+        engine.racy,
       );
     }
     const length = Math.max(20, world.steps);
@@ -313,7 +314,8 @@ function searchOptions(
     looks: o.looks,
     polls: o.polls !== false,
     results: scenario.final !== null,
-    reduce: o.reduce !== false && o.kill !== true && o.spurious !== true,
+    reduce: o.reduce !== false && o.kill !== true &&
+      times(o.spurious, 1) === 0,
   };
 }
 

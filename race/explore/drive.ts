@@ -39,6 +39,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   });
   engine.opening = null;
   engine.maxSteps = o.maxSteps ?? 1000;
+  engine.racy = typeof o.races === "function" ? o.races : () => true;
   engine.endless = o.spins ?? 100_000;
   engine.loops.clear();
   engine.futures.clear();
@@ -85,7 +86,9 @@ export function explore<T>(
   o: Options,
   work: Work<T>,
 ): T | Promise<T> {
-  if (program.length > 16) throw new RangeError("More than 16 agents");
+  if (program.length > 16) {
+    throw new RangeError(`At most 16 agents: received ${program.length}`);
+  }
   if (scenario.async) {
     const turn = queue.then(() => workAsync(scenario, program, o, work));
     queue = turn.catch(() => {});

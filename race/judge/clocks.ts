@@ -48,17 +48,20 @@ export class Clocks implements RaceWatch {
   readonly #places = new Map<number, Place>();
   readonly #agents: readonly Agent[];
   readonly #isHint: (address: number) => boolean;
+  readonly #counts: (address: number) => boolean;
   #epoch = 0;
   /** Whether locations overlap; then each access must check its neighbours. */
   #mixed = false;
 
-  /** Watches `agents`. Plain reads of hints are no races. */
+  /** Watches `agents`; races count at addresses for which `counts` is true. */
   constructor(
     agents: readonly Agent[],
     isHint: (address: number) => boolean,
+    counts: (address: number) => boolean,
   ) {
     this.#agents = agents;
     this.#isHint = isHint;
+    this.#counts = counts;
   }
 
   /** Prepares for the next execution. */
@@ -85,7 +88,9 @@ export class Clocks implements RaceWatch {
     if (!plain && kind !== STORE && place.published) {
       join(clock, place.released);
     }
-    const race = this.#mixed
+    const race = !this.#counts(address)
+      ? undefined
+      : this.#mixed
       ? this.#around(agent, write, plain)
       : conflict(place, agent, write, plain);
     if (write) {

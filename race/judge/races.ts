@@ -40,12 +40,13 @@ export function judgeRaces(engine: Engine): void {
   }
 }
 
-function conflict({ world }: Engine, a: Agent, b: Agent): boolean {
+function conflict({ world, racy }: Engine, a: Agent, b: Agent): boolean {
   if (a.address >= b.address + b.size || b.address >= a.address + a.size) {
     return false;
   }
   if (a.kind === k.NOTIFY || b.kind === k.NOTIFY) return false;
   if (!k.writes(a.kind) && !k.writes(b.kind)) return false;
+  if (!racy(Math.max(a.address, b.address))) return false;
   const same = a.address === b.address && a.size === b.size;
   const plain = k.isPlain(a.kind) || k.isPlain(b.kind);
   if (same && !plain) return false;
