@@ -110,7 +110,7 @@ export function declareQueueCases(
     refuses(buffer, () => queue.reserve(), TypeError, "reserved already");
   });
 
-  test("an int that is none of 32 bits is refused", async () => {
+  test("a number outside 32 bits is refused", async () => {
     const queue = make.create({ capacity: 4 });
     const { buffer } = queue;
     for (const value of [2 ** 31, -(2 ** 31) - 1, 1.5, NaN, Infinity]) {

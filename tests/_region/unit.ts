@@ -121,7 +121,7 @@ for (const kind of KINDS) {
     }
   });
 
-  test(`a ${stem}'s handle crosses structuredClone, and opens it alone`, () => {
+  test(`a ${stem}'s handle crosses structuredClone, and opens nothing else`, () => {
     const memory = new SharedArrayBuffer(byteLength + 8);
     const view = kind.init(memory, 8);
     assert.equal(
@@ -226,7 +226,7 @@ for (const kind of CONFIGURED) {
   const { stem, byteLength } = kind;
   const seal = LAYOUT[stem as keyof typeof KIND].seal;
 
-  test(`a ${stem} is refused where none was made`, () => {
+  test(`a ${stem} is refused in memory where none was made`, () => {
     for (const byte of [0, 1, 0x57, 0xff]) {
       const memory = new SharedArrayBuffer(byteLength);
       new Uint8Array(memory).fill(byte);

@@ -109,7 +109,7 @@ for (const kind of kinds) {
     }
   });
 
-  test(`both sides refuse what is no ${kind}, and change nothing`, () => {
+  test(`both sides refuse memory that is no ${kind}, and change nothing`, () => {
     const { attach } = KINDS[kind];
     const { buffer } = stage.heap;
     const both = (at: number, inC: string, ...inTS: string[]) => {
@@ -213,7 +213,7 @@ async function shareAt(at: number) {
   assert.ok(seen.every((times) => times === 1));
 }
 
-test("all goes on after the memory has grown", async () => {
+test("everything works after the memory has grown", async () => {
   // Views, workers and sleepers from before must go on, too.
   const before = stage.place(MpmcQueue.byteLength({ capacity: 4 }));
   const old = MpmcQueue.init(memory, before, { capacity: 4 });
@@ -233,7 +233,7 @@ test("all goes on after the memory has grown", async () => {
   await shareAt(length + 4);
 });
 
-test("all goes on beyond 2 GiB", async () => {
+test("everything works beyond 2 GiB", async () => {
   const beyond = 2 ** 31 + 2 ** 20;
   const pages = Math.ceil((beyond + 2 ** 20 - stage.heap.byteLength) / 65536);
   memory.grow(pages);

@@ -83,7 +83,7 @@ test("errno has the same numbers on both sides", () => {
   }
 });
 
-test("a mutex is one mutex", () => {
+test("a mutex is the same for both languages", () => {
   const own = agentId();
   const at = stage.place(Mutex.byteLength());
   const ids = [1, 2, 0x0fff_ffff];
@@ -140,7 +140,7 @@ test("a mutex is one mutex", () => {
   assert.is(c.weft_agent_set_id!(own), 0);
 });
 
-test("a semaphore is one semaphore", () => {
+test("a semaphore is the same for both languages", () => {
   const most = 2 ** 30 - 1;
   const random = randoms(2);
   for (const start of [0, 3, most, most - 5]) {
@@ -405,7 +405,7 @@ function queueByTurns(
 }
 
 for (const stem of ["spsc", "mpmc"] as const) {
-  test(`an ${stem}_queue is one queue`, () => {
+  test(`an ${stem}_queue is the same for both languages`, () => {
     const random = randoms(3);
     for (const capacity of [1, 2, 3, 16]) {
       for (const size of [4, 8, 12, 72]) {
@@ -420,7 +420,7 @@ for (const stem of ["spsc", "mpmc"] as const) {
 
 // ---- work counter --------------------------------------------------------------------
 
-test("a work counter is one counter", () => {
+test("a work counter is the same for both languages", () => {
   const random = randoms(4);
   const configs: WorkConfig[] = [
     { schedule: "single" },

@@ -61,7 +61,7 @@ for (const [title, cast] of Object.entries(CASTS)) {
   });
 }
 
-test("what one language configures, the other attaches to", () => {
+test("one language attaches to what the other configured", () => {
   const at = stage.place(4096);
   for (const n of [1, 3, 4095]) {
     assert.is(c.weft_barrier_init!(at, 16, n), at);

@@ -129,7 +129,7 @@ for (const how of ["before the wake", "with the wake under way"]) {
   }, 60_000);
 }
 
-test("that held a Mutex is given up by abandon()", async () => {
+test("that held a Mutex is freed by abandon()", async () => {
   const mutex = Mutex.create();
   const asleep = new SharedArrayBuffer(4);
   const workerData: SleeperJob = {

@@ -45,7 +45,7 @@ test("setAgentId() takes over an id, for views made from then on", () => {
   assert.is(mutex.owner, own);
 });
 
-test("setAgentId() refuses what is no id, and says what it got", () => {
+test("setAgentId() refuses a value that is no id, and names it", () => {
   const own = agentId();
   const none = new ArrayBuffer(0);
   for (const id of [0, -1, 2 ** 28, 1.5, NaN, Infinity]) {
@@ -106,7 +106,7 @@ test("an agent in a blocking call has not ended before it returned", async () =>
   assert.is(mutex.owner, agentId());
 });
 
-test("onAgentExit() says so where the platform cannot tell", async () => {
+test("onAgentExit() reports if the platform cannot tell", async () => {
   const none = new ArrayBuffer(0);
   for (const id of [0, -1, 2 ** 28, NaN]) {
     const listen = () => onAgentExit(id, () => {});

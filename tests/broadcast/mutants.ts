@@ -123,7 +123,7 @@ export const MUTANTS = mutants("broadcast", {
     "if (owner == 0 || owner & WEFT_BROADCAST_JOINING_BIT) continue;",
     "if (owner & WEFT_BROADCAST_JOINING_BIT) continue;",
   ],
-  by: "waits for nobody where nobody sits",
+  by: "the producer does not wait for empty seats",
 }, {
   what: "waits for a subscriber that is just joining",
   ts: [
@@ -134,7 +134,7 @@ export const MUTANTS = mutants("broadcast", {
     "if (owner == 0 || owner & WEFT_BROADCAST_JOINING_BIT) continue;",
     "if (owner == 0) continue;",
   ],
-  by: "waits for nobody who joins just now",
+  by: "the producer does not wait for a joining subscriber",
 }, {
   what: "notices too late that it is full, at the second look",
   ts: [

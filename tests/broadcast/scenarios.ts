@@ -208,12 +208,12 @@ export const scenarios = (weft: Weft): Scenario[] => [
     agents: [[["tryPush", 1]]],
   })),
   {
-    name: "waits for nobody where nobody sits",
+    name: "the producer does not wait for empty seats",
     spec: placed(weft, [[0, 2], [9, 0]], true),
     agents: [[["tryPush", 1]]],
   },
   {
-    name: "waits for nobody who joins just now",
+    name: "the producer does not wait for a joining subscriber",
     spec: placed(weft, [[9 | 1 << 28, 2], [9, 0]], true),
     agents: [[["tryPush", 1]]],
   },

@@ -225,7 +225,7 @@ export const MUTANTS = [
       "this.#free(at); this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
     ],
     c: ONE_FORM,
-    by: "two who serve themselves in one slot, into arrays",
+    by: "two serve themselves in one slot, into arrays",
   }, {
     what: "keeps the slot of a call that was answered into an array",
     ts: [
@@ -233,7 +233,7 @@ export const MUTANTS = [
       "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
     ],
     c: ONE_FORM,
-    by: "two who serve themselves in one slot, into arrays",
+    by: "two serve themselves in one slot, into arrays",
   }, {
     what: "keeps the slot of a call whose server is gone",
     ts: ["if (phase === LOST) { this.#free(at);", "if (phase === LOST) {"],

@@ -370,19 +370,19 @@ export const scenarios = (weft: Weft): Scenario[] => {
       options: asleep,
     },
     {
-      name: "two who serve themselves in one slot",
+      name: "two serve themselves in one slot",
       spec: one,
       agents: [[["both", 1]], [["both", 2]]],
       options: asleep,
     },
     {
-      name: "two who serve themselves in one slot, into arrays",
+      name: "two serve themselves in one slot, into arrays",
       spec: one,
       agents: [[["bothInto", 1]], [["bothInto", 2]]],
       options: asleep,
     },
     {
-      name: "one who serves itself, and one who wants its slot",
+      name: "one serves itself, another wants its slot",
       spec: one,
       agents: [[["both", 1]], [["post", 2]]],
       options: asleep,
@@ -425,7 +425,7 @@ export const scenarios = (weft: Weft): Scenario[] => {
       options: asleep,
     },
     {
-      name: "a server is abandoned that answered, and woke nobody",
+      name: "a server that answered and woke nobody is abandoned",
       spec: one,
       agents: [[["call", 1]], [["answerAndDie"], ["abandon", DEAD]]],
       options: asleep,

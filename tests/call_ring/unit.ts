@@ -257,7 +257,7 @@ const roundedUp = (bytes: number) => (bytes + 3) & ~3;
 
 // ---- what is refused ----------------------------------------------------------
 
-test("what is too big is refused with both sizes, and nothing is sent", async () => {
+test("a request that is too big is refused with both sizes, and not sent", async () => {
   const { buffer, caller, server } = ringOf(2, 16, 8);
   const long = new Uint8Array(17);
   const sizes = ["17 bytes", "up to 16"];
@@ -426,7 +426,7 @@ test("a call that nobody took is withdrawn by a timeout or an abort", async () =
   assert.is(new Int32Array(buffer)[FIRST], 0);
 });
 
-test("a late answer goes nowhere, least of all to the next caller", async () => {
+test("a late answer reaches nobody, not even the next caller", async () => {
   for (const how of ["timeout", "abort", "cancel", "dispose"]) {
     for (const answer of ["reply", "fail"]) {
       const { caller, server } = ringOf(1);
@@ -476,7 +476,7 @@ test("a blocking call that its server drops in time out stays whole", () => {
   assert.equal([...pending.tryReceive(0)!], [...message(4, 4)]);
 });
 
-test("a call whose time is over as it is answered has its answer", async () => {
+test("a call that times out while it is answered gets its answer", async () => {
   // The answer comes in the turn of the abort, before or after it.
   for (const first of ["answer", "abort"]) {
     const { caller, server } = ringOf(1);
@@ -513,7 +513,7 @@ test("an answer and a timeout at any step leave one of them", () => {
 
 // ---- errors ---------------------------------------------------------------------
 
-test("what a server throws is thrown where the call was made", async () => {
+test("an error of the server is thrown at the caller", async () => {
   const { caller, server } = ringOf(1, 16, 32);
   const thrown: [unknown, string][] = [
     [new Error("no such file"), "no such file"],
@@ -546,7 +546,7 @@ test("what a server throws is thrown where the call was made", async () => {
   assert.is(caller.pending, 0);
 });
 
-test("without room for a reply an error says nothing, and is one", () => {
+test("without room for a reply, an error has no message but is still an error", () => {
   const { caller, server } = ringOf(1, 0, 0);
   const pending = caller.tryPost(new Uint8Array(0))!;
   server.tryServeOne(() => {
@@ -723,7 +723,7 @@ test("two receives of one call: one has the reply, the other an error", async ()
 
 // ---- the end --------------------------------------------------------------------
 
-test("close() wakes who waits, and lets what was posted be served", async () => {
+test("close() wakes all waiters, and posted calls are still served", async () => {
   const { buffer, caller, server } = ringOf(1);
   const call = caller.callAsync(message(1, 1));
   const late = caller.callAsync(message(2, 1));

@@ -258,7 +258,7 @@ test("text is kept to the last mark, and half a pair is refused", async () => {
   refuses(buffer, () => channel.trySend(7 as never), TypeError, "received 7");
 });
 
-test("what another language sent wrong is told, and taken", () => {
+test("a wrong message of another language is reported, and taken", () => {
   const channel = Channel.create({ codec: text, ...ringOf(256) });
   const raw = new RecordRing(channel.buffer, HEAD);
   raw.tryPush(Uint8Array.of(0x61, 0xff));
@@ -392,7 +392,7 @@ test("sendAsync() sends the value as it was at the call", async () => {
   await object;
 });
 
-test("who sends waits for room, and who receives for a message", async () => {
+test("a sender waits for room, and a receiver for a message", async () => {
   for (const [name, [codec, values]] of Object.entries(CODECS)) {
     const value = fc.sample(values, { seed: 5, numRuns: 1 })[0];
     const room = roomFor(codec, { messages: 2, bytes: 2048 });

@@ -44,7 +44,7 @@ function counted(condition: Condition): number {
 
 const test = suite("Condition");
 
-test("notify(n) lets the n who waited longest go, and notifyAll() all", async () => {
+test("notify(n) releases the n longest waiters, and notifyAll() all", async () => {
   const op = fc.constantFrom(
     ...["wait", "wait", "wait", "notify", "notifyAll", "abort"] as const,
   );
@@ -114,7 +114,7 @@ test("notify(n) lets the n who waited longest go, and notifyAll() all", async ()
   );
 });
 
-test("a notify in the turn of an abort lets one go, whoever it is", async () => {
+test("a notify at the moment of an abort releases one waiter, any one", async () => {
   for (const aborted of [0, 1]) {
     const { condition, mutex } = pair();
     const aborts = [new AbortController(), new AbortController()];
@@ -219,7 +219,7 @@ test("a timeout or an abort waits for the mutex, however long", async () => {
   assert.equal(await Promise.all(waits), [false, "aborted"]);
 });
 
-test("who comes later takes no call from who waited", async () => {
+test("a later waiter takes no call of an earlier one", async () => {
   const { condition, mutex } = pair();
   const order: string[] = [];
   const waits = async (name: string) => {
@@ -240,7 +240,7 @@ test("who comes later takes no call from who waited", async () => {
   await Promise.all(late);
 });
 
-test("notify() is not much dearer for more waiters in one agent", async () => {
+test("notify() costs little more with many waiters in one agent", async () => {
   const time = async (count: number) => {
     const { condition, mutex } = pair();
     const waits = Array.from({ length: count }, async () => {
@@ -271,7 +271,7 @@ test("notify() is not much dearer for more waiters in one agent", async () => {
   assert.ok(many < few * 3 + 20, `${few} looks, with more waiters ${many}`);
 });
 
-test("a waiter that was terminated loses nobody's wake", async () => {
+test("a terminated waiter loses no wake of others", async () => {
   for (const dead of ["called", "waiting"] as const) {
     const { condition, mutex } = pair();
     // It waits, in the group whose turn it is, and will never go.

@@ -81,7 +81,7 @@ test("tryWait(timeout) returns false once the time is over", () => {
   }
 });
 
-test("a pulse is missed by nobody who waits when it comes", async () => {
+test("every agent that waits sees a pulse", async () => {
   for (const start of [0, ...NEAR_WRAP]) {
     const event = Event.create();
     wordsOf(event)[STATE] = start & ~7;

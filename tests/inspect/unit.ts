@@ -137,7 +137,7 @@ test("inspect() tells what zeroed memory is only if it is named", () => {
   }
 });
 
-test("inspect() refuses what is not shared, and what is no view", () => {
+test("inspect() refuses memory that is not shared, and values that are no views", () => {
   const memory = new SharedArrayBuffer(64);
   for (const value of [new ArrayBuffer(64), 7, null, undefined, {}]) {
     const place = value as unknown as Memory;
@@ -223,7 +223,7 @@ test("inspect() tells who runs a once, and that somebody waits", async () => {
   assert.equal(holders(inspect(once))[0], 0);
 });
 
-test("inspect() counts who waits, where the words do", async () => {
+test("inspect() counts the waiters if the words count them", async () => {
   const mutex = Mutex.create();
   const condition = Condition.create();
   const stop = new AbortController();
@@ -286,7 +286,7 @@ test("inspect() counts who waits, where the words do", async () => {
   );
 });
 
-test("inspect() tells that somebody waits, where there is a flag", async () => {
+test("inspect() tells that somebody waits if there is a flag", async () => {
   const event = Event.create();
   assert.equal(holders(inspect(event)), [undefined, 0]);
   assert.equal(await waiting(event, (o) => [event.waitAsync(o)]), [

@@ -154,12 +154,12 @@ export function scenarios(weft: Weft): Scenario[] {
       sampled: true,
     },
     {
-      name: "one that holds it is given up",
+      name: "the owner is abandoned",
       spec: held,
       agents: [[["abandon", 1], ["abandon", 3]], pair],
     },
     {
-      name: "one that holds it is given up, tryLock",
+      name: "the owner is abandoned, tryLock",
       spec: held,
       agents: [[["abandon", 1]], [["tryLock"]]],
     },

@@ -230,7 +230,7 @@ export const MUTANTS = mutants("once", {
     "int32_t kept = state & WEFT_ONCE_WAITING_BIT;",
     "int32_t kept = WEFT_ONCE_NEW;",
   ],
-  by: "one who was terminated is given up",
+  by: "a terminated runner is abandoned",
 }, {
   what: "abandons by a store",
   ts: [

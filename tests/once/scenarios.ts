@@ -182,7 +182,7 @@ export function scenarios(weft: Weft): Scenario[] {
       agents: [[["run"]], [["run"], ["look"]]],
     },
     {
-      name: "one who was terminated is given up",
+      name: "a terminated runner is abandoned",
       spec: abandoned(weft),
       agents: [[["abandon", 8], ["abandon", 9]], [["run"]], [["run"]]],
     },

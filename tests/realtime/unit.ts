@@ -76,7 +76,7 @@ test("every class of ./realtime is tested, and is one of the whole", () => {
 for (const name of names) {
   const view = VIEWS[name];
 
-  test(`realtime ${name}: what blocks, awaits or makes objects is gone`, () => {
+  test(`realtime ${name}: operations that block, await or make objects are gone`, () => {
     const members = membersOf(view);
     const all = [...members.keys()];
     const left = all.filter((key) => members.get(key));
@@ -118,7 +118,7 @@ for (const name of names) {
   });
 }
 
-test("create() of a realtime class makes one of it", () => {
+test("create() of a realtime class makes an instance of it", () => {
   const made = [
     realtime.SpscQueue.create(queue),
     realtime.Semaphore.create(2),
@@ -138,7 +138,7 @@ test("create() of a realtime class makes one of it", () => {
   }
 });
 
-test("what only tries takes no timeout, so that it never blocks", () => {
+test("operations that only try take no timeout, so that they never block", () => {
   const empty = realtime.Semaphore.create(0);
   const unset = realtime.Event.create();
   const shut = realtime.Latch.create(1);
@@ -205,7 +205,7 @@ const TYPES: (ArrayType & { BYTES_PER_ELEMENT?: number })[] = [
 const bytesOf = ({ buffer, byteOffset, byteLength }: Elements) =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
-test("copying by a loop copies as all copying does", () => {
+test("copying by a loop gives the same result as other copying", () => {
   const type = fc.constantFrom(...TYPES);
   // No exponent is all ones: as a float, each value but NaN keeps its bits.
   const values = fc.array(fc.nat(0x7e), { minLength: 1024, maxLength: 1024 });
@@ -300,7 +300,7 @@ test("realtime operations on a closed queue of ints, or ring, do not throw", () 
   }
 });
 
-test("a realtime release wakes who waits", async () => {
+test("a realtime release wakes the waiters", async () => {
   const semaphore = whole.Semaphore.create(0);
   const acquired = semaphore.acquireAsync();
   realtime.Semaphore.from(semaphore.handle).release();

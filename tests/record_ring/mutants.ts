@@ -425,7 +425,7 @@ export const MUTANTS = mutants("record_ring", {
     "weft__store(record, weft__load(record) | WEFT_RECORD_RING_SKIPPED);",
     "(void)record;",
   ],
-  by: "one sleeps behind what is given up",
+  by: "one sleeps behind a cancelled record",
 }, {
   what: "cancels as if it had committed",
   ts: [
@@ -437,7 +437,7 @@ export const MUTANTS = mutants("record_ring", {
     "weft__store(record, (weft__load(record) & ~3) | " +
     "WEFT_RECORD_RING_COMMITTED);",
   ],
-  by: "one sleeps behind what is given up",
+  by: "one sleeps behind a cancelled record",
 }, {
   what: "cancels, and wakes nobody",
   ts: [
@@ -445,7 +445,7 @@ export const MUTANTS = mutants("record_ring", {
     "",
   ],
   c: ["weft__event_wake(&r->pop_epoch, 1); /* for what it held back */", ""],
-  by: "one sleeps behind what is given up",
+  by: "one sleeps behind a cancelled record",
 }, {
   what: "abandons, and keeps the claim",
   ts: ["this.#endClaim(); if (!whole", "if (!whole"],

@@ -361,7 +361,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
     options: { timeouts: 0 },
   },
   {
-    name: "one sleeps behind what is given up",
+    name: "one sleeps behind a cancelled record",
     spec: ring(weft, false, 0, 4),
     agents: [[["pop"]], [["giveUp", 1]]],
     options: { timeouts: 0 },

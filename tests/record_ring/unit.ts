@@ -180,7 +180,7 @@ test("a record of every length fits an empty ring, wherever it begins", () => {
   }
 });
 
-test("what is too long, or no length, is refused with the sizes", async () => {
+test("a record that is too long, or a wrong length, is refused with the sizes", async () => {
   const ring = RecordRing.create({ capacity: 64 });
   const { buffer } = ring;
   const long = new Uint8Array(25);
@@ -365,7 +365,7 @@ test("popInto() sleeps, and moves records into arrays of any kind", async () => 
   }
 });
 
-test("pops sleep until what holds them back is committed or cancelled", async () => {
+test("pops sleep until the record in front is committed or cancelled", async () => {
   for (const end of ["commit", "cancel"] as const) {
     const ring = ringAt(256);
     const slow = new RecordRing(ring.buffer);
@@ -382,7 +382,7 @@ test("pops sleep until what holds them back is committed or cancelled", async ()
   }
 });
 
-test("close() wakes all, lets what is reserved be, and ends iteration", async () => {
+test("close() wakes all, keeps reservations valid, and ends iteration", async () => {
   const ring = ringAt(256);
   const slow = new RecordRing(ring.buffer);
   slow.reserve(6);

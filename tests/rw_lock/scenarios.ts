@@ -397,7 +397,7 @@ export function scenarios(weft: Weft): Scenario[] {
       options: { timeouts: true },
     },
     {
-      name: "a writer that gives up after one who was given up",
+      name: "a writer gives up after another was abandoned",
       spec: abandoned(weft, ""),
       agents: [[["writeFor"], ["abandonReader"]], [["write"]]],
       options: { timeouts: true },
@@ -429,13 +429,13 @@ export function scenarios(weft: Weft): Scenario[] {
       options: { timeouts: 0 },
     },
     {
-      name: "one who waited is given up",
+      name: "a waiting writer is abandoned",
       spec: abandoned(weft, "waits"),
       agents: [[["abandon", 9], ["abandonReader"]], [["write"]]],
       options: { timeouts: 0 },
     },
     {
-      name: "one who waited is given up, beside a reader",
+      name: "a waiting writer is abandoned beside a reader",
       spec: abandoned(weft, "waits"),
       agents: [[["abandonReader"], ["abandon", 9]], [["read"]]],
       options: { timeouts: 0 },

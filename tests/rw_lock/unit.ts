@@ -230,7 +230,7 @@ test("too many readers are refused, and there is room for a downgrade", async ()
   assert.ok(isFree(mine));
 });
 
-test("who comes to read behind a writer waits for it, and one only", async () => {
+test("a reader that comes after a writer waits for that writer only", async () => {
   const { mine, theirs } = pair(3);
   const first = theirs.read();
   const writes = [mine.writeAsync(), mine.writeAsync()];
@@ -248,7 +248,7 @@ test("who comes to read behind a writer waits for it, and one only", async () =>
   assert.ok(isFree(mine));
 });
 
-test("downgrade() lets those in who wait to read, but no writer", async () => {
+test("downgrade() lets waiting readers in, but no writer", async () => {
   const { mine, theirs } = pair();
   const writing = theirs.write();
   const [read, write] = [mine.readAsync(), mine.writeAsync()];
@@ -262,7 +262,7 @@ test("downgrade() lets those in who wait to read, but no writer", async () => {
   assert.ok(isFree(mine));
 });
 
-test("a writer that gives up lets in those it kept waiting", async () => {
+test("a writer that gives up lets in the readers that it kept waiting", async () => {
   const { mine, theirs } = pair();
   const reading = theirs.read();
   const abort = new AbortController();
@@ -357,7 +357,7 @@ async function use(ms: number, roles: readonly number[], patient: boolean) {
   return all;
 }
 
-test("threads read what is whole, and lose no write", async () => {
+test("threads read whole values, and lose no write", async () => {
   const all = await use(1500, [5, 5, 1, 1], false);
   assert.ok(all.every(({ read, written }) => read > 0 && written > 0));
 });

@@ -209,27 +209,27 @@ export function scenarios(weft: Weft): Scenario[] {
       sampled: true,
     },
     {
-      name: "released two at once",
+      name: "two permits released at once",
       spec: none,
       agents: [[acquire(1)], [acquire(1)], [release(2)]],
       options: { states: 100_000 },
       sampled: true,
     },
     {
-      name: "released one by one",
+      name: "two permits released one by one",
       spec: none,
       agents: [[acquire(1)], [acquire(1)], [release(1), release(1)]],
       options: { states: 100_000 },
       sampled: true,
     },
     {
-      name: "wanted two, released one by one",
+      name: "one wants two permits, released one by one",
       spec: none,
       agents: [[acquire(2)], [release(1), release(1)]],
     },
     {
       // The waiter for one must not sleep on while the wake went to the other.
-      name: "wanted one and two",
+      name: "one wants one permit, another two",
       spec: none,
       agents: [[acquire(1)], [acquire(2)], [release(1), release(2)]],
       options: { states: 100_000 },
@@ -243,13 +243,13 @@ export function scenarios(weft: Weft): Scenario[] {
       sampled: true,
     },
     {
-      name: "released two at once, with patience",
+      name: "two permits released at once, with patience",
       spec: patient,
       agents: [[acquire(1)], [acquire(1)], [release(2)]],
       options: { timeouts: 0 },
     },
     {
-      name: "wanted two, released one by one, with patience",
+      name: "one wants two permits, released one by one, with patience",
       spec: patient,
       agents: [[acquire(2)], [release(1), release(1)]],
       options: { timeouts: 0 },

@@ -168,7 +168,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
     agents: [[["take"]], [["take"]], [["take"]]],
   },
   {
-    name: "two use two blocks by caches",
+    name: "two use two blocks through caches",
     spec: pool(weft, 2, 2),
     agents: [[["use", 1], ["release"]], [["use", 3], ["release"]]],
   },
@@ -189,12 +189,12 @@ export const scenarios = (weft: Weft): Scenario[] => [
     agents: [[["free", 0]]],
   },
   {
-    name: "two abandon the same",
+    name: "two abandon the same agent",
     spec: owned(weft, [DEAD], once),
     agents: [[["abandonAll", DEAD]], [["abandonAll", DEAD]]],
   },
   {
-    name: "abandoned while another frees it",
+    name: "a block is abandoned while another frees it",
     spec: owned(weft, [DEAD], once),
     agents: [[["abandonAll", DEAD]], [["free", 0], ["take"]]],
   },
@@ -208,7 +208,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
     agents: [[["abandon", DEAD]]],
   },
   {
-    name: "abandons all that one had",
+    name: "abandons all blocks of an agent",
     spec: owned(
       weft,
       [DEAD | CACHED, DEAD, -1, 8, 8 | CACHED],
@@ -217,7 +217,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
     agents: [[["abandonAll", DEAD]]],
   },
   {
-    name: "abandoned, and takes from its cache",
+    name: "an abandoned agent takes from its cache",
     spec: owned(
       weft,
       [0],
@@ -227,7 +227,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
     agents: [[["keep"], ["take"]], [["abandon", 1], ["take"]]],
   },
   {
-    name: "abandoned, and gives its cache back",
+    name: "an abandoned agent gives back its cache",
     spec: owned(weft, [0], (results) => 1 - times(results, "block 0"), 1),
     agents: [[["keep"], ["release"]], [["abandon", 1], ["take"]]],
   },

@@ -144,7 +144,7 @@ test("a cache takes a block in one step, and gives back what it loses", () => {
   assert.is(other.available, 63 - 4);
 });
 
-test("what a dead agent had in its cache, or was freeing, comes back", () => {
+test("blocks that a dead agent had cached, or was freeing, come back", () => {
   const [alive, dead] = views(40, 4) as [SlabPool, SlabPool];
   dead.useCache(8);
   const mine = dead.allocate();
@@ -218,7 +218,7 @@ test("any two operations may meet at any step", () => {
   }
 });
 
-test("two who free the same block: one of them is told", () => {
+test("if two agents free the same block, one of them is told", () => {
   preemptedAnywhere(
     () => {
       const [mine, theirs] = views(2, 4) as [SlabPool, SlabPool];

@@ -101,7 +101,7 @@ test("a value, or a size, of the wrong length is refused", () => {
   }
 });
 
-test("a read is of one value, whichever writes meet it at any step", () => {
+test("a read returns one whole value, whichever writes meet it at any step", () => {
   for (const single of [false, true]) {
     for (const writes of [1, 2, 3, 4]) {
       for (const before of [0, 1, 2]) {

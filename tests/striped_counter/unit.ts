@@ -75,7 +75,7 @@ test("views take one stripe after the other, however often", () => {
   }
 });
 
-test("a StripedCounter refuses what is no number to add", () => {
+test("a StripedCounter refuses to add a value that is no integer", () => {
   const counter = StripedCounter.create();
   const { buffer } = counter;
   for (const n of [0.5, NaN, Infinity, 2 ** 31, -(2 ** 31) - 1, 2 ** 53]) {

@@ -283,7 +283,7 @@ test("layout() places every class, and C finds each", async () => {
     int missing(void *at) { return ${found.join(" + ")}; }\n`);
 });
 
-test("layout() says which part is none", () => {
+test("layout() names the part that is wrong", () => {
   const none = (part: unknown, message: RegExp) =>
     assert.throws(
       () => layout({ jobs: part as typeof Mutex }),
@@ -338,7 +338,7 @@ test("wrong types, names and values are refused, and nothing is written", () => 
   assert.throws(() => struct(undefined as never), /an object of fields/);
 });
 
-test("a place must be said, unless the array is one record", () => {
+test("a place must be given, unless the array is one record", () => {
   const Pair = struct({ a: "i32", b: "i32" });
   const one = new Uint8Array(8);
   Pair.write(one, { a: 1, b: 2 });

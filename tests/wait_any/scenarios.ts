@@ -238,7 +238,7 @@ export function scenarios(weft: Weft): Scenario[] {
       ...sampled,
     },
     {
-      name: "beside a consumer, who leaves one",
+      name: "beside a consumer that leaves one",
       spec,
       agents: [[["any"], ["pop", 1]], [["pop", 1]], [
         ["push", 7],

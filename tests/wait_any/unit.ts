@@ -154,7 +154,7 @@ const never = (kinds: Kind[]) => waitAny(sourcesOf(kinds), { timeout: 5 });
 
 const test = suite("waitAny");
 
-test("what is ready already is told at once, the first first", async () => {
+test("a source that is ready already is returned at once, the first one first", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.shuffledSubarray(names, { minLength: 1 }),
@@ -231,7 +231,7 @@ test("however it ends, no waiter is left behind", async () => {
   }
 });
 
-test("a wake that it used up is passed on to who takes", async () => {
+test("a wake that it used up is passed on to an agent that takes", async () => {
   const jobs = MpmcQueue.create({ capacity: 4 });
   const permits = Semaphore.create();
   const signal = Event.create({ autoReset: true });
@@ -335,7 +335,7 @@ test("one source may be there twice, and waited for by many", async () => {
   assert.is(wordsOf(jobs)[97], 0);
 });
 
-test("time passes, and nothing came", async () => {
+test("a timeout ends it if no source becomes ready", async () => {
   assert.is(await never(all()), undefined);
   assert.is(await waitAny(sourcesOf(all()), { timeout: 0 }), undefined);
   const kinds = all();
@@ -344,7 +344,7 @@ test("time passes, and nothing came", async () => {
   assert.is(await waitAny(sourcesOf(kinds), { timeout: 0 }), last);
 });
 
-test("what is wrong is refused before anything is touched", async () => {
+test("wrong arguments are refused before anything is touched", async () => {
   const jobs = MpmcQueue.create({ capacity: 4 });
   const { buffer } = jobs;
   await rejects(buffer, waitAny([]), RangeError, "needs a source");

@@ -117,7 +117,7 @@ test("guided hands out half an agent's share of what remains", () => {
   assert.is(lengths.at(-1), 1);
 });
 
-test("past the end there is nothing for ever, and nothing wraps", () => {
+test("after the end there is never another task, and nothing wraps", () => {
   const configs: WorkConfig[] = [
     {},
     { chunk: 7 },

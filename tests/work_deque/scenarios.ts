@@ -160,7 +160,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
     options: { kill: true },
   },
   {
-    name: "the owner terminated where nothing is left, adopted",
+    name: "the owner of an empty deque terminated, adopted",
     spec: adopted(weft, 0),
     agents: [[["pop"], ["pop"]], [["steal"]]],
     options: { kill: true },
