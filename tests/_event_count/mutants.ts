@@ -1,6 +1,6 @@
 import { mutants } from "../_run/mutant.ts";
 
-/** Mutants of what those queues sleep by. */
+/** Mutants of the event counts that queues sleep on. */
 export const MUTANTS = mutants({
   source: "_event_count",
   scenarios: ["mpmc_queue"],

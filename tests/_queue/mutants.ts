@@ -1,6 +1,6 @@
 import { mutants } from "../_run/mutant.ts";
 
-/** Mutants of what all queues do to wait. */
+/** Mutants of the code by which all queues wait. */
 export const MUTANTS = mutants({
   source: "_queue",
   header: "_event_count",

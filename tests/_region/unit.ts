@@ -1,5 +1,5 @@
 // also: node, browsers
-// Where a primitive may lie, and what is refused as a place for one.
+// Tests where a primitive may lie, and which places are refused.
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import {
@@ -149,7 +149,7 @@ for (const kind of KINDS) {
     try {
       copy = structuredClone(view);
     } catch (error) {
-      // The platform does not even copy it.
+      // The platform itself refuses to copy it.
       assert.is((error as Error).name, "DataCloneError");
       return;
     }
@@ -197,7 +197,9 @@ for (const [stem, configs] of Object.entries(IMPOSSIBLE)) {
   });
 }
 
-/** Never called: what the compiler must refuse, and what it must take. */
+/**
+ * Never called. It lists what the compiler must refuse and what it must accept.
+ */
 export function types(): void {
   const mutex = Mutex.create();
   Mutex.from(mutex.handle);

@@ -65,7 +65,7 @@ for (const [title, cast] of Object.entries(CASTS)) {
   }
 }
 
-/** Lets `dead` keep the mutex, and `heirs` wait for it. */
+/** Lets `dead` keep the mutex while `heirs` wait for it. */
 async function inherit(dead: Player, heirs: Player[]) {
   const at = stage.place(Mutex.byteLength());
   const mutex = new Mutex(memory, at);

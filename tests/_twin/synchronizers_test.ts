@@ -22,7 +22,10 @@ const test = suite("Synchronizers shared with C");
 
 test.beforeEach(() => stage.clear());
 
-/** Who takes part; an even number, as half of them put and half take. */
+/**
+ * The agents that take part. Their number is even: half of them put and half
+ * take.
+ */
 const CASTS: Record<string, Player[]> = {
   "C and workers": ["C", "JS", "JS awaiting", "C"],
   "C and this agent": ["C", "main", "main", "C"],

@@ -1,5 +1,6 @@
 // also: node
-// What waits do to a process, and what they do in one that lacks something.
+// Tests how waits affect a process, and how they work in a process that lacks
+// something.
 import * as assert from "uvu/assert";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -18,7 +19,10 @@ async function outputOf(scenario: string): Promise<string> {
   return output;
 }
 
-/** That the process ended soon after `end` was printed, not a second later. */
+/**
+ * Asserts that the process ended soon after it printed `end`, not a second
+ * later.
+ */
 function assertEnded(output: string): void {
   const after = Number(output.match(/^end (.+)$/m)?.[1]);
   assert.ok(after < 500, `ended ${after} ms after its work: ${output}`);

@@ -78,7 +78,7 @@ test("onAgentExit() tells when a terminated worker has ended", async () => {
   assert.is(mutex.abandon(id), true);
   using lock = mutex.tryLock()!;
   assert.ok(lock.abandoned);
-  // Of one that has ended already, too.
+  // It also tells about an agent that has already ended.
   await new Promise<number>((resolve) => {
     onAgentExit(id, resolve, thread.worker);
   });
@@ -93,7 +93,7 @@ test("an agent in a blocking call has not ended before it returned", async () =>
   const ended = new Promise<boolean>((resolve) => {
     onAgentExit(
       id,
-      // It came out of its call and unlocked, or it is gone for good.
+      // The agent left its call and unlocked, or it has ended.
       () => resolve(mutex.owner === 0 || mutex.abandon(id)),
       thread.worker,
     );

@@ -309,7 +309,7 @@ test("a subscriber that joins behind an element wakes the producer that waits", 
   );
   for (const { seat, push, at } of ended) {
     if (seat.size === 1 && await nowOf(push) === "pending") seat.popInt();
-    // Not even by its look each second: it was woken.
+    // It was woken, and not by its look each second.
     assert.is(await nowOf(push), undefined, `at ${at}`);
   }
 });

@@ -22,12 +22,12 @@ const { turn: TURN, even: EVEN, odd: ODD } = LAYOUT.condition;
 const ONE_WAITING = 1 << 15;
 const OTHER = 5;
 
-/** A condition with its mutex, the turn being `turn`. */
+/** A condition with its mutex, in turn `turn`. */
 function pair(turn = 0): { condition: Condition; mutex: Mutex } {
   const condition = Condition.create();
   const words = wordsOf(condition);
   words[TURN] = turn;
-  // Whose agents are called, in bit 31.
+  // Bit 31: the group of the called agents.
   words[turn & 1 ? ODD : EVEN] = (turn + 1 & 2) << 30;
   words[turn & 1 ? EVEN : ODD] = (turn & 2) << 30;
   return { condition, mutex: Mutex.create() };
@@ -65,14 +65,15 @@ test("notify(n) releases the n longest waiters, and notifyAll() all", async () =
         let waiting: number[] = []; // the model
         const asleep = () =>
           results.flatMap((r, i) => r === undefined ? [i] : []);
-        /** Lets those go on who may, and whoever else would. */
+        /** Waits until all agents went on that may, and turns for any other. */
         const settled = async () => {
           await until(() => asleep().length <= waiting.length);
           await turns();
         };
         for (const { op, n, at, together } of calls) {
           if (op === "abort") {
-            // One that is aborted in the turn of a notify may take the call.
+            // A waiter that is aborted at the moment of a notify may take the
+            // call.
             await settled();
             waiting = asleep();
           }
@@ -274,7 +275,7 @@ test("notify() costs little more with many waiters in one agent", async () => {
 test("a terminated waiter loses no wake of others", async () => {
   for (const dead of ["called", "waiting"] as const) {
     const { condition, mutex } = pair();
-    // It waits, in the group whose turn it is, and will never go.
+    // It waits in the group whose turn it is, and will never leave.
     wordsOf(condition)[EVEN] = dead === "called" ? 1 : ONE_WAITING;
     const begin = performance.now();
     const wait = mutex.lockAsync().then(async (lock) => {

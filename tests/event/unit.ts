@@ -131,7 +131,7 @@ test("with automatic reset, each set releases exactly one", async () => {
   event.set();
   await turns();
   assert.equal(passed, [0, 1]);
-  // Two in a row release two, though none had looked in between.
+  // Two sets in a row release two waiters, although none had looked in between.
   event.set();
   event.set();
   await turns();

@@ -1,5 +1,5 @@
 // also: node, browsers
-// What can be told of a primitive from its words.
+// Tests what `inspect` tells about a primitive from its words.
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import {
@@ -32,7 +32,7 @@ const test = suite("inspect");
 const IN_NODE = Symbol.for("nodejs.util.inspect.custom");
 const IN_DENO = Symbol.for("Deno.customInspect");
 
-/** A view, as the consoles know it. */
+/** A view, in the form that consoles look for. */
 type Shown = Record<
   symbol,
   (show?: (value: unknown) => string, options?: unknown) => unknown
@@ -162,10 +162,10 @@ test("inspect() reads a WebAssembly.Memory, after it has grown, too", () => {
 
 // ---- owner and waiters ------------------------------------------------------------
 
-/** What `inspect` tells of those who hold a primitive, and wait for it. */
+/** What `inspect` tells about agents that hold a primitive or wait for it. */
 const holders = ({ owner, waiters }: Inspection) => [owner, waiters];
 
-/** Begins what waits, looks, and ends it. */
+/** Starts a wait, inspects the primitive, and ends the wait. */
 async function waiting(
   it: Parameters<typeof inspect>[0],
   start: (options: { signal: AbortSignal }) => Promise<unknown>[],

@@ -5,7 +5,9 @@ import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 const TRIES = LAYOUT.once.length * 4;
 const BYTES = TRIES + 4;
 
-/** The model: what the function counted, and how many calls are over. */
+/**
+ * The model's state: the count of the function, and how many calls are over.
+ */
 interface Model {
   readonly tries: number;
   readonly calls: number;
@@ -76,7 +78,7 @@ function counting(weft: Weft, failures = 0, rounds = 0) {
   });
 }
 
-/** Whoever is terminated is given up. */
+/** A terminated agent is abandoned. */
 function terminated(weft: Weft) {
   const { Once } = weft.mod;
   return race.spec({

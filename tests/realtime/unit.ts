@@ -1,4 +1,5 @@
-// What `./realtime` has, what it has not, and that it allocates nothing.
+// Tests which operations `./realtime` has and lacks, and that it allocates
+// nothing.
 import * as esbuild from "esbuild";
 import { execFile } from "node:child_process";
 import process from "node:process";
@@ -42,7 +43,10 @@ const VIEWS = {
 type Name = keyof typeof VIEWS;
 const names = Object.keys(VIEWS) as Name[];
 
-/** What views find on their prototypes, up to those of every primitive. */
+/**
+ * The members that views find on their prototypes, up to those of every
+ * primitive.
+ */
 function membersOf(view: object): Map<string | symbol, boolean> {
   const found = new Map<string | symbol, boolean>();
   for (
@@ -53,7 +57,7 @@ function membersOf(view: object): Map<string | symbol, boolean> {
     for (const key of Reflect.ownKeys(at)) {
       const { value, get } = Object.getOwnPropertyDescriptor(at, key)!;
       const isThere = value !== undefined || get !== undefined;
-      // What is nearest counts.
+      // The nearest definition counts.
       if (!found.has(key)) found.set(key, isThere);
     }
   }
@@ -362,7 +366,7 @@ test("./realtime needs nothing but the language", async () => {
 
 // ---- allocation -------------------------------------------------------------------------
 
-/** What `allocations.ts` prints under these flags of V8. */
+/** The output of `allocations.ts` under these flags of V8. */
 function allocations(
   times: number,
   ...flags: string[]
@@ -383,7 +387,10 @@ function allocations(
   );
 }
 
-/** Bytes an operation that do not count: the measurement's own. */
+/**
+ * Bytes for each operation that the measurement itself allocates; they do not
+ * count.
+ */
 const NOISE = 4;
 
 function assertNone(found: Record<string, number>, but = /^$/) {
@@ -401,7 +408,7 @@ test("no operation allocates", async () => {
 });
 
 test("nor does one that is not compiled, but for floats and rare ones", async () => {
-  // There every float that is not at once stored is an object.
+  // Without the compiler, every float that is not stored at once is an object.
   const floats = /of floats|of both|tryPush tryPopInto|sum/;
   const found = await allocations(
     1000,

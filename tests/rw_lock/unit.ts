@@ -31,7 +31,7 @@ const OTHER = 5;
 const viewAs = (id: number, memory: Memory) =>
   asAgent(id, () => new RwLock(memory));
 
-/** A lock seen by this agent, and by another one. */
+/** The views of a lock of this agent and of another one. */
 function pair(phase = 0, gate = 0): { mine: RwLock; theirs: RwLock } {
   const mine = RwLock.create();
   wordsOf(mine)[STATE] = phase << 30;
@@ -39,7 +39,7 @@ function pair(phase = 0, gate = 0): { mine: RwLock; theirs: RwLock } {
   return { mine, theirs: viewAs(OTHER, mine.buffer) };
 }
 
-/** Whether nothing of its users is left in a lock. */
+/** Whether its users left nothing behind in a lock. */
 function isFree(lock: RwLock): boolean {
   const words = wordsOf(lock);
   return (words[STATE]! & 0x3fff_ffff) === 0 &&
@@ -317,7 +317,8 @@ test("abandon() gives up a writer that wrote, or waited", async () => {
 });
 
 test("a reader knows that it was let in, whatever the phase", async () => {
-  // Four phases later the phase is the same: then the gate must tell.
+  // Four phases later the phase is the same, so the gate must show the
+  // difference.
   for (const gate of [0, ...NEAR_WRAP]) {
     const { mine, theirs } = pair(1, gate);
     const writing = theirs.write();

@@ -7,8 +7,8 @@ const { permits, waiters, bulk, claimant, claim } = LAYOUT.semaphore;
 const HINTS = [[permits * 4, permits * 4 + 4]] as const;
 
 /**
- * A semaphore with `initial` permits; the model is how many are free. Who waits
- * lets others pass as often as `patience` says before it claims.
+ * A semaphore with `initial` permits. The model's state is the number of free
+ * permits. A waiter lets others pass `patience` times before it claims.
  */
 function counting(weft: Weft, initial: number, patience = 0) {
   const { Semaphore } = weft.mod;
@@ -50,7 +50,7 @@ function counting(weft: Weft, initial: number, patience = 0) {
             : race.either([free - n, true], race.contended([free, false])),
         lockFree: true,
       },
-      // Where nobody claims, so that no other reason is left.
+      // For scenarios without claims, so that no other reason is left.
       tryUnclaimed: {
         run: (s, n: number) => s.tryAcquire(n),
         model: (free: number, n: number) =>
@@ -72,7 +72,7 @@ function counting(weft: Weft, initial: number, patience = 0) {
   });
 }
 
-/** Who is terminated leaves the others what they need, and no more. */
+/** A terminated agent leaves the others the permits they need, and no more. */
 function terminated(weft: Weft, initial: number, most = initial + 4) {
   const { Semaphore } = weft.mod;
   return race.spec({
@@ -157,7 +157,10 @@ function claimed(weft: Weft) {
   });
 }
 
-/** A claim that times out: who waits for what it took gets it at once. */
+/**
+ * A claim that times out: an agent that waits for its permits gets them at
+ * once.
+ */
 function inTime(weft: Weft) {
   const { Semaphore } = weft.mod;
   return race.spec({
@@ -255,7 +258,7 @@ export function scenarios(weft: Weft): Scenario[] {
       options: { timeouts: 0 },
     },
     {
-      // The wake for one permit must not go to who wants two.
+      // The wake for one permit must not go to an agent that wants two.
       name: "wanted one and two, released one, with patience",
       spec: patient,
       agents: [[acquire(2)], [acquire(1)], [release(1)]],

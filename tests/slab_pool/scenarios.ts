@@ -6,7 +6,7 @@ const BITMAP = LAYOUT.slab_pool.length;
 /** The bitmap and the owners, read plainly before an exchange checks them. */
 const HINTS = [[BITMAP * 4, (BITMAP + 64) * 4]] as const;
 
-/** A pool of a few blocks; what an agent holds must be its own. */
+/** A pool of a few blocks. A block that an agent holds must be its own. */
 function pool(weft: Weft, capacity: number, cache = 0) {
   const { SlabPool } = weft.mod;
   return race.spec({
@@ -49,7 +49,7 @@ function pool(weft: Weft, capacity: number, cache = 0) {
       if (available + taken.length !== capacity) {
         return `${available} left after ${taken.length} of ${capacity}`;
       }
-      // A free block is worth a try.
+      // Try to take a block that is free.
       const words = new Int32Array(memory);
       for (let block = 0; block < capacity; block++) {
         const owner = words[BITMAP + 32 + block];

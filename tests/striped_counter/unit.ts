@@ -66,7 +66,7 @@ test("views take one stripe after the other, however often", () => {
       view.add();
       view.add();
     }
-    // Where the claims wrap, one stripe may be left out, and one doubled.
+    // When the claims wrap, one stripe may be left out and another doubled.
     const all = stripes();
     assert.is(all.reduce((a, b) => a + b), 18);
     if (first !== -2) assert.equal(all, [6, 6, 6]);

@@ -426,14 +426,14 @@ function assign(view: unknown, record: Record<string, unknown>): void {
   }
 }
 
-/** As JSON can show it. */
+/** The value in a form that JSON can show. */
 function shown(value: unknown): unknown {
   const text = (_: string, item: unknown) =>
     typeof item === "bigint" ? `${item}` : item;
   return JSON.parse(JSON.stringify(value, text));
 }
 
-/** Compiles C code for nothing but its errors: natively, and for wasm32. */
+/** Compiles C code only for its errors, natively and for wasm32. */
 async function compile(code: string): Promise<void> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "weft-"));
   const file = path.join(folder, "check.c");

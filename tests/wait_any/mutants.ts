@@ -2,7 +2,10 @@ import { mutants } from "../_run/mutant.ts";
 
 const NO_WAIT_ANY = "C has no waitAny";
 
-/** Mutants of what `waitAny` waits by, in the sources of what it waits for. */
+/**
+ * Mutants of the code by which `waitAny` waits, in the sources of the
+ * primitives it waits for.
+ */
 export const MUTANTS = [
   ...mutants({ source: "mpmc_queue", scenarios: ["wait_any"] }, {
     what: "an agent that only looked does not pass on the wake",

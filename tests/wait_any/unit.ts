@@ -29,7 +29,10 @@ import {
   wordsOf,
 } from "../_run/model.ts";
 
-/** Something to wait for, what makes it ready, and whether it still is. */
+/**
+ * A source to wait for, the step that makes it ready, and a check whether it
+ * still is.
+ */
 interface Kind {
   source: Waitable;
   memory: SharedArrayBuffer;
@@ -149,7 +152,7 @@ const names = Object.keys(KINDS);
 const all = () => names.map((name) => KINDS[name]!());
 const sourcesOf = (kinds: Kind[]) => kinds.map(({ source }) => source);
 
-/** Waits that may hang at every source at once, and end in no time. */
+/** Waits at every source at once, which all end at once. */
 const never = (kinds: Kind[]) => waitAny(sourcesOf(kinds), { timeout: 5 });
 
 const test = suite("waitAny");
@@ -194,7 +197,7 @@ for (const [at, name] of names.entries()) {
   });
 }
 
-/** Bits of the memory that say that somebody waits. */
+/** Bits of the memory that show that somebody waits. */
 function waitersOf(kinds: Kind[]): number[] {
   const semaphore = kinds[names.indexOf("semaphore")]!;
   const event = kinds[names.indexOf("signal")]!;
@@ -264,7 +267,7 @@ test("a wake that it used up is passed on to an agent that takes", async () => {
     await Promise.all(looks);
     assert.is(jobs.size, 0);
     assert.is(permits.available, 0);
-    // A set is kept once for each who waited, and they only looked.
+    // A set is kept once for each waiter, and these only looked.
     while (signal.tryWait());
   }
 });

@@ -144,7 +144,7 @@ test("after the end there is never another task, and nothing wraps", () => {
   }
 });
 
-/** What word `next` is at the end. */
+/** The value of the word `next` at the end. */
 function rangeCount(total: number, { chunk = 1, schedule }: WorkConfig) {
   return schedule === "guided" ? total : Math.ceil(total / chunk);
 }
