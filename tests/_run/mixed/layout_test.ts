@@ -5,7 +5,7 @@ import { headerText, tableOf } from "../header.ts";
 import { suite } from "../harness.ts";
 import { CASTS, mixed } from "./cast.ts";
 import { explore } from "./explore.ts";
-import { compileMutant } from "./module.ts";
+import { compile } from "./module.ts";
 import { scenarios } from "../../mutex/scenarios.ts";
 import { weft } from "../weft.ts";
 
@@ -39,7 +39,7 @@ async function complaint(
   text: string,
   stem: string,
 ): Promise<string> {
-  const message = await compileMutant(`drift_${name}`, text, stem)
+  const message = await compile(`drift_${name}`, text)
     .then(() => "it compiled", (error: Error) => error.message);
   return message.replaceAll('" "', ""); // two literals side by side are one
 }
@@ -119,7 +119,7 @@ test("words that changed places, and their assertions, do not go with JavaScript
     starving: 0,
     length: 2,
   });
-  const wasm = await compileMutant("drift_places", text, "mutex");
+  const wasm = await compile("drift_places", text);
   const found = (cast: string) =>
     Promise.all(
       scenarios(mixed(weft, wasm, CASTS[cast]!))
