@@ -121,8 +121,7 @@ static void refused(void) {
   for (int i = 0; i < 5; i++) {
     config.codec = codecs[i];
     EQUAL(weft_channel_bytes(config), 0);
-    UNCHANGED(arena, sizeof arena, weft_channel_init(arena, config) != NULL,
-              0);
+    UNCHANGED(arena, sizeof arena, weft_channel_init(arena, config) != NULL, 0);
   }
   const int32_t sizes[] = {0, -1, INT32_MIN, INT32_MAX, (1 << 30) + 1};
   for (int i = 0; i < 5; i++) {
