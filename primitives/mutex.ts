@@ -42,6 +42,8 @@ const OWNER_MASK = 0x0fff_ffff;
 const ABANDONED_BIT = 1 << 28;
 const HANDOFF_BIT = 1 << 29;
 const CONTENDED_BIT = 1 << 30;
+/** HANDOFF and CONTENDED: the mutex is kept for a sleeper. */
+const KEPT = 3 << 29;
 
 /** A sleeper that newcomers passed for this long, in ms, is handed the mutex. */
 const PATIENCE = 1;
@@ -122,7 +124,8 @@ export const INSPECTION: WordsInspection = {
  *                              sleeper
  *                   bit 30     CONTENDED: somebody may sleep on this word
  *                   sleepers: agents that lock
- * word 1  starving  1 while a sleeper was passed over for a millisecond.
+ * word 1  starving  1 while there is a sleeper that newcomers passed for a
+ *                   millisecond.
  * ```
  *
  * Invariant: an agent that sleeps on `state` fell asleep on a value with
@@ -179,7 +182,7 @@ export class Mutex extends Region<"mutex"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as an unlocked mutex.
+   * Initializes unused memory as an unlocked mutex.
    *
    * @throws {TypeError} If `memory` is not shared.
    * @throws {RangeError} If the mutex does not fit there.
@@ -193,7 +196,7 @@ export class Mutex extends Region<"mutex"> {
   /**
    * Attaches to the mutex that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind.
+   * @throws {TypeError} If it is not a handle of this kind.
    */
   static from(handle: Handle<"mutex">): Mutex {
     return new Mutex(...fromHandle("mutex", handle));
@@ -222,7 +225,7 @@ export class Mutex extends Region<"mutex"> {
    * does not wait. Returns `undefined` if the mutex was not locked.
    *
    * @throws {TypeError} If it would wait, and this agent may not block or holds
-   * the mutex; or if `timeout` is no number.
+   * the mutex; or if `timeout` is not a number.
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
   tryLock(timeout = 0): MutexGuard | undefined {
@@ -263,7 +266,8 @@ export class Mutex extends Region<"mutex"> {
    * throws. Returns what `fn` returned. For a function that returns a promise,
    * use `runAsync`: `run` unlocks before the promise is settled.
    *
-   * @throws {TypeError} As {@linkcode Mutex.lock}, or if `fn` is no function.
+   * @throws {TypeError} As {@linkcode Mutex.lock}, or if `fn` is not a
+   * function.
    */
   run<T>(fn: (guard: MutexGuard) => T): T {
     assertFunction(fn);
@@ -278,8 +282,8 @@ export class Mutex extends Region<"mutex"> {
   /**
    * As {@linkcode Mutex.run}, but awaits the mutex, and then what `fn` returns.
    *
-   * @throws {TypeError} If `fn` is no function, or an option is unknown or of a
-   * wrong type.
+   * @throws {TypeError} If `fn` is not a function, or an option is unknown or
+   * of a wrong type.
    */
   async runAsync<T>(
     fn: (guard: MutexGuard) => T | PromiseLike<T>,
@@ -310,7 +314,7 @@ export class Mutex extends Region<"mutex"> {
    *
    * C twin: `weft_mutex_abandon`; the next lock gives `EOWNERDEAD`.
    *
-   * @throws {RangeError} If `id` cannot be an agent's.
+   * @throws {RangeError} If `id` is not in the range of agent ids.
    */
   abandon(id: number): boolean {
     inRange("An agent id", id, 0, OWNER_MASK);
@@ -417,12 +421,16 @@ function unlockSlow(
     Atomics.notify(words, STATE, 1);
     return;
   }
-  const kept = HANDOFF_BIT | CONTENDED_BIT;
-  Atomics.store(words, STATE, kept);
+  Atomics.store(words, STATE, KEPT);
   if (Atomics.notify(words, STATE, 1) > 0) return;
   // Nobody slept: the starving sleeper gave up, or was terminated.
   Atomics.store(words, STARVING, 0);
-  if (Atomics.compareExchange(words, STATE, kept, UNLOCKED) === kept) {
+  freeKept(words);
+}
+
+/** Frees a mutex that is kept for a sleeper, and wakes another sleeper. */
+function freeKept(words: Int32Array<SharedArrayBuffer>): void {
+  if (Atomics.compareExchange(words, STATE, KEPT, UNLOCKED) === KEPT) {
     Atomics.notify(words, STATE, 1);
   }
 }
@@ -487,7 +495,10 @@ export function* locking(
     const outcome = yield handoff
       ? { words, index: STATE, value: state, atMost: patience }
       : { words, index: STATE, value: state };
-    if (outcome === "timed-out") return false;
+    if (outcome === "timed-out") {
+      freeKept(words); // it may be kept for this sleeper, which leaves
+      return false;
+    }
     const before = state;
     state = Atomics.load(words, STATE);
     woken = outcome === "ok" || (handoff && state === before);

@@ -15,6 +15,8 @@ WEFT__BEGIN
 #define WEFT_MUTEX_ABANDONED_BIT (1 << 28)
 #define WEFT_MUTEX_HANDOFF_BIT (1 << 29)
 #define WEFT_MUTEX_CONTENDED_BIT (1 << 30)
+/* HANDOFF and CONTENDED: the mutex is kept for a sleeper. */
+#define WEFT__MUTEX_KEPT (3 << 29)
 
 /* A sleeper passed over for this long, in ns, is handed the mutex. */
 #define WEFT__MUTEX_PATIENCE INT64_C(1000000)
@@ -33,7 +35,8 @@ WEFT__BEGIN
  *                              sleeper
  *                   bit 30     CONTENDED: somebody may sleep on this word
  *                   sleepers: agents that lock
- * word 1  starving  1 while a sleeper was passed over for a millisecond.
+ * word 1  starving  1 while there is a sleeper that newcomers passed for a
+ *                   millisecond.
  */
 typedef struct {
   int32_t state;
@@ -45,8 +48,18 @@ WEFT_LENGTH(mutex, 2);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
-/* Makes a region that nobody uses yet an unlocked mutex. */
-static inline void weft_mutex_init(weft_mutex *m) { weft__zero(m, sizeof *m); }
+/* The bytes of a mutex, as a constant and as a function. */
+#define WEFT_MUTEX_BYTES sizeof(weft_mutex)
+static inline size_t weft_mutex_bytes(void) { return sizeof(weft_mutex); }
+
+/* Initializes `bytes` bytes of unused memory as an unlocked mutex. Memory that
+   is all zero is one already. NULL if the bytes are too few, or `at` is not a
+   multiple of 4. */
+static inline WEFT__RESULT weft_mutex *weft_mutex_init(void *at, size_t bytes) {
+  if (!weft__fits(at, bytes, sizeof(weft_mutex))) return NULL;
+  weft__zero(at, sizeof(weft_mutex));
+  return (weft_mutex *)at;
+}
 
 /* The id of the agent that holds the mutex, or 0. */
 static inline int32_t weft_mutex_owner(const weft_mutex *m) {
@@ -87,6 +100,13 @@ static inline bool weft__mutex_spin(weft_mutex *m, int32_t id,
     return weft__spin_found(&spin, true);
   }
   return false;
+}
+
+/* Frees a mutex that is kept for a sleeper, and wakes another sleeper. */
+static inline void weft__mutex_free_kept(weft_mutex *m) {
+  if (weft__compare_exchange(&m->state, WEFT__MUTEX_KEPT,
+                             WEFT_MUTEX_UNLOCKED) == WEFT__MUTEX_KEPT)
+    weft__notify(&m->state, 1);
 }
 
 /*
@@ -140,7 +160,10 @@ static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
     /* Kept for a sleeper that may have been terminated: ours after a while. */
     int outcome = weft__sleep(&m->state, state, deadline,
                               handoff ? patience : WEFT__LOOK);
-    if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;
+    if (outcome == WEFT__TIMED_OUT) {
+      weft__mutex_free_kept(m); /* it may be kept for us, who leave */
+      return ETIMEDOUT;
+    }
     int32_t before = state;
     state = weft__load(&m->state);
     woken = outcome == WEFT__OK || (handoff && state == before);
@@ -171,13 +194,11 @@ static inline int weft__mutex_unlock_slow(weft_mutex *m, int32_t id,
     weft__notify(&m->state, 1);
     return 0;
   }
-  int32_t kept = WEFT_MUTEX_HANDOFF_BIT | WEFT_MUTEX_CONTENDED_BIT;
-  weft__store(&m->state, kept);
+  weft__store(&m->state, WEFT__MUTEX_KEPT);
   if (weft__notify(&m->state, 1) > 0) return 0;
   /* Nobody slept: the one that starved gave up, or was terminated. */
   weft__store(&m->starving, 0);
-  if (weft__compare_exchange(&m->state, kept, WEFT_MUTEX_UNLOCKED) == kept)
-    weft__notify(&m->state, 1);
+  weft__mutex_free_kept(m);
   return 0;
 }
 
