@@ -38,4 +38,4 @@ export class DamagedError extends Error {
  * An operation that does not wait tries again only when another agent was
  * faster. Nobody loses so often: the words are damaged.
  */
-export const MOST_TRIES: number = 2 ** 16;
+export const MOST_TRIES: number = 65536;

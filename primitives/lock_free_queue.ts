@@ -42,17 +42,17 @@ export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const CAPACITY = LOCK_FREE_QUEUE.capacity;
-const ELEMENT_SIZE = LOCK_FREE_QUEUE.element_size;
-const POP_EPOCH = LOCK_FREE_QUEUE.pop_epoch;
-const PUSH_EPOCH = LOCK_FREE_QUEUE.push_epoch;
-const ENTRIES = LOCK_FREE_QUEUE.length;
+const CAPACITY: typeof LOCK_FREE_QUEUE.capacity = 1;
+const ELEMENT_SIZE: typeof LOCK_FREE_QUEUE.element_size = 2;
+const POP_EPOCH: typeof LOCK_FREE_QUEUE.pop_epoch = 160;
+const PUSH_EPOCH: typeof LOCK_FREE_QUEUE.push_epoch = 192;
+const ENTRIES: typeof LOCK_FREE_QUEUE.length = 224;
 
 /** The two rings, by the word where their next ticket to put in is noted. */
-const QUEUE = LOCK_FREE_QUEUE.tail;
-const FREE = LOCK_FREE_QUEUE.free_tail;
+const QUEUE: typeof LOCK_FREE_QUEUE.tail = 32;
+const FREE: typeof LOCK_FREE_QUEUE.free_tail = 96;
 /** From there to the word for the next ticket to take out. */
-const HEAD = LOCK_FREE_QUEUE.head - QUEUE;
+const HEAD = 32; // LOCK_FREE_QUEUE.head - LOCK_FREE_QUEUE.tail
 
 /** In an entry that is not FILLED: no ticket is given out from here on. */
 const CLOSED = 1;
