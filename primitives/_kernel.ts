@@ -11,7 +11,7 @@ export const EBUSY = 10;
 /** What C answers where a lock was taken that its owner did not unlock. */
 export const EOWNERDEAD = 62;
 /** Values that were taken are below this; above it there is only an errno. */
-export const NO_VALUE = 2 ** 31;
+export const NO_VALUE = 0x8000_0000; // 2^31
 
 const PAGE = 65536;
 const MAX_PAGES = 65536;

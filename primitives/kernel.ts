@@ -1643,7 +1643,7 @@ export interface InKernel {
 }
 
 /** What `pop_int` answers if there is none. */
-const NO_ELEMENT = 2 ** 32 + EBUSY;
+const NO_ELEMENT = 4294967306; // 2^32 + EBUSY
 
 /** What a `LockFreeQueue` has beyond other queues. */
 export interface Repairable {
