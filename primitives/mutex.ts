@@ -42,6 +42,8 @@ const OWNER_MASK = 0x0fff_ffff;
 const ABANDONED_BIT = 0x1000_0000; // bit 28
 const HANDOFF_BIT = 0x2000_0000; // bit 29
 const CONTENDED_BIT = 0x4000_0000; // bit 30
+/** HANDOFF and CONTENDED: the mutex is kept for a sleeper. */
+const KEPT = 0x6000_0000; // bits 29-30
 
 /** A sleeper that newcomers passed for this long, in ms, is handed the mutex. */
 const PATIENCE = 1;
@@ -417,12 +419,16 @@ function unlockSlow(
     Atomics.notify(words, STATE, 1);
     return;
   }
-  const kept = HANDOFF_BIT | CONTENDED_BIT;
-  Atomics.store(words, STATE, kept);
+  Atomics.store(words, STATE, KEPT);
   if (Atomics.notify(words, STATE, 1) > 0) return;
   // Nobody slept: the starving sleeper gave up, or was terminated.
   Atomics.store(words, STARVING, 0);
-  if (Atomics.compareExchange(words, STATE, kept, UNLOCKED) === kept) {
+  freeKept(words);
+}
+
+/** Frees a mutex that is kept for a sleeper, and wakes another sleeper. */
+function freeKept(words: Int32Array<SharedArrayBuffer>): void {
+  if (Atomics.compareExchange(words, STATE, KEPT, UNLOCKED) === KEPT) {
     Atomics.notify(words, STATE, 1);
   }
 }
@@ -487,7 +493,10 @@ export function* locking(
     const outcome = yield handoff
       ? { words, index: STATE, value: state, atMost: patience }
       : { words, index: STATE, value: state };
-    if (outcome === "timed-out") return false;
+    if (outcome === "timed-out") {
+      freeKept(words); // it may be kept for this sleeper, which leaves
+      return false;
+    }
     const before = state;
     state = Atomics.load(words, STATE);
     woken = outcome === "ok" || (handoff && state === before);

@@ -90,14 +90,14 @@ export const MUTANTS = mutants("mutex", {
 }, {
   what: "MX8: who is woken holds the lock, it thinks",
   ts: [
-    'if (outcome === "timed-out") return false;',
-    'if (outcome === "timed-out") return false;\n' +
-    'if (outcome === "ok") return "locked";',
+    'if (outcome === "timed-out") { freeKept(words);',
+    'if (outcome === "ok") return "locked";\n' +
+    'if (outcome === "timed-out") { freeKept(words);',
   ],
   c: [
-    "if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;",
-    "if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT; if (outcome == " +
-    "WEFT__OK) return 0;",
+    "if (outcome == WEFT__TIMED_OUT) { weft__mutex_free_kept(m);",
+    "if (outcome == WEFT__OK) return 0; " +
+    "if (outcome == WEFT__TIMED_OUT) { weft__mutex_free_kept(m);",
   ],
 }, {
   what: "MX9: tryLock wipes out the mark",
@@ -113,22 +113,22 @@ export const MUTANTS = mutants("mutex", {
 }, {
   what: "MX10: a timeout is taken for the lock",
   ts: [
-    'if (outcome === "timed-out") return false;',
-    'if (outcome === "timed-out") return "locked";',
+    'if (outcome === "timed-out") { freeKept(words);',
+    'if (outcome === "timed-out") { return "locked";',
   ],
   c: [
-    "if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;",
-    "if (outcome == WEFT__TIMED_OUT) return 0;",
+    "if (outcome == WEFT__TIMED_OUT) { weft__mutex_free_kept(m);",
+    "if (outcome == WEFT__TIMED_OUT) { return 0;",
   ],
 }, {
   what: "MX11: any end of a sleep is taken for the lock",
   ts: [
-    'if (outcome === "timed-out") return false;',
-    'if (outcome !== "not-equal") return "locked";',
+    'if (outcome === "timed-out") { freeKept(words);',
+    'if (outcome !== "not-equal") { return "locked";',
   ],
   c: [
-    "if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;",
-    "if (outcome != WEFT__NOT_EQUAL) return 0;",
+    "if (outcome == WEFT__TIMED_OUT) { weft__mutex_free_kept(m);",
+    "if (outcome != WEFT__NOT_EQUAL) { return 0;",
   ],
 }, {
   what: "tryLock takes only what was unlocked, and not what was abandoned",
@@ -218,12 +218,12 @@ export const MUTANTS = mutants("mutex", {
 }, {
   what: "hands over and forgets that others sleep",
   ts: [
-    "const kept = HANDOFF_BIT | CONTENDED_BIT;",
-    "const kept = HANDOFF_BIT;",
+    "const KEPT = 0x6000_0000;",
+    "const KEPT = HANDOFF_BIT;",
   ],
   c: [
-    "int32_t kept = WEFT_MUTEX_HANDOFF_BIT | WEFT_MUTEX_CONTENDED_BIT;",
-    "int32_t kept = WEFT_MUTEX_HANDOFF_BIT;",
+    "#define WEFT__MUTEX_KEPT (3 << 29)",
+    "#define WEFT__MUTEX_KEPT WEFT_MUTEX_HANDOFF_BIT",
   ],
 }, {
   what: "keeps the lock for nobody",
@@ -242,39 +242,40 @@ export const MUTANTS = mutants("mutex", {
 }, {
   what: "takes the hand-over back by a store",
   ts: [
-    "if (Atomics.compareExchange(words, STATE, kept, UNLOCKED) === kept) {",
+    "if (Atomics.compareExchange(words, STATE, KEPT, UNLOCKED) === KEPT) {",
     "Atomics.store(words, STATE, UNLOCKED); {",
   ],
   c: [
-    "if (weft__compare_exchange(&m->state, kept, WEFT_MUTEX_UNLOCKED) == kept)",
+    "if (weft__compare_exchange(&m->state, WEFT__MUTEX_KEPT, " +
+    "WEFT_MUTEX_UNLOCKED) == WEFT__MUTEX_KEPT)",
     "weft__store(&m->state, WEFT_MUTEX_UNLOCKED);",
   ],
 }, {
   what: "takes the hand-over back, and wakes nobody",
   ts: [
-    "if (Atomics.compareExchange(words, STATE, kept, UNLOCKED) === kept) { " +
+    "if (Atomics.compareExchange(words, STATE, KEPT, UNLOCKED) === KEPT) { " +
     "Atomics.notify(words, STATE, 1); }",
-    "Atomics.compareExchange(words, STATE, kept, UNLOCKED);",
+    "Atomics.compareExchange(words, STATE, KEPT, UNLOCKED);",
   ],
   c: [
-    "if (weft__compare_exchange(&m->state, kept, WEFT_MUTEX_UNLOCKED) == " +
-    "kept) weft__notify(&m->state, 1);",
-    "weft__compare_exchange(&m->state, kept, WEFT_MUTEX_UNLOCKED);",
+    "if (weft__compare_exchange(&m->state, WEFT__MUTEX_KEPT, " +
+    "WEFT_MUTEX_UNLOCKED) == WEFT__MUTEX_KEPT) weft__notify(&m->state, 1);",
+    "weft__compare_exchange(&m->state, WEFT__MUTEX_KEPT, WEFT_MUTEX_UNLOCKED);",
   ],
 }, {
   what: "is kept before it wakes: by nobody if the notify comes first",
   ts: [
-    "Atomics.store(words, STATE, kept); " +
+    "Atomics.store(words, STATE, KEPT); " +
     "if (Atomics.notify(words, STATE, 1) > 0) return;",
     "if (Atomics.notify(words, STATE, 1) > 0) {\n" +
-    "Atomics.store(words, STATE, kept); return; }\n" +
-    "Atomics.store(words, STATE, kept);",
+    "Atomics.store(words, STATE, KEPT); return; }\n" +
+    "Atomics.store(words, STATE, KEPT);",
   ],
   c: [
-    "weft__store(&m->state, kept); if (weft__notify(&m->state, 1) > 0) " +
+    "weft__store(&m->state, WEFT__MUTEX_KEPT); if (weft__notify(&m->state, 1) > 0) " +
     "return 0;",
-    "if (weft__notify(&m->state, 1) > 0) { weft__store(&m->state, kept); " +
-    "return 0; } weft__store(&m->state, kept);",
+    "if (weft__notify(&m->state, 1) > 0) { weft__store(&m->state, WEFT__MUTEX_KEPT); " +
+    "return 0; } weft__store(&m->state, WEFT__MUTEX_KEPT);",
   ],
 }, {
   what: "abandons by a store",

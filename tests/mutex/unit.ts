@@ -11,6 +11,7 @@ import {
   passed,
   preemptedAnywhere,
   refuses,
+  turns,
   wordsOf,
 } from "../_run/model.ts";
 
@@ -169,6 +170,19 @@ test("tryLockAsync() takes a mutex kept for a dead sleeper", async () => {
   using lock = await mine.tryLockAsync({ timeout: 5000 });
   assert.ok(lock, "the hand-off outlived its sleeper");
   assert.ok(performance.now() - begin < 1000);
+});
+
+test("a sleeper that gives up does not keep the mutex", async () => {
+  const { mine, theirs } = pair();
+  wordsOf(mine)[STARVING] = 1;
+  theirs.lock();
+  const abort = new AbortController();
+  const wait = mine.lockAsync({ signal: abort.signal }).catch(() => "aborted");
+  await turns();
+  theirs.unlock();
+  abort.abort(); // after the wake, and before this agent hears of it
+  assert.is(await wait, "aborted");
+  assert.is(words(mine)[STATE], 0);
 });
 
 test("tryLock() never answers a guard of a lock it does not hold", () => {

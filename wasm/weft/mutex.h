@@ -15,6 +15,8 @@ WEFT__BEGIN
 #define WEFT_MUTEX_ABANDONED_BIT (1 << 28)
 #define WEFT_MUTEX_HANDOFF_BIT (1 << 29)
 #define WEFT_MUTEX_CONTENDED_BIT (1 << 30)
+/* HANDOFF and CONTENDED: the mutex is kept for a sleeper. */
+#define WEFT__MUTEX_KEPT (3 << 29)
 
 /* A sleeper passed over for this long, in ns, is handed the mutex. */
 #define WEFT__MUTEX_PATIENCE INT64_C(1000000)
@@ -91,6 +93,13 @@ static inline bool weft__mutex_spin(weft_mutex *m, int32_t id,
   return false;
 }
 
+/* Frees a mutex that is kept for a sleeper, and wakes another sleeper. */
+static inline void weft__mutex_free_kept(weft_mutex *m) {
+  if (weft__compare_exchange(&m->state, WEFT__MUTEX_KEPT,
+                             WEFT_MUTEX_UNLOCKED) == WEFT__MUTEX_KEPT)
+    weft__notify(&m->state, 1);
+}
+
 /*
  * Locks from when `state` was seen, which may be old.
  *
@@ -142,7 +151,10 @@ static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
     /* Kept for a sleeper that may have been terminated: ours after a while. */
     int outcome = weft__sleep(&m->state, state, deadline,
                               handoff ? patience : WEFT__LOOK);
-    if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;
+    if (outcome == WEFT__TIMED_OUT) {
+      weft__mutex_free_kept(m); /* it may be kept for us, who leave */
+      return ETIMEDOUT;
+    }
     int32_t before = state;
     state = weft__load(&m->state);
     woken = outcome == WEFT__OK || (handoff && state == before);
@@ -173,13 +185,11 @@ static inline int weft__mutex_unlock_slow(weft_mutex *m, int32_t id,
     weft__notify(&m->state, 1);
     return 0;
   }
-  int32_t kept = WEFT_MUTEX_HANDOFF_BIT | WEFT_MUTEX_CONTENDED_BIT;
-  weft__store(&m->state, kept);
+  weft__store(&m->state, WEFT__MUTEX_KEPT);
   if (weft__notify(&m->state, 1) > 0) return 0;
   /* Nobody slept: the one that starved gave up, or was terminated. */
   weft__store(&m->starving, 0);
-  if (weft__compare_exchange(&m->state, kept, WEFT_MUTEX_UNLOCKED) == kept)
-    weft__notify(&m->state, 1);
+  weft__mutex_free_kept(m);
   return 0;
 }
 
