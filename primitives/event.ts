@@ -140,7 +140,7 @@ export class Event extends Region<"event"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as an event that is not set.
+   * Initializes unused memory as an event that is not set.
    *
    * @throws {TypeError} If `memory` is not shared, or `config` is not as
    * described.
@@ -160,7 +160,7 @@ export class Event extends Region<"event"> {
   /**
    * Attaches to the event that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind.
+   * @throws {TypeError} If it is not a handle of this kind.
    */
   static from(handle: Handle<"event">): Event {
     return new Event(...fromHandle("event", handle));
@@ -218,11 +218,11 @@ export class Event extends Region<"event"> {
   }
 
   /**
-   * Waits for `timeout` ms at most; without a timeout it does not wait. Returns
+   * Waits at most `timeout` ms; without a timeout it does not wait. Returns
    * whether the event was set. With automatic reset, takes the signal.
    *
    * @throws {TypeError} If it would wait and this agent may not block, or if
-   * `timeout` is no number.
+   * `timeout` is not a number.
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
   tryWait(timeout = 0): boolean {
@@ -273,7 +273,7 @@ export class Event extends Region<"event"> {
     return false;
   }
 
-  /** Waits, blocking for `timeout` ms at most. */
+  /** Waits, blocking at most `timeout` ms. */
   #wait(timeout: number): boolean {
     const since = Atomics.load(this.#words, STATE);
     if (spinning.rounds > 0) {

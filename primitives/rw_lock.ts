@@ -283,7 +283,7 @@ export class RwLock extends Region<"rw_lock"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as an unlocked lock.
+   * Initializes unused memory as an unlocked lock.
    *
    * @throws {TypeError} If `memory` is not shared.
    * @throws {RangeError} If the lock does not fit there.
@@ -297,7 +297,7 @@ export class RwLock extends Region<"rw_lock"> {
   /**
    * Attaches to the lock that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind.
+   * @throws {TypeError} If it is not a handle of this kind.
    */
   static from(handle: Handle<"rw_lock">): RwLock {
     return new RwLock(...fromHandle("rw_lock", handle));
@@ -331,7 +331,7 @@ export class RwLock extends Region<"rw_lock"> {
    * Returns `undefined` if it did not lock.
    *
    * @throws {TypeError} If it would wait, and this agent may not block or holds
-   * the lock for writing; or if `timeout` is no number.
+   * the lock for writing; or if `timeout` is not a number.
    * @throws {RangeError} If `timeout` is negative or NaN, or 8191 agents read or
    * wait to.
    */
@@ -373,7 +373,8 @@ export class RwLock extends Region<"rw_lock"> {
    * promise, use `readingAsync`: `reading` unlocks before the promise is
    * settled.
    *
-   * @throws {TypeError} As {@linkcode RwLock.read}, or if `fn` is no function.
+   * @throws {TypeError} As {@linkcode RwLock.read}, or if `fn` is not a
+   * function.
    */
   reading<T>(fn: (guard: RwReadGuard) => T): T {
     assertFunction(fn);
@@ -389,8 +390,8 @@ export class RwLock extends Region<"rw_lock"> {
    * As {@linkcode RwLock.reading}, but awaits the lock, and then what `fn`
    * returns.
    *
-   * @throws {TypeError} If `fn` is no function, or an option is unknown or of a
-   * wrong type.
+   * @throws {TypeError} If `fn` is not a function, or an option is unknown or
+   * of a wrong type.
    */
   async readingAsync<T>(
     fn: (guard: RwReadGuard) => T | PromiseLike<T>,
@@ -423,7 +424,7 @@ export class RwLock extends Region<"rw_lock"> {
    * if it did not lock.
    *
    * @throws {TypeError} If it would wait, and this agent may not block or holds
-   * the lock for writing; or if `timeout` is no number.
+   * the lock for writing; or if `timeout` is not a number.
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
   tryWrite(timeout = 0): RwWriteGuard | undefined {
@@ -467,7 +468,8 @@ export class RwLock extends Region<"rw_lock"> {
    * promise, use `writingAsync`: `writing` unlocks before the promise is
    * settled.
    *
-   * @throws {TypeError} As {@linkcode RwLock.write}, or if `fn` is no function.
+   * @throws {TypeError} As {@linkcode RwLock.write}, or if `fn` is not a
+   * function.
    */
   writing<T>(fn: (guard: RwWriteGuard) => T): T {
     assertFunction(fn);
@@ -483,8 +485,8 @@ export class RwLock extends Region<"rw_lock"> {
    * As {@linkcode RwLock.writing}, but awaits the lock, and then what `fn`
    * returns.
    *
-   * @throws {TypeError} If `fn` is no function, or an option is unknown or of a
-   * wrong type.
+   * @throws {TypeError} If `fn` is not a function, or an option is unknown or
+   * of a wrong type.
    */
   async writingAsync<T>(
     fn: (guard: RwWriteGuard) => T | PromiseLike<T>,
@@ -548,7 +550,7 @@ export class RwLock extends Region<"rw_lock"> {
    *
    * C twin: `weft_rw_lock_abandon`; locking gives `EOWNERDEAD`.
    *
-   * @throws {RangeError} If `id` cannot be an agent's.
+   * @throws {RangeError} If `id` is not in the range of agent ids.
    */
   abandon(id: number): boolean {
     inRange("An agent id", id, 0, OWNER_MASK);
@@ -593,7 +595,7 @@ export class RwLock extends Region<"rw_lock"> {
     }
   }
 
-  /** Locks for reading, blocking for `timeout` ms at most. */
+  /** Locks for reading, blocking at most `timeout` ms. */
   #read(timeout: number): RwReadGuard | undefined {
     const words = this.#words;
     if (words[WRITER]! & HANDOFF_BIT && spinning.rounds > 0) this.#giveWay();
@@ -612,7 +614,7 @@ export class RwLock extends Region<"rw_lock"> {
     return this.#readGuardOf(block(this.#readSlow(ticket), timeout));
   }
 
-  /** Locks for writing, blocking for `timeout` ms at most. */
+  /** Locks for writing, blocking at most `timeout` ms. */
   #write(timeout: number): RwWriteGuard | undefined {
     const words = this.#words;
     const state = Atomics.compareExchange(words, WRITER, UNLOCKED, this.#id);

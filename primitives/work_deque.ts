@@ -30,7 +30,7 @@ const MAX_CAPACITY = 0x1000_0000; // 2^28
 
 /** The configuration of a deque. */
 export interface DequeConfig {
-  /** Items it holds, 1 to 2^28; rounded up to a power of two. */
+  /** How many items fit: 1 to 2^28, rounded up to a power of two. */
   readonly capacity: number;
 }
 
@@ -86,11 +86,11 @@ export const INSPECTION: WordsInspection = { row: WORK_DEQUE };
  * ```
  */
 export class WorkDeque extends Region<"work_deque"> {
-  /** Items it holds at most. */
+  /** The most items that the deque can hold. */
   readonly capacity: number;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #mask: number;
-  /** What the owner last saw of `top`, which may have grown since. */
+  /** The value of `top` that the owner saw last; it may have grown since. */
   #top: number;
 
   /**
@@ -136,7 +136,7 @@ export class WorkDeque extends Region<"work_deque"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as an empty deque.
+   * Initializes unused memory as an empty deque.
    *
    * @throws {TypeError} If `memory` is not shared, or `config` is not as
    * described.
@@ -157,8 +157,8 @@ export class WorkDeque extends Region<"work_deque"> {
   /**
    * Attaches to the deque that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
-   * deque is there.
+   * @throws {TypeError} If it is not a handle of this kind, or no deque is
+   * there.
    */
   static from(handle: Handle<"work_deque">): WorkDeque {
     return new WorkDeque(...fromHandle("work_deque", handle));
@@ -175,7 +175,7 @@ export class WorkDeque extends Region<"work_deque"> {
    * Adds an item at the bottom, or returns false if the deque is full. Only the
    * owner may call this.
    *
-   * @throws {TypeError} If `item` is no number.
+   * @throws {TypeError} If `item` is not a number.
    * @throws {RangeError} If `item` is not a signed integer of 32 bits.
    */
   push(item: number): boolean {

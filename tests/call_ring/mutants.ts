@@ -126,7 +126,7 @@ export const MUTANTS = [
   }, {
     what: "a server looks after the calls whether the ring was closed",
     ts: [
-      "const closed = this.closed; // (E) before the look return this.#take() || (closed ? -1 : 0);",
+      "const closed = this.closed; // (E) look at this first return this.#take() || (closed ? -1 : 0);",
       "return this.#take() || (this.closed ? -1 : 0);",
     ],
     c: [

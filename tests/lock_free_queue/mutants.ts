@@ -188,7 +188,7 @@ export const MUTANTS = mutants("lock_free_queue", {
 }, {
   what: "takes past a ticket that is put in just now",
   ts: [
-    "if (ahead === 0) return ticket; // put in just now",
+    "if (ahead === 0) return ticket; // it was put in just now",
     "if (ahead === 0) return ticket + 1 | 0;",
   ],
   c: [

@@ -156,9 +156,9 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "ends the claim before it publishes",
   ts: [
-    "const words = this.#words; const tail = words[TAIL]!; // Where it began",
+    "const words = this.#words; const tail = words[TAIL]!; // The reserved length",
     "const words = this.#words; const tail = words[TAIL]!;\n" +
-    "this.#endClaim(); // Where it began",
+    "this.#endClaim(); // The reserved length",
     [
       ": Atomics.compareExchange(words, TAIL, tail, next); this.#endClaim();",
       ": Atomics.compareExchange(words, TAIL, tail, next);",
