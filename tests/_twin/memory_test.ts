@@ -31,28 +31,28 @@ const KINDS = {
   semaphore: {
     bytes: Semaphore.byteLength(),
     init: (at: number) => void Semaphore.init(memory, at, 3),
-    initInC: (at: number, _config: number) => c.weft_semaphore_init!(at, 3),
+    initInC: (at: number, _config: number) => c.weft_semaphore_init!(at, 32, 3),
     attach: (memory: Memory, at: number) => new Semaphore(memory, at),
   },
   spsc_queue: {
     bytes: SpscQueue.byteLength(queue),
     init: (at: number) => void SpscQueue.init(memory, at, queue),
     initInC: (at: number, config: number) =>
-      c.weft_spsc_queue_init!(at, config),
+      c.weft_spsc_queue_init!(at, 4096, config),
     attach: (memory: Memory, at: number) => new SpscQueue(memory, at),
   },
   mpmc_queue: {
     bytes: MpmcQueue.byteLength(queue),
     init: (at: number) => void MpmcQueue.init(memory, at, queue),
     initInC: (at: number, config: number) =>
-      c.weft_mpmc_queue_init!(at, config),
+      c.weft_mpmc_queue_init!(at, 4096, config),
     attach: (memory: Memory, at: number) => new MpmcQueue(memory, at),
   },
   work_counter: {
     bytes: WorkCounter.byteLength(),
     init: (at: number) => void WorkCounter.init(memory, at, 4, { chunk: 8 }),
     initInC: (at: number, config: number) =>
-      c.weft_work_counter_init!(at, 4, swapped(config)),
+      c.weft_work_counter_init!(at, 268, 4, swapped(config)),
     attach: (memory: Memory, at: number) => new WorkCounter(memory, at),
   },
 };

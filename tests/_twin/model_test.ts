@@ -147,7 +147,7 @@ test("a semaphore is one semaphore", () => {
     const at = stage.place(Semaphore.byteLength());
     // Made by either side in turn.
     if (start === 3) Semaphore.init(memory, at, start);
-    else assert.is(c.weft_semaphore_init!(at, start) >>> 0, at);
+    else assert.is(c.weft_semaphore_init!(at, 64, start) >>> 0, at);
     const view = new Semaphore(memory, at);
     assert.is(c.weft_semaphore_attach!(at) >>> 0, at);
     let permits = start;
@@ -213,10 +213,11 @@ function queueByTurns(
   const config = stage.place(8);
   const shape = { capacity, elementSize: size };
   stage.heap.set([capacity, size], config / 4);
-  const at = stage.place(Queue.byteLength(shape));
-  assert.is(c[name("bytes")]!(config), Queue.byteLength(shape));
+  const bytes = Queue.byteLength(shape);
+  const at = stage.place(bytes);
+  assert.is(c[name("bytes")]!(config), bytes);
   if (random(2) === 0) Queue.init(memory, at, shape);
-  else assert.is(c[name("init")]!(at, config) >>> 0, at);
+  else assert.is(c[name("init")]!(at, bytes, config) >>> 0, at);
   const view = new Queue(memory, at);
   assert.is(c[name("attach")]!(at) >>> 0, at);
   assert.is(c[name("capacity")]!(at), view.capacity);
@@ -440,7 +441,10 @@ test("a work counter is one counter", () => {
           .map((bytes) => stage.place(bytes)) as [number, number, number];
         stage.heap.set(inWords(config), place / 4);
         if (random(2) === 0) WorkCounter.init(memory, at, total, config);
-        else assert.is(c.weft_work_counter_init!(at, total, place) >>> 0, at);
+        else {assert.is(
+            c.weft_work_counter_init!(at, 268, total, place) >>> 0,
+            at,
+          );}
         const view = new WorkCounter(memory, at);
         assert.is(c.weft_work_counter_attach!(at) >>> 0, at);
         const heap = stage.heap;

@@ -64,19 +64,22 @@ for (const [title, cast] of Object.entries(CASTS)) {
 test("what one language configures, the other attaches to", () => {
   const at = stage.place(4096);
   for (const n of [1, 3, 4095]) {
-    assert.is(c.weft_barrier_init!(at, n), at);
+    assert.is(c.weft_barrier_init!(at, 16, n), at);
     assert.is(new Barrier(memory, at).parties, n);
     assert.is(Barrier.init(memory, at, n).parties, n);
     assert.is(c.weft_barrier_attach!(at), at);
     assert.is(c.weft_latch_attach!(at), 0);
-    assert.is(c.weft_latch_init!(at, n), at);
+    assert.is(c.weft_latch_init!(at, 12, n), at);
     assert.is(new Latch(memory, at).count, n);
     assert.is(Latch.init(memory, at, n).count, n);
     assert.is(c.weft_latch_attach!(at), at);
     assert.throws(() => new StripedCounter(memory, at), /a latch/);
   }
   for (const stripes of [1, 7]) {
-    assert.is(c.weft_striped_counter_init!(at, stripes), at);
+    assert.is(
+      c.weft_striped_counter_init!(at, 128 * (1 + stripes), stripes),
+      at,
+    );
     const counter = new StripedCounter(memory, at);
     assert.is(counter.stripes, stripes);
     assert.is(counter.byteLength, c.weft_striped_counter_bytes!(stripes));

@@ -43,9 +43,20 @@ WEFT_LENGTH(condition, 3);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
-/* Makes a region that nobody uses yet a condition. */
-static inline void weft_condition_init(weft_condition *c) {
-  weft__zero(c, sizeof *c);
+/* The bytes of a condition, as a constant and as a function. */
+#define WEFT_CONDITION_BYTES sizeof(weft_condition)
+static inline size_t weft_condition_bytes(void) {
+  return sizeof(weft_condition);
+}
+
+/* Initializes `bytes` bytes of unused memory as a condition that nobody waits
+   for. Memory that is all zero is one already. NULL if the bytes are too few,
+   or `at` is not a multiple of 4. */
+static inline WEFT__RESULT weft_condition *weft_condition_init(void *at,
+                                                               size_t bytes) {
+  if (!weft__fits(at, bytes, sizeof(weft_condition))) return NULL;
+  weft__zero(at, sizeof(weft_condition));
+  return (weft_condition *)at;
 }
 
 /* Where the agents of a group are counted, and sleep. */
