@@ -1,6 +1,12 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  named,
+  type Scenario,
+  TRIES_AGAIN,
+  type Weft,
+} from "../_run/scenario.ts";
 
 const { tail, head, free_tail, free_head, length } = LAYOUT.lock_free_queue;
 /** Entries of a ring of a small queue. */
@@ -222,6 +228,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "one sleeps until an element comes",
+    differs: TRIES_AGAIN,
     spec: queue(weft, 1),
     agents: [[["pop"]], [["push", 1]]],
   },
@@ -234,6 +241,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "one sleeps until there is room",
+    differs: TRIES_AGAIN,
     spec: queue(weft, 1, 1),
     agents: [[["push", 1]], [["pop"]]],
   },

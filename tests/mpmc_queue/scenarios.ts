@@ -1,6 +1,13 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  named,
+  REMEMBERS,
+  type Scenario,
+  TRIES_AGAIN,
+  type Weft,
+} from "../_run/scenario.ts";
 
 const { tail, head, pop_epoch, pop_waiters, push_epoch, push_waiters, length } =
   LAYOUT.mpmc_queue;
@@ -329,10 +336,16 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "in place",
+      differs: REMEMBERS,
       spec: queue(weft, 2, 0, false),
       agents: [from("inPlace", 1, 2), times("takeInPlace", 2)],
     },
-    { name: "push, pop", spec: two, agents: [[["push", 1]], [["pop"]]] },
+    {
+      name: "push, pop",
+      differs: TRIES_AGAIN,
+      spec: two,
+      agents: [[["push", 1]], [["pop"]]],
+    },
     {
       name: "push, pop, one slot",
       spec: one,
@@ -369,23 +382,27 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "pop times out at any time",
+      differs: TRIES_AGAIN,
       spec: two,
       agents: [[["popFor"]], [["push", 1]]],
       options: { timeouts: true },
     },
     {
       name: "push times out at any time",
+      differs: TRIES_AGAIN,
       spec: queue(weft, 1, 0, true, [9]),
       agents: [[["pushFor", 1]], [["tryPop"]]],
       options: { timeouts: true },
     },
     {
       name: "close wakes a consumer",
+      differs: TRIES_AGAIN,
       spec: two,
       agents: [[["pop"]], [["close"]]],
     },
     {
       name: "close wakes a producer",
+      differs: TRIES_AGAIN,
       spec: one,
       agents: [from("push", 1, 2), [["close"]]],
     },
@@ -403,21 +420,25 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "an array wakes a consumer",
+      differs: TRIES_AGAIN,
       spec: two,
       agents: [[["pop"]], [["pushArray", 1]]],
     },
     {
       name: "an array wakes a producer",
+      differs: TRIES_AGAIN,
       spec: queue(weft, 1, 0, true, [9]),
       agents: [[["push", 1]], [["popArray"]]],
     },
     {
       name: "in place wakes a consumer",
+      differs: TRIES_AGAIN,
       spec: queue(weft, 2, 0, false),
       agents: [[["pop"]], [["inPlace", 1]]],
     },
     {
       name: "in place wakes a producer",
+      differs: TRIES_AGAIN,
       spec: queue(weft, 1, 0, false, [9]),
       agents: [[["push", 1]], [["takeInPlace"]]],
     },
@@ -437,6 +458,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "two time out",
+      differs: TRIES_AGAIN,
       spec: two,
       agents: [[["popFor"]], [["popFor"]]],
       options: { timeouts: true },

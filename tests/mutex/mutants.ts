@@ -219,7 +219,7 @@ export const MUTANTS = mutants("mutex", {
 }, {
   what: "hands over and forgets that others sleep",
   ts: [
-    "const KEPT = 3 << 29;",
+    "const KEPT = 0x6000_0000;",
     "const KEPT = HANDOFF_BIT;",
   ],
   c: [

@@ -1,6 +1,13 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  named,
+  REMEMBERS,
+  type Scenario,
+  TRIES_AGAIN,
+  type Weft,
+} from "../_run/scenario.ts";
 
 const { tail, head, claimant } = LAYOUT.record_ring;
 /**
@@ -295,6 +302,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "two producers, room for both",
+    differs: TRIES_AGAIN,
     spec: ring(weft, false, 0, 4),
     agents: [[], [["push", 1]], [["push", 2]]],
     options: { timeouts: 0 },
@@ -313,18 +321,21 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "a producer and the end, and what is left then",
+    differs: TRIES_AGAIN,
     spec: ring(weft, false, 0, 4),
     agents: [[["close"], ["pop"]], [["push", 1]]],
     options: { timeouts: 0 },
   },
   {
     name: "one sleeps until another closes",
+    differs: TRIES_AGAIN,
     spec: ring(weft, false, 0, 4),
     agents: [[["pop"]], [["close"]]],
     options: { timeouts: 0 },
   },
   {
     name: "a producer and the end",
+    differs: TRIES_AGAIN,
     spec: ring(weft, false, 0, 4),
     agents: [[["tryPop"], ["close"]], [["push", 1]]],
   },
@@ -335,18 +346,21 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "a producer terminated at any step",
+    differs: REMEMBERS,
     spec: dying(weft),
     agents: [[["tryPop"], ["tryPop"]], [["inPlace", 1]]],
     options: { kill: true },
   },
   {
     name: "one finds no room",
+    differs: REMEMBERS,
     spec: ring(weft, false, 0, 24),
     agents: [[["tryPop"]], [["tryPush", 1], ["tryPush", 2], ["tryPush", 3]]],
     options: { timeouts: 0 },
   },
   {
     name: "one finds no room, and the end",
+    differs: TRIES_AGAIN,
     spec: ring(weft, true, 0, 24),
     agents: [[["close"]], [["push", 1], ["push", 2], ["push", 3]]],
     options: { timeouts: 0 },
@@ -359,6 +373,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "one producer commits less than it reserved",
+    differs: REMEMBERS,
     spec: ring(weft, true, 56, 4),
     agents: [[["pop"], ["tryPop"]], [["shorter", 1], ["inPlace", 2]]],
     options: { timeouts: 0 },
@@ -371,30 +386,35 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "one sleeps behind what is abandoned",
+    differs: TRIES_AGAIN,
     spec: left(weft, false),
     agents: [[["pop"]], [["abandon"]]],
     options: { timeouts: 0 },
   },
   {
     name: "one waits for a claim that is abandoned",
+    differs: TRIES_AGAIN,
     spec: left(weft, true),
     agents: [[["abandon"]], [["push", 1]]],
     options: { timeouts: 0 },
   },
   {
     name: "one waits for room until another closes",
+    differs: TRIES_AGAIN,
     spec: full(weft, false),
     agents: [[["close"]], [["push"]]],
     options: { timeouts: 0 },
   },
   {
     name: "one waits for room where a record is skipped",
+    differs: TRIES_AGAIN,
     spec: full(weft, true),
     agents: [[["tryPop"]], [["push"]]],
     options: { timeouts: 0 },
   },
   {
     name: "one reserves while another is abandoned",
+    differs: REMEMBERS,
     spec: left(weft, true),
     agents: [[["abandon"]], [["inPlace", 1]]],
     options: { timeouts: 0 },

@@ -1,6 +1,12 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  named,
+  type Scenario,
+  TRIES_AGAIN,
+  type Weft,
+} from "../_run/scenario.ts";
 
 const { permits, waiters, bulk, claimant, claim } = LAYOUT.semaphore;
 /** Read plainly before an exchange checks it. */
@@ -198,7 +204,12 @@ export function scenarios(weft: Weft): Scenario[] {
   const attempt = (n: number) => ["tryAcquire", n] as const;
   const cycle = (n: number) => [acquire(n), release(n)] as const;
   return [
-    { name: "one permit, two agents", spec: one, agents: [cycle(1), cycle(1)] },
+    {
+      name: "one permit, two agents",
+      differs: TRIES_AGAIN,
+      spec: one,
+      agents: [cycle(1), cycle(1)],
+    },
     {
       name: "one permit, two agents, twice",
       spec: one,
@@ -267,6 +278,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a timeout at any time, with patience",
+      differs: TRIES_AGAIN,
       spec: patient,
       agents: [[["acquireFor", 1]], [release(1)]],
       options: { timeouts: true },
@@ -279,6 +291,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a claim that times out serves another",
+      differs: TRIES_AGAIN,
       spec: inTime(weft),
       agents: [[["acquireTwo"]], [["acquireOne"]]],
       options: { timeouts: 0, rescue: true },
@@ -298,6 +311,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "tryAcquire, acquire",
+      differs: TRIES_AGAIN,
       spec: one,
       agents: [[attempt(1)], cycle(1)],
     },
@@ -312,6 +326,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a timeout at any time",
+      differs: TRIES_AGAIN,
       spec: none,
       agents: [[["acquireFor", 1]], [release(1)]],
       options: { timeouts: true },

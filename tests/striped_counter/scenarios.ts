@@ -156,6 +156,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "the claims wrap",
+      differs: "a view in TypeScript knows how many stripes there are",
       spec: claiming(weft),
       agents: [[add(1)], [add(2)], [add(4)]],
     },
