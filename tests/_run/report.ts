@@ -34,9 +34,9 @@ export async function show(
   const summary = summaryOf(counts).replace(", 0 failed", "");
   console.log(`${mark} ${title}  ${summary}  ${seconds} s`);
   if (failed) console.log(indent(`${problem}\n${output}`));
-  // What a machine lacks is said even if all is well.
-  const notRun = failed ? [] : output.match(/^skipped: .*$/gm) ?? [];
-  for (const line of notRun) console.log(indent(line));
+  // What a machine lacks is said even if all is well, and so is a table.
+  const told = failed ? [] : output.match(/^(?:skipped: |\| ).*$/gm) ?? [];
+  for (const line of told) console.log(indent(line));
   total.passed += counts.passed;
   total.failed += failed;
   total.skipped += counts.skipped;
