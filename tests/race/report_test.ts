@@ -1,4 +1,4 @@
-// What a failure looks like: tables, pages, schedules that are replayed.
+// Tests how failures are shown: tables, pages, and schedules that are replayed.
 import * as assert from "uvu/assert";
 import { race, RaceError } from "../../race/mod.ts";
 import type { CallTuple, Options, Result } from "../../race/mod.ts";
