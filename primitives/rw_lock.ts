@@ -824,6 +824,6 @@ function isIn(ticket: Ticket, state: number, gate: number): boolean {
 
 function tooMany(): RangeError {
   return new RangeError(
-    `Cannot read: ${MAX_READERS} agents read or wait to already`,
+    `Cannot read: ${MAX_READERS} agents already read or wait to read`,
   );
 }

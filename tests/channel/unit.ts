@@ -711,7 +711,7 @@ test("a configuration that lacks something says what", () => {
   const wrong: [unknown, string][] = [
     [undefined, "codec, carrier, capacity, messageSize: received undefined"],
     [8, "received 8"],
-    [{}, "A channel's codec is codec.json"],
+    [{}, "A channel's codec must be codec.json"],
     [{ codec: json }, "capacity must be an integer"],
     [{ codec: json, capacity: 8, size: 3 }, 'Unknown name "size"'],
     [{ codec: json, capacity: 8, carrier: "fast" }, "oneToOne, manyToMany"],

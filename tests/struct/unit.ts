@@ -345,7 +345,7 @@ test("a place must be said, unless the array is one record", () => {
   assert.equal(Pair.read(one), { a: 1, b: 2 });
   assert.is(Pair.view(one).b, 2);
   const two = new Uint8Array(16);
-  const missing = /Say at which byte/;
+  const missing = /Give the offset/;
   assert.throws(() => Pair.write(two, { a: 1 }), missing);
   assert.throws(() => Pair.read(two), missing);
   assert.throws(() => Pair.view(two), missing);
