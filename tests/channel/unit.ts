@@ -353,7 +353,7 @@ test("a message of every length up to the most is sent, and no longer", async ()
   }
   const { buffer } = channel;
   const long = new Uint8Array(57);
-  const sizes = ["57 bytes", "at most 56"];
+  const sizes = ["57 bytes", "the most is 56"];
   refuses(buffer, () => channel.trySend(long), RangeError, ...sizes);
   refuses(buffer, () => channel.trySend(long, 9), RangeError, ...sizes);
   await rejects(buffer, channel.sendAsync(long), RangeError, ...sizes);
@@ -506,7 +506,12 @@ test("a codec must be that of the memory, and must be one", () => {
     }
     for (const none of [undefined, null, {}, "json"]) {
       const given = { codec: none as unknown as Codec<unknown> };
-      refuses(buffer, () => Channel.from(handle, given), TypeError, "codec is");
+      refuses(
+        buffer,
+        () => Channel.from(handle, given),
+        TypeError,
+        "codec must be",
+      );
       const config = { ...given, capacity: 64 };
       refuses(buffer, () => Channel.init(buffer, 0, config), TypeError);
     }
@@ -675,7 +680,7 @@ for (const [name, carrier] of Object.entries(CARRIERS)) {
         try {
           attach();
         } catch {
-          const part = "its carrier must be the one";
+          const part = "it was made with another carrier";
           refuses(buffer, attach, TypeError, part);
           assert.is.not(other, carrier);
         }

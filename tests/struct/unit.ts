@@ -356,9 +356,9 @@ test("a place must be said, unless the array is one record", () => {
     assert.throws(() => Pair.view(two, at), /does not fit 16/);
   }
   for (const no of [new ArrayBuffer(8), [1], undefined, "x"] as never[]) {
-    assert.throws(() => Pair.read(no), /another view: received/);
-    assert.throws(() => Pair.write(no, { a: 1 }), /another view: received/);
-    assert.throws(() => Pair.view(no), /another view: received/);
+    assert.throws(() => Pair.read(no), /or a DataView: received/);
+    assert.throws(() => Pair.write(no, { a: 1 }), /or a DataView: received/);
+    assert.throws(() => Pair.view(no), /or a DataView: received/);
   }
 });
 
