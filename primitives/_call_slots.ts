@@ -13,12 +13,12 @@ import { ClosedError } from "./_queue.ts";
 import { assertConfig, inRange, type WordsInspection } from "./_region.ts";
 import type { Waiting } from "./_wait.ts";
 
-const SHAPE = CALL_RING.shape;
-const REPLY = CALL_RING.reply;
-const CLOSED = CALL_RING.closed;
-const SERVE_EPOCH = CALL_RING.serve_epoch;
-const SLOT_EPOCH = CALL_RING.slot_epoch;
-const SLOTS = CALL_RING.length;
+const SHAPE: typeof CALL_RING.shape = 1;
+const REPLY: typeof CALL_RING.reply = 2;
+const CLOSED: typeof CALL_RING.closed = 4;
+const SERVE_EPOCH: typeof CALL_RING.serve_epoch = 32;
+const SLOT_EPOCH: typeof CALL_RING.slot_epoch = 64;
+const SLOTS: typeof CALL_RING.length = 96;
 
 /** The words of a slot, of which the first is its state; its bytes follow. */
 const CALLER = 1;
@@ -31,30 +31,30 @@ const REQUEST = 4;
  * sleeps.
  */
 const ID_MASK = 0x0fff_ffff;
-const PHASE_MASK = 7 << 28;
-const WAITING_BIT = 1 << 31;
+const PHASE_MASK = 0x7000_0000; // bits 28-30
+const WAITING_BIT = -0x8000_0000; // bit 31
 /** The phases of a call. A comment says which agent the state names. */
 const FREE = 0;
-const CLAIMED = 1 << 28; // the caller, which writes its request
-const POSTED = 2 << 28; // the caller
-const SERVING = 3 << 28; // the server
-const DROPPED = 4 << 28; // the server; nobody waits for the reply
-const REPLIED = 5 << 28; // the caller, for this and the next ones
-const FAILED = 6 << 28;
-const LOST = 7 << 28;
+const CLAIMED = 0x1000_0000; // the caller, which writes its request
+const POSTED = 0x2000_0000; // the caller
+const SERVING = 0x3000_0000; // the server
+const DROPPED = 0x4000_0000; // the server; nobody waits for the reply
+const REPLIED = 0x5000_0000; // the caller, for this and the next ones
+const FAILED = 0x6000_0000;
+const LOST = 0x7000_0000;
 /** A bit of `caller`: that agent was abandoned. */
-const DEAD_BIT = 1 << 28;
+const DEAD_BIT = 0x1000_0000; // bit 28
 
 /**
  * Where the number of slots, less 1, begins in `shape`; below are the words of
  * a request.
  */
 const SLOTS_SHIFT = 22;
-const WORDS_MASK = (1 << SLOTS_SHIFT) - 1;
+const WORDS_MASK = 0x003f_ffff; // bits 0-21
 /** The most calls that a ring can have under way at a time. */
 export const MAX_SLOTS = 1024;
-const MAX_REQUEST = WORDS_MASK * 4;
-const MAX_BYTES = 2 ** 30;
+const MAX_REQUEST = 0x00ff_fffc; // 4 bytes a word
+const MAX_BYTES = 0x4000_0000; // 2^30
 
 /** The configuration of a ring. */
 export interface CallRingConfig {

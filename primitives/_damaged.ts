@@ -39,4 +39,4 @@ export class DamagedError extends Error {
  * An operation that does not wait tries again only if another agent was faster.
  * No agent loses this many times in a row, so the words must be damaged.
  */
-export const MOST_TRIES: number = 2 ** 16;
+export const MOST_TRIES: number = 65536;

@@ -9,7 +9,7 @@
  * @module
  */
 
-import { EVENT_COUNT } from "./_layout.ts";
+import type { EVENT_COUNT } from "./_layout.ts";
 import { spin } from "./_spin.ts";
 import {
   assertMayBlock,
@@ -23,7 +23,7 @@ import {
   type Waiting,
 } from "./_wait.ts";
 
-const WAITERS = EVENT_COUNT.waiters;
+const WAITERS: typeof EVENT_COUNT.waiters = 1;
 
 /** Wakes up to `n` sleepers of an epoch, if there are any. */
 export function wake(

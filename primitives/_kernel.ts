@@ -12,7 +12,7 @@ export const EBUSY = 10;
 /** The answer of C if it took a lock that its dead owner did not unlock. */
 export const EOWNERDEAD = 62;
 /** An answer below this is a value; any other answer is an errno. */
-export const NO_VALUE = 2 ** 31;
+export const NO_VALUE = 0x8000_0000; // 2^31
 
 const PAGE = 65536;
 const MAX_PAGES = 65536;

@@ -7,10 +7,14 @@
  * describes the data that follow the words of a row.
  *
  * `deno task layout` writes from this file: the structs of `wasm/weft/`, the
- * table in the comment of each class, and `docs/layouts.md`.
+ * table in the comment of each class, the constants of its indexes, and
+ * `docs/layouts.md`.
  *
  * Each row is a constant of its own, so that a bundle of one primitive holds
- * that row alone: no bundler drops the unused members of an object.
+ * that row alone: no bundler drops the unused members of an object. For the
+ * same reason the classes write each index as a number, whose type names the
+ * word: `const STATE: typeof MUTEX.state = 0`. A number is dropped when it is
+ * not used; `MUTEX.state` is not.
  *
  * Words written by different agents lie at least 32 words (128 bytes) apart. So
  * they are in different cache lines, whatever the base's alignment.

@@ -33,14 +33,14 @@ import {
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const STATE = BARRIER.state;
+const STATE: typeof BARRIER.state = 3;
 
 const ARRIVED_MASK = 0xfff;
-const ONE_PARTY = 1 << 12;
-const PARTIES_MASK = 0xfff << 12;
-const WAITING_BIT = 1 << 24;
-const ONE_GENERATION = 1 << 25;
-const GENERATION_MASK = -ONE_GENERATION;
+const ONE_PARTY = 0x1000; // bit 12
+const PARTIES_MASK = 0x00ff_f000; // bits 12-23
+const WAITING_BIT = 0x0100_0000; // bit 24
+const ONE_GENERATION = 0x0200_0000; // bit 25
+const GENERATION_MASK = -0x0200_0000; // bits 25-31
 
 /** The most parties a barrier can have. */
 const MAX_PARTIES = 0xfff;

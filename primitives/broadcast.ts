@@ -51,20 +51,20 @@ export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const SHAPE = BROADCAST.shape;
-const ELEMENT_SIZE = BROADCAST.element_size;
-const TAIL = BROADCAST.tail;
-const SLOWEST = BROADCAST.slowest;
-const POP_EPOCH = BROADCAST.pop_epoch;
-const PUSH_EPOCH = BROADCAST.push_epoch;
-const SEATS = BROADCAST.length;
+const SHAPE: typeof BROADCAST.shape = 1;
+const ELEMENT_SIZE: typeof BROADCAST.element_size = 2;
+const TAIL: typeof BROADCAST.tail = 32;
+const SLOWEST: typeof BROADCAST.slowest = 33;
+const POP_EPOCH: typeof BROADCAST.pop_epoch = 64;
+const PUSH_EPOCH: typeof BROADCAST.push_epoch = 96;
+const SEATS: typeof BROADCAST.length = 128;
 
 /**
  * The parts of `shape`: the capacity's logarithm, DROP, and the number of
  * seats.
  */
 const ORDER_MASK = 31;
-const DROP_BIT = 1 << 5;
+const DROP_BIT = 32; // bit 5
 const SEATS_SHIFT = 6;
 const MAX_SUBSCRIBERS = 1024;
 
@@ -76,7 +76,7 @@ const SEAT = 32;
 /**
  * A bit of an owner word: the producer need not wait for this subscriber yet.
  */
-const JOINING_BIT = 1 << 28;
+const JOINING_BIT = 0x1000_0000; // bit 28
 
 /**
  * A bit of `tail`: the broadcast is closed, and nothing is appended any more.

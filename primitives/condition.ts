@@ -35,15 +35,15 @@ export { DamagedError } from "./_damaged.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const TURN = CONDITION.turn;
-const EVEN = CONDITION.even;
-const ODD = CONDITION.odd;
+const TURN: typeof CONDITION.turn = 0;
+const EVEN: typeof CONDITION.even = 1;
+const ODD: typeof CONDITION.odd = 2;
 
 const CALLED_MASK = 0x7fff;
 const ONE_CALLED = 1;
-const ONE_WAITING = 1 << 15;
-const WAITING_MASK = 0x7fff << 15;
-const GATHERS_BIT = 1 << 30;
+const ONE_WAITING = 0x8000; // bit 15
+const WAITING_MASK = 0x3fff_8000; // bits 15-29
+const GATHERS_BIT = 0x4000_0000; // bit 30
 
 /**
  * An agent whose group gathers looks this often, in ms, while agents of the

@@ -31,19 +31,19 @@ import {
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const STATE = EVENT.state;
+const STATE: typeof EVENT.state = 0;
 
 const AUTO_BIT = 1;
 // Manual reset:
-const SET_BIT = 1 << 1;
-const WAITING_BIT = 1 << 2;
-const ONE_PULSE = 1 << 3;
-const PULSE_MASK = -ONE_PULSE;
+const SET_BIT = 2; // bit 1
+const WAITING_BIT = 4; // bit 2
+const ONE_PULSE = 8; // bit 3
+const PULSE_MASK = -8; // bits 3-31
 // Automatic reset:
-const ONE_SIGNAL = 1 << 1;
-const SIGNALS_MASK = 0x7fff << 1;
-const ONE_WAITER = 1 << 16;
-const WAITERS_MASK = 0x7fff << 16;
+const ONE_SIGNAL = 2; // bit 1
+const SIGNALS_MASK = 0xfffe; // bits 1-15
+const ONE_WAITER = 0x1_0000; // bit 16
+const WAITERS_MASK = 0x7fff_0000; // bits 16-30
 
 /** The configuration of an event. */
 export interface EventConfig {

@@ -1674,7 +1674,7 @@ export interface InKernel {
 }
 
 /** The answer of `pop_int` if there is no element. */
-const NO_ELEMENT = 2 ** 32 + EBUSY;
+const NO_ELEMENT = 4294967306; // 2^32 + EBUSY
 
 /** The methods of a `LockFreeQueue` that other queues do not have. */
 export interface Repairable {

@@ -31,14 +31,14 @@ import {
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const STATE = LATCH.state;
+const STATE: typeof LATCH.state = 2;
 
 const OPEN = 0;
 const WAITING_BIT = 1;
 const ONE = 2;
 
 /** The highest count a latch can start from. */
-const MAX_COUNT = 2 ** 30 - 1;
+const MAX_COUNT = 0x3fff_ffff;
 
 /**
  * How `inspect` reads a latch.

@@ -42,23 +42,23 @@ export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const CAPACITY = LOCK_FREE_QUEUE.capacity;
-const ELEMENT_SIZE = LOCK_FREE_QUEUE.element_size;
-const POP_EPOCH = LOCK_FREE_QUEUE.pop_epoch;
-const PUSH_EPOCH = LOCK_FREE_QUEUE.push_epoch;
-const ENTRIES = LOCK_FREE_QUEUE.length;
+const CAPACITY: typeof LOCK_FREE_QUEUE.capacity = 1;
+const ELEMENT_SIZE: typeof LOCK_FREE_QUEUE.element_size = 2;
+const POP_EPOCH: typeof LOCK_FREE_QUEUE.pop_epoch = 160;
+const PUSH_EPOCH: typeof LOCK_FREE_QUEUE.push_epoch = 192;
+const ENTRIES: typeof LOCK_FREE_QUEUE.length = 224;
 
 /**
  * The two rings. Each is named by the word that notes its next ticket to put
  * in.
  */
-const QUEUE = LOCK_FREE_QUEUE.tail;
-const FREE = LOCK_FREE_QUEUE.free_tail;
+const QUEUE: typeof LOCK_FREE_QUEUE.tail = 32;
+const FREE: typeof LOCK_FREE_QUEUE.free_tail = 96;
 /**
  * The distance from that word to the one that notes the next ticket to take
  * out.
  */
-const HEAD = LOCK_FREE_QUEUE.head - QUEUE;
+const HEAD = 32; // LOCK_FREE_QUEUE.head - LOCK_FREE_QUEUE.tail
 
 /**
  * The slot bits of an entry that is not FILLED: the queue ends here, and no

@@ -38,13 +38,13 @@ export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const CAPACITY = MPMC_QUEUE.capacity;
-const ELEMENT_SIZE = MPMC_QUEUE.element_size;
-const TAIL = MPMC_QUEUE.tail;
-const HEAD = MPMC_QUEUE.head;
-const POP_EPOCH = MPMC_QUEUE.pop_epoch;
-const PUSH_EPOCH = MPMC_QUEUE.push_epoch;
-const SLOTS = MPMC_QUEUE.length;
+const CAPACITY: typeof MPMC_QUEUE.capacity = 1;
+const ELEMENT_SIZE: typeof MPMC_QUEUE.element_size = 2;
+const TAIL: typeof MPMC_QUEUE.tail = 32;
+const HEAD: typeof MPMC_QUEUE.head = 64;
+const POP_EPOCH: typeof MPMC_QUEUE.pop_epoch = 96;
+const PUSH_EPOCH: typeof MPMC_QUEUE.push_epoch = 128;
+const SLOTS: typeof MPMC_QUEUE.length = 160;
 /**
  * Where the element begins in a slot: after the turn and a spare word, at a
  * multiple of 8 bytes.

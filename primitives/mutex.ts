@@ -34,16 +34,16 @@ export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export { LockGuard } from "./_guard.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const STATE = MUTEX.state;
-const STARVING = MUTEX.starving;
+const STATE: typeof MUTEX.state = 0;
+const STARVING: typeof MUTEX.starving = 1;
 
 const UNLOCKED = 0;
 const OWNER_MASK = 0x0fff_ffff;
-const ABANDONED_BIT = 1 << 28;
-const HANDOFF_BIT = 1 << 29;
-const CONTENDED_BIT = 1 << 30;
+const ABANDONED_BIT = 0x1000_0000; // bit 28
+const HANDOFF_BIT = 0x2000_0000; // bit 29
+const CONTENDED_BIT = 0x4000_0000; // bit 30
 /** HANDOFF and CONTENDED: the mutex is kept for a sleeper. */
-const KEPT = 3 << 29;
+const KEPT = 0x6000_0000; // bits 29-30
 
 /** A sleeper that newcomers passed for this long, in ms, is handed the mutex. */
 const PATIENCE = 1;

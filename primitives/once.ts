@@ -32,12 +32,12 @@ import { agentId } from "./agent.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const STATE = ONCE.state;
+const STATE: typeof ONCE.state = 0;
 
 const NEW = 0;
 const RUNNER_MASK = 0x0fff_ffff;
-const DONE_BIT = 1 << 28;
-const WAITING_BIT = 1 << 30;
+const DONE_BIT = 0x1000_0000; // bit 28
+const WAITING_BIT = 0x4000_0000; // bit 30
 
 /** How the slow path ended: "ours" if this agent is to run the function. */
 type Outcome = false | "done" | "ours";

@@ -54,23 +54,23 @@ export { ClosedError } from "./_queue.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const CAPACITY = RECORD_RING.capacity;
-const SINGLE_PRODUCER = RECORD_RING.single_producer;
-const TAIL = RECORD_RING.tail;
-const CLAIMANT = RECORD_RING.claimant;
-const HEAD_CACHE = RECORD_RING.head_cache;
-const HEAD = RECORD_RING.head;
-const TAIL_CACHE = RECORD_RING.tail_cache;
-const POP_EPOCH = RECORD_RING.pop_epoch;
-const PUSH_EPOCH = RECORD_RING.push_epoch;
-const DATA = RECORD_RING.length;
+const CAPACITY: typeof RECORD_RING.capacity = 1;
+const SINGLE_PRODUCER: typeof RECORD_RING.single_producer = 2;
+const TAIL: typeof RECORD_RING.tail = 32;
+const CLAIMANT: typeof RECORD_RING.claimant = 33;
+const HEAD_CACHE: typeof RECORD_RING.head_cache = 34;
+const HEAD: typeof RECORD_RING.head = 64;
+const TAIL_CACHE: typeof RECORD_RING.tail_cache = 65;
+const POP_EPOCH: typeof RECORD_RING.pop_epoch = 96;
+const PUSH_EPOCH: typeof RECORD_RING.push_epoch = 128;
+const DATA: typeof RECORD_RING.length = 160;
 
 /** A bit of `tail`: the ring is closed, and nothing is appended any more. */
 const CLOSED_BIT = 1;
-const POSITION_MASK = ~7;
+const POSITION_MASK = -8; // bits 3-31
 /** A bit of `claimant`: an agent waits for the claim to end. */
-const CONTENDED_BIT = 1 << 28;
-const OWNER_MASK = CONTENDED_BIT - 1;
+const CONTENDED_BIT = 0x1000_0000; // bit 28
+const OWNER_MASK = 0x0fff_ffff; // bits 0-27
 /** The states of a record, in the low bits of its first word. */
 const RESERVED = 1;
 const COMMITTED = 2;
@@ -80,7 +80,7 @@ const HEADER = 8;
 /** Records of more bytes than this are copied after the claim has ended. */
 const SHORT = 1024;
 
-const MAX_CAPACITY = 2 ** 30;
+const MAX_CAPACITY = 0x4000_0000; // 2^30
 
 /** The configuration of a ring. */
 export interface RecordRingConfig {

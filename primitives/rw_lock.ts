@@ -35,23 +35,23 @@ export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export { LockGuard } from "./_guard.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const STATE = RW_LOCK.state;
-const GATE = RW_LOCK.gate;
-const WRITER = RW_LOCK.writer;
+const STATE: typeof RW_LOCK.state = 0;
+const GATE: typeof RW_LOCK.gate = 1;
+const WRITER: typeof RW_LOCK.writer = 2;
 
 const READING_MASK = 0x1fff;
-const ONE_PENDING = 1 << 13;
-const PENDING_MASK = 0x1fff << 13;
-const WRITING_BIT = 1 << 26;
-const WANTED_BIT = 1 << 27;
-const ASLEEP_BIT = 1 << 28;
-const ABANDONED_BIT = 1 << 29;
-const ONE_PHASE = 1 << 30;
-const PHASE_MASK = 3 << 30;
+const ONE_PENDING = 0x2000; // bit 13
+const PENDING_MASK = 0x03ff_e000; // bits 13-25
+const WRITING_BIT = 0x0400_0000; // bit 26
+const WANTED_BIT = 0x0800_0000; // bit 27
+const ASLEEP_BIT = 0x1000_0000; // bit 28
+const ABANDONED_BIT = 0x2000_0000; // bit 29
+const ONE_PHASE = 0x4000_0000; // bit 30
+const PHASE_MASK = -0x4000_0000; // bits 30-31
 
 /** In `writer`. */
-const UNLOCKED = 0, OWNER_MASK = 0x0fff_ffff, CONTENDED_BIT = 1 << 30;
-const HANDOFF_BIT = 1 << 29;
+const UNLOCKED = 0, OWNER_MASK = 0x0fff_ffff, CONTENDED_BIT = 0x4000_0000;
+const HANDOFF_BIT = 0x2000_0000; // bit 29
 /** In `gate`: readers may sleep on it. */
 const WAITING_BIT = 1;
 const ONE_OPENING = 2;

@@ -35,17 +35,17 @@ export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export { PermitGuard } from "./_guard.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const PERMITS = SEMAPHORE.permits;
-const WAITERS = SEMAPHORE.waiters;
-const TURN = SEMAPHORE.turn;
-const BULK = SEMAPHORE.bulk;
-const CLAIMANT = SEMAPHORE.claimant;
-const CLAIM = SEMAPHORE.claim;
+const PERMITS: typeof SEMAPHORE.permits = 2;
+const WAITERS: typeof SEMAPHORE.waiters = 3;
+const TURN: typeof SEMAPHORE.turn = 4;
+const BULK: typeof SEMAPHORE.bulk = 5;
+const CLAIMANT: typeof SEMAPHORE.claimant = 6;
+const CLAIM: typeof SEMAPHORE.claim = 7;
 
 /** The most permits there can be. */
-const MAX_PERMITS = 2 ** 30 - 1;
+const MAX_PERMITS = 0x3fff_ffff;
 /** The largest agent id. */
-const MAX_ID = 2 ** 28 - 1;
+const MAX_ID = 0x0fff_ffff;
 
 /**
  * Permits that were taken from a {@linkcode Semaphore}. A `using` block returns

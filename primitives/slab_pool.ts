@@ -23,14 +23,14 @@ import { agentId } from "./agent.ts";
 
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 
-const CAPACITY = SLAB_POOL.capacity;
-const BLOCK_SIZE = SLAB_POOL.block_size;
-const BITMAP = SLAB_POOL.length;
+const CAPACITY: typeof SLAB_POOL.capacity = 1;
+const BLOCK_SIZE: typeof SLAB_POOL.block_size = 2;
+const BITMAP: typeof SLAB_POOL.length = 32;
 
 /** The most bytes the blocks of a pool may have together. */
-const MAX_BYTES = 2 ** 30;
+const MAX_BYTES = 0x4000_0000; // 2^30
 /** A bit of an owner word: the block lies in that agent's cache. */
-const CACHED_BIT = 1 << 28;
+const CACHED_BIT = 0x1000_0000; // bit 28
 const NOBODY = 0;
 /** The most blocks in a cache: as many as one word of the bitmap has. */
 const MAX_CACHE = 32;

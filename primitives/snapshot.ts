@@ -26,25 +26,25 @@ export type { Elements } from "./_elements.ts";
 export { DamagedError } from "./_damaged.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 
-const SIZE = SNAPSHOT.size;
-const SINGLE_READER = SNAPSHOT.single_reader;
-const STATE = SNAPSHOT.state;
-const DATA = SNAPSHOT.length;
+const SIZE: typeof SNAPSHOT.size = 1;
+const SINGLE_READER: typeof SNAPSHOT.single_reader = 2;
+const STATE: typeof SNAPSHOT.state = 32;
+const DATA: typeof SNAPSHOT.length = 64;
 
 /** With one reader, `state` names the middle copy and the reader's copy. */
 const MIDDLE_MASK = 3;
 const FRONT_SHIFT = 2;
 /** The middle copy is newer than the reader's. */
-const NEW_BIT = 1 << 4;
+const NEW_BIT = 16; // bit 4
 const VERSION_SHIFT = 5;
-const ONE_VERSION = 1 << VERSION_SHIFT;
+const ONE_VERSION = 32; // bit VERSION_SHIFT
 /** The middle copy is 1 and the reader's is 0, so the writer's is 2. */
 const FIRST = 1;
 
 /** The most bytes of a value. */
-const MAX_SIZE = 2 ** 28;
+const MAX_SIZE = 0x1000_0000; // 2^28
 /** The highest version; after it comes 0. */
-const VERSION_MASK = 2 ** 27 - 1;
+const VERSION_MASK = 0x07ff_ffff;
 
 /** The configuration of a snapshot. */
 export interface SnapshotConfig {

@@ -39,13 +39,13 @@ export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const CAPACITY = SPSC_QUEUE.capacity;
-const ELEMENT_SIZE = SPSC_QUEUE.element_size;
-const TAIL = SPSC_QUEUE.tail;
-const HEAD = SPSC_QUEUE.head;
-const HEAD_CACHE = SPSC_QUEUE.head_cache;
-const TAIL_CACHE = SPSC_QUEUE.tail_cache;
-const DATA = SPSC_QUEUE.length;
+const CAPACITY: typeof SPSC_QUEUE.capacity = 1;
+const ELEMENT_SIZE: typeof SPSC_QUEUE.element_size = 2;
+const TAIL: typeof SPSC_QUEUE.tail = 32;
+const HEAD: typeof SPSC_QUEUE.head = 64;
+const HEAD_CACHE: typeof SPSC_QUEUE.head_cache = 33;
+const TAIL_CACHE: typeof SPSC_QUEUE.tail_cache = 65;
+const DATA: typeof SPSC_QUEUE.length = 96;
 
 /** The other side sleeps on this word. */
 const WAITING_BIT = 1;
@@ -53,7 +53,7 @@ const CLOSED_BIT = 2;
 /**
  * The other bits are an index; it counts elements in steps of {@linkcode ONE}.
  */
-const INDEX_MASK = ~3;
+const INDEX_MASK = -4; // bits 2-31
 const ONE = 4;
 
 /**

@@ -20,8 +20,8 @@ import {
 
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 
-const STRIPES = STRIPED_COUNTER.stripes;
-const CLAIMS = STRIPED_COUNTER.claims;
+const STRIPES: typeof STRIPED_COUNTER.stripes = 1;
+const CLAIMS: typeof STRIPED_COUNTER.claims = 3;
 
 /** Words from stripe to stripe. */
 const STRIDE = 32;
@@ -32,7 +32,7 @@ const MAX_STRIPES = 1024;
 
 /** `high` counts these; the top 4 bits of `low` are its lowest ones. */
 const SECTOR_BITS = 28;
-const SECTOR = 2 ** SECTOR_BITS;
+const SECTOR = 0x1000_0000; // 2^SECTOR_BITS
 
 /** The configuration of a counter. */
 export interface CounterConfig {

@@ -33,15 +33,15 @@ import {
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const TOTAL = WORK_COUNTER.total;
-const CHUNK = WORK_COUNTER.chunk;
-const NEXT = WORK_COUNTER.next;
-const DONE = WORK_COUNTER.done;
-const TARGET = WORK_COUNTER.target;
-const FINISHED = WORK_COUNTER.finished;
+const TOTAL: typeof WORK_COUNTER.total = 1;
+const CHUNK: typeof WORK_COUNTER.chunk = 2;
+const NEXT: typeof WORK_COUNTER.next = 32;
+const DONE: typeof WORK_COUNTER.done = 64;
+const TARGET: typeof WORK_COUNTER.target = 65;
+const FINISHED: typeof WORK_COUNTER.finished = 66;
 
-const MAX_TOTAL = 2 ** 30;
-const MAX_AGENTS = 2 ** 16;
+const MAX_TOTAL = 0x4000_0000; // 2^30
+const MAX_AGENTS = 65536;
 
 /** The states of `finished`. */
 const RUNNING = 0, AWAITED = 1, OVER = 2;

@@ -20,13 +20,13 @@ import {
 
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 
-const CAPACITY = WORK_DEQUE.capacity;
-const BOTTOM = WORK_DEQUE.bottom;
-const TOP = WORK_DEQUE.top;
-const ITEMS = WORK_DEQUE.length;
+const CAPACITY: typeof WORK_DEQUE.capacity = 1;
+const BOTTOM: typeof WORK_DEQUE.bottom = 32;
+const TOP: typeof WORK_DEQUE.top = 64;
+const ITEMS: typeof WORK_DEQUE.length = 96;
 
 /** The most items a deque can hold. */
-const MAX_CAPACITY = 2 ** 28;
+const MAX_CAPACITY = 0x1000_0000; // 2^28
 
 /** The configuration of a deque. */
 export interface DequeConfig {
