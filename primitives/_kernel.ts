@@ -188,7 +188,7 @@ export interface Arenable<T, Config extends readonly unknown[]> {
   /** How many bytes the primitive occupies. */
   byteLength(...config: never[]): number;
   /** Initializes a primitive in unused memory. */
-  init(memory: Memory, byteOffset: number, ...config: Config): T;
+  init(memory: Memory, byteOffset: number | bigint, ...config: Config): T;
 }
 
 /**

@@ -391,13 +391,19 @@ export class Channel<T> extends ChannelBase {
    */
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     config: ChannelCodec<T>,
   ) {
     assertConfig("channel", config, CONFIG_NAMES);
     assertCodec(config);
-    const at = byteOffset ?? 0;
-    const head = attach("channel", CHANNEL, memory, at, () => HEAD);
+    const head = attach(
+      "channel",
+      CHANNEL,
+      memory,
+      byteOffset ?? 0,
+      () => HEAD,
+    );
+    const at = head.byteOffset;
     const codec = config.codec as Codec<T>;
     assertSameCodec(codec, head);
     const port = portAt(memory, at + HEAD, config, head[CHANNEL.message_size]!);
@@ -446,7 +452,7 @@ export class Channel<T> extends ChannelBase {
    */
   static init<T = JsonValue>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: JsonChannel<ChannelConfig<T>>,
   ): Channel<T>;
   /**
@@ -458,29 +464,30 @@ export class Channel<T> extends ChannelBase {
    */
   static init<T>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: ChannelConfig<T>,
   ): Channel<T>;
   static init<T>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: ChannelConfig<T>,
   ): Channel<T> {
     const { kind, capacity, size, messageSize, byteLength } = planOf(config);
     const { codec, carrier } = config;
-    viewPlain("channel", { length: byteLength / 4 }, memory, byteOffset);
-    kind.init(memory, byteOffset + HEAD, capacity, size);
+    const length = byteLength / 4;
+    const at = viewPlain("channel", { length }, memory, byteOffset).byteOffset;
+    kind.init(memory, at + HEAD, capacity, size);
     const words = wordsOf(codec as Codec<T>);
     format(
       "channel",
       CHANNEL,
       memory,
-      byteOffset,
+      at,
       HEAD,
       words,
       (head) => head[CHANNEL.message_size] = messageSize,
     );
-    return new Channel(memory, byteOffset, { codec, carrier });
+    return new Channel(memory, at, { codec, carrier });
   }
 
   /**

@@ -546,21 +546,21 @@ export class RwLock extends Region<"rw_lock"> {
   /**
    * Ends the writing of agent `id`, or its waiting for the readers. Call it only
    * when that agent will never run again. If it wrote, guards have `abandoned`
-   * set until a writer has unlocked. Returns false if `id` did neither.
+   * set until a writer has unlocked. Returns 1, or 0 if `id` did neither.
    *
    * C twin: `weft_rw_lock_abandon`; locking gives `EOWNERDEAD`.
    *
    * @throws {RangeError} If `id` is not in the range of agent ids.
    */
-  abandon(id: number): boolean {
+  abandon(id: number): number {
     inRange("An agent id", id, 0, OWNER_MASK);
-    if (!inherit(this.#writer, id, this.#id)) return false;
+    if (!inherit(this.#writer, id, this.#id)) return 0;
     const writing = Atomics.load(this.#words, STATE) & WRITING_BIT;
     this.#leave(0, writing ? ABANDONED_BIT : 0);
     // The dead agent may have let agents in without opening the gate.
     this.#open();
     this.#unlockWriter();
-    return true;
+    return 1;
   }
 
   /**

@@ -398,19 +398,23 @@ export class Semaphore extends Region<"semaphore"> {
   /**
    * Returns the permits that agent `id` claimed in advance. Call it only when
    * that agent will never run again. Permits that it had acquired stay taken.
-   * Returns false if the agent had no claim.
+   * Returns how many permits came back.
    *
    * @throws {TypeError} If `id` is not a number.
    * @throws {RangeError} If `id` is not in the range of agent ids.
    */
-  abandon(id: number): boolean {
+  abandon(id: number): number {
     inRange("An agent id", id, 0, MAX_ID);
     const words = this.#words;
-    if (id === 0 || Atomics.load(words, CLAIMANT) !== id) return false;
+    if (id === 0) return 0;
+    // (H) One of the agents that abandon `id` inherits its claim: a later
+    // claimant must not lose its own.
+    const seen = Atomics.compareExchange(words, CLAIMANT, id, this.#id);
+    if (seen !== id) return 0;
     const n = Atomics.exchange(words, CLAIM, 0);
     this.#endClaim();
     if (n > 0) this.#giveBack(n);
-    return true;
+    return n;
   }
 
   /**

@@ -13,7 +13,7 @@ import type {
   RecordOf,
   StructType,
 } from "./_field.ts";
-import { allocate, bufferOf, type Memory } from "./_memory.ts";
+import { allocate, bufferOf, type Memory, offsetOf } from "./_memory.ts";
 import {
   alignUp,
   arrayField,
@@ -225,7 +225,7 @@ export interface PrimitiveClass {
   /** How many bytes a primitive of this configuration occupies. */
   byteLength(...config: never[]): number;
   /** Initializes a primitive in unused memory. */
-  init(memory: Memory, byteOffset: number, ...config: never[]): Placed;
+  init(memory: Memory, byteOffset: number | bigint, ...config: never[]): Placed;
   /** Attaches to a primitive; a channel needs its configuration, too. */
   new (
     memory: Memory,
@@ -257,7 +257,8 @@ export type PlacedOf<P> = P extends
     { readonly element: StructType<infer F> },
   ] ? TypedQueue<F, Kind>
   : P extends readonly [infer C, ...unknown[]] ? PlacedOf<C>
-  : P extends { new (memory: Memory, byteOffset?: number): infer I } ? I
+  : P extends { new (memory: Memory, byteOffset?: number | bigint): infer I }
+    ? I
   : never;
 
 /** An arena's primitives by their names. */
@@ -272,9 +273,9 @@ export interface Layout<P> {
   /** Allocates an arena and initializes its parts. */
   create(): PlacedParts<P> & { readonly buffer: SharedArrayBuffer };
   /** Initializes the parts in unused memory. */
-  init(memory: Memory, byteOffset?: number): PlacedParts<P>;
+  init(memory: Memory, byteOffset?: number | bigint): PlacedParts<P>;
   /** Attaches to parts that were initialized; writes nothing. */
-  attach(memory: Memory, byteOffset?: number): PlacedParts<P>;
+  attach(memory: Memory, byteOffset?: number | bigint): PlacedParts<P>;
   /**
    * C functions `name_part(void *at)`, each of which returns a part's address.
    */
@@ -325,12 +326,13 @@ export function layout<const P extends Parts>(parts: P): Layout<P> {
         [name, part],
       ) => [name, make(part, base + offsets[name]!)]),
     ) as PlacedParts<P>;
-  const init = (memory: Memory, byteOffset = 0) => {
-    assertFits(memory, byteOffset, byteLength);
+  const init = (memory: Memory, byteOffset: number | bigint = 0) => {
+    const base = offsetOf(byteOffset);
+    assertFits(memory, base, byteLength);
     return place((part, at) => {
       const [type, config] = classOf(part);
       return type.init(memory, at, ...config);
-    }, byteOffset);
+    }, base);
   };
   return {
     byteLength,
@@ -347,7 +349,7 @@ export function layout<const P extends Parts>(parts: P): Layout<P> {
         return isTyped(config[0])
           ? elementOf(config[0]).typed(placed) as Placed
           : placed;
-      }, byteOffset);
+      }, offsetOf(byteOffset));
     },
     toC(name) {
       assertName(name);
