@@ -12,7 +12,7 @@ static void queues(void) {
   int32_t in[2] = {7, -7}, out[2] = {0, 0};
 #define USE(kind)                                                        \
   do {                                                                   \
-    weft_##kind *q = weft_##kind##_init(arena, config);                  \
+    weft_##kind *q = weft_##kind##_init(arena, sizeof arena, config);    \
     CHECK(q != NULL && weft_##kind##_attach(arena) == q);                \
     EQUAL(weft_##kind##_try_pop(q, out), EBUSY);                         \
     for (int i = 0; i < 4; i++) EQUAL(weft_##kind##_try_push(q, in), 0); \
