@@ -13,7 +13,7 @@ import { inRange } from "./_memory.ts";
 import { agentId } from "./agent.ts";
 
 /** The largest agent id. */
-const MAX_ID = 2 ** 28 - 1;
+const MAX_ID = 0x0fff_ffff;
 /** How often a claim of an agent that is alive is looked at. */
 const LOOKS = 1000;
 /** Words of a channel, and of a queue, before what they carry. */

@@ -1,4 +1,5 @@
-/* WEFT_REALTIME: what is left works, and makes no system call but wakes. */
+/* WEFT_REALTIME: the operations that are left work, and make no system call
+   except wakes. */
 #define _POSIX_C_SOURCE 200809L
 #define WEFT_REALTIME
 #define WEFT_STDIO
@@ -11,7 +12,7 @@ static void queues(void) {
   int32_t in[2] = {7, -7}, out[2] = {0, 0};
 #define USE(kind)                                                        \
   do {                                                                   \
-    weft_##kind *q = weft_##kind##_init(arena, config);                  \
+    weft_##kind *q = weft_##kind##_init(arena, sizeof arena, config);    \
     CHECK(q != NULL && weft_##kind##_attach(arena) == q);                \
     EQUAL(weft_##kind##_try_pop(q, out), EBUSY);                         \
     for (int i = 0; i < 4; i++) EQUAL(weft_##kind##_try_push(q, in), 0); \
