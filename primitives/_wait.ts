@@ -99,7 +99,7 @@ function sleep(
   }
   withdrawAll();
   const woken = Atomics.wait(words, index, value, Math.min(left, atMost));
-  return woken === "timed-out" && left >= atMost ? "not-equal" : woken;
+  return woken === "timed-out" && left >= atMost ? "looked" : woken;
 }
 
 // ---- awaiting ---------------------------------------------------------------

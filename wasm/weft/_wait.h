@@ -9,7 +9,7 @@ WEFT__BEGIN
 #define WEFT_FOREVER INT64_C(-1)
 
 /* How a sleep ended. */
-enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__TIMED_OUT };
+enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__TIMED_OUT, WEFT__LOOKED };
 
 #define WEFT__SECOND INT64_C(1000000000)
 
@@ -119,7 +119,8 @@ static inline int weft__sleep_raw(int32_t *word, int32_t value, int64_t ns) {
 /*
  * Sleeps while *word is `value`, until `deadline` and at most `at_most` ns, and
  * never longer than a second, as a wake given to an agent that was terminated
- * is lost: WEFT__NOT_EQUAL means look again.
+ * is lost: WEFT__NOT_EQUAL means look again, and so does WEFT__LOOKED, after a
+ * sleep of that second in which nothing happened.
  */
 static inline int weft__sleep(int32_t *word, int32_t value, int64_t deadline,
                               int64_t at_most) {
@@ -132,7 +133,7 @@ static inline int weft__sleep(int32_t *word, int32_t value, int64_t deadline,
     if (last) left = rest;
   }
   int woken = weft__sleep_raw(word, value, left);
-  return woken == WEFT__TIMED_OUT && !last ? WEFT__NOT_EQUAL : woken;
+  return woken == WEFT__TIMED_OUT && !last ? WEFT__LOOKED : woken;
 }
 #endif
 
