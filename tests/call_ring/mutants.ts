@@ -23,6 +23,8 @@ export const MUTANTS = [
     scenarios: ["call_ring"],
   }, {
     what: "claims by a store",
+    by: "two want one slot",
+    by: "two want one slot",
     ts: [
       "Atomics.compareExchange(words, at, FREE, claimed) === FREE",
       "Atomics.store(words, at, claimed) === claimed",
@@ -34,6 +36,8 @@ export const MUTANTS = [
     ],
   }, {
     what: "looks for a slot by hints alone",
+    by: "two want one slot",
+    by: "two want one slot",
     ts: [
       "const state = i > this.count ? words[at]! : Atomics.load(words, at); if ( state === FREE",
       "const state = words[at]!; if ( state === FREE",
@@ -65,6 +69,8 @@ export const MUTANTS = [
     ]],
   }, {
     what: "posts and wakes no server",
+    by: "a server is abandoned",
+    by: "a server is abandoned",
     ts: ["wake(words, SERVE_EPOCH, 1); return at;", "return at;"],
     c: [
       "weft__event_wake(&r->serve_epoch, 1); *call = c; return 0;",
@@ -72,6 +78,8 @@ export const MUTANTS = [
     ],
   }, {
     what: "wakes a server before it posts",
+    by: "a server is abandoned",
+    by: "a server is abandoned",
     ts: [
       "Atomics.store(words, at, posted); // (P)",
       "wake(words, SERVE_EPOCH, 1); Atomics.store(words, at, posted);",
@@ -87,6 +95,8 @@ export const MUTANTS = [
     ],
   }, {
     what: "does not look again whether the ring was closed",
+    by: "a call and the end",
+    by: "a call and the end",
     ts: [
       "if ( this.closed && Atomics.compareExchange(words, at, posted, FREE)",
       "if ( Math.abs(0) && Atomics.compareExchange(words, at, posted, FREE)",
@@ -97,6 +107,8 @@ export const MUTANTS = [
     ],
   }, {
     what: "looks whether the ring was closed before it posts",
+    by: "a call and the end",
+    by: "a call and the end",
     ts: [
       "Atomics.store(words, at, posted); // (P)",
       "const closed = this.closed; Atomics.store(words, at, posted);",
@@ -115,6 +127,8 @@ export const MUTANTS = [
     ],
   }, {
     what: "withdraws by a store what may be served",
+    by: "a call and the end",
+    by: "a call and the end",
     ts: [
       "Atomics.compareExchange(words, at, posted, FREE) === posted )",
       "Atomics.store(words, at, FREE) === FREE )",
@@ -178,6 +192,8 @@ export const MUTANTS = [
     ],
   }, {
     what: "says that it sleeps by a store",
+    by: "a server is abandoned",
+    by: "a server is abandoned",
     ts: [
       "state !== value && Atomics.compareExchange(words, at, state, value) !== state",
       "state !== value && Atomics.store(words, at, value) !== value",
@@ -197,6 +213,8 @@ export const MUTANTS = [
       "only an answer wakes a caller; that is checked again in `receive`",
   }, {
     what: "takes the reply after it gave the slot back",
+    by: "two who serve themselves in one slot",
+    by: "two who serve themselves in one slot",
     ts: [
       "const reply = this.#bytes.slice(from, from + length); this.#free(at);",
       "this.#free(at); const reply = this.#bytes.slice(from, from + length);",
@@ -296,6 +314,8 @@ export const MUTANTS = [
     ],
   }, {
     what: "leaves a call alone whose caller just went to sleep",
+    by: "a call and its server",
+    by: "a call and its server",
     ts: [
       "while ((state & PHASE_MASK) === POSTED) { const expected = state;",
       "if ((state & PHASE_MASK) === POSTED) { const expected = state;",
@@ -303,6 +323,8 @@ export const MUTANTS = [
     c: HINT,
   }, {
     what: "looks for calls by hints alone",
+    by: "a call and the end",
+    by: "a call and the end",
     ts: [
       "let state = i > this.count ? words[at]! : Atomics.load(words, at);",
       "let state = words[at]!;",
@@ -310,6 +332,8 @@ export const MUTANTS = [
     c: HINT,
   }, {
     what: "looks at one slot only",
+    by: "two callers, two servers",
+    by: "two callers, two servers",
     ts: [
       "const at = this.#look; this.#look = this.#after(at);",
       "const at = this.#look;",
@@ -429,6 +453,8 @@ export const MUTANTS = [
     ],
   }, {
     what: "abandons without a mark for who serves",
+    by: "a caller is abandoned, by two, while it is served",
+    by: "a caller is abandoned, by two, while it is served",
     ts: [
       "const caller = Atomics.compareExchange(words, at + CALLER, id, dead);",
       "const caller = Atomics.load(words, at + CALLER); void dead;",
@@ -439,6 +465,8 @@ export const MUTANTS = [
     ],
   }, {
     what: "marks a caller after it looked at its call",
+    by: "a caller is abandoned, by two, while it is served",
+    by: "a caller is abandoned, by two, while it is served",
     ts: [
       "const caller = Atomics.compareExchange(words, at + CALLER, id, dead); for (;;) { const state = Atomics.load(words, at);",
       "const early = Atomics.load(words, at);\n" +
@@ -456,6 +484,8 @@ export const MUTANTS = [
     ],
   }, {
     what: "abandons by a store",
+    by: "a server is abandoned",
+    by: "a server is abandoned",
     ts: [
       "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if (next === FREE) return true;",
       "Atomics.store(words, at, next); if (next === FREE) return true;",
@@ -468,6 +498,8 @@ export const MUTANTS = [
     ],
   }, {
     what: "abandons a server and frees what it served",
+    by: "a server is abandoned",
+    by: "a server is abandoned",
     ts: ["if ((waits & DEAD_BIT) === 0) next = LOST | waits;", "void waits;"],
     c: [
       "if ((waits & WEFT_CALL_RING_DEAD_BIT) == 0) " +
@@ -476,6 +508,8 @@ export const MUTANTS = [
     ],
   }, {
     what: "abandons a server and wakes no caller",
+    by: "a server is abandoned",
+    by: "a server is abandoned",
     ts: [
       "if (next === FREE) return true; if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at);",
       "if (next === FREE) return true;",
@@ -488,6 +522,8 @@ export const MUTANTS = [
     ],
   }, {
     what: "abandons who died before it woke its caller, and does not",
+    by: "a server is abandoned that answered, and woke nobody",
+    by: "a server is abandoned that answered, and woke nobody",
     ts: ["if (phase >= REPLIED) Atomics.notify(words, at);", ""],
     c: [
       "if (phase >= WEFT_CALL_RING_REPLIED) weft__notify(&c->state, WEFT__ALL); " +
@@ -496,6 +532,8 @@ export const MUTANTS = [
     ],
   }, {
     what: "abandons and wakes nobody who wants a slot",
+    by: "a caller is abandoned while another wants its slot",
+    by: "a caller is abandoned while another wants its slot",
     ts: [
       "wake(words, SERVE_EPOCH, Infinity); wake(words, SLOT_EPOCH, Infinity); return count;",
       "wake(words, SERVE_EPOCH, Infinity); return count;",

@@ -42,6 +42,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "SE4: takes by load and sub",
+  by: "tryAcquire, acquire",
   ts: [
     "permits = Atomics.compareExchange(words, PERMITS, expected, expected - n);",
     "Atomics.sub(words, PERMITS, n);",
@@ -52,6 +53,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "SE5: who is woken has its permits, it thinks",
+  by: "wanted one and two",
   ts: [
     'if (outcome === "timed-out") return this.#take(n);',
     'if (outcome === "timed-out") return this.#take(n);\n' +
@@ -68,6 +70,7 @@ export const MUTANTS = mutants("semaphore", {
   c: ["while (permits >= n) {", "while (permits >= n - 1) {"],
 }, {
   what: "SE7: gives up when its exchange fails",
+  by: "tryAcquire against tryAcquire",
   ts: ["while (permits >= n) {", "if (permits >= n) {"],
   c: ["while (permits >= n) {", "if (permits >= n) {"],
 }, {
@@ -86,6 +89,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "believes a hint that there are too few",
+  by: "a claim that times out gives back",
   ts: [
     "if (permits < n) permits = Atomics.load(words, PERMITS); while",
     "while",
@@ -93,6 +97,7 @@ export const MUTANTS = mutants("semaphore", {
   c: "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here",
 }, {
   what: "releases by a store",
+  by: "a claim is given up",
   ts: [
     "const seen = Atomics.compareExchange(words, PERMITS, permits, sum);",
     "const seen = permits; Atomics.store(words, PERMITS, sum);",
@@ -103,6 +108,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "does not look whether its release went in",
+  by: "a claim is given up",
   ts: ["if (seen === permits) break; permits = seen;", "break;"],
   c: ["if (seen == permits) break; permits = seen;", "(void)seen; break;"],
 }, {
@@ -135,6 +141,7 @@ export const MUTANTS = mutants("semaphore", {
   c: ["weft__add(&s->waiters, -1); return result;", "return result;"],
 }, {
   what: "sleeps although there are permits",
+  by: "a timeout at any time, with patience",
   ts: ["if (permits >= n) continue;", ""],
   c: ["if (permits >= n) continue;", ""],
 }, {
@@ -184,6 +191,7 @@ export const MUTANTS = mutants("semaphore", {
   c: ["if (n > 1) weft__add(&s->bulk, -1);", ""],
 }, {
   what: "who wants several sleeps where one is wanted",
+  by: "wanted one and two, released one, with patience",
   ts: ["const outcome = yield n > 1 ? {", "const outcome = yield n > 9 ? {"],
   c: ["n > 1 ? weft__sleep(&s->turn", "n > 9 ? weft__sleep(&s->turn"],
 }, {
@@ -218,10 +226,12 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "one of those that want several is woken",
+  by: "two claims",
   ts: ["Atomics.notify(words, TURN); }", "Atomics.notify(words, TURN, 1); }"],
   c: ["weft__notify(&s->turn, WEFT__ALL);", "weft__notify(&s->turn, 1);"],
 }, {
   what: "two claim at once",
+  by: "a claim is given up",
   ts: [
     "Atomics.compareExchange(words, CLAIMANT, 0, this.#id) === 0",
     "Atomics.exchange(words, CLAIMANT, this.#id) === 0",
@@ -232,6 +242,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "claims though another does",
+  by: "a claim is given up",
   ts: [
     "Atomics.compareExchange(words, CLAIMANT, 0, this.#id) === 0 )",
     "Atomics.compareExchange(words, CLAIMANT, 0, this.#id) >= 0 )",
@@ -310,6 +321,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "a claim that times out keeps what it took",
+  by: "a claim that times out gives back",
   ts: [
     "this.#endClaim(); this.#giveBack(n); return false;",
     "this.#endClaim(); return false;",
@@ -317,6 +329,7 @@ export const MUTANTS = mutants("semaphore", {
   c: ["if (result != 0) weft__semaphore_give_back(s, n);", ""],
 }, {
   what: "a claim that times out is still claimed",
+  by: "a claim that times out gives back",
   ts: [
     "this.#endClaim(); this.#giveBack(n); return false;",
     "this.#giveBack(n); return false;",
@@ -327,6 +340,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "a claim that times out gives back and wakes nobody",
+  by: "a claim that times out serves another",
   ts: [
     "const permits = Atomics.add(this.#words, PERMITS, n) + n; " +
     "this.#wake(n, permits);",
@@ -338,6 +352,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "a claim that times out gives back by a store",
+  by: "a claim is given up",
   ts: [
     "const permits = Atomics.add(this.#words, PERMITS, n) + n;",
     "const permits = Atomics.load(this.#words, PERMITS) + n;\n" +
@@ -360,6 +375,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "abandons the claim of another",
+  by: "a claim is given up",
   ts: [
     "if (id === 0 || Atomics.load(words, CLAIMANT) !== id) return false;",
     "",
@@ -370,6 +386,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "abandons a claim and keeps what it took",
+  by: "a claim is given up",
   ts: ["if (n > 0) this.#giveBack(n); return true;", "return true;"],
   c: [
     "if (n > 0) weft__semaphore_give_back(s, n); return 0;",
@@ -377,6 +394,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "abandons a claim that is still claimed",
+  by: "a claim is given up",
   ts: [
     "this.#endClaim(); if (n > 0) this.#giveBack(n);",
     "if (n > 0) this.#giveBack(n);",
@@ -384,6 +402,7 @@ export const MUTANTS = mutants("semaphore", {
   c: ["weft__semaphore_end_claim(s); if (n > 0)", "if (n > 0)"],
 }, {
   what: "a timeout is taken for a permit",
+  by: "a timeout at any time, with patience",
   ts: [
     'if (outcome === "timed-out") return this.#take(n);',
     'if (outcome === "timed-out") return true;',

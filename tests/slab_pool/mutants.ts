@@ -200,6 +200,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "takes from its cache what was taken away",
+  by: "abandoned, and takes from its cache",
   ts: [
     "if (Atomics.compareExchange(words, at, kept, this.#id) === kept) {",
     "if (Atomics.compareExchange(words, at, kept, this.#id) >= NOBODY) {",
