@@ -22,7 +22,10 @@ const test = suite("Synchronizers shared with C");
 
 test.beforeEach(() => stage.clear());
 
-/** Who takes part; an even number, as half of them put and half take. */
+/**
+ * The agents that take part. Their number is even: half of them put and half
+ * take.
+ */
 const CASTS: Record<string, Player[]> = {
   "C and workers": ["C", "JS", "JS awaiting", "C"],
   "C and this agent": ["C", "main", "main", "C"],
@@ -61,7 +64,7 @@ for (const [title, cast] of Object.entries(CASTS)) {
   });
 }
 
-test("what one language configures, the other attaches to", () => {
+test("one language attaches to what the other configured", () => {
   const at = stage.place(4096);
   for (const n of [1, 3, 4095]) {
     assert.is(c.weft_barrier_init!(at, 16, n), at);
@@ -104,7 +107,7 @@ test("one language sees what the other did", async () => {
   lock.unlockRead();
   assert.is(c.weft_rw_lock_try_write!(at), 0);
   assert.is(lock.tryRead(), undefined);
-  assert.is(lock.abandon(lock.writer), true);
+  assert.is(lock.abandon(lock.writer), 1);
   assert.is(c.weft_rw_lock_try_read!(at), NUMBERS.EOWNERDEAD);
   lock.unlockRead();
   const condition = Condition.init(memory, at);

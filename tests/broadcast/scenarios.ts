@@ -12,7 +12,7 @@ const hintsOf = (seats: number) =>
 /** In `tail`. */
 const CLOSED = 1;
 
-/** Agent 0 pushes 1, 2, 3 ...; the others join, and see what they see. */
+/** Agent 0 pushes 1, 2, 3 ...; the others join and read. */
 function spec(
   weft: Weft,
   slow: "block" | "drop",
@@ -225,12 +225,12 @@ export const scenarios = (weft: Weft): Scenario[] => [
     agents: [[["tryPush", 1]]],
   })),
   {
-    name: "waits for nobody where nobody sits",
+    name: "the producer does not wait for empty seats",
     spec: placed(weft, [[0, 2], [9, 0]], true),
     agents: [[["tryPush", 1]]],
   },
   {
-    name: "waits for nobody who joins just now",
+    name: "the producer does not wait for a joining subscriber",
     spec: placed(weft, [[9 | 1 << 28, 2], [9, 0]], true),
     agents: [[["tryPush", 1]]],
   },
@@ -242,7 +242,7 @@ interface Model {
   readonly seated: boolean;
 }
 
-/** Calls it; "closed" if that is what it says. */
+/** Calls `operation`; returns "closed" if it throws a ClosedError. */
 const orClosed = <T>(operation: () => T): T | "closed" => {
   try {
     return operation();
@@ -357,7 +357,7 @@ function seated(
   });
 }
 
-/** Seats that others had before; who comes sees all that comes then. */
+/** Seats that others had before. A new subscriber sees every later element. */
 function coming(weft: Weft, last: number, staying = 0) {
   const { Broadcast } = weft.mod;
   return race.spec({
@@ -382,7 +382,7 @@ function coming(weft: Weft, last: number, staying = 0) {
       push: { run: (it, v: number) => it.pushInt(v) },
       sit: { run: (it) => it.subscribe().dropped },
       watch: {
-        // Sleeps until it has seen what is pushed last.
+        // Sleeps until it has seen the last element.
         run: (it, last: number) => {
           const seat = it.subscribe();
           const words = new Int32Array(it.buffer);

@@ -24,7 +24,6 @@ export const MUTANTS = [
   }, {
     what: "claims by a store",
     by: "two want one slot",
-    by: "two want one slot",
     ts: [
       "Atomics.compareExchange(words, at, FREE, claimed) === FREE",
       "Atomics.store(words, at, claimed) === claimed",
@@ -35,8 +34,7 @@ export const MUTANTS = [
       "(weft__store(&c->state, WEFT_CALL_RING_CLAIMED | id), 1))",
     ],
   }, {
-    what: "looks for a slot by hints alone",
-    by: "two want one slot",
+    what: "looks for a free slot by hints alone",
     by: "two want one slot",
     ts: [
       "const state = i > this.count ? words[at]! : Atomics.load(words, at); if ( state === FREE",
@@ -58,7 +56,7 @@ export const MUTANTS = [
       "if (length > 0) __builtin_memcpy(c + 1, request, (size_t)length);",
     ],
   }, {
-    what: "says the request's length after it is posted",
+    what: "writes the request's length after it is posted",
     ts: ["words[at + REQUEST_LENGTH] = byteLength; // published by (P)", "", [
       "Atomics.store(words, at, posted); // (P)",
       "Atomics.store(words, at, posted); words[at + REQUEST_LENGTH] = byteLength;",
@@ -70,7 +68,6 @@ export const MUTANTS = [
   }, {
     what: "posts and wakes no server",
     by: "a server is abandoned",
-    by: "a server is abandoned",
     ts: ["wake(words, SERVE_EPOCH, 1); return at;", "return at;"],
     c: [
       "weft__event_wake(&r->serve_epoch, 1); *call = c; return 0;",
@@ -78,7 +75,6 @@ export const MUTANTS = [
     ],
   }, {
     what: "wakes a server before it posts",
-    by: "a server is abandoned",
     by: "a server is abandoned",
     ts: [
       "Atomics.store(words, at, posted); // (P)",
@@ -94,8 +90,7 @@ export const MUTANTS = [
       ],
     ],
   }, {
-    what: "does not look again whether the ring was closed",
-    by: "a call and the end",
+    what: "does not check again whether the ring was closed",
     by: "a call and the end",
     ts: [
       "if ( this.closed && Atomics.compareExchange(words, at, posted, FREE)",
@@ -106,8 +101,7 @@ export const MUTANTS = [
       "if (0 && weft__compare_exchange(&c->state, posted,",
     ],
   }, {
-    what: "looks whether the ring was closed before it posts",
-    by: "a call and the end",
+    what: "checks whether the ring was closed before it posts",
     by: "a call and the end",
     ts: [
       "Atomics.store(words, at, posted); // (P)",
@@ -126,8 +120,7 @@ export const MUTANTS = [
       ],
     ],
   }, {
-    what: "withdraws by a store what may be served",
-    by: "a call and the end",
+    what: "withdraws a call by a store although it may be taken",
     by: "a call and the end",
     ts: [
       "Atomics.compareExchange(words, at, posted, FREE) === posted )",
@@ -138,7 +131,7 @@ export const MUTANTS = [
       "(weft__store(&c->state, WEFT_CALL_RING_FREE), 1))",
     ],
   }, {
-    what: "a server looks after the calls whether the ring was closed",
+    what: "a server checks for the end after it looked for calls",
     ts: [
       "const closed = this.closed; // (E) look at this first return this.#take() || (closed ? -1 : 0);",
       "return this.#take() || (this.closed ? -1 : 0);",
@@ -157,7 +150,7 @@ export const MUTANTS = [
     ],
     c: [FREED, "weft__store(&c->state, WEFT_CALL_RING_FREE); (void)r; }"],
   }, {
-    what: "wakes who wants a slot before it is free",
+    what: "wakes callers that want a slot before the slot is free",
     ts: [
       "Atomics.store(this.words, at, FREE); wake(this.words, SLOT_EPOCH, 1);",
       "wake(this.words, SLOT_EPOCH, 1); Atomics.store(this.words, at, FREE);",
@@ -168,7 +161,7 @@ export const MUTANTS = [
       "weft__store(&c->state, WEFT_CALL_RING_FREE); }",
     ],
   }, {
-    what: "a withdrawn call's slot wakes nobody",
+    what: "withdraws a call and wakes nobody for its slot",
     ts: [
       "if (next === FREE) wake(words, SLOT_EPOCH, 1); return true;",
       "return true;",
@@ -193,7 +186,6 @@ export const MUTANTS = [
   }, {
     what: "says that it sleeps by a store",
     by: "a server is abandoned",
-    by: "a server is abandoned",
     ts: [
       "state !== value && Atomics.compareExchange(words, at, state, value) !== state",
       "state !== value && Atomics.store(words, at, value) !== value",
@@ -204,7 +196,7 @@ export const MUTANTS = [
       "weft__store(&c->state, value);",
     ],
   }, {
-    what: "the first wake is the answer, it thinks",
+    what: "takes the first wake for the answer",
     ts: [
       'if (outcome === "timed-out") return false;',
       'if (outcome !== "not-equal") return outcome === "ok";',
@@ -212,9 +204,8 @@ export const MUTANTS = [
     equivalent:
       "only an answer wakes a caller; that is checked again in `receive`",
   }, {
-    what: "takes the reply after it gave the slot back",
-    by: "two who serve themselves in one slot",
-    by: "two who serve themselves in one slot",
+    what: "reads the reply after it gave back the slot",
+    by: "two serve themselves in one slot",
     ts: [
       "const reply = this.#bytes.slice(from, from + length); this.#free(at);",
       "this.#free(at); const reply = this.#bytes.slice(from, from + length);",
@@ -237,21 +228,21 @@ export const MUTANTS = [
       "if (phase == WEFT_CALL_RING_LOST) return EOWNERDEAD;",
     ],
   }, {
-    what: "takes the reply to an array after it gave the slot back",
+    what: "reads the reply into an array after it gave back the slot",
     ts: [
       "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength)); this.#free(at);",
       "this.#free(at); this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
     ],
     c: ONE_FORM,
-    by: "two who serve themselves in one slot, into arrays",
+    by: "two serve themselves in one slot, into arrays",
   }, {
-    what: "keeps the slot of a call that was answered to an array",
+    what: "keeps the slot of a call that was answered into an array",
     ts: [
       "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength)); this.#free(at);",
       "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
     ],
     c: ONE_FORM,
-    by: "two who serve themselves in one slot, into arrays",
+    by: "two serve themselves in one slot, into arrays",
   }, {
     what: "keeps the slot of a call whose server is gone",
     ts: ["if (phase === LOST) { this.#free(at);", "if (phase === LOST) {"],
@@ -274,7 +265,7 @@ export const MUTANTS = [
       "if (next == WEFT_CALL_RING_FREE) weft__event_wake(&r->slot_epoch, 1);",
     ],
   }, {
-    what: "gives the slot of a call back that is served",
+    what: "gives back the slot of a call that is being served",
     ts: [
       "const next = phase === SERVING ? DROPPED | state & ID_MASK : FREE;",
       "const next = FREE;",
@@ -303,7 +294,7 @@ export const MUTANTS = [
       "weft__store(&c->state, WEFT_CALL_RING_SERVING | id | waits);",
     ],
   }, {
-    what: "takes a call and forgets who sleeps",
+    what: "takes a call and forgets that its caller sleeps",
     ts: [
       "const next = serving | expected & WAITING_BIT;",
       "const next = serving;",
@@ -313,8 +304,7 @@ export const MUTANTS = [
       "int32_t waits = 0;",
     ],
   }, {
-    what: "leaves a call alone whose caller just went to sleep",
-    by: "a call and its server",
+    what: "passes over a call whose caller just went to sleep",
     by: "a call and its server",
     ts: [
       "while ((state & PHASE_MASK) === POSTED) { const expected = state;",
@@ -324,7 +314,6 @@ export const MUTANTS = [
   }, {
     what: "looks for calls by hints alone",
     by: "a call and the end",
-    by: "a call and the end",
     ts: [
       "let state = i > this.count ? words[at]! : Atomics.load(words, at);",
       "let state = words[at]!;",
@@ -332,7 +321,6 @@ export const MUTANTS = [
     c: HINT,
   }, {
     what: "looks at one slot only",
-    by: "two callers, two servers",
     by: "two callers, two servers",
     ts: [
       "const at = this.#look; this.#look = this.#after(at);",
@@ -353,7 +341,7 @@ export const MUTANTS = [
     ],
     c: "In C the server writes the reply in place",
   }, {
-    what: "says the reply's length after the answer",
+    what: "writes the reply's length after the answer",
     ts: [
       "this.words[at + REPLY_LENGTH] = length; // published by (R) return this.#answer(at, REPLIED);",
       "const done = this.#answer(at, REPLIED); this.words[at + REPLY_LENGTH] = length; return done;",
@@ -413,11 +401,11 @@ export const MUTANTS = [
       "return weft__call_reclaim(r, c, next) ? ETIMEDOUT : 0;",
     ],
   }, {
-    what: "does not look again whether its caller was abandoned",
+    what: "does not check again whether its caller was abandoned",
     ts: ["return !this.#reclaim(at, next);", "return true;"],
     c: ["return weft__call_reclaim(r, c, next) ? ETIMEDOUT : 0;", "return 0;"],
   }, {
-    what: "takes an answer back that its caller may be taking",
+    what: "withdraws an answer that its caller may be taking",
     ts: [
       "Atomics.load(words, at + CALLER) !== (caller | DEAD_BIT) ||",
       "Math.abs(0) ||",
@@ -434,7 +422,7 @@ export const MUTANTS = [
     ],
     c: [CLOSED, "if (weft__exchange(&r->closed, 1) != 0) return;"],
   }, {
-    what: "closes and wakes nobody who wants a slot",
+    what: "closes and wakes no caller that wants a slot",
     ts: [
       "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; wake(words, SERVE_EPOCH, Infinity); wake(words, SLOT_EPOCH, Infinity);",
       "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; wake(words, SERVE_EPOCH, Infinity);",
@@ -452,8 +440,7 @@ export const MUTANTS = [
       "if (weft__exchange(&r->closed, 1) != 0) return;",
     ],
   }, {
-    what: "abandons without a mark for who serves",
-    by: "a caller is abandoned, by two, while it is served",
+    what: "abandons a caller without a mark for the server",
     by: "a caller is abandoned, by two, while it is served",
     ts: [
       "const caller = Atomics.compareExchange(words, at + CALLER, id, dead);",
@@ -464,8 +451,7 @@ export const MUTANTS = [
       "int32_t caller = weft__load(&c->caller); (void)dead;",
     ],
   }, {
-    what: "marks a caller after it looked at its call",
-    by: "a caller is abandoned, by two, while it is served",
+    what: "marks a caller after it looked at the caller's call",
     by: "a caller is abandoned, by two, while it is served",
     ts: [
       "const caller = Atomics.compareExchange(words, at + CALLER, id, dead); for (;;) { const state = Atomics.load(words, at);",
@@ -485,7 +471,6 @@ export const MUTANTS = [
   }, {
     what: "abandons by a store",
     by: "a server is abandoned",
-    by: "a server is abandoned",
     ts: [
       "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if (next === FREE) return true;",
       "Atomics.store(words, at, next); if (next === FREE) return true;",
@@ -497,8 +482,7 @@ export const MUTANTS = [
       "if (next == WEFT_CALL_RING_FREE) return true;",
     ],
   }, {
-    what: "abandons a server and frees what it served",
-    by: "a server is abandoned",
+    what: "abandons a server and frees the slot that it served",
     by: "a server is abandoned",
     ts: ["if ((waits & DEAD_BIT) === 0) next = LOST | waits;", "void waits;"],
     c: [
@@ -508,7 +492,6 @@ export const MUTANTS = [
     ],
   }, {
     what: "abandons a server and wakes no caller",
-    by: "a server is abandoned",
     by: "a server is abandoned",
     ts: [
       "if (next === FREE) return true; if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at);",
@@ -521,9 +504,8 @@ export const MUTANTS = [
       "if (next == WEFT_CALL_RING_FREE) return true;",
     ],
   }, {
-    what: "abandons who died before it woke its caller, and does not",
-    by: "a server is abandoned that answered, and woke nobody",
-    by: "a server is abandoned that answered, and woke nobody",
+    what:
+      "abandons a server that died before it woke its caller, and does not wake it",
     ts: ["if (phase >= REPLIED) Atomics.notify(words, at);", ""],
     c: [
       "if (phase >= WEFT_CALL_RING_REPLIED) weft__notify(&c->state, WEFT__ALL); " +
@@ -531,8 +513,7 @@ export const MUTANTS = [
       "return phase",
     ],
   }, {
-    what: "abandons and wakes nobody who wants a slot",
-    by: "a caller is abandoned while another wants its slot",
+    what: "abandons and wakes no caller that wants a slot",
     by: "a caller is abandoned while another wants its slot",
     ts: [
       "wake(words, SERVE_EPOCH, Infinity); wake(words, SLOT_EPOCH, Infinity); return count;",
@@ -545,7 +526,7 @@ export const MUTANTS = [
     ],
   }),
   ...mutants("call_ring", {
-    what: "a call that is late keeps its slot",
+    what: "the slot of a call that timed out is never freed",
     ts: [
       "if (!(yield* slots.answered(at)) && slots.giveUp(at)) {",
       "if (!(yield* slots.answered(at))) {",

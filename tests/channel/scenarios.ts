@@ -13,11 +13,11 @@ interface Model {
   readonly closed: boolean;
 }
 
-/** Words of what carries the messages that are read before an exchange. */
+/** Words of the carrier that are read plainly before an exchange. */
 const hints = (words: readonly number[]) =>
   words.map((i) => [HEAD + i * 4, HEAD + i * 4 + 4] as const);
 
-/** A channel of one message; the model is what is in it. */
+/** A channel of one message. The model's state is that message. */
 function carrying(weft: Weft, codec: Codec<unknown>) {
   const { Channel, ClosedError } = weft.mod;
   const sized = "field" in codec;
@@ -76,7 +76,7 @@ function carrying(weft: Weft, codec: Codec<unknown>) {
   });
 }
 
-/** A sender of text that may end anywhere; others clear up. */
+/** A sender of text that may be terminated anywhere; others clear up. */
 function dying(weft: Weft) {
   const { Channel, codec } = weft.mod;
   const { text } = codec;

@@ -24,7 +24,7 @@ interface Model {
 
 const CLOSED = "closed";
 
-/** Runs `operation`, and answers that the queue is closed where it throws. */
+/** Runs `operation`; returns CLOSED if it throws a ClosedError. */
 function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
   try {
     return operation();
@@ -52,7 +52,7 @@ function queue(
   });
   const drop = (s: Model): Model => ({ ...s, items: s.items.slice(1) });
   const isFull = (s: Model) => s.items.length >= capacity;
-  // No answer is excused by what others are in the midst of.
+  // No answer is excused by the unfinished operations of others.
   const pushed = (s: Model, v: number): [Model, unknown] =>
     s.closed ? [s, CLOSED] : isFull(s) ? [s, false] : [push(s, v), true];
   const popped = (s: Model): [Model, unknown] =>
@@ -139,7 +139,7 @@ function oneSlot(weft: Weft) {
   return race.spec({
     memory: () => {
       const queue = LockFreeQueue.create({ capacity: 1 });
-      // Reserved by agents that are no more.
+      // Slots that dead agents have reserved.
       for (let slot = 1; slot < N - 1; slot++) {
         new LockFreeQueue(queue.buffer).reserve();
       }

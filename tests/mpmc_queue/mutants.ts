@@ -107,7 +107,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "WEFT_MPMC_QUEUE_ONE), WEFT_MPMC_QUEUE_FILLED)) { int32_t count",
   ],
 }, {
-  what: "MQ7: slots have no turns at first",
+  what: "MQ7: slots begin without turns",
   by: "batches, two agents",
   ts: [
     "for (let i = 0; i < capacity; i++) words[SLOTS + i * stride] = i * ONE;",
@@ -209,7 +209,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "int32_t seen = head; if (seen == head) {",
   ],
 }, {
-  what: "reads the next ticket plainly to say that it is full",
+  what: "reads the next ticket plainly to decide that it is full",
   by: "close wakes a producer",
   ts: [
     "const seen = Atomics.load(words, TAIL); if (seen === tail)",
@@ -235,7 +235,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     ],
   ],
 }, {
-  what: "says it is closed before the last element is published",
+  what: "reports the end before the last element is published",
   by: "close and pop while a push is under way",
   ts: [
     "if (Atomics.load(words, TAIL) === (head | CLOSED_BIT)) this.refuse();",
@@ -246,7 +246,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "(void)drained; return weft_mpmc_queue_closed(q) ? -EPIPE : 0;",
   ],
 }, {
-  what: "does not see that it is closed when empty",
+  what: "does not notice that an empty queue is closed",
   by: "close wakes a consumer",
   ts: [
     "if (Atomics.load(words, TAIL) === (head | CLOSED_BIT)) this.refuse();",
@@ -352,7 +352,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "0;",
   ],
 }, {
-  what: "wakes consumers where producers sleep",
+  what: "wakes consumers instead of producers",
   ts: [
     "this.#free(ticket); wake(this.#words, PUSH_EPOCH, 1); return value;",
     "this.#free(ticket); wake(this.#words, POP_EPOCH, 1); return value;",
@@ -410,7 +410,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "(void)next; (void)state;",
   ],
 }, {
-  what: "a batch claims less than it takes",
+  what: "a batch claims fewer slots than it takes",
   by: "batches, two agents",
   ts: [
     "const count = n === 1 ? 1 : this.#run(tail, n, 0); const next = " +
@@ -425,7 +425,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "WEFT_MPMC_QUEUE_ONE);",
   ],
 }, {
-  what: "who is woken too early does not pass the wake on, to pop",
+  what: "a pop that is woken too early does not pass on the wake",
   by: "two consumers, the element in front comes last",
   ts: [
     "if (this.poppable()) wake(words, POP_EPOCH, this.closed ? Infinity : 1);",
@@ -437,7 +437,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "(void)q;",
   ],
 }, {
-  what: "who is woken too early does not pass the wake on, to push",
+  what: "a push that is woken too early does not pass on the wake",
   by: "two producers, the slot in front comes last",
   ts: [
     "else if (Atomics.load(words, this.#slot(tail)) === tail) {",

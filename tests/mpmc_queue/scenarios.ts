@@ -23,7 +23,7 @@ interface Model {
 
 const CLOSED = "closed";
 
-/** Runs `operation`, and answers that the queue is closed where it throws. */
+/** Runs `operation`; returns CLOSED if it throws a ClosedError. */
 function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
   try {
     return operation();
@@ -76,7 +76,8 @@ function queue(
     stateless,
     init: { items, closed: false } as Model,
     ops: {
-      // "Full" and "empty" may also mean that another agent is just at it.
+      // "Full" and "empty" may also mean that another agent is just pushing or
+      // popping.
       tryPush: {
         run: (q, v: number) => orClosed(weft, () => q.tryPushInt(v)),
         model: (s: Model, v: number) =>
@@ -200,8 +201,8 @@ function queue(
 }
 
 /**
- * Somebody is in the midst of the ticket in front, and the one behind it is
- * done: two can go on once it ends, and it wakes one.
+ * An agent has not finished the ticket in front, while the ticket behind it is
+ * done. When that agent finishes, two can go on, but it wakes only one.
  */
 function late(weft: Weft, end: "push" | "pop") {
   const { MpmcQueue } = weft.mod;
@@ -241,7 +242,7 @@ function late(weft: Weft, end: "push" | "pop") {
   });
 }
 
-/** Batches, by what they do in the end: they are not one step. */
+/** Batches, judged by their effect: a batch is not one step. */
 function batches(weft: Weft) {
   const { MpmcQueue } = weft.mod;
   return race.spec({
@@ -366,7 +367,8 @@ export function scenarios(weft: Weft): Scenario[] {
       sampled: true,
     },
     {
-      // A look that another agent overtakes says nothing about all of them.
+      // If another agent overtakes a look, the look says nothing about the
+      // whole queue.
       name: "a producer that others overtake twice",
       spec: queue(weft, 4),
       agents: [[["push", 1]], from("push", 2, 2)],

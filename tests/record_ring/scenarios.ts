@@ -10,7 +10,10 @@ import {
 } from "../_run/scenario.ts";
 
 const { tail, head, claimant } = LAYOUT.record_ring;
-/** Read plainly by the agent whose they are, or before an exchange. */
+/**
+ * Words that their owner reads plainly, or that are read plainly before an
+ * exchange.
+ */
 const HINTS = [tail, head, claimant].map((i) => [i * 4, i * 4 + 4] as const);
 
 /** A record of 4 bytes, committed. */
@@ -56,14 +59,14 @@ function ring(weft: Weft, single: boolean, start: number, size: number) {
       const words = new Int32Array(buffer);
       const { head_cache, tail_cache } = LAYOUT.record_ring;
       for (const i of [tail, head, head_cache, tail_cache]) words[i] = start;
-      // What was there before reads as records, were it not written over.
+      // The old content would read as records if it were not overwritten.
       words.fill(GHOST, LAYOUT.record_ring.length);
       return buffer;
     },
     agent: (memory, id) => {
       enter(weft, id);
       const ring = new RecordRing(memory);
-      // A second view of the same agent, for what lies behind a reservation.
+      // A second view of the same agent, for records behind a reservation.
       return Object.assign(ring, { other: new RecordRing(memory) });
     },
     words: named(LAYOUT.record_ring),
@@ -142,8 +145,8 @@ function ring(weft: Weft, single: boolean, start: number, size: number) {
 const DEAD = 9;
 
 /**
- * At the start, a dead agent has a reservation, and the claim, if so; a record
- * is committed behind.
+ * At the start, a dead agent has a reservation and, if asked for, the claim; a
+ * committed record lies behind it.
  */
 function left(weft: Weft, claimed: boolean) {
   const { RecordRing } = weft.mod;
@@ -189,7 +192,7 @@ function left(weft: Weft, claimed: boolean) {
     final: (memory, results) => {
       const words = new Int32Array(memory);
       if (words[claimant] !== 0) return "the claim was never ended";
-      // What was committed was popped, or is there.
+      // Every committed record was popped, or is still there.
       let here = 0;
       for (let at = words[head]!; at < (words[tail]! & ~1);) {
         const first = words[data + at / 4]!;
@@ -244,7 +247,7 @@ function full(weft: Weft, skipped: boolean) {
   });
 }
 
-/** Reservations of agents that may end anywhere; others clear up. */
+/** Reservations of agents that may be terminated anywhere; others clear up. */
 function dying(weft: Weft) {
   const { RecordRing } = weft.mod;
   return race.spec({
@@ -376,7 +379,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
     options: { timeouts: 0 },
   },
   {
-    name: "one sleeps behind what is given up",
+    name: "one sleeps behind a cancelled record",
     spec: ring(weft, false, 0, 4),
     agents: [[["pop"]], [["giveUp", 1]]],
     options: { timeouts: 0 },

@@ -118,7 +118,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
   c: HINT,
 }, {
-  what: "does not look whether it entered",
+  what: "does not check whether its exchange to enter succeeded",
   ts: [
     "if (state === expected) return this.#readGuard(state);",
     "return this.#readGuard(state);",
@@ -154,7 +154,7 @@ export const MUTANTS = mutants("rw_lock", {
     "return 0;",
   ],
 }, {
-  what: "waits for a writer that has gone",
+  what: "waits for a writer that has already left",
   ts: [
     "for (;;) { const expected = state; const waits = (state & bits) !== 0;",
     "const waits = (state & bits) !== 0;\n" +
@@ -177,7 +177,7 @@ export const MUTANTS = mutants("rw_lock", {
     "weft__load(&l->state);",
   ],
 }, {
-  what: "one opening of the gate lets it in",
+  what: "enters at the first opening of the gate",
   ts: ["return moved >= 2 * ONE_OPENING;", "return moved >= ONE_OPENING;"],
   equivalent: "who owes an opening has `writer` still, so that nobody is " +
     "pending yet who does not wait for that one",
@@ -199,7 +199,7 @@ export const MUTANTS = mutants("rw_lock", {
     "(weft__store(&l->gate, waiting), 0)) continue;",
   ],
 }, {
-  what: "a reader that gives up is counted still",
+  what: "a reader that gives up stays counted",
   by: "a reader that gives up",
   ts: ["const left = state - ONE_PENDING | 0;", "const left = state;"],
   c: [
@@ -231,7 +231,7 @@ export const MUTANTS = mutants("rw_lock", {
     "if (!last && weft__rw_is_in(ticket, state, gate)) return",
   ],
 }, {
-  what: "looks past the phase, where it looks before it sleeps",
+  what: "takes any change for a new phase while it spins",
   by: "a reader that looks before it sleeps",
   ts: [
     "if ((state ^ ticket.state) & PHASE_MASK) return this.#readGuard(state);",
@@ -265,7 +265,7 @@ export const MUTANTS = mutants("rw_lock", {
     "weft__rw_held(state);",
   ],
 }, {
-  what: "does not look whether it writes",
+  what: "does not check whether its exchange to write succeeded",
   by: "a try beside a reader",
   ts: [
     "expected, held); if (state !== expected) continue;",
@@ -285,7 +285,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
   c: HINT,
 }, {
-  what: "writes, and forgets who waits to read",
+  what: "writes, and forgets that readers wait",
   ts: [
     "const held = state & ~(WANTED_BIT | ASLEEP_BIT) | WRITING_BIT;",
     "const held = state & PHASE_MASK | WRITING_BIT;",
@@ -336,7 +336,7 @@ export const MUTANTS = mutants("rw_lock", {
     "int outcome",
   ],
 }, {
-  what: "a writer that gives up is wanted still",
+  what: "a writer that gives up is still announced",
   by: "a writer that gives up",
   ts: [
     "this.#leave(0, 0); this.#unlockWriter(); return false;",
@@ -348,7 +348,7 @@ export const MUTANTS = mutants("rw_lock", {
     "weft_mutex_unlock(weft__rw_writer(l)); return ETIMEDOUT;",
   ],
 }, {
-  what: "a writer that gives up is in line still",
+  what: "a writer that gives up stays in line",
   by: "a writer that gives up beside another",
   ts: [
     "this.#leave(0, 0); this.#unlockWriter(); return false;",
@@ -384,7 +384,7 @@ export const MUTANTS = mutants("rw_lock", {
     "0, 0); return result;",
   ],
 }, {
-  what: "forgets who waits to read",
+  what: "forgets that readers wait",
   ts: [
     "const next = (state & kept | abandoned) + more + pending +",
     "const next = (state & kept | abandoned) + more +",
@@ -394,11 +394,11 @@ export const MUTANTS = mutants("rw_lock", {
     "weft__plus((state & kept) | abandoned, more);",
   ],
 }, {
-  what: "the phase stays",
+  what: "the phase does not change",
   ts: ["(pending > 0 ? ONE_PHASE : 0);", "0;"],
   c: ["if (pending > 0) next = weft__plus(next, WEFT_RW_LOCK_ONE_PHASE);", ""],
 }, {
-  what: "forgets who reads when a writer gives up",
+  what: "forgets the readers if a writer gives up",
   by: "a writer that gives up beside another",
   ts: ["const kept = READING_MASK | PHASE_MASK |", "const kept = PHASE_MASK |"],
   c: [
@@ -432,7 +432,7 @@ export const MUTANTS = mutants("rw_lock", {
     "(void)expected; weft__store(&l->gate, next);",
   ],
 }, {
-  what: "does not look whether it opened the gate",
+  what: "does not check whether it opened the gate",
   ts: ["expected, next); if (gate !== expected) continue;", "expected, next);"],
   c: [
     "gate = weft__compare_exchange(&l->gate, expected, next); if (gate != " +
@@ -440,7 +440,7 @@ export const MUTANTS = mutants("rw_lock", {
     "gate = weft__compare_exchange(&l->gate, expected, next);",
   ],
 }, {
-  what: "the gate looks as before",
+  what: "the gate has the same value after it opened",
   ts: [
     "const next = (gate & ~WAITING_BIT) + ONE_OPENING | 0;",
     "const next = gate & ~WAITING_BIT;",
@@ -458,7 +458,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
   c: ["weft__rw_leave(l, 1, 0);", "weft__rw_leave(l, 0, 0);"],
 }, {
-  what: "abandons, and leaves nobody in",
+  what: "abandons, and lets nobody in",
   by: "one who wrote is given up",
   ts: [
     "this.#leave(0, writing ? ABANDONED_BIT : 0); // The dead",
@@ -469,7 +469,7 @@ export const MUTANTS = mutants("rw_lock", {
     "(void)writing;",
   ],
 }, {
-  what: "abandons, and does not say so",
+  what: "abandons, and does not report it",
   by: "one who wrote is given up",
   ts: ["this.#leave(0, writing ? ABANDONED_BIT : 0);", "this.#leave(0, 0);"],
   c: [
@@ -477,8 +477,8 @@ export const MUTANTS = mutants("rw_lock", {
     "(void)writing; weft__rw_leave(l, 0, 0);",
   ],
 }, {
-  what: "abandons who waited, and says that it wrote",
-  by: "one who waited is given up",
+  what: "abandons a waiting writer, and reports that it wrote",
+  by: "a waiting writer is abandoned",
   ts: [
     "this.#leave(0, writing ? ABANDONED_BIT : 0);",
     "this.#leave(0, ABANDONED_BIT);",
@@ -504,15 +504,15 @@ export const MUTANTS = mutants("rw_lock", {
   what: "abandons, and does not make way for the next one",
   by: "one who wrote is given up",
   ts: [
-    "this.#open(); this.#unlockWriter(); return true;",
-    "this.#open(); return true;",
+    "this.#open(); this.#unlockWriter(); return 1;",
+    "this.#open(); return 1;",
   ],
   c: [
-    "weft__rw_open(l); return weft_mutex_unlock(weft__rw_writer(l));",
-    "weft__rw_open(l); return 0;",
+    "weft__rw_open(l); (void)weft_mutex_unlock(weft__rw_writer(l)); return 1;",
+    "weft__rw_open(l); return 1;",
   ],
 }, {
-  what: "who gives up forgets what was abandoned",
+  what: "a waiter that gives up forgets that the lock was abandoned",
   ts: ["(state & WRITING_BIT ? 0 : ABANDONED_BIT);", "0;"],
   c: [
     "if ((state & WEFT_RW_LOCK_WRITING_BIT) == 0) kept |= " +

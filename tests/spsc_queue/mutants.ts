@@ -28,7 +28,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "== 0 ? count : -EPIPE;",
   ],
 }, {
-  what: "SP2: full one element too late",
+  what: "SP2: notices one element too late that it is full",
   ts: [
     "room = this.#span - (tail - head | 0);",
     "room = this.#span + ONE - (tail - head | 0);",
@@ -38,7 +38,8 @@ export const MUTANTS = mutants("spsc_queue", {
     " room = q->capacity + 1 - (weft__minus(tail, q->head_cache) >> 2); return",
   ],
 }, {
-  what: "SP2: full one element too late, by the cached index",
+  what:
+    "SP2: notices one element too late that it is full, by the cached index",
   ts: [
     "let room = this.#span - (tail - words[HEAD_CACHE]! | 0);",
     "let room = this.#span + ONE - (tail - words[HEAD_CACHE]! | 0);",
@@ -113,7 +114,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "WEFT_SPSC_QUEUE_INDEX_MASK;",
   ],
 }, {
-  what: "takes the bits for a part of the index",
+  what: "takes the flag bits for a part of the index",
   by: "closed when full",
   ts: [
     "const tail = this.#words[TAIL]! & INDEX_MASK; // our own",
@@ -126,7 +127,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "int32_t room = weft__spsc_room(q, tail, 1);",
   ],
 }, {
-  what: "takes the bits for a part of the consumer's index",
+  what: "takes the flag bits for a part of the consumer's index",
   ts: [
     "const head = Atomics.load(words, HEAD) & INDEX_MASK; words[HEAD_CACHE]",
     "const head = Atomics.load(words, HEAD); words[HEAD_CACHE]",
@@ -148,7 +149,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "weft__store(&q->tail, next);",
   ],
 }, {
-  what: "publishes for a sleeper by a store",
+  what: "publishes by a store although a consumer sleeps",
   ts: [
     "const still = Atomics.compareExchange(words, TAIL, was, next);",
     "const still = was; Atomics.store(words, TAIL, next);",
@@ -189,7 +190,7 @@ export const MUTANTS = mutants("spsc_queue", {
   c: ["if (was & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;", ""],
   by: "closed when full",
 }, {
-  what: "does not see that the queue was closed while it published",
+  what: "does not notice that the queue was closed while it published",
   ts: ["if (still & CLOSED_BIT) return this.#refused();", ""],
   c: ["if (still & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;", "(void)still;"],
   by: "closed while a push wakes the consumer",
@@ -227,7 +228,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
   by: "the consumer closes",
 }, {
-  what: "frees only where nobody sleeps",
+  what: "frees nothing if somebody sleeps",
   by: "push, pop",
   ts: [
     "for (let expected = head; was !== expected;) {",
@@ -282,7 +283,7 @@ export const MUTANTS = mutants("spsc_queue", {
     ],
   ],
 }, {
-  what: "sleeps only the first time it asked",
+  what: "sleeps only after its first request for a wake",
   ts: [
     "return was === idle || was === value ? { words, index, value }",
     "return was === idle ? { words, index, value }",
@@ -320,7 +321,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "weft__notify(words[i], WEFT__ALL); }",
   ],
 }, {
-  what: "says it is closed before it is empty",
+  what: "reports the end before it is empty",
   by: "the producer closes",
   ts: [
     "if (filled === 0 && tail & CLOSED_BIT) this.refuse();",
@@ -332,7 +333,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "return tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -EPIPE : filled;",
   ],
 }, {
-  what: "does not see that it is closed when empty",
+  what: "does not notice that an empty queue is closed",
   ts: ["if (filled === 0 && tail & CLOSED_BIT) this.refuse();", ""],
   c: [
     "return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -EPIPE : " +
@@ -341,7 +342,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
   by: "the producer closes",
 }, {
-  what: "does not see that it is closed when full",
+  what: "does not notice that a full queue is closed",
   ts: ["if (room === 0 && this.closed) this.refuse();", ""],
   c: [
     "if (room == 0) return weft_spsc_queue_closed(q) ? EPIPE : EBUSY;",
@@ -349,7 +350,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
   by: "closed when full",
 }, {
-  what: "the room it knows of does not wrap",
+  what: "compares its known room although indices wrap",
   by: "push, pop over the sign",
   ts: [
     "let room = this.#span - (tail - words[HEAD_CACHE]! | 0);",
@@ -385,7 +386,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "(void)slot; return count;",
   ],
 }, {
-  what: "a slot in place is appended twice",
+  what: "commits a slot in place twice",
   ts: [
     "this.#reserved = false; return this.#publish",
     "this.#reserved = false; this.#publish(this.#words[TAIL]! & INDEX_MASK, 1); return this.#publish",

@@ -19,7 +19,7 @@ interface Model {
 
 const CLOSED = "closed";
 
-/** Runs `operation`, and answers that the queue is closed where it throws. */
+/** Runs `operation`; returns CLOSED if it throws a ClosedError. */
 function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
   try {
     return operation();
@@ -29,7 +29,7 @@ function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
   }
 }
 
-/** A batch takes what it saw when it began, if the other side is at work. */
+/** While the other side works, a batch takes only what it saw when it began. */
 const fewer = (n: number, some: (n: number) => [Model, unknown]) =>
   Array.from(
     { length: Math.max(n - 1, 0) },
@@ -203,7 +203,7 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
   });
 }
 
-/** Whoever is terminated, what was published can be taken, in order. */
+/** Whichever agent is terminated, published elements can be taken, in order. */
 function survivors(weft: Weft) {
   const { SpscQueue } = weft.mod;
   return race.spec({

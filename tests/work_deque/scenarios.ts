@@ -3,7 +3,7 @@ import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 
 const { bottom, top, length } = LAYOUT.work_deque;
-/** The owner reads plainly what nobody else writes. */
+/** Words that the owner reads plainly, because nobody else writes them. */
 const HINTS = [[bottom * 4, bottom * 4 + 4], [
   length * 4,
   length * 4 + 64,
@@ -56,8 +56,8 @@ function deque(weft: Weft, capacity: number, filled = 0, start = 0) {
 const FIRST = 8, SECOND = 9;
 
 /**
- * An owner that may be terminated, and one that adopts its deque then, and
- * empties it. Behind the deque is noted how often each item was taken.
+ * An owner that may be terminated, and an agent that then adopts its deque and
+ * empties it. The words behind the deque count how often each item was taken.
  */
 function adopted(weft: Weft, filled: number) {
   const { WorkDeque } = weft.mod;
@@ -165,7 +165,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
     options: { kill: true },
   },
   {
-    name: "the owner terminated where nothing is left, adopted",
+    name: "the owner of an empty deque terminated, adopted",
     spec: adopted(weft, 0),
     agents: [[["pop"], ["pop"]], [["steal"]]],
     options: { kill: true },
