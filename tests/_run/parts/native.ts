@@ -86,7 +86,7 @@ async function play(c: string, cpp: string, title: string, way: Way) {
   });
   let ended = await run(file, [`${amount}`], 250);
   if (ended.output.includes("unexpected memory mapping")) {
-    // Kernels that place memory more randomly than the tool can bear.
+    // Some kernels place memory more randomly than the tool supports.
     ended = await run("setarch", ["-R", file, `${amount}`], 250);
   }
   const { code, output } = ended;
