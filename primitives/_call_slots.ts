@@ -311,6 +311,36 @@ export class Slots {
     throw new CallError(new TextDecoder().decode(reply));
   }
 
+  /**
+   * The answer of a call that has one, in place, until `release`; throws what
+   * `receive` throws, and then the slot is free.
+   */
+  answer(at: number): Uint8Array {
+    const { words } = this;
+    const phase = Atomics.load(words, at) & PHASE_MASK;
+    if (phase !== REPLIED) return this.receive(at); // throws
+    const length = words[at + REPLY_LENGTH]! >>> 0; // published by (R)
+    const from = this.#replyAt(at);
+    return this.#bytes.subarray(from, from + Math.min(length, this.maxReply));
+  }
+
+  /** Gives back the slot of a call that was answered. */
+  release(at: number): void {
+    this.#free(at);
+  }
+
+  /** Ends a call that no server has taken; false if it is too late. */
+  withdraw(at: number): boolean {
+    const { words } = this;
+    const state = Atomics.load(words, at);
+    if (
+      (state & PHASE_MASK) !== POSTED ||
+      Atomics.compareExchange(words, at, state, FREE) !== state
+    ) return false;
+    wake(words, SLOT_EPOCH, 1);
+    return true;
+  }
+
   /** The same to `dst`, as much as it can hold: answers the reply's length. */
   into(dst: Elements): (at: number) => number {
     byteLengthOf(dst); // checks that it is a view
@@ -398,6 +428,11 @@ export class Slots {
     const view = views[slot];
     if (view?.length === length) return view;
     return views[slot] = this.#bytes.subarray(from, from + length);
+  }
+
+  /** The agent that called. */
+  caller(at: number): number {
+    return Atomics.load(this.words, at + CALLER) & ID_MASK;
   }
 
   /** Whether the caller still waits. */
