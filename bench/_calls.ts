@@ -62,6 +62,13 @@ export function served({ ring, n }: Side): Run {
   return run;
 }
 
+/** In a thread of its own, because it blocks for ever: this one only arrives. */
+export function servedBlocking({ ring }: Side): Run {
+  const url = new URL("./_calls_server.ts", import.meta.url);
+  new Worker(url, { type: "module" }).postMessage(ring);
+  return () => ({ ops: 0 });
+}
+
 export function called(side: Side): Run {
   const remote = connect<Api>(CallRing.from(side.ring));
   return calling(remote.add, side);

@@ -9,10 +9,10 @@ import { nameOf, peer } from "./peers.ts";
 const MODULE = new URL("./_calls.ts", import.meta.url);
 
 /** Both sides of calls over shared memory. */
-function shared(n: number, callers: number) {
+function shared(n: number, callers: number, make = "served") {
   const ring = CallRing.create({ request: 64, reply: 64 });
   const data: Side = { ring: ring.handle, n, callers };
-  return [{ make: "called", data }, { make: "served", data }];
+  return [{ make: "called", data }, { make, data }];
 }
 
 /** Both sides of calls over a port. */
@@ -30,26 +30,36 @@ async function callsBy(callers: number, least: number): Promise<Row[]> {
   const n = callers === 1 ? 500 : 2000;
   const comlink = peer("comlink");
   const byTurns = { byTurns: callers === 1 };
+  const over = (by: string, peer?: URL) =>
+    threads<string>(by, MODULE, ports(by, n, callers, peer), byTurns);
   const contestants = [
-    await threads("weft", MODULE, shared(n, callers), byTurns),
-    await threads("messages", MODULE, ports("messages", n, callers), byTurns),
+    await threads<string>("weft", MODULE, shared(n, callers), byTurns),
+    await threads<string>(
+      "blocking",
+      MODULE,
+      shared(n, callers, "servedBlocking"),
+      byTurns,
+    ),
+    await over("messages"),
+    ...comlink === undefined ? [] : [await over("comlink", comlink)],
   ];
-  if (comlink !== undefined) {
-    const roles = ports("comlink", n, callers, comlink);
-    contestants.push(await threads("comlink", MODULE, roles, byTurns));
-  }
   const results = await contest(contestants);
   const flight = callers === 1 ? "one at a time" : `${callers} in flight`;
-  const against = (name: string, what: string, least?: number): Row => ({
-    name: `serve and connect, ${flight}: calls/s / ${what}`,
-    figure: results[name]!.medians.ns! / results.weft!.medians.ns!,
+  const row = (how: string, name: string, peer: string, what: string): Row => ({
+    name: `${how} and connect, ${flight}: calls/s / ${what}`,
+    figure: results[peer]!.medians.ns! / results[name]!.medians.ns!,
     unit: "x",
-    ...least === undefined ? {} : { target: { least } },
-    from: medians(results, ["weft", name]),
+    ...peer === "comlink" ? { target: { least } } : {},
+    from: medians(results, [name, peer]),
   });
-  const rows = [against("messages", "postMessage by hand")];
-  if (comlink === undefined) return rows;
-  return [against("comlink", nameOf("comlink"), least), ...rows];
+  const against = (peer: string, what: string) => [
+    row("serve", "weft", peer, what),
+    row("serve.blocking", "blocking", peer, what),
+  ];
+  return [
+    ...comlink === undefined ? [] : against("comlink", nameOf("comlink")),
+    ...against("messages", "postMessage by hand"),
+  ];
 }
 
 /** All rows of this bench. */
