@@ -37,7 +37,7 @@ import { INSPECTION as work_deque } from "./work_deque.ts";
 
 export { type Handle, type Inspection, type Memory } from "./_region.ts";
 
-/** How each primitive is read. */
+/** The facts and words of each primitive. */
 const ALL: Readonly<Record<Stem, WordsInspection>> = {
   mutex,
   rw_lock,
@@ -62,19 +62,19 @@ const ALL: Readonly<Record<Stem, WordsInspection>> = {
 };
 
 /**
- * Reads the words of the primitive at `byteOffset` by name, for a debugger, a
- * log, or to find out why an agent does not go on. It writes nothing. It may be
- * called at any time, also on the memory of agents that were terminated, and so
- * it does not require that the configuration matches its seal.
+ * Reads the words of the primitive at `byteOffset` by name: for a debugger, for
+ * a log, or to find out why an agent does not continue. It writes nothing. It
+ * may be called at any time, also on the memory of agents that were terminated.
+ * So it does not require that the configuration matches its seal.
  *
- * Some primitives are valid as zeroed memory and do not say what they are. For
- * them, `kind` must be given: `"mutex"`, `"rw_lock"`, `"condition"`, `"event"`
- * or `"once"`.
+ * Zeroed memory is a valid primitive of some kinds, so their words do not say
+ * which kind they are. For these, `kind` must be given: `"mutex"`, `"rw_lock"`,
+ * `"condition"`, `"event"` or `"once"`.
  *
- * The consoles of Deno and Node print the same for any view.
+ * The consoles of Deno and Node print the same when they print a primitive.
  *
- * C twin: `weft_inspect`, and `weft_inspect_as` with a kind: they print the
- * text that `JSON.stringify` makes of this.
+ * C twin: `weft_inspect`, and `weft_inspect_as` with a kind. They print the
+ * text that `JSON.stringify` makes of this result.
  *
  * @example Who holds the lock, and does anybody wait for it?
  * ```ts

@@ -1,6 +1,6 @@
 import { mutants } from "../_run/mutant.ts";
 
-/** Mutants of what those queues sleep by. */
+/** Mutants of the event counts that queues sleep on. */
 export const MUTANTS = mutants({
   source: "_event_count",
   scenarios: ["mpmc_queue"],
@@ -35,7 +35,7 @@ export const MUTANTS = mutants({
     "(void)n; weft__add(epoch, 1);",
   ],
 }, {
-  what: "wakes only where two sleep",
+  what: "wakes nobody if only one sleeps",
   ts: [
     "if (Atomics.load(words, epoch + WAITERS) === 0) return;",
     "if (Atomics.load(words, epoch + WAITERS) <= 1) return;",
@@ -45,7 +45,7 @@ export const MUTANTS = mutants({
     "if (weft__load(weft__event_waiters(epoch)) <= 1) return;",
   ],
 }, {
-  what: "looks for waiters plainly",
+  what: "reads the count of waiters plainly",
   ts: [
     "if (Atomics.load(words, epoch + WAITERS) === 0) return;",
     "if (words[epoch + WAITERS] === 0) return;",
@@ -55,7 +55,7 @@ export const MUTANTS = mutants({
     "if (*weft__event_waiters(epoch) == 0) return;",
   ],
 }, {
-  what: "is not counted before it looks",
+  what: "looks at the epoch before it is counted",
   ts: [
     "Atomics.add(words, epoch + WAITERS, 1); // (W) announce, then look again",
     "Atomics.load(words, epoch + WAITERS);",
@@ -70,7 +70,7 @@ export const MUTANTS = mutants({
     ],
   ],
 }, {
-  what: "is counted by load and store",
+  what: "counts a waiter by a load and a store",
   ts: [
     "Atomics.add(words, epoch + WAITERS, 1); // (W) announce, then look again",
     "Atomics.store(words, epoch + WAITERS, " +
@@ -83,11 +83,11 @@ export const MUTANTS = mutants({
   ],
   by: "two time out",
 }, {
-  what: "is counted for ever",
+  what: "a waiter stays counted for ever",
   ts: ["Atomics.sub(words, epoch + WAITERS, 1);", ""],
   c: ["weft__add(weft__event_waiters(epoch), -1);", ""],
 }, {
-  what: "looks at the epoch after its last attempt",
+  what: "reads the epoch after the last attempt",
   ts:
     "In TypeScript `announce` reads the epoch, so no caller can read it later",
   c: [

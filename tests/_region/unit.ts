@@ -1,5 +1,5 @@
 // also: node, browsers
-// Where a primitive may lie, and what is refused as a place for one.
+// Tests where a primitive may lie, and which places are refused.
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import {
@@ -121,7 +121,7 @@ for (const kind of KINDS) {
     }
   });
 
-  test(`a ${stem}'s handle crosses structuredClone, and opens it alone`, () => {
+  test(`a ${stem}'s handle crosses structuredClone, and opens nothing else`, () => {
     const memory = new SharedArrayBuffer(byteLength + 8);
     const view = kind.init(memory, 8);
     assert.equal(
@@ -149,7 +149,7 @@ for (const kind of KINDS) {
     try {
       copy = structuredClone(view);
     } catch (error) {
-      // The platform does not even copy it.
+      // The platform itself refuses to copy it.
       assert.is((error as Error).name, "DataCloneError");
       return;
     }
@@ -197,7 +197,9 @@ for (const [stem, configs] of Object.entries(IMPOSSIBLE)) {
   });
 }
 
-/** Never called: what the compiler must refuse, and what it must take. */
+/**
+ * Never called. It lists what the compiler must refuse and what it must accept.
+ */
 export function types(): void {
   const mutex = Mutex.create();
   Mutex.from(mutex.handle);
@@ -226,7 +228,7 @@ for (const kind of CONFIGURED) {
   const { stem, byteLength } = kind;
   const seal = LAYOUT[stem as keyof typeof KIND].seal;
 
-  test(`a ${stem} is refused where none was made`, () => {
+  test(`a ${stem} is refused in memory where none was made`, () => {
     for (const byte of [0, 1, 0x57, 0xff]) {
       const memory = new SharedArrayBuffer(byteLength);
       new Uint8Array(memory).fill(byte);

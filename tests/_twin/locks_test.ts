@@ -65,7 +65,7 @@ for (const [title, cast] of Object.entries(CASTS)) {
   }
 }
 
-/** Lets `dead` keep the mutex, and `heirs` wait for it. */
+/** Lets `dead` keep the mutex while `heirs` wait for it. */
 async function inherit(dead: Player, heirs: Player[]) {
   const at = stage.place(Mutex.byteLength());
   const mutex = new Mutex(memory, at);
@@ -82,7 +82,7 @@ async function inherit(dead: Player, heirs: Player[]) {
 
 for (const dead of ["C", "JS"] as const) {
   for (const by of ["C", "TypeScript"] as const) {
-    test(`what ${dead} kept has one heir, abandoned by ${by}`, async () => {
+    test(`what ${dead} held is given back once, by ${by}`, async () => {
       const cast: Player[] = ["C", "C", "JS", "main"];
       const { at, id, mutex, waiting } = await inherit(dead, cast);
       if (by === "C") {

@@ -39,13 +39,13 @@ const { binary, f64, i32, json, record, structured, text } = codecs;
 /** Whether all messages of a codec have one size. */
 const isSized = (codec: Codec<unknown>) => "field" in codec;
 
-/** Makes the ring of a channel have so many bytes. */
+/** A configuration for which the ring of a channel has this many bytes. */
 const ringOf = (bytes: number) => ({
   capacity: Math.floor(bytes / 24) - 1,
   messageSize: 16,
 });
 
-/** A configuration that fits any codec: so many messages, or bytes. */
+/** A configuration that fits any codec, for this many messages or bytes. */
 const roomFor = (
   codec: Codec<unknown>,
   { messages, bytes }: { messages: number; bytes: number },
@@ -100,7 +100,7 @@ const CODECS: Record<string, [Codec<unknown>, fc.Arbitrary<unknown>]> = {
   ],
 };
 
-/** Node 20 holds no two maps for equal that have invalid dates in them. */
+/** Node 20 never finds two maps equal if they contain invalid dates. */
 function isComparable(value: unknown): boolean {
   if (value instanceof Date) return !Number.isNaN(value.getTime());
   if (value instanceof Map) return [...value].flat().every(isComparable);
@@ -258,7 +258,7 @@ test("text is kept to the last mark, and half a pair is refused", async () => {
   refuses(buffer, () => channel.trySend(7 as never), TypeError, "received 7");
 });
 
-test("what another language sent wrong is told, and taken", () => {
+test("a wrong message of another language is reported, and taken", () => {
   const channel = Channel.create({ codec: text, ...ringOf(256) });
   const raw = new RecordRing(channel.buffer, HEAD);
   raw.tryPush(Uint8Array.of(0x61, 0xff));
@@ -392,7 +392,7 @@ test("sendAsync() sends the value as it was at the call", async () => {
   await object;
 });
 
-test("who sends waits for room, and who receives for a message", async () => {
+test("a sender waits for room, and a receiver for a message", async () => {
   for (const [name, [codec, values]] of Object.entries(CODECS)) {
     const value = fc.sample(values, { seed: 5, numRuns: 1 })[0];
     const room = roomFor(codec, { messages: 2, bytes: 2048 });
@@ -644,7 +644,8 @@ for (const [name, carrier] of Object.entries(CARRIERS)) {
       const list = fc.array(values, { minLength: 4, maxLength: 4 });
       fc.assert(
         fc.property(list, (values) => {
-          // A new one each time: what a failure leaves would block the next.
+          // Make a new one each time: the rest of a failed run would block the
+          // next.
           const sender = Channel.create({ codec, carrier, ...room });
           const receiver = Channel.from(sender.handle, { codec, carrier });
           assert.is(receiver.capacity, sender.capacity);

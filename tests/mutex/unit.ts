@@ -21,13 +21,13 @@ const HANDOFF_BIT = 1 << 29;
 const CONTENDED_BIT = 1 << 30;
 const OTHER = 5;
 
-/** A mutex seen by this agent, and by another one. */
+/** The views of a mutex of this agent and of another one. */
 function pair(): { mine: Mutex; theirs: Mutex } {
   const mine = Mutex.create();
   return { mine, theirs: asAgent(OTHER, () => new Mutex(mine.buffer)) };
 }
 
-/** What is known of a mutex, from its words. */
+/** The state of a mutex, read from its words. */
 const words = (mutex: Mutex) => [...wordsOf(mutex)];
 
 const test = suite("Mutex");
@@ -234,7 +234,7 @@ test("unlock(), tryLock() and abandon() may meet at any step", () => {
     for (const starving of [0, 1]) {
       for (const [first, run] of Object.entries(ops)) {
         for (const [second, meet] of Object.entries(ops)) {
-          // Who is abandoned is known never to run again.
+          // An agent that is abandoned must never run again.
           const both = `${first} ${second}`;
           if (/abandon/.test(both) && /unlock/.test(both)) continue;
           preemptedAnywhere(
@@ -253,7 +253,7 @@ test("unlock(), tryLock() and abandon() may meet at any step", () => {
               const frees = results.filter((r) => r === true).length;
               const free = mine.owner === 0;
               assert.is(1 + locks.length - frees, free ? 0 : 1, path);
-              // However it ended, the mutex can be had.
+              // However it ended, the mutex can be locked.
               if (mine.owner === agentId()) mine.unlock();
               else if (!free) theirs.unlock();
               assert.ok(mine.tryLock(), path);

@@ -18,7 +18,7 @@ const OTHER = 5;
 const DONE = 1 << 28;
 const nothing = () => {};
 
-/** A once seen by this agent, and by another one. */
+/** The views of a once of this agent and of another one. */
 function pair(): { mine: Once; theirs: Once } {
   const mine = Once.create();
   return { mine, theirs: asAgent(OTHER, () => new Once(mine.buffer)) };

@@ -176,7 +176,7 @@ test("no wait for n sleeps beside n permits, and none is lost", async () => {
             wait.result === undefined && wait.n <= available
           );
           assert.is(missed, undefined, `sleeps beside ${available}`);
-          // Who is first in line is not behind anybody's claim.
+          // The first waiter in line is not behind a claim.
           const first = waits.find((wait) => wait.result === undefined);
           const free = total - served(waits);
           const claims = calls.length > 8; // newcomers may have passed it

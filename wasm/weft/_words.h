@@ -128,6 +128,16 @@ static inline int32_t weft__minus(int32_t a, int32_t b) {
   return difference;
 }
 
+/*
+ * `n`, 1 to 2^30, rounded up to a power of two, for the macros WEFT_..._BYTES.
+ * Such a macro is a constant expression if its arguments are: it gives the size
+ * of a static array. It has no casts, because C++ programs may have warnings
+ * against them. It is 0 where the function weft_..._bytes is 0.
+ */
+#define WEFT__POWER(n) (1ull << (63 - __builtin_clzll(2ull * (n) - 1)))
+/* `n` rounded up to a multiple of `of`. */
+#define WEFT__MULTIPLE(n, of) (((n) + ((of) - 1)) / (of) * (of))
+
 /* An operation that does not wait tries again only when another agent was
    faster. Nobody loses so often: the words are damaged. */
 #define WEFT__MOST_TRIES (1 << 16)

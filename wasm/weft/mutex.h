@@ -35,7 +35,8 @@ WEFT__BEGIN
  *                              sleeper
  *                   bit 30     CONTENDED: somebody may sleep on this word
  *                   sleepers: agents that lock
- * word 1  starving  1 while a sleeper was passed over for a millisecond.
+ * word 1  starving  1 while there is a sleeper that newcomers passed for a
+ *                   millisecond.
  */
 typedef struct {
   int32_t state;
@@ -47,9 +48,17 @@ WEFT_LENGTH(mutex, 2);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
-/* Makes a region that nobody uses yet an unlocked mutex. */
-static inline void weft_mutex_init(weft_mutex *m) {
-  weft__zero(m, sizeof *m);
+/* The bytes of a mutex, as a constant and as a function. */
+#define WEFT_MUTEX_BYTES sizeof(weft_mutex)
+static inline size_t weft_mutex_bytes(void) { return sizeof(weft_mutex); }
+
+/* Initializes `bytes` bytes of unused memory as an unlocked mutex. Memory that
+   is all zero is one already. NULL if the bytes are too few, or `at` is not a
+   multiple of 4. */
+static inline WEFT__RESULT weft_mutex *weft_mutex_init(void *at, size_t bytes) {
+  if (!weft__fits(at, bytes, sizeof(weft_mutex))) return NULL;
+  weft__zero(at, sizeof(weft_mutex));
+  return (weft_mutex *)at;
 }
 
 /* The id of the agent that holds the mutex, or 0. */

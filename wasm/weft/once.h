@@ -33,8 +33,18 @@ WEFT_LENGTH(once, 1);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
-/* Makes a region that nobody uses yet a once that was not run. */
-static inline void weft_once_init(weft_once *o) { weft__zero(o, sizeof *o); }
+/* The bytes of a once, as a constant and as a function. */
+#define WEFT_ONCE_BYTES sizeof(weft_once)
+static inline size_t weft_once_bytes(void) { return sizeof(weft_once); }
+
+/* Initializes `bytes` bytes of unused memory as a once that was not run. Memory
+   that is all zero is one already. NULL if the bytes are too few, or `at` is
+   not a multiple of 4. */
+static inline WEFT__RESULT weft_once *weft_once_init(void *at, size_t bytes) {
+  if (!weft__fits(at, bytes, sizeof(weft_once))) return NULL;
+  weft__zero(at, sizeof(weft_once));
+  return (weft_once *)at;
+}
 
 /* Whether the function was run to its end. */
 static inline bool weft_once_done(const weft_once *o) {

@@ -76,9 +76,18 @@ typedef struct {
   int32_t gate;  /* after that */
 } weft__rw_ticket;
 
-/* Makes a region that nobody uses yet an unlocked lock. */
-static inline void weft_rw_lock_init(weft_rw_lock *l) {
-  weft__zero(l, sizeof *l);
+/* The bytes of a lock, as a constant and as a function. */
+#define WEFT_RW_LOCK_BYTES sizeof(weft_rw_lock)
+static inline size_t weft_rw_lock_bytes(void) { return sizeof(weft_rw_lock); }
+
+/* Initializes `bytes` bytes of unused memory as an unlocked lock. Memory that
+   is all zero is one already. NULL if the bytes are too few, or `at` is not a
+   multiple of 4. */
+static inline WEFT__RESULT weft_rw_lock *weft_rw_lock_init(void *at,
+                                                           size_t bytes) {
+  if (!weft__fits(at, bytes, sizeof(weft_rw_lock))) return NULL;
+  weft__zero(at, sizeof(weft_rw_lock));
+  return (weft_rw_lock *)at;
 }
 
 /* The mutex among writers: the words are its own. */

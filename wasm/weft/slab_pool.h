@@ -36,11 +36,11 @@ typedef struct {
  * word 1   capacity    How many blocks there are.
  * word 2   block_size  Bytes of a block, a multiple of 4.
  * word 3   seal        Check word over the configuration.
- * word 32  A bit for each block, 1 if it is not worth a try. Then an owner for
- *          each block: 0 while it is free, or the id of the agent that
- *          allocated it, with bit 28 set while it lies in the cache of that
- *          agent. Then the blocks. Each of the three begins at a multiple of 32
- *          words.
+ * word 32  A bit for each block, 1 if the block is probably not free. Then an
+ *          owner for each block: 0 while it is free, or the id of the agent
+ *          that allocated it, with bit 28 set while it lies in the cache of
+ *          that agent. Then the blocks. Each of the three begins at a multiple
+ *          of 32 words.
  */
 typedef struct {
   int32_t magic;
@@ -88,6 +88,16 @@ static inline void *weft__slab_at(weft_slab_pool *p, int32_t block) {
          (size_t)block * (size_t)p->block_size;
 }
 
+/* The bytes of a pool as a constant expression; 0 if out of range. */
+#define WEFT_SLAB_POOL_BYTES(capacity, block_size)                          \
+  ((block_size) < 4 || (block_size) % 4 != 0 || (block_size) > 1 << 30 ||   \
+           (capacity) < 1 || (capacity) > (1 << 30) / (block_size)          \
+       ? 0                                                                  \
+       : sizeof(weft_slab_pool) +                                           \
+             sizeof(int32_t) * WEFT__MULTIPLE(((capacity) + 31) / 32, 32) + \
+             sizeof(int32_t) * WEFT__MULTIPLE(capacity, 32) +               \
+             1ull * (capacity) * (block_size))
+
 /* The bytes a pool of this configuration occupies; 0 if out of range. */
 static inline size_t weft_slab_pool_bytes(weft_slab_config config) {
   const int32_t most = 1 << 30;
@@ -106,14 +116,15 @@ static inline WEFT__RESULT weft_slab_pool *weft_slab_pool_attach(void *at) {
   return (weft_slab_pool *)at;
 }
 
-/* Makes a region that nobody uses yet a pool whose blocks are all free; NULL
-   if the configuration, or the place, is out of range. */
+/* Initializes `bytes` bytes of unused memory as a pool whose blocks are all
+   free. NULL if the configuration is out of range, the bytes are too few, or
+   `at` is not a multiple of 4. */
 static inline WEFT__RESULT weft_slab_pool *weft_slab_pool_init(
-    void *at, weft_slab_config config) {
+    void *at, size_t bytes, weft_slab_config config) {
   weft_slab_pool *p = (weft_slab_pool *)at;
-  size_t bytes = weft_slab_pool_bytes(config);
-  if (!weft__aligned(at) || bytes == 0) return NULL;
-  weft__zero(at, bytes);
+  size_t needed = weft_slab_pool_bytes(config);
+  if (!weft__fits(at, bytes, needed)) return NULL;
+  weft__zero(at, needed);
   p->capacity = config.capacity;
   p->block_size = config.block_size;
   p->seal = weft__seal(WEFT_KIND_slab_pool, p->capacity, p->block_size);
