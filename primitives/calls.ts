@@ -5,10 +5,20 @@
  * @module
  */
 
-import { bytesFor, Slots } from "./_call_slots.ts";
+import {
+  bytesFor,
+  CALLER,
+  FREE,
+  ID_MASK,
+  PHASE_MASK,
+  POSTED,
+  REPLIED,
+  REPLY_LENGTH,
+  Slots,
+} from "./_call_slots.ts";
 import { json, type JsonCodec, type StructuredCodec } from "./_codec.ts";
 import { describe } from "./_describe.ts";
-import { awaitOn, waitOn } from "./_event_count.ts";
+import { awaitOn, waitOn, wake } from "./_event_count.ts";
 import { CALL_RING } from "./_layout.ts";
 import { type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
@@ -20,7 +30,6 @@ import { readUtf8, writeUtf8 } from "./_utf8.ts";
 import {
   assertOptions,
   assertTimeout,
-  type AsyncOptions,
   block,
   tryBlockAsync,
   type Waiting,
@@ -63,23 +72,23 @@ export interface ConnectOptions extends ApiCodec {
 // deno-lint-ignore no-explicit-any
 type Method = (...args: any[]) => unknown;
 
-/** The names of the methods of an object. */
-type MethodNames<Api> = {
-  [Name in keyof Api]: Api[Name] extends Method ? Name : never;
-}[keyof Api];
-
 /** An object as others see it: its methods return promises. */
 export type Remote<Api> = {
-  readonly [Name in MethodNames<Api> & string]: Api[Name] extends
-    (...args: infer Args) => infer Result
+  readonly [
+    Name in keyof Api as Api[Name] extends (...args: never[]) => unknown ? Name
+      : never
+  ]: Api[Name] extends (...args: infer Args) => infer Result
     ? (...args: Args) => Promise<Awaited<Result>>
     : never;
 };
 
 /** An object as others see it: its methods block until the result is there. */
 export type BlockingRemote<Api> = {
-  readonly [Name in MethodNames<Api> & string]: Api[Name] extends
-    (...args: infer Args) => infer Result ? (...args: Args) => Awaited<Result>
+  readonly [
+    Name in keyof Api as Api[Name] extends (...args: never[]) => unknown ? Name
+      : never
+  ]: Api[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Awaited<Result>
     : never;
 };
 
@@ -308,7 +317,7 @@ class Server {
   /** The method and the arguments that a request asks for. */
   #read(request: Uint8Array): [Method, unknown[]] {
     const begin = HEAD + request[NAME_LENGTH]!;
-    if (request[0] !== CALL || request.length < begin) {
+    if (request[0] !== CALL || !(request.length >= begin)) { // NaN, too
       throw new TypeError("This ring serves calls of connect: received others");
     }
     const name = readUtf8(request.subarray(HEAD, begin));
@@ -396,7 +405,8 @@ class Server {
   }
 
   #keyOf(at: number, token: number): string {
-    return `${this.slots.caller(at)} ${token}`;
+    const caller = Atomics.load(this.slots.words, at + CALLER) & ID_MASK;
+    return `${caller} ${token}`;
   }
 
   /** Forgets what nobody has fetched for long: its caller is gone. */
@@ -824,14 +834,14 @@ class Client {
 
   /** Reads the answer of a call, and gives its slot back. */
   #read(at: number): Answer {
-    const bytes = this.#slots.answer(at);
+    const bytes = answerAt(this.#slots, at);
     try {
       const what = bytes[0] ?? 0;
       const body = bytes.subarray(1);
       if ((what & MORE) !== 0) return { what, value: body.slice() };
       return { what, value: this.#decode(what, body) };
     } finally {
-      this.#slots.release(at);
+      this.#slots.cancel(at);
     }
   }
 
@@ -867,12 +877,33 @@ function* answered(slots: Slots, at: number): Waiting<boolean> {
   for (let closed = false; !step.done;) {
     step = path.next(yield step.value);
     if (step.done) break;
-    if (closed && slots.withdraw(at)) {
+    if (closed && withdraw(slots, at)) {
       throw new ClosedError("The ring was closed, and nobody serves it");
     }
     closed = slots.closed;
   }
   return step.value;
+}
+
+/** Takes back a call that no server has taken; false if it is too late. */
+function withdraw({ words }: Slots, at: number): boolean {
+  const state = Atomics.load(words, at);
+  if (
+    (state & PHASE_MASK) !== POSTED ||
+    Atomics.compareExchange(words, at, state, FREE) !== state
+  ) return false;
+  wake(words, CALL_RING.slot_epoch, 1);
+  return true;
+}
+
+/** The answer of a call that has one, in place; throws if its server did. */
+function answerAt(slots: Slots, at: number): Uint8Array {
+  const { words } = slots;
+  const phase = Atomics.load(words, at) & PHASE_MASK;
+  // It throws, and gives the slot back.
+  if (phase !== REPLIED) return slots.receive(at);
+  const length = words[at + REPLY_LENGTH]!; // published by (R) of `Slots`
+  return slots.space(at).subarray(0, length);
 }
 
 let nowhere: Int32Array<SharedArrayBuffer> | undefined;

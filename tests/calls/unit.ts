@@ -67,11 +67,9 @@ export function types(ring: CallRing) {
   const { add, later } = connect.blocking<Api>(ring);
   const now: number = add(1, 2);
   const awaited: string = later("a");
-  class Counter {
-    count = 0;
-    add(n: number) {
-      return this.count += n;
-    }
+  interface Counter {
+    count: number;
+    add(n: number): number;
   }
   const counter = connect<Counter>(ring);
   const total: Promise<number> = counter.add(1);
