@@ -51,10 +51,10 @@ export function homeIn(folder: string): string {
   return path.join(folder, "node_modules", ...NAME.split("/"));
 }
 
-/** Puts the package into a fresh `folder`, as `npx jsr add` does. */
+/** Puts the package into the project in `folder`, as `npx jsr add` does. */
 export async function install(folder: string): Promise<void> {
-  fs.rmSync(folder, { recursive: true, force: true });
   const home = homeIn(folder);
+  fs.rmSync(home, { recursive: true, force: true });
   for (const module of MODULES) {
     const source = fs.readFileSync(path.join(PROJECT, module), "utf8");
     const { code } = await esbuild.transform(source, {
@@ -79,5 +79,6 @@ export async function install(folder: string): Promise<void> {
     path.join(home, "package.json"),
     JSON.stringify(described, undefined, 2),
   );
-  fs.writeFileSync(path.join(folder, "package.json"), '{ "type": "module" }');
+  const project = path.join(folder, "package.json");
+  if (!fs.existsSync(project)) fs.writeFileSync(project, '{"type":"module"}');
 }
