@@ -100,3 +100,8 @@ export function allocate(byteLength: number): SharedArrayBuffer {
   assertSupported();
   return new SharedArrayBuffer(byteLength);
 }
+
+/** A place as a number: an address of wasm64 comes as a bigint. */
+export function offsetOf(byteOffset: number | bigint): number {
+  return typeof byteOffset === "bigint" ? Number(byteOffset) : byteOffset;
+}

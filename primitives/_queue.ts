@@ -281,7 +281,7 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
 /** A class of queues whose operations never wait. */
 type CoreClass<Core> = abstract new (
   memory: Memory,
-  byteOffset: number | undefined,
+  byteOffset: number | bigint | undefined,
   Copier: CopyingClass,
 ) => Core;
 
@@ -292,7 +292,7 @@ type CoreClass<Core> = abstract new (
 declare abstract class Operating extends QueueCore {
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   );
   override tryPushInt(value: number): boolean;
@@ -306,7 +306,7 @@ declare abstract class Operating extends QueueCore {
  */
 export type WaitingClass<Kind extends string, More = unknown> = new <E>(
   memory: Memory,
-  byteOffset?: number,
+  byteOffset?: number | bigint,
 ) => Region<Kind> & Queue<E> & More;
 
 /**
@@ -328,7 +328,7 @@ export function waiting<Kind extends string, More>(
      */
     #spare: Uint8Array<ArrayBuffer> | undefined;
 
-    constructor(memory: Memory, byteOffset?: number) {
+    constructor(memory: Memory, byteOffset?: number | bigint) {
       super(memory, byteOffset, Copier);
     }
 

@@ -1,6 +1,6 @@
 import { describe } from "./_describe.ts";
 import { type ConfiguredStem, KIND, SIGNATURE, VERSION } from "./_layout.ts";
-import { bufferOf, type Memory } from "./_memory.ts";
+import { bufferOf, type Memory, offsetOf } from "./_memory.ts";
 
 export {
   allocate,
@@ -33,7 +33,7 @@ export function wordsAt(
   byteOffset: number | bigint,
   byteLength: number,
 ): Int32Array<SharedArrayBuffer> {
-  const at = typeof byteOffset === "bigint" ? Number(byteOffset) : byteOffset;
+  const at = offsetOf(byteOffset);
   if (!Number.isInteger(at) || at < 0 || at % 4 !== 0) {
     throw new RangeError(
       `Cannot place a ${name}: byteOffset must be a multiple of 4, not below ` +

@@ -140,7 +140,7 @@ export type ExitingWorker =
 
 /**
  * Calls `callback` once when agent `id` has ended. That is the moment to call
- * `abandon` on the primitives that the agent may have held. Until the function
+ * `recover` with the primitives that the agent may have held. Until the function
  * that this returns is called, the process stays alive; that function stops
  * listening.
  *
@@ -153,11 +153,11 @@ export type ExitingWorker =
  *
  * @example A worker that ends with the lock
  * ```ts
- * import { Mutex, onAgentExit } from "@weft/sync";
+ * import { Mutex, onAgentExit, recover } from "@weft/sync";
  *
  * const mutex = Mutex.create();
  * const id = 7; // what the worker's announceAgent() said
- * const stop = onAgentExit(id, (id) => mutex.abandon(id));
+ * const stop = onAgentExit(id, (id) => console.log(recover(id, [mutex])));
  * stop();
  * ```
  *

@@ -216,7 +216,7 @@ export class Broadcast<E = number> extends BroadcastBase {
    * layout version was initialized there.
    * @throws {RangeError} If it does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const words = attach("broadcast", BROADCAST, memory, byteOffset, bytesFor);
     super("broadcast", words, INSPECTION);
     this.#words = words;
@@ -263,7 +263,7 @@ export class Broadcast<E = number> extends BroadcastBase {
    */
   static init<const Size extends number = 4>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: BroadcastConfig<Size>,
   ): Broadcast<ElementOf<NoInfer<Size>>> {
     const [shape, size] = checked(config);
@@ -393,7 +393,7 @@ export class Broadcast<E = number> extends BroadcastBase {
       return new Subscription<E>(this, words, at);
     }
     throw new RangeError(
-      `Cannot subscribe: all seats are taken, of which there are ${this.seats}`,
+      `Cannot subscribe: all ${this.seats} seats are taken`,
     );
   }
 

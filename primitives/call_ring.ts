@@ -179,7 +179,7 @@ export class CallRing extends CallRingBase {
    * layout version was initialized there.
    * @throws {RangeError} If it does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const words = attach("call_ring", CALL_RING, memory, byteOffset, bytesFor);
     super("call_ring", words, INSPECTION);
     const slots = this.#slots = new Slots(words, agentId());
@@ -215,7 +215,7 @@ export class CallRing extends CallRingBase {
    */
   static init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: CallRingConfig,
   ): CallRing {
     const words = checked(config);

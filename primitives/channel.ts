@@ -230,14 +230,14 @@ function assertCodec<T>({ codec, carrier }: ChannelCodec<T>): void {
     typeof codec.encode !== "function" || typeof codec.decode !== "function"
   ) {
     throw new TypeError(
-      "A channel's codec is codec.json, text, binary, structured, i32, f64, " +
+      "A channel's codec must be codec.json, text, binary, structured, i32, f64, " +
         "record(type), or your own { name, encode, decode }: received " +
         describe(codec),
     );
   }
   if (carrier === undefined || carrier?.elements !== undefined) return;
   throw new TypeError(
-    "A channel's carrier is oneToOne, manyToMany or lockFree: received " +
+    "A channel's carrier must be oneToOne, manyToMany or lockFree: received " +
       describe(carrier),
   );
 }
@@ -273,8 +273,8 @@ function planOf<T>(config: ChannelConfig<T>): Plan {
   if (isSized(codec)) {
     if (config.messageSize !== undefined) {
       throw new TypeError(
-        `The messages of ${codec.name} have one size: messageSize is not ` +
-          "for them",
+        `The messages of ${codec.name} have one size: leave messageSize out: ` +
+          `received ${describe(config.messageSize)}`,
       );
     }
     return plan(carrier.elements, config.capacity, codec.field.size, 0);
@@ -391,13 +391,19 @@ export class Channel<T> extends ChannelBase<T> {
    */
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     config: ChannelCodec<T>,
   ) {
     assertConfig("channel", config, CONFIG_NAMES);
     assertCodec(config);
-    const at = byteOffset ?? 0;
-    const head = attach("channel", CHANNEL, memory, at, () => HEAD);
+    const head = attach(
+      "channel",
+      CHANNEL,
+      memory,
+      byteOffset ?? 0,
+      () => HEAD,
+    );
+    const at = head.byteOffset;
     const codec = config.codec as Codec<T>;
     assertSameCodec(codec, head);
     const port = portAt(memory, at + HEAD, config, head[CHANNEL.message_size]!);
@@ -446,7 +452,7 @@ export class Channel<T> extends ChannelBase<T> {
    */
   static init<T = JsonValue>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: JsonChannel<ChannelConfig<T>>,
   ): Channel<T>;
   /**
@@ -458,29 +464,30 @@ export class Channel<T> extends ChannelBase<T> {
    */
   static init<T>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: ChannelConfig<T>,
   ): Channel<T>;
   static init<T>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: ChannelConfig<T>,
   ): Channel<T> {
     const { kind, capacity, size, messageSize, byteLength } = planOf(config);
     const { codec, carrier } = config;
-    viewPlain("channel", { length: byteLength / 4 }, memory, byteOffset);
-    kind.init(memory, byteOffset + HEAD, capacity, size);
+    const length = byteLength / 4;
+    const at = viewPlain("channel", { length }, memory, byteOffset).byteOffset;
+    kind.init(memory, at + HEAD, capacity, size);
     const words = wordsOf(codec as Codec<T>);
     format(
       "channel",
       CHANNEL,
       memory,
-      byteOffset,
+      at,
       HEAD,
       words,
       (head) => head[CHANNEL.message_size] = messageSize,
     );
-    return new Channel(memory, byteOffset, { codec, carrier });
+    return new Channel(memory, at, { codec, carrier });
   }
 
   /**
@@ -686,8 +693,8 @@ function portAt<T>(
     const found = Object.entries(KIND)
       .find(([, number]) => number === (magic >>> 8 & 0xff))?.[0];
     throw new TypeError(
-      `Cannot attach a channel: its carrier must be the one that it was made ` +
-        `with: ${carrier.name} needs a ${stem}, found a ${found ?? "stranger"}`,
+      `Cannot attach a channel: it was made with another carrier: ` +
+        `${carrier.name} needs a ${stem}, found ${found ?? "no primitive"}`,
     );
   }
   const behind = <Way>({ attach }: Kind<Way>): Way => {

@@ -94,14 +94,14 @@ const ALL: Readonly<Record<Stem, WordsInspection>> = {
  */
 export function inspect(
   memory: Memory,
-  byteOffset: number,
+  byteOffset: number | bigint,
   kind?: string,
 ): Inspection;
 /** Reads the primitive of a view, or the one that its handle names. */
 export function inspect(view: Handle): Inspection;
 export function inspect(
   place: Memory | Handle,
-  byteOffset?: number,
+  byteOffset?: number | bigint,
   kind?: string,
 ): Inspection {
   if (byteOffset === undefined && isHandle(place)) {
@@ -116,7 +116,7 @@ const isHandle = (place: unknown): place is Handle =>
 
 function at(
   buffer: SharedArrayBuffer,
-  byteOffset: number,
+  byteOffset: number | bigint,
   kind: string | undefined,
 ): Inspection {
   const magic = Atomics.load(
@@ -131,8 +131,8 @@ function at(
   if (stem === undefined) {
     throw new TypeError(
       `Cannot inspect the memory at ${byteOffset}: no initialized primitive ` +
-        `of layout version ${VERSION} here: ${hex}; what zeroed memory ` +
-        "already is must be named",
+        `of layout version ${VERSION} here: ${hex}; if zeroed memory is ` +
+        "valid for its kind, the kind must be named",
     );
   }
   if (!isStem(stem)) {

@@ -152,7 +152,7 @@ export class Mutex extends AnyMutex {
   /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
   ): Mutex {
     AnyMutex.init(memory, byteOffset);
     return new Mutex(memory, byteOffset);
@@ -244,7 +244,7 @@ export class RwLock extends AnyRwLock {
   /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
   ): RwLock {
     AnyRwLock.init(memory, byteOffset);
     return new RwLock(memory, byteOffset);
@@ -344,7 +344,7 @@ export class Semaphore extends AnySemaphore {
   /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     permits?: number,
   ): Semaphore {
     AnySemaphore.init(memory, byteOffset, permits);
@@ -432,7 +432,7 @@ export class Event extends AnyEvent {
   /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config?: EventConfig,
   ): Event {
     AnyEvent.init(memory, byteOffset, config);
@@ -509,7 +509,7 @@ export class Latch extends AnyLatch {
   /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     count: number,
   ): Latch {
     AnyLatch.init(memory, byteOffset, count);
@@ -575,7 +575,7 @@ export class Snapshot extends AnySnapshot {
   /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: SnapshotConfig,
   ): Snapshot {
     AnySnapshot.init(memory, byteOffset, config);
@@ -658,7 +658,7 @@ class SpscCoreInKernel extends SpscCore {
 
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   ) {
     super(memory, byteOffset, Copier);
@@ -792,7 +792,7 @@ export const SpscQueueWaiting: WaitingClass<"spsc_queue", InKernel> =
  */
 export class SpscQueue<E = number> extends SpscQueueWaiting<E> {
   /** Attaches, as the class of `@weft/sync` does. */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
   }
 
@@ -812,7 +812,7 @@ export class SpscQueue<E = number> extends SpscQueueWaiting<E> {
   /** Initializes an empty queue in unused memory. */
   static init<const Size extends number = 4>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: QueueConfig<Size>,
   ): SpscQueue<ElementOf<NoInfer<Size>>> {
     formatSpsc(memory, byteOffset, config);
@@ -851,7 +851,7 @@ class MpmcCoreInKernel extends MpmcCore {
 
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   ) {
     super(memory, byteOffset, Copier);
@@ -960,7 +960,7 @@ export const MpmcQueueWaiting: WaitingClass<"mpmc_queue", InKernel> =
  */
 export class MpmcQueue<E = number> extends MpmcQueueWaiting<E> {
   /** Attaches, as the class of `@weft/sync` does. */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
   }
 
@@ -980,7 +980,7 @@ export class MpmcQueue<E = number> extends MpmcQueueWaiting<E> {
   /** Initializes an empty queue in unused memory. */
   static init<const Size extends number = 4>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: QueueConfig<Size>,
   ): MpmcQueue<ElementOf<NoInfer<Size>>> {
     formatMpmc(memory, byteOffset, config);
@@ -1010,7 +1010,7 @@ class LockFreeCoreInKernel extends LockFreeCore {
 
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   ) {
     super(memory, byteOffset, Copier);
@@ -1069,7 +1069,7 @@ export const LockFreeQueueWaiting: WaitingClass<
  */
 export class LockFreeQueue<E = number> extends LockFreeQueueWaiting<E> {
   /** Attaches, as the class of `@weft/sync` does. */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
   }
 
@@ -1089,7 +1089,7 @@ export class LockFreeQueue<E = number> extends LockFreeQueueWaiting<E> {
   /** Initializes an empty queue in unused memory. */
   static init<const Size extends number = 4>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: LockFreeQueueConfig<Size>,
   ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
     formatLockFree(memory, byteOffset, config);
@@ -1130,7 +1130,7 @@ export class RecordRing extends AnyRecordRing {
   #popping: RecordRingKernel | undefined;
 
   /** Attaches, as the class of `@weft/sync` does. */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
     const kernel = kernelOf<RecordRingKernel>(
       "record_ring",
@@ -1140,9 +1140,9 @@ export class RecordRing extends AnyRecordRing {
     this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
-    const { buffer, byteLength } = this;
-    this.#words = new Int32Array(buffer, byteOffset, byteLength / 4);
-    this.#bytes = new Uint8Array(buffer, byteOffset, byteLength);
+    const { buffer, byteOffset: at, byteLength } = this;
+    this.#words = new Int32Array(buffer, at, byteLength / 4);
+    this.#bytes = new Uint8Array(buffer, at, byteLength);
     this.#pushing = this.#popping = this.#kernel;
   }
 
@@ -1155,7 +1155,7 @@ export class RecordRing extends AnyRecordRing {
   /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: RecordRingConfig,
   ): RecordRing {
     AnyRecordRing.init(memory, byteOffset, config);
@@ -1339,7 +1339,7 @@ export class WorkCounter extends AnyWorkCounter {
   /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     total: number,
     config?: WorkConfig,
   ): WorkCounter {
@@ -1438,7 +1438,7 @@ export class WorkDeque extends AnyWorkDeque {
   /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: DequeConfig,
   ): WorkDeque {
     AnyWorkDeque.init(memory, byteOffset, config);
@@ -1525,7 +1525,7 @@ export class SlabPool extends AnySlabPool {
   /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: SlabConfig,
   ): SlabPool {
     AnySlabPool.init(memory, byteOffset, config);
@@ -1616,7 +1616,7 @@ export class StripedCounter extends AnyStripedCounter {
   /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config?: CounterConfig,
   ): StripedCounter {
     AnyStripedCounter.init(memory, byteOffset, config);

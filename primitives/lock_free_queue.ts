@@ -126,7 +126,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   /** Attaches to a queue: see the class that also waits. */
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   ) {
     const words = attach(
@@ -709,7 +709,7 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    * and layout version was initialized there.
    * @throws {RangeError} If it does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
   }
 
@@ -751,13 +751,13 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    */
   static init<const Size extends number = 4, F = never>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: LockFreeQueueConfig<Size, F>,
   ): [F] extends [never] ? LockFreeQueue<ElementOf<NoInfer<Size>>>
     : TypedQueue<NoInfer<F>, "lock_free_queue">;
   static init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: LockFreeQueueConfig,
   ): unknown {
     if (isTyped(config)) {
@@ -803,7 +803,7 @@ export function lockFreeBytes(config: LockFreeQueueConfig): number {
  */
 export function formatLockFree(
   memory: Memory,
-  byteOffset: number,
+  byteOffset: number | bigint,
   config: LockFreeQueueConfig,
 ): void {
   const [capacity, elementSize] = checked(config);

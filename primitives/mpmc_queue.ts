@@ -89,7 +89,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
   /** Attaches to a queue: see the class that also waits. */
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   ) {
     const words = attach(
@@ -459,7 +459,7 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    * and layout version was initialized there.
    * @throws {RangeError} If it does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
   }
 
@@ -499,13 +499,13 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    */
   static init<const Size extends number = 4, F = never>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: QueueConfig<Size, F>,
   ): [F] extends [never] ? MpmcQueue<ElementOf<NoInfer<Size>>>
     : TypedQueue<NoInfer<F>, "mpmc_queue">;
   static init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: QueueConfig,
   ): unknown {
     if (isTyped(config)) {
@@ -550,7 +550,7 @@ export function mpmcBytes(config: QueueConfig): number {
  */
 export function formatMpmc(
   memory: Memory,
-  byteOffset: number,
+  byteOffset: number | bigint,
   config: QueueConfig,
 ): void {
   const [capacity, elementSize] = queueConfig("mpmc_queue", config);

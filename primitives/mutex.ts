@@ -309,14 +309,14 @@ export class Mutex extends Region<"mutex"> {
 
   /**
    * Frees the mutex if agent `id` holds it. Call it only when that agent will
-   * never run again. The next guard has `abandoned` set. Returns false if `id`
-   * did not hold the mutex.
+   * never run again. The next guard has `abandoned` set. Returns how many locks it
+   * freed: 1, or 0 if `id` did not hold the mutex.
    *
    * C twin: `weft_mutex_abandon`; the next lock gives `EOWNERDEAD`.
    *
    * @throws {RangeError} If `id` is not in the range of agent ids.
    */
-  abandon(id: number): boolean {
+  abandon(id: number): number {
     inRange("An agent id", id, 0, OWNER_MASK);
     const words = this.#words;
     let state = Atomics.load(words, STATE);
@@ -325,9 +325,9 @@ export class Mutex extends Region<"mutex"> {
       state = Atomics.compareExchange(words, STATE, expected, ABANDONED_BIT);
       if (state !== expected) continue;
       if (state & CONTENDED_BIT) Atomics.notify(words, STATE, 1);
-      return true;
+      return 1;
     }
-    return false;
+    return 0;
   }
 
   /** Locks a mutex in which `state` was seen, blocking `timeout` ms at most. */

@@ -216,14 +216,14 @@ export class Once extends Region<"once"> {
 
   /**
    * Lets the next agent try if agent `id` was running the function. Call it only
-   * when that agent will never run again. Returns false if it was not running
+   * when that agent will never run again. Returns 1, or 0 if it was not running
    * the function.
    *
    * C twin: `weft_once_abandon`.
    *
    * @throws {RangeError} If `id` is not in the range of agent ids.
    */
-  abandon(id: number): boolean {
+  abandon(id: number): number {
     inRange("An agent id", id, 0, RUNNER_MASK);
     const words = this.#words;
     let state = Atomics.load(words, STATE);
@@ -233,9 +233,9 @@ export class Once extends Region<"once"> {
       state = Atomics.compareExchange(words, STATE, expected, kept);
       if (state !== expected) continue;
       if (state & WAITING_BIT) Atomics.notify(words, STATE, 1);
-      return true;
+      return 1;
     }
-    return false;
+    return 0;
   }
 
   #run(fn: () => void, timeout: number): boolean {

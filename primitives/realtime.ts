@@ -113,13 +113,13 @@ export interface RealtimeClass<
   Size extends readonly unknown[] = Config,
 > {
   /** Attaches, as the class of `@weft/sync` does. */
-  new (memory: Memory, byteOffset?: number): T;
+  new (memory: Memory, byteOffset?: number | bigint): T;
   /** How many bytes it occupies. */
   byteLength(...config: Size): number;
   /** Allocates memory, and initializes it. */
   create(...config: Config): T;
   /** Initializes unused memory. */
-  init(memory: Memory, byteOffset: number, ...config: Config): T;
+  init(memory: Memory, byteOffset: number | bigint, ...config: Config): T;
   /** Attaches to the primitive whose handle came in a message. */
   from(handle: Handle): T;
 }
@@ -177,7 +177,7 @@ export type Realtime<
 
 /** The class `Whole`, reduced to the operations in `kept`. */
 function realtime<T, Config extends readonly unknown[]>(
-  Whole: new (memory: Memory, byteOffset?: number) => Region,
+  Whole: new (memory: Memory, byteOffset?: number | bigint) => Region,
   kept: readonly (string & keyof T)[],
 ): RealtimeClass<T, Config> {
   const All = Whole as unknown as RealtimeClass<Region, Config>;
@@ -187,7 +187,7 @@ function realtime<T, Config extends readonly unknown[]>(
     }
     static override init(
       memory: Memory,
-      byteOffset: number,
+      byteOffset: number | bigint,
       ...config: Config
     ): Region {
       return this.from(super.init(memory, byteOffset, ...config));
@@ -212,7 +212,7 @@ function realtime<T, Config extends readonly unknown[]>(
 /** A class of queues or rings whose operations never wait. */
 type CoreClass = new (
   memory: Memory,
-  byteOffset: number | undefined,
+  byteOffset: number | bigint | undefined,
   Copier: CopyingClass,
 ) => SpscCore | MpmcCore | LockFreeCore | RecordCore;
 
@@ -221,11 +221,11 @@ function realtimeCore<T, Config>(
   kind: string,
   Core: CoreClass,
   byteLength: (config: Config) => number,
-  format: (memory: Memory, byteOffset: number, config: Config) => void,
+  format: (memory: Memory, byteOffset: number | bigint, config: Config) => void,
 ): RealtimeClass<T, [config: Config]> {
   class Realtime extends (Core as unknown as typeof AnyCore) {
     #views: Uint8Array[] | undefined;
-    constructor(memory: Memory, byteOffset?: number) {
+    constructor(memory: Memory, byteOffset?: number | bigint) {
       super(memory, byteOffset, LoopCopier);
     }
     static byteLength(config: Config): number {
@@ -234,7 +234,11 @@ function realtimeCore<T, Config>(
     static create(config: Config): Realtime {
       return this.init(allocate(byteLength(config)), 0, config);
     }
-    static init(memory: Memory, byteOffset: number, config: Config): Realtime {
+    static init(
+      memory: Memory,
+      byteOffset: number | bigint,
+      config: Config,
+    ): Realtime {
       format(memory, byteOffset, config);
       return new this(memory, byteOffset);
     }
@@ -260,7 +264,7 @@ function realtimeCore<T, Config>(
 declare class AnyCore {
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   );
   protected readonly slots: number;

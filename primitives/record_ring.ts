@@ -140,7 +140,7 @@ export class RecordCore extends Region<"record_ring"> {
   /** Attaches to a ring: see the class that also waits. */
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   ) {
     const words = attach(
@@ -427,7 +427,7 @@ export class RecordCore extends Region<"record_ring"> {
     if (length <= this.maxLength) return;
     throw new RangeError(
       `A record of ${length} bytes does not fit a ring of ${this.capacity} ` +
-        `bytes: at most ${this.maxLength} do`,
+        `bytes: the most is ${this.maxLength} bytes`,
     );
   }
 
@@ -618,7 +618,7 @@ export class RecordCore extends Region<"record_ring"> {
  */
 export const RecordRingBase: abstract new (
   memory: Memory,
-  byteOffset: number | undefined,
+  byteOffset: number | bigint | undefined,
   Copier: CopyingClass,
 ) =>
   & RecordCore
@@ -700,7 +700,7 @@ export class RecordRing extends RecordRingBase {
    * layout version was initialized there.
    * @throws {RangeError} If it does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset, Copier);
     this.#words = new Int32Array(this.buffer, this.byteOffset, DATA);
   }
@@ -734,7 +734,7 @@ export class RecordRing extends RecordRingBase {
    */
   static init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: RecordRingConfig,
   ): RecordRing {
     formatRecords(memory, byteOffset, config);
@@ -1069,7 +1069,7 @@ export function recordBytes(config: RecordRingConfig): number {
  */
 export function formatRecords(
   memory: Memory,
-  byteOffset: number,
+  byteOffset: number | bigint,
   config: RecordRingConfig,
 ): void {
   const words = checked(config);

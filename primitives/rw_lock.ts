@@ -61,9 +61,9 @@ const MAX_READERS = 0x1fff;
 
 /**
  * An agent goes on reading for WINDOW ms while a writer that was handed the lock
- * has not run yet. Then it sleeps for WAY ms, to give the writer a core.
+ * has not run yet. Then it sleeps for PAUSE ms, to give the writer a core.
  */
-const WINDOW = 0.5, WAY = 2;
+const WINDOW = 0.5, PAUSE = 2;
 
 /** How an attempt to lock ended. */
 type Outcome = false | "locked" | "abandoned";
@@ -546,21 +546,21 @@ export class RwLock extends Region<"rw_lock"> {
   /**
    * Ends the writing of agent `id`, or its waiting for the readers. Call it only
    * when that agent will never run again. If it wrote, guards have `abandoned`
-   * set until a writer has unlocked. Returns false if `id` did neither.
+   * set until a writer has unlocked. Returns 1, or 0 if `id` did neither.
    *
    * C twin: `weft_rw_lock_abandon`; locking gives `EOWNERDEAD`.
    *
    * @throws {RangeError} If `id` is not in the range of agent ids.
    */
-  abandon(id: number): boolean {
+  abandon(id: number): number {
     inRange("An agent id", id, 0, OWNER_MASK);
-    if (!inherit(this.#writer, id, this.#id)) return false;
+    if (!inherit(this.#writer, id, this.#id)) return 0;
     const writing = Atomics.load(this.#words, STATE) & WRITING_BIT;
     this.#leave(0, writing ? ABANDONED_BIT : 0);
     // The dead agent may have let agents in without opening the gate.
     this.#open();
     this.#unlockWriter();
-    return true;
+    return 1;
   }
 
   /**
@@ -687,7 +687,7 @@ export class RwLock extends Region<"rw_lock"> {
       this.#gateSeen = gate;
       this.#since = now;
     } else if (now - this.#since > WINDOW) {
-      Atomics.wait(words, GATE, gate, WAY);
+      Atomics.wait(words, GATE, gate, PAUSE);
     }
   }
 
@@ -824,6 +824,6 @@ function isIn(ticket: Ticket, state: number, gate: number): boolean {
 
 function tooMany(): RangeError {
   return new RangeError(
-    `Cannot read: ${MAX_READERS} agents read or wait to already`,
+    `Cannot read: ${MAX_READERS} agents already read or wait to read`,
   );
 }

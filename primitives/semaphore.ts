@@ -375,7 +375,7 @@ export class Semaphore extends Region<"semaphore"> {
    * would be more than 2^30 - 1 permits.
    */
   release(n = 1): void {
-    inRange("Permits to release", n, 1, MAX_PERMITS);
+    inRange("The number of permits to release", n, 1, MAX_PERMITS);
     const words = this.#words;
     let permits = words[PERMITS]!; // a hint: the exchange below checks it
     if (permits + n > MAX_PERMITS) permits = Atomics.load(words, PERMITS);
@@ -398,19 +398,23 @@ export class Semaphore extends Region<"semaphore"> {
   /**
    * Returns the permits that agent `id` claimed in advance. Call it only when
    * that agent will never run again. Permits that it had acquired stay taken.
-   * Returns false if the agent had no claim.
+   * Returns how many permits came back.
    *
    * @throws {TypeError} If `id` is not a number.
    * @throws {RangeError} If `id` is not in the range of agent ids.
    */
-  abandon(id: number): boolean {
+  abandon(id: number): number {
     inRange("An agent id", id, 0, MAX_ID);
     const words = this.#words;
-    if (id === 0 || Atomics.load(words, CLAIMANT) !== id) return false;
+    if (id === 0) return 0;
+    // (H) One of the agents that abandon `id` inherits its claim: a later
+    // claimant must not lose its own.
+    const seen = Atomics.compareExchange(words, CLAIMANT, id, this.#id);
+    if (seen !== id) return 0;
     const n = Atomics.exchange(words, CLAIM, 0);
     this.#endClaim();
     if (n > 0) this.#giveBack(n);
-    return true;
+    return n;
   }
 
   /**
@@ -543,5 +547,5 @@ export class Semaphore extends Region<"semaphore"> {
 }
 
 function assertPermits(n: number): void {
-  inRange("Permits to acquire", n, 1, MAX_PERMITS);
+  inRange("The number of permits to acquire", n, 1, MAX_PERMITS);
 }

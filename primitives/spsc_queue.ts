@@ -84,7 +84,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   /** Attaches to a queue: see the class that also waits. */
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   ) {
     const words = attach(
@@ -457,7 +457,7 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * and layout version was initialized there.
    * @throws {RangeError} If it does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
   }
 
@@ -497,13 +497,13 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    */
   static init<const Size extends number = 4, F = never>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: QueueConfig<Size, F>,
   ): [F] extends [never] ? SpscQueue<ElementOf<NoInfer<Size>>>
     : TypedQueue<NoInfer<F>, "spsc_queue">;
   static init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: QueueConfig,
   ): unknown {
     if (isTyped(config)) {
@@ -548,7 +548,7 @@ export function spscBytes(config: QueueConfig): number {
  */
 export function formatSpsc(
   memory: Memory,
-  byteOffset: number,
+  byteOffset: number | bigint,
   config: QueueConfig,
 ): void {
   const words = queueConfig("spsc_queue", config);

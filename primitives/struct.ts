@@ -13,7 +13,7 @@ import type {
   RecordOf,
   StructType,
 } from "./_field.ts";
-import { allocate, bufferOf, type Memory } from "./_memory.ts";
+import { allocate, bufferOf, type Memory, offsetOf } from "./_memory.ts";
 import {
   alignUp,
   arrayField,
@@ -62,7 +62,9 @@ function fieldOf(type: FieldType): Field {
     if ("of" in type) return arrayField(fieldOf(type.of), type.length);
   }
   throw new TypeError(
-    `A field's type is one of ${Object.keys(NUMBERS).join(", ")}, or made by ` +
+    `A field's type must be one of ${
+      Object.keys(NUMBERS).join(", ")
+    }, or made by ` +
       `field.bytes, field.text, field.array or struct: received ` +
       describe(type),
   );
@@ -73,7 +75,7 @@ const NAME = /^[A-Za-z_]\w*$/;
 function assertName(name: string): void {
   if (NAME.test(name) && name !== "__proto__") return;
   throw new TypeError(
-    `A name must be one in C, too: received ${describe(name)}`,
+    `A name must also be a name in C: received ${describe(name)}`,
   );
 }
 
@@ -184,7 +186,7 @@ export function struct<const F extends Fields>(fields: F): StructType<F> {
 function dataOf(array: ArrayBufferView): DataView {
   if (!ArrayBuffer.isView(array)) {
     throw new TypeError(
-      `A record lies in a Uint8Array, or another view: received ` +
+      `A record's bytes must be a typed array or a DataView: received ` +
         describe(array),
     );
   }
@@ -202,7 +204,7 @@ function assertPlace(
 ): void {
   if (byteOffset === undefined) {
     throw new TypeError(
-      `Say at which byte the record of ${size} bytes lies: the array has ` +
+      `Give the offset of the record of ${size} bytes: the array has ` +
         `${length} bytes`,
     );
   }
@@ -223,7 +225,7 @@ export interface PrimitiveClass {
   /** How many bytes a primitive of this configuration occupies. */
   byteLength(...config: never[]): number;
   /** Initializes a primitive in unused memory. */
-  init(memory: Memory, byteOffset: number, ...config: never[]): Placed;
+  init(memory: Memory, byteOffset: number | bigint, ...config: never[]): Placed;
   /** Attaches to a primitive; a channel needs its configuration, too. */
   new (
     memory: Memory,
@@ -255,7 +257,8 @@ export type PlacedOf<P> = P extends
     { readonly element: StructType<infer F> },
   ] ? TypedQueue<F, Kind>
   : P extends readonly [infer C, ...unknown[]] ? PlacedOf<C>
-  : P extends { new (memory: Memory, byteOffset?: number): infer I } ? I
+  : P extends { new (memory: Memory, byteOffset?: number | bigint): infer I }
+    ? I
   : never;
 
 /** An arena's primitives by their names. */
@@ -270,9 +273,9 @@ export interface Layout<P> {
   /** Allocates an arena and initializes its parts. */
   create(): PlacedParts<P> & { readonly buffer: SharedArrayBuffer };
   /** Initializes the parts in unused memory. */
-  init(memory: Memory, byteOffset?: number): PlacedParts<P>;
+  init(memory: Memory, byteOffset?: number | bigint): PlacedParts<P>;
   /** Attaches to parts that were initialized; writes nothing. */
-  attach(memory: Memory, byteOffset?: number): PlacedParts<P>;
+  attach(memory: Memory, byteOffset?: number | bigint): PlacedParts<P>;
   /**
    * C functions `name_part(void *at)`, each of which returns a part's address.
    */
@@ -323,12 +326,13 @@ export function layout<const P extends Parts>(parts: P): Layout<P> {
         [name, part],
       ) => [name, make(part, base + offsets[name]!)]),
     ) as PlacedParts<P>;
-  const init = (memory: Memory, byteOffset = 0) => {
-    assertFits(memory, byteOffset, byteLength);
+  const init = (memory: Memory, byteOffset: number | bigint = 0) => {
+    const base = offsetOf(byteOffset);
+    assertFits(memory, base, byteLength);
     return place((part, at) => {
       const [type, config] = classOf(part);
       return type.init(memory, at, ...config);
-    }, byteOffset);
+    }, base);
   };
   return {
     byteLength,
@@ -345,7 +349,7 @@ export function layout<const P extends Parts>(parts: P): Layout<P> {
         return isTyped(config[0])
           ? elementOf(config[0]).typed(placed) as Placed
           : placed;
-      }, byteOffset);
+      }, offsetOf(byteOffset));
     },
     toC(name) {
       assertName(name);

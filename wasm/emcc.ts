@@ -165,7 +165,8 @@ async function unpacked(quiet: boolean): Promise<Compiler> {
   };
 }
 
-function clangOf(compiler: Compiler): string {
+/** The path of the clang that belongs to `compiler`. */
+export function clangOf(compiler: Compiler): string {
   const folder = path.dirname(compiler.path);
   const ours = path.join(folder, "bin", "clang");
   if (fs.existsSync(ours)) return ours;

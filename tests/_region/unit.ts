@@ -4,7 +4,9 @@ import * as assert from "uvu/assert";
 import fc from "fast-check";
 import {
   isSupported,
+  layout,
   type Memory,
+  MpmcQueue,
   Mutex,
   type MutexGuard,
   Semaphore,
@@ -12,6 +14,8 @@ import {
   Snapshot,
 } from "../../mod.ts";
 import { type KIND, LAYOUT, VERSION } from "../../primitives/_layout.ts";
+import * as kernel from "../../primitives/kernel.ts";
+import * as realtime from "../../primitives/realtime.ts";
 import { suite } from "../_run/harness.ts";
 import { CONFIGURED, type Kind, KINDS } from "../_run/kinds.ts";
 import { bytesOf, refuses } from "../_run/model.ts";
@@ -172,17 +176,31 @@ for (const kind of KINDS) {
   });
 
   test(`a ${stem} can be placed by an address that is a bigint`, () => {
-    if (stem === "channel") return; // not yet
     const memory = new SharedArrayBuffer(byteLength + 8);
-    const view = kind.init(memory, 8n as never);
+    const view = kind.init(memory, 8n);
     assert.is(view.byteOffset, 8);
-    assert.is(kind.attach(memory, 8n as never).byteOffset, 8);
+    assert.is(kind.attach(memory, 8n).byteOffset, 8);
     for (const at of [1n, -4n, 2n ** 40n]) {
       const attempt = () => kind.attach(memory, at as never);
       refuses(memory, attempt, RangeError, ` ${at}`);
     }
   });
 }
+
+test("./kernel, ./realtime and layout() take an address that is a bigint", () => {
+  const config = { capacity: 4 };
+  for (const { MpmcQueue, SpscQueue } of [kernel, realtime]) {
+    for (const Queue of [MpmcQueue, SpscQueue]) {
+      const memory = new SharedArrayBuffer(4096);
+      assert.is(Queue.init(memory, 8n, config).byteOffset, 8);
+      assert.is(new Queue(memory, 8n).byteOffset, 8);
+    }
+  }
+  const memory = new SharedArrayBuffer(4096);
+  const parts = layout({ lock: Mutex, jobs: [MpmcQueue, config] });
+  assert.is(parts.init(memory, 128n).lock.byteOffset, 128);
+  assert.is(parts.attach(memory, 128n).jobs.capacity, 4);
+});
 
 for (const [stem, configs] of Object.entries(IMPOSSIBLE)) {
   test(`a ${stem} of an impossible configuration is refused`, () => {

@@ -183,7 +183,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   c: [
     "int32_t put = entry & ring.filled ? ahead : ahead - ring.filled;",
     "int32_t put = ahead - ring.filled;",
-    ["if (past - n <= n) return weft__plus(ticket, 1);", ""],
+    ["if (past >= n && past <= 2 * n) return weft__plus(ticket, 1);", ""],
   ],
 }, {
   what: "passes over a ticket that is just being put in",

@@ -29,8 +29,8 @@ export class Mutex extends Twin {
     this.succeeded(this.c.weft_mutex_unlock!(this.at));
   }
 
-  abandon(id: number): boolean {
-    return this.c.weft_mutex_abandon!(this.at, id) === 0;
+  abandon(id: number): number {
+    return this.c.weft_mutex_abandon!(this.at, id);
   }
 }
 

@@ -292,8 +292,8 @@ export const MUTANTS = mutants("mutex", {
 }, {
   what: "abandons and wakes nobody",
   ts: [
-    "if (state & CONTENDED_BIT) Atomics.notify(words, STATE, 1); return true;",
-    "return true;",
+    "if (state & CONTENDED_BIT) Atomics.notify(words, STATE, 1); return 1;",
+    "return 1;",
   ],
   c: ["if (state & WEFT_MUTEX_CONTENDED_BIT) weft__notify(&m->state, 1);", ""],
 }, {

@@ -61,7 +61,7 @@ function locks(
       abandon: {
         run: (mutex, id: number) => mutex.abandon(id),
         model: (owner: number, id: number) =>
-          owner === id ? [ABANDONED, true] : [owner, false],
+          owner === id ? [ABANDONED, 1] : [owner, 0],
         lockFree: true,
       },
       unlock: {

@@ -32,8 +32,8 @@ class Once extends Twin {
     return this.succeeded(result);
   }
 
-  abandon(id: number): boolean {
-    return this.c.weft_once_abandon!(this.at, id) === 0;
+  abandon(id: number): number {
+    return this.c.weft_once_abandon!(this.at, id);
   }
 }
 

@@ -250,12 +250,12 @@ export const MUTANTS = mutants("once", {
 }, {
   what: "abandons, and wakes nobody",
   ts: [
-    "if (state & WAITING_BIT) Atomics.notify(words, STATE, 1); return true;",
-    "return true;",
+    "if (state & WAITING_BIT) Atomics.notify(words, STATE, 1); return 1;",
+    "return 1;",
   ],
   c: [
-    "if (state & WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, 1); return 0;",
-    "return 0;",
+    "if (state & WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, 1); return 1;",
+    "return 1;",
   ],
 }, {
   what: "abandons before it wakes",

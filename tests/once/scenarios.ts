@@ -133,7 +133,7 @@ function abandoned(weft: Weft) {
       abandon: {
         run: ({ once }, id: number) => once.abandon(id),
         model: (s: { runner: number; runs: number }, id: number) =>
-          s.runner === id ? [{ ...s, runner: 0 }, true] : [s, false],
+          s.runner === id ? [{ ...s, runner: 0 }, 1] : [s, 0],
       },
     },
     final: (memory) => {

@@ -153,13 +153,13 @@ test("abandon() lets the next one try", async () => {
   const waits = [mine.runAsync(() => void ran++), mine.runAsync(nothing)];
   assert.is(await nowOf(Promise.race(waits)), "pending");
   assert.is(mine.runner, OTHER);
-  assert.is(mine.abandon(0), false);
-  assert.is(mine.abandon(agentId()), false);
-  assert.is(mine.abandon(OTHER), true);
-  assert.is(theirs.abandon(OTHER), false);
+  assert.is(mine.abandon(0), 0);
+  assert.is(mine.abandon(agentId()), 0);
+  assert.is(mine.abandon(OTHER), 1);
+  assert.is(theirs.abandon(OTHER), 0);
   await Promise.all(waits);
   assert.is(ran, 1);
-  assert.is(mine.abandon(agentId()), false, "it is done");
+  assert.is(mine.abandon(agentId()), 0, "it is done");
 });
 
 test("run() and abandon() may meet at any step", () => {

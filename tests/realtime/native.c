@@ -9,19 +9,19 @@ static int32_t arena[1 << 14];
 static void queues(void) {
   weft_queue_config config = {4, 8};
   int32_t in[2] = {7, -7}, out[2] = {0, 0};
-#define USE(kind)                                                       \
-  do {                                                                  \
-    weft_##kind *q = weft_##kind##_init(arena, config);                 \
-    CHECK(q != NULL && weft_##kind##_attach(arena) == q);               \
-    EQUAL(weft_##kind##_try_pop(q, out), EBUSY);                        \
+#define USE(kind)                                                        \
+  do {                                                                   \
+    weft_##kind *q = weft_##kind##_init(arena, sizeof arena, config);    \
+    CHECK(q != NULL && weft_##kind##_attach(arena) == q);                \
+    EQUAL(weft_##kind##_try_pop(q, out), EBUSY);                         \
     for (int i = 0; i < 4; i++) EQUAL(weft_##kind##_try_push(q, in), 0); \
-    EQUAL(weft_##kind##_try_push(q, in), EBUSY);                        \
-    EQUAL(weft_##kind##_try_pop(q, out), 0);                            \
-    CHECK(out[0] == 7 && out[1] == -7);                                 \
-    EQUAL(weft_##kind##_try_pop_many(q, arena + (1 << 13), 9), 3);      \
-    weft_##kind##_close(q);                                             \
-    EQUAL(weft_##kind##_try_push(q, in), EPIPE);                        \
-    EQUAL(weft_##kind##_try_pop(q, out), EPIPE);                        \
+    EQUAL(weft_##kind##_try_push(q, in), EBUSY);                         \
+    EQUAL(weft_##kind##_try_pop(q, out), 0);                             \
+    CHECK(out[0] == 7 && out[1] == -7);                                  \
+    EQUAL(weft_##kind##_try_pop_many(q, arena + (1 << 13), 9), 3);       \
+    weft_##kind##_close(q);                                              \
+    EQUAL(weft_##kind##_try_push(q, in), EPIPE);                         \
+    EQUAL(weft_##kind##_try_pop(q, out), EPIPE);                         \
   } while (0)
   USE(spsc_queue);
   weft_spsc_queue *q = weft_spsc_queue_init(arena, sizeof arena, config);

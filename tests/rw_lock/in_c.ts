@@ -62,8 +62,8 @@ class RwLock extends Twin {
     return new Guard(() => this.unlockRead());
   }
 
-  abandon(id: number): boolean {
-    return this.c.weft_rw_lock_abandon!(this.at, id) === 0;
+  abandon(id: number): number {
+    return this.c.weft_rw_lock_abandon!(this.at, id);
   }
 
   abandonReader(): void {

@@ -483,12 +483,12 @@ export const MUTANTS = mutants("rw_lock", {
 }, {
   what: "abandons, and does not make way for the next one",
   ts: [
-    "this.#open(); this.#unlockWriter(); return true;",
-    "this.#open(); return true;",
+    "this.#open(); this.#unlockWriter(); return 1;",
+    "this.#open(); return 1;",
   ],
   c: [
-    "weft__rw_open(l); return weft_mutex_unlock(weft__rw_writer(l));",
-    "weft__rw_open(l); return 0;",
+    "weft__rw_open(l); (void)weft_mutex_unlock(weft__rw_writer(l)); return 1;",
+    "weft__rw_open(l); return 1;",
   ],
 }, {
   what: "a waiter that gives up forgets that the lock was abandoned",

@@ -262,10 +262,10 @@ function abandoned(weft: Weft, doing: Dead["doing"]) {
       },
       abandon: {
         run: (lock, id: number) => lock.abandon(id),
-        model: (s: Dead, id: number): [Dead, boolean] =>
+        model: (s: Dead, id: number): [Dead, number] =>
           s.doing !== "" && id === 9
-            ? [{ ...s, doing: "", abandoned: s.doing === "writes" }, true]
-            : [s, false],
+            ? [{ ...s, doing: "", abandoned: s.doing === "writes" }, 1]
+            : [s, 0],
       },
     },
   });

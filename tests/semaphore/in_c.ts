@@ -17,8 +17,8 @@ class Semaphore extends Twin {
     this.succeeded(this.c.weft_semaphore_release!(this.at, n));
   }
 
-  abandon(id: number): boolean {
-    return this.c.weft_semaphore_abandon!(this.at, id) === 0;
+  abandon(id: number): number {
+    return this.c.weft_semaphore_abandon!(this.at, id);
   }
 }
 

@@ -360,21 +360,28 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "abandons the claim of another",
-  ts: [
-    "if (id === 0 || Atomics.load(words, CLAIMANT) !== id) return false;",
-    "",
-  ],
+  ts: ["if (seen !== id) return 0;", ""],
   c: [
-    "if (id == 0 || weft__load(&s->claimant) != id) return EPERM;",
-    "(void)id;",
+    "if (weft__compare_exchange(&s->claimant, id, weft_agent_id()) != id) " +
+    "return 0;",
+    "(void)weft__compare_exchange(&s->claimant, id, weft_agent_id());",
   ],
 }, {
-  what: "abandons a claim and keeps what it took",
-  ts: ["if (n > 0) this.#giveBack(n); return true;", "return true;"],
-  c: [
-    "if (n > 0) weft__semaphore_give_back(s, n); return 0;",
-    "(void)n; return 0;",
+  what: "is the second heir of a claim",
+  ts: [
+    "const seen = Atomics.compareExchange(words, CLAIMANT, id, this.#id);",
+    "const seen = Atomics.load(words, CLAIMANT);",
   ],
+  c: [
+    "if (weft__compare_exchange(&s->claimant, id, weft_agent_id()) != id) " +
+    "return 0;",
+    "if (weft__load(&s->claimant) != id) return 0;",
+  ],
+  by: "two inherit a claim, and one claims anew",
+}, {
+  what: "abandons a claim and keeps what it took",
+  ts: ["if (n > 0) this.#giveBack(n); return n;", "return n;"],
+  c: ["if (n > 0) weft__semaphore_give_back(s, n); return n;", "return n;"],
 }, {
   what: "abandons a claim and does not clear it",
   ts: [

@@ -150,9 +150,7 @@ function claimed(weft: Weft) {
       abandon: {
         run: (s, id: number) => s.abandon(id),
         model: (s: { free: number; claimant: number }, id: number) =>
-          s.claimant === id
-            ? [{ free: s.free + 2, claimant: 0 }, true]
-            : [s, false],
+          s.claimant === id ? [{ free: s.free + 2, claimant: 0 }, 2] : [s, 0],
       },
     },
     final: (memory) => {
@@ -302,6 +300,12 @@ export function scenarios(weft: Weft): Scenario[] {
       agents: [[acquire(1)], [["abandon", 8], ["abandon", 9]], [release(2)]],
       options: { timeouts: 0, states: 20_000 },
       sampled: true,
+    },
+    {
+      name: "two inherit a claim, and one claims anew",
+      spec: claimed(weft),
+      agents: [[["abandon", 9], release(3)], [["abandon", 9], acquire(2)]],
+      options: { timeouts: 0 },
     },
     {
       name: "a claimant is terminated",

@@ -13,7 +13,9 @@ static weft_snapshot *snapshot_at(int32_t size, bool single, int32_t written) {
   CHECK(s != NULL && weft_snapshot_attach(arena) == s);
   EQUAL(weft_snapshot_size(s), size);
   EQUAL(weft_snapshot_single_reader(s), single);
-  s->state = single ? s->state | (int32_t)((uint32_t)written << 5) : written;
+  s->state = single
+                 ? s->state | (int32_t)(((uint32_t)written & 0x07ffffff) << 5)
+                 : written;
   return s;
 }
 

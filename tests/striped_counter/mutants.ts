@@ -56,7 +56,7 @@ export const MUTANTS = mutants("striped_counter", {
     "return ((low >>> SECTOR_BITS) - high) << SECTOR_BITS >> SECTOR_BITS;",
     "return ((low >>> SECTOR_BITS) - high) << SECTOR_BITS >>> SECTOR_BITS;",
   ],
-  c: ["return (int32_t)((late + 8) & 15) - 8;", "return (int32_t)(late & 15);"],
+  c: ["return (weft__plus(late, 8) & 15) - 8;", "return late & 15;"],
 }, {
   what: "the low word is signed",
   ts: [
@@ -64,7 +64,7 @@ export const MUTANTS = mutants("striped_counter", {
     "return (low >> SECTOR_BITS) - high;",
   ],
   c: [
-    "return (int32_t)((late + 8) & 15) - 8;",
+    "return (weft__plus(late, 8) & 15) - 8;",
     "(void)late; return (low >> WEFT_STRIPED_COUNTER_SECTOR_BITS) - high;",
   ],
 }, {

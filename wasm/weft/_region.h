@@ -13,8 +13,8 @@ static inline int32_t weft__magic(int32_t kind) {
 /* A check word over the configuration, so that torn memory is noticed. */
 static inline int32_t weft__seal(int32_t kind, int32_t first, int32_t second) {
   uint32_t seal = (uint32_t)weft__magic(kind);
-  seal ^= (uint32_t)first * 31u;
-  seal ^= (uint32_t)second * UINT32_C(0x9e3779b1);
+  seal ^= weft__times((uint32_t)first, 31);
+  seal ^= weft__times((uint32_t)second, UINT32_C(0x9e3779b1));
   return (int32_t)~seal;
 }
 

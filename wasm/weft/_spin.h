@@ -52,7 +52,8 @@ static inline void weft__relax_briefly(void) { weft__pass(1); }
 static inline int32_t weft__spin_rounds(int64_t timeout) {
   weft_agent *agent = &WEFT_AGENT();
   if (timeout == 0) return 0;
-  if (++agent->calls % WEFT__SPIN_PROBE == 0) return WEFT_SPIN_ROUNDS;
+  agent->calls = (uint8_t)((agent->calls + 1) % WEFT__SPIN_PROBE);
+  if (agent->calls == 0) return WEFT_SPIN_ROUNDS;
   return WEFT_SPIN_ROUNDS - agent->spared;
 }
 

@@ -39,7 +39,7 @@ static inline uint32_t weft__random(void) {
 #else
   /* Apart within a program, by the thread's stack; no more than that. */
   uint32_t bits = 0;
-  return (uint32_t)(uintptr_t)&bits * UINT32_C(2654435761);
+  return weft__times((uint32_t)(uintptr_t)&bits, UINT32_C(2654435761));
 #endif
 }
 #define WEFT_RANDOM() weft__random()

@@ -204,7 +204,8 @@ static inline int32_t *weft__lock_free_entry(weft__lock_free_ring ring,
 /* The entry of a ticket before it is put in. */
 static inline int32_t weft__lock_free_lap(weft__lock_free_ring ring,
                                           int32_t ticket) {
-  return (int32_t)(((uint32_t)ticket & (uint32_t)-ring.filled) << 1);
+  int32_t first = ticket & -ring.filled;
+  return weft__plus(first, first);
 }
 
 /* How many laps `entry` is after that of `ticket`, in tickets. */
@@ -219,8 +220,9 @@ static inline int32_t weft__lock_free_after_put(weft__lock_free_ring ring,
                                                 int32_t ticket,
                                                 int32_t entry) {
   uint32_t n = (uint32_t)ring.filled;
-  uint32_t past = (uint32_t)entry - (uint32_t)weft__lock_free_lap(ring, ticket);
-  if (past - n <= n) return weft__plus(ticket, 1); /* most often */
+  uint32_t past =
+      (uint32_t)weft__minus(entry, weft__lock_free_lap(ring, ticket));
+  if (past >= n && past <= 2 * n) return weft__plus(ticket, 1); /* most often */
   int32_t ahead = weft__lock_free_ahead(ring, entry, ticket);
   if (ahead < 0) return weft__load(ring.tail); /* a stale look */
   /* The entry's own ticket is put in, or that of the lap before. */
@@ -233,8 +235,10 @@ static inline int32_t weft__lock_free_after_take(weft__lock_free_ring ring,
                                                  int32_t ticket,
                                                  int32_t entry) {
   uint32_t n = (uint32_t)ring.filled;
-  uint32_t past = (uint32_t)entry - (uint32_t)weft__lock_free_lap(ring, ticket);
-  if (past - 2 * n < 2 * n) return weft__plus(ticket, 1); /* most often */
+  uint32_t past =
+      (uint32_t)weft__minus(entry, weft__lock_free_lap(ring, ticket));
+  if (past >= 2 * n && past < 4 * n) /* most often */
+    return weft__plus(ticket, 1);
   int32_t ahead = weft__lock_free_ahead(ring, entry, ticket);
   if (ahead < 0) return weft__load(ring.head);
   if (ahead == 0) return ticket; /* put in just now */

@@ -211,10 +211,11 @@ static inline int weft_mutex_unlock(weft_mutex *m) {
 }
 
 /*
- * Frees the mutex if agent `id` holds it, which is known never to run again;
- * the next lock gives EOWNERDEAD. EPERM if `id` did not hold it.
+ * Frees the mutex if agent `id` holds it. Call it only when that agent will
+ * never run again. The next lock gives EOWNERDEAD. Returns how many locks it
+ * freed: 1, or 0 if `id` did not hold the mutex.
  */
-static inline int weft_mutex_abandon(weft_mutex *m, int32_t id) {
+static inline int32_t weft_mutex_abandon(weft_mutex *m, int32_t id) {
   int32_t state = weft__load(&m->state);
   while ((state & WEFT_MUTEX_OWNER_MASK) == id && id != 0) {
     int32_t expected = state;
@@ -222,9 +223,9 @@ static inline int weft_mutex_abandon(weft_mutex *m, int32_t id) {
         weft__compare_exchange(&m->state, expected, WEFT_MUTEX_ABANDONED_BIT);
     if (state != expected) continue;
     if (state & WEFT_MUTEX_CONTENDED_BIT) weft__notify(&m->state, 1);
-    return 0;
+    return 1;
   }
-  return EPERM;
+  return 0;
 }
 
 /* Makes a mutex that agent `id` holds, which is known never to run again, that

@@ -128,9 +128,9 @@ static inline int weft_once_run(weft_once *o, int (*fn)(void *context),
   return result;
 }
 
-/* Lets the next one try if agent `id`, which is known never to run again, was
-   running the function; EPERM if it was not. */
-static inline int weft_once_abandon(weft_once *o, int32_t id) {
+/* Lets the next agent try if agent `id` was running the function. Call it only
+   when that agent will never run again. Returns 1, or 0 if it was not. */
+static inline int32_t weft_once_abandon(weft_once *o, int32_t id) {
   int32_t state = weft__load(&o->state);
   while ((state & WEFT_ONCE_RUNNER_MASK) == id && id != 0) {
     int32_t expected = state;
@@ -138,9 +138,9 @@ static inline int weft_once_abandon(weft_once *o, int32_t id) {
     state = weft__compare_exchange(&o->state, expected, kept);
     if (state != expected) continue;
     if (state & WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, 1);
-    return 0;
+    return 1;
   }
-  return EPERM;
+  return 0;
 }
 
 WEFT__END

@@ -380,18 +380,18 @@ static inline int weft_rw_lock_downgrade(weft_rw_lock *l) {
 }
 
 /*
- * Gives up agent `id`, which is known never to run again, if it writes or waits
- * for those who read; EPERM if it does not. If it wrote, locking gives
- * EOWNERDEAD until a writer has unlocked.
+ * Ends the writing of agent `id`, or its waiting for the readers. Call it only
+ * when that agent will never run again. If it wrote, locking gives EOWNERDEAD
+ * until a writer has unlocked. Returns 1, or 0 if `id` did neither.
  */
-static inline int weft_rw_lock_abandon(weft_rw_lock *l, int32_t id) {
-  if (!weft__mutex_inherit(weft__rw_writer(l), id, weft_agent_id()))
-    return EPERM;
+static inline int32_t weft_rw_lock_abandon(weft_rw_lock *l, int32_t id) {
+  if (!weft__mutex_inherit(weft__rw_writer(l), id, weft_agent_id())) return 0;
   bool writing = (weft__load(&l->state) & WEFT_RW_LOCK_WRITING_BIT) != 0;
   weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);
   /* It may have let agents in, and not opened the gate. */
   weft__rw_open(l);
-  return weft_mutex_unlock(weft__rw_writer(l));
+  (void)weft_mutex_unlock(weft__rw_writer(l));
+  return 1;
 }
 
 /*

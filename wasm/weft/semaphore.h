@@ -221,14 +221,18 @@ static inline int weft_semaphore_release(weft_semaphore *s, int32_t n) {
   return 0;
 }
 
-/* Gives back what agent `id` claimed in advance, if it is known never to run
-   again; EPERM if it had no claim. Permits it had acquired stay taken. */
-static inline int weft_semaphore_abandon(weft_semaphore *s, int32_t id) {
-  if (id == 0 || weft__load(&s->claimant) != id) return EPERM;
+/* Returns the permits that agent `id` claimed in advance. Call it only when
+   that agent will never run again. Permits that it had acquired stay taken.
+   Returns how many permits came back. */
+static inline int32_t weft_semaphore_abandon(weft_semaphore *s, int32_t id) {
+  if (id == 0) return 0;
+  /* (H) One of the agents that abandon `id` inherits its claim: a later
+     claimant must not lose its own. */
+  if (weft__compare_exchange(&s->claimant, id, weft_agent_id()) != id) return 0;
   int32_t n = weft__exchange(&s->claim, 0);
   weft__semaphore_end_claim(s);
   if (n > 0) weft__semaphore_give_back(s, n);
-  return 0;
+  return n;
 }
 
 WEFT__END

@@ -131,7 +131,7 @@ static inline WEFT__RESULT weft_slab_pool *weft_slab_pool_init(
   /* The last word's bits behind the last block: never worth a try. */
   if (p->capacity % 32 != 0)
     *weft__slab_map(p, p->capacity / 32) =
-        (int32_t)(UINT32_MAX << (p->capacity % 32));
+        (int32_t)~((UINT32_C(1) << (p->capacity % 32)) - 1);
   weft__store(&p->magic, weft__magic(WEFT_KIND_slab_pool));
   return p;
 }
@@ -179,7 +179,7 @@ static inline void weft__slab_fill(weft_slab_pool *p, weft_slab_cache *cache,
     int32_t block = map * 32 + __builtin_ctz(left);
     if (block >= p->capacity) break; /* only damaged bits lie there */
     if (!weft__slab_claim(p, block, kept)) continue;
-    bit |= left & (0 - left);
+    bit |= left & (~left + 1);
     cache->blocks[cache->count++] = block;
   }
   weft__or(weft__slab_map(p, map), (int32_t)bit);
@@ -203,7 +203,7 @@ static inline WEFT__RESULT void *weft_slab_pool_allocate(
     int32_t taken = weft__hint(weft__slab_map(p, map)); /* the owner tells */
     if (taken == -1) taken = weft__load(weft__slab_map(p, map));
     for (uint32_t left = ~(uint32_t)taken; left != 0; left &= left - 1) {
-      uint32_t bit = left & (0 - left);
+      uint32_t bit = left & (~left + 1);
       int32_t block = map * 32 + __builtin_ctz(left);
       if (block >= p->capacity) break; /* only damaged bits lie there */
       if (!weft__slab_claim(p, block, id)) continue;
@@ -223,9 +223,10 @@ static inline WEFT__RESULT void *weft_slab_pool_allocate(
 static inline int weft_slab_pool_free(weft_slab_pool *p, void *block,
                                       weft_slab_cache *cache) {
   uintptr_t first = (uintptr_t)weft__slab_at(p, 0);
+  if ((uintptr_t)block < first) return EINVAL;
   uintptr_t offset = (uintptr_t)block - first;
   uintptr_t number = offset / (uintptr_t)p->block_size;
-  if ((uintptr_t)block < first || offset % (uintptr_t)p->block_size != 0 ||
+  if (offset % (uintptr_t)p->block_size != 0 ||
       number >= (uintptr_t)p->capacity)
     return EINVAL;
   int32_t *at = weft__slab_owner(p, (int32_t)number);

@@ -94,9 +94,9 @@ static inline int32_t weft_striped_counter_stripes(
 
 /* By how much `high` is late, -8 to 7. */
 static inline int32_t weft__striped_counter_lag(int32_t high, int32_t low) {
-  uint32_t late =
-      ((uint32_t)low >> WEFT_STRIPED_COUNTER_SECTOR_BITS) - (uint32_t)high;
-  return (int32_t)((late + 8) & 15) - 8;
+  uint32_t sectors = (uint32_t)low >> WEFT_STRIPED_COUNTER_SECTOR_BITS;
+  int32_t late = weft__minus((int32_t)sectors, high);
+  return (weft__plus(late, 8) & 15) - 8;
 }
 
 /* Brings `high` up to date; if another agent is faster, it did that. */
@@ -139,7 +139,8 @@ static inline void weft_striped_counter_add_to(weft_striped_counter_stripe *s,
    two threads may meet there. More than 2^28 is added in several steps. */
 static inline void weft_striped_counter_add(weft_striped_counter *c,
                                             int32_t n) {
-  uint32_t id = (uint32_t)weft_agent_id() * UINT32_C(0x9e3779b1) >> 16;
+  uint32_t id = (uint32_t)weft_agent_id();
+  id = weft__times(id, UINT32_C(0x9e3779b1)) >> 16;
   weft_striped_counter_add_to(
       (weft_striped_counter_stripe *)(c + 1) + id % (uint32_t)c->stripes, n);
 }

@@ -36,6 +36,11 @@ export const ns = (ms = Infinity): bigint =>
 export class Twin {
   /** Its address. */
   readonly at: number;
+  /** What `recover` takes it for: `record_ring`, of a `RecordRing`. */
+  get kind(): string {
+    return this.constructor.name.replace(/\B[A-Z]/g, "_$&").toLowerCase();
+  }
+
   /** Where the views of scenarios expect it. */
   readonly buffer: SharedArrayBuffer;
   readonly byteOffset: number;

@@ -113,7 +113,7 @@ static void mutex_abandoned_has_one_heir(void) {
     }
     start_threads(threads, THREADS, inherit, heirs, sizeof *heirs);
     if (round % 2 == 0) pause_ms(3); /* they sleep */
-    EQUAL(weft_mutex_abandon(&m, (int32_t)(intptr_t)id), 0);
+    EQUAL(weft_mutex_abandon(&m, (int32_t)(intptr_t)id), 1);
     join_threads(threads, THREADS);
     int abandoned = 0;
     for (int i = 0; i < THREADS; i++) {
