@@ -578,7 +578,7 @@ function messageOf(error: unknown): string {
   try {
     return String((error as Error)?.message ?? error);
   } catch {
-    return "The server's function threw what has no text";
+    return "The server's function threw a value that has no text";
   }
 }
 

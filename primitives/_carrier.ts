@@ -248,7 +248,7 @@ function encoded<T>(codec: Codec<T>, value: T, into: Uint8Array): number {
   const length = codec.encode(value, into);
   if (Number.isSafeInteger(length) && length >= 0) return length;
   throw new TypeError(
-    `The codec ${codec.name} must answer how many bytes it wrote: received ` +
+    `The codec ${codec.name} must return how many bytes it wrote: received ` +
       `${length}`,
   );
 }
@@ -256,8 +256,8 @@ function encoded<T>(codec: Codec<T>, value: T, into: Uint8Array): number {
 function assertFits(length: number, most: number): void {
   if (length <= most) return;
   throw new RangeError(
-    `A message of ${length} bytes does not fit this channel: at most ${most} ` +
-      "bytes do",
+    `A message of ${length} bytes does not fit this channel: the most is ` +
+      `${most} bytes`,
   );
 }
 

@@ -58,7 +58,7 @@ export const binary: Codec<Uint8Array> = {
   name: "binary",
   encode(value, into) {
     if (!(value instanceof Uint8Array)) {
-      throw refusal("binary", value, "it is no Uint8Array");
+      throw refusal("binary", value, "it is not a Uint8Array");
     }
     if (value.length <= into.length) into.set(value);
     return value.length;
@@ -85,7 +85,7 @@ export const text: Codec<string> = {
   name: "text",
   encode(value, into) {
     if (typeof value !== "string") {
-      throw refusal("text", value, "it is no string");
+      throw refusal("text", value, "it is not a string");
     }
     if (value.isWellFormed?.() !== true) {
       const at = value.search(LONE_SURROGATE);
@@ -226,7 +226,7 @@ function assertJson(value: unknown, path: (string | number)[]): void {
     throw refusal("json", value, "it has no JSON form", path);
   }
   if (path.length >= DEEPEST) {
-    const why = `it is more than ${DEEPEST} deep, or contains itself`;
+    const why = `it is nested more than ${DEEPEST} deep, or contains itself`;
     throw refusal("json", value, why, path.slice(0, 3));
   }
   const list = Array.isArray(value);
@@ -325,7 +325,7 @@ export const f64: SizedCodec<number> = /* @__PURE__ */ (() =>
     0,
     message("f64", NUMBERS.f64, (value) => {
       if (typeof value === "number") return true;
-      throw refusal("f64", value, "it is no number");
+      throw refusal("f64", value, "it is not a number");
     }),
   ))();
 

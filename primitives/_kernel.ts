@@ -5,6 +5,7 @@
  * @module
  */
 
+import { describe } from "./_describe.ts";
 import { allocate, inRange, type Memory } from "./_memory.ts";
 
 /** The answer of C if there is nothing to take, or no room. */
@@ -149,7 +150,9 @@ export function useKernel(
   exports: WebAssembly.Exports,
 ): void {
   if (!isWasm(memory)) {
-    throw new TypeError("A kernel needs a WebAssembly.Memory");
+    throw new TypeError(
+      `A kernel needs a WebAssembly.Memory: received ${describe(memory)}`,
+    );
   }
   given.set(memory, exports);
   made.delete(memory);

@@ -9,21 +9,21 @@ import { look } from "./_line.ts";
 import { refer } from "./_times.ts";
 import { looking } from "./_waiter.ts";
 
-let holds = 0; // pending operations that keep the process alive
+let pending = 0; // awaiting operations that keep the process alive
 let watch: unknown; // the timer that looks, and that keeps the process alive
 
 /**
  * Counts an operation that begins (1) or ends (-1). A native wait keeps neither
  * Deno nor Node alive, but a referenced timer does.
  */
-export function hold(ref: boolean, change: 1 | -1): void {
+export function countPending(ref: boolean, change: 1 | -1): void {
   if (watch === undefined) {
     watch = setInterval(watchOver, looking.every);
     refer(watch, false);
   }
   if (!ref) return;
-  holds += change;
-  if (holds === 0 || holds === change) refer(watch, holds > 0);
+  pending += change;
+  if (pending === 0 || pending === change) refer(watch, pending > 0);
 }
 
 /**

@@ -44,7 +44,7 @@ export function schedule(waiter: Waiter): void {
   if (due === Infinity) return;
   waiter.due = due;
   siftHeap(waiter, heap.push(waiter) - 1);
-  if (due <= performance.now()) lapse(waiter);
+  if (due <= performance.now()) resumeDue(waiter);
   else setTimer();
 }
 
@@ -72,7 +72,7 @@ function siftHeap(waiter: Waiter, rank: number): void {
 }
 
 /** Resumes a waiter whose time has come. */
-function lapse(waiter: Waiter): void {
+function resumeDue(waiter: Waiter): void {
   const { due, deadline, sleep } = waiter;
   unschedule(waiter);
   const early = due < deadline || sleep.patient;
@@ -96,6 +96,6 @@ function setTimer(): void {
 function expire(): void {
   timerDue = Infinity;
   const now = performance.now();
-  while (dueAt(0) <= now) lapse(heap[0]!);
+  while (dueAt(0) <= now) resumeDue(heap[0]!);
   setTimer();
 }

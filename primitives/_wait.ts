@@ -18,7 +18,7 @@
  * @module
  */
 
-import { hold } from "./_life.ts";
+import { countPending } from "./_life.ts";
 import { leave, park, stay, withdrawAll } from "./_line.ts";
 import {
   assertTimeout,
@@ -175,7 +175,7 @@ function pend(
     line: undefined,
   } as unknown as Waiter;
   if (signal !== undefined) listen(signal, waiter);
-  hold(ref, 1);
+  countPending(ref, 1);
   park(waiter);
   return waiter;
 }
@@ -211,7 +211,7 @@ function finish(waiter: Waiter): void {
   const { ref, signal } = waiter;
   leave(waiter);
   unschedule(waiter);
-  hold(ref, -1);
+  countPending(ref, -1);
   if (signal !== undefined) unlisten(signal, waiter);
 }
 

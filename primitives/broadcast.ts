@@ -393,7 +393,7 @@ export class Broadcast<E = number> extends BroadcastBase {
       return new Subscription<E>(this, words, at);
     }
     throw new RangeError(
-      `Cannot subscribe: all seats are taken, of which there are ${this.seats}`,
+      `Cannot subscribe: all ${this.seats} seats are taken`,
     );
   }
 

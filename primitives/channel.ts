@@ -230,14 +230,14 @@ function assertCodec<T>({ codec, carrier }: ChannelCodec<T>): void {
     typeof codec.encode !== "function" || typeof codec.decode !== "function"
   ) {
     throw new TypeError(
-      "A channel's codec is codec.json, text, binary, structured, i32, f64, " +
+      "A channel's codec must be codec.json, text, binary, structured, i32, f64, " +
         "record(type), or your own { name, encode, decode }: received " +
         describe(codec),
     );
   }
   if (carrier === undefined || carrier?.elements !== undefined) return;
   throw new TypeError(
-    "A channel's carrier is oneToOne, manyToMany or lockFree: received " +
+    "A channel's carrier must be oneToOne, manyToMany or lockFree: received " +
       describe(carrier),
   );
 }
@@ -273,8 +273,8 @@ function planOf<T>(config: ChannelConfig<T>): Plan {
   if (isSized(codec)) {
     if (config.messageSize !== undefined) {
       throw new TypeError(
-        `The messages of ${codec.name} have one size: messageSize is not ` +
-          "for them",
+        `The messages of ${codec.name} have one size: leave messageSize out: ` +
+          `received ${describe(config.messageSize)}`,
       );
     }
     return plan(carrier.elements, config.capacity, codec.field.size, 0);
@@ -698,8 +698,8 @@ function portAt<T>(
     const found = Object.entries(KIND)
       .find(([, number]) => number === (magic >>> 8 & 0xff))?.[0];
     throw new TypeError(
-      `Cannot attach a channel: its carrier must be the one that it was made ` +
-        `with: ${carrier.name} needs a ${stem}, found a ${found ?? "stranger"}`,
+      `Cannot attach a channel: it was made with another carrier: ` +
+        `${carrier.name} needs a ${stem}, found ${found ?? "no primitive"}`,
     );
   }
   const behind = <Way>({ attach }: Kind<Way>): Way => {

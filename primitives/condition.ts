@@ -253,7 +253,7 @@ export class Condition extends Region<"condition"> {
    * @throws {DamagedError} If the words of the condition are damaged.
    */
   notify(n = 1): void {
-    this.#call(inRange("Agents to notify", n, 1, 2 ** 31 - 1));
+    this.#call(inRange("The number of agents to notify", n, 1, 2 ** 31 - 1));
   }
 
   /** Lets all agents that wait now go on. */

@@ -131,8 +131,8 @@ function at(
   if (stem === undefined) {
     throw new TypeError(
       `Cannot inspect the memory at ${byteOffset}: no initialized primitive ` +
-        `of layout version ${VERSION} here: ${hex}; what zeroed memory ` +
-        "already is must be named",
+        `of layout version ${VERSION} here: ${hex}; if zeroed memory is ` +
+        "valid for its kind, the kind must be named",
     );
   }
   if (!isStem(stem)) {

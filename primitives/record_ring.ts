@@ -427,7 +427,7 @@ export class RecordCore extends Region<"record_ring"> {
     if (length <= this.maxLength) return;
     throw new RangeError(
       `A record of ${length} bytes does not fit a ring of ${this.capacity} ` +
-        `bytes: at most ${this.maxLength} do`,
+        `bytes: the most is ${this.maxLength} bytes`,
     );
   }
 

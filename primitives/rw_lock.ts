@@ -61,9 +61,9 @@ const MAX_READERS = 0x1fff;
 
 /**
  * An agent goes on reading for WINDOW ms while a writer that was handed the lock
- * has not run yet. Then it sleeps for WAY ms, to give the writer a core.
+ * has not run yet. Then it sleeps for PAUSE ms, to give the writer a core.
  */
-const WINDOW = 0.5, WAY = 2;
+const WINDOW = 0.5, PAUSE = 2;
 
 /** How an attempt to lock ended. */
 type Outcome = false | "locked" | "abandoned";
@@ -687,7 +687,7 @@ export class RwLock extends Region<"rw_lock"> {
       this.#gateSeen = gate;
       this.#since = now;
     } else if (now - this.#since > WINDOW) {
-      Atomics.wait(words, GATE, gate, WAY);
+      Atomics.wait(words, GATE, gate, PAUSE);
     }
   }
 
@@ -824,6 +824,6 @@ function isIn(ticket: Ticket, state: number, gate: number): boolean {
 
 function tooMany(): RangeError {
   return new RangeError(
-    `Cannot read: ${MAX_READERS} agents read or wait to already`,
+    `Cannot read: ${MAX_READERS} agents already read or wait to read`,
   );
 }

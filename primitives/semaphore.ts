@@ -375,7 +375,7 @@ export class Semaphore extends Region<"semaphore"> {
    * would be more than 2^30 - 1 permits.
    */
   release(n = 1): void {
-    inRange("Permits to release", n, 1, MAX_PERMITS);
+    inRange("The number of permits to release", n, 1, MAX_PERMITS);
     const words = this.#words;
     let permits = words[PERMITS]!; // a hint: the exchange below checks it
     if (permits + n > MAX_PERMITS) permits = Atomics.load(words, PERMITS);
@@ -547,5 +547,5 @@ export class Semaphore extends Region<"semaphore"> {
 }
 
 function assertPermits(n: number): void {
-  inRange("Permits to acquire", n, 1, MAX_PERMITS);
+  inRange("The number of permits to acquire", n, 1, MAX_PERMITS);
 }

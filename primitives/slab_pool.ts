@@ -218,7 +218,12 @@ export class SlabPool extends Region<"slab_pool"> {
    * @throws {RangeError} If `blocks` is not an integer from 0 to 32.
    */
   useCache(blocks = MAX_CACHE): void {
-    this.#cacheLimit = inRange("Cached blocks", blocks, 0, MAX_CACHE);
+    this.#cacheLimit = inRange(
+      "The number of cached blocks",
+      blocks,
+      0,
+      MAX_CACHE,
+    );
     this.#shrinkTo(blocks);
   }
 

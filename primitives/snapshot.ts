@@ -381,6 +381,6 @@ function bytesFor(size: number, single: number): number {
       `A value's size must be a multiple of 4 bytes: received ${size}`,
     );
   }
-  inRange("The word `single`", single, 0, 1);
+  inRange("The word `single_reader`", single, 0, 1);
   return (DATA + (2 + single) * strideFor(size)) * 4;
 }

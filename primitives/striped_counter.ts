@@ -180,7 +180,7 @@ export class StripedCounter extends Region<"striped_counter"> {
    */
   add(n = 1): void {
     if (typeof n !== "number" || n !== (n | 0)) {
-      inRange("What is added", n, -(2 ** 31), 2 ** 31 - 1);
+      inRange("The number to add", n, -(2 ** 31), 2 ** 31 - 1);
     }
     if (this.#at === 0) this.#at = this.#claim();
     for (; n > SECTOR; n -= SECTOR) this.#step(SECTOR);

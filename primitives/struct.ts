@@ -62,7 +62,9 @@ function fieldOf(type: FieldType): Field {
     if ("of" in type) return arrayField(fieldOf(type.of), type.length);
   }
   throw new TypeError(
-    `A field's type is one of ${Object.keys(NUMBERS).join(", ")}, or made by ` +
+    `A field's type must be one of ${
+      Object.keys(NUMBERS).join(", ")
+    }, or made by ` +
       `field.bytes, field.text, field.array or struct: received ` +
       describe(type),
   );
@@ -73,7 +75,7 @@ const NAME = /^[A-Za-z_]\w*$/;
 function assertName(name: string): void {
   if (NAME.test(name) && name !== "__proto__") return;
   throw new TypeError(
-    `A name must be one in C, too: received ${describe(name)}`,
+    `A name must also be a name in C: received ${describe(name)}`,
   );
 }
 
@@ -184,7 +186,7 @@ export function struct<const F extends Fields>(fields: F): StructType<F> {
 function dataOf(array: ArrayBufferView): DataView {
   if (!ArrayBuffer.isView(array)) {
     throw new TypeError(
-      `A record lies in a Uint8Array, or another view: received ` +
+      `A record's bytes must be a typed array or a DataView: received ` +
         describe(array),
     );
   }
@@ -202,7 +204,7 @@ function assertPlace(
 ): void {
   if (byteOffset === undefined) {
     throw new TypeError(
-      `Say at which byte the record of ${size} bytes lies: the array has ` +
+      `Give the offset of the record of ${size} bytes: the array has ` +
         `${length} bytes`,
     );
   }

@@ -260,7 +260,7 @@ export class WorkCounter extends Region<"work_counter"> {
    * tasks would be done than there are.
    */
   done(n = 1): void {
-    inRange("Tasks done", n, 0, MAX_TOTAL);
+    inRange("The number of done tasks", n, 0, MAX_TOTAL);
     const words = this.#words;
     let done = words[DONE]!; // a hint: the exchange below checks it
     for (;;) {

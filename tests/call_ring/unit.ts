@@ -523,7 +523,7 @@ test("an error of the server is thrown at the caller", async () => {
     [undefined, "undefined"],
     [{ message: 7 }, "7"],
     [new RangeError("grüße" + "ä".repeat(40)), "grüße" + "ä".repeat(12)],
-    [Object.create(null), "The server's function threw what"], // 32 bytes
+    [Object.create(null), "The server's function threw a va"], // 32 bytes
   ];
   for (const [error, text] of thrown) {
     const call = caller.callAsync(message(1, 3));

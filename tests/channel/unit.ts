@@ -353,7 +353,7 @@ test("a message of every length up to the most is sent, and no longer", async ()
   }
   const { buffer } = channel;
   const long = new Uint8Array(57);
-  const sizes = ["57 bytes", "at most 56"];
+  const sizes = ["57 bytes", "the most is 56"];
   refuses(buffer, () => channel.trySend(long), RangeError, ...sizes);
   refuses(buffer, () => channel.trySend(long, 9), RangeError, ...sizes);
   await rejects(buffer, channel.sendAsync(long), RangeError, ...sizes);
@@ -506,7 +506,12 @@ test("a codec must be that of the memory, and must be one", () => {
     }
     for (const none of [undefined, null, {}, "json"]) {
       const given = { codec: none as unknown as Codec<unknown> };
-      refuses(buffer, () => Channel.from(handle, given), TypeError, "codec is");
+      refuses(
+        buffer,
+        () => Channel.from(handle, given),
+        TypeError,
+        "codec must be",
+      );
       const config = { ...given, capacity: 64 };
       refuses(buffer, () => Channel.init(buffer, 0, config), TypeError);
     }
@@ -676,7 +681,7 @@ for (const [name, carrier] of Object.entries(CARRIERS)) {
         try {
           attach();
         } catch {
-          const part = "its carrier must be the one";
+          const part = "it was made with another carrier";
           refuses(buffer, attach, TypeError, part);
           assert.is.not(other, carrier);
         }
@@ -712,7 +717,7 @@ test("a configuration that lacks something says what", () => {
   const wrong: [unknown, string][] = [
     [undefined, "codec, carrier, capacity, messageSize: received undefined"],
     [8, "received 8"],
-    [{}, "A channel's codec is codec.json"],
+    [{}, "A channel's codec must be codec.json"],
     [{ codec: json }, "capacity must be an integer"],
     [{ codec: json, capacity: 8, size: 3 }, 'Unknown name "size"'],
     [{ codec: json, capacity: 8, carrier: "fast" }, "oneToOne, manyToMany"],

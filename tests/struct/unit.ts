@@ -345,7 +345,7 @@ test("a place must be given, unless the array is one record", () => {
   assert.equal(Pair.read(one), { a: 1, b: 2 });
   assert.is(Pair.view(one).b, 2);
   const two = new Uint8Array(16);
-  const missing = /Say at which byte/;
+  const missing = /Give the offset/;
   assert.throws(() => Pair.write(two, { a: 1 }), missing);
   assert.throws(() => Pair.read(two), missing);
   assert.throws(() => Pair.view(two), missing);
@@ -356,9 +356,9 @@ test("a place must be given, unless the array is one record", () => {
     assert.throws(() => Pair.view(two, at), /does not fit 16/);
   }
   for (const no of [new ArrayBuffer(8), [1], undefined, "x"] as never[]) {
-    assert.throws(() => Pair.read(no), /another view: received/);
-    assert.throws(() => Pair.write(no, { a: 1 }), /another view: received/);
-    assert.throws(() => Pair.view(no), /another view: received/);
+    assert.throws(() => Pair.read(no), /or a DataView: received/);
+    assert.throws(() => Pair.write(no, { a: 1 }), /or a DataView: received/);
+    assert.throws(() => Pair.view(no), /or a DataView: received/);
   }
 });
 
