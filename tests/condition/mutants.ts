@@ -216,7 +216,8 @@ export const MUTANTS = mutants("condition", {
 }, {
   what: "does not pass on a wake that it cannot use",
   ts: ["passed = state; Atomics.notify(words, place, 1);", "passed = state;"],
-  equivalent: "who is older sleeps longer: the tester wakes it first",
+  equivalent: "the tester wakes the waiter first that sleeps longest, so " +
+    "no wake needs passing on",
 }, {
   what: "calls by a store",
   ts: [

@@ -98,7 +98,7 @@ export const MUTANTS = mutants("latch", {
     "throw",
     "throw",
   ],
-  equivalent: "the count only goes down: an old one refuses too little",
+  equivalent: "the count only goes down, so an old one never refuses too much",
 }, {
   what: "sleeps and does not say so",
   ts: [

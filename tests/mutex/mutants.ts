@@ -203,7 +203,8 @@ export const MUTANTS = mutants("mutex", {
     'woken = outcome === "ok" || (handoff && state === before);',
     'woken = outcome === "ok";',
   ],
-  equivalent: "it starves a look later, and takes the lock as one that did",
+  equivalent: "one look later it counts as starving, and takes the lock in " +
+    "that way",
 }, {
   what: "sleeps on a kept lock without a second look",
   ts: [

@@ -177,8 +177,8 @@ export const MUTANTS = mutants("rw_lock", {
 }, {
   what: "enters at the first opening of the gate",
   ts: ["return moved >= 2 * ONE_OPENING;", "return moved >= ONE_OPENING;"],
-  equivalent: "who owes an opening has `writer` still, so that nobody is " +
-    "pending yet who does not wait for that one",
+  equivalent: "the agent that owes an opening still holds `writer`, so " +
+    "every pending reader waits for that opening",
 }, {
   what: "does not say that it sleeps at the gate",
   ts: ["const waiting = gate | WAITING_BIT;", "const waiting = gate;"],
