@@ -6,6 +6,7 @@ export const MUTANTS = mutants({
   scenarios: ["mpmc_queue"],
 }, {
   what: "the epoch does not change",
+  by: "push, pop",
   ts: [
     "Atomics.add(words, epoch, 1); Atomics.notify(words, epoch, n);",
     "Atomics.notify(words, epoch, n);",
@@ -16,6 +17,7 @@ export const MUTANTS = mutants({
   ],
 }, {
   what: "the epoch changes after the wake",
+  by: "push, pop",
   ts: [
     "Atomics.add(words, epoch, 1); Atomics.notify(words, epoch, n);",
     "Atomics.notify(words, epoch, n); Atomics.add(words, epoch, 1);",
@@ -36,6 +38,7 @@ export const MUTANTS = mutants({
   ],
 }, {
   what: "wakes nobody if only one sleeps",
+  by: "push, pop",
   ts: [
     "if (Atomics.load(words, epoch + WAITERS) === 0) return;",
     "if (Atomics.load(words, epoch + WAITERS) <= 1) return;",

@@ -69,6 +69,7 @@ export const MUTANTS = mutants("latch", {
   ],
 }, {
   what: "removes the mark of a waiter",
+  by: "two steps, two sleepers",
   ts: [
     "const next = left < ONE ? OPEN : left;",
     "const next = left & ~WAITING_BIT;",

@@ -137,6 +137,7 @@ export const MUTANTS = mutants("mutex", {
   c: ["while ((state & WEFT_MUTEX_OWNER_MASK) == 0) {", "while (state == 0) {"],
 }, {
   what: "tryLock takes a lock that is kept for a sleeper, by a store",
+  by: "somebody starves, tryLock",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, taken); " +
     "if (state === expected) {",

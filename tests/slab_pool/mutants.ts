@@ -201,6 +201,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "takes a block from its cache that was taken away",
+  by: "an abandoned agent takes from its cache",
   ts: [
     "if (Atomics.compareExchange(words, at, kept, this.#id) === kept) {",
     "if (Atomics.compareExchange(words, at, kept, this.#id) >= NOBODY) {",
