@@ -1,6 +1,6 @@
 /**
- * Writes `primitives/_kernel_text.ts`, which holds what `kernel.c` compiles to:
- * `deno task kernel` runs it. A test compiles it again and compares.
+ * Writes `primitives/_kernel_text.ts`, which holds the modules that `kernel.c`
+ * compiles to. `deno task kernel` runs it. A test compiles again and compares.
  *
  * @module
  */
