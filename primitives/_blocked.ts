@@ -17,7 +17,7 @@ const CLOSED_BIT = 1;
 const ONE = 2;
 const FILLED = 1;
 /** So many slots are looked at, and no more. */
-const MOST = 2 ** 16;
+const MOST = 65536;
 
 /** A claimed slot: its word, and the turn it has while it is claimed. */
 export interface Claimed {
