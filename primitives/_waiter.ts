@@ -22,7 +22,7 @@ export interface Sleep {
 }
 
 /** How a sleep ended. */
-// "looked" is "not-equal" after a second in which nothing happened.
+// "looked": nothing happened during the longest sleep, so look again.
 export type Woken = "ok" | "not-equal" | "looked" | "timed-out";
 
 /** A slow path: yields sleeps, is sent their outcomes, returns its result. */
