@@ -546,7 +546,8 @@ function serveBlocking(
  *
  * It changes shared memory only by steps that {@linkcode CallRing} takes, too;
  * the scenarios of `CallRing` prove them. Progress, fairness and what a
- * terminated agent leaves behind are as there.
+ * terminated agent leaves behind are as there. C twin: none; C serves and calls
+ * a {@linkcode CallRing}.
  *
  * @example A worker that counts
  * ```ts
