@@ -21,6 +21,7 @@ import {
 import { Handles, verify } from "./handles.ts";
 import * as k from "./kinds.ts";
 import { Unsupported } from "./kinds.ts";
+import { type Ended, Memo } from "./memo.ts";
 import type { Region } from "./memory.ts";
 import { isShared, RealShared } from "./native.ts";
 import { type Memory, RECOVER, type Scenario } from "./scenario.ts";
@@ -34,7 +35,9 @@ import {
 } from "./signals.ts";
 import { capturedBy, placeOf, siteOf, stackOf } from "./sites.ts";
 import { clearTimer, post, setTimer, unpost, waitAsync } from "./timers.ts";
+import type { Call } from "./model.ts";
 import { bits, mix1, mix2 } from "./values.ts";
+import type { Job } from "./steps.ts";
 import type { Host, Target } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -71,6 +74,15 @@ export class Engine implements Host {
   /** The agent that may do one operation, and the age of the value it reads. */
   grant: Agent | null = null;
   age = 0;
+  /** Whether that operation was done already, and its answer. */
+  performed = false;
+  result: Any = undefined;
+  /** The agent to be run. */
+  job: Job | null = null;
+  /** The calls that ended since it was run. */
+  ended: Ended[] = [];
+  /** What agents did before. */
+  readonly memo = new Memo();
   /** Whether source lines are recorded. */
   sites = false;
   /** After this many steps in a call, `overdue` is called. */
@@ -102,6 +114,8 @@ export class Engine implements Host {
   /** Promises and timers of the agent on the stack. */
   settlers = new Map<number, (value: unknown) => void>();
   readonly recoverer: Agent | null = null;
+  /** By terminated agent: what the recoverer does. */
+  readonly recoveries: Call[][] = [];
   /** The state before the first choice, once it is known. */
   opening: { world: WorldState; agents: readonly Snapshot[] } | null = null;
 
@@ -428,12 +442,35 @@ export class Engine implements Host {
     return site;
   }
 
-  #perform(agent: Agent, age: number): Any {
+  /** Does an agent's operation; the agent does not know of it yet. */
+  perform(agent: Agent, age: number): Any {
     const { world } = this;
     if (age > 0) agent.stale++;
     const result = world.perform(agent, age);
     if (agent.ends <= agent.n) agent.effort++;
     if (agent.effort > this.maxSteps) this.overdue?.(agent);
+    const { memory } = world;
+    if (memory.surprised && this.current === null) {
+      memory.surprised = false;
+      throw new NotConstant();
+    }
+    return result;
+  }
+
+  /** Whether what agents did before is made use of. */
+  get remembers(): boolean {
+    return this.memo.trusted && !this.rehearsing && !this.sites &&
+      this.world.trace === null;
+  }
+
+  #perform(agent: Agent, age: number): Any {
+    const { world } = this;
+    let { result } = this;
+    if (this.performed) this.performed = false;
+    else {
+      result = this.perform(agent, age);
+      world.absorb(agent, result, world.changed);
+    }
     if (result === BLOCK) throw this.suspend();
     agent.record(
       signature(agent.kind, agent.address),
@@ -509,7 +546,10 @@ export class Engine implements Host {
     const { world, scenario } = this;
     if (scenario.stateless === undefined) verify(this, agent, result);
     const recovered = agent === this.recoverer;
-    world.end(agent, recovered ? undefined : result);
+    const { steps } = agent;
+    const answer = recovered ? undefined : result;
+    world.end(agent, answer);
+    this.ended.push({ result: answer, steps });
     agent.idleFires = 0;
     if (scenario.stateless === false) {
       agent.h1 = mix1(agent.h1, 77777 + bits(result));

@@ -21,7 +21,7 @@ import {
 } from "../judge/progress.ts";
 import { judgeRaces } from "../judge/races.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
-import { apply, begin } from "../engine/steps.ts";
+import { apply, begin, finish, start as startStep } from "../engine/steps.ts";
 import { EACH, failBusy, rotate } from "./fair.ts";
 import { States } from "./store.ts";
 
@@ -188,7 +188,7 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
       const who = k.agentOf(code);
       if (!fresh) load(open);
       fresh = false;
-      yield* apply(engine, code, false);
+      if (!startStep(engine, code, false)) yield* finish(engine);
       steps++;
       if (world.fault !== null) return found(open.id, code);
       const unusual = k.actionOf(code) !== k.STEP &&
