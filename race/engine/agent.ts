@@ -4,7 +4,6 @@
  * @module
  */
 import { BLOCKED, READY, SPINNING } from "./kinds.ts";
-import type { Edge } from "./memo.ts";
 import type { Call } from "./model.ts";
 import { I32 } from "./native.ts";
 import type { Target } from "./views.ts";
@@ -65,6 +64,27 @@ export interface Snapshot {
   key2: number;
   results1: number;
   results2: number;
+}
+
+/** What follows from a state of an agent. */
+export interface Edge {
+  /** What happened to the agent: an action, or one of the numbers below. */
+  readonly cause: number;
+  /** The answer it got, and the time at which it went on. */
+  readonly value: unknown;
+  readonly now: number;
+  /** The state it came to. */
+  readonly to: Snapshot;
+  /** The calls that ended on the way. */
+  readonly ended: readonly Ended[];
+  /** How often the agent was run and did this. */
+  runs: number;
+}
+
+/** A call that ended: what it returned, and how many steps it took. */
+export interface Ended {
+  readonly result: unknown;
+  readonly steps: number;
 }
 
 /** An event that waits in an agent's event loop: a promise has settled. */

@@ -1,31 +1,22 @@
 /**
  * What agents did before. What an agent does next depends only on what it has
- * seen and on the answer it gets now. So the engine runs it once or twice for
+ * seen and on the answer it gets now. So the engine runs it a few times for
  * each answer, and from then on takes its next state from here.
  *
  * @module
  */
-import type { Agent, Snapshot } from "./agent.ts";
+import type { Agent, Edge, Ended, Snapshot } from "./agent.ts";
 
-/** What follows from a state of an agent. */
-export interface Edge {
-  /** What happened to the agent: an action, or one of the numbers below. */
+/** An agent that must be run, and what is then to be remembered. */
+export interface Job {
+  readonly agent: Agent;
+  /** The state it was in, if what follows is to be remembered. */
+  readonly from: Snapshot | null;
   readonly cause: number;
-  /** The answer it got, and the time at which it went on. */
   readonly value: unknown;
   readonly now: number;
-  /** The state it came to. */
-  readonly to: Snapshot;
-  /** The calls that ended on the way. */
-  readonly ended: readonly Ended[];
-  /** Whether the agent did the same when it was run a second time. */
-  sure: boolean;
-}
-
-/** A call that ended: what it returned, and how many steps it took. */
-export interface Ended {
-  readonly result: unknown;
-  readonly steps: number;
+  /** What followed before, if the agent is run to check that. */
+  readonly edge: Edge | undefined;
 }
 
 /** The operation of a step changed memory, or read an old value. */
@@ -39,13 +30,17 @@ export const DELIVERED = 10 << 8;
 /** It recovers what a terminated agent left behind. */
 export const RECOVERS = 12 << 8;
 
+/**
+ * So often is an agent run for the same step. If it does something else, it
+ * depends on more than it has seen.
+ */
+export const ENOUGH = 4;
+
 /** The most states of agents that are kept. */
 const MOST = 400_000;
 
 /** The states of agents, and what follows from them. */
 export class Memo {
-  /** Whether agents did the same each time. */
-  trusted = true;
   #size = 0;
   readonly #starts = new Map<string, Snapshot[]>();
 
@@ -87,7 +82,8 @@ export class Memo {
     if (ended.length > 0 && agent.n === 0) this.#join(agent);
     const to = agent.save();
     this.#size++;
-    (from.edges ??= []).push({ cause, value, now, to, ended, sure });
+    const runs = sure ? ENOUGH : 1;
+    (from.edges ??= []).push({ cause, value, now, to, ended, runs });
   }
 
   /**

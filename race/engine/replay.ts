@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { Agent, type Snapshot } from "./agent.ts";
+import { Agent, type Ended, type Snapshot } from "./agent.ts";
 import { follow, type Look, peek, SPINS } from "./ahead.ts";
 import {
   argBits,
@@ -21,7 +21,7 @@ import {
 import { Handles, verify } from "./handles.ts";
 import * as k from "./kinds.ts";
 import { Unsupported } from "./kinds.ts";
-import { type Ended, Memo } from "./memo.ts";
+import { type Job, Memo } from "./memo.ts";
 import type { Region } from "./memory.ts";
 import { isShared, RealShared } from "./native.ts";
 import { type Memory, RECOVER, type Scenario } from "./scenario.ts";
@@ -37,7 +37,6 @@ import { capturedBy, placeOf, siteOf, stackOf } from "./sites.ts";
 import { clearTimer, post, setTimer, unpost, waitAsync } from "./timers.ts";
 import type { Call } from "./model.ts";
 import { bits, mix1, mix2 } from "./values.ts";
-import type { Job } from "./steps.ts";
 import type { Host, Target } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -81,8 +80,9 @@ export class Engine implements Host {
   job: Job | null = null;
   /** The calls that ended since it was run. */
   ended: Ended[] = [];
-  /** What agents did before. */
+  /** What agents did before, and whether that may be used. */
   readonly memo = new Memo();
+  recalls = false;
   /** Whether source lines are recorded. */
   sites = false;
   /** After this many steps in a call, `overdue` is called. */
@@ -382,16 +382,30 @@ export class Engine implements Host {
       this.verifying = false;
       throw this.suspend();
     }
+    this.#fail(agent, kind, address, was % 32, signedAddress(was));
+    throw this.suspend();
+  }
+
+  #fail(
+    { id }: Agent,
+    kind: number,
+    address: number,
+    oldKind: number,
+    oldAddress: number,
+  ): void {
     const name = (kind: number, address: number) =>
       `${k.OP_NAMES[kind]} ${this.world.memory.nameOf(address)}`.trim();
     this.world.fail(
       "nondeterministic",
-      `agent ${agent.id} did ${name(kind, address)} on replay where it ` +
-        `first did ${name(was % 32, signedAddress(was))}, or did it with ` +
-        `other arguments: code under test may depend only on shared memory ` +
-        `and its arguments`,
+      `agent ${id} did ${name(kind, address)} on replay where it first did ` +
+        `${name(oldKind, oldAddress)}, or did it with other arguments: code ` +
+        `under test may depend only on shared memory and its arguments`,
     );
-    throw this.suspend();
+  }
+
+  /** Reports that an agent did not come to the state `was` again. */
+  differs(agent: Agent, was: Snapshot): void {
+    this.#fail(agent, agent.kind, agent.address, was.kind, was.address);
   }
 
   /** Handles an operation that the agent has not done yet. */
@@ -450,7 +464,7 @@ export class Engine implements Host {
     if (agent.ends <= agent.n) agent.effort++;
     if (agent.effort > this.maxSteps) this.overdue?.(agent);
     const { memory } = world;
-    if (memory.surprised && this.current === null) {
+    if (memory.surprised && this.current === null && !this.scenario.async) {
       memory.surprised = false;
       throw new NotConstant();
     }
@@ -459,8 +473,7 @@ export class Engine implements Host {
 
   /** Whether what agents did before is made use of. */
   get remembers(): boolean {
-    return this.memo.trusted && !this.rehearsing && !this.sites &&
-      this.world.trace === null;
+    return this.recalls && !this.sites && this.world.trace === null;
   }
 
   #perform(agent: Agent, age: number): Any {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "./agent.ts";
+import type { Agent, Edge, Snapshot } from "./agent.ts";
 import { addTimer, BLOCK, callText, signature, type World } from "./core.ts";
 import * as k from "./kinds.ts";
 import { type FailureKind, Fault } from "./kinds.ts";
@@ -12,12 +12,11 @@ import type { Engine, Steps } from "./replay.ts";
 import {
   agrees,
   CHANGED,
-  type Edge,
+  ENOUGH,
   type Memo,
   RECOVERS,
   STALE_READ,
 } from "./memo.ts";
-import { NotConstant } from "./signals.ts";
 import { MESSAGE } from "./timers.ts";
 import { RECOVER } from "./scenario.ts";
 
@@ -99,18 +98,6 @@ export function* finish(engine: Engine): Steps<void> {
 const isStep = (action: number): boolean =>
   action === k.STEP || action === k.STALE;
 
-/** An agent that must be run, and what is then to be remembered. */
-export interface Job {
-  readonly agent: Agent;
-  /** The state it was in, if what follows is to be remembered. */
-  readonly from: Snapshot | null;
-  readonly cause: number;
-  readonly value: unknown;
-  readonly now: number;
-  /** What followed before, if the agent is run to check that. */
-  readonly edge: Edge | undefined;
-}
-
 const NOTHING = {
   from: null,
   cause: 0,
@@ -128,7 +115,7 @@ function step(engine: Engine, memo: Memo, agent: Agent, age: number): boolean {
   const { changed, volatile, now } = world;
   const cause = (changed ? CHANGED : 0) | (age > 0 ? STALE_READ : 0);
   const edge = volatile ? undefined : memo.find(from, cause, value, now);
-  if (edge !== undefined && edge.sure) {
+  if (edge !== undefined && edge.runs >= ENOUGH) {
     follow(engine, agent, from, edge);
     return true;
   }
@@ -159,7 +146,7 @@ function wake(engine: Engine): boolean {
     let edge: Edge | undefined;
     if (memo !== null && from !== null) {
       edge = memo.find(from, cause, value, now);
-      if (edge !== undefined && edge.sure) {
+      if (edge !== undefined && edge.runs >= ENOUGH) {
         follow(engine, agent, from, edge);
         continue;
       }
@@ -187,13 +174,9 @@ function settle(engine: Engine): true {
   if (edge === undefined) {
     memo.add(from, cause, value, now, agent, engine.ended, false);
   } else if (agrees(agent, edge)) {
-    edge.sure = true;
+    edge.runs++;
     agent.load(edge.to);
-  } else {
-    // The code depends on something that cannot be seen.
-    memo.trusted = false;
-    throw new NotConstant();
-  }
+  } else engine.differs(agent, edge.to);
   return true;
 }
 

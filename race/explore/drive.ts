@@ -39,6 +39,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   });
   engine.opening = null;
   engine.memo.clear();
+  engine.recalls = false;
   engine.maxSteps = o.maxSteps ?? 1000;
   engine.racy = typeof o.races === "function" ? o.races : () => true;
   engine.endless = o.spins ?? 100_000;
