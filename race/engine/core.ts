@@ -27,7 +27,7 @@ interface Waiter {
 
 /** Everything that a state keeps, apart from the agents. */
 export interface WorldState {
-  readonly memory: Int32Array;
+  readonly memory: readonly number[];
   readonly waiters: readonly Waiter[];
   readonly frontier: number;
   readonly now: number;
