@@ -480,6 +480,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "tracked: an agent that claims in vain is terminated",
+      differs: TRIES_AGAIN,
       spec: tracked(weft, { permits: 1 }),
       agents: [[["acquireFor", 2]], [["rest"]]],
       options: { kill: true, rescue: true, timeouts: 1, races },

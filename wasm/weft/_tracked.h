@@ -132,7 +132,8 @@ static inline int weft__tracked_add(const weft__tracked *t,
   }
 }
 
-/* Gives back `n` that this agent holds: EPERM if it holds fewer, or as above. */
+/* Gives back `n` that this agent holds: EPERM if it holds fewer, or as above.
+ */
 static inline int weft__tracked_give(const weft__tracked *t, int32_t n,
                                      int32_t *count) {
   weft__tracked_row *row = weft__tracked_find(t, weft_agent_id());
