@@ -731,12 +731,14 @@ export class Pool<T extends Tasks> extends PoolBase {
     const now = clock();
     const running = new Map<number, number>(); // the earliest, by worker
     let begun = 0;
-    for (const { at, over } of this.#flying) {
+    for (const { at, over, since } of this.#flying) {
       if (over || !this.#isServed(at)) continue;
       begun++;
       const { words, times } = this.#rooms.at(at);
-      const since = Math.min(times[0]!, running.get(words[1]!) ?? Infinity);
-      running.set(words[1]!, since);
+      const [began] = times;
+      if (began === 0) continue; // its worker has not written it yet
+      const first = running.get(words[1]!) ?? Infinity;
+      running.set(words[1]!, Math.min(Math.max(began!, since), first));
     }
     const workers = [...this.#crew.members].map((member): WorkerStats => {
       const { state, number, tasks } = member;
@@ -1096,6 +1098,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       return this.#retired(job, what, words[1]!);
     }
     this.#measure(job, words[1]!, times);
+    times[0] = 0;
     if (what === ELSEWHERE) {
       slots.cancel(at);
       this.#late.set(job.token, job);
