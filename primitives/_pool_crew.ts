@@ -72,11 +72,9 @@ export class Crew {
     this.#patience = patience;
   }
 
-  /** How many workers are in a state. */
-  count(...states: readonly Member["state"][]): number {
-    let count = 0;
-    for (const { state } of this.members) if (states.includes(state)) count++;
-    return count;
+  /** How many workers are ready, or start. */
+  get size(): number {
+    return this.members.size;
   }
 
   /** Starts a worker; resolves once it is ready, and rejects if it cannot. */

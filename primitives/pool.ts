@@ -555,9 +555,8 @@ export class Pool<T extends Tasks> extends PoolBase {
   #settled: (() => void)[] = [];
   #roomy: (() => void)[] = [];
   #tokens = 0;
-  /** A task takes about so many ms. */
-  #mean = 0;
-  #measured = false;
+  /** Half of the tasks take so many ms; 0 if nothing is known yet. */
+  #typical = 0;
 
   #count = { done: 0, failed: 0 };
   readonly #waits = new Histogram();
@@ -861,7 +860,7 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   #replace(): void {
     if (this.#failure !== undefined) return;
-    if (this.#crew.count("starting", "ready") >= this.#workers) return;
+    if (this.#crew.size >= this.#workers) return;
     this.#crew.start().catch(() => {}); // `#miss` is called, too
   }
 
@@ -870,7 +869,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     if (this.#failure !== undefined) return;
     this.#died += missing;
     this.#workers -= missing;
-    const left = this.#crew.count("starting", "ready") + this.#guests;
+    const left = this.#crew.size + this.#guests;
     if (left === 0) this.#fail(error);
   }
 
@@ -1004,13 +1003,12 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   /** How many jobs may have a slot. */
   #most(): number {
-    const workers = this.#crew.count("starting", "ready") + this.#guests;
+    const workers = this.#crew.size + this.#guests;
     let ahead = this.#ahead;
     if (ahead === undefined) {
-      if (this.#measured) ahead = Math.ceil(AHEAD / (this.#mean + 0.001));
-      else ahead = 4; // nothing is known yet
+      ahead = this.#typical === 0 ? 4 : Math.ceil(AHEAD / this.#typical);
     }
-    return Math.max(workers, 1) * (1 + ahead);
+    return Math.min(Math.max(workers, 1) * (1 + ahead), this.#slots.count);
   }
 
   /** Posts a job; false if there is no room. */
@@ -1174,8 +1172,10 @@ export class Pool<T extends Tasks> extends PoolBase {
     const [began = 0, took = 0, busy = 0] = times;
     this.#waits.add(began - job.since);
     this.#runs.add(took);
-    this.#mean += (took - this.#mean) * (this.#measured ? 0.1 : 1);
-    this.#measured = true;
+    // Follows the median: a task whose thread had no core tells nothing.
+    if (this.#typical === 0) this.#typical = took;
+    else this.#typical *= took > this.#typical ? 1.1 : 0.9;
+    if (this.#typical < 0.0005) this.#typical = 0.0005;
     for (const member of this.#crew.members) {
       if (member.number !== number) continue;
       member.tasks++;
