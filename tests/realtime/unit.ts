@@ -148,15 +148,15 @@ test("operations that only try take no timeout, so that they never block", () =>
   const shut = realtime.Latch.create(1);
   const tries: (() => boolean)[] = [
     // @ts-expect-error: no timeout
-    () => empty.tryAcquire(1, 5000),
+    () => empty.tryAcquire(1, 30_000),
     // @ts-expect-error: no timeout
-    () => unset.tryWait(5000),
+    () => unset.tryWait(30_000),
     // @ts-expect-error: no timeout
-    () => shut.tryWait(5000),
+    () => shut.tryWait(30_000),
   ];
   const start = performance.now();
   for (const call of tries) assert.is(call(), false);
-  assert.ok(performance.now() - start < 4000);
+  assert.ok(performance.now() - start < 20_000);
 });
 
 test("types of ./realtime know nothing that blocks or awaits", () => {
