@@ -104,7 +104,7 @@ export async function build(program: Program): Promise<string> {
       "-o",
       result,
     ];
-    const { code, output } = await run(compiler, all, 120);
+    const { code, output } = await run(compiler, all, 600);
     if (code !== 0) {
       const said = output.slice(0, 3000);
       throw new Error(`${compiler} ${words.join(" ")} failed\n${said}`);
