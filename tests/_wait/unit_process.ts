@@ -14,53 +14,54 @@ async function outputOf(scenario: string): Promise<string> {
   const words = "Deno" in globalThis
     ? ["run", "-A", "--no-check", "--v8-flags=--expose-gc", LONE, scenario]
     : ["--expose-gc", LONE, scenario];
-  const { output, ending } = await start([process.execPath, ...words], 30);
+  const { output, ending } = await start([process.execPath, ...words], 250);
   assert.is(ending, "exit code 0", output);
   return output;
 }
 
 /**
- * Asserts that the process ended soon after it printed `end`, not a second
- * later.
+ * What a scenario printed that ends soon after its work, not a second later. A
+ * busy machine may delay some runs, but not five.
  */
-function assertEnded(output: string): void {
-  const after = Number(output.match(/^end (.+)$/m)?.[1]);
-  assert.ok(after < 500, `ended ${after} ms after its work: ${output}`);
+async function outputOfEnded(scenario: string): Promise<string> {
+  for (let run = 1;; run++) {
+    const output = await outputOf(scenario);
+    const after = Number(output.match(/^end (.+)$/m)?.[1]);
+    if (after < 500) return output;
+    assert.ok(run < 5, `ended ${after} ms after its work: ${output}`);
+  }
 }
 
 const test = suite("a process");
 
 test("lives while it awaits a lock, and ends right after", async () => {
-  const output = await outputOf("awaits a lock");
+  const output = await outputOfEnded("awaits a lock");
   assert.match(output, /^locked\n/);
-  assertEnded(output);
 });
 
 test("lives while it awaits a timeout, and ends right after", async () => {
-  const output = await outputOf("awaits a timeout");
+  const output = await outputOfEnded("awaits a timeout");
   assert.match(output, /^undefined\n/);
-  assertEnded(output);
 });
 
 test("does not live for a wait with ref: false", async () => {
-  const output = await outputOf("does not wait for an unreferenced lock");
+  const output = await outputOfEnded("does not wait for an unreferenced lock");
   assert.not.match(output, /locked/);
-  assertEnded(output);
 });
 
 test("lives for the referenced one of several waits", async () => {
-  const output = await outputOf("waits for the referenced one of two locks");
+  const output = await outputOfEnded(
+    "waits for the referenced one of two locks",
+  );
   assert.match(output, /^timed out\nlocked\n/);
-  assertEnded(output);
 });
 
 test("awaits all the same where waitAsync is missing", async () => {
-  const output = await outputOf("does without waitAsync");
+  const output = await outputOfEnded("does without waitAsync");
   assert.match(
     output,
     /^\[ undefined, undefined, undefined, false \]\n\[ 7, 8 \]\n/,
   );
-  assertEnded(output);
 });
 
 test("may not block, says so first, and names the async form", async () => {
@@ -90,5 +91,5 @@ test("awaits 100,000 times and keeps none of it", async () => {
   const { took, heap, rss } = JSON.parse(output.trim().split("\n").at(-1)!);
   assert.ok(heap < 5, `the heap grew by ${heap} MB`);
   assert.ok(rss < 5, `the process grew by ${rss} MB`);
-  assert.ok(took < 5000, `took ${took} ms`);
+  assert.ok(took < 5000, `took ${took} ms of a processor`);
 });
