@@ -171,6 +171,7 @@ test("a loop of awaits that are always ready leaves the page responsive", async 
     const to = numbers.handle;
     const found = await beside({ part: "saturate", to }, async () => {
       const { signal } = end;
+      await numbers.popIntAsync(); // they have begun
       const loop = (async () => {
         for await (const n of numbers.values({ signal })) count += n as number;
       })().catch((reason) => assert.is(reason, "over"));
@@ -180,17 +181,16 @@ test("a loop of awaits that are always ready leaves the page responsive", async 
       return delays;
     });
     console.log(`| ${JSON.stringify({ control, found, count })}`);
-    assert.ok(count > 1000, `${count} ints in a second`);
     const worse = (["frame", "timer", "abort"] as const)
       .filter((name) => found[name] > control[name] + 16);
-    if (worse.length === 0) break;
-    const told = JSON.stringify({ control, found });
+    if (worse.length === 0 && count > 1000) break;
+    const told = JSON.stringify({ control, found, count });
     assert.ok(round < 5, `in each of ${round} rounds; the last one: ${told}`);
   }
 });
 
-test("a million ints by for await take as long as a few million awaits", async () => {
-  const N = 1_000_000;
+test("for await takes an int in the time of a few awaits", async () => {
+  const N = 200_000;
   const numbers = MpmcQueue.create({ capacity: N });
   for (let round = 1;; round++) {
     let begin = performance.now();
@@ -206,7 +206,7 @@ test("a million ints by for await take as long as a few million awaits", async (
     const took = performance.now() - begin;
     console.log(`| ${JSON.stringify({ control, took })}`);
     if (took < 5 * control) break;
-    assert.ok(round < 5, `${took} ms; a million awaits take ${control} ms`);
+    assert.ok(round < 5, `${took} ms; as many awaits take ${control} ms`);
   }
 });
 
