@@ -48,7 +48,7 @@ class Iteration<T> implements AsyncGenerator<T, void, void> {
 
   next(): Promise<Result<T>> {
     const source = this.#source;
-    if (source === undefined) return Promise.resolve(done());
+    if (source === undefined) return this.return();
     let value;
     try {
       this.#signal?.throwIfAborted();
@@ -70,10 +70,7 @@ class Iteration<T> implements AsyncGenerator<T, void, void> {
   }
 
   #end(source: Source<T>, error: unknown): Promise<Result<T>> {
-    this.#source = undefined;
-    return source.isEnd(error)
-      ? Promise.resolve(done())
-      : Promise.reject(error);
+    return source.isEnd(error) ? this.return() : this.throw(error);
   }
 
   return(): Promise<Result<T>> {

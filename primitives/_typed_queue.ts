@@ -6,7 +6,6 @@
 
 import { disposedBy, iterated } from "./_dispose.ts";
 import type { RecordOf, StructType, ViewOf } from "./_field.ts";
-import { iterate } from "./_iterate.ts";
 import { ClosedError, type Queue } from "./_queue.ts";
 import { Cursor, wholeRecord } from "./_record.ts";
 import type { Handle } from "./_region.ts";
@@ -299,12 +298,14 @@ export class TypedQueue<F, Kind extends string = string>
    *
    * @throws {TypeError} If an option is unknown or of the wrong type.
    */
-  values(options?: AsyncOptions): AsyncGenerator<RecordOf<F>, void, void> {
-    return iterate({
-      take: () => this.tryPop(),
-      takeAsync: () => this.popAsync(options),
-      isEnd: (error) => error instanceof ClosedError,
-    }, options);
+  async *values(
+    options?: AsyncOptions,
+  ): AsyncGenerator<RecordOf<F>, void, void> {
+    try {
+      for (;;) yield await this.popAsync(options);
+    } catch (error) {
+      if (!(error instanceof ClosedError)) throw error;
+    }
   }
 
   /**
