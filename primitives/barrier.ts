@@ -59,6 +59,18 @@ export interface Passage {
 export const INSPECTION: WordsInspection = {
   row: BARRIER,
   waiters: (words) => words[STATE]! & ARRIVED_MASK,
+  byteLength: (parties) => bytesFor(parties),
+  problems: (words, tell) => {
+    const arrived = words[STATE]! & ARRIVED_MASK;
+    const left = (words[STATE]! & PARTIES_MASK) / ONE_PARTY;
+    const most = words[BARRIER.parties]!;
+    tell(left > most, STATE, "There are more parties than `parties`.");
+    tell(
+      arrived > 0 && arrived >= left,
+      STATE,
+      "All parties have arrived, but they do not go on.",
+    );
+  },
 };
 
 /**

@@ -31,7 +31,9 @@ import {
   format,
   fromHandle,
   type Handle,
+  IN_NODE,
   inRange,
+  type Inspection,
   type Memory,
   Region,
   viewPlain,
@@ -301,7 +303,35 @@ function planOf<T>(config: ChannelConfig<T>): Plan {
  *
  * @ignore
  */
-export const INSPECTION: WordsInspection = { row: CHANNEL };
+export const INSPECTION: WordsInspection = {
+  row: CHANNEL,
+  problems: (words, tell) => {
+    const codec = words[CHANNEL.codec]!;
+    tell(codec < 1 || codec > 8, CHANNEL.codec, "There is no such codec.");
+  },
+};
+
+/** What consoles call. */
+interface Shown {
+  [IN_NODE](): unknown;
+}
+
+/**
+ * What is told of a channel, and of what carries its messages.
+ *
+ * @ignore
+ */
+export function withCarrier(
+  channel: Inspection,
+  carrier: Inspection,
+): Inspection {
+  const theirs = carrier.problems.map((problem) => ({
+    ...problem,
+    index: problem.index + HEAD / 4,
+    word: `${problem.word} of the ${carrier.kind}`,
+  }));
+  return { ...channel, problems: [...channel.problems, ...theirs] };
+}
 
 type RegionClass = abstract new (
   kind: "channel",
@@ -411,6 +441,19 @@ export class Channel<T> extends ChannelBase<T> {
     super("channel", viewPlain("channel", { length }, memory, at), INSPECTION);
     this.codec = codec;
     this.#port = port;
+  }
+
+  /**
+   * The state of the channel, as `inspect` returns it.
+   *
+   * @ignore
+   */
+  protected override inspected(): unknown {
+    const carrier = this.#port.queue as unknown as Shown;
+    return withCarrier(
+      super.inspected() as Inspection,
+      carrier[IN_NODE]() as Inspection,
+    );
   }
 
   /**

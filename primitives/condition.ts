@@ -59,6 +59,11 @@ const LOOK = 1000;
 export const INSPECTION: WordsInspection = {
   row: CONDITION,
   waiters: (words) => waitingIn(words[EVEN]!) + waitingIn(words[ODD]!),
+  problems: (words, tell) => {
+    const turn = words[TURN]!;
+    const place = placeOf(turn);
+    tell(!callsAre(words[place]!, turn), place, "Its phase is not `turn`'s.");
+  },
 };
 
 /**

@@ -63,6 +63,12 @@ export const INSPECTION: WordsInspection = {
     if (state & AUTO_BIT) return (state & WAITERS_MASK) / ONE_WAITER;
     return state & WAITING_BIT ? 1 : 0;
   },
+  problems: ([state], tell) =>
+    tell(
+      (state! & AUTO_BIT) !== 0 && state! < 0,
+      STATE,
+      "Bit 31 is never set if it resets automatically.",
+    ),
 };
 
 /**

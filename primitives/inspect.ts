@@ -5,19 +5,27 @@
  */
 
 import { INSPECTION as call_ring } from "./_call_slots.ts";
-import { KIND, LAYOUT, SIGNATURE, type Stem, VERSION } from "./_layout.ts";
+import {
+  type ConfiguredStem,
+  KIND,
+  LAYOUT,
+  SIGNATURE,
+  type Stem,
+  VERSION,
+} from "./_layout.ts";
 import {
   bufferOf,
   type Handle,
   type Inspection,
   inspectWords,
   type Memory,
+  type Problem,
   wordsAt,
   type WordsInspection,
 } from "./_region.ts";
 import { INSPECTION as barrier } from "./barrier.ts";
 import { INSPECTION as broadcast } from "./broadcast.ts";
-import { INSPECTION as channel } from "./channel.ts";
+import { INSPECTION as channel, withCarrier } from "./channel.ts";
 import { INSPECTION as condition } from "./condition.ts";
 import { INSPECTION as striped_counter } from "./striped_counter.ts";
 import { INSPECTION as event } from "./event.ts";
@@ -35,7 +43,12 @@ import { INSPECTION as spsc_queue } from "./spsc_queue.ts";
 import { INSPECTION as work_counter } from "./work_counter.ts";
 import { INSPECTION as work_deque } from "./work_deque.ts";
 
-export { type Handle, type Inspection, type Memory } from "./_region.ts";
+export {
+  type Handle,
+  type Inspection,
+  type Memory,
+  type Problem,
+} from "./_region.ts";
 
 /** The facts and words of each primitive. */
 const ALL: Readonly<Record<Stem, WordsInspection>> = {
@@ -61,11 +74,34 @@ const ALL: Readonly<Record<Stem, WordsInspection>> = {
   striped_counter,
 };
 
+/** What can carry the messages of a channel. */
+const CARRIERS: readonly Stem[] = [
+  "spsc_queue",
+  "mpmc_queue",
+  "lock_free_queue",
+  "record_ring",
+];
+
 /**
  * Reads the words of the primitive at `byteOffset` by name: for a debugger, for
  * a log, or to find out why an agent does not continue. It writes nothing. It
  * may be called at any time, also on the memory of agents that were terminated.
  * So it does not require that the configuration matches its seal.
+ *
+ * `problems` lists what does not fit together: a configuration that does not
+ * match its seal, an index out of range, a count that cannot be. It is empty
+ * while all is well, also while other agents are in the middle of operations,
+ * and wherever agents were terminated. There is one exception: if `what` is
+ * `"claimed"`, an agent has begun an operation and not ended it. It may still
+ * run, or hold a zero-copy reservation. If it has ended, the primitive is
+ * blocked there:
+ *
+ * - A slot of an `MpmcQueue`, or of a `Channel` over one: nobody can free it.
+ *   Make a new queue, and use a `LockFreeQueue` where agents may be terminated.
+ * - The `claimant` of a `RecordRing`: `recover` frees it.
+ *
+ * Damage cannot be repaired, since nobody knows what the words should say: make
+ * a new primitive. Operations that notice it throw a `DamagedError`.
  *
  * Zeroed memory is a valid primitive of some kinds, so their words do not say
  * which kind they are. For these, `kind` must be given: `"mutex"`, `"rw_lock"`,
@@ -123,9 +159,7 @@ function at(
     wordsAt(kind ?? "primitive", buffer, byteOffset, 4),
     0,
   );
-  const found = magic >>> 16 === SIGNATURE && (magic & 0xff) === VERSION
-    ? Object.entries(KIND).find(([, n]) => n === (magic >>> 8 & 0xff))?.[0]
-    : undefined;
+  const found = stemOf(magic);
   const stem = kind ?? found;
   const hex = `found 0x${(magic >>> 0).toString(16).padStart(8, "0")}`;
   if (stem === undefined) {
@@ -146,7 +180,37 @@ function at(
   }
   const { length } = LAYOUT[stem];
   const words = wordsAt(stem, buffer, byteOffset, length * 4);
+  const inspection = inspectWords(stem, ALL[stem], words);
+  if (stem !== "channel" || inspection.problems.length > 0) return inspection;
+  const carrier = carrierAt(buffer, words.byteOffset + length * 4);
+  if (carrier !== undefined) return withCarrier(inspection, carrier);
+  const value = words[0]!;
+  const text = "There is no queue behind it.";
+  const problem = { word: "magic", index: 0, value, what: "damaged", text };
+  return { ...inspection, problems: [problem as Problem] };
+}
+
+/** The queue or ring that begins at `byteOffset`, or undefined. */
+function carrierAt(
+  buffer: SharedArrayBuffer,
+  byteOffset: number,
+): Inspection | undefined {
+  if (byteOffset + 4 > buffer.byteLength) return undefined;
+  const stem = stemOf(Atomics.load(new Int32Array(buffer, byteOffset, 1), 0));
+  if (stem === undefined || !CARRIERS.includes(stem)) return undefined;
+  const { length } = LAYOUT[stem];
+  if (byteOffset + length * 4 > buffer.byteLength) return undefined;
+  const words = new Int32Array(buffer, byteOffset, length);
   return inspectWords(stem, ALL[stem], words);
+}
+
+/** The kind that a magic word of this layout version names, or undefined. */
+function stemOf(magic: number): ConfiguredStem | undefined {
+  if (magic >>> 16 !== SIGNATURE || (magic & 0xff) !== VERSION) {
+    return undefined;
+  }
+  const kind = Object.entries(KIND).find(([, n]) => n === (magic >>> 8 & 0xff));
+  return kind?.[0] as ConfiguredStem | undefined;
 }
 
 const isStem = (kind: string): kind is Stem => Object.hasOwn(LAYOUT, kind);

@@ -48,6 +48,11 @@ const MAX_COUNT = 0x3fff_ffff;
 export const INSPECTION: WordsInspection = {
   row: LATCH,
   waiters: (words) => words[STATE]! & WAITING_BIT,
+  problems: (words, tell) => {
+    const state = words[STATE]!;
+    tell(state < 0, STATE, "Bit 31 is never set.");
+    tell(state === WAITING_BIT, STATE, "It is open, but agents still wait.");
+  },
 };
 
 /**

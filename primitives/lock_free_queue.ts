@@ -72,6 +72,9 @@ const FEWEST = 16;
 /** The words that note the next tickets are updated once in so many tickets. */
 const NOTED = 2;
 
+/** `inspect` looks at so many entries, and no more. */
+const MOST_ENTRIES = 65536;
+
 /**
  * An answer instead of a slot: there is none now. The next one: there will
  * never be one.
@@ -97,6 +100,18 @@ export interface LockFreeQueueConfig<Size extends number = number, F = never>
 export const INSPECTION: WordsInspection = {
   row: LOCK_FREE_QUEUE,
   waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
+  byteLength: (capacity, elementSize) => bytesFor(capacity, elementSize),
+  behind: (region, tell) => {
+    const entries = entriesFor(region[CAPACITY]!);
+    for (let i = 0; i < Math.min(2 * entries, MOST_ENTRIES); i++) {
+      const entry = Atomics.load(region, ENTRIES + i);
+      const slot = entry & entries - 1;
+      // There is one slot fewer than there are entries.
+      const most = entry & entries ? entries - 2 : CLOSED;
+      if (slot <= most) continue;
+      tell(ENTRIES + i, `entry ${i}`, entry, "It names a slot that is none.");
+    }
+  },
 };
 
 /**

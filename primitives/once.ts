@@ -51,6 +51,16 @@ export const INSPECTION: WordsInspection = {
   row: ONCE,
   owner: (words) => words[STATE]! & RUNNER_MASK,
   waiters: (words) => words[STATE]! & WAITING_BIT ? 1 : 0,
+  problems: ([word], tell) => {
+    const state = word!;
+    const known = RUNNER_MASK | DONE_BIT | WAITING_BIT;
+    tell((state & ~known) !== 0, STATE, "Bits 29 and 31 are never set.");
+    tell(
+      (state & DONE_BIT) !== 0 && (state & RUNNER_MASK) !== 0,
+      STATE,
+      "The function was run to its end, but an agent runs it.",
+    );
+  },
 };
 
 /**

@@ -15,6 +15,7 @@ import {
   type Handle,
   inRange,
   type Memory,
+  NO_AGENT,
   Region,
   type WordsInspection,
 } from "./_region.ts";
@@ -96,6 +97,16 @@ export class SemaphorePermit extends PermitGuard {
 export const INSPECTION: WordsInspection = {
   row: SEMAPHORE,
   waiters: (words) => words[WAITERS]!,
+  problems: (words, tell) => {
+    const claim = words[CLAIM]!;
+    const claimant = words[CLAIMANT]!;
+    const none = "There are never so many permits.";
+    tell(words[PERMITS]! > MAX_PERMITS, PERMITS, none);
+    tell(words[BULK]! < 0, BULK, "There are fewer than 0 waiters.");
+    tell((claimant & ~MAX_ID) !== 0, CLAIMANT, NO_AGENT);
+    tell(claim < 0 || claim > MAX_PERMITS, CLAIM, none);
+    tell(claim > 0 && claimant === 0, CLAIM, "`claimant` names nobody.");
+  },
 };
 
 /**

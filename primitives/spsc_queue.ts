@@ -26,6 +26,8 @@ import {
   fromHandle,
   type Handle,
   type Memory,
+  NO_EARLIER,
+  NOT_BEHIND,
   type WordsInspection,
 } from "./_region.ts";
 import type { Sleep } from "./_wait.ts";
@@ -65,6 +67,25 @@ export const INSPECTION: WordsInspection = {
   row: SPSC_QUEUE,
   waiters: (words) =>
     (words[TAIL]! & WAITING_BIT) + (words[HEAD]! & WAITING_BIT),
+  byteLength: (capacity, elementSize) => bytesFor(capacity, elementSize),
+  problems: (words, tell) => {
+    const tail = words[TAIL]! & INDEX_MASK;
+    const head = words[HEAD]! & INDEX_MASK;
+    const most = words[CAPACITY]! * ONE;
+    const isIn = (used: number) => used >= 0 && used <= most;
+    tell(!isIn(tail - head | 0), HEAD, NOT_BEHIND);
+    const { [HEAD_CACHE]: earlier = 0, [TAIL_CACHE]: later = 0 } = words;
+    tell(
+      !isIn(tail - earlier | 0) || (head - earlier | 0) < 0,
+      HEAD_CACHE,
+      NO_EARLIER,
+    );
+    tell(
+      !isIn(later - head | 0) || (tail - later | 0) < 0,
+      TAIL_CACHE,
+      NO_EARLIER,
+    );
+  },
 };
 
 /**

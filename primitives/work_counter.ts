@@ -77,6 +77,28 @@ export interface WorkRange {
 export const INSPECTION: WordsInspection = {
   row: WORK_COUNTER,
   waiters: (words) => words[FINISHED] === AWAITED ? 1 : 0,
+  byteLength: (total, chunk) => bytesFor(total, chunk),
+  problems: (words, tell) => {
+    const done = words[DONE]!;
+    const target = words[TARGET]!;
+    const finished = words[FINISHED]!;
+    tell(
+      done < 0 || done > words[TOTAL]!,
+      DONE,
+      "There are not so many tasks.",
+    );
+    tell(
+      target < 0 || target > words[TOTAL]!,
+      TARGET,
+      "There are not so many tasks.",
+    );
+    tell(finished >>> 0 > OVER, FINISHED, "It must be 0, 1 or 2.");
+    tell(
+      finished === OVER && done < target,
+      FINISHED,
+      "It is over, but tasks are not done.",
+    );
+  },
 };
 
 type RegionClass = abstract new (

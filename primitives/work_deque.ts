@@ -39,7 +39,18 @@ export interface DequeConfig {
  *
  * @ignore
  */
-export const INSPECTION: WordsInspection = { row: WORK_DEQUE };
+export const INSPECTION: WordsInspection = {
+  row: WORK_DEQUE,
+  byteLength: (capacity) => bytesFor(capacity),
+  problems: (words, tell) => {
+    const size = words[BOTTOM]! - words[TOP]! | 0;
+    tell(
+      size < -1 || size > words[CAPACITY]!,
+      TOP,
+      "It is beyond `bottom`, or further behind it than the capacity.",
+    );
+  },
+};
 
 /**
  * A double-ended queue of 32-bit integers for work stealing. One agent, the
