@@ -134,4 +134,8 @@ export {
   type Recoverable,
   type RecoverableParts,
 } from "./primitives/recover.ts";
-export { inspect, type Inspection } from "./primitives/inspect.ts";
+export {
+  inspect,
+  type Inspection,
+  type Problem,
+} from "./primitives/inspect.ts";

@@ -10,12 +10,8 @@ import { describe } from "./_describe.ts";
 import { byteLengthOf, bytesOf, Copier, type Elements } from "./_elements.ts";
 import { type Awaited, wake } from "./_event_count.ts";
 import { ClosedError } from "./_queue.ts";
-import {
-  assertConfig,
-  inRange,
-  NO_FLAG,
-  type WordsInspection,
-} from "./_region.ts";
+import { NO_FLAG, type WordsProblems } from "./_problems.ts";
+import { assertConfig, inRange, type WordsInspection } from "./_region.ts";
 import type { Waiting } from "./_wait.ts";
 
 const SHAPE: typeof CALL_RING.shape = 1;
@@ -79,6 +75,14 @@ export interface CallRingConfig {
 export const INSPECTION: WordsInspection = {
   row: CALL_RING,
   waiters: (words) => words[SERVE_EPOCH + 1]! + words[SLOT_EPOCH + 1]!,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
   byteLength: (shape, reply) => bytesFor(shape, reply),
   problems: (words, tell) => tell((words[CLOSED]! & ~1) !== 0, CLOSED, NO_FLAG),
   behind: (region, tell) => {

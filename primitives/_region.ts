@@ -118,62 +118,7 @@ export interface WordsInspection {
   readonly owner?: (words: Int32Array) => number;
   /** Counts the waiters; a flag that says that somebody may wait counts 1. */
   readonly waiters?: (words: Int32Array) => number;
-  /**
-   * The bytes of a region with this configuration. Throws if it is impossible.
-   */
-  readonly byteLength?: (first: number, second: number) => number;
-  /** Tells what does not fit together in a copy of its words. */
-  readonly problems?: (words: Int32Array, tell: Tell) => void;
-  /** Tells the same about what lies behind them, in the whole region. */
-  readonly behind?: (region: Int32Array, tell: TellBehind) => void;
 }
-
-/** Tells a problem of the word at `index`, if there is one. */
-export type Tell = (wrong: boolean, index: number, text: string) => void;
-
-/**
- * Tells a problem of a word behind the named ones. `word` is its name, such as
- * `"slot 3"`, and `value` is what was read there.
- */
-export type TellBehind = (
-  index: number,
-  word: string,
-  value: number,
-  text: string,
-  what?: Problem["what"],
-) => void;
-
-/** Something in the words of a primitive that does not fit together. */
-export interface Problem {
-  /**
-   * The name of the word, such as `"tail"`. For a word behind the named ones it
-   * is the part that the word belongs to, such as `"slot 3"`.
-   */
-  readonly word: string;
-  /** Where the word is, counted in words from the begin of the primitive. */
-  readonly index: number;
-  /** What was read there. */
-  readonly value: number;
-  /**
-   * `"damaged"`: no agent that works as it should leaves it so, wherever agents
-   * are terminated. `"claimed"`: an agent began an operation there, and has not
-   * ended it. If that agent lives, it will; if not, the primitive is blocked
-   * there.
-   */
-  readonly what: "damaged" | "claimed";
-  /** What is wrong, in plain English. */
-  readonly text: string;
-}
-
-/** The problem of a head that its tail cannot have. */
-export const NOT_BEHIND =
-  "It is beyond `tail`, or further behind it than the capacity.";
-/** The problem of a word that keeps an earlier value of another one. */
-export const NO_EARLIER = "It is no earlier value that is still of use.";
-/** The problem of a word that names an agent. */
-export const NO_AGENT = "No agent has this id.";
-/** The problem of a word that is 0 or 1. */
-export const NO_FLAG = "It must be 0 or 1.";
 
 /** The value for a view without words of its own. */
 const NO_WORDS: WordsInspection = { row: {} };
@@ -196,42 +141,19 @@ export interface Inspection {
    * words only note that somebody may wait, this is 1.
    */
   readonly waiters?: number;
-  /**
-   * What does not fit together, 16 findings at most. It is empty while all is
-   * well, also in the middle of an operation.
-   */
-  readonly problems: readonly Problem[];
 }
-
-/** So many problems are told, and no more. */
-const MOST_PROBLEMS = 16;
-/**
- * A problem is told if so many more looks find it unchanged. Words that agents
- * change meanwhile may seem not to fit together, but not again and again.
- */
-const LOOKS = 20;
 
 /** Reads the primitive at the place of `at`; writes nothing. */
 export function inspectWords(
   kind: string,
-  inspection: WordsInspection,
+  { row, owner, waiters }: WordsInspection,
   at: Int32Array,
 ): Inspection {
-  const { row, owner, waiters } = inspection;
-  const copy = copyOf(row, at);
+  const copy = new Int32Array(row.length ?? 0);
   const words: Record<string, number> = {};
   for (const [field, index] of Object.entries(row)) {
-    if (field !== "length") words[field] = copy[index]!;
-  }
-  let problems = problemsIn(inspection, copy, at);
-  for (let looks = LOOKS; looks > 0 && problems.length > 0; looks--) {
-    const again = problemsIn(inspection, copyOf(row, at), at);
-    problems = problems.filter((problem) =>
-      again.some(({ index, value, text }) =>
-        index === problem.index && value === problem.value &&
-        text === problem.text
-      )
-    );
+    if (field === "length") continue;
+    words[field] = copy[index] = Atomics.load(at, index);
   }
   return {
     kind,
@@ -239,64 +161,11 @@ export function inspectWords(
     words,
     ...owner && { owner: owner(copy) },
     ...waiters && { waiters: waiters(copy) },
-    problems,
   };
-}
-
-/** A copy of the words that have names. */
-function copyOf(row: WordsInspection["row"], at: Int32Array): Int32Array {
-  const copy = new Int32Array(row.length ?? 0);
-  for (const [field, index] of Object.entries(row)) {
-    if (field !== "length") copy[index] = Atomics.load(at, index);
-  }
-  return copy;
-}
-
-/** What one look finds. */
-function problemsIn(
-  { row, byteLength, problems, behind }: WordsInspection,
-  copy: Int32Array,
-  at: Int32Array,
-): Problem[] {
-  const found: Problem[] = [];
-  const add: TellBehind = (index, word, value, text, what = "damaged") => {
-    if (found.length === MOST_PROBLEMS) return;
-    found.push({ word, index, value, what, text });
-  };
-  const fields = Object.entries(row);
-  const tell: Tell = (wrong, index, text) => {
-    if (!wrong) return;
-    add(index, fields.find(([, at]) => at === index)![0], copy[index]!, text);
-  };
-  const { seal } = row;
-  let bytes = copy.length * 4;
-  if (seal !== undefined) {
-    const first = seal > 1 ? copy[1]! : 0;
-    const second = seal > 2 ? copy[2]! : 0;
-    const wrong = copy[seal] !== sealOf(copy[0]!, first, second);
-    tell(wrong, seal, "The configuration does not match its seal.");
-    try {
-      bytes = byteLength?.(first, second) ?? bytes;
-    } catch {
-      tell(!wrong, 1, "The configuration is impossible.");
-    }
-    const end = at.byteOffset + bytes;
-    const fits = wrong || end <= at.buffer.byteLength;
-    tell(!fits, 1, "It does not fit the memory.");
-    if (found.length > 0) return found;
-  }
-  for (const [field, index] of fields) {
-    if (!field.endsWith("waiters")) continue;
-    tell(copy[index]! < 0, index, "There are fewer than 0 waiters.");
-  }
-  problems?.(copy, tell);
-  behind?.(new Int32Array(at.buffer, at.byteOffset, bytes / 4), add);
-  return found;
 }
 
 const IN_DENO: unique symbol = /* @__PURE__ */ Symbol.for("Deno.customInspect");
-/** The name of the method by which Node's console prints an object. */
-export const IN_NODE: unique symbol = /* @__PURE__ */ Symbol.for(
+const IN_NODE: unique symbol = /* @__PURE__ */ Symbol.for(
   "nodejs.util.inspect.custom",
 );
 
@@ -442,7 +311,7 @@ const magicOf = (kind: ConfiguredStem): number =>
 /**
  * A check word over the configuration. It shows that memory was overwritten.
  */
-function sealOf(magic: number, first: number, second: number): number {
+export function sealOf(magic: number, first: number, second: number): number {
   return ~(magic ^ Math.imul(first, 31) ^ Math.imul(second, 0x9e3779b1));
 }
 

@@ -26,6 +26,7 @@ import {
   queueConfig,
   refuseInt,
 } from "./_queue_core.ts";
+import { NO_AGENT, type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   attach,
@@ -34,7 +35,6 @@ import {
   type Handle,
   inRange,
   type Memory,
-  NO_AGENT,
   Region,
   type WordsInspection,
 } from "./_region.ts";
@@ -110,6 +110,14 @@ export interface BroadcastConfig<Size extends number = number>
 export const INSPECTION: WordsInspection = {
   row: BROADCAST,
   waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
   byteLength: (shape, elementSize) => bytesFor(shape, elementSize),
   behind: (region, tell) => {
     for (let seat = 0; seat < region[SHAPE]! >>> SEATS_SHIFT; seat++) {

@@ -24,6 +24,7 @@ import { disposedBy, iterated } from "./_dispose.ts";
 import { CHANNEL, KIND } from "./_layout.ts";
 import { CODEC, type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
+import { type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertConfig,
@@ -31,9 +32,7 @@ import {
   format,
   fromHandle,
   type Handle,
-  IN_NODE,
   inRange,
-  type Inspection,
   type Memory,
   Region,
   viewPlain,
@@ -305,33 +304,19 @@ function planOf<T>(config: ChannelConfig<T>): Plan {
  */
 export const INSPECTION: WordsInspection = {
   row: CHANNEL,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
   problems: (words, tell) => {
     const codec = words[CHANNEL.codec]!;
     tell(codec < 1 || codec > 8, CHANNEL.codec, "There is no such codec.");
   },
 };
-
-/** What consoles call. */
-interface Shown {
-  [IN_NODE](): unknown;
-}
-
-/**
- * What is told of a channel, and of what carries its messages.
- *
- * @ignore
- */
-export function withCarrier(
-  channel: Inspection,
-  carrier: Inspection,
-): Inspection {
-  const theirs = carrier.problems.map((problem) => ({
-    ...problem,
-    index: problem.index + HEAD / 4,
-    word: `${problem.word} of the ${carrier.kind}`,
-  }));
-  return { ...channel, problems: [...channel.problems, ...theirs] };
-}
 
 type RegionClass = abstract new (
   kind: "channel",
@@ -441,19 +426,6 @@ export class Channel<T> extends ChannelBase<T> {
     super("channel", viewPlain("channel", { length }, memory, at), INSPECTION);
     this.codec = codec;
     this.#port = port;
-  }
-
-  /**
-   * The state of the channel, as `inspect` returns it.
-   *
-   * @ignore
-   */
-  protected override inspected(): unknown {
-    const carrier = this.#port.queue as unknown as Shown;
-    return withCarrier(
-      super.inspected() as Inspection,
-      carrier[IN_NODE]() as Inspection,
-    );
   }
 
   /**

@@ -4,8 +4,12 @@
  * @module
  */
 
-import { INSPECTION as call_ring } from "./_call_slots.ts";
 import {
+  INSPECTION as call_ring,
+  PROBLEMS as call_ring_problems,
+} from "./_call_slots.ts";
+import {
+  CHANNEL,
   type ConfiguredStem,
   KIND,
   LAYOUT,
@@ -13,65 +17,115 @@ import {
   type Stem,
   VERSION,
 } from "./_layout.ts";
+import { type Problem, problemsOf, type WordsProblems } from "./_problems.ts";
 import {
   bufferOf,
   type Handle,
-  type Inspection,
+  type Inspection as Words,
   inspectWords,
   type Memory,
-  type Problem,
   wordsAt,
   type WordsInspection,
 } from "./_region.ts";
-import { INSPECTION as barrier } from "./barrier.ts";
-import { INSPECTION as broadcast } from "./broadcast.ts";
-import { INSPECTION as channel, withCarrier } from "./channel.ts";
-import { INSPECTION as condition } from "./condition.ts";
-import { INSPECTION as striped_counter } from "./striped_counter.ts";
-import { INSPECTION as event } from "./event.ts";
-import { INSPECTION as latch } from "./latch.ts";
-import { INSPECTION as lock_free_queue } from "./lock_free_queue.ts";
-import { INSPECTION as mpmc_queue } from "./mpmc_queue.ts";
-import { INSPECTION as mutex } from "./mutex.ts";
-import { INSPECTION as once } from "./once.ts";
-import { INSPECTION as record_ring } from "./record_ring.ts";
-import { INSPECTION as rw_lock } from "./rw_lock.ts";
-import { INSPECTION as semaphore } from "./semaphore.ts";
-import { INSPECTION as snapshot } from "./snapshot.ts";
-import { INSPECTION as slab_pool } from "./slab_pool.ts";
-import { INSPECTION as spsc_queue } from "./spsc_queue.ts";
-import { INSPECTION as work_counter } from "./work_counter.ts";
-import { INSPECTION as work_deque } from "./work_deque.ts";
+import {
+  INSPECTION as barrier,
+  PROBLEMS as barrier_problems,
+} from "./barrier.ts";
+import {
+  INSPECTION as broadcast,
+  PROBLEMS as broadcast_problems,
+} from "./broadcast.ts";
+import {
+  INSPECTION as channel,
+  PROBLEMS as channel_problems,
+} from "./channel.ts";
+import {
+  INSPECTION as condition,
+  PROBLEMS as condition_problems,
+} from "./condition.ts";
+import {
+  INSPECTION as striped_counter,
+  PROBLEMS as striped_counter_problems,
+} from "./striped_counter.ts";
+import { INSPECTION as event, PROBLEMS as event_problems } from "./event.ts";
+import { INSPECTION as latch, PROBLEMS as latch_problems } from "./latch.ts";
+import {
+  INSPECTION as lock_free_queue,
+  PROBLEMS as lock_free_queue_problems,
+} from "./lock_free_queue.ts";
+import {
+  INSPECTION as mpmc_queue,
+  PROBLEMS as mpmc_queue_problems,
+} from "./mpmc_queue.ts";
+import { INSPECTION as mutex, PROBLEMS as mutex_problems } from "./mutex.ts";
+import { INSPECTION as once, PROBLEMS as once_problems } from "./once.ts";
+import {
+  INSPECTION as record_ring,
+  PROBLEMS as record_ring_problems,
+} from "./record_ring.ts";
+import {
+  INSPECTION as rw_lock,
+  PROBLEMS as rw_lock_problems,
+} from "./rw_lock.ts";
+import {
+  INSPECTION as semaphore,
+  PROBLEMS as semaphore_problems,
+} from "./semaphore.ts";
+import {
+  INSPECTION as snapshot,
+  PROBLEMS as snapshot_problems,
+} from "./snapshot.ts";
+import {
+  INSPECTION as slab_pool,
+  PROBLEMS as slab_pool_problems,
+} from "./slab_pool.ts";
+import {
+  INSPECTION as spsc_queue,
+  PROBLEMS as spsc_queue_problems,
+} from "./spsc_queue.ts";
+import {
+  INSPECTION as work_counter,
+  PROBLEMS as work_counter_problems,
+} from "./work_counter.ts";
+import {
+  INSPECTION as work_deque,
+  PROBLEMS as work_deque_problems,
+} from "./work_deque.ts";
 
-export {
-  type Handle,
-  type Inspection,
-  type Memory,
-  type Problem,
-} from "./_region.ts";
+export type { Problem } from "./_problems.ts";
+export type { Handle, Memory } from "./_region.ts";
 
-/** The facts and words of each primitive. */
-const ALL: Readonly<Record<Stem, WordsInspection>> = {
-  mutex,
-  rw_lock,
-  condition,
-  semaphore,
-  event,
-  latch,
-  barrier,
-  once,
-  snapshot,
-  spsc_queue,
-  mpmc_queue,
-  lock_free_queue,
-  record_ring,
-  broadcast,
-  channel,
-  call_ring,
-  work_counter,
-  work_deque,
-  slab_pool,
-  striped_counter,
+/** The state of a primitive. */
+export interface Inspection extends Words {
+  /**
+   * What does not fit together, 16 findings at most. It is empty while all is
+   * well, also in the middle of an operation.
+   */
+  readonly problems: readonly Problem[];
+}
+
+/** The facts and words of each primitive, and how its problems are found. */
+const ALL: Readonly<Record<Stem, readonly [WordsInspection, WordsProblems]>> = {
+  mutex: [mutex, mutex_problems],
+  rw_lock: [rw_lock, rw_lock_problems],
+  condition: [condition, condition_problems],
+  semaphore: [semaphore, semaphore_problems],
+  event: [event, event_problems],
+  latch: [latch, latch_problems],
+  barrier: [barrier, barrier_problems],
+  once: [once, once_problems],
+  snapshot: [snapshot, snapshot_problems],
+  spsc_queue: [spsc_queue, spsc_queue_problems],
+  mpmc_queue: [mpmc_queue, mpmc_queue_problems],
+  lock_free_queue: [lock_free_queue, lock_free_queue_problems],
+  record_ring: [record_ring, record_ring_problems],
+  broadcast: [broadcast, broadcast_problems],
+  channel: [channel, channel_problems],
+  call_ring: [call_ring, call_ring_problems],
+  work_counter: [work_counter, work_counter_problems],
+  work_deque: [work_deque, work_deque_problems],
+  slab_pool: [slab_pool, slab_pool_problems],
+  striped_counter: [striped_counter, striped_counter_problems],
 };
 
 /** What can carry the messages of a channel. */
@@ -107,7 +161,9 @@ const CARRIERS: readonly Stem[] = [
  * which kind they are. For these, `kind` must be given: `"mutex"`, `"rw_lock"`,
  * `"condition"`, `"event"` or `"once"`.
  *
- * The consoles of Deno and Node print the same when they print a primitive.
+ * The consoles of Deno and Node print the same when they print a primitive, but
+ * no `problems`, so that a program that does not look for them does not contain
+ * the checks.
  *
  * C twin: `weft_inspect`, and `weft_inspect_as` with a kind. They print the
  * text that `JSON.stringify` makes of this result.
@@ -180,28 +236,42 @@ function at(
   }
   const { length } = LAYOUT[stem];
   const words = wordsAt(stem, buffer, byteOffset, length * 4);
-  const inspection = inspectWords(stem, ALL[stem], words);
-  if (stem !== "channel" || inspection.problems.length > 0) return inspection;
-  const carrier = carrierAt(buffer, words.byteOffset + length * 4);
-  if (carrier !== undefined) return withCarrier(inspection, carrier);
-  const value = words[0]!;
-  const text = "There is no queue behind it.";
-  const problem = { word: "magic", index: 0, value, what: "damaged", text };
-  return { ...inspection, problems: [problem as Problem] };
+  return {
+    ...inspectWords(stem, ALL[stem][0], words),
+    problems: told(stem, words),
+  };
+}
+
+/** The problems of a primitive, and of what carries a channel's messages. */
+function told(stem: Stem, words: Int32Array<SharedArrayBuffer>): Problem[] {
+  const problems = problemsOf(LAYOUT[stem], ALL[stem][1], words);
+  if (stem !== "channel" || problems.length > 0) return problems;
+  const { length } = CHANNEL;
+  const carrier = carrierAt(words.buffer, words.byteOffset + length * 4);
+  if (carrier === undefined) {
+    const text = "There is no queue behind it.";
+    const value = words[0]!;
+    return [{ word: "magic", index: 0, value, what: "damaged", text }];
+  }
+  const [kind, theirs] = carrier;
+  return problemsOf(LAYOUT[kind], ALL[kind][1], theirs).map((problem) => ({
+    ...problem,
+    word: `${problem.word} of the ${kind}`,
+    index: problem.index + length,
+  }));
 }
 
 /** The queue or ring that begins at `byteOffset`, or undefined. */
 function carrierAt(
   buffer: SharedArrayBuffer,
   byteOffset: number,
-): Inspection | undefined {
+): [stem: Stem, words: Int32Array] | undefined {
   if (byteOffset + 4 > buffer.byteLength) return undefined;
   const stem = stemOf(Atomics.load(new Int32Array(buffer, byteOffset, 1), 0));
   if (stem === undefined || !CARRIERS.includes(stem)) return undefined;
   const { length } = LAYOUT[stem];
   if (byteOffset + length * 4 > buffer.byteLength) return undefined;
-  const words = new Int32Array(buffer, byteOffset, length);
-  return inspectWords(stem, ALL[stem], words);
+  return [stem, new Int32Array(buffer, byteOffset, length)];
 }
 
 /** The kind that a magic word of this layout version names, or undefined. */

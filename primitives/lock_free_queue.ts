@@ -21,6 +21,7 @@ import { waiting, type WaitingClass } from "./_queue.ts";
 import type { StructType } from "./_field.ts";
 import { elementOf, isTyped, untyped } from "./_typed.ts";
 import type { TypedQueue } from "./_typed_queue.ts";
+import { type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   attach,
@@ -100,6 +101,14 @@ export interface LockFreeQueueConfig<Size extends number = number, F = never>
 export const INSPECTION: WordsInspection = {
   row: LOCK_FREE_QUEUE,
   waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
   byteLength: (capacity, elementSize) => bytesFor(capacity, elementSize),
   behind: (region, tell) => {
     const entries = entriesFor(region[CAPACITY]!);

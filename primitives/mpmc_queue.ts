@@ -33,6 +33,7 @@ import { waiting, type WaitingClass } from "./_queue.ts";
 import type { StructType } from "./_field.ts";
 import { elementOf, isTyped, untyped } from "./_typed.ts";
 import type { TypedQueue } from "./_typed_queue.ts";
+import { NOT_BEHIND, type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   attach,
@@ -40,7 +41,6 @@ import {
   fromHandle,
   type Handle,
   type Memory,
-  NOT_BEHIND,
   type WordsInspection,
 } from "./_region.ts";
 import { spinning } from "./_spin.ts";
@@ -72,6 +72,14 @@ const DOINGS = {
 export const INSPECTION: WordsInspection = {
   row: MPMC_QUEUE,
   waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
   byteLength: (capacity, elementSize) => bytesFor(capacity, elementSize),
   problems: (words, tell) => {
     const used = (words[TAIL]! & ~CLOSED_BIT) - words[HEAD]! | 0;

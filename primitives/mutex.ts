@@ -7,15 +7,14 @@
 import { LockGuard } from "./_guard.ts";
 import { MUTEX } from "./_layout.ts";
 import { inRange } from "./_memory.ts";
+import { NO_FLAG, type Tell, type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertFunction,
   fromHandle,
   type Handle,
   type Memory,
-  NO_FLAG,
   Region,
-  type Tell,
   viewPlain,
   type WordsInspection,
 } from "./_region.ts";
@@ -113,6 +112,14 @@ export const INSPECTION: WordsInspection = {
   row: MUTEX,
   owner: (words) => words[STATE]! & OWNER_MASK,
   waiters: (words) => words[STATE]! & CONTENDED_BIT ? 1 : 0,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
   problems: (words, tell) => tellOfLock(words, STATE, tell),
 };
 

@@ -26,6 +26,12 @@ import {
 } from "./_event_count.ts";
 import { ClosedError } from "./_queue.ts";
 import {
+  NO_AGENT,
+  NO_EARLIER,
+  NOT_BEHIND,
+  type WordsProblems,
+} from "./_problems.ts";
+import {
   allocate,
   assertBoolean,
   assertConfig,
@@ -36,9 +42,6 @@ import {
   type Handle,
   inRange,
   type Memory,
-  NO_AGENT,
-  NO_EARLIER,
-  NOT_BEHIND,
   Region,
   type WordsInspection,
 } from "./_region.ts";
@@ -105,6 +108,14 @@ export interface RecordRingConfig {
 export const INSPECTION: WordsInspection = {
   row: RECORD_RING,
   waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
   byteLength: (capacity, single) => bytesFor(capacity, single),
   problems: (words, tell) => {
     const tail = words[TAIL]! & ~CLOSED_BIT;

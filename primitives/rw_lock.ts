@@ -6,6 +6,7 @@
 
 import { LockGuard } from "./_guard.ts";
 import { RW_LOCK } from "./_layout.ts";
+import { type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertFunction,
@@ -192,6 +193,14 @@ export const INSPECTION: WordsInspection = {
     const asleep = state & ASLEEP_BIT ? 1 : 0; // the writer, until readers end
     return pending + asleep + (words[WRITER]! & CONTENDED_BIT ? 1 : 0);
   },
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
   problems: (words, tell) => {
     const state = words[STATE]!;
     const writes = (state & WRITING_BIT) !== 0;

@@ -6,6 +6,7 @@
 
 import { PermitGuard } from "./_guard.ts";
 import { SEMAPHORE } from "./_layout.ts";
+import { NO_AGENT, type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertFunction,
@@ -15,7 +16,6 @@ import {
   type Handle,
   inRange,
   type Memory,
-  NO_AGENT,
   Region,
   type WordsInspection,
 } from "./_region.ts";
@@ -97,6 +97,14 @@ export class SemaphorePermit extends PermitGuard {
 export const INSPECTION: WordsInspection = {
   row: SEMAPHORE,
   waiters: (words) => words[WAITERS]!,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
   problems: (words, tell) => {
     const claim = words[CLAIM]!;
     const claimant = words[CLAIMANT]!;

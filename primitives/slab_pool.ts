@@ -6,6 +6,7 @@
 
 import { describe } from "./_describe.ts";
 import { SLAB_POOL } from "./_layout.ts";
+import { NO_AGENT, type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertBoolean,
@@ -16,7 +17,6 @@ import {
   type Handle,
   inRange,
   type Memory,
-  NO_AGENT,
   Region,
   type WordsInspection,
 } from "./_region.ts";
@@ -53,6 +53,14 @@ export interface SlabConfig {
  */
 export const INSPECTION: WordsInspection = {
   row: SLAB_POOL,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
   byteLength: (capacity, size) => bytesFor(capacity, size),
   behind: (region, tell) => {
     const at = ownersAt(region[CAPACITY]!);

@@ -7,6 +7,7 @@
 import { DamagedError } from "./_damaged.ts";
 import { SNAPSHOT } from "./_layout.ts";
 import { Copier, type Copying, type Elements } from "./_elements.ts";
+import { type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertBoolean,
@@ -61,6 +62,14 @@ export interface SnapshotConfig {
  */
 export const INSPECTION: WordsInspection = {
   row: SNAPSHOT,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
   byteLength: (size, single) => bytesFor(size, single),
   problems: (words, tell) =>
     tell(

@@ -19,6 +19,7 @@ import { waiting, type WaitingClass } from "./_queue.ts";
 import type { StructType } from "./_field.ts";
 import { elementOf, isTyped, untyped } from "./_typed.ts";
 import type { TypedQueue } from "./_typed_queue.ts";
+import { NO_EARLIER, NOT_BEHIND, type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   attach,
@@ -26,8 +27,6 @@ import {
   fromHandle,
   type Handle,
   type Memory,
-  NO_EARLIER,
-  NOT_BEHIND,
   type WordsInspection,
 } from "./_region.ts";
 import type { Sleep } from "./_wait.ts";
@@ -67,6 +66,14 @@ export const INSPECTION: WordsInspection = {
   row: SPSC_QUEUE,
   waiters: (words) =>
     (words[TAIL]! & WAITING_BIT) + (words[HEAD]! & WAITING_BIT),
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
   byteLength: (capacity, elementSize) => bytesFor(capacity, elementSize),
   problems: (words, tell) => {
     const tail = words[TAIL]! & INDEX_MASK;

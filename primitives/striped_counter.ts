@@ -5,6 +5,7 @@
  */
 
 import { STRIPED_COUNTER } from "./_layout.ts";
+import { type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertConfig,
@@ -47,6 +48,14 @@ export interface CounterConfig {
  */
 export const INSPECTION: WordsInspection = {
   row: STRIPED_COUNTER,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
   byteLength: (stripes) => bytesFor(stripes),
   behind: (region, tell) => {
     for (let i = 0; i < region[STRIPES]!; i++) {

@@ -5,6 +5,7 @@
  */
 
 import { WORK_DEQUE } from "./_layout.ts";
+import { type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertConfig,
@@ -41,6 +42,14 @@ export interface DequeConfig {
  */
 export const INSPECTION: WordsInspection = {
   row: WORK_DEQUE,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
   byteLength: (capacity) => bytesFor(capacity),
   problems: (words, tell) => {
     const size = words[BOTTOM]! - words[TOP]! | 0;

@@ -53,7 +53,7 @@ function inspected<T>(weft: Weft, about: About<T>) {
 
 /** Every interleaving of an agent that inspects with agents that work. */
 export function scenarios(weft: Weft): Scenario[] {
-  const { mpmc_queue } = LAYOUT;
+  const { mpmc_queue, work_deque } = LAYOUT;
   const options = { timeouts: 0, kill: true } as const;
   return [
     {
@@ -81,7 +81,7 @@ export function scenarios(weft: Weft): Scenario[] {
           return deque;
         },
         attach: ({ mod }, memory) => new mod.WorkDeque(memory),
-        hints: [LAYOUT.work_deque.bottom],
+        hints: [work_deque.bottom, work_deque.length, work_deque.length + 1],
         ops: {
           pop: (deque) => deque.pop(),
           steal: (deque) => deque.steal(),
