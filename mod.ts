@@ -136,6 +136,7 @@ export {
 } from "./primitives/recover.ts";
 export {
   inspect,
+  type InspectedWords,
   type Inspection,
   type Problem,
 } from "./primitives/inspect.ts";

@@ -24,7 +24,7 @@ import { disposedBy, iterated } from "./_dispose.ts";
 import { CHANNEL, KIND } from "./_layout.ts";
 import { CODEC, type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
-import { type WordsProblems } from "./_problems.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertConfig,

@@ -7,7 +7,7 @@
 import { describe } from "./_describe.ts";
 import { DamagedError, MOST_TRIES } from "./_damaged.ts";
 import { CONDITION } from "./_layout.ts";
-import { type WordsProblems } from "./_problems.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   fromHandle,

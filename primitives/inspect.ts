@@ -21,7 +21,7 @@ import { type Problem, problemsOf, type WordsProblems } from "./_problems.ts";
 import {
   bufferOf,
   type Handle,
-  type Inspection as Words,
+  type InspectedWords,
   inspectWords,
   type Memory,
   wordsAt,
@@ -93,10 +93,10 @@ import {
 } from "./work_deque.ts";
 
 export type { Problem } from "./_problems.ts";
-export type { Handle, Memory } from "./_region.ts";
+export type { Handle, InspectedWords, Memory } from "./_region.ts";
 
 /** The state of a primitive. */
-export interface Inspection extends Words {
+export interface Inspection extends InspectedWords {
   /**
    * What does not fit together, 16 findings at most. It is empty while all is
    * well, also in the middle of an operation.

@@ -5,7 +5,7 @@
  */
 
 import { LATCH } from "./_layout.ts";
-import { type WordsProblems } from "./_problems.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   attach,

@@ -21,7 +21,7 @@ import { waiting, type WaitingClass } from "./_queue.ts";
 import type { StructType } from "./_field.ts";
 import { elementOf, isTyped, untyped } from "./_typed.ts";
 import type { TypedQueue } from "./_typed_queue.ts";
-import { type WordsProblems } from "./_problems.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   attach,

@@ -6,7 +6,7 @@
 
 import { LockGuard } from "./_guard.ts";
 import { RW_LOCK } from "./_layout.ts";
-import { type WordsProblems } from "./_problems.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertFunction,

@@ -7,7 +7,7 @@
 import { DamagedError } from "./_damaged.ts";
 import { SNAPSHOT } from "./_layout.ts";
 import { Copier, type Copying, type Elements } from "./_elements.ts";
-import { type WordsProblems } from "./_problems.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertBoolean,

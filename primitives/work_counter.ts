@@ -6,7 +6,7 @@
 
 import { describe } from "./_describe.ts";
 import { WORK_COUNTER } from "./_layout.ts";
-import { type WordsProblems } from "./_problems.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertConfig,
