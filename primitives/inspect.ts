@@ -104,28 +104,52 @@ export interface Inspection extends InspectedWords {
   readonly problems: readonly Problem[];
 }
 
-/** The facts and words of each primitive, and how its problems are found. */
-const ALL: Readonly<Record<Stem, readonly [WordsInspection, WordsProblems]>> = {
-  mutex: [mutex, mutex_problems],
-  rw_lock: [rw_lock, rw_lock_problems],
-  condition: [condition, condition_problems],
-  semaphore: [semaphore, semaphore_problems],
-  event: [event, event_problems],
-  latch: [latch, latch_problems],
-  barrier: [barrier, barrier_problems],
-  once: [once, once_problems],
-  snapshot: [snapshot, snapshot_problems],
-  spsc_queue: [spsc_queue, spsc_queue_problems],
-  mpmc_queue: [mpmc_queue, mpmc_queue_problems],
-  lock_free_queue: [lock_free_queue, lock_free_queue_problems],
-  record_ring: [record_ring, record_ring_problems],
-  broadcast: [broadcast, broadcast_problems],
-  channel: [channel, channel_problems],
-  call_ring: [call_ring, call_ring_problems],
-  work_counter: [work_counter, work_counter_problems],
-  work_deque: [work_deque, work_deque_problems],
-  slab_pool: [slab_pool, slab_pool_problems],
-  striped_counter: [striped_counter, striped_counter_problems],
+/** The facts and words of each primitive. */
+const ALL: Readonly<Record<Stem, WordsInspection>> = {
+  mutex,
+  rw_lock,
+  condition,
+  semaphore,
+  event,
+  latch,
+  barrier,
+  once,
+  snapshot,
+  spsc_queue,
+  mpmc_queue,
+  lock_free_queue,
+  record_ring,
+  broadcast,
+  channel,
+  call_ring,
+  work_counter,
+  work_deque,
+  slab_pool,
+  striped_counter,
+};
+
+/** How the problems of each primitive are found. */
+const CHECKS: Readonly<Partial<Record<Stem, WordsProblems>>> = {
+  mutex: mutex_problems,
+  rw_lock: rw_lock_problems,
+  condition: condition_problems,
+  semaphore: semaphore_problems,
+  event: event_problems,
+  latch: latch_problems,
+  barrier: barrier_problems,
+  once: once_problems,
+  snapshot: snapshot_problems,
+  spsc_queue: spsc_queue_problems,
+  mpmc_queue: mpmc_queue_problems,
+  lock_free_queue: lock_free_queue_problems,
+  record_ring: record_ring_problems,
+  broadcast: broadcast_problems,
+  channel: channel_problems,
+  call_ring: call_ring_problems,
+  work_counter: work_counter_problems,
+  work_deque: work_deque_problems,
+  slab_pool: slab_pool_problems,
+  striped_counter: striped_counter_problems,
 };
 
 /** What can carry the messages of a channel. */
@@ -237,14 +261,14 @@ function at(
   const { length } = LAYOUT[stem];
   const words = wordsAt(stem, buffer, byteOffset, length * 4);
   return {
-    ...inspectWords(stem, ALL[stem][0], words),
+    ...inspectWords(stem, ALL[stem], words),
     problems: told(stem, words),
   };
 }
 
 /** The problems of a primitive, and of what carries a channel's messages. */
 function told(stem: Stem, words: Int32Array<SharedArrayBuffer>): Problem[] {
-  const problems = problemsOf(LAYOUT[stem], ALL[stem][1], words);
+  const problems = problemsOf(LAYOUT[stem], CHECKS[stem] ?? {}, words);
   if (stem !== "channel" || problems.length > 0) return problems;
   const { length } = CHANNEL;
   const carrier = carrierAt(words.buffer, words.byteOffset + length * 4);
@@ -254,7 +278,9 @@ function told(stem: Stem, words: Int32Array<SharedArrayBuffer>): Problem[] {
     return [{ word: "magic", index: 0, value, what: "damaged", text }];
   }
   const [kind, theirs] = carrier;
-  return problemsOf(LAYOUT[kind], ALL[kind][1], theirs).map((problem) => ({
+  return problemsOf(LAYOUT[kind], CHECKS[kind] ?? {}, theirs).map((
+    problem,
+  ) => ({
     ...problem,
     word: `${problem.word} of the ${kind}`,
     index: problem.index + length,

@@ -375,7 +375,7 @@ const LISTS: Readonly<Record<string, List>> = {
   },
   "primitives/inspect.ts": {
     entry: (stem) =>
-      RegExp(`^import \\{ INSPECTION as ${stem} \\} from .*\\n`, "m"),
+      RegExp(`^import \\{\\s*INSPECTION as ${stem}\\b[^}]*\\} from .*\\n`, "m"),
     write: (stem) => `import { INSPECTION as ${stem} } from "./${stem}.ts";\n`,
   },
 };
