@@ -418,7 +418,7 @@ function withInspections(text: string, stems: readonly string[]): string {
 // ---- tables of all pages ------------------------------------------------------
 
 /** The modules that have an entry point of their own, over all of mod.ts. */
-const LAST = ["realtime", "kernel"];
+const LAST = ["pool", "realtime", "kernel"];
 
 /** The public modules that `mod.ts` names, in its order. */
 const modulesOf = (text: string): string[] =>
