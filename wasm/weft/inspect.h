@@ -250,7 +250,7 @@ static inline void weft__semaphore_shows_problems(const void *copy,
                                                   weft__problems *found) {
   const weft_semaphore *s = (const weft_semaphore *)copy;
   const char *none = "There are never so many permits.";
-  weft__tell(found, s->permits > WEFT_SEMAPHORE_MAX,
+  weft__tell(found, s->tracked == 0 && s->permits > WEFT_SEMAPHORE_MAX,
              WEFT__AT(semaphore, permits), none);
   weft__tell(found, s->bulk < 0, WEFT__AT(semaphore, bulk),
              "There are fewer than 0 waiters.");
@@ -258,7 +258,7 @@ static inline void weft__semaphore_shows_problems(const void *copy,
              WEFT__AT(semaphore, claimant), WEFT__NO_AGENT);
   weft__tell(found, s->claim < 0 || s->claim > WEFT_SEMAPHORE_MAX,
              WEFT__AT(semaphore, claim), none);
-  weft__tell(found, s->claim > 0 && s->claimant == 0,
+  weft__tell(found, s->tracked == 0 && s->claim > 0 && s->claimant == 0,
              WEFT__AT(semaphore, claim), "`claimant` names nobody.");
 }
 
@@ -578,6 +578,7 @@ static inline const weft__shown *weft__shown_of(size_t i) {
      weft__semaphore_shows_problems,
      NULL,
      {WEFT__FIELD(semaphore, magic),
+      WEFT__FIELD(semaphore, tracked),
       WEFT__FIELD(semaphore, seal),
       WEFT__FIELD(semaphore, permits),
       WEFT__FIELD(semaphore, waiters),
