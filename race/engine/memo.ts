@@ -5,7 +5,8 @@
  *
  * @module
  */
-import type { Agent, Edge, Ended, Snapshot } from "./agent.ts";
+import type { Agent, Edge, Ended, Guard, Snapshot } from "./agent.ts";
+import { holds } from "./guard.ts";
 
 /** An agent that must be run, and what is then to be remembered. */
 export interface Job {
@@ -62,7 +63,10 @@ export class Memo {
     for (let i = 0; i < edges.length; i++) {
       const edge = edges[i]!;
       if (
-        edge.cause === cause && edge.now === now && Object.is(edge.value, value)
+        edge.cause === cause && edge.now === now &&
+        Object.is(edge.value, value) &&
+        (edge.guards.length === 0 ||
+          edge.guards.every((guard) => holds(guard, now)))
       ) return edge;
     }
     return undefined;
@@ -76,6 +80,7 @@ export class Memo {
     now: number,
     agent: Agent,
     ended: readonly Ended[],
+    guards: readonly Guard[],
     sure: boolean,
   ): void {
     if (this.#size >= MOST) return;
@@ -83,7 +88,7 @@ export class Memo {
     const to = agent.save();
     this.#size++;
     const runs = sure ? ENOUGH : 1;
-    (from.edges ??= []).push({ cause, value, now, to, ended, runs });
+    (from.edges ??= []).push({ cause, value, now, guards, to, ended, runs });
   }
 
   /**
