@@ -37,6 +37,13 @@ export const RECOVERS = 12 << 8;
  */
 export const ENOUGH = 4;
 
+/**
+ * After so many steps, an agent is run twice for each, and then once. Code that
+ * does something else has done so before.
+ */
+const FIRST = 100;
+const SECOND = 1000;
+
 /** The most states of agents that are kept. */
 const MOST = 400_000;
 
@@ -87,7 +94,11 @@ export class Memo {
     if (ended.length > 0 && agent.n === 0) this.#join(agent);
     const to = agent.save();
     this.#size++;
-    const runs = sure ? ENOUGH : 1;
+    const runs = sure || this.#size > SECOND
+      ? ENOUGH
+      : this.#size > FIRST
+      ? ENOUGH - 1
+      : 1;
     (from.edges ??= []).push({ cause, value, now, guards, to, ended, runs });
   }
 

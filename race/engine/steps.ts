@@ -65,7 +65,7 @@ export function start(engine: Engine, code: number, inline: boolean): boolean {
   const memo = world.memo = engine.remembers ? engine.memo : null;
   world.schedule.push(code);
   world.began = world.ended = world.volatile = false;
-  engine.inline = inline && memo === null;
+  engine.inline = inline;
   if (action === k.LEAP || memo === null && isStep(action)) {
     engine.age = action === k.STALE ? k.numberOf(code) : 0;
     engine.leaping = action === k.LEAP ? k.numberOf(code) - 1 : 0;
@@ -128,7 +128,8 @@ function step(engine: Engine, memo: Memo, agent: Agent, age: number): boolean {
   engine.grant = agent;
   engine.performed = true;
   engine.result = value;
-  const kept = volatile ? null : from;
+  // If the agent goes on to further steps, what follows is not kept.
+  const kept = volatile || engine.inline ? null : from;
   engine.job = { agent, from: kept, cause, value, now, edge };
   engine.ended = [];
   engine.guards = [];
