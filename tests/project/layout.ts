@@ -81,7 +81,11 @@ export function expected(): Map<string, string> {
   }
   put("primitives/inspect.ts", (text) => withInspections(text, stems));
   const pages = modulesOf(files.get("mod.ts")!).concat(LAST).map(pageAt);
-  put("README.md", (text) => withRows(text, "class", pages.flatMap(rowOf)));
+  const lengths = new Map(rows.map(({ stem, length }) => [stem, length]));
+  put("README.md", (text) => {
+    const all = pages.flatMap((page) => rowOf(page, lengths.get(page.stem)));
+    return withRows(text, "class", all);
+  });
   put(
     "docs/primitives/README.md",
     (text) => withRows(text, "I want to", pages.map(wishOf)),
@@ -442,19 +446,20 @@ function pageAt(stem: string): Page {
   return { stem, title: title!, facts };
 }
 
-/** The row of a page in README.md, if it has one there. */
-function rowOf({ stem, title, facts }: Page): string[][] {
+/**
+ * The row of a page in README.md, if it has one there; `length` is the number of
+ * its words.
+ */
+function rowOf({ stem, title, facts }: Page, length?: number): string[][] {
   if (facts.what === undefined) return [];
-  const names = ["what", "waits", "progress", "page", "worklet", "words"];
-  const link = `[${title}](docs/primitives/${stem}.md)`;
-  return [[
-    link,
-    ...names.map((name) => {
-      const fact = facts[name];
-      if (fact !== undefined) return fact;
-      throw new Error(`docs/primitives/${stem}.md: "${name}" is missing`);
-    }),
-  ]];
+  const names = ["what", "waits", "progress", "page", "worklet"];
+  const cells = names.map((name) => {
+    const fact = facts[name];
+    if (fact !== undefined) return fact;
+    throw new Error(`docs/primitives/${stem}.md: "${name}" is missing`);
+  });
+  const words = `${length ?? ""} ${facts.words ?? ""}`.trim();
+  return [[`[${title}](docs/primitives/${stem}.md)`, ...cells, words]];
 }
 
 /** The row of a page in docs/primitives/README.md. */
