@@ -80,7 +80,10 @@ export function expected(): Map<string, string> {
     put(name, (text) => withAll(text, stems, list));
   }
   put("primitives/inspect.ts", (text) => withInspections(text, stems));
-  const pages = modulesOf(files.get("mod.ts")!).concat(LAST).map(pageAt);
+  const modules = modulesOf(files.get("mod.ts")!);
+  const last = modulesOf(files.get("deno.json")!)
+    .filter((stem) => !modules.includes(stem));
+  const pages = [...modules, ...last].map(pageAt);
   const lengths = new Map(rows.map(({ stem, length }) => [stem, length]));
   put("README.md", (text) => {
     const all = pages.flatMap((page) => rowOf(page, lengths.get(page.stem)));
@@ -419,10 +422,7 @@ function withInspections(text: string, stems: readonly string[]): string {
 
 // ---- tables of all pages ------------------------------------------------------
 
-/** The modules that have an entry point of their own, over all of mod.ts. */
-const LAST = ["realtime", "kernel"];
-
-/** The public modules that `mod.ts` names, in its order. */
+/** The public modules that a list names, in its order. */
 const modulesOf = (text: string): string[] =>
   [...text.matchAll(/"\.\/primitives\/([a-z]\w*)\.ts"/g)]
     .map(([, stem]) => stem!);
@@ -443,7 +443,7 @@ function pageAt(stem: string): Page {
   if (comment === undefined) throw new Error(`${name}: no comment at its top`);
   const lines = [...comment.matchAll(/^(\w+): (.*)$/gm)];
   const facts = Object.fromEntries(lines.map(([, fact, text]) => [fact, text]));
-  return { stem, title: title!, facts };
+  return { stem, title: facts.name ?? title!, facts };
 }
 
 /**
