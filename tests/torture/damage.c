@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define WEFT_STDIO
 #include "weft.h"
 
 enum { MOST_PROBLEMS = 12, SECONDS_TO_HANG = 5 };
@@ -507,6 +508,25 @@ static const int32_t VALUES[] = {
     7,       12,      77,      1000,    -1000,   INT32_MAX, INT32_MIN,
     1 << 28, 1 << 29, 1 << 30, 1 << 15, 3 << 28, 0x7ffffff8};
 
+/* Where the lines of weft_inspect go. */
+static FILE *nowhere;
+
+/* Inspects it, and recovers it from two agents. */
+static void look_at(const subject *s, void *at) {
+  const int32_t dead[] = {5, 6};
+  char kind[32];
+  weft_finding found[4];
+  weft_part part = {WEFT_PART_BY_HEAD, at};
+  snprintf(kind, sizeof kind, "%s", s->name);
+  char *more = strstr(kind, "_of_one");
+  if (more != NULL) *more = '\0';
+  if (weft_inspect_as(at, kind, nowhere) != 0) abort();
+  if (strcmp(kind, "mutex") == 0) part.kind = WEFT_PART_MUTEX;
+  if (strcmp(kind, "rw_lock") == 0) part.kind = WEFT_PART_RW_LOCK;
+  if (strcmp(kind, "condition") == 0) return; /* nobody holds it */
+  if (weft_recover(dead, 2, &part, 1, found, 4) < 0) abort();
+}
+
 static void one_case(const subject *s) {
   int32_t *words = (int32_t *)malloc(s->bytes);
   s->init(words, s->bytes);
@@ -532,12 +552,17 @@ static void one_case(const subject *s) {
   }
   uint32_t first = random_below((uint32_t)s->count);
   char *call = shared->text + at;
+  snprintf(call, sizeof shared->text - (size_t)at, "; inspect, recover");
+  bool before = random_below(2) == 0;
+  shared->calls += 2;
+  if (before) look_at(s, words);
   for (int i = 0; i < s->count; i++) {
     int which = ((int)first + i) % s->count;
     snprintf(call, sizeof shared->text - (size_t)at, "; call %d", which);
     shared->calls++;
     s->calls(words, which);
   }
+  if (!before) look_at(s, words);
   free(words);
 }
 
@@ -587,6 +612,11 @@ int main(int count, char **words) {
     return 2;
   }
   measure();
+  nowhere = fopen("/dev/null", "w");
+  if (nowhere == NULL) {
+    perror("/dev/null");
+    return 2;
+  }
   shared = (progress *)mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) {
