@@ -13,7 +13,7 @@ import {
   SpscQueue,
 } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
-import type { Row } from "./supervisor.ts";
+import type { Row } from "./_row.ts";
 
 interface Order {
   readonly side: number;
