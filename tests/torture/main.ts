@@ -63,6 +63,7 @@ const PARTS: Readonly<Record<string, readonly (readonly [number, Runner])[]>> =
       [0.12, threads("damage")],
       [0.04, libFuzzer],
     ],
+    arguments: [[0.06, threads("arguments")]],
   };
 
 const USAGE = `usage: deno task torture [--minutes N] [--only NAME] [--seed N]
@@ -76,6 +77,7 @@ waits      waits are given up in the moment in which others serve them
 stream     threads send each other numbers, as fast as they can
 load       64 threads use one primitive, and each must get its turn
 damage     words of primitives are changed; then everything is called
+arguments  everything is called with arguments of all kinds
 
 --only NAME  one part, or the primitives whose name contains NAME
 --seed N     other random numbers`;

@@ -39,6 +39,7 @@ import {
 const AGENT = new URL("./_agent.ts", import.meta.url);
 const DAMAGE = new URL("./_damage.ts", import.meta.url);
 const STREAM = new URL("./_stream.ts", import.meta.url);
+const ARGUMENTS = new URL("./_arguments.ts", import.meta.url);
 const ABORTS = new URL("./_aborts.ts", import.meta.url);
 
 const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms));
@@ -258,6 +259,13 @@ async function damage(time: number, only: string, seed: number) {
   });
 }
 
+async function callWithAll(time: number, seed: number, only: string) {
+  const thread = await spawn(ARGUMENTS, { time, seed, only });
+  const row = await thread.next<Row>();
+  if (row.volume > 0) tell(row);
+  await kill(thread);
+}
+
 // ---- streams, aborts -------------------------------------------------------------
 
 /** A ring whose next record begins at `start`, modulo 2^32. */
@@ -329,6 +337,9 @@ switch (part) {
     break;
   case "damage":
     await damage(Number(time), only, Number(seed));
+    break;
+  case "arguments":
+    await callWithAll(Number(time), Number(seed), only);
     break;
   case "stream":
     await pair(STREAM, Number(time), Number(seed));
