@@ -37,19 +37,24 @@ export interface Longest {
  * turn needs several agents in sequence, and each of them may wait for a core.
  */
 export const isStarved = ({ longest, control }: Longest): boolean =>
-  longest > 1000 + 4 * control;
+  longest > 1000 + 8 * control;
 
-/** Measures again, as only a machine is slow once and not again. */
+/**
+ * Measures for `seconds`, and again if somebody seems to be starved: a machine
+ * is slow once and not again. Less than a second is only measured, not judged.
+ */
 export async function loadRow(
   name: string,
+  seconds: number,
   measure: () => Promise<Longest>,
 ): Promise<Row> {
+  const starves = (it: Longest) => seconds >= 1 && isStarved(it);
   let volume = 0;
   let worst: Longest | undefined;
   for (let i = 0; i < 3; i++) {
     worst = await measure();
     volume += worst.volume;
-    if (!isStarved(worst)) break;
+    if (!starves(worst)) break;
   }
   const note = `longest wait ${Math.round(worst!.longest)} ms, ` +
     `the machine's own ${Math.round(worst!.control)} ms`;
@@ -58,6 +63,10 @@ export async function loadRow(
     volume,
     unit: "turns",
     note,
-    problems: isStarved(worst!) ? [`${name}: somebody starves: ${note}`] : [],
+    problems: starves(worst!) ? [`${name}: somebody starves: ${note}`] : [],
   };
 }
+
+/** Whether a class's name contains a word such as `spsc_queue` or `SpscQueue`. */
+export const matches = (name: string, only: string): boolean =>
+  name.toLowerCase().includes(only.toLowerCase().replaceAll("_", ""));

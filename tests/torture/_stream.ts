@@ -12,12 +12,13 @@ import {
   SpscQueue,
 } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
-import type { Row } from "./_row.ts";
+import { matches, type Row } from "./_row.ts";
 
 interface Order {
   /** 0 sends, 1 receives. */
   readonly side: number;
   readonly time: number;
+  readonly only: string;
   readonly start: Handle<"barrier">;
   readonly spsc: Handle<"spsc_queue">;
   readonly mpmc: Handle<"mpmc_queue">;
@@ -89,7 +90,7 @@ function streams(): Stream[] {
   ];
 }
 
-const all = streams();
+const all = streams().filter(({ name }) => matches(name, data.only));
 const heap = () => process.memoryUsage().rss / 2 ** 20;
 
 for (const [at, { name, send, receive }] of all.entries()) {

@@ -10,8 +10,16 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { bundle, bundled } from "../_run/bundle.ts";
 import { complain, wordsOf } from "../_run/usage.ts";
-import type { Row, Tell } from "./_row.ts";
-import { calls, libFuzzer, processes, type Runner, soak } from "./native.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { matches, type Row, type Tell } from "./_row.ts";
+import {
+  damage,
+  libFuzzer,
+  processes,
+  type Runner,
+  soak,
+  wrongArguments,
+} from "./native.ts";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const WEFT = fileURLToPath(new URL("../../.weft/torture/", import.meta.url));
@@ -24,6 +32,14 @@ function threads(part: string): Runner {
     return lines("node", [program, part, `${ms}`, `${seed}`, only], ms, tell);
   };
 }
+
+/** Lets C in WebAssembly and JavaScript send each other numbers. */
+const mixed: Runner = (ms, seed, only, tell) => {
+  // It takes a while to build, so a short form leaves it to the twin tests.
+  if (only !== "" || ms < 4000) return Promise.resolve();
+  const words = ["run", "-A", path.join(HERE, "mixed.ts"), `${ms}`, `${seed}`];
+  return lines(process.execPath, words, ms, tell);
+};
 
 /** Runs a program; each line of its output that begins with `{` is a row. */
 function lines(
@@ -41,6 +57,7 @@ function lines(
     execFile(program, words, limits, (error, stdout, stderr) => {
       for (const line of stdout.split("\n")) {
         if (line.startsWith("{")) tell(JSON.parse(line));
+        if (line.startsWith("skipped")) console.log(`     ${line}`);
       }
       if (error !== null) {
         const problems = [`it ended early: ${error.message}\n${stderr}`];
@@ -56,14 +73,18 @@ const PARTS: Readonly<Record<string, readonly (readonly [number, Runner])[]>> =
   {
     kills: [[0.2, processes], [0.16, threads("kills")]],
     waits: [[0.08, soak("waits")], [0.08, threads("aborts")]],
-    stream: [[0.08, soak("stream")], [0.08, threads("stream")]],
+    stream: [
+      [0.08, soak("stream")],
+      [0.08, threads("stream")],
+      [0.04, mixed],
+    ],
     load: [[0.08, soak("load")]],
     damage: [
-      [0.12, calls("damage", "calls on damaged words, sanitized")],
+      [0.12, damage],
       [0.12, threads("damage")],
       [0.04, libFuzzer],
     ],
-    arguments: [[0.06, threads("arguments")]],
+    arguments: [[0.06, wrongArguments], [0.06, threads("arguments")]],
   };
 
 const USAGE = `usage: deno task torture [--minutes N] [--only NAME] [--seed N]
@@ -74,13 +95,16 @@ docs/reliability.md was broken. The parts:
 
 kills      threads and processes are killed at any step, and replaced
 waits      waits are given up in the moment in which others serve them
-stream     threads send each other numbers, as fast as they can
+stream     threads of C, of JavaScript and of both send each other numbers
 load       64 threads use one primitive, and each must get its turn
 damage     words of primitives are changed; then everything is called
 arguments  everything is called with arguments of all kinds
 
 --only NAME  one part, or the primitives whose name contains NAME
 --seed N     other random numbers`;
+
+/** The primitives, such as `spscqueue`. */
+const NAMES = Object.keys(LAYOUT).map((stem) => stem.replaceAll("_", ""));
 
 const number = new Intl.NumberFormat("en");
 
@@ -135,6 +159,9 @@ async function main(): Promise<number> {
   const minutes = positive("minutes", values.minutes, 2);
   const seed = positive("seed", values.seed, 1);
   const only = `${values.only ?? ""}`;
+  if (!(only in PARTS) && !NAMES.some((name) => matches(name, only))) {
+    complain(`no part or primitive is called ${only}`);
+  }
   const chosen = only in PARTS ? [only] : Object.keys(PARTS);
   const filter = only in PARTS ? "" : only;
   const runners = chosen.flatMap((part) => PARTS[part]!);
@@ -155,7 +182,6 @@ async function main(): Promise<number> {
     const seconds = (performance.now() - begin) / 1000;
     console.log(`     ${seconds.toFixed(0)} s`);
   }
-  if (rows.length === 0) complain(`no part or primitive is called ${only}`);
   printSums(rows);
   console.log(`${rows.length - broken} passed, ${broken} failed`);
   return broken === 0 ? 0 : 1;

@@ -4,9 +4,12 @@
  * @module
  */
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, BUILT, run } from "../_run/native.ts";
+import { writtenCalls } from "./declared.ts";
 import { loadRow, type Longest, type Tell } from "./_row.ts";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
@@ -153,7 +156,7 @@ export function soak(story: keyof typeof SOAKED): Runner {
         continue;
       }
       const broken: string[] = [];
-      const row = await loadRow(`weft_${name}`, async () => {
+      const row = await loadRow(`weft_${name}`, seconds, async () => {
         const { told, problems } = await report(program, words, seconds);
         broken.push(...problems);
         return { volume: 0, longest: 0, control: 0, ...told } as Longest;
@@ -163,19 +166,45 @@ export function soak(story: keyof typeof SOAKED): Runner {
   };
 }
 
-/** Runs a program that calls functions under the sanitizers. */
-export function calls(name: "damage", what: string): Runner {
-  return async (ms, seed, only, tell) => {
-    const program = await builtWith(name, SANITIZED);
-    if (program === undefined) return;
-    const seconds = ms / 1000;
-    const words = [`${seconds}`, `${seed}`, only];
-    const { told, problems } = await report(program, words, seconds);
-    const { calls = 0 } = told;
-    if (problems.length === 0 && calls === 0) return; // none has that name
-    tell({ what: `C: ${what}`, volume: calls, unit: "calls", problems });
-  };
-}
+/** Damages words, and calls all that does not wait, under the sanitizers. */
+export const damage: Runner = async (ms, seed, only, tell) => {
+  const program = await builtWith("damage", SANITIZED);
+  if (program === undefined) return;
+  const seconds = ms / 1000;
+  const words = [`${seconds}`, `${seed}`, only];
+  const { told, problems } = await report(program, words, seconds);
+  const { calls = 0 } = told;
+  if (problems.length === 0 && calls === 0) return; // none has that name
+  tell({
+    what: "C: calls on damaged words, sanitized",
+    volume: calls,
+    unit: "calls",
+    problems,
+  });
+};
+
+/** Calls every function of `weft.h` with arguments of all kinds. */
+export const wrongArguments: Runner = async (ms, seed, only, tell) => {
+  if (only !== "") return;
+  const [text, functions] = await writtenCalls();
+  const stamp = createHash("sha256").update(text).digest("hex").slice(0, 16);
+  const folder = path.join(BUILT, `torture-calls-${stamp}`);
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, "calls.inc"), text);
+  // Not optimized: half a minute to build would be too long.
+  const flags = [...SANITIZED, "-O0", `-I${folder}`];
+  const program = await builtWith("arguments", flags);
+  if (program === undefined) return;
+  const seconds = ms / 1000;
+  const words = [`${seconds}`, `${seed}`];
+  const { told, problems } = await report(program, words, seconds);
+  tell({
+    what: `C: arguments of all kinds, ${functions} functions`,
+    volume: told.calls ?? 0,
+    unit: "calls",
+    problems,
+  });
+};
 
 /** Lets libFuzzer choose what is damaged, where clang has it. */
 export const libFuzzer: Runner = async (ms, seed, only, tell) => {
@@ -193,16 +222,15 @@ export const libFuzzer: Runner = async (ms, seed, only, tell) => {
   if (program === undefined) return;
   const seconds = Math.max(Math.round(ms / 1000), 1);
   const corpus = path.join(BUILT, "torture-corpus");
-  const { code, output } = await run("mkdir", ["-p", corpus], 10)
-    .then(() =>
-      run(program, [
-        `-max_total_time=${seconds}`,
-        `-seed=${seed}`,
-        ...["-timeout=30", "-max_len=64", "-print_final_stats=1"],
-        `-artifact_prefix=${corpus}/found-`,
-        corpus,
-      ], seconds * 2 + 120)
-    );
+  await mkdir(corpus, { recursive: true });
+  const words = [
+    `-max_total_time=${seconds}`,
+    `-seed=${seed}`,
+    ...["-timeout=30", "-max_len=64", "-print_final_stats=1"],
+    `-artifact_prefix=${corpus}-found-`,
+    corpus,
+  ];
+  const { code, output } = await run(program, words, seconds * 2 + 120);
   const found = /number_of_executed_units: (\d+)/.exec(output);
   tell({
     what: "C: cases of libFuzzer on damaged words",

@@ -126,26 +126,27 @@ static void make_snapshot(bool single) {
 static void make_snapshot_of_many(void) { make_snapshot(false); }
 static void make_snapshot_of_one(void) { make_snapshot(true); }
 
-/* ---- stream: one sends 0, 1, 2, ... and another one must get them so ------ */
+/* ---- stream: one sends 0, 1, 2, ... and another one must get them so ------
+ */
 
 enum { ROUND = 1 << 22 };
 
 /* Either end waits at most a second, and then looks again. */
 #define PATIENCE WEFT__SECOND
 
-#define QUEUE_STREAM(type)                                                   \
-  static int32_t type##_send(const int32_t *from, int32_t n) {               \
-    int32_t count = weft_##type##_try_push_many(AS(type), from, n);          \
-    if (count != 0) return count;                                            \
-    int result = weft_##type##_push_int(AS(type), from[0], PATIENCE);        \
-    return result == 0 ? 1 : result == ETIMEDOUT ? 0 : -result;              \
-  }                                                                          \
-  static int32_t type##_receive(int32_t *to) {                               \
-    int32_t count = weft_##type##_try_pop_many(AS(type), to, BATCH);         \
-    if (count != 0) return count;                                            \
-    int result = weft_##type##_pop_int(AS(type), to, PATIENCE);              \
-    return result == 0 ? 1 : result == ETIMEDOUT ? 0 : -result;              \
-  }                                                                          \
+#define QUEUE_STREAM(type)                                            \
+  static int32_t type##_send(const int32_t *from, int32_t n) {        \
+    int32_t count = weft_##type##_try_push_many(AS(type), from, n);   \
+    if (count != 0) return count;                                     \
+    int result = weft_##type##_push_int(AS(type), from[0], PATIENCE); \
+    return result == 0 ? 1 : result == ETIMEDOUT ? 0 : -result;       \
+  }                                                                   \
+  static int32_t type##_receive(int32_t *to) {                        \
+    int32_t count = weft_##type##_try_pop_many(AS(type), to, BATCH);  \
+    if (count != 0) return count;                                     \
+    int result = weft_##type##_pop_int(AS(type), to, PATIENCE);       \
+    return result == 0 ? 1 : result == ETIMEDOUT ? 0 : -result;       \
+  }                                                                   \
   static void type##_end(void) { weft_##type##_close(AS(type)); }
 
 QUEUE_STREAM(spsc_queue)
@@ -247,7 +248,8 @@ static void *sender(void *argument) {
 static void stream_round(const stream *s) {
   pthread_t thread;
   int32_t got[BATCH], next = 0, n = 0;
-  if (s->make == make_broadcast) EQUAL(weft_broadcast_subscribe(AS(broadcast)), 0);
+  if (s->make == make_broadcast)
+    EQUAL(weft_broadcast_subscribe(AS(broadcast)), 0);
   EQUAL(pthread_create(&thread, NULL, sender, (void *)(uintptr_t)s), 0);
   while ((n = s->receive(got)) >= 0)
     for (int32_t i = 0; i < n; i++) EQUAL(got[i], next++);
@@ -374,24 +376,22 @@ static void barrier_wait(side *self, int64_t timeout) {
     CHECK(other >= own && other <= own + 2);
   }
 }
-static void barrier_left(void) {
-  EQUAL(weft_barrier_arrived(AS(barrier)), 0);
-}
+static void barrier_left(void) { EQUAL(weft_barrier_arrived(AS(barrier)), 0); }
 
-#define QUEUE_WAIT(type)                                                       \
-  static void type##_wait(side *self, int64_t timeout) {                       \
-    int32_t value = 0;                                                         \
-    int result = self->number % 2 == 0                                         \
-                     ? weft_##type##_push_int(AS(type), 7, timeout)            \
-                     : weft_##type##_pop_int(AS(type), &value, timeout);       \
-    if (given_up(result)) return;                                              \
-    shared_add(self->number % 2 == 0 ? &pushed : &popped, 1);                  \
-    if (self->number % 2 != 0) EQUAL(value, 7);                                \
-  }                                                                            \
-  static void type##_left(void) {                                              \
-    EQUAL(weft_##type##_size(AS(type)), pushed - popped);                      \
-    EQUAL(AS(type)->pop_waiters, 0);                                           \
-    EQUAL(AS(type)->push_waiters, 0);                                          \
+#define QUEUE_WAIT(type)                                                 \
+  static void type##_wait(side *self, int64_t timeout) {                 \
+    int32_t value = 0;                                                   \
+    int result = self->number % 2 == 0                                   \
+                     ? weft_##type##_push_int(AS(type), 7, timeout)      \
+                     : weft_##type##_pop_int(AS(type), &value, timeout); \
+    if (given_up(result)) return;                                        \
+    shared_add(self->number % 2 == 0 ? &pushed : &popped, 1);            \
+    if (self->number % 2 != 0) EQUAL(value, 7);                          \
+  }                                                                      \
+  static void type##_left(void) {                                        \
+    EQUAL(weft_##type##_size(AS(type)), pushed - popped);                \
+    EQUAL(AS(type)->pop_waiters, 0);                                     \
+    EQUAL(AS(type)->push_waiters, 0);                                    \
   }
 QUEUE_WAIT(mpmc_queue)
 QUEUE_WAIT(lock_free_queue)
@@ -533,7 +533,8 @@ static void load_round(const storm *s) {
     for (;;) {
       clock_gettime(CLOCK_REALTIME, &limit);
       limit.tv_nsec += 5000000;
-      if (limit.tv_nsec >= 1000000000) limit.tv_sec++, limit.tv_nsec -= 1000000000;
+      if (limit.tv_nsec >= 1000000000)
+        limit.tv_sec++, limit.tv_nsec -= 1000000000;
       if (pthread_timedjoin_np(threads[i], NULL, &limit) == 0) break;
       if (!is_over()) continue;
       int failed = 0;
@@ -544,16 +545,16 @@ static void load_round(const storm *s) {
       }
       if (s->make == make_lock_free_queue) {
         failed =
-            i % 2 ? weft_lock_free_queue_try_push_int(AS(lock_free_queue), 7)
-                  : weft_lock_free_queue_try_pop_int(AS(lock_free_queue),
-                                                     &value);
+            i % 2
+                ? weft_lock_free_queue_try_push_int(AS(lock_free_queue), 7)
+                : weft_lock_free_queue_try_pop_int(AS(lock_free_queue), &value);
         if (failed == 0) shared_add(i % 2 ? &pushed : &popped, 1);
       }
       if (s->make == make_record_ring) {
         int32_t record[16] = {7}, length = (int32_t)sizeof record;
-        failed = i == 0 ? weft_record_ring_try_push(AS(record_ring), record, 4)
-                        : weft_record_ring_try_pop(AS(record_ring), record,
-                                                   &length);
+        failed =
+            i == 0 ? weft_record_ring_try_push(AS(record_ring), record, 4)
+                   : weft_record_ring_try_pop(AS(record_ring), record, &length);
         if (failed == 0) shared_add(i == 0 ? &pushed : &popped, 1);
       }
     }
@@ -595,8 +596,8 @@ int main(int count, char **words) {
   seed = (uint32_t)atoi(words[4]) * 2 + 1;
   end_of_all = now_ns() + (int64_t)(atof(words[3]) * 1e9);
   for (int round = 0; !is_over(); round++) {
-    start = weft__minus(STARTS[round % STARTS_COUNT],
-                        random_below(&seed, 4000));
+    start =
+        weft__minus(STARTS[round % STARTS_COUNT], random_below(&seed, 4000));
     memset(arena, 0, sizeof arena);
     (chosen != NULL ? chosen->make : other->make)();
     if (chosen != NULL)

@@ -25,7 +25,7 @@ import { LAYOUT } from "../../primitives/_layout.ts";
 import { LOCK_FREE, MPMC, SPSC } from "../_queue/model.ts";
 import { wordsOf } from "../_run/model.ts";
 import type { Order } from "./_agent.ts";
-import type { Row } from "./_row.ts";
+import { matches, type Row } from "./_row.ts";
 import {
   BEGUN,
   LENGTH,
@@ -128,9 +128,6 @@ async function killAll(time: number, only: string): Promise<void> {
   const all = victims().filter(({ name }) => matches(name, only));
   for (const victim of all) await killUsers(victim, time / all.length);
 }
-
-const matches = (name: string, only: string) =>
-  name.toLowerCase().includes(only.toLowerCase().replaceAll("_", ""));
 
 async function killUsers(victim: Victim, time: number): Promise<void> {
   const { name, handle, roles } = victim;
@@ -251,8 +248,9 @@ async function damage(time: number, only: string, seed: number) {
     problems.set(key, `hangs: ${text}`);
     from = at + 1;
   }
+  if (calls === 0 && problems.size === 0) return; // none has that name
   tell({
-    what: "calls on damaged words",
+    what: "JavaScript: calls on damaged words",
     volume: calls >>> 0,
     unit: "calls",
     problems: [...problems.values()],
@@ -286,7 +284,7 @@ const ROUND = 20_000;
  * Two threads of one module that share a barrier, round by round. The counters
  * begin near 0, 2^31 or 2^32.
  */
-async function pair(url: URL, time: number, seed: number) {
+async function pair(url: URL, time: number, seed: number, only: string) {
   const rounds = Math.ceil(time / ROUND);
   const sums = new Map<string, Row>();
   for (let i = 0; i < rounds; i++) {
@@ -303,7 +301,7 @@ async function pair(url: URL, time: number, seed: number) {
     const sent = new SharedArrayBuffer(1024);
     const orders = [0, 1].map((side) => ({
       ...{ side, time: time / rounds, seed: seed + i, start, spsc, mpmc },
-      ...{ lockFree, ring, mutex, semaphore, sums: sent },
+      ...{ lockFree, ring, mutex, semaphore, sums: sent, only },
     }));
     const threads = await Promise.all(orders.map((o) => spawn(url, o)));
     const rows = await Promise.all(threads.map((t) => t.next<Row[]>()));
@@ -342,10 +340,10 @@ switch (part) {
     await callWithAll(Number(time), Number(seed), only);
     break;
   case "stream":
-    await pair(STREAM, Number(time), Number(seed));
+    await pair(STREAM, Number(time), Number(seed), only);
     break;
   case "aborts":
-    await pair(ABORTS, Number(time), Number(seed));
+    await pair(ABORTS, Number(time), Number(seed), only);
     break;
   default:
     process.stderr.write(`no part is called ${part}\n`);
