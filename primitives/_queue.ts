@@ -7,6 +7,7 @@
 
 import { Copier, type CopyingClass, type Elements } from "./_elements.ts";
 import { DISPOSE } from "./_dispose.ts";
+import { iterate } from "./_iterate.ts";
 import type { End, QueueCore } from "./_queue_core.ts";
 import type { Handle, Memory, Region } from "./_region.ts";
 import { LONGEST_DELAY, spin, spinning, STREAM } from "./_spin.ts";
@@ -438,16 +439,15 @@ export function waiting<Kind extends string, More>(
         .then(isDone);
     }
 
-    async *values(options?: AsyncOptions): AsyncGenerator<unknown, void, void> {
-      try {
-        for (;;) {
-          yield this.elementSize === 4
-            ? await this.popIntAsync(options)
-            : await this.popAsync(options);
-        }
-      } catch (error) {
-        if (!(error instanceof ClosedError)) throw error;
-      }
+    values(options?: AsyncOptions): AsyncGenerator<unknown, void, void> {
+      const take: () => number | Uint8Array | undefined = this.elementSize === 4
+        ? () => super.tryPopInt()
+        : () => this.#take();
+      return iterate({
+        take,
+        takeAsync: () => this.asyncAt("pop", take, options),
+        isEnd: (error) => error instanceof ClosedError,
+      }, options);
     }
 
     [Symbol.asyncIterator](): AsyncGenerator<unknown, void, void> {
