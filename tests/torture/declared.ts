@@ -1,12 +1,13 @@
 /**
  * Reads the public functions of `weft.h`, and writes a call of each in C: the
- * calls that `arguments.c` makes. A function with a parameter of a new type
- * does not compile until `arguments.c` says how to make one.
+ * calls that `arguments.c` makes. A function with a parameter of a new type is
+ * left out, and named, until `arguments.c` says how to make one.
  *
  * @module
  */
 import { readdir, readFile } from "node:fs/promises";
 
+const CALLER = new URL("./arguments.c", import.meta.url);
 const HEADERS = new URL("../../wasm/weft/", import.meta.url);
 
 /** A function of `weft.h`. */
@@ -105,12 +106,37 @@ function callOf(it: Declared, number: number): string {
     `${places.join("")}${body}      break;\n    }\n`;
 }
 
-/** The text that `arguments.c` includes, and how many functions it calls. */
-export async function writtenCalls(): Promise<[text: string, count: number]> {
-  const functions = await declared();
+/** What {@linkcode writtenCalls} wrote. */
+export interface Written {
+  /** The text that `arguments.c` includes. */
+  readonly text: string;
+  /** How many functions it calls. */
+  readonly count: number;
+  /** The functions that it does not call. */
+  readonly leftOut: readonly string[];
+}
+
+/** The names of all makers of arguments in `arguments.c`. */
+async function makers(): Promise<Set<string>> {
+  const text = await readFile(CALLER, "utf8");
+  const named = [...text.matchAll(/\bmake_(\w+)\(/g)].map(([, it]) => it!);
+  const kinds = [...text.matchAll(/\beach\((\w+)\)/g)]
+    .map(([, stem]) => `weft_${stem}_p`);
+  return new Set([...named, ...kinds]);
+}
+
+/** Writes a call of each function. */
+export async function writtenCalls(): Promise<Written> {
+  const known = await makers();
+  const all = await declared();
+  const functions = all.filter((it) =>
+    it.parameters.every((parameter) => known.has(makerOf(it, parameter)))
+  );
   const cases = functions.map(callOf).join("");
   const text = `enum { FUNCTIONS = ${functions.length} };\n\n` +
     `static void call_function(int number) {\n  switch (number) {\n` +
     `${cases}    default:\n      break;\n  }\n}\n`;
-  return [text, functions.length];
+  const leftOut = all.filter((it) => !functions.includes(it))
+    .map(({ name }) => name);
+  return { text, count: functions.length, leftOut };
 }

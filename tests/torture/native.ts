@@ -186,7 +186,7 @@ export const damage: Runner = async (ms, seed, only, tell) => {
 /** Calls every function of `weft.h` with arguments of all kinds. */
 export const wrongArguments: Runner = async (ms, seed, only, tell) => {
   if (only !== "") return;
-  const [text, functions] = await writtenCalls();
+  const { text, count, leftOut } = await writtenCalls();
   const stamp = createHash("sha256").update(text).digest("hex").slice(0, 16);
   const folder = path.join(BUILT, `torture-calls-${stamp}`);
   await mkdir(folder, { recursive: true });
@@ -199,9 +199,10 @@ export const wrongArguments: Runner = async (ms, seed, only, tell) => {
   const words = [`${seconds}`, `${seed}`];
   const { told, problems } = await report(program, words, seconds);
   tell({
-    what: `C: arguments of all kinds, ${functions} functions`,
+    what: `C: arguments of all kinds, ${count} functions`,
     volume: told.calls ?? 0,
     unit: "calls",
+    ...(leftOut.length > 0 && { note: `left out: ${leftOut.join(", ")}` }),
     problems,
   });
 };
