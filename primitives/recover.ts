@@ -4,21 +4,26 @@
  * @module
  */
 
-import { type Claimed, claimedSlots } from "./_blocked.ts";
 import { DamagedError } from "./_damaged.ts";
 import { describe } from "./_describe.ts";
-import type { CHANNEL, MPMC_QUEUE } from "./_layout.ts";
+import type { CHANNEL } from "./_layout.ts";
 import { KIND, SIGNATURE, VERSION } from "./_layout.ts";
 import { inRange } from "./_memory.ts";
+import {
+  CAPACITY,
+  ELEMENT_SIZE,
+  lookAtSlots,
+  SLOTS as QUEUE_WORDS,
+  strideFor,
+} from "./_mpmc_slots.ts";
 import { agentId } from "./agent.ts";
 
 /** The largest agent id. */
 const MAX_ID = 0x0fff_ffff;
 /** How often a claim of an agent that is alive is looked at. */
 const LOOKS = 1000;
-/** Words of a channel, and of a queue, before what they carry. */
+/** Words of a channel before its queue. */
 const CHANNEL_WORDS: typeof CHANNEL.length = 32;
-const QUEUE_WORDS: typeof MPMC_QUEUE.length = 160;
 
 /** What {@linkcode recover} did, or found that it cannot undo. */
 export type Found =
@@ -116,8 +121,8 @@ interface Abandonable extends Recoverable {
  * - `"lock abandoned"`: `Mutex`, `RwLock` while writing. The next guard has
  *   `abandoned` set: look at the data.
  * - `"function abandoned"`: `Once`. The next agent runs the function.
- * - `"permits returned"`: permits that a waiter of a `Semaphore` had claimed in
- *   advance.
+ * - `"permits returned"`: all permits that an agent held of a `Semaphore` with
+ *   `tracked`; otherwise those that a waiter had claimed in advance.
  * - `"records skipped"`: reservations of a `RecordRing`, and of a `Channel` over
  *   one.
  * - `"subscriptions ended"`: `Broadcast`. `"calls ended"`: `CallRing`; callers
@@ -131,10 +136,10 @@ interface Abandonable extends Recoverable {
  * - `"claim held"`: another agent, `id`, holds a `RecordRing`. If it has ended,
  *   too, call this again with both.
  *
- * What is left to the program: permits that an agent had acquired, the reading
- * of an `RwLock` (`abandonReader`), parties of a `Barrier` (`leave`), tasks of a
- * `WorkCounter`, a `WorkDeque` without its owner (`adopt`), and lost slots of a
- * `LockFreeQueue` (`repair`): their words do not name who holds them.
+ * What is left to the program: permits of a `Semaphore` that is not tracked, the
+ * reading of an `RwLock` (`abandonReader`), parties of a `Barrier` (`leave`),
+ * tasks of a `WorkCounter`, a `WorkDeque` without its owner (`adopt`), and lost
+ * slots of a `LockFreeQueue` (`repair`): their words do not name who holds them.
  *
  * C twin: `weft_recover`.
  *
@@ -209,8 +214,17 @@ function blockedSlots({ kind, buffer, byteOffset }: Recoverable): number {
   const words = new Int32Array(buffer, at);
   const magic = SIGNATURE << 16 | KIND.mpmc_queue << 8 | VERSION;
   if (Atomics.load(words, 0) !== magic) return 0;
+  const capacity = words[CAPACITY]!;
+  const size = words[ELEMENT_SIZE]!;
+  const end = capacity > 0 && size > 0
+    ? QUEUE_WORDS + capacity * strideFor(size)
+    : Infinity;
+  if (end > words.length) return 0;
+  let slots: { index: number; turn: number }[] = [];
+  lookAtSlots(words, (doing, _slot, index, turn) => {
+    if (doing !== "damaged") slots.push({ index, turn });
+  });
   // An agent that runs hands a slot on in less than a microsecond.
-  let slots: Claimed[] = claimedSlots(words);
   for (let looks = LOOKS; looks > 0 && slots.length > 0; looks--) {
     slots = slots.filter(({ index, turn }) =>
       Atomics.load(words, index) === turn
