@@ -6,6 +6,8 @@
  *
  *   damage SECONDS SEED [NAME]
  *
+ * With LIBFUZZER, libFuzzer calls it instead, and chooses what is damaged.
+ *
  * Each subject runs in a process of its own. A case that ends it, or hangs, is
  * printed, and the next one begins. The last line of the output is one JSON
  * object: `calls`, and `problems`. The words of a sealed configuration stay as
@@ -496,12 +498,27 @@ static void measure(void) {
 /* ---- cases
  * ------------------------------------------------------------------- */
 
+#if defined(LIBFUZZER)
+/* libFuzzer chooses: its bytes are the random numbers. */
+static const uint8_t *chosen;
+static size_t chosen_left;
+
+static uint32_t random_below(uint32_t n) {
+  uint32_t number = 0;
+  for (uint32_t left = n - 1; left > 0 && chosen_left > 0; left >>= 8) {
+    number = number << 8 | *chosen++;
+    chosen_left--;
+  }
+  return number % n;
+}
+#else
 static uint32_t random_state;
 
 static uint32_t random_below(uint32_t n) {
   random_state = random_state * 1664525u + 1013904223u;
   return (random_state >> 8) % n;
 }
+#endif
 
 static const int32_t VALUES[] = {
     0,       1,       -1,      2,       3,       4,         5,
@@ -566,6 +583,21 @@ static void one_case(const subject *s) {
   free(words);
 }
 
+#if defined(LIBFUZZER)
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+  static progress own;
+  if (shared == NULL) {
+    shared = &own;
+    measure();
+    weft_agent_set_id(9);
+  }
+  chosen = bytes;
+  chosen_left = count;
+  one_case(&SUBJECTS[random_below(COUNT)]);
+  return 0;
+}
+#else
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -637,3 +669,4 @@ int main(int count, char **words) {
          problems);
   return problems == 0 ? 0 : 1;
 }
+#endif
