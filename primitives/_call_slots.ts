@@ -7,7 +7,7 @@
 import { CALL_RING } from "./_layout.ts";
 import { describe } from "./_describe.ts";
 import { byteLengthOf, bytesOf, Copier, type Elements } from "./_elements.ts";
-import { type Awaited, wake } from "./_event_count.ts";
+import { type Awaited, waitersOf, wake } from "./_event_count.ts";
 import { ClosedError } from "./_queue.ts";
 import { assertConfig, inRange, type WordsInspection } from "./_region.ts";
 import type { Waiting } from "./_wait.ts";
@@ -66,7 +66,8 @@ export interface CallRingConfig {
  */
 export const INSPECTION: WordsInspection = {
   row: CALL_RING,
-  waiters: (words) => words[SERVE_EPOCH + 1]! + words[SLOT_EPOCH + 1]!,
+  waiters: (words) =>
+    waitersOf(words, SERVE_EPOCH) + waitersOf(words, SLOT_EPOCH),
 };
 
 /**

@@ -5,6 +5,12 @@
  * The count may stay too high for ever (an agent was terminated), but it is
  * never too low.
  *
+ * An odd epoch says that a wake is on its way. Until the waiter that it reaches
+ * runs, further wakes for one are left out: that waiter looks after all that
+ * was published before, and wakes the next one if there is more to be had. So
+ * an agent that publishes a hundred times in a row wakes once. Where a waiter
+ * awaits, none is left out, as its agent may be busy for long.
+ *
  * @module
  */
 
@@ -23,26 +29,54 @@ import {
 } from "./_wait.ts";
 
 const WAITERS = EVENT_COUNT.waiters;
+/** In the count: one of the waiters awaits, or did. */
+const AWAITED_BIT = -(2 ** 31);
 
-/** Wakes up to `n` sleepers of an epoch, if there are any. */
+/** How many waiters an epoch has. */
+export function waitersOf(words: Int32Array, epoch: number): number {
+  return Atomics.load(words, epoch + WAITERS) & ~AWAITED_BIT;
+}
+
+/**
+ * Wakes up to `n` sleepers of an epoch, if there are any. False if it was left
+ * to a wake that is on its way.
+ */
 export function wake(
   words: Int32Array<SharedArrayBuffer>,
   epoch: number,
   n: number,
-): void {
+): boolean {
   // Pairs with (W): we see the waiter, or it sees what we published.
-  if (Atomics.load(words, epoch + WAITERS) === 0) return;
-  Atomics.add(words, epoch, 1);
+  const waiters = Atomics.load(words, epoch + WAITERS);
+  if (waiters === 0) return true;
+  if (n === Infinity || waiters < 0) Atomics.add(words, epoch, 2);
+  else {
+    const even = Atomics.load(words, epoch);
+    if (even & 1) return false; // whoever makes it even looks after that: (L)
+    // If it changed just now, somebody looks after that, too.
+    const seen = Atomics.compareExchange(words, epoch, even, even + 1 | 0);
+    if (seen !== even) return false;
+  }
   Atomics.notify(words, epoch, n);
+  return true;
 }
 
 /** Counts a waiter. It looks once more before it sleeps as told. */
 export function announce(
   words: Int32Array<SharedArrayBuffer>,
   epoch: number,
+  awaits: boolean,
 ): Sleep {
-  Atomics.add(words, epoch + WAITERS, 1); // (W) announce, then look again
-  return { words, index: epoch, value: Atomics.load(words, epoch) };
+  // (W) announce, then look again
+  const before = Atomics.add(words, epoch + WAITERS, 1);
+  if (awaits && before >= 0) Atomics.or(words, epoch + WAITERS, AWAITED_BIT);
+  let value = Atomics.load(words, epoch);
+  while (value & 1) { // (L) the wakes that are left out end before the look
+    const even = value + 1 | 0;
+    const seen = Atomics.compareExchange(words, epoch, value, even);
+    value = seen === value ? even : seen;
+  }
+  return { words, index: epoch, value };
 }
 
 /** Stops counting a waiter. */
@@ -50,7 +84,9 @@ export function withdraw(
   words: Int32Array<SharedArrayBuffer>,
   epoch: number,
 ): void {
-  Atomics.sub(words, epoch + WAITERS, 1);
+  const before = Atomics.sub(words, epoch + WAITERS, 1);
+  if (before - 1 !== AWAITED_BIT) return;
+  Atomics.compareExchange(words, epoch + WAITERS, AWAITED_BIT, 0);
 }
 
 /** Something to wait for, and the epoch that changes when it may have come. */
@@ -61,6 +97,10 @@ export interface Awaited<T> {
   attempt(): T | undefined;
   /** Wakes another waiter, if there is more to be had. */
   pass(): void;
+  /** Wakes another waiter that may have what this one cannot, if there is one. */
+  handOn?(): void;
+  /** An agent that is woken looks for all of its waiters. */
+  readonly all?: boolean;
 }
 
 /** Looks for a while, then blocks until it has come. */
@@ -86,7 +126,7 @@ function spinOrBlock<T>(
   it: Awaited<T>,
   timeout: number | undefined,
 ): T | undefined {
-  return spin(() => it.attempt()) ?? block(waitOn(it), timeout);
+  return spin(() => it.attempt()) ?? block(waitOn(it, false), timeout);
 }
 
 /** As {@linkcode blockOn}, awaiting instead of blocking. */
@@ -105,19 +145,22 @@ export function tryAwaitOn<T>(
   return tryBlockAsync(() => waitOn(it), options);
 }
 
-/** A slow path that waits for it. */
-export function* waitOn<T>(it: Awaited<T>): Waiting<T | undefined> {
+/** A slow path that waits for it. It may do so by awaiting unless told. */
+export function* waitOn<T>(
+  it: Awaited<T>,
+  awaits = true,
+): Waiting<T | undefined> {
   const { words, epoch } = it;
   let result = it.attempt();
   if (result !== undefined) return result;
   try {
-    for (;;) {
-      const sleep = announce(words, epoch);
-      let outcome;
+    for (let outcome;;) {
+      const sleep = announce(words, epoch, awaits);
       try {
         result = it.attempt();
         if (result !== undefined) return result;
-        outcome = yield sleep;
+        if (outcome !== undefined) it.handOn?.();
+        outcome = yield it.all === true ? { ...sleep, all: true } : sleep;
       } finally {
         withdraw(words, epoch);
       }

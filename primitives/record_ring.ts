@@ -21,6 +21,7 @@ import {
   blockOn,
   tryAwaitOn,
   tryBlockOn,
+  waitersOf,
   waitOn,
   wake,
 } from "./_event_count.ts";
@@ -59,10 +60,12 @@ const SINGLE_PRODUCER = RECORD_RING.single_producer;
 const TAIL = RECORD_RING.tail;
 const CLAIMANT = RECORD_RING.claimant;
 const HEAD_CACHE = RECORD_RING.head_cache;
+const LEAST = RECORD_RING.least;
 const HEAD = RECORD_RING.head;
 const TAIL_CACHE = RECORD_RING.tail_cache;
 const POP_EPOCH = RECORD_RING.pop_epoch;
 const PUSH_EPOCH = RECORD_RING.push_epoch;
+const HAND_ONS = RECORD_RING.hand_ons;
 const DATA = RECORD_RING.length;
 
 /** In `tail`: nothing is appended any more. */
@@ -97,7 +100,8 @@ export interface RecordRingConfig {
  */
 export const INSPECTION: WordsInspection = {
   row: RECORD_RING,
-  waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
+  waiters: (words) =>
+    waitersOf(words, POP_EPOCH) + waitersOf(words, PUSH_EPOCH),
 };
 
 /**
@@ -343,7 +347,7 @@ export class RecordCore extends Region<"record_ring"> {
     const words = this.#words;
     const space = spaceFor(words[record]! >>> 2);
     Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F)
-    wake(words, PUSH_EPOCH, Infinity);
+    this.#wakeProducer();
   }
 
   /**
@@ -465,16 +469,15 @@ export class RecordCore extends Region<"record_ring"> {
    */
   #claim(length: number): number {
     const words = this.#words;
-    if (!this.singleProducer && !this.#beginClaim()) return 0;
+    const space = spaceFor(length);
+    if (!this.singleProducer && !this.#beginClaim(space)) return 0;
     const tail = words[TAIL]!; // ours: only `close` changes it meanwhile
     if (tail & CLOSED_BIT) {
       this.#endClaim();
       this.refuse();
       return 0;
     }
-    const space = spaceFor(length);
-    const left = this.capacity - (tail & this.#mask);
-    const total = left < space ? left + space : space;
+    const total = this.#total(tail, space);
     const used = tail - words[HEAD_CACHE]! | 0;
     if (total > this.capacity - used || !this.#isWhole(used)) {
       const head = Atomics.load(words, HEAD); // pairs with (F)
@@ -485,13 +488,14 @@ export class RecordCore extends Region<"record_ring"> {
       }
       if (total > this.capacity - (tail - head | 0)) {
         const closed = this.closed;
+        this.#note(space);
         this.#endClaim();
         if (closed) this.refuse();
         return 0;
       }
     }
-    if (left >= space) return this.#at(tail);
-    words[this.#at(tail)] = left - HEADER << 2 | SKIPPED; // published by (P)
+    if (total === space) return this.#at(tail);
+    words[this.#at(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)
     return DATA;
   }
 
@@ -516,14 +520,75 @@ export class RecordCore extends Region<"record_ring"> {
     return false;
   }
 
+  /** The bytes from `tail` to behind a record of `space`, with what it skips. */
+  #total(tail: number, space: number): number {
+    const left = this.capacity - (tail & this.#mask);
+    return left < space ? left + space : space;
+  }
+
+  /** (N) Notes that a record of `space` bytes may have to wait. */
+  #note(space: number): void {
+    if (this.singleProducer) return; // no other waits
+    const words = this.#words;
+    for (let least = Atomics.load(words, LEAST);;) {
+      if (least !== 0 && least <= space) return;
+      const seen = Atomics.compareExchange(words, LEAST, least, space);
+      if (seen === least) return;
+      least = seen;
+    }
+  }
+
+  /** Whether there is room for the shortest record that ever waited. */
+  #hasRoom(): boolean {
+    const words = this.#words;
+    const least = Atomics.load(words, LEAST); // pairs with (N)
+    const tail = Atomics.load(words, TAIL) & POSITION_MASK;
+    const used = tail - Atomics.load(words, HEAD) | 0;
+    return this.#total(tail, least) <= this.capacity - used;
+  }
+
+  /**
+   * Wakes one of the producers that wait for room, or for the claim. One that
+   * has no room for its record hands the wake on, as often as they are many.
+   */
+  #wakeProducer(): void {
+    const words = this.#words;
+    const waiters = waitersOf(words, PUSH_EPOCH);
+    if (waiters === 0) return;
+    if (!this.singleProducer) Atomics.store(words, HAND_ONS, waiters);
+    wake(words, PUSH_EPOCH, 1);
+  }
+
+  /**
+   * Wakes a producer, if there may be room for another one's record.
+   *
+   * @internal
+   */
+  protected passRoom(): void {
+    if (this.closed) wake(this.#words, PUSH_EPOCH, Infinity);
+    else if (this.#hasRoom()) this.#wakeProducer();
+  }
+
+  /**
+   * Wakes another producer, whose record may be shorter than this one's.
+   *
+   * @internal
+   */
+  protected handRoomOn(): void {
+    const words = this.#words;
+    if (Atomics.load(words, HAND_ONS) <= 0 || !this.#hasRoom()) return;
+    if (wake(words, PUSH_EPOCH, 1)) Atomics.sub(words, HAND_ONS, 1);
+  }
+
   /** Takes the claim, if it comes free within a microsecond or so. */
-  #beginClaim(): boolean {
+  #beginClaim(space: number): boolean {
     const words = this.#words;
     // Who has it needs a tenth of a microsecond, if it runs.
     for (let i = 8 * Math.min(spinning.rounds, 2);; i--) {
       const owner = Atomics.compareExchange(words, CLAIMANT, 0, this.#id);
       if (owner === 0) return true;
       if (i <= 0) {
+        this.#note(space);
         // (W) Who waits wants to be woken: by this owner, if it is one still.
         const marked = owner | CONTENDED_BIT;
         const seen = Atomics.compareExchange(words, CLAIMANT, owner, marked);
@@ -537,7 +602,7 @@ export class RecordCore extends Region<"record_ring"> {
     const words = this.#words;
     // Pairs with (W).
     if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) {
-      wake(words, PUSH_EPOCH, Infinity);
+      this.#wakeProducer();
     }
   }
 
@@ -546,7 +611,7 @@ export class RecordCore extends Region<"record_ring"> {
     const words = this.#words;
     for (;;) {
       const owner = Atomics.load(words, CLAIMANT);
-      if ((owner & OWNER_MASK) !== id) return this.#beginClaim();
+      if ((owner & OWNER_MASK) !== id) return this.#beginClaim(HEADER);
       const ours = this.#id | owner & CONTENDED_BIT;
       const seen = Atomics.compareExchange(words, CLAIMANT, owner, ours);
       if (seen === owner) return true;
@@ -578,7 +643,7 @@ export class RecordCore extends Region<"record_ring"> {
       if (state === COMMITTED) return record;
       if (state === RESERVED) return 0;
       Atomics.store(words, HEAD, head + space | 0);
-      wake(words, PUSH_EPOCH, Infinity);
+      this.#wakeProducer();
     }
   }
 
@@ -617,15 +682,22 @@ export const RecordRingBase: abstract new (
  * word 33   claimant         The agent that moves `tail` now, or 0. Bit 28 is
  *                            CONTENDED.
  * word 34   head_cache       What the producers last saw of `head`.
+ * word 35   least            The fewest bytes, head included, for which a
+ *                            producer waited; 0 if none did.
  * word 64   head             Where the consumer reads next, in bytes.
  * word 65   tail_cache       What the consumer last saw of `tail`.
  * word 96   pop_epoch        Changes when the sleeping consumer must look
  *                            again.
  *                            sleepers: the consumer
- * word 97   pop_waiters      Waits of the consumer that sleep, or are about to.
+ * word 97   pop_waiters      bits 0-30  waits of the consumer that sleep, or
+ *                                       are about to
+ *                            bit 31     one of them awaits, or did
  * word 128  push_epoch       Changes when sleeping producers must look again.
  *                            sleepers: producers
- * word 129  push_waiters     Producers that sleep, or are about to.
+ * word 129  push_waiters     bits 0-30  producers that sleep, or are about to
+ *                            bit 31     one of them awaits, or did
+ * word 130  hand_ons         How often a producer without room may still hand
+ *                            its wake on.
  * word 160  `capacity` bytes. Position `p` is at byte `p mod capacity`. A
  *           record begins at a multiple of 8 bytes with two words. The first is
  *           its length times 4 plus its state: 1 RESERVED, 2 COMMITTED or 3
@@ -987,7 +1059,9 @@ export class RecordRing extends RecordRingBase {
       words: this.#words,
       epoch: PUSH_EPOCH,
       attempt: look,
-      pass: () => {}, // all are woken together: nobody has another's wake
+      pass: () => this.passRoom(),
+      handOn: () => this.handRoomOn(),
+      all: true,
     };
   }
 

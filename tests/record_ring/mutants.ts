@@ -85,12 +85,12 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "frees, and wakes nobody",
   ts: [
-    "words[HEAD]! + space | 0); // (F) wake(words, PUSH_EPOCH, Infinity);",
+    "words[HEAD]! + space | 0); // (F) this.#wakeProducer();",
     "words[HEAD]! + space | 0);",
   ],
   c: [
     "weft__store(&r->head, weft__plus(head, space)); /* (F) */ " +
-    "weft__event_wake(&r->push_epoch, WEFT__ALL);",
+    "weft__record_wake_producer(r);",
     "weft__store(&r->head, weft__plus(head, space));",
   ],
 }, {
@@ -206,12 +206,12 @@ export const MUTANTS = mutants("record_ring", {
   what: "ends the claim, and wakes nobody",
   ts: [
     "if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) { " +
-    "wake(words, PUSH_EPOCH, Infinity); }",
+    "this.#wakeProducer(); }",
     "Atomics.store(words, CLAIMANT, 0);",
   ],
   c: [
     "if (weft__exchange(&r->claimant, 0) & WEFT_RECORD_RING_CONTENDED_BIT) " +
-    "weft__event_wake(&r->push_epoch, WEFT__ALL);",
+    "weft__record_wake_producer(r);",
     "weft__store(&r->claimant, 0);",
   ],
 }, {
@@ -230,16 +230,15 @@ export const MUTANTS = mutants("record_ring", {
   what: "wakes before it ends the claim",
   ts: [
     "if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) { " +
-    "wake(words, PUSH_EPOCH, Infinity); }",
+    "this.#wakeProducer(); }",
     "if (Atomics.load(words, CLAIMANT) & CONTENDED_BIT) {\n" +
-    "wake(words, PUSH_EPOCH, Infinity); }\nAtomics.exchange(words, CLAIMANT, 0);",
+    "this.#wakeProducer(); }\nAtomics.exchange(words, CLAIMANT, 0);",
   ],
   c: [
     "if (weft__exchange(&r->claimant, 0) & WEFT_RECORD_RING_CONTENDED_BIT) " +
-    "weft__event_wake(&r->push_epoch, WEFT__ALL);",
+    "weft__record_wake_producer(r);",
     "if (weft__load(&r->claimant) & WEFT_RECORD_RING_CONTENDED_BIT) " +
-    "weft__event_wake(&r->push_epoch, WEFT__ALL); " +
-    "weft__exchange(&r->claimant, 0);",
+    "weft__record_wake_producer(r); weft__exchange(&r->claimant, 0);",
   ],
 }, {
   what: "pushes, and wakes nobody",
@@ -327,7 +326,7 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "leaves no mark at the end",
   ts: [
-    "words[this.#at(tail)] = left - HEADER << 2 | SKIPPED; // published by (P)",
+    "words[this.#at(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)",
     "",
   ],
   c: [
@@ -338,8 +337,8 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "marks too much at the end",
   ts: [
-    "words[this.#at(tail)] = left - HEADER << 2 | SKIPPED; // published by (P)",
-    "words[this.#at(tail)] = left << 2 | SKIPPED;",
+    "words[this.#at(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)",
+    "words[this.#at(tail)] = total - space << 2 | SKIPPED;",
   ],
   c: [
     "(*record)[0] = weft__record_word(total - space - WEFT__RECORD_HEADER,",
@@ -348,8 +347,8 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "keeps the claim where there is no room",
   ts: [
-    "const closed = this.closed; this.#endClaim();",
-    "const closed = this.closed;",
+    "this.#note(space); this.#endClaim();",
+    "this.#note(space);",
   ],
   c: [
     "if (result != 0) { weft__record_end_claim(r); return result; }",
@@ -463,13 +462,13 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "takes no claim over",
   ts: [
-    "if ((owner & OWNER_MASK) !== id) return this.#beginClaim();",
-    "return this.#beginClaim();",
+    "if ((owner & OWNER_MASK) !== id) return this.#beginClaim(HEADER);",
+    "return this.#beginClaim(HEADER);",
   ],
   c: [
     "if ((owner & WEFT_RECORD_RING_OWNER_MASK) != id) return " +
-    "weft__record_begin_claim(r);",
-    "return weft__record_begin_claim(r);",
+    "weft__record_begin_claim(r, WEFT__RECORD_HEADER);",
+    "return weft__record_begin_claim(r, WEFT__RECORD_HEADER);",
   ],
   by: "one waits for a claim that is abandoned",
 }, {
@@ -480,13 +479,12 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "skips, and wakes nobody",
   ts: [
-    "Atomics.store(words, HEAD, head + space | 0); " +
-    "wake(words, PUSH_EPOCH, Infinity);",
+    "Atomics.store(words, HEAD, head + space | 0); this.#wakeProducer();",
     "Atomics.store(words, HEAD, head + space | 0);",
   ],
   c: [
     "weft__store(&r->head, weft__plus(head, space)); " +
-    "weft__event_wake(&r->push_epoch, WEFT__ALL);",
+    "weft__record_wake_producer(r);",
     "weft__store(&r->head, weft__plus(head, space));",
   ],
   by: "one waits for room where a record is skipped",
@@ -514,4 +512,25 @@ export const MUTANTS = mutants("record_ring", {
     "int32_t ours = weft_agent_id();",
   ],
   by: "one waits for a claim that is abandoned",
+}, {
+  what: "has no room, and hands no wake on",
+  ts: ["handOn: () => this.handRoomOn(),", ""],
+  c: ["if (woken) (void)(hand_on);", "(void)woken;"],
+  by: "a short record waits behind a long one",
+}, {
+  what: "(N): does not note how short a record is",
+  ts: ["this.#note(space); this.#endClaim();", "this.#endClaim();"],
+  c: [
+    "if (result == EPIPE || result == EBUSY) weft__record_note(r, space);",
+    "",
+  ],
+  by: "a short record waits behind a long one",
+}, {
+  what: "has room, and wakes no other",
+  ts: ["pass: () => this.passRoom(),", "pass: () => {},"],
+  c: [
+    "else if (weft__record_has_room(r)) weft__record_wake_producer(r);",
+    "else (void)weft__record_has_room;",
+  ],
+  by: "two wait for room, and it comes at once",
 });

@@ -104,29 +104,35 @@ static inline int64_t weft__spsc_queue_shows_waiters(const void *copy) {
          (q->head & WEFT_SPSC_QUEUE_WAITING_BIT);
 }
 
+/* The waiters of two epochs. */
+static inline int64_t weft__event_shows(int32_t one, int32_t other) {
+  return (int64_t)(one & ~WEFT__EVENT_AWAITED_BIT) +
+         (other & ~WEFT__EVENT_AWAITED_BIT);
+}
+
 static inline int64_t weft__mpmc_queue_shows_waiters(const void *copy) {
   const weft_mpmc_queue *q = (const weft_mpmc_queue *)copy;
-  return (int64_t)q->pop_waiters + q->push_waiters;
+  return weft__event_shows(q->pop_waiters, q->push_waiters);
 }
 
 static inline int64_t weft__lock_free_queue_shows_waiters(const void *copy) {
   const weft_lock_free_queue *q = (const weft_lock_free_queue *)copy;
-  return (int64_t)q->pop_waiters + q->push_waiters;
+  return weft__event_shows(q->pop_waiters, q->push_waiters);
 }
 
 static inline int64_t weft__record_ring_shows_waiters(const void *copy) {
   const weft_record_ring *r = (const weft_record_ring *)copy;
-  return (int64_t)r->pop_waiters + r->push_waiters;
+  return weft__event_shows(r->pop_waiters, r->push_waiters);
 }
 
 static inline int64_t weft__broadcast_shows_waiters(const void *copy) {
   const weft_broadcast *b = (const weft_broadcast *)copy;
-  return (int64_t)b->pop_waiters + b->push_waiters;
+  return weft__event_shows(b->pop_waiters, b->push_waiters);
 }
 
 static inline int64_t weft__call_ring_shows_waiters(const void *copy) {
   const weft_call_ring *r = (const weft_call_ring *)copy;
-  return (int64_t)r->serve_waiters + r->slot_waiters;
+  return weft__event_shows(r->serve_waiters, r->slot_waiters);
 }
 
 static inline int64_t weft__work_counter_shows_waiters(const void *copy) {
@@ -235,12 +241,14 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(record_ring, tail),
       WEFT__FIELD(record_ring, claimant),
       WEFT__FIELD(record_ring, head_cache),
+      WEFT__FIELD(record_ring, least),
       WEFT__FIELD(record_ring, head),
       WEFT__FIELD(record_ring, tail_cache),
       WEFT__FIELD(record_ring, pop_epoch),
       WEFT__FIELD(record_ring, pop_waiters),
       WEFT__FIELD(record_ring, push_epoch),
-      WEFT__FIELD(record_ring, push_waiters)}},
+      WEFT__FIELD(record_ring, push_waiters),
+      WEFT__FIELD(record_ring, hand_ons)}},
     {"broadcast", WEFT_KIND_broadcast, NULL,
      weft__broadcast_shows_waiters,
      {WEFT__FIELD(broadcast, magic),

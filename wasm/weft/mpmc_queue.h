@@ -26,10 +26,12 @@ WEFT__BEGIN
  * word 64   head          The next ticket to pop, times 2.
  * word 96   pop_epoch     Changes when sleeping consumers must look again.
  *                         sleepers: consumers
- * word 97   pop_waiters   Consumers that sleep, or are about to.
+ * word 97   pop_waiters   bits 0-30  consumers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
  * word 128  push_epoch    Changes when sleeping producers must look again.
  *                         sleepers: producers
- * word 129  push_waiters  Producers that sleep, or are about to.
+ * word 129  push_waiters  bits 0-30  producers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
  * word 160  `capacity` slots. Each has a word `turn`, a spare word and an
  *           element, padded to a multiple of 8 bytes. The slot of ticket `t` is
  *           in place `t mod capacity`. Its `turn` is `2t` while it is free for

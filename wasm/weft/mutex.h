@@ -48,9 +48,7 @@ WEFT_LENGTH(mutex, 2);
 /* End of what `deno task layout` makes. */
 
 /* Makes a region that nobody uses yet an unlocked mutex. */
-static inline void weft_mutex_init(weft_mutex *m) {
-  weft__zero(m, sizeof *m);
-}
+static inline void weft_mutex_init(weft_mutex *m) { weft__zero(m, sizeof *m); }
 
 /* The id of the agent that holds the mutex, or 0. */
 static inline int32_t weft_mutex_owner(const weft_mutex *m) {
