@@ -427,16 +427,18 @@ export function waiting<Kind extends string, More>(
         .then(isDone);
     }
 
-    async *values(options?: AsyncOptions): AsyncGenerator<unknown, void, void> {
-      try {
-        for (;;) {
-          yield this.elementSize === 4
-            ? await this.popIntAsync(options)
-            : await this.popAsync(options);
-        }
-      } catch (error) {
-        if (!(error instanceof ClosedError)) throw error;
-      }
+    values(options?: AsyncOptions): AsyncGenerator<unknown, void, void> {
+      readOptions(options, ASYNC, Infinity);
+      const isInt = this.elementSize === 4;
+      return iterate<unknown>({
+        take: () => {
+          options?.signal?.throwIfAborted();
+          return isInt ? super.tryPopInt() : this.#take();
+        },
+        takeAsync: () =>
+          isInt ? this.popIntAsync(options) : this.popAsync(options),
+        isEnd: (error) => error instanceof ClosedError,
+      });
     }
 
     [Symbol.asyncIterator](): AsyncGenerator<unknown, void, void> {

@@ -978,14 +978,18 @@ export class RecordRing extends RecordRingBase {
    *
    * @throws {TypeError} If an option is unknown or of the wrong type.
    */
-  async *values(
+  values(
     options?: AsyncOptions,
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
-    try {
-      for (;;) yield await this.popAsync(options);
-    } catch (error) {
-      if (!(error instanceof ClosedError)) throw error;
-    }
+    readOptions(options, ASYNC, Infinity);
+    return iterate({
+      take: () => {
+        options?.signal?.throwIfAborted();
+        return this.#take();
+      },
+      takeAsync: () => this.popAsync(options),
+      isEnd: (error) => error instanceof ClosedError,
+    });
   }
 
   /** As `values()`. */
