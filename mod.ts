@@ -116,4 +116,11 @@ export {
   type ViewOf,
 } from "./primitives/struct.ts";
 export { type Waitable, waitAny } from "./primitives/wait_any.ts";
+export {
+  type Finding,
+  type Found,
+  recover,
+  type Recoverable,
+  type RecoverableParts,
+} from "./primitives/recover.ts";
 export { inspect, type Inspection } from "./primitives/inspect.ts";

@@ -23,18 +23,18 @@ const escaped = (text: string) => text.replaceAll("|", "\\|");
 
 console.log(`# Benchmarks
 
-Ratios within one run, from medians of turns that the rivals took one after the
-other. Turns during which other programs were busy do not count; where too few
-were quiet, the table says so, and a verdict with a question mark is to be run
-again. Times are of this machine, and mean nothing but
-beside each other.
+The figures are ratios within one run. Each is computed from medians of turns
+that the rivals took one after the other. Turns during which other programs were
+busy do not count. If too few turns were quiet, the table says so, and the
+verdict has a question mark: run that benchmark again. Times are from this
+machine, and only have a meaning beside each other.
 
 - Machine: ${machine}
 - Versions: ${Object.entries(versions).map((pair) => pair.join(" ")).join(", ")}
 - Date: ${date}
 - Command: \`${command}\`
 
-This page is made from the run's JSON by \`bench/report.ts\`.`);
+\`bench/report.ts\` writes this page from the JSON of a run.`);
 for (const { name, rows } of groups) {
   console.log(`\n## ${name}\n
 | what | figure | target | reached | from |

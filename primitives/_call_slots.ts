@@ -1,5 +1,6 @@
 /**
- * The slots of a `CallRing`: how a call gets from hand to hand.
+ * The slots of a `CallRing`, and the steps by which a call passes from caller
+ * to server and back.
  *
  * @module
  */
@@ -12,46 +13,52 @@ import { ClosedError } from "./_queue.ts";
 import { assertConfig, inRange, type WordsInspection } from "./_region.ts";
 import type { Waiting } from "./_wait.ts";
 
-const SHAPE = CALL_RING.shape;
-const REPLY = CALL_RING.reply;
-const CLOSED = CALL_RING.closed;
-const SERVE_EPOCH = CALL_RING.serve_epoch;
-const SLOT_EPOCH = CALL_RING.slot_epoch;
-const SLOTS = CALL_RING.length;
+const SHAPE: typeof CALL_RING.shape = 1;
+const REPLY: typeof CALL_RING.reply = 2;
+const CLOSED: typeof CALL_RING.closed = 4;
+const SERVE_EPOCH: typeof CALL_RING.serve_epoch = 32;
+const SLOT_EPOCH: typeof CALL_RING.slot_epoch = 64;
+const SLOTS: typeof CALL_RING.length = 96;
 
-/** In a slot: its words, of which the first is its state, and its bytes. */
+/** The words of a slot, of which the first is its state; its bytes follow. */
 const CALLER = 1;
 const REQUEST_LENGTH = 2;
 const REPLY_LENGTH = 3;
 const REQUEST = 4;
 
-/** In a state: the agent that it is about, what it is, and a sleeper. */
+/**
+ * The parts of a state: an agent's id, the phase, and whether the caller
+ * sleeps.
+ */
 const ID_MASK = 0x0fff_ffff;
-const PHASE_MASK = 7 << 28;
-const WAITING_BIT = 1 << 31;
-/** The phases of a call, and who is the agent. */
+const PHASE_MASK = 0x7000_0000; // bits 28-30
+const WAITING_BIT = -0x8000_0000; // bit 31
+/** The phases of a call. A comment says which agent the state names. */
 const FREE = 0;
-const CLAIMED = 1 << 28; // the caller, which writes its request
-const POSTED = 2 << 28; // the caller
-const SERVING = 3 << 28; // the server
-const DROPPED = 4 << 28; // the server; nobody waits for the reply
-const REPLIED = 5 << 28; // the caller, for this one and those behind it
-const FAILED = 6 << 28;
-const LOST = 7 << 28;
-/** In `caller`: that agent was abandoned. */
-const DEAD_BIT = 1 << 28;
+const CLAIMED = 0x1000_0000; // the caller, which writes its request
+const POSTED = 0x2000_0000; // the caller
+const SERVING = 0x3000_0000; // the server
+const DROPPED = 0x4000_0000; // the server; nobody waits for the reply
+const REPLIED = 0x5000_0000; // the caller, for this and the next ones
+const FAILED = 0x6000_0000;
+const LOST = 0x7000_0000;
+/** A bit of `caller`: that agent was abandoned. */
+const DEAD_BIT = 0x1000_0000; // bit 28
 
-/** In `shape`: slots less 1, above the words of a request. */
+/**
+ * Where the number of slots, less 1, begins in `shape`; below are the words of
+ * a request.
+ */
 const SLOTS_SHIFT = 22;
-const WORDS_MASK = (1 << SLOTS_SHIFT) - 1;
-/** The most calls that may be under way at a time. */
+const WORDS_MASK = 0x003f_ffff; // bits 0-21
+/** The most calls that a ring can have under way at a time. */
 export const MAX_SLOTS = 1024;
-const MAX_REQUEST = WORDS_MASK * 4;
-const MAX_BYTES = 2 ** 30;
+const MAX_REQUEST = 0x00ff_fffc; // 4 bytes a word
+const MAX_BYTES = 0x4000_0000; // 2^30
 
-/** How a ring is made. */
+/** The configuration of a ring. */
 export interface CallRingConfig {
-  /** Calls that may be under way at a time, 1 to 1024; 16 unless given. */
+  /** How many calls may be under way at a time: 1 to 1024; 16 unless given. */
   readonly slots?: number;
   /** The most bytes of a request, 0 to 2^24 - 4; rounded up to words. */
   readonly request: number;
@@ -60,7 +67,7 @@ export interface CallRingConfig {
 }
 
 /**
- * What can be told of a ring.
+ * The facts that `inspect` shows of a ring.
  *
  * @ignore
  */
@@ -71,14 +78,15 @@ export const INSPECTION: WordsInspection = {
 };
 
 /**
- * What a server's function answers: the bytes of the reply, or how many it
- * wrote in place; nothing is a reply of no bytes.
+ * What a server's function returns: the bytes of the reply, or how many bytes
+ * it wrote in place. If it returns nothing, the reply has no bytes.
  */
 export type Reply = Elements | number | void;
 
 /**
- * Serves a call: `request` is the ring's own memory, and so is `reply`, of
- * `maxReply` bytes to write in place. Both are valid until the reply is given.
+ * Serves a call. `request` is in the ring's own memory. So is `reply`, which
+ * has `maxReply` bytes, so that the function can write its reply in place. Both
+ * are valid until the call is answered.
  */
 export type CallHandler<T = Reply> = (
   request: Uint8Array,
@@ -86,7 +94,7 @@ export type CallHandler<T = Reply> = (
 ) => T;
 
 /**
- * Thrown where a call was made: the server could not answer it.
+ * Thrown to the caller if the server could not answer the call.
  *
  * @example What the server threw
  * ```ts
@@ -108,17 +116,20 @@ export type CallHandler<T = Reply> = (
 export class CallError extends Error {
   /** `"CallError"`. */
   override readonly name = "CallError";
-  /** Whether the server was abandoned, and did not fail (C: `EOWNERDEAD`). */
+  /** True if the server was abandoned (C: `EOWNERDEAD`), false if it failed. */
   readonly abandoned: boolean;
 
-  /** Says what the server said. */
+  /** `message` is the text that the server sent. */
   constructor(message: string, abandoned = false) {
     super(message);
     this.abandoned = abandoned;
   }
 }
 
-/** The slots of a ring, as one agent sees them; a slot is named by its word. */
+/**
+ * The slots of a ring, as one agent sees them. The index of its first word
+ * names a slot.
+ */
 export class Slots {
   readonly words: Int32Array<SharedArrayBuffer>;
   readonly count: number;
@@ -129,13 +140,13 @@ export class Slots {
   readonly #copier: Copier;
   readonly #stride: number;
   readonly #end: number;
-  /** Where this view looks first for a free slot, and for a call. */
+  /** The slots where this view looks first for a free slot, and for a call. */
   #next: number = SLOTS;
   #look: number = SLOTS;
-  /** Views of the requests and replies that were served last. */
+  /** Views of the requests and replies of the calls that were served last. */
   readonly #requests: Uint8Array[] = [];
   readonly #replies: Uint8Array[] = [];
-  /** A server's wait for a call, which is -1 at the end. */
+  /** A server's wait for a call; its result is -1 at the end. */
   readonly coming: Awaited<number>;
 
   constructor(words: Int32Array<SharedArrayBuffer>, id: number) {
@@ -160,7 +171,7 @@ export class Slots {
     };
   }
 
-  /** A caller's wait for a slot, in which its request is posted. */
+  /** A caller's wait for a slot; the request is posted there. */
   room(request: Elements): Awaited<number> {
     const { words } = this;
     return {
@@ -186,7 +197,7 @@ export class Slots {
     return count;
   }
 
-  /** Whether there is a slot of this phase. */
+  /** Whether any slot is in this phase. */
   find(phase: number): boolean {
     for (let at = SLOTS; at < this.#end; at += this.#stride) {
       if ((Atomics.load(this.words, at) & PHASE_MASK) === phase) return true;
@@ -204,7 +215,7 @@ export class Slots {
     return next < this.#end ? next : SLOTS;
   }
 
-  /** Posts a request: its slot, or 0 if none is free. */
+  /** Posts a request. Returns its slot, or 0 if no slot is free. */
   post(request: Elements): number {
     const { words } = this;
     const byteLength = byteLengthOf(request);
@@ -222,7 +233,8 @@ export class Slots {
     this.#put(request, at + REQUEST);
     const posted = POSTED | this.#id;
     Atomics.store(words, at, posted); // (P)
-    // (C) Pairs with (E): we see the end, or servers see our call before it.
+    // (C) Pairs with (E): we see that the ring is closed, or the servers see
+    // our call before they end.
     if (
       this.closed &&
       Atomics.compareExchange(words, at, posted, FREE) === posted
@@ -237,7 +249,8 @@ export class Slots {
     const claimed = CLAIMED | this.#id;
     for (let i = 2 * this.count; i > 0; i--) {
       const at = this.#next;
-      // First by hints, which the exchange checks; then to be sure.
+      // The first round reads hints, which the exchange checks; the second
+      // round makes sure.
       const state = i > this.count ? words[at]! : Atomics.load(words, at);
       if (
         state === FREE &&
@@ -248,7 +261,7 @@ export class Slots {
     return 0;
   }
 
-  /** Gives a slot back that is this agent's alone. */
+  /** Frees a slot that only this agent uses. */
   #free(at: number): void {
     Atomics.store(this.words, at, FREE);
     wake(this.words, SLOT_EPOCH, 1);
@@ -276,8 +289,8 @@ export class Slots {
   // ---- callers ------------------------------------------------------------
 
   /**
-   * Waits for the answer; false if the time is over. If the call is over by
-   * then, the slot is another's, and not looked at.
+   * Waits for the answer; false if the time is over. If the call ended
+   * meanwhile, the slot may belong to another call, so it is not looked at.
    */
   *answered(at: number, isOver = () => false): Waiting<boolean> {
     const { words } = this;
@@ -312,9 +325,12 @@ export class Slots {
     throw new CallError(new TextDecoder().decode(reply));
   }
 
-  /** The same to `dst`, as much as it can hold: answers the reply's length. */
+  /**
+   * The same, but copies to `dst` as much as fits, and returns the reply's
+   * length.
+   */
   into(dst: Elements): (at: number) => number {
-    byteLengthOf(dst); // checks that it is a view
+    byteLengthOf(dst); // throws if it is not a view of bytes
     return (at) => {
       const { words } = this;
       const phase = Atomics.load(words, at) & PHASE_MASK;
@@ -333,7 +349,7 @@ export class Slots {
       const state = Atomics.load(words, at);
       const phase = state & PHASE_MASK;
       if (phase >= REPLIED) return false;
-      // A server has it: the slot is the server's to give back.
+      // A server has the call, so the server will free the slot.
       const next = phase === SERVING ? DROPPED | state & ID_MASK : FREE;
       if (Atomics.compareExchange(words, at, state, next) !== state) continue;
       if (next === FREE) wake(words, SLOT_EPOCH, 1);
@@ -341,16 +357,19 @@ export class Slots {
     }
   }
 
-  /** Ends a call, whatever became of it. */
+  /** Ends a call, whether it was answered or not. */
   cancel(at: number): void {
     if (!this.giveUp(at)) this.#free(at);
   }
 
   // ---- servers ------------------------------------------------------------
 
-  /** Takes a call: its slot; 0 if there is none, -1 if never again. */
+  /**
+   * Takes a call. Returns its slot; 0 if there is none, -1 if there will never
+   * be one.
+   */
   takeOrEnd(): number {
-    const closed = this.closed; // (E) before the look
+    const closed = this.closed; // (E) look at this first
     return this.#take() || (closed ? -1 : 0);
   }
 
@@ -360,7 +379,8 @@ export class Slots {
     for (let i = 2 * this.count; i > 0; i--) {
       const at = this.#look;
       this.#look = this.#after(at);
-      // First by hints, which the exchange checks; then to be sure.
+      // The first round reads hints, which the exchange checks; the second
+      // round makes sure.
       let state = i > this.count ? words[at]! : Atomics.load(words, at);
       while ((state & PHASE_MASK) === POSTED) {
         const expected = state;
@@ -375,11 +395,11 @@ export class Slots {
   /** The request in a slot, in place. */
   request(at: number): Uint8Array {
     const found = this.words[at + REQUEST_LENGTH]! >>> 0; // published by (P)
-    const length = found <= this.maxRequest ? found : 0; // damaged otherwise
+    const length = found <= this.maxRequest ? found : 0; // else damaged
     return this.#view(this.#requests, at, (at + REQUEST) * 4, length);
   }
 
-  /** Room for the reply in a slot. */
+  /** The room for the reply in a slot. */
   space(at: number): Uint8Array {
     return this.#view(this.#replies, at, this.#replyAt(at), this.maxReply);
   }
@@ -388,7 +408,9 @@ export class Slots {
     return (at + REQUEST) * 4 + this.maxRequest;
   }
 
-  /** A view of `length` bytes, made anew only if the length has changed. */
+  /**
+   * A view of `length` bytes. A new one is made only if the length has changed.
+   */
   #view(
     views: Uint8Array[],
     at: number,
@@ -407,7 +429,7 @@ export class Slots {
       (Atomics.load(this.words, at + CALLER) & DEAD_BIT) === 0;
   }
 
-  /** Replies; false if nobody waits for it any more. */
+  /** Replies; false if the caller does not wait any more. */
   reply(at: number, reply: Reply): boolean {
     const length = this.#lengthOf(reply);
     if (typeof reply === "object") this.#put(reply, this.#replyAt(at) / 4);
@@ -433,7 +455,7 @@ export class Slots {
     );
   }
 
-  /** Answers with an error; false if nobody waits for it any more. */
+  /** Answers with an error; false if the caller does not wait any more. */
   fail(at: number, error: unknown): boolean {
     const message = messageOf(error);
     const bytes = new Uint8Array(Math.min(message.length * 3, this.maxReply));
@@ -443,29 +465,29 @@ export class Slots {
     return this.#answer(at, FAILED);
   }
 
-  /** Gives a call that this agent serves its answer. */
+  /** Answers a call that this agent serves. */
   #answer(at: number, phase: number): boolean {
     const { words } = this;
     for (;;) {
       const state = Atomics.load(words, at);
       if ((state & PHASE_MASK) === DROPPED) {
-        this.#free(at); // late: the slot is ours alone
+        this.#free(at); // too late: the slot belongs to us alone
         return false;
       }
       const next = phase | Atomics.load(words, at + CALLER) & ID_MASK;
-      // (R) From here on the slot is the caller's.
+      // (R) From here on the slot belongs to the caller.
       if (Atomics.compareExchange(words, at, state, next) !== state) continue;
       if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at);
       return !this.#reclaim(at, next);
     }
   }
 
-  /** Takes an answer back that was given to a caller that is abandoned. */
+  /** Takes back an answer to a caller that was abandoned. */
   #reclaim(at: number, answer: number): boolean {
     const { words } = this;
     const caller = answer & ID_MASK;
-    // Pairs with (D): we see the mark, or who made it sees the answer. That an
-    // agent is dead stays true, so no later call can be meant by the exchange.
+    // Pairs with (D): we see the mark, or the agent that made it sees the
+    // answer. A dead agent stays dead, so the exchange cannot hit a later call.
     if (
       Atomics.load(words, at + CALLER) !== (caller | DEAD_BIT) ||
       Atomics.compareExchange(words, at, answer, FREE) !== answer
@@ -474,7 +496,7 @@ export class Slots {
     return true;
   }
 
-  /** Serves a call; what goes wrong is answered. */
+  /** Serves a call. If something goes wrong, the caller is told. */
   handle(at: number, fn: CallHandler): void {
     try {
       this.reply(at, fn(this.request(at), this.space(at)));
@@ -483,7 +505,7 @@ export class Slots {
     }
   }
 
-  /** As `handle`; a promise if there is something to await. */
+  /** As `handle`, but returns a promise if `fn` returns one. */
   handleAsync(
     at: number,
     fn: CallHandler<Reply | Promise<Reply>>,
@@ -514,7 +536,7 @@ export class Slots {
     for (let at = SLOTS; at < this.#end; at += this.#stride) {
       if (this.#abandon(at, id)) count++;
     }
-    // A wake that was given to the agent is passed on.
+    // The dead agent may have used up a wake, so wake the others.
     wake(words, SERVE_EPOCH, Infinity);
     wake(words, SLOT_EPOCH, Infinity);
     return count;
@@ -523,17 +545,18 @@ export class Slots {
   #abandon(at: number, id: number): boolean {
     const { words } = this;
     const dead = id | DEAD_BIT;
-    // (D) A server that answers later finds out, and gives the slot back.
+    // (D) A server that answers later sees the mark, and frees the slot.
     const caller = Atomics.compareExchange(words, at + CALLER, id, dead);
     for (;;) {
       const state = Atomics.load(words, at);
       const phase = state & PHASE_MASK;
       if ((state & ID_MASK) !== id) {
-        // Who answered may have been terminated before it woke the caller.
+        // The server may have been terminated after it answered and before it
+        // woke the caller.
         if (phase >= REPLIED) Atomics.notify(words, at);
         return phase === SERVING && caller === id;
       }
-      // What is expected here names the dead agent: none of it can come again.
+      // The expected value names the dead agent, so it cannot come again.
       let next = FREE;
       if (phase === SERVING) {
         const waits = Atomics.load(words, at + CALLER);
@@ -548,7 +571,7 @@ export class Slots {
   }
 }
 
-// Not by `instanceof`, which fails for another realm's promises.
+// `instanceof` would fail for a promise of another realm.
 const isPromise = (value: Reply | Promise<Reply>): value is Promise<Reply> =>
   typeof (value as Promise<Reply> | undefined)?.then === "function";
 
@@ -556,7 +579,7 @@ function messageOf(error: unknown): string {
   try {
     return String((error as Error)?.message ?? error);
   } catch {
-    return "The server's function threw what has no text";
+    return "The server's function threw a value that has no text";
   }
 }
 
@@ -566,11 +589,11 @@ const slotsOf = (shape: number): number => (shape >>> SLOTS_SHIFT) + 1;
 
 const requestOf = (shape: number): number => (shape & WORDS_MASK) * 4;
 
-/** The words of a slot. */
+/** The number of words of a slot. */
 const strideFor = (request: number, reply: number): number =>
   Math.ceil((REQUEST + request / 4 + reply / 4) / 32) * 32;
 
-/** `config` checked and packed: `[shape, reply]`. */
+/** Checks `config` and packs it: returns `[shape, reply]`. */
 export function checked(
   config: CallRingConfig,
 ): [shape: number, reply: number] {

@@ -1,5 +1,5 @@
 /**
- * How a channel's messages get into a queue or ring, and out again.
+ * Puts a channel's messages into a queue or a ring, and takes them out.
  *
  * @module
  */
@@ -11,27 +11,29 @@ import type { Codec, SizedCodec } from "./_message.ts";
 import type { Field } from "./_record.ts";
 import type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait.ts";
 
-/** The end of a queue that waits. */
+/** The end of a queue at which an agent waits. */
 type End = "push" | "pop";
 
-/** What every carrier has: it waits for others to make room, or to send. */
+/**
+ * The methods of every carrier: it can wait until there is room or a message.
+ */
 export interface Waits extends Waitable {
   readonly byteLength: number;
   readonly closed: boolean;
   close(): void;
-  /** Blocks until `attempt` gives something, for `timeout` ms at most. */
+  /** Blocks until `attempt` returns a result; waits at most `timeout` ms. */
   blockAt<T>(
     end: End,
     attempt: () => T | false | undefined,
     timeout?: number,
   ): T | undefined;
-  /** As `blockAt`, awaiting until it does. */
+  /** As `blockAt`, awaiting instead of blocking, and without a timeout. */
   asyncAt<T>(
     end: End,
     attempt: () => T | false | undefined,
     options?: AsyncOptions,
   ): Promise<T>;
-  /** As `asyncAt`, for a limited time. */
+  /** As `asyncAt`, with a timeout. */
   tryAsyncAt<T>(
     end: End,
     attempt: () => T | false | undefined,
@@ -39,7 +41,7 @@ export interface Waits extends Waitable {
   ): Promise<T | undefined>;
 }
 
-/** What is needed of a queue of elements. */
+/** The methods of a queue that a channel needs. */
 export interface ElementQueue extends Waits {
   readonly capacity: number;
   readonly elementSize: number;
@@ -50,7 +52,7 @@ export interface ElementQueue extends Waits {
   tryPopInt(): number | undefined;
 }
 
-/** What is needed of a ring of records. */
+/** The methods of a ring of records that a channel needs. */
 export interface ByteRing extends Waits {
   readonly capacity: number;
   readonly maxLength: number;
@@ -65,7 +67,7 @@ export interface ByteRing extends Waits {
   abandon(id: number): number;
 }
 
-/** One kind of queue or ring, as a carrier needs it. */
+/** One kind of queue or ring. */
 export interface Kind<Way> {
   readonly stem: ConfiguredStem;
   byteLength(capacity: number, size: number): number;
@@ -74,34 +76,35 @@ export interface Kind<Way> {
 }
 
 /**
- * What carries the messages of a channel, and so how many agents may send and
- * receive. Without one, any number of agents may send, and one receives.
+ * The kind of queue that carries the messages of a channel. It determines how
+ * many agents may send and receive. Without a carrier, any number of agents may
+ * send, and one may receive.
  */
 export interface Carrier {
   /** Its name. */
   readonly name: string;
   /**
-   * For messages of one size.
+   * The queue for messages that all have the same size.
    *
    * @internal
    */
   readonly elements: Kind<ElementQueue>;
   /**
-   * For messages that differ in length: in the slots of `elements`, unless
-   * there is a ring.
+   * The ring for messages that differ in length. If there is none, they lie in
+   * the elements of `elements`.
    *
    * @internal
    */
   readonly records?: Kind<ByteRing>;
 }
 
-/** Says that there is no message. */
+/** The answer "there is no message". */
 export const NONE: unique symbol = /* @__PURE__ */ Symbol("none");
 
-/** A channel's way in and out. */
+/** Sends and takes the values of a channel. */
 export interface Port<T> {
   readonly queue: Waits;
-  /** Messages that fit, when each is as long as was reckoned with. */
+  /** How many messages fit if each has the configured size. */
   readonly capacity: number;
   /** Messages in the queue. */
   readonly size: number;
@@ -111,7 +114,10 @@ export interface Port<T> {
   trySend(value: T): boolean;
   /** Takes a value. */
   tryTake(): T | typeof NONE;
-  /** Encodes a value now, to be sent when there is room. */
+  /**
+   * Encodes a value now. The function that it returns sends it when there is
+   * room.
+   */
   pack(value: T): () => boolean;
   /** See `Channel.abandon`. */
   abandon(id: number): number;
@@ -119,7 +125,7 @@ export interface Port<T> {
 
 // ---- messages of one size ---------------------------------------------------
 
-/** Integers: elements of 4 bytes. */
+/** Sends integers as elements of 4 bytes. */
 export class IntPort implements Port<number> {
   readonly queue: ElementQueue;
   readonly #field: Field;
@@ -160,11 +166,11 @@ export class IntPort implements Port<number> {
   }
 }
 
-/** Values of a field: elements of its size. */
+/** Sends the values of a field as elements of the field's size. */
 export class FieldPort<T> implements Port<T> {
   readonly queue: ElementQueue;
   readonly #field: Field;
-  /** The message that was encoded, or taken, last. */
+  /** The message that was encoded or taken last. */
   readonly #words: Int32Array<ArrayBuffer>;
   readonly #data: DataView<ArrayBuffer>;
 
@@ -213,7 +219,7 @@ export class FieldPort<T> implements Port<T> {
 
 // ---- messages that differ in length -----------------------------------------
 
-/** Encodes into private memory, which grows when a message needs it. */
+/** Encodes values into private memory, which grows if a message needs more. */
 class Scratch<T> {
   readonly #codec: Codec<T>;
   readonly #most: number;
@@ -225,24 +231,24 @@ class Scratch<T> {
     this.#bytes = new Uint8Array(Math.min(256, most));
   }
 
-  /** `value` encoded; valid until the next is. */
+  /** Encodes `value`. The bytes are valid until the next call. */
   encode(value: T): Uint8Array<ArrayBuffer> {
     for (;;) {
       const length = encoded(this.#codec, value, this.#bytes);
       if (length <= this.#bytes.length) return this.#bytes.subarray(0, length);
-      // A first answer may be too high: by the second time it is exact.
+      // The first answer may be too high; the second one is exact.
       if (length > 2 ** 24) assertFits(Math.ceil(length / 3), this.#most);
       this.#bytes = new Uint8Array(length);
     }
   }
 }
 
-/** Calls a codec, which may be a user's, and checks what it answers. */
+/** Calls a codec, which a user may have written, and checks its answer. */
 function encoded<T>(codec: Codec<T>, value: T, into: Uint8Array): number {
   const length = codec.encode(value, into);
   if (Number.isSafeInteger(length) && length >= 0) return length;
   throw new TypeError(
-    `The codec ${codec.name} must answer how many bytes it wrote: received ` +
+    `The codec ${codec.name} must return how many bytes it wrote: received ` +
       `${length}`,
   );
 }
@@ -250,18 +256,18 @@ function encoded<T>(codec: Codec<T>, value: T, into: Uint8Array): number {
 function assertFits(length: number, most: number): void {
   if (length <= most) return;
   throw new RangeError(
-    `A message of ${length} bytes does not fit this channel: at most ${most} ` +
-      "bytes do",
+    `A message of ${length} bytes does not fit this channel: the most is ` +
+      `${most} bytes`,
   );
 }
 
-/** Messages in a ring of records. */
+/** Sends messages as records of a ring. */
 export class RecordPort<T> implements Port<T> {
   readonly queue: ByteRing;
   readonly capacity: number;
   readonly #codec: Codec<T>;
   readonly #scratch: Scratch<T>;
-  /** As many bytes are reserved as the last message suggests. */
+  /** How many bytes to reserve next, estimated from the last message. */
   #guess = 256;
 
   constructor(ring: ByteRing, codec: Codec<T>, messageSize: number) {
@@ -280,8 +286,8 @@ export class RecordPort<T> implements Port<T> {
   }
 
   trySend(value: T): boolean {
-    // A sender that is alone writes in place. Others would have to wait for a
-    // record that is reserved, until its codec is done.
+    // A single sender writes in place. With several senders, a reserved record
+    // would make the others wait until its codec is done.
     if (this.queue.singleProducer) {
       const sent = this.#sendInPlace(value);
       if (sent) return true;
@@ -329,17 +335,22 @@ export class RecordPort<T> implements Port<T> {
   }
 }
 
-/** The bytes that a record of `length` bytes occupies in a ring. */
+/** How many bytes of a ring a record of `length` bytes occupies. */
 const spaceFor = (length: number): number => (length + 7 & ~7) + 8;
 
-/** The bytes of a ring in which `capacity` such messages fit at any place. */
+/**
+ * The size of a ring in which `capacity` such messages fit at every position.
+ */
 export function ringBytes(capacity: number, messageSize: number): number {
   const space = spaceFor(messageSize);
-  // A message that would not lie in one piece leaves up to `space` unused.
+  // A message lies in one piece, so up to `space` bytes stay unused at the end.
   return Math.max((capacity + 1) * space, 2 * space);
 }
 
-/** Messages in slots of one size: a slot begins with the message's length. */
+/**
+ * Sends messages as elements of one size. An element begins with the message's
+ * length.
+ */
 export class SlotPort<T> implements Port<T> {
   readonly queue: ElementQueue;
   readonly #codec: Codec<T>;
@@ -370,7 +381,7 @@ export class SlotPort<T> implements Port<T> {
   trySend(value: T): boolean {
     const length = encoded(this.#codec, value, this.#bytes);
     if (length > this.maxLength) {
-      // The answer may have been too high.
+      // The answer may have been too high, so encode it elsewhere first.
       const message = this.#scratch.encode(value);
       assertFits(message.length, this.maxLength);
       this.#bytes.set(message);
@@ -399,7 +410,7 @@ export class SlotPort<T> implements Port<T> {
   }
 }
 
-/** Whether all messages of a codec have one size. */
+/** Whether all messages of a codec have the same size. */
 export function isSized<T>(codec: Codec<T>): codec is SizedCodec<T> {
   return "field" in codec;
 }

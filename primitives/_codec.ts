@@ -1,5 +1,5 @@
 /**
- * How values become messages, and messages values: the codecs that there are.
+ * The codecs, which turn values into messages and messages into values.
  *
  * @module
  */
@@ -22,13 +22,18 @@ import { readUtf8, writeUtf8 } from "./_utf8.ts";
 
 export type { Codec, SizedCodec } from "./_message.ts";
 
-/** The codec of {@linkcode json}. Say what its values are: `create<Job>(…)`. */
+/**
+ * The type of {@linkcode json}. Say what its values are: `create<Job>(…)`.
+ */
 export interface JsonCodec extends Codec<JsonValue> {
   /** Its name. */
   readonly name: "json";
 }
 
-/** The codec of {@linkcode structured}. Say what its values are. */
+/**
+ * The type of {@linkcode structured}. Name the type of its values:
+ * `create<Job>(…)`.
+ */
 export interface StructuredCodec extends Codec<unknown> {
   /** Its name. */
   readonly name: "structured";
@@ -37,8 +42,8 @@ export interface StructuredCodec extends Codec<unknown> {
 // ---- bytes and text ---------------------------------------------------------
 
 /**
- * Bytes of any number, 0 included: each message is received as a Uint8Array of
- * its own.
+ * Any number of bytes, 0 included. Each message is received as a new
+ * Uint8Array.
  *
  * @example Bytes
  * ```ts
@@ -53,7 +58,7 @@ export const binary: Codec<Uint8Array> = {
   name: "binary",
   encode(value, into) {
     if (!(value instanceof Uint8Array)) {
-      throw refusal("binary", value, "it is no Uint8Array");
+      throw refusal("binary", value, "it is not a Uint8Array");
     }
     if (value.length <= into.length) into.set(value);
     return value.length;
@@ -64,8 +69,8 @@ export const binary: Codec<Uint8Array> = {
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * Strings, as UTF-8, which C reads, too. A string with half of a surrogate pair
- * has no UTF-8 form and is refused.
+ * Strings, sent as UTF-8; C reads them, too. A string with half of a surrogate
+ * pair has no UTF-8 form and is refused.
  *
  * @example Lines
  * ```ts
@@ -80,7 +85,7 @@ export const text: Codec<string> = {
   name: "text",
   encode(value, into) {
     if (typeof value !== "string") {
-      throw refusal("text", value, "it is no string");
+      throw refusal("text", value, "it is not a string");
     }
     if (value.isWellFormed?.() !== true) {
       const at = value.search(LONE_SURROGATE);
@@ -99,7 +104,7 @@ export const text: Codec<string> = {
 
 // ---- JSON -------------------------------------------------------------------
 
-/** What {@linkcode json} promises to deliver. */
+/** The values that {@linkcode json} delivers. */
 export type JsonValue =
   | null
   | boolean
@@ -108,16 +113,20 @@ export type JsonValue =
   | JsonValue[]
   | { [key: string]: JsonValue };
 
-/** Values nested deeper are refused, as are those that contain themselves. */
+/**
+ * Values that are nested deeper are refused, and so are values that contain
+ * themselves.
+ */
 const DEEPEST = 1000;
 
 /**
  * `null`, booleans, finite numbers (-0 stays -0), all strings, arrays without
- * holes, and plain objects of those: they arrive equal, property by property.
- * Everything else is refused with its path in the value: `undefined`, NaN and
+ * holes, and plain objects of those. They arrive equal, property by property.
+ * Every other value is refused, and the error names its path: `undefined`, NaN,
  * the infinities, BigInts, functions, symbols, objects with another prototype,
- * and what is nested more than 1000 deep. An object that occurs twice arrives
- * as two. A property that is a getter is read twice, and must give the same.
+ * and values nested more than 1000 deep. An object that occurs twice arrives as
+ * two objects. A getter is called twice, and must return the same value both
+ * times.
  *
  * @example Objects of a type of yours
  * ```ts
@@ -152,9 +161,9 @@ export const json: JsonCodec = {
 };
 
 /**
- * Whether `JSON.stringify` writes a text of `value` that gives an equal value;
- * false if a -0 is in it, too. It would leave out, or change without a word,
- * what it has no text for.
+ * Whether `JSON.stringify` writes a text from which an equal value can be read.
+ * `JSON.stringify` silently omits or changes values that JSON cannot express.
+ * Also false if `value` contains a -0.
  */
 function isPlain(value: unknown, depth: number): boolean {
   switch (typeof value) {
@@ -190,8 +199,8 @@ function isPlain(value: unknown, depth: number): boolean {
 }
 
 /**
- * The text of a value with a -0, or of another realm; a TypeError with the path
- * of what has none.
+ * The text of a value that contains a -0 or comes from another realm. If a part
+ * of it has no text, this throws a TypeError that names the path.
  */
 function withNegativeZeros(value: unknown): string {
   assertJson(value, []);
@@ -206,7 +215,10 @@ function withNegativeZeros(value: unknown): string {
   return marked.replaceAll(`"${marker}"`, "-0");
 }
 
-/** Checks as {@linkcode isPlain} does, and says what is wrong, and where. */
+/**
+ * Checks as {@linkcode isPlain} does, and throws an error that says what is
+ * wrong and where.
+ */
 function assertJson(value: unknown, path: (string | number)[]): void {
   if (typeof value === "string" || typeof value === "boolean") return;
   if (value === null || Number.isFinite(value)) return;
@@ -214,12 +226,13 @@ function assertJson(value: unknown, path: (string | number)[]): void {
     throw refusal("json", value, "it has no JSON form", path);
   }
   if (path.length >= DEEPEST) {
-    const why = `it is more than ${DEEPEST} deep, or contains itself`;
+    const why = `it is nested more than ${DEEPEST} deep, or contains itself`;
     throw refusal("json", value, why, path.slice(0, 3));
   }
   const list = Array.isArray(value);
   const prototype = Object.getPrototypeOf(value);
-  // By what it has, because another realm's prototypes are other objects.
+  // The properties decide, because the prototypes of another realm are other
+  // objects.
   if (
     prototype === null ||
     !Object.hasOwn(prototype, list ? "concat" : "isPrototypeOf")
@@ -267,7 +280,7 @@ function sized<T>(
 }
 
 /**
- * Integers of 32 bits, signed; -0 arrives as 0.
+ * Signed integers of 32 bits; -0 arrives as 0.
  *
  * @example Counts
  * ```ts
@@ -294,7 +307,7 @@ export const i32: SizedCodec<number> = /* @__PURE__ */ (() =>
   ))();
 
 /**
- * All numbers, -0, NaN and the infinities included.
+ * All numbers, including -0, NaN and the infinities.
  *
  * @example Measurements
  * ```ts
@@ -312,11 +325,11 @@ export const f64: SizedCodec<number> = /* @__PURE__ */ (() =>
     0,
     message("f64", NUMBERS.f64, (value) => {
       if (typeof value === "number") return true;
-      throw refusal("f64", value, "it is no number");
+      throw refusal("f64", value, "it is not a number");
     }),
   ))();
 
-/** A number's field whose values are checked by a check of its own. */
+/** A number's field with another check of its values. */
 function message(
   _name: string,
   field: Field,
@@ -325,16 +338,16 @@ function message(
   return { ...field, check: (value) => assert(value) ? value : undefined };
 }
 
-/** What {@linkcode record} needs of a type that `struct` made. */
+/** The part of a `struct` type that {@linkcode record} uses. */
 export interface RecordType<T> {
-  /** Its fields, by name. */
+  /** The fields by name. */
   readonly fields: object;
-  /** Its C declaration. */
+  /** The type's declaration in C. */
   toC(name: string): string;
   /** Copies the record at `byteOffset`. */
   read(source: ArrayBufferView, byteOffset?: number): T;
   /**
-   * How the record is copied.
+   * Checks and copies the record.
    *
    * @internal
    */
@@ -342,9 +355,10 @@ export interface RecordType<T> {
 }
 
 /**
- * Records of a `struct` type: every field must be given. They arrive equal,
- * except that an `f32` is rounded to its precision, and that a field of bytes
- * is as long as declared, with zeros behind the bytes that were sent.
+ * Records of a `struct` type. Every field must be given. Records arrive equal,
+ * with two exceptions: an `f32` is rounded to its precision, and a field of
+ * bytes arrives as long as it was declared, with zeros after the bytes that
+ * were sent.
  *
  * @example Records that C can read
  * ```ts
@@ -386,10 +400,11 @@ function platformSerializer(): Serializer {
 }
 
 /**
- * What `structuredClone` takes, by the serializer of the platform: `Map`,
- * `Set`, `Date`, `RegExp`, BigInts, errors, `undefined`, typed arrays, and
- * objects that contain themselves. It exists in Deno, Bun, and Node from 20.16
- * on; in browsers it throws a TypeError when it is first used.
+ * The values that `structuredClone` accepts, such as `Map`, `Set`, `Date`,
+ * `RegExp`, BigInts, errors, `undefined`, typed arrays, and objects that
+ * contain themselves. It uses the platform's serializer, which exists in Deno,
+ * in Bun, and in Node from 20.16 on. In browsers it throws a TypeError at its
+ * first use.
  *
  * @example A Map
  * ```ts
@@ -422,7 +437,7 @@ function serialized(value: unknown): Uint8Array {
   }
 }
 
-/** The innermost value that cannot be serialized, and its path. */
+/** Finds the innermost value that cannot be serialized, and its path. */
 function culpritOf(
   platform: Serializer,
   value: unknown,

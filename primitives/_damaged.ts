@@ -1,14 +1,15 @@
 /**
- * What becomes of words that do not fit together: a terminated or faulty agent
+ * The error for words that do not fit together. A terminated or faulty agent
  * may leave any value in any word.
  *
  * @module
  */
 
 /**
- * A call found that the words of its primitive are damaged: an agent was
- * terminated where the page of the primitive says that it must not be, or wrote
- * where it must not. The call changed nothing. C returns `ENOTRECOVERABLE`.
+ * Thrown by a call that found the words of its primitive damaged. Either an
+ * agent was terminated at a step where the page of the primitive forbids it, or
+ * an agent wrote to memory that was not its own. The call changed nothing. C
+ * returns `ENOTRECOVERABLE`.
  *
  * @example
  * ```ts
@@ -28,14 +29,14 @@ export class DamagedError extends Error {
   /** `"DamagedError"`. */
   override readonly name = "DamagedError";
 
-  /** Says what is damaged, such as "The queue". */
+  /** `what` names the damaged primitive, such as "The queue". */
   constructor(what: string) {
     super(`${what} is damaged: its words do not fit together`);
   }
 }
 
 /**
- * An operation that does not wait tries again only when another agent was
- * faster. Nobody loses so often: the words are damaged.
+ * An operation that does not wait tries again only if another agent was faster.
+ * No agent loses this many times in a row, so the words must be damaged.
  */
-export const MOST_TRIES: number = 2 ** 16;
+export const MOST_TRIES: number = 65536;

@@ -1,6 +1,6 @@
 /**
- * `Symbol.dispose`, or the symbol that transpiled `using` looks for where the
- * platform has none, as in Safari.
+ * `Symbol.dispose`, or, if the platform has none (as in Safari), the symbol
+ * that transpiled `using` looks for.
  */
 export const DISPOSE: typeof Symbol.dispose = /* @__PURE__ */ disposeSymbol();
 
@@ -9,8 +9,8 @@ function disposeSymbol(): typeof Symbol.dispose {
 }
 
 /**
- * Adds to `Base` that disposing of an object calls its method `end`. This is a
- * function because no bundler drops an unused class that has a method under a
+ * Extends `Base` so that disposing of an object calls its method `end`. This is
+ * a function because no bundler drops an unused class that has a method under a
  * computed symbol.
  */
 export function disposedBy<Args extends unknown[], Instance extends object>(

@@ -16,10 +16,10 @@ export type Elements =
   | DataView;
 
 /**
- * The bytes that `array` has.
+ * The size of `array`, in bytes.
  *
- * @throws {TypeError} If it is neither a typed array nor a DataView: a buffer
- * has a `byteLength`, too, but no elements.
+ * @throws {TypeError} If `array` is neither a typed array nor a DataView. A
+ * buffer is refused, although it has a `byteLength`, too.
  */
 export function byteLengthOf(array: Elements): number {
   if (ArrayBuffer.isView(array)) return array.byteLength;
@@ -28,7 +28,7 @@ export function byteLengthOf(array: Elements): number {
   );
 }
 
-/** The bytes of `array`, seen as such. */
+/** A view of the bytes of `array`. */
 export function bytesOf(array: Elements): Uint8Array {
   if (array instanceof Uint8Array) return array;
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
@@ -40,25 +40,33 @@ export type CopyingClass = new (
 ) => Copying;
 
 /**
- * Copies elements between shared words and arrays of callers. It keeps a view
- * of the caller's bytes while the same array comes again, so that the usual
- * scratch array costs no allocation. For a Uint8Array the view is made when
- * the array comes for the second time in a row: making it takes longer than
- * one copy.
+ * Copies elements between shared words and the callers' arrays. A caller
+ * usually passes the same array again and again, so this class keeps a view of
+ * the last array and need not allocate one each time. For a Uint8Array it makes
+ * the view only when the same array comes a second time in a row, because
+ * making the view takes longer than one copy.
  */
 export abstract class Copying {
   #array: Elements | undefined;
   #byteLength = 0;
   #asWords: Int32Array | undefined;
-  /** The bytes of the last array, if it has no words. */
+  /** The bytes of the last array, if they cannot be viewed as words. */
   protected asBytes: Uint8Array | undefined;
 
-  /** Copies words `from ..` of `array` to `count` words at index `at`. */
+  /**
+   * Copies `count` words of `array`, from index `from`, to the shared words at
+   * `at`.
+   */
   abstract put(array: Elements, from: number, at: number, count: number): void;
-  /** Copies `count` words at index `at` to words `to ..` of `array`. */
+  /**
+   * Copies `count` shared words at `at` to the words of `array` from index
+   * `to`.
+   */
   abstract get(array: Elements, to: number, at: number, count: number): void;
 
-  /** The words of `array`; undefined if `asBytes` is to be copied instead. */
+  /**
+   * The words of `array`; undefined if the caller must copy `asBytes` instead.
+   */
   protected viewOf(array: Elements): Int32Array | undefined {
     const { byteLength } = array;
     // An array over a resizable buffer may have grown since.
@@ -67,7 +75,7 @@ export abstract class Copying {
     }
     if (array !== this.#array && array instanceof Uint8Array) {
       this.asBytes = this.#array = array;
-      this.#byteLength = -1; // or its words would not be asked for again
+      this.#byteLength = -1; // so that its words are asked for again
       return this.#asWords = undefined;
     }
     const { buffer, byteOffset } = array;
@@ -85,22 +93,25 @@ export abstract class Copying {
   }
 }
 
-/** From this many words on, a native copy and its view beat a loop. */
+/**
+ * From this many words on, a native copy is faster than a loop, although it
+ * needs a view.
+ */
 const LONG = 64;
-/** The same, for words that are copied as bytes. */
+/** The same limit for words that are copied as bytes. */
 const LONG_AS_BYTES = 16;
-/** From this many bytes on, it pays to align them first. */
+/** From this many bytes on, a copy is faster if the bytes are aligned first. */
 const LONG_ASKEW = 256;
 
-/** Copies by a loop what is short, and by one native copy what is long. */
+/** Copies short elements by a loop, and long ones by one native copy. */
 export class Copier extends Copying {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #bytes: Uint8Array<SharedArrayBuffer>;
-  /** Private memory that long copies go through where that is faster. */
+  /** Private memory, used to align long copies. */
   #line: Uint8Array | undefined;
   #lineAsWords: Int32Array | undefined;
 
-  /** Copies from and into `words`. */
+  /** `words` is the shared memory to copy from and into. */
   constructor(words: Int32Array<SharedArrayBuffer>) {
     super();
     this.#words = words;
@@ -108,7 +119,10 @@ export class Copier extends Copying {
     this.#bytes = new Uint8Array(buffer, byteOffset, byteLength);
   }
 
-  /** Copies words `from ..` of `array` to `count` words at index `at`. */
+  /**
+   * Copies `count` words of `array`, from index `from`, to the shared words at
+   * `at`.
+   */
   override put(array: Elements, from: number, at: number, count: number): void {
     const words = this.#words;
     const source = this.viewOf(array);
@@ -119,7 +133,10 @@ export class Copier extends Copying {
     } else this.#copyLong(source, from, words, at, count);
   }
 
-  /** Copies `count` words at index `at` to words `to ..` of `array`. */
+  /**
+   * Copies `count` shared words at `at` to the words of `array` from index
+   * `to`.
+   */
   override get(array: Elements, to: number, at: number, count: number): void {
     const words = this.#words;
     const target = this.viewOf(array);
@@ -130,7 +147,7 @@ export class Copier extends Copying {
     } else this.#copyLong(words, at, target, to, count);
   }
 
-  /** Copies bytes; most often there are few. */
+  /** Copies bytes; most often there are only a few. */
   #copy(
     src: Uint8Array,
     from: number,
@@ -144,10 +161,10 @@ export class Copier extends Copying {
   }
 
   /**
-   * Copies many elements. V8 copies to and from shared memory 8 bytes at a
-   * time if both sides have the same place within such a word, and otherwise
-   * byte by byte. In that case this goes through private memory that has the
-   * same place as the shared memory.
+   * Copies many elements. V8 copies to and from shared memory 8 bytes at a time
+   * if both sides have the same offset modulo 8, and otherwise byte by byte. In
+   * the second case this method first copies to private memory that has the
+   * same offset modulo 8 as the shared memory.
    */
   #copyLong<Array extends Uint8Array | Int32Array>(
     src: Array,

@@ -1,8 +1,9 @@
 /**
- * Sleeping by event counts: an epoch that changes when sleepers must look
- * again, and behind it a count of the agents that sleep on it or are about to.
+ * Sleeping by event counts. An event count has two words: an epoch, which
+ * changes when sleepers must look again, and the number of agents that sleep on
+ * the epoch or are about to.
  *
- * The count may stay too high for ever (an agent was terminated), but it is
+ * The number may stay too high for ever if an agent was terminated, but it is
  * never too low.
  *
  * An odd epoch says that a wake is on its way. Until the waiter that it reaches
@@ -14,7 +15,7 @@
  * @module
  */
 
-import { EVENT_COUNT } from "./_layout.ts";
+import type { EVENT_COUNT } from "./_layout.ts";
 import { spin } from "./_spin.ts";
 import {
   assertMayBlock,
@@ -28,9 +29,9 @@ import {
   type Waiting,
 } from "./_wait.ts";
 
-const WAITERS = EVENT_COUNT.waiters;
+const WAITERS: typeof EVENT_COUNT.waiters = 1;
 /** In the count: one of the waiters awaits, or did. */
-const AWAITED_BIT = -(2 ** 31);
+const AWAITED_BIT = -0x8000_0000;
 
 /** How many waiters an epoch has. */
 export function waitersOf(words: Int32Array, epoch: number): number {
@@ -61,7 +62,10 @@ export function wake(
   return true;
 }
 
-/** Counts a waiter. It looks once more before it sleeps as told. */
+/**
+ * Counts this agent as a waiter, and returns how to sleep. The caller must look
+ * once more before it sleeps.
+ */
 export function announce(
   words: Int32Array<SharedArrayBuffer>,
   epoch: number,
@@ -79,7 +83,7 @@ export function announce(
   return { words, index: epoch, value };
 }
 
-/** Stops counting a waiter. */
+/** Stops counting this agent as a waiter. */
 export function withdraw(
   words: Int32Array<SharedArrayBuffer>,
   epoch: number,
@@ -89,13 +93,13 @@ export function withdraw(
   Atomics.compareExchange(words, epoch + WAITERS, AWAITED_BIT, 0);
 }
 
-/** Something to wait for, and the epoch that changes when it may have come. */
+/** A result to wait for, and the epoch that changes when it may have come. */
 export interface Awaited<T> {
   readonly words: Int32Array<SharedArrayBuffer>;
   readonly epoch: number;
-  /** Looks without waiting; undefined if it has not come. */
+  /** Looks once, without waiting; undefined if the result has not come. */
   attempt(): T | undefined;
-  /** Wakes another waiter, if there is more to be had. */
+  /** Wakes another waiter if there is more for it to take. */
   pass(): void;
   /** Wakes another waiter that may have what this one cannot, if there is one. */
   handOn?(): void;
@@ -103,14 +107,14 @@ export interface Awaited<T> {
   readonly all?: boolean;
 }
 
-/** Looks for a while, then blocks until it has come. */
+/** Spins for a while, then blocks until the result has come. */
 export function blockOn<T>(it: Awaited<T>): T {
   return spinOrBlock(it, undefined)!;
 }
 
 /**
- * As {@linkcode blockOn}, for `timeout` ms at most; undefined if it has not
- * come by then. The name of the operation is for an error.
+ * As {@linkcode blockOn}, but waits at most `timeout` ms; undefined if the
+ * result has not come by then. An error message names `operation`.
  */
 export function tryBlockOn<T>(
   it: Awaited<T>,
@@ -145,7 +149,10 @@ export function tryAwaitOn<T>(
   return tryBlockAsync(() => waitOn(it), options);
 }
 
-/** A slow path that waits for it. It may do so by awaiting unless told. */
+/**
+ * The slow path that waits for the result. It may do so by awaiting unless
+ * told.
+ */
 export function* waitOn<T>(
   it: Awaited<T>,
   awaits = true,

@@ -1,5 +1,5 @@
 /**
- * What the fields of a record are: bytes, text, arrays, numbers and structs.
+ * The types of a record's fields: bytes, text, arrays, numbers and structs.
  *
  * @module
  */
@@ -9,36 +9,36 @@ import type { NumberType, StructField } from "./_record.ts";
 
 export type { Field, NumberType, StructField } from "./_record.ts";
 
-/** A field of so many bytes: made by {@linkcode bytes}. */
+/** A field of bytes, made by {@linkcode bytes}. */
 export interface Bytes {
   /** How many. */
   readonly bytes: number;
 }
 
-/** A field of text: made by {@linkcode text}. */
+/** A field of text, made by {@linkcode text}. */
 export interface Text {
-  /** The most bytes it may have in UTF-8. */
+  /** The most bytes that the text may have in UTF-8. */
   readonly text: number;
 }
 
-/** A field of several equal ones: made by {@linkcode array}. */
+/** A field of several items of one type, made by {@linkcode array}. */
 export interface ArrayOf<T extends FieldType = FieldType> {
-  /** What each is. */
+  /** The type of an item. */
   readonly of: T;
   /** How many. */
   readonly length: number;
 }
 
-/** What a field can be. */
+/** The type of a field. */
 export type FieldType = NumberType | Bytes | Text | ArrayOf | StructType;
 
 /** The fields of a record, in their order in memory. */
 export interface Fields {
-  /** A field's name, which must be one in C, too, and its type. */
+  /** A field's name, which must also be a name in C, and its type. */
   readonly [name: string]: FieldType;
 }
 
-/** What a field of type `T` is in JavaScript. */
+/** The JavaScript type of a field of type `T`. */
 export type ValueOf<T> = T extends "i64" | "u64" ? bigint
   : T extends NumberType ? number
   : T extends Bytes ? Uint8Array
@@ -54,7 +54,10 @@ export type RecordOf<F> = { -readonly [K in keyof F]: ValueOf<F[K]> };
 export interface ArrayView<E> {
   /** How many items there are. */
   readonly length: number;
-  /** The item at `index`. A struct is given as a view, the same each time. */
+  /**
+   * The item at `index`. If items are structs, this is a view, the same object
+   * each time.
+   */
   get(index: number): InPlace<E>;
   /** Writes the item at `index`. */
   set(index: number, value: ValueOf<E>): void;
@@ -62,17 +65,22 @@ export interface ArrayView<E> {
   [Symbol.iterator](): Generator<InPlace<E>, void, void>;
 }
 
-/** What a view has for a field of type `T`. */
+/** The type that a view has for a field of type `T`. */
 export type InPlace<T> = T extends StructType<infer F> ? ViewOf<F>
   : T extends ArrayOf<infer E> ? ArrayView<E>
   : ValueOf<T>;
 
-/** The names of those fields that are written through their own views. */
+/**
+ * The names of the fields that have views of their own; they are written
+ * through those.
+ */
 export type InnerNames<F> = {
   [K in keyof F]: F[K] extends StructType | ArrayOf ? K : never;
 }[keyof F];
 
-/** A record in place: each field is read and written where it lies. */
+/**
+ * A record in place: its fields are read and written where they lie in memory.
+ */
 export type ViewOf<F> =
   & { -readonly [K in Exclude<keyof F, InnerNames<F>>]: InPlace<F[K]> }
   & { readonly [K in InnerNames<F>]: InPlace<F[K]> };
@@ -89,9 +97,9 @@ export type MovableView<F> = ViewOf<F> & {
 export interface StructType<F = unknown> {
   /** The fields, as given. */
   readonly fields: F;
-  /** Bytes a record occupies, padding included. */
+  /** How many bytes a record occupies, padding included. */
   readonly size: number;
-  /** What C aligns it to, 1 to 8 bytes. */
+  /** The alignment in C: 1 to 8 bytes. */
   readonly alignment: number;
   /** Where each field begins, in bytes. */
   readonly offsets: { readonly [K in keyof F]: number };
@@ -99,7 +107,7 @@ export interface StructType<F = unknown> {
    * Copies the record at `byteOffset` of `source`. The offset may be left out
    * only if `source` is exactly as long as a record.
    *
-   * @throws {TypeError} If `source` is no view of bytes, or the offset is
+   * @throws {TypeError} If `source` is not a view of bytes, or the offset is
    * missing.
    * @throws {RangeError} If the record does not lie within `source`.
    */
@@ -110,7 +118,7 @@ export interface StructType<F = unknown> {
    * as a record. All values are checked before any is written.
    *
    * @throws {TypeError} If a value is of another type, a field does not exist,
-   * `target` is no view of bytes, or the offset is missing.
+   * `target` is not a view of bytes, or the offset is missing.
    * @throws {RangeError} If a value is out of range, or the record does not
    * lie within `target`.
    */
@@ -121,19 +129,19 @@ export interface StructType<F = unknown> {
   ): void;
   /**
    * Makes an object whose accessors read and write the record at `byteOffset`
-   * of `target`, where it lies. Making one takes some microseconds, so make it
-   * once, and move it by its `$at`. The offset may be left out only if `target`
-   * is exactly as long as a record.
+   * of `target` in place. Making one takes some microseconds, so make it once,
+   * and move it by setting its `$at`. The offset may be left out only if
+   * `target` is exactly as long as a record.
    *
-   * @throws {TypeError} If `target` is no view of bytes, or the offset is
+   * @throws {TypeError} If `target` is not a view of bytes, or the offset is
    * missing.
    * @throws {RangeError} If the record does not lie within `target`.
    */
   view(target: ArrayBufferView, byteOffset?: number): MovableView<F>;
-  /** Its C declaration, as type `name`. */
+  /** The declaration in C of a type `name`. */
   toC(name: string): string;
   /**
-   * How the record is copied and viewed.
+   * Checks, copies and views the record.
    *
    * @internal
    */
@@ -162,8 +170,8 @@ export function bytes(length: number): Bytes {
 }
 
 /**
- * A field of text, with at most `length` bytes in UTF-8: `char name[length]` in
- * C, which ends at the first 0, or is full.
+ * A field of text with at most `length` bytes in UTF-8: `char name[length]` in
+ * C. The text ends at the first 0, or fills the field.
  *
  * @example A name as text
  * ```ts
@@ -180,7 +188,7 @@ export function text(length: number): Text {
 }
 
 /**
- * A field of `length` equal fields: `type name[length]` in C.
+ * A field of `length` items of one type: `type name[length]` in C.
  *
  * @example A matrix
  * ```ts

@@ -1,18 +1,22 @@
 /**
- * What all guards share: a `using` block ends what they hold.
+ * The base classes of guards: at the end of a `using` block, a guard unlocks or
+ * releases what it holds.
  *
  * @module
  */
 
-/** Where the platform has no `Symbol.dispose`, compilers of `using` use this. */
+/**
+ * Compilers of `using` look for this symbol if there is no `Symbol.dispose`.
+ */
 const DISPOSE: typeof Symbol.dispose = /* @__PURE__ */ disposeSymbol();
 
 function disposeSymbol(): typeof Symbol.dispose {
   return Symbol.dispose ?? Symbol.for("Symbol.dispose");
 }
 
-/** A class whose dispose method calls the method named `end`. */
-// A function, because bundlers keep an unused class with a computed name.
+/** Makes a class whose dispose method calls the method named `end`. */
+// This is a function because bundlers keep an unused class with a computed
+// name.
 function baseEndedBy<Name extends string>(
   end: Name,
 ): abstract new () => Disposable {

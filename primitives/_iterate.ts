@@ -1,24 +1,24 @@
 /**
  * Iteration with `for await`. An async generator takes several microtasks for
- * each value; this takes one where the value is there already, and shares the
- * event loop as all awaiting does.
+ * each value; this takes one if the value is there already, and it lets the
+ * event loop run as all awaiting here does.
  *
  * @module
  */
 
 import { nextTurn } from "./_turn.ts";
 
-/** What an iterator takes its values from. */
+/** The source of an iterator's values. */
 export interface Source<T> {
   /** Takes the next value without waiting; undefined if there is none yet. */
   take(): T | undefined;
   /** Awaits the next value. */
   takeAsync(): Promise<T>;
-  /** Whether `error`, which one of the two threw, says that this is the end. */
+  /** Whether `error`, which one of the two methods threw, means the end. */
   isEnd(error: unknown): boolean;
 }
 
-/** Gives the values of `source` one by one, until its end. */
+/** Yields the values of `source` one by one, until its end. */
 export function iterate<T>(source: Source<T>): AsyncGenerator<T, void, void> {
   return new Iteration(source);
 }

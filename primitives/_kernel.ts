@@ -1,24 +1,29 @@
 /**
- * Instances of the kernel: `wasm/kernel.c` on a WebAssembly memory.
+ * Instances of the kernel. A kernel is `wasm/kernel.c`, instantiated with a
+ * WebAssembly memory.
  *
  * @module
  */
 
+import { describe } from "./_describe.ts";
 import { allocate, inRange, type Memory } from "./_memory.ts";
 
-/** What C answers where there is nothing to take, or no room. */
+/** The answer of C if there is nothing to take, or no room. */
 export const EBUSY = 10;
-/** What C answers where a lock was taken that its owner did not unlock. */
+/** The answer of C if it took a lock that its dead owner did not unlock. */
 export const EOWNERDEAD = 62;
-/** Values that were taken are below this; above it there is only an errno. */
-export const NO_VALUE = 2 ** 31;
+/** An answer below this is a value; any other answer is an errno. */
+export const NO_VALUE = 0x8000_0000; // 2^31
 
 const PAGE = 65536;
 const MAX_PAGES = 65536;
-/** What an arena hands out begins at multiples of this. */
+/** The bytes that an arena hands out begin at multiples of this. */
 const LINE = 128;
 
-/** The functions of a kernel in one memory, and where they are to look. */
+/**
+ * The functions of a kernel in one memory, and where that memory begins for
+ * them.
+ */
 export interface Kernel<Functions> {
   /** The exports of the instance. */
   readonly functions: Functions;
@@ -30,18 +35,21 @@ export interface Kernel<Functions> {
 // deno-lint-ignore no-explicit-any
 type Exports = Readonly<Record<string, any>>;
 
-/** By memory: what a program has given, and by stem, what was made here. */
+/**
+ * By memory: the exports that a program gave. By memory and stem: the kernels
+ * that were made here.
+ */
 const given = /* @__PURE__ */ new WeakMap<object, Exports>();
 const made = /* @__PURE__ */ new WeakMap<object, Map<string, unknown>>();
-/** By stem; a module is compiled once in a realm. */
+/** The compiled modules by stem; each is compiled once in a realm. */
 const modules = /* @__PURE__ */ new Map<string, WebAssembly.Module>();
 
 const isWasm = (memory: unknown): memory is WebAssembly.Memory =>
   Object.prototype.toString.call(memory) === "[object WebAssembly.Memory]";
 
 /**
- * Where kernels and their memory come from. Tests that run under the race tester
- * put functions here of which it sees each step.
+ * Where kernels and their memory come from. Tests put other functions here,
+ * whose steps the race tester sees.
  */
 export const source: {
   find(stem: string, text: string, memory: Memory): unknown;
@@ -50,7 +58,7 @@ export const source: {
 
 /**
  * The kernel of the primitive `stem` in `memory`; undefined if `memory` is not
- * a WebAssembly.Memory, or this realm must not compile.
+ * a WebAssembly.Memory, or this realm may not compile WebAssembly.
  */
 export function kernelOf<Functions>(
   stem: string,
@@ -70,7 +78,9 @@ function find(stem: string, text: string, memory: Memory): unknown {
   return kernels.get(stem);
 }
 
-/** The functions of `stem` in what the program has given for `memory`. */
+/**
+ * The functions of `stem` in the exports that the program gave for `memory`.
+ */
 function take(
   stem: string,
   memory: WebAssembly.Memory,
@@ -97,7 +107,8 @@ function make(
       modules.set(stem, module = new WebAssembly.Module(decode(text)));
     }
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
-    // A copy: engines look properties of `exports` itself up by name.
+    // Copy them, because engines look up each property of `exports` itself by
+    // name.
     return { functions: { ...exports }, base: 0 };
   } catch {
     return undefined; // a Content-Security-Policy without 'wasm-unsafe-eval'
@@ -118,10 +129,10 @@ function decode(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Gives the exports of a WebAssembly module as the kernel for its own memory,
- * so that no other module is compiled. The module must contain `wasm/kernel.c`.
- * Call this in each realm before you attach primitives to `memory`. What the
- * exports lack comes from the kernel of this library.
+ * Uses the exports of your WebAssembly module as the kernel for its memory, so
+ * that no other module is compiled. The module must contain `wasm/kernel.c`.
+ * Call this in each realm before you attach primitives to `memory`. For
+ * functions that the exports lack, the kernel of this library is used.
  *
  * @example A program with an Emscripten module
  * ```ts ignore
@@ -139,20 +150,22 @@ export function useKernel(
   exports: WebAssembly.Exports,
 ): void {
   if (!isWasm(memory)) {
-    throw new TypeError("A kernel needs a WebAssembly.Memory");
+    throw new TypeError(
+      `A kernel needs a WebAssembly.Memory: received ${describe(memory)}`,
+    );
   }
   given.set(memory, exports);
   made.delete(memory);
 }
 
 /**
- * A shared `WebAssembly.Memory` that hands out its bytes, for as many primitives
- * as fit. It never grows, and nothing is given back.
+ * A shared `WebAssembly.Memory` that hands out its bytes to as many primitives
+ * as fit. It never grows, and it takes no bytes back.
  */
 export interface Arena extends WebAssembly.Memory {
   /**
-   * The offset of `bytes` bytes that were not handed out yet, all zero. It is a
-   * multiple of 128.
+   * Hands out `bytes` bytes, all zero, and returns their offset, a multiple of
+   * 128.
    *
    * @throws {RangeError} If fewer bytes are left.
    */
@@ -172,10 +185,10 @@ export interface Arena extends WebAssembly.Memory {
 
 /** A class of which an arena can make an object. */
 export interface Arenable<T, Config extends readonly unknown[]> {
-  /** The bytes it occupies. */
+  /** How many bytes the primitive occupies. */
   byteLength(...config: never[]): number;
-  /** Makes a region that nobody uses yet one. */
-  init(memory: Memory, byteOffset: number, ...config: Config): T;
+  /** Initializes a primitive in unused memory. */
+  init(memory: Memory, byteOffset: number | bigint, ...config: Config): T;
 }
 
 /**
@@ -183,8 +196,8 @@ export interface Arenable<T, Config extends readonly unknown[]> {
  * of one kind then run in the same instance of the kernel. Handles of the
  * primitives carry the memory to other agents.
  *
- * The handing out is that of the realm that made the arena: elsewhere it is a
- * `WebAssembly.Memory` like any other.
+ * Only the realm that made the arena can hand out its bytes. In other realms it
+ * is an ordinary `WebAssembly.Memory`.
  *
  * @example Two primitives in one memory
  * ```ts
@@ -234,8 +247,8 @@ function wasmMemory(bytes: number): WebAssembly.Memory {
 }
 
 /**
- * Fresh memory for one primitive that is to run in the kernel. As each such
- * memory reserves addresses, there may be no more at some time.
+ * Allocates memory for one primitive that runs in the kernel. Each such memory
+ * reserves addresses, so the platform may run out of them.
  */
 export function allocateForKernel(bytes: number): Memory {
   try {

@@ -1,18 +1,23 @@
 /**
- * The words of every primitive: the one place that describes them. An entry is
- * an Int32 index from the primitive's base; `length` is the number of words
- * before its elements. Its comment says what the word means; `@writer` says
- * who writes it (without: only the agent that initializes it), and `@sleeper`
- * who sleeps on it. `@behind` describes what follows the words of a row.
+ * The words of every primitive. This is the only place that describes them. An
+ * entry is an Int32 index from the primitive's base; `length` is the number of
+ * words before its elements. The comment of an entry says what the word means.
+ * `@writer` says who writes it; without `@writer`, only the agent that
+ * initializes the primitive does. `@sleeper` says who sleeps on it. `@behind`
+ * describes the data that follow the words of a row.
  *
  * `deno task layout` writes from this file: the structs of `wasm/weft/`, the
- * table in the comment of each class, and `docs/layouts.md`.
+ * table in the comment of each class, the constants of its indexes, and
+ * `docs/layouts.md`.
  *
  * Each row is a constant of its own, so that a bundle of one primitive holds
- * that row alone: no bundler drops the unused members of an object.
+ * that row alone: no bundler drops the unused members of an object. For the
+ * same reason the classes write each index as a number, whose type names the
+ * word: `const STATE: typeof MUTEX.state = 0`. A number is dropped when it is
+ * not used; `MUTEX.state` is not.
  *
- * Words written by different agents lie at least 32 words (128 bytes) apart,
- * which separates cache lines whatever the base's alignment.
+ * Words written by different agents lie at least 32 words (128 bytes) apart. So
+ * they are in different cache lines, whatever the base's alignment.
  *
  * @module
  */
@@ -29,7 +34,7 @@ export const MUTEX = {
    */
   state: 0,
   /**
-   * 1 while a sleeper was passed over for a millisecond.
+   * 1 while there is a sleeper that newcomers passed for a millisecond.
    * @writer agents that lock, and the owner
    */
   starving: 1,
@@ -81,7 +86,7 @@ export const CONDITION = {
    */
   turn: 0,
   /**
-   * Of the groups with an even number:
+   * The state of the groups with an even number:
    * bits 0-14: called: agents that may go on, but did not yet
    * bits 15-29: waiting: agents that are not called yet
    * bit 30: GATHERS: agents that wait belong to the group two after the
@@ -92,7 +97,7 @@ export const CONDITION = {
    */
   even: 1,
   /**
-   * The same of the groups with an odd number.
+   * The same for the groups with an odd number.
    * @writer any agent
    * @sleeper agents of odd groups
    */
@@ -258,7 +263,7 @@ export const SPSC_QUEUE = {
    */
   tail: 32,
   /**
-   * What the producer last saw of `head`.
+   * The value of `head` that the producer saw last.
    * @writer the producer
    */
   head_cache: 33,
@@ -271,7 +276,7 @@ export const SPSC_QUEUE = {
    */
   head: 64,
   /**
-   * What the consumer last saw of `tail`.
+   * The value of `tail` that the consumer saw last.
    * @writer the consumer
    */
   tail_cache: 65,
@@ -429,7 +434,7 @@ export const RECORD_RING = {
    */
   claimant: 33,
   /**
-   * What the producers last saw of `head`.
+   * The value of `head` that the producers saw last.
    * @writer producers
    */
   head_cache: 34,
@@ -445,7 +450,7 @@ export const RECORD_RING = {
    */
   head: 64,
   /**
-   * What the consumer last saw of `tail`.
+   * The value of `tail` that the consumer saw last.
    * @writer the consumer
    */
   tail_cache: 65,
@@ -509,7 +514,7 @@ export const BROADCAST = {
    */
   tail: 32,
   /**
-   * What the producer last saw of the slowest cursor.
+   * The slowest cursor, as the producer saw it last.
    * @writer the producer
    */
   slowest: 33,
@@ -543,10 +548,11 @@ export const BROADCAST = {
 /**
  * A channel of messages.
  *
- * @behind What carries the messages, with its own head. That is usually an
- * `mpmc_queue` for i32, f64 and record, and a `record_ring` for the others;
- * with a carrier, an `spsc_queue`, an `mpmc_queue` or a `lock_free_queue`, in
- * whose elements a length comes before a message that has not one size.
+ * @behind The queue or ring that carries the messages, with its own head.
+ * Without a carrier, that is an `mpmc_queue` for i32, f64 and record, and a
+ * `record_ring` for the other codecs. With a carrier, it is an `spsc_queue`, an
+ * `mpmc_queue` or a `lock_free_queue`; if messages differ in length, each
+ * element begins with the length of its message.
  */
 export const CHANNEL = {
   /** Kind and layout version. */
@@ -554,13 +560,13 @@ export const CHANNEL = {
   /** 1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7 structured, 8 own. */
   codec: 1,
   /**
-   * A number that differs between records of different fields, and between the
-   * names of codecs of users; or 0.
+   * A number that tells apart records with different fields, and users' codecs
+   * with different names; or 0.
    */
   shape: 2,
   /** Check word over the configuration. */
   seal: 3,
-  /** The bytes that `capacity` reckons with for a message, or 0. */
+  /** The expected bytes of a message, by which `capacity` is counted, or 0. */
   message_size: 4,
   length: 32,
 } as const;
@@ -569,12 +575,12 @@ export const CHANNEL = {
  * A ring of calls from many callers to many servers.
  *
  * @behind The slots, each at a multiple of 32 words. A slot has four words:
- * `state`, the agent id of the caller, the length of the request and the
- * length of the reply. The bytes of both follow. In `state`, bits 0-27 are the
- * agent it is about. Bits 28-30 are 0 FREE, 1 CLAIMED by a caller, 2 POSTED, 3
- * SERVING, 4 DROPPED (a server has it, and the caller gave up), 5 REPLIED, 6
- * FAILED or 7 LOST (its server died). Bit 31 says that the caller sleeps
- * there. Bit 28 of the caller says that it died.
+ * `state`, the agent id of the caller, the length of the request and the length
+ * of the reply. The bytes of both follow. In `state`, bits 0-27 are the id of
+ * the agent that the state names. Bits 28-30 are 0 FREE, 1 CLAIMED by a caller,
+ * 2 POSTED, 3 SERVING, 4 DROPPED (a server has it, and the caller gave up), 5
+ * REPLIED, 6 FAILED or 7 LOST (its server died). Bit 31 says that the caller
+ * sleeps there. Bit 28 of the caller says that it died.
  */
 export const CALL_RING = {
   /** Kind and layout version. */
@@ -631,7 +637,7 @@ export const WORK_COUNTER = {
   magic: 0,
   /** Tasks, 0 to 2^30. */
   total: 1,
-  /** Tasks handed out at a time. Below 0: guided, for so many agents. */
+  /** Tasks handed out at a time. Below 0: guided, for that many agents. */
   chunk: 2,
   /** Check word over the configuration. */
   seal: 3,
@@ -688,10 +694,10 @@ export const WORK_DEQUE = {
 /**
  * An allocator of blocks of one size.
  *
- * @behind A bit for each block, 1 if it is not worth a try. Then an owner for
- * each block: 0 while it is free, or the id of the agent that allocated it,
- * with bit 28 set while it lies in the cache of that agent. Then the blocks.
- * Each of the three begins at a multiple of 32 words.
+ * @behind A bit for each block, 1 if the block is probably not free. Then an
+ * owner for each block: 0 while it is free, or the id of the agent that
+ * allocated it, with bit 28 set while it lies in the cache of that agent. Then
+ * the blocks. Each of the three begins at a multiple of 32 words.
  */
 export const SLAB_POOL = {
   /** Kind and layout version. */
@@ -708,9 +714,9 @@ export const SLAB_POOL = {
 /**
  * A sum that many agents add to.
  *
- * @behind Stripes of 32 words each. A stripe has `low`, the sum of what was
- * added there modulo 2^32, and `high`, that sum divided by 2^28; a carry may
- * be late.
+ * @behind Stripes of 32 words each. A stripe has `low`, the sum of the numbers
+ * added there, modulo 2^32, and `high`, that sum divided by 2^28. A carry into
+ * `high` may be late.
  */
 export const STRIPED_COUNTER = {
   /** Kind and layout version. */
@@ -728,8 +734,8 @@ export const STRIPED_COUNTER = {
 } as const;
 
 /**
- * What agents sleep on and are counted by: in each row `x_waiters` lies behind
- * `x_epoch`, as here.
+ * The words of an event count: agents sleep on `epoch`, and `waiters` counts
+ * them. In each row, `x_waiters` lies behind `x_epoch`, as here.
  */
 export const EVENT_COUNT = { epoch: 0, waiters: 1 } as const;
 
@@ -757,7 +763,7 @@ export const LAYOUT = {
   striped_counter: STRIPED_COUNTER,
 } as const;
 
-/** What the `magic` word of a configured primitive names; never renumbered. */
+/** The number of each kind in `magic` words. Never change a number. */
 export const KIND = {
   semaphore: 1,
   latch: 5,

@@ -1,5 +1,6 @@
 /**
- * Keeps the process alive while something is awaited, and looks each second.
+ * Keeps the process alive while an operation is awaited, and looks at its word
+ * each second.
  *
  * @module
  */
@@ -8,26 +9,26 @@ import { look } from "./_line.ts";
 import { refer } from "./_times.ts";
 import { looking } from "./_waiter.ts";
 
-let holds = 0; // pending operations that keep the process alive
+let pending = 0; // awaiting operations that keep the process alive
 let watch: unknown; // the timer that looks, and that keeps the process alive
 
 /**
- * Counts an operation that begins (1) or ends (-1). Native waits keep neither
- * Deno nor Node alive; a referenced timer does.
+ * Counts an operation that begins (1) or ends (-1). A native wait keeps neither
+ * Deno nor Node alive, but a referenced timer does.
  */
-export function hold(ref: boolean, change: 1 | -1): void {
+export function countPending(ref: boolean, change: 1 | -1): void {
   if (watch === undefined) {
     watch = setInterval(watchOver, looking.every);
     refer(watch, false);
   }
   if (!ref) return;
-  holds += change;
-  if (holds === 0 || holds === change) refer(watch, holds > 0);
+  pending += change;
+  if (pending === 0 || pending === change) refer(watch, pending > 0);
 }
 
 /**
- * Looks at the words, so that no wait goes without a look for longer than a
- * second: an agent may have been terminated after it changed one word and
+ * Looks at the words, so that every wait looks at least once a second. This is
+ * needed because an agent may be terminated after it changed one word and
  * before it changed the word that others sleep on.
  */
 function watchOver(): void {

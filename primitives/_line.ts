@@ -1,11 +1,11 @@
 /**
- * Lines of waiters, one for each address that this agent awaits at.
+ * Lines of waiters: one line for each address at which this agent awaits.
  *
- * A native wait (`Atomics.waitAsync`) cannot be withdrawn, and one that nobody
- * wants any more would take wakes from other agents. So each line has one
- * native wait at most, which stands for whoever is first in line. When the
- * line empties before that wait was woken, this agent wakes it itself, and so
- * everybody at that address: other agents look again, and sleep on.
+ * A native wait (`Atomics.waitAsync`) cannot be withdrawn. A native wait that
+ * nobody needs any more would take wakes from other agents. So each line has at
+ * most one native wait, which stands for the first waiter in line. If the line
+ * becomes empty before that wait was woken, this agent wakes it itself. That
+ * wakes all agents at that address: the others look again, and sleep on.
  *
  * @module
  */
@@ -14,9 +14,9 @@ import { poll } from "./_poll.ts";
 import { schedule } from "./_times.ts";
 import type { Line, Waiter, Woken } from "./_waiter.ts";
 
-/** By the bytes from the beginning of a buffer. */
+/** The lines of each buffer, by their offset in bytes. */
 const places = new WeakMap<SharedArrayBuffer, Map<number, Line>>();
-/** The lines in {@linkcode places}: with a waiter, or a native wait. */
+/** The lines in {@linkcode places}; each has a waiter or a native wait. */
 const lines = new Set<Line>();
 
 let served = 0; // waiters resumed, for the pace of polling
@@ -52,7 +52,7 @@ export function leave(waiter: Waiter): void {
 
 /** Keeps a waiter in line that sleeps on the same word again. */
 export function stay(waiter: Waiter, line: Line): void {
-  // The one that serves the line looks at the word itself.
+  // The function that serves the line looks at the word.
   if (line.serving) return schedule(waiter);
   const { words, index, value } = waiter.sleep;
   if (Atomics.load(words, index) !== value) {
@@ -81,7 +81,7 @@ function lineAt(words: Int32Array<SharedArrayBuffer>, index: number): Line {
   return line;
 }
 
-/** Whether nobody waits there. */
+/** Whether no waiter stands in the line. */
 const isEmpty = ({ end }: Line): boolean => end.behind === end;
 
 function forget(line: Line): void {
@@ -90,18 +90,19 @@ function forget(line: Line): void {
 }
 
 /**
- * Wakes whoever is first in line, and goes on for as long as the word is not
- * what the first in line sleeps on; then arms a native wait for that one. One
- * wake of the agent may stand for several of its waiters, and only a look at
- * the word tells: a wake always changes the word. With `anyway` the first one
- * is woken whatever the word is.
+ * Wakes the first waiter in line, and then the next ones, until the word equals
+ * the value that the first in line sleeps on. Then it arms a native wait for
+ * that waiter. One wake of the agent may be meant for several of its waiters;
+ * only a look at the word tells, because every wake changes the word. With
+ * `anyway`, the first waiter is woken even if the word did not change.
  */
 function serve(line: Line, woken: Woken, anyway = woken === "ok"): void {
   line.serving = true;
   const { end } = line;
   for (let waiter = end.behind; waiter !== end;) {
     const { behind } = waiter;
-    // A waiter that sleeps again here stays: on the same value?
+    // A waiter that sleeps here again stays in line. Check whether its value
+    // still matches.
     while (waiter.line === line && (anyway || !sleeps(line, waiter))) {
       served++;
       waiter.resume(waiter, woken);
@@ -114,7 +115,7 @@ function serve(line: Line, woken: Woken, anyway = woken === "ok"): void {
   line.serving = false;
 }
 
-/** Whether a waiter's word is as it was, and a wake will come. */
+/** Whether a waiter's word still has its value, so that a wake will come. */
 function sleeps(line: Line, { sleep: { value } }: Waiter): boolean {
   const { words, index, armed } = line;
   if (Atomics.load(words, index) !== value) return false;
@@ -130,7 +131,7 @@ function sleeps(line: Line, { sleep: { value } }: Waiter): boolean {
   return true;
 }
 
-/** A line's native wait has ended. */
+/** Called when a line's native wait has ended. */
 function woke(line: Line): void {
   const { left } = line;
   line.armed = line.left = false;
@@ -139,9 +140,9 @@ function woke(line: Line): void {
 }
 
 /**
- * Ends a line's native wait, by waking all who wait at its address: no wake
- * can be given to one of several. A wake that the native wait was given before
- * this goes to all of them, too.
+ * Ends a line's native wait by waking every agent that waits at its address,
+ * because a wake cannot be sent to one particular agent. If the native wait had
+ * used up a wake before, that wake reaches the others, too.
  */
 function withdraw(line: Line): void {
   if (!line.armed || line.left) return;
@@ -150,16 +151,17 @@ function withdraw(line: Line): void {
 }
 
 /**
- * Ends all native waits, before this agent blocks: it could not answer their
- * wakes, which would be lost for that time. The lines arm new ones afterwards.
+ * Ends all native waits before this agent blocks. While it is blocked it could
+ * not answer their wakes, and these would be lost for that time. The lines arm
+ * new native waits afterwards.
  */
 export function withdrawAll(): void {
   for (const line of lines) withdraw(line);
 }
 
 /**
- * Serves each line; with `anyway` the first in each looks whatever its word is.
- * Returns false if nobody waits.
+ * Serves each line. With `anyway`, the first waiter of each line looks even if
+ * its word did not change. Returns false if no operation waits.
  */
 export function look(anyway: boolean): boolean {
   let waits = false;

@@ -1,18 +1,17 @@
 import { Copying, type Elements } from "./_elements.ts";
 
 /**
- * Copies word by word, or byte by byte, whatever the length is: a native copy
- * would allocate views. It copies words, floats and bytes from and into the
- * caller's array itself. For any other array it makes a view when the array
- * comes for the first time, and keeps the view while the same array comes
- * again.
+ * Copies word by word or byte by byte, for every length, because a native copy
+ * would allocate views. It copies arrays of words, floats and bytes without a
+ * view. For an array of another type it makes a view, and keeps that view while
+ * the caller passes the same array again.
  */
 export class LoopCopier extends Copying {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #floats: Float32Array<SharedArrayBuffer>;
   readonly #bytes: Uint8Array<SharedArrayBuffer>;
 
-  /** Copies from and into `words`. */
+  /** `words` is the shared memory to copy from and into. */
   constructor(words: Int32Array<SharedArrayBuffer>) {
     super();
     const { buffer, byteOffset, byteLength, length } = words;

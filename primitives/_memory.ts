@@ -34,7 +34,7 @@ function whyMissing(): string {
       "Cross-Origin-Embedder-Policy: require-corp";
 }
 
-/** Why nobody could send this realm shared memory, if that is so. */
+/** Says why this realm cannot receive shared memory; undefined if it can. */
 function whyAlone(): string | undefined {
   const kind = ["SharedWorker", "ServiceWorker"]
     .find((kind) => `${kind}GlobalScope` in globalThis);
@@ -47,7 +47,7 @@ function assertSupported(): void {
   throw new TypeError(`Cannot share memory: ${whyMissing()}`);
 }
 
-// By tag and not by `instanceof`, which fails for another realm's objects.
+// The tag is used because `instanceof` fails for objects of another realm.
 const tagOf = (value: unknown): string =>
   Object.prototype.toString.call(value).slice(8, -1);
 
@@ -67,8 +67,8 @@ export function bufferOf(memory: Memory): SharedArrayBuffer {
 /**
  * Returns `value` if it is an integer from `low` to `high`.
  *
- * @throws {TypeError} If it is no number.
- * @throws {RangeError} If it is another number.
+ * @throws {TypeError} If it is not a number.
+ * @throws {RangeError} If it is a number outside that range, or not an integer.
  */
 export function inRange(
   what: string,
@@ -80,7 +80,8 @@ export function inRange(
   throw outOfRange(what, value, low, high);
 }
 
-// Not part of `inRange`, which engines inline where it is short.
+// This is not part of `inRange`, because engines inline `inRange` only while it
+// is short.
 function outOfRange(
   what: string,
   value: unknown,
@@ -94,8 +95,13 @@ function outOfRange(
   );
 }
 
-/** Fresh memory of `byteLength` bytes, all zero. */
+/** Allocates shared memory of `byteLength` bytes, all zero. */
 export function allocate(byteLength: number): SharedArrayBuffer {
   assertSupported();
   return new SharedArrayBuffer(byteLength);
+}
+
+/** A place as a number: an address of wasm64 comes as a bigint. */
+export function offsetOf(byteOffset: number | bigint): number {
+  return typeof byteOffset === "bigint" ? Number(byteOffset) : byteOffset;
 }

@@ -1,5 +1,6 @@
 /**
- * What a codec is, and how a channel names it in shared memory.
+ * The type of a codec, and the numbers by which a channel names it in shared
+ * memory.
  *
  * @module
  */
@@ -8,30 +9,30 @@ import { describe } from "./_describe.ts";
 import type { Field } from "./_record.ts";
 
 /**
- * How values become messages, and messages values. A codec of your own is an
- * object with these three members.
+ * Turns values into messages, and messages into values. To write your own
+ * codec, make an object with these three members.
  */
 export interface Codec<T> {
   /**
-   * Its name. A channel can only be attached to with a codec of the name that
-   * it was made with, so put the version of your messages into it.
+   * The codec's name. An agent can attach to a channel only with a codec of the
+   * same name, so put the version of your messages into the name.
    */
   readonly name: string;
   /**
    * Writes `value` to the beginning of `into`, which is part of the channel's
-   * memory, or of a private array. Returns how many bytes it wrote. If `into`
-   * is too short, it returns how many bytes it needs, and is called again.
-   * What it throws, `send` throws, and nothing is sent.
+   * memory or of a private array. Returns how many bytes it wrote. If `into` is
+   * too short, it returns how many bytes it needs, and is called again. If it
+   * throws, `send` throws the same error, and nothing is sent.
    */
   encode(value: T, into: Uint8Array): number;
   /**
-   * Reads a value from all of `bytes`, which are shared memory that is only
-   * valid until it returns: what it keeps must be copied.
+   * Reads a value from all of `bytes`. They are shared memory that is valid
+   * only until this returns, so copy the bytes that the value keeps.
    */
   decode(bytes: Uint8Array): T;
 }
 
-/** A codec whose messages all have one size, which C knows, too. */
+/** A codec whose messages all have the same size. C knows these codecs, too. */
 export interface SizedCodec<T> extends Codec<T> {
   /**
    * Its number in a channel's head.
@@ -46,7 +47,7 @@ export interface SizedCodec<T> extends Codec<T> {
    */
   readonly shape: number;
   /**
-   * How a message is checked and copied.
+   * Checks and copies a message.
    *
    * @internal
    */
@@ -65,7 +66,7 @@ export const CODEC = {
   own: 8,
 } as const;
 
-/** Says why `value` cannot be sent. */
+/** The error that says why `value` cannot be sent. */
 export function refusal(
   codec: string,
   value: unknown,
@@ -84,7 +85,7 @@ export function refusal(
   );
 }
 
-/** A number for a text (FNV-1a), which is not 0. */
+/** A number that depends on the text (FNV-1a); it is never 0. */
 export function hash(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) {

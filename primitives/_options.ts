@@ -17,20 +17,20 @@ export interface AsyncOptions {
 
 /** How to await for a limited time: the options of every `tryXAsync`. */
 export interface TryAsyncOptions extends AsyncOptions {
-  /** Milliseconds to wait at most; 0 unless given, which only tries once. */
+  /** The longest wait in ms; 0 unless given. With 0 it only tries once. */
   readonly timeout?: number | undefined;
 }
 
-/** The names in {@linkcode AsyncOptions}. */
+/** The names of the options in {@linkcode AsyncOptions}. */
 export const ASYNC: readonly string[] = ["signal", "ref"];
-/** The names in {@linkcode TryAsyncOptions}. */
+/** The names of the options in {@linkcode TryAsyncOptions}. */
 export const TRY_ASYNC: readonly string[] = ["timeout", "signal", "ref"];
 
 /**
- * Checks that `timeout` is a duration in ms: a number, 0 or more, `Infinity`
- * included.
+ * Checks that `timeout` is a duration in ms: a number that is 0 or more, or
+ * `Infinity`.
  *
- * @throws {TypeError} If it is no number.
+ * @throws {TypeError} If it is not a number.
  * @throws {RangeError} If it is NaN or negative.
  */
 export function assertTimeout(timeout: number): void {
@@ -44,9 +44,9 @@ export function assertTimeout(timeout: number): void {
 }
 
 /**
- * Checks that `options` is an object, or undefined, and has no other names
- * than `known`: a misspelt option would be ignored without a word, and a
- * number or a signal in place of the object, too.
+ * Checks that `options` is undefined, or an object with no other names than
+ * `known`. Otherwise a misspelt option would be ignored silently, and so would
+ * a number or a signal in place of the object.
  *
  * @throws {TypeError} If not.
  */
@@ -62,7 +62,8 @@ export function assertOptions(
       }`,
     );
   }
-  // Inherited names as well: an AbortSignal has its names there.
+  // Inherited names are checked as well, because the names of an AbortSignal
+  // are inherited.
   for (const name in options) {
     if (known.includes(name)) continue;
     throw new TypeError(
@@ -72,7 +73,7 @@ export function assertOptions(
 }
 
 /**
- * Reads the options to await with, and checks them.
+ * Reads the options of an awaiting form, and checks them.
  *
  * @throws {TypeError} If one is unknown or of the wrong type.
  * @throws {RangeError} If the timeout is NaN or negative.
@@ -85,7 +86,8 @@ export function readOptions(
   assertOptions(options, known);
   const { timeout = defaultTimeout, signal, ref = true } = options ?? {};
   assertTimeout(timeout);
-  // By its members and not by `instanceof`, which another realm's signal fails.
+  // Its members are checked, because `instanceof` fails for a signal of another
+  // realm.
   if (
     signal !== undefined &&
     (typeof signal?.addEventListener !== "function" ||

@@ -1,17 +1,18 @@
 /**
- * Looks at words from a timer, where `Atomics.waitAsync` is missing.
+ * Looks at words from a timer, on platforms without `Atomics.waitAsync`.
  *
  * @module
  */
 
 import { refer } from "./_times.ts";
 
-let pace = 0; // ms to the next look at the words; 0 if there is to be none
+let pace = 0; // ms to the next look at the words; 0 if none is due
 
 /**
- * Calls `look` from a timer until it says that nobody waits. It looks after a
- * millisecond, and ever more rarely while nothing happens, up to every 16 ms.
- * Wakes change the word, so a look misses none.
+ * Calls `look` from a timer until it says that nobody waits. The first look
+ * comes after a millisecond. While nothing happens, the looks become rarer,
+ * down to one every 16 ms. Every wake changes the word, so a look misses no
+ * wake.
  *
  * `look` returns how many waiters it woke, or undefined if there were none.
  */

@@ -1,6 +1,6 @@
 /**
- * What makes a queue of operations that never wait a whole one: the forms that
- * block and await, iteration, and errors on a closed queue.
+ * Adds to the operations of a queue that never wait: the forms that block and
+ * await, iteration, and the errors of a closed queue.
  *
  * @module
  */
@@ -8,8 +8,10 @@
 import { Copier, type CopyingClass, type Elements } from "./_elements.ts";
 import { DISPOSE } from "./_dispose.ts";
 import type { End, QueueCore } from "./_queue_core.ts";
+import { iterate } from "./_iterate.ts";
+import { ASYNC, readOptions } from "./_options.ts";
 import type { Handle, Memory, Region } from "./_region.ts";
-import { LONGEST_LULL, spin, spinning, STREAM } from "./_spin.ts";
+import { LONGEST_DELAY, spin, spinning, STREAM } from "./_spin.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -41,16 +43,16 @@ export class ClosedError extends Error {
   /** `"ClosedError"`. */
   override readonly name = "ClosedError";
 
-  /** Says what could not be done. */
+  /** `message` says what could not be done. */
   constructor(message = "The queue is closed") {
     super(message);
   }
 }
 
 /**
- * What every bounded queue does. Each operation has up to four forms: `x` blocks
- * until it is done; `tryX` waits `timeout` ms at most, and not at all unless
- * told; `xAsync` and `tryXAsync` await instead of blocking.
+ * The methods that every bounded queue has. Each operation has up to four
+ * forms: `x` blocks until it is done; `tryX` waits at most `timeout` ms, which
+ * is 0 unless given; `xAsync` and `tryXAsync` await instead of blocking.
  *
  * A push on a closed queue throws a {@linkcode ClosedError} in every form, and
  * so does a pop once the queue is empty.
@@ -69,7 +71,7 @@ export class ClosedError extends Error {
  * ```
  */
 export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
-  /** What `postMessage` can take to another agent. */
+  /** The value to post to another agent, which attaches with `from`. */
   readonly handle: Handle;
   /** The memory the queue lies in. */
   readonly buffer: SharedArrayBuffer;
@@ -77,9 +79,9 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
   readonly byteOffset: number;
   /** The bytes it occupies. */
   readonly byteLength: number;
-  /** Elements it holds at most. */
+  /** The most elements that the queue can hold. */
   readonly capacity: number;
-  /** Bytes an element has. */
+  /** The size of an element, in bytes. */
   readonly elementSize: number;
   /** Elements in the queue; a moment later it may be another number. */
   readonly size: number;
@@ -96,7 +98,7 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
    */
   pushInt(value: number): void;
   /**
-   * As `pushInt`, waiting `timeout` ms at most; false if no room came free.
+   * As `pushInt`, but waits at most `timeout` ms; false if no room came free.
    */
   tryPushInt(value: number, timeout?: number): boolean;
   /** As `pushInt`, awaiting instead of blocking. */
@@ -112,7 +114,7 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
    * block.
    */
   popInt(): number;
-  /** As `popInt`, waiting `timeout` ms at most; undefined if none came. */
+  /** As `popInt`, but waits at most `timeout` ms; undefined if none came. */
   tryPopInt(timeout?: number): number | undefined;
   /** As `popInt`, awaiting instead of blocking. */
   popIntAsync(options?: AsyncOptions): Promise<number>;
@@ -128,25 +130,25 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
    * this agent may not block.
    */
   push(src: Elements): void;
-  /** As `push`, waiting `timeout` ms at most; false if no room came free. */
+  /** As `push`, but waits at most `timeout` ms; false if no room came free. */
   tryPush(src: Elements, timeout?: number): boolean;
   /**
-   * As `push`, awaiting instead of blocking: `src` must not change until it is
-   * pushed.
+   * As `push`, awaiting instead of blocking. Do not change `src` before the
+   * promise settles: it may be copied at any moment until then.
    */
   pushAsync(src: Elements, options?: AsyncOptions): Promise<void>;
   /** As `tryPush`, awaiting instead of blocking: see `pushAsync`. */
   tryPushAsync(src: Elements, options?: TryAsyncOptions): Promise<boolean>;
 
   /**
-   * Takes the oldest element, as bytes of its own, blocking while there is
-   * none.
+   * Takes the oldest element, blocking while there is none. Returns a new
+   * array, which the caller may keep.
    *
    * @throws {ClosedError} If the queue is closed and empty.
    * @throws {TypeError} If this agent may not block.
    */
   pop(): Uint8Array<ArrayBuffer>;
-  /** As `pop`, waiting `timeout` ms at most; undefined if none came. */
+  /** As `pop`, but waits at most `timeout` ms; undefined if none came. */
   tryPop(timeout?: number): Uint8Array<ArrayBuffer> | undefined;
   /** As `pop`, awaiting instead of blocking. */
   popAsync(options?: AsyncOptions): Promise<Uint8Array<ArrayBuffer>>;
@@ -165,7 +167,7 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
    * this agent may not block.
    */
   popInto(dst: Elements): void;
-  /** As `popInto`, waiting `timeout` ms at most; false if none came. */
+  /** As `popInto`, but waits at most `timeout` ms; false if none came. */
   tryPopInto(dst: Elements, timeout?: number): boolean;
   /** As `popInto`, awaiting instead of blocking. */
   popIntoAsync(dst: Elements, options?: AsyncOptions): Promise<void>;
@@ -173,8 +175,9 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
   tryPopIntoAsync(dst: Elements, options?: TryAsyncOptions): Promise<boolean>;
 
   /**
-   * Appends up to `n` elements, which lie one behind the other in `src`, while
-   * there is room, without waiting; returns how many.
+   * Appends up to `n` elements from `src`, as many as there is room for,
+   * without waiting. They lie one behind the other in `src`. Returns how many
+   * were appended.
    *
    * @throws {ClosedError} If the queue is closed.
    * @throws {RangeError} If `src` is shorter than `n` elements.
@@ -182,7 +185,7 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
   tryPushMany(src: Elements, n: number): number;
   /**
    * Moves up to `n` of the oldest elements into `dst`, one behind the other,
-   * without waiting; returns how many.
+   * without waiting. Returns how many were moved.
    *
    * @throws {ClosedError} If the queue is closed and empty.
    * @throws {RangeError} If `dst` is shorter than `n` elements.
@@ -190,9 +193,9 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
   tryPopMany(dst: Elements, n: number): number;
 
   /**
-   * Begins to append an element in place, without waiting: its bytes, or
-   * undefined if the queue is full. Write them, then call `commit`. Do not use
-   * them afterwards.
+   * Reserves room for one element, without waiting. Returns the element's
+   * bytes, or undefined if the queue is full. Write the bytes, then call
+   * `commit`, and do not use them afterwards.
    *
    * @throws {ClosedError} If the queue is closed.
    * @throws {TypeError} If this view has a reservation already.
@@ -207,46 +210,46 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
    */
   commit(): void;
   /**
-   * Begins to take the oldest element in place, without waiting: its bytes, or
-   * undefined if the queue is empty. Read them, then call `consume`. Do not use
-   * them afterwards.
+   * Shows the oldest element in place, without waiting. Returns the element's
+   * bytes, or undefined if the queue is empty. Read the bytes, then call
+   * `consume`, and do not use them afterwards.
    *
    * @throws {ClosedError} If the queue is closed and empty.
    */
   peek(): Uint8Array | undefined;
   /**
-   * Takes the element that `peek` gave.
+   * Removes the element that `peek` returned.
    *
-   * @throws {TypeError} If `peek` gave none.
+   * @throws {TypeError} If `peek` returned no element.
    */
   consume(): void;
 
   /**
-   * Takes elements as they come, until the queue is closed and empty: numbers
-   * where an element has 4 bytes, and otherwise a Uint8Array for each. If
-   * `signal` aborts, the iteration throws `signal.reason`.
+   * Takes elements as they come, until the queue is closed and empty. Each
+   * element is a number if elements have 4 bytes, and a Uint8Array otherwise.
+   * If `signal` aborts, the iteration throws `signal.reason`.
    */
   values(options?: AsyncOptions): AsyncGenerator<E, void, void>;
   /** As `values()`. */
   [Symbol.asyncIterator](): AsyncGenerator<E, void, void>;
 
   /**
-   * Closes the queue for good: pushes fail from now on, pops take what is
-   * there and then fail, and every sleeper wakes.
+   * Closes the queue for good, and wakes every sleeper. Pushes fail from now
+   * on. Pops take the elements that are left, and then fail.
    */
   close(): void;
   /** As `close`. */
   [Symbol.dispose](): void;
 
   /**
-   * Waits until a pop would end.
+   * Waits until a pop would not wait.
    *
    * @internal
    */
   readiness(): Waiting<boolean | undefined>;
   /**
-   * Blocks until `attempt` at an end of the queue gives something, for
-   * `timeout` ms at most.
+   * Blocks until `attempt`, an operation at this end of the queue, returns a
+   * result; waits at most `timeout` ms.
    *
    * @internal
    */
@@ -256,7 +259,7 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
     timeout?: number,
   ): T | undefined;
   /**
-   * As `blockAt`, awaiting until it does.
+   * As `blockAt`, awaiting instead of blocking, and without a timeout.
    *
    * @internal
    */
@@ -266,7 +269,7 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
     options?: AsyncOptions,
   ): Promise<T>;
   /**
-   * As `asyncAt`, for a limited time.
+   * As `asyncAt`, with a timeout.
    *
    * @internal
    */
@@ -280,15 +283,18 @@ export interface Queue<E = unknown> extends AsyncIterable<E>, Disposable {
 /** A class of queues whose operations never wait. */
 type CoreClass<Core> = abstract new (
   memory: Memory,
-  byteOffset: number | undefined,
+  byteOffset: number | bigint | undefined,
   Copier: CopyingClass,
 ) => Core;
 
-/** A core, as the whole class sees it: `super` calls no abstract methods. */
+/**
+ * A core with its methods declared as concrete. TypeScript does not let `super`
+ * call abstract methods.
+ */
 declare abstract class Operating extends QueueCore {
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   );
   override tryPushInt(value: number): boolean;
@@ -297,27 +303,34 @@ declare abstract class Operating extends QueueCore {
   override tryPopInto(dst: Elements): boolean;
 }
 
-/** The whole class that `waiting` makes of it, which may have more of its own. */
+/**
+ * The class that `waiting` returns; `More` are methods that only this core has.
+ */
 export type WaitingClass<Kind extends string, More = unknown> = new <E>(
   memory: Memory,
-  byteOffset?: number,
+  byteOffset?: number | bigint,
 ) => Region<Kind> & Queue<E> & More;
 
 /**
- * Adds to a class of queues what `Queue` promises beyond it. A function, so
- * that a bundle of the core alone contains nothing that waits.
+ * Returns a subclass of a core with all methods of {@linkcode Queue}. This is a
+ * function so that a bundle of the core alone contains nothing that waits.
  */
 export function waiting<Kind extends string, More>(
   Core: CoreClass<QueueCore<Kind> & More>,
 ): WaitingClass<Kind, More> {
   abstract class WaitingQueue extends (Core as unknown as typeof Operating) {
-    /** Where this view stood when it last spun, and the delay it began with. */
+    /**
+     * The position of this view's end when it last spun, and the first delay it
+     * used.
+     */
     #spunAt = 0;
     #initialDelay = 1;
-    /** An element for `pop` to fill: the last one that it did not need. */
+    /**
+     * The array for `pop` to fill next: one that an earlier `pop` did not need.
+     */
     #spare: Uint8Array<ArrayBuffer> | undefined;
 
-    constructor(memory: Memory, byteOffset?: number) {
+    constructor(memory: Memory, byteOffset?: number | bigint) {
       super(memory, byteOffset, Copier);
     }
 
@@ -460,21 +473,21 @@ export function waiting<Kind extends string, More>(
     /** The oldest element in a fresh array; undefined if there is none. */
     #take(): Uint8Array<ArrayBuffer> | undefined {
       const element = this.#spare ?? new Uint8Array(this.elementSize);
-      this.#spare = element; // it stays while there is nothing to take
+      this.#spare = element; // keep it, as the queue was empty
       if (!super.tryPopInto(element)) return undefined;
       this.#spare = undefined;
       return element;
     }
 
-    /** Checks that this agent may block for so long; then true. */
+    /** Checks the timeout, and that this agent may block. Returns true. */
     #within(operation: string, timeout: number): true {
       assertTimeout(timeout);
       assertMayBlock(operation);
       return true;
     }
 
-    // These are apart from the fast paths: each call of one would pay for the
-    // closure.
+    // The slow paths are functions of their own: otherwise each call of a fast
+    // path would pay for the closure.
 
     #pushIntSlow(value: number, timeout?: number): boolean {
       return this.blockAt("push", () => super.tryPushInt(value), timeout) ===
@@ -498,10 +511,10 @@ export function waiting<Kind extends string, More>(
     }
 
     /**
-     * How many microseconds to spin before the first look. In a stream of
-     * elements each look takes a cache line from the other side, and an end
-     * that comes too close behind the other takes it more often: there the
-     * delay grows to 16.
+     * How many microseconds to spin before the first look. Each look takes a
+     * cache line from the other side. In a stream of elements, an end that
+     * follows the other too closely looks more often, so there the delay grows
+     * to 16.
      */
     #delayAt(end: End): number {
       const at = this.position(end);
@@ -509,7 +522,7 @@ export function waiting<Kind extends string, More>(
       this.#spunAt = at;
       return this.#initialDelay = moved < STREAM
         ? 1
-        : Math.min(2 * this.#initialDelay, LONGEST_LULL);
+        : Math.min(2 * this.#initialDelay, LONGEST_DELAY);
     }
 
     blockAt<T>(

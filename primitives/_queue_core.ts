@@ -1,6 +1,6 @@
 /**
- * The part of every bounded queue that never waits. `./realtime` exports it as
- * it is; `waiting` of `_queue.ts` adds the forms that block and await.
+ * The part of every bounded queue that never waits. `./realtime` exports this
+ * part unchanged; `waiting` in `_queue.ts` adds the forms that block and await.
  *
  * @module
  */
@@ -21,35 +21,37 @@ import {
 import type { StructType } from "./_field.ts";
 import type { Sleep } from "./_wait.ts";
 
-/** How a queue is made. */
+/** The configuration of a queue. */
 export interface QueueConfig<Size extends number = number, F = never> {
-  /** Elements it holds, 1 to 2^30 / elementSize; rounded up to a power of 2. */
+  /**
+   * How many elements fit: 1 to 2^30 / elementSize, rounded up to a power of 2.
+   */
   readonly capacity: number;
-  /** Bytes an element has, a multiple of 4; 4 unless given. */
+  /** The size of an element in bytes, a multiple of 4; 4 unless given. */
   readonly elementSize?: Size;
   /**
-   * The struct that each element is. With it a `TypedQueue` is made, which has
-   * `reserve` and `peek` give views of the fields.
+   * The struct type of the elements. If it is given, the result is a
+   * `TypedQueue`, whose `reserve` and `peek` return views of the fields.
    */
   readonly element?: StructType<F> | undefined;
 }
 
 /**
- * What iterating over a queue gives: numbers where an element has 4 bytes, and
- * otherwise a Uint8Array of its own for each element.
+ * The type that iterating over a queue yields: a number if elements have 4
+ * bytes, and otherwise a new Uint8Array for each element.
  */
 export type ElementOf<Size extends number> = number extends Size
   ? number | Uint8Array<ArrayBuffer>
   : Size extends 4 ? number
   : Uint8Array<ArrayBuffer>;
 
-/** The names in {@linkcode QueueConfig}. */
+/** The names of the settings in {@linkcode QueueConfig}. */
 export const QUEUE_CONFIG: readonly string[] = ["capacity", "elementSize"];
 
 /** The most bytes that the elements of a queue may have together. */
 const MAX_BYTES = /* @__PURE__ */ (() => 2 ** 30)();
 
-/** `config` checked and rounded: `[capacity, elementSize]`. */
+/** Checks `config` and rounds it: returns `[capacity, elementSize]`. */
 export function queueConfig(
   kind: string,
   config: QueueConfig,
@@ -77,9 +79,10 @@ export function queueConfig(
 }
 
 /**
- * Refuses a configuration that no queue is made with, although its seal fits.
+ * Refuses a configuration that no queue can have. Somebody may have written
+ * such words together with a seal that matches them.
  *
- * @throws {RangeError} If so.
+ * @throws {RangeError} If it is such a configuration.
  */
 export function assertFormatted(capacity: number, elementSize: number): void {
   if (
@@ -95,20 +98,21 @@ export function assertFormatted(capacity: number, elementSize: number): void {
 /** The end of a queue that an operation works on. */
 export type End = "push" | "pop";
 
-/** So many slots of a queue keep the views that were made of them. */
+/** How many slots of a queue keep the views that were made of them. */
 const KEPT_VIEWS = 4096;
 
 /**
  * The operations of a queue that never wait.
  *
- * On a closed queue they answer as on a full or an empty one; `closed` tells
- * the difference. The classes of `@weft/sync` throw a `ClosedError` there.
+ * On a closed queue they return the same as on a full or an empty one; read
+ * `closed` to know the difference. The classes of `@weft/sync` throw a
+ * `ClosedError` instead.
  */
 export abstract class QueueCore<Kind extends string = string>
   extends Region<Kind> {
-  /** Elements it holds at most. */
+  /** The most elements that the queue can hold. */
   readonly capacity: number;
-  /** Bytes an element has. */
+  /** The size of an element, in bytes. */
   readonly elementSize: number;
   /**
    * Copies elements in and out.
@@ -117,10 +121,10 @@ export abstract class QueueCore<Kind extends string = string>
    */
   protected readonly copier: Copying;
   readonly #words: Int32Array<SharedArrayBuffer>;
-  /** The views that `reserve` and `peek` gave, by slot. */
+  /** The views that `reserve` and `peek` returned, by slot. */
   readonly #views: Uint8Array[] = [];
 
-  /** Views a queue whose words were checked. */
+  /** Attaches to a queue whose words were checked. */
   protected constructor(
     kind: Kind,
     words: Int32Array<SharedArrayBuffer>,
@@ -168,22 +172,23 @@ export abstract class QueueCore<Kind extends string = string>
    */
   abstract tryPopInto(dst: Elements): boolean;
   /**
-   * Appends up to `n` elements, which lie one behind the other in `src`, while
-   * there is room; returns how many.
+   * Appends up to `n` elements from `src`, as many as there is room for. They
+   * lie one behind the other in `src`. Returns how many were appended.
    *
    * @throws {RangeError} If `src` is shorter than `n` elements.
    */
   abstract tryPushMany(src: Elements, n: number): number;
   /**
-   * Moves up to `n` of the oldest elements into `dst`, one behind the other;
-   * returns how many.
+   * Moves up to `n` of the oldest elements into `dst`, one behind the other.
+   * Returns how many were moved.
    *
    * @throws {RangeError} If `dst` is shorter than `n` elements.
    */
   abstract tryPopMany(dst: Elements, n: number): number;
   /**
-   * Begins to append an element in place: its bytes, or undefined if the queue
-   * is full. Write them, then call `commit`. Do not use them afterwards.
+   * Reserves room for one element. Returns the element's bytes, or undefined if
+   * the queue is full. Write the bytes, then call `commit`, and do not use them
+   * afterwards.
    *
    * @throws {TypeError} If this view has a reservation already.
    */
@@ -195,63 +200,66 @@ export abstract class QueueCore<Kind extends string = string>
    */
   abstract commit(): boolean;
   /**
-   * Begins to take the oldest element in place: its bytes, or undefined if the
-   * queue is empty. Read them, then call `consume`. Do not use them afterwards.
+   * Shows the oldest element in place. Returns the element's bytes, or
+   * undefined if the queue is empty. Read the bytes, then call `consume`, and
+   * do not use them afterwards.
    */
   abstract peek(): Uint8Array | undefined;
   /**
-   * Takes the element that `peek` gave.
+   * Removes the element that `peek` returned.
    *
-   * @throws {TypeError} If `peek` gave none.
+   * @throws {TypeError} If `peek` returned no element.
    */
   abstract consume(): void;
   /**
-   * Closes the queue for good: pushes fail from now on, pops take what is
-   * there and then fail, and every sleeper wakes.
+   * Closes the queue for good, and wakes every sleeper. Pushes fail from now
+   * on. Pops take the elements that are left, and then fail.
    */
   abstract close(): void;
 
   /**
-   * Says that the queue is closed. Nothing here; `waiting` throws.
+   * Called when the queue is closed. Here it does nothing; the class that
+   * `waiting` returns throws.
    *
    * @internal
    */
   protected refuse(): void {}
 
   /**
-   * How far an end has come: a hint.
+   * The position of an end of the queue, as a hint.
    *
    * @internal
    */
   protected abstract position(end: End): number;
   /**
-   * Announces that this agent is about to sleep at `end`, and on what. The
-   * caller looks once more after this. Undefined if it need not sleep.
+   * Announces that this agent is about to sleep at `end`, and returns how to
+   * sleep; undefined if it need not sleep. The caller must look once more
+   * before it sleeps.
    *
    * @internal
    */
   protected abstract announce(end: End, awaits: boolean): Sleep | undefined;
   /**
-   * Takes an announcement back.
+   * Withdraws an announcement.
    *
    * @internal
    */
   protected abstract withdraw(end: End): void;
   /**
-   * Passes a wake on, if others can go on after this waiter, too.
+   * Passes a wake on if another waiter can continue, too.
    *
    * @internal
    */
   protected abstract pass(end: End): void;
   /**
-   * Whether a pop would end now: with an element, or as the queue is closed.
+   * Whether a pop would not wait: there is an element, or the queue is closed.
    *
    * @internal
    */
   protected abstract poppable(): boolean;
 
   /**
-   * How many slots there are for elements.
+   * The number of slots for elements.
    *
    * @internal
    */
@@ -260,15 +268,15 @@ export abstract class QueueCore<Kind extends string = string>
   }
 
   /**
-   * The word where the element in `slot` begins.
+   * The index of the word at which the element in `slot` begins.
    *
    * @internal
    */
   protected abstract wordOfSlot(slot: number): number;
 
   /**
-   * The bytes of the element in `slot`. The view is kept, as making one takes
-   * longer than writing a short element.
+   * The bytes of the element in `slot`. The view is kept for the next call,
+   * because making one takes longer than writing a short element.
    *
    * @internal
    */
@@ -282,7 +290,7 @@ export abstract class QueueCore<Kind extends string = string>
 
   /**
    * A new view of the bytes of the element in `slot`. It ends where the element
-   * does, so that no index reaches another word.
+   * ends, so that no index can reach another word.
    *
    * @internal
    */
@@ -293,7 +301,7 @@ export abstract class QueueCore<Kind extends string = string>
   }
 
   /**
-   * Checks that elements are single words.
+   * Checks that elements have 4 bytes.
    *
    * @internal
    */
@@ -305,7 +313,7 @@ export abstract class QueueCore<Kind extends string = string>
   }
 
   /**
-   * Checks that `value` fits a word.
+   * Checks that `value` is an integer that fits a word.
    *
    * @internal
    */
@@ -314,7 +322,7 @@ export abstract class QueueCore<Kind extends string = string>
   }
 
   /**
-   * Checks that `src` is one element.
+   * Checks that `src` is as long as one element.
    *
    * @internal
    */
@@ -327,7 +335,7 @@ export abstract class QueueCore<Kind extends string = string>
   }
 
   /**
-   * Checks that an element fits `dst`.
+   * Checks that one element fits `dst`.
    *
    * @internal
    */
@@ -351,7 +359,7 @@ export abstract class QueueCore<Kind extends string = string>
   }
 }
 
-/** Says why `value` is no 4-byte element. */
+/** Throws the error that says why `value` is not a 4-byte element. */
 export function refuseInt(value: unknown): never {
   const Refusal = typeof value === "number" ? RangeError : TypeError;
   throw new Refusal(

@@ -1,13 +1,13 @@
 /**
- * How each type of a record's fields is checked, copied, viewed in place and
- * declared in C.
+ * The field types of records: each can check, copy, view in place, and declare
+ * its values in C.
  *
  * @module
  */
 
 import { describe } from "./_describe.ts";
 
-/** The name of a number type: `"i8"` to `"f64"`. */
+/** The name of a number type, from `"i8"` to `"f64"`. */
 export type NumberType =
   | "i8"
   | "u8"
@@ -21,8 +21,8 @@ export type NumberType =
   | "f64";
 
 /**
- * A place in memory that the accessors of a view read from and write to. A
- * view is moved by changing `at`.
+ * A place in memory that the accessors of a view read and write. To move a
+ * view, change `at`.
  */
 export class Cursor {
   /** The memory. */
@@ -37,30 +37,30 @@ export class Cursor {
   }
 }
 
-/** All there is to know of a type of field. */
+/** A type of field. */
 export interface Field {
-  /** Bytes a value occupies. */
+  /** How many bytes a value occupies. */
   readonly size: number;
-  /** What C aligns it to. */
+  /** The alignment in C, in bytes. */
   readonly alignment: number;
-  /** Declares it in C under this name. */
+  /** The C declaration of a field with this name. */
   declare(name: string): string;
   /**
-   * Checks a value completely, before any of it is written; gives what `set`
-   * takes.
+   * Checks a value completely, before any part of it is written. Returns the
+   * value to pass to `set`.
    */
   check(value: unknown, name: string): unknown;
-  /** Copies the value out. */
+  /** Reads a copy of the value. */
   get(data: DataView, at: number): unknown;
-  /** Writes a value that was checked. */
+  /** Writes a value that `check` returned. */
   set(data: DataView, at: number, checked: never): void;
-  /** The accessor of a view: the field lies `offset` bytes behind the cursor. */
+  /** The accessor of a view; the field lies `offset` bytes after the cursor. */
   access(cursor: Cursor, offset: number, name: string): PropertyDescriptor;
 }
 
 // ---- numbers ----------------------------------------------------------------
 
-/** Refuses a value that is no integer of this type. */
+/** Throws the error for a value that is not an integer of this type. */
 function refuse(name: string, type: string, value: unknown): never {
   const wide = type === "i64" || type === "u64";
   if (wide ? typeof value !== "bigint" : typeof value !== "number") {
@@ -72,10 +72,10 @@ function refuse(name: string, type: string, value: unknown): never {
   throw new RangeError(`Field "${name}" is ${type}: received ${value}`);
 }
 
-// Each accessor is written out, and its checks with it: an engine compiles
-// them into the caller's loop, which it does not do with functions that it
-// finds in variables. An accessor has its cursor in its closure and not in
-// `this`: the shape of `this` differs from view to view.
+// Each accessor is written out, together with its checks. So an engine can
+// inline them into the caller's loop; it does not inline functions that it
+// finds in variables. An accessor keeps its cursor in its closure, not in
+// `this`, because the shape of `this` differs from view to view.
 
 const I8: Field = {
   size: 1,
@@ -257,7 +257,7 @@ const F64: Field = {
   }),
 };
 
-/** The numbers a record can hold. */
+/** The number types that a record can hold. */
 export const NUMBERS: Readonly<Record<NumberType, Field>> = {
   i8: I8,
   u8: U8,
@@ -315,9 +315,9 @@ export function bytesField(length: number): Field {
 let encoder: TextEncoder | undefined;
 let decoder: TextDecoder | undefined;
 
-/** A field of text: UTF-8 in `length` bytes, the rest of which are 0. */
+/** A field of text: UTF-8 in `length` bytes, with zeros after the text. */
 export function textField(length: number): Field {
-  // Made when first used, because an AudioWorklet has none.
+  // Made at its first use, because an AudioWorklet has no TextEncoder.
   const check = (value: unknown, name: string): Uint8Array => {
     if (typeof value !== "string") {
       throw new TypeError(
@@ -361,7 +361,7 @@ export function textField(length: number): Field {
 
 // ---- arrays -----------------------------------------------------------------
 
-/** A field of `length` equal fields. */
+/** A field that is an array of `length` items of one type. */
 export function arrayField(item: Field, length: number): Field {
   const { size } = item;
   const check = (value: unknown, name: string): unknown[] => {
@@ -411,7 +411,7 @@ class ItemsView {
   readonly #cursor: Cursor;
   readonly #offset: number;
   readonly #name: string;
-  /** Where the accessor of one item points to. */
+  /** The place that the accessor of one item points to. */
   readonly #place: Cursor;
   readonly #accessor: PropertyDescriptor;
 
@@ -465,11 +465,11 @@ class ItemsView {
 
 // ---- structs ----------------------------------------------------------------
 
-/** Several fields, one behind the other as C places them. */
+/** Several fields, placed one behind the other as C does. */
 export interface StructField extends Field {
-  /** Gives back what `check` gave, to be used again. */
+  /** Returns the value that `check` returned, so that it can be used again. */
   release(checked: never): void;
-  /** Where each begins, in bytes. */
+  /** Where each field begins, in bytes. */
   readonly offsets: Readonly<Record<string, number>>;
   /**
    * An object with an accessor for each field, over this cursor, and one named
@@ -483,7 +483,7 @@ export interface StructField extends Field {
   ): object;
 }
 
-/** The commonest numbers, which a struct copies by itself. */
+/** The most common number types. A struct copies them itself. */
 const KINDS: readonly Field[] = [F64, I32, U32];
 
 /** Whether `value` is valid for the type at `kind` of {@linkcode KINDS}. */
@@ -503,7 +503,10 @@ function isValid(kind: number, value: number): boolean {
 export const alignUp = (offset: number, alignment: number): number =>
   Math.ceil(offset / alignment) * alignment;
 
-/** Makes what all views inherit: how they are shown, hidden from `for in`. */
+/**
+ * Makes the prototype of all views. It says how a console shows them, and is
+ * hidden from `for in`.
+ */
 function viewBase(): object {
   const toJSON = function (this: Record<string, unknown>) {
     const record: Record<string, unknown> = {};
@@ -543,7 +546,7 @@ export function structField(
   const types = fields.map(([, field]) => field);
   const places = names.map((name) => offsets[name]!);
 
-  /** Whether a value of each field is a number that checks as an element. */
+  /** For each field, its index in KINDS, or -1. */
   const numbers = types.map((type) => KINDS.indexOf(type));
   const plain = numbers.every((kind) => kind >= 0);
   let spare: unknown[] | undefined;
@@ -557,9 +560,9 @@ export function structField(
     }
     const record = value as Record<string, unknown>;
     const checked = spare ?? new Array(count).fill(undefined);
-    spare = undefined; // a getter of the record may check another one
+    spare = undefined; // a getter of the record may call `check` again
     let next = 0;
-    // In this form of loop, engines find a value without its name.
+    // In a loop of this form, engines find a value without looking up its name.
     for (const name in record) {
       const given = record[name];
       const i = name === names[next] ? next : names.indexOf(name);
@@ -584,7 +587,7 @@ export function structField(
       const accessor = types[i]!.access(cursor, offset + places[i]!, path);
       Object.defineProperty(accessors, name, { ...accessor, enumerable: true });
     }
-    // As a prototype an object keeps its accessors where engines find them.
+    // Engines find accessors fastest in a prototype.
     return Object.create(accessors) as object;
   };
   return {
@@ -642,8 +645,8 @@ function noField(name: string, prefix: string): TypeError {
 }
 
 /**
- * The field of a struct, of which every field must be given. Its size is a
- * multiple of 4, as that of a queue's element.
+ * The field of a struct whose fields must all be given. Its size is a multiple
+ * of 4, as a queue's elements need.
  */
 export function wholeRecord(field: StructField): Field {
   const names = Object.keys(field.offsets);

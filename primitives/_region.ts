@@ -1,6 +1,6 @@
 import { describe } from "./_describe.ts";
 import { type ConfiguredStem, KIND, SIGNATURE, VERSION } from "./_layout.ts";
-import { bufferOf, type Memory } from "./_memory.ts";
+import { bufferOf, type Memory, offsetOf } from "./_memory.ts";
 
 export {
   allocate,
@@ -11,21 +11,21 @@ export {
 } from "./_memory.ts";
 
 /**
- * A primitive as a message: structured-cloneable, so that `postMessage` takes
- * it to another agent, where `X.from(handle)` attaches.
+ * A primitive as a message. It can be cloned by `postMessage`, and
+ * `X.from(handle)` attaches to the primitive in another agent.
  */
 export interface Handle<Kind extends string = string> {
   /** The name of the primitive, such as `"mutex"`. */
   readonly kind: Kind;
-  /** The memory it lies in. */
+  /** The memory that the primitive lies in. */
   readonly buffer: Memory;
   /** Where it begins, in bytes. */
   readonly byteOffset: number;
 }
 
 /**
- * Views the `byteLength` bytes at `byteOffset` of `buffer` as words, once that
- * place is checked. An address of wasm64 is a bigint.
+ * Checks the place of `byteLength` bytes at `byteOffset` of `buffer`, and views
+ * them as words. An address of wasm64 is a bigint.
  */
 export function wordsAt(
   name: string,
@@ -33,7 +33,7 @@ export function wordsAt(
   byteOffset: number | bigint,
   byteLength: number,
 ): Int32Array<SharedArrayBuffer> {
-  const at = typeof byteOffset === "bigint" ? Number(byteOffset) : byteOffset;
+  const at = offsetOf(byteOffset);
   if (!Number.isInteger(at) || at < 0 || at % 4 !== 0) {
     throw new RangeError(
       `Cannot place a ${name}: byteOffset must be a multiple of 4, not below ` +
@@ -88,7 +88,7 @@ export function assertBoolean(what: string, value: boolean): void {
 /**
  * Checks that `fn` can be called, before a lock is taken for it.
  *
- * @throws {TypeError} If it is no function.
+ * @throws {TypeError} If it is not a function.
  */
 export function assertFunction(fn: unknown): void {
   if (typeof fn === "function") return;
@@ -108,9 +108,11 @@ export function assertView(bytes: unknown): void {
   );
 }
 
-/** How `inspect` reads the words of one kind of primitive. */
+/**
+ * The facts that `inspect` needs to read the words of one kind of primitive.
+ */
 export interface WordsInspection {
-  /** Its row in `_layout.ts`. */
+  /** The kind's row in `_layout.ts`. */
   readonly row: Readonly<Record<string, number>>;
   /** Finds the owner in a copy of its words. */
   readonly owner?: (words: Int32Array) => number;
@@ -118,27 +120,30 @@ export interface WordsInspection {
   readonly waiters?: (words: Int32Array) => number;
 }
 
-/** For a primitive that has no words of its own. */
+/** The value for a view without words of its own. */
 const NO_WORDS: WordsInspection = { row: {} };
 
-/** What a primitive's words say, as `inspect` answers. */
+/** The state of a primitive, as `inspect` returns it. */
 export interface Inspection {
   /** The name of the primitive, such as `"mutex"`. */
   readonly kind: string;
   /** Where it begins, in bytes. */
   readonly byteOffset: number;
-  /** Its words by name, each as it was at some moment of the look. */
+  /** The words by name. Each was read at a different moment. */
   readonly words: Readonly<Record<string, number>>;
-  /** The id of the agent that owns it, or 0; missing where nobody can. */
+  /**
+   * The id of the owner, or 0; missing if primitives of this kind have no
+   * owner.
+   */
   readonly owner?: number;
   /**
-   * How many wait for it; missing where nobody can. Where the words only note
-   * that somebody may wait, that counts as 1.
+   * How many agents wait; missing if no agent can wait for this kind. If the
+   * words only note that somebody may wait, this is 1.
    */
   readonly waiters?: number;
 }
 
-/** Reads the primitive that begins where `at` does; writes nothing. */
+/** Reads the primitive at the place of `at`; writes nothing. */
 export function inspectWords(
   kind: string,
   { row, owner, waiters }: WordsInspection,
@@ -164,18 +169,19 @@ const IN_NODE: unique symbol = /* @__PURE__ */ Symbol.for(
   "nodejs.util.inspect.custom",
 );
 
-/** What consoles print: `inspected` tells it. */
-// A function, because bundlers keep an unused class with a computed name.
+/** Makes the class of objects that consoles print as `inspected` says. */
+// This is a function because bundlers keep an unused class with a computed
+// name.
 function printable(): abstract new () => object {
   abstract class Printable {
     protected abstract inspected(): unknown;
 
-    /** What Node's console prints. */
+    /** The value that Node's console prints. */
     [IN_NODE](): unknown {
       return this.inspected();
     }
 
-    /** The same for Deno's console, whose `show` makes a text of it. */
+    /** The same for Deno's console, whose `show` turns it into text. */
     [IN_DENO](
       show: (value: unknown, options?: unknown) => string,
       options?: unknown,
@@ -187,7 +193,7 @@ function printable(): abstract new () => object {
 }
 
 /**
- * The base of what Deno's and Node's consoles can print.
+ * The base of objects that the consoles of Deno and Node can print.
  *
  * @ignore
  */
@@ -198,8 +204,8 @@ export const Printable: abstract new () => object = /* @__PURE__ */ printable();
  * identity: two views of the same bytes are the same primitive.
  *
  * Post its {@linkcode Region.handle} to other agents. The identity is kept in
- * private fields, which structured cloning leaves out: a copy of a view that
- * was posted itself has no `buffer`, and `from` refuses it.
+ * private fields, which structured cloning leaves out. So if a view itself is
+ * posted, its copy has no `buffer`, and `from` refuses it.
  */
 export abstract class Region<Kind extends string = string> extends Printable {
   readonly #kind: Kind;
@@ -207,7 +213,7 @@ export abstract class Region<Kind extends string = string> extends Printable {
   readonly #inspection: WordsInspection;
 
   /**
-   * Views `words`, whose place was checked.
+   * Attaches to `words`, whose place was checked.
    *
    * @ignore
    */
@@ -242,14 +248,14 @@ export abstract class Region<Kind extends string = string> extends Printable {
     return this.#words.byteLength;
   }
 
-  /** What `postMessage` can take to another agent. */
+  /** The value to post to another agent, which attaches with `from`. */
   get handle(): Handle<Kind> {
     const { kind, buffer, byteOffset } = this;
     return { kind, buffer, byteOffset };
   }
 
   /**
-   * What `inspect` tells of the primitive.
+   * The state of the primitive, as `inspect` returns it.
    *
    * @ignore
    */
@@ -261,7 +267,7 @@ export abstract class Region<Kind extends string = string> extends Printable {
 /**
  * The memory that a handle names.
  *
- * @throws {TypeError} If it is no handle, or one of another kind.
+ * @throws {TypeError} If it is not a handle of this kind.
  */
 export function fromHandle(
   kind: string,
@@ -278,7 +284,7 @@ export function fromHandle(
   );
 }
 
-/** A primitive's row in `_layout.ts`, as far as it is needed here. */
+/** The part of a row in `_layout.ts` that is used here. */
 interface Row {
   readonly length: number;
 }
@@ -302,7 +308,9 @@ export function viewPlain(
 const magicOf = (kind: ConfiguredStem): number =>
   SIGNATURE << 16 | KIND[kind] << 8 | VERSION;
 
-/** A check word over the configuration, which shows that memory is torn. */
+/**
+ * A check word over the configuration. It shows that memory was overwritten.
+ */
 function sealOf(magic: number, first: number, second: number): number {
   return ~(magic ^ Math.imul(first, 31) ^ Math.imul(second, 0x9e3779b1));
 }
@@ -336,8 +344,8 @@ export function format(
 /**
  * Attaches to a formatted region: checks its kind, version and seal, asks
  * `byteLength` how long a region of this configuration is, and views it.
- * `byteLength` throws a RangeError for a configuration that `format` is never
- * given: then the seal was forged.
+ * `byteLength` throws a RangeError for a configuration that `format` never
+ * gets: then the seal was forged.
  *
  * @throws {TypeError} If no such primitive was initialized there.
  * @throws {RangeError} If it does not fit there.

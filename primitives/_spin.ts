@@ -1,20 +1,24 @@
 /**
- * Bounded spinning before a sleep. A sequentially consistent store costs a
- * cache miss for each agent that polls its line, so the loop between two looks
- * runs on local state alone, for about a microsecond.
+ * Bounded spinning before a sleep. Each agent that polls a cache line costs a
+ * store to that line a cache miss. So between two looks the loop runs on local
+ * state only, for about a microsecond.
  */
 
 /**
- * How long a blocking call looks for itself before it sleeps, and how often a
- * waiter lets newcomers pass. The race tester sets both to 0: no schedule is
- * lost by sleeping at once, and what the patience puts off comes soon.
+ * `rounds` says how long a blocking call spins before it sleeps; `patience`
+ * says how often a waiter lets newcomers pass. The race tester sets both to 0:
+ * sleeping at once loses no interleaving, and without patience a claim comes
+ * sooner.
  */
 export const spinning = { rounds: 20, patience: 8 };
 
 type Pausing = typeof Atomics & { pause?: () => void };
 
 let local = 0;
-/** Pauses that take a microsecond, and how many spins that holds for. */
+/**
+ * How many pauses take a microsecond. The next variable counts the spins until
+ * they are measured again.
+ */
 let pauses = 60;
 let counted = 0;
 
@@ -23,14 +27,17 @@ export function relax(): void {
   if ((Atomics as Pausing).pause !== undefined) return pause(pauses);
   let x = local;
   for (let i = 0; i < 700; i++) x = Math.imul(x, 5) + 1 | 0;
-  local = x; // or the loop could be thought useless
+  local = x; // otherwise a compiler could drop the loop
 }
 
 function pause(n: number): void {
   for (let i = 0; i < n; i++) (Atomics as Pausing).pause!();
 }
 
-/** One takes 10 to 60 ns, by processor, and longer until it is compiled. */
+/**
+ * Measures the pauses. One takes 10 to 60 ns, depending on the processor, and
+ * longer before it is compiled.
+ */
 function countPauses(): void {
   if ((Atomics as Pausing).pause === undefined) return;
   const begin = performance.now();
@@ -39,28 +46,31 @@ function countPauses(): void {
   if (took > 0) pauses = Math.max(12, Math.min(Math.round(200 / took), 100));
 }
 
-/** Rounds that a call is spared, as spinning did not pay off of late. */
+/**
+ * How many rounds a call leaves out, because spinning did not help recently.
+ */
 let spared = 0;
 let calls = 0;
-/** One call in so many spins for all its rounds, to see whether it pays off. */
+/** One call in this many spins for all its rounds, to see if that helps. */
 const PROBE = 32;
-/** A call spins for at least as long as a sleep and a wake would take. */
+/** The fewest rounds: a call spins for as long as a sleep and a wake take. */
 const FEWEST = 2;
-/** Elements come in a stream if an index moved so far since the last spin. */
+/** Elements stream if an index moved by this much since the last spin. */
 export const STREAM = 32;
 /** The most rounds of spinning before the first look. */
-export const LONGEST_LULL = 16;
+export const LONGEST_DELAY = 16;
 
 /**
- * Tries `attempt` about every microsecond, first after `lull` of them: its
- * result, or `undefined` once it is better to sleep, as `null` says at once.
- * Where the other side has no core to run on, spinning only keeps it waiting;
- * so each call in vain halves the rounds of the next, and one that paid off
- * allows for twice what it took.
+ * Tries `attempt` about every microsecond, first after `initialDelay` of them.
+ * Returns its result, or `undefined` when it is better to sleep. If `attempt`
+ * returns `null`, it is better to sleep at once. If the other side has no core
+ * to run on, spinning only keeps it waiting. So each call that spins without
+ * success halves the rounds of the next, and a call that succeeds allows the
+ * next one twice the rounds it needed.
  */
 export function spin<T>(
   attempt: () => T | false | undefined | null,
-  lull = 1,
+  initialDelay = 1,
 ): T | undefined {
   const { rounds } = spinning;
   if (rounds > FEWEST && counted-- === 0) {
@@ -70,7 +80,7 @@ export function spin<T>(
   const most = ++calls % PROBE === 0 ? rounds : rounds - spared;
   for (let round = 1; round <= most; round++) {
     relax();
-    if (round < lull && round < most) continue;
+    if (round < initialDelay && round < most) continue;
     const result = attempt();
     if (result === null) break;
     if (result === false || result === undefined) continue;
@@ -81,7 +91,7 @@ export function spin<T>(
   return undefined;
 }
 
-/** Passes a tenth of a microsecond: for what is done in a few steps. */
+/** Passes a tenth of a microsecond, for waits that end after a few steps. */
 export function relaxBriefly(): void {
   if ((Atomics as Pausing).pause !== undefined) return pause(pauses / 10);
   let x = local;

@@ -1,17 +1,20 @@
 /**
- * When waiters that await must be looked after: a heap of their times behind
- * one timer. A native timeout for each would stay in memory until it passes,
- * even when its wait is long over.
+ * The times at which awaiting waiters must be resumed: a heap of times with one
+ * timer. A native timeout for each waiter would stay in memory until it passes,
+ * even if its wait is long over.
  *
  * @module
  */
 
 import type { Waiter } from "./_waiter.ts";
 
-/** What Deno has for timers that are numbers. */
+/** Deno's functions for timers that are numbers. */
 type Timers = Record<`${"ref" | "unref"}Timer`, (timer: unknown) => void>;
 
-/** Says whether `timer` keeps the process alive, where that can be said. */
+/**
+ * Sets whether `timer` keeps the process alive, if the platform has such a
+ * setting.
+ */
 export function refer(timer: unknown, ref: boolean): void {
   const verb = ref ? "ref" : "unref";
   const node = timer as { [verb in "ref" | "unref"]?: () => void };
@@ -31,7 +34,7 @@ let timerDue = Infinity;
 
 const dueAt = (rank: number): number => heap[rank]?.due ?? Infinity;
 
-/** Notes when a waiter must be looked after, once it has begun a sleep. */
+/** Puts a waiter that has begun a sleep into the heap. */
 export function schedule(waiter: Waiter): void {
   const { atMost, patient } = waiter.sleep;
   let due = patient ? Infinity : waiter.deadline;
@@ -41,7 +44,7 @@ export function schedule(waiter: Waiter): void {
   if (due === Infinity) return;
   waiter.due = due;
   siftHeap(waiter, heap.push(waiter) - 1);
-  if (due <= performance.now()) lapse(waiter);
+  if (due <= performance.now()) resumeDue(waiter);
   else setTimer();
 }
 
@@ -53,7 +56,7 @@ export function unschedule(waiter: Waiter): void {
   if (last !== waiter) siftHeap(last, waiter.rank);
 }
 
-/** Moves a waiter up or down from `rank`, to where its time belongs. */
+/** Moves a waiter up or down from `rank` to the place of its time. */
 function siftHeap(waiter: Waiter, rank: number): void {
   const { due } = waiter;
   for (let next; rank > 0 && dueAt(next = rank - 1 >> 1) > due; rank = next) {
@@ -69,7 +72,7 @@ function siftHeap(waiter: Waiter, rank: number): void {
 }
 
 /** Resumes a waiter whose time has come. */
-function lapse(waiter: Waiter): void {
+function resumeDue(waiter: Waiter): void {
   const { due, deadline, sleep } = waiter;
   unschedule(waiter);
   const early = due < deadline || sleep.patient;
@@ -77,8 +80,8 @@ function lapse(waiter: Waiter): void {
 }
 
 /**
- * Sets the timer to the earliest time in the heap. A waiter that was woken
- * before its time leaves the timer as it is, which then finds nothing to do.
+ * Sets the timer to the earliest time in the heap. If a waiter is woken before
+ * its time, the timer stays as it is, and finds nothing to do when it fires.
  */
 function setTimer(): void {
   const due = dueAt(0);
@@ -93,6 +96,6 @@ function setTimer(): void {
 function expire(): void {
   timerDue = Infinity;
   const now = performance.now();
-  while (dueAt(0) <= now) lapse(heap[0]!);
+  while (dueAt(0) <= now) resumeDue(heap[0]!);
   setTimer();
 }

@@ -1,9 +1,9 @@
 /**
  * Keeps the event loop free. A promise that is resolved at once continues in a
- * microtask, so a loop of awaits that are all ready would let no timer, abort,
- * click or frame in. Results are therefore delivered in microtasks only for
- * some milliseconds of each turn of the event loop; after that the next ones
- * are delivered by a macrotask.
+ * microtask. So a loop of awaits that are all ready would not let any timer,
+ * abort, click or frame run. Therefore results are delivered in microtasks only
+ * for some milliseconds of each turn of the event loop; after that, a macrotask
+ * delivers the next ones.
  *
  * @module
  */
@@ -14,14 +14,15 @@ type Task = () => void;
 type Result = [settle: (value: unknown) => void, value: unknown];
 
 /**
- * How results share the event loop. The race tester replaces both, as its time
- * is not the platform's.
+ * How results share the event loop. The race tester replaces both, because it
+ * has its own time.
  */
 export const turn = {
   /**
-   * After this many ms of ready results a macrotask is posted, and after as
-   * many again, if it has not run, results wait for it. A page draws 60 frames
-   * a second or more, so its main thread, which may not block, gets less.
+   * After this many ms of ready results, a macrotask is posted. If it has not
+   * run after as many ms again, results wait for it. A page draws 60 frames a
+   * second or more, so on its main thread, which may not block, the period is
+   * shorter.
    */
   period: MAY_BLOCK ? 4 : 1,
   /** Posts a macrotask, in line with timers, aborts, input and frames. */
@@ -31,11 +32,14 @@ export const turn = {
 /** The most results between two looks at the clock, which takes 50 ns. */
 const MOST_UNTIMED = 16;
 
-/** The clock, unless somebody replaced it: then time is not what it seems. */
+/**
+ * The platform's clock. If somebody replaces `Date`, its time cannot be
+ * trusted.
+ */
 const HostDate = Date;
 
 let since = 0; // when the period began, by the clock
-let results = 0; // until the next look at the clock
+let results = 0; // results until the next look at the clock
 let step = 1; // from one look at the clock to the next
 let looked = 0; // when it was last looked at
 let posted = false; // a macrotask is on its way
@@ -43,15 +47,19 @@ let next: Promise<void> | undefined; // resolves when it runs
 let begin: Task | undefined; // resolves it
 
 /**
- * Counts a result that is ready. Undefined if it may be delivered at once;
- * else a promise that resolves in the next turn of the event loop.
+ * Counts a result that is ready. Returns undefined if it may be delivered at
+ * once, and otherwise a promise that resolves in the next turn of the event
+ * loop.
  */
 export function nextTurn(): Promise<void> | undefined {
   if (next === undefined && (--results > 0 || isInTime())) return undefined;
   return next ??= new Promise((resolve) => begin = resolve);
 }
 
-/** Settles a promise: at once, or where its turn is over, in the next one. */
+/**
+ * Settles a promise: at once, or, if the period of this turn is over, in the
+ * next turn.
+ */
 export function deliver<T>(settle: (value: T) => void, value: T): void {
   const next = nextTurn();
   if (next === undefined) settle(value);
@@ -62,7 +70,7 @@ function isInTime(): boolean {
   const { period, post } = turn;
   if (period === Infinity || Date !== HostDate) return true;
   const now = Date.now();
-  // Look again soon where results take long, and rarely where they do not.
+  // If results take long, look at the clock again soon; if not, look rarely.
   step = now === looked ? Math.min(2 * step, MOST_UNTIMED) : 1;
   results = step;
   looked = now;
@@ -74,7 +82,7 @@ function isInTime(): boolean {
   return true;
 }
 
-/** The event loop has turned: what waited for it goes on. */
+/** The event loop has turned: the results that waited for it are delivered. */
 function onTurn(): void {
   posted = false;
   next = undefined;

@@ -1,5 +1,5 @@
 /**
- * What a queue knows of elements that a struct types. The rest is the struct's,
+ * The part of typed queues that every queue contains. The rest is in `struct`,
  * so that a bundle without structs does not contain it.
  *
  * @module
@@ -8,22 +8,27 @@
 import { describe } from "./_describe.ts";
 import type { StructType } from "./_field.ts";
 
-/** How a queue of records is made. */
+/** The configuration of a queue of records. */
 export interface TypedQueueConfig<F> {
-  /** Elements it holds, 1 to 2^30 / their size; rounded up to a power of 2. */
+  /**
+   * How many elements fit: 1 to 2^30 / their size, rounded up to a power of 2.
+   */
   readonly capacity: number;
-  /** The struct that each element is. */
+  /** The struct type of the elements. */
   readonly element: StructType<F>;
 }
 
-/** Whether a configuration names the struct of its elements. */
+/** Whether a configuration names a struct type for its elements. */
 export function isTyped(
   config: unknown,
 ): config is TypedQueueConfig<unknown> {
   return (config as TypedQueueConfig<unknown>)?.element !== undefined;
 }
 
-/** The struct that a configuration names; a TypeError if it is none. */
+/**
+ * The struct type that a configuration names. Throws a TypeError if it is not a
+ * struct type.
+ */
 export function elementOf(
   config: { readonly element: StructType },
 ): StructType {
@@ -35,7 +40,10 @@ export function elementOf(
   );
 }
 
-/** The configuration of the queue of bytes under a typed one, or as it is. */
+/**
+ * The configuration of the queue of bytes under a typed queue; other
+ * configurations are returned unchanged.
+ */
 export function untyped(
   config: { readonly capacity: number; readonly elementSize?: number },
 ): { capacity: number; elementSize: number } {

@@ -11,16 +11,19 @@ import { Cursor, wholeRecord } from "./_record.ts";
 import type { Handle } from "./_region.ts";
 import type { AsyncOptions, TryAsyncOptions, Waiting } from "./_wait.ts";
 
-/** Memory that a view points to while it has no element: it has no bytes. */
+/**
+ * The memory of a view that has no element. It has no bytes, so accessors
+ * throw.
+ */
 const NOWHERE: DataView = /* @__PURE__ */ new DataView(
   /* @__PURE__ */ new ArrayBuffer(0),
 );
 
-/** A queue of bytes, which a type is given to. */
+/** The queue of bytes under a typed queue. */
 export interface BytesQueue<Kind extends string = string> extends Queue {
   /** Names the queue's algorithm and layout. */
   readonly kind: Kind;
-  /** What `postMessage` can take to another agent. */
+  /** The value to post to another agent, which attaches with `from`. */
   readonly handle: Handle<Kind>;
 }
 
@@ -42,7 +45,7 @@ class Place<F> {
     return this.view;
   }
 
-  /** Takes the element from the view, which throws from now on. */
+  /** Takes the element away from the view. From now on its accessors throw. */
   leave(): void {
     this.#cursor.data = NOWHERE;
     this.#cursor.at = 0;
@@ -80,15 +83,15 @@ export const TypedQueueBase: abstract new () => Disposable =
  */
 export class TypedQueue<F, Kind extends string = string> extends TypedQueueBase
   implements AsyncIterable<RecordOf<F>> {
-  /** What each element is. */
+  /** The struct type of the elements. */
   readonly element: StructType<F>;
-  /** The queue that it is a view of, for its elements as bytes. */
+  /** The same queue, with its elements as bytes. */
   readonly untyped: BytesQueue<Kind>;
   readonly #field: ReturnType<typeof wholeRecord>;
-  /** The element that is pushed or popped. */
+  /** Private memory for the element that is pushed or popped. */
   readonly #words: Int32Array<ArrayBuffer>;
   readonly #data: DataView<ArrayBuffer>;
-  /** Where `reserve` and `peek` point, once they were called. */
+  /** The views that `reserve` and `peek` return, once they were called. */
   #reserved: Place<F> | undefined;
   #peeked: Place<F> | undefined;
 
@@ -121,7 +124,7 @@ export class TypedQueue<F, Kind extends string = string> extends TypedQueueBase
     return this.untyped.kind;
   }
 
-  /** What `postMessage` can take to another agent. */
+  /** The value to post to another agent, which attaches with `from`. */
   get handle(): Handle<Kind> {
     return this.untyped.handle;
   }
@@ -141,12 +144,12 @@ export class TypedQueue<F, Kind extends string = string> extends TypedQueueBase
     return this.untyped.byteLength;
   }
 
-  /** Elements it holds at most. */
+  /** The most elements that the queue can hold. */
   get capacity(): number {
     return this.untyped.capacity;
   }
 
-  /** Bytes an element has. */
+  /** The size of an element, in bytes. */
   get elementSize(): number {
     return this.untyped.elementSize;
   }
@@ -162,8 +165,8 @@ export class TypedQueue<F, Kind extends string = string> extends TypedQueueBase
   }
 
   /**
-   * Appends a record, of which every field must be given, blocking while the
-   * queue is full.
+   * Appends a record, blocking while the queue is full. Every field must be
+   * given.
    *
    * @throws {ClosedError} If the queue is closed.
    * @throws {TypeError} If a field is missing, unknown or of another type, or
@@ -174,12 +177,14 @@ export class TypedQueue<F, Kind extends string = string> extends TypedQueueBase
     this.untyped.push(this.#packed(record));
   }
 
-  /** As `push`, waiting `timeout` ms at most; false if no room came free. */
+  /** As `push`, but waits at most `timeout` ms; false if no room came free. */
   tryPush(record: RecordOf<F>, timeout = 0): boolean {
     return this.untyped.tryPush(this.#packed(record), timeout);
   }
 
-  /** As `push`, awaiting instead of blocking: the record is copied at once. */
+  /**
+   * As `push`, awaiting instead of blocking. The record is copied at the call.
+   */
   async pushAsync(
     record: RecordOf<F>,
     options?: AsyncOptions,
@@ -207,7 +212,7 @@ export class TypedQueue<F, Kind extends string = string> extends TypedQueueBase
     return this.#unpacked(this.#data);
   }
 
-  /** As `pop`, waiting `timeout` ms at most; undefined if none came. */
+  /** As `pop`, but waits at most `timeout` ms; undefined if none came. */
   tryPop(timeout = 0): RecordOf<F> | undefined {
     if (!this.untyped.tryPopInto(this.#words, timeout)) return undefined;
     return this.#unpacked(this.#data);
@@ -227,8 +232,8 @@ export class TypedQueue<F, Kind extends string = string> extends TypedQueueBase
   }
 
   /**
-   * Begins to append a record in place: a view of its fields, or undefined if
-   * the queue is full. Write all of them, then call `commit`: after it, the
+   * Reserves room for one record. Returns a view of its fields, or undefined if
+   * the queue is full. Write all fields, then call `commit`; after that, the
    * view throws.
    *
    * @throws {ClosedError} If the queue is closed.
@@ -244,7 +249,7 @@ export class TypedQueue<F, Kind extends string = string> extends TypedQueueBase
   /**
    * Appends the reserved record.
    *
-   * @throws {TypeError} If none is reserved.
+   * @throws {TypeError} If no record is reserved.
    */
   commit(): void {
     this.#reserved?.leave();
@@ -252,9 +257,9 @@ export class TypedQueue<F, Kind extends string = string> extends TypedQueueBase
   }
 
   /**
-   * Begins to take the oldest record in place: a view of its fields, or
-   * undefined if the queue is empty. Read them, then call `consume`: after it,
-   * the view throws.
+   * Shows the oldest record in place. Returns a view of its fields, or
+   * undefined if the queue is empty. Read the fields, then call `consume`;
+   * after that, the view throws.
    *
    * @throws {ClosedError} If the queue is closed and empty.
    */
@@ -266,9 +271,9 @@ export class TypedQueue<F, Kind extends string = string> extends TypedQueueBase
   }
 
   /**
-   * Takes the record that `peek` gave.
+   * Removes the record that `peek` returned.
    *
-   * @throws {TypeError} If `peek` gave none.
+   * @throws {TypeError} If `peek` returned no record.
    */
   consume(): void {
     this.#peeked?.leave();
@@ -276,8 +281,8 @@ export class TypedQueue<F, Kind extends string = string> extends TypedQueueBase
   }
 
   /**
-   * Closes the queue for good: pushes fail from now on, pops take what is
-   * there and then fail, and every sleeper wakes.
+   * Closes the queue for good, and wakes every sleeper. Pushes fail from now
+   * on. Pops take the records that are left, and then fail.
    */
   close(): void {
     this.untyped.close();
@@ -305,7 +310,7 @@ export class TypedQueue<F, Kind extends string = string> extends TypedQueueBase
   }
 
   /**
-   * Waits until a pop would end.
+   * Waits until a pop would not wait.
    *
    * @internal
    */

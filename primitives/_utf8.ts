@@ -1,10 +1,10 @@
 /**
- * Text as UTF-8 in shared memory, by the quickest way that a platform has.
+ * Text as UTF-8 in shared memory. It uses the fastest function of the platform.
  *
  * @module
  */
 
-/** What is needed of Node's `Buffer`, which Deno and Bun have, too. */
+/** The part of Node's `Buffer` that is used here. Deno and Bun have it, too. */
 interface NodeBuffer {
   toString(encoding: "utf8", start: number, end: number): string;
 }
@@ -17,14 +17,14 @@ interface Platform {
 
 let encoder: TextEncoder | undefined;
 let decoder: TextDecoder | undefined;
-/** Whether `encodeInto` and `decode` refuse shared memory, as far as seen. */
+/** Whether `encodeInto` and `decode` have refused shared memory so far. */
 let encodesPrivate = false;
 let decodesPrivate = false;
 
-/** Up to so many characters a loop is quicker than a call of the platform. */
+/** Up to this many characters a loop is faster than the platform's function. */
 const SHORT = 12;
 
-/** A longer memory is not made one buffer: Node has a limit. */
+/** The most bytes of a `Buffer`, which is a limit of Node. */
 const MOST = 0x7fffffff;
 
 /**
@@ -41,7 +41,7 @@ export function writeUtf8(text: string, into: Uint8Array): number {
     }
     if (i === length) return length;
   }
-  // Made when first used, because an AudioWorklet has none.
+  // Made at its first use, because an AudioWorklet has no TextEncoder.
   encoder ??= new TextEncoder();
   if (!encodesPrivate) {
     try {
@@ -57,12 +57,12 @@ export function writeUtf8(text: string, into: Uint8Array): number {
   return bytes.length;
 }
 
-/** Shared memory as Node's buffers, and the one that came last. */
+/** Node's buffers over shared memory, and the one used last. */
 let buffers: WeakMap<ArrayBufferLike, NodeBuffer> | undefined;
 let last: ArrayBufferLike | undefined;
 let lastBuffer: NodeBuffer | undefined;
 
-/** The text at these bytes, by Node's `Buffer`; undefined where it is missing. */
+/** Reads the text by Node's `Buffer`; undefined if the platform has none. */
 function readByBuffer(
   memory: ArrayBufferLike,
   at: number,
@@ -86,10 +86,10 @@ function readByBuffer(
 }
 
 /**
- * The text that UTF-8 of any memory says. A byte order mark is part of the
+ * Reads UTF-8 from shared or private memory. A byte order mark is part of the
  * text.
  *
- * @throws {TypeError} If it is no UTF-8.
+ * @throws {TypeError} If it is not UTF-8.
  */
 export function readUtf8(bytes: Uint8Array): string {
   const { length } = bytes;
@@ -102,14 +102,15 @@ export function readUtf8(bytes: Uint8Array): string {
     if (i === length) return text;
   }
   const fast = readByBuffer(bytes.buffer, bytes.byteOffset, length);
-  // It puts U+FFFD for what is no UTF-8: then we look closer.
+  // `Buffer` replaces invalid bytes by U+FFFD. If there is one, look closer.
   if (fast !== undefined && !fast.includes("\ufffd")) return fast;
   decoder ??= new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   if (!decodesPrivate) {
     try {
       return decoder.decode(bytes);
     } catch {
-      // Shared memory is refused, or it is no UTF-8: the copy will tell.
+      // Either shared memory is refused, or this is not UTF-8; decoding a copy
+      // tells.
     }
   }
   const text = decoder.decode(bytes.slice());

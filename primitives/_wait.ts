@@ -1,23 +1,24 @@
 /**
  * All waiting, written once. A slow path is a generator: it yields each sleep
- * it needs and is sent how the sleep ended. One driver blocks the agent, the
- * other awaits, so an algorithm has one text and one proof.
+ * that it needs, and is sent how the sleep ended. One driver blocks the agent,
+ * the other awaits. So each algorithm is written and proved once.
  *
- * What the drivers promise a slow path, and what it must do in return:
+ * The drivers promise a slow path the following, and it must do its part:
  *
  * - A sleep may end without a reason ("not-equal"): look again. No sleep lasts
- *   longer than a second without a look, as a wake that was given to a
+ *   longer than a second without a look, because a wake that was given to a
  *   terminated agent is lost.
- * - "ok" means that a wake was used up. A path that then gives up passes it on.
- * - "timed-out" means that the operation's time is over, or that its signal
- *   was aborted: undo what was announced and return `false` or `undefined`. A
- *   path that finds itself served in that moment returns its success instead,
- *   and the caller gets it: a timeout or an abort loses nothing.
+ * - "ok" means that a wake was used up. If the path then gives up, it must pass
+ *   the wake on.
+ * - "timed-out" means that the operation's time is over, or that its signal was
+ *   aborted: withdraw the announcement and return `false` or `undefined`. If
+ *   the path finds at that moment that it was served, it returns its success
+ *   instead, and the caller gets it. So a timeout or an abort loses nothing.
  *
  * @module
  */
 
-import { hold } from "./_life.ts";
+import { countPending } from "./_life.ts";
 import { leave, park, stay, withdrawAll } from "./_line.ts";
 import {
   assertTimeout,
@@ -48,19 +49,22 @@ export {
 } from "./_options.ts";
 export type { Sleep, Waiting, Woken } from "./_waiter.ts";
 
-/** What `waitAny` can wait for. */
+/** A source that `waitAny` can wait for. */
 export interface Waitable {
   /**
-   * The path by which `waitAny` waits: true once it is ready. It takes nothing,
-   * and passes on the wakes that it used up. A plain name, as no bundler drops
-   * an unused class that has a method under a symbol of ours.
+   * The path by which `waitAny` waits; it returns true once the source is
+   * ready. It takes nothing, and passes on the wakes that it used up. Its name
+   * is not a symbol, because no bundler drops an unused class that has a method
+   * under a symbol.
    *
    * @internal
    */
   readiness(): Waiting<boolean | undefined>;
 }
 
-/** A TypeError naming the async form, where this agent may not block. */
+/**
+ * Throws a TypeError that names the async form, if this agent may not block.
+ */
 export function assertMayBlock(operation: string): void {
   if (MAY_BLOCK) return;
   throw new TypeError(
@@ -71,7 +75,7 @@ export function assertMayBlock(operation: string): void {
 
 // ---- blocking ---------------------------------------------------------------
 
-/** Runs `waiting`, blocking the agent in each sleep, for `timeout` ms at most. */
+/** Runs `waiting`, blocking the agent in each sleep, at most `timeout` ms. */
 export function block<T>(waiting: Waiting<T>, timeout = Infinity): T {
   assertTimeout(timeout); // for callers that announce nothing before this
   const deadline = deadlineAfter(timeout);
@@ -101,9 +105,9 @@ function sleep(
 // ---- awaiting ---------------------------------------------------------------
 
 /**
- * Runs the path that `start` gives, awaiting each sleep, until it is done. Any
- * number of paths may be pending in an agent, and the agent may block on the
- * same words meanwhile. The options are checked before `start` is called.
+ * Runs the path that `start` returns, and awaits each of its sleeps. Any number
+ * of paths may be pending in an agent, and the agent may block on the same
+ * words meanwhile. The options are checked before `start` is called.
  */
 export function blockAsync<T>(
   start: () => Waiting<T>,
@@ -112,7 +116,7 @@ export function blockAsync<T>(
   return run(start, options, ASYNC, Infinity);
 }
 
-/** The same, for `timeout` ms at most, which is 0 unless given. */
+/** The same, at most `timeout` ms, which is 0 unless given. */
 export function tryBlockAsync<T>(
   start: () => Waiting<T>,
   options?: TryAsyncOptions,
@@ -171,7 +175,7 @@ function pend(
     line: undefined,
   } as unknown as Waiter;
   if (signal !== undefined) listen(signal, waiter);
-  hold(ref, 1);
+  countPending(ref, 1);
   park(waiter);
   return waiter;
 }
@@ -207,7 +211,7 @@ function finish(waiter: Waiter): void {
   const { ref, signal } = waiter;
   leave(waiter);
   unschedule(waiter);
-  hold(ref, -1);
+  countPending(ref, -1);
   if (signal !== undefined) unlisten(signal, waiter);
 }
 
@@ -229,7 +233,7 @@ export function blockAnyAsync(
         const waiting = start();
         const { done, value } = waiting.next();
         if (!done) asleep.push([waiting, value]);
-        else break; // this one is ready: nobody has to sleep
+        else break; // this one is ready: no path needs to sleep
       }
     } catch (error) {
       for (const [waiting] of asleep) waiting.next("timed-out");
@@ -242,7 +246,8 @@ export function blockAnyAsync(
     const waiters: Waiter[] = [];
     let left = asleep.length;
     let first: number | undefined;
-    // In a microtask of its own: `resume` must not be called within `resume`.
+    // This runs in a microtask of its own, because `resume` must not be called
+    // inside `resume`.
     const settle = (failed?: { reason: unknown }) => {
       if (first !== undefined) resolve(first);
       else if (failed !== undefined) reject(failed.reason);

@@ -1,6 +1,6 @@
 /**
- * The words that all files about waiting share: what a slow path says and is
- * told, and what the library keeps about an operation that awaits.
+ * The types that all files about waiting share: what a slow path yields and is
+ * sent, and what the library keeps about an awaiting operation.
  *
  * @module
  */
@@ -12,9 +12,12 @@ export interface Sleep {
   readonly value: number;
   /** Look again after this many ms, even if nothing happened. */
   readonly atMost?: number;
-  /** A wake here is for all: the agent wakes everybody in its line. */
+  /**
+   * Whether a wake here is for all waiters: the agent then wakes its whole
+   * line.
+   */
   readonly all?: boolean;
-  /** Sleep past the operation's end, as a relock after a timeout must. */
+  /** Whether to sleep on after the operation's deadline, as a relock must. */
   readonly patient?: boolean;
 }
 
@@ -24,7 +27,7 @@ export type Woken = "ok" | "not-equal" | "timed-out";
 /** A slow path: yields sleeps, is sent their outcomes, returns its result. */
 export type Waiting<T> = Generator<Sleep, T, Woken>;
 
-/** A pending operation that awaits. */
+/** An operation that awaits and is pending. */
 export interface Waiter {
   /** Sends its path how the sleep ended. The path ends, or sleeps again. */
   readonly resume: (waiter: Waiter, woken: Woken) => void;
@@ -50,19 +53,27 @@ export interface Waiter {
 export interface Line {
   readonly words: Int32Array<SharedArrayBuffer>;
   readonly index: number;
-  /** Stands for nobody: behind the last waiter and before the first. */
+  /**
+   * An end mark, not a waiter: it stands behind the last and before the first.
+   */
   readonly end: Waiter;
-  /** Being served: a waiter that sleeps again here keeps its place. */
+  /**
+   * Whether the line is being served: a waiter that sleeps here again keeps its
+   * place.
+   */
   serving: boolean;
-  /** A native wait is pending. */
+  /** Whether a native wait is pending. */
   armed: boolean;
-  /** This agent itself ended that native wait, whose promise is on its way. */
+  /**
+   * Whether this agent itself ended that native wait; its promise resolves
+   * soon.
+   */
   left: boolean;
 }
 
 /**
- * How long the longest sleep without a look at its word lasts, in ms. A test
- * makes it longer than itself, so that no look can hide a lost wake.
+ * The longest sleep without a look at its word, in ms. A test sets it to longer
+ * than the test, so that no look can hide a lost wake.
  */
 export const looking = { every: 1000 };
 

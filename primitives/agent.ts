@@ -13,7 +13,7 @@ const MAX_ID = 0x0fff_ffff;
 let current = 0;
 
 function randomId(): number {
-  const bits = typeof crypto === "undefined" // an AudioWorklet has none
+  const bits = typeof crypto === "undefined" // an AudioWorklet has no `crypto`
     ? Math.random() * (MAX_ID + 1) | 0
     : crypto.getRandomValues(new Uint32Array(1))[0]! & MAX_ID;
   return bits === 0 ? randomId() : bits;
@@ -21,8 +21,8 @@ function randomId(): number {
 
 /**
  * The id of this agent, 1 to 2^28 - 1. A lock word names its owner by this id.
- * It is drawn at random when it is first asked for; a thread of C draws its own
- * in the same way. Among 100 agents, the chance that two share an id is 1 in
+ * It is drawn at random at the first call; a thread of C draws its own id in
+ * the same way. Among 100 agents, the chance that two share an id is 1 in
  * 50,000.
  *
  * C twin: `weft_agent_id`.
@@ -56,7 +56,7 @@ export function agentId(): number {
  * if (agentId() !== 7) throw new Error("not taken over");
  * ```
  *
- * @throws {TypeError} If `id` is no number.
+ * @throws {TypeError} If `id` is not a number.
  * @throws {RangeError} If `id` is not an integer from 1 to 2^28 - 1.
  */
 export function setAgentId(id: number): void {
@@ -140,7 +140,7 @@ export type ExitingWorker =
 
 /**
  * Calls `callback` once when agent `id` has ended. That is the moment to call
- * `abandon` on the primitives that the agent may have held. Until the function
+ * `recover` with the primitives that the agent may have held. Until the function
  * that this returns is called, the process stays alive; that function stops
  * listening.
  *
@@ -153,18 +153,18 @@ export type ExitingWorker =
  *
  * @example A worker that ends with the lock
  * ```ts
- * import { Mutex, onAgentExit } from "@weft/sync";
+ * import { Mutex, onAgentExit, recover } from "@weft/sync";
  *
  * const mutex = Mutex.create();
  * const id = 7; // what the worker's announceAgent() said
- * const stop = onAgentExit(id, (id) => mutex.abandon(id));
+ * const stop = onAgentExit(id, (id) => console.log(recover(id, [mutex])));
  * stop();
  * ```
  *
  * @throws {RangeError} If `id` is not an integer from 1 to 2^28 - 1.
- * @throws {TypeError} If `id` is no number or `callback` no function, or if this
- * platform cannot tell when an agent ends. Then the code that ends an agent must
- * call `abandon`.
+ * @throws {TypeError} If `id` is not a number or `callback` no function, or if
+ * this platform cannot tell when an agent ends. Then the code that ends an
+ * agent must call `abandon`.
  */
 export function onAgentExit(
   id: number,

@@ -33,14 +33,14 @@ import {
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const STATE = BARRIER.state;
+const STATE: typeof BARRIER.state = 3;
 
 const ARRIVED_MASK = 0xfff;
-const ONE_PARTY = 1 << 12;
-const PARTIES_MASK = 0xfff << 12;
-const WAITING_BIT = 1 << 24;
-const ONE_GENERATION = 1 << 25;
-const GENERATION_MASK = -ONE_GENERATION;
+const ONE_PARTY = 0x1000; // bit 12
+const PARTIES_MASK = 0x00ff_f000; // bits 12-23
+const WAITING_BIT = 0x0100_0000; // bit 24
+const ONE_GENERATION = 0x0200_0000; // bit 25
+const GENERATION_MASK = -0x0200_0000; // bits 25-31
 
 /** The most parties a barrier can have. */
 const MAX_PARTIES = 0xfff;
@@ -63,7 +63,7 @@ export const INSPECTION: WordsInspection = {
 
 /**
  * A barrier: each of its parties waits until all parties have arrived. Then all
- * go on, and the next generation begins at once.
+ * continue, and the next generation begins at once.
  *
  * ```text
  * word 0  magic    Kind and layout version.
@@ -78,8 +78,8 @@ export const INSPECTION: WordsInspection = {
  *
  * A party whose time is over, or whose wait is aborted, takes its arrival back:
  * the others wait until it arrives again, as if it had not come. If all parties
- * arrived in that very moment, it passed instead, and its result says so. A
- * party that will not come again calls `leave()`.
+ * arrived at that very moment, the party has passed instead, and its result
+ * says so. A party that will not come again calls `leave()`.
  *
  * Invariant: an agent that sleeps on `state` fell asleep on a value with WAITING
  * set, which stays set until the generation ends; arrived < parties.
@@ -134,7 +134,7 @@ export class Barrier extends Region<"barrier"> {
   /**
    * Allocates a barrier for `parties` agents, 1 to 4095.
    *
-   * @throws {TypeError} If `parties` is no number.
+   * @throws {TypeError} If `parties` is not a number.
    * @throws {RangeError} If `parties` is out of range.
    */
   static create(parties: number): Barrier {
@@ -143,9 +143,10 @@ export class Barrier extends Region<"barrier"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as a barrier for `parties` agents.
+   * Initializes unused memory as a barrier for `parties` agents.
    *
-   * @throws {TypeError} If `memory` is not shared, or `parties` is no number.
+   * @throws {TypeError} If `memory` is not shared, or `parties` is not a
+   * number.
    * @throws {RangeError} If the barrier does not fit there, or `parties` is out
    * of range.
    */
@@ -172,8 +173,8 @@ export class Barrier extends Region<"barrier"> {
   /**
    * Attaches to the barrier that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
-   * barrier is there.
+   * @throws {TypeError} If it is not a handle of this kind, or no barrier is
+   * there.
    */
   static from(handle: Handle<"barrier">): Barrier {
     return new Barrier(...fromHandle("barrier", handle));
@@ -200,12 +201,12 @@ export class Barrier extends Region<"barrier"> {
   }
 
   /**
-   * Arrives, and waits for the other parties for `timeout` ms at most; without a
+   * Arrives, and waits for the other parties at most `timeout` ms; without a
    * timeout it does not wait. Returns `undefined` if the time was over: then it
    * has taken its arrival back.
    *
    * @throws {TypeError} If it would wait and this agent may not block, or if
-   * `timeout` is no number.
+   * `timeout` is not a number.
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
   tryArriveAndWait(timeout = 0): Passage | undefined {
@@ -272,7 +273,7 @@ export class Barrier extends Region<"barrier"> {
     }
   }
 
-  /** Blocks for `timeout` ms at most; 0 takes the arrival back at once. */
+  /** Blocks at most `timeout` ms; 0 takes the arrival back at once. */
   #arriveAndWait(timeout: number): Passage | undefined {
     const words = this.#words;
     const state = this.#arrive();

@@ -52,48 +52,58 @@ export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const SHAPE = BROADCAST.shape;
-const ELEMENT_SIZE = BROADCAST.element_size;
-const TAIL = BROADCAST.tail;
-const SLOWEST = BROADCAST.slowest;
-const POP_EPOCH = BROADCAST.pop_epoch;
-const PUSH_EPOCH = BROADCAST.push_epoch;
-const SEATS = BROADCAST.length;
+const SHAPE: typeof BROADCAST.shape = 1;
+const ELEMENT_SIZE: typeof BROADCAST.element_size = 2;
+const TAIL: typeof BROADCAST.tail = 32;
+const SLOWEST: typeof BROADCAST.slowest = 33;
+const POP_EPOCH: typeof BROADCAST.pop_epoch = 64;
+const PUSH_EPOCH: typeof BROADCAST.push_epoch = 96;
+const SEATS: typeof BROADCAST.length = 128;
 
-/** In `shape`: the capacity's logarithm, DROP, and the number of seats. */
+/**
+ * The parts of `shape`: the capacity's logarithm, DROP, and the number of
+ * seats.
+ */
 const ORDER_MASK = 31;
-const DROP_BIT = 1 << 5;
+const DROP_BIT = 32; // bit 5
 const SEATS_SHIFT = 6;
 const MAX_SUBSCRIBERS = 1024;
 
-/** The words of a seat, and from seat to seat. */
+/** The words of a seat, and the distance from one seat to the next. */
 const CURSOR = 0;
 const OWNER = 1;
 const DROPPED = 2;
 const SEAT = 32;
-/** In an owner word: the producer need not wait for this one yet. */
-const JOINING_BIT = 1 << 28;
+/**
+ * A bit of an owner word: the producer need not wait for this subscriber yet.
+ */
+const JOINING_BIT = 0x1000_0000; // bit 28
 
-/** In `tail`: nothing is appended any more. */
+/**
+ * A bit of `tail`: the broadcast is closed, and nothing is appended any more.
+ */
 const CLOSED_BIT = 1;
 /** Positions count in steps of two. */
 const ONE = 2;
 
-/** How a broadcast is made. */
+/** The configuration of a broadcast. */
 export interface BroadcastConfig<Size extends number = number>
   extends QueueConfig<Size> {
-  /** Subscribers at the same time, 1 to 1024; 16 unless given. */
+  /**
+   * How many subscribers there may be at the same time: 1 to 1024; 16 unless
+   * given.
+   */
   readonly subscribers?: number;
   /**
-   * What happens if a subscriber is `capacity` elements late: with "block" the
-   * producer waits for it; with "drop" the subscriber loses the oldest
-   * elements, which are counted. "block" unless given.
+   * What happens if a subscriber is `capacity` elements late. With "block", the
+   * producer waits for it. With "drop", the subscriber loses the oldest
+   * elements, and they are counted. "block" unless given.
    */
   readonly slow?: "block" | "drop";
 }
 
 /**
- * What can be told of a broadcast.
+ * The facts that `inspect` shows of a broadcast.
  *
  * @ignore
  */
@@ -122,8 +132,8 @@ export const BroadcastBase: abstract new (
 );
 
 /**
- * A ring with one producer, of which every subscriber sees every element that
- * is pushed after it joined.
+ * A ring with one producer. Every subscriber sees every element that is pushed
+ * after it subscribed.
  *
  * ```text
  * word 0    magic         Kind and layout version.
@@ -134,7 +144,7 @@ export const BroadcastBase: abstract new (
  * word 3    seal          Check word over the configuration.
  * word 32   tail          bit 0      CLOSED
  *                         bits 1-31  the next position to push
- * word 33   slowest       What the producer last saw of the slowest cursor.
+ * word 33   slowest       The slowest cursor, as the producer saw it last.
  * word 64   pop_epoch     Changes when sleeping subscribers must look again.
  *                         sleepers: subscribers
  * word 65   pop_waiters   bits 0-30  subscribers that sleep, or are about to
@@ -150,22 +160,23 @@ export const BroadcastBase: abstract new (
  *           the seats: position `p` is in place `p mod capacity`.
  * ```
  *
- * Where the producer drops, it moves a late subscriber's cursor itself, before
- * it writes over what that would read next. The subscriber reads first and
- * moves its cursor then, by an exchange: if that fails, what it read is void.
- * So there the words of elements are accessed atomically.
+ * With "drop", the producer moves the cursor of a late subscriber before it
+ * overwrites the element which that subscriber would read next. The subscriber
+ * reads an element first, and then moves its cursor by an exchange. If the
+ * exchange fails, the element was overwritten, and the subscriber discards what
+ * it read. So with "drop" the words of elements are accessed atomically.
  *
- * Invariant: tail - capacity <= cursor <= tail, for every seat that is taken.
- * Progress: the `try` forms are wait-free where the producer is to wait: they
- * answer "full" then. Where it drops they are lock-free: they go round only as
- * the other side moved the same cursor. `subscribe` and `leave` never wait. A
- * subscriber that was terminated holds up the producer, or costs it a look for
- * each push, until `abandon(id)`. A terminated producer costs nothing: a new
- * one goes on from the shared words.
- * Wrap: positions have 31 bits and are compared by their difference; a
- * subscriber would have to stand still within a pop for exactly a multiple of
- * 2^31 elements, dropped before its eyes, to mistake one for another.
- * Fairness: first in, first out, for each. C twin: `weft_broadcast`.
+ * Invariant: tail - capacity <= cursor <= tail for every seat that is taken.
+ * Progress: with "block", the `try` forms are wait-free; a push answers "full"
+ * if a subscriber is too late. With "drop" they are lock-free: they retry only
+ * because the other side moved the same cursor. `subscribe` and `leave` never
+ * wait. A terminated subscriber holds up the producer until `abandon(id)`; with
+ * "drop" it only costs the producer a look at each push. A terminated producer
+ * does no harm: a new one continues from the shared words. Wrap: positions have
+ * 31 bits and are compared by their difference. A subscriber mistakes one
+ * element for another only if it stands still inside a pop while exactly a
+ * multiple of 2^31 elements are pushed.
+ * Fairness: first in, first out, for each subscriber. C twin: `weft_broadcast`.
  * Source: Thompson and others' Disruptor 2011, with seats that come and go.
  *
  * @example Ticks for whoever listens
@@ -180,21 +191,26 @@ export const BroadcastBase: abstract new (
  * ```
  */
 export class Broadcast<E = number> extends BroadcastBase {
-  /** Elements it holds at most. */
+  /** The most elements that the ring can hold. */
   readonly capacity: number;
-  /** Bytes an element has. */
+  /** The size of an element, in bytes. */
   readonly elementSize: number;
-  /** Subscribers there may be at the same time. */
+  /** How many subscribers there may be at the same time. */
   readonly seats: number;
-  /** Whether a late subscriber loses elements, instead of being waited for. */
+  /**
+   * Whether a late subscriber loses elements; otherwise the producer waits for
+   * it.
+   */
   readonly drops: boolean;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #id: number;
   readonly #copier: Copier;
   readonly #per: number;
-  /** `capacity`, in steps of a position. */
+  /** `capacity`, in units of a position. */
   readonly #span: number;
-  /** An element on its way, where its words are accessed atomically. */
+  /**
+   * Private memory for one element, used where words are accessed atomically.
+   */
   readonly #scratch: Int32Array<ArrayBuffer>;
   readonly #scratchBytes: Uint8Array<ArrayBuffer>;
 
@@ -205,7 +221,7 @@ export class Broadcast<E = number> extends BroadcastBase {
    * layout version was initialized there.
    * @throws {RangeError} If it does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const words = attach("broadcast", BROADCAST, memory, byteOffset, bytesFor);
     super("broadcast", words, INSPECTION);
     this.#words = words;
@@ -234,7 +250,7 @@ export class Broadcast<E = number> extends BroadcastBase {
   /**
    * Allocates a broadcast without subscribers.
    *
-   * @throws {TypeError} If `config` is no configuration.
+   * @throws {TypeError} If `config` is not a broadcast's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static create<const Size extends number = 4>(
@@ -244,15 +260,15 @@ export class Broadcast<E = number> extends BroadcastBase {
   }
 
   /**
-   * Makes unused memory a broadcast without subscribers.
+   * Initializes a broadcast without subscribers in unused memory.
    *
-   * @throws {TypeError} If `memory` is not shared, or `config` is no
-   * configuration.
+   * @throws {TypeError} If `memory` is not shared, or `config` is not a
+   * broadcast's configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
   static init<const Size extends number = 4>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: BroadcastConfig<Size>,
   ): Broadcast<ElementOf<NoInfer<Size>>> {
     const [shape, size] = checked(config);
@@ -262,9 +278,10 @@ export class Broadcast<E = number> extends BroadcastBase {
   }
 
   /**
-   * Attaches to the broadcast that a message brought.
+   * Attaches to the broadcast whose handle came in a message.
    *
-   * @throws {TypeError} If it is of another kind, or none is there.
+   * @throws {TypeError} If the handle names another kind, or no broadcast is
+   * there.
    */
   static from<E = number>(handle: Handle<"broadcast">): Broadcast<E> {
     return new Broadcast(...fromHandle("broadcast", handle));
@@ -285,8 +302,8 @@ export class Broadcast<E = number> extends BroadcastBase {
   }
 
   /**
-   * Appends a 4-byte element, blocking while a subscriber is `capacity`
-   * elements late and is waited for. Only the producer calls this.
+   * Appends a 4-byte element. With "block", it blocks while a subscriber is
+   * `capacity` elements late. Only the producer may call this.
    *
    * @throws {ClosedError} If the broadcast is closed.
    * @throws {RangeError} If `value` is not an integer of 32 bits, signed.
@@ -298,7 +315,9 @@ export class Broadcast<E = number> extends BroadcastBase {
     if (!this.#pushInt(value)) blockOn(this.#roomForInt(value));
   }
 
-  /** As `pushInt`, waiting `timeout` ms at most; false if no room came free. */
+  /**
+   * As `pushInt`, but waits at most `timeout` ms; false if no room came free.
+   */
   tryPushInt(value: number, timeout = 0): boolean {
     if (timeout === 0) return this.#pushInt(value);
     return tryBlockOn(this.#roomForInt(value), "tryPushInt", timeout) === true;
@@ -319,8 +338,8 @@ export class Broadcast<E = number> extends BroadcastBase {
   }
 
   /**
-   * Appends the element in `src`, blocking while a subscriber is `capacity`
-   * elements late and is waited for. Only the producer calls this.
+   * Appends the element in `src`. With "block", it blocks while a subscriber is
+   * `capacity` elements late. Only the producer may call this.
    *
    * @throws {ClosedError} If the broadcast is closed.
    * @throws {RangeError} If `src` is not as long as an element.
@@ -332,15 +351,15 @@ export class Broadcast<E = number> extends BroadcastBase {
     if (!this.#push(src)) blockOn(this.#room(src));
   }
 
-  /** As `push`, waiting `timeout` ms at most; false if no room came free. */
+  /** As `push`, but waits at most `timeout` ms; false if no room came free. */
   tryPush(src: Elements, timeout = 0): boolean {
     if (timeout === 0) return this.#push(src);
     return tryBlockOn(this.#room(src), "tryPush", timeout) === true;
   }
 
   /**
-   * As `push`, awaiting instead of blocking: `src` must not change until it is
-   * pushed.
+   * As `push`, awaiting instead of blocking. Do not change `src` before the
+   * promise settles: it may be copied at any moment until then.
    */
   pushAsync(src: Elements, options?: AsyncOptions): Promise<void> {
     return awaitOn(this.#room(src), options).then(() => {});
@@ -352,7 +371,8 @@ export class Broadcast<E = number> extends BroadcastBase {
   }
 
   /**
-   * Joins: the subscription sees every element pushed from now on.
+   * Takes a seat. The subscription sees every element that is pushed from now
+   * on.
    *
    * @throws {RangeError} If all seats are taken.
    */
@@ -360,7 +380,7 @@ export class Broadcast<E = number> extends BroadcastBase {
     const words = this.#words;
     for (let seat = 0; seat < this.seats; seat++) {
       const at = this.#seat(seat);
-      if (words[at + OWNER] !== 0) continue; // a hint, checked at once
+      if (words[at + OWNER] !== 0) continue; // a hint; the exchange checks it
       const joining = this.#id | JOINING_BIT;
       if (Atomics.compareExchange(words, at + OWNER, 0, joining) !== 0) {
         continue;
@@ -368,9 +388,9 @@ export class Broadcast<E = number> extends BroadcastBase {
       const first = Atomics.load(words, TAIL) & ~CLOSED_BIT;
       Atomics.store(words, at + DROPPED, 0);
       Atomics.store(words, at + CURSOR, first);
-      // (J) Pairs with (S): a producer that does not see us yet knows of no
-      // cursor that is after the tail which we look at next, so it writes over
-      // nothing from there on; and one that sees us waits for `first`.
+      // (J) Pairs with (S): a producer that does not see us yet knows no cursor
+      // after the tail that we look at next, so it overwrites nothing from
+      // there on. A producer that sees us waits for `first`.
       Atomics.store(words, at + OWNER, this.#id);
       const next = Atomics.load(words, TAIL) & ~CLOSED_BIT;
       Atomics.compareExchange(words, at + CURSOR, first, next);
@@ -378,13 +398,13 @@ export class Broadcast<E = number> extends BroadcastBase {
       return new Subscription<E>(this, words, at);
     }
     throw new RangeError(
-      `Cannot subscribe: all seats are taken, of which there are ${this.seats}`,
+      `Cannot subscribe: all ${this.seats} seats are taken`,
     );
   }
 
   /**
-   * Closes the broadcast for good: pushes fail from now on, subscribers pop
-   * what is there and then fail, and every sleeper wakes.
+   * Closes the broadcast for good, and wakes every sleeper. Pushes fail from
+   * now on. Subscribers pop the elements that are left, and then fail.
    */
   close(): void {
     const words = this.#words;
@@ -415,7 +435,7 @@ export class Broadcast<E = number> extends BroadcastBase {
     return SEATS + seat * SEAT;
   }
 
-  /** The word of the element at a position. */
+  /** The index of the first word of the element at a position. */
   #element(position: number): number {
     const place = position >>> 1 & this.capacity - 1;
     return SEATS + this.seats * SEAT + place * this.#per;
@@ -434,7 +454,10 @@ export class Broadcast<E = number> extends BroadcastBase {
     return undefined;
   }
 
-  /** The slowest cursor; those that are too slow are moved on, if allowed. */
+  /**
+   * The slowest cursor. With "drop", it first moves the cursors that are too
+   * late.
+   */
   #scan(tail: number): number {
     const words = this.#words;
     let slowest = tail;
@@ -456,7 +479,7 @@ export class Broadcast<E = number> extends BroadcastBase {
     return slowest;
   }
 
-  /** (P) Lets the subscribers see an element. */
+  /** (P) Makes an element visible to the subscribers. */
   #publish(tail: number): void {
     const words = this.#words;
     const next = tail + ONE | 0;
@@ -521,7 +544,7 @@ export class Broadcast<E = number> extends BroadcastBase {
       words: this.#words,
       epoch: PUSH_EPOCH,
       attempt: () => attempt() || undefined,
-      pass: () => {}, // there is one producer
+      pass: () => {}, // nobody: there is one producer
     };
   }
 }
@@ -539,7 +562,7 @@ export const SubscriptionBase: abstract new () => Disposable =
 
 /**
  * A seat at a {@linkcode Broadcast}. It sees every element that is pushed after
- * it joined. Leave it at the end: the producer may wait for it.
+ * `subscribe`. Call `leave` at the end: the producer may wait for this seat.
  *
  * @example See all there is, then leave
  * ```ts
@@ -555,22 +578,26 @@ export const SubscriptionBase: abstract new () => Disposable =
  * ```
  */
 export class Subscription<E = number> extends SubscriptionBase {
-  /** What is subscribed to. */
+  /** The broadcast that this subscription belongs to. */
   readonly broadcast: Broadcast<E>;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #copier: Copier;
-  /** The seat's first word, or 0 after `leave`. */
+  /** The index of the seat's first word, or 0 after `leave`. */
   #at: number;
   readonly #id: number;
   readonly #mask: number;
   readonly #per: number;
   readonly #elements: number;
-  /** What this subscriber last saw of `tail`. */
+  /** The value of `tail` that this subscriber saw last. */
   #tail: number;
-  /** An element on its way, where its words are accessed atomically. */
+  /**
+   * Private memory for one element, used where words are accessed atomically.
+   */
   readonly #scratch: Int32Array<ArrayBuffer>;
   readonly #scratchBytes: Uint8Array<ArrayBuffer>;
-  /** An element for `pop` to fill: the last one that it did not need. */
+  /**
+   * The array for `pop` to fill next: one that an earlier `pop` did not need.
+   */
   #spare: Uint8Array<ArrayBuffer> | undefined;
 
   /**
@@ -597,13 +624,18 @@ export class Subscription<E = number> extends SubscriptionBase {
     this.#scratchBytes = new Uint8Array(this.#scratch.buffer);
   }
 
-  /** Elements this subscriber lost by being too late, modulo 2^32. */
+  /**
+   * How many elements this subscriber lost because it was late, modulo 2^32.
+   */
   get dropped(): number {
     this.#assertHere();
     return Atomics.load(this.#words, this.#at + DROPPED) >>> 0;
   }
 
-  /** Elements to see; a moment later it may be another number. */
+  /**
+   * How many elements this subscriber can pop; a moment later it may be another
+   * number.
+   */
   get size(): number {
     this.#assertHere();
     const cursor = Atomics.load(this.#words, this.#at + CURSOR);
@@ -614,7 +646,8 @@ export class Subscription<E = number> extends SubscriptionBase {
   /**
    * Takes the next 4-byte element, blocking while there is none.
    *
-   * @throws {ClosedError} If the broadcast is closed and all was seen.
+   * @throws {ClosedError} If the broadcast is closed and this subscriber saw
+   * every element.
    * @throws {TypeError} If elements are not 4 bytes, the seat was left, or this
    * agent may not block.
    */
@@ -623,7 +656,7 @@ export class Subscription<E = number> extends SubscriptionBase {
     return this.#popInt() ?? blockOn(this.#coming(() => this.#popInt()));
   }
 
-  /** As `popInt`, waiting `timeout` ms at most; undefined if none came. */
+  /** As `popInt`, but waits at most `timeout` ms; undefined if none came. */
   tryPopInt(timeout = 0): number | undefined {
     if (timeout === 0) return this.#popInt();
     const next = this.#coming(() => this.#popInt());
@@ -641,9 +674,11 @@ export class Subscription<E = number> extends SubscriptionBase {
   }
 
   /**
-   * Takes the next element, as bytes of its own, blocking while there is none.
+   * Takes the next element, blocking while there is none. Returns a new array,
+   * which the caller may keep.
    *
-   * @throws {ClosedError} If the broadcast is closed and all was seen.
+   * @throws {ClosedError} If the broadcast is closed and this subscriber saw
+   * every element.
    * @throws {TypeError} If the seat was left, or this agent may not block.
    */
   pop(): Uint8Array<ArrayBuffer> {
@@ -651,7 +686,7 @@ export class Subscription<E = number> extends SubscriptionBase {
     return this.#take() ?? blockOn(this.#coming(() => this.#take()));
   }
 
-  /** As `pop`, waiting `timeout` ms at most; undefined if none came. */
+  /** As `pop`, but waits at most `timeout` ms; undefined if none came. */
   tryPop(timeout = 0): Uint8Array<ArrayBuffer> | undefined {
     if (timeout === 0) return this.#take();
     return tryBlockOn(this.#coming(() => this.#take()), "tryPop", timeout);
@@ -673,7 +708,8 @@ export class Subscription<E = number> extends SubscriptionBase {
    * Moves the next element into the beginning of `dst`, blocking while there is
    * none.
    *
-   * @throws {ClosedError} If the broadcast is closed and all was seen.
+   * @throws {ClosedError} If the broadcast is closed and this subscriber saw
+   * every element.
    * @throws {RangeError} If `dst` is shorter than an element.
    * @throws {TypeError} If `dst` is neither a typed array nor a DataView, the
    * seat was left, or this agent may not block.
@@ -683,7 +719,7 @@ export class Subscription<E = number> extends SubscriptionBase {
     if (!this.#popInto(dst)) blockOn(this.#comingInto(dst));
   }
 
-  /** As `popInto`, waiting `timeout` ms at most; false if none came. */
+  /** As `popInto`, but waits at most `timeout` ms; false if none came. */
   tryPopInto(dst: Elements, timeout = 0): boolean {
     if (timeout === 0) return this.#popInto(dst);
     return tryBlockOn(this.#comingInto(dst), "tryPopInto", timeout) === true;
@@ -701,9 +737,10 @@ export class Subscription<E = number> extends SubscriptionBase {
   }
 
   /**
-   * Takes elements as they come, until the broadcast is closed and all was
-   * seen: numbers where an element has 4 bytes, and otherwise a Uint8Array for
-   * each. If `signal` aborts, the iteration throws `signal.reason`.
+   * Takes elements as they come, until the broadcast is closed and every
+   * element was seen. Each element is a number if elements have 4 bytes, and a
+   * Uint8Array otherwise. If `signal` aborts, the iteration throws
+   * `signal.reason`.
    *
    * @throws {TypeError} If an option is unknown or of the wrong type, or the
    * seat was left.
@@ -725,7 +762,10 @@ export class Subscription<E = number> extends SubscriptionBase {
     return this.values();
   }
 
-  /** Gives the seat up, once; nothing can be seen afterwards. */
+  /**
+   * Gives the seat up. The subscription sees nothing afterwards. Calling it
+   * again does nothing.
+   */
   leave(): void {
     const at = this.#at;
     if (at === 0) return;
@@ -755,7 +795,7 @@ export class Subscription<E = number> extends SubscriptionBase {
   /** The next element in a fresh array; undefined if there is none. */
   #take(): Uint8Array<ArrayBuffer> | undefined {
     const element = this.#spare ?? new Uint8Array(this.#per * 4);
-    this.#spare = element; // it stays while there is nothing to take
+    this.#spare = element; // keep it, as there was nothing to take
     if (!this.#popInto(element)) return undefined;
     this.#spare = undefined;
     return element;
@@ -799,7 +839,7 @@ export class Subscription<E = number> extends SubscriptionBase {
   #next(): number | undefined {
     this.#assertHere();
     const words = this.#words;
-    // Our own, unless the producer drops; then `#advance` checks it.
+    // Our own cursor. If the producer drops, `#advance` checks it.
     const cursor = words[this.#at + CURSOR]!;
     if ((this.#tail - cursor | 0) > 0) return cursor;
     const tail = Atomics.load(words, TAIL);
@@ -809,7 +849,10 @@ export class Subscription<E = number> extends SubscriptionBase {
     return undefined;
   }
 
-  /** Moves on; false if the producer did, and what was read is void. */
+  /**
+   * Moves the cursor on; false if the producer moved it first, so that the
+   * element that was read is not valid.
+   */
   #advance(cursor: number): boolean {
     const words = this.#words;
     const at = this.#at + CURSOR;
@@ -823,7 +866,7 @@ export class Subscription<E = number> extends SubscriptionBase {
   }
 
   /**
-   * Waits until a pop would end.
+   * Waits until a pop would not wait.
    *
    * @internal
    */
@@ -842,12 +885,12 @@ export class Subscription<E = number> extends SubscriptionBase {
       words: this.#words,
       epoch: POP_EPOCH,
       attempt,
-      pass: () => {}, // all are woken together: nobody has another's wake
+      pass: () => {}, // all sleepers are woken together, so no wake is lost
     };
   }
 }
 
-/** `config` checked and packed: `[shape, elementSize]`. */
+/** Checks `config` and packs it: returns `[shape, elementSize]`. */
 function checked(
   config: BroadcastConfig,
 ): [shape: number, elementSize: number] {

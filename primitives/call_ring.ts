@@ -1,5 +1,5 @@
 /**
- * Calls between agents: a request of some bytes, and its reply.
+ * Calls between agents. A call is a request of some bytes and its reply.
  *
  * @module
  */
@@ -62,9 +62,12 @@ export { ClosedError } from "./_queue.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-/** How to serve, awaiting. */
+/** The options of `serveAsync`. */
 export interface ServeOptions extends AsyncOptions {
-  /** How many calls `fn` may handle at a time; as many as slots unless given. */
+  /**
+   * How many calls `fn` may handle at a time; unless given, the number of
+   * slots.
+   */
   readonly limit?: number;
 }
 
@@ -98,9 +101,9 @@ export const PendingCallBase: abstract new () => Disposable =
   );
 
 /**
- * Calls from any agent to any agent that serves: each has a slot of its own for
- * its request and its reply, so several may be under way at a time, in callers
- * and in servers, and be answered in any order.
+ * Calls from any agent to any agent that serves. Each call has a slot of its
+ * own for its request and its reply. So callers and servers may have several
+ * calls under way at a time, and calls may be answered in any order.
  *
  * ```text
  * word 0   magic          Kind and layout version.
@@ -121,32 +124,32 @@ export const PendingCallBase: abstract new () => Disposable =
  * word 96  The slots, each at a multiple of 32 words. A slot has four words:
  *          `state`, the agent id of the caller, the length of the request and
  *          the length of the reply. The bytes of both follow. In `state`, bits
- *          0-27 are the agent it is about. Bits 28-30 are 0 FREE, 1 CLAIMED by
- *          a caller, 2 POSTED, 3 SERVING, 4 DROPPED (a server has it, and the
- *          caller gave up), 5 REPLIED, 6 FAILED or 7 LOST (its server died).
- *          Bit 31 says that the caller sleeps there. Bit 28 of the caller says
- *          that it died.
+ *          0-27 are the id of the agent that the state names. Bits 28-30 are 0
+ *          FREE, 1 CLAIMED by a caller, 2 POSTED, 3 SERVING, 4 DROPPED (a
+ *          server has it, and the caller gave up), 5 REPLIED, 6 FAILED or 7
+ *          LOST (its server died). Bit 31 says that the caller sleeps there.
+ *          Bit 28 of the caller says that it died.
  * ```
  *
- * A slot changes hands by one exchange of its state. Whoever is named there
- * writes to it, and nobody else: a caller that gives up while it is served
- * leaves it to the server, whose late reply goes nowhere.
+ * One exchange of its state hands a slot over. Only the agent that the state
+ * names writes to the slot. If a caller gives up while its call is served, the
+ * slot belongs to the server, and the late reply is thrown away.
  *
- * Invariant: a slot is not FREE from its claim until the caller has the answer,
- * or gave up and no server has the call.
+ * Invariant: from its claim on, a slot is not FREE until the caller has the
+ * answer, or until the caller gave up and no server has the call.
  * Progress: `tryPost`, `tryTake` and `tryServeOne`, answers and `cancel` are
  * lock-free; they look at each slot, and may miss one that changes meanwhile.
- * The others block. Who takes a call that was posted is a matter of luck.
- * An agent terminated as a caller costs its slots, as a server the calls that
- * it had taken, whose callers then wait, until `abandon(id)` frees the former
- * and answers the latter; terminated at any other step it costs nothing.
- * Wrap: nothing counts but the epochs, which are compared for equality during
- * a sleep of a second at most. No state can be mistaken for an older one: it
- * names the agent whose the slot is, or one that is dead for good.
- * Fairness: a server goes round the slots, so it passes a call over at most
- * once for each other slot. Whoever finds a free slot has it.
- * C twin: `weft_call_ring`. Source: slots as in seL4's and LRPC's message
- * buffers (Bershad and others 1990); states with an owner, own design.
+ * The other operations block. Any server may take a call that was posted. A
+ * terminated caller keeps its slots until `abandon(id)` frees them. A
+ * terminated server leaves the callers of the calls it took waiting until
+ * `abandon(id)` answers them. An agent that is terminated at any other step
+ * does no harm. Wrap: only the epochs count, and they are compared for equality
+ * during a sleep of at most a second. A state names its owner, or an agent that
+ * will never run again, so an old state is never mistaken for a new one.
+ * Fairness: a server takes the slots in turn, so it passes over a call at most
+ * once for each other slot. The first caller to find a free slot takes it.
+ * C twin: `weft_call_ring`. Source: slots as in the message buffers of seL4 and
+ * LRPC (Bershad and others 1990). States with an owner are our own design.
  *
  * @example A worker that adds
  * ```ts
@@ -163,7 +166,7 @@ export const PendingCallBase: abstract new () => Disposable =
  * ```
  */
 export class CallRing extends CallRingBase {
-  /** Calls that may be under way at a time. */
+  /** How many calls may be under way at a time. */
   readonly slots: number;
   /** The most bytes of a request. */
   readonly maxRequest: number;
@@ -178,7 +181,7 @@ export class CallRing extends CallRingBase {
    * layout version was initialized there.
    * @throws {RangeError} If it does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     const words = attach("call_ring", CALL_RING, memory, byteOffset, bytesFor);
     super("call_ring", words, INSPECTION);
     const slots = this.#slots = new Slots(words, agentId());
@@ -206,15 +209,15 @@ export class CallRing extends CallRingBase {
   }
 
   /**
-   * Makes unused memory a ring without calls.
+   * Initializes a ring without calls in unused memory.
    *
-   * @throws {TypeError} If `memory` is not shared, or `config` is no
+   * @throws {TypeError} If `memory` is not shared, or `config` is not a ring's
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
   static init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: CallRingConfig,
   ): CallRing {
     const words = checked(config);
@@ -224,15 +227,15 @@ export class CallRing extends CallRingBase {
   }
 
   /**
-   * Attaches to the ring that a message brought.
+   * Attaches to the ring whose handle came in a message.
    *
-   * @throws {TypeError} If it is of another kind, or none is there.
+   * @throws {TypeError} If the handle names another kind, or no ring is there.
    */
   static from(handle: Handle<"call_ring">): CallRing {
     return new CallRing(...fromHandle("call_ring", handle));
   }
 
-  /** Slots in use; a moment later it may be another number. */
+  /** How many slots are in use; a moment later it may be another number. */
   get pending(): number {
     return this.#slots.pending;
   }
@@ -243,8 +246,8 @@ export class CallRing extends CallRingBase {
   }
 
   /**
-   * Calls: posts `request` and blocks until the reply is there; returns a copy
-   * of it.
+   * Makes a call: posts `request`, blocks until the reply comes, and returns a
+   * copy of the reply.
    *
    * @throws {CallError} If the server's function threw, or the server was
    * abandoned.
@@ -259,8 +262,8 @@ export class CallRing extends CallRingBase {
   }
 
   /**
-   * As `call`, waiting `timeout` ms at most. Undefined if the time passed: then
-   * the call was withdrawn, or its reply will be thrown away.
+   * As `call`, but waits at most `timeout` ms. Undefined if the time passed:
+   * then the call was withdrawn, or its reply will be thrown away.
    */
   tryCall(
     request: Elements,
@@ -271,8 +274,8 @@ export class CallRing extends CallRingBase {
   }
 
   /**
-   * As `call`, awaiting instead of blocking: `request` must not change until it
-   * is posted.
+   * As `call`, awaiting instead of blocking. Do not change `request` before the
+   * promise settles: it is copied when a slot is free.
    */
   callAsync(
     request: Elements,
@@ -296,8 +299,8 @@ export class CallRing extends CallRingBase {
   }
 
   /**
-   * As `call`, with the reply in `dst`, as much of it as there is room for;
-   * returns its length, which may be more.
+   * As `call`, but copies the reply to `dst`, or as much of it as fits. Returns
+   * the length of the whole reply, which may be more than fits.
    */
   callInto(request: Elements, dst: Elements): number {
     assertMayBlock("callInto");
@@ -305,7 +308,8 @@ export class CallRing extends CallRingBase {
   }
 
   /**
-   * As `callInto`, waiting `timeout` ms at most; undefined if the time passed.
+   * As `callInto`, but waits at most `timeout` ms; undefined if the time
+   * passed.
    */
   tryCallInto(
     request: Elements,
@@ -343,8 +347,8 @@ export class CallRing extends CallRingBase {
   }
 
   /**
-   * Posts a call, whose reply is received later, blocking while no slot is
-   * free.
+   * Posts a call, blocking while no slot is free. The caller receives the reply
+   * later.
    *
    * @throws {ClosedError} If the ring is closed.
    * @throws {RangeError} If the request is longer than `maxRequest`.
@@ -358,7 +362,9 @@ export class CallRing extends CallRingBase {
     return new PendingCall(slots, at);
   }
 
-  /** As `post`, waiting `timeout` ms at most; undefined if none came free. */
+  /**
+   * As `post`, but waits at most `timeout` ms; undefined if no slot came free.
+   */
   tryPost(request: Elements, timeout = 0): PendingCall | undefined {
     const slots = this.#slots;
     return this.#pending(
@@ -369,8 +375,8 @@ export class CallRing extends CallRingBase {
   }
 
   /**
-   * As `post`, awaiting instead of blocking: `request` must not change until it
-   * is posted.
+   * As `post`, awaiting instead of blocking. Do not change `request` before the
+   * promise settles: it is copied when a slot is free.
    */
   postAsync(request: Elements, options?: AsyncOptions): Promise<PendingCall> {
     return awaitOn(this.#slots.room(request), options)
@@ -387,9 +393,8 @@ export class CallRing extends CallRingBase {
   }
 
   /**
-   * Serves one call by `fn`, waiting `timeout` ms at most for it; false if none
-   * came. An error that `fn` throws is thrown where the call was made, as a
-   * {@linkcode CallError}.
+   * Serves one call by `fn`. Waits at most `timeout` ms for a call; false if
+   * none came. If `fn` throws, the caller gets a {@linkcode CallError}.
    *
    * @throws {ClosedError} If the ring is closed and no call is left.
    */
@@ -419,9 +424,10 @@ export class CallRing extends CallRingBase {
   }
 
   /**
-   * As {@linkcode CallRing.serve}, awaiting instead of blocking. `fn` may return
-   * promises: it handles up to `limit` calls at a time. When this ends, or
-   * rejects for an abort, all calls it took were answered.
+   * As {@linkcode CallRing.serve}, awaiting instead of blocking. `fn` may
+   * return promises: up to `limit` calls are handled at a time. When the
+   * promise resolves, or rejects because of an abort, every call that was taken
+   * has been answered.
    *
    * @throws {RangeError} If `limit` is not an integer from 1 to 1024.
    */
@@ -451,8 +457,8 @@ export class CallRing extends CallRingBase {
   }
 
   /**
-   * Takes a call, to be answered later, blocking while there is none. Any
-   * number may be taken before the first is answered.
+   * Takes a call, blocking while there is none. The call is answered later. An
+   * agent may take any number of calls before it answers the first.
    *
    * @throws {ClosedError} If the ring is closed and no call is left.
    * @throws {TypeError} If this agent may not block.
@@ -463,7 +469,7 @@ export class CallRing extends CallRingBase {
     return this.#taken(slots.takeOrEnd() || blockOn(slots.coming))!;
   }
 
-  /** As `take`, waiting `timeout` ms at most; undefined if none came. */
+  /** As `take`, but waits at most `timeout` ms; undefined if none came. */
   tryTake(timeout = 0): TakenCall | undefined {
     return this.#taken(this.#within("tryTake", timeout));
   }
@@ -481,10 +487,9 @@ export class CallRing extends CallRingBase {
   }
 
   /**
-   * Closes the ring for good: nothing is posted from now on, and callers that
-   * wait for a slot fail. Calls that were posted are served still, then servers
-   * come to their end; where none is left to serve them, callers wait for their
-   * timeout.
+   * Closes the ring for good. No call can be posted from now on, and callers
+   * that wait for a slot fail. Servers still serve the calls that were posted,
+   * and then end. If no server is left, callers wait until their timeout.
    */
   close(): void {
     this.#slots.close();
@@ -521,7 +526,7 @@ export class CallRing extends CallRingBase {
     return at ? new PendingCall(this.#slots, at) : undefined;
   }
 
-  /** The slot of a call; undefined if there is none within `timeout` ms. */
+  /** The slot of a call; undefined if none comes within `timeout` ms. */
   #within(operation: string, timeout: number): number | undefined {
     const slots = this.#slots;
     const at = timeout === 0
@@ -538,8 +543,8 @@ export class CallRing extends CallRingBase {
 }
 
 /**
- * A call that was posted. It keeps its slot until its reply is received, or it
- * is cancelled. Cancel it if nobody wants the reply any more.
+ * A call that was posted. It keeps its slot until the reply is received or the
+ * call is cancelled. Cancel it if nobody wants the reply any more.
  *
  * @example Two calls under way
  * ```ts
@@ -557,9 +562,9 @@ export class CallRing extends CallRingBase {
  */
 export class PendingCall extends PendingCallBase {
   readonly #slots: Slots;
-  /** The slot, or 0 when it is over. */
+  /** The slot, or 0 when the call is over. */
   #at: number;
-  /** Waits of this agent for the reply. */
+  /** How many waits of this agent for the reply are pending. */
   #receivers = 0;
 
   /**
@@ -573,13 +578,13 @@ export class PendingCall extends PendingCallBase {
     this.#at = at;
   }
 
-  /** Whether it was answered. */
+  /** Whether the call was answered. */
   get ready(): boolean {
     return this.#slots.isAnswered(this.#here());
   }
 
   /**
-   * Takes the reply, blocking until it is there.
+   * Takes the reply, blocking until it comes.
    *
    * @throws {CallError} If the server's function threw, or the server was
    * abandoned.
@@ -592,8 +597,8 @@ export class PendingCall extends PendingCallBase {
   }
 
   /**
-   * As `receive`, waiting `timeout` ms at most; undefined if there is no reply
-   * yet. The call goes on.
+   * As `receive`, but waits at most `timeout` ms; undefined if there is no
+   * reply yet. The call continues.
    */
   tryReceive(timeout = 0): Uint8Array<ArrayBuffer> | undefined {
     if (timeout === 0) return this.#reply();
@@ -617,8 +622,8 @@ export class PendingCall extends PendingCallBase {
   }
 
   /**
-   * As `receive`, with the reply in `dst`, as much of it as there is room for;
-   * returns its length, which may be more.
+   * As `receive`, but copies the reply to `dst`, or as much of it as fits.
+   * Returns the length of the whole reply, which may be more than fits.
    */
   receiveInto(dst: Elements): number {
     assertMayBlock("receiveInto");
@@ -626,7 +631,7 @@ export class PendingCall extends PendingCallBase {
     return this.#receive(undefined, () => this.#replyBy(receive))!;
   }
 
-  /** As `receiveInto`, waiting `timeout` ms at most; see `tryReceive`. */
+  /** As `receiveInto`, but waits at most `timeout` ms; see `tryReceive`. */
   tryReceiveInto(dst: Elements, timeout = 0): number | undefined {
     const receive = this.#slots.into(dst);
     if (timeout === 0) return this.#replyBy(receive);
@@ -650,7 +655,7 @@ export class PendingCall extends PendingCallBase {
     return tryBlockAsync(() => this.#receivingInto(dst), options);
   }
 
-  /** Ends the call, if it is not over: its reply will be thrown away. */
+  /** Ends the call if it is not over yet. Its reply will be thrown away. */
   cancel(): void {
     const at = this.#at;
     this.#at = 0;
@@ -668,7 +673,7 @@ export class PendingCall extends PendingCallBase {
     return this.#replyBy((at) => this.#slots.receive(at));
   }
 
-  /** Takes the reply by `receive`, if there is one. */
+  /** Takes the reply by calling `receive`, if there is a reply. */
   #replyBy<T>(receive: (at: number) => T): T | undefined {
     const at = this.#here();
     if (!this.#slots.isAnswered(at)) return undefined;
@@ -699,7 +704,7 @@ export class PendingCall extends PendingCallBase {
   }
 }
 
-/** Checks that this agent may block for `timeout` ms. */
+/** Checks the timeout, and that this agent may block. */
 function assertMayTry(operation: string, timeout: number): void {
   assertTimeout(timeout);
   assertMayBlock(operation);
@@ -723,10 +728,10 @@ function assertMayTry(operation: string, timeout: number): void {
 export class TakenCall {
   /** The request, in the ring's memory; valid until the answer. */
   readonly request: Uint8Array;
-  /** Room for the reply there, `maxReply` bytes. */
+  /** Room for the reply in the ring's memory: `maxReply` bytes. */
   readonly space: Uint8Array;
   readonly #slots: Slots;
-  /** The slot, or 0 when it was answered. */
+  /** The slot, or 0 when the call was answered. */
   #at: number;
 
   /**
@@ -741,17 +746,18 @@ export class TakenCall {
     this.space = slots.space(at);
   }
 
-  /** Whether the caller still waits for it. */
+  /** Whether the caller still waits for the reply. */
   get wanted(): boolean {
     return this.#slots.isWanted(this.#here());
   }
 
   /**
-   * Replies, with the bytes of an array, or as many as were written to `space`;
-   * false if the caller gave up before, which does no harm.
+   * Replies with the bytes of an array, or, if `reply` is a number, with that
+   * many bytes that were written to `space`. False if the caller gave up
+   * before; this does no harm.
    *
    * @throws {RangeError} If the reply is longer than `maxReply`.
-   * @throws {TypeError} If the call was answered.
+   * @throws {TypeError} If the call was answered already.
    */
   reply(reply?: Elements | number): boolean {
     const done = this.#slots.reply(this.#here(), reply);
@@ -760,10 +766,10 @@ export class TakenCall {
   }
 
   /**
-   * Answers that it failed: the caller gets a {@linkcode CallError} with the
-   * message of `error`, of which no more than `maxReply` bytes arrive.
+   * Answers that the call failed. The caller gets a {@linkcode CallError} with
+   * the message of `error`, cut to `maxReply` bytes.
    *
-   * @throws {TypeError} If the call was answered.
+   * @throws {TypeError} If the call was answered already.
    */
   fail(error: unknown): boolean {
     const done = this.#slots.fail(this.#here(), error);
@@ -777,7 +783,10 @@ export class TakenCall {
   }
 }
 
-/** A call from its post to its end; if it was posted at `at`, from there. */
+/**
+ * A whole call, from its post to its end. If it was posted already, at `at`, it
+ * begins there.
+ */
 function* calling<T>(
   slots: Slots,
   request: Elements,
@@ -792,7 +801,7 @@ function* calling<T>(
       over = true;
       return undefined;
     }
-    over = true; // at the moment of the timeout it may be answered
+    over = true; // it may have been answered at that moment
     return receive(at);
   } finally {
     if (!over) slots.cancel(at); // a sleep threw

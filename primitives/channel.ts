@@ -62,10 +62,15 @@ export { ClosedError } from "./_queue.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-/** The bytes of a channel's head. What carries its messages lies behind it. */
+/**
+ * The size of a channel's head in bytes. The queue or ring that carries the
+ * messages lies behind it.
+ */
 const HEAD = /* @__PURE__ */ (() => CHANNEL.length * 4)();
 
-/** Bytes reckoned for a message, unless the configuration says another size. */
+/**
+ * The size of a message in bytes, unless the configuration gives another one.
+ */
 const MESSAGE_SIZE = 256;
 
 // ---- carriers ---------------------------------------------------------------
@@ -90,7 +95,7 @@ const RING: Kind<ByteRing> = {
 const ANY: Carrier = { name: "the usual one", elements: MPMC, records: RING };
 
 /**
- * The carrier for one sender and one receiver, which is the fastest.
+ * The carrier for one sender and one receiver. It is the fastest one.
  *
  * @example From one agent to another
  * ```ts
@@ -113,7 +118,7 @@ export const oneToOne: Carrier = {
       SpscQueue.init(memory, at, { capacity, elementSize }),
     attach: (memory, at) => new SpscQueue(memory, at),
   },
-  // Without a spread, which bundlers do not drop.
+  // This is written without a spread, because bundlers do not drop spreads.
   records: {
     stem: "record_ring",
     byteLength: (capacity) => RecordRing.byteLength({ capacity }),
@@ -140,9 +145,9 @@ export const oneToOne: Carrier = {
 export const manyToMany: Carrier = { name: "manyToMany", elements: MPMC };
 
 /**
- * The carrier for any number of senders and receivers, of which any may be
- * terminated at any step: the others go on, and at most one message is lost. A
- * message has at most `messageSize` bytes.
+ * The carrier for any number of senders and receivers that may be terminated.
+ * Any of them may be terminated at any step: the others continue, and at most
+ * one message is lost. A message has at most `messageSize` bytes.
  *
  * @example Messages of workers that may be terminated
  * ```ts
@@ -168,35 +173,37 @@ export const lockFree: Carrier = {
 
 // ---- configurations ---------------------------------------------------------
 
-/** What must be known of a channel to attach to it. */
+/** The settings that an agent needs to attach to a channel. */
 export interface ChannelCodec<T> {
-  /** How values become messages. */
+  /** Turns values into messages. */
   readonly codec: Codec<T> | JsonCodec | StructuredCodec;
   /**
-   * How many agents send and receive. Unless given, any number may send and one
-   * receives; with `i32`, `f64` and `record` any number receives.
+   * Determines how many agents may send and receive. Unless given, any number
+   * may send and one may receive; with `i32`, `f64` and `record`, any number
+   * may receive.
    */
   readonly carrier?: Carrier | undefined;
 }
 
-/** How a channel is made. */
+/** The configuration of a channel. */
 export interface ChannelConfig<T> extends ChannelCodec<T> {
   /**
-   * Messages that it holds, or more: 1 to 2^30 / their size. It may hold more,
-   * because it is rounded up, and because messages may be short.
+   * How many messages fit at least: 1 to 2^30 / their size. More may fit,
+   * because the number is rounded up, and because messages may be short.
    */
   readonly capacity: number;
   /**
-   * The bytes to reckon with for a message, where messages differ in length: 16
-   * to 2^29, and 256 unless given. With `manyToMany` and `lockFree` a message
-   * has at most so many, otherwise `maxLength` says how long one may be.
+   * The expected size of a message in bytes, if messages differ in length: 16
+   * to 2^29; 256 unless given. With `manyToMany` and `lockFree`, a message has
+   * at most this many bytes; with other carriers, `maxLength` says how long one
+   * may be.
    */
   readonly messageSize?: number | undefined;
 }
 
-/** The same with a codec that leaves the type of its values to you. */
+/** The same with a codec whose values may have any type that you name. */
 export type JsonChannel<Config> = Omit<Config, "codec"> & {
-  /** How values become messages. */
+  /** Turns values into messages. */
   readonly codec: JsonCodec;
 };
 
@@ -207,7 +214,7 @@ const CONFIG_NAMES: readonly string[] = [
   "messageSize",
 ];
 
-/** A codec's number and shape in the head of a channel. */
+/** The number and the shape by which a channel's head names a codec. */
 function wordsOf<T>(codec: Codec<T>): [id: number, shape: number] {
   if (isSized(codec)) return [codec.id, codec.shape];
   const { name } = codec;
@@ -215,7 +222,7 @@ function wordsOf<T>(codec: Codec<T>): [id: number, shape: number] {
   return [id, id === CODEC.own ? hash(name) : 0];
 }
 
-/** Checks what a channel is attached to with. */
+/** Checks the codec and the carrier of a configuration. */
 function assertCodec<T>({ codec, carrier }: ChannelCodec<T>): void {
   if (
     typeof codec !== "object" || codec === null ||
@@ -223,29 +230,32 @@ function assertCodec<T>({ codec, carrier }: ChannelCodec<T>): void {
     typeof codec.encode !== "function" || typeof codec.decode !== "function"
   ) {
     throw new TypeError(
-      "A channel's codec is codec.json, text, binary, structured, i32, f64, " +
+      "A channel's codec must be codec.json, text, binary, structured, i32, f64, " +
         "record(type), or your own { name, encode, decode }: received " +
         describe(codec),
     );
   }
   if (carrier === undefined || carrier?.elements !== undefined) return;
   throw new TypeError(
-    "A channel's carrier is oneToOne, manyToMany or lockFree: received " +
+    "A channel's carrier must be oneToOne, manyToMany or lockFree: received " +
       describe(carrier),
   );
 }
 
-/** What is behind the head, and how long it is. */
+/** The queue or ring behind the head, and its size. */
 interface Plan {
   readonly kind: Kind<unknown>;
-  /** What the kind is made with. */
+  /** The configuration of that queue or ring. */
   readonly capacity: number;
   readonly size: number;
   readonly messageSize: number;
   readonly byteLength: number;
 }
 
-/** Checks a configuration, and says what it makes. */
+/**
+ * Checks a configuration, and plans the queue or ring that carries its
+ * messages.
+ */
 function planOf<T>(config: ChannelConfig<T>): Plan {
   assertConfig("channel", config, CONFIG_NAMES);
   assertCodec(config);
@@ -263,8 +273,8 @@ function planOf<T>(config: ChannelConfig<T>): Plan {
   if (isSized(codec)) {
     if (config.messageSize !== undefined) {
       throw new TypeError(
-        `The messages of ${codec.name} have one size: messageSize is not ` +
-          "for them",
+        `The messages of ${codec.name} have one size: leave messageSize out: ` +
+          `received ${describe(config.messageSize)}`,
       );
     }
     return plan(carrier.elements, config.capacity, codec.field.size, 0);
@@ -287,7 +297,7 @@ function planOf<T>(config: ChannelConfig<T>): Plan {
 // ---- the channel ------------------------------------------------------------
 
 /**
- * What can be told of a channel.
+ * The facts that `inspect` shows of a channel.
  *
  * @ignore
  */
@@ -312,41 +322,43 @@ export const ChannelBase: abstract new (
 );
 
 /**
- * A bounded channel of values. What `send` accepts, `receive` gives back equal,
- * as the channel's codec promises. Everything else is refused.
+ * A bounded channel of values. If `send` accepts a value, `receive` returns an
+ * equal one, as the channel's codec promises. Every other value is refused.
  *
  * ```text
  * word 0   magic         Kind and layout version.
  * word 1   codec         1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7
  *                        structured, 8 own.
- * word 2   shape         A number that differs between records of different
- *                        fields, and between the names of codecs of users; or
- *                        0.
+ * word 2   shape         A number that tells apart records with different
+ *                        fields, and users' codecs with different names; or 0.
  * word 3   seal          Check word over the configuration.
- * word 4   message_size  The bytes that `capacity` reckons with for a message,
- *                        or 0.
- * word 32  What carries the messages, with its own head. That is usually an
- *          `mpmc_queue` for i32, f64 and record, and a `record_ring` for the
- *          others; with a carrier, an `spsc_queue`, an `mpmc_queue` or a
- *          `lock_free_queue`, in whose elements a length comes before a message
- *          that has not one size.
+ * word 4   message_size  The expected bytes of a message, by which `capacity`
+ *                        is counted, or 0.
+ * word 32  The queue or ring that carries the messages, with its own head.
+ *          Without a carrier, that is an `mpmc_queue` for i32, f64 and record,
+ *          and a `record_ring` for the other codecs. With a carrier, it is an
+ *          `spsc_queue`, an `mpmc_queue` or a `lock_free_queue`; if messages
+ *          differ in length, each element begins with the length of its
+ *          message.
  * ```
  *
- * Each operation has four forms: `x` blocks until it is done; `tryX` waits
- * `timeout` ms at most, and not at all unless told; `xAsync` and `tryXAsync`
- * await instead of blocking.
+ * Each operation has four forms: `x` blocks until it is done; `tryX` waits at
+ * most `timeout` ms, which is 0 unless given; `xAsync` and `tryXAsync` await
+ * instead of blocking.
  *
- * Invariant: that of what carries the messages; the head never changes.
- * Progress: that of what carries the messages: see `MpmcQueue`, `SpscQueue`,
- * `LockFreeQueue` and `RecordRing`. Without a `timeout` no `try` form waits,
- * but it may answer "full" or "empty" while another agent is within its own.
- * Terminating an agent in the middle of a `send` or `receive` may block the
- * channel for ever if an `MpmcQueue` carries it, and never if a `SpscQueue` or
- * a `LockFreeQueue` does. A `RecordRing` is blocked by a terminated sender
- * until `abandon(id)`. Wrap: as there.
+ * Invariant: that of the queue or ring that carries the messages; the head
+ * never changes.
+ * Progress: that of the queue or ring that carries the messages: see
+ * `MpmcQueue`, `SpscQueue`, `LockFreeQueue` and `RecordRing`. Without a
+ * `timeout` no `try` form waits, but it may answer "full" or "empty" while
+ * another agent is inside an operation. Terminating an agent in the middle of a
+ * `send` or `receive` may block the channel for ever if an `MpmcQueue` carries
+ * it, but never if an `SpscQueue` or a `LockFreeQueue` does. A terminated
+ * sender blocks a `RecordRing` until `abandon(id)`. Wrap: as in that queue or
+ * ring.
  * Fairness: first in, first out.
- * C twin: `weft_channel`, for which a message is its bytes: UTF-8, an `int32_t`,
- * a `double`, or a struct.
+ * C twin: `weft_channel`. Its messages are bytes: UTF-8, an `int32_t`, a
+ * `double`, or a struct.
  * Source: a codec over a queue of bytes, as Go's and Rust's channels are typed.
  *
  * @example Requests in JSON
@@ -365,13 +377,13 @@ export const ChannelBase: abstract new (
  * ```
  */
 export class Channel<T> extends ChannelBase {
-  /** How its values become messages. */
+  /** Turns the channel's values into messages. */
   readonly codec: Codec<T>;
   readonly #port: Port<T>;
 
   /**
-   * Attaches to the channel at `byteOffset`, whose codec and carrier must be
-   * those that are given; writes nothing.
+   * Attaches to the channel at `byteOffset`; writes nothing. The channel must
+   * have been made with the same codec and carrier.
    *
    * @throws {TypeError} If `memory` is not shared, no channel of this layout
    * version was initialized there, or its messages are of another codec.
@@ -379,13 +391,19 @@ export class Channel<T> extends ChannelBase {
    */
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     config: ChannelCodec<T>,
   ) {
     assertConfig("channel", config, CONFIG_NAMES);
     assertCodec(config);
-    const at = byteOffset ?? 0;
-    const head = attach("channel", CHANNEL, memory, at, () => HEAD);
+    const head = attach(
+      "channel",
+      CHANNEL,
+      memory,
+      byteOffset ?? 0,
+      () => HEAD,
+    );
+    const at = head.byteOffset;
     const codec = config.codec as Codec<T>;
     assertSameCodec(codec, head);
     const port = portAt(memory, at + HEAD, config, head[CHANNEL.message_size]!);
@@ -398,7 +416,7 @@ export class Channel<T> extends ChannelBase {
   /**
    * The bytes a channel of this configuration occupies.
    *
-   * @throws {TypeError} If `config` is no configuration.
+   * @throws {TypeError} If `config` is not a channel's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static byteLength<T>(config: ChannelConfig<T>): number {
@@ -408,7 +426,7 @@ export class Channel<T> extends ChannelBase {
   /**
    * Allocates an empty channel.
    *
-   * @throws {TypeError} If `config` is no configuration.
+   * @throws {TypeError} If `config` is not a channel's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static create<T = JsonValue>(
@@ -417,7 +435,7 @@ export class Channel<T> extends ChannelBase {
   /**
    * The same for other codecs.
    *
-   * @throws {TypeError} If `config` is no configuration.
+   * @throws {TypeError} If `config` is not a channel's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static create<T>(config: ChannelConfig<T>): Channel<T>;
@@ -426,56 +444,58 @@ export class Channel<T> extends ChannelBase {
   }
 
   /**
-   * Makes unused memory an empty channel.
+   * Initializes an empty channel in unused memory.
    *
-   * @throws {TypeError} If `memory` is not shared, or `config` is no
-   * configuration.
+   * @throws {TypeError} If `memory` is not shared, or `config` is not a
+   * channel's configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
   static init<T = JsonValue>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: JsonChannel<ChannelConfig<T>>,
   ): Channel<T>;
   /**
    * The same for other codecs.
    *
-   * @throws {TypeError} If `memory` is not shared, or `config` is no
-   * configuration.
+   * @throws {TypeError} If `memory` is not shared, or `config` is not a
+   * channel's configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
   static init<T>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: ChannelConfig<T>,
   ): Channel<T>;
   static init<T>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: ChannelConfig<T>,
   ): Channel<T> {
     const { kind, capacity, size, messageSize, byteLength } = planOf(config);
     const { codec, carrier } = config;
-    viewPlain("channel", { length: byteLength / 4 }, memory, byteOffset);
-    kind.init(memory, byteOffset + HEAD, capacity, size);
+    const length = byteLength / 4;
+    const at = viewPlain("channel", { length }, memory, byteOffset).byteOffset;
+    kind.init(memory, at + HEAD, capacity, size);
     const words = wordsOf(codec as Codec<T>);
     format(
       "channel",
       CHANNEL,
       memory,
-      byteOffset,
+      at,
       HEAD,
       words,
       (head) => head[CHANNEL.message_size] = messageSize,
     );
-    return new Channel(memory, byteOffset, { codec, carrier });
+    return new Channel(memory, at, { codec, carrier });
   }
 
   /**
-   * Attaches to the channel that a message brought. Its codec must be given,
-   * and its carrier if it has one.
+   * Attaches to the channel whose handle came in a message. Give the codec of
+   * the channel, and its carrier if it has one.
    *
-   * @throws {TypeError} If it is of another kind, or codec, or none is there.
+   * @throws {TypeError} If the handle names another kind, the channel has
+   * another codec, or no channel is there.
    */
   static from<T = JsonValue>(
     handle: Handle<"channel">,
@@ -484,7 +504,8 @@ export class Channel<T> extends ChannelBase {
   /**
    * The same for other codecs.
    *
-   * @throws {TypeError} If it is of another kind, or codec, or none is there.
+   * @throws {TypeError} If the handle names another kind, the channel has
+   * another codec, or no channel is there.
    */
   static from<T>(
     handle: Handle<"channel">,
@@ -497,7 +518,7 @@ export class Channel<T> extends ChannelBase {
     return new Channel(...fromHandle("channel", handle), config);
   }
 
-  /** Messages that it holds, or more: see `ChannelConfig`. */
+  /** How many messages fit at least: see `ChannelConfig`. */
   get capacity(): number {
     return this.#port.capacity;
   }
@@ -521,16 +542,16 @@ export class Channel<T> extends ChannelBase {
    * Sends `value`, blocking while there is no room for it.
    *
    * @throws {ClosedError} If the channel was closed.
-   * @throws {RangeError} If it is longer than `maxLength` as a message.
-   * @throws {TypeError} If the codec cannot deliver it equal, or this agent may
-   * not block.
+   * @throws {RangeError} If the message would be longer than `maxLength`.
+   * @throws {TypeError} If the codec cannot deliver an equal value, or this
+   * agent may not block.
    */
   send(value: T): void {
     assertMayBlock("send");
     if (!this.#port.trySend(value)) this.#sendSlow(value);
   }
 
-  /** As `send`, waiting `timeout` ms at most; false if no room came free. */
+  /** As `send`, but waits at most `timeout` ms; false if no room came free. */
   trySend(value: T, timeout = 0): boolean {
     if (timeout === 0) return this.#port.trySend(value);
     assertTimeout(timeout);
@@ -539,8 +560,8 @@ export class Channel<T> extends ChannelBase {
   }
 
   /**
-   * As `send`, awaiting instead of blocking. What is sent is `value` as it is
-   * at the call.
+   * As `send`, awaiting instead of blocking. The message holds `value` as it
+   * was at the call.
    */
   async sendAsync(value: T, options?: AsyncOptions): Promise<void> {
     const { queue } = this.#port;
@@ -559,7 +580,7 @@ export class Channel<T> extends ChannelBase {
    *
    * @throws {ClosedError} If the channel was closed and is empty.
    * @throws {TypeError} If this agent may not block; or if C sent a message
-   * that is not what the codec says, which is taken.
+   * that the codec cannot read. That message is removed.
    */
   receive(): T {
     assertMayBlock("receive");
@@ -568,7 +589,7 @@ export class Channel<T> extends ChannelBase {
   }
 
   /**
-   * As `receive`, waiting `timeout` ms at most; undefined if no message came.
+   * As `receive`, but waits at most `timeout` ms; undefined if no message came.
    */
   tryReceive(timeout = 0): T | undefined {
     if (timeout !== 0) {
@@ -599,7 +620,7 @@ export class Channel<T> extends ChannelBase {
    * `signal.reason`.
    *
    * @throws {TypeError} If an option is unknown or of the wrong type; or if C
-   * sent a message that is not what the codec says, which is taken.
+   * sent a message that the codec cannot read. That message is removed.
    */
   async *values(options?: AsyncOptions): AsyncGenerator<T, void, void> {
     const { queue } = this.#port;
@@ -618,8 +639,8 @@ export class Channel<T> extends ChannelBase {
   }
 
   /**
-   * Closes the channel for good: sending fails from now on, receiving takes
-   * what is there and then fails, and every sleeper wakes.
+   * Closes the channel for good, and wakes every sleeper. Sending fails from
+   * now on. Receiving takes the messages that are left, and then fails.
    */
   close(): void {
     this.#port.queue.close();
@@ -643,8 +664,8 @@ export class Channel<T> extends ChannelBase {
     return this.#port.queue.readiness();
   }
 
-  // These are apart from the fast paths: each call of one would pay for the
-  // closure.
+  // The slow paths are functions of their own: otherwise each call of a fast
+  // path would pay for the closure.
 
   #sendSlow(value: T, timeout?: number): boolean {
     const attempt = this.#port.pack(value);
@@ -655,14 +676,14 @@ export class Channel<T> extends ChannelBase {
     return this.#port.queue.blockAt("pop", () => this.#boxed(), timeout);
   }
 
-  /** A message in a box, as it may be undefined itself. */
+  /** A message in an array, because the message itself may be undefined. */
   #boxed(): [T] | undefined {
     const value = this.#port.tryTake();
     return value === NONE ? undefined : [value];
   }
 }
 
-/** The way into what lies behind a head. */
+/** The port to the queue or ring behind a head. */
 function portAt<T>(
   memory: Memory,
   at: number,
@@ -677,8 +698,8 @@ function portAt<T>(
     const found = Object.entries(KIND)
       .find(([, number]) => number === (magic >>> 8 & 0xff))?.[0];
     throw new TypeError(
-      `Cannot attach a channel: its carrier must be the one that it was made ` +
-        `with: ${carrier.name} needs a ${stem}, found a ${found ?? "stranger"}`,
+      `Cannot attach a channel: it was made with another carrier: ` +
+        `${carrier.name} needs a ${stem}, found ${found ?? "no primitive"}`,
     );
   }
   const behind = <Way>({ attach }: Kind<Way>): Way => {
@@ -723,7 +744,7 @@ function assertSameCodec<T>(codec: Codec<T>, head: Int32Array): void {
     );
   }
   const shaped = head[CHANNEL.shape]!;
-  // C that knows no shape leaves it 0.
+  // C code that does not know the shape leaves it 0.
   if (shaped === shape || shaped === 0) return;
   throw new TypeError(
     id === CODEC.own

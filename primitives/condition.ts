@@ -35,15 +35,15 @@ export { DamagedError } from "./_damaged.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const TURN = CONDITION.turn;
-const EVEN = CONDITION.even;
-const ODD = CONDITION.odd;
+const TURN: typeof CONDITION.turn = 0;
+const EVEN: typeof CONDITION.even = 1;
+const ODD: typeof CONDITION.odd = 2;
 
 const CALLED_MASK = 0x7fff;
 const ONE_CALLED = 1;
-const ONE_WAITING = 1 << 15;
-const WAITING_MASK = 0x7fff << 15;
-const GATHERS_BIT = 1 << 30;
+const ONE_WAITING = 0x8000; // bit 15
+const WAITING_MASK = 0x3fff_8000; // bits 15-29
+const GATHERS_BIT = 0x4000_0000; // bit 30
 
 /**
  * An agent whose group gathers looks this often, in ms, while agents of the
@@ -68,14 +68,14 @@ export const INSPECTION: WordsInspection = {
  * ```text
  * word 0  turn  The number of the group that is called, modulo 2^32; the group
  *               after it gathers.
- * word 1  even  Of the groups with an even number:
+ * word 1  even  The state of the groups with an even number:
  *               bits 0-14   called: agents that may go on, but did not yet
  *               bits 15-29  waiting: agents that are not called yet
  *               bit 30      GATHERS: agents that wait belong to the group two
  *                           after the called one
  *               bit 31      bit 1 of the number of the called group, plus 1
  *               sleepers: agents of even groups
- * word 2  odd   The same of the groups with an odd number.
+ * word 2  odd   The same for the groups with an odd number.
  *               sleepers: agents of odd groups
  * ```
  *
@@ -142,7 +142,7 @@ export const INSPECTION: WordsInspection = {
 export class Condition extends Region<"condition"> {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #id: number;
-  /** The mutex that was waited with last, and its words. */
+  /** The mutex that the last wait used, and its words. */
   #mutex: Mutex | undefined;
   #mutexWords: Int32Array<SharedArrayBuffer> | undefined;
 
@@ -171,7 +171,7 @@ export class Condition extends Region<"condition"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as a condition.
+   * Initializes unused memory as a condition.
    *
    * @throws {TypeError} If `memory` is not shared.
    * @throws {RangeError} If the condition does not fit there.
@@ -185,7 +185,7 @@ export class Condition extends Region<"condition"> {
   /**
    * Attaches to the condition that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind.
+   * @throws {TypeError} If it is not a handle of this kind.
    */
   static from(handle: Handle<"condition">): Condition {
     return new Condition(...fromHandle("condition", handle));
@@ -204,12 +204,12 @@ export class Condition extends Region<"condition"> {
   }
 
   /**
-   * As {@linkcode Condition.wait}, but waits for `timeout` ms at most. Returns
+   * As {@linkcode Condition.wait}, but waits at most `timeout` ms. Returns
    * whether it was notified. Then it locks `mutex` again, however long that
    * takes. Without a timeout, it gives other agents no time to notify it.
    *
    * @throws {TypeError} If this agent may not block, or does not hold `mutex`,
-   * or if `timeout` is no number.
+   * or if `timeout` is not a number.
    * @throws {RangeError} If `timeout` is negative or NaN, or too many agents
    * wait.
    */
@@ -248,12 +248,12 @@ export class Condition extends Region<"condition"> {
    * fewer. The data they wait for must have been changed with the mutex locked;
    * during `notify` the mutex need not be locked.
    *
-   * @throws {TypeError} If `n` is no number.
+   * @throws {TypeError} If `n` is not a number.
    * @throws {RangeError} If `n` is not an integer from 1 to 2^31 - 1.
    * @throws {DamagedError} If the words of the condition are damaged.
    */
   notify(n = 1): void {
-    this.#call(inRange("Agents to notify", n, 1, 2 ** 31 - 1));
+    this.#call(inRange("The number of agents to notify", n, 1, 2 ** 31 - 1));
   }
 
   /** Lets all agents that wait now go on. */
@@ -324,9 +324,9 @@ export class Condition extends Region<"condition"> {
     let called = true;
     let outcome;
     let passed: number | undefined; // the state at which a wake was passed on
-    let unheard = 0; // calls of the group before that nobody took
+    let unheard = 0; // calls of the group before that no agent took
     let since = 0; // and since when
-    let inherits = false; // takes one of those calls
+    let inherits = false; // whether to take one of those calls
     for (;;) {
       const state = Atomics.load(words, place);
       // (P) If the group's turn was long ago, the phase is not known.

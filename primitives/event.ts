@@ -31,19 +31,19 @@ import {
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const STATE = EVENT.state;
+const STATE: typeof EVENT.state = 0;
 
 const AUTO_BIT = 1;
 // Manual reset:
-const SET_BIT = 1 << 1;
-const WAITING_BIT = 1 << 2;
-const ONE_PULSE = 1 << 3;
-const PULSE_MASK = -ONE_PULSE;
+const SET_BIT = 2; // bit 1
+const WAITING_BIT = 4; // bit 2
+const ONE_PULSE = 8; // bit 3
+const PULSE_MASK = -8; // bits 3-31
 // Automatic reset:
-const ONE_SIGNAL = 1 << 1;
-const SIGNALS_MASK = 0x7fff << 1;
-const ONE_WAITER = 1 << 16;
-const WAITERS_MASK = 0x7fff << 16;
+const ONE_SIGNAL = 2; // bit 1
+const SIGNALS_MASK = 0xfffe; // bits 1-15
+const ONE_WAITER = 0x1_0000; // bit 16
+const WAITERS_MASK = 0x7fff_0000; // bits 16-30
 
 /** The configuration of an event. */
 export interface EventConfig {
@@ -140,7 +140,7 @@ export class Event extends Region<"event"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as an event that is not set.
+   * Initializes unused memory as an event that is not set.
    *
    * @throws {TypeError} If `memory` is not shared, or `config` is not as
    * described.
@@ -160,7 +160,7 @@ export class Event extends Region<"event"> {
   /**
    * Attaches to the event that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind.
+   * @throws {TypeError} If it is not a handle of this kind.
    */
   static from(handle: Handle<"event">): Event {
     return new Event(...fromHandle("event", handle));
@@ -218,11 +218,11 @@ export class Event extends Region<"event"> {
   }
 
   /**
-   * Waits for `timeout` ms at most; without a timeout it does not wait. Returns
+   * Waits at most `timeout` ms; without a timeout it does not wait. Returns
    * whether the event was set. With automatic reset, takes the signal.
    *
    * @throws {TypeError} If it would wait and this agent may not block, or if
-   * `timeout` is no number.
+   * `timeout` is not a number.
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
   tryWait(timeout = 0): boolean {
@@ -273,7 +273,7 @@ export class Event extends Region<"event"> {
     return false;
   }
 
-  /** Waits, blocking for `timeout` ms at most. */
+  /** Waits, blocking at most `timeout` ms. */
   #wait(timeout: number): boolean {
     const since = Atomics.load(this.#words, STATE);
     if (spinning.rounds > 0) {

@@ -37,7 +37,7 @@ import { INSPECTION as work_deque } from "./work_deque.ts";
 
 export { type Handle, type Inspection, type Memory } from "./_region.ts";
 
-/** How each primitive is read. */
+/** The facts and words of each primitive. */
 const ALL: Readonly<Record<Stem, WordsInspection>> = {
   mutex,
   rw_lock,
@@ -62,19 +62,19 @@ const ALL: Readonly<Record<Stem, WordsInspection>> = {
 };
 
 /**
- * Reads the words of the primitive at `byteOffset` by name, for a debugger, a
- * log, or to find out why an agent does not go on. It writes nothing. It may be
- * called at any time, also on the memory of agents that were terminated, and so
- * it does not require that the configuration matches its seal.
+ * Reads the words of the primitive at `byteOffset` by name: for a debugger, for
+ * a log, or to find out why an agent does not continue. It writes nothing. It
+ * may be called at any time, also on the memory of agents that were terminated.
+ * So it does not require that the configuration matches its seal.
  *
- * Some primitives are valid as zeroed memory and do not say what they are. For
- * them, `kind` must be given: `"mutex"`, `"rw_lock"`, `"condition"`, `"event"`
- * or `"once"`.
+ * Zeroed memory is a valid primitive of some kinds, so their words do not say
+ * which kind they are. For these, `kind` must be given: `"mutex"`, `"rw_lock"`,
+ * `"condition"`, `"event"` or `"once"`.
  *
- * The consoles of Deno and Node print the same for any view.
+ * The consoles of Deno and Node print the same when they print a primitive.
  *
- * C twin: `weft_inspect`, and `weft_inspect_as` with a kind: they print the
- * text that `JSON.stringify` makes of this.
+ * C twin: `weft_inspect`, and `weft_inspect_as` with a kind. They print the
+ * text that `JSON.stringify` makes of this result.
  *
  * @example Who holds the lock, and does anybody wait for it?
  * ```ts
@@ -94,14 +94,14 @@ const ALL: Readonly<Record<Stem, WordsInspection>> = {
  */
 export function inspect(
   memory: Memory,
-  byteOffset: number,
+  byteOffset: number | bigint,
   kind?: string,
 ): Inspection;
 /** Reads the primitive of a view, or the one that its handle names. */
 export function inspect(view: Handle): Inspection;
 export function inspect(
   place: Memory | Handle,
-  byteOffset?: number,
+  byteOffset?: number | bigint,
   kind?: string,
 ): Inspection {
   if (byteOffset === undefined && isHandle(place)) {
@@ -116,7 +116,7 @@ const isHandle = (place: unknown): place is Handle =>
 
 function at(
   buffer: SharedArrayBuffer,
-  byteOffset: number,
+  byteOffset: number | bigint,
   kind: string | undefined,
 ): Inspection {
   const magic = Atomics.load(
@@ -131,8 +131,8 @@ function at(
   if (stem === undefined) {
     throw new TypeError(
       `Cannot inspect the memory at ${byteOffset}: no initialized primitive ` +
-        `of layout version ${VERSION} here: ${hex}; what zeroed memory ` +
-        "already is must be named",
+        `of layout version ${VERSION} here: ${hex}; if zeroed memory is ` +
+        "valid for its kind, the kind must be named",
     );
   }
   if (!isStem(stem)) {

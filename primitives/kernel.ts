@@ -4,15 +4,15 @@
  * use either.
  *
  * JavaScript calls a function for each operation of `Atomics`. The kernel is
- * `weft.h` compiled to WebAssembly, where such an operation is an instruction:
- * they take half the time or less. Only operations that do not wait
- * run in the kernel. If one cannot be done at once, the JavaScript of the class
- * goes on and waits: both work on the same words.
+ * `weft.h` compiled to WebAssembly, where such an operation is one instruction:
+ * the operations take half the time or less. Only operations that do not wait
+ * run in the kernel. If an operation cannot be done at once, the JavaScript of
+ * the class continues and waits: both work on the same words.
  *
- * An object uses the kernel if it was made here, in a `WebAssembly.Memory`:
- * `create` and {@linkcode arena} make such memory. In a `SharedArrayBuffer`, or
- * where a Content-Security-Policy forbids to compile WebAssembly, the same
- * classes run in JavaScript.
+ * An object uses the kernel if a class of this module made it in a
+ * `WebAssembly.Memory`: `create` and {@linkcode arena} make such memory. In a
+ * `SharedArrayBuffer`, or where a Content-Security-Policy forbids WebAssembly,
+ * the same classes run in JavaScript.
  *
  * @example Jobs for workers
  * ```ts
@@ -77,7 +77,7 @@ import {
 } from "./work_counter.ts";
 import { type DequeConfig, WorkDeque as AnyWorkDeque } from "./work_deque.ts";
 
-// The classes that those here extend.
+// The classes that are extended here.
 export type {
   AnyEvent,
   AnyLatch,
@@ -125,8 +125,8 @@ interface MutexKernel {
 }
 
 /**
- * A lock that one agent holds at a time whose hot operations run in the kernel, in all else the
- * class of `@weft/sync`.
+ * A lock that one agent holds at a time. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
  */
 export class Mutex extends AnyMutex {
   readonly #memory: Memory;
@@ -143,27 +143,27 @@ export class Mutex extends AnyMutex {
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
   static override create(): Mutex {
     const bytes = AnyMutex.byteLength();
     return Mutex.init(allocateForKernel(bytes), 0);
   }
 
-  /** Makes a region that nobody uses yet one. */
+  /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
   ): Mutex {
     AnyMutex.init(memory, byteOffset);
     return new Mutex(memory, byteOffset);
   }
 
-  /** Attaches to the one that a message brought. */
+  /** Attaches to the one whose handle came in a message. */
   static override from(handle: Handle<"mutex">): Mutex {
     return new Mutex(...fromHandle("mutex", handle));
   }
 
-  /** What `postMessage` can take to another agent: it carries the memory. */
+  /** The value to post to another agent; it contains the memory. */
   override get handle(): Handle<"mutex"> {
     const { kind, byteOffset } = this;
     return { kind, buffer: this.#memory, byteOffset };
@@ -205,7 +205,10 @@ export class Mutex extends AnyMutex {
   }
 }
 
-/** The functions of the kernel for a lock that many agents hold to read, or one to write. */
+/**
+ * The functions of the kernel for a lock that many hold to read, or one to
+ * write.
+ */
 interface RwLockKernel {
   try_read(at: number): number;
   unlock_read(at: number): number;
@@ -214,8 +217,8 @@ interface RwLockKernel {
 }
 
 /**
- * A lock that many agents hold to read, or one to write whose hot operations run in the kernel, in all else the
- * class of `@weft/sync`.
+ * A lock that many agents hold to read, or one to write. Its hot operations run
+ * in the kernel; otherwise it is the class of `@weft/sync`.
  */
 export class RwLock extends AnyRwLock {
   readonly #memory: Memory;
@@ -232,27 +235,27 @@ export class RwLock extends AnyRwLock {
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
   static override create(): RwLock {
     const bytes = AnyRwLock.byteLength();
     return RwLock.init(allocateForKernel(bytes), 0);
   }
 
-  /** Makes a region that nobody uses yet one. */
+  /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
   ): RwLock {
     AnyRwLock.init(memory, byteOffset);
     return new RwLock(memory, byteOffset);
   }
 
-  /** Attaches to the one that a message brought. */
+  /** Attaches to the one whose handle came in a message. */
   static override from(handle: Handle<"rw_lock">): RwLock {
     return new RwLock(...fromHandle("rw_lock", handle));
   }
 
-  /** What `postMessage` can take to another agent: it carries the memory. */
+  /** The value to post to another agent; it contains the memory. */
   override get handle(): Handle<"rw_lock"> {
     const { kind, byteOffset } = this;
     return { kind, buffer: this.#memory, byteOffset };
@@ -311,8 +314,8 @@ interface SemaphoreKernel {
 }
 
 /**
- * A number of permits whose hot operations run in the kernel, in all else the
- * class of `@weft/sync`.
+ * A number of permits. Its hot operations run in the kernel; otherwise it is
+ * the class of `@weft/sync`.
  */
 export class Semaphore extends AnySemaphore {
   readonly #memory: Memory;
@@ -332,28 +335,28 @@ export class Semaphore extends AnySemaphore {
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
   static override create(permits?: number): Semaphore {
     const bytes = AnySemaphore.byteLength();
     return Semaphore.init(allocateForKernel(bytes), 0, permits);
   }
 
-  /** Makes a region that nobody uses yet one. */
+  /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     permits?: number,
   ): Semaphore {
     AnySemaphore.init(memory, byteOffset, permits);
     return new Semaphore(memory, byteOffset);
   }
 
-  /** Attaches to the one that a message brought. */
+  /** Attaches to the one whose handle came in a message. */
   static override from(handle: Handle<"semaphore">): Semaphore {
     return new Semaphore(...fromHandle("semaphore", handle));
   }
 
-  /** What `postMessage` can take to another agent: it carries the memory. */
+  /** The value to post to another agent; it contains the memory. */
   override get handle(): Handle<"semaphore"> {
     const { kind, byteOffset } = this;
     return { kind, buffer: this.#memory, byteOffset };
@@ -403,8 +406,8 @@ interface EventKernel {
 }
 
 /**
- * An event that agents wait for whose hot operations run in the kernel, in all else the
- * class of `@weft/sync`.
+ * An event that agents wait for. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
  */
 export class Event extends AnyEvent {
   readonly #memory: Memory;
@@ -420,28 +423,28 @@ export class Event extends AnyEvent {
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
   static override create(config?: EventConfig): Event {
     const bytes = AnyEvent.byteLength();
     return Event.init(allocateForKernel(bytes), 0, config);
   }
 
-  /** Makes a region that nobody uses yet one. */
+  /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config?: EventConfig,
   ): Event {
     AnyEvent.init(memory, byteOffset, config);
     return new Event(memory, byteOffset);
   }
 
-  /** Attaches to the one that a message brought. */
+  /** Attaches to the one whose handle came in a message. */
   static override from(handle: Handle<"event">): Event {
     return new Event(...fromHandle("event", handle));
   }
 
-  /** What `postMessage` can take to another agent: it carries the memory. */
+  /** The value to post to another agent; it contains the memory. */
   override get handle(): Handle<"event"> {
     const { kind, byteOffset } = this;
     return { kind, buffer: this.#memory, byteOffset };
@@ -480,8 +483,8 @@ interface LatchKernel {
 }
 
 /**
- * A count that agents bring down to 0 whose hot operations run in the kernel, in all else the
- * class of `@weft/sync`.
+ * A count that agents bring down to 0. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
  */
 export class Latch extends AnyLatch {
   readonly #memory: Memory;
@@ -497,28 +500,28 @@ export class Latch extends AnyLatch {
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
   static override create(count: number): Latch {
     const bytes = AnyLatch.byteLength();
     return Latch.init(allocateForKernel(bytes), 0, count);
   }
 
-  /** Makes a region that nobody uses yet one. */
+  /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     count: number,
   ): Latch {
     AnyLatch.init(memory, byteOffset, count);
     return new Latch(memory, byteOffset);
   }
 
-  /** Attaches to the one that a message brought. */
+  /** Attaches to the one whose handle came in a message. */
   static override from(handle: Handle<"latch">): Latch {
     return new Latch(...fromHandle("latch", handle));
   }
 
-  /** What `postMessage` can take to another agent: it carries the memory. */
+  /** The value to post to another agent; it contains the memory. */
   override get handle(): Handle<"latch"> {
     const { kind, byteOffset } = this;
     return { kind, buffer: this.#memory, byteOffset };
@@ -546,8 +549,8 @@ interface SnapshotKernel {
 }
 
 /**
- * The latest value of some bytes whose hot operations run in the kernel, in all else the
- * class of `@weft/sync`.
+ * The latest value of some bytes. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
  */
 export class Snapshot extends AnySnapshot {
   readonly #memory: Memory;
@@ -563,28 +566,28 @@ export class Snapshot extends AnySnapshot {
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
   static override create(config: SnapshotConfig): Snapshot {
     const bytes = AnySnapshot.byteLength(config);
     return Snapshot.init(allocateForKernel(bytes), 0, config);
   }
 
-  /** Makes a region that nobody uses yet one. */
+  /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: SnapshotConfig,
   ): Snapshot {
     AnySnapshot.init(memory, byteOffset, config);
     return new Snapshot(memory, byteOffset);
   }
 
-  /** Attaches to the one that a message brought. */
+  /** Attaches to the one whose handle came in a message. */
   static override from(handle: Handle<"snapshot">): Snapshot {
     return new Snapshot(...fromHandle("snapshot", handle));
   }
 
-  /** What `postMessage` can take to another agent: it carries the memory. */
+  /** The value to post to another agent; it contains the memory. */
   override get handle(): Handle<"snapshot"> {
     const { kind, byteOffset } = this;
     return { kind, buffer: this.#memory, byteOffset };
@@ -596,8 +599,8 @@ export class Snapshot extends AnySnapshot {
   }
 
   /**
-   * Makes `src` the latest value: see the class of `@weft/sync`. It runs in the
-   * kernel if `src` lies in the same memory.
+   * Makes `src` the latest value: see the class of `@weft/sync`. This runs in
+   * the kernel if `src` lies in the same memory.
    */
   override write(src: Elements): void {
     const kernel = this.#kernel;
@@ -609,8 +612,8 @@ export class Snapshot extends AnySnapshot {
   }
 
   /**
-   * Copies the latest value to `dst`: see the class of `@weft/sync`. It runs in
-   * the kernel if `dst` lies in the same memory.
+   * Copies the latest value to `dst`: see the class of `@weft/sync`. This runs
+   * in the kernel if `dst` lies in the same memory.
    */
   override read(dst: Elements): number {
     const kernel = this.#kernel;
@@ -639,18 +642,23 @@ interface SpscQueueKernel {
   consume(at: number): void;
 }
 
-/** The operations of a queue from one producer to one consumer that never wait. */
+/**
+ * The operations that never wait, of a queue from one producer to one consumer.
+ */
 class SpscCoreInKernel extends SpscCore {
   readonly #memory: Memory;
   readonly #kernel: SpscQueueKernel | undefined;
   readonly #at: number;
-  /** The kernel, but not while an element is reserved, or was peeked at. */
+  /**
+   * The kernel; undefined while an element is reserved. The next field:
+   * undefined while one is peeked at.
+   */
   #pushing: SpscQueueKernel | undefined;
   #popping: SpscQueueKernel | undefined;
 
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   ) {
     super(memory, byteOffset, Copier);
@@ -665,7 +673,7 @@ class SpscCoreInKernel extends SpscCore {
     this.#pushing = this.#popping = this.#kernel;
   }
 
-  /** Carries the memory, so that other agents can use their kernels, too. */
+  /** Contains the memory, so that other agents can use their kernels, too. */
   override get handle(): Handle<"spsc_queue"> {
     return { ...super.handle, buffer: this.#memory };
   }
@@ -751,7 +759,8 @@ class SpscCoreInKernel extends SpscCore {
 
   override reserve(): Uint8Array | undefined {
     const element = super.reserve();
-    // The class of `@weft/sync` knows of the reservation, and refuses pushes.
+    // The class of `@weft/sync` knows about the reservation, and refuses other
+    // pushes.
     if (element !== undefined) this.#pushing = undefined;
     return element;
   }
@@ -762,7 +771,7 @@ class SpscCoreInKernel extends SpscCore {
   }
 
   override peek(): Uint8Array | undefined {
-    // The next pop there ends what `peek` began.
+    // The next pop in JavaScript ends what `peek` began.
     this.#popping = undefined;
     return super.peek();
   }
@@ -773,17 +782,17 @@ class SpscCoreInKernel extends SpscCore {
   }
 }
 
-/** The core, and the forms that wait. */
+/** The core together with the forms that wait. */
 export const SpscQueueWaiting: WaitingClass<"spsc_queue", InKernel> =
   /* @__PURE__ */ waiting<"spsc_queue", InKernel>(SpscCoreInKernel);
 
 /**
- * A queue from one producer to one consumer: as the class of `@weft/sync`, but
- * operations run in the kernel.
+ * A queue from one producer to one consumer. It is the class of `@weft/sync`,
+ * but its operations run in the kernel.
  */
 export class SpscQueue<E = number> extends SpscQueueWaiting<E> {
   /** Attaches, as the class of `@weft/sync` does. */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
   }
 
@@ -792,7 +801,7 @@ export class SpscQueue<E = number> extends SpscQueueWaiting<E> {
     return spscBytes(config);
   }
 
-  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
   static create<const Size extends number = 4>(
     config: QueueConfig<Size>,
   ): SpscQueue<ElementOf<NoInfer<Size>>> {
@@ -800,23 +809,26 @@ export class SpscQueue<E = number> extends SpscQueueWaiting<E> {
     return SpscQueue.init(memory, 0, config);
   }
 
-  /** Makes unused memory an empty queue. */
+  /** Initializes an empty queue in unused memory. */
   static init<const Size extends number = 4>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: QueueConfig<Size>,
   ): SpscQueue<ElementOf<NoInfer<Size>>> {
     formatSpsc(memory, byteOffset, config);
     return new SpscQueue(memory, byteOffset);
   }
 
-  /** Attaches to the queue that a message brought. */
+  /** Attaches to the queue whose handle came in a message. */
   static from<E = number>(handle: Handle<"spsc_queue">): SpscQueue<E> {
     return new SpscQueue(...fromHandle("spsc_queue", handle));
   }
 }
 
-/** The functions of the kernel for a queue from many producers to many consumers. */
+/**
+ * The functions of the kernel for a queue from many producers to many
+ * consumers.
+ */
 interface MpmcQueueKernel {
   push_int(at: number, value: number): number;
   pop_int(at: number): number;
@@ -828,7 +840,10 @@ interface MpmcQueueKernel {
   consume(at: number, slot: number): void;
 }
 
-/** The operations of a queue from many producers to many consumers that never wait. */
+/**
+ * The operations that never wait, of a queue from many producers to many
+ * consumers.
+ */
 class MpmcCoreInKernel extends MpmcCore {
   readonly #memory: Memory;
   readonly #kernel: MpmcQueueKernel | undefined;
@@ -836,7 +851,7 @@ class MpmcCoreInKernel extends MpmcCore {
 
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   ) {
     super(memory, byteOffset, Copier);
@@ -850,7 +865,7 @@ class MpmcCoreInKernel extends MpmcCore {
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Carries the memory, so that other agents can use their kernels, too. */
+  /** Contains the memory, so that other agents can use their kernels, too. */
   override get handle(): Handle<"mpmc_queue"> {
     return { ...super.handle, buffer: this.#memory };
   }
@@ -935,17 +950,17 @@ class MpmcCoreInKernel extends MpmcCore {
   }
 }
 
-/** The core, and the forms that wait. */
+/** The core together with the forms that wait. */
 export const MpmcQueueWaiting: WaitingClass<"mpmc_queue", InKernel> =
   /* @__PURE__ */ waiting<"mpmc_queue", InKernel>(MpmcCoreInKernel);
 
 /**
- * A queue from many producers to many consumers: as the class of `@weft/sync`, but
- * operations run in the kernel.
+ * A queue from many producers to many consumers. It is the class of
+ * `@weft/sync`, but its operations run in the kernel.
  */
 export class MpmcQueue<E = number> extends MpmcQueueWaiting<E> {
   /** Attaches, as the class of `@weft/sync` does. */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
   }
 
@@ -954,7 +969,7 @@ export class MpmcQueue<E = number> extends MpmcQueueWaiting<E> {
     return mpmcBytes(config);
   }
 
-  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
   static create<const Size extends number = 4>(
     config: QueueConfig<Size>,
   ): MpmcQueue<ElementOf<NoInfer<Size>>> {
@@ -962,17 +977,17 @@ export class MpmcQueue<E = number> extends MpmcQueueWaiting<E> {
     return MpmcQueue.init(memory, 0, config);
   }
 
-  /** Makes unused memory an empty queue. */
+  /** Initializes an empty queue in unused memory. */
   static init<const Size extends number = 4>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: QueueConfig<Size>,
   ): MpmcQueue<ElementOf<NoInfer<Size>>> {
     formatMpmc(memory, byteOffset, config);
     return new MpmcQueue(memory, byteOffset);
   }
 
-  /** Attaches to the queue that a message brought. */
+  /** Attaches to the queue whose handle came in a message. */
   static from<E = number>(handle: Handle<"mpmc_queue">): MpmcQueue<E> {
     return new MpmcQueue(...fromHandle("mpmc_queue", handle));
   }
@@ -984,7 +999,10 @@ interface LockFreeQueueKernel {
   pop_int(at: number): number;
 }
 
-/** The operations of a queue that no terminated agent can block that never wait. */
+/**
+ * The operations that never wait, of a queue that no terminated agent can
+ * block.
+ */
 class LockFreeCoreInKernel extends LockFreeCore {
   readonly #memory: Memory;
   readonly #kernel: LockFreeQueueKernel | undefined;
@@ -992,7 +1010,7 @@ class LockFreeCoreInKernel extends LockFreeCore {
 
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   ) {
     super(memory, byteOffset, Copier);
@@ -1006,7 +1024,7 @@ class LockFreeCoreInKernel extends LockFreeCore {
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Carries the memory, so that other agents can use their kernels, too. */
+  /** Contains the memory, so that other agents can use their kernels, too. */
   override get handle(): Handle<"lock_free_queue"> {
     return { ...super.handle, buffer: this.#memory };
   }
@@ -1037,7 +1055,7 @@ class LockFreeCoreInKernel extends LockFreeCore {
   }
 }
 
-/** The core, and the forms that wait. */
+/** The core together with the forms that wait. */
 export const LockFreeQueueWaiting: WaitingClass<
   "lock_free_queue",
   InKernel & Repairable
@@ -1046,12 +1064,12 @@ export const LockFreeQueueWaiting: WaitingClass<
 );
 
 /**
- * A queue that no terminated agent can block: as the class of `@weft/sync`, but
- * operations run in the kernel.
+ * A queue that no terminated agent can block. It is the class of `@weft/sync`,
+ * but its operations run in the kernel.
  */
 export class LockFreeQueue<E = number> extends LockFreeQueueWaiting<E> {
   /** Attaches, as the class of `@weft/sync` does. */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
   }
 
@@ -1060,7 +1078,7 @@ export class LockFreeQueue<E = number> extends LockFreeQueueWaiting<E> {
     return lockFreeBytes(config);
   }
 
-  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
   static create<const Size extends number = 4>(
     config: LockFreeQueueConfig<Size>,
   ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
@@ -1068,17 +1086,17 @@ export class LockFreeQueue<E = number> extends LockFreeQueueWaiting<E> {
     return LockFreeQueue.init(memory, 0, config);
   }
 
-  /** Makes unused memory an empty queue. */
+  /** Initializes an empty queue in unused memory. */
   static init<const Size extends number = 4>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: LockFreeQueueConfig<Size>,
   ): LockFreeQueue<ElementOf<NoInfer<Size>>> {
     formatLockFree(memory, byteOffset, config);
     return new LockFreeQueue(memory, byteOffset);
   }
 
-  /** Attaches to the queue that a message brought. */
+  /** Attaches to the queue whose handle came in a message. */
   static from<E = number>(handle: Handle<"lock_free_queue">): LockFreeQueue<E> {
     return new LockFreeQueue(...fromHandle("lock_free_queue", handle));
   }
@@ -1094,8 +1112,8 @@ interface RecordRingKernel {
 }
 
 /**
- * A ring of records of any length whose hot operations run in the kernel, in all else the
- * class of `@weft/sync`.
+ * A ring of records of any length. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
  */
 export class RecordRing extends AnyRecordRing {
   readonly #memory: Memory;
@@ -1104,12 +1122,15 @@ export class RecordRing extends AnyRecordRing {
   readonly #id: number = agentId();
   readonly #words: Int32Array;
   readonly #bytes: Uint8Array;
-  /** The kernel, unless a record is reserved, or was peeked at. */
+  /**
+   * The kernel; undefined while a record is reserved. The next field: undefined
+   * while one is peeked at.
+   */
   #pushing: RecordRingKernel | undefined;
   #popping: RecordRingKernel | undefined;
 
   /** Attaches, as the class of `@weft/sync` does. */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
     const kernel = kernelOf<RecordRingKernel>(
       "record_ring",
@@ -1119,34 +1140,34 @@ export class RecordRing extends AnyRecordRing {
     this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
-    const { buffer, byteLength } = this;
-    this.#words = new Int32Array(buffer, byteOffset, byteLength / 4);
-    this.#bytes = new Uint8Array(buffer, byteOffset, byteLength);
+    const { buffer, byteOffset: at, byteLength } = this;
+    this.#words = new Int32Array(buffer, at, byteLength / 4);
+    this.#bytes = new Uint8Array(buffer, at, byteLength);
     this.#pushing = this.#popping = this.#kernel;
   }
 
-  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
   static override create(config: RecordRingConfig): RecordRing {
     const bytes = AnyRecordRing.byteLength(config);
     return RecordRing.init(allocateForKernel(bytes), 0, config);
   }
 
-  /** Makes a region that nobody uses yet one. */
+  /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: RecordRingConfig,
   ): RecordRing {
     AnyRecordRing.init(memory, byteOffset, config);
     return new RecordRing(memory, byteOffset);
   }
 
-  /** Attaches to the one that a message brought. */
+  /** Attaches to the one whose handle came in a message. */
   static override from(handle: Handle<"record_ring">): RecordRing {
     return new RecordRing(...fromHandle("record_ring", handle));
   }
 
-  /** What `postMessage` can take to another agent: it carries the memory. */
+  /** The value to post to another agent; it contains the memory. */
   override get handle(): Handle<"record_ring"> {
     const { kind, byteOffset } = this;
     return { kind, buffer: this.#memory, byteOffset };
@@ -1180,10 +1201,11 @@ export class RecordRing extends AnyRecordRing {
     return length ?? super.tryPopInto(dst, timeout);
   }
 
-  /** Begins to append in place: see the class of `@weft/sync`. */
+  /** Reserves room for a record: see the class of `@weft/sync`. */
   override reserve(length: number): Uint8Array | undefined {
     const record = super.reserve(length);
-    // JavaScript knows of the reservation, and refuses other pushes.
+    // The class of `@weft/sync` knows about the reservation, and refuses other
+    // pushes.
     if (record !== undefined) this.#pushing = undefined;
     return record;
   }
@@ -1200,13 +1222,13 @@ export class RecordRing extends AnyRecordRing {
     this.#pushing = this.#kernel;
   }
 
-  /** Begins to take in place: see the class of `@weft/sync`. */
+  /** Shows the oldest record in place: see the class of `@weft/sync`. */
   override peek(): Uint8Array | undefined {
-    this.#popping = undefined; // the next pop is that of this record
+    this.#popping = undefined; // the next pop takes this record
     return super.peek();
   }
 
-  /** Takes the record that `peek` gave: see the class of `@weft/sync`. */
+  /** Removes the record that `peek` returned: see the class of `@weft/sync`. */
   override consume(): void {
     super.consume();
     this.#popping = this.#kernel;
@@ -1223,7 +1245,7 @@ export class RecordRing extends AnyRecordRing {
     }
   }
 
-  /** Appends a record; false if that is for JavaScript to do. */
+  /** Appends a record in the kernel; false if JavaScript must do it. */
   #push(src: Elements): boolean {
     const kernel = this.#pushing;
     if (kernel === undefined) return false;
@@ -1245,7 +1267,7 @@ export class RecordRing extends AnyRecordRing {
     return kernel.commit(this.#at, record, length) === 0 || this.refuse();
   }
 
-  /** Moves a record; undefined if that is for JavaScript to do. */
+  /** Moves a record in the kernel; undefined if JavaScript must do it. */
   #popInto(dst: Elements): number | undefined {
     const kernel = this.#popping;
     if (kernel === undefined) return undefined;
@@ -1274,17 +1296,20 @@ interface WorkCounterKernel {
 }
 
 /**
- * A number of tasks that agents take whose hot operations run in the kernel, in all else the
- * class of `@weft/sync`.
+ * A number of tasks that agents take. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
  */
 export class WorkCounter extends AnyWorkCounter {
   readonly #memory: Memory;
   readonly #kernel: WorkCounterKernel | undefined;
   readonly #at: number;
   readonly #total: number;
-  /** Tasks at a time; 0 where the class of `@weft/sync` hands them out. */
+  /**
+   * How many tasks to take at a time; 0 if the class of `@weft/sync` must hand
+   * them out.
+   */
   readonly #chunk: number;
-  /** What `next` has left of the range that it took last. */
+  /** The rest of the range that `next` took last. */
   #start = 0;
   #end = 0;
 
@@ -1305,16 +1330,16 @@ export class WorkCounter extends AnyWorkCounter {
     this.#chunk = kernel === undefined ? 0 : Math.max(chunk, 0); // not if guided
   }
 
-  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
   static override create(total: number, config?: WorkConfig): WorkCounter {
     const bytes = AnyWorkCounter.byteLength();
     return WorkCounter.init(allocateForKernel(bytes), 0, total, config);
   }
 
-  /** Makes a region that nobody uses yet one. */
+  /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     total: number,
     config?: WorkConfig,
   ): WorkCounter {
@@ -1322,12 +1347,12 @@ export class WorkCounter extends AnyWorkCounter {
     return new WorkCounter(memory, byteOffset);
   }
 
-  /** Attaches to the one that a message brought. */
+  /** Attaches to the one whose handle came in a message. */
   static override from(handle: Handle<"work_counter">): WorkCounter {
     return new WorkCounter(...fromHandle("work_counter", handle));
   }
 
-  /** What `postMessage` can take to another agent: it carries the memory. */
+  /** The value to post to another agent; it contains the memory. */
   override get handle(): Handle<"work_counter"> {
     const { kind, byteOffset } = this;
     return { kind, buffer: this.#memory, byteOffset };
@@ -1383,8 +1408,8 @@ interface WorkDequeKernel {
 }
 
 /**
- * Items of one owner that others steal whose hot operations run in the kernel, in all else the
- * class of `@weft/sync`.
+ * Items of one owner that others steal. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
  */
 export class WorkDeque extends AnyWorkDeque {
   readonly #memory: Memory;
@@ -1404,28 +1429,28 @@ export class WorkDeque extends AnyWorkDeque {
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
   static override create(config: DequeConfig): WorkDeque {
     const bytes = AnyWorkDeque.byteLength(config);
     return WorkDeque.init(allocateForKernel(bytes), 0, config);
   }
 
-  /** Makes a region that nobody uses yet one. */
+  /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: DequeConfig,
   ): WorkDeque {
     AnyWorkDeque.init(memory, byteOffset, config);
     return new WorkDeque(memory, byteOffset);
   }
 
-  /** Attaches to the one that a message brought. */
+  /** Attaches to the one whose handle came in a message. */
   static override from(handle: Handle<"work_deque">): WorkDeque {
     return new WorkDeque(...fromHandle("work_deque", handle));
   }
 
-  /** What `postMessage` can take to another agent: it carries the memory. */
+  /** The value to post to another agent; it contains the memory. */
   override get handle(): Handle<"work_deque"> {
     const { kind, byteOffset } = this;
     return { kind, buffer: this.#memory, byteOffset };
@@ -1467,7 +1492,7 @@ interface SlabPoolKernel {
 }
 
 /**
- * A pool of blocks whose hot operations run in the kernel, in all else the
+ * A pool of blocks. Its hot operations run in the kernel; otherwise it is the
  * class of `@weft/sync`.
  */
 export class SlabPool extends AnySlabPool {
@@ -1491,28 +1516,28 @@ export class SlabPool extends AnySlabPool {
     this.#direct = this.#kernel;
   }
 
-  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
   static override create(config: SlabConfig): SlabPool {
     const bytes = AnySlabPool.byteLength(config);
     return SlabPool.init(allocateForKernel(bytes), 0, config);
   }
 
-  /** Makes a region that nobody uses yet one. */
+  /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: SlabConfig,
   ): SlabPool {
     AnySlabPool.init(memory, byteOffset, config);
     return new SlabPool(memory, byteOffset);
   }
 
-  /** Attaches to the one that a message brought. */
+  /** Attaches to the one whose handle came in a message. */
   static override from(handle: Handle<"slab_pool">): SlabPool {
     return new SlabPool(...fromHandle("slab_pool", handle));
   }
 
-  /** What `postMessage` can take to another agent: it carries the memory. */
+  /** The value to post to another agent; it contains the memory. */
   override get handle(): Handle<"slab_pool"> {
     const { kind, byteOffset } = this;
     return { kind, buffer: this.#memory, byteOffset };
@@ -1523,7 +1548,10 @@ export class SlabPool extends AnySlabPool {
     return this.#kernel !== undefined;
   }
 
-  /** Keeps free blocks at hand: then JavaScript, which does, is faster. */
+  /**
+   * Keeps free blocks in a cache. Then JavaScript is faster, so the kernel is
+   * not used any more.
+   */
   override useCache(blocks?: number): void {
     this.#direct = blocks === 0 ? this.#kernel : undefined;
     super.useCache(blocks);
@@ -1553,14 +1581,17 @@ interface StripedCounterKernel {
 }
 
 /**
- * A sum that many agents add to whose hot operations run in the kernel, in all else the
- * class of `@weft/sync`.
+ * A sum that many agents add to. Its hot operations run in the kernel;
+ * otherwise it is the class of `@weft/sync`.
  */
 export class StripedCounter extends AnyStripedCounter {
   readonly #memory: Memory;
   readonly #kernel: StripedCounterKernel | undefined;
   readonly #at: number;
-  /** Where this view adds, or 0 before it does. */
+  /**
+   * The address of the stripe to which this view adds, or 0 before the first
+   * addition.
+   */
   #stripe = 0;
 
   /** Attaches, as the class of `@weft/sync` does. */
@@ -1576,28 +1607,28 @@ export class StripedCounter extends AnyStripedCounter {
     this.#at = addressOf(kernel, this.byteOffset);
   }
 
-  /** Makes one in a `WebAssembly.Memory` of its own, in pages of 64 KiB. */
+  /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
   static override create(config?: CounterConfig): StripedCounter {
     const bytes = AnyStripedCounter.byteLength(config);
     return StripedCounter.init(allocateForKernel(bytes), 0, config);
   }
 
-  /** Makes a region that nobody uses yet one. */
+  /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config?: CounterConfig,
   ): StripedCounter {
     AnyStripedCounter.init(memory, byteOffset, config);
     return new StripedCounter(memory, byteOffset);
   }
 
-  /** Attaches to the one that a message brought. */
+  /** Attaches to the one whose handle came in a message. */
   static override from(handle: Handle<"striped_counter">): StripedCounter {
     return new StripedCounter(...fromHandle("striped_counter", handle));
   }
 
-  /** What `postMessage` can take to another agent: it carries the memory. */
+  /** The value to post to another agent; it contains the memory. */
   override get handle(): Handle<"striped_counter"> {
     const { kind, byteOffset } = this;
     return { kind, buffer: this.#memory, byteOffset };
@@ -1616,7 +1647,7 @@ export class StripedCounter extends AnyStripedCounter {
     kernel.add(this.#stripe, n);
   }
 
-  /** The address of a stripe for this view. */
+  /** Chooses a stripe for this view, and returns its address. */
   #claim(): number {
     const words = new Int32Array(this.buffer, this.byteOffset);
     const claims = Atomics.add(words, STRIPED_COUNTER.claims, 1) >>> 0;
@@ -1628,7 +1659,7 @@ export class StripedCounter extends AnyStripedCounter {
 /** Words from one stripe of a StripedCounter to the next. */
 const STRIDE = 32;
 
-/** Where a primitive at `byteOffset` lies for `kernel`. */
+/** The address, in the kernel's memory, of a primitive at `byteOffset`. */
 function addressOf(
   kernel: Kernel<unknown> | undefined,
   byteOffset: number,
@@ -1636,22 +1667,22 @@ function addressOf(
   return (kernel?.base ?? 0) + byteOffset;
 }
 
-/** What can be asked of each class here. */
+/** The member that every class here has in addition. */
 export interface InKernel {
   /** Whether the operations run in the kernel. */
   readonly inKernel: boolean;
 }
 
-/** What `pop_int` answers if there is none. */
-const NO_ELEMENT = 2 ** 32 + EBUSY;
+/** The answer of `pop_int` if there is no element. */
+const NO_ELEMENT = 4294967306; // 2^32 + EBUSY
 
-/** What a `LockFreeQueue` has beyond other queues. */
+/** The methods of a `LockFreeQueue` that other queues do not have. */
 export interface Repairable {
   /** Gets back the slots that agents which are known to be dead have lost. */
   repair(): number;
 }
 
-/** What is asked of a queue. */
+/** The members of a queue that the kernel's functions use. */
 interface Sized {
   readonly buffer: SharedArrayBuffer;
   readonly elementSize: number;

@@ -31,14 +31,14 @@ import {
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const STATE = LATCH.state;
+const STATE: typeof LATCH.state = 2;
 
 const OPEN = 0;
 const WAITING_BIT = 1;
 const ONE = 2;
 
 /** The highest count a latch can start from. */
-const MAX_COUNT = 2 ** 30 - 1;
+const MAX_COUNT = 0x3fff_ffff;
 
 /**
  * How `inspect` reads a latch.
@@ -108,7 +108,7 @@ export class Latch extends Region<"latch"> {
   /**
    * Allocates a latch that opens after `count` steps, 0 to 2^30 - 1.
    *
-   * @throws {TypeError} If `count` is no number.
+   * @throws {TypeError} If `count` is not a number.
    * @throws {RangeError} If `count` is out of range.
    */
   static create(count: number): Latch {
@@ -117,10 +117,9 @@ export class Latch extends Region<"latch"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as a latch that opens after `count`
-   * steps.
+   * Initializes unused memory as a latch that opens after `count` steps.
    *
-   * @throws {TypeError} If `memory` is not shared, or `count` is no number.
+   * @throws {TypeError} If `memory` is not shared, or `count` is not a number.
    * @throws {RangeError} If the latch does not fit there, or `count` is out of
    * range.
    */
@@ -147,8 +146,8 @@ export class Latch extends Region<"latch"> {
   /**
    * Attaches to the latch that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
-   * latch is there.
+   * @throws {TypeError} If it is not a handle of this kind, or no latch is
+   * there.
    */
   static from(handle: Handle<"latch">): Latch {
     return new Latch(...fromHandle("latch", handle));
@@ -162,7 +161,7 @@ export class Latch extends Region<"latch"> {
   /**
    * Counts down by `n`, and wakes all waiters if that opens the latch.
    *
-   * @throws {TypeError} If `n` is no number.
+   * @throws {TypeError} If `n` is not a number.
    * @throws {RangeError} If `n` is not an integer from 1 to the count.
    */
   countDown(n = 1): void {
@@ -198,11 +197,11 @@ export class Latch extends Region<"latch"> {
   }
 
   /**
-   * Waits for `timeout` ms at most; without a timeout it does not wait. Returns
+   * Waits at most `timeout` ms; without a timeout it does not wait. Returns
    * whether the latch is open.
    *
    * @throws {TypeError} If it would wait and this agent may not block, or if
-   * `timeout` is no number.
+   * `timeout` is not a number.
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
   tryWait(timeout = 0): boolean {
@@ -244,12 +243,12 @@ export class Latch extends Region<"latch"> {
   }
 
   /**
-   * Counts down by one, and waits for `timeout` ms at most; without a timeout it
+   * Counts down by one, and waits at most `timeout` ms; without a timeout it
    * does not wait. Returns whether the latch is open. The step is counted in
    * either case.
    *
    * @throws {TypeError} If it would wait and this agent may not block, or if
-   * `timeout` is no number.
+   * `timeout` is not a number.
    * @throws {RangeError} If the latch is open, or `timeout` is negative or NaN.
    */
   tryArriveAndWait(timeout = 0): boolean {
@@ -296,7 +295,7 @@ export class Latch extends Region<"latch"> {
     return Atomics.load(this.#words, STATE) === OPEN;
   }
 
-  /** Waits, blocking for `timeout` ms at most. */
+  /** Waits, blocking at most `timeout` ms. */
   #wait(timeout: number): boolean {
     if (this.#isOpen() || spin(() => this.#isOpen())) return true;
     return block(this.#waitSlow(), timeout);

@@ -42,26 +42,40 @@ export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const CAPACITY = LOCK_FREE_QUEUE.capacity;
-const ELEMENT_SIZE = LOCK_FREE_QUEUE.element_size;
-const POP_EPOCH = LOCK_FREE_QUEUE.pop_epoch;
-const PUSH_EPOCH = LOCK_FREE_QUEUE.push_epoch;
-const ENTRIES = LOCK_FREE_QUEUE.length;
+const CAPACITY: typeof LOCK_FREE_QUEUE.capacity = 1;
+const ELEMENT_SIZE: typeof LOCK_FREE_QUEUE.element_size = 2;
+const POP_EPOCH: typeof LOCK_FREE_QUEUE.pop_epoch = 160;
+const PUSH_EPOCH: typeof LOCK_FREE_QUEUE.push_epoch = 192;
+const ENTRIES: typeof LOCK_FREE_QUEUE.length = 224;
 
-/** The two rings, by the word where their next ticket to put in is noted. */
-const QUEUE = LOCK_FREE_QUEUE.tail;
-const FREE = LOCK_FREE_QUEUE.free_tail;
-/** From there to the word for the next ticket to take out. */
-const HEAD = LOCK_FREE_QUEUE.head - QUEUE;
+/**
+ * The two rings. Each is named by the word that notes its next ticket to put
+ * in.
+ */
+const QUEUE: typeof LOCK_FREE_QUEUE.tail = 32;
+const FREE: typeof LOCK_FREE_QUEUE.free_tail = 96;
+/**
+ * The distance from that word to the one that notes the next ticket to take
+ * out.
+ */
+const HEAD = 32; // LOCK_FREE_QUEUE.head - LOCK_FREE_QUEUE.tail
 
-/** In an entry that is not FILLED: no ticket is given out from here on. */
+/**
+ * The slot bits of an entry that is not FILLED: the queue ends here, and no
+ * further ticket is given out.
+ */
 const CLOSED = 1;
-/** The fewest entries of a ring, so that small queues suit several agents. */
+/**
+ * The fewest entries of a ring, so that several agents can use a small queue.
+ */
 const FEWEST = 16;
-/** The notes of the next tickets are renewed once in so many. */
+/** The words that note the next tickets are updated once in so many tickets. */
 const NOTED = 2;
 
-/** Answers that are no slot: there is none; there will be none. */
+/**
+ * An answer instead of a slot: there is none now. The next one: there will
+ * never be one.
+ */
 const NONE = -1;
 const OVER = -2;
 
@@ -69,14 +83,14 @@ const OVER = -2;
 export interface LockFreeQueueConfig<Size extends number = number, F = never>
   extends QueueConfig<Size, F> {
   /**
-   * Agents that will use it at the same time; refused if they are more than
-   * the capacity allows, which is the larger of 8 and the capacity.
+   * How many agents will use the queue at the same time. The most is the larger
+   * of 8 and the capacity; a larger number is refused.
    */
   readonly agents?: number;
 }
 
 /**
- * What can be told of a queue.
+ * The facts that `inspect` shows of a queue.
  *
  * @ignore
  */
@@ -96,21 +110,24 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   readonly agents: number;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #mask: number;
-  /** In an entry: it names a slot. Equal to the number of entries. */
+  /**
+   * The bit FILLED of an entry: it names a slot. As a number, it equals the
+   * number of entries.
+   */
   readonly #filled: number;
-  /** The first element's word. */
+  /** The index of the first element's word. */
   readonly #slots: number;
   readonly #wordsPer: number;
-  /** The slot reserved, or peeked at, by this view. */
+  /** The slot that this view reserved, and the one it peeked at. */
   #reserved = NONE;
   #peeked = NONE;
-  /** The ticket that `#room` found room by, or an earlier one. */
+  /** The ticket at which `#room` found room, or an earlier one. */
   #ticket = 0;
 
-  /** Attaches: see the whole class. */
+  /** Attaches to a queue: see the class that also waits. */
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   ) {
     const words = attach(
@@ -210,7 +227,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     return count;
   }
 
-  /** Begins to append in place: see {@linkcode Queue.reserve}. */
+  /** Reserves room for an element: see {@linkcode Queue.reserve}. */
   override reserve(): Uint8Array | undefined {
     if (this.#reserved !== NONE) {
       throw new TypeError("A slot is reserved already");
@@ -222,7 +239,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   }
 
   /**
-   * Appends what was reserved: see {@linkcode Queue.commit}.
+   * Appends the reserved element: see {@linkcode Queue.commit}.
    */
   override commit(): boolean {
     const slot = this.#reserved;
@@ -234,14 +251,16 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     return true;
   }
 
-  /** Begins to take in place: see {@linkcode Queue.peek}. */
+  /** Shows the oldest element in place: see {@linkcode Queue.peek}. */
   override peek(): Uint8Array | undefined {
     if (this.#peeked === NONE) this.#peeked = this.#next();
     const slot = this.#peeked;
     return slot === NONE ? undefined : this.viewOfSlot(slot);
   }
 
-  /** Takes the element that `peek` gave: see {@linkcode Queue.consume}. */
+  /**
+   * Removes the element that `peek` returned: see {@linkcode Queue.consume}.
+   */
   override consume(): void {
     const slot = this.#peeked;
     if (slot === NONE) throw new TypeError("No element was peeked at");
@@ -278,7 +297,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     const before = this.#count(FREE);
     let left = this.#count(QUEUE);
     let ticket = this.#front(QUEUE);
-    words.fill(1, free, free + n); // first, whether slot i is free
+    words.fill(1, free, free + n); // first, note whether slot i is free
     for (; left > 0; left--, ticket++) {
       words[free + (words[this.#entry(QUEUE, ticket)]! & this.#mask)] = 0;
     }
@@ -293,28 +312,30 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     return count - before;
   }
 
-  /** The word of a slot's element. */
+  /** The index of the word at which a slot's element begins. */
   #at(slot: number): number {
     return this.#slots + slot * this.#wordsPer;
   }
 
-  /** The word of a ticket's entry. */
+  /** The index of the word of a ticket's entry. */
   #entry(ring: number, ticket: number): number {
     const entries = ring === QUEUE ? ENTRIES : ENTRIES + this.#filled;
     return entries + (ticket & this.#mask);
   }
 
-  /** The entry of a ticket before it is put in. */
+  /** The entry of a ticket before a slot is put into it. */
   #lap(ticket: number): number {
     return (ticket & ~this.#mask) << 1;
   }
 
-  /** How many laps `entry` is after that of `ticket`, in tickets. */
+  /** How many tickets the lap of `entry` is ahead of the lap of `ticket`. */
   #ahead(entry: number, ticket: number): number {
     return ((entry & -2 * this.#filled) - this.#lap(ticket) | 0) >> 1;
   }
 
-  /** A free slot to push with, NONE if the queue is full, or OVER. */
+  /**
+   * A free slot to push with; NONE if the queue is full; OVER if it is closed.
+   */
   #claim(): number {
     const room = this.#room();
     return room < 0 ? room : this.#take(FREE);
@@ -328,38 +349,44 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     return NONE;
   }
 
-  /** Says so if the answer is OVER; false. */
+  /** Reports a closed queue if the answer is OVER; returns false. */
   #isNone(answer: number): false {
     if (answer === OVER) this.refuse();
     return false;
   }
 
-  /** (P) Publishes a slot: 0; or NONE or OVER, and the slot is free again. */
+  /**
+   * (P) Publishes a slot and returns 0; if it returns NONE or OVER, the slot is
+   * free again.
+   */
   #append(ticket: number, slot: number, capacity: number): number {
     const result = this.#put(QUEUE, ticket, slot, capacity);
     if (result < 0) this.#giveBack(slot);
     return result;
   }
 
-  /** Gives a slot to those who push. */
+  /** Puts a slot back into the ring of free slots. */
   #giveBack(slot: number): void {
     this.#put(FREE, this.#words[FREE]!, slot, 0);
   }
 
-  /** 0 if there is room to push, NONE if the queue is full, or OVER. */
+  /**
+   * 0 if there is room to push, NONE if the queue is full, OVER if it is
+   * closed.
+   */
   #room(): number {
     const words = this.#words;
     let tries = 0;
     for (let ticket = words[QUEUE]!;;) {
       const at = this.#entry(QUEUE, ticket);
       const free = this.#lap(ticket);
-      let entry = words[at]!; // a hint: the exchange that puts in checks it
+      let entry = words[at]!; // a hint: the exchange in `#put` checks it
       if (entry === free) {
         if (this.#isTaken(ticket - this.capacity | 0)) {
           this.#ticket = ticket;
           return 0;
         }
-        entry = Atomics.load(words, at); // full, unless closed before
+        entry = Atomics.load(words, at); // full, unless closed
         if (entry === free) return NONE;
       }
       if (entry === (free | CLOSED)) return OVER;
@@ -367,18 +394,19 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     }
   }
 
-  /** Whether a ticket of the queue that was put in is taken, too. */
+  /** Whether a ticket that was put into the queue was taken out again. */
   #isTaken(ticket: number): boolean {
     const words = this.#words;
     const at = this.#entry(QUEUE, ticket);
-    // Once taken, always taken: only the other answer needs a second look.
+    // A taken ticket stays taken, so only the answer "not taken" needs a second
+    // look.
     return this.#ahead(words[at]!, ticket) > 0 ||
       this.#ahead(Atomics.load(words, at), ticket) > 0;
   }
 
   /**
-   * Puts a slot into a ring, by `ticket` or a later one: 0, NONE if `capacity`
-   * slots are in it (0: however many), or OVER if it is closed.
+   * Puts a slot into a ring, at `ticket` or a later one. Returns 0; NONE if the
+   * ring already has `capacity` slots (0 means no limit); OVER if it is closed.
    */
   #put(
     ring: number,
@@ -397,7 +425,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
       let entry = words[at]!; // a hint: the exchange below checks it
       if (entry === free) {
         if (capacity > 0 && !this.#isTaken(ticket - capacity | 0)) {
-          entry = Atomics.load(words, at); // full, unless closed before
+          entry = Atomics.load(words, at); // full, unless closed
           if (entry === free) return NONE;
         } else {
           const put = free | filled | slot;
@@ -414,7 +442,9 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     }
   }
 
-  /** Takes a slot out of a ring, or NONE if it is empty, or OVER. */
+  /**
+   * Takes a slot out of a ring; NONE if it is empty, OVER if it is also closed.
+   */
   #take(ring: number): number {
     const words = this.#words;
     const filled = this.#filled;
@@ -424,7 +454,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     for (let ticket = words[ring + HEAD]!;;) { // a hint, as in `#put`
       const at = entries + (ticket & mask);
       const free = (ticket & ~mask) << 1;
-      let entry = words[at]!; // a hint: what follows checks it
+      let entry = words[at]!; // a hint: the following lines check it
       if ((entry & ~mask) === (free | filled)) {
         const taken = free + 2 * filled | 0;
         const seen = Atomics.compareExchange(words, at, entry, taken);
@@ -432,7 +462,8 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
           if ((ticket & NOTED - 1) === 0) {
             this.#note(ring + HEAD, ticket + 1 | 0);
           }
-          // There is one slot less than there are entries.
+          // There is one slot fewer than there are entries, so this number
+          // names no slot.
           if ((entry & mask) < mask) return entry & mask;
           throw new DamagedError("The queue");
         }
@@ -446,7 +477,10 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     }
   }
 
-  /** A later ticket to put in at, as `entry` is no longer free for this one. */
+  /**
+   * A later ticket to put in at, because `entry` is no longer free for this
+   * one.
+   */
   #afterPut(
     ring: number,
     ticket: number,
@@ -455,13 +489,13 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   ): number {
     if (tries > MOST_TRIES) throw new DamagedError("The queue");
     const ahead = this.#ahead(entry, ticket);
-    if (ahead < 0) return Atomics.load(this.#words, ring); // a stale look
-    // The entry's own ticket is put in, or that of the lap before.
+    if (ahead < 0) return Atomics.load(this.#words, ring); // `entry` was stale
+    // Either the entry's own ticket is filled, or that of the lap before.
     const put = entry & this.#filled ? ahead : ahead - this.#filled;
     return ticket + put + 1 | 0;
   }
 
-  /** A later ticket to take, as this one's `entry` was taken. */
+  /** A later ticket to take, because this one was taken already. */
   #afterTake(
     ring: number,
     ticket: number,
@@ -471,11 +505,13 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     if (tries > MOST_TRIES) throw new DamagedError("The queue");
     const ahead = this.#ahead(entry, ticket);
     if (ahead < 0) return Atomics.load(this.#words, ring + HEAD);
-    if (ahead === 0) return ticket; // put in just now
+    if (ahead === 0) return ticket; // it was put in just now
     return ticket + ahead - this.#filled + 1 | 0;
   }
 
-  /** Notes that all tickets before this one are done: others begin here. */
+  /**
+   * Notes that all tickets before this one are done, so that others begin here.
+   */
   #note(index: number, ticket: number): void {
     const words = this.#words;
     const noted = words[index]!;
@@ -483,7 +519,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     Atomics.compareExchange(words, index, noted, ticket);
   }
 
-  /** The first ticket of a ring that is not taken. */
+  /** The first ticket of a ring that was not taken out. */
   #front(ring: number): number {
     const words = this.#words;
     let tries = 0;
@@ -494,7 +530,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
     }
   }
 
-  /** Slots in a ring. */
+  /** The number of slots in a ring. */
   #count(ring: number): number {
     const words = this.#words;
     const front = this.#front(ring);
@@ -510,7 +546,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   }
 
   /**
-   * How many slots there are.
+   * The number of slots.
    *
    * @internal
    */
@@ -519,7 +555,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   }
 
   /**
-   * The word where the element in `slot` begins.
+   * The index of the word at which the element in `slot` begins.
    *
    * @internal
    */
@@ -528,7 +564,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   }
 
   /**
-   * Where an end is, as a hint.
+   * The position of an end, as a hint.
    *
    * @internal
    */
@@ -537,7 +573,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   }
 
   /**
-   * Counts a waiter at an end.
+   * Counts this agent as a waiter at an end.
    *
    * @internal
    */
@@ -547,7 +583,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   }
 
   /**
-   * Counts it no more.
+   * Stops counting this agent as a waiter.
    *
    * @internal
    */
@@ -556,7 +592,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   }
 
   /**
-   * A waiter that gave up may have used up a wake.
+   * Passes a wake on: a waiter that gave up may have used one.
    *
    * @internal
    */
@@ -570,7 +606,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
   }
 
   /**
-   * Whether a pop would end now.
+   * Whether a pop would not wait.
    *
    * @internal
    */
@@ -580,7 +616,7 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
 }
 
 /**
- * The core, and the forms that wait.
+ * The core together with the forms that wait.
  *
  * @ignore
  */
@@ -592,8 +628,8 @@ export const WaitingLockFree: WaitingClass<
 );
 
 /**
- * A bounded queue, many producers to many consumers, truly lock-free: wherever
- * an agent stops, or is terminated, the others go on.
+ * A bounded queue from many producers to many consumers that is truly
+ * lock-free: wherever one agent stops or is terminated, the others continue.
  *
  * ```text
  * word 0    magic         Kind and layout version.
@@ -621,9 +657,9 @@ export const WaitingLockFree: WaitingClass<
  *           of a closed queue if they are 1.
  * ```
  *
- * An element lies in a slot of its own, and an entry names that slot. Ticket t
- * has entry t mod n, in the lap t / n. With n = 2^k an entry has, from below,
- * k bits for a slot, one bit FILLED, and 31 - k for the lap:
+ * An element lies in a slot, and an entry names that slot. Ticket t has entry t
+ * mod n, in lap t / n. With n = 2^k an entry has, from bit 0 on, k bits for a
+ * slot, one bit FILLED, and 31 - k bits for the lap:
  *
  * ```text
  * lap, not FILLED, 0   free for the put with this lap's ticket
@@ -632,30 +668,32 @@ export const WaitingLockFree: WaitingClass<
  * lap + 1, ...         taken
  * ```
  *
- * One exchange of the whole entry is all that a put, a take or `close` does to
- * a ring; the words `tail` and `head` only say where to begin looking.
+ * A put, a take or `close` changes a ring by one exchange of a whole entry. The
+ * words `tail` and `head` only say where to begin looking.
  *
  * Invariant: tickets are put in one after the other, and taken one after the
- * other: an agent comes to a ticket by having seen the one before it done.
- * Linearizable, "empty", "full" and `close` included: an entry free for the
- * first ticket not taken says "empty" by itself, and one that is not taken
- * yet, `capacity` tickets before the first that is not put in, says "full".
- * A batch is as many single operations. A reserved slot takes up no room, and
- * `commit` always finds some: only it goes beyond `capacity`.
+ * other: an agent moves to a ticket only after it saw that the one before is
+ * done. The queue is linearizable, and so are "empty", "full" and `close`. If
+ * the first ticket that was not taken has a free entry, that entry alone says
+ * "empty". If a ticket is not taken yet, and it lies `capacity` tickets before
+ * the first free one, its entry says "full". A batch is a series of single
+ * operations. A reserved slot takes up no room, and `commit` always finds room:
+ * only `commit` may go beyond `capacity`.
  * Progress: the `try` forms, `reserve`, `commit`, `peek`, `consume` and `close`
- * are lock-free. An agent terminated at any step keeps one slot at most, which
- * is spare (and the element in it, if it was taking that): there are n - 1 for
- * `capacity` elements. Only while more than `agents` agents are in the midst
- * of an operation or gone for good, the larger of 8 and `capacity`, may a push
- * answer "full" too early. `repair` gets lost slots back.
- * Wrap: a ticket has 31 bits here, so an agent would have to stand still
- * between its look at an entry and its exchange for exactly a multiple of 2^31
- * elements to mistake a lap for another; any other number of them is noticed.
+ * are lock-free. An agent that is terminated at any step keeps at most one
+ * slot, and the element in it if the agent was taking one. There are n - 1
+ * slots for `capacity` elements, so spare ones remain. A push may answer "full"
+ * too early only while more than `agents` agents (the larger of 8 and
+ * `capacity`) are inside an operation or were terminated there. `repair`
+ * recovers the lost slots. Wrap: a ticket has 31 bits. An agent mistakes one
+ * lap for another only if it stands still between its look at an entry and its
+ * exchange while exactly a multiple of 2^31 elements pass; it notices any other
+ * number of them.
  * Fairness: first in, first out. C twin: `weft_lock_free_queue`.
- * Source: laps in entries, and slots that go round between two rings,
- * Nikolaev's SCQ (2019); ends that lag behind, Tsigas and Zhang (2001). A
- * ticket is not drawn by `add`, as in SCQ: that cannot answer "full" exactly,
- * and takes twice as many atomic steps.
+ * Source: laps in entries, and slots that circulate between two rings, are from
+ * Nikolaev's SCQ (2019); ends that lag behind are from Tsigas and Zhang (2001).
+ * Unlike SCQ, this queue does not draw tickets by `add`: then it could not
+ * answer "full" exactly, and would take twice as many atomic steps.
  *
  * @example Where workers may be terminated
  * ```ts
@@ -675,14 +713,14 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
    * and layout version was initialized there.
    * @throws {RangeError} If it does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
   }
 
   /**
    * The bytes a queue of this configuration occupies.
    *
-   * @throws {TypeError} If `config` is no configuration.
+   * @throws {TypeError} If `config` is not a queue's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static byteLength(
@@ -694,7 +732,7 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
   /**
    * Allocates an empty queue.
    *
-   * @throws {TypeError} If `config` is no configuration.
+   * @throws {TypeError} If `config` is not a queue's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static create<const Size extends number = 4, F = never>(
@@ -709,21 +747,21 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
   }
 
   /**
-   * Makes unused memory an empty queue.
+   * Initializes an empty queue in unused memory.
    *
-   * @throws {TypeError} If `memory` is not shared, or `config` is no
+   * @throws {TypeError} If `memory` is not shared, or `config` is not a queue's
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
   static init<const Size extends number = 4, F = never>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: LockFreeQueueConfig<Size, F>,
   ): [F] extends [never] ? LockFreeQueue<ElementOf<NoInfer<Size>>>
     : TypedQueue<NoInfer<F>, "lock_free_queue">;
   static init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: LockFreeQueueConfig,
   ): unknown {
     if (isTyped(config)) {
@@ -735,9 +773,9 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
   }
 
   /**
-   * Attaches to the queue that a message brought.
+   * Attaches to the queue whose handle came in a message.
    *
-   * @throws {TypeError} If it is of another kind, or none is there.
+   * @throws {TypeError} If the handle names another kind, or no queue is there.
    */
   static from<E = number, F = never>(
     handle: Handle<"lock_free_queue">,
@@ -763,13 +801,13 @@ export function lockFreeBytes(config: LockFreeQueueConfig): number {
 }
 
 /**
- * Makes unused memory an empty queue.
+ * Initializes an empty queue in unused memory.
  *
  * @ignore
  */
 export function formatLockFree(
   memory: Memory,
-  byteOffset: number,
+  byteOffset: number | bigint,
   config: LockFreeQueueConfig,
 ): void {
   const [capacity, elementSize] = checked(config);
@@ -802,12 +840,12 @@ function checked(config: LockFreeQueueConfig): [number, number] {
   return [capacity, elementSize];
 }
 
-/** The entries of a ring: one more than there are slots. */
+/** The number of entries of a ring: one more than there are slots. */
 function entriesFor(capacity: number): number {
   return Math.max(2 * capacity, FEWEST);
 }
 
-/** While a queue is not full, each of so many agents finds a slot. */
+/** While a queue is not full, each of this many agents finds a slot. */
 function agentsFor(capacity: number): number {
   return Math.max(capacity, FEWEST / 2);
 }

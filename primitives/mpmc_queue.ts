@@ -38,25 +38,28 @@ export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const CAPACITY = MPMC_QUEUE.capacity;
-const ELEMENT_SIZE = MPMC_QUEUE.element_size;
-const TAIL = MPMC_QUEUE.tail;
-const HEAD = MPMC_QUEUE.head;
-const POP_EPOCH = MPMC_QUEUE.pop_epoch;
-const PUSH_EPOCH = MPMC_QUEUE.push_epoch;
-const SLOTS = MPMC_QUEUE.length;
-/** Of a slot: behind its turn and a spare word, at a multiple of 8 bytes. */
+const CAPACITY: typeof MPMC_QUEUE.capacity = 1;
+const ELEMENT_SIZE: typeof MPMC_QUEUE.element_size = 2;
+const TAIL: typeof MPMC_QUEUE.tail = 32;
+const HEAD: typeof MPMC_QUEUE.head = 64;
+const POP_EPOCH: typeof MPMC_QUEUE.pop_epoch = 96;
+const PUSH_EPOCH: typeof MPMC_QUEUE.push_epoch = 128;
+const SLOTS: typeof MPMC_QUEUE.length = 160;
+/**
+ * Where the element begins in a slot: after the turn and a spare word, at a
+ * multiple of 8 bytes.
+ */
 const ELEMENT = 2;
 
-/** In `tail`: no ticket is given out any more. */
+/** A bit of `tail`: the queue is closed, and no further ticket is given out. */
 const CLOSED_BIT = 1;
-/** Tickets count in steps of two, so that a slot can be half-way between. */
+/** Tickets count in steps of two; the odd number between two means "filled". */
 const ONE = 2;
-/** Added to a ticket: its slot holds an element. */
+/** Added to a ticket, it means that the ticket's slot holds an element. */
 const FILLED = 1;
 
 /**
- * What can be told of a queue.
+ * The facts that `inspect` shows of a queue.
  *
  * @ignore
  */
@@ -77,14 +80,17 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
   readonly #wordsPer: number;
   /** Words from slot to slot. */
   readonly #stride: number;
-  /** The ticket of a slot reserved, or peeked at, by this view. */
+  /**
+   * The ticket of the slot that this view reserved, and of the one it peeked
+   * at.
+   */
   #reserved: number | undefined;
   #peeked: number | undefined;
 
-  /** Attaches: see the whole class. */
+  /** Attaches to a queue: see the class that also waits. */
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   ) {
     const words = attach(
@@ -183,7 +189,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     return count;
   }
 
-  /** Begins to append in place: see {@linkcode Queue.reserve}. */
+  /** Reserves room for an element: see {@linkcode Queue.reserve}. */
   override reserve(): Uint8Array | undefined {
     if (this.#reserved !== undefined) {
       throw new TypeError("A slot is reserved already");
@@ -191,7 +197,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     return this.#view(this.#reserved = this.#claimPush(1));
   }
 
-  /** Appends what was reserved: see {@linkcode Queue.commit}. */
+  /** Appends the reserved element: see {@linkcode Queue.commit}. */
   override commit(): boolean {
     const ticket = this.#reserved;
     if (ticket === undefined) throw new TypeError("No slot is reserved");
@@ -201,12 +207,14 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     return true;
   }
 
-  /** Begins to take in place: see {@linkcode Queue.peek}. */
+  /** Shows the oldest element in place: see {@linkcode Queue.peek}. */
   override peek(): Uint8Array | undefined {
     return this.#view(this.#peeked ??= this.#claimPop(1));
   }
 
-  /** Takes the element that `peek` gave: see {@linkcode Queue.consume}. */
+  /**
+   * Removes the element that `peek` returned: see {@linkcode Queue.consume}.
+   */
   override consume(): void {
     const ticket = this.#peeked;
     if (ticket === undefined) throw new TypeError("No element was peeked at");
@@ -233,7 +241,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
       : this.viewOfSlot(ticket >>> 1 & this.#mask);
   }
 
-  /** How many tickets the last claim got. */
+  /** How many tickets the last claim took. */
   #claimed = 0;
 
   /** Claims up to `n` tickets to push; undefined if the queue is full. */
@@ -254,7 +262,8 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
         tail = seen;
         continue;
       }
-      // The hint is old, or the slot is still that of the lap before: full.
+      // Either the hint is stale, or the slot still belongs to the lap before,
+      // and the queue is full.
       const seen = Atomics.load(words, TAIL);
       if (seen === tail) return undefined;
       tail = seen;
@@ -287,7 +296,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     }
   }
 
-  /** How many tickets in a row, up to `n`, have their slot in this state. */
+  /** How many tickets in a row, up to `n`, have a slot in this state. */
   #run(ticket: number, n: number, state: 0 | typeof FILLED): number {
     const most = Math.min(n, this.capacity);
     let count = 1;
@@ -304,14 +313,14 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
     Atomics.store(this.#words, this.#slot(ticket), ticket + FILLED | 0);
   }
 
-  /** Hands a slot that was read to the producers, for the next lap. */
+  /** Hands a slot that was read back to the producers, for the next lap. */
   #free(ticket: number): void {
     const next = ticket + this.capacity * ONE | 0;
     Atomics.store(this.#words, this.#slot(ticket), next);
   }
 
   /**
-   * The word where the element in `slot` begins.
+   * The index of the word at which the element in `slot` begins.
    *
    * @internal
    */
@@ -320,7 +329,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
   }
 
   /**
-   * Where an end is, as a hint.
+   * The position of an end, as a hint.
    *
    * @internal
    */
@@ -329,7 +338,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
   }
 
   /**
-   * Counts a waiter at an end.
+   * Counts this agent as a waiter at an end.
    *
    * @internal
    */
@@ -339,7 +348,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
   }
 
   /**
-   * Counts it no more.
+   * Stops counting this agent as a waiter.
    *
    * @internal
    */
@@ -348,8 +357,9 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
   }
 
   /**
-   * Two wakes may have come for elements behind one that was not published
-   * yet, and found nothing: whoever takes that one wakes the next in line.
+   * Two wakes may have come for elements behind one that was not published yet,
+   * and their sleepers found nothing. So the agent that takes that element
+   * wakes the next sleeper.
    *
    * @internal
    */
@@ -367,8 +377,9 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
   }
 
   /**
-   * Whether a pop would end now. An old `head` would hide what lies behind it,
-   * the wake for which may have been ours.
+   * Whether a pop would not wait. This needs the current `head`: a stale one
+   * would hide the elements behind it, and our wake may have come for one of
+   * them.
    *
    * @internal
    */
@@ -387,7 +398,7 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
 }
 
 /**
- * The core, and the forms that wait.
+ * The core together with the forms that wait.
  *
  * @ignore
  */
@@ -420,15 +431,16 @@ export const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
  *           that push, and `2t + 1` while it is filled for that pop.
  * ```
  *
- * Invariant: between free and filled a slot belongs to one agent, that which
- * moved `tail` (or `head`) past its ticket.
- * Progress: the `try` forms, `reserve` and `peek` never wait, but are not
- * lock-free: elements behind one that is claimed and not yet published cannot
- * be taken, so that they may answer "empty" (or "full") while another agent
- * is between claiming a slot and publishing it. An agent terminated just there
- * blocks the queue for good: where agents are terminated at will, use
- * `LockFreeQueue`. Tickets wrap after 2^31 elements; an agent would have to
- * stand still between two steps for exactly a multiple of that to notice.
+ * Invariant: between "free" and "filled", a slot belongs to one agent: the one
+ * that moved `tail` (or `head`) past its ticket.
+ * Progress: the `try` forms, `reserve` and `peek` never wait, but they are not
+ * lock-free. An agent claims a slot first and publishes it later. Meanwhile
+ * nobody can take the elements behind that slot, and the queue may answer
+ * "empty" (or "full"). An agent that is terminated between these two steps
+ * blocks the queue for ever: where agents may be terminated at any time, use
+ * `LockFreeQueue`. Tickets wrap after 2^31 elements. This does harm only if an
+ * agent stands still between two steps while exactly a multiple of 2^31
+ * elements pass.
  * Fairness: first in, first out, in the order of claiming.
  * C twin: `weft_mpmc_queue`. Source: Vyukov's bounded MPMC queue; sleeping by
  * event counts (Reed and Kanodia 1979).
@@ -451,14 +463,14 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
    * and layout version was initialized there.
    * @throws {RangeError} If it does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
   }
 
   /**
    * The bytes a queue of this configuration occupies.
    *
-   * @throws {TypeError} If `config` is no configuration.
+   * @throws {TypeError} If `config` is not a queue's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static byteLength(config: QueueConfig<number, unknown>): number {
@@ -468,7 +480,7 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
   /**
    * Allocates an empty queue.
    *
-   * @throws {TypeError} If `config` is no configuration.
+   * @throws {TypeError} If `config` is not a queue's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static create<const Size extends number = 4, F = never>(
@@ -483,21 +495,21 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
   }
 
   /**
-   * Makes unused memory an empty queue.
+   * Initializes an empty queue in unused memory.
    *
-   * @throws {TypeError} If `memory` is not shared, or `config` is no
+   * @throws {TypeError} If `memory` is not shared, or `config` is not a queue's
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
   static init<const Size extends number = 4, F = never>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: QueueConfig<Size, F>,
   ): [F] extends [never] ? MpmcQueue<ElementOf<NoInfer<Size>>>
     : TypedQueue<NoInfer<F>, "mpmc_queue">;
   static init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: QueueConfig,
   ): unknown {
     if (isTyped(config)) {
@@ -509,9 +521,9 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
   }
 
   /**
-   * Attaches to the queue that a message brought.
+   * Attaches to the queue whose handle came in a message.
    *
-   * @throws {TypeError} If it is of another kind, or none is there.
+   * @throws {TypeError} If the handle names another kind, or no queue is there.
    */
   static from<E = number, F = never>(
     handle: Handle<"mpmc_queue">,
@@ -536,13 +548,13 @@ export function mpmcBytes(config: QueueConfig): number {
 }
 
 /**
- * Makes unused memory an empty queue.
+ * Initializes an empty queue in unused memory.
  *
  * @ignore
  */
 export function formatMpmc(
   memory: Memory,
-  byteOffset: number,
+  byteOffset: number | bigint,
   config: QueueConfig,
 ): void {
   const [capacity, elementSize] = queueConfig("mpmc_queue", config);
@@ -561,7 +573,9 @@ export function formatMpmc(
   );
 }
 
-/** Words from slot to slot: the turn, a spare word and the element. */
+/**
+ * The words from one slot to the next: the turn, a spare word and the element.
+ */
 function strideFor(elementSize: number): number {
   return ELEMENT + (elementSize + 7 >> 3) * 2;
 }

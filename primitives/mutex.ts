@@ -34,16 +34,16 @@ export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export { LockGuard } from "./_guard.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const STATE = MUTEX.state;
-const STARVING = MUTEX.starving;
+const STATE: typeof MUTEX.state = 0;
+const STARVING: typeof MUTEX.starving = 1;
 
 const UNLOCKED = 0;
 const OWNER_MASK = 0x0fff_ffff;
-const ABANDONED_BIT = 1 << 28;
-const HANDOFF_BIT = 1 << 29;
-const CONTENDED_BIT = 1 << 30;
+const ABANDONED_BIT = 0x1000_0000; // bit 28
+const HANDOFF_BIT = 0x2000_0000; // bit 29
+const CONTENDED_BIT = 0x4000_0000; // bit 30
 /** HANDOFF and CONTENDED: the mutex is kept for a sleeper. */
-const KEPT = 3 << 29;
+const KEPT = 0x6000_0000; // bits 29-30
 
 /** A sleeper that newcomers passed for this long, in ms, is handed the mutex. */
 const PATIENCE = 1;
@@ -124,7 +124,8 @@ export const INSPECTION: WordsInspection = {
  *                              sleeper
  *                   bit 30     CONTENDED: somebody may sleep on this word
  *                   sleepers: agents that lock
- * word 1  starving  1 while a sleeper was passed over for a millisecond.
+ * word 1  starving  1 while there is a sleeper that newcomers passed for a
+ *                   millisecond.
  * ```
  *
  * Invariant: an agent that sleeps on `state` fell asleep on a value with
@@ -181,7 +182,7 @@ export class Mutex extends Region<"mutex"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as an unlocked mutex.
+   * Initializes unused memory as an unlocked mutex.
    *
    * @throws {TypeError} If `memory` is not shared.
    * @throws {RangeError} If the mutex does not fit there.
@@ -195,7 +196,7 @@ export class Mutex extends Region<"mutex"> {
   /**
    * Attaches to the mutex that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind.
+   * @throws {TypeError} If it is not a handle of this kind.
    */
   static from(handle: Handle<"mutex">): Mutex {
     return new Mutex(...fromHandle("mutex", handle));
@@ -224,7 +225,7 @@ export class Mutex extends Region<"mutex"> {
    * does not wait. Returns `undefined` if the mutex was not locked.
    *
    * @throws {TypeError} If it would wait, and this agent may not block or holds
-   * the mutex; or if `timeout` is no number.
+   * the mutex; or if `timeout` is not a number.
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
   tryLock(timeout = 0): MutexGuard | undefined {
@@ -265,7 +266,8 @@ export class Mutex extends Region<"mutex"> {
    * throws. Returns what `fn` returned. For a function that returns a promise,
    * use `runAsync`: `run` unlocks before the promise is settled.
    *
-   * @throws {TypeError} As {@linkcode Mutex.lock}, or if `fn` is no function.
+   * @throws {TypeError} As {@linkcode Mutex.lock}, or if `fn` is not a
+   * function.
    */
   run<T>(fn: (guard: MutexGuard) => T): T {
     assertFunction(fn);
@@ -280,8 +282,8 @@ export class Mutex extends Region<"mutex"> {
   /**
    * As {@linkcode Mutex.run}, but awaits the mutex, and then what `fn` returns.
    *
-   * @throws {TypeError} If `fn` is no function, or an option is unknown or of a
-   * wrong type.
+   * @throws {TypeError} If `fn` is not a function, or an option is unknown or
+   * of a wrong type.
    */
   async runAsync<T>(
     fn: (guard: MutexGuard) => T | PromiseLike<T>,
@@ -307,14 +309,14 @@ export class Mutex extends Region<"mutex"> {
 
   /**
    * Frees the mutex if agent `id` holds it. Call it only when that agent will
-   * never run again. The next guard has `abandoned` set. Returns false if `id`
-   * did not hold the mutex.
+   * never run again. The next guard has `abandoned` set. Returns how many locks it
+   * freed: 1, or 0 if `id` did not hold the mutex.
    *
    * C twin: `weft_mutex_abandon`; the next lock gives `EOWNERDEAD`.
    *
-   * @throws {RangeError} If `id` cannot be an agent's.
+   * @throws {RangeError} If `id` is not in the range of agent ids.
    */
-  abandon(id: number): boolean {
+  abandon(id: number): number {
     inRange("An agent id", id, 0, OWNER_MASK);
     const words = this.#words;
     let state = Atomics.load(words, STATE);
@@ -323,9 +325,9 @@ export class Mutex extends Region<"mutex"> {
       state = Atomics.compareExchange(words, STATE, expected, ABANDONED_BIT);
       if (state !== expected) continue;
       if (state & CONTENDED_BIT) Atomics.notify(words, STATE, 1);
-      return true;
+      return 1;
     }
-    return false;
+    return 0;
   }
 
   /** Locks a mutex in which `state` was seen, blocking `timeout` ms at most. */

@@ -32,12 +32,12 @@ import { agentId } from "./agent.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const STATE = ONCE.state;
+const STATE: typeof ONCE.state = 0;
 
 const NEW = 0;
 const RUNNER_MASK = 0x0fff_ffff;
-const DONE_BIT = 1 << 28;
-const WAITING_BIT = 1 << 30;
+const DONE_BIT = 0x1000_0000; // bit 28
+const WAITING_BIT = 0x4000_0000; // bit 30
 
 /** How the slow path ended: "ours" if this agent is to run the function. */
 type Outcome = false | "done" | "ours";
@@ -117,8 +117,7 @@ export class Once extends Region<"once"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as a once whose function was not
-   * run.
+   * Initializes unused memory as a once whose function was not run.
    *
    * @throws {TypeError} If `memory` is not shared.
    * @throws {RangeError} If the once does not fit there.
@@ -132,7 +131,7 @@ export class Once extends Region<"once"> {
   /**
    * Attaches to the once that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind.
+   * @throws {TypeError} If it is not a handle of this kind.
    */
   static from(handle: Handle<"once">): Once {
     return new Once(...fromHandle("once", handle));
@@ -154,8 +153,8 @@ export class Once extends Region<"once"> {
    * the same, and the next agent tries. For a function that returns a promise,
    * use `runAsync`: `run` does not wait for the promise.
    *
-   * @throws {TypeError} If `fn` is no function, or this agent may not block, or
-   * it runs a function of this once already: it would wait for itself.
+   * @throws {TypeError} If `fn` is not a function, or this agent may not block,
+   * or it runs a function of this once already: it would wait for itself.
    */
   run(fn: () => void): void {
     if (typeof fn === "function" && this.#done) return;
@@ -165,13 +164,13 @@ export class Once extends Region<"once"> {
   }
 
   /**
-   * As {@linkcode Once.run}, but waits for another agent for `timeout` ms at
-   * most; without a timeout it does not wait. Returns whether the function was
-   * run to its end, here or elsewhere.
+   * As {@linkcode Once.run}, but waits for another agent at most `timeout` ms;
+   * without a timeout it does not wait. Returns whether the function was run to
+   * its end, here or elsewhere.
    *
-   * @throws {TypeError} If `fn` is no function, or `timeout` no number; or if it
-   * would wait and this agent may not block, or runs a function of this once
-   * already.
+   * @throws {TypeError} If `fn` is not a function, or `timeout` is not a
+   * number; or if it would wait and this agent may not block, or runs a
+   * function of this once already.
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
   tryRun(fn: () => void, timeout = 0): boolean {
@@ -187,8 +186,8 @@ export class Once extends Region<"once"> {
    * instead of blocking. Another task of the agent that runs the function may
    * await it, too, but not the function itself: it would wait for ever.
    *
-   * @throws {TypeError} If `fn` is no function, or an option is unknown or of a
-   * wrong type.
+   * @throws {TypeError} If `fn` is not a function, or an option is unknown or
+   * of a wrong type.
    */
   async runAsync(
     fn: () => void | PromiseLike<void>,
@@ -202,8 +201,8 @@ export class Once extends Region<"once"> {
    * As {@linkcode Once.tryRun}, but awaits instead of blocking. The timeout
    * limits the wait for another agent, not `fn`.
    *
-   * @throws {TypeError} If `fn` is no function, or an option is unknown or of a
-   * wrong type.
+   * @throws {TypeError} If `fn` is not a function, or an option is unknown or
+   * of a wrong type.
    * @throws {RangeError} If the timeout is negative or NaN.
    */
   async tryRunAsync(
@@ -217,14 +216,14 @@ export class Once extends Region<"once"> {
 
   /**
    * Lets the next agent try if agent `id` was running the function. Call it only
-   * when that agent will never run again. Returns false if it was not running
+   * when that agent will never run again. Returns 1, or 0 if it was not running
    * the function.
    *
    * C twin: `weft_once_abandon`.
    *
-   * @throws {RangeError} If `id` cannot be an agent's.
+   * @throws {RangeError} If `id` is not in the range of agent ids.
    */
-  abandon(id: number): boolean {
+  abandon(id: number): number {
     inRange("An agent id", id, 0, RUNNER_MASK);
     const words = this.#words;
     let state = Atomics.load(words, STATE);
@@ -234,9 +233,9 @@ export class Once extends Region<"once"> {
       state = Atomics.compareExchange(words, STATE, expected, kept);
       if (state !== expected) continue;
       if (state & WAITING_BIT) Atomics.notify(words, STATE, 1);
-      return true;
+      return 1;
     }
-    return false;
+    return 0;
   }
 
   #run(fn: () => void, timeout: number): boolean {

@@ -1,23 +1,23 @@
 /**
- * Operations that never block and never allocate: for AudioWorklets, and for
- * the main threads of pages while they draw. The classes work on the same
- * memory as those of `@weft/sync`, so the other side may use either. They have
- * no operation that blocks, awaits or makes objects. Making and attaching
- * allocate: do that before the first deadline. Call `reserve` and `peek` of a
- * queue once before it, too, if you use them: the first call makes the views of
- * all elements.
+ * Operations that never block and never allocate. They are for AudioWorklets,
+ * and for the main threads of pages while they draw. The classes work on the
+ * same memory as those of `@weft/sync`, so the other side may use either. They
+ * have no operation that blocks, awaits or makes objects. Creating and
+ * attaching allocate, so do that before the first deadline. If you use
+ * `reserve` and `peek` of a queue, call each once before the first deadline,
+ * too: the first call makes the views of all elements.
  *
- * On a closed queue no operation throws: pushes return false, pops undefined or
- * false, and `closed` tells why.
+ * On a closed queue no operation throws. Pushes return false, pops return
+ * undefined or false, and `closed` tells why.
  *
  * `Mutex` and `RwLock` are left out: a guard is an object, and its holder makes
- * others wait. Classes that only wait, or whose messages must be allocated, are
- * left out, too.
+ * others wait. Classes that only wait, and classes whose messages must be
+ * allocated, are left out, too.
  *
- * Arrays of 32-bit integers, of floats and of bytes are copied as they are. For
- * an array of any other type a view is made whenever it is not the last array
- * again; `Snapshot` does so for all but `Int32Array`. A float that is NaN may
- * become another NaN.
+ * Arrays of 32-bit integers, of floats and of bytes are copied without a view.
+ * For an array of any other type a view is made, unless the same array was used
+ * last; `Snapshot` does this for every type except `Int32Array`. A float that
+ * is NaN may become another NaN.
  *
  * C twin: `#define WEFT_REALTIME` before `weft.h` is included.
  *
@@ -94,7 +94,7 @@ export type { DequeConfig } from "./work_deque.ts";
 
 export type { LockFreeCore, MpmcCore, RecordCore, SpscCore };
 
-// The whole classes, as types: those here are picked from them.
+// The classes of `@weft/sync`, as types; the types here pick members from them.
 export type {
   AnyEvent,
   AnyLatch,
@@ -112,15 +112,15 @@ export interface RealtimeClass<
   Config extends readonly unknown[],
   Size extends readonly unknown[] = Config,
 > {
-  /** Attaches, as the whole class does. */
-  new (memory: Memory, byteOffset?: number): T;
-  /** The bytes it occupies. */
+  /** Attaches, as the class of `@weft/sync` does. */
+  new (memory: Memory, byteOffset?: number | bigint): T;
+  /** How many bytes it occupies. */
   byteLength(...config: Size): number;
-  /** Allocates memory, and makes one there. */
+  /** Allocates memory, and initializes it. */
   create(...config: Config): T;
   /** Initializes unused memory. */
-  init(memory: Memory, byteOffset: number, ...config: Config): T;
-  /** Attaches to the one that a message brought. */
+  init(memory: Memory, byteOffset: number | bigint, ...config: Config): T;
+  /** Attaches to the primitive whose handle came in a message. */
   from(handle: Handle): T;
 }
 
@@ -139,7 +139,7 @@ const WORK_DEQUE = ["size", "push", "pop", "steal"] as const;
 const SLAB_POOL = ["available", "allocate", "free"] as const;
 const STRIPED_COUNTER = ["stripes", "add", "sum"] as const;
 
-/** The operations that each class keeps, if the whole class has more. */
+/** The operations that each class keeps of the class in `@weft/sync`. */
 export const OPERATIONS = {
   Snapshot: SNAPSHOT,
   Semaphore: SEMAPHORE,
@@ -152,8 +152,8 @@ export const OPERATIONS = {
 } as const;
 
 /**
- * `Whole` with the operations that {@linkcode OPERATIONS} has under its `Name`,
- * and the fields that say how it was made and where its bytes are.
+ * The type `Whole`, reduced to the operations that {@linkcode OPERATIONS} lists
+ * under `Name`, and to the fields for its configuration and its place.
  */
 export type Realtime<
   Whole extends Region,
@@ -175,9 +175,9 @@ export type Realtime<
   )
 >;
 
-/** `Whole`, with no other operations than those in `kept`. */
+/** The class `Whole`, reduced to the operations in `kept`. */
 function realtime<T, Config extends readonly unknown[]>(
-  Whole: new (memory: Memory, byteOffset?: number) => Region,
+  Whole: new (memory: Memory, byteOffset?: number | bigint) => Region,
   kept: readonly (string & keyof T)[],
 ): RealtimeClass<T, Config> {
   const All = Whole as unknown as RealtimeClass<Region, Config>;
@@ -187,7 +187,7 @@ function realtime<T, Config extends readonly unknown[]>(
     }
     static override init(
       memory: Memory,
-      byteOffset: number,
+      byteOffset: number | bigint,
       ...config: Config
     ): Region {
       return this.from(super.init(memory, byteOffset, ...config));
@@ -212,20 +212,20 @@ function realtime<T, Config extends readonly unknown[]>(
 /** A class of queues or rings whose operations never wait. */
 type CoreClass = new (
   memory: Memory,
-  byteOffset: number | undefined,
+  byteOffset: number | bigint | undefined,
   Copier: CopyingClass,
 ) => SpscCore | MpmcCore | LockFreeCore | RecordCore;
 
-/** `Core` as a class that copies without allocating. */
+/** The class `Core`, changed so that it copies without allocating. */
 function realtimeCore<T, Config>(
   kind: string,
   Core: CoreClass,
   byteLength: (config: Config) => number,
-  format: (memory: Memory, byteOffset: number, config: Config) => void,
+  format: (memory: Memory, byteOffset: number | bigint, config: Config) => void,
 ): RealtimeClass<T, [config: Config]> {
   class Realtime extends (Core as unknown as typeof AnyCore) {
     #views: Uint8Array[] | undefined;
-    constructor(memory: Memory, byteOffset?: number) {
+    constructor(memory: Memory, byteOffset?: number | bigint) {
       super(memory, byteOffset, LoopCopier);
     }
     static byteLength(config: Config): number {
@@ -234,7 +234,11 @@ function realtimeCore<T, Config>(
     static create(config: Config): Realtime {
       return this.init(allocate(byteLength(config)), 0, config);
     }
-    static init(memory: Memory, byteOffset: number, config: Config): Realtime {
+    static init(
+      memory: Memory,
+      byteOffset: number | bigint,
+      config: Config,
+    ): Realtime {
       format(memory, byteOffset, config);
       return new this(memory, byteOffset);
     }
@@ -244,7 +248,8 @@ function realtimeCore<T, Config>(
     protected override viewOfSlot(slot: number): Uint8Array {
       return (this.#views ??= this.#makeViews())[slot]!;
     }
-    // Apart: a closure in a method costs each call of the method a context.
+    // This is a method of its own, because a closure in a method costs each
+    // call of that method a context.
     #makeViews(): Uint8Array[] {
       return Array.from(
         { length: this.slots },
@@ -255,11 +260,11 @@ function realtimeCore<T, Config>(
   return Realtime as unknown as RealtimeClass<T, [config: Config]>;
 }
 
-/** What the four cores have in common here. */
+/** The members that the four cores have in common here. */
 declare class AnyCore {
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   );
   protected readonly slots: number;
@@ -269,28 +274,34 @@ declare class AnyCore {
 
 // ---- SpscQueue ------------------------------------------------------------
 
-/** One producer and one consumer. */
+/** A queue from one producer to one consumer. */
 export type SpscQueue = SpscCore;
 
-/** One producer and one consumer. */
+/** A queue from one producer to one consumer. */
 export const SpscQueue: RealtimeClass<SpscQueue, [config: QueueConfig]> =
   /* @__PURE__ */ realtimeCore("spsc_queue", SpscCore, spscBytes, formatSpsc);
 
 // ---- MpmcQueue ------------------------------------------------------------
 
-/** Many producers to many consumers, the fastest. */
+/** The fastest queue from many producers to many consumers. */
 export type MpmcQueue = MpmcCore;
 
-/** Many producers to many consumers, the fastest. */
+/** The fastest queue from many producers to many consumers. */
 export const MpmcQueue: RealtimeClass<MpmcQueue, [config: QueueConfig]> =
   /* @__PURE__ */ realtimeCore("mpmc_queue", MpmcCore, mpmcBytes, formatMpmc);
 
 // ---- LockFreeQueue --------------------------------------------------------
 
-/** Many producers to many consumers, any of which may be terminated. */
+/**
+ * A queue from many producers to many consumers, any of which may be
+ * terminated.
+ */
 export type LockFreeQueue = LockFreeCore;
 
-/** Many producers to many consumers, any of which may be terminated. */
+/**
+ * A queue from many producers to many consumers, any of which may be
+ * terminated.
+ */
 export const LockFreeQueue: RealtimeClass<
   LockFreeQueue,
   [config: LockFreeQueueConfig]
@@ -303,10 +314,10 @@ export const LockFreeQueue: RealtimeClass<
 
 // ---- RecordRing -----------------------------------------------------------
 
-/** Byte records of any length, many producers, one consumer. */
+/** Byte records of any length, from many producers to one consumer. */
 export type RecordRing = RecordCore;
 
-/** Byte records of any length, many producers, one consumer. */
+/** Byte records of any length, from many producers to one consumer. */
 export const RecordRing: RealtimeClass<RecordRing, [config: RecordRingConfig]> =
   /* @__PURE__ */ realtimeCore(
     "record_ring",
@@ -336,7 +347,7 @@ export const Snapshot: RealtimeClass<Snapshot, [config: SnapshotConfig]> =
 /** A number of permits. */
 export interface Semaphore
   extends Omit<Realtime<AnySemaphore, "Semaphore">, "tryAcquire"> {
-  /** Takes `n` permits, 1 unless given, if they are there now. */
+  /** Takes `n` permits, 1 unless given, if they are free now. */
   tryAcquire(n?: number): boolean;
 }
 
@@ -355,7 +366,9 @@ export const Semaphore: RealtimeClass<Semaphore, [permits: number], []> =
 
 /** A flag that others wait for. */
 export interface Event extends Omit<Realtime<AnyEvent, "Event">, "tryWait"> {
-  /** Whether it is set now; with automatic reset, takes the signal. */
+  /**
+   * Whether the event is set now. With automatic reset, it takes the signal.
+   */
   tryWait(): boolean;
 }
 
@@ -374,7 +387,7 @@ export const Event: RealtimeClass<Event, [config?: EventConfig], []> =
 
 /** A count down that others wait for. */
 export interface Latch extends Omit<Realtime<AnyLatch, "Latch">, "tryWait"> {
-  /** Whether it is open now. */
+  /** Whether the latch is open now. */
   tryWait(): boolean;
 }
 
@@ -403,10 +416,14 @@ export const WorkCounter: RealtimeClass<
 
 // ---- WorkDeque ------------------------------------------------------------
 
-/** Own work at one end, stolen from the other. */
+/**
+ * A deque whose owner works at one end, and whose thieves steal at the other.
+ */
 export type WorkDeque = Realtime<AnyWorkDeque, "WorkDeque">;
 
-/** Own work at one end, stolen from the other. */
+/**
+ * A deque whose owner works at one end, and whose thieves steal at the other.
+ */
 export const WorkDeque: RealtimeClass<WorkDeque, [config: DequeConfig]> =
   /* @__PURE__ */ realtime(AnyWorkDeque, WORK_DEQUE);
 

@@ -25,6 +25,8 @@ import {
   waitOn,
   wake,
 } from "./_event_count.ts";
+import { iterate } from "./_iterate.ts";
+import { ASYNC, readOptions } from "./_options.ts";
 import { ClosedError } from "./_queue.ts";
 import {
   allocate,
@@ -55,46 +57,50 @@ export { ClosedError } from "./_queue.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const CAPACITY = RECORD_RING.capacity;
-const SINGLE_PRODUCER = RECORD_RING.single_producer;
-const TAIL = RECORD_RING.tail;
-const CLAIMANT = RECORD_RING.claimant;
-const HEAD_CACHE = RECORD_RING.head_cache;
-const LEAST = RECORD_RING.least;
-const HEAD = RECORD_RING.head;
-const TAIL_CACHE = RECORD_RING.tail_cache;
-const POP_EPOCH = RECORD_RING.pop_epoch;
-const PUSH_EPOCH = RECORD_RING.push_epoch;
-const HAND_ONS = RECORD_RING.hand_ons;
-const DATA = RECORD_RING.length;
+const CAPACITY: typeof RECORD_RING.capacity = 1;
+const SINGLE_PRODUCER: typeof RECORD_RING.single_producer = 2;
+const TAIL: typeof RECORD_RING.tail = 32;
+const CLAIMANT: typeof RECORD_RING.claimant = 33;
+const HEAD_CACHE: typeof RECORD_RING.head_cache = 34;
+const LEAST: typeof RECORD_RING.least = 35;
+const HEAD: typeof RECORD_RING.head = 64;
+const TAIL_CACHE: typeof RECORD_RING.tail_cache = 65;
+const POP_EPOCH: typeof RECORD_RING.pop_epoch = 96;
+const PUSH_EPOCH: typeof RECORD_RING.push_epoch = 128;
+const HAND_ONS: typeof RECORD_RING.hand_ons = 130;
+const DATA: typeof RECORD_RING.length = 160;
 
-/** In `tail`: nothing is appended any more. */
+/** A bit of `tail`: the ring is closed, and nothing is appended any more. */
 const CLOSED_BIT = 1;
-const POSITION_MASK = ~7;
-/** In `claimant`: somebody waits for the claim to end. */
-const CONTENDED_BIT = 1 << 28;
-const OWNER_MASK = CONTENDED_BIT - 1;
+const POSITION_MASK = -8; // bits 3-31
+/** A bit of `claimant`: an agent waits for the claim to end. */
+const CONTENDED_BIT = 0x1000_0000; // bit 28
+const OWNER_MASK = 0x0fff_ffff; // bits 0-27
 /** The states of a record, in the low bits of its first word. */
 const RESERVED = 1;
 const COMMITTED = 2;
 const SKIPPED = 3;
-/** Bytes of a record's head. */
+/** The size of a record's head, in bytes. */
 const HEADER = 8;
-/** Longer records are copied after the claim has ended. */
+/** Records of more bytes than this are copied after the claim has ended. */
 const SHORT = 1024;
 
-const MAX_CAPACITY = 2 ** 30;
+const MAX_CAPACITY = 0x4000_0000; // 2^30
 
-/** How a ring is made. */
+/** The configuration of a ring. */
 export interface RecordRingConfig {
-  /** Bytes it has, 16 to 2^30; rounded up to a power of two. */
+  /**
+   * The size of the ring in bytes: 16 to 2^30, rounded up to a power of two.
+   */
   readonly capacity: number;
-  /** Whether only one agent pushes, which is faster; false unless given. */
+  /**
+   * Whether only one agent pushes; then pushing is faster. False unless given.
+   */
   readonly singleProducer?: boolean;
 }
 
 /**
- * What can be told of a ring.
+ * The facts that `inspect` shows of a ring.
  *
  * @ignore
  */
@@ -110,9 +116,9 @@ export const INSPECTION: WordsInspection = {
  * @ignore
  */
 export class RecordCore extends Region<"record_ring"> {
-  /** Bytes it has. */
+  /** The size of the ring, in bytes. */
   readonly capacity: number;
-  /** The most bytes of a record. */
+  /** The most bytes that a record can have. */
   readonly maxLength: number;
   /** Whether only one agent may push. */
   readonly singleProducer: boolean;
@@ -126,16 +132,21 @@ export class RecordCore extends Region<"record_ring"> {
   readonly #bytes: Uint8Array<SharedArrayBuffer>;
   readonly #mask: number;
   readonly #id: number;
-  /** The word of the record reserved by this view, or 0; and its length. */
+  /**
+   * The index of the first word of the record that this view reserved, or 0;
+   * the next field is the record's length.
+   */
   #reserved = 0;
   #length = 0;
-  /** The word of the record peeked at by this view, or 0. */
+  /**
+   * The index of the first word of the record that this view peeked at, or 0.
+   */
   #peeked = 0;
 
-  /** Attaches: see the whole class. */
+  /** Attaches to a ring: see the class that also waits. */
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   ) {
     const words = attach(
@@ -179,7 +190,8 @@ export class RecordCore extends Region<"record_ring"> {
         if ((first & 3) === COMMITTED) count++;
         at = at + spaceFor(first >>> 2) | 0;
       }
-      // If the consumer went on meanwhile, what we read may have been new.
+      // If the consumer moved on meanwhile, the words that we read may already
+      // belong to newer records.
       if (Atomics.load(words, HEAD) === head || looks <= 1) return count;
     }
   }
@@ -189,7 +201,7 @@ export class RecordCore extends Region<"record_ring"> {
     return (Atomics.load(this.#words, TAIL) & CLOSED_BIT) !== 0;
   }
 
-  /** The agent that has the claim just now, or 0. */
+  /** The id of the agent that has the claim at this moment, or 0. */
   get claimant(): number {
     return Atomics.load(this.#words, CLAIMANT) & OWNER_MASK;
   }
@@ -223,7 +235,8 @@ export class RecordCore extends Region<"record_ring"> {
    * Moves the oldest record into the beginning of `dst`; returns its length, or
    * undefined if there is none.
    *
-   * @throws {RangeError} If the record is longer than `dst`; it stays.
+   * @throws {RangeError} If the record is longer than `dst`; the record stays
+   * in the ring.
    */
   tryPopInto(dst: Elements): number | undefined {
     const byteLength = byteLengthOf(dst);
@@ -243,8 +256,9 @@ export class RecordCore extends Region<"record_ring"> {
   }
 
   /**
-   * Closes the ring for good: pushes fail from now on, pops take the records
-   * that are there or reserved, and then fail, and every sleeper wakes.
+   * Closes the ring for good, and wakes every sleeper. Pushes fail from now on.
+   * Pops take the records that are left, the reserved ones included, and then
+   * fail.
    */
   close(): void {
     const words = this.#words;
@@ -254,14 +268,16 @@ export class RecordCore extends Region<"record_ring"> {
   }
 
   /**
-   * Says that the ring is closed. Nothing here; the whole class throws.
+   * Called when the ring is closed. Here it does nothing; the class that also
+   * waits throws.
    *
    * @internal
    */
   protected refuse(): void {}
 
   /**
-   * Reserves a record of `length` bytes: its word, or 0 if there is no room.
+   * Reserves a record of `length` bytes. Returns the index of its first word,
+   * or 0 if there is no room.
    *
    * @internal
    */
@@ -316,13 +332,14 @@ export class RecordCore extends Region<"record_ring"> {
     this.#assertReserved();
     const record = this.#reserved;
     this.#reserved = 0;
-    if (this.singleProducer) return; // nobody has seen it
+    if (this.singleProducer) return; // nobody else has seen it
     Atomics.store(this.#words, record, this.#length << 2 | SKIPPED);
     wake(this.#words, POP_EPOCH, 1); // for the records that it held back
   }
 
   /**
-   * The word of the oldest record, to be consumed; 0 if there is none.
+   * The index of the first word of the oldest record, which is then to be
+   * consumed; 0 if there is none.
    *
    * @internal
    */
@@ -336,7 +353,7 @@ export class RecordCore extends Region<"record_ring"> {
   }
 
   /**
-   * Takes the record that was peeked at.
+   * Removes the record that was peeked at.
    *
    * @internal
    */
@@ -351,7 +368,7 @@ export class RecordCore extends Region<"record_ring"> {
   }
 
   /**
-   * Forgets what was peeked at: the record stays.
+   * Forgets that a record was peeked at; the record stays.
    *
    * @internal
    */
@@ -390,7 +407,7 @@ export class RecordCore extends Region<"record_ring"> {
   abandon(id: number): number {
     const words = this.#words;
     if (id === 0 || this.singleProducer) return 0;
-    // While the claim is ours, nothing is written over what we read.
+    // While the claim is ours, nobody overwrites the records that we read.
     if (!this.#takeOver(id)) return -1;
     let count = 0;
     const tail = Atomics.load(words, TAIL) & POSITION_MASK;
@@ -416,7 +433,7 @@ export class RecordCore extends Region<"record_ring"> {
     if (length <= this.maxLength) return;
     throw new RangeError(
       `A record of ${length} bytes does not fit a ring of ${this.capacity} ` +
-        `bytes: at most ${this.maxLength} do`,
+        `bytes: the most is ${this.maxLength} bytes`,
     );
   }
 
@@ -429,19 +446,19 @@ export class RecordCore extends Region<"record_ring"> {
     if (this.#reserved === 0) throw new TypeError("No record is reserved");
   }
 
-  /** Whether positions are `used` bytes apart that are whole records. */
+  /** Whether `used` bytes can be a number of whole records. */
   #isWhole(used: number): boolean {
     return used >= 0 && used <= this.capacity && (used & 7) === 0;
   }
 
-  /** Whether a record at `head` ends before the ring, and the records, do. */
+  /** Whether a record at `head` lies within the ring and before `tail`. */
   #fits(head: number, space: number): boolean {
     const used = this.#words[TAIL_CACHE]! - head | 0;
     const left = this.capacity - (head & this.#mask);
     return space <= left && space <= used && this.#isWhole(used);
   }
 
-  /** The word of the record at a position. */
+  /** The index of the first word of the record at a position. */
   #at(position: number): number {
     return DATA + ((position & this.#mask) >> 2);
   }
@@ -464,8 +481,8 @@ export class RecordCore extends Region<"record_ring"> {
   }
 
   /**
-   * Finds room for a record: the word where it begins, with the claim ours, or
-   * 0 if there is none.
+   * Takes the claim and finds room for a record. Returns the index of the word
+   * where the record begins, and keeps the claim; 0 if there is no room.
    */
   #claim(length: number): number {
     const words = this.#words;
@@ -500,13 +517,13 @@ export class RecordCore extends Region<"record_ring"> {
   }
 
   /**
-   * (P) Moves `tail` behind `record`, of `length` bytes, and ends the claim;
-   * false if the ring is closed.
+   * (P) Moves `tail` to the end of `record`, which has `length` bytes, and ends
+   * the claim; false if the ring is closed.
    */
   #publish(record: number, length: number): boolean {
     const words = this.#words;
     const tail = words[TAIL]!;
-    // Where it began was decided by the length that was reserved.
+    // The reserved length decided where the record begins.
     const skipped = record === this.#at(tail)
       ? 0
       : this.capacity - (tail & this.#mask);
@@ -580,16 +597,18 @@ export class RecordCore extends Region<"record_ring"> {
     if (wake(words, PUSH_EPOCH, 1)) Atomics.sub(words, HAND_ONS, 1);
   }
 
-  /** Takes the claim, if it comes free within a microsecond or so. */
+  /** Takes the claim if it comes free within about a microsecond. */
   #beginClaim(space: number): boolean {
     const words = this.#words;
-    // Who has it needs a tenth of a microsecond, if it runs.
+    // An agent that has the claim, and is running, ends it within a tenth of a
+    // microsecond.
     for (let i = 8 * Math.min(spinning.rounds, 2);; i--) {
       const owner = Atomics.compareExchange(words, CLAIMANT, 0, this.#id);
       if (owner === 0) return true;
       if (i <= 0) {
         this.#note(space);
-        // (W) Who waits wants to be woken: by this owner, if it is one still.
+        // (W) The waiting agent asks this owner to wake it, if the owner still
+        // has the claim.
         const marked = owner | CONTENDED_BIT;
         const seen = Atomics.compareExchange(words, CLAIMANT, owner, marked);
         if (seen === owner) return false;
@@ -606,7 +625,7 @@ export class RecordCore extends Region<"record_ring"> {
     }
   }
 
-  /** Takes the claim, from agent `id` if it has it. */
+  /** Takes the claim if it is free, or if agent `id` has it. */
   #takeOver(id: number): boolean {
     const words = this.#words;
     for (;;) {
@@ -619,21 +638,23 @@ export class RecordCore extends Region<"record_ring"> {
   }
 
   /**
-   * The word of the oldest record; 0 if there is none, -1 if never again.
+   * The index of the first word of the oldest record; 0 if there is none, -1 if
+   * there will never be one.
    *
    * @internal
    */
   protected oldest(): number {
     const words = this.#words;
     for (;;) {
-      const head = words[HEAD]!; // our own: nobody else moves it
+      const head = words[HEAD]!; // our own: no other agent moves it
       if (head === words[TAIL_CACHE]) {
         const tail = Atomics.load(words, TAIL);
         words[TAIL_CACHE] = tail & POSITION_MASK;
         if (head === (tail & POSITION_MASK)) return tail & CLOSED_BIT ? -1 : 0;
       }
       const record = this.#at(head);
-      // With one producer it is committed by (P), which we saw; else by (C).
+      // With one producer, (P) committed the record, and we saw that; otherwise
+      // (C) commits it.
       const first = this.singleProducer
         ? words[record]!
         : Atomics.load(words, record);
@@ -658,13 +679,13 @@ export class RecordCore extends Region<"record_ring"> {
 }
 
 /**
- * The core, and its disposal.
+ * The core together with `Symbol.dispose`.
  *
  * @ignore
  */
 export const RecordRingBase: abstract new (
   memory: Memory,
-  byteOffset: number | undefined,
+  byteOffset: number | bigint | undefined,
   Copier: CopyingClass,
 ) => RecordCore & Disposable = /* @__PURE__ */ disposedBy(RecordCore, "close");
 
@@ -681,11 +702,11 @@ export const RecordRingBase: abstract new (
  *                            bits 1-31  where the next record goes, in bytes
  * word 33   claimant         The agent that moves `tail` now, or 0. Bit 28 is
  *                            CONTENDED.
- * word 34   head_cache       What the producers last saw of `head`.
+ * word 34   head_cache       The value of `head` that the producers saw last.
  * word 35   least            The fewest bytes, head included, for which a
  *                            producer waited; 0 if none did.
  * word 64   head             Where the consumer reads next, in bytes.
- * word 65   tail_cache       What the consumer last saw of `tail`.
+ * word 65   tail_cache       The value of `tail` that the consumer saw last.
  * word 96   pop_epoch        Changes when the sleeping consumer must look
  *                            again.
  *                            sleepers: the consumer
@@ -705,26 +726,29 @@ export const RecordRingBase: abstract new (
  *           bytes follow, padded to a multiple of 8.
  * ```
  *
- * A record lies in one piece: where it would not before the end of the ring, a
- * SKIPPED one fills the rest. So a record has at most `maxLength` bytes, for
- * which there is room in an empty ring wherever that begins.
+ * A record lies in one piece. If it does not fit before the end of the ring, a
+ * SKIPPED record fills the rest. So a record has at most `maxLength` bytes: an
+ * empty ring has room for that many at every position.
  *
- * Invariant: from `head` to `tail` lie whole records with their heads.
- * Progress: the `try` forms never wait, but are not lock-free. A producer has
- * the claim for the few steps from its look at `tail` to its new value, and
- * another that meets it looks for a microsecond, and then answers "full". The
- * consumer never needs the claim; but a record reserved and not yet committed
- * holds back those behind it, and `tryPop` answers "empty". With `single`, all
- * is wait-free and a record is seen when it is committed.
- * An agent terminated with the claim, or between `reserve` and `commit`, holds
- * up the others until `abandon(id)`, which skips its record. Terminated at any
- * other step it costs nothing. With `single` there is nothing to abandon.
- * Wrap: positions have 32 bits and are compared by their difference; one agent
- * at a time moves each, so none can be mistaken for an older one.
+ * Invariant: the bytes from `head` to `tail` are whole records with their
+ * heads.
+ * Progress: the `try` forms never wait, but they are not lock-free. A producer
+ * holds the claim for a few steps, from its look at `tail` until it has moved
+ * `tail`. Another producer that finds the claim taken spins for a microsecond,
+ * and then answers "full". The consumer never needs the claim. A record that is
+ * reserved and not yet committed holds back the records behind it, and `tryPop`
+ * answers "empty". With `singleProducer`, every operation is wait-free, and a
+ * record becomes visible when it is committed. An agent that is terminated
+ * while it has the claim, or between `reserve` and `commit`, holds up the
+ * others until `abandon(id)` skips its record. Terminated at any other step, it
+ * does no harm. With `singleProducer` there is nothing to abandon. Wrap:
+ * positions have 32 bits and are compared by their difference. Only one agent
+ * at a time moves each, so none is mistaken for an older one.
  * Fairness: first in, first out, in the order of reserving.
  * C twin: `weft_record_ring`.
- * Source: records with skip marks, Agrona's ring buffers; the claim with an
- * owner instead of an addition, so that a claim can be abandoned, own design.
+ * Source: records with skip marks are from Agrona's ring buffers. The claim has
+ * an owner, instead of an addition to `tail`, so that a claim can be abandoned;
+ * this is our own design.
  *
  * @example Log lines from any number of workers
  * ```ts
@@ -746,7 +770,7 @@ export class RecordRing extends RecordRingBase {
    * layout version was initialized there.
    * @throws {RangeError} If it does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset, Copier);
     this.#words = new Int32Array(this.buffer, this.byteOffset, DATA);
   }
@@ -754,7 +778,7 @@ export class RecordRing extends RecordRingBase {
   /**
    * The bytes a ring of this configuration occupies.
    *
-   * @throws {TypeError} If `config` is no configuration.
+   * @throws {TypeError} If `config` is not a ring's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static byteLength(config: RecordRingConfig): number {
@@ -764,7 +788,7 @@ export class RecordRing extends RecordRingBase {
   /**
    * Allocates an empty ring.
    *
-   * @throws {TypeError} If `config` is no configuration.
+   * @throws {TypeError} If `config` is not a ring's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static create(config: RecordRingConfig): RecordRing {
@@ -772,15 +796,15 @@ export class RecordRing extends RecordRingBase {
   }
 
   /**
-   * Makes unused memory an empty ring.
+   * Initializes an empty ring in unused memory.
    *
-   * @throws {TypeError} If `memory` is not shared, or `config` is no
+   * @throws {TypeError} If `memory` is not shared, or `config` is not a ring's
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
   static init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: RecordRingConfig,
   ): RecordRing {
     formatRecords(memory, byteOffset, config);
@@ -788,9 +812,9 @@ export class RecordRing extends RecordRingBase {
   }
 
   /**
-   * Attaches to the ring that a message brought.
+   * Attaches to the ring whose handle came in a message.
    *
-   * @throws {TypeError} If it is of another kind, or none is there.
+   * @throws {TypeError} If the handle names another kind, or no ring is there.
    */
   static from(handle: Handle<"record_ring">): RecordRing {
     return new RecordRing(...fromHandle("record_ring", handle));
@@ -809,15 +833,15 @@ export class RecordRing extends RecordRingBase {
     if (!super.tryPush(src)) blockOn(this.#room(src));
   }
 
-  /** As `push`, waiting `timeout` ms at most; false if no room came free. */
+  /** As `push`, but waits at most `timeout` ms; false if no room came free. */
   override tryPush(src: Elements, timeout = 0): boolean {
     if (timeout === 0) return super.tryPush(src);
     return tryBlockOn(this.#room(src), "tryPush", timeout) === true;
   }
 
   /**
-   * As `push`, awaiting instead of blocking: `src` must not change until it is
-   * pushed.
+   * As `push`, awaiting instead of blocking. Do not change `src` before the
+   * promise settles: it may be copied at any moment until then.
    */
   pushAsync(src: Elements, options?: AsyncOptions): Promise<void> {
     return awaitOn(this.#room(src), options).then(() => {});
@@ -829,9 +853,9 @@ export class RecordRing extends RecordRingBase {
   }
 
   /**
-   * Begins to append a record of `length` bytes in place, without waiting: its
-   * bytes, or undefined if there is no room. Write them, then call `commit` or
-   * `cancel`. Do not use them afterwards.
+   * Reserves room for a record of `length` bytes, without waiting. Returns the
+   * record's bytes, or undefined if there is no room. Write the bytes, then
+   * call `commit` or `cancel`, and do not use them afterwards.
    *
    * @throws {ClosedError} If the ring is closed.
    * @throws {RangeError} If `length` is not an integer from 0 to `maxLength`.
@@ -864,7 +888,8 @@ export class RecordRing extends RecordRingBase {
   }
 
   /**
-   * Takes the oldest record, as bytes of its own, blocking while there is none.
+   * Takes the oldest record, blocking while there is none. Returns a new array,
+   * which the caller may keep.
    *
    * @throws {ClosedError} If the ring is closed and empty.
    * @throws {TypeError} If this agent may not block.
@@ -874,7 +899,7 @@ export class RecordRing extends RecordRingBase {
     return this.#take() ?? blockOn(this.#next(() => this.#take()));
   }
 
-  /** As `pop`, waiting `timeout` ms at most; undefined if none came. */
+  /** As `pop`, but waits at most `timeout` ms; undefined if none came. */
   tryPop(timeout = 0): Uint8Array<ArrayBuffer> | undefined {
     if (timeout === 0) return this.#take();
     return tryBlockOn(this.#next(() => this.#take()), "tryPop", timeout);
@@ -897,7 +922,8 @@ export class RecordRing extends RecordRingBase {
    * is none; returns its length.
    *
    * @throws {ClosedError} If the ring is closed and empty.
-   * @throws {RangeError} If the record is longer than `dst`; it stays.
+   * @throws {RangeError} If the record is longer than `dst`; the record stays
+   * in the ring.
    * @throws {TypeError} If `dst` is neither a typed array nor a DataView, or
    * this agent may not block.
    */
@@ -906,7 +932,7 @@ export class RecordRing extends RecordRingBase {
     return super.tryPopInto(dst) ?? blockOn(this.#nextInto(dst));
   }
 
-  /** As `popInto`, waiting `timeout` ms at most; undefined if none came. */
+  /** As `popInto`, but waits at most `timeout` ms; undefined if none came. */
   override tryPopInto(dst: Elements, timeout = 0): number | undefined {
     if (timeout === 0) return super.tryPopInto(dst);
     return tryBlockOn(this.#nextInto(dst), "tryPopInto", timeout);
@@ -927,8 +953,9 @@ export class RecordRing extends RecordRingBase {
 
   /**
    * Calls `fn` with up to `limit` of the oldest records, one after the other,
-   * without waiting. Each is a view of the ring that is valid until `fn`
-   * returns. Returns how many there were. If `fn` throws, that record stays.
+   * without waiting. Each record is a view of the ring that is valid until `fn`
+   * returns. Returns how many records were taken. If `fn` throws, that record
+   * stays in the ring.
    *
    * @throws {ClosedError} If the ring is closed and empty.
    */
@@ -952,9 +979,9 @@ export class RecordRing extends RecordRingBase {
   }
 
   /**
-   * Begins to take the oldest record in place, without waiting: its bytes, or
-   * undefined if there is none. Read them, then call `consume`. Do not use them
-   * afterwards.
+   * Shows the oldest record in place, without waiting. Returns the record's
+   * bytes, or undefined if there is none. Read the bytes, then call `consume`,
+   * and do not use them afterwards.
    *
    * @throws {ClosedError} If the ring is closed and empty.
    */
@@ -964,9 +991,9 @@ export class RecordRing extends RecordRingBase {
   }
 
   /**
-   * Takes the record that `peek` gave.
+   * Removes the record that `peek` returned.
    *
-   * @throws {TypeError} If `peek` gave none.
+   * @throws {TypeError} If `peek` returned no record.
    */
   consume(): void {
     this.consumeRecord();
@@ -1002,7 +1029,7 @@ export class RecordRing extends RecordRingBase {
   }
 
   /**
-   * Waits until a pop would end.
+   * Waits until a pop would not wait.
    *
    * @internal
    */
@@ -1011,11 +1038,13 @@ export class RecordRing extends RecordRingBase {
   }
 
   /**
-   * Blocks until `attempt` at an end of the ring gives something, for `timeout`
-   * ms at most. What `attempt` throws, such as a ClosedError, it throws, too.
+   * Blocks until `attempt`, an operation at this end of the ring, returns a
+   * result; waits at most `timeout` ms. An error that `attempt` throws, such as
+   * a ClosedError, is thrown here, too.
    *
    * @throws {RangeError} If `timeout` is NaN or negative.
-   * @throws {TypeError} If `timeout` is no number, or this agent may not block.
+   * @throws {TypeError} If `timeout` is not a number, or this agent may not
+   * block.
    *
    * @internal
    */
@@ -1029,7 +1058,7 @@ export class RecordRing extends RecordRingBase {
   }
 
   /**
-   * As `blockAt`, awaiting until it does.
+   * As `blockAt`, awaiting instead of blocking, and without a timeout.
    *
    * @internal
    */
@@ -1042,7 +1071,7 @@ export class RecordRing extends RecordRingBase {
   }
 
   /**
-   * As `asyncAt`, for a limited time.
+   * As `asyncAt`, with a timeout.
    *
    * @internal
    */
@@ -1099,7 +1128,8 @@ export class RecordRing extends RecordRingBase {
       words: this.#words,
       epoch: POP_EPOCH,
       attempt,
-      // The records behind the one just taken had their wakes before it came.
+      // The records behind the one just taken were announced before it was
+      // ready, so pass the wake on.
       pass: () => {
         const next = this.oldest();
         if (next !== 0) wake(this.#words, POP_EPOCH, next < 0 ? Infinity : 1);
@@ -1118,13 +1148,13 @@ export function recordBytes(config: RecordRingConfig): number {
 }
 
 /**
- * Makes unused memory an empty ring.
+ * Initializes an empty ring in unused memory.
  *
  * @ignore
  */
 export function formatRecords(
   memory: Memory,
-  byteOffset: number,
+  byteOffset: number | bigint,
   config: RecordRingConfig,
 ): void {
   const words = checked(config);
@@ -1132,7 +1162,7 @@ export function formatRecords(
   format("record_ring", RECORD_RING, memory, byteOffset, bytes, words);
 }
 
-/** The bytes a record occupies. */
+/** The bytes that a record occupies. */
 const spaceFor = (length: number): number => (length + 7 & ~7) + HEADER;
 
 function byteAt(array: Elements, i: number): number {
@@ -1141,7 +1171,7 @@ function byteAt(array: Elements, i: number): number {
     : new Uint8Array(array.buffer, array.byteOffset + i, 1)[0]!;
 }
 
-/** `config` checked and rounded: `[capacity, singleProducer]`. */
+/** Checks `config` and rounds it: returns `[capacity, singleProducer]`. */
 function checked(
   config: RecordRingConfig,
 ): [capacity: number, singleProducer: number] {

@@ -35,23 +35,23 @@ export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export { LockGuard } from "./_guard.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const STATE = RW_LOCK.state;
-const GATE = RW_LOCK.gate;
-const WRITER = RW_LOCK.writer;
+const STATE: typeof RW_LOCK.state = 0;
+const GATE: typeof RW_LOCK.gate = 1;
+const WRITER: typeof RW_LOCK.writer = 2;
 
 const READING_MASK = 0x1fff;
-const ONE_PENDING = 1 << 13;
-const PENDING_MASK = 0x1fff << 13;
-const WRITING_BIT = 1 << 26;
-const WANTED_BIT = 1 << 27;
-const ASLEEP_BIT = 1 << 28;
-const ABANDONED_BIT = 1 << 29;
-const ONE_PHASE = 1 << 30;
-const PHASE_MASK = 3 << 30;
+const ONE_PENDING = 0x2000; // bit 13
+const PENDING_MASK = 0x03ff_e000; // bits 13-25
+const WRITING_BIT = 0x0400_0000; // bit 26
+const WANTED_BIT = 0x0800_0000; // bit 27
+const ASLEEP_BIT = 0x1000_0000; // bit 28
+const ABANDONED_BIT = 0x2000_0000; // bit 29
+const ONE_PHASE = 0x4000_0000; // bit 30
+const PHASE_MASK = -0x4000_0000; // bits 30-31
 
 /** In `writer`. */
-const UNLOCKED = 0, OWNER_MASK = 0x0fff_ffff, CONTENDED_BIT = 1 << 30;
-const HANDOFF_BIT = 1 << 29;
+const UNLOCKED = 0, OWNER_MASK = 0x0fff_ffff, CONTENDED_BIT = 0x4000_0000;
+const HANDOFF_BIT = 0x2000_0000; // bit 29
 /** In `gate`: readers may sleep on it. */
 const WAITING_BIT = 1;
 const ONE_OPENING = 2;
@@ -61,9 +61,9 @@ const MAX_READERS = 0x1fff;
 
 /**
  * An agent goes on reading for WINDOW ms while a writer that was handed the lock
- * has not run yet. Then it sleeps for WAY ms, to give the writer a core.
+ * has not run yet. Then it sleeps for PAUSE ms, to give the writer a core.
  */
-const WINDOW = 0.5, WAY = 2;
+const WINDOW = 0.5, PAUSE = 2;
 
 /** How an attempt to lock ended. */
 type Outcome = false | "locked" | "abandoned";
@@ -283,7 +283,7 @@ export class RwLock extends Region<"rw_lock"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as an unlocked lock.
+   * Initializes unused memory as an unlocked lock.
    *
    * @throws {TypeError} If `memory` is not shared.
    * @throws {RangeError} If the lock does not fit there.
@@ -297,7 +297,7 @@ export class RwLock extends Region<"rw_lock"> {
   /**
    * Attaches to the lock that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind.
+   * @throws {TypeError} If it is not a handle of this kind.
    */
   static from(handle: Handle<"rw_lock">): RwLock {
     return new RwLock(...fromHandle("rw_lock", handle));
@@ -331,7 +331,7 @@ export class RwLock extends Region<"rw_lock"> {
    * Returns `undefined` if it did not lock.
    *
    * @throws {TypeError} If it would wait, and this agent may not block or holds
-   * the lock for writing; or if `timeout` is no number.
+   * the lock for writing; or if `timeout` is not a number.
    * @throws {RangeError} If `timeout` is negative or NaN, or 8191 agents read or
    * wait to.
    */
@@ -373,7 +373,8 @@ export class RwLock extends Region<"rw_lock"> {
    * promise, use `readingAsync`: `reading` unlocks before the promise is
    * settled.
    *
-   * @throws {TypeError} As {@linkcode RwLock.read}, or if `fn` is no function.
+   * @throws {TypeError} As {@linkcode RwLock.read}, or if `fn` is not a
+   * function.
    */
   reading<T>(fn: (guard: RwReadGuard) => T): T {
     assertFunction(fn);
@@ -389,8 +390,8 @@ export class RwLock extends Region<"rw_lock"> {
    * As {@linkcode RwLock.reading}, but awaits the lock, and then what `fn`
    * returns.
    *
-   * @throws {TypeError} If `fn` is no function, or an option is unknown or of a
-   * wrong type.
+   * @throws {TypeError} If `fn` is not a function, or an option is unknown or
+   * of a wrong type.
    */
   async readingAsync<T>(
     fn: (guard: RwReadGuard) => T | PromiseLike<T>,
@@ -423,7 +424,7 @@ export class RwLock extends Region<"rw_lock"> {
    * if it did not lock.
    *
    * @throws {TypeError} If it would wait, and this agent may not block or holds
-   * the lock for writing; or if `timeout` is no number.
+   * the lock for writing; or if `timeout` is not a number.
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
   tryWrite(timeout = 0): RwWriteGuard | undefined {
@@ -467,7 +468,8 @@ export class RwLock extends Region<"rw_lock"> {
    * promise, use `writingAsync`: `writing` unlocks before the promise is
    * settled.
    *
-   * @throws {TypeError} As {@linkcode RwLock.write}, or if `fn` is no function.
+   * @throws {TypeError} As {@linkcode RwLock.write}, or if `fn` is not a
+   * function.
    */
   writing<T>(fn: (guard: RwWriteGuard) => T): T {
     assertFunction(fn);
@@ -483,8 +485,8 @@ export class RwLock extends Region<"rw_lock"> {
    * As {@linkcode RwLock.writing}, but awaits the lock, and then what `fn`
    * returns.
    *
-   * @throws {TypeError} If `fn` is no function, or an option is unknown or of a
-   * wrong type.
+   * @throws {TypeError} If `fn` is not a function, or an option is unknown or
+   * of a wrong type.
    */
   async writingAsync<T>(
     fn: (guard: RwWriteGuard) => T | PromiseLike<T>,
@@ -544,21 +546,21 @@ export class RwLock extends Region<"rw_lock"> {
   /**
    * Ends the writing of agent `id`, or its waiting for the readers. Call it only
    * when that agent will never run again. If it wrote, guards have `abandoned`
-   * set until a writer has unlocked. Returns false if `id` did neither.
+   * set until a writer has unlocked. Returns 1, or 0 if `id` did neither.
    *
    * C twin: `weft_rw_lock_abandon`; locking gives `EOWNERDEAD`.
    *
-   * @throws {RangeError} If `id` cannot be an agent's.
+   * @throws {RangeError} If `id` is not in the range of agent ids.
    */
-  abandon(id: number): boolean {
+  abandon(id: number): number {
     inRange("An agent id", id, 0, OWNER_MASK);
-    if (!inherit(this.#writer, id, this.#id)) return false;
+    if (!inherit(this.#writer, id, this.#id)) return 0;
     const writing = Atomics.load(this.#words, STATE) & WRITING_BIT;
     this.#leave(0, writing ? ABANDONED_BIT : 0);
     // The dead agent may have let agents in without opening the gate.
     this.#open();
     this.#unlockWriter();
-    return true;
+    return 1;
   }
 
   /**
@@ -593,7 +595,7 @@ export class RwLock extends Region<"rw_lock"> {
     }
   }
 
-  /** Locks for reading, blocking for `timeout` ms at most. */
+  /** Locks for reading, blocking at most `timeout` ms. */
   #read(timeout: number): RwReadGuard | undefined {
     const words = this.#words;
     if (words[WRITER]! & HANDOFF_BIT && spinning.rounds > 0) this.#giveWay();
@@ -612,7 +614,7 @@ export class RwLock extends Region<"rw_lock"> {
     return this.#readGuardOf(block(this.#readSlow(ticket), timeout));
   }
 
-  /** Locks for writing, blocking for `timeout` ms at most. */
+  /** Locks for writing, blocking at most `timeout` ms. */
   #write(timeout: number): RwWriteGuard | undefined {
     const words = this.#words;
     const state = Atomics.compareExchange(words, WRITER, UNLOCKED, this.#id);
@@ -685,7 +687,7 @@ export class RwLock extends Region<"rw_lock"> {
       this.#gateSeen = gate;
       this.#since = now;
     } else if (now - this.#since > WINDOW) {
-      Atomics.wait(words, GATE, gate, WAY);
+      Atomics.wait(words, GATE, gate, PAUSE);
     }
   }
 
@@ -822,6 +824,6 @@ function isIn(ticket: Ticket, state: number, gate: number): boolean {
 
 function tooMany(): RangeError {
   return new RangeError(
-    `Cannot read: ${MAX_READERS} agents read or wait to already`,
+    `Cannot read: ${MAX_READERS} agents already read or wait to read`,
   );
 }

@@ -35,17 +35,17 @@ export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export { PermitGuard } from "./_guard.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const PERMITS = SEMAPHORE.permits;
-const WAITERS = SEMAPHORE.waiters;
-const TURN = SEMAPHORE.turn;
-const BULK = SEMAPHORE.bulk;
-const CLAIMANT = SEMAPHORE.claimant;
-const CLAIM = SEMAPHORE.claim;
+const PERMITS: typeof SEMAPHORE.permits = 2;
+const WAITERS: typeof SEMAPHORE.waiters = 3;
+const TURN: typeof SEMAPHORE.turn = 4;
+const BULK: typeof SEMAPHORE.bulk = 5;
+const CLAIMANT: typeof SEMAPHORE.claimant = 6;
+const CLAIM: typeof SEMAPHORE.claim = 7;
 
 /** The most permits there can be. */
-const MAX_PERMITS = 2 ** 30 - 1;
+const MAX_PERMITS = 0x3fff_ffff;
 /** The largest agent id. */
-const MAX_ID = 2 ** 28 - 1;
+const MAX_ID = 0x0fff_ffff;
 
 /**
  * Permits that were taken from a {@linkcode Semaphore}. A `using` block returns
@@ -174,7 +174,7 @@ export class Semaphore extends Region<"semaphore"> {
   /**
    * Allocates a semaphore with `permits` free permits, 0 to 2^30 - 1.
    *
-   * @throws {TypeError} If `permits` is no number.
+   * @throws {TypeError} If `permits` is not a number.
    * @throws {RangeError} If `permits` is out of range.
    */
   static create(permits = 0): Semaphore {
@@ -183,10 +183,10 @@ export class Semaphore extends Region<"semaphore"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as a semaphore with `permits` free
-   * permits.
+   * Initializes unused memory as a semaphore with `permits` free permits.
    *
-   * @throws {TypeError} If `memory` is not shared, or `permits` is no number.
+   * @throws {TypeError} If `memory` is not shared, or `permits` is not a
+   * number.
    * @throws {RangeError} If the semaphore does not fit there, or `permits` is
    * out of range.
    */
@@ -206,8 +206,8 @@ export class Semaphore extends Region<"semaphore"> {
   /**
    * Attaches to the semaphore that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
-   * semaphore is there.
+   * @throws {TypeError} If it is not a handle of this kind, or no semaphore is
+   * there.
    */
   static from(handle: Handle<"semaphore">): Semaphore {
     return new Semaphore(...fromHandle("semaphore", handle));
@@ -221,7 +221,7 @@ export class Semaphore extends Region<"semaphore"> {
   /**
    * Takes `n` permits, and blocks until that is done.
    *
-   * @throws {TypeError} If this agent may not block, or `n` is no number.
+   * @throws {TypeError} If this agent may not block, or `n` is not a number.
    * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1.
    */
   acquire(n = 1): void {
@@ -235,8 +235,8 @@ export class Semaphore extends Region<"semaphore"> {
    * timeout it does not wait. Returns whether it took them. Permits that a
    * claimant waits for are not free.
    *
-   * @throws {TypeError} If it would wait and this agent may not block, or if `n`
-   * or `timeout` is no number.
+   * @throws {TypeError} If it would wait and this agent may not block, or if
+   * `n` or `timeout` is not a number.
    * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1, or
    * `timeout` is negative or NaN.
    */
@@ -253,7 +253,7 @@ export class Semaphore extends Region<"semaphore"> {
   /**
    * As {@linkcode Semaphore.acquire}, but awaits instead of blocking.
    *
-   * @throws {TypeError} If `n` is no number, or an option is unknown or of a
+   * @throws {TypeError} If `n` is not a number, or an option is unknown or of a
    * wrong type.
    * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1.
    */
@@ -265,7 +265,7 @@ export class Semaphore extends Region<"semaphore"> {
   /**
    * As {@linkcode Semaphore.tryAcquire}, but awaits instead of blocking.
    *
-   * @throws {TypeError} If `n` is no number, or an option is unknown or of a
+   * @throws {TypeError} If `n` is not a number, or an option is unknown or of a
    * wrong type.
    * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1, or the
    * timeout is negative or NaN.
@@ -331,7 +331,7 @@ export class Semaphore extends Region<"semaphore"> {
    * throws. Returns what `fn` returned. For a function that returns a promise,
    * use `runAsync`: `run` releases before the promise is settled.
    *
-   * @throws {TypeError} As {@linkcode Semaphore.acquire}, or if `fn` is no
+   * @throws {TypeError} As {@linkcode Semaphore.acquire}, or if `fn` is not a
    * function.
    * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1.
    */
@@ -349,8 +349,8 @@ export class Semaphore extends Region<"semaphore"> {
    * As {@linkcode Semaphore.run}, but awaits the permits, and then what `fn`
    * returns.
    *
-   * @throws {TypeError} If `fn` is no function, `n` is no number, or an option
-   * is unknown or of a wrong type.
+   * @throws {TypeError} If `fn` is not a function, `n` is not a number, or an
+   * option is unknown or of a wrong type.
    * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1.
    */
   async runAsync<T>(
@@ -370,12 +370,12 @@ export class Semaphore extends Region<"semaphore"> {
   /**
    * Returns `n` permits, and wakes the waiters that can take them.
    *
-   * @throws {TypeError} If `n` is no number.
+   * @throws {TypeError} If `n` is not a number.
    * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1, or there
    * would be more than 2^30 - 1 permits.
    */
   release(n = 1): void {
-    inRange("Permits to release", n, 1, MAX_PERMITS);
+    inRange("The number of permits to release", n, 1, MAX_PERMITS);
     const words = this.#words;
     let permits = words[PERMITS]!; // a hint: the exchange below checks it
     if (permits + n > MAX_PERMITS) permits = Atomics.load(words, PERMITS);
@@ -398,19 +398,23 @@ export class Semaphore extends Region<"semaphore"> {
   /**
    * Returns the permits that agent `id` claimed in advance. Call it only when
    * that agent will never run again. Permits that it had acquired stay taken.
-   * Returns false if the agent had no claim.
+   * Returns how many permits came back.
    *
-   * @throws {TypeError} If `id` is no number.
-   * @throws {RangeError} If `id` cannot be an agent's.
+   * @throws {TypeError} If `id` is not a number.
+   * @throws {RangeError} If `id` is not in the range of agent ids.
    */
-  abandon(id: number): boolean {
+  abandon(id: number): number {
     inRange("An agent id", id, 0, MAX_ID);
     const words = this.#words;
-    if (id === 0 || Atomics.load(words, CLAIMANT) !== id) return false;
+    if (id === 0) return 0;
+    // (H) One of the agents that abandon `id` inherits its claim: a later
+    // claimant must not lose its own.
+    const seen = Atomics.compareExchange(words, CLAIMANT, id, this.#id);
+    if (seen !== id) return 0;
     const n = Atomics.exchange(words, CLAIM, 0);
     this.#endClaim();
     if (n > 0) this.#giveBack(n);
-    return true;
+    return n;
   }
 
   /**
@@ -543,5 +547,5 @@ export class Semaphore extends Region<"semaphore"> {
 }
 
 function assertPermits(n: number): void {
-  inRange("Permits to acquire", n, 1, MAX_PERMITS);
+  inRange("The number of permits to acquire", n, 1, MAX_PERMITS);
 }

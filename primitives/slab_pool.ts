@@ -23,14 +23,14 @@ import { agentId } from "./agent.ts";
 
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 
-const CAPACITY = SLAB_POOL.capacity;
-const BLOCK_SIZE = SLAB_POOL.block_size;
-const BITMAP = SLAB_POOL.length;
+const CAPACITY: typeof SLAB_POOL.capacity = 1;
+const BLOCK_SIZE: typeof SLAB_POOL.block_size = 2;
+const BITMAP: typeof SLAB_POOL.length = 32;
 
 /** The most bytes the blocks of a pool may have together. */
-const MAX_BYTES = 2 ** 30;
-/** In an owner word: the block lies in that agent's cache. */
-const CACHED_BIT = 1 << 28;
+const MAX_BYTES = 0x4000_0000; // 2^30
+/** A bit of an owner word: the block lies in that agent's cache. */
+const CACHED_BIT = 0x1000_0000; // bit 28
 const NOBODY = 0;
 /** The most blocks in a cache: as many as one word of the bitmap has. */
 const MAX_CACHE = 32;
@@ -59,31 +59,31 @@ export const INSPECTION: WordsInspection = { row: SLAB_POOL };
  * word 1   capacity    How many blocks there are.
  * word 2   block_size  Bytes of a block, a multiple of 4.
  * word 3   seal        Check word over the configuration.
- * word 32  A bit for each block, 1 if it is not worth a try. Then an owner for
- *          each block: 0 while it is free, or the id of the agent that
- *          allocated it, with bit 28 set while it lies in the cache of that
- *          agent. Then the blocks. Each of the three begins at a multiple of 32
- *          words.
+ * word 32  A bit for each block, 1 if the block is probably not free. Then an
+ *          owner for each block: 0 while it is free, or the id of the agent
+ *          that allocated it, with bit 28 set while it lies in the cache of
+ *          that agent. Then the blocks. Each of the three begins at a multiple
+ *          of 32 words.
  * ```
  *
  * The bitmap, the owners and the blocks each begin at a multiple of 32 words.
- * One exchange of its owner word hands a block over; the owner words are the
- * truth. The bitmap only says where to look: a bit is set after an owner is, and
- * cleared after an owner is taken away. So it may call an owned block free; then
- * the exchange fails. It calls a free block owned only while an agent is freeing
- * that block.
+ * One exchange of its owner word hands a block over; only the owner words
+ * decide. The bitmap only says where to look: a bit is set after an owner is
+ * set, and cleared after an owner is cleared. So the bitmap may show an owned
+ * block as free; then the exchange fails. It shows a free block as owned only
+ * while an agent is freeing that block.
  *
  * Invariant: an owner word that is not 0 is changed only by its agent, by the
  * one `free` of the block, or by `abandon`.
  * Progress: `allocate` and `free` are lock-free, and take two atomic steps, or
  * one step with a cache. `allocate` looks at every block once. If blocks are
  * freed where it has looked, and others are taken where it has not, it may
- * return -1 although there always was a free block. No step is open to ABA: a
- * free block looks the same whoever had it before. An agent that is terminated
- * at any step costs blocks and nothing else. `abandon` takes back the blocks in
- * its cache and the one that it was freeing. Blocks that it had allocated, or
- * was allocating, may be in other hands: `abandon` takes them back only if told
- * to.
+ * return -1 although there always was a free block. The ABA problem cannot
+ * occur, because it does not matter who owned a free block before. An agent
+ * that is terminated at any step costs blocks and nothing else. `abandon` takes
+ * back the blocks in its cache and the one that it was freeing. Blocks that it
+ * had allocated, or was allocating, may be in other hands: `abandon` takes them
+ * back only if told to.
  * Fairness: none needed. C twin: `weft_slab_pool`.
  * Source: bitmap and per-agent magazines (Bonwick and Adams 2001); owners
  * instead of a free list, own design.
@@ -160,7 +160,7 @@ export class SlabPool extends Region<"slab_pool"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as a pool whose blocks are all free.
+   * Initializes unused memory as a pool whose blocks are all free.
    *
    * @throws {TypeError} If `memory` is not shared, or `config` is not as
    * described.
@@ -193,8 +193,8 @@ export class SlabPool extends Region<"slab_pool"> {
   /**
    * Attaches to the pool that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
-   * pool is there.
+   * @throws {TypeError} If it is not a handle of this kind, or no pool is
+   * there.
    */
   static from(handle: Handle<"slab_pool">): SlabPool {
     return new SlabPool(...fromHandle("slab_pool", handle));
@@ -214,11 +214,16 @@ export class SlabPool extends Region<"slab_pool"> {
    * Lets this view keep up to `blocks` free blocks for itself, 0 to 32. Other
    * views cannot get these; {@linkcode SlabPool.release} gives them back.
    *
-   * @throws {TypeError} If `blocks` is no number.
+   * @throws {TypeError} If `blocks` is not a number.
    * @throws {RangeError} If `blocks` is not an integer from 0 to 32.
    */
   useCache(blocks = MAX_CACHE): void {
-    this.#cacheLimit = inRange("Cached blocks", blocks, 0, MAX_CACHE);
+    this.#cacheLimit = inRange(
+      "The number of cached blocks",
+      blocks,
+      0,
+      MAX_CACHE,
+    );
     this.#shrinkTo(blocks);
   }
 
@@ -258,7 +263,7 @@ export class SlabPool extends Region<"slab_pool"> {
   /**
    * Frees the block at `offset`, whichever agent allocated it.
    *
-   * @throws {TypeError} If `offset` is no number.
+   * @throws {TypeError} If `offset` is not a number.
    * @throws {RangeError} If no block begins there, or it is free already.
    */
   free(offset: number): void {
@@ -294,8 +299,8 @@ export class SlabPool extends Region<"slab_pool"> {
    * when the agent will never run again. Returns how many blocks had been in its
    * caches or allocated.
    *
-   * @throws {TypeError} If `id` is no number or `everything` no boolean.
-   * @throws {RangeError} If `id` cannot be an agent's.
+   * @throws {TypeError} If `id` is not a number or `everything` no boolean.
+   * @throws {RangeError} If `id` is not in the range of agent ids.
    */
   abandon(id: number, everything = false): number {
     inRange("An agent id", id, 0, CACHED_BIT - 1);

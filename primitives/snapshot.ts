@@ -26,25 +26,25 @@ export type { Elements } from "./_elements.ts";
 export { DamagedError } from "./_damaged.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 
-const SIZE = SNAPSHOT.size;
-const SINGLE_READER = SNAPSHOT.single_reader;
-const STATE = SNAPSHOT.state;
-const DATA = SNAPSHOT.length;
+const SIZE: typeof SNAPSHOT.size = 1;
+const SINGLE_READER: typeof SNAPSHOT.single_reader = 2;
+const STATE: typeof SNAPSHOT.state = 32;
+const DATA: typeof SNAPSHOT.length = 64;
 
 /** With one reader, `state` names the middle copy and the reader's copy. */
 const MIDDLE_MASK = 3;
 const FRONT_SHIFT = 2;
 /** The middle copy is newer than the reader's. */
-const NEW_BIT = 1 << 4;
+const NEW_BIT = 16; // bit 4
 const VERSION_SHIFT = 5;
-const ONE_VERSION = 1 << VERSION_SHIFT;
+const ONE_VERSION = 32; // bit VERSION_SHIFT
 /** The middle copy is 1 and the reader's is 0, so the writer's is 2. */
 const FIRST = 1;
 
 /** The most bytes of a value. */
-const MAX_SIZE = 2 ** 28;
+const MAX_SIZE = 0x1000_0000; // 2^28
 /** The highest version; after it comes 0. */
-const VERSION_MASK = 2 ** 27 - 1;
+const VERSION_MASK = 0x07ff_ffff;
 
 /** The configuration of a snapshot. */
 export interface SnapshotConfig {
@@ -83,13 +83,13 @@ export const INSPECTION: WordsInspection = { row: SNAPSHOT };
  * ```
  *
  * With many readers, value number v lies in copy v mod 2, and the writer writes
- * the next value into the other copy. So a reader of v reads wrong words only if
- * a whole write and the beginning of another came meanwhile; a second look at
- * `state` shows that. The words of a value are accessed atomically, because they
- * may be written while they are read. With one reader there are three copies:
- * the writer's, the reader's, and a middle copy, for which either exchanges its
- * own. Each copy then belongs to one agent, and its words are copied plainly,
- * which is several times as fast.
+ * the next value into the other copy. So a reader of v reads wrong words only
+ * if a whole write and the beginning of another came meanwhile; a second look
+ * at `state` shows that. The words of a value are accessed atomically, because
+ * they may be written while they are read. With one reader there are three
+ * copies: the writer's, the reader's, and a middle copy. Both sides exchange
+ * their own copy for the middle one. Each copy then belongs to one agent, and
+ * its words are copied plainly, which is several times as fast.
  *
  * Invariant: the copy of the last complete value is not written to.
  * Progress: `write` is wait-free. With one reader it is lock-free: it tries
@@ -131,9 +131,12 @@ export class Snapshot extends Region<"snapshot"> {
   protected readonly copier: Copying;
   /** Words of the value. */
   readonly #count: number;
-  /** Words from the beginning of a copy to that of the next. */
+  /** Words from the beginning of one copy to the beginning of the next. */
   readonly #stride: number;
-  /** The last array given, and its words: most arrays come again. */
+  /**
+   * The last array that a caller passed, and its words: most callers pass the
+   * same array again.
+   */
   #array: Elements | undefined;
   #asWords: Int32Array | undefined;
   /** Holds a value for arrays that do not begin at a multiple of 4 bytes. */
@@ -178,7 +181,7 @@ export class Snapshot extends Region<"snapshot"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as a snapshot that is all zero.
+   * Initializes unused memory as a snapshot that is all zero.
    *
    * @throws {TypeError} If `memory` is not shared, or `config` is not as
    * described.
@@ -209,8 +212,8 @@ export class Snapshot extends Region<"snapshot"> {
   /**
    * Attaches to the snapshot that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
-   * snapshot is there.
+   * @throws {TypeError} If it is not a handle of this kind, or no snapshot is
+   * there.
    */
   static from(handle: Handle<"snapshot">): Snapshot {
     return new Snapshot(...fromHandle("snapshot", handle));
@@ -224,7 +227,7 @@ export class Snapshot extends Region<"snapshot"> {
   /**
    * Makes the bytes of `src` the latest value. Only the writer may call this.
    *
-   * @throws {TypeError} If `src` is no typed array and no DataView.
+   * @throws {TypeError} If `src` is neither a typed array nor a DataView.
    * @throws {RangeError} If `src` is not `size` bytes long.
    * @throws {DamagedError} If there is one reader, and the state is damaged.
    */
@@ -265,7 +268,7 @@ export class Snapshot extends Region<"snapshot"> {
    * Copies the latest value to the beginning of `dst`. Returns its version,
    * which is 0 if no value was written yet.
    *
-   * @throws {TypeError} If `dst` is no typed array and no DataView.
+   * @throws {TypeError} If `dst` is neither a typed array nor a DataView.
    * @throws {RangeError} If `dst` is shorter than `size` bytes.
    * @throws {DamagedError} If there is one reader, and the state is damaged.
    */
@@ -317,8 +320,8 @@ export class Snapshot extends Region<"snapshot"> {
   }
 
   /**
-   * A {@linkcode DamagedError} if the state names a copy twice, or one that
-   * there is not.
+   * Throws a {@linkcode DamagedError} if the state names a copy twice, or a
+   * copy that does not exist.
    */
   #assertWhole(state: number): void {
     const middle = state & MIDDLE_MASK;
@@ -367,7 +370,7 @@ function checked(config: SnapshotConfig): [size: number, single: number] {
   return [size, single];
 }
 
-/** Words from copy to copy. */
+/** Words from one copy to the next. */
 const strideFor = (size: number): number => Math.ceil(size / 128) * 32;
 
 /** The bytes of a snapshot, once its configuration words are checked. */
@@ -378,6 +381,6 @@ function bytesFor(size: number, single: number): number {
       `A value's size must be a multiple of 4 bytes: received ${size}`,
     );
   }
-  inRange("The word `single`", single, 0, 1);
+  inRange("The word `single_reader`", single, 0, 1);
   return (DATA + (2 + single) * strideFor(size)) * 4;
 }

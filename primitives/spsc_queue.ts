@@ -39,23 +39,25 @@ export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const CAPACITY = SPSC_QUEUE.capacity;
-const ELEMENT_SIZE = SPSC_QUEUE.element_size;
-const TAIL = SPSC_QUEUE.tail;
-const HEAD = SPSC_QUEUE.head;
-const HEAD_CACHE = SPSC_QUEUE.head_cache;
-const TAIL_CACHE = SPSC_QUEUE.tail_cache;
-const DATA = SPSC_QUEUE.length;
+const CAPACITY: typeof SPSC_QUEUE.capacity = 1;
+const ELEMENT_SIZE: typeof SPSC_QUEUE.element_size = 2;
+const TAIL: typeof SPSC_QUEUE.tail = 32;
+const HEAD: typeof SPSC_QUEUE.head = 64;
+const HEAD_CACHE: typeof SPSC_QUEUE.head_cache = 33;
+const TAIL_CACHE: typeof SPSC_QUEUE.tail_cache = 65;
+const DATA: typeof SPSC_QUEUE.length = 96;
 
 /** The other side sleeps on this word. */
 const WAITING_BIT = 1;
 const CLOSED_BIT = 2;
-/** What is left is an index, counting elements in steps of {@linkcode ONE}. */
-const INDEX_MASK = ~3;
+/**
+ * The other bits are an index; it counts elements in steps of {@linkcode ONE}.
+ */
+const INDEX_MASK = -4; // bits 2-31
 const ONE = 4;
 
 /**
- * What can be told of a queue.
+ * The facts that `inspect` shows of a queue.
  *
  * @ignore
  */
@@ -73,16 +75,16 @@ export const INSPECTION: WordsInspection = {
 export class SpscCore extends QueueCore<"spsc_queue"> {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #mask: number;
-  /** `capacity`, in steps of an index. */
+  /** `capacity`, in units of an index. */
   readonly #span: number;
   readonly #wordsPer: number;
   #reserved = false;
   #peeked = false;
 
-  /** Attaches: see the whole class. */
+  /** Attaches to a queue: see the class that also waits. */
   constructor(
     memory: Memory,
-    byteOffset: number | undefined,
+    byteOffset: number | bigint | undefined,
     Copier: CopyingClass,
   ) {
     const words = attach(
@@ -119,7 +121,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     this.assertInts();
     this.assertInt(value);
     this.#assertUnreserved();
-    const tail = this.#words[TAIL]! & INDEX_MASK; // our own: nobody moved it
+    const tail = this.#words[TAIL]! & INDEX_MASK; // our own index
     if (this.#room(tail) === 0) return false;
     this.#words[this.#at(tail)] = value; // published by (P)
     return this.#publish(tail, 1);
@@ -128,7 +130,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   /** Takes a 4-byte element: see {@linkcode Queue.tryPopInt}. */
   override tryPopInt(): number | undefined {
     this.assertInts();
-    const head = this.#words[HEAD]! & INDEX_MASK; // our own: nobody moved it
+    const head = this.#words[HEAD]! & INDEX_MASK; // our own index
     if (this.#filled(head) === 0) return undefined;
     const value = this.#words[this.#at(head)]!; // published by (P)
     this.#release(head, 1);
@@ -190,8 +192,8 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   }
 
   /**
-   * Begins to append in place: see {@linkcode Queue.reserve}. Until `commit`,
-   * this view's other pushes throw a TypeError.
+   * Reserves room for an element: see {@linkcode Queue.reserve}. Until
+   * `commit`, this view's other pushes throw a TypeError.
    */
   override reserve(): Uint8Array | undefined {
     this.#assertUnreserved();
@@ -202,14 +204,14 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     return this.#view(tail);
   }
 
-  /** Appends what was reserved: see {@linkcode Queue.commit}. */
+  /** Appends the reserved element: see {@linkcode Queue.commit}. */
   override commit(): boolean {
     if (!this.#reserved) throw new TypeError("No slot is reserved");
     this.#reserved = false;
     return this.#publish(this.#words[TAIL]! & INDEX_MASK, 1);
   }
 
-  /** Begins to take in place: see {@linkcode Queue.peek}. */
+  /** Shows the oldest element in place: see {@linkcode Queue.peek}. */
   override peek(): Uint8Array | undefined {
     const head = this.#words[HEAD]! & INDEX_MASK;
     this.#peeked = this.#filled(head) > 0;
@@ -217,8 +219,9 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   }
 
   /**
-   * Takes the element that `peek` gave: see {@linkcode Queue.consume}. A pop
-   * after `peek` takes that element, too, and leaves nothing to consume.
+   * Removes the element that `peek` returned: see {@linkcode Queue.consume}. A
+   * pop after `peek` takes that same element, and then there is nothing to
+   * consume.
    */
   override consume(): void {
     if (!this.#peeked) throw new TypeError("No element was peeked at");
@@ -245,7 +248,10 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     return Math.min(count, this.capacity - (index >>> 2 & this.#mask));
   }
 
-  /** Free elements; looks at the consumer if fewer than `wanted` are known. */
+  /**
+   * The room that is left. Reads the consumer's index only if `head_cache`
+   * shows room for fewer than `wanted` elements.
+   */
   #room(tail: number, wanted = 1): number {
     const words = this.#words;
     let room = this.#span - (tail - words[HEAD_CACHE]! | 0);
@@ -259,7 +265,10 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     return room >> 2;
   }
 
-  /** Elements; looks at the producer if fewer than `wanted` are known. */
+  /**
+   * The elements to pop. Reads the producer's index only if `tail_cache` shows
+   * fewer than `wanted`.
+   */
   #filled(head: number, wanted = 1): number {
     const words = this.#words;
     let filled = words[TAIL_CACHE]! - head | 0;
@@ -275,7 +284,10 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     return filled >> 2;
   }
 
-  /** A push would go where the reserved element is being written. */
+  /**
+   * Throws if an element is reserved: a push would overwrite it while it is
+   * written.
+   */
   #assertUnreserved(): void {
     if (this.#reserved) throw new TypeError("A slot is reserved already");
   }
@@ -290,14 +302,15 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     const was = Atomics.compareExchange(words, TAIL, tail, next);
     if (was === tail) return true;
     if (was & CLOSED_BIT) return this.#refused();
-    // WAITING is set. It stays until we clear it, unless `close` comes.
+    // WAITING is set. Only we clear it, so this exchange fails only after
+    // `close`.
     const still = Atomics.compareExchange(words, TAIL, was, next);
     if (still & CLOSED_BIT) return this.#refused();
     Atomics.notify(words, TAIL, 1);
     return true;
   }
 
-  /** Says that the queue is closed; false. */
+  /** Called when the queue is closed: throws, or returns false. */
   #refused(): false {
     this.refuse();
     return false;
@@ -306,7 +319,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   /** Frees `count` slots, and wakes the producer if it sleeps. */
   #release(head: number, count: number): void {
     const words = this.#words;
-    this.#peeked = false; // or `consume` would take one more
+    this.#peeked = false; // otherwise `consume` would take one more
     const next = head + count * ONE | 0;
     let was = Atomics.compareExchange(words, HEAD, head, next);
     for (let expected = head; was !== expected;) {
@@ -318,7 +331,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   }
 
   /**
-   * The word where the element in `slot` begins.
+   * The index of the word at which the element in `slot` begins.
    *
    * @internal
    */
@@ -327,7 +340,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   }
 
   /**
-   * The end's index.
+   * The index of an end.
    *
    * @internal
    */
@@ -336,25 +349,25 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   }
 
   /**
-   * Whether a pop would end now.
+   * Whether a pop would not wait.
    *
    * @internal
    */
   protected override poppable(): boolean {
     const tail = Atomics.load(this.#words, TAIL);
-    const head = this.#words[HEAD]!; // our own, but for its bits
+    const head = this.#words[HEAD]!; // our own index; others set its bits
     return ((tail ^ head) & INDEX_MASK) !== 0 || (tail & CLOSED_BIT) !== 0;
   }
 
   /**
-   * Sets the bit that makes the other side's next step wake us.
+   * Sets WAITING, so that the other side's next step wakes us.
    *
    * @internal
    */
   protected override announce(end: End): Sleep | undefined {
     const words = this.#words;
     const index = end === "pop" ? TAIL : HEAD;
-    // What the other side's word is while there is nothing to do for us.
+    // The value of the other side's word while we must wait.
     const idle = end === "pop"
       ? words[HEAD]! & INDEX_MASK
       : (words[TAIL]! & INDEX_MASK) - this.#span | 0;
@@ -364,14 +377,15 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
   }
 
   /**
-   * Nothing: a WAITING bit left behind costs the other side one notify.
+   * Does nothing: a WAITING bit that stays only costs the other side one
+   * notify.
    *
    * @internal
    */
   protected override withdraw(): void {}
 
   /**
-   * Nothing: with one producer and one consumer there is nobody to wake.
+   * Does nothing: with one producer and one consumer there is no other waiter.
    *
    * @internal
    */
@@ -379,7 +393,7 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
 }
 
 /**
- * The core, and the forms that wait.
+ * The core together with the forms that wait.
  *
  * @ignore
  */
@@ -388,7 +402,8 @@ export const WaitingSpsc: WaitingClass<"spsc_queue"> = /* @__PURE__ */ waiting(
 );
 
 /**
- * A bounded queue from one producer to one consumer: the fastest there is.
+ * A bounded queue from one producer to one consumer. It is the fastest queue of
+ * this library.
  *
  * ```text
  * word 0   magic         Kind and layout version.
@@ -399,30 +414,31 @@ export const WaitingSpsc: WaitingClass<"spsc_queue"> = /* @__PURE__ */ waiting(
  *                        bit 1      CLOSED
  *                        bits 2-31  the next index to push
  *                        sleepers: the consumer
- * word 33  head_cache    What the producer last saw of `head`.
+ * word 33  head_cache    The value of `head` that the producer saw last.
  * word 64  head          bit 0      WAITING: the producer sleeps on this word
  *                        bit 1      CLOSED
  *                        bits 2-31  the next index to pop
  *                        sleepers: the producer
- * word 65  tail_cache    What the consumer last saw of `tail`.
+ * word 65  tail_cache    The value of `tail` that the consumer saw last.
  * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
  *          `i mod capacity`.
  * ```
  *
- * The producer alone moves `tail` and the consumer alone moves `head`, so each
- * knows its own index from a plain read; what it saw of the other's it keeps
- * beside its own, until that says full or empty.
+ * Only the producer moves `tail` and only the consumer moves `head`, so each
+ * reads its own index by a plain read. Beside its own index, each keeps the
+ * value of the other's index that it saw last. It reads the other's index again
+ * only when the kept value says "full" or "empty".
  *
  * Invariant: head <= tail <= head + capacity, modulo 2^30 elements.
- * Progress: all but the blocking and async forms are wait-free. An agent
- * terminated at any step leaves everything published readable; a successor
- * goes on from the shared words. Indices wrap after 2^30 elements, which
- * changes nothing, as one side alone writes each.
- * Linearizable, "empty" and "full" included; only a batch takes no more than
- * the elements, or the room, that there were when it began.
+ * Progress: every operation is wait-free, except the blocking and async forms.
+ * If an agent is terminated at any step, everything it published stays
+ * readable, and a successor continues from the shared words. Indices wrap after
+ * 2^30 elements; this is harmless, because only one side writes each index. The
+ * queue is linearizable, and so are the answers "empty" and "full". A batch
+ * sees only the elements, or the room, that were there when it began.
  * Fairness: first in, first out. C twin: `weft_spsc_queue`.
  * Source: Lamport 1977; cached indices, Rigtorp's SPSCQueue; batches and one
- * exchange per publication, own measurements.
+ * exchange per publication, from our own measurements.
  *
  * @example From one agent to another
  * ```ts
@@ -441,14 +457,14 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
    * and layout version was initialized there.
    * @throws {RangeError} If it does not fit there.
    */
-  constructor(memory: Memory, byteOffset = 0) {
+  constructor(memory: Memory, byteOffset: number | bigint = 0) {
     super(memory, byteOffset);
   }
 
   /**
    * The bytes a queue of this configuration occupies.
    *
-   * @throws {TypeError} If `config` is no configuration.
+   * @throws {TypeError} If `config` is not a queue's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static byteLength(config: QueueConfig<number, unknown>): number {
@@ -458,7 +474,7 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
   /**
    * Allocates an empty queue.
    *
-   * @throws {TypeError} If `config` is no configuration.
+   * @throws {TypeError} If `config` is not a queue's configuration.
    * @throws {RangeError} If `config` is out of range.
    */
   static create<const Size extends number = 4, F = never>(
@@ -473,21 +489,21 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
   }
 
   /**
-   * Makes unused memory an empty queue.
+   * Initializes an empty queue in unused memory.
    *
-   * @throws {TypeError} If `memory` is not shared, or `config` is no
+   * @throws {TypeError} If `memory` is not shared, or `config` is not a queue's
    * configuration.
    * @throws {RangeError} If it does not fit there, or `config` is out of range.
    */
   static init<const Size extends number = 4, F = never>(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: QueueConfig<Size, F>,
   ): [F] extends [never] ? SpscQueue<ElementOf<NoInfer<Size>>>
     : TypedQueue<NoInfer<F>, "spsc_queue">;
   static init(
     memory: Memory,
-    byteOffset: number,
+    byteOffset: number | bigint,
     config: QueueConfig,
   ): unknown {
     if (isTyped(config)) {
@@ -499,9 +515,9 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
   }
 
   /**
-   * Attaches to the queue that a message brought.
+   * Attaches to the queue whose handle came in a message.
    *
-   * @throws {TypeError} If it is of another kind, or none is there.
+   * @throws {TypeError} If the handle names another kind, or no queue is there.
    */
   static from<E = number, F = never>(
     handle: Handle<"spsc_queue">,
@@ -526,13 +542,13 @@ export function spscBytes(config: QueueConfig): number {
 }
 
 /**
- * Makes unused memory an empty queue.
+ * Initializes an empty queue in unused memory.
  *
  * @ignore
  */
 export function formatSpsc(
   memory: Memory,
-  byteOffset: number,
+  byteOffset: number | bigint,
   config: QueueConfig,
 ): void {
   const words = queueConfig("spsc_queue", config);

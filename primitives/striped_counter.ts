@@ -20,19 +20,19 @@ import {
 
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 
-const STRIPES = STRIPED_COUNTER.stripes;
-const CLAIMS = STRIPED_COUNTER.claims;
+const STRIPES: typeof STRIPED_COUNTER.stripes = 1;
+const CLAIMS: typeof STRIPED_COUNTER.claims = 3;
 
 /** Words from stripe to stripe. */
 const STRIDE = 32;
-/** In a stripe. */
+/** The words of a stripe. */
 const LOW = 0, HIGH = 1;
 
 const MAX_STRIPES = 1024;
 
 /** `high` counts these; the top 4 bits of `low` are its lowest ones. */
 const SECTOR_BITS = 28;
-const SECTOR = 2 ** SECTOR_BITS;
+const SECTOR = 0x1000_0000; // 2^SECTOR_BITS
 
 /** The configuration of a counter. */
 export interface CounterConfig {
@@ -48,8 +48,8 @@ export interface CounterConfig {
 export const INSPECTION: WordsInspection = { row: STRIPED_COUNTER };
 
 /**
- * A sum to which any number of agents add, for statistics. Each view adds to a
- * stripe of its own, as long as there are enough stripes, so that agents do not
+ * A sum to which any number of agents add, for statistics. While there are
+ * enough stripes, each view adds to a stripe of its own, so that agents do not
  * wait for each other's cache lines. Make one view for each agent, and keep it.
  *
  * ```text
@@ -57,9 +57,9 @@ export const INSPECTION: WordsInspection = { row: STRIPED_COUNTER };
  * word 1   stripes  How many stripes there are, 1 to 1024.
  * word 2   seal     Check word over the configuration.
  * word 3   claims   Views, or threads of C, that took a stripe, modulo 2^32.
- * word 32  Stripes of 32 words each. A stripe has `low`, the sum of what was
- *          added there modulo 2^32, and `high`, that sum divided by 2^28; a
- *          carry may be late.
+ * word 32  Stripes of 32 words each. A stripe has `low`, the sum of the numbers
+ *          added there, modulo 2^32, and `high`, that sum divided by 2^28. A
+ *          carry into `high` may be late.
  * ```
  *
  * Invariant: bits 28 to 31 of `low` are the low bits of the true `high`, which
@@ -132,7 +132,7 @@ export class StripedCounter extends Region<"striped_counter"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as a counter with a sum of 0.
+   * Initializes unused memory as a counter with a sum of 0.
    *
    * @throws {TypeError} If `memory` is not shared, or `config` is not as
    * described.
@@ -159,8 +159,8 @@ export class StripedCounter extends Region<"striped_counter"> {
   /**
    * Attaches to the counter that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
-   * counter is there.
+   * @throws {TypeError} If it is not a handle of this kind, or no counter is
+   * there.
    */
   static from(handle: Handle<"striped_counter">): StripedCounter {
     return new StripedCounter(...fromHandle("striped_counter", handle));
@@ -175,12 +175,12 @@ export class StripedCounter extends Region<"striped_counter"> {
    * Adds `n`, which may be negative. A number beyond 2^28, in either direction,
    * is added in up to eight steps.
    *
-   * @throws {TypeError} If `n` is no number.
+   * @throws {TypeError} If `n` is not a number.
    * @throws {RangeError} If `n` is not an integer from -2^31 to 2^31 - 1.
    */
   add(n = 1): void {
     if (typeof n !== "number" || n !== (n | 0)) {
-      inRange("What is added", n, -(2 ** 31), 2 ** 31 - 1);
+      inRange("The number to add", n, -(2 ** 31), 2 ** 31 - 1);
     }
     if (this.#at === 0) this.#at = this.#claim();
     for (; n > SECTOR; n -= SECTOR) this.#step(SECTOR);
@@ -188,7 +188,7 @@ export class StripedCounter extends Region<"striped_counter"> {
     this.#step(n);
   }
 
-  /** The sum of all that was added. */
+  /** The sum of all numbers that were added. */
   sum(): number {
     const words = this.#words;
     let sum = 0;
@@ -231,7 +231,7 @@ export class StripedCounter extends Region<"striped_counter"> {
   }
 }
 
-/** By how much `high` is late, -8 to 7. */
+/** How far `high` lags behind, from -8 to 7. */
 function lag(high: number, low: number): number {
   return ((low >>> SECTOR_BITS) - high) << SECTOR_BITS >> SECTOR_BITS;
 }

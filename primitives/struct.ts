@@ -1,5 +1,6 @@
 /**
- * Records and arenas: what lies where in shared memory, for both languages.
+ * Records and arenas, which place values and primitives in shared memory for
+ * both languages.
  *
  * @module
  */
@@ -12,7 +13,7 @@ import type {
   RecordOf,
   StructType,
 } from "./_field.ts";
-import { allocate, bufferOf, type Memory } from "./_memory.ts";
+import { allocate, bufferOf, type Memory, offsetOf } from "./_memory.ts";
 import {
   alignUp,
   arrayField,
@@ -47,7 +48,9 @@ export type {
 export type { Memory } from "./_memory.ts";
 export { type BytesQueue, TypedQueue, TypedQueueBase } from "./_typed_queue.ts";
 
-/** How values of a type are copied and viewed; a TypeError if it is none. */
+/**
+ * The field for a type. Throws a TypeError if `type` is not a type of field.
+ */
 function fieldOf(type: FieldType): Field {
   if (typeof type === "string" && Object.hasOwn(NUMBERS, type)) {
     return NUMBERS[type];
@@ -59,7 +62,9 @@ function fieldOf(type: FieldType): Field {
     if ("of" in type) return arrayField(fieldOf(type.of), type.length);
   }
   throw new TypeError(
-    `A field's type is one of ${Object.keys(NUMBERS).join(", ")}, or made by ` +
+    `A field's type must be one of ${
+      Object.keys(NUMBERS).join(", ")
+    }, or made by ` +
       `field.bytes, field.text, field.array or struct: received ` +
       describe(type),
   );
@@ -70,7 +75,7 @@ const NAME = /^[A-Za-z_]\w*$/;
 function assertName(name: string): void {
   if (NAME.test(name) && name !== "__proto__") return;
   throw new TypeError(
-    `A name must be one in C, too: received ${describe(name)}`,
+    `A name must also be a name in C: received ${describe(name)}`,
   );
 }
 
@@ -80,7 +85,7 @@ function assertName(name: string): void {
  *
  * Records may begin at any byte, aligned or not.
  *
- * C twin: what `toC(name)` prints.
+ * C twin: the declarations that `toC(name)` prints.
  *
  * @example A record read and written in place
  * ```ts
@@ -115,7 +120,7 @@ export function struct<const F extends Fields>(fields: F): StructType<F> {
   if (named.length === 0) throw new TypeError("A struct needs a field");
   const field = structField(named);
   const { size, alignment, offsets } = field;
-  // The view of the array that came last: most often the same one comes again.
+  // The view of the last array: most often the same array comes again.
   let last: ArrayBufferView | undefined;
   let length = 0;
   let data: DataView;
@@ -142,7 +147,7 @@ export function struct<const F extends Fields>(fields: F): StructType<F> {
     write(target, record, byteOffset) {
       place(target, byteOffset);
       const checked = field.check(record, "");
-      // Reading the record may have called anything: look again.
+      // A getter of the record may have changed the array, so look again.
       const at = place(target, byteOffset);
       field.set(data, at, checked as never);
       field.release(checked as never);
@@ -156,7 +161,7 @@ export function struct<const F extends Fields>(fields: F): StructType<F> {
       const position = {
         get: () => cursor.at,
         set(at: number) {
-          // The first test is the second one for the usual integers.
+          // For the usual integers, the first test alone decides.
           if (at !== at >>> 0 || at > end) {
             assertPlace(at, size, data.byteLength);
           }
@@ -177,18 +182,21 @@ export function struct<const F extends Fields>(fields: F): StructType<F> {
   };
 }
 
-/** The bytes of an array, for numbers of any type at any place. */
+/** A DataView of the bytes of an array. */
 function dataOf(array: ArrayBufferView): DataView {
   if (!ArrayBuffer.isView(array)) {
     throw new TypeError(
-      `A record lies in a Uint8Array, or another view: received ` +
+      `A record's bytes must be a typed array or a DataView: received ` +
         describe(array),
     );
   }
   return new DataView(array.buffer, array.byteOffset, array.byteLength);
 }
 
-/** Checks that a record of `size` bytes at this place lies within `length`. */
+/**
+ * Checks that a record of `size` bytes at this place lies within `length`
+ * bytes.
+ */
 function assertPlace(
   byteOffset: number | undefined,
   size: number,
@@ -196,7 +204,7 @@ function assertPlace(
 ): void {
   if (byteOffset === undefined) {
     throw new TypeError(
-      `Say at which byte the record of ${size} bytes lies: the array has ` +
+      `Give the offset of the record of ${size} bytes: the array has ` +
         `${length} bytes`,
     );
   }
@@ -212,13 +220,13 @@ function assertPlace(
 
 // ---- arenas -------------------------------------------------------------------
 
-/** A primitive's class, as {@linkcode layout} uses it. */
+/** The part of a primitive's class that {@linkcode layout} uses. */
 export interface PrimitiveClass {
-  /** The bytes one of this configuration occupies. */
+  /** How many bytes a primitive of this configuration occupies. */
   byteLength(...config: never[]): number;
-  /** Formats a region. */
-  init(memory: Memory, byteOffset: number, ...config: never[]): Placed;
-  /** Attaches; a channel asks for its configuration, too. */
+  /** Initializes a primitive in unused memory. */
+  init(memory: Memory, byteOffset: number | bigint, ...config: never[]): Placed;
+  /** Attaches to a primitive; a channel needs its configuration, too. */
   new (
     memory: Memory,
     byteOffset: number | undefined,
@@ -228,20 +236,20 @@ export interface PrimitiveClass {
 
 /** A primitive at its place. */
 export interface Placed {
-  /** Its name in C, less `weft_`. */
+  /** The primitive's name in C, without `weft_`. */
   readonly kind: string;
 }
 
-/** A part of an arena: a class, or a class and what its `init` takes. */
+/** A part of an arena: a class, or a class with the arguments of its `init`. */
 export type Part = PrimitiveClass | readonly [PrimitiveClass, ...unknown[]];
 
 /** The parts of an arena, in their order in memory. */
 export interface Parts {
-  /** A part's name, one in C, too, and what it is. */
+  /** A part's name, which must also be a name in C, and the part. */
   readonly [name: string]: Part;
 }
 
-/** The primitive that a part becomes. */
+/** The type of the primitive that is made for a part. */
 export type PlacedOf<P> = P extends
   readonly [typeof Channel, { readonly codec: Codec<infer T> }] ? Channel<T>
   : P extends readonly [
@@ -249,7 +257,8 @@ export type PlacedOf<P> = P extends
     { readonly element: StructType<infer F> },
   ] ? TypedQueue<F, Kind>
   : P extends readonly [infer C, ...unknown[]] ? PlacedOf<C>
-  : P extends { new (memory: Memory, byteOffset?: number): infer I } ? I
+  : P extends { new (memory: Memory, byteOffset?: number | bigint): infer I }
+    ? I
   : never;
 
 /** An arena's primitives by their names. */
@@ -257,30 +266,36 @@ export type PlacedParts<P> = { readonly [K in keyof P]: PlacedOf<P[K]> };
 
 /** Several primitives in one piece of memory. */
 export interface Layout<P> {
-  /** Bytes the arena occupies. */
+  /** How many bytes the arena occupies. */
   readonly byteLength: number;
-  /** Where each part begins, in bytes: multiples of 128. */
+  /** Where each part begins, in bytes; always a multiple of 128. */
   readonly offsets: { readonly [K in keyof P]: number };
-  /** Allocates an arena and makes its parts. */
+  /** Allocates an arena and initializes its parts. */
   create(): PlacedParts<P> & { readonly buffer: SharedArrayBuffer };
-  /** Makes the parts in memory that nobody uses yet. */
-  init(memory: Memory, byteOffset?: number): PlacedParts<P>;
-  /** Attaches to parts that were made; writes nothing. */
-  attach(memory: Memory, byteOffset?: number): PlacedParts<P>;
-  /** C functions `name_part(void *at)`, each giving a part's address. */
+  /** Initializes the parts in unused memory. */
+  init(memory: Memory, byteOffset?: number | bigint): PlacedParts<P>;
+  /** Attaches to parts that were initialized; writes nothing. */
+  attach(memory: Memory, byteOffset?: number | bigint): PlacedParts<P>;
+  /**
+   * C functions `name_part(void *at)`, each of which returns a part's address.
+   */
   toC(name: string): string;
 }
 
-/** Parts begin this far apart: cache lines, and their prefetched pairs. */
+/**
+ * Parts begin at multiples of this many bytes: two cache lines, as processors
+ * prefetch lines in pairs.
+ */
 const APART = 128;
 
-/** What zeroed memory already is, so that C need not attach. */
+/** The kinds for which zeroed memory is valid, so that C need not attach. */
 const FIXED = ["mutex", "rw_lock", "condition", "event", "once"];
 
 /**
- * Places several primitives in one piece of memory, one message to share.
+ * Places several primitives in one piece of memory, so that one message shares
+ * them all.
  *
- * C twin: what `toC(name)` prints.
+ * C twin: the declarations that `toC(name)` prints.
  *
  * @example A lock and a queue in one buffer
  * ```ts
@@ -293,8 +308,8 @@ const FIXED = ["mutex", "rw_lock", "condition", "event", "once"];
  * if (same.tryPopInt() !== 1) throw new Error("another queue");
  * ```
  *
- * @throws {TypeError} If a name is none in C, or a part lacks its class or
- * configuration.
+ * @throws {TypeError} If a name is not a name in C, or a part lacks its class
+ * or configuration.
  * @throws {RangeError} If a configuration is out of range.
  */
 export function layout<const P extends Parts>(parts: P): Layout<P> {
@@ -311,12 +326,13 @@ export function layout<const P extends Parts>(parts: P): Layout<P> {
         [name, part],
       ) => [name, make(part, base + offsets[name]!)]),
     ) as PlacedParts<P>;
-  const init = (memory: Memory, byteOffset = 0) => {
-    assertFits(memory, byteOffset, byteLength);
+  const init = (memory: Memory, byteOffset: number | bigint = 0) => {
+    const base = offsetOf(byteOffset);
+    assertFits(memory, base, byteLength);
     return place((part, at) => {
       const [type, config] = classOf(part);
       return type.init(memory, at, ...config);
-    }, byteOffset);
+    }, base);
   };
   return {
     byteLength,
@@ -333,7 +349,7 @@ export function layout<const P extends Parts>(parts: P): Layout<P> {
         return isTyped(config[0])
           ? elementOf(config[0]).typed(placed) as Placed
           : placed;
-      }, byteOffset);
+      }, offsetOf(byteOffset));
     },
     toC(name) {
       assertName(name);
@@ -352,7 +368,7 @@ function classOf(part: Part): [type: PrimitiveClass, config: never[]] {
   return [type, config as never[]];
 }
 
-/** The bytes a part occupies; a TypeError if it is none. */
+/** How many bytes a part occupies. Throws a TypeError if it is not a part. */
 function lengthOfPart(name: string, part: Part): number {
   const [type, config] = classOf(part ?? []);
   if (typeof type?.byteLength !== "function") {
@@ -372,7 +388,7 @@ function lengthOfPart(name: string, part: Part): number {
   }
 }
 
-/** Before any part is made, that all of them fit. */
+/** Checks that all parts fit, before any of them is initialized. */
 function assertFits(memory: Memory, byteOffset: number, bytes: number): void {
   const { byteLength } = bufferOf(memory);
   if (byteOffset + bytes <= byteLength) return;

@@ -24,8 +24,9 @@ export type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait.ts";
  * Latch, WorkCounter       it is open; all tasks are done
  * ```
  *
- * Locks cannot be sources: that a lock is free means nothing until it is held.
- * Only the consumer of a queue with one consumer may wait for it.
+ * Locks cannot be sources: a lock that is free now may be taken before the
+ * caller locks it. Only the consumer of a queue with one consumer may wait for
+ * it.
  *
  * If several sources are ready at the call, the first of the list wins: put the
  * most important one first, or rotate the list from call to call if all are

@@ -33,15 +33,15 @@ import {
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const TOTAL = WORK_COUNTER.total;
-const CHUNK = WORK_COUNTER.chunk;
-const NEXT = WORK_COUNTER.next;
-const DONE = WORK_COUNTER.done;
-const TARGET = WORK_COUNTER.target;
-const FINISHED = WORK_COUNTER.finished;
+const TOTAL: typeof WORK_COUNTER.total = 1;
+const CHUNK: typeof WORK_COUNTER.chunk = 2;
+const NEXT: typeof WORK_COUNTER.next = 32;
+const DONE: typeof WORK_COUNTER.done = 64;
+const TARGET: typeof WORK_COUNTER.target = 65;
+const FINISHED: typeof WORK_COUNTER.finished = 66;
 
-const MAX_TOTAL = 2 ** 30;
-const MAX_AGENTS = 2 ** 16;
+const MAX_TOTAL = 0x4000_0000; // 2^30
+const MAX_AGENTS = 65536;
 
 /** The states of `finished`. */
 const RUNNING = 0, AWAITED = 1, OVER = 2;
@@ -86,7 +86,7 @@ export const INSPECTION: WordsInspection = {
  * ```text
  * word 0   magic     Kind and layout version.
  * word 1   total     Tasks, 0 to 2^30.
- * word 2   chunk     Tasks handed out at a time. Below 0: guided, for so many
+ * word 2   chunk     Tasks handed out at a time. Below 0: guided, for that many
  *                    agents.
  * word 3   seal      Check word over the configuration.
  * word 32  next      Chunks handed out; guided: tasks handed out.
@@ -126,7 +126,7 @@ export class WorkCounter extends Region<"work_counter"> {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #total: number;
   readonly #chunk: number;
-  /** What is left of the range that this view took last. */
+  /** The rest of the range that this view took last. */
   #start = 0;
   #end = 0;
 
@@ -159,7 +159,7 @@ export class WorkCounter extends Region<"work_counter"> {
   /**
    * Allocates a counter of `total` tasks, 0 to 2^30.
    *
-   * @throws {TypeError} If `total` is no number, or `config` is not as
+   * @throws {TypeError} If `total` is not a number, or `config` is not as
    * described.
    * @throws {RangeError} If `total`, or a number in `config`, is out of range.
    */
@@ -170,9 +170,9 @@ export class WorkCounter extends Region<"work_counter"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as a counter of `total` tasks.
+   * Initializes unused memory as a counter of `total` tasks.
    *
-   * @throws {TypeError} If `memory` is not shared, `total` is no number, or
+   * @throws {TypeError} If `memory` is not shared, `total` is not a number, or
    * `config` is not as described.
    * @throws {RangeError} If the counter does not fit there, or `total`, or a
    * number in `config`, is out of range.
@@ -204,8 +204,8 @@ export class WorkCounter extends Region<"work_counter"> {
   /**
    * Attaches to the counter that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
-   * counter is there.
+   * @throws {TypeError} If it is not a handle of this kind, or no counter is
+   * there.
    */
   static from(handle: Handle<"work_counter">): WorkCounter {
     return new WorkCounter(...fromHandle("work_counter", handle));
@@ -255,12 +255,12 @@ export class WorkCounter extends Region<"work_counter"> {
   /**
    * Counts `n` tasks as done, and wakes all waiters if they were the last.
    *
-   * @throws {TypeError} If `n` is no number.
+   * @throws {TypeError} If `n` is not a number.
    * @throws {RangeError} If `n` is not an integer from 0 to 2^30, or more
    * tasks would be done than there are.
    */
   done(n = 1): void {
-    inRange("Tasks done", n, 0, MAX_TOTAL);
+    inRange("The number of done tasks", n, 0, MAX_TOTAL);
     const words = this.#words;
     let done = words[DONE]!; // a hint: the exchange below checks it
     for (;;) {
@@ -292,11 +292,11 @@ export class WorkCounter extends Region<"work_counter"> {
   }
 
   /**
-   * Waits for `timeout` ms at most; without a timeout it does not wait. Returns
+   * Waits at most `timeout` ms; without a timeout it does not wait. Returns
    * whether all tasks are done.
    *
    * @throws {TypeError} If it would wait and this agent may not block, or if
-   * `timeout` is no number.
+   * `timeout` is not a number.
    * @throws {RangeError} If `timeout` is negative or NaN.
    */
   tryWait(timeout = 0): boolean {
@@ -365,19 +365,19 @@ export class WorkCounter extends Region<"work_counter"> {
     }
   }
 
-  /** What `next` is when nothing is left. */
+  /** The value of the word `next` when no task is left. */
   #endOfNext(): number {
     const chunk = this.#chunk;
     return chunk < 0 ? this.#total : Math.ceil(this.#total / chunk);
   }
 
-  /** Tasks handed out when `next` is this. */
+  /** How many tasks were handed out when the word `next` has this value. */
   #handedOut(next: number): number {
     const step = Math.max(this.#chunk, 1);
     return Math.min((next >>> 0) * step, this.#total);
   }
 
-  /** Waits, blocking for `timeout` ms at most. */
+  /** Waits, blocking at most `timeout` ms. */
   #wait(timeout: number): boolean {
     for (let i = timeout > 0 ? spinning.rounds : 0;; i--) {
       if (Atomics.load(this.#words, FINISHED) === OVER) return true;

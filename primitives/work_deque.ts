@@ -20,17 +20,17 @@ import {
 
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 
-const CAPACITY = WORK_DEQUE.capacity;
-const BOTTOM = WORK_DEQUE.bottom;
-const TOP = WORK_DEQUE.top;
-const ITEMS = WORK_DEQUE.length;
+const CAPACITY: typeof WORK_DEQUE.capacity = 1;
+const BOTTOM: typeof WORK_DEQUE.bottom = 32;
+const TOP: typeof WORK_DEQUE.top = 64;
+const ITEMS: typeof WORK_DEQUE.length = 96;
 
 /** The most items a deque can hold. */
-const MAX_CAPACITY = 2 ** 28;
+const MAX_CAPACITY = 0x1000_0000; // 2^28
 
 /** The configuration of a deque. */
 export interface DequeConfig {
-  /** Items it holds, 1 to 2^28; rounded up to a power of two. */
+  /** How many items fit: 1 to 2^28, rounded up to a power of two. */
   readonly capacity: number;
 }
 
@@ -86,11 +86,11 @@ export const INSPECTION: WordsInspection = { row: WORK_DEQUE };
  * ```
  */
 export class WorkDeque extends Region<"work_deque"> {
-  /** Items it holds at most. */
+  /** The most items that the deque can hold. */
   readonly capacity: number;
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #mask: number;
-  /** What the owner last saw of `top`, which may have grown since. */
+  /** The value of `top` that the owner saw last; it may have grown since. */
   #top: number;
 
   /**
@@ -136,7 +136,7 @@ export class WorkDeque extends Region<"work_deque"> {
   }
 
   /**
-   * Initializes memory that nobody uses yet as an empty deque.
+   * Initializes unused memory as an empty deque.
    *
    * @throws {TypeError} If `memory` is not shared, or `config` is not as
    * described.
@@ -157,8 +157,8 @@ export class WorkDeque extends Region<"work_deque"> {
   /**
    * Attaches to the deque that a posted handle names.
    *
-   * @throws {TypeError} If it is no handle, or the handle of another kind, or no
-   * deque is there.
+   * @throws {TypeError} If it is not a handle of this kind, or no deque is
+   * there.
    */
   static from(handle: Handle<"work_deque">): WorkDeque {
     return new WorkDeque(...fromHandle("work_deque", handle));
@@ -175,7 +175,7 @@ export class WorkDeque extends Region<"work_deque"> {
    * Adds an item at the bottom, or returns false if the deque is full. Only the
    * owner may call this.
    *
-   * @throws {TypeError} If `item` is no number.
+   * @throws {TypeError} If `item` is not a number.
    * @throws {RangeError} If `item` is not a signed integer of 32 bits.
    */
   push(item: number): boolean {

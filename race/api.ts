@@ -1,5 +1,5 @@
 /**
- * What `race` can do.
+ * The functions of `race`: everything that users of the tester call.
  *
  * @module
  */
@@ -17,6 +17,13 @@ import {
   type PropertyOptions,
   raise,
 } from "./property.ts";
+import {
+  checkOptions,
+  checkProgram as checkCalls,
+  FREE,
+  OPTIONS,
+  PROGRAMS,
+} from "./options.ts";
 import type { Options, Program, Result } from "./report/result.ts";
 import type { Memory } from "./engine/scenario.ts";
 import { type OperationSpec, Spec, type SpecDefinition } from "./spec.ts";
@@ -28,7 +35,7 @@ type Any = any;
 /** A call in a program: an operation's name, and its argument. */
 export type CallTuple = readonly [op: string, arg?: unknown];
 
-/** What a specification's explorations return. */
+/** What an exploration returns: a promise if operations are asynchronous. */
 export type Outcomes<Async extends boolean, T> = false extends Async ? T
   : Promise<T>;
 
@@ -47,11 +54,38 @@ function split<T, O>(rest: readonly (T | O)[], isItem: (x: T | O) => boolean): [
     : [rest.slice(0, -1) as T[], last as O];
 }
 
-/** What the code under test is, and what it is to do. */
+/**
+ * Makes a specification: it says which memory the code under test uses, which
+ * operations there are, and what each does to a model.
+ *
+ * @throws {TypeError} If `memory` or `ops` is missing; if an operation has no
+ * `run`, or is called "recover" where there is a `recover`; if
+ * some operations have models but there is no `init`; if `agents` names anything
+ * but "js" and "wasm", or names "wasm" without a module.
+ *
+ * @example A lock whose model knows its owner
+ * ```ts
+ * import { race } from "@weft/sync/race";
+ *
+ * const lock = race.spec({
+ *   memory: () => new SharedArrayBuffer(4),
+ *   agent: (memory) => new Int32Array(memory),
+ *   init: -1, // nobody
+ *   ops: {
+ *     tryLock: {
+ *       run: (words) => Atomics.compareExchange(words, 0, 0, 1) === 0,
+ *       model: (owner: number, _, id) =>
+ *         owner < 0 ? [id, true] : [owner, false],
+ *     },
+ *   },
+ * });
+ * race.assert(lock, { agents: 3, ops: 1 });
+ * ```
+ */
 export function spec<M extends Memory, H, S, A extends Record<string, unknown>>(
   definition: SpecDefinition<M, H, S, A> & { readonly async: true },
 ): Spec<true>;
-/** What the code under test is, and what it is to do. */
+/** Makes a specification whose operations are not asynchronous. */
 export function spec<M extends Memory, H, S, A extends Record<string, unknown>>(
   definition: SpecDefinition<M, H, S, A>,
 ): Spec<false>;
@@ -59,7 +93,32 @@ export function spec(definition: SpecDefinition<Any, Any, Any, Any>): Spec {
   return new Spec(definition);
 }
 
-/** Explores one program: a list of calls for each agent, options last. */
+/**
+ * Explores one program: a list of calls for each agent, then the options. It
+ * returns what it found and does not throw a failure: look at `result.ok`.
+ *
+ * @throws {TypeError} If a call names an unknown operation, if the program is
+ * not a list of calls for each agent, or if an option is unknown or of the
+ * wrong type.
+ * @throws {RangeError} If there are more than 16 agents.
+ * @throws {Error} "Unsupported", if the code does what cannot be simulated.
+ *
+ * @example Two agents, and how far the search went
+ * ```ts
+ * import { race } from "@weft/sync/race";
+ *
+ * const counter = race.spec({
+ *   memory: () => new SharedArrayBuffer(4),
+ *   agent: (memory) => new Int32Array(memory),
+ *   init: 0,
+ *   ops: {
+ *     add: { run: (w) => Atomics.add(w, 0, 1), model: (n) => [n + 1, n] },
+ *   },
+ * });
+ * const result = race.check(counter, [["add"]], [["add"]], { states: 1000 });
+ * console.log(result.summary); // "complete: 4 states"
+ * ```
+ */
 export function check<Async extends boolean>(
   spec: Spec<Async>,
   ...rest: (readonly CallTuple[] | Options)[]
@@ -68,16 +127,46 @@ export function check<Async extends boolean>(
     rest,
     Array.isArray,
   );
+  checkOptions(options, OPTIONS);
+  checkCalls(agents);
   return checkProgram(spec.scenario, agents.map(toCalls), options) as Any;
 }
 
-/** Replays one interleaving of a program. */
+/**
+ * Replays one interleaving of a program: `schedule` is that of a failure. The
+ * result has a `table` and, if the interleaving fails, the `failure`.
+ *
+ * @throws {SyntaxError} If the text is not a schedule.
+ * @throws {RangeError} If the program cannot follow the schedule, or ends
+ * before it.
+ *
+ * @example Two reads before two writes
+ * ```ts
+ * import { race } from "@weft/sync/race";
+ *
+ * const counter = race.spec({
+ *   memory: () => new SharedArrayBuffer(4),
+ *   agent: (memory) => new Int32Array(memory),
+ *   init: 0,
+ *   ops: {
+ *     add: {
+ *       run: (w) => Atomics.store(w, 0, Atomics.load(w, 0) + 1),
+ *       model: (n) => [n + 1, n + 1],
+ *     },
+ *   },
+ * });
+ * const result = race.replay(counter, [[["add"]], [["add"]]], "0 1*2 0");
+ * console.log(result.failure?.kind); // "not-linearizable"
+ * ```
+ */
 export function replay<Async extends boolean>(
   spec: Spec<Async>,
   program: readonly (readonly CallTuple[])[],
   schedule: string,
   options: Options = {},
 ): Outcomes<Async, Result> {
+  checkOptions(options, OPTIONS);
+  checkCalls(program);
   return replayProgram(
     spec.scenario,
     program.map(toCalls),
@@ -86,23 +175,68 @@ export function replay<Async extends boolean>(
   ) as Any;
 }
 
-/** An ordinary property of fast-check: no program goes wrong. */
+/**
+ * Makes a property of fast-check: every program of the specification is
+ * correct. Use it if you want fast-check's own parameters; else `assert`.
+ *
+ * @throws {TypeError} If an option is unknown or of the wrong type.
+ *
+ * @example
+ * ```ts
+ * import fc from "fast-check";
+ * import { race } from "@weft/sync/race";
+ *
+ * const counter = race.spec({
+ *   memory: () => new SharedArrayBuffer(4),
+ *   agent: (memory) => new Int32Array(memory),
+ *   init: 0,
+ *   ops: {
+ *     add: { run: (w) => Atomics.add(w, 0, 1), model: (n) => [n + 1, n] },
+ *   },
+ * });
+ * fc.assert(race.property(counter), { numRuns: 20 });
+ * ```
+ */
 export function property(
   spec: Spec,
   options: PropertyOptions = {},
 ): fc.IRawProperty<[Generated], boolean> {
+  checkOptions(options, PROGRAMS);
   return propertyOf(spec, options);
 }
 
-/** Throws a {@linkcode RaceError} with the smallest program that goes wrong. */
+/**
+ * Explores generated programs. If one fails, it throws a {@linkcode RaceError}
+ * for the smallest program that fails.
+ *
+ * @throws {RaceError} If a program fails.
+ * @throws {TypeError} If an option is unknown or of the wrong type.
+ * @throws {Error} "Unsupported", if the code does what cannot be simulated.
+ *
+ * @example
+ * ```ts
+ * import { race } from "@weft/sync/race";
+ *
+ * const counter = race.spec({
+ *   memory: () => new SharedArrayBuffer(4),
+ *   agent: (memory) => new Int32Array(memory),
+ *   init: 0,
+ *   ops: {
+ *     add: { run: (w) => Atomics.add(w, 0, 1), model: (n) => [n + 1, n] },
+ *   },
+ * });
+ * race.assert(counter, { agents: 3, ops: 2, programs: 20 });
+ * ```
+ */
 export function assert<Async extends boolean>(
   spec: Spec<Async>,
   options: PropertyOptions = {},
 ): Outcomes<Async, void> {
+  checkOptions(options, PROGRAMS);
   return assertProperty(spec, options) as Any;
 }
 
-/** What an agent of the free form does; what it returns is its result. */
+/** The function of an agent in the free form; it returns the agent's result. */
 export type Body<M extends Memory> = (memory: M, id: number) => unknown;
 
 /** The memory of the free form. */
@@ -115,9 +249,9 @@ export interface AgentsDefinition<M extends Memory> extends
   readonly memory: () => M;
 }
 
-/** What holds after the agents, and how to explore. */
+/** The options of the free form, and a check for the end. */
 export interface AgentsOptions<M extends Memory> extends Options {
-  /** Throws, or says what is wrong, once all agents are done. */
+  /** Called when all agents are done: throws, or returns what is wrong. */
   readonly after?: (
     memory: M,
     results: unknown[],
@@ -133,8 +267,26 @@ export type AnyAsync<B extends readonly unknown[]> = true extends {
   : Result;
 
 /**
- * Explores agents in free form: each runs its function once. Throws a
- * {@linkcode RaceError} if they go wrong.
+ * Explores agents in free form: there is no model, and each agent runs its
+ * function once. Returns the result, or throws it if it is a failure.
+ *
+ * @throws {RaceError} If the agents fail.
+ * @throws {TypeError} If an option is unknown or of the wrong type.
+ * @throws {Error} "Unsupported", if the code does what cannot be simulated.
+ *
+ * @example
+ * ```ts
+ * import { race } from "@weft/sync/race";
+ *
+ * const add = (memory: SharedArrayBuffer) =>
+ *   Atomics.add(new Int32Array(memory), 0, 1);
+ * race.agents({ memory: () => new SharedArrayBuffer(4) }, add, add, {
+ *   after: (memory) => {
+ *     const [sum] = new Int32Array(memory);
+ *     if (sum !== 2) return `the sum is ${sum}`;
+ *   },
+ * });
+ * ```
  */
 export function agents<
   M extends Memory,
@@ -144,6 +296,8 @@ export function agents<
     rest,
     (item) => typeof item === "function",
   );
+  checkOptions(options, FREE);
+  if (bodies.length === 0) throw new TypeError("A program needs an agent");
   const ops: Record<string, OperationSpec<M, Any, Any>> = {};
   bodies.forEach((body, id) => ops[`agent${id}`] = { run: (m) => body(m, id) });
   const free = new Spec({
@@ -165,7 +319,25 @@ export function agents<
     & AnyAsync<B>;
 }
 
-/** A compiled module that agents can run: see {@linkcode Wasm}. */
+/**
+ * Makes a compiled module into one that agents can run: see {@linkcode Wasm}.
+ * Each access to shared memory becomes a step of the scheduler.
+ *
+ * @throws {Error} "BadModule", if the module does not import its memory, or uses
+ * vectors, 64-bit memory, or an instruction that is not known.
+ *
+ * @example
+ * ```ts ignore
+ * const module = race.wasm(Deno.readFileSync("mailbox.wasm"));
+ * const mail = race.spec({
+ *   memory: () => new SharedArrayBuffer(8),
+ *   wasm: module,
+ *   agents: ["wasm"],
+ *   agent: (_, __, exports) => exports!,
+ *   ops: { put: { run: (exports) => exports.try_put!(module.at, 7) } },
+ * });
+ * ```
+ */
 export function wasm(
   bytes: Uint8Array | ArrayBuffer,
   options: WasmOptions = {},

@@ -1,9 +1,9 @@
 /**
- * Explores every interleaving of code that shares memory: simulated agents in
- * one thread, every operation on shared memory a step of a scheduler. The code
- * under test runs unmodified.
+ * Explores every interleaving of code that shares memory. Simulated agents run
+ * in one thread, and every operation on shared memory is a step of a scheduler.
+ * The code under test runs unmodified.
  *
- * @example A counter, right in every interleaving
+ * @example A counter that is correct in every interleaving
  * ```ts
  * import { race } from "@weft/sync/race";
  *

@@ -1,7 +1,7 @@
 /**
- * Programs as data: fast-check generates who calls what and shrinks it, the
- * explorer owns the schedule. Each candidate is explored anew, so shrinking
- * never hangs on a lucky schedule.
+ * Programs as data. fast-check generates which agent calls what, and shrinks
+ * it; the explorer alone decides the schedule. Each candidate is explored anew,
+ * so shrinking never depends on a lucky schedule.
  *
  * @module
  */
@@ -18,15 +18,15 @@ type Any = any;
 
 /** How to generate and explore programs. */
 export interface PropertyOptions extends Options {
-  /** Agents in a program, at most; 2 unless given. */
+  /** The most agents a program may have; 2 by default. */
   readonly agents?: number | undefined;
-  /** Calls of one agent, at most; 3 unless given. */
+  /** The most calls one agent may make; 3 by default. */
   readonly ops?: number | undefined;
-  /** Programs to try; 100 unless given. */
+  /** How many programs to try; 100 by default. */
   readonly programs?: number | undefined;
 }
 
-/** A generated program, which prints as one. */
+/** A generated program. It prints as one line. */
 export class Generated {
   /** The calls of each agent. */
   readonly calls: Program;
@@ -36,12 +36,12 @@ export class Generated {
     this.calls = calls;
   }
 
-  /** Says it on one line. */
+  /** The program on one line. */
   toString(): string {
     return programText(this.calls);
   }
 
-  /** The same, for fast-check's reports. */
+  /** The same text, for fast-check's reports. */
   [fc.toStringMethod](): string {
     return this.toString();
   }
@@ -76,7 +76,7 @@ export function programs(
   return fc.tuple(...all).map((calls) => new Generated(calls));
 }
 
-/** Throws what is wrong, if anything is. */
+/** Throws the result's failure, if it has one; else returns the result. */
 export function raise(result: Result, program: Program): Result {
   if (result.ok) return result;
   throw new RaceError(result, programText(program));
@@ -88,7 +88,7 @@ const optionsOf = (o: PropertyOptions): Options => ({
   states: o.states ?? 20_000,
 });
 
-/** A property: no program of the specification goes wrong. */
+/** A property of fast-check: every program of the specification is correct. */
 export function property(
   spec: Spec,
   o: PropertyOptions,
@@ -104,7 +104,7 @@ export function property(
   }) as Any;
 }
 
-/** Throws the smallest program that goes wrong, if any does. */
+/** Throws the smallest program that fails, if any program does. */
 export function assert(
   spec: Spec,
   o: PropertyOptions,

@@ -11,85 +11,93 @@ import type { Wasm, WasmExports } from "./wasm/wasm.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-/** An arbitrary of fast-check, as far as its type goes. */
+/** The part of fast-check's `Arbitrary` type that specifications need. */
 export interface Arbitrary<A> {
-  /** Makes a value, and what is needed to shrink it. */
+  /** Makes a value, with what fast-check needs to shrink it. */
   generate(random: never, bias: number | undefined): { readonly value: A };
 }
 
 /** One operation of a specification: `H` its handle, `S` the model's state. */
 export interface OperationSpec<H, S, A> {
-  /** Generates its argument; without one it takes none. */
+  /** Generates the argument. An operation without `arg` takes no argument. */
   readonly arg?: Arbitrary<A>;
-  /** Calls it. What it answers must be plain data, or a promise of that. */
+  /** Calls it. It must return plain data, or a promise of plain data. */
   readonly run: (handle: H, arg: A, id: number) => unknown;
   /**
-   * What it does to the model: the next state and the answer, or `null` if it
-   * must wait in this state.
+   * What the operation does to the model. It returns the next state and the
+   * answer, or `null` if the operation must wait in this state.
    */
   readonly model?: (state: S, arg: A, id: number) => Answer<S>;
-  /** The agents that may call it; all, unless given. */
+  /** The ids of the agents that may call it; all agents by default. */
   readonly agents?: readonly number[];
-  /** It must finish whatever the others do, and wherever they stop. */
+  /** If true, the operation must finish wherever the other agents stop. */
   readonly lockFree?: boolean;
 }
 
 /** A specification: see {@linkcode race}. */
 export interface SpecDefinition<M extends Memory, H, S, A> {
-  /** Allocates and initializes the memory; called once, then snapshotted. */
+  /**
+   * Allocates and initializes the memory. It is called once; the tester keeps a
+   * copy of the contents.
+   */
   readonly memory: () => M;
   /**
-   * Makes an agent's handle. Called again whenever the agent's code is run
-   * again, and must do the same each time: here identities are set. An agent
-   * that is declared "wasm" is given what the module exports.
+   * Makes an agent's handle, and sets whatever identifies the agent. It is
+   * called again whenever the agent's code is run again, and must do the same
+   * each time. An agent that is declared "wasm" receives the module's exports.
    */
   readonly agent: (memory: M, id: number, wasm?: WasmExports) => H;
-  /** The module that agents run which are declared "wasm". */
+  /** The module that agents declared "wasm" run. */
   readonly wasm?: Wasm;
-  /** What each agent is; one that is not listed is as the last one. */
+  /** What each agent is. Agents beyond the list are like its last entry. */
   readonly agents?: readonly ("js" | "wasm")[];
-  /** The model's state at the start; without it there is no model. */
+  /** The model's first state. A specification without `init` has no model. */
   readonly init?: S;
   /** The operations. */
   readonly ops: { readonly [K in keyof A]: OperationSpec<H, S, A[K]> };
-  /** What is wrong with the memory while nobody is inside a call, if any. */
+  /** Checks the memory while no agent is inside a call; says what is wrong. */
   readonly invariant?: (memory: M) => string | undefined | void;
-  /** What is wrong with the memory at the end; may throw instead. */
+  /** Checks the memory at the end: says what is wrong, or throws. */
   readonly final?: (
     memory: M,
     results: unknown[][],
   ) => string | undefined | void;
   /** Called by a survivor after agent `deadId` was terminated. */
   readonly recover?: (handle: H, deadId: number) => unknown;
-  /** What `recover` does to the model; without it, the model ends there. */
+  /**
+   * What `recover` does to the model. Without it, the model ends at the kill.
+   */
   readonly recovered?: (state: S, deadId: number) => S;
-  /** Words that may be read plainly while others write them atomically. */
+  /** Words that agents may read plainly while others write them atomically. */
   readonly hints?:
     | ((byteOffset: number) => boolean)
     | readonly (readonly [from: number, to: number])[];
-  /** Names of words, by byte offset, for the tables. */
+  /** Byte offsets of words by name; tables and messages show the names. */
   readonly words?: Readonly<Record<string, number>>;
-  /** Handles have no state of their own; found out, unless given. */
+  /**
+   * Whether handles have no state of their own. The tester finds out if this is
+   * not given.
+   */
   readonly stateless?: boolean;
-  /** Operations return promises. */
+  /** Whether operations return promises; false by default. */
   readonly async?: boolean;
 }
 
 /** A specification that can be explored. */
 export class Spec<Async extends boolean = boolean> {
   /**
-   * How it is explored.
+   * What the engine explores.
    *
    * @internal
    */
   readonly scenario: Scenario;
-  /** What it says. */
+  /** The definition the specification was made from. */
   // deno-lint-ignore no-explicit-any
   readonly definition: SpecDefinition<any, any, any, any>;
-  /** Whether results are promises; never set, for types only. */
+  /** Whether results are promises. It is never set; only types use it. */
   declare readonly isAsync: Async;
 
-  /** Checks and keeps `definition`. */
+  /** Checks `definition` and keeps it. */
   constructor(definition: SpecDefinition<Any, Any, Any, Any>) {
     this.definition = definition;
     this.scenario = scenarioOf(definition);
@@ -97,6 +105,9 @@ export class Spec<Async extends boolean = boolean> {
 }
 
 function scenarioOf(d: SpecDefinition<Any, Any, Any, Any>): Scenario {
+  if (typeof d.memory !== "function" || typeof d.ops !== "object") {
+    throw new TypeError("A specification needs memory() and ops");
+  }
   const operations = new Map<string, Operation>();
   for (
     const [name, op] of Object.entries<OperationSpec<Any, Any, Any>>(d.ops)
@@ -111,6 +122,9 @@ function scenarioOf(d: SpecDefinition<Any, Any, Any, Any>): Scenario {
   }
   const modelled = Object.values<OperationSpec<Any, Any, Any>>(d.ops)
     .some((op) => op.model !== undefined);
+  if (modelled && !("init" in d)) {
+    throw new TypeError("Operations have models, but there is no init");
+  }
   return {
     memory: d.memory,
     agent: agentOf(d),
@@ -172,7 +186,17 @@ function hintsOf(
   return (at) => hints.some(([from, to]) => at >= from && at < to);
 }
 
-/** Any of these outcomes is right; those that are `null` do not count. */
+/**
+ * An answer of a model: any of these outcomes is right. `null` outcomes are
+ * ignored; if all are `null`, the operation must wait.
+ *
+ * @example An attempt that may fail for no reason
+ * ```ts
+ * import { race } from "@weft/sync/race";
+ *
+ * const model = (n: number) => race.either([n + 1, true], [n, false]);
+ * ```
+ */
 export function either<S>(...outcomes: (Answer<S>)[]): Either<S> {
   return new Either(
     outcomes.flatMap((outcome) =>
@@ -185,12 +209,36 @@ export function either<S>(...outcomes: (Answer<S>)[]): Either<S> {
   );
 }
 
-/** An outcome that is right only if another operation overlaps this one. */
+/**
+ * An outcome that is right only if another operation overlaps this one.
+ *
+ * @example An attempt that may fail while others are at work
+ * ```ts
+ * import { race } from "@weft/sync/race";
+ *
+ * const model = (n: number) =>
+ *   race.either([n + 1, true], race.contended([n, false]));
+ * ```
+ */
 export function contended<S>([state, result]: Outcome<S>): Outcome<S> {
   return [state, result, { contended: true }];
 }
 
-/** An outcome that only the end of a timed wait may bring. */
+/**
+ * An outcome that only the end of a timed wait may bring. It does not excuse an
+ * operation that sleeps although the model would complete it.
+ *
+ * @example A semaphore's `tryAcquire` with a timeout
+ * ```ts
+ * import { race } from "@weft/sync/race";
+ *
+ * const model = (permits: number) =>
+ *   race.either(
+ *     permits > 0 ? [permits - 1, true] : null,
+ *     race.timedOut([permits, false]),
+ *   );
+ * ```
+ */
 export function timedOut<S>([state, result]: Outcome<S>): Outcome<S> {
   return [state, result, { timedOut: true }];
 }

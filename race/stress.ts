@@ -1,7 +1,7 @@
 /**
- * The code under test in real workers, at full speed, and its histories
- * checked afterwards. It explains nothing and repeats nothing, but it is the
- * machine itself: compilers, caches and all.
+ * Runs the code under test in real workers at full speed, and checks the
+ * histories afterwards. It can neither explain a failure nor repeat it, but it
+ * tests the real machine, with its compilers and caches.
  *
  * @module
  */
@@ -12,6 +12,7 @@ import type { FailureKind } from "./engine/kinds.ts";
 import { Either, type Model } from "./engine/model.ts";
 import { type Event, explains, Judge } from "./judge/lin.ts";
 import { realNow } from "./engine/native.ts";
+import { checkOptions, STRESS } from "./options.ts";
 import { programText } from "./report/print.ts";
 import { programs } from "./property.ts";
 import type { Failure, Program } from "./report/result.ts";
@@ -21,25 +22,25 @@ import { keyOf, show } from "./engine/values.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-/** How to stress. */
+/** How to run a stress test. */
 export interface StressOptions {
-  /** How long; 5 unless given. */
+  /** Seconds to run; 5 by default. */
   readonly seconds?: number | undefined;
-  /** Workers; 2 unless given. */
+  /** How many workers run; 2 by default. */
   readonly agents?: number | undefined;
-  /** Calls of one agent in a program, at most; 3 unless given. */
+  /** The most calls one agent may make in a program; 3 by default. */
   readonly ops?: number | undefined;
-  /** Where the programs begin. */
+  /** The seed of the generated programs; 1 by default. */
   readonly seed?: number | undefined;
-  /** The module's export that is the specification; "default". */
+  /** The name of the export that is the specification; "default" by default. */
   readonly name?: string | undefined;
 }
 
-/** What was done. */
+/** What a stress test did. */
 export interface StressResult {
-  /** Always: what is wrong is thrown. */
+  /** Always true: a failure is thrown. */
   readonly ok: boolean;
-  /** Histories that were checked. */
+  /** How many histories were checked. */
   readonly histories: number;
   /** How many of them differed. */
   readonly distinct: number;
@@ -48,9 +49,9 @@ export interface StressResult {
 }
 
 const INSTANCES = 256; // histories a round
-const STUCK = 10_000; // ms after which a round is held to be stuck
+const STUCK = 10_000; // ms after which a round counts as stuck
 
-// What a worker does: each instance begins behind a barrier that spins.
+// The code of a worker. Each instance begins behind a barrier that spins.
 const WORKER = `
 import { parentPort, workerData } from "node:worker_threads";
 const { url, name, id, agents, control, memories } = workerData;
@@ -76,7 +77,7 @@ parentPort.on("message", async (program) => {
 parentPort.postMessage({ ready: true });
 `;
 
-/** Whether no order of the calls leaves anybody waiting in the model. */
+/** Whether the model lets every call end, in whatever order they run. */
 function alwaysEnds(model: Model, program: Program): boolean {
   const seen = new Set<string>();
   const search = (state: unknown, at: readonly number[]): boolean => {
@@ -101,7 +102,7 @@ function alwaysEnds(model: Model, program: Program): boolean {
   return search(model.init, program.map(() => 0));
 }
 
-/** A worker, and the promise of its next answer. */
+/** A worker, with the promise of its next answer. */
 class Hand {
   readonly #worker: Any;
   #resolve: (message: Any) => void = () => {};
@@ -132,16 +133,33 @@ class Hand {
 }
 
 /**
- * Stresses the specification a module exports. Throws a {@linkcode RaceError}
- * for a history that no sequential order explains.
+ * Runs the specification that a module exports in real workers, at full speed,
+ * with generated programs, and checks the histories and `final`. Programs that
+ * might wait for ever by the model are left out.
+ *
+ * @throws {RaceError} If no sequential order explains a history, if `final`
+ * finds something wrong, or if the workers do not finish within 10 seconds.
+ * @throws {Error} If the module cannot be imported.
+ *
+ * @example A module `counter.ts` has a specification as its default export
+ * ```ts ignore
+ * import { race } from "@weft/sync/race";
+ *
+ * const url = new URL("./counter.ts", import.meta.url);
+ * const { histories } = await race.stress(url, { seconds: 10, agents: 2 });
+ * ```
  */
 export async function stress(
   module: URL,
   options: StressOptions = {},
 ): Promise<StressResult> {
+  checkOptions(options, STRESS);
   const { seconds = 5, agents = 2, seed = 1, name = "default" } = options;
   const { Worker } = await import("node:worker_threads");
   const spec: Spec = (await import(module.href))[name];
+  if (spec?.scenario === undefined) {
+    throw new TypeError(`The export "${name}" must be a result of race.spec()`);
+  }
   const { scenario, definition } = spec;
   const model = scenario.model;
   const judge = model === null ? null : new Judge(model, agents);
@@ -220,7 +238,7 @@ async function orStuck<T>(promise: Promise<T>): Promise<T | undefined> {
   return value;
 }
 
-/** The events of each instance. */
+/** The events of each instance, collected from all workers. */
 function collect(answers: readonly Any[], program: Program): Event[][] {
   const rounds: Event[][] = Array.from({ length: INSTANCES }, () => []);
   answers.forEach(({ events, error }, agent) => {
@@ -240,7 +258,7 @@ function overlap(events: readonly Event[]): boolean {
   );
 }
 
-/** What makes two histories the same: order, calls and answers. */
+/** A key that is equal for histories of the same order, calls and answers. */
 function keyOfHistory(events: readonly Event[]): string {
   const moments = events.flatMap((e) => [
     [e.begin, `${e.agent}${callText(e.call)}`] as const,

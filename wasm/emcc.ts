@@ -71,6 +71,8 @@ export interface Build {
   out: string;
   /** Prints no progress and no warnings. */
   quiet?: boolean;
+  /** The sources include nothing of `wasm/`: its changes do not matter. */
+  alone?: boolean;
 }
 
 /** Compiles with `emcc`, unless nothing changed since `out` was written. */
@@ -163,7 +165,8 @@ async function unpacked(quiet: boolean): Promise<Compiler> {
   };
 }
 
-function clangOf(compiler: Compiler): string {
+/** The path of the clang that belongs to `compiler`. */
+export function clangOf(compiler: Compiler): string {
   const folder = path.dirname(compiler.path);
   const ours = path.join(folder, "bin", "clang");
   if (fs.existsSync(ours)) return ours;
@@ -177,7 +180,7 @@ function clangOf(compiler: Compiler): string {
 async function make(tool: string, version: string, build: Build) {
   const { args, out, quiet = false } = build;
   const stamp = `${out}.stamp`;
-  const wanted = fingerprint([tool, version, ...args], build.sources);
+  const wanted = fingerprint([tool, version, ...args], build);
   const fresh = () =>
     fs.existsSync(out) && fs.existsSync(stamp) && readLine(stamp) === wanted;
   if (fresh()) return;
@@ -219,16 +222,19 @@ async function compile(
   }
 }
 
-function fingerprint(words: string[], sources: readonly string[]): string {
+function fingerprint(words: string[], { sources, alone }: Build): string {
   const hash = createHash("sha256").update(JSON.stringify(words));
-  const headers = fs.readdirSync(WEFT).sort()
-    .map((name) => path.join(WEFT, name));
-  const watched = [`${WEFT}.h`, ...headers, BUN];
-  for (const file of [...sources, ...watched]) {
+  for (const file of [...sources, ...alone ? [] : watched()]) {
     const bytes = fs.existsSync(file) ? fs.readFileSync(file) : "";
     hash.update(`\n${file} ${bytes.length}\n`).update(bytes);
   }
   return hash.digest("hex");
+}
+
+/** What modules are made of besides their sources. */
+function watched(): string[] {
+  const headers = fs.readdirSync(WEFT).sort();
+  return [`${WEFT}.h`, ...headers.map((name) => path.join(WEFT, name)), BUN];
 }
 
 /**

@@ -54,6 +54,7 @@
 #include "weft/work_deque.h"
 #include "weft/slab_pool.h"
 #include "weft/striped_counter.h"
+#include "weft/recover.h"
 #include "weft/inspect.h"
 /* clang-format on */
 

@@ -219,23 +219,25 @@ EXPORT bool twins_done(void) { return weft__load(&finished) == count; }
 EXPORT void twins_end(void) { weft__store(&over, 1); }
 
 static void *make(int32_t kind) {
+  enum { BYTES = 256 * 1024 };
   static int32_t *memory;
   weft_queue_config config = {CAPACITY, 4};
   weft_work_config work = {1, 0};
-  if (memory == NULL) memory = (int32_t *)malloc(256 * 1024);
-  memset(memory, 0, 256 * 1024);
+  if (memory == NULL) memory = (int32_t *)malloc(BYTES);
+  memset(memory, 0, BYTES);
   switch (KINDS[kind].name[0]) {
     case 'M':
       if (KINDS[kind].name[1] == 'u') return memory;
-      return weft_mpmc_queue_init(memory, config);
+      return weft_mpmc_queue_init(memory, BYTES, config);
     case 'L':
-      return weft_lock_free_queue_init(memory, config);
+      return weft_lock_free_queue_init(memory, BYTES, config);
     case 'W':
-      return weft_work_counter_init(memory, KINDS[kind].n, work);
+      return weft_work_counter_init(memory, BYTES, KINDS[kind].n, work);
     default:
-      if (KINDS[kind].name[1] == 'e') return weft_semaphore_init(memory, 1);
+      if (KINDS[kind].name[1] == 'e')
+        return weft_semaphore_init(memory, BYTES, 1);
       if (KINDS[kind].odd == record_push) config.element_size = WORDS * 4;
-      return weft_spsc_queue_init(memory, config);
+      return weft_spsc_queue_init(memory, BYTES, config);
   }
 }
 

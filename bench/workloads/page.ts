@@ -15,15 +15,16 @@ import type { Results, Table } from "./workload.ts";
 
 const INTRODUCTION = `# Workloads
 
-Two published studies are what this library grew from. One hashes messages
-with Node's threads, and builds by hand what a pool of workers takes: shared
-memory, a counter, slots with a lock. The other finds where threads in
-WebAssembly stop to scale: allocators, and files. Both run here on this
-library's primitives, beside the studies' own methods and what people use today.
+This library grew from two published studies. One hashes messages with Node's
+threads, and builds the parts of a pool of workers by hand: shared memory, a
+counter, slots with a lock. The other finds two places where threads in
+WebAssembly stop to scale: allocators, and files. This page runs both on this
+library's primitives, beside the studies' own methods and the packages that
+people use today.
 
 \`deno task workloads [NAME]\` measures, and writes the figures, the charts and
-this page. Figures that are called cited are the studies', from their machines;
-all others come from the files in [workloads](workloads/).
+this page. Figures marked as cited are from the studies and their machines. All
+other figures come from the files in [workloads](workloads/).
 `;
 
 function pictureOf({ id, title }: Table): string {

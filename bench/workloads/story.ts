@@ -100,37 +100,38 @@ const STORIES: Readonly<Record<string, (f: Figures) => string>> = {
       figure: f.ratio(t, "pool", "two processes, nothing shared", 2),
       most: 1.05,
     }];
-    return `The study hands tasks out in two ways: by a shared counter, with
-all data in place before the start, and by a slot for each worker, with a lock
-word that the worker sleeps on and the main thread awaits. Its slots can hang: the
-worker announces the answer before it gives the slot back, and a late wake-up
-counts for the next task. This page does not say how often. It measures a port of
-the program, and ends a run after 5 seconds, its start included; the table counts
-these runs. The row "slots, 1 in flight" is the same method without the flaw: two
-events for each slot. The author proposed several tasks in
-flight for each worker, and left that open: these are the rows of slots and of
-\`CallRing\` with more in flight.
+    return `The study hands out tasks in two ways. The first is a shared counter, with all
+data in place before the start. The second is a slot for each worker, with a lock
+word on which the worker sleeps and which the main thread awaits. These slots can
+hang: the worker announces the answer before it gives the slot back, so a late
+wake-up counts for the next task. This page does not say how often that happens.
+It measures a port of the program, and ends a run after 5 seconds, including its
+start; the table counts these runs. The row "slots, 1 in flight" is the same
+method without this flaw: it has two events for each slot. The author proposed
+several tasks in flight for each worker, but did not measure it: the rows of slots
+and of \`CallRing\` with more in flight measure it here.
 
-The limit is one thread's time over the cores, which nobody reaches who has data
-in memory of its own: they must be copied to where workers see them, by the same
-cores. With that, one thread takes ${
+The limit is one thread's time divided by the number of cores. Nobody can reach
+it if the data must be copied first, because the same cores copy them to memory
+that workers see. With these copies, one thread takes ${
       show(copied / limit)
-    } times as long, and two processes that share nothing, and copy nothing, take ${
+    } times as long. Two processes that share nothing and copy nothing take ${
       show(f.of(t, "two processes, nothing shared", 2) / limit)
-    } times the limit: what a core does depends on the others. A worker is slower than the main thread for the same reason:
-the data it reads are in another core's cache, and each task that it sleeps for
-costs two wake-ups. What helps is many tasks in flight, one wake-up for many
-results, and slots at multiples of eight bytes: V8 copies to and from shared
-memory by words, but byte by byte where the two sides lie unlike within a word.
+    } times the limit, because the cores slow each other down. A worker is slower than
+the main thread for two reasons: the data it reads are in another core's cache,
+and each task that it sleeps for costs two wake-ups. Three things help: many
+tasks in flight, one wake-up for many results, and slots at multiples of eight
+bytes. V8 copies to and from shared memory by words of eight bytes, but byte by
+byte if the two sides have different offsets within a word.
 
 - Copies take ${
       show(f.ratio(t, "shared counter, copies", "shared counter, views", 1))
     } times the time of views with one worker, and ${
       show(f.ratio(t, "shared counter, copies", "shared counter, views", 2))
     } times with two (cited: up to 1.35).
-- From one task in flight to four, slots take ${
+- With four tasks in flight instead of one, slots are ${
       show(f.ratio(t, "slots, 1 in flight", "slots, 4 in flight", 1))
-    } times less time with one worker, and ${
+    } times as fast with one worker, and ${
       show(f.ratio(t, "slots, 1 in flight", "slots, 4 in flight", 2))
     } times with two; \`CallRing\` ${
       show(f.ratio(t, "CallRing, 1 in flight", "CallRing, 4 in flight", 1))
@@ -140,22 +141,22 @@ memory by words, but byte by byte where the two sides lie unlike within a word.
 - The pools from npm take ${show(Math.min(...over))} to ${
       show(Math.max(...over))
     } times as long as the pool of [the examples](examples/pool.ts), with two
-  workers. What is missing in the table did not get through.
-- The event loop's utilisation is no measure of a worker, as the study found:
-  with one task in flight, slots read ${
+  workers. A package that is missing in the table did not finish the tasks.
+- The event loop's utilisation does not measure a worker, as the study found.
+  With one task in flight, the utilisation of slots is ${
       show(f.detail(t, "slots, 1 in flight", 2, "utilization"))
-    } %, while the threads run ${
+    } %, but the threads run only ${
       show(f.detail(t, "slots, 1 in flight", 2, "awake"))
     } % of the time.
-- More workers than cores take processor time and give none back: with 16 of
-  them the pool takes ${
+- More workers than cores cost processor time and gain nothing: with 16
+  workers the pool takes ${
       show(f.of(t, "pool", 16) / f.of(t, "pool", 2))
-    } times the time of 2, and ${
+    } times the time that it takes with 2, and ${
       show(f.detail(t, "pool", 16, "cpu") / f.detail(t, "pool", 2, "cpu"))
     } times the processor time.
-- C hashes without the processor's instructions for it, which JavaScript's
-  runtime uses: half of the workers in C show that one pool can serve both, not
-  that it is faster.
+- C hashes without the processor's instructions for hashing, which JavaScript's
+  runtime uses. The pool whose workers are half C shows that one pool can serve
+  both languages, not that C is faster.
 
 ${tableOf(targets)}`;
   },
@@ -168,14 +169,14 @@ ${tableOf(targets)}`;
       figure: f.ratio("small_node", "piscina", "pool", workers),
       least: 5,
     }));
-    return `Where tasks are small, giving them out is what takes the time. A task
-of a microsecond is sooner done than given to anybody. The pool and npm's pools
-give a promise for each task, which has its price; a counter that workers take
-numbers from has none, but needs all data in place.
+    return `If tasks are small, handing them out takes most of the time. To do a task of a
+microsecond takes less time than to hand it to a worker. The pool and npm's pools
+return a promise for each task, which costs time. A counter from which workers
+take numbers needs no promises, but all data must be in place.
 
-- Of tasks of a microsecond, 2 workers: ${
+- A task of a microsecond, with 2 workers, takes ${
       show(f.of("small_node", "WorkCounter, guided", 2))
-    } µs each by a guided \`WorkCounter\`, ${
+    } µs by a guided \`WorkCounter\`, ${
       show(f.of("small_node", "WorkCounter, single", 2))
     } by a single one, ${
       show(f.of("small_node", "MpmcQueue of slots", 2))
@@ -184,41 +185,41 @@ numbers from has none, but needs all data in place.
     } by the pool, ${
       show(f.of("small_node", "messages, round robin", 2))
     } by messages, ${show(f.of("small_node", "piscina", 2))} by piscina.
-- Of tasks of 50 µs: ${
+- Tasks of 50 µs are done ${
       show(f.ratio("medium_node", "no workers", "pool", 1))
-    } times as fast by one worker of the pool as without, and ${
+    } times as fast by one worker of the pool as without workers, ${
       show(
         f.of("medium_node", "no workers", 1) / f.of("medium_node", "pool", 2),
       )
-    } times by two; piscina ${
+    } times as fast by two, and ${
       show(
         f.of("medium_node", "no workers", 1) /
           f.of("medium_node", "piscina", 2),
       )
-    } times.
-- Where each 64th task takes a hundred times as long as the others, two workers
+    } times as fast by two workers of piscina.
+- If each 64th task takes a hundred times as long as the others, two workers
   of the pool are ${
       show(
         f.of("skewed_node", "no workers", 1) / f.of("skewed_node", "pool", 2),
       )
-    } times as fast as none, a guided counter ${
+    } times as fast as no workers, a guided counter is ${
       show(
         f.of("skewed_node", "no workers", 1) /
           f.of("skewed_node", "WorkCounter, guided", 2),
       )
-    } times, messages that go to each worker in turn ${
+    } times as fast, and messages to each worker in turn are ${
       show(
         f.of("skewed_node", "no workers", 1) /
           f.of("skewed_node", "messages, round robin", 2),
       )
-    } times.
+    } times as fast.
 
 ${tableOf(targets)}`;
   },
 
   deno_pool() {
-    return `The same programs under Deno, whose workers are web workers. The pools
-from npm are for Node, and do not get through these tasks here.`;
+    return `These are the same programs under Deno, whose workers are web workers. The pools
+from npm are for Node, and do not finish these tasks here.`;
   },
 
   allocators(f) {
@@ -229,11 +230,11 @@ from npm are for Node, and do not get through these tasks here.`;
       : `- Sums: one thread ${of("sums", "all threads", 1)} ms, two ${
         of("sums", "all threads", 2)
       } ms, four ${of("sums", "all threads", 4)} ms.\n`;
-    return `The study's C threads scale where they compute, and not where they
-allocate, unless by mimalloc: dlmalloc and emmalloc have one lock for all. The
-same is found here, but not that mimalloc is twice as fast as dlmalloc on one
-thread, too (cited: 1466 against 2660 ms). Blocks have 1000 to 2023 bytes, and
-each thread keeps 1024 of them. Figures of Node:
+    return `In the study, threads of C scale if they compute. If they allocate, they scale
+only with mimalloc, because dlmalloc and emmalloc have one lock for all threads.
+The measurements here agree, with one exception: on one thread, mimalloc is not
+twice as fast as dlmalloc (cited: 1466 against 2660 ms). Blocks have 1000 to 2023
+bytes, and each thread keeps 1024 of them. The figures are from Node:
 
 ${sums}- Blocks that the same thread frees, one thread: dlmalloc ${
       of("churn", "dlmalloc", 1)
@@ -253,10 +254,10 @@ ${sums}- Blocks that the same thread frees, one thread: dlmalloc ${
       of("exchange", "SlabPool, JS frees", 2)
     }, on the allocating side ${of("exchange", "SlabPool, JS takes", 2)}.
 
-So: mimalloc where C allocates blocks of any size on several threads, and pays
-for it with a larger module and heap; a pool where blocks of one size pass
-between threads, or between languages: no malloc's block can be freed by a worker
-of JavaScript that has not loaded the module.`;
+So use mimalloc if C allocates blocks of any size on several threads; it costs a
+larger module and heap. Use a pool if blocks of one size pass between threads, or
+between languages: a worker of JavaScript that has not loaded the module cannot
+free a block of any malloc.`;
   },
 
   file_io(f) {
@@ -287,33 +288,35 @@ of JavaScript that has not loaded the module.`;
     });
     const pieces = (way: string, at: string | number) =>
       f.of("pieces_node", way, at);
-    return `With Emscripten's old file system, each call of a thread is made by
-the main thread in its stead. WasmFS has no such detour; the study found it 32
-times as fast on a thread, and twice on the main thread (cited). Here it is ${
-      show(pieces("JS FS", 1) / pieces("WasmFS", 1))
-    } and ${
+    return `With Emscripten's old file system, the main thread makes each call in place of
+the thread that asked for it. WasmFS needs no such detour: in the study it is 32
+times as fast on a thread, and twice as fast on the main thread (cited). Here it
+is ${show(pieces("JS FS", 1) / pieces("WasmFS", 1))} and ${
       show(pieces("JS FS", "main thread") / pieces("WasmFS", "main thread"))
     } times as fast with pieces of a file under Node.
 
-Ours: threads push lines into a \`RecordRing\`, and a worker of JavaScript writes
-them to the file, many at a time: each line at once, or as many as a thread has
-gathered, which \`fwrite\` does, too. A flush is a record: its answer says that all
-lines before it are in the file, or what went wrong first. All other
-operations are calls through a \`CallRing\`, which cost two wake-ups if both sides
-sleep: ${show(pieces("CallRing, host's files", 1))} µs a step under Node, where
-WasmFS onto the host's files takes ${
+With this library, threads push lines into a \`RecordRing\`, and a worker of
+JavaScript writes them to the file, many at a time. A thread pushes each line at
+once, or gathers several lines first, as \`fwrite\` does. A flush is a record, too:
+its answer says that all lines before it are in the file, or names the first
+error. All other operations are calls through a \`CallRing\`. Such a call costs two
+wake-ups if both sides sleep: ${
+      show(pieces("CallRing, host's files", 1))
+    } µs a step under Node. WasmFS onto
+the host's files takes ${
       show(pieces("WasmFS, host's files", 1))
-    } µs and proxied calls ${show(pieces("host's files, proxied", 1))} µs.
+    } µs, and proxied calls take ${show(pieces("host's files, proxied", 1))} µs.
 
-A buffered \`fwrite\` through WasmFS takes ${
+With one thread, a buffered \`fwrite\` through WasmFS takes ${
       show(f.ratio("lines_node", "WasmFS, host's files, fwrite", ring, 1))
-    } times what the ring takes with one thread, and ${
+    } times as long as the ring, and ${
       show(
         f.ratio("lines_node", "WasmFS, host's files, fwrite", gathered, 1),
       )
-    } times what it takes for gathered lines, and needs a file for each thread. What the ring adds is one file in one order from many
-threads, no I/O on the threads that log, and any sink that JavaScript can reach.
-All lines are read again, and compared byte for byte.
+    } times as long as the ring with gathered lines. It also needs a file for each
+thread. The ring gives one file in one order from many threads, without I/O on
+the threads that log, and it can write to any sink that JavaScript can reach. The
+benchmark reads all lines again, and compares them byte for byte.
 
 ${tableOf(targets)}`;
   },

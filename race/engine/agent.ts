@@ -1,5 +1,5 @@
 /**
- * A simulated agent: its program, where it stands in it, and what it has seen.
+ * A simulated agent: its program, its position in it, and what it has seen.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { Target } from "./views.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-/** What an agent is, apart from its program: all that a state holds of it. */
+/** Everything that a state keeps of an agent, which is all but its program. */
 export interface Snapshot {
   readonly status: number;
   readonly oi: number;
@@ -56,7 +56,7 @@ export interface Snapshot {
   readonly ticks: number;
 }
 
-/** An event an agent's loop has yet to run: a settled promise. */
+/** An event that waits in an agent's event loop: a promise has settled. */
 export interface Delivery {
   /** The promise's number. */
   readonly promise: number;
@@ -69,35 +69,37 @@ export interface Timer {
   readonly due: number;
   /** Milliseconds between two firings of an interval, or -1. */
   readonly every: number;
-  /** The promise that times out, or -1 for a function to call. */
+  /** The promise that times out, or -1 if a function is to be called. */
   readonly promise: number;
 }
 
 /** One simulated agent. */
 export class Agent {
-  /** The calls it makes, one after the other. */
+  /** The calls it makes, in this order. */
   calls: readonly Call[] = [];
 
-  // ---- all that a state holds of it: see Snapshot
+  // ---- what a state keeps of an agent: see Snapshot
   /** What it is doing. */
   status = READY;
-  /** The call it is in, or about to begin. */
+  /** The index of its current call, or of the call it begins next. */
   oi = 0;
-  /** Operations on record, for replay; the record of this call is at `from`. */
+  /**
+   * How many operations are recorded for replay; this call's begin at `from`.
+   */
   n = 0;
   from = 0;
   /** The call in which the record begins. */
   first = 0;
-  /** Results and signatures of the operations on record. */
+  /** Results and signatures of the recorded operations. */
   res: Any[] = [];
   sig: number[] = [];
   args: number[] = [];
-  /** Hash of all it has seen. */
+  /** A hash of everything it has seen. */
   h1 = 0;
   h2 = 0;
   /** Whether the call has taken its first step. */
   invoked = false;
-  /** Its next operation goes round a loop that changes nothing. */
+  /** Its next operation begins another round of a loop that changes nothing. */
   spinNext = false;
   /** The next operation. */
   kind = 0;
@@ -115,64 +117,69 @@ export class Agent {
   results: unknown[] = [];
   /** Steps in this call. */
   steps = 0;
-  /** Operations at the end of the record that changed nothing. */
+  /** How many operations at the end of the record changed nothing. */
   pure = 0;
-  /** Reads of old hints in this call. */
+  /** How many old values of hints it has read in this call. */
   stale = 0;
   /** What it reads while it spins. */
   spinAddresses: readonly number[] = [];
-  /** Of its event loop. */
+  /** Events that wait in its event loop. */
   inbox: readonly Delivery[] = [];
   timers: readonly Timer[] = [];
-  /** Numbers its promises and timers. */
+  /** The number of its next promise or timer. */
   serial = 0;
-  /** Timers fired in a row without any effect. */
+  /** How many timers in a row fired without any effect. */
   idleFires = 0;
-  /** The hashes after each operation on record. */
+  /** The hashes after each recorded operation. */
   after1: number[] = [];
   after2: number[] = [];
   /** The length of the record where a loop will end by itself, or 0. */
   ends = 0;
-  /** Operations in a round of that loop. */
+  /** How many operations a round of that loop has. */
   period = 0;
-  /** Operations left of a long loop that changes nothing and ends by itself. */
+  /**
+   * How many operations are left of a long loop that changes nothing and ends
+   * by itself.
+   */
   leap = 0;
   /** Steps in this call, without those of loops that end by themselves. */
   effort = 0;
-  /** It goes round a loop that changes memory and does not end by itself. */
+  /** Whether it is in a loop that changes memory and does not end by itself. */
   looping = false;
-  /** Time passes when it next looks at the clock, and how often it has. */
+  /**
+   * Whether time passes at its next look at the clock, and how often it has.
+   */
   tick = false;
   ticks = 0;
 
-  // ---- of the moment
-  /** The next operation on record, while it is replayed. */
+  // ---- what no state keeps
+  /** The index of the next recorded operation, during a replay. */
   pos = 0;
-  /** Calls of `Math.random` since the replay began. */
+  /** How often `Math.random` was called since the replay began. */
   drawn = 0;
-  /** Shared memory it allocated, by order. */
+  /** Shared memory it allocated, in this order. */
   allocated: SharedArrayBuffer[] = [];
   allocations = 0;
   /** The record of making its handle. */
   setupRes: Any[] = [];
   setupSig: number[] = [];
   setupDone = false;
-  /** Stand-ins of the views its handle is made of. */
+  /** Stand-ins for the views that its handle is made of. */
   views: Any[] = [];
   viewsMade = 0;
-  /** Its vector clock, while races are looked for by clocks. */
+  /** Its vector clock, if clocks are used to look for data races. */
   clock: Int32Array;
-  /** The source line of its next operation, while a trace is taken. */
+  /** The source line of its next operation, if a trace is recorded. */
   site = "";
-  /** The state's copy of it, as long as that is what it is. */
+  /** A saved copy of it, as long as it still equals that copy. */
   snapshot: Snapshot | null = null;
 
-  /** Agent `id` of `count`. */
+  /** Makes agent `id` of `count` agents. */
   constructor(readonly id: number, count: number) {
     this.clock = new I32(count);
   }
 
-  /** Back to the start of the program. */
+  /** Goes back to the start of the program. */
   reset(): void {
     this.snapshot = null;
     this.first = 0;
@@ -204,7 +211,7 @@ export class Agent {
     this.pos = this.drawn = this.allocations = 0;
   }
 
-  /** Forgets what is known of the loop it is in. */
+  /** Forgets what is known about the loop it is in. */
   clearLoops(): void {
     this.ends =
       this.period =
@@ -215,7 +222,10 @@ export class Agent {
     this.looping = this.tick = false;
   }
 
-  /** Adds an operation to the record; other states may share its front. */
+  /**
+   * Adds an operation to the record. Other states may share the arrays and use
+   * only their beginning.
+   */
   record(signature: number, args: number, result: unknown): void {
     const { n } = this;
     if (this.res.length !== n) {
@@ -233,7 +243,7 @@ export class Agent {
     this.n = n + 1;
   }
 
-  /** Forgets the record, before a call that does not need it. */
+  /** Forgets the record, before a call that does not depend on it. */
   forget(): void {
     this.res = [];
     this.sig = [];
@@ -244,19 +254,19 @@ export class Agent {
     this.first = this.oi;
   }
 
-  /** Whether it sleeps or awaits with an end in time. */
+  /** Whether its sleep or its await ends by itself after some time. */
   get timed(): boolean {
     return this.status === BLOCKED || this.status === SPINNING
       ? this.deadline !== Infinity
       : this.timers.length > 0;
   }
 
-  /** The call it is in. */
+  /** Its current call. */
   get call(): Call {
     return this.calls[Math.min(this.oi, this.calls.length - 1)]!;
   }
 
-  /** What a state holds of it. */
+  /** Copies what a state keeps of it. */
   save(): Snapshot {
     return this.snapshot ??= {
       status: this.status,
@@ -303,7 +313,7 @@ export class Agent {
     };
   }
 
-  /** Becomes what a state holds of it. */
+  /** Restores what a state kept of it. */
   load(s: Snapshot): void {
     if (this.snapshot === s) return;
     this.snapshot = s;

@@ -1,9 +1,9 @@
 /**
- * Loops. An agent that repeats the same operations with the same answers is
- * run ahead, alone and without effect, to learn whether it would do so for
- * ever. If it would, and the loop changes nothing, the agent spins: it does not
- * run until a word it reads changes. If the loop changes memory, each further
- * round is the same state of the agent as the round before.
+ * Loops. If an agent repeats the same operations with the same answers, the
+ * engine runs it ahead, alone and without effect, to learn whether it would do
+ * so for ever. If it would, and the loop changes nothing, the agent spins: it
+ * does not run until a word it reads changes. If the loop changes memory, every
+ * further round leaves the agent in the same state as the round before.
  *
  * @module
  */
@@ -18,64 +18,76 @@ import type { Target } from "./views.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-/** A loop known to have no end is followed this far when met again. */
+/**
+ * How many operations of a loop are followed if it is already known to have no
+ * end.
+ */
 const KNOWN_AHEAD = 600;
 
-/** Operations in a round of a loop, at most. */
+/** The most operations a round of a loop may have. */
 const PERIOD = 24;
 
-/** In asynchronous code, where one cannot look ahead: equal rounds. */
+/**
+ * How many equal rounds make a loop in asynchronous code, which cannot be run
+ * ahead.
+ */
 const ROUNDS = 32;
 
-/** Steps of a loop that changes nothing, to be explored one by one. */
+/**
+ * A loop that changes nothing is explored step by step up to this many steps.
+ */
 export const ONE_BY_ONE = 2000;
 
-/** A loop that is followed ahead. */
+/** A loop that an agent is run ahead in. */
 export interface Look {
-  /** Operations followed so far, and at most. */
+  /** How many operations were followed so far, and how many may be. */
   done: number;
   readonly limit: number;
-  /** Reads of constants, which are no operations, that are left. */
+  /** How many reads of constants are still allowed. They are not operations. */
   constants: number;
   readonly period: number;
-  /** The first round is compared with memory as it is now. */
+  /** Whether the first round is compared with memory as it is now. */
   readonly compares: boolean;
-  /** Memory now gives other answers. */
+  /** Whether memory now gives other answers. */
   differs: boolean;
-  /** The agent has left the loop. */
+  /** Whether the agent has left the loop. */
   escaped: boolean;
 }
 
-/** What it takes to follow a loop. */
+/** The parts of the engine that are needed to follow a loop. */
 export interface Runner {
   readonly world: World;
   readonly scenario: Scenario;
   /** The loop being followed, if any. */
   look: Look | null;
-  /** A token is under way. */
+  /** Whether a token is being thrown through the agent's frames. */
   unwinding: boolean;
-  /** Operations after which a loop is held to have no end. */
+  /** How many operations a loop may have before it counts as endless. */
   endless: number;
-  /** Loops that are held to have no end, by place and answers. */
+  /** Loops that count as endless, by place and answers. */
   readonly loops: Set<string>;
-  /** By what an agent has seen: operations left of the loop it is in. */
+  /**
+   * How many operations are left of a loop, by what the agent in it has seen.
+   */
   readonly futures: Map<string, number>;
   /** Loops that were not explored round by round, by place and answers. */
   readonly leapt: Set<string>;
-  /** Before a replay. */
+  /** Prepares the agent for a replay. */
   rewind(agent: Agent): void;
   /** Runs an agent from where its record begins. */
   run(agent: Agent): void;
-  /** Makes the agent on the stack stop. */
+  /** Suspends the agent on the stack. */
   suspend(): unknown;
 }
 
-/** What is known of an agent that has done an operation. */
+/**
+ * What is known about an agent that has done an operation: it simply goes on.
+ */
 export const ON = 0;
-/** It goes round a loop that changes nothing and has no end. */
+/** The agent is in a loop that changes nothing and has no end. */
 export const SPINS = 1;
 
-/** Looks at the end of an agent's record: is it in a loop? */
+/** Whether the agent is in a loop, judged by the end of its record. */
 export function follow(engine: Runner, agent: Agent): number {
   const { n } = agent;
   if (agent.leap > 0) agent.leap--;
@@ -88,7 +100,7 @@ export function follow(engine: Runner, agent: Agent): number {
   const rounds = engine.scenario.async ? ROUNDS : 2;
   const most = Math.min(Math.floor((n - agent.from) / rounds), PERIOD);
   for (let period = 1; period <= most; period++) {
-    // A loop of one or two operations is looked at after four.
+    // A loop of one or two operations is only recognized after four operations.
     if (n - agent.from < 4) break;
     if (!repeats(agent, period, period * rounds)) continue;
     const pure = agent.pure >= Math.max(4, period * rounds);
@@ -99,7 +111,7 @@ export function follow(engine: Runner, agent: Agent): number {
   return ON;
 }
 
-/** Whether the last operations, `length` of them, go round in `period`. */
+/** Whether the last `length` operations repeat with this `period`. */
 function repeats(agent: Agent, period: number, length: number): boolean {
   const { n, sig, args, res } = agent;
   const end = Math.max(agent.from + period, n - length + period);
@@ -112,7 +124,7 @@ function repeats(agent: Agent, period: number, length: number): boolean {
   return true;
 }
 
-/** The agent has done the same rounds twice. */
+/** Decides about an agent that has done the same round twice. */
 function inLoop(
   engine: Runner,
   agent: Agent,
@@ -124,7 +136,7 @@ function inLoop(
   const clock = round.some((signature) => signature % 32 === k.CLOCK);
   agent.period = period;
   if (!engine.scenario.async) {
-    // What it does next depends on what it has seen, and on nothing else.
+    // What it does next depends only on what it has seen.
     const past = `${agent.id},${agent.oi},${agent.h1},${agent.h2},${period}`;
     const known = engine.futures.get(past);
     const key = known === undefined ? keyOf(agent, period, pure) : "";
@@ -159,7 +171,7 @@ function inLoop(
   return ON;
 }
 
-/** After a round the agent is what it was before it. */
+/** Gives the agent the hashes that it had before the last round. */
 function merge(agent: Agent, period: number): void {
   const { n, after1, after2 } = agent;
   agent.h1 = after1[n - 1] = after1[n - 1 - period]!;
@@ -167,8 +179,8 @@ function merge(agent: Agent, period: number): void {
 }
 
 /**
- * What tells a loop from others: its place and, if it changes nothing, its
- * operations and answers.
+ * A key that distinguishes loops: the place and, if the loop changes nothing,
+ * its operations and answers.
  */
 function keyOf(agent: Agent, period: number, pure: boolean): string {
   const { n, sig, args, res, call } = agent;
@@ -180,7 +192,7 @@ function keyOf(agent: Agent, period: number, pure: boolean): string {
   return key;
 }
 
-/** Lets the agent run alone, with the answers of its last round. */
+/** Runs the agent alone, with the answers of its last round. */
 function ahead(
   engine: Runner,
   agent: Agent,
@@ -216,7 +228,7 @@ function ahead(
   return look;
 }
 
-/** What an operation answers to an agent that is run ahead. */
+/** The answer that an operation gives to an agent that is run ahead. */
 export function peek(engine: Runner, agent: Agent): Any {
   const look = engine.look!;
   if (look.done >= look.limit) throw engine.suspend();
@@ -241,7 +253,7 @@ export function peek(engine: Runner, agent: Agent): Any {
   return result;
 }
 
-/** What an operation answers, if it changes nothing; else `undefined`. */
+/** The answer of an operation that changes nothing; `undefined` for others. */
 function effectless(
   kind: number,
   target: Target | null,

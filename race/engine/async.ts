@@ -1,8 +1,8 @@
 /**
- * Asynchronous code: the same replay, where an activation ends when the event
- * loop is empty. Promises are the real ones, so the order of their reactions
- * is the platform's own; what settles those of `waitAsync`, and what fires
- * timers, is the scheduler.
+ * Asynchronous code. It is replayed like other code, but an activation ends
+ * when the event loop is empty. Promises are the real ones, so the platform
+ * itself orders their reactions. The scheduler decides when a promise of
+ * `waitAsync` settles and when a timer fires.
  *
  * @module
  */
@@ -23,7 +23,7 @@ const soon: (fn: () => void) => void = (globalThis as Any).setImmediate ??
 /** Waits until every reaction of a promise has run. */
 const settled = (): Promise<void> => new Promise((resolve) => soon(resolve));
 
-/** Runs an agent until it must stop, or awaits something. */
+/** Runs an agent until it is suspended or awaits something. */
 export async function activateAsync(
   engine: Engine,
   agent: Agent,
@@ -49,7 +49,7 @@ export async function activateAsync(
       engine.world.fail(
         "nondeterministic",
         `agent ${agent.id} did less on replay than before: code under test ` +
-          `must depend on shared memory and its arguments alone`,
+          `may depend only on shared memory and its arguments`,
       );
       break;
     }
@@ -58,8 +58,9 @@ export async function activateAsync(
       if (finished || engine.unwinding || agent.n > n) {
         engine.refused ??= new Unsupported(
           `Cannot explore: agent ${agent.id} awaits something in ` +
-            `${callText(agent.call)} that is no wake, no timer and no ` +
-            `message of its own, such as a file or the network`,
+            `${callText(agent.call)} that comes from outside, such as a ` +
+            `file or the network; only wakes, timers and the agent's own ` +
+            `messages are simulated`,
         );
         break;
       }
@@ -73,10 +74,10 @@ export async function activateAsync(
   if (engine.refused !== null) throw engine.refused;
 }
 
-/** Milliseconds in which something from outside would have come. */
+/** Milliseconds to wait for anything that comes from outside. */
 const OUTSIDE = 250;
 
-/** Whether nothing that is simulated can make the agent go on. */
+/** Whether no simulated event can make the agent go on. */
 function awaitsNothing(
   { world, closed }: Engine,
   { id, inbox, timers }: Agent,
@@ -87,7 +88,7 @@ function awaitsNothing(
   return true;
 }
 
-/** Runs the event that is next on record. */
+/** Runs the next recorded event. */
 function event(engine: Engine, agent: Agent): boolean {
   const { pos } = agent;
   const signature = agent.sig[pos]!;
@@ -104,7 +105,7 @@ function event(engine: Engine, agent: Agent): boolean {
   return true;
 }
 
-/** The agent's program, from where its record begins. */
+/** Runs the agent's program from where its record begins. */
 async function program(engine: Engine, agent: Agent): Promise<void> {
   const handle = engine.handles.of(agent);
   for (let at = agent.first; at < agent.calls.length; at++) {
@@ -115,12 +116,12 @@ async function program(engine: Engine, agent: Agent): Promise<void> {
 }
 
 /**
- * A token that code under test throws in a reaction rejects a promise nobody
- * handles. While agents run that is no error.
+ * Ignores rejections by tokens. If a token is thrown in a reaction, it rejects
+ * a promise that nobody handles; while agents run, this is not an error.
  */
 export function rejections(): () => void {
   const handle = (event: Any) => event.preventDefault?.();
-  // The same token, thrown by a function that the platform called.
+  // The same token, if a function that the platform called threw it.
   const ignore = (event: Any) => {
     if (event.error === TOKEN) event.preventDefault();
   };

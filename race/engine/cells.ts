@@ -1,5 +1,5 @@
 /**
- * Accesses by `DataView`: each is a plain access to as many bytes as it names.
+ * Accesses by `DataView`. Each is a plain access to the bytes of its type.
  *
  * @module
  */
@@ -16,14 +16,14 @@ const real: Record<string, Any> = {};
 /** Stand-ins for the methods, by name. */
 export const dataViewMethods: Record<string, Any> = {};
 
-/** The places a `DataView` was used at, in one exploration. */
+/** The places at which a `DataView` was used, in one exploration. */
 interface Places {
   readonly host: Host;
   readonly targets: Map<string, Target>;
 }
 const placesOf = new WeakMap<DataView, Places>();
 
-/** What stands for the bytes at one place. */
+/** The target that stands for the bytes at one place. */
 function targetAt(
   host: Host,
   view: DataView,
@@ -62,7 +62,7 @@ for (const name of Object.getOwnPropertyNames(DataView.prototype)) {
   real[name] = (DataView.prototype as Any)[name];
 }
 
-/** Makes the stand-ins, which ask `running` for the host. */
+/** Makes the stand-ins. They ask `running` for the host. */
 export function watchDataViews(running: () => Host | null): void {
   for (const [name, method] of Object.entries(real)) {
     const type = name.slice(3);

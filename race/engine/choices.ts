@@ -1,5 +1,5 @@
 /**
- * What the scheduler may choose in a state.
+ * The choices that the scheduler has in a state.
  *
  * @module
  */
@@ -9,31 +9,33 @@ import * as k from "./kinds.ts";
 import { I32 } from "./native.ts";
 import type { Engine } from "./replay.ts";
 
-/** Timers in a row that may change nothing, before time is over. */
+/**
+ * After this many timers in a row that changed nothing, no more timers fire.
+ */
 export const IDLE_FIRES = 8;
-/** Old values an agent may read in one call. */
+/** How many old values an agent may read in one call. */
 const STALE_READS = 4;
 
-/** What the scheduler may choose: first what goes without time passing. */
+/** A list of choices. Those for which no time must pass come first. */
 export class Choices {
-  /** The choices; those from `count` on do not count. */
+  /** The choices. Entries from `count` on mean nothing. */
   readonly codes: Int32Array = new I32(512);
-  /** How many there are. */
+  /** How many choices there are. */
   count = 0;
-  /** How many of them go without time passing, and are nothing unusual. */
+  /** How many of them are usual and need no time to pass. */
   live = 0;
 
-  /** Adds one. */
+  /** Adds a choice. */
   add(code: number): void {
     this.codes[this.count++] = code;
   }
 
-  /** Whether `code` is one. */
+  /** Whether `code` is a choice. */
   has(code: number): boolean {
     return this.codes.subarray(0, this.count).includes(code);
   }
 
-  /** Whether nothing is left but to terminate somebody. */
+  /** Whether the only choices left are to terminate an agent. */
   get over(): boolean {
     for (let i = 0; i < this.count; i++) {
       if (k.actionOf(this.codes[i]!) !== k.KILL) return false;
@@ -42,7 +44,9 @@ export class Choices {
   }
 }
 
-/** Fills `out` with the choices there are; how many are live. */
+/**
+ * Fills `out` with the choices in the present state; returns how many are live.
+ */
 export function choices(engine: Engine, out: Choices): number {
   const { world, count } = engine;
   const { agents, budget, hints } = world;
@@ -84,10 +88,10 @@ export function choices(engine: Engine, out: Choices): number {
 }
 
 /**
- * A step that commutes with all the others can do, so that nothing is lost if
- * it is taken first and alone: an access to what nobody else uses. -1 if there
- * is none. Without a model only, as the beginning and the end of a call are
- * observed by one.
+ * A step that commutes with everything the other agents can do, or -1. It is an
+ * access to a word that no other agent uses, so nothing is lost if it is taken
+ * first and alone. It is used only without a model, because a model observes
+ * when calls begin and end.
  */
 export function ownStep(engine: Engine, out: Choices): number {
   const { world, scenario, clocked } = engine;
@@ -106,7 +110,7 @@ export function ownStep(engine: Engine, out: Choices): number {
   return -1;
 }
 
-/** What time does to an agent, or -1. */
+/** What the passing of time does to an agent: a choice, or -1. */
 export function timerOf({ id, status, deadline, timers }: Agent): number {
   if (status === k.BLOCKED || status === k.SPINNING) {
     return deadline !== Infinity ? id | k.TIMEOUT : -1;
@@ -115,7 +119,7 @@ export function timerOf({ id, status, deadline, timers }: Agent): number {
   return awaits && timers.length > 0 ? id | k.TIMER : -1;
 }
 
-/** Nobody can run: the timers that fire first. */
+/** Adds the timers that fire first, when no agent can run. */
 function passTime({ agents }: World, out: Choices): void {
   if (agents.every(isOver)) {
     return;
@@ -134,6 +138,6 @@ function passTime({ agents }: World, out: Choices): void {
 const dueOf = ({ status, deadline, timers }: Agent): number =>
   status === k.BLOCKED || status === k.SPINNING ? deadline : timers[0]!.due;
 
-/** Done, or terminated: nothing more comes of it. */
+/** Whether the agent is done or terminated. */
 export const isOver = (agent: Agent): boolean =>
   agent.status === k.DONE || agent.status === k.KILLED;

@@ -1,6 +1,6 @@
 /**
- * The simulated machine: shared memory, who sleeps on what, virtual time, and
- * the effect of each operation. It knows nothing of how agents are run.
+ * The simulated machine: shared memory, the sleepers, virtual time, and the
+ * effect of each operation. It does not know how agents are run.
  *
  * @module
  */
@@ -24,7 +24,7 @@ interface Waiter {
   readonly promise: number;
 }
 
-/** All that a state holds, apart from the agents'. */
+/** Everything that a state keeps, apart from the agents. */
 export interface WorldState {
   readonly memory: Int32Array;
   readonly waiters: readonly Waiter[];
@@ -34,14 +34,14 @@ export interface WorldState {
   readonly hints: HintState | null;
 }
 
-/** How often the scheduler may still let something unusual happen. */
+/** How many unusual events of each sort the scheduler may still choose. */
 export interface Budget {
   readonly timeouts: number;
   readonly spurious: number;
   readonly kills: number;
 }
 
-/** Says whether the model explains what calls answer. */
+/** Judges whether the model explains the answers of calls. */
 export interface Monitor {
   /** The frontier before anything happened. */
   initial(): number;
@@ -49,35 +49,35 @@ export interface Monitor {
   invoke(frontier: number, agent: number, call: Call): number;
   /** The frontier after `agent`'s call answered `result`, or -1. */
   answer(frontier: number, agent: number, result: unknown): number;
-  /** Whether the agents `asleep` may stay so for ever. */
+  /** Whether the agents `asleep` may sleep for ever. */
   mayWait(
     frontier: number,
     asleep: readonly Sleeper[],
     suspended: number,
   ): boolean;
-  /** Whether agents wait for one that has stopped, and that holds them up. */
+  /** Whether agents wait for an agent that has stopped and holds them up. */
   heldUp(
     frontier: number,
     asleep: readonly Sleeper[],
     stopped: readonly Course[],
     others: readonly Course[],
   ): boolean;
-  /** Whether something was excused that must be judged again. */
+  /** Whether a sleeper was excused that must be judged again. */
   regrets(): boolean;
-  /** What the model could be in, as text. */
+  /** The states the model could be in, as text. */
   explain(frontier: number): string;
-  /** What the pending call of `agent` could answer, as text. */
+  /** The answers that the pending call of `agent` could give, as text. */
   allowed(frontier: number, agent: number): string;
 }
 
-/** Why an agent that waits may go on waiting, or not. */
+/** What the judge must know about an agent that waits. */
 export interface Sleeper {
   readonly agent: number;
-  /** Its wait has an end in time. */
+  /** Whether its wait ends by itself after some time. */
   readonly timed: boolean;
 }
 
-/** An agent and calls of its program, one after the other. */
+/** An agent, and some calls of its program in order. */
 export interface Course {
   readonly agent: number;
   readonly calls: readonly Call[];
@@ -87,17 +87,17 @@ export interface Course {
 
 /** Looks for data races among the operations of one execution. */
 export interface RaceWatch {
-  /** Before the execution. */
+  /** Prepares for the next execution. */
   reset(): void;
-  /** Notes an operation; says what it races with, if it does. */
+  /** Notes an operation. If it races with another, says with which. */
   access(agent: Agent, write: boolean): string | undefined;
   /** `woken` has been notified by `agent`. */
   wake(agent: Agent, woken: Agent): void;
 }
 
-/** Keeps what happens in an execution, to show it. */
+/** Records what happens in an execution, to show it. */
 export interface Recorder {
-  /** Before the execution. */
+  /** Prepares for the next execution. */
   clear(): void;
   /** Adds a row that is no operation. */
   row(
@@ -116,10 +116,10 @@ export interface Recorder {
   ): void;
 }
 
-/** What `perform` answers for an operation that puts the agent to sleep. */
+/** What `perform` returns for an operation that puts the agent to sleep. */
 export const BLOCK: unique symbol = Symbol("block");
 
-/** No budget for anything unusual. */
+/** A budget that allows nothing unusual. */
 export const NO_BUDGET: Budget = { timeouts: 0, spurious: 0, kills: 0 };
 
 /** The machine. */
@@ -128,7 +128,7 @@ export class World {
   readonly memory: Memory = new Memory();
   waiters: readonly Waiter[] = [];
   now = 0;
-  /** The judge's frontier. */
+  /** The number of the judge's frontier. */
   frontier = 0;
   judge: Monitor | null = null;
   clocks: RaceWatch | null = null;
@@ -150,7 +150,7 @@ export class World {
 
   // ---- states
 
-  /** Back to the start. */
+  /** Goes back to the start. */
   reset(): void {
     this.memory.restore(null);
     this.waiters = [];
@@ -167,7 +167,7 @@ export class World {
     this.hints?.reset();
   }
 
-  /** All that is needed to come back here, apart from the agents'. */
+  /** Everything that is needed to come back here, apart from the agents. */
   save(): WorldState {
     const memory = this.memory.save();
     const { waiters, frontier, now, budget } = this;
@@ -187,7 +187,7 @@ export class World {
     if (this.woken.length > 0) this.woken = [];
   }
 
-  /** Two hashes of all that the future depends on. */
+  /** Makes two hashes of everything the future depends on. */
   key(out: [number, number], withResults: boolean): void {
     this.memory.hash(out);
     const [memory1, memory2] = out;
@@ -238,12 +238,12 @@ export class World {
 
   // ---- operations
 
-  /** Notes that something is wrong; the first thing counts. */
+  /** Notes that something is wrong. Only the first fault counts. */
   fail(kind: FailureKind, message: string): void {
     this.fault ??= new Fault(kind, message);
   }
 
-  /** Does an agent's next operation; `age` is that of a hint it reads. */
+  /** Does an agent's next operation; `age` says how old a hint's value is. */
   perform(agent: Agent, age: number): Any {
     const { kind } = agent;
     this.steps++;
@@ -364,7 +364,7 @@ export class World {
     agent.timers = agent.timers.filter((timer) => timer.promise !== promise);
   }
 
-  /** Takes a waiter out of its list; its promise will settle. */
+  /** Takes a waiter out of its list, so that its promise settles. */
   expire(agent: Agent, promise: number): void {
     this.waiters = this.waiters.filter((waiter) =>
       waiter.agent !== agent.id || waiter.promise !== promise
@@ -412,14 +412,14 @@ export class World {
     }
   }
 
-  /** An agent that went round for nothing may go on. */
+  /** Lets an agent go on that was spinning. */
   resume(agent: Agent): void {
     agent.snapshot = null;
     agent.pure = agent.leap = agent.ends = 0;
     agent.deadline = Infinity;
     if (agent.status !== k.SPINNING) return;
     agent.status = k.READY;
-    // A look at the clock is no step: it must be run to its next operation.
+    // A look at the clock is not a step, so run it to its next operation.
     if (agent.kind === k.CLOCK) this.woken.push(agent);
   }
 
@@ -469,7 +469,7 @@ export class World {
   }
 }
 
-/** Does an operation that is no wait and no notify. */
+/** Does an operation that neither waits nor notifies. */
 export function execute(
   kind: number,
   view: Any,
@@ -506,12 +506,12 @@ export function execute(
   }
 }
 
-/** What stands for an operation in a record. */
+/** The number that stands for an operation in a record. */
 export function signature(kind: number, address: number): number {
   return kind + address * 32;
 }
 
-/** What stands for an operation's arguments in a record. */
+/** The number that stands for an operation's arguments in a record. */
 export function argBits(a: unknown, b: unknown): number {
   const first = typeof a === "number" && (a | 0) === a ? a : bits(a);
   return b === 0 ? first : Math.imul(first, 31) ^ bits(b);
@@ -527,7 +527,7 @@ export function callText({ op, arg }: Call): string {
   return `${op}(${arg === undefined ? "" : show(arg)})`;
 }
 
-/** Timers in the order in which they fire. */
+/** Inserts a timer; timers are kept in the order in which they fire. */
 export function addTimer<T extends { due: number }>(
   timers: readonly T[],
   timer: T,

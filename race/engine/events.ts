@@ -1,6 +1,5 @@
 /**
- * What asynchronous code does besides promises and timers: microtasks, events,
- * messages from one port of an agent to another.
+ * Microtasks, events, and messages from one port of an agent to another.
  *
  * @module
  */
@@ -113,8 +112,8 @@ const realAdd = EventTarget.prototype.addEventListener;
 const realRemove = EventTarget.prototype.removeEventListener;
 
 /**
- * Stands in for `addEventListener`: a listener is suspended as other code is,
- * while the platform would take what suspends it for an error.
+ * Stands in for `addEventListener`. A listener can then be suspended as other
+ * code is; the platform would take the token that suspends it for an error.
  */
 export function addListener(running: () => Host | null): Any {
   return function (this: Any, type: string, listener: Any, options: Any) {

@@ -1,7 +1,7 @@
 /**
  * Agents' handles. `agent()` runs before the exploration, on the memory as it
- * is then; when an agent's code is run again its handle is made again, and
- * what `agent()` reads answers what it answered the first time.
+ * is then. When an agent's code is run again, its handle is made again, and
+ * what `agent()` reads gives the same answers as the first time.
  *
  * @module
  */
@@ -17,21 +17,23 @@ import { type Target, targetOf } from "./views.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-/** What it takes to make handles, and to compare calls. */
+/**
+ * The parts of the engine that are needed to make handles and compare calls.
+ */
 export interface Caller {
   readonly scenario: Scenario;
   readonly memory: Memory;
   /** The agent on the stack. */
   current: Agent | null;
-  /** A token is under way. */
+  /** Whether a token is being thrown through the agent's frames. */
   unwinding: boolean;
-  /** Calls that a fresh handle was seen to do in the same way. */
+  /** Calls that did the same with a fresh handle. */
   readonly verified: Set<string>;
-  /** A call is compared with what is on record. */
+  /** Whether a call is being compared with its record. */
   verifying: boolean;
   /** Calls an operation. */
   call(agent: Agent, handle: Any, at: number): unknown;
-  /** Refuses what cannot be modelled. */
+  /** Ends the exploration, because the code cannot be simulated. */
   refuse(message: string): never;
 }
 
@@ -42,7 +44,7 @@ export class Handles {
   #agent: Agent | null = null;
   #at = 0;
 
-  /** Of the agents of `engine`. */
+  /** Makes the handles of the agents of `engine`. */
   constructor(engine: Caller) {
     this.#engine = engine;
   }
@@ -58,7 +60,9 @@ export class Handles {
     agent.setupDone = true;
   }
 
-  /** The handle for a replay: a fresh one, unless handles have no state. */
+  /**
+   * The handle for a replay. It is a fresh one, unless handles have no state.
+   */
   of(agent: Agent): Any {
     const { stateless } = this.#engine.scenario;
     return stateless === true ? this.#first[agent.id] : this.make(agent);
@@ -79,8 +83,8 @@ export class Handles {
   }
 
   /**
-   * The stand-in for a view. Those a handle is made of are kept: a handle is
-   * made again and again, and is always the same.
+   * The stand-in for a view. Stand-ins that a handle is made of are kept, so
+   * that a handle that is made again consists of the same objects.
    */
   keep(view: Any, make: () => Any): Any {
     const agent = this.#agent;
@@ -97,7 +101,7 @@ export class Handles {
     return agent.views[at] = make();
   }
 
-  /** An operation in `agent()`: nobody can step in. */
+  /** Does an operation in `agent()`. No other agent can step in there. */
   operate(
     kind: number,
     target: Target | null,
@@ -135,8 +139,8 @@ export class Handles {
 
 /**
  * Whether the call that has returned would have done the same with a fresh
- * handle. If it ever would not, handles have state, and states must be told
- * apart by all an agent has seen and not only by what it saw in its call.
+ * handle. If not, handles have state. Then a state must include everything an
+ * agent has seen, not only what it saw in its current call.
  */
 export function verify(
   engine: Caller & { readonly handles: Handles },
@@ -156,7 +160,7 @@ export function verify(
     same = engine.verifying && agent.pos === n &&
       keyOf(again) === keyOf(result);
   } catch {
-    // It did something else.
+    // The call did something else.
   } finally {
     engine.verifying = false;
     engine.unwinding = false;

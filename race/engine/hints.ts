@@ -1,13 +1,14 @@
 /**
- * Hints: words a specification allows plain reads of, though others write them
- * atomically. Such a read may give an old value. What it may give is what the
- * word has held since the newest write the reader must know of, which is
- * tracked as views (Kang et al. 2017): each agent has, for each hint, the time
- * of the oldest write it may still see; an atomic store leaves the writer's
- * view at the location, an atomic load takes the location's view over.
+ * Hints are words that agents may read plainly although others write them
+ * atomically. Such a read may give an old value: any value that the word has
+ * held since the newest write the reader must know of. This is tracked by views
+ * (Kang et al. 2017). Each agent has, for each hint, the time of the oldest
+ * write it may still see. An atomic store leaves the writer's view at the
+ * location, and an atomic load takes over the location's view.
  *
- * Not covered, as in every model without promises: a plain read that is moved
- * down past a later access and gives a value written in the future.
+ * One thing is not covered, as in every model without promises: a plain read
+ * that is moved down past a later access, and so gives a value that is written
+ * in the future.
  *
  * @module
  */
@@ -30,12 +31,14 @@ type Any = any;
 
 interface Word {
   readonly address: number;
-  /** What it has held, oldest first; `first` is the time of the oldest. */
+  /**
+   * The values it has held, oldest first; `first` is the time of the oldest.
+   */
   readonly values: readonly Any[];
   readonly first: number;
 }
 
-/** All that a state holds of hints. */
+/** Everything that a state keeps of hints. */
 export interface HintState {
   readonly words: readonly Word[];
   /** By agent, by word. */
@@ -44,7 +47,7 @@ export interface HintState {
   readonly released: ReadonlyMap<number, readonly number[]>;
 }
 
-const LIMIT = 16; // older values of a word than this are not offered
+const LIMIT = 16; // at most this many older values of a word are offered
 
 /** The hints of an exploration. */
 export class Hints {
@@ -67,7 +70,7 @@ export class Hints {
   /** Whether reads of `address` may be old. */
   isHint = (address: number): boolean => this.#isHint(address);
 
-  /** Before an execution. */
+  /** Prepares for the next execution. */
   reset(): void {
     this.#words = [];
     this.#slots.clear();
@@ -75,7 +78,7 @@ export class Hints {
     this.#released = new Map();
   }
 
-  /** What a state holds. */
+  /** Copies what a state keeps. */
   save(): HintState {
     return {
       words: this.#words.slice(),
@@ -84,7 +87,7 @@ export class Hints {
     };
   }
 
-  /** Becomes what a state holds. */
+  /** Restores what a state kept. */
   load(state: HintState): void {
     this.#words = state.words.slice();
     this.#slots.clear();
@@ -94,8 +97,8 @@ export class Hints {
   }
 
   /**
-   * The values a plain read by `agent` may give, beside the current one: each
-   * distinct one once, newest first.
+   * The older values that a plain read by `agent` may give, besides the current
+   * one. Each distinct value occurs once; the newest comes first.
    */
   older(agent: Agent): readonly Any[] {
     if (agent.kind !== READ || !this.#isHint(agent.address)) return [];
@@ -110,7 +113,7 @@ export class Hints {
     return distinct.slice(1, LIMIT);
   }
 
-  /** Notes that `agent` read the value number `age` of those it may see. */
+  /** Notes that `agent` read value number `age` of the values it may see. */
   read(agent: Agent, age: number): Any {
     const value = age > 0 ? this.older(agent)[age - 1] : undefined;
     const slot = this.#slots.get(agent.address);
@@ -118,14 +121,18 @@ export class Hints {
     const { values, first } = this.#words[slot]!;
     const seen = age > 0 ? value : values[values.length - 1];
     const view = this.#views[agent.id]!;
-    // The oldest write of this value leaves most open, so it stands for all.
+    // Assume the oldest write of this value: it leaves the most values
+    // possible.
     let i = Math.max(0, view[slot]! - first);
     while (values[i] !== seen) i++;
     view[slot] = first + i;
     return seen;
   }
 
-  /** Before `agent`'s operation, which may change a hint for the first time. */
+  /**
+   * Called before `agent`'s operation, which may change a hint for the first
+   * time.
+   */
   before(agent: Agent): void {
     const { address, kind, target, index } = agent;
     if (kind < STORE || kind > WRITE || !this.#isHint(address)) return;
@@ -138,7 +145,7 @@ export class Hints {
     for (const [at, old] of this.#released) this.#released.set(at, [...old, 0]);
   }
 
-  /** After `agent`'s atomic operation, or its plain write. */
+  /** Called after `agent`'s atomic operation or plain write. */
   after(agent: Agent, wrote: boolean): void {
     const { address, kind, target, index } = agent;
     if (kind === READ) return;
@@ -165,7 +172,7 @@ export class Hints {
     raise(this.#views[woken.id]!, this.#views[agent.id]);
   }
 
-  /** Forgets values nobody may see any more. */
+  /** Forgets values that no agent may see any more. */
   #trim(): void {
     for (let slot = 0; slot < this.#words.length; slot++) {
       const word = this.#words[slot]!;
@@ -201,7 +208,7 @@ export class Hints {
     for (const place of places) {
       add(place);
       this.#released.get(place)!.forEach((time, slot) => {
-        // Older than what every agent knows: it tells nobody anything.
+        // A time older than what every agent knows makes no difference.
         add(Math.min(newest[slot]! - time, this.#words[slot]!.values.length));
       });
     }

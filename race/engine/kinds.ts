@@ -1,11 +1,11 @@
 /**
- * The vocabulary of the explorer: operations on shared memory, what an agent
- * is doing, and what the scheduler may choose.
+ * The numbers of the explorer: for operations on shared memory, for what an
+ * agent is doing, and for the scheduler's choices.
  *
  * @module
  */
 
-// ---- operations ---------------------------------------------------------------
+// ---- operations -------------------------------------------------------------
 
 /** What an agent does to shared memory. */
 export const LOAD = 1;
@@ -19,11 +19,11 @@ export const EXCHANGE = 8;
 export const CAS = 9;
 export const WAIT = 10;
 export const NOTIFY = 11;
-/** A plain, that is non-atomic, read. */
+/** A plain (non-atomic) read. */
 export const READ = 12;
 /** A plain write. */
 export const WRITE = 13;
-/** A look at the clock; never a point where another agent may step in. */
+/** A look at the clock. No other agent can step in before it. */
 export const CLOCK = 14;
 /** `Atomics.waitAsync`. */
 export const WAIT_ASYNC = 15;
@@ -34,7 +34,7 @@ export const EVENT = 17;
 /** A timer is set, or cleared. */
 export const SET_TIMER = 18;
 export const CLEAR_TIMER = 19;
-/** Something is left to the agent's event loop, or taken back. */
+/** A function is posted to the agent's event loop, or removed from it. */
 export const POST = 20;
 export const UNPOST = 21;
 
@@ -74,16 +74,16 @@ export function isPlain(kind: number): boolean {
   return kind === READ || kind === WRITE;
 }
 
-/** Not a byte address: what operations have that touch no memory. */
+/** The address of operations that touch no memory; it is no byte address. */
 export const NOWHERE = 0x1f_ffff_ffff;
 
-// ---- agents -------------------------------------------------------------------
+// ---- agents -----------------------------------------------------------------
 
-/** Has a next operation, known, not yet performed. */
+/** The agent's next operation is known and not yet performed. */
 export const READY = 0;
 /** Asleep in `Atomics.wait`. */
 export const BLOCKED = 1;
-/** Going round a loop that changes nothing, until a word it reads changes. */
+/** In a loop that changes nothing, until a word it reads changes. */
 export const SPINNING = 2;
 /** At the end of its program. */
 export const DONE = 3;
@@ -102,11 +102,11 @@ export const STATUS_NAMES: readonly string[] = [
   "awaiting",
 ];
 
-// ---- choices ------------------------------------------------------------------
+// ---- choices ----------------------------------------------------------------
 
 /**
- * A choice of the scheduler: the agent in bits 0 to 7, what happens to it in
- * bits 8 to 11, a number in the bits above.
+ * A choice of the scheduler. Bits 0 to 7 hold the agent, bits 8 to 11 what
+ * happens to it, and the bits above a number.
  */
 export const STEP = 0 << 8;
 /** Its sleep times out. */
@@ -124,9 +124,9 @@ export const TIMER = 6 << 8;
 /** It does the `number` steps that are left of a loop that changes nothing. */
 export const LEAP = 7 << 8;
 
-/** Nobody can run: the end of an execution. */
+/** The end of an execution: no agent can run. */
 export const END = -1;
-/** This execution is of no further interest. */
+/** The execution is cut short, because it is of no further interest. */
 export const CUT = -2;
 
 /** The agent a choice is about. */
@@ -146,7 +146,7 @@ export function numberOf(code: number): number {
 
 const LETTERS = ["", "t", "k", "w", "s", "a", "f"];
 
-/** A schedule in which a leap is as many steps as it takes. */
+/** The schedule with every leap replaced by the steps it consists of. */
 export function stepByStep(codes: readonly number[]): readonly number[] {
   if (!codes.some((code) => actionOf(code) === LEAP)) return codes;
   return codes.flatMap((code) =>
@@ -186,7 +186,7 @@ export function parseSchedule(text: string): number[] {
   return codes;
 }
 
-// ---- failures -----------------------------------------------------------------
+// ---- failures ---------------------------------------------------------------
 
 /** What can be wrong with concurrent code. */
 export type FailureKind =
@@ -209,8 +209,8 @@ export class Fault {
 }
 
 /**
- * Code under test does something the explorer cannot model. It is refused, as
- * an exploration that leaves it out would be worth nothing.
+ * The code under test does something that the explorer cannot simulate. It is
+ * refused, because an exploration that left it out would prove nothing.
  */
 export class Unsupported extends Error {
   /** The class's name. */

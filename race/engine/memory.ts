@@ -1,6 +1,6 @@
 /**
- * Simulated shared memory: pieces of it, what they held at the start, and the
- * words that were ever written.
+ * Simulated shared memory: its pieces, what they held at the start, and which
+ * words were ever written.
  *
  * @module
  */
@@ -14,29 +14,32 @@ export interface Region {
   readonly base: number;
   readonly bytes: Uint8Array;
   readonly words: Int32Array;
-  /** What it held when the exploration began. */
+  /** Its content when the exploration began. */
   initial: Int32Array;
   /** By word: whether it was ever written. */
   readonly touched: Uint8Array;
-  /** Bytes that only one agent uses: from each first to each second. */
+  /**
+   * Ranges of bytes that only one agent uses: each from its first to its second
+   * number.
+   */
   readonly own: (readonly [from: number, to: number])[];
-  /** By word: 1 + the agent that alone used it, or `SHARED`; 0 if unused. */
+  /** By word: 1 + the only agent that used it, or `SHARED`; 0 if unused. */
   readonly user: Uint8Array;
-  /** By word: whether one agent's use of it was none of the others' business. */
+  /** By word: whether the search relied on only one agent using it. */
   readonly relied: Uint8Array;
-  /** By word: whether reads of it were none of the scheduler's business. */
+  /** By word: whether the search relied on nobody writing it. */
   readonly constant: Uint8Array;
 }
 
 /** The user of a word that several agents use. */
 const SHARED = 255;
 
-/** Words that are shown of a memory, at most. */
+/** The most words that are shown of a memory. */
 const SHOWN = 256;
 
 /** The memory of one machine. */
 export class Memory {
-  /** A word was written that had been held to be constant. */
+  /** Whether a word was written that had been taken for a constant. */
   surprised = false;
   /** Its pieces, by address. */
   readonly regions: Region[] = [];
@@ -48,7 +51,7 @@ export class Memory {
   readonly #touchedRegions: Region[] = [];
   readonly #touchedWords: number[] = [];
 
-  /** Takes `buffer` in among the memory that is simulated. */
+  /** Adds `buffer` to the simulated memory. */
   add(buffer: SharedArrayBuffer): Region {
     const known = this.#regionOf.get(buffer);
     if (known !== undefined) return known;
@@ -77,7 +80,7 @@ export class Memory {
     return region;
   }
 
-  /** What memory holds now is what it holds at the start. */
+  /** Makes the present content the content at the start. */
   freeze(): void {
     for (const region of this.regions) region.initial = contentOf(region);
   }
@@ -90,7 +93,7 @@ export class Memory {
     return found;
   }
 
-  /** An address as the user knows it. */
+  /** The name of an address for the user. */
   nameOf(address: number): string {
     if (address === NOWHERE) return "";
     const name = this.names.get(address);
@@ -114,8 +117,9 @@ export class Memory {
   }
 
   /**
-   * Whether nobody was ever seen to write `size` bytes at `address`. Whoever
-   * reads them then need not stop, until that turns out to be wrong.
+   * Whether no agent was ever seen to write `size` bytes at `address`. Then an
+   * agent that reads them need not stop. If they are written later, the search
+   * starts again.
    */
   isConstant(region: Region, address: number, size: number): boolean {
     const first = (address - region.base) >> 2;
@@ -140,8 +144,9 @@ export class Memory {
   }
 
   /**
-   * Whether nobody but `agent` was ever seen to use `size` bytes at `address`.
-   * Then it does not matter when it does, until that turns out to be wrong.
+   * Whether no agent but `agent` was ever seen to use `size` bytes at
+   * `address`. Then the order of its accesses does not matter. If another agent
+   * uses them later, the search starts again.
    */
   isOwn(region: Region, agent: number, address: number, size: number): boolean {
     const { user, relied, base } = region;
@@ -154,7 +159,7 @@ export class Memory {
     return true;
   }
 
-  /** The first address whose content was changed behind the machine's back. */
+  /** The first address that something other than the machine has changed. */
   strayWrite(): number {
     for (const region of this.regions) {
       const { base, initial, touched, own } = region;
@@ -168,7 +173,7 @@ export class Memory {
     return -1;
   }
 
-  /** The words ever written, by name, in the order of their addresses. */
+  /** The words that were ever written, with their names, ordered by address. */
   content(): [name: string, value: number][] {
     return this.#touchedWords
       .map((w, i): [number, number] => {
@@ -179,7 +184,7 @@ export class Memory {
       .map(([address, value]) => [this.nameOf(address), value]);
   }
 
-  /** What the words hold that were ever written. */
+  /** Copies the words that were ever written. */
   save(): Int32Array {
     const n = this.#touchedWords.length;
     const memory = new I32(n);
@@ -189,7 +194,7 @@ export class Memory {
     return memory;
   }
 
-  /** Becomes what `save` gave; `null` is what it held at the start. */
+  /** Restores a copy made by `save`; `null` stands for the first content. */
   restore(memory: Int32Array | null): void {
     const n = this.#touchedWords.length;
     const known = memory === null ? 0 : memory.length;
@@ -202,7 +207,7 @@ export class Memory {
     }
   }
 
-  /** Two hashes of what it holds. */
+  /** Makes two hashes of the content. */
   hash(out: [number, number]): void {
     let memory1 = 0;
     let memory2 = 0;

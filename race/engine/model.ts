@@ -1,5 +1,6 @@
 /**
- * The sequential model of a specification: calls, and what each may answer.
+ * The sequential model of a specification: calls, and the answers they may
+ * give.
  *
  * @module
  */
@@ -19,7 +20,9 @@ export type Outcome<S> = readonly [state: S, result: unknown, when?: When];
 export interface When {
   /** Only if another operation overlapped this one. */
   readonly contended?: boolean;
-  /** Only as the end of a timed wait: nothing that could "complete" it. */
+  /**
+   * Only as the end of a timed wait. It does not count as completing the call.
+   */
   readonly timedOut?: boolean;
 }
 
@@ -29,7 +32,7 @@ export class Either<S> {
   constructor(readonly outcomes: readonly Outcome<S>[]) {}
 }
 
-/** What a model says: an outcome, several, or `null` for "must wait". */
+/** The answer of a model: one outcome, several, or `null` for "must wait". */
 export type Answer<S> = Outcome<S> | Either<S> | null;
 
 /** The sequential model of a specification. */

@@ -1,7 +1,7 @@
 /**
- * The platform as it was when this module was loaded. The explorer replaces
- * some globals while it runs code under test, so it must never reach for them
- * by name itself: it would meet its own stand-ins.
+ * The platform as it was when this module was loaded. While the explorer runs
+ * code under test, some globals are replaced by stand-ins, so the explorer
+ * itself must use the functions from here.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * What code under test asks of the platform besides `Atomics`, views and
- * timers. What can be simulated is; what cannot is refused by its name.
+ * What code under test uses of the platform besides `Atomics`, views and
+ * timers. Some features are simulated; all others are refused by name.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export function patches(
 
 const globals = globalThis as Any;
 
-// ---- data that is copied ------------------------------------------------------
+// ---- data that is copied ----------------------------------------------------
 
 const realClone = globals.structuredClone;
 
@@ -42,7 +42,9 @@ const realClone = globals.structuredClone;
 function clone(value: Any, options?: Any): Any {
   const kept: Any[] = [];
   const mark = `shared memory ${kept.length} \u0000`;
-  /** Copies plain data; `change` answers `undefined` for what it leaves. */
+  /**
+   * Copies plain data; `change` returns `undefined` for values it leaves alone.
+   */
   const copy = (value: Any, change: (value: Any) => Any): Any => {
     const seen = new Map<Any, Any>();
     const deep = (value: Any): Any => {
@@ -72,7 +74,7 @@ function clone(value: Any, options?: Any): Any {
     const old = kept[Number(item.slice(mark.length))];
     if (isShared(old)) return old;
     const { buffer, byteOffset, byteLength, length } = old;
-    // The global constructors are those that make views that can be seen.
+    // The global constructors make views whose accesses can be seen.
     return new globals[old[Symbol.toStringTag]](
       buffer,
       byteOffset,
@@ -127,7 +129,7 @@ function texts(running: () => Host | null): Patch[] {
   ];
 }
 
-// ---- chance -----------------------------------------------------------------------
+// ---- chance -----------------------------------------------------------------
 
 function chance(running: () => Host | null): Patch[] {
   const { crypto } = globals;
@@ -169,7 +171,7 @@ function chance(running: () => Host | null): Patch[] {
   ];
 }
 
-// ---- events -----------------------------------------------------------------------
+// ---- events -----------------------------------------------------------------
 
 function events(running: () => Host | null): Patch[] {
   const { queueMicrotask, setImmediate, clearImmediate, process } = globals;
@@ -231,7 +233,7 @@ function events(running: () => Host | null): Patch[] {
   ];
 }
 
-// ---- clocks -----------------------------------------------------------------------
+// ---- clocks -----------------------------------------------------------------
 
 function clocks(clock: () => number | undefined): Patch[] {
   const real = globals.process?.hrtime;
@@ -250,7 +252,7 @@ function clocks(clock: () => number | undefined): Patch[] {
   return [{ on: globals.process, key: "hrtime", value: hrtime }];
 }
 
-// ---- what is refused --------------------------------------------------------------
+// ---- what is refused --------------------------------------------------------
 
 const BEYOND = "what it brings comes from outside the simulation";
 

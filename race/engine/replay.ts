@@ -1,9 +1,9 @@
 /**
- * The engine. A simulated agent is an ordinary function call. It is suspended
- * by throwing a token out of an operation on shared memory, and resumed by
- * calling the function again, while the operations on record answer what they
- * answered before. So any code runs unmodified, and to come back to an earlier
- * state is to cut a record short and to restore a few words.
+ * The engine. A simulated agent is an ordinary function call. To suspend it,
+ * the engine throws a token out of an operation on shared memory. To resume it,
+ * the engine calls the function again, and the recorded operations give the
+ * answers they gave before. So any code runs unmodified. To return to an
+ * earlier state, the engine cuts a record short and restores a few words.
  *
  * @module
  */
@@ -40,19 +40,19 @@ import type { Host, Target } from "./views.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-/** Work of the explorer: it yields agents that must be run. */
+/** A part of the explorer's work; it yields agents that must be run. */
 export type Steps<T> = Generator<Agent, T, void>;
 
-/** Decides who goes on. */
+/** Decides which agent goes on. */
 export interface Chooser {
   /** A choice, or `END`, or `CUT`. */
   choose(engine: Engine): number;
 }
 
-/** Milliseconds that pass at once for a loop on the clock, at most. */
+/** The most milliseconds that pass at once for a loop on the clock. */
 const LONGEST = 1e7;
 
-/** As many reads of constants in a row are no step. */
+/** Up to this many reads of constants in a row are no step. */
 const CONSTANTS = 500;
 
 /** Runs the agents of one scenario. */
@@ -61,60 +61,66 @@ export class Engine implements Host {
   readonly memory: Memory;
   /** The agent on the stack. */
   current: Agent | null = null;
-  /** A token is under way, or what became of it. */
+  /** Whether a token is being thrown, or was caught by the code under test. */
   unwinding = false;
   chooser: Chooser | null = null;
-  /** An agent may go on by itself, if the chooser says so. */
+  /** Whether an agent may go on without being suspended, if it is chosen. */
   inline = false;
   /** The choice that made an agent stop. */
   next = k.END;
-  /** The agent that may do one operation, and the age of what it reads. */
+  /** The agent that may do one operation, and the age of the value it reads. */
   grant: Agent | null = null;
   age = 0;
-  /** Source lines are wanted. */
+  /** Whether source lines are recorded. */
   sites = false;
-  /** Steps in a call after which `overdue` is asked. */
+  /** After this many steps in a call, `overdue` is called. */
   maxSteps = 1000;
-  /** What to do about an agent that has taken so many. */
+  /** Called for an agent that has taken so many steps. */
   overdue: ((agent: Agent) => void) | null = null;
-  /** Operations after which a loop is held to have no end. */
+  /** How many operations a loop may have before it counts as endless. */
   endless = 100_000;
-  /** Loops that are held to have no end. */
+  /** Whether a data race at an address is a failure. */
+  racy: (address: number) => boolean = () => true;
+  /** Loops that count as endless. */
   readonly loops: Set<string> = new Set();
-  /** By what an agent has seen: operations left of the loop it is in. */
+  /**
+   * How many operations are left of a loop, by what the agent in it has seen.
+   */
   readonly futures: Map<string, number> = new Map();
   /** Loops that were not explored round by round. */
   readonly leapt: Set<string> = new Set();
-  /** An agent has looked at the clock. */
+  /** Whether an agent has looked at the clock. */
   clocked = false;
-  /** Operations left of a leap. */
+  /** How many operations are left of a leap. */
   leaping = 0;
-  /** What cannot be explored. */
+  /** Why the program cannot be explored, if it cannot. */
   refused: Unsupported | null = null;
-  /** Before the exploration proper. */
+  /** Whether this is the rehearsal, before the exploration itself. */
   rehearsing = false;
-  /** Agents that were seen to await nothing from outside. */
+  /** Agents that are known to await nothing from outside. */
   readonly closed: Set<number> = new Set();
   /** Promises and timers of the agent on the stack. */
   settlers = new Map<number, (value: unknown) => void>();
   readonly recoverer: Agent | null = null;
-  /** The state in which nothing was chosen yet, once it is known. */
+  /** The state before the first choice, once it is known. */
   opening: { world: WorldState; agents: readonly Snapshot[] } | null = null;
 
   /** Makes handles. */
   readonly handles: Handles;
-  /** Calls that a fresh handle was seen to do in the same way. */
+  /** Calls that did the same with a fresh handle. */
   readonly verified: Set<string> = new Set();
-  /** The loop being followed ahead. */
+  /** The loop that an agent is being run ahead in. */
   look: Look | null = null;
-  /** A call is compared with what is on record. */
+  /** Whether a call is being compared with its record. */
   verifying = false;
   #promised = false;
   readonly #sitesByPlace = new Map<string, string>();
-  /** Reads of constants since the last step, and the last one. */
+  /**
+   * How many constants were read since the last step, and which was the last.
+   */
   #constants = 0;
   #constant: { target: Target; index: number } | null = null;
-  /** The call under way has come to no operation. */
+  /** Whether the current call has not reached an operation yet. */
   #idle = false;
 
   /** An engine for `count` agents; puts the stand-ins in place. */
@@ -143,35 +149,36 @@ export class Engine implements Host {
     world.memory.freeze();
   }
 
-  // ---- as the host of the stand-ins
+  // ---- as the stand-ins' host
 
   /** Whether an agent is on the stack. */
   get running(): boolean {
     return this.current !== null;
   }
 
-  /** The simulated memory `buffer` is. */
+  /** The simulated memory that `buffer` stands for. */
   region(buffer: SharedArrayBuffer): Region {
     return this.world.memory.add(buffer);
   }
 
   /**
-   * Whether a plain read is of what nobody was ever seen to write: it need be
-   * no step. Many in a row may be a loop that waits for somebody to write.
+   * Whether a plain read is of a word that no agent was ever seen to write.
+   * Then it need not be a step. Many such reads in a row may be a loop that
+   * waits for a write.
    */
   #isConstant({ region, base, size }: Target, index: number): boolean {
     if (this.scenario.async || ++this.#constants > CONSTANTS) return false;
     return this.world.memory.isConstant(region, base + index * size, size);
   }
 
-  /** Gives up: the exploration cannot be right. */
+  /** Ends the exploration, because its result could be wrong. */
   refuse(message: string): never {
     this.refused ??= new Unsupported(message);
     if (this.current === null) throw this.refused;
     throw this.suspend();
   }
 
-  /** An access beyond the end of a view. */
+  /** Reports an access beyond the end of a view. */
   outside(target: Target, index: unknown, what: string): void {
     if (this.unwinding) throw TOKEN;
     if (this.handles.making || this.look !== null) return;
@@ -184,7 +191,7 @@ export class Engine implements Host {
     throw this.suspend();
   }
 
-  /** Allocates for the agent on the stack: the same memory in each replay. */
+  /** Allocates memory for the agent on the stack; each replay gets the same. */
   allocate(byteLength: number): SharedArrayBuffer {
     const agent = this.current!;
     const at = agent.allocations++;
@@ -195,7 +202,7 @@ export class Engine implements Host {
     return agent.allocated[at] = buffer;
   }
 
-  /** A number that depends on the agent's past alone. */
+  /** A random number that depends only on the agent's past. */
   random(): number {
     const agent = this.current!;
     const draw = agent.drawn++;
@@ -208,7 +215,7 @@ export class Engine implements Host {
     return this.handles.keep(view, make);
   }
 
-  /** An operation of the agent on the stack. */
+  /** Does an operation of the agent on the stack. */
   operate(
     kind: number,
     target: Target | null,
@@ -262,12 +269,12 @@ export class Engine implements Host {
     return this.#reach(agent);
   }
 
-  /** A `waitAsync` of the agent on the stack. */
+  /** Does a `waitAsync` of the agent on the stack. */
   waitAsync(target: Target, index: number, value: Any, timeout: number): Any {
     return waitAsync(this, target, index, value, timeout);
   }
 
-  /** What the agent on the stack does needs an event loop. */
+  /** Notes that the agent on the stack needs an event loop. */
   needAsync(): void {
     if (this.scenario.async || this.handles.making) return;
     this.#promised = true;
@@ -284,17 +291,17 @@ export class Engine implements Host {
     clearTimer(this, timer);
   }
 
-  /** Leaves a call of `fn` to the event loop of the agent on the stack. */
+  /** Posts `fn` to the event loop of the agent on the stack. */
   post(fn: () => void): number {
     return post(this, fn);
   }
 
-  /** Takes that back. */
+  /** Removes a posted function. */
   unpost(id: number): void {
     unpost(this, id);
   }
 
-  /** Calls a function of the agent's that the platform would call. */
+  /** Calls a function of the agent that the platform would call. */
   guard(fn: () => unknown): void {
     const agent = this.current;
     if (agent === null || this.unwinding) return;
@@ -307,7 +314,7 @@ export class Engine implements Host {
     }
   }
 
-  /** Something an agent does to itself: nobody can step in before it. */
+  /** Does something that concerns one agent only, so no other can step in. */
   local(kind: number, a: number, perform: (agent: Agent) => Any): Any {
     if (this.unwinding) throw TOKEN;
     const agent = this.current!;
@@ -341,13 +348,13 @@ export class Engine implements Host {
 
   // ---- operations
 
-  /** Makes the agent on the stack stop. */
+  /** Suspends the agent on the stack. */
   suspend(): unknown {
     this.unwinding = true;
     return TOKEN;
   }
 
-  /** What was chosen is what the agent was known to do next. */
+  /** Checks that the agent does the operation that it was known to do next. */
   #checkGrant(agent: Agent, kind: number, address: number, a: Any): void {
     if (kind === k.CLOCK || this.verifying || this.look !== null) return;
     const known = agent.kind === kind && agent.address === address &&
@@ -367,13 +374,13 @@ export class Engine implements Host {
       "nondeterministic",
       `agent ${agent.id} did ${name(kind, address)} on replay where it ` +
         `first did ${name(was % 32, signedAddress(was))}, or did it with ` +
-        `other arguments: code under test must depend on shared memory and ` +
-        `its arguments alone`,
+        `other arguments: code under test may depend only on shared memory ` +
+        `and its arguments`,
     );
     throw this.suspend();
   }
 
-  /** The agent has come to an operation it has not done yet. */
+  /** Handles an operation that the agent has not done yet. */
   #reach(agent: Agent): Any {
     const { world } = this;
     if (world.fault !== null) throw this.suspend();
@@ -439,7 +446,7 @@ export class Engine implements Host {
     return result;
   }
 
-  /** A look at the clock, which may be all that a loop does. */
+  /** Handles a look at the clock, which may be all that a loop does. */
   #clock(agent: Agent): Any {
     const { world } = this;
     if (!this.clocked) this.clocked = world.memory.surprised = true;
@@ -455,7 +462,7 @@ export class Engine implements Host {
 
   // ---- programs
 
-  /** Before a replay. */
+  /** Prepares the agent for a replay. */
   rewind(agent: Agent): void {
     agent.pos = agent.drawn = agent.allocations = 0;
   }
@@ -471,7 +478,7 @@ export class Engine implements Host {
       : operations.get(op)!.run(handle, arg, agent.id);
     const constant: { target: Target; index: number } | null = this.#constant;
     if (constant !== null && this.#idle) {
-      // It read constants alone. When, is a matter of its model all the same.
+      // The call read only constants. Its model may still care when it ran.
       this.#constants = CONSTANTS;
       const { target, index } = constant;
       this.operate(k.READ, target, index, 0, 0, 0);
@@ -497,7 +504,7 @@ export class Engine implements Host {
     }
   }
 
-  /** The call the agent is in has returned. */
+  /** Ends the agent's current call, which has returned. */
   finishCall(agent: Agent, result: unknown): void {
     const { world, scenario } = this;
     if (scenario.stateless === undefined) verify(this, agent, result);
@@ -511,7 +518,7 @@ export class Engine implements Host {
       agent.h1 = agent.oi * 7919 + agent.id;
       agent.h2 = agent.oi * 104729 + agent.id;
     }
-    // Promises and timers under way belong to code on record.
+    // Promises and timers that are under way belong to recorded code.
     if (scenario.stateless === true && this.#isIdle(agent)) agent.forget();
     else agent.from = agent.n;
     if (world.fault === null) this.checkInvariant();
@@ -523,7 +530,7 @@ export class Engine implements Host {
       !this.world.waiters.some(({ agent }) => agent === id);
   }
 
-  /** Where nobody is inside a call, what was promised of memory must hold. */
+  /** Checks the invariant, if no agent is inside a call. */
   checkInvariant(): void {
     const { world, scenario: { invariant }, recoverer } = this;
     if (invariant === null) return;
@@ -535,7 +542,7 @@ export class Engine implements Host {
     if (message !== undefined) world.fail("invariant", message);
   }
 
-  /** Runs a check of the user's; what is wrong, if anything is. */
+  /** Runs a check that the user wrote; returns what is wrong, if anything. */
   unwatched(check: () => unknown): string | undefined {
     const { current } = this;
     this.current = null;
@@ -551,7 +558,7 @@ export class Engine implements Host {
     }
   }
 
-  /** Runs an agent until it must stop. */
+  /** Runs an agent until it is suspended. */
   activate(agent: Agent): void {
     this.current = agent;
     this.unwinding = false;
@@ -578,7 +585,7 @@ export class Engine implements Host {
     if (this.#promised) throw new NeedsAsync();
   }
 
-  /** An operation threw. */
+  /** Handles an error that an operation threw. */
   threw(agent: Agent, error: unknown): void {
     agent.snapshot = null;
     agent.status = k.DONE;

@@ -1,5 +1,5 @@
 /**
- * A specification as the engine wants it: checked, with nothing left out.
+ * A specification in the form that the engine needs: checked and complete.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export interface Scenario {
   agent(memory: Any, id: number): Any;
   readonly operations: ReadonlyMap<string, Operation>;
   readonly model: Model | null;
-  /** What is wrong with the memory, if anything is. */
+  /** Checks the memory; returns what is wrong, if anything. */
   readonly invariant: ((memory: Any) => unknown) | null;
   readonly final: ((memory: Any, results: unknown[][]) => unknown) | null;
   readonly recover: ((handle: Any, deadId: number) => unknown) | null;

@@ -1,7 +1,7 @@
 /**
- * The globals code under test meets: `Atomics`, typed arrays, clocks, timers.
- * They are in place only while an exploration runs, and do the real thing
- * whenever no simulated agent is on the stack.
+ * Stand-ins for globals: `Atomics`, typed arrays, clocks, timers. They are in
+ * place only while an exploration runs. If no simulated agent is on the stack,
+ * they do the same as the real ones.
  *
  * @module
  */
@@ -41,7 +41,7 @@ function running(): Host | null {
   return host !== null && host.running ? host : null;
 }
 
-/** The view an agent names, if it is of shared memory. */
+/** The view that an agent passes, if it is a view of shared memory. */
 function viewed(host: Host, view: Any): Target | undefined {
   if (typeof view !== "object" || view === null) return undefined;
   const target = targetOf(view);
@@ -52,8 +52,8 @@ function viewed(host: Host, view: Any): Target | undefined {
 const sleepWords = new WeakMap<object, Target>();
 
 /**
- * A view made before the exploration may be slept on, and nothing else: many a
- * module has a word of its own to sleep on.
+ * The view, if it was made before the exploration. Such a view may only be
+ * slept on: many modules have a word of their own for this.
  */
 function asleepOn(host: Host, view: Any): Target | undefined {
   if (typeof view !== "object" || view === null) return undefined;
@@ -66,7 +66,7 @@ function asleepOn(host: Host, view: Any): Target | undefined {
   return target;
 }
 
-/** Whether `index` is an element; Atomics throws where it is not. */
+/** Whether `index` is an element of the view; if not, Atomics throws. */
 function inside(host: Host, target: Target, index: Any, what: string): boolean {
   const at = Math.trunc(Number(index)) || 0;
   if (at >= 0 && at < target.view.length) return true;
@@ -80,7 +80,7 @@ function atomic(name: keyof typeof native, kind: number): Any {
     const host = running();
     if (host === null) return real(unwrap(view), index, a, b);
     const target = viewed(host, view);
-    // What throws must throw what the real one throws.
+    // A misuse must throw the same error as the real function.
     if (target === undefined || target.wrap === null) {
       return real(unwrap(view), index, a, b);
     }
@@ -157,7 +157,7 @@ const atomicsShim: Any = {
   pause: (): void => {},
 };
 
-// ---- time and chance ----------------------------------------------------------------
+// ---- time and chance --------------------------------------------------------
 
 const EPOCH = 1_600_000_000_000;
 
@@ -227,7 +227,7 @@ function abortAfter(ms: number): AbortSignal {
   return controller.signal;
 }
 
-// ---- installing ------------------------------------------------------------------------
+// ---- installing -------------------------------------------------------------
 
 const sharedShim: Any = new Proxy(RealShared, {
   construct(_, args, newTarget) {
@@ -251,7 +251,7 @@ for (const name of VIEW_NAMES) shims[name] = constructorFor(name);
 
 watchDataViews(running);
 
-/** All that is replaced while an exploration runs. */
+/** All properties that are replaced while an exploration runs. */
 const patched: readonly Patch[] = [
   ...Object.keys(shims).map((key) => ({
     on: globalThis,
@@ -285,7 +285,7 @@ const before = patched.map(({ on, key }) =>
   Object.getOwnPropertyDescriptor(on, key)
 );
 
-/** Puts the stand-ins in place; what they see goes to `host`. */
+/** Puts the stand-ins in place. They report every access to `host`. */
 export function install(host: Host): void {
   setHost(host);
   for (const { on, key, value } of patched) {

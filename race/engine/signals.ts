@@ -1,19 +1,19 @@
 /**
- * What is thrown that is no error of the code under test.
+ * Things that are thrown but are no errors of the code under test.
  *
  * @module
  */
 
-/** Handles turned out to have state of their own. */
+/** Thrown when handles turn out to have state of their own. */
 export class StatefulHandle extends Error {}
 
-/** What nobody was seen to write was written: begin again, and watch it. */
+/** Thrown when a supposed constant was written: the search starts again. */
 export class NotConstant extends Error {}
 
-/** An operation returned a promise. */
+/** Thrown when an operation returned a promise. */
 export class NeedsAsync extends Error {}
 
-/** What suspends an agent. */
+/** The token that suspends an agent. */
 export const TOKEN: { toString(): string } = Object.freeze({
   toString: () => "race: the agent is suspended (do not keep this)",
 });

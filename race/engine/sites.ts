@@ -1,5 +1,5 @@
 /**
- * Where code under test stands.
+ * Source positions of the code under test.
  *
  * @module
  */
@@ -12,8 +12,8 @@ export function siteOf(): string {
     if (ownLine(line)) continue;
     const match = /([^/\\(\s]+?)(?:\?[^:]*)?:(\d+):\d+\)?$/.exec(line.trim());
     if (match !== null) return `${match[1]}:${match[2]}`;
-    // Modules have no lines, but their functions have names; what was put in
-    // front of plain accesses has none.
+    // A wasm module has no lines, but its functions have names. The functions
+    // that were added for plain accesses have none.
     const [, name] = /^at (\S+) \(wasm:/.exec(line.trim()) ?? [];
     if (name !== undefined && name !== "<anonymous>") return name;
   }
@@ -21,8 +21,8 @@ export function siteOf(): string {
 }
 
 /**
- * The function of `Atomics` that the code under test called itself, where it
- * should have met the stand-in: a native one that was given a stand-in's view.
+ * The real function of `Atomics` that the code under test called instead of the
+ * stand-in. It fails, because it was given a stand-in's view.
  */
 export function capturedBy(error: unknown): string | undefined {
   if (!(error instanceof TypeError)) return undefined;
@@ -34,7 +34,7 @@ export function capturedBy(error: unknown): string | undefined {
   return name === undefined || ownLine(lines[1] ?? "") ? undefined : name;
 }
 
-/** An error's text, with no lines of the tester itself. */
+/** An error's text, without the tester's own lines. */
 export function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const lines = (error.stack ?? `${error.name}: ${error.message}`).split("\n");
@@ -42,7 +42,7 @@ export function stackOf(error: unknown): string {
     .join("\n");
 }
 
-/** Where the agent on the stack stands, as a key: quick, and not to be read. */
+/** The position of the agent on the stack, as a key that is quick to make. */
 export function placeOf(): string {
   const holder = Error as unknown as {
     prepareStackTrace?: unknown;
@@ -62,7 +62,7 @@ export function placeOf(): string {
   }
 }
 
-/** As much of a frame of V8's as is needed. */
+/** The part of one of V8's stack frames that is needed. */
 interface Site {
   getLineNumber(): number | null;
   getColumnNumber(): number | null;

@@ -1,6 +1,6 @@
 /**
- * What the scheduler can make happen: a step of an agent, the end of a sleep,
- * an event, a death.
+ * Carries out the scheduler's choices: a step of an agent, the end of a sleep,
+ * an event, a kill.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export function* begin(engine: Engine): Steps<void> {
   engine.grant = null;
   engine.next = k.END;
   if (opening !== null && world.trace === null) {
-    // Where all agents stand before the first choice is always the same.
+    // The state before the first choice is always the same.
     const { budget } = world;
     world.load(opening.world);
     world.budget = budget;
@@ -37,7 +37,7 @@ export function* begin(engine: Engine): Steps<void> {
   engine.opening = { world: world.save(), agents };
 }
 
-/** Does what the scheduler chose. */
+/** Carries out a choice of the scheduler. */
 export function* apply(
   engine: Engine,
   code: number,
@@ -121,7 +121,9 @@ function unusual(engine: Engine, agent: Agent, action: number): void {
   event(engine, agent, timer.id, undefined);
 }
 
-/** An event of the agent's loop, to be replayed from the record. */
+/**
+ * Runs an event of the agent's loop, which replays then take from the record.
+ */
 function event(
   { world }: Engine,
   agent: Agent,
@@ -149,13 +151,13 @@ function kill(engine: Engine, agent: Agent): void {
     recoverer.snapshot = null;
     recoverer.calls = [{ op: RECOVER, arg: agent.id }];
     recoverer.status = k.READY;
-    // From here on the model does not know what holds.
+    // From here on, the model does not know its state.
     if (!scenario.recoverModelled) world.frontier = -1;
     world.woken.push(recoverer);
   } else engine.checkInvariant();
 }
 
-/** After a kill, what goes wrong is damage. */
+/** After a kill, every fault is reported as damage. */
 function blame(engine: Engine): void {
   const { fault, agents } = engine.world;
   if (fault === null) return;
@@ -172,7 +174,7 @@ function blame(engine: Engine): void {
   );
 }
 
-/** Names what is wrong, with regard to a kill. */
+/** Reports a fault, as damage if an agent was killed. */
 export function fail(
   engine: Engine,
   kind: FailureKind,
@@ -182,7 +184,7 @@ export function fail(
   blame(engine);
 }
 
-/** Whether nothing happens any more unless time passes. */
+/** Whether nothing can happen any more unless time passes. */
 export function isQuiet(world: World): boolean {
   for (const { status, inbox } of world.agents) {
     if (status === k.READY) return false;

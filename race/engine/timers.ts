@@ -1,6 +1,5 @@
 /**
- * What asynchronous code asks of the platform: waits that settle a promise,
- * and timers, in virtual time.
+ * Waits that settle a promise, and timers, in virtual time.
  *
  * @module
  */
@@ -12,14 +11,14 @@ import type { Target } from "./views.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-/** What timers need of the engine. */
+/** The parts of the engine that timers need. */
 export interface Loop {
   readonly world: World;
   /** Promises and timers of the agent on the stack. */
   readonly settlers: Map<number, (value: Any) => void>;
-  /** What the agent on the stack does needs an event loop. */
+  /** Notes that the agent on the stack needs an event loop. */
   needAsync(): void;
-  /** An operation of the agent on the stack. */
+  /** Does an operation of the agent on the stack. */
   operate(
     kind: number,
     target: Target | null,
@@ -28,11 +27,11 @@ export interface Loop {
     b: Any,
     timeout: number,
   ): Any;
-  /** Something an agent does to itself: nobody can step in before it. */
+  /** Does something that concerns one agent only, so no other can step in. */
   local(kind: number, a: number, perform: (agent: Agent) => Any): Any;
 }
 
-/** A `waitAsync` of the agent on the stack. */
+/** Does a `waitAsync` of the agent on the stack. */
 export function waitAsync(
   engine: Loop,
   target: Target,
@@ -93,10 +92,10 @@ export function clearTimer(engine: Loop, timer: Any): void {
   engine.settlers.delete(id);
 }
 
-/** What the value of a message is, in an agent's inbox. */
+/** The value that stands for a message in an agent's inbox. */
 export const MESSAGE = "message";
 
-/** Has the event loop of the agent on the stack call `fn`. */
+/** Posts `fn` to the event loop of the agent on the stack. */
 export function post(engine: Loop, fn: () => void): number {
   engine.needAsync();
   const id: number = engine.local(k.POST, 0, (agent) => {
@@ -108,7 +107,7 @@ export function post(engine: Loop, fn: () => void): number {
   return id;
 }
 
-/** Takes back what was left to the event loop. */
+/** Removes a function that was posted to the event loop. */
 export function unpost(engine: Loop, id: number): void {
   engine.local(k.UNPOST, id, (agent) => {
     agent.inbox = agent.inbox.filter(({ promise }) => promise !== id);

@@ -1,5 +1,5 @@
 /**
- * Values the code under test observes, as hashes, as keys and as text.
+ * Turns values that code under test observes into hashes, keys and text.
  *
  * @module
  */
@@ -46,8 +46,8 @@ export function hashText(text: string): number {
 }
 
 /**
- * A key that is the same for equal values: a primitive stands for itself, all
- * else is turned into text.
+ * A key that is the same for equal values. A primitive is its own key;
+ * everything else is turned into text.
  */
 export function keyOf(value: unknown): unknown {
   if (typeof value === "object" && value !== null) return `o${show(value)}`;

@@ -1,10 +1,10 @@
 /**
- * Typed arrays over shared memory whose plain accesses can be seen: a Proxy
- * stands for each while code under test runs. Every access to an element is an
- * operation of its own, so a method works on its elements one by one.
+ * Typed arrays over shared memory whose plain accesses can be seen. While code
+ * under test runs, a Proxy stands for each array. Every access to an element is
+ * an operation, so a method accesses its elements one by one.
  *
- * Without this a replay would do a plain write again, over another agent's
- * newer value.
+ * Without the Proxy, a replay would repeat a plain write and so overwrite
+ * another agent's newer value.
  *
  * @module
  */
@@ -15,11 +15,11 @@ import { isShared, RealViews } from "./native.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-/** Where the accesses of code under test go. */
+/** The engine, as the stand-ins see it. */
 export interface Host {
   /** Whether code of a simulated agent is on the stack. */
   readonly running: boolean;
-  /** An operation of the agent on the stack. */
+  /** Does an operation of the agent on the stack. */
   operate(
     kind: number,
     target: Target | null,
@@ -28,29 +28,29 @@ export interface Host {
     b: Any,
     timeout: number,
   ): Any;
-  /** The simulated memory `buffer` is. */
+  /** The simulated memory that `buffer` stands for. */
   region(buffer: SharedArrayBuffer): Region;
-  /** An access outside a view. */
+  /** Reports an access outside a view. */
   outside(target: Target, index: unknown, what: string): void;
-  /** Refuses what cannot be modelled. */
+  /** Ends the exploration, because the code cannot be simulated. */
   refuse(message: string): never;
-  /** Shared memory allocated by the agent on the stack. */
+  /** Allocates shared memory for the agent on the stack. */
   allocate(byteLength: number): SharedArrayBuffer;
-  // Of asynchronous code:
+  // For asynchronous code:
   waitAsync(target: Target, index: number, value: Any, timeout: number): Any;
   setTimer(fn: () => void, delay: number, repeat: boolean): Any;
   clearTimer(timer: Any): void;
-  /** What the agent on the stack does needs an event loop. */
+  /** Notes that the agent on the stack needs an event loop. */
   needAsync(): void;
-  /** Has the agent's event loop call `fn` later; its number. */
+  /** Posts `fn` to the agent's event loop; returns a number for `unpost`. */
   post(fn: () => void): number;
-  /** Takes that back. */
+  /** Removes a posted function. */
   unpost(id: number): void;
-  /** Calls a function of the agent's that the platform would call. */
+  /** Calls a function of the agent that the platform would call. */
   guard(fn: () => unknown): void;
   /** A random number that is the same in each replay. */
   random(): number;
-  /** The stand-in for a view, kept if it is part of a handle. */
+  /** The stand-in for a view; it is kept if it is part of a handle. */
   keep(view: Any, make: () => Any): Any;
 }
 
@@ -65,18 +65,21 @@ const WRAPS: Record<string, (value: Any) => Any> = {
   BigUint64Array: (v) => BigInt.asUintN(64, v),
 };
 
-/** A view of shared memory, where it lies, and the traps of its stand-in. */
+/** A view of shared memory, with its address and the traps of its stand-in. */
 export class Target implements ProxyHandler<Any> {
   /** The address of element 0. */
   readonly base: number;
   /** Bytes an element. */
   readonly size: number;
-  /** A value as an element holds it; `null` if Atomics has no such type. */
+  /**
+   * Converts a value to what an element holds; `null` if Atomics lacks the
+   * type.
+   */
   readonly wrap: ((value: Any) => Any) | null;
   /** The type's name. */
   readonly name: string;
 
-  /** The real `view`, of memory of `host`. */
+  /** Wraps the real `view` of memory that `host` simulates. */
   constructor(
     readonly host: Host,
     readonly view: Any,
@@ -88,7 +91,7 @@ export class Target implements ProxyHandler<Any> {
     this.wrap = WRAPS[this.name] ?? null;
   }
 
-  /** The element now. */
+  /** The element's present value. */
   peek(index: number): Any {
     return this.view[index];
   }
@@ -97,7 +100,7 @@ export class Target implements ProxyHandler<Any> {
     return this.host === host ? this : targetOf(proxy) ?? this;
   }
 
-  /** A property is read: an element, or anything else. */
+  /** Reads a property: an element, or anything else. */
   get(view: Any, key: string | symbol, proxy: Any): Any {
     if (typeof key === "string") {
       const index = indexOf(key);
@@ -112,7 +115,7 @@ export class Target implements ProxyHandler<Any> {
     return methodOf(key, value);
   }
 
-  /** A property is written. */
+  /** Writes a property. */
   set(view: Any, key: string | symbol, value: Any, proxy: Any): boolean {
     const index = typeof key === "string" ? indexOf(key) : undefined;
     if (index === undefined) return Reflect.set(view, key, value, view);
@@ -125,29 +128,29 @@ export class Target implements ProxyHandler<Any> {
 const targets = new WeakMap<object, Target>();
 let host: Host | null = null;
 
-/** From now on accesses go to `next`. */
+/** Sends all further accesses to `next`. */
 export function setHost(next: Host | null): void {
   host = next;
 }
 
-/** Where accesses go. */
+/** The host that accesses go to. */
 export function getHost(): Host | null {
   return host;
 }
 
-/** What a stand-in stands for. */
+/** The target behind a stand-in. */
 export function targetOf(value: object): Target | undefined {
   const target = targets.get(value);
   if (target === undefined || target.host === host || host === null) {
     return target;
   }
-  // Made in an earlier exploration of the same memory.
+  // The stand-in was made in an earlier exploration of the same memory.
   const now = new Target(host, target.view, host.region(target.view.buffer));
   targets.set(value, now);
   return now;
 }
 
-/** The real view behind a stand-in; everything else is what it is. */
+/** The real view behind a stand-in; any other value is returned as it is. */
 export function unwrap(value: Any): Any {
   return typeof value === "object" && value !== null
     ? targets.get(value)?.view ?? value
@@ -167,7 +170,10 @@ function standInOf(view: Any): Any {
   return proxy;
 }
 
-/** The number a property name is, if it is one: any such names an element. */
+/**
+ * The number that a property name spells, if it does. Every number names an
+ * element.
+ */
 function indexOf(key: string): number | undefined {
   const c = key.charCodeAt(0);
   if (c > 57 || c < 45) {
@@ -194,7 +200,7 @@ function write(target: Target, index: number, value: Any): void {
   } else host!.outside(target, index, "plain write");
 }
 
-// ---- methods ----------------------------------------------------------------------
+// ---- methods ----------------------------------------------------------------
 
 const generic = new Set([
   "at",
@@ -225,13 +231,13 @@ type Method = (this: Any, ...args: Any[]) => Any;
 /** The elements, read one by one. */
 const elements = (proxy: Any): Any[] => Array.prototype.slice.call(proxy);
 
-/** As many elements in memory of the agent's own. */
+/** A copy of the elements in the agent's own memory. */
 const own = (proxy: Any, from: Iterable<Any>): Any =>
   new RealViews[targets.get(proxy)!.name](from);
 
 const compare = (a: Any, b: Any): number => a < b ? -1 : a > b ? 1 : 0;
 
-/** Methods that an array's method of the same name does not stand for. */
+/** Methods that cannot be done by the array method of the same name. */
 const special: Record<string, Method> = {
   set(source, offset = 0) {
     const from = elements(source);

@@ -1,6 +1,6 @@
 /**
- * Explores one program: exhaustively where the states can be counted, by
- * samples where not; and makes a report of what it finds.
+ * Explores one program and reports what it finds. It searches all states if
+ * there are not too many, and samples executions otherwise.
  *
  * @module
  */
@@ -56,7 +56,9 @@ export function replay(
   );
 }
 
-/** Explores the engine's program, from the end of `start` if that is given. */
+/**
+ * Explores the engine's program, from the end of the schedule `start` if given.
+ */
 function* examine(
   engine: Engine,
   o: Options,
@@ -76,7 +78,12 @@ function* examine(
   }
   if (start.length === 0) yield* turns(engine);
   if (world.fault !== null) {
-    return yield* report(engine, o, nothing(world), "every agent in turn");
+    return yield* report(
+      engine,
+      o,
+      nothing(world),
+      "every agent took its turn",
+    );
   }
   const budgets = [unusual];
   if (o.kill === true) budgets.push({ ...unusual, kills: 1 });
@@ -95,12 +102,12 @@ function* examine(
   }
   if (total.complete) return covered(engine, total);
   if (start.length > 0) {
-    return resultOf(total, `not complete: ${total.states} states of more`);
+    return resultOf(total, `not complete: the first ${total.states} states`);
   }
   return yield* sample(engine, o, total);
 }
 
-/** Looks for livelocks while every agent gets its turns. */
+/** Looks for livelocks in executions in which every agent gets its turns. */
 function* turns(engine: Engine): Steps<void> {
   const { world } = engine;
   world.startBudget = NO_BUDGET;
@@ -115,14 +122,14 @@ function* turns(engine: Engine): Steps<void> {
   }
 }
 
-/** The result where no state was left out. */
+/** The result of a search that left out no state. */
 function covered({ loops, leapt, endless }: Engine, total: Found): Result {
   const states = `${total.states} states`;
   if (leapt.size > 0) {
     return resultOf(
       { ...total, complete: false },
       `not complete: ${states}, and a loop of more than ${ONE_BY_ONE} ` +
-        `operations that was left at its beginning and at its end only`,
+        `operations of which only the beginning and the end were explored`,
     );
   }
   const held = loops.size === 0
@@ -145,6 +152,7 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
       world.clocks ??= new Clocks(
         world.agents,
         (address) => world.hints?.isHint(address) ?? false,
+        engine.racy,
       );
     }
     const length = Math.max(20, world.steps);
@@ -163,11 +171,11 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
   }
   return resultOf(
     total,
-    `sampled: ${ran} executions, after ${total.states} states of more`,
+    `sampled: ${ran} executions, after the first ${total.states} states`,
   );
 }
 
-// ---- reports -----------------------------------------------------------------
+// ---- reports ----------------------------------------------------------------
 
 /** Replays a failure and describes it. */
 function* report(
@@ -184,8 +192,8 @@ function* report(
       "nondeterministic",
       `an interleaving that ended in "${found.fault!.kind}: ` +
         `${found.fault!.message}" cannot be repeated: the code under test ` +
-        `keeps something outside shared memory, such as in a module; make ` +
-        `it anew in agent()`,
+        `keeps state outside shared memory, such as in a module; create ` +
+        `that state in agent()`,
     );
     return yield* describe(engine, o, { ...found, fault, schedule: [] }, how);
   }
@@ -251,9 +259,9 @@ function* replayPicture(
   }
 }
 
-// ---- one interleaving --------------------------------------------------------
+// ---- one interleaving -------------------------------------------------------
 
-/** Replays one interleaving and reports what it comes to. */
+/** Replays one interleaving and reports its result. */
 function* replayOnce(
   engine: Engine,
   schedule: readonly number[],
@@ -284,7 +292,7 @@ function* replayOnce(
   return { ...result, table: tableOf(picture) };
 }
 
-// ---- what was asked, and what was found --------------------------------------
+// ---- what was asked, and what was found -------------------------------------
 
 const times = (value: boolean | number | undefined, many: number): number =>
   value === true ? many : value === false ? 0 : value ?? 0;
@@ -306,7 +314,8 @@ function searchOptions(
     looks: o.looks,
     polls: o.polls !== false,
     results: scenario.final !== null,
-    reduce: o.reduce !== false && o.kill !== true && o.spurious !== true,
+    reduce: o.reduce !== false && o.kill !== true &&
+      times(o.spurious, 1) === 0,
   };
 }
 

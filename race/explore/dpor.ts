@@ -1,8 +1,8 @@
 /**
- * A second exhaustive search, to check the first one by: executions from the
- * start, one for each Mazurkiewicz trace. Source sets with sleep sets (Abdulla
- * et al. 2014); also without either, and with sleep sets alone. It knows no
- * timeouts, kills or old values of hints.
+ * A second exhaustive search, by which tests check the first one. It runs whole
+ * executions, one for each Mazurkiewicz trace. It uses source sets with sleep
+ * sets (Abdulla et al. 2014), or sleep sets alone, or neither. It does not
+ * explore timeouts, kills or old values of hints.
  *
  * @module
  */
@@ -14,11 +14,11 @@ import { run } from "./run.ts";
 
 /** How to search. */
 export interface TraceOptions {
-  /** Which reduction: none at all, sleep sets, or source sets as well. */
+  /** The reduction: none, sleep sets, or sleep sets and source sets. */
   readonly reduce: "none" | "sleep" | "source";
-  /** Milliseconds to take, at most. */
+  /** The most milliseconds the search may take. */
   readonly time: number;
-  /** Executions to run, at most. */
+  /** The most executions it may run. */
   readonly executions?: number | undefined;
   /** Called at each end of an execution. */
   readonly onEnd?: ((engine: Engine) => void) | undefined;
@@ -29,7 +29,7 @@ export interface Traces {
   readonly fault: Fault | null;
   readonly schedule: readonly number[];
   readonly complete: boolean;
-  /** Executions that came to their end, and those found redundant. */
+  /** How many executions came to their end, and how many were redundant. */
   readonly executions: number;
   readonly blocked: number;
   /** Each distinct trace, in a form that does not depend on the order. */
@@ -45,12 +45,12 @@ interface Step {
   readonly began: boolean;
   wrote: boolean;
   ended: boolean;
-  /** By agent: 1 + the index of the last step that came before. */
+  /** By agent: 1 + the index of its last step that happened before this one. */
   clock: Int32Array | null;
   readonly index: number;
 }
 
-/** What was chosen at a depth, and what is left to choose. */
+/** The choice made at a depth, and the choices that are left there. */
 interface Frame {
   readonly enabled: readonly number[];
   chosen: number;
@@ -61,8 +61,8 @@ interface Frame {
 
 /** Whether the order of two steps can be observed. */
 function depend(a: Step, b: Step): boolean {
-  // The end of a call and the beginning of another are ordered in real time,
-  // which linearizability observes.
+  // Linearizability observes the order in real time in which one call ends and
+  // another begins.
   if ((a.ended && b.began) || (a.began && b.ended)) return true;
   if (a.address >= b.address + b.size || b.address >= a.address + a.size) {
     return false;
@@ -114,7 +114,7 @@ export function* searchTraces(
 }
 
 class Tree implements Chooser {
-  /** The last execution was found redundant. */
+  /** Whether the last execution was redundant. */
   cut = false;
   readonly #engine: Engine;
   readonly #sleeps: boolean;
@@ -136,7 +136,7 @@ class Tree implements Chooser {
     return this.#engine.world.agents.length;
   }
 
-  /** Before an execution. */
+  /** Prepares for the next execution. */
   restart(): void {
     this.#depth = 0;
     this.cut = false;
@@ -195,13 +195,13 @@ class Tree implements Chooser {
     return { enabled, chosen, backtrack, done: new Map(), sleep };
   }
 
-  /** The last step has been done: its effect is known. */
+  /** Notes the effect of the last step, which has been done. */
   commit(): void {
     const step = this.#steps[this.#depth - 1];
     if (this.#depth === 0 || step === undefined || step.clock !== null) return;
     const { world } = this.#engine;
     step.ended = world.ended;
-    // What counts is the effect of the operation that was scheduled.
+    // Only the effect of the scheduled operation counts.
     if (step.kind === k.CAS) step.wrote = world.changed;
     const clock = this.#clocks[step.agent]!.slice();
     for (let i = this.#depth - 2; i >= 0; i--) {
@@ -224,7 +224,7 @@ class Tree implements Chooser {
     }
   }
 
-  /** Sees to it that `late` is also tried before `early`. */
+  /** Makes the search also try `late` before `early`. */
   #reverse(at: number, early: Step, late: Step): void {
     const frame = this.#frames[at]!;
     const between = this.#steps.slice(at + 1, this.#depth - 1)
@@ -253,7 +253,7 @@ class Tree implements Chooser {
     else frame.enabled.forEach((agent) => frame.backtrack.add(agent));
   }
 
-  /** Goes back to what is left to choose; false if nothing is. */
+  /** Goes back to the last choice that is left; false if none is. */
   backtrack(): boolean {
     for (;;) {
       const frame = this.#frames[this.#frames.length - 1];

@@ -1,5 +1,5 @@
 /**
- * Runs the explorer's work: engines, globals and turns.
+ * Runs explorations: makes the engine, replaces globals, gives agents turns.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { NeedsAsync, NotConstant, StatefulHandle } from "../engine/signals.ts";
 
 const engines = new WeakMap<Scenario, Map<number, Engine>>();
 
-/** The engine of a scenario, set to run `program`. */
+/** Makes an engine for a scenario and a program. */
 function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   let known = engines.get(scenario);
   if (known === undefined) engines.set(scenario, known = new Map());
@@ -39,6 +39,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   });
   engine.opening = null;
   engine.maxSteps = o.maxSteps ?? 1000;
+  engine.racy = typeof o.races === "function" ? o.races : () => true;
   engine.endless = o.spins ?? 100_000;
   engine.loops.clear();
   engine.futures.clear();
@@ -46,7 +47,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   return engine;
 }
 
-/** Puts memory and globals back as they were. */
+/** Restores memory and globals. */
 function close(scenario: Scenario, program: Program): void {
   const engine = engines.get(scenario)?.get(program.length);
   if (engine !== undefined) {
@@ -78,16 +79,16 @@ async function driveAsync<T>(engine: Engine, steps: Steps<T>): Promise<T> {
 let queue: Promise<unknown> = Promise.resolve();
 let busy = false;
 
-/**
- * Does `work` on a program: at once or, for asynchronous code, in turn.
- */
+/** Does `work` on a program. Asynchronous code makes it return a promise. */
 export function explore<T>(
   scenario: Scenario,
   program: Program,
   o: Options,
   work: Work<T>,
 ): T | Promise<T> {
-  if (program.length > 16) throw new RangeError("More than 16 agents");
+  if (program.length > 16) {
+    throw new RangeError(`At most 16 agents: received ${program.length}`);
+  }
   if (scenario.async) {
     const turn = queue.then(() => workAsync(scenario, program, o, work));
     queue = turn.catch(() => {});
@@ -122,7 +123,7 @@ async function workAsync<T>(
 ): Promise<T> {
   busy = true;
   const release = rejections();
-  // Handles cannot be compared while promises are under way.
+  // Handles cannot be compared while promises are pending.
   scenario.stateless ??= false;
   try {
     const engine = engineFor(scenario, program, o);

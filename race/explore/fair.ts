@@ -1,6 +1,6 @@
 /**
  * Fair executions: every agent that can go on gets its turn. An operation that
- * does not end in one, though nobody stops, is a livelock.
+ * does not end in a fair execution is in a livelock.
  *
  * @module
  */
@@ -12,25 +12,25 @@ import { I32 } from "../engine/native.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
 import { apply, fail } from "../engine/steps.ts";
 
-/** What can be chosen now. */
+/** The choices in the present state. */
 const here = new Choices();
 
-/** An operation may take so many times `maxSteps` in a fair execution. */
+/** An operation may take this many times `maxSteps` in a fair execution. */
 export const FAIR = 2;
 
-/** Steps in a fair execution that no cycle ends. */
+/** The most steps of a fair execution in which no state comes again. */
 const LENGTH = 20_000;
 
-/** Each agent in turn, `turn` steps long, after `lead` turns of one step. */
+/** Turns of `turn` steps each, after `lead` turns of one step. */
 export interface Turns {
   readonly turn: number;
   readonly lead: number;
 }
 
-/** One agent after the other, a step each. */
+/** One agent after the other takes one step. */
 export const EACH: Turns = { turn: 1, lead: 0 };
 
-/** Names an operation that does not end. */
+/** Reports an operation that does not end. */
 export function failLivelock(engine: Engine, agent: Agent): void {
   fail(
     engine,
@@ -40,19 +40,19 @@ export function failLivelock(engine: Engine, agent: Agent): void {
   );
 }
 
-/** Names an operation that waits without sleeping, where it must not. */
+/** Reports an operation that waits without sleeping, if that is not allowed. */
 export function failBusy(engine: Engine, agent: Agent): void {
   fail(
     engine,
     "livelock",
-    `agent ${agent.id} goes round in ${callText(agent.call)} until another ` +
-      `one goes on, and never sleeps`,
+    `agent ${agent.id} waits for another agent in ${callText(agent.call)} ` +
+      `by looking again and again, and never sleeps`,
   );
 }
 
 /**
- * Goes on from the present state in a fair way, until all is over, until a
- * state is in `known`, or until a cycle shows that nothing ever ends.
+ * Goes on fairly from the present state, until all agents are done, until a
+ * state is in `known`, or until a cycle shows that no call ever ends.
  */
 export function* rotate(
   engine: Engine,
@@ -71,7 +71,7 @@ export function* rotate(
   for (let step = 0; step < LENGTH && world.fault === null; step++) {
     if (choices(engine, here) === 0) break;
     let codes = here.codes.slice(0, here.live);
-    // Who goes round and round does not keep time from passing.
+    // An agent that only goes round a loop does not keep time from passing.
     const timers = I32.from(
       world.agents.filter(({ idleFires }) => idleFires < IDLE_FIRES)
         .map(timerOf).filter((code) => code >= 0),
@@ -114,8 +114,8 @@ export function* rotate(
 }
 
 /**
- * Longer turns can keep step with a loop, so that nobody else gets in. Whether
- * the agent's call ends where each turn is one step.
+ * Whether the agent's call ends if each turn is one step. Longer turns can
+ * coincide with the rounds of a loop and so keep all others out.
  */
 function* endsInShortTurns(engine: Engine, { id, oi }: Agent): Steps<boolean> {
   const { world } = engine;

@@ -1,5 +1,5 @@
 /**
- * Before an exploration: is the test one that can be explored?
+ * Checks, before an exploration, that the program can be explored.
  *
  * @module
  */
@@ -16,9 +16,9 @@ const OFF = { timeouts: 0, spurious: 0, kills: 0 };
 
 /**
  * Runs the agents one after the other, once without suspending them and once
- * suspending them before every operation. If that makes a difference, the code
- * does something besides that is not undone. Some executions at random follow,
- * to see whether handles have state.
+ * suspending them before every operation. If the results differ, the code has
+ * effects that a replay repeats. Then some random executions show whether
+ * handles have state.
  */
 export function* rehearse(engine: Engine, o: Options): Steps<void> {
   const { world } = engine;
@@ -44,7 +44,7 @@ export function* rehearse(engine: Engine, o: Options): Steps<void> {
       return next.leap > 0 ? next.id | k.LEAP | next.leap << 12 : next.id;
     },
   };
-  // An agent that waits in vain for those behind it is not followed for ever.
+  // Stop an agent that waits for agents that come after it.
   engine.overdue = () => world.fail("livelock", "");
   world.reset();
   for (const agent of world.agents) {
@@ -81,10 +81,10 @@ export function* rehearse(engine: Engine, o: Options): Steps<void> {
     if (direct.text !== suspended.text || !sameMemory) {
       world.fault = new Fault(
         "nondeterministic",
-        `the agents one after the other do not do the same when each is ` +
+        `run one after the other, the agents do something else when each is ` +
           `suspended before every operation and run again: the code under ` +
-          `test has effects outside shared memory (results and memory must ` +
-          `be all it changes). Without: ${direct.text}, with: ` +
+          `test has effects outside shared memory (it may change only ` +
+          `memory and results). Without: ${direct.text}, with: ` +
           suspended.text,
       );
       return;

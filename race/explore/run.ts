@@ -12,14 +12,14 @@ import { judgeEnd, judgeLockFree, judgeQuiet } from "../judge/progress.ts";
 import { failLivelock, FAIR } from "./fair.ts";
 import type { SearchOptions } from "./search.ts";
 
-/** What can be chosen now. */
+/** The choices in the present state. */
 const here = new Choices();
-/** The same, for a chooser. */
+/** The same, for choosers. */
 const scratch = new Choices();
 
 /**
- * Each agent in turn, `turn` steps long, but one step long in the first `lead`
- * turns: that brings out agents that chase each other.
+ * Gives each agent a turn of `turn` steps, after `lead` turns of one step each.
+ * The short turns bring out agents that chase each other.
  */
 export class Rotation implements Chooser {
   readonly #turn: number;
@@ -54,8 +54,8 @@ export class Rotation implements Chooser {
 }
 
 /**
- * A given schedule as far as it can be followed: what is not possible is left
- * out. Then whoever runs goes on, until it cannot.
+ * Follows a given schedule as far as possible and leaves out impossible steps.
+ * Then the agent that runs goes on until it cannot.
  */
 export class Loose implements Chooser {
   readonly #codes: readonly number[];
@@ -67,7 +67,7 @@ export class Loose implements Chooser {
     this.#codes = codes;
   }
 
-  /** The next that is possible. */
+  /** The next possible step of the schedule. */
   choose(engine: Engine): number {
     const { count, live } = refill(scratch, engine);
     if (count === 0) return k.END;
@@ -92,7 +92,7 @@ export function refill(to: Choices, engine: Engine): Choices {
   return to;
 }
 
-/** A given schedule. */
+/** Follows a given schedule exactly. */
 export class Fixed implements Chooser {
   #at = 0;
   readonly #codes: readonly number[];
@@ -102,18 +102,18 @@ export class Fixed implements Chooser {
     this.#codes = codes;
   }
 
-  /** Steps that are not done yet. */
+  /** How many steps are not done yet. */
   get left(): number {
     return Math.max(0, this.#codes.length - this.#at);
   }
 
-  /** The next of the schedule. */
+  /** The next step of the schedule. */
   choose(): number {
     return this.#codes[this.#at++] ?? k.END;
   }
 }
 
-/** What an execution is checked for. */
+/** The options that say what an execution is checked for. */
 export type RunOptions = Pick<
   SearchOptions,
   "lockFree" | "rescue" | "looks" | "polls" | "onEnd"
@@ -131,7 +131,7 @@ export function* run(
   engine.chooser = chooser;
   engine.overdue = (agent) => {
     if (agent.effort > engine.maxSteps * FAIR) failLivelock(engine, agent);
-    // From now on everybody gets a turn: perhaps that is all it takes.
+    // From now on every agent gets its turns; perhaps then the call ends.
     else if (!fixed) engine.chooser = rotation;
   };
   yield* begin(engine);
@@ -167,10 +167,10 @@ export function* run(
   return world.fault;
 }
 
-/** A schedule that cannot be followed. */
+/** Thrown for a schedule that cannot be followed. */
 export class Impossible extends RangeError {}
 
-/** A schedule from outside may name what cannot happen. */
+/** Throws if `code` is impossible now: a user's schedule may be wrong. */
 function mustBePossible(engine: Engine, code: number): void {
   const { agents, schedule } = engine.world;
   choices(engine, here);

@@ -1,7 +1,7 @@
 /**
- * Sampled executions, for programs too large to exhaust: at random, by partial
- * order sampling (Yuan, Yang and Gu 2018), by PCT (Burckhardt et al. 2010),
- * and a few in strict rotation.
+ * Samples executions of programs that have too many states: at random, by
+ * partial order sampling (Yuan, Yang and Gu 2018), by PCT (Burckhardt et al.
+ * 2010), and a few in strict rotation.
  *
  * @module
  */
@@ -12,10 +12,10 @@ import * as k from "../engine/kinds.ts";
 import type { Chooser, Engine } from "../engine/replay.ts";
 import { Random } from "../engine/values.ts";
 
-/** What can be chosen now; nobody holds on to it. */
+/** The choices in the present state; valid until the next call. */
 const scratch = new Choices();
 
-/** Something unusual is chosen this much more rarely than a step. */
+/** An unusual event is chosen this many times more rarely than a step. */
 const RARE = 8;
 
 /** Picks a choice; with `rare`, one that is unusual. */
@@ -28,7 +28,7 @@ function pick(from: Choices, random: Random, rare = false): number {
   return codes[live + random.below(unusual)]!;
 }
 
-/** Each choice as likely as the other. */
+/** Makes each choice equally likely. */
 export class Uniform implements Chooser {
   readonly #random: Random;
 
@@ -44,7 +44,10 @@ export class Uniform implements Chooser {
   }
 }
 
-/** A random priority a pending operation, drawn anew when it loses a race. */
+/**
+ * Gives each pending operation a random priority, and a new one when it loses a
+ * race.
+ */
 export class PartialOrder implements Chooser {
   readonly #random: Random;
   readonly #priority: number[] = [];
@@ -90,7 +93,7 @@ export class PartialOrder implements Chooser {
   }
 }
 
-/** Random priorities of agents, which change at `depth - 1` random steps. */
+/** Gives agents random priorities, which change at `depth - 1` random steps. */
 export class Priorities implements Chooser {
   readonly #random: Random;
   readonly #priority: number[] = [];

@@ -1,8 +1,8 @@
 /**
- * The exhaustive search: every state that can be reached, each once. A state
- * is memory, who sleeps on what, what each agent has seen in its call, and the
- * judge's frontier. To come back to one takes no execution: memory is copied
- * and records are cut short.
+ * The exhaustive search. It visits every reachable state once. A state consists
+ * of memory, the sleepers, what each agent has seen in its call, and the
+ * judge's frontier. To return to a state, memory is copied and records are cut
+ * short; nothing is executed again.
  *
  * @module
  */
@@ -27,22 +27,25 @@ import { States } from "./store.ts";
 
 /** How to search. */
 export interface SearchOptions extends Patience {
-  /** States to look at, at most. */
+  /** The most states to visit. */
   readonly states: number;
-  /** Milliseconds to take, at most. */
+  /** The most milliseconds the search may take. */
   readonly time: number;
-  /** Report a witness with the fewest preemptions. */
+  /** Whether to report a failure with the fewest preemptions. */
   readonly minimal: boolean;
-  /** "all", or only operations declared so. */
+  /** Which operations must be lock-free: all, the declared ones, or none. */
   readonly lockFree: "all" | "declared" | "no";
   readonly races: boolean;
-  /** Steps that commute with all others are taken in one order only. */
+  /** Whether steps that commute with all others are taken in one order only. */
   readonly reduce?: boolean | undefined;
-  /** The steps before the state to begin with. */
+  /** The steps that lead to the state to begin with. */
   readonly start?: readonly number[] | undefined;
-  /** Results are part of a state. */
+  /** Whether results are part of a state. */
   readonly results: boolean;
-  /** Called at each end of an execution, be it a deadlock: to compare. */
+  /**
+   * Called at each end of an execution, also at a deadlock. Tests compare
+   * these.
+   */
   readonly onEnd?: ((engine: Engine) => void) | undefined;
 }
 
@@ -50,20 +53,22 @@ export interface SearchOptions extends Patience {
 export interface Found {
   readonly fault: Fault | null;
   readonly schedule: readonly number[];
-  /** Nothing was left out. */
+  /** Whether nothing was left out. */
   readonly complete: boolean;
   readonly states: number;
-  /** Ends of executions, and steps between states. */
+  /**
+   * How many ends of executions were met, and how many steps between states.
+   */
   readonly executions: number;
   readonly steps: number;
-  /** Own steps of an operation, at most. */
+  /** The most steps of its own that an operation took. */
   readonly maxOpSteps: number;
 }
 
-/** Operations that go on and on, of which so many are looked at. */
+/** How many operations that go on and on are examined. */
 const PROBES = 8;
 
-/** A state still to be expanded. */
+/** A state whose successors are still to be visited. */
 interface Open {
   readonly id: number;
   readonly world: WorldState;
@@ -72,12 +77,12 @@ interface Open {
   readonly cost: number;
 }
 
-/** Looks at every state. */
+/** Visits every state. */
 export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
   for (;;) {
     const found = yield* explore(engine, o);
     const { judge } = engine.world;
-    // Each time around, the judge knows one more operation that may wait.
+    // After each round, the judge knows one more operation that may wait.
     if (found.fault !== null || judge === null || !judge.regrets()) {
       return found;
     }
@@ -177,7 +182,7 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
     let fresh = true;
     const running = open.last >= 0 &&
       open.agents[open.last]!.status === k.READY;
-    // In reverse: what is pushed last, the first agent's step, comes next.
+    // Push in reverse, so that the first agent's step comes next.
     for (let i = codes.length - 1; i >= 0; i--) {
       const code = codes[i]!;
       const who = k.agentOf(code);
@@ -201,7 +206,7 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
       if (known < 0) {
         const id = states.add(key[0], key[1], open.id, code);
         states.via(id, open.id, code, cost);
-        // An operation that goes on and on is not followed for ever.
+        // Do not follow an operation for ever that goes on and on.
         if (!overdue) keep(id, who, cost);
         else complete = false;
         if (agent.looping || (overdue && probes++ < PROBES)) {
@@ -221,7 +226,7 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
   return found(root, -1);
 }
 
-/** Whether an agent goes round for ever in a loop in which it never sleeps. */
+/** Whether an agent is in an endless loop in which it never sleeps. */
 function isBusy(agent: Agent): boolean {
   if (agent.status === k.SPINNING) return true;
   if (!agent.looping) return false;

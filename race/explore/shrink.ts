@@ -1,5 +1,5 @@
 /**
- * A failure that was sampled, with fewer context switches.
+ * Simplifies a sampled failure: finds a schedule with fewer context switches.
  *
  * @module
  */
@@ -9,11 +9,11 @@ import type { Engine, Steps } from "../engine/replay.ts";
 import { Loose, run } from "./run.ts";
 import type { SearchOptions } from "./search.ts";
 
-/** Executions to try, and milliseconds to take, at most. */
+/** The most executions to try, and the most milliseconds to take. */
 const TRIES = 2_000;
 const TIME = 3_000;
 
-/** How often another agent takes over. */
+/** How often the schedule switches to another agent. */
 export function switches(schedule: readonly number[]): number {
   let n = 0;
   for (let i = 1; i < schedule.length; i++) {
@@ -34,7 +34,7 @@ function partsOf(schedule: readonly number[]): number[][] {
   return parts;
 }
 
-/** Schedules that might do with one switch or two less. */
+/** Schedules with one or two switches fewer. */
 function* simpler(schedule: readonly number[]): Generator<number[]> {
   const parts = partsOf(schedule);
   for (let size = parts.length; size >= 1; size >>= 1) {
@@ -62,7 +62,7 @@ function* simpler(schedule: readonly number[]): Generator<number[]> {
   }
 }
 
-/** The simplest schedule that is found for a failure of the same kind. */
+/** The simplest schedule found that fails in the same way. */
 export function* shrink(
   engine: Engine,
   o: SearchOptions,

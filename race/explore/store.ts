@@ -1,12 +1,12 @@
 /**
- * What a search keeps of each state it has met: 64 bits of hash, how it was
- * reached, and nothing more.
+ * The table of states that a search has met. Of each state it keeps only 64
+ * bits of hash and how the state was reached.
  *
  * @module
  */
 import { I32, U32, U8 } from "../engine/native.ts";
 
-/** The states met, numbered from 0. */
+/** The states that were met, numbered from 0. */
 export class States {
   /** How many there are. */
   size = 0;
@@ -18,13 +18,13 @@ export class States {
   #code = new I32(1 << 11);
   #cost = new U8(1 << 11);
 
-  /** The number of a state, or -1. */
+  /** The number of a state, or -1 if it was not met. */
   find(key1: number, key2: number): number {
     const slot = this.#slots[this.#probe(key1 >>> 0, key2 >>> 0)]!;
     return slot - 1;
   }
 
-  /** Adds a state that is not there, reached from `parent` by `code`. */
+  /** Adds a new state, which is reached from `parent` by `code`. */
   add(key1: number, key2: number, parent: number, code: number): number {
     if (this.size === this.#key1.length) this.#grow();
     const id = this.size++;
@@ -42,7 +42,7 @@ export class States {
     this.#cost[id] = Math.min(cost, 255);
   }
 
-  /** What the way to a state costs. */
+  /** The cost of the way to a state. */
   cost(id: number): number {
     return this.#cost[id]!;
   }

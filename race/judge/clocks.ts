@@ -1,8 +1,9 @@
 /**
- * Data races by vector clocks (after FastTrack, Flanagan and Freund 2009), for
- * sampled executions: it finds races whose accesses lie far apart. Clocks
- * depend on the path, so an exhaustive search must not use them: it looks for
- * conflicting accesses that are both next, which finds the same programs.
+ * Finds data races by vector clocks (after FastTrack, Flanagan and Freund
+ * 2009), in sampled executions. This also finds races whose accesses lie far
+ * apart. Clocks depend on the path, so an exhaustive search cannot use them. It
+ * looks for two conflicting accesses that both come next, which finds races in
+ * the same programs.
  *
  * @module
  */
@@ -13,7 +14,7 @@ import { I32 } from "../engine/native.ts";
 
 /** The latest accesses to one location: an address and a size. */
 class Place {
-  /** The execution these are of. */
+  /** The execution that these accesses belong to. */
   epoch = -1;
   writer = -1;
   written = 0;
@@ -21,7 +22,7 @@ class Place {
   writeSite = "";
   readonly reads: Int32Array;
   readSite = "";
-  /** What the latest atomic write has published. */
+  /** The clock that the latest atomic write has published. */
   readonly released: Int32Array;
   published = false;
 
@@ -42,25 +43,28 @@ class Place {
   }
 }
 
-/** Watches one execution after the other. */
+/** Watches executions, one after the other. */
 export class Clocks implements RaceWatch {
   readonly #places = new Map<number, Place>();
   readonly #agents: readonly Agent[];
   readonly #isHint: (address: number) => boolean;
+  readonly #counts: (address: number) => boolean;
   #epoch = 0;
-  /** Locations overlap: each access must look around. */
+  /** Whether locations overlap; then each access must check its neighbours. */
   #mixed = false;
 
-  /** Watches `agents`; reads of hints do not count. */
+  /** Watches `agents`; races count at addresses for which `counts` is true. */
   constructor(
     agents: readonly Agent[],
     isHint: (address: number) => boolean,
+    counts: (address: number) => boolean,
   ) {
     this.#agents = agents;
     this.#isHint = isHint;
+    this.#counts = counts;
   }
 
-  /** Before the execution. */
+  /** Prepares for the next execution. */
   reset(): void {
     this.#epoch++;
     for (const agent of this.#agents) {
@@ -75,7 +79,7 @@ export class Clocks implements RaceWatch {
     agent.clock[agent.id]!++;
   }
 
-  /** Notes an operation; says what it races with, if it does. */
+  /** Notes an operation. If it races with another, says with which. */
   access(agent: Agent, write: boolean): string | undefined {
     const { kind, address, size, clock, id } = agent;
     if (kind === NOTIFY || kind === CLOCK) return undefined;
@@ -84,7 +88,9 @@ export class Clocks implements RaceWatch {
     if (!plain && kind !== STORE && place.published) {
       join(clock, place.released);
     }
-    const race = this.#mixed
+    const race = !this.#counts(address)
+      ? undefined
+      : this.#mixed
       ? this.#around(agent, write, plain)
       : conflict(place, agent, write, plain);
     if (write) {
@@ -97,8 +103,8 @@ export class Clocks implements RaceWatch {
       place.readSite = agent.site;
     }
     if (plain || !write) return this.#excused(agent, place, race);
-    // A sequentially consistent store replaces what the location publishes:
-    // there are no release sequences.
+    // A sequentially consistent store replaces the clock that the location
+    // publishes: there are no release sequences.
     place.released.set(clock);
     place.published = true;
     clock[id]!++;

@@ -1,9 +1,9 @@
 /**
- * Linearizability, judged while an execution runs ("just in time", Lowe 2017
+ * Judges linearizability while an execution runs ("just in time", Lowe 2017
  * after Wing and Gong 1993). The judge holds a frontier: every pair of a model
- * state and a choice of pending operations that may have taken effect already.
- * Frontiers and the steps between them are remembered, so that the model turns
- * into an automaton and a step costs one look-up.
+ * state and a choice of pending operations that may already have taken effect.
+ * It remembers frontiers and the steps between them. So the model becomes an
+ * automaton, and a step costs one look-up.
  *
  * @module
  */
@@ -37,7 +37,7 @@ interface Edge {
 const AGENTS = 32;
 const CALLS = 65536;
 
-/** Judges histories of one number of agents against a model. */
+/** Judges histories of a fixed number of agents against a model. */
 export class Judge implements Monitor {
   readonly #model: Model;
   readonly #agents: number;
@@ -49,9 +49,11 @@ export class Judge implements Monitor {
   readonly #results: unknown[] = [];
   readonly #resultIds = new Map<unknown, number>();
   readonly #edges = new Map<number, readonly Edge[]>();
-  /** Calls, by agent, that the model has a state for in which they wait. */
+  /** Calls, by agent, that wait in some state of the model. */
   readonly #blocking = new Set<number>();
-  /** Calls held not to be of that kind, so that a sleeper was excused. */
+  /**
+   * Calls that were taken for calls that never wait, which excused a sleeper.
+   */
   readonly #excused = new Set<number>();
   readonly #frontiers: Frontier[] = [];
   readonly #frontierIds = new Map<string, number>();
@@ -141,10 +143,10 @@ export class Judge implements Monitor {
   }
 
   /**
-   * Whether the agents `asleep` may stay so for ever: some possible past
-   * leaves each of their operations without effect and the model with no way
-   * to complete it. Operations of the agents in the bit set `suspended` may or
-   * may not have taken effect.
+   * Whether the agents `asleep` may sleep for ever. They may if, after some
+   * possible past, none of their operations has taken effect and the model
+   * cannot complete any of them. Operations of the agents in the bit set
+   * `suspended` may or may not have taken effect.
    */
   mayWait(
     frontier: number,
@@ -170,12 +172,12 @@ export class Judge implements Monitor {
   }
 
   /**
-   * Whether the agents `asleep` wait for agents that have stopped. That is so
-   * if the calls that `stopped` still had to make would let one go on, and if
-   * one could go on had the stopped agents never been there: `others` are the
-   * calls of all the rest, from the first one to the one under way. Whoever
-   * waits for an item or a signal that never came is not held up; whoever
-   * waits for a lock that a stopped agent holds is.
+   * Whether the agents `asleep` wait for agents that have stopped. Two things
+   * must hold. The calls that `stopped` still had to make would let one go on.
+   * And one could go on if the stopped agents had never existed; `others` are
+   * the calls of all other agents, from the first call to the current one. An
+   * agent that waits for a lock that a stopped agent holds is held up. An agent
+   * that waits for an item or a signal that never came is not.
    */
   heldUp(
     frontier: number,
@@ -227,7 +229,7 @@ export class Judge implements Monitor {
     });
   }
 
-  /** Whether all of `others` could come to their ends by themselves. */
+  /** Whether all of `others` could end without help. */
   #couldEnd(asleep: readonly Sleeper[], others: readonly Course[]): boolean {
     const state = this.#stateId(this.#model.init);
     return this.#reaches(
@@ -240,7 +242,7 @@ export class Judge implements Monitor {
     );
   }
 
-  /** Whether the calls, in any order, lead from `start` to what is wanted. */
+  /** Whether the calls, in some order, lead from `start` to a wanted state. */
   #reaches(
     start: number,
     courses: readonly Course[],
@@ -263,7 +265,7 @@ export class Judge implements Monitor {
     return search(start, courses.map(({ calls }) => calls.length));
   }
 
-  /** What the model says; nothing, if it refuses the call there. */
+  /** The model's outcomes; none, if it throws for the call in this state. */
   #safeEdges(state: number, call: number, agent: number): readonly Edge[] {
     try {
       return this.#edgesOf(state, call, agent);
@@ -281,8 +283,8 @@ export class Judge implements Monitor {
       .filter((edge) => !edge.timedOut)
       .filter((edge) => !edge.contended || now.overlapped[agent] === 1);
     if (edges.length === 0) return true;
-    // What is left of an operation that never blocks in the model is to give
-    // up when its time is over: one answer, that changes nothing.
+    // If an operation never blocks in the model, all it can do here is give up
+    // when its time is over: one answer, which changes nothing.
     if (!timed || edges.length > 1 || edges[0]!.state !== config.state) {
       return false;
     }
@@ -293,8 +295,8 @@ export class Judge implements Monitor {
 
   /**
    * Whether a sleeper was excused because its operation never blocks in the
-   * model, and a state met later shows that it does: what was judged until then
-   * is to be judged again.
+   * model, although a state met later shows that it does. Then everything must
+   * be judged again.
    */
   regrets(): boolean {
     const excused = [...this.#excused];
@@ -304,7 +306,7 @@ export class Judge implements Monitor {
     ).length > 0;
   }
 
-  /** Whether the model has any state, of those met, in which `call` waits. */
+  /** Whether `call` waits in any model state that was met. */
   #blocks(call: number, agent: number): boolean {
     const key = call * AGENTS + agent;
     for (let state = 0; state < this.#states.length; state++) {
@@ -312,13 +314,13 @@ export class Judge implements Monitor {
       try {
         this.#edgesOf(state, call, agent);
       } catch {
-        // A model may refuse a call that the program would not make there.
+        // A model may throw for a call that the program never makes there.
       }
     }
     return this.#blocking.has(key);
   }
 
-  /** Lets each pending operation without effect take effect. */
+  /** Visits each way in which a pending operation can take effect. */
   #eachEffect(
     now: Frontier,
     config: Config,
@@ -336,7 +338,7 @@ export class Judge implements Monitor {
     }
   }
 
-  /** What the model could be in, as text. */
+  /** The states the model could be in, as text. */
   explain(frontier: number): string {
     const states = new Set(
       this.#frontiers[frontier]!.configs.map(({ state }) =>
@@ -347,7 +349,7 @@ export class Judge implements Monitor {
     return `the model's state is ${shown}${states.size > 4 ? " or ..." : ""}`;
   }
 
-  /** What the pending call of `agent` could answer, as text. */
+  /** The answers that the pending call of `agent` could give, as text. */
   allowed(frontier: number, agent: number): string {
     const now = this.#frontiers[frontier]!;
     const answers = new Set<string>();
@@ -441,7 +443,7 @@ export class Judge implements Monitor {
 const textOf = ({ state, results }: Config): string =>
   `${state}:${results.join()}`;
 
-// ---- whole histories ------------------------------------------------------------
+// ---- whole histories --------------------------------------------------------
 
 /** One finished operation of a recorded history. */
 export interface Event {

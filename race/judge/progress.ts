@@ -1,5 +1,5 @@
 /**
- * What is wrong with a state in which an agent cannot go on.
+ * Judges states in which an agent cannot go on.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { Engine } from "../engine/replay.ts";
 import { RECOVER } from "../engine/scenario.ts";
 import { fail } from "../engine/steps.ts";
 
-/** Agents that cannot go on by themselves. */
+/** The agents that cannot go on by themselves. */
 export function stuckAgents({ agents }: World): Agent[] {
   return agents.filter(({ status, inbox }) =>
     status === k.BLOCKED || status === k.SPINNING ||
@@ -19,20 +19,20 @@ export function stuckAgents({ agents }: World): Agent[] {
   );
 }
 
-/** What excuses an agent that waits. */
+/** The options that say which waits are excused. */
 export interface Patience {
-  /** A timeout may make a lost wake-up good. */
+  /** Whether a timeout excuses a lost wake-up. */
   readonly rescue: boolean;
-  /** How long a sleep lasts that only looks again. */
+  /** The milliseconds of a sleep after which an agent only looks again. */
   readonly looks?: number | undefined;
   /** Whether an agent may wait without sleeping. */
   readonly polls?: boolean | undefined;
 }
 
 /**
- * In a state where nobody can run unless time passes: whether those that wait
- * may do so. A timer is no excuse: a wake-up that only a timeout makes good
- * was lost.
+ * Judges a state in which no agent can run unless time passes: may the waiting
+ * agents wait? A timer is no excuse: if only a timeout helps, a wake-up was
+ * lost.
  */
 export function judgeQuiet(
   engine: Engine,
@@ -62,7 +62,7 @@ export function judgeQuiet(
         `the model says it can complete: ${judge.explain(frontier)}`,
     );
   }
-  // A timer set once, by a call that is over, has yet to do its work.
+  // A timer that a finished call has set still has to fire.
   if (world.agents.some((agent) => agent.status === k.DONE && setsOff(agent))) {
     return;
   }
@@ -77,15 +77,15 @@ export function judgeQuiet(
     return fail(
       engine,
       "lost-wakeup",
-      `${text}: the word ${names} waits on has changed, and only a timeout ` +
-        `will tell`,
+      `${text}: the word that ${names} sleeps on has changed, and only a ` +
+        `timeout would wake it`,
     );
   }
   const spins = stuck.every(({ status }) => status === k.SPINNING);
   fail(engine, spins ? "livelock" : "deadlock", text);
 }
 
-/** Whether the agents `stuck` wait for one of `stopped`, as the model has it. */
+/** Whether, by the model, the agents `stuck` wait for one of `stopped`. */
 function holdsUp(
   { world, scenario, count }: Engine,
   stuck: readonly Agent[],
@@ -129,15 +129,15 @@ const onlyLooks = (agent: Agent, looks: number | undefined): boolean =>
 const setsOff = ({ timers, idleFires }: Agent): boolean =>
   idleFires < IDLE_FIRES && timers.some(({ every }) => every < 0);
 
-/** Whether the word an agent sleeps on is no longer what it went to sleep on. */
+/** Whether the word that an agent sleeps on has another value by now. */
 function sleepsOnOther({ status, target, index, a }: Agent): boolean {
   return status === k.BLOCKED && target!.view[index] !== a;
 }
 
 /**
- * Whether agents wait in a circle, each for a word that another one changed in
- * the call in which it waits: the sign of a deadlock, where a lost wake-up
- * leaves agents asleep that nobody holds up.
+ * Whether agents wait in a circle, each for a word that another agent changed
+ * in the call in which that one waits. A circle is the sign of a deadlock;
+ * after a lost wake-up, nobody holds up the sleepers.
  */
 function holdsAndWaits(stuck: readonly Agent[]): boolean {
   const sleepers = stuck.filter(({ waitAddress }) => waitAddress >= 0);
@@ -166,9 +166,10 @@ function holdsAndWaits(stuck: readonly Agent[]): boolean {
 }
 
 /**
- * Lock-freedom asks that no state holds an agent that waits, or goes round for
- * nothing, though the model would let its operation complete: in such a state
- * the others may stop for ever. Their operations may have taken effect or not.
+ * Judges lock-freedom. There must be no state in which an agent waits or spins
+ * although the model would let its operation complete: in such a state the
+ * other agents may stop for ever. Their operations may have taken effect or
+ * not.
  */
 export function judgeLockFree(engine: Engine, all: boolean): void {
   const { world, scenario } = engine;
@@ -204,7 +205,7 @@ export function judgeLockFree(engine: Engine, all: boolean): void {
   );
 }
 
-/** At the end of an execution: what was promised of its result. */
+/** Judges the end of an execution: the invariant and `final`. */
 export function judgeEnd(engine: Engine): void {
   const { world, scenario: { final } } = engine;
   if (final === null || !world.agents.every(isOver)) return;
@@ -222,7 +223,7 @@ const sleeper = (agent: Agent): Sleeper => ({
   timed: agent.timed,
 });
 
-/** What an agent waits for, as text. */
+/** How and where an agent waits, as text. */
 export function waitText(world: World, agent: Agent): string {
   const { id, status, call, waitAddress, spinAddresses } = agent;
   const places = (status === k.SPINNING ? spinAddresses : [waitAddress])

@@ -1,5 +1,5 @@
 /**
- * Data races between operations that both come next.
+ * Finds data races between two operations that both come next.
  *
  * @module
  */
@@ -8,9 +8,10 @@ import * as k from "../engine/kinds.ts";
 import type { Engine } from "../engine/replay.ts";
 
 /**
- * Two agents whose next operations conflict: a data race. By the data-race-
- * freedom theorem of ECMAScript's memory model a program with any race has an
- * execution in which two conflicting accesses come next to each other.
+ * Reports a data race if the next operations of two agents conflict. This finds
+ * every race: by the theorem on data-race freedom of ECMAScript's memory model,
+ * a program with a race has an execution in which two conflicting accesses come
+ * next to each other.
  */
 export function judgeRaces(engine: Engine): void {
   const { world } = engine;
@@ -39,17 +40,18 @@ export function judgeRaces(engine: Engine): void {
   }
 }
 
-function conflict({ world }: Engine, a: Agent, b: Agent): boolean {
+function conflict({ world, racy }: Engine, a: Agent, b: Agent): boolean {
   if (a.address >= b.address + b.size || b.address >= a.address + a.size) {
     return false;
   }
   if (a.kind === k.NOTIFY || b.kind === k.NOTIFY) return false;
   if (!k.writes(a.kind) && !k.writes(b.kind)) return false;
+  if (!racy(Math.max(a.address, b.address))) return false;
   const same = a.address === b.address && a.size === b.size;
   const plain = k.isPlain(a.kind) || k.isPlain(b.kind);
   if (same && !plain) return false;
   if (same && world.hints !== null) {
-    // A plain read of a hint may race with atomic writes, and with nothing else.
+    // A plain read of a hint may race with atomic writes only.
     const hinted = (x: Agent, y: Agent) =>
       x.kind === k.READ && !k.isPlain(y.kind) &&
       world.hints!.isHint(x.address);

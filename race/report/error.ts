@@ -1,5 +1,5 @@
 /**
- * How a failure is thrown.
+ * The error that a failure is thrown as.
  *
  * @module
  */
@@ -7,13 +7,13 @@ import type { FailureKind } from "../engine/kinds.ts";
 import type { Failure, Result } from "./result.ts";
 
 /**
- * Code under test went wrong. The message holds the interleaving as a table,
- * since a message is all that some test runners show.
+ * Thrown when code under test went wrong. The message contains the interleaving
+ * as a table, because some test runners show nothing but the message.
  */
 export class RaceError extends Error {
   /** The class's name. */
   override name = "RaceError";
-  /** What is wrong. */
+  /** The kind of the failure. */
   readonly kind: FailureKind;
   /** The program that went wrong. */
   readonly program: string;
@@ -21,12 +21,12 @@ export class RaceError extends Error {
   readonly schedule: string;
   /** The interleaving as a table. */
   readonly table: string;
-  /** All that was found. */
+  /** The whole result. */
   readonly result: Result;
-  /** The failure of the result. */
+  /** The result's failure. */
   readonly failure: Failure;
 
-  /** The failure of `result`. */
+  /** Makes the error for `result`, which must have a failure. */
   constructor(result: Result, program: string, how = "") {
     const failure = result.failure!;
     const { kind, message, table, schedule } = failure;

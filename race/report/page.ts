@@ -1,6 +1,6 @@
 /**
- * An interleaving as a page to step through: the steps, and beside them memory
- * and whoever waits, as they stand after the step that is chosen.
+ * An interleaving as an HTML page to step through. Beside the steps it shows
+ * memory and the waiting agents, as they are after the chosen step.
  *
  * @module
  */
@@ -21,7 +21,7 @@ td,th{padding:1px 8px;text-align:left;vertical-align:top;white-space:pre}
 aside{position:sticky;top:1em;min-width:22em}
 `.replace(/\n/g, "");
 
-// What runs in the page. It finds its data in the element "scenes".
+// The page's script. It reads its data from the element "scenes".
 const SCRIPT = `
 const scenes = JSON.parse(document.getElementById("scenes").textContent);
 const rows = [...document.querySelectorAll("#steps tbody tr")];
@@ -67,7 +67,7 @@ addEventListener("keydown", (event) => {
 show(rows.length - 1);
 `;
 
-/** The page, which stands alone. */
+/** The page. It needs no other file. */
 export function pageOf(picture: Picture): string {
   const { title, agents, rows, scenes, endings, footer } = picture;
   const head = agents.map((name) => `<th>${escape(name)}</th>`).join("");

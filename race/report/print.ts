@@ -1,5 +1,5 @@
 /**
- * An interleaving as a table: a column an agent, a row a step.
+ * An interleaving as a table: a column for each agent, a row for each step.
  *
  * @module
  */
@@ -15,12 +15,12 @@ export interface Picture {
   readonly title: string;
   readonly agents: readonly string[];
   readonly rows: readonly Row[];
-  /** How the machine stands after each row. */
+  /** The state of the machine after each row. */
   readonly scenes: readonly Scene[];
-  /** By agent: what it stands at when all is over, if it is not done. */
+  /** By agent: where it is at the end, if it is not done. */
   readonly endings: readonly (string | undefined)[];
   readonly footer: string;
-  /** The row of a result that is wrong, or -1. */
+  /** The row of the wrong result, or -1. */
   readonly wrong: number;
 }
 
@@ -31,7 +31,7 @@ export function programText(program: readonly (readonly Call[])[]): string {
     .join(" | ");
 }
 
-/** The picture of what `world` has a trace of. */
+/** The picture of the trace that `world` has recorded. */
 export function pictureOf(
   world: World,
   trace: Trace,
@@ -119,7 +119,7 @@ export function tableOf({ agents, rows, endings, wrong }: Picture): string {
   return [line(agents), rule, ...body].join("\n");
 }
 
-/** Rounds of a loop that are all the same are shown once. */
+/** Folds equal rounds of a loop into one round. */
 export function folded(rows: readonly Row[]): readonly Row[] {
   const out: Row[] = [];
   for (let i = 0; i < rows.length;) {

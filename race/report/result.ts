@@ -1,5 +1,5 @@
 /**
- * What an exploration is asked and what it answers.
+ * The options and the results of an exploration.
  *
  * @module
  */
@@ -8,87 +8,107 @@ import type { Call } from "../engine/model.ts";
 
 /** How to explore. */
 export interface Options {
-  /** Every operation must be lock-free. */
+  /** "lock-free": every operation must finish wherever the others stop. */
   readonly progress?: "lock-free" | undefined;
-  /** Any one agent may be terminated, at any step. */
+  /** Whether any one agent may be terminated at any step; false by default. */
   readonly kill?: boolean | undefined;
-  /** Sleeps may end without a reason, this often at most; `true`: once. */
+  /**
+   * How many sleeps of an execution may end without a reason; 0 by default,
+   * `true` means 1.
+   */
   readonly spurious?: boolean | number | undefined;
-  /** Timed waits may time out at any step, this often; `true`: twice. */
+  /**
+   * How many timed waits of an execution may time out although other agents
+   * can run; 2 by default, `true` means 2.
+   */
   readonly timeouts?: boolean | number | undefined;
-  /** States to look at before sampling instead; 200,000 unless given. */
+  /**
+   * The most states to search, 1 or more; 200,000 by default (20,000 for each
+   * program of `assert`). If there are more, executions are sampled.
+   */
   readonly states?: number | undefined;
-  /** Executions to sample where there are more states; 300 unless given. */
+  /** The most executions to sample, 0 or more; 300 by default. */
   readonly runs?: number | undefined;
-  /** Where the samples begin. */
+  /** An integer with which the random samples begin; 1 by default. */
   readonly seed?: number | undefined;
-  /** Milliseconds to search, and then to sample, at most; 20,000. */
+  /**
+   * The most milliseconds for the search, and again for the samples; 20,000 by
+   * default.
+   */
   readonly time?: number | undefined;
-  /** `false`: data races are not looked for. */
-  readonly races?: boolean | undefined;
-  /** A timeout may make a lost wake-up good. */
+  /**
+   * Whether data races are failures; true by default. A function says it for
+   * each byte offset: give one to go on behind a race that is known.
+   */
+  readonly races?: boolean | ((byteOffset: number) => boolean) | undefined;
+  /** Whether a timeout excuses a lost wake-up; false by default. */
   readonly rescue?: boolean | undefined;
   /**
-   * Milliseconds of a blocking sleep that does not end a wait, but only looks
-   * again: where no model tells, such a sleep is held to have no end.
+   * Milliseconds of a blocking sleep after which the code under test only looks
+   * again. Without a model, an agent in a sleep of exactly this length counts as
+   * asleep for ever.
    */
   readonly looks?: number | undefined;
   /**
-   * `false`: an agent that must wait has to sleep. One that goes round for ever
-   * instead is a livelock, even if the model says that its operation may wait.
+   * Whether an agent may wait without sleeping; true by default. If false, an
+   * agent that would go round a loop for ever until another agent goes on is a
+   * livelock, even if the model says that its operation may wait. Only the
+   * search checks this, not the samples.
    */
   readonly polls?: boolean | undefined;
   /**
-   * Steps in one operation after which the others must have had their turns:
-   * if it then does not end in twice as many, it is a livelock; 1,000.
+   * How many steps an operation may take before the tester gives every agent
+   * its turns; 1,000 by default. If the operation then takes twice as many and
+   * does not end, it is a livelock.
    */
   readonly maxSteps?: number | undefined;
-  /** `false`: steps that commute are explored in every order all the same. */
+  /** If false, steps that commute are explored in every order, too. */
   readonly reduce?: boolean | undefined;
-  /** With `race.replay`: explore what can follow the schedule. */
+  /** With `race.replay`: "explore" searches what can follow the schedule. */
   readonly then?: "explore" | undefined;
   /**
-   * Operations after which a loop that sees nothing new is held to have no
-   * end; 100,000. A loop that ends sooner is explored beyond its end.
+   * How many operations of a loop that sees nothing new are followed before the
+   * loop counts as endless; 100,000 by default. A loop that ends sooner is
+   * explored past its end.
    */
   readonly spins?: number | undefined;
 }
 
 /** Something wrong with the code under test, and the interleaving. */
 export interface Failure {
-  /** What sort of thing is wrong. */
+  /** The kind of failure: see the guide's table. */
   readonly kind: FailureKind;
-  /** What is wrong. */
+  /** What is wrong, in one or two sentences. */
   readonly message: string;
-  /** The interleaving: a column an agent, a row a step. */
+  /** The interleaving: a column for each agent, a row for each step. */
   readonly table: string;
   /** The interleaving for `race.replay`. */
   readonly schedule: string;
-  /** The interleaving as a picture. */
+  /** The interleaving as a picture: the text of an SVG file. */
   svg(): string;
-  /** The interleaving as a page that stands alone. */
+  /** The interleaving as an HTML page, which needs no other file. */
   page(): string;
 }
 
 /** What an exploration found. */
 export interface Result {
-  /** Nothing is wrong, as far as was looked. */
+  /** Whether no failure was found. */
   readonly ok: boolean;
-  /** Every interleaving was covered. */
+  /** Whether every interleaving was covered. */
   readonly complete: boolean;
-  /** States that were looked at. */
+  /** How many states were searched. */
   readonly states: number;
-  /** Executions that came to their end. */
+  /** How many executions came to their end. */
   readonly executions: number;
-  /** Steps that were taken. */
+  /** How many steps were taken. */
   readonly steps: number;
-  /** Own steps of one operation, at most. */
+  /** The most steps of its own that one operation took. */
   readonly maxOpSteps: number;
-  /** How far was looked, as text. */
+  /** How far the tester looked, such as "complete: 64 states". */
   readonly summary: string;
-  /** The interleaving, where one was asked for. */
+  /** The interleaving as a table; `race.replay` alone gives it. */
   readonly table?: string;
-  /** What is wrong. */
+  /** The failure that was found, if any. */
   readonly failure?: Failure;
 }
 

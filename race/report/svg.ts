@@ -1,7 +1,7 @@
 /**
- * An interleaving as a picture: agents side by side, time downwards, a box for
- * each call, and an arrow from each write to the reads in other agents that
- * see it.
+ * An interleaving as a picture. Agents stand side by side and time runs
+ * downwards. Each call is a box, and an arrow leads from each write to the
+ * reads in other agents that see it.
  *
  * @module
  */
@@ -49,7 +49,7 @@ const ENTITIES: Record<string, string> = {
 export const escape = (text: string): string =>
   text.replace(/[&<>"]/g, (c) => ENTITIES[c]!);
 
-/** A row that is drawn, and where. */
+/** A row that is drawn, and its position. */
 interface Line {
   readonly agent: number;
   readonly text: string;

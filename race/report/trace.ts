@@ -1,5 +1,5 @@
 /**
- * What happens in an execution, row by row, for tables and pictures.
+ * Records an execution row by row, for tables and pictures.
  *
  * @module
  */
@@ -17,20 +17,20 @@ export interface Row {
   readonly type: "begin" | "step" | "end" | "event";
   readonly text: string;
   readonly site: string;
-  /** Which step of the schedule it belongs to. */
+  /** The step of the schedule that it belongs to. */
   readonly step: number;
   readonly address: number;
   readonly writes: boolean;
   /** The row of the write it read, or -1. */
   readonly source: number;
-  /** Plain accesses look different from atomic ones. */
+  /** Whether it is a plain access, which is drawn differently. */
   readonly plain: boolean;
 }
 
-/** How the machine stands after a row. */
+/** The state of the machine after a row. */
 export interface Scene {
   readonly memory: readonly (readonly [name: string, value: number])[];
-  /** Who sleeps, and what waits in whose event loop. */
+  /** The sleepers, and what waits in the agents' event loops. */
   readonly waits: readonly string[];
   readonly now: number;
 }
@@ -55,11 +55,11 @@ function sceneOf(world: World): Scene {
 export class Trace implements Recorder {
   /** The rows so far. */
   readonly rows: Row[] = [];
-  /** How the machine stands after each row. */
+  /** The state of the machine after each row. */
   readonly scenes: Scene[] = [];
   readonly #lastWrite = new Map<number, number>();
 
-  /** Before an execution. */
+  /** Prepares for the next execution. */
   clear(): void {
     this.rows.length = this.scenes.length = 0;
     this.#lastWrite.clear();

@@ -1,26 +1,26 @@
 /**
- * The parts of a wasm binary, as far as the rewriter must know them: numbers,
- * sections, and where an instruction ends.
+ * Reads and writes the parts of a wasm binary that the rewriter must know:
+ * numbers, sections, and the length of an instruction.
  *
  * @module
  */
 
-/** What cannot be read, or is not known here. */
+/** Thrown for a module that is damaged or that uses an unknown feature. */
 export class BadModule extends Error {
   /** The class's name. */
   override name = "BadModule";
 }
 
-/** Reads a part of a module from `at` on. */
+/** Reads a part of a module, from `at` on. */
 export class Reader {
-  /** Of `bytes`, up to `end`. */
+  /** Reads `bytes` up to `end`. */
   constructor(
     readonly bytes: Uint8Array,
     public at: number = 0,
     readonly end: number = bytes.length,
   ) {}
 
-  /** Whether all is read. */
+  /** Whether everything was read. */
   get done(): boolean {
     return this.at >= this.end;
   }
@@ -47,7 +47,7 @@ export class Reader {
     while (this.byte() >= 0x80);
   }
 
-  /** As many bytes. */
+  /** The next `count` bytes. */
   take(count: number): Uint8Array {
     if (count > this.end - this.at) {
       throw new BadModule("The module is cut short");
@@ -55,7 +55,7 @@ export class Reader {
     return this.bytes.subarray(this.at, this.at += count);
   }
 
-  /** A part of its own, with its size in front. */
+  /** A part that begins with its size. */
   part(): Reader {
     const size = this.number();
     const at = this.at;
@@ -68,7 +68,7 @@ export class Reader {
     return new TextDecoder().decode(this.take(this.number()).slice());
   }
 
-  /** What is left. */
+  /** The rest. */
   rest(): Uint8Array {
     return this.take(this.end - this.at);
   }
@@ -79,7 +79,7 @@ export class Writer {
   #bytes = new Uint8Array(256);
   #length = 0;
 
-  /** What was written. */
+  /** The bytes written so far. */
   get written(): Uint8Array<ArrayBuffer> {
     return this.#bytes.slice(0, this.#length);
   }
@@ -137,11 +137,11 @@ export class Writer {
 export interface Instruction {
   /** Its first byte. */
   readonly code: number;
-  /** What follows the prefixes 0xfc, 0xfd and 0xfe; else -1. */
+  /** The number after a prefix 0xfc, 0xfd or 0xfe; otherwise -1. */
   readonly sub: number;
 }
 
-/** Access to memory: its alignment is of no interest. */
+/** Reads the offset of a memory access and passes over its alignment. */
 export function readOffset(from: Reader): number {
   const align = from.number();
   if (align >= 64) from.skipNumber(); // one of several memories

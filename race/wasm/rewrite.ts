@@ -1,5 +1,5 @@
 /**
- * Rewrites a compiled module: every access to memory that other agents may see
+ * Rewrites a compiled module. Every access to memory that other agents may see
  * becomes a call of an import. Everything else stays as the compiler made it.
  *
  * @module
@@ -22,7 +22,7 @@ export interface Access {
   readonly type: "i32" | "i64" | "f32" | "f64";
   /** Bytes it touches. */
   readonly size: 1 | 2 | 4 | 8;
-  /** A narrow plain load extends the sign. */
+  /** Whether a narrow plain load extends the sign. */
   readonly signed: boolean;
 }
 
@@ -47,12 +47,12 @@ export interface MemoryImport {
 
 /** The name under which the stack pointer is exported. */
 export const STACK = "race stack";
-/** The name of the module that the imports are of. */
+/** The module name of the imports. */
 export const RACE = "race";
 
 const TYPES = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c } as const;
 
-/** The atomic instructions come in sevens. */
+/** Atomic instructions come in groups of seven. */
 const SEVEN: readonly (readonly ["i32" | "i64", 1 | 2 | 4 | 8])[] = [
   ["i32", 4],
   ["i64", 8],
@@ -109,7 +109,7 @@ const PLAIN = new Map<number, Access>([
   plain(0x3e, "i64", 4),
 ]);
 
-/** What an instruction does to memory, if it does anything. */
+/** The access that an instruction makes to memory, if any. */
 function accessOf({ code, sub }: Instruction): Access | undefined {
   const i32 = { type: "i32", size: 4, signed: false } as const;
   const i64 = { type: "i64", size: 8, signed: false } as const;
@@ -131,7 +131,7 @@ function accessOf({ code, sub }: Instruction): Access | undefined {
   return { what, type, size, signed: false };
 }
 
-/** What the import takes, without the address or the offset; what it gives. */
+/** The types that the import takes, without address and offset, and returns. */
 function typeOf({ what, type }: Access): [takes: number[], gives: number[]] {
   const value = TYPES[type];
   switch (what) {
@@ -160,7 +160,7 @@ const nameOf = ({ what, type, size, signed }: Access): string =>
 
 const isPlain = (access: Access): boolean => access.what.startsWith("plain");
 
-// ---- a module in parts --------------------------------------------------------------
+// ---- a module in parts ------------------------------------------------------
 
 const TYPE = 1;
 const IMPORT = 2;
@@ -171,7 +171,7 @@ const START = 8;
 const ELEMENT = 9;
 const CODE = 10;
 const DATA = 11;
-/** In the order in which they come. */
+/** The numbers of sections, in the order in which they must come. */
 const ORDER = [1, 2, 3, 4, 5, 13, 6, 7, 8, 9, 12, 10, 11];
 
 interface Parts {
@@ -201,7 +201,7 @@ interface Imports {
   readonly functions: number;
   readonly globals: number;
   readonly memory: MemoryImport;
-  /** All of them, with a memory that may be larger than it was. */
+  /** All imports, with a memory that may have grown. */
   readonly entries: Uint8Array;
   readonly count: number;
 }
@@ -253,7 +253,7 @@ function skipLimits(from: Reader): void {
   if (flags & 1) from.skipNumber();
 }
 
-/** The first variable of the module: compilers keep the stack pointer there. */
+/** The module's first variable, in which compilers keep the stack pointer. */
 function stackPointer(from: Reader | undefined, imported: number): number {
   const count = from?.number() ?? 0;
   for (let i = 0; i < count; i++) {
@@ -267,11 +267,11 @@ function stackPointer(from: Reader | undefined, imported: number): number {
   return -1;
 }
 
-// ---- rewriting -----------------------------------------------------------------------
+// ---- rewriting --------------------------------------------------------------
 
 /**
- * Rewrites a module. Plain accesses to addresses from `from` up to `to` are
- * calls, too; atomic ones are, wherever they go.
+ * Rewrites a module. All atomic accesses become calls, and so do plain accesses
+ * to addresses from `from` up to `to`.
  */
 export function rewrite(
   bytes: Uint8Array,
@@ -290,9 +290,11 @@ class Rewriter {
   readonly #sections: Map<number, Reader>;
   readonly #names: Reader | undefined;
   readonly #imports: Imports;
-  /** By name; their numbers follow those of the module's own imports. */
+  /**
+   * Accesses by name. Their numbers follow those of the module's own imports.
+   */
   readonly #accesses = new Map<string, Access>();
-  /** Functions that are added, by name: plain accesses look where they go. */
+  /** Names of added functions, which check the address of a plain access. */
   readonly #added: string[] = [];
   readonly #opcodes = new Map<string, number>();
   readonly #callees = new Map<string, number>();
@@ -318,7 +320,7 @@ class Rewriter {
     return part && new Reader(part.bytes, part.at, part.end);
   }
 
-  /** Which accesses there are must be known before functions get numbers. */
+  /** Collects the accesses; they must be known before functions get numbers. */
   #gather(): void {
     this.#bodies((from) => {
       while (!from.done) {
@@ -426,7 +428,7 @@ class Rewriter {
     return sections;
   }
 
-  /** The types, with those of accesses behind them. */
+  /** The types, followed by those of accesses. */
   #types() {
     const from = this.#section(TYPE);
     const count = from?.number() ?? 0;
@@ -443,7 +445,8 @@ class Rewriter {
     };
     for (const [name, access] of this.#accesses) {
       const [takes, gives] = typeOf(access);
-      // Plain ones are given the address itself, by the function that looked.
+      // Plain accesses get the address itself from the function that checked
+      // it.
       const offset = isPlain(access) ? [] : [TYPES.i32];
       const imported = add([TYPES.i32, ...takes, ...offset], gives);
       const own = this.#added.includes(name)
@@ -575,7 +578,7 @@ class Rewriter {
     }
   }
 
-  /** An instruction that stays what it is. */
+  /** Copies an instruction that stays as it is. */
   #copy(
     from: Reader,
     out: Writer,
@@ -621,7 +624,7 @@ class Rewriter {
     return out.written;
   }
 
-  /** A function that does a plain access, or calls the import for it. */
+  /** A function that makes a plain access, or calls the import for it. */
   #plain(name: string): Uint8Array {
     const access = this.#accesses.get(name)!;
     const [takes, [gives]] = typeOf(access);

@@ -1,8 +1,8 @@
 /**
- * Agents that are compiled C: a module whose accesses to shared memory are
- * operations of the scheduler, like those of JavaScript. An agent is suspended
- * in the midst of it as JavaScript is, by throwing through its frames, and is
- * run again from the start of its call; so each agent has a stack of its own.
+ * Agents that are compiled C. A module's accesses to shared memory are steps of
+ * the scheduler, like those of JavaScript. An agent is suspended in the same
+ * way, by throwing through its frames, and is run again from the start of its
+ * call. So each agent has a stack of its own.
  *
  * @module
  */
@@ -24,40 +24,45 @@ import { getHost, type Host, Target } from "../engine/views.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
-/** The functions a module exports; of its pointers, see {@linkcode Wasm}. */
+/**
+ * The functions that a module exports. {@linkcode Wasm} explains its pointers.
+ */
 // deno-lint-ignore no-explicit-any
 export type WasmExports = Record<string, (...args: any[]) => any>;
 
-/** What a module needs. */
+/** Options of a module. */
 export interface WasmOptions {
   /**
-   * Plain accesses below this address are no steps: constants, and what only
-   * one agent uses. 0 unless given; atomic accesses are always steps.
+   * Plain accesses below this address, in bytes, are no steps: use it for
+   * constants and for data that only one agent uses. 0 by default. Atomic
+   * accesses are always steps.
    */
   readonly from?: number;
-  /** Imports besides memory, clock and chance: by module, by name. */
+  /** Imports besides memory, clocks and random numbers, by module and name. */
   readonly imports?: WebAssembly.Imports;
 }
 
 const PAGE = 65536;
-/** Agents there may be, one that recovers included, and their stacks. */
+/**
+ * The most agents, including one that recovers, and the size of their stacks.
+ */
 const AGENTS = 17;
 const STACK_BYTES = 16384;
 const STACK_PAGES = Math.ceil(AGENTS * STACK_BYTES / PAGE);
 /** Bytes at the bottom of a stack for thread-local variables. */
 const LOCALS_BYTES = 1024;
-/** Words behind them for what Emscripten's pthreads keep of a thread. */
+/** Words after them, in which Emscripten's pthreads describe a thread. */
 const THREAD_WORDS = 128;
 /**
- * In musl's struct: its own address, the thread's number, its keys, and the end
- * of a ring of locks.
+ * Indices in musl's struct: its own address, the thread's number, its keys, and
+ * the end of a ring of locks.
  */
 const SELF = 0;
 const NUMBER = 6;
 const KEYS = 17;
 const LOCKS = 18;
 const KEYS_WORDS = 128;
-/** Where a module finds shared memory that is not its own. */
+/** The address at which a module finds shared memory that is not its own. */
 const WINDOW = 0x4000_0000;
 const END = 2 ** 32;
 
@@ -82,7 +87,7 @@ const VIEWS: Readonly<Record<string, string>> = {
   f64: "Float64Array",
 };
 
-/** The view through which an access goes. */
+/** The name of the view that an access goes through. */
 function viewOf({ type, size, signed }: Access): string {
   const whole = type === "i64" || type === "f64" ? 8 : 4;
   return size === whole
@@ -93,24 +98,24 @@ function viewOf({ type, size, signed }: Access): string {
 /**
  * A compiled module, whose code agents can run.
  *
- * Where the simulated memory is one that {@linkcode Wasm.memory} made, pointers
- * are byte offsets in it, and what the module's variables hold is shared. Where
- * it is a SharedArrayBuffer, its byte 0 is at address {@linkcode Wasm.at}, and
- * each agent has variables of its own.
+ * If {@linkcode Wasm.memory} made the simulated memory, pointers are byte
+ * offsets in it, and agents share the module's variables. If the simulated
+ * memory is a SharedArrayBuffer, its byte 0 is at address {@linkcode Wasm.at},
+ * and each agent has variables of its own.
  */
 export class Wasm {
   /** The address of a SharedArrayBuffer's first byte. */
   readonly at: number = WINDOW;
   readonly #bytes: Uint8Array;
   readonly #options: WasmOptions;
-  /** As it runs in memory of its own, and in shared memory. */
+  /** The builds that run in an agent's own memory and in shared memory. */
   #own: Build | undefined;
   #shared: Build | undefined;
-  /** By agent; those in memory that this module made, by memory. */
+  /** Instances by agent; those in memory that this module made, by memory. */
   readonly #window = new Map<number, Instance>();
   readonly #made = new WeakMap<WebAssembly.Memory, Map<number, Instance>>();
 
-  /** Of `bytes`, which must import their memory. */
+  /** Reads the module `bytes`, which must import its memory. */
   constructor(bytes: Uint8Array | ArrayBuffer, options: WasmOptions = {}) {
     const { from = 0 } = options;
     if (!(from >= 0)) throw new RangeError(`Not an address: ${from}`);
@@ -118,7 +123,7 @@ export class Wasm {
     this.#options = options;
   }
 
-  /** How many instructions are operations of the scheduler. */
+  /** How many instructions became steps of the scheduler. */
   get replaced(): number {
     return this.#inWindow.replaced;
   }
@@ -136,7 +141,9 @@ export class Wasm {
     );
   }
 
-  /** Shared memory with the module's variables in it: what `memory()` needs. */
+  /**
+   * Makes shared memory that contains the module's variables, for `memory()`.
+   */
   memory(): WebAssembly.Memory {
     const { memory: { pages, shared } } = this.#inMemory;
     if (!shared) {
@@ -156,8 +163,8 @@ export class Wasm {
   }
 
   /**
-   * The functions of the module for agent `id` of an exploration, to be called
-   * by that agent; here from `agent()`, like whatever makes a handle.
+   * The module's functions for agent `id` of an exploration. Call it in
+   * `agent()`; only that agent may call the functions.
    */
   enter(memory: Memory, id: number): WasmExports {
     if (isShared(memory)) {
@@ -171,7 +178,7 @@ export class Wasm {
     }
     const known = this.#made.get(memory);
     if (known === undefined) {
-      throw new TypeError("The memory is none that this module made");
+      throw new TypeError("The memory was not made by this module");
     }
     let instance = known.get(id);
     if (instance === undefined) {
@@ -195,7 +202,7 @@ function build(
   return { ...rewritten, module: new WebAssembly.Module(rewritten.bytes) };
 }
 
-/** Memory for one agent, with a page behind it for what is kept of a thread. */
+/** Memory for one agent, with one more page that describes the thread. */
 function freshMemory({ memory: { pages, shared } }: Build): WebAssembly.Memory {
   const initial = pages + 1;
   return new WebAssembly.Memory(
@@ -203,39 +210,39 @@ function freshMemory({ memory: { pages, shared } }: Build): WebAssembly.Memory {
   );
 }
 
-/** Simulated memory as an instance reaches it. */
+/** Simulated memory, as an instance sees it. */
 interface Binding {
   readonly buffer: SharedArrayBuffer;
   /** The address of its first byte. */
   readonly base: number;
-  /** The exploration the targets are of. */
+  /** The exploration that the targets belong to. */
   host: Host | null;
   targets: Record<string, Target>;
   readonly exports: WasmExports;
 }
 
-/** A module as one agent runs it. */
+/** A module, as one agent runs it. */
 class Instance {
   readonly #raw: WebAssembly.Exports;
   readonly #bytes: Uint8Array;
   readonly #stack: WebAssembly.Global | undefined;
-  /** Where the stack begins; it grows down. */
+  /** The address where the stack begins; it grows down. */
   readonly #top: number;
-  /** Where thread-local variables are, if it has no memory of its own. */
+  /** The address of thread-local variables, if it has no memory of its own. */
   readonly #locals: number;
-  /** What Emscripten's pthreads keep of this thread, if there are any. */
+  /** The struct in which Emscripten's pthreads describe this thread, if any. */
   readonly #thread: Int32Array | undefined;
-  /** Addresses that belong to this agent alone. */
+  /** The first of the addresses that belong to this agent alone. */
   readonly #ownStart: number;
   readonly #ownEnd: number;
-  /** What memory of its own holds at the start; none if it has none. */
+  /** The first content of its own memory, if it has any. */
   #image: Uint8Array | undefined;
   readonly #bindings = new WeakMap<SharedArrayBuffer, Binding>();
   #binding: Binding | undefined;
-  /** Calls under way. */
+  /** How many calls are under way. */
   #depth = 0;
 
-  /** In memory shared by all, or, where `id` is -1, in memory of its own. */
+  /** Runs the module in memory shared by all, or in its own if `id` is -1. */
   constructor(
     build: Build,
     { imports = {} }: WasmOptions,
@@ -256,7 +263,8 @@ class Instance {
     if (this.#raw._emscripten_thread_init !== undefined) {
       const at = id < 0 ? own : this.#locals + LOCALS_BYTES;
       this.#thread = new I32(memory.buffer, at, THREAD_WORDS + KEYS_WORDS);
-      // No main thread, which polls and does others' work; it may sleep.
+      // It is not the main thread, which polls and does others' work. It may
+      // sleep.
       this.#callIfThere("_emscripten_thread_init", at, 0, 0, 1, 0, 0);
     }
     if (id < 0) {
@@ -266,7 +274,7 @@ class Instance {
     }
   }
 
-  /** Runs the constructors of the module, if it has any to be run. */
+  /** Runs the module's constructors, if it has any. */
   construct(): void {
     this.#callIfThere("__wasm_call_ctors");
     this.#callIfThere("_initialize");
@@ -277,7 +285,7 @@ class Instance {
     if (typeof target === "function") this.#call(target as Any, args);
   }
 
-  /** Before the agent's code is run from its start. */
+  /** Prepares for running the agent's code from its start. */
   enter(buffer: SharedArrayBuffer, base: number): WasmExports {
     let binding = this.#bindings.get(buffer);
     if (binding === undefined) {
@@ -312,9 +320,9 @@ class Instance {
     }
   }
 
-  /** A call that no other is under way of begins with an empty stack. */
+  /** Calls a function. The outermost call begins with an empty stack. */
   #call(target: (...args: Any[]) => Any, args: Any[]): Any {
-    // What suspended the agent passed by the end of its functions.
+    // The token that suspended the agent skipped the ends of its functions.
     if (this.#depth === 0) {
       if (this.#stack !== undefined) this.#stack.value = this.#top;
       if (this.#thread !== undefined) awaken(this.#thread);
@@ -414,7 +422,7 @@ class Instance {
     };
   }
 
-  /** A plain access that is not aligned: byte by byte. */
+  /** Makes an unaligned plain access byte by byte. */
   #readBytes(at: number, access: Access): Any {
     const bytes = new U8(access.size);
     for (let i = 0; i < access.size; i++) {
@@ -442,7 +450,7 @@ class Instance {
     };
   }
 
-  /** Word by word where that can be, as a compiler's own copies are. */
+  /** Copies word by word where possible, as compilers do. */
   #copy(to: number, from: number, bytes: number): void {
     const words = (to | from) % 4 === 0 ? bytes & ~3 : 0;
     const move = (at: number, size: number) => {
@@ -505,7 +513,7 @@ class Instance {
     throw new RangeError(`No such memory at address ${address}`);
   }
 
-  /** What nobody else sees, or while nothing is explored. */
+  /** Accesses memory that no other agent sees, or outside an exploration. */
   #directly(
     kind: number,
     view: string,
@@ -528,7 +536,7 @@ class Instance {
   }
 }
 
-/** A thread as it is when it neither sleeps nor was told to end. */
+/** Marks the thread as one that neither sleeps nor was told to end. */
 function awaken(thread: Int32Array): void {
   const at = thread.byteOffset;
   thread.fill(0, 0, THREAD_WORDS);
@@ -544,9 +552,9 @@ function targetFor({ buffer, host }: Binding, view: string): Target {
 }
 
 interface Conversion {
-  /** A value of wasm as an element of a view. */
+  /** Converts a value of wasm to an element of a view. */
   readonly into: (value: Any) => Any;
-  /** And back. */
+  /** Converts an element of a view to a value of wasm. */
   readonly out: (element: Any) => Any;
 }
 
@@ -558,7 +566,7 @@ function conversion({ type, size, signed, what }: Access): Conversion {
     const wrap = signed ? BigInt.asIntN : BigInt.asUintN;
     return {
       into: (value) => Number(wrap(bits, value)),
-      // A store gives nothing.
+      // A store returns nothing.
       out: what.endsWith("store") ? () => undefined : (n) => BigInt(n),
     };
   }
@@ -569,11 +577,12 @@ function conversion({ type, size, signed, what }: Access): Conversion {
   return { into: SAME, out: SAME };
 }
 
-// ---- what a module imports -------------------------------------------------------------
+// ---- what a module imports --------------------------------------------------
 
 /**
- * The simulated clock, in milliseconds, and chance, under their names; and what
- * Emscripten's pthreads tell their JavaScript.
+ * Imports that the tester provides: the simulated clock in milliseconds, random
+ * numbers, and the functions by which Emscripten's pthreads call their
+ * JavaScript.
  */
 const KNOWN: Readonly<Record<string, () => number | void>> = {
   weft_now: () => performance.now(),
@@ -591,7 +600,7 @@ function imported(
     .filter(({ module, name }) => module !== RACE || !accesses.has(name));
 }
 
-/** Modules import more than they call. */
+/** A function that throws when called: modules import more than they call. */
 function missing(module: string, name: string): () => never {
   return () => {
     const message = `Cannot explore: the module calls "${name}" of ` +

@@ -1,6 +1,6 @@
 import { mutants } from "../_run/mutant.ts";
 
-/** Mutants of what those queues sleep by. */
+/** Mutants of the event counts that queues sleep on. */
 export const MUTANTS = mutants({
   source: "_event_count",
   scenarios: ["mpmc_queue"],
@@ -56,11 +56,11 @@ export const MUTANTS = mutants({
   c: ["if (n == WEFT__ALL || waiters < 0) {", "if (waiters < 0) {"],
   equivalent: "a waiter that is woken and finds the queue closed wakes all",
 }, {
-  what: "wakes only where two sleep",
+  what: "wakes nobody if only one sleeps",
   ts: ["if (waiters === 0) return true;", "if (waiters <= 1) return true;"],
   c: ["if (waiters == 0) return true;", "if (waiters <= 1) return true;"],
 }, {
-  what: "looks for waiters plainly",
+  what: "reads the count of waiters plainly",
   ts: [
     "const waiters = Atomics.load(words, epoch + WAITERS); if",
     "const waiters = words[epoch + WAITERS]!;\nif",
@@ -70,7 +70,7 @@ export const MUTANTS = mutants({
     "int32_t waiters = *weft__event_waiters(epoch);",
   ],
 }, {
-  what: "is not counted before it looks",
+  what: "looks at the epoch before it is counted",
   ts: [
     "const before = Atomics.add(words, epoch + WAITERS, 1);",
     "const before = Atomics.load(words, epoch + WAITERS);",
@@ -85,7 +85,7 @@ export const MUTANTS = mutants({
     ["weft__plus(weft__add(waiters, -1), -1)", "*waiters"],
   ],
 }, {
-  what: "is counted by load and store",
+  what: "counts a waiter by a load and a store",
   ts: [
     "const before = Atomics.add(words, epoch + WAITERS, 1);",
     "const before = Atomics.load(words, epoch + WAITERS);\n" +
@@ -98,14 +98,14 @@ export const MUTANTS = mutants({
   ],
   by: "two time out",
 }, {
-  what: "is counted for ever",
+  what: "a waiter stays counted for ever",
   ts: [
     "const before = Atomics.sub(words, epoch + WAITERS, 1);",
     "const before = 0;",
   ],
   c: ["weft__plus(weft__add(waiters, -1), -1)", "*waiters"],
 }, {
-  what: "looks at the epoch after its last attempt",
+  what: "reads the epoch after the last attempt",
   ts:
     "In TypeScript `announce` reads the epoch, so no caller can read it later",
   c: [

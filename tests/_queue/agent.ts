@@ -12,7 +12,7 @@ import { hello } from "../_run/workers.ts";
 /** How an agent uses its end of the queue. */
 export type Manner = "block" | "async" | "many" | "place" | "hasty" | "try";
 
-/** What an agent is to do. */
+/** The orders of an agent. */
 export interface QueueJob {
   handle: Handle;
   end: "push" | "pop";
@@ -124,7 +124,7 @@ async function consume(
   }
 }
 
-/** Gives up soon, by timeout or abort, now and then in the same turn. */
+/** Gives up soon, by timeout or abort, sometimes in the same turn. */
 async function hastily(
   start: (
     options: { timeout?: number; signal?: AbortSignal },

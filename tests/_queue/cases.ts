@@ -1,6 +1,6 @@
 /**
- * What both bounded queues promise beyond single calls: errors, waits, closing
- * and operations that meet.
+ * Tests the promises of both bounded queues beyond single calls: errors, waits,
+ * closing, and operations that meet.
  *
  * @module
  */
@@ -110,7 +110,7 @@ export function declareQueueCases(
     refuses(buffer, () => queue.reserve(), TypeError, "reserved already");
   });
 
-  test("an int that is none of 32 bits is refused", async () => {
+  test("a number outside 32 bits is refused", async () => {
     const queue = make.create({ capacity: 4 });
     const { buffer } = queue;
     for (const value of [2 ** 31, -(2 ** 31) - 1, 1.5, NaN, Infinity]) {
@@ -227,7 +227,8 @@ export function declareQueueCases(
       if (!sameTurn) await turns();
       queue.pushInt(7);
       abort.abort("stop");
-      // It may be served or aborted; the element goes to one of the two.
+      // The wait may be served or aborted; the element goes to one of the two
+      // waiters.
       const first = await pop.catch((reason: unknown) => reason);
       if (first === 7) queue.pushInt(8);
       else assert.is(first, "stop");
@@ -331,7 +332,8 @@ export function declareQueueCases(
                     if (int !== undefined) seen.push(int);
                   }
                 });
-                // All that was there, then what was pushed, each once.
+                // First the elements that were there, then the pushed ones,
+                // each once.
                 const sorted = [...new Set(seen)].sort((a, b) => a - b);
                 assert.equal(seen, sorted, path);
                 assert.ok(seen.slice(0, filled).every((v, i) => v === i), path);
@@ -345,7 +347,7 @@ export function declareQueueCases(
   });
 }
 
-/** Runs what may find the queue closed, or in use. */
+/** Runs an operation that may find the queue closed, or in use. */
 function attempt(call: () => void): void {
   try {
     call();

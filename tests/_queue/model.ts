@@ -1,6 +1,5 @@
 /**
- * What both bounded queues promise of every operation, checked against a plain
- * array.
+ * Checks every operation of both bounded queues against a plain array.
  *
  * @module
  */
@@ -24,7 +23,7 @@ export interface QueueKind {
   startAt(capacity: number, size: number, start: number): Queue;
   /** Another view of a queue. */
   again(queue: Queue): Queue;
-  /** An element peeked at takes up no room any more. */
+  /** An element that was peeked at no longer takes up room. */
   readonly peekMakesRoom?: boolean;
 }
 
@@ -80,7 +79,9 @@ export const LOCK_FREE: QueueKind = {
   peekMakesRoom: true,
 };
 
-/** Elements' numbers at which some 32-bit word of a queue is about to wrap. */
+/**
+ * Numbers of elements at which some 32-bit word of a queue is about to wrap.
+ */
 export const STARTS = [0, 2 ** 29, 2 ** 30, 2 ** 31, 2 ** 32];
 
 /** The bytes of element number `i`: no two are alike for a long time. */
@@ -117,7 +118,7 @@ export const MAKERS: Record<string, Maker> = {
   "shared Int32Array": (n) => new Int32Array(new SharedArrayBuffer(n)),
 };
 
-/** All the bytes under `array`, those around it included. */
+/** All bytes of the buffer under `array`, including those around it. */
 function around({ buffer }: Elements): Uint8Array {
   return new Uint8Array(buffer);
 }
@@ -260,7 +261,7 @@ class Model {
     this.#compare();
   }
 
-  /** Takes all there is, and sees the end of a closed queue. */
+  /** Takes all elements, and checks the end of a closed queue. */
   drain(): void {
     const make = MAKERS["Int32Array"]!;
     while (this.#held.length > 0) this.call("tryPop", 1, make);

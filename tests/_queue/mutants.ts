@@ -1,12 +1,12 @@
 import { mutants } from "../_run/mutant.ts";
 
-/** Mutants of what all queues do to wait. */
+/** Mutants of the code by which all queues wait. */
 export const MUTANTS = mutants({
   source: "_queue",
   header: "_event_count",
   scenarios: ["mpmc_queue", "spsc_queue"],
 }, {
-  what: "does not look again after it announced itself",
+  what: "announces itself and does not try again",
   ts: [
     "try { result = attempt(); if (result !== false && result !== undefined) " +
     "return result; if (sleep",
@@ -17,7 +17,7 @@ export const MUTANTS = mutants({
     "outcome = weft__sleep",
   ],
 }, {
-  what: "looks before it announces itself",
+  what: "tries before it announces itself",
   ts: [
     "const sleep = this.announce(end); let outcome; try { result = attempt(); " +
     "if (result !== false && result !== undefined) return result; if",
@@ -38,15 +38,15 @@ export const MUTANTS = mutants({
   ts: ['if (outcome !== "timed-out") continue; result', "result"],
   c: ["if (outcome != WEFT__TIMED_OUT) continue; if ((result", "if ((result"],
 }, {
-  what: "never takes an announcement back",
+  what: "never withdraws an announcement",
   ts: ["} finally { this.withdraw(end); }", "} finally { }"],
   c: ["weft__add(weft__event_waiters(epoch), -1);", ""],
 }, {
-  what: "a wake that came too early is not passed on",
+  what: "does not pass on a wake that it cannot use",
   ts: ["} finally { this.pass(end); }", "} finally { }"],
   c: ["(pass);", ""],
 }, {
-  what: "takes a timeout for room",
+  what: "takes a timeout for free room",
   ts: [
     "return result === false ? undefined : result;",
     'return result === false ? (end === "push") as T : result;',

@@ -1,10 +1,12 @@
 // also: node, browsers
-// Where a primitive may lie, and what is refused as a place for one.
+// Tests where a primitive may lie, and which places are refused.
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import {
   isSupported,
+  layout,
   type Memory,
+  MpmcQueue,
   Mutex,
   type MutexGuard,
   Semaphore,
@@ -12,6 +14,8 @@ import {
   Snapshot,
 } from "../../mod.ts";
 import { type KIND, LAYOUT, VERSION } from "../../primitives/_layout.ts";
+import * as kernel from "../../primitives/kernel.ts";
+import * as realtime from "../../primitives/realtime.ts";
 import { suite } from "../_run/harness.ts";
 import { CONFIGURED, type Kind, KINDS } from "../_run/kinds.ts";
 import { bytesOf, refuses } from "../_run/model.ts";
@@ -121,7 +125,7 @@ for (const kind of KINDS) {
     }
   });
 
-  test(`a ${stem}'s handle crosses structuredClone, and opens it alone`, () => {
+  test(`a ${stem}'s handle crosses structuredClone, and opens nothing else`, () => {
     const memory = new SharedArrayBuffer(byteLength + 8);
     const view = kind.init(memory, 8);
     assert.equal(
@@ -149,7 +153,7 @@ for (const kind of KINDS) {
     try {
       copy = structuredClone(view);
     } catch (error) {
-      // The platform does not even copy it.
+      // The platform itself refuses to copy it.
       assert.is((error as Error).name, "DataCloneError");
       return;
     }
@@ -172,17 +176,31 @@ for (const kind of KINDS) {
   });
 
   test(`a ${stem} can be placed by an address that is a bigint`, () => {
-    if (stem === "channel") return; // not yet
     const memory = new SharedArrayBuffer(byteLength + 8);
-    const view = kind.init(memory, 8n as never);
+    const view = kind.init(memory, 8n);
     assert.is(view.byteOffset, 8);
-    assert.is(kind.attach(memory, 8n as never).byteOffset, 8);
+    assert.is(kind.attach(memory, 8n).byteOffset, 8);
     for (const at of [1n, -4n, 2n ** 40n]) {
       const attempt = () => kind.attach(memory, at as never);
       refuses(memory, attempt, RangeError, ` ${at}`);
     }
   });
 }
+
+test("./kernel, ./realtime and layout() take an address that is a bigint", () => {
+  const config = { capacity: 4 };
+  for (const { MpmcQueue, SpscQueue } of [kernel, realtime]) {
+    for (const Queue of [MpmcQueue, SpscQueue]) {
+      const memory = new SharedArrayBuffer(4096);
+      assert.is(Queue.init(memory, 8n, config).byteOffset, 8);
+      assert.is(new Queue(memory, 8n).byteOffset, 8);
+    }
+  }
+  const memory = new SharedArrayBuffer(4096);
+  const parts = layout({ lock: Mutex, jobs: [MpmcQueue, config] });
+  assert.is(parts.init(memory, 128n).lock.byteOffset, 128);
+  assert.is(parts.attach(memory, 128n).jobs.capacity, 4);
+});
 
 for (const [stem, configs] of Object.entries(IMPOSSIBLE)) {
   test(`a ${stem} of an impossible configuration is refused`, () => {
@@ -197,7 +215,9 @@ for (const [stem, configs] of Object.entries(IMPOSSIBLE)) {
   });
 }
 
-/** Never called: what the compiler must refuse, and what it must take. */
+/**
+ * Never called. It lists what the compiler must refuse and what it must accept.
+ */
 export function types(): void {
   const mutex = Mutex.create();
   Mutex.from(mutex.handle);
@@ -226,7 +246,7 @@ for (const kind of CONFIGURED) {
   const { stem, byteLength } = kind;
   const seal = LAYOUT[stem as keyof typeof KIND].seal;
 
-  test(`a ${stem} is refused where none was made`, () => {
+  test(`a ${stem} is refused in memory where none was made`, () => {
     for (const byte of [0, 1, 0x57, 0xff]) {
       const memory = new SharedArrayBuffer(byteLength);
       new Uint8Array(memory).fill(byte);

@@ -1,7 +1,7 @@
 // also: node
 // limit: 300 s
-// Every constructor and method of every class is called with arguments of all
-// kinds. The methods are read from the classes, so that a new one takes part.
+// Calls every constructor and method of every class with arguments of all
+// kinds. The methods are read from the classes, so that new ones take part.
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { ClosedError, Mutex, type Region } from "../../mod.ts";
@@ -12,7 +12,7 @@ const test = suite("Wrong arguments");
 
 /** Thrown by getters of arguments: the only error that may pass through. */
 class Thrown extends Error {}
-/** Thrown in place of a sleep: the call was right, and would wait. */
+/** Thrown in place of a sleep: the call was correct and would wait. */
 class WouldSleep extends Error {}
 
 /** Bytes around the primitive, which nothing may change. */
@@ -120,7 +120,10 @@ const ARGUMENTS: Record<string, () => unknown> = {
   "a free mutex": () => Mutex.create(),
 };
 
-/** What engines say when a program has a mistake: never of our arguments. */
+/**
+ * Messages of engines about mistakes in a program. A wrong argument must never
+ * cause one.
+ */
 const ACCIDENT =
   /Cannot (read|destructure|convert|mix|access|set)|is not a function|not iterable|undefined is|null is|is not a constructor|not an integer/i;
 

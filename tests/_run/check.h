@@ -49,9 +49,9 @@ static inline unsigned char *check__room(void) {
 
 /* xorshift; the state must not be 0. */
 static inline uint32_t random_next(uint32_t *state) {
-  *state ^= *state << 13;
+  *state ^= (*state & 0x0007ffff) << 13;
   *state ^= *state >> 17;
-  *state ^= *state << 5;
+  *state ^= (*state & 0x07ffffff) << 5;
   return *state;
 }
 

@@ -12,8 +12,8 @@ import { KIND, LAYOUT } from "../../primitives/_layout.ts";
 export interface Kind {
   stem: string;
   byteLength: number;
-  init(memory: Memory, byteOffset: number): Region;
-  attach(memory: Memory, byteOffset?: number): Region;
+  init(memory: Memory, byteOffset: number | bigint): Region;
+  attach(memory: Memory, byteOffset?: number | bigint): Region;
   from(handle: Handle): Region;
   /** Changes it, by one view, so that {@linkcode Kind.used} can tell. */
   use(view: Region): void;

@@ -89,14 +89,19 @@ function mutated({ source, ts }: Mutant): string {
   return edited(`${source}.ts`, text, editsOf(ts)!, "\\s+");
 }
 
-/** The header as one file, with the mistake in it. */
-export function mutatedHeader({ header, c }: Mutant): string {
+/** The header of `stem` and those it includes as one, with the mistake in it. */
+export function mutatedHeader({ header, c }: Mutant, stem: string): string {
   const name = `weft/${header}.h`;
   const files = headerFiles();
   if (!(name in files)) throw new Error(`there is no ${name}`);
   // A line of a macro ends in a backslash.
   const text = edited(name, files[name]!, editsOf(c)!, "(?:\\s|\\\\\\n)+");
-  return amalgamation({ ...files, [name]: text });
+  const outer = `#include "weft/${stem}.h"\n\n`;
+  const whole = amalgamation({ ...files, [name]: text, "weft.h": outer });
+  if (whole === amalgamation({ ...files, "weft.h": outer })) {
+    throw new Error(`weft/${stem}.h does not include ${name}`);
+  }
+  return whole;
 }
 
 /** The mistake in one of the languages, as a difference of texts. */

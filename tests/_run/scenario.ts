@@ -27,9 +27,19 @@ export interface Scenario {
   readonly sampled?: boolean;
   /** Explored only by `deno task race --deep`. */
   readonly deep?: boolean;
+  /** Why it has not as many states in C; else the two take the same steps. */
+  readonly differs?: string;
   /** Agents that await, which those of C cannot: JavaScript in any cast. */
   readonly awaits?: readonly number[];
 }
+
+/** {@linkcode Scenario.differs} of operations that also have an async form. */
+export const TRIES_AGAIN: string = "TypeScript tries once more before it " +
+  "sleeps: its slow path serves the async form, too";
+
+/** {@linkcode Scenario.differs} of reserve and peek. */
+export const REMEMBERS: string = "a view in TypeScript remembers what it " +
+  "reserved or peeked at, which C loads";
 
 /** Milliseconds after which a blocking wait looks again. */
 export const LOOKS = 1000;

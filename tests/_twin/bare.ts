@@ -7,10 +7,10 @@
 
 import type { Functions } from "./stage.ts";
 
-/** A page of wasm: what a thread has for its stack. */
+/** A page of wasm: the size of a thread's stack. */
 export const PAGE = 65536;
 
-/** What makes an agent. */
+/** What is needed to make an agent. */
 export interface Agent {
   module: WebAssembly.Module;
   memory: WebAssembly.Memory;

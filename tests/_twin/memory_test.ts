@@ -31,28 +31,28 @@ const KINDS = {
   semaphore: {
     bytes: Semaphore.byteLength(),
     init: (at: number) => void Semaphore.init(memory, at, 3),
-    initInC: (at: number, _config: number) => c.weft_semaphore_init!(at, 3),
+    initInC: (at: number, _config: number) => c.weft_semaphore_init!(at, 32, 3),
     attach: (memory: Memory, at: number) => new Semaphore(memory, at),
   },
   spsc_queue: {
     bytes: SpscQueue.byteLength(queue),
     init: (at: number) => void SpscQueue.init(memory, at, queue),
     initInC: (at: number, config: number) =>
-      c.weft_spsc_queue_init!(at, config),
+      c.weft_spsc_queue_init!(at, 4096, config),
     attach: (memory: Memory, at: number) => new SpscQueue(memory, at),
   },
   mpmc_queue: {
     bytes: MpmcQueue.byteLength(queue),
     init: (at: number) => void MpmcQueue.init(memory, at, queue),
     initInC: (at: number, config: number) =>
-      c.weft_mpmc_queue_init!(at, config),
+      c.weft_mpmc_queue_init!(at, 4096, config),
     attach: (memory: Memory, at: number) => new MpmcQueue(memory, at),
   },
   work_counter: {
     bytes: WorkCounter.byteLength(),
     init: (at: number) => void WorkCounter.init(memory, at, 4, { chunk: 8 }),
     initInC: (at: number, config: number) =>
-      c.weft_work_counter_init!(at, 4, swapped(config)),
+      c.weft_work_counter_init!(at, 268, 4, swapped(config)),
     attach: (memory: Memory, at: number) => new WorkCounter(memory, at),
   },
 };
@@ -73,7 +73,7 @@ function swapped(config: number): number {
 type Kind = keyof typeof KINDS;
 const kinds = Object.keys(KINDS) as Kind[];
 
-/** What the words of a region are, as C (`byC`) or TypeScript makes it. */
+/** The words of a region that C (`byC`) or TypeScript makes. */
 function make(kind: Kind, byC: boolean): number {
   const at = stage.place(KINDS[kind].bytes);
   stage.heap.fill(-1, at / 4, at / 4 + KINDS[kind].bytes / 4);
@@ -86,7 +86,7 @@ const wordsAt = (at: number, bytes: number) => [
   ...stage.heap.subarray(at / 4, at / 4 + bytes / 4),
 ];
 
-/** What C says of a place, and that both of its ways to say it agree. */
+/** C's judgement of a place; checks that both of its functions agree. */
 function attachErrorInC(kind: Kind, at: number): string {
   const attached = c[`weft_${kind}_attach`]!(at) >>> 0;
   const text = c.weft_attach_error!(at, KIND[kind]) >>> 0;
@@ -109,11 +109,11 @@ for (const kind of kinds) {
     }
   });
 
-  test(`both sides refuse what is no ${kind}, and change nothing`, () => {
+  test(`both sides refuse memory that is no ${kind}, and change nothing`, () => {
     const { attach } = KINDS[kind];
     const { buffer } = stage.heap;
     const both = (at: number, inC: string, ...inTS: string[]) => {
-      // A copy of the head is enough to see a change, and quick.
+      // A copy of the head is enough to notice a change, and is quick.
       const before = wordsAt(at & ~3, 2048);
       assert.is(attachErrorInC(kind, at), inC);
       try {
@@ -213,7 +213,7 @@ async function shareAt(at: number) {
   assert.ok(seen.every((times) => times === 1));
 }
 
-test("all goes on after the memory has grown", async () => {
+test("everything works after the memory has grown", async () => {
   // Views, workers and sleepers from before must go on, too.
   const before = stage.place(MpmcQueue.byteLength({ capacity: 4 }));
   const old = MpmcQueue.init(memory, before, { capacity: 4 });
@@ -233,12 +233,12 @@ test("all goes on after the memory has grown", async () => {
   await shareAt(length + 4);
 });
 
-test("all goes on beyond 2 GiB", async () => {
+test("everything works beyond 2 GiB", async () => {
   const beyond = 2 ** 31 + 2 ** 20;
   const pages = Math.ceil((beyond + 2 ** 20 - stage.heap.byteLength) / 65536);
   memory.grow(pages);
   await shareAt(beyond + 4);
-  // And a word on each side of the border.
+  // Use a word on each side of the border.
   const at = 2 ** 31 - 4;
   const mutex = Mutex.init(memory, at);
   using _guard = mutex.lock();

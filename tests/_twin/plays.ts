@@ -1,6 +1,6 @@
 /**
- * What an agent of a twin test is told, as words in the shared memory: the
- * same for threads of C (`twin.c`) and of JavaScript (`roles.ts`).
+ * The orders of an agent in a twin test, as words in shared memory. They are
+ * the same for threads of C (`twin.c`) and of JavaScript (`roles.ts`).
  *
  * @module
  */
@@ -42,7 +42,7 @@ export const ROLES = [
   "synchronizers use",
 ] as const;
 
-/** What an agent does. */
+/** The part that an agent plays. */
 export type Role = (typeof ROLES)[number];
 
 /** Results as `error_number` in `twin.c` lists them. */
@@ -59,7 +59,7 @@ export const ERRORS = [
 /** The name of a result that is not 0. */
 export type ErrorName = (typeof ERRORS)[number];
 
-/** Emscripten's numbers, which JavaScript answers as C does. */
+/** Emscripten's error numbers; JavaScript answers with them, as C does. */
 export const NUMBERS: Record<ErrorName, number> = {
   EBUSY: 10,
   ETIMEDOUT: 73,

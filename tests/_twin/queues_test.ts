@@ -17,7 +17,7 @@ test.beforeEach(() => stage.clear());
 
 const COUNT = 4000;
 
-/** What goes through: ints and records, in a row and in a crowd. */
+/** Sends ints and records through queues, in sequence and by many agents. */
 const CONFIGS = [
   { capacity: 1, elementSize: 4 },
   { capacity: 64, elementSize: 4 },
@@ -59,7 +59,7 @@ async function transfer(
   assert.is(queue.size, 0);
 }
 
-/** From whom to whom. */
+/** The producer and the consumer. */
 const PAIRS: [Player, Player][] = [
   ["C", "JS"],
   ["JS", "C"],
@@ -82,7 +82,7 @@ for (const [producer, consumer] of PAIRS) {
   });
 }
 
-/** Who pushes, and who pops. */
+/** The producers and the consumers. */
 const CROWDS: [Player[], Player[]][] = [
   [["C", "C", "JS", "JS"], ["C", "C", "JS", "JS"]],
   [["C", "JS awaiting"], ["C", "JS awaiting"]],
@@ -105,7 +105,7 @@ for (const [producers, consumers] of CROWDS) {
   });
 }
 
-/** Everybody who can sleep in a queue at once. */
+/** All agents that can sleep in a queue at once. */
 const SLEEPERS: Record<string, Player[]> = {
   spsc: ["C"],
   spsc_js: ["JS"],
@@ -133,7 +133,8 @@ for (const [name, cast] of Object.entries(SLEEPERS)) {
         if (by === "C") stage.c[`weft_${stem}_queue_close`]!(at);
         else queue.close();
         await Promise.all(asleep.map(({ over }) => over));
-        // By the wake, then, and not by the look each takes after a second.
+        // So the wake ended the sleep, and not the look that each takes after a
+        // second.
         assert.ok(performance.now() - begin < 700, "nobody woke them");
         for (const { words } of asleep) {
           assert.is(words[PLAY.result], NUMBERS.EPIPE);

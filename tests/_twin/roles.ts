@@ -57,7 +57,7 @@ function randomNext({ words }: Part): number {
 
 const randomBelow = (part: Part, n: number): number => randomNext(part) % n;
 
-/** A duration in ms that is over soon, or at once, or never. */
+/** A duration in ms that ends soon, at once, or never. */
 function someTimeout(part: Part): number {
   switch (randomBelow(part, 4)) {
     case 0:
@@ -91,7 +91,7 @@ async function mutexAdd(part: Part) {
   }
 }
 
-/** Guards that are never given back, kept from being lost. */
+/** Guards that are never released, kept here so that they are not collected. */
 const kept: MutexGuard[] = [];
 
 async function mutexKeep({ memory, at, awaits }: Part) {
@@ -317,7 +317,7 @@ const SHARED = {
   striped_counter: 64,
 } as const;
 
-/** All that wakes agents besides mutex and semaphore, one after the other. */
+/** Uses all synchronizers besides mutex and semaphore, one after the other. */
 async function synchronizersUse(part: Part) {
   const { memory, at, count, words, awaits } = part;
   const place = (name: keyof typeof SHARED) => at + SHARED[name] * 4;

@@ -14,7 +14,7 @@ export function messageOf(
   return isNumber ? i + number / 4 : "ü".repeat(i % 20) + number;
 }
 
-/** Whether it is one of those. */
+/** Whether it is one of these messages. */
 export function isSent(message: unknown): boolean {
   if (typeof message === "string") return /^ü*\d?$/.test(message);
   return typeof message === "number" && message >= 0 && message * 4 % 1 === 0;

@@ -27,13 +27,15 @@ const WORKER = new URL("./_worker.ts", import.meta.url);
 /** Threads of C that can be at work at once. */
 const POOL = 4;
 
-/** The functions of the module; a time is a BigInt, all else a word. */
+/**
+ * The functions of the module. A time is a BigInt; everything else is a word.
+ */
 export type Functions = Record<
   string,
   (...words: (number | bigint)[]) => number
 >;
 
-/** Who plays a part. */
+/** The agent that plays a part. */
 export type Player = "C" | "JS" | "JS awaiting" | "main";
 
 /** A part to be played. */
@@ -54,7 +56,7 @@ export interface Played {
   over: Promise<void>;
 }
 
-/** Plays the part at `place` in a thread of C, and is over when that is. */
+/** Plays the part at `place` in a thread of C, and resolves when it is over. */
 export type PlayInC = (place: number) => void | Promise<void>;
 
 /** Where the parts are played. */
@@ -67,7 +69,7 @@ export class Stage {
   readonly #workers: Thread[] = [];
   #free: number;
   #begin: number;
-  /** Parts that are not over, or went wrong. */
+  /** Parts that are not over, or failed. */
   #pending = 0;
   #seed = 1;
 
@@ -112,7 +114,7 @@ export class Stage {
     });
   }
 
-  /** The memory's words, all there are now. */
+  /** All words that the memory has now. */
   get heap(): Int32Array<SharedArrayBuffer> {
     const buffer = this.memory.buffer as unknown;
     return new Int32Array(buffer as SharedArrayBuffer);
@@ -126,7 +128,7 @@ export class Stage {
     return at;
   }
 
-  /** Takes back all places, but for those that a failed test left in use. */
+  /** Frees all places, except those that a failed test left in use. */
   clear(): void {
     if (this.#pending > 0) this.#begin = this.#free;
     this.#free = this.#begin;
@@ -177,7 +179,7 @@ export class Stage {
     worker.post({ place, how });
     const problem = await worker.next<string>();
     if (problem) throw new Error(`"${part.role}" by ${part.by}: ${problem}`);
-    // Who keeps a mutex would not wait for it.
+    // An agent that holds a mutex would not wait for it.
     if (part.role !== "mutex keep") this.#workers.push(worker);
   }
 

@@ -1,5 +1,5 @@
-// Does to the data structures, by TypeScript and blocking, what threads of C do
-// in structures.c.
+// Does the same to the data structures as threads of C in structures.c, in
+// TypeScript and blocking.
 import {
   Broadcast,
   Channel,
@@ -15,7 +15,7 @@ import {
 import { hello } from "../_run/workers.ts";
 import { isSent, messageOf } from "./sent.ts";
 
-/** What an agent is to do, and where. */
+/** The orders of an agent: what to do, and where. */
 export interface Part {
   role:
     | `queue ${"push" | "pop"}`

@@ -207,7 +207,7 @@ test("a SlabPool gives no block to both", async () => {
       await start("C", "pool use", 20_000, 5),
     ];
     const used = await Promise.all(users.map(({ over }) => over));
-    // One may have all blocks of a small pool in its cache for long.
+    // One agent may keep all blocks of a small pool in its cache for long.
     assert.ok(capacity === 2 || used.every((times) => times > 0), `${used}`);
     assert.is(pool.available, capacity);
   }

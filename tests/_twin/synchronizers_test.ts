@@ -22,7 +22,10 @@ const test = suite("Synchronizers shared with C");
 
 test.beforeEach(() => stage.clear());
 
-/** Who takes part; an even number, as half of them put and half take. */
+/**
+ * The agents that take part. Their number is even: half of them put and half
+ * take.
+ */
 const CASTS: Record<string, Player[]> = {
   "C and workers": ["C", "JS", "JS awaiting", "C"],
   "C and this agent": ["C", "main", "main", "C"],
@@ -61,22 +64,25 @@ for (const [title, cast] of Object.entries(CASTS)) {
   });
 }
 
-test("what one language configures, the other attaches to", () => {
+test("one language attaches to what the other configured", () => {
   const at = stage.place(4096);
   for (const n of [1, 3, 4095]) {
-    assert.is(c.weft_barrier_init!(at, n), at);
+    assert.is(c.weft_barrier_init!(at, 16, n), at);
     assert.is(new Barrier(memory, at).parties, n);
     assert.is(Barrier.init(memory, at, n).parties, n);
     assert.is(c.weft_barrier_attach!(at), at);
     assert.is(c.weft_latch_attach!(at), 0);
-    assert.is(c.weft_latch_init!(at, n), at);
+    assert.is(c.weft_latch_init!(at, 12, n), at);
     assert.is(new Latch(memory, at).count, n);
     assert.is(Latch.init(memory, at, n).count, n);
     assert.is(c.weft_latch_attach!(at), at);
     assert.throws(() => new StripedCounter(memory, at), /a latch/);
   }
   for (const stripes of [1, 7]) {
-    assert.is(c.weft_striped_counter_init!(at, stripes), at);
+    assert.is(
+      c.weft_striped_counter_init!(at, 128 * (1 + stripes), stripes),
+      at,
+    );
     const counter = new StripedCounter(memory, at);
     assert.is(counter.stripes, stripes);
     assert.is(counter.byteLength, c.weft_striped_counter_bytes!(stripes));
@@ -101,7 +107,7 @@ test("one language sees what the other did", async () => {
   lock.unlockRead();
   assert.is(c.weft_rw_lock_try_write!(at), 0);
   assert.is(lock.tryRead(), undefined);
-  assert.is(lock.abandon(lock.writer), true);
+  assert.is(lock.abandon(lock.writer), 1);
   assert.is(c.weft_rw_lock_try_read!(at), NUMBERS.EOWNERDEAD);
   lock.unlockRead();
   const condition = Condition.init(memory, at);

@@ -14,7 +14,7 @@ for (let round = 0; round < self.data.rounds; round++) {
     await semaphore.acquireAsync();
     done.release();
   });
-  // Given up soon: a wake meant for it is somebody else's.
+  // This wait is given up soon; a wake meant for it must go to another waiter.
   const abort = new AbortController();
   const gone = semaphore.acquireAsync(1, { signal: abort.signal })
     .then(() => done.release(), () => {});

@@ -158,7 +158,7 @@ const scenarios: Record<string, () => Promise<void>> = {
       if (!message.includes(reason)) throw new Error(`${call}: ${message}`);
     }
     console.log(reason);
-    // The same, where the page did all that it can.
+    // The same, after the page did everything it can.
     Object.assign(globalThis, { crossOriginIsolated: true });
     console.log(all.isSupported().reason);
   },
@@ -219,7 +219,8 @@ const scenarios: Record<string, () => Promise<void>> = {
     };
     await round(100_000); // the pools of the runtime have their size
     await settle();
-    // What is kept adds up in every round; an allocator's moods do not.
+    // Memory that is kept adds up in every round; an allocator's variations do
+    // not.
     let [took, heap, rss] = [Infinity, Infinity, Infinity];
     for (let i = 0; i < 3; i++) {
       const before = process.memoryUsage();

@@ -3,7 +3,7 @@ import { mutants, type Row } from "../_run/mutant.ts";
 const NO_ASYNC = "C has no async forms, so no event loop keeps its waits";
 
 const WAIT: Row[] = [{
-  what: "a look each second is taken for the end of the time",
+  what: "takes the look of each second for the timeout",
   ts: [
     'return woken === "timed-out" && left >= atMost ? "not-equal" : woken;',
     "return woken;",
@@ -14,12 +14,12 @@ const WAIT: Row[] = [{
   ],
   by: "an agent is terminated",
 }, {
-  what: "blocks and leaves its native waits pending",
+  what: "blocks without ending its native waits",
   ts: ["withdrawAll(); const woken", "const woken"],
   c: NO_ASYNC,
   by: "an agent that awaits blocks",
 }, {
-  what: "a waiter that is served while it is aborted gets nothing",
+  what: "a waiter that is aborted while it is served loses its wake",
   ts: [
     "if (!waiter.aborted || served) deliver(resolve, value);",
     "if (!waiter.aborted) deliver(resolve, value);",
@@ -29,7 +29,7 @@ const WAIT: Row[] = [{
 }];
 
 const LINE: Row[] = [{
-  what: "wakes one of those who wait where its native wait is",
+  what: "a wake for all wakes only one waiter of the agent",
   ts: [
     "line.left = true; Atomics.notify(line.words, line.index);",
     "line.left = true; Atomics.notify(line.words, line.index, 1);",
@@ -45,7 +45,7 @@ const LINE: Row[] = [{
   c: NO_ASYNC,
   by: "an agent that awaits blocks",
 }, {
-  what: "leaves the native wait of a line that has emptied",
+  what: "keeps the native wait of an empty line",
   ts: [
     "if (line.armed) withdraw(line); else forget(line);",
     "if (!line.armed) forget(line);",
@@ -53,7 +53,7 @@ const LINE: Row[] = [{
   c: NO_ASYNC,
   by: "a wait is aborted, its agent computes, another one blocks",
 }, {
-  what: "takes a native wait that did not begin for one",
+  what: "treats a native wait that did not begin as pending",
   ts: ["if (!wait.async) return false;", "if (!wait.async) return true;"],
   c: NO_ASYNC,
 }, {
@@ -61,11 +61,11 @@ const LINE: Row[] = [{
   ts: ['if (!line.serving && !line.armed) serve(line, "not-equal");', ""],
   c: NO_ASYNC,
 }, {
-  what: "does not serve those behind in line",
+  what: "does not serve the waiters behind the first",
   ts: ["if (waiter.line === line && !waiter.sleep.all) break;", "break;"],
   c: NO_ASYNC,
 }, {
-  what: "serves the first in line alone, where the wake is for all",
+  what: "a wake for all serves only the first waiter in line",
   ts: [
     "waiter.line === line && !waiter.sleep.all",
     "waiter.line === line",
@@ -77,7 +77,7 @@ const LINE: Row[] = [{
   ts: ["line.armed = line.left = false;", "line.left = false;"],
   c: NO_ASYNC,
 }, {
-  what: "begins no native wait for the waiter that is first in line now",
+  what: "begins no native wait for the new first waiter in line",
   ts: ["if (armed) return true;", "return true;"],
   c: NO_ASYNC,
 }, {
@@ -105,7 +105,7 @@ export const MUTANTS = [
     by: "an agent is terminated",
   }),
   ...mutants({ source: "_turn", header: "_wait", scenarios: ["_wait"] }, {
-    what: "forgets the results that wait for the next turn",
+    what: "loses results that are kept for the next turn",
     ts: ["next = undefined; begin?.();", "next = undefined;"],
     c: NO_ASYNC,
     by: "ready results are spread over turns",

@@ -1,3 +1,3 @@
-// Imported first, makes a file's tests run as where Atomics.waitAsync is
+// If it is imported first, a file's tests run as if Atomics.waitAsync were
 // missing.
 delete (Atomics as { waitAsync?: unknown }).waitAsync;

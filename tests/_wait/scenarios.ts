@@ -8,8 +8,9 @@ const SEMAPHORE_AT = 32;
 const FLAG_AT = 64;
 
 /**
- * An AbortSignal that calls its listeners directly: the platform's reports what
- * they throw, and to suspend an agent is to throw.
+ * An AbortSignal that calls its listeners directly. The platform's own signal
+ * reports errors of its listeners, and the tester suspends an agent by
+ * throwing.
  */
 class Signal {
   aborted = false;
@@ -226,7 +227,8 @@ function computing(weft: Weft) {
             .then((guard) => guard?.unlock(), () => {});
           signal.abort();
           await result;
-          // For the library the same as computing: its event loop stands still.
+          // For the library this is the same as computing: the event loop
+          // stands still.
           Atomics.wait(flag, 0, 0);
         },
       },
@@ -273,7 +275,7 @@ function spread(weft: Weft) {
   });
 }
 
-/** Whoever is terminated, those that await get the mutex. */
+/** Whichever agent is terminated, those that await get the mutex. */
 function terminated(weft: Weft) {
   return race.spec({
     ...both(weft, 2),
@@ -285,7 +287,7 @@ function terminated(weft: Weft) {
   });
 }
 
-/** The race scenarios of waiting itself: what awaits, aborts and blocks. */
+/** The race scenarios of waiting itself: awaiting, aborting and blocking. */
 export function scenarios(weft: Weft): Scenario[] {
   const spec = locks(weft);
   const held = locks(weft, 2);
@@ -331,7 +333,8 @@ export function scenarios(weft: Weft): Scenario[] {
       agents: [[["awaitFor"]], [["unlock"]]],
     },
     {
-      // It could not answer the wake that its own native wait takes.
+      // While it blocks, it could not answer a wake that its own native wait
+      // takes.
       name: "an agent that awaits blocks",
       spec: blocked(weft),
       agents: [[["awaitAndBlock"]], [["blockAndRelease"]], [["unlock"]]],
@@ -372,7 +375,7 @@ export function scenarios(weft: Weft): Scenario[] {
       options,
     },
     {
-      // Behind one that sleeps on, as it wants more.
+      // It is behind a waiter that sleeps on, because that one wants more.
       name: "a release serves the second in line",
       spec: permits(weft),
       agents: [[["acquireBehind"]], [["release", 2]]],
@@ -391,6 +394,6 @@ export function scenarios(weft: Weft): Scenario[] {
       options: { timeouts: 0, kill: true, rescue: true },
     },
   ];
-  // Who awaits is the first agent, if nothing else is said.
+  // The first agent awaits, unless the scenario says otherwise.
   return scenarios.map((scenario) => ({ awaits: [0], ...scenario }));
 }

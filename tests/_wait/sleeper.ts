@@ -21,7 +21,7 @@ export interface SleeperJob {
 
 const bytes = new Uint8Array(4);
 
-/** Every kind of wait there is; each sleeps for ever on an idle primitive. */
+/** Every kind of wait; each sleeps for ever on an idle primitive. */
 export const WAITS = {
   "lock": (h: Handle<never>) => Mutex.from(h).lock(),
   "lockAsync": (h: Handle<never>) => Mutex.from(h).lockAsync(),

@@ -1,10 +1,10 @@
 /**
  * Looks for lost wakes: `deno run -A tests/_wait/stall.ts [SECONDS] [KIND]`.
  *
- * Agents work on each primitive in turn, in threads, for SECONDS each (20). No
- * sleep is ended by the look each second, so an agent whose wake was lost
- * sleeps on for ever. It counts as a stall if one of them does nothing for ten
- * seconds. Ends with exit code 1 if there was one.
+ * Agents work on each primitive in turn, in threads, for SECONDS each (20). The
+ * look each second is switched off, so an agent whose wake was lost sleeps for
+ * ever. If an agent does nothing for ten seconds, that is a stall. The exit
+ * code is 1 if there was a stall.
  *
  * @module
  */
@@ -21,7 +21,7 @@ const LIMIT = 10_000;
 const passed = (ms: number) =>
   new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Runs one kind of work: how long the longest pause of an agent was. */
+/** Runs one kind of work; returns the longest pause of an agent. */
 async function run(kind: string, seconds: number): Promise<boolean> {
   const stem = kind.split(",")[0]!;
   const agents = stem === "spsc_queue" ? 2 : AGENTS;

@@ -1,15 +1,15 @@
-// What the agents of `stall.ts` do, and on what.
+// The work of the agents of `stall.ts`, and the primitives they work on.
 import * as weft from "../../mod.ts";
 
 type Step = () => unknown;
-/** Makes what one agent does again and again. */
+/** Makes the function that one agent calls again and again. */
 export type Work = (handles: readonly weft.Handle[], agent: number) => Step;
 
 /** How many agents work on one primitive. */
 export const AGENTS = 4;
 
 let noise = 1;
-/** Passes up to a few microseconds, so that no rhythm settles. */
+/** Passes up to a few microseconds, so that the agents fall into no rhythm. */
 export function dawdle(): void {
   noise = Math.imul(noise, 1664525) + 1013904223 | 0;
   for (let i = (noise >>> 20) & 1023; i > 0; i--) noise ^= i;
@@ -31,7 +31,7 @@ function moving(
   return agent % 2 === 0 ? push : pop;
 }
 
-/** What the agents do, by the name of the kind of work. */
+/** The agents' work, by the name of its kind. */
 export const WORK: Record<string, Work> = {
   "mutex, lock": (at) => {
     const mutex = mutexOf(at);

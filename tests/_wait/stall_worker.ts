@@ -1,5 +1,5 @@
-// Works on one primitive for ever, and counts what it did. Its looks come once
-// an hour, so that none of them hides a lost wake.
+// Works on one primitive for ever, and counts what it did. It looks only once
+// an hour, so that no look hides a lost wake.
 import type { Handle } from "../../mod.ts";
 import { looking } from "../../primitives/_waiter.ts";
 import { hello } from "../_run/workers.ts";
@@ -8,7 +8,7 @@ import { dawdle, WORK } from "./stall_work.ts";
 export interface StallJob {
   readonly kind: string;
   readonly handles: readonly Handle[];
-  /** What each agent did so far. */
+  /** How much each agent did so far. */
   readonly counts: SharedArrayBuffer;
   readonly agent: number;
 }

@@ -39,8 +39,8 @@ test("async waits and blocking calls of one agent share a word", async () => {
   while (!ended) {
     semaphore.release();
     permits++;
-    // Mostly one at a time. The use is not always told of: a wait of an agent
-    // may have its permit while the agent blocks for one of its own.
+    // Mostly one at a time. Not every use is counted: a wait of an agent may
+    // have its permit while the agent blocks for another one.
     for (let ms = 0; ms < 600 && !ended; ms += 20) {
       if (await done.tryAcquireAsync(1, { timeout: 20 })) {
         used++;
@@ -111,7 +111,7 @@ test("an agent that gave up and then computes takes no wake", async () => {
     const took = words[3]! - words[2]! | 0;
     if (took > 400) late.push(took);
   }
-  // The look each second would end it, after 500 ms or more.
+  // The look each second would end it, but only after 500 ms or more.
   assert.ok(late.length <= 1, `a release took ${late} ms to be seen`);
 });
 
@@ -146,7 +146,8 @@ test("eight agents asleep in each kind of wait use no CPU", async () => {
     return new Worker(SLEEPER, { workerData });
   });
   while (new Int32Array(asleep)[0]! < threads.length) await passed(20);
-  // What runs after all the starting does not count, nor does a collection.
+  // Work that is left from the start does not count, nor does a garbage
+  // collection.
   const shares: number[] = [];
   for (let attempt = 0; attempt < 3; attempt++) {
     await passed(500);

@@ -36,7 +36,7 @@ async function asleep(
   return thread;
 }
 
-/** What waits behind the dead one, and the step that serves it. */
+/** The wait behind the dead agent, and the step that serves it. */
 interface Scenario {
   region: Region;
   /** Waits as the terminated agent does. */
@@ -81,8 +81,8 @@ function ofWork(): Scenario {
   return { region, next: () => region.waitAsync(), serve: () => region.done() };
 }
 
-// Deno does not terminate a thread asleep in Atomics.wait: it wakes as if it
-// lived, and takes what it waited for.
+// Deno does not terminate a thread that sleeps in Atomics.wait: the thread
+// wakes as if it were alive, and takes what it waited for.
 const sparesSleepers = "Deno" in globalThis;
 
 const scenarios: [SleeperJob["wait"], () => Scenario][] = [
@@ -129,7 +129,7 @@ for (const how of ["before the wake", "with the wake under way"]) {
   }, 60_000);
 }
 
-test("that held a Mutex is given up by abandon()", async () => {
+test("that held a Mutex is freed by abandon()", async () => {
   const mutex = Mutex.create();
   const asleep = new SharedArrayBuffer(4);
   const workerData: SleeperJob = {

@@ -104,7 +104,8 @@ test("waits end in the order of their timeouts", async () => {
       fc.array(fc.nat(), { maxLength: 10 }),
       async (timeouts, aborts) => {
         const words = WORDS();
-        // When each may end: between what was read before and after its call.
+        // When each may end: between the clock readings before and after its
+        // call.
         const ended: { from: number; to: number }[] = [];
         const aborted = new Set(aborts.map((i) => i % (timeouts.length || 1)));
         const signals = timeouts.map(() => new AbortController());
@@ -391,7 +392,7 @@ test("a wait of this agent does not take the wakes of a blocking call", () => {
   return wait;
 });
 
-// What keeps the event loop free: a loop of awaits that are all ready.
+// A loop of awaits that are all ready must leave the event loop free.
 
 test("a loop of ready awaits lets timers and aborts in", async () => {
   const queue = MpmcQueue.create({ capacity: 4 });
@@ -475,8 +476,8 @@ test("iterate() gives each value once, to the end, an error or a return", async 
   assert.is((await left.next()).done, true);
 });
 
-// An agent may be terminated between publishing and waking: the words say that
-// there is something, and nobody was told.
+// An agent may be terminated between publishing and waking. Then the words show
+// that there is something, but nobody was woken.
 const untold: [string, () => [wait: Promise<unknown>, publish: () => void]][] =
   [
     ["Mutex", () => {

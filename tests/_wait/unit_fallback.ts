@@ -1,6 +1,6 @@
 // also: node, browsers
-// The same promises where Atomics.waitAsync is missing and words are looked at
-// from a timer.
+// Tests the same promises where Atomics.waitAsync is missing and a timer looks
+// at the words.
 import "./no_wait_async.ts";
 import * as assert from "uvu/assert";
 import { suite } from "../_run/harness.ts";

@@ -1,5 +1,6 @@
 // also: node
-// What waits do to a process, and what they do in one that lacks something.
+// Tests how waits affect a process, and how they work in a process that lacks
+// something.
 import * as assert from "uvu/assert";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -18,7 +19,10 @@ async function outputOf(scenario: string): Promise<string> {
   return output;
 }
 
-/** That the process ended soon after `end` was printed, not a second later. */
+/**
+ * Asserts that the process ended soon after it printed `end`, not a second
+ * later.
+ */
 function assertEnded(output: string): void {
   const after = Number(output.match(/^end (.+)$/m)?.[1]);
   assert.ok(after < 500, `ended ${after} ms after its work: ${output}`);
@@ -63,7 +67,7 @@ test("may not block, says so first, and names the async form", async () => {
   assert.match(await outputOf("may not block"), /^true 13\n$/);
 });
 
-test("without shared memory imports it, and says why not", async () => {
+test("without shared memory imports the library, and is told what is missing", async () => {
   const output = await outputOf("has no shared memory");
   const [page, isolated] = output.split("\n");
   assert.match(page!, /SharedArrayBuffer is missing.*Cross-Origin/);
@@ -75,7 +79,7 @@ test("that is a SharedWorker cannot get shared memory, and says so", async () =>
   assert.match(output, /^8 a SharedWorker cannot receive shared memory/);
 });
 
-test("drops queues that were awaited in vain, and keeps none", async () => {
+test("drops queues whose waits failed, and keeps none", async () => {
   const output = await outputOf("drops queues that were awaited in vain");
   const { grown } = JSON.parse(output.trim().split("\n").at(-1)!);
   assert.ok(grown < 8, `400 dropped queues of 0.5 MB: grew by ${grown} MB`);

@@ -1,6 +1,6 @@
 // also: node, browsers
-// Whom a step wakes, told by bare waits that stand for other agents. In the
-// tests of the primitives a wake that got lost would come a second later.
+// Tests which agents a step wakes. Bare waits stand for other agents. In the
+// tests of the primitives, a lost wake would only come a second later.
 import * as assert from "uvu/assert";
 import {
   MpmcQueue,
@@ -13,7 +13,10 @@ import { LAYOUT } from "../../primitives/_layout.ts";
 import { suite } from "../_run/harness.ts";
 import { asAgent, nowOf, turns, wordsOf } from "../_run/model.ts";
 
-/** `count` agents asleep on a word; answers how many of them are awake. */
+/**
+ * Puts `count` agents to sleep on a word; returns a function that says how many
+ * are awake.
+ */
 function sleepers(
   words: Int32Array<SharedArrayBuffer>,
   index: number,

@@ -45,7 +45,7 @@ test("setAgentId() takes over an id, for views made from then on", () => {
   assert.is(mutex.owner, own);
 });
 
-test("setAgentId() refuses what is no id, and says what it got", () => {
+test("setAgentId() refuses a value that is no id, and names it", () => {
   const own = agentId();
   const none = new ArrayBuffer(0);
   for (const id of [0, -1, 2 ** 28, 1.5, NaN, Infinity]) {
@@ -75,10 +75,10 @@ test("onAgentExit() tells when a terminated worker has ended", async () => {
   never();
   thread.stop();
   assert.equal(await ended, [id, id]);
-  assert.is(mutex.abandon(id), true);
+  assert.is(mutex.abandon(id), 1);
   using lock = mutex.tryLock()!;
   assert.ok(lock.abandoned);
-  // Of one that has ended already, too.
+  // It also tells about an agent that has already ended.
   await new Promise<number>((resolve) => {
     onAgentExit(id, resolve, thread.worker);
   });
@@ -93,8 +93,8 @@ test("an agent in a blocking call has not ended before it returned", async () =>
   const ended = new Promise<boolean>((resolve) => {
     onAgentExit(
       id,
-      // It came out of its call and unlocked, or it is gone for good.
-      () => resolve(mutex.owner === 0 || mutex.abandon(id)),
+      // The agent left its call and unlocked, or it has ended.
+      () => resolve(mutex.owner === 0 || mutex.abandon(id) === 1),
       thread.worker,
     );
   });
@@ -106,7 +106,7 @@ test("an agent in a blocking call has not ended before it returned", async () =>
   assert.is(mutex.owner, agentId());
 });
 
-test("onAgentExit() says so where the platform cannot tell", async () => {
+test("onAgentExit() reports if the platform cannot tell", async () => {
   const none = new ArrayBuffer(0);
   for (const id of [0, -1, 2 ** 28, NaN]) {
     const listen = () => onAgentExit(id, () => {});

@@ -1,4 +1,4 @@
-// Passes a barrier again and again, and looks whether all others did.
+// Passes a barrier again and again, and checks that all others did, too.
 import { Barrier } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
 

@@ -2,7 +2,7 @@ import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `Barrier`. */
 export const MUTANTS = mutants("barrier", {
-  what: "BA1: looks at the generation after it arrived",
+  what: "BA1: reads the generation after it arrived",
   ts: [
     "if (!last) return next;",
     "if (!last) return Atomics.load(words, STATE);",
@@ -30,7 +30,7 @@ export const MUTANTS = mutants("barrier", {
     ],
   ],
 }, {
-  what: "BA3: wakes one",
+  what: "BA3: the last arrival wakes one party only",
   ts: [
     "if (state & WAITING_BIT) Atomics.notify(words, STATE); return undefined;",
     "if (state & WAITING_BIT) Atomics.notify(words, STATE, 1);\n" +
@@ -72,14 +72,14 @@ export const MUTANTS = mutants("barrier", {
     "if (state != expected) continue; *since = next;",
   ],
 }, {
-  what: "does not look whether its arrival went in",
+  what: "does not check whether its arrival was stored",
   ts: [
     "if (state !== expected) continue; if (!last) return next;",
     "if (!last) return next;",
   ],
   c: ["if (state != expected) continue; *since = next;", "*since = next;"],
 }, {
-  what: "waits for one more than there are",
+  what: "waits for one party too many",
   ts: [
     "const last = arrived * ONE_PARTY >= (state & PARTIES_MASK);",
     "const last = arrived * ONE_PARTY > (state & PARTIES_MASK);",
@@ -89,7 +89,7 @@ export const MUTANTS = mutants("barrier", {
     "bool last = arrived * WEFT_BARRIER_ONE_PARTY >",
   ],
 }, {
-  what: "goes on with one less than there are",
+  what: "goes on with one party too few",
   ts: [
     "const last = arrived * ONE_PARTY >= (state & PARTIES_MASK);",
     "const last = (arrived + 1) * ONE_PARTY >= (state & PARTIES_MASK);",
@@ -110,7 +110,7 @@ export const MUTANTS = mutants("barrier", {
     "",
   ],
 }, {
-  what: "the generation stays",
+  what: "the generation does not change",
   ts: [
     "return (state & (GENERATION_MASK | PARTIES_MASK)) + ONE_GENERATION | 0;",
     "return state & (GENERATION_MASK | PARTIES_MASK);",
@@ -122,7 +122,7 @@ export const MUTANTS = mutants("barrier", {
     "WEFT_BARRIER_PARTIES_MASK);",
   ],
 }, {
-  what: "who arrived is counted in the next generation",
+  what: "counts the arrived parties in the next generation, too",
   ts: [
     "return (state & (GENERATION_MASK | PARTIES_MASK)) + ONE_GENERATION | 0;",
     "return (state & ~WAITING_BIT) + ONE_GENERATION | 0;",
@@ -134,7 +134,7 @@ export const MUTANTS = mutants("barrier", {
     "WEFT_BARRIER_ONE_GENERATION);",
   ],
 }, {
-  what: "compares generations by their order",
+  what: "compares generations by size, although they wrap",
   ts: [
     "while (((state ^ since) & GENERATION_MASK) === 0) {",
     "while ((state & GENERATION_MASK) <= (since & GENERATION_MASK)) {",
@@ -145,7 +145,7 @@ export const MUTANTS = mutants("barrier", {
     "WEFT_BARRIER_GENERATION_MASK)) {",
   ],
 }, {
-  what: "takes an arrival for the end, where it looks first",
+  what: "takes another's arrival for the end while it spins",
   ts: [
     "((Atomics.load(words, STATE) ^ state) & GENERATION_MASK) !== 0;",
     "Atomics.load(words, STATE) !== state;",
@@ -155,7 +155,7 @@ export const MUTANTS = mutants("barrier", {
     "weft__load(&b->state) ^ since;",
   ],
 }, {
-  what: "takes an arrival for the end",
+  what: "takes another's arrival for the end",
   ts: [
     "while (((state ^ since) & GENERATION_MASK) === 0) {",
     "while (((state ^ since) & (GENERATION_MASK | ARRIVED_MASK)) === 0) {",
@@ -189,11 +189,11 @@ export const MUTANTS = mutants("barrier", {
     "weft__store(&b->state, state);",
   ],
 }, {
-  what: "does not look whether it said that it sleeps",
+  what: "does not check whether its sleep mark was stored",
   ts: ["if (seen !== expected) { state = seen; continue; }", ""],
   c: ["if (seen != expected) { state = seen; continue; }", "(void)seen;"],
 }, {
-  what: "sleeps on what it sees last",
+  what: "sleeps on the value that it reads last",
   ts: [
     "const outcome = yield { words, index: STATE, value: state };",
     "const outcome = yield {\n" +
@@ -204,7 +204,7 @@ export const MUTANTS = mutants("barrier", {
     "weft__sleep(&b->state, weft__load(&b->state), deadline, WEFT__LOOK);",
   ],
 }, {
-  what: "gives up, and is counted still",
+  what: "gives up, and stays counted",
   ts: [
     "state = last ? state - 1 : state | WAITING_BIT;",
     "state = last ? state : state | WAITING_BIT;",
@@ -224,7 +224,7 @@ export const MUTANTS = mutants("barrier", {
     "while (last || ((state ^ since) & WEFT_BARRIER_GENERATION_MASK) == 0) {",
   ],
 }, {
-  what: "a wake is taken for the timeout",
+  what: "takes a wake for the timeout",
   ts: ['last = outcome === "timed-out";', 'last = outcome !== "ok";'],
   c: ["last = outcome == WEFT__TIMED_OUT;", "last = outcome != WEFT__OK;"],
   by: "spurious wakes",
@@ -241,7 +241,7 @@ export const MUTANTS = mutants("barrier", {
     "(void)expected; weft__store(&b->state, next); if (ends",
   ],
 }, {
-  what: "does not look whether it left",
+  what: "does not check whether its leaving was stored",
   ts: ["if (state !== expected) continue; if (ends", "if (ends"],
   c: ["if (state != expected) continue; if (ends", "if (ends"],
 }, {
@@ -282,7 +282,7 @@ export const MUTANTS = mutants("barrier", {
     "if (state != expected) continue;",
   ],
 }, {
-  what: "leaves others to wait for it",
+  what: "leaves, and does not end the generation",
   ts: [
     "const next = ends ? nextGeneration(left) : left | 0;",
     "const next = left | 0;",
@@ -292,14 +292,14 @@ export const MUTANTS = mutants("barrier", {
     "int32_t next = left;",
   ],
 }, {
-  what: "leaves, and ends a generation that nobody waits for",
+  what: "leaves, and ends a generation that nobody has begun",
   ts: [
     "const ends = waiting > 0 && waiting * ONE_PARTY",
     "const ends = waiting * ONE_PARTY",
   ],
   c: ["bool ends = waiting > 0 && waiting *", "bool ends = waiting *"],
 }, {
-  what: "an arrival of the dead is not taken back",
+  what: "does not take back the arrival of a dead party",
   ts: [
     "const left = state - ONE_PARTY - (arrived ? 1 : 0);",
     "const left = state - ONE_PARTY;",

@@ -17,9 +17,9 @@ function start(weft: Weft, parties: number, generation: number) {
 }
 
 /**
- * Rounds between which each agent writes a word of its own plainly, and reads
- * the next one's: the tester sees a data race where the barrier leaks. Agents
- * look `looks` times before they sleep.
+ * Rounds of a barrier. Between them each agent writes a word of its own plainly
+ * and reads the next agent's word, so that the tester reports a data race if
+ * the barrier leaks. Agents look `looks` times before they sleep.
  */
 function rounds(weft: Weft, parties: number, generation = 0, looks = 0) {
   const { Barrier } = weft.mod;
@@ -65,7 +65,8 @@ function rounds(weft: Weft, parties: number, generation = 0, looks = 0) {
       const passed = results.flat().filter((r) => r === false).length;
       const now = (words[state]! >> 25) - (generation << 25 >> 25) & 127;
       const ended = results.flat().filter((r) => r === "ended").length;
-      // Each generation passed together: ended by a leader, or who left.
+      // Each generation is passed together. A leader ends it, or an agent that
+      // leaves.
       if (leaders + ended !== now) {
         return `${leaders} leaders, ${ended} ended, ${now} generations`;
       }
@@ -75,12 +76,13 @@ function rounds(weft: Weft, parties: number, generation = 0, looks = 0) {
   });
 }
 
-/** What each agent of {@linkcode terminated} passes. */
+/** The operation of each agent of {@linkcode terminated}. */
 const PASSES = 2;
 
 /**
- * Two parties, one of which is terminated at any step. Whoever reports that
- * knows whether it had arrived: by then the other one sleeps, or is done.
+ * Two parties, one of which is terminated at any step. The agent that reports
+ * it knows whether the dead one had arrived: by then the other one sleeps, or
+ * is done.
  */
 function terminated(weft: Weft) {
   const { Barrier } = weft.mod;
@@ -123,7 +125,7 @@ function terminated(weft: Weft) {
   });
 }
 
-/** One party; whoever knows that it was terminated sees if it had arrived. */
+/** One party. The agent that reports its death sees whether it had arrived. */
 function alone(weft: Weft) {
   const { Barrier } = weft.mod;
   return race.spec({

@@ -75,7 +75,8 @@ test("arrivals, timeouts, aborts and leaving obey the model", async () => {
             left--;
             if (ends) passed = passes();
           } else if (op === "dead" && waiting.length > 0) {
-            // It sleeps on, as no dead agent does: the model ends here.
+            // This agent goes on sleeping, although it is dead for the model;
+            // so the model ends here.
             waiting.splice(at % waiting.length, 1);
             const ends = waiting.length > 0 && waiting.length >= left - 1;
             assert.is(barrier.leave({ arrived: true }), ends);

@@ -22,7 +22,7 @@ export const MUTANTS = mutants("broadcast", {
     "weft__broadcast_put(b, tail, src);",
   ],
 }, {
-  what: "full one element too late",
+  what: "notices one element too late that it is full",
   ts: [
     "if ((tail - words[SLOWEST]! | 0) < this.#span) return tail;",
     "if ((tail - words[SLOWEST]! | 0) <= this.#span) return tail;",
@@ -32,15 +32,15 @@ export const MUTANTS = mutants("broadcast", {
     "if (weft__minus(*tail, b->slowest) <= span) return 0; b->slowest",
   ],
 }, {
-  what: "waits for nobody",
+  what: "overtakes subscribers instead of waiting",
   ts: ["const slowest = this.#scan(tail);", "const slowest = tail;"],
   c: ["b->slowest = weft__broadcast_scan(b, *tail);", "b->slowest = *tail;"],
 }, {
-  what: "stays where it looked first",
+  what: "begins where it first looked, although the producer went on",
   ts: ["Atomics.compareExchange(words, at + CURSOR, first, next);", ""],
   c: ["weft__compare_exchange(&at->cursor, first, next);", ""],
 }, {
-  what: "sees what is not there",
+  what: "reads elements that are not published",
   ts: [
     "this.#tail = tail & ~CLOSED_BIT; if ((this.#tail - cursor | 0) > 0) return",
     "this.#tail = tail & ~CLOSED_BIT;\nif ((this.#tail - cursor | 0) >= 0) return",
@@ -50,7 +50,7 @@ export const MUTANTS = mutants("broadcast", {
     "if (weft__minus(end, cursor) < 0) return",
   ],
 }, {
-  what: "(J): looks again before it says that it is there",
+  what: "(J): looks again before it takes its seat",
   ts: [
     "Atomics.store(words, at + OWNER, this.#id); " +
     "const next = Atomics.load(words, TAIL) & ~CLOSED_BIT;",
@@ -76,12 +76,12 @@ export const MUTANTS = mutants("broadcast", {
   ],
   by: "two take seats",
 }, {
-  what: "counts another's losses",
+  what: "counts the losses of another subscriber",
   ts: ["Atomics.store(words, at + DROPPED, 0);", ""],
   c: ["weft__store(&at->dropped, 0);", ""],
   by: "two take seats",
 }, {
-  what: "waits for the last",
+  what: "waits for the subscriber in the last seat only",
   ts: [
     "if ((cursor - slowest | 0) < 0) slowest = cursor;",
     "slowest = cursor;",
@@ -92,7 +92,7 @@ export const MUTANTS = mutants("broadcast", {
   ],
   by: "waits for the slowest, 2,0",
 }, {
-  what: "waits for the fastest",
+  what: "waits for the fastest subscriber",
   ts: [
     "if ((cursor - slowest | 0) < 0) slowest = cursor;",
     "if ((cursor - slowest | 0) > 0) slowest = cursor;",
@@ -114,7 +114,7 @@ export const MUTANTS = mutants("broadcast", {
   ],
   by: "waits for the slowest, 2,0",
 }, {
-  what: "waits where nobody sits",
+  what: "waits for empty seats",
   ts: [
     "if (owner === 0 || owner & JOINING_BIT) continue;",
     "if (owner & JOINING_BIT) continue;",
@@ -123,9 +123,9 @@ export const MUTANTS = mutants("broadcast", {
     "if (owner == 0 || owner & WEFT_BROADCAST_JOINING_BIT) continue;",
     "if (owner & WEFT_BROADCAST_JOINING_BIT) continue;",
   ],
-  by: "waits for nobody where nobody sits",
+  by: "the producer does not wait for empty seats",
 }, {
-  what: "waits for who joins just now",
+  what: "waits for a subscriber that is just joining",
   ts: [
     "if (owner === 0 || owner & JOINING_BIT) continue;",
     "if (owner === 0) continue;",
@@ -134,9 +134,9 @@ export const MUTANTS = mutants("broadcast", {
     "if (owner == 0 || owner & WEFT_BROADCAST_JOINING_BIT) continue;",
     "if (owner == 0) continue;",
   ],
-  by: "waits for nobody who joins just now",
+  by: "the producer does not wait for a joining subscriber",
 }, {
-  what: "full too late, at the second look",
+  what: "notices too late that it is full, at the second look",
   ts: [
     "words[SLOWEST] = slowest; if ((tail - slowest | 0) < this.#span)",
     "words[SLOWEST] = slowest; if ((tail - slowest | 0) <= this.#span)",
@@ -148,7 +148,7 @@ export const MUTANTS = mutants("broadcast", {
     "b->slowest) <= span)",
   ],
 }, {
-  what: "full, and does not look whether it is closed",
+  what: "is full, and does not check whether it is closed",
   ts: [
     'if (this.closed) throw new ClosedError("The broadcast is closed"); ' +
     "return undefined;",
@@ -157,7 +157,7 @@ export const MUTANTS = mutants("broadcast", {
   c: "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here",
   by: "the producer waits until another closes",
 }, {
-  what: "moves a late one by a store",
+  what: "moves a late subscriber by a store",
   ts: [
     "const seen = Atomics.compareExchange(words, at + CURSOR, cursor, next);",
     "Atomics.store(words, at + CURSOR, next); const seen = cursor;",
@@ -168,7 +168,7 @@ export const MUTANTS = mutants("broadcast", {
   ],
   by: "what is lost is counted",
 }, {
-  what: "moves a late one, and does not count",
+  what: "moves a late subscriber, and does not count the loss",
   ts: ["Atomics.add(words, at + DROPPED, (next - cursor | 0) >>> 1);", ""],
   c: [
     "weft__add(&at->dropped, (int32_t)((uint32_t)weft__minus(next, cursor) " +
@@ -177,12 +177,12 @@ export const MUTANTS = mutants("broadcast", {
   ],
   by: "what is lost is counted",
 }, {
-  what: "moves a late one for ever",
+  what: "moves a late subscriber for ever",
   ts: ["} else cursor = seen;", "}"],
   c: ["} else { cursor = seen; }", "}"],
   by: "what is lost is counted",
 }, {
-  what: "moves a late one too little",
+  what: "moves a late subscriber too little",
   ts: [
     "const next = tail - this.#span + ONE | 0;",
     "const next = tail - this.#span | 0;",
@@ -193,7 +193,7 @@ export const MUTANTS = mutants("broadcast", {
   ],
   by: "what is lost is counted",
 }, {
-  what: "moves a late one too far",
+  what: "moves a late subscriber too far",
   ts: ["const next = tail - this.#span + ONE | 0;", "const next = tail | 0;"],
   c: [
     "int32_t next = weft__plus(weft__minus(tail, span), WEFT_BROADCAST_ONE);",
@@ -201,7 +201,7 @@ export const MUTANTS = mutants("broadcast", {
   ],
   by: "what is lost is counted",
 }, {
-  what: "writes plainly where it drops",
+  what: "writes elements plainly although it may overwrite them",
   ts: [
     "if (this.drops) Atomics.store(this.#words, at, value); // published by (P)",
     "if (this.drops) this.#words[at] = value;",
@@ -212,7 +212,7 @@ export const MUTANTS = mutants("broadcast", {
   ],
   by: "what is lost is counted",
 }, {
-  what: "moves on before it reads",
+  what: "moves its cursor before it reads",
   ts: [
     "const value = this.broadcast.drops ? Atomics.load(words, at) : " +
     "words[at]!; // published by (P) " +
@@ -226,7 +226,7 @@ export const MUTANTS = mutants("broadcast", {
     "cursor, dst); return 0;",
   ]],
 }, {
-  what: "takes what is void",
+  what: "takes an element that was overwritten",
   ts: [
     "if (this.#advance(cursor)) return value;",
     "this.#advance(cursor); return value;",
@@ -238,7 +238,7 @@ export const MUTANTS = mutants("broadcast", {
   ],
   by: "what is lost is counted",
 }, {
-  what: "moves on by a store where another may",
+  what: "moves its cursor by a store although the producer may move it",
   ts: [
     "return Atomics.compareExchange(words, at, cursor, next) === cursor;",
     "return Atomics.store(words, at, next) === next;",
@@ -260,7 +260,7 @@ export const MUTANTS = mutants("broadcast", {
     "weft__store(&b->tail, next);",
   ],
 }, {
-  what: "moves on, and wakes nobody",
+  what: "moves its cursor, and wakes nobody",
   ts: [
     "Atomics.store(words, at, next); wake(words, PUSH_EPOCH, Infinity);",
     "Atomics.store(words, at, next);",
@@ -272,7 +272,7 @@ export const MUTANTS = mutants("broadcast", {
   ],
   by: "the producer waits for one that sees",
 }, {
-  what: "wakes before it moves on",
+  what: "wakes before it moves its cursor",
   ts: [
     "Atomics.store(words, at, next); wake(words, PUSH_EPOCH, Infinity);",
     "wake(words, PUSH_EPOCH, Infinity); Atomics.store(words, at, next);",
@@ -285,7 +285,7 @@ export const MUTANTS = mutants("broadcast", {
   ],
   by: "the producer waits for one that sees",
 }, {
-  what: "ends though elements are left",
+  what: "ends although elements are left",
   ts: [
     "this.#tail = tail & ~CLOSED_BIT; if ((this.#tail - cursor | 0) > 0) " +
     "return cursor; if (tail & CLOSED_BIT)",
@@ -398,7 +398,7 @@ export const MUTANTS = mutants("broadcast", {
   c: ["if (next != first) weft__event_wake(&b->push_epoch, WEFT__ALL);", ""],
   by: "a subscriber comes as the producer is ahead",
 }, {
-  what: "reads plainly where it drops",
+  what: "reads elements plainly although they may be overwritten",
   ts: [
     "const value = this.broadcast.drops ? Atomics.load(words, at) : words[at]!;",
     "const value = words[at]!;",
@@ -406,7 +406,7 @@ export const MUTANTS = mutants("broadcast", {
   c: ["to[i] = weft__load(at + i); /* published by (P) */", "to[i] = at[i];"],
   by: "what is lost is counted",
 }, {
-  what: "reads arrays plainly where it drops",
+  what: "reads arrays plainly although they may be overwritten",
   ts: [
     "scratch[i] = Atomics.load(this.#words, at + i);",
     "scratch[i] = this.#words[at + i]!;",
@@ -414,7 +414,7 @@ export const MUTANTS = mutants("broadcast", {
   c: ONE_FORM,
   by: "what is lost is counted, in arrays",
 }, {
-  what: "writes arrays plainly where it drops",
+  what: "writes arrays plainly although it may overwrite them",
   ts: [
     "Atomics.store(this.#words, at + i, scratch[i]!);",
     "this.#words[at + i] = scratch[i]!;",
@@ -422,7 +422,7 @@ export const MUTANTS = mutants("broadcast", {
   c: ONE_FORM,
   by: "what is lost is counted, in arrays",
 }, {
-  what: "takes arrays that are void",
+  what: "takes arrays that were overwritten",
   ts: ["if (!this.#advance(cursor)) continue;", "this.#advance(cursor);"],
   c: ONE_FORM,
   by: "what is lost is counted, in arrays",

@@ -8,7 +8,7 @@ static int32_t arena[1 << 12];
 static weft_broadcast *broadcast_at(int32_t capacity, int32_t size, bool drop,
                                     int32_t start) {
   weft_broadcast_config config = {capacity, size, SUBSCRIBERS, drop};
-  weft_broadcast *b = weft_broadcast_init(arena, config);
+  weft_broadcast *b = weft_broadcast_init(arena, sizeof arena, config);
   CHECK(b != NULL && weft_broadcast_attach(arena) == b);
   EQUAL(weft_broadcast_capacity(b), capacity);
   EQUAL(weft_broadcast_element_size(b), size);
@@ -80,7 +80,7 @@ static void errors(void) {
   int32_t value = 0;
   for (int i = 0; i < 4; i++) {
     EQUAL(weft_broadcast_bytes(wrong[i]), 0);
-    CHECK(weft_broadcast_init(arena, wrong[i]) == NULL);
+    CHECK(weft_broadcast_init(arena, sizeof arena, wrong[i]) == NULL);
   }
   weft_broadcast *b = broadcast_at(2, 8, false, 0);
   UNCHANGED(arena, 1024, weft_broadcast_try_push_int(b, 1), EINVAL);

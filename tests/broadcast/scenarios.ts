@@ -12,7 +12,7 @@ const hintsOf = (seats: number) =>
 /** In `tail`. */
 const CLOSED = 1;
 
-/** Agent 0 pushes 1, 2, 3 ...; the others join, and see what they see. */
+/** Agent 0 pushes 1, 2, 3 ...; the others join and read. */
 function spec(
   weft: Weft,
   slow: "block" | "drop",
@@ -84,6 +84,10 @@ function spec(
 }
 
 /** Interleavings of a broadcast's operations. */
+/** Why C takes other steps in some scenarios. */
+const DIFFERS = "a subscription in TypeScript loads whose its seat is, and " +
+  "where it stands, when it is made, and remembers the tail";
+
 export const scenarios = (weft: Weft): Scenario[] => [
   {
     name: "a subscriber comes and goes, the producer waits",
@@ -92,11 +96,13 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "a subscriber comes and goes, and loses",
+    differs: DIFFERS,
     spec: spec(weft, "drop", -2),
     agents: [[["tryPush", 1], ["tryPush", 2]], [["see"]]],
   },
   {
     name: "a subscriber comes between two pushes, and stays",
+    differs: DIFFERS,
     spec: spec(weft, "block", 0, 1),
     agents: [[["push", 1]], [["stay"]]],
   },
@@ -116,6 +122,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "all is seen, by one with a seat, until the end",
+    differs: DIFFERS,
     spec: seated(weft, "block", 0x7fff_fffe),
     agents: [
       [["push", 1], ["close"]],
@@ -134,6 +141,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "what is lost is counted, in arrays",
+    differs: DIFFERS,
     spec: seated(weft, "drop", 0x7fff_fffa),
     agents: [
       [["pushArray", 1], ["pushArray", 2], ["pushArray", 3]],
@@ -143,48 +151,56 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "one sleeps until another pushes",
+    differs: DIFFERS,
     spec: seated(weft, "block", 0),
     agents: [[["push", 1]], [["pop"]]],
     options: { timeouts: 0 },
   },
   {
     name: "the producer waits for one that sees",
+    differs: DIFFERS,
     spec: seated(weft, "block", 0),
     agents: [[["push", 1], ["push", 2]], [["pop"]]],
     options: { timeouts: 0 },
   },
   {
     name: "the producer waits until another closes",
+    differs: DIFFERS,
     spec: seated(weft, "block", 0),
     agents: [[["push", 1], ["push", 2]], [["close"]]],
     options: { timeouts: 0 },
   },
   {
     name: "one sleeps until another closes",
+    differs: DIFFERS,
     spec: seated(weft, "block", 0),
     agents: [[["push", 1], ["push", 2]], [["close"], ["pop"]]],
     options: { timeouts: 0 },
   },
   {
     name: "the producer waits for one that leaves",
+    differs: DIFFERS,
     spec: seated(weft, "block", 0),
     agents: [[["push", 1], ["push", 2]], [["leave"]]],
     options: { timeouts: 0 },
   },
   {
     name: "the producer waits for one that is abandoned",
+    differs: DIFFERS,
     spec: seated(weft, "block", 0),
     agents: [[["push", 1], ["push", 2]], [["abandon", 2]]],
     options: { timeouts: 0 },
   },
   {
     name: "leaves where it was abandoned, and another sits",
+    differs: DIFFERS,
     spec: seated(weft, "block", 0),
     agents: [[], [["leave"]], [["abandon", 2], ["sit"]]],
     options: { timeouts: 0 },
   },
   {
     name: "a subscriber comes, and looks until the end",
+    differs: DIFFERS,
     spec: coming(weft, 1),
     agents: [[["push", 1]], [["watch", 1]]],
     options: { timeouts: 0 },
@@ -198,6 +214,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "two take seats",
+    differs: DIFFERS,
     spec: coming(weft, 0, 2),
     agents: [[], [["sit"]], [["sit"]]],
     options: { timeouts: 0 },
@@ -208,12 +225,12 @@ export const scenarios = (weft: Weft): Scenario[] => [
     agents: [[["tryPush", 1]]],
   })),
   {
-    name: "waits for nobody where nobody sits",
+    name: "the producer does not wait for empty seats",
     spec: placed(weft, [[0, 2], [9, 0]], true),
     agents: [[["tryPush", 1]]],
   },
   {
-    name: "waits for nobody who joins just now",
+    name: "the producer does not wait for a joining subscriber",
     spec: placed(weft, [[9 | 1 << 28, 2], [9, 0]], true),
     agents: [[["tryPush", 1]]],
   },
@@ -225,7 +242,7 @@ interface Model {
   readonly seated: boolean;
 }
 
-/** Calls it; "closed" if that is what it says. */
+/** Calls `operation`; returns "closed" if it throws a ClosedError. */
 const orClosed = <T>(operation: () => T): T | "closed" => {
   try {
     return operation();
@@ -340,7 +357,7 @@ function seated(
   });
 }
 
-/** Seats that others had before; who comes sees all that comes then. */
+/** Seats that others had before. A new subscriber sees every later element. */
 function coming(weft: Weft, last: number, staying = 0) {
   const { Broadcast } = weft.mod;
   return race.spec({
@@ -365,7 +382,7 @@ function coming(weft: Weft, last: number, staying = 0) {
       push: { run: (it, v: number) => it.pushInt(v) },
       sit: { run: (it) => it.subscribe().dropped },
       watch: {
-        // Sleeps until it has seen what is pushed last.
+        // Sleeps until it has seen the last element.
         run: (it, last: number) => {
           const seat = it.subscribe();
           const words = new Int32Array(it.buffer);

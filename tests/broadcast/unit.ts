@@ -193,7 +193,7 @@ test("the producer waits for the slowest, and no longer than that", async () => 
   assert.equal([words[pop_waiters], words[push_waiters]], [0, 0]);
 });
 
-test("all who sleep see what comes, and the end", async () => {
+test("all sleepers get the next element, and the end", async () => {
   const made = Broadcast.create({ capacity: 4 });
   const seats = [1, 2, 3].map(() => made.subscribe());
   const pops = seats.map((seat) => seat.popIntAsync());
@@ -283,7 +283,7 @@ function pushThree(it: { made: Broadcast<unknown>; pushed: number }): void {
   for (let i = 0; i < 3; i++) if (it.made.tryPushInt(it.pushed)) it.pushed++;
 }
 
-test("a seat whose agent died while it joined comes back", () => {
+test("the seat of an agent that died while joining is free again", () => {
   const made = Broadcast.create({ capacity: 2, subscribers: 1 });
   wordsOf(made)[SEATS + 1] = 77 | 1 << 28;
   assert.throws(() => made.subscribe(), RangeError);
@@ -292,7 +292,7 @@ test("a seat whose agent died while it joined comes back", () => {
   made.subscribe();
 });
 
-test("who joins behind an element wakes the producer that waits for it", async () => {
+test("a subscriber that joins behind an element wakes the producer that waits", async () => {
   const ended: { seat: Subscription; push: Promise<void>; at: number }[] = [];
   preemptedAnywhere<{
     made: Broadcast;
@@ -309,7 +309,7 @@ test("who joins behind an element wakes the producer that waits for it", async (
   );
   for (const { seat, push, at } of ended) {
     if (seat.size === 1 && await nowOf(push) === "pending") seat.popInt();
-    // Not even by its look each second: it was woken.
+    // It was woken, and not by its look each second.
     assert.is(await nowOf(push), undefined, `at ${at}`);
   }
 });

@@ -1,9 +1,10 @@
-// Calls, or serves, a ring, blocking: each byte of a request, plus 1.
+// Calls or serves a ring, blocking. A reply has each byte of the request plus
+// 1.
 import { CallRing, type Memory } from "../../mod.ts";
 import { isRight, plusOne, requestOf } from "./cases.ts";
 import { hello } from "../_run/workers.ts";
 
-/** What an agent is to do, and where. */
+/** The orders of an agent: what to do, and where. */
 export interface CallJob {
   memory: Memory;
   at: number;

@@ -6,18 +6,18 @@
 
 import { CallError } from "../../mod.ts";
 
-/** What every server answers. */
+/** The reply of every server. */
 export function plusOne(request: Uint8Array, reply: Uint8Array): number {
   if (request[0] === 255) throw new Error("grüß");
   for (let k = 0; k < request.length; k++) reply[k] = request[k]! + 1;
   return request.length;
 }
 
-/** What call `i` asks. */
+/** The request of call `i`. */
 export const requestOf = (i: number): Uint8Array =>
   Uint8Array.from({ length: i % 25 }, (_, k) => i + k);
 
-/** Whether a call that asked `request` ended right. */
+/** Whether a call with `request` ended correctly. */
 export function isRight(request: Uint8Array, end: unknown): boolean {
   if (request[0] === 255) {
     return end instanceof CallError && end.message === "grüß";

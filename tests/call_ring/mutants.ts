@@ -33,7 +33,7 @@ export const MUTANTS = [
       "(weft__store(&c->state, WEFT_CALL_RING_CLAIMED | id), 1))",
     ],
   }, {
-    what: "looks for a slot by hints alone",
+    what: "looks for a free slot by hints alone",
     ts: [
       "const state = i > this.count ? words[at]! : Atomics.load(words, at); if ( state === FREE",
       "const state = words[at]!; if ( state === FREE",
@@ -54,7 +54,7 @@ export const MUTANTS = [
       "if (length > 0) __builtin_memcpy(c + 1, request, (size_t)length);",
     ],
   }, {
-    what: "says the request's length after it is posted",
+    what: "writes the request's length after it is posted",
     ts: ["words[at + REQUEST_LENGTH] = byteLength; // published by (P)", "", [
       "Atomics.store(words, at, posted); // (P)",
       "Atomics.store(words, at, posted); words[at + REQUEST_LENGTH] = byteLength;",
@@ -86,7 +86,7 @@ export const MUTANTS = [
       ],
     ],
   }, {
-    what: "does not look again whether the ring was closed",
+    what: "does not check again whether the ring was closed",
     ts: [
       "if ( this.closed && Atomics.compareExchange(words, at, posted, FREE)",
       "if ( Math.abs(0) && Atomics.compareExchange(words, at, posted, FREE)",
@@ -96,7 +96,7 @@ export const MUTANTS = [
       "if (0 && weft__compare_exchange(&c->state, posted,",
     ],
   }, {
-    what: "looks whether the ring was closed before it posts",
+    what: "checks whether the ring was closed before it posts",
     ts: [
       "Atomics.store(words, at, posted); // (P)",
       "const closed = this.closed; Atomics.store(words, at, posted);",
@@ -114,7 +114,7 @@ export const MUTANTS = [
       ],
     ],
   }, {
-    what: "withdraws by a store what may be served",
+    what: "withdraws a call by a store although it may be taken",
     ts: [
       "Atomics.compareExchange(words, at, posted, FREE) === posted )",
       "Atomics.store(words, at, FREE) === FREE )",
@@ -124,9 +124,9 @@ export const MUTANTS = [
       "(weft__store(&c->state, WEFT_CALL_RING_FREE), 1))",
     ],
   }, {
-    what: "a server looks after the calls whether the ring was closed",
+    what: "a server checks for the end after it looked for calls",
     ts: [
-      "const closed = this.closed; // (E) before the look return this.#take() || (closed ? -1 : 0);",
+      "const closed = this.closed; // (E) look at this first return this.#take() || (closed ? -1 : 0);",
       "return this.#take() || (this.closed ? -1 : 0);",
     ],
     c: [
@@ -143,7 +143,7 @@ export const MUTANTS = [
     ],
     c: [FREED, "weft__store(&c->state, WEFT_CALL_RING_FREE); (void)r; }"],
   }, {
-    what: "wakes who wants a slot before it is free",
+    what: "wakes callers that want a slot before the slot is free",
     ts: [
       "Atomics.store(this.words, at, FREE); wake(this.words, SLOT_EPOCH, 1);",
       "wake(this.words, SLOT_EPOCH, 1); Atomics.store(this.words, at, FREE);",
@@ -154,7 +154,7 @@ export const MUTANTS = [
       "weft__store(&c->state, WEFT_CALL_RING_FREE); }",
     ],
   }, {
-    what: "a withdrawn call's slot wakes nobody",
+    what: "withdraws a call and wakes nobody for its slot",
     ts: [
       "if (next === FREE) wake(words, SLOT_EPOCH, 1); return true;",
       "return true;",
@@ -188,7 +188,7 @@ export const MUTANTS = [
       "weft__store(&c->state, value);",
     ],
   }, {
-    what: "the first wake is the answer, it thinks",
+    what: "takes the first wake for the answer",
     ts: [
       'if (outcome === "timed-out") return false;',
       'if (outcome !== "not-equal") return outcome === "ok";',
@@ -196,7 +196,7 @@ export const MUTANTS = [
     equivalent:
       "only an answer wakes a caller; that is checked again in `receive`",
   }, {
-    what: "takes the reply after it gave the slot back",
+    what: "reads the reply after it gave back the slot",
     ts: [
       "const reply = this.#bytes.slice(from, from + length); this.#free(at);",
       "this.#free(at); const reply = this.#bytes.slice(from, from + length);",
@@ -219,21 +219,21 @@ export const MUTANTS = [
       "if (phase == WEFT_CALL_RING_LOST) return EOWNERDEAD;",
     ],
   }, {
-    what: "takes the reply to an array after it gave the slot back",
+    what: "reads the reply into an array after it gave back the slot",
     ts: [
       "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength)); this.#free(at);",
       "this.#free(at); this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
     ],
     c: ONE_FORM,
-    by: "two who serve themselves in one slot, into arrays",
+    by: "two serve themselves in one slot, into arrays",
   }, {
-    what: "keeps the slot of a call that was answered to an array",
+    what: "keeps the slot of a call that was answered into an array",
     ts: [
       "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength)); this.#free(at);",
       "this.#get(dst, this.#replyAt(at), Math.min(length, dst.byteLength));",
     ],
     c: ONE_FORM,
-    by: "two who serve themselves in one slot, into arrays",
+    by: "two serve themselves in one slot, into arrays",
   }, {
     what: "keeps the slot of a call whose server is gone",
     ts: ["if (phase === LOST) { this.#free(at);", "if (phase === LOST) {"],
@@ -256,7 +256,7 @@ export const MUTANTS = [
       "if (next == WEFT_CALL_RING_FREE) weft__event_wake(&r->slot_epoch, 1);",
     ],
   }, {
-    what: "gives the slot of a call back that is served",
+    what: "gives back the slot of a call that is being served",
     ts: [
       "const next = phase === SERVING ? DROPPED | state & ID_MASK : FREE;",
       "const next = FREE;",
@@ -285,7 +285,7 @@ export const MUTANTS = [
       "weft__store(&c->state, WEFT_CALL_RING_SERVING | id | waits);",
     ],
   }, {
-    what: "takes a call and forgets who sleeps",
+    what: "takes a call and forgets that its caller sleeps",
     ts: [
       "const next = serving | expected & WAITING_BIT;",
       "const next = serving;",
@@ -295,7 +295,7 @@ export const MUTANTS = [
       "int32_t waits = 0;",
     ],
   }, {
-    what: "leaves a call alone whose caller just went to sleep",
+    what: "passes over a call whose caller just went to sleep",
     ts: [
       "while ((state & PHASE_MASK) === POSTED) { const expected = state;",
       "if ((state & PHASE_MASK) === POSTED) { const expected = state;",
@@ -329,7 +329,7 @@ export const MUTANTS = [
     ],
     c: "In C the server writes the reply in place",
   }, {
-    what: "says the reply's length after the answer",
+    what: "writes the reply's length after the answer",
     ts: [
       "this.words[at + REPLY_LENGTH] = length; // published by (R) return this.#answer(at, REPLIED);",
       "const done = this.#answer(at, REPLIED); this.words[at + REPLY_LENGTH] = length; return done;",
@@ -389,11 +389,11 @@ export const MUTANTS = [
       "return weft__call_reclaim(r, c, next) ? ETIMEDOUT : 0;",
     ],
   }, {
-    what: "does not look again whether its caller was abandoned",
+    what: "does not check again whether its caller was abandoned",
     ts: ["return !this.#reclaim(at, next);", "return true;"],
     c: ["return weft__call_reclaim(r, c, next) ? ETIMEDOUT : 0;", "return 0;"],
   }, {
-    what: "takes an answer back that its caller may be taking",
+    what: "withdraws an answer that its caller may be taking",
     ts: [
       "Atomics.load(words, at + CALLER) !== (caller | DEAD_BIT) ||",
       "Math.abs(0) ||",
@@ -410,7 +410,7 @@ export const MUTANTS = [
     ],
     c: [CLOSED, "if (weft__exchange(&r->closed, 1) != 0) return;"],
   }, {
-    what: "closes and wakes nobody who wants a slot",
+    what: "closes and wakes no caller that wants a slot",
     ts: [
       "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; wake(words, SERVE_EPOCH, Infinity); wake(words, SLOT_EPOCH, Infinity);",
       "if (Atomics.exchange(words, CLOSED, 1) !== 0) return; wake(words, SERVE_EPOCH, Infinity);",
@@ -428,7 +428,7 @@ export const MUTANTS = [
       "if (weft__exchange(&r->closed, 1) != 0) return;",
     ],
   }, {
-    what: "abandons without a mark for who serves",
+    what: "abandons a caller without a mark for the server",
     ts: [
       "const caller = Atomics.compareExchange(words, at + CALLER, id, dead);",
       "const caller = Atomics.load(words, at + CALLER); void dead;",
@@ -438,7 +438,7 @@ export const MUTANTS = [
       "int32_t caller = weft__load(&c->caller); (void)dead;",
     ],
   }, {
-    what: "marks a caller after it looked at its call",
+    what: "marks a caller after it looked at the caller's call",
     ts: [
       "const caller = Atomics.compareExchange(words, at + CALLER, id, dead); for (;;) { const state = Atomics.load(words, at);",
       "const early = Atomics.load(words, at);\n" +
@@ -467,7 +467,7 @@ export const MUTANTS = [
       "if (next == WEFT_CALL_RING_FREE) return true;",
     ],
   }, {
-    what: "abandons a server and frees what it served",
+    what: "abandons a server and frees the slot that it served",
     ts: ["if ((waits & DEAD_BIT) === 0) next = LOST | waits;", "void waits;"],
     c: [
       "if ((waits & WEFT_CALL_RING_DEAD_BIT) == 0) " +
@@ -487,7 +487,8 @@ export const MUTANTS = [
       "if (next == WEFT_CALL_RING_FREE) return true;",
     ],
   }, {
-    what: "abandons who died before it woke its caller, and does not",
+    what:
+      "abandons a server that died before it woke its caller, and does not wake it",
     ts: ["if (phase >= REPLIED) Atomics.notify(words, at);", ""],
     c: [
       "if (phase >= WEFT_CALL_RING_REPLIED) weft__notify(&c->state, WEFT__ALL); " +
@@ -495,7 +496,7 @@ export const MUTANTS = [
       "return phase",
     ],
   }, {
-    what: "abandons and wakes nobody who wants a slot",
+    what: "abandons and wakes no caller that wants a slot",
     ts: [
       "wake(words, SERVE_EPOCH, Infinity); wake(words, SLOT_EPOCH, Infinity); return count;",
       "wake(words, SERVE_EPOCH, Infinity); return count;",
@@ -507,7 +508,7 @@ export const MUTANTS = [
     ],
   }),
   ...mutants("call_ring", {
-    what: "a call that is late keeps its slot",
+    what: "the slot of a call that timed out is never freed",
     ts: [
       "if (!(yield* slots.answered(at)) && slots.giveUp(at)) {",
       "if (!(yield* slots.answered(at))) {",

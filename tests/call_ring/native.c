@@ -10,7 +10,7 @@ static weft_call_ring *ring_of(int32_t slots, int32_t request, int32_t reply) {
   config.request = request;
   config.reply = reply;
   CHECK(weft_call_ring_bytes(config) <= sizeof arena);
-  weft_call_ring *r = weft_call_ring_init(arena, config);
+  weft_call_ring *r = weft_call_ring_init(arena, sizeof arena, config);
   CHECK(r != NULL && weft_call_ring_attach(arena) == r);
   r->serve_epoch = r->slot_epoch = INT32_MAX;
   return r;
@@ -165,7 +165,7 @@ static void errors(void) {
     config.request = wrong[i][1];
     config.reply = wrong[i][2];
     EQUAL(weft_call_ring_bytes(config), 0);
-    CHECK(weft_call_ring_init(arena, config) == NULL);
+    CHECK(weft_call_ring_init(arena, sizeof arena, config) == NULL);
   }
   weft_call_ring *r = ring_of(2, 16, 16);
   memset(bytes, 3, sizeof bytes);

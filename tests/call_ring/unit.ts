@@ -29,7 +29,7 @@ const { serve_epoch, serve_waiters, slot_epoch, slot_waiters } =
 const FIRST = LAYOUT.call_ring.length;
 const [CALLER, SERVER, DEAD] = [5, 6, 77];
 
-/** `length` bytes that tell message `i` from others. */
+/** `length` bytes that differ for each message `i`. */
 const message = (i: number, length: number): Uint8Array =>
   Uint8Array.from({ length }, (_, k) => i * 31 + k * 7 + 1);
 
@@ -39,7 +39,9 @@ const failed = (text: string, abandoned = false) => (error: unknown) =>
   error.name === "CallError" && error.abandoned === abandoned;
 const lost = failed("The server of the call was abandoned", true);
 
-/** A ring as a caller, a server, and an agent that will die see it. */
+/**
+ * The views of a ring of a caller, of a server, and of an agent that will die.
+ */
 function ringOf(slots = 2, request = 16, reply = 16) {
   const { buffer } = CallRing.create({ slots, request, reply });
   const views = [CALLER, SERVER, DEAD].map((id) =>
@@ -65,7 +67,7 @@ interface Call {
   pending: PendingCall | undefined;
   server?: number;
   taken?: TakenCall;
-  /** What its caller will get: bytes, or how it went wrong. */
+  /** What the caller will get: bytes, or the way in which the call failed. */
   answer?: Uint8Array | string;
 }
 
@@ -92,7 +94,7 @@ test("every operation obeys the model", () => {
   fc.assert(
     fc.property(config, calls, (config, calls) => {
       const { buffer } = CallRing.create(config);
-      // A dead agent is not asked again: another has its place.
+      // A dead agent gets no further orders: another one takes its place.
       let ids = 3;
       const agents = [1, 2, 3].map((id) => ({
         id,
@@ -257,7 +259,7 @@ const roundedUp = (bytes: number) => (bytes + 3) & ~3;
 
 // ---- what is refused ----------------------------------------------------------
 
-test("what is too big is refused with both sizes, and nothing is sent", async () => {
+test("a request that is too big is refused with both sizes, and not sent", async () => {
   const { buffer, caller, server } = ringOf(2, 16, 8);
   const long = new Uint8Array(17);
   const sizes = ["17 bytes", "up to 16"];
@@ -426,7 +428,7 @@ test("a call that nobody took is withdrawn by a timeout or an abort", async () =
   assert.is(new Int32Array(buffer)[FIRST], 0);
 });
 
-test("a late answer goes nowhere, least of all to the next caller", async () => {
+test("a late answer reaches nobody, not even the next caller", async () => {
   for (const how of ["timeout", "abort", "cancel", "dispose"]) {
     for (const answer of ["reply", "fail"]) {
       const { caller, server } = ringOf(1);
@@ -447,7 +449,7 @@ test("a late answer goes nowhere, least of all to the next caller", async () => 
         if (how === "cancel") pending.cancel();
         else pending[Symbol.dispose]();
       }
-      // The slot is the server's still: there is no room for another.
+      // The server still has the slot, so there is no room for another call.
       assert.is(caller.tryPost(message(2, 5)), undefined);
       const next = caller.callAsync(message(2, 5));
       assert.is(await nowOf(next), "pending");
@@ -476,8 +478,8 @@ test("a blocking call that its server drops in time out stays whole", () => {
   assert.equal([...pending.tryReceive(0)!], [...message(4, 4)]);
 });
 
-test("a call whose time is over as it is answered has its answer", async () => {
-  // The answer comes in the turn of the abort, before or after it.
+test("a call that times out while it is answered gets its answer", async () => {
+  // The answer comes in the same turn as the abort, before or after it.
   for (const first of ["answer", "abort"]) {
     const { caller, server } = ringOf(1);
     const abort = new AbortController();
@@ -513,7 +515,7 @@ test("an answer and a timeout at any step leave one of them", () => {
 
 // ---- errors ---------------------------------------------------------------------
 
-test("what a server throws is thrown where the call was made", async () => {
+test("an error of the server is thrown at the caller", async () => {
   const { caller, server } = ringOf(1, 16, 32);
   const thrown: [unknown, string][] = [
     [new Error("no such file"), "no such file"],
@@ -521,7 +523,7 @@ test("what a server throws is thrown where the call was made", async () => {
     [undefined, "undefined"],
     [{ message: 7 }, "7"],
     [new RangeError("grüße" + "ä".repeat(40)), "grüße" + "ä".repeat(12)],
-    [Object.create(null), "The server's function threw what"], // 32 bytes
+    [Object.create(null), "The server's function threw a va"], // 32 bytes
   ];
   for (const [error, text] of thrown) {
     const call = caller.callAsync(message(1, 3));
@@ -546,7 +548,7 @@ test("what a server throws is thrown where the call was made", async () => {
   assert.is(caller.pending, 0);
 });
 
-test("without room for a reply an error says nothing, and is one", () => {
+test("without room for a reply, an error has no message but is still an error", () => {
   const { caller, server } = ringOf(1, 0, 0);
   const pending = caller.tryPost(new Uint8Array(0))!;
   server.tryServeOne(() => {
@@ -582,7 +584,7 @@ test("a server passes a call over at most once for each other slot", () => {
   for (let seen = 0; seen !== 9; before++) {
     server.tryServeOne((request) => void (seen = request[0]!));
     if (seen === 9) break;
-    // What was just served is asked again, at once.
+    // A call that was just served is made again at once.
     for (let slot = 0; slot < 4; slot++) {
       const words = wordsOf(server);
       const stride = (words.length - FIRST) / 4;
@@ -636,7 +638,7 @@ test("serveAsync() stops by its signal, when all it took is answered", async () 
   answer(message(2, 2));
   assert.equal([...(await call)!], [...message(2, 2)]);
   assert.is(await serving.catch((error) => error), reason);
-  // What fails later is answered, too.
+  // A call that fails later is answered, too.
   const more = server.serveAsync(() => Promise.reject(new Error("later")));
   const end = await caller.callAsync(message(1, 1)).catch((error) => error);
   assert.ok(failed("later")(end));
@@ -723,7 +725,7 @@ test("two receives of one call: one has the reply, the other an error", async ()
 
 // ---- the end --------------------------------------------------------------------
 
-test("close() wakes who waits, and lets what was posted be served", async () => {
+test("close() wakes all waiters, and posted calls are still served", async () => {
   const { buffer, caller, server } = ringOf(1);
   const call = caller.callAsync(message(1, 1));
   const late = caller.callAsync(message(2, 1));
@@ -847,7 +849,7 @@ test("abandon() answers the callers of a server that died at any step", () => {
         if (gone) pending.cancel();
         caller.abandon(DEAD);
         assert.is(caller.abandon(DEAD), 0, path);
-        // It was taken, or was not: then another one takes it.
+        // If the call was not taken, another server takes it.
         const served = server.tryServeOne((request) => request);
         if (gone) assert.not.ok(served, path);
         else if (served) {
@@ -867,7 +869,7 @@ test("abandon() answers the callers of a server that died at any step", () => {
   }
 });
 
-/** What a function returns or throws. */
+/** The result or the error of a function. */
 function end(fn: () => unknown): unknown {
   try {
     return fn();

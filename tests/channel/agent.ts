@@ -2,7 +2,7 @@
 import { Channel, codec as codecs, type Handle } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
 
-/** What a sender is told. */
+/** The orders of a sender. */
 export interface Body {
   handle: Handle<"channel">;
   codec: "json" | "f64";

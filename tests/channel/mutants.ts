@@ -15,7 +15,7 @@ export const MUTANTS = mutants("channel", {
     "__builtin_memcpy(element, src, (size_t)length);",
   ],
 }, {
-  what: "clears the padding of what it wrote",
+  what: "clears the padding over what it wrote",
   ts: CARRIER,
   c: [
     `element[q->element_size / 4 - 1] = 0; /* the padding */ ${PUT}`,
@@ -30,7 +30,7 @@ export const MUTANTS = mutants("channel", {
     "__builtin_memcpy(dst, element, (size_t)*length);",
   ],
 }, {
-  what: "does not free what it took",
+  what: "does not free the slot of the message it took",
   ts: CARRIER,
   c: [
     "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1);",
@@ -67,7 +67,7 @@ export const MUTANTS = mutants("channel", {
     "return EBUSY;",
   ],
 }, {
-  what: "sends into a closed channel, it thinks",
+  what: "takes a failed send to a closed channel for a success",
   ts: CARRIER,
   c: [
     "int32_t count = weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) " +

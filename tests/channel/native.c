@@ -27,7 +27,7 @@ static weft_channel *made(weft_channel_config config) {
   memset(arena, 0xee, sizeof arena);
   size_t bytes = weft_channel_bytes(config);
   CHECK(bytes > 0 && bytes < sizeof arena);
-  weft_channel *c = weft_channel_init(arena, config);
+  weft_channel *c = weft_channel_init(arena, sizeof arena, config);
   CHECK(c != NULL && weft_channel_attach(arena) == c);
   EQUAL(weft_channel_codec(c), config.codec);
   EQUAL(((unsigned char *)arena)[bytes], 0xee);
@@ -121,8 +121,8 @@ static void refused(void) {
   for (int i = 0; i < 5; i++) {
     config.codec = codecs[i];
     EQUAL(weft_channel_bytes(config), 0);
-    UNCHANGED(arena, sizeof arena, weft_channel_init(arena, config) != NULL,
-              0);
+    UNCHANGED(arena, sizeof arena,
+              weft_channel_init(arena, sizeof arena, config) != NULL, 0);
   }
   const int32_t sizes[] = {0, -1, INT32_MIN, INT32_MAX, (1 << 30) + 1};
   for (int i = 0; i < 5; i++) {
@@ -136,8 +136,10 @@ static void refused(void) {
     EQUAL(weft_channel_bytes(config), 0);
   }
   config = config_of(WEFT_CHANNEL_TEXT, 1);
-  UNCHANGED(arena, sizeof arena,
-            weft_channel_init((char *)arena + 2, config) != NULL, 0);
+  UNCHANGED(
+      arena, sizeof arena,
+      weft_channel_init((char *)arena + 2, sizeof arena - 2, config) != NULL,
+      0);
   UNCHANGED(arena, sizeof arena, weft_channel_attach(arena) != NULL, 0);
   weft_channel *c = made(config);
   c->codec = WEFT_CHANNEL_F64; /* what the seal does not say */

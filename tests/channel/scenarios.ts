@@ -13,11 +13,11 @@ interface Model {
   readonly closed: boolean;
 }
 
-/** Words of what carries the messages that are read before an exchange. */
+/** Words of the carrier that are read plainly before an exchange. */
 const hints = (words: readonly number[]) =>
   words.map((i) => [HEAD + i * 4, HEAD + i * 4 + 4] as const);
 
-/** A channel of one message; the model is what is in it. */
+/** A channel of one message. The model's state is that message. */
 function carrying(weft: Weft, codec: Codec<unknown>) {
   const { Channel, ClosedError } = weft.mod;
   const sized = "field" in codec;
@@ -76,7 +76,7 @@ function carrying(weft: Weft, codec: Codec<unknown>) {
   });
 }
 
-/** A sender of text that may end anywhere; others clear up. */
+/** A sender of text that may be terminated anywhere; others clear up. */
 function dying(weft: Weft) {
   const { Channel, codec } = weft.mod;
   const { text } = codec;
@@ -134,6 +134,9 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "numbers, the end before one sends, or after",
+      differs: "TypeScript reads a number byte by byte; C writes a message's " +
+        "padding first; and a number is copied word by word in " +
+        "TypeScript, and at once in C",
       spec: numbers,
       agents: [[["send", 0.5]], [["close"], ["tryReceive"]]],
     },
@@ -151,6 +154,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a sender terminated at any step",
+      differs: "TypeScript reads a record's length once more when it takes it",
       spec: dying(weft),
       agents: [[["tryReceive"], ["tryReceive"]], [["trySend"]]],
       options: { kill: true },

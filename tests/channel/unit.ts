@@ -39,13 +39,13 @@ const { binary, f64, i32, json, record, structured, text } = codecs;
 /** Whether all messages of a codec have one size. */
 const isSized = (codec: Codec<unknown>) => "field" in codec;
 
-/** Makes the ring of a channel have so many bytes. */
+/** A configuration for which the ring of a channel has this many bytes. */
 const ringOf = (bytes: number) => ({
   capacity: Math.floor(bytes / 24) - 1,
   messageSize: 16,
 });
 
-/** A configuration that fits any codec: so many messages, or bytes. */
+/** A configuration that fits any codec, for this many messages or bytes. */
 const roomFor = (
   codec: Codec<unknown>,
   { messages, bytes }: { messages: number; bytes: number },
@@ -100,7 +100,7 @@ const CODECS: Record<string, [Codec<unknown>, fc.Arbitrary<unknown>]> = {
   ],
 };
 
-/** Node 20 holds no two maps for equal that have invalid dates in them. */
+/** Node 20 never finds two maps equal if they contain invalid dates. */
 function isComparable(value: unknown): boolean {
   if (value instanceof Date) return !Number.isNaN(value.getTime());
   if (value instanceof Map) return [...value].flat().every(isComparable);
@@ -258,7 +258,7 @@ test("text is kept to the last mark, and half a pair is refused", async () => {
   refuses(buffer, () => channel.trySend(7 as never), TypeError, "received 7");
 });
 
-test("what another language sent wrong is told, and taken", () => {
+test("a wrong message of another language is reported, and taken", () => {
   const channel = Channel.create({ codec: text, ...ringOf(256) });
   const raw = new RecordRing(channel.buffer, HEAD);
   raw.tryPush(Uint8Array.of(0x61, 0xff));
@@ -353,7 +353,7 @@ test("a message of every length up to the most is sent, and no longer", async ()
   }
   const { buffer } = channel;
   const long = new Uint8Array(57);
-  const sizes = ["57 bytes", "at most 56"];
+  const sizes = ["57 bytes", "the most is 56"];
   refuses(buffer, () => channel.trySend(long), RangeError, ...sizes);
   refuses(buffer, () => channel.trySend(long, 9), RangeError, ...sizes);
   await rejects(buffer, channel.sendAsync(long), RangeError, ...sizes);
@@ -392,7 +392,7 @@ test("sendAsync() sends the value as it was at the call", async () => {
   await object;
 });
 
-test("who sends waits for room, and who receives for a message", async () => {
+test("a sender waits for room, and a receiver for a message", async () => {
   for (const [name, [codec, values]] of Object.entries(CODECS)) {
     const value = fc.sample(values, { seed: 5, numRuns: 1 })[0];
     const room = roomFor(codec, { messages: 2, bytes: 2048 });
@@ -506,7 +506,12 @@ test("a codec must be that of the memory, and must be one", () => {
     }
     for (const none of [undefined, null, {}, "json"]) {
       const given = { codec: none as unknown as Codec<unknown> };
-      refuses(buffer, () => Channel.from(handle, given), TypeError, "codec is");
+      refuses(
+        buffer,
+        () => Channel.from(handle, given),
+        TypeError,
+        "codec must be",
+      );
       const config = { ...given, capacity: 64 };
       refuses(buffer, () => Channel.init(buffer, 0, config), TypeError);
     }
@@ -644,7 +649,8 @@ for (const [name, carrier] of Object.entries(CARRIERS)) {
       const list = fc.array(values, { minLength: 4, maxLength: 4 });
       fc.assert(
         fc.property(list, (values) => {
-          // A new one each time: what a failure leaves would block the next.
+          // Make a new one each time: the rest of a failed run would block the
+          // next.
           const sender = Channel.create({ codec, carrier, ...room });
           const receiver = Channel.from(sender.handle, { codec, carrier });
           assert.is(receiver.capacity, sender.capacity);
@@ -675,7 +681,7 @@ for (const [name, carrier] of Object.entries(CARRIERS)) {
         try {
           attach();
         } catch {
-          const part = "its carrier must be the one";
+          const part = "it was made with another carrier";
           refuses(buffer, attach, TypeError, part);
           assert.is.not(other, carrier);
         }
@@ -711,7 +717,7 @@ test("a configuration that lacks something says what", () => {
   const wrong: [unknown, string][] = [
     [undefined, "codec, carrier, capacity, messageSize: received undefined"],
     [8, "received 8"],
-    [{}, "A channel's codec is codec.json"],
+    [{}, "A channel's codec must be codec.json"],
     [{ codec: json }, "capacity must be an integer"],
     [{ codec: json, capacity: 8, size: 3 }, 'Unknown name "size"'],
     [{ codec: json, capacity: 8, carrier: "fast" }, "oneToOne, manyToMany"],

@@ -1,4 +1,4 @@
-// Moves items through a box that holds a few, guarded by a mutex.
+// Moves items through a box that holds a few items and is guarded by a mutex.
 import { Condition, Mutex } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
 

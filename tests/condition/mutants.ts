@@ -19,7 +19,7 @@ export const MUTANTS = mutants("condition", {
     ],
   ],
 }, {
-  what: "CV2: wakes and calls nobody",
+  what: "CV2: wakes sleepers but calls nobody",
   ts: [
     "const called = state - k * (ONE_WAITING - ONE_CALLED);",
     "const called = state;",
@@ -38,7 +38,7 @@ export const MUTANTS = mutants("condition", {
     "int locked = 0;",
   ],
 }, {
-  what: "CV4: calls one of all",
+  what: "CV4: notifyAll calls one waiter only",
   ts: ["this.#call(Infinity);", "this.#call(1);"],
   c: ["weft__condition_call(c, WEFT__ALL);", "weft__condition_call(c, 1);"],
 }, {
@@ -61,7 +61,7 @@ export const MUTANTS = mutants("condition", {
   ts: ["Atomics.notify(words, place, 1); n -= k;", "n -= k;"],
   c: ["weft__notify(place, 1); n -= k;", "n -= k;"],
 }, {
-  what: "the first that comes wakes no other",
+  what: "the first waiter that wakes does not wake the next",
   ts: [
     "if (called && Atomics.load(words, place) & CALLED_MASK) { " +
     "Atomics.notify(words, place, 1); }",
@@ -85,7 +85,7 @@ export const MUTANTS = mutants("condition", {
     "weft__store(place, taken); return 0;",
   ],
 }, {
-  what: "does not count that it joined",
+  what: "joins, and is not counted",
   ts: [
     "const joined = (state | GATHERS_BIT) + ONE_WAITING;",
     "const joined = state | GATHERS_BIT;",
@@ -95,14 +95,14 @@ export const MUTANTS = mutants("condition", {
     "state | WEFT_CONDITION_GATHERS_BIT;",
   ],
 }, {
-  what: "who gives up is counted still",
+  what: "a waiter that gives up stays counted",
   ts: ["const left = state - ONE_WAITING;", "const left = state;"],
   c: [
     "int32_t left = state - WEFT_CONDITION_ONE_WAITING;",
     "int32_t left = state;",
   ],
 }, {
-  what: "sleeps on what it sees last",
+  what: "sleeps on the value that it reads last",
   ts: [
     "? { words, index: place, value: state } :",
     "? { words, index: place, value: Atomics.load(words, place) } :",
@@ -112,7 +112,7 @@ export const MUTANTS = mutants("condition", {
     "outcome = weft__sleep(place, weft__load(place), deadline, WEFT__LOOK);",
   ],
 }, {
-  what: "a wake is taken for a call",
+  what: "takes a wake for a call",
   ts: [
     'if (inherits || outcome === "timed-out") {',
     'if (outcome === "ok") break; if (inherits || outcome === "timed-out") {',
@@ -124,7 +124,7 @@ export const MUTANTS = mutants("condition", {
   ],
   by: "spurious calls",
 }, {
-  what: "never calls the group that gathers",
+  what: "never calls the group that waiters are joining",
   ts: ["if (gathering === 0) return;", "return;"],
   c: ["if (gathering == 0) return 0;", "return 0;"],
 }, {
@@ -143,11 +143,11 @@ export const MUTANTS = mutants("condition", {
   ts: ["const group = turn + 1 | 0;", "const group = turn;"],
   c: ["*group = weft__plus(turn, 1);", "*group = turn;"],
 }, {
-  what: "joins a group whose turn has come",
+  what: "joins a group that is already being called",
   ts: ["if (callsAre(state, group)) {", "if (false) {"],
   c: ["if (weft__condition_calls(state, *group)) {", "if (0) {"],
 }, {
-  what: "sees that the turn lags, and leaves it",
+  what: "sees that the turn lags, and does not move it on",
   ts: [
     "Atomics.compareExchange(words, TURN, turn, group); continue;",
     "continue;",
@@ -155,7 +155,7 @@ export const MUTANTS = mutants("condition", {
   c: ["weft__compare_exchange(&c->turn, turn, *group); continue;", "continue;"],
   by: "moves a turn on that lags behind, to wait",
 }, {
-  what: "(P): joins by what it saw three turns ago",
+  what: "(P): joins by a word that it read three turns ago",
   ts: ["if (Atomics.load(words, TURN) !== turn) continue; // (P)", ""],
   c: ["if (weft__load(&c->turn) != turn) continue; /* (P) */", ""],
   by: "joins while three turns pass",
@@ -165,14 +165,14 @@ export const MUTANTS = mutants("condition", {
   c: ["if (weft__minus(group, weft__load(&c->turn)) < -1) return 0;", ""],
   by: "wakes when four turns have passed",
 }, {
-  what: "takes a call whose-ever it is",
+  what: "takes a call that belongs to another group",
   ts: ["if (ours && state & CALLED_MASK) {", "if (state & CALLED_MASK) {"],
   c: [
     "if (ours && state & WEFT_CONDITION_CALLED_MASK) {",
     "if (state & WEFT_CONDITION_CALLED_MASK) {",
   ],
 }, {
-  what: "is counted, it thinks, where the next gather",
+  what: "thinks it is counted in the next group",
   ts: [
     "const counts = ours === ((state & GATHERS_BIT) === 0);",
     "const counts = true;",
@@ -193,7 +193,7 @@ export const MUTANTS = mutants("condition", {
     "return 0;",
   ],
 }, {
-  what: "does not mark that a group gathers",
+  what: "does not mark that waiters are joining a group",
   ts: [
     "const joined = (state | GATHERS_BIT) + ONE_WAITING;",
     "const joined = state + ONE_WAITING;",
@@ -214,7 +214,7 @@ export const MUTANTS = mutants("condition", {
     "weft__store(place, left);",
   ],
 }, {
-  what: "passes no wake on",
+  what: "does not pass on a wake that it cannot use",
   ts: ["passed = state; Atomics.notify(words, place, 1);", "passed = state;"],
   equivalent: "who is older sleeps longer: the tester wakes it first",
 }, {
@@ -229,7 +229,8 @@ export const MUTANTS = mutants("condition", {
     "weft__store(place, called);",
   ],
 }, {
-  what: "calls who gathers, for who has the turn",
+  what:
+    "calls the group that waiters are joining instead of the one whose turn it is",
   ts: ["if (state & GATHERS_BIT) {", "if (false) {"],
   c: ["if (state & WEFT_CONDITION_GATHERS_BIT) {", "if (0) {"],
   by: "the turn passes once",
@@ -246,7 +247,7 @@ export const MUTANTS = mutants("condition", {
     "weft__store(after, called);",
   ],
 }, {
-  what: "the turn passes to a group that it has passed to",
+  what: "passes the turn again to a group that has had it",
   ts: ["if (callsAre(gathered, next)) {", "if (false) {"],
   c: ["if (weft__condition_calls(gathered, next)) {", "if (0) {"],
 }, {
@@ -297,7 +298,7 @@ export const MUTANTS = mutants("condition", {
   c: ["int32_t now = weft__load(&c->turn); /* (P) */", "int32_t now = turn;"],
   by: "notifies while four turns pass",
 }, {
-  what: "waits until who is called goes",
+  what: "notify waits until the called waiter has gone",
   ts: [
     "Atomics.notify(words, place, 1); n -= k;",
     "Atomics.notify(words, place, 1); n -= k; " +

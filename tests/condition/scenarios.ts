@@ -6,7 +6,7 @@ const MUTEX = LAYOUT.condition.length * 4;
 const TOKENS = MUTEX + LAYOUT.mutex.length * 4;
 const BYTES = TOKENS + 8;
 
-/** Tokens under a mutex; the model is how many there are. */
+/** Tokens under a mutex. The model's state is the number of tokens. */
 function tokens(weft: Weft, turn = 0) {
   const { Condition, Mutex } = weft.mod;
   return race.spec({
@@ -351,10 +351,10 @@ const COUNTS = GATHERS - 1;
 const total = (counts: number): number =>
   counts % WAITING + Math.floor(counts / WAITING);
 
-/** Bit 31 of a word whose called are of a group. */
+/** Bit 31 of a word: the called waiters belong to this group. */
 const markOf = (group: number): number => (group + 1 & 2) << 30;
 
-/** The three words of a condition, of which only the counts. */
+/** The counts in the three words of a condition. */
 interface Counts {
   readonly turn: number;
   readonly even: number;
@@ -363,11 +363,11 @@ interface Counts {
 
 /** Where a condition begins. */
 interface Start extends Partial<Counts> {
-  /** Whether its turn did not follow the words yet. */
+  /** Whether its turn has not yet followed the words. */
   readonly lags?: boolean;
 }
 
-/** Begins where `turn` has come, with so many called and waiting. */
+/** Begins in turn `turn`, with this many called and waiting agents. */
 function begin(memory: SharedArrayBuffer, start: Start): void {
   const { turn = 0, even = 0, odd = 0, lags = false } = start;
   const words = new Int32Array(memory);
@@ -381,7 +381,7 @@ function begin(memory: SharedArrayBuffer, start: Start): void {
   }
 }
 
-/** Beside the agents wait others, of which nothing is there but the count. */
+/** Other agents wait, too; only their count exists. */
 function counted(
   weft: Weft,
   start: Start,
@@ -464,7 +464,7 @@ function counted(
   });
 }
 
-/** Waits that are not repeated: as many end as were called, at `most`. */
+/** Waits that are not repeated. At most as many end as were called. */
 function dozing(weft: Weft, most: number, turn = 0) {
   const { Condition, Mutex } = weft.mod;
   return race.spec({
@@ -514,7 +514,7 @@ function dozing(weft: Weft, most: number, turn = 0) {
   });
 }
 
-/** A waiter that dies loses nobody's wake. */
+/** A waiter that dies loses no wake of others. */
 function terminated(weft: Weft) {
   const { Condition, Mutex } = weft.mod;
   return race.spec({

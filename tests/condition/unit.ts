@@ -22,12 +22,12 @@ const { turn: TURN, even: EVEN, odd: ODD } = LAYOUT.condition;
 const ONE_WAITING = 1 << 15;
 const OTHER = 5;
 
-/** A condition with its mutex, the turn being `turn`. */
+/** A condition with its mutex, in turn `turn`. */
 function pair(turn = 0): { condition: Condition; mutex: Mutex } {
   const condition = Condition.create();
   const words = wordsOf(condition);
   words[TURN] = turn;
-  // Whose agents are called, in bit 31.
+  // Bit 31: the group of the called agents.
   words[turn & 1 ? ODD : EVEN] = (turn + 1 & 2) << 30;
   words[turn & 1 ? EVEN : ODD] = (turn & 2) << 30;
   return { condition, mutex: Mutex.create() };
@@ -44,7 +44,7 @@ function counted(condition: Condition): number {
 
 const test = suite("Condition");
 
-test("notify(n) lets the n who waited longest go, and notifyAll() all", async () => {
+test("notify(n) releases the n longest waiters, and notifyAll() all", async () => {
   const op = fc.constantFrom(
     ...["wait", "wait", "wait", "notify", "notifyAll", "abort"] as const,
   );
@@ -65,14 +65,15 @@ test("notify(n) lets the n who waited longest go, and notifyAll() all", async ()
         let waiting: number[] = []; // the model
         const asleep = () =>
           results.flatMap((r, i) => r === undefined ? [i] : []);
-        /** Lets those go on who may, and whoever else would. */
+        /** Waits until all agents went on that may, and turns for any other. */
         const settled = async () => {
           await until(() => asleep().length <= waiting.length);
           await turns();
         };
         for (const { op, n, at, together } of calls) {
           if (op === "abort") {
-            // One that is aborted in the turn of a notify may take the call.
+            // A waiter that is aborted at the moment of a notify may take the
+            // call.
             await settled();
             waiting = asleep();
           }
@@ -114,7 +115,7 @@ test("notify(n) lets the n who waited longest go, and notifyAll() all", async ()
   );
 });
 
-test("a notify in the turn of an abort lets one go, whoever it is", async () => {
+test("a notify at the moment of an abort releases one waiter, any one", async () => {
   for (const aborted of [0, 1]) {
     const { condition, mutex } = pair();
     const aborts = [new AbortController(), new AbortController()];
@@ -219,7 +220,7 @@ test("a timeout or an abort waits for the mutex, however long", async () => {
   assert.equal(await Promise.all(waits), [false, "aborted"]);
 });
 
-test("who comes later takes no call from who waited", async () => {
+test("a later waiter takes no call of an earlier one", async () => {
   const { condition, mutex } = pair();
   const order: string[] = [];
   const waits = async (name: string) => {
@@ -240,7 +241,7 @@ test("who comes later takes no call from who waited", async () => {
   await Promise.all(late);
 });
 
-test("notify() is not much dearer for more waiters in one agent", async () => {
+test("notify() costs little more with many waiters in one agent", async () => {
   const time = async (count: number) => {
     const { condition, mutex } = pair();
     const waits = Array.from({ length: count }, async () => {
@@ -271,10 +272,10 @@ test("notify() is not much dearer for more waiters in one agent", async () => {
   assert.ok(many < few * 3 + 20, `${few} looks, with more waiters ${many}`);
 });
 
-test("a waiter that was terminated loses nobody's wake", async () => {
+test("a terminated waiter loses no wake of others", async () => {
   for (const dead of ["called", "waiting"] as const) {
     const { condition, mutex } = pair();
-    // It waits, in the group whose turn it is, and will never go.
+    // It waits in the group whose turn it is, and will never leave.
     wordsOf(condition)[EVEN] = dead === "called" ? 1 : ONE_WAITING;
     const begin = performance.now();
     const wait = mutex.lockAsync().then(async (lock) => {

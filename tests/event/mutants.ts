@@ -15,7 +15,7 @@ export const MUTANTS = mutants("event", {
     "WEFT_EVENT_AUTO_BIT) {",
   ],
 }, {
-  what: "gives up setting when the state changed",
+  what: "gives up setting if the state changed meanwhile",
   ts: [
     "if (state !== expected) continue; if (state & AUTO_BIT) {",
     "if (state !== expected) return; if (state & AUTO_BIT) {",
@@ -63,7 +63,7 @@ export const MUTANTS = mutants("event", {
     "weft__store(&e->state, taken);",
   ],
 }, {
-  what: "a reset at once hides a set from who waited",
+  what: "a reset right after a set hides the set from a waiter",
   ts: [
     "if (state & SET_BIT || (state ^ since) & PULSE_MASK) return true;",
     "if (state & SET_BIT) return true;",
@@ -85,7 +85,7 @@ export const MUTANTS = mutants("event", {
     "return (state & ~WEFT_EVENT_WAITING_BIT) | WEFT_EVENT_SET_BIT;",
   ],
 }, {
-  what: "any end of a sleep ends the wait",
+  what: "takes any end of a sleep for the set",
   ts: [
     'last = outcome === "timed-out"; } } /** Waits for a signal',
     'last = outcome === "timed-out"; if (!last) return true; } } ' +
@@ -119,22 +119,22 @@ export const MUTANTS = mutants("event", {
     "= expected; weft__store(&e->state, state);",
   ],
 }, {
-  what: "a signal is taken and its waiter is still counted",
+  what: "a waiter that took a signal stays counted",
   ts: ["if (served) state -= counted + taken;", "if (served) state -= taken;"],
   c: [
     "state -= counted + WEFT_EVENT_ONE_SIGNAL;",
     "state -= WEFT_EVENT_ONE_SIGNAL;",
   ],
 }, {
-  what: "who gives up is still counted",
+  what: "a waiter that gives up stays counted",
   ts: ["else if (last) state -= counted;", "else if (last) state -= 0;"],
   c: ["else if (last) state -= counted;", "else if (last) state -= 0;"],
 }, {
-  what: "is not counted",
+  what: "a waiter is not counted",
   ts: ["state += counted = ONE_WAITER;", "state += 0;"],
   c: ["state += counted = WEFT_EVENT_ONE_WAITER;", "state += 0;"],
 }, {
-  what: "thinks it is counted although its exchange failed",
+  what: "thinks that it is counted although its exchange failed",
   ts: ["if (!served && !last) counted = 0;", ""],
   c: ["if (!served && !last) counted = 0;", ""],
 }, {
@@ -152,7 +152,7 @@ export const MUTANTS = mutants("event", {
     "expected) { if (!served",
   ],
 }, {
-  what: "remembers one signal, however many wait",
+  what: "remembers only one signal for any number of waiters",
   ts: [
     "return signals < Math.max(waiters, 1) ? state + ONE_SIGNAL : state;",
     "return signals < 1 ? state + ONE_SIGNAL : state;",

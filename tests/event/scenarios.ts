@@ -2,7 +2,7 @@ import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 
-/** Reset manually; the model is whether it is set. */
+/** An event that is reset manually. The model's state is whether it is set. */
 function manual(weft: Weft) {
   const { Event } = weft.mod;
   return race.spec({
@@ -46,8 +46,9 @@ function manual(weft: Weft) {
 }
 
 /**
- * Automatic reset. How many sets are remembered depends on who waits, which a
- * sequential model cannot tell; so sets and waits are as many.
+ * An event with automatic reset. The number of remembered sets depends on the
+ * number of waiters, which a sequential model does not know. So there are as
+ * many sets as waits.
  */
 function signalled(weft: Weft, signals = 0) {
   const { Event } = weft.mod;
@@ -103,7 +104,7 @@ function signalled(weft: Weft, signals = 0) {
   });
 }
 
-/** What is due to those who wait when an event is set, who must go on. */
+/** Every agent that waits when an event is set must go on. */
 function due(weft: Weft, autoReset: boolean) {
   const { Event } = weft.mod;
   return race.spec({
@@ -176,7 +177,7 @@ export function scenarios(weft: Weft): Scenario[] {
       options: { timeouts: true },
     },
     {
-      // The second set is remembered, or the second one waits for it.
+      // The second set is remembered, or the second waiter waits for it.
       name: "one signal, one waiter",
       spec: signals,
       agents: [[["wait"]], [["set"]]],
@@ -230,7 +231,7 @@ function terminated(weft: Weft) {
         },
       },
     },
-    // What the dead agent may have taken.
+    // The signal that the dead agent may have taken.
     recover: (event) => event.set(),
   });
 }

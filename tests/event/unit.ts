@@ -81,7 +81,7 @@ test("tryWait(timeout) returns false once the time is over", () => {
   }
 });
 
-test("a pulse is missed by nobody who waits when it comes", async () => {
+test("every agent that waits sees a pulse", async () => {
   for (const start of [0, ...NEAR_WRAP]) {
     const event = Event.create();
     wordsOf(event)[STATE] = start & ~7;
@@ -131,7 +131,7 @@ test("with automatic reset, each set releases exactly one", async () => {
   event.set();
   await turns();
   assert.equal(passed, [0, 1]);
-  // Two in a row release two, though none had looked in between.
+  // Two sets in a row release two waiters, although none had looked in between.
   event.set();
   event.set();
   await turns();

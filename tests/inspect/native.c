@@ -41,7 +41,7 @@ static void refuses(const void *at, const char *kind) {
 
 /* What a head makes known, and what must be named. */
 static void knows(void) {
-  CHECK(weft_semaphore_init(arena, 3) != NULL);
+  CHECK(weft_semaphore_init(arena, sizeof arena, 3) != NULL);
   tells(arena, 32, NULL, "semaphore",
         ",\"permits\":3,\"waiters\":0,\"turn\":0,\"bulk\":0,"
         "\"claimant\":0,\"claim\":0},\"waiters\":0}\n");
@@ -96,14 +96,15 @@ static void counts(void) {
   weft_once o = {77 | WEFT_ONCE_WAITING_BIT};
   tells(&o, sizeof o, "once", "once", "\"owner\":77,\"waiters\":1}\n");
 
-  weft_latch *latch = weft_latch_init(arena, 3);
+  weft_latch *latch = weft_latch_init(arena, sizeof arena, 3);
   latch->state |= WEFT_LATCH_WAITING_BIT;
   tells(arena, 12, NULL, "latch", ",\"state\":7},\"waiters\":1}\n");
-  weft_barrier *barrier = weft_barrier_init(arena, 3);
+  weft_barrier *barrier = weft_barrier_init(arena, sizeof arena, 3);
   barrier->state += 2;
   tells(arena, 16, NULL, "barrier", "},\"waiters\":2}\n");
   weft_work_config work = {1, 0};
-  weft_work_counter *counter = weft_work_counter_init(arena, 3, work);
+  weft_work_counter *counter =
+      weft_work_counter_init(arena, sizeof arena, 3, work);
   counter->finished = WEFT_WORK_COUNTER_AWAITED;
   tells(arena, 12, NULL, "work_counter", ",\"finished\":1},\"waiters\":1}\n");
 }
@@ -111,17 +112,17 @@ static void counts(void) {
 /* Event counts, and what nobody waits for. */
 static void structures(void) {
   weft_queue_config config = {4, 8};
-  weft_spsc_queue *s = weft_spsc_queue_init(arena, config);
+  weft_spsc_queue *s = weft_spsc_queue_init(arena, sizeof arena, config);
   tells(arena, 128, NULL, "spsc_queue", ",\"tail_cache\":0},\"waiters\":0}\n");
   s->tail |= WEFT_SPSC_QUEUE_WAITING_BIT;
   tells(arena, 128, NULL, "spsc_queue", "},\"waiters\":1}\n");
-  weft_mpmc_queue *q = weft_mpmc_queue_init(arena, config);
+  weft_mpmc_queue *q = weft_mpmc_queue_init(arena, sizeof arena, config);
   q->pop_waiters = 4;
   q->push_waiters = 3;
   tells(arena, 128, NULL, "mpmc_queue",
         "\"pop_epoch\":0,\"pop_waiters\":4,\"push_epoch\":0,"
         "\"push_waiters\":3},\"waiters\":7}\n");
-  weft_work_deque *d = weft_work_deque_init(arena, 4);
+  weft_work_deque *d = weft_work_deque_init(arena, sizeof arena, 4);
   d->top = INT32_MIN;
   tells(arena, 128, NULL, "work_deque",
         ",\"bottom\":0,\"top\":-2147483648}}\n");

@@ -1,5 +1,5 @@
 // also: node
-// inspect() and weft_inspect() tell the same of the same memory.
+// inspect() and weft_inspect() say the same about the same memory.
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import fc from "fast-check";
@@ -40,7 +40,7 @@ const test = suite("Twins of inspect");
 /** Below this an answer is an errno. */
 const FEW = 256;
 
-/** What C prints, without the end of the line, or the errno it returns. */
+/** C's output, without the end of the line, or the errno it returns. */
 function inspected(at: number, kind = ""): string | number {
   const bytes = new Uint8Array(memory.buffer as unknown as SharedArrayBuffer);
   bytes.set([...kind].map((letter) => letter.charCodeAt(0)), arena);

@@ -1,5 +1,5 @@
 // also: node, browsers
-// What can be told of a primitive from its words.
+// Tests what `inspect` tells about a primitive from its words.
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import {
@@ -32,7 +32,7 @@ const test = suite("inspect");
 const IN_NODE = Symbol.for("nodejs.util.inspect.custom");
 const IN_DENO = Symbol.for("Deno.customInspect");
 
-/** A view, as the consoles know it. */
+/** A view, in the form that consoles look for. */
 type Shown = Record<
   symbol,
   (show?: (value: unknown) => string, options?: unknown) => unknown
@@ -137,7 +137,7 @@ test("inspect() tells what zeroed memory is only if it is named", () => {
   }
 });
 
-test("inspect() refuses what is not shared, and what is no view", () => {
+test("inspect() refuses memory that is not shared, and values that are no views", () => {
   const memory = new SharedArrayBuffer(64);
   for (const value of [new ArrayBuffer(64), 7, null, undefined, {}]) {
     const place = value as unknown as Memory;
@@ -162,10 +162,10 @@ test("inspect() reads a WebAssembly.Memory, after it has grown, too", () => {
 
 // ---- owner and waiters ------------------------------------------------------------
 
-/** What `inspect` tells of those who hold a primitive, and wait for it. */
+/** What `inspect` tells about agents that hold a primitive or wait for it. */
 const holders = ({ owner, waiters }: Inspection) => [owner, waiters];
 
-/** Begins what waits, looks, and ends it. */
+/** Starts a wait, inspects the primitive, and ends the wait. */
 async function waiting(
   it: Parameters<typeof inspect>[0],
   start: (options: { signal: AbortSignal }) => Promise<unknown>[],
@@ -223,7 +223,7 @@ test("inspect() tells who runs a once, and that somebody waits", async () => {
   assert.equal(holders(inspect(once))[0], 0);
 });
 
-test("inspect() counts who waits, where the words do", async () => {
+test("inspect() counts the waiters if the words count them", async () => {
   const mutex = Mutex.create();
   const condition = Condition.create();
   const stop = new AbortController();
@@ -286,7 +286,7 @@ test("inspect() counts who waits, where the words do", async () => {
   );
 });
 
-test("inspect() tells that somebody waits, where there is a flag", async () => {
+test("inspect() tells that somebody waits if there is a flag", async () => {
   const event = Event.create();
   assert.equal(holders(inspect(event)), [undefined, 0]);
   assert.equal(await waiting(event, (o) => [event.waitAsync(o)]), [

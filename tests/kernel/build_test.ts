@@ -1,6 +1,6 @@
 // limit: 200 s
-// What `primitives/_kernel_text.ts` holds: the modules that `wasm/kernel.c`
-// compiles to, and what they do not have.
+// Tests `primitives/_kernel_text.ts`: it holds the modules that `wasm/kernel.c`
+// compiles to, and these lack what they must not have.
 import { Buffer } from "node:buffer";
 import * as fs from "node:fs";
 import * as assert from "uvu/assert";

@@ -15,7 +15,7 @@ const test = suite("kernel, the tests of the classes", 120_000);
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const BUILT = path.join(PROJECT, ".weft", "kernel");
 
-/** The classes whose tests run here, and what is built on them. */
+/** The classes whose tests run here, and those that are built on them. */
 const STEMS = [
   "mutex",
   "rw_lock",
@@ -53,7 +53,7 @@ function importMap(): string {
   return file;
 }
 
-/** Runs a test file by itself: what it prints, and whether it passed. */
+/** Runs a test file by itself; returns its output and whether it passed. */
 function run(map: string, stem: string): Promise<[code: number, text: string]> {
   const file = path.join(PROJECT, "tests", stem, "unit.ts");
   const child = path.join(PROJECT, "tests", "_run", "child.ts");

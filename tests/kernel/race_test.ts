@@ -1,6 +1,6 @@
 // limit: 300 s
-// The race scenarios of the classes, played by agents that use the kernel: the
-// race tester explores the very modules that are embedded, step by step.
+// The race scenarios of the classes, played by agents that use the kernel. The
+// race tester explores the embedded modules themselves, step by step.
 import { Buffer } from "node:buffer";
 import * as assert from "uvu/assert";
 import { race } from "../../race/mod.ts";
@@ -18,7 +18,7 @@ import * as mod from "./mod.ts";
 
 const test = suite("kernel, every interleaving", 60_000);
 
-/** What is to be explored of each scenario. */
+/** How far each scenario is explored. */
 const MOST = { states: 3_000, time: 10_000 };
 /** How many scenarios of each folder. */
 const SCENARIOS = 4;

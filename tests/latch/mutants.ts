@@ -12,7 +12,7 @@ export const MUTANTS = mutants("latch", {
     "weft__store(&l->state, next);",
   ],
 }, {
-  what: "gives up when another counted",
+  what: "gives up if another agent counted meanwhile",
   ts: [
     "if (state !== expected) continue; if (next",
     "if (state !== expected) return; if (next",
@@ -61,14 +61,14 @@ export const MUTANTS = mutants("latch", {
     ],
   ],
 }, {
-  what: "is open but for the mark of a waiter",
+  what: "stays closed because of a waiter's mark",
   ts: ["const next = left < ONE ? OPEN : left;", "const next = left;"],
   c: [
     "int32_t next = left < WEFT_LATCH_ONE ? WEFT_LATCH_OPEN : left;",
     "int32_t next = left;",
   ],
 }, {
-  what: "wipes out the mark of a waiter",
+  what: "removes the mark of a waiter",
   ts: [
     "const next = left < ONE ? OPEN : left;",
     "const next = left & ~WAITING_BIT;",
@@ -129,18 +129,18 @@ export const MUTANTS = mutants("latch", {
     "ETIMEDOUT;",
   ],
 }, {
-  what: "goes on with what it saw before the sleep",
+  what: "goes on with the value that it read before the sleep",
   ts: ["state = Atomics.load(words, STATE); if (outcome", "if (outcome"],
   c: ["state = weft__load(&l->state); if (outcome", "if (outcome"],
 }, {
-  what: "a timeout is taken for the opening",
+  what: "takes a timeout for the opening",
   ts: [
     'if (outcome === "timed-out") return state === OPEN;',
     'if (outcome === "timed-out") return true;',
   ],
   c: ["return state == WEFT_LATCH_OPEN ? 0 : ETIMEDOUT;", "return 0;"],
 }, {
-  what: "looks plainly",
+  what: "reads the count plainly",
   ts: [
     "return Atomics.load(this.#words, STATE) === OPEN;",
     "return this.#words[STATE] === OPEN;",

@@ -53,7 +53,7 @@ function counting(weft: Weft, count: number) {
   });
 }
 
-/** Waits that another agent's end must not make last. */
+/** Waits that must end although another agent is terminated. */
 function terminated(weft: Weft, count: number) {
   const { Latch } = weft.mod;
   return race.spec({
@@ -75,7 +75,7 @@ function terminated(weft: Weft, count: number) {
       },
       wait: { run: (latch) => latch.wait() },
     },
-    // Whoever knows of a death counts in its place.
+    // The agent that learns of a death counts down for the dead one.
     recover: (latch) => {
       for (let left; (left = latch.count) > 0;) {
         try {

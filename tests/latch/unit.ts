@@ -95,7 +95,7 @@ test("waits end with the last step, and not before", async () => {
   assert.is(await latch.tryWaitAsync({ timeout: 0 }), true);
 });
 
-test("waits that time out or are aborted leave the others theirs", async () => {
+test("waits that time out or are aborted do not end the others", async () => {
   const latch = Latch.create(2);
   const abort = new AbortController();
   const reason = new Error("enough");

@@ -33,7 +33,7 @@ export const MUTANTS = mutants("lock_free_queue", {
     "slot);",
   ],
 }, {
-  what: "puts in by a store",
+  what: "puts a ticket in by a store",
   ts: [
     "entry = Atomics.compareExchange(words, at, free, put);",
     "Atomics.store(words, at, put);",
@@ -43,7 +43,7 @@ export const MUTANTS = mutants("lock_free_queue", {
     "weft__store(at, put);",
   ],
 }, {
-  what: "takes by a store",
+  what: "takes a ticket by a store",
   ts: [
     "const seen = Atomics.compareExchange(words, at, entry, taken);",
     "const seen = entry; Atomics.store(words, at, taken);",
@@ -63,7 +63,7 @@ export const MUTANTS = mutants("lock_free_queue", {
     "int32_t seen = free; weft__store(at, closed);",
   ],
 }, {
-  what: "a taken entry is of the same lap",
+  what: "marks a taken entry with the same lap",
   ts: ["const taken = free + 2 * filled | 0;", "const taken = free;"],
   c: [
     "int32_t taken = weft__plus(free, 2 * ring.filled);",
@@ -74,7 +74,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   ts: ["if (result < 0) this.#giveBack(slot);", ""],
   c: ["if (result != 0) weft__lock_free_give_back(q, slot);", ""],
 }, {
-  what: "full one element too late",
+  what: "notices one element too late that it is full",
   ts: [
     "if (capacity > 0 && !this.#isTaken(ticket - capacity | 0)) {",
     "if (capacity > 0 && !this.#isTaken(ticket - capacity - 1 | 0)) {",
@@ -101,7 +101,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
   c: HINT,
 }, {
-  what: "does not see that it is closed when empty",
+  what: "does not notice that an empty queue is closed",
   ts: [
     "if (entry === (free | CLOSED)) return OVER; } ticket",
     "if (entry === (free | CLOSED)) return NONE; } ticket",
@@ -175,7 +175,7 @@ export const MUTANTS = mutants("lock_free_queue", {
     "weft__lock_free_give_back(q, slot); return 0;",
   ],
 }, {
-  what: "a ticket that is put in is put in again",
+  what: "puts in a ticket again that is already there",
   ts: [
     "const put = entry & this.#filled ? ahead : ahead - this.#filled;",
     "const put = ahead - this.#filled;",
@@ -183,12 +183,12 @@ export const MUTANTS = mutants("lock_free_queue", {
   c: [
     "int32_t put = entry & ring.filled ? ahead : ahead - ring.filled;",
     "int32_t put = ahead - ring.filled;",
-    ["if (past - n <= n) return weft__plus(ticket, 1);", ""],
+    ["if (past >= n && past <= 2 * n) return weft__plus(ticket, 1);", ""],
   ],
 }, {
-  what: "takes past a ticket that is put in just now",
+  what: "passes over a ticket that is just being put in",
   ts: [
-    "if (ahead === 0) return ticket; // put in just now",
+    "if (ahead === 0) return ticket; // it was put in just now",
     "if (ahead === 0) return ticket + 1 | 0;",
   ],
   c: [

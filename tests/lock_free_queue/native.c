@@ -8,7 +8,8 @@ static int32_t arena[1 << 13];
 /* Makes a queue whose next tickets are `start`. */
 static weft_lock_free_queue *queue_at(weft_queue_config config,
                                       int32_t start) {
-  weft_lock_free_queue *q = weft_lock_free_queue_init(arena, config);
+  weft_lock_free_queue *q =
+      weft_lock_free_queue_init(arena, sizeof arena, config);
   CHECK(q != NULL);
   weft__lock_free_ring ring = weft__lock_free_ring_of_queue(q);
   weft__lock_free_ring free = weft__lock_free_ring_of_free(q);
@@ -92,16 +93,18 @@ static void errors(void) {
   int32_t value = 0;
   for (int i = 0; i < 4; i++) {
     EQUAL(weft_lock_free_queue_bytes(wrong[i]), 0);
-    CHECK(weft_lock_free_queue_init(arena, wrong[i]) == NULL);
+    CHECK(weft_lock_free_queue_init(arena, sizeof arena, wrong[i]) == NULL);
   }
-  CHECK(weft_lock_free_queue_init((char *)arena + 2, config) == NULL);
-  weft_lock_free_queue *q = weft_lock_free_queue_init(arena, wide);
+  CHECK(weft_lock_free_queue_init((char *)arena + 2, sizeof arena - 2,
+                                  config) == NULL);
+  weft_lock_free_queue *q =
+      weft_lock_free_queue_init(arena, sizeof arena, wide);
   CHECK(weft_lock_free_queue_attach(arena) == q);
   EQUAL(weft_lock_free_queue_agents(q), 8);
   EQUAL(weft_lock_free_queue_element_size(q), 8);
   UNCHANGED(arena, 1024, weft_lock_free_queue_try_push_int(q, 1), EINVAL);
   UNCHANGED(arena, 1024, weft_lock_free_queue_try_pop_int(q, &value), EINVAL);
-  q = weft_lock_free_queue_init(arena, config);
+  q = weft_lock_free_queue_init(arena, sizeof arena, config);
   UNCHANGED(arena, 1024, weft_lock_free_queue_try_push_many(q, &value, -1),
             -EINVAL);
   UNCHANGED(arena, 1024, weft_lock_free_queue_try_pop_int(q, &value), EBUSY);

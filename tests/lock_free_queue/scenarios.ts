@@ -1,6 +1,12 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  named,
+  type Scenario,
+  TRIES_AGAIN,
+  type Weft,
+} from "../_run/scenario.ts";
 
 const { tail, head, free_tail, free_head, length } = LAYOUT.lock_free_queue;
 /** Entries of a ring of a small queue. */
@@ -18,7 +24,7 @@ interface Model {
 
 const CLOSED = "closed";
 
-/** Runs `operation`, and answers that the queue is closed where it throws. */
+/** Runs `operation`; returns CLOSED if it throws a ClosedError. */
 function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
   try {
     return operation();
@@ -46,7 +52,7 @@ function queue(
   });
   const drop = (s: Model): Model => ({ ...s, items: s.items.slice(1) });
   const isFull = (s: Model) => s.items.length >= capacity;
-  // No answer is excused by what others are in the midst of.
+  // No answer is excused by the unfinished operations of others.
   const pushed = (s: Model, v: number): [Model, unknown] =>
     s.closed ? [s, CLOSED] : isFull(s) ? [s, false] : [push(s, v), true];
   const popped = (s: Model): [Model, unknown] =>
@@ -133,7 +139,7 @@ function oneSlot(weft: Weft) {
   return race.spec({
     memory: () => {
       const queue = LockFreeQueue.create({ capacity: 1 });
-      // Reserved by agents that are no more.
+      // Slots that dead agents have reserved.
       for (let slot = 1; slot < N - 1; slot++) {
         new LockFreeQueue(queue.buffer).reserve();
       }
@@ -222,6 +228,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "one sleeps until an element comes",
+    differs: TRIES_AGAIN,
     spec: queue(weft, 1),
     agents: [[["pop"]], [["push", 1]]],
   },
@@ -234,6 +241,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "one sleeps until there is room",
+    differs: TRIES_AGAIN,
     spec: queue(weft, 1, 1),
     agents: [[["push", 1]], [["pop"]]],
   },

@@ -138,7 +138,7 @@ function diesAt(at: number, op: () => unknown): boolean {
   }
 }
 
-/** What is in the queue is in order, and it takes as much as ever. */
+/** The elements are in order, and the queue still holds as many as before. */
 function survives(queue: LockFreeQueue, filled: number, path: string) {
   const { capacity, closed } = queue;
   const seen: number[] = [];
@@ -152,7 +152,7 @@ function survives(queue: LockFreeQueue, filled: number, path: string) {
   drain();
   const sorted = seen.toSorted((a, b) => a - b);
   assert.equal(seen, sorted, path);
-  // The one that died may have taken some for itself, from the front.
+  // The dead agent may have taken some elements from the front.
   const old = seen.filter((i) => i < 100);
   const first = old[0] ?? filled;
   assert.ok(first <= 2, path);

@@ -104,7 +104,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "WEFT_MPMC_QUEUE_ONE), WEFT_MPMC_QUEUE_FILLED)) { int32_t count",
   ],
 }, {
-  what: "MQ7: slots have no turns at first",
+  what: "MQ7: slots begin without turns",
   ts: [
     "for (let i = 0; i < capacity; i++) words[SLOTS + i * stride] = i * ONE;",
     "",
@@ -205,7 +205,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "int32_t seen = head; if (seen == head) {",
   ],
 }, {
-  what: "reads the next ticket plainly to say that it is full",
+  what: "reads the next ticket plainly to decide that it is full",
   ts: [
     "const seen = Atomics.load(words, TAIL); if (seen === tail)",
     "const seen = words[TAIL]!; if (seen === tail)",
@@ -229,7 +229,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     ],
   ],
 }, {
-  what: "says it is closed before the last element is published",
+  what: "reports the end before the last element is published",
   ts: [
     "if (Atomics.load(words, TAIL) === (head | CLOSED_BIT)) this.refuse();",
     "if (Atomics.load(words, TAIL) & CLOSED_BIT) this.refuse();",
@@ -239,7 +239,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "(void)drained; return weft_mpmc_queue_closed(q) ? -EPIPE : 0;",
   ],
 }, {
-  what: "does not see that it is closed when empty",
+  what: "does not notice that an empty queue is closed",
   ts: [
     "if (Atomics.load(words, TAIL) === (head | CLOSED_BIT)) this.refuse();",
     "",
@@ -339,7 +339,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "0;",
   ],
 }, {
-  what: "wakes consumers where producers sleep",
+  what: "wakes consumers instead of producers",
   ts: [
     "this.#free(ticket); wake(this.#words, PUSH_EPOCH, 1); return value;",
     "this.#free(ticket); wake(this.#words, POP_EPOCH, 1); return value;",
@@ -392,7 +392,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "(void)next; (void)state;",
   ],
 }, {
-  what: "a batch claims less than it takes",
+  what: "a batch claims fewer slots than it takes",
   ts: [
     "const count = n === 1 ? 1 : this.#run(tail, n, 0); const next = " +
     "tail + count * ONE | 0;",
@@ -406,7 +406,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "WEFT_MPMC_QUEUE_ONE);",
   ],
 }, {
-  what: "who is woken too early does not pass the wake on, to pop",
+  what: "a pop that is woken too early does not pass on the wake",
   ts: [
     "if (this.poppable()) wake(words, POP_EPOCH, this.closed ? Infinity : 1);",
     "",
@@ -417,7 +417,7 @@ export const MUTANTS = mutants("mpmc_queue", {
     "(void)q;",
   ],
 }, {
-  what: "who is woken too early does not pass the wake on, to push",
+  what: "a push that is woken too early does not pass on the wake",
   ts: [
     "else if (Atomics.load(words, this.#slot(tail)) === tail) {",
     "else if (false) {",

@@ -1,6 +1,13 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  named,
+  REMEMBERS,
+  type Scenario,
+  TRIES_AGAIN,
+  type Weft,
+} from "../_run/scenario.ts";
 
 const { tail, head, pop_epoch, pop_waiters, push_epoch, push_waiters, length } =
   LAYOUT.mpmc_queue;
@@ -16,7 +23,7 @@ interface Model {
 
 const CLOSED = "closed";
 
-/** Runs `operation`, and answers that the queue is closed where it throws. */
+/** Runs `operation`; returns CLOSED if it throws a ClosedError. */
 function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
   try {
     return operation();
@@ -69,7 +76,8 @@ function queue(
     stateless,
     init: { items, closed: false } as Model,
     ops: {
-      // "Full" and "empty" may also mean that another agent is just at it.
+      // "Full" and "empty" may also mean that another agent is just pushing or
+      // popping.
       tryPush: {
         run: (q, v: number) => orClosed(weft, () => q.tryPushInt(v)),
         model: (s: Model, v: number) =>
@@ -193,8 +201,8 @@ function queue(
 }
 
 /**
- * Somebody is in the midst of the ticket in front, and the one behind it is
- * done: two can go on once it ends, and it wakes one.
+ * An agent has not finished the ticket in front, while the ticket behind it is
+ * done. When that agent finishes, two can go on, but it wakes only one.
  */
 function late(weft: Weft, end: "push" | "pop") {
   const { MpmcQueue } = weft.mod;
@@ -234,7 +242,7 @@ function late(weft: Weft, end: "push" | "pop") {
   });
 }
 
-/** Batches, by what they do in the end: they are not one step. */
+/** Batches, judged by their effect: a batch is not one step. */
 function batches(weft: Weft) {
   const { MpmcQueue } = weft.mod;
   return race.spec({
@@ -328,10 +336,16 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "in place",
+      differs: REMEMBERS,
       spec: queue(weft, 2, 0, false),
       agents: [from("inPlace", 1, 2), times("takeInPlace", 2)],
     },
-    { name: "push, pop", spec: two, agents: [[["push", 1]], [["pop"]]] },
+    {
+      name: "push, pop",
+      differs: TRIES_AGAIN,
+      spec: two,
+      agents: [[["push", 1]], [["pop"]]],
+    },
     {
       name: "push, pop, one slot",
       spec: one,
@@ -353,7 +367,8 @@ export function scenarios(weft: Weft): Scenario[] {
       sampled: true,
     },
     {
-      // A look that another agent overtakes says nothing about all of them.
+      // If another agent overtakes a look, the look says nothing about the
+      // whole queue.
       name: "a producer that others overtake twice",
       spec: queue(weft, 4),
       agents: [[["push", 1]], from("push", 2, 2)],
@@ -367,23 +382,27 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "pop times out at any time",
+      differs: TRIES_AGAIN,
       spec: two,
       agents: [[["popFor"]], [["push", 1]]],
       options: { timeouts: true },
     },
     {
       name: "push times out at any time",
+      differs: TRIES_AGAIN,
       spec: queue(weft, 1, 0, true, [9]),
       agents: [[["pushFor", 1]], [["tryPop"]]],
       options: { timeouts: true },
     },
     {
       name: "close wakes a consumer",
+      differs: TRIES_AGAIN,
       spec: two,
       agents: [[["pop"]], [["close"]]],
     },
     {
       name: "close wakes a producer",
+      differs: TRIES_AGAIN,
       spec: one,
       agents: [from("push", 1, 2), [["close"]]],
     },
@@ -401,21 +420,25 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "an array wakes a consumer",
+      differs: TRIES_AGAIN,
       spec: two,
       agents: [[["pop"]], [["pushArray", 1]]],
     },
     {
       name: "an array wakes a producer",
+      differs: TRIES_AGAIN,
       spec: queue(weft, 1, 0, true, [9]),
       agents: [[["push", 1]], [["popArray"]]],
     },
     {
       name: "in place wakes a consumer",
+      differs: TRIES_AGAIN,
       spec: queue(weft, 2, 0, false),
       agents: [[["pop"]], [["inPlace", 1]]],
     },
     {
       name: "in place wakes a producer",
+      differs: TRIES_AGAIN,
       spec: queue(weft, 1, 0, false, [9]),
       agents: [[["push", 1]], [["takeInPlace"]]],
     },
@@ -435,6 +458,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "two time out",
+      differs: TRIES_AGAIN,
       spec: two,
       agents: [[["popFor"]], [["popFor"]]],
       options: { timeouts: true },

@@ -1,4 +1,5 @@
-// Takes a mutex, or permits, over and over, and looks who else is inside.
+// Takes a mutex, or permits, again and again, and checks how many others are
+// inside.
 import {
   type Handle,
   Mutex,
@@ -10,7 +11,7 @@ import { hello } from "../_run/workers.ts";
 /** How an agent waits for its turn. */
 export type Manner = "block" | "async" | "hasty" | "try" | "mixed";
 
-/** What an agent is to do. */
+/** The orders of an agent. */
 export interface HolderJob {
   handle: Handle;
   manner: Manner;
@@ -22,9 +23,9 @@ export interface HolderJob {
   inside: SharedArrayBuffer;
 }
 
-/** How an agent fared. */
+/** The results of an agent. */
 export interface HolderResult {
-  /** Turns it got, which is `count`, and attempts given up. */
+  /** Turns that it got, which is `count`, and attempts that it gave up. */
   turns: number;
   gaveUp: number;
   /** Waits longer than nine tenths of a second: a wake was lost. */

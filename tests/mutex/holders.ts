@@ -1,6 +1,6 @@
 /**
- * Runs agents that take a mutex or permits, and checks that no more were ever
- * inside than may be.
+ * Runs agents that take a mutex or permits, and checks that never too many were
+ * inside.
  *
  * @module
  */
@@ -33,8 +33,8 @@ export async function contend(
   const [left, turns] = new Int32Array(inside);
   assert.is(left, 0);
   if (limit === 1) assert.is(turns, count * manners.length, "counts got lost");
-  // A wake that got lost shows as a wait of a second. This machine may stand
-  // still for as long, but not often.
+  // A lost wake shows as a wait of a second. A busy machine may stand still for
+  // as long, but not often.
   const long = results.reduce((sum, result) => sum + result.long, 0);
   assert.ok(long <= 2, `${long} waits took a second`);
 }

@@ -1,7 +1,8 @@
 import { mutants } from "../_run/mutant.ts";
 
 export const MUTANTS = mutants("mutex", {
-  what: "MX1: who slept takes the lock without CONTENDED for the others",
+  what:
+    "MX1: a woken sleeper takes the lock without the mark CONTENDED for the others",
   ts: [
     "const taken = id | (state & CONTENDED_BIT) | contended;",
     "const taken = id | (state & CONTENDED_BIT);",
@@ -59,7 +60,7 @@ export const MUTANTS = mutants("mutex", {
     "weft__notify(&m->state, 1);",
   ],
 }, {
-  what: "MX7: tests, then locks",
+  what: "MX7: locks by a test and a store",
   ts: [
     "const state = Atomics.compareExchange(words, STATE, UNLOCKED, this.#id);",
     "const state = Atomics.load(words, STATE);\n" +
@@ -73,7 +74,7 @@ export const MUTANTS = mutants("mutex", {
     "(state == 0) weft__store(&m->state, id);",
   ],
 }, {
-  what: "MX7: tryLock tests, then locks",
+  what: "MX7: tryLock locks by a test and a store",
   ts: [
     "let state = Atomics.compareExchange(words, STATE, UNLOCKED, id);",
     "let state = Atomics.load(words, STATE);\n" +
@@ -88,7 +89,7 @@ export const MUTANTS = mutants("mutex", {
     "weft__store(&m->state, id);",
   ],
 }, {
-  what: "MX8: who is woken holds the lock, it thinks",
+  what: "MX8: takes a wake for the lock",
   ts: [
     'if (outcome === "timed-out") { freeKept(words);',
     'if (outcome === "ok") return "locked";\n' +
@@ -100,7 +101,7 @@ export const MUTANTS = mutants("mutex", {
     "if (outcome == WEFT__TIMED_OUT) { weft__mutex_free_kept(m);",
   ],
 }, {
-  what: "MX9: tryLock wipes out the mark",
+  what: "MX9: tryLock removes the mark CONTENDED",
   ts: [
     "const taken = id | (state & CONTENDED_BIT); state",
     "const taken = id; state",
@@ -111,7 +112,7 @@ export const MUTANTS = mutants("mutex", {
   ],
   by: "somebody starves, tryLock and unlock",
 }, {
-  what: "MX10: a timeout is taken for the lock",
+  what: "MX10: takes a timeout for the lock",
   ts: [
     'if (outcome === "timed-out") { freeKept(words);',
     'if (outcome === "timed-out") { return "locked";',
@@ -121,7 +122,7 @@ export const MUTANTS = mutants("mutex", {
     "if (outcome == WEFT__TIMED_OUT) { return 0;",
   ],
 }, {
-  what: "MX11: any end of a sleep is taken for the lock",
+  what: "MX11: takes any end of a sleep for the lock",
   ts: [
     'if (outcome === "timed-out") { freeKept(words);',
     'if (outcome !== "not-equal") { return "locked";',
@@ -131,11 +132,11 @@ export const MUTANTS = mutants("mutex", {
     "if (outcome != WEFT__NOT_EQUAL) { return 0;",
   ],
 }, {
-  what: "tryLock takes only what was unlocked, and not what was abandoned",
+  what: "tryLock does not take an abandoned lock",
   ts: ["while ((state & OWNER_MASK) === 0) {", "while (state === UNLOCKED) {"],
   c: ["while ((state & WEFT_MUTEX_OWNER_MASK) == 0) {", "while (state == 0) {"],
 }, {
-  what: "tryLock takes what is kept by a store",
+  what: "tryLock takes a lock that is kept for a sleeper, by a store",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, taken); " +
     "if (state === expected) {",
@@ -147,7 +148,7 @@ export const MUTANTS = mutants("mutex", {
     "weft__store(&m->state, taken); if (state == expected)",
   ],
 }, {
-  what: "the slow path takes by a store",
+  what: "the slow path takes the lock by a store",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, taken); " +
     "if (state !== expected) continue;",
@@ -159,7 +160,7 @@ export const MUTANTS = mutants("mutex", {
     "weft__store(&m->state, taken);",
   ],
 }, {
-  what: "marks by a store",
+  what: "marks the lock contended by a store",
   ts: [
     "const seen = Atomics.compareExchange(words, STATE, expected, state); " +
     "if (seen !== expected) {",
@@ -171,7 +172,7 @@ export const MUTANTS = mutants("mutex", {
     "int32_t seen = expected; weft__store(&m->state, state);",
   ],
 }, {
-  what: "takes the lock although its mark came too late",
+  what: "takes the lock without an exchange if its mark came too late",
   ts: [
     "if (seen !== expected) { state = seen; continue; }",
     'if (seen !== expected && seen === 0) return "locked";\n' +
@@ -187,7 +188,7 @@ export const MUTANTS = mutants("mutex", {
   ts: ["state = Atomics.load(words, STATE); woken", "woken"],
   c: ["state = weft__load(&m->state); woken", "woken"],
 }, {
-  what: "never takes what is handed over",
+  what: "never takes a lock that is handed over",
   ts: [
     'woken = outcome === "ok" || (handoff && state === before);',
     "woken = false;",
@@ -197,14 +198,14 @@ export const MUTANTS = mutants("mutex", {
     "woken = false; (void)before;",
   ],
 }, {
-  what: "waits for ever for one that was terminated to take the lock",
+  what: "waits for ever for a terminated sleeper to take the lock",
   ts: [
     'woken = outcome === "ok" || (handoff && state === before);',
     'woken = outcome === "ok";',
   ],
   equivalent: "it starves a look later, and takes the lock as one that did",
 }, {
-  what: "sleeps on what is kept without a second look",
+  what: "sleeps on a kept lock without a second look",
   ts: [
     "? { words, index: STATE, value: state, atMost: patience }",
     "? { words, index: STATE, value: state, atMost: Infinity }",
@@ -218,7 +219,7 @@ export const MUTANTS = mutants("mutex", {
 }, {
   what: "hands over and forgets that others sleep",
   ts: [
-    "const KEPT = 3 << 29;",
+    "const KEPT = 0x6000_0000;",
     "const KEPT = HANDOFF_BIT;",
   ],
   c: [
@@ -236,7 +237,7 @@ export const MUTANTS = mutants("mutex", {
     "weft__notify(&m->state, 1); return 0;",
   ],
 }, {
-  what: "hands over without waking",
+  what: "hands the lock over and wakes nobody",
   ts: ["if (Atomics.notify(words, STATE, 1) > 0) return;", "return;"],
   c: ["if (weft__notify(&m->state, 1) > 0) return 0;", "return 0;"],
 }, {
@@ -263,7 +264,7 @@ export const MUTANTS = mutants("mutex", {
     "weft__compare_exchange(&m->state, WEFT__MUTEX_KEPT, WEFT_MUTEX_UNLOCKED);",
   ],
 }, {
-  what: "is kept before it wakes: by nobody if the notify comes first",
+  what: "keeps the lock for a sleeper that the notify may already have woken",
   ts: [
     "Atomics.store(words, STATE, KEPT); " +
     "if (Atomics.notify(words, STATE, 1) > 0) return;",
@@ -291,12 +292,12 @@ export const MUTANTS = mutants("mutex", {
 }, {
   what: "abandons and wakes nobody",
   ts: [
-    "if (state & CONTENDED_BIT) Atomics.notify(words, STATE, 1); return true;",
-    "return true;",
+    "if (state & CONTENDED_BIT) Atomics.notify(words, STATE, 1); return 1;",
+    "return 1;",
   ],
   c: ["if (state & WEFT_MUTEX_CONTENDED_BIT) weft__notify(&m->state, 1);", ""],
 }, {
-  what: "abandons whoever holds the lock",
+  what: "abandons the lock of any owner",
   ts: [
     "while ((state & OWNER_MASK) === id && id !== 0) { " +
     "const expected = state; state = Atomics",
@@ -309,7 +310,7 @@ export const MUTANTS = mutants("mutex", {
     "state; state =",
   ],
 }, {
-  what: "gives up abandoning when the state changed",
+  what: "gives up abandoning if the state changed meanwhile",
   ts: [
     "if (state !== expected) continue;\n if (state & CONTENDED_BIT)",
     "if (state !== expected) break; if (state & CONTENDED_BIT)",
@@ -321,7 +322,7 @@ export const MUTANTS = mutants("mutex", {
     "weft__notify",
   ],
 }, {
-  what: "abandons, and says it was unlocked",
+  what: "abandons the lock as if it had been unlocked",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, ABANDONED_BIT);",
     "state = Atomics.compareExchange(words, STATE, expected, UNLOCKED);",
@@ -331,7 +332,7 @@ export const MUTANTS = mutants("mutex", {
     "weft__compare_exchange(&m->state, expected, WEFT_MUTEX_UNLOCKED);",
   ],
 }, {
-  what: "who waited is not told that the lock was abandoned",
+  what: "does not tell a waiter that the lock was abandoned",
   ts: [
     "else if (state & HANDOFF_BIT && !starved) { " +
     "Atomics.store(words, STARVING, 0); } " +

@@ -21,13 +21,13 @@ const HANDOFF_BIT = 1 << 29;
 const CONTENDED_BIT = 1 << 30;
 const OTHER = 5;
 
-/** A mutex seen by this agent, and by another one. */
+/** The views of a mutex of this agent and of another one. */
 function pair(): { mine: Mutex; theirs: Mutex } {
   const mine = Mutex.create();
   return { mine, theirs: asAgent(OTHER, () => new Mutex(mine.buffer)) };
 }
 
-/** What is known of a mutex, from its words. */
+/** The state of a mutex, read from its words. */
 const words = (mutex: Mutex) => [...wordsOf(mutex)];
 
 const test = suite("Mutex");
@@ -81,7 +81,7 @@ test("tryLock(), tryLock(ms), unlock() and abandon() obey the model", () => {
         guard.unlock();
         owner = -1;
       } else {
-        assert.is(views[0]!.abandon(agents[who]!), owner === who);
+        assert.is(views[0]!.abandon(agents[who]!), owner === who ? 1 : 0);
         if (owner !== who) continue;
         owner = -1;
         abandoned = true;
@@ -228,13 +228,13 @@ test("unlock(), tryLock() and abandon() may meet at any step", () => {
       }
     },
     tryLock: (mutex) => mutex.tryLock(),
-    abandon: (mutex) => mutex.abandon(OTHER),
+    abandon: (mutex) => mutex.abandon(OTHER) === 1,
   };
   for (const bits of [0, CONTENDED_BIT]) {
     for (const starving of [0, 1]) {
       for (const [first, run] of Object.entries(ops)) {
         for (const [second, meet] of Object.entries(ops)) {
-          // Who is abandoned is known never to run again.
+          // An agent that is abandoned must never run again.
           const both = `${first} ${second}`;
           if (/abandon/.test(both) && /unlock/.test(both)) continue;
           preemptedAnywhere(
@@ -253,7 +253,7 @@ test("unlock(), tryLock() and abandon() may meet at any step", () => {
               const frees = results.filter((r) => r === true).length;
               const free = mine.owner === 0;
               assert.is(1 + locks.length - frees, free ? 0 : 1, path);
-              // However it ended, the mutex can be had.
+              // However it ended, the mutex can be locked.
               if (mine.owner === agentId()) mine.unlock();
               else if (!free) theirs.unlock();
               assert.ok(mine.tryLock(), path);
@@ -270,10 +270,10 @@ test("abandon() wakes a waiter, whose guard alone says abandoned", async () => {
   theirs.lock();
   const waits = [mine.lockAsync(), mine.lockAsync()];
   assert.is(await nowOf(waits[0]!), "pending");
-  assert.is(mine.abandon(0), false);
-  assert.is(mine.abandon(agentId()), false);
-  assert.is(mine.abandon(OTHER), true);
-  assert.is(mine.abandon(OTHER), false);
+  assert.is(mine.abandon(0), 0);
+  assert.is(mine.abandon(agentId()), 0);
+  assert.is(mine.abandon(OTHER), 1);
+  assert.is(mine.abandon(OTHER), 0);
   const woken = await endsWithin(700, waits[0]!);
   assert.ok(woken, "found by a look, not by a wake");
   const first = await waits[0]!;

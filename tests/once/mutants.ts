@@ -24,7 +24,7 @@ export const MUTANTS = mutants("once", {
     "if ((state & WEFT_ONCE_DONE_BIT) == 0) return EBUSY;",
   ],
 }, {
-  what: "does not wait for who runs it",
+  what: "does not wait for the agent that runs it",
   ts: [
     "if (state & DONE_BIT) return this.#done = true; if ((state",
     "if (state !== NEW) return true; if ((state",
@@ -69,7 +69,7 @@ export const MUTANTS = mutants("once", {
     "weft__exchange(&o->state, WEFT_ONCE_DONE_BIT);",
   ],
 }, {
-  what: "the end wakes one",
+  what: "the end wakes one waiter only",
   ts: [
     "if (state & WAITING_BIT) Atomics.notify(words, STATE); " +
     "return this.#done = true;",
@@ -89,7 +89,7 @@ export const MUTANTS = mutants("once", {
     "(void)state;",
   ],
 }, {
-  what: "is not done, and looks as new",
+  what: "a finished run leaves the word as new",
   ts: [
     "const state = Atomics.exchange(words, STATE, DONE_BIT);",
     "const state = Atomics.exchange(words, STATE, NEW);",
@@ -111,7 +111,7 @@ export const MUTANTS = mutants("once", {
     "WEFT_ONCE_WAITING_BIT);",
   ],
 }, {
-  what: "a failure forgets who waits",
+  what: "a failure forgets that others wait",
   ts: [
     "const state = Atomics.and(words, STATE, WAITING_BIT);",
     "const state = Atomics.exchange(words, STATE, NEW);",
@@ -132,14 +132,14 @@ export const MUTANTS = mutants("once", {
     "weft__and(&o->state, WEFT_ONCE_WAITING_BIT);",
   ],
 }, {
-  what: "a failure is the end",
+  what: "takes a failure for the end",
   ts: [
     "#call(fn: () => void): true { try { fn(); } catch (error) { this.#fail();",
     "#call(fn: () => void): true { try { fn(); } catch (error) { this.#end();",
   ],
   c: ["else weft__once_fail(o);", "else weft__once_end(o);"],
 }, {
-  what: "a failure is not told",
+  what: "a failure leaves the word as if it still ran",
   ts: [
     "#call(fn: () => void): true { try { fn(); } catch (error) { this.#fail();",
     "#call(fn: () => void): true { try { fn(); } catch (error) {",
@@ -156,7 +156,7 @@ export const MUTANTS = mutants("once", {
     "state |= unclaimed ? id : 0;",
   ],
 }, {
-  what: "tries next, and forgets who waits",
+  what: "tries next, and forgets that others wait",
   ts: [
     "state = free ? state | this.#id : state | WAITING_BIT;",
     "state = free ? this.#id : state | WAITING_BIT;",
@@ -178,11 +178,11 @@ export const MUTANTS = mutants("once", {
     "weft__store(&o->state, state);",
   ],
 }, {
-  what: "does not look whether its exchange went in",
+  what: "does not check whether its exchange succeeded",
   ts: ["if (seen !== expected) { state = seen; continue; }", ""],
   c: ["if (seen != expected) { state = seen; continue; }", "(void)seen;"],
 }, {
-  what: "sleeps on what it sees last",
+  what: "sleeps on the value that it reads last",
   ts: [
     "const outcome = yield { words, index: STATE, value: state };",
     "const outcome = yield {\n" +
@@ -193,7 +193,7 @@ export const MUTANTS = mutants("once", {
     "weft__sleep(&o->state, weft__load(&o->state), deadline, WEFT__LOOK);",
   ],
 }, {
-  what: "a wake is taken for the end",
+  what: "takes a wake for the end",
   ts: [
     'last = outcome === "timed-out";',
     'if (outcome === "ok") return "done"; last = outcome === "timed-out";',
@@ -203,18 +203,18 @@ export const MUTANTS = mutants("once", {
     "if (outcome == WEFT__OK) return 0; last = outcome == WEFT__TIMED_OUT;",
   ],
 }, {
-  what: "looks at nothing after a wake",
+  what: "does not look again after a wake",
   ts: ["state = Atomics.load(words, STATE); last", "last"],
   c: ["state = weft__load(&o->state); last", "last"],
 }, {
-  what: "a timeout is taken for the end",
+  what: "takes a timeout for the end",
   ts: ["if (!free && last) return false;", 'if (!free && last) return "done";'],
   c: [
     "if (!unclaimed && last) return ETIMEDOUT;",
     "if (!unclaimed && last) return 0;",
   ],
 }, {
-  what: "abandons another than it was told",
+  what: "abandons another agent than the given one",
   ts: [
     "while ((state & RUNNER_MASK) === id && id !== 0) {",
     "while ((state & RUNNER_MASK) !== 0 && id !== 0) {",
@@ -224,13 +224,13 @@ export const MUTANTS = mutants("once", {
     "while ((state & WEFT_ONCE_RUNNER_MASK) != 0 && id != 0) {",
   ],
 }, {
-  what: "abandons, and forgets who waits",
+  what: "abandons, and forgets that others wait",
   ts: ["const kept = state & WAITING_BIT;", "const kept = NEW;"],
   c: [
     "int32_t kept = state & WEFT_ONCE_WAITING_BIT;",
     "int32_t kept = WEFT_ONCE_NEW;",
   ],
-  by: "one who was terminated is given up",
+  by: "a terminated runner is abandoned",
 }, {
   what: "abandons by a store",
   ts: [
@@ -244,18 +244,18 @@ export const MUTANTS = mutants("once", {
     "(void)expected; weft__store(&o->state, kept);",
   ],
 }, {
-  what: "does not look whether it abandoned",
+  what: "does not check whether its exchange to abandon succeeded",
   ts: ["kept); if (state !== expected) continue;", "kept);"],
   c: ["kept); if (state != expected) continue;", "kept);"],
 }, {
   what: "abandons, and wakes nobody",
   ts: [
-    "if (state & WAITING_BIT) Atomics.notify(words, STATE, 1); return true;",
-    "return true;",
+    "if (state & WAITING_BIT) Atomics.notify(words, STATE, 1); return 1;",
+    "return 1;",
   ],
   c: [
-    "if (state & WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, 1); return 0;",
-    "return 0;",
+    "if (state & WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, 1); return 1;",
+    "return 1;",
   ],
 }, {
   what: "abandons before it wakes",

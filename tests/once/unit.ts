@@ -18,7 +18,7 @@ const OTHER = 5;
 const DONE = 1 << 28;
 const nothing = () => {};
 
-/** A once seen by this agent, and by another one. */
+/** The views of a once of this agent and of another one. */
 function pair(): { mine: Once; theirs: Once } {
   const mine = Once.create();
   return { mine, theirs: asAgent(OTHER, () => new Once(mine.buffer)) };
@@ -153,13 +153,13 @@ test("abandon() lets the next one try", async () => {
   const waits = [mine.runAsync(() => void ran++), mine.runAsync(nothing)];
   assert.is(await nowOf(Promise.race(waits)), "pending");
   assert.is(mine.runner, OTHER);
-  assert.is(mine.abandon(0), false);
-  assert.is(mine.abandon(agentId()), false);
-  assert.is(mine.abandon(OTHER), true);
-  assert.is(theirs.abandon(OTHER), false);
+  assert.is(mine.abandon(0), 0);
+  assert.is(mine.abandon(agentId()), 0);
+  assert.is(mine.abandon(OTHER), 1);
+  assert.is(theirs.abandon(OTHER), 0);
   await Promise.all(waits);
   assert.is(ran, 1);
-  assert.is(mine.abandon(agentId()), false, "it is done");
+  assert.is(mine.abandon(agentId()), 0, "it is done");
 });
 
 test("run() and abandon() may meet at any step", () => {

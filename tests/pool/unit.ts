@@ -21,7 +21,7 @@ async function open(count: number, workers: number) {
   const order = { place, begun: begun.handle, gate: gate.handle };
   const threads: Thread[] = [];
   for (let i = 0; i < workers; i++) threads.push(await spawn(WORKER, order));
-  /** Closes it; how many tasks the workers did. */
+  /** Closes it; returns how many tasks the workers did. */
   const close = async () => {
     await pool.close();
     let sum = 0;

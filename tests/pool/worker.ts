@@ -8,7 +8,9 @@ import { hello } from "../_run/workers.ts";
 
 const { data, post } = await hello<{
   place: Place;
-  /** Told when a task is begun that waits, and what it waits for. */
+  /**
+   * The events that tell when a waiting task has begun, and that it waits for.
+   */
   begun: Handle<"event">;
   gate: Handle<"event">;
 }>();

@@ -198,7 +198,7 @@ test("a file that changes all the time is told, with exit code 1", async () => {
   assert.match(output, /restless( changed|: SHA-256 is )/);
 });
 
-test("a file that is shorter than it says is hashed to its end", async () => {
+test("a file that is shorter than its stated size is hashed to its end", async () => {
   const file = "/sys/kernel/mm/transparent_hugepage/enabled"; // says 4096
   if (!fs.existsSync(file)) skip(`no ${file} here`);
   const { output, ending } = await demo(file, "--chunk", "7");

@@ -1,13 +1,13 @@
 /**
  * Writes from `primitives/_layout.ts` what repeats its words: the structs of
- * `wasm/weft/`, the table in the comment of each class, the table that
- * `weft_inspect` reads, and `docs/layouts.md`.
+ * `wasm/weft/`, the table in the comment of each class, the constants of its
+ * indexes, the table that `weft_inspect` reads, and `docs/layouts.md`.
  *
  * @module
  */
 
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
@@ -54,6 +54,12 @@ export function expected(): Map<string, string> {
   for (const row of rows) {
     put(`wasm/weft/${row.stem}.h`, (text) => between(text, structOf(row)));
     put(`primitives/${row.stem}.ts`, (text) => withTable(text, row));
+  }
+  const indexes = indexesOf(source);
+  for (const name of readdirSync(`${PROJECT}primitives`)) {
+    if (read(`primitives/${name}`).search(CONSTANT) >= 0) {
+      put(`primitives/${name}`, (text) => withConstants(text, indexes));
+    }
   }
   put(
     "wasm/weft/_layout.h",
@@ -119,6 +125,19 @@ function wordOf(
     ...(writer === undefined ? {} : { writer }),
     ...(sleeper === undefined ? {} : { sleeper }),
   };
+}
+
+/** Every index of `source`, by row and name, such as `MUTEX.state`. */
+function indexesOf(source: string): Map<string, string> {
+  const indexes = new Map<string, string>();
+  const rows = /^export const ([A-Z_]+) = \{([^}]*)\} as const/gm;
+  for (const [, row, body] of source.matchAll(rows)) {
+    const words = body!.replaceAll(/\/\*[^]*?\*\//g, "");
+    for (const [, name, index] of words.matchAll(/(\w+): (\d+)/g)) {
+      indexes.set(`${row}.${name}`, index!);
+    }
+  }
+  return indexes;
 }
 
 /** The text of a comment, a line for each bit of a list, and its tags. */
@@ -284,6 +303,21 @@ function withTable(text: string, row: Row): string {
   const table = / \* ```text\n \* word 0(?:(?! \* ```)[^])* \* ```\n/;
   const lines = commented(tableOf(row)).replace(/ +$/gm, "");
   return text.replace(table, () => ` * \`\`\`text\n${lines} * \`\`\`\n`);
+}
+
+/** A constant of a class that says whose index it is, or of which two. */
+const CONSTANT =
+  /^(const \w+): typeof ([A-Z_]+\.\w+) = \d+;|^(const \w+) = \d+; \/\/ ([A-Z_]+\.\w+) - ([A-Z_]+\.\w+)$/gm;
+
+/** The text of a module with the indexes that its constants name. */
+function withConstants(text: string, indexes: Map<string, string>): string {
+  return text.replace(CONSTANT, (whole, name, word, between, to, from) => {
+    const index = (of: string) => indexes.get(of) ?? "0";
+    return word !== undefined
+      ? `${name}: typeof ${word} = ${index(word)};`
+      : `${between} = ${Number(index(to)) - Number(index(from))}; ` +
+        whole.slice(whole.indexOf("//"));
+  });
 }
 
 /** The page with the words of all, as `deno fmt` writes it. */

@@ -279,15 +279,10 @@ const RENAMED: Record<string, string> = {
 const NOT_IN_C = [
   "weft_channel_size",
   "weft_mutex_attach",
-  "weft_mutex_bytes",
   "weft_rw_lock_attach",
-  "weft_rw_lock_bytes",
   "weft_condition_attach",
-  "weft_condition_bytes",
   "weft_event_attach",
-  "weft_event_bytes",
   "weft_once_attach",
-  "weft_once_bytes",
 ];
 
 /** What only C has, and why. */

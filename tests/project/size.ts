@@ -1,23 +1,29 @@
 /**
- * What each export costs a bundle that uses it alone: minified, unused code
- * dropped, gzipped. `deno task size` prints the table.
+ * What an import costs a user's bundle, minified, unused code dropped, and
+ * gzipped. `deno task size` prints the table, for three bundlers.
  *
  * @module
  */
 
 import * as esbuild from "esbuild";
 import * as fs from "node:fs";
+import * as path from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { load } from "../_run/folders.ts";
 import type { Size } from "../_run/kinds.ts";
+import { run } from "../_run/native.ts";
+import { install, NAME } from "../_run/package.ts";
 import { wordsOf } from "../_run/usage.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+const BUNDLERS = fileURLToPath(new URL("_bundlers.ts", import.meta.url));
 
-/** A bundle of a module, or of all of it if the name is `*`. */
+/** What is imported: some names, all (`*`), or nothing (``). */
 export interface Sized extends Size {
-  readonly from: string;
+  /** From where: the root is "". */
+  readonly subpaths: readonly string[];
 }
 
 /** The public modules, in the order of mod.ts. */
@@ -26,44 +32,56 @@ const STEMS = [
     .matchAll(/ from "\.\/primitives\/([a-z]\w+)\.ts"/g),
 ].map(([, stem]) => stem!);
 
-/** All of them: each folder's `kind.ts` says what it may cost. */
-export const SIZES: Sized[] = [];
+/** All of them: each folder's `kind.ts` says what its own may cost. */
+export const SIZES: Sized[] = [{ name: "", subpaths: [""], most: 50 }];
 for (const stem of STEMS) {
   const { size } = await load<{ size: Size }>(stem, "kind.ts");
-  SIZES.push({ ...size, from: `./primitives/${stem}.ts` });
+  SIZES.push({ ...size, subpaths: ["", `/${stem}`] });
 }
-SIZES.push({ name: "*", from: "./mod.ts", most: 41000 });
+SIZES.push(
+  { name: "*", subpaths: [""], most: 41000 },
+  { name: "SpscQueue", subpaths: ["/realtime"], most: 4450 },
+  { name: "*", subpaths: ["/realtime"], most: 19200 },
+  { name: "Mutex", subpaths: ["/kernel"], most: 6900 },
+);
 
-/** Measures one. The bytes of its modules are those before gzip. */
-export async function measure({ name, from }: Sized): Promise<
-  { gzipped: number; minified: number; modules: [string, number][] }
+/** The text of a module of a user who imports that. */
+export function importOf(name: string, subpath: string): string {
+  const from = JSON.stringify(NAME + subpath);
+  if (name === "") return `import ${from};`;
+  return `export ${name === "*" ? "*" : `{ ${name} }`} from ${from};`;
+}
+
+export const gzipped = (text: string | Uint8Array): number =>
+  text.length === 0 ? 0 : gzipSync(text, { level: 9 }).length;
+
+/** Bundles `text` with esbuild in `folder`, which has the package. */
+export async function withEsbuild(folder: string, text: string): Promise<
+  { text: string; gzipped: number; modules: [string, number][] }
 > {
-  const what = name === "*" ? "*" : `{ ${name} }`;
   const { outputFiles, metafile } = await esbuild.build({
-    stdin: {
-      contents: `export ${what} from ${JSON.stringify(from)};`,
-      resolveDir: PROJECT,
-    },
-    absWorkingDir: PROJECT,
+    stdin: { contents: text, resolveDir: folder },
+    absWorkingDir: folder,
     bundle: true,
     minify: true,
     write: false,
     metafile: true,
     format: "esm",
     target: "es2022",
-    platform: "neutral",
+    platform: "browser",
+    external: ["node:*"],
     logLevel: "error",
   });
   const [{ inputs }] = Object.values(metafile.outputs) as [
     esbuild.Metafile["outputs"][string],
   ];
-  const { contents } = outputFiles[0]!;
+  const [output] = outputFiles as [esbuild.OutputFile];
   return {
-    gzipped: gzipSync(contents, { level: 9 }).length,
-    minified: contents.length,
+    text: output.text,
+    gzipped: gzipped(output.contents),
     modules: Object.entries(inputs)
       .map(([file, { bytesInOutput }]): [string, number] => [
-        file.replace("primitives/", ""),
+        file.replace(/^node_modules\/@\w+\/\w+\/(primitives\/)?/, ""),
         bytesInOutput,
       ])
       .filter(([, bytes]) => bytes > 0)
@@ -71,18 +89,64 @@ export async function measure({ name, from }: Sized): Promise<
   };
 }
 
-if (import.meta.main) {
-  wordsOf("usage: deno task size\nPrints what each export costs a bundle.");
-  console.log("export            gzip   most   minified, by module");
-  for (const entry of SIZES) {
-    const { gzipped, minified, modules } = await measure(entry);
-    const bytes = [gzipped, entry.most].map((n) => `${n}`.padStart(5));
-    const parts = entry.name === "*"
-      ? ""
-      : `: ${modules.map((part) => part.join(" ")).join(", ")}`;
-    console.log(
-      `${entry.name.padEnd(15)} ${bytes.join("  ")}  ${minified}${parts}`,
-    );
+/** Bundlers that are no part of the project. */
+export type Fetched = "rollup" | "webpack";
+
+/**
+ * Bundles `texts` with a bundler that npm has. Returns the bundles; or, where
+ * npm's registry cannot be reached, undefined.
+ */
+export async function fetched(
+  bundler: Fetched,
+  folder: string,
+  texts: readonly string[],
+): Promise<string[] | undefined> {
+  for (const [i, text] of texts.entries()) {
+    fs.writeFileSync(path.join(folder, `${i}.in.js`), text);
+  }
+  const flags = ["-q", "-A", "--no-config", "--no-lock"];
+  const words = ["run", ...flags, BUNDLERS, bundler, folder];
+  const { code, output } = await run(process.execPath, words, 600);
+  if (/registry|npm package/.test(output) && code !== 0) return undefined;
+  if (code !== 0) throw new Error(output);
+  return texts.map((_, i) =>
+    fs.readFileSync(path.join(folder, `${i}.${bundler}.js`), "utf8")
+  );
+}
+
+async function main() {
+  wordsOf("usage: deno task size\nPrints what each import costs a bundle.");
+  const folder = path.join(PROJECT, ".weft", "size");
+  await install(folder);
+  const rows = SIZES.flatMap(({ name, subpaths, most }) =>
+    subpaths.map((subpath) => ({ name, subpath, most }))
+  );
+  const texts = rows.map(({ name, subpath }) => importOf(name, subpath));
+  const ours = [];
+  for (const text of texts) {
+    ours.push((await withEsbuild(folder, text)).gzipped);
   }
   await esbuild.stop();
+  const columns: (number | undefined)[][] = [ours];
+  for (const bundler of ["rollup", "webpack"] as const) {
+    const bundles = await fetched(bundler, folder, texts);
+    if (bundles === undefined) {
+      console.log(`npm's registry cannot be reached: no figures of ${bundler}`);
+    }
+    columns.push(rows.map((_, i) => bundles && gzipped(bundles[i]!)));
+  }
+  const show = (cells: readonly unknown[]) =>
+    cells.map((cell) => `${cell ?? "-"}`.padStart(9)).join("");
+  console.log("Bytes of a bundle, minified and gzipped:");
+  const heads = ["esbuild", "Rollup", "webpack", "at most"];
+  console.log(`${"import".padEnd(16)}${"from".padEnd(28)}${show(heads)}`);
+  for (const [i, { name, subpath, most }] of rows.entries()) {
+    const what = name === "" ? "nothing" : name;
+    const figures = columns.map((column) => column[i]);
+    console.log(
+      what.padEnd(16) + (NAME + subpath).padEnd(28) + show([...figures, most]),
+    );
+  }
 }
+
+if (import.meta.main) await main();

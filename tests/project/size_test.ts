@@ -1,38 +1,77 @@
-// What a bundle of one primitive costs, and that it does not grow unnoticed.
+// What an import costs a bundle, and that it does not grow unnoticed.
 import * as esbuild from "esbuild";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
 import * as assert from "uvu/assert";
-import { suite } from "../_run/harness.ts";
-import { measure, SIZES } from "./size.ts";
+import { skip, suite } from "../_run/harness.ts";
+import { install, NAME, SUBPATHS } from "../_run/package.ts";
+import { fetched, importOf, SIZES, withEsbuild } from "./size.ts";
 
 const test = suite("Size");
+let folder = "";
 
-test.after(() => esbuild.stop());
+test.before(async () => {
+  folder = fs.mkdtempSync(path.join(tmpdir(), "weft-size-"));
+  await install(folder);
+});
+test.after(async () => {
+  await esbuild.stop();
+  fs.rmSync(folder, { recursive: true });
+});
 
-for (const entry of SIZES) {
-  const { name, from, most } = entry;
+const bundle = (name: string, subpath = "") =>
+  withEsbuild(folder, importOf(name, subpath));
 
-  test(`${name} of ${from} takes at most ${most} bytes`, async () => {
-    const { gzipped, modules } = await measure(entry);
-    const parts = modules.map((part) => part.join(" ")).join(", ");
-    assert.ok(gzipped <= most, `${gzipped} bytes, of ${parts}`);
-    // Far below what it may have, nobody would notice it grow.
-    assert.ok(gzipped > most * 0.9 - 100, `only ${gzipped} bytes: lower it`);
-  });
+for (const { name, subpaths, most } of SIZES) {
+  for (const subpath of subpaths) {
+    const what = name === "" ? "an unused import" : name;
+
+    test(`${what} of ${NAME}${subpath} takes at most ${most} bytes`, async () => {
+      const { gzipped, modules } = await bundle(name, subpath);
+      const parts = modules.map((part) => part.join(" ")).join(", ");
+      assert.ok(gzipped <= most, `${gzipped} bytes, of ${parts}`);
+      // Far below what it may have, nobody would notice it grow.
+      assert.ok(gzipped > most * 0.9 - 100, `only ${gzipped} bytes: lower it`);
+    });
+  }
 }
 
-test("a primitive that never waits brings no code that does", async () => {
-  for (const entry of SIZES) {
-    if (!/^(Snapshot|WorkDeque|SlabPool|Striped|struct)/.test(entry.name)) {
-      continue;
-    }
-    const { modules } = await measure(entry);
-    const waiting = modules.filter(([file]) => /_wait|_spin/.test(file));
-    assert.equal(waiting, [], entry.name);
+test("an unused import leaves nothing in a bundle", async () => {
+  for (const subpath of SUBPATHS) {
+    // Programs that Node and Deno run, too: no bundle has them.
+    if (subpath === "/race" || subpath === "/header") continue;
+    const { text } = await bundle("", subpath);
+    assert.is(text, "", `${NAME}${subpath}`);
   }
 });
 
+test("a primitive that never waits brings no code that does", async () => {
+  for (const { name } of SIZES) {
+    if (!/^(Snapshot|WorkDeque|SlabPool|Striped|struct)/.test(name)) continue;
+    const { modules } = await bundle(name);
+    const waiting = modules.filter(([file]) => /_wait|_spin/.test(file));
+    assert.equal(waiting, [], name);
+  }
+});
+
+test("a realtime queue brings no Atomics.wait", async () => {
+  const { text } = await bundle("SpscQueue", "/realtime");
+  assert.not.match(text, /Atomics\.wait\b/);
+  // What it must not find is there to be found.
+  assert.match((await bundle("SpscQueue")).text, /Atomics\.wait\b/);
+});
+
+test("nor does it when Rollup bundles it", async () => {
+  const text = importOf("SpscQueue", "/realtime");
+  const bundles = await fetched("rollup", folder, [text]);
+  if (bundles === undefined) skip("npm's registry cannot be reached");
+  assert.match(bundles[0]!, /Atomics\.compareExchange/);
+  assert.not.match(bundles[0]!, /Atomics\.wait\b/);
+});
+
 test("a primitive brings no other one's row of the layout", async () => {
-  const { modules } = await measure(SIZES.find((it) => it.name === "Mutex")!);
-  const row = modules.find(([file]) => file === "_layout.ts")!;
-  assert.ok(row[1] < 60, `_layout.ts: ${row[1]} bytes`);
+  const { modules } = await bundle("Mutex");
+  const row = modules.find(([file]) => file === "_layout.js")!;
+  assert.ok(row[1] < 60, `_layout.js: ${row[1]} bytes`);
 });

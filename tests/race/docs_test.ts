@@ -3,6 +3,7 @@ import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { find } from "../../docs/race_example.ts";
+import { OPTIONS } from "../../race/options.ts";
 import { suite } from "../_run/harness.ts";
 
 const test = suite("race docs");
@@ -24,4 +25,35 @@ test("the code shown is the code of the example", () => {
   const source = read("race_example.ts").replace(/^ {2}/gm, "");
   const [, shown] = /```ts ignore\n(.*?)```/s.exec(read("race_testing.md"))!;
   for (const line of shown!.split("\n")) assert.ok(source.includes(line), line);
+});
+
+test("the guide names each option and each field of a specification", () => {
+  const page = read("race_testing.md");
+  const source = (name: string) => read(`../race/${name}`);
+  const fields = (text: string, type: string) => {
+    const [, body] = RegExp(`interface ${type}\\b.*?\\{\n(.*?)^\\}`, "ms")
+      .exec(text)!;
+    const found = [...body!.matchAll(/^ {2}readonly (\w+)\??:/gm)];
+    assert.ok(found.length > 2, type);
+    return found.map(([, name]) => name!);
+  };
+  const names = [
+    ...fields(source("report/result.ts"), "Options"),
+    ...fields(source("property.ts"), "PropertyOptions"),
+    ...fields(source("stress.ts"), "StressOptions"),
+    ...fields(source("spec.ts"), "SpecDefinition"),
+    ...fields(source("spec.ts"), "OperationSpec"),
+  ];
+  const missing = names.filter((name) =>
+    !RegExp(`\`[^\`]*\\b${name}\\b[^\`]*\``).test(page)
+  );
+  assert.equal(missing, []);
+});
+
+test("each option is known to the check of options", () => {
+  const source = read("../race/report/result.ts");
+  const [, body] = /interface Options \{\n(.*?)^\}/ms.exec(source)!;
+  const names = [...body!.matchAll(/^ {2}readonly (\w+)\?:/gm)]
+    .map(([, name]) => name!);
+  assert.equal(names.toSorted(), Object.keys(OPTIONS).toSorted());
 });

@@ -47,7 +47,7 @@ test("does not do a plain write again when it replays", () => {
   }));
 });
 
-test("sees a plain read of what is written later, and one in a loop", () => {
+test("sees a plain read of a word that is written later, and one in a loop", () => {
   const read = bodies({}, (w) => w[0], (w) => void (w[0] = 1));
   fails(read, "data-race");
   const loop = bodies({}, (w) => {
@@ -350,7 +350,7 @@ test("sees the plain accesses of every method of a view", () => {
   }
 });
 
-test("refuses what it cannot model", () => {
+test("refuses what it cannot simulate", () => {
   const refused = (what: () => unknown, words: RegExp) =>
     assert.throws(
       what,

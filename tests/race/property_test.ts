@@ -74,7 +74,7 @@ test("is an ordinary property of fast-check", async () => {
   );
 });
 
-test("lets only the agents call that may", () => {
+test("lets only the agents call an operation that may", () => {
   const seen = new Set<string>();
   const spec = race.spec({
     memory: () => new SharedArrayBuffer(4),

@@ -191,7 +191,7 @@ test("agents that give way to each other for ever are still found", () => {
   assert.ok(result.failure!.table.split("\n").length < 60);
 });
 
-test("a poll for what nobody sets is a livelock, with effects or without", () => {
+test("polling for a word that nobody sets is a livelock, with effects or without", () => {
   fails(bodies({}, polls(spinlock), (w) => Atomics.load(w, 2)), "livelock");
   fails(
     bodies({}, (w) => {
@@ -253,7 +253,7 @@ for (const [name, { lock, unlock }] of Object.entries({ futex, spinlock })) {
   }
 }
 
-test("who waits for what a dead agent never did is not damaged", () => {
+test("waiting for what a dead agent never did is no damage", () => {
   const event = race.spec({
     memory: () => new SharedArrayBuffer(4),
     agent: (memory) => new Int32Array(memory),

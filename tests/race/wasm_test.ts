@@ -408,7 +408,7 @@ test("says what it cannot explore", () => {
   );
 });
 
-test("says what is no module that it can rewrite", () => {
+test("says why it cannot rewrite a module", () => {
   const fails = (bytes: Uint8Array) => {
     try {
       rewrite(bytes, 0, 0);

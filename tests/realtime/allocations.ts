@@ -199,7 +199,7 @@ function ofOthers(): Operations {
   };
 }
 
-/** All that is left of the classes. */
+/** The methods of the realtime classes. */
 export const OPERATIONS: Operations = {
   ...ofQueue("SpscQueue", SpscQueue),
   ...ofQueue("MpmcQueue", MpmcQueue),
@@ -209,7 +209,7 @@ export const OPERATIONS: Operations = {
   ...ofOthers(),
 };
 
-/** What must be noticed. */
+/** An operation that allocates, which must be noticed. */
 export const CONTROLS: Operations = {
   "an object": () => seen = { one: 1 },
   "a view": () => seen = words.subarray(1, 2),
@@ -221,8 +221,9 @@ const TIMES = Number(process.argv[2] ?? 10_000);
 const { gc } = globalThis as { gc?: () => void };
 
 /**
- * Bytes that a call of `operation` allocates, in the best of some rounds: more
- * of them while it allocates, as what compiles it beside may be late.
+ * Bytes that a call of `operation` allocates, in the best of several rounds.
+ * While it allocates there are more rounds, because the compiler may still be
+ * at work.
  */
 function bytesOf(operation: () => void): number {
   for (let i = 0; i < TIMES; i++) operation(); // what compiles, compiles now

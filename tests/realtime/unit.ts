@@ -1,4 +1,5 @@
-// What `./realtime` has, what it has not, and that it allocates nothing.
+// Tests which operations `./realtime` has and lacks, and that it allocates
+// nothing.
 import * as esbuild from "esbuild";
 import { execFile } from "node:child_process";
 import process from "node:process";
@@ -42,7 +43,10 @@ const VIEWS = {
 type Name = keyof typeof VIEWS;
 const names = Object.keys(VIEWS) as Name[];
 
-/** What views find on their prototypes, up to those of every primitive. */
+/**
+ * The members that views find on their prototypes, up to those of every
+ * primitive.
+ */
 function membersOf(view: object): Map<string | symbol, boolean> {
   const found = new Map<string | symbol, boolean>();
   for (
@@ -53,7 +57,7 @@ function membersOf(view: object): Map<string | symbol, boolean> {
     for (const key of Reflect.ownKeys(at)) {
       const { value, get } = Object.getOwnPropertyDescriptor(at, key)!;
       const isThere = value !== undefined || get !== undefined;
-      // What is nearest counts.
+      // The nearest definition counts.
       if (!found.has(key)) found.set(key, isThere);
     }
   }
@@ -76,7 +80,7 @@ test("every class of ./realtime is tested, and is one of the whole", () => {
 for (const name of names) {
   const view = VIEWS[name];
 
-  test(`realtime ${name}: what blocks, awaits or makes objects is gone`, () => {
+  test(`realtime ${name}: operations that block, await or make objects are gone`, () => {
     const members = membersOf(view);
     const all = [...members.keys()];
     const left = all.filter((key) => members.get(key));
@@ -118,7 +122,7 @@ for (const name of names) {
   });
 }
 
-test("create() of a realtime class makes one of it", () => {
+test("create() of a realtime class makes an instance of it", () => {
   const made = [
     realtime.SpscQueue.create(queue),
     realtime.Semaphore.create(2),
@@ -138,7 +142,7 @@ test("create() of a realtime class makes one of it", () => {
   }
 });
 
-test("what only tries takes no timeout, so that it never blocks", () => {
+test("operations that only try take no timeout, so that they never block", () => {
   const empty = realtime.Semaphore.create(0);
   const unset = realtime.Event.create();
   const shut = realtime.Latch.create(1);
@@ -205,7 +209,7 @@ const TYPES: (ArrayType & { BYTES_PER_ELEMENT?: number })[] = [
 const bytesOf = ({ buffer, byteOffset, byteLength }: Elements) =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
-test("copying by a loop copies as all copying does", () => {
+test("copying by a loop gives the same result as other copying", () => {
   const type = fc.constantFrom(...TYPES);
   // No exponent is all ones: as a float, each value but NaN keeps its bits.
   const values = fc.array(fc.nat(0x7e), { minLength: 1024, maxLength: 1024 });
@@ -300,7 +304,7 @@ test("realtime operations on a closed queue of ints, or ring, do not throw", () 
   }
 });
 
-test("a realtime release wakes who waits", async () => {
+test("a realtime release wakes the waiters", async () => {
   const semaphore = whole.Semaphore.create(0);
   const acquired = semaphore.acquireAsync();
   realtime.Semaphore.from(semaphore.handle).release();
@@ -362,7 +366,7 @@ test("./realtime needs nothing but the language", async () => {
 
 // ---- allocation -------------------------------------------------------------------------
 
-/** What `allocations.ts` prints under these flags of V8. */
+/** The output of `allocations.ts` under these flags of V8. */
 function allocations(
   times: number,
   ...flags: string[]
@@ -383,7 +387,10 @@ function allocations(
   );
 }
 
-/** Bytes an operation that do not count: the measurement's own. */
+/**
+ * Bytes for each operation that the measurement itself allocates; they do not
+ * count.
+ */
 const NOISE = 4;
 
 function assertNone(found: Record<string, number>, but = /^$/) {
@@ -401,7 +408,7 @@ test("no operation allocates", async () => {
 });
 
 test("nor does one that is not compiled, but for floats and rare ones", async () => {
-  // There every float that is not at once stored is an object.
+  // Without the compiler, every float that is not stored at once is an object.
   const floats = /of floats|of both|tryPush tryPopInto|sum/;
   const found = await allocations(
     1000,

@@ -2,7 +2,7 @@
 import { type Handle, RecordRing } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
 
-/** What a producer is to do. */
+/** The orders of a producer. */
 export interface RecordJob {
   handle: Handle<"record_ring">;
   number: number;

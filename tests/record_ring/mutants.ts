@@ -73,7 +73,7 @@ export const MUTANTS = mutants("record_ring", {
   c: "C has one form, where TypeScript has one for arrays and one for the rest",
   by: "a producer that waits for room, and pops into arrays",
 }, {
-  what: "frees less than was taken",
+  what: "frees fewer bytes than were taken",
   ts: [
     "Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F)",
     "Atomics.store(words, HEAD, words[HEAD]! + space - 8 | 0);",
@@ -94,7 +94,7 @@ export const MUTANTS = mutants("record_ring", {
     "weft__store(&r->head, weft__plus(head, space));",
   ],
 }, {
-  what: "full too late",
+  what: "notices too late that it is full",
   ts: [
     "if (total > this.capacity - used || !this.#isWhole(used)) {",
     "if (total > this.capacity) {",
@@ -123,7 +123,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
   c: ["r->head_cache = weft__load(&r->head); /* pairs with (F) */", ""],
 }, {
-  what: "forgets what it skipped at the end",
+  what: "does not count the bytes it skipped at the end",
   ts: [
     "const next = tail + skipped + spaceFor(length) | 0;",
     "const next = tail + spaceFor(length) | 0;",
@@ -144,7 +144,7 @@ export const MUTANTS = mutants("record_ring", {
     "weft__store(&r->tail, weft__plus(tail, total));",
   ],
 }, {
-  what: "publishes in a closed ring, and says nothing",
+  what: "publishes in a closed ring, and reports success",
   ts: [
     "if ((seen & CLOSED_BIT) === 0) return true; this.refuse(); return false;",
     "return true;",
@@ -156,9 +156,9 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "ends the claim before it publishes",
   ts: [
-    "const words = this.#words; const tail = words[TAIL]!; // Where it began",
+    "const words = this.#words; const tail = words[TAIL]!; // The reserved length",
     "const words = this.#words; const tail = words[TAIL]!;\n" +
-    "this.#endClaim(); // Where it began",
+    "this.#endClaim(); // The reserved length",
     [
       ": Atomics.compareExchange(words, TAIL, tail, next); this.#endClaim();",
       ": Atomics.compareExchange(words, TAIL, tail, next);",
@@ -184,14 +184,14 @@ export const MUTANTS = mutants("record_ring", {
     "weft__store(&r->claimant, id);",
   ],
 }, {
-  what: "(W): does not say that it waits for the claim",
+  what: "(W): does not mark that it waits for the claim",
   ts: ["const marked = owner | CONTENDED_BIT;", "const marked = owner;"],
   c: [
     "int32_t marked = owner | WEFT_RECORD_RING_CONTENDED_BIT;",
     "int32_t marked = owner;",
   ],
 }, {
-  what: "(W): says by a store that it waits for the claim",
+  what: "(W): marks by a store that it waits for the claim",
   ts: [
     "const seen = Atomics.compareExchange(words, CLAIMANT, owner, marked); " +
     "if (seen === owner) return false;",
@@ -262,7 +262,7 @@ export const MUTANTS = mutants("record_ring", {
     "if (head == r->tail_cache && head < 0) {",
   ],
 }, {
-  what: "ends though records are left",
+  what: "ends although records are left",
   ts: [
     "if (head === (tail & POSITION_MASK)) return tail & CLOSED_BIT ? -1 : 0;",
     "if (tail & CLOSED_BIT) return -1;\n" +
@@ -282,7 +282,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
   c: ["int32_t first = weft__load(*record);", "int32_t first = **record;"],
 }, {
-  what: "takes what is only reserved",
+  what: "takes a record that is only reserved",
   ts: [
     "if (state === RESERVED) return 0;",
     "if (state === RESERVED) return record;",
@@ -292,7 +292,7 @@ export const MUTANTS = mutants("record_ring", {
     "if ((first & 3) == WEFT_RECORD_RING_RESERVED) return 0;",
   ],
 }, {
-  what: "does not skip",
+  what: "does not skip cancelled records",
   ts: [
     "if (state === COMMITTED) return record;",
     "if (state === COMMITTED || state === SKIPPED) return record;",
@@ -400,7 +400,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
   by: "one commits less than it reserved",
 }, {
-  what: "publishes what it reserved, not what it commits",
+  what: "publishes the reserved length instead of the committed one",
   ts: [
     "words[record] = length << 2 | COMMITTED; // published by (P) if (!this.#publish(record, length)) return false;",
     "words[record] = length << 2 | COMMITTED;\nif (!this.#publish(record, this.#length)) return false;",
@@ -418,15 +418,15 @@ export const MUTANTS = mutants("record_ring", {
     "} return result;",
   ],
 }, {
-  what: "gives up, and does not say so",
+  what: "cancels, and does not mark it",
   ts: ["Atomics.store(this.#words, record, this.#length << 2 | SKIPPED);", ""],
   c: [
     "weft__store(record, weft__load(record) | WEFT_RECORD_RING_SKIPPED);",
     "(void)record;",
   ],
-  by: "one sleeps behind what is given up",
+  by: "one sleeps behind a cancelled record",
 }, {
-  what: "gives up, as if it had committed",
+  what: "cancels as if it had committed",
   ts: [
     "Atomics.store(this.#words, record, this.#length << 2 | SKIPPED);",
     "Atomics.store(this.#words, record, this.#length << 2 | COMMITTED);",
@@ -436,21 +436,21 @@ export const MUTANTS = mutants("record_ring", {
     "weft__store(record, (weft__load(record) & ~3) | " +
     "WEFT_RECORD_RING_COMMITTED);",
   ],
-  by: "one sleeps behind what is given up",
+  by: "one sleeps behind a cancelled record",
 }, {
-  what: "gives up, and wakes nobody",
+  what: "cancels, and wakes nobody",
   ts: [
     "wake(this.#words, POP_EPOCH, 1); // for the records that it held back",
     "",
   ],
   c: ["weft__event_wake(&r->pop_epoch, 1); /* for what it held back */", ""],
-  by: "one sleeps behind what is given up",
+  by: "one sleeps behind a cancelled record",
 }, {
   what: "abandons, and keeps the claim",
   ts: ["this.#endClaim(); if (!whole", "if (!whole"],
   c: ["weft__record_end_claim(r); if (!whole", "if (!whole"],
 }, {
-  what: "abandons what was committed",
+  what: "abandons a record that was committed",
   ts: [
     "if ((head & 3) === RESERVED && words[record + 1] === id) {",
     "if (words[record + 1] === id || (head & 3) === COMMITTED) {",
@@ -460,7 +460,7 @@ export const MUTANTS = mutants("record_ring", {
     "if (record[1] == id || (first & 3) == WEFT_RECORD_RING_COMMITTED) {",
   ],
 }, {
-  what: "takes no claim over",
+  what: "does not take over the claim of a dead producer",
   ts: [
     "if ((owner & OWNER_MASK) !== id) return this.#beginClaim(HEADER);",
     "return this.#beginClaim(HEADER);",
@@ -501,7 +501,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
   by: "one waits for room until another closes",
 }, {
-  what: "takes a claim over, and forgets who waits",
+  what: "takes over a claim, and forgets that others wait",
   ts: [
     "const ours = this.#id | owner & CONTENDED_BIT;",
     "const ours = this.#id;",

@@ -10,7 +10,7 @@ static weft_record_ring *ring_at(int32_t capacity, bool single,
   weft_record_ring_config config;
   config.capacity = capacity;
   config.single_producer = single;
-  weft_record_ring *r = weft_record_ring_init(arena, config);
+  weft_record_ring *r = weft_record_ring_init(arena, sizeof arena, config);
   CHECK(r != NULL && weft_record_ring_attach(arena) == r);
   r->head = r->tail = r->head_cache = r->tail_cache = start & ~7;
   r->pop_epoch = r->push_epoch = start;
@@ -120,7 +120,7 @@ static void errors(void) {
   for (int i = 0; i < 4; i++) {
     config.capacity = wrong[i];
     EQUAL(weft_record_ring_bytes(config), 0);
-    CHECK(weft_record_ring_init(arena, config) == NULL);
+    CHECK(weft_record_ring_init(arena, sizeof arena, config) == NULL);
   }
   memset(bytes, 1, sizeof bytes);
   weft_record_ring *r = ring_at(64, false, 0);

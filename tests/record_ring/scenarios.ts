@@ -1,9 +1,19 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  named,
+  REMEMBERS,
+  type Scenario,
+  TRIES_AGAIN,
+  type Weft,
+} from "../_run/scenario.ts";
 
 const { tail, head, claimant } = LAYOUT.record_ring;
-/** Read plainly by the agent whose they are, or before an exchange. */
+/**
+ * Words that their owner reads plainly, or that are read plainly before an
+ * exchange.
+ */
 const HINTS = [tail, head, claimant].map((i) => [i * 4, i * 4 + 4] as const);
 
 /** A record of 4 bytes, committed. */
@@ -49,14 +59,14 @@ function ring(weft: Weft, single: boolean, start: number, size: number) {
       const words = new Int32Array(buffer);
       const { head_cache, tail_cache } = LAYOUT.record_ring;
       for (const i of [tail, head, head_cache, tail_cache]) words[i] = start;
-      // What was there before reads as records, were it not written over.
+      // The old content would read as records if it were not overwritten.
       words.fill(GHOST, LAYOUT.record_ring.length);
       return buffer;
     },
     agent: (memory, id) => {
       enter(weft, id);
       const ring = new RecordRing(memory);
-      // A second view of the same agent, for what lies behind a reservation.
+      // A second view of the same agent, for records behind a reservation.
       return Object.assign(ring, { other: new RecordRing(memory) });
     },
     words: named(LAYOUT.record_ring),
@@ -135,8 +145,8 @@ function ring(weft: Weft, single: boolean, start: number, size: number) {
 const DEAD = 9;
 
 /**
- * At the start, a dead agent has a reservation, and the claim, if so; a record
- * is committed behind.
+ * At the start, a dead agent has a reservation and, if asked for, the claim; a
+ * committed record lies behind it.
  */
 function left(weft: Weft, claimed: boolean) {
   const { RecordRing } = weft.mod;
@@ -182,7 +192,7 @@ function left(weft: Weft, claimed: boolean) {
     final: (memory, results) => {
       const words = new Int32Array(memory);
       if (words[claimant] !== 0) return "the claim was never ended";
-      // What was committed was popped, or is there.
+      // Every committed record was popped, or is still there.
       let here = 0;
       for (let at = words[head]!; at < (words[tail]! & ~1);) {
         const first = words[data + at / 4]!;
@@ -278,7 +288,7 @@ function lengths(weft: Weft) {
   });
 }
 
-/** Reservations of agents that may end anywhere; others clear up. */
+/** Reservations of agents that may be terminated anywhere; others clear up. */
 function dying(weft: Weft) {
   const { RecordRing } = weft.mod;
   return race.spec({
@@ -333,6 +343,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "two producers, room for both",
+    differs: TRIES_AGAIN,
     spec: ring(weft, false, 0, 4),
     agents: [[], [["push", 1]], [["push", 2]]],
     options: { timeouts: 0 },
@@ -351,18 +362,21 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "a producer and the end, and what is left then",
+    differs: TRIES_AGAIN,
     spec: ring(weft, false, 0, 4),
     agents: [[["close"], ["pop"]], [["push", 1]]],
     options: { timeouts: 0 },
   },
   {
     name: "one sleeps until another closes",
+    differs: TRIES_AGAIN,
     spec: ring(weft, false, 0, 4),
     agents: [[["pop"]], [["close"]]],
     options: { timeouts: 0 },
   },
   {
     name: "a producer and the end",
+    differs: TRIES_AGAIN,
     spec: ring(weft, false, 0, 4),
     agents: [[["tryPop"], ["close"]], [["push", 1]]],
   },
@@ -373,18 +387,21 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "a producer terminated at any step",
+    differs: REMEMBERS,
     spec: dying(weft),
     agents: [[["tryPop"], ["tryPop"]], [["inPlace", 1]]],
     options: { kill: true },
   },
   {
     name: "one finds no room",
+    differs: REMEMBERS,
     spec: ring(weft, false, 0, 24),
     agents: [[["tryPop"]], [["tryPush", 1], ["tryPush", 2], ["tryPush", 3]]],
     options: { timeouts: 0 },
   },
   {
     name: "one finds no room, and the end",
+    differs: TRIES_AGAIN,
     spec: ring(weft, true, 0, 24),
     agents: [[["close"]], [["push", 1], ["push", 2], ["push", 3]]],
     options: { timeouts: 0 },
@@ -397,42 +414,48 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "one producer commits less than it reserved",
+    differs: REMEMBERS,
     spec: ring(weft, true, 56, 4),
     agents: [[["pop"], ["tryPop"]], [["shorter", 1], ["inPlace", 2]]],
     options: { timeouts: 0 },
   },
   {
-    name: "one sleeps behind what is given up",
+    name: "one sleeps behind a cancelled record",
     spec: ring(weft, false, 0, 4),
     agents: [[["pop"]], [["giveUp", 1]]],
     options: { timeouts: 0 },
   },
   {
     name: "one sleeps behind what is abandoned",
+    differs: TRIES_AGAIN,
     spec: left(weft, false),
     agents: [[["pop"]], [["abandon"]]],
     options: { timeouts: 0 },
   },
   {
     name: "one waits for a claim that is abandoned",
+    differs: TRIES_AGAIN,
     spec: left(weft, true),
     agents: [[["abandon"]], [["push", 1]]],
     options: { timeouts: 0 },
   },
   {
     name: "one waits for room until another closes",
+    differs: TRIES_AGAIN,
     spec: full(weft, false),
     agents: [[["close"]], [["push"]]],
     options: { timeouts: 0 },
   },
   {
     name: "one waits for room where a record is skipped",
+    differs: TRIES_AGAIN,
     spec: full(weft, true),
     agents: [[["tryPop"]], [["push"]]],
     options: { timeouts: 0 },
   },
   {
     name: "one reserves while another is abandoned",
+    differs: REMEMBERS,
     spec: left(weft, true),
     agents: [[["abandon"]], [["inPlace", 1]]],
     options: { timeouts: 0 },

@@ -31,7 +31,7 @@ function ringAt(capacity: number, single = false, start = 0): RecordRing {
   return ring;
 }
 
-/** `length` bytes that tell record `i` from others. */
+/** `length` bytes that differ for each record `i`. */
 const record = (i: number, length: number): Uint8Array =>
   Uint8Array.from({ length }, (_, k) => i * 31 + k * 7 + 1);
 
@@ -70,7 +70,7 @@ test("every operation obeys the model, wherever positions wrap", () => {
         let i = 0;
         const { maxLength } = made;
         assert.is(maxLength, capacity / 2 - 8);
-        /** Pushes by `push`, which answers whether there was room. */
+        /** Pushes by `push`, which returns whether there was room. */
         const pushing = (
           bytes: Uint8Array,
           push: () => boolean,
@@ -115,7 +115,7 @@ test("every operation obeys the model, wherever positions wrap", () => {
           } else if (op === "hold" && !closed) {
             const place = producer.reserve(bytes.length);
             if (place === undefined) continue;
-            // The consumer sees what lies before, and no more.
+            // The consumer sees the records in front of it, and no more.
             while (held.length > 0) popping(() => [consumer.tryPop()!]);
             assert.is(consumer.tryPop(), undefined);
             place.set(bytes);
@@ -180,7 +180,7 @@ test("a record of every length fits an empty ring, wherever it begins", () => {
   }
 });
 
-test("what is too long, or no length, is refused with the sizes", async () => {
+test("a record that is too long, or a wrong length, is refused with the sizes", async () => {
   const ring = RecordRing.create({ capacity: 64 });
   const { buffer } = ring;
   const long = new Uint8Array(25);
@@ -285,7 +285,8 @@ test("abandon() frees a ring whose producer died anywhere", () => {
         const path = `${name} died at ${at}`;
         assert.ok(ring.abandon(DEAD) >= 0, path);
         assert.is(ring.claimant, 0, path);
-        // All that was committed comes out, and the ring takes as much again.
+        // All committed records come out, and the ring then takes as much as
+        // before.
         const first = ring.tryPop();
         if (first) assert.ok([3, 12].includes(first.length), path);
         assert.is(ring.tryPop(), undefined, path);
@@ -365,7 +366,7 @@ test("popInto() sleeps, and moves records into arrays of any kind", async () => 
   }
 });
 
-test("pops sleep until what holds them back is committed or cancelled", async () => {
+test("pops sleep until the record in front is committed or cancelled", async () => {
   for (const end of ["commit", "cancel"] as const) {
     const ring = ringAt(256);
     const slow = new RecordRing(ring.buffer);
@@ -382,7 +383,7 @@ test("pops sleep until what holds them back is committed or cancelled", async ()
   }
 });
 
-test("close() wakes all, lets what is reserved be, and ends iteration", async () => {
+test("close() wakes all, keeps reservations valid, and ends iteration", async () => {
   const ring = ringAt(256);
   const slow = new RecordRing(ring.buffer);
   slow.reserve(6);

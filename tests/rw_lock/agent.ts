@@ -4,7 +4,7 @@ import { hello } from "../_run/workers.ts";
 
 const { data, post } = await hello<{
   memory: SharedArrayBuffer;
-  /** Of 10 sections, how many write. */
+  /** How many of 10 sections write. */
   writes: number;
   /** Not 0 once it is over. */
   over: Int32Array<SharedArrayBuffer>;

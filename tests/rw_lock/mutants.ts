@@ -116,7 +116,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
   c: HINT,
 }, {
-  what: "does not look whether it entered",
+  what: "does not check whether its exchange to enter succeeded",
   ts: [
     "if (state === expected) return this.#readGuard(state);",
     "return this.#readGuard(state);",
@@ -152,7 +152,7 @@ export const MUTANTS = mutants("rw_lock", {
     "return 0;",
   ],
 }, {
-  what: "waits for a writer that has gone",
+  what: "waits for a writer that has already left",
   ts: [
     "for (;;) { const expected = state; const waits = (state & bits) !== 0;",
     "const waits = (state & bits) !== 0;\n" +
@@ -175,7 +175,7 @@ export const MUTANTS = mutants("rw_lock", {
     "weft__load(&l->state);",
   ],
 }, {
-  what: "one opening of the gate lets it in",
+  what: "enters at the first opening of the gate",
   ts: ["return moved >= 2 * ONE_OPENING;", "return moved >= ONE_OPENING;"],
   equivalent: "who owes an opening has `writer` still, so that nobody is " +
     "pending yet who does not wait for that one",
@@ -197,7 +197,7 @@ export const MUTANTS = mutants("rw_lock", {
     "(weft__store(&l->gate, waiting), 0)) continue;",
   ],
 }, {
-  what: "a reader that gives up is counted still",
+  what: "a reader that gives up stays counted",
   ts: ["const left = state - ONE_PENDING | 0;", "const left = state;"],
   c: [
     "int32_t left = weft__minus(state, WEFT_RW_LOCK_ONE_PENDING);",
@@ -226,7 +226,7 @@ export const MUTANTS = mutants("rw_lock", {
     "if (!last && weft__rw_is_in(ticket, state, gate)) return",
   ],
 }, {
-  what: "looks past the phase, where it looks before it sleeps",
+  what: "takes any change for a new phase while it spins",
   ts: [
     "if ((state ^ ticket.state) & PHASE_MASK) return this.#readGuard(state);",
     "if (state !== ticket.state) return this.#readGuard(state);",
@@ -257,7 +257,7 @@ export const MUTANTS = mutants("rw_lock", {
     "weft__rw_held(state);",
   ],
 }, {
-  what: "does not look whether it writes",
+  what: "does not check whether its exchange to write succeeded",
   ts: [
     "expected, held); if (state !== expected) continue;",
     "expected, held);",
@@ -276,7 +276,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
   c: HINT,
 }, {
-  what: "writes, and forgets who waits to read",
+  what: "writes, and forgets that readers wait",
   ts: [
     "const held = state & ~(WANTED_BIT | ASLEEP_BIT) | WRITING_BIT;",
     "const held = state & PHASE_MASK | WRITING_BIT;",
@@ -324,7 +324,7 @@ export const MUTANTS = mutants("rw_lock", {
     "int outcome",
   ],
 }, {
-  what: "a writer that gives up is wanted still",
+  what: "a writer that gives up is still announced",
   ts: [
     "this.#leave(0, 0); this.#unlockWriter(); return false;",
     "this.#unlockWriter(); return false;",
@@ -335,7 +335,7 @@ export const MUTANTS = mutants("rw_lock", {
     "weft_mutex_unlock(weft__rw_writer(l)); return ETIMEDOUT;",
   ],
 }, {
-  what: "a writer that gives up is in line still",
+  what: "a writer that gives up stays in line",
   ts: [
     "this.#leave(0, 0); this.#unlockWriter(); return false;",
     "this.#leave(0, 0); return false;",
@@ -369,7 +369,7 @@ export const MUTANTS = mutants("rw_lock", {
     "0, 0); return result;",
   ],
 }, {
-  what: "forgets who waits to read",
+  what: "forgets that readers wait",
   ts: [
     "const next = (state & kept | abandoned) + more + pending +",
     "const next = (state & kept | abandoned) + more +",
@@ -379,11 +379,11 @@ export const MUTANTS = mutants("rw_lock", {
     "weft__plus((state & kept) | abandoned, more);",
   ],
 }, {
-  what: "the phase stays",
+  what: "the phase does not change",
   ts: ["(pending > 0 ? ONE_PHASE : 0);", "0;"],
   c: ["if (pending > 0) next = weft__plus(next, WEFT_RW_LOCK_ONE_PHASE);", ""],
 }, {
-  what: "forgets who reads when a writer gives up",
+  what: "forgets the readers if a writer gives up",
   ts: ["const kept = READING_MASK | PHASE_MASK |", "const kept = PHASE_MASK |"],
   c: [
     "int32_t kept = WEFT_RW_LOCK_READING_MASK | WEFT_RW_LOCK_PHASE_MASK;",
@@ -416,7 +416,7 @@ export const MUTANTS = mutants("rw_lock", {
     "(void)expected; weft__store(&l->gate, next);",
   ],
 }, {
-  what: "does not look whether it opened the gate",
+  what: "does not check whether it opened the gate",
   ts: ["expected, next); if (gate !== expected) continue;", "expected, next);"],
   c: [
     "gate = weft__compare_exchange(&l->gate, expected, next); if (gate != " +
@@ -424,7 +424,7 @@ export const MUTANTS = mutants("rw_lock", {
     "gate = weft__compare_exchange(&l->gate, expected, next);",
   ],
 }, {
-  what: "the gate looks as before",
+  what: "the gate has the same value after it opened",
   ts: [
     "const next = (gate & ~WAITING_BIT) + ONE_OPENING | 0;",
     "const next = gate & ~WAITING_BIT;",
@@ -442,7 +442,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
   c: ["weft__rw_leave(l, 1, 0);", "weft__rw_leave(l, 0, 0);"],
 }, {
-  what: "abandons, and leaves nobody in",
+  what: "abandons, and lets nobody in",
   ts: [
     "this.#leave(0, writing ? ABANDONED_BIT : 0); // The dead",
     "// The dead",
@@ -452,14 +452,14 @@ export const MUTANTS = mutants("rw_lock", {
     "(void)writing;",
   ],
 }, {
-  what: "abandons, and does not say so",
+  what: "abandons, and does not report it",
   ts: ["this.#leave(0, writing ? ABANDONED_BIT : 0);", "this.#leave(0, 0);"],
   c: [
     "weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);",
     "(void)writing; weft__rw_leave(l, 0, 0);",
   ],
 }, {
-  what: "abandons who waited, and says that it wrote",
+  what: "abandons a waiting writer, and reports that it wrote",
   ts: [
     "this.#leave(0, writing ? ABANDONED_BIT : 0);",
     "this.#leave(0, ABANDONED_BIT);",
@@ -483,15 +483,15 @@ export const MUTANTS = mutants("rw_lock", {
 }, {
   what: "abandons, and does not make way for the next one",
   ts: [
-    "this.#open(); this.#unlockWriter(); return true;",
-    "this.#open(); return true;",
+    "this.#open(); this.#unlockWriter(); return 1;",
+    "this.#open(); return 1;",
   ],
   c: [
-    "weft__rw_open(l); return weft_mutex_unlock(weft__rw_writer(l));",
-    "weft__rw_open(l); return 0;",
+    "weft__rw_open(l); (void)weft_mutex_unlock(weft__rw_writer(l)); return 1;",
+    "weft__rw_open(l); return 1;",
   ],
 }, {
-  what: "who gives up forgets what was abandoned",
+  what: "a waiter that gives up forgets that the lock was abandoned",
   ts: ["(state & WRITING_BIT ? 0 : ABANDONED_BIT);", "0;"],
   c: [
     "if ((state & WEFT_RW_LOCK_WRITING_BIT) == 0) kept |= " +

@@ -31,7 +31,7 @@ const OTHER = 5;
 const viewAs = (id: number, memory: Memory) =>
   asAgent(id, () => new RwLock(memory));
 
-/** A lock seen by this agent, and by another one. */
+/** The views of a lock of this agent and of another one. */
 function pair(phase = 0, gate = 0): { mine: RwLock; theirs: RwLock } {
   const mine = RwLock.create();
   wordsOf(mine)[STATE] = phase << 30;
@@ -39,7 +39,7 @@ function pair(phase = 0, gate = 0): { mine: RwLock; theirs: RwLock } {
   return { mine, theirs: viewAs(OTHER, mine.buffer) };
 }
 
-/** Whether nothing of its users is left in a lock. */
+/** Whether its users left nothing behind in a lock. */
 function isFree(lock: RwLock): boolean {
   const words = wordsOf(lock);
   return (words[STATE]! & 0x3fff_ffff) === 0 &&
@@ -101,8 +101,9 @@ test("try forms, blocking forms and guards obey the model", () => {
         [writer, write, abandoned] = [-1, undefined, false];
       } else if (op === "abandon") {
         const dead = ids[at % 3]!;
-        assert.is(lock.abandon(dead), writer >= 0 && ids[writer] === dead);
-        if (writer < 0 || ids[writer] !== dead) continue;
+        const wrote = writer >= 0 && ids[writer] === dead;
+        assert.is(lock.abandon(dead), wrote ? 1 : 0);
+        if (!wrote) continue;
         [writer, write, abandoned] = [-1, undefined, true];
       } else if (reads.length > 0) {
         const [guard] = reads.splice(at % reads.length, 1);
@@ -230,7 +231,7 @@ test("too many readers are refused, and there is room for a downgrade", async ()
   assert.ok(isFree(mine));
 });
 
-test("who comes to read behind a writer waits for it, and one only", async () => {
+test("a reader that comes after a writer waits for that writer only", async () => {
   const { mine, theirs } = pair(3);
   const first = theirs.read();
   const writes = [mine.writeAsync(), mine.writeAsync()];
@@ -248,7 +249,7 @@ test("who comes to read behind a writer waits for it, and one only", async () =>
   assert.ok(isFree(mine));
 });
 
-test("downgrade() lets those in who wait to read, but no writer", async () => {
+test("downgrade() lets waiting readers in, but no writer", async () => {
   const { mine, theirs } = pair();
   const writing = theirs.write();
   const [read, write] = [mine.readAsync(), mine.writeAsync()];
@@ -262,7 +263,7 @@ test("downgrade() lets those in who wait to read, but no writer", async () => {
   assert.ok(isFree(mine));
 });
 
-test("a writer that gives up lets in those it kept waiting", async () => {
+test("a writer that gives up lets in the readers that it kept waiting", async () => {
   const { mine, theirs } = pair();
   const reading = theirs.read();
   const abort = new AbortController();
@@ -293,10 +294,10 @@ test("abandon() gives up a writer that wrote, or waited", async () => {
   theirs.write(); // and is terminated
   const [read, write] = [mine.readAsync(), mine.writeAsync()];
   assert.is(await nowOf(Promise.race([read, write])), "pending");
-  assert.is(mine.abandon(0), false);
-  assert.is(mine.abandon(agentId()), false);
-  assert.is(mine.abandon(OTHER), true);
-  assert.is(mine.abandon(OTHER), false);
+  assert.is(mine.abandon(0), 0);
+  assert.is(mine.abandon(agentId()), 0);
+  assert.is(mine.abandon(OTHER), 1);
+  assert.is(mine.abandon(OTHER), 0);
   const reading = await read;
   assert.is(reading.abandoned, true);
   reading.unlock();
@@ -309,7 +310,7 @@ test("abandon() gives up a writer that wrote, or waited", async () => {
   await turns();
   const late = mine.readAsync();
   assert.is(await nowOf(late), "pending");
-  assert.is(mine.abandon(OTHER), true);
+  assert.is(mine.abandon(OTHER), 1);
   assert.is((await late).abandoned, false);
   mine.unlockRead();
   mine.abandonReader(); // what `after` holds
@@ -317,7 +318,8 @@ test("abandon() gives up a writer that wrote, or waited", async () => {
 });
 
 test("a reader knows that it was let in, whatever the phase", async () => {
-  // Four phases later the phase is the same: then the gate must tell.
+  // Four phases later the phase is the same, so the gate must show the
+  // difference.
   for (const gate of [0, ...NEAR_WRAP]) {
     const { mine, theirs } = pair(1, gate);
     const writing = theirs.write();
@@ -357,7 +359,7 @@ async function use(ms: number, roles: readonly number[], patient: boolean) {
   return all;
 }
 
-test("threads read what is whole, and lose no write", async () => {
+test("threads read whole values, and lose no write", async () => {
   const all = await use(1500, [5, 5, 1, 1], false);
   assert.ok(all.every(({ read, written }) => read > 0 && written > 0));
 });

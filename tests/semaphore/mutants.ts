@@ -51,7 +51,7 @@ export const MUTANTS = mutants("semaphore", {
     "weft__add(&s->permits, -n);",
   ],
 }, {
-  what: "SE5: who is woken has its permits, it thinks",
+  what: "SE5: takes a wake for its permits",
   ts: [
     'if (outcome === "timed-out") return this.#take(n);',
     'if (outcome === "timed-out") return this.#take(n);\n' +
@@ -63,7 +63,7 @@ export const MUTANTS = mutants("semaphore", {
     "WEFT__OK) return 0;",
   ],
 }, {
-  what: "SE6: takes a permit when there is none",
+  what: "SE6: takes a permit although there is none",
   ts: ["while (permits >= n) {", "while (permits >= n - 1) {"],
   c: ["while (permits >= n) {", "while (permits >= n - 1) {"],
 }, {
@@ -71,7 +71,7 @@ export const MUTANTS = mutants("semaphore", {
   ts: ["while (permits >= n) {", "if (permits >= n) {"],
   c: ["while (permits >= n) {", "if (permits >= n) {"],
 }, {
-  what: "SE8: counts itself no more when it is first woken",
+  what: "SE8: is no longer counted after its first wake",
   ts: [
     'if (outcome === "timed-out") return this.#take(n);',
     "Atomics.sub(words, WAITERS, 1);\n" +
@@ -85,7 +85,7 @@ export const MUTANTS = mutants("semaphore", {
     ["weft__add(&s->waiters, -1); return result;", "return result;"],
   ],
 }, {
-  what: "believes a hint that there are too few",
+  what: "believes an old hint that there are too few permits",
   ts: [
     "if (permits < n) permits = Atomics.load(words, PERMITS); while",
     "while",
@@ -102,7 +102,7 @@ export const MUTANTS = mutants("semaphore", {
     "int32_t seen = permits; weft__store(&s->permits, permits + n);",
   ],
 }, {
-  what: "does not look whether its release went in",
+  what: "does not check whether its release was stored",
   ts: ["if (seen === permits) break; permits = seen;", "break;"],
   c: ["if (seen == permits) break; permits = seen;", "(void)seen; break;"],
 }, {
@@ -113,14 +113,14 @@ export const MUTANTS = mutants("semaphore", {
     "",
   ],
 }, {
-  what: "wakes only where two wait",
+  what: "wakes nobody if only one waits",
   ts: [
     "if (Atomics.load(words, WAITERS) > 0)",
     "if (Atomics.load(words, WAITERS) > 1)",
   ],
   c: ["if (weft__load(&s->waiters) > 0)", "if (weft__load(&s->waiters) > 1)"],
 }, {
-  what: "wakes before it adds, as seen by who wants one",
+  what: "wakes a waiter for one permit before it adds",
   ts: [
     "if (permits > 0) Atomics.notify(words, PERMITS, Math.min(n, permits));",
     "",
@@ -130,7 +130,7 @@ export const MUTANTS = mutants("semaphore", {
     "",
   ],
 }, {
-  what: "counts itself for ever",
+  what: "a waiter stays counted for ever",
   ts: ["Atomics.sub(words, WAITERS, 1); }", "}"],
   c: ["weft__add(&s->waiters, -1); return result;", "return result;"],
 }, {
@@ -150,7 +150,7 @@ export const MUTANTS = mutants("semaphore", {
     "if (weft__semaphore_take(s, n) && passed > 0) return 0; if (passed",
   ],
 }, {
-  what: "looks at the turn after it looked at the permits",
+  what: "reads the turn after the permits",
   ts: [
     "const permits = Atomics.load(words, PERMITS); if (permits >= n) continue;",
     "const permits = Atomics.load(words, PERMITS);\n" +
@@ -169,7 +169,7 @@ export const MUTANTS = mutants("semaphore", {
     ],
   ],
 }, {
-  what: "who wants several is not counted",
+  what: "a waiter for several permits is not counted",
   ts: ["if (n > 1) Atomics.add(words, BULK, 1); try { for", "try { for", [
     "if (n > 1) Atomics.sub(words, BULK, 1);",
     "",
@@ -179,11 +179,11 @@ export const MUTANTS = mutants("semaphore", {
     "",
   ]],
 }, {
-  what: "who wants several is counted for ever",
+  what: "a waiter for several permits stays counted for ever",
   ts: ["if (n > 1) Atomics.sub(words, BULK, 1);", ""],
   c: ["if (n > 1) weft__add(&s->bulk, -1);", ""],
 }, {
-  what: "who wants several sleeps where one is wanted",
+  what: "a waiter for several permits sleeps on the word for one permit",
   ts: ["const outcome = yield n > 1 ? {", "const outcome = yield n > 9 ? {"],
   c: ["n > 1 ? weft__sleep(&s->turn", "n > 9 ? weft__sleep(&s->turn"],
 }, {
@@ -207,7 +207,7 @@ export const MUTANTS = mutants("semaphore", {
     "weft__notify(&s->turn, WEFT__ALL); weft__add(&s->turn, 1);",
   ],
 }, {
-  what: "who wants several is not woken",
+  what: "does not wake a waiter for several permits",
   ts: [
     "Atomics.add(words, TURN, 1); Atomics.notify(words, TURN);",
     "Atomics.add(words, TURN, 1);",
@@ -217,11 +217,11 @@ export const MUTANTS = mutants("semaphore", {
     "weft__add(&s->turn, 1);",
   ],
 }, {
-  what: "one of those that want several is woken",
+  what: "wakes only one waiter for several permits",
   ts: ["Atomics.notify(words, TURN); }", "Atomics.notify(words, TURN, 1); }"],
   c: ["weft__notify(&s->turn, WEFT__ALL);", "weft__notify(&s->turn, 1);"],
 }, {
-  what: "two claim at once",
+  what: "lets two agents claim at once",
   ts: [
     "Atomics.compareExchange(words, CLAIMANT, 0, this.#id) === 0",
     "Atomics.exchange(words, CLAIMANT, this.#id) === 0",
@@ -231,7 +231,7 @@ export const MUTANTS = mutants("semaphore", {
     "weft__exchange(&s->claimant, weft_agent_id()) >= 0",
   ],
 }, {
-  what: "claims though another does",
+  what: "claims although another agent does",
   ts: [
     "Atomics.compareExchange(words, CLAIMANT, 0, this.#id) === 0 )",
     "Atomics.compareExchange(words, CLAIMANT, 0, this.#id) >= 0 )",
@@ -245,7 +245,7 @@ export const MUTANTS = mutants("semaphore", {
   ts: ["Atomics.sub(words, PERMITS, n); // In this order", "// In this order"],
   c: ["weft__add(&s->permits, -n);", ""],
 }, {
-  what: "says what it claims before it takes it",
+  what: "writes what it claims before it takes it",
   ts: [
     "Atomics.sub(words, PERMITS, n); // In this order",
     "Atomics.store(words, CLAIM, n); Atomics.sub(words, PERMITS, n); // In",
@@ -256,7 +256,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
   by: "a claimant is terminated",
 }, {
-  what: "the claim is paid before it is",
+  what: "counts a claim as served before it is",
   ts: [
     "if (Atomics.load(words, PERMITS) >= 0) break; const outcome",
     "if (Atomics.load(words, PERMITS) >= -1) break; const outcome",
@@ -266,7 +266,7 @@ export const MUTANTS = mutants("semaphore", {
     "if (weft__load(&s->permits) >= -1) break;",
   ],
 }, {
-  what: "the claim looks at the turn too late",
+  what: "the claimant reads the turn too late",
   ts: [
     "const turn = Atomics.load(words, TURN); " +
     "if (Atomics.load(words, PERMITS) >= 0) break; const outcome",
@@ -280,7 +280,7 @@ export const MUTANTS = mutants("semaphore", {
     "weft__load(&s->turn);",
   ],
 }, {
-  what: "the claim's waiter is not counted",
+  what: "the claimant is not counted",
   ts: [
     "*#claim(n: number): Waiting<boolean> { const words = this.#words; " +
     "Atomics.add(words, BULK, 1);",
@@ -292,14 +292,14 @@ export const MUTANTS = mutants("semaphore", {
     "weft__semaphore_give_back(s, n);",
   ]],
 }, {
-  what: "the claim's waiter is counted for ever",
+  what: "the claimant stays counted for ever",
   ts: ["} finally { Atomics.sub(words, BULK, 1); }", "} finally { }"],
   c: [
     "weft__semaphore_give_back(s, n); weft__add(&s->bulk, -1);",
     "weft__semaphore_give_back(s, n);",
   ],
 }, {
-  what: "the first wake ends the claim",
+  what: "takes the first wake for the end of the claim",
   ts: [
     'if (outcome !== "timed-out") continue;',
     'if (outcome !== "timed-out") return true;',
@@ -316,7 +316,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
   c: ["if (result != 0) weft__semaphore_give_back(s, n);", ""],
 }, {
-  what: "a claim that times out is still claimed",
+  what: "a claim that times out is not cleared",
   ts: [
     "this.#endClaim(); this.#giveBack(n); return false;",
     "this.#giveBack(n); return false;",
@@ -349,7 +349,7 @@ export const MUTANTS = mutants("semaphore", {
     "permits); weft__semaphore_wake(s, n, permits);",
   ],
 }, {
-  what: "a claim that is served is still claimed",
+  what: "a claim that is served is not cleared",
   ts: [
     "Atomics.store(words, CLAIM, 0); this.#endClaim(); return true;",
     "Atomics.store(words, CLAIM, 0); return true;",
@@ -360,37 +360,44 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "abandons the claim of another",
+  ts: ["if (seen !== id) return 0;", ""],
+  c: [
+    "if (weft__compare_exchange(&s->claimant, id, weft_agent_id()) != id) " +
+    "return 0;",
+    "(void)weft__compare_exchange(&s->claimant, id, weft_agent_id());",
+  ],
+}, {
+  what: "is the second heir of a claim",
   ts: [
-    "if (id === 0 || Atomics.load(words, CLAIMANT) !== id) return false;",
-    "",
+    "const seen = Atomics.compareExchange(words, CLAIMANT, id, this.#id);",
+    "const seen = Atomics.load(words, CLAIMANT);",
   ],
   c: [
-    "if (id == 0 || weft__load(&s->claimant) != id) return EPERM;",
-    "(void)id;",
+    "if (weft__compare_exchange(&s->claimant, id, weft_agent_id()) != id) " +
+    "return 0;",
+    "if (weft__load(&s->claimant) != id) return 0;",
   ],
+  by: "two inherit a claim, and one claims anew",
 }, {
   what: "abandons a claim and keeps what it took",
-  ts: ["if (n > 0) this.#giveBack(n); return true;", "return true;"],
-  c: [
-    "if (n > 0) weft__semaphore_give_back(s, n); return 0;",
-    "(void)n; return 0;",
-  ],
+  ts: ["if (n > 0) this.#giveBack(n); return n;", "return n;"],
+  c: ["if (n > 0) weft__semaphore_give_back(s, n); return n;", "return n;"],
 }, {
-  what: "abandons a claim that is still claimed",
+  what: "abandons a claim and does not clear it",
   ts: [
     "this.#endClaim(); if (n > 0) this.#giveBack(n);",
     "if (n > 0) this.#giveBack(n);",
   ],
   c: ["weft__semaphore_end_claim(s); if (n > 0)", "if (n > 0)"],
 }, {
-  what: "a timeout is taken for a permit",
+  what: "takes a timeout for a permit",
   ts: [
     'if (outcome === "timed-out") return this.#take(n);',
     'if (outcome === "timed-out") return true;',
   ],
   c: ["return weft__semaphore_take(s, n) ? 0 : ETIMEDOUT;", "return 0;"],
 }, {
-  what: "a claim that is over is still claimed",
+  what: "a claim that is over is not cleared",
   ts: "TypeScript ends a claim in two places: each has a mutant",
   c: ["weft__store(&s->claimant, 0);", ""],
 });

@@ -1,14 +1,20 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  named,
+  type Scenario,
+  TRIES_AGAIN,
+  type Weft,
+} from "../_run/scenario.ts";
 
 const { permits, waiters, bulk, claimant, claim } = LAYOUT.semaphore;
 /** Read plainly before an exchange checks it. */
 const HINTS = [[permits * 4, permits * 4 + 4]] as const;
 
 /**
- * A semaphore with `initial` permits; the model is how many are free. Who waits
- * lets others pass as often as `patience` says before it claims.
+ * A semaphore with `initial` permits. The model's state is the number of free
+ * permits. A waiter lets others pass `patience` times before it claims.
  */
 function counting(weft: Weft, initial: number, patience = 0) {
   const { Semaphore } = weft.mod;
@@ -50,7 +56,7 @@ function counting(weft: Weft, initial: number, patience = 0) {
             : race.either([free - n, true], race.contended([free, false])),
         lockFree: true,
       },
-      // Where nobody claims, so that no other reason is left.
+      // For scenarios without claims, so that no other reason is left.
       tryUnclaimed: {
         run: (s, n: number) => s.tryAcquire(n),
         model: (free: number, n: number) =>
@@ -72,7 +78,7 @@ function counting(weft: Weft, initial: number, patience = 0) {
   });
 }
 
-/** Who is terminated leaves the others what they need, and no more. */
+/** A terminated agent leaves the others the permits they need, and no more. */
 function terminated(weft: Weft, initial: number, most = initial + 4) {
   const { Semaphore } = weft.mod;
   return race.spec({
@@ -144,9 +150,7 @@ function claimed(weft: Weft) {
       abandon: {
         run: (s, id: number) => s.abandon(id),
         model: (s: { free: number; claimant: number }, id: number) =>
-          s.claimant === id
-            ? [{ free: s.free + 2, claimant: 0 }, true]
-            : [s, false],
+          s.claimant === id ? [{ free: s.free + 2, claimant: 0 }, 2] : [s, 0],
       },
     },
     final: (memory) => {
@@ -157,7 +161,10 @@ function claimed(weft: Weft) {
   });
 }
 
-/** A claim that times out: who waits for what it took gets it at once. */
+/**
+ * A claim that times out: an agent that waits for its permits gets them at
+ * once.
+ */
 function inTime(weft: Weft) {
   const { Semaphore } = weft.mod;
   return race.spec({
@@ -195,7 +202,12 @@ export function scenarios(weft: Weft): Scenario[] {
   const attempt = (n: number) => ["tryAcquire", n] as const;
   const cycle = (n: number) => [acquire(n), release(n)] as const;
   return [
-    { name: "one permit, two agents", spec: one, agents: [cycle(1), cycle(1)] },
+    {
+      name: "one permit, two agents",
+      differs: TRIES_AGAIN,
+      spec: one,
+      agents: [cycle(1), cycle(1)],
+    },
     {
       name: "one permit, two agents, twice",
       spec: one,
@@ -209,27 +221,27 @@ export function scenarios(weft: Weft): Scenario[] {
       sampled: true,
     },
     {
-      name: "released two at once",
+      name: "two permits released at once",
       spec: none,
       agents: [[acquire(1)], [acquire(1)], [release(2)]],
       options: { states: 100_000 },
       sampled: true,
     },
     {
-      name: "released one by one",
+      name: "two permits released one by one",
       spec: none,
       agents: [[acquire(1)], [acquire(1)], [release(1), release(1)]],
       options: { states: 100_000 },
       sampled: true,
     },
     {
-      name: "wanted two, released one by one",
+      name: "one wants two permits, released one by one",
       spec: none,
       agents: [[acquire(2)], [release(1), release(1)]],
     },
     {
       // The waiter for one must not sleep on while the wake went to the other.
-      name: "wanted one and two",
+      name: "one wants one permit, another two",
       spec: none,
       agents: [[acquire(1)], [acquire(2)], [release(1), release(2)]],
       options: { states: 100_000 },
@@ -243,19 +255,19 @@ export function scenarios(weft: Weft): Scenario[] {
       sampled: true,
     },
     {
-      name: "released two at once, with patience",
+      name: "two permits released at once, with patience",
       spec: patient,
       agents: [[acquire(1)], [acquire(1)], [release(2)]],
       options: { timeouts: 0 },
     },
     {
-      name: "wanted two, released one by one, with patience",
+      name: "one wants two permits, released one by one, with patience",
       spec: patient,
       agents: [[acquire(2)], [release(1), release(1)]],
       options: { timeouts: 0 },
     },
     {
-      // The wake for one permit must not go to who wants two.
+      // The wake for one permit must not go to an agent that wants two.
       name: "wanted one and two, released one, with patience",
       spec: patient,
       agents: [[acquire(2)], [acquire(1)], [release(1)]],
@@ -264,6 +276,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a timeout at any time, with patience",
+      differs: TRIES_AGAIN,
       spec: patient,
       agents: [[["acquireFor", 1]], [release(1)]],
       options: { timeouts: true },
@@ -276,6 +289,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a claim that times out serves another",
+      differs: TRIES_AGAIN,
       spec: inTime(weft),
       agents: [[["acquireTwo"]], [["acquireOne"]]],
       options: { timeouts: 0, rescue: true },
@@ -288,6 +302,12 @@ export function scenarios(weft: Weft): Scenario[] {
       sampled: true,
     },
     {
+      name: "two inherit a claim, and one claims anew",
+      spec: claimed(weft),
+      agents: [[["abandon", 9], release(3)], [["abandon", 9], acquire(2)]],
+      options: { timeouts: 0 },
+    },
+    {
       name: "a claimant is terminated",
       spec: terminated(weft, 0, 6),
       agents: [[acquire(2)], [release(2)]],
@@ -295,6 +315,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "tryAcquire, acquire",
+      differs: TRIES_AGAIN,
       spec: one,
       agents: [[attempt(1)], cycle(1)],
     },
@@ -309,6 +330,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a timeout at any time",
+      differs: TRIES_AGAIN,
       spec: none,
       agents: [[["acquireFor", 1]], [release(1)]],
       options: { timeouts: true },

@@ -176,7 +176,7 @@ test("no wait for n sleeps beside n permits, and none is lost", async () => {
             wait.result === undefined && wait.n <= available
           );
           assert.is(missed, undefined, `sleeps beside ${available}`);
-          // Who is first in line is not behind anybody's claim.
+          // The first waiter in line is not behind a claim.
           const first = waits.find((wait) => wait.result === undefined);
           const free = total - served(waits);
           const claims = calls.length > 8; // newcomers may have passed it
@@ -261,10 +261,10 @@ test("abandon() gives back what a dead agent claimed in advance", async () => {
   assert.equal(state(semaphore), [-2, 1, 2, 9, 5]);
   assert.is(semaphore.available, 0);
   const waits = [wait(semaphore, 1), wait(semaphore, 2)];
-  assert.is(semaphore.abandon(0), false);
-  assert.is(semaphore.abandon(8), false);
-  assert.is(semaphore.abandon(9), true);
-  assert.is(semaphore.abandon(9), false);
+  assert.is(semaphore.abandon(0), 0);
+  assert.is(semaphore.abandon(8), 0);
+  assert.is(semaphore.abandon(9), 5);
+  assert.is(semaphore.abandon(9), 0);
   await turns();
   assert.equal(waits.map((wait) => wait.result), [true, true]);
   assert.is(semaphore.available, 0);

@@ -22,7 +22,7 @@ export const MUTANTS = mutants("slab_pool", {
     "return weft__hint(at) == 0 && weft__compare_exchange(at, 0, owner) >= 0;",
   ],
 }, {
-  what: "takes a block that the bitmap calls free",
+  what: "takes any block that the bitmap shows as free",
   ts: [
     "if (!this.#claim(block, this.#id)) continue;",
     "if (!this.#claim(block, this.#id)) {\n" +
@@ -59,14 +59,14 @@ export const MUTANTS = mutants("slab_pool", {
     "weft__store(weft__slab_map(p, block / 32), old & ~bit);",
   ],
 }, {
-  what: "frees, and does not say so",
+  what: "frees, and does not clear the bit of the block",
   ts: [
     "if (keep) this.#cache[this.#cached++] = block; else this.#clear(block);",
     "if (keep) this.#cache[this.#cached++] = block;",
   ],
   c: ["else weft__slab_clear(p, (int32_t)number);", ""],
 }, {
-  what: "frees to a cache that is full",
+  what: "puts a freed block into a full cache",
   ts: [
     "const keep = this.#cached < this.#cacheLimit;",
     "const keep = this.#cached <= this.#cacheLimit;",
@@ -76,7 +76,7 @@ export const MUTANTS = mutants("slab_pool", {
     "bool keep = cache != NULL && cache->count <= cache->limit;",
   ],
 }, {
-  what: "frees to a cache, as anybody's",
+  what: "puts a freed block into the cache without its owner",
   ts: [
     "const next = keep ? this.#id | CACHED_BIT : NOBODY;",
     "const next = NOBODY;",
@@ -86,14 +86,14 @@ export const MUTANTS = mutants("slab_pool", {
     "int32_t next = 0;",
   ],
 }, {
-  what: "caches what another took",
+  what: "puts a block of another agent into its cache",
   ts: ["if (!this.#claim(block, kept)) continue;", "this.#claim(block, kept);"],
   c: [
     "if (!weft__slab_claim(p, block, kept)) continue;",
     "weft__slab_claim(p, block, kept);",
   ],
 }, {
-  what: "gives a cached block back, and does not say so",
+  what: "gives back a cached block, and does not clear its bit",
   ts: [
     "if (Atomics.compareExchange(words, at, kept, NOBODY) === kept) { " +
     "this.#clear(block); }",
@@ -105,7 +105,7 @@ export const MUTANTS = mutants("slab_pool", {
     "weft__compare_exchange(weft__slab_owner(p, block), kept, 0);",
   ],
 }, {
-  what: "abandons what others have",
+  what: "abandons the blocks of other agents",
   ts: [
     "(owner === (id | CACHED_BIT) || everything && owner === id) &&",
     "everything &&",
@@ -122,14 +122,14 @@ export const MUTANTS = mutants("slab_pool", {
     "(weft__store(at, next), 0))",
   ],
 }, {
-  what: "frees what lies in a cache",
+  what: "frees a block that lies in a cache",
   ts: ["owner !== NOBODY && (owner & CACHED_BIT) === 0;", "owner !== NOBODY;"],
   c: [
     "return owner != 0 && (owner & WEFT_SLAB_POOL_CACHED_BIT) == 0;",
     "return owner != 0;",
   ],
 }, {
-  what: "frees only what it saw long ago",
+  what: "frees only by an old value of the owner",
   ts: ["if (!isAllocated(owner)) owner = Atomics.load(words, at);", ""],
   equivalent: "who frees a block was told of it, so the hint is new",
 }, {
@@ -143,7 +143,7 @@ export const MUTANTS = mutants("slab_pool", {
     "(weft__store(weft__slab_owner(p, block), 0), 1))",
   ],
 }, {
-  what: "abandons what another frees, and counts it",
+  what: "abandons a block that another agent frees, and counts it",
   ts: [
     "Atomics.compareExchange(words, at, owner, NOBODY) === owner",
     "Atomics.compareExchange(words, at, owner, NOBODY) >= NOBODY",
@@ -170,15 +170,15 @@ export const MUTANTS = mutants("slab_pool", {
   ],
   c: ["(owner == kept || (everything && owner == id)) &&", "owner == kept &&"],
 }, {
-  what: "abandons everything, unasked",
+  what: "abandons the blocks of everybody",
   ts: ["everything && owner === id)", "owner === id)"],
   c: ["(everything && owner == id))", "owner == id)"],
 }, {
-  what: "abandons, and does not say so",
+  what: "abandons, and does not clear the bit of the block",
   ts: ["this.#clear(block); count++;", "count++;"],
   c: ["weft__slab_clear(p, block); count++;", "count++;"],
 }, {
-  what: "abandons, and leaves what was being freed",
+  what: "abandons, and leaves a block that was being freed",
   ts: [
     "if (Atomics.load(words, BITMAP + (block >> 5)) & bit) { " +
     "this.#clear(block); }",
@@ -199,7 +199,7 @@ export const MUTANTS = mutants("slab_pool", {
     "weft__store(weft__slab_owner(p, block), id);",
   ],
 }, {
-  what: "takes from its cache what was taken away",
+  what: "takes a block from its cache that was taken away",
   ts: [
     "if (Atomics.compareExchange(words, at, kept, this.#id) === kept) {",
     "if (Atomics.compareExchange(words, at, kept, this.#id) >= NOBODY) {",
@@ -220,11 +220,11 @@ export const MUTANTS = mutants("slab_pool", {
     "weft__store(weft__slab_owner(p, block), 0);",
   ],
 }, {
-  what: "keeps to one word of the bitmap",
+  what: "searches only one word of the bitmap",
   ts: ["this.#map = map + 1 < this.#maps ? map + 1 : 0;", "this.#map = map;"],
   c: ["map = map + 1 < maps ? map + 1 : 0;", ""],
 }, {
-  what: "never begins the bitmap anew",
+  what: "never searches the bitmap from its start",
   ts: [
     "this.#map = map + 1 < this.#maps ? map + 1 : 0;",
     "this.#map = map + 1 < this.#maps ? map + 1 : map;",
@@ -234,12 +234,12 @@ export const MUTANTS = mutants("slab_pool", {
     "map = map + 1 < maps ? map + 1 : map;",
   ],
 }, {
-  what: "hands out what lies behind the last block",
+  what: "hands out a block behind the last one",
   ts: ["if (rest > 0) words[", "if (rest < 0) words["],
   c: "JavaScript makes the memory here; tests/_twin tests memory that C makes",
   equivalent: "allocate passes over the bits behind the last block",
 }, {
-  what: "does not say what it took",
+  what: "does not set the bit of the block that it took",
   ts: ["else Atomics.or(words, BITMAP + map, bit);", ""],
   equivalent: "a bit saves a look: the owner tells",
 });

@@ -9,7 +9,7 @@ static void by_turns(void) {
   const weft_slab_config configs[] = {{1, 4}, {31, 8}, {33, 12}, {70, 4}};
   uint32_t seed = 5;
   for (int c = 0; c < 4; c++) {
-    weft_slab_pool *p = weft_slab_pool_init(arena, configs[c]);
+    weft_slab_pool *p = weft_slab_pool_init(arena, sizeof arena, configs[c]);
     CHECK(p != NULL && weft_slab_pool_attach(arena) == p);
     EQUAL(weft_slab_pool_capacity(p), configs[c].capacity);
     EQUAL(weft_slab_pool_block_size(p), configs[c].block_size);
@@ -47,9 +47,9 @@ static void errors(void) {
   const weft_slab_config good = {3, 8};
   for (int i = 0; i < 4; i++) {
     EQUAL(weft_slab_pool_bytes(wrong[i]), 0);
-    CHECK(weft_slab_pool_init(arena, wrong[i]) == NULL);
+    CHECK(weft_slab_pool_init(arena, sizeof arena, wrong[i]) == NULL);
   }
-  weft_slab_pool *p = weft_slab_pool_init(arena, good);
+  weft_slab_pool *p = weft_slab_pool_init(arena, sizeof arena, good);
   EQUAL(weft_slab_pool_bytes(good), (32 + 32 + 32) * 4 + 24);
   char *block = (char *)weft_slab_pool_allocate(p, NULL);
   char *end = (char *)arena + weft_slab_pool_bytes(good);
@@ -62,7 +62,7 @@ static void errors(void) {
 
 static void dead_agents(void) {
   const weft_slab_config config = {40, 4};
-  weft_slab_pool *p = weft_slab_pool_init(arena, config);
+  weft_slab_pool *p = weft_slab_pool_init(arena, sizeof arena, config);
   weft_slab_cache cache;
   memset(&cache, 0, sizeof cache);
   cache.limit = 8;
@@ -118,7 +118,7 @@ static void blocks_have_one_owner(void) {
   const int32_t capacities[] = {6, 33, 200};
   for (int c = 0; c < 3; c++) {
     weft_slab_config config = {capacities[c], 8};
-    weft_slab_pool *p = weft_slab_pool_init(arena, config);
+    weft_slab_pool *p = weft_slab_pool_init(arena, sizeof arena, config);
     worker workers[THREADS];
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++) {

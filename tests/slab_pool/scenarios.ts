@@ -6,7 +6,7 @@ const BITMAP = LAYOUT.slab_pool.length;
 /** The bitmap and the owners, read plainly before an exchange checks them. */
 const HINTS = [[BITMAP * 4, (BITMAP + 64) * 4]] as const;
 
-/** A pool of a few blocks; what an agent holds must be its own. */
+/** A pool of a few blocks. A block that an agent holds must be its own. */
 function pool(weft: Weft, capacity: number, cache = 0) {
   const { SlabPool } = weft.mod;
   return race.spec({
@@ -49,7 +49,7 @@ function pool(weft: Weft, capacity: number, cache = 0) {
       if (available + taken.length !== capacity) {
         return `${available} left after ${taken.length} of ${capacity}`;
       }
-      // A free block is worth a try.
+      // Try to take a block that is free.
       const words = new Int32Array(memory);
       for (let block = 0; block < capacity; block++) {
         const owner = words[BITMAP + 32 + block];
@@ -168,7 +168,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
     agents: [[["take"]], [["take"]], [["take"]]],
   },
   {
-    name: "two use two blocks by caches",
+    name: "two use two blocks through caches",
     spec: pool(weft, 2, 2),
     agents: [[["use", 1], ["release"]], [["use", 3], ["release"]]],
   },
@@ -189,12 +189,12 @@ export const scenarios = (weft: Weft): Scenario[] => [
     agents: [[["free", 0]]],
   },
   {
-    name: "two abandon the same",
+    name: "two abandon the same agent",
     spec: owned(weft, [DEAD], once),
     agents: [[["abandonAll", DEAD]], [["abandonAll", DEAD]]],
   },
   {
-    name: "abandoned while another frees it",
+    name: "a block is abandoned while another frees it",
     spec: owned(weft, [DEAD], once),
     agents: [[["abandonAll", DEAD]], [["free", 0], ["take"]]],
   },
@@ -208,7 +208,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
     agents: [[["abandon", DEAD]]],
   },
   {
-    name: "abandons all that one had",
+    name: "abandons all blocks of an agent",
     spec: owned(
       weft,
       [DEAD | CACHED, DEAD, -1, 8, 8 | CACHED],
@@ -217,7 +217,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
     agents: [[["abandonAll", DEAD]]],
   },
   {
-    name: "abandoned, and takes from its cache",
+    name: "an abandoned agent takes from its cache",
     spec: owned(
       weft,
       [0],
@@ -227,7 +227,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
     agents: [[["keep"], ["take"]], [["abandon", 1], ["take"]]],
   },
   {
-    name: "abandoned, and gives its cache back",
+    name: "an abandoned agent gives back its cache",
     spec: owned(weft, [0], (results) => 1 - times(results, "block 0"), 1),
     agents: [[["keep"], ["release"]], [["abandon", 1], ["take"]]],
   },

@@ -16,7 +16,7 @@ function parts({ capacity }: SlabPool): { owners: number; blocks: number } {
   return { owners, blocks: owners + up(capacity) };
 }
 
-/** A pool as each of three agents sees it. */
+/** The views of a pool of three agents. */
 function views(capacity: number, blockSize: number): SlabPool[] {
   const { buffer } = SlabPool.create({ capacity, blockSize });
   return AGENTS.map((id) => asAgent(id, () => new SlabPool(buffer)));
@@ -46,7 +46,7 @@ test("allocate(), free(), caches and abandon() obey the model", () => {
       if (op === "allocate") {
         const at = pool.allocate();
         if (at === -1) {
-          // Nothing is free but in the caches of others.
+          // Free blocks are only in the caches of others.
           assert.is(pool.available, 0);
           continue;
         }
@@ -68,7 +68,7 @@ test("allocate(), free(), caches and abandon() obey the model", () => {
       } else if (op === "cache") pool.useCache(n % 33);
       else if (op === "release") pool.release();
       else if (op === "abandon" || op === "abandon all") {
-        // Its view is one of a dead agent now: another takes its place.
+        // Its view belongs to a dead agent now; another agent takes its place.
         const all = op === "abandon all";
         const id = AGENTS[who]!;
         const others = held.size;
@@ -144,12 +144,12 @@ test("a cache takes a block in one step, and gives back what it loses", () => {
   assert.is(other.available, 63 - 4);
 });
 
-test("what a dead agent had in its cache, or was freeing, comes back", () => {
+test("blocks that a dead agent had cached, or was freeing, come back", () => {
   const [alive, dead] = views(40, 4) as [SlabPool, SlabPool];
   dead.useCache(8);
   const mine = dead.allocate();
   assert.is(alive.available, 40 - 9);
-  // It was about to free one: its owner is gone, its bit is not.
+  // It was about to free a block: the owner is cleared, the bit is not.
   const freeing = alive.allocate();
   const { owners, blocks } = parts(alive);
   wordsOf(alive)[owners + freeing / 4 - blocks] = 0;
@@ -165,7 +165,7 @@ test("what a dead agent had in its cache, or was freeing, comes back", () => {
   assert.is(alive.abandon(AGENTS[1]!, true), 1);
   assert.is(alive.abandon(AGENTS[1]!, true), 0);
   refuses(alive.buffer, () => alive.free(mine), RangeError, "free already");
-  // Were it alive all the same, it would not take what is others' by now.
+  // Even if it were alive, it would not take blocks that others own by now.
   const again = Array.from({ length: 9 }, () => alive.allocate());
   assert.not.ok(again.includes(-1));
   assert.is(dead.allocate(), -1);
@@ -218,7 +218,7 @@ test("any two operations may meet at any step", () => {
   }
 });
 
-test("two who free the same block: one of them is told", () => {
+test("if two agents free the same block, one of them is told", () => {
   preemptedAnywhere(
     () => {
       const [mine, theirs] = views(2, 4) as [SlabPool, SlabPool];

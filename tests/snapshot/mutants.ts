@@ -67,7 +67,7 @@ export const MUTANTS = mutants("snapshot", {
     ["int32_t seen = weft__load(&s->state); if", "if"],
   ],
 }, {
-  what: "takes a later number for the same copy",
+  what: "takes a later version in the same copy for the same version",
   ts: [
     "if (seen === state) break; state = seen;",
     "if (((seen ^ state) & 1) === 0) break; state = seen;",
@@ -79,7 +79,7 @@ export const MUTANTS = mutants("snapshot", {
     "state); state = seen;",
   ],
 }, {
-  what: "takes what was torn at the second look, too",
+  what: "takes a value that is torn at the second look, too",
   ts: [
     "if (seen === state) break; state = seen;",
     "if (seen === state || seen === state + 2) break; state = seen;",
@@ -91,7 +91,7 @@ export const MUTANTS = mutants("snapshot", {
     "weft__snapshot_version_of(s, state); state = seen;",
   ],
 }, {
-  what: "reads the copy that is written",
+  what: "reads the copy that is being written",
   ts: [
     "const at = this.#copy(state & 1); for",
     "const at = this.#copy(state + 1 & 1); for",
@@ -154,11 +154,11 @@ export const MUTANTS = mutants("snapshot", {
     "int32_t seen = state; weft__store(&s->state, next);",
   ],
 }, {
-  what: "single: gives a value up when its exchange fails",
+  what: "single: drops a value if its exchange fails",
   ts: ["if (seen === state) return; state = seen;", "return;"],
   c: ["if (seen == state) return 0; state = seen;", "(void)seen; return 0;"],
 }, {
-  what: "single: does not see that the reader swapped",
+  what: "single: does not notice that the reader swapped",
   ts: [
     "for (;;) { const front = state & 3 << FRONT_SHIFT;",
     "const front = state & 3 << FRONT_SHIFT; for (;;) {",
@@ -170,7 +170,7 @@ export const MUTANTS = mutants("snapshot", {
     "WEFT_SNAPSHOT_FRONT_SHIFT)) | old;",
   ],
 }, {
-  what: "single: does not say that it is new",
+  what: "single: does not mark the value as new",
   ts: [
     "const next = version | NEW_BIT | front | mine;",
     "const next = version | front | mine;",
@@ -191,14 +191,14 @@ export const MUTANTS = mutants("snapshot", {
     "int32_t version = state & -WEFT__SNAPSHOT_ONE_VERSION;",
   ],
 }, {
-  what: "single: reads what it had when its exchange fails",
+  what: "single: reads its old copy if its exchange fails",
   ts: ["while (state & NEW_BIT) {", "if (state & NEW_BIT) {"],
   c: [
     "while (s->single_reader && state & WEFT_SNAPSHOT_NEW_BIT) {",
     "if (s->single_reader && state & WEFT_SNAPSHOT_NEW_BIT) {",
   ],
 }, {
-  what: "single: reads what it had",
+  what: "single: reads its old copy",
   ts: ["while (state & NEW_BIT) {", "while (false as boolean) {"],
   c: [
     "while (s->single_reader && state & WEFT_SNAPSHOT_NEW_BIT) {",

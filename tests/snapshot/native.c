@@ -9,11 +9,13 @@ static weft_snapshot *snapshot_at(int32_t size, bool single, int32_t written) {
   weft_snapshot_config config;
   config.size = size;
   config.single_reader = single;
-  weft_snapshot *s = weft_snapshot_init(arena, config);
+  weft_snapshot *s = weft_snapshot_init(arena, sizeof arena, config);
   CHECK(s != NULL && weft_snapshot_attach(arena) == s);
   EQUAL(weft_snapshot_size(s), size);
   EQUAL(weft_snapshot_single_reader(s), single);
-  s->state = single ? s->state | (int32_t)((uint32_t)written << 5) : written;
+  s->state = single
+                 ? s->state | (int32_t)(((uint32_t)written & 0x07ffffff) << 5)
+                 : written;
   return s;
 }
 
@@ -48,10 +50,10 @@ static void errors(void) {
   for (int i = 0; i < 4; i++) {
     weft_snapshot_config config = {wrong[i], false};
     EQUAL(weft_snapshot_bytes(config), 0);
-    CHECK(weft_snapshot_init(arena, config) == NULL);
+    CHECK(weft_snapshot_init(arena, sizeof arena, config) == NULL);
   }
   const weft_snapshot_config good = {8, true};
-  CHECK(weft_snapshot_init((char *)arena + 2, good) == NULL);
+  CHECK(weft_snapshot_init((char *)arena + 2, sizeof arena - 2, good) == NULL);
   EQUAL(weft_snapshot_bytes(good), 256 + 3 * 128);
 }
 

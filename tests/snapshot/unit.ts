@@ -15,7 +15,7 @@ import { element, inside, MAKERS } from "../_queue/model.ts";
 
 const { state: STATE } = LAYOUT.snapshot;
 
-/** A snapshot of which `written` values are taken to have been written. */
+/** A snapshot to which `written` values count as written. */
 function snapshotAt(size: number, single: boolean, written = 0): Snapshot {
   const snapshot = Snapshot.create({ size, singleReader: single });
   const words = wordsOf(snapshot);
@@ -26,7 +26,7 @@ function snapshotAt(size: number, single: boolean, written = 0): Snapshot {
 
 const again = (snapshot: Snapshot) => new Snapshot(snapshot.buffer);
 
-/** The value that a read brings, and which it is. */
+/** The value that a read returns, and its number. */
 function readFrom(snapshot: Snapshot): [version: number, bytes: number[]] {
   const dst = new Uint8Array(snapshot.size);
   const version = snapshot.read(dst);
@@ -101,7 +101,7 @@ test("a value, or a size, of the wrong length is refused", () => {
   }
 });
 
-test("a read is of one value, whichever writes meet it at any step", () => {
+test("a read returns one whole value, whichever writes meet it at any step", () => {
   for (const single of [false, true]) {
     for (const writes of [1, 2, 3, 4]) {
       for (const before of [0, 1, 2]) {

@@ -27,7 +27,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "== 0 ? count : -EPIPE;",
   ],
 }, {
-  what: "SP2: full one element too late",
+  what: "SP2: notices one element too late that it is full",
   ts: [
     "room = this.#span - (tail - head | 0);",
     "room = this.#span + ONE - (tail - head | 0);",
@@ -37,7 +37,8 @@ export const MUTANTS = mutants("spsc_queue", {
     " room = q->capacity + 1 - (weft__minus(tail, q->head_cache) >> 2); return",
   ],
 }, {
-  what: "SP2: full one element too late, by the cached index",
+  what:
+    "SP2: notices one element too late that it is full, by the cached index",
   ts: [
     "let room = this.#span - (tail - words[HEAD_CACHE]! | 0);",
     "let room = this.#span + ONE - (tail - words[HEAD_CACHE]! | 0);",
@@ -111,7 +112,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "WEFT_SPSC_QUEUE_INDEX_MASK;",
   ],
 }, {
-  what: "takes the bits for a part of the index",
+  what: "takes the flag bits for a part of the index",
   ts: [
     "const tail = this.#words[TAIL]! & INDEX_MASK; // our own",
     "const tail = this.#words[TAIL]!; // our own",
@@ -123,7 +124,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "int32_t room = weft__spsc_room(q, tail, 1);",
   ],
 }, {
-  what: "takes the bits for a part of the consumer's index",
+  what: "takes the flag bits for a part of the consumer's index",
   ts: [
     "const head = Atomics.load(words, HEAD) & INDEX_MASK; words[HEAD_CACHE]",
     "const head = Atomics.load(words, HEAD); words[HEAD_CACHE]",
@@ -145,7 +146,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "weft__store(&q->tail, next);",
   ],
 }, {
-  what: "publishes for a sleeper by a store",
+  what: "publishes by a store although a consumer sleeps",
   ts: [
     "const still = Atomics.compareExchange(words, TAIL, was, next);",
     "const still = was; Atomics.store(words, TAIL, next);",
@@ -186,7 +187,7 @@ export const MUTANTS = mutants("spsc_queue", {
   c: ["if (was & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;", ""],
   by: "closed when full",
 }, {
-  what: "does not see that the queue was closed while it published",
+  what: "does not notice that the queue was closed while it published",
   ts: ["if (still & CLOSED_BIT) return this.#refused();", ""],
   c: ["if (still & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;", "(void)still;"],
   by: "closed while a push wakes the consumer",
@@ -224,7 +225,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
   by: "the consumer closes",
 }, {
-  what: "frees only where nobody sleeps",
+  what: "frees nothing if somebody sleeps",
   ts: [
     "for (let expected = head; was !== expected;) {",
     "for (let expected = head; false;) {",
@@ -277,7 +278,7 @@ export const MUTANTS = mutants("spsc_queue", {
     ],
   ],
 }, {
-  what: "sleeps only the first time it asked",
+  what: "sleeps only after its first request for a wake",
   ts: [
     "return was === idle || was === value ? { words, index, value }",
     "return was === idle ? { words, index, value }",
@@ -311,7 +312,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "weft__notify(words[i], WEFT__ALL); }",
   ],
 }, {
-  what: "says it is closed before it is empty",
+  what: "reports the end before it is empty",
   ts: [
     "if (filled === 0 && tail & CLOSED_BIT) this.refuse();",
     "if (tail & CLOSED_BIT) this.refuse();",
@@ -322,7 +323,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "return tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -EPIPE : filled;",
   ],
 }, {
-  what: "does not see that it is closed when empty",
+  what: "does not notice that an empty queue is closed",
   ts: ["if (filled === 0 && tail & CLOSED_BIT) this.refuse();", ""],
   c: [
     "return filled == 0 && tail & WEFT_SPSC_QUEUE_CLOSED_BIT ? -EPIPE : " +
@@ -331,7 +332,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
   by: "the producer closes",
 }, {
-  what: "does not see that it is closed when full",
+  what: "does not notice that a full queue is closed",
   ts: ["if (room === 0 && this.closed) this.refuse();", ""],
   c: [
     "if (room == 0) return weft_spsc_queue_closed(q) ? EPIPE : EBUSY;",
@@ -339,7 +340,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
   by: "closed when full",
 }, {
-  what: "the room it knows of does not wrap",
+  what: "compares its known room although indices wrap",
   ts: [
     "let room = this.#span - (tail - words[HEAD_CACHE]! | 0);",
     "let room = this.#span - (tail - words[HEAD_CACHE]!);",
@@ -374,7 +375,7 @@ export const MUTANTS = mutants("spsc_queue", {
     "(void)slot; return count;",
   ],
 }, {
-  what: "a slot in place is appended twice",
+  what: "commits a slot in place twice",
   ts: [
     "this.#reserved = false; return this.#publish",
     "this.#reserved = false; this.#publish(this.#words[TAIL]! & INDEX_MASK, 1); return this.#publish",

@@ -1,6 +1,12 @@
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
-import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
+import {
+  enter,
+  named,
+  type Scenario,
+  TRIES_AGAIN,
+  type Weft,
+} from "../_run/scenario.ts";
 
 const { tail, head } = LAYOUT.spsc_queue;
 /** Each side reads its own index plainly; the other sets flags beside it. */
@@ -13,7 +19,7 @@ interface Model {
 
 const CLOSED = "closed";
 
-/** Runs `operation`, and answers that the queue is closed where it throws. */
+/** Runs `operation`; returns CLOSED if it throws a ClosedError. */
 function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
   try {
     return operation();
@@ -23,7 +29,7 @@ function orClosed<T>(weft: Weft, operation: () => T): T | typeof CLOSED {
   }
 }
 
-/** A batch takes what it saw when it began, if the other side is at work. */
+/** While the other side works, a batch takes only what it saw when it began. */
 const fewer = (n: number, some: (n: number) => [Model, unknown]) =>
   Array.from(
     { length: Math.max(n - 1, 0) },
@@ -197,7 +203,7 @@ function queue(weft: Weft, capacity: number, start = 0, stateless = true) {
   });
 }
 
-/** Whoever is terminated, what was published can be taken, in order. */
+/** Whichever agent is terminated, published elements can be taken, in order. */
 function survivors(weft: Weft) {
   const { SpscQueue } = weft.mod;
   return race.spec({
@@ -266,6 +272,8 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "in place",
+      differs: "where it finds no room in place, TypeScript looks whether it " +
+        "is closed",
       spec: queue(weft, 2, 0, false),
       agents: [many("inPlace", 3), times("takeInPlace", 3)],
     },
@@ -296,17 +304,20 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "pop times out at any time",
+      differs: TRIES_AGAIN,
       spec: two,
       agents: [[["push", 1]], [["popFor"], ["popFor"]]],
       options: { timeouts: true },
     },
     {
       name: "the producer closes",
+      differs: TRIES_AGAIN,
       spec: two,
       agents: [[["push", 1], ["close"]], times("pop", 2)],
     },
     {
       name: "closed when full",
+      differs: TRIES_AGAIN,
       spec: one,
       agents: [many("push", 2), [["close"]]],
     },
@@ -333,6 +344,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "spurious wakes",
+      differs: TRIES_AGAIN,
       spec: two,
       agents: [many("push", 1), times("pop", 1)],
       options: { spurious: true },

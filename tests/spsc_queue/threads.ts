@@ -19,7 +19,7 @@ const pairs: [Manner, Manner][] = [
   ["block", "hasty"],
   ["hasty", "hasty"],
 ];
-// An element's number that some index passes soon wraps in its word.
+// The number of an element shortly before an index wraps in its word.
 const starts = [0, 2 ** 29 - 50, 2 ** 30 - 50];
 
 let turn = 0;

@@ -33,7 +33,7 @@ export const MUTANTS = mutants("striped_counter", {
   ],
   by: "a large addition beside a carry",
 }, {
-  what: "carries one, however late it is",
+  what: "carries only one, however late the carry is",
   ts: [
     "Atomics.compareExchange(words, at + HIGH, high, high + late | 0);",
     "Atomics.compareExchange(words, at + HIGH, high, high + 1 | 0);",
@@ -43,11 +43,11 @@ export const MUTANTS = mutants("striped_counter", {
     "(void)late; weft__compare_exchange(&s->high, high, weft__plus(high, 1));",
   ],
 }, {
-  what: "adds much at a time",
+  what: "adds a large number in one step",
   ts: ["for (; n > SECTOR; n -= SECTOR) this.#step(SECTOR);", ""],
   c: ["while (n > WEFT_STRIPED_COUNTER_SECTOR) {", "while (0) {"],
 }, {
-  what: "adds much at a time, below 0",
+  what: "adds a large negative number in one step",
   ts: ["for (; n < -SECTOR; n += SECTOR) this.#step(-SECTOR);", ""],
   c: ["while (n < -WEFT_STRIPED_COUNTER_SECTOR) {", "while (0) {"],
 }, {
@@ -56,7 +56,7 @@ export const MUTANTS = mutants("striped_counter", {
     "return ((low >>> SECTOR_BITS) - high) << SECTOR_BITS >> SECTOR_BITS;",
     "return ((low >>> SECTOR_BITS) - high) << SECTOR_BITS >>> SECTOR_BITS;",
   ],
-  c: ["return (int32_t)((late + 8) & 15) - 8;", "return (int32_t)(late & 15);"],
+  c: ["return (weft__plus(late, 8) & 15) - 8;", "return late & 15;"],
 }, {
   what: "the low word is signed",
   ts: [
@@ -64,11 +64,11 @@ export const MUTANTS = mutants("striped_counter", {
     "return (low >> SECTOR_BITS) - high;",
   ],
   c: [
-    "return (int32_t)((late + 8) & 15) - 8;",
+    "return (weft__plus(late, 8) & 15) - 8;",
     "(void)late; return (low >> WEFT_STRIPED_COUNTER_SECTOR_BITS) - high;",
   ],
 }, {
-  what: "knows of no late carries",
+  what: "a sum ignores late carries",
   ts: [
     "sum += (high + lag(high, low)) * SECTOR + (low & SECTOR - 1);",
     "sum += high * SECTOR + (low & SECTOR - 1);",
@@ -78,7 +78,7 @@ export const MUTANTS = mutants("striped_counter", {
     "int64_t sectors = (int64_t)high;",
   ],
 }, {
-  what: "a sum takes what moved meanwhile",
+  what: "a sum takes words that changed meanwhile",
   ts: ["if (seen === high) {", "if (seen !== undefined) {"],
   c: ["if (seen == high) break;", "break;"],
 }, {

@@ -6,10 +6,10 @@ const LOW = LAYOUT.striped_counter.length;
 const HIGH = LOW + 1;
 const { claims } = LAYOUT.striped_counter;
 const SECTOR = 2 ** 28;
-/** A look at `high` that a later one makes good. */
+/** Plain reads of `high` that a later read corrects. */
 const HINTS = [[HIGH * 4, HIGH * 4 + 4]] as const;
 
-/** One stripe for all, which holds `start`; the model is the sum. */
+/** One stripe for all, which holds `start`. The model's state is the sum. */
 function adding(weft: Weft, start: number) {
   const { StripedCounter } = weft.mod;
   return race.spec({
@@ -108,7 +108,7 @@ function claiming(weft: Weft) {
 export function scenarios(weft: Weft): Scenario[] {
   const add = (n: number) => ["add", n] as const;
   const lockFree = { progress: "lock-free" } as const;
-  // Old values of `high` are for the others: these take many steps.
+  // Old values of `high` are left to other scenarios: these take many steps.
   const exact = { races: false } as const;
   return [
     {
@@ -156,6 +156,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "the claims wrap",
+      differs: "a view in TypeScript knows how many stripes there are",
       spec: claiming(weft),
       agents: [[add(1)], [add(2)], [add(4)]],
     },

@@ -66,7 +66,7 @@ test("views take one stripe after the other, however often", () => {
       view.add();
       view.add();
     }
-    // Where the claims wrap, one stripe may be left out, and one doubled.
+    // When the claims wrap, one stripe may be left out and another doubled.
     const all = stripes();
     assert.is(all.reduce((a, b) => a + b), 18);
     if (first !== -2) assert.equal(all, [6, 6, 6]);
@@ -75,7 +75,7 @@ test("views take one stripe after the other, however often", () => {
   }
 });
 
-test("a StripedCounter refuses what is no number to add", () => {
+test("a StripedCounter refuses to add a value that is no integer", () => {
   const counter = StripedCounter.create();
   const { buffer } = counter;
   for (const n of [0.5, NaN, Infinity, 2 ** 31, -(2 ** 31) - 1, 2 ** 53]) {

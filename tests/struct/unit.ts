@@ -283,7 +283,7 @@ test("layout() places every class, and C finds each", async () => {
     int missing(void *at) { return ${found.join(" + ")}; }\n`);
 });
 
-test("layout() says which part is none", () => {
+test("layout() names the part that is wrong", () => {
   const none = (part: unknown, message: RegExp) =>
     assert.throws(
       () => layout({ jobs: part as typeof Mutex }),
@@ -338,14 +338,14 @@ test("wrong types, names and values are refused, and nothing is written", () => 
   assert.throws(() => struct(undefined as never), /an object of fields/);
 });
 
-test("a place must be said, unless the array is one record", () => {
+test("a place must be given, unless the array is one record", () => {
   const Pair = struct({ a: "i32", b: "i32" });
   const one = new Uint8Array(8);
   Pair.write(one, { a: 1, b: 2 });
   assert.equal(Pair.read(one), { a: 1, b: 2 });
   assert.is(Pair.view(one).b, 2);
   const two = new Uint8Array(16);
-  const missing = /Say at which byte/;
+  const missing = /Give the offset/;
   assert.throws(() => Pair.write(two, { a: 1 }), missing);
   assert.throws(() => Pair.read(two), missing);
   assert.throws(() => Pair.view(two), missing);
@@ -356,9 +356,9 @@ test("a place must be said, unless the array is one record", () => {
     assert.throws(() => Pair.view(two, at), /does not fit 16/);
   }
   for (const no of [new ArrayBuffer(8), [1], undefined, "x"] as never[]) {
-    assert.throws(() => Pair.read(no), /another view: received/);
-    assert.throws(() => Pair.write(no, { a: 1 }), /another view: received/);
-    assert.throws(() => Pair.view(no), /another view: received/);
+    assert.throws(() => Pair.read(no), /or a DataView: received/);
+    assert.throws(() => Pair.write(no, { a: 1 }), /or a DataView: received/);
+    assert.throws(() => Pair.view(no), /or a DataView: received/);
   }
 });
 
@@ -426,14 +426,14 @@ function assign(view: unknown, record: Record<string, unknown>): void {
   }
 }
 
-/** As JSON can show it. */
+/** The value in a form that JSON can show. */
 function shown(value: unknown): unknown {
   const text = (_: string, item: unknown) =>
     typeof item === "bigint" ? `${item}` : item;
   return JSON.parse(JSON.stringify(value, text));
 }
 
-/** Compiles C code for nothing but its errors: natively, and for wasm32. */
+/** Compiles C code only for its errors, natively and for wasm32. */
 async function compile(code: string): Promise<void> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "weft-"));
   const file = path.join(folder, "check.c");

@@ -41,7 +41,7 @@ static int32_t source[64], target[64];
 typedef struct {
   const char *name;
   size_t bytes;
-  void (*init)(void *at);
+  void (*init)(void *at, size_t bytes);
   void (*calls)(void *at, int which);
   int count;  /* of calls */
   int sealed; /* words of configuration at the front */
@@ -50,7 +50,9 @@ typedef struct {
 static const weft_queue_config QUEUE = {8, 4};
 static const weft_queue_config WIDE = {8, 12};
 
-static void mutex_init(void *at) { weft_mutex_init((weft_mutex *)at); }
+static void mutex_init(void *at, size_t bytes) {
+  if (weft_mutex_init(at, bytes) == NULL) abort();
+}
 static void mutex_calls(void *at, int which) {
   weft_mutex *m = (weft_mutex *)at;
   int held;
@@ -67,7 +69,9 @@ static void mutex_calls(void *at, int which) {
   }
 }
 
-static void rw_lock_init(void *at) { weft_rw_lock_init((weft_rw_lock *)at); }
+static void rw_lock_init(void *at, size_t bytes) {
+  if (weft_rw_lock_init(at, bytes) == NULL) abort();
+}
 static void rw_lock_calls(void *at, int which) {
   weft_rw_lock *l = (weft_rw_lock *)at;
   int held;
@@ -91,8 +95,8 @@ static void rw_lock_calls(void *at, int which) {
   }
 }
 
-static void condition_init(void *at) {
-  weft_condition_init((weft_condition *)at);
+static void condition_init(void *at, size_t bytes) {
+  if (weft_condition_init(at, bytes) == NULL) abort();
 }
 static void condition_calls(void *at, int which) {
   weft_condition *c = (weft_condition *)at;
@@ -103,8 +107,8 @@ static void condition_calls(void *at, int which) {
   (void)done;
 }
 
-static void semaphore_init(void *at) {
-  if (weft_semaphore_init(at, 3) == NULL) abort();
+static void semaphore_init(void *at, size_t bytes) {
+  if (weft_semaphore_init(at, bytes, 3) == NULL) abort();
 }
 static void semaphore_calls(void *at, int which) {
   weft_semaphore *x = (weft_semaphore *)at;
@@ -128,13 +132,13 @@ static void semaphore_calls(void *at, int which) {
   (void)done;
 }
 
-static void snapshot_init(void *at) {
+static void snapshot_init(void *at, size_t bytes) {
   const weft_snapshot_config config = {8, false};
-  if (weft_snapshot_init(at, config) == NULL) abort();
+  if (weft_snapshot_init(at, bytes, config) == NULL) abort();
 }
-static void snapshot_of_one_init(void *at) {
+static void snapshot_of_one_init(void *at, size_t bytes) {
   const weft_snapshot_config config = {8, true};
-  if (weft_snapshot_init(at, config) == NULL) abort();
+  if (weft_snapshot_init(at, bytes, config) == NULL) abort();
 }
 static void snapshot_calls(void *at, int which) {
   weft_snapshot *x = (weft_snapshot *)at;
@@ -193,8 +197,8 @@ static void spsc_queue_more(weft_spsc_queue *q, int which) {
   }
 }
 QUEUE_CALLS(spsc_queue)
-static void spsc_queue_init(void *at) {
-  weft_spsc_queue *q = weft_spsc_queue_init(at, WIDE);
+static void spsc_queue_init(void *at, size_t bytes) {
+  weft_spsc_queue *q = weft_spsc_queue_init(at, bytes, WIDE);
   if (weft_spsc_queue_try_push_many(q, source, 3) != 3) abort();
 }
 
@@ -213,8 +217,8 @@ static void mpmc_queue_more(weft_mpmc_queue *q, int which) {
   }
 }
 QUEUE_CALLS(mpmc_queue)
-static void mpmc_queue_init(void *at) {
-  weft_mpmc_queue *q = weft_mpmc_queue_init(at, WIDE);
+static void mpmc_queue_init(void *at, size_t bytes) {
+  weft_mpmc_queue *q = weft_mpmc_queue_init(at, bytes, WIDE);
   if (weft_mpmc_queue_try_push_many(q, source, 3) != 3) abort();
 }
 
@@ -236,8 +240,8 @@ static void lock_free_queue_more(weft_lock_free_queue *q, int which) {
   }
 }
 QUEUE_CALLS(lock_free_queue)
-static void lock_free_queue_init(void *at) {
-  weft_lock_free_queue *q = weft_lock_free_queue_init(at, QUEUE);
+static void lock_free_queue_init(void *at, size_t bytes) {
+  weft_lock_free_queue *q = weft_lock_free_queue_init(at, bytes, QUEUE);
   if (weft_lock_free_queue_try_push_many(q, source, 3) != 3) abort();
 }
 
@@ -248,11 +252,11 @@ static void fill_ring(weft_record_ring *r) {
   for (int32_t i = 0; i < 4; i++)
     if (weft_record_ring_try_push(r, source, 3 + i) != 0) abort();
 }
-static void record_ring_init(void *at) {
-  fill_ring(weft_record_ring_init(at, RING));
+static void record_ring_init(void *at, size_t bytes) {
+  fill_ring(weft_record_ring_init(at, bytes, RING));
 }
-static void record_ring_of_one_init(void *at) {
-  fill_ring(weft_record_ring_init(at, RING_OF_ONE));
+static void record_ring_of_one_init(void *at, size_t bytes) {
+  fill_ring(weft_record_ring_init(at, bytes, RING_OF_ONE));
 }
 static void touch(void *context, const void *bytes, int32_t length) {
   const char *all = (const char *)bytes;
@@ -297,8 +301,8 @@ static void record_ring_calls(void *at, int which) {
 
 static const weft_call_ring_config CALLS = {2, 8, 8};
 
-static void call_ring_init(void *at) {
-  weft_call_ring *r = weft_call_ring_init(at, CALLS);
+static void call_ring_init(void *at, size_t bytes) {
+  weft_call_ring *r = weft_call_ring_init(at, bytes, CALLS);
   weft_call *call = NULL;
   if (weft_call_ring_try_post(r, source, 4, &call) != 0) abort();
 }
@@ -334,8 +338,8 @@ static void call_ring_calls(void *at, int which) {
   target[63] = sum + done;
 }
 
-static void work_deque_init(void *at) {
-  weft_work_deque *d = weft_work_deque_init(at, 8);
+static void work_deque_init(void *at, size_t bytes) {
+  weft_work_deque *d = weft_work_deque_init(at, bytes, 8);
   for (int32_t i = 0; i < 3; i++)
     if (weft_work_deque_push(d, i) != 0) abort();
 }
@@ -353,9 +357,9 @@ static void work_deque_calls(void *at, int which) {
 static const weft_slab_config SLAB = {40, 8};
 static weft_slab_cache cache;
 
-static void slab_pool_init(void *at) {
+static void slab_pool_init(void *at, size_t bytes) {
   cache = (weft_slab_cache){0};
-  if (weft_slab_pool_init(at, SLAB) == NULL) abort();
+  if (weft_slab_pool_init(at, bytes, SLAB) == NULL) abort();
 }
 static void slab_pool_calls(void *at, int which) {
   weft_slab_pool *p = (weft_slab_pool *)at;
@@ -372,9 +376,9 @@ static void slab_pool_calls(void *at, int which) {
   target[63] = done;
 }
 
-static void work_counter_init(void *at) {
+static void work_counter_init(void *at, size_t bytes) {
   const weft_work_config config = {.chunk = 3};
-  if (weft_work_counter_init(at, 10, config) == NULL) abort();
+  if (weft_work_counter_init(at, bytes, 10, config) == NULL) abort();
 }
 static void work_counter_calls(void *at, int which) {
   weft_work_counter *c = (weft_work_counter *)at;
@@ -388,8 +392,8 @@ static void work_counter_calls(void *at, int which) {
   target[63] = done;
 }
 
-static void latch_init(void *at) {
-  if (weft_latch_init(at, 5) == NULL) abort();
+static void latch_init(void *at, size_t bytes) {
+  if (weft_latch_init(at, bytes, 5) == NULL) abort();
 }
 static void latch_calls(void *at, int which) {
   weft_latch *l = (weft_latch *)at;
@@ -397,15 +401,15 @@ static void latch_calls(void *at, int which) {
   target[63] = done;
 }
 
-static void barrier_init(void *at) {
-  if (weft_barrier_init(at, 3) == NULL) abort();
+static void barrier_init(void *at, size_t bytes) {
+  if (weft_barrier_init(at, bytes, 3) == NULL) abort();
 }
 static void barrier_calls(void *at, int which) {
   target[63] = weft_barrier_leave((weft_barrier *)at, which == 0);
 }
 
-static void striped_counter_init(void *at) {
-  if (weft_striped_counter_init(at, 2) == NULL) abort();
+static void striped_counter_init(void *at, size_t bytes) {
+  if (weft_striped_counter_init(at, bytes, 2) == NULL) abort();
 }
 static void striped_counter_calls(void *at, int which) {
   weft_striped_counter *c = (weft_striped_counter *)at;
@@ -418,8 +422,8 @@ static void striped_counter_calls(void *at, int which) {
 static const weft_broadcast_config CAST = {
     .capacity = 8, .element_size = 4, .subscribers = 2};
 
-static void broadcast_init(void *at) {
-  weft_broadcast *b = weft_broadcast_init(at, CAST);
+static void broadcast_init(void *at, size_t bytes) {
+  weft_broadcast *b = weft_broadcast_init(at, bytes, CAST);
   if (weft_broadcast_subscribe(b) < 0) abort();
   if (weft_broadcast_try_push_int(b, 7) != 0) abort();
 }
@@ -504,7 +508,7 @@ static const int32_t VALUES[] = {
 
 static void one_case(const subject *s) {
   int32_t *words = (int32_t *)malloc(s->bytes);
-  s->init(words);
+  s->init(words, s->bytes);
   uint32_t all = (uint32_t)(s->bytes / 4);
   uint32_t sealed = (uint32_t)s->sealed;
   int at = snprintf(shared->text, sizeof shared->text, "%s:", s->name);

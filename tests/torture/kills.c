@@ -267,18 +267,22 @@ static const kind KINDS[] = {
 static void make(const char *name) {
   const weft_queue_config queue = {64, 4};
   memset(s->arena, 0, ARENA);
-  if (strcmp(name, "spsc_queue") == 0) weft_spsc_queue_init(s->arena, queue);
+  bool made = true;
+  if (strcmp(name, "spsc_queue") == 0)
+    made = weft_spsc_queue_init(s->arena, ARENA, queue) != NULL;
   if (strcmp(name, "lock_free_queue") == 0)
-    weft_lock_free_queue_init(s->arena, queue);
+    made = weft_lock_free_queue_init(s->arena, ARENA, queue) != NULL;
   if (strcmp(name, "record_ring") == 0) {
     const weft_record_ring_config config = {4096, false};
-    weft_record_ring_init(s->arena, config);
+    made = weft_record_ring_init(s->arena, ARENA, config) != NULL;
   }
-  if (strcmp(name, "work_deque") == 0) weft_work_deque_init(s->arena, 64);
+  if (strcmp(name, "work_deque") == 0)
+    made = weft_work_deque_init(s->arena, ARENA, 64) != NULL;
   if (strcmp(name, "slab_pool") == 0) {
     const weft_slab_config config = {16, 64};
-    weft_slab_pool_init(s->arena, config);
+    made = weft_slab_pool_init(s->arena, ARENA, config) != NULL;
   }
+  if (!made) abort();
 }
 
 static void drain(const char *name) {

@@ -2,10 +2,13 @@ import { mutants } from "../_run/mutant.ts";
 
 const NO_WAIT_ANY = "C has no waitAny";
 
-/** Mutants of what `waitAny` waits by, in the sources of what it waits for. */
+/**
+ * Mutants of the code by which `waitAny` waits, in the sources of the
+ * primitives it waits for.
+ */
 export const MUTANTS = [
   ...mutants({ source: "mpmc_queue", scenarios: ["wait_any"] }, {
-    what: "who only looked does not pass the wake on",
+    what: "an agent that only looked does not pass on the wake",
     ts: [
       "if (this.poppable()) wake(words, POP_EPOCH, this.closed ? Infinity : 1);",
       "",
@@ -14,7 +17,7 @@ export const MUTANTS = [
     by: "beside a consumer of one",
   }),
   ...mutants({ source: "semaphore", scenarios: ["wait_any"] }, {
-    what: "who only looked does not pass the wake on",
+    what: "an agent that only looked does not pass on the wake",
     ts: [
       "if (others && this.available > 0) Atomics.notify(words, PERMITS, 1);",
       "",
@@ -22,7 +25,7 @@ export const MUTANTS = [
     c: NO_WAIT_ANY,
     by: "a permit, seen and taken",
   }, {
-    what: "who looks is not counted",
+    what: "an agent that looks is not counted",
     ts: [
       "Atomics.add(words, WAITERS, 1); // (W) announce, then look again try {",
       "try {",
@@ -34,7 +37,7 @@ export const MUTANTS = [
     c: NO_WAIT_ANY,
     by: "a permit comes",
   }, {
-    what: "who looks is counted for ever",
+    what: "an agent that looks stays counted for ever",
     ts: [
       "const others = Atomics.sub(words, WAITERS, 1) > 1;",
       "const others = Atomics.load(words, WAITERS) > 1;",
@@ -43,7 +46,7 @@ export const MUTANTS = [
     by: "a permit, seen and taken",
   }),
   ...mutants({ source: "event", scenarios: ["wait_any"] }, {
-    what: "who only looked does not pass the wake on",
+    what: "an agent that only looked does not pass on the wake",
     ts: [
       "// The wake that was used up belongs to the agent that takes the signal. " +
       "Atomics.notify(words, STATE, 1);",
@@ -52,7 +55,7 @@ export const MUTANTS = [
     c: NO_WAIT_ANY,
     by: "a signal, seen and taken",
   }, {
-    what: "who looks takes the signal",
+    what: "an agent that looks takes the signal",
     ts: [
       "return this.#waitSlow(Atomics.load(this.#words, STATE), 0);",
       "return this.#waitSlow(Atomics.load(this.#words, STATE));",
@@ -61,7 +64,7 @@ export const MUTANTS = [
     by: "a signal, seen and taken",
   }),
   ...mutants({ source: "_wait", scenarios: ["wait_any"] }, {
-    what: "the others are waited for still",
+    what: "goes on waiting for the other sources",
     ts: [
       'if (waiter.line !== undefined) resume(waiter, "timed-out");',
       "",

@@ -1,4 +1,4 @@
-// Mistakes of C that a JavaScript agent notices, which waits in `waitAny`.
+// Mistakes in C that a JavaScript agent in `waitAny` notices.
 import { suite } from "../_run/harness.ts";
 import { compiled, isNoticed } from "../_run/mixed/judge.ts";
 import { diffOf } from "../_run/mutant.ts";

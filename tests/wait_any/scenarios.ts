@@ -9,7 +9,10 @@ import {
   type Weft,
 } from "../_run/scenario.ts";
 
-/** What is waited for, and the library's functions in this agent. */
+/**
+ * The primitives that are waited for, and the library's functions in this
+ * agent.
+ */
 interface Handles {
   readonly mod: Modules["mod"];
   readonly queues: readonly MpmcQueue[];
@@ -19,7 +22,7 @@ interface Handles {
 
 const CAPACITY = 4;
 
-/** Where each lies: two queues, a semaphore, an event. */
+/** The offset of each: two queues, a semaphore, an event. */
 function places({ mod }: Modules) {
   const queue = mod.MpmcQueue.byteLength({ capacity: CAPACITY });
   return { queues: [0, queue], semaphore: 2 * queue, event: 2 * queue + 32 };
@@ -28,7 +31,7 @@ function places({ mod }: Modules) {
 const hint = (at: number, index: number) =>
   [at + index * 4, at + index * 4 + 4] as const;
 
-/** What all scenarios have in common; `items` are in queue 1. */
+/** The parts that all scenarios share; `items` are in queue 1. */
 function several(weft: Weft, items: readonly number[]) {
   const at = places(weft);
   const { tail, head } = LAYOUT.mpmc_queue;
@@ -84,7 +87,7 @@ function several(weft: Weft, items: readonly number[]) {
   };
 }
 
-/** What is in each queue, free permits, and remembered signals. */
+/** The model's state: items of each queue, free permits, remembered signals. */
 interface Model {
   readonly queues: readonly (readonly number[])[];
   readonly permits: number;
@@ -99,7 +102,7 @@ const withItems = (s: Model, q: number, items: readonly number[]): Model => ({
 
 type Outcome = [Model, unknown];
 
-/** What is ready in a list of two queues; then a semaphore and an event. */
+/** The sources that are ready: two queues, then a semaphore and an event. */
 function ready(s: Model, others = false): Outcome[] {
   const flags = s.queues.map((items) => items.length > 0);
   if (others) flags.push(s.permits > 0, s.signals > 0);
@@ -125,7 +128,7 @@ class Signal {
   }
 }
 
-/** Waiting for any; the model is what there is. */
+/** Waiting for any. The model's state is what there is to take. */
 function waiting(weft: Weft, items: readonly number[] = []) {
   const all = ({ queues, semaphore, event }: Handles) => [
     ...queues,
@@ -168,7 +171,7 @@ function waiting(weft: Weft, items: readonly number[] = []) {
       },
       push: {
         run: ({ queues }, v: number) => queues[v & 1]!.tryPushInt(v),
-        // Odd ones into queue 1.
+        // Odd items go into queue 1.
         model: (s: Model, v: number) => [
           withItems(s, v & 1, [...s.queues[v & 1]!, v]),
           true,
@@ -224,21 +227,21 @@ export function scenarios(weft: Weft): Scenario[] {
       ...sampled,
     },
     {
-      // Neither loses what is in it, whichever is seen.
+      // Neither queue loses its items, whichever is reported.
       name: "one is ready, another comes",
       spec: waiting(weft, [7]),
       agents: [[["any"], ["pop", 1]], [["push", 8], ["pop", 0]]],
       ...sampled,
     },
     {
-      // The wake of the one item may go to who only looks.
+      // The wake of the one item may go to the agent that only looks.
       name: "beside a consumer of one",
       spec,
       agents: [[["any"]], [["pop", 1]], [["push", 7], ["push", 8]]],
       ...sampled,
     },
     {
-      name: "beside a consumer, who leaves one",
+      name: "beside a consumer that leaves one",
       spec,
       agents: [[["any"], ["pop", 1]], [["pop", 1]], [
         ["push", 7],

@@ -29,7 +29,10 @@ import {
   wordsOf,
 } from "../_run/model.ts";
 
-/** Something to wait for, what makes it ready, and whether it still is. */
+/**
+ * A source to wait for, the step that makes it ready, and a check whether it
+ * still is.
+ */
 interface Kind {
   source: Waitable;
   memory: SharedArrayBuffer;
@@ -149,12 +152,12 @@ const names = Object.keys(KINDS);
 const all = () => names.map((name) => KINDS[name]!());
 const sourcesOf = (kinds: Kind[]) => kinds.map(({ source }) => source);
 
-/** Waits that may hang at every source at once, and end in no time. */
+/** Waits at every source at once, which all end at once. */
 const never = (kinds: Kind[]) => waitAny(sourcesOf(kinds), { timeout: 5 });
 
 const test = suite("waitAny");
 
-test("what is ready already is told at once, the first first", async () => {
+test("a source that is ready already is returned at once, the first one first", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.shuffledSubarray(names, { minLength: 1 }),
@@ -194,7 +197,7 @@ for (const [at, name] of names.entries()) {
   });
 }
 
-/** Bits of the memory that say that somebody waits. */
+/** Bits of the memory that show that somebody waits. */
 function waitersOf(kinds: Kind[]): number[] {
   const semaphore = kinds[names.indexOf("semaphore")]!;
   const event = kinds[names.indexOf("signal")]!;
@@ -231,7 +234,7 @@ test("however it ends, no waiter is left behind", async () => {
   }
 });
 
-test("a wake that it used up is passed on to who takes", async () => {
+test("a wake that it used up is passed on to an agent that takes", async () => {
   const jobs = MpmcQueue.create({ capacity: 4 });
   const permits = Semaphore.create();
   const signal = Event.create({ autoReset: true });
@@ -264,7 +267,7 @@ test("a wake that it used up is passed on to who takes", async () => {
     await Promise.all(looks);
     assert.is(jobs.size, 0);
     assert.is(permits.available, 0);
-    // A set is kept once for each who waited, and they only looked.
+    // A set is kept once for each waiter, and these only looked.
     while (signal.tryWait());
   }
 });
@@ -335,7 +338,7 @@ test("one source may be there twice, and waited for by many", async () => {
   assert.is(wordsOf(jobs)[97], 0);
 });
 
-test("time passes, and nothing came", async () => {
+test("a timeout ends it if no source becomes ready", async () => {
   assert.is(await never(all()), undefined);
   assert.is(await waitAny(sourcesOf(all()), { timeout: 0 }), undefined);
   const kinds = all();
@@ -344,7 +347,7 @@ test("time passes, and nothing came", async () => {
   assert.is(await waitAny(sourcesOf(kinds), { timeout: 0 }), last);
 });
 
-test("what is wrong is refused before anything is touched", async () => {
+test("wrong arguments are refused before anything is touched", async () => {
   const jobs = MpmcQueue.create({ capacity: 4 });
   const { buffer } = jobs;
   await rejects(buffer, waitAny([]), RangeError, "needs a source");

@@ -2,7 +2,7 @@ import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `WorkCounter`. */
 export const MUTANTS = mutants("work_counter", {
-  what: "WC1: never finds that all is done",
+  what: "WC1: never notices that all is done",
   ts: [
     "if (done + n >= Atomics.load(words, TARGET)) this.#finish();",
     "if (done + n > Atomics.load(words, TARGET)) this.#finish();",
@@ -12,7 +12,7 @@ export const MUTANTS = mutants("work_counter", {
     "if (weft__plus(done, n) > weft__load(&c->target)) weft__work_counter_finish(c);",
   ],
 }, {
-  what: "WC1: finds that all is done one task too early",
+  what: "WC1: notices one task too early that all is done",
   ts: [
     "if (done + n >= Atomics.load(words, TARGET)) this.#finish();",
     "if (done + n >= Atomics.load(words, TARGET) - 1) this.#finish();",
@@ -32,11 +32,11 @@ export const MUTANTS = mutants("work_counter", {
     "int32_t seen = done; weft__store(&c->done, done + n);",
   ],
 }, {
-  what: "WC2: does not look whether its count went in",
+  what: "WC2: does not check whether its count was stored",
   ts: ["if (seen === done) break; done = seen;", "break;"],
   c: ["if (seen == done) break; done = seen;", "(void)seen; break;"],
 }, {
-  what: "WC3: any end of a sleep ends the wait",
+  what: "WC3: takes any end of a sleep for the end",
   ts: [
     'if (outcome === "timed-out") { return',
     'if (outcome === "ok" || outcome === "not-equal") return true;\n' +
@@ -48,7 +48,7 @@ export const MUTANTS = mutants("work_counter", {
     "WEFT__TIMED_OUT) return",
   ],
 }, {
-  what: "WC4: wakes one of those that wait",
+  what: "WC4: wakes only one of the waiters",
   ts: [
     "if (was === AWAITED) Atomics.notify(words, FINISHED);",
     "if (was === AWAITED) Atomics.notify(words, FINISHED, 1);",
@@ -80,7 +80,7 @@ export const MUTANTS = mutants("work_counter", {
     "WEFT_WORK_COUNTER_OVER);",
   ],
 }, {
-  what: "is over by load and store",
+  what: "marks the end by load and store",
   ts: [
     "const was = Atomics.exchange(words, FINISHED, OVER);",
     "const was = Atomics.load(words, FINISHED);\n" +
@@ -122,7 +122,7 @@ export const MUTANTS = mutants("work_counter", {
     "int32_t was = weft__exchange(&c->finished, WEFT_WORK_COUNTER_AWAITED);",
   ],
 }, {
-  what: "(T): looks at the target before it counts",
+  what: "(T): reads the target before it counts",
   ts: [
     "const seen = Atomics.compareExchange(words, DONE, done, done + n);",
     "const target = Atomics.load(words, TARGET);\n" +
@@ -144,7 +144,7 @@ export const MUTANTS = mutants("work_counter", {
     ],
   ],
 }, {
-  what: "(C): looks at what is done before it lowers the target",
+  what: "(C): reads what is done before it lowers the target",
   ts: [
     "Atomics.store(words, TARGET, target); // (C) then look at `done` " +
     "if (Atomics.load(words, DONE) >= target) this.#finish();",
@@ -158,7 +158,7 @@ export const MUTANTS = mutants("work_counter", {
     "if (done >= target)",
   ],
 }, {
-  what: "cancels and does not look whether all is done",
+  what: "cancels and does not check whether all is done",
   ts: ["if (Atomics.load(words, DONE) >= target) this.#finish(); }", "}"],
   c: ["if (weft__load(&c->done) >= target) weft__work_counter_finish(c);", ""],
 }, {
@@ -172,7 +172,7 @@ export const MUTANTS = mutants("work_counter", {
     "int32_t was = weft__load(&c->next); weft__store(&c->next, end);",
   ],
 }, {
-  what: "cancels what is cancelled",
+  what: "cancels a second time",
   ts: ["if ((was >>> 0) >= end) return; const target", "const target"],
   c: ["if ((uint32_t)was >= (uint32_t)end) return;", ""],
 }, {
@@ -192,7 +192,7 @@ export const MUTANTS = mutants("work_counter", {
     "(int32_t)taken + 1); uint64_t start = taken * chunk;",
   ],
 }, {
-  what: "hands out tasks that there are not",
+  what: "hands out tasks that do not exist",
   ts: ["if (start >= total) return; this.#start", "this.#start"],
   c: ["if (start >= total) return; range->start", "range->start"],
 }, {
@@ -216,11 +216,11 @@ export const MUTANTS = mutants("work_counter", {
     "weft__store(&c->next, end);",
   ],
 }, {
-  what: "hands out a guided range that it did not get",
+  what: "hands out a guided range although its exchange failed",
   ts: ["if (next !== start) continue;", ""],
   c: ["if (next != start) continue;", ""],
 }, {
-  what: "a guided range has no task",
+  what: "hands out guided ranges without a task",
   ts: ["const end = start + Math.max(share, 1);", "const end = start + share;"],
   c: [
     "int32_t end = start + (share > 1 ? share : 1);",
@@ -234,7 +234,7 @@ export const MUTANTS = mutants("work_counter", {
     "weft__work_counter_take",
   ],
 }, {
-  what: "waits for ever for one that was terminated to say that all is done",
+  what: "waits for ever for a terminated agent to report that all is done",
   ts: [
     "if (Atomics.load(words, DONE) >= Atomics.load(words, TARGET)) { " +
     "this.#finish(); }",
@@ -246,7 +246,7 @@ export const MUTANTS = mutants("work_counter", {
     "",
   ],
 }, {
-  what: "a timeout is taken for the end",
+  what: "takes a timeout for the end",
   ts: ["return Atomics.load(words, FINISHED) === OVER;", "return true;"],
   c: [
     "return weft__load(&c->finished) == WEFT_WORK_COUNTER_OVER ? 0 : " +

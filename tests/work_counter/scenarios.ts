@@ -4,7 +4,7 @@ import type { WorkConfig } from "../../mod.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 
 const { next, done, target } = LAYOUT.work_counter;
-/** Read plainly before an exchange checks it, or to refuse what it may. */
+/** Words that are read plainly before an exchange, or to refuse early. */
 const HINTS = [next, done, target].map((i) => [i * 4, i * 4 + 4] as const);
 
 interface Model {
@@ -106,7 +106,7 @@ function jobs(weft: Weft, total: number, config: WorkConfig) {
   });
 }
 
-/** Who does the last task may be terminated before it says so. */
+/** The agent that does the last task may be terminated before it reports it. */
 function terminated(weft: Weft) {
   const { WorkCounter } = weft.mod;
   return race.spec({

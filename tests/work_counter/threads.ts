@@ -15,7 +15,7 @@ const schedules: [name: string, config: WorkConfig][] = [
   ["guided ranges", { schedule: "guided", agents: 3 }],
 ];
 
-/** Starts threads at once, and answers how many tasks each took. */
+/** Starts threads at once; returns how many tasks each took. */
 async function share(work: WorkCounter, marks: SharedArrayBuffer) {
   const threads = await Promise.all(
     [true, false, true].map((ranges) =>

@@ -117,7 +117,7 @@ test("guided hands out half an agent's share of what remains", () => {
   assert.is(lengths.at(-1), 1);
 });
 
-test("past the end there is nothing for ever, and nothing wraps", () => {
+test("after the end there is never another task, and nothing wraps", () => {
   const configs: WorkConfig[] = [
     {},
     { chunk: 7 },
@@ -144,7 +144,7 @@ test("past the end there is nothing for ever, and nothing wraps", () => {
   }
 });
 
-/** What word `next` is at the end. */
+/** The value of the word `next` at the end. */
 function rangeCount(total: number, { chunk = 1, schedule }: WorkConfig) {
   return schedule === "guided" ? total : Math.ceil(total / chunk);
 }

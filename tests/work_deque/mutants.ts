@@ -18,7 +18,7 @@ export const MUTANTS = mutants("work_deque", {
     "weft__store(weft__deque_item(d, bottom), item);",
   ],
 }, {
-  what: "full one item too late",
+  what: "notices one item too late that it is full",
   ts: [
     "if ((bottom - this.#top | 0) >= this.capacity) { this.#top",
     "if ((bottom - this.#top | 0) > this.capacity) { this.#top",
@@ -28,7 +28,7 @@ export const MUTANTS = mutants("work_deque", {
     "weft__load(&d->top)) > d->capacity) return EBUSY;",
   ],
 }, {
-  what: "full one item too late, at the second look",
+  what: "notices one item too late that it is full, at the second look",
   ts: [
     "if ((bottom - this.#top | 0) >= this.capacity) return false;",
     "if ((bottom - this.#top | 0) > this.capacity) return false;",
@@ -95,21 +95,21 @@ export const MUTANTS = mutants("work_deque", {
     "(weft__store(&d->top, weft__plus(top, 1)), 0)))",
   ],
 }, {
-  what: "takes the last item though a thief did",
+  what: "takes the last item although a thief took it",
   ts: ["if (seen === top) item = words", "item = words"],
   c: [
     "weft__compare_exchange( &d->top, top, weft__plus(top, 1)) != top))",
     "(weft__compare_exchange(&d->top, top, weft__plus(top, 1)), 0)))",
   ],
 }, {
-  what: "takes the last item but one by an exchange only",
+  what: "takes the last item but one only by an exchange",
   ts: [
     "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!;",
     "if (left > 1) return words[ITEMS + (bottom & this.#mask)]!;",
   ],
   c: ["if (left < 0 || (left == 0 &&", "if (left < 0 || (left <= 1 &&"],
 }, {
-  what: "takes the last item as its own",
+  what: "takes the last item as if it were not the last",
   ts: [
     "if (left > 0) return words[ITEMS + (bottom & this.#mask)]!;",
     "if (left >= 0) return words[ITEMS + (bottom & this.#mask)]!;",
@@ -154,7 +154,7 @@ export const MUTANTS = mutants("work_deque", {
     ],
   ],
 }, {
-  what: "steals what is not there",
+  what: "steals from an empty deque",
   ts: ["if (left <= 0) return undefined;", "if (left < 0) return undefined;"],
   c: ["if (left <= 0) return EBUSY;", "if (left < 0) return EBUSY;"],
 }, {
@@ -195,7 +195,7 @@ export const MUTANTS = mutants("work_deque", {
     "int32_t seen = top; weft__store(&d->top, weft__plus(top, 1));",
   ],
 }, {
-  what: "steals what another stole",
+  what: "steals an item that another thief stole",
   ts: ["if (seen === top) return item; top = seen;", "return item;"],
   c: ["if (seen == top) { *item", "{ *item"],
 }, {
@@ -216,7 +216,7 @@ export const MUTANTS = mutants("work_deque", {
     "if (left == 0) weft__store(&d->bottom, top);",
   ],
 }, {
-  what: "adopts, and drops what is there",
+  what: "adopts, and drops the items that are there",
   ts: ["if (left > 0) return;", ""],
   c: ["if (left > 0) return;", ""],
   by: "the owner terminated with the last item, adopted",

@@ -6,7 +6,7 @@
 static int32_t arena[1 << 12];
 
 static weft_work_deque *deque_at(int32_t capacity, int32_t start) {
-  weft_work_deque *d = weft_work_deque_init(arena, capacity);
+  weft_work_deque *d = weft_work_deque_init(arena, sizeof arena, capacity);
   CHECK(d != NULL && weft_work_deque_attach(arena) == d);
   d->bottom = d->top = start;
   return d;
@@ -49,9 +49,9 @@ static void errors(void) {
   const int32_t wrong[] = {0, -1, (1 << 28) + 1, INT32_MIN};
   for (int i = 0; i < 4; i++) {
     EQUAL(weft_work_deque_bytes(wrong[i]), 0);
-    CHECK(weft_work_deque_init(arena, wrong[i]) == NULL);
+    CHECK(weft_work_deque_init(arena, sizeof arena, wrong[i]) == NULL);
   }
-  CHECK(weft_work_deque_init((char *)arena + 1, 4) == NULL);
+  CHECK(weft_work_deque_init((char *)arena + 1, sizeof arena - 1, 4) == NULL);
   EQUAL(weft_work_deque_bytes(3), (96 + 4) * 4);
   weft_work_deque *d = deque_at(2, 5);
   d->bottom = 4; /* an owner stopped in the pop of the last item */

@@ -3,7 +3,7 @@ import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 
 const { bottom, top, length } = LAYOUT.work_deque;
-/** The owner reads plainly what nobody else writes. */
+/** Words that the owner reads plainly, because nobody else writes them. */
 const HINTS = [[bottom * 4, bottom * 4 + 4], [
   length * 4,
   length * 4 + 64,
@@ -56,8 +56,8 @@ function deque(weft: Weft, capacity: number, filled = 0, start = 0) {
 const FIRST = 8, SECOND = 9;
 
 /**
- * An owner that may be terminated, and one that adopts its deque then, and
- * empties it. Behind the deque is noted how often each item was taken.
+ * An owner that may be terminated, and an agent that then adopts its deque and
+ * empties it. The words behind the deque count how often each item was taken.
  */
 function adopted(weft: Weft, filled: number) {
   const { WorkDeque } = weft.mod;
@@ -121,6 +121,9 @@ function adopted(weft: Weft, filled: number) {
 const NEAR_WRAP = 0x7fff_ffff;
 
 /** Every interleaving of a deque's operations. */
+/** Why C takes other steps in some scenarios. */
+const DIFFERS = "C loads top at each push, where TypeScript remembers one";
+
 export const scenarios = (weft: Weft): Scenario[] => [
   {
     name: "the last item, wanted by both sides",
@@ -129,6 +132,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "push and pop beside two thieves",
+    differs: DIFFERS,
     spec: deque(weft, 2, 0, NEAR_WRAP),
     agents: [[["push", 1], ["push", 2], ["pop"]], [["steal"]], [["steal"]]],
   },
@@ -139,6 +143,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "two items, popped and stolen",
+    differs: DIFFERS,
     spec: deque(weft, 2, 2, -1),
     agents: [[["pop"], ["pop"], ["push", 1]], [["steal"], ["steal"]]],
   },
@@ -160,7 +165,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
     options: { kill: true },
   },
   {
-    name: "the owner terminated where nothing is left, adopted",
+    name: "the owner of an empty deque terminated, adopted",
     spec: adopted(weft, 0),
     agents: [[["pop"], ["pop"]], [["steal"]]],
     options: { kill: true },

@@ -50,7 +50,7 @@ test("push(), pop() and steal() obey the model, wherever positions wrap", () => 
   }));
 });
 
-test("create() rounds the capacity up, and refuses what is none", () => {
+test("create() rounds the capacity up, and refuses a wrong one", () => {
   for (let n = 1; n < 70; n++) {
     const { capacity } = WorkDeque.create({ capacity: n });
     assert.ok(capacity >= n && capacity < 2 * n);
@@ -63,7 +63,7 @@ test("create() rounds the capacity up, and refuses what is none", () => {
   }
 });
 
-test("an item that is none of 32 bits is refused", () => {
+test("an item outside 32 bits is refused", () => {
   const [own] = pair(4);
   for (const item of [2 ** 31, -(2 ** 31) - 1, 1.5, NaN, Infinity]) {
     const push = () => own.push(item);

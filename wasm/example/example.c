@@ -25,10 +25,10 @@ EMSCRIPTEN_KEEPALIVE void *get_numbers(void) { return numbers; }
 EMSCRIPTEN_KEEPALIVE void *get_squares(void) { return squares; }
 
 EMSCRIPTEN_KEEPALIVE int start(void) {
-  static int32_t memory[2][1024];
+  static int32_t memory[2][WEFT_MPMC_QUEUE_BYTES(16, 4) / 4];
   const weft_queue_config config = {.capacity = 16, .element_size = 4};
-  numbers = weft_mpmc_queue_init(memory[0], config);
-  squares = weft_mpmc_queue_init(memory[1], config);
+  numbers = weft_mpmc_queue_init(memory[0], sizeof memory[0], config);
+  squares = weft_mpmc_queue_init(memory[1], sizeof memory[1], config);
   pthread_t thread;
   return pthread_create(&thread, NULL, work, NULL);
 }

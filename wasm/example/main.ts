@@ -12,9 +12,11 @@ const { default: createModule } = await import(url.href);
 const module = await createModule();
 if (module._start() !== 0) throw new Error("no thread");
 
+// An address is a signed number, or with -sMEMORY64 a bigint.
+const place = (at: number | bigint) => typeof at === "bigint" ? at : at >>> 0;
 const memory: WebAssembly.Memory = module.wasmMemory;
-const numbers = new MpmcQueue(memory, module._get_numbers() >>> 0);
-const squares = new MpmcQueue(memory, module._get_squares() >>> 0);
+const numbers = new MpmcQueue(memory, place(module._get_numbers()));
+const squares = new MpmcQueue(memory, place(module._get_squares()));
 worker.postMessage(numbers.handle);
 for await (const square of squares) console.log(square);
 process.exit(0);

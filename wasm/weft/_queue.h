@@ -26,6 +26,16 @@ static inline int32_t weft__queue_capacity(weft_queue_config config) {
   return capacity > most / config.element_size ? 0 : capacity;
 }
 
+/* The same for constant expressions: whether the configuration is possible. */
+#define WEFT__QUEUE_FITS(capacity, element_size)     \
+  ((element_size) >= 4 && (element_size) % 4 == 0 && \
+   (element_size) <= 1 << 30 && (capacity) >= 1 &&   \
+   (capacity) <= (1 << 30) / (element_size) &&       \
+   WEFT__POWER(capacity) <= (1 << 30) / (element_size))
+/* The bytes of its elements. */
+#define WEFT__QUEUE_ELEMENTS(capacity, element_size) \
+  (WEFT__POWER(capacity) * (element_size))
+
 WEFT__END
 
 #endif /* WEFT__QUEUE_H */

@@ -13,8 +13,8 @@ static inline int32_t weft__magic(int32_t kind) {
 /* A check word over the configuration, so that torn memory is noticed. */
 static inline int32_t weft__seal(int32_t kind, int32_t first, int32_t second) {
   uint32_t seal = (uint32_t)weft__magic(kind);
-  seal ^= (uint32_t)first * 31u;
-  seal ^= (uint32_t)second * UINT32_C(0x9e3779b1);
+  seal ^= weft__times((uint32_t)first, 31);
+  seal ^= weft__times((uint32_t)second, UINT32_C(0x9e3779b1));
   return (int32_t)~seal;
 }
 
@@ -27,7 +27,13 @@ static inline bool weft__aligned(const void *at) {
   return at != NULL && (uintptr_t)at % 4 == 0;
 }
 
-/* Whether `init` takes this configuration; if not, its seal was forged. */
+/* Whether `init` may use this place: `needed` bytes, or 0 if the configuration
+   is out of range, of the `bytes` at `at`. */
+static inline bool weft__fits(const void *at, size_t bytes, size_t needed) {
+  return weft__aligned(at) && needed != 0 && needed <= bytes;
+}
+
+/* Whether `init` accepts this configuration; if not, its seal was forged. */
 static inline bool weft__possible(int32_t kind, int32_t first, int32_t second) {
   switch (kind) {
     case WEFT_KIND_barrier:

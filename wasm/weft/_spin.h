@@ -32,14 +32,14 @@ static inline void weft__relax_briefly(void) { weft__pass(1); }
 
 /* Begin of what `deno task layout` makes from primitives/_spin.ts. */
 /* clang-format off */
-/* One call in so many spins for all its rounds, to see whether it pays off. */
+/* One call in this many spins for all its rounds, to see if that helps. */
 #define WEFT__SPIN_PROBE 32
-/* A call spins for at least as long as a sleep and a wake would take. */
+/* The fewest rounds: a call spins for as long as a sleep and a wake take. */
 #define WEFT__SPIN_FEWEST 2
-/* Elements come in a stream if an index moved so far since the last spin. */
+/* Elements stream if an index moved by this much since the last spin. */
 #define WEFT__SPIN_STREAM 32
 /* The most rounds of spinning before the first look. */
-#define WEFT__SPIN_LONGEST_LULL 16
+#define WEFT__SPIN_LONGEST_DELAY 16
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
@@ -52,7 +52,8 @@ static inline void weft__relax_briefly(void) { weft__pass(1); }
 static inline int32_t weft__spin_rounds(int64_t timeout) {
   weft_agent *agent = &WEFT_AGENT();
   if (timeout == 0) return 0;
-  if (++agent->calls % WEFT__SPIN_PROBE == 0) return WEFT_SPIN_ROUNDS;
+  agent->calls = (uint8_t)((agent->calls + 1) % WEFT__SPIN_PROBE);
+  if (agent->calls == 0) return WEFT_SPIN_ROUNDS;
   return WEFT_SPIN_ROUNDS - agent->spared;
 }
 
@@ -60,7 +61,7 @@ static inline int32_t weft__spin_rounds(int64_t timeout) {
 typedef struct {
   int32_t rounds; /* how many it may take */
   int32_t round;  /* the one it is in, from 1 */
-  int32_t lull;   /* the one in which it looks first */
+  int32_t initial_delay; /* the one in which it looks first */
 } weft__spinning;
 
 /* Begins the next round, which takes about a microsecond; false if it is better
@@ -76,7 +77,7 @@ static inline bool weft__spin_next(weft__spinning *spin) {
     }
     spin->round++;
     weft__relax();
-  } while (spin->round < spin->lull && spin->round < spin->rounds);
+  } while (spin->round < spin->initial_delay && spin->round < spin->rounds);
   return true;
 }
 
@@ -96,31 +97,31 @@ static inline void weft__spin_stop(weft__spinning *spin) {
 }
 
 /*
- * For how many rounds to look away before the first look. In a stream of
- * elements each look takes a cache line from the other side, and an end that
- * comes too close behind the other takes it more often. `own` is the index of
+ * How many rounds to spin before the first look. Each look takes a cache line
+ * from the other side. In a stream of elements, an end that follows the other
+ * too closely looks more often, so there the delay grows. `own` is the index of
  * this end.
  */
-static inline int32_t weft__spin_lull(const int32_t *own) {
+static inline int32_t weft__spin_initial_delay(const int32_t *own) {
   weft_agent *agent = &WEFT_AGENT();
   int32_t at = weft__hint(own);
   bool streams = agent->spun_on == own &&
                  weft__minus(at, agent->spun_at) >= WEFT__SPIN_STREAM;
-  int32_t lull = streams ? 2 * agent->lull : 1;
-  agent->lull =
-      (uint8_t)(lull < WEFT__SPIN_LONGEST_LULL ? lull
-                                               : WEFT__SPIN_LONGEST_LULL);
+  int32_t delay = streams ? 2 * agent->initial_delay : 1;
+  if (delay > WEFT__SPIN_LONGEST_DELAY) delay = WEFT__SPIN_LONGEST_DELAY;
+  agent->initial_delay = (uint8_t)delay;
   agent->spun_on = own;
   agent->spun_at = at;
-  return agent->lull;
+  return agent->initial_delay;
 }
-/* Begins to spin, to wait for another agent; at once if `own` is NULL, else
-   with the lull that suits the index `own` of this end. */
+/* Begins to spin, to wait for another agent. The first look comes at once if
+   `own` is NULL, and otherwise after the delay that suits the index `own`. */
 static inline weft__spinning weft__spin_begin(const int32_t *own,
                                               int64_t timeout) {
   weft__spinning spin = {0, 0, 0};
   spin.rounds = weft__spin_rounds(timeout);
-  if (own != NULL && spin.rounds > 0) spin.lull = weft__spin_lull(own);
+  if (own != NULL && spin.rounds > 0)
+    spin.initial_delay = weft__spin_initial_delay(own);
   return spin;
 }
 

@@ -48,14 +48,31 @@ __attribute__((import_module("env"), import_name("weft_now"))) double weft_now(
 #endif
 
 #if defined(__linux__)
-/* What the kernel calls a timespec, whatever the C library does. */
+/*
+ * The calls of the kernel that take its own timespec. <sys/syscall.h> of the C
+ * library has their numbers; musl's names the old call for 32 bits in its own
+ * way. Newer 32-bit machines only have the calls for 64 bits.
+ */
+#if defined(SYS_futex) && defined(SYS_clock_gettime)
+#define WEFT__SYS_FUTEX SYS_futex
+#define WEFT__SYS_CLOCK_GETTIME SYS_clock_gettime
+typedef long weft__kernel_long;
+#elif defined(SYS_futex) && defined(SYS_clock_gettime32)
+#define WEFT__SYS_FUTEX SYS_futex
+#define WEFT__SYS_CLOCK_GETTIME SYS_clock_gettime32
+typedef long weft__kernel_long;
+#else
+#define WEFT__SYS_FUTEX SYS_futex_time64
+#define WEFT__SYS_CLOCK_GETTIME SYS_clock_gettime64
+typedef int64_t weft__kernel_long;
+#endif
 struct weft__time {
-  long s, ns;
+  weft__kernel_long s, ns;
 };
 
 static inline int64_t weft__now(void) {
   struct weft__time t = {0, 0};
-  syscall(SYS_clock_gettime, 1 /* CLOCK_MONOTONIC */, &t);
+  syscall(WEFT__SYS_CLOCK_GETTIME, 1 /* CLOCK_MONOTONIC */, &t);
   return (int64_t)t.s * WEFT__SECOND + t.ns;
 }
 #elif defined(__APPLE__)
@@ -86,9 +103,9 @@ static inline int weft__sleep_raw(int32_t *word, int32_t value, int64_t ns) {
   return __builtin_wasm_memory_atomic_wait32(at, value, ns);
 #elif defined(__linux__)
   struct weft__time t;
-  t.s = (long)(ns / WEFT__SECOND);
-  t.ns = (long)(ns % WEFT__SECOND);
-  if (syscall(SYS_futex, word, WEFT__FUTEX_WAIT, value, &t, NULL, 0) == 0)
+  t.s = (weft__kernel_long)(ns / WEFT__SECOND);
+  t.ns = (weft__kernel_long)(ns % WEFT__SECOND);
+  if (syscall(WEFT__SYS_FUTEX, word, WEFT__FUTEX_WAIT, value, &t, NULL, 0) == 0)
     return WEFT__OK;
   return errno == ETIMEDOUT ? WEFT__TIMED_OUT : WEFT__NOT_EQUAL;
 #else
@@ -128,8 +145,8 @@ static inline int32_t weft__notify(int32_t *word, int32_t count) {
 #if defined(__wasm__)
   return (int32_t)__builtin_wasm_memory_atomic_notify(word, (uint32_t)count);
 #elif defined(__linux__)
-  return (int32_t)syscall(SYS_futex, word, WEFT__FUTEX_WAKE, count, NULL, NULL,
-                          0);
+  return (int32_t)syscall(WEFT__SYS_FUTEX, word, WEFT__FUTEX_WAKE, count, NULL,
+                          NULL, 0);
 #else
   if (count == INT32_MAX)
     return __ulock_wake(WEFT__ULOCK | 0x100, word, 0) >= 0 ? 1 : 0;

@@ -128,6 +128,24 @@ static inline int32_t weft__minus(int32_t a, int32_t b) {
   return difference;
 }
 
+/* A product modulo 2^32. Only the builtin says that this is meant, where
+   clang's -fsanitize=integer reports every unsigned overflow. */
+static inline uint32_t weft__times(uint32_t a, uint32_t b) {
+  uint32_t product;
+  (void)__builtin_mul_overflow(a, b, &product);
+  return product;
+}
+
+/*
+ * `n`, 1 to 2^30, rounded up to a power of two, for the macros WEFT_..._BYTES.
+ * Such a macro is a constant expression if its arguments are: it gives the size
+ * of a static array. It has no casts, because C++ programs may have warnings
+ * against them. It is 0 where the function weft_..._bytes is 0.
+ */
+#define WEFT__POWER(n) (1ull << (63 - __builtin_clzll(2ull * (n) - 1)))
+/* `n` rounded up to a multiple of `of`. */
+#define WEFT__MULTIPLE(n, of) (((n) + ((of) - 1)) / (of) * (of))
+
 /* An operation that does not wait tries again only when another agent was
    faster. Nobody loses so often: the words are damaged. */
 #define WEFT__MOST_TRIES (1 << 16)

@@ -11,7 +11,8 @@ typedef struct {
   int32_t id;
   int8_t blocking; /* 1 allowed, -1 not, 0 nobody asked yet */
   uint8_t calls;  /* of spinning */
-  uint8_t lull;   /* rounds that the last one waited before its first look */
+  /* Rounds that the last spin waited before its first look. */
+  uint8_t initial_delay;
   int32_t spared; /* rounds of spinning that did not pay off of late */
   int32_t spun_at;
   const int32_t *spun_on; /* the index it began with, and where that lies */
@@ -38,7 +39,7 @@ static inline uint32_t weft__random(void) {
 #else
   /* Apart within a program, by the thread's stack; no more than that. */
   uint32_t bits = 0;
-  return (uint32_t)(uintptr_t)&bits * UINT32_C(2654435761);
+  return weft__times((uint32_t)(uintptr_t)&bits, UINT32_C(2654435761));
 #endif
 }
 #define WEFT_RANDOM() weft__random()

@@ -48,7 +48,8 @@ WEFT_LENGTH(barrier, 4);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
-/* The bytes a barrier occupies. */
+/* The bytes of a barrier, as a constant and as a function. */
+#define WEFT_BARRIER_BYTES sizeof(weft_barrier)
 static inline size_t weft_barrier_bytes(void) { return sizeof(weft_barrier); }
 
 /* The barrier at `at`, or NULL: see weft_attach_error. */
@@ -57,12 +58,14 @@ static inline WEFT__RESULT weft_barrier *weft_barrier_attach(void *at) {
   return (weft_barrier *)at;
 }
 
-/* Makes a region that nobody uses yet a barrier for `parties` agents, 1 to
-   4095; NULL if that, or the place, is out of range. */
+/* Initializes `bytes` bytes of unused memory as a barrier for `parties` agents,
+   1 to 4095. NULL if that number is out of range, the bytes are too few, or
+   `at` is not a multiple of 4. */
 static inline WEFT__RESULT weft_barrier *weft_barrier_init(void *at,
+                                                           size_t bytes,
                                                            int32_t parties) {
   weft_barrier *b = (weft_barrier *)at;
-  if (!weft__aligned(at)) return NULL;
+  if (!weft__fits(at, bytes, sizeof *b)) return NULL;
   if (parties < 1 || parties > WEFT_BARRIER_MAX) return NULL;
   weft__zero(at, sizeof *b);
   b->parties = parties;

@@ -46,7 +46,7 @@ typedef struct {
  * word 3    seal          Check word over the configuration.
  * word 32   tail          bit 0      CLOSED
  *                         bits 1-31  the next position to push
- * word 33   slowest       What the producer last saw of the slowest cursor.
+ * word 33   slowest       The slowest cursor, as the producer saw it last.
  * word 64   pop_epoch     Changes when sleeping subscribers must look again.
  *                         sleepers: subscribers
  * word 65   pop_waiters   bits 0-30  subscribers that sleep, or are about to
@@ -110,6 +110,15 @@ static inline int32_t weft__broadcast_shape(weft_broadcast_config config) {
          config.subscribers << WEFT_BROADCAST_SEATS_SHIFT;
 }
 
+/* The bytes of a broadcast as a constant expression; 0 if out of range. */
+#define WEFT_BROADCAST_BYTES(capacity, element_size, subscribers)    \
+  (!WEFT__QUEUE_FITS(capacity, element_size) || (subscribers) < 1 || \
+           (subscribers) > WEFT_BROADCAST_MAX_SUBSCRIBERS            \
+       ? 0                                                           \
+       : sizeof(weft_broadcast) +                                    \
+             sizeof(weft__broadcast_seat) * (subscribers) +          \
+             WEFT__QUEUE_ELEMENTS(capacity, element_size))
+
 /* The bytes a broadcast of this configuration occupies; 0 if out of range. */
 static inline size_t weft_broadcast_bytes(weft_broadcast_config config) {
   int32_t shape = weft__broadcast_shape(config);
@@ -126,14 +135,15 @@ static inline WEFT__RESULT weft_broadcast *weft_broadcast_attach(void *at) {
   return (weft_broadcast *)at;
 }
 
-/* Makes a region that nobody uses yet a broadcast without subscribers; NULL if
-   the configuration, or the place, is out of range. */
+/* Initializes `bytes` bytes of unused memory as a broadcast without
+   subscribers. NULL if the configuration is out of range, the bytes are too
+   few, or `at` is not a multiple of 4. */
 static inline WEFT__RESULT weft_broadcast *weft_broadcast_init(
-    void *at, weft_broadcast_config config) {
+    void *at, size_t bytes, weft_broadcast_config config) {
   weft_broadcast *b = (weft_broadcast *)at;
-  size_t bytes = weft_broadcast_bytes(config);
-  if (!weft__aligned(at) || bytes == 0) return NULL;
-  weft__zero(at, bytes);
+  size_t needed = weft_broadcast_bytes(config);
+  if (!weft__fits(at, bytes, needed)) return NULL;
+  weft__zero(at, needed);
   b->shape = weft__broadcast_shape(config);
   b->element_size = config.element_size;
   b->seal = weft__seal(WEFT_KIND_broadcast, b->shape, b->element_size);

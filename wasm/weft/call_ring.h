@@ -71,11 +71,11 @@ typedef struct {
  * word 96  The slots, each at a multiple of 32 words. A slot has four words:
  *          `state`, the agent id of the caller, the length of the request and
  *          the length of the reply. The bytes of both follow. In `state`, bits
- *          0-27 are the agent it is about. Bits 28-30 are 0 FREE, 1 CLAIMED by
- *          a caller, 2 POSTED, 3 SERVING, 4 DROPPED (a server has it, and the
- *          caller gave up), 5 REPLIED, 6 FAILED or 7 LOST (its server died).
- *          Bit 31 says that the caller sleeps there. Bit 28 of the caller says
- *          that it died.
+ *          0-27 are the id of the agent that the state names. Bits 28-30 are 0
+ *          FREE, 1 CLAIMED by a caller, 2 POSTED, 3 SERVING, 4 DROPPED (a
+ *          server has it, and the caller gave up), 5 REPLIED, 6 FAILED or 7
+ *          LOST (its server died). Bit 31 says that the caller sleeps there.
+ *          Bit 28 of the caller says that it died.
  */
 typedef struct {
   int32_t magic;
@@ -124,6 +124,20 @@ static inline size_t weft__call_stride(int32_t request, int32_t reply) {
   return (bytes + 127) / 128 * 128;
 }
 
+/* The bytes of a ring as a constant expression; 0 if out of range. */
+#define WEFT_CALL_RING_BYTES(slots, request, reply)                      \
+  ((slots) < 1 || (slots) > WEFT__CALL_MAX_SLOTS || (request) < 0 ||     \
+           (request) > WEFT__CALL_WORDS_MASK * 4 || (reply) < 0 ||       \
+           (reply) > WEFT__CALL_MAX_BYTES ||                             \
+           WEFT__CALL_SLOT(request, reply) >                             \
+               (WEFT__CALL_MAX_BYTES - sizeof(weft_call_ring)) / (slots) \
+       ? 0                                                               \
+       : sizeof(weft_call_ring) + WEFT__CALL_SLOT(request, reply) * (slots))
+#define WEFT__CALL_SLOT(request, reply)                           \
+  WEFT__MULTIPLE(sizeof(weft_call) + WEFT__MULTIPLE(request, 4) + \
+                     WEFT__MULTIPLE(reply, 4),                    \
+                 128)
+
 /* The bytes a ring of this configuration occupies; 0 if out of range. */
 static inline size_t weft_call_ring_bytes(weft_call_ring_config config) {
   const int32_t most = WEFT__CALL_WORDS_MASK * 4;
@@ -143,14 +157,15 @@ static inline WEFT__RESULT weft_call_ring *weft_call_ring_attach(void *at) {
   return (weft_call_ring *)at;
 }
 
-/* Makes a region that nobody uses yet a ring without calls; NULL if the
-   configuration, or the place, is out of range. */
+/* Initializes `bytes` bytes of unused memory as a ring without calls. NULL if
+   the configuration is out of range, the bytes are too few, or `at` is not a
+   multiple of 4. */
 static inline WEFT__RESULT weft_call_ring *weft_call_ring_init(
-    void *at, weft_call_ring_config config) {
+    void *at, size_t bytes, weft_call_ring_config config) {
   weft_call_ring *r = (weft_call_ring *)at;
-  size_t bytes = weft_call_ring_bytes(config);
-  if (!weft__aligned(at) || bytes == 0) return NULL;
-  weft__zero(at, bytes);
+  size_t needed = weft_call_ring_bytes(config);
+  if (!weft__fits(at, bytes, needed)) return NULL;
+  weft__zero(at, needed);
   uint32_t slots = (uint32_t)(config.slots - 1) << WEFT__CALL_SLOTS_SHIFT;
   uint32_t words = (uint32_t)weft__call_rounded(config.request) / 4;
   r->shape = (int32_t)(slots | words);

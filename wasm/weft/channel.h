@@ -40,17 +40,17 @@ typedef struct {
  * word 0   magic         Kind and layout version.
  * word 1   codec         1 binary, 2 text, 3 json, 4 i32, 5 f64, 6 record, 7
  *                        structured, 8 own.
- * word 2   shape         A number that differs between records of different
- *                        fields, and between the names of codecs of users; or
- *                        0.
+ * word 2   shape         A number that tells apart records with different
+ *                        fields, and users' codecs with different names; or 0.
  * word 3   seal          Check word over the configuration.
- * word 4   message_size  The bytes that `capacity` reckons with for a message,
- *                        or 0.
- * word 32  What carries the messages, with its own head. That is usually an
- *          `mpmc_queue` for i32, f64 and record, and a `record_ring` for the
- *          others; with a carrier, an `spsc_queue`, an `mpmc_queue` or a
- *          `lock_free_queue`, in whose elements a length comes before a message
- *          that has not one size.
+ * word 4   message_size  The expected bytes of a message, by which `capacity`
+ *                        is counted, or 0.
+ * word 32  The queue or ring that carries the messages, with its own head.
+ *          Without a carrier, that is an `mpmc_queue` for i32, f64 and record,
+ *          and a `record_ring` for the other codecs. With a carrier, it is an
+ *          `spsc_queue`, an `mpmc_queue` or a `lock_free_queue`; if messages
+ *          differ in length, each element begins with the length of its
+ *          message.
  */
 typedef struct {
   int32_t magic;
@@ -126,6 +126,29 @@ static inline weft_record_ring_config weft__channel_records(
   return ring;
 }
 
+/* The bytes of a channel as a constant expression; 0 if out of range. */
+#define WEFT_CHANNEL_BYTES(codec, capacity, size)                      \
+  ((codec) == WEFT_CHANNEL_I32   ? WEFT__CHANNEL_ELEMENTS(capacity, 4) \
+   : (codec) == WEFT_CHANNEL_F64 ? WEFT__CHANNEL_ELEMENTS(capacity, 8) \
+   : (codec) == WEFT_CHANNEL_RECORD                                    \
+       ? WEFT__CHANNEL_ELEMENTS(capacity, WEFT__MULTIPLE(size, 4))     \
+   : (codec) < WEFT_CHANNEL_BINARY || (codec) > WEFT_CHANNEL_OWN       \
+       ? 0                                                             \
+       : WEFT__CHANNEL_RECORDS(capacity, (size) == 0 ? 256 : (size)))
+#define WEFT__CHANNEL_ELEMENTS(capacity, size) \
+  (WEFT_MPMC_QUEUE_BYTES(capacity, size) == 0  \
+       ? 0                                     \
+       : sizeof(weft_channel) + WEFT_MPMC_QUEUE_BYTES(capacity, size))
+#define WEFT__CHANNEL_RECORDS(capacity, size)           \
+  ((size) < 16 || (size) > 1 << 29 || (capacity) < 1 || \
+           (capacity) > 1 << 30 ||                      \
+           WEFT__CHANNEL_RING(capacity, size) > 1 << 30 \
+       ? 0                                              \
+       : sizeof(weft_channel) +                         \
+             WEFT_RECORD_RING_BYTES(WEFT__CHANNEL_RING(capacity, size)))
+#define WEFT__CHANNEL_RING(capacity, size) \
+  ((1ull + (capacity)) * (WEFT__MULTIPLE(size, 8) + WEFT__RECORD_HEADER))
+
 /* The bytes a channel of this configuration occupies; 0 if out of range. */
 static inline size_t weft_channel_bytes(weft_channel_config config) {
   if (config.codec < WEFT_CHANNEL_BINARY || config.codec > WEFT_CHANNEL_OWN)
@@ -150,17 +173,21 @@ static inline WEFT__RESULT weft_channel *weft_channel_attach(void *at) {
   return weft_attach_error(c + 1, kind) == NULL ? c : NULL;
 }
 
-/* Makes a region that nobody uses yet an empty channel; NULL if the
-   configuration, or the place, is out of range. */
+/* Initializes `bytes` bytes of unused memory as an empty channel. NULL if the
+   configuration is out of range, the bytes are too few, or `at` is not a
+   multiple of 4. */
 static inline WEFT__RESULT weft_channel *weft_channel_init(
-    void *at, weft_channel_config config) {
+    void *at, size_t bytes, weft_channel_config config) {
   weft_channel *c = (weft_channel *)at;
-  if (!weft__aligned(at) || weft_channel_bytes(config) == 0) return NULL;
+  if (!weft__fits(at, bytes, weft_channel_bytes(config))) return NULL;
   weft__zero(at, sizeof *c);
+  size_t rest = bytes - sizeof *c;
   bool sized = weft__channel_sized(config.codec);
-  if (sized && !weft_mpmc_queue_init(c + 1, weft__channel_elements(config)))
+  if (sized &&
+      !weft_mpmc_queue_init(c + 1, rest, weft__channel_elements(config)))
     return NULL;
-  if (!sized && !weft_record_ring_init(c + 1, weft__channel_records(config)))
+  if (!sized &&
+      !weft_record_ring_init(c + 1, rest, weft__channel_records(config)))
     return NULL;
   c->codec = config.codec;
   bool shaped =

@@ -21,14 +21,14 @@ WEFT__BEGIN
  *
  * word 0  turn  The number of the group that is called, modulo 2^32; the group
  *               after it gathers.
- * word 1  even  Of the groups with an even number:
+ * word 1  even  The state of the groups with an even number:
  *               bits 0-14   called: agents that may go on, but did not yet
  *               bits 15-29  waiting: agents that are not called yet
  *               bit 30      GATHERS: agents that wait belong to the group two
  *                           after the called one
  *               bit 31      bit 1 of the number of the called group, plus 1
  *               sleepers: agents of even groups
- * word 2  odd   The same of the groups with an odd number.
+ * word 2  odd   The same for the groups with an odd number.
  *               sleepers: agents of odd groups
  */
 typedef struct {
@@ -43,9 +43,20 @@ WEFT_LENGTH(condition, 3);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
-/* Makes a region that nobody uses yet a condition. */
-static inline void weft_condition_init(weft_condition *c) {
-  weft__zero(c, sizeof *c);
+/* The bytes of a condition, as a constant and as a function. */
+#define WEFT_CONDITION_BYTES sizeof(weft_condition)
+static inline size_t weft_condition_bytes(void) {
+  return sizeof(weft_condition);
+}
+
+/* Initializes `bytes` bytes of unused memory as a condition that nobody waits
+   for. Memory that is all zero is one already. NULL if the bytes are too few,
+   or `at` is not a multiple of 4. */
+static inline WEFT__RESULT weft_condition *weft_condition_init(void *at,
+                                                               size_t bytes) {
+  if (!weft__fits(at, bytes, sizeof(weft_condition))) return NULL;
+  weft__zero(at, sizeof(weft_condition));
+  return (weft_condition *)at;
 }
 
 /* Where the agents of a group are counted, and sleep. */

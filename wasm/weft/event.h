@@ -41,9 +41,19 @@ WEFT_LENGTH(event, 1);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
-/* Makes a region that nobody uses yet an event that is not set. */
-static inline void weft_event_init(weft_event *e, bool auto_reset) {
+/* The bytes of an event, as a constant and as a function. */
+#define WEFT_EVENT_BYTES sizeof(weft_event)
+static inline size_t weft_event_bytes(void) { return sizeof(weft_event); }
+
+/* Initializes `bytes` bytes of unused memory as an event that is not set.
+   Zeroed memory is one without automatic reset. NULL if the bytes are too few,
+   or `at` is not a multiple of 4. */
+static inline WEFT__RESULT weft_event *weft_event_init(void *at, size_t bytes,
+                                                       bool auto_reset) {
+  weft_event *e = (weft_event *)at;
+  if (!weft__fits(at, bytes, sizeof *e)) return NULL;
   weft__store(&e->state, auto_reset ? WEFT_EVENT_AUTO_BIT : 0);
+  return e;
 }
 
 /* Whether each set lets one waiter through. */

@@ -38,7 +38,8 @@ WEFT_LENGTH(latch, 3);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
-/* The bytes a latch occupies. */
+/* The bytes of a latch, as a constant and as a function. */
+#define WEFT_LATCH_BYTES sizeof(weft_latch)
 static inline size_t weft_latch_bytes(void) { return sizeof(weft_latch); }
 
 /* The latch at `at`, or NULL: see weft_attach_error. */
@@ -47,12 +48,13 @@ static inline WEFT__RESULT weft_latch *weft_latch_attach(void *at) {
   return (weft_latch *)at;
 }
 
-/* Makes a region that nobody uses yet a latch that opens after `count`, 0 to
-   2^30 - 1; NULL if that, or the place, is out of range. */
-static inline WEFT__RESULT weft_latch *weft_latch_init(void *at,
+/* Initializes `bytes` bytes of unused memory as a latch that opens after
+   `count` steps, 0 to 2^30 - 1. NULL if that number is out of range, the bytes
+   are too few, or `at` is not a multiple of 4. */
+static inline WEFT__RESULT weft_latch *weft_latch_init(void *at, size_t bytes,
                                                        int32_t count) {
   weft_latch *l = (weft_latch *)at;
-  if (!weft__aligned(at)) return NULL;
+  if (!weft__fits(at, bytes, sizeof *l)) return NULL;
   if (count < 0 || count > WEFT_LATCH_MAX) return NULL;
   weft__zero(at, sizeof *l);
   l->seal = weft__seal(WEFT_KIND_latch, 0, 0);

@@ -120,17 +120,29 @@ static inline weft__lock_free_ring weft__lock_free_ring_of_free(
   return ring;
 }
 
+/* The bytes of a queue as a constant expression; 0 if out of range. */
+#define WEFT_LOCK_FREE_QUEUE_BYTES(capacity, element_size) \
+  (!WEFT__QUEUE_FITS(capacity, element_size) ||            \
+           WEFT__LOCK_FREE_ROOM(capacity, element_size) >  \
+               SIZE_MAX - sizeof(weft_lock_free_queue)     \
+       ? 0                                                 \
+       : sizeof(weft_lock_free_queue) +                    \
+             WEFT__LOCK_FREE_ROOM(capacity, element_size))
+#define WEFT__LOCK_FREE_ROOM(capacity, element_size) \
+  (8 + (WEFT__LOCK_FREE_ENTRIES(capacity) - 1) * (8 + (element_size)))
+#define WEFT__LOCK_FREE_ENTRIES(capacity)                  \
+  (2 * WEFT__POWER((capacity) > WEFT__LOCK_FREE_FEWEST / 2 \
+                       ? (capacity)                        \
+                       : WEFT__LOCK_FREE_FEWEST / 2))
+
 /* The bytes a queue of this configuration occupies; 0 if out of range. */
 static inline size_t weft_lock_free_queue_bytes(weft_queue_config config) {
   int32_t capacity = weft__queue_capacity(config);
   if (capacity == 0) return 0;
-  size_t entries = (size_t)weft__lock_free_entries(capacity);
-#if SIZE_MAX == UINT32_MAX
-  size_t slot = (size_t)config.element_size;
-  if (entries - 1 > (SIZE_MAX / 2) / slot || entries > SIZE_MAX / 32) return 0;
-#endif
-  return sizeof(weft_lock_free_queue) + 2 * entries * 4 +
-         (entries - 1) * (size_t)config.element_size;
+  uint64_t slots = (uint64_t)weft__lock_free_entries(capacity) - 1;
+  uint64_t bytes = sizeof(weft_lock_free_queue) + 8 * (slots + 1) +
+                   slots * (uint64_t)config.element_size;
+  return (size_t)bytes == bytes ? (size_t)bytes : 0;
 }
 
 /* The queue at `at`, or NULL: see weft_attach_error. */
@@ -140,14 +152,15 @@ static inline WEFT__RESULT weft_lock_free_queue *weft_lock_free_queue_attach(
   return (weft_lock_free_queue *)at;
 }
 
-/* Makes a region that nobody uses yet an empty queue; NULL if the
-   configuration, or the place, is out of range. */
+/* Initializes `bytes` bytes of unused memory as an empty queue. NULL if the
+   configuration is out of range, the bytes are too few, or `at` is not a
+   multiple of 4. */
 static inline WEFT__RESULT weft_lock_free_queue *weft_lock_free_queue_init(
-    void *at, weft_queue_config config) {
+    void *at, size_t bytes, weft_queue_config config) {
   weft_lock_free_queue *q = (weft_lock_free_queue *)at;
-  size_t bytes = weft_lock_free_queue_bytes(config);
-  if (!weft__aligned(at) || bytes == 0) return NULL;
-  weft__zero(at, bytes);
+  size_t needed = weft_lock_free_queue_bytes(config);
+  if (!weft__fits(at, bytes, needed)) return NULL;
+  weft__zero(at, needed);
   q->capacity = weft__queue_capacity(config);
   q->element_size = config.element_size;
   q->seal = weft__seal(WEFT_KIND_lock_free_queue, q->capacity, q->element_size);
@@ -193,7 +206,8 @@ static inline int32_t *weft__lock_free_entry(weft__lock_free_ring ring,
 /* The entry of a ticket before it is put in. */
 static inline int32_t weft__lock_free_lap(weft__lock_free_ring ring,
                                           int32_t ticket) {
-  return (int32_t)(((uint32_t)ticket & (uint32_t)-ring.filled) << 1);
+  int32_t first = ticket & -ring.filled;
+  return weft__plus(first, first);
 }
 
 /* How many laps `entry` is after that of `ticket`, in tickets. */
@@ -208,8 +222,9 @@ static inline int32_t weft__lock_free_after_put(weft__lock_free_ring ring,
                                                 int32_t ticket,
                                                 int32_t entry) {
   uint32_t n = (uint32_t)ring.filled;
-  uint32_t past = (uint32_t)entry - (uint32_t)weft__lock_free_lap(ring, ticket);
-  if (past - n <= n) return weft__plus(ticket, 1); /* most often */
+  uint32_t past =
+      (uint32_t)weft__minus(entry, weft__lock_free_lap(ring, ticket));
+  if (past >= n && past <= 2 * n) return weft__plus(ticket, 1); /* most often */
   int32_t ahead = weft__lock_free_ahead(ring, entry, ticket);
   if (ahead < 0) return weft__load(ring.tail); /* a stale look */
   /* The entry's own ticket is put in, or that of the lap before. */
@@ -222,8 +237,10 @@ static inline int32_t weft__lock_free_after_take(weft__lock_free_ring ring,
                                                  int32_t ticket,
                                                  int32_t entry) {
   uint32_t n = (uint32_t)ring.filled;
-  uint32_t past = (uint32_t)entry - (uint32_t)weft__lock_free_lap(ring, ticket);
-  if (past - 2 * n < 2 * n) return weft__plus(ticket, 1); /* most often */
+  uint32_t past =
+      (uint32_t)weft__minus(entry, weft__lock_free_lap(ring, ticket));
+  if (past >= 2 * n && past < 4 * n) /* most often */
+    return weft__plus(ticket, 1);
   int32_t ahead = weft__lock_free_ahead(ring, entry, ticket);
   if (ahead < 0) return weft__load(ring.head);
   if (ahead == 0) return ticket; /* put in just now */

@@ -77,6 +77,17 @@ static inline size_t weft__mpmc_stride(int32_t element_size) {
   return WEFT__MPMC_ELEMENT + (size_t)((element_size + 7) >> 3) * 2;
 }
 
+/* The bytes of a queue as a constant expression; 0 if out of range. */
+#define WEFT_MPMC_QUEUE_BYTES(capacity, element_size) \
+  (!WEFT__QUEUE_FITS(capacity, element_size) ||       \
+           WEFT__MPMC_SLOTS(capacity, element_size) > \
+               SIZE_MAX - sizeof(weft_mpmc_queue)     \
+       ? 0                                            \
+       : sizeof(weft_mpmc_queue) + WEFT__MPMC_SLOTS(capacity, element_size))
+#define WEFT__MPMC_SLOTS(capacity, element_size) \
+  (WEFT__POWER(capacity) *                       \
+   (4 * WEFT__MPMC_ELEMENT + WEFT__MULTIPLE(element_size, 8)))
+
 /* The bytes a queue of this configuration occupies; 0 if out of range. */
 static inline size_t weft_mpmc_queue_bytes(weft_queue_config config) {
   size_t capacity = (size_t)weft__queue_capacity(config);
@@ -102,14 +113,15 @@ static inline int32_t *weft__mpmc_slot(const weft_mpmc_queue *q,
          (size_t)slot * weft__mpmc_stride(q->element_size);
 }
 
-/* Makes a region that nobody uses yet an empty queue; NULL if the
-   configuration, or the place, is out of range. */
+/* Initializes `bytes` bytes of unused memory as an empty queue. NULL if the
+   configuration is out of range, the bytes are too few, or `at` is not a
+   multiple of 4. */
 static inline WEFT__RESULT weft_mpmc_queue *weft_mpmc_queue_init(
-    void *at, weft_queue_config config) {
+    void *at, size_t bytes, weft_queue_config config) {
   weft_mpmc_queue *q = (weft_mpmc_queue *)at;
-  size_t bytes = weft_mpmc_queue_bytes(config);
-  if (!weft__aligned(at) || bytes == 0) return NULL;
-  weft__zero(at, bytes);
+  size_t needed = weft_mpmc_queue_bytes(config);
+  if (!weft__fits(at, bytes, needed)) return NULL;
+  weft__zero(at, needed);
   q->capacity = weft__queue_capacity(config);
   q->element_size = config.element_size;
   q->seal = weft__seal(WEFT_KIND_mpmc_queue, q->capacity, q->element_size);

@@ -35,7 +35,8 @@ WEFT__BEGIN
  *                              sleeper
  *                   bit 30     CONTENDED: somebody may sleep on this word
  *                   sleepers: agents that lock
- * word 1  starving  1 while a sleeper was passed over for a millisecond.
+ * word 1  starving  1 while there is a sleeper that newcomers passed for a
+ *                   millisecond.
  */
 typedef struct {
   int32_t state;
@@ -47,8 +48,18 @@ WEFT_LENGTH(mutex, 2);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
-/* Makes a region that nobody uses yet an unlocked mutex. */
-static inline void weft_mutex_init(weft_mutex *m) { weft__zero(m, sizeof *m); }
+/* The bytes of a mutex, as a constant and as a function. */
+#define WEFT_MUTEX_BYTES sizeof(weft_mutex)
+static inline size_t weft_mutex_bytes(void) { return sizeof(weft_mutex); }
+
+/* Initializes `bytes` bytes of unused memory as an unlocked mutex. Memory that
+   is all zero is one already. NULL if the bytes are too few, or `at` is not a
+   multiple of 4. */
+static inline WEFT__RESULT weft_mutex *weft_mutex_init(void *at, size_t bytes) {
+  if (!weft__fits(at, bytes, sizeof(weft_mutex))) return NULL;
+  weft__zero(at, sizeof(weft_mutex));
+  return (weft_mutex *)at;
+}
 
 /* The id of the agent that holds the mutex, or 0. */
 static inline int32_t weft_mutex_owner(const weft_mutex *m) {
@@ -200,10 +211,11 @@ static inline int weft_mutex_unlock(weft_mutex *m) {
 }
 
 /*
- * Frees the mutex if agent `id` holds it, which is known never to run again;
- * the next lock gives EOWNERDEAD. EPERM if `id` did not hold it.
+ * Frees the mutex if agent `id` holds it. Call it only when that agent will
+ * never run again. The next lock gives EOWNERDEAD. Returns how many locks it
+ * freed: 1, or 0 if `id` did not hold the mutex.
  */
-static inline int weft_mutex_abandon(weft_mutex *m, int32_t id) {
+static inline int32_t weft_mutex_abandon(weft_mutex *m, int32_t id) {
   int32_t state = weft__load(&m->state);
   while ((state & WEFT_MUTEX_OWNER_MASK) == id && id != 0) {
     int32_t expected = state;
@@ -211,9 +223,9 @@ static inline int weft_mutex_abandon(weft_mutex *m, int32_t id) {
         weft__compare_exchange(&m->state, expected, WEFT_MUTEX_ABANDONED_BIT);
     if (state != expected) continue;
     if (state & WEFT_MUTEX_CONTENDED_BIT) weft__notify(&m->state, 1);
-    return 0;
+    return 1;
   }
-  return EPERM;
+  return 0;
 }
 
 /* Makes a mutex that agent `id` holds, which is known never to run again, that

@@ -33,8 +33,18 @@ WEFT_LENGTH(once, 1);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
-/* Makes a region that nobody uses yet a once that was not run. */
-static inline void weft_once_init(weft_once *o) { weft__zero(o, sizeof *o); }
+/* The bytes of a once, as a constant and as a function. */
+#define WEFT_ONCE_BYTES sizeof(weft_once)
+static inline size_t weft_once_bytes(void) { return sizeof(weft_once); }
+
+/* Initializes `bytes` bytes of unused memory as a once that was not run. Memory
+   that is all zero is one already. NULL if the bytes are too few, or `at` is
+   not a multiple of 4. */
+static inline WEFT__RESULT weft_once *weft_once_init(void *at, size_t bytes) {
+  if (!weft__fits(at, bytes, sizeof(weft_once))) return NULL;
+  weft__zero(at, sizeof(weft_once));
+  return (weft_once *)at;
+}
 
 /* Whether the function was run to its end. */
 static inline bool weft_once_done(const weft_once *o) {
@@ -118,9 +128,9 @@ static inline int weft_once_run(weft_once *o, int (*fn)(void *context),
   return result;
 }
 
-/* Lets the next one try if agent `id`, which is known never to run again, was
-   running the function; EPERM if it was not. */
-static inline int weft_once_abandon(weft_once *o, int32_t id) {
+/* Lets the next agent try if agent `id` was running the function. Call it only
+   when that agent will never run again. Returns 1, or 0 if it was not. */
+static inline int32_t weft_once_abandon(weft_once *o, int32_t id) {
   int32_t state = weft__load(&o->state);
   while ((state & WEFT_ONCE_RUNNER_MASK) == id && id != 0) {
     int32_t expected = state;
@@ -128,9 +138,9 @@ static inline int weft_once_abandon(weft_once *o, int32_t id) {
     state = weft__compare_exchange(&o->state, expected, kept);
     if (state != expected) continue;
     if (state & WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, 1);
-    return 0;
+    return 1;
   }
-  return EPERM;
+  return 0;
 }
 
 WEFT__END

@@ -41,11 +41,11 @@ typedef struct {
  *                            bits 1-31  where the next record goes, in bytes
  * word 33   claimant         The agent that moves `tail` now, or 0. Bit 28 is
  *                            CONTENDED.
- * word 34   head_cache       What the producers last saw of `head`.
+ * word 34   head_cache       The value of `head` that the producers saw last.
  * word 35   least            The fewest bytes, head included, for which a
  *                            producer waited; 0 if none did.
  * word 64   head             Where the consumer reads next, in bytes.
- * word 65   tail_cache       What the consumer last saw of `tail`.
+ * word 65   tail_cache       The value of `tail` that the consumer saw last.
  * word 96   pop_epoch        Changes when the sleeping consumer must look
  *                            again.
  *                            sleepers: the consumer
@@ -113,6 +113,13 @@ static inline int32_t weft__record_rounded(int32_t capacity) {
   return rounded;
 }
 
+/* The bytes of a ring as a constant expression, with one producer or many; 0 if
+   out of range. */
+#define WEFT_RECORD_RING_BYTES(capacity)   \
+  ((capacity) < 16 || (capacity) > 1 << 30 \
+       ? 0                                 \
+       : sizeof(weft_record_ring) + WEFT__POWER(capacity))
+
 /* The bytes a ring of this configuration occupies; 0 if out of range. */
 static inline size_t weft_record_ring_bytes(weft_record_ring_config config) {
   size_t capacity = (size_t)weft__record_rounded(config.capacity);
@@ -125,14 +132,15 @@ static inline WEFT__RESULT weft_record_ring *weft_record_ring_attach(void *at) {
   return (weft_record_ring *)at;
 }
 
-/* Makes a region that nobody uses yet an empty ring; NULL if the
-   configuration, or the place, is out of range. */
+/* Initializes `bytes` bytes of unused memory as an empty ring. NULL if the
+   configuration is out of range, the bytes are too few, or `at` is not a
+   multiple of 4. */
 static inline WEFT__RESULT weft_record_ring *weft_record_ring_init(
-    void *at, weft_record_ring_config config) {
+    void *at, size_t bytes, weft_record_ring_config config) {
   weft_record_ring *r = (weft_record_ring *)at;
-  size_t bytes = weft_record_ring_bytes(config);
-  if (!weft__aligned(at) || bytes == 0) return NULL;
-  weft__zero(at, bytes);
+  size_t needed = weft_record_ring_bytes(config);
+  if (!weft__fits(at, bytes, needed)) return NULL;
+  weft__zero(at, needed);
   r->capacity = weft__record_rounded(config.capacity);
   r->single_producer = config.single_producer ? 1 : 0;
   r->seal = weft__seal(WEFT_KIND_record_ring, r->capacity, r->single_producer);

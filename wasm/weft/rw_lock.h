@@ -76,9 +76,18 @@ typedef struct {
   int32_t gate;  /* after that */
 } weft__rw_ticket;
 
-/* Makes a region that nobody uses yet an unlocked lock. */
-static inline void weft_rw_lock_init(weft_rw_lock *l) {
-  weft__zero(l, sizeof *l);
+/* The bytes of a lock, as a constant and as a function. */
+#define WEFT_RW_LOCK_BYTES sizeof(weft_rw_lock)
+static inline size_t weft_rw_lock_bytes(void) { return sizeof(weft_rw_lock); }
+
+/* Initializes `bytes` bytes of unused memory as an unlocked lock. Memory that
+   is all zero is one already. NULL if the bytes are too few, or `at` is not a
+   multiple of 4. */
+static inline WEFT__RESULT weft_rw_lock *weft_rw_lock_init(void *at,
+                                                           size_t bytes) {
+  if (!weft__fits(at, bytes, sizeof(weft_rw_lock))) return NULL;
+  weft__zero(at, sizeof(weft_rw_lock));
+  return (weft_rw_lock *)at;
 }
 
 /* The mutex among writers: the words are its own. */
@@ -371,18 +380,18 @@ static inline int weft_rw_lock_downgrade(weft_rw_lock *l) {
 }
 
 /*
- * Gives up agent `id`, which is known never to run again, if it writes or waits
- * for those who read; EPERM if it does not. If it wrote, locking gives
- * EOWNERDEAD until a writer has unlocked.
+ * Ends the writing of agent `id`, or its waiting for the readers. Call it only
+ * when that agent will never run again. If it wrote, locking gives EOWNERDEAD
+ * until a writer has unlocked. Returns 1, or 0 if `id` did neither.
  */
-static inline int weft_rw_lock_abandon(weft_rw_lock *l, int32_t id) {
-  if (!weft__mutex_inherit(weft__rw_writer(l), id, weft_agent_id()))
-    return EPERM;
+static inline int32_t weft_rw_lock_abandon(weft_rw_lock *l, int32_t id) {
+  if (!weft__mutex_inherit(weft__rw_writer(l), id, weft_agent_id())) return 0;
   bool writing = (weft__load(&l->state) & WEFT_RW_LOCK_WRITING_BIT) != 0;
   weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);
   /* It may have let agents in, and not opened the gate. */
   weft__rw_open(l);
-  return weft_mutex_unlock(weft__rw_writer(l));
+  (void)weft_mutex_unlock(weft__rw_writer(l));
+  return 1;
 }
 
 /*

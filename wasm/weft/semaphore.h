@@ -55,7 +55,8 @@ WEFT_LENGTH(semaphore, 8);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
-/* The bytes a semaphore occupies. */
+/* The bytes of a semaphore, as a constant and as a function. */
+#define WEFT_SEMAPHORE_BYTES sizeof(weft_semaphore)
 static inline size_t weft_semaphore_bytes(void) {
   return sizeof(weft_semaphore);
 }
@@ -66,12 +67,13 @@ static inline WEFT__RESULT weft_semaphore *weft_semaphore_attach(void *at) {
   return (weft_semaphore *)at;
 }
 
-/* Makes a region that nobody uses yet a semaphore holding `permits`, 0 to
-   2^30 - 1; NULL if that, or the place, is out of range. */
+/* Initializes `bytes` bytes of unused memory as a semaphore with `permits` free
+   permits, 0 to 2^30 - 1. NULL if that number is out of range, the bytes are
+   too few, or `at` is not a multiple of 4. */
 static inline WEFT__RESULT weft_semaphore *weft_semaphore_init(
-    void *at, int32_t permits) {
+    void *at, size_t bytes, int32_t permits) {
   weft_semaphore *s = (weft_semaphore *)at;
-  if (!weft__aligned(at)) return NULL;
+  if (!weft__fits(at, bytes, sizeof *s)) return NULL;
   if (permits < 0 || permits > WEFT_SEMAPHORE_MAX) return NULL;
   weft__zero(at, sizeof *s);
   s->seal = weft__seal(WEFT_KIND_semaphore, 0, 0);
@@ -219,14 +221,18 @@ static inline int weft_semaphore_release(weft_semaphore *s, int32_t n) {
   return 0;
 }
 
-/* Gives back what agent `id` claimed in advance, if it is known never to run
-   again; EPERM if it had no claim. Permits it had acquired stay taken. */
-static inline int weft_semaphore_abandon(weft_semaphore *s, int32_t id) {
-  if (id == 0 || weft__load(&s->claimant) != id) return EPERM;
+/* Returns the permits that agent `id` claimed in advance. Call it only when
+   that agent will never run again. Permits that it had acquired stay taken.
+   Returns how many permits came back. */
+static inline int32_t weft_semaphore_abandon(weft_semaphore *s, int32_t id) {
+  if (id == 0) return 0;
+  /* (H) One of the agents that abandon `id` inherits its claim: a later
+     claimant must not lose its own. */
+  if (weft__compare_exchange(&s->claimant, id, weft_agent_id()) != id) return 0;
   int32_t n = weft__exchange(&s->claim, 0);
   weft__semaphore_end_claim(s);
   if (n > 0) weft__semaphore_give_back(s, n);
-  return 0;
+  return n;
 }
 
 WEFT__END

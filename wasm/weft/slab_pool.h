@@ -36,11 +36,11 @@ typedef struct {
  * word 1   capacity    How many blocks there are.
  * word 2   block_size  Bytes of a block, a multiple of 4.
  * word 3   seal        Check word over the configuration.
- * word 32  A bit for each block, 1 if it is not worth a try. Then an owner for
- *          each block: 0 while it is free, or the id of the agent that
- *          allocated it, with bit 28 set while it lies in the cache of that
- *          agent. Then the blocks. Each of the three begins at a multiple of 32
- *          words.
+ * word 32  A bit for each block, 1 if the block is probably not free. Then an
+ *          owner for each block: 0 while it is free, or the id of the agent
+ *          that allocated it, with bit 28 set while it lies in the cache of
+ *          that agent. Then the blocks. Each of the three begins at a multiple
+ *          of 32 words.
  */
 typedef struct {
   int32_t magic;
@@ -88,6 +88,16 @@ static inline void *weft__slab_at(weft_slab_pool *p, int32_t block) {
          (size_t)block * (size_t)p->block_size;
 }
 
+/* The bytes of a pool as a constant expression; 0 if out of range. */
+#define WEFT_SLAB_POOL_BYTES(capacity, block_size)                          \
+  ((block_size) < 4 || (block_size) % 4 != 0 || (block_size) > 1 << 30 ||   \
+           (capacity) < 1 || (capacity) > (1 << 30) / (block_size)          \
+       ? 0                                                                  \
+       : sizeof(weft_slab_pool) +                                           \
+             sizeof(int32_t) * WEFT__MULTIPLE(((capacity) + 31) / 32, 32) + \
+             sizeof(int32_t) * WEFT__MULTIPLE(capacity, 32) +               \
+             1ull * (capacity) * (block_size))
+
 /* The bytes a pool of this configuration occupies; 0 if out of range. */
 static inline size_t weft_slab_pool_bytes(weft_slab_config config) {
   const int32_t most = 1 << 30;
@@ -106,21 +116,22 @@ static inline WEFT__RESULT weft_slab_pool *weft_slab_pool_attach(void *at) {
   return (weft_slab_pool *)at;
 }
 
-/* Makes a region that nobody uses yet a pool whose blocks are all free; NULL
-   if the configuration, or the place, is out of range. */
+/* Initializes `bytes` bytes of unused memory as a pool whose blocks are all
+   free. NULL if the configuration is out of range, the bytes are too few, or
+   `at` is not a multiple of 4. */
 static inline WEFT__RESULT weft_slab_pool *weft_slab_pool_init(
-    void *at, weft_slab_config config) {
+    void *at, size_t bytes, weft_slab_config config) {
   weft_slab_pool *p = (weft_slab_pool *)at;
-  size_t bytes = weft_slab_pool_bytes(config);
-  if (!weft__aligned(at) || bytes == 0) return NULL;
-  weft__zero(at, bytes);
+  size_t needed = weft_slab_pool_bytes(config);
+  if (!weft__fits(at, bytes, needed)) return NULL;
+  weft__zero(at, needed);
   p->capacity = config.capacity;
   p->block_size = config.block_size;
   p->seal = weft__seal(WEFT_KIND_slab_pool, p->capacity, p->block_size);
   /* The last word's bits behind the last block: never worth a try. */
   if (p->capacity % 32 != 0)
     *weft__slab_map(p, p->capacity / 32) =
-        (int32_t)(UINT32_MAX << (p->capacity % 32));
+        (int32_t)~((UINT32_C(1) << (p->capacity % 32)) - 1);
   weft__store(&p->magic, weft__magic(WEFT_KIND_slab_pool));
   return p;
 }
@@ -168,7 +179,7 @@ static inline void weft__slab_fill(weft_slab_pool *p, weft_slab_cache *cache,
     int32_t block = map * 32 + __builtin_ctz(left);
     if (block >= p->capacity) break; /* only damaged bits lie there */
     if (!weft__slab_claim(p, block, kept)) continue;
-    bit |= left & (0 - left);
+    bit |= left & (~left + 1);
     cache->blocks[cache->count++] = block;
   }
   weft__or(weft__slab_map(p, map), (int32_t)bit);
@@ -192,7 +203,7 @@ static inline WEFT__RESULT void *weft_slab_pool_allocate(
     int32_t taken = weft__hint(weft__slab_map(p, map)); /* the owner tells */
     if (taken == -1) taken = weft__load(weft__slab_map(p, map));
     for (uint32_t left = ~(uint32_t)taken; left != 0; left &= left - 1) {
-      uint32_t bit = left & (0 - left);
+      uint32_t bit = left & (~left + 1);
       int32_t block = map * 32 + __builtin_ctz(left);
       if (block >= p->capacity) break; /* only damaged bits lie there */
       if (!weft__slab_claim(p, block, id)) continue;
@@ -212,9 +223,10 @@ static inline WEFT__RESULT void *weft_slab_pool_allocate(
 static inline int weft_slab_pool_free(weft_slab_pool *p, void *block,
                                       weft_slab_cache *cache) {
   uintptr_t first = (uintptr_t)weft__slab_at(p, 0);
+  if ((uintptr_t)block < first) return EINVAL;
   uintptr_t offset = (uintptr_t)block - first;
   uintptr_t number = offset / (uintptr_t)p->block_size;
-  if ((uintptr_t)block < first || offset % (uintptr_t)p->block_size != 0 ||
+  if (offset % (uintptr_t)p->block_size != 0 ||
       number >= (uintptr_t)p->capacity)
     return EINVAL;
   int32_t *at = weft__slab_owner(p, (int32_t)number);

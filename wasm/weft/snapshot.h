@@ -66,6 +66,13 @@ static inline size_t weft__snapshot_stride(int32_t size) {
   return ((size_t)size + 127) / 128 * 32;
 }
 
+/* The bytes of a snapshot as a constant expression; 0 if out of range. */
+#define WEFT_SNAPSHOT_BYTES(size, single_reader)                     \
+  ((size) < 4 || (size) > WEFT__SNAPSHOT_MAX_SIZE || (size) % 4 != 0 \
+       ? 0                                                           \
+       : sizeof(weft_snapshot) +                                     \
+             ((single_reader) ? 3ull : 2ull) * WEFT__MULTIPLE(size, 128))
+
 /* The bytes a snapshot of this configuration occupies; 0 if out of range. */
 static inline size_t weft_snapshot_bytes(weft_snapshot_config config) {
   if (config.size < 4 || config.size > WEFT__SNAPSHOT_MAX_SIZE) return 0;
@@ -81,14 +88,15 @@ static inline WEFT__RESULT weft_snapshot *weft_snapshot_attach(void *at) {
   return (weft_snapshot *)at;
 }
 
-/* Makes a region that nobody uses yet a snapshot that is all zero; NULL if the
-   configuration, or the place, is out of range. */
+/* Initializes `bytes` bytes of unused memory as a snapshot whose value is all
+   zero. NULL if the configuration is out of range, the bytes are too few, or
+   `at` is not a multiple of 4. */
 static inline WEFT__RESULT weft_snapshot *weft_snapshot_init(
-    void *at, weft_snapshot_config config) {
+    void *at, size_t bytes, weft_snapshot_config config) {
   weft_snapshot *s = (weft_snapshot *)at;
-  size_t bytes = weft_snapshot_bytes(config);
-  if (!weft__aligned(at) || bytes == 0) return NULL;
-  weft__zero(at, bytes);
+  size_t needed = weft_snapshot_bytes(config);
+  if (!weft__fits(at, bytes, needed)) return NULL;
+  weft__zero(at, needed);
   s->size = config.size;
   s->single_reader = config.single_reader ? 1 : 0;
   s->seal = weft__seal(WEFT_KIND_snapshot, s->size, s->single_reader);

@@ -27,12 +27,12 @@ WEFT__BEGIN
  *                        bit 1      CLOSED
  *                        bits 2-31  the next index to push
  *                        sleepers: the consumer
- * word 33  head_cache    What the producer last saw of `head`.
+ * word 33  head_cache    The value of `head` that the producer saw last.
  * word 64  head          bit 0      WAITING: the producer sleeps on this word
  *                        bit 1      CLOSED
  *                        bits 2-31  the next index to pop
  *                        sleepers: the producer
- * word 65  tail_cache    What the consumer last saw of `tail`.
+ * word 65  tail_cache    The value of `tail` that the consumer saw last.
  * word 96  `capacity` elements of `element_size` bytes. Index `i` lies in place
  *          `i mod capacity`.
  */
@@ -61,6 +61,13 @@ WEFT_LENGTH(spsc_queue, 96);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
+/* The bytes of a queue as a constant expression; 0 if out of range. */
+#define WEFT_SPSC_QUEUE_BYTES(capacity, element_size) \
+  (!WEFT__QUEUE_FITS(capacity, element_size)          \
+       ? 0                                            \
+       : sizeof(weft_spsc_queue) +                    \
+             WEFT__QUEUE_ELEMENTS(capacity, element_size))
+
 /* The bytes a queue of this configuration occupies; 0 if out of range. */
 static inline size_t weft_spsc_queue_bytes(weft_queue_config config) {
   size_t capacity = (size_t)weft__queue_capacity(config);
@@ -74,14 +81,15 @@ static inline WEFT__RESULT weft_spsc_queue *weft_spsc_queue_attach(void *at) {
   return (weft_spsc_queue *)at;
 }
 
-/* Makes a region that nobody uses yet an empty queue; NULL if the
-   configuration, or the place, is out of range. */
+/* Initializes `bytes` bytes of unused memory as an empty queue. NULL if the
+   configuration is out of range, the bytes are too few, or `at` is not a
+   multiple of 4. */
 static inline WEFT__RESULT weft_spsc_queue *weft_spsc_queue_init(
-    void *at, weft_queue_config config) {
+    void *at, size_t bytes, weft_queue_config config) {
   weft_spsc_queue *q = (weft_spsc_queue *)at;
-  size_t bytes = weft_spsc_queue_bytes(config);
-  if (!weft__aligned(at) || bytes == 0) return NULL;
-  weft__zero(at, bytes);
+  size_t needed = weft_spsc_queue_bytes(config);
+  if (!weft__fits(at, bytes, needed)) return NULL;
+  weft__zero(at, needed);
   q->capacity = weft__queue_capacity(config);
   q->element_size = config.element_size;
   q->seal = weft__seal(WEFT_KIND_spsc_queue, q->capacity, q->element_size);

@@ -23,9 +23,9 @@ WEFT__BEGIN
  * word 1   stripes  How many stripes there are, 1 to 1024.
  * word 2   seal     Check word over the configuration.
  * word 3   claims   Views, or threads of C, that took a stripe, modulo 2^32.
- * word 32  Stripes of 32 words each. A stripe has `low`, the sum of what was
- *          added there modulo 2^32, and `high`, that sum divided by 2^28; a
- *          carry may be late.
+ * word 32  Stripes of 32 words each. A stripe has `low`, the sum of the numbers
+ *          added there, modulo 2^32, and `high`, that sum divided by 2^28. A
+ *          carry into `high` may be late.
  */
 typedef struct {
   int32_t magic;
@@ -49,6 +49,13 @@ typedef struct {
   int32_t _pad[30];
 } weft_striped_counter_stripe;
 
+/* The bytes of a counter as a constant expression; 0 if out of range. */
+#define WEFT_STRIPED_COUNTER_BYTES(stripes)                      \
+  ((stripes) < 1 || (stripes) > WEFT_STRIPED_COUNTER_MAX_STRIPES \
+       ? 0                                                       \
+       : sizeof(weft_striped_counter) +                          \
+             sizeof(weft_striped_counter_stripe) * (stripes))
+
 /* The bytes a counter of so many stripes, 1 to 1024, occupies; 0 if that is
    out of range. */
 static inline size_t weft_striped_counter_bytes(int32_t stripes) {
@@ -64,14 +71,15 @@ static inline WEFT__RESULT weft_striped_counter *weft_striped_counter_attach(
   return (weft_striped_counter *)at;
 }
 
-/* Makes a region that nobody uses yet a counter with a sum of 0; NULL if the
-   number of stripes, or the place, is out of range. */
+/* Initializes `bytes` bytes of unused memory as a counter with a sum of 0. NULL
+   if the number of stripes is out of range, the bytes are too few, or `at` is
+   not a multiple of 4. */
 static inline WEFT__RESULT weft_striped_counter *weft_striped_counter_init(
-    void *at, int32_t stripes) {
+    void *at, size_t bytes, int32_t stripes) {
   weft_striped_counter *c = (weft_striped_counter *)at;
-  size_t bytes = weft_striped_counter_bytes(stripes);
-  if (!weft__aligned(at) || bytes == 0) return NULL;
-  weft__zero(at, bytes);
+  size_t needed = weft_striped_counter_bytes(stripes);
+  if (!weft__fits(at, bytes, needed)) return NULL;
+  weft__zero(at, needed);
   c->stripes = stripes;
   c->seal = weft__seal(WEFT_KIND_striped_counter, stripes, 0);
   weft__store(&c->magic, weft__magic(WEFT_KIND_striped_counter));
@@ -86,9 +94,9 @@ static inline int32_t weft_striped_counter_stripes(
 
 /* By how much `high` is late, -8 to 7. */
 static inline int32_t weft__striped_counter_lag(int32_t high, int32_t low) {
-  uint32_t late =
-      ((uint32_t)low >> WEFT_STRIPED_COUNTER_SECTOR_BITS) - (uint32_t)high;
-  return (int32_t)((late + 8) & 15) - 8;
+  uint32_t sectors = (uint32_t)low >> WEFT_STRIPED_COUNTER_SECTOR_BITS;
+  int32_t late = weft__minus((int32_t)sectors, high);
+  return (weft__plus(late, 8) & 15) - 8;
 }
 
 /* Brings `high` up to date; if another agent is faster, it did that. */
@@ -131,7 +139,8 @@ static inline void weft_striped_counter_add_to(weft_striped_counter_stripe *s,
    two threads may meet there. More than 2^28 is added in several steps. */
 static inline void weft_striped_counter_add(weft_striped_counter *c,
                                             int32_t n) {
-  uint32_t id = (uint32_t)weft_agent_id() * UINT32_C(0x9e3779b1) >> 16;
+  uint32_t id = (uint32_t)weft_agent_id();
+  id = weft__times(id, UINT32_C(0x9e3779b1)) >> 16;
   weft_striped_counter_add_to(
       (weft_striped_counter_stripe *)(c + 1) + id % (uint32_t)c->stripes, n);
 }

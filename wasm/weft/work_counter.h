@@ -35,7 +35,7 @@ typedef struct {
  *
  * word 0   magic     Kind and layout version.
  * word 1   total     Tasks, 0 to 2^30.
- * word 2   chunk     Tasks handed out at a time. Below 0: guided, for so many
+ * word 2   chunk     Tasks handed out at a time. Below 0: guided, for that many
  *                    agents.
  * word 3   seal      Check word over the configuration.
  * word 32  next      Chunks handed out; guided: tasks handed out.
@@ -68,7 +68,8 @@ WEFT_LENGTH(work_counter, 67);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
-/* The bytes a counter occupies. */
+/* The bytes of a counter, as a constant and as a function. */
+#define WEFT_WORK_COUNTER_BYTES sizeof(weft_work_counter)
 static inline size_t weft_work_counter_bytes(void) {
   return sizeof(weft_work_counter);
 }
@@ -80,12 +81,13 @@ static inline WEFT__RESULT weft_work_counter *weft_work_counter_attach(
   return (weft_work_counter *)at;
 }
 
-/* Makes a region that nobody uses yet a counter of `total` tasks, 0 to 2^30;
-   NULL if that, the configuration, or the place, is out of range. */
+/* Initializes `bytes` bytes of unused memory as a counter of `total` tasks, 0
+   to 2^30. NULL if that number or the configuration is out of range, the bytes
+   are too few, or `at` is not a multiple of 4. */
 static inline WEFT__RESULT weft_work_counter *weft_work_counter_init(
-    void *at, int32_t total, weft_work_config config) {
+    void *at, size_t bytes, int32_t total, weft_work_config config) {
   weft_work_counter *c = (weft_work_counter *)at;
-  if (!weft__aligned(at)) return NULL;
+  if (!weft__fits(at, bytes, sizeof *c)) return NULL;
   if (total < 0 || total > WEFT_WORK_COUNTER_MAX) return NULL;
   if (config.agents < 0 || config.agents > 1 << 16) return NULL;
   if (config.agents == 0 &&

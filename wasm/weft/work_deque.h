@@ -49,6 +49,12 @@ static inline int32_t weft__deque_rounded(int32_t capacity) {
   return rounded;
 }
 
+/* The bytes of a deque as a constant expression; 0 if out of range. */
+#define WEFT_WORK_DEQUE_BYTES(capacity)                        \
+  ((capacity) < 1 || (capacity) > WEFT_WORK_DEQUE_MAX_CAPACITY \
+       ? 0                                                     \
+       : sizeof(weft_work_deque) + sizeof(int32_t) * WEFT__POWER(capacity))
+
 /* The bytes a deque of 1 to 2^28 items occupies; 0 if out of range. */
 static inline size_t weft_work_deque_bytes(int32_t capacity) {
   size_t rounded = (size_t)weft__deque_rounded(capacity);
@@ -61,14 +67,15 @@ static inline WEFT__RESULT weft_work_deque *weft_work_deque_attach(void *at) {
   return (weft_work_deque *)at;
 }
 
-/* Makes a region that nobody uses yet an empty deque; NULL if the capacity, or
-   the place, is out of range. */
+/* Initializes `bytes` bytes of unused memory as an empty deque. NULL if the
+   capacity is out of range, the bytes are too few, or `at` is not a multiple of
+   4. */
 static inline WEFT__RESULT weft_work_deque *weft_work_deque_init(
-    void *at, int32_t capacity) {
+    void *at, size_t bytes, int32_t capacity) {
   weft_work_deque *d = (weft_work_deque *)at;
-  size_t bytes = weft_work_deque_bytes(capacity);
-  if (!weft__aligned(at) || bytes == 0) return NULL;
-  weft__zero(at, bytes);
+  size_t needed = weft_work_deque_bytes(capacity);
+  if (!weft__fits(at, bytes, needed)) return NULL;
+  weft__zero(at, needed);
   d->capacity = weft__deque_rounded(capacity);
   d->seal = weft__seal(WEFT_KIND_work_deque, d->capacity, 0);
   weft__store(&d->magic, weft__magic(WEFT_KIND_work_deque));

@@ -140,10 +140,12 @@ EMSCRIPTEN_KEEPALIVE shared_run *prepare(int32_t threads, int32_t blocks) {
   const weft_slab_config pool = {.capacity = blocks, .block_size = BLOCK};
   free(run.done), free(run.queue), free(run.pool);
   run = (shared_run){0};
-  run.done = weft_latch_init(malloc(weft_latch_bytes()), threads);
-  run.queue = weft_mpmc_queue_init(malloc(weft_mpmc_queue_bytes(queue)), queue);
-  if (blocks > 0)
-    run.pool = weft_slab_pool_init(malloc(weft_slab_pool_bytes(pool)), pool);
+  run.done =
+      weft_latch_init(malloc(WEFT_LATCH_BYTES), WEFT_LATCH_BYTES, threads);
+  size_t bytes = weft_mpmc_queue_bytes(queue);
+  run.queue = weft_mpmc_queue_init(malloc(bytes), bytes, queue);
+  bytes = weft_slab_pool_bytes(pool);
+  if (blocks > 0) run.pool = weft_slab_pool_init(malloc(bytes), bytes, pool);
   return &run;
 }
 

@@ -109,7 +109,8 @@ static void ring_lines(int32_t thread, int32_t count) {
 static int32_t ring_flush(void) {
   flushed answer = {0};
   head record = {.reply = (int32_t)&answer};
-  weft_event_init(&answer.answered, false);
+  if (!weft_event_init(&answer.answered, sizeof answer.answered, false))
+    wrong();
   weft_record_ring_push(run.ring, &record, sizeof record, WEFT_FOREVER);
   weft_event_wait(&answer.answered, WEFT_FOREVER);
   return answer.error;
@@ -300,10 +301,12 @@ EMSCRIPTEN_KEEPALIVE void *prepare(int32_t threads) {
       .slots = 8, .request = sizeof(request), .reply = PIECE};
   free(run.done), free(run.ring), free(run.calls);
   run.wrong = 0;
-  run.done = weft_latch_init(malloc(weft_latch_bytes()), threads);
-  run.ring =
-      weft_record_ring_init(malloc(weft_record_ring_bytes(ring)), ring);
-  run.calls = weft_call_ring_init(malloc(weft_call_ring_bytes(calls)), calls);
+  run.done =
+      weft_latch_init(malloc(WEFT_LATCH_BYTES), WEFT_LATCH_BYTES, threads);
+  size_t bytes = weft_record_ring_bytes(ring);
+  run.ring = weft_record_ring_init(malloc(bytes), bytes, ring);
+  bytes = weft_call_ring_bytes(calls);
+  run.calls = weft_call_ring_init(malloc(bytes), bytes, calls);
   return &run;
 }
 

@@ -7,7 +7,8 @@
 import type { Wasm, WasmExports } from "../../../race/mod.ts";
 import { getHost } from "../../../race/engine/views.ts";
 import type { Modules, Weft } from "../scenario.ts";
-import { type Agent, twins } from "./twins.ts";
+import type { Agent } from "./twin.ts";
+import { twins } from "./twins.ts";
 
 /** Who plays: each agent's language, over and over. */
 export type Cast = readonly ("js" | "wasm")[];
@@ -22,8 +23,6 @@ export const CASTS: Readonly<Record<string, Cast>> = {
 
 /** Agents of a scenario have identities up to this; others are of the dead. */
 const LIVING = 16;
-
-type AnyTwin = new (agent: Agent, ...args: unknown[]) => object;
 
 /** `weft`, where agents that are C meet twins of its classes. */
 export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
@@ -71,7 +70,7 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
           const agent = current(modules, buffer);
           return agent === undefined
             ? Reflect.construct(target, args)
-            : new (Twin as AnyTwin)(agent, buffer, ...more);
+            : Reflect.construct(Twin, [agent, buffer, ...more]);
         },
       });
     }

@@ -9,7 +9,7 @@ import { foldersWith, isTwin } from "../folders.ts";
 import { LOOKS, type Scenario, scenariosIn } from "../scenario.ts";
 import { weft } from "../weft.ts";
 import { type Cast, CASTS, mixed } from "./cast.ts";
-import { compile } from "./module.ts";
+import { compileAll } from "./module.ts";
 
 /** The folders whose scenarios agents of C can play: the rest awaits. */
 export const TWINS: readonly string[] = foldersWith("scenarios.ts")
@@ -19,7 +19,7 @@ export const TWINS: readonly string[] = foldersWith("scenarios.ts")
 export const AWAITING: readonly string[] = foldersWith("scenarios.ts")
   .filter((folder) => !isTwin(folder));
 
-const wasm = await compile();
+const wasm = await compileAll();
 
 /** The scenarios of a folder, played by a cast. */
 export async function scenariosOf(

@@ -10,7 +10,7 @@ import { type Mutant, mutatedHeader } from "../mutant.ts";
 import { LOOKS, type Scenario, scenariosIn } from "../scenario.ts";
 import { weft } from "../weft.ts";
 import { type Cast, CASTS, mixed } from "./cast.ts";
-import { compileMutant } from "./module.ts";
+import { compile } from "./module.ts";
 
 /** The mixes in which it must be found; of two languages, in either order. */
 export const MIXES: Readonly<Record<string, readonly Cast[]>> = {
@@ -39,7 +39,7 @@ const playedIn = ({ scenarios }: Mutant): string => scenarios.find(isTwin)!;
 export function compiled(mutant: Mutant): Promise<Wasm> {
   const words = mutant.what.replace(/\W+/g, "_");
   const name = `mutant_${mutant.header}_${words}`;
-  return compileMutant(name, mutatedHeader(mutant), playedIn(mutant));
+  return compile(name, mutatedHeader(mutant, playedIn(mutant)));
 }
 
 /** How a mutant was found. */

@@ -5,7 +5,7 @@ import { headerText, tableOf } from "../header.ts";
 import { suite } from "../harness.ts";
 import { CASTS, mixed } from "./cast.ts";
 import { explore } from "./explore.ts";
-import { compileMutant } from "./module.ts";
+import { compile } from "./module.ts";
 import { scenarios } from "../../mutex/scenarios.ts";
 import { weft } from "../weft.ts";
 
@@ -34,12 +34,8 @@ function drifted(stem: string, change: (struct: string) => string): string {
 }
 
 /** What the compiler says of a header; fails if nothing. */
-async function complaint(
-  name: string,
-  text: string,
-  stem: string,
-): Promise<string> {
-  const message = await compileMutant(`drift_${name}`, text, stem)
+async function complaint(name: string, text: string): Promise<string> {
+  const message = await compile(`drift_${name}`, text)
     .then(() => "it compiled", (error: Error) => error.message);
   return message.replaceAll('" "', ""); // two literals side by side are one
 }
@@ -61,7 +57,7 @@ for (const [stem, field] of firstFields()) {
       stem,
       (struct) => struct.replace(declared, "  int32_t drift;\n$&"),
     );
-    assertSaid(await complaint(stem, text, stem), moved(stem, field));
+    assertSaid(await complaint(stem, text), moved(stem, field));
   });
 }
 
@@ -99,7 +95,7 @@ for (const [what, from, to, says] of DRIFTS) {
   test(`a word that ${what} does not compile`, async () => {
     const text = drifted("latch", (struct) => struct.replace(from, to));
     const name = what.replace(/\W/g, "_");
-    assertSaid(await complaint(name, text, "latch"), says);
+    assertSaid(await complaint(name, text), says);
   });
 }
 
@@ -119,7 +115,7 @@ test("words that changed places, and their assertions, do not go with JavaScript
     starving: 0,
     length: 2,
   });
-  const wasm = await compileMutant("drift_places", text, "mutex");
+  const wasm = await compile("drift_places", text);
   const found = (cast: string) =>
     Promise.all(
       scenarios(mixed(weft, wasm, CASTS[cast]!))

@@ -1,5 +1,5 @@
 /**
- * `weft.h` compiled for agents of the race tester.
+ * The headers compiled for agents of the race tester.
  *
  * @module
  */
@@ -9,12 +9,12 @@ import { fileURLToPath } from "node:url";
 import { race } from "../../../race/mod.ts";
 import type { Wasm } from "../../../race/mod.ts";
 import { wasmClang } from "../../../wasm/emcc.ts";
-import { callback, handler } from "./twins.ts";
+import { foldersWith, TESTS } from "../folders.ts";
+import { headerText } from "../header.ts";
+import { imports } from "./twins.ts";
 
-const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const AGENT = file("./agent.c");
-const WASM = file("../../../wasm");
-const BUILT = file("../../../.weft/mixed");
+const AGENT = fileURLToPath(new URL("./agent.h", import.meta.url));
+const BUILT = fileURLToPath(new URL("../../../.weft/mixed", import.meta.url));
 
 /**
  * A bare module with a small stack, in memory that it is given. As that is not
@@ -22,6 +22,7 @@ const BUILT = file("../../../.weft/mixed");
  * nobody sees in what order its atomic loads come.
  */
 const FLAGS = [
+  "-O1",
   "--no-wasm-opt",
   "-matomics",
   "-mbulk-memory",
@@ -30,48 +31,38 @@ const FLAGS = [
   "-Wl,--export=__heap_base,-z,stack-size=8192",
 ];
 
-/** The module that `out` holds. */
-function read(out: string): Wasm {
-  const imports = { env: { race_callback: callback, race_handler: handler } };
-  return race.wasm(fs.readFileSync(out), { imports });
+/** The functions of a header, which a module is to export. */
+const HEADS = /^static inline (?=[\w ]+?\*?weft_[a-z]\w*\()/gm;
+
+/** The source of a module: `text` is a header that includes no other. */
+function sourceOf(text: string): string {
+  // What a folder adds needs its header, which a mutant may leave out.
+  const added = foldersWith("in_c.c")
+    .filter((stem) => text.includes(`} weft_${stem};`))
+    .map((stem) => fs.readFileSync(path.join(TESTS, stem, "in_c.c"), "utf8"));
+  return [
+    fs.readFileSync(AGENT, "utf8"),
+    text.replace(HEADS, "EXPORT "),
+    ...added,
+  ].join("\n");
 }
 
-/** The header as it is. */
-export async function compile(): Promise<Wasm> {
-  const out = path.join(BUILT, "agent.wasm");
-  await wasmClang({
-    sources: [AGENT],
-    args: ["-O1", ...FLAGS, `-I${WASM}`],
-    out,
-    quiet: true,
-  });
-  return read(out);
-}
-
-/** What the scenarios of a stem need besides. */
-const BESIDES: Readonly<Record<string, string>> = { condition: "mutex" };
-
-/** A header of the text `text`; only functions of `stem` are exported. */
-export async function compileMutant(
-  name: string,
-  text: string,
-  stem: string,
-): Promise<Wasm> {
-  const header = path.join(BUILT, `${name}.h`);
-  const exported = '__attribute__((used, visibility("default"))) ';
-  const stems = [stem, "agent", BESIDES[stem] ?? stem].join("|");
-  const heads = new RegExp(
-    `^static inline (?=[\\w ]+?\\*?weft_(?:${stems})_\\w+\\()`,
-    "gm",
-  );
+/**
+ * Compiles `text`, a header that includes no other, with all its functions. A
+ * module is kept under `.weft/mixed` until its source changes.
+ */
+export async function compile(name: string, text: string): Promise<Wasm> {
+  const source = path.join(BUILT, `${name}.c`);
+  const whole = sourceOf(text);
   fs.mkdirSync(BUILT, { recursive: true });
-  fs.writeFileSync(header, text.replace(heads, exported));
+  if (!fs.existsSync(source) || fs.readFileSync(source, "utf8") !== whole) {
+    fs.writeFileSync(source, whole);
+  }
   const out = path.join(BUILT, `${name}.wasm`);
-  await wasmClang({
-    sources: [AGENT, header],
-    args: ["-O1", ...FLAGS, `-DWEFT="${name}.h"`, `-I${BUILT}`],
-    out,
-    quiet: true,
-  });
-  return read(out);
+  const sources = [source];
+  await wasmClang({ sources, args: FLAGS, out, quiet: true, alone: true });
+  return race.wasm(fs.readFileSync(out), { imports: { env: imports } });
 }
+
+/** Compiles all headers as they are. */
+export const compileAll = (): Promise<Wasm> => compile("agent", headerText());

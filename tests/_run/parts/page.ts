@@ -28,7 +28,7 @@ const test = suite(`docs/primitives/${folder}.md`);
 test("has the form of all pages", () => {
   const found = [...PAGE.matchAll(/^## (.*)$/gm)].map(([, name]) => name);
   assert.equal(found, HEADINGS);
-  assert.match(PAGE, /^Take instead:$/m);
+  assert.match(PAGE, /^Use instead:$/m);
   for (const what of ["Terminated", "Wrap", "Limits"]) {
     assert.match(PAGE, `- **${what}:** `);
   }

@@ -12,7 +12,7 @@ int main(void) {
   void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   CHECK(memory != MAP_FAILED);
-  weft_mpmc_queue *q = weft_mpmc_queue_init(memory, config);
+  weft_mpmc_queue *q = weft_mpmc_queue_init(memory, bytes, config);
   CHECK(q != NULL);
   pid_t child = fork();
   if (child == 0) {

@@ -113,7 +113,7 @@ static void mutex_abandoned_has_one_heir(void) {
     }
     start_threads(threads, THREADS, inherit, heirs, sizeof *heirs);
     if (round % 2 == 0) pause_ms(3); /* they sleep */
-    EQUAL(weft_mutex_abandon(&m, (int32_t)(intptr_t)id), 0);
+    EQUAL(weft_mutex_abandon(&m, (int32_t)(intptr_t)id), 1);
     join_threads(threads, THREADS);
     int abandoned = 0;
     for (int i = 0; i < THREADS; i++) {
@@ -161,7 +161,7 @@ static void semaphore_conserves(void) {
   for (int start = 0; start < STARTS_COUNT; start++) {
     weft_semaphore memory;
     int32_t in_use = 0;
-    weft_semaphore *s = weft_semaphore_init(&memory, PERMITS);
+    weft_semaphore *s = weft_semaphore_init(&memory, sizeof memory, PERMITS);
     s->turn = STARTS[start];
     permit_user users[THREADS];
     pthread_t threads[THREADS];
@@ -194,7 +194,7 @@ static void *churn(void *argument) {
 /* Who wants all permits gets them, though singles are always on their way. */
 static void semaphore_bulk_is_served(void) {
   weft_semaphore memory;
-  churning c = {weft_semaphore_init(&memory, 2), 0};
+  churning c = {weft_semaphore_init(&memory, sizeof memory, 2), 0};
   pthread_t threads[2];
   start_threads(threads, 2, churn, &c, 0);
   for (int i = 0; i < 20; i++) {
@@ -329,7 +329,8 @@ static void spsc_consume(side *self) {
 static void spsc_keeps_order(void) {
   for (int c = 0; c < CONFIGS_COUNT; c++)
     for (int start = 0; start < STARTS_COUNT; start++) {
-      weft_spsc_queue *q = weft_spsc_queue_init(arena, CONFIGS[c]);
+      weft_spsc_queue *q =
+          weft_spsc_queue_init(arena, sizeof arena, CONFIGS[c]);
       /* So that the indices wrap half-way. */
       int32_t from = weft__minus(STARTS[start], amount / 2 * 4) & ~3;
       q->head = q->tail = q->head_cache = q->tail_cache = from;
@@ -445,7 +446,7 @@ static void *mpmc_consume(void *argument) {
 }
 
 static void mpmc_run(int c, int32_t start, int producers, int consumers) {
-  weft_mpmc_queue *q = weft_mpmc_queue_init(arena, CONFIGS[c]);
+  weft_mpmc_queue *q = weft_mpmc_queue_init(arena, sizeof arena, CONFIGS[c]);
   int32_t total = producers * amount;
   int32_t *seen = (int32_t *)calloc((size_t)total, sizeof *seen);
   int32_t from = weft__minus(start, total / 2 * 2) & ~1;
@@ -552,23 +553,24 @@ static void finish_work(void *at) {
 static void close_wakes_all(void) {
   const weft_queue_config config = {1, 4};
   const weft_work_config single = {1, 0};
-  weft_spsc_queue *s = weft_spsc_queue_init(arena, config);
+  weft_spsc_queue *s = weft_spsc_queue_init(arena, sizeof arena, config);
   all_wake(call_spsc_pop, s, 1, close_spsc, EPIPE);
-  s = weft_spsc_queue_init(arena, config);
+  s = weft_spsc_queue_init(arena, sizeof arena, config);
   EQUAL(weft_spsc_queue_try_push_int(s, 1), 0);
   all_wake(call_spsc_push, s, 1, close_spsc, EPIPE);
   for (int start = 0; start < STARTS_COUNT; start++) {
-    weft_mpmc_queue *m = weft_mpmc_queue_init(arena, config);
+    weft_mpmc_queue *m = weft_mpmc_queue_init(arena, sizeof arena, config);
     m->pop_epoch = m->push_epoch = STARTS[start];
     all_wake(call_mpmc_pop, m, THREADS, close_mpmc, EPIPE);
-    m = weft_mpmc_queue_init(arena, config);
+    m = weft_mpmc_queue_init(arena, sizeof arena, config);
     m->pop_epoch = m->push_epoch = STARTS[start];
     EQUAL(weft_mpmc_queue_try_push_int(m, 1), 0);
     all_wake(call_mpmc_push, m, THREADS, close_mpmc, EPIPE);
   }
-  weft_work_counter *w = weft_work_counter_init(arena, 10, single);
+  weft_work_counter *w =
+      weft_work_counter_init(arena, sizeof arena, 10, single);
   all_wake(call_work_wait, w, THREADS, cancel_work, 0);
-  w = weft_work_counter_init(arena, 10, single);
+  w = weft_work_counter_init(arena, sizeof arena, 10, single);
   all_wake(call_work_wait, w, THREADS, finish_work, 0);
 }
 
@@ -609,7 +611,8 @@ static void work_is_done_once(void) {
     for (int cancelling = 0; cancelling < 2; cancelling++) {
       int32_t *marks = (int32_t *)calloc((size_t)amount, sizeof *marks);
       int32_t taken = 0;
-      weft_work_counter *w = weft_work_counter_init(arena, amount, configs[c]);
+      weft_work_counter *w =
+          weft_work_counter_init(arena, sizeof arena, amount, configs[c]);
       worker workers[THREADS];
       pthread_t threads[THREADS];
       for (int i = 0; i < THREADS; i++) {

@@ -47,7 +47,7 @@ static void threads_are_agents(void) {
 static void units_share_a_queue(void) {
   static int32_t memory[1024];
   const weft_queue_config config = {4, 4};
-  weft_mpmc_queue *q = weft_mpmc_queue_init(memory, config);
+  weft_mpmc_queue *q = weft_mpmc_queue_init(memory, sizeof memory, config);
   int32_t value = 0;
   EQUAL(push_in_cpp(memory, 41), 0);
   EQUAL(weft_mpmc_queue_pop_int(q, &value, WEFT_FOREVER), 0);

@@ -1,0 +1,251 @@
+/**
+ * Takes back what agents held that have ended.
+ *
+ * @module
+ */
+
+import { type Claimed, claimedSlots } from "./_blocked.ts";
+import { DamagedError } from "./_damaged.ts";
+import { describe } from "./_describe.ts";
+import { CHANNEL, KIND, MPMC_QUEUE, SIGNATURE, VERSION } from "./_layout.ts";
+import { inRange } from "./_memory.ts";
+import { agentId } from "./agent.ts";
+
+/** The largest agent id. */
+const MAX_ID = 2 ** 28 - 1;
+/** How often a claim of an agent that is alive is looked at. */
+const LOOKS = 1000;
+const MPMC_MAGIC = SIGNATURE << 16 | KIND.mpmc_queue << 8 | VERSION;
+
+/** What {@linkcode recover} did, or found that it cannot undo. */
+export type Found =
+  /** A mutex, or the writing of a lock, is free; the next guard says so. */
+  | "lock abandoned"
+  /** The function of a `Once` may be run by the next agent. */
+  | "function abandoned"
+  /** Permits of a semaphore are free again. */
+  | "permits returned"
+  /** Records that were reserved, and not committed, are skipped. */
+  | "records skipped"
+  /** Seats of a broadcast are free again. */
+  | "subscriptions ended"
+  /** Calls that were begun, or served, have ended. */
+  | "calls ended"
+  /** Blocks of a pool are free again. */
+  | "blocks freed"
+  /** Slots of a queue are claimed and never handed on: it is blocked there. */
+  | "queue blocked"
+  /** An agent that is not known to be dead holds what is needed for this. */
+  | "claim held"
+  /** The words of the primitive do not fit together. Nothing was changed. */
+  | "damaged";
+
+/** One finding of {@linkcode recover}. */
+export interface Finding {
+  /** The primitive: one of those that were given. */
+  readonly primitive: Recoverable;
+  /** Its kind, such as `"mutex"`. */
+  readonly kind: string;
+  /** What was done, or found. */
+  readonly what: Found;
+  /**
+   * The agent that had held it, or holds it, in case of `"claim held"`; 0 where
+   * the words do not tell.
+   */
+  readonly id: number;
+  /** How many: permits, records, slots. */
+  readonly count: number;
+}
+
+/** A view of a primitive: anything with a `kind` and a place. */
+export interface Recoverable {
+  /** The name of the primitive, such as `"mutex"`. */
+  readonly kind: string;
+  /** The memory it lies in. */
+  readonly buffer: SharedArrayBuffer;
+  /** Where it begins in `buffer`, in bytes. */
+  readonly byteOffset: number;
+}
+
+/** The primitives of a layout, by name. */
+export interface RecoverableParts {
+  /** A primitive, or the memory of all. */
+  readonly [name: string]: Recoverable | SharedArrayBuffer;
+}
+
+/** What `abandon` of each kind takes back. */
+const WHAT: Readonly<Record<string, Found>> = {
+  slab_pool: "blocks freed",
+  record_ring: "records skipped",
+  channel: "records skipped",
+  broadcast: "subscriptions ended",
+  call_ring: "calls ended",
+  semaphore: "permits returned",
+  once: "function abandoned",
+  rw_lock: "lock abandoned",
+  mutex: "lock abandoned",
+};
+
+/** Locks come last: who gets one finds all else recovered. */
+const ORDER = Object.keys(WHAT);
+
+/** What a class has that an agent can hold something of. */
+interface Abandonable extends Recoverable {
+  abandon(id: number): number;
+  readonly claimant?: number;
+}
+
+/**
+ * Takes back what the agents `ids` held of `primitives`, and tells what it
+ * found. Call it only when those agents will never run again:
+ * {@linkcode onAgentExit} says when. `primitives` is a list of views, what a
+ * `layout` gave, or one view.
+ *
+ * Pass all agents that have ended at once: one may hold what the recovery of
+ * another needs. Locks come last, so that the next agent with the lock finds
+ * the rest recovered. Several agents may call it for the same dead agents:
+ * each thing is taken back, and told, once. An agent that is terminated within
+ * `recover` is recovered like any other, and so is what it had begun.
+ *
+ * It never waits, and never throws halfway: damage of one primitive is one of
+ * the findings.
+ *
+ * - `"lock abandoned"`: `Mutex`, `RwLock` while writing. The next guard has
+ *   `abandoned` set: look at the data.
+ * - `"function abandoned"`: `Once`. The next agent runs the function.
+ * - `"permits returned"`: permits that a waiter of a `Semaphore` had claimed in
+ *   advance.
+ * - `"records skipped"`: reservations of a `RecordRing`, and of a `Channel` over
+ *   one.
+ * - `"subscriptions ended"`: `Broadcast`. `"calls ended"`: `CallRing`; callers
+ *   of a dead server get an error.
+ * - `"blocks freed"`: blocks in the caches of a `SlabPool`. Blocks in use stay:
+ *   only the program knows who else uses them; see `SlabPool.abandon`.
+ * - `"queue blocked"`: slots of an `MpmcQueue`, or of a `Channel` over one, that
+ *   an agent claimed and did not hand on. Nothing can be taken back: make a new
+ *   queue. An agent that is alive and stopped between `reserve` and `commit`
+ *   looks the same.
+ * - `"claim held"`: another agent, `id`, holds a `RecordRing`. If it has ended,
+ *   too, call this again with both.
+ *
+ * What is left to the program: permits that an agent had acquired, the reading
+ * of an `RwLock` (`abandonReader`), parties of a `Barrier` (`leave`), tasks of a
+ * `WorkCounter`, a `WorkDeque` without its owner (`adopt`), and lost slots of a
+ * `LockFreeQueue` (`repair`): their words do not name who holds them.
+ *
+ * C twin: `weft_recover`.
+ *
+ * @example A supervisor of workers
+ * ```ts
+ * import { layout, Mutex, onAgentExit, recover, Semaphore } from "@weft/sync";
+ *
+ * const shared = layout({ lock: Mutex, seats: [Semaphore, 4] }).create();
+ * const id = 7; // what the worker's announceAgent() said
+ * const stop = onAgentExit(id, (id) => console.log(recover(id, shared)));
+ * stop();
+ * ```
+ *
+ * @throws {TypeError} If an id is no number or this agent's own, or a primitive
+ * is none.
+ * @throws {RangeError} If an id cannot be an agent's.
+ */
+export function recover(
+  ids: number | Iterable<number>,
+  primitives: Recoverable | Iterable<Recoverable> | RecoverableParts,
+): Finding[] {
+  const dead = [...new Set(typeof ids === "number" ? [ids] : ids)];
+  for (const id of dead) assertDead(id);
+  const views = viewsIn(primitives)
+    .sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+  const findings: Finding[] = [];
+  for (const primitive of views) {
+    const { kind } = primitive;
+    const tell = (what: Found, id: number, count: number) => {
+      findings.push({ primitive, kind, what, id, count });
+    };
+    try {
+      if (ORDER.includes(kind)) {
+        abandonAll(primitive as Abandonable, dead, tell);
+      }
+      const blocked = blockedSlots(primitive);
+      if (blocked > 0) tell("queue blocked", 0, blocked);
+    } catch (error) {
+      if (!(error instanceof DamagedError)) throw error;
+      tell("damaged", 0, 1);
+    }
+  }
+  return findings;
+}
+
+type Tell = (what: Found, id: number, count: number) => void;
+
+/** Abandons all dead agents, again if one kept another from it. */
+function abandonAll(
+  primitive: Abandonable,
+  dead: readonly number[],
+  tell: Tell,
+): void {
+  const left = new Set(dead);
+  for (let looks = LOOKS; left.size > 0; looks--) {
+    for (const id of left) {
+      const count = primitive.abandon(id);
+      if (count < 0) continue; // another agent, dead or alive, has the claim
+      left.delete(id);
+      if (count > 0) tell(WHAT[primitive.kind]!, id, count);
+    }
+    if (looks <= 0) return tell("claim held", primitive.claimant ?? 0, 1);
+  }
+}
+
+/** How many slots of a queue are claimed, and stay so. */
+function blockedSlots({ kind, buffer, byteOffset }: Recoverable): number {
+  const isQueue = kind === "mpmc_queue";
+  if (!isQueue && kind !== "channel") return 0;
+  const at = isQueue ? byteOffset : byteOffset + CHANNEL.length * 4;
+  if (at + MPMC_QUEUE.length * 4 > buffer.byteLength) return 0;
+  const words = new Int32Array(buffer, at);
+  if (Atomics.load(words, 0) !== MPMC_MAGIC) return 0;
+  // An agent that runs hands a slot on in less than a microsecond.
+  let slots: Claimed[] = claimedSlots(words);
+  for (let looks = LOOKS; looks > 0 && slots.length > 0; looks--) {
+    slots = slots.filter(({ index, turn }) =>
+      Atomics.load(words, index) === turn
+    );
+  }
+  return slots.length;
+}
+
+function assertDead(id: number): void {
+  inRange("An agent id", id, 1, MAX_ID);
+  if (id !== agentId()) return;
+  throw new TypeError(`Cannot recover agent ${id}: it is this agent itself`);
+}
+
+const isView = (it: unknown): it is Recoverable =>
+  typeof (it as Recoverable | null)?.kind === "string" &&
+  (it as Recoverable).buffer !== undefined;
+
+/** The views among what was given, in its order. */
+function viewsIn(
+  primitives: Recoverable | Iterable<Recoverable> | RecoverableParts,
+): Recoverable[] {
+  if (isView(primitives)) return [primitives];
+  if (typeof primitives !== "object" || primitives === null) {
+    throw new TypeError(
+      "Primitives must be a list of views, the parts of a layout, or a view: " +
+        `received ${describe(primitives)}`,
+    );
+  }
+  const list = Symbol.iterator in primitives
+    ? [...primitives as Iterable<Recoverable>]
+    : Object.values(primitives).filter((part) =>
+      !(part instanceof SharedArrayBuffer)
+    );
+  for (const view of list) {
+    if (isView(view)) continue;
+    throw new TypeError(
+      `Cannot recover ${describe(view)}: it is no view of a primitive`,
+    );
+  }
+  return list as Recoverable[];
+}

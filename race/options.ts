@@ -1,0 +1,96 @@
+/**
+ * Checks what users pass to `race`, so that a misspelt option or a misplaced
+ * list is an error instead of a test that checks less than it seems to.
+ *
+ * @module
+ */
+import { show } from "./engine/values.ts";
+
+/** The types of the values of each option. */
+export type Allowed = Readonly<Record<string, readonly string[]>>;
+
+const NUMBER = ["number"];
+const BOOLEAN = ["boolean"];
+
+/** The options of an exploration. */
+export const OPTIONS: Allowed = {
+  progress: ['"lock-free"'],
+  kill: BOOLEAN,
+  spurious: ["boolean", "number"],
+  timeouts: ["boolean", "number"],
+  states: NUMBER,
+  runs: NUMBER,
+  seed: NUMBER,
+  time: NUMBER,
+  races: ["boolean", "function"],
+  rescue: BOOLEAN,
+  looks: NUMBER,
+  polls: BOOLEAN,
+  maxSteps: NUMBER,
+  reduce: BOOLEAN,
+  then: ['"explore"'],
+  spins: NUMBER,
+};
+
+/** The options of generated programs. */
+export const PROGRAMS: Allowed = {
+  ...OPTIONS,
+  agents: NUMBER,
+  ops: NUMBER,
+  programs: NUMBER,
+};
+
+/** The options of the free form. */
+export const FREE: Allowed = { ...OPTIONS, after: ["function"] };
+
+/** The options of a stress test. */
+export const STRESS: Allowed = {
+  seconds: NUMBER,
+  agents: NUMBER,
+  ops: NUMBER,
+  seed: NUMBER,
+  name: ["string"],
+};
+
+/** Throws a TypeError if an option is unknown or of the wrong type. */
+export function checkOptions(options: unknown, allowed: Allowed): void {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(
+      `The options must be an object: received ${show(options)}`,
+    );
+  }
+  for (const [name, value] of Object.entries(options)) {
+    const types = Object.hasOwn(allowed, name) ? allowed[name]! : undefined;
+    if (types === undefined) {
+      const names = Object.keys(allowed).join(", ");
+      throw new TypeError(`Unknown option "${name}": the options are ${names}`);
+    }
+    const type = typeof value === "string" ? `"${value}"` : typeof value;
+    const right = value === undefined || types.includes(type) ||
+      types.includes(typeof value);
+    if (right && !Number.isNaN(value)) continue;
+    throw new TypeError(
+      `The option "${name}" must be ${types.join(" or ")}: ` +
+        `received ${show(value)}`,
+    );
+  }
+}
+
+/** Throws a TypeError if `program` is not a list of calls for each agent. */
+export function checkProgram(program: readonly unknown[]): void {
+  if (program.length === 0) throw new TypeError("A program needs an agent");
+  for (const [id, calls] of program.entries()) {
+    const all = Array.isArray(calls) ? calls : [calls];
+    for (const call of all) {
+      if (Array.isArray(calls) && isCall(call)) continue;
+      throw new TypeError(
+        `Agent ${id} needs a list of calls such as [["add"], ["set", 1]]: ` +
+          `received ${show(calls)}`,
+      );
+    }
+  }
+}
+
+const isCall = (call: unknown): boolean =>
+  Array.isArray(call) && call.length > 0 && call.length < 3 &&
+  typeof call[0] === "string";

@@ -1,0 +1,22 @@
+/*
+ * Stands before the headers in a module for agents of the race tester: see
+ * module.ts.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXPORT __attribute__((used, visibility("default")))
+
+/* As spinning in primitives/_spin.ts: the tester sets both. */
+EXPORT int32_t race_rounds, race_patience;
+#define WEFT_SPIN_ROUNDS race_rounds
+#define WEFT_SEMAPHORE_PATIENCE race_patience
+
+EXPORT void race_spin(int32_t rounds, int32_t patience) {
+  race_rounds = rounds;
+  race_patience = patience;
+}
+
+/* What goes in by a pointer, and comes out by one. */
+EXPORT int32_t race_scratch[64];

@@ -1,0 +1,108 @@
+/**
+ * What the classes over functions of C share, by which agents that are C play
+ * the race scenarios: see `in_c.ts` in the folders.
+ *
+ * @module
+ */
+import type { WasmExports } from "../../../race/mod.ts";
+
+/** What the twins share: an agent's functions, and how it is to spin. */
+export interface Agent {
+  readonly c: WasmExports;
+  /** The address of byte 0 of the simulated memory. */
+  readonly base: number;
+  readonly spinning: { rounds: number; patience: number };
+  readonly ClosedError: new () => Error;
+  readonly CallError: new (message: string, abandoned?: boolean) => Error;
+}
+
+// Of memory that only one agent sees: none of the tester's stand-ins.
+export const { Int32Array: Words, Uint8Array: Bytes } = globalThis;
+
+export const EBUSY = 10;
+export const EDEADLK = 16;
+export const EINVAL = 28;
+export const EIO = 29;
+export const EOWNERDEAD = 62;
+export const EPERM = 63;
+export const EPIPE = 64;
+export const ETIMEDOUT = 73;
+
+/** Nanoseconds of C. */
+export const ns = (ms = Infinity): bigint =>
+  ms === Infinity ? -1n : BigInt(Math.round(ms * 1e6));
+
+/** A primitive at an address. */
+export class Twin {
+  /** Its address. */
+  readonly at: number;
+  /** What `recover` takes it for: `record_ring`, of a `RecordRing`. */
+  get kind(): string {
+    return this.constructor.name.replace(/\B[A-Z]/g, "_$&").toLowerCase();
+  }
+
+  /** Where the views of scenarios expect it. */
+  readonly buffer: SharedArrayBuffer;
+  readonly byteOffset: number;
+
+  constructor(
+    readonly agent: Agent,
+    buffer: SharedArrayBuffer,
+    byteOffset = 0,
+  ) {
+    this.buffer = buffer;
+    this.byteOffset = byteOffset;
+    this.at = agent.base + byteOffset;
+  }
+
+  /** The functions, told how to spin. */
+  get c(): WasmExports {
+    const { c, spinning: { rounds, patience } } = this.agent;
+    c.race_spin!(rounds, patience);
+    return c;
+  }
+
+  /** Words that C reads by a pointer, and writes by one. */
+  get scratch(): { at: number; words: Int32Array } {
+    const { race_scratch, memory } = this.agent.c as unknown as {
+      race_scratch: WebAssembly.Global;
+      memory: WebAssembly.Memory;
+    };
+    const at = race_scratch.value as number;
+    return { at, words: new Words(memory.buffer, at, 64) };
+  }
+
+  /** The bytes of {@linkcode scratch}. */
+  protected get bytesOfScratch(): Uint8Array {
+    const { words } = this.scratch;
+    return new Bytes(words.buffer, words.byteOffset, words.byteLength);
+  }
+
+  /** Whether it was done; throws what is neither a yes nor a no. */
+  succeeded(result: number): boolean {
+    if (result === 0) return true;
+    if (result === EBUSY || result === ETIMEDOUT) return false;
+    if (result === EPIPE) throw new this.agent.ClosedError();
+    if (result === EPERM || result === EDEADLK) {
+      throw new TypeError(`errno ${result}`);
+    }
+    throw new RangeError(`errno ${result}`);
+  }
+
+  /** What came out into the first word, if it was done. */
+  protected out(result: number): number | undefined {
+    return this.succeeded(result) ? this.scratch.words[0] : undefined;
+  }
+}
+
+export class Guard {
+  constructor(readonly end: () => void, readonly abandoned = false) {}
+
+  unlock(): void {
+    this.end();
+  }
+
+  [Symbol.dispose](): void {
+    this.end();
+  }
+}

@@ -1,0 +1,359 @@
+import * as fs from "node:fs";
+import * as path from "node:path";
+import * as assert from "uvu/assert";
+import {
+  Barrier,
+  Broadcast,
+  CallRing,
+  Channel,
+  codec,
+  Condition,
+  Event,
+  Latch,
+  LockFreeQueue,
+  MpmcQueue,
+  Mutex,
+  Once,
+  RecordRing,
+  RwLock,
+  Semaphore,
+  SlabPool,
+  Snapshot,
+  SpscQueue,
+  StripedCounter,
+  struct,
+  WorkCounter,
+  WorkDeque,
+} from "../../mod.ts";
+import { wasmClang } from "../../wasm/emcc.ts";
+import { skip, suite } from "../_run/harness.ts";
+import { build, BUILT, run, versionOf, WARNINGS } from "../_run/native.ts";
+
+const test = suite("WEFT_..._BYTES", 120_000);
+
+/** One configuration: its macro, its function, and its bytes. */
+interface Row {
+  macro: string;
+  call: string;
+  bytes: number;
+}
+
+/** The bytes in TypeScript; 0, as in C, for what is out of range. */
+function bytesOf(byteLength: () => number): number {
+  try {
+    return byteLength();
+  } catch (error) {
+    assert.instance(error, RangeError);
+    return 0;
+  }
+}
+
+const FIXED = {
+  mutex: Mutex,
+  rw_lock: RwLock,
+  condition: Condition,
+  semaphore: Semaphore,
+  event: Event,
+  latch: Latch,
+  barrier: Barrier,
+  once: Once,
+  work_counter: WorkCounter,
+};
+
+const SIZES = [4, 8, 12, 16, 100, 1 << 20];
+const CAPACITIES = [1, 2, 3, 8, 9, 255, 256, 1000, 1 << 20];
+
+/** All pairs of `as` and `bs`. */
+function pairs(as: number[], bs: number[]): [a: number, b: number][] {
+  return as.flatMap((a) => bs.map((b): [number, number] => [a, b]));
+}
+
+/** Rows of a class whose configuration has numbers only. */
+function rowsOf(
+  stem: string,
+  config: string | undefined,
+  configs: number[][],
+  byteLength: (...config: number[]) => number,
+): Row[] {
+  return configs.map((numbers) => {
+    const list = numbers.join(", ");
+    const given = config === undefined ? list : `(${config}){${list}}`;
+    return {
+      macro: `WEFT_${stem.toUpperCase()}_BYTES(${list})`,
+      call: `weft_${stem}_bytes(${given})`,
+      bytes: bytesOf(() => byteLength(...numbers)),
+    };
+  });
+}
+
+/** Rows of channels, whose codecs are objects. */
+function channels(): Row[] {
+  const codecs = {
+    TEXT: codec.text,
+    JSON: codec.json,
+    I32: codec.i32,
+    F64: codec.f64,
+    RECORD: codec.record(struct({ id: "u32", x: "f64", y: "u8" })),
+  };
+  const sized = (size: number) => size === 0 ? undefined : size;
+  return Object.entries(codecs).flatMap(([name, codec]) => {
+    // A struct whose size is that of the record; elsewhere what to reckon with.
+    const sizes = name === "RECORD" ? [24] : [0, 16, 17, 100, 15, 1 << 29];
+    if (name === "I32" || name === "F64") sizes.length = 1;
+    return pairs([...CAPACITIES, 0, 1 << 30], sizes).map(([capacity, size]) => {
+      const list = `WEFT_CHANNEL_${name}, ${capacity}, ${size}`;
+      const messageSize = name === "RECORD" ? undefined : sized(size);
+      return {
+        macro: `WEFT_CHANNEL_BYTES(${list})`,
+        call: `weft_channel_bytes((weft_channel_config){${list}, 0})`,
+        bytes: bytesOf(() =>
+          Channel.byteLength<unknown>({
+            codec,
+            capacity,
+            ...(messageSize === undefined ? {} : { messageSize }),
+          } as never)
+        ),
+      };
+    });
+  });
+}
+
+/** What fits no 32-bit address is no constant of wasm32. */
+const ADDRESSES = 2 ** 32;
+
+function allRows(): Row[] {
+  const queues = [
+    ...pairs(CAPACITIES, SIZES),
+    ...pairs([0, 4], [0, 2, 6]),
+    ...pairs([1 << 26, (1 << 26) + 1, 1 << 28, 1 << 29], [4, 16]),
+    [1, 1 << 30],
+  ];
+  const fixed = Object.entries(FIXED).map(([stem, type]) => ({
+    macro: `WEFT_${stem.toUpperCase()}_BYTES`,
+    call: `weft_${stem}_bytes()`,
+    bytes: type.byteLength(),
+  }));
+  const ofQueue = (
+    stem: string,
+    type: { byteLength(config: { capacity: number }): number },
+  ) =>
+    rowsOf(stem, "weft_queue_config", queues, (capacity, elementSize) => {
+      return type.byteLength({ capacity: capacity!, elementSize } as never);
+    });
+  const cast = pairs([1, 16, 1024, 0, 1025], [4, 12]);
+  const calls = pairs([0, 1, 64, 100, (1 << 24) - 4, 1 << 24], [
+    0,
+    5,
+    4096,
+  ]);
+  const slabs = [...pairs([1, 31, 32, 33, 1000, 0], [4, 100, 4096, 6, 0])];
+  return [
+    ...fixed,
+    ...ofQueue("spsc_queue", SpscQueue),
+    ...ofQueue("mpmc_queue", MpmcQueue),
+    ...ofQueue("lock_free_queue", LockFreeQueue),
+    ...[16, 17, 4096, 1 << 30, 15, 0].map((capacity) => ({
+      macro: `WEFT_RECORD_RING_BYTES(${capacity})`,
+      call:
+        `weft_record_ring_bytes((weft_record_ring_config){${capacity}, false})`,
+      bytes: bytesOf(() => RecordRing.byteLength({ capacity })),
+    })),
+    ...cast.map(([subscribers, elementSize]) => {
+      const list = `9, ${elementSize}, ${subscribers}`;
+      const config = { capacity: 9, elementSize, subscribers };
+      return {
+        macro: `WEFT_BROADCAST_BYTES(${list})`,
+        call: `weft_broadcast_bytes((weft_broadcast_config){${list}, false})`,
+        bytes: bytesOf(() => Broadcast.byteLength(config)),
+      };
+    }),
+    ...channels(),
+    ...rowsOf(
+      "call_ring",
+      "weft_call_ring_config",
+      [1, 16, 1024, 0, 1025].flatMap((slots) => {
+        return calls.map(([request, reply]) => [slots, request, reply]);
+      }),
+      (slots, request, reply) => {
+        return CallRing.byteLength({
+          slots: slots!,
+          request: request!,
+          reply: reply!,
+        });
+      },
+    ),
+    ...rowsOf("slab_pool", "weft_slab_config", slabs, (capacity, blockSize) => {
+      return SlabPool.byteLength({
+        capacity: capacity!,
+        blockSize: blockSize!,
+      });
+    }),
+    ...pairs([4, 128, 132, 1 << 28, 0, 6], [0, 1]).map(([size, one]) => ({
+      macro: `WEFT_SNAPSHOT_BYTES(${size}, ${one === 1})`,
+      call: `weft_snapshot_bytes((weft_snapshot_config){${size}, ${
+        one === 1
+      }})`,
+      bytes: bytesOf(() =>
+        Snapshot.byteLength({ size, singleReader: one === 1 })
+      ),
+    })),
+    ...rowsOf(
+      "striped_counter",
+      undefined,
+      [[1], [7], [1024], [0], [1025]],
+      (stripes) => StripedCounter.byteLength({ stripes: stripes! }),
+    ),
+    ...rowsOf(
+      "work_deque",
+      undefined,
+      [[1], [3], [1024], [1 << 28], [0], [(1 << 28) + 1]],
+      (capacity) => WorkDeque.byteLength({ capacity: capacity! }),
+    ),
+  ];
+}
+
+/** What C says for `bytes` where a pointer has so many bits. */
+const inC = (bytes: number, bits: 32 | 64) =>
+  bits === 32 && bytes >= ADDRESSES ? 0 : bytes;
+
+/**
+ * A program that the compiler refuses if a macro is no constant, or not
+ * TypeScript's number. `wrong()` compares the functions.
+ */
+function source(rows: Row[], bits: 32 | 64): string {
+  const asserts = (possible: boolean) =>
+    rows.filter(({ bytes }) => inC(bytes, bits) !== 0 === possible)
+      .map(({ macro, bytes }) =>
+        `WEFT__ASSERT(${macro} == ${inC(bytes, bits)}u, "${macro}");\n`
+      ).join("");
+  const checks = rows.map(({ call, bytes }, i) =>
+    `  if (${call} != ${inC(bytes, bits)}u) return ${i + 1};\n`
+  );
+  return `#include "weft.h"
+#ifdef __wasm__
+__attribute__((export_name("wrong")))
+#endif
+int wrong(void);
+${asserts(true)}
+/* Some compilers have more to say about what is out of range. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtype-limits"
+${asserts(false)}
+#pragma GCC diagnostic pop
+/* As users write it. */
+typedef struct { int32_t id; double x; } job;
+enum { JOBS = 256 };
+static int32_t jobs[WEFT_MPMC_QUEUE_BYTES(JOBS, sizeof(job)) / 4];
+#ifdef __cplusplus
+#define _Alignas alignas
+#endif
+_Alignas(64) static unsigned char lines[WEFT_CHANNEL_BYTES(WEFT_CHANNEL_JSON, JOBS, 64)];
+static struct {
+  weft_mutex lock;
+  int32_t ring[WEFT_RECORD_RING_BYTES(1 << 10) / sizeof(int32_t)];
+} both;
+
+int wrong(void) {
+  const weft_queue_config config = {JOBS, sizeof(job)};
+  if (weft_mpmc_queue_init(jobs, sizeof jobs, config) == NULL) return -1;
+  if (weft_mpmc_queue_init(jobs, sizeof jobs - 4, config) != NULL) return -2;
+  if (weft_mutex_init(&both.lock, sizeof both.lock) == NULL) return -3;
+  if (weft_mutex_init(&both.lock, sizeof both.lock - 1) != NULL) return -4;
+  const weft_channel_config text = {WEFT_CHANNEL_JSON, JOBS, 64, 0};
+  if (weft_channel_init(lines, sizeof lines, text) == NULL) return -5;
+  const weft_record_ring_config ring = {1 << 10, false};
+  if (weft_record_ring_init(both.ring, sizeof both.ring, ring) == NULL)
+    return -6;
+${checks.join("")}  return 0;
+}
+`;
+}
+
+/** The source, with configurations as C++ writes them. */
+const asCpp = (text: string) => text.replace(/\((weft_\w+_config)\)\{/g, "$1{");
+
+/** Writes a source that is made here. */
+function made(name: string, text: string): string {
+  fs.mkdirSync(BUILT, { recursive: true });
+  const file = path.join(BUILT, name);
+  if (!fs.existsSync(file) || fs.readFileSync(file, "utf8") !== text) {
+    fs.writeFileSync(file, text);
+  }
+  return file;
+}
+
+const rows = allRows();
+const MAIN = `#include <stdio.h>
+int main(void) { printf("%d\\n", wrong()); return 0; }
+`;
+
+test("there is one for each kind of primitive, and rows of all sizes", () => {
+  const names = new Set(rows.map(({ macro }) => macro.split("(", 1)[0]));
+  assert.is(names.size, 20);
+  assert.ok(rows.filter(({ bytes }) => bytes === 0).length > 30);
+  assert.ok(rows.some(({ bytes }) => bytes >= ADDRESSES));
+});
+
+const NATIVE = [
+  ["gcc", "c11"],
+  ["g++", "c++17"],
+  ["clang", "c11"],
+  ["clang++", "c++17"],
+] as const;
+for (const [compiler, std] of NATIVE) {
+  test(`${compiler} -std=${std}: each is a constant, and as its function and byteLength`, async () => {
+    if (await versionOf(compiler) === undefined) skip(`no ${compiler} here`);
+    const cpp = std.startsWith("c++");
+    const text = `${source(rows, 64)}${MAIN}`;
+    const casts = cpp ? ["-Wold-style-cast"] : [];
+    if (compiler === "g++") casts.push("-Wuseless-cast");
+    const program = await build({
+      name: `bytes-${compiler}`,
+      compiler,
+      words: ["-O0", `-std=${std}`, ...WARNINGS, "-Wsign-conversion", ...casts],
+      sources: [
+        made(cpp ? "bytes.cpp" : "bytes.c", cpp ? asCpp(text) : text),
+      ],
+    });
+    const { output } = await run(program, [], 20);
+    const wrong = Number(output);
+    assert.is(wrong, 0, rows[wrong - 1]?.call ?? output);
+  });
+}
+
+for (const language of ["c", "cpp"]) {
+  test(`wasm32, ${language}: the same`, async () => {
+    const text = source(rows, 32);
+    const out = path.join(BUILT, `bytes-${language}.wasm`);
+    await wasmClang({
+      sources: [
+        made(
+          `bytes_wasm.${language}`,
+          language === "c" ? text : asCpp(text),
+        ),
+      ],
+      args: [
+        "-O0",
+        `-std=${language === "c" ? "c11" : "c++17"}`,
+        ...WARNINGS,
+        "-Wold-style-cast",
+        "-matomics",
+        "-mbulk-memory",
+        "-nostdlib",
+        "-Wl,--no-entry,--allow-undefined",
+        "-I",
+        path.join(BUILT, "..", "..", "wasm"),
+      ].filter((word) => language !== "c" || word !== "-Wold-style-cast"),
+      out,
+      quiet: true,
+    });
+    const module = await WebAssembly.compile(fs.readFileSync(out));
+    const imports: Record<string, WebAssembly.ModuleImports> = {};
+    for (const { module: from, name } of WebAssembly.Module.imports(module)) {
+      (imports[from] ??= {})[name] = () => 0;
+    }
+    const { exports } = await WebAssembly.instantiate(module, imports);
+    const wrong = (exports.wrong as () => number)();
+    assert.is(wrong, 0, rows[wrong - 1]?.call);
+  });
+}

@@ -1,0 +1,169 @@
+// What the strictest compilers and C libraries say about the C headers.
+import * as fs from "node:fs";
+import * as path from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import * as assert from "uvu/assert";
+import { clangOf, findCompiler } from "../../wasm/emcc.ts";
+import { skip, suite } from "../_run/harness.ts";
+import { everyFunction } from "../_run/header.ts";
+import {
+  build,
+  BUILT,
+  Pool,
+  run,
+  SOURCES,
+  versionOf,
+  WARNINGS,
+} from "../_run/native.ts";
+
+const TESTS = fileURLToPath(new URL("..", import.meta.url));
+const MODEL = path.join(SOURCES, "model.c");
+
+const test = suite("weft.h, strictly", 120_000);
+const pool = new Pool(2);
+fs.mkdirSync(BUILT, { recursive: true });
+
+/** Writes a source that is made here. */
+function made(name: string, text: string): string {
+  const file = path.join(BUILT, name);
+  fs.mkdirSync(path.dirname(file), { recursive: true });
+  if (!fs.existsSync(file) || fs.readFileSync(file, "utf8") !== text) {
+    fs.writeFileSync(file, text);
+  }
+  return file;
+}
+
+/** A clang that compiles for this machine: on the PATH, or Emscripten's. */
+async function clang(): Promise<string> {
+  if (await versionOf("clang") !== undefined) return "clang";
+  const ours = clangOf(await findCompiler(true));
+  const empty = made("empty.c", "#include <stdio.h>\nint main(void);\n");
+  const { code } = await run(ours, ["-c", empty, "-o", `${empty}.o`], 60);
+  if (code !== 0) skip("no clang here that compiles for this machine");
+  return ours;
+}
+
+/** Ends a test with what a program said, unless it said "done" and no more. */
+function assertDone({ code, output }: { code?: number; output: string }) {
+  assert.is(code, 0, output.slice(-3000));
+  assert.match(output, /^done$/m);
+}
+
+// ---- C++ programs with warnings against casts of C -------------------------------
+
+test("clang++ reports no cast of C and no change of sign", async () => {
+  const text = "#define WEFT_STDIO\n#include <weft.h>\n" +
+    "int32_t memory[WEFT_MPMC_QUEUE_BYTES(256, sizeof(double)) / 4];\n";
+  const { code, output } = await run(await clang(), [
+    ...["-x", "c++", "-std=c++17", "-fsyntax-only", ...WARNINGS],
+    ...["-Wold-style-cast", "-Wsign-conversion", "-Wshadow"],
+    ...[
+      "-Wzero-as-null-pointer-constant",
+      "-Wno-missing-variable-declarations",
+    ],
+    ...["-I", path.join(TESTS, "..", "wasm"), made("casts_clang.cpp", text)],
+  ], 60);
+  assert.is(code, 0, output);
+});
+
+// ---- -fsanitize=integer ------------------------------------------------------------
+
+/** The native programs of single folders, and those about several. */
+const PROGRAMS = [
+  MODEL,
+  path.join(SOURCES, "synchronizers.c"),
+  ...fs.readdirSync(TESTS).sort()
+    .map((folder) => path.join(TESTS, folder, "native.c"))
+    .filter((file) => fs.existsSync(file)),
+];
+
+for (const file of PROGRAMS) {
+  const name = path.relative(TESTS, file).replace(/\W/g, "_");
+  test(`clang -fsanitize=integer reports nothing: ${path.relative(TESTS, file)}`, () =>
+    pool.run(async () => {
+      const words = [
+        ...["-std=gnu11", "-O0", "-gdwarf-4", "-pthread", "-c"],
+        ...["-fsanitize=integer", "-fsanitize-minimal-runtime"],
+        // Spinning is only slow here.
+        "-DWEFT_SPIN_ROUNDS=1",
+        ...(file.includes("realtime") ? ["-DWEFT_REALTIME"] : []),
+      ];
+      const object = await build({
+        name: `integer-${name}.o`,
+        compiler: await clang(),
+        words,
+        sources: [file],
+      });
+      const program = await build({
+        name: `integer-${name}`,
+        compiler: "gcc",
+        words: ["-pthread", "-no-pie"],
+        sources: [object, path.join(SOURCES, "integer.c")],
+      });
+      const ended = await run(program, ["2"], 100);
+      const reports = ended.output.match(/^integer: .*$/gm) ?? [];
+      const places = reports.map((line) => line.split(" ").at(-1)!);
+      const { output } = places.length === 0
+        ? { output: "" }
+        : await run("addr2line", ["-fe", program, ...places], 20);
+      assert.equal(reports, [], output);
+      assertDone(ended as { code: number; output: string });
+    }));
+}
+
+// ---- Linux without the headers of the kernel, and musl ----------------------------
+
+/** Names of system calls as other machines and libraries have them. */
+const LIBRARIES: Record<string, string> = {
+  "musl on 32 bits": `#include_next <sys/syscall.h>
+enum { number = SYS_clock_gettime };
+#undef SYS_clock_gettime
+#define SYS_clock_gettime32 number
+`,
+  "a 32-bit machine with 64-bit time": `#include_next <sys/syscall.h>
+enum { clock_number = SYS_clock_gettime, futex_number = SYS_futex };
+#undef SYS_clock_gettime
+#undef SYS_futex
+#define SYS_clock_gettime64 clock_number
+#define SYS_futex_time64 futex_number
+`,
+};
+
+for (const [title, text] of Object.entries(LIBRARIES)) {
+  test(`weft.h works without <linux/futex.h>, and with ${title}`, async () => {
+    if (process.platform !== "linux") skip("only Linux has these calls");
+    const folder = path.join(BUILT, title.replace(/\W/g, "_"));
+    made(path.join(path.basename(folder), "sys", "syscall.h"), text);
+    for (const name of ["futex", "time", "types", "unistd"]) {
+      made(
+        path.join(path.basename(folder), "linux", `${name}.h`),
+        "#error a header of the kernel\n",
+      );
+    }
+    const program = await build({
+      name: `model-${path.basename(folder)}`,
+      compiler: "gcc",
+      words: ["-std=c11", "-O1", "-pthread", `-I${folder}`],
+      sources: [MODEL],
+    });
+    assertDone(await run(program, [], 100) as { code: number; output: string });
+  });
+}
+
+test("musl-gcc compiles every function, and its programs run", async () => {
+  if (await versionOf("musl-gcc") === undefined) skip("no musl-gcc here");
+  await build({
+    name: "every-musl.o",
+    compiler: "musl-gcc",
+    words: ["-std=c11", "-O1", "-c", ...WARNINGS],
+    sources: [made("every_musl.c", everyFunction({ stdio: true }))],
+  });
+  const program = await build({
+    name: "model-musl",
+    compiler: "musl-gcc",
+    words: ["-std=c11", "-O1", "-static", "-pthread", ...WARNINGS],
+    sources: [MODEL],
+  });
+  assertDone(await run(program, [], 100) as { code: number; output: string });
+});

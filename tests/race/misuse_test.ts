@@ -1,0 +1,110 @@
+// What users pass wrongly is an error, and does not make a test check less.
+import * as assert from "uvu/assert";
+import { race } from "../../race/mod.ts";
+import { suite } from "../_run/harness.ts";
+
+const test = suite("race misuse");
+
+const memory = () => new SharedArrayBuffer(8);
+const agent = (memory: SharedArrayBuffer) => new Int32Array(memory);
+const counter = race.spec({
+  memory,
+  agent,
+  init: 0,
+  ops: {
+    add: {
+      run: (w) => Atomics.add(w, 0, 1),
+      model: (n: number) => [n + 1, n],
+    },
+  },
+});
+const sound = [["add"]] as const;
+
+/** What the types forbid, as JavaScript would pass it. */
+// deno-lint-ignore no-explicit-any
+const loose = race as any;
+
+test("an unknown option is refused", () => {
+  const unknown = /Unknown option "kil": the options are progress, kill/;
+  assert.throws(() => loose.check(counter, sound, { kil: true }), unknown);
+  assert.throws(() => loose.assert(counter, { kil: true }), unknown);
+  assert.throws(() => loose.property(counter, { kil: true }), unknown);
+  assert.throws(
+    () => loose.replay(counter, [sound], "0", { kil: true }),
+    unknown,
+  );
+  assert.throws(
+    () => loose.agents({ memory }, () => {}, { kil: true }),
+    unknown,
+  );
+});
+
+test("an option of the wrong type is refused", () => {
+  const refused = (options: unknown, message: RegExp) =>
+    assert.throws(() => loose.check(counter, sound, options), message);
+  refused({ kill: 1 }, /"kill" must be boolean: received 1/);
+  refused({ states: "all" }, /"states" must be number: received "all"/);
+  refused({ states: NaN }, /"states" must be number: received NaN/);
+  refused({ progress: "wait-free" }, /"progress" must be "lock-free"/);
+  refused({ then: true }, /"then" must be "explore"/);
+  refused(true, /The options must be an object: received true/);
+  assert.ok(race.check(counter, sound, { kill: undefined, time: 1e9 }).ok);
+});
+
+test("a program that is no list of calls for each agent is refused", () => {
+  const refused = (...program: unknown[]) =>
+    assert.throws(
+      () => loose.check(counter, ...program),
+      /Agent 0 needs a list/,
+    );
+  refused(["add"]); // the agent's brackets are missing
+  refused([["add", 1, 2]]);
+  refused([[1]]);
+  assert.throws(() => loose.check(counter), /A program needs an agent/);
+  assert.throws(() => loose.agents({ memory }), /A program needs an agent/);
+  assert.throws(
+    () => loose.replay(counter, [], ""),
+    /A program needs an agent/,
+  );
+});
+
+test("a specification without memory, operations or `init` is refused", () => {
+  const refused = (definition: unknown, message: RegExp) =>
+    assert.throws(() => loose.spec(definition), message);
+  refused({}, /needs memory\(\) and ops/);
+  refused({ memory }, /needs memory\(\) and ops/);
+  refused({ memory, ops: { add: {} } }, /"add" has no run\(\)/);
+  const add = { run: () => 0, model: (n: number) => [n, 0] };
+  refused({ memory, ops: { add } }, /have models, but there is no init/);
+});
+
+test("races of one word are passed over, and others are found", () => {
+  const both = (memory: SharedArrayBuffer) => {
+    const words = new Int32Array(memory);
+    words[0] = 1; // a race that is known
+    words[1] = 1;
+  };
+  const kinds = (races: boolean | ((byteOffset: number) => boolean)) => {
+    try {
+      race.agents({ memory }, both, both, { races });
+    } catch (error) {
+      return (error as Error).message.split("\n")[0];
+    }
+    return "none";
+  };
+  assert.match(kinds(true), /^data-race: .* of \[0\]/);
+  assert.match(kinds((at) => at !== 0), /^data-race: .* of \[4\]/);
+  assert.is(kinds((at) => at > 4), "none");
+  assert.is(kinds(false), "none");
+});
+
+test("samples pass over the races of one word, too", () => {
+  const far = (memory: SharedArrayBuffer) => {
+    const words = new Int32Array(memory);
+    words[0] = 1;
+    Atomics.add(words, 1, 1);
+  };
+  const options = { states: 1, runs: 20 };
+  assert.throws(() => race.agents({ memory }, far, far, options), /data-race/);
+  race.agents({ memory }, far, far, { ...options, races: (at) => at !== 0 });
+});

@@ -1,0 +1,151 @@
+/* weft_recover: what two dead agents held, a claim that keeps others out, and
+   what is refused. */
+#define _POSIX_C_SOURCE 200809L
+#include "check.h"
+
+static int32_t at_ring[1 << 9], at_queue[1 << 9], at_semaphore[1 << 6];
+static int32_t at_pool[1 << 9], at_channel[1 << 10];
+
+enum { A = 1001, B = 1002, MOST = 8 };
+
+static weft_finding found[MOST];
+
+static void tells(int32_t i, int32_t part, int32_t what, int32_t id,
+                  int32_t count) {
+  EQUAL(found[i].part, part);
+  EQUAL(found[i].what, what);
+  EQUAL(found[i].id, id);
+  EQUAL(found[i].count, count);
+}
+
+static weft_record_ring *ring_of(int32_t id) {
+  weft_record_ring_config config = {256, false};
+  void *at = NULL;
+  weft_record_ring *r = weft_record_ring_init(at_ring, sizeof at_ring, config);
+  CHECK(r != NULL);
+  weft_agent_set_id(id);
+  EQUAL(weft_record_ring_reserve(r, 4, &at), 0);
+  weft_agent_set_id(7);
+  return r;
+}
+
+/* Locks come last, whatever their order. */
+static void all_kinds(void) {
+  const int32_t dead[] = {A, B};
+  weft_mutex m;
+  weft_rw_lock l;
+  weft_once o;
+  memset(&m, 0, sizeof m);
+  memset(&l, 0, sizeof l);
+  memset(&o, 0, sizeof o);
+  weft_slab_config blocks = {8, 8};
+  weft_semaphore *s = weft_semaphore_init(at_semaphore, sizeof at_semaphore, 1);
+  weft_slab_pool *p = weft_slab_pool_init(at_pool, sizeof at_pool, blocks);
+  CHECK(s != NULL && p != NULL);
+  weft_agent_set_id(A);
+  EQUAL(weft_mutex_try_lock(&m), 0);
+  weft_agent_set_id(B);
+  EQUAL(weft_rw_lock_try_write(&l), 0);
+  o.state = A;
+  s->permits = -2;
+  s->claim = 3;
+  s->claimant = B;
+  weft_part parts[] = {{WEFT_PART_MUTEX, &m},  {WEFT_PART_RW_LOCK, &l},
+                       {WEFT_PART_ONCE, &o},   {WEFT_PART_BY_HEAD, s},
+                       {WEFT_PART_BY_HEAD, p}, {WEFT_PART_BY_HEAD, NULL}};
+  parts[5].at = ring_of(A);
+  EQUAL(weft_recover(dead, 2, parts, 6, found, MOST), 5);
+  tells(0, 5, WEFT_RECORDS_SKIPPED, A, 1);
+  tells(1, 3, WEFT_PERMITS_RETURNED, B, 3);
+  tells(2, 2, WEFT_FUNCTION_ABANDONED, A, 1);
+  tells(3, 1, WEFT_LOCK_ABANDONED, B, 1);
+  tells(4, 0, WEFT_LOCK_ABANDONED, A, 1);
+  EQUAL(weft_recover(dead, 2, parts, 6, found, MOST), 0);
+  EQUAL(weft_semaphore_available(s), 1);
+  EQUAL(weft_mutex_try_lock(&m), EOWNERDEAD);
+  /* More findings than there is room for are counted. */
+  m.state = A;
+  l.writer = B;
+  found[1].what = 55;
+  EQUAL(weft_recover(dead, 2, parts, 6, found, 1), 2);
+  tells(0, 1, WEFT_LOCK_ABANDONED, B, 1);
+  EQUAL(found[1].what, 55);
+}
+
+/* One dead agent has the claim: it ends, whichever comes first. */
+static void claims(void) {
+  const int32_t dead[2][2] = {{A, B}, {B, A}};
+  for (int i = 0; i < 4; i++) {
+    weft_record_ring *r = ring_of(B);
+    weft_part part = {WEFT_PART_BY_HEAD, r};
+    r->claimant = i / 2 ? A : B;
+    EQUAL(weft_recover(dead[i % 2], 2, &part, 1, found, MOST), 1);
+    tells(0, 0, WEFT_RECORDS_SKIPPED, B, 1);
+    EQUAL(weft_record_ring_claimant(r), 0);
+  }
+  weft_record_ring *r = ring_of(B);
+  weft_part part = {WEFT_PART_BY_HEAD, r};
+  r->claimant = A; /* of whose death nobody has heard */
+  EQUAL(weft_recover(dead[1], 1, &part, 1, found, MOST), 1);
+  tells(0, 0, WEFT_CLAIM_HELD, A, 1);
+  r->claimant = 0;
+  r->tail = 4096;
+  EQUAL(weft_recover(dead[1], 1, &part, 1, found, MOST), 1);
+  tells(0, 0, WEFT_DAMAGED, 0, 1);
+}
+
+static void blocked(weft_mpmc_queue *q, void *at) {
+  const int32_t dead = A;
+  weft_part part = {WEFT_PART_BY_HEAD, at};
+  int32_t value = 0;
+  for (int i = 0; i < 5; i++) {
+    EQUAL(weft_recover(&dead, 1, &part, 1, found, MOST), 0);
+    EQUAL(weft_mpmc_queue_try_push_int(q, 1), 0);
+    EQUAL(weft_recover(&dead, 1, &part, 1, found, MOST), 0);
+    EQUAL(weft_mpmc_queue_try_pop_int(q, &value), 0);
+  }
+  EQUAL(weft_mpmc_queue_try_push_int(q, 1), 0);
+  void *slot = weft_mpmc_queue_reserve(q);
+  CHECK(slot != NULL && weft_mpmc_queue_peek(q) != NULL);
+  EQUAL(weft_recover(&dead, 1, &part, 1, found, MOST), 1);
+  tells(0, 0, WEFT_QUEUE_BLOCKED, 0, 2);
+  weft_mpmc_queue_commit(q, slot);
+  EQUAL(weft_recover(&dead, 1, &part, 1, found, MOST), 1);
+  tells(0, 0, WEFT_QUEUE_BLOCKED, 0, 1);
+}
+
+static void refused(void) {
+  const int32_t wrong[] = {0, -1, 1 << 28, 7};
+  const int32_t dead = A;
+  weft_mutex m;
+  weft_part part = {WEFT_PART_MUTEX, &m};
+  memset(&m, 0, sizeof m);
+  weft_agent_set_id(7);
+  m.state = A;
+  for (int i = 0; i < 4; i++)
+    EQUAL(weft_recover(&wrong[i], 1, &part, 1, found, MOST), -EINVAL);
+  part.kind = WEFT_PART_BY_HEAD; /* zeroed memory does not say what it is */
+  EQUAL(weft_recover(&dead, 1, &part, 1, found, MOST), -EINVAL);
+  part.kind = WEFT_PART_MUTEX + 1;
+  EQUAL(weft_recover(&dead, 1, &part, 1, found, MOST), -EINVAL);
+  part.kind = WEFT_PART_MUTEX;
+  part.at = NULL;
+  EQUAL(weft_recover(&dead, 1, &part, 1, found, MOST), -EINVAL);
+  EQUAL(m.state, A);
+}
+
+int main(void) {
+  weft_queue_config config = {4, 4};
+  all_kinds();
+  claims();
+  weft_mpmc_queue *q = weft_mpmc_queue_init(at_queue, sizeof at_queue, config);
+  CHECK(q != NULL);
+  blocked(q, q);
+  weft_channel_config i32s = {WEFT_CHANNEL_I32, 4, 0, 0};
+  weft_channel *c = weft_channel_init(at_channel, sizeof at_channel, i32s);
+  CHECK(c != NULL);
+  blocked((weft_mpmc_queue *)(void *)(c + 1), c);
+  refused();
+  printf("done\n");
+  return 0;
+}

@@ -1,0 +1,218 @@
+// also: node, browsers
+import * as assert from "uvu/assert";
+import {
+  agentId,
+  Broadcast,
+  CallRing,
+  Channel,
+  codec,
+  Event,
+  type Finding,
+  layout,
+  MpmcQueue,
+  Mutex,
+  onAgentExit,
+  Once,
+  RecordRing,
+  recover,
+  type Recoverable,
+  RwLock,
+  Semaphore,
+  SlabPool,
+  WorkCounter,
+} from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { suite } from "../_run/harness.ts";
+import { asAgent, refuses, wordsOf } from "../_run/model.ts";
+
+const test = suite("recover");
+
+/** Two agents that have ended. */
+const A = 1001;
+const B = 1002;
+
+/** Findings without the views, in short. */
+const told = (findings: Finding[]): unknown[] =>
+  findings.map(({ kind, what, id, count }) => [kind, what, id, count]);
+
+test("recover() takes back what two dead agents held, the locks last", () => {
+  const mutex = Mutex.create();
+  const rw = RwLock.create();
+  const once = Once.create();
+  const semaphore = Semaphore.create(1);
+  const ring = RecordRing.create({ capacity: 256 });
+  const broadcast = Broadcast.create({ capacity: 8, subscribers: 4 });
+  const calls = CallRing.create({ slots: 4, request: 8, reply: 8 });
+  const pool = SlabPool.create({ capacity: 8, blockSize: 8 });
+  asAgent(A, () => new Mutex(mutex.buffer)).lock();
+  asAgent(B, () => new RwLock(rw.buffer)).write();
+  const { runner } = { runner: A };
+  wordsOf(once)[LAYOUT.once.state] = runner;
+  const { permits, claim, claimant } = LAYOUT.semaphore;
+  wordsOf(semaphore)[permits] = -2;
+  wordsOf(semaphore)[claim] = 3;
+  wordsOf(semaphore)[claimant] = B;
+  for (const id of [A, B]) {
+    asAgent(id, () => new RecordRing(ring.buffer)).reserve(9);
+    asAgent(id, () => new Broadcast(broadcast.buffer).subscribe());
+    const theirs = asAgent(id, () => new SlabPool(pool.buffer, 0));
+    theirs.free(theirs.allocate()); // it lies in a cache
+  }
+  asAgent(B, () => new CallRing(calls.buffer)).tryPost(new Uint8Array(4));
+  const idle = Event.create();
+  const counter = WorkCounter.create(5); // it can be iterated over
+  const all: Recoverable[] = [
+    mutex,
+    rw,
+    once,
+    semaphore,
+    ring,
+    broadcast,
+    calls,
+    pool,
+    idle,
+    counter,
+  ];
+  const findings = recover([A, B, A], all);
+  const pools = findings.filter(({ kind }) => kind === "slab_pool");
+  assert.ok(pools.every(({ what }) => what === "blocks freed"));
+  assert.equal(told(findings.filter((finding) => !pools.includes(finding))), [
+    ["record_ring", "records skipped", A, 1],
+    ["record_ring", "records skipped", B, 1],
+    ["broadcast", "subscriptions ended", A, 1],
+    ["broadcast", "subscriptions ended", B, 1],
+    ["call_ring", "calls ended", B, 1],
+    ["semaphore", "permits returned", B, 3],
+    ["once", "function abandoned", A, 1],
+    ["rw_lock", "lock abandoned", B, 1],
+    ["mutex", "lock abandoned", A, 1],
+  ]);
+  assert.is(findings.at(-1)!.primitive, mutex);
+  assert.ok(mutex.tryLock()!.abandoned);
+  assert.ok(rw.tryWrite()!.abandoned);
+  assert.is(semaphore.available, 1);
+  assert.ok(ring.tryPush(new Uint8Array(9)));
+  assert.is(ring.tryPop()!.length, 9);
+  assert.equal(recover([A, B], all), []); // once, and not again
+});
+
+test("recover() ends, whichever dead agent has the claim of a ring", () => {
+  for (const claimant of [A, B]) {
+    const ring = RecordRing.create({ capacity: 256 });
+    asAgent(B, () => new RecordRing(ring.buffer)).reserve(4);
+    wordsOf(ring)[LAYOUT.record_ring.claimant] = claimant;
+    assert.equal(told(recover([A, B], ring)), [
+      ["record_ring", "records skipped", B, 1],
+    ]);
+    assert.is(ring.claimant, 0);
+    assert.ok(ring.tryPush(new Uint8Array(4)));
+    assert.is(ring.tryPop()!.length, 4);
+  }
+});
+
+test("recover() tells who else has the claim of a ring, and then goes on", () => {
+  const ring = RecordRing.create({ capacity: 256 });
+  asAgent(B, () => new RecordRing(ring.buffer)).reserve(4);
+  wordsOf(ring)[LAYOUT.record_ring.claimant] = A;
+  const [finding, ...more] = recover(B, ring);
+  assert.equal(more, []);
+  assert.is(finding!.what, "claim held");
+  assert.is(finding!.id, A);
+  // That agent is dead, too.
+  assert.equal(told(recover([finding!.id, B], ring)), [
+    ["record_ring", "records skipped", B, 1],
+  ]);
+});
+
+test("recover() tells which queues are blocked, and which are not", () => {
+  for (let start = 0; start < 9; start++) {
+    const queue = MpmcQueue.create({ capacity: 4 });
+    for (let i = 0; i < start; i++) {
+      queue.tryPushInt(i);
+      queue.tryPopInt();
+    }
+    assert.equal(recover(A, queue), []);
+    queue.tryPushInt(1);
+    assert.equal(recover(A, queue), []);
+    const dead = new MpmcQueue(queue.buffer);
+    assert.ok(dead.reserve());
+    queue.tryPushInt(2);
+    assert.equal(told(recover(A, queue)), [
+      ["mpmc_queue", "queue blocked", 0, 1],
+    ]);
+    assert.ok(new MpmcQueue(queue.buffer).peek());
+    assert.equal(told(recover([A, B], queue)), [
+      ["mpmc_queue", "queue blocked", 0, 2],
+    ]);
+    assert.is(queue.tryPopInt(), undefined);
+    dead.commit(); // it lived after all
+    assert.is(recover(A, queue)[0]!.count, 1);
+  }
+  const channel = Channel.create({ codec: codec.i32, capacity: 4 });
+  assert.equal(recover(A, channel), []);
+  const at = LAYOUT.channel.length * 4;
+  assert.ok(new MpmcQueue(channel.buffer, at).reserve());
+  assert.equal(told(recover(A, channel)), [
+    ["channel", "queue blocked", 0, 1],
+  ]);
+  const text = Channel.create({ codec: codec.text, capacity: 256 });
+  asAgent(A, () => new RecordRing(text.buffer, at)).reserve(4);
+  assert.equal(told(recover([B, A], text)), [
+    ["channel", "records skipped", A, 1],
+  ]);
+});
+
+test("recover() takes the parts of a layout", () => {
+  const shared = layout({ lock: Mutex, seats: [Semaphore, 4] });
+  const parts = shared.create();
+  asAgent(A, () => shared.attach(parts.buffer).lock.lock());
+  const [finding, ...more] = recover(A, parts);
+  assert.equal(more, []);
+  assert.is(finding!.primitive, parts.lock);
+  assert.is(finding!.what, "lock abandoned");
+  assert.equal(recover(new Set([A]), shared.attach(parts.buffer)), []);
+});
+
+test("recover() tells of damage, and recovers the rest", () => {
+  const ring = RecordRing.create({ capacity: 64 });
+  wordsOf(ring)[LAYOUT.record_ring.tail] = 4096;
+  const mutex = Mutex.create();
+  asAgent(A, () => new Mutex(mutex.buffer)).lock();
+  assert.equal(told(recover(A, [mutex, ring])), [
+    ["record_ring", "damaged", 0, 1],
+    ["mutex", "lock abandoned", A, 1],
+  ]);
+  const queue = MpmcQueue.create({ capacity: 4 });
+  for (const word of [0, -1, 3, 2 ** 30]) {
+    wordsOf(queue)[LAYOUT.mpmc_queue.capacity] = word;
+    assert.equal(recover(A, queue), []);
+  }
+});
+
+test("recover() refuses what is no agent or no primitive, doing nothing", () => {
+  const mutex = Mutex.create();
+  asAgent(A, () => new Mutex(mutex.buffer)).lock();
+  const { buffer } = mutex;
+  for (const id of [0, -1, 2 ** 28, 1.5, NaN]) {
+    const attempt = () => recover([A, id], mutex);
+    refuses(buffer, attempt, RangeError, `received ${id}`);
+  }
+  refuses(buffer, () => recover("7" as never, mutex), TypeError);
+  const own = agentId();
+  refuses(buffer, () => recover([A, own], mutex), TypeError, `${own}`);
+  for (const wrong of [[mutex, {}], [mutex, undefined], { lock: 5 }, null, 5]) {
+    const attempt = () => recover(A, wrong as never);
+    refuses(buffer, attempt, TypeError, "rimitive");
+  }
+  assert.equal(told(recover(A, mutex)), [["mutex", "lock abandoned", A, 1]]);
+});
+
+test("recover() is called by onAgentExit() in one line", async () => {
+  const mutex = Mutex.create();
+  asAgent(A, () => new Mutex(mutex.buffer)).lock();
+  const worker = { threadId: -1, once() {}, off() {} }; // it has ended
+  await new Promise<void>((resolve) => {
+    onAgentExit(A, (id) => resolve(void recover(id, [mutex])), worker);
+  });
+  assert.ok(mutex.tryLock()!.abandoned);
+});

@@ -1,0 +1,38 @@
+import { ns, Twin } from "../_run/mixed/twin.ts";
+
+class WorkCounter extends Twin {
+  next(): number {
+    const { at, words } = this.scratch;
+    words[0] = words[1] = 0;
+    return this.c.weft_work_counter_next!(this.at, at);
+  }
+
+  nextRange(): { start: number; end: number } | undefined {
+    const { at, words } = this.scratch;
+    const n = this.c.weft_work_counter_next_range!(this.at, at);
+    return n !== 0 ? { start: words[0]!, end: words[1]! } : undefined;
+  }
+
+  done(n = 1): void {
+    this.succeeded(this.c.weft_work_counter_done!(this.at, n));
+  }
+
+  wait(): void {
+    this.tryWait(Infinity);
+  }
+
+  tryWait(timeout = 0): boolean {
+    return this.succeeded(this.c.weft_work_counter_wait!(this.at, ns(timeout)));
+  }
+
+  cancel(): void {
+    this.c.weft_work_counter_cancel!(this.at);
+  }
+
+  get completed(): number {
+    return this.c.weft_work_counter_completed!(this.at);
+  }
+}
+
+/** By the names of the classes they stand for. */
+export const twins = { WorkCounter };

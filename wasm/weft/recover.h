@@ -1,0 +1,276 @@
+/* recover.h - the twin of primitives/recover.ts. */
+#ifndef WEFT_RECOVER_H
+#define WEFT_RECOVER_H
+
+/* In the order of weft.h. */
+/* clang-format off */
+#include "mutex.h"
+#include "rw_lock.h"
+#include "semaphore.h"
+#include "once.h"
+#include "mpmc_queue.h"
+#include "record_ring.h"
+#include "broadcast.h"
+#include "channel.h"
+#include "call_ring.h"
+#include "slab_pool.h"
+/* clang-format on */
+
+#ifndef WEFT_REALTIME
+
+WEFT__BEGIN
+
+/* What weft_recover did, or found that it cannot undo. */
+enum {
+  /* A mutex, or the writing of a lock, is free: locking gives EOWNERDEAD. */
+  WEFT_LOCK_ABANDONED = 1,
+  /* The function of a once may be run by the next agent. */
+  WEFT_FUNCTION_ABANDONED,
+  /* Permits of a semaphore are free again. */
+  WEFT_PERMITS_RETURNED,
+  /* Records that were reserved, and not committed, are skipped. */
+  WEFT_RECORDS_SKIPPED,
+  /* Seats of a broadcast are free again. */
+  WEFT_SUBSCRIPTIONS_ENDED,
+  /* Calls that were begun, or served, have ended. */
+  WEFT_CALLS_ENDED,
+  /* Blocks of a pool are free again. */
+  WEFT_BLOCKS_FREED,
+  /* Slots of a queue are claimed and never handed on: it is blocked there. */
+  WEFT_QUEUE_BLOCKED,
+  /* An agent that is not known to be dead holds what is needed for this. */
+  WEFT_CLAIM_HELD,
+  /* The words of the primitive do not fit together. Nothing was changed. */
+  WEFT_DAMAGED
+};
+
+/* The kind of a part: what zeroed memory already is must be named; all else
+   says by its head what it is. */
+enum {
+  WEFT_PART_BY_HEAD = 0,
+  WEFT_PART_ONCE = 256,
+  WEFT_PART_RW_LOCK,
+  WEFT_PART_MUTEX
+};
+
+/* A primitive: its WEFT_PART_ kind, and where it begins. */
+typedef struct {
+  int32_t kind;
+  void *at;
+} weft_part;
+
+/* One finding of weft_recover. */
+typedef struct {
+  int32_t part;  /* the index of the primitive */
+  int32_t what;  /* WEFT_LOCK_ABANDONED or another */
+  int32_t id;    /* the agent that had held it, or 0 */
+  int32_t count; /* how many: permits, records, slots */
+} weft_finding;
+
+/* How often a claim of an agent that is alive is looked at. */
+#define WEFT__RECOVER_LOOKS 1000
+/* So many slots are looked at, and no more. */
+#define WEFT__RECOVER_SLOTS (1 << 16)
+
+/* The kind of a part, of an initialized one; 0 if there is none. */
+static inline int32_t weft__recover_kind(const weft_part *p) {
+  if (p->at == NULL || !weft__aligned(p->at)) return 0;
+  if (p->kind != WEFT_PART_BY_HEAD)
+    return p->kind >= WEFT_PART_ONCE && p->kind <= WEFT_PART_MUTEX ? p->kind
+                                                                   : 0;
+  int32_t magic = weft__load((const int32_t *)p->at);
+  int32_t kind = magic >> 8 & 0xff;
+  return kind != 0 && magic == weft__magic(kind) ? kind : 0;
+}
+
+/* What the abandon of a kind takes back, or 0 if it has none. */
+static inline int32_t weft__recover_what(int32_t kind) {
+  switch (kind) {
+    case WEFT_KIND_slab_pool:
+      return WEFT_BLOCKS_FREED;
+    case WEFT_KIND_record_ring:
+    case WEFT_KIND_channel:
+      return WEFT_RECORDS_SKIPPED;
+    case WEFT_KIND_broadcast:
+      return WEFT_SUBSCRIPTIONS_ENDED;
+    case WEFT_KIND_call_ring:
+      return WEFT_CALLS_ENDED;
+    case WEFT_KIND_semaphore:
+      return WEFT_PERMITS_RETURNED;
+    case WEFT_PART_ONCE:
+      return WEFT_FUNCTION_ABANDONED;
+    case WEFT_PART_RW_LOCK:
+    case WEFT_PART_MUTEX:
+      return WEFT_LOCK_ABANDONED;
+    default:
+      return 0;
+  }
+}
+
+/* When a kind is recovered: 0 first. Locks come last: who gets one finds all
+   else recovered. */
+static inline int32_t weft__recover_turn(int32_t kind) {
+  switch (kind) {
+    case WEFT_KIND_semaphore:
+      return 1;
+    case WEFT_PART_ONCE:
+      return 2;
+    case WEFT_PART_RW_LOCK:
+      return 3;
+    case WEFT_PART_MUTEX:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+/* The abandon of a part, for one agent. */
+static inline int32_t weft__recover_one(int32_t kind, void *at, int32_t id) {
+  switch (kind) {
+    case WEFT_KIND_slab_pool:
+      return weft_slab_pool_abandon((weft_slab_pool *)at, id, false);
+    case WEFT_KIND_record_ring:
+      return weft_record_ring_abandon((weft_record_ring *)at, id);
+    case WEFT_KIND_channel:
+      return weft_channel_abandon((weft_channel *)at, id);
+    case WEFT_KIND_broadcast:
+      return weft_broadcast_abandon((weft_broadcast *)at, id);
+    case WEFT_KIND_call_ring:
+      return weft_call_ring_abandon((weft_call_ring *)at, id);
+    case WEFT_KIND_semaphore:
+      return weft_semaphore_abandon((weft_semaphore *)at, id);
+    case WEFT_PART_ONCE:
+      return weft_once_abandon((weft_once *)at, id);
+    case WEFT_PART_RW_LOCK:
+      return weft_rw_lock_abandon((weft_rw_lock *)at, id);
+    default:
+      return weft_mutex_abandon((weft_mutex *)at, id);
+  }
+}
+
+/* Whether `turn` is what a slot has while its agent pushes or pops: the ticket
+   is the last one of that slot that a producer took. */
+static inline bool weft__recover_claimed(const weft_mpmc_queue *q, int32_t turn,
+                                         int32_t ticket) {
+  if (turn == ticket) return true;
+  return turn == weft__plus(ticket, WEFT_MPMC_QUEUE_FILLED) &&
+         weft__minus(weft__load(&q->head), ticket) > 0;
+}
+
+/* How many slots of a queue are claimed, and stay so. */
+static inline int32_t weft__recover_blocked(weft_mpmc_queue *q) {
+  int32_t tail = weft__load(&q->tail) & ~WEFT_MPMC_QUEUE_CLOSED_BIT;
+  int32_t count = 0;
+  for (int32_t i = 0; i < q->capacity && i < WEFT__RECOVER_SLOTS; i++) {
+    int32_t ticket = weft__minus(tail, WEFT_MPMC_QUEUE_ONE * (q->capacity - i));
+    const int32_t *slot = weft__mpmc_slot(q, ticket);
+    int32_t turn = weft__load(slot);
+    if (!weft__recover_claimed(q, turn, ticket)) continue;
+    /* An agent that runs hands a slot on in less than a microsecond. */
+    int looks = WEFT__RECOVER_LOOKS;
+    while (looks > 0 && weft__load(slot) == turn) looks--;
+    if (looks == 0) count++;
+  }
+  return count;
+}
+
+/* The queue that a part is, or whose slots carry its messages, or NULL. */
+static inline weft_mpmc_queue *weft__recover_queue(int32_t kind, void *at) {
+  if (kind == WEFT_KIND_channel)
+    at = (weft_channel *)at + 1;
+  else if (kind != WEFT_KIND_mpmc_queue)
+    return NULL;
+  if (weft__load((int32_t *)at) != weft__magic(WEFT_KIND_mpmc_queue))
+    return NULL;
+  return (weft_mpmc_queue *)at;
+}
+
+/* Where findings go: the first `most` of them. */
+typedef struct {
+  weft_finding *found;
+  int32_t most;
+  int32_t count;
+} weft__findings;
+
+static inline void weft__recover_tell(weft__findings *f, int32_t part,
+                                      int32_t what, int32_t id, int32_t count) {
+  if (f->count < f->most) {
+    weft_finding *finding = &f->found[f->count];
+    finding->part = part;
+    finding->what = what;
+    finding->id = id;
+    finding->count = count;
+  }
+  f->count++;
+}
+
+/* Recovers one part from all dead agents, again if one, or an agent that is
+   alive, kept another from it. */
+static inline void weft__recover_part(const int32_t *ids, int32_t n,
+                                      int32_t kind, void *at, int32_t part,
+                                      weft__findings *f) {
+  int32_t what = weft__recover_what(kind);
+  int looks = WEFT__RECOVER_LOOKS;
+  for (int32_t i = 0; what != 0 && i < n; i++) {
+    int32_t count = weft__recover_one(kind, at, ids[i]);
+    if (count > 0) weft__recover_tell(f, part, what, ids[i], count);
+    if (count >= 0) continue;
+    if (count != -1) {
+      weft__recover_tell(f, part, WEFT_DAMAGED, 0, 1);
+      return;
+    }
+    if (looks-- == 0) {
+      int32_t id = kind == WEFT_KIND_record_ring
+                       ? weft_record_ring_claimant((weft_record_ring *)at)
+                       : 0;
+      weft__recover_tell(f, part, WEFT_CLAIM_HELD, id, 1);
+      return;
+    }
+    /* Another agent has the claim: if it is dead, it is among those behind. In
+       the next turn, what was taken back before is not there a second time. */
+    for (int32_t j = i + 1; j < n; j++) {
+      count = weft__recover_one(kind, at, ids[j]);
+      if (count > 0) weft__recover_tell(f, part, what, ids[j], count);
+    }
+    i--;
+  }
+}
+
+/*
+ * Takes back what the `n` agents `ids` held of the `count` primitives `parts`,
+ * and tells what it found: the first `most` findings are in `found`, and the
+ * number of all is returned. Call it only when those agents will never run
+ * again. Pass all agents that have ended at once: one may hold what the
+ * recovery of another needs. It never waits. -EINVAL, and nothing done, if an
+ * id cannot be an agent's or is this agent's own, or a part is not initialized.
+ * What each finding means is said above, and in recover.ts.
+ */
+static inline int32_t weft_recover(const int32_t *ids, int32_t n,
+                                   const weft_part *parts, int32_t count,
+                                   weft_finding *found, int32_t most) {
+  weft__findings f = {found, most, 0};
+  for (int32_t i = 0; i < n; i++)
+    if (ids[i] < 1 || ids[i] >= 1 << 28 || ids[i] == weft_agent_id())
+      return -EINVAL;
+  for (int32_t i = 0; i < count; i++)
+    if (weft__recover_kind(&parts[i]) == 0) return -EINVAL;
+  for (int32_t turn = 0; turn <= 4; turn++) {
+    for (int32_t i = 0; i < count; i++) {
+      int32_t kind = weft__recover_kind(&parts[i]);
+      void *at = parts[i].at;
+      if (weft__recover_turn(kind) != turn) continue;
+      weft__recover_part(ids, n, kind, at, i, &f);
+      weft_mpmc_queue *queue = weft__recover_queue(kind, at);
+      int32_t blocked = queue == NULL ? 0 : weft__recover_blocked(queue);
+      if (blocked > 0)
+        weft__recover_tell(&f, i, WEFT_QUEUE_BLOCKED, 0, blocked);
+    }
+  }
+  return f.count;
+}
+
+WEFT__END
+
+#endif
+
+#endif /* WEFT_RECOVER_H */
