@@ -1,12 +1,12 @@
-// Run as a program with --expose-gc: how much memory is left after very many
-// async waits with a timeout were woken? Prints one JSON object.
+// A program, run with --expose-gc. How much memory is left in use after very
+// many async waits with a timeout were woken? It prints one JSON object.
 import process from "node:process";
 import { Semaphore } from "../mod.ts";
 
 const COUNT = 100_000;
 const { gc } = globalThis as unknown as { gc(): void };
 
-/** Bytes in use, once all that can be freed is. */
+/** Bytes in use after everything that can be freed was freed. */
 async function used() {
   for (let i = 0; i < 5; i++) {
     gc();
@@ -43,7 +43,7 @@ const kinds: Record<string, () => Promise<void>> = {
 };
 
 const kind = kinds[process.argv[2]!]!;
-// The first batches pay for what is grown and compiled once.
+// The first batches pay for growth and compilation that happen only once.
 await kind();
 await kind();
 const before = await used();

@@ -1,7 +1,7 @@
 import { CallRing, type Handle, type PendingCall } from "../mod.ts";
 import type { Did, Run } from "./contest.ts";
 
-/** One side of the calls: 8 bytes there, 8 bytes back. */
+/** One side of the calls: requests and replies of 8 bytes. */
 export interface Side {
   ring: Handle<"call_ring">;
   /** Calls each turn. */
@@ -69,7 +69,7 @@ export function callAhead({ ring, n }: Side): Run {
   };
 }
 
-/** As many callers, each of which awaits its reply. */
+/** As many callers as calls under way; each awaits its reply. */
 export function callAsync({ ring, n }: Side): Run {
   const caller = CallRing.from(ring);
   return async (): Promise<Did> => {

@@ -20,7 +20,7 @@ export const CODECS = {
   binary: codecs.binary,
 } as unknown as Record<string, Codec<unknown>>;
 
-/** What each thread is given: `n` messages, each `value`, a turn. */
+/** The data of each thread: it sends `value` `n` times in each turn. */
 export interface End {
   handle: Handle<"channel">;
   codec: string;
@@ -82,7 +82,7 @@ export interface Port {
   port: MessagePort;
   n: number;
   value: unknown;
-  /** Whether the buffer of the value is transferred, a fresh one each time. */
+  /** Whether the value's buffer is transferred; it is a fresh one each time. */
   transfer?: boolean;
 }
 

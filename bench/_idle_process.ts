@@ -1,5 +1,5 @@
-// Run as a program with a kind of wait: how much processor time do 8 agents
-// asleep in it use within 3 s? Prints one JSON object.
+// A program; its argument is a kind of wait. How much processor time do 8
+// agents that sleep in it use within 3 s? It prints one JSON object.
 import process from "node:process";
 import {
   type Handle,
@@ -22,7 +22,9 @@ const crammed = MpmcQueue.create({ capacity: 1 });
 crammed.pushInt(0);
 const counter = WorkCounter.create(1);
 
-/** An SpscQueue has but one agent at each end: one for each. */
+/**
+ * An SpscQueue has only one agent at each end, so each agent has its own queue.
+ */
 function spscQueues(): Record<string, Handle> {
   const full = SpscQueue.create({ capacity: 1 });
   full.pushInt(0);

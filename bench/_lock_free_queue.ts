@@ -1,7 +1,7 @@
 import { type Handle, LockFreeQueue, MpmcQueue, type Queue } from "../mod.ts";
 import type { Did, Run } from "./contest.ts";
 
-/** What each thread is given. */
+/** The data of each thread. */
 interface End {
   queue: Handle;
   /** Elements this thread pushes, or pops, each turn. */

@@ -1,7 +1,7 @@
 import { type Handle, MpmcQueue } from "../mod.ts";
 import type { Did, Run } from "./contest.ts";
 
-/** What each thread is given. */
+/** The data of each thread. */
 export interface End {
   queue: Handle<"mpmc_queue">;
   /** Elements this thread pushes, or pops, each turn. */
@@ -73,7 +73,10 @@ interface PortEnd {
   n: number;
 }
 
-/** As a program would: a message each, no more than a queue's worth ahead. */
+/**
+ * As a program would do it: one message for each element, at most as many ahead
+ * as a queue holds.
+ */
 export function pushPort({ port, n }: PortEnd): Run {
   let credit = 1024;
   let more: (() => void) | undefined;
@@ -122,7 +125,7 @@ interface BareEnd {
   n: number;
 }
 
-/** Vyukov's queue and nothing else: no sleeping, no closing, no checks. */
+/** Only Vyukov's queue: without sleeping, closing and checks. */
 export function pushBare({ words, n }: BareEnd): Run {
   const mask = (words.length - 64) / 2 - 1;
   return (): Did => {

@@ -2,7 +2,7 @@ import { Mutex } from "../mod.ts";
 import type { Handle } from "../mod.ts";
 import { type Did, OVER, type Run } from "./contest.ts";
 
-/** What a thread of the contended bench is given. */
+/** The data of a thread of the contended bench. */
 export interface Contended {
   lock: Handle<"mutex">;
   /** Counts the sections of all threads, plainly. */
@@ -10,20 +10,24 @@ export interface Contended {
   /** Rounds of {@linkcode work} inside and outside of the section. */
   inside: number;
   outside: number;
-  /** After so many sections of this thread the lap is over for all. */
+  /**
+   * After this many sections of this thread the lap is over for all threads.
+   */
   n: number;
 }
 
 let sink = 1;
 
-/** Passes the time in private. */
+/** Computes on private memory. */
 export function work(rounds: number): void {
   let x = sink;
   for (let i = 0; i < rounds; i++) x = Math.imul(x, 5) + 1 | 0;
   sink = x;
 }
 
-/** The floor and the rival: two states, and a notify at each unlock. */
+/**
+ * The floor and the rival: a lock with two states that notifies at each unlock.
+ */
 class Plain {
   readonly words: Int32Array;
   constructor(words: Int32Array) {
@@ -145,7 +149,7 @@ export function aloneBare(n: number): Run {
   };
 }
 
-/** What `using` itself costs, which no engine here optimizes yet. */
+/** The cost of `using` itself, which no engine here optimizes yet. */
 export function aloneBareUsing(n: number): Run {
   const words = new Int32Array(new SharedArrayBuffer(8));
   const guard = {

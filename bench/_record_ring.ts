@@ -1,7 +1,7 @@
 import { type Handle, RecordRing } from "../mod.ts";
 import type { Did, Run } from "./contest.ts";
 
-/** What each thread is given. */
+/** The data of each thread. */
 export interface End {
   ring: Handle<"record_ring">;
   /** Records this thread pushes, or pops, each turn, and their bytes. */
@@ -34,7 +34,7 @@ export function pop({ ring, n, bytes }: End): Run {
   };
 }
 
-/** In place, as many as there are. */
+/** Pops all records that are there, in place. */
 export function read({ ring, n }: End): Run {
   const q = RecordRing.from(ring);
   let sum = 0;
@@ -93,7 +93,7 @@ export async function popPeer(end: PeerEnd): Promise<Run> {
   };
 }
 
-/** As records need it that may have any length: that goes before each. */
+/** As records of any length need it: their length goes before each. */
 export async function pushFramedPeer(end: PeerEnd): Promise<Run> {
   const { n, bytes } = end;
   const q = await open(end);

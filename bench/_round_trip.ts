@@ -1,13 +1,13 @@
 import { type Handle, MpmcQueue, Semaphore } from "../mod.ts";
 import type { Did, Run } from "./contest.ts";
 
-/** Two places, one for each direction; one side serves, the other waits. */
+/** Two words, one for each direction. One side serves, the other waits. */
 export interface Side {
   there: Handle<"semaphore"> | Handle<"mpmc_queue">;
   back: Handle<"semaphore"> | Handle<"mpmc_queue">;
   /** Round trips a turn. */
   n: number;
-  /** Sends first. */
+  /** Whether this side sends first. */
   first: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { type Handle, SpscQueue } from "../mod.ts";
 import type { Did, Run } from "./contest.ts";
 
-/** What each end of a queue is given. */
+/** The data of each end of a queue. */
 export interface End {
   queue: Handle<"spsc_queue">;
   /** Elements a turn. */
@@ -43,7 +43,7 @@ export function pushMany({ queue, n, batch }: End): Run {
   return () => {
     for (let i = 0; i < n; i += batch) {
       for (let k = 0; k < batch; k++) src[k] = i + k;
-      // A batch that found less room goes on with what is left.
+      // If a batch found too little room, go on with the rest.
       let sent = q.tryPushMany(src, batch);
       while (sent < batch) {
         sent += q.tryPushMany(src.subarray(sent), batch - sent);
@@ -111,7 +111,7 @@ async function ring({ url, storage }: PeerEnd): Promise<Ring> {
   return new RingBuffer(storage, Int32Array);
 }
 
-/** It has no waiting: who finds it full, or empty, tries again. */
+/** It cannot wait: a side that finds it full or empty tries again. */
 export async function pushRing(end: PeerEnd): Promise<Run> {
   const { n, words, batch } = end;
   const q = await ring(end);
@@ -154,7 +154,7 @@ export async function popRing(end: PeerEnd): Promise<Run> {
 
 // ---- the floor: bare atomics -------------------------------------------------
 
-/** Lamport's ring, each side keeping what it saw of the other's index. */
+/** Lamport's ring. Each side keeps the other's index as it last saw it. */
 export function pushBare({ queue, n }: End): Run {
   const words = new Int32Array(queue.buffer as SharedArrayBuffer);
   const mask = words.length - 64 - 1;

@@ -18,7 +18,7 @@ interface Side {
   memory: SharedArrayBuffer;
   /** Round trips a turn. */
   n: number;
-  /** Sends first. */
+  /** Whether this side sends first. */
   first: boolean;
 }
 
@@ -55,7 +55,10 @@ export function eventsAsync({ memory, n, first }: Side): Run {
   };
 }
 
-/** Latches open once: who has passed one shuts it again, by its word. */
+/**
+ * A latch opens only once, so the agent that passed it shuts it again by its
+ * word.
+ */
 export function latches({ memory, n, first }: Side): Run {
   const send = new Latch(memory, first ? THERE : BACK);
   const receive = new Latch(memory, first ? BACK : THERE);
@@ -141,7 +144,7 @@ export function barriers(
   };
 }
 
-/** The least a barrier does: count those who came, and wake them. */
+/** The least that a barrier must do: count the arrived agents and wake them. */
 export function barriersBare(
   { words, parties, n, first }: Rounds & {
     words: Int32Array<SharedArrayBuffer>;

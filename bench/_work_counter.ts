@@ -1,7 +1,7 @@
 import { type Handle, WorkCounter } from "../mod.ts";
 import type { Did, Run } from "./contest.ts";
 
-/** What each thread is given. */
+/** The data of each thread. */
 export interface Chunks {
   /** Tasks this thread takes each turn. */
   n: number;

@@ -1,5 +1,5 @@
-// What does one more subscriber cost? One thread pushes ints and sees them at
-// each seat, waiting for the slowest or dropping.
+// What does one more subscriber cost? One thread pushes ints and reads them at
+// each seat; the producer waits for the slowest, or drops.
 import { Broadcast, MpmcQueue } from "../mod.ts";
 import { contest, type Contestant, medians, type Row } from "./contest.ts";
 

@@ -1,6 +1,6 @@
-// Does a call take little longer than the platform's own way to wake a thread
-// and be woken by it? And how many more calls than by postMessage are answered,
-// with 16 under way?
+// Does a call take little longer than the platform itself needs to wake a
+// thread and be woken by it? And how many times as many calls as by postMessage
+// are answered, with 16 under way?
 import { CallRing } from "../mod.ts";
 import { IN_FLIGHT, type Side } from "./_call_ring.ts";
 import { contest, medians, type Row, threads } from "./contest.ts";

@@ -1,6 +1,6 @@
-// What does a typed message cost beside postMessage of the same value, beside
-// its codec in one thread, and beside one copy of its bytes? One agent sends and
-// one receives.
+// What does a typed message cost, compared with postMessage of the same value,
+// with its codec in one thread, and with one copy of its bytes? One agent sends
+// and one receives.
 import { Channel, oneToOne } from "../mod.ts";
 import { CODECS } from "./_channel.ts";
 import {
@@ -21,7 +21,9 @@ const OBJECT = {
   at: { x: 0.5, y: -1.25 },
 };
 
-/** A value, and how many times as many messages as postMessage it must reach. */
+/**
+ * A value, and the target: how many times as many messages as by postMessage.
+ */
 const VALUES: [codec: string, what: string, value: unknown, least: number][] = [
   ["f64", "a number", 0.5, 20],
   ["record", "a record of three numbers", { x: 1, y: 2.5, z: -3.5 }, 15],
@@ -54,7 +56,7 @@ function channels(
   return { handle, codec, n, value };
 }
 
-/** Messages by messages. */
+/** The figures of each message. */
 async function throughput(): Promise<Row[]> {
   const rows: Row[] = [];
   for (const [codec, what, value, least] of VALUES) {
@@ -83,7 +85,7 @@ async function throughput(): Promise<Row[]> {
   return rows;
 }
 
-/** What JSON takes in one thread, and what the channel adds. */
+/** The time of JSON in one thread, and the time that the channel adds. */
 async function json(): Promise<Row> {
   const n = 2000;
   const encoder = new TextEncoder();
@@ -110,7 +112,7 @@ async function json(): Promise<Row> {
   };
 }
 
-/** 64 KiB: beside one copy of them, and beside a transfer. */
+/** 64 KiB, compared with one copy and with a transfer. */
 async function bytes(): Promise<Row[]> {
   const n = 200;
   const length = 65536;

@@ -1,7 +1,7 @@
 /**
- * Compares implementations fairly on a machine that others use, too: they take
- * turns (A B A B ...), a turn during which other processes were busy is
- * repeated, and what counts is the median.
+ * Compares implementations fairly on a machine that others use, too. The
+ * implementations take turns (A B A B ...). A turn during which other processes
+ * were busy is repeated, and the median counts.
  *
  * @module
  */
@@ -13,9 +13,9 @@ import process from "node:process";
 import { hello, spawn, type Thread } from "../tests/_run/workers.ts";
 
 /**
- * What one turn measured, by name: `ns` is the time of one operation, and
- * `disturbed`, if it is known better than from the machine's load, the time
- * that threads waited for a core, as a share of the turn.
+ * The figures of one turn, by name. `ns` is the time of one operation.
+ * `disturbed` is the share of the turn for which threads waited for a core, if
+ * that is known better than from the machine's load.
  */
 export type Measured = Record<string, number>;
 
@@ -24,7 +24,7 @@ export interface Contestant {
   readonly name: string;
   /** One turn. */
   turn(): Promise<Measured>;
-  /** Its turns find the quiet moments by themselves. */
+  /** Whether its turns find quiet moments by themselves. */
   readonly looksForQuiet?: boolean;
   /** Ends its threads. */
   stop?(): void;
@@ -37,15 +37,15 @@ export interface Summary {
   readonly quiet: number;
 }
 
-/** A turn counts if others took no more of it than this, as a share. */
+/** A turn counts if other processes took no larger share of it than this. */
 const DISTURBED = 0.05;
-/** The same where only the load of all other processes is known. */
+/** The same, if only the load of all other processes is known. */
 const FOREIGN = 0.15;
 
-/** How long a contest may go on for want of quiet turns, in ms. */
+/** How many ms a contest may go on because quiet turns are missing. */
 const PATIENCE = 1000 * Number(process.env.BENCH_PATIENCE ?? 40);
 
-/** Lets contestants take `turns` turns each, after one that does not count. */
+/** Lets each contestant take `turns` turns, after one that does not count. */
 export async function contest<Name extends string>(
   contestants: readonly (Contestant & { readonly name: Name })[],
   turns = 5,
@@ -58,7 +58,7 @@ export async function contest<Name extends string>(
     const wanting = contestants.filter((_, k) => quiet(k).length < turns);
     if (round >= turns && wanting.length === 0) break;
     if (round >= turns && performance.now() - begin > PATIENCE) break;
-    // All take their turn, or the others' turns would lie at other times.
+    // All take their turns again, so that their turns lie at the same times.
     for (const [k, contestant] of contestants.entries()) {
       const before = contestant.looksForQuiet
         ? busy()
@@ -72,7 +72,7 @@ export async function contest<Name extends string>(
   }
   for (const contestant of contestants) contestant.stop?.();
   const summaries = contestants.map(({ name }, k) => {
-    // On a machine that is never quiet, the quietest turns have to do.
+    // On a machine that is never quiet, the quietest turns are used.
     const kept = quiet(k).length >= 3
       ? quiet(k)
       : all[k]!.sort((a, b) => a.noise - b.noise).slice(0, 3);
@@ -118,7 +118,9 @@ export function ownTicks(pid: number | "self"): number {
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
 }
 
-/** Waits for a moment in which others do little, but not beyond `end`. */
+/**
+ * Waits for a moment in which other processes do little, but not beyond `end`.
+ */
 async function calm(end: number): Promise<Busy> {
   for (let before = busy();;) {
     if (performance.now() > end) return before;
@@ -132,7 +134,7 @@ async function calm(end: number): Promise<Busy> {
 /** The share of a core that others used between two looks. */
 function foreign(from: Busy, to: Busy): number {
   const ticks = to.all - from.all - (to.own - from.own);
-  // Both counters move in ticks, each a little late.
+  // Both counters move in ticks, and each is a little late.
   return Math.max(ticks - 1, 0) * 10 / Math.max(to.at - from.at, 1);
 }
 
@@ -163,20 +165,22 @@ export function timed<Name extends string>(
 
 /** One thread of a contestant: runs a function that a module makes. */
 export interface Role {
-  /** Exported by the module: takes `data`, returns the function. */
+  /**
+   * The name of the module's export. It takes `data` and returns the function.
+   */
   readonly make: string;
   readonly data?: unknown;
-  /** In `data`, and handed over. */
+  /** Objects in `data` that are transferred. */
   readonly ports?: MessagePort[];
 }
 
-/** What a role's function is given each turn. */
+/** The argument of a role's function in each turn. */
 export interface Turn {
   /** Not 0 once the turn is over, for turns that last a given time. */
   readonly words: Int32Array;
 }
 
-/** Does a turn's work in one thread, and says how many operations it did. */
+/** Does a turn's work in one thread; returns how many operations it did. */
 export type Run = (turn: Turn) => Did | Promise<Did>;
 
 /** Operations done, and other figures. */
@@ -184,7 +188,10 @@ export interface Did extends Measured {
   ops: number;
 }
 
-/** In {@linkcode Turn.words}: the turn is over; threads that arrived. */
+/**
+ * Indices in {@linkcode Turn.words}: whether the turn is over, and how many
+ * threads have arrived.
+ */
 export const OVER = 0;
 const ARRIVED = 32;
 /** How many laps the turn will have. */
@@ -200,11 +207,11 @@ interface Report {
 }
 
 /**
- * A contestant whose threads run roles of `module`. A turn is many short laps,
- * all beginning together, as a lap of a millisecond is undisturbed now and then
- * even on a busy machine; or it is one lap of `ms`. The `ns` of a lap is its
- * time, divided by the operations of those roles that do any; `share` compares
- * the busiest with the idlest of them.
+ * A contestant whose threads run roles of `module`. A turn consists of many
+ * short laps, or of one lap of `ms`. All threads begin a lap together. Even on
+ * a busy machine, some laps of a millisecond are undisturbed. The `ns` of a lap
+ * is its time divided by the operations of the roles that do any; `share`
+ * compares the busiest with the idlest of them.
  */
 export async function threads<Name extends string>(
   name: Name,
@@ -255,7 +262,7 @@ export async function threads<Name extends string>(
   return { name, turn, stop, looksForQuiet };
 }
 
-/** Laps in a turn, at most and at least, and how long it may last, in ms. */
+/** The most and the fewest laps of a turn, and how many ms it may last. */
 const LAPS = 60;
 const FEW_LAPS = 5;
 const LONG = 400;
@@ -266,14 +273,14 @@ function measure(reports: readonly Report[]): Measured {
   const begins = reports.map(({ begin }) => begin);
   const ends = reports.map(({ end }) => end);
   const wall = Math.max(...ends) - Math.min(...begins);
-  // A thread that is alone, and never sleeps, is not slowed by others then.
+  // If a thread is alone and never sleeps, others have not slowed it down.
   const time = reports.length === 1 ? reports[0]!.cpu ?? wall : wall;
   const ops = did.map((one) => one.ops).filter((n) => n > 0);
   const measured: Measured = {
     ns: time * 1e6 / ops.reduce((a, b) => a + b, 0),
     share: Math.max(...ops) / Math.min(...ops),
   };
-  // With more threads than cores they wait for each other, too.
+  // With more threads than cores, threads also wait for each other.
   if (reports.length <= cpus().length && reports[0]!.delay !== undefined) {
     const delay = reports.reduce((sum, { delay }) => sum + delay!, 0);
     const late = Math.max(...begins) - Math.min(...begins);
@@ -287,7 +294,7 @@ function measure(reports: readonly Report[]): Measured {
   return measured;
 }
 
-/** The medians of all that was measured. */
+/** The medians of all figures. */
 function middle(measured: readonly Measured[]): Measured {
   const result: Measured = {};
   for (const key of Object.keys(measured[0]!)) {
@@ -296,7 +303,7 @@ function middle(measured: readonly Measured[]): Measured {
   return result;
 }
 
-/** The other side of {@linkcode threads}: what `_thread.ts` does. */
+/** The other side of {@linkcode threads}: the code of `_thread.ts`. */
 export async function serve(): Promise<void> {
   interface Order {
     module: string;
@@ -316,7 +323,7 @@ export async function serve(): Promise<void> {
     for (let lap = 1; lap <= Atomics.load(words, LAST); lap++) {
       const before = scheduled();
       if (index === 0) {
-        // The others have seen that the last lap was over.
+        // The others have seen that the last lap is over.
         awaitOthers(words, lap * count - 1);
         Atomics.store(words, OVER, 0);
         if (lap >= FEW_LAPS && now() - start > LONG) {
@@ -346,7 +353,7 @@ function arrive(words: Int32Array<SharedArrayBuffer>, all: number) {
   awaitOthers(words, all);
 }
 
-/** Waits for `all` to arrive, as awake as is seemly. */
+/** Waits for `all` threads to arrive: spins first, and sleeps later. */
 function awaitOthers(words: Int32Array<SharedArrayBuffer>, all: number) {
   for (let looks = 0; looks < 2000; looks++) {
     if (Atomics.load(words, ARRIVED) >= all) return;
@@ -356,7 +363,9 @@ function awaitOthers(words: Int32Array<SharedArrayBuffer>, all: number) {
   }
 }
 
-/** ms that this thread ran, and that it waited to; Linux alone tells. */
+/**
+ * The ms that this thread ran, and that it waited for a core. Only Linux tells.
+ */
 function scheduled(): number[] | undefined {
   try {
     const text = fs.readFileSync("/proc/thread-self/schedstat", "utf8");
@@ -394,13 +403,16 @@ export function program<Name extends string>(
 
 /** One line of the table of results. */
 export interface Row {
-  /** What was asked. */
+  /** The question. */
   readonly name: string;
   /** The answer: most often a ratio. */
   readonly figure: number;
   /** `"x"` for a ratio. */
   readonly unit: string;
-  /** The figure must be at most, or at least, this; none is only a fact. */
+  /**
+   * The target: the figure must be at most, or at least, this. Without it, the
+   * row only states a fact.
+   */
   readonly target?: { readonly most?: number; readonly least?: number };
   /** The medians it comes from. */
   readonly from: string;

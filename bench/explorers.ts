@@ -4,9 +4,8 @@
  * docs/race_testing.md: `deno run -A bench/explorers.ts [--write]`. Needs
  * cargo; loom and shuttle come from its registry.
  *
- * Loom and shuttle count executions; the race tester counts states, each of
- * which many executions share. A deadlock makes loom abort: that counts as
- * found.
+ * Loom and shuttle count executions. The race tester counts states, and many
+ * executions share a state. A deadlock makes loom abort, which counts as found.
  *
  * @module
  */
@@ -54,7 +53,7 @@ const SCENARIOS: Scenario[] = [
   ["MQ3, 3 pushes, 3 pops", "MQ3", queue, [pushes(3), pops(3)]],
 ];
 
-/** Runs the Rust program for one explorer: a cell a scenario. */
+/** Runs the Rust program for one explorer; returns a cell for each scenario. */
 function rust(explorer: "loom" | "shuttle"): string[] {
   const target = fileURLToPath(
     new URL(`../.weft/explorers/${explorer}`, import.meta.url),
@@ -77,7 +76,7 @@ function rust(explorer: "loom" | "shuttle"): string[] {
       { encoding: "utf8", timeout: 120_000 },
     );
     const [title, executions, ms, outcome] = stdout.trim().split("\t");
-    // An abort, in the middle of a failure, prints nothing.
+    // If it aborts in the middle of a failure, it prints nothing.
     const all = performance.now() - begin;
     if (title !== name) return bug ? `found, ${all.toFixed(0)} ms` : "aborted";
     const found = outcome === "a failure";
@@ -87,7 +86,7 @@ function rust(explorer: "loom" | "shuttle"): string[] {
   });
 }
 
-/** Runs the race tester, twice, as the first run compiles it. */
+/** Runs the race tester twice, because the first run compiles it. */
 async function ours(): Promise<string[]> {
   const cells: string[] = [];
   for (const [, id, spec, agents] of SCENARIOS) {

@@ -1,4 +1,4 @@
-// Do agents that wait use no processor time to speak of? Eight sleep for three
+// Do waiting agents use hardly any processor time? Eight agents sleep for three
 // seconds in each kind of wait.
 import { spawn } from "node:child_process";
 import process from "node:process";
@@ -28,7 +28,7 @@ function percent(kind: string): Promise<number> {
 export async function rows(): Promise<Row[]> {
   const rows: Row[] = [];
   for (let i = 0; i < KINDS.length; i += 4) {
-    // Asleep, they do not disturb each other.
+    // Sleeping agents do not disturb each other.
     const some = KINDS.slice(i, i + 4);
     const figures = await Promise.all(some.map(percent));
     some.forEach((kind, k) => {

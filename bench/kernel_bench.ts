@@ -1,11 +1,13 @@
-// What does the kernel save? Each operation in one thread, by the class of
-// `@weft/sync` and by that of `@weft/sync/kernel`, which take turns. The floor
-// of a lock is two bare compareExchange of JavaScript.
+// How much time does the kernel save? Each operation runs in one thread, by the
+// class of `@weft/sync` and by that of `@weft/sync/kernel`, which take turns.
+// The floor of a lock is two bare compareExchange calls of JavaScript.
 import * as js from "../mod.ts";
 import * as kernel from "../primitives/kernel.ts";
 import { contest, medians, type Row, timed } from "./contest.ts";
 
-/** What is measured: a target, and a function that does it `n` times. */
+/**
+ * A measurement: a target, and a function that does the operation `n` times.
+ */
 interface Case {
   readonly name: string;
   readonly least?: number;

@@ -1,5 +1,5 @@
-// What does it cost that no agent can block a LockFreeQueue? Against the
-// MpmcQueue, and a channel of npm's `multithreading`.
+// How much more does a LockFreeQueue, which no agent can block, cost than the
+// MpmcQueue? It is also compared with a channel of npm's `multithreading`.
 import { LockFreeQueue, MpmcQueue } from "../mod.ts";
 import {
   contest,
@@ -31,7 +31,7 @@ async function channel(
   const { channel } = await import(url.href);
   const { serialize } = await import(shared);
   const [sender, receiver] = channel(CAPACITY);
-  // A handle that was sent away is spent: one each.
+  // A handle can be sent only once, so each thread gets its own.
   const make = (k: number) => ({
     url: url.href,
     shared,

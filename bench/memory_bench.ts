@@ -1,5 +1,5 @@
-// Is the memory of very many async waits with a timeout given back once they
-// are woken, before their time is over? Floor: a native waitAsync for each.
+// Is the memory of very many async waits with a timeout freed when they are
+// woken before their time is over? Floor: a native waitAsync for each.
 import { fileURLToPath } from "node:url";
 import process from "node:process";
 import { contest, medians, program, type Row } from "./contest.ts";
@@ -16,7 +16,7 @@ export async function rows(): Promise<Row[]> {
       PROGRAM,
       name,
     ]);
-  // How busy the machine is changes nothing here.
+  // The machine's load makes no difference here.
   const steady = (name: "weft" | "bare") => {
     const { turn } = run(name);
     return { name, turn: async () => ({ ...await turn(), disturbed: 0 }) };

@@ -38,7 +38,7 @@ async function channel(
   const { channel } = await import(url.href);
   const { serialize } = await import(shared);
   const [sender, receiver] = channel(CAPACITY);
-  // A handle that was sent away is spent: one each.
+  // A handle can be sent only once, so each thread gets its own.
   const ends = Array.from({ length: 2 * pairs }, (_, k) => ({
     make: k % 2 === 0 ? "pushPeer" : "popPeer",
     data: {

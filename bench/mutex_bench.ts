@@ -1,6 +1,6 @@
-// Does the Mutex cost little more than its two atomics when nobody else wants
-// it, pass more sections than a lock that notifies at every unlock when others
-// do, and let nobody wait for long? Floor: two bare compareExchange.
+// Does the Mutex cost little more than its two atomics if nobody else wants it?
+// If others do, does it pass more sections than a lock that notifies at every
+// unlock, and does nobody wait for long? Floor: two bare compareExchange calls.
 import { cpus } from "node:os";
 import { Mutex } from "../mod.ts";
 import type { Contended } from "./_mutex.ts";
@@ -72,7 +72,9 @@ async function sharing<Name extends string>(
   { inside, outside, n = Infinity, ms }: {
     inside: number;
     outside: number;
-    /** Sections of one thread in a lap; or else a turn is one lap of `ms`. */
+    /**
+     * Sections of one thread in a lap. Without it, a turn is one lap of `ms`.
+     */
     n?: number;
     ms?: number;
   },

@@ -1,6 +1,6 @@
 /**
- * Fetches the packages that some figures compare with. They are no part of the
- * project: npm puts them into `.weft/peers`, once.
+ * Fetches the packages that some figures are compared with. They are no part of
+ * the project: npm installs them once, into `.weft/peers`.
  *
  * @module
  */
@@ -34,10 +34,12 @@ const ENTRIES: Record<Peer, string> = {
   "vega-lite": "build/index.js",
 };
 
-/** A package that figures compare with. */
+/** A package that figures are compared with. */
 export type Peer = keyof typeof VERSIONS;
 
-/** Where a peer's module is; undefined if it cannot be had. */
+/**
+ * The path of a peer's module; undefined if the package cannot be installed.
+ */
 export function peer(name: Peer): URL | undefined {
   const home = new URL(`node_modules/${name}/`, FOLDER);
   if (versionIn(home) !== VERSIONS[name]) install();

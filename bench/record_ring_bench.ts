@@ -1,6 +1,6 @@
-// Does the RecordRing move records of 100 bytes several times faster than
-// ringbuf.js moves the same bytes? That has no records: where their lengths
-// differ, it must be sent each length, too.
+// Does the RecordRing move records of 100 bytes several times as fast as
+// ringbuf.js moves the same bytes? ringbuf.js has no records: if their lengths
+// differ, each length must be sent, too.
 import { RecordRing } from "../mod.ts";
 import { contest, medians, type Row, threads } from "./contest.ts";
 import { nameOf, peer } from "./peers.ts";

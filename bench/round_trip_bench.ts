@@ -1,5 +1,5 @@
-// Does a message there and back between two threads take little longer than
-// the platform's own way to wake a thread? Floors: bare Atomics.wait and bare
+// Does a message there and back between two threads take little longer than the
+// platform itself needs to wake a thread? Floors: bare Atomics.wait and bare
 // Atomics.waitAsync with notify.
 import { type Handle, MpmcQueue, Semaphore } from "../mod.ts";
 import { contest, medians, type Row, threads } from "./contest.ts";

@@ -1,7 +1,7 @@
 /**
- * Measures, and says which targets are reached:
- * `deno task bench [NAME ...] [--json FILE]`, where a NAME is the stem of a
- * `bench/*_bench.ts`; all of them unless some are named.
+ * Measures, and says which targets are reached: `deno task bench [NAME ...]
+ * [--json FILE]`. A NAME is the stem of a `bench/*_bench.ts`; without names,
+ * all of them run.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import * as os from "node:os";
 import process from "node:process";
 import { disturbed, reached, type Row, show } from "./contest.ts";
 
-/** What a run writes, and `report.ts` reads. */
+/** The results that a run writes and `report.ts` reads. */
 export interface Results {
   readonly date: string;
   readonly command: string;
@@ -37,7 +37,7 @@ export function verdict(row: Row): string {
   return (met ? "yes" : "no") + (disturbed(row) ? " ?" : "");
 }
 
-/** What the figures depend on. */
+/** The versions that the figures depend on. */
 export function versions(): Record<string, string> {
   const gcc = firstLine("gcc", ["--version"]);
   return {

@@ -1,5 +1,5 @@
-// What do a block's allocation and freeing cost, with and without a cache?
-// Floor: the two exchanges that no owner word could do without.
+// What do allocating and freeing a block cost, with and without a cache? Floor:
+// the two exchanges that an owner word needs in any case.
 import { SlabPool } from "../mod.ts";
 import { contest, medians, type Row, timed } from "./contest.ts";
 

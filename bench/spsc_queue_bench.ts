@@ -1,5 +1,5 @@
 // Does the SpscQueue move single elements, batches and records between two
-// threads faster than ringbuf.js, although its ends wait for each other?
+// threads faster than ringbuf.js, although its ends can wait for each other?
 // Floor: Lamport's ring on bare atomics.
 import { SpscQueue } from "../mod.ts";
 import type { End } from "./_spsc_queue.ts";

@@ -1,5 +1,5 @@
-// What does a record read by its struct cost? Floor: a DataView, by hand. It
-// has no peer that shares its layout with C.
+// What does it cost to read a record by its struct? Floor: a DataView, used by
+// hand. No peer shares its layout with C.
 import { struct } from "../mod.ts";
 import { contest, medians, type Row, timed } from "./contest.ts";
 

@@ -1,7 +1,7 @@
-// Do an Event, a Latch and a Condition take little longer there and back than
-// the platform's own way to wake a thread, and waitAny over them? Is a round of
-// a Barrier as fast as a bare counter's, and a Once that is done as a load? Do
-// stripes pay for two threads that count, and read locks for two that read?
+// Do an Event, a Latch, a Condition, and waitAny over them take little longer
+// there and back than the platform itself needs to wake a thread? Is a round of
+// a Barrier as fast as that of a bare counter, and a finished Once as fast as a
+// load? Do stripes pay if two threads count, and read locks if two read?
 // Floors: bare Atomics.wait and waitAsync with notify, one shared Atomics.add,
 // the Mutex. (Mutex and Semaphore: mutex_bench.ts and round_trip_bench.ts. A
 // Latch opens once, so awaiting it costs what an Event does. `agentId` and

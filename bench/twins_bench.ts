@@ -1,6 +1,6 @@
-// Does the C twin compiled to wasm run nearly as fast as the same text
-// compiled natively? Floor: that native program; both use pthreads. And what
-// does it cost in wasm that no agent can block a LockFreeQueue?
+// Does the C twin compiled to wasm run nearly as fast as the same text compiled
+// natively? Floor: that native program; both use pthreads. And how much more
+// does a LockFreeQueue, which no agent can block, cost in wasm?
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import { cpus } from "node:os";
@@ -18,7 +18,7 @@ import {
 const SOURCE = fileURLToPath(new URL("./native/twins.c", import.meta.url));
 const OUT = fileURLToPath(new URL("../.weft/bench/", import.meta.url));
 
-/** What the module exports. */
+/** The exports of the module. */
 interface Twins {
   _twins_kinds(): number;
   _twins_name(kind: number): number;
@@ -87,7 +87,7 @@ function inWasm<Name extends string>(
 function nameOf(twins: Twins, kind: number): string {
   const bytes = new Uint8Array(twins.wasmMemory.buffer);
   const begin = twins._twins_name(kind);
-  // A copy: text is not decoded from shared memory.
+  // Make a copy, because text cannot be decoded from shared memory.
   return new TextDecoder().decode(bytes.slice(begin, bytes.indexOf(0, begin)));
 }
 

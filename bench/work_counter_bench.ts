@@ -1,11 +1,11 @@
-// What does it cost to be handed a task? Floor: a bare Atomics.add for each
-// task, or for each chunk of them. It has no peer on npm.
+// What does it cost to get a task? Floor: a bare Atomics.add for each task, or
+// for each chunk of tasks. There is no peer on npm.
 import { WorkCounter } from "../mod.ts";
 import type { Chunks } from "./_work_counter.ts";
 import { contest, medians, type Row, threads } from "./contest.ts";
 
 const MODULE = new URL("./_work_counter.ts", import.meta.url);
-/** More tasks than all turns take. */
+/** More tasks than all turns need. */
 const TOTAL = 2 ** 30;
 const CHUNK = 64;
 

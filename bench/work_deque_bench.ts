@@ -1,5 +1,5 @@
-// What do a task's way in and out cost its owner? Floor: the three atomic
-// stores and the load that Chase and Lev's algorithm takes for the two.
+// What does it cost the owner to push a task and pop it? Floor: the three
+// atomic stores and the load that Chase and Lev's algorithm needs for both.
 import { WorkDeque } from "../mod.ts";
 import { contest, medians, type Row, timed } from "./contest.ts";
 

@@ -39,7 +39,7 @@ static void arrive(void) {
     weft__sleep(&arrived, n, INT64_MAX, 1000000000);
 }
 
-/* ns that this thread waited for a core, where the platform tells. */
+/* The ns that this thread waited for a core, if the platform tells. */
 static double waited(void) {
   double ran = 0, delay = 0;
 #ifdef __linux__
@@ -186,7 +186,7 @@ LOOP(free_pop, FREE, {
   }
 })
 
-/* What can be asked for. */
+/* The operations that can be measured. */
 static const struct {
   const char *name;
   void *(*odd)(void *), *(*even)(void *);
@@ -262,7 +262,7 @@ EXPORT bool twins_start(int32_t kind) {
   return true;
 }
 
-/* ns an operation, or below 0 if elements were lost. */
+/* The ns of an operation, or less than 0 if elements were lost. */
 EXPORT double twins_ns(int32_t kind) {
   int64_t begin = INT64_MAX, end = 0, ops = 0;
   uint32_t popped = 0, pushed = 0;

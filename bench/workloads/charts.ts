@@ -48,7 +48,7 @@ async function load(): Promise<Vega | undefined> {
 
 let loading: Promise<Vega | undefined> | undefined;
 
-/** The looks a chart comes in. */
+/** The looks in which a chart is drawn. */
 export const THEMES = ["light", "dark"] as const;
 
 /** A look. */
@@ -122,7 +122,7 @@ function specOf(table: Table, theme: Theme) {
       y: { ...of_, sort: order, axis: { labelLimit: 240 } },
       yOffset: { field: by, type: "ordinal", sort: null },
       x: size,
-      // There is no 0 on a logarithmic axis: its bars begin where it does.
+      // A logarithmic axis has no 0, so bars begin where the axis begins.
       ...domain ? { x2: { datum: domain[0] } } : {},
       color: along,
     },
@@ -135,7 +135,7 @@ function specOf(table: Table, theme: Theme) {
   };
 }
 
-/** The chart as SVG; undefined where Vega cannot be had. */
+/** The chart as SVG; undefined if Vega cannot be installed. */
 export async function draw(
   table: Table,
   theme: Theme,

@@ -1,6 +1,6 @@
 /**
- * Workers without anything around them, in Deno and Node alike: what is
- * measured is the messages, not how a helper handles them.
+ * Plain workers, the same in Deno and Node. So the messages are measured, and
+ * not a helper that handles them.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export interface Hand {
 const isNode = !("Deno" in globalThis);
 const threads = isNode ? await import("node:worker_threads") : undefined;
 
-// Taken now: Emscripten's modules replace the global one by Node's.
+// Kept now, because Emscripten's modules replace the global one by Node's.
 const WebWorker = globalThis.Worker;
 
 /** Starts the module at `url`, and hears what it posts. */

@@ -1,5 +1,5 @@
 /**
- * What threads did in a round, as far as the system tells.
+ * Measures what threads did in a round, as far as the system tells.
  *
  * @module
  */
@@ -12,13 +12,16 @@ export interface Share {
   tasks: number;
   /** From the begin to the end of its tasks. */
   busy: number;
-  /** Of a processor. */
+  /** Processor time. */
   cpu: number;
-  /** Time its event loop calls itself busy, as a share; Node alone says. */
+  /** The share of time for which its event loop was busy; only Node tells. */
   utilization: number | undefined;
 }
 
-/** Words of a thread: 256 bytes, so that nobody else's lie beside them. */
+/**
+ * Words of a thread: 256 bytes, so that no other thread's words lie beside
+ * them.
+ */
 const WORDS = 32;
 const ROUND = 0, TASKS = 1, BUSY = 2, FIRST = 3, LAST = 6;
 
@@ -93,7 +96,7 @@ function processCpu(): number {
   }
 }
 
-/** What a round cost. */
+/** The cost of a round. */
 export interface Round {
   /** From the first task given to the last result seen, in ms. */
   wall: number;

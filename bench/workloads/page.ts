@@ -1,6 +1,6 @@
 /**
- * Writes `docs/workloads.md` from the figures: no number there is typed, apart
- * from those that the studies published.
+ * Writes `docs/workloads.md` from the figures. Only the studies' own numbers
+ * are typed by hand.
  *
  * @module
  */

@@ -10,7 +10,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { bundle, bundled } from "../../tests/_run/bundle.ts";
 
-/** Where processes run. */
+/** The platforms that processes run on. */
 export type Host = "Node" | "Deno";
 
 const BUNDLES = fileURLToPath(
@@ -21,7 +21,10 @@ const ready = new Map<string, Promise<string>>();
 
 process.on("exit", () => fs.rmSync(BUNDLES, { recursive: true, force: true }));
 
-/** The file that Node runs in place of a module, and of what that starts. */
+/**
+ * The file that Node runs in place of a module, and of the modules that it
+ * starts.
+ */
 function forNode(program: URL): Promise<string> {
   const file = fileURLToPath(program);
   let result = ready.get(file);
@@ -38,8 +41,8 @@ export class Failed extends Error {
 }
 
 /**
- * Runs `program` with an order, and answers the values it printed, one a line;
- * kills it after `seconds`.
+ * Runs `program` with an order; returns the values that it printed, one on each
+ * line. Kills it after `seconds`.
  *
  * @throws {Failed} If it does not end well, in time.
  */

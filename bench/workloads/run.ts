@@ -1,7 +1,7 @@
 /**
  * Measures the workloads, and writes the figures, their charts and the page
- * about them: `deno task workloads [NAME ...]`, all of them unless some are
- * named. `deno task workloads --page` only draws and writes again.
+ * about them: `deno task workloads [NAME ...]`; without names, all of them.
+ * `deno task workloads --page` only draws and writes again.
  *
  * @module
  */

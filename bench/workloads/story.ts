@@ -1,5 +1,5 @@
 /**
- * What the page says about the figures: what the studies claimed, what was
+ * The text of the page about the figures: what the studies claimed, what was
  * found here, and which targets are reached.
  *
  * @module
@@ -8,7 +8,7 @@
 import { show } from "../contest.ts";
 import { figureOf, type Results } from "./workload.ts";
 
-/** A figure that was asked to be at least so much. */
+/** A figure with a target: it must be at least this much. */
 interface Target {
   readonly what: string;
   readonly figure: number;
@@ -39,7 +39,7 @@ class Figures {
     return figure;
   }
 
-  /** Whether there is a figure: not all packages get through all tasks. */
+  /** Whether there is a figure; not all packages can do all tasks. */
   has(id: string, one: string, at: string | number): boolean {
     const table = this.#results.tables.find((table) => table.id === id);
     return table !== undefined && figureOf(table, one, at) !== undefined;
@@ -56,7 +56,7 @@ class Figures {
     return Number(value);
   }
 
-  /** How many times the other's figure the first one's is. */
+  /** The first figure divided by the other. */
   ratio(id: string, one: string, other: string, at: string | number): number {
     return this.of(id, one, at) / this.of(id, other, at);
   }
@@ -79,7 +79,7 @@ function tableOf(targets: readonly Target[]): string {
 
 const PEERS = ["piscina", "tinypool", "workerpool", "poolifier"];
 
-/** What can be told of each workload. */
+/** The text about each workload. */
 const STORIES: Readonly<Record<string, (f: Figures) => string>> = {
   hash_pool(f) {
     const t = "hash_node";
@@ -322,7 +322,7 @@ ${tableOf(targets)}`;
   },
 };
 
-/** What can be told of the results. */
+/** The text about the results. */
 export function story(results: Results): string {
   return STORIES[results.name]!(new Figures(results));
 }

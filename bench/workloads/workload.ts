@@ -1,5 +1,5 @@
 /**
- * What a workload is, and what it finds out.
+ * The types of workloads and of their findings.
  *
  * @module
  */
@@ -30,9 +30,9 @@ export interface Table {
   readonly findings: readonly Finding[];
 }
 
-/** What a workload takes from the one who runs it. */
+/** The options with which a workload is run. */
 export interface Scale {
-  /** Everything as small as it can be, to see that it works. */
+  /** Whether everything is as small as possible, only to see that it works. */
   readonly tiny: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface Workload {
   measure(scale: Scale): Promise<Table[]>;
 }
 
-/** What a run writes into `docs/workloads`. */
+/** The results that a run writes into `docs/workloads`. */
 export interface Results {
   readonly name: string;
   readonly title: string;

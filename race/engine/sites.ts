@@ -6,6 +6,11 @@
 
 const OWN = new URL("..", import.meta.url).href;
 
+// As TypeScript, or as the JavaScript that a registry makes of it.
+const OURS = import.meta.url.endsWith("/engine/sites.js")
+  ? /^(\w+\/)?\w+\.js/
+  : /^(\w+\/)?\w+\.ts/;
+
 /** The source line of the code under test that is on the stack. */
 export function siteOf(): string {
   for (const line of (new Error().stack ?? "").split("\n").slice(1)) {
@@ -70,5 +75,5 @@ interface Site {
 
 function ownLine(line: string): boolean {
   const at = line.indexOf(OWN);
-  return at >= 0 && /^(\w+\/)?\w+\.ts/.test(line.slice(at + OWN.length));
+  return at >= 0 && OURS.test(line.slice(at + OWN.length));
 }

@@ -102,7 +102,10 @@ function* examine(
   }
   if (total.complete) return covered(engine, total);
   if (start.length > 0) {
-    return resultOf(total, `not complete: the first ${total.states} states`);
+    return resultOf(
+      total,
+      `not complete: the first ${counted(total.states, "state")}`,
+    );
   }
   return yield* sample(engine, o, total);
 }
@@ -124,7 +127,7 @@ function* turns(engine: Engine): Steps<void> {
 
 /** The result of a search that left out no state. */
 function covered({ loops, leapt, endless }: Engine, total: Found): Result {
-  const states = `${total.states} states`;
+  const states = counted(total.states, "state");
   if (leapt.size > 0) {
     return resultOf(
       { ...total, complete: false },
@@ -171,7 +174,8 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
   }
   return resultOf(
     total,
-    `sampled: ${ran} executions, after the first ${total.states} states`,
+    `sampled: ${counted(ran, "execution")}, after the first ` +
+      counted(total.states, "state"),
   );
 }
 
@@ -209,13 +213,14 @@ function* describe(
   const schedule = [...found.schedule];
   const program = engine.world.agents.slice(0, engine.count)
     .map(({ calls }) => calls);
-  const extent = how ?? `exhaustive, ${found.states} states`;
+  const extent = how ?? `exhaustive, ${counted(found.states, "state")}`;
   const picture = yield* replayPicture(
     engine,
     schedule,
     o,
     `${fault!.kind}: ${fault!.message}`,
-    `${extent}; ${switches(schedule)} context switches; program ` +
+    `${extent}; ${counted(switches(schedule), "context switch", "es")}; ` +
+      `program ` +
       `${programText(program)}; schedule "${scheduleText(schedule)}"`,
   );
   return resultOf(found, extent, failureOf(fault!, schedule, picture));
@@ -293,6 +298,10 @@ function* replayOnce(
 }
 
 // ---- what was asked, and what was found -------------------------------------
+
+/** As in `1 state`, `2 states`. */
+const counted = (n: number, what: string, plural = "s"): string =>
+  `${n} ${what}${n === 1 ? "" : plural}`;
 
 const times = (value: boolean | number | undefined, many: number): number =>
   value === true ? many : value === false ? 0 : value ?? 0;

@@ -66,7 +66,7 @@ export function pictureOf(
     scenes,
     endings: used.map((_, id) => ending(id)),
     footer,
-    wrong: title.startsWith("not-linearizable")
+    wrong: world.fault?.kind === "not-linearizable"
       ? rows.findLastIndex(({ type }) => type === "end")
       : -1,
   };

@@ -1,5 +1,6 @@
 /**
- * Bundles test files for Node 20 and for browsers, which read no TypeScript.
+ * Bundles test files for Node 20 and for browsers, which cannot read
+ * TypeScript.
  *
  * @module
  */
@@ -49,15 +50,15 @@ export async function bundle(
   await esbuild.stop();
 }
 
-/** Where `bundle` puts a file. */
+/** The path at which `bundle` puts a file. */
 export function bundled(file: string, outdir: string): string {
   const within = path.relative(PROJECT, file).replace(/\.ts$/, ".js");
   return path.join(outdir, within);
 }
 
 /**
- * Makes every `new URL("./x", import.meta.url)` absolute, as a bundle lies
- * elsewhere than its modules. A module becomes an entry point, in `found`.
+ * Makes every `new URL("./x", import.meta.url)` absolute, because a bundle lies
+ * elsewhere than its modules. Modules named so become entry points, in `found`.
  */
 function absoluteURLs(
   outdir: string,

@@ -1,5 +1,5 @@
-/* What the native tests share: checks that say where and what, snapshots of
-   memory that must not change, threads, random numbers. */
+/* Helpers of the native tests: checks that print their place and condition,
+   snapshots of memory that must not change, threads, and random numbers. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -27,7 +27,7 @@ static inline void check__equal(int64_t got, int64_t wanted, const char *what,
 #define CHECK(condition)                                                \
   check__equal(!!(condition), 1, #condition, __FILE__, __LINE__)
 
-/* Room for memory as it was. */
+/* Room for a copy of memory. */
 static inline unsigned char *check__room(void) {
   static unsigned char room[1 << 16];
   return room;
@@ -44,7 +44,8 @@ static inline unsigned char *check__room(void) {
     exit(1);                                                            \
   } while (0)
 
-/* Runs a test, saying its name first: the last one said is the one at fault. */
+/* Runs a test and prints its name first. If the program stops, the last name is
+   that of the failing test. */
 #define RUN(test) (puts(#test), fflush(stdout), test())
 
 /* xorshift; the state must not be 0. */

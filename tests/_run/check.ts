@@ -1,6 +1,6 @@
 /**
- * Everything that can be found out without running the code: format, lint,
- * types, examples' types, missing comments, and whether it can be published.
+ * Checks everything that does not need the code to run: format, lint, types,
+ * the types of examples, missing comments, and whether it can be published.
  *
  * @module
  */

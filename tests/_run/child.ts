@@ -1,6 +1,6 @@
 /**
- * Runs one test program, and appends what happens to a report:
- * `child.ts FILE REPORT [FOLDER]`. Started by `run.ts`.
+ * Runs one test program, and appends each event to a report: `child.ts FILE
+ * REPORT [FOLDER]`. `run.ts` starts it.
  *
  * @module
  */
@@ -15,6 +15,6 @@ runFor((note) => appendFileSync(report!, JSON.stringify(note) + "\n"));
 await import(pathToFileURL(file!).href);
 const { failed } = await runAll();
 
-// Deno's Worker.terminate() does not stop a thread asleep in Atomics.wait, and
-// the process would wait for it.
+// Deno's Worker.terminate() does not stop a thread that sleeps in Atomics.wait,
+// and the process would wait for that thread.
 process.exit(failed === 0 ? 0 : 1);

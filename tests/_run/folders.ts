@@ -1,7 +1,7 @@
 /**
- * What the folders of `tests/` hold. A folder bears the name of a file of
- * `primitives/`, and the proof of that file lies there, in files of fixed
- * names. No list says which folders there are.
+ * Finds the folders of `tests/`. A folder has the name of a file of
+ * `primitives/`, and the tests of that file lie there, in files with fixed
+ * names. No list names the folders.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export const has = (folder: string, file: string): boolean =>
 export const foldersWith = (file: string): string[] =>
   folders().filter((folder) => has(folder, file));
 
-/** Whether what `folder` is about exists in C, too, as a primitive. */
+/** Whether the primitive of `folder` also exists in C. */
 export const isTwin = (folder: string): boolean =>
   !folder.startsWith("_") &&
   fs.existsSync(path.join(TESTS, "../wasm/weft", `${folder}.h`));

@@ -25,7 +25,7 @@ export interface Test {
   afterEach(hook: Body): void;
 }
 
-/** What happens in a file, as it happens. */
+/** The events in a file, in their order. */
 export type Note =
   | { declared: number }
   | { started: string }
@@ -44,7 +44,7 @@ export interface Counts {
 /** Thrown by {@linkcode skip}. */
 class Skipped extends Error {}
 
-/** Ends the test that calls it, which counts as skipped; says why. */
+/** Ends the test that calls it and counts it as skipped, for this reason. */
 export function skip(why: string): never {
   throw new Skipped(why);
 }
@@ -57,7 +57,7 @@ interface State {
   skipped: number;
   /** Failures that no test stands for. */
   problems: number;
-  /** Set where `child.ts` runs the file; else the file runs itself. */
+  /** Set if `child.ts` runs the file; otherwise the file runs itself. */
   note?: (note: Note) => void;
 }
 
@@ -80,7 +80,7 @@ const state = globals.weftTests ??= fresh;
 globals.UVU_DEFER = 1; // read when uvu loads: collect tests, do not start them
 const uvu = await import("uvu");
 
-/** Only for what hangs: the machine may be busy with much else. */
+/** Only a hanging test takes this long: the machine may be busy. */
 const LIMIT = 300_000;
 
 /** Opens a suite; its tests may take `limit` ms each unless they say more. */
@@ -112,7 +112,7 @@ export function suite(title: string, limit: number = LIMIT): Test {
     try {
       await within(limit, hook);
     } catch (error) {
-      // uvu loses what `before` throws, and stops at what `after` throws.
+      // uvu loses an error of `before`, and stops at an error of `after`.
       console.error(`\n  ${title}: ${name} failed:`, error);
       state.problems++;
       if (name === "before") throw error;
@@ -161,13 +161,13 @@ export async function runAll(): Promise<Counts> {
   return { passed, failed, skipped };
 }
 
-/** `N passed, N failed`, and what was skipped, if anything was. */
+/** `N passed, N failed`, and the number of skipped tests if there are any. */
 export function summaryOf({ passed, failed, skipped }: Counts): string {
   const more = skipped === 0 ? "" : `, ${skipped} skipped`;
   return `${passed} passed, ${failed} failed${more}`;
 }
 
-/** Hands the notes to `note`, and leaves it to the caller to run the tests. */
+/** Sends the notes to `note`; the caller must run the tests. */
 export function runFor(note: (note: Note) => void): void {
   state.note = note;
 }

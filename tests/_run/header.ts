@@ -71,8 +71,8 @@ export function functionsOf(text: string): string[] {
 }
 
 /**
- * A source that makes a compiler generate, and so analyse, every function: with
- * a C library also those that print.
+ * A source that makes a compiler generate, and so analyse, every function. With
+ * a C library these include the functions that print.
  */
 export function everyFunction({ stdio = false } = {}): string {
   const names = functionsOf(headerText())

@@ -1,6 +1,6 @@
 /**
- * What is promised of every primitive is tested by its `kind.ts`: how it is
- * made and used, and what it costs a bundle.
+ * Each primitive's `kind.ts` says how it is made and used, and how large a
+ * bundle of it may be. Tests of all primitives use it.
  *
  * @module
  */
@@ -15,20 +15,22 @@ export interface Kind {
   init(memory: Memory, byteOffset: number | bigint): Region;
   attach(memory: Memory, byteOffset?: number | bigint): Region;
   from(handle: Handle): Region;
-  /** Changes it, by one view, so that {@linkcode Kind.used} can tell. */
+  /** Changes it through one view, so that {@linkcode Kind.used} can notice. */
   use(view: Region): void;
   /** Whether {@linkcode Kind.use} was called once, as another view sees it. */
   used(view: Region): boolean;
 }
 
-/** What is imported of a module, and the most bytes that it may cost. */
+/**
+ * The names that are imported from a module, and the most bytes they may cost.
+ */
 export interface Size {
   readonly name: string;
-  /** What was reached, rounded up. */
+  /** The size that was reached, rounded up. */
   readonly most: number;
 }
 
-/** What `kind.ts` of a primitive's folder exports. */
+/** The exports of `kind.ts` in a primitive's folder. */
 interface Exports {
   readonly kind: Kind;
 }

@@ -21,10 +21,10 @@ import {
 } from "./mixed/explore.ts";
 import type { Scenario } from "./scenario.ts";
 
-/** What is to be explored of a scenario, whatever it says itself. */
+/** How far a scenario is explored, whatever its own options say. */
 const MOST = { states: 150_000, time: 20_000 };
 
-/** How scenarios ended, and how many did. */
+/** How many scenarios ended in each way. */
 type Counts = Record<"complete" | "sampled" | "cut" | "failed", number>;
 
 const USAGE = `usage: deno task mixed [FILTER]
@@ -111,6 +111,6 @@ if (part !== undefined) {
     `${complete + sampled + cut} passed (${complete} complete, ${sampled} ` +
       `sampled, ${cut} cut), ${failed} failed, ${seconds} s`,
   );
-  // What is explored must not be nothing.
+  // At least one scenario must be explored.
   process.exit(failed === 0 && complete > 0 ? 0 : 1);
 }

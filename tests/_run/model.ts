@@ -1,6 +1,6 @@
 /**
- * What the tests of the primitives share: other agents played in this one,
- * memory that must not change, and one operation in the midst of another.
+ * Helpers of the primitives' tests: they play other agents in this one, check
+ * that memory did not change, and run one operation in the middle of another.
  *
  * @module
  */
@@ -22,7 +22,10 @@ export function wordsOf(
   return new Int32Array(buffer, byteOffset, byteLength / 4);
 }
 
-/** Makes a view as agent `id` would: a view keeps the id it is made under. */
+/**
+ * Makes a view as agent `id` would. A view keeps the id under which it was
+ * made.
+ */
 export function asAgent<T>(id: number, make: () => T): T {
   const own = agentId();
   setAgentId(id);
@@ -139,9 +142,9 @@ const STEPS = [
 ] as const;
 
 /**
- * Runs `operation`, and the whole of `intruder` before its atomic step number
- * `at`, as another agent would. Answers how many steps `operation` took, which
- * is not more than `at` if the intruder did not run.
+ * Runs `operation`, and all of `intruder` before the operation's atomic step
+ * number `at`, as another agent would. Returns how many steps `operation` took;
+ * if that is not more than `at`, the intruder did not run.
  */
 export function preempted(
   operation: () => void,
@@ -177,8 +180,9 @@ export function preempted(
 }
 
 /**
- * Runs a scenario with the intruder before each atomic step of the operation
- * in turn; `make` builds it anew each time, and `check` looks at its end.
+ * Runs a scenario again and again, with the intruder before the first atomic
+ * step of the operation, before the second, and so on. `make` builds the
+ * scenario anew each time, and `check` checks its end.
  */
 export function preemptedAnywhere<S>(
   make: () => S,

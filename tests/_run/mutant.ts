@@ -13,7 +13,7 @@ import { amalgamation } from "../../wasm/_amalgamation.ts";
 import { headerFiles } from "./header.ts";
 import type { Modules, Weft } from "./scenario.ts";
 
-/** Text that stands once in a source, and what to put there instead. */
+/** A text that occurs once in a source, and its replacement. */
 export type Edit = readonly [from: string, to: string];
 
 /** One edit, and perhaps more. White space in `from` is any white space. */
@@ -21,7 +21,7 @@ export type Edits = readonly [from: string, to: string, ...also: Edit[]];
 
 /** A mistake. */
 export interface Row {
-  /** What is wrong. */
+  /** What the mistake is. */
   readonly what: string;
   /** The edits of the TypeScript, or why it has none. */
   readonly ts: Edits | string;
@@ -33,7 +33,9 @@ export interface Row {
   readonly equivalent?: string;
 }
 
-/** Where a list of mistakes is made, and where it is noticed. */
+/**
+ * The file in which a list of mistakes is made, and the scenarios that notice.
+ */
 export interface Place {
   /** The file in `primitives/`, without `.ts`. */
   readonly source: string;
@@ -43,7 +45,7 @@ export interface Place {
   readonly scenarios: readonly string[];
 }
 
-/** A mistake, and where it is made. */
+/** A mistake, and the file in which it is made. */
 export interface Mutant extends Row, Required<Place> {}
 
 /** A list of mistakes in the file `place`, or in several of them. */
@@ -123,7 +125,7 @@ export function diffOf(mutant: Mutant, language: "ts" | "c"): string {
 let current: { source: string; contents: string } | undefined;
 let building: Promise<esbuild.BuildContext> | undefined;
 
-/** Bundles again and again; what did not change is not parsed again. */
+/** Bundles again and again. Files that did not change are not parsed again. */
 const builder = () =>
   building ??= esbuild.context({
     stdin: {
@@ -161,7 +163,7 @@ export async function loadWeft(mutant?: Mutant): Promise<Weft> {
   return { ...realm(), realm };
 }
 
-/** Ends what {@linkcode loadWeft} began. */
+/** Ends the bundler that {@linkcode loadWeft} started. */
 export async function unload(): Promise<void> {
   await (await building)?.dispose();
   building = undefined;

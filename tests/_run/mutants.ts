@@ -1,7 +1,6 @@
 /**
- * Breaks every ordering that the TypeScript of the primitives relies on once:
- * the race scenarios must notice.
- * `deno run -A tests/_run/mutants.ts [--quick] [FILTER]`
+ * Breaks each ordering that the primitives' TypeScript relies on; the race
+ * scenarios must notice. `deno run -A tests/_run/mutants.ts [--quick] [FILTER]`
  *
  * Some are the classic mistakes that `race/corpus/bugs.ts` makes in textbook
  * algorithms, and bear their names. Where ours differ:
@@ -40,7 +39,7 @@ export async function mutantsIn(folder: string): Promise<readonly Mutant[]> {
   return MUTANTS;
 }
 
-/** Those of them that have edits in `language`. */
+/** The mutants of a folder that have edits in `language`. */
 export async function mutantsOf(
   folder: string,
   language: "ts" | "c",
@@ -49,12 +48,12 @@ export async function mutantsOf(
   return all.filter((mutant) => editsOf(mutant[language]) !== undefined);
 }
 
-/** What became of a mutant. */
+/** The verdict on a mutant. */
 export interface Verdict {
   /** The scenario that killed it, as `"folder: name"`. */
   readonly by: string | undefined;
   readonly kind: string | undefined;
-  /** What it took, in milliseconds of the processor. */
+  /** The processor time it took, in milliseconds. */
   readonly ms: number;
   readonly text: string;
 }
@@ -76,7 +75,10 @@ async function scenariosFor(
   return found;
 }
 
-/** Ever more states of all scenarios: most mutants need few of some. */
+/**
+ * Explore more and more states of all scenarios: most mutants show early in
+ * some.
+ */
 const BUDGETS: readonly Options[] = [
   { states: 300, runs: 0 },
   { states: 3_000, runs: 0 },

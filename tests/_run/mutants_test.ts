@@ -1,4 +1,4 @@
-// What is said of all mutants.
+// Tests of the lists of mutants themselves.
 import { suite } from "./harness.ts";
 import { mutantsIn, MUTATED } from "./mutants.ts";
 

@@ -130,7 +130,7 @@ async function fingerprint({ compiler, words, sources }: Program) {
   return hash.digest("hex");
 }
 
-/** Runs at most `lanes` tasks at once, in the order they came. */
+/** Runs at most `lanes` tasks at once, in the order in which they came. */
 export class Pool {
   #free: number;
   readonly #waiting: (() => void)[] = [];

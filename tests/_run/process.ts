@@ -13,7 +13,10 @@ import { fileURLToPath } from "node:url";
 import { bundled } from "./bundle.ts";
 import type { Counts, Note } from "./harness.ts";
 
-/** How long a file may take, unless it says otherwise: only a hang does. */
+/**
+ * How many seconds a file may take unless it says otherwise. Only a hanging
+ * file takes that long.
+ */
 export const LIMIT_SECONDS = 900;
 
 /** The program that runs one file. */
@@ -21,7 +24,7 @@ export const CHILD: string = fileURLToPath(
   new URL("child.ts", import.meta.url),
 );
 
-/** The folder of the bundles for other platforms, this run's own. */
+/** The folder of this run's bundles for other platforms. */
 export const BUNDLES: string = fileURLToPath(
   new URL(`../../.weft/bundles-${process.pid}`, import.meta.url),
 );
@@ -38,7 +41,7 @@ export interface Outcome extends Counts {
 
 const alive = new Set<number>();
 
-/** What is to be run, and for how many seconds at most. */
+/** The program to run, and the most seconds it may take. */
 export interface Program {
   readonly path: string;
   /** The folder that it is to test, if it can test several. */
@@ -67,7 +70,7 @@ export async function runFile(
   return { output, ...judge(notes, ending) };
 }
 
-/** What `notes` and the end of the process amount to. */
+/** The result that follows from `notes` and the end of the process. */
 export function judge(
   notes: Note[],
   ending: string,
@@ -91,7 +94,10 @@ export function judge(
   return { passed, failed, skipped, problem: `${ending} ${last}` };
 }
 
-/** Runs a program in a process group of its own, and kills what is late. */
+/**
+ * Runs a program in a process group of its own, and kills the group if it is
+ * late.
+ */
 export function start(
   [program, ...args]: string[],
   limit: number,

@@ -1,8 +1,8 @@
 /**
  * Modules that can be instantiated again and again. The race tester runs all
- * agents in one realm, and runs an agent's code again whenever it goes on; so
- * what a module keeps for its realm (its queues of pending waits, its timers)
- * must be made anew each time, in `agent()`.
+ * agents in one realm, and runs an agent's code again whenever the agent goes
+ * on. So the state that a module keeps for its realm (queues of pending waits,
+ * timers) must be made anew each time, in `agent()`.
  *
  * @module
  */

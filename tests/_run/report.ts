@@ -34,7 +34,7 @@ export async function show(
   const summary = summaryOf(counts).replace(", 0 failed", "");
   console.log(`${mark} ${title}  ${summary}  ${seconds} s`);
   if (failed) console.log(indent(`${problem}\n${output}`));
-  // What a machine lacks is said even if all is well.
+  // Print what the machine lacks even if all tests pass.
   const notRun = failed ? [] : output.match(/^skipped: .*$/gm) ?? [];
   for (const line of notRun) console.log(indent(line));
   total.passed += counts.passed;
@@ -62,7 +62,8 @@ export function indent(text: string): string {
 /** Prints the sums, and ends the process. */
 export function end(): never {
   const { skipped } = total;
-  // The last line is the same with and without: other programs read it.
+  // The last line has the same form in both cases, because other programs read
+  // it.
   if (skipped > 0) console.log(`${skipped} skipped`);
   console.log(summaryOf({ ...total, skipped: 0 }));
   process.exit(total.failed === 0 ? 0 : 1);

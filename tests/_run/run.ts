@@ -4,8 +4,9 @@
  * say `also: node` run under the machine's Node, too; `platforms.ts` runs them
  * elsewhere.
  *
- * A file runs in a process of its own that is killed from outside when it takes
- * too long: a thread asleep in `Atomics.wait` listens to nothing softer.
+ * A file runs in a process of its own. If it takes too long, the process is
+ * killed from outside: a thread that sleeps in `Atomics.wait` can be ended in
+ * no other way.
  *
  * @module
  */
@@ -33,7 +34,7 @@ async function runUnderDeno(files: File[], examples: string[]) {
   const ready = files.some((file) => file.needsCompiler)
     ? prepareCompiler()
     : Promise.resolve();
-  // Long ones first, so that nothing long runs alone at the end.
+  // Run long files first, so that no long file runs alone at the end.
   const jobs = files.toSorted((a, b) => b.limit - a.limit)
     .toSorted((a, b) => Number(a.needsCompiler) - Number(b.needsCompiler))
     .map((file) => async () => {
@@ -99,7 +100,7 @@ async function runUnderNode(files: File[]) {
   await inParallel(jobs);
 }
 
-/** Where the examples lie that a name means. */
+/** The places of the examples that a name stands for. */
 function placesOf(name: string): string[] {
   if (name === "" || name === "examples") return ["."];
   return [`primitives/${name}.ts`, `docs/primitives/${name}.md`]

@@ -13,7 +13,10 @@ export interface Modules {
 
 /** The modules under test: the library's own, or mutants of them. */
 export interface Weft extends Modules {
-  /** Fresh ones: what awaits keeps its queues and timers in a module. */
+  /**
+   * Fresh modules, because async forms keep their queues and timers in a
+   * module.
+   */
   readonly realm: () => Modules;
 }
 
@@ -23,13 +26,16 @@ export interface Scenario {
   readonly spec: Spec;
   readonly agents: readonly (readonly CallTuple[])[];
   readonly options?: Options;
-  /** Too large to be complete: sampled behind the states in `options`. */
+  /**
+   * It is too large to be complete, so it is sampled after the states in
+   * `options`.
+   */
   readonly sampled?: boolean;
   /** Explored only by `deno task race --deep`. */
   readonly deep?: boolean;
   /** Why it has not as many states in C; else the two take the same steps. */
   readonly differs?: string;
-  /** Agents that await, which those of C cannot: JavaScript in any cast. */
+  /** Agents that await. C cannot, so they are JavaScript in every cast. */
   readonly awaits?: readonly number[];
 }
 
@@ -54,8 +60,8 @@ export async function scenariosIn(folder: string): Promise<Scenarios> {
 }
 
 /**
- * What an agent does before it makes its view: takes an identity of its own,
- * sleeps at once, as no schedule is lost by that, and claims soon.
+ * Prepares an agent before it makes its view. The agent takes an identity of
+ * its own, sleeps at once (no schedule is lost by that), and claims soon.
  */
 export function enter({ mod, spin, turn }: Modules, agent: number): void {
   mod.setAgentId(agent + 1);

@@ -1,5 +1,5 @@
 /**
- * The library as race scenarios take it.
+ * The library, in the form that race scenarios use.
  *
  * @module
  */

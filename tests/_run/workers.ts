@@ -9,7 +9,8 @@
  * thread.stop();
  * ```
  *
- * The module at `url` gets its data, and speaks, by {@linkcode hello}.
+ * The module at `url` receives its data, and sends messages, through {@linkcode
+ * hello}.
  *
  * @module
  */
@@ -44,7 +45,7 @@ export interface Self<T> {
   next<M = unknown>(): Promise<M>;
 }
 
-// Taken now: Emscripten's modules replace the global one by Node's.
+// Kept now, because Emscripten's modules replace the global one by Node's.
 const WebWorker = globalThis.Worker;
 
 const isNode = !("Deno" in globalThis || "Bun" in globalThis) &&

@@ -1,6 +1,6 @@
 /*
- * What threads of C do to the data structures that TypeScript uses at the same
- * time: see structures_test.ts, which does the same from its side.
+ * The work of threads of C on the data structures that TypeScript uses at the
+ * same time: structures_test.ts does the same from its side.
  */
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 /*
  * The parts that threads of C play in the twin tests. `roles.ts` has the same
- * parts for JavaScript: any mixture of the two must do. No C library is used,
- * so that bare modules play, too.
+ * parts for JavaScript, and any mixture of the two must work. No C library is
+ * used, so that bare modules can play, too.
  */
 #include "weft.h"
 
@@ -63,7 +63,7 @@ static int32_t random_below(play *p, int32_t n) {
   return (int32_t)(random_next(p) % (uint32_t)n);
 }
 
-/* A duration that is over soon, or at once, or never. */
+/* A duration that ends soon, at once, or never. */
 static int64_t some_timeout(play *p) {
   switch (random_below(p, 4)) {
     case 0:
@@ -263,7 +263,7 @@ static void work(play *p) {
   CHECK(weft_work_counter_wait(w, WEFT_FOREVER) == 0);
 }
 
-/* What synchronizers_use shares: words at `at`. */
+/* The words at `at` that synchronizers_use shares. */
 enum {
   RW_LOCK = 0,
   PAIR = 4,
@@ -287,7 +287,7 @@ enum {
 /* Fails the first two times. */
 static int make(void *context) { return ++*(int32_t *)context < 3 ? 1 : 0; }
 
-/* All that wakes agents besides mutex and semaphore, one after the other. */
+/* Uses all synchronizers besides mutex and semaphore, one after the other. */
 static void synchronizers_use(play *p) {
   int32_t *w = p->at;
   weft_rw_lock *lock = (weft_rw_lock *)(w + RW_LOCK);

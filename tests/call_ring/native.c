@@ -26,7 +26,7 @@ static void check_bytes(const void *at, int32_t length, int32_t i) {
     EQUAL(bytes[k], (unsigned char)(i * 31 + k * 7));
 }
 
-/* A call as the model has it: who asked, and how far it is. */
+/* A call in the model: its caller and its state. */
 typedef struct {
   weft_call *call;
   int32_t number;
@@ -185,7 +185,7 @@ static void errors(void) {
   EQUAL(weft_call_ring_pending(r), 0);
   TAKES(20, weft_call_ring_take(r, &c, 20 * MS), ETIMEDOUT);
   EQUAL(weft_call_ring_try_serve_one(r, twice, &served), EBUSY);
-  /* What fails, says why; what writes too much, fails. */
+  /* A failing call says why, and a call that writes too much fails. */
   const unsigned char asked[] = {3, 7, 8};
   const int result[] = {0, EIO, EIO};
   const int32_t answered[] = {1, 5, 0};

@@ -39,7 +39,7 @@ static void refuses(const void *at, const char *kind) {
   EQUAL(strlen(text), 0);
 }
 
-/* What a head makes known, and what must be named. */
+/* Primitives with a head are recognized; all others must be named. */
 static void knows(void) {
   CHECK(weft_semaphore_init(arena, sizeof arena, 3) != NULL);
   tells(arena, 32, NULL, "semaphore",
@@ -109,7 +109,7 @@ static void counts(void) {
   tells(arena, 12, NULL, "work_counter", ",\"finished\":1},\"waiters\":1}\n");
 }
 
-/* Event counts, and what nobody waits for. */
+/* Event counts, and primitives that nobody waits for. */
 static void structures(void) {
   weft_queue_config config = {4, 8};
   weft_spsc_queue *s = weft_spsc_queue_init(arena, sizeof arena, config);

@@ -1,4 +1,5 @@
-// Asynchronous code: promises are the platform's, wakes and timers are not.
+// Tests asynchronous code: promises are the platform's, wakes and timers are
+// simulated.
 import * as assert from "uvu/assert";
 import { race, RaceError } from "../../race/mod.ts";
 import type { Result } from "../../race/mod.ts";

@@ -1,4 +1,4 @@
-// Every seeded bug is found, in the smallest program it shows in, and its
+// Every seeded bug is found in the smallest program that shows it, and its
 // schedule replays to the same failure.
 import * as assert from "uvu/assert";
 import { race } from "../../race/mod.ts";

@@ -1,5 +1,5 @@
-// The race tester finds what is wrong with programs known to be wrong, names
-// it rightly, and reports nothing about programs known to be right.
+// The race tester finds the mistakes in programs that are known to be wrong,
+// names them correctly, and reports nothing about correct programs.
 import * as assert from "uvu/assert";
 import { suite } from "../_run/harness.ts";
 import { FAMILIES } from "./corpus/families.ts";

@@ -1,4 +1,4 @@
-// What docs/race_testing.md shows is what is found.
+// Tests that the tester finds what docs/race_testing.md shows.
 import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";

@@ -1,5 +1,5 @@
-// The engine: what code under test may do, what is refused, and the mistakes
-// that were made once.
+// Tests the engine: what code under test may do, what is refused, and mistakes
+// that the engine once made.
 import * as assert from "uvu/assert";
 import {
   parseSchedule,
@@ -165,7 +165,7 @@ test("tells handles with state from those without", () => {
 });
 
 test("notices what handles hide until late", () => {
-  // The third call differs, and by an argument alone.
+  // Only the third call differs, and only in an argument.
   const program = race.spec({
     memory,
     agent: (memory) => ({ words: words(memory), calls: 0 }),
@@ -476,7 +476,7 @@ test("judges recovery by the model where there is one", () => {
       },
       recover: ({ words }, dead) => {
         Atomics.compareExchange(words, 0, dead + 1, 0);
-        // Whoever it was has perhaps not come to its notify.
+        // The agent that wrote it may not have reached its notify yet.
         if (frees) Atomics.notify(words, 0);
       },
       recovered: (owner: number, dead) => owner === dead + 1 ? 0 : owner,
@@ -544,7 +544,7 @@ test("lets a hint be as old as happens-before allows, and no older", () => {
     holds(result);
     return [...all].sort();
   };
-  // What it read once bounds what it reads next.
+  // The value that it has read limits what it can read next.
   assert.equal(seen((w) => [w[0], w[0]]), [
     "[0,0]",
     "[0,1]",
@@ -553,12 +553,12 @@ test("lets a hint be as old as happens-before allows, and no older", () => {
     "[1,2]",
     "[2,2]",
   ]);
-  // Who has seen the flag has seen what came before it.
+  // An agent that has seen the flag has seen everything before it.
   assert.equal(seen((w) => Atomics.load(w, 1) === 1 ? w[0] : "early"), [
     '"early"',
     "2",
   ]);
-  // An atomic load is always of the newest.
+  // An atomic load always returns the newest value.
   assert.equal(
     seen((w) => [Atomics.load(w, 0), w[0]]).includes("[2,1]"),
     false,
@@ -642,7 +642,7 @@ test("throws an error whose message is the table", () => {
 });
 
 test("a sleep that only looks again hides no lost wake-up", () => {
-  // It notifies nobody, and changes another word than is slept on.
+  // It notifies nobody, and changes a word on which nobody sleeps.
   const sleeper = (waits: number) =>
     race.spec({
       memory,

@@ -1,5 +1,5 @@
-// Features of the language and of the platform, and what becomes of each: the
-// table of docs/race_testing.md, row by row.
+// Tests the table of docs/race_testing.md row by row: features of the language
+// and of the platform, and what becomes of each.
 import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
@@ -21,7 +21,7 @@ const GUIDE = fs.readFileSync(
 const words = (memory: Memory) => new Int32Array(memory);
 const memory = () => new SharedArrayBuffer(16);
 
-// What a module has made before any exploration.
+// Objects that a module has made before any exploration.
 const alias = Atomics;
 const { add: captured } = Atomics;
 const sleepWord = new Int32Array(new SharedArrayBuffer(4));

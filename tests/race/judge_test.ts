@@ -55,7 +55,7 @@ const register: Subject = {
     op === "set" ? null : op === "get" ? random.below(3) : random.below(2) > 0,
 };
 
-/** A history that may or may not make sense. */
+/** A random history, which may be linearizable or not. */
 function history({ call, result }: Subject, random: Random): Event[] {
   const agents = 2 + random.below(2);
   const left = Array<number>(agents).fill(2 + random.below(2));

@@ -1,4 +1,4 @@
-// What users pass wrongly is an error, and does not make a test check less.
+// A wrong argument of a user is an error; it must not make a test check less.
 import * as assert from "uvu/assert";
 import { race } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
@@ -20,7 +20,7 @@ const counter = race.spec({
 });
 const sound = [["add"]] as const;
 
-/** What the types forbid, as JavaScript would pass it. */
+/** `race` without its types, for arguments that only JavaScript can pass. */
 // deno-lint-ignore no-explicit-any
 const loose = race as any;
 

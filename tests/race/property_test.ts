@@ -126,7 +126,7 @@ test("stresses the real thing", async () => {
   try {
     await race.stress(url, { seconds: 5, name: "broken" });
   } catch (error) {
-    // What it breaks may also make an operation go round for ever.
+    // The mistake may also make an operation go round for ever.
     const { kind } = error as RaceError;
     assert.ok(kind === "not-linearizable" || kind === "lost-wakeup", kind);
   }

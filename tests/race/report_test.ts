@@ -1,4 +1,4 @@
-// What a failure looks like: tables, pages, schedules that are replayed.
+// Tests how failures are shown: tables, pages, and schedules that are replayed.
 import * as assert from "uvu/assert";
 import { race, RaceError } from "../../race/mod.ts";
 import type { CallTuple, Options, Result } from "../../race/mod.ts";
@@ -38,7 +38,7 @@ const SECTION: CallTuple[] = [["work"], ["lock"], ["unlock"], ["work"]];
 const PROGRAM = [SECTION, SECTION];
 
 const switchesOf = ({ failure }: Result): number =>
-  Number(/(\d+) context switches/.exec(failure!.table)![1]);
+  Number(/(\d+) context switch/.exec(failure!.table)![1]);
 
 test("a sampled failure has as few context switches as a searched one", () => {
   const check = (options: Options) =>
@@ -90,6 +90,27 @@ test("superfluous steps in a schedule are an error", () => {
   );
 });
 
+test("a replay marks the wrong answer as a search does", () => {
+  const counter = race.spec({
+    memory: () => new SharedArrayBuffer(4),
+    agent: (memory: SharedArrayBuffer) => new Int32Array(memory),
+    init: 0,
+    ops: {
+      add: {
+        run: (w) => Atomics.store(w, 0, Atomics.load(w, 0) + 1),
+        model: (n: number) => [n + 1, n + 1],
+      },
+    },
+  });
+  const twice = [[["add"]], [["add"]]] as const;
+  const { failure } = race.check(counter, ...twice);
+  assert.match(failure!.table, /\} = 1 +!! wrong/);
+  const again = race.replay(counter, twice, failure!.schedule);
+  assert.is(again.failure!.message, failure!.message);
+  assert.match(again.table!, /\} = 1 +!! wrong/);
+  assert.match(failure!.table, /2 context switches;/);
+});
+
 test("a replay can explore what follows the schedule", () => {
   // Agent 0 has the lock: what can go wrong from here on?
   const result = race.replay(mutex, PROGRAM, "0*2", { then: "explore" });
@@ -99,7 +120,7 @@ test("a replay can explore what follows the schedule", () => {
   assert.is(again.failure?.kind, "lost-wakeup");
   const over = race.replay(mutex, PROGRAM, "0*5 1*5", { then: "explore" });
   assert.ok(over.ok);
-  assert.is(over.summary, "complete: 1 states");
+  assert.is(over.summary, "complete: 1 state");
 });
 
 test("a failure's page holds each step and how the machine stands there", () => {

@@ -19,7 +19,7 @@ const callsOf = ({ program }: Case) =>
     calls.map(([op, arg]) => arg === undefined ? { op } : { op, arg })
   );
 
-/** What can be told apart at the end of an execution. */
+/** Everything that can differ at the end of an execution. */
 function outcome({ world }: Engine): string {
   return JSON.stringify([
     world.agents.map(({ status, results }) => [status, results.map(String)]),
@@ -155,7 +155,7 @@ test("a word that turns out to be shared is explored as such", () => {
         Atomics.store(words, 1, 1);
         return Atomics.load(words, 0);
       },
-      // Only in some orders does it come to the first word.
+      // It only reaches the first word in some orders.
       (memory) => {
         const words = new Int32Array(memory);
         if (Atomics.load(words, 1) === 1) return Atomics.load(words, 2);

@@ -1,5 +1,6 @@
-// Verdicts that were wrong once: loops that end by their count, fair programs
-// that were called livelocks, holders of a lock that die, loops on the clock.
+// Tests verdicts that were once wrong: on loops that end by their count, on
+// fair programs that were called livelocks, on lock holders that die, and on
+// loops on the clock.
 import * as assert from "uvu/assert";
 import { race } from "../../race/mod.ts";
 import type { CallTuple, Options, Result } from "../../race/mod.ts";

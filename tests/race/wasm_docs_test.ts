@@ -1,5 +1,5 @@
-// What docs/race_testing.md says of C: its example is what it says, and so is
-// its line for Emscripten.
+// Tests what docs/race_testing.md says about C: its example and its command for
+// Emscripten.
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
@@ -20,10 +20,12 @@ const [, TS] = /```ts ignore\n(.*?)```/s.exec(SECTION)!;
 
 type Hints = readonly (readonly [start: number, end: number])[];
 
-/** What comes before the example, by its text; here, of this project. */
+/** The import that the text puts before the example, here from this project. */
 const [, IMPORT] = /`(import \{ race \} from "@weft\/sync\/race")`/
   .exec(SECTION)!;
-/** What the page prints, and what is looked at here. */
+/**
+ * The line that the page prints, replaced by the values that the test checks.
+ */
 const PRINTED = /console\.log\(result\.failure\?\.table\)/.exec(SECTION)![0];
 
 /** Runs the example as a program, types and all, with `source` for its C. */

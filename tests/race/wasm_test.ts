@@ -1,5 +1,5 @@
-// The race tester's agents that are C: what their accesses do, where their
-// variables lie, and that every interleaving of them is seen.
+// Tests agents that are C: the effect of their accesses, the place of their
+// variables, and that every interleaving is explored.
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";

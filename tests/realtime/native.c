@@ -1,4 +1,5 @@
-/* WEFT_REALTIME: what is left works, and makes no system call but wakes. */
+/* WEFT_REALTIME: the operations that are left work, and make no system call
+   except wakes. */
 #define _POSIX_C_SOURCE 200809L
 #define WEFT_REALTIME
 #define WEFT_STDIO

@@ -11,10 +11,11 @@
 
 enum { SUMS, MALLOC, SLAB, EXCHANGE_MALLOC, EXCHANGE_SLAB };
 
-/* A thread keeps so many blocks, of 1000 bytes and more, each larger by one. */
+/* A thread keeps this many blocks. The first has 1000 bytes, and each has one
+   byte more than the one before. */
 enum { LIVE = 1024, LEAST = 1000, BLOCK = 2048, IN_FLIGHT = 1024 };
 
-/* What a run shares with JavaScript: the words of `Run` in process.ts. */
+/* The words that a run shares with JavaScript: `Run` in process.ts. */
 typedef struct {
   weft_latch *done;
   weft_mpmc_queue *queue;
@@ -25,7 +26,7 @@ typedef struct {
 
 static shared_run run;
 
-/* What a thread does. */
+/* The work of a thread. */
 typedef struct {
   int32_t what;
   int32_t first; /* of its steps, */
@@ -39,7 +40,8 @@ static void *take(int32_t what, size_t bytes, weft_slab_cache *cache) {
     void *block = slab ? weft_slab_pool_allocate(run.pool, cache)
                        : malloc(bytes);
     if (block != NULL) return block;
-    /* A pool's blocks may all be under way to those who free them. */
+    /* All blocks of a pool may be on their way to the threads that free them.
+     */
     if (what != EXCHANGE_SLAB) {
       __atomic_fetch_add(&run.missing, 1, __ATOMIC_SEQ_CST);
       abort();

@@ -8,14 +8,14 @@
 import { Latch, MpmcQueue, SlabPool } from "../../../mod.ts";
 import { listen, post } from "../crew.ts";
 
-/** What a thread is told. */
+/** The orders of a thread. */
 export interface Role {
   readonly memory: WebAssembly.Memory;
   /** Addresses. */
   readonly queue: number;
   readonly pool: number;
   readonly done: number;
-  /** Blocks to take, or to free. */
+  /** How many blocks to take, or to free. */
   readonly count: number;
   readonly script: "takes" | "frees";
 }
@@ -38,7 +38,7 @@ function run({ memory, queue, pool, done, count, script }: Role): void {
       continue;
     }
     let offset = -1;
-    // All blocks may be under way to those who free them.
+    // All blocks may be on their way to the threads that free them.
     while ((offset = slab.allocate()) < 0);
     const at = slab.byteOffset + offset;
     words[at / 4] = i;

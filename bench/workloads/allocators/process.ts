@@ -12,7 +12,7 @@ import { hire } from "../crew.ts";
 import { orderOf } from "../processes.ts";
 import type { Role } from "./freer.ts";
 
-/** What threads do, in the order of `allocators.c`. */
+/** The jobs of threads, in the order of `allocators.c`. */
 export const WORK = [
   "sums",
   "malloc",
@@ -21,20 +21,23 @@ export const WORK = [
   "exchange slab",
 ] as const;
 
-/** What it is told to do. */
+/** The orders of the process. */
 export interface Job {
   /** The compiled module. */
   readonly module: string;
   readonly what: typeof WORK[number];
-  /** Threads, one number after the other; of exchanges half of them free. */
+  /**
+   * Numbers of threads, measured one after the other. In exchanges, half of the
+   * threads free.
+   */
   readonly threads: readonly number[];
   readonly total: number;
   readonly rounds: number;
-  /** Which half of an exchange is done by JavaScript. */
+  /** The half of an exchange that JavaScript does. */
   readonly script?: "takes" | "frees";
 }
 
-/** What it prints. */
+/** The output of the process. */
 export interface Printed {
   threads: number;
   ms: number;
@@ -103,7 +106,7 @@ function scribe(role: Role): Promise<void> {
 }
 
 for (const threads of job.threads) {
-  // The first one is for the compilers.
+  // The first round only lets the compilers work.
   for (let round = 0; round <= job.rounds; round++) {
     const ms = await run(threads);
     if (round > 0) console.log(JSON.stringify({ threads, ms }));

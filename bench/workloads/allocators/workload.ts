@@ -18,7 +18,7 @@ const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 /** The allocators of Emscripten. */
 const MALLOCS = ["dlmalloc", "emmalloc", "mimalloc"] as const;
 
-/** Compiles for an allocator; answers where the module is. */
+/** Compiles for an allocator; returns the path of the module. */
 async function build(malloc: typeof MALLOCS[number]): Promise<string> {
   const out = fileOf(`../../../.weft/workloads/${malloc}.mjs`);
   await emcc({
@@ -35,7 +35,7 @@ async function build(malloc: typeof MALLOCS[number]): Promise<string> {
   return pathToFileURL(out).href;
 }
 
-/** What is compared: an allocator, and what threads do with it. */
+/** A comparison: an allocator, and the job that threads do with it. */
 type Way = Pick<Job, "what" | "script"> & { malloc: typeof MALLOCS[number] };
 
 const CHURN: Readonly<Record<string, Way>> = {

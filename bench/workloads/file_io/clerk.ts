@@ -1,7 +1,7 @@
 /**
- * The worker that does files for threads of C: lines come through a
- * `RecordRing`, in their order, and are written many at a time; all else comes
- * through a `CallRing`.
+ * The worker that handles files for threads of C. Lines come in order through a
+ * `RecordRing` and are written many at a time. Everything else comes through a
+ * `CallRing`.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import * as path from "node:path";
 import { CallRing, ClosedError, Event, RecordRing } from "../../../mod.ts";
 import { listen, post } from "../crew.ts";
 
-/** What it is told. */
+/** The orders of the worker. */
 export interface Role {
   readonly memory: WebAssembly.Memory;
   /** Addresses. */
@@ -22,16 +22,16 @@ export interface Role {
   readonly what: "ring" | "calls";
 }
 
-/** Bytes that are written at a time, at most. */
+/** The most bytes that are written at a time. */
 const BATCH = 2 ** 17;
 
-/** How long lines may lie in a batch that no others join, in ms. */
+/** How many ms lines may lie in a batch that no other lines join. */
 const IDLE = 5;
 
 /** Bytes that a record begins with: see `head` in `file_io.c`. */
 const HEAD = 8;
 
-/** From so many bytes on, `set` costs less than to move them word by word. */
+/** From this many bytes on, `set` is cheaper than moving them word by word. */
 const LONG = 512;
 
 /** Writes lines to a file, and answers flushes, until the ring is closed. */
@@ -41,10 +41,12 @@ class Writer {
   readonly #from: Int32Array;
   readonly #bytes = new Uint8Array(BATCH);
   readonly #words = new Int32Array(this.#bytes.buffer);
-  /** Opened with the first lines, so that a flush tells if it cannot be. */
+  /**
+   * It is opened with the first lines, so that a flush reports if that fails.
+   */
   #file: number | undefined;
   #filled = 0;
-  /** What went wrong first: a line that is lost stays so. */
+  /** The first error: a lost line stays lost. */
   #error = 0;
 
   constructor(readonly role: Role) {
@@ -87,7 +89,7 @@ class Writer {
     }
     if (bytes < LONG && bytes % 4 === 0 && this.#filled % 4 === 0) {
       if (this.#filled + bytes > BATCH) this.#save();
-      // A call of `set` costs more than to move these few words.
+      // A call of `set` would cost more than moving these few words.
       let to = this.#filled / 4;
       for (let k = (at + HEAD) / 4; k < end / 4; k++) {
         this.#words[to++] = this.#from[k]!;
@@ -119,7 +121,7 @@ class Writer {
     this.#filled = 0;
   }
 
-  /** Answers a flush: all that came before it is written, or failed. */
+  /** Answers a flush: all lines before it are written, or have failed. */
   #answer(address: number) {
     this.#save();
     const { memory } = this.role;

@@ -19,7 +19,7 @@
 
 enum { LINE = 64, PIECE = 64, GATHERED = 64 };
 
-/* What threads do, as in `WORK` of process.ts. */
+/* The work of threads, as in `WORK` of process.ts. */
 enum {
   LINES_WRITE,
   LINES_FWRITE,
@@ -29,7 +29,7 @@ enum {
   STEPS_CALLS
 };
 
-/* What a run shares with JavaScript: the words of `run` in process.ts. */
+/* The words that a run shares with JavaScript: `run` in process.ts. */
 static struct {
   weft_latch *done;
   weft_record_ring *ring;
@@ -54,14 +54,14 @@ static void make_line(char *line, int32_t thread, int32_t number) {
   line[LINE - 1] = '\n';
 }
 
-/* The answer to a flush: the host's number for what went wrong first, with
-   these lines or any before them, or 0 if all are in the file. */
+/* The answer to a flush: the host's number of the first error, of these lines
+   or of any before them, or 0 if all lines are in the file. */
 typedef struct {
   int32_t error;
   weft_event answered;
 } flushed;
 
-/* What a record begins with. */
+/* The first bytes of a record. */
 typedef struct {
   int32_t reply; /* the address of a `flushed`; 0 if lines follow */
   int32_t unused; /* the lines lie at a multiple of 8, as copies like it */
@@ -77,7 +77,7 @@ static void ring_line(int32_t thread, int32_t number) {
   void *at = NULL;
   int error = weft_record_ring_reserve(run.ring, sizeof(head) + LINE, &at);
   if (error == EBUSY) {
-    /* Full: the line is made first, then pushed, which can sleep. */
+    /* The ring is full: make the line first, then push it, which can sleep. */
     struct {
       head head;
       char line[LINE];
@@ -280,7 +280,7 @@ static void *thread_main(void *context) {
   return NULL;
 }
 
-/* Where files are, and whether the host has them. */
+/* The folder of the files, and whether the host has them. */
 EMSCRIPTEN_KEEPALIVE char *folder_bytes(void) { return folder; }
 
 EMSCRIPTEN_KEEPALIVE int32_t use_folder(int32_t of_host) {

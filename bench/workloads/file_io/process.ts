@@ -1,6 +1,6 @@
 /**
- * Runs threads of `file_io.c`, and prints how long they took; looks into the
- * files they wrote, byte for byte.
+ * Runs threads of `file_io.c`, prints how long they took, and checks the files
+ * they wrote byte by byte.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { meters, type Round, round } from "../meter.ts";
 import { orderOf } from "../processes.ts";
 import type { Role } from "./clerk.ts";
 
-/** What threads do, in the order of `file_io.c`. */
+/** The jobs of threads, in the order of `file_io.c`. */
 export const WORK = [
   "write",
   "fwrite",
@@ -25,21 +25,21 @@ export const WORK = [
   "calls",
 ] as const;
 
-/** What it is told to do. */
+/** The orders of the process. */
 export interface Job {
   /** The compiled module. */
   readonly module: string;
   readonly what: typeof WORK[number];
-  /** Whether files are the host's, or nobody else can see them. */
+  /** Whether files are the host's; otherwise nobody else can see them. */
   readonly onHost: boolean;
-  /** So many threads, one number after the other; 0 is the main thread. */
+  /** Numbers of threads, measured one after the other; 0 is the main thread. */
   readonly threads: readonly number[];
   /** Lines, or pieces. */
   readonly count: number;
   readonly rounds: number;
 }
 
-/** What it prints. */
+/** The output of the process. */
 export interface Printed extends Round {
   threads: number;
 }
@@ -104,7 +104,7 @@ function checkPieces() {
   if (!right) throw new Error("pieces are not as written");
 }
 
-/** Starts the worker that does what comes through a ring. */
+/** Starts the worker that serves a ring. */
 function clerk(role: Role): Promise<{ hand: Hand; over: Promise<void> }> {
   let end = () => {};
   const over = new Promise<void>((resolve) => end = resolve);
@@ -144,7 +144,7 @@ async function run(many: number): Promise<Round> {
 }
 
 for (const many of threads) {
-  // The first one is for the compilers.
+  // The first round only lets the compilers work.
   for (let i = 0; i <= rounds; i++) {
     const it = await run(many);
     if (i > 0) console.log(JSON.stringify({ threads: many, ...it }));

@@ -40,7 +40,7 @@ async function build(system: System): Promise<string> {
   return pathToFileURL(out).href;
 }
 
-/** A way to files, and how much of them a process does. */
+/** A way to reach files, and how much work a process does. */
 interface Way extends Pick<Job, "what" | "onHost" | "count"> {
   readonly system: System;
 }
@@ -123,7 +123,7 @@ interface Plan {
   readonly unit: string;
   readonly ways: Readonly<Record<string, Way>>;
   readonly threads: readonly number[];
-  /** Steps that a process does for each of its count. */
+  /** How many steps a process does for each unit of its count. */
   readonly each: number;
 }
 
@@ -157,7 +157,7 @@ async function measure(
       module: await build(system),
       what,
       onHost,
-      // The main thread does not wait for those that it serves, nor for calls.
+      // The main thread waits neither for the threads it serves nor for calls.
       threads: threads.filter((many) => many > 0 || what !== "calls"),
       count: tiny ? 200 : count,
       rounds: tiny ? 1 : 2,

@@ -30,7 +30,7 @@ const MODULE = new URL(
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Compiles it, if anything changed. */
+/** Compiles it if anything has changed. */
 export async function build(): Promise<void> {
   await emcc({
     sources: [
@@ -49,7 +49,7 @@ export async function build(): Promise<void> {
   });
 }
 
-/** Loads what was compiled. */
+/** Loads the compiled module. */
 export async function load(): Promise<HashThread> {
   const { default: create } = await import(MODULE.href);
   return await create();

@@ -1,5 +1,5 @@
 /**
- * What a worker of each of the pools in `peers.ts` loads.
+ * The module that a worker of each pool in `peers.ts` loads.
  *
  * @module
  */

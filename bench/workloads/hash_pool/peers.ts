@@ -14,7 +14,9 @@ const NAMES = ["piscina", "tinypool", "workerpool", "poolifier"] as const;
 /** One of the pools. */
 export type Name = typeof NAMES[number];
 
-/** What its workers find in the environment data named `weft`. */
+/**
+ * The data that its workers find under the name `weft` in the environment data.
+ */
 export interface Environment {
   readonly name: Name;
   /** Where its module is. */
@@ -89,7 +91,7 @@ const wayOf = (name: Name): Way => async (setting): Promise<Crew> => {
   const module: Module = await import(url);
   const { submit, stop } = makers[name](module, workers);
   const one = async (message: Uint8Array, i: number) =>
-    // A copy of its own, or all the memory behind it would be cloned.
+    // Make a copy, or all the memory behind it would be cloned.
     results.set(await submit(message.slice()), i * RESULT);
   const run = () => Promise.all(messages.map(one));
   return { run, stop };

@@ -1,6 +1,6 @@
 /**
- * Has tasks done in one way, by so many workers, again and again, and prints
- * what each round cost.
+ * Lets a number of workers do tasks in one way, again and again, and prints the
+ * cost of each round.
  *
  * @module
  */
@@ -11,18 +11,18 @@ import { orderOf } from "../processes.ts";
 import { messagesOf, RESULT, solve, type Tasks } from "./tasks.ts";
 import { WAYS } from "./ways.ts";
 
-/** What it is told to do. */
+/** The orders of the process. */
 export interface Job {
   readonly ways: readonly string[];
   readonly tasks: Tasks;
-  /** As many workers, one after the other. */
+  /** Numbers of workers, measured one after the other. */
   readonly workers: readonly number[];
   readonly rounds: number;
-  /** When to begin, as `Date.now()` tells it: with another process. */
+  /** When to begin, by `Date.now()`, to begin together with another process. */
   readonly begin?: number;
 }
 
-/** What it prints. */
+/** The output of the process. */
 export interface Printed extends Round {
   way: string;
   workers: number;
@@ -40,9 +40,9 @@ async function run(way: string, count: number) {
   const memory = meters(count);
   const setting = { tasks, messages, results, workers: count, meters: memory };
   const crew = await WAYS[way]!(setting);
-  // With more of them than cores, rounds are long, and alike.
+  // With more workers than cores, rounds are long and similar.
   const most = count > 2 ? Math.ceil(rounds / 3) : rounds;
-  // The first one is for the compilers.
+  // The first round only lets the compilers work.
   for (let i = 0; i <= most; i++) {
     results.fill(0);
     const it = await round(memory, count, () => crew.run());

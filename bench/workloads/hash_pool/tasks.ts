@@ -1,5 +1,5 @@
 /**
- * The tasks that pools are given: what they are, and doing one.
+ * The tasks for the pools, and the function that does one.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export type Kind = "hash" | "small" | "medium" | "skewed";
 /** Bytes of a result. */
 export const RESULT = 32;
 
-/** What is to be done. */
+/** The work to be done. */
 export interface Tasks {
   readonly kind: Kind;
   readonly count: number;
@@ -20,10 +20,10 @@ export interface Tasks {
   readonly size: number;
 }
 
-/** Steps of spinning in a microsecond, about. */
+/** About how many steps of spinning take a microsecond. */
 const STEPS = 330;
 
-/** The messages, one a task, random but for the small ones. */
+/** The messages, one for each task; all but the small ones are random. */
 export function messagesOf({ kind, count, size }: Tasks): Uint8Array[] {
   const bytes = new Uint8Array(count * size);
   const part = 2 ** 28;
@@ -38,7 +38,10 @@ export function messagesOf({ kind, count, size }: Tasks): Uint8Array[] {
   );
 }
 
-/** How often task `i` spins: no two alike, so that results can be told. */
+/**
+ * How often task `i` spins. No two tasks spin equally often, so that their
+ * results differ.
+ */
 function steps(kind: Kind, i: number): number {
   if (kind === "small") return STEPS + i % 64;
   if (kind === "medium") return 50 * STEPS + i % 64;

@@ -22,7 +22,7 @@ import { peers } from "./peers.ts";
 import { RESULT, solve, type Tasks } from "./tasks.ts";
 import type { Order } from "./worker.ts";
 
-/** What a way works with. */
+/** The things that a way works with. */
 export interface Setting {
   readonly tasks: Tasks;
   readonly messages: readonly Uint8Array[];
@@ -32,9 +32,9 @@ export interface Setting {
   readonly meters: SharedArrayBuffer;
 }
 
-/** Workers that are ready. */
+/** How many workers are ready. */
 export interface Crew {
-  /** Has all tasks done, once. */
+  /** Lets all tasks be done once. */
   run(): unknown;
   stop?(): unknown;
   /** Tasks that threads without a meter did in the last round. */
@@ -47,7 +47,9 @@ export type Way = (setting: Setting) => Crew | Promise<Crew>;
 /** The way that has no workers. */
 export const ALONE = "no workers";
 
-/** The same, but for what every pool does first: data go to shared memory. */
+/**
+ * The same, but first it copies the data to shared memory, as every pool does.
+ */
 export const COPIED = "no workers, data copied";
 
 /** The ways that have no workers. */
@@ -119,7 +121,7 @@ function placed({ messages, tasks }: Setting) {
   return { data, fill };
 }
 
-/** All tasks by the main thread, in place or each in a slot of its own. */
+/** The main thread does all tasks, in place or each in a slot of its own. */
 const alone = (copied: boolean): Way => (setting) => {
   const { tasks: { kind, size }, messages, results, meters } = setting;
   const meter = new Meter(meters);
@@ -164,7 +166,7 @@ const roundRobin: Way = async (setting) => {
   const run = () => {
     const all = replies.expect();
     setting.messages.forEach((message, i) => {
-      // A copy of its own, or all the memory behind it would be cloned.
+      // Make a copy, or all the memory behind it would be cloned.
       hands[i % hands.length]!.post([i, message.slice()]);
     });
     return all;
@@ -172,14 +174,14 @@ const roundRobin: Way = async (setting) => {
   return { run, stop: () => stopAll(hands) };
 };
 
-/** A lock word that says so holds no task. */
+/** The value of a lock word that holds no task. */
 const FREE = -1;
 
 /**
- * A slot of each worker's own, and one lock word, as the study has them: do not
- * take it for an example. A worker announces its result before it frees the
- * slot, which may undo the next task; a late wake-up ends a wait that is not
- * for it, and nobody looks again.
+ * Each worker has a slot and a lock word, as in the study. Do not copy this: a
+ * worker announces its result before it frees the slot, which may undo the next
+ * task. A late wake-up also ends a wait that it is not meant for, and nobody
+ * looks again.
  */
 const study: Way = async (setting) => {
   const { tasks, messages, workers } = setting;
@@ -204,7 +206,7 @@ const study: Way = async (setting) => {
     if (next < tasks.count) share(lane, next++);
   };
   const run = async () => {
-    // The last round's results may have come before all slots were free.
+    // The results of the last round may have come before all slots were free.
     const isFree = () => lanes.every(({ lock }) => lock[0] === FREE);
     while (!isFree()) await new Promise((resolve) => setTimeout(resolve));
     const all = replies.expect();
@@ -215,7 +217,7 @@ const study: Way = async (setting) => {
   return { run, stop: () => stopAll(hands) };
 };
 
-/** Slots of each worker's own, `depth` of them, with two events each. */
+/** Each worker has `depth` slots of its own, with two events each. */
 const slots = (depth: number): Way => async (setting) => {
   const { tasks, messages, workers } = setting;
   const lanes = Array.from({ length: workers }, () => {
@@ -223,7 +225,7 @@ const slots = (depth: number): Way => async (setting) => {
       Array.from({ length: depth }, () => Event.create({ autoReset: true }));
     const data = new Uint8Array(new SharedArrayBuffer(depth * tasks.size));
     const numbers = new Int32Array(new SharedArrayBuffer(depth * 4));
-    // The worker goes on, round after round, with the slot that comes next.
+    // In every round the worker goes on with the next slot.
     return { full: events(), free: events(), data, numbers, slot: 0 };
   });
   await start(setting, (worker) => {
@@ -267,13 +269,13 @@ const slots = (depth: number): Way => async (setting) => {
 /** The most rounds that a crew can be asked for. */
 const ROUNDS = 64;
 
-/** All data in place, then numbers from a {@linkcode WorkCounter}. */
+/** All data are in place; a {@linkcode WorkCounter} hands out numbers. */
 const counted = (config: WorkConfig): Way => async (setting) => {
   const { data, fill } = placed(setting);
   const { tasks, workers } = setting;
   const bytes = WorkCounter.byteLength();
   const counters = new SharedArrayBuffer(ROUNDS * bytes);
-  // One each: a fast worker could take the permit of a slow one.
+  // Each worker has its own, because a fast one could take a slow one's permit.
   const begins = Array.from({ length: workers }, () => Semaphore.create());
   await start(setting, (worker) => {
     const begin = begins[worker]!.handle;
@@ -281,7 +283,7 @@ const counted = (config: WorkConfig): Way => async (setting) => {
   });
   let round = 0;
   const run = () => {
-    // A new one each time: a slow worker may still look at the last.
+    // Make a new one each time: a slow worker may still use the last one.
     const at = round++ * bytes;
     const shape = { ...config, agents: workers };
     const work = WorkCounter.init(counters, at, tasks.count, shape);
@@ -311,7 +313,8 @@ const queued: Way = async (setting) => {
   const both = { ...order, permits: permits.handle };
   await start(setting, () => both as Omit<Order, keyof Common>);
   const run = async () => {
-    // Half of the slots at a time: one wake-up of this thread for many tasks.
+    // Use half of the slots at a time, so that one wake-up of this thread
+    // serves many tasks.
     const most = count / 2;
     for (let task = 0; task < tasks.count;) {
       const end = Math.min(task + most, tasks.count);
@@ -329,7 +332,7 @@ const queued: Way = async (setting) => {
   return { run, stop: () => jobs.close() };
 };
 
-/** Enough in flight to keep workers busy while the main thread sleeps. */
+/** This many in flight keep workers busy while the main thread sleeps. */
 function slotsFor({ kind, count }: Tasks): number {
   return Math.min(kind === "hash" ? 64 : 256, count);
 }

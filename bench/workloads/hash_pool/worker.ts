@@ -18,7 +18,7 @@ import { listen, post } from "../crew.ts";
 import { Meter } from "../meter.ts";
 import { RESULT, solve, type Tasks } from "./tasks.ts";
 
-/** What a worker is told at its start. */
+/** The orders of a worker. */
 export type Order = Common & Role;
 
 interface Common {
@@ -62,7 +62,7 @@ interface Queued {
   permits: Handle<"semaphore">;
 }
 
-/** A worker's life, after it has said that it is there. */
+/** Runs a worker, after it has reported that it is ready. */
 function run(order: Order): void {
   const { tasks: { kind, size, count }, results } = order;
   const meter = new Meter(order.meters);

@@ -1,6 +1,5 @@
 /**
- * The hash pool: the same tasks, done by workers that are given them in many
- * ways.
+ * The hash pool: workers do the same tasks, which are handed out in many ways.
  *
  * @module
  */
@@ -17,20 +16,20 @@ import { ALONE, MIXED, SINGLE, STUDY, WAYS } from "./ways.ts";
 
 const PROGRAM = new URL("./process.ts", import.meta.url);
 
-/** What is measured: everything that makes a table. */
+/** The measurements of one table. */
 interface Plan {
   readonly id: string;
   readonly title: string;
   readonly host: Host;
   readonly tasks: Tasks;
   readonly workers: readonly number[];
-  /** For up to two workers; for more of them fewer. */
+  /** Rounds for up to two workers; there are fewer for more workers. */
   readonly rounds: number;
   /** Runs of the study's own program, for each number of workers. */
   readonly runs: number;
-  /** Seconds after which one of them is ended, its start included. */
+  /** Seconds after which a run is ended, including its start. */
   readonly hangs: number;
-  /** Whether npm's pools take part, which must be fetched. */
+  /** Whether npm's pools take part; they must be fetched. */
   readonly peers: boolean;
   /** Whether each way has a process of its own. */
   readonly apart: boolean;
@@ -39,7 +38,7 @@ interface Plan {
 /** Seconds that a way may take for all its rounds. */
 const LIMIT = 90;
 
-/** The way that tells what the machine can do at most. */
+/** The way that shows the most that the machine can do. */
 const APART = "two processes, nothing shared";
 
 /** Seconds until they begin: they make their messages first. */
@@ -67,7 +66,7 @@ async function measure(plan: Plan): Promise<Table> {
   );
   await build();
   const findings: Finding[] = [];
-  // None shall feel what another one left behind in its process.
+  // No way shall be affected by what another one left behind in its process.
   const together = ways.filter((way) => way !== STUDY);
   const groups = plan.apart
     ? ways.map((way) => [way])
@@ -108,7 +107,7 @@ async function run(plan: Plan, ways: readonly string[]): Promise<Finding[]> {
       })
     );
   } catch (error) {
-    // Ours must work; that another's does not is a finding.
+    // Our ways must work. If another one does not, that is a finding.
     if (!(error instanceof Failed) || !ways.every((way) => way in peers)) {
       throw error;
     }
@@ -129,8 +128,8 @@ async function runTwo({ host, tasks, rounds }: Plan): Promise<Finding> {
 }
 
 /**
- * The study's own program, again and again, each time anew: how many of the
- * runs have not given all results in time, and how long the others take.
+ * Runs the study's own program again and again, each time anew. It counts the
+ * runs that did not give all results in time, and measures the others.
  */
 async function runStudy(plan: Plan): Promise<Finding[]> {
   const { host, tasks, runs, hangs } = plan;

@@ -3,7 +3,7 @@
 import { MpmcQueue, SpscQueue } from "../../../primitives/realtime.ts";
 import type { Handle } from "../../../mod.ts";
 
-/** What the processor is made with. */
+/** The options of the processor. */
 export interface AudioOptions {
   readonly blocks: Handle;
   readonly peaks: Handle;

@@ -1,4 +1,4 @@
-// The worker that the suite of the page plays with.
+// The worker on the other side of the tests of the page's suite.
 import {
   announceAgent,
   CallRing,
@@ -10,7 +10,7 @@ import {
 } from "../../../mod.ts";
 import { hello } from "../workers.ts";
 
-/** What the worker is to do. */
+/** The orders of the worker. */
 export type Part =
   | { readonly part: "hold"; readonly mutex: Handle<"mutex"> }
   | {

@@ -16,7 +16,7 @@ export interface Job {
   readonly limit: number;
 }
 
-/** What the page tells: how a file ended, why nothing goes on, or the end. */
+/** A message of the page: how a file ended, why it cannot go on, or the end. */
 export type Said =
   | {
     readonly title: string;
@@ -27,7 +27,7 @@ export type Said =
   | { readonly failed: string }
   | { readonly end: true };
 
-/** What the worker of a file tells. */
+/** A message of the worker of a file. */
 export type FromWorker =
   | { readonly ready: true }
   | { readonly note: Note }
@@ -39,7 +39,7 @@ export async function say(what: Said): Promise<void> {
   await fetch("/said", { method: "POST", body: JSON.stringify(what) });
 }
 
-/** As a process ends, for who judges it. */
+/** The form in which a process ends, for the code that judges it. */
 const endingOf = (notes: Note[]) =>
   notes.some((note) => "finished" in note && note.finished.failed === 0)
     ? "exit code 0"
@@ -79,7 +79,7 @@ export async function runHere(
   console.log = console.error = (...words) => {
     lines.push(words.map((word) => word?.stack ?? `${word}`).join(" "));
   };
-  // After that, as uvu takes what the console is when it loads.
+  // Only now, because uvu keeps the console that it finds when it loads.
   const { runAll, runFor } = await import("../harness.ts");
   runFor((note) => notes.push(note));
   await load();

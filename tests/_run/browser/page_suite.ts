@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
-// What only the main thread of a page can show: that nothing blocks it, that
-// what awaits works there, that a terminated worker is noticed, and that an
-// AudioWorklet speaks through the same memory.
+// Tests that only the main thread of a page can run: nothing blocks it, async
+// forms work there, a terminated worker is noticed, and an AudioWorklet uses
+// the same memory.
 import * as assert from "uvu/assert";
 import {
   agentId,
@@ -39,7 +39,7 @@ const partner = (part: Part): Promise<Thread> => spawn(PARTNER, part);
 
 const queue = { capacity: 4 };
 
-/** What blocks, each with the form that does not. */
+/** The blocking operations, each with the form that does not block. */
 const BLOCKING: [name: string, call: () => unknown][] = [
   ["lockAsync", () => Mutex.create().lock()],
   ["readAsync", () => RwLock.create().read()],

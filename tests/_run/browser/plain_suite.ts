@@ -1,4 +1,4 @@
-// The library where there is no shared memory: it says why.
+// Tests that the library, without shared memory, says why it cannot work.
 import * as assert from "uvu/assert";
 import { isSupported, Mutex, SpscQueue } from "../../../mod.ts";
 import { suite } from "../harness.ts";

@@ -1,6 +1,6 @@
 /**
- * Runs test files in a browser: serves their bundles to a page, which sends
- * back what happens. No driver is needed for that.
+ * Runs test files in a browser. It serves their bundles to a page, which sends
+ * back the results. No driver is needed.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import type { File } from "../files.ts";
 import { judge, type Outcome } from "../process.ts";
 import type { Job, Said } from "./page.ts";
 
-/** Where a browser is found, and how it opens a page without a window. */
+/** A browser's places, and the arguments that open a page without a window. */
 interface Browser {
   readonly programs: readonly string[];
   args(profile: string, url: string): string[];
@@ -50,7 +50,7 @@ export const BROWSERS: Readonly<Record<string, Browser>> = {
   },
 };
 
-/** How long the page of a browser may take to say anything, in seconds. */
+/** How many seconds a browser's page may be silent. */
 const SILENCE = 180;
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -77,7 +77,7 @@ const pageOf = (module: string) =>
   `<link rel="icon" href="data:,"><script type="module" src="${module}">` +
   "</script>";
 
-/** Where a browser's program is. */
+/** The path of a browser's program. */
 function find(name: string): string {
   const chosen = process.env[name.toUpperCase()];
   if (chosen !== undefined) return chosen;
@@ -92,7 +92,7 @@ function find(name: string): string {
   );
 }
 
-/** Runs `files` in the browser `name`, and how each of them ended. */
+/** Runs `files` in the browser `name`; returns how each of them ended. */
 export async function* browse(
   name: string,
   files: readonly File[],
@@ -161,7 +161,7 @@ export async function* browse(
   }
 }
 
-/** Serves `root` on this machine alone, and takes what the page says. */
+/** Serves `root` on this machine only, and receives the page's messages. */
 function serve(
   root: string,
   jobs: readonly Job[],

@@ -1,4 +1,4 @@
-// Runs one test file in a worker of a page, and posts what happens.
+// Runs one test file in a worker of a page, and posts the results.
 import type { FromWorker } from "./page.ts";
 
 const post = (message: FromWorker) => {
@@ -11,7 +11,7 @@ for (const method of ["log", "error"] as const) {
         .join(" "),
     });
 }
-// After that, as uvu takes what the console is when it loads.
+// Only now, because uvu keeps the console that it finds when it loads.
 const { runAll, runFor } = await import("../harness.ts");
 runFor((note) => post({ note }));
 

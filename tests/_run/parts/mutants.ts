@@ -16,7 +16,7 @@ for (const mutant of await mutantsOf(folder, "ts")) {
   test(`${mutant.source}: ${mutant.what}`, async () => {
     const { by, text } = await judge(mutant);
     if (mutant.equivalent === undefined) {
-      // A survivor is an ordering that nothing watches.
+      // A mutant that survives shows an ordering that no scenario checks.
       if (by === undefined) {
         throw new Error(`It survives:\n${diffOf(mutant, "ts")}`);
       }

@@ -41,7 +41,7 @@ for (const [title, [compiler, ...words]] of Object.entries(WAYS)) {
       });
       let ended = await run(file, ["5"], 250);
       if (ended.output.includes("unexpected memory mapping")) {
-        // Kernels that place memory more randomly than the tool can bear.
+        // Some kernels place memory more randomly than the tool supports.
         ended = await run("setarch", ["-R", file, "5"], 250);
       }
       const { code, output } = ended;

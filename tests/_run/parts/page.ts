@@ -1,4 +1,5 @@
-// The page of one folder in docs/primitives: its form, and every example runs.
+// Tests one folder's page in docs/primitives: its form, and that each example
+// runs.
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -45,7 +46,7 @@ test("its examples in TypeScript have the types they say, and run", async () => 
     fs.writeFileSync(path.join(BUILT, name!), text!);
   }
   const main = path.join(BUILT, "main.ts");
-  // Never imported, and checked nevertheless, all at once.
+  // These modules are never imported. They are type-checked all at once.
   const others = files.map(([, , name]) => name!)
     .map((name) => `  await import("./${name}");\n`);
   const all = path.join(BUILT, "all.ts");

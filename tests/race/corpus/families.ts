@@ -1,6 +1,6 @@
 /**
- * What the small primitives promise, and small programs that put it to the
- * test, each family's from the smallest on.
+ * The promises of the small primitives, and small programs that test them. Each
+ * family begins with the smallest program.
  */
 import { race } from "../../../race/mod.ts";
 import type { CallTuple, Options, Spec } from "../../../race/mod.ts";
@@ -26,7 +26,7 @@ const POP: CallTuple = ["pop"];
 const push = (value: number): CallTuple => ["push", value];
 const repeat = <T>(n: number, item: T): T[] => Array(n).fill(item);
 
-/** Locks as operations; the model is the owner, or -1. */
+/** Lock and unlock as operations. The model's state is the owner, or -1. */
 export function locks({ Mutex }: Module): Spec<false> {
   return race.spec({
     memory: () => new SharedArrayBuffer(16),
@@ -408,7 +408,8 @@ export const FAMILIES: Record<string, (module: Module) => Case[]> = {
       spec: queue(m),
       program: [[push(1), push(2), push(3)], [POP, POP, POP]],
     },
-    // The whole ring must pass the wrap: 2^31 - 1 alone misses a bug.
+    // The whole ring must pass the wrap: starting at 2^31 - 1 alone misses a
+    // bug.
     {
       name: "[ppp][o] from 2^31 - 2",
       spec: queue(m, 0x7ffffffe),

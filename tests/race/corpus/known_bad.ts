@@ -1,6 +1,4 @@
-/**
- * Wrong programs, most of them famous, and what is wrong with each.
- */
+/** Wrong programs, most of them famous, and the kind of failure of each. */
 import { race } from "../../../race/mod.ts";
 import type { FailureKind, Options, Result } from "../../../race/mod.ts";
 import { load } from "./load.ts";
@@ -137,7 +135,7 @@ function stack(): Result {
   return check(program, [["pop"], ["pop"]], [["pop"], ["pop"], ["push", 1]]);
 }
 
-/** A value of two words behind a version; readers must look at it twice. */
+/** A value of two words with a version, which readers must read twice. */
 function seqlock(atomic: boolean, again: boolean): Result {
   const program = spec({
     memory: () => new SharedArrayBuffer(12),

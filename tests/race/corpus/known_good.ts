@@ -1,6 +1,4 @@
-/**
- * Right programs: every one is explored completely, and nothing is reported.
- */
+/** Correct programs: each is explored completely, and nothing is reported. */
 import { race } from "../../../race/mod.ts";
 import type { Result } from "../../../race/mod.ts";
 import {

@@ -1,4 +1,7 @@
-/** The sequence-slot queue, and the same without its claim, for stress. */
+/**
+ * The queue of slots with sequence numbers, and the same without its claim, for
+ * stress tests.
+ */
 import fc from "fast-check";
 import { race } from "../../../race/mod.ts";
 import type { Spec } from "../../../race/mod.ts";

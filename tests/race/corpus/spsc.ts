@@ -1,6 +1,6 @@
 const TAIL = 0, HEAD = 1, DATA = 2;
 
-/** The pushing side of a ring: it remembers how far the other side is. */
+/** The pushing side of a ring. It remembers the other side's position. */
 export class SpscProducer {
   readonly #q: Int32Array;
   readonly #cap: number;
