@@ -184,7 +184,7 @@ test("a record that is too long, or a wrong length, is refused with the sizes", 
   const ring = RecordRing.create({ capacity: 64 });
   const { buffer } = ring;
   const long = new Uint8Array(25);
-  const sizes = ["25 bytes", "64 bytes", "at most 24"];
+  const sizes = ["25 bytes", "64 bytes", "the most is 24"];
   refuses(buffer, () => ring.tryPush(long), RangeError, ...sizes);
   refuses(buffer, () => ring.push(long), RangeError, ...sizes);
   await rejects(buffer, ring.pushAsync(long), RangeError, ...sizes);

@@ -24,6 +24,24 @@ static inline int32_t *weft__event_waiters(int32_t *epoch) {
 /* In the count: one of the waiters awaits, or did. */
 #define WEFT__EVENT_AWAITED_BIT INT32_MIN
 
+/* Wakes up to `n` of the `waiters` of an epoch: see weft__event_wake. Not
+   inline, as it is called from many places and hardly ever. */
+__attribute__((noinline)) static inline bool weft__event_wake_slow(
+    int32_t *epoch, int32_t n, int32_t waiters) {
+  if (n == WEFT__ALL || waiters < 0) {
+    weft__add(epoch, 2);
+  } else {
+    int32_t even = weft__load(epoch);
+    /* Whoever makes it even looks after that: (L). */
+    if (even & 1) return false;
+    /* If it changed just now, somebody looks after that, too. */
+    if (weft__compare_exchange(epoch, even, weft__plus(even, 1)) != even)
+      return false;
+  }
+  weft__notify(epoch, n);
+  return true;
+}
+
 /*
  * Wakes up to `n` sleepers of an epoch, if there are any. False if it was left
  * to a wake that is on its way.
@@ -32,18 +50,7 @@ static inline bool weft__event_wake(int32_t *epoch, int32_t n) {
   /* Pairs with (W): we see the waiter, or it sees what we published. */
   int32_t waiters = weft__load(weft__event_waiters(epoch));
   if (waiters == 0) return true;
-  if (n == WEFT__ALL || waiters < 0) {
-    weft__add(epoch, 2);
-  } else {
-    int32_t even = weft__load(epoch);
-    if (even & 1)
-      return false; /* whoever makes it even looks after that: (L) */
-    /* If it changed just now, somebody looks after that, too. */
-    if (weft__compare_exchange(epoch, even, weft__plus(even, 1)) != even)
-      return false;
-  }
-  weft__notify(epoch, n);
-  return true;
+  return weft__event_wake_slow(epoch, n, waiters);
 }
 
 /* Counts a waiter; the epoch to sleep on after one more look. */
