@@ -1,6 +1,7 @@
 /**
- * A pool of workers: one agent submits bytes, and awaits bytes. A worker is
- * whatever calls `serve` of `pool_worker.ts`, or `pool_serve` of `pool.h`.
+ * A pool of workers: one agent submits bytes, and awaits bytes. Every agent
+ * that calls `serve` of `pool_worker.ts`, or `pool_serve` of `pool.h`, is a
+ * worker.
  *
  * @module
  */
@@ -16,25 +17,25 @@ export class Pool {
     (bytes: Uint8Array, ok: boolean) => void
   >();
   readonly #waiting = new Set<() => void>();
-  /** Kept: a new iterator would step over all that were deleted. */
+  /** This iterator is kept: a new one would step over all deleted entries. */
   #turns = this.#waiting.values();
   #collecting: Promise<void> | undefined;
-  /** Slots to be pushed soon: several at a time are one wake-up. */
+  /** Slots to push soon; pushing several at a time costs one wake-up. */
   readonly #begun: Int32Array;
   #count = 0;
 
-  /** Makes a pool at a place that nobody uses yet. */
+  /** Makes a pool in unused memory. */
   constructor(readonly place: Place) {
     this.#at = open(place, "init");
     this.#begun = new Int32Array(Math.ceil(place.count / 8));
   }
 
-  /** Whether a task would have to wait for room: await others first. */
+  /** Whether a task would have to wait for room; if so, await others first. */
   get full(): boolean {
     return this.#running.size === this.place.count;
   }
 
-  /** Has a task done; its bytes are copied as soon as there is room. */
+  /** Submits a task; its bytes are copied as soon as there is room. */
   submit(request: Uint8Array, signal?: AbortSignal): Promise<Uint8Array> {
     const { jobs, slots, lengths, write } = this.#at;
     return new Promise((resolve, reject) => {
@@ -69,7 +70,7 @@ export class Pool {
     });
   }
 
-  /** Waits for all that was submitted; then every `serve` returns. */
+  /** Waits for all submitted tasks; then every `serve` returns. */
   async close(): Promise<void> {
     while (this.#collecting) await this.#collecting;
     this.#at.jobs.close();
@@ -83,12 +84,12 @@ export class Pool {
     this.#count = 0;
   }
 
-  /** Settles what is done until nothing is running. */
+  /** Settles the promises of done tasks until no task is running. */
   async #collect() {
     const { jobs, done, enough, slots, lengths, view } = this.#at;
     await undefined; // or it could end before its promise is kept
     while (this.#running.size > 0) {
-      // While workers have jobs, results may wait a bit: one wake-up for many.
+      // While workers have jobs, results may wait: one wake-up brings many.
       if (jobs.size > 0) await enough.tryWaitAsync({ timeout: 1 });
       let n: number | undefined = done.tryPopInt() ??
         await done.popIntAsync();

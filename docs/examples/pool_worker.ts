@@ -15,7 +15,7 @@ export interface Place {
   readonly bytes: number;
 }
 
-/** What lies at a place, of `byteLength` bytes. */
+/** The pool at a place, which has `byteLength` bytes. */
 export function arena({ count: capacity, bytes }: Omit<Place, "memory">) {
   const queue = [MpmcQueue, { capacity }] as const;
   const size = Math.ceil((HEAD + bytes) / LINE) * LINE;
@@ -30,16 +30,16 @@ export function arena({ count: capacity, bytes }: Omit<Place, "memory">) {
 /** A slot begins with the length of its bytes, or with this. */
 const TAKEN = -1;
 
-/** Eight bytes, as shared memory is copied byte by byte if it lies askew. */
+/** Eight bytes: shared memory is copied byte by byte if it is not aligned. */
 const HEAD = 8;
 
 /** No two slots share a cache line. */
 const LINE = 64;
 
-/** Instead of a length: the task is not to be done. */
+/** Stands in place of a length: the task must not be done. */
 export const CANCELLED = -2;
 
-/** What both sides use. */
+/** The parts that both sides use. */
 export function open(place: Place, how: "init" | "attach") {
   const at = arena(place)[how](place.memory, place.base);
   const lengths = new Int32Array(at.slots.buffer, at.slots.byteOffset);

@@ -6,6 +6,7 @@ export const MUTANTS = mutants({
   scenarios: ["mpmc_queue"],
 }, {
   what: "the epoch does not change",
+  by: "push, pop",
   ts: [
     "const seen = Atomics.compareExchange(words, epoch, even, even + 1 | 0); " +
     "if (seen !== even) return false;",
@@ -18,10 +19,12 @@ export const MUTANTS = mutants({
   ],
 }, {
   what: "the epoch does not change where all are woken",
+  by: "close wakes a consumer",
   ts: ["Atomics.add(words, epoch, 2);", "{}"],
   c: ["weft__add(epoch, 2);", ""],
 }, {
   what: "the epoch changes after the wake",
+  by: "push, pop",
   ts: [
     "Atomics.notify(words, epoch, n); return true;",
     "return true;",
@@ -41,10 +44,12 @@ export const MUTANTS = mutants({
   ],
 }, {
   what: "the epoch changes and nobody is woken",
+  by: "push, pop",
   ts: ["Atomics.notify(words, epoch, n); return true;", "return true;"],
   c: ["weft__notify(epoch, n); return true;", "return true;"],
 }, {
   what: "(L): looks while a wake counts as on its way",
+  by: "two sleep, two are woken",
   ts: ["while (value & 1) {", "while (value & 1 && value < 0) {"],
   c: ["while (value & 1) {", "while (value & 1 && value < 0) {"],
 }, {
@@ -57,6 +62,7 @@ export const MUTANTS = mutants({
   equivalent: "a waiter that is woken and finds the queue closed wakes all",
 }, {
   what: "wakes nobody if only one sleeps",
+  by: "push, pop",
   ts: ["if (waiters === 0) return true;", "if (waiters <= 1) return true;"],
   c: ["if (waiters == 0) return true;", "if (waiters <= 1) return true;"],
 }, {

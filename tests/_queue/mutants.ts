@@ -35,6 +35,7 @@ export const MUTANTS = mutants({
   ],
 }, {
   what: "gives up after one sleep",
+  by: "close wakes a consumer",
   ts: ['if (outcome !== "timed-out") continue; result', "result"],
   c: ["if (outcome != WEFT__TIMED_OUT) continue; if ((result", "if ((result"],
 }, {
@@ -43,10 +44,12 @@ export const MUTANTS = mutants({
   c: ["weft__add(weft__event_waiters(epoch), -1);", ""],
 }, {
   what: "does not pass on a wake that it cannot use",
+  by: "two consumers, the element in front comes last",
   ts: ["} finally { this.pass(end); }", "} finally { }"],
   c: ["(pass);", ""],
 }, {
   what: "takes a timeout for free room",
+  by: "push times out at any time",
   ts: [
     "return result === false ? undefined : result;",
     'return result === false ? (end === "push") as T : result;',

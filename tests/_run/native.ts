@@ -23,6 +23,7 @@ export const BUILT: string = fileURLToPath(
 );
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
+const TESTS = fileURLToPath(new URL("..", import.meta.url));
 const WASM = fileURLToPath(new URL("../../wasm", import.meta.url));
 
 /** The warnings that users of `weft.h` may have switched on. */
@@ -32,6 +33,12 @@ export const WARNINGS: readonly string[] = [
   "-Wpedantic",
   "-Wconversion",
   "-Werror",
+];
+
+/** A compiler for each language, of one make. */
+export const MAKES: readonly (readonly [c: string, cpp: string])[] = [
+  ["gcc", "g++"],
+  ["clang", "clang++"],
 ];
 
 /** How a program ended. */
@@ -90,7 +97,13 @@ export async function build(program: Program): Promise<string> {
   const part = fs.mkdtempSync(path.join(BUILT, `${name}.part-`));
   try {
     const result = path.join(part, name);
-    const all = [...words, "-I", WASM, "-I", HERE, ...sources, "-o", result];
+    const all = [
+      ...words,
+      ...[WASM, HERE, TESTS].flatMap((folder) => ["-I", folder]),
+      ...sources,
+      "-o",
+      result,
+    ];
     const { code, output } = await run(compiler, all, 120);
     if (code !== 0) {
       const said = output.slice(0, 3000);
@@ -119,11 +132,41 @@ export function versionOf(compiler: string): Promise<string | undefined> {
   return version;
 }
 
+/** What the programs share, beside the headers of `wasm/`. */
+const SHARED = ["_run/check.h", "_run/attach.h", "_queue/native.h"]
+  .map((name) => path.join(TESTS, name));
+
+const sanitizing = new Map<string, Promise<boolean>>();
+
+/** Whether `compiler` has what sanitized programs are linked with. */
+export function sanitizes(compiler: string): Promise<boolean> {
+  let known = sanitizing.get(compiler);
+  if (known === undefined) sanitizing.set(compiler, known = linked(compiler));
+  return known;
+}
+
+async function linked(compiler: string): Promise<boolean> {
+  fs.mkdirSync(BUILT, { recursive: true });
+  const source = path.join(BUILT, "nothing.c");
+  if (!fs.existsSync(source)) {
+    fs.writeFileSync(source, "int main(void) { return 0; }\n");
+  }
+  const built = ["thread", "address,undefined"].map((kind) =>
+    build({
+      name: `nothing-${compiler}-${kind}`,
+      compiler,
+      words: [`-fsanitize=${kind}`],
+      sources: [source],
+    })
+  );
+  return await Promise.all(built).then(() => true, () => false);
+}
+
 async function fingerprint({ compiler, words, sources }: Program) {
   const version = await versionOf(compiler);
   const hash = createHash("sha256");
   hash.update(JSON.stringify([compiler, version, words, sources]));
-  for (const file of [...sources, path.join(HERE, "check.h")]) {
+  for (const file of [...sources, ...SHARED]) {
     hash.update(fs.readFileSync(file)).update("\0");
   }
   for (const text of Object.values(headerFiles())) hash.update(text);

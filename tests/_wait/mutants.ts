@@ -54,14 +54,17 @@ const LINE: Row[] = [{
   by: "a wait is aborted, its agent computes, another one blocks",
 }, {
   what: "treats a native wait that did not begin as pending",
+  by: "an agent awaits twice",
   ts: ["if (!wait.async) return false;", "if (!wait.async) return true;"],
   c: NO_ASYNC,
 }, {
   what: "begins no native wait",
+  by: "an agent awaits twice",
   ts: ['if (!line.serving && !line.armed) serve(line, "not-equal");', ""],
   c: NO_ASYNC,
 }, {
   what: "does not serve the waiters behind the first",
+  by: "an agent awaits twice",
   ts: ["if (waiter.line === line && !waiter.sleep.all) break;", "break;"],
   c: NO_ASYNC,
 }, {
@@ -74,18 +77,22 @@ const LINE: Row[] = [{
   by: "a release serves the second in line",
 }, {
   what: "a native wait that has ended counts as pending",
+  by: "an agent awaits twice",
   ts: ["line.armed = line.left = false;", "line.left = false;"],
   c: NO_ASYNC,
 }, {
   what: "begins no native wait for the new first waiter in line",
+  by: "an agent awaits twice",
   ts: ["if (armed) return true;", "return true;"],
   c: NO_ASYNC,
 }, {
   what: "an aborted waiter stays in line",
+  by: "a wait is aborted, another one blocks",
   ts: ["before.behind = behind; behind.before = before;", ""],
   c: NO_ASYNC,
 }, {
   what: "does not serve the line when its native wait has ended",
+  by: "an agent awaits twice",
   ts: ['else serve(line, left ? "not-equal" : "ok");', ""],
   c: NO_ASYNC,
 }];

@@ -10,6 +10,7 @@ export const MUTANTS = mutants("barrier", {
   c: ["*since = next;", "*since = weft__load(&b->state);"],
 }, {
   what: "BA2: counts from 0 after the generation began",
+  by: "two parties, two rounds",
   ts: [
     "const next = last ? nextGeneration(state) : state + 1;",
     "const next = last ? state + 1 + ONE_GENERATION | 0 : state + 1;",
@@ -31,6 +32,7 @@ export const MUTANTS = mutants("barrier", {
   ],
 }, {
   what: "BA3: the last arrival wakes one party only",
+  by: "three parties that look before they sleep",
   ts: [
     "if (state & WAITING_BIT) Atomics.notify(words, STATE); return undefined;",
     "if (state & WAITING_BIT) Atomics.notify(words, STATE, 1);\n" +
@@ -146,6 +148,7 @@ export const MUTANTS = mutants("barrier", {
   ],
 }, {
   what: "takes another's arrival for the end while it spins",
+  by: "one of three leaves, seen by who looks before it sleeps",
   ts: [
     "((Atomics.load(words, STATE) ^ state) & GENERATION_MASK) !== 0;",
     "Atomics.load(words, STATE) !== state;",
@@ -254,6 +257,7 @@ export const MUTANTS = mutants("barrier", {
   ],
 }, {
   what: "leaves, and wakes one",
+  by: "one of three gives up, and leaves",
   ts: [
     "if (ends && state & WAITING_BIT) Atomics.notify(words, STATE);",
     "if (ends && state & WAITING_BIT) Atomics.notify(words, STATE, 1);",
@@ -300,6 +304,7 @@ export const MUTANTS = mutants("barrier", {
   c: ["bool ends = waiting > 0 && waiting *", "bool ends = waiting *"],
 }, {
   what: "does not take back the arrival of a dead party",
+  by: "one that waits alone is terminated",
   ts: [
     "const left = state - ONE_PARTY - (arrived ? 1 : 0);",
     "const left = state - ONE_PARTY;",

@@ -6,6 +6,7 @@ const ONE_FORM =
 /** Mutants of `Broadcast`. */
 export const MUTANTS = mutants("broadcast", {
   what: "(P): publishes before it writes",
+  by: "a subscriber comes and goes, the producer waits",
   ts: [
     "if (this.drops) Atomics.store(this.#words, at, value); // published by (P) " +
     "else this.#words[at] = value; // published by (P) this.#publish(tail);",
@@ -23,6 +24,7 @@ export const MUTANTS = mutants("broadcast", {
   ],
 }, {
   what: "notices one element too late that it is full",
+  by: "what is lost is counted",
   ts: [
     "if ((tail - words[SLOWEST]! | 0) < this.#span) return tail;",
     "if ((tail - words[SLOWEST]! | 0) <= this.#span) return tail;",
@@ -37,6 +39,7 @@ export const MUTANTS = mutants("broadcast", {
   c: ["b->slowest = weft__broadcast_scan(b, *tail);", "b->slowest = *tail;"],
 }, {
   what: "begins where it first looked, although the producer went on",
+  by: "a subscriber comes and goes, the producer waits",
   ts: ["Atomics.compareExchange(words, at + CURSOR, first, next);", ""],
   c: ["weft__compare_exchange(&at->cursor, first, next);", ""],
 }, {
@@ -137,6 +140,7 @@ export const MUTANTS = mutants("broadcast", {
   by: "the producer does not wait for a joining subscriber",
 }, {
   what: "notices too late that it is full, at the second look",
+  by: "the producer waits for one that sees",
   ts: [
     "words[SLOWEST] = slowest; if ((tail - slowest | 0) < this.#span)",
     "words[SLOWEST] = slowest; if ((tail - slowest | 0) <= this.#span)",
@@ -213,6 +217,7 @@ export const MUTANTS = mutants("broadcast", {
   by: "what is lost is counted",
 }, {
   what: "moves its cursor before it reads",
+  by: "the producer waits for one that sees",
   ts: [
     "const value = this.broadcast.drops ? Atomics.load(words, at) : " +
     "words[at]!; // published by (P) " +
@@ -251,6 +256,7 @@ export const MUTANTS = mutants("broadcast", {
   by: "what is lost is counted",
 }, {
   what: "publishes by a store",
+  by: "the producer waits until another closes",
   ts: [
     "if (Atomics.compareExchange(words, TAIL, tail, next) !== tail) {",
     "if (Atomics.store(words, TAIL, next) === tail) {",
@@ -298,6 +304,7 @@ export const MUTANTS = mutants("broadcast", {
   ],
 }, {
   what: "closes by a load and a store",
+  by: "one sleeps until another closes",
   ts: [
     "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
     "const tail = Atomics.load(words, TAIL); if (tail & CLOSED_BIT) return;\n" +

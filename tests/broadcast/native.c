@@ -1,5 +1,7 @@
 /* weft_broadcast: against a model where positions wrap, and between threads. */
 #define _POSIX_C_SOURCE 200809L
+#include <weft/broadcast.h>
+
 #include "check.h"
 
 #define SUBSCRIBERS 3

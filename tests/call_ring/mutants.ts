@@ -23,6 +23,7 @@ export const MUTANTS = [
     scenarios: ["call_ring"],
   }, {
     what: "claims by a store",
+    by: "two want one slot",
     ts: [
       "Atomics.compareExchange(words, at, FREE, claimed) === FREE",
       "Atomics.store(words, at, claimed) === claimed",
@@ -34,6 +35,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "looks for a free slot by hints alone",
+    by: "two want one slot",
     ts: [
       "const state = i > this.count ? words[at]! : Atomics.load(words, at); if ( state === FREE",
       "const state = words[at]!; if ( state === FREE",
@@ -65,6 +67,7 @@ export const MUTANTS = [
     ]],
   }, {
     what: "posts and wakes no server",
+    by: "a server is abandoned",
     ts: ["wake(words, SERVE_EPOCH, 1); return at;", "return at;"],
     c: [
       "weft__event_wake(&r->serve_epoch, 1); *call = c; return 0;",
@@ -72,6 +75,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "wakes a server before it posts",
+    by: "a server is abandoned",
     ts: [
       "Atomics.store(words, at, posted); // (P)",
       "wake(words, SERVE_EPOCH, 1); Atomics.store(words, at, posted);",
@@ -87,6 +91,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "does not check again whether the ring was closed",
+    by: "a call and the end",
     ts: [
       "if ( this.closed && Atomics.compareExchange(words, at, posted, FREE)",
       "if ( Math.abs(0) && Atomics.compareExchange(words, at, posted, FREE)",
@@ -97,6 +102,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "checks whether the ring was closed before it posts",
+    by: "a call and the end",
     ts: [
       "Atomics.store(words, at, posted); // (P)",
       "const closed = this.closed; Atomics.store(words, at, posted);",
@@ -115,6 +121,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "withdraws a call by a store although it may be taken",
+    by: "a call and the end",
     ts: [
       "Atomics.compareExchange(words, at, posted, FREE) === posted )",
       "Atomics.store(words, at, FREE) === FREE )",
@@ -178,6 +185,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "says that it sleeps by a store",
+    by: "a server is abandoned",
     ts: [
       "state !== value && Atomics.compareExchange(words, at, state, value) !== state",
       "state !== value && Atomics.store(words, at, value) !== value",
@@ -197,6 +205,7 @@ export const MUTANTS = [
       "only an answer wakes a caller; that is checked again in `receive`",
   }, {
     what: "reads the reply after it gave back the slot",
+    by: "two serve themselves in one slot",
     ts: [
       "const reply = this.#bytes.slice(from, from + length); this.#free(at);",
       "this.#free(at); const reply = this.#bytes.slice(from, from + length);",
@@ -296,6 +305,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "passes over a call whose caller just went to sleep",
+    by: "a call and its server",
     ts: [
       "while ((state & PHASE_MASK) === POSTED) { const expected = state;",
       "if ((state & PHASE_MASK) === POSTED) { const expected = state;",
@@ -303,6 +313,7 @@ export const MUTANTS = [
     c: HINT,
   }, {
     what: "looks for calls by hints alone",
+    by: "a call and the end",
     ts: [
       "let state = i > this.count ? words[at]! : Atomics.load(words, at);",
       "let state = words[at]!;",
@@ -310,6 +321,7 @@ export const MUTANTS = [
     c: HINT,
   }, {
     what: "looks at one slot only",
+    by: "two callers, two servers",
     ts: [
       "const at = this.#look; this.#look = this.#after(at);",
       "const at = this.#look;",
@@ -429,6 +441,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "abandons a caller without a mark for the server",
+    by: "a caller is abandoned, by two, while it is served",
     ts: [
       "const caller = Atomics.compareExchange(words, at + CALLER, id, dead);",
       "const caller = Atomics.load(words, at + CALLER); void dead;",
@@ -439,6 +452,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "marks a caller after it looked at the caller's call",
+    by: "a caller is abandoned, by two, while it is served",
     ts: [
       "const caller = Atomics.compareExchange(words, at + CALLER, id, dead); for (;;) { const state = Atomics.load(words, at);",
       "const early = Atomics.load(words, at);\n" +
@@ -456,6 +470,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "abandons by a store",
+    by: "a server is abandoned",
     ts: [
       "if (Atomics.compareExchange(words, at, state, next) !== state) continue; if (next === FREE) return true;",
       "Atomics.store(words, at, next); if (next === FREE) return true;",
@@ -468,6 +483,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "abandons a server and frees the slot that it served",
+    by: "a server is abandoned",
     ts: ["if ((waits & DEAD_BIT) === 0) next = LOST | waits;", "void waits;"],
     c: [
       "if ((waits & WEFT_CALL_RING_DEAD_BIT) == 0) " +
@@ -476,6 +492,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "abandons a server and wakes no caller",
+    by: "a server is abandoned",
     ts: [
       "if (next === FREE) return true; if ((state & WAITING_BIT) !== 0) Atomics.notify(words, at);",
       "if (next === FREE) return true;",
@@ -497,6 +514,7 @@ export const MUTANTS = [
     ],
   }, {
     what: "abandons and wakes no caller that wants a slot",
+    by: "a caller is abandoned while another wants its slot",
     ts: [
       "wake(words, SERVE_EPOCH, Infinity); wake(words, SLOT_EPOCH, Infinity); return count;",
       "wake(words, SERVE_EPOCH, Infinity); return count;",

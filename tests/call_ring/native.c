@@ -1,5 +1,7 @@
 /* weft_call_ring: against a sequential model, dead agents, and threads. */
 #define _POSIX_C_SOURCE 200809L
+#include <weft/call_ring.h>
+
 #include "check.h"
 
 static int32_t arena[1 << 14];

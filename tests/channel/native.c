@@ -1,6 +1,8 @@
 /* weft_channel: every codec by turns, what is refused, dead senders, and
    threads. */
 #define _POSIX_C_SOURCE 200809L
+#include <weft/channel.h>
+
 #include "check.h"
 
 static int32_t arena[1 << 12];

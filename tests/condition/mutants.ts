@@ -3,6 +3,7 @@ import { mutants } from "../_run/mutant.ts";
 /** Mutants of `Condition`. */
 export const MUTANTS = mutants("condition", {
   what: "CV1: unlocks the mutex before it joins",
+  by: "one waits, one notifies unlocked",
   ts: [
     "const group = this.#join(mutex); const place = placeOf(group); " +
     "const seen = Atomics.load(words, place); mutex.unlock();",
@@ -43,6 +44,7 @@ export const MUTANTS = mutants("condition", {
   c: ["weft__condition_call(c, WEFT__ALL);", "weft__condition_call(c, 1);"],
 }, {
   what: "CV5: wakes before it calls",
+  by: "two wait, notified one by one",
   ts: [
     "if (Atomics.compareExchange(words, place, state, called) !== state) { " +
     "continue; } Atomics.notify(words, place, 1); n -= k;",
@@ -58,6 +60,7 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "calls and wakes nobody",
+  by: "two wait, notified one by one",
   ts: ["Atomics.notify(words, place, 1); n -= k;", "n -= k;"],
   c: ["weft__notify(place, 1); n -= k;", "n -= k;"],
 }, {
@@ -74,6 +77,7 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "takes a call by a store",
+  by: "called once, of two, where the turn wraps",
   ts: [
     "if (Atomics.compareExchange(words, place, state, taken) !== state) { " +
     "continue; } break;",
@@ -86,6 +90,7 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "joins, and is not counted",
+  by: "one waits, one notifies unlocked",
   ts: [
     "const joined = (state | GATHERS_BIT) + ONE_WAITING;",
     "const joined = state | GATHERS_BIT;",
@@ -96,6 +101,7 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "a waiter that gives up stays counted",
+  by: "called once",
   ts: ["const left = state - ONE_WAITING;", "const left = state;"],
   c: [
     "int32_t left = state - WEFT_CONDITION_ONE_WAITING;",
@@ -129,6 +135,7 @@ export const MUTANTS = mutants("condition", {
   c: ["if (gathering == 0) return 0;", "return 0;"],
 }, {
   what: "joins by a store",
+  by: "joins while another of its group is called",
   ts: [
     "if (Atomics.compareExchange(words, place, state, joined) === state) { " +
     "return group; }",
@@ -140,10 +147,12 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "joins the group whose turn it is",
+  by: "one waits, one notifies unlocked",
   ts: ["const group = turn + 1 | 0;", "const group = turn;"],
   c: ["*group = weft__plus(turn, 1);", "*group = turn;"],
 }, {
   what: "joins a group that is already being called",
+  by: "called once",
   ts: ["if (callsAre(state, group)) {", "if (false) {"],
   c: ["if (weft__condition_calls(state, *group)) {", "if (0) {"],
 }, {
@@ -166,6 +175,7 @@ export const MUTANTS = mutants("condition", {
   by: "wakes when four turns have passed",
 }, {
   what: "takes a call that belongs to another group",
+  by: "takes no call of the group two before",
   ts: ["if (ours && state & CALLED_MASK) {", "if (state & CALLED_MASK) {"],
   c: [
     "if (ours && state & WEFT_CONDITION_CALLED_MASK) {",
@@ -173,6 +183,7 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "thinks it is counted in the next group",
+  by: "wakes when two turns have passed",
   ts: [
     "const counts = ours === ((state & GATHERS_BIT) === 0);",
     "const counts = true;",
@@ -183,6 +194,7 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "goes before its turn",
+  by: "called once",
   ts: [
     "if (!counts || (state & WAITING_MASK) === 0) break;",
     "if (!counts || !ours || (state & WAITING_MASK) === 0) break;",
@@ -194,6 +206,7 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "does not mark that waiters are joining a group",
+  by: "called once",
   ts: [
     "const joined = (state | GATHERS_BIT) + ONE_WAITING;",
     "const joined = state + ONE_WAITING;",
@@ -204,6 +217,7 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "gives up by a store",
+  by: "spurious calls",
   ts: [
     "if (Atomics.compareExchange(words, place, state, left) !== state) { " +
     "continue; }",
@@ -216,9 +230,11 @@ export const MUTANTS = mutants("condition", {
 }, {
   what: "does not pass on a wake that it cannot use",
   ts: ["passed = state; Atomics.notify(words, place, 1);", "passed = state;"],
-  equivalent: "who is older sleeps longer: the tester wakes it first",
+  equivalent: "the tester wakes the waiter first that sleeps longest, so " +
+    "no wake needs passing on",
 }, {
   what: "calls by a store",
+  by: "two notify at once",
   ts: [
     "if (Atomics.compareExchange(words, place, state, called) !== state) { " +
     "continue; }",
@@ -236,6 +252,7 @@ export const MUTANTS = mutants("condition", {
   by: "the turn passes once",
 }, {
   what: "the turn passes by a store",
+  by: "two notify at once, where some are not awake yet",
   ts: [
     "if ( Atomics.compareExchange(words, after, gathered, called) !== gathered " +
     ") { continue; }",
@@ -248,10 +265,12 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "passes the turn again to a group that has had it",
+  by: "two notify at once, where some are not awake yet",
   ts: ["if (callsAre(gathered, next)) {", "if (false) {"],
   c: ["if (weft__condition_calls(gathered, next)) {", "if (0) {"],
 }, {
   what: "the turn follows by a store",
+  by: "the turn passes once",
   ts: [
     "Atomics.compareExchange(words, TURN, turn, next); // If",
     "Atomics.store(words, TURN, next); // Of",
@@ -262,10 +281,12 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "the turn does not follow",
+  by: "the turn passes once",
   ts: ["Atomics.compareExchange(words, TURN, turn, next); // If", "// If"],
   c: ["weft__compare_exchange(&c->turn, turn, next); /* If", "/* If"],
 }, {
   what: "a turn that lags is moved on by a store",
+  by: "notifies while four turns pass",
   ts: [
     "const seen = Atomics.compareExchange(words, TURN, turn, next); turn =",
     "const seen = turn; Atomics.store(words, TURN, next); turn =",
@@ -276,6 +297,7 @@ export const MUTANTS = mutants("condition", {
   ],
 }, {
   what: "the turn passes, and old calls are left",
+  by: "two notify at once, where some are not awake yet",
   ts: [
     "markOf(next) | (gathering - k) * ONE_WAITING | k;",
     "(markOf(next) | (gathering - k) * ONE_WAITING | k) + " +

@@ -44,6 +44,7 @@ export const MUTANTS = mutants("event", {
   c: ["weft__notify(&e->state, WEFT__ALL);", "weft__notify(&e->state, 1);"],
 }, {
   what: "resets by a store",
+  by: "a signal, a newcomer, a reset",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, state & ~bits);",
     "Atomics.store(words, STATE, state & ~bits);",
@@ -54,6 +55,7 @@ export const MUTANTS = mutants("event", {
   ],
 }, {
   what: "takes a signal by a store",
+  by: "a signal, a newcomer, a reset",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, taken);",
     "Atomics.store(words, STATE, taken);",
@@ -127,6 +129,7 @@ export const MUTANTS = mutants("event", {
   ],
 }, {
   what: "a waiter that gives up stays counted",
+  by: "a signal for one of two, the other times out",
   ts: ["else if (last) state -= counted;", "else if (last) state -= 0;"],
   c: ["else if (last) state -= counted;", "else if (last) state -= 0;"],
 }, {

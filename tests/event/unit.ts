@@ -179,7 +179,7 @@ test("with automatic reset, sets and waits of many kinds add up", async () => {
         results.filter((result) => result === wanted).length;
       const pending = count(undefined);
       const waiters = wordsOf(event)[STATE]! >> WAITERS;
-      assert.is(waiters, pending, "who waits is counted");
+      assert.is(waiters, pending, "a waiter is counted");
       assert.not.ok(pending > 0 && event.isSet, "asleep beside a signal");
       released += count(true) + (event.isSet ? 1 : 0);
       assert.ok(released <= sets, `${released} of ${sets}`);

@@ -1,6 +1,8 @@
 /* weft_inspect: what it prints of each primitive, and what it refuses. */
 #define _POSIX_C_SOURCE 200809L
 #define WEFT_STDIO
+#include <weft/inspect.h>
+
 #include "check.h"
 
 static int32_t arena[1 << 12];

@@ -69,6 +69,7 @@ export const MUTANTS = mutants("latch", {
   ],
 }, {
   what: "removes the mark of a waiter",
+  by: "two steps, two sleepers",
   ts: [
     "const next = left < ONE ? OPEN : left;",
     "const next = left & ~WAITING_BIT;",
@@ -98,7 +99,7 @@ export const MUTANTS = mutants("latch", {
     "throw",
     "throw",
   ],
-  equivalent: "the count only goes down: an old one refuses too little",
+  equivalent: "the count only goes down, so an old one never refuses too much",
 }, {
   what: "sleeps and does not say so",
   ts: [

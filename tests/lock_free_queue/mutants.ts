@@ -54,6 +54,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
 }, {
   what: "closes by a store",
+  by: "close meets a push and a pop",
   ts: [
     "const seen = Atomics.compareExchange(words, at, free, closed);",
     "const seen = free; Atomics.store(words, at, closed);",
@@ -165,6 +166,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
 }, {
   what: "pops and wakes nobody",
+  by: "one sleeps until there is room",
   ts: [
     "this.#giveBack(slot); wake(this.#words, PUSH_EPOCH, 1); return value;",
     "this.#giveBack(slot); return value;",
@@ -176,6 +178,7 @@ export const MUTANTS = mutants("lock_free_queue", {
   ],
 }, {
   what: "puts in a ticket again that is already there",
+  by: "two push, one finds it full",
   ts: [
     "const put = entry & this.#filled ? ahead : ahead - this.#filled;",
     "const put = ahead - this.#filled;",

@@ -1,6 +1,8 @@
 /* weft_lock_free_queue: against a sequential model from just before its
    tickets wrap, with slots lost and repaired, and between threads. */
 #define _POSIX_C_SOURCE 200809L
+#include <weft/lock_free_queue.h>
+
 #include "check.h"
 
 static int32_t arena[1 << 13];

@@ -15,6 +15,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "MQ1: publishes a batch before it writes",
+  by: "an array wakes a consumer",
   ts: [
     "this.copier.put(src, i * per, this.#slot(ticket) + ELEMENT, per); " +
     "this.#publish(ticket);",
@@ -51,6 +52,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "MQ3: frees a batch before it reads",
+  by: "an array wakes a producer",
   ts: [
     "this.copier.get(dst, i * per, this.#slot(ticket) + ELEMENT, per); " +
     "this.#free(ticket);",
@@ -65,6 +67,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "MQ4: claims to push by a store",
+  by: "a producer that others overtake twice",
   ts: [
     "const seen = Atomics.compareExchange(words, TAIL, tail, next);",
     "const seen = tail; Atomics.store(words, TAIL, next);",
@@ -105,6 +108,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "MQ7: slots begin without turns",
+  by: "batches, two agents",
   ts: [
     "for (let i = 0; i < capacity; i++) words[SLOTS + i * stride] = i * ONE;",
     "",
@@ -206,6 +210,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "reads the next ticket plainly to decide that it is full",
+  by: "close wakes a producer",
   ts: [
     "const seen = Atomics.load(words, TAIL); if (seen === tail)",
     "const seen = words[TAIL]!; if (seen === tail)",
@@ -213,6 +218,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   c: "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here",
 }, {
   what: "pushes into a closed queue",
+  by: "close wakes a producer",
   ts: [
     "if (tail & CLOSED_BIT) return this.refuse() as undefined;",
     "tail &= ~CLOSED_BIT;",
@@ -230,6 +236,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "reports the end before the last element is published",
+  by: "close and pop while a push is under way",
   ts: [
     "if (Atomics.load(words, TAIL) === (head | CLOSED_BIT)) this.refuse();",
     "if (Atomics.load(words, TAIL) & CLOSED_BIT) this.refuse();",
@@ -240,6 +247,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "does not notice that an empty queue is closed",
+  by: "close wakes a consumer",
   ts: [
     "if (Atomics.load(words, TAIL) === (head | CLOSED_BIT)) this.refuse();",
     "",
@@ -250,6 +258,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "closes by a store",
+  by: "close and pop while a push is under way",
   ts: [
     "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
     "const was = Atomics.load(words, TAIL);\n" +
@@ -263,6 +272,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "closes and wakes one consumer",
+  by: "close wakes a consumer",
   ts: [
     "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return; " +
     "wake(this.#words, POP_EPOCH, Infinity);",
@@ -271,6 +281,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   c: ["return; weft__event_wake(&q->pop_epoch, WEFT__ALL);", "return;"],
 }, {
   what: "closes and wakes no producer",
+  by: "close wakes a producer",
   ts: [
     "wake(this.#words, POP_EPOCH, Infinity); " +
     "wake(this.#words, PUSH_EPOCH, Infinity); }",
@@ -283,6 +294,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "wakes the consumers before it closes",
+  by: "close wakes a consumer",
   ts: [
     "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return; " +
     "wake(this.#words, POP_EPOCH, Infinity);",
@@ -328,6 +340,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "wakes before it frees",
+  by: "push, pop, one slot",
   ts: [
     "this.#free(ticket); wake(this.#words, PUSH_EPOCH, 1); return value;",
     "wake(this.#words, PUSH_EPOCH, 1); this.#free(ticket); return value;",
@@ -351,10 +364,12 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "pushes a batch and wakes nobody",
+  by: "an array wakes a consumer",
   ts: ["wake(this.#words, POP_EPOCH, count); return count;", "return count;"],
   c: ["weft__event_wake(&q->pop_epoch, count); return count;", "return count;"],
 }, {
   what: "pops a batch and wakes nobody",
+  by: "an array wakes a producer",
   ts: ["wake(this.#words, PUSH_EPOCH, count); return count;", "return count;"],
   c: [
     "weft__event_wake(&q->push_epoch, count); return count;",
@@ -362,6 +377,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "commits and wakes nobody",
+  by: "in place wakes a consumer",
   ts: [
     "this.#reserved = undefined; this.#publish(ticket); " +
     "wake(this.#words, POP_EPOCH, 1);",
@@ -373,6 +389,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "consumes and wakes nobody",
+  by: "in place wakes a producer",
   ts: [
     "this.#peeked = undefined; this.#free(ticket); " +
     "wake(this.#words, PUSH_EPOCH, 1);",
@@ -385,6 +402,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "a batch claims slots that are not its own",
+  by: "batches, two agents",
   ts: ["if (turn !== (next + state | 0)) break;", ""],
   c: [
     "if (weft__load(weft__mpmc_slot(q, next)) != weft__plus(next, state)) " +
@@ -393,6 +411,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "a batch claims fewer slots than it takes",
+  by: "batches, two agents",
   ts: [
     "const count = n === 1 ? 1 : this.#run(tail, n, 0); const next = " +
     "tail + count * ONE | 0;",
@@ -407,6 +426,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "a pop that is woken too early does not pass on the wake",
+  by: "two consumers, the element in front comes last",
   ts: [
     "if (this.poppable()) wake(words, POP_EPOCH, this.closed ? Infinity : 1);",
     "",
@@ -418,6 +438,7 @@ export const MUTANTS = mutants("mpmc_queue", {
   ],
 }, {
   what: "a push that is woken too early does not pass on the wake",
+  by: "two producers, the slot in front comes last",
   ts: [
     "else if (Atomics.load(words, this.#slot(tail)) === tail) {",
     "else if (false) {",

@@ -137,6 +137,7 @@ export const MUTANTS = mutants("mutex", {
   c: ["while ((state & WEFT_MUTEX_OWNER_MASK) == 0) {", "while (state == 0) {"],
 }, {
   what: "tryLock takes a lock that is kept for a sleeper, by a store",
+  by: "somebody starves, tryLock",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, taken); " +
     "if (state === expected) {",
@@ -203,7 +204,8 @@ export const MUTANTS = mutants("mutex", {
     'woken = outcome === "ok" || (handoff && state === before);',
     'woken = outcome === "ok";',
   ],
-  equivalent: "it starves a look later, and takes the lock as one that did",
+  equivalent: "one look later it counts as starving, and takes the lock in " +
+    "that way",
 }, {
   what: "sleeps on a kept lock without a second look",
   ts: [

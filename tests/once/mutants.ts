@@ -112,6 +112,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "a failure forgets that others wait",
+  by: "the first two fail",
   ts: [
     "const state = Atomics.and(words, STATE, WAITING_BIT);",
     "const state = Atomics.exchange(words, STATE, NEW);",
@@ -157,6 +158,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "tries next, and forgets that others wait",
+  by: "the first two fail",
   ts: [
     "state = free ? state | this.#id : state | WAITING_BIT;",
     "state = free ? this.#id : state | WAITING_BIT;",
@@ -179,6 +181,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "does not check whether its exchange succeeded",
+  by: "the first fails",
   ts: ["if (seen !== expected) { state = seen; continue; }", ""],
   c: ["if (seen != expected) { state = seen; continue; }", "(void)seen;"],
 }, {
@@ -194,6 +197,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "takes a wake for the end",
+  by: "an agent is terminated",
   ts: [
     'last = outcome === "timed-out";',
     'if (outcome === "ok") return "done"; last = outcome === "timed-out";',
@@ -208,6 +212,7 @@ export const MUTANTS = mutants("once", {
   c: ["state = weft__load(&o->state); last", "last"],
 }, {
   what: "takes a timeout for the end",
+  by: "a wait that may time out, and a look at what it waited for",
   ts: ["if (!free && last) return false;", 'if (!free && last) return "done";'],
   c: [
     "if (!unclaimed && last) return ETIMEDOUT;",
@@ -215,6 +220,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "abandons another agent than the given one",
+  by: "a terminated runner is abandoned",
   ts: [
     "while ((state & RUNNER_MASK) === id && id !== 0) {",
     "while ((state & RUNNER_MASK) !== 0 && id !== 0) {",
@@ -233,6 +239,7 @@ export const MUTANTS = mutants("once", {
   by: "a terminated runner is abandoned",
 }, {
   what: "abandons by a store",
+  by: "a terminated runner is abandoned",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, kept); " +
     "if (state !== expected) continue;",
@@ -245,10 +252,12 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "does not check whether its exchange to abandon succeeded",
+  by: "a terminated runner is abandoned",
   ts: ["kept); if (state !== expected) continue;", "kept);"],
   c: ["kept); if (state != expected) continue;", "kept);"],
 }, {
   what: "abandons, and wakes nobody",
+  by: "a terminated runner is abandoned",
   ts: [
     "if (state & WAITING_BIT) Atomics.notify(words, STATE, 1); return 1;",
     "return 1;",
@@ -259,6 +268,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "abandons before it wakes",
+  by: "a terminated runner is abandoned",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, kept); " +
     "if (state !== expected) continue; " +

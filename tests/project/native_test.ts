@@ -14,9 +14,11 @@ import {
 import {
   build,
   BUILT,
+  MAKES,
   Pool,
   type Program,
   run,
+  sanitizes,
   SOURCES,
   versionOf,
   WARNINGS,
@@ -26,8 +28,7 @@ const pool = new Pool(2);
 
 const source = (name: string) => path.join(SOURCES, name);
 
-/** A compiler for each language, of one make. */
-const MAKES = [["gcc", "g++"], ["clang", "clang++"]] as const;
+/** The compilers that are here. */
 const found: (typeof MAKES)[number][] = [];
 for (const make of MAKES) {
   const all = await Promise.all(make.map(versionOf));
@@ -37,16 +38,8 @@ for (const make of MAKES) {
 
 /** The compilers that have what sanitized programs are linked with. */
 const sanitizing = new Set<string>();
-fs.mkdirSync(BUILT, { recursive: true });
-const NOTHING = made("nothing.c", "int main(void) { return 0; }\n");
 for (const compiler of found.flat()) {
-  const out = path.join(BUILT, `nothing-${compiler}`);
-  const runs = await Promise.all(
-    ["thread", "address,undefined"].map((kind) =>
-      run(compiler, [`-fsanitize=${kind}`, NOTHING, "-o", `${out}-${kind}`], 60)
-    ),
-  );
-  if (runs.every(({ code }) => code === 0)) sanitizing.add(compiler);
+  if (await sanitizes(compiler)) sanitizing.add(compiler);
   else console.log(`\nskipped: no sanitizers of ${compiler} here`);
 }
 
@@ -158,76 +151,8 @@ test("processes that share memory wake each other", async () => {
 
 // ---- programs -------------------------------------------------------------------
 
-/** Ways to build a program. */
 const PLAIN = ["-O2"];
 const THREAD_SANITIZER = ["-O1", "-g", "-fsanitize=thread"];
-const MEMORY_SANITIZERS = [
-  "-O1",
-  "-g",
-  "-fsanitize=address,undefined",
-  "-fno-sanitize-recover=all",
-  "-fno-omit-frame-pointer",
-];
-/** Sleeps at once, and for ever but for a wake: a lost one is a hang. */
-const SLEEPY = [
-  "-O2",
-  "-DWEFT_SPIN_ROUNDS=0",
-  "-DWEFT__LOOK=INT64_C(3600000000000)",
-];
-
-/** Builds and runs a program, which ends by saying "done". */
-function program(
-  title: string,
-  { compiler, name, words, sources, args = [] }: Program & { args?: string[] },
-) {
-  later(title, async () => {
-    const strict = [...WARNINGS, "-pthread", ...words];
-    const file = await build({ name, compiler, words: strict, sources });
-    let ended = await run(file, args, 100);
-    if (ended.output.includes("ThreadSanitizer: unexpected memory mapping")) {
-      // Kernels that place memory more randomly than it can bear.
-      ended = await run("setarch", ["-R", file, ...args], 100);
-    }
-    const { code, output } = ended;
-    assert.is(code, 0, `${name} ended with ${code}:\n${output.slice(-4000)}`);
-    assert.match(output, /^done$/m);
-  });
-}
-
-for (const [c, cpp] of found) {
-  const threads = (title: string, name: string, words: string[], k: string) =>
-    program(`${c}: threads, ${title}`, {
-      name: `threads-${c}${name}`,
-      compiler: c,
-      words: ["-std=c11", ...words],
-      sources: [source("threads.c")],
-      args: [k],
-    });
-  threads("as they are", "", PLAIN, "10");
-  threads("sleepy", "-sleepy", SLEEPY, "5");
-  const sanitized = sanitizing.has(c);
-  if (sanitized) {
-    threads("ThreadSanitizer", "-thread", THREAD_SANITIZER, "4");
-    threads("sleepy, ThreadSanitizer", "-sleepy-thread", [
-      ...SLEEPY,
-      ...THREAD_SANITIZER,
-    ], "2");
-    threads("Address- and UBSanitizer", "-memory", MEMORY_SANITIZERS, "4");
-  }
-
-  const model = (title: string, compiler: string, words: string[]) =>
-    program(`${compiler}: operations against their model, ${title}`, {
-      name: `model-${compiler}-${title.replace(/\W/g, "")}`,
-      compiler,
-      words,
-      sources: [source("model.c")],
-    });
-  model("C11", c, ["-std=c11", ...PLAIN]);
-  model("C++17", cpp, ["-x", "c++", "-std=c++17", ...PLAIN]);
-  if (sanitized) {
-    model("Address- and UBSanitizer", c, ["-std=c17", ...MEMORY_SANITIZERS]);
-  }
-}
 
 // Units of both languages, of every pair of compilers, become one program.
 for (const [c] of found) {

@@ -5,6 +5,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { clangOf, findCompiler } from "../../wasm/emcc.ts";
+import { foldersWith } from "../_run/folders.ts";
 import { skip, suite } from "../_run/harness.ts";
 import { everyFunction } from "../_run/header.ts";
 import {
@@ -18,7 +19,18 @@ import {
 } from "../_run/native.ts";
 
 const TESTS = fileURLToPath(new URL("..", import.meta.url));
-const MODEL = path.join(SOURCES, "model.c");
+
+/** A sample of the folders: between them they sleep in every way. */
+const SAMPLE = [
+  "mutex",
+  "semaphore",
+  "spsc_queue",
+  "mpmc_queue",
+  "work_counter",
+];
+
+/** The native program of a folder. */
+const nativeOf = (folder: string) => path.join(TESTS, folder, "native.c");
 
 const test = suite("weft.h, strictly", 120_000);
 const pool = new Pool(2);
@@ -69,14 +81,8 @@ test("clang++ reports no cast of C and no change of sign", async () => {
 
 // ---- -fsanitize=integer ------------------------------------------------------------
 
-/** The native programs of single folders, and those about several. */
-const PROGRAMS = [
-  MODEL,
-  path.join(SOURCES, "synchronizers.c"),
-  ...fs.readdirSync(TESTS).sort()
-    .map((folder) => path.join(TESTS, folder, "native.c"))
-    .filter((file) => fs.existsSync(file)),
-];
+/** The native programs of all folders. */
+const PROGRAMS = foldersWith("native.c").map(nativeOf);
 
 for (const file of PROGRAMS) {
   const name = path.relative(TESTS, file).replace(/\W/g, "_");
@@ -141,13 +147,16 @@ for (const [title, text] of Object.entries(LIBRARIES)) {
         "#error a header of the kernel\n",
       );
     }
-    const program = await build({
-      name: `model-${path.basename(folder)}`,
-      compiler: "gcc",
-      words: ["-std=c11", "-O1", "-pthread", `-I${folder}`],
-      sources: [MODEL],
-    });
-    assertDone(await run(program, [], 100) as { code: number; output: string });
+    for (const sample of SAMPLE) {
+      const program = await build({
+        name: `${sample}-${path.basename(folder)}`,
+        compiler: "gcc",
+        words: ["-std=c11", "-O1", "-pthread", `-I${folder}`],
+        sources: [nativeOf(sample)],
+      });
+      const ended = await run(program, ["2"], 100);
+      assertDone(ended as { code: number; output: string });
+    }
   });
 }
 
@@ -159,11 +168,14 @@ test("musl-gcc compiles every function, and its programs run", async () => {
     words: ["-std=c11", "-O1", "-c", ...WARNINGS],
     sources: [made("every_musl.c", everyFunction({ stdio: true }))],
   });
-  const program = await build({
-    name: "model-musl",
-    compiler: "musl-gcc",
-    words: ["-std=c11", "-O1", "-static", "-pthread", ...WARNINGS],
-    sources: [MODEL],
-  });
-  assertDone(await run(program, [], 100) as { code: number; output: string });
+  for (const sample of SAMPLE) {
+    const program = await build({
+      name: `${sample}-musl`,
+      compiler: "musl-gcc",
+      words: ["-std=c11", "-O1", "-static", "-pthread", ...WARNINGS],
+      sources: [nativeOf(sample)],
+    });
+    const ended = await run(program, ["2"], 100);
+    assertDone(ended as { code: number; output: string });
+  }
 });

@@ -3,6 +3,8 @@
 #define _POSIX_C_SOURCE 200809L
 #define WEFT_REALTIME
 #define WEFT_STDIO
+#include <weft.h>
+
 #include "check.h"
 
 static int32_t arena[1 << 14];

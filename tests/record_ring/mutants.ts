@@ -3,6 +3,7 @@ import { mutants } from "../_run/mutant.ts";
 /** Mutants of `RecordRing`. */
 export const MUTANTS = mutants("record_ring", {
   what: "(P): publishes before it writes",
+  by: "a producer and the end, and what is left then",
   ts: [
     "this.#put(src, record + 2); if (!this.#publish(record, byteLength)) return false;",
     "if (!this.#publish(record, byteLength)) return false; this.#put(src, record + 2);",
@@ -15,6 +16,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "(P): publishes a record before its length",
+  by: "two producers, one consumer",
   ts: [
     "this.#words[record] = byteLength << 2 | COMMITTED; // published by (P) this.#put(src, record + 2); if (!this.#publish(record, byteLength)) return false;",
     "this.#put(src, record + 2); if (!this.#publish(record, byteLength)) return false;\nthis.#words[record] = byteLength << 2 | COMMITTED;",
@@ -29,6 +31,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "(P): publishes a reservation before its state",
+  by: "a producer terminated at any step",
   ts: [
     "this.#words[record] = length << 2 | RESERVED; // published by (P) this.#words[record + 1] = this.#id; if (!this.#publish(record, length)) return 0;",
     "if (!this.#publish(record, length)) return 0;\nthis.#words[record] = length << 2 | RESERVED;\nthis.#words[record + 1] = this.#id;",
@@ -43,6 +46,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "(C): commits plainly",
+  by: "a producer terminated at any step",
   ts: [
     "Atomics.store(words, record, length << 2 | COMMITTED); // (C)",
     "words[record] = length << 2 | COMMITTED;",
@@ -54,6 +58,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "(F): frees before it copies",
+  by: "a producer that waits for room",
   ts: [
     "const copy = this.copyOfRecord(record); this.consumeRecord();",
     "const length = this.bytesOfRecord(record).length; this.consumeRecord();\nconst copy = this.bytesOfRecord(record, length).slice() as Uint8Array<ArrayBuffer>;",
@@ -84,6 +89,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "frees, and wakes nobody",
+  by: "a producer that waits for room",
   ts: [
     "words[HEAD]! + space | 0); // (F) this.#wakeProducer();",
     "words[HEAD]! + space | 0);",
@@ -95,6 +101,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "notices too late that it is full",
+  by: "one finds no room",
   ts: [
     "if (total > this.capacity - used || !this.#isWhole(used)) {",
     "if (total > this.capacity) {",
@@ -106,6 +113,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "compares positions that wrap",
+  by: "a producer that waits for room",
   ts: [
     "if (total > this.capacity - (tail - head | 0)) {",
     "if (total > this.capacity - (tail - head)) {",
@@ -135,6 +143,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "publishes by a store",
+  by: "a producer and the end, and what is left then",
   ts: [
     ": Atomics.compareExchange(words, TAIL, tail, next); this.#endClaim();",
     ": (Atomics.store(words, TAIL, next), tail); this.#endClaim();",
@@ -145,6 +154,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "publishes in a closed ring, and reports success",
+  by: "a producer and the end, and what is left then",
   ts: [
     "if ((seen & CLOSED_BIT) === 0) return true; this.refuse(); return false;",
     "return true;",
@@ -173,6 +183,7 @@ export const MUTANTS = mutants("record_ring", {
   by: "two producers, one consumer",
 }, {
   what: "claims by a store",
+  by: "two producers, room for both",
   ts: [
     "const owner = Atomics.compareExchange(words, CLAIMANT, 0, this.#id);",
     "const owner = Atomics.load(words, CLAIMANT);\n" +
@@ -185,6 +196,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "(W): does not mark that it waits for the claim",
+  by: "two producers, room for both",
   ts: ["const marked = owner | CONTENDED_BIT;", "const marked = owner;"],
   c: [
     "int32_t marked = owner | WEFT_RECORD_RING_CONTENDED_BIT;",
@@ -204,6 +216,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "ends the claim, and wakes nobody",
+  by: "two producers, room for both",
   ts: [
     "if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) { " +
     "this.#wakeProducer(); }",
@@ -216,6 +229,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "ends the claim by a load and a store",
+  by: "two producers, room for both",
   ts: [
     "if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) {",
     "const owner = Atomics.load(words, CLAIMANT);\n" +
@@ -263,6 +277,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "ends although records are left",
+  by: "a producer and the end, and what is left then",
   ts: [
     "if (head === (tail & POSITION_MASK)) return tail & CLOSED_BIT ? -1 : 0;",
     "if (tail & CLOSED_BIT) return -1;\n" +
@@ -276,6 +291,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "reads a state plainly",
+  by: "a producer terminated at any step",
   ts: [
     "const first = this.singleProducer ? words[record]! : Atomics.load(words, record);",
     "const first = words[record]!;",
@@ -283,6 +299,7 @@ export const MUTANTS = mutants("record_ring", {
   c: ["int32_t first = weft__load(*record);", "int32_t first = **record;"],
 }, {
   what: "takes a record that is only reserved",
+  by: "a producer terminated at any step",
   ts: [
     "if (state === RESERVED) return 0;",
     "if (state === RESERVED) return record;",
@@ -303,6 +320,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "closes, and wakes no consumer",
+  by: "one sleeps until another closes",
   ts: [
     "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return; " +
     "wake(words, POP_EPOCH, Infinity);",
@@ -311,6 +329,7 @@ export const MUTANTS = mutants("record_ring", {
   c: ["return; weft__event_wake(&r->pop_epoch, WEFT__ALL);", "return;"],
 }, {
   what: "closes by a load and a store",
+  by: "a producer and the end, and what is left then",
   ts: [
     "if (Atomics.or(words, TAIL, CLOSED_BIT) & CLOSED_BIT) return;",
     "const tail = Atomics.load(words, TAIL); if (tail & CLOSED_BIT) return;\n" +
@@ -346,6 +365,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "keeps the claim where there is no room",
+  by: "one finds no room",
   ts: [
     "this.#note(space); this.#endClaim();",
     "this.#note(space);",
@@ -357,6 +377,7 @@ export const MUTANTS = mutants("record_ring", {
   ],
 }, {
   what: "keeps the claim of a closed ring",
+  by: "a producer and the end, and what is left then",
   ts: [
     "if (tail & CLOSED_BIT) { this.#endClaim();",
     "if (tail & CLOSED_BIT) {",
@@ -412,6 +433,7 @@ export const MUTANTS = mutants("record_ring", {
   by: "one producer commits less than it reserved",
 }, {
   what: "commits, and wakes nobody",
+  by: "one commits less than it reserved",
   ts: ["// (C) } wake(words, POP_EPOCH, 1);", "}"],
   c: [
     "} if (result == 0) weft__event_wake(&r->pop_epoch, 1); return result;",
@@ -447,10 +469,12 @@ export const MUTANTS = mutants("record_ring", {
   by: "one sleeps behind a cancelled record",
 }, {
   what: "abandons, and keeps the claim",
+  by: "a producer terminated at any step",
   ts: ["this.#endClaim(); if (!whole", "if (!whole"],
   c: ["weft__record_end_claim(r); if (!whole", "if (!whole"],
 }, {
   what: "abandons a record that was committed",
+  by: "one sleeps behind what is abandoned",
   ts: [
     "if ((head & 3) === RESERVED && words[record + 1] === id) {",
     "if (words[record + 1] === id || (head & 3) === COMMITTED) {",
@@ -515,7 +539,10 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "has no room, and hands no wake on",
   ts: ["handOn: () => this.handRoomOn(),", ""],
-  c: ["if (woken) (void)(hand_on);", "(void)woken;"],
+  c: [
+    "&q->push_epoch, weft__record_hand_room_on(q),",
+    "&q->push_epoch, (void)weft__record_hand_room_on,",
+  ],
   by: "a short record waits behind a long one",
 }, {
   what: "(N): does not note how short a record is",

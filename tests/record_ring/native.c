@@ -1,6 +1,8 @@
 /* weft_record_ring: against a sequential model where positions wrap, dead
    producers, and threads. */
 #define _POSIX_C_SOURCE 200809L
+#include <weft/record_ring.h>
+
 #include "check.h"
 
 static int32_t arena[1 << 12];

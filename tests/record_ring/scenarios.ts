@@ -387,7 +387,6 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "a producer terminated at any step",
-    differs: REMEMBERS,
     spec: dying(weft),
     agents: [[["tryPop"], ["tryPop"]], [["inPlace", 1]]],
     options: { kill: true },
@@ -434,7 +433,6 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "one waits for a claim that is abandoned",
-    differs: TRIES_AGAIN,
     spec: left(weft, true),
     agents: [[["abandon"]], [["push", 1]]],
     options: { timeouts: 0 },

@@ -1,6 +1,8 @@
 /* weft_recover: what two dead agents held, a claim that keeps others out, and
    what is refused. */
 #define _POSIX_C_SOURCE 200809L
+#include <weft.h>
+
 #include "check.h"
 
 static int32_t at_ring[1 << 9], at_queue[1 << 9], at_semaphore[1 << 6];

@@ -6,6 +6,7 @@ const HINT =
 /** Mutants of `RwLock`. */
 export const MUTANTS = mutants("rw_lock", {
   what: "RW1: a reader enters by an addition",
+  by: "a try beside a reader",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, state + 1); " +
     "if (state === expected) return this.#readGuard(state);",
@@ -110,6 +111,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "believes a hint that there is a writer",
+  by: "a try to read beside a writer",
   ts: [
     "if (state & (WRITING_BIT | WANTED_BIT)) return undefined; continue;",
     "return undefined;",
@@ -177,8 +179,8 @@ export const MUTANTS = mutants("rw_lock", {
 }, {
   what: "enters at the first opening of the gate",
   ts: ["return moved >= 2 * ONE_OPENING;", "return moved >= ONE_OPENING;"],
-  equivalent: "who owes an opening has `writer` still, so that nobody is " +
-    "pending yet who does not wait for that one",
+  equivalent: "the agent that owes an opening still holds `writer`, so " +
+    "every pending reader waits for that opening",
 }, {
   what: "does not say that it sleeps at the gate",
   ts: ["const waiting = gate | WAITING_BIT;", "const waiting = gate;"],
@@ -198,6 +200,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "a reader that gives up stays counted",
+  by: "a reader that gives up",
   ts: ["const left = state - ONE_PENDING | 0;", "const left = state;"],
   c: [
     "int32_t left = weft__minus(state, WEFT_RW_LOCK_ONE_PENDING);",
@@ -205,6 +208,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "a reader gives up by a store",
+  by: "a reader that gives up",
   ts: [
     "const seen = Atomics.compareExchange(words, STATE, state, left); " +
     "if (seen === state) return false; continue;",
@@ -217,6 +221,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "a reader that was let in gives up",
+  by: "a reader that gives up",
   ts: [
     "if (isIn(ticket, state, gate)) break; if (last) {",
     "if (!last && isIn(ticket, state, gate)) break; if (last) {",
@@ -227,6 +232,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "takes any change for a new phase while it spins",
+  by: "a reader that looks before it sleeps",
   ts: [
     "if ((state ^ ticket.state) & PHASE_MASK) return this.#readGuard(state);",
     "if (state !== ticket.state) return this.#readGuard(state);",
@@ -238,6 +244,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "writes beside readers",
+  by: "one downgrades",
   ts: ["while ((state & READING_MASK) === 0) {", "for (;;) {", [
     "return false; } /** Waits for other writers",
     "} /** Waits",
@@ -245,6 +252,7 @@ export const MUTANTS = mutants("rw_lock", {
   c: ["while ((state & WEFT_RW_LOCK_READING_MASK) == 0) {", "for (;;) {"],
 }, {
   what: "writes by a store",
+  by: "a try beside a reader",
   ts: [
     "state = Atomics.compareExchange(words, STATE, expected, held); " +
     "if (state !== expected) continue;",
@@ -258,6 +266,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "does not check whether its exchange to write succeeded",
+  by: "a try beside a reader",
   ts: [
     "expected, held); if (state !== expected) continue;",
     "expected, held);",
@@ -297,6 +306,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "a writer does not say that it wants to write",
+  by: "a writer that gives up beside another",
   ts: ["const bits = WANTED_BIT | ASLEEP_BIT;", "const bits = ASLEEP_BIT;"],
   c: [
     "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT; " +
@@ -306,6 +316,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "a writer says that it sleeps by a store",
+  by: "one downgrades",
   ts: [
     "const state = Atomics.or(words, STATE, bits) | bits;",
     "const state = Atomics.load(words, STATE) | bits;\n" +
@@ -318,6 +329,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "a writer sleeps although nobody reads",
+  by: "one downgrades",
   ts: ["if ((state & READING_MASK) === 0) continue;", ""],
   c: [
     "if ((state & WEFT_RW_LOCK_READING_MASK) == 0) continue; int outcome",
@@ -325,6 +337,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "a writer that gives up is still announced",
+  by: "a writer that gives up",
   ts: [
     "this.#leave(0, 0); this.#unlockWriter(); return false;",
     "this.#unlockWriter(); return false;",
@@ -336,6 +349,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "a writer that gives up stays in line",
+  by: "a writer that gives up beside another",
   ts: [
     "this.#leave(0, 0); this.#unlockWriter(); return false;",
     "this.#leave(0, 0); return false;",
@@ -347,6 +361,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "a writer that gives up leaves the line first",
+  by: "a writer that gives up beside another",
   ts: [
     "this.#leave(0, 0); this.#unlockWriter(); return false;",
     "this.#unlockWriter(); this.#leave(0, 0); return false;",
@@ -384,6 +399,7 @@ export const MUTANTS = mutants("rw_lock", {
   c: ["if (pending > 0) next = weft__plus(next, WEFT_RW_LOCK_ONE_PHASE);", ""],
 }, {
   what: "forgets the readers if a writer gives up",
+  by: "a writer that gives up beside another",
   ts: ["const kept = READING_MASK | PHASE_MASK |", "const kept = PHASE_MASK |"],
   c: [
     "int32_t kept = WEFT_RW_LOCK_READING_MASK | WEFT_RW_LOCK_PHASE_MASK;",
@@ -443,6 +459,7 @@ export const MUTANTS = mutants("rw_lock", {
   c: ["weft__rw_leave(l, 1, 0);", "weft__rw_leave(l, 0, 0);"],
 }, {
   what: "abandons, and lets nobody in",
+  by: "one who wrote is given up",
   ts: [
     "this.#leave(0, writing ? ABANDONED_BIT : 0); // The dead",
     "// The dead",
@@ -453,6 +470,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "abandons, and does not report it",
+  by: "one who wrote is given up",
   ts: ["this.#leave(0, writing ? ABANDONED_BIT : 0);", "this.#leave(0, 0);"],
   c: [
     "weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);",
@@ -460,6 +478,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "abandons a waiting writer, and reports that it wrote",
+  by: "a waiting writer is abandoned",
   ts: [
     "this.#leave(0, writing ? ABANDONED_BIT : 0);",
     "this.#leave(0, ABANDONED_BIT);",
@@ -470,6 +489,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "abandons, and leaves the gate shut",
+  by: "a writer is terminated beside a reader",
   ts: [
     "// The dead agent may have let agents in without opening the gate. " +
     "this.#open();",
@@ -482,6 +502,7 @@ export const MUTANTS = mutants("rw_lock", {
   ],
 }, {
   what: "abandons, and does not make way for the next one",
+  by: "one who wrote is given up",
   ts: [
     "this.#open(); this.#unlockWriter(); return 1;",
     "this.#open(); return 1;",

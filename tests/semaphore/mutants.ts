@@ -42,6 +42,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "SE4: takes by load and sub",
+  by: "tryAcquire, acquire",
   ts: [
     "permits = Atomics.compareExchange(words, PERMITS, expected, expected - n);",
     "Atomics.sub(words, PERMITS, n);",
@@ -68,6 +69,7 @@ export const MUTANTS = mutants("semaphore", {
   c: ["while (permits >= n) {", "while (permits >= n - 1) {"],
 }, {
   what: "SE7: gives up when its exchange fails",
+  by: "tryAcquire against tryAcquire",
   ts: ["while (permits >= n) {", "if (permits >= n) {"],
   c: ["while (permits >= n) {", "if (permits >= n) {"],
 }, {
@@ -93,6 +95,7 @@ export const MUTANTS = mutants("semaphore", {
   c: "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here",
 }, {
   what: "releases by a store",
+  by: "a claim is given up",
   ts: [
     "const seen = Atomics.compareExchange(words, PERMITS, permits, sum);",
     "const seen = permits; Atomics.store(words, PERMITS, sum);",
@@ -135,6 +138,7 @@ export const MUTANTS = mutants("semaphore", {
   c: ["weft__add(&s->waiters, -1); return result;", "return result;"],
 }, {
   what: "sleeps although there are permits",
+  by: "a timeout at any time, with patience",
   ts: ["if (permits >= n) continue;", ""],
   c: ["if (permits >= n) continue;", ""],
 }, {
@@ -310,6 +314,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "a claim that times out keeps what it took",
+  by: "a claim that times out gives back",
   ts: [
     "this.#endClaim(); this.#giveBack(n); return false;",
     "this.#endClaim(); return false;",
@@ -327,6 +332,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "a claim that times out gives back and wakes nobody",
+  by: "a claim that times out serves another",
   ts: [
     "const permits = Atomics.add(this.#words, PERMITS, n) + n; " +
     "this.#wake(n, permits);",
@@ -338,6 +344,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "a claim that times out gives back by a store",
+  by: "a claim is given up",
   ts: [
     "const permits = Atomics.add(this.#words, PERMITS, n) + n;",
     "const permits = Atomics.load(this.#words, PERMITS) + n;\n" +
@@ -360,6 +367,7 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "abandons the claim of another",
+  by: "a claim is given up",
   ts: ["if (seen !== id) return 0;", ""],
   c: [
     "if (weft__compare_exchange(&s->claimant, id, weft_agent_id()) != id) " +
@@ -380,6 +388,7 @@ export const MUTANTS = mutants("semaphore", {
   by: "two inherit a claim, and one claims anew",
 }, {
   what: "abandons a claim and keeps what it took",
+  by: "a claim is given up",
   ts: ["if (n > 0) this.#giveBack(n); return n;", "return n;"],
   c: ["if (n > 0) weft__semaphore_give_back(s, n); return n;", "return n;"],
 }, {

@@ -131,7 +131,8 @@ export const MUTANTS = mutants("slab_pool", {
 }, {
   what: "frees only by an old value of the owner",
   ts: ["if (!isAllocated(owner)) owner = Atomics.load(words, at);", ""],
-  equivalent: "who frees a block was told of it, so the hint is new",
+  equivalent: "an agent that frees a block has learned of it, so the hint " +
+    "is new",
 }, {
   what: "abandons by a store",
   ts: [
@@ -200,6 +201,7 @@ export const MUTANTS = mutants("slab_pool", {
   ],
 }, {
   what: "takes a block from its cache that was taken away",
+  by: "an abandoned agent takes from its cache",
   ts: [
     "if (Atomics.compareExchange(words, at, kept, this.#id) === kept) {",
     "if (Atomics.compareExchange(words, at, kept, this.#id) >= NOBODY) {",
@@ -241,5 +243,5 @@ export const MUTANTS = mutants("slab_pool", {
 }, {
   what: "does not set the bit of the block that it took",
   ts: ["else Atomics.or(words, BITMAP + map, bit);", ""],
-  equivalent: "a bit saves a look: the owner tells",
+  equivalent: "the bit only saves a look; the owner word decides",
 });

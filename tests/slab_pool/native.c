@@ -1,6 +1,8 @@
 /* weft_slab_pool: errors, caches, dead agents, and threads that hand blocks to
    each other. */
 #define _POSIX_C_SOURCE 200809L
+#include <weft/slab_pool.h>
+
 #include "check.h"
 
 static int32_t arena[1 << 13];

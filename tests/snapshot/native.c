@@ -1,5 +1,7 @@
 /* weft_snapshot: against a model where versions wrap, and between threads. */
 #define _POSIX_C_SOURCE 200809L
+#include <weft/snapshot.h>
+
 #include "check.h"
 
 #define WORDS 40

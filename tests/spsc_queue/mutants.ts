@@ -15,6 +15,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
 }, {
   what: "SP1: publishes a batch before it writes the second half",
+  by: "a batch over the end",
   ts: [
     "if (count > first) { this.copier.put(src, first * per, DATA, (count - first) * per); } return this.#publish(tail, count) ? count : 0;",
     "const done = this.#publish(tail, count);\nif (count > first) { this.copier.put(src, first * per, DATA, (count - first) * per); }\nreturn done ? count : 0;",
@@ -61,6 +62,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
 }, {
   what: "SP3: frees a batch before it reads",
+  by: "a batch over the end",
   ts: [
     "if (count > first) { this.copier.get(dst, first * per, DATA, " +
     "(count - first) * per); } this.#release(head, count);",
@@ -113,6 +115,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
 }, {
   what: "takes the flag bits for a part of the index",
+  by: "closed when full",
   ts: [
     "const tail = this.#words[TAIL]! & INDEX_MASK; // our own",
     "const tail = this.#words[TAIL]!; // our own",
@@ -226,6 +229,7 @@ export const MUTANTS = mutants("spsc_queue", {
   by: "the consumer closes",
 }, {
   what: "frees nothing if somebody sleeps",
+  by: "push, pop",
   ts: [
     "for (let expected = head; was !== expected;) {",
     "for (let expected = head; false;) {",
@@ -265,6 +269,7 @@ export const MUTANTS = mutants("spsc_queue", {
   by: "push, pop",
 }, {
   what: "asks the wrong side for a wake",
+  by: "push, pop",
   ts: [
     'const index = end === "pop" ? TAIL : HEAD;',
     'const index = end === "pop" ? HEAD : TAIL;',
@@ -287,18 +292,22 @@ export const MUTANTS = mutants("spsc_queue", {
   by: "pop times out at any time",
 }, {
   what: "closes only the producer's end",
+  by: "closed when full",
   ts: ["for (const index of [TAIL, HEAD]) {", "for (const index of [TAIL]) {"],
   c: ["for (int i = 0; i < 2; i++)", "for (int i = 0; i < 1; i++)"],
 }, {
   what: "closes only the consumer's end",
+  by: "the producer closes",
   ts: ["for (const index of [TAIL, HEAD]) {", "for (const index of [HEAD]) {"],
   c: ["for (int i = 0; i < 2; i++)", "for (int i = 1; i < 2; i++)"],
 }, {
   what: "closes and wakes nobody",
+  by: "the producer closes",
   ts: ["if (was & WAITING_BIT) Atomics.notify(this.#words, index);", ""],
   c: ["weft__notify(words[i], WEFT__ALL);", "continue;"],
 }, {
   what: "closes by a store",
+  by: "the producer closes",
   ts: [
     "const was = Atomics.or(this.#words, index, CLOSED_BIT);",
     "const was = Atomics.load(this.#words, index);\n" +
@@ -313,6 +322,7 @@ export const MUTANTS = mutants("spsc_queue", {
   ],
 }, {
   what: "reports the end before it is empty",
+  by: "the producer closes",
   ts: [
     "if (filled === 0 && tail & CLOSED_BIT) this.refuse();",
     "if (tail & CLOSED_BIT) this.refuse();",
@@ -341,6 +351,7 @@ export const MUTANTS = mutants("spsc_queue", {
   by: "closed when full",
 }, {
   what: "compares its known room although indices wrap",
+  by: "push, pop over the sign",
   ts: [
     "let room = this.#span - (tail - words[HEAD_CACHE]! | 0);",
     "let room = this.#span - (tail - words[HEAD_CACHE]!);",

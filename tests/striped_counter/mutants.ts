@@ -79,6 +79,7 @@ export const MUTANTS = mutants("striped_counter", {
   ],
 }, {
   what: "a sum takes words that changed meanwhile",
+  by: "a sum beside a large addition",
   ts: ["if (seen === high) {", "if (seen !== undefined) {"],
   c: ["if (seen == high) break;", "break;"],
 }, {

@@ -49,6 +49,7 @@ export const MUTANTS = mutants("work_counter", {
   ],
 }, {
   what: "WC4: wakes only one of the waiters",
+  by: "done by one, awaited by two",
   ts: [
     "if (was === AWAITED) Atomics.notify(words, FINISHED);",
     "if (was === AWAITED) Atomics.notify(words, FINISHED, 1);",
@@ -123,6 +124,7 @@ export const MUTANTS = mutants("work_counter", {
   ],
 }, {
   what: "(T): reads the target before it counts",
+  by: "cancelled while somebody waits",
   ts: [
     "const seen = Atomics.compareExchange(words, DONE, done, done + n);",
     "const target = Atomics.load(words, TARGET);\n" +
@@ -145,6 +147,7 @@ export const MUTANTS = mutants("work_counter", {
   ],
 }, {
   what: "(C): reads what is done before it lowers the target",
+  by: "cancelled while somebody waits",
   ts: [
     "Atomics.store(words, TARGET, target); // (C) then look at `done` " +
     "if (Atomics.load(words, DONE) >= target) this.#finish();",
@@ -163,6 +166,7 @@ export const MUTANTS = mutants("work_counter", {
   c: ["if (weft__load(&c->done) >= target) weft__work_counter_finish(c);", ""],
 }, {
   what: "cancels by load and store",
+  by: "cancelled while at work",
   ts: [
     "const was = Atomics.exchange(words, NEXT, end);",
     "const was = Atomics.load(words, NEXT); Atomics.store(words, NEXT, end);",
@@ -173,10 +177,12 @@ export const MUTANTS = mutants("work_counter", {
   ],
 }, {
   what: "cancels a second time",
+  by: "cancelled again",
   ts: ["if ((was >>> 0) >= end) return; const target", "const target"],
   c: ["if ((uint32_t)was >= (uint32_t)end) return;", ""],
 }, {
   what: "cancels and keeps the target",
+  by: "cancelled while somebody waits",
   ts: ["Atomics.store(words, TARGET, target); // (C)", "// (C)"],
   c: ["weft__store(&c->target, target);", ""],
 }, {

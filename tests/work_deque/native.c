@@ -1,6 +1,8 @@
 /* weft_work_deque: against a sequential model where positions wrap, and between
    an owner and thieves. */
 #define _POSIX_C_SOURCE 200809L
+#include <weft/work_deque.h>
+
 #include "check.h"
 
 static int32_t arena[1 << 12];

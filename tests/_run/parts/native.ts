@@ -2,50 +2,94 @@
 import * as path from "node:path";
 import * as assert from "uvu/assert";
 import { TESTS, thisFolder } from "../folders.ts";
-import { suite } from "../harness.ts";
-import { build, Pool, run, WARNINGS } from "../native.ts";
+import { skip, suite } from "../harness.ts";
+import {
+  build,
+  MAKES,
+  Pool,
+  run,
+  sanitizes,
+  versionOf,
+  WARNINGS,
+} from "../native.ts";
 
-const WAYS: Record<string, [compiler: string, ...words: string[]]> = {
-  "C11": ["gcc", "-std=c11", "-O2"],
-  "ThreadSanitizer, C++17": [
-    "g++",
-    "-x",
-    "c++",
-    "-std=c++17",
-    "-O1",
-    "-g",
-    "-fsanitize=thread",
-  ],
-  "Address- and UBSanitizer": [
-    "gcc",
-    "-std=c17",
-    "-O1",
-    "-g",
-    "-fsanitize=address,undefined",
-    "-fno-sanitize-recover=all",
-  ],
+/** Sleeps at once, and for ever but for a wake: a lost one is a hang. */
+const SLEEPY = [
+  "-DWEFT_SPIN_ROUNDS=0",
+  "-DWEFT__LOOK=INT64_C(3600000000000)",
+];
+const THREAD_SANITIZER = ["-O1", "-g", "-fsanitize=thread"];
+
+/** How a program is built, and how much it is to do. */
+interface Way {
+  readonly words: readonly string[];
+  readonly amount: number;
+  readonly cpp?: boolean;
+}
+
+const WAYS: Readonly<Record<string, Way>> = {
+  "C11": { words: ["-std=c11", "-O2"], amount: 10 },
+  "C11, sleepy": { words: ["-std=c11", "-O2", ...SLEEPY], amount: 5 },
+  "C++17, ThreadSanitizer": {
+    words: ["-x", "c++", "-std=c++17", ...THREAD_SANITIZER],
+    amount: 5,
+    cpp: true,
+  },
+  "C11, sleepy, ThreadSanitizer": {
+    words: ["-std=c11", ...SLEEPY, ...THREAD_SANITIZER],
+    amount: 2,
+  },
+  "C17, Address- and UBSanitizer": {
+    words: [
+      "-std=c17",
+      "-O1",
+      "-g",
+      "-fsanitize=address,undefined",
+      "-fno-sanitize-recover=all",
+    ],
+    amount: 5,
+  },
 };
 
 const folder = thisFolder();
 const pool = new Pool(2);
+const makes = [];
+for (const make of MAKES) {
+  // clang is tried where there is one.
+  if (make[0] === "gcc" || await versionOf(make[0])) makes.push(make);
+}
 const test = suite(`${folder}, natively`);
 
-for (const [title, [compiler, ...words]] of Object.entries(WAYS)) {
-  test(title, () =>
-    pool.run(async () => {
-      const file = await build({
-        name: `${folder}-${title.replace(/\W/g, "")}`,
-        compiler,
-        words: [...WARNINGS, "-pthread", ...words],
-        sources: [path.join(TESTS, folder, "native.c")],
-      });
-      let ended = await run(file, ["5"], 250);
-      if (ended.output.includes("unexpected memory mapping")) {
-        // Some kernels place memory more randomly than the tool supports.
-        ended = await run("setarch", ["-R", file, "5"], 250);
-      }
-      const { code, output } = ended;
-      assert.is(code, 0, `ended with ${code}:\n${output.slice(-4000)}`);
-      assert.match(output, /^done$/m);
-    }));
+for (const [c, cpp] of makes) {
+  for (const [title, way] of Object.entries(WAYS)) {
+    const end = pool.run(() => play(c, cpp, title, way))
+      .then(() => undefined, (error) => error);
+    test(`${c}, ${title}`, async () => {
+      const error = await end;
+      if (error !== undefined) throw error;
+    });
+  }
+}
+
+/** Builds the program, and runs it until it says "done". */
+async function play(c: string, cpp: string, title: string, way: Way) {
+  const { words, amount } = way;
+  const compiler = way.cpp ? cpp : c;
+  if (title.includes("Sanitizer") && !await sanitizes(compiler)) {
+    skip(`no sanitizers of ${compiler} here`);
+  }
+  const file = await build({
+    name: `${folder}-${c}-${title.replace(/\W/g, "")}`,
+    compiler,
+    words: [...WARNINGS, "-pthread", ...words],
+    sources: [path.join(TESTS, folder, "native.c")],
+  });
+  let ended = await run(file, [`${amount}`], 250);
+  if (ended.output.includes("unexpected memory mapping")) {
+    // Some kernels place memory more randomly than the tool supports.
+    ended = await run("setarch", ["-R", file, `${amount}`], 250);
+  }
+  const { code, output } = ended;
+  assert.is(code, 0, `ended with ${code}:\n${output.slice(-4000)}`);
+  assert.match(output, /^done$/m);
 }

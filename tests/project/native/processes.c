@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <weft.h>
+
 #include "check.h"
 
 int main(void) {

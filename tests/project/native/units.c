@@ -1,6 +1,8 @@
 /* A program of two translation units, in two languages: a thread is one agent
    in both. The other unit is units_cpp.cpp. */
 #define _POSIX_C_SOURCE 200809L
+#include <weft.h>
+
 #include "check.h"
 
 int32_t id_in_cpp(void);

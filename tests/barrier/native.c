@@ -1,0 +1,98 @@
+/* weft_barrier: what it answers, and threads; the argument says how many times a
+   thread does its work, in hundreds. */
+#define _POSIX_C_SOURCE 200809L
+#include <weft/barrier.h>
+#include "check.h"
+
+static int32_t amount = 2000;
+
+#define THREADS 4
+
+static int32_t arena[1 << 12];
+
+static void barrier_by_turns(void) {
+  bool leader = false;
+  weft_barrier *b = weft_barrier_init(arena, sizeof arena, 1);
+  CHECK(b != NULL && weft_barrier_attach(arena) == b);
+  for (int i = 0; i < 300; i++) {
+    leader = false;
+    EQUAL(weft_barrier_arrive_and_wait(b, &leader, 0), 0);
+    CHECK(leader);
+  }
+  EQUAL(weft_barrier_leave(b, false), 0);
+  UNCHANGED(b, 16, weft_barrier_leave(b, false), -EINVAL);
+  b = weft_barrier_init(arena, sizeof arena, 3);
+  TAKES(2, weft_barrier_arrive_and_wait(b, NULL, 3 * MS), ETIMEDOUT);
+  EQUAL(weft_barrier_arrived(b), 0);
+  UNCHANGED(b, 16, weft_barrier_leave(b, true), -EINVAL);
+  b->state += 2; /* two arrive */
+  EQUAL(weft_barrier_leave(b, true), 0);
+  EQUAL(weft_barrier_parties(b), 2);
+  EQUAL(weft_barrier_arrived(b), 1);
+  EQUAL(weft_barrier_leave(b, false), 1);
+  EQUAL(weft_barrier_arrived(b), 0);
+  CHECK(weft_barrier_init(arena, sizeof arena, 0) == NULL);
+  CHECK(weft_barrier_init(arena, sizeof arena, 4096) == NULL);
+  EQUAL(weft_barrier_bytes(), 16);
+}
+
+/* An agent that may not block is told, and nothing changes. */
+static void forbidden(void) {
+  weft_barrier *b = weft_barrier_init(arena, sizeof arena, 2);
+  weft_agent_set_blocking(false);
+  UNCHANGED(b, 16, weft_barrier_arrive_and_wait(b, NULL, 0), EPERM);
+  weft_agent_set_blocking(true);
+}
+
+typedef struct {
+  weft_barrier barrier;
+  int32_t rounds[THREADS];
+  int32_t leaders;
+} stage;
+
+typedef struct {
+  uint32_t seed;
+  int32_t index;
+  stage *s;
+} player;
+
+static void *play(void *argument) {
+  player *self = (player *)argument;
+  stage *s = self->s;
+  for (int32_t round = 1; round <= amount; round++) {
+    bool leader = false;
+    s->rounds[self->index] = round;
+    while (weft_barrier_arrive_and_wait(&s->barrier, &leader,
+                                        some_timeout(&self->seed)) != 0) {
+    }
+    if (leader) s->leaders++;
+    for (int i = 0; i < THREADS; i++) EQUAL(s->rounds[i], round);
+    EQUAL(weft_barrier_arrive_and_wait(&s->barrier, NULL, WEFT_FOREVER), 0);
+  }
+  return NULL;
+}
+
+static void by_threads(void) {
+  static stage s;
+  memset(&s, 0, sizeof s);
+  CHECK(weft_barrier_init(&s.barrier, sizeof s.barrier, THREADS) != NULL);
+  pthread_t threads[THREADS];
+  player players[THREADS];
+  for (int i = 0; i < THREADS; i++) {
+    players[i].seed = (uint32_t)i + 1;
+    players[i].index = i;
+    players[i].s = &s;
+  }
+  start_threads(threads, THREADS, play, players, sizeof *players);
+  join_threads(threads, THREADS);
+  EQUAL(s.leaders, amount);
+}
+
+int main(int count, char **words) {
+  if (count > 1) amount = 100 * (int32_t)strtol(words[1], NULL, 10);
+  RUN(barrier_by_turns);
+  RUN(forbidden);
+  RUN(by_threads);
+  puts("done");
+  return 0;
+}

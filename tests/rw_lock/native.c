@@ -1,0 +1,146 @@
+/* weft_rw_lock: against a model, and threads; the argument says how many times a
+   thread does its work, in hundreds. */
+#define _POSIX_C_SOURCE 200809L
+#include <weft/rw_lock.h>
+#include "check.h"
+
+static int32_t amount = 2000;
+
+#define THREADS 4
+
+static void be(int32_t id) { EQUAL(weft_agent_set_id(id), 0); }
+
+static void rw_lock_by_turns(void) {
+  weft_rw_lock l;
+  CHECK(weft_rw_lock_init(&l, sizeof l) != NULL);
+  uint32_t seed = 4;
+  int32_t readers = 0, writer = 0;
+  bool abandoned = false;
+  for (int i = 0; i < 20000; i++) {
+    int32_t id = 1 + random_below(&seed, 3);
+    int held = abandoned ? EOWNERDEAD : 0;
+    be(id);
+    switch (random_below(&seed, 7)) {
+      case 0:
+      case 1: {
+        int wanted = writer == 0 ? held : ETIMEDOUT;
+        if (i % 2 == 0) {
+          EQUAL(weft_rw_lock_try_read(&l), writer == 0 ? held : EBUSY);
+        } else {
+          EQUAL(weft_rw_lock_read(&l, 0), writer == id ? EDEADLK : wanted);
+        }
+        if (writer == 0) readers++;
+        break;
+      }
+      case 2: {
+        bool free = writer == 0 && readers == 0;
+        if (i % 2 == 0) {
+          EQUAL(weft_rw_lock_try_write(&l), free ? held : EBUSY);
+        } else {
+          EQUAL(weft_rw_lock_write(&l, 0), free           ? held
+                                           : writer == id ? EDEADLK
+                                                          : ETIMEDOUT);
+        }
+        if (free) writer = id;
+        break;
+      }
+      case 3:
+      case 4:
+        EQUAL(weft_rw_lock_unlock_read(&l), readers > 0 ? 0 : EPERM);
+        if (readers > 0) readers--;
+        break;
+      case 5:
+        EQUAL(i % 2 ? weft_rw_lock_unlock_write(&l)
+                    : weft_rw_lock_downgrade(&l),
+              writer == id ? 0 : EPERM);
+        if (writer != id) break;
+        if (i % 2 == 0) readers++;
+        writer = 0;
+        abandoned = false;
+        break;
+      default: {
+        int32_t dead = 1 + random_below(&seed, 3);
+        EQUAL(weft_rw_lock_abandon(&l, dead), writer == dead ? 1 : 0);
+        if (writer != dead) break;
+        writer = 0;
+        abandoned = true;
+      }
+    }
+    EQUAL(weft_rw_lock_readers(&l), readers);
+    EQUAL(weft_rw_lock_writer(&l), writer);
+  }
+}
+
+/* An agent that may not block is told, and nothing changes. */
+static void forbidden(void) {
+  weft_rw_lock l;
+  CHECK(weft_rw_lock_init(&l, sizeof l) != NULL);
+  weft_agent_set_blocking(false);
+  UNCHANGED(&l, sizeof l, weft_rw_lock_read(&l, 0), EPERM);
+  UNCHANGED(&l, sizeof l, weft_rw_lock_write(&l, 0), EPERM);
+  weft_agent_set_blocking(true);
+}
+
+typedef struct {
+  weft_rw_lock lock;
+  int64_t pair[2]; /* guarded, and not atomic */
+} stage;
+
+typedef struct {
+  uint32_t seed;
+  int32_t index;
+  stage *s;
+} player;
+
+static void *play(void *argument) {
+  player *self = (player *)argument;
+  stage *s = self->s;
+  uint32_t *seed = &self->seed;
+  for (int32_t i = 0; i < amount; i++) {
+    int64_t timeout = some_timeout(seed);
+    int32_t dice = random_below(seed, 8);
+    if (dice < 3) {
+      if (weft_rw_lock_write(&s->lock, timeout) == 0) {
+        s->pair[0]++;
+        s->pair[1]++;
+        if (dice == 0) {
+          EQUAL(weft_rw_lock_downgrade(&s->lock), 0);
+          EQUAL(s->pair[0], s->pair[1]);
+          EQUAL(weft_rw_lock_unlock_read(&s->lock), 0);
+        } else {
+          EQUAL(weft_rw_lock_unlock_write(&s->lock), 0);
+        }
+      }
+    } else if (weft_rw_lock_read(&s->lock, timeout) == 0) {
+      EQUAL(s->pair[0], s->pair[1]);
+      EQUAL(weft_rw_lock_unlock_read(&s->lock), 0);
+    }
+  }
+  return NULL;
+}
+
+static void by_threads(void) {
+  static stage s;
+  memset(&s, 0, sizeof s);
+  pthread_t threads[THREADS];
+  player players[THREADS];
+  for (int i = 0; i < THREADS; i++) {
+    players[i].seed = (uint32_t)i + 1;
+    players[i].index = i;
+    players[i].s = &s;
+  }
+  start_threads(threads, THREADS, play, players, sizeof *players);
+  join_threads(threads, THREADS);
+  EQUAL(s.pair[0], s.pair[1]);
+  CHECK(s.pair[0] > 0);
+  EQUAL(s.lock.state & 0x3fffffff, 0);
+}
+
+int main(int count, char **words) {
+  if (count > 1) amount = 100 * (int32_t)strtol(words[1], NULL, 10);
+  RUN(rw_lock_by_turns);
+  RUN(forbidden);
+  RUN(by_threads);
+  puts("done");
+  return 0;
+}

@@ -1,0 +1,196 @@
+/* weft_semaphore: against a model, errors, claims of the dead, and threads: the
+   argument says how many times each acquires, in thousands. */
+#define _POSIX_C_SOURCE 200809L
+#include <weft/semaphore.h>
+#include "check.h"
+#include "attach.h"
+
+static int32_t amount = 20000;
+
+#define THREADS 4
+
+static void *attach(void *at) { return weft_semaphore_attach(at); }
+
+static void attaching(void) {
+  memset(arena, 0xa5, sizeof arena);
+  CHECK(weft_semaphore_init(arena, sizeof arena, 3) != NULL);
+  attach_wrongly(WEFT_KIND_semaphore, attach, 1, 1);
+}
+
+static void init_refuses(void) {
+  void *odd = (char *)arena + 2;
+  memset(arena, 0xa5, sizeof arena);
+  REFUSED(weft_semaphore_init(arena, sizeof arena, -1));
+  REFUSED(weft_semaphore_init(arena, sizeof arena, 0x40000000));
+  REFUSED(weft_semaphore_init(arena, sizeof arena, INT32_MIN));
+  REFUSED(weft_semaphore_init(odd, sizeof arena, 1));
+  REFUSED(weft_semaphore_init(NULL, sizeof arena, 1));
+  EQUAL(weft_semaphore_bytes(), 32);
+}
+
+static void semaphore_by_turns(void) {
+  const int32_t starts[] = {0, 5, WEFT_SEMAPHORE_MAX, WEFT_SEMAPHORE_MAX - 4};
+  uint32_t seed = 2;
+  for (int start = 0; start < 4; start++) {
+    int32_t permits = starts[start];
+    weft_semaphore *s = weft_semaphore_init(arena, sizeof arena, permits);
+    for (int i = 0; i < 5000; i++) {
+      int32_t n = 1 + random_below(&seed, 6);
+      switch (random_below(&seed, 3)) {
+        case 0: {
+          bool fits = permits <= WEFT_SEMAPHORE_MAX - n;
+          EQUAL(weft_semaphore_release(s, n), fits ? 0 : EINVAL);
+          if (fits) permits += n;
+          break;
+        }
+        case 1:
+          EQUAL(weft_semaphore_try_acquire(s, n), n <= permits ? 0 : EBUSY);
+          if (n <= permits) permits -= n;
+          break;
+        default:
+          EQUAL(weft_semaphore_acquire(s, n, 0), n <= permits ? 0 : ETIMEDOUT);
+          if (n <= permits) permits -= n;
+      }
+      EQUAL(weft_semaphore_available(s), permits);
+      EQUAL(s->permits, permits);
+      EQUAL(s->waiters | s->bulk | s->claimant | s->claim, 0);
+    }
+  }
+}
+
+static void semaphore_errors(void) {
+  weft_semaphore *s = weft_semaphore_init(arena, sizeof arena, 2);
+  const int32_t wrong[] = {0, -1, INT32_MIN, INT32_MAX, 0x40000000};
+  for (int i = 0; i < 5; i++) {
+    UNCHANGED(s, 32, weft_semaphore_try_acquire(s, wrong[i]), EINVAL);
+    UNCHANGED(s, 32, weft_semaphore_acquire(s, wrong[i], 0), EINVAL);
+    UNCHANGED(s, 32, weft_semaphore_release(s, wrong[i]), EINVAL);
+  }
+  UNCHANGED(s, 32, weft_semaphore_release(s, WEFT_SEMAPHORE_MAX - 1), EINVAL);
+  UNCHANGED(s, 32, weft_semaphore_try_acquire(s, 3), EBUSY);
+  UNCHANGED(s, 32, weft_semaphore_acquire(s, 1, 0) +
+            weft_semaphore_release(s, 1), 0);
+  weft_agent_set_blocking(false);
+  UNCHANGED(s, 32, weft_semaphore_acquire(s, 1, WEFT_FOREVER), EPERM);
+  weft_agent_set_blocking(true);
+  UNCHANGED(s, 32, weft_semaphore_abandon(s, 1), 0);
+  UNCHANGED(s, 32, weft_semaphore_abandon(s, 0), 0);
+  TAKES(20, weft_semaphore_acquire(s, 3, 20 * MS), ETIMEDOUT);
+  EQUAL(s->permits, 2);
+  EQUAL(weft_semaphore_acquire(s, 2, WEFT_FOREVER), 0);
+  TAKES(20, weft_semaphore_acquire(s, 1, 20 * MS), ETIMEDOUT);
+  EQUAL(weft_semaphore_release(s, WEFT_SEMAPHORE_MAX), 0);
+  EQUAL(weft_semaphore_available(s), WEFT_SEMAPHORE_MAX);
+  EQUAL(s->waiters | s->bulk | s->claimant | s->claim, 0);
+}
+
+/* An agent was terminated with a claim: its permits come back, once. */
+static void semaphore_abandon_claim(void) {
+  weft_semaphore *s = weft_semaphore_init(arena, sizeof arena, 2);
+  s->permits = 2 - 5;
+  s->claimant = 77;
+  s->claim = 5;
+  EQUAL(weft_semaphore_available(s), 0);
+  UNCHANGED(s, 32, weft_semaphore_try_acquire(s, 1), EBUSY);
+  UNCHANGED(s, 32, weft_semaphore_abandon(s, 78), 0);
+  EQUAL(weft_semaphore_abandon(s, 77), 5);
+  EQUAL(s->permits, 2);
+  EQUAL(s->claimant | s->claim, 0);
+  UNCHANGED(s, 32, weft_semaphore_abandon(s, 77), 0);
+}
+
+/* ---- threads ------------------------------------------------------------ */
+
+#define PERMITS 3
+
+typedef struct {
+  uint32_t seed;
+  weft_semaphore *semaphore;
+  int32_t *in_use;
+} permit_user;
+
+static void *use_permits(void *argument) {
+  permit_user *self = (permit_user *)argument;
+  weft_semaphore *s = self->semaphore;
+  for (int32_t i = 0; i < amount; i++) {
+    int32_t n = 1 + random_below(&self->seed, PERMITS);
+    int result = random_below(&self->seed, 8) == 0
+                     ? weft_semaphore_try_acquire(s, n)
+                     : weft_semaphore_acquire(s, n, some_timeout(&self->seed));
+    if (not_now(result)) continue;
+    EQUAL(result, 0);
+    CHECK(shared_add(self->in_use, n) <= PERMITS);
+    if (i % 64 == 0) sched_yield();
+    shared_add(self->in_use, -n);
+    if (n > 1 && i % 2 == 0) {
+      EQUAL(weft_semaphore_release(s, 1), 0);
+      EQUAL(weft_semaphore_release(s, n - 1), 0);
+    } else {
+      EQUAL(weft_semaphore_release(s, n), 0);
+    }
+  }
+  return NULL;
+}
+
+static void semaphore_conserves(void) {
+  for (int start = 0; start < STARTS_COUNT; start++) {
+    weft_semaphore memory;
+    int32_t in_use = 0;
+    weft_semaphore *s = weft_semaphore_init(&memory, sizeof memory, PERMITS);
+    s->turn = STARTS[start];
+    permit_user users[THREADS];
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+      users[i].seed = (uint32_t)(i + 1 + start * THREADS);
+      users[i].semaphore = s;
+      users[i].in_use = &in_use;
+    }
+    start_threads(threads, THREADS, use_permits, users, sizeof *users);
+    join_threads(threads, THREADS);
+    EQUAL(weft_semaphore_available(s), PERMITS);
+    EQUAL(s->waiters | s->bulk | s->claimant | s->claim, 0);
+  }
+}
+
+typedef struct {
+  weft_semaphore *semaphore;
+  int32_t stop;
+} churning;
+
+static void *churn(void *argument) {
+  churning *self = (churning *)argument;
+  while (!__atomic_load_n(&self->stop, __ATOMIC_SEQ_CST)) {
+    EQUAL(weft_semaphore_acquire(self->semaphore, 1, WEFT_FOREVER), 0);
+    EQUAL(weft_semaphore_release(self->semaphore, 1), 0);
+  }
+  return NULL;
+}
+
+/* Who wants all permits gets them, though singles are always on their way. */
+static void semaphore_bulk_is_served(void) {
+  weft_semaphore memory;
+  churning c = {weft_semaphore_init(&memory, sizeof memory, 2), 0};
+  pthread_t threads[2];
+  start_threads(threads, 2, churn, &c, 0);
+  for (int i = 0; i < 20; i++) {
+    EQUAL(weft_semaphore_acquire(c.semaphore, 2, 5000 * MS), 0);
+    EQUAL(weft_semaphore_available(c.semaphore), 0);
+    EQUAL(weft_semaphore_release(c.semaphore, 2), 0);
+  }
+  __atomic_store_n(&c.stop, 1, __ATOMIC_SEQ_CST);
+  join_threads(threads, 2);
+  EQUAL(weft_semaphore_available(c.semaphore), 2);
+}
+
+int main(int count, char **words) {
+  if (count > 1) amount = 1000 * (int32_t)strtol(words[1], NULL, 10);
+  RUN(attaching);
+  RUN(init_refuses);
+  RUN(semaphore_by_turns);
+  RUN(semaphore_errors);
+  RUN(semaphore_abandon_claim);
+  RUN(semaphore_conserves);
+  RUN(semaphore_bulk_is_served);
+  puts("done");
+  return 0;
+}

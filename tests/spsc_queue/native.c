@@ -1,0 +1,183 @@
+/* weft_spsc_queue: against a model where its indices wrap, errors, and threads:
+   the argument says how many elements pass, in thousands. */
+#define _POSIX_C_SOURCE 200809L
+#include <weft/spsc_queue.h>
+
+#define QUEUE(name) weft_spsc_queue_##name
+#define QUEUE_TYPE weft_spsc_queue
+#include "_queue/native.h"
+
+static int32_t amount = 20000;
+
+static void wind(weft_spsc_queue *q, int32_t start) {
+  q->head = q->tail = q->head_cache = q->tail_cache = start & ~3;
+}
+
+static int commit(weft_spsc_queue *q, void *slot) {
+  (void)slot;
+  return weft_spsc_queue_commit(q);
+}
+
+static void consume(weft_spsc_queue *q, void *slot) {
+  (void)slot;
+  weft_spsc_queue_consume(q);
+}
+
+static void lengths(void) {
+  const struct {
+    weft_queue_config config;
+    int32_t capacity;
+    size_t bytes;
+  } rows[] = {
+      {{1, 4}, 1, 384 + 4},
+      {{3, 4}, 4, 384 + 16},
+      {{4, 8}, 4, 384 + 32},
+      {{5, 12}, 8, 384 + 96},
+      {{8, 64}, 8, 384 + 512},
+      {{1 << 28, 4}, 1 << 28, 384 + (1u << 30)},
+      {{1, 1 << 30}, 1, 384 + (1u << 30)},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    length(rows[i].config, rows[i].capacity, rows[i].bytes);
+  }
+}
+
+/* Closed between reserve and commit: the producer is told. */
+static void close_while_reserved(void) {
+  const weft_queue_config config = {4, 4};
+  int32_t value = 0;
+  weft_spsc_queue *s = weft_spsc_queue_init(arena, sizeof arena, config);
+  int32_t *slot = (int32_t *)weft_spsc_queue_reserve(s);
+  *slot = 9;
+  weft_spsc_queue_close(s);
+  EQUAL(weft_spsc_queue_commit(s), EPIPE);
+  EQUAL(weft_spsc_queue_try_pop_int(s, &value), EPIPE);
+}
+
+static void *spsc_produce(void *argument) {
+  side *self = (side *)argument;
+  weft_spsc_queue *q = self->queue;
+  int32_t elements[BATCH * MOST_WORDS];
+  int32_t words = self->words;
+  for (int32_t next = 0; next < amount;) {
+    element(elements, words, next);
+    int result = 0;
+    switch (random_below(&self->seed, 5)) {
+      case 0:
+        result = weft_spsc_queue_push(q, elements, some_timeout(&self->seed));
+        break;
+      case 1:
+        result = weft_spsc_queue_try_push(q, elements);
+        break;
+      case 2: {
+        int32_t n = 1 + random_below(&self->seed, BATCH);
+        if (n > amount - next) n = amount - next;
+        for (int32_t i = 0; i < n; i++)
+          element(elements + i * words, words, next + i);
+        int32_t count = weft_spsc_queue_try_push_many(q, elements, n);
+        CHECK(count >= 0);
+        next += count;
+        if (count == 0) sched_yield();
+        continue;
+      }
+      case 3: {
+        int32_t *slot = (int32_t *)weft_spsc_queue_reserve(q);
+        result = slot == NULL ? EBUSY : 0;
+        if (slot == NULL) break;
+        element(slot, words, next);
+        EQUAL(weft_spsc_queue_commit(q), 0);
+        break;
+      }
+      default:
+        if (words > 1) continue;
+        result = weft_spsc_queue_push_int(q, next, some_timeout(&self->seed));
+    }
+    if (not_now(result)) continue;
+    EQUAL(result, 0);
+    next++;
+  }
+  weft_spsc_queue_close(q);
+  return NULL;
+}
+
+static void spsc_consume(side *self) {
+  weft_spsc_queue *q = self->queue;
+  int32_t elements[BATCH * MOST_WORDS];
+  int32_t words = self->words;
+  for (int32_t next = 0;;) {
+    int result = 0;
+    int32_t count = 1;
+    switch (random_below(&self->seed, 5)) {
+      case 0:
+        result = weft_spsc_queue_pop(q, elements, some_timeout(&self->seed));
+        break;
+      case 1:
+        result = weft_spsc_queue_try_pop(q, elements);
+        break;
+      case 2: {
+        count = weft_spsc_queue_try_pop_many(
+            q, elements, 1 + random_below(&self->seed, BATCH));
+        result = count < 0 ? -count : count == 0 ? EBUSY : 0;
+        break;
+      }
+      case 3: {
+        int32_t *slot = (int32_t *)weft_spsc_queue_peek(q);
+        result = slot == NULL ? EBUSY : 0;
+        if (slot == NULL) break;
+        memcpy(elements, slot, (size_t)words * 4);
+        weft_spsc_queue_consume(q);
+        break;
+      }
+      default:
+        if (words > 1) continue;
+        result = weft_spsc_queue_pop_int(q, elements,
+                                         some_timeout(&self->seed));
+    }
+    if (result == EPIPE) {
+      EQUAL(next, amount);
+      return;
+    }
+    if (not_now(result)) continue;
+    EQUAL(result, 0);
+    for (int32_t i = 0; i < count; i++) {
+      EQUAL(elements[i * words], next++);
+      check_whole(elements + i * words, words);
+    }
+  }
+}
+
+static void spsc_keeps_order(void) {
+  for (int c = 0; c < CONFIGS_COUNT; c++)
+    for (int start = 0; start < STARTS_COUNT; start++) {
+      weft_spsc_queue *q =
+          weft_spsc_queue_init(arena, sizeof arena, CONFIGS[c]);
+      /* So that the indices wrap half-way. */
+      int32_t from = weft__minus(STARTS[start], amount / 2 * 4) & ~3;
+      q->head = q->tail = q->head_cache = q->tail_cache = from;
+      side sides[2];
+      for (int i = 0; i < 2; i++) {
+        sides[i].seed = (uint32_t)(1 + i + 2 * c + 10 * start);
+        sides[i].queue = q;
+        sides[i].words = CONFIGS[c].element_size / 4;
+      }
+      pthread_t producer;
+      EQUAL(pthread_create(&producer, NULL, spsc_produce, &sides[0]), 0);
+      spsc_consume(&sides[1]);
+      EQUAL(pthread_join(producer, NULL), 0);
+    }
+}
+
+int main(int count, char **words) {
+  if (count > 1) amount = 1000 * (int32_t)strtol(words[1], NULL, 10);
+  attaching(WEFT_KIND_spsc_queue);
+  RUN(init_refuses);
+  RUN(lengths);
+  RUN(queues_by_turns);
+  RUN(queue_errors);
+  RUN(close_while_reserved);
+  RUN(spsc_keeps_order);
+  puts("close_wakes");
+  close_wakes(1);
+  puts("done");
+  return 0;
+}
