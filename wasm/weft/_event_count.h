@@ -24,9 +24,15 @@ static inline int32_t *weft__event_waiters(int32_t *epoch) {
 /* In the count: one of the waiters awaits, or did. */
 #define WEFT__EVENT_AWAITED_BIT INT32_MIN
 
-/* Wakes up to `n` of the `waiters` of an epoch: see weft__event_wake. Not
-   inline, as it is called from many places and hardly ever. */
-__attribute__((noinline)) static inline bool weft__event_wake_slow(
+/* Called from many places, and hardly ever: not inline. gcc refuses that. */
+#if defined(__wasm__)
+#define WEFT__SELDOM __attribute__((noinline))
+#else
+#define WEFT__SELDOM __attribute__((cold))
+#endif
+
+/* Wakes up to `n` of the `waiters` of an epoch: see weft__event_wake. */
+WEFT__SELDOM static inline bool weft__event_wake_slow(
     int32_t *epoch, int32_t n, int32_t waiters) {
   if (n == WEFT__ALL || waiters < 0) {
     weft__add(epoch, 2);
