@@ -79,6 +79,17 @@ export {
   TakenCall,
 } from "./primitives/call_ring.ts";
 export {
+  type ApiCodec,
+  type BlockingRemote,
+  type Connect,
+  connect,
+  type ConnectOptions,
+  type Remote,
+  type Serve,
+  serve,
+  type ServeApiOptions,
+} from "./primitives/calls.ts";
+export {
   type WorkConfig,
   WorkCounter,
   type WorkRange,

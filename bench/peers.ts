@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 
 /** Exact versions, so that figures stay comparable. */
 const VERSIONS = {
+  comlink: "4.4.2",
   "ringbuf.js": "0.4.0",
   multithreading: "0.3.52",
   piscina: "5.3.2",
@@ -24,6 +25,7 @@ const VERSIONS = {
 const FOLDER = new URL("../.weft/peers/", import.meta.url);
 
 const ENTRIES: Record<Peer, string> = {
+  comlink: "dist/esm/comlink.mjs",
   "ringbuf.js": "dist/index.mjs",
   multithreading: "src/deno/lib.js",
   piscina: "dist/esm-wrapper.mjs",

@@ -6,14 +6,14 @@
 
 import { MPMC_QUEUE } from "./_layout.ts";
 
-const SLOTS = MPMC_QUEUE.length;
+const SLOTS: typeof MPMC_QUEUE.length = 160;
 /** In `tail`: the queue is closed. */
 const CLOSED_BIT = 1;
 /** What a ticket is counted in, and what a filled slot's turn has added. */
 const ONE = 2;
 const FILLED = 1;
 /** So many slots are looked at, and no more. */
-const MOST = 2 ** 16;
+const MOST = 65536;
 
 /** A claimed slot: its word, and the turn it has while it is claimed. */
 export interface Claimed {

@@ -21,25 +21,25 @@ const SLOT_EPOCH: typeof CALL_RING.slot_epoch = 64;
 const SLOTS: typeof CALL_RING.length = 96;
 
 /** The words of a slot, of which the first is its state; its bytes follow. */
-const CALLER = 1;
+export const CALLER = 1;
 const REQUEST_LENGTH = 2;
-const REPLY_LENGTH = 3;
+export const REPLY_LENGTH = 3;
 const REQUEST = 4;
 
 /**
  * The parts of a state: an agent's id, the phase, and whether the caller
  * sleeps.
  */
-const ID_MASK = 0x0fff_ffff;
-const PHASE_MASK = 0x7000_0000; // bits 28-30
+export const ID_MASK = 0x0fff_ffff;
+export const PHASE_MASK = 0x7000_0000; // bits 28-30
 const WAITING_BIT = -0x8000_0000; // bit 31
 /** The phases of a call. A comment says which agent the state names. */
-const FREE = 0;
+export const FREE = 0;
 const CLAIMED = 0x1000_0000; // the caller, which writes its request
-const POSTED = 0x2000_0000; // the caller
+export const POSTED = 0x2000_0000; // the caller
 const SERVING = 0x3000_0000; // the server
 const DROPPED = 0x4000_0000; // the server; nobody waits for the reply
-const REPLIED = 0x5000_0000; // the caller, for this and the next ones
+export const REPLIED = 0x5000_0000; // the caller, for this and the next ones
 const FAILED = 0x6000_0000;
 const LOST = 0x7000_0000;
 /** A bit of `caller`: that agent was abandoned. */

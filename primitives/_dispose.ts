@@ -25,3 +25,22 @@ export function disposedBy<Args extends unknown[], Instance extends object>(
   }
   return Disposed as abstract new (...args: Args) => Instance & Disposable;
 }
+
+/**
+ * Extends `Base` so that `for await` calls the method `values`. A function for
+ * the same reason.
+ */
+export function iterated<Args extends unknown[], Instance extends object>(
+  Base: abstract new (...args: Args) => Instance,
+): abstract new (...args: Args) => Instance & AsyncIterable<never, void, void> {
+  type Result = AsyncGenerator<never, void, void>;
+  type AnyClass = abstract new (...args: Args) => object;
+  abstract class Iterated extends (Base as AnyClass) {
+    [Symbol.asyncIterator](): Result {
+      return (this as unknown as { values(): Result }).values();
+    }
+  }
+  return Iterated as unknown as abstract new (
+    ...args: Args
+  ) => Instance & AsyncIterable<never, void, void>;
+}

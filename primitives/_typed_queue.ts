@@ -4,7 +4,7 @@
  * @module
  */
 
-import { disposedBy } from "./_dispose.ts";
+import { disposedBy, iterated } from "./_dispose.ts";
 import type { RecordOf, StructType, ViewOf } from "./_field.ts";
 import { ClosedError, type Queue } from "./_queue.ts";
 import { Cursor, wholeRecord } from "./_record.ts";
@@ -57,8 +57,11 @@ class Place<F> {
  *
  * @ignore
  */
-export const TypedQueueBase: abstract new () => Disposable =
-  /* @__PURE__ */ disposedBy(Object, "close");
+export const TypedQueueBase: abstract new <T>() =>
+  & Disposable
+  & AsyncIterable<T, void, void> = /* @__PURE__ */ iterated(
+    /* @__PURE__ */ disposedBy(Object, "close"),
+  );
 
 /**
  * A queue of records: see `create({ capacity, element })` of each queue.
@@ -81,7 +84,8 @@ export const TypedQueueBase: abstract new () => Disposable =
  * points.consume();
  * ```
  */
-export class TypedQueue<F, Kind extends string = string> extends TypedQueueBase
+export class TypedQueue<F, Kind extends string = string>
+  extends TypedQueueBase<RecordOf<F>>
   implements AsyncIterable<RecordOf<F>> {
   /** The struct type of the elements. */
   readonly element: StructType<F>;
@@ -302,11 +306,6 @@ export class TypedQueue<F, Kind extends string = string> extends TypedQueueBase
     } catch (error) {
       if (!(error instanceof ClosedError)) throw error;
     }
-  }
-
-  /** As `values()`. */
-  [Symbol.asyncIterator](): AsyncGenerator<RecordOf<F>, void, void> {
-    return this.values();
   }
 
   /**

@@ -6,7 +6,7 @@
 
 import { BROADCAST } from "./_layout.ts";
 import { describe } from "./_describe.ts";
-import { disposedBy } from "./_dispose.ts";
+import { disposedBy, iterated } from "./_dispose.ts";
 import { byteLengthOf, bytesOf, Copier, type Elements } from "./_elements.ts";
 import {
   type Awaited,
@@ -554,10 +554,10 @@ export class Broadcast<E = number> extends BroadcastBase {
  *
  * @ignore
  */
-export const SubscriptionBase: abstract new () => Disposable =
-  /* @__PURE__ */ disposedBy(
-    Object,
-    "leave",
+export const SubscriptionBase: abstract new <E>() =>
+  & Disposable
+  & AsyncIterable<E, void, void> = /* @__PURE__ */ iterated(
+    /* @__PURE__ */ disposedBy(Object, "leave"),
   );
 
 /**
@@ -577,7 +577,7 @@ export const SubscriptionBase: abstract new () => Disposable =
  * if (ticks.subscribers !== 0) throw new Error("did not leave");
  * ```
  */
-export class Subscription<E = number> extends SubscriptionBase {
+export class Subscription<E = number> extends SubscriptionBase<E> {
   /** The broadcast that this subscription belongs to. */
   readonly broadcast: Broadcast<E>;
   readonly #words: Int32Array<SharedArrayBuffer>;
@@ -755,11 +755,6 @@ export class Subscription<E = number> extends SubscriptionBase {
     } catch (error) {
       if (!(error instanceof ClosedError)) throw error;
     }
-  }
-
-  /** As `values()`. */
-  [Symbol.asyncIterator](): AsyncGenerator<E, void, void> {
-    return this.values();
   }
 
   /**

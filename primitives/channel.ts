@@ -20,7 +20,7 @@ import {
 } from "./_carrier.ts";
 import type { JsonCodec, JsonValue, StructuredCodec } from "./_codec.ts";
 import { describe } from "./_describe.ts";
-import { disposedBy } from "./_dispose.ts";
+import { disposedBy, iterated } from "./_dispose.ts";
 import { CHANNEL, KIND } from "./_layout.ts";
 import { CODEC, type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
@@ -314,12 +314,12 @@ type RegionClass = abstract new (
  *
  * @ignore
  */
-export const ChannelBase: abstract new (
+export const ChannelBase: abstract new <T>(
   ...args: ConstructorParameters<RegionClass>
-) => Region<"channel"> & Disposable = /* @__PURE__ */ disposedBy(
-  Region as unknown as RegionClass,
-  "close",
-);
+) => Region<"channel"> & Disposable & AsyncIterable<T, void, void> =
+  /* @__PURE__ */ iterated(
+    /* @__PURE__ */ disposedBy(Region as unknown as RegionClass, "close"),
+  );
 
 /**
  * A bounded channel of values. If `send` accepts a value, `receive` returns an
@@ -376,7 +376,7 @@ export const ChannelBase: abstract new (
  * for await (const job of jobs) console.log(job.id); // 7
  * ```
  */
-export class Channel<T> extends ChannelBase {
+export class Channel<T> extends ChannelBase<T> {
   /** Turns the channel's values into messages. */
   readonly codec: Codec<T>;
   readonly #port: Port<T>;
@@ -631,11 +631,6 @@ export class Channel<T> extends ChannelBase {
     } catch (error) {
       if (!(error instanceof ClosedError)) throw error;
     }
-  }
-
-  /** As `values()`. */
-  [Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
-    return this.values();
   }
 
   /**

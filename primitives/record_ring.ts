@@ -6,7 +6,7 @@
 
 import { DamagedError } from "./_damaged.ts";
 import { RECORD_RING } from "./_layout.ts";
-import { disposedBy } from "./_dispose.ts";
+import { disposedBy, iterated } from "./_dispose.ts";
 import {
   byteLengthOf,
   bytesOf,
@@ -687,7 +687,11 @@ export const RecordRingBase: abstract new (
   memory: Memory,
   byteOffset: number | bigint | undefined,
   Copier: CopyingClass,
-) => RecordCore & Disposable = /* @__PURE__ */ disposedBy(RecordCore, "close");
+) =>
+  & RecordCore
+  & Disposable
+  & AsyncIterable<Uint8Array<ArrayBuffer>, void, void> =
+    /* @__PURE__ */ iterated(/* @__PURE__ */ disposedBy(RecordCore, "close"));
 
 /**
  * A bounded ring of byte records of any length, 0 included, from many producers
@@ -1017,15 +1021,6 @@ export class RecordRing extends RecordRingBase {
       takeAsync: () => this.popAsync(options),
       isEnd: (error) => error instanceof ClosedError,
     });
-  }
-
-  /** As `values()`. */
-  [Symbol.asyncIterator](): AsyncGenerator<
-    Uint8Array<ArrayBuffer>,
-    void,
-    void
-  > {
-    return this.values();
   }
 
   /**

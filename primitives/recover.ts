@@ -12,10 +12,11 @@ import { inRange } from "./_memory.ts";
 import { agentId } from "./agent.ts";
 
 /** The largest agent id. */
-const MAX_ID = 2 ** 28 - 1;
+const MAX_ID = 0x0fff_ffff;
 /** How often a claim of an agent that is alive is looked at. */
 const LOOKS = 1000;
-const MPMC_MAGIC = SIGNATURE << 16 | KIND.mpmc_queue << 8 | VERSION;
+const mpmcMagic = (): number =>
+  SIGNATURE << 16 | KIND.mpmc_queue << 8 | VERSION;
 
 /** What {@linkcode recover} did, or found that it cannot undo. */
 export type Found =
@@ -87,7 +88,7 @@ const WHAT: Readonly<Record<string, Found>> = {
 };
 
 /** Locks come last: who gets one finds all else recovered. */
-const ORDER = Object.keys(WHAT);
+const ORDER = /* @__PURE__ */ Object.keys(WHAT);
 
 /** What a class has that an agent can hold something of. */
 interface Abandonable extends Recoverable {
@@ -204,7 +205,7 @@ function blockedSlots({ kind, buffer, byteOffset }: Recoverable): number {
   const at = isQueue ? byteOffset : byteOffset + CHANNEL.length * 4;
   if (at + MPMC_QUEUE.length * 4 > buffer.byteLength) return 0;
   const words = new Int32Array(buffer, at);
-  if (Atomics.load(words, 0) !== MPMC_MAGIC) return 0;
+  if (Atomics.load(words, 0) !== mpmcMagic()) return 0;
   // An agent that runs hands a slot on in less than a microsecond.
   let slots: Claimed[] = claimedSlots(words);
   for (let looks = LOOKS; looks > 0 && slots.length > 0; looks--) {

@@ -79,6 +79,35 @@ export const INSPECTION: WordsInspection = {
   waiters: (words) => words[FINISHED] === AWAITED ? 1 : 0,
 };
 
+type RegionClass = abstract new (
+  kind: "work_counter",
+  words: Int32Array,
+  inspection: WordsInspection,
+) => Region<"work_counter">;
+
+/**
+ * A view, and `for … of` over it: it hands out task after task, as
+ * {@linkcode WorkCounter.next} does, until there is none. Call `done` for each.
+ *
+ * @ignore
+ */
+export const WorkCounterBase: abstract new (
+  ...args: ConstructorParameters<RegionClass>
+) => Region<"work_counter"> & {
+  [Symbol.iterator](): Generator<number, void, undefined>;
+} = /* @__PURE__ */ handingOut(Region as unknown as RegionClass);
+
+// A function, because bundlers keep an unused class with a computed name.
+function handingOut(Base: RegionClass): typeof WorkCounterBase {
+  abstract class HandingOut extends Base {
+    *[Symbol.iterator](): Generator<number, void, undefined> {
+      const counter = this as unknown as WorkCounter;
+      for (let task; (task = counter.next()) >= 0;) yield task;
+    }
+  }
+  return HandingOut;
+}
+
 /**
  * Hands out the numbers 0 to total - 1 to any number of agents, each number
  * once, and tells when all tasks are done.
@@ -122,7 +151,7 @@ export const INSPECTION: WordsInspection = {
  * if (sum !== 285) throw new Error(`wrong sum ${sum}`);
  * ```
  */
-export class WorkCounter extends Region<"work_counter"> {
+export class WorkCounter extends WorkCounterBase {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #total: number;
   readonly #chunk: number;
@@ -242,14 +271,6 @@ export class WorkCounter extends Region<"work_counter"> {
     const end = this.#end;
     this.#start = end;
     return start === end ? undefined : { start, end };
-  }
-
-  /**
-   * Hands out task after task, as {@linkcode WorkCounter.next} does, until there
-   * is none. Call `done` for each task.
-   */
-  *[Symbol.iterator](): Generator<number, void, undefined> {
-    for (let task; (task = this.next()) >= 0;) yield task;
   }
 
   /**

@@ -6,7 +6,7 @@
 
 const INCLUDE = /^#include "(.+)"\n/gm;
 
-/** The includes of a header, with what stands around them. */
+/** The includes of a header, with the comments around them. */
 const INCLUDES =
   /(^.*\n\/\* clang-format off \*\/\n)?(^#include ".+"\n)+(^\/\* clang-format on.*\n)?\n/m;
 
@@ -17,8 +17,8 @@ export function includesOf(name: string, text: string): string[] {
 }
 
 /**
- * The single file. `files` holds every header by its name, as in `weft.h` and
- * `weft/mutex.h`; each stands once, before the first that needs it.
+ * The single file. `files` holds every header by its name, such as `weft.h` and
+ * `weft/mutex.h`. Each header comes once, before the first that needs it.
  */
 export function amalgamation(files: Readonly<Record<string, string>>): string {
   const done = new Set<string>();

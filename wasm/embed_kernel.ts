@@ -1,13 +1,23 @@
 /**
- * Writes `primitives/_kernel_text.ts`, which holds what `kernel.c` compiles to:
- * `deno task kernel` runs it. A test compiles it again and compares.
+ * Writes `primitives/_kernel_text.ts`, which holds the modules that `kernel.c`
+ * compiles to. `deno task kernel` runs it. A test compiles again and compares.
  *
  * @module
  */
 
 import { writeFileSync } from "node:fs";
+import process from "node:process";
 import { findCompiler } from "./emcc.ts";
 import { kernelModule, kernelText, STEMS } from "./kernel_build.ts";
+
+const words = process.argv.slice(2);
+if (words.length > 0) {
+  const usage = "usage: deno task kernel\nCompiles wasm/kernel.c, and writes " +
+    "primitives/_kernel_text.ts.";
+  if (words[0] === "--help") console.log(usage);
+  else console.error("deno task kernel takes no words; see --help");
+  process.exit(words[0] === "--help" ? 0 : 2);
+}
 
 const { version } = await findCompiler();
 const modules = new Map<string, Uint8Array>();

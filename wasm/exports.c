@@ -1,7 +1,7 @@
 /*
- * weft.h's functions as exports of a module, for JavaScript that calls them:
- * the tests do, and compare each with its twin. A program of C needs no more
- * than the header.
+ * The functions of weft.h as exports of a module, so that JavaScript can call
+ * them. The tests do that, and compare each function with its twin. A program
+ * of C only needs the header.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,8 @@
 #include <errno.h>
 #endif
 
-/* What the header includes is included by now, and left alone. */
+/* The files that the header includes are included by now, so the macros below
+   leave them alone. */
 #pragma clang diagnostic ignored "-Wkeyword-macro"
 #define static
 #define inline __attribute__((used, visibility("default")))

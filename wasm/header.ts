@@ -7,8 +7,8 @@
  * node node_modules/@weft/sync/wasm/header.js --out include
  * ```
  *
- * From npm, the folder `node_modules/@weft/sync/wasm` holds `weft.h` and the
- * files that it includes, one for each primitive: `weft/mutex.h` and others.
+ * The npm package has `weft.h` in `node_modules/@weft/sync/wasm`, and beside it
+ * the files that it includes, one for each primitive, such as `weft/mutex.h`.
  *
  * @module
  */
@@ -24,8 +24,8 @@ async function read(name: string): Promise<string> {
     const { readFileSync } = await import("node:fs");
     return readFileSync(url, "utf8");
   }
-  // Deno loaded this module from JSR, where a text is an import as any other.
-  // A bundler sees no name here, and leaves the files alone.
+  // Deno loaded this module from JSR, where a text is imported like a module.
+  // A bundler sees no name here, so it does not touch the files.
   const place = url.href;
   const { default: text } = await import(
     /* webpackIgnore: true */ /* @vite-ignore */ place,
@@ -49,10 +49,10 @@ export async function header(): Promise<string> {
   return amalgamation(files);
 }
 
-/** Whether this module is the program, in Node before 24.2, too. */
+/** Whether this module is the program. It works in Node before 24.2, too. */
 async function isProgram(): Promise<boolean> {
   const { main, url } = import.meta as { main?: boolean; url: string };
-  // In a bundle these words are about the program that imports this module.
+  // In a bundle, `import.meta` belongs to the program that imports this module.
   if (!/\/header\.[jt]s$/.test(url) || !("process" in globalThis)) return false;
   if (main !== undefined) return main;
   const { existsSync, realpathSync } = await import("node:fs");

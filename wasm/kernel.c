@@ -26,7 +26,8 @@ static __attribute__((address_space(1))) int32_t weft__kernel_id;
 #define WEFT_AGENT_ID() weft__kernel_id
 #define WEFT_NOW() INT64_C(0)
 #define WEFT_SPIN_ROUNDS 0 /* JavaScript waits, where it must */
-/* Results come by pointers to locals: once inlined, these need no stack. */
+/* Results come through pointers to locals. Inlined functions need no stack for
+   them. */
 #define inline inline __attribute__((always_inline))
 #define volatile /* loops that only pass time are left out */
 #include "weft.h"
@@ -35,7 +36,8 @@ static __attribute__((address_space(1))) int32_t weft__kernel_id;
 static inline void weft__kernel_enter(int32_t id) { weft__kernel_id = id; }
 #endif
 
-/* Without the stem: a module has one. In a program's module, with it. */
+/* A module of one primitive exports names without the stem. The module of a
+   program exports them with the stem. */
 #ifdef WEFT_KERNEL_ONE
 #define WEFT_KERNEL(stem, name)                                                \
   __attribute__((export_name(#name))) weft_kernel_##stem##_##name
@@ -51,7 +53,7 @@ static inline double weft__kernel_value(int result, int32_t value) {
 }
 
 #if !defined(WEFT_KERNEL_ONE) || defined(WEFT_KERNEL_mutex)
-/* The first attempt of a lock that would wait: the state before it. */
+/* The first attempt of a lock that may wait. Returns the state before it. */
 int32_t WEFT_KERNEL(mutex, lock)(weft_mutex *m, int32_t id) {
   return weft__compare_exchange(&m->state, WEFT_MUTEX_UNLOCKED, id);
 }
@@ -134,7 +136,7 @@ int32_t WEFT_KERNEL(snapshot, read)(weft_snapshot *s, void *dst) {
     return weft__kernel_value(result, value);                         \
   }
 
-/* Elements that JavaScript reads and writes in place, and batches in the same
+/* JavaScript reads and writes these elements in place, and batches in the same
    memory. */
 #define WEFT__KERNEL_BYTES(type)                                           \
   void *WEFT_KERNEL(type, reserve)(weft_##type * q) {                      \
@@ -188,7 +190,8 @@ int32_t WEFT_KERNEL(lock_free_queue, pop_many)(weft_lock_free_queue *q,
 #endif
 
 #if !defined(WEFT_KERNEL_ONE) || defined(WEFT_KERNEL_record_ring)
-/* Where to write a record of `length` bytes; 0 if that needs JavaScript. */
+/* Returns the place for a record of `length` bytes, or 0 if JavaScript must do
+   it. */
 void *WEFT_KERNEL(record_ring, reserve)(weft_record_ring *r, int32_t id,
                                         int32_t length) {
   void *at = NULL;

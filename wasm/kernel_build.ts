@@ -1,5 +1,5 @@
 /**
- * Compiles `kernel.c`: a module for each primitive that has operations in it.
+ * Compiles `kernel.c` to one module for each primitive with operations in it.
  *
  * @module
  */
@@ -32,8 +32,8 @@ export const STEMS: readonly string[] = [
 ];
 
 /**
- * Flags of a module in shared memory that somebody else makes, of any size. It
- * has no stack in that memory: a test looks that nothing needs one.
+ * Flags of a module that imports a shared memory of any size. It has no stack in
+ * that memory; a test checks that nothing needs one.
  */
 const FLAGS = [
   "-Os",

@@ -1,37 +1,56 @@
 /*
- * weft.h - Weft's primitives for C and C++: the words of primitives/_layout.ts
- * and the algorithms of primitives/, usable from both languages at once. Each
- * section is the twin of the file it names; the comments on its words, its
- * progress and its source are there.
+ * weft.h - Weft's primitives for C and C++. It has the words of
+ * primitives/_layout.ts and the algorithms of primitives/, so both languages
+ * can use a primitive at the same time. Each section is the twin of the file
+ * that it names. That file explains the words, the progress and the source.
  *
- * Header only, C11 or C++17 and later; every function is static inline and
- * none allocates. Build with -pthread, or with -matomics -mbulk-memory for
- * bare wasm32; natively on Linux and macOS. WebAssembly's atomics, like
- * JavaScript's, are all sequentially consistent, and so are all of these.
+ * The library is header only, for C11 or C++17 and later. Every function is
+ * static inline, and none allocates memory. Build with -pthread; bare wasm32
+ * needs -matomics -mbulk-memory. It also works natively on Linux and macOS. On
+ * Linux it needs no headers of the kernel: those of musl are enough. All atomic
+ * operations of WebAssembly and of JavaScript are sequentially consistent, and
+ * so are these.
  *
- * Durations are nanoseconds from now, WEFT_FOREVER without an end, 0 to try
- * once. Results are 0 or an errno: EBUSY (a try_ form: not now), ETIMEDOUT,
- * EINVAL (an argument out of range), EPIPE (closed), EOWNERDEAD (locked, and
- * abandoned before; or the server of a call died), EDEADLK (locked by this
- * agent already), EPERM (not the owner; or this agent may not block), EIO (the
- * server of a call failed); or a count or pointer where said.
+ * weft_x_init(at, bytes, ...) initializes unused memory. It returns NULL, and
+ * writes nothing, if `bytes` is too small, if `at` is not a multiple of 4, or
+ * if the configuration is out of range. WEFT_X_BYTES(...) is the size as a
+ * constant expression, and weft_x_bytes(...) is the same as a function:
  *
- * Bare wasm32 has neither clock nor entropy: import env.weft_now (a double,
- * milliseconds) or define WEFT_NOW() (int64_t, nanoseconds), and define
- * WEFT_RANDOM() (uint32_t) or call weft_agent_set_id() in each thread. Where
- * nobody sets up thread-local storage, define WEFT_AGENT() as an lvalue of
- * type weft_agent that is this thread's own.
+ *   static int32_t memory[WEFT_MPMC_QUEUE_BYTES(256, 16) / 4];
+ *   const weft_queue_config config = {.capacity = 256, .element_size = 16};
+ *   weft_mpmc_queue *q = weft_mpmc_queue_init(memory, sizeof memory, config);
  *
- * Define WEFT_REALTIME before including this in code of an audio worklet, or
- * what else must never block: only what cannot is left, as in realtime.ts.
- * Define WEFT_PROCESS_SHARED natively if processes share the memory.
- * Define WEFT_STDIO for weft_inspect, which prints what a primitive's words
- * say.
+ * Durations are nanoseconds from now. WEFT_FOREVER never ends, and 0 tries
+ * once. Functions return 0 or an errno, unless their comment names a count or a
+ * pointer:
+ *
+ *   EBUSY       a try_ form would have to wait
+ *   ETIMEDOUT   the time is over
+ *   EINVAL      an argument is out of range
+ *   EPIPE       closed
+ *   EOWNERDEAD  locked, but the last owner was abandoned; or the server of a
+ *               call died
+ *   EDEADLK     this agent has locked it already
+ *   EPERM       this agent is not the owner, or may not block
+ *   EIO         the server of a call failed
+ *   ENOTRECOVERABLE  the words are damaged
+ *
+ * Bare wasm32 has neither a clock nor random numbers. Import env.weft_now (a
+ * double, milliseconds) or define WEFT_NOW() (int64_t, nanoseconds). Define
+ * WEFT_RANDOM() (uint32_t), or call weft_agent_set_id() in each thread. If
+ * nobody sets up thread-local storage, define WEFT_AGENT() as an lvalue of type
+ * weft_agent that each thread has for itself.
+ *
+ * Define WEFT_REALTIME before you include this file in code that must never
+ * block, such as an audio worklet. Then it only has what cannot block, as
+ * realtime.ts. Define WEFT_PROCESS_SHARED in native programs if processes share
+ * the memory. Define WEFT_STDIO for weft_inspect, which prints the words of a
+ * primitive.
  */
 #ifndef WEFT_H
 #define WEFT_H
 
-/* A header builds only on those above it. */
+/* Each header needs only those above it. */
 /* clang-format off */
 #include "weft/agent.h"
 #include "weft/mutex.h"

@@ -1,4 +1,4 @@
-# Lets Emscripten find weft.h, and JavaScript the memory:
+# With this port, Emscripten finds weft.h, and JavaScript finds the memory:
 #
 #   emcc -pthread --use-port=node_modules/@weft/sync/wasm/weft.py app.c
 import os

@@ -28,13 +28,16 @@ Runs all tests, or those of one folder of tests/: \`deno task test latch\` is al
 there is about the latch. Where no folder bears the name, it runs the tests whose
 names contain it.`;
 
+/** Runs one file, or the examples, and prints its row. */
+type Job = () => Promise<void>;
+
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
-async function runUnderDeno(files: File[], examples: string[]) {
+/** The jobs of `files` and `examples` under Deno, long ones first. */
+function underDeno(files: File[], examples: string[]): Job[] {
   const ready = files.some((file) => file.needsCompiler)
     ? prepareCompiler()
     : Promise.resolve();
-  // Run long files first, so that no long file runs alone at the end.
   const jobs = files.toSorted((a, b) => b.limit - a.limit)
     .toSorted((a, b) => Number(a.needsCompiler) - Number(b.needsCompiler))
     .map((file) => async () => {
@@ -44,7 +47,7 @@ async function runUnderDeno(files: File[], examples: string[]) {
   if (examples.length > 0) {
     jobs.unshift(() => show("examples", () => runExamples(examples)));
   }
-  await inParallel(jobs);
+  return jobs;
 }
 
 /**
@@ -81,23 +84,28 @@ async function runExamples(places: string[]): Promise<Outcome> {
   };
 }
 
-async function runUnderNode(files: File[]) {
-  if (files.length === 0) return;
+/** The jobs of `files` under Node. */
+function underNode(files: File[]): Job[] {
+  if (files.length === 0) return [];
   const { status } = spawnSync("node", ["--version"]);
   if (status !== 0) {
     skipped(files.length, "no node here, which they also run under");
-    return;
+    return [];
   }
-  try {
-    await bundle([CHILD, ...files.map((file) => file.path)], BUNDLES);
-  } catch (error) {
-    fail(`bundling for Node: ${(error as Error).message}`);
-    return;
-  }
-  const jobs = files.map((file) => () =>
-    show(`node ${file.name}`, () => runFile(file, ["node"]))
-  );
-  await inParallel(jobs);
+  // All are bundled at once, when the first of them begins.
+  let bundled: Promise<boolean> | undefined;
+  const bundleAll = () =>
+    bundle([CHILD, ...files.map((file) => file.path)], BUNDLES).then(
+      () => true,
+      (error) => {
+        fail(`bundling for Node: ${(error as Error).message}`);
+        return false;
+      },
+    );
+  return files.map((file) => async () => {
+    if (!await (bundled ??= bundleAll())) return;
+    await show(`node ${file.name}`, () => runFile(file, ["node"]));
+  });
 }
 
 /** The places of the examples that a name stands for. */
@@ -117,6 +125,9 @@ const examples = placesOf(name);
 if (files.length === 0 && examples.length === 0) {
   complain(`no test bears the name "${name}"; there are ${NAMES.join(", ")}`);
 }
-await runUnderDeno(files, examples);
-await runUnderNode(files.filter(({ also }) => also.has("node")));
+// One line of jobs that ends in short ones, so that no core idles for long.
+await inParallel([
+  ...underDeno(files, examples),
+  ...underNode(files.filter(({ also }) => also.has("node"))),
+]);
 end();

@@ -327,8 +327,8 @@ export const MUTANTS = [
       "const at = this.#look;",
     ],
     c: [
-      "slot = slot + 1 < slots ? slot + 1 : 0; /* First by hints, which the " +
-      "exchange checks; then to be sure. */ int32_t state = i > slots ? " +
+      "slot = slot + 1 < slots ? slot + 1 : 0; /* The first round uses " +
+      "hints, which the exchange checks; the second one makes sure. */ int32_t state = i > slots ? " +
       "weft__hint(&c->state) : weft__load(&c->state); while",
       "int32_t state = i > slots ? weft__hint(&c->state) : " +
       "weft__load(&c->state); while",

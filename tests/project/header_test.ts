@@ -20,7 +20,9 @@ import {
   INCLUDE,
 } from "../_run/header.ts";
 
-const AGENT = fileURLToPath(new URL("../_run/mixed/agent.c", import.meta.url));
+const EXPORTS = fileURLToPath(
+  new URL("../../wasm/exports.c", import.meta.url),
+);
 const PORT = fileURLToPath(new URL("../../wasm/weft.py", import.meta.url));
 const PROGRAM = fileURLToPath(new URL("../../wasm/header.ts", import.meta.url));
 
@@ -61,7 +63,7 @@ async function built(folder: string): Promise<Uint8Array> {
   const flags = "-O1 -matomics -mbulk-memory -nostdlib -Wl,--no-entry," +
     "--export-dynamic,--import-memory,--allow-undefined --no-wasm-opt";
   const args = [...flags.split(" "), `-I${folder}`];
-  await wasmClang({ sources: [AGENT], args, out, quiet: true });
+  await wasmClang({ sources: [EXPORTS], args, out, quiet: true });
   return fs.readFileSync(out);
 }
 

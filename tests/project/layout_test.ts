@@ -217,29 +217,15 @@ test("words that different agents write lie 32 words apart", () => {
 
 // ---- names --------------------------------------------------------------------
 
-/** The classes whose operations have twins. */
-const STEMS: Record<string, string> = {
-  Mutex: "mutex",
-  RwLock: "rw_lock",
-  Condition: "condition",
-  Semaphore: "semaphore",
-  Event: "event",
-  Latch: "latch",
-  Barrier: "barrier",
-  Once: "once",
-  Snapshot: "snapshot",
-  SpscQueue: "spsc_queue",
-  MpmcQueue: "mpmc_queue",
-  LockFreeQueue: "lock_free_queue",
-  RecordRing: "record_ring",
-  Broadcast: "broadcast",
-  Channel: "channel",
-  CallRing: "call_ring",
-  WorkCounter: "work_counter",
-  WorkDeque: "work_deque",
-  SlabPool: "slab_pool",
-  StripedCounter: "striped_counter",
-};
+/** The classes whose operations have twins, by their stems: all with words. */
+const STEMS = Object.fromEntries(
+  Object.keys(LAYOUT).map((stem) => [classOf(stem), stem]),
+);
+
+/** `RwLock` of `rw_lock`. */
+function classOf(stem: string): string {
+  return stem.replace(/(?:^|_)([a-z])/g, (_, letter) => letter.toUpperCase());
+}
 
 /** What only TypeScript has, and why. */
 const ONLY_TS: Record<string, string> = {
@@ -292,6 +278,7 @@ const ONLY_C: Record<string, string> = {
   weft_agent_set_blocking: "JavaScript asks its engine",
   weft_attach_error: "JavaScript throws it",
   weft_inspect: "inspect, a function of its own",
+  weft_recover: "recover, a function of its own",
   weft_inspect_as: "inspect, with the name of a kind",
   weft_striped_counter_claim: "a view claims a stripe by itself",
   weft_striped_counter_add_to: "adds to what weft_striped_counter_claim gave",

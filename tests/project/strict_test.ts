@@ -93,7 +93,6 @@ for (const file of PROGRAMS) {
         ...["-fsanitize=integer", "-fsanitize-minimal-runtime"],
         // Spinning is only slow here.
         "-DWEFT_SPIN_ROUNDS=1",
-        ...(file.includes("realtime") ? ["-DWEFT_REALTIME"] : []),
       ];
       const object = await build({
         name: `integer-${name}.o`,

@@ -49,7 +49,7 @@ export const MUTANTS = mutants("rw_lock", {
     "const gate = Atomics.load(words, GATE);",
   ],
   c: [
-    "int32_t gate = weft__load(&l->gate); /* before the look at the phase */ " +
+    "int32_t gate = weft__load(&l->gate); /* before it reads the phase */ " +
     "int32_t state = weft__load(&l->state);",
     "int32_t state = weft__load(&l->state); int32_t gate = " +
     "weft__load(&l->gate);",
@@ -496,7 +496,7 @@ export const MUTANTS = mutants("rw_lock", {
     "",
   ],
   c: [
-    "/* It may have let agents in, and not opened the gate. */ " +
+    "/* It may have let readers in without opening the gate. */ " +
     "weft__rw_open(l);",
     "",
   ],

@@ -1,6 +1,6 @@
 /**
- * How fast one thread alone is, without any sharing: it copies a message and
- * hashes it, and then the next. What the threads together are measured against.
+ * Measures how fast one thread alone is, without any sharing: it copies a message
+ * and hashes it, then the next one. The threads together are compared with that.
  *
  * @module
  */

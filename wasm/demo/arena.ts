@@ -1,6 +1,6 @@
 /**
- * What all threads of the demo share, laid out in one memory. `hash.c` has the
- * same records, by the same names.
+ * Everything that the threads of the demo share, in one memory. `hash.c` has the
+ * same records with the same names.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export interface Plan {
   readonly lock: number;
   /** A permit for each agent that is ready to begin. */
   readonly ready: number;
-  /** The rows of the summary: everyone's, then one an agent. */
+  /** The rows of the summary: one for all, then one for each agent. */
   readonly summary: number;
   /** The slots. */
   readonly slots: number;
@@ -51,7 +51,7 @@ export interface Row {
 
 const aligned = (bytes: number) => Math.ceil(bytes / 128) * 128;
 
-/** How large an arena is to be. */
+/** The size of an arena. */
 export interface Size {
   /** Slots. */
   slots: number;
@@ -61,7 +61,7 @@ export interface Size {
   agents: number;
 }
 
-/** Lays everything out from `base` on; `end` is the byte behind it. */
+/** Lays everything out from `base` on. `end` is the first byte after it. */
 export function layOut(base: number, size: Size): Plan & { end: number } {
   let end = aligned(base);
   const place = (bytes: number) => {
@@ -138,12 +138,12 @@ export class Arena {
     return this.#at(slot) + SLOT.data;
   }
 
-  /** Fills a slot nobody uses with a chunk: the copy that streaming costs. */
+  /** Copies a chunk into a slot that nobody uses: the price of streaming. */
   fill(slot: number, chunk: Uint8Array): void {
     const at = this.#at(slot);
     this.#bytes.set(chunk, at + SLOT.data);
     this.#words[at + SLOT.length >> 2] = chunk.length;
-    // Published, like the bytes, by the push of the slot's number.
+    // The push of the slot's number publishes this, and the bytes.
     this.#words[at + SLOT.state >> 2] = QUEUED;
   }
 
@@ -154,26 +154,26 @@ export class Arena {
     return this.#bytes.subarray(at + SLOT.data, at + SLOT.data + length);
   }
 
-  /** Writes a slot's digest, and says that the slot is done with. */
+  /** Writes the digest of a slot, and marks the slot as done. */
   finish(slot: number, digest: Uint8Array): void {
     const at = this.#at(slot);
     this.#bytes.set(digest, at + SLOT.digest);
     Atomics.store(this.#words, at + SLOT.state >> 2, DONE);
   }
 
-  /** Whether a slot is not with the agents. */
+  /** Whether no agent has a slot. */
   isFree(slot: number): boolean {
     const state = this.#at(slot) + SLOT.state >> 2;
     return Atomics.load(this.#words, state) !== QUEUED;
   }
 
-  /** The digest in a slot that is done with. */
+  /** The digest in a slot that is done. */
   digestIn(slot: number): Uint8Array {
     const at = this.#at(slot) + SLOT.digest;
     return this.#bytes.subarray(at, at + DIGEST);
   }
 
-  /** Adds a chunk to a row; the caller holds the lock. */
+  /** Adds a chunk to a row. The caller holds the lock. */
   count(row: number, bytes: number, busy: number): void {
     const at = this.#plan.summary + row * ROW.length;
     this.#words[at + ROW.chunks >> 2]! += 1;
@@ -181,7 +181,7 @@ export class Arena {
     this.#numbers[at + ROW.busy >> 3]! += busy;
   }
 
-  /** A row of the summary; the caller holds the lock. */
+  /** A row of the summary. The caller holds the lock. */
   row(row: number): Row {
     const at = this.#plan.summary + row * ROW.length;
     return {

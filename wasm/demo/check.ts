@@ -1,6 +1,6 @@
 /**
- * Compares what the threads computed with a pass over each whole file that
- * shares nothing with them: read again, in private memory, on one thread.
+ * Checks the digests of the threads. It reads each file again, on one thread and
+ * in private memory, and compares.
  *
  * @module
  */
@@ -17,13 +17,13 @@ export interface Checked {
   bytes: number;
   chunks: number;
   /**
-   * SHA-256 of the whole file: of one chunk, as an agent computed it; of
-   * several, as this pass did.
+   * SHA-256 of the whole file. An agent computed it if the file is one chunk,
+   * and this pass if there are several.
    */
   sha256: string;
-  /** SHA-256 of the agents' digests of all chunks, one behind the other. */
+  /** SHA-256 of the agents' digests of all chunks, in their order. */
   sha256OfDigests: string;
-  /** What is not as it should be. */
+  /** The differences. */
   differences: string[];
 }
 
@@ -33,7 +33,7 @@ const LANES = 4;
 /** Bytes of a chunk that is worth a call to another thread. */
 const LARGE = 2 ** 14;
 
-/** The most differences told of one file. */
+/** The most differences that are reported for one file. */
 const MAX_TOLD = 3;
 
 /** Checks each file. */

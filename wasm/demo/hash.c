@@ -1,8 +1,8 @@
 /*
- * The demo's wasm threads: each pops slot numbers from the queue that the
- * JavaScript workers pop from, too, hashes what is in the slot, and accounts
- * for it under the lock that they take, too. The twin of worker.ts; the records
- * are those of arena.ts.
+ * The wasm threads of the demo. Each pops slot numbers from the queue that the
+ * JavaScript workers use, too. It hashes the bytes in the slot, and counts them
+ * under the lock that the workers use, too. This file is the twin of worker.ts;
+ * arena.ts has the same records.
  */
 #include <emscripten.h>
 #include <pthread.h>
@@ -36,7 +36,7 @@ typedef struct {
   weft_work_counter *work;
   weft_mutex *lock;
   weft_semaphore *ready;
-  demo_row *summary; /* everyone's, then one an agent */
+  demo_row *summary; /* one for all, then one for each agent */
   uint8_t *slots;
   int32_t stride;
 } demo_plan;
@@ -75,7 +75,8 @@ static void *agent(void *own_row) {
 /* Memory for the arena, never freed. */
 EMSCRIPTEN_KEEPALIVE void *reserve(size_t bytes) { return malloc(bytes); }
 
-/* Starts a thread whose row of the summary is `row`; not 0 if it cannot. */
+/* Starts a thread that counts in row `row` of the summary. Returns 0, or not 0
+   if it cannot. */
 EMSCRIPTEN_KEEPALIVE int begin(const demo_plan *at, int32_t row) {
   pthread_t thread;
   plan = at;
@@ -86,7 +87,7 @@ EMSCRIPTEN_KEEPALIVE int begin(const demo_plan *at, int32_t row) {
   return error != 0 ? error : pthread_detach(thread);
 }
 
-/* Hashes a message as a thread would, in this one: for comparison. */
+/* Hashes a message in this thread, as the others would: for comparison. */
 EMSCRIPTEN_KEEPALIVE void hash(const uint8_t *message, size_t length,
                                uint8_t *digest) {
   sha256(message, length, digest);

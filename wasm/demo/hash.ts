@@ -1,5 +1,5 @@
 /**
- * The demo's memory, and the module of wasm that works in it.
+ * The memory of the demo, and the wasm module that works in it.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export interface Place {
   /** Where the arena is, in bytes. */
   base: number;
   plan: Plan & { end: number };
-  /** Missing where no thread of wasm is wanted. */
+  /** Missing if the run has no thread of wasm. */
   module?: Hash;
 }
 
@@ -57,13 +57,13 @@ const memoryOf = (bytes: number): WebAssembly.Memory => {
   });
 };
 
-/** Memory of nobody's, for JavaScript alone. */
+/** Memory for JavaScript alone, without a module. */
 export function plainPlace(size: Size): Place {
   const plan = layOut(0, size);
   return { memory: memoryOf(plan.end), base: 0, plan };
 }
 
-/** Compiles the module, if anything changed. */
+/** Compiles the module if anything changed. */
 export async function build(): Promise<void> {
   try {
     await emcc(BUILD);
@@ -73,7 +73,7 @@ export async function build(): Promise<void> {
   }
 }
 
-/** Memory of the module, compiled first if need be. */
+/** The memory of the module, which is compiled first if necessary. */
 export async function wasmPlace(size: Size): Promise<Place> {
   await build();
   const { default: load } = await import(pathToFileURL(BUILD.out).href);

@@ -11,7 +11,7 @@ import { Complaint } from "./options.ts";
 
 /** A file to hash. */
 export interface File {
-  /** As it was given, or found. */
+  /** The path as it was given, or found. */
   name: string;
   /** Bytes when it was found. */
   size: number;
@@ -19,14 +19,14 @@ export interface File {
   made?: Uint8Array;
   /** Bytes read so far. */
   read: number;
-  /** The digests of its chunks, one behind the other. */
+  /** The digests of its chunks, in their order. */
   digests: Uint8Array;
 }
 
 /** A chunk of a file, in memory that nobody shares. */
 export interface Chunk {
   file: File;
-  /** Which one of the file's. */
+  /** The number of the chunk in its file. */
   index: number;
   bytes: Uint8Array;
 }
@@ -46,7 +46,7 @@ const BLOCK = 2 ** 20;
 /** Files read at a time. */
 const LANES = 4;
 
-/** The chunks a file of `size` bytes has: an empty one has one, too. */
+/** How many chunks a file of `size` bytes has. An empty file has one, too. */
 export function chunksOf(size: number, chunk: number): number {
   return Math.max(Math.ceil(size / chunk), 1);
 }
@@ -82,7 +82,7 @@ async function collect(name: string, files: File[]): Promise<void> {
       () => fs.readdir(name, { withFileTypes: true }),
     );
     for (const entry of entries.sort((a, b) => a.name < b.name ? -1 : 1)) {
-      // Links and devices are passed over: they may lead in circles.
+      // Links and devices are skipped: they may lead in circles.
       if (entry.isDirectory() || entry.isFile()) {
         await collect(path.join(name, entry.name), files);
       }
@@ -106,7 +106,7 @@ function makeUp(bytes: number): Uint8Array {
   return new Uint8Array(words.buffer);
 }
 
-/** What `action` answers; a failure to read `name` is a complaint. */
+/** The result of `action`. A failure to read `name` becomes a complaint. */
 export async function reading<T>(
   name: string,
   action: () => Promise<T>,
@@ -167,7 +167,7 @@ export async function* blocks(
   }
 }
 
-/** Reads files ahead of who takes their chunks. */
+/** Reads files ahead of the agents that take their chunks. */
 export class Reader {
   readonly #chunk: number;
   readonly #files: IterableIterator<File>;
@@ -178,7 +178,7 @@ export class Reader {
   #held = 0;
   #reading = LANES;
   #failure: unknown;
-  /** Resolved when something changes, for those who wait for that. */
+  /** Resolves when something changes. */
   #change = Promise.withResolvers<void>();
 
   /** Begins to read. */
@@ -191,7 +191,7 @@ export class Reader {
     }
   }
 
-  /** Resolves when everything is read, or as much as is read ahead. */
+  /** Resolves when everything is read, or the limit of reading ahead. */
   async filled(): Promise<void> {
     while (this.#reading > 0 && this.#held < AHEAD && !this.#failure) {
       await this.#change.promise;
@@ -203,7 +203,7 @@ export class Reader {
     return this.#chunks;
   }
 
-  /** Takes up to `most` chunks, as many as there are; none: all was taken. */
+  /** Takes up to `most` chunks, or none after all were taken. */
   async take(most: number): Promise<Chunk[]> {
     for (;;) {
       if (this.#failure) throw this.#failure;

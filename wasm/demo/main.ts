@@ -7,7 +7,8 @@
  * ```
  *
  * This thread streams chunks into slots of the wasm memory and pushes the
- * slots' numbers; whoever pops one hashes the slot. This thread never blocks.
+ * numbers of the slots. The agent that pops a number hashes that slot. This
+ * thread never blocks.
  *
  * SHA-256 runs through a message from its first byte to its last, so only
  * separate messages can be hashed at the same time. A file that fits one chunk
@@ -28,7 +29,7 @@ import { Complaint, type Options, parse, USAGE } from "./options.ts";
 import { print, printJson, type Report } from "./report.ts";
 import type { Start } from "./worker.ts";
 
-// Taken now: Emscripten's module replaces the global one by Node's.
+// Read it now: Emscripten's module replaces the global by that of Node.
 const WebWorker = globalThis.Worker;
 
 /** The most chunks of a run: their digests are kept. */
@@ -43,7 +44,7 @@ function sizeFor({ chunk, js, wasm }: Options): Size {
   return { chunk, agents, slots: Math.min(Math.max(128, 4 * agents), most) };
 }
 
-/** Starts the JavaScript workers; `failed` hears of the first that fails. */
+/** Starts the JavaScript workers. `failed` is called for the first failure. */
 function startWorkers(
   count: number,
   { memory, plan }: Pick<Start, "memory" | "plan">,
@@ -65,7 +66,7 @@ class Stream {
   readonly #arena: Arena;
   readonly #size: Size;
   readonly #signal: AbortSignal;
-  /** What is in each slot, until its digest was taken. */
+  /** The chunk in each slot, until its digest is taken. */
   readonly #inSlot: (Chunk | undefined)[] = [];
   /** Where to look for a free slot first. */
   #next = 0;
@@ -93,7 +94,7 @@ class Stream {
         this.#inSlot[numbers[i]] = chunk;
         this.#arena.fill(numbers[i], chunk.bytes);
       }
-      // Seldom not all at once: an agent may be just in the middle of a pop.
+      // Sometimes only a part fits: an agent may be inside a pop.
       let pushed = jobs.tryPushMany(numbers, chunks.length);
       for (; pushed < chunks.length; pushed++) {
         await jobs.pushIntAsync(numbers[pushed]!, { signal });
@@ -105,7 +106,7 @@ class Stream {
     for (let slot = 0; slot < this.#size.slots; slot++) this.#collect(slot);
   }
 
-  /** A slot that no agent has; there is one for each permit acquired. */
+  /** A slot that no agent has. Each acquired permit stands for one. */
   #freeSlot(): number {
     for (;;) {
       const slot = this.#next++ % this.#size.slots;
@@ -125,7 +126,7 @@ class Stream {
   }
 }
 
-/** Shows how far the work is, on a terminal; returns what ends that. */
+/** Shows the progress on a terminal. Returns a function that ends that. */
 function showProgress(arena: Arena, chunks: number): () => void {
   if (!process.stdout.isTTY) return () => {};
   const timer = setInterval(() => {
@@ -218,7 +219,7 @@ async function main(): Promise<number> {
   return differences.length === 0 ? 0 : 1;
 }
 
-// Threads may still be asleep: the process does not end by itself.
+// Threads may still be asleep, so the process would not end by itself.
 try {
   process.exit(await main());
 } catch (error) {

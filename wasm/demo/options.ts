@@ -7,20 +7,20 @@
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 
-/** A mistake of the user's, or of the machine's: one line, exit code 2. */
+/** A mistake of the user or the machine: one line, and exit code 2. */
 export class Complaint extends Error {
   override readonly name = "Complaint";
 }
 
 /** What to do. */
 export interface Options {
-  /** Files and folders; none: the default input. */
+  /** Files and folders. If there are none, the default input is used. */
   paths: string[];
   /** JavaScript workers. */
   js: number;
   /** Threads of wasm. */
   wasm: number;
-  /** Bytes a chunk has, but for a file's last. */
+  /** The bytes of a chunk. The last chunk of a file may be shorter. */
   chunk: number;
   /** Prints all figures as JSON, and nothing else. */
   json: boolean;
@@ -46,7 +46,7 @@ const MAX_AGENTS = 32;
 /** The most bytes of a chunk. */
 const MAX_CHUNK = 2 ** 24;
 
-/** Reads the command line; a {@linkcode Complaint} says what is wrong. */
+/** Reads the command line. A {@linkcode Complaint} says what is wrong. */
 export function parse(args: string[]): Options {
   const { values, positionals } = parsed(args);
   const cores = availableParallelism();

@@ -1,5 +1,5 @@
 /**
- * Tells what the threads did.
+ * Reports what the threads did.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import type { Row, Size } from "./arena.ts";
 import type { Checked } from "./check.ts";
 import type { Options } from "./options.ts";
 
-/** What came of a run. */
+/** The result of a run. */
 export interface Report {
   options: Options;
   size: Size;
   /** Milliseconds from the first chunk streamed to the last one hashed. */
   time: number;
-  /** Milliseconds of CPU time meanwhile, of all threads. */
+  /** Milliseconds of CPU time of all threads in that time. */
   cpu: number;
   /** What all agents did, as they counted together. */
   together: Row;
@@ -33,7 +33,7 @@ const MIB = 2 ** 20;
 /** Shorter runs, in ms, are not compared with the least time. */
 const LEAST_TOLD = 50;
 
-/** MiB a second; 0 where there was nothing to measure. */
+/** MiB per second; 0 if there was nothing to measure. */
 const rate = (bytes: number, ms: number): number =>
   ms > 0 ? bytes / MIB / ms * 1000 : 0;
 
@@ -41,8 +41,8 @@ const rateAlone = (alone: Alone | undefined): number =>
   alone ? rate(alone.bytes, alone.copy + alone.hash) : 0;
 
 /**
- * The least time in ms: every core has the fastest agent that is left, and
- * each copies what it hashes.
+ * The least possible time in ms: each core runs the fastest agent that is left,
+ * and every agent copies the bytes that it hashes.
  */
 function leastTime({ together, agents, js, wasm }: Report): number {
   const rates = agents.map(({ isJs }) => rateAlone(isJs ? js : wasm))
@@ -153,7 +153,7 @@ function printAlone(report: Report): void {
   );
 }
 
-/** What the check came to. */
+/** The result of the check. */
 function check(files: Checked[]): string {
   const wrong = files.filter(({ differences }) => differences.length > 0);
   if (wrong.length > 0) {

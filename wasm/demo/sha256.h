@@ -1,9 +1,8 @@
 /*
- * SHA-256 (FIPS 180-4) of a message that lies in memory whole.
- *
- * All 64 rounds are unrolled: the constants become immediate operands, and the
- * working variables change their names instead of their places. The message
- * schedule is a window of sixteen words, advanced in place.
+ * SHA-256 (FIPS 180-4) of a message that is in memory as a whole. All 64 rounds
+ * are unrolled: the constants become immediate operands, and the working
+ * variables change their names instead of their places. The message schedule is
+ * a window of sixteen words that moves in place.
  */
 #ifndef DEMO_SHA256_H
 #define DEMO_SHA256_H
@@ -34,7 +33,7 @@ static inline uint32_t sha256__big_endian(uint32_t x) {
          (sha256__rotate(x, 24) & 0x00ff00ff);
 }
 
-/* Round `i`; the next one calls the variables by other names. */
+/* Round `i`. The next round uses other names for the variables. */
 #define SHA256__ROUND(a, b, c, d, e, f, g, h, i)                  \
   do {                                                            \
     uint32_t sum = h + sha256__k[i] + w[(i) % 16] +               \
@@ -78,7 +77,7 @@ static inline uint32_t sha256__big_endian(uint32_t x) {
     }                                                                   \
   } while (0)
 
-/* Takes `blocks` blocks of 64 bytes into the state. */
+/* Adds `blocks` blocks of 64 bytes to the state. */
 static void sha256__blocks(uint32_t state[8], const uint8_t *at,
                            size_t blocks) {
   uint32_t w[16];
@@ -107,7 +106,8 @@ static void sha256(const uint8_t *message, size_t length, uint8_t *digest) {
                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   size_t whole = length / 64, rest = length % 64;
   sha256__blocks(state, message, whole);
-  /* The rest, a one bit, zeroes, and the length in bits as 64 of them. */
+  /* The last bytes, a bit 1, zeroes, and the length in bits as a 64-bit
+     number. */
   uint8_t end[128] = {0};
   size_t bytes = rest < 56 ? 64 : 128;
   memcpy(end, message + whole * 64, rest);

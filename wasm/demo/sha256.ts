@@ -11,7 +11,7 @@ export function sha256(message: Uint8Array): Uint8Array {
   return createHash("sha256").update(message).digest();
 }
 
-/** As {@linkcode sha256}, of shared memory: copied where that is refused. */
+/** {@linkcode sha256} of shared memory, which is copied if that is refused. */
 export const sha256Shared: typeof sha256 = takesShared()
   ? sha256
   : (message) => sha256(Uint8Array.from(message));
@@ -25,7 +25,7 @@ function takesShared(): boolean {
   }
 }
 
-/** A digest as it is printed. */
+/** A digest in hexadecimal, as it is printed. */
 export function hex(digest: Uint8Array): string {
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0"))
     .join("");

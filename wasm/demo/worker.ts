@@ -1,7 +1,7 @@
 /**
- * One of the demo's JavaScript workers: pops slot numbers from the queue that
- * the wasm threads pop from, too, hashes what is in the slot, and accounts for
- * it under the lock that they take, too. The twin of `agent` in `hash.c`.
+ * A JavaScript worker of the demo. It pops slot numbers from the queue that the
+ * wasm threads use, too. It hashes the bytes in the slot, and counts them under
+ * the lock that the threads use, too. It is the twin of `agent` in `hash.c`.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { sha256Shared } from "./sha256.ts";
 export interface Start {
   /** The memory that everything lies in. */
   memory: WebAssembly.Memory;
-  /** Where it lies. */
+  /** The places in it. */
   plan: Plan;
   /** The row of the summary to write to. */
   row: number;

@@ -1,6 +1,7 @@
 /*
  * A thread of C that takes numbers from one queue and puts their squares into
- * another; JavaScript has the other ends. Beside weft.h:
+ * another one. JavaScript has the other ends of both queues. In the folder of
+ * weft.h:
  *
  * emcc example.c -O2 -pthread --no-entry -sSTRICT -sMODULARIZE -sEXPORT_ES6 \
  *   -sINCOMING_MODULE_JS_API=noExitRuntime \

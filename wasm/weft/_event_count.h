@@ -8,7 +8,7 @@
 
 WEFT__BEGIN
 
-/* The count of the waiters of an epoch: each row has it behind the epoch. */
+/* The count of the waiters of an epoch: the word after the epoch. */
 static inline int32_t *weft__event_waiters(int32_t *epoch) {
   return epoch + WEFT__EVENT_WAITERS;
 }
@@ -80,8 +80,9 @@ static inline void weft__event_withdraw(int32_t *epoch) {
 }
 
 /*
- * A blocking form from a try_ form, as WEFT__BLOCK, for a count of waiters. At
- * its end the expression `pass` wakes another waiter, if there is more to have.
+ * Makes a blocking form of a try_ form, like WEFT__BLOCK, for a count of
+ * waiters. At its end, the expression `pass` wakes another waiter if there is
+ * more to take.
  */
 #define WEFT__EVENT_BLOCK(attempt, epoch, pass, timeout) \
   WEFT__EVENT_BLOCK_OR(attempt, epoch, (void)0, pass, timeout)

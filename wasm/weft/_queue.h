@@ -6,8 +6,9 @@
 
 WEFT__BEGIN
 
-/* How a queue is made: `capacity` elements, rounded up to a power of two, of
-   `element_size` bytes, a multiple of 4; together at most 2^30 bytes. */
+/* The configuration of a queue: `capacity` elements, rounded up to a power of
+   two, of `element_size` bytes, a multiple of 4; together at most 2^30 bytes.
+   */
 typedef struct {
   int32_t capacity;
   int32_t element_size;
@@ -26,7 +27,7 @@ static inline int32_t weft__queue_capacity(weft_queue_config config) {
   return capacity > most / config.element_size ? 0 : capacity;
 }
 
-/* The same for constant expressions: whether the configuration is possible. */
+/* Whether the configuration is possible, as a constant expression. */
 #define WEFT__QUEUE_FITS(capacity, element_size)     \
   ((element_size) >= 4 && (element_size) % 4 == 0 && \
    (element_size) <= 1 << 30 && (capacity) >= 1 &&   \

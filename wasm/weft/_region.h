@@ -10,7 +10,7 @@ static inline int32_t weft__magic(int32_t kind) {
   return 0x57460000 | kind << 8 | WEFT_VERSION;
 }
 
-/* A check word over the configuration, so that torn memory is noticed. */
+/* A check word over the configuration. It shows that memory was overwritten. */
 static inline int32_t weft__seal(int32_t kind, int32_t first, int32_t second) {
   uint32_t seal = (uint32_t)weft__magic(kind);
   seal ^= weft__times((uint32_t)first, 31);
@@ -57,8 +57,8 @@ static inline bool weft__possible(int32_t kind, int32_t first, int32_t second) {
 }
 
 /*
- * Why `at` cannot be attached to as a primitive of `kind`, such as
- * WEFT_KIND_mpmc_queue; NULL if it can.
+ * Says why nothing can attach to a primitive of `kind` at `at`, such as
+ * WEFT_KIND_mpmc_queue. Returns NULL if attaching works.
  */
 static inline const char *weft_attach_error(const void *at, int32_t kind) {
   const int32_t *words = (const int32_t *)at;

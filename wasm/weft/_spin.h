@@ -6,12 +6,12 @@
 
 WEFT__BEGIN
 
-/* How often a blocking call looks for itself before it sleeps. */
+/* How many rounds a blocking call spins before it sleeps. */
 #ifndef WEFT_SPIN_ROUNDS
 #define WEFT_SPIN_ROUNDS 20
 #endif
 
-/* Passes so many tenths of a microsecond, about, without touching shared
+/* Waits for about so many tenths of a microsecond, without reading shared
    memory. */
 static inline void weft__pass(int tenths) {
   volatile int left = 40 * tenths;
@@ -24,10 +24,10 @@ static inline void weft__pass(int tenths) {
   }
 }
 
-/* Passes about a microsecond. */
+/* Waits for about a microsecond. */
 static inline void weft__relax(void) { weft__pass(10); }
 
-/* Passes a tenth of it: for what another agent does in a few steps. */
+/* Waits for a tenth of that, while another agent does a few steps. */
 static inline void weft__relax_briefly(void) { weft__pass(1); }
 
 /* Begin of what `deno task layout` makes from primitives/_spin.ts. */
@@ -45,9 +45,9 @@ static inline void weft__relax_briefly(void) { weft__pass(1); }
 
 #ifndef WEFT_REALTIME /* what may wait */
 /*
- * How many rounds a call may spin. Where the other side has no core to run on,
- * spinning only keeps it waiting; so each call in vain halves the rounds of the
- * next, and one that paid off allows for twice what it took.
+ * How many rounds a call may spin. If the other side has no core to run on,
+ * spinning only delays it. So a call that spins in vain halves the rounds of
+ * the next call; a call that succeeds allows twice the rounds that it took.
  */
 static inline int32_t weft__spin_rounds(int64_t timeout) {
   weft_agent *agent = &WEFT_AGENT();
@@ -64,8 +64,8 @@ typedef struct {
   int32_t initial_delay; /* the one in which it looks first */
 } weft__spinning;
 
-/* Begins the next round, which takes about a microsecond; false if it is better
-   to sleep now. */
+/* Begins the next round, which takes about a microsecond. Returns false if it
+   is better to sleep now. */
 static inline bool weft__spin_next(weft__spinning *spin) {
   do {
     if (spin->round >= spin->rounds) {
@@ -90,7 +90,8 @@ static inline bool weft__spin_found(weft__spinning *spin, bool found) {
   return found;
 }
 
-/* No further round is worth it: the next call spins for less. */
+/* Stops spinning, because no further round is useful. The next call spins for
+   less. */
 static inline void weft__spin_stop(weft__spinning *spin) {
   spin->round = spin->rounds;
   weft__spin_next(spin);
@@ -125,7 +126,8 @@ static inline weft__spinning weft__spin_begin(const int32_t *own,
   return spin;
 }
 
-/* Does what follows in each round of spinning; `spin` names its state there. */
+/* Runs the statement that follows in each round of spinning. `spin` names the
+   state. */
 #define WEFT__SPIN(spin, own, timeout)                           \
   for (weft__spinning spin = weft__spin_begin((own), (timeout)); \
        weft__spin_next(&(spin));)

@@ -13,8 +13,8 @@ enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__TIMED_OUT };
 
 #define WEFT__SECOND INT64_C(1000000000)
 
-/* No sleep lasts longer without a look. Tests make it an hour, to see that a
-   wake is not lost. */
+/* The longest sleep, in ns, before a sleeper looks at the words again. Tests
+   set it to an hour, to see that no wake is lost. */
 #ifndef WEFT__LOOK
 #define WEFT__LOOK WEFT__SECOND
 #endif
@@ -31,14 +31,14 @@ __attribute__((import_module("env"), import_name("weft_now"))) double weft_now(
 #endif
 
 /*
- * Natively, only threads of one process wait for each other, which is faster.
- * Define WEFT_PROCESS_SHARED, in every program that uses the memory, if
- * processes share it.
+ * In native programs, only threads of one process wait for each other: it is
+ * faster. If processes share the memory, define WEFT_PROCESS_SHARED in every
+ * program that uses it.
  */
 #if defined(__linux__) && defined(WEFT_PROCESS_SHARED)
 #define WEFT__FUTEX_WAIT 0
 #define WEFT__FUTEX_WAKE 1
-#elif defined(__linux__) /* the same, and FUTEX_PRIVATE_FLAG */
+#elif defined(__linux__) /* the same, with FUTEX_PRIVATE_FLAG */
 #define WEFT__FUTEX_WAIT 128
 #define WEFT__FUTEX_WAKE 129
 #elif defined(__APPLE__) && defined(WEFT_PROCESS_SHARED)
@@ -79,7 +79,7 @@ static inline int64_t weft__now(void) {
 static inline int64_t weft__now(void) {
   return (int64_t)clock_gettime_nsec_np(CLOCK_UPTIME_RAW);
 }
-/* What libc++ and Apple's own locks sleep with. */
+/* libc++ and Apple's own locks sleep with these. */
 extern int __ulock_wait(uint32_t op, void *at, uint64_t value, uint32_t us);
 extern int __ulock_wake(uint32_t op, void *at, uint64_t value);
 #endif
@@ -93,7 +93,7 @@ static inline int64_t weft__deadline(int64_t timeout) {
 /* Sleeps while *word is `value`, at most `ns`. */
 static inline int weft__sleep_raw(int32_t *word, int32_t value, int64_t ns) {
 #if defined(__EMSCRIPTEN_PTHREADS__)
-  /* Not the instruction: this honours cancellation and proxied calls. */
+  /* This honours cancellation and proxied calls; the instruction does not. */
   int r = emscripten_futex_wait(word, (uint32_t)value, (double)ns / 1e6);
   return r == 0            ? WEFT__OK
          : r == -ETIMEDOUT ? WEFT__TIMED_OUT
@@ -117,9 +117,9 @@ static inline int weft__sleep_raw(int32_t *word, int32_t value, int64_t ns) {
 }
 
 /*
- * Sleeps while *word is `value`, until `deadline` and at most `at_most` ns, and
- * never longer than a second, as a wake given to an agent that was terminated
- * is lost: WEFT__NOT_EQUAL means look again.
+ * Sleeps while *word is `value`, until `deadline`, but at most `at_most` ns and
+ * at most a second: a wake that was given to a terminated agent is lost.
+ * WEFT__NOT_EQUAL means that the caller must look again.
  */
 static inline int weft__sleep(int32_t *word, int32_t value, int64_t deadline,
                               int64_t at_most) {
@@ -137,9 +137,9 @@ static inline int weft__sleep(int32_t *word, int32_t value, int64_t deadline,
 #endif
 
 /*
- * Wakes up to `count` sleepers, and answers how many there were. Under
- * Emscripten, too, the instruction: emscripten_futex_wake may give the wake to
- * the main thread, which polls the word by itself.
+ * Wakes up to `count` sleepers, and returns how many it woke. It uses the
+ * instruction under Emscripten, too: emscripten_futex_wake may spend the wake
+ * on the main thread, which polls the word anyway.
  */
 static inline int32_t weft__notify(int32_t *word, int32_t count) {
 #if defined(__wasm__)

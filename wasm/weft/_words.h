@@ -1,4 +1,4 @@
-/* _words.h - what every header here builds on: the platform, and atomic words. */
+/* _words.h - the platform and atomic words, which every header here needs. */
 #ifndef WEFT__WORDS_H
 #define WEFT__WORDS_H
 
@@ -11,7 +11,7 @@
 #include <errno.h>
 #endif
 #endif
-#ifndef EBUSY /* no C library: WASI's numbers, which Emscripten has, too */
+#ifndef EBUSY /* no C library: the numbers of WASI and Emscripten */
 #define EBUSY 10
 #define EDEADLK 16
 #define EINVAL 28
@@ -51,7 +51,7 @@ extern long syscall(long number, ...); /* hidden by -std=c11 */
 #ifdef __cplusplus
 #define WEFT__ASSERT(condition, text) static_assert(condition, text)
 #define WEFT__THREAD_LOCAL thread_local
-/* Casts are those of C, which C++ programs may have warnings against. */
+/* The headers use casts of C. C++ programs may have warnings against them. */
 #if defined(__clang__)
 #define WEFT__USELESS_CAST
 #else
@@ -72,7 +72,8 @@ extern long syscall(long number, ...); /* hidden by -std=c11 */
 #define WEFT__END
 #endif
 
-/* It is a mistake to ignore the result, or also to give a null pointer. */
+/* Ignoring the result is a mistake; for CHECKED, so is passing a null
+   pointer. */
 #define WEFT__RESULT __attribute__((warn_unused_result))
 #define WEFT__CHECKED __attribute__((warn_unused_result, nonnull))
 
@@ -82,7 +83,7 @@ static inline int32_t weft__load(const int32_t *word) {
   return __atomic_load_n(word, __ATOMIC_SEQ_CST);
 }
 
-/* A value that a later exchange checks: may be old. */
+/* Reads a value that may be old: a later exchange checks it. */
 static inline int32_t weft__hint(const int32_t *word) {
   return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
@@ -107,7 +108,7 @@ static inline int32_t weft__exchange(int32_t *word, int32_t to) {
   return __atomic_exchange_n(word, to, __ATOMIC_SEQ_CST);
 }
 
-/* Stores `to` if *word is `from`; returns what was there, as in JavaScript. */
+/* Stores `to` if *word is `from`. Returns the old value, as in JavaScript. */
 static inline int32_t weft__compare_exchange(int32_t *word, int32_t from,
                                              int32_t to) {
   __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_SEQ_CST,
@@ -146,8 +147,8 @@ static inline uint32_t weft__times(uint32_t a, uint32_t b) {
 /* `n` rounded up to a multiple of `of`. */
 #define WEFT__MULTIPLE(n, of) (((n) + ((of) - 1)) / (of) * (of))
 
-/* An operation that does not wait tries again only when another agent was
-   faster. Nobody loses so often: the words are damaged. */
+/* An operation that does not wait tries again only if another agent was faster.
+   Nobody loses so often, so the words must be damaged. */
 #define WEFT__MOST_TRIES (1 << 16)
 
 static inline void weft__copy(int32_t *to, const int32_t *from,

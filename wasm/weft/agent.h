@@ -6,22 +6,23 @@
 
 WEFT__BEGIN
 
-/* What a thread knows of itself; all zero to begin with. */
+/* What a thread knows about itself. All words are zero at first. */
 typedef struct {
   int32_t id;
   int8_t blocking; /* 1 allowed, -1 not, 0 nobody asked yet */
   uint8_t calls;  /* of spinning */
   /* Rounds that the last spin waited before its first look. */
   uint8_t initial_delay;
-  int32_t spared; /* rounds of spinning that did not pay off of late */
+  int32_t spared; /* rounds of spinning that were useless lately */
   int32_t spun_at;
-  const int32_t *spun_on; /* the index it began with, and where that lies */
-  int32_t gate;           /* of the RwLock that a writer was handed last */
+  const int32_t *spun_on; /* the index where it began, and its address */
+  int32_t gate;           /* of the RwLock that a writer was last handed */
   int64_t handed;         /* when this thread first saw that */
 } weft_agent;
 
 #ifndef WEFT_AGENT
-/* Weak, so that all translation units of a program share one a thread. */
+/* It is weak, so that all translation units of a program share it; each thread
+   has its own. */
 __attribute__((weak)) WEFT__THREAD_LOCAL weft_agent weft__agent;
 #define WEFT_AGENT() weft__agent
 #endif
@@ -37,7 +38,8 @@ static inline uint32_t weft__random(void) {
 #elif defined(__APPLE__)
   return arc4random();
 #else
-  /* Apart within a program, by the thread's stack; no more than that. */
+  /* The address of the stack differs between the threads of a program; the
+     numbers are not random otherwise. */
   uint32_t bits = 0;
   return weft__times((uint32_t)(uintptr_t)&bits, UINT32_C(2654435761));
 #endif
@@ -56,7 +58,7 @@ static inline int32_t weft_agent_id(void) {
 #endif
 }
 
-/* Gives this thread the id `id`; EINVAL unless it is 1 to 2^28 - 1. */
+/* Sets the id of this thread; EINVAL if `id` is not 1 to 2^28 - 1. */
 static inline int weft_agent_set_id(int32_t id) {
   if (id < 1 || id > 0x0fffffff) return EINVAL;
   WEFT_AGENT().id = id;
@@ -68,11 +70,11 @@ extern int _emscripten_thread_supports_atomics_wait(void);
 #endif
 
 /*
- * Says whether this thread may block. Where it may not, blocking calls return
- * EPERM before they touch anything. Unless told otherwise a thread may, but
- * not the main thread of a page. Say `false` in an audio worklet, and in a page
- * that is built without Emscripten's pthreads. With `true` the main thread of a
- * page spins instead of sleeping, and the page does not react meanwhile.
+ * Sets whether this thread may block. If it may not, blocking calls return
+ * EPERM before they touch anything. By default every thread may block, except
+ * the main thread of a page. Call it with `false` in an audio worklet, and in a
+ * page that is built without Emscripten's pthreads. With `true` the main thread
+ * of a page spins instead of sleeping, and the page does not respond meanwhile.
  */
 static inline void weft_agent_set_blocking(bool allowed) {
   WEFT_AGENT().blocking = allowed ? 1 : -1;
@@ -82,7 +84,7 @@ static inline bool weft__may_block(void) {
   weft_agent *agent = &WEFT_AGENT();
   if (agent->blocking == 0) {
 #if defined(__EMSCRIPTEN_PTHREADS__)
-    /* A page's main thread could only spin until the time is over. */
+    /* The main thread of a page could only spin until the time is over. */
     agent->blocking = _emscripten_thread_supports_atomics_wait() ? 1 : -1;
 #else
     agent->blocking = 1;

@@ -75,18 +75,19 @@ static inline WEFT__RESULT weft_barrier *weft_barrier_init(void *at,
   return b;
 }
 
-/* Parties that have not left. */
+/* How many parties have not left. */
 static inline int32_t weft_barrier_parties(const weft_barrier *b) {
   return (weft__load(&b->state) & WEFT_BARRIER_PARTIES_MASK) /
          WEFT_BARRIER_ONE_PARTY;
 }
 
-/* Parties that have arrived, and wait. */
+/* How many parties have arrived and wait. */
 static inline int32_t weft_barrier_arrived(const weft_barrier *b) {
   return weft__load(&b->state) & WEFT_BARRIER_ARRIVED_MASK;
 }
 
-/* The state when all have arrived: nobody has, in the generation after. */
+/* The state after all have arrived: the next generation, in which nobody has
+   arrived. */
 static inline int32_t weft__barrier_next_generation(int32_t state) {
   return weft__plus(state & (WEFT_BARRIER_GENERATION_MASK |
                              WEFT_BARRIER_PARTIES_MASK),
@@ -94,9 +95,10 @@ static inline int32_t weft__barrier_next_generation(int32_t state) {
 }
 
 /*
- * Takes one party out for good; `arrived` says that it was terminated while it
- * waited, and takes that arrival back. 1 if this ended the generation, else 0;
- * -EINVAL if no party is left, or none that has arrived.
+ * Removes one party for ever. `arrived` says that it was terminated while it
+ * waited; then its arrival is taken back. Returns 1 if this ended the
+ * generation, else 0; -EINVAL if no party is left, or if `arrived` and none has
+ * arrived.
  */
 static inline int weft_barrier_leave(weft_barrier *b, bool arrived) {
   int32_t state = weft__load(&b->state);
@@ -119,7 +121,8 @@ static inline int weft_barrier_leave(weft_barrier *b, bool arrived) {
   }
 }
 
-/* Arrives, and gives the state after that; true if it was the last to. */
+/* Arrives. *since is the state after that. Returns true if this party was the
+   last. */
 static inline bool weft__barrier_arrive(weft_barrier *b, int32_t *since) {
   int32_t state = weft__hint(&b->state); /* the exchange below checks it */
   for (;;) {
@@ -137,7 +140,8 @@ static inline bool weft__barrier_arrive(weft_barrier *b, int32_t *since) {
   }
 }
 
-/* Waits for the end of the generation that we arrived in at `since`. */
+/* Waits for the end of the generation in which we arrived, at the state
+   `since`. */
 static inline int weft__barrier_wait_slow(weft_barrier *b, int32_t since,
                                           int64_t timeout) {
   int64_t deadline = weft__deadline(timeout);
@@ -145,7 +149,7 @@ static inline int weft__barrier_wait_slow(weft_barrier *b, int32_t since,
   bool last = false;
   while (((state ^ since) & WEFT_BARRIER_GENERATION_MASK) == 0) {
     int32_t expected = state;
-    /* Our arrival is still counted: the generation did not end. */
+    /* The generation did not end, so our arrival is still counted. */
     state = last ? state - 1 : state | WEFT_BARRIER_WAITING_BIT;
     if (state != expected) {
       int32_t seen = weft__compare_exchange(&b->state, expected, state);
@@ -155,7 +159,7 @@ static inline int weft__barrier_wait_slow(weft_barrier *b, int32_t since,
       }
     }
     if (last) return ETIMEDOUT;
-    /* Arrivals change the word, too, but only the last one wakes. */
+    /* Every arrival changes the word, but only the last one wakes. */
     int outcome = weft__sleep(&b->state, state, deadline, WEFT__LOOK);
     state = weft__load(&b->state);
     last = outcome == WEFT__TIMED_OUT;
@@ -164,9 +168,9 @@ static inline int weft__barrier_wait_slow(weft_barrier *b, int32_t since,
 }
 
 /*
- * Arrives, and blocks until all parties have, up to `timeout` ns; ETIMEDOUT if
- * that time passed, and the arrival was taken back. *leader, which may be
- * NULL, says whether it was the last to arrive.
+ * Arrives, and blocks up to `timeout` ns until all parties have arrived; then
+ * ETIMEDOUT, and the arrival is taken back. *leader says whether this party was
+ * the last to arrive; `leader` may be NULL.
  */
 static inline int weft_barrier_arrive_and_wait(weft_barrier *b, bool *leader,
                                                int64_t timeout) {

@@ -10,22 +10,22 @@
 
 WEFT__BEGIN
 
-/* In shape: the capacity's logarithm, DROP, and the number of seats. */
+/* In `shape`: the logarithm of the capacity, DROP, and the number of seats. */
 #define WEFT_BROADCAST_ORDER_MASK 31
 #define WEFT_BROADCAST_DROP_BIT (1 << 5)
 #define WEFT_BROADCAST_SEATS_SHIFT 6
 #define WEFT_BROADCAST_MAX_SUBSCRIBERS 1024
-/* In an owner word: the producer need not wait for this one yet. */
+/* In an owner word: the producer need not wait for this subscriber yet. */
 #define WEFT_BROADCAST_JOINING_BIT (1 << 28)
-/* In tail: nothing is appended any more. */
+/* In `tail`: nothing is appended any more. */
 #define WEFT_BROADCAST_CLOSED_BIT 1
 /* Positions count in steps of two. */
 #define WEFT_BROADCAST_ONE 2
 
-/* How a broadcast is made: `capacity` elements of `element_size` bytes, as a
-   queue; up to `subscribers` at the same time, 1 to 1024; and where one is
-   `capacity` elements late, the producer waits, or with `drop` it loses the
-   oldest. */
+/* The configuration of a broadcast: `capacity` elements of `element_size`
+   bytes, as in a queue, and at most `subscribers` at the same time, 1 to 1024.
+   If a subscriber is `capacity` elements late, the producer waits; with `drop`
+   the subscriber loses the oldest elements instead. */
 typedef struct {
   int32_t capacity;
   int32_t element_size;
@@ -119,7 +119,7 @@ static inline int32_t weft__broadcast_shape(weft_broadcast_config config) {
              sizeof(weft__broadcast_seat) * (subscribers) +          \
              WEFT__QUEUE_ELEMENTS(capacity, element_size))
 
-/* The bytes a broadcast of this configuration occupies; 0 if out of range. */
+/* The bytes of a broadcast of this configuration; 0 if it is out of range. */
 static inline size_t weft_broadcast_bytes(weft_broadcast_config config) {
   int32_t shape = weft__broadcast_shape(config);
   if (shape < 0) return 0;
@@ -151,7 +151,7 @@ static inline WEFT__RESULT weft_broadcast *weft_broadcast_init(
   return b;
 }
 
-/* Elements the broadcast holds at most. */
+/* How many elements the broadcast can hold. */
 static inline int32_t weft_broadcast_capacity(const weft_broadcast *b) {
   return 1 << (b->shape & WEFT_BROADCAST_ORDER_MASK);
 }
@@ -161,12 +161,13 @@ static inline int32_t weft_broadcast_element_size(const weft_broadcast *b) {
   return b->element_size;
 }
 
-/* Subscribers there may be at the same time. */
+/* How many subscribers there may be at the same time. */
 static inline int32_t weft_broadcast_seats(const weft_broadcast *b) {
   return b->shape >> WEFT_BROADCAST_SEATS_SHIFT;
 }
 
-/* Whether a late subscriber loses elements, instead of being waited for. */
+/* Whether a late subscriber loses elements. If not, the producer waits for
+   it. */
 static inline bool weft_broadcast_drops(const weft_broadcast *b) {
   return (b->shape & WEFT_BROADCAST_DROP_BIT) != 0;
 }
@@ -198,7 +199,7 @@ static inline int32_t *weft__broadcast_element(const weft_broadcast *b,
                      (size_t)(b->element_size / 4);
 }
 
-/* Where an element's words are accessed atomically, and where plainly. */
+/* How the words of an element are accessed: atomically, or plainly. */
 static inline void weft__broadcast_put(weft_broadcast *b, int32_t position,
                                        const void *src) {
   const int32_t *from = (const int32_t *)src;
@@ -223,7 +224,8 @@ static inline void weft__broadcast_get(const weft_broadcast *b,
     to[i] = weft__load(at + i); /* published by (P) */
 }
 
-/* The slowest cursor; those that are too slow are moved on, if allowed. */
+/* The slowest cursor. Cursors that are too slow are moved forward, if that is
+   allowed. */
 static inline int32_t weft__broadcast_scan(weft_broadcast *b, int32_t tail) {
   int32_t span = weft_broadcast_capacity(b) * WEFT_BROADCAST_ONE;
   int32_t slowest = tail;
@@ -248,7 +250,8 @@ static inline int32_t weft__broadcast_scan(weft_broadcast *b, int32_t tail) {
   return slowest;
 }
 
-/* The position to push at, in *tail: 0, EBUSY if there is no room, or EPIPE. */
+/* Finds the position to push at: *tail. Returns 0, EBUSY if there is no room,
+   or EPIPE if the broadcast was closed. */
 static inline int weft__broadcast_claim(weft_broadcast *b, int32_t *tail) {
   int32_t span = weft_broadcast_capacity(b) * WEFT_BROADCAST_ONE;
   *tail = weft__hint(&b->tail); /* our own: only close changes it meanwhile */
@@ -259,8 +262,9 @@ static inline int weft__broadcast_claim(weft_broadcast *b, int32_t *tail) {
   return weft_broadcast_closed(b) ? EPIPE : EBUSY;
 }
 
-/* Appends the element at `src`: 0, EBUSY if a subscriber is late and is waited
-   for, or EPIPE. The producer's. */
+/* Appends the element at `src`. Only the producer may call it. Returns 0, EBUSY
+   if it must wait for a late subscriber, or EPIPE if the broadcast was closed.
+   */
 static inline WEFT__CHECKED int weft_broadcast_try_push(weft_broadcast *b,
                                                         const void *src) {
   int32_t tail = 0;
@@ -280,25 +284,26 @@ static inline WEFT__CHECKED int weft_broadcast_try_push_int(weft_broadcast *b,
   return b->element_size == 4 ? weft_broadcast_try_push(b, &value) : EINVAL;
 }
 
-/* Nobody has another's wake: all are woken at a time. */
+/* Nobody can take the wake of another: all are woken together. */
 static inline void weft__broadcast_pass(weft_broadcast *b) { (void)b; }
 
-/* As try_push, blocking up to `timeout` ns; ETIMEDOUT if no room came free. */
+/* Does the same as try_push, but blocks up to `timeout` ns for room; then
+   ETIMEDOUT. */
 static inline int weft_broadcast_push(weft_broadcast *q, const void *src,
                                       int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_broadcast_try_push(q, src), &q->push_epoch,
                     weft__broadcast_pass(q), timeout);
 }
 
-/* As try_push_int, blocking up to `timeout` ns. */
+/* Does the same as try_push_int, but blocks up to `timeout` ns. */
 static inline int weft_broadcast_push_int(weft_broadcast *q, int32_t value,
                                           int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_broadcast_try_push_int(q, value), &q->push_epoch,
                     weft__broadcast_pass(q), timeout);
 }
 
-/* Joins: a seat from which every element pushed from now on is seen, or -1 if
-   all are taken. */
+/* Subscribes. Returns a seat that sees every element pushed from now on, or -1
+   if all seats are taken. */
 static inline int32_t weft_broadcast_subscribe(weft_broadcast *b) {
   int32_t id = weft_agent_id();
   for (int32_t seat = 0; seat < weft_broadcast_seats(b); seat++) {
@@ -309,9 +314,9 @@ static inline int32_t weft_broadcast_subscribe(weft_broadcast *b) {
     int32_t first = weft__load(&b->tail) & ~WEFT_BROADCAST_CLOSED_BIT;
     weft__store(&at->dropped, 0);
     weft__store(&at->cursor, first);
-    /* (J) Pairs with (S): a producer that does not see us yet knows of no
-       cursor that is after the tail which we look at next, so it writes over
-       nothing from there on; and one that sees us waits for `first`. */
+    /* (J) Pairs with (S). A producer that does not see us yet knows no cursor
+       after the tail that we read next, so it overwrites nothing from there on.
+       A producer that sees us waits for `first`. */
     weft__store(&at->owner, id);
     int32_t next = weft__load(&b->tail) & ~WEFT_BROADCAST_CLOSED_BIT;
     weft__compare_exchange(&at->cursor, first, next);
@@ -321,13 +326,13 @@ static inline int32_t weft_broadcast_subscribe(weft_broadcast *b) {
   return -1;
 }
 
-/* Elements the subscriber at `seat` lost by being too late. */
+/* How many elements the subscriber at `seat` lost because it was late. */
 static inline int32_t weft_broadcast_dropped(const weft_broadcast *b,
                                              int32_t seat) {
   return weft__load(&weft__broadcast_at(b, seat)->dropped);
 }
 
-/* Elements for the subscriber at `seat` to see. */
+/* How many elements the subscriber at `seat` has still to see. */
 static inline int32_t weft_broadcast_size(const weft_broadcast *b,
                                           int32_t seat) {
   int32_t cursor = weft__load(&weft__broadcast_at(b, seat)->cursor);
@@ -337,8 +342,8 @@ static inline int32_t weft_broadcast_size(const weft_broadcast *b,
   return size < (uint32_t)capacity ? (int32_t)size : capacity;
 }
 
-/* Moves the next element for `seat` to `dst`: 0, EBUSY if there is none yet,
-   or EPIPE if the broadcast was closed and all was seen. */
+/* Copies the next element for `seat` to `dst`. Returns 0, EBUSY if there is
+   none yet, or EPIPE if the broadcast was closed and all elements were seen. */
 static inline WEFT__CHECKED int weft_broadcast_try_pop(weft_broadcast *b,
                                                        int32_t seat,
                                                        void *dst) {
@@ -352,7 +357,8 @@ static inline WEFT__CHECKED int weft_broadcast_try_pop(weft_broadcast *b,
     weft__broadcast_get(b, cursor, dst);
     int32_t next = weft__plus(cursor, WEFT_BROADCAST_ONE);
     if (weft_broadcast_drops(b)) {
-      /* If the producer moved it, what was read is void. */
+      /* If the producer moved the cursor, the element that we read is
+         invalid. */
       if (weft__compare_exchange(&at->cursor, cursor, next) != cursor) continue;
     } else {
       weft__store(&at->cursor, next);
@@ -369,21 +375,22 @@ static inline WEFT__CHECKED int weft_broadcast_try_pop_int(weft_broadcast *b,
   return b->element_size == 4 ? weft_broadcast_try_pop(b, seat, value) : EINVAL;
 }
 
-/* As try_pop, blocking up to `timeout` ns; ETIMEDOUT if nothing came. */
+/* Does the same as try_pop, but blocks up to `timeout` ns if there is nothing
+   to take; then ETIMEDOUT. */
 static inline int weft_broadcast_pop(weft_broadcast *q, int32_t seat, void *dst,
                                      int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_broadcast_try_pop(q, seat, dst), &q->pop_epoch,
                     weft__broadcast_pass(q), timeout);
 }
 
-/* As try_pop_int, blocking up to `timeout` ns. */
+/* Does the same as try_pop_int, but blocks up to `timeout` ns. */
 static inline int weft_broadcast_pop_int(weft_broadcast *q, int32_t seat,
                                          int32_t *value, int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_broadcast_try_pop_int(q, seat, value), &q->pop_epoch,
                     weft__broadcast_pass(q), timeout);
 }
 
-/* Gives the seat up; it must not be used afterwards. */
+/* Gives up the seat. Do not use it afterwards. */
 static inline void weft_broadcast_leave(weft_broadcast *b, int32_t seat) {
   int32_t id = weft_agent_id();
   int32_t *owner = &weft__broadcast_at(b, seat)->owner;
@@ -391,8 +398,8 @@ static inline void weft_broadcast_leave(weft_broadcast *b, int32_t seat) {
     weft__event_wake(&b->push_epoch, WEFT__ALL);
 }
 
-/* Closes the broadcast for good: pushes fail from now on, subscribers see what
-   is there and then fail, and every sleeper wakes. */
+/* Closes the broadcast for ever. Pushes fail from now on; subscribers see what
+   is left, and then fail. All sleepers wake. */
 static inline void weft_broadcast_close(weft_broadcast *b) {
   if (weft__or(&b->tail, WEFT_BROADCAST_CLOSED_BIT) &
       WEFT_BROADCAST_CLOSED_BIT)
@@ -401,8 +408,8 @@ static inline void weft_broadcast_close(weft_broadcast *b) {
   weft__event_wake(&b->push_epoch, WEFT__ALL);
 }
 
-/* Ends the subscriptions of agent `id`, known never to run again; answers how
-   many there were. */
+/* Ends the subscriptions of agent `id`. Call it only when that agent will never
+   run again. Returns how many there were. */
 static inline int32_t weft_broadcast_abandon(weft_broadcast *b, int32_t id) {
   int32_t count = 0;
   if (id == 0) return 0;

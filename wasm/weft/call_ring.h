@@ -9,11 +9,12 @@
 
 WEFT__BEGIN
 
-/* In a state: the agent that it is about, what it is, and a sleeper. */
+/* In a state: the agent that it is about, the phase, and whether somebody
+   sleeps. */
 #define WEFT_CALL_RING_ID_MASK 0x0fffffff
 #define WEFT_CALL_RING_PHASE_MASK (7 << 28)
 #define WEFT_CALL_RING_WAITING_BIT INT32_MIN
-/* The phases of a call, and who is the agent. */
+/* The phases of a call, and which agent the state names. */
 #define WEFT_CALL_RING_FREE 0
 #define WEFT_CALL_RING_CLAIMED (1 << 28) /* the caller, which writes */
 #define WEFT_CALL_RING_POSTED (2 << 28)  /* the caller */
@@ -25,22 +26,23 @@ WEFT__BEGIN
 /* In caller: that agent was abandoned. */
 #define WEFT_CALL_RING_DEAD_BIT (1 << 28)
 
-/* In shape: slots less 1, above the words of a request. */
+/* In `shape`: the number of slots less 1, above the words of a request. */
 #define WEFT__CALL_SLOTS_SHIFT 22
 #define WEFT__CALL_WORDS_MASK ((1 << WEFT__CALL_SLOTS_SHIFT) - 1)
 #define WEFT__CALL_MAX_SLOTS 1024
 #define WEFT__CALL_MAX_BYTES (1 << 30)
 
-/* How a ring is made: calls that may be under way at a time, 1 to 1024, and
-   the most bytes of a request, 0 to 2^24 - 4, and of a reply, both rounded up
-   to multiples of 4; together at most 2^30 bytes. */
+/* The configuration of a ring. `slots` is how many calls may be under way at
+   the same time, 1 to 1024. `request` is the most bytes of a request, 0 to 2^24
+   - 4, `reply` those of a reply; both are rounded up to multiples of 4. All
+   slots together have at most 2^30 bytes. */
 typedef struct {
   int32_t slots;
   int32_t request;
   int32_t reply;
 } weft_call_ring_config;
 
-/* A call: its slot, with the request and the reply behind these words. */
+/* A call is its slot: these words, then the request, then the reply. */
 typedef struct {
   int32_t state;
   int32_t caller;
@@ -107,9 +109,9 @@ WEFT_LENGTH(call_ring, 96);
 /* End of what `deno task layout` makes. */
 
 /*
- * Serves a call: reads `length` bytes of `request` and writes at most
- * max_reply bytes to `reply`. How many it wrote; or, if it failed, -1 less the
- * bytes of a message that it wrote there instead.
+ * Serves a call: reads `length` bytes of `request` and writes at most max_reply
+ * bytes to `reply`. Returns how many bytes it wrote. A handler that fails
+ * writes a message of `n` bytes instead, and returns -1 - n.
  */
 typedef int32_t (*weft_call_handler)(void *context, const void *request,
                                      int32_t length, void *reply);
@@ -138,7 +140,7 @@ static inline size_t weft__call_stride(int32_t request, int32_t reply) {
                      WEFT__MULTIPLE(reply, 4),                    \
                  128)
 
-/* The bytes a ring of this configuration occupies; 0 if out of range. */
+/* The bytes of a ring of this configuration; 0 if it is out of range. */
 static inline size_t weft_call_ring_bytes(weft_call_ring_config config) {
   const int32_t most = WEFT__CALL_WORDS_MASK * 4;
   if (config.slots < 1 || config.slots > WEFT__CALL_MAX_SLOTS) return 0;
@@ -175,7 +177,7 @@ static inline WEFT__RESULT weft_call_ring *weft_call_ring_init(
   return r;
 }
 
-/* Calls that may be under way at a time. */
+/* How many calls may be under way at the same time. */
 static inline int32_t weft_call_ring_slots(const weft_call_ring *r) {
   return (int32_t)((uint32_t)r->shape >> WEFT__CALL_SLOTS_SHIFT) + 1;
 }
@@ -196,7 +198,7 @@ static inline weft_call *weft__call_at(const weft_call_ring *r, int32_t slot) {
                                (size_t)slot * stride);
 }
 
-/* Slots in use; a moment later it may be another number. */
+/* How many slots are in use. The number may change at any moment. */
 static inline int32_t weft_call_ring_pending(const weft_call_ring *r) {
   int32_t count = 0;
   for (int32_t i = weft_call_ring_slots(r); i-- > 0;)
@@ -213,7 +215,7 @@ static inline int32_t weft__call_phase(int32_t state) {
   return state & WEFT_CALL_RING_PHASE_MASK;
 }
 
-/* Whether there is a slot of this phase. */
+/* Whether any slot is in this phase. */
 static inline bool weft__call_find(const weft_call_ring *r, int32_t phase) {
   for (int32_t i = weft_call_ring_slots(r); i-- > 0;)
     if (weft__call_phase(weft__load(&weft__call_at(r, i)->state)) == phase)
@@ -228,7 +230,8 @@ static inline weft_call *weft__call_claim(weft_call_ring *r) {
   int32_t slot = id % slots;
   for (int32_t i = 2 * slots; i > 0; i--) {
     weft_call *c = weft__call_at(r, slot);
-    /* First by hints, which the exchange checks; then to be sure. */
+    /* The first round uses hints, which the exchange checks; the second one
+       makes sure. */
     int32_t state = i > slots ? weft__hint(&c->state) : weft__load(&c->state);
     if (state == WEFT_CALL_RING_FREE &&
         weft__compare_exchange(&c->state, WEFT_CALL_RING_FREE,
@@ -240,16 +243,16 @@ static inline weft_call *weft__call_claim(weft_call_ring *r) {
   return NULL;
 }
 
-/* Gives a slot back that is this agent's alone. */
+/* Gives back a slot that only this agent uses. */
 static inline void weft__call_free(weft_call_ring *r, weft_call *c) {
   weft__store(&c->state, WEFT_CALL_RING_FREE);
   weft__event_wake(&r->slot_epoch, 1);
 }
 
 /*
- * Posts a call of `length` bytes of `request`, whose reply is received later:
- * 0 and *call, EBUSY if no slot is free, EPIPE if the ring was closed, or EINVAL
- * if length is not 0 to max_request.
+ * Posts a call with the `length` bytes of `request`; receive gives its reply
+ * later. Returns 0 and *call, EBUSY if no slot is free, EPIPE if the ring was
+ * closed, or EINVAL if length is not 0 to max_request.
  */
 static inline WEFT__RESULT int weft_call_ring_try_post(weft_call_ring *r,
                                                        const void *request,
@@ -278,7 +281,8 @@ static inline void weft__call_pass_slot(weft_call_ring *r) {
     weft__event_wake(&r->slot_epoch, 1);
 }
 
-/* As try_post, blocking up to `timeout` ns for a slot; or ETIMEDOUT, EPERM. */
+/* Does the same as try_post, but blocks up to `timeout` ns for a slot; then
+   ETIMEDOUT. EPERM if this agent may not block. */
 static inline int weft_call_ring_post(weft_call_ring *q, const void *request,
                                       int32_t length, weft_call **call,
                                       int64_t timeout) {
@@ -293,7 +297,7 @@ static inline bool weft_call_ring_ready(const weft_call *c) {
   return weft__call_phase(weft__load(&c->state)) >= WEFT_CALL_RING_REPLIED;
 }
 
-/* Waits for the answer; ETIMEDOUT if the time is over. */
+/* Waits for the answer; ETIMEDOUT if it does not come in time. */
 static inline int weft__call_answered(weft_call *c, int64_t timeout,
                                       int64_t deadline) {
   WEFT__SPIN(spin, NULL, timeout) {
@@ -318,10 +322,10 @@ static inline char *weft__call_reply_at(const weft_call_ring *r,
 }
 
 /*
- * Takes the reply to `dst`, which has *length bytes, and answers its length
- * there, of which no more than those were copied: 0, EBUSY if there is none
- * yet, EIO if the server failed (its message is in `dst`), or EOWNERDEAD if it
- * was abandoned. But for EBUSY, the call is over.
+ * Copies the reply to `dst`, which has *length bytes, and writes its length to
+ * *length; a longer reply is cut off. Returns 0, EBUSY if there is no reply
+ * yet, EIO if the server failed (its message is in `dst`), or EOWNERDEAD if the
+ * server was abandoned. After anything but EBUSY the call is over.
  */
 static inline WEFT__RESULT int weft_call_ring_try_receive(weft_call_ring *r,
                                                           weft_call *c,
@@ -339,8 +343,8 @@ static inline WEFT__RESULT int weft_call_ring_try_receive(weft_call_ring *r,
   return phase == WEFT_CALL_RING_FAILED ? EIO : 0;
 }
 
-/* As try_receive, blocking up to `timeout` ns; if they pass, ETIMEDOUT, and
-   the call goes on. */
+/* Does the same as try_receive, but blocks up to `timeout` ns; then ETIMEDOUT,
+   and the call continues. */
 static inline int weft_call_ring_receive(weft_call_ring *r, weft_call *c,
                                          void *dst, int32_t *length,
                                          int64_t timeout) {
@@ -350,13 +354,13 @@ static inline int weft_call_ring_receive(weft_call_ring *r, weft_call *c,
   return result == EBUSY ? ETIMEDOUT : result;
 }
 
-/* Ends a call that has no answer yet; false if it has one. */
+/* Ends a call that has no answer yet. Returns false if it has one. */
 static inline bool weft__call_give_up(weft_call_ring *r, weft_call *c) {
   for (;;) {
     int32_t state = weft__load(&c->state);
     int32_t phase = weft__call_phase(state);
     if (phase >= WEFT_CALL_RING_REPLIED) return false;
-    /* A server has it: the slot is the server's to give back. */
+    /* A server has the call, and will give the slot back. */
     int32_t next = WEFT_CALL_RING_FREE;
     if (phase == WEFT_CALL_RING_SERVING)
       next = WEFT_CALL_RING_DROPPED | (state & WEFT_CALL_RING_ID_MASK);
@@ -366,15 +370,15 @@ static inline bool weft__call_give_up(weft_call_ring *r, weft_call *c) {
   }
 }
 
-/* Ends a call that is not over: its reply will be thrown away. */
+/* Ends a call that is not over. Its reply will be thrown away. */
 static inline void weft_call_ring_cancel(weft_call_ring *r, weft_call *c) {
   if (!weft__call_give_up(r, c)) weft__call_free(r, c);
 }
 
 /*
  * Calls: posts `length` bytes of `request`, and blocks up to `timeout` ns for
- * the reply, as receive does. EINVAL, EPIPE and EPERM: it was not posted;
- * ETIMEDOUT: it was withdrawn, or its reply will be thrown away.
+ * the reply, as receive does. After EINVAL, EPIPE or EPERM the call was not
+ * posted. After ETIMEDOUT it was withdrawn, or its reply will be thrown away.
  */
 static inline int weft_call_ring_call(weft_call_ring *r, const void *request,
                                       int32_t length, void *reply,
@@ -393,9 +397,9 @@ static inline int weft_call_ring_call(weft_call_ring *r, const void *request,
 /* ---- servers */
 
 /*
- * Takes a call, to be answered later, without waiting: 0 and *call, EBUSY if
- * there is none, or EPIPE if the ring was closed and no call is left. Any number
- * may be taken before the first is answered.
+ * Takes a call without waiting, to answer it later. Returns 0 and *call, EBUSY
+ * if there is none, or EPIPE if the ring was closed and no call is left. A
+ * server may take several calls before it answers the first.
  */
 static inline WEFT__RESULT int weft_call_ring_try_take(weft_call_ring *r,
                                                        weft_call **call) {
@@ -406,7 +410,8 @@ static inline WEFT__RESULT int weft_call_ring_try_take(weft_call_ring *r,
   for (int32_t i = 2 * slots; i > 0; i--) {
     weft_call *c = weft__call_at(r, slot);
     slot = slot + 1 < slots ? slot + 1 : 0;
-    /* First by hints, which the exchange checks; then to be sure. */
+    /* The first round uses hints, which the exchange checks; the second one
+       makes sure. */
     int32_t state = i > slots ? weft__hint(&c->state) : weft__load(&c->state);
     while (weft__call_phase(state) == WEFT_CALL_RING_POSTED) {
       int32_t expected = state;
@@ -427,7 +432,8 @@ static inline void weft__call_pass_serve(weft_call_ring *r) {
     weft__event_wake(&r->serve_epoch, 1);
 }
 
-/* As try_take, blocking up to `timeout` ns; or ETIMEDOUT, EPERM. */
+/* Does the same as try_take, but blocks up to `timeout` ns for a call; then
+   ETIMEDOUT. EPERM if this agent may not block. */
 static inline int weft_call_ring_take(weft_call_ring *q, weft_call **call,
                                       int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_call_ring_try_take(q, call), &q->serve_epoch,
@@ -457,12 +463,12 @@ static inline bool weft_call_ring_wanted(const weft_call *c) {
          (weft__load(&c->caller) & WEFT_CALL_RING_DEAD_BIT) == 0;
 }
 
-/* Takes an answer back that was given to a caller that is abandoned. */
+/* Takes back an answer that was given to an abandoned caller. */
 static inline bool weft__call_reclaim(weft_call_ring *r, weft_call *c,
                                       int32_t answer) {
   int32_t caller = answer & WEFT_CALL_RING_ID_MASK;
-  /* Pairs with (D): we see the mark, or who made it sees the answer. That an
-     agent is dead stays true, so no later call can be meant by the exchange. */
+  /* Pairs with (D): we see the mark, or the agent that made it sees the answer.
+     A dead agent stays dead, so the exchange can never hit a later call. */
   if (weft__load(&c->caller) != (caller | WEFT_CALL_RING_DEAD_BIT) ||
       weft__compare_exchange(&c->state, answer, WEFT_CALL_RING_FREE) != answer)
     return false;
@@ -470,8 +476,7 @@ static inline bool weft__call_reclaim(weft_call_ring *r, weft_call *c,
   return true;
 }
 
-/* Gives a call that this agent serves its answer; ETIMEDOUT if its caller gave
-   up. */
+/* Answers a call that this agent serves; ETIMEDOUT if its caller gave up. */
 static inline int weft__call_answer(weft_call_ring *r, weft_call *c,
                                     int32_t phase) {
   for (;;) {
@@ -481,7 +486,7 @@ static inline int weft__call_answer(weft_call_ring *r, weft_call *c,
       return ETIMEDOUT;
     }
     int32_t next = phase | (weft__load(&c->caller) & WEFT_CALL_RING_ID_MASK);
-    /* (R) From here on the slot is the caller's. */
+    /* (R) From here on the slot belongs to the caller. */
     if (weft__compare_exchange(&c->state, state, next) != state) continue;
     if ((state & WEFT_CALL_RING_WAITING_BIT) != 0)
       weft__notify(&c->state, WEFT__ALL);
@@ -489,7 +494,7 @@ static inline int weft__call_answer(weft_call_ring *r, weft_call *c,
   }
 }
 
-/* Copies the bytes of an answer, unless they are in place. */
+/* Copies the bytes of an answer, unless they are already in place. */
 static inline int weft__call_put(weft_call_ring *r, weft_call *c,
                                  const void *src, int32_t length) {
   if (length < 0 || length > r->reply) return EINVAL;
@@ -500,9 +505,10 @@ static inline int weft__call_put(weft_call_ring *r, weft_call *c,
 }
 
 /*
- * Replies with `length` bytes of `src`, or of what was written to space if that
- * is NULL: 0, ETIMEDOUT if the caller gave up before, which does no harm, or
- * EINVAL if length is not 0 to max_reply; then the call is still to be answered.
+ * Replies with `length` bytes of `src`; if `src` is NULL, with the bytes
+ * written to the space. Returns 0, ETIMEDOUT if the caller gave up before
+ * (harmless), or EINVAL if length is not 0 to max_reply; then the call still
+ * needs an answer.
  */
 static inline int weft_call_ring_reply(weft_call_ring *r, weft_call *c,
                                        const void *src, int32_t length) {
@@ -511,7 +517,7 @@ static inline int weft_call_ring_reply(weft_call_ring *r, weft_call *c,
                      : weft__call_answer(r, c, WEFT_CALL_RING_REPLIED);
 }
 
-/* As reply, answering that the call failed, with a message in UTF-8. */
+/* Answers, as reply does, that the call failed, with a message in UTF-8. */
 static inline int weft_call_ring_fail(weft_call_ring *r, weft_call *c,
                                       const void *message, int32_t length) {
   int result = weft__call_put(r, c, message, length);
@@ -519,7 +525,7 @@ static inline int weft_call_ring_fail(weft_call_ring *r, weft_call *c,
                      : weft__call_answer(r, c, WEFT_CALL_RING_FAILED);
 }
 
-/* Serves a call; what goes wrong is answered. */
+/* Serves a call. If something goes wrong, the answer says so. */
 static inline void weft__call_handle(weft_call_ring *r, weft_call *c,
                                      weft_call_handler fn, void *context) {
   int32_t length = 0;
@@ -530,8 +536,9 @@ static inline void weft__call_handle(weft_call_ring *r, weft_call *c,
   if (result == EINVAL) weft_call_ring_fail(r, c, NULL, 0);
 }
 
-/* Serves one call by `fn` with `context`, without waiting for one: 0, EBUSY if
-   there is none, or EPIPE if the ring was closed and no call is left. */
+/* Serves one call by `fn` with `context`, without waiting for one. Returns 0,
+   EBUSY if there is none, or EPIPE if the ring was closed and no call is left.
+   */
 static inline int weft_call_ring_try_serve_one(weft_call_ring *r,
                                                weft_call_handler fn,
                                                void *context) {
@@ -542,9 +549,9 @@ static inline int weft_call_ring_try_serve_one(weft_call_ring *r,
 }
 
 /*
- * Serves calls by `fn`, blocking while there are none, until the ring is closed
- * and no call is left, or none came for `timeout` ns. How many it served, or
- * -EPERM.
+ * Serves calls by `fn` and blocks while there are none. It ends when the ring
+ * is closed and no call is left, or when no call came for `timeout` ns. Returns
+ * how many it served, or -EPERM if this agent may not block.
  */
 static inline int32_t weft_call_ring_serve(weft_call_ring *r,
                                            weft_call_handler fn, void *context,
@@ -560,9 +567,9 @@ static inline int32_t weft_call_ring_serve(weft_call_ring *r,
 /* ---- the end */
 
 /*
- * Closes the ring for good: nothing is posted from now on, and callers that wait
- * for a slot fail. Calls that were posted are served still, then servers come to
- * their end; where none is left to serve them, callers wait for their timeout.
+ * Closes the ring for ever. Nothing can be posted from now on, and callers that
+ * wait for a slot fail. Servers still serve the calls that were posted, and
+ * then end. If no server is left, callers wait until their timeout.
  */
 static inline void weft_call_ring_close(weft_call_ring *r) {
   if (weft__exchange(&r->closed, 1) != 0) return;
@@ -573,18 +580,19 @@ static inline void weft_call_ring_close(weft_call_ring *r) {
 static inline bool weft__call_abandon(weft_call_ring *r, weft_call *c,
                                       int32_t id) {
   int32_t dead = id | WEFT_CALL_RING_DEAD_BIT;
-  /* (D) A server that answers later finds out, and gives the slot back. */
+  /* (D) A server that answers later sees this, and gives the slot back. */
   int32_t caller = weft__compare_exchange(&c->caller, id, dead);
   for (;;) {
     int32_t state = weft__load(&c->state);
     int32_t phase = weft__call_phase(state);
     if ((state & WEFT_CALL_RING_ID_MASK) != id) {
-      /* Who answered may have been terminated before it woke the caller. */
+      /* The server that answered may have been terminated before it woke the
+         caller. */
       if (phase >= WEFT_CALL_RING_REPLIED)
         weft__notify(&c->state, WEFT__ALL);
       return phase == WEFT_CALL_RING_SERVING && caller == id;
     }
-    /* What is expected here names the dead agent: none of it can come again. */
+    /* The expected values name the dead agent, so they can never come again. */
     int32_t next = WEFT_CALL_RING_FREE;
     if (phase == WEFT_CALL_RING_SERVING) {
       int32_t waits = weft__load(&c->caller);
@@ -601,15 +609,16 @@ static inline bool weft__call_abandon(weft_call_ring *r, weft_call *c,
 }
 
 /*
- * Ends the calls of agent `id`, known never to run again: those it made are
- * withdrawn, and who called it gets EOWNERDEAD. Answers how many there were.
+ * Ends the calls of agent `id`. Call it only when that agent will never run
+ * again. Its own calls are withdrawn, and agents that called it get EOWNERDEAD.
+ * Returns how many calls there were.
  */
 static inline int32_t weft_call_ring_abandon(weft_call_ring *r, int32_t id) {
   int32_t count = 0;
   if (id == 0) return 0;
   for (int32_t i = 0; i < weft_call_ring_slots(r); i++)
     if (weft__call_abandon(r, weft__call_at(r, i), id)) count++;
-  /* A wake that was given to the agent is passed on. */
+  /* If the agent had been given a wake, pass it on. */
   weft__event_wake(&r->serve_epoch, WEFT__ALL);
   weft__event_wake(&r->slot_epoch, WEFT__ALL);
   return count;

@@ -9,9 +9,9 @@
 
 WEFT__BEGIN
 
-/* What the messages of a channel are: bytes, UTF-8, JSON in UTF-8, an int32_t,
-   a double, a struct, what JavaScript's serializer writes, or what a codec of
-   a user writes. */
+/* The messages of a channel: bytes, UTF-8, JSON in UTF-8, an int32_t, a double,
+   a struct, the output of JavaScript's serializer, or that of a user's codec.
+   */
 #define WEFT_CHANNEL_BINARY 1
 #define WEFT_CHANNEL_TEXT 2
 #define WEFT_CHANNEL_JSON 3
@@ -21,10 +21,11 @@ WEFT__BEGIN
 #define WEFT_CHANNEL_STRUCTURED 7
 #define WEFT_CHANNEL_OWN 8
 
-/* How a channel is made: its codec; the messages that it holds, or more; the
-   sizeof of a RECORD, or the bytes to reckon with for a message that has not
-   one size, 16 to 2^29, or 0 for 256; and its shape as JavaScript has it, or 0,
-   which fits every record of that size. */
+/* The configuration of a channel. `capacity` is how many messages it holds at
+   least. `size` is the sizeof of a RECORD. For messages of different lengths,
+   `size` is the length that `capacity` counts with, 16 to 2^29, or 0 for 256.
+   `shape` is the number that JavaScript gives a record; 0 fits every record of
+   that size. */
 typedef struct {
   int32_t codec;
   int32_t capacity;
@@ -69,13 +70,13 @@ WEFT_LENGTH(channel, 32);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
-/* Whether messages have one size: I32, F64 and RECORD. */
+/* Whether all messages have one size: I32, F64 and RECORD. */
 static inline bool weft__channel_sized(int32_t codec) {
   return codec >= WEFT_CHANNEL_I32 && codec <= WEFT_CHANNEL_RECORD;
 }
 
-/* The bytes to reckon with for a message that has not one size; 0 if out of
-   range. */
+/* The length that `capacity` counts with, for messages of different lengths; 0
+   if it is out of range. */
 static inline int32_t weft__channel_message_size(weft_channel_config config) {
   if (config.size == 0) return 256;
   return config.size < 16 || config.size > 1 << 29 ? 0 : config.size;
@@ -86,7 +87,8 @@ static inline int32_t weft__channel_message_size(weft_channel_config config) {
 static inline int32_t weft__channel_ring_bytes(weft_channel_config config) {
   int32_t size = weft__channel_message_size(config);
   if (size == 0 || config.capacity < 1 || config.capacity > 1 << 30) return 0;
-  /* A message that would not lie in one piece leaves up to `space` unused. */
+  /* A message that does not fit before the end of the ring leaves up to `space`
+     bytes unused. */
   int64_t space = weft__record_space(size);
   int64_t bytes = ((int64_t)config.capacity + 1) * space;
   return bytes > 1 << 30 ? 0 : (int32_t)bytes;
@@ -106,7 +108,7 @@ static inline int32_t weft__channel_padded(int32_t size) {
   return size < 0 || size > 1 << 30 ? 0 : (size + 3) / 4 * 4;
 }
 
-/* The queue or ring that a channel is made with. */
+/* The configuration of the queue or ring inside a channel. */
 static inline weft_queue_config weft__channel_elements(
     weft_channel_config config) {
   weft_queue_config queue;
@@ -149,7 +151,7 @@ static inline weft_record_ring_config weft__channel_records(
 #define WEFT__CHANNEL_RING(capacity, size) \
   ((1ull + (capacity)) * (WEFT__MULTIPLE(size, 8) + WEFT__RECORD_HEADER))
 
-/* The bytes a channel of this configuration occupies; 0 if out of range. */
+/* The bytes of a channel of this configuration; 0 if it is out of range. */
 static inline size_t weft_channel_bytes(weft_channel_config config) {
   if (config.codec < WEFT_CHANNEL_BINARY || config.codec > WEFT_CHANNEL_OWN)
     return 0;
@@ -160,8 +162,8 @@ static inline size_t weft_channel_bytes(weft_channel_config config) {
   return bytes == 0 ? 0 : sizeof(weft_channel) + bytes;
 }
 
-/* The channel at `at`, or NULL: see weft_attach_error, and if JavaScript made
-   it with a carrier. weft_channel_codec tells what its messages are. */
+/* The channel at `at`, or NULL: see weft_attach_error. Also NULL if JavaScript
+   made it with a carrier. weft_channel_codec tells what its messages are. */
 static inline WEFT__RESULT weft_channel *weft_channel_attach(void *at) {
   if (weft_attach_error(at, WEFT_KIND_channel) != NULL) return NULL;
   weft_channel *c = (weft_channel *)at;
@@ -206,7 +208,7 @@ static inline int32_t weft_channel_codec(const weft_channel *c) {
   return c->codec;
 }
 
-/* Messages that it holds, or more: it may hold more short ones. */
+/* How many messages it holds at least: it may hold more of short ones. */
 static inline int32_t weft_channel_capacity(const weft_channel *c) {
   if (weft__channel_sized(c->codec))
     return weft_mpmc_queue_capacity(weft__channel_queue(c));
@@ -228,7 +230,7 @@ static inline bool weft_channel_closed(const weft_channel *c) {
              : weft_record_ring_closed(weft__channel_ring(c));
 }
 
-/* An element is as long as messages are, but for a struct's padding. */
+/* An element is as long as a message, or longer by the padding of a struct. */
 static inline WEFT__RESULT int weft__channel_try_push(weft_mpmc_queue *q,
                                                       const void *src,
                                                       int32_t length) {
@@ -271,9 +273,9 @@ static inline int weft__channel_pop(weft_mpmc_queue *q, void *dst,
                     weft__mpmc_pass_pop(q), timeout);
 }
 
-/* Sends the `length` bytes at `src` without waiting: 0, EBUSY if there is no
-   room for them, EPIPE if the channel was closed, or EINVAL if length is more
-   than max_length, or not that of a message of one size. */
+/* Sends the `length` bytes at `src` without waiting. Returns 0, EBUSY if there
+   is no room for them, EPIPE if the channel was closed, or EINVAL if length is
+   more than max_length, or is wrong where all messages have one size. */
 static inline WEFT__RESULT int weft_channel_try_send(weft_channel *c,
                                                      const void *src,
                                                      int32_t length) {
@@ -282,7 +284,8 @@ static inline WEFT__RESULT int weft_channel_try_send(weft_channel *c,
              : weft_record_ring_try_push(weft__channel_ring(c), src, length);
 }
 
-/* As try_send, blocking up to `timeout` ns; ETIMEDOUT if no room came free. */
+/* Does the same as try_send, but blocks up to `timeout` ns for room; then
+   ETIMEDOUT. */
 static inline int weft_channel_send(weft_channel *c, const void *src,
                                     int32_t length, int64_t timeout) {
   return weft__channel_sized(c->codec)
@@ -291,9 +294,10 @@ static inline int weft_channel_send(weft_channel *c, const void *src,
                                      timeout);
 }
 
-/* Takes the oldest message to `dst`, which has `*length` bytes, and answers its
-   length there: 0, EBUSY if there is none, EPIPE if the channel was closed and
-   is empty, or EINVAL if it is longer than that, and stays. */
+/* Moves the oldest message to `dst`, which has `*length` bytes, and writes its
+   length to *length. Returns 0, EBUSY if there is none, EPIPE if the channel
+   was closed and is empty, or EINVAL if the message is longer than `dst`; then
+   it stays. */
 static inline WEFT__RESULT int weft_channel_try_receive(weft_channel *c,
                                                         void *dst,
                                                         int32_t *length) {
@@ -302,7 +306,8 @@ static inline WEFT__RESULT int weft_channel_try_receive(weft_channel *c,
              : weft_record_ring_try_pop(weft__channel_ring(c), dst, length);
 }
 
-/* As try_receive, blocking up to `timeout` ns; ETIMEDOUT if none came. */
+/* Does the same as try_receive, but blocks up to `timeout` ns for a message;
+   then ETIMEDOUT. */
 static inline int weft_channel_receive(weft_channel *c, void *dst,
                                        int32_t *length, int64_t timeout) {
   return weft__channel_sized(c->codec)
@@ -311,8 +316,8 @@ static inline int weft_channel_receive(weft_channel *c, void *dst,
                                     timeout);
 }
 
-/* Closes the channel for good: sending fails from now on, receiving takes what
-   is there and then fails, and every sleeper wakes. */
+/* Closes the channel for ever. Sending fails from now on; receiving takes what
+   is left, and then fails. All sleepers wake. */
 static inline void weft_channel_close(weft_channel *c) {
   if (weft__channel_sized(c->codec))
     weft_mpmc_queue_close(weft__channel_queue(c));
@@ -321,9 +326,10 @@ static inline void weft_channel_close(weft_channel *c) {
 }
 
 /*
- * Ends what agent `id`, known never to run again, had begun to send; answers
- * how many messages that were. -1 if another agent is sending just now: then
- * again later. Of messages of one size it can end none.
+ * Ends the messages that agent `id` had begun to send. Call it only when that
+ * agent will never run again. Returns how many they were, or -1 if another
+ * agent is sending now: then call it again later. If all messages have one
+ * size, it cannot end any.
  */
 static inline int32_t weft_channel_abandon(weft_channel *c, int32_t id) {
   if (weft__channel_sized(c->codec)) return 0;

@@ -59,29 +59,30 @@ static inline WEFT__RESULT weft_condition *weft_condition_init(void *at,
   return (weft_condition *)at;
 }
 
-/* Where the agents of a group are counted, and sleep. */
+/* The word in which the agents of a group are counted, and on which they
+   sleep. */
 static inline int32_t *weft__condition_place(weft_condition *c,
                                              int32_t group) {
   return group & 1 ? &c->odd : &c->even;
 }
 
-/* How many agents in a word are not called yet. */
+/* How many of the agents in a word are not called yet. */
 static inline int32_t weft__condition_waiting(int32_t state) {
   return (state & WEFT_CONDITION_WAITING_MASK) / WEFT_CONDITION_ONE_WAITING;
 }
 
-/* Bit 31 of a word whose called are of a group. */
+/* Bit 31 of a word whose called agents belong to a group. */
 static inline int32_t weft__condition_mark(int32_t group) {
   return weft__plus(group, 1) & 2 ? INT32_MIN : 0;
 }
 
-/* Whether those who are called in a word are of a group. */
+/* Whether the called agents of a word belong to a group. */
 static inline bool weft__condition_calls(int32_t state, int32_t group) {
   return (state ^ weft__condition_mark(group)) >= 0;
 }
 
-/* Joins the group that gathers, and gives its number; EINVAL if it is full, or
-   ENOTRECOVERABLE if the words are damaged. */
+/* Joins the group that is gathering, and gives its number. EINVAL if it is
+   full, or ENOTRECOVERABLE if the words are damaged. */
 static inline int weft__condition_join(weft_condition *c, int32_t *group) {
   for (int32_t tries = WEFT__MOST_TRIES; tries > 0; tries--) {
     int32_t turn = weft__load(&c->turn);
@@ -89,7 +90,7 @@ static inline int weft__condition_join(weft_condition *c, int32_t *group) {
     int32_t *place = weft__condition_place(c, *group);
     int32_t state = weft__load(place);
     if (weft__condition_calls(state, *group)) {
-      /* The turn has passed to it, or will. */
+      /* The turn has passed to this group, or will pass. */
       weft__compare_exchange(&c->turn, turn, *group);
       continue;
     }
@@ -98,7 +99,7 @@ static inline int weft__condition_join(weft_condition *c, int32_t *group) {
       return EINVAL;
     int32_t joined =
         (state | WEFT_CONDITION_GATHERS_BIT) + WEFT_CONDITION_ONE_WAITING;
-    /* (J) Fails where the turn has passed to the group meanwhile. */
+    /* (J) Fails if the turn passed to the group meanwhile. */
     if (weft__compare_exchange(place, state, joined) == state) return 0;
   }
   return ENOTRECOVERABLE;
@@ -125,7 +126,7 @@ static inline int weft__condition_wait_slow(weft_condition *c, int32_t group,
       if (weft__compare_exchange(place, state, taken) != state) continue;
       return 0;
     }
-    /* Unless it counts us as waiting, all are called, us included. */
+    /* If it does not count us as waiting, all are called, and so are we. */
     bool counts = ours == ((state & WEFT_CONDITION_GATHERS_BIT) == 0);
     if (!counts || (state & WEFT_CONDITION_WAITING_MASK) == 0) return 0;
     if (inherits || outcome == WEFT__TIMED_OUT) {
@@ -134,14 +135,15 @@ static inline int weft__condition_wait_slow(weft_condition *c, int32_t group,
       return inherits ? 0 : ETIMEDOUT;
     }
     if (!ours) {
-      /* Agents two groups before us may sleep here, too: a wake for them. */
+      /* Agents of the second group before us may sleep here, too: pass the wake
+         on. */
       if (outcome == WEFT__OK && state & WEFT_CONDITION_CALLED_MASK &&
           state != passed) {
         passed = state;
         weft__notify(place, 1);
       }
-      /* An agent that was terminated may keep the group before us from
-         ending. A call that it does not take for a second is ours, too. */
+      /* A terminated agent may keep the group before us from ending. If it does
+         not take its call for a second, we may take it. */
       int32_t others = weft__load(before);
       if (others & WEFT_CONDITION_CALLED_MASK) {
         int64_t now = WEFT_NOW();
@@ -159,11 +161,11 @@ static inline int weft__condition_wait_slow(weft_condition *c, int32_t group,
 }
 
 /*
- * Unlocks the mutex, blocks until it is notified, up to `timeout` ns, and locks
- * the mutex again, however long that takes. 0, or ETIMEDOUT; EOWNERDEAD if the
- * mutex was abandoned meanwhile, whatever else. With nothing done: EPERM if
- * this agent may not block, or does not hold the mutex; EINVAL if 32767 agents
- * wait already.
+ * Unlocks the mutex, blocks up to `timeout` ns until it is notified, and locks
+ * the mutex again, however long that takes. Returns 0 or ETIMEDOUT; or
+ * EOWNERDEAD in both cases if the mutex was abandoned meanwhile. Two errors
+ * come before anything is done: EPERM if this agent may not block or does not
+ * hold the mutex, and EINVAL if 32767 agents wait already.
  */
 static inline int weft_condition_wait(weft_condition *c, weft_mutex *m,
                                       int64_t timeout) {
@@ -181,13 +183,13 @@ static inline int weft_condition_wait(weft_condition *c, weft_mutex *m,
   result = weft__condition_wait_slow(c, group, timeout);
   int locked =
       weft__mutex_lock_slow(m, id, WEFT_MUTEX_UNLOCKED, WEFT_FOREVER, false);
-  /* The next one that is called comes now that we have the mutex. */
+  /* We have the mutex now, so the next called agent may come. */
   if (result == 0 && weft__load(place) & WEFT_CONDITION_CALLED_MASK)
     weft__notify(place, 1);
   return locked != 0 ? locked : result;
 }
 
-/* Calls up to `n` of those who wait, and wakes one; ENOTRECOVERABLE if the
+/* Calls up to `n` of the waiting agents, and wakes one. ENOTRECOVERABLE if the
    words are damaged. */
 static inline int weft__condition_call(weft_condition *c, int32_t n) {
   int32_t turn = weft__load(&c->turn);
@@ -213,7 +215,7 @@ static inline int weft__condition_call(weft_condition *c, int32_t n) {
     int32_t *after = weft__condition_place(c, next);
     int32_t gathered = weft__load(after);
     if (weft__condition_calls(gathered, next)) {
-      /* The turn has passed, or will. */
+      /* The turn has passed, or will pass. */
       int32_t seen = weft__compare_exchange(&c->turn, turn, next);
       turn = seen == turn ? next : seen;
       continue;
@@ -230,21 +232,21 @@ static inline int weft__condition_call(weft_condition *c, int32_t n) {
                      (gathering - k) * WEFT_CONDITION_ONE_WAITING | k;
     if (weft__compare_exchange(after, gathered, called) != gathered) continue;
     weft__compare_exchange(&c->turn, turn, next);
-    /* If one wakes that is two groups older, it passes this on. */
+    /* If an agent two groups older wakes instead, it passes the wake on. */
     weft__notify(after, 1);
     return 0;
   }
   return ENOTRECOVERABLE;
 }
 
-/* Lets n of the agents that wait now go on, or all if they are fewer; EINVAL
-   if n is below 1, ENOTRECOVERABLE if the words are damaged. */
+/* Lets n of the agents that wait now continue, or all if there are fewer.
+   EINVAL if n is below 1, ENOTRECOVERABLE if the words are damaged. */
 static inline int weft_condition_notify(weft_condition *c, int32_t n) {
   if (n < 1) return EINVAL;
   return weft__condition_call(c, n);
 }
 
-/* Lets all agents that wait now go on; ENOTRECOVERABLE if the words are
+/* Lets all agents that wait now continue. ENOTRECOVERABLE if the words are
    damaged. */
 static inline int weft_condition_notify_all(weft_condition *c) {
   return weft__condition_call(c, WEFT__ALL);

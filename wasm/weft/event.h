@@ -66,7 +66,7 @@ static inline bool weft__event_is_set(int32_t state) {
                                                : WEFT_EVENT_SET_BIT)) != 0;
 }
 
-/* What set makes of `state`. */
+/* The state after `set`, if it was `state` before. */
 static inline int32_t weft__event_after_set(int32_t state) {
   if ((state & WEFT_EVENT_AUTO_BIT) == 0) {
     if (state & WEFT_EVENT_SET_BIT) return state;
@@ -84,7 +84,7 @@ static inline bool weft_event_is_set(const weft_event *e) {
   return weft__event_is_set(weft__load(&e->state));
 }
 
-/* Sets the event and wakes whom it lets through. */
+/* Sets the event and wakes the agents that it lets through. */
 static inline void weft_event_set(weft_event *e) {
   int32_t state = weft__load(&e->state);
   for (;;) {
@@ -102,7 +102,7 @@ static inline void weft_event_set(weft_event *e) {
   }
 }
 
-/* Takes back a set, as far as no waiter has seen it. */
+/* Takes back a `set` that no waiter has seen yet. */
 static inline void weft_event_reset(weft_event *e) {
   int32_t state = weft__load(&e->state);
   while (weft__event_is_set(state)) {
@@ -114,7 +114,8 @@ static inline void weft_event_reset(weft_event *e) {
   }
 }
 
-/* 0 if the event is set, which automatic reset takes; else EBUSY. */
+/* Returns 0 if the event is set, else EBUSY. With automatic reset it resets the
+   event. */
 static inline WEFT__CHECKED int weft_event_try_wait(weft_event *e) {
   int32_t state = weft__load(&e->state);
   while (weft__event_is_set(state)) {
@@ -128,7 +129,7 @@ static inline WEFT__CHECKED int weft_event_try_wait(weft_event *e) {
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
-/* Waits until the event is set, or was set after it was `since`. */
+/* Waits until the event is set, or was set since its state was `since`. */
 static inline int weft__event_wait_for_pulse(weft_event *e, int32_t since,
                                              int64_t deadline) {
   int32_t state = weft__load(&e->state);
@@ -160,8 +161,9 @@ static inline int weft__event_wait_for_signal(weft_event *e,
   for (;;) {
     int32_t expected = state;
     bool served = (state & WEFT_EVENT_SIGNALS_MASK) != 0;
-    /* A signal, and the count of who waits for it, go in one step: there are
-       never more signals than waiters, but for the one that is remembered. */
+    /* One step takes a signal and lowers the count of waiters. So there are
+       never more signals than waiters, except for the one that is remembered.
+       */
     if (served)
       state -= counted + WEFT_EVENT_ONE_SIGNAL;
     else if (last)
@@ -184,8 +186,7 @@ static inline int weft__event_wait_for_signal(weft_event *e,
   }
 }
 
-/* Blocks until the event is set, up to `timeout` ns; ETIMEDOUT if that time
-   passed. */
+/* Blocks up to `timeout` ns until the event is set; then ETIMEDOUT. */
 static inline int weft_event_wait(weft_event *e, int64_t timeout) {
   if (!weft__may_block()) return EPERM;
   int32_t since = weft__load(&e->state);

@@ -35,8 +35,8 @@ typedef struct {
   size_t word;
 } weft__field;
 
-/* What can be told of a primitive besides its words: in a copy of them, its
-   owner, and who waits, 1 for each flag that says that somebody may. */
+/* What a copy of the words says besides their values: the owner, and how many
+   wait. A flag that says that somebody may wait counts 1. */
 typedef struct {
   const char *kind;
   int32_t number; /* WEFT_KIND_, or 0 */
@@ -142,7 +142,7 @@ static inline int64_t weft__work_counter_shows_waiters(const void *copy) {
 
 #define WEFT__FIELD(type, field) {#field, offsetof(weft_##type, field) / 4}
 
-/* The primitive number i of all; NULL after the last. */
+/* The i-th of all primitives; NULL after the last. */
 static inline const weft__shown *weft__shown_of(size_t i) {
   static const weft__shown all[] = {
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
@@ -316,9 +316,9 @@ static inline const weft__shown *weft__shown_of(size_t i) {
 }
 
 /*
- * As weft_inspect, of the primitive that `kind` names, such as "mutex": what
- * zeroed memory already is says nowhere what it is. EINVAL, too, if there is no
- * such primitive, or another one at `at`.
+ * Does the same as weft_inspect for a primitive of `kind`, such as "mutex": a
+ * primitive that zeroed memory already is has no word that says its kind. Also
+ * EINVAL if there is no such kind, or another one at `at`.
  */
 static inline int weft_inspect_as(const void *at, const char *kind,
                                   FILE *out) {
@@ -349,10 +349,10 @@ static inline int weft_inspect_as(const void *at, const char *kind,
 }
 
 /*
- * Prints what the words of the primitive at `at` say, on a line: the text that
- * JSON.stringify makes of what inspect answers. It writes nothing to them, and
- * may be called at any time, on memory of agents that were terminated, too; so
- * the configuration need not match its seal. EINVAL if nothing of this layout
+ * Prints one line about the words of the primitive at `at`: what JSON.stringify
+ * makes of the result of inspect in JavaScript. It only reads them. It may be
+ * called at any time, also for memory of terminated agents, so it accepts a
+ * configuration that does not match its seal. EINVAL if nothing of this layout
  * version was initialized there.
  */
 static inline int weft_inspect(const void *at, FILE *out) {

@@ -63,12 +63,12 @@ static inline WEFT__RESULT weft_latch *weft_latch_init(void *at, size_t bytes,
   return l;
 }
 
-/* What is left to count; 0 is open. */
+/* How many steps are left; 0 means that the latch is open. */
 static inline int32_t weft_latch_count(const weft_latch *l) {
   return weft__load(&l->state) >> 1;
 }
 
-/* Counts down by n, 1 or more, and wakes who waits if that opens the latch;
+/* Counts down by n, 1 or more. If that opens the latch, it wakes all waiters.
    EINVAL if n is more than the count. */
 static inline int weft_latch_count_down(weft_latch *l, int32_t n) {
   if (n < 1 || n > WEFT_LATCH_MAX) return EINVAL;
@@ -109,7 +109,7 @@ static inline int weft__latch_wait_slow(weft_latch *l, int64_t timeout) {
         continue;
       }
     }
-    /* Steps down change the word, too, but only the last one wakes. */
+    /* Every step changes the word, but only the last one wakes. */
     int outcome = weft__sleep(&l->state, state, deadline, WEFT__LOOK);
     state = weft__load(&l->state);
     if (outcome == WEFT__TIMED_OUT)
@@ -118,8 +118,7 @@ static inline int weft__latch_wait_slow(weft_latch *l, int64_t timeout) {
   return 0;
 }
 
-/* Blocks until the latch is open, up to `timeout` ns; ETIMEDOUT if that time
-   passed. */
+/* Blocks up to `timeout` ns until the latch is open; then ETIMEDOUT. */
 static inline int weft_latch_wait(weft_latch *l, int64_t timeout) {
   if (!weft__may_block()) return EPERM;
   if (weft_latch_try_wait(l) == 0) return 0;
@@ -129,9 +128,9 @@ static inline int weft_latch_wait(weft_latch *l, int64_t timeout) {
   return weft__latch_wait_slow(l, timeout);
 }
 
-/* Counts down by one and blocks until the latch is open, up to `timeout` ns;
-   ETIMEDOUT if that time passed, but the step down stands. EINVAL if the latch
-   is open already. */
+/* Counts down by one, and blocks up to `timeout` ns until the latch is open;
+   then ETIMEDOUT, but the step stays counted. EINVAL if the latch is open
+   already. */
 static inline int weft_latch_arrive_and_wait(weft_latch *l, int64_t timeout) {
   if (!weft__may_block()) return EPERM;
   int result = weft_latch_count_down(l, 1);

@@ -8,14 +8,15 @@
 
 WEFT__BEGIN
 
-/* In an entry that is not FILLED: no ticket is given out from here on. */
+/* The slot bits of an entry that is not FILLED, if no ticket is given out from
+   here on. */
 #define WEFT_LOCK_FREE_QUEUE_CLOSED 1
 /* The fewest entries of a ring, so that small queues suit several agents. */
 #define WEFT__LOCK_FREE_FEWEST 16
-/* The notes of the next tickets are renewed once in so many. */
+/* The notes about the next tickets are renewed once in so many tickets. */
 #define WEFT__LOCK_FREE_NOTED 2
 
-/* What a ring answers instead of a slot. */
+/* What a ring returns instead of a slot. */
 enum {
   WEFT__LOCK_FREE_NONE = -1,
   WEFT__LOCK_FREE_OVER = -2,
@@ -102,7 +103,7 @@ static inline int32_t weft__lock_free_entries(int32_t capacity) {
   return entries > WEFT__LOCK_FREE_FEWEST ? entries : WEFT__LOCK_FREE_FEWEST;
 }
 
-/* The ring of what is in the queue. */
+/* The ring of the filled slots. */
 static inline weft__lock_free_ring weft__lock_free_ring_of_queue(
     const weft_lock_free_queue *q) {
   weft_lock_free_queue *at = (weft_lock_free_queue *)(uintptr_t)q;
@@ -135,7 +136,7 @@ static inline weft__lock_free_ring weft__lock_free_ring_of_free(
                        ? (capacity)                        \
                        : WEFT__LOCK_FREE_FEWEST / 2))
 
-/* The bytes a queue of this configuration occupies; 0 if out of range. */
+/* The bytes of a queue of this configuration; 0 if it is out of range. */
 static inline size_t weft_lock_free_queue_bytes(weft_queue_config config) {
   int32_t capacity = weft__queue_capacity(config);
   if (capacity == 0) return 0;
@@ -172,7 +173,7 @@ static inline WEFT__RESULT weft_lock_free_queue *weft_lock_free_queue_init(
   return q;
 }
 
-/* Elements the queue holds at most. */
+/* How many elements the queue can hold. */
 static inline int32_t weft_lock_free_queue_capacity(
     const weft_lock_free_queue *q) {
   return q->capacity;
@@ -184,7 +185,7 @@ static inline int32_t weft_lock_free_queue_element_size(
   return q->element_size;
 }
 
-/* How many agents may be in the midst of an operation at once. */
+/* How many agents may be inside an operation at the same time. */
 static inline int32_t weft_lock_free_queue_agents(
     const weft_lock_free_queue *q) {
   const int32_t fewest = WEFT__LOCK_FREE_FEWEST / 2;
@@ -217,7 +218,7 @@ static inline int32_t weft__lock_free_ahead(weft__lock_free_ring ring,
   return weft__minus(lap, weft__lock_free_lap(ring, ticket)) >> 1;
 }
 
-/* A later ticket to put in at, as `entry` is no longer free for this one. */
+/* A later ticket to put in at: `entry` is no longer free for this one. */
 static inline int32_t weft__lock_free_after_put(weft__lock_free_ring ring,
                                                 int32_t ticket,
                                                 int32_t entry) {
@@ -227,12 +228,12 @@ static inline int32_t weft__lock_free_after_put(weft__lock_free_ring ring,
   if (past >= n && past <= 2 * n) return weft__plus(ticket, 1); /* most often */
   int32_t ahead = weft__lock_free_ahead(ring, entry, ticket);
   if (ahead < 0) return weft__load(ring.tail); /* a stale look */
-  /* The entry's own ticket is put in, or that of the lap before. */
+  /* The ticket of the entry itself was put in, or the one of the lap before. */
   int32_t put = entry & ring.filled ? ahead : ahead - ring.filled;
   return weft__plus(ticket, put + 1);
 }
 
-/* A later ticket to take, as this one's `entry` was taken. */
+/* A later ticket to take: the `entry` of this one was taken. */
 static inline int32_t weft__lock_free_after_take(weft__lock_free_ring ring,
                                                  int32_t ticket,
                                                  int32_t entry) {
@@ -247,24 +248,26 @@ static inline int32_t weft__lock_free_after_take(weft__lock_free_ring ring,
   return weft__plus(ticket, ahead - ring.filled + 1);
 }
 
-/* Notes that all tickets before this one are done: others begin here. */
+/* Notes that all tickets before this one are done, so that others begin
+   here. */
 static inline void weft__lock_free_note(int32_t *note, int32_t ticket) {
   int32_t noted = weft__hint(note);
   if (weft__minus(ticket, noted) <= 0) return;
   weft__compare_exchange(note, noted, ticket);
 }
 
-/* Whether a ticket of the queue that was put in is taken, too. */
+/* Whether a ticket of the queue was put in and also taken. */
 static inline bool weft__lock_free_is_taken(weft__lock_free_ring ring,
                                             int32_t ticket) {
   int32_t *at = weft__lock_free_entry(ring, ticket);
-  /* Once taken, always taken: only the other answer needs a second look. */
+  /* A ticket that was taken stays taken, so only the other answer needs a
+     second look. */
   return weft__lock_free_ahead(ring, weft__hint(at), ticket) > 0 ||
          weft__lock_free_ahead(ring, weft__load(at), ticket) > 0;
 }
 
-/* 0 if there is room to push, by *next or a later ticket, NONE if the queue is
-   full, OVER, or DAMAGED. */
+/* 0 if there is room to push, with *next or a later ticket; else NONE if the
+   queue is full, OVER if it was closed, or DAMAGED. */
 static inline int32_t weft__lock_free_room(const weft_lock_free_queue *q,
                                            int32_t *next) {
   weft__lock_free_ring ring = weft__lock_free_ring_of_queue(q);
@@ -288,8 +291,9 @@ static inline int32_t weft__lock_free_room(const weft_lock_free_queue *q,
   return WEFT__LOCK_FREE_DAMAGED;
 }
 
-/* Puts a slot into a ring, by `ticket` or a later one: 0, NONE if `capacity`
-   slots are in it (0: however many), OVER if it is closed, or DAMAGED. */
+/* Puts a slot into a ring, with `ticket` or a later one. Returns 0, NONE if
+   `capacity` slots are in it (a `capacity` of 0 means no limit), OVER if it is
+   closed, or DAMAGED. */
 static inline int32_t weft__lock_free_put(weft__lock_free_ring ring,
                                           int32_t ticket, int32_t slot,
                                           int32_t capacity) {
@@ -319,7 +323,8 @@ static inline int32_t weft__lock_free_put(weft__lock_free_ring ring,
   return WEFT__LOCK_FREE_DAMAGED;
 }
 
-/* Takes a slot out of a ring, or NONE if it is empty, OVER, or DAMAGED. */
+/* Takes a slot out of a ring. Returns it, NONE if the ring is empty, OVER if it
+   is also closed, or DAMAGED. */
 static inline int32_t weft__lock_free_take(weft__lock_free_ring ring) {
   const int32_t mask = ring.filled - 1;
   int32_t tries = WEFT__MOST_TRIES;
@@ -334,7 +339,7 @@ static inline int32_t weft__lock_free_take(weft__lock_free_ring ring) {
       if (seen == entry) {
         if ((ticket & (WEFT__LOCK_FREE_NOTED - 1)) == 0)
           weft__lock_free_note(ring.head, weft__plus(ticket, 1));
-        /* There is one slot less than there are entries. */
+        /* A ring has one entry more than there are slots. */
         return (entry & mask) < mask ? entry & mask : WEFT__LOCK_FREE_DAMAGED;
       }
       entry = seen;
@@ -348,7 +353,7 @@ static inline int32_t weft__lock_free_take(weft__lock_free_ring ring) {
   return WEFT__LOCK_FREE_DAMAGED;
 }
 
-/* Whether a ring has a first ticket that is not taken, in *front. */
+/* Whether a ring has a ticket that is not taken; *front is the first one. */
 static inline bool weft__lock_free_front(weft__lock_free_ring ring,
                                          int32_t *front) {
   int32_t ticket = weft__load(ring.head);
@@ -379,8 +384,8 @@ static inline int32_t weft__lock_free_count(weft__lock_free_ring ring) {
   return WEFT__LOCK_FREE_DAMAGED;
 }
 
-/* Elements in the queue; a moment later it may be another number. 0 if the
-   queue is damaged. */
+/* How many elements are in the queue. The number may change at any moment. 0 if
+   the queue is damaged. */
 static inline int32_t weft_lock_free_queue_size(
     const weft_lock_free_queue *q) {
   int32_t count = weft__lock_free_count(weft__lock_free_ring_of_queue(q));
@@ -393,8 +398,8 @@ static inline bool weft_lock_free_queue_closed(const weft_lock_free_queue *q) {
   return weft__lock_free_room(q, &ticket) == WEFT__LOCK_FREE_OVER;
 }
 
-/* A free slot to push with, by *ticket or a later one, or NONE if the queue is
-   full, or OVER. */
+/* Returns a free slot to push with, NONE if the queue is full, or OVER if it
+   was closed. *ticket, or a later one, is the ticket for it. */
 static inline int32_t weft__lock_free_claim(weft_lock_free_queue *q,
                                             int32_t *ticket) {
   int32_t room = weft__lock_free_room(q, ticket);
@@ -402,14 +407,15 @@ static inline int32_t weft__lock_free_claim(weft_lock_free_queue *q,
   return weft__lock_free_take(weft__lock_free_ring_of_free(q));
 }
 
-/* Gives a slot to those who push. */
+/* Gives a slot back to the producers. */
 static inline void weft__lock_free_give_back(weft_lock_free_queue *q,
                                              int32_t slot) {
   weft__lock_free_ring ring = weft__lock_free_ring_of_free(q);
   weft__lock_free_put(ring, weft__hint(ring.tail), slot, 0);
 }
 
-/* (P) Publishes a slot: 0; or NONE or OVER, and the slot is free. */
+/* (P) Publishes a slot and returns 0. If it returns NONE or OVER, the slot is
+   free again. */
 static inline int32_t weft__lock_free_append(weft_lock_free_queue *q,
                                              int32_t ticket, int32_t slot,
                                              int32_t capacity) {
@@ -419,22 +425,22 @@ static inline int32_t weft__lock_free_append(weft_lock_free_queue *q,
   return result;
 }
 
-/* What a try_ form answers where a ring answered `result`. */
+/* What a try_ form returns if a ring returned `result`. */
 static inline int weft__lock_free_error(int32_t result) {
   if (result == WEFT__LOCK_FREE_DAMAGED) return ENOTRECOVERABLE;
   return result == WEFT__LOCK_FREE_OVER ? EPIPE : EBUSY;
 }
 
-/* What a batch answers that ended with `result` after `count` elements. */
+/* What a batch returns if it ended with `result` after `count` elements. */
 static inline int32_t weft__lock_free_many(int32_t count, int32_t result) {
   if (count > 0 || result >= 0 || result == WEFT__LOCK_FREE_NONE) return count;
   return -weft__lock_free_error(result);
 }
 
 /*
- * Appends up to `n` elements that lie one behind the other at `src`, as far as
- * there is room. How many, or -EPIPE if the queue was closed, or -EINVAL if n
- * is below 0. Lock-free.
+ * Appends up to `n` consecutive elements from `src`, as many as there is room
+ * for. Returns how many, -EPIPE if the queue was closed, or -EINVAL if n is
+ * below 0. Lock-free.
  */
 static inline int32_t weft_lock_free_queue_try_push_many(
     weft_lock_free_queue *q, const void *src, int32_t n) {
@@ -457,9 +463,9 @@ static inline int32_t weft_lock_free_queue_try_push_many(
 }
 
 /*
- * Moves up to `n` of the oldest elements to `dst`, one behind the other. How
- * many, or -EPIPE if the queue was closed and is empty, or -EINVAL if n is
- * below 0. Lock-free.
+ * Moves up to `n` of the oldest elements to `dst`, in their order. Returns how
+ * many, -EPIPE if the queue was closed and is empty, or -EINVAL if n is below
+ * 0. Lock-free.
  */
 static inline int32_t weft_lock_free_queue_try_pop_many(
     weft_lock_free_queue *q, void *dst, int32_t n) {
@@ -479,14 +485,16 @@ static inline int32_t weft_lock_free_queue_try_pop_many(
   return weft__lock_free_many(count, slot);
 }
 
-/* Appends the element at `src`: 0, EBUSY if the queue is full, or EPIPE. */
+/* Appends the element at `src`. Returns 0, EBUSY if the queue is full, or EPIPE
+   if it was closed. */
 static inline WEFT__CHECKED int weft_lock_free_queue_try_push(
     weft_lock_free_queue *q, const void *src) {
   int32_t count = weft_lock_free_queue_try_push_many(q, src, 1);
   return count == 1 ? 0 : count == 0 ? EBUSY : -count;
 }
 
-/* Moves the oldest element to `dst`: 0, EBUSY if there is none, or EPIPE. */
+/* Moves the oldest element to `dst`. Returns 0, EBUSY if there is none, or
+   EPIPE if there is none and the queue was closed. */
 static inline WEFT__CHECKED int weft_lock_free_queue_try_pop(
     weft_lock_free_queue *q, void *dst) {
   int32_t count = weft_lock_free_queue_try_pop_many(q, dst, 1);
@@ -519,8 +527,8 @@ static inline WEFT__CHECKED int weft_lock_free_queue_try_pop_int(
   return 0;
 }
 
-/* A slot to write an element into, or NULL if the queue is full or closed:
-   write it there, then commit. */
+/* Returns the place for an element, or NULL if the queue is full or closed.
+   Write the element there, then commit. */
 static inline WEFT__CHECKED void *weft_lock_free_queue_reserve(
     weft_lock_free_queue *q) {
   int32_t ticket = 0;
@@ -534,8 +542,8 @@ static inline int32_t weft__lock_free_number(weft_lock_free_queue *q,
   return (int32_t)(((const int32_t *)slot - first) / (q->element_size / 4));
 }
 
-/* Appends the element in the slot that was reserved, for which there is always
-   room; EPIPE if the queue was closed. */
+/* Appends the element in the slot that was reserved: there is always room for
+   it. EPIPE if the queue was closed. */
 static inline int weft_lock_free_queue_commit(weft_lock_free_queue *q,
                                               void *slot) {
   int32_t number = weft__lock_free_number(q, slot);
@@ -545,22 +553,22 @@ static inline int weft_lock_free_queue_commit(weft_lock_free_queue *q,
   return 0;
 }
 
-/* Takes the oldest element in place, or NULL if there is none: read it there,
-   then consume. */
+/* Takes the oldest element and returns its place, or NULL if there is none.
+   Read the element there, then consume. */
 static inline WEFT__CHECKED void *weft_lock_free_queue_peek(
     weft_lock_free_queue *q) {
   int32_t slot = weft__lock_free_take(weft__lock_free_ring_of_queue(q));
   return slot < 0 ? NULL : weft__lock_free_slot(q, slot);
 }
 
-/* Is done with the element that was peeked at. */
+/* Frees the slot of the element that was peeked at. */
 static inline void weft_lock_free_queue_consume(weft_lock_free_queue *q,
                                                 void *slot) {
   weft__lock_free_give_back(q, weft__lock_free_number(q, slot));
   weft__event_wake(&q->push_epoch, 1);
 }
 
-/* A waiter that gave up may have used up a wake. */
+/* A waiter that gave up may have received a wake, and passes it on. */
 static inline void weft__lock_free_pass_push(weft_lock_free_queue *q) {
   int32_t ticket = 0;
   int32_t room = weft__lock_free_room(q, &ticket);
@@ -576,21 +584,23 @@ static inline void weft__lock_free_pass_pop(weft_lock_free_queue *q) {
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
-/* As try_push, blocking up to `timeout` ns; ETIMEDOUT if no room came free. */
+/* Does the same as try_push, but blocks up to `timeout` ns for room; then
+   ETIMEDOUT. */
 static inline int weft_lock_free_queue_push(weft_lock_free_queue *q,
                                             const void *src, int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_lock_free_queue_try_push(q, src), &q->push_epoch,
                     weft__lock_free_pass_push(q), timeout);
 }
 
-/* As try_pop, blocking up to `timeout` ns; ETIMEDOUT if nothing came. */
+/* Does the same as try_pop, but blocks up to `timeout` ns if there is nothing
+   to take; then ETIMEDOUT. */
 static inline int weft_lock_free_queue_pop(weft_lock_free_queue *q, void *dst,
                                            int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_lock_free_queue_try_pop(q, dst), &q->pop_epoch,
                     weft__lock_free_pass_pop(q), timeout);
 }
 
-/* As try_push_int, blocking up to `timeout` ns. */
+/* Does the same as try_push_int, but blocks up to `timeout` ns. */
 static inline int weft_lock_free_queue_push_int(weft_lock_free_queue *q,
                                                 int32_t value,
                                                 int64_t timeout) {
@@ -598,7 +608,7 @@ static inline int weft_lock_free_queue_push_int(weft_lock_free_queue *q,
                     weft__lock_free_pass_push(q), timeout);
 }
 
-/* As try_pop_int, blocking up to `timeout` ns. */
+/* Does the same as try_pop_int, but blocks up to `timeout` ns. */
 static inline int weft_lock_free_queue_pop_int(weft_lock_free_queue *q,
                                                int32_t *value,
                                                int64_t timeout) {
@@ -607,9 +617,9 @@ static inline int weft_lock_free_queue_pop_int(weft_lock_free_queue *q,
 }
 #endif
 
-/* Closes the queue for good: pushes fail from now on, pops take what is there
-   and then fail, and every sleeper wakes. ENOTRECOVERABLE if the queue is
-   damaged, and so cannot be closed. */
+/* Closes the queue for ever. Pushes fail from now on; pops take what is left,
+   and then fail. All sleepers wake. ENOTRECOVERABLE if the queue is damaged and
+   cannot be closed. */
 static inline int weft_lock_free_queue_close(weft_lock_free_queue *q) {
   weft__lock_free_ring ring = weft__lock_free_ring_of_queue(q);
   int32_t tries = WEFT__MOST_TRIES;
@@ -627,10 +637,10 @@ static inline int weft_lock_free_queue_close(weft_lock_free_queue *q) {
 }
 
 /*
- * Gets back the slots of agents that were terminated in the midst of an
- * operation; answers how many. Only for a moment in which no agent is in one,
- * or has a slot reserved or an element peeked at: their slots would be given
- * to others. -ENOTRECOVERABLE if the words of the ends are damaged.
+ * Gets back the slots of agents that were terminated inside an operation, and
+ * returns how many. Call it only while no agent is inside an operation, has a
+ * slot reserved or an element peeked at: others would get its slot.
+ * -ENOTRECOVERABLE if the words of the ends are damaged.
  */
 static inline int32_t weft_lock_free_queue_repair(weft_lock_free_queue *q) {
   weft__lock_free_ring ring = weft__lock_free_ring_of_queue(q);

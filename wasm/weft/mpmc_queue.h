@@ -68,8 +68,8 @@ WEFT_LENGTH(mpmc_queue, 160);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
-/* Of a slot: the element lies behind its turn and a spare word, at a multiple
-   of 8 bytes. */
+/* In a slot, the element follows the turn and a spare word, at a multiple of 8
+   bytes. */
 #define WEFT__MPMC_ELEMENT 2
 
 /* Words from slot to slot, a multiple of two. */
@@ -88,7 +88,7 @@ static inline size_t weft__mpmc_stride(int32_t element_size) {
   (WEFT__POWER(capacity) *                       \
    (4 * WEFT__MPMC_ELEMENT + WEFT__MULTIPLE(element_size, 8)))
 
-/* The bytes a queue of this configuration occupies; 0 if out of range. */
+/* The bytes of a queue of this configuration; 0 if it is out of range. */
 static inline size_t weft_mpmc_queue_bytes(weft_queue_config config) {
   size_t capacity = (size_t)weft__queue_capacity(config);
   if (capacity == 0) return 0;
@@ -105,7 +105,7 @@ static inline WEFT__RESULT weft_mpmc_queue *weft_mpmc_queue_attach(void *at) {
   return (weft_mpmc_queue *)at;
 }
 
-/* The slot for a ticket: its turn, and the element behind it. */
+/* The slot of a ticket: its turn, then the element. */
 static inline int32_t *weft__mpmc_slot(const weft_mpmc_queue *q,
                                        int32_t ticket) {
   uint32_t slot = ((uint32_t)ticket >> 1) & (uint32_t)(q->capacity - 1);
@@ -131,18 +131,18 @@ static inline WEFT__RESULT weft_mpmc_queue *weft_mpmc_queue_init(
   return q;
 }
 
-/* Elements the queue holds at most. */
+/* How many elements the queue can hold. */
 static inline int32_t weft_mpmc_queue_capacity(const weft_mpmc_queue *q) {
   return q->capacity;
 }
 
-/* Bytes an element has: what a pop writes, and a push reads. */
+/* The bytes of an element: a push reads them, a pop writes them. */
 static inline int32_t weft_mpmc_queue_element_size(
     const weft_mpmc_queue *q) {
   return q->element_size;
 }
 
-/* Elements in the queue; a moment later it may be another number. */
+/* How many elements are in the queue. The number may change at any moment. */
 static inline int32_t weft_mpmc_queue_size(const weft_mpmc_queue *q) {
   int32_t head = weft__load(&q->head);
   int32_t tail = weft__load(&q->tail);
@@ -155,7 +155,7 @@ static inline bool weft_mpmc_queue_closed(const weft_mpmc_queue *q) {
   return (weft__load(&q->tail) & WEFT_MPMC_QUEUE_CLOSED_BIT) != 0;
 }
 
-/* How many tickets in a row, up to `n`, have their slot in this state. */
+/* How many consecutive tickets, up to `n`, have a slot in this state. */
 static inline int32_t weft__mpmc_run(const weft_mpmc_queue *q, int32_t ticket,
                                      int32_t n, int32_t state) {
   int32_t most = n < q->capacity ? n : q->capacity;
@@ -167,8 +167,8 @@ static inline int32_t weft__mpmc_run(const weft_mpmc_queue *q, int32_t ticket,
   return count;
 }
 
-/* Claims up to `n` tickets to push, beginning with *ticket. How many; 0 if the
-   queue is full; -EPIPE if it was closed. */
+/* Claims up to `n` tickets to push; the first is in *ticket. Returns how many,
+   0 if the queue is full, or -EPIPE if it was closed. */
 static inline int32_t weft__mpmc_claim_push(weft_mpmc_queue *q, int32_t n,
                                             int32_t *ticket) {
   int32_t tail = weft__hint(&q->tail); /* the exchange below checks it */
@@ -185,15 +185,16 @@ static inline int32_t weft__mpmc_claim_push(weft_mpmc_queue *q, int32_t n,
       tail = seen;
       continue;
     }
-    /* The hint is old, or the slot is still that of the lap before: full. */
+    /* Either the hint is old, or the slot belongs to the lap before, and the
+       queue is full. */
     int32_t seen = weft__load(&q->tail);
     if (seen == tail) return 0;
     tail = seen;
   }
 }
 
-/* Claims up to `n` tickets to pop, beginning with *ticket. How many; 0 if the
-   queue is empty; -EPIPE if it was closed, too. */
+/* Claims up to `n` tickets to pop; the first is in *ticket. Returns how many, 0
+   if the queue is empty, or -EPIPE if it is empty and closed. */
 static inline int32_t weft__mpmc_claim_pop(weft_mpmc_queue *q, int32_t n,
                                            int32_t *ticket) {
   int32_t head = weft__hint(&q->head); /* the exchange below checks it */
@@ -226,16 +227,16 @@ static inline void weft__mpmc_publish(weft_mpmc_queue *q, int32_t ticket) {
               weft__plus(ticket, WEFT_MPMC_QUEUE_FILLED));
 }
 
-/* Hands a slot that was read to the producers, for the next lap. */
+/* Hands a slot whose element was read to the producers, for the next lap. */
 static inline void weft__mpmc_free(weft_mpmc_queue *q, int32_t ticket) {
   weft__store(weft__mpmc_slot(q, ticket),
               weft__plus(ticket, q->capacity * WEFT_MPMC_QUEUE_ONE));
 }
 
 /*
- * Appends up to `n` elements that lie one behind the other at `src`, as far as
- * there is room. How many, or -EPIPE if the queue was closed, or -EINVAL if n
- * is below 0.
+ * Appends up to `n` consecutive elements from `src`, as many as there is room
+ * for. Returns how many, -EPIPE if the queue was closed, or -EINVAL if n is
+ * below 0.
  */
 static inline int32_t weft_mpmc_queue_try_push_many(weft_mpmc_queue *q,
                                                     const void *src,
@@ -258,9 +259,9 @@ static inline int32_t weft_mpmc_queue_try_push_many(weft_mpmc_queue *q,
 }
 
 /*
- * Moves up to `n` of the oldest elements to `dst`, one behind the other. How
- * many, or -EPIPE if the queue was closed and is empty, or -EINVAL if n is
- * below 0.
+ * Moves up to `n` of the oldest elements to `dst`, in their order. Returns how
+ * many, -EPIPE if the queue was closed and is empty, or -EINVAL if n is below
+ * 0.
  */
 static inline int32_t weft_mpmc_queue_try_pop_many(weft_mpmc_queue *q,
                                                    void *dst, int32_t n) {
@@ -281,14 +282,16 @@ static inline int32_t weft_mpmc_queue_try_pop_many(weft_mpmc_queue *q,
   return count;
 }
 
-/* Appends the element at `src`: 0, EBUSY if the queue is full, or EPIPE. */
+/* Appends the element at `src`. Returns 0, EBUSY if the queue is full, or EPIPE
+   if it was closed. */
 static inline WEFT__CHECKED int weft_mpmc_queue_try_push(weft_mpmc_queue *q,
                                                          const void *src) {
   int32_t count = weft_mpmc_queue_try_push_many(q, src, 1);
   return count == 1 ? 0 : count == 0 ? EBUSY : -count;
 }
 
-/* Moves the oldest element to `dst`: 0, EBUSY if there is none, or EPIPE. */
+/* Moves the oldest element to `dst`. Returns 0, EBUSY if there is none, or
+   EPIPE if there is none and the queue was closed. */
 static inline WEFT__CHECKED int weft_mpmc_queue_try_pop(weft_mpmc_queue *q,
                                                         void *dst) {
   int32_t count = weft_mpmc_queue_try_pop_many(q, dst, 1);
@@ -322,30 +325,30 @@ static inline WEFT__CHECKED int weft_mpmc_queue_try_pop_int(weft_mpmc_queue *q,
   return 0;
 }
 
-/* Claims a slot to write an element into, or NULL if the queue is full or
-   closed: write it there, then commit. */
+/* Claims a slot and returns the place of its element, or NULL if the queue is
+   full or closed. Write the element there, then commit. */
 static inline WEFT__CHECKED void *weft_mpmc_queue_reserve(weft_mpmc_queue *q) {
   int32_t ticket = 0;
   if (weft__mpmc_claim_push(q, 1, &ticket) <= 0) return NULL;
   return weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT;
 }
 
-/* Appends the element in the slot that was reserved: its turn is the ticket,
-   as nobody else changes it. */
+/* Appends the element in the slot that was reserved. The turn of the slot is
+   still its ticket: nobody else changes it. */
 static inline void weft_mpmc_queue_commit(weft_mpmc_queue *q, void *slot) {
   weft__mpmc_publish(q, weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT));
   weft__event_wake(&q->pop_epoch, 1);
 }
 
-/* Claims the oldest element, or NULL if there is none: read it there, then
-   consume. */
+/* Claims the oldest element and returns its place, or NULL if there is none.
+   Read the element there, then consume. */
 static inline WEFT__CHECKED void *weft_mpmc_queue_peek(weft_mpmc_queue *q) {
   int32_t ticket = 0;
   if (weft__mpmc_claim_pop(q, 1, &ticket) <= 0) return NULL;
   return weft__mpmc_slot(q, ticket) + WEFT__MPMC_ELEMENT;
 }
 
-/* Takes the element that was peeked at. */
+/* Removes the element that was peeked at. */
 static inline void weft_mpmc_queue_consume(weft_mpmc_queue *q, void *slot) {
   int32_t turn = weft__load((int32_t *)slot - WEFT__MPMC_ELEMENT);
   weft__mpmc_free(q, weft__minus(turn, WEFT_MPMC_QUEUE_FILLED));
@@ -353,8 +356,9 @@ static inline void weft_mpmc_queue_consume(weft_mpmc_queue *q, void *slot) {
 }
 
 /*
- * Two wakes may have come for elements behind one that was not published yet,
- * and found nothing: whoever takes that one wakes the next in line.
+ * An element may be published late. Wakes for the elements after it then came
+ * too early, and the woken agents found nothing. So the agent that takes the
+ * late element wakes another one.
  */
 static inline void weft__mpmc_pass_push(weft_mpmc_queue *q) {
   int32_t tail = weft__load(&q->tail);
@@ -364,8 +368,8 @@ static inline void weft__mpmc_pass_push(weft_mpmc_queue *q) {
     weft__event_wake(&q->push_epoch, 1);
 }
 
-/* Whether a pop would end now. An old `head` would hide what lies behind it,
-   the wake for which may have been ours. */
+/* Whether a pop would end now. With an old `head` we would miss the elements
+   after it, although the wake that we got may have been for them. */
 static inline bool weft__mpmc_poppable(const weft_mpmc_queue *q) {
   for (int32_t head = weft__load(&q->head);;) {
     int32_t state = weft__load(weft__mpmc_slot(q, head));
@@ -384,28 +388,30 @@ static inline void weft__mpmc_pass_pop(weft_mpmc_queue *q) {
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
-/* As try_push, blocking up to `timeout` ns; ETIMEDOUT if no room came free. */
+/* Does the same as try_push, but blocks up to `timeout` ns for room; then
+   ETIMEDOUT. */
 static inline int weft_mpmc_queue_push(weft_mpmc_queue *q, const void *src,
                                        int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_mpmc_queue_try_push(q, src), &q->push_epoch,
                     weft__mpmc_pass_push(q), timeout);
 }
 
-/* As try_pop, blocking up to `timeout` ns; ETIMEDOUT if nothing came. */
+/* Does the same as try_pop, but blocks up to `timeout` ns if there is nothing
+   to take; then ETIMEDOUT. */
 static inline int weft_mpmc_queue_pop(weft_mpmc_queue *q, void *dst,
                                       int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_mpmc_queue_try_pop(q, dst), &q->pop_epoch,
                     weft__mpmc_pass_pop(q), timeout);
 }
 
-/* As try_push_int, blocking up to `timeout` ns. */
+/* Does the same as try_push_int, but blocks up to `timeout` ns. */
 static inline int weft_mpmc_queue_push_int(weft_mpmc_queue *q, int32_t value,
                                            int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_mpmc_queue_try_push_int(q, value), &q->push_epoch,
                     weft__mpmc_pass_push(q), timeout);
 }
 
-/* As try_pop_int, blocking up to `timeout` ns. */
+/* Does the same as try_pop_int, but blocks up to `timeout` ns. */
 static inline int weft_mpmc_queue_pop_int(weft_mpmc_queue *q, int32_t *value,
                                           int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_mpmc_queue_try_pop_int(q, value), &q->pop_epoch,
@@ -413,8 +419,8 @@ static inline int weft_mpmc_queue_pop_int(weft_mpmc_queue *q, int32_t *value,
 }
 #endif
 
-/* Closes the queue for good: pushes fail from now on, pops take what is there
-   and then fail, and every sleeper wakes. */
+/* Closes the queue for ever. Pushes fail from now on; pops take what is left,
+   and then fail. All sleepers wake. */
 static inline void weft_mpmc_queue_close(weft_mpmc_queue *q) {
   if (weft__or(&q->tail, WEFT_MPMC_QUEUE_CLOSED_BIT) &
       WEFT_MPMC_QUEUE_CLOSED_BIT)

@@ -18,9 +18,9 @@ WEFT__BEGIN
 /* HANDOFF and CONTENDED: the mutex is kept for a sleeper. */
 #define WEFT__MUTEX_KEPT (3 << 29)
 
-/* A sleeper passed over for this long, in ns, is handed the mutex. */
+/* A sleeper that newcomers overtook for so many ns is handed the mutex. */
 #define WEFT__MUTEX_PATIENCE INT64_C(1000000)
-/* The same for a hand-off among those who are served in line, see below. */
+/* The same for a hand-off among agents that are served in line, see below. */
 #define WEFT__MUTEX_LINE_PATIENCE INT64_C(100000000)
 
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
@@ -71,8 +71,9 @@ static inline WEFT__CHECKED int weft_mutex_try_lock(weft_mutex *m) {
   int32_t id = weft_agent_id();
   int32_t state = weft__compare_exchange(&m->state, WEFT_MUTEX_UNLOCKED, id);
   if (state == WEFT_MUTEX_UNLOCKED) return 0;
-  /* Without an owner it is ABANDONED, kept for a sleeper, which then looks
-     again and sleeps on, or came free just now. */
+  /* Without an owner, the mutex is ABANDONED, or was freed a moment ago, or is
+     kept for a sleeper. In the last case that sleeper looks again and sleeps
+     on. */
   while ((state & WEFT_MUTEX_OWNER_MASK) == 0) {
     int32_t expected = state;
     int32_t taken = id | (state & WEFT_MUTEX_CONTENDED_BIT);
@@ -83,9 +84,9 @@ static inline WEFT__CHECKED int weft_mutex_try_lock(weft_mutex *m) {
   return EBUSY;
 }
 
-/* Looks for a short time whether the mutex comes free, a microsecond apart:
-   each look would take the word from the owner, who needs it to unlock. One
-   handed to a sleeper is not for us, who would only keep a core from it. */
+/* Looks for a short time whether the mutex comes free, once a microsecond: each
+   look takes the cache line from the owner, which needs it to unlock. If the
+   lock was handed to a sleeper, stop: spinning would take its core. */
 static inline bool weft__mutex_spin(weft_mutex *m, int32_t id,
                                     int64_t timeout) {
   WEFT__SPIN(spin, NULL, timeout) {
@@ -110,11 +111,11 @@ static inline void weft__mutex_free_kept(weft_mutex *m) {
 }
 
 /*
- * Locks from when `state` was seen, which may be old.
- *
- * With `in_line` a sleeper that waited for a millisecond has the next one
- * served in line, too, and a newcomer takes a hand-off only after the 100 ms
- * that a woken agent may need to run where 64 agents share two cores.
+ * Locks the mutex after `state` was seen, which may be old. With `in_line`, a
+ * sleeper that waited for a millisecond keeps the sleepers after it being
+ * served in line. A newcomer takes a mutex that is kept for a sleeper only
+ * after 100 ms: if 64 agents share two cores, a woken agent may need so long to
+ * run.
  */
 static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
                                         int32_t state, int64_t timeout,
@@ -129,8 +130,8 @@ static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
     int32_t expected = state;
     if ((state & WEFT_MUTEX_OWNER_MASK) == 0 &&
         ((state & WEFT_MUTEX_HANDOFF_BIT) == 0 || woken || starved)) {
-      /* (C) Who slept keeps CONTENDED: it knows of no one, yet one unlock
-         wakes only one sleeper, and the others must be woken by ours. */
+      /* (C) A woken sleeper cannot know whether others sleep, so it keeps
+         CONTENDED; its unlock wakes the next. */
       int32_t taken = id | (state & WEFT_MUTEX_CONTENDED_BIT) | contended;
       state = weft__compare_exchange(&m->state, expected, taken);
       if (state != expected) continue;
@@ -157,11 +158,12 @@ static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
       weft__store(&m->starving, 1);
     }
     bool handoff = (state & WEFT_MUTEX_HANDOFF_BIT) != 0;
-    /* Kept for a sleeper that may have been terminated: ours after a while. */
+    /* The mutex is kept for a sleeper that may have been terminated, so we take
+       it after a while. */
     int outcome = weft__sleep(&m->state, state, deadline,
                               handoff ? patience : WEFT__LOOK);
     if (outcome == WEFT__TIMED_OUT) {
-      weft__mutex_free_kept(m); /* it may be kept for us, who leave */
+      weft__mutex_free_kept(m); /* it may be kept for us, but we leave */
       return ETIMEDOUT;
     }
     int32_t before = state;
@@ -171,8 +173,10 @@ static inline int weft__mutex_lock_slow(weft_mutex *m, int32_t id,
 }
 
 /*
- * Locks the mutex, blocking up to `timeout` ns. 0, or EOWNERDEAD: locked, but
- * its last owner was abandoned; else ETIMEDOUT, EDEADLK or EPERM.
+ * Locks the mutex, and blocks up to `timeout` ns for that. Returns 0; or
+ * EOWNERDEAD: it is locked, but its last owner was abandoned. Else it is not
+ * locked: ETIMEDOUT, EDEADLK if this agent holds it, or EPERM if it may not
+ * block.
  */
 static inline WEFT__CHECKED int weft_mutex_lock(weft_mutex *m,
                                                 int64_t timeout) {
@@ -196,7 +200,7 @@ static inline int weft__mutex_unlock_slow(weft_mutex *m, int32_t id,
   }
   weft__store(&m->state, WEFT__MUTEX_KEPT);
   if (weft__notify(&m->state, 1) > 0) return 0;
-  /* Nobody slept: the one that starved gave up, or was terminated. */
+  /* Nobody slept: the starving sleeper gave up, or was terminated. */
   weft__store(&m->starving, 0);
   weft__mutex_free_kept(m);
   return 0;
@@ -228,8 +232,8 @@ static inline int32_t weft_mutex_abandon(weft_mutex *m, int32_t id) {
   return 0;
 }
 
-/* Makes a mutex that agent `id` holds, which is known never to run again, that
-   of `heir`; false if `id` did not hold it. */
+/* Gives a mutex that agent `id` holds to `heir`. Call it only when `id` will
+   never run again. Returns false if `id` did not hold it. */
 static inline bool weft__mutex_inherit(weft_mutex *m, int32_t id,
                                        int32_t heir) {
   int32_t state = weft__load(&m->state);

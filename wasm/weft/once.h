@@ -56,19 +56,19 @@ static inline int32_t weft_once_runner(const weft_once *o) {
   return weft__load(&o->state) & WEFT_ONCE_RUNNER_MASK;
 }
 
-/* (E) Publishes what the function wrote, and wakes who waits for it. */
+/* (E) Publishes what the function wrote, and wakes the waiters. */
 static inline void weft__once_end(weft_once *o) {
   int32_t state = weft__exchange(&o->state, WEFT_ONCE_DONE_BIT);
   if (state & WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, WEFT__ALL);
 }
 
-/* Lets the next one try. */
+/* Lets the next agent try. */
 static inline void weft__once_fail(weft_once *o) {
   int32_t state = weft__and(&o->state, WEFT_ONCE_WAITING_BIT);
   if (state & WEFT_ONCE_WAITING_BIT) weft__notify(&o->state, 1);
 }
 
-/* 0: done; EBUSY: the function is ours to run; or ETIMEDOUT. */
+/* Returns 0 if it is done, EBUSY if we must run the function, or ETIMEDOUT. */
 static inline int weft__once_run_slow(weft_once *o, int32_t id,
                                       int64_t timeout) {
   int64_t deadline = weft__deadline(timeout);
@@ -94,7 +94,8 @@ static inline int weft__once_run_slow(weft_once *o, int32_t id,
   }
 }
 
-/* 0: done; EBUSY: the function is ours to run; else as weft_once_run. */
+/* Returns 0 if it is done, EBUSY if we must run the function, or an error of
+   weft_once_run. */
 static inline int weft__once_begin(weft_once *o, int64_t timeout) {
   if (weft_once_done(o)) return 0;
   if (!weft__may_block()) return EPERM;
@@ -111,10 +112,11 @@ static inline int weft__once_begin(weft_once *o, int64_t timeout) {
 }
 
 /*
- * Runs fn(context) unless it was, or is being, run; then blocks until that is
- * done, up to `timeout` ns. 0: it was run to its end, here or elsewhere;
- * ETIMEDOUT; EDEADLK if this agent runs a function of this once; EPERM. What
- * fn returns other than 0 is returned here, and the next one tries.
+ * Runs fn(context) if no agent has run it. If another agent runs it now, this
+ * one blocks up to `timeout` ns until it is done. Returns 0 if fn was run to
+ * its end, here or elsewhere; ETIMEDOUT; EDEADLK if this agent is already
+ * inside fn; or EPERM if it may not block. If fn returns something else than 0,
+ * that is returned here, and the next agent tries.
  */
 static inline int weft_once_run(weft_once *o, int (*fn)(void *context),
                                 void *context, int64_t timeout) {

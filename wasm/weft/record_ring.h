@@ -9,7 +9,7 @@ WEFT__BEGIN
 
 #define WEFT_RECORD_RING_CLOSED_BIT 1
 #define WEFT_RECORD_RING_POSITION_MASK (~7)
-/* In claimant: somebody waits for the claim to end. */
+/* In `claimant`: an agent waits until the claim ends. */
 #define WEFT_RECORD_RING_CONTENDED_BIT (1 << 28)
 #define WEFT_RECORD_RING_OWNER_MASK 0x0fffffff
 /* The states of a record, in the low bits of its first word. */
@@ -21,8 +21,9 @@ WEFT__BEGIN
 /* Longer records are copied after the claim has ended. */
 #define WEFT__RECORD_SHORT 1024
 
-/* How a ring is made: `capacity` bytes, 16 to 2^30, rounded up to a power of
-   two; `single_producer` if only one agent pushes, which is faster. */
+/* The configuration of a ring: `capacity` bytes, 16 to 2^30, rounded up to a
+   power of two. Set `single_producer` if only one agent pushes: it is faster.
+   */
 typedef struct {
   int32_t capacity;
   bool single_producer;
@@ -120,7 +121,7 @@ static inline int32_t weft__record_rounded(int32_t capacity) {
        ? 0                                 \
        : sizeof(weft_record_ring) + WEFT__POWER(capacity))
 
-/* The bytes a ring of this configuration occupies; 0 if out of range. */
+/* The bytes of a ring of this configuration; 0 if it is out of range. */
 static inline size_t weft_record_ring_bytes(weft_record_ring_config config) {
   size_t capacity = (size_t)weft__record_rounded(config.capacity);
   return capacity == 0 ? 0 : sizeof(weft_record_ring) + capacity;
@@ -163,7 +164,8 @@ static inline bool weft_record_ring_single(const weft_record_ring *r) {
   return r->single_producer != 0;
 }
 
-/* Bytes in use, heads included; a moment later it may be another number. */
+/* How many bytes are in use, with the heads of records. The number may change
+   at any moment. */
 static inline int32_t weft_record_ring_used(const weft_record_ring *r) {
   int32_t head = weft__load(&r->head);
   int32_t tail = weft__load(&r->tail) & WEFT_RECORD_RING_POSITION_MASK;
@@ -176,7 +178,7 @@ static inline bool weft_record_ring_closed(const weft_record_ring *r) {
   return (weft__load(&r->tail) & WEFT_RECORD_RING_CLOSED_BIT) != 0;
 }
 
-/* The agent that has the claim just now, or 0. */
+/* The id of the agent that has the claim now, or 0. */
 static inline int32_t weft_record_ring_claimant(const weft_record_ring *r) {
   return weft__load(&r->claimant) & WEFT_RECORD_RING_OWNER_MASK;
 }
@@ -201,7 +203,7 @@ static inline int32_t *weft__record_at(const weft_record_ring *r,
   return (int32_t *)(uintptr_t)(r + 1) + (position & (r->capacity - 1)) / 4;
 }
 
-/* Records in the ring; a moment later it may be another number. */
+/* How many records are in the ring. The number may change at any moment. */
 static inline int32_t weft_record_ring_size(const weft_record_ring *r) {
   for (int looks = 8;; looks--) {
     int32_t head = weft__load(&r->head);
@@ -212,7 +214,7 @@ static inline int32_t weft_record_ring_size(const weft_record_ring *r) {
       if ((first & 3) == WEFT_RECORD_RING_COMMITTED) count++;
       at = weft__plus(at, weft__record_space(weft__record_length(first)));
     }
-    /* If the consumer went on meanwhile, what we read may have been new. */
+    /* If the consumer moved on meanwhile, we may have read newer bytes. */
     if (weft__load(&r->head) == head || looks <= 1) return count;
   }
 }
@@ -259,13 +261,13 @@ static inline void weft__record_wake_producer(weft_record_ring *r) {
 static inline bool weft__record_begin_claim(weft_record_ring *r,
                                             int32_t space) {
   int32_t id = weft_agent_id();
-  /* Who has it needs a tenth of a microsecond, if it runs. */
+  /* Its owner needs a tenth of a microsecond, if that agent runs. */
   for (int i = 8 * (WEFT_SPIN_ROUNDS < 2 ? WEFT_SPIN_ROUNDS : 2);; i--) {
     int32_t owner = weft__compare_exchange(&r->claimant, 0, id);
     if (owner == 0) return true;
     if (i <= 0) {
       weft__record_note(r, space);
-      /* (W) Who waits wants to be woken: by this owner, if it is one still. */
+      /* (W) Ask this owner to wake us, if it still has the claim. */
       int32_t marked = owner | WEFT_RECORD_RING_CONTENDED_BIT;
       int32_t seen = weft__compare_exchange(&r->claimant, owner, marked);
       if (seen == owner) return false;
@@ -282,14 +284,14 @@ static inline void weft__record_end_claim(weft_record_ring *r) {
     weft__record_wake_producer(r);
 }
 
-/* Whether positions are `used` bytes apart that are whole records. */
+/* Whether `used` bytes between two positions can be whole records. */
 static inline bool weft__record_is_whole(const weft_record_ring *r,
                                          int32_t used) {
   return (uint32_t)used <= (uint32_t)r->capacity && used % 8 == 0;
 }
 
-/* Finds room for a record, which is in *record, with the claim ours: 0, or
-   EBUSY, EPIPE or ENOTRECOVERABLE without it. */
+/* Takes the claim and finds room for a record: *record. Returns 0; or EBUSY,
+   EPIPE or ENOTRECOVERABLE, and then the claim is not ours. */
 static inline int weft__record_claim(weft_record_ring *r, int32_t length,
                                      int32_t **record) {
   int32_t space = weft__record_space(length);
@@ -321,14 +323,15 @@ static inline int weft__record_claim(weft_record_ring *r, int32_t length,
   return 0;
 }
 
-/* (P) Moves tail behind `record`, of `length` bytes, and ends the claim. */
+/* (P) Moves `tail` to the end of `record`, of `length` bytes, and ends the
+   claim. */
 static inline int weft__record_publish(weft_record_ring *r,
                                        const int32_t *record, int32_t length) {
   int32_t tail = weft__hint(&r->tail);
   int32_t seen = tail;
   if ((tail & WEFT_RECORD_RING_CLOSED_BIT) == 0) {
     int32_t total = weft__record_space(length);
-    /* Where it began was decided by the length that was reserved. */
+    /* The length that was reserved decided where the record begins. */
     if (record != weft__record_at(r, tail))
       total += r->capacity - (tail & (r->capacity - 1));
     seen = weft__compare_exchange(&r->tail, tail, weft__plus(tail, total));
@@ -338,9 +341,9 @@ static inline int weft__record_publish(weft_record_ring *r,
 }
 
 /*
- * Begins to append a record of `length` bytes in place, at *at: write it there,
- * then commit or cancel. 0, EBUSY if there is no room, EPIPE, or EINVAL if
- * length is not 0 to max_length.
+ * Reserves room for a record of `length` bytes, at *at. Write the bytes there,
+ * then commit or cancel. Returns 0, EBUSY if there is no room, EPIPE if the
+ * ring was closed, or EINVAL if length is not 0 to max_length.
  */
 static inline WEFT__RESULT int weft_record_ring_reserve(weft_record_ring *r,
                                                         int32_t length,
@@ -380,7 +383,7 @@ static inline int weft_record_ring_commit(weft_record_ring *r, void *at,
   return result;
 }
 
-/* Gives the record reserved at `at` up. */
+/* Gives up the record reserved at `at`. */
 static inline void weft_record_ring_cancel(weft_record_ring *r, void *at) {
   int32_t *record = (int32_t *)at - 2;
   if (r->single_producer) return; /* nobody has seen it */
@@ -388,8 +391,9 @@ static inline void weft_record_ring_cancel(weft_record_ring *r, void *at) {
   weft__event_wake(&r->pop_epoch, 1); /* for what it held back */
 }
 
-/* Appends `length` bytes as a record: 0, EBUSY if there is no room for it,
-   EPIPE, or EINVAL if length is not 0 to max_length. */
+/* Appends `length` bytes as a record. Returns 0, EBUSY if there is no room for
+   it, EPIPE if the ring was closed, or EINVAL if length is not 0 to max_length.
+   */
 static inline WEFT__RESULT int weft_record_ring_try_push(weft_record_ring *r,
                                                          const void *src,
                                                          int32_t length) {
@@ -411,8 +415,8 @@ static inline WEFT__RESULT int weft_record_ring_try_push(weft_record_ring *r,
   return result;
 }
 
-/* Whether a record of `space` bytes at `head` ends before the ring, and the
-   records, do. */
+/* Whether a record of `space` bytes at `head` lies within the ring, and before
+   `tail`. */
 static inline bool weft__record_fits(const weft_record_ring *r, int32_t head,
                                      int32_t space) {
   int32_t left = r->capacity - (head & (r->capacity - 1));
@@ -420,8 +424,9 @@ static inline bool weft__record_fits(const weft_record_ring *r, int32_t head,
   return space <= left && space <= used && weft__record_is_whole(r, used);
 }
 
-/* The oldest record, in *record: 0, EBUSY if there is none, EPIPE, or
-   ENOTRECOVERABLE if the words are damaged. */
+/* Finds the oldest record: *record. Returns 0, EBUSY if there is none, EPIPE if
+   there is none and the ring was closed, or ENOTRECOVERABLE if the words are
+   damaged. */
 static inline int weft__record_oldest(weft_record_ring *r, int32_t **record) {
   for (;;) {
     int32_t head = weft__hint(&r->head); /* our own: nobody else moves it */
@@ -432,7 +437,7 @@ static inline int weft__record_oldest(weft_record_ring *r, int32_t **record) {
         return tail & WEFT_RECORD_RING_CLOSED_BIT ? EPIPE : EBUSY;
     }
     *record = weft__record_at(r, head);
-    /* With one producer committed by (P), else by (C). */
+    /* A single producer commits by (P), several commit by (C). */
     int32_t first = weft__load(*record);
     int32_t space = weft__record_space(weft__record_length(first));
     if (!weft__record_fits(r, head, space)) return ENOTRECOVERABLE;
@@ -443,8 +448,8 @@ static inline int weft__record_oldest(weft_record_ring *r, int32_t **record) {
   }
 }
 
-/* Begins to take the oldest record in place, and answers its length in
-   *length: where it lies, or NULL if there is none. Read it, then consume. */
+/* Returns the place of the oldest record, and its length in *length; NULL if
+   there is none. Read the record, then consume. */
 static inline WEFT__RESULT const void *weft_record_ring_peek(
     weft_record_ring *r, int32_t *length) {
   int32_t *record = NULL;
@@ -453,7 +458,7 @@ static inline WEFT__RESULT const void *weft_record_ring_peek(
   return record + 2;
 }
 
-/* Takes the record that was peeked at. */
+/* Removes the record that was peeked at. */
 static inline void weft_record_ring_consume(weft_record_ring *r) {
   int32_t head = weft__hint(&r->head);
   int32_t first = weft__load(weft__record_at(r, head));
@@ -462,9 +467,10 @@ static inline void weft_record_ring_consume(weft_record_ring *r) {
   weft__record_wake_producer(r);
 }
 
-/* Moves the oldest record to `dst`, which has `*length` bytes, and answers its
-   length there: 0, EBUSY if there is none, EPIPE, or EINVAL if it is longer
-   than that, and stays. */
+/* Moves the oldest record to `dst`, which has `*length` bytes, and writes its
+   length to *length. Returns 0, EBUSY if there is none, EPIPE if there is none
+   and the ring was closed, or EINVAL if the record is longer than `dst`; then
+   it stays. */
 static inline WEFT__RESULT int weft_record_ring_try_pop(weft_record_ring *r,
                                                         void *dst,
                                                         int32_t *length) {
@@ -479,9 +485,9 @@ static inline WEFT__RESULT int weft_record_ring_try_pop(weft_record_ring *r,
   return 0;
 }
 
-/* Calls `fn` with `context` and up to `limit` of the oldest records, in place.
-   How many there were, or -EPIPE if the ring was closed and is empty, or
-   -ENOTRECOVERABLE. */
+/* Calls `fn` with `context` for up to `limit` of the oldest records, in place.
+   Returns how many there were, -EPIPE if the ring was closed and is empty, or
+   -ENOTRECOVERABLE if the words are damaged. */
 static inline int32_t weft_record_ring_read(
     weft_record_ring *r, void (*fn)(void *context, const void *, int32_t),
     void *context, int32_t limit) {
@@ -511,7 +517,8 @@ static inline void weft__record_hand_room_on(weft_record_ring *r) {
   if (weft__event_wake(&r->push_epoch, 1)) weft__add(&r->hand_ons, -1);
 }
 
-/* What was held back by the record just taken had its wakes before. */
+/* Records behind the one that we took were published before; their wakes are
+   spent. */
 static inline void weft__record_pass_pop(weft_record_ring *r) {
   int32_t *record = NULL;
   int result = weft__record_oldest(r, &record);
@@ -520,7 +527,8 @@ static inline void weft__record_pass_pop(weft_record_ring *r) {
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
-/* As try_push, blocking up to `timeout` ns; ETIMEDOUT if no room came free. */
+/* Does the same as try_push, but blocks up to `timeout` ns for room; then
+   ETIMEDOUT. */
 static inline int weft_record_ring_push(weft_record_ring *q, const void *src,
                                         int32_t length, int64_t timeout) {
   WEFT__EVENT_BLOCK_OR(weft_record_ring_try_push(q, src, length),
@@ -528,7 +536,8 @@ static inline int weft_record_ring_push(weft_record_ring *q, const void *src,
                        weft__record_pass_push(q), timeout);
 }
 
-/* As try_pop, blocking up to `timeout` ns; ETIMEDOUT if nothing came. */
+/* Does the same as try_pop, but blocks up to `timeout` ns if there is nothing
+   to take; then ETIMEDOUT. */
 static inline int weft_record_ring_pop(weft_record_ring *q, void *dst,
                                        int32_t *length, int64_t timeout) {
   WEFT__EVENT_BLOCK(weft_record_ring_try_pop(q, dst, length), &q->pop_epoch,
@@ -536,8 +545,8 @@ static inline int weft_record_ring_pop(weft_record_ring *q, void *dst,
 }
 #endif
 
-/* Closes the ring for good: pushes fail from now on, pops take what is there
-   and what is reserved, and then fail, and every sleeper wakes. */
+/* Closes the ring for ever. Pushes fail from now on. Pops take the records that
+   are left or reserved, and then fail. All sleepers wake. */
 static inline void weft_record_ring_close(weft_record_ring *r) {
   if (weft__or(&r->tail, WEFT_RECORD_RING_CLOSED_BIT) &
       WEFT_RECORD_RING_CLOSED_BIT)
@@ -546,7 +555,7 @@ static inline void weft_record_ring_close(weft_record_ring *r) {
   weft__event_wake(&r->push_epoch, WEFT__ALL);
 }
 
-/* Takes the claim, from agent `id` if it has it. */
+/* Takes the claim if it is free or agent `id` has it. */
 static inline bool weft__record_take_over(weft_record_ring *r, int32_t id) {
   for (;;) {
     int32_t owner = weft__load(&r->claimant);
@@ -560,16 +569,16 @@ static inline bool weft__record_take_over(weft_record_ring *r, int32_t id) {
 }
 
 /*
- * Ends the claim of agent `id`, known never to run again, and skips what it had
- * reserved; answers how many records that were. -1 if another agent has the
- * claim just now: then again later, or abandon that claimant first.
- * -ENOTRECOVERABLE if the words are damaged.
+ * Ends the claim of agent `id`, and skips the records that it had reserved.
+ * Call it only when that agent will never run again. Returns how many records
+ * they were. -1 if another agent has the claim now: then call it again later,
+ * or abandon that claimant first. -ENOTRECOVERABLE if the words are damaged.
  */
 static inline int32_t weft_record_ring_abandon(weft_record_ring *r,
                                                int32_t id) {
   int32_t count = 0;
   if (id == 0 || r->single_producer) return 0;
-  /* While the claim is ours, nothing is written over what we read. */
+  /* While the claim is ours, nobody overwrites what we read. */
   if (!weft__record_take_over(r, id)) return -1;
   int32_t tail = weft__load(&r->tail) & WEFT_RECORD_RING_POSITION_MASK;
   int32_t at = weft__load(&r->head);

@@ -18,16 +18,17 @@ WEFT__BEGIN
 #define WEFT_RW_LOCK_ONE_PHASE (1 << 30)
 #define WEFT_RW_LOCK_PHASE_MASK ((int32_t)(UINT32_C(3) << 30))
 
-/* In `gate`: readers may sleep there. */
+/* In `gate`: readers may sleep on it. */
 #define WEFT_RW_LOCK_WAITING_BIT 1
 #define WEFT_RW_LOCK_ONE_OPENING 2
 
-/* How long an agent goes on reading, in ns, while a writer that was handed the
-   lock has not run yet, and how long it then sleeps to give it a core. */
+/* A writer that was handed the lock may not have a core yet. A reader continues
+   for the first time, in ns, and then sleeps for the second time to free a
+   core. */
 #define WEFT__RW_WINDOW INT64_C(500000)
 #define WEFT__RW_WAY INT64_C(2000000)
 
-/* The most agents that read or wait for it. */
+/* The most agents that read, or wait to read. */
 #define WEFT_RW_LOCK_MAX_READERS 0x1fff
 
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
@@ -70,7 +71,7 @@ WEFT_LENGTH(rw_lock, 4);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
-/* Where a reader stood when it began to wait. */
+/* What a reader saw when it began to wait. */
 typedef struct {
   int32_t state; /* at which it was counted as pending */
   int32_t gate;  /* after that */
@@ -90,7 +91,7 @@ static inline WEFT__RESULT weft_rw_lock *weft_rw_lock_init(void *at,
   return (weft_rw_lock *)at;
 }
 
-/* The mutex among writers: the words are its own. */
+/* The mutex among writers; two of the words are its words. */
 static inline weft_mutex *weft__rw_writer(weft_rw_lock *l) {
   return (weft_mutex *)(void *)&l->writer;
 }
@@ -100,18 +101,18 @@ static inline int32_t weft_rw_lock_readers(const weft_rw_lock *l) {
   return weft__load(&l->state) & WEFT_RW_LOCK_READING_MASK;
 }
 
-/* The id of the agent that writes, or waits for those who read, or 0. */
+/* The id of the agent that writes, or waits for the readers to end; or 0. */
 static inline int32_t weft_rw_lock_writer(const weft_rw_lock *l) {
   return weft__load(&l->writer) & WEFT_MUTEX_OWNER_MASK;
 }
 
-/* 0, or EOWNERDEAD, for a lock held. */
+/* What locking returns: 0 or EOWNERDEAD. */
 static inline int weft__rw_held(int32_t state) {
   return state & WEFT_RW_LOCK_ABANDONED_BIT ? EOWNERDEAD : 0;
 }
 
-/* Locks for reading if no writer has the lock or waits for it, without
-   waiting: 0 or EOWNERDEAD, else EBUSY; EINVAL if 8191 agents read. */
+/* Locks for reading, without waiting, if no writer has the lock or waits for
+   it. Returns 0 or EOWNERDEAD, else EBUSY; EINVAL if 8191 agents read. */
 static inline WEFT__CHECKED int weft_rw_lock_try_read(weft_rw_lock *l) {
   const int32_t bits = WEFT_RW_LOCK_WRITING_BIT | WEFT_RW_LOCK_WANTED_BIT;
   int32_t state = weft__hint(&l->state); /* the exchange below checks it */
@@ -132,17 +133,17 @@ static inline WEFT__CHECKED int weft_rw_lock_try_read(weft_rw_lock *l) {
   }
 }
 
-/* Whether this agent writes; what it wrote there itself, it sees plainly. */
+/* Whether this agent writes. A relaxed load is enough to see its own id. */
 static inline bool weft__rw_is_writing(const weft_rw_lock *l) {
   return (weft__hint(&l->writer) & WEFT_MUTEX_OWNER_MASK) == weft_agent_id() &&
          (weft__hint(&l->state) & WEFT_RW_LOCK_WRITING_BIT) != 0;
 }
 
-/* Gives way to a writer that was handed the lock and waits for a core: where 64
-   agents share two cores, those who read would keep it from running. */
+/* Gives way to a writer that was handed the lock and waits for a core. If 64
+   agents share two cores, readers that continue would keep it from running. */
 static inline void weft__rw_give_way(weft_rw_lock *l) {
   weft_agent *agent = &WEFT_AGENT();
-  /* A hint: it only tells one hand-off from another. */
+  /* A hint is enough: it only tells one hand-off from another. */
   int32_t gate = weft__hint(&l->gate);
   int64_t now = WEFT_NOW();
   if (gate != agent->gate) {
@@ -153,7 +154,8 @@ static inline void weft__rw_give_way(weft_rw_lock *l) {
   }
 }
 
-/* Begins to wait to read: EBUSY, and the ticket; 0 if it reads already. */
+/* Begins to wait to read. Returns EBUSY and *ticket, or 0 if it may read at
+   once. */
 static inline int weft__rw_pend(weft_rw_lock *l, weft__rw_ticket *ticket) {
   const int32_t bits = WEFT_RW_LOCK_WRITING_BIT | WEFT_RW_LOCK_WANTED_BIT;
   int32_t state = weft__load(&l->state);
@@ -162,7 +164,7 @@ static inline int weft__rw_pend(weft_rw_lock *l, weft__rw_ticket *ticket) {
     bool waits = (state & bits) != 0;
     int32_t pending =
         (state & WEFT_RW_LOCK_PENDING_MASK) / WEFT_RW_LOCK_ONE_PENDING;
-    /* One more may come by a downgrade. */
+    /* A downgrade may add one more. */
     int32_t most = WEFT_RW_LOCK_MAX_READERS - (waits ? 1 : 0);
     if ((state & WEFT_RW_LOCK_READING_MASK) + pending >= most) return EINVAL;
     int32_t next = weft__plus(state, waits ? WEFT_RW_LOCK_ONE_PENDING : 1);
@@ -176,9 +178,9 @@ static inline int weft__rw_pend(weft_rw_lock *l, weft__rw_ticket *ticket) {
 }
 
 /*
- * Whether who waits with `ticket` was let in. The phase alone would look the
- * same after four; but then the gate, of which one opening may have been due
- * from before the ticket, has moved by two.
+ * Whether the reader that waits with `ticket` was let in. The phase alone looks
+ * the same after four phases. By then the gate has moved by two: one opening
+ * may have been due before the ticket, the other came after it.
  */
 static inline bool weft__rw_is_in(weft__rw_ticket ticket, int32_t state,
                                   int32_t gate) {
@@ -194,7 +196,7 @@ static inline int weft__rw_read_slow(weft_rw_lock *l, weft__rw_ticket ticket,
   int64_t deadline = weft__deadline(timeout);
   bool last = false;
   for (;;) {
-    int32_t gate = weft__load(&l->gate); /* before the look at the phase */
+    int32_t gate = weft__load(&l->gate); /* before it reads the phase */
     int32_t state = weft__load(&l->state);
     if (weft__rw_is_in(ticket, state, gate)) return weft__rw_held(state);
     if (last) {
@@ -213,9 +215,10 @@ static inline int weft__rw_read_slow(weft_rw_lock *l, weft__rw_ticket ticket,
 }
 
 /*
- * Locks for reading, blocking up to `timeout` ns: 0, or EOWNERDEAD: locked, but
- * a writer was abandoned; else ETIMEDOUT, EDEADLK if this agent has the lock
- * for writing, EPERM, or EINVAL if 8191 agents read or wait to.
+ * Locks for reading, and blocks up to `timeout` ns for that. Returns 0; or
+ * EOWNERDEAD: it is locked, but a writer was abandoned. Else it is not locked:
+ * ETIMEDOUT, EDEADLK if this agent has the lock for writing, EPERM if it may
+ * not block, or EINVAL if 8191 agents read or wait to read.
  */
 static inline WEFT__CHECKED int weft_rw_lock_read(weft_rw_lock *l,
                                                   int64_t timeout) {
@@ -239,10 +242,10 @@ static inline WEFT__CHECKED int weft_rw_lock_read(weft_rw_lock *l,
   return weft__rw_read_slow(l, ticket, timeout);
 }
 
-/* Ends one agent's reading, and wakes the writer that waits for the last;
-   EPERM if nobody reads. */
+/* Ends the reading of this agent. If it was the last reader, it wakes the
+   writer that waits. EPERM if nobody reads. */
 static inline int weft_rw_lock_unlock_read(weft_rw_lock *l) {
-  /* Whoever reads sees at least itself. */
+  /* A reader sees at least itself counted. */
   if ((weft__hint(&l->state) & WEFT_RW_LOCK_READING_MASK) == 0) return EPERM;
   const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT;
   int32_t state = weft__add(&l->state, -1);
@@ -251,7 +254,7 @@ static inline int weft_rw_lock_unlock_read(weft_rw_lock *l) {
   return 0;
 }
 
-/* Takes the lock for the owner of `writer`, if nobody reads; else EBUSY. */
+/* Takes the lock for the owner of `writer` if nobody reads; else EBUSY. */
 static inline int weft__rw_hold(weft_rw_lock *l) {
   const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT;
   int32_t state = weft__hint(&l->state); /* the exchange below checks it */
@@ -265,7 +268,7 @@ static inline int weft__rw_hold(weft_rw_lock *l) {
   return EBUSY;
 }
 
-/* Wakes those who were let in. */
+/* Wakes the readers that were let in. */
 static inline void weft__rw_open(weft_rw_lock *l) {
   int32_t gate = weft__load(&l->gate);
   for (;;) {
@@ -280,8 +283,8 @@ static inline void weft__rw_open(weft_rw_lock *l) {
 }
 
 /*
- * Ends the phase of the owner of `writer`, whether it wrote or only waited: all
- * who are pending read now, and `more` besides.
+ * Ends the phase of the owner of `writer`, whether it wrote or only waited. All
+ * pending readers read now, and `more` besides.
  */
 static inline void weft__rw_leave(weft_rw_lock *l, int32_t more,
                                   int32_t abandoned) {
@@ -302,8 +305,8 @@ static inline void weft__rw_leave(weft_rw_lock *l, int32_t more,
   }
 }
 
-/* Locks for writing if nobody has the lock, without waiting: 0 or EOWNERDEAD,
-   else EBUSY. */
+/* Locks for writing, without waiting, if nobody has the lock. Returns 0 or
+   EOWNERDEAD, else EBUSY. */
 static inline WEFT__CHECKED int weft_rw_lock_try_write(weft_rw_lock *l) {
   if (weft_mutex_try_lock(weft__rw_writer(l)) == EBUSY) return EBUSY;
   int result = weft__rw_hold(l);
@@ -311,7 +314,7 @@ static inline WEFT__CHECKED int weft_rw_lock_try_write(weft_rw_lock *l) {
   return result;
 }
 
-/* Waits for other writers, and then for those who read. */
+/* Waits for other writers, and then for the readers. */
 static inline int weft__rw_write_slow(weft_rw_lock *l, int32_t id, bool owned,
                                       int32_t seen, int64_t timeout) {
   const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT;
@@ -338,8 +341,10 @@ static inline int weft__rw_write_slow(weft_rw_lock *l, int32_t id, bool owned,
 }
 
 /*
- * Locks for writing, blocking up to `timeout` ns: 0, or EOWNERDEAD: locked, but
- * the last writer was abandoned; else ETIMEDOUT, EDEADLK or EPERM.
+ * Locks for writing, and blocks up to `timeout` ns for that. Returns 0; or
+ * EOWNERDEAD: it is locked, but the last writer was abandoned. Else it is not
+ * locked: ETIMEDOUT, EDEADLK if this agent writes already, or EPERM if it may
+ * not block.
  */
 static inline WEFT__CHECKED int weft_rw_lock_write(weft_rw_lock *l,
                                                    int64_t timeout) {
@@ -363,16 +368,16 @@ static inline WEFT__CHECKED int weft_rw_lock_write(weft_rw_lock *l,
   return weft__rw_write_slow(l, id, owned, state, timeout);
 }
 
-/* Ends the writing, and lets those in who wait to read; EPERM if this agent
-   does not have the lock for writing. */
+/* Ends the writing, and lets the waiting readers in. EPERM if this agent does
+   not have the lock for writing. */
 static inline int weft_rw_lock_unlock_write(weft_rw_lock *l) {
   if (!weft__rw_is_writing(l)) return EPERM;
   weft__rw_leave(l, 0, 0);
   return weft_mutex_unlock(weft__rw_writer(l));
 }
 
-/* Ends the writing, but goes on reading, with those who wait to; EPERM if this
-   agent does not have the lock for writing. */
+/* Ends the writing, but continues to read, together with the waiting readers.
+   EPERM if this agent does not have the lock for writing. */
 static inline int weft_rw_lock_downgrade(weft_rw_lock *l) {
   if (!weft__rw_is_writing(l)) return EPERM;
   weft__rw_leave(l, 1, 0);
@@ -388,17 +393,17 @@ static inline int32_t weft_rw_lock_abandon(weft_rw_lock *l, int32_t id) {
   if (!weft__mutex_inherit(weft__rw_writer(l), id, weft_agent_id())) return 0;
   bool writing = (weft__load(&l->state) & WEFT_RW_LOCK_WRITING_BIT) != 0;
   weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);
-  /* It may have let agents in, and not opened the gate. */
+  /* It may have let readers in without opening the gate. */
   weft__rw_open(l);
   (void)weft_mutex_unlock(weft__rw_writer(l));
   return 1;
 }
 
 /*
- * Ends the reading of an agent that is known never to run again; EPERM if
- * nobody reads. Nobody else knows that it read: the caller must. One that waited
- * to read counts as reading once the writer it waited for has unlocked; before,
- * this would end another one's reading.
+ * Ends the reading of an agent that will never run again. EPERM if nobody
+ * reads. The lock does not know which agents read: the caller must know it. An
+ * agent that waited to read counts as a reader as soon as the writer before it
+ * has unlocked. Before that, this would end the reading of another agent.
  */
 static inline int weft_rw_lock_abandon_reader(weft_rw_lock *l) {
   return weft_rw_lock_unlock_read(l);

@@ -10,7 +10,7 @@ WEFT__BEGIN
 
 #define WEFT_SEMAPHORE_MAX 0x3fffffff
 
-/* How often newcomers may pass a waiter before it claims its permits. */
+/* How often newcomers may overtake a waiter before it claims its permits. */
 #ifndef WEFT_SEMAPHORE_PATIENCE
 #define WEFT_SEMAPHORE_PATIENCE 8
 #endif
@@ -89,7 +89,7 @@ static inline int32_t weft_semaphore_available(const weft_semaphore *s) {
 }
 
 static inline bool weft__semaphore_take(weft_semaphore *s, int32_t n) {
-  int32_t permits = weft__hint(&s->permits); /* too few is looked at again */
+  int32_t permits = weft__hint(&s->permits); /* if too few, look again */
   if (permits < n) permits = weft__load(&s->permits);
   while (permits >= n) {
     int32_t expected = permits;
@@ -105,14 +105,15 @@ static inline void weft__semaphore_wake_bulk(weft_semaphore *s) {
   weft__notify(&s->turn, WEFT__ALL);
 }
 
-/* Wakes whom `n` more permits serve, now that there are `permits`. */
+/* Wakes the sleepers that `n` more permits serve, now that there are
+   `permits`. */
 static inline void weft__semaphore_wake(weft_semaphore *s, int32_t n,
                                         int32_t permits) {
   if (permits > 0) weft__notify(&s->permits, n < permits ? n : permits);
   weft__semaphore_wake_bulk(s);
 }
 
-/* Returns permits that a claim had taken, which cannot be too many. */
+/* Returns permits that a claim had taken; the total cannot become too large. */
 static inline void weft__semaphore_give_back(weft_semaphore *s, int32_t n) {
   weft__semaphore_wake(s, n, weft__plus(weft__add(&s->permits, n), n));
 }
@@ -123,7 +124,7 @@ static inline void weft__semaphore_end_claim(weft_semaphore *s) {
   weft__semaphore_wake_bulk(s);
 }
 
-/* Takes n permits if that many are free, without waiting; else EBUSY. */
+/* Takes n permits if so many are free, without waiting; else EBUSY. */
 static inline WEFT__CHECKED int weft_semaphore_try_acquire(weft_semaphore *s,
                                                            int32_t n) {
   if (n < 1 || n > WEFT_SEMAPHORE_MAX) return EINVAL;
@@ -131,14 +132,15 @@ static inline WEFT__CHECKED int weft_semaphore_try_acquire(weft_semaphore *s,
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
-/* Takes the permits now, and waits until releases have paid for them. */
+/* Takes the permits in advance, and waits until releases have paid for them. */
 static inline int weft__semaphore_claim(weft_semaphore *s, int32_t n,
                                         int64_t deadline) {
   int result = 0;
   weft__add(&s->bulk, 1);
   weft__add(&s->permits, -n);
-  /* In this order: who is terminated between the two loses its permits, but
-     never does abandon give back what was not taken. */
+  /* In this order, an agent that is terminated between the two steps loses its
+     permits. In the other order, abandon could give back permits that were
+     never taken. */
   weft__store(&s->claim, n);
   for (;;) {
     int32_t turn = weft__load(&s->turn);
@@ -158,7 +160,7 @@ static inline int weft__semaphore_claim(weft_semaphore *s, int32_t n,
 static inline int weft__semaphore_wait(weft_semaphore *s, int32_t n,
                                        int32_t patience, int64_t deadline) {
   for (int32_t passed = 0;;) {
-    int32_t turn = weft__load(&s->turn); /* before the look at permits */
+    int32_t turn = weft__load(&s->turn); /* before it reads `permits` */
     if (weft__semaphore_take(s, n)) return 0;
     if (passed >= patience &&
         weft__compare_exchange(&s->claimant, 0, weft_agent_id()) == 0)
@@ -170,7 +172,7 @@ static inline int weft__semaphore_wait(weft_semaphore *s, int32_t n,
               : weft__sleep(&s->permits, permits, deadline, WEFT__LOOK);
     if (outcome == WEFT__TIMED_OUT)
       return weft__semaphore_take(s, n) ? 0 : ETIMEDOUT;
-    /* The turns of a claimant, and looks without a release, do not count. */
+    /* Turns of a claimant do not count, nor do looks without a release. */
     bool released = n > 1 ? weft__load(&s->turn) != turn : outcome == WEFT__OK;
     if (released && weft__load(&s->claimant) == 0) passed++;
   }
@@ -179,8 +181,8 @@ static inline int weft__semaphore_wait(weft_semaphore *s, int32_t n,
 static inline int weft__semaphore_acquire_slow(weft_semaphore *s, int32_t n,
                                                int64_t timeout) {
   int64_t deadline = weft__deadline(timeout);
-  /* (W) announce, then look again. Those who wait already come first: their
-     turns are not counted as being passed over. */
+  /* (W) Announce, then look again. Agents that wait already come first: their
+     turns do not count as overtaking us. */
   int32_t patience = WEFT_SEMAPHORE_PATIENCE + weft__add(&s->waiters, 1);
   if (n > 1) weft__add(&s->bulk, 1);
   int result = weft__semaphore_wait(s, n, patience, deadline);
@@ -189,8 +191,8 @@ static inline int weft__semaphore_acquire_slow(weft_semaphore *s, int32_t n,
   return result;
 }
 
-/* Takes n permits, blocking up to `timeout` ns; ETIMEDOUT if they did not come
-   free in that time. */
+/* Takes n permits. Blocks up to `timeout` ns until they are free; then
+   ETIMEDOUT. */
 static inline WEFT__CHECKED int weft_semaphore_acquire(weft_semaphore *s,
                                                        int32_t n,
                                                        int64_t timeout) {
@@ -204,8 +206,8 @@ static inline WEFT__CHECKED int weft_semaphore_acquire(weft_semaphore *s,
 }
 #endif
 
-/* Returns n permits and wakes those whom they serve; EINVAL if there would be
-   more than 2^30 - 1. */
+/* Returns n permits and wakes the sleepers that they serve. EINVAL if there
+   would be more than 2^30 - 1. */
 static inline int weft_semaphore_release(weft_semaphore *s, int32_t n) {
   if (n < 1 || n > WEFT_SEMAPHORE_MAX) return EINVAL;
   int32_t permits = weft__hint(&s->permits); /* the exchange checks it */

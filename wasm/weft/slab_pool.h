@@ -9,18 +9,19 @@ WEFT__BEGIN
 
 /* In an owner word: the block lies in that agent's cache. */
 #define WEFT_SLAB_POOL_CACHED_BIT (1 << 28)
-/* The most blocks in a cache: those of one word of the bitmap. */
+/* The most blocks in a cache: as many as a word of the bitmap has bits. */
 #define WEFT_SLAB_POOL_MAX_CACHE 32
 
-/* How a pool is made: `capacity` blocks of `block_size` bytes, a multiple of 4;
-   together at most 2^30 bytes. */
+/* The configuration of a pool: `capacity` blocks of `block_size` bytes, a
+   multiple of 4; together at most 2^30 bytes. */
 typedef struct {
   int32_t capacity;
   int32_t block_size;
 } weft_slab_config;
 
-/* Free blocks that one thread keeps at hand: up to `limit`, which is at most
-   WEFT_SLAB_POOL_MAX_CACHE. All zero holds none and keeps none. */
+/* Free blocks that one thread keeps for itself: up to `limit`, which is at most
+   WEFT_SLAB_POOL_MAX_CACHE. A cache that is all zero has none and keeps none.
+   */
 typedef struct {
   int32_t limit;
   int32_t count;
@@ -98,7 +99,7 @@ static inline void *weft__slab_at(weft_slab_pool *p, int32_t block) {
              sizeof(int32_t) * WEFT__MULTIPLE(capacity, 32) +               \
              1ull * (capacity) * (block_size))
 
-/* The bytes a pool of this configuration occupies; 0 if out of range. */
+/* The bytes of a pool of this configuration; 0 if it is out of range. */
 static inline size_t weft_slab_pool_bytes(weft_slab_config config) {
   const int32_t most = 1 << 30;
   if (config.block_size < 4 || config.block_size % 4 != 0 ||
@@ -128,7 +129,7 @@ static inline WEFT__RESULT weft_slab_pool *weft_slab_pool_init(
   p->capacity = config.capacity;
   p->block_size = config.block_size;
   p->seal = weft__seal(WEFT_KIND_slab_pool, p->capacity, p->block_size);
-  /* The last word's bits behind the last block: never worth a try. */
+  /* The bits of the last word after the last block: never worth a try. */
   if (p->capacity % 32 != 0)
     *weft__slab_map(p, p->capacity / 32) =
         (int32_t)~((UINT32_C(1) << (p->capacity % 32)) - 1);
@@ -146,7 +147,8 @@ static inline int32_t weft_slab_pool_block_size(const weft_slab_pool *p) {
   return p->block_size;
 }
 
-/* Free blocks, without those in caches; counted one by one. */
+/* How many blocks are free, without those in caches. It counts them one by
+   one. */
 static inline int32_t weft_slab_pool_available(const weft_slab_pool *p) {
   int32_t count = 0;
   for (int32_t block = 0; block < p->capacity; block++)
@@ -158,7 +160,7 @@ static inline bool weft__slab_is_allocated(int32_t owner) {
   return owner != 0 && (owner & WEFT_SLAB_POOL_CACHED_BIT) == 0;
 }
 
-/* Makes a free block `owner`'s; false if it is not free. */
+/* Gives a free block to `owner`. Returns false if it is not free. */
 static inline bool weft__slab_claim(weft_slab_pool *p, int32_t block,
                                     int32_t owner) {
   int32_t *at = weft__slab_owner(p, block);
@@ -171,7 +173,8 @@ static inline void weft__slab_clear(weft_slab_pool *p, int32_t block) {
   weft__and(weft__slab_map(p, block / 32), ~bit);
 }
 
-/* Caches more blocks of a map, and sets their bits and `bit` in one step. */
+/* Puts more blocks of a map into the cache, and sets their bits and `bit` in
+   one step. */
 static inline void weft__slab_fill(weft_slab_pool *p, weft_slab_cache *cache,
                                    int32_t map, uint32_t left, uint32_t bit) {
   int32_t kept = weft_agent_id() | WEFT_SLAB_POOL_CACHED_BIT;
@@ -185,8 +188,8 @@ static inline void weft__slab_fill(weft_slab_pool *p, weft_slab_cache *cache,
   weft__or(weft__slab_map(p, map), (int32_t)bit);
 }
 
-/* A block, or NULL if none was found free. `cache` is this thread's own, or
-   NULL. Lock-free. */
+/* Allocates a block. Returns NULL if no free one was found. `cache` belongs to
+   this thread, or is NULL. Lock-free. */
 static inline WEFT__RESULT void *weft_slab_pool_allocate(
     weft_slab_pool *p, weft_slab_cache *cache) {
   int32_t id = weft_agent_id();
@@ -195,7 +198,8 @@ static inline WEFT__RESULT void *weft_slab_pool_allocate(
     int32_t block = cache->blocks[--cache->count];
     if (weft__compare_exchange(weft__slab_owner(p, block), kept, id) == kept)
       return weft__slab_at(p, block);
-    /* This agent was abandoned, and lives: the block is another's by now. */
+    /* This agent was abandoned although it lives: the block belongs to another
+       agent now. */
   }
   int32_t maps = weft__slab_maps(p->capacity);
   int32_t map = id % maps;
@@ -218,8 +222,8 @@ static inline WEFT__RESULT void *weft_slab_pool_allocate(
   return NULL;
 }
 
-/* Frees `block`, whoever allocated it; EINVAL if no block begins there, or it
-   is free already. `cache` is this thread's own, or NULL. Lock-free. */
+/* Frees `block`, whoever allocated it. EINVAL if no block begins there, or if
+   it is free already. `cache` belongs to this thread, or is NULL. Lock-free. */
 static inline int weft_slab_pool_free(weft_slab_pool *p, void *block,
                                       weft_slab_cache *cache) {
   uintptr_t first = (uintptr_t)weft__slab_at(p, 0);
@@ -234,7 +238,7 @@ static inline int weft_slab_pool_free(weft_slab_pool *p, void *block,
   int32_t next = keep ? weft_agent_id() | WEFT_SLAB_POOL_CACHED_BIT : 0;
   int32_t owner = weft__hint(at); /* the exchange below checks it */
   if (!weft__slab_is_allocated(owner)) owner = weft__load(at);
-  /* If it has another owner by the time of the exchange, somebody freed it. */
+  /* If the owner changed before the exchange, somebody else freed the block. */
   if (!weft__slab_is_allocated(owner) ||
       weft__compare_exchange(at, owner, next) != owner)
     return EINVAL;
@@ -245,7 +249,7 @@ static inline int weft_slab_pool_free(weft_slab_pool *p, void *block,
   return 0;
 }
 
-/* Gives the blocks in this thread's cache back to all. */
+/* Gives the blocks in this thread's cache back to the pool. */
 static inline void weft_slab_pool_release(weft_slab_pool *p,
                                           weft_slab_cache *cache) {
   int32_t kept = weft_agent_id() | WEFT_SLAB_POOL_CACHED_BIT;
@@ -257,10 +261,11 @@ static inline void weft_slab_pool_release(weft_slab_pool *p,
 }
 
 /*
- * Gives back the blocks that agent `id`, known never to run again, had in its
- * caches, and one that it may have been freeing; with `everything`, also all
- * that it had allocated, if none of that is in other hands. Answers how many
- * had been in its caches, or allocated.
+ * Gives back the blocks that agent `id` had in its caches, and a block that it
+ * may have been freeing. Call it only when that agent will never run again.
+ * With `everything` it also frees all blocks that the agent had allocated; then
+ * no other agent may use any of them. Returns how many were in its caches, or
+ * allocated.
  */
 static inline int32_t weft_slab_pool_abandon(weft_slab_pool *p, int32_t id,
                                              bool everything) {
@@ -270,8 +275,9 @@ static inline int32_t weft_slab_pool_abandon(weft_slab_pool *p, int32_t id,
   for (int32_t block = 0; block < p->capacity; block++) {
     int32_t owner = weft__load(weft__slab_owner(p, block));
     if (owner == 0) {
-      /* Stopped before it cleared the bit. If the block is allocated just now,
-         the bit is wrong the other way, which does no harm. */
+      /* The agent was stopped before it cleared the bit. If another agent
+         allocates the block right now, the bit is wrong the other way, which is
+         harmless. */
       uint32_t bits = (uint32_t)weft__load(weft__slab_map(p, block / 32));
       if (bits >> (block % 32) & 1) weft__slab_clear(p, block);
     } else if ((owner == kept || (everything && owner == id)) &&

@@ -6,19 +6,19 @@
 
 WEFT__BEGIN
 
-/* With one reader, state holds the middle copy, and that of the reader. */
+/* With one reader, `state` names the middle copy and the copy of the reader. */
 #define WEFT_SNAPSHOT_MIDDLE_MASK 3
 #define WEFT_SNAPSHOT_FRONT_SHIFT 2
-/* The middle copy is newer than the reader's. */
+/* The middle copy is newer than the copy of the reader. */
 #define WEFT_SNAPSHOT_NEW_BIT (1 << 4)
 #define WEFT_SNAPSHOT_VERSION_SHIFT 5
 #define WEFT__SNAPSHOT_ONE_VERSION (1 << WEFT_SNAPSHOT_VERSION_SHIFT)
-/* Middle copy 1, the reader's 0, so that the writer's is 2. */
+/* The middle copy is 1 and the reader has 0, so the writer has 2. */
 #define WEFT__SNAPSHOT_FIRST 1
 #define WEFT__SNAPSHOT_MAX_SIZE (1 << 28)
 
-/* How a snapshot is made: `size` bytes, a multiple of 4 up to 2^28;
-   `single_reader` if only one agent reads, which is faster. */
+/* The configuration of a snapshot: `size` bytes, a multiple of 4 up to 2^28.
+   Set `single_reader` if only one agent reads: it is faster. */
 typedef struct {
   int32_t size;
   bool single_reader;
@@ -73,7 +73,7 @@ static inline size_t weft__snapshot_stride(int32_t size) {
        : sizeof(weft_snapshot) +                                     \
              ((single_reader) ? 3ull : 2ull) * WEFT__MULTIPLE(size, 128))
 
-/* The bytes a snapshot of this configuration occupies; 0 if out of range. */
+/* The bytes of a snapshot of this configuration; 0 if it is out of range. */
 static inline size_t weft_snapshot_bytes(weft_snapshot_config config) {
   if (config.size < 4 || config.size > WEFT__SNAPSHOT_MAX_SIZE) return 0;
   if (config.size % 4 != 0) return 0;
@@ -131,7 +131,7 @@ static inline int32_t *weft__snapshot_copy(weft_snapshot *s, int32_t number) {
   return (int32_t *)(s + 1) + (size_t)number * weft__snapshot_stride(s->size);
 }
 
-/* The state when copy `mine` is the middle one, and new. */
+/* The state in which copy `mine` is the middle one and new. */
 static inline int32_t weft__snapshot_written(int32_t state, int32_t mine) {
   int32_t front = state & 3 << WEFT_SNAPSHOT_FRONT_SHIFT;
   int32_t version = weft__plus(state & -WEFT__SNAPSHOT_ONE_VERSION,
@@ -139,21 +139,22 @@ static inline int32_t weft__snapshot_written(int32_t state, int32_t mine) {
   return version | WEFT_SNAPSHOT_NEW_BIT | front | mine;
 }
 
-/* Whether the three copies are the front one, the middle one and the writer's:
-   a damaged state may name a copy twice, or one that there is not. */
+/* Whether the copies of the reader, the middle and the writer are three
+   different ones. A damaged state may name a copy twice, or one that does not
+   exist. */
 static inline bool weft__snapshot_is_whole(int32_t state) {
   int32_t middle = state & WEFT_SNAPSHOT_MIDDLE_MASK;
   int32_t front = state >> WEFT_SNAPSHOT_FRONT_SHIFT & 3;
   return middle != front && middle < 3 && front < 3;
 }
 
-/* Makes the bytes at `src`, as many as the value has and at a multiple of 4,
-   the latest value. The writer's. 0, or ENOTRECOVERABLE if the state is
-   damaged; nothing is written then. */
+/* Makes the bytes at `src` the latest value: as many as the value has, at a
+   multiple of 4. Only the writer may call it. Returns 0, or ENOTRECOVERABLE if
+   the state is damaged; then nothing is written. */
 static inline int weft_snapshot_write(weft_snapshot *s, const void *src) {
   const int32_t *from = (const int32_t *)src;
   int32_t count = s->size / 4;
-  int32_t state = weft__hint(&s->state); /* ours, or the exchange checks it */
+  int32_t state = weft__hint(&s->state); /* ours; if not, the exchange fails */
   if (!s->single_reader) {
     int32_t next = weft__plus(state, 1);
     int32_t *at = weft__snapshot_copy(s, next & 1);
@@ -163,7 +164,7 @@ static inline int weft_snapshot_write(weft_snapshot *s, const void *src) {
     return 0;
   }
   if (!weft__snapshot_is_whole(state)) return ENOTRECOVERABLE;
-  /* The reader swaps the two other copies, and leaves this one alone. */
+  /* The reader swaps the two other copies and never touches this one. */
   int32_t mine = 3 - (state & WEFT_SNAPSHOT_MIDDLE_MASK) -
                  (state >> WEFT_SNAPSHOT_FRONT_SHIFT & 3);
   weft__copy(weft__snapshot_copy(s, mine), from, count);
@@ -175,7 +176,7 @@ static inline int weft_snapshot_write(weft_snapshot *s, const void *src) {
   }
 }
 
-/* Copies the latest value to `dst`, at a multiple of 4; answers its version, 0
+/* Copies the latest value to `dst`, at a multiple of 4. Returns its version, 0
    if none was written yet, or -ENOTRECOVERABLE if the state is damaged. */
 static inline int32_t weft_snapshot_read(weft_snapshot *s, void *dst) {
   int32_t *to = (int32_t *)dst;

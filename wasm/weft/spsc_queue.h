@@ -68,7 +68,7 @@ WEFT_LENGTH(spsc_queue, 96);
        : sizeof(weft_spsc_queue) +                    \
              WEFT__QUEUE_ELEMENTS(capacity, element_size))
 
-/* The bytes a queue of this configuration occupies; 0 if out of range. */
+/* The bytes of a queue of this configuration; 0 if it is out of range. */
 static inline size_t weft_spsc_queue_bytes(weft_queue_config config) {
   size_t capacity = (size_t)weft__queue_capacity(config);
   if (capacity == 0) return 0;
@@ -97,18 +97,18 @@ static inline WEFT__RESULT weft_spsc_queue *weft_spsc_queue_init(
   return q;
 }
 
-/* Elements the queue holds at most. */
+/* How many elements the queue can hold. */
 static inline int32_t weft_spsc_queue_capacity(const weft_spsc_queue *q) {
   return q->capacity;
 }
 
-/* Bytes an element has: what a pop writes, and a push reads. */
+/* The bytes of an element: a push reads them, a pop writes them. */
 static inline int32_t weft_spsc_queue_element_size(
     const weft_spsc_queue *q) {
   return q->element_size;
 }
 
-/* Elements in the queue; a moment later it may be another number. */
+/* How many elements are in the queue. The number may change at any moment. */
 static inline int32_t weft_spsc_queue_size(const weft_spsc_queue *q) {
   int32_t head = weft__load(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
   int32_t tail = weft__load(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
@@ -132,8 +132,9 @@ static inline int32_t weft__spsc_until_wrap(const weft_spsc_queue *q,
   return count < q->capacity - slot ? count : q->capacity - slot;
 }
 
-/* Free elements; looks at the consumer if fewer than `wanted` are known, or
-   more than there can be. -ENOTRECOVERABLE if the indices are damaged. */
+/* How many elements are free. It reads the index of the consumer if the last
+   known number is below `wanted`, or impossible. -ENOTRECOVERABLE if the
+   indices are damaged. */
 static inline int32_t weft__spsc_room(weft_spsc_queue *q, int32_t tail,
                                       int32_t wanted) {
   int32_t room = q->capacity - (weft__minus(tail, q->head_cache) >> 2);
@@ -143,9 +144,9 @@ static inline int32_t weft__spsc_room(weft_spsc_queue *q, int32_t tail,
   return (uint32_t)room <= (uint32_t)q->capacity ? room : -ENOTRECOVERABLE;
 }
 
-/* Elements; looks at the producer if fewer than `wanted` are known, or more
-   than there can be. -EPIPE if there are none and the queue is closed, or
-   -ENOTRECOVERABLE if the indices are damaged. */
+/* How many elements there are. It reads the index of the producer if the last
+   known number is below `wanted`, or impossible. -EPIPE if there are none and
+   the queue is closed, or -ENOTRECOVERABLE if the indices are damaged. */
 static inline int32_t weft__spsc_filled(weft_spsc_queue *q, int32_t head,
                                         int32_t wanted) {
   int32_t filled = weft__minus(q->tail_cache, head) >> 2;
@@ -164,7 +165,7 @@ static inline int weft__spsc_publish(weft_spsc_queue *q, int32_t tail,
   int32_t was = weft__compare_exchange(&q->tail, tail, next);
   if (was == tail) return 0;
   if (was & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;
-  /* WAITING is set. It stays until we take it away, but for close. */
+  /* WAITING is set. Only we clear it, or close does. */
   int32_t still = weft__compare_exchange(&q->tail, was, next);
   if (still & WEFT_SPSC_QUEUE_CLOSED_BIT) return EPIPE;
   weft__notify(&q->tail, 1);
@@ -185,9 +186,9 @@ static inline void weft__spsc_release(weft_spsc_queue *q, int32_t head,
 }
 
 /*
- * Appends up to `n` elements that lie one behind the other at `src`, as far as
- * there is room. How many, or -EPIPE if the queue was closed, or -EINVAL if n
- * is below 0. Wait-free.
+ * Appends up to `n` consecutive elements from `src`, as many as there is room
+ * for. Returns how many, -EPIPE if the queue was closed, or -EINVAL if n is
+ * below 0. Wait-free.
  */
 static inline int32_t weft_spsc_queue_try_push_many(weft_spsc_queue *q,
                                                     const void *src,
@@ -208,9 +209,9 @@ static inline int32_t weft_spsc_queue_try_push_many(weft_spsc_queue *q,
 }
 
 /*
- * Moves up to `n` of the oldest elements to `dst`, one behind the other. How
- * many, or -EPIPE if the queue was closed and is empty, or -EINVAL if n is
- * below 0. Wait-free.
+ * Moves up to `n` of the oldest elements to `dst`, in their order. Returns how
+ * many, -EPIPE if the queue was closed and is empty, or -EINVAL if n is below
+ * 0. Wait-free.
  */
 static inline int32_t weft_spsc_queue_try_pop_many(weft_spsc_queue *q,
                                                    void *dst, int32_t n) {
@@ -229,14 +230,16 @@ static inline int32_t weft_spsc_queue_try_pop_many(weft_spsc_queue *q,
   return count;
 }
 
-/* Appends the element at `src`: 0, EBUSY if the queue is full, or EPIPE. */
+/* Appends the element at `src`. Returns 0, EBUSY if the queue is full, or EPIPE
+   if it was closed. */
 static inline WEFT__CHECKED int weft_spsc_queue_try_push(weft_spsc_queue *q,
                                                          const void *src) {
   int32_t count = weft_spsc_queue_try_push_many(q, src, 1);
   return count == 1 ? 0 : count == 0 ? EBUSY : -count;
 }
 
-/* Moves the oldest element to `dst`: 0, EBUSY if there is none, or EPIPE. */
+/* Moves the oldest element to `dst`. Returns 0, EBUSY if there is none, or
+   EPIPE if there is none and the queue was closed. */
 static inline WEFT__CHECKED int weft_spsc_queue_try_pop(weft_spsc_queue *q,
                                                         void *dst) {
   int32_t count = weft_spsc_queue_try_pop_many(q, dst, 1);
@@ -267,35 +270,36 @@ static inline WEFT__CHECKED int weft_spsc_queue_try_pop_int(weft_spsc_queue *q,
   return 0;
 }
 
-/* Where the next element goes, or NULL if the queue is full or closed: write it
-   there, then commit. Nothing else may be pushed in between. */
+/* Returns the place of the next element, or NULL if the queue is full or
+   closed. Write the element there, then commit. Push nothing else in between.
+   */
 static inline WEFT__CHECKED void *weft_spsc_queue_reserve(weft_spsc_queue *q) {
   if (weft_spsc_queue_closed(q)) return NULL;
   int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
   return weft__spsc_room(q, tail, 1) > 0 ? weft__spsc_at(q, tail) : NULL;
 }
 
-/* Appends the reserved element; EPIPE if the queue was closed. */
+/* Appends the element that was reserved; EPIPE if the queue was closed. */
 static inline int weft_spsc_queue_commit(weft_spsc_queue *q) {
   int32_t tail = weft__hint(&q->tail) & WEFT_SPSC_QUEUE_INDEX_MASK;
   return weft__spsc_publish(q, tail, 1);
 }
 
-/* Where the oldest element lies, or NULL if there is none: read it there, then
-   consume. Nothing else may be popped in between. */
+/* Returns the place of the oldest element, or NULL if there is none. Read the
+   element there, then consume. Pop nothing else in between. */
 static inline WEFT__CHECKED void *weft_spsc_queue_peek(weft_spsc_queue *q) {
   int32_t head = weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK;
   return weft__spsc_filled(q, head, 1) > 0 ? weft__spsc_at(q, head) : NULL;
 }
 
-/* Takes the element that was peeked at. */
+/* Removes the element that was peeked at. */
 static inline void weft_spsc_queue_consume(weft_spsc_queue *q) {
   weft__spsc_release(q, weft__hint(&q->head) & WEFT_SPSC_QUEUE_INDEX_MASK, 1);
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
-/* Sets the bit at `word`, which is `idle` while there is nothing to do for us,
-   that makes the other side's next step wake us, and sleeps. */
+/* Sets a bit at `word`, so that the next step of the other side wakes us, and
+   sleeps. `word` is `idle` while there is nothing to do for us. */
 static inline int weft__spsc_sleep(int32_t *word, int32_t idle,
                                    int64_t deadline) {
   int32_t value = idle | WEFT_SPSC_QUEUE_WAITING_BIT;
@@ -316,9 +320,9 @@ static inline int weft__spsc_pop_wait(weft_spsc_queue *q, int64_t deadline) {
 }
 
 /*
- * A blocking form from a try_ form: tries, spins, and then sleeps by
- * `wait(queue, deadline)`. The expressions are evaluated anew in each round.
- * `own` is the index of this end.
+ * Makes a blocking form of a try_ form: it tries, spins, and then sleeps by
+ * `wait(queue, deadline)`. Each round evaluates the expressions again. `own` is
+ * the index of this end.
  */
 #define WEFT__BLOCK(attempt, wait, queue, own, timeout)           \
   do {                                                            \
@@ -337,28 +341,30 @@ static inline int weft__spsc_pop_wait(weft_spsc_queue *q, int64_t deadline) {
     }                                                             \
   } while (0)
 
-/* As try_push, blocking up to `timeout` ns; ETIMEDOUT if no room came free. */
+/* Does the same as try_push, but blocks up to `timeout` ns for room; then
+   ETIMEDOUT. */
 static inline int weft_spsc_queue_push(weft_spsc_queue *q, const void *src,
                                        int64_t timeout) {
   WEFT__BLOCK(weft_spsc_queue_try_push(q, src), weft__spsc_push_wait, q,
               &q->tail, timeout);
 }
 
-/* As try_pop, blocking up to `timeout` ns; ETIMEDOUT if nothing came. */
+/* Does the same as try_pop, but blocks up to `timeout` ns if there is nothing
+   to take; then ETIMEDOUT. */
 static inline int weft_spsc_queue_pop(weft_spsc_queue *q, void *dst,
                                       int64_t timeout) {
   WEFT__BLOCK(weft_spsc_queue_try_pop(q, dst), weft__spsc_pop_wait, q, &q->head,
               timeout);
 }
 
-/* As try_push_int, blocking up to `timeout` ns. */
+/* Does the same as try_push_int, but blocks up to `timeout` ns. */
 static inline int weft_spsc_queue_push_int(weft_spsc_queue *q, int32_t value,
                                            int64_t timeout) {
   WEFT__BLOCK(weft_spsc_queue_try_push_int(q, value), weft__spsc_push_wait, q,
               &q->tail, timeout);
 }
 
-/* As try_pop_int, blocking up to `timeout` ns. */
+/* Does the same as try_pop_int, but blocks up to `timeout` ns. */
 static inline int weft_spsc_queue_pop_int(weft_spsc_queue *q, int32_t *value,
                                           int64_t timeout) {
   WEFT__BLOCK(weft_spsc_queue_try_pop_int(q, value), weft__spsc_pop_wait, q,
@@ -366,8 +372,8 @@ static inline int weft_spsc_queue_pop_int(weft_spsc_queue *q, int32_t *value,
 }
 #endif
 
-/* Closes the queue for good: pushes fail from now on, pops take what is there
-   and then fail, and every sleeper wakes. */
+/* Closes the queue for ever. Pushes fail from now on; pops take what is left,
+   and then fail. All sleepers wake. */
 static inline void weft_spsc_queue_close(weft_spsc_queue *q) {
   int32_t *words[2] = {&q->tail, &q->head};
   for (int i = 0; i < 2; i++)

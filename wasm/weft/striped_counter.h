@@ -10,7 +10,8 @@ WEFT__BEGIN
 /* The most stripes a counter can have. */
 #define WEFT_STRIPED_COUNTER_MAX_STRIPES 1024
 
-/* `high` counts these; the top 4 bits of `low` are its lowest ones. */
+/* `high` counts sectors of this size. The top 4 bits of `low` are the lowest 4
+   bits of that count. */
 #define WEFT_STRIPED_COUNTER_SECTOR_BITS 28
 #define WEFT_STRIPED_COUNTER_SECTOR (1 << WEFT_STRIPED_COUNTER_SECTOR_BITS)
 
@@ -56,8 +57,8 @@ typedef struct {
        : sizeof(weft_striped_counter) +                          \
              sizeof(weft_striped_counter_stripe) * (stripes))
 
-/* The bytes a counter of so many stripes, 1 to 1024, occupies; 0 if that is
-   out of range. */
+/* The bytes of a counter with 1 to 1024 stripes; 0 if the number is out of
+   range. */
 static inline size_t weft_striped_counter_bytes(int32_t stripes) {
   if (stripes < 1 || stripes > WEFT_STRIPED_COUNTER_MAX_STRIPES) return 0;
   return sizeof(weft_striped_counter) +
@@ -86,20 +87,20 @@ static inline WEFT__RESULT weft_striped_counter *weft_striped_counter_init(
   return c;
 }
 
-/* How many agents add without meeting. */
+/* How many stripes it has: so many agents can add without meeting. */
 static inline int32_t weft_striped_counter_stripes(
     const weft_striped_counter *c) {
   return c->stripes;
 }
 
-/* By how much `high` is late, -8 to 7. */
+/* How far `high` is behind, -8 to 7. */
 static inline int32_t weft__striped_counter_lag(int32_t high, int32_t low) {
   uint32_t sectors = (uint32_t)low >> WEFT_STRIPED_COUNTER_SECTOR_BITS;
   int32_t late = weft__minus((int32_t)sectors, high);
   return (weft__plus(late, 8) & 15) - 8;
 }
 
-/* Brings `high` up to date; if another agent is faster, it did that. */
+/* Brings `high` up to date. If the exchange fails, another agent did that. */
 static inline void weft__striped_counter_carry(weft_striped_counter_stripe *s) {
   int32_t high = weft__load(&s->high);
   int32_t late = weft__striped_counter_lag(high, weft__load(&s->low));
@@ -109,19 +110,21 @@ static inline void weft__striped_counter_carry(weft_striped_counter_stripe *s) {
 static inline void weft__striped_counter_step(weft_striped_counter_stripe *s,
                                               int32_t n) {
   int32_t low = weft__plus(weft__add(&s->low, n), n);
-  /* The look may be old: then a later one, or the sum, makes it good. */
+  /* The hint may be old. Then a later step, or the sum, corrects it. */
   if (weft__striped_counter_lag(weft__hint(&s->high), low) != 0)
     weft__striped_counter_carry(s);
 }
 
-/* A stripe for this thread alone, as far as there are any. */
+/* Returns a stripe for this thread alone, while there are stripes left; then
+   threads share them. */
 static inline weft_striped_counter_stripe *weft_striped_counter_claim(
     weft_striped_counter *c) {
   uint32_t claims = (uint32_t)weft__add(&c->claims, 1);
   return (weft_striped_counter_stripe *)(c + 1) + claims % (uint32_t)c->stripes;
 }
 
-/* As weft_striped_counter_add, to a stripe that this thread claimed. */
+/* Adds n, as weft_striped_counter_add does, to a stripe that this thread
+   claimed. */
 static inline void weft_striped_counter_add_to(weft_striped_counter_stripe *s,
                                                int32_t n) {
   while (n > WEFT_STRIPED_COUNTER_SECTOR) {
@@ -135,8 +138,9 @@ static inline void weft_striped_counter_add_to(weft_striped_counter_stripe *s,
   weft__striped_counter_step(s, n);
 }
 
-/* Adds n, which may be negative, to the stripe that this thread's id falls on:
-   two threads may meet there. More than 2^28 is added in several steps. */
+/* Adds n, which may be negative, to the stripe that the id of this thread
+   selects; two threads may share it. More than 2^28 is added in several steps.
+   */
 static inline void weft_striped_counter_add(weft_striped_counter *c,
                                             int32_t n) {
   uint32_t id = (uint32_t)weft_agent_id();
@@ -145,7 +149,7 @@ static inline void weft_striped_counter_add(weft_striped_counter *c,
       (weft_striped_counter_stripe *)(c + 1) + id % (uint32_t)c->stripes, n);
 }
 
-/* The sum of all that was added; not a snapshot. */
+/* The sum of all that was added. Other agents may add while it counts. */
 static inline int64_t weft_striped_counter_sum(const weft_striped_counter *c) {
   const weft_striped_counter_stripe *s =
       (const weft_striped_counter_stripe *)(c + 1);
@@ -157,7 +161,7 @@ static inline int64_t weft_striped_counter_sum(const weft_striped_counter *c) {
       low = weft__load(&s[i].low);
       int32_t seen = weft__load(&s[i].high);
       if (seen == high) break;
-      high = seen; /* by now, low may be far ahead of what it was */
+      high = seen; /* meanwhile `low` may have moved far ahead */
     }
     int64_t sectors = (int64_t)high + weft__striped_counter_lag(high, low);
     sum += sectors * WEFT_STRIPED_COUNTER_SECTOR +

@@ -15,14 +15,14 @@ WEFT__BEGIN
 #define WEFT_WORK_COUNTER_AWAITED 1
 #define WEFT_WORK_COUNTER_OVER 2
 
-/* How a counter hands out its work: `chunk` tasks at a time, 1 to 2^30; or, if
-   `agents` is above 0, guided for so many agents, up to 2^16. */
+/* How a counter hands out its tasks: `chunk` at a time, 1 to 2^30. If `agents`
+   is above 0, it is guided for so many agents, up to 2^16. */
 typedef struct {
   int32_t chunk;
   int32_t agents;
 } weft_work_config;
 
-/* Tasks from `start` up to, but not with, `end`; all zero holds none. */
+/* The tasks from `start` to `end` - 1; a range that is all zero has none. */
 typedef struct {
   int32_t start;
   int32_t end;
@@ -104,13 +104,13 @@ static inline WEFT__RESULT weft_work_counter *weft_work_counter_init(
   return c;
 }
 
-/* What `next` is when nothing is left. */
+/* The value of `next` when nothing is left. */
 static inline int32_t weft__work_counter_end(const weft_work_counter *c) {
   if (c->chunk < 0) return c->total;
   return c->total / c->chunk + (c->total % c->chunk != 0 ? 1 : 0);
 }
 
-/* Tasks handed out when `next` is this. */
+/* How many tasks are handed out at this value of `next`. */
 static inline int32_t weft__work_counter_handed_out(const weft_work_counter *c,
                                                     int32_t next) {
   uint64_t step = c->chunk > 0 ? (uint64_t)c->chunk : 1;
@@ -157,7 +157,7 @@ static inline void weft__work_counter_take(weft_work_counter *c,
   }
   uint64_t chunk = (uint64_t)c->chunk;
   uint64_t total = (uint64_t)c->total;
-  /* What we passed the end by, we see: no agent passes it twice. */
+  /* An agent that has passed the end sees that, so no agent passes it twice. */
   if ((uint32_t)weft__hint(&c->next) * chunk >= total) return;
   uint64_t start = (uint32_t)weft__add(&c->next, 1) * chunk;
   if (start >= total) return;
@@ -165,15 +165,16 @@ static inline void weft__work_counter_take(weft_work_counter *c,
   range->end = (int32_t)(start + chunk < total ? start + chunk : total);
 }
 
-/* The next task of the agent that keeps `range`, or -1 when there is none. */
+/* The next task for the agent that keeps `range`, or -1 if there is none. */
 static inline int32_t weft_work_counter_next(weft_work_counter *c,
                                              weft_work_range *range) {
   if (range->start == range->end) weft__work_counter_take(c, range);
   return range->start == range->end ? -1 : range->start++;
 }
 
-/* How many tasks are next, now in *range; 0 when there are none. What next had
-   left of a range is dropped: an agent uses the one or the other. */
+/* Takes the next tasks: *range. Returns how many they are, or 0 if there are
+   none. It overwrites what weft_work_counter_next had left of that range, so
+   use one of the two functions. */
 static inline int32_t weft_work_counter_next_range(weft_work_counter *c,
                                                    weft_work_range *range) {
   range->start = range->end = 0;
@@ -186,13 +187,14 @@ static inline void weft__work_counter_finish(weft_work_counter *c) {
   if (was == WEFT_WORK_COUNTER_AWAITED) weft__notify(&c->finished, WEFT__ALL);
 }
 
-/* Counts n tasks as done, and wakes who waits if they were the last; EINVAL if
-   more tasks would be done than there are. */
+/* Counts n tasks as done. If they were the last ones, it wakes the agents that
+   wait. EINVAL if more tasks would be done than there are. */
 static inline int weft_work_counter_done(weft_work_counter *c, int32_t n) {
   if (n < 0 || n > WEFT_WORK_COUNTER_MAX) return EINVAL;
   int32_t done = weft__hint(&c->done); /* the exchange below checks it */
   for (;;) {
-    /* done only grows and target only falls: old ones refuse too little. */
+    /* `done` only grows and `target` only falls, so old values only allow more;
+       an old `done` makes the exchange fail. */
     if (n > weft__minus(weft__hint(&c->target), done)) return EINVAL;
     int32_t seen = weft__compare_exchange(&c->done, done, weft__plus(done, n));
     if (seen == done) break;
@@ -205,8 +207,8 @@ static inline int weft_work_counter_done(weft_work_counter *c, int32_t n) {
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
-/* Blocks until all tasks are done (after cancel: all that were handed out), up
-   to `timeout` ns; ETIMEDOUT if that time passed. */
+/* Blocks up to `timeout` ns until all tasks are done, or after cancel all that
+   were handed out; then ETIMEDOUT. */
 static inline int weft_work_counter_wait(weft_work_counter *c,
                                          int64_t timeout) {
   if (!weft__may_block()) return EPERM;
@@ -217,7 +219,8 @@ static inline int weft_work_counter_wait(weft_work_counter *c,
   }
   int64_t deadline = weft__deadline(timeout);
   for (;;) {
-    /* Who did the last task may have been terminated before it said so. */
+    /* The agent that did the last task may have been terminated before it set
+       `finished`. */
     if (weft__load(&c->done) >= weft__load(&c->target))
       weft__work_counter_finish(c);
     int32_t was =
@@ -233,7 +236,8 @@ static inline int weft_work_counter_wait(weft_work_counter *c,
 }
 #endif
 
-/* Hands out no more tasks; wait ends when those handed out are done. */
+/* Hands out no more tasks. Waiting ends when those that were handed out are
+   done. */
 static inline void weft_work_counter_cancel(weft_work_counter *c) {
   int32_t end = weft__work_counter_end(c);
   int32_t was = weft__exchange(&c->next, end);

@@ -55,7 +55,8 @@ static inline int32_t weft__deque_rounded(int32_t capacity) {
        ? 0                                                     \
        : sizeof(weft_work_deque) + sizeof(int32_t) * WEFT__POWER(capacity))
 
-/* The bytes a deque of 1 to 2^28 items occupies; 0 if out of range. */
+/* The bytes of a deque of 1 to 2^28 items; 0 if the capacity is out of
+   range. */
 static inline size_t weft_work_deque_bytes(int32_t capacity) {
   size_t rounded = (size_t)weft__deque_rounded(capacity);
   return rounded == 0 ? 0 : sizeof(weft_work_deque) + rounded * 4;
@@ -82,12 +83,12 @@ static inline WEFT__RESULT weft_work_deque *weft_work_deque_init(
   return d;
 }
 
-/* Items the deque holds at most. */
+/* How many items the deque can hold. */
 static inline int32_t weft_work_deque_capacity(const weft_work_deque *d) {
   return d->capacity;
 }
 
-/* Items in the deque; a moment later it may be another number. */
+/* How many items are in the deque. The number may change at any moment. */
 static inline int32_t weft_work_deque_size(const weft_work_deque *d) {
   int32_t top = weft__load(&d->top);
   int32_t size = weft__minus(weft__load(&d->bottom), top);
@@ -99,25 +100,25 @@ static inline int32_t *weft__deque_item(weft_work_deque *d, int32_t i) {
   return (int32_t *)(d + 1) + (i & (d->capacity - 1));
 }
 
-/* Adds an item at the bottom; EBUSY if the deque is full. The owner's.
-   Wait-free. */
+/* Adds an item at the bottom; EBUSY if the deque is full. Only the owner may
+   call it. Wait-free. */
 static inline int weft_work_deque_push(weft_work_deque *d, int32_t item) {
   int32_t bottom = weft__hint(&d->bottom); /* our own: nobody moves it */
   if (weft__minus(bottom, weft__load(&d->top)) >= d->capacity) return EBUSY;
-  /* A thief late by a lap may read this place now, for nothing: its exchange
-     will fail. Were this a plain write, that would be a data race. */
+  /* A thief that is late by a lap may read this place now; its exchange will
+     fail. With a plain write that would be a data race. */
   weft__store(weft__deque_item(d, bottom), item);
   weft__store(&d->bottom, weft__plus(bottom, 1)); /* (P) */
   return 0;
 }
 
-/* Takes the item pushed last; EBUSY if there is none. The owner's.
-   Wait-free. */
+/* Takes the item pushed last; EBUSY if there is none. Only the owner may call
+   it. Wait-free. */
 static inline int weft_work_deque_pop(weft_work_deque *d, int32_t *item) {
   int result = 0;
   int32_t bottom = weft__minus(weft__hint(&d->bottom), 1);
-  /* (B) Pairs with (T): a thief that comes later sees this item gone, or we
-     see that the thief moved top. */
+  /* (B) Pairs with (T): a later thief sees that this item is gone, or we see
+     that the thief moved `top`. */
   weft__store(&d->bottom, bottom);
   int32_t top = weft__load(&d->top);
   int32_t left = weft__minus(bottom, top);
@@ -131,14 +132,15 @@ static inline int weft_work_deque_pop(weft_work_deque *d, int32_t *item) {
   return result;
 }
 
-/* Takes the oldest item; EBUSY if there is none. Anybody's. Lock-free. */
+/* Takes the oldest item; EBUSY if there is none. Any agent may call it.
+   Lock-free. */
 static inline WEFT__RESULT int weft_work_deque_steal(weft_work_deque *d,
                                                      int32_t *item) {
   for (int32_t top = weft__load(&d->top);;) {
     /* (T) Pairs with (B): top is read first, bottom second. */
     int32_t left = weft__minus(weft__load(&d->bottom), top);
     if (left <= 0) return EBUSY;
-    /* Published by (P). Read before the exchange: behind it, the owner may
+    /* Published by (P). Read it before the exchange: after that, the owner may
        push into this place. */
     int32_t found = weft__load(weft__deque_item(d, top));
     int32_t seen = weft__compare_exchange(&d->top, top, weft__plus(top, 1));
@@ -156,8 +158,9 @@ static inline void weft_work_deque_adopt(weft_work_deque *d) {
   int32_t top = weft__load(&d->top);
   int32_t left = weft__minus(weft__load(&d->bottom), top);
   if (left > 0) return;
-  /* Stopped in the pop of an empty deque, or of the last item. A thief may
-     have read that: its exchange must not take what we push in its place. */
+  /* The old owner was stopped while it popped from an empty deque, or popped
+     the last item. A thief may have read that item: its exchange must not take
+     what we push in its place. */
   if (left == 0) {
     int32_t next = weft__plus(top, 1);
     weft__compare_exchange(&d->top, top, next);

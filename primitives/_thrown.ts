@@ -1,0 +1,111 @@
+/**
+ * Errors as text: name, message, stack, code, cause, and an AggregateError's
+ * errors.
+ *
+ * @module
+ */
+
+import { describe } from "./_describe.ts";
+
+/** What is told of an error. */
+interface Told {
+  readonly name: string;
+  readonly message: string;
+  readonly stack?: string;
+  readonly code?: string | number;
+  readonly cause?: Cause;
+  readonly errors?: readonly Cause[];
+}
+
+/** An error, or a value in a box. */
+type Cause = Told | readonly [value: unknown];
+
+/** The classes of errors that are made again; all others become an Error. */
+const CLASSES = {
+  AggregateError,
+  Error,
+  EvalError,
+  RangeError,
+  ReferenceError,
+  SyntaxError,
+  TypeError,
+  URIError,
+};
+
+/** Causes of causes are told so deep; an error may be its own cause. */
+const DEEPEST = 16;
+
+/** Whether it is an error, of any realm. */
+export function isError(value: unknown): value is Error {
+  if (value instanceof Error) return true;
+  const tag = Object.prototype.toString.call(value);
+  return tag === "[object Error]" || tag === "[object DOMException]";
+}
+
+/** The text of an error. It never throws, whatever the error's getters do. */
+export function errorText(error: unknown): string {
+  try {
+    return JSON.stringify(told(error as Error, 0));
+  } catch {
+    const message = "The error that was thrown cannot be read";
+    return JSON.stringify({ name: "Error", message });
+  }
+}
+
+function told(error: Error, depth: number): Told {
+  const { name, message, stack, cause } = error;
+  const { code, errors } = error as { code?: unknown; errors?: unknown };
+  return {
+    name: String(name),
+    message: String(message),
+    ...typeof stack === "string" ? { stack } : {},
+    ...typeof code === "string" || typeof code === "number" ? { code } : {},
+    ...cause === undefined ? {} : { cause: causeOf(cause, depth + 1) },
+    ...Array.isArray(errors)
+      ? { errors: errors.map((error) => causeOf(error, depth + 1)) }
+      : {},
+  };
+}
+
+function causeOf(value: unknown, depth: number): Cause {
+  if (isError(value)) {
+    if (depth < DEEPEST) return told(value, depth);
+    return { name: "Error", message: `Its cause is more than ${DEEPEST} deep` };
+  }
+  try {
+    // What JSON has no text for is described.
+    return [JSON.stringify(value) === undefined ? describe(value) : value];
+  } catch {
+    return [describe(value)];
+  }
+}
+
+/** The error that a text tells of. */
+export function errorOf(text: string): Error {
+  return revived(JSON.parse(text));
+}
+
+function revived({ name, message, stack, code, cause, errors }: Told): Error {
+  const Class = Object.hasOwn(CLASSES, name)
+    ? CLASSES[name as "Error"]
+    : CLASSES.Error;
+  // A DOMException has no prototype of that name here: its name is its own.
+  const error = Class === CLASSES.AggregateError as unknown
+    ? new AggregateError((errors ?? []).map(fromCause), message)
+    : new Class(message);
+  const set = (key: string, value: unknown) =>
+    Object.defineProperty(error, key, {
+      value,
+      configurable: true,
+      writable: true,
+    });
+  if (error.name !== name) set("name", name);
+  // A stack of the thread that threw; this thread's would mislead.
+  set("stack", stack ?? `${name}: ${message}`);
+  if (code !== undefined) (error as { code?: unknown }).code = code;
+  if (cause !== undefined) set("cause", fromCause(cause));
+  return error;
+}
+
+const fromCause = (cause: Cause): unknown =>
+  "length" in cause ? cause[0] : revived(cause);

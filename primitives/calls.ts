@@ -1,0 +1,1009 @@
+/**
+ * Typed calls between agents: an object of functions that one agent serves and
+ * others call as if it were theirs.
+ *
+ * @module
+ */
+
+import {
+  bytesFor,
+  CALLER,
+  FREE,
+  ID_MASK,
+  PHASE_MASK,
+  POSTED,
+  REPLIED,
+  REPLY_LENGTH,
+  Slots,
+} from "./_call_slots.ts";
+import { json, type JsonCodec, type StructuredCodec } from "./_codec.ts";
+import { describe } from "./_describe.ts";
+import { awaitOn, waitOn, wake } from "./_event_count.ts";
+import { CALL_RING } from "./_layout.ts";
+import { type Codec, hash } from "./_message.ts";
+import { ClosedError } from "./_queue.ts";
+import { attach, inRange } from "./_region.ts";
+import { spin } from "./_spin.ts";
+import { errorOf, errorText, isError } from "./_thrown.ts";
+import { nextTurn } from "./_turn.ts";
+import { readUtf8, writeUtf8 } from "./_utf8.ts";
+import {
+  assertOptions,
+  assertTimeout,
+  block,
+  tryBlockAsync,
+  type Waiting,
+} from "./_wait.ts";
+import { MAY_BLOCK, type Sleep } from "./_waiter.ts";
+import { agentId } from "./agent.ts";
+import type { CallRing, ServeOptions } from "./call_ring.ts";
+
+export type { JsonCodec, StructuredCodec } from "./_codec.ts";
+export type { Codec } from "./_message.ts";
+export { ClosedError } from "./_queue.ts";
+export type { AsyncOptions } from "./_wait.ts";
+export { CallError, CallRing, type ServeOptions } from "./call_ring.ts";
+
+// ---- what users write against -----------------------------------------------
+
+/** How arguments and results become bytes: `codec.json` unless given. */
+export interface ApiCodec {
+  /**
+   * It carries the array of the arguments, and the result. Both sides must
+   * give the same one.
+   */
+  readonly codec?: Codec<unknown> | JsonCodec | StructuredCodec | undefined;
+}
+
+/** How to serve an object, awaiting. */
+export interface ServeApiOptions extends ApiCodec, ServeOptions {}
+
+/** How to call an object. */
+export interface ConnectOptions extends ApiCodec {
+  /**
+   * Milliseconds that a call may take, `Infinity` unless given. Then it fails
+   * with a DOMException named `TimeoutError`, and the handler's signal aborts.
+   */
+  readonly timeout?: number | undefined;
+  /** Whether a pending call keeps the process alive; `true` unless given. */
+  readonly ref?: boolean | undefined;
+}
+
+// deno-lint-ignore no-explicit-any
+type Method = (...args: any[]) => unknown;
+
+/** An object as others see it: its methods return promises. */
+export type Remote<Api> = {
+  readonly [
+    Name in keyof Api as Api[Name] extends (...args: never[]) => unknown ? Name
+      : never
+  ]: Api[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Promise<Awaited<Result>>
+    : never;
+};
+
+/** An object as others see it: its methods block until the result is there. */
+export type BlockingRemote<Api> = {
+  readonly [
+    Name in keyof Api as Api[Name] extends (...args: never[]) => unknown ? Name
+      : never
+  ]: Api[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Args) => Awaited<Result>
+    : never;
+};
+
+/** The type of {@linkcode serve}. */
+export interface Serve {
+  /** Serves the methods of `api`, awaiting. */
+  (ring: CallRing, api: object, options?: ServeApiOptions): Promise<number>;
+  /**
+   * Serves the methods of `api`, blocking while there are no calls, until the
+   * ring is closed and no call is left; returns how many it served. A method
+   * must return its result, and no promise.
+   *
+   * @throws {TypeError} As `serve`, or if this agent may not block.
+   */
+  blocking(ring: CallRing, api: object, options?: ApiCodec): number;
+}
+
+/** The type of {@linkcode connect}. */
+export interface Connect {
+  /** The methods of the object that is served, which return promises. */
+  <Api>(ring: CallRing, options?: ConnectOptions): Remote<Api>;
+  /**
+   * The same with methods that block until the result is there, and throw.
+   *
+   * @throws {TypeError} As `connect`, or if this agent may not block.
+   */
+  blocking<Api>(
+    ring: CallRing,
+    options?: Omit<ConnectOptions, "ref">,
+  ): BlockingRemote<Api>;
+}
+
+// ---- messages -----------------------------------------------------------------
+
+// A request has 8 bytes of head: what it is, the place of an AbortSignal among
+// the arguments (0: none), the bytes of the name, a check byte of the codec,
+// and a number that tells the agent's calls apart. Name and arguments follow.
+const CALL = 1;
+const FETCH = 2; // the next piece of a reply, by the call's number
+const SIGNAL = 1;
+const NAME_LENGTH = 2;
+const CHECK = 3;
+const TOKEN = 4;
+const HEAD = 8;
+
+// A reply has a byte that says what it is; then its bytes, or the first of them.
+const NOTHING = 1; // undefined
+const VALUE = 2;
+const ERROR = 3;
+const THROWN = 4; // something that is no error
+const PIECE = 5; // of a reply, but for the first
+const ELSEWHERE = 6; // another server has the next piece
+const MORE = 128; // and more pieces follow
+
+/** A piece of a reply is kept for so many ms. */
+const KEPT = 30_000;
+/** An AbortSignal of a handler is looked after every so many ms. */
+const LOOK = 10;
+
+const checkOf = (codec: Codec<unknown>): number => hash(codec.name) & 0xff;
+
+/** The slots of a ring that calls of this kind fit into. */
+function slotsOf(ring: CallRing): Slots {
+  if (ring?.handle?.kind !== "call_ring") {
+    throw new TypeError(`Calls need a CallRing: received ${describe(ring)}`);
+  }
+  const { buffer, byteOffset } = ring;
+  const words = attach("call_ring", CALL_RING, buffer, byteOffset, bytesFor);
+  const slots = new Slots(words, agentId());
+  if (slots.maxRequest > HEAD && slots.maxReply > 1) return slots;
+  throw new RangeError(
+    `Calls need a ring for requests of ${HEAD + 4} bytes or more, and ` +
+      `replies of 4 or more: received one for requests of ` +
+      `${slots.maxRequest} and replies of ${slots.maxReply}`,
+  );
+}
+
+function assertBlocking(name: string): void {
+  if (MAY_BLOCK) return;
+  throw new TypeError(
+    `Cannot block in this agent (a browser's main thread, or an audio ` +
+      `worklet): use ${name}, which awaits`,
+  );
+}
+
+function codecOf({ codec = json }: ApiCodec): Codec<unknown> {
+  if (
+    typeof codec === "object" && codec !== null &&
+    typeof codec.name === "string" && codec.name !== "" &&
+    typeof codec.encode === "function" && typeof codec.decode === "function"
+  ) return codec as Codec<unknown>;
+  throw new TypeError(
+    "The codec of calls is codec.json, codec.structured, or your own " +
+      `{ name, encode, decode }: received ${describe(codec)}`,
+  );
+}
+
+function tokenAt(request: Uint8Array): number {
+  return request[TOKEN]! | request[TOKEN + 1]! << 8 |
+    request[TOKEN + 2]! << 16 | request[TOKEN + 3]! << 24;
+}
+
+function putToken(request: Uint8Array, token: number): void {
+  request[TOKEN] = token;
+  request[TOKEN + 1] = token >> 8;
+  request[TOKEN + 2] = token >> 16;
+  request[TOKEN + 3] = token >> 24;
+}
+
+// ---- the server ---------------------------------------------------------------
+
+/** The methods of an object, its class's included, by name. */
+function methodsOf(api: object): Map<string, Method> {
+  if (typeof api !== "object" || api === null) {
+    throw new TypeError(
+      `serve needs an object of functions: received ${describe(api)}`,
+    );
+  }
+  const methods = new Map<string, Method>();
+  for (
+    let from = api;
+    // Another realm's Object.prototype has no prototype, either.
+    from !== null && (from === api || Object.getPrototypeOf(from) !== null);
+    from = Object.getPrototypeOf(from)
+  ) {
+    for (const name of Object.getOwnPropertyNames(from)) {
+      if (name === "constructor" || methods.has(name)) continue;
+      const { value } = Object.getOwnPropertyDescriptor(from, name)!;
+      if (typeof value === "function") methods.set(name, value);
+    }
+  }
+  if (methods.has("then")) {
+    throw new TypeError(
+      'A method cannot be named "then": await would call it',
+    );
+  }
+  if (methods.size > 0) return methods;
+  throw new TypeError("serve needs an object of functions: it has none");
+}
+
+/** What is left of a reply that is longer than a slot. */
+interface Rest {
+  readonly bytes: Uint8Array;
+  at: number;
+  since: number;
+}
+
+/** A call whose handler was given a signal. */
+interface Watched {
+  readonly at: number;
+  readonly control: AbortController;
+}
+
+class Server {
+  readonly slots: Slots;
+  readonly #api: object;
+  readonly #methods: Map<string, Method>;
+  readonly #codec: Codec<unknown>;
+  readonly #check: number;
+  /** By caller and number. The oldest come first. */
+  readonly #rests = new Map<string, Rest>();
+  /** Room for replies behind their first byte, by slot. */
+  readonly #bodies: Uint8Array[] = [];
+  readonly #watched = new Set<Watched>();
+  /** Calls that it served; the pieces of a reply are none. */
+  count = 0;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(ring: CallRing, api: object, options: ApiCodec) {
+    this.#api = api;
+    this.#methods = methodsOf(api);
+    this.#codec = codecOf(options);
+    this.#check = checkOf(this.#codec);
+    this.slots = slotsOf(ring);
+  }
+
+  /** Serves the call at `at`; a promise if its handler is async. */
+  handle(at: number, mayAwait: boolean): Promise<void> | undefined {
+    const request = this.slots.request(at);
+    let watched: Watched | undefined;
+    let result;
+    try {
+      if (request[0] === FETCH) {
+        return void this.#sendRest(at, tokenAt(request));
+      }
+      this.count++;
+      const [method, args] = this.#read(request);
+      if (request[SIGNAL]! > 0) {
+        watched = this.#watch(at);
+        args[request[SIGNAL]! - 1] = watched.control.signal;
+      }
+      result = Reflect.apply(method, this.#api, args);
+      if (isThenable(result)) {
+        if (mayAwait) return this.#handleAsync(at, result, watched);
+        result.then(undefined, () => {}); // nobody else looks at it
+        throw new TypeError(
+          "A method returned a promise: serve.blocking cannot await it",
+        );
+      }
+    } catch (error) {
+      this.#watched.delete(watched!);
+      return void this.#throw(at, error);
+    }
+    this.#watched.delete(watched!);
+    this.#return(at, result);
+  }
+
+  async #handleAsync(
+    at: number,
+    result: PromiseLike<unknown>,
+    watched: Watched | undefined,
+  ): Promise<void> {
+    if (watched !== undefined) {
+      this.#timer ??= setInterval(() => this.#look(), LOOK);
+    }
+    try {
+      const value = await result;
+      this.#unwatch(watched);
+      this.#return(at, value);
+    } catch (error) {
+      this.#unwatch(watched);
+      this.#throw(at, error);
+    }
+  }
+
+  /** The method and the arguments that a request asks for. */
+  #read(request: Uint8Array): [Method, unknown[]] {
+    const begin = HEAD + request[NAME_LENGTH]!;
+    if (request[0] !== CALL || !(request.length >= begin)) { // NaN, too
+      throw new TypeError("This ring serves calls of connect: received others");
+    }
+    const name = readUtf8(request.subarray(HEAD, begin));
+    const method = this.#methods.get(name);
+    if (method === undefined) {
+      throw new TypeError(
+        `No method ${JSON.stringify(name)} is served: there are ` +
+          [...this.#methods.keys()].join(", "),
+      );
+    }
+    if (request[CHECK] !== this.#check) {
+      throw new TypeError(
+        `The caller of ${name} has another codec: it is served with ` +
+          JSON.stringify(this.#codec.name),
+      );
+    }
+    if (request.length === begin) return [method, []];
+    const args = this.#codec.decode(request.subarray(begin));
+    if (Array.isArray(args)) return [method, args];
+    throw new TypeError(`The arguments of ${name} arrived as no array`);
+  }
+
+  #return(at: number, value: unknown): void {
+    if (value === undefined) return this.#send(at, NOTHING, () => 0);
+    try {
+      this.#send(at, VALUE, (into) => this.#codec.encode(value, into));
+    } catch (error) {
+      this.#throw(at, error);
+    }
+  }
+
+  #throw(at: number, thrown: unknown): void {
+    if (!isError(thrown)) {
+      try {
+        return this.#send(
+          at,
+          THROWN,
+          (into) => this.#codec.encode(thrown, into),
+        );
+      } catch {
+        thrown = new Error(`The method threw ${describe(thrown)}`);
+      }
+    }
+    const text = errorText(thrown);
+    this.#send(at, ERROR, (into) => writeUtf8(text, into));
+  }
+
+  /** Replies what `encode` writes, or the first piece of it. */
+  #send(at: number, what: number, encode: (into: Uint8Array) => number): void {
+    const { slots } = this;
+    const room = slots.space(at);
+    const body = this.#bodies[at] ??= room.subarray(1);
+    let length = encode(body);
+    room[0] = what;
+    if (length <= body.length) return void slots.reply(at, 1 + length);
+    let bytes;
+    do bytes = new Uint8Array(length); while (
+      (length = encode(bytes)) > bytes.length
+    );
+    const key = this.#keyOf(at, tokenAt(slots.request(at)));
+    const rest = { bytes: bytes.subarray(0, length), at: 0, since: 0 };
+    this.#forget();
+    this.#sendPiece(at, what, key, rest);
+  }
+
+  #sendRest(at: number, token: number): void {
+    const key = this.#keyOf(at, token);
+    const rest = this.#rests.get(key);
+    if (rest !== undefined) return this.#sendPiece(at, PIECE, key, rest);
+    this.slots.space(at)[0] = ELSEWHERE;
+    this.slots.reply(at, 1);
+  }
+
+  #sendPiece(at: number, what: number, key: string, rest: Rest): void {
+    const room = this.slots.space(at);
+    const piece = rest.bytes.subarray(rest.at, rest.at + room.length - 1);
+    rest.at += piece.length;
+    rest.since = Date.now();
+    const more = rest.at < rest.bytes.length;
+    this.#rests.delete(key);
+    if (more) this.#rests.set(key, rest); // as the youngest
+    room[0] = more ? what | MORE : what;
+    room.set(piece, 1);
+    if (!this.slots.reply(at, 1 + piece.length)) this.#rests.delete(key);
+  }
+
+  #keyOf(at: number, token: number): string {
+    const caller = Atomics.load(this.slots.words, at + CALLER) & ID_MASK;
+    return `${caller} ${token}`;
+  }
+
+  /** Forgets what nobody has fetched for long: its caller is gone. */
+  #forget(): void {
+    const now = Date.now();
+    for (const [key, { since }] of this.#rests) {
+      if (now - since < KEPT) break;
+      this.#rests.delete(key);
+    }
+  }
+
+  // ---- signals ----------------------------------------------------------------
+
+  /** Makes the signal of a call, which aborts when its caller has given up. */
+  #watch(at: number): Watched {
+    const control = new AbortController();
+    const { signal } = control;
+    const watched = { at, control };
+    this.#watched.add(watched);
+    // A handler that does not await sees it as well, whenever it looks.
+    Object.defineProperties(signal, {
+      aborted: {
+        configurable: true,
+        get: () => {
+          this.#lookAt(watched);
+          return Reflect.get(AbortSignal.prototype, "aborted", signal);
+        },
+      },
+      throwIfAborted: {
+        configurable: true,
+        value: () => {
+          if (signal.aborted) throw signal.reason;
+        },
+      },
+    });
+    return watched;
+  }
+
+  #unwatch(watched: Watched | undefined): void {
+    if (watched === undefined) return;
+    this.#watched.delete(watched);
+    if (this.#watched.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #look(): void {
+    for (const watched of this.#watched) this.#lookAt(watched);
+  }
+
+  #lookAt(watched: Watched): void {
+    // Once it is answered, the slot is another call's.
+    if (!this.#watched.has(watched) || this.slots.isWanted(watched.at)) return;
+    this.#watched.delete(watched);
+    watched.control.abort();
+  }
+}
+
+// Not by `instanceof`, which fails for another realm's promises.
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  (typeof value === "object" && value !== null ||
+    typeof value === "function") &&
+  typeof (value as PromiseLike<unknown>).then === "function";
+
+/** Microtasks in which an async handler that awaits nothing has its result. */
+const TICKS = 4;
+
+async function serveAsync(
+  ring: CallRing,
+  api: object,
+  options?: ServeApiOptions,
+): Promise<number> {
+  assertOptions(options, ["codec", "limit", "signal", "ref"]);
+  const { codec, limit, ...waiting } = options ?? {};
+  const server = new Server(ring, api, { codec });
+  const { slots } = server;
+  const most = inRange("limit", limit ?? slots.count, 1, slots.count);
+  const underway = new Set<Promise<void>>();
+  const attempt = () => slots.takeOrEnd() || undefined;
+  try {
+    for (;;) {
+      while (underway.size >= most) await Promise.race(underway);
+      let at = 0;
+      if (!waiting.signal?.aborted) {
+        at = slots.takeOrEnd();
+        for (let i = 0; at === 0 && underway.size > 0 && i < TICKS; i++) {
+          await undefined; // lets handlers end
+        }
+        if (at === 0 && underway.size === 0) at = spin(attempt) ?? 0;
+      }
+      at ||= await awaitOn(slots.coming, waiting);
+      if (at < 0) return server.count;
+      const answer = server.handle(at, true);
+      if (answer !== undefined) {
+        underway.add(answer);
+        answer.then(() => underway.delete(answer));
+      }
+      const turn = nextTurn();
+      if (turn !== undefined) await turn;
+    }
+  } finally {
+    await Promise.all(underway);
+  }
+}
+
+function serveBlocking(
+  ring: CallRing,
+  api: object,
+  options?: ApiCodec,
+): number {
+  assertOptions(options, ["codec"]);
+  assertBlocking("serve");
+  const server = new Server(ring, api, options ?? {});
+  const { slots } = server;
+  const attempt = () => slots.takeOrEnd() || undefined;
+  for (;;) {
+    const at = slots.takeOrEnd() || spin(attempt) ||
+      block(waitOn(slots.coming))!;
+    if (at < 0) return server.count;
+    server.handle(at, false);
+  }
+}
+
+/**
+ * Serves the methods of `api`, which others call by {@linkcode connect}, until
+ * the ring is closed and no call is left; resolves with how many calls it
+ * served. Methods may be async: up to `limit` of them run at a time, as many as
+ * the ring has slots unless given. Any number of agents may serve one ring.
+ *
+ * An AbortSignal that is passed as an argument arrives as one that aborts when
+ * the caller gives up: its signal aborted, its time was over, or it was
+ * abandoned. `signal.aborted` is up to date in a method that never awaits, too.
+ *
+ * What a method throws is thrown where it was called. A result may be longer
+ * than a slot of the ring: it is sent in pieces. The server keeps the rest for
+ * 30 seconds, for a caller that may have died.
+ *
+ * It works by the operations of {@linkcode CallRing} only, which prove its steps
+ * in shared memory. Progress, fairness and what a terminated agent leaves
+ * behind are as there.
+ *
+ * @example A worker that counts
+ * ```ts
+ * import { CallRing, connect, serve } from "@weft/sync";
+ *
+ * const ring = CallRing.create({ request: 256, reply: 256 });
+ * const counter = {
+ *   count: 0,
+ *   add(n: number) {
+ *     return this.count += n;
+ *   },
+ * };
+ * const served = serve(ring, counter); // in a worker
+ * const remote = connect<typeof counter>(ring);
+ * await remote.add(2);
+ * if ((await remote.add(3)) !== 5) throw new Error("wrong sum");
+ * ring.close();
+ * await served;
+ * ```
+ *
+ * @throws {TypeError} If `ring` is no CallRing, `api` has no methods or one
+ * named `then`, or an option is unknown or of a wrong type.
+ * @throws {RangeError} If the ring has slots of less than 12 bytes for a
+ * request or 4 for a reply, or `limit` is out of range.
+ */
+export const serve: Serve = /* @__PURE__ */ Object.assign(
+  serveAsync,
+  { blocking: serveBlocking },
+) as Serve;
+
+// ---- the caller ---------------------------------------------------------------
+
+/** How a call ended, or the first piece of its reply. */
+interface Answer {
+  readonly what: number;
+  readonly value: unknown;
+}
+
+/** A call as it is sent, made once for each method. */
+interface Call {
+  readonly name: string;
+  /** Where the arguments begin. */
+  readonly begin: number;
+  message: Uint8Array;
+  /** Room for the arguments in `message`. */
+  body: Uint8Array;
+}
+
+/** A call that was posted, and the promise of its result. */
+interface Pending {
+  readonly at: number;
+  readonly token: number;
+  readonly signal: AbortSignal | undefined;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+let calls = 0; // those of this agent
+
+class Client {
+  readonly #slots: Slots;
+  readonly #codec: Codec<unknown>;
+  readonly #timeout: number;
+  readonly #ref: boolean;
+  /** Calls that were posted in this turn, and are not asleep yet. */
+  #fresh: Pending[] = [];
+  #looking = false;
+
+  constructor(ring: CallRing, options: ConnectOptions) {
+    const { timeout = Infinity, ref = true } = options;
+    assertTimeout(timeout);
+    if (typeof ref !== "boolean") {
+      throw new TypeError(`ref must be a boolean: received ${describe(ref)}`);
+    }
+    this.#codec = codecOf(options);
+    this.#slots = slotsOf(ring);
+    this.#timeout = timeout;
+    this.#ref = ref;
+  }
+
+  /** Prepares the calls of a method. */
+  prepare(name: string): Call {
+    const bytes = new TextEncoder().encode(name);
+    const begin = HEAD + bytes.length;
+    if (bytes.length > 255) {
+      throw new RangeError(
+        `The name of a method has at most 255 bytes: received ${bytes.length}`,
+      );
+    }
+    const message = new Uint8Array(begin + 256);
+    message[0] = CALL;
+    message[NAME_LENGTH] = bytes.length;
+    message[CHECK] = checkOf(this.#codec);
+    message.set(bytes, HEAD);
+    return { name, begin, message, body: message.subarray(begin) };
+  }
+
+  /** The request of a call, until the next of the same method. */
+  #request(call: Call, args: unknown[], signalAt: number): Uint8Array {
+    let length = 0;
+    if (args.length > 0) {
+      let sent = args;
+      if (signalAt >= 0) (sent = args.slice())[signalAt] = null;
+      const codec = this.#codec;
+      while ((length = codec.encode(sent, call.body)) > call.body.length) {
+        const message = new Uint8Array(call.begin + length);
+        message.set(call.message.subarray(0, call.begin));
+        call.message = message;
+        call.body = message.subarray(call.begin);
+      }
+    }
+    const { message } = call;
+    message[SIGNAL] = signalAt + 1;
+    putToken(message, calls = calls + 1 | 0);
+    return message.subarray(0, call.begin + length);
+  }
+
+  /** Calls and awaits. */
+  callAsync(call: Call, args: unknown[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const signalAt = args.findIndex(isSignal);
+      const signal = args[signalAt] as AbortSignal | undefined;
+      if (signal?.aborted) throw signal.reason;
+      const request = this.#request(call, args, signalAt);
+      const token = calls;
+      const at = this.#slots.post(request);
+      if (at === 0) {
+        const path = this.#call(token, 0, request.slice());
+        return resolve(this.#await(path, signal));
+      }
+      this.#fresh.push({ at, token, signal, resolve, reject });
+      if (!this.#looking) this.#lookSoon();
+    });
+  }
+
+  /** Calls and blocks. */
+  call(call: Call, args: unknown[]): unknown {
+    const signalAt = args.findIndex(isSignal);
+    const signal = args[signalAt] as AbortSignal | undefined;
+    if (signal?.aborted) throw signal.reason;
+    const slots = this.#slots;
+    const request = this.#request(call, args, signalAt);
+    const token = calls;
+    let at = slots.post(request);
+    if (this.#timeout > 0) {
+      if (at === 0) at = spin(() => slots.post(request) || undefined) ?? 0;
+      if (at !== 0) spin(() => slots.isAnswered(at));
+    }
+    return this.#result(block(this.#call(token, at, request), this.#timeout));
+  }
+
+  /** Looks for answers once the code that calls has made its calls. */
+  #lookSoon(): void {
+    this.#looking = true;
+    const next = nextTurn();
+    if (next === undefined) queueMicrotask(this.#look);
+    else next.then(this.#look);
+  }
+
+  readonly #look = (): void => {
+    this.#looking = false;
+    const some = this.#sweep() || spin(() => this.#sweep());
+    if (some && this.#fresh.length > 0) return this.#lookSoon();
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    for (const { at, token, signal, resolve } of fresh) {
+      resolve(this.#await(this.#call(token, at), signal, at));
+    }
+  };
+
+  /** Ends the calls that were answered; false if there is none. */
+  #sweep(): boolean {
+    const fresh = this.#fresh;
+    let kept = 0;
+    for (const pending of fresh) {
+      const { at, token, signal, resolve, reject } = pending;
+      if (!this.#slots.isAnswered(at)) {
+        fresh[kept++] = pending;
+        continue;
+      }
+      try {
+        const answer = this.#read(at);
+        if ((answer.what & MORE) === 0) resolve(this.#result(answer));
+        else resolve(this.#await(this.#rest(token, answer), signal));
+      } catch (error) {
+        reject(error);
+      }
+    }
+    const some = kept < fresh.length;
+    fresh.length = kept;
+    return some;
+  }
+
+  /** Awaits a call; `at` is its slot if it has one. */
+  async #await(
+    path: Waiting<Answer | undefined>,
+    signal: AbortSignal | undefined,
+    at = 0,
+  ): Promise<unknown> {
+    let begun = false;
+    const begin = () => {
+      begun = true;
+      return path;
+    };
+    const options = { timeout: this.#timeout, signal, ref: this.#ref };
+    try {
+      return this.#result(await tryBlockAsync(begin, options));
+    } finally {
+      if (!begun && at !== 0) this.#slots.cancel(at); // it was aborted before
+    }
+  }
+
+  /** The result of a call, or what it threw. */
+  #result(answer: Answer | undefined): unknown {
+    if (answer === undefined) {
+      throw new DOMException(
+        `The call was not answered within ${this.#timeout} ms`,
+        "TimeoutError",
+      );
+    }
+    const { what, value } = answer;
+    if (what === ERROR || what === THROWN) throw value;
+    return value;
+  }
+
+  /** A call that was posted at `at`, or `request` if it was not, to its end. */
+  *#call(
+    token: number,
+    at: number,
+    request?: Uint8Array,
+  ): Waiting<Answer | undefined> {
+    const answer = yield* this.#exchange(at, request);
+    if (answer === undefined || (answer.what & MORE) === 0) return answer;
+    return yield* this.#rest(token, answer);
+  }
+
+  /** One request and its answer; undefined if the time was over. */
+  *#exchange(
+    at: number,
+    request?: Uint8Array,
+  ): Waiting<Answer | undefined> {
+    const slots = this.#slots;
+    at ||= (yield* waitOn(slots.room(request!))) ?? 0;
+    if (at === 0) return undefined;
+    let over = false;
+    try {
+      if (!(yield* answered(slots, at)) && slots.giveUp(at)) {
+        over = true;
+        return undefined;
+      }
+      over = true; // at the moment of the timeout it may be answered
+      return this.#read(at);
+    } finally {
+      if (!over) slots.cancel(at);
+    }
+  }
+
+  /** Fetches all that follows the first piece of a reply. */
+  *#rest(token: number, first: Answer): Waiting<Answer | undefined> {
+    const request = new Uint8Array(HEAD);
+    request[0] = FETCH;
+    putToken(request, token);
+    const pieces = [first.value as Uint8Array];
+    let since = Date.now();
+    for (;;) {
+      const answer = yield* this.#exchange(0, request);
+      if (answer === undefined) return undefined;
+      if (answer.what !== ELSEWHERE) {
+        pieces.push(answer.value as Uint8Array);
+        if ((answer.what & MORE) === 0) break;
+        since = Date.now();
+        continue;
+      }
+      if (Date.now() - since > KEPT) {
+        throw new Error(
+          "The server of the call has lost the rest of its reply",
+        );
+      }
+      // Lets the server that has it come first.
+      if ((yield pause()) === "timed-out") return undefined;
+    }
+    const what = first.what & ~MORE;
+    return { what, value: this.#decode(what, joined(pieces)) };
+  }
+
+  /** Reads the answer of a call, and gives its slot back. */
+  #read(at: number): Answer {
+    const bytes = answerAt(this.#slots, at);
+    try {
+      const what = bytes[0] ?? 0;
+      const body = bytes.subarray(1);
+      if ((what & MORE) !== 0) return { what, value: body.slice() };
+      return { what, value: this.#decode(what, body) };
+    } finally {
+      this.#slots.cancel(at);
+    }
+  }
+
+  #decode(what: number, bytes: Uint8Array): unknown {
+    switch (what) {
+      case NOTHING:
+      case ELSEWHERE:
+        return undefined;
+      case PIECE:
+        return bytes.slice();
+      case VALUE:
+      case THROWN:
+        return this.#codec.decode(bytes);
+      case ERROR:
+        return errorOf(readUtf8(bytes));
+    }
+    throw new TypeError("The ring is served, but not by serve");
+  }
+}
+
+const isSignal = (value: unknown): boolean =>
+  typeof value === "object" && value !== null &&
+  typeof (value as AbortSignal).addEventListener === "function" &&
+  typeof (value as AbortSignal).aborted === "boolean";
+
+/**
+ * Waits for the answer of a call. After the ring was closed, a call that no
+ * server has taken for a second is withdrawn: the servers have ended.
+ */
+function* answered(slots: Slots, at: number): Waiting<boolean> {
+  const path = slots.answered(at);
+  let step = path.next();
+  for (let closed = false; !step.done;) {
+    step = path.next(yield step.value);
+    if (step.done) break;
+    if (closed && withdraw(slots, at)) {
+      throw new ClosedError("The ring was closed, and nobody serves it");
+    }
+    closed = slots.closed;
+  }
+  return step.value;
+}
+
+/** Takes back a call that no server has taken; false if it is too late. */
+function withdraw({ words }: Slots, at: number): boolean {
+  const state = Atomics.load(words, at);
+  if (
+    (state & PHASE_MASK) !== POSTED ||
+    Atomics.compareExchange(words, at, state, FREE) !== state
+  ) return false;
+  wake(words, CALL_RING.slot_epoch, 1);
+  return true;
+}
+
+/** The answer of a call that has one, in place; throws if its server did. */
+function answerAt(slots: Slots, at: number): Uint8Array {
+  const { words } = slots;
+  const phase = Atomics.load(words, at) & PHASE_MASK;
+  // It throws, and gives the slot back.
+  if (phase !== REPLIED) return slots.receive(at);
+  const length = words[at + REPLY_LENGTH]!; // published by (R) of `Slots`
+  return slots.space(at).subarray(0, length);
+}
+
+let nowhere: Int32Array<SharedArrayBuffer> | undefined;
+
+/** A sleep of a millisecond. */
+function pause(): Sleep {
+  nowhere ??= new Int32Array(new SharedArrayBuffer(4));
+  return { words: nowhere, index: 0, value: 0, atMost: 1 };
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+/** An object that has whatever method it is asked for. */
+function remote(
+  client: Client,
+  invoke: (call: Call, args: unknown[]) => unknown,
+): object {
+  // The proxy is asked once for each name: the method is kept in front of it.
+  const unknown = new Proxy({}, {
+    get(_, name, methods) {
+      // `await` asks for "then".
+      if (typeof name !== "string" || name === "then") return undefined;
+      const call = client.prepare(name);
+      const value = (...args: unknown[]) => invoke(call, args);
+      Object.defineProperty(methods, name, { value, enumerable: true });
+      return value;
+    },
+  });
+  return Object.create(unknown);
+}
+
+function connectAsync(ring: CallRing, options?: ConnectOptions): object {
+  assertOptions(options, ["codec", "timeout", "ref"]);
+  const client = new Client(ring, options ?? {});
+  return remote(client, (call, args) => client.callAsync(call, args));
+}
+
+function connectBlocking(ring: CallRing, options?: ConnectOptions): object {
+  assertOptions(options, ["codec", "timeout"]);
+  assertBlocking("connect");
+  const client = new Client(ring, options ?? {});
+  return remote(client, (call, args) => client.call(call, args));
+}
+
+/**
+ * The object that {@linkcode serve} serves in another agent: its methods return
+ * promises, and those of `connect.blocking` block. Give it the type of the
+ * object: `connect<typeof api>(ring)`.
+ *
+ * Arguments and results are what the codec carries; a method that returns
+ * nothing gives undefined with any codec. An argument that is an AbortSignal
+ * ends the call when it aborts, and its twin does so in the handler. A blocking
+ * call cannot see it abort.
+ *
+ * What the method throws is thrown here: an error with its name, message,
+ * stack, code and cause, in one of the language's own classes if it was of
+ * one; any other value as the codec carries it. A call fails with
+ *
+ * - a TypeError with a path, if the codec cannot carry an argument, or a
+ *   RangeError if it is longer than a slot; then nothing was sent;
+ * - a TypeError that lists the methods, if there is none of that name;
+ * - a {@linkcode ClosedError}, if the ring was closed before the call, or
+ *   closed and no server took the call for one or two seconds;
+ * - a {@linkcode CallError}, if its server was abandoned (`ring.abandon(id)`);
+ * - `signal.reason`, or a `TimeoutError`.
+ *
+ * @example Errors and time
+ * ```ts
+ * import { CallRing, connect, serve } from "@weft/sync";
+ *
+ * const ring = CallRing.create({ request: 256, reply: 64 });
+ * const api = {
+ *   read(name: string): string {
+ *     throw new RangeError(`no file ${name}`, { cause: "the disk is empty" });
+ *   },
+ * };
+ * const served = serve(ring, api); // in a worker
+ * const remote = connect<typeof api>(ring, { timeout: 10_000 });
+ * const error = await remote.read("a").catch((error) => error);
+ * if (!(error instanceof RangeError)) throw error;
+ * console.log(error.message, error.cause); // no file a, the disk is empty
+ * ring.close();
+ * await served;
+ * ```
+ *
+ * @throws {TypeError} If `ring` is no CallRing, or an option is unknown or of
+ * a wrong type.
+ * @throws {RangeError} If the ring has slots of less than 12 bytes for a
+ * request or 4 for a reply, or the timeout is negative or NaN.
+ */
+export const connect: Connect = /* @__PURE__ */ Object.assign(
+  connectAsync,
+  { blocking: connectBlocking },
+) as unknown as Connect;

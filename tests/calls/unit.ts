@@ -1,0 +1,498 @@
+// also: node
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import {
+  agentId,
+  CallError,
+  CallRing,
+  type CallRingConfig,
+  type Codec,
+  codec,
+  connect,
+  serve,
+} from "../../mod.ts";
+import { suite } from "../_run/harness.ts";
+import { asAgent } from "../_run/model.ts";
+import { spawn } from "../_run/workers.ts";
+import { type Api, api, type ServeJob } from "./api.ts";
+
+const AGENT = new URL("./agent.ts", import.meta.url);
+
+const test = suite("calls");
+
+/** Serves `served` while `run` calls it, in this agent. */
+async function between<T extends object>(
+  served: T,
+  run: (ring: CallRing) => Promise<void>,
+  {
+    codec,
+    limit,
+    ...config
+  }: Partial<CallRingConfig> & { codec?: Codec<unknown>; limit?: number } = {},
+): Promise<number> {
+  const ring = CallRing.create({ request: 64, reply: 64, ...config });
+  const options = { codec, ...limit === undefined ? {} : { limit } };
+  const serving = serve(ring, served, options);
+  try {
+    await run(ring);
+  } finally {
+    ring.close();
+  }
+  const count = await serving;
+  assert.is(ring.pending, 0);
+  return count;
+}
+
+/** What a promise is rejected with. */
+const rejection = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then((value) => {
+    throw new Error(`resolved with ${value}`);
+  }, (reason) => reason);
+
+/** What a call throws: an error of this class, which says this. */
+function refuses(run: () => unknown, Class: typeof Error, what: string) {
+  assert.throws(
+    run,
+    (error: Error) => error instanceof Class && error.message.includes(what),
+  );
+}
+
+// ---- types ---------------------------------------------------------------------
+
+/** What must not compile; never called. */
+export function types(ring: CallRing) {
+  const remote = connect<Api>(ring);
+  const sum: Promise<number> = remote.add(1, 2);
+  const text: Promise<string> = remote.later("a");
+  const { add, later } = connect.blocking<Api>(ring);
+  const now: number = add(1, 2);
+  const awaited: string = later("a");
+  interface Counter {
+    count: number;
+    add(n: number): number;
+  }
+  const counter = connect<Counter>(ring);
+  const total: Promise<number> = counter.add(1);
+  // @ts-expect-error: it takes numbers
+  remote.add("1", 2);
+  // @ts-expect-error: and both of them
+  remote.add(1);
+  // @ts-expect-error: a method that there is not
+  remote.sub(1, 2);
+  // @ts-expect-error: a promise, and no number
+  const wrong: number = remote.add(1, 2);
+  // @ts-expect-error: no method
+  counter.count;
+  // @ts-expect-error: an option that there is not
+  connect<Api>(ring, { time: 1 });
+  return [sum, text, now, awaited, total, wrong];
+}
+
+// ---- values --------------------------------------------------------------------
+
+const echo = { echo: (...args: unknown[]): unknown => args };
+
+/** What JSON carries, with strings of any length. */
+const jsonValue = fc.jsonValue({ maxDepth: 3, noUnicodeString: false });
+
+test("arguments and results arrive equal, whatever the slots' size", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(jsonValue, { maxLength: 4 }),
+      fc.constantFrom(4, 8, 64, 1024),
+      async (args, reply) => {
+        await between(echo, async (ring) => {
+          const remote = connect<typeof echo>(ring);
+          assert.equal(await remote.echo(...args), args);
+        }, { request: 8192, reply });
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+test("codec.structured carries maps, dates, bytes and undefined", async () => {
+  const values = [new Map([[1n, new Date(5)]]), Uint8Array.of(1, 2), undefined];
+  await between(echo, async (ring) => {
+    const remote = connect<typeof echo>(ring, { codec: codec.structured });
+    assert.equal(await remote.echo(...values), values);
+  }, { request: 1024, reply: 16, codec: codec.structured });
+});
+
+test("a codec of one's own carries both", async () => {
+  const own: Codec<unknown> = {
+    name: "words",
+    encode(value, into) {
+      const numbers = Array.isArray(value) ? value : [0, value];
+      if (numbers.length <= into.length) into.set(numbers);
+      return numbers.length;
+    },
+    decode: (bytes) => bytes[0] === 0 ? bytes[1] : [...bytes],
+  };
+  const sums = { sum: (...of: number[]) => of.reduce((a, b) => a + b, 0) };
+  await between(sums, async (ring) => {
+    const remote = connect<typeof sums>(ring, { codec: own });
+    assert.is(await remote.sum(1, 2, 3), 6);
+    const other = await rejection(connect<typeof sums>(ring).sum(1));
+    assert.match((other as Error).message, 'served with "words"');
+  }, { codec: own });
+});
+
+test("a method without a result gives undefined", async () => {
+  const count = await between({ nothing: () => {} }, async (ring) => {
+    const remote = connect<{ nothing(): void }>(ring);
+    assert.is(await remote.nothing(), undefined);
+  });
+  assert.is(count, 1);
+});
+
+test("methods of a class are served with their this", async () => {
+  class Counter {
+    #count = 0;
+    add(n: number) {
+      return this.#count += n;
+    }
+  }
+  await between(new Counter(), async (ring) => {
+    const remote = connect<Counter>(ring);
+    await remote.add(2);
+    assert.is(await remote.add(3), 5);
+  });
+});
+
+test("any number of calls are under way, answered in any order", async () => {
+  const ends: ((n: number) => void)[] = [];
+  const slow = { wait: () => new Promise<number>((end) => ends.push(end)) };
+  await between(slow, async (ring) => {
+    const remote = connect<typeof slow>(ring);
+    const calls = Array.from({ length: 3 }, () => remote.wait());
+    while (ends.length < 2) await new Promise((resolve) => setTimeout(resolve));
+    ends[1]!(1);
+    assert.is(await calls[1], 1);
+    ends[0]!(0);
+    while (ends.length < 3) await new Promise((resolve) => setTimeout(resolve));
+    ends[2]!(2);
+    assert.equal(await Promise.all(calls), [0, 1, 2]);
+  }, { slots: 4, limit: 2 });
+});
+
+test("more calls than slots wait for one", async () => {
+  const doubling = { double: (n: number) => 2 * n };
+  await between(doubling, async (ring) => {
+    const { double } = connect<typeof doubling>(ring);
+    const numbers = Array.from({ length: 40 }, (_, i) => i);
+    const doubled = await Promise.all(numbers.map((n) => double(n)));
+    assert.equal(doubled, numbers.map((n) => 2 * n));
+  }, { slots: 3 });
+});
+
+// ---- errors --------------------------------------------------------------------
+
+interface Thrown extends Error {
+  code?: string | number;
+}
+
+const thrown = fc.record({
+  Class: fc.constantFrom(Error, TypeError, RangeError, SyntaxError),
+  name: fc.option(fc.string()),
+  message: fc.string({ maxLength: 200, unit: "binary" }),
+  code: fc.option(fc.oneof(fc.string(), fc.integer())),
+  cause: fc.option(jsonValue, { nil: undefined }),
+});
+
+test("errors arrive whole, whatever the slots' size", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      thrown,
+      fc.constantFrom(4, 64, 4096),
+      fc.boolean(),
+      async ({ Class, name, message, code, cause }, reply, nested) => {
+        const inner = new TypeError("inner", { cause });
+        const error: Thrown = new Class(message, {
+          cause: nested ? inner : cause,
+        });
+        if (name !== null) error.name = name;
+        if (code !== null) error.code = code;
+        const fails = {
+          fail: () => {
+            throw error;
+          },
+        };
+        await between(fails, async (ring) => {
+          const end = await rejection(connect<typeof fails>(ring).fail());
+          const got = end as Thrown;
+          assert.is(got.name, error.name);
+          assert.is(got.message, error.message);
+          assert.is(got.stack, error.stack);
+          assert.is(got.code, error.code);
+          if (name === null) assert.instance(got, Class);
+          if (nested) {
+            assert.instance(got.cause, TypeError);
+            const { stack, cause: of } = got.cause as Error;
+            assert.equal([stack, of], [inner.stack, cause]);
+          } else assert.equal(got.cause, cause);
+        }, { reply });
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+test("an error that is its own cause, or cannot be read, ends the call", async () => {
+  const looped = new Error("looped");
+  looped.cause = looped;
+  const hostile = Object.defineProperty(new Error(), "message", {
+    get: () => {
+      throw new Error("no");
+    },
+  });
+  const several = new AggregateError([new TypeError("one"), 2], "several");
+  const all: Record<string, unknown> = {
+    ...{ looped, hostile, several, text: "text" },
+    ...{ nan: NaN, nothing: undefined, abort: new DOMException("a", "b") },
+  };
+  const fails = {
+    fail: (what: string) => {
+      throw all[what];
+    },
+  };
+  await between(fails, async (ring) => {
+    const remote = connect<typeof fails>(ring);
+    const of = (what: string) =>
+      rejection(remote.fail(what)) as Promise<AggregateError>;
+    assert.is(((await of("looped")).cause as Error).message, "looped");
+    assert.match((await of("hostile")).message, "cannot be read");
+    const { errors, message } = await of("several");
+    assert.is(message, "several");
+    assert.instance(errors[0], TypeError);
+    assert.is(errors[1], 2);
+    assert.is(await of("text"), "text");
+    assert.match((await of("nan")).message, "threw NaN");
+    assert.match((await of("nothing")).message, "threw undefined");
+    assert.equal([(await of("abort")).name, (await of("abort")).message], [
+      "b",
+      "a",
+    ]);
+  });
+});
+
+test("what the codec cannot carry is refused with its path", async () => {
+  const count = await between(
+    { echo: echo.echo, nan: () => ({ a: [NaN] }) },
+    async (ring) => {
+      const remote = connect<typeof echo & { nan(): unknown }>(ring);
+      const sent = await rejection(remote.echo(1, { b: [0, 1n] }));
+      assert.instance(sent, TypeError);
+      assert.match((sent as Error).message, 'at [1]["b"][1]');
+      assert.is(ring.pending, 0);
+      const got = await rejection(remote.nan());
+      assert.instance(got, TypeError);
+      assert.match((got as Error).message, 'at ["a"][0]');
+      const long = await rejection(remote.echo("x".repeat(100)));
+      assert.instance(long, RangeError);
+      assert.match((long as Error).message, "up to 64 bytes");
+    },
+  );
+  assert.is(count, 1); // nothing was sent of the other two
+});
+
+test("an unknown method is an error that names those there are", async () => {
+  await between(api, async (ring) => {
+    const remote = connect<Record<string, () => void>>(ring);
+    for (const name of ["sub", "constructor", "toString", "ü"]) {
+      const error = await rejection(remote[name]!());
+      assert.instance(error, TypeError);
+      assert.is(
+        (error as Error).message,
+        `No method ${JSON.stringify(name)} is served: there are ` +
+          "add, later, repeat, fail, spin",
+      );
+    }
+    assert.is(remote.then, undefined); // so it can be awaited
+  });
+});
+
+test("wrong arguments are refused, before anything happens", async () => {
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const any = (value: unknown) => value as never;
+  refuses(() => connect(any({})), TypeError, "Calls need a CallRing");
+  refuses(() => connect(ring, any({ tmeout: 1 })), TypeError, "tmeout");
+  refuses(() => connect(ring, { timeout: -1 }), RangeError, "-1");
+  refuses(() => connect(ring, any({ ref: 1 })), TypeError, "ref");
+  refuses(() => connect(ring, any({ codec: {} })), TypeError, "codec");
+  refuses(() => connect.blocking(ring, any({ ref: true })), TypeError, "ref");
+  refuses(() => serve.blocking(ring, any(5)), TypeError, "5");
+  refuses(() => serve.blocking(ring, {}), TypeError, "it has none");
+  refuses(() => serve.blocking(ring, { then() {} }), TypeError, "then");
+  for (const [request, reply] of [[8, 64], [64, 0]] as const) {
+    const small = CallRing.create({ request, reply });
+    refuses(() => connect(small), RangeError, "12 bytes or more");
+  }
+  const wrong = await rejection(serve(ring, api, any({ lmit: 1 })));
+  assert.match((wrong as Error).message, "lmit");
+  const none = await rejection(serve(ring, api, { limit: 0 }));
+  assert.instance(none, RangeError);
+  const name = "x".repeat(256);
+  refuses(
+    () => connect<Record<string, () => void>>(ring)[name],
+    RangeError,
+    "256",
+  );
+});
+
+// ---- ends ----------------------------------------------------------------------
+
+test("an abort ends the call, and the handler's signal aborts", async () => {
+  let seen: Promise<unknown> | undefined;
+  const waits = {
+    wait: (_: number, signal: AbortSignal) => {
+      assert.not.ok(signal.aborted);
+      signal.throwIfAborted();
+      seen = new Promise((resolve) => {
+        signal.addEventListener("abort", () => resolve(signal.aborted));
+      });
+      return seen;
+    },
+  };
+  await between(waits, async (ring) => {
+    const remote = connect<typeof waits>(ring);
+    const control = new AbortController();
+    const reason = new Error("enough");
+    const end = rejection(remote.wait(1, control.signal));
+    while (seen === undefined) {
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    control.abort(reason);
+    assert.is(await end, reason);
+    assert.is(await seen, true);
+    assert.is(await rejection(remote.wait(1, control.signal)), reason);
+    // Aborted between the call and the first look for its answer.
+    const other = new AbortController();
+    const early = rejection(remote.wait(1, other.signal));
+    other.abort(reason);
+    assert.is(await early, reason);
+  });
+});
+
+test("a timeout ends the call, and the handler's signal aborts", async () => {
+  let aborted: Promise<void> | undefined;
+  const waits = {
+    wait: (signal: AbortSignal) => {
+      aborted = new Promise((resolve) =>
+        signal.addEventListener("abort", () => resolve())
+      );
+      return aborted;
+    },
+  };
+  await between(waits, async (ring) => {
+    const remote = connect<typeof waits>(ring, { timeout: 20 });
+    const error = await rejection(remote.wait(new AbortController().signal));
+    assert.is((error as Error).name, "TimeoutError");
+    await aborted;
+  });
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const alone = connect.blocking<Api>(ring, { timeout: 1 });
+  assert.throws(
+    () => alone.add(1, 2),
+    (error: Error) => error.name === "TimeoutError",
+  );
+  assert.is(ring.pending, 0);
+});
+
+test("where nobody serves any more, calls are rejected", async () => {
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const remote = connect<Api>(ring);
+  const lost = rejection(remote.add(1, 2)) as Promise<CallError>;
+  const posted = rejection(remote.add(3, 4)) as Promise<Error>;
+  await new Promise((resolve) => setTimeout(resolve));
+  // A server that takes one call, and dies.
+  const dead = asAgent(77, () => new CallRing(ring.buffer));
+  assert.ok(dead.tryTake());
+  ring.abandon(77);
+  const error = await lost;
+  assert.instance(error, CallError);
+  assert.ok(error.abandoned);
+  ring.close();
+  assert.is((await posted).name, "ClosedError");
+  assert.is(((await rejection(remote.add(1, 2))) as Error).name, "ClosedError");
+  assert.is(ring.pending, 0);
+});
+
+test("an abort ends serving, once all calls are answered", async () => {
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const control = new AbortController();
+  const { signal } = control;
+  const serving = rejection(serve(ring, api, { signal }));
+  const later = connect<Api>(ring).later("last");
+  await new Promise((resolve) => setTimeout(resolve));
+  control.abort(new Error("stop"));
+  assert.is(await later, "last");
+  assert.is((await serving as Error).message, "stop");
+});
+
+test("what is no call of connect is answered by an error", async () => {
+  await between(api, async (ring) => {
+    for (const bytes of [[], [1], [1, 0, 200, 0, 0, 0, 0, 0], [9, 9]]) {
+      const reply = await ring.callAsync(Uint8Array.from(bytes));
+      assert.match(new TextDecoder().decode(reply), "received others");
+    }
+  }, { reply: 4096 });
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const other = ring.serveAsync(() => Uint8Array.of(0));
+  const error = await rejection(connect<Api>(ring).add(1, 2));
+  assert.match((error as Error).message, "not by serve");
+  ring.close();
+  await other;
+});
+
+test("a reply in pieces is fetched from the server that has it", async () => {
+  const ring = CallRing.create({ request: 64, reply: 8 });
+  const servers = [1, 2, 3].map(() => serve(ring, api));
+  const remote = connect<Api>(ring);
+  const texts = Array.from({ length: 8 }, (_, i) => `${i}`);
+  const long = await Promise.all(texts.map((text) => remote.repeat(text, 50)));
+  assert.equal(long, texts.map((text) => text.repeat(50)));
+  ring.close();
+  const counts = await Promise.all(servers);
+  assert.is(counts.reduce((a, b) => a + b), 8);
+});
+
+// ---- threads -------------------------------------------------------------------
+
+for (const blocking of [false, true]) {
+  const how = blocking ? "that blocks" : "that awaits";
+
+  test(`a thread ${how} is called`, async () => {
+    const { handle } = CallRing.create({ slots: 4, request: 64, reply: 4 });
+    const ring = CallRing.from(handle);
+    const job: ServeJob = { ring: handle, blocking };
+    const thread = await spawn(AGENT, job);
+    assert.is.not(await thread.next(), agentId());
+    const remote = connect<Api>(ring);
+    const now = connect.blocking<Api>(ring);
+    const sums = Array.from({ length: 50 }, (_, i) => remote.add(i, 0.5));
+    assert.equal(await Promise.all(sums), sums.map((_, i) => i + 0.5));
+    assert.is(now.add(1, 2), 3);
+    assert.is(now.repeat("ab", 100), "ab".repeat(100));
+    assert.is(await remote.repeat("ü", 100), "ü".repeat(100));
+    const error = (await rejection(remote.fail("A real error"))) as Error;
+    assert.instance(error, RangeError);
+    assert.is(error.message, "A real error");
+    assert.is((error.cause as { code?: string }).code, "ENOENT");
+    assert.match(error.stack!, "api.ts");
+    assert.throws(() => now.fail("x"), (error: Error) => error.message === "x");
+    if (blocking) {
+      const later = (await rejection(remote.later("a"))) as Error;
+      assert.match(later.message, "cannot await it");
+    } else assert.is(now.later("a"), "a");
+    // A handler that never awaits sees that its caller has given up.
+    const control = new AbortController();
+    const spinning = rejection(remote.spin(control.signal));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    control.abort("no more");
+    assert.is(await spinning, "no more");
+    ring.close();
+    assert.is(await thread.next(), 57);
+    thread.stop();
+  });
+}
