@@ -338,7 +338,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
     name: "two producers, one consumer",
     spec: ring(weft, false, 56, 4),
     agents: [[["pop"]], [["push", 1]], [["push", 2]]],
-    options: { states: 60_000, seed: 7 },
+    options: { states: 60_000 },
     sampled: true,
   },
   {
