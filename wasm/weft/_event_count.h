@@ -32,8 +32,8 @@ static inline int32_t *weft__event_waiters(int32_t *epoch) {
 #endif
 
 /* Wakes up to `n` of the `waiters` of an epoch: see weft__event_wake. */
-WEFT__SELDOM static inline bool weft__event_wake_slow(
-    int32_t *epoch, int32_t n, int32_t waiters) {
+WEFT__SELDOM static inline bool weft__event_wake_slow(int32_t *epoch, int32_t n,
+                                                      int32_t waiters) {
   if (n == WEFT__ALL || waiters < 0) {
     weft__add(epoch, 2);
   } else {
