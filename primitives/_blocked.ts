@@ -4,8 +4,12 @@
  * @module
  */
 
-import { MPMC_QUEUE } from "./_layout.ts";
+import type { MPMC_QUEUE } from "./_layout.ts";
 
+const CAPACITY: typeof MPMC_QUEUE.capacity = 1;
+const ELEMENT_SIZE: typeof MPMC_QUEUE.element_size = 2;
+const TAIL: typeof MPMC_QUEUE.tail = 32;
+const HEAD: typeof MPMC_QUEUE.head = 64;
 const SLOTS: typeof MPMC_QUEUE.length = 160;
 /** In `tail`: the queue is closed. */
 const CLOSED_BIT = 1;
@@ -30,10 +34,10 @@ export interface Claimed {
  * from. Its configuration must have been checked.
  */
 export function claimedSlots(words: Int32Array): Claimed[] {
-  const capacity = words[MPMC_QUEUE.capacity]!;
-  const size = words[MPMC_QUEUE.element_size]!;
+  const capacity = words[CAPACITY]!;
+  const size = words[ELEMENT_SIZE]!;
   const stride = 2 + (size + 7 >> 3) * 2;
-  const tail = Atomics.load(words, MPMC_QUEUE.tail) & ~CLOSED_BIT;
+  const tail = Atomics.load(words, TAIL) & ~CLOSED_BIT;
   const found: Claimed[] = [];
   if (!(capacity > 0 && SLOTS + capacity * stride <= words.length)) {
     return found;
@@ -43,7 +47,7 @@ export function claimedSlots(words: Int32Array): Claimed[] {
     const ticket = tail - ONE * (capacity - i) | 0;
     const index = SLOTS + (ticket >>> 1 & capacity - 1) * stride;
     const turn = Atomics.load(words, index);
-    const head = Atomics.load(words, MPMC_QUEUE.head);
+    const head = Atomics.load(words, HEAD);
     if (turn === ticket) found.push({ index, turn, by: "push" });
     else if (turn === (ticket + FILLED | 0) && (head - ticket | 0) > 0) {
       found.push({ index, turn, by: "pop" });

@@ -168,7 +168,7 @@ export function look(anyway: boolean): boolean {
   for (const line of lines) {
     if (isEmpty(line)) continue;
     waits = true;
-    serve(line, "not-equal", anyway);
+    serve(line, anyway ? "looked" : "not-equal", anyway);
   }
   return waits;
 }

@@ -560,6 +560,7 @@ export function waiting<Kind extends string, More>(
     ): Waiting<T | undefined> {
       let result = attempt();
       if (result !== false && result !== undefined) return result;
+      let stuck: number | undefined;
       try {
         for (;;) {
           const sleep = this.announce(end, awaits);
@@ -571,6 +572,7 @@ export function waiting<Kind extends string, More>(
           } finally {
             this.withdraw(end);
           }
+          if (outcome === "looked") stuck = this.stuckAt(end, stuck);
           if (outcome !== "timed-out") continue;
           result = attempt();
           return result === false ? undefined : result;

@@ -252,6 +252,16 @@ export abstract class QueueCore<Kind extends string = string>
    */
   protected abstract pass(end: End): void;
   /**
+   * Called about once a second while an agent waits at an end. Returns the
+   * ticket that another agent has claimed and not handed on, or undefined, and
+   * throws if that is `last`, the answer of the call before.
+   *
+   * @internal
+   */
+  protected stuckAt(_end: End, _last?: number): number | undefined {
+    return undefined;
+  }
+  /**
    * Whether a pop would not wait: there is an element, or the queue is closed.
    *
    * @internal

@@ -8,9 +8,10 @@
  * `rounds` says how long a blocking call spins before it sleeps; `patience`
  * says how often a waiter lets newcomers pass. The race tester sets both to 0:
  * sleeping at once loses no interleaving, and without patience a claim comes
- * sooner.
+ * sooner. `tells` says whether an agent that stands still for a second within an
+ * operation is taken for dead, which the race tester sets to false.
  */
-export const spinning = { rounds: 20, patience: 8 };
+export const spinning = { rounds: 20, patience: 8, tells: true };
 
 type Pausing = typeof Atomics & { pause?: () => void };
 

@@ -5,8 +5,8 @@
  *
  * The drivers promise a slow path the following, and it must do its part:
  *
- * - A sleep may end without a reason ("not-equal"): look again. No sleep lasts
- *   longer than a second without a look, because a wake that was given to a
+ * - A sleep may end without a reason ("not-equal", "looked"): look again. No
+ *   sleep lasts longer than a second, because a wake that was given to a
  *   terminated agent is lost.
  * - "ok" means that a wake was used up. If the path then gives up, it must pass
  *   the wake on.
@@ -99,7 +99,7 @@ function sleep(
   }
   withdrawAll();
   const woken = Atomics.wait(words, index, value, Math.min(left, atMost));
-  return woken === "timed-out" && left >= atMost ? "not-equal" : woken;
+  return woken === "timed-out" && left >= atMost ? "looked" : woken;
 }
 
 // ---- awaiting ---------------------------------------------------------------

@@ -22,7 +22,8 @@ export interface Sleep {
 }
 
 /** How a sleep ended. */
-export type Woken = "ok" | "not-equal" | "timed-out";
+// "looked": nothing happened during the longest sleep, so look again.
+export type Woken = "ok" | "not-equal" | "looked" | "timed-out";
 
 /** A slow path: yields sleeps, is sent their outcomes, returns its result. */
 export type Waiting<T> = Generator<Sleep, T, Woken>;

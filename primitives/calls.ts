@@ -544,9 +544,10 @@ function serveBlocking(
  * than a slot of the ring: it is sent in pieces. The server keeps the rest for
  * 30 seconds, for a caller that may have died.
  *
- * It works by the operations of {@linkcode CallRing} only, which prove its steps
- * in shared memory. Progress, fairness and what a terminated agent leaves
- * behind are as there.
+ * It changes shared memory only by steps that {@linkcode CallRing} takes, too;
+ * the scenarios of `CallRing` prove them. Progress, fairness and what a
+ * terminated agent leaves behind are as there. C twin: none; C serves and calls
+ * a {@linkcode CallRing}.
  *
  * @example A worker that counts
  * ```ts

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { DamagedError } from "./_damaged.ts";
 import { MPMC_QUEUE } from "./_layout.ts";
 import type { CopyingClass, Elements } from "./_elements.ts";
 import { announce, waitersOf, wake, withdraw } from "./_event_count.ts";
@@ -28,6 +29,7 @@ import {
   type Memory,
   type WordsInspection,
 } from "./_region.ts";
+import { spinning } from "./_spin.ts";
 import type { Sleep } from "./_wait.ts";
 
 export type { Elements } from "./_elements.ts";
@@ -320,6 +322,32 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
   }
 
   /**
+   * The ticket that another agent has claimed and not handed on. An agent that
+   * finds the same one twice, a second apart, throws: the queue is blocked.
+   *
+   * @internal
+   */
+  protected override stuckAt(end: End, last?: number): number | undefined {
+    if (!spinning.tells) return undefined;
+    const words = this.#words;
+    const head = Atomics.load(words, HEAD);
+    const tail = Atomics.load(words, TAIL) & ~CLOSED_BIT;
+    let at: number | undefined;
+    // A producer keeps the oldest element from the consumers; if the queue is
+    // full, it also keeps its place from the producers.
+    if (head !== tail && Atomics.load(words, this.#slot(head)) === head) {
+      at = head;
+    } else if (end === "push") {
+      // A consumer keeps the place of the next element.
+      const before = tail - this.capacity * ONE | 0;
+      const turn = Atomics.load(words, this.#slot(tail));
+      if (turn === (before + FILLED | 0) && (head - before | 0) > 0) at = tail;
+    }
+    if (at !== undefined && at === last) throw new DamagedError("The queue");
+    return at;
+  }
+
+  /**
    * The index of the word at which the element in `slot` begins.
    *
    * @internal
@@ -438,7 +466,8 @@ export const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
  * nobody can take the elements behind that slot, and the queue may answer
  * "empty" (or "full"). An agent that is terminated between these two steps
  * blocks the queue for ever: where agents may be terminated at any time, use
- * `LockFreeQueue`. Tickets wrap after 2^31 elements. This does harm only if an
+ * `LockFreeQueue`. An operation that waits throws `DamagedError` once it found
+ * the same slot claimed twice, a second apart. Tickets wrap after 2^31 elements. This does harm only if an
  * agent stands still between two steps while exactly a multiple of 2^31
  * elements pass.
  * Fairness: first in, first out, in the order of claiming.

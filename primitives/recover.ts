@@ -7,7 +7,8 @@
 import { type Claimed, claimedSlots } from "./_blocked.ts";
 import { DamagedError } from "./_damaged.ts";
 import { describe } from "./_describe.ts";
-import { CHANNEL, KIND, MPMC_QUEUE, SIGNATURE, VERSION } from "./_layout.ts";
+import type { CHANNEL, MPMC_QUEUE } from "./_layout.ts";
+import { KIND, SIGNATURE, VERSION } from "./_layout.ts";
 import { inRange } from "./_memory.ts";
 import { agentId } from "./agent.ts";
 
@@ -15,8 +16,9 @@ import { agentId } from "./agent.ts";
 const MAX_ID = 0x0fff_ffff;
 /** How often a claim of an agent that is alive is looked at. */
 const LOOKS = 1000;
-const mpmcMagic = (): number =>
-  SIGNATURE << 16 | KIND.mpmc_queue << 8 | VERSION;
+/** Words of a channel, and of a queue, before what they carry. */
+const CHANNEL_WORDS: typeof CHANNEL.length = 32;
+const QUEUE_WORDS: typeof MPMC_QUEUE.length = 160;
 
 /** What {@linkcode recover} did, or found that it cannot undo. */
 export type Found =
@@ -88,7 +90,7 @@ const WHAT: Readonly<Record<string, Found>> = {
 };
 
 /** Locks come last: who gets one finds all else recovered. */
-const ORDER = /* @__PURE__ */ Object.keys(WHAT);
+const ORDER: readonly string[] = /* @__PURE__ */ Object.keys(WHAT);
 
 /** What a class has that an agent can hold something of. */
 interface Abandonable extends Recoverable {
@@ -202,10 +204,11 @@ function abandonAll(
 function blockedSlots({ kind, buffer, byteOffset }: Recoverable): number {
   const isQueue = kind === "mpmc_queue";
   if (!isQueue && kind !== "channel") return 0;
-  const at = isQueue ? byteOffset : byteOffset + CHANNEL.length * 4;
-  if (at + MPMC_QUEUE.length * 4 > buffer.byteLength) return 0;
+  const at = isQueue ? byteOffset : byteOffset + CHANNEL_WORDS * 4;
+  if (at + QUEUE_WORDS * 4 > buffer.byteLength) return 0;
   const words = new Int32Array(buffer, at);
-  if (Atomics.load(words, 0) !== mpmcMagic()) return 0;
+  const magic = SIGNATURE << 16 | KIND.mpmc_queue << 8 | VERSION;
+  if (Atomics.load(words, 0) !== magic) return 0;
   // An agent that runs hands a slot on in less than a microsecond.
   let slots: Claimed[] = claimedSlots(words);
   for (let looks = LOOKS; looks > 0 && slots.length > 0; looks--) {

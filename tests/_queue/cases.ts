@@ -183,7 +183,7 @@ export function declareQueueCases(
       assert.is(queue.tryPushInt(2, timeout), false);
       assert.is(queue.tryPopInt(timeout), 1);
       const took = performance.now() - begin;
-      assert.ok(took >= 2 * timeout - 2 && took < 500, `${took} ms`);
+      assert.ok(took >= 2 * timeout - 2 && took < 10_000, `${took} ms`);
     }
   });
 

@@ -113,6 +113,16 @@ export function nowOf<T>(promise: Promise<T>): Promise<T | "pending"> {
 }
 
 /**
+ * Whether a wake ended the sleeps, and not the look that each sleeper takes
+ * after a second: `run` sleeps, wakes, and returns the ms that this took. A
+ * lost wake makes each of five runs slow, and a busy machine only some.
+ */
+export async function isWoken(run: () => Promise<number>): Promise<boolean> {
+  for (let i = 0; i < 5; i++) if (await run() < 700) return true;
+  return false;
+}
+
+/**
  * Whether `promise` ends within `ms`, as this machine counts them now: timers
  * of 10 ms, one after the other, which a busy machine makes late as well.
  */

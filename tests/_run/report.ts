@@ -34,9 +34,9 @@ export async function show(
   const summary = summaryOf(counts).replace(", 0 failed", "");
   console.log(`${mark} ${title}  ${summary}  ${seconds} s`);
   if (failed) console.log(indent(`${problem}\n${output}`));
-  // Print what the machine lacks even if all tests pass.
-  const notRun = failed ? [] : output.match(/^skipped: .*$/gm) ?? [];
-  for (const line of notRun) console.log(indent(line));
+  // Print what the machine lacks, and tables, even if all tests pass.
+  const told = failed ? [] : output.match(/^(?:skipped: |\| ).*$/gm) ?? [];
+  for (const line of told) console.log(indent(line));
   total.passed += counts.passed;
   total.failed += failed;
   total.skipped += counts.skipped;

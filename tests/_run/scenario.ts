@@ -66,6 +66,7 @@ export async function scenariosIn(folder: string): Promise<Scenarios> {
 export function enter({ mod, spin, turn }: Modules, agent: number): void {
   mod.setAgentId(agent + 1);
   spin.spinning.rounds = spin.spinning.patience = 0;
+  spin.spinning.tells = false; // agents stand still for any time
   turn.turn.period = Infinity; // its macrotasks are the platform's own
 }
 

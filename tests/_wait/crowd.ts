@@ -1,5 +1,6 @@
 // Has many waits pending at one semaphore, and blocks there meanwhile.
 import { type Handle, Semaphore } from "../../mod.ts";
+import { looking } from "../../primitives/_waiter.ts";
 import { hello } from "../_run/workers.ts";
 
 const self = await hello<
@@ -7,6 +8,9 @@ const self = await hello<
 >();
 const semaphore = Semaphore.from(self.data.handle);
 const done = Semaphore.from(self.data.done);
+
+// No look may hide a lost wake.
+looking.every = 3_600_000;
 
 self.post("up");
 for (let round = 0; round < self.data.rounds; round++) {

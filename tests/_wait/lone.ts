@@ -192,7 +192,12 @@ const scenarios: Record<string, () => Promise<void>> = {
       return process.memoryUsage().rss / 2 ** 20;
     };
     const before = await round(false); // what the allocator keeps in any case
-    console.log(JSON.stringify({ grown: await round(true) - before }));
+    // What leaks stays in each round; what the allocator keeps for a while not.
+    let grown = Infinity;
+    for (let i = 0; i < 3 && grown > 8; i++) {
+      grown = Math.min(grown, await round(true) - before);
+    }
+    console.log(JSON.stringify({ grown }));
     process.exit(0);
   },
 

@@ -5,11 +5,11 @@ const NO_ASYNC = "C has no async forms, so no event loop keeps its waits";
 const WAIT: Row[] = [{
   what: "takes the look of each second for the timeout",
   ts: [
-    'return woken === "timed-out" && left >= atMost ? "not-equal" : woken;',
+    'return woken === "timed-out" && left >= atMost ? "looked" : woken;',
     "return woken;",
   ],
   c: [
-    "return woken == WEFT__TIMED_OUT && !last ? WEFT__NOT_EQUAL : woken;",
+    "return woken == WEFT__TIMED_OUT && !last ? WEFT__LOOKED : woken;",
     "(void)last; return woken;",
   ],
   by: "an agent is terminated",

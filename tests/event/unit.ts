@@ -75,7 +75,7 @@ test("tryWait(timeout) returns false once the time is over", () => {
       const begin = performance.now();
       assert.is(event.tryWait(timeout), false);
       const took = performance.now() - begin;
-      assert.ok(took >= timeout - 1 && took < timeout + 500, `${took} ms`);
+      assert.ok(took >= timeout - 1 && took < timeout + 10_000, `${took} ms`);
     }
     assert.is(wordsOf(event)[STATE]! >> WAITERS, 0);
   }

@@ -75,7 +75,7 @@ test("tryWait(timeout) returns false once the time is over", () => {
     const begin = performance.now();
     assert.is(latch.tryWait(timeout), false);
     const took = performance.now() - begin;
-    assert.ok(took >= timeout - 1 && took < timeout + 500, `${took} ms`);
+    assert.ok(took >= timeout - 1 && took < timeout + 10_000, `${took} ms`);
   }
   assert.is(latch.tryArriveAndWait(1), false);
   assert.is(latch.count, 1, "the step down stands");

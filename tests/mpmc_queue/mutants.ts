@@ -146,8 +146,8 @@ export const MUTANTS = mutants("mpmc_queue", {
 }, {
   what: "MQ11: reads the turn plainly, to push",
   ts: [
-    "const turn = Atomics.load(words, this.#slot(tail));",
-    "const turn = words[this.#slot(tail)];",
+    "const turn = Atomics.load(words, this.#slot(tail)); if (turn === tail)",
+    "const turn = words[this.#slot(tail)]; if (turn === tail)",
   ],
   c: [
     "if (weft__load(weft__mpmc_slot(q, tail)) == tail) { int32_t count",

@@ -38,6 +38,19 @@ test("a slot not committed yet holds back what is behind it", async () => {
   await rejects(mine.buffer, pops[2]!, ClosedError);
 });
 
+test("wakes behind a slot do not make it look stuck", async () => {
+  const mine = MpmcQueue.create({ capacity: 8 });
+  const theirs = new MpmcQueue(mine.buffer);
+  mine.reserve()![0] = 0;
+  const pop = theirs.popIntAsync();
+  for (let i = 1; i <= 5; i++) {
+    theirs.pushInt(i);
+    assert.is(await nowOf(pop), "pending");
+  }
+  mine.commit();
+  assert.is(await pop, 0);
+});
+
 test("an element peeked at is taken, and others go on behind it", () => {
   const mine = MpmcQueue.create({ capacity: 2 });
   const theirs = new MpmcQueue(mine.buffer);

@@ -128,7 +128,7 @@ test("tryLock(timeout) returns undefined once the time is over", () => {
     const begin = performance.now();
     assert.is(mine.tryLock(timeout), undefined);
     const took = performance.now() - begin;
-    assert.ok(took >= timeout - 1 && took < timeout + 500, `${took} ms`);
+    assert.ok(took >= timeout - 1 && took < timeout + 10_000, `${took} ms`);
   }
   theirs.unlock();
   assert.equal(words(mine), [0, 0].with(1, words(mine)[STARVING]!));
@@ -160,7 +160,7 @@ test("tryLock(timeout) takes a mutex kept for a dead sleeper", () => {
   const begin = performance.now();
   using lock = mine.tryLock(5000);
   assert.ok(lock, "the hand-off outlived its sleeper");
-  assert.ok(performance.now() - begin < 1000);
+  assert.ok(performance.now() - begin < 4500);
 });
 
 test("tryLockAsync() takes a mutex kept for a dead sleeper", async () => {
@@ -169,7 +169,7 @@ test("tryLockAsync() takes a mutex kept for a dead sleeper", async () => {
   const begin = performance.now();
   using lock = await mine.tryLockAsync({ timeout: 5000 });
   assert.ok(lock, "the hand-off outlived its sleeper");
-  assert.ok(performance.now() - begin < 1000);
+  assert.ok(performance.now() - begin < 4500);
 });
 
 test("a sleeper that gives up does not keep the mutex", async () => {

@@ -116,6 +116,19 @@ static void blocked(weft_mpmc_queue *q, void *at) {
   tells(0, 0, WEFT_QUEUE_BLOCKED, 0, 1);
 }
 
+/* Who waits for a blocked slot is told, and not left asleep. */
+static void told(weft_mpmc_queue *q) {
+  int32_t value = 0;
+  if (WEFT__LOOK > INT64_C(10000000000)) return; /* nobody looks by itself */
+  void *slot = weft_mpmc_queue_reserve(q);
+  CHECK(slot != NULL);
+  EQUAL(weft_mpmc_queue_pop_int(q, &value, 20 * MS), ETIMEDOUT);
+  EQUAL(weft_mpmc_queue_pop_int(q, &value, WEFT_FOREVER), ENOTRECOVERABLE);
+  EQUAL(q->pop_waiters, 0);
+  weft_mpmc_queue_commit(q, slot); /* it lived after all */
+  EQUAL(weft_mpmc_queue_pop_int(q, &value, WEFT_FOREVER), 0);
+}
+
 static void refused(void) {
   const int32_t wrong[] = {0, -1, 1 << 28, 7};
   const int32_t dead = A;
@@ -142,6 +155,7 @@ int main(void) {
   claims();
   weft_mpmc_queue *q = weft_mpmc_queue_init(at_queue, sizeof at_queue, config);
   CHECK(q != NULL);
+  told(q);
   blocked(q, q);
   weft_channel_config i32s = {WEFT_CHANNEL_I32, 4, 0, 0};
   weft_channel *c = weft_channel_init(at_channel, sizeof at_channel, i32s);

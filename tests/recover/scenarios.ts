@@ -151,7 +151,9 @@ export function scenarios(weft: Weft): Scenario[] {
           if (taken < size && blocked === 0) {
             return "a blocked slot is not told";
           }
-          if (taken === size && blocked > 0) return "a slot is told in vain";
+          if (taken === size && blocked > 0) {
+            return "a slot that is not blocked is told";
+          }
         },
       }),
       agents: [[["section"]], [["rest"]]],

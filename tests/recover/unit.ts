@@ -6,6 +6,7 @@ import {
   CallRing,
   Channel,
   codec,
+  DamagedError,
   Event,
   type Finding,
   layout,
@@ -160,6 +161,33 @@ test("recover() tells which queues are blocked, and which are not", () => {
   assert.equal(told(recover([B, A], text)), [
     ["channel", "records skipped", A, 1],
   ]);
+});
+
+test("who waits for a blocked slot is told after a second or two", async () => {
+  const behind = MpmcQueue.create({ capacity: 2 }); // a producer died
+  assert.ok(new MpmcQueue(behind.buffer).reserve());
+  behind.tryPushInt(1);
+  const full = MpmcQueue.create({ capacity: 2 }); // a consumer died
+  full.tryPushInt(1);
+  full.tryPushInt(2);
+  assert.ok(new MpmcQueue(full.buffer).peek());
+  const empty = MpmcQueue.create({ capacity: 2 }); // nobody died
+  const waits = [
+    behind.popIntAsync(),
+    new MpmcQueue(behind.buffer).pushIntAsync(2),
+    full.pushIntAsync(3),
+  ];
+  const pop = empty.popIntAsync();
+  for (const wait of await Promise.allSettled<unknown>(waits)) {
+    if (wait.status !== "rejected") return assert.unreachable();
+    assert.instance(wait.reason, DamagedError);
+  }
+  // One blocks: a page cannot.
+  if (!("document" in globalThis)) {
+    assert.throws(() => behind.popInt(), /damaged/);
+  }
+  empty.tryPushInt(5);
+  assert.is(await pop, 5);
 });
 
 test("recover() takes the parts of a layout", () => {

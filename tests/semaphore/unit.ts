@@ -119,7 +119,7 @@ test("tryAcquire(n, timeout) returns false once the time is over", () => {
     const begin = performance.now();
     assert.is(semaphore.tryAcquire(n, timeout), false);
     const took = performance.now() - begin;
-    assert.ok(took >= timeout - 1 && took < timeout + 500, `${took} ms`);
+    assert.ok(took >= timeout - 1 && took < timeout + 10_000, `${took} ms`);
     assert.equal(state(semaphore), [2, 0, 0, 0, 0]);
   }
   semaphore.acquire(2);

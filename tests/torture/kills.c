@@ -421,7 +421,7 @@ int main(int count, char **words) {
       start(k, which);
     }
     __atomic_store_n(&s->stop, 1, __ATOMIC_SEQ_CST);
-    double limit = now() + 10;
+    double limit = now() + 60;
     for (int i = 0; i < AGENTS; i++) {
       /* Whoever sleeps looks again after a few ms, and then stops. */
       int left = 0;

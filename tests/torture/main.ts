@@ -21,8 +21,8 @@ numbers with checksums, and damages words, for N minutes in all (2 unless
 given). Prints how much was done and what was lost, and ends with exit code 1
 if a promise of docs/reliability.md was broken.
 
---only NAME  one part (${"kills, damage, stream, aborts, native"}), or the
-             primitives whose name contains NAME
+--only NAME  one part (native, sanitized, kills, damage, stream, aborts), or
+             the primitives whose name contains NAME
 --seed N     other random numbers`;
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
@@ -31,11 +31,12 @@ const WASM = fileURLToPath(new URL("../../wasm", import.meta.url));
 
 /** Parts, and the share of the time that each takes. */
 const PARTS = {
-  native: 0.3,
+  native: 0.25,
+  sanitized: 0.2,
   kills: 0.2,
-  damage: 0.2,
-  stream: 0.15,
-  aborts: 0.15,
+  damage: 0.15,
+  stream: 0.1,
+  aborts: 0.1,
 } as const;
 type Part = keyof typeof PARTS;
 
@@ -72,21 +73,13 @@ function parse(words: string[]) {
 async function native(ms: number, seed: number, only: string) {
   const names = NATIVE.filter((name) => name.includes(only));
   if (names.length === 0) return [];
-  if (spawnSync("gcc", ["--version"]).status !== 0) {
-    console.log("     skipped: no gcc here to build kills.c");
-    return [];
-  }
-  const program = await build({
-    name: "kills",
-    compiler: "gcc",
-    words: ["-std=gnu11", "-O2", "-pthread", `-I${WASM}`],
-    sources: [path.join(HERE, "kills.c")],
-  });
+  const program = await builtWith("kills", ["-O2"]);
+  if (program === undefined) return [];
   const rows: Row[] = [];
   for (const name of names) {
     const seconds = ms / 1000 / names.length;
     const words = [name, `${seconds}`, `${seed}`];
-    const { code, output } = await run(program, words, seconds + 60);
+    const { code, output } = await run(program, words, Math.ceil(seconds + 60));
     const last = output.trim().split("\n").findLast((l) => l.startsWith("{"));
     const told = last === undefined ? undefined : JSON.parse(last);
     const problems = code === 0 ? [] : [output.trim()];
@@ -105,6 +98,50 @@ async function native(ms: number, seed: number, only: string) {
     });
   }
   return rows;
+}
+
+/** Damages words under the sanitizers: C's side of the part "damage". */
+async function sanitized(ms: number, seed: number, only: string) {
+  const program = await builtWith("damage", [
+    "-O1",
+    "-g",
+    "-fsanitize=address,undefined",
+    "-fno-sanitize-recover=all",
+  ]);
+  if (program === undefined) return [];
+  const seconds = ms / 1000;
+  const words = [`${seconds}`, `${seed}`, only];
+  const { code, output } = await run(
+    program,
+    words,
+    Math.ceil(seconds * 2 + 120),
+  );
+  const last = output.trim().split("\n").findLast((l) => l.startsWith("{"));
+  const { calls = 0 } = last === undefined ? {} : JSON.parse(last);
+  if (code === 0 && calls === 0) return []; // nothing bears that name
+  const row: Row = {
+    what: "C: calls on damaged words, sanitized",
+    volume: calls,
+    unit: "calls",
+    problems: code === 0 ? [] : [output.trim()],
+  };
+  return [row];
+}
+
+/** Builds a program of C of this folder, if there is a compiler. */
+async function builtWith(
+  name: string,
+  flags: string[],
+): Promise<string | undefined> {
+  if (spawnSync("gcc", ["--version"]).status === 0) {
+    return await build({
+      name: `torture-${name}`,
+      compiler: "gcc",
+      words: ["-std=gnu11", "-pthread", `-I${WASM}`, ...flags],
+      sources: [path.join(HERE, `${name}.c`)],
+    });
+  }
+  console.log(`     skipped: no gcc here to build ${name}.c`);
 }
 
 function threads(
@@ -174,6 +211,8 @@ async function main(): Promise<number> {
     const begin = performance.now();
     const found = part === "native"
       ? await native(ms, seed, filter)
+      : part === "sanitized"
+      ? await sanitized(ms, seed, filter)
       : await threads(part, ms, seed, filter);
     const seconds = (performance.now() - begin) / 1000;
     console.log(`---- ${part}, ${seconds.toFixed(0)} s`);

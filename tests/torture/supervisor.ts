@@ -216,7 +216,7 @@ async function listen(thread: Thread, problems: string[]): Promise<void> {
 // ---- damage -----------------------------------------------------------------
 
 /** No call that does not wait takes so long, in ms. */
-const HANGS = 4000;
+const HANGS = 30_000;
 
 async function damage(time: number, only: string, seed: number) {
   const buffer = new SharedArrayBuffer(12 + 2 * 256);

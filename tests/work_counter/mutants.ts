@@ -39,7 +39,7 @@ export const MUTANTS = mutants("work_counter", {
   what: "WC3: takes any end of a sleep for the end",
   ts: [
     'if (outcome === "timed-out") { return',
-    'if (outcome === "ok" || outcome === "not-equal") return true;\n' +
+    'if (outcome !== "timed-out") return true;\n' +
     'if (outcome === "timed-out") { return',
   ],
   c: [

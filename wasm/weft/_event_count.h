@@ -85,33 +85,44 @@ static inline void weft__event_withdraw(int32_t *epoch) {
  * more to take.
  */
 #define WEFT__EVENT_BLOCK(attempt, epoch, pass, timeout) \
-  WEFT__EVENT_BLOCK_OR(attempt, epoch, (void)0, pass, timeout)
+  WEFT__EVENT_BLOCK_OR(attempt, epoch, (void)0, pass, timeout, -1)
 
-/* The same, where `hand_on` wakes another waiter that may have what this one
-   cannot. */
-#define WEFT__EVENT_BLOCK_OR(attempt, epoch, hand_on, pass, timeout) \
-  do {                                                               \
-    int result;                                                      \
-    if (!weft__may_block()) return EPERM;                            \
-    if ((result = (attempt)) != EBUSY) return result;                \
-    WEFT__SPIN(spin, NULL, timeout) {                                \
-      if (weft__spin_found(&spin, (result = (attempt)) != EBUSY))    \
-        return result;                                               \
-    }                                                                \
-    int64_t deadline = weft__deadline(timeout);                      \
-    for (bool woken = false; result == EBUSY; woken = true) {        \
-      int outcome = WEFT__NOT_EQUAL;                                 \
-      int32_t seen = weft__event_announce(epoch);                    \
-      if ((result = (attempt)) == EBUSY) {                           \
-        if (woken) (void)(hand_on);                                  \
-        outcome = weft__sleep(epoch, seen, deadline, WEFT__LOOK);    \
-      }                                                              \
-      weft__event_withdraw(epoch);                                   \
-      if (outcome != WEFT__TIMED_OUT) continue;                      \
-      if ((result = (attempt)) == EBUSY) result = ETIMEDOUT;         \
-    }                                                                \
-    (pass);                                                          \
-    return result;                                                   \
+/*
+ * The same, where `hand_on` wakes another waiter that may have what this one
+ * cannot, and `stuck` is evaluated about once a second: the ticket, 0 or more,
+ * that another agent has claimed and not handed on. ENOTRECOVERABLE if it is
+ * the same twice.
+ */
+#define WEFT__EVENT_BLOCK_OR(attempt, epoch, hand_on, pass, timeout, stuck) \
+  do {                                                                      \
+    int result;                                                             \
+    if (!weft__may_block()) return EPERM;                                   \
+    if ((result = (attempt)) != EBUSY) return result;                       \
+    WEFT__SPIN(spin, NULL, timeout) {                                       \
+      if (weft__spin_found(&spin, (result = (attempt)) != EBUSY))           \
+        return result;                                                      \
+    }                                                                       \
+    int64_t deadline = weft__deadline(timeout);                             \
+    int64_t stuck_last = -1;                                                \
+    for (bool woken = false; result == EBUSY; woken = true) {               \
+      int outcome = WEFT__NOT_EQUAL;                                        \
+      int32_t seen = weft__event_announce(epoch);                           \
+      if ((result = (attempt)) == EBUSY) {                                  \
+        if (woken) (void)(hand_on);                                         \
+        outcome = weft__sleep(epoch, seen, deadline, WEFT__LOOK);           \
+      }                                                                     \
+      weft__event_withdraw(epoch);                                          \
+      if (outcome == WEFT__LOOKED && result == EBUSY) {                     \
+        int64_t stuck_now = (stuck);                                        \
+        if (stuck_now >= 0 && stuck_now == stuck_last)                      \
+          result = ENOTRECOVERABLE;                                         \
+        stuck_last = stuck_now;                                             \
+      }                                                                     \
+      if (outcome != WEFT__TIMED_OUT) continue;                             \
+      if ((result = (attempt)) == EBUSY) result = ETIMEDOUT;                \
+    }                                                                       \
+    (pass);                                                                 \
+    return result;                                                          \
   } while (0)
 
 WEFT__END

@@ -46,8 +46,9 @@ static inline void weft__relax_briefly(void) { weft__pass(1); }
 #ifndef WEFT_REALTIME /* what may wait */
 /*
  * How many rounds a call may spin. If the other side has no core to run on,
- * spinning only delays it. So a call that spins in vain halves the rounds of
- * the next call; a call that succeeds allows twice the rounds that it took.
+ * spinning only keeps it waiting. So each call that spins without success
+ * halves the rounds of the next, and a call that succeeds allows the next one
+ * twice the rounds it needed.
  */
 static inline int32_t weft__spin_rounds(int64_t timeout) {
   weft_agent *agent = &WEFT_AGENT();

@@ -9,7 +9,7 @@ WEFT__BEGIN
 #define WEFT_FOREVER INT64_C(-1)
 
 /* How a sleep ended. */
-enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__TIMED_OUT };
+enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__TIMED_OUT, WEFT__LOOKED };
 
 #define WEFT__SECOND INT64_C(1000000000)
 
@@ -120,6 +120,7 @@ static inline int weft__sleep_raw(int32_t *word, int32_t value, int64_t ns) {
  * Sleeps while *word is `value`, until `deadline`, but at most `at_most` ns and
  * at most a second: a wake that was given to a terminated agent is lost.
  * WEFT__NOT_EQUAL means that the caller must look again.
+ * So does WEFT__LOOKED, after a second in which nothing happened.
  */
 static inline int weft__sleep(int32_t *word, int32_t value, int64_t deadline,
                               int64_t at_most) {
@@ -132,7 +133,7 @@ static inline int weft__sleep(int32_t *word, int32_t value, int64_t deadline,
     if (last) left = rest;
   }
   int woken = weft__sleep_raw(word, value, left);
-  return woken == WEFT__TIMED_OUT && !last ? WEFT__NOT_EQUAL : woken;
+  return woken == WEFT__TIMED_OUT && !last ? WEFT__LOOKED : woken;
 }
 #endif
 

@@ -388,34 +388,64 @@ static inline void weft__mpmc_pass_pop(weft_mpmc_queue *q) {
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
+/* Whether an agent that stands still for a second within an operation is taken
+   for dead. The race tester, whose agents do so, sets it to 0. */
+#ifndef WEFT_MPMC_QUEUE_TELLS
+#define WEFT_MPMC_QUEUE_TELLS 1
+#endif
+
+/* The ticket that another agent has claimed and not handed on, or -1. An agent
+   that finds the same one twice, a second apart, gives up: the queue is
+   blocked. */
+static inline int64_t weft__mpmc_stuck(const weft_mpmc_queue *q, bool push) {
+  if (!WEFT_MPMC_QUEUE_TELLS) return -1;
+  int32_t head = weft__load(&q->head);
+  int32_t tail = weft__load(&q->tail) & ~WEFT_MPMC_QUEUE_CLOSED_BIT;
+  /* A producer keeps the oldest element from the consumers; if the queue is
+     full, it also keeps its place from the producers. */
+  if (head != tail && weft__load(weft__mpmc_slot(q, head)) == head)
+    return (uint32_t)head;
+  if (!push) return -1;
+  /* A consumer keeps the place of the next element. */
+  int32_t before = weft__minus(tail, q->capacity * WEFT_MPMC_QUEUE_ONE);
+  int32_t turn = weft__load(weft__mpmc_slot(q, tail));
+  bool taken = turn == weft__plus(before, WEFT_MPMC_QUEUE_FILLED) &&
+               weft__minus(head, before) > 0;
+  return taken ? (int64_t)(uint32_t)tail : -1;
+}
+
 /* Does the same as try_push, but blocks up to `timeout` ns for room; then
    ETIMEDOUT. */
 static inline int weft_mpmc_queue_push(weft_mpmc_queue *q, const void *src,
                                        int64_t timeout) {
-  WEFT__EVENT_BLOCK(weft_mpmc_queue_try_push(q, src), &q->push_epoch,
-                    weft__mpmc_pass_push(q), timeout);
+  WEFT__EVENT_BLOCK_OR(weft_mpmc_queue_try_push(q, src), &q->push_epoch,
+                       (void)0, weft__mpmc_pass_push(q), timeout,
+                       weft__mpmc_stuck(q, true));
 }
 
 /* Does the same as try_pop, but blocks up to `timeout` ns if there is nothing
    to take; then ETIMEDOUT. */
 static inline int weft_mpmc_queue_pop(weft_mpmc_queue *q, void *dst,
                                       int64_t timeout) {
-  WEFT__EVENT_BLOCK(weft_mpmc_queue_try_pop(q, dst), &q->pop_epoch,
-                    weft__mpmc_pass_pop(q), timeout);
+  WEFT__EVENT_BLOCK_OR(weft_mpmc_queue_try_pop(q, dst), &q->pop_epoch, (void)0,
+                       weft__mpmc_pass_pop(q), timeout,
+                       weft__mpmc_stuck(q, false));
 }
 
 /* Does the same as try_push_int, but blocks up to `timeout` ns. */
 static inline int weft_mpmc_queue_push_int(weft_mpmc_queue *q, int32_t value,
                                            int64_t timeout) {
-  WEFT__EVENT_BLOCK(weft_mpmc_queue_try_push_int(q, value), &q->push_epoch,
-                    weft__mpmc_pass_push(q), timeout);
+  WEFT__EVENT_BLOCK_OR(weft_mpmc_queue_try_push_int(q, value), &q->push_epoch,
+                       (void)0, weft__mpmc_pass_push(q), timeout,
+                       weft__mpmc_stuck(q, true));
 }
 
 /* Does the same as try_pop_int, but blocks up to `timeout` ns. */
 static inline int weft_mpmc_queue_pop_int(weft_mpmc_queue *q, int32_t *value,
                                           int64_t timeout) {
-  WEFT__EVENT_BLOCK(weft_mpmc_queue_try_pop_int(q, value), &q->pop_epoch,
-                    weft__mpmc_pass_pop(q), timeout);
+  WEFT__EVENT_BLOCK_OR(weft_mpmc_queue_try_pop_int(q, value), &q->pop_epoch,
+                       (void)0, weft__mpmc_pass_pop(q), timeout,
+                       weft__mpmc_stuck(q, false));
 }
 #endif
 

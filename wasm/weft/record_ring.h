@@ -533,7 +533,7 @@ static inline int weft_record_ring_push(weft_record_ring *q, const void *src,
                                         int32_t length, int64_t timeout) {
   WEFT__EVENT_BLOCK_OR(weft_record_ring_try_push(q, src, length),
                        &q->push_epoch, weft__record_hand_room_on(q),
-                       weft__record_pass_push(q), timeout);
+                       weft__record_pass_push(q), timeout, -1);
 }
 
 /* Does the same as try_pop, but blocks up to `timeout` ns if there is nothing

@@ -12,6 +12,7 @@
 EXPORT int32_t race_rounds, race_patience;
 #define WEFT_SPIN_ROUNDS race_rounds
 #define WEFT_SEMAPHORE_PATIENCE race_patience
+#define WEFT_MPMC_QUEUE_TELLS 0
 
 EXPORT void race_spin(int32_t rounds, int32_t patience) {
   race_rounds = rounds;

@@ -45,7 +45,8 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
       const { ClosedError, CallError } = mod;
       const { spinning } = spin;
       known = { c, base: wasm.at, spinning, ClosedError, CallError };
-      c.weft_agent_set_id!(id);
+      // A header that knows no agents, such as that of Snapshot, has no ids.
+      c.weft_agent_set_id?.(id);
       entered.set(id, known);
     }
     return known;
