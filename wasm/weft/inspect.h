@@ -145,8 +145,8 @@ static inline int64_t weft__work_counter_shows_waiters(const void *copy) {
 /* The i-th of all primitives; NULL after the last. */
 static inline const weft__shown *weft__shown_of(size_t i) {
   static const weft__shown all[] = {
-      /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
-      /* clang-format off */
+/* Begin of what `deno task layout` makes from primitives/_layout.ts. */
+/* clang-format off */
     {"mutex", 0, weft__mutex_shows_owner,
      weft__mutex_shows_waiters,
      {WEFT__FIELD(mutex, state),
@@ -309,8 +309,8 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(striped_counter, stripes),
       WEFT__FIELD(striped_counter, seal),
       WEFT__FIELD(striped_counter, claims)}},
-      /* clang-format on */
-      /* End of what `deno task layout` makes. */
+/* clang-format on */
+/* End of what `deno task layout` makes. */
   };
   return i < sizeof all / sizeof *all ? &all[i] : NULL;
 }
