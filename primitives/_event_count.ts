@@ -12,6 +12,16 @@
  * an agent that publishes a hundred times in a row wakes once. Where a waiter
  * awaits, none is left out, as its agent may be busy for long.
  *
+ * Progress: if the waiter that a wake reached is terminated before it runs, the
+ * epoch stays odd, and wakes for one are left out until another agent announces
+ * itself, or a sleeper looks, as each does once a second. That one makes the
+ * epoch even, looks, and passes the wake on if there is more to be had. So the
+ * death delays the other sleepers by a second at most.
+ * Wrap: a wake and the look after it, or a wake for all, add 2, and epochs are
+ * compared for equality. An agent oversleeps only if exactly a multiple of 2^31
+ * such pairs come between its announcement and its sleep, and then by a second
+ * at most.
+ *
  * @module
  */
 

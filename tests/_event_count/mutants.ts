@@ -116,6 +116,6 @@ export const MUTANTS = mutants({
     "In TypeScript `announce` reads the epoch, so no caller can read it later",
   c: [
     "outcome = weft__sleep(epoch, seen,",
-    "outcome = weft__sleep((void)seen, (epoch), weft__load(epoch),",
+    "outcome = weft__sleep(((void)seen, epoch), weft__load(epoch),",
   ],
 });
