@@ -58,7 +58,6 @@ export const MUTANTS = mutants({
     "if (n === Infinity || waiters < 0) Atomics.add(words, epoch, 2);",
     "if (waiters < 0) Atomics.add(words, epoch, 2);",
   ],
-  c: ["if (n == WEFT__ALL || waiters < 0) {", "if (waiters < 0) {"],
   equivalent: "a waiter that is woken and finds the queue closed wakes all",
 }, {
   what: "wakes nobody if only one sleeps",

@@ -553,6 +553,21 @@ export const MUTANTS = mutants("record_ring", {
   ],
   by: "a short record waits behind a long one",
 }, {
+  what: "wakes a producer before it says how often to hand the wake on",
+  ts: [
+    "if (!this.singleProducer) Atomics.store(words, HAND_ONS, waiters); " +
+    "wake(words, PUSH_EPOCH, 1);",
+    "wake(words, PUSH_EPOCH, 1);\n" +
+    "if (!this.singleProducer) Atomics.store(words, HAND_ONS, waiters);",
+  ],
+  c: [
+    "if (!r->single_producer) weft__store(&r->hand_ons, waiters); " +
+    "weft__event_wake(&r->push_epoch, 1);",
+    "weft__event_wake(&r->push_epoch, 1); " +
+    "if (!r->single_producer) weft__store(&r->hand_ons, waiters);",
+  ],
+  by: "a short record waits behind a long one",
+}, {
   what: "has room, and wakes no other",
   ts: ["pass: () => this.passRoom(),", "pass: () => {},"],
   c: [
