@@ -140,7 +140,7 @@ const VALUE = 2;
 const ERROR = 3;
 const THROWN = 4; // something that is no error
 const PIECE = 5; // of a reply, but for the first
-const ELSEWHERE = 6; // another server has the next piece
+const ELSEWHERE = 6; // a server of another agent has the next piece
 const MORE = 128; // and more pieces follow
 
 /** A piece of a reply is kept for so many ms. */
@@ -236,6 +236,15 @@ interface Rest {
   since: number;
 }
 
+/** By buffer, then by caller and number. The oldest come first. */
+const rests = new WeakMap<SharedArrayBuffer, Map<string, Rest>>();
+
+function restsOf(buffer: SharedArrayBuffer): Map<string, Rest> {
+  let there = rests.get(buffer);
+  if (there === undefined) rests.set(buffer, there = new Map());
+  return there;
+}
+
 /** A call whose handler was given a signal. */
 interface Watched {
   readonly at: number;
@@ -248,8 +257,8 @@ class Server {
   readonly #methods: Map<string, Method>;
   readonly #codec: Codec<unknown>;
   readonly #check: number;
-  /** By caller and number. The oldest come first. */
-  readonly #rests = new Map<string, Rest>();
+  /** Those of all servers of this agent: any of them may be asked. */
+  readonly #rests: Map<string, Rest>;
   /** Room for replies behind their first byte, by slot. */
   readonly #bodies: Uint8Array[] = [];
   readonly #watched = new Set<Watched>();
@@ -263,6 +272,7 @@ class Server {
     this.#codec = codecOf(options);
     this.#check = checkOf(this.#codec);
     this.slots = slotsOf(ring);
+    this.#rests = restsOf(ring.buffer);
   }
 
   /** Serves the call at `at`; a promise if its handler is async. */
@@ -909,10 +919,14 @@ function answerAt(slots: Slots, at: number): Uint8Array {
 
 let nowhere: Int32Array<SharedArrayBuffer> | undefined;
 
-/** A sleep of a millisecond. */
+/**
+ * A sleep of 1 to 4 ms. Callers that all slept alike could ask in the same
+ * order each time, and each reach the wrong server for ever.
+ */
 function pause(): Sleep {
   nowhere ??= new Int32Array(new SharedArrayBuffer(4));
-  return { words: nowhere, index: 0, value: 0, atMost: 1 };
+  const atMost = 1 + Math.random() * 3;
+  return { words: nowhere, index: 0, value: 0, atMost };
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {

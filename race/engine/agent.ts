@@ -54,6 +54,37 @@ export interface Snapshot {
   readonly looping: boolean;
   readonly tick: boolean;
   readonly ticks: number;
+
+  // ---- what is worked out later
+  /** What followed from this state before. */
+  edges: Edge[] | null;
+  /** Whether the hashes below are known. */
+  hashed: boolean;
+  key1: number;
+  key2: number;
+  results1: number;
+  results2: number;
+}
+
+/** What follows from a state of an agent. */
+export interface Edge {
+  /** What happened to the agent: an action, or one of the numbers below. */
+  readonly cause: number;
+  /** The answer it got, and the time at which it went on. */
+  readonly value: unknown;
+  readonly now: number;
+  /** The state it came to. */
+  readonly to: Snapshot;
+  /** The calls that ended on the way. */
+  readonly ended: readonly Ended[];
+  /** How often the agent was run and did this. */
+  runs: number;
+}
+
+/** A call that ended: what it returned, and how many steps it took. */
+export interface Ended {
+  readonly result: unknown;
+  readonly steps: number;
 }
 
 /** An event that waits in an agent's event loop: a promise has settled. */
@@ -114,7 +145,7 @@ export class Agent {
   waitAddress = -1;
   deadline = Infinity;
   /** What its finished calls returned. */
-  results: unknown[] = [];
+  results: readonly unknown[] = [];
   /** Steps in this call. */
   steps = 0;
   /** How many operations at the end of the record changed nothing. */
@@ -173,6 +204,11 @@ export class Agent {
   site = "";
   /** A saved copy of it, as long as it still equals that copy. */
   snapshot: Snapshot | null = null;
+  /** The answer of a sleep that has ended, until the agent gets it. */
+  answer: string | undefined = undefined;
+  /** Its state before the cause for which it must be run. */
+  before: Snapshot | null = null;
+  cause = 0;
 
   /** Makes agent `id` of `count` agents. */
   constructor(readonly id: number, count: number) {
@@ -181,7 +217,8 @@ export class Agent {
 
   /** Goes back to the start of the program. */
   reset(): void {
-    this.snapshot = null;
+    this.snapshot = this.before = null;
+    this.answer = undefined;
     this.first = 0;
     this.status = READY;
     this.oi =
@@ -292,7 +329,7 @@ export class Agent {
       timeout: this.timeout,
       waitAddress: this.waitAddress,
       deadline: this.deadline,
-      results: this.results.slice(),
+      results: this.results,
       steps: this.steps,
       pure: this.pure,
       stale: this.stale,
@@ -310,6 +347,12 @@ export class Agent {
       looping: this.looping,
       tick: this.tick,
       ticks: this.ticks,
+      edges: null,
+      hashed: false,
+      key1: 0,
+      key2: 0,
+      results1: 0,
+      results2: 0,
     };
   }
 
@@ -317,6 +360,8 @@ export class Agent {
   load(s: Snapshot): void {
     if (this.snapshot === s) return;
     this.snapshot = s;
+    this.before = null;
+    this.answer = undefined;
     this.status = s.status;
     this.oi = s.oi;
     this.n = s.n;
@@ -340,7 +385,7 @@ export class Agent {
     this.timeout = s.timeout;
     this.waitAddress = s.waitAddress;
     this.deadline = s.deadline;
-    this.results = s.results.slice();
+    this.results = s.results;
     this.steps = s.steps;
     this.pure = s.pure;
     this.stale = s.stale;

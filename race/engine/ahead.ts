@@ -135,6 +135,8 @@ function inLoop(
   const round = sig.slice(n - period, n);
   const clock = round.some((signature) => signature % 32 === k.CLOCK);
   agent.period = period;
+  // What memory holds now may decide whether the loop goes on.
+  if (pure) engine.world.volatile = true;
   if (!engine.scenario.async) {
     // What it does next depends only on what it has seen.
     const past = `${agent.id},${agent.oi},${agent.h1},${agent.h2},${period}`;

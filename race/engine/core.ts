@@ -4,11 +4,12 @@
  *
  * @module
  */
-import type { Agent } from "./agent.ts";
+import type { Agent, Snapshot } from "./agent.ts";
 import type { Hints, HintState } from "./hints.ts";
 import * as k from "./kinds.ts";
 import { type FailureKind, Fault, Unsupported } from "./kinds.ts";
 import type { Call } from "./model.ts";
+import { DELIVERED, type Memo, RESUMED, WOKEN } from "./memo.ts";
 import { Memory } from "./memory.ts";
 import { native } from "./native.ts";
 import { bits, mix1, mix2, show } from "./values.ts";
@@ -26,7 +27,7 @@ interface Waiter {
 
 /** Everything that a state keeps, apart from the agents. */
 export interface WorldState {
-  readonly memory: Int32Array;
+  readonly memory: readonly number[];
   readonly waiters: readonly Waiter[];
   readonly frontier: number;
   readonly now: number;
@@ -147,6 +148,10 @@ export class World {
   ended = false;
   /** Agents woken from a sleep that must be run to their next operation. */
   woken: Agent[] = [];
+  /** What agents did before, if that may be used. */
+  memo: Memo | null = null;
+  /** Whether the present step depends on more than its agent has seen. */
+  volatile = false;
 
   // ---- states
 
@@ -193,29 +198,15 @@ export class World {
     const [memory1, memory2] = out;
     let a = mix1(this.frontier, memory1);
     let b = mix2(this.frontier ^ 0x5bd1e995, memory2);
-    for (const agent of this.agents) {
-      const place = agent.status | agent.oi << 4;
-      a = mix1(mix1(a, agent.h1), place);
-      b = mix2(mix2(b, agent.h2), place);
-      if (agent.inbox.length + agent.timers.length > 0) {
-        for (const { promise, value } of agent.inbox) {
-          a = mix1(a, promise + 7);
-          b = mix2(b, promise + bits(value));
-        }
-        for (const { id, due } of agent.timers) {
-          a = mix1(mix1(a, id), bits(due));
-          b = mix2(mix2(b, id), bits(due));
-        }
-      }
-      if (agent.deadline !== Infinity) {
-        a = mix1(a, bits(agent.deadline));
-        b = mix2(b, bits(agent.deadline));
-      }
+    const { agents } = this;
+    for (let i = 0; i < agents.length; i++) {
+      const agent = agents[i]!.save();
+      if (!agent.hashed) hashAgent(agent);
+      a = mix1(a, agent.key1);
+      b = mix2(b, agent.key2);
       if (!withResults) continue;
-      for (const result of agent.results) {
-        a = mix1(a, bits(result));
-        b = mix2(b, bits(result));
-      }
+      a = mix1(a, agent.results1);
+      b = mix2(b, agent.results2);
     }
     for (const { agent, address } of this.waiters) {
       a = mix1(a, agent ^ address << 5);
@@ -243,7 +234,10 @@ export class World {
     this.fault ??= new Fault(kind, message);
   }
 
-  /** Does an agent's next operation; `age` says how old a hint's value is. */
+  /**
+   * Does an agent's next operation; `age` says how old a hint's value is. What
+   * the agent has seen stays as it is: see `absorb`.
+   */
   perform(agent: Agent, age: number): Any {
     const { kind } = agent;
     this.steps++;
@@ -269,15 +263,19 @@ export class World {
       this.hints.after(agent, wrote);
     }
     this.trace?.step(this, agent, result, wrote, age);
+    if (this.changed && kind !== k.NOTIFY) this.#unspin(agent);
+    return result;
+  }
+
+  /** Adds the operation that an agent did to what it has seen. */
+  absorb(agent: Agent, result: Any, changed: boolean): void {
+    const { kind } = agent;
     if (result !== BLOCK) this.note(agent, result);
     if (kind === k.NOTIFY || kind === k.WRITE) agent.pure = 0;
     else agent.pure++;
-    if (this.changed && kind !== k.NOTIFY) {
-      agent.pure = 0;
-      agent.idleFires = 0;
-      this.#unspin(agent.address, agent.size);
-    }
-    return result;
+    if (!changed || kind === k.NOTIFY) return;
+    agent.pure = 0;
+    agent.idleFires = 0;
   }
 
   #raceText({ kind, address, id, site }: Agent, other: string): string {
@@ -349,8 +347,12 @@ export class World {
         this.clocks?.wake(agent, woken);
         this.hints?.wake(agent, woken);
       }
-      if (waiter.promise >= 0) this.#deliver(woken, waiter.promise, "ok");
-      else this.wake(woken, "ok");
+      if (waiter.promise < 0) this.wake(woken, "ok");
+      else if (woken !== agent) this.#deliver(woken, waiter.promise, "ok");
+      else {
+        this.volatile = true;
+        this.#enqueue(agent, waiter.promise, "ok");
+      }
     }
     if (count > 0) this.waiters = left;
     this.changed = count > 0;
@@ -359,6 +361,12 @@ export class World {
 
   /** Puts a settled promise into an agent's event queue. */
   #deliver(agent: Agent, promise: number, value: string): void {
+    this.#change(agent, DELIVERED, `${promise} ${value}`, () => {
+      this.#enqueue(agent, promise, value);
+    });
+  }
+
+  #enqueue(agent: Agent, promise: number, value: string): void {
     agent.snapshot = null;
     agent.inbox = [...agent.inbox, { promise, value }];
     agent.timers = agent.timers.filter((timer) => timer.promise !== promise);
@@ -369,23 +377,59 @@ export class World {
     this.waiters = this.waiters.filter((waiter) =>
       waiter.agent !== agent.id || waiter.promise !== promise
     );
-    this.#deliver(agent, promise, "timed-out");
+    this.#enqueue(agent, promise, "timed-out");
   }
 
-  /** Ends an agent's sleep. */
+  /**
+   * Changes an agent that is not on the stack in a way that depends only on
+   * `cause` and `value`.
+   */
+  #change(
+    agent: Agent,
+    cause: number,
+    value: unknown,
+    change: () => void,
+  ): void {
+    const { memo } = this;
+    if (memo === null) return change();
+    const from = agent.save();
+    const edge = memo.find(from, cause, value, 0);
+    if (edge !== undefined) return agent.load(edge.to);
+    change();
+    memo.add(from, cause, value, 0, agent, [], true);
+  }
+
+  /** Ends an agent's sleep; `receive` gives it the answer. */
   wake(agent: Agent, result: string): void {
+    this.prepare(agent, WOKEN);
     agent.snapshot = null;
     agent.status = k.READY;
     agent.waitAddress = -1;
     agent.deadline = Infinity;
     agent.pure = 0;
-    this.note(agent, result);
+    agent.answer = result;
+    this.woken.push(agent);
+  }
+
+  /** Keeps the state of an agent before something happens to it. */
+  prepare(agent: Agent, cause: number): void {
+    if (this.memo === null || agent.before !== null) return;
+    agent.before = agent.save();
+    agent.cause = cause;
+  }
+
+  /** Gives an agent the answer of the sleep that has ended. */
+  receive(agent: Agent): void {
+    const { answer } = agent;
+    if (answer === undefined) return;
+    agent.answer = undefined;
+    agent.snapshot = null;
+    this.note(agent, answer);
     agent.record(
       signature(agent.kind, agent.address),
       argBits(agent.a, agent.b),
-      result,
+      answer,
     );
-    this.woken.push(agent);
   }
 
   /** Takes an agent out of the lists in which it waits. */
@@ -401,12 +445,16 @@ export class World {
     agent.h2 = mix2(mix2(agent.h2, operation), value);
   }
 
-  #unspin(address: number, size: number): void {
+  #unspin(by: Agent): void {
+    const { address, size } = by;
     for (const agent of this.agents) {
       if (agent.status !== k.SPINNING && agent.leap === 0) continue;
       for (const at of agent.spinAddresses) {
         if (at >= address + size || address >= at + 8) continue;
-        this.resume(agent);
+        if (agent === by || agent.kind === k.CLOCK) this.resume(agent);
+        else {
+          this.#change(agent, RESUMED, undefined, () => this.resume(agent));
+        }
         break;
       }
     }
@@ -414,13 +462,15 @@ export class World {
 
   /** Lets an agent go on that was spinning. */
   resume(agent: Agent): void {
+    const looks = agent.status === k.SPINNING && agent.kind === k.CLOCK;
+    if (looks) this.prepare(agent, RESUMED);
     agent.snapshot = null;
     agent.pure = agent.leap = agent.ends = 0;
     agent.deadline = Infinity;
     if (agent.status !== k.SPINNING) return;
     agent.status = k.READY;
     // A look at the clock is not a step, so run it to its next operation.
-    if (agent.kind === k.CLOCK) this.woken.push(agent);
+    if (looks) this.woken.push(agent);
   }
 
   // ---- calls
@@ -428,10 +478,15 @@ export class World {
   /** A call takes its first step. */
   begin(agent: Agent): void {
     agent.invoked = true;
+    this.invoke(agent, agent.call);
+  }
+
+  /** Tells the judge that `agent` begins `call`. */
+  invoke(agent: Agent, call: Call): void {
     this.began = true;
-    this.trace?.row(this, agent, "begin", callText(agent.call));
+    this.trace?.row(this, agent, "begin", callText(call));
     if (this.judge !== null && this.frontier >= 0) {
-      this.frontier = this.judge.invoke(this.frontier, agent.id, agent.call);
+      this.frontier = this.judge.invoke(this.frontier, agent.id, call);
     }
   }
 
@@ -439,24 +494,8 @@ export class World {
   end(agent: Agent, result: unknown): void {
     agent.snapshot = null;
     if (!agent.invoked) this.begin(agent);
-    this.ended = true;
-    const { call } = agent;
-    this.trace?.row(this, agent, "end", show(result));
-    agent.results.push(result);
-    if (this.judge !== null && this.frontier >= 0) {
-      const next = this.judge.answer(this.frontier, agent.id, result);
-      if (next >= 0) this.frontier = next;
-      else {
-        const allowed = this.judge.allowed(this.frontier, agent.id);
-        this.fail(
-          "not-linearizable",
-          `agent ${agent.id}: ${callText(call)} = ${show(result)}, but no ` +
-            `sequential order of operations explains that: it had ` +
-            `${allowed.startsWith("to ") ? "" : "to be "}${allowed}; ` +
-            this.judge.explain(this.frontier),
-        );
-      }
-    }
+    this.answer(agent, agent.call, result);
+    agent.results = [...agent.results, result];
     if (agent.steps > this.maxOpSteps) this.maxOpSteps = agent.steps;
     agent.oi++;
     agent.clearLoops();
@@ -467,6 +506,56 @@ export class World {
       agent.idleFires =
         0;
   }
+
+  /** Tells the judge that `call` has returned. */
+  answer(agent: Agent, call: Call, result: unknown): void {
+    this.ended = true;
+    this.trace?.row(this, agent, "end", show(result));
+    if (this.judge === null || this.frontier < 0) return;
+    const next = this.judge.answer(this.frontier, agent.id, result);
+    if (next >= 0) {
+      this.frontier = next;
+      return;
+    }
+    const allowed = this.judge.allowed(this.frontier, agent.id);
+    this.fail(
+      "not-linearizable",
+      `agent ${agent.id}: ${callText(call)} = ${show(result)}, but no ` +
+        `sequential order of operations explains that: it had ` +
+        `${allowed.startsWith("to ") ? "" : "to be "}${allowed}; ` +
+        this.judge.explain(this.frontier),
+    );
+  }
+}
+
+/** Makes hashes of everything an agent's future depends on. */
+function hashAgent(agent: Snapshot): void {
+  const place = agent.status | agent.oi << 4;
+  let a = mix1(agent.h1, place);
+  let b = mix2(agent.h2, place);
+  for (const { promise, value } of agent.inbox) {
+    a = mix1(a, promise + 7);
+    b = mix2(b, promise + bits(value));
+  }
+  for (const { id, due } of agent.timers) {
+    a = mix1(mix1(a, id), bits(due));
+    b = mix2(mix2(b, id), bits(due));
+  }
+  if (agent.deadline !== Infinity) {
+    a = mix1(a, bits(agent.deadline));
+    b = mix2(b, bits(agent.deadline));
+  }
+  agent.key1 = a;
+  agent.key2 = b;
+  a = b = 17;
+  for (const result of agent.results) {
+    const value = bits(result);
+    a = mix1(a, value);
+    b = mix2(b, value);
+  }
+  agent.results1 = a;
+  agent.results2 = b;
+  agent.hashed = true;
 }
 
 /** Does an operation that neither waits nor notifies. */

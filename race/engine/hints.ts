@@ -16,7 +16,6 @@ import type { Agent } from "./agent.ts";
 import {
   DONE,
   KILLED,
-  LOAD,
   NOTIFY,
   READ,
   STORE,
@@ -29,34 +28,53 @@ import { bits, mix1, mix2 } from "./values.ts";
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
+/** The values that a hint has held. */
 interface Word {
-  readonly address: number;
-  /**
-   * The values it has held, oldest first; `first` is the time of the oldest.
-   */
+  /** Oldest first; `first` is the time of the oldest. */
   readonly values: readonly Any[];
   readonly first: number;
 }
 
-/** Everything that a state keeps of hints. */
+/** By hint: the time of the oldest write that may still be seen; 0 if missing. */
+type View = readonly number[];
+
+/** Everything that a state keeps of hints. It never changes. */
 export interface HintState {
-  readonly words: readonly Word[];
-  /** By agent, by word. */
-  readonly views: readonly (readonly number[])[];
-  /** By location, by word. */
-  readonly released: ReadonlyMap<number, readonly number[]>;
+  /** By hint; one that was not written yet may be missing. */
+  readonly words: readonly (Word | undefined)[];
+  /** By agent. */
+  readonly views: readonly View[];
+  /** By location: the view that its last atomic write left. */
+  readonly released: readonly (View | undefined)[];
+  /** Two hashes, once they are known. */
+  hashed: boolean;
+  hash1: number;
+  hash2: number;
+}
+
+/** What is known of an address. */
+interface Place {
+  readonly address: number;
+  /** Its number among the locations. */
+  readonly index: number;
+  /** Its number among the hints, or -1. */
+  readonly slot: number;
 }
 
 const LIMIT = 16; // at most this many older values of a word are offered
+
+const NEVER: View = [];
 
 /** The hints of an exploration. */
 export class Hints {
   readonly #isHint: (address: number) => boolean;
   readonly #agents: readonly Agent[];
-  readonly #slots = new Map<number, number>();
-  #words: Word[] = [];
-  #views: number[][] = [];
-  #released = new Map<number, readonly number[]>();
+  readonly #places = new Map<number, Place>();
+  readonly #addresses: number[] = [];
+  readonly #hints: number[] = [];
+  /** By hint: the word before it is written. */
+  #fresh: (Word | undefined)[] = [];
+  #state: HintState;
 
   /** Hints of `agents` at the addresses for which `isHint` is true. */
   constructor(
@@ -65,6 +83,7 @@ export class Hints {
   ) {
     this.#agents = agents;
     this.#isHint = isHint;
+    this.#state = this.#start();
   }
 
   /** Whether reads of `address` may be old. */
@@ -72,28 +91,37 @@ export class Hints {
 
   /** Prepares for the next execution. */
   reset(): void {
-    this.#words = [];
-    this.#slots.clear();
-    this.#views = this.#agents.map(() => []);
-    this.#released = new Map();
+    this.#state = this.#start();
   }
 
-  /** Copies what a state keeps. */
+  #start(): HintState {
+    const views = this.#agents.map(() => NEVER);
+    return stateOf([], views, []);
+  }
+
+  /** What a state keeps. */
   save(): HintState {
-    return {
-      words: this.#words.slice(),
-      views: this.#views.map((view) => view.slice()),
-      released: new Map(this.#released),
-    };
+    return this.#state;
   }
 
   /** Restores what a state kept. */
   load(state: HintState): void {
-    this.#words = state.words.slice();
-    this.#slots.clear();
-    this.#words.forEach(({ address }, slot) => this.#slots.set(address, slot));
-    this.#views = state.views.map((view) => view.slice());
-    this.#released = new Map(state.released);
+    this.#state = state;
+  }
+
+  #placeAt(address: number): Place {
+    let place = this.#places.get(address);
+    if (place === undefined) {
+      const index = this.#addresses.push(address) - 1;
+      const slot = this.#isHint(address) ? this.#hints.push(address) - 1 : -1;
+      this.#places.set(address, place = { address, index, slot });
+    }
+    return place;
+  }
+
+  /** A hint's values; undefined if it was never written. */
+  #wordAt(slot: number): Word | undefined {
+    return this.#state.words[slot] ?? this.#fresh[slot];
   }
 
   /**
@@ -101,12 +129,14 @@ export class Hints {
    * one. Each distinct value occurs once; the newest comes first.
    */
   older(agent: Agent): readonly Any[] {
-    if (agent.kind !== READ || !this.#isHint(agent.address)) return [];
-    const slot = this.#slots.get(agent.address);
-    if (slot === undefined) return [];
-    const { values, first } = this.#words[slot]!;
+    if (agent.kind !== READ) return NEVER;
+    const { slot } = this.#placeAt(agent.address);
+    const word = slot < 0 ? undefined : this.#wordAt(slot);
+    if (word === undefined || word.values.length === 1) return NEVER;
+    const { values, first } = word;
     const distinct: Any[] = [values[values.length - 1]];
-    const oldest = Math.max(first, this.#views[agent.id]![slot]!);
+    const seen = this.#state.views[agent.id]![slot] ?? 0;
+    const oldest = Math.max(first, seen);
     for (let i = values.length - 2; i >= oldest - first; i--) {
       if (!distinct.includes(values[i])) distinct.push(values[i]);
     }
@@ -115,17 +145,22 @@ export class Hints {
 
   /** Notes that `agent` read value number `age` of the values it may see. */
   read(agent: Agent, age: number): Any {
-    const value = age > 0 ? this.older(agent)[age - 1] : undefined;
-    const slot = this.#slots.get(agent.address);
-    if (slot === undefined) return undefined;
-    const { values, first } = this.#words[slot]!;
-    const seen = age > 0 ? value : values[values.length - 1];
-    const view = this.#views[agent.id]!;
+    const { slot } = this.#placeAt(agent.address);
+    const word = slot < 0 ? undefined : this.#wordAt(slot);
+    if (word === undefined) return undefined;
+    const { values, first } = word;
+    const newest = values[values.length - 1];
+    const seen = age > 0 ? this.older(agent)[age - 1] : newest;
+    const view = this.#state.views[agent.id]!;
     // Assume the oldest write of this value: it leaves the most values
     // possible.
-    let i = Math.max(0, view[slot]! - first);
+    let i = Math.max(0, (view[slot] ?? 0) - first);
     while (values[i] !== seen) i++;
-    view[slot] = first + i;
+    const { words, views, released } = this.#state;
+    const now = withTime(view, slot, first + i);
+    if (now !== view) {
+      this.#become(words, replaced(views, agent.id, now), released);
+    }
     return seen;
   }
 
@@ -135,91 +170,163 @@ export class Hints {
    */
   before(agent: Agent): void {
     const { address, kind, target, index } = agent;
-    if (kind < STORE || kind > WRITE || !this.#isHint(address)) return;
-    if (this.#slots.has(address) || kind === READ || kind === NOTIFY) return;
-    if (kind === WAIT || kind === WAIT_ASYNC) return;
-    this.#slots.set(address, this.#words.length);
-    const value = target!.peek(index);
-    this.#words.push({ address, values: [value], first: 0 });
-    for (const old of this.#views) old.push(0);
-    for (const [at, old] of this.#released) this.#released.set(at, [...old, 0]);
+    if (kind < STORE || kind > WRITE || kind === READ) return;
+    if (kind === NOTIFY || kind === WAIT || kind === WAIT_ASYNC) return;
+    const { slot } = this.#placeAt(address);
+    if (slot < 0 || this.#fresh[slot] !== undefined) return;
+    this.#fresh[slot] = { values: [target!.peek(index)], first: 0 };
   }
 
   /** Called after `agent`'s atomic operation or plain write. */
   after(agent: Agent, wrote: boolean): void {
-    const { address, kind, target, index } = agent;
+    const { address, kind, target, index, id } = agent;
     if (kind === READ) return;
-    const mine = this.#views[agent.id]!;
-    const slot = this.#slots.get(address);
-    if (wrote && slot !== undefined) {
-      const word = this.#words[slot]!;
-      const value = target!.peek(index);
-      const values = [...word.values, value];
-      this.#words[slot] = { ...word, values };
-      mine[slot] = word.first + values.length - 1;
-    } else if (slot !== undefined) {
-      const { first, values } = this.#words[slot]!;
-      mine[slot] = first + values.length - 1;
+    const { slot, index: at } = this.#placeAt(address);
+    let { words, released } = this.#state;
+    const { views } = this.#state;
+    let mine = views[id]!;
+    const word = slot < 0 ? undefined : this.#wordAt(slot);
+    if (word !== undefined) {
+      const { first } = word;
+      let { values } = word;
+      if (wrote) {
+        values = [...values, target!.peek(index)];
+        words = replaced(words, slot, { first, values });
+      }
+      mine = withTime(mine, slot, first + values.length - 1);
     }
-    if (kind === WRITE) return;
-    if (kind !== STORE) raise(mine, this.#released.get(address));
-    if (wrote) this.#released.set(address, mine.slice());
-    if (slot !== undefined || kind === LOAD) this.#trim();
+    if (kind !== WRITE) {
+      const there = released[at];
+      if (kind !== STORE) mine = joined(mine, there);
+      if (wrote && !sameView(there, mine)) {
+        released = replaced(released, at, mine);
+      }
+    }
+    const now = mine === views[id] ? views : replaced(views, id, mine);
+    if (
+      now !== views || words !== this.#state.words ||
+      released !== this.#state.released
+    ) this.#become(words, now, released);
   }
 
   /** `woken` has been notified by `agent`. */
   wake(agent: Agent, woken: Agent): void {
-    raise(this.#views[woken.id]!, this.#views[agent.id]);
+    const { words, views, released } = this.#state;
+    const view = views[woken.id]!;
+    const now = joined(view, views[agent.id]);
+    if (now !== view) {
+      this.#become(words, replaced(views, woken.id, now), released);
+    }
   }
 
-  /** Forgets values that no agent may see any more. */
-  #trim(): void {
-    for (let slot = 0; slot < this.#words.length; slot++) {
-      const word = this.#words[slot]!;
-      let oldest = word.first + word.values.length - 1;
+  /** Goes to another state, without the values that no agent may see. */
+  #become(
+    words: readonly (Word | undefined)[],
+    views: readonly View[],
+    released: readonly (View | undefined)[],
+  ): void {
+    for (let slot = 0; slot < words.length; slot++) {
+      const word = words[slot];
+      if (word === undefined || word.values.length === 1) continue;
+      const { values, first } = word;
+      let oldest = first + values.length - 1;
       for (const { id, status } of this.#agents) {
         if (status === DONE || status === KILLED) continue;
-        oldest = Math.min(oldest, this.#views[id]![slot]!);
+        oldest = Math.min(oldest, views[id]![slot] ?? 0);
       }
-      if (oldest <= word.first) continue;
-      const values = word.values.slice(oldest - word.first);
-      this.#words[slot] = { ...word, values, first: oldest };
+      if (oldest <= first) continue;
+      const left = values.slice(oldest - first);
+      words = replaced(words, slot, { values: left, first: oldest });
     }
+    this.#state = stateOf(words, views, released);
   }
 
   /** Adds what the future depends on to two hashes. */
   hash(hashes: [number, number]): void {
-    let [a, b] = hashes;
-    const add = (v: number) => {
-      a = mix1(a, v);
-      b = mix2(b, v);
+    const state = this.#state;
+    if (!state.hashed) this.#hash(state);
+    hashes[0] = mix1(hashes[0], state.hash1);
+    hashes[1] = mix2(hashes[1], state.hash2);
+  }
+
+  /**
+   * States that offer every agent the same values have the same hashes. So
+   * what offers no more than the newest value is left out.
+   */
+  #hash(state: HintState): void {
+    const { words, views, released } = state;
+    let a = 0;
+    let b = 0;
+    const add = (what: number, place: number, value: number) => {
+      a = (a + mix1(mix1(what, place), value)) | 0;
+      b ^= mix2(mix2(what, place), value);
     };
-    const newest = this.#words.map(({ first, values }) =>
-      first + values.length - 1
-    );
-    this.#words.forEach(({ address, values }) => {
-      add(address);
-      values.forEach((value) => add(bits(value)));
-    });
-    for (const view of this.#views) {
-      view.forEach((time, slot) => add(newest[slot]! - time));
-    }
-    const places = [...this.#released.keys()].sort((x, y) => x - y);
-    for (const place of places) {
-      add(place);
-      this.#released.get(place)!.forEach((time, slot) => {
+    for (let slot = 0; slot < words.length; slot++) {
+      const word = words[slot];
+      if (word === undefined) continue;
+      const { values, first } = word;
+      const length = values.length;
+      if (length === 1) continue;
+      const hint = this.#hints[slot]!;
+      for (let i = 0; i < length; i++) add(hint, length - i, bits(values[i]));
+      const newest = first + length - 1;
+      for (let id = 0; id < views.length; id++) {
+        const old = newest - (views[id]![slot] ?? 0);
+        if (old > 0) add(hint, -1 - id, Math.min(old, length - 1));
+      }
+      for (let at = 0; at < released.length; at++) {
+        const old = newest - (released[at]?.[slot] ?? 0);
         // A time older than what every agent knows makes no difference.
-        add(Math.min(newest[slot]! - time, this.#words[slot]!.values.length));
-      });
+        if (old < length - 1) add(hint, ~this.#addresses[at]! * 64, old);
+      }
     }
-    hashes[0] = a;
-    hashes[1] = b;
+    state.hash1 = a;
+    state.hash2 = b;
+    state.hashed = true;
   }
 }
 
-function raise(view: number[], by: readonly number[] | undefined): void {
-  if (by === undefined) return;
+const stateOf = (
+  words: readonly (Word | undefined)[],
+  views: readonly View[],
+  released: readonly (View | undefined)[],
+): HintState => ({
+  words,
+  views,
+  released,
+  hashed: false,
+  hash1: 0,
+  hash2: 0,
+});
+
+/** The list with another value at `at`, which may lie behind its end. */
+function replaced<T>(list: readonly T[], at: number, value: T): readonly T[] {
+  const copy = list.slice();
+  while (copy.length < at) copy.push(undefined as T);
+  copy[at] = value;
+  return copy;
+}
+
+/** The view with another time for the hint `slot`. */
+function withTime(view: View, slot: number, time: number): View {
+  if ((view[slot] ?? 0) === time) return view;
+  const copy = view.slice();
+  while (copy.length < slot) copy.push(0);
+  copy[slot] = time;
+  return copy;
+}
+
+/** The later times of two views. */
+function joined(view: View, by: View | undefined): View {
+  if (by === undefined || by === view) return view;
+  let result = view;
   for (let i = 0; i < by.length; i++) {
-    if (by[i]! > view[i]!) view[i] = by[i]!;
+    if (by[i]! > (result[i] ?? 0)) result = withTime(result, i, by[i]!);
   }
+  return result;
+}
+
+function sameView(a: View | undefined, b: View): boolean {
+  if (a === undefined || a === b) return a === b || b.length === 0;
+  return a.length === b.length && a.every((time, i) => time === b[i]);
 }

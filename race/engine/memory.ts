@@ -185,17 +185,17 @@ export class Memory {
   }
 
   /** Copies the words that were ever written. */
-  save(): Int32Array {
+  save(): readonly number[] {
     const n = this.#touchedWords.length;
-    const memory = new I32(n);
+    const memory: number[] = [];
     for (let i = 0; i < n; i++) {
-      memory[i] = wordAt(this.#touchedRegions[i]!, this.#touchedWords[i]!);
+      memory.push(wordAt(this.#touchedRegions[i]!, this.#touchedWords[i]!));
     }
     return memory;
   }
 
   /** Restores a copy made by `save`; `null` stands for the first content. */
-  restore(memory: Int32Array | null): void {
+  restore(memory: readonly number[] | null): void {
     const n = this.#touchedWords.length;
     const known = memory === null ? 0 : memory.length;
     for (let i = 0; i < n; i++) {

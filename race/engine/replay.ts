@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { Agent, type Snapshot } from "./agent.ts";
+import { Agent, type Ended, type Snapshot } from "./agent.ts";
 import { follow, type Look, peek, SPINS } from "./ahead.ts";
 import {
   argBits,
@@ -21,6 +21,7 @@ import {
 import { Handles, verify } from "./handles.ts";
 import * as k from "./kinds.ts";
 import { Unsupported } from "./kinds.ts";
+import { type Job, Memo } from "./memo.ts";
 import type { Region } from "./memory.ts";
 import { isShared, RealShared } from "./native.ts";
 import { type Memory, RECOVER, type Scenario } from "./scenario.ts";
@@ -34,6 +35,7 @@ import {
 } from "./signals.ts";
 import { capturedBy, placeOf, siteOf, stackOf } from "./sites.ts";
 import { clearTimer, post, setTimer, unpost, waitAsync } from "./timers.ts";
+import type { Call } from "./model.ts";
 import { bits, mix1, mix2 } from "./values.ts";
 import type { Host, Target } from "./views.ts";
 
@@ -71,6 +73,16 @@ export class Engine implements Host {
   /** The agent that may do one operation, and the age of the value it reads. */
   grant: Agent | null = null;
   age = 0;
+  /** Whether that operation was done already, and its answer. */
+  performed = false;
+  result: Any = undefined;
+  /** The agent to be run. */
+  job: Job | null = null;
+  /** The calls that ended since it was run. */
+  ended: Ended[] = [];
+  /** What agents did before, and whether that may be used. */
+  readonly memo = new Memo();
+  recalls = false;
   /** Whether source lines are recorded. */
   sites = false;
   /** After this many steps in a call, `overdue` is called. */
@@ -102,6 +114,8 @@ export class Engine implements Host {
   /** Promises and timers of the agent on the stack. */
   settlers = new Map<number, (value: unknown) => void>();
   readonly recoverer: Agent | null = null;
+  /** By terminated agent: what the recoverer does. */
+  readonly recoveries: Call[][] = [];
   /** The state before the first choice, once it is known. */
   opening: { world: WorldState; agents: readonly Snapshot[] } | null = null;
 
@@ -368,16 +382,30 @@ export class Engine implements Host {
       this.verifying = false;
       throw this.suspend();
     }
+    this.#fail(agent, kind, address, was % 32, signedAddress(was));
+    throw this.suspend();
+  }
+
+  #fail(
+    { id }: Agent,
+    kind: number,
+    address: number,
+    oldKind: number,
+    oldAddress: number,
+  ): void {
     const name = (kind: number, address: number) =>
       `${k.OP_NAMES[kind]} ${this.world.memory.nameOf(address)}`.trim();
     this.world.fail(
       "nondeterministic",
-      `agent ${agent.id} did ${name(kind, address)} on replay where it ` +
-        `first did ${name(was % 32, signedAddress(was))}, or did it with ` +
-        `other arguments: code under test may depend only on shared memory ` +
-        `and its arguments`,
+      `agent ${id} did ${name(kind, address)} on replay where it first did ` +
+        `${name(oldKind, oldAddress)}, or did it with other arguments: code ` +
+        `under test may depend only on shared memory and its arguments`,
     );
-    throw this.suspend();
+  }
+
+  /** Reports that an agent did not come to the state `was` again. */
+  differs(agent: Agent, was: Snapshot): void {
+    this.#fail(agent, agent.kind, agent.address, was.kind, was.address);
   }
 
   /** Handles an operation that the agent has not done yet. */
@@ -428,12 +456,34 @@ export class Engine implements Host {
     return site;
   }
 
-  #perform(agent: Agent, age: number): Any {
+  /** Does an agent's operation; the agent does not know of it yet. */
+  perform(agent: Agent, age: number): Any {
     const { world } = this;
     if (age > 0) agent.stale++;
     const result = world.perform(agent, age);
     if (agent.ends <= agent.n) agent.effort++;
     if (agent.effort > this.maxSteps) this.overdue?.(agent);
+    const { memory } = world;
+    if (memory.surprised && this.current === null && !this.scenario.async) {
+      memory.surprised = false;
+      throw new NotConstant();
+    }
+    return result;
+  }
+
+  /** Whether what agents did before is made use of. */
+  get remembers(): boolean {
+    return this.recalls && !this.sites && this.world.trace === null;
+  }
+
+  #perform(agent: Agent, age: number): Any {
+    const { world } = this;
+    let { result } = this;
+    if (this.performed) this.performed = false;
+    else {
+      result = this.perform(agent, age);
+      world.absorb(agent, result, world.changed);
+    }
     if (result === BLOCK) throw this.suspend();
     agent.record(
       signature(agent.kind, agent.address),
@@ -509,7 +559,10 @@ export class Engine implements Host {
     const { world, scenario } = this;
     if (scenario.stateless === undefined) verify(this, agent, result);
     const recovered = agent === this.recoverer;
-    world.end(agent, recovered ? undefined : result);
+    const { steps } = agent;
+    const answer = recovered ? undefined : result;
+    world.end(agent, answer);
+    this.ended.push({ result: answer, steps });
     agent.idleFires = 0;
     if (scenario.stateless === false) {
       agent.h1 = mix1(agent.h1, 77777 + bits(result));

@@ -4,11 +4,19 @@
  *
  * @module
  */
-import type { Agent } from "./agent.ts";
-import { addTimer, callText, signature, type World } from "./core.ts";
+import type { Agent, Edge, Snapshot } from "./agent.ts";
+import { addTimer, BLOCK, callText, signature, type World } from "./core.ts";
 import * as k from "./kinds.ts";
 import { type FailureKind, Fault } from "./kinds.ts";
 import type { Engine, Steps } from "./replay.ts";
+import {
+  agrees,
+  CHANGED,
+  ENOUGH,
+  type Memo,
+  RECOVERS,
+  STALE_READ,
+} from "./memo.ts";
 import { MESSAGE } from "./timers.ts";
 import { RECOVER } from "./scenario.ts";
 
@@ -16,7 +24,7 @@ import { RECOVER } from "./scenario.ts";
 export function* begin(engine: Engine): Steps<void> {
   const { world, opening } = engine;
   world.reset();
-  engine.inline = false;
+  engine.inline = engine.performed = false;
   engine.grant = null;
   engine.next = k.END;
   if (opening !== null && world.trace === null) {
@@ -43,24 +51,155 @@ export function* apply(
   code: number,
   inline: boolean,
 ): Steps<void> {
+  if (!start(engine, code, inline)) yield* finish(engine);
+}
+
+/**
+ * Carries out a choice of the scheduler as far as no agent must be run. If one
+ * must, `finish` does the rest, and the answer is false.
+ */
+export function start(engine: Engine, code: number, inline: boolean): boolean {
   const { world } = engine;
   const agent = world.agents[k.agentOf(code)]!;
-  world.schedule.push(code);
-  engine.inline = inline;
-  world.began = world.ended = false;
   const action = k.actionOf(code);
-  if (action === k.STEP || action === k.STALE || action === k.LEAP) {
-    engine.grant = agent;
+  const memo = world.memo = engine.remembers ? engine.memo : null;
+  world.schedule.push(code);
+  world.began = world.ended = world.volatile = false;
+  engine.inline = inline && memo === null;
+  if (action === k.LEAP || memo === null && isStep(action)) {
     engine.age = action === k.STALE ? k.numberOf(code) : 0;
     engine.leaping = action === k.LEAP ? k.numberOf(code) - 1 : 0;
-    yield agent;
-    engine.grant = null;
-  } else unusual(engine, agent, action);
-  while (world.woken.length > 0) {
+    engine.grant = agent;
+    engine.job = { ...NOTHING, agent };
+    return false;
+  }
+  if (memo !== null && isStep(action)) {
+    const age = action === k.STALE ? k.numberOf(code) : 0;
+    return step(engine, memo, agent, age) && wake(engine);
+  }
+  world.prepare(agent, action);
+  unusual(engine, agent, action);
+  const from = agent.before;
+  if (memo !== null && from !== null && !world.woken.includes(agent)) {
+    // The agent has changed without being run.
+    agent.before = null;
+    const edge = memo.find(from, action, undefined, world.now);
+    if (edge !== undefined) agent.load(edge.to);
+    else memo.add(from, action, undefined, world.now, agent, [], true);
+  }
+  return wake(engine);
+}
+
+/** Runs agents until a choice is carried out. */
+export function* finish(engine: Engine): Steps<void> {
+  do yield engine.job!.agent; while (!settle(engine) || !wake(engine));
+}
+
+const isStep = (action: number): boolean =>
+  action === k.STEP || action === k.STALE;
+
+const NOTHING = {
+  from: null,
+  cause: 0,
+  value: undefined,
+  now: 0,
+  edge: undefined,
+};
+
+/** A step of `agent`; false if it must be run. */
+function step(engine: Engine, memo: Memo, agent: Agent, age: number): boolean {
+  const { world } = engine;
+  const from = agent.save();
+  const value = engine.perform(agent, age);
+  if (world.fault !== null) return true;
+  const { changed, volatile, now } = world;
+  const cause = (changed ? CHANGED : 0) | (age > 0 ? STALE_READ : 0);
+  const edge = volatile ? undefined : memo.find(from, cause, value, now);
+  if (edge !== undefined && edge.runs >= ENOUGH) {
+    follow(engine, agent, from, edge);
+    return true;
+  }
+  world.absorb(agent, value, changed);
+  if (value === BLOCK) {
+    if (!volatile) memo.add(from, cause, value, now, agent, [], true);
+    return true;
+  }
+  engine.age = age;
+  engine.grant = agent;
+  engine.performed = true;
+  engine.result = value;
+  const kept = volatile ? null : from;
+  engine.job = { agent, from: kept, cause, value, now, edge };
+  engine.ended = [];
+  return false;
+}
+
+/** Lets the agents go on that were woken; false if one of them must be run. */
+function wake(engine: Engine): boolean {
+  const { world } = engine;
+  const { memo, woken } = world;
+  while (woken.length > 0) {
+    const agent = woken.shift()!;
+    const { before: from, cause, answer: value } = agent;
+    const { now } = world;
+    agent.before = null;
+    let edge: Edge | undefined;
+    if (memo !== null && from !== null) {
+      edge = memo.find(from, cause, value, now);
+      if (edge !== undefined && edge.runs >= ENOUGH) {
+        follow(engine, agent, from, edge);
+        continue;
+      }
+    }
+    world.receive(agent);
+    world.volatile = false;
     engine.inline = false;
-    yield world.woken.shift()!;
+    engine.job = { agent, from, cause, value, now, edge };
+    engine.ended = [];
+    return false;
   }
   blame(engine);
+  return true;
+}
+
+/** The agent of the present job has run. */
+function settle(engine: Engine): true {
+  const { world, memo, job } = engine;
+  const { agent, from, cause, value, now, edge } = job!;
+  engine.job = engine.grant = null;
+  engine.performed = false;
+  const lasts = world.memo !== null && world.fault === null &&
+    !world.volatile && world.now === now;
+  if (from === null || !lasts) return true;
+  if (edge === undefined) {
+    memo.add(from, cause, value, now, agent, engine.ended, false);
+  } else if (agrees(agent, edge)) {
+    edge.runs++;
+    agent.load(edge.to);
+  } else engine.differs(agent, edge.to);
+  return true;
+}
+
+/** Lets the agent go on as it did before. */
+function follow(
+  engine: Engine,
+  agent: Agent,
+  from: Snapshot,
+  { to, ended }: Edge,
+): void {
+  const { world } = engine;
+  let { invoked } = agent;
+  agent.load(to);
+  for (let i = 0; i < ended.length; i++) {
+    const call = from.calls[from.oi + i]!;
+    const { result, steps } = ended[i]!;
+    if (!invoked) world.invoke(agent, call);
+    invoked = false;
+    world.answer(agent, call, result);
+    if (steps > world.maxOpSteps) world.maxOpSteps = steps;
+    if (world.fault === null) engine.checkInvariant();
+    if (world.fault !== null) return;
+  }
 }
 
 function unusual(engine: Engine, agent: Agent, action: number): void {
@@ -148,8 +287,11 @@ function kill(engine: Engine, agent: Agent): void {
   agent.deadline = Infinity;
   world.trace?.row(world, agent, "event", "(terminated here)");
   if (recoverer !== null) {
+    world.prepare(recoverer, RECOVERS + agent.id);
     recoverer.snapshot = null;
-    recoverer.calls = [{ op: RECOVER, arg: agent.id }];
+    recoverer.calls = engine.recoveries[agent.id] ??= [
+      { op: RECOVER, arg: agent.id },
+    ];
     recoverer.status = k.READY;
     // From here on, the model does not know its state.
     if (!scenario.recoverModelled) world.frontier = -1;

@@ -85,6 +85,8 @@ function* examine(
       "every agent took its turn",
     );
   }
+  // Until here, agents were run each time: that shows whether they repeat.
+  engine.recalls = o.reduce !== false;
   const budgets = [unusual];
   if (o.kill === true) budgets.push({ ...unusual, kills: 1 });
   let total = nothing(world);

@@ -38,6 +38,8 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
     engine.world.agents[id]!.calls = calls;
   });
   engine.opening = null;
+  engine.memo.clear();
+  engine.recalls = false;
   engine.maxSteps = o.maxSteps ?? 1000;
   engine.racy = typeof o.races === "function" ? o.races : () => true;
   engine.endless = o.spins ?? 100_000;

@@ -27,7 +27,9 @@ export function* rehearse(engine: Engine, o: Options): Steps<void> {
   const { final } = engine.scenario;
   const outcome = () => {
     const done = world.agents.every(({ status }) => status === k.DONE);
-    const results = world.agents.slice(0, engine.count).map((a) => a.results);
+    const results = world.agents.slice(0, engine.count).map((
+      a,
+    ) => [...a.results]);
     const end = done && world.fault === null && final !== null
       ? engine.unwatched(() => final(engine.memory, results))
       : null;
@@ -52,6 +54,7 @@ export function* rehearse(engine: Engine, o: Options): Steps<void> {
     engine.inline = true;
     engine.next = k.END;
     engine.grant = null;
+    engine.performed = false;
     engine.chooser = { choose: () => agent.id };
     yield agent;
     if (agent.status !== k.DONE || world.fault !== null) break;

@@ -12,7 +12,7 @@ import { Choices, choices, ownStep } from "../engine/choices.ts";
 import type { WorldState } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
 import type { Fault } from "../engine/kinds.ts";
-import { I32, realNow } from "../engine/native.ts";
+import { realNow } from "../engine/native.ts";
 import {
   judgeEnd,
   judgeLockFree,
@@ -21,7 +21,7 @@ import {
 } from "../judge/progress.ts";
 import { judgeRaces } from "../judge/races.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
-import { apply, begin } from "../engine/steps.ts";
+import { apply, begin, finish, start as startStep } from "../engine/steps.ts";
 import { EACH, failBusy, rotate } from "./fair.ts";
 import { States } from "./store.ts";
 
@@ -102,6 +102,8 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
   let steps = 0;
   let executions = 0;
   let complete = true;
+  /** The state that the world is in, if it is one that was kept. */
+  let present: Open | null = null;
   engine.overdue = null;
   world.maxOpSteps = 0;
   world.clocks = null; // they depend on the path
@@ -125,17 +127,15 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
     maxOpSteps: world.maxOpSteps,
   });
   const keep = (id: number, last: number, cost: number): void => {
-    const agents = world.agents.map((agent) => agent.save());
+    const agents: Snapshot[] = [];
+    for (const agent of world.agents) agents.push(agent.save());
     const bucket = o.minimal ? cost : 0;
-    (buckets[bucket] ??= []).push({
-      id,
-      world: world.save(),
-      agents,
-      last,
-      cost,
-    });
+    present = { id, world: world.save(), agents, last, cost };
+    (buckets[bucket] ??= []).push(present);
   };
-  const load = ({ world: saved, agents }: Open): void => {
+  const load = (open: Open): void => {
+    if (open === present) return;
+    const { world: saved, agents } = open;
     world.load(saved);
     for (let i = 0; i < agents.length; i++) world.agents[i]!.load(agents[i]!);
   };
@@ -165,7 +165,9 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
     load(open);
     const live = choices(engine, here);
     const own = o.reduce && live > 1 ? ownStep(engine, here) : -1;
-    const codes = own >= 0 ? I32.of(own) : here.codes.slice(0, here.count);
+    const { codes } = here;
+    const count = own >= 0 ? 1 : here.count;
+    if (own >= 0) codes[0] = own;
     if (o.races && live > 1) judgeRaces(engine);
     if (o.lockFree !== "no") judgeLockFree(engine, o.lockFree === "all");
     if (live === 0 && world.fault === null) {
@@ -183,12 +185,13 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
     const running = open.last >= 0 &&
       open.agents[open.last]!.status === k.READY;
     // Push in reverse, so that the first agent's step comes next.
-    for (let i = codes.length - 1; i >= 0; i--) {
+    for (let i = count - 1; i >= 0; i--) {
       const code = codes[i]!;
       const who = k.agentOf(code);
       if (!fresh) load(open);
       fresh = false;
-      yield* apply(engine, code, false);
+      present = null;
+      if (!startStep(engine, code, false)) yield* finish(engine);
       steps++;
       if (world.fault !== null) return found(open.id, code);
       const unusual = k.actionOf(code) !== k.STEP &&
@@ -211,6 +214,7 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
         else complete = false;
         if (agent.looping || (overdue && probes++ < PROBES)) {
           world.schedule = [];
+          present = null;
           yield* rotate(engine, EACH, fair);
           if (world.fault !== null) {
             return found(open.id, code, world.schedule);

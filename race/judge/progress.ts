@@ -210,7 +210,7 @@ export function judgeEnd(engine: Engine): void {
   const { world, scenario: { final } } = engine;
   if (final === null || !world.agents.every(isOver)) return;
   const results = world.agents.slice(0, engine.count)
-    .map((agent) => agent.results);
+    .map((agent) => [...agent.results]);
   const message = engine.unwatched(() => final(engine.memory, results));
   if (message !== undefined) fail(engine, "invariant", message);
 }

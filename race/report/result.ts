@@ -62,7 +62,10 @@ export interface Options {
    * does not end, it is a livelock.
    */
   readonly maxSteps?: number | undefined;
-  /** If false, steps that commute are explored in every order, too. */
+  /**
+   * If false, steps that commute are explored in every order, too, and agents
+   * are run for every step.
+   */
   readonly reduce?: boolean | undefined;
   /** With `race.replay`: "explore" searches what can follow the schedule. */
   readonly then?: "explore" | undefined;

@@ -47,8 +47,9 @@ function outcomes(
     free,
     callsOf(one),
     {},
-    (engine) =>
-      reduce === "states" || reduce === "own"
+    (engine) => {
+      engine.recalls = reduce === "own";
+      return reduce === "states" || reduce === "own"
         ? search(engine, {
           states: 500_000,
           time: 60_000,
@@ -60,7 +61,8 @@ function outcomes(
           reduce: reduce === "own",
           onEnd,
         })
-        : searchTraces(engine, { reduce, time, executions, onEnd }),
+        : searchTraces(engine, { reduce, time, executions, onEnd });
+    },
   ) as Traces | Found;
   return { outcomes: ends, found };
 }

@@ -1,0 +1,128 @@
+/**
+ * What agents did before. What an agent does next depends only on what it has
+ * seen and on the answer it gets now. So the engine runs it a few times for
+ * each answer, and from then on takes its next state from here.
+ *
+ * @module
+ */
+import type { Agent, Edge, Ended, Snapshot } from "./agent.ts";
+
+/** An agent that must be run, and what is then to be remembered. */
+export interface Job {
+  readonly agent: Agent;
+  /** The state it was in, if what follows is to be remembered. */
+  readonly from: Snapshot | null;
+  readonly cause: number;
+  readonly value: unknown;
+  readonly now: number;
+  /** What followed before, if the agent is run to check that. */
+  readonly edge: Edge | undefined;
+}
+
+/** The operation of a step changed memory, or read an old value. */
+export const CHANGED = 1;
+export const STALE_READ = 2;
+/** It is woken, or leaves a loop because a word has changed. */
+export const WOKEN = 8 << 8;
+export const RESUMED = 9 << 8;
+/** A settled promise is put into its event queue. */
+export const DELIVERED = 10 << 8;
+/** It recovers what a terminated agent left behind. */
+export const RECOVERS = 12 << 8;
+
+/**
+ * So often is an agent run for the same step. If it does something else, it
+ * depends on more than it has seen.
+ */
+export const ENOUGH = 4;
+
+/** The most states of agents that are kept. */
+const MOST = 400_000;
+
+/** The states of agents, and what follows from them. */
+export class Memo {
+  #size = 0;
+  readonly #starts = new Map<string, Snapshot[]>();
+
+  /** Forgets what agents did. */
+  clear(): void {
+    this.#size = 0;
+    this.#starts.clear();
+  }
+
+  /** What follows from a state, if it is known. */
+  find(
+    from: Snapshot,
+    cause: number,
+    value: unknown,
+    now: number,
+  ): Edge | undefined {
+    const { edges } = from;
+    if (edges === null) return undefined;
+    for (let i = 0; i < edges.length; i++) {
+      const edge = edges[i]!;
+      if (
+        edge.cause === cause && edge.now === now && Object.is(edge.value, value)
+      ) return edge;
+    }
+    return undefined;
+  }
+
+  /** Notes that the state of `agent` follows from `from`. */
+  add(
+    from: Snapshot,
+    cause: number,
+    value: unknown,
+    now: number,
+    agent: Agent,
+    ended: readonly Ended[],
+    sure: boolean,
+  ): void {
+    if (this.#size >= MOST) return;
+    if (ended.length > 0 && agent.n === 0) this.#join(agent);
+    const to = agent.save();
+    this.#size++;
+    const runs = sure ? ENOUGH : 1;
+    (from.edges ??= []).push({ cause, value, now, to, ended, runs });
+  }
+
+  /**
+   * Gives the agent, which begins a call and remembers nothing, the same state
+   * as an agent that began the call before.
+   */
+  #join(agent: Agent): void {
+    const mine = agent.save();
+    const key = `${agent.id} ${mine.oi} ${mine.status} ${mine.kind} ` +
+      `${mine.address} ${mine.serial} ${mine.h1} ${mine.h2}`;
+    let known = this.#starts.get(key);
+    if (known === undefined) this.#starts.set(key, known = []);
+    const same = known.find((other) => isSame(mine, other));
+    if (same === undefined) known.push(mine);
+    else agent.load(same);
+  }
+}
+
+/** Whether two states of an agent without a record are the same. */
+function isSame(a: Snapshot, b: Snapshot): boolean {
+  return a.calls === b.calls && a.target === b.target && a.index === b.index &&
+    Object.is(a.a, b.a) && Object.is(a.b, b.b) && a.timeout === b.timeout &&
+    a.deadline === b.deadline && a.invoked === b.invoked &&
+    a.size === b.size && a.first === b.first && a.pure === b.pure &&
+    a.effort === b.effort && a.steps === b.steps && a.stale === b.stale &&
+    a.idleFires === b.idleFires && a.spinNext === b.spinNext &&
+    a.tick === b.tick && a.ticks === b.ticks && a.leap === b.leap &&
+    a.ends === b.ends && a.looping === b.looping &&
+    a.inbox.length + b.inbox.length + a.timers.length + b.timers.length === 0 &&
+    a.results.length === b.results.length &&
+    a.results.every((result, i) => Object.is(result, b.results[i]));
+}
+
+/** Whether an agent came to the same state as before. */
+export function agrees(agent: Agent, { to, ended }: Edge): boolean {
+  return agent.kind === to.kind && agent.address === to.address &&
+    agent.status === to.status && agent.n === to.n && agent.oi === to.oi &&
+    agent.h1 === to.h1 && agent.h2 === to.h2 && Object.is(agent.a, to.a) &&
+    Object.is(agent.b, to.b) && agent.timeout === to.timeout &&
+    agent.calls === to.calls && agent.results.length === to.results.length &&
+    agent.results.length - ended.length >= 0;
+}
