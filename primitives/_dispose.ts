@@ -44,3 +44,24 @@ export function iterated<Args extends unknown[], Instance extends object>(
     ...args: Args
   ) => Instance & AsyncIterable<never, void, void>;
 }
+
+/** Extends `Base` so that `await using` calls its async method `end`. */
+export function asyncDisposedBy<
+  Args extends unknown[],
+  Instance extends object,
+>(
+  Base: abstract new (...args: Args) => Instance,
+  end: string,
+): abstract new (...args: Args) => Instance & AsyncDisposable {
+  type AnyClass = abstract new (...args: Args) => object;
+  const dispose: typeof Symbol.asyncDispose = Symbol.asyncDispose ??
+    Symbol.for("Symbol.asyncDispose");
+  abstract class Disposed extends (Base as AnyClass) {
+    async [dispose](): Promise<void> {
+      await (this as unknown as Record<string, () => unknown>)[end]!();
+    }
+  }
+  return Disposed as unknown as abstract new (
+    ...args: Args
+  ) => Instance & AsyncDisposable;
+}

@@ -35,6 +35,7 @@ import {
   type Waiting,
 } from "./_wait.ts";
 import { MAY_BLOCK, type Sleep } from "./_waiter.ts";
+import { type Watched, Watches } from "./_watch.ts";
 import { agentId } from "./agent.ts";
 import type { CallRing, ServeOptions } from "./call_ring.ts";
 
@@ -145,8 +146,6 @@ const MORE = 128; // and more pieces follow
 
 /** A piece of a reply is kept for so many ms. */
 const KEPT = 30_000;
-/** An AbortSignal of a handler is looked after every so many ms. */
-const LOOK = 10;
 
 const checkOf = (codec: Codec<unknown>): number => hash(codec.name) & 0xff;
 
@@ -245,12 +244,6 @@ function restsOf(buffer: SharedArrayBuffer): Map<string, Rest> {
   return there;
 }
 
-/** A call whose handler was given a signal. */
-interface Watched {
-  readonly at: number;
-  readonly control: AbortController;
-}
-
 class Server {
   readonly slots: Slots;
   readonly #api: object;
@@ -261,10 +254,9 @@ class Server {
   readonly #rests: Map<string, Rest>;
   /** Room for replies behind their first byte, by slot. */
   readonly #bodies: Uint8Array[] = [];
-  readonly #watched = new Set<Watched>();
+  readonly #watches: Watches;
   /** Calls that it served; the pieces of a reply are none. */
   count = 0;
-  #timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(ring: CallRing, api: object, options: ApiCodec) {
     this.#api = api;
@@ -272,6 +264,7 @@ class Server {
     this.#codec = codecOf(options);
     this.#check = checkOf(this.#codec);
     this.slots = slotsOf(ring);
+    this.#watches = new Watches(this.slots);
     this.#rests = restsOf(ring.buffer);
   }
 
@@ -287,7 +280,7 @@ class Server {
       this.count++;
       const [method, args] = this.#read(request);
       if (request[SIGNAL]! > 0) {
-        watched = this.#watch(at);
+        watched = this.#watches.begin(at);
         args[request[SIGNAL]! - 1] = watched.control.signal;
       }
       result = Reflect.apply(method, this.#api, args);
@@ -299,10 +292,10 @@ class Server {
         );
       }
     } catch (error) {
-      this.#watched.delete(watched!);
+      this.#watches.end(watched);
       return void this.#throw(at, error);
     }
-    this.#watched.delete(watched!);
+    this.#watches.end(watched);
     this.#return(at, result);
   }
 
@@ -311,15 +304,13 @@ class Server {
     result: PromiseLike<unknown>,
     watched: Watched | undefined,
   ): Promise<void> {
-    if (watched !== undefined) {
-      this.#timer ??= setInterval(() => this.#look(), LOOK);
-    }
+    this.#watches.lookOut();
     try {
       const value = await result;
-      this.#unwatch(watched);
+      this.#watches.end(watched);
       this.#return(at, value);
     } catch (error) {
-      this.#unwatch(watched);
+      this.#watches.end(watched);
       this.#throw(at, error);
     }
   }
@@ -426,52 +417,6 @@ class Server {
       if (now - since < KEPT) break;
       this.#rests.delete(key);
     }
-  }
-
-  // ---- signals ----------------------------------------------------------------
-
-  /** Makes the signal of a call, which aborts when its caller has given up. */
-  #watch(at: number): Watched {
-    const control = new AbortController();
-    const { signal } = control;
-    const watched = { at, control };
-    this.#watched.add(watched);
-    // A handler that does not await sees it as well, whenever it looks.
-    Object.defineProperties(signal, {
-      aborted: {
-        configurable: true,
-        get: () => {
-          this.#lookAt(watched);
-          return Reflect.get(AbortSignal.prototype, "aborted", signal);
-        },
-      },
-      throwIfAborted: {
-        configurable: true,
-        value: () => {
-          if (signal.aborted) throw signal.reason;
-        },
-      },
-    });
-    return watched;
-  }
-
-  #unwatch(watched: Watched | undefined): void {
-    if (watched === undefined) return;
-    this.#watched.delete(watched);
-    if (this.#watched.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-  }
-
-  #look(): void {
-    for (const watched of this.#watched) this.#lookAt(watched);
-  }
-
-  #lookAt(watched: Watched): void {
-    // Once it is answered, the slot is another call's.
-    if (!this.#watched.has(watched) || this.slots.isWanted(watched.at)) return;
-    this.#watched.delete(watched);
-    watched.control.abort();
   }
 }
 

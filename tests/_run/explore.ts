@@ -13,7 +13,7 @@ export async function explore(scenario: Scenario): Promise<Result> {
   const { spec, agents, options = {}, sampled = false } = scenario;
   const result = await race.check(spec, ...agents, {
     states: 2_000_000,
-    time: 240_000,
+    time: 800_000,
     looks: LOOKS,
     polls: false,
     ...options,

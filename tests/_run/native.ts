@@ -104,7 +104,7 @@ export async function build(program: Program): Promise<string> {
       "-o",
       result,
     ];
-    const { code, output } = await run(compiler, all, 120);
+    const { code, output } = await run(compiler, all, 280);
     if (code !== 0) {
       const said = output.slice(0, 3000);
       throw new Error(`${compiler} ${words.join(" ")} failed\n${said}`);
@@ -124,7 +124,7 @@ const versions = new Map<string, Promise<string | undefined>>();
 export function versionOf(compiler: string): Promise<string | undefined> {
   let version = versions.get(compiler);
   if (version === undefined) {
-    version = run(compiler, ["--version"], 20).then(({ code, output }) =>
+    version = run(compiler, ["--version"], 120).then(({ code, output }) =>
       code === 0 ? output.split("\n", 1)[0] : undefined
     );
     versions.set(compiler, version);

@@ -115,6 +115,15 @@ export function spawn(
   });
 }
 
+/** Starts the module at `url`, and sends it `data`: returns the `Worker`. */
+export function start(url: URL, data?: unknown): NodeWorker | Worker {
+  const worker = nodeThreads
+    ? new nodeThreads.Worker(url)
+    : new WebWorker(url, { type: "module" });
+  worker.postMessage(data);
+  return worker;
+}
+
 function nodeWorker(worker: NodeWorker, inbox: Inbox): NodeWorker {
   worker.on("message", (message) => inbox.put(message));
   worker.on("messageerror", (error) => inbox.close(error));

@@ -14,53 +14,52 @@ async function outputOf(scenario: string): Promise<string> {
   const words = "Deno" in globalThis
     ? ["run", "-A", "--no-check", "--v8-flags=--expose-gc", LONE, scenario]
     : ["--expose-gc", LONE, scenario];
-  const { output, ending } = await start([process.execPath, ...words], 30);
+  const { output, ending } = await start([process.execPath, ...words], 250);
   assert.is(ending, "exit code 0", output);
   return output;
 }
 
 /**
- * Asserts that the process ended soon after it printed `end`, not a second
- * later.
+ * Asserts that a scenario prints what `expected` matches, and that its process
+ * ends soon after its work, not a second later. On a busy machine any process
+ * may end late, but not each time.
  */
-function assertEnded(output: string): void {
-  const after = Number(output.match(/^end (.+)$/m)?.[1]);
-  assert.ok(after < 500, `ended ${after} ms after its work: ${output}`);
+async function assertEnds(scenario: string, expected: RegExp): Promise<void> {
+  const late: number[] = [];
+  while (late.length < 5) {
+    const output = await outputOf(scenario);
+    assert.match(output, expected);
+    const after = Number(output.match(/^end (.+)$/m)![1]);
+    if (after < 500) return;
+    late.push(after);
+  }
+  throw new Error(`ended ${late} ms after its work`);
 }
 
 const test = suite("a process");
 
 test("lives while it awaits a lock, and ends right after", async () => {
-  const output = await outputOf("awaits a lock");
-  assert.match(output, /^locked\n/);
-  assertEnded(output);
+  await assertEnds("awaits a lock", /^locked\n/);
 });
 
 test("lives while it awaits a timeout, and ends right after", async () => {
-  const output = await outputOf("awaits a timeout");
-  assert.match(output, /^undefined\n/);
-  assertEnded(output);
+  await assertEnds("awaits a timeout", /^undefined\n/);
 });
 
 test("does not live for a wait with ref: false", async () => {
-  const output = await outputOf("does not wait for an unreferenced lock");
-  assert.not.match(output, /locked/);
-  assertEnded(output);
+  await assertEnds("does not wait for an unreferenced lock", /^(?!.*locked)/);
 });
 
 test("lives for the referenced one of several waits", async () => {
-  const output = await outputOf("waits for the referenced one of two locks");
-  assert.match(output, /^timed out\nlocked\n/);
-  assertEnded(output);
+  const scenario = "waits for the referenced one of two locks";
+  await assertEnds(scenario, /^timed out\nlocked\n/);
 });
 
 test("awaits all the same where waitAsync is missing", async () => {
-  const output = await outputOf("does without waitAsync");
-  assert.match(
-    output,
+  await assertEnds(
+    "does without waitAsync",
     /^\[ undefined, undefined, undefined, false \]\n\[ 7, 8 \]\n/,
   );
-  assertEnded(output);
 });
 
 test("may not block, says so first, and names the async form", async () => {
@@ -81,8 +80,10 @@ test("that is a SharedWorker cannot get shared memory, and says so", async () =>
 
 test("drops queues whose waits failed, and keeps none", async () => {
   const output = await outputOf("drops queues that were awaited in vain");
-  const { grown } = JSON.parse(output.trim().split("\n").at(-1)!);
+  const { grown, kept } = JSON.parse(output.trim().split("\n").at(-1)!);
   assert.ok(grown < 8, `400 dropped queues of 0.5 MB: grew by ${grown} MB`);
+  // All 400 of a round would be 200 MB.
+  assert.ok(kept < 80, `400 dropped queues of 0.5 MB: ${kept} MB are kept`);
 });
 
 test("awaits 100,000 times and keeps none of it", async () => {
@@ -90,5 +91,5 @@ test("awaits 100,000 times and keeps none of it", async () => {
   const { took, heap, rss } = JSON.parse(output.trim().split("\n").at(-1)!);
   assert.ok(heap < 5, `the heap grew by ${heap} MB`);
   assert.ok(rss < 5, `the process grew by ${rss} MB`);
-  assert.ok(took < 5000, `took ${took} ms`);
+  assert.ok(took < 10_000, `took ${took} ms of processor time`);
 });

@@ -279,14 +279,14 @@ test("a terminated waiter loses no wake of others", async () => {
     wordsOf(condition)[EVEN] = dead === "called" ? 1 : ONE_WAITING;
     const begin = performance.now();
     const wait = mutex.lockAsync().then(async (lock) => {
-      await condition.tryWaitAsync(mutex, { timeout: 10_000 });
+      await condition.tryWaitAsync(mutex, { timeout: 30_000 });
       lock.unlock();
     });
     await turns();
     condition.notify();
     await wait;
     const took = performance.now() - begin;
-    assert.ok(took < 3500, `${dead}: ${took} ms`);
+    assert.ok(took < 20_000, `${dead}: ${took} ms`);
   }
 });
 

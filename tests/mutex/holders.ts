@@ -12,13 +12,32 @@ import { spawn } from "../_run/workers.ts";
 
 const AGENT = new URL("./holder.ts", import.meta.url);
 
-/** Runs an agent for each manner, until each had `count` turns. */
+/**
+ * Runs an agent for each manner, until each had `count` turns. A lost wake shows
+ * as a wait of a second. A busy machine may stand still for as long, but not
+ * each time.
+ */
 export async function contend(
   handle: Handle,
   manners: Manner[],
   count: number,
   limit = 1,
 ): Promise<void> {
+  const long: number[] = [];
+  while (long.length < 3) {
+    long.push(await longWaits(handle, manners, count, limit));
+    if (long.at(-1)! <= 2) return;
+  }
+  throw new Error(`${long} waits took a second`);
+}
+
+/** Lets the agents contend once, and returns how many waits took a second. */
+async function longWaits(
+  handle: Handle,
+  manners: Manner[],
+  count: number,
+  limit: number,
+): Promise<number> {
   const inside = new SharedArrayBuffer(8);
   const threads = await Promise.all(manners.map((manner) => {
     const job: HolderJob = { handle, manner, count, limit, inside };
@@ -33,8 +52,5 @@ export async function contend(
   const [left, turns] = new Int32Array(inside);
   assert.is(left, 0);
   if (limit === 1) assert.is(turns, count * manners.length, "counts got lost");
-  // A lost wake shows as a wait of a second. A busy machine may stand still for
-  // as long, but not often.
-  const long = results.reduce((sum, result) => sum + result.long, 0);
-  assert.ok(long <= 2, `${long} waits took a second`);
+  return results.reduce((sum, result) => sum + result.long, 0);
 }

@@ -158,18 +158,18 @@ test("tryLock(timeout) takes a mutex kept for a dead sleeper", () => {
   const { mine } = pair();
   wordsOf(mine).set([HANDOFF_BIT | CONTENDED_BIT, 1]);
   const begin = performance.now();
-  using lock = mine.tryLock(5000);
+  using lock = mine.tryLock(30_000);
   assert.ok(lock, "the hand-off outlived its sleeper");
-  assert.ok(performance.now() - begin < 4500);
+  assert.ok(performance.now() - begin < 20_000);
 });
 
 test("tryLockAsync() takes a mutex kept for a dead sleeper", async () => {
   const { mine } = pair();
   wordsOf(mine).set([HANDOFF_BIT | CONTENDED_BIT, 1]);
   const begin = performance.now();
-  using lock = await mine.tryLockAsync({ timeout: 5000 });
+  using lock = await mine.tryLockAsync({ timeout: 30_000 });
   assert.ok(lock, "the hand-off outlived its sleeper");
-  assert.ok(performance.now() - begin < 4500);
+  assert.ok(performance.now() - begin < 20_000);
 });
 
 test("a sleeper that gives up does not keep the mutex", async () => {

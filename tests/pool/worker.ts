@@ -1,30 +1,84 @@
-// A worker of the pool of the examples: adds 1 to each byte, but throws if the
-// first one is 255, answers too much if it is 254, and waits if it is 253.
-import { serve } from "../../docs/examples/pool_worker.ts";
-import type { Place } from "../../docs/examples/pool_worker.ts";
-import { Event } from "../../mod.ts";
-import type { Handle } from "../../mod.ts";
+// A worker of the pools of these tests.
+import { servePool } from "../../primitives/pool.ts";
 import { hello } from "../_run/workers.ts";
+import { tasks } from "./tasks.ts";
 
-const { data, post } = await hello<{
-  place: Place;
-  /**
-   * The events that tell when a waiting task has begun, and that it waits for.
-   */
-  begun: Handle<"event">;
-  gate: Handle<"event">;
-}>();
-const begun = Event.from(data.begun);
-const gate = Event.from(data.gate);
-let tasks = 0;
-serve(data.place, (request) => {
-  tasks++;
-  if (request[0] === 255) throw new TypeError("255 is too much");
-  if (request[0] === 254) return new Uint8Array(1000);
-  if (request[0] === 253) {
-    begun.set();
-    gate.wait();
-  }
-  return request.map((byte) => byte + 1);
-});
-post(tasks);
+/** How the test wants it. */
+export interface Orders {
+  blocking?: boolean;
+  limit?: number;
+  /** A gate, and whether a task has died there. */
+  words?: Int32Array;
+  /** What it does instead of serving. */
+  instead?: "throw" | "exit" | "nothing" | "once" | "differently";
+}
+
+const { data: { words, instead, ...options } } = await hello<Orders>();
+
+const end = (how: "exit" | "throw") => {
+  if (how === "throw") {
+    setTimeout(() => {
+      throw new RangeError("the worker is out of luck");
+    });
+  } else if ("process" in globalThis && !("Deno" in globalThis)) {
+    process.exit(7);
+  } else (globalThis as unknown as { close(): void }).close();
+};
+
+let ended = 0;
+
+const functions: Parameters<typeof servePool<typeof tasks>>[1] = {
+  add: (bytes) => bytes.map((byte) => byte + 1),
+  sum: ({ a, b }) => a + b,
+  tomorrow: (day) => new Date(+day + 86_400_000),
+  echo: (value) => value,
+  sleep: async (ms) => {
+    if (ms !== undefined) await new Promise((done) => setTimeout(done, ms));
+    return undefined;
+  },
+  fail(message): never {
+    const cause = Object.assign(new Error("no such file"), { code: "ENOENT" });
+    throw new RangeError(message, { cause });
+  },
+  throwValue(value): never {
+    throw value;
+  },
+  repeat: ({ text, n }) => text.repeat(n),
+  die: (how) => {
+    end(how);
+    return new Promise<number>(() => {});
+  },
+  dieOnce: (value) => {
+    if (Atomics.exchange(words!, 1, 1) === 1) return value;
+    end("exit");
+    return new Promise<number>(() => {});
+  },
+  dieAlways: () => {
+    Atomics.add(words!, 1, 1);
+    end("exit");
+    return new Promise<number>(() => {});
+  },
+  spin: (_, { signal }) => {
+    let looks = 0;
+    while (!signal.aborted) looks++;
+    ended++;
+    return looks;
+  },
+  wait: (_, { signal }) =>
+    new Promise((resolve) => {
+      signal.addEventListener("abort", () => resolve(++ended));
+    }),
+  ended: () => ended,
+  gate: (number) => {
+    while (Atomics.load(words!, 0) === 0) Atomics.wait(words!, 0, 0, 50);
+    return Atomics.add(words!, 2, 1) * 1000 + number;
+  },
+};
+
+if (instead === "throw") throw new RangeError("the worker is out of luck");
+if (instead === "exit") end("exit");
+if (instead === "differently") {
+  await servePool({ ...tasks, sum: tasks.echo }, { sum: (it) => it });
+} else if (instead === "once") {
+  await servePool(tasks, functions, options);
+} else if (instead === undefined) await servePool(tasks, functions, options);

@@ -2,34 +2,32 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import * as assert from "uvu/assert";
 import {
-  Barrier,
   Broadcast,
   CallRing,
   Channel,
   codec,
-  Condition,
-  Event,
-  Latch,
   LockFreeQueue,
   MpmcQueue,
-  Mutex,
-  Once,
   RecordRing,
-  RwLock,
-  Semaphore,
   SlabPool,
   Snapshot,
   SpscQueue,
   StripedCounter,
   struct,
-  WorkCounter,
   WorkDeque,
 } from "../../mod.ts";
+import * as mod from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
 import { wasmClang } from "../../wasm/emcc.ts";
 import { skip, suite } from "../_run/harness.ts";
 import { build, BUILT, run, versionOf, WARNINGS } from "../_run/native.ts";
 
 const test = suite("WEFT_..._BYTES", 120_000);
+
+/** A class whose memory has one size. */
+interface Fixed {
+  byteLength(): number;
+}
 
 /** One configuration: its macro, its function, and its bytes. */
 interface Row {
@@ -48,17 +46,17 @@ function bytesOf(byteLength: () => number): number {
   }
 }
 
-const FIXED = {
-  mutex: Mutex,
-  rw_lock: RwLock,
-  condition: Condition,
-  semaphore: Semaphore,
-  event: Event,
-  latch: Latch,
-  barrier: Barrier,
-  once: Once,
-  work_counter: WorkCounter,
-};
+/** The classes without a configuration, by their stems. */
+const FIXED = Object.fromEntries(
+  Object.keys(LAYOUT).flatMap((stem): [string, Fixed][] => {
+    const name = stem.replace(
+      /(?:^|_)([a-z])/g,
+      (_, first) => first.toUpperCase(),
+    );
+    const type = (mod as unknown as Record<string, Fixed>)[name]!;
+    return type.byteLength.length === 0 ? [[stem, type]] : [];
+  }),
+);
 
 const SIZES = [4, 8, 12, 16, 100, 1 << 20];
 const CAPACITIES = [1, 2, 3, 8, 9, 255, 256, 1000, 1 << 20];

@@ -28,7 +28,7 @@ test.after(() => {
 
 /** Runs the demo. */
 function demo(...args: string[]) {
-  return start([process.execPath, "run", "-A", MAIN, ...args], 60);
+  return start([process.execPath, "run", "-A", MAIN, ...args], 250);
 }
 
 function sha256(bytes: Uint8Array): string {

@@ -1,7 +1,10 @@
 /**
  * Writes from `primitives/_layout.ts` what repeats its words: the structs of
  * `wasm/weft/`, the table in the comment of each class, the constants of its
- * indexes, the table that `weft_inspect` reads, and `docs/layouts.md`.
+ * indexes, the table that `weft_inspect` reads, and `docs/layouts.md`. It also
+ * adds a new primitive to the lists of `mod.ts`, `deno.json`, `weft.h` and
+ * `inspect`, and writes the tables of README.md and docs/primitives/README.md
+ * from the comments at the top of the pages.
  *
  * @module
  */
@@ -15,7 +18,8 @@ const PROJECT = fileURLToPath(new URL("../../", import.meta.url));
 const SOURCE = "primitives/_layout.ts";
 
 const USAGE = `usage: deno task layout
-Writes the tables and structs that repeat the words of ${SOURCE}.`;
+Writes the tables and structs that repeat the words of ${SOURCE}, the lists of
+all primitives, and the tables that repeat the beginnings of their pages.`;
 
 /** A word of a primitive. */
 interface Word {
@@ -71,6 +75,17 @@ export function expected(): Map<string, string> {
     (text) => between(text, rows.map((row) => shownOf(row, text)).join("")),
   );
   put("docs/layouts.md", (text) => pageOf(text, rows, version));
+  const stems = rows.map(({ stem }) => stem);
+  for (const [name, list] of Object.entries(LISTS)) {
+    put(name, (text) => withAll(text, stems, list));
+  }
+  put("primitives/inspect.ts", (text) => withInspections(text, stems));
+  const pages = modulesOf(files.get("mod.ts")!).concat(LAST).map(pageAt);
+  put("README.md", (text) => withRows(text, "class", pages.flatMap(rowOf)));
+  put(
+    "docs/primitives/README.md",
+    (text) => withRows(text, "I want to", pages.map(wishOf)),
+  );
   return files;
 }
 
@@ -320,6 +335,142 @@ function withConstants(text: string, indexes: Map<string, string>): string {
   });
 }
 
+// ---- lists of all primitives --------------------------------------------------
+
+/** A list that has an entry for each primitive, in one order. */
+interface List {
+  /** Finds the entry of `stem`. */
+  entry(stem: string): RegExp;
+  /** Writes an entry, for a primitive that has none. */
+  write(stem: string): string;
+}
+
+/** The lists to which a new primitive is added, by file. */
+const LISTS: Readonly<Record<string, List>> = {
+  "mod.ts": {
+    entry: (stem) =>
+      RegExp(`^export \\{[^}]*\\} from "\\./primitives/${stem}\\.ts";\\n`, "m"),
+    write: (stem) => {
+      const names = exportsOf(read(`primitives/${stem}.ts`));
+      const from = `} from "./primitives/${stem}.ts";\n`;
+      const line = `export { ${names.join(", ")} ${from}`;
+      return line.length <= 81
+        ? line
+        : `export {\n${names.map((name) => `  ${name},\n`).join("")}${from}`;
+    },
+  },
+  "deno.json": {
+    entry: (stem) => RegExp(`^    "\\./${stem}": .*\\n`, "m"),
+    write: (stem) => `    "./${stem}": "./primitives/${stem}.ts",\n`,
+  },
+  "wasm/weft.h": {
+    entry: (stem) => RegExp(`^#include "weft/${stem}\\.h"\\n`, "m"),
+    write: (stem) => `#include "weft/${stem}.h"\n`,
+  },
+  "wasm/weft/inspect.h": {
+    entry: (stem) => RegExp(`^#include "${stem}\\.h"\\n`, "m"),
+    write: (stem) => `#include "${stem}.h"\n`,
+  },
+  "primitives/inspect.ts": {
+    entry: (stem) =>
+      RegExp(`^import \\{ INSPECTION as ${stem} \\} from .*\\n`, "m"),
+    write: (stem) => `import { INSPECTION as ${stem} } from "./${stem}.ts";\n`,
+  },
+};
+
+/** A list with an entry for each of `stems`, behind that of the one before. */
+function withAll(text: string, stems: readonly string[], list: List): string {
+  stems.forEach((stem, i) => {
+    if (list.entry(stem).test(text)) return;
+    const before = text.match(list.entry(stems[i - 1] ?? stems[1]!));
+    if (before === null) throw new Error(`no place for ${stem}`);
+    const at = before.index! + (i === 0 ? 0 : before[0].length);
+    text = text.slice(0, at) + list.write(stem) + text.slice(at);
+  });
+  return text;
+}
+
+/** What a module exports to users, as `mod.ts` names it. */
+function exportsOf(text: string): string[] {
+  const found =
+    /(\/\*\*(?:(?!\*\/)[^])*\*\/\n)?^export (?:abstract )?(class|interface|type|function|const) (\w+)/gm;
+  return [...text.matchAll(found)]
+    .filter(([, comment = ""]) => !comment.includes("@ignore"))
+    .map(([, , kind, name]) =>
+      kind === "interface" || kind === "type" ? `type ${name}` : name!
+    )
+    .sort((a, b) =>
+      a.replace("type ", "").localeCompare(b.replace("type ", ""), "en")
+    );
+}
+
+/** `inspect.ts` with all of `stems`. */
+function withInspections(text: string, stems: readonly string[]): string {
+  const all = /^(const ALL: .* = \{\n)[^}]*/m;
+  return text.replace(
+    all,
+    (_, begin) => begin + stems.map((stem) => `  ${stem},\n`).join(""),
+  );
+}
+
+// ---- tables of all pages ------------------------------------------------------
+
+/** The modules that have an entry point of their own, over all of mod.ts. */
+const LAST = ["realtime", "kernel"];
+
+/** The public modules that `mod.ts` names, in its order. */
+const modulesOf = (text: string): string[] =>
+  [...text.matchAll(/"\.\/primitives\/([a-z]\w*)\.ts"/g)]
+    .map(([, stem]) => stem!);
+
+/** What a page says of itself at its top. */
+interface Page {
+  readonly stem: string;
+  readonly title: string;
+  /** The lines of the comment under the title, by their first words. */
+  readonly facts: Readonly<Record<string, string>>;
+}
+
+function pageAt(stem: string): Page {
+  const name = `docs/primitives/${stem}.md`;
+  const [, title, comment] =
+    read(name).match(/^# (.*)\n\n<!--\n([^]*?)-->\n/) ??
+      [];
+  if (comment === undefined) throw new Error(`${name}: no comment at its top`);
+  const lines = [...comment.matchAll(/^(\w+): (.*)$/gm)];
+  const facts = Object.fromEntries(lines.map(([, fact, text]) => [fact, text]));
+  return { stem, title: title!, facts };
+}
+
+/** The row of a page in README.md, if it has one there. */
+function rowOf({ stem, title, facts }: Page): string[][] {
+  if (facts.what === undefined) return [];
+  const names = ["what", "waits", "progress", "page", "worklet", "words"];
+  const link = `[${title}](docs/primitives/${stem}.md)`;
+  return [[
+    link,
+    ...names.map((name) => {
+      const fact = facts[name];
+      if (fact !== undefined) return fact;
+      throw new Error(`docs/primitives/${stem}.md: "${name}" is missing`);
+    }),
+  ]];
+}
+
+/** The row of a page in docs/primitives/README.md. */
+function wishOf({ stem, title, facts }: Page): string[] {
+  return [facts.to ?? "", `[${title}](${stem}.md)`];
+}
+
+/** A document with the rows of the table whose first heading is `first`. */
+function withRows(text: string, first: string, rows: string[][]): string {
+  const table = RegExp(`^(\\| ${first} .*\\n\\|[ |-]*\\n)(?:\\|.*\\n)*`, "m");
+  const lines = rows.map((cells) => `| ${cells.join(" | ")} |\n`);
+  return formatted(
+    text.replace(table, (_, head) => head + lines.join("")),
+  );
+}
+
 /** The page with the words of all, as `deno fmt` writes it. */
 function pageOf(text: string, rows: Row[], version: number): string {
   const [intro] = text.split(/^Version \d+\.$/m);
@@ -339,7 +490,11 @@ function pageOf(text: string, rows: Row[], version: number): string {
 | --- | --- | --- | --- | --- |
 ${lines.join("")}${more}`;
   });
-  const page = `${intro}Version ${version}.\n\n${sections.join("\n")}`;
+  return formatted(`${intro}Version ${version}.\n\n${sections.join("\n")}`);
+}
+
+/** A document as `deno fmt` writes it. */
+function formatted(page: string): string {
   const format = ["fmt", "--ext", "md", "--no-config", "-"];
   const { status, stdout, stderr } = spawnSync("deno", format, {
     input: page,

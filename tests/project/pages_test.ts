@@ -17,7 +17,7 @@ const read = (...names: string[]) =>
 const stems = [...read(PROJECT, "mod.ts").matchAll(/"\.\/primitives\/(\w+)\./g)]
   .map(([, stem]) => stem!)
   .filter((stem) => !stem.startsWith("_"))
-  .concat("realtime", "kernel");
+  .concat("pool", "realtime", "kernel");
 
 test("each module of mod.ts has its page, in the index in that order", () => {
   const pages = fs.readdirSync(PAGES).filter((name) => name !== "README.md");

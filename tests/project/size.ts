@@ -40,6 +40,8 @@ for (const stem of STEMS) {
 }
 SIZES.push(
   { name: "*", subpaths: [""], most: 46700 },
+  { name: "Pool", subpaths: ["/pool"], most: 18050 },
+  { name: "servePool, task", subpaths: ["/pool"], most: 13000 },
   { name: "SpscQueue", subpaths: ["/realtime"], most: 4450 },
   { name: "*", subpaths: ["/realtime"], most: 19700 },
   { name: "Mutex", subpaths: ["/kernel"], most: 6900 },

@@ -32,7 +32,7 @@ const SAMPLE = [
 /** The native program of a folder. */
 const nativeOf = (folder: string) => path.join(TESTS, folder, "native.c");
 
-const test = suite("weft.h, strictly", 120_000);
+const test = suite("weft.h, strictly");
 const pool = new Pool(2);
 fs.mkdirSync(BUILT, { recursive: true });
 
@@ -51,7 +51,7 @@ async function clang(): Promise<string> {
   if (await versionOf("clang") !== undefined) return "clang";
   const ours = clangOf(await findCompiler(true));
   const empty = made("empty.c", "#include <stdio.h>\nint main(void);\n");
-  const { code } = await run(ours, ["-c", empty, "-o", `${empty}.o`], 60);
+  const { code } = await run(ours, ["-c", empty, "-o", `${empty}.o`], 250);
   if (code !== 0) skip("no clang here that compiles for this machine");
   return ours;
 }
@@ -75,7 +75,7 @@ test("clang++ reports no cast of C and no change of sign", async () => {
       "-Wno-missing-variable-declarations",
     ],
     ...["-I", path.join(TESTS, "..", "wasm"), made("casts_clang.cpp", text)],
-  ], 60);
+  ], 250);
   assert.is(code, 0, output);
 });
 
@@ -106,12 +106,12 @@ for (const file of PROGRAMS) {
         words: ["-pthread", "-no-pie"],
         sources: [object, path.join(SOURCES, "integer.c")],
       });
-      const ended = await run(program, ["2"], 100);
+      const ended = await run(program, ["2"], 250);
       const reports = ended.output.match(/^integer: .*$/gm) ?? [];
       const places = reports.map((line) => line.split(" ").at(-1)!);
       const { output } = places.length === 0
         ? { output: "" }
-        : await run("addr2line", ["-fe", program, ...places], 20);
+        : await run("addr2line", ["-fe", program, ...places], 250);
       assert.equal(reports, [], output);
       assertDone(ended as { code: number; output: string });
     }));
@@ -153,7 +153,7 @@ for (const [title, text] of Object.entries(LIBRARIES)) {
         words: ["-std=c11", "-O1", "-pthread", `-I${folder}`],
         sources: [nativeOf(sample)],
       });
-      const ended = await run(program, ["2"], 100);
+      const ended = await run(program, ["2"], 250);
       assertDone(ended as { code: number; output: string });
     }
   });
@@ -174,7 +174,7 @@ test("musl-gcc compiles every function, and its programs run", async () => {
       words: ["-std=c11", "-O1", "-static", "-pthread", ...WARNINGS],
       sources: [nativeOf(sample)],
     });
-    const ended = await run(program, ["2"], 100);
+    const ended = await run(program, ["2"], 250);
     assertDone(ended as { code: number; output: string });
   }
 });

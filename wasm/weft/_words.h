@@ -149,7 +149,9 @@ static inline uint32_t weft__times(uint32_t a, uint32_t b) {
 
 /* An operation that does not wait tries again only if another agent was faster.
    Nobody loses so often, so the words must be damaged. */
+#ifndef WEFT__MOST_TRIES
 #define WEFT__MOST_TRIES (1 << 16)
+#endif
 
 static inline void weft__copy(int32_t *to, const int32_t *from,
                               int32_t words) {

@@ -4,6 +4,7 @@
 
 /* In the order of weft.h. */
 /* clang-format off */
+#include "mutex.h"
 #include "rw_lock.h"
 #include "condition.h"
 #include "semaphore.h"

@@ -13,6 +13,9 @@ EXPORT int32_t race_rounds, race_patience;
 #define WEFT_SPIN_ROUNDS race_rounds
 #define WEFT_SEMAPHORE_PATIENCE race_patience
 #define WEFT_MPMC_QUEUE_TELLS 0
+/* Few agents make a try fail seldom. A mutant may make all tries fail, and each
+   is a step. */
+#define WEFT__MOST_TRIES 2048
 
 EXPORT void race_spin(int32_t rounds, int32_t patience) {
   race_rounds = rounds;

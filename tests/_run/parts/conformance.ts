@@ -1,3 +1,4 @@
+// limit: 1800 s
 // A scenario has as many states in C as in TypeScript: both take the same steps.
 // Where they do not, the scenario's `differs` says why.
 import * as k from "../../../race/engine/kinds.ts";
@@ -8,8 +9,11 @@ import { suite } from "../harness.ts";
 import { scenariosOf } from "../mixed/explore.ts";
 import type { Scenario } from "../scenario.ts";
 
+/** Only a hanging test takes this long: the machine may be busy. */
+const LIMIT = 900_000;
+
 const folder = thisFolder();
-const test = suite(`${folder}, C as TypeScript, step by step`);
+const test = suite(`${folder}, C as TypeScript, step by step`, LIMIT);
 
 /**
  * C knows no hints: what TypeScript reads plainly, where an exchange checks it,

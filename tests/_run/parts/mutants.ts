@@ -5,8 +5,11 @@ import { suite } from "../harness.ts";
 import { diffOf, unload } from "../mutant.ts";
 import { judge, mutantsIn, mutantsOf } from "../mutants.ts";
 
+/** Only a hanging test takes this long: the machine may be busy. */
+const LIMIT = 900_000;
+
 const folder = thisFolder();
-const test = suite(`${folder}, mutants`);
+const test = suite(`${folder}, mutants`, LIMIT);
 
 test("each is of both languages, or says why not", async () => {
   await mutantsIn(folder);

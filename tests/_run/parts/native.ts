@@ -18,7 +18,7 @@ const SLEEPY = [
   "-DWEFT_SPIN_ROUNDS=0",
   "-DWEFT__LOOK=INT64_C(3600000000000)",
 ];
-const THREAD_SANITIZER = ["-O1", "-g", "-fsanitize=thread"];
+const THREAD_SANITIZER = ["-O1", "-g1", "-fsanitize=thread"];
 
 /** How a program is built, and how much it is to do. */
 interface Way {
@@ -29,7 +29,7 @@ interface Way {
 
 const WAYS: Readonly<Record<string, Way>> = {
   "C11": { words: ["-std=c11", "-O2"], amount: 10 },
-  "C11, sleepy": { words: ["-std=c11", "-O2", ...SLEEPY], amount: 5 },
+  "C11, sleepy": { words: ["-std=c11", "-O1", ...SLEEPY], amount: 5 },
   "C++17, ThreadSanitizer": {
     words: ["-x", "c++", "-std=c++17", ...THREAD_SANITIZER],
     amount: 5,
@@ -42,8 +42,8 @@ const WAYS: Readonly<Record<string, Way>> = {
   "C17, Address- and UBSanitizer": {
     words: [
       "-std=c17",
-      "-O1",
-      "-g",
+      "-O0", // nothing wrong is optimized away
+      "-g1",
       "-fsanitize=address,undefined",
       "-fno-sanitize-recover=all",
     ],

@@ -51,10 +51,10 @@ test("its examples in TypeScript have the types they say, and run", async () => 
     .map((name) => `  await import("./${name}");\n`);
   const all = path.join(BUILT, "all.ts");
   fs.writeFileSync(all, `if (Deno.args[0]) {\n${others.join("")}}\n`);
-  const checked = await run(Deno.execPath(), ["check", all], 100);
+  const checked = await run(Deno.execPath(), ["check", all], 250);
   assert.is(checked.code, 0, checked.output);
   if (!fs.existsSync(main)) return;
-  const ended = await run(Deno.execPath(), ["run", "-A", main], 100);
+  const ended = await run(Deno.execPath(), ["run", "-A", main], 250);
   assert.is(ended.code, 0, ended.output);
 });
 
@@ -69,7 +69,7 @@ test("its examples in C compile without a warning, and run", async () => {
     const words = ["-std=c11", "-O1", "-pthread", ...WARNINGS];
     const name = `page-${folder}${i}`;
     const program = { name, compiler: "gcc", words, sources: [source] };
-    const { code, output } = await run(await build(program), [], 100);
+    const { code, output } = await run(await build(program), [], 250);
     assert.is(code, 0, output);
   }
 });

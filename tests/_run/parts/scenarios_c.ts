@@ -1,3 +1,4 @@
+// limit: 1800 s
 // Agents of C, and of both languages, in the race scenarios of one folder: the
 // first states of each. `mixed.ts` takes its time.
 import { thisFolder } from "../folders.ts";
@@ -6,10 +7,13 @@ import { CASTS } from "../mixed/cast.ts";
 import { awaiting, explore, scenariosOf, TWINS } from "../mixed/explore.ts";
 
 const BUDGET = { states: 4_000, time: 120_000 };
+/** Only a hanging test takes this long: the machine may be busy. */
+const LIMIT = 900_000;
+
 const folder = thisFolder();
 
 if (TWINS.includes(folder)) {
-  const test = suite(`${folder}, agents of C`);
+  const test = suite(`${folder}, agents of C`, LIMIT);
   for (const cast of Object.keys(CASTS)) {
     if (cast === "JS+JS") continue; // `scenarios.ts` explores these
     for (const scenario of await scenariosOf(cast, folder)) {
@@ -19,7 +23,7 @@ if (TWINS.includes(folder)) {
     }
   }
 } else {
-  const test = suite(`${folder}, beside agents of C`);
+  const test = suite(`${folder}, beside agents of C`, LIMIT);
   for (const [cast, scenario] of await awaiting(folder)) {
     test(`${cast}: ${scenario.name}`, async () => {
       await explore(scenario, BUDGET);

@@ -1,0 +1,1328 @@
+/**
+ * A pool of workers, which do typed tasks.
+ *
+ * @module
+ */
+
+import {
+  bytesFor,
+  ID_MASK,
+  PHASE_MASK,
+  REPLIED,
+  REPLY_LENGTH,
+  SERVING,
+  Slots,
+} from "./_call_slots.ts";
+import { json, type JsonValue } from "./_codec.ts";
+import { describe } from "./_describe.ts";
+import { asyncDisposedBy, disposedBy } from "./_dispose.ts";
+import { CALL_RING } from "./_layout.ts";
+import type { Codec } from "./_message.ts";
+import { assertOptions, assertTimeout } from "./_options.ts";
+import { Crew, type Member, type PoolWorker } from "./_pool_crew.ts";
+import { type Job, JobQueue, type Spec } from "./_pool_jobs.ts";
+import { assertIterable, mapped } from "./_pool_map.ts";
+import { Histogram, type Times } from "./_pool_times.ts";
+import {
+  clock,
+  ELSEWHERE,
+  ERROR,
+  FAILED,
+  type Hello,
+  isTagged,
+  type Long,
+  MOST_TASKS,
+  NO_REQUEST,
+  NOTHING,
+  type Place,
+  REPLY_HEAD,
+  REQUEST_HEAD,
+  RETIRE,
+  RETIRED,
+  Rooms,
+  signatureOf,
+  STAYS,
+  tagged,
+  THROWN,
+  VALUE,
+} from "./_pool_wire.ts";
+import { PoolServer, type Served, type TaskContext } from "./_pool_worker.ts";
+import { ClosedError } from "./_queue.ts";
+import { allocate, assertConfig, attach, inRange } from "./_region.ts";
+import type { Memory } from "./_region.ts";
+import { spin } from "./_spin.ts";
+import { errorOf } from "./_thrown.ts";
+import { nextTurn } from "./_turn.ts";
+import { readUtf8 } from "./_utf8.ts";
+import { MAY_BLOCK } from "./_waiter.ts";
+import { agentId, announceAgent, onAgentExit } from "./agent.ts";
+import { CallRing } from "./call_ring.ts";
+import { Event } from "./event.ts";
+
+export * as codec from "./_codec.ts";
+export type { JsonValue } from "./_codec.ts";
+export type { Codec } from "./_message.ts";
+export type { PoolWorker } from "./_pool_crew.ts";
+export type { Times } from "./_pool_times.ts";
+export type { TaskContext } from "./_pool_worker.ts";
+export { ClosedError } from "./_queue.ts";
+export type { Memory } from "./_region.ts";
+
+// ---- tasks --------------------------------------------------------------------
+
+/** A kind of task: what goes to the worker, and what comes back. */
+export interface Task<Request, Reply> {
+  /** Carries the request; `codec.json` unless given. */
+  readonly request: Codec<Request>;
+  /** Carries the result; `codec.json` unless given. */
+  readonly reply: Codec<Reply>;
+  /**
+   * Whether it may be done again if its worker dies; `false` unless given.
+   */
+  readonly idempotent?: boolean;
+}
+
+/** A kind of task, whatever goes there and comes back. */
+// deno-lint-ignore no-explicit-any
+export type AnyTask = Task<any, any>;
+
+/** The tasks of a pool by their names. */
+export interface Tasks {
+  /** A task, which `task` made. */
+  readonly [name: string]: AnyTask;
+}
+
+/** The request of a task. */
+export type RequestOf<T extends AnyTask> = T extends
+  { readonly request: Codec<infer Request> } ? Request : never;
+
+/** The result of a task. */
+export type ReplyOf<T extends AnyTask> = T extends
+  { readonly reply: Codec<infer Reply> } ? Reply : never;
+
+/**
+ * Declares a kind of task. The program that has the pool and its workers import
+ * the same declarations.
+ *
+ * @example Bytes to bytes, and values of types of yours
+ * ```ts
+ * import { codec, task } from "@weft/sync/pool";
+ *
+ * interface Job {
+ *   width: number;
+ *   name: string;
+ * }
+ * const tasks = {
+ *   compress: task({ request: codec.binary, reply: codec.binary }),
+ *   draw: task<Job, string[]>({ idempotent: true }), // as JSON
+ * };
+ * console.log(Object.keys(tasks)); // compress, draw
+ * ```
+ *
+ * @throws {TypeError} If a name is unknown, or a codec is none.
+ */
+export function task<Request = JsonValue, Reply = JsonValue>(
+  config: Partial<Task<Request, Reply>> = {},
+): Task<Request, Reply> {
+  assertConfig("task", config, ["request", "reply", "idempotent"]);
+  const { request = json, reply = json, idempotent = false } = config;
+  return {
+    request: codecOf<Request>("request", request),
+    reply: codecOf<Reply>("reply", reply),
+    idempotent,
+  };
+}
+
+function codecOf<T>(of: string, codec: unknown): Codec<T> {
+  const it = codec as Codec<T> | null;
+  if (
+    typeof it?.name === "string" && typeof it.encode === "function" &&
+    typeof it.decode === "function"
+  ) return it;
+  throw new TypeError(
+    `The codec of a ${of} is one of codec, or your own ` +
+      `{ name, encode, decode }: received ${describe(codec)}`,
+  );
+}
+
+function specsOf(tasks: Tasks): Map<string, Spec> {
+  if (typeof tasks !== "object" || tasks === null) {
+    throw new TypeError(
+      `Tasks must be an object of them by name: received ${describe(tasks)}`,
+    );
+  }
+  const specs = new Map<string, Spec>();
+  for (const [name, { idempotent = false, ...it }] of Object.entries(tasks)) {
+    const request = codecOf(`request of task ${name}`, it.request);
+    const reply = codecOf(`reply of task ${name}`, it.reply);
+    const index = specs.size;
+    specs.set(name, { name, index, request, reply, idempotent });
+  }
+  if (specs.size > 0 && specs.size < MOST_TASKS) return specs;
+  throw new TypeError(
+    `A pool has 1 to ${MOST_TASKS - 1} tasks: received ${specs.size}`,
+  );
+}
+
+// ---- the worker -----------------------------------------------------------------
+
+/** The functions of a worker: one for each task, or for some of them. */
+export type TaskFunctions<T extends Tasks> = {
+  readonly [Name in keyof T]?: (
+    request: RequestOf<T[Name]>,
+    context: TaskContext,
+  ) => ReplyOf<T[Name]> | Promise<ReplyOf<T[Name]>>;
+};
+
+/** How to serve a pool. */
+export interface ServePoolOptions {
+  /**
+   * Whether to block while there are no tasks, so that a task begins sooner;
+   * `false` unless given. Then the functions must not be async, and the worker
+   * has no timers, messages or debugger until the pool is closed.
+   */
+  readonly blocking?: boolean | undefined;
+  /**
+   * How many tasks may run at a time; 1 unless given. More are of use only if
+   * functions await something.
+   */
+  readonly limit?: number | undefined;
+}
+
+/** The worker's end of the messages. */
+interface Parent {
+  postMessage(message: unknown): void;
+  on?(event: "message", listener: (data: unknown) => void): void;
+  off?(event: "message", listener: (data: unknown) => void): void;
+  addEventListener?(
+    event: "message",
+    listener: (event: MessageEvent) => void,
+  ): void;
+  removeEventListener?(
+    event: "message",
+    listener: (event: MessageEvent) => void,
+  ): void;
+}
+
+function parent(): Parent {
+  const scope = globalThis as unknown as Parent & {
+    process?: {
+      getBuiltinModule?(name: string): { parentPort?: Parent | null };
+    };
+    document?: unknown;
+    Bun?: { isMainThread: boolean };
+    WorkerGlobalScope?: unknown;
+  };
+  const threads = scope.process?.getBuiltinModule?.("node:worker_threads");
+  const port = threads?.parentPort;
+  if (typeof port?.on === "function") return port;
+  if (scope.WorkerGlobalScope || scope.Bun?.isMainThread === false) {
+    return scope;
+  }
+  throw new TypeError(
+    "servePool must be called in a worker, which the pool's make has made " +
+      "(in Node: 20.16 or newer)",
+  );
+}
+
+/** Says hello to the pool, and returns where to serve. */
+function placeFrom(parent: Parent, tasks: Record<string, string>, id: number) {
+  return new Promise<Place>((resolve, reject) => {
+    const take = (data: unknown) => {
+      if (!isTagged(data)) return;
+      if (data.what === "place") resolve(data);
+      else if (data.what === "refused") reject(new TypeError(data.why));
+      else return;
+      if (parent.off !== undefined) parent.off("message", take);
+      else parent.removeEventListener?.("message", heard);
+    };
+    const heard = ({ data }: MessageEvent) => take(data);
+    if (parent.on !== undefined) parent.on("message", take);
+    else parent.addEventListener?.("message", heard);
+    parent.postMessage(tagged({ what: "hello", id, tasks }));
+  });
+}
+
+/**
+ * Does the tasks of the {@linkcode Pool} that has made this worker, until the
+ * pool is closed or needs fewer workers; resolves with how many it did.
+ *
+ * A function gets the request, and a context with an AbortSignal. What it
+ * returns or throws goes to where the task was submitted: an error with its
+ * name, message, stack, code and cause. What a codec's `decode` leaves in the
+ * pool's memory stays there until the function is done.
+ *
+ * C twin: `weft_pool_serve`.
+ *
+ * @example A worker
+ * ```ts ignore
+ * import { servePool } from "@weft/sync/pool";
+ * import { createHash } from "node:crypto";
+ * import { tasks } from "./tasks.ts";
+ *
+ * await servePool(tasks, {
+ *   hash: (bytes) => createHash("sha256").update(bytes).digest(),
+ * });
+ * ```
+ *
+ * @throws {TypeError} If this is no worker, `functions` has one that is of no
+ * task, an option is unknown or of a wrong type, or the pool has declared a
+ * task differently.
+ * @throws {RangeError} If `limit` is not an integer from 1 to 1024.
+ */
+export async function servePool<T extends Tasks>(
+  tasks: T,
+  functions: TaskFunctions<T>,
+  options?: ServePoolOptions,
+): Promise<number> {
+  assertOptions(options, ["blocking", "limit"]);
+  const { blocking = false, limit = 1 } = options ?? {};
+  inRange("limit", limit, 1, 1024);
+  const served = servedBy(specsOf(tasks), functions);
+  const signatures: Record<string, string> = {};
+  for (const [name, it] of served) signatures[name] = signatureOf(it);
+  const to = parent();
+  const place = await placeFrom(to, signatures, await announceAgent());
+  const done = Event.from(place.done);
+  const server = new PoolServer({
+    slots: slotsAt(place.ring.buffer, place.ring.byteOffset),
+    tasks: place.names.map((name) => served.get(name)),
+    names: place.names,
+    number: place.number,
+    done: () => done.set(),
+    post: (message) => to.postMessage(message),
+  });
+  return blocking && MAY_BLOCK
+    ? server.serve()
+    : await server.serveAsync(limit);
+}
+
+function servedBy(
+  specs: Map<string, Spec>,
+  functions: Readonly<Record<string, unknown>>,
+): Map<string, Served> {
+  if (typeof functions !== "object" || functions === null) {
+    throw new TypeError(
+      `servePool needs an object of functions: received ${describe(functions)}`,
+    );
+  }
+  const served = new Map<string, Served>();
+  for (const [name, run] of Object.entries(functions)) {
+    if (run === undefined) continue;
+    const spec = specs.get(name);
+    if (spec === undefined) {
+      throw new TypeError(
+        `There is no task ${JSON.stringify(name)}: there are ${
+          [...specs.keys()].join(", ")
+        }`,
+      );
+    }
+    if (typeof run !== "function") {
+      throw new TypeError(
+        `Task ${name} needs a function: received ${describe(run)}`,
+      );
+    }
+    served.set(name, { ...spec, run: run as Served["run"] });
+  }
+  if (served.size > 0) return served;
+  throw new TypeError("servePool needs an object of functions: it has none");
+}
+
+const slotsAt = (memory: Memory, byteOffset: number): Slots =>
+  new Slots(
+    attach("call_ring", CALL_RING, memory, byteOffset, bytesFor),
+    agentId(),
+  );
+
+// ---- the pool -------------------------------------------------------------------
+
+/** How a pool is made. */
+export interface PoolOptions<T extends Tasks> {
+  /** The tasks that its workers do. */
+  readonly tasks: T;
+  /** How many workers it has; 0 if all workers are threads of C. */
+  readonly workers: number;
+  /**
+   * Makes a worker, whose module calls `servePool`. The pool calls it for each
+   * worker, and again when one has died.
+   */
+  readonly make?: () => PoolWorker;
+  /**
+   * The most bytes of a request, and of a result that is not sent in a message;
+   * 4096 unless given, 2^24 - 64 at most.
+   */
+  readonly bytes?: number | undefined;
+  /** How many tasks fit into shared memory: 1 to 1024; 128 unless given. */
+  readonly slots?: number | undefined;
+  /**
+   * How many tasks a worker finds in shared memory besides the one that it
+   * does. Unless given, as many as take about a millisecond. With more, it
+   * waits less for the thread that has the pool; with fewer, a task of a high
+   * priority begins sooner.
+   */
+  readonly ahead?: number | undefined;
+  /** How many threads of C serve it, too; 0 unless given. */
+  readonly guests?: number | undefined;
+  /** Ms in which a worker must call `servePool`; 30,000 unless given. */
+  readonly patience?: number | undefined;
+  /** Where the pool lies; memory of its own unless given. */
+  readonly memory?: Memory | undefined;
+  /** Where it begins there, a multiple of 8. */
+  readonly byteOffset?: number | undefined;
+}
+
+/** How a task is to be done. */
+export interface RunOptions {
+  /**
+   * Ends the task: the promise rejects with `signal.reason`. A worker that does
+   * it goes on until its function returns; the function's signal aborts.
+   */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * The most ms from now to the result, `Infinity` unless given. Then the
+   * promise rejects with a DOMException named `TimeoutError`.
+   */
+  readonly timeout?: number | undefined;
+  /** Tasks with a higher priority begin before others; 0 unless given. */
+  readonly priority?: number | undefined;
+  /**
+   * Whether to terminate the worker, and make another, if the task is aborted
+   * while it runs; `false` unless given.
+   */
+  readonly terminate?: boolean | undefined;
+}
+
+/** How to do many tasks. */
+export interface MapOptions extends RunOptions {
+  /**
+   * Whether the results come in the order of the requests, which is so unless
+   * given, or as soon as they are there.
+   */
+  readonly ordered?: boolean | undefined;
+  /**
+   * How many requests may be taken before their results are; as many as the
+   * pool has slots unless given.
+   */
+  readonly limit?: number | undefined;
+}
+
+/** The arguments of `run` after the name of the task. */
+export type RunArgs<T extends AnyTask> = undefined extends RequestOf<T>
+  ? [request?: RequestOf<T>, options?: RunOptions]
+  : [request: RequestOf<T>, options?: RunOptions];
+
+/** What one worker does. */
+export interface WorkerStats {
+  /** Whether it does a task now, waits for one, or has yet to start. */
+  readonly state: "starting" | "busy" | "idle";
+  /** Tasks that it has done. */
+  readonly tasks: number;
+  /** Ms in which it did at least one task. */
+  readonly busy: number;
+  /** Ms since it became ready in which it did none. */
+  readonly idle: number;
+  /** `busy` as a share of both, from 0 to 1. */
+  readonly share: number;
+}
+
+/** What a pool has done, and does. */
+export interface PoolStats {
+  /** Tasks that wait: no worker has begun them. */
+  readonly waiting: number;
+  /** Tasks that a worker does now. */
+  readonly running: number;
+  /** Tasks that ended with a result. */
+  readonly done: number;
+  /** Tasks that ended with an error; those that were aborted are among them. */
+  readonly failed: number;
+  /** Workers that died, or could not start. */
+  readonly died: number;
+  /** The workers that `make` has made, and that are not dead. */
+  readonly workers: readonly WorkerStats[];
+  /** From the submission of a task until a worker begins it, in ms. */
+  readonly wait: Times;
+  /** From then until its result is there, in ms. */
+  readonly run: Times;
+}
+
+/**
+ * The worker of a task has died, or a worker could not start. `cause` is what
+ * it threw, as far as it is known.
+ *
+ * @example A task that ends its worker
+ * ```ts ignore
+ * import { WorkerError } from "@weft/sync/pool";
+ *
+ * const error = await pool.run("crash", 1).catch((error) => error);
+ * if (error instanceof WorkerError) console.log(error.message, error.cause);
+ * ```
+ */
+export class WorkerError extends Error {
+  /** `"WorkerError"`. */
+  override readonly name = "WorkerError";
+}
+
+/** A task that ended this many workers is not done again. */
+const MOST_DEATHS = 3;
+/** A pool whose workers die so often without a task has no use for more. */
+const MOST_LOSSES = 3;
+/** In shared memory lie tasks for so many ms, unless told otherwise. */
+const AHEAD = 1;
+
+/**
+ * The base of {@linkcode Pool}: disposing ends its workers.
+ *
+ * @ignore
+ */
+export const PoolBase: abstract new () => Disposable & AsyncDisposable =
+  /* @__PURE__ */ asyncDisposedBy(
+    /* @__PURE__ */ disposedBy(Object, "terminate"),
+    "close",
+  );
+
+/**
+ * A pool of workers, which do typed tasks. It starts no worker itself: `make`
+ * does.
+ *
+ * The requests lie in shared memory, where any worker that is free takes them,
+ * several at a wake, and where it writes the results; one wake of this thread
+ * brings many of them. Requests for which there is no room wait in this thread,
+ * in the order of their priority.
+ *
+ * It changes shared memory only by steps that {@linkcode CallRing} and
+ * {@linkcode Event} take, too; their scenarios prove them. So a worker may be
+ * terminated anywhere. Its task then fails with a {@linkcode WorkerError}, or
+ * is done by another worker if it is `idempotent`, and `make` makes another
+ * worker.
+ *
+ * An idle pool does not keep Node or Bun alive; a task does. In Deno a worker of
+ * the web does in any case, until the pool is closed.
+ *
+ * @example Hashes by four workers
+ * ```ts ignore
+ * import { codec, Pool, task } from "@weft/sync/pool";
+ * import { Worker } from "node:worker_threads";
+ *
+ * const tasks = { hash: task({ request: codec.binary, reply: codec.binary }) };
+ * await using pool = new Pool({
+ *   tasks,
+ *   workers: 4,
+ *   make: () => new Worker(new URL("./worker.js", import.meta.url)),
+ * });
+ * console.log(await pool.run("hash", Uint8Array.of(1, 2, 3)));
+ * ```
+ */
+export class Pool<T extends Tasks> extends PoolBase {
+  /**
+   * Resolves when all workers are ready. Rejects with the error of the first
+   * that cannot start; the others go on. If there is no other, all tasks fail
+   * with that error.
+   */
+  readonly ready: Promise<void>;
+
+  readonly #specs: Map<string, Spec>;
+  readonly #slots: Slots;
+  readonly #ring: CallRing;
+  readonly #done: Event;
+  readonly #rooms: Rooms;
+  readonly #crew: Crew;
+  readonly #make: (() => PoolWorker) | undefined;
+  readonly #guests: number;
+  readonly #ahead: number | undefined;
+
+  /** How many workers there are to be. */
+  #workers = 0;
+  /** Workers that died in a row before they took a task. */
+  #losses = 0;
+  #died = 0;
+  /** Why it cannot do any task: it was closed, or all workers are lost. */
+  #failure: unknown;
+  #closing: Promise<void> | undefined;
+
+  /** Where requests are written before they are posted. */
+  readonly #scratch: Uint8Array;
+  readonly #head: Int32Array;
+  readonly #queue = new JobQueue();
+  /** Jobs that have a slot; those that are over are taken out by a sweep. */
+  #flying: Job[] = [];
+  #slotted = 0;
+  /** Jobs whose reply comes in a message, and messages that came before. */
+  readonly #late = new Map<number, Job>();
+  readonly #early = new Map<number, Long>();
+  /** The jobs of each signal: one listener serves all. */
+  readonly #signals = new Map<AbortSignal, Set<Job>>();
+  #collecting = false;
+  #settled: (() => void)[] = [];
+  #roomy: (() => void)[] = [];
+  #tokens = 0;
+  /** Half of the tasks take so many ms; 0 if nothing is known yet. */
+  #typical = 0;
+
+  #count = { done: 0, failed: 0 };
+  readonly #waits = new Histogram();
+  readonly #runs = new Histogram();
+
+  /**
+   * Makes a pool, and its workers.
+   *
+   * @throws {TypeError} If an option is unknown or of a wrong type, or memory
+   * cannot be shared here.
+   * @throws {RangeError} If a number is out of range.
+   */
+  constructor(options: PoolOptions<T>) {
+    super();
+    assertConfig("pool", options, OPTIONS);
+    const { tasks, workers, make, ahead, guests = 0 } = options;
+    const { patience = 30_000, byteOffset = 0 } = options;
+    this.#specs = specsOf(tasks);
+    inRange("workers", workers, 0, 1024);
+    inRange("guests", guests, 0, 1024);
+    if (ahead !== undefined) inRange("ahead", ahead, 0, 1024);
+    assertTimeout(patience);
+    if (workers > 0 && typeof make !== "function") {
+      throw new TypeError(
+        `make must be a function that makes a Worker: received ${
+          describe(make)
+        }`,
+      );
+    }
+    const config = configOf(options);
+    const length = CallRing.byteLength(config);
+    const memory = options.memory ?? allocate(Pool.byteLength(options));
+    if (byteOffset % 8 !== 0) {
+      throw new RangeError(
+        `A pool begins at a multiple of 8 bytes: received ${byteOffset}`,
+      );
+    }
+    this.#ring = CallRing.init(memory, byteOffset, config);
+    this.#done = Event.init(memory, byteOffset + length, { autoReset: true });
+    this.#slots = slotsAt(memory, byteOffset);
+    this.#rooms = new Rooms(this.#slots);
+    this.#scratch = new Uint8Array(config.request);
+    this.#head = new Int32Array(this.#scratch.buffer, 0, 2);
+    this.#make = make;
+    this.#guests = guests;
+    this.#ahead = ahead;
+    this.#crew = new Crew({
+      make: () => this.#make!(),
+      hello: (member, hello) => this.#greet(member, hello),
+      long: (message) => this.#arrive(message),
+      ended: (member) => this.#bury(member),
+      failed: (_, error) => this.#miss(error),
+      onExit: onAgentExit,
+    }, patience);
+    this.ready = this.#grow(workers);
+    this.ready.catch(() => {}); // the tasks tell, too
+  }
+
+  /**
+   * The bytes that a pool with these options occupies.
+   *
+   * @throws {RangeError} If a number is out of range.
+   */
+  static byteLength(
+    options: Pick<PoolOptions<Tasks>, "bytes" | "slots">,
+  ): number {
+    return CallRing.byteLength(configOf(options)) + Event.byteLength();
+  }
+
+  /**
+   * Has a worker do a task; resolves with its result. It rejects
+   *
+   * - with a TypeError with a path, if the codec cannot carry the request, or a
+   *   RangeError if the request is too long; then nothing was sent;
+   * - with a TypeError that lists the tasks, if there is none of that name;
+   * - with what the function threw: an error whole, another value as JSON;
+   * - with `signal.reason`, or a `TimeoutError`;
+   * - with a {@linkcode WorkerError}, if the worker died;
+   * - with a {@linkcode ClosedError}, if the pool was closed.
+   *
+   * Any number of tasks may wait. A program that makes them faster than they
+   * are done awaits {@linkcode Pool.room} before each, or uses
+   * {@linkcode Pool.map}.
+   */
+  run<Name extends keyof T & string>(
+    name: Name,
+    ...[request, options]: RunArgs<T[Name]>
+  ): Promise<ReplyOf<T[Name]>> {
+    return new Promise((resolve, reject) => {
+      const spec = this.#specs.get(name);
+      if (spec === undefined) throw this.#unknown(name);
+      this.#submit(
+        spec,
+        request,
+        options,
+        resolve as (value: unknown) => void,
+        reject,
+      );
+    });
+  }
+
+  /**
+   * Resolves at once if a task would find room in shared memory or next to it;
+   * otherwise when tasks have ended.
+   */
+  async room(): Promise<void> {
+    while (
+      this.#failure === undefined && this.#queue.size >= this.#slots.count
+    ) {
+      await new Promise<void>((resolve) => this.#roomy.push(resolve));
+    }
+  }
+
+  /**
+   * Does a task for each request, and yields the results. It takes requests
+   * only while there is room. The first error ends it; what it had begun is
+   * then aborted, and so it is if the loop is left.
+   *
+   * @throws {TypeError} If `requests` cannot be iterated, or an option is
+   * unknown or of a wrong type.
+   * @throws {RangeError} If `limit` is not an integer from 1 to 2^30.
+   */
+  map<Name extends keyof T & string>(
+    name: Name,
+    requests: Iterable<RequestOf<T[Name]>> | AsyncIterable<RequestOf<T[Name]>>,
+    options?: MapOptions,
+  ): AsyncGenerator<ReplyOf<T[Name]>, void, void> {
+    assertOptions(options, [...RUN, "ordered", "limit"]);
+    const { ordered = true, limit = this.#slots.count, ...rest } = options ??
+      {};
+    inRange("limit", limit, 1, 2 ** 30);
+    assertIterable(requests);
+    type Args = RunArgs<T[Name]>;
+    const { signal } = rest;
+    assertSignal(signal);
+    return mapped(
+      requests,
+      async (request, stop) => {
+        await this.room();
+        const how = { ...rest, signal: stop };
+        return await this.run(name, ...[request, how] as unknown as Args);
+      },
+      { ordered, limit, signal },
+    );
+  }
+
+  /**
+   * Changes how many workers there are. Resolves when the new ones are ready,
+   * or those that are not needed have ended their tasks.
+   *
+   * @throws {TypeError} If there is no `make`.
+   * @throws {RangeError} If `workers` is not an integer from 0 to 1024.
+   */
+  async resize(workers: number): Promise<void> {
+    inRange("workers", workers, 0, 1024);
+    if (this.#failure !== undefined) throw this.#failure;
+    if (workers > this.#workers) {
+      if (this.#make === undefined) throw new TypeError("The pool has no make");
+      return await this.#grow(workers - this.#workers);
+    }
+    const ends: Promise<unknown>[] = [];
+    while (this.#workers > workers) {
+      this.#workers--;
+      ends.push(this.#retire());
+    }
+    await Promise.all(ends);
+  }
+
+  /** What the pool has done, and does. */
+  stats(): PoolStats {
+    const now = clock();
+    const running = new Map<number, number>(); // the earliest, by worker
+    let begun = 0;
+    for (const { at, over, since } of this.#flying) {
+      if (over || !this.#isServed(at)) continue;
+      begun++;
+      const { words, times } = this.#rooms.at(at);
+      const [began] = times;
+      if (began === 0) continue; // its worker has not written it yet
+      const first = running.get(words[1]!) ?? Infinity;
+      running.set(words[1]!, Math.min(Math.max(began!, since), first));
+    }
+    const workers = [...this.#crew.members].map((member): WorkerStats => {
+      const { state, number, tasks } = member;
+      if (state === "starting") {
+        return { state, tasks, busy: 0, idle: 0, share: 0 };
+      }
+      const since = running.get(number);
+      const life = Math.max(now - member.since, 0);
+      const current = since === undefined ? 0 : Math.max(now - since, 0);
+      const busy = Math.min(member.busy + current, life);
+      return {
+        state: since === undefined ? "idle" : "busy",
+        tasks,
+        busy,
+        idle: life - busy,
+        share: life === 0 ? 0 : busy / life,
+      };
+    });
+    return {
+      waiting: this.#queue.size + this.#slotted - begun,
+      running: begun,
+      ...this.#count,
+      died: this.#died,
+      workers,
+      wait: this.#waits.times,
+      run: this.#runs.times,
+    };
+  }
+
+  /**
+   * Ends what agent `id` did, who is known never to run again. The pool does so
+   * itself for workers that `make` has made; call this for a thread of C.
+   *
+   * @throws {RangeError} If `id` is not an integer from 1 to 2^28 - 1.
+   */
+  abandon(id: number): void {
+    inRange("An agent id", id, 1, 2 ** 28 - 1);
+    this.#slots.abandon(id);
+    this.#done.set();
+  }
+
+  /**
+   * Closes the pool: no task can be submitted from now on; when all tasks have
+   * ended, it ends the workers.
+   */
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  /**
+   * Closes the pool at once: tasks that have not ended fail with a
+   * {@linkcode ClosedError}, and the workers are terminated.
+   */
+  terminate(): void {
+    this.#fail(new ClosedError("The pool is closed"));
+    void this.#end();
+  }
+
+  async #close(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#settled.push(resolve);
+      this.#tellSettled();
+    });
+    this.#failure ??= new ClosedError("The pool is closed");
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
+    this.#ring.close();
+    const members = [...this.#crew.members];
+    await Promise.all(members.map((member) => this.#crew.stop(member)));
+  }
+
+  // ---- workers ------------------------------------------------------------------
+
+  async #grow(workers: number): Promise<void> {
+    this.#workers += workers;
+    const starts = Array.from({ length: workers }, () => this.#crew.start());
+    await Promise.all(starts);
+  }
+
+  #greet(member: Member, { tasks }: Hello): void {
+    for (const [name, signature] of Object.entries(tasks)) {
+      const spec = this.#specs.get(name);
+      if (spec === undefined) continue; // for another pool
+      const expected = signatureOf(spec);
+      if (signature === expected) continue;
+      throw new TypeError(
+        `Task ${
+          JSON.stringify(name)
+        } is declared as ${expected} by the pool, ` +
+          `and as ${signature} by its worker`,
+      );
+    }
+    member.since = clock();
+    member.worker!.postMessage(tagged({
+      what: "place",
+      ring: this.#ring.handle,
+      done: this.#done.handle,
+      number: member.number,
+      names: [...this.#specs.keys()],
+    }));
+    this.#fill();
+  }
+
+  /** A worker has ended that was ready. */
+  #bury(member: Member): void {
+    const lost = this.#slots.abandon(member.id);
+    this.#sweep(member);
+    this.#done.set(); // the collector looks what is left
+    if (member.state === "gone") return;
+    this.#died++;
+    this.#losses = lost > 0 || member.tasks > 0 ? 0 : this.#losses + 1;
+    if (this.#losses >= MOST_LOSSES) {
+      this.#workers--;
+      return this.#miss(deathOf("A worker ended without a task", member), 0);
+    }
+    this.#replace();
+  }
+
+  #replace(): void {
+    if (this.#failure !== undefined) return;
+    if (this.#crew.size >= this.#workers) return;
+    this.#crew.start().catch(() => {}); // `#miss` is called, too
+  }
+
+  /** A worker could not start. */
+  #miss(error: unknown, missing = 1): void {
+    if (this.#failure !== undefined) return;
+    this.#died += missing;
+    this.#workers -= missing;
+    const left = this.#crew.size + this.#guests;
+    if (left === 0) this.#fail(error);
+  }
+
+  /** From now on, all tasks fail. */
+  #fail(error: unknown): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = error;
+    for (const job of this.#flying) this.#drop(job, error);
+    for (const job of this.#late.values()) this.#drop(job, error);
+    for (let job; (job = this.#queue.take()) !== undefined;) {
+      this.#settle(job);
+      job.reject(error);
+    }
+    this.#tellSettled();
+  }
+
+  /** Ends a worker when it has done its task. */
+  #retire(): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const message = new Uint8Array(REQUEST_HEAD);
+      const token = ++this.#tokens | 0;
+      const head = new Int32Array(message.buffer);
+      head[0] = RETIRE;
+      head[1] = token;
+      this.#begin(
+        {
+          spec: undefined,
+          token,
+          message,
+          priority: Infinity,
+          since: clock(),
+          at: 0,
+          over: false,
+          deaths: 0,
+          terminate: false,
+          signal: undefined,
+          timer: undefined,
+          resolve,
+          reject,
+        },
+      );
+    });
+  }
+
+  // ---- tasks --------------------------------------------------------------------
+
+  #unknown(name: string): TypeError {
+    return new TypeError(
+      `There is no task ${describe(name)}: there are ${
+        [...this.#specs.keys()].join(", ")
+      }`,
+    );
+  }
+
+  #submit(
+    spec: Spec,
+    request: unknown,
+    options: RunOptions | undefined,
+    resolve: (value: unknown) => void,
+    reject: (reason: unknown) => void,
+  ): void {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#closing !== undefined) {
+      throw new ClosedError("The pool is closed");
+    }
+    let signal, timeout = Infinity, priority = 0, terminate = false;
+    if (options !== undefined) {
+      assertOptions(options, RUN);
+      ({ signal, timeout = Infinity, priority = 0, terminate = false } =
+        options);
+      assertTimeout(timeout);
+      assertPriority(priority);
+      assertSignal(signal);
+      if (signal?.aborted) throw signal.reason;
+    }
+    const message = this.#encode(spec, request);
+    const job: Job = {
+      spec,
+      token: this.#tokens,
+      message,
+      priority,
+      since: clock(),
+      at: 0,
+      over: false,
+      deaths: 0,
+      terminate,
+      signal,
+      timer: undefined,
+      resolve,
+      reject,
+    };
+    if (timeout !== Infinity) {
+      const late = () => this.#drop(job, timeoutError(timeout));
+      job.timer = setTimeout(late, Math.min(timeout, 0x7fff_ffff));
+    }
+    if (signal !== undefined) this.#listen(signal, job);
+    this.#begin(job);
+  }
+
+  /** The request in `scratch`, until the next one. */
+  #encode(spec: Spec, request: unknown): Uint8Array {
+    const scratch = this.#scratch;
+    let length = REQUEST_HEAD;
+    let what = spec.index;
+    if (request === undefined) what |= NO_REQUEST;
+    else length += spec.request.encode(request, scratch.subarray(REQUEST_HEAD));
+    if (length > scratch.length) {
+      throw new RangeError(
+        `The request of task ${spec.name} has ${
+          length - REQUEST_HEAD
+        } bytes: ` +
+          `the pool was made for ${scratch.length - REQUEST_HEAD}: give it ` +
+          "the option bytes",
+      );
+    }
+    this.#head[0] = what;
+    this.#head[1] = this.#tokens = this.#tokens + 1 | 0;
+    return scratch.subarray(0, length);
+  }
+
+  /** Posts a job, or puts it in line. */
+  #begin(job: Job): void {
+    if (this.#queue.size > 0 || !this.#post(job)) {
+      if (job.spec !== undefined) job.message = job.message!.slice();
+      this.#queue.put(job);
+    }
+    if (this.#collecting) return;
+    this.#collecting = true;
+    void this.#collect();
+  }
+
+  /** How many jobs may have a slot. */
+  #most(): number {
+    const workers = this.#crew.size + this.#guests;
+    let ahead = this.#ahead;
+    if (ahead === undefined) {
+      ahead = this.#typical === 0 ? 4 : Math.ceil(AHEAD / this.#typical);
+    }
+    return Math.min(Math.max(workers, 1) * (1 + ahead), this.#slots.count);
+  }
+
+  /** Posts a job; false if there is no room. */
+  #post(job: Job): boolean {
+    if (this.#slotted >= this.#most()) return false;
+    const at = this.#slots.post(job.message!);
+    if (at === 0) return false;
+    job.at = at;
+    if (job.spec?.idempotent) job.message = job.message!.slice();
+    else job.message = undefined;
+    this.#flying.push(job);
+    this.#slotted++;
+    return true;
+  }
+
+  /** Posts what waits, as far as there is room. */
+  #fill(): void {
+    const queue = this.#queue;
+    while (queue.size > 0 && this.#slotted < this.#most()) {
+      const job = queue.take()!;
+      if (this.#post(job)) continue;
+      queue.put(job, true);
+      break;
+    }
+    if (this.#roomy.length === 0 || queue.size >= this.#slots.count) return;
+    const roomy = this.#roomy;
+    this.#roomy = [];
+    for (const resolve of roomy) resolve();
+  }
+
+  /** Brings results until there is no task. */
+  async #collect(): Promise<void> {
+    const attempt = () => this.#sweep() || undefined;
+    await undefined; // lets the program submit more tasks first
+    for (;;) {
+      const some = this.#sweep() || spin(attempt);
+      this.#fill();
+      if (this.#slotted + this.#queue.size + this.#late.size === 0) break;
+      if (some) await (nextTurn() ?? undefined);
+      else await this.#done.waitAsync();
+    }
+    this.#collecting = false;
+    this.#tellSettled();
+  }
+
+  #tellSettled(): void {
+    if (this.#slotted + this.#queue.size + this.#late.size > 0) return;
+    for (const resolve of this.#settled.splice(0)) resolve();
+  }
+
+  /** Ends the jobs that were answered; returns how many. */
+  #sweep(dead?: Member): number {
+    const flying = this.#flying;
+    let kept = 0;
+    let count = 0;
+    for (let i = 0; i < flying.length; i++) {
+      const job = flying[i]!;
+      if (job.over) continue;
+      if (!this.#slots.isAnswered(job.at)) {
+        flying[kept++] = job;
+        continue;
+      }
+      count++;
+      this.#slotted--;
+      this.#answer(job, dead);
+    }
+    flying.length = kept;
+    return count;
+  }
+
+  #answer(job: Job, dead: Member | undefined): void {
+    const slots = this.#slots;
+    const { at } = job;
+    job.at = 0;
+    const phase = Atomics.load(slots.words, at) & PHASE_MASK;
+    if (phase !== REPLIED) {
+      slots.cancel(at); // it is LOST, or an agent that is no worker took it
+      return this.#lose(job, dead);
+    }
+    const { words, times, body } = this.#rooms.at(at);
+    const what = words[0]!;
+    const length = slots.words[at + REPLY_LENGTH]! - REPLY_HEAD;
+    if (job.spec === undefined) {
+      slots.cancel(at);
+      return this.#retired(job, what, words[1]!);
+    }
+    this.#measure(job, words[1]!, times);
+    times[0] = 0;
+    if (what === ELSEWHERE) {
+      slots.cancel(at);
+      this.#late.set(job.token, job);
+      const early = this.#early.get(job.token);
+      if (early !== undefined) this.#arrive(early);
+      return;
+    }
+    let outcome;
+    try {
+      outcome = this.#read(job.spec, what, body.subarray(0, length));
+    } catch (error) {
+      outcome = { error };
+    }
+    slots.cancel(at);
+    this.#finish(job, outcome);
+  }
+
+  #read(
+    spec: Spec,
+    what: number,
+    bytes: Uint8Array,
+  ): { value: unknown } | { error: unknown } {
+    switch (what) {
+      case NOTHING:
+        return { value: undefined };
+      case VALUE:
+        return { value: spec.reply.decode(bytes) };
+      case THROWN:
+        return { error: json.decode(bytes) };
+      case ERROR:
+        return { error: errorOf(readUtf8(bytes)) };
+      case FAILED:
+        return { error: new Error(readUtf8(bytes)) };
+    }
+    return { error: new TypeError("The pool is served, but not by servePool") };
+  }
+
+  #finish(job: Job, outcome: { value: unknown } | { error: unknown }): void {
+    if (job.over) return;
+    this.#settle(job);
+    if ("error" in outcome) {
+      this.#count.failed++;
+      job.reject(outcome.error);
+    } else {
+      this.#count.done++;
+      job.resolve(outcome.value);
+    }
+  }
+
+  /** A reply that was too long for its slot. */
+  #arrive(message: Long): void {
+    const { token, kind, bytes } = message;
+    const job = this.#late.get(token);
+    if (job === undefined) {
+      // Its slot was not looked at yet, or nobody wants it.
+      const wanted = this.#flying.some((job) => job.token === token);
+      if (wanted) this.#early.set(token, message);
+      return;
+    }
+    this.#late.delete(token);
+    this.#early.delete(token);
+    let outcome;
+    try {
+      outcome = this.#read(job.spec!, kind, bytes);
+    } catch (error) {
+      outcome = { error };
+    }
+    this.#finish(job, outcome);
+    this.#done.set(); // there may be no task left
+  }
+
+  #measure(job: Job, number: number, times: Float64Array): void {
+    const [began = 0, took = 0, busy = 0] = times;
+    this.#waits.add(began - job.since);
+    this.#runs.add(took);
+    // Follows the median: a task whose thread had no core tells nothing.
+    if (this.#typical === 0) this.#typical = took;
+    else this.#typical *= took > this.#typical ? 1.1 : 0.9;
+    if (this.#typical < 0.0005) this.#typical = 0.0005;
+    for (const member of this.#crew.members) {
+      if (member.number !== number) continue;
+      member.tasks++;
+      member.busy = busy;
+    }
+  }
+
+  /** The worker of a job has died. */
+  #lose(job: Job, dead: Member | undefined): void {
+    job.deaths++;
+    const { spec } = job;
+    if (spec === undefined) return job.resolve(undefined); // it was to end
+    if (spec.idempotent && job.deaths < MOST_DEATHS) {
+      return this.#queue.put(job, true);
+    }
+    const times = job.deaths > 1 ? `, ${job.deaths} times` : "";
+    const error = deathOf(
+      `The worker of task ${JSON.stringify(spec.name)} died${times}`,
+      dead,
+    );
+    this.#finish(job, { error });
+  }
+
+  #retired(job: Job, what: number, number: number): void {
+    if (what === STAYS) return this.#queue.put(job, true);
+    for (const member of this.#crew.members) {
+      if (member.number === number) this.#crew.stop(member);
+    }
+    job.over = true;
+    if (what === RETIRED) job.resolve(undefined);
+  }
+
+  // ---- the end of a task ----------------------------------------------------------
+
+  /** Ends a job before its result is there. */
+  #drop(job: Job, reason: unknown): void {
+    if (job.over) return;
+    const { at, token } = job;
+    if (at !== 0) {
+      const slots = this.#slots;
+      const state = Atomics.load(slots.words, at);
+      if (!slots.giveUp(at)) slots.cancel(at); // it was just answered
+      this.#slotted--;
+      if (job.terminate && (state & PHASE_MASK) === SERVING) {
+        this.#terminate(state & ID_MASK);
+      }
+    } else if (!this.#late.delete(token)) this.#queue.drop();
+    this.#settle(job);
+    this.#count.failed++;
+    job.reject(reason);
+    this.#done.set(); // there may be no task left, or room for another
+  }
+
+  #terminate(id: number): void {
+    for (const member of this.#crew.members) {
+      // Deno's worker may go on for long, so another one begins at once.
+      if (member.id !== id) continue;
+      this.#died++;
+      this.#crew.dismiss(member);
+      this.#replace();
+    }
+  }
+
+  #settle(job: Job): void {
+    job.over = true;
+    if (job.timer !== undefined) clearTimeout(job.timer);
+    if (job.signal === undefined) return;
+    const jobs = this.#signals.get(job.signal);
+    if (jobs === undefined) return;
+    jobs.delete(job);
+    if (jobs.size > 0) return;
+    this.#signals.delete(job.signal);
+    job.signal.removeEventListener("abort", this.#onAbort);
+  }
+
+  #listen(signal: AbortSignal, job: Job): void {
+    let jobs = this.#signals.get(signal);
+    if (jobs === undefined) {
+      this.#signals.set(signal, jobs = new Set());
+      signal.addEventListener("abort", this.#onAbort);
+    }
+    jobs.add(job);
+  }
+
+  readonly #onAbort = ({ currentTarget }: { currentTarget: unknown }): void => {
+    const signal = currentTarget as AbortSignal;
+    for (const job of this.#signals.get(signal) ?? []) {
+      this.#drop(job, signal.reason);
+    }
+  };
+
+  /** Whether a worker does the job at `at`. */
+  #isServed(at: number): boolean {
+    return (Atomics.load(this.#slots.words, at) & PHASE_MASK) === SERVING;
+  }
+}
+
+const OPTIONS = [
+  "tasks",
+  "workers",
+  "make",
+  "bytes",
+  "slots",
+  "ahead",
+  "guests",
+  "patience",
+  "memory",
+  "byteOffset",
+] as const;
+
+const RUN = ["signal", "timeout", "priority", "terminate"] as const;
+
+function configOf({ bytes = 4096, slots = 128 }: {
+  readonly bytes?: number | undefined;
+  readonly slots?: number | undefined;
+}): { slots: number; request: number; reply: number } {
+  inRange("bytes", bytes, 1, 2 ** 24 - 64);
+  const room = Math.ceil(bytes / 8) * 8;
+  return { slots, request: REQUEST_HEAD + room, reply: REPLY_HEAD + room };
+}
+
+function assertPriority(priority: number): void {
+  if (Number.isFinite(priority)) return;
+  throw new TypeError(
+    `A priority must be a finite number: received ${describe(priority)}`,
+  );
+}
+
+function assertSignal(signal: AbortSignal | undefined): void {
+  // Another realm's signal is no instance of this one's class.
+  if (
+    signal === undefined ||
+    typeof signal?.addEventListener === "function" &&
+      typeof signal.aborted === "boolean"
+  ) return;
+  throw new TypeError(
+    `A signal must be an AbortSignal: received ${describe(signal)}`,
+  );
+}
+
+const timeoutError = (timeout: number): DOMException =>
+  new DOMException(
+    `The task had no result within ${timeout} ms`,
+    "TimeoutError",
+  );
+
+function deathOf(what: string, dead: Member | undefined): WorkerError {
+  const cause = dead?.error;
+  return new WorkerError(what, cause === undefined ? undefined : { cause });
+}

@@ -1,0 +1,47 @@
+import { type Codec, codec, task } from "../../primitives/pool.ts";
+import { struct } from "../../primitives/struct.ts";
+
+/** A record that travels as its bytes. */
+export const Pair = struct({ a: "i32", b: "f64" });
+
+/** A codec of one's own: a date. */
+export const date: Codec<Date> = {
+  name: "date.v1",
+  encode(value, into) {
+    if (!(value instanceof Date)) throw new TypeError("it is no Date");
+    if (into.length >= 8) {
+      new DataView(into.buffer, into.byteOffset).setFloat64(0, +value);
+    }
+    return 8;
+  },
+  decode: ({ buffer, byteOffset }) =>
+    new Date(new DataView(buffer, byteOffset).getFloat64(0)),
+};
+
+/** The tasks of these tests. */
+export const tasks = {
+  /** The bytes, each one more. */
+  add: task({ request: codec.binary, reply: codec.binary }),
+  sum: task({ request: codec.record(Pair), reply: codec.f64 }),
+  tomorrow: task({ request: date, reply: date }),
+  echo: task(),
+  /** Returns nothing, after `ms`. */
+  sleep: task<number | undefined, undefined>(),
+  fail: task<string, never>(),
+  throwValue: task<{ text: string }, never>(),
+  /** Sets a word of shared memory that `share` was given. */
+  repeat: task<{ text: string; n: number }, string>(),
+  /** Ends the worker at the first time. */
+  die: task<"exit" | "throw", number>(),
+  dieOnce: task<number, number>({ idempotent: true }),
+  dieAlways: task<undefined, number>({ idempotent: true }),
+  /** Runs until nobody wants it; then leaves a mark. */
+  spin: task<undefined, number>(),
+  wait: task<undefined, number>(),
+  /** How often `spin` and `wait` ended in this worker. */
+  ended: task<undefined, number>(),
+  /** Waits in a loop of 1 ms until the gate is open, and notes its number. */
+  gate: task<number, number>(),
+  /** A task that no worker has a function for. */
+  missing: task(),
+};
