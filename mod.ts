@@ -28,7 +28,11 @@ export { Condition } from "./primitives/condition.ts";
 export { type Elements } from "./primitives/_elements.ts";
 export { ClosedError, type Queue } from "./primitives/_queue.ts";
 export type { ElementOf, QueueConfig } from "./primitives/_queue_core.ts";
-export { Semaphore, SemaphorePermit } from "./primitives/semaphore.ts";
+export {
+  Semaphore,
+  type SemaphoreConfig,
+  SemaphorePermit,
+} from "./primitives/semaphore.ts";
 export { Event, type EventConfig } from "./primitives/event.ts";
 export { Latch } from "./primitives/latch.ts";
 export { Barrier, type Passage } from "./primitives/barrier.ts";

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { ASYNC, type AsyncOptions, readOptions } from "./_options.ts";
 import { nextTurn } from "./_turn.ts";
 
 /** The source of an iterator's values. */
@@ -18,9 +19,18 @@ export interface Source<T> {
   isEnd(error: unknown): boolean;
 }
 
-/** Yields the values of `source` one by one, until its end. */
-export function iterate<T>(source: Source<T>): AsyncGenerator<T, void, void> {
-  return new Iteration(source);
+/**
+ * Yields the values of `source` one by one, until its end, or until the signal
+ * of `options` aborts.
+ *
+ * @throws {TypeError} If an option is unknown or of the wrong type.
+ */
+export function iterate<T>(
+  source: Source<T>,
+  options?: AsyncOptions,
+): AsyncGenerator<T, void, void> {
+  const { signal } = readOptions(options, ASYNC, Infinity);
+  return new Iteration(source, signal);
 }
 
 type Result<T> = IteratorResult<T, void>;
@@ -29,16 +39,19 @@ const done = (): Result<never> => ({ done: true, value: undefined });
 
 class Iteration<T> implements AsyncGenerator<T, void, void> {
   #source: Source<T> | undefined;
+  readonly #signal: AbortSignal | undefined;
 
-  constructor(source: Source<T>) {
+  constructor(source: Source<T>, signal: AbortSignal | undefined) {
     this.#source = source;
+    this.#signal = signal;
   }
 
   next(): Promise<Result<T>> {
     const source = this.#source;
-    if (source === undefined) return Promise.resolve(done());
+    if (source === undefined) return this.return();
     let value;
     try {
+      this.#signal?.throwIfAborted();
       value = source.take();
     } catch (error) {
       return this.#end(source, error);
@@ -57,10 +70,7 @@ class Iteration<T> implements AsyncGenerator<T, void, void> {
   }
 
   #end(source: Source<T>, error: unknown): Promise<Result<T>> {
-    this.#source = undefined;
-    return source.isEnd(error)
-      ? Promise.resolve(done())
-      : Promise.reject(error);
+    return source.isEnd(error) ? this.return() : this.throw(error);
   }
 
   return(): Promise<Result<T>> {

@@ -105,45 +105,58 @@ export const CONDITION = {
   length: 3,
 } as const;
 
-/** A semaphore. */
+/**
+ * A semaphore.
+ *
+ * @behind From word 40 on, if agents are tracked, rows of 32 words. A row has
+ * the id of its agent, or 0; the sequence of the last confirmed change of that
+ * agent; what it holds after its changes with an even sequence; and the same
+ * for an odd one.
+ */
 export const SEMAPHORE = {
   /** Kind and layout version. */
   magic: 0,
+  /** How many agents note what they hold, up to 255; 0 if none does. */
+  tracked: 1,
   /** Check word over the configuration. */
-  seal: 1,
+  seal: 2,
   /**
-   * Free permits, up to 2^30 - 1. Below 0: what the claimant still lacks.
+   * Free permits, up to 2^30 - 1. Below 0: what the claimant still lacks. If
+   * agents are tracked:
+   * bits 0-11: the sequence of the last change, modulo 4096
+   * bits 12-19: the row of the agent that made it
+   * bits 20-31: the permits
    * @writer any agent
    * @sleeper agents that want one permit
    */
-  permits: 2,
+  permits: 3,
   /**
    * Operations in the slow path of `acquire`.
    * @writer agents that wait
    */
-  waiters: 3,
+  waiters: 4,
   /**
    * Changes when agents that want several permits must look again.
    * @writer agents that release
    * @sleeper agents that want several permits
    */
-  turn: 4,
+  turn: 5,
   /**
    * Operations that sleep on `turn`, or are about to.
    * @writer agents that want several permits
    */
-  bulk: 5,
+  bulk: 6,
   /**
    * The agent that took its permits in advance, or 0.
    * @writer the claimant, and the agent that recovers it
    */
-  claimant: 6,
+  claimant: 7,
   /**
    * How many permits it took.
    * @writer the claimant
    */
-  claim: 7,
-  length: 8,
+  claim: 8,
+  length: 9,
 } as const;
 
 /** An event. All words 0: reset manually, and not set. */

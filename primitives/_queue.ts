@@ -7,9 +7,8 @@
 
 import { Copier, type CopyingClass, type Elements } from "./_elements.ts";
 import { DISPOSE } from "./_dispose.ts";
-import type { End, QueueCore } from "./_queue_core.ts";
 import { iterate } from "./_iterate.ts";
-import { ASYNC, readOptions } from "./_options.ts";
+import type { End, QueueCore } from "./_queue_core.ts";
 import type { Handle, Memory, Region } from "./_region.ts";
 import { LONGEST_DELAY, spin, spinning, STREAM } from "./_spin.ts";
 import {
@@ -441,17 +440,14 @@ export function waiting<Kind extends string, More>(
     }
 
     values(options?: AsyncOptions): AsyncGenerator<unknown, void, void> {
-      readOptions(options, ASYNC, Infinity);
-      const isInt = this.elementSize === 4;
-      return iterate<unknown>({
-        take: () => {
-          options?.signal?.throwIfAborted();
-          return isInt ? super.tryPopInt() : this.#take();
-        },
-        takeAsync: () =>
-          isInt ? this.popIntAsync(options) : this.popAsync(options),
+      const take: () => number | Uint8Array | undefined = this.elementSize === 4
+        ? () => super.tryPopInt()
+        : () => this.#take();
+      return iterate({
+        take,
+        takeAsync: () => this.asyncAt("pop", take, options),
         isEnd: (error) => error instanceof ClosedError,
-      });
+      }, options);
     }
 
     [Symbol.asyncIterator](): AsyncGenerator<unknown, void, void> {

@@ -70,6 +70,12 @@ interface Locks {
     options: { readonly mode: "exclusive" | "shared"; signal?: AbortSignal },
     held: () => void | Promise<void>,
   ): Promise<unknown>;
+  query(): Promise<{
+    readonly held?: readonly {
+      readonly name?: string;
+      readonly mode?: string;
+    }[];
+  }>;
 }
 
 const webLocks = (): Locks | undefined =>
@@ -92,6 +98,9 @@ const lockOf = (id: number): string => `weft:agent:${id}`;
  * the lock back for that time would tell others that the agent has ended.
  * So announce the agents of workers, and the page itself only if it holds locks.
  *
+ * If all agents announce themselves, this also notices two agents that drew the
+ * same id.
+ *
  * C twin: none; a thread of C announces itself by the JavaScript it runs in.
  *
  * @example In a worker, for its supervisor
@@ -101,6 +110,8 @@ const lockOf = (id: number): string => `weft:agent:${id}`;
  * const id = await announceAgent();
  * console.log(`post ${id}: onAgentExit(${id}, …) calls back when this ends`);
  * ```
+ *
+ * @throws {Error} If another live agent has announced the same id.
  */
 export async function announceAgent(): Promise<number> {
   const id = agentId();
@@ -108,14 +119,28 @@ export async function announceAgent(): Promise<number> {
   if (locks === undefined || announced.has(id)) {
     return await announced.get(id) ?? id;
   }
-  const announcing = new Promise<number>((resolve, reject) => {
-    locks.request(lockOf(id), { mode: "exclusive" }, () => {
+  const announcing = announce(locks, id);
+  announced.set(id, announcing);
+  announcing.catch(() => announced.delete(id));
+  return await announcing;
+}
+
+async function announce(locks: Locks, id: number): Promise<number> {
+  const name = lockOf(id);
+  const { held = [] } = await locks.query();
+  if (held.some((lock) => lock.name === name && lock.mode === "exclusive")) {
+    throw new Error(
+      `Cannot announce agent ${id}: a live agent has announced this id, and ` +
+        "locks cannot tell the two apart: give one of them another id " +
+        "(setAgentId) before it makes any view",
+    );
+  }
+  return await new Promise<number>((resolve, reject) => {
+    locks.request(name, { mode: "exclusive" }, () => {
       resolve(id);
       return new Promise<void>(() => {}); // never given back
     }).catch(reject);
   });
-  announced.set(id, announcing);
-  return await announcing;
 }
 
 const announced = /* @__PURE__ */ new Map<number, Promise<number>>();

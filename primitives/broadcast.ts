@@ -27,6 +27,7 @@ import {
   queueConfig,
   refuseInt,
 } from "./_queue_core.ts";
+import { iterate } from "./_iterate.ts";
 import {
   allocate,
   attach,
@@ -745,16 +746,15 @@ export class Subscription<E = number> extends SubscriptionBase<E> {
    * @throws {TypeError} If an option is unknown or of the wrong type, or the
    * seat was left.
    */
-  async *values(options?: AsyncOptions): AsyncGenerator<E, void, void> {
-    try {
-      for (;;) {
-        yield (this.#per === 1
-          ? await this.popIntAsync(options)
-          : await this.popAsync(options)) as E;
-      }
-    } catch (error) {
-      if (!(error instanceof ClosedError)) throw error;
-    }
+  values(options?: AsyncOptions): AsyncGenerator<E, void, void> {
+    const ints = this.#per === 1;
+    const take = () => ints ? this.#popInt() : this.#take();
+    return iterate<number | Uint8Array>({
+      take,
+      takeAsync: () =>
+        awaitOn(this.#coming<number | Uint8Array>(take), options),
+      isEnd: (error) => error instanceof ClosedError,
+    }, options) as AsyncGenerator<E, void, void>;
   }
 
   /**

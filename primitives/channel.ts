@@ -21,6 +21,7 @@ import {
 import type { JsonCodec, JsonValue, StructuredCodec } from "./_codec.ts";
 import { describe } from "./_describe.ts";
 import { disposedBy, iterated } from "./_dispose.ts";
+import { iterate } from "./_iterate.ts";
 import { CHANNEL, KIND } from "./_layout.ts";
 import { CODEC, type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
@@ -622,15 +623,15 @@ export class Channel<T> extends ChannelBase<T> {
    * @throws {TypeError} If an option is unknown or of the wrong type; or if C
    * sent a message that the codec cannot read. That message is removed.
    */
-  async *values(options?: AsyncOptions): AsyncGenerator<T, void, void> {
-    const { queue } = this.#port;
-    try {
-      for (;;) {
-        yield (await queue.asyncAt("pop", () => this.#boxed(), options))[0];
-      }
-    } catch (error) {
-      if (!(error instanceof ClosedError)) throw error;
-    }
+  values(options?: AsyncOptions): AsyncGenerator<T, void, void> {
+    let box: [T] | undefined;
+    return iterate({
+      take: () => (box = this.#boxed())?.[0],
+      // A message may be undefined. Then it is in the box already.
+      takeAsync: () =>
+        box ? Promise.resolve(box[0]) : this.receiveAsync(options),
+      isEnd: (error) => error instanceof ClosedError,
+    }, options);
   }
 
   /**

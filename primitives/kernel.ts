@@ -62,7 +62,10 @@ import {
   type RecordRingConfig,
 } from "./record_ring.ts";
 import { RwLock as AnyRwLock, RwReadGuard, RwWriteGuard } from "./rw_lock.ts";
-import { Semaphore as AnySemaphore } from "./semaphore.ts";
+import {
+  Semaphore as AnySemaphore,
+  type SemaphoreConfig,
+} from "./semaphore.ts";
 import { type SlabConfig, SlabPool as AnySlabPool } from "./slab_pool.ts";
 import { Snapshot as AnySnapshot, type SnapshotConfig } from "./snapshot.ts";
 import { formatSpsc, spscBytes, SpscCore } from "./spsc_queue.ts";
@@ -112,6 +115,7 @@ export { PermitGuard, SemaphorePermit } from "./semaphore.ts";
 export { RecordRingBase, type RecordRingConfig } from "./record_ring.ts";
 export { RwReadGuard, RwWriteGuard } from "./rw_lock.ts";
 export type { SlabConfig } from "./slab_pool.ts";
+export type { SemaphoreConfig } from "./semaphore.ts";
 export type { SnapshotConfig } from "./snapshot.ts";
 export type { CounterConfig } from "./striped_counter.ts";
 export type { WorkConfig, WorkRange } from "./work_counter.ts";
@@ -336,9 +340,12 @@ export class Semaphore extends AnySemaphore {
   }
 
   /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
-  static override create(permits?: number): Semaphore {
-    const bytes = AnySemaphore.byteLength();
-    return Semaphore.init(allocateForKernel(bytes), 0, permits);
+  static override create(
+    permits?: number,
+    config?: SemaphoreConfig,
+  ): Semaphore {
+    const bytes = AnySemaphore.byteLength(permits, config);
+    return Semaphore.init(allocateForKernel(bytes), 0, permits, config);
   }
 
   /** Initializes one in unused memory. */
@@ -346,8 +353,9 @@ export class Semaphore extends AnySemaphore {
     memory: Memory,
     byteOffset: number | bigint,
     permits?: number,
+    config?: SemaphoreConfig,
   ): Semaphore {
-    AnySemaphore.init(memory, byteOffset, permits);
+    AnySemaphore.init(memory, byteOffset, permits, config);
     return new Semaphore(memory, byteOffset);
   }
 

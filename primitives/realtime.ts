@@ -62,7 +62,10 @@ import {
   RecordCore,
   type RecordRingConfig,
 } from "./record_ring.ts";
-import { Semaphore as AnySemaphore } from "./semaphore.ts";
+import {
+  Semaphore as AnySemaphore,
+  type SemaphoreConfig,
+} from "./semaphore.ts";
 import { Snapshot as AnySnapshot } from "./snapshot.ts";
 import type { SnapshotConfig } from "./snapshot.ts";
 import { type SlabConfig, SlabPool as AnySlabPool } from "./slab_pool.ts";
@@ -87,6 +90,7 @@ export type { CounterConfig } from "./striped_counter.ts";
 export type { EventConfig } from "./event.ts";
 export type { LockFreeQueueConfig } from "./lock_free_queue.ts";
 export type { RecordRingConfig } from "./record_ring.ts";
+export type { SemaphoreConfig } from "./semaphore.ts";
 export type { SnapshotConfig } from "./snapshot.ts";
 export type { SlabConfig } from "./slab_pool.ts";
 export type { WorkConfig, WorkRange } from "./work_counter.ts";
@@ -359,8 +363,10 @@ class SemaphoreAtOnce extends AnySemaphore {
 }
 
 /** A number of permits. */
-export const Semaphore: RealtimeClass<Semaphore, [permits: number], []> =
-  /* @__PURE__ */ realtime(SemaphoreAtOnce, SEMAPHORE);
+export const Semaphore: RealtimeClass<
+  Semaphore,
+  [permits: number, config?: SemaphoreConfig]
+> = /* @__PURE__ */ realtime(SemaphoreAtOnce, SEMAPHORE);
 
 // ---- Event ----------------------------------------------------------------
 

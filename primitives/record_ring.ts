@@ -26,7 +26,6 @@ import {
   wake,
 } from "./_event_count.ts";
 import { iterate } from "./_iterate.ts";
-import { ASYNC, readOptions } from "./_options.ts";
 import { ClosedError } from "./_queue.ts";
 import {
   allocate,
@@ -1012,15 +1011,12 @@ export class RecordRing extends RecordRingBase {
   values(
     options?: AsyncOptions,
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
-    readOptions(options, ASYNC, Infinity);
+    const take = () => this.#take();
     return iterate({
-      take: () => {
-        options?.signal?.throwIfAborted();
-        return this.#take();
-      },
-      takeAsync: () => this.popAsync(options),
+      take,
+      takeAsync: () => this.asyncAt("pop", take, options),
       isEnd: (error) => error instanceof ClosedError,
-    });
+    }, options);
   }
 
   /**

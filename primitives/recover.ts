@@ -116,8 +116,8 @@ interface Abandonable extends Recoverable {
  * - `"lock abandoned"`: `Mutex`, `RwLock` while writing. The next guard has
  *   `abandoned` set: look at the data.
  * - `"function abandoned"`: `Once`. The next agent runs the function.
- * - `"permits returned"`: permits that a waiter of a `Semaphore` had claimed in
- *   advance.
+ * - `"permits returned"`: all permits that an agent held of a `Semaphore` with
+ *   `tracked`; otherwise those that a waiter had claimed in advance.
  * - `"records skipped"`: reservations of a `RecordRing`, and of a `Channel` over
  *   one.
  * - `"subscriptions ended"`: `Broadcast`. `"calls ended"`: `CallRing`; callers
@@ -131,10 +131,10 @@ interface Abandonable extends Recoverable {
  * - `"claim held"`: another agent, `id`, holds a `RecordRing`. If it has ended,
  *   too, call this again with both.
  *
- * What is left to the program: permits that an agent had acquired, the reading
- * of an `RwLock` (`abandonReader`), parties of a `Barrier` (`leave`), tasks of a
- * `WorkCounter`, a `WorkDeque` without its owner (`adopt`), and lost slots of a
- * `LockFreeQueue` (`repair`): their words do not name who holds them.
+ * What is left to the program: permits of a `Semaphore` that is not tracked, the
+ * reading of an `RwLock` (`abandonReader`), parties of a `Barrier` (`leave`),
+ * tasks of a `WorkCounter`, a `WorkDeque` without its owner (`adopt`), and lost
+ * slots of a `LockFreeQueue` (`repair`): their words do not name who holds them.
  *
  * C twin: `weft_recover`.
  *

@@ -8,6 +8,7 @@ import { PermitGuard } from "./_guard.ts";
 import { SEMAPHORE } from "./_layout.ts";
 import {
   allocate,
+  assertConfig,
   assertFunction,
   attach,
   format,
@@ -19,6 +20,13 @@ import {
   type WordsInspection,
 } from "./_region.ts";
 import { spin, spinning } from "./_spin.ts";
+import {
+  COUNT_SHIFT,
+  MAX_COUNT,
+  MAX_ROWS,
+  rowsLength,
+  Tracked,
+} from "./_tracked.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -35,12 +43,16 @@ export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export { PermitGuard } from "./_guard.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const PERMITS: typeof SEMAPHORE.permits = 2;
-const WAITERS: typeof SEMAPHORE.waiters = 3;
-const TURN: typeof SEMAPHORE.turn = 4;
-const BULK: typeof SEMAPHORE.bulk = 5;
-const CLAIMANT: typeof SEMAPHORE.claimant = 6;
-const CLAIM: typeof SEMAPHORE.claim = 7;
+const TRACKED: typeof SEMAPHORE.tracked = 1;
+const PERMITS: typeof SEMAPHORE.permits = 3;
+const WAITERS: typeof SEMAPHORE.waiters = 4;
+const TURN: typeof SEMAPHORE.turn = 5;
+const BULK: typeof SEMAPHORE.bulk = 6;
+const CLAIMANT: typeof SEMAPHORE.claimant = 7;
+const CLAIM: typeof SEMAPHORE.claim = 8;
+
+/** Where the rows of a tracked semaphore begin. */
+const ROWS = 40;
 
 /** The most permits there can be. */
 const MAX_PERMITS = 0x3fff_ffff;
@@ -88,6 +100,16 @@ export class SemaphorePermit extends PermitGuard {
   }
 }
 
+/** What a semaphore is made with, besides its permits. */
+export interface SemaphoreConfig {
+  /**
+   * How many agents note what they hold, 1 to 255; 0, unless given, if none
+   * does. Each has a row of 128 bytes. Then `abandon` returns exactly what a
+   * dead agent held, and an agent can release only what it holds.
+   */
+  readonly tracked?: number;
+}
+
 /**
  * How `inspect` reads a semaphore.
  *
@@ -104,17 +126,26 @@ export const INSPECTION: WordsInspection = {
  *
  * ```text
  * word 0  magic     Kind and layout version.
- * word 1  seal      Check word over the configuration.
- * word 2  permits   Free permits, up to 2^30 - 1. Below 0: what the claimant
- *                   still lacks.
+ * word 1  tracked   How many agents note what they hold, up to 255; 0 if none
+ *                   does.
+ * word 2  seal      Check word over the configuration.
+ * word 3  permits   Free permits, up to 2^30 - 1. Below 0: what the claimant
+ *                   still lacks. If agents are tracked:
+ *                   bits 0-11   the sequence of the last change, modulo 4096
+ *                   bits 12-19  the row of the agent that made it
+ *                   bits 20-31  the permits
  *                   sleepers: agents that want one permit
- * word 3  waiters   Operations in the slow path of `acquire`.
- * word 4  turn      Changes when agents that want several permits must look
+ * word 4  waiters   Operations in the slow path of `acquire`.
+ * word 5  turn      Changes when agents that want several permits must look
  *                   again.
  *                   sleepers: agents that want several permits
- * word 5  bulk      Operations that sleep on `turn`, or are about to.
- * word 6  claimant  The agent that took its permits in advance, or 0.
- * word 7  claim     How many permits it took.
+ * word 6  bulk      Operations that sleep on `turn`, or are about to.
+ * word 7  claimant  The agent that took its permits in advance, or 0.
+ * word 8  claim     How many permits it took.
+ * word 9  From word 40 on, if agents are tracked, rows of 32 words. A row has
+ *         the id of its agent, or 0; the sequence of the last confirmed change
+ *         of that agent; what it holds after its changes with an even sequence;
+ *         and the same for an odd one.
  * ```
  *
  * A waiter that was passed too often claims: it takes its permits in advance, as
@@ -126,7 +157,8 @@ export const INSPECTION: WordsInspection = {
  * Progress: `tryAcquire()` and `release` are lock-free. `acquire`, its async
  * form, and both with a timeout wait. An agent that is terminated while it waits
  * costs the others nothing, unless it was the claimant: then its claim is lost
- * until `abandon(id)`.
+ * until `abandon(id)`. With `tracked`, each agent notes in a row what it holds,
+ * so that `abandon(id)` returns exactly that.
  * Fairness: a newcomer may pass sleepers, but not the claimant. A waiter claims
  * once others passed it 8 times; agents that waited before it do not count.
  * C twin: `weft_semaphore`. Source: Dijkstra, EWD 74; waiter count, glibc.
@@ -144,6 +176,12 @@ export const INSPECTION: WordsInspection = {
 export class Semaphore extends Region<"semaphore"> {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #id: number;
+  /** The rows of agents that note what they hold. */
+  readonly #rows: Tracked | undefined;
+  /** How far the permits are shifted in their word. */
+  readonly #shift: number = 0;
+  /** The most permits there can be. */
+  readonly #most: number = MAX_PERMITS;
 
   /**
    * Attaches to the semaphore at `byteOffset`; writes nothing.
@@ -153,53 +191,76 @@ export class Semaphore extends Region<"semaphore"> {
    * @throws {RangeError} If the semaphore does not fit there.
    */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
-    const length = Semaphore.byteLength();
     const words = attach(
       "semaphore",
       SEMAPHORE,
       memory,
       byteOffset,
-      () => length,
+      bytesFor,
     );
     super("semaphore", words, INSPECTION);
     this.#words = words;
     this.#id = agentId();
-  }
-
-  /** The bytes a semaphore occupies. */
-  static byteLength(): number {
-    return SEMAPHORE.length * 4;
+    const tracked = words[TRACKED]!;
+    if (tracked === 0) return;
+    const what = "The semaphore";
+    this.#rows = new Tracked(what, words, PERMITS, ROWS, tracked, this.#id);
+    this.#shift = COUNT_SHIFT;
+    this.#most = MAX_COUNT;
   }
 
   /**
-   * Allocates a semaphore with `permits` free permits, 0 to 2^30 - 1.
+   * The bytes a semaphore occupies.
    *
-   * @throws {TypeError} If `permits` is not a number.
-   * @throws {RangeError} If `permits` is out of range.
+   * @throws {TypeError} If `config` is not as described.
+   * @throws {RangeError} If `tracked` is out of range.
    */
-  static create(permits = 0): Semaphore {
-    inRange("Permits", permits, 0, MAX_PERMITS);
-    return Semaphore.init(allocate(Semaphore.byteLength()), 0, permits);
+  static byteLength(_permits?: number, config?: SemaphoreConfig): number {
+    return bytesFor(trackedOf(config));
+  }
+
+  /**
+   * Allocates a semaphore with `permits` free permits, 0 to 2^30 - 1; tracked, 0
+   * to 2047.
+   *
+   * @throws {TypeError} If `permits` is not a number, or `config` is not as
+   * described.
+   * @throws {RangeError} If `permits` or `tracked` is out of range.
+   */
+  static create(permits = 0, config?: SemaphoreConfig): Semaphore {
+    assertFree(permits, trackedOf(config));
+    const memory = allocate(Semaphore.byteLength(permits, config));
+    return Semaphore.init(memory, 0, permits, config);
   }
 
   /**
    * Initializes unused memory as a semaphore with `permits` free permits.
    *
-   * @throws {TypeError} If `memory` is not shared, or `permits` is not a
-   * number.
-   * @throws {RangeError} If the semaphore does not fit there, or `permits` is
-   * out of range.
+   * @throws {TypeError} If `memory` is not shared, `permits` is not a number, or
+   * `config` is not as described.
+   * @throws {RangeError} If the semaphore does not fit there, or `permits` or
+   * `tracked` is out of range.
    */
   static init(
     memory: Memory,
     byteOffset: number | bigint,
     permits = 0,
+    config?: SemaphoreConfig,
   ): Semaphore {
-    inRange("Permits", permits, 0, MAX_PERMITS);
-    const length = Semaphore.byteLength();
-    format("semaphore", SEMAPHORE, memory, byteOffset, length, [], (words) => {
-      words[PERMITS] = permits;
-    });
+    const tracked = trackedOf(config);
+    assertFree(permits, tracked);
+    const bytes = bytesFor(tracked);
+    format(
+      "semaphore",
+      SEMAPHORE,
+      memory,
+      byteOffset,
+      bytes,
+      [tracked],
+      (words) => {
+        words[PERMITS] = tracked > 0 ? permits << COUNT_SHIFT : permits;
+      },
+    );
     return new Semaphore(memory, byteOffset);
   }
 
@@ -215,7 +276,20 @@ export class Semaphore extends Region<"semaphore"> {
 
   /** Free permits, 0 or more. */
   get available(): number {
-    return Math.max(Atomics.load(this.#words, PERMITS), 0);
+    return Math.max(Atomics.load(this.#words, PERMITS) >> this.#shift, 0);
+  }
+
+  /** How many agents note what they hold: what `tracked` was, or 0. */
+  get tracked(): number {
+    return this.#words[TRACKED]!;
+  }
+
+  /**
+   * Permits that this agent holds or, in a wait, claimed in advance; 0 if the
+   * semaphore is not tracked.
+   */
+  get held(): number {
+    return this.#rows?.held ?? 0;
   }
 
   /**
@@ -226,7 +300,7 @@ export class Semaphore extends Region<"semaphore"> {
    */
   acquire(n = 1): void {
     assertMayBlock("acquire");
-    assertPermits(n);
+    this.#assertPermits(n);
     if (!this.#take(n)) this.#acquireWaiting(n, Infinity);
   }
 
@@ -241,7 +315,7 @@ export class Semaphore extends Region<"semaphore"> {
    * `timeout` is negative or NaN.
    */
   tryAcquire(n = 1, timeout = 0): boolean {
-    assertPermits(n);
+    this.#assertPermits(n);
     if (timeout !== 0) {
       assertTimeout(timeout);
       assertMayBlock("tryAcquire");
@@ -258,7 +332,7 @@ export class Semaphore extends Region<"semaphore"> {
    * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1.
    */
   async acquireAsync(n = 1, options?: AsyncOptions): Promise<void> {
-    assertPermits(n);
+    this.#assertPermits(n);
     await blockAsync(() => this.#acquireSlow(n), options);
   }
 
@@ -271,7 +345,7 @@ export class Semaphore extends Region<"semaphore"> {
    * timeout is negative or NaN.
    */
   async tryAcquireAsync(n = 1, options?: TryAsyncOptions): Promise<boolean> {
-    assertPermits(n);
+    this.#assertPermits(n);
     return await tryBlockAsync(() => this.#acquireSlow(n), options);
   }
 
@@ -370,12 +444,14 @@ export class Semaphore extends Region<"semaphore"> {
   /**
    * Returns `n` permits, and wakes the waiters that can take them.
    *
-   * @throws {TypeError} If `n` is not a number.
+   * @throws {TypeError} If `n` is not a number, or the semaphore is tracked and
+   * this agent holds fewer.
    * @throws {RangeError} If `n` is not an integer from 1 to 2^30 - 1, or there
    * would be more than 2^30 - 1 permits.
    */
   release(n = 1): void {
-    inRange("The number of permits to release", n, 1, MAX_PERMITS);
+    inRange("The number of permits to release", n, 1, this.#most);
+    if (this.#rows !== undefined) return this.#releaseTracked(this.#rows, n);
     const words = this.#words;
     let permits = words[PERMITS]!; // a hint: the exchange below checks it
     if (permits + n > MAX_PERMITS) permits = Atomics.load(words, PERMITS);
@@ -396,12 +472,15 @@ export class Semaphore extends Region<"semaphore"> {
   }
 
   /**
-   * Returns the permits that agent `id` claimed in advance. Call it only when
-   * that agent will never run again. Permits that it had acquired stay taken.
-   * Returns how many permits came back.
+   * Returns the permits that agent `id` held, if the semaphore is tracked;
+   * otherwise only those that it claimed in advance, and what it had acquired
+   * stays taken. Call it only when that agent will never run again. Returns how
+   * many permits came back.
    *
    * @throws {TypeError} If `id` is not a number.
    * @throws {RangeError} If `id` is not in the range of agent ids.
+   * @throws {DamagedError} If the semaphore is tracked, and its words do not fit
+   * together.
    */
   abandon(id: number): number {
     inRange("An agent id", id, 0, MAX_ID);
@@ -410,11 +489,31 @@ export class Semaphore extends Region<"semaphore"> {
     // (H) One of the agents that abandon `id` inherits its claim: a later
     // claimant must not lose its own.
     const seen = Atomics.compareExchange(words, CLAIMANT, id, this.#id);
+    const rows = this.#rows;
+    if (rows !== undefined) return this.#abandonTracked(rows, id, seen === id);
     if (seen !== id) return 0;
     const n = Atomics.exchange(words, CLAIM, 0);
-    this.#endClaim();
     if (n > 0) this.#giveBack(n);
+    this.#endClaim();
     return n;
+  }
+
+  /** Returns what the rows of agent `id` hold: also what it claimed. */
+  #abandonTracked(rows: Tracked, id: number, claimed: boolean): number {
+    const words = this.#words;
+    const n = rows.abandon(id);
+    if (n > 0) this.#wake(n, Atomics.load(words, PERMITS) >> COUNT_SHIFT);
+    if (claimed) {
+      Atomics.store(words, CLAIM, 0);
+      this.#endClaim();
+    }
+    return n;
+  }
+
+  #releaseTracked(rows: Tracked, n: number): void {
+    const permits = rows.give(n);
+    // Pairs with (W), as in `release`.
+    if (Atomics.load(this.#words, WAITERS) > 0) this.#wake(n, permits);
   }
 
   /**
@@ -429,7 +528,7 @@ export class Semaphore extends Region<"semaphore"> {
     try {
       for (;;) {
         const permits = Atomics.load(words, PERMITS);
-        if (permits > 0) return true;
+        if (permits >> this.#shift > 0) return true;
         const outcome = yield { words, index: PERMITS, value: permits };
         if (outcome === "timed-out") return this.available > 0;
       }
@@ -441,6 +540,7 @@ export class Semaphore extends Region<"semaphore"> {
   }
 
   #take(n: number): boolean {
+    if (this.#rows !== undefined) return this.#rows.take(n);
     const words = this.#words;
     let permits = words[PERMITS]!; // a hint: too few is looked at again
     if (permits < n) permits = Atomics.load(words, PERMITS);
@@ -474,7 +574,7 @@ export class Semaphore extends Region<"semaphore"> {
           Atomics.compareExchange(words, CLAIMANT, 0, this.#id) === 0
         ) return yield* this.#claim(n);
         const permits = Atomics.load(words, PERMITS);
-        if (permits >= n) continue;
+        if (permits >> this.#shift >= n) continue;
         const outcome = yield n > 1
           ? { words, index: TURN, value: turn, all: true }
           : { words, index: PERMITS, value: permits };
@@ -494,9 +594,11 @@ export class Semaphore extends Region<"semaphore"> {
   /** Takes the permits in advance, and waits until releases paid for them. */
   *#claim(n: number): Waiting<boolean> {
     const words = this.#words;
+    const rows = this.#rows;
     Atomics.add(words, BULK, 1);
     try {
-      Atomics.sub(words, PERMITS, n);
+      if (rows !== undefined) rows.owe(n);
+      else Atomics.sub(words, PERMITS, n);
       // In this order: an agent that is terminated between the two loses its
       // permits, but `abandon` never returns permits that were not taken.
       Atomics.store(words, CLAIM, n);
@@ -507,8 +609,8 @@ export class Semaphore extends Region<"semaphore"> {
         if (outcome !== "timed-out") continue;
         if (Atomics.load(words, PERMITS) >= 0) break;
         Atomics.store(words, CLAIM, 0);
-        this.#endClaim();
         this.#giveBack(n);
+        this.#endClaim();
         return false;
       }
       Atomics.store(words, CLAIM, 0);
@@ -527,8 +629,13 @@ export class Semaphore extends Region<"semaphore"> {
 
   /** Returns permits that a claim had taken, which cannot be too many. */
   #giveBack(n: number): void {
-    const permits = Atomics.add(this.#words, PERMITS, n) + n;
+    const permits = this.#rows?.give(n) ??
+      Atomics.add(this.#words, PERMITS, n) + n;
     this.#wake(n, permits);
+  }
+
+  #assertPermits(n: number): void {
+    inRange("The number of permits to acquire", n, 1, this.#most);
   }
 
   /** Wakes waiters for `n` more permits, now that `permits` are free. */
@@ -546,6 +653,20 @@ export class Semaphore extends Region<"semaphore"> {
   }
 }
 
-function assertPermits(n: number): void {
-  inRange("The number of permits to acquire", n, 1, MAX_PERMITS);
+function assertFree(permits: number, tracked: number): void {
+  inRange("Permits", permits, 0, tracked > 0 ? MAX_COUNT : MAX_PERMITS);
+}
+
+/** The bytes of a semaphore with rows for `tracked` agents. */
+function bytesFor(tracked: number): number {
+  inRange("The number of tracked agents", tracked, 0, MAX_ROWS);
+  const length = tracked > 0 ? ROWS + rowsLength(tracked) : SEMAPHORE.length;
+  return length * 4;
+}
+
+function trackedOf(config: SemaphoreConfig = {}): number {
+  assertConfig("semaphore", config, ["tracked"]);
+  const { tracked = 0 } = config;
+  bytesFor(tracked);
+  return tracked;
 }

@@ -7,7 +7,8 @@
  * node node_modules/@weft/sync/wasm/header.js --out include
  * ```
  *
- * The npm package has `weft.h` in `node_modules/@weft/sync/wasm`, and beside it
+ * A folder also gets `weft.hpp`, which is for C++ and includes `weft.h`. The
+ * npm package has `weft.h` in `node_modules/@weft/sync/wasm`, and beside it
  * the files that it includes, one for each primitive, such as `weft/mutex.h`.
  *
  * @module
@@ -80,6 +81,7 @@ async function run(words: string[]): Promise<number> {
     const { mkdirSync, writeFileSync } = await import("node:fs");
     mkdirSync(folder, { recursive: true });
     writeFileSync(`${folder}/weft.h`, text);
+    writeFileSync(`${folder}/weft.hpp`, await read("weft.hpp"));
     return 0;
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);

@@ -90,11 +90,14 @@ int WEFT_KERNEL(rw_lock, unlock_write)(weft_rw_lock *l, int32_t id) {
 #endif
 
 #if !defined(WEFT_KERNEL_ONE) || defined(WEFT_KERNEL_semaphore)
+/* JavaScript does it itself for a tracked semaphore. */
 int WEFT_KERNEL(semaphore, try_acquire)(weft_semaphore *s, int32_t n) {
+  if (s->tracked != 0) return EINVAL;
   return weft_semaphore_try_acquire(s, n);
 }
 
 int WEFT_KERNEL(semaphore, release)(weft_semaphore *s, int32_t n) {
+  if (s->tracked != 0) return EINVAL;
   return weft_semaphore_release(s, n);
 }
 #endif

@@ -41,6 +41,9 @@
  * nobody sets up thread-local storage, define WEFT_AGENT() as an lvalue of type
  * weft_agent that each thread has for itself.
  *
+ * No function here is a cancellation point: pthread_cancel does not end a wait.
+ * Do not use asynchronous cancellation.
+ *
  * Define WEFT_REALTIME before you include this file in code that must never
  * block, such as an audio worklet. Then it only has what cannot block, as
  * realtime.ts. Define WEFT_PROCESS_SHARED in native programs if processes share

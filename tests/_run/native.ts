@@ -170,6 +170,7 @@ async function fingerprint({ compiler, words, sources }: Program) {
     hash.update(fs.readFileSync(file)).update("\0");
   }
   for (const text of Object.values(headerFiles())) hash.update(text);
+  hash.update(fs.readFileSync(path.join(WASM, "weft.hpp")));
   return hash.digest("hex");
 }
 

@@ -31,7 +31,7 @@ const KINDS = {
   semaphore: {
     bytes: Semaphore.byteLength(),
     init: (at: number) => void Semaphore.init(memory, at, 3),
-    initInC: (at: number, _config: number) => c.weft_semaphore_init!(at, 32, 3),
+    initInC: (at: number, _config: number) => c.weft_semaphore_init!(at, 36, 3),
     attach: (memory: Memory, at: number) => new Semaphore(memory, at),
   },
   spsc_queue: {

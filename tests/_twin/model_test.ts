@@ -186,10 +186,11 @@ test("a semaphore is the same for both languages", () => {
       assert.is(view.available, permits);
       assert.is(c.weft_semaphore_available!(at), permits);
     }
-    const words = new Int32Array(view.buffer, at, LAYOUT.semaphore.length);
+    const { length, turn, waiters } = LAYOUT.semaphore;
+    const words = new Int32Array(view.buffer, at, length);
     assert.equal(
-      [...words.subarray(LAYOUT.semaphore.waiters)].filter(
-        (word, i) => word !== 0 && i !== LAYOUT.semaphore.turn - 3,
+      [...words.subarray(waiters)].filter(
+        (word, i) => word !== 0 && i !== turn - waiters,
       ),
       [],
     );

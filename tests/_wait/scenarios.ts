@@ -5,7 +5,7 @@ import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 
 const NOBODY = 0;
 const SEMAPHORE_AT = 32;
-const FLAG_AT = 64;
+const FLAG_AT = 96;
 
 /**
  * An AbortSignal that calls its listeners directly. The platform's own signal

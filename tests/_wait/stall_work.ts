@@ -22,6 +22,11 @@ const rwLockOf = (at: readonly weft.Handle[]) =>
 const semaphoreOf = (at: readonly weft.Handle[], i = 0) =>
   weft.Semaphore.from(at[i] as weft.Handle<"semaphore">);
 
+const channelOf = (at: readonly weft.Handle[]) =>
+  weft.Channel.from(at[0] as weft.Handle<"channel">, {
+    codec: weft.codec.text,
+  });
+
 /** The even agents push, the odd ones pop. */
 function moving(
   agent: number,
@@ -29,6 +34,35 @@ function moving(
   pop: () => unknown,
 ): Step {
   return agent % 2 === 0 ? push : pop;
+}
+
+/** How many primitives that serve once are in use by turns. */
+const ROUNDS = 8;
+/** Their distance in bytes: room for any of them. */
+const STRIDE = 512;
+
+/**
+ * Work on a primitive that serves once: a fresh one in every round. `make`
+ * makes the one at a place, and `use` uses it. All agents meet after each
+ * round, so nobody uses one that is made again.
+ */
+function byRounds<T>(
+  at: readonly weft.Handle[],
+  agent: number,
+  make: (memory: weft.Memory, place: number) => T,
+  use: (memory: weft.Memory, place: number) => void,
+): Step {
+  const memory = at[0]!.buffer;
+  const barrier = weft.Barrier.from(at[1] as weft.Handle<"barrier">);
+  const placeOf = (round: number) => round % ROUNDS * STRIDE;
+  let round = 0;
+  if (agent === 0) make(memory, placeOf(0));
+  barrier.arriveAndWait();
+  return () => {
+    if (agent === 0) make(memory, placeOf(round + 1));
+    use(memory, placeOf(round++));
+    barrier.arriveAndWait();
+  };
 }
 
 /** The agents' work, by the name of its kind. */
@@ -182,7 +216,92 @@ export const WORK: Record<string, Work> = {
     // One consumer only.
     return agent === 0 ? () => ring.pop() : () => ring.push(bytes);
   },
+  "record_ring, async": (at, agent) => {
+    const ring = weft.RecordRing.from(at[0] as weft.Handle<"record_ring">);
+    const bytes = new Uint8Array(12);
+    return agent === 0 ? () => ring.popAsync() : () => ring.pushAsync(bytes);
+  },
+  "once": (at, agent) =>
+    byRounds(
+      at,
+      agent,
+      (memory, place) => weft.Once.init(memory, place),
+      (memory, place) => new weft.Once(memory, place).run(dawdle),
+    ),
+  "latch": (at, agent) =>
+    byRounds(
+      at,
+      agent,
+      (memory, place) => weft.Latch.init(memory, place, AGENTS),
+      (memory, place) => {
+        dawdle();
+        new weft.Latch(memory, place).arriveAndWait();
+      },
+    ),
+  "work_counter": (at, agent) =>
+    byRounds(
+      at,
+      agent,
+      (memory, place) => weft.WorkCounter.init(memory, place, 8),
+      (memory, place) => {
+        const work = new weft.WorkCounter(memory, place);
+        while (work.next() >= 0) {
+          dawdle();
+          work.done();
+        }
+        work.wait();
+      },
+    ),
+  "broadcast": (at, agent) => {
+    const broadcast = weft.Broadcast.from(at[0] as weft.Handle<"broadcast">);
+    if (agent === 0) return () => broadcast.pushInt(1);
+    const seat = broadcast.subscribe();
+    return () => seat.popInt();
+  },
+  "broadcast, async": (at, agent) => {
+    const broadcast = weft.Broadcast.from(at[0] as weft.Handle<"broadcast">);
+    if (agent === 0) return () => broadcast.pushIntAsync(1);
+    const seat = broadcast.subscribe();
+    return () => seat.popIntAsync();
+  },
+  "channel": (at, agent) => {
+    const channel = channelOf(at);
+    // One receiver only: a ring carries the messages.
+    return agent === 0
+      ? () => channel.receive()
+      : () => channel.send(TEXTS[agent]!);
+  },
+  "channel, async": (at, agent) => {
+    const channel = channelOf(at);
+    return agent === 0
+      ? () => channel.receiveAsync()
+      : () => channel.sendAsync(TEXTS[agent]!);
+  },
+  "call_ring": (at, agent) => {
+    const ring = weft.CallRing.from(at[0] as weft.Handle<"call_ring">);
+    return agent % 2 === 0
+      ? () => ring.take().reply(1)
+      : () => ring.call(Uint8Array.of(agent));
+  },
+  "call_ring, async": (at, agent) => {
+    const ring = weft.CallRing.from(at[0] as weft.Handle<"call_ring">);
+    return agent % 2 === 0
+      ? async () => (await ring.takeAsync()).reply(1)
+      : () => ring.callAsync(Uint8Array.of(agent));
+  },
 };
+
+const TEXTS = ["", "one", "the second of them", "three ".repeat(6)];
+
+/** Places for primitives that serve once, and the barrier between rounds. */
+const rounds = (): weft.Handle[] => [
+  {
+    kind: "words",
+    buffer: new SharedArrayBuffer(ROUNDS * STRIDE),
+    byteOffset: 0,
+  },
+  ...handlesOf(weft.Barrier.create(AGENTS)),
+];
 
 const handlesOf = (...all: { handle: weft.Handle }[]) =>
   all.map(({ handle }) => handle);
@@ -209,4 +328,18 @@ export const MADE: Record<string, () => weft.Handle[]> = {
   mpmc_queue: () => handlesOf(weft.MpmcQueue.create({ capacity: 4 })),
   lock_free_queue: () => handlesOf(weft.LockFreeQueue.create({ capacity: 4 })),
   record_ring: () => handlesOf(weft.RecordRing.create({ capacity: 128 })),
+  once: rounds,
+  latch: rounds,
+  work_counter: rounds,
+  broadcast: () => handlesOf(weft.Broadcast.create({ capacity: 4 })),
+  channel: () =>
+    handlesOf(
+      weft.Channel.create({
+        codec: weft.codec.text,
+        capacity: 4,
+        messageSize: 32,
+      }),
+    ),
+  call_ring: () =>
+    handlesOf(weft.CallRing.create({ slots: 1, request: 4, reply: 4 })),
 };

@@ -86,6 +86,26 @@ test("onAgentExit() tells when a terminated worker has ended", async () => {
   assert.is(calls, 2);
 });
 
+test("announceAgent() notices another agent with the same id", async () => {
+  if (!hasLocks) return;
+  const thread = await spawn(ANNOUNCED, Mutex.create().handle);
+  const id = await thread.next<number>();
+  const own = agentId();
+  const announced = () => {
+    setAgentId(id);
+    const done = announceAgent();
+    setAgentId(own);
+    return done.then((id) => `${id}`, ({ message }) => message as string);
+  };
+  for (const again of [await announced(), await announced()]) {
+    assert.match(again, `Cannot announce agent ${id}: a live agent`);
+  }
+  const ended = new Promise((resolve) => onAgentExit(id, resolve));
+  thread.stop();
+  await ended;
+  assert.is(await announced(), `${id}`);
+});
+
 test("an agent in a blocking call has not ended before it returned", async () => {
   const mutex = Mutex.create();
   const thread = await spawn(ANNOUNCED, mutex.handle);

@@ -805,6 +805,24 @@ test("values() ends with its signal, and using closes", async () => {
   assert.ok(channel.closed);
 });
 
+test("values() yields undefined, too, and ends when it is returned", async () => {
+  const channel = Channel.create({ codec: codecs.structured, capacity: 64 });
+  const sent = [undefined, 1, undefined, undefined, null, 2];
+  const values = channel.values();
+  const early = [values.next(), values.next()]; // these wait
+  for (const value of sent.slice(0, 3)) await channel.sendAsync(value);
+  const seen = [];
+  for (const next of await Promise.all(early)) seen.push(next.value);
+  for (const value of sent.slice(3)) await channel.sendAsync(value);
+  for await (const value of values) {
+    seen.push(value);
+    if (seen.length === sent.length) break;
+  }
+  assert.equal(seen, sent);
+  assert.equal(await values.next(), { done: true, value: undefined });
+  assert.throws(() => channel.values({ sinal: 1 } as never), /sinal/);
+});
+
 test("MessagePack of a library is a codec", () => {
   const encoder = new Encoder();
   const msgpack: Codec<unknown> = {

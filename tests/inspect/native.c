@@ -44,12 +44,12 @@ static void refuses(const void *at, const char *kind) {
 /* Primitives with a head are recognized; all others must be named. */
 static void knows(void) {
   CHECK(weft_semaphore_init(arena, sizeof arena, 3) != NULL);
-  tells(arena, 32, NULL, "semaphore",
+  tells(arena, 36, NULL, "semaphore",
         ",\"permits\":3,\"waiters\":0,\"turn\":0,\"bulk\":0,"
         "\"claimant\":0,\"claim\":0},\"waiters\":0}\n");
-  tells(arena, 32, "semaphore", "semaphore", ",\"waiters\":0}\n");
+  tells(arena, 36, "semaphore", "semaphore", ",\"waiters\":0}\n");
   arena[1] ^= 4; /* torn: it is told all the same */
-  tells(arena, 32, NULL, "semaphore", ",\"waiters\":0}\n");
+  tells(arena, 36, NULL, "semaphore", ",\"waiters\":0}\n");
   refuses(arena, "latch");
   refuses(arena, "");
   refuses(arena, "semaphores");

@@ -158,6 +158,8 @@ test("the program writes weft.h into the folder after --out", () => {
   );
   assert.is(status, 0, stderr);
   assert.ok(fs.readFileSync(path.join(out, "weft.h"), "utf8") === text);
+  const cpp = fs.readFileSync(path.join(INCLUDE, "weft.hpp"), "utf8");
+  assert.is(fs.readFileSync(path.join(out, "weft.hpp"), "utf8"), cpp);
 });
 
 test("the program ends with 2 and one line where it cannot", () => {

@@ -74,6 +74,25 @@ static void all_kinds(void) {
   EQUAL(found[1].what, 55);
 }
 
+/* A tracked semaphore knows what each held. */
+static void permits(void) {
+  const int32_t dead[] = {A, B};
+  weft_semaphore *s =
+      weft_semaphore_init_tracked(at_pool, sizeof at_pool, 9, 2);
+  CHECK(s != NULL);
+  weft_agent_set_id(A);
+  EQUAL(weft_semaphore_try_acquire(s, 2), 0);
+  weft_agent_set_id(B);
+  EQUAL(weft_semaphore_try_acquire(s, 3), 0);
+  weft_agent_set_id(7);
+  weft_part part = {WEFT_PART_BY_HEAD, s};
+  EQUAL(weft_recover(dead, 2, &part, 1, found, MOST), 2);
+  tells(0, 0, WEFT_PERMITS_RETURNED, A, 2);
+  tells(1, 0, WEFT_PERMITS_RETURNED, B, 3);
+  EQUAL(weft_semaphore_available(s), 9);
+  EQUAL(weft_recover(dead, 2, &part, 1, found, MOST), 0);
+}
+
 /* One dead agent has the claim: it ends, whichever comes first. */
 static void claims(void) {
   const int32_t dead[2][2] = {{A, B}, {B, A}};
@@ -152,6 +171,7 @@ static void refused(void) {
 int main(void) {
   weft_queue_config config = {4, 4};
   all_kinds();
+  permits();
   claims();
   weft_mpmc_queue *q = weft_mpmc_queue_init(at_queue, sizeof at_queue, config);
   CHECK(q != NULL);

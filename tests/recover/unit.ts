@@ -97,6 +97,29 @@ test("recover() takes back what two dead agents held, the locks last", () => {
   assert.equal(recover([A, B], all), []); // once, and not again
 });
 
+test("recover() returns the permits that dead agents held", () => {
+  const untracked = Semaphore.create(9);
+  const tracked = Semaphore.create(9, { tracked: 3 });
+  for (const [id, n] of [[A, 2], [B, 3]] as const) {
+    for (const { buffer } of [untracked, tracked]) {
+      asAgent(id, () => new Semaphore(buffer)).acquire(n);
+    }
+  }
+  tracked.acquire(1);
+  assert.equal(told(recover([A, B], [untracked, tracked])), [
+    ["semaphore", "permits returned", A, 2],
+    ["semaphore", "permits returned", B, 3],
+  ]);
+  assert.is(tracked.available, 8);
+  assert.is(untracked.available, 4);
+  assert.equal(recover([A, B], [untracked, tracked]), []);
+  wordsOf(tracked)[LAYOUT.semaphore.permits]! |= 255 << 12;
+  wordsOf(tracked)[40] = A;
+  assert.equal(told(recover([A, B], tracked)), [
+    ["semaphore", "damaged", 0, 1],
+  ]);
+});
+
 test("recover() ends, whichever dead agent has the claim of a ring", () => {
   for (const claimant of [A, B]) {
     const ring = RecordRing.create({ capacity: 256 });

@@ -1,7 +1,7 @@
 import { mutants } from "../_run/mutant.ts";
 
 /** Mutants of `Semaphore`. */
-export const MUTANTS = mutants("semaphore", {
+const COUNTING = mutants("semaphore", {
   what: "SE1: looks for waiters before it adds",
   ts: [
     "for (;;) { if (permits + n > MAX_PERMITS) {",
@@ -16,7 +16,10 @@ export const MUTANTS = mutants("semaphore", {
     "for (;;) { if (permits > WEFT_SEMAPHORE_MAX - n) return EINVAL;",
     "int32_t some = weft__load(&s->waiters); for (;;) { if (permits > " +
     "WEFT_SEMAPHORE_MAX - n) return EINVAL;",
-    ["if (weft__load(&s->waiters) > 0)", "if (some > 0)"],
+    [
+      "if (weft__load(&s->waiters) > 0) weft__semaphore_wake(s, n, permits + n)",
+      "if (some > 0) weft__semaphore_wake(s, n, permits + n)",
+    ],
   ],
 }, {
   what: "SE2: does not announce itself",
@@ -59,8 +62,8 @@ export const MUTANTS = mutants("semaphore", {
     'if (outcome === "ok") return true;',
   ],
   c: [
-    "return weft__semaphore_take(s, n) ? 0 : ETIMEDOUT;",
-    "return weft__semaphore_take(s, n) ? 0 : ETIMEDOUT; if (outcome == " +
+    "return result == EBUSY ? ETIMEDOUT : result; }",
+    "return result == EBUSY ? ETIMEDOUT : result; } if (outcome == " +
     "WEFT__OK) return 0;",
   ],
 }, {
@@ -81,9 +84,8 @@ export const MUTANTS = mutants("semaphore", {
     ["Atomics.sub(words, WAITERS, 1); }", "}"],
   ],
   c: [
-    "if (outcome == WEFT__TIMED_OUT) return weft__semaphore_take",
-    "weft__add(&s->waiters, -1); if (outcome == WEFT__TIMED_OUT) return " +
-    "weft__semaphore_take",
+    "if (outcome == WEFT__TIMED_OUT) { result",
+    "weft__add(&s->waiters, -1); if (outcome == WEFT__TIMED_OUT) { result",
     ["weft__add(&s->waiters, -1); return result;", "return result;"],
   ],
 }, {
@@ -121,7 +123,10 @@ export const MUTANTS = mutants("semaphore", {
     "if (Atomics.load(words, WAITERS) > 0)",
     "if (Atomics.load(words, WAITERS) > 1)",
   ],
-  c: ["if (weft__load(&s->waiters) > 0)", "if (weft__load(&s->waiters) > 1)"],
+  c: [
+    "if (weft__load(&s->waiters) > 0) weft__semaphore_wake(s, n, permits + n)",
+    "if (weft__load(&s->waiters) > 1) weft__semaphore_wake(s, n, permits + n)",
+  ],
 }, {
   what: "wakes a waiter for one permit before it adds",
   ts: [
@@ -139,8 +144,8 @@ export const MUTANTS = mutants("semaphore", {
 }, {
   what: "sleeps although there are permits",
   by: "a timeout at any time, with patience",
-  ts: ["if (permits >= n) continue;", ""],
-  c: ["if (permits >= n) continue;", ""],
+  ts: ["if (permits >> this.#shift >= n) continue;", ""],
+  c: ["if (weft__semaphore_count(s, permits) >= n) continue;", ""],
 }, {
   what: "does not look again after it announced itself",
   ts: [
@@ -150,23 +155,24 @@ export const MUTANTS = mutants("semaphore", {
     "if (this.#take(n) && passed > 0) return true;",
   ],
   c: [
-    "if (weft__semaphore_take(s, n)) return 0; if (passed",
-    "if (weft__semaphore_take(s, n) && passed > 0) return 0; if (passed",
+    "if (result != EBUSY) return result; if (passed",
+    "if (result != EBUSY && passed > 0) return result; if (passed",
   ],
 }, {
   what: "reads the turn after the permits",
   ts: [
-    "const permits = Atomics.load(words, PERMITS); if (permits >= n) continue;",
-    "const permits = Atomics.load(words, PERMITS);\n" +
-    "if (permits >= n) continue;\nconst late = Atomics.load(words, TURN);",
+    "if (permits >> this.#shift >= n) continue;",
+    "if (permits >> this.#shift >= n) continue;\n" +
+    "const late = Atomics.load(words, TURN);",
     [
       "? { words, index: TURN, value: turn, all: true } : {",
       "? { words, index: TURN, value: late, all: true } : {",
     ],
   ],
   c: [
-    "if (permits >= n) continue;",
-    "if (permits >= n) continue; int32_t late = weft__load(&s->turn);",
+    "if (weft__semaphore_count(s, permits) >= n) continue;",
+    "if (weft__semaphore_count(s, permits) >= n) continue; int32_t late = " +
+    "weft__load(&s->turn);",
     [
       "n > 1 ? weft__sleep(&s->turn, turn, deadline, WEFT__LOOK)",
       "n > 1 ? weft__sleep(&s->turn, late, deadline, WEFT__LOOK)",
@@ -246,13 +252,17 @@ export const MUTANTS = mutants("semaphore", {
   ],
 }, {
   what: "claims and takes nothing",
-  ts: ["Atomics.sub(words, PERMITS, n); // In this order", "// In this order"],
+  ts: [
+    "else Atomics.sub(words, PERMITS, n); // In this order",
+    "// In this order",
+  ],
   c: ["weft__add(&s->permits, -n);", ""],
 }, {
   what: "writes what it claims before it takes it",
   ts: [
-    "Atomics.sub(words, PERMITS, n); // In this order",
-    "Atomics.store(words, CLAIM, n); Atomics.sub(words, PERMITS, n); // In",
+    "else Atomics.sub(words, PERMITS, n); // In this order",
+    "else { Atomics.store(words, CLAIM, n); Atomics.sub(words, PERMITS, n); } " +
+    "// In",
   ],
   c: [
     "weft__add(&s->permits, -n);",
@@ -286,21 +296,20 @@ export const MUTANTS = mutants("semaphore", {
 }, {
   what: "the claimant is not counted",
   ts: [
-    "*#claim(n: number): Waiting<boolean> { const words = this.#words; " +
-    "Atomics.add(words, BULK, 1);",
-    "*#claim(n: number): Waiting<boolean> { const words = this.#words;",
+    "const rows = this.#rows; Atomics.add(words, BULK, 1);",
+    "const rows = this.#rows;",
     ["} finally { Atomics.sub(words, BULK, 1); }", "} finally { }"],
   ],
   c: ["int result = 0; weft__add(&s->bulk, 1);", "int result = 0;", [
-    "weft__semaphore_give_back(s, n); weft__add(&s->bulk, -1);",
-    "weft__semaphore_give_back(s, n);",
+    "weft__semaphore_end_claim(s); weft__add(&s->bulk, -1);",
+    "weft__semaphore_end_claim(s);",
   ]],
 }, {
   what: "the claimant stays counted for ever",
   ts: ["} finally { Atomics.sub(words, BULK, 1); }", "} finally { }"],
   c: [
-    "weft__semaphore_give_back(s, n); weft__add(&s->bulk, -1);",
-    "weft__semaphore_give_back(s, n);",
+    "weft__semaphore_end_claim(s); weft__add(&s->bulk, -1);",
+    "weft__semaphore_end_claim(s);",
   ],
 }, {
   what: "takes the first wake for the end of the claim",
@@ -316,44 +325,43 @@ export const MUTANTS = mutants("semaphore", {
   what: "a claim that times out keeps what it took",
   by: "a claim that times out gives back",
   ts: [
-    "this.#endClaim(); this.#giveBack(n); return false;",
+    "this.#giveBack(n); this.#endClaim(); return false;",
     "this.#endClaim(); return false;",
   ],
-  c: ["if (result != 0) weft__semaphore_give_back(s, n);", ""],
+  c: ["int given = weft__semaphore_give_back(s, n);", "int given = 0;"],
 }, {
   what: "a claim that times out is not cleared",
   ts: [
-    "this.#endClaim(); this.#giveBack(n); return false;",
+    "this.#giveBack(n); this.#endClaim(); return false;",
     "this.#giveBack(n); return false;",
   ],
   c: [
-    "weft__semaphore_end_claim(s); if (result != 0)",
-    "if (result == 0) weft__semaphore_end_claim(s); if (result != 0)",
+    "weft__semaphore_end_claim(s); weft__add(&s->bulk, -1);",
+    "if (result == 0) weft__semaphore_end_claim(s); weft__add(&s->bulk, -1);",
   ],
 }, {
   what: "a claim that times out gives back and wakes nobody",
   by: "a claim that times out serves another",
   ts: [
-    "const permits = Atomics.add(this.#words, PERMITS, n) + n; " +
-    "this.#wake(n, permits);",
-    "Atomics.add(this.#words, PERMITS, n);",
+    "Atomics.add(this.#words, PERMITS, n) + n; this.#wake(n, permits);",
+    "Atomics.add(this.#words, PERMITS, n) + n;",
   ],
   c: [
-    "weft__semaphore_wake(s, n, weft__plus(weft__add(&s->permits, n), n));",
-    "weft__add(&s->permits, n);",
+    "weft__semaphore_wake(s, n, permits); return 0; } /* Lets",
+    "return 0; } /* Lets",
   ],
 }, {
   what: "a claim that times out gives back by a store",
   by: "a claim is given up",
   ts: [
-    "const permits = Atomics.add(this.#words, PERMITS, n) + n;",
+    "const permits = this.#rows?.give(n) ?? " +
+    "Atomics.add(this.#words, PERMITS, n) + n;",
     "const permits = Atomics.load(this.#words, PERMITS) + n;\n" +
     "Atomics.store(this.#words, PERMITS, permits);",
   ],
   c: [
-    "weft__semaphore_wake(s, n, weft__plus(weft__add(&s->permits, n), n));",
-    "int32_t permits = weft__load(&s->permits) + n; weft__store(&s->permits, " +
-    "permits); weft__semaphore_wake(s, n, permits);",
+    "permits = weft__plus(weft__add(&s->permits, n), n);",
+    "permits = weft__load(&s->permits) + n; weft__store(&s->permits, permits);",
   ],
 }, {
   what: "a claim that is served is not cleared",
@@ -362,17 +370,16 @@ export const MUTANTS = mutants("semaphore", {
     "Atomics.store(words, CLAIM, 0); return true;",
   ],
   c: [
-    "weft__semaphore_end_claim(s); if (result != 0)",
-    "if (result != 0) weft__semaphore_end_claim(s); if (result != 0)",
+    "weft__semaphore_end_claim(s); weft__add(&s->bulk, -1);",
+    "if (result != 0) weft__semaphore_end_claim(s); weft__add(&s->bulk, -1);",
   ],
 }, {
   what: "abandons the claim of another",
   by: "a claim is given up",
   ts: ["if (seen !== id) return 0;", ""],
   c: [
-    "if (weft__compare_exchange(&s->claimant, id, weft_agent_id()) != id) " +
-    "return 0;",
-    "(void)weft__compare_exchange(&s->claimant, id, weft_agent_id());",
+    "if (seen != id) return 0;",
+    "(void)seen;",
   ],
 }, {
   what: "is the second heir of a claim",
@@ -381,32 +388,169 @@ export const MUTANTS = mutants("semaphore", {
     "const seen = Atomics.load(words, CLAIMANT);",
   ],
   c: [
-    "if (weft__compare_exchange(&s->claimant, id, weft_agent_id()) != id) " +
-    "return 0;",
-    "if (weft__load(&s->claimant) != id) return 0;",
+    "int32_t seen = weft__compare_exchange(&s->claimant, id, weft_agent_id());",
+    "int32_t seen = weft__load(&s->claimant);",
   ],
   by: "two inherit a claim, and one claims anew",
 }, {
   what: "abandons a claim and keeps what it took",
   by: "a claim is given up",
-  ts: ["if (n > 0) this.#giveBack(n); return n;", "return n;"],
-  c: ["if (n > 0) weft__semaphore_give_back(s, n); return n;", "return n;"],
+  ts: ["if (n > 0) this.#giveBack(n); this.#endClaim();", "this.#endClaim();"],
+  c: ["if (n > 0) (void)weft__semaphore_give_back(s, n);", ""],
 }, {
   what: "abandons a claim and does not clear it",
   ts: [
-    "this.#endClaim(); if (n > 0) this.#giveBack(n);",
-    "if (n > 0) this.#giveBack(n);",
+    "this.#giveBack(n); this.#endClaim(); return n;",
+    "this.#giveBack(n); return n;",
   ],
-  c: ["weft__semaphore_end_claim(s); if (n > 0)", "if (n > 0)"],
+  c: [
+    "weft__semaphore_end_claim(s); return n; } WEFT__END",
+    "return n; } WEFT__END",
+  ],
 }, {
   what: "takes a timeout for a permit",
   ts: [
     'if (outcome === "timed-out") return this.#take(n);',
     'if (outcome === "timed-out") return true;',
   ],
-  c: ["return weft__semaphore_take(s, n) ? 0 : ETIMEDOUT;", "return 0;"],
+  c: ["return result == EBUSY ? ETIMEDOUT : result;", "return 0;"],
 }, {
   what: "a claim that is over is not cleared",
   ts: "TypeScript ends a claim in two places: each has a mutant",
   c: ["weft__store(&s->claimant, 0);", ""],
 });
+
+/** Mutants of the rows of a tracked semaphore, in `_tracked.ts`. */
+const ROWS = mutants({
+  source: "_tracked",
+  scenarios: ["semaphore"],
+}, {
+  what: "does not confirm the last change before it replaces it",
+  ts: ["Atomics.compareExchange(words, at, confirmed, next);", ""],
+  c: ["weft__compare_exchange(sequence, confirmed, next);", ""],
+}, {
+  what: "confirms a change that is not made",
+  by: "tracked: two take one permit, and one is terminated",
+  ts: ["if ((next ^ seen) & SEQUENCE_MASK) return;", ""],
+  c: ["if ((next ^ seen) & WEFT__TRACKED_SEQUENCE_MASK) return true;", ""],
+}, {
+  what: "confirms by a store",
+  ts: [
+    "Atomics.compareExchange(words, at, confirmed, next);",
+    "Atomics.store(words, at, next);",
+  ],
+  c: [
+    "weft__compare_exchange(sequence, confirmed, next);",
+    "weft__store(sequence, next);",
+  ],
+}, {
+  what: "does not confirm its own change",
+  ts: ["if (was === seen) Atomics.store(words, at + SEQUENCE, sequence);", ""],
+  c: ["if (was == seen) weft__store(&row->sequence, sequence);", ""],
+}, {
+  what: "confirms its change before it is made",
+  ts: [
+    "const was = Atomics.compareExchange(words, this.#counted, seen, next);",
+    "Atomics.store(words, at + SEQUENCE, sequence);\n" +
+    "const was = Atomics.compareExchange(words, this.#counted, seen, next);",
+  ],
+  c: [
+    "int32_t was = weft__compare_exchange(t->counted, seen, (int32_t)next);",
+    "weft__store(&row->sequence, sequence); int32_t was = " +
+    "weft__compare_exchange(t->counted, seen, (int32_t)next);",
+  ],
+}, {
+  what: "writes what it holds into the half that counts",
+  ts: [
+    "words[at + HELD + (sequence & 1)] = words[at + HELD + (last & 1)]! - n;",
+    "words[at + HELD + (last & 1)]! -= n;\n" +
+    "words[at + HELD + (sequence & 1)] = words[at + HELD + (last & 1)]!;",
+  ],
+  c: [
+    "row->held[sequence & 1] = weft__minus(row->held[last & 1], n);",
+    "row->held[last & 1] -= n; row->held[sequence & 1] = row->held[last & 1];",
+  ],
+}, {
+  what: "writes what it holds after the exchange",
+  ts: [
+    "words[at + HELD + (sequence & 1)] = words[at + HELD + (last & 1)]! - n;",
+    "const left = words[at + HELD + (last & 1)]! - n;",
+    [
+      "if (was === seen) Atomics.store(words, at + SEQUENCE, sequence);",
+      "if (was === seen) {\nwords[at + HELD + (sequence & 1)] = left;\n" +
+      "Atomics.store(words, at + SEQUENCE, sequence);\n}",
+    ],
+  ],
+  c: [
+    "row->held[sequence & 1] = weft__minus(row->held[last & 1], n);",
+    "int32_t left = weft__minus(row->held[last & 1], n);",
+    [
+      "if (was == seen) weft__store(&row->sequence, sequence);",
+      "if (was == seen) { row->held[sequence & 1] = left; " +
+      "weft__store(&row->sequence, sequence); }",
+    ],
+  ],
+}, {
+  what: "takes a row that another agent takes",
+  ts: [
+    "if (Atomics.compareExchange(this.#words, at, 0, id) === 0) return at;",
+    "Atomics.store(this.#words, at, id);\nreturn at;",
+  ],
+  c: [
+    "if (weft__compare_exchange(&row->agent, 0, id) == 0) return row;",
+    "{ weft__store(&row->agent, id); return row; }",
+  ],
+}, {
+  what: "recovers a row that another agent recovers",
+  by: "tracked: two recover an agent, and one acquires",
+  ts: [
+    "if (Atomics.compareExchange(words, at, id, this.#id) !== id) continue;",
+    "if (Atomics.load(words, at) !== id) continue;",
+  ],
+  c: [
+    "if (weft__compare_exchange(agent, id, weft_agent_id()) != id) continue;",
+    "if (weft__load(agent) != id) continue;",
+  ],
+}, {
+  what: "recovers a row without its last change",
+  by: "tracked: two recover an agent, and one is terminated",
+  ts: ["this.#confirm(seen); // the last change of the dead agent", "//"],
+  c: [
+    "if (!weft__tracked_confirm(t, seen)) return -ENOTRECOVERABLE; int32_t " +
+    "held",
+    "int32_t held",
+  ],
+}, {
+  what: "recovers a row and gives nothing back",
+  ts: [
+    "if (held > 0 && this.#exchange(at, seen, held) !== seen) continue;",
+    "",
+  ],
+  c: [
+    "if (held == 0 || weft__tracked_exchange(t, row, seen, held) == seen) " +
+    "return held;",
+    "return held;",
+  ],
+}, {
+  what: "frees a row before it is empty",
+  ts: [
+    "const seen = this.#load(); this.#confirm(seen); // the",
+    "Atomics.store(words, at, 0);\nconst seen = this.#load();\n" +
+    "this.#confirm(seen); // the",
+  ],
+  c: [
+    "int32_t held = weft__tracked_empty(t, &t->rows[i]);",
+    "weft__store(agent, 0); int32_t held = weft__tracked_empty(t, " +
+    "&t->rows[i]);",
+  ],
+});
+
+/** Mutants of what a tracked semaphore does otherwise. */
+const TRACKED = mutants("semaphore", {
+  what: "recovers a tracked claimant and does not end its claim",
+  ts: ["if (claimed) { Atomics.store", "if (!claimed) { Atomics.store"],
+  c: ["if (claimed) { weft__store", "if (!claimed) { weft__store"],
+});
+
+/** All of them. */
+export const MUTANTS = [...COUNTING, ...ROWS, ...TRACKED];

@@ -14,7 +14,7 @@ static void *attach(void *at) { return weft_semaphore_attach(at); }
 static void attaching(void) {
   memset(arena, 0xa5, sizeof arena);
   CHECK(weft_semaphore_init(arena, sizeof arena, 3) != NULL);
-  attach_wrongly(WEFT_KIND_semaphore, attach, 1, 1);
+  attach_wrongly(WEFT_KIND_semaphore, attach, 2, 1);
 }
 
 static void init_refuses(void) {
@@ -25,7 +25,7 @@ static void init_refuses(void) {
   REFUSED(weft_semaphore_init(arena, sizeof arena, INT32_MIN));
   REFUSED(weft_semaphore_init(odd, sizeof arena, 1));
   REFUSED(weft_semaphore_init(NULL, sizeof arena, 1));
-  EQUAL(weft_semaphore_bytes(), 32);
+  EQUAL(weft_semaphore_bytes(), 36);
 }
 
 static void semaphore_by_turns(void) {
@@ -62,19 +62,19 @@ static void semaphore_errors(void) {
   weft_semaphore *s = weft_semaphore_init(arena, sizeof arena, 2);
   const int32_t wrong[] = {0, -1, INT32_MIN, INT32_MAX, 0x40000000};
   for (int i = 0; i < 5; i++) {
-    UNCHANGED(s, 32, weft_semaphore_try_acquire(s, wrong[i]), EINVAL);
-    UNCHANGED(s, 32, weft_semaphore_acquire(s, wrong[i], 0), EINVAL);
-    UNCHANGED(s, 32, weft_semaphore_release(s, wrong[i]), EINVAL);
+    UNCHANGED(s, 36, weft_semaphore_try_acquire(s, wrong[i]), EINVAL);
+    UNCHANGED(s, 36, weft_semaphore_acquire(s, wrong[i], 0), EINVAL);
+    UNCHANGED(s, 36, weft_semaphore_release(s, wrong[i]), EINVAL);
   }
-  UNCHANGED(s, 32, weft_semaphore_release(s, WEFT_SEMAPHORE_MAX - 1), EINVAL);
-  UNCHANGED(s, 32, weft_semaphore_try_acquire(s, 3), EBUSY);
-  UNCHANGED(s, 32, weft_semaphore_acquire(s, 1, 0) +
-            weft_semaphore_release(s, 1), 0);
+  UNCHANGED(s, 36, weft_semaphore_release(s, WEFT_SEMAPHORE_MAX - 1), EINVAL);
+  UNCHANGED(s, 36, weft_semaphore_try_acquire(s, 3), EBUSY);
+  UNCHANGED(s, 36,
+            weft_semaphore_acquire(s, 1, 0) + weft_semaphore_release(s, 1), 0);
   weft_agent_set_blocking(false);
-  UNCHANGED(s, 32, weft_semaphore_acquire(s, 1, WEFT_FOREVER), EPERM);
+  UNCHANGED(s, 36, weft_semaphore_acquire(s, 1, WEFT_FOREVER), EPERM);
   weft_agent_set_blocking(true);
-  UNCHANGED(s, 32, weft_semaphore_abandon(s, 1), 0);
-  UNCHANGED(s, 32, weft_semaphore_abandon(s, 0), 0);
+  UNCHANGED(s, 36, weft_semaphore_abandon(s, 1), 0);
+  UNCHANGED(s, 36, weft_semaphore_abandon(s, 0), 0);
   TAKES(20, weft_semaphore_acquire(s, 3, 20 * MS), ETIMEDOUT);
   EQUAL(s->permits, 2);
   EQUAL(weft_semaphore_acquire(s, 2, WEFT_FOREVER), 0);
@@ -91,12 +91,103 @@ static void semaphore_abandon_claim(void) {
   s->claimant = 77;
   s->claim = 5;
   EQUAL(weft_semaphore_available(s), 0);
-  UNCHANGED(s, 32, weft_semaphore_try_acquire(s, 1), EBUSY);
-  UNCHANGED(s, 32, weft_semaphore_abandon(s, 78), 0);
+  UNCHANGED(s, 36, weft_semaphore_try_acquire(s, 1), EBUSY);
+  UNCHANGED(s, 36, weft_semaphore_abandon(s, 78), 0);
   EQUAL(weft_semaphore_abandon(s, 77), 5);
   EQUAL(s->permits, 2);
   EQUAL(s->claimant | s->claim, 0);
-  UNCHANGED(s, 32, weft_semaphore_abandon(s, 77), 0);
+  UNCHANGED(s, 36, weft_semaphore_abandon(s, 77), 0);
+}
+
+/* ---- tracked ------------------------------------------------------------ */
+
+static void semaphore_tracked(void) {
+  int32_t held[3] = {0, 0, 0}, free = 6;
+  uint32_t seed = 5;
+  size_t bytes = WEFT_SEMAPHORE_TRACKED_BYTES(3);
+  memset(arena, 0xa5, sizeof arena);
+  EQUAL(weft_semaphore_tracked_bytes(3), bytes);
+  EQUAL(bytes, 4 * (40 + 3 * 32));
+  EQUAL(weft_semaphore_tracked_bytes(0), 0);
+  EQUAL(weft_semaphore_tracked_bytes(256), 0);
+  REFUSED(weft_semaphore_init_tracked(arena, bytes - 4, 6, 3));
+  REFUSED(weft_semaphore_init_tracked(arena, sizeof arena, 2048, 3));
+  REFUSED(weft_semaphore_init_tracked(arena, sizeof arena, 6, 0));
+  REFUSED(weft_semaphore_init_tracked(arena, sizeof arena, 6, 256));
+  weft_semaphore *s = weft_semaphore_init_tracked(arena, bytes, 6, 3);
+  CHECK(s != NULL && weft_semaphore_attach(arena) == s);
+  EQUAL(weft_semaphore_tracked(s), 3);
+  for (int i = 0; i < 20000; i++) { /* the sequence passes 4096 */
+    int32_t agent = random_below(&seed, 3), n = 1 + random_below(&seed, 3);
+    weft_agent_set_id(100 + agent);
+    switch (random_below(&seed, 8)) {
+      case 0:
+        weft_agent_set_id(99);
+        EQUAL(weft_semaphore_abandon(s, 100 + agent), held[agent]);
+        free += held[agent];
+        held[agent] = 0;
+        break;
+      case 1:
+      case 2:
+      case 3:
+        EQUAL(weft_semaphore_release(s, n), n <= held[agent] ? 0 : EPERM);
+        if (n > held[agent]) break;
+        free += n;
+        held[agent] -= n;
+        break;
+      default:
+        EQUAL(weft_semaphore_acquire(s, n, 0), n <= free ? 0 : ETIMEDOUT);
+        if (n > free) break;
+        free -= n;
+        held[agent] += n;
+    }
+    weft_agent_set_id(100 + agent);
+    EQUAL(weft_semaphore_held(s), held[agent]);
+    EQUAL(weft_semaphore_available(s), free);
+  }
+  for (int32_t agent = 0; agent < 3; agent++) {
+    weft_agent_set_id(100 + agent);
+    EQUAL(weft_semaphore_try_acquire(s, 7), EBUSY); /* it takes a row */
+  }
+  weft_agent_set_id(99);
+  UNCHANGED(s, bytes, weft_semaphore_try_acquire(s, 1), EINVAL); /* no row */
+  UNCHANGED(s, bytes, weft_semaphore_release(s, 1), EPERM);
+  UNCHANGED(s, bytes, weft_semaphore_release(s, 2048), EINVAL);
+  UNCHANGED(s, bytes, weft_semaphore_try_acquire(s, 2048), EINVAL);
+}
+
+/* What a dead agent left in its row, whether it was confirmed or not. */
+static void semaphore_tracked_death(void) {
+  size_t bytes = WEFT_SEMAPHORE_TRACKED_BYTES(2);
+  for (int confirmed = 0; confirmed < 2; confirmed++) {
+    weft_semaphore *s = weft_semaphore_init_tracked(arena, bytes, 5, 2);
+    weft_agent_set_id(77);
+    EQUAL(weft_semaphore_acquire(s, 2, WEFT_FOREVER), 0);
+    weft_agent_set_id(1);
+    weft__tracked t = weft__semaphore_rows(s);
+    weft__tracked_row *row = weft__tracked_find(&t, 77);
+    CHECK(row != NULL);
+    if (confirmed == 0) row->sequence--;
+    EQUAL(weft_semaphore_abandon(s, 77), 2);
+    EQUAL(weft_semaphore_available(s), 5);
+    EQUAL(weft_semaphore_abandon(s, 77), 0);
+  }
+  weft_semaphore *s = weft_semaphore_init_tracked(arena, bytes, 5, 2);
+  weft_agent_set_id(77);
+  EQUAL(weft_semaphore_acquire(s, 2, WEFT_FOREVER), 0);
+  weft_agent_set_id(1);
+  s->permits |= 200 << 12; /* a row that is none */
+  UNCHANGED(s, bytes, weft_semaphore_abandon(s, 77), -ENOTRECOVERABLE);
+  UNCHANGED(s, bytes, weft_semaphore_abandon(s, 78), 0);
+  weft__tracked t = weft__semaphore_rows(s);
+  weft__tracked_row *row = weft__tracked_find(&t, 77);
+  s->permits &= ~(255 << 12);
+  const int32_t wrong[] = {-1, 2047, INT32_MAX, INT32_MIN};
+  for (int i = 0; i < 4; i++) {
+    row->held[0] = row->held[1] = wrong[i];
+    EQUAL(weft_semaphore_abandon(s, 77), -ENOTRECOVERABLE);
+    EQUAL(row->agent, 77);
+  }
 }
 
 /* ---- threads ------------------------------------------------------------ */
@@ -189,6 +280,8 @@ int main(int count, char **words) {
   RUN(semaphore_by_turns);
   RUN(semaphore_errors);
   RUN(semaphore_abandon_claim);
+  RUN(semaphore_tracked);
+  RUN(semaphore_tracked_death);
   RUN(semaphore_conserves);
   RUN(semaphore_bulk_is_served);
   puts("done");

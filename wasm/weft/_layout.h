@@ -41,9 +41,9 @@ WEFT_KIND(striped_counter, 14);
 /* The word that holds the seal, behind `magic` and the configuration; or 0. */
 static inline int weft__seal_word(int32_t kind) {
   switch (kind) {
-    case WEFT_KIND_semaphore:
     case WEFT_KIND_latch:
       return 1;
+    case WEFT_KIND_semaphore:
     case WEFT_KIND_barrier:
     case WEFT_KIND_work_deque:
     case WEFT_KIND_striped_counter:

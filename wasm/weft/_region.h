@@ -36,6 +36,8 @@ static inline bool weft__fits(const void *at, size_t bytes, size_t needed) {
 /* Whether `init` accepts this configuration; if not, its seal was forged. */
 static inline bool weft__possible(int32_t kind, int32_t first, int32_t second) {
   switch (kind) {
+    case WEFT_KIND_semaphore:
+      return first >= 0 && first <= 255;
     case WEFT_KIND_barrier:
       return first >= 1 && first <= 4095;
     case WEFT_KIND_snapshot:

@@ -90,11 +90,17 @@ static inline int64_t weft__deadline(int64_t timeout) {
   return timeout < 0 ? INT64_MAX : WEFT_NOW() + timeout;
 }
 
-/* Sleeps while *word is `value`, at most `ns`. */
+/* Sleeps while *word is `value`, at most `ns`. It is no cancellation point:
+   natively because `syscall` is none. */
 static inline int weft__sleep_raw(int32_t *word, int32_t value, int64_t ns) {
 #if defined(__EMSCRIPTEN_PTHREADS__)
-  /* This honours cancellation and proxied calls; the instruction does not. */
+  /* This runs the calls that other threads proxy to this one; the instruction
+     does not. It is a cancellation point. A thread that ended here would still
+     be counted as a waiter, so it must not be cancelled until it is awake. */
+  int state;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
   int r = emscripten_futex_wait(word, (uint32_t)value, (double)ns / 1e6);
+  pthread_setcancelstate(state, NULL);
   return r == 0            ? WEFT__OK
          : r == -ETIMEDOUT ? WEFT__TIMED_OUT
                            : WEFT__NOT_EQUAL;

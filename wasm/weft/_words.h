@@ -31,6 +31,7 @@
 #endif
 #if defined(__EMSCRIPTEN_PTHREADS__)
 #include <emscripten/threading.h>
+#include <pthread.h>
 #elif defined(__wasm__)
 #ifndef __wasm_atomics__
 #error "weft.h needs threads: build with -pthread (or -matomics)"

@@ -21,9 +21,11 @@ typedef struct {
 } weft_agent;
 
 #ifndef WEFT_AGENT
-/* It is weak, so that all translation units of a program share it; each thread
-   has its own. */
-__attribute__((weak)) WEFT__THREAD_LOCAL weft_agent weft__agent;
+/* Each thread has its own. It is weak, so that all translation units of a
+   program share it, and visible, so that shared libraries do, too; but see
+   "Shared libraries" in docs/primitives/agent.md. */
+__attribute__((
+    weak, visibility("default"))) WEFT__THREAD_LOCAL weft_agent weft__agent;
 #define WEFT_AGENT() weft__agent
 #endif
 

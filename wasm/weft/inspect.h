@@ -166,6 +166,7 @@ static inline const weft__shown *weft__shown_of(size_t i) {
     {"semaphore", WEFT_KIND_semaphore, NULL,
      weft__semaphore_shows_waiters,
      {WEFT__FIELD(semaphore, magic),
+      WEFT__FIELD(semaphore, tracked),
       WEFT__FIELD(semaphore, seal),
       WEFT__FIELD(semaphore, permits),
       WEFT__FIELD(semaphore, waiters),

@@ -26,7 +26,8 @@ enum {
   WEFT_LOCK_ABANDONED = 1,
   /* The function of a once may be run by the next agent. */
   WEFT_FUNCTION_ABANDONED,
-  /* Permits of a semaphore are free again. */
+  /* Permits of a semaphore are free again: all that the agent held, if it is
+     tracked; otherwise what it had claimed in advance. */
   WEFT_PERMITS_RETURNED,
   /* Records that were reserved, and not committed, are skipped. */
   WEFT_RECORDS_SKIPPED,

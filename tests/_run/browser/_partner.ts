@@ -24,7 +24,9 @@ export type Part =
     readonly n: number;
   }
   | { readonly part: "double"; readonly calls: Handle<"call_ring"> }
-  | { readonly part: "set"; readonly event: Handle<"event"> };
+  | { readonly part: "set"; readonly event: Handle<"event"> }
+  | { readonly part: "saturate"; readonly to: Handle<"mpmc_queue"> }
+  | { readonly part: "spin" };
 
 const { data, post, next } = await hello<Part>();
 if (data.part === "hold") {
@@ -45,6 +47,11 @@ if (data.part === "hold") {
     const [number] = new Int32Array(request.slice().buffer);
     return Int32Array.of(2 * number!);
   });
+} else if (data.part === "saturate") {
+  const numbers = MpmcQueue.from(data.to);
+  for (;;) numbers.pushInt(1);
+} else if (data.part === "spin") {
+  for (;;);
 } else {
   Event.from(data.event).set();
 }

@@ -120,6 +120,96 @@ test("calls are answered by a worker that blocks", async () => {
   thread.stop();
 });
 
+/** How well a page responds: the longest delays in ms. */
+interface Delays {
+  frame: number;
+  timer: number;
+  abort: number;
+}
+
+/** Measures how well the page responds for a second. */
+function delaysNow(): Promise<Delays> {
+  const delays: Delays = { frame: 0, timer: 0, abort: 0 };
+  const begin = performance.now();
+  const late = (due: number) => performance.now() - begin - due;
+  const lateOf = (name: "timer" | "abort", due: number) => () => {
+    delays[name] = Math.max(delays[name], late(due));
+  };
+  for (let due = 50; due < 1000; due += 50) {
+    setTimeout(lateOf("timer", due), due);
+    AbortSignal.timeout(due).onabort = lateOf("abort", due);
+  }
+  return new Promise((resolve) => {
+    let last = begin;
+    const onFrame = () => {
+      const now = performance.now();
+      delays.frame = Math.max(delays.frame, now - last);
+      last = now;
+      if (now - begin < 1100) requestAnimationFrame(onFrame);
+      else resolve(delays);
+    };
+    requestAnimationFrame(onFrame);
+  });
+}
+
+test("a loop of awaits that are always ready leaves the page responsive", async () => {
+  const WORKERS = 4;
+  const beside = async (part: Part, body: () => Promise<Delays>) => {
+    const threads = await Promise.all(
+      Array.from({ length: WORKERS }, () => partner(part)),
+    );
+    const delays = await body();
+    for (const thread of threads) thread.stop();
+    return delays;
+  };
+  // A loop that starves the page does so in every round; other load does not.
+  for (let round = 1;; round++) {
+    const control = await beside({ part: "spin" }, delaysNow);
+    const numbers = MpmcQueue.create({ capacity: 1024 });
+    const end = new AbortController();
+    let count = 0;
+    const to = numbers.handle;
+    const found = await beside({ part: "saturate", to }, async () => {
+      const { signal } = end;
+      await numbers.popIntAsync(); // they have begun
+      const loop = (async () => {
+        for await (const n of numbers.values({ signal })) count += n as number;
+      })().catch((reason) => assert.is(reason, "over"));
+      const delays = await delaysNow();
+      end.abort("over");
+      await loop;
+      return delays;
+    });
+    console.log(`| ${JSON.stringify({ control, found, count })}`);
+    const worse = (["frame", "timer", "abort"] as const)
+      .filter((name) => found[name] > control[name] + 16);
+    if (worse.length === 0 && count > 1000) break;
+    const told = JSON.stringify({ control, found, count });
+    assert.ok(round < 5, `in each of ${round} rounds; the last one: ${told}`);
+  }
+});
+
+test("for await takes an int in the time of a few awaits", async () => {
+  const N = 200_000;
+  const numbers = MpmcQueue.create({ capacity: N });
+  for (let round = 1;; round++) {
+    let begin = performance.now();
+    for (let i = 0; i < N; i++) await i;
+    const control = performance.now() - begin;
+    for (let i = 0; i < N; i++) numbers.tryPushInt(1);
+    begin = performance.now();
+    let count = 0;
+    for await (const n of numbers) {
+      count += n as number;
+      if (count === N) break;
+    }
+    const took = performance.now() - begin;
+    console.log(`| ${JSON.stringify({ control, took })}`);
+    if (took < 5 * control) break;
+    assert.ok(round < 5, `${took} ms; as many awaits take ${control} ms`);
+  }
+});
+
 test("waitAny tells which of two workers was first", async () => {
   const one = Event.create();
   const other = Event.create();

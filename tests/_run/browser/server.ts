@@ -51,7 +51,7 @@ export const BROWSERS: Readonly<Record<string, Browser>> = {
 };
 
 /** How many seconds a browser's page may be silent. */
-const SILENCE = 180;
+const SILENCE = 400;
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const PAGE = here("./page.ts");

@@ -1,0 +1,63 @@
+/* A program that loads the library plugin.c: a thread is one agent in both. If
+   the program does not export its symbols, the thread tells the library its id,
+   as docs/primitives/agent.md says. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <weft/mutex.h>
+
+#include "check.h"
+
+static int32_t (*id_there)(void);
+static int (*set_id_there)(int32_t id);
+static int (*lock_there)(weft_mutex *m);
+static int (*unlock_there)(weft_mutex *m);
+
+static weft_mutex mutex;
+static bool tells; /* the library its id */
+
+/* ISO C has no cast from an object to a function. */
+static void find(void *library, const char *name, void *function) {
+  void *found = dlsym(library, name);
+  CHECK(found != NULL);
+  memcpy(function, &found, sizeof found);
+}
+
+static void *be_one_agent(void *argument) {
+  bool here_first = *(int *)argument % 2 != 0;
+  if (tells) {
+    CHECK(id_there() != weft_agent_id()); /* or there is nothing to tell */
+    EQUAL(set_id_there(weft_agent_id()), 0);
+  }
+  if (here_first) CHECK(weft_agent_id() > 0);
+  int32_t id = id_there();
+  EQUAL(weft_agent_id(), id);
+  for (int i = 0; i < 100; i++) {
+    EQUAL(lock_there(&mutex), 0);
+    EQUAL(weft_mutex_owner(&mutex), id);
+    EQUAL(weft_mutex_lock(&mutex, WEFT_FOREVER), EDEADLK);
+    EQUAL(weft_mutex_unlock(&mutex), 0);
+    EQUAL(weft_mutex_lock(&mutex, WEFT_FOREVER), 0);
+    EQUAL(lock_there(&mutex), EDEADLK);
+    EQUAL(unlock_there(&mutex), 0);
+  }
+  return NULL;
+}
+
+int main(int count, char **words) {
+  CHECK(count > 1);
+  tells = count > 2;
+  void *library = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) puts(dlerror());
+  CHECK(library != NULL);
+  find(library, "plugin_id", &id_there);
+  find(library, "plugin_set_id", &set_id_there);
+  find(library, "plugin_lock", &lock_there);
+  find(library, "plugin_unlock", &unlock_there);
+  pthread_t threads[4];
+  int numbers[4] = {0, 1, 2, 3};
+  start_threads(threads, 4, be_one_agent, numbers, sizeof *numbers);
+  be_one_agent(numbers);
+  join_threads(threads, 4);
+  puts("done");
+  return 0;
+}

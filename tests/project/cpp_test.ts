@@ -1,0 +1,153 @@
+// weft.hpp: natively, and in one memory with TypeScript.
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { fileURLToPath } from "node:url";
+import * as assert from "uvu/assert";
+import { field, MpmcQueue, struct } from "../../mod.ts";
+import { emcc, PTHREADS } from "../../wasm/emcc.ts";
+import { skip, suite } from "../_run/harness.ts";
+import {
+  build,
+  BUILT,
+  run,
+  sanitizes,
+  SOURCES,
+  versionOf,
+  WARNINGS,
+} from "../_run/native.ts";
+
+const FIXTURES = fileURLToPath(new URL("./fixtures", import.meta.url));
+const WASM = fileURLToPath(new URL("../../wasm", import.meta.url));
+const MODULE = fileURLToPath(
+  new URL("../../.weft/points.mjs", import.meta.url),
+);
+
+const test = suite("weft.hpp");
+
+const EVERY = [
+  ...WARNINGS,
+  "-Wshadow",
+  "-Wold-style-cast",
+  "-Wsign-conversion",
+];
+const PROGRAMS = {
+  "as C++17": ["-std=c++17", "-O2"],
+  "as C++20, with ThreadSanitizer": [
+    ...["-std=c++20", "-O1", "-g", "-fsanitize=thread"],
+  ],
+  "as C++23, with the other sanitizers": [
+    ...["-std=c++2b", "-O1", "-g", "-fsanitize=address,undefined"],
+    "-fno-sanitize-recover=all",
+  ],
+};
+
+for (const [title, words] of Object.entries(PROGRAMS)) {
+  for (const compiler of ["g++", "clang++"]) {
+    test(`${compiler} ${title}`, async () => {
+      if ((await versionOf(compiler)) === undefined) {
+        skip(`no ${compiler} here`);
+      }
+      if (words.length > 2 && !(await sanitizes(compiler))) {
+        skip(`no sanitizers of ${compiler} here`);
+      }
+      const program = await build({
+        name: `guards-${compiler}-${words[0]}`,
+        compiler,
+        words: [...EVERY, ...words, "-pthread"],
+        sources: [path.join(SOURCES, "guards.cpp")],
+      });
+      const { code, output } = await run(program, [], 100);
+      assert.is(code, 0, output);
+      assert.match(output, /^done$/m);
+    });
+  }
+}
+
+/** Compiles a program, and returns its exit code and what g++ says. */
+function compiled(name: string, text: string, ...words: string[]) {
+  const file = path.join(BUILT, `${name}.cpp`);
+  fs.mkdirSync(BUILT, { recursive: true });
+  fs.writeFileSync(file, `#include <weft.hpp>\n${text}`);
+  const all = ["-std=c++17", "-c", ...EVERY, ...words, "-I", WASM, file];
+  return run("g++", [...all, "-o", path.join(BUILT, `${name}.o`)], 100);
+}
+
+test("it compiles without exceptions, and for what must not block", async () => {
+  const push = "bool f(weft::mpmc_queue<int> q) { return q.try_push(1); }";
+  for (const words of [["-fno-exceptions"], ["-DWEFT_REALTIME"]]) {
+    const { code, output } = await compiled("plain", push, ...words);
+    assert.is(code, 0, output);
+  }
+  const text = "void f(weft::mpmc_queue<int> q) { q.push(1); }";
+  const { code, output } = await compiled("wait", text, "-DWEFT_REALTIME");
+  assert.is(code, 1);
+  assert.match(output, "push");
+});
+
+test("an element that cannot be shared is an error that says why", async () => {
+  for (
+    const [type, why] of [
+      ["struct e { e(const e &); int i; }", "T is copied as bytes"],
+      ["struct e { char c[6]; }", "T is aligned at 4 or 8"],
+    ]
+  ) {
+    const text = `${type};\nweft::mpmc_queue<e> q(nullptr);`;
+    const { code, output } = await compiled("refused", text);
+    assert.is(code, 1);
+    assert.match(output, why!);
+  }
+});
+
+test("the example of docs/cpp.md runs", async () => {
+  const page = fs.readFileSync(path.join(WASM, "..", "docs", "cpp.md"), "utf8");
+  const [, text] = page.match(/^```cpp\n(.*?)^```$/ms)!;
+  const source = path.join(BUILT, "page-cpp.cpp");
+  fs.mkdirSync(BUILT, { recursive: true });
+  fs.writeFileSync(source, text!);
+  const words = ["-std=c++17", "-O1", "-pthread", ...EVERY];
+  const program = { name: "page-cpp", compiler: "g++", words };
+  const file = await build({ ...program, sources: [source] });
+  assert.equal(await run(file, [], 100), { code: 0, output: "20\n" });
+});
+
+interface Module {
+  wasmMemory: WebAssembly.Memory;
+  _queue(i: number): number;
+  _length(): number;
+  _begin(): number;
+}
+
+test("a queue of T and one of a struct are one queue", async () => {
+  const sources = [path.join(FIXTURES, "points.cpp")];
+  const args = [
+    ...PTHREADS,
+    ...[
+      "-std=c++17",
+      "-fno-exceptions",
+      "-sPTHREAD_POOL_SIZE=1",
+      `-I${WASM}`,
+      ...WARNINGS,
+    ],
+  ];
+  await emcc({ sources, args, out: MODULE });
+  const { default: load } = await import(MODULE);
+  const module: Module = await load();
+  const { wasmMemory: memory } = module;
+  const Point = struct({ id: "u32", x: "f64", name: field.text(8) });
+  const config = { capacity: 8, element: Point };
+  assert.is(module._length(), MpmcQueue.byteLength(config));
+  const there = MpmcQueue.init(memory, module._queue(0) >>> 0, config);
+  const at = module._queue(1) >>> 0;
+  const { buffer } = there;
+  const back = MpmcQueue.from({ kind: "mpmc_queue", buffer, byteOffset: at }, {
+    element: Point,
+  });
+  assert.is(module._begin(), 0);
+  for (let id = 0; id < 100; id++) {
+    await there.pushAsync({ id, x: id / 4, name: "point" });
+    assert.equal(await back.popAsync(), { id: id + 1, x: id / 2, name: "p" });
+  }
+  there.close();
+  const error = await back.popAsync().catch((error: Error) => error);
+  assert.is((error as Error).name, "ClosedError");
+});
