@@ -1170,7 +1170,7 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   #measure(job: Job, number: number, times: Float64Array): void {
     const [began = 0, took = 0, busy = 0] = times;
-    this.#waits.add(began - job.since);
+    if (began > 0) this.#waits.add(began - job.since); // C has another clock
     this.#runs.add(took);
     // Follows the median: a task whose thread had no core tells nothing.
     if (this.#typical === 0) this.#typical = took;
@@ -1200,12 +1200,23 @@ export class Pool<T extends Tasks> extends PoolBase {
   }
 
   #retired(job: Job, what: number, number: number): void {
-    if (what === STAYS) return this.#queue.put(job, true);
+    if (what === STAYS) return this.#retry(job);
     for (const member of this.#crew.members) {
       if (member.number === number) this.#crew.stop(member);
     }
     job.over = true;
     if (what === RETIRED) job.resolve(undefined);
+  }
+
+  /** A thread of C has taken the order to end: soon others may see it. */
+  #retry(job: Job): void {
+    const { token } = job;
+    this.#late.set(token, job);
+    setTimeout(() => {
+      if (!this.#late.delete(token)) return;
+      this.#queue.put(job, true);
+      this.#done.set();
+    }, 5);
   }
 
   // ---- the end of a task ----------------------------------------------------------

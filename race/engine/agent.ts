@@ -66,6 +66,21 @@ export interface Snapshot {
   results2: number;
 }
 
+/** An operation, and the answer it has to give. */
+export interface Check {
+  readonly kind: number;
+  readonly target: Target | null;
+  readonly index: number;
+  readonly a: Any;
+  readonly result: Any;
+}
+
+/** Operations that all give these answers, or do not. */
+export interface Guard {
+  readonly checks: readonly Check[];
+  readonly same: boolean;
+}
+
 /** What follows from a state of an agent. */
 export interface Edge {
   /** What happened to the agent: an action, or one of the numbers below. */
@@ -73,6 +88,8 @@ export interface Edge {
   /** The answer it got, and the time at which it went on. */
   readonly value: unknown;
   readonly now: number;
+  /** What memory must hold. */
+  readonly guards: readonly Guard[];
   /** The state it came to. */
   readonly to: Snapshot;
   /** The calls that ended on the way. */

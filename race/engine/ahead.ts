@@ -7,13 +7,12 @@
  *
  * @module
  */
-import type { Agent } from "./agent.ts";
+import type { Agent, Check, Guard } from "./agent.ts";
 import { argBits, signature, signedAddress, type World } from "./core.ts";
+import { isAnswer } from "./guard.ts";
 import * as k from "./kinds.ts";
-import { native } from "./native.ts";
 import type { Scenario } from "./scenario.ts";
 import { placeOf } from "./sites.ts";
-import type { Target } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -48,6 +47,8 @@ export interface Look {
   readonly period: number;
   /** Whether the first round is compared with memory as it is now. */
   readonly compares: boolean;
+  /** The operations that were compared. */
+  readonly checks: Check[];
   /** Whether memory now gives other answers. */
   differs: boolean;
   /** Whether the agent has left the loop. */
@@ -62,6 +63,8 @@ export interface Runner {
   look: Look | null;
   /** Whether a token is being thrown through the agent's frames. */
   unwinding: boolean;
+  /** What memory had to hold since the agent on the stack was run. */
+  guards: Guard[];
   /** How many operations a loop may have before it counts as endless. */
   endless: number;
   /** Loops that count as endless, by place and answers. */
@@ -135,8 +138,6 @@ function inLoop(
   const round = sig.slice(n - period, n);
   const clock = round.some((signature) => signature % 32 === k.CLOCK);
   agent.period = period;
-  // What memory holds now may decide whether the loop goes on.
-  if (pure) engine.world.volatile = true;
   if (!engine.scenario.async) {
     // What it does next depends only on what it has seen.
     const past = `${agent.id},${agent.oi},${agent.h1},${agent.h2},${period}`;
@@ -210,6 +211,7 @@ function ahead(
     constants: 4 * limit,
     period,
     compares,
+    checks: [],
     differs: false,
     escaped: false,
   };
@@ -227,6 +229,8 @@ function ahead(
     Object.assign(agent, { pos, drawn, allocations });
     Object.assign(agent, { kind, target, index, a, b, address, size, timeout });
   }
+  const { checks, differs } = look;
+  if (compares) engine.guards.push({ checks, same: !differs });
   return look;
 }
 
@@ -245,48 +249,13 @@ export function peek(engine: Runner, agent: Agent): Any {
   }
   const result = agent.res[before];
   if (look.compares && look.done < look.period) {
-    const now = effectless(kind, target, index, a, engine.world.now);
-    if (now === undefined || now !== result) {
+    const check = { kind, target, index, a, result };
+    look.checks.push(check);
+    if (!isAnswer(check, engine.world.now)) {
       look.differs = true;
       throw engine.suspend();
     }
   }
   look.done++;
   return result;
-}
-
-/** The answer of an operation that changes nothing; `undefined` for others. */
-function effectless(
-  kind: number,
-  target: Target | null,
-  index: number,
-  a: Any,
-  now: number,
-): Any {
-  if (kind === k.CLOCK) return now;
-  if (target === null) return undefined;
-  const { view } = target;
-  const value = kind === k.READ ? view[index] : native.load(view, index);
-  switch (kind) {
-    case k.LOAD:
-    case k.READ:
-      return value;
-    case k.CAS:
-      return value === a ? undefined : value;
-    case k.WAIT:
-      return value === a ? undefined : "not-equal";
-    case k.STORE:
-    case k.EXCHANGE:
-      return value === a ? value : undefined;
-    case k.ADD:
-    case k.SUB:
-    case k.XOR:
-      return Number(a) === 0 ? value : undefined;
-    case k.OR:
-      return (value | a) === value ? value : undefined;
-    case k.AND:
-      return (value & a) === value ? value : undefined;
-    default:
-      return undefined;
-  }
 }

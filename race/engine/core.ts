@@ -396,7 +396,7 @@ export class World {
     const edge = memo.find(from, cause, value, 0);
     if (edge !== undefined) return agent.load(edge.to);
     change();
-    memo.add(from, cause, value, 0, agent, [], true);
+    memo.add(from, cause, value, 0, agent, [], [], true);
   }
 
   /** Ends an agent's sleep; `receive` gives it the answer. */

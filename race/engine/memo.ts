@@ -5,7 +5,8 @@
  *
  * @module
  */
-import type { Agent, Edge, Ended, Snapshot } from "./agent.ts";
+import type { Agent, Edge, Ended, Guard, Snapshot } from "./agent.ts";
+import { holds } from "./guard.ts";
 
 /** An agent that must be run, and what is then to be remembered. */
 export interface Job {
@@ -36,6 +37,13 @@ export const RECOVERS = 12 << 8;
  */
 export const ENOUGH = 4;
 
+/**
+ * After so many steps, an agent is run twice for each, and then once. Code that
+ * does something else has done so before.
+ */
+const FIRST = 100;
+const SECOND = 1000;
+
 /** The most states of agents that are kept. */
 const MOST = 400_000;
 
@@ -62,7 +70,10 @@ export class Memo {
     for (let i = 0; i < edges.length; i++) {
       const edge = edges[i]!;
       if (
-        edge.cause === cause && edge.now === now && Object.is(edge.value, value)
+        edge.cause === cause && edge.now === now &&
+        Object.is(edge.value, value) &&
+        (edge.guards.length === 0 ||
+          edge.guards.every((guard) => holds(guard, now)))
       ) return edge;
     }
     return undefined;
@@ -76,14 +87,19 @@ export class Memo {
     now: number,
     agent: Agent,
     ended: readonly Ended[],
+    guards: readonly Guard[],
     sure: boolean,
   ): void {
     if (this.#size >= MOST) return;
     if (ended.length > 0 && agent.n === 0) this.#join(agent);
     const to = agent.save();
     this.#size++;
-    const runs = sure ? ENOUGH : 1;
-    (from.edges ??= []).push({ cause, value, now, to, ended, runs });
+    const runs = sure || this.#size > SECOND
+      ? ENOUGH
+      : this.#size > FIRST
+      ? ENOUGH - 1
+      : 1;
+    (from.edges ??= []).push({ cause, value, now, guards, to, ended, runs });
   }
 
   /**

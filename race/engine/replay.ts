@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { Agent, type Ended, type Snapshot } from "./agent.ts";
+import { Agent, type Ended, type Guard, type Snapshot } from "./agent.ts";
 import { follow, type Look, peek, SPINS } from "./ahead.ts";
 import {
   argBits,
@@ -78,8 +78,9 @@ export class Engine implements Host {
   result: Any = undefined;
   /** The agent to be run. */
   job: Job | null = null;
-  /** The calls that ended since it was run. */
+  /** The calls that ended since it was run, and what memory had to hold. */
   ended: Ended[] = [];
+  guards: Guard[] = [];
   /** What agents did before, and whether that may be used. */
   readonly memo = new Memo();
   recalls = false;

@@ -65,7 +65,7 @@ export function start(engine: Engine, code: number, inline: boolean): boolean {
   const memo = world.memo = engine.remembers ? engine.memo : null;
   world.schedule.push(code);
   world.began = world.ended = world.volatile = false;
-  engine.inline = inline && memo === null;
+  engine.inline = inline;
   if (action === k.LEAP || memo === null && isStep(action)) {
     engine.age = action === k.STALE ? k.numberOf(code) : 0;
     engine.leaping = action === k.LEAP ? k.numberOf(code) - 1 : 0;
@@ -85,7 +85,7 @@ export function start(engine: Engine, code: number, inline: boolean): boolean {
     agent.before = null;
     const edge = memo.find(from, action, undefined, world.now);
     if (edge !== undefined) agent.load(edge.to);
-    else memo.add(from, action, undefined, world.now, agent, [], true);
+    else memo.add(from, action, undefined, world.now, agent, [], [], true);
   }
   return wake(engine);
 }
@@ -121,16 +121,18 @@ function step(engine: Engine, memo: Memo, agent: Agent, age: number): boolean {
   }
   world.absorb(agent, value, changed);
   if (value === BLOCK) {
-    if (!volatile) memo.add(from, cause, value, now, agent, [], true);
+    if (!volatile) memo.add(from, cause, value, now, agent, [], [], true);
     return true;
   }
   engine.age = age;
   engine.grant = agent;
   engine.performed = true;
   engine.result = value;
-  const kept = volatile ? null : from;
+  // If the agent goes on to further steps, what follows is not kept.
+  const kept = volatile || engine.inline ? null : from;
   engine.job = { agent, from: kept, cause, value, now, edge };
   engine.ended = [];
+  engine.guards = [];
   return false;
 }
 
@@ -156,6 +158,7 @@ function wake(engine: Engine): boolean {
     engine.inline = false;
     engine.job = { agent, from, cause, value, now, edge };
     engine.ended = [];
+    engine.guards = [];
     return false;
   }
   blame(engine);
@@ -172,7 +175,8 @@ function settle(engine: Engine): true {
     !world.volatile && world.now === now;
   if (from === null || !lasts) return true;
   if (edge === undefined) {
-    memo.add(from, cause, value, now, agent, engine.ended, false);
+    const { ended, guards } = engine;
+    memo.add(from, cause, value, now, agent, ended, guards, false);
   } else if (agrees(agent, edge)) {
     edge.runs++;
     agent.load(edge.to);

@@ -80,8 +80,15 @@ export function expected(): Map<string, string> {
     put(name, (text) => withAll(text, stems, list));
   }
   put("primitives/inspect.ts", (text) => withInspections(text, stems));
-  const pages = modulesOf(files.get("mod.ts")!).concat(LAST).map(pageAt);
-  put("README.md", (text) => withRows(text, "class", pages.flatMap(rowOf)));
+  const modules = modulesOf(files.get("mod.ts")!);
+  const last = modulesOf(files.get("deno.json")!)
+    .filter((stem) => !modules.includes(stem));
+  const pages = [...modules, ...last].map(pageAt);
+  const lengths = new Map(rows.map(({ stem, length }) => [stem, length]));
+  put("README.md", (text) => {
+    const all = pages.flatMap((page) => rowOf(page, lengths.get(page.stem)));
+    return withRows(text, "class", all);
+  });
   put(
     "docs/primitives/README.md",
     (text) => withRows(text, "I want to", pages.map(wishOf)),
@@ -415,10 +422,7 @@ function withInspections(text: string, stems: readonly string[]): string {
 
 // ---- tables of all pages ------------------------------------------------------
 
-/** The modules that have an entry point of their own, over all of mod.ts. */
-const LAST = ["realtime", "kernel"];
-
-/** The public modules that `mod.ts` names, in its order. */
+/** The public modules that a list names, in its order. */
 const modulesOf = (text: string): string[] =>
   [...text.matchAll(/"\.\/primitives\/([a-z]\w*)\.ts"/g)]
     .map(([, stem]) => stem!);
@@ -439,22 +443,23 @@ function pageAt(stem: string): Page {
   if (comment === undefined) throw new Error(`${name}: no comment at its top`);
   const lines = [...comment.matchAll(/^(\w+): (.*)$/gm)];
   const facts = Object.fromEntries(lines.map(([, fact, text]) => [fact, text]));
-  return { stem, title: title!, facts };
+  return { stem, title: facts.name ?? title!, facts };
 }
 
-/** The row of a page in README.md, if it has one there. */
-function rowOf({ stem, title, facts }: Page): string[][] {
+/**
+ * The row of a page in README.md, if it has one there; `length` is the number of
+ * its words.
+ */
+function rowOf({ stem, title, facts }: Page, length?: number): string[][] {
   if (facts.what === undefined) return [];
-  const names = ["what", "waits", "progress", "page", "worklet", "words"];
-  const link = `[${title}](docs/primitives/${stem}.md)`;
-  return [[
-    link,
-    ...names.map((name) => {
-      const fact = facts[name];
-      if (fact !== undefined) return fact;
-      throw new Error(`docs/primitives/${stem}.md: "${name}" is missing`);
-    }),
-  ]];
+  const names = ["what", "waits", "progress", "page", "worklet"];
+  const cells = names.map((name) => {
+    const fact = facts[name];
+    if (fact !== undefined) return fact;
+    throw new Error(`docs/primitives/${stem}.md: "${name}" is missing`);
+  });
+  const words = `${length ?? ""} ${facts.words ?? ""}`.trim();
+  return [[`[${title}](docs/primitives/${stem}.md)`, ...cells, words]];
 }
 
 /** The row of a page in docs/primitives/README.md. */

@@ -279,6 +279,7 @@ const ONLY_C: Record<string, string> = {
   weft_attach_error: "JavaScript throws it",
   weft_inspect: "inspect, a function of its own",
   weft_recover: "recover, a function of its own",
+  weft_pool_serve: "servePool, a function of its own",
   weft_inspect_as: "inspect, with the name of a kind",
   weft_striped_counter_claim: "a view claims a stripe by itself",
   weft_striped_counter_add_to: "adds to what weft_striped_counter_claim gave",

@@ -7,6 +7,9 @@ import type { Result, Spec } from "../../race/mod.ts";
 import type { Engine } from "../../race/engine/replay.ts";
 import { type Found, search } from "../../race/explore/search.ts";
 import { suite } from "../_run/harness.ts";
+import { loadWeft, unload } from "../_run/mutant.ts";
+import { mutantsOf } from "../_run/mutants.ts";
+import { LOOKS, scenariosIn } from "../_run/scenario.ts";
 import { BUGS } from "./corpus/bugs.ts";
 import { type Case, FAMILIES, locks, queue } from "./corpus/families.ts";
 import { load } from "./corpus/load.ts";
@@ -128,6 +131,54 @@ test("counts the states it should", () => {
   const pushes = [["push", 1], ["push", 2]] as const;
   assert.is(race.check(q, pushes, [["pop"], ["pop"]]).states, 189);
 });
+
+/** What an exploration says, without what may differ between searches. */
+const verdict = ({ failure, complete }: Result) => [failure?.kind, complete];
+
+test("remembered steps give the same verdicts, of right and wrong programs", async () => {
+  const limits = { states: 500, runs: 0 };
+  let failures = 0;
+  for (const bug of [undefined, ...BUGS.filter((_, i) => i % 5 === 0)]) {
+    const module = bug === undefined ? right : await load(bug);
+    for (const [family, cases] of Object.entries(FAMILIES)) {
+      if (bug !== undefined && bug.family !== family) continue;
+      for (const { name, spec, program, options } of cases(module)) {
+        const check = (reduce: boolean) =>
+          race.check(spec as Spec<false>, ...program, {
+            ...options,
+            ...limits,
+            reduce,
+          });
+        const usual = check(true);
+        assert.equal(verdict(usual), verdict(check(false)), name);
+        if (!usual.ok) failures++;
+      }
+    }
+  }
+  assert.ok(failures > 5, `${failures} failures`);
+});
+
+test("remembered steps give the same verdicts, of mutants", async () => {
+  const folder = "once";
+  const limits = { states: 300, runs: 0, looks: LOOKS, polls: false };
+  let failures = 0;
+  for (const mutant of (await mutantsOf(folder, "ts")).slice(0, 5)) {
+    const scenarios = await scenariosIn(folder);
+    for (const one of scenarios(await loadWeft(mutant))) {
+      const { name, spec, agents, options, deep } = one;
+      if (deep) continue;
+      const check = (reduce: boolean) =>
+        race.check(spec, ...agents, { ...options, ...limits, reduce });
+      const usual = await check(true);
+      const title = `${mutant.what}, ${name}`;
+      assert.equal(verdict(usual), verdict(await check(false)), title);
+      if (!usual.ok) failures++;
+    }
+  }
+  assert.ok(failures > 3, `${failures} failures`);
+});
+
+test.after(unload);
 
 test("steps that commute with all others are taken in one order", () => {
   const stores = (memory: SharedArrayBuffer, id: number) => {

@@ -1,0 +1,62 @@
+/**
+ * What memory had to hold for an agent to go on in a loop, or to leave it.
+ *
+ * @module
+ */
+import type { Check, Guard } from "./agent.ts";
+import * as k from "./kinds.ts";
+import { native } from "./native.ts";
+import type { Target } from "./views.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** Whether memory gives the answers that the guard asks for. */
+export function holds({ checks, same }: Guard, now: number): boolean {
+  return checks.every((check) => isAnswer(check, now)) === same;
+}
+
+/** Whether the operation now gives its answer, and changes nothing. */
+export function isAnswer(
+  { kind, target, index, a, result }: Check,
+  now: number,
+): boolean {
+  const answer = effectless(kind, target, index, a, now);
+  return answer !== undefined && answer === result;
+}
+
+/** The answer of an operation that changes nothing; `undefined` for others. */
+function effectless(
+  kind: number,
+  target: Target | null,
+  index: number,
+  a: Any,
+  now: number,
+): Any {
+  if (kind === k.CLOCK) return now;
+  if (target === null) return undefined;
+  const { view } = target;
+  const value = kind === k.READ ? view[index] : native.load(view, index);
+  switch (kind) {
+    case k.LOAD:
+    case k.READ:
+      return value;
+    case k.CAS:
+      return value === a ? undefined : value;
+    case k.WAIT:
+      return value === a ? undefined : "not-equal";
+    case k.STORE:
+    case k.EXCHANGE:
+      return value === a ? value : undefined;
+    case k.ADD:
+    case k.SUB:
+    case k.XOR:
+      return Number(a) === 0 ? value : undefined;
+    case k.OR:
+      return (value | a) === value ? value : undefined;
+    case k.AND:
+      return (value & a) === value ? value : undefined;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,86 @@
+/* weft_pool_serve: tasks that C does, what it refuses, and its end. */
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <weft.h>
+
+#include "check.h"
+
+enum { SLOTS = 4, BYTES = 16 };
+
+static int32_t memory[1 << 10];
+
+static int32_t increment(void *context, const void *request, int32_t length,
+                         void *reply) {
+  ++*(int *)context;
+  for (int32_t i = 0; i < length; i++)
+    ((uint8_t *)reply)[i] = (uint8_t)(((const uint8_t *)request)[i] + 1);
+  return length;
+}
+
+static int32_t fails(void *context, const void *request, int32_t length,
+                     void *reply) {
+  (void)context, (void)request, (void)length;
+  memcpy(reply, "no luck", 7);
+  return -1 - 7;
+}
+
+static int32_t too_long(void *context, const void *request, int32_t length,
+                        void *reply) {
+  (void)context, (void)request, (void)length, (void)reply;
+  return BYTES + 1;
+}
+
+static const weft_call_handler tasks[] = {increment, fails, too_long, NULL};
+
+static int did; /* calls of increment: one thread serves */
+
+static void *serve(void *result) {
+  *(int32_t *)result = weft_pool_serve(memory, tasks, 4, &did);
+  return NULL;
+}
+
+/* Posts a task as a pool does, and checks what and which text comes back. */
+static void replies(weft_call_ring *r, weft_event *done, int32_t task,
+                    int32_t what, const char *text) {
+  int32_t request[4] = {task, 7, 0x04030201, 0};
+  char reply[32 + BYTES];
+  int32_t length = sizeof reply;
+  int32_t head[2] = {0, 0};
+  double times[3];
+  weft_call *c = NULL;
+  EQUAL(weft_call_ring_try_post(r, request, 12, &c), 0);
+  EQUAL(weft_event_wait(done, WEFT_FOREVER), 0);
+  EQUAL(weft_call_ring_try_receive(r, c, reply, &length), 0);
+  memcpy(head, reply, sizeof head);
+  memcpy(times, reply + 8, sizeof times);
+  EQUAL(head[0], what);
+  EQUAL(head[1], -1);
+  CHECK(times[1] >= 0);
+  EQUAL(length, 32 + (int32_t)strlen(text));
+  CHECK(memcmp(reply + 32, text, strlen(text)) == 0);
+}
+
+int main(void) {
+  const weft_call_ring_config config = {SLOTS, 8 + BYTES, 32 + BYTES};
+  EQUAL(weft_pool_serve(memory, tasks, 4, NULL), -EINVAL);
+  weft_call_ring *r = weft_call_ring_init(memory, sizeof memory, config);
+  CHECK(r != NULL);
+  char *behind = (char *)memory + weft_call_ring_bytes(config);
+  weft_event *done = weft_event_init(behind, sizeof(weft_event), true);
+  CHECK(done != NULL);
+  pthread_t thread;
+  int32_t served = -1;
+  EQUAL(pthread_create(&thread, NULL, serve, &served), 0);
+  replies(r, done, 0, 2, "\2\3\4\5");
+  replies(r, done, 1, 5, "no luck");
+  replies(r, done, 2, 5, "The result of C ");
+  replies(r, done, 3, 5, "C has no functio");
+  replies(r, done, 9, 5, "C has no functio");
+  replies(r, done, 0xffff, 8, "");
+  weft_call_ring_close(r);
+  pthread_join(thread, NULL);
+  EQUAL(served, 6);
+  EQUAL(did, 1);
+  printf("done\n");
+  return 0;
+}

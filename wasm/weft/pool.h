@@ -1,0 +1,98 @@
+/* pool.h - threads as workers of a pool: see primitives/pool.ts. */
+#ifndef WEFT_POOL_H
+#define WEFT_POOL_H
+
+#include "call_ring.h"
+#include "event.h"
+
+#ifndef WEFT_REALTIME /* what may wait */
+
+WEFT__BEGIN
+
+/* What _pool_wire.ts says of a request and of a reply. */
+#define WEFT__POOL_REQUEST_HEAD 8
+#define WEFT__POOL_REPLY_HEAD 32
+#define WEFT__POOL_TASK_MASK 0xffff
+#define WEFT__POOL_RETIRE 0xffff
+#define WEFT__POOL_VALUE 2
+#define WEFT__POOL_FAILED 5
+#define WEFT__POOL_STAYS 8
+
+/* Fails a task with a message; returns its length. */
+static inline int32_t weft__pool_fail(int32_t *head, char *body, int32_t room,
+                                      const char *message) {
+  int32_t length = (int32_t)__builtin_strlen(message);
+  if (length > room) length = room;
+  __builtin_memcpy(body, message, (size_t)length);
+  head[0] = WEFT__POOL_FAILED;
+  return length;
+}
+
+/* Does the task of a call, and answers it. */
+static inline void weft__pool_handle(weft_call_ring *r, weft_call *c,
+                                     const weft_call_handler *tasks,
+                                     int32_t count, void *context) {
+  int32_t length = 0;
+  const char *request = (const char *)weft_call_ring_request(r, c, &length);
+  char *reply = (char *)weft_call_ring_space(r, c);
+  char *body = reply + WEFT__POOL_REPLY_HEAD;
+  int32_t room = weft_call_ring_max_reply(r) - WEFT__POOL_REPLY_HEAD;
+  int32_t head[2] = {WEFT__POOL_VALUE, -1}; /* this worker has no number */
+  double times[3] = {0, 0, 0};
+  int32_t what = 0;
+  int32_t n = 0;
+  __builtin_memcpy(&what, request, sizeof what);
+  int32_t task = what & WEFT__POOL_TASK_MASK;
+  if (task == WEFT__POOL_RETIRE) {
+    head[0] = WEFT__POOL_STAYS;
+  } else if (task >= count || tasks[task] == NULL) {
+    n = weft__pool_fail(head, body, room, "C has no function for this task");
+  } else {
+    int64_t began = WEFT_NOW();
+    n = tasks[task](context, request + WEFT__POOL_REQUEST_HEAD,
+                    length - WEFT__POOL_REQUEST_HEAD, body);
+    times[1] = (double)(WEFT_NOW() - began) / 1e6;
+    if (n < 0) {
+      head[0] = WEFT__POOL_FAILED;
+      n = -1 - n;
+    }
+    if (n > room)
+      n = weft__pool_fail(head, body, room, "The result of C is too long");
+  }
+  __builtin_memcpy(reply, head, sizeof head);
+  __builtin_memcpy(reply + sizeof head, times, sizeof times);
+  weft_call_ring_reply(r, c, NULL, WEFT__POOL_REPLY_HEAD + n);
+}
+
+/*
+ * Does tasks of the pool at `at`, and blocks while there are none, until the
+ * pool is closed. `tasks` has `count` functions, in the order in which the
+ * pool's tasks are declared; NULL if there is none for a task. Each is called
+ * with `context`, the request and the room for the result, which has as many
+ * bytes as the pool's option `bytes`. It returns the length of the result; one
+ * that fails writes a message of `n` bytes instead, and returns -1 - n.
+ *
+ * Give the pool the option `guests`. Returns how many tasks it did, -EINVAL if
+ * there is no pool, or -EPERM if this agent may not block.
+ */
+static inline int32_t weft_pool_serve(void *at, const weft_call_handler *tasks,
+                                      int32_t count, void *context) {
+  weft_call_ring *r = weft_call_ring_attach(at);
+  if (r == NULL || r->reply < WEFT__POOL_REPLY_HEAD) return -EINVAL;
+  if (!weft__may_block()) return -EPERM;
+  size_t stride = weft__call_stride(weft_call_ring_max_request(r), r->reply);
+  weft_event *done =
+      (weft_event *)(void *)((char *)at + sizeof *r +
+                             stride * (size_t)weft_call_ring_slots(r));
+  for (int32_t did = 0;; did++) {
+    weft_call *c = NULL;
+    if (weft_call_ring_take(r, &c, WEFT_FOREVER) != 0) return did;
+    weft__pool_handle(r, c, tasks, count, context);
+    weft_event_set(done);
+  }
+}
+
+WEFT__END
+
+#endif /* WEFT_REALTIME */
+#endif /* WEFT_POOL_H */
