@@ -138,4 +138,9 @@ export {
   type Recoverable,
   type RecoverableParts,
 } from "./primitives/recover.ts";
-export { inspect, type Inspection } from "./primitives/inspect.ts";
+export {
+  inspect,
+  type InspectedWords,
+  type Inspection,
+  type Problem,
+} from "./primitives/inspect.ts";

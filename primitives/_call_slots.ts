@@ -10,6 +10,7 @@ import { describe } from "./_describe.ts";
 import { byteLengthOf, bytesOf, Copier, type Elements } from "./_elements.ts";
 import { type Awaited, waitersOf, wake } from "./_event_count.ts";
 import { ClosedError } from "./_queue.ts";
+import { NO_FLAG, type WordsProblems } from "./_problems.ts";
 import { assertConfig, inRange, type WordsInspection } from "./_region.ts";
 import type { Waiting } from "./_wait.ts";
 
@@ -75,6 +76,40 @@ export const INSPECTION: WordsInspection = {
   row: CALL_RING,
   waiters: (words) =>
     waitersOf(words, SERVE_EPOCH) + waitersOf(words, SLOT_EPOCH),
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  byteLength: (shape, reply) => bytesFor(shape, reply),
+  problems: (words, tell) => tell((words[CLOSED]! & ~1) !== 0, CLOSED, NO_FLAG),
+  behind: (region, tell) => {
+    const shape = region[SHAPE]!;
+    const most = { request: requestOf(shape), reply: region[REPLY]! };
+    const stride = strideFor(most.request, most.reply);
+    for (let slot = 0; slot < slotsOf(shape); slot++) {
+      const at = SLOTS + slot * stride;
+      const name = `slot ${slot}`;
+      const state = Atomics.load(region, at);
+      const phase = state & PHASE_MASK;
+      if (phase !== FREE && (state & ID_MASK) === 0) {
+        tell(at, name, state, "It is in use, but names no agent.");
+      }
+      const asked = phase === POSTED || phase === SERVING || phase === DROPPED;
+      const request = Atomics.load(region, at + REQUEST_LENGTH);
+      if (asked && request >>> 0 > most.request) {
+        tell(at + REQUEST_LENGTH, name, request, "No request is so long.");
+      }
+      const reply = Atomics.load(region, at + REPLY_LENGTH);
+      const answered = phase === REPLIED || phase === FAILED;
+      if (answered && reply >>> 0 > most.reply) {
+        tell(at + REPLY_LENGTH, name, reply, "No reply is so long.");
+      }
+    }
+  },
 };
 
 /**

@@ -123,8 +123,8 @@ export interface WordsInspection {
 /** The value for a view without words of its own. */
 const NO_WORDS: WordsInspection = { row: {} };
 
-/** The state of a primitive, as `inspect` returns it. */
-export interface Inspection {
+/** The words of a primitive, and what they say. */
+export interface InspectedWords {
   /** The name of the primitive, such as `"mutex"`. */
   readonly kind: string;
   /** Where it begins, in bytes. */
@@ -148,7 +148,7 @@ export function inspectWords(
   kind: string,
   { row, owner, waiters }: WordsInspection,
   at: Int32Array,
-): Inspection {
+): InspectedWords {
   const copy = new Int32Array(row.length ?? 0);
   const words: Record<string, number> = {};
   for (const [field, index] of Object.entries(row)) {
@@ -311,7 +311,7 @@ const magicOf = (kind: ConfiguredStem): number =>
 /**
  * A check word over the configuration. It shows that memory was overwritten.
  */
-function sealOf(magic: number, first: number, second: number): number {
+export function sealOf(magic: number, first: number, second: number): number {
   return ~(magic ^ Math.imul(first, 31) ^ Math.imul(second, 0x9e3779b1));
 }
 

@@ -5,6 +5,7 @@
  */
 
 import { BARRIER } from "./_layout.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertBoolean,
@@ -59,6 +60,26 @@ export interface Passage {
 export const INSPECTION: WordsInspection = {
   row: BARRIER,
   waiters: (words) => words[STATE]! & ARRIVED_MASK,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  byteLength: (parties) => bytesFor(parties),
+  problems: (words, tell) => {
+    const arrived = words[STATE]! & ARRIVED_MASK;
+    const left = (words[STATE]! & PARTIES_MASK) / ONE_PARTY;
+    const most = words[BARRIER.parties]!;
+    tell(left > most, STATE, "There are more parties than `parties`.");
+    tell(
+      arrived > 0 && arrived >= left,
+      STATE,
+      "All parties have arrived, but they do not go on.",
+    );
+  },
 };
 
 /**
@@ -336,5 +357,5 @@ function nextGeneration(state: number): number {
 /** The bytes of a barrier, once the number of its parties is checked. */
 function bytesFor(parties: number): number {
   inRange("The number of parties", parties, 1, MAX_PARTIES);
-  return Barrier.byteLength();
+  return BARRIER.length * 4;
 }

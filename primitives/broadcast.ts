@@ -27,6 +27,7 @@ import {
   queueConfig,
   refuseInt,
 } from "./_queue_core.ts";
+import { NO_AGENT, type WordsProblems } from "./_problems.ts";
 import { iterate } from "./_iterate.ts";
 import {
   allocate,
@@ -112,6 +113,31 @@ export const INSPECTION: WordsInspection = {
   row: BROADCAST,
   waiters: (words) =>
     waitersOf(words, POP_EPOCH) + waitersOf(words, PUSH_EPOCH),
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  byteLength: (shape, elementSize) => bytesFor(shape, elementSize),
+  behind: (region, tell) => {
+    for (let seat = 0; seat < region[SHAPE]! >>> SEATS_SHIFT; seat++) {
+      const at = SEATS + seat * SEAT;
+      const owner = Atomics.load(region, at + OWNER);
+      const known = JOINING_BIT | JOINING_BIT - 1;
+      if ((owner & ~known) !== 0) {
+        tell(at + OWNER, `seat ${seat}`, owner, NO_AGENT);
+      }
+      if (owner === 0 || owner & JOINING_BIT) continue;
+      const cursor = Atomics.load(region, at + CURSOR);
+      const tail = Atomics.load(region, TAIL) & ~CLOSED_BIT;
+      if ((tail - cursor | 0) >= 0 && (cursor & 1) === 0) continue;
+      const text = "Its position is odd, or beyond `tail`.";
+      tell(at + CURSOR, `seat ${seat}`, cursor, text);
+    }
+  },
 };
 
 type RegionClass = abstract new (

@@ -25,6 +25,7 @@ import { iterate } from "./_iterate.ts";
 import { CHANNEL, KIND } from "./_layout.ts";
 import { CODEC, type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertConfig,
@@ -302,7 +303,21 @@ function planOf<T>(config: ChannelConfig<T>): Plan {
  *
  * @ignore
  */
-export const INSPECTION: WordsInspection = { row: CHANNEL };
+export const INSPECTION: WordsInspection = {
+  row: CHANNEL,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  problems: (words, tell) => {
+    const codec = words[CHANNEL.codec]!;
+    tell(codec < 1 || codec > 8, CHANNEL.codec, "There is no such codec.");
+  },
+};
 
 type RegionClass = abstract new (
   kind: "channel",

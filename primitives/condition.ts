@@ -7,6 +7,7 @@
 import { describe } from "./_describe.ts";
 import { DamagedError, MOST_TRIES } from "./_damaged.ts";
 import { CONDITION } from "./_layout.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   fromHandle,
@@ -59,6 +60,19 @@ const LOOK = 1000;
 export const INSPECTION: WordsInspection = {
   row: CONDITION,
   waiters: (words) => waitingIn(words[EVEN]!) + waitingIn(words[ODD]!),
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  problems: (words, tell) => {
+    const turn = words[TURN]!;
+    const place = placeOf(turn);
+    tell(!callsAre(words[place]!, turn), place, "Its phase is not `turn`'s.");
+  },
 };
 
 /**

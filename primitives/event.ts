@@ -5,6 +5,7 @@
  */
 
 import { EVENT } from "./_layout.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertBoolean,
@@ -63,6 +64,20 @@ export const INSPECTION: WordsInspection = {
     if (state & AUTO_BIT) return (state & WAITERS_MASK) / ONE_WAITER;
     return state & WAITING_BIT ? 1 : 0;
   },
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  problems: ([state], tell) =>
+    tell(
+      (state! & AUTO_BIT) !== 0 && state! < 0,
+      STATE,
+      "Bit 31 is never set if it resets automatically.",
+    ),
 };
 
 /**

@@ -4,38 +4,105 @@
  * @module
  */
 
-import { INSPECTION as call_ring } from "./_call_slots.ts";
-import { KIND, LAYOUT, SIGNATURE, type Stem, VERSION } from "./_layout.ts";
+import {
+  INSPECTION as call_ring,
+  PROBLEMS as call_ring_problems,
+} from "./_call_slots.ts";
+import {
+  CHANNEL,
+  type ConfiguredStem,
+  KIND,
+  LAYOUT,
+  SIGNATURE,
+  type Stem,
+  VERSION,
+} from "./_layout.ts";
+import { type Problem, problemsOf, type WordsProblems } from "./_problems.ts";
 import {
   bufferOf,
   type Handle,
-  type Inspection,
+  type InspectedWords,
   inspectWords,
   type Memory,
   wordsAt,
   type WordsInspection,
 } from "./_region.ts";
-import { INSPECTION as barrier } from "./barrier.ts";
-import { INSPECTION as broadcast } from "./broadcast.ts";
-import { INSPECTION as channel } from "./channel.ts";
-import { INSPECTION as condition } from "./condition.ts";
-import { INSPECTION as striped_counter } from "./striped_counter.ts";
-import { INSPECTION as event } from "./event.ts";
-import { INSPECTION as latch } from "./latch.ts";
-import { INSPECTION as lock_free_queue } from "./lock_free_queue.ts";
-import { INSPECTION as mpmc_queue } from "./mpmc_queue.ts";
-import { INSPECTION as mutex } from "./mutex.ts";
-import { INSPECTION as once } from "./once.ts";
-import { INSPECTION as record_ring } from "./record_ring.ts";
-import { INSPECTION as rw_lock } from "./rw_lock.ts";
-import { INSPECTION as semaphore } from "./semaphore.ts";
-import { INSPECTION as snapshot } from "./snapshot.ts";
-import { INSPECTION as slab_pool } from "./slab_pool.ts";
-import { INSPECTION as spsc_queue } from "./spsc_queue.ts";
-import { INSPECTION as work_counter } from "./work_counter.ts";
-import { INSPECTION as work_deque } from "./work_deque.ts";
+import {
+  INSPECTION as barrier,
+  PROBLEMS as barrier_problems,
+} from "./barrier.ts";
+import {
+  INSPECTION as broadcast,
+  PROBLEMS as broadcast_problems,
+} from "./broadcast.ts";
+import {
+  INSPECTION as channel,
+  PROBLEMS as channel_problems,
+} from "./channel.ts";
+import {
+  INSPECTION as condition,
+  PROBLEMS as condition_problems,
+} from "./condition.ts";
+import {
+  INSPECTION as striped_counter,
+  PROBLEMS as striped_counter_problems,
+} from "./striped_counter.ts";
+import { INSPECTION as event, PROBLEMS as event_problems } from "./event.ts";
+import { INSPECTION as latch, PROBLEMS as latch_problems } from "./latch.ts";
+import {
+  INSPECTION as lock_free_queue,
+  PROBLEMS as lock_free_queue_problems,
+} from "./lock_free_queue.ts";
+import {
+  INSPECTION as mpmc_queue,
+  PROBLEMS as mpmc_queue_problems,
+} from "./mpmc_queue.ts";
+import { INSPECTION as mutex, PROBLEMS as mutex_problems } from "./mutex.ts";
+import { INSPECTION as once, PROBLEMS as once_problems } from "./once.ts";
+import {
+  INSPECTION as record_ring,
+  PROBLEMS as record_ring_problems,
+} from "./record_ring.ts";
+import {
+  INSPECTION as rw_lock,
+  PROBLEMS as rw_lock_problems,
+} from "./rw_lock.ts";
+import {
+  INSPECTION as semaphore,
+  PROBLEMS as semaphore_problems,
+} from "./semaphore.ts";
+import {
+  INSPECTION as snapshot,
+  PROBLEMS as snapshot_problems,
+} from "./snapshot.ts";
+import {
+  INSPECTION as slab_pool,
+  PROBLEMS as slab_pool_problems,
+} from "./slab_pool.ts";
+import {
+  INSPECTION as spsc_queue,
+  PROBLEMS as spsc_queue_problems,
+} from "./spsc_queue.ts";
+import {
+  INSPECTION as work_counter,
+  PROBLEMS as work_counter_problems,
+} from "./work_counter.ts";
+import {
+  INSPECTION as work_deque,
+  PROBLEMS as work_deque_problems,
+} from "./work_deque.ts";
 
-export { type Handle, type Inspection, type Memory } from "./_region.ts";
+export type { Problem } from "./_problems.ts";
+export type { Handle, InspectedWords, Memory } from "./_region.ts";
+
+/** The state of a primitive. */
+export interface Inspection extends InspectedWords {
+  /**
+   * What does not fit together, 16 findings at most. It is empty while all is
+   * well, also in the middle of an operation.
+   */
+  readonly problems: readonly Problem[];
+}
 
 /** The facts and words of each primitive. */
 const ALL: Readonly<Record<Stem, WordsInspection>> = {
@@ -61,17 +128,66 @@ const ALL: Readonly<Record<Stem, WordsInspection>> = {
   striped_counter,
 };
 
+/** How the problems of each primitive are found. */
+const CHECKS: Readonly<Partial<Record<Stem, WordsProblems>>> = {
+  mutex: mutex_problems,
+  rw_lock: rw_lock_problems,
+  condition: condition_problems,
+  semaphore: semaphore_problems,
+  event: event_problems,
+  latch: latch_problems,
+  barrier: barrier_problems,
+  once: once_problems,
+  snapshot: snapshot_problems,
+  spsc_queue: spsc_queue_problems,
+  mpmc_queue: mpmc_queue_problems,
+  lock_free_queue: lock_free_queue_problems,
+  record_ring: record_ring_problems,
+  broadcast: broadcast_problems,
+  channel: channel_problems,
+  call_ring: call_ring_problems,
+  work_counter: work_counter_problems,
+  work_deque: work_deque_problems,
+  slab_pool: slab_pool_problems,
+  striped_counter: striped_counter_problems,
+};
+
+/** What can carry the messages of a channel. */
+const CARRIERS: readonly Stem[] = [
+  "spsc_queue",
+  "mpmc_queue",
+  "lock_free_queue",
+  "record_ring",
+];
+
 /**
  * Reads the words of the primitive at `byteOffset` by name: for a debugger, for
  * a log, or to find out why an agent does not continue. It writes nothing. It
  * may be called at any time, also on the memory of agents that were terminated.
  * So it does not require that the configuration matches its seal.
  *
+ * `problems` lists what does not fit together: a configuration that does not
+ * match its seal, an index out of range, a count that cannot be. It is empty
+ * while all is well, also while other agents are in the middle of operations,
+ * and wherever agents were terminated. There is one exception: if `what` is
+ * `"claimed"`, an agent has begun an operation and not ended it. It may still
+ * run, or hold a zero-copy reservation. If it has ended, the primitive is
+ * blocked there:
+ *
+ * - A slot of an `MpmcQueue`, or of a `Channel` over one: nobody can free it.
+ *   Make a new queue, and use a `LockFreeQueue` where agents may be terminated.
+ * - The `claimant` of a `RecordRing`: `recover` frees it.
+ *
+ * Damage cannot be repaired, since nobody knows what the words should say: make
+ * a new primitive. Operations that notice it throw a `DamagedError`.
+ *
  * Zeroed memory is a valid primitive of some kinds, so their words do not say
  * which kind they are. For these, `kind` must be given: `"mutex"`, `"rw_lock"`,
  * `"condition"`, `"event"` or `"once"`.
  *
- * The consoles of Deno and Node print the same when they print a primitive.
+ * The consoles of Deno and Node print the same when they print a primitive, but
+ * no `problems`, so that a program that does not look for them does not contain
+ * the checks.
  *
  * C twin: `weft_inspect`, and `weft_inspect_as` with a kind. They print the
  * text that `JSON.stringify` makes of this result.
@@ -123,9 +239,7 @@ function at(
     wordsAt(kind ?? "primitive", buffer, byteOffset, 4),
     0,
   );
-  const found = magic >>> 16 === SIGNATURE && (magic & 0xff) === VERSION
-    ? Object.entries(KIND).find(([, n]) => n === (magic >>> 8 & 0xff))?.[0]
-    : undefined;
+  const found = stemOf(magic);
   const stem = kind ?? found;
   const hex = `found 0x${(magic >>> 0).toString(16).padStart(8, "0")}`;
   if (stem === undefined) {
@@ -146,7 +260,53 @@ function at(
   }
   const { length } = LAYOUT[stem];
   const words = wordsAt(stem, buffer, byteOffset, length * 4);
-  return inspectWords(stem, ALL[stem], words);
+  return {
+    ...inspectWords(stem, ALL[stem], words),
+    problems: told(stem, words),
+  };
+}
+
+/** The problems of a primitive, and of what carries a channel's messages. */
+function told(stem: Stem, words: Int32Array<SharedArrayBuffer>): Problem[] {
+  const problems = problemsOf(LAYOUT[stem], CHECKS[stem] ?? {}, words);
+  if (stem !== "channel" || problems.length > 0) return problems;
+  const { length } = CHANNEL;
+  const carrier = carrierAt(words.buffer, words.byteOffset + length * 4);
+  if (carrier === undefined) {
+    const text = "There is no queue behind it.";
+    const value = words[0]!;
+    return [{ word: "magic", index: 0, value, what: "damaged", text }];
+  }
+  const [kind, theirs] = carrier;
+  return problemsOf(LAYOUT[kind], CHECKS[kind] ?? {}, theirs).map((
+    problem,
+  ) => ({
+    ...problem,
+    word: `${problem.word} of the ${kind}`,
+    index: problem.index + length,
+  }));
+}
+
+/** The queue or ring that begins at `byteOffset`, or undefined. */
+function carrierAt(
+  buffer: SharedArrayBuffer,
+  byteOffset: number,
+): [stem: Stem, words: Int32Array] | undefined {
+  if (byteOffset + 4 > buffer.byteLength) return undefined;
+  const stem = stemOf(Atomics.load(new Int32Array(buffer, byteOffset, 1), 0));
+  if (stem === undefined || !CARRIERS.includes(stem)) return undefined;
+  const { length } = LAYOUT[stem];
+  if (byteOffset + length * 4 > buffer.byteLength) return undefined;
+  return [stem, new Int32Array(buffer, byteOffset, length)];
+}
+
+/** The kind that a magic word of this layout version names, or undefined. */
+function stemOf(magic: number): ConfiguredStem | undefined {
+  if (magic >>> 16 !== SIGNATURE || (magic & 0xff) !== VERSION) {
+    return undefined;
+  }
+  const kind = Object.entries(KIND).find(([, n]) => n === (magic >>> 8 & 0xff));
+  return kind?.[0] as ConfiguredStem | undefined;
 }
 
 const isStem = (kind: string): kind is Stem => Object.hasOwn(LAYOUT, kind);

@@ -5,6 +5,7 @@
  */
 
 import { LATCH } from "./_layout.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   attach,
@@ -48,6 +49,19 @@ const MAX_COUNT = 0x3fff_ffff;
 export const INSPECTION: WordsInspection = {
   row: LATCH,
   waiters: (words) => words[STATE]! & WAITING_BIT,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  problems: (words, tell) => {
+    const state = words[STATE]!;
+    tell(state < 0, STATE, "Bit 31 is never set.");
+    tell(state === WAITING_BIT, STATE, "It is open, but agents still wait.");
+  },
 };
 
 /**

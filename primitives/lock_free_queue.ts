@@ -21,6 +21,7 @@ import { waiting, type WaitingClass } from "./_queue.ts";
 import type { StructType } from "./_field.ts";
 import { elementOf, isTyped, untyped } from "./_typed.ts";
 import type { TypedQueue } from "./_typed_queue.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   attach,
@@ -72,6 +73,9 @@ const FEWEST = 16;
 /** The words that note the next tickets are updated once in so many tickets. */
 const NOTED = 2;
 
+/** `inspect` looks at so many entries, and no more. */
+const MOST_ENTRIES = 65536;
+
 /**
  * An answer instead of a slot: there is none now. The next one: there will
  * never be one.
@@ -98,6 +102,26 @@ export const INSPECTION: WordsInspection = {
   row: LOCK_FREE_QUEUE,
   waiters: (words) =>
     waitersOf(words, POP_EPOCH) + waitersOf(words, PUSH_EPOCH),
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  byteLength: (capacity, elementSize) => bytesFor(capacity, elementSize),
+  behind: (region, tell) => {
+    const entries = entriesFor(region[CAPACITY]!);
+    for (let i = 0; i < Math.min(2 * entries, MOST_ENTRIES); i++) {
+      const entry = Atomics.load(region, ENTRIES + i);
+      const slot = entry & entries - 1;
+      // There is one slot fewer than there are entries.
+      const most = entry & entries ? entries - 2 : CLOSED;
+      if (slot <= most) continue;
+      tell(ENTRIES + i, `entry ${i}`, entry, "It names a slot that is none.");
+    }
+  },
 };
 
 /**

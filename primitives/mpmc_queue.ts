@@ -9,6 +9,19 @@ import { MPMC_QUEUE } from "./_layout.ts";
 import type { CopyingClass, Elements } from "./_elements.ts";
 import { announce, waitersOf, wake, withdraw } from "./_event_count.ts";
 import {
+  CAPACITY,
+  CLOSED_BIT,
+  ELEMENT,
+  ELEMENT_SIZE,
+  FILLED,
+  HEAD,
+  lookAtSlots,
+  ONE,
+  SLOTS,
+  strideFor,
+  TAIL,
+} from "./_mpmc_slots.ts";
+import {
   assertFormatted,
   type ElementOf,
   type End,
@@ -20,6 +33,7 @@ import { waiting, type WaitingClass } from "./_queue.ts";
 import type { StructType } from "./_field.ts";
 import { elementOf, isTyped, untyped } from "./_typed.ts";
 import type { TypedQueue } from "./_typed_queue.ts";
+import { NOT_BEHIND, type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   attach,
@@ -40,25 +54,15 @@ export type { ElementOf, QueueConfig } from "./_queue_core.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
-const CAPACITY: typeof MPMC_QUEUE.capacity = 1;
-const ELEMENT_SIZE: typeof MPMC_QUEUE.element_size = 2;
-const TAIL: typeof MPMC_QUEUE.tail = 32;
-const HEAD: typeof MPMC_QUEUE.head = 64;
 const POP_EPOCH: typeof MPMC_QUEUE.pop_epoch = 96;
 const PUSH_EPOCH: typeof MPMC_QUEUE.push_epoch = 128;
-const SLOTS: typeof MPMC_QUEUE.length = 160;
-/**
- * Where the element begins in a slot: after the turn and a spare word, at a
- * multiple of 8 bytes.
- */
-const ELEMENT = 2;
 
-/** A bit of `tail`: the queue is closed, and no further ticket is given out. */
-const CLOSED_BIT = 1;
-/** Tickets count in steps of two; the odd number between two means "filled". */
-const ONE = 2;
-/** Added to a ticket, it means that the ticket's slot holds an element. */
-const FILLED = 1;
+/** What `inspect` says about a slot that an agent uses, or that is damaged. */
+const DOINGS = {
+  push: "An agent claimed this slot to push, and has not handed it on.",
+  pop: "An agent claimed this slot to pop, and has not handed it on.",
+  damaged: "Its turn is of none of the tickets that it can be of.",
+} as const;
 
 /**
  * The facts that `inspect` shows of a queue.
@@ -69,6 +73,26 @@ export const INSPECTION: WordsInspection = {
   row: MPMC_QUEUE,
   waiters: (words) =>
     waitersOf(words, POP_EPOCH) + waitersOf(words, PUSH_EPOCH),
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  byteLength: (capacity, elementSize) => bytesFor(capacity, elementSize),
+  problems: (words, tell) => {
+    const used = (words[TAIL]! & ~CLOSED_BIT) - words[HEAD]! | 0;
+    const most = words[CAPACITY]! * ONE;
+    tell((words[HEAD]! & 1) !== 0, HEAD, "It must be even.");
+    tell(used < 0 || used > most, HEAD, NOT_BEHIND);
+  },
+  behind: (region, tell) =>
+    lookAtSlots(region, (doing, slot, index, turn) => {
+      const what = doing === "damaged" ? doing : "claimed";
+      tell(index, `slot ${slot}`, turn, DOINGS[doing], what);
+    }),
 };
 
 /**
@@ -600,13 +624,6 @@ export function formatMpmc(
       for (let i = 0; i < capacity; i++) words[SLOTS + i * stride] = i * ONE;
     },
   );
-}
-
-/**
- * The words from one slot to the next: the turn, a spare word and the element.
- */
-function strideFor(elementSize: number): number {
-  return ELEMENT + (elementSize + 7 >> 3) * 2;
 }
 
 function bytesFor(capacity: number, elementSize: number): number {

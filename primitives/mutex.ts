@@ -7,6 +7,7 @@
 import { LockGuard } from "./_guard.ts";
 import { MUTEX } from "./_layout.ts";
 import { inRange } from "./_memory.ts";
+import { NO_FLAG, type Tell, type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertFunction,
@@ -112,6 +113,36 @@ export const INSPECTION: WordsInspection = {
   owner: (words) => words[STATE]! & OWNER_MASK,
   waiters: (words) => words[STATE]! & CONTENDED_BIT ? 1 : 0,
 };
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  problems: (words, tell) => tellOfLock(words, STATE, tell),
+};
+
+/**
+ * Tells what is wrong with the two words of a mutex at `index`.
+ *
+ * @ignore
+ */
+export function tellOfLock(
+  words: Int32Array,
+  index: number,
+  tell: Tell,
+): void {
+  const state = words[index]!;
+  const free = ABANDONED_BIT | HANDOFF_BIT;
+  tell(state < 0, index, "Bit 31 is never set.");
+  tell(
+    (state & OWNER_MASK) !== 0 && (state & free) !== 0,
+    index,
+    "It names an owner, but also says that there is none.",
+  );
+  tell((words[index + STARVING]! & ~1) !== 0, index + STARVING, NO_FLAG);
+}
 
 /**
  * A lock that one agent holds at a time; the others sleep until it is free.

@@ -28,6 +28,12 @@ import {
 import { iterate } from "./_iterate.ts";
 import { ClosedError } from "./_queue.ts";
 import {
+  NO_AGENT,
+  NO_EARLIER,
+  NOT_BEHIND,
+  type WordsProblems,
+} from "./_problems.ts";
+import {
   allocate,
   assertBoolean,
   assertConfig,
@@ -107,6 +113,59 @@ export const INSPECTION: WordsInspection = {
   row: RECORD_RING,
   waiters: (words) =>
     waitersOf(words, POP_EPOCH) + waitersOf(words, PUSH_EPOCH),
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  byteLength: (capacity, single) => bytesFor(capacity, single),
+  problems: (words, tell) => {
+    const tail = words[TAIL]! & ~CLOSED_BIT;
+    const head = words[HEAD]!;
+    const most = words[CAPACITY]!;
+    const isIn = (used: number) => used >= 0 && used <= most;
+    tell((tail & 7) !== 0, TAIL, "It must be a multiple of 8.");
+    tell((head & 7) !== 0, HEAD, "It must be a multiple of 8.");
+    tell(!isIn(tail - head | 0), HEAD, NOT_BEHIND);
+    const { [HEAD_CACHE]: earlier = 0, [TAIL_CACHE]: later = 0 } = words;
+    tell(
+      !isIn(tail - earlier | 0) || (head - earlier | 0) < 0,
+      HEAD_CACHE,
+      NO_EARLIER,
+    );
+    tell(
+      !isIn(later - head | 0) || (tail - later | 0) < 0,
+      TAIL_CACHE,
+      NO_EARLIER,
+    );
+    const known = OWNER_MASK | CONTENDED_BIT;
+    tell((words[CLAIMANT]! & ~known) !== 0, CLAIMANT, NO_AGENT);
+  },
+  behind: (region, tell) => {
+    const claimant = Atomics.load(region, CLAIMANT);
+    if ((claimant & OWNER_MASK) !== 0) {
+      const text = "This agent makes room for a record, and has not ended.";
+      tell(CLAIMANT, "claimant", claimant, text, "claimed");
+    }
+    const capacity = region[CAPACITY]!;
+    let at = Atomics.load(region, HEAD);
+    const tail = Atomics.load(region, TAIL) & POSITION_MASK;
+    for (let i = 0; i < MOST_RECORDS; i++) {
+      const used = tail - at | 0;
+      if (used <= 0 || used > capacity || (at & 7) !== 0) return;
+      const place = at & capacity - 1;
+      const first = Atomics.load(region, DATA + (place >> 2));
+      const space = spaceFor(first >>> 2);
+      if ((first & 3) === 0 || space > Math.min(used, capacity - place)) {
+        const text = "Its length or its state cannot be.";
+        return tell(DATA + (place >> 2), `record at ${place}`, first, text);
+      }
+      at = at + space | 0;
+    }
+  },
 };
 
 /**
@@ -1152,6 +1211,9 @@ export function formatRecords(
   const bytes = bytesFor(...words);
   format("record_ring", RECORD_RING, memory, byteOffset, bytes, words);
 }
+
+/** `inspect` looks at so many records, and no more. */
+const MOST_RECORDS = 4096;
 
 /** The bytes that a record occupies. */
 const spaceFor = (length: number): number => (length + 7 & ~7) + HEADER;

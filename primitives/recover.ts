@@ -4,21 +4,26 @@
  * @module
  */
 
-import { type Claimed, claimedSlots } from "./_blocked.ts";
 import { DamagedError } from "./_damaged.ts";
 import { describe } from "./_describe.ts";
-import type { CHANNEL, MPMC_QUEUE } from "./_layout.ts";
+import type { CHANNEL } from "./_layout.ts";
 import { KIND, SIGNATURE, VERSION } from "./_layout.ts";
 import { inRange } from "./_memory.ts";
+import {
+  CAPACITY,
+  ELEMENT_SIZE,
+  lookAtSlots,
+  SLOTS as QUEUE_WORDS,
+  strideFor,
+} from "./_mpmc_slots.ts";
 import { agentId } from "./agent.ts";
 
 /** The largest agent id. */
 const MAX_ID = 0x0fff_ffff;
 /** How often a claim of an agent that is alive is looked at. */
 const LOOKS = 1000;
-/** Words of a channel, and of a queue, before what they carry. */
+/** Words of a channel before its queue. */
 const CHANNEL_WORDS: typeof CHANNEL.length = 32;
-const QUEUE_WORDS: typeof MPMC_QUEUE.length = 160;
 
 /** What {@linkcode recover} did, or found that it cannot undo. */
 export type Found =
@@ -209,8 +214,17 @@ function blockedSlots({ kind, buffer, byteOffset }: Recoverable): number {
   const words = new Int32Array(buffer, at);
   const magic = SIGNATURE << 16 | KIND.mpmc_queue << 8 | VERSION;
   if (Atomics.load(words, 0) !== magic) return 0;
+  const capacity = words[CAPACITY]!;
+  const size = words[ELEMENT_SIZE]!;
+  const end = capacity > 0 && size > 0
+    ? QUEUE_WORDS + capacity * strideFor(size)
+    : Infinity;
+  if (end > words.length) return 0;
+  let slots: { index: number; turn: number }[] = [];
+  lookAtSlots(words, (doing, _slot, index, turn) => {
+    if (doing !== "damaged") slots.push({ index, turn });
+  });
   // An agent that runs hands a slot on in less than a microsecond.
-  let slots: Claimed[] = claimedSlots(words);
   for (let looks = LOOKS; looks > 0 && slots.length > 0; looks--) {
     slots = slots.filter(({ index, turn }) =>
       Atomics.load(words, index) === turn

@@ -6,6 +6,7 @@
 
 import { LockGuard } from "./_guard.ts";
 import { RW_LOCK } from "./_layout.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertFunction,
@@ -29,7 +30,13 @@ import {
   type Waiting,
 } from "./_wait.ts";
 import { agentId } from "./agent.ts";
-import { inherit, locking, tryLocking, unlocking } from "./mutex.ts";
+import {
+  inherit,
+  locking,
+  tellOfLock,
+  tryLocking,
+  unlocking,
+} from "./mutex.ts";
 
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export { LockGuard } from "./_guard.ts";
@@ -185,6 +192,26 @@ export const INSPECTION: WordsInspection = {
     const pending = (state & PENDING_MASK) / ONE_PENDING;
     const asleep = state & ASLEEP_BIT ? 1 : 0; // the writer, until readers end
     return pending + asleep + (words[WRITER]! & CONTENDED_BIT ? 1 : 0);
+  },
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  problems: (words, tell) => {
+    const state = words[STATE]!;
+    const writes = (state & WRITING_BIT) !== 0;
+    const owned = (words[WRITER]! & OWNER_MASK) !== 0;
+    tell(
+      writes && (state & READING_MASK) !== 0,
+      STATE,
+      "An agent writes while others read.",
+    );
+    tell(writes && !owned, STATE, "An agent writes, but `writer` names none.");
+    tellOfLock(words, WRITER, tell);
   },
 };
 

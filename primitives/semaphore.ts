@@ -6,6 +6,7 @@
 
 import { PermitGuard } from "./_guard.ts";
 import { SEMAPHORE } from "./_layout.ts";
+import { NO_AGENT, type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertConfig,
@@ -118,6 +119,30 @@ export interface SemaphoreConfig {
 export const INSPECTION: WordsInspection = {
   row: SEMAPHORE,
   waiters: (words) => words[WAITERS]!,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  byteLength: (tracked) => bytesFor(tracked),
+  problems: (words, tell) => {
+    const claim = words[CLAIM]!;
+    const claimant = words[CLAIMANT]!;
+    const none = "There are never so many permits.";
+    const tracked = words[TRACKED] !== 0; // then `permits` has other parts
+    tell(!tracked && words[PERMITS]! > MAX_PERMITS, PERMITS, none);
+    tell(words[BULK]! < 0, BULK, "There are fewer than 0 waiters.");
+    tell((claimant & ~MAX_ID) !== 0, CLAIMANT, NO_AGENT);
+    tell(claim < 0 || claim > MAX_PERMITS, CLAIM, none);
+    tell(
+      !tracked && claim > 0 && claimant === 0,
+      CLAIM,
+      "`claimant` names nobody.",
+    );
+  },
 };
 
 /**

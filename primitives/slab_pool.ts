@@ -6,6 +6,7 @@
 
 import { describe } from "./_describe.ts";
 import { SLAB_POOL } from "./_layout.ts";
+import { NO_AGENT, type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertBoolean,
@@ -34,6 +35,8 @@ const CACHED_BIT = 0x1000_0000; // bit 28
 const NOBODY = 0;
 /** The most blocks in a cache: as many as one word of the bitmap has. */
 const MAX_CACHE = 32;
+/** `inspect` looks at so many blocks, and no more. */
+const MOST_BLOCKS = 65536;
 
 /** The configuration of a pool. */
 export interface SlabConfig {
@@ -48,7 +51,27 @@ export interface SlabConfig {
  *
  * @ignore
  */
-export const INSPECTION: WordsInspection = { row: SLAB_POOL };
+export const INSPECTION: WordsInspection = {
+  row: SLAB_POOL,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  byteLength: (capacity, size) => bytesFor(capacity, size),
+  behind: (region, tell) => {
+    const at = ownersAt(region[CAPACITY]!);
+    for (let i = 0; i < Math.min(region[CAPACITY]!, MOST_BLOCKS); i++) {
+      const owner = Atomics.load(region, at + i);
+      const known = CACHED_BIT | CACHED_BIT - 1;
+      if ((owner & ~known) === 0 && owner !== CACHED_BIT) continue;
+      tell(at + i, `block ${i}`, owner, NO_AGENT);
+    }
+  },
+};
 
 /**
  * An allocator of blocks of one size. Any agent allocates, and any agent may

@@ -7,6 +7,7 @@
 import { DamagedError } from "./_damaged.ts";
 import { SNAPSHOT } from "./_layout.ts";
 import { Copier, type Copying, type Elements } from "./_elements.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertBoolean,
@@ -59,7 +60,24 @@ export interface SnapshotConfig {
  *
  * @ignore
  */
-export const INSPECTION: WordsInspection = { row: SNAPSHOT };
+export const INSPECTION: WordsInspection = {
+  row: SNAPSHOT,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  byteLength: (size, single) => bytesFor(size, single),
+  problems: (words, tell) =>
+    tell(
+      words[SINGLE_READER] === 1 && !isWhole(words[STATE]!),
+      STATE,
+      "It does not name two different copies.",
+    ),
+};
 
 /**
  * The latest value of some bytes: one agent writes it, and any number of agents
@@ -324,10 +342,7 @@ export class Snapshot extends Region<"snapshot"> {
    * copy that does not exist.
    */
   #assertWhole(state: number): void {
-    const middle = state & MIDDLE_MASK;
-    const front = state >> FRONT_SHIFT & 3;
-    if (middle !== front && middle < 3 && front < 3) return;
-    throw new DamagedError("The snapshot");
+    if (!isWhole(state)) throw new DamagedError("The snapshot");
   }
 
   /** The first word of a copy. */
@@ -374,6 +389,13 @@ function checked(config: SnapshotConfig): [size: number, single: number] {
 const strideFor = (size: number): number => Math.ceil(size / 128) * 32;
 
 /** The bytes of a snapshot, once its configuration words are checked. */
+/** Whether a state with one reader names two different copies. */
+function isWhole(state: number): boolean {
+  const middle = state & MIDDLE_MASK;
+  const front = state >> FRONT_SHIFT & 3;
+  return middle !== front && middle < 3 && front < 3;
+}
+
 function bytesFor(size: number, single: number): number {
   inRange("A value's size", size, 4, MAX_SIZE);
   if (size % 4 !== 0) {

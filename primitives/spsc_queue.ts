@@ -19,6 +19,7 @@ import { waiting, type WaitingClass } from "./_queue.ts";
 import type { StructType } from "./_field.ts";
 import { elementOf, isTyped, untyped } from "./_typed.ts";
 import type { TypedQueue } from "./_typed_queue.ts";
+import { NO_EARLIER, NOT_BEHIND, type WordsProblems } from "./_problems.ts";
 import {
   allocate,
   attach,
@@ -65,6 +66,33 @@ export const INSPECTION: WordsInspection = {
   row: SPSC_QUEUE,
   waiters: (words) =>
     (words[TAIL]! & WAITING_BIT) + (words[HEAD]! & WAITING_BIT),
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  byteLength: (capacity, elementSize) => bytesFor(capacity, elementSize),
+  problems: (words, tell) => {
+    const tail = words[TAIL]! & INDEX_MASK;
+    const head = words[HEAD]! & INDEX_MASK;
+    const most = words[CAPACITY]! * ONE;
+    const isIn = (used: number) => used >= 0 && used <= most;
+    tell(!isIn(tail - head | 0), HEAD, NOT_BEHIND);
+    const { [HEAD_CACHE]: earlier = 0, [TAIL_CACHE]: later = 0 } = words;
+    tell(
+      !isIn(tail - earlier | 0) || (head - earlier | 0) < 0,
+      HEAD_CACHE,
+      NO_EARLIER,
+    );
+    tell(
+      !isIn(later - head | 0) || (tail - later | 0) < 0,
+      TAIL_CACHE,
+      NO_EARLIER,
+    );
+  },
 };
 
 /**

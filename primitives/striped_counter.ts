@@ -5,6 +5,7 @@
  */
 
 import { STRIPED_COUNTER } from "./_layout.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertConfig,
@@ -45,7 +46,27 @@ export interface CounterConfig {
  *
  * @ignore
  */
-export const INSPECTION: WordsInspection = { row: STRIPED_COUNTER };
+export const INSPECTION: WordsInspection = {
+  row: STRIPED_COUNTER,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  byteLength: (stripes) => bytesFor(stripes),
+  behind: (region, tell) => {
+    for (let i = 0; i < region[STRIPES]!; i++) {
+      const at = STRIPED_COUNTER.length + i * STRIDE;
+      const high = Atomics.load(region, at + HIGH);
+      const low = Atomics.load(region, at + LOW);
+      if (((low >>> SECTOR_BITS) - high & 15) !== 8) continue;
+      tell(at + HIGH, `stripe ${i}`, high, "It does not fit the sum in `low`.");
+    }
+  },
+};
 
 /**
  * A sum to which any number of agents add, for statistics. While there are

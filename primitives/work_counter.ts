@@ -6,6 +6,7 @@
 
 import { describe } from "./_describe.ts";
 import { WORK_COUNTER } from "./_layout.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertConfig,
@@ -77,6 +78,36 @@ export interface WorkRange {
 export const INSPECTION: WordsInspection = {
   row: WORK_COUNTER,
   waiters: (words) => words[FINISHED] === AWAITED ? 1 : 0,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  byteLength: (total, chunk) => bytesFor(total, chunk),
+  problems: (words, tell) => {
+    const done = words[DONE]!;
+    const target = words[TARGET]!;
+    const finished = words[FINISHED]!;
+    tell(
+      done < 0 || done > words[TOTAL]!,
+      DONE,
+      "There are not so many tasks.",
+    );
+    tell(
+      target < 0 || target > words[TOTAL]!,
+      TARGET,
+      "There are not so many tasks.",
+    );
+    tell(finished >>> 0 > OVER, FINISHED, "It must be 0, 1 or 2.");
+    tell(
+      finished === OVER && done < target,
+      FINISHED,
+      "It is over, but tasks are not done.",
+    );
+  },
 };
 
 type RegionClass = abstract new (
@@ -444,7 +475,7 @@ function bytesFor(total: number, chunk: number): number {
   inRange("The number of tasks", total, 0, MAX_TOTAL);
   if (chunk < 0) inRange("The number of agents", -chunk, 1, MAX_AGENTS);
   else inRange("A chunk", chunk, 1, MAX_TOTAL);
-  return WorkCounter.byteLength();
+  return WORK_COUNTER.length * 4;
 }
 
 /** The `chunk` word: tasks at a time, or minus the agents if guided. */

@@ -5,6 +5,7 @@
  */
 
 import { WORK_DEQUE } from "./_layout.ts";
+import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
   assertConfig,
@@ -39,7 +40,26 @@ export interface DequeConfig {
  *
  * @ignore
  */
-export const INSPECTION: WordsInspection = { row: WORK_DEQUE };
+export const INSPECTION: WordsInspection = {
+  row: WORK_DEQUE,
+};
+
+/**
+ * The facts by which `inspect` finds problems.
+ *
+ * @ignore
+ */
+export const PROBLEMS: WordsProblems = {
+  byteLength: (capacity) => bytesFor(capacity),
+  problems: (words, tell) => {
+    const size = words[BOTTOM]! - words[TOP]! | 0;
+    tell(
+      size < -1 || size > words[CAPACITY]!,
+      TOP,
+      "It is beyond `bottom`, or further behind it than the capacity.",
+    );
+  },
+};
 
 /**
  * A double-ended queue of 32-bit integers for work stealing. One agent, the

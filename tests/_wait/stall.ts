@@ -3,8 +3,9 @@
  *
  * Agents work on each primitive in turn, in threads, for SECONDS each (20). The
  * look each second is switched off, so an agent whose wake was lost sleeps for
- * ever. If an agent does nothing for ten seconds, that is a stall. The exit
- * code is 1 if there was a stall.
+ * ever. A run ends when all agents move. If one does nothing for half a minute,
+ * that is a stall; on a busy machine, others may overtake it for seconds. The
+ * exit code is 1 if there was a stall.
  *
  * @module
  */
@@ -16,7 +17,7 @@ import { AGENTS, MADE, WORK } from "./stall_work.ts";
 import type { StallJob } from "./stall_worker.ts";
 
 const WORKER = new URL("./stall_worker.ts", import.meta.url);
-const LIMIT = 10_000;
+const LIMIT = 30_000;
 
 const passed = (ms: number) =>
   new Promise((resolve) => setTimeout(resolve, ms));
@@ -40,7 +41,8 @@ async function run(kind: string, seconds: number): Promise<boolean> {
   let longest = 0;
   let ms = 0;
   let last = performance.now();
-  for (const end = last + seconds * 1000; last < end;) {
+  const end = last + seconds * 1000;
+  while (last < end || since.some((ms) => ms > 100)) {
     await passed(20);
     const now = performance.now();
     ms = now - last;

@@ -6,7 +6,7 @@
 #include "check.h"
 
 static int32_t arena[1 << 12];
-static char text[1024];
+static char text[8192];
 
 /* What is printed, into `text`; the result. */
 static int printed(const void *at, const char *kind) {
@@ -46,10 +46,13 @@ static void knows(void) {
   CHECK(weft_semaphore_init(arena, sizeof arena, 3) != NULL);
   tells(arena, 36, NULL, "semaphore",
         ",\"permits\":3,\"waiters\":0,\"turn\":0,\"bulk\":0,"
-        "\"claimant\":0,\"claim\":0},\"waiters\":0}\n");
-  tells(arena, 36, "semaphore", "semaphore", ",\"waiters\":0}\n");
+        "\"claimant\":0,\"claim\":0},\"waiters\":0,\"problems\":[]}\n");
+  tells(arena, 36, "semaphore", "semaphore",
+        ",\"waiters\":0,\"problems\":[]}\n");
   arena[1] ^= 4; /* torn: it is told all the same */
-  tells(arena, 36, NULL, "semaphore", ",\"waiters\":0}\n");
+  tells(arena, 36, NULL, "semaphore",
+        "\"what\":\"damaged\",\"text\":"
+        "\"The configuration does not match its seal.\"}]}\n");
   refuses(arena, "latch");
   refuses(arena, "");
   refuses(arena, "semaphores");
@@ -69,69 +72,111 @@ static void counts(void) {
   weft_mutex m;
   memset(&m, 0, sizeof m);
   tells(&m, sizeof m, "mutex", "mutex",
-        "\"words\":{\"state\":0,\"starving\":0},\"owner\":0,\"waiters\":0}\n");
+        "\"words\":{\"state\":0,\"starving\":0},\"owner\":0,\"waiters\":0,"
+        "\"problems\":[]}\n");
   EQUAL(weft_agent_set_id(77), 0);
   EQUAL(weft_mutex_lock(&m, 0), 0);
-  tells(&m, sizeof m, "mutex", "mutex", "\"owner\":77,\"waiters\":0}\n");
+  tells(&m, sizeof m, "mutex", "mutex",
+        "\"owner\":77,\"waiters\":0,\"problems\":[]}\n");
   m.state |= WEFT_MUTEX_CONTENDED_BIT;
-  tells(&m, sizeof m, "mutex", "mutex", "\"owner\":77,\"waiters\":1}\n");
+  tells(&m, sizeof m, "mutex", "mutex",
+        "\"owner\":77,\"waiters\":1,\"problems\":[]}\n");
 
   weft_rw_lock l;
   memset(&l, 0, sizeof l);
   EQUAL(weft_rw_lock_write(&l, 0), 0);
-  tells(&l, sizeof l, "rw_lock", "rw_lock", "\"owner\":77,\"waiters\":0}\n");
+  tells(&l, sizeof l, "rw_lock", "rw_lock",
+        "\"owner\":77,\"waiters\":0,\"problems\":[]}\n");
   l.state = 5 * WEFT_RW_LOCK_ONE_PENDING + WEFT_RW_LOCK_ASLEEP_BIT + 3;
   l.writer |= WEFT_MUTEX_CONTENDED_BIT;
-  tells(&l, sizeof l, "rw_lock", "rw_lock", "\"owner\":77,\"waiters\":7}\n");
+  tells(&l, sizeof l, "rw_lock", "rw_lock",
+        "\"owner\":77,\"waiters\":7,\"problems\":[]}\n");
 
   weft_condition c = {0, 2 * WEFT_CONDITION_ONE_WAITING + 9,
                       3 * WEFT_CONDITION_ONE_WAITING};
-  tells(&c, sizeof c, "condition", "condition", "},\"waiters\":5}\n");
+  tells(&c, sizeof c, "condition", "condition",
+        "},\"waiters\":5,\"problems\":[]}\n");
 
   weft_event e = {WEFT_EVENT_AUTO_BIT | 6 * WEFT_EVENT_ONE_WAITER};
-  tells(&e, sizeof e, "event", "event", "},\"waiters\":6}\n");
+  tells(&e, sizeof e, "event", "event", "},\"waiters\":6,\"problems\":[]}\n");
   e.state = WEFT_EVENT_SET_BIT;
-  tells(&e, sizeof e, "event", "event", "},\"waiters\":0}\n");
+  tells(&e, sizeof e, "event", "event", "},\"waiters\":0,\"problems\":[]}\n");
   e.state = WEFT_EVENT_WAITING_BIT;
-  tells(&e, sizeof e, "event", "event", "},\"waiters\":1}\n");
+  tells(&e, sizeof e, "event", "event", "},\"waiters\":1,\"problems\":[]}\n");
 
   weft_once o = {77 | WEFT_ONCE_WAITING_BIT};
-  tells(&o, sizeof o, "once", "once", "\"owner\":77,\"waiters\":1}\n");
+  tells(&o, sizeof o, "once", "once",
+        "\"owner\":77,\"waiters\":1,\"problems\":[]}\n");
 
   weft_latch *latch = weft_latch_init(arena, sizeof arena, 3);
   latch->state |= WEFT_LATCH_WAITING_BIT;
-  tells(arena, 12, NULL, "latch", ",\"state\":7},\"waiters\":1}\n");
+  tells(arena, 12, NULL, "latch",
+        ",\"state\":7},\"waiters\":1,\"problems\":[]}\n");
   weft_barrier *barrier = weft_barrier_init(arena, sizeof arena, 3);
   barrier->state += 2;
-  tells(arena, 16, NULL, "barrier", "},\"waiters\":2}\n");
+  tells(arena, 16, NULL, "barrier", "},\"waiters\":2,\"problems\":[]}\n");
   weft_work_config work = {1, 0};
   weft_work_counter *counter =
       weft_work_counter_init(arena, sizeof arena, 3, work);
   counter->finished = WEFT_WORK_COUNTER_AWAITED;
-  tells(arena, 12, NULL, "work_counter", ",\"finished\":1},\"waiters\":1}\n");
+  tells(arena, 12, NULL, "work_counter",
+        ",\"finished\":1},\"waiters\":1,\"problems\":[]}\n");
 }
 
 /* Event counts, and primitives that nobody waits for. */
 static void structures(void) {
   weft_queue_config config = {4, 8};
   weft_spsc_queue *s = weft_spsc_queue_init(arena, sizeof arena, config);
-  tells(arena, 128, NULL, "spsc_queue", ",\"tail_cache\":0},\"waiters\":0}\n");
+  tells(arena, 128, NULL, "spsc_queue",
+        ",\"tail_cache\":0},\"waiters\":0,\"problems\":[]}\n");
   s->tail |= WEFT_SPSC_QUEUE_WAITING_BIT;
-  tells(arena, 128, NULL, "spsc_queue", "},\"waiters\":1}\n");
+  tells(arena, 128, NULL, "spsc_queue", "},\"waiters\":1,\"problems\":[]}\n");
   weft_mpmc_queue *q = weft_mpmc_queue_init(arena, sizeof arena, config);
   q->pop_waiters = 4;
   q->push_waiters = 3;
   tells(arena, 128, NULL, "mpmc_queue",
         "\"pop_epoch\":0,\"pop_waiters\":4,\"push_epoch\":0,"
-        "\"push_waiters\":3},\"waiters\":7}\n");
+        "\"push_waiters\":3},\"waiters\":7,\"problems\":[]}\n");
   weft_work_deque *d = weft_work_deque_init(arena, sizeof arena, 4);
   d->top = INT32_MIN;
   tells(arena, 128, NULL, "work_deque",
-        ",\"bottom\":0,\"top\":-2147483648}}\n");
+        ",\"bottom\":0,\"top\":-2147483648},\"problems\":[{\"word\":\"top\","
+        "\"index\":64,\"value\":-2147483648,\"what\":\"damaged\",\"text\":"
+        "\"It is beyond `bottom`, or further behind it than the capacity.\""
+        "}]}\n");
+}
+
+/* Slots that an agent claimed, and one that is damaged. */
+static void slots(void) {
+  weft_queue_config config = {4, 4};
+  weft_mpmc_queue *q = weft_mpmc_queue_init(arena, sizeof arena, config);
+  tells(q, 1024, NULL, "mpmc_queue", ",\"problems\":[]}\n");
+  EQUAL(weft_mpmc_queue_try_push_int(q, 1), 0);
+  void *mine = weft_mpmc_queue_reserve(q);
+  CHECK(mine != NULL && weft_mpmc_queue_peek(q) != NULL);
+  tells(
+      q, 1024, NULL, "mpmc_queue",
+      ",\"problems\":[{\"word\":\"slot 0\",\"index\":160,\"value\":1,"
+      "\"what\":\"claimed\",\"text\":\"An agent claimed this slot to pop, and "
+      "has not handed it on.\"},{\"word\":\"slot 1\",\"index\":164,"
+      "\"value\":2,\"what\":\"claimed\",\"text\":\"An agent claimed this slot "
+      "to push, and has not handed it on.\"}]}\n");
+  weft_mpmc_queue_commit(q, mine);
+  arena[160] = 8; /* the pop ended */
+  tells(q, 1024, NULL, "mpmc_queue", ",\"problems\":[]}\n");
+  arena[168] = 77;
+  tells(q, 1024, NULL, "mpmc_queue",
+        "{\"word\":\"slot 2\",\"index\":168,\"value\":77,\"what\":\"damaged\","
+        "\"text\":\"Its turn is of none of the tickets that it can be of.\""
+        "}]}\n");
+  /* A damaged configuration is not believed. */
+  q->capacity = INT32_MAX;
+  tells(q, 1024, NULL, "mpmc_queue", "does not match its seal.\"}]}\n");
 }
 
 int main(void) {
   RUN(knows);
+  RUN(slots);
   RUN(counts);
   RUN(structures);
   puts("done");

@@ -5,7 +5,7 @@
 
 #define EXPORT __attribute__((used, visibility("default")))
 
-static char text[1024];
+static char text[1 << 14];
 static int32_t words[1 << 14];
 
 EXPORT void *arena(void) { return words; }

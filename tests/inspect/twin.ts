@@ -4,7 +4,12 @@ import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { inspect } from "../../mod.ts";
-import { KIND, LAYOUT, type Stem } from "../../primitives/_layout.ts";
+import {
+  type ConfiguredStem,
+  KIND,
+  LAYOUT,
+  type Stem,
+} from "../../primitives/_layout.ts";
 import { emcc, PTHREADS } from "../../wasm/emcc.ts";
 import { suite } from "../_run/harness.ts";
 import { CONFIGURED, KINDS } from "../_run/kinds.ts";
@@ -74,6 +79,69 @@ for (const kind of KINDS) {
       const changed = JSON.stringify(inspect(memory, at, stem));
       assert.is(inspected(at, stem), changed);
       if (CONFIGURED.includes(kind)) assert.is(inspected(at), changed);
+    }));
+  });
+
+  test(`C finds the problems of a ${stem} that JavaScript finds`, () => {
+    const { length, seal = 0 }: Record<string, number> = LAYOUT[stem];
+    const all = kind.byteLength / 4;
+    // The configuration stays, or nothing else is looked at.
+    const first = Object.hasOwn(KIND, stem) ? seal + 1 : 0;
+    const change = fc.tuple(
+      fc.nat({ max: 2 ** 20 }),
+      fc.oneof(
+        fc.integer({ min: -9, max: 9 }),
+        fc.integer(),
+        fc.constantFrom(1 << 28, 1 << 29, 1 << 30, 1 << 31),
+      ),
+    );
+    const changes = fc.array(change, { maxLength: 4 });
+    fc.assert(fc.property(changes, fc.boolean(), (changes, near) => {
+      kind.use(kind.init(memory, PRIMITIVES));
+      const view = new Int32Array(memory.buffer, PRIMITIVES, all);
+      const end = near ? length! : all;
+      for (const [place, value] of changes) {
+        const index = first + place % (end - first);
+        view[index]! ^= value;
+      }
+      const { problems } = inspect(memory, PRIMITIVES, stem);
+      const { problems: theirs } = JSON.parse(`${inspected(PRIMITIVES, stem)}`);
+      assert.equal(theirs, problems);
+    }));
+    for (const value of [-7, 8, 0x5a5a5a5a]) {
+      kind.init(memory, PRIMITIVES);
+      new Int32Array(memory.buffer, PRIMITIVES, all).fill(value, first);
+      const { problems } = inspect(memory, PRIMITIVES, stem);
+      const { problems: theirs } = JSON.parse(`${inspected(PRIMITIVES, stem)}`);
+      assert.equal(theirs, problems);
+    }
+  });
+}
+
+for (const kind of CONFIGURED) {
+  test(`C and JavaScript refuse the same configurations of a ${kind.stem}`, () => {
+    const stem = kind.stem as ConfiguredStem;
+    const { seal } = LAYOUT[stem];
+    const word = fc.constantFrom(-5, -1, 0, 3, 5, 1 << 30, 1 << 31);
+    kind.init(memory, PRIMITIVES);
+    const view = new Int32Array(memory.buffer, PRIMITIVES, 8);
+    const [magic = 0, ...config] = view.slice(0, seal);
+    fc.assert(fc.property(word, fc.nat({ max: 1 }), (value, which) => {
+      const words = config.slice();
+      if (which < words.length) words[which] = value;
+      view.set(words, 1);
+      const [first = 0, second = 0] = words;
+      view[seal] = ~(magic ^ Math.imul(first, 31) ^
+        Math.imul(second, 0x9e3779b1));
+      const { problems } = inspect(memory, PRIMITIVES, stem);
+      // C does not know where the memory ends.
+      if (problems.some(({ text }) => text.includes("not fit"))) return;
+      const { problems: theirs } = JSON.parse(`${inspected(PRIMITIVES, stem)}`);
+      assert.equal(theirs, problems);
+      const any = ["channel", "call_ring"].includes(stem);
+      if (which === 0 && value < 0 && seal > 1 && !any) {
+        assert.is(problems.length, 1, `${words}`);
+      }
     }));
   });
 }

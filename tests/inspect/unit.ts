@@ -6,6 +6,9 @@ import {
   agentId,
   Barrier,
   Broadcast,
+  CallRing,
+  Channel,
+  codec,
   Condition,
   Event,
   inspect,
@@ -19,13 +22,17 @@ import {
   RecordRing,
   RwLock,
   Semaphore,
+  SlabPool,
+  Snapshot,
   SpscQueue,
+  StripedCounter,
   WorkCounter,
 } from "../../mod.ts";
 import { KIND, LAYOUT, type Stem, VERSION } from "../../primitives/_layout.ts";
 import { suite } from "../_run/harness.ts";
 import { CONFIGURED, KINDS } from "../_run/kinds.ts";
 import { bytesOf, refuses } from "../_run/model.ts";
+import { SUBJECTS } from "../torture/_subjects.ts";
 
 const test = suite("inspect");
 
@@ -70,12 +77,15 @@ for (const kind of KINDS) {
   test(`a console shows what inspect() tells of a ${stem}`, () => {
     const view = kind.init(new SharedArrayBuffer(kind.byteLength + 4), 4);
     const shown = view as unknown as Shown;
-    assert.equal(shown[IN_NODE]!(), inspect(view));
+    // But no problems, so that a class does not contain what finds them.
+    const { problems, ...told } = inspect(view);
+    assert.equal(problems, []);
+    assert.equal(shown[IN_NODE]!(), told);
     const options = {};
     let given: unknown[] = [];
     const show = (...values: unknown[]) => (given = values, "a text");
     assert.is(shown[IN_DENO]!(show, options), "a text");
-    assert.equal(given[0], inspect(view));
+    assert.equal(given[0], told);
     assert.is(given[1], options);
   });
 
@@ -311,4 +321,199 @@ test("inspect() tells that somebody waits if there is a flag", async () => {
     undefined,
     1,
   ]);
+});
+
+// ---- problems ---------------------------------------------------------------------
+
+for (
+  const [name, { byteLength, init, attach, calls }] of Object.entries(SUBJECTS)
+) {
+  test(`inspect() finds no problem in a ${name} that works`, () => {
+    const all = Object.values(calls);
+    const some = fc.array(fc.nat({ max: all.length - 1 }), { maxLength: 12 });
+    fc.assert(
+      fc.property(some, fc.boolean(), (order, other) => {
+        const memory = new SharedArrayBuffer(byteLength);
+        const view = init(memory, 0);
+        const theirs = other ? attach(memory, 0) : view;
+        assert.equal(inspect(view).problems, []);
+        for (const [i, call] of order.entries()) {
+          try {
+            all[call]!((i % 2 ? theirs : view) as never);
+          } catch { /* it is closed, or locked by nobody */ }
+          assert.equal(inspect(view).problems, []);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+}
+
+/** A change of the words that no agent makes, and what is told of it. */
+type Damage = readonly [
+  stem: Stem,
+  changes: Readonly<Record<string, number>>,
+  word: string,
+  text: string,
+];
+
+const DAMAGES: readonly Damage[] = [
+  ["mutex", { state: -1 }, "state", "Bit 31 is never set."],
+  ["mutex", { state: 1 << 28 | 5 }, "state", "there is none"],
+  ["mutex", { starving: 2 }, "starving", "0 or 1"],
+  ["rw_lock", { state: 1 << 26 | 3, writer: 5 }, "state", "while others read"],
+  ["rw_lock", { state: 1 << 26 }, "state", "`writer` names none"],
+  ["rw_lock", { writer: 1 << 29 | 5 }, "writer", "there is none"],
+  ["rw_lock", { writer_starving: -1 }, "writer_starving", "0 or 1"],
+  ["condition", { turn: 2 }, "even", "`turn`"],
+  ["condition", { odd: 0, turn: 1 }, "odd", "`turn`"],
+  ["semaphore", { permits: 1 << 30 }, "permits", "so many permits"],
+  ["semaphore", { waiters: -1 }, "waiters", "fewer than 0"],
+  ["semaphore", { bulk: -1 }, "bulk", "fewer than 0"],
+  ["semaphore", { claimant: -1 }, "claimant", "No agent"],
+  ["semaphore", { claim: 5 }, "claim", "names nobody"],
+  ["semaphore", { claim: -5, claimant: 7 }, "claim", "so many permits"],
+  ["event", { state: -1 }, "state", "Bit 31"],
+  ["latch", { state: 1 }, "state", "agents still wait"],
+  ["latch", { state: -2 }, "state", "Bit 31"],
+  ["barrier", { state: 9 << 12 }, "state", "more parties"],
+  ["barrier", { state: 1 << 12 | 1 }, "state", "do not go on"],
+  ["once", { state: 1 << 28 | 5 }, "state", "an agent runs it"],
+  ["once", { state: 1 << 29 }, "state", "Bits 29 and 31"],
+  ["spsc_queue", { head: 8 }, "head", "beyond `tail`"],
+  ["spsc_queue", { head_cache: 4 }, "head_cache", "no earlier value"],
+  ["spsc_queue", { tail_cache: 4 }, "tail_cache", "no earlier value"],
+  ["mpmc_queue", { head: 1 }, "head", "even"],
+  ["mpmc_queue", { tail: 64 }, "head", "than the capacity"],
+  ["mpmc_queue", { pop_waiters: -1 }, "pop_waiters", "fewer than 0"],
+  ["mpmc_queue", { seal: 7 }, "seal", "its seal"],
+  ["lock_free_queue", { push_waiters: -1 }, "push_waiters", "fewer than 0"],
+  ["record_ring", { tail: 4 }, "tail", "multiple of 8"],
+  ["record_ring", { head: 3 }, "head", "multiple of 8"],
+  ["record_ring", { claimant: 1 << 30 }, "claimant", "No agent"],
+  ["record_ring", { head_cache: 8 }, "head_cache", "no earlier value"],
+  ["channel", { codec: 99 }, "seal", "its seal"],
+  ["call_ring", { closed: 2 }, "closed", "0 or 1"],
+  ["work_counter", { done: -1 }, "done", "so many tasks"],
+  ["work_counter", { target: 1 << 30 }, "target", "so many tasks"],
+  ["work_counter", { finished: 3 }, "finished", "0, 1 or 2"],
+  ["work_counter", { finished: 2 }, "finished", "not done"],
+  ["work_deque", { top: 9 }, "top", "beyond `bottom`"],
+  ["work_deque", { bottom: 99 }, "top", "than the capacity"],
+  ["slab_pool", { capacity: -1 }, "seal", "its seal"],
+  ["striped_counter", { stripes: 0 }, "seal", "its seal"],
+];
+
+test("inspect() tells which word does not fit together, and why", () => {
+  for (const [stem, changes, word, text] of DAMAGES) {
+    const kind = KINDS.find((kind) => kind.stem === stem)!;
+    const view = kind.init(new SharedArrayBuffer(kind.byteLength), 0);
+    const words = new Int32Array(view.buffer);
+    const row: Record<string, number> = LAYOUT[stem];
+    for (const [name, value] of Object.entries(changes)) {
+      words[row[name]!] = value;
+    }
+    const { problems } = inspect(view);
+    const title = `${stem} ${JSON.stringify(changes)}`;
+    const found = problems.find((problem) => problem.text.includes(text));
+    assert.ok(found, `${title}: ${JSON.stringify(problems)}`);
+    assert.is(found.word, word, title);
+    assert.is(found.index, row[word], title);
+    assert.is(found.value, words[row[word]!], title);
+    assert.is(found.what, "damaged", title);
+  }
+});
+
+test("inspect() tells of parts behind the words", () => {
+  const damage = (
+    view: { readonly kind: string; readonly buffer: SharedArrayBuffer },
+    word: string,
+    index: number,
+    value: number,
+  ) => {
+    new Int32Array(view.buffer)[index] = value;
+    const { problems } = inspect(view as Mutex);
+    const told = problems.map(({ word, index }) => [word, index]);
+    assert.equal(told, [[word, index]], view.kind);
+  };
+  const queue = { capacity: 4 };
+  damage(MpmcQueue.create(queue), "slot 2", 160 + 2 * 4, 99);
+  damage(LockFreeQueue.create(queue), "entry 3", 224 + 3, 16 | 15);
+  const ring = RecordRing.create({ capacity: 64 });
+  ring.push(new Uint8Array(3));
+  ring.push(new Uint8Array(3));
+  damage(ring, "record at 16", 160 + 4, 0);
+  const broadcast = Broadcast.create({ ...queue, subscribers: 2 });
+  broadcast.subscribe();
+  damage(broadcast, "seat 0", 128, 2);
+  damage(
+    Broadcast.create({ ...queue, subscribers: 2 }),
+    "seat 1",
+    128 + 32 + 1,
+    1 << 29,
+  );
+  const calls = { slots: 2, request: 4, reply: 4 };
+  damage(CallRing.create(calls), "slot 1", 96 + 32, 1 << 28);
+  const posted = CallRing.create(calls);
+  posted.tryPost(new Uint8Array(4));
+  const at = new Int32Array(posted.buffer)[96] ? 96 : 96 + 32;
+  damage(posted, `slot ${(at - 96) / 32}`, at + 2, 5);
+  damage(SlabPool.create({ ...queue, blockSize: 4 }), "block 1", 64 + 1, -1);
+  const counter = StripedCounter.create({ stripes: 2 });
+  damage(counter, "stripe 1", 32 + 32 + 1, 8);
+  damage(Snapshot.create({ size: 4, singleReader: true }), "state", 32, 3);
+  const channel = Channel.create({ codec: codec.i32, capacity: 4 });
+  damage(channel, "slot 0 of the mpmc_queue", 32 + 160, 99);
+});
+
+test("inspect() tells who claimed a part and has not handed it on", () => {
+  const queue = MpmcQueue.create({ capacity: 4 });
+  const claimed = () =>
+    inspect(queue).problems.map(({ what, word, value, text }) => [
+      what,
+      word,
+      value,
+      text.includes(" to push,") ? "push" : "pop",
+    ]);
+  queue.tryPushInt(1);
+  const dead = new MpmcQueue(queue.buffer);
+  dead.reserve();
+  assert.equal(claimed(), [["claimed", "slot 1", 2, "push"]]);
+  dead.peek();
+  assert.equal(claimed(), [
+    ["claimed", "slot 0", 1, "pop"],
+    ["claimed", "slot 1", 2, "push"],
+  ]);
+  dead.commit();
+  dead.consume();
+  assert.equal(claimed(), []);
+  const ring = RecordRing.create({ capacity: 64 });
+  new Int32Array(ring.buffer)[LAYOUT.record_ring.claimant] = 77;
+  const [problem, ...more] = inspect(ring).problems;
+  assert.equal(more, []);
+  assert.equal([problem!.what, problem!.word, problem!.value], [
+    "claimed",
+    "claimant",
+    77,
+  ]);
+});
+
+test("inspect() tells 16 problems at most", () => {
+  const queue = MpmcQueue.create({ capacity: 32 });
+  new Int32Array(queue.buffer).fill(-7, LAYOUT.mpmc_queue.length);
+  assert.is(inspect(queue).problems.length, 16);
+});
+
+test("inspect() tells that a channel has no queue, and that memory ends", () => {
+  const channel = Channel.create({ codec: codec.i32, capacity: 4 });
+  new Int32Array(channel.buffer)[LAYOUT.channel.length] = 0;
+  const [none, ...rest] = inspect(channel.buffer, 0).problems;
+  assert.equal([none!.word, rest], ["magic", []]);
+  assert.match(none!.text, /no queue/);
+  const { buffer, byteLength } = MpmcQueue.create({ capacity: 4 });
+  const short = new SharedArrayBuffer(byteLength - 4);
+  new Int32Array(short).set(new Int32Array(buffer, 0, byteLength / 4 - 1));
+  const [end, ...more] = inspect(short, 0).problems;
+  assert.equal([end!.word, more], ["capacity", []]);
+  assert.match(end!.text, /not fit the memory/);
 });

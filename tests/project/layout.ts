@@ -316,6 +316,8 @@ function shownOf({ stem, kind, words }: Row, header: string): string {
   const fields = words.map(({ name }) => `WEFT__FIELD(${stem}, ${name})`);
   return `    {"${stem}", ${number}, ${has("owner")},
      ${has("waiters")},
+     ${has("problems")},
+     ${has("behind")},
      {${fields.join(",\n      ")}}},
 `;
 }
@@ -329,7 +331,7 @@ function withTable(text: string, row: Row): string {
 
 /** A constant of a class that says whose index it is, or of which two. */
 const CONSTANT =
-  /^(const \w+): typeof ([A-Z_]+\.\w+) = \d+;|^(const \w+) = \d+; \/\/ ([A-Z_]+\.\w+) - ([A-Z_]+\.\w+)$/gm;
+  /^((?:export )?const \w+): typeof ([A-Z_]+\.\w+) = \d+;|^(const \w+) = \d+; \/\/ ([A-Z_]+\.\w+) - ([A-Z_]+\.\w+)$/gm;
 
 /** The text of a module with the indexes that its constants name. */
 function withConstants(text: string, indexes: Map<string, string>): string {
@@ -380,7 +382,7 @@ const LISTS: Readonly<Record<string, List>> = {
   },
   "primitives/inspect.ts": {
     entry: (stem) =>
-      RegExp(`^import \\{ INSPECTION as ${stem} \\} from .*\\n`, "m"),
+      RegExp(`^import \\{\\s*INSPECTION as ${stem}\\b[^}]*\\} from .*\\n`, "m"),
     write: (stem) => `import { INSPECTION as ${stem} } from "./${stem}.ts";\n`,
   },
 };

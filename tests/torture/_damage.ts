@@ -3,343 +3,13 @@
  * that must not wait. Its supervisor watches the number of the case: one that
  * takes long hangs.
  */
-import {
-  Barrier,
-  Broadcast,
-  CallRing,
-  Channel,
-  codec,
-  Condition,
-  Event,
-  inspect,
-  Latch,
-  LockFreeQueue,
-  type Memory,
-  MpmcQueue,
-  Mutex,
-  Once,
-  RecordRing,
-  type Region,
-  RwLock,
-  Semaphore,
-  SlabPool,
-  Snapshot,
-  SpscQueue,
-  StripedCounter,
-  WorkCounter,
-  WorkDeque,
-} from "../../mod.ts";
+import { inspect, recover } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
-
-/** One kind of primitive, and what can be called without waiting. */
-interface Subject {
-  readonly byteLength: number;
-  /** Makes one that holds something. */
-  init(memory: Memory, at: number): Region;
-  /** A second view, as another agent has it. */
-  attach(memory: Memory, at: number): Region;
-  readonly calls: Readonly<Record<string, (view: never) => unknown>>;
-}
-
-/** Checks the types of a subject, and then forgets them. */
-const subject = <T extends Region>(
-  it: {
-    readonly byteLength: number;
-    init(memory: Memory, at: number): T;
-    attach(memory: Memory, at: number): T;
-    readonly calls: Readonly<Record<string, (view: T) => unknown>>;
-  },
-): Subject => it as unknown as Subject;
+import { SUBJECTS } from "./_subjects.ts";
 
 /** Bytes before and behind a region that nothing may change. */
 const CANARY = 4096;
 const PATTERN = 0x5ca1ab1e;
-
-const four = Int32Array.of(7);
-const into = new Int32Array(1);
-const many = new Int32Array(4);
-const bytes = Uint8Array.of(1, 2, 3, 4, 5);
-const large = new Uint8Array(64);
-
-type AnyQueue = SpscQueue | MpmcQueue | LockFreeQueue;
-
-/** What all three queues can do. */
-const ofQueues: Readonly<Record<string, (view: AnyQueue) => unknown>> = {
-  tryPushInt: (q) => q.tryPushInt(5),
-  tryPopInt: (q) => q.tryPopInt(),
-  tryPush: (q) => q.tryPush(four),
-  tryPopInto: (q) => q.tryPopInto(into),
-  tryPop: (q) => q.tryPop(),
-  tryPushMany: (q) => q.tryPushMany(many, 4),
-  tryPopMany: (q) => q.tryPopMany(many, 4),
-  reserve: (q) => q.reserve() && q.commit(),
-  peek: (q) => q.peek() && q.consume(),
-  size: (q) => inRange(q.size, 0, q.capacity),
-  closed: (q) => q.closed,
-  close: (q) => q.close(),
-};
-
-const queue = { capacity: 8 };
-
-function filled<Q extends AnyQueue>(q: Q): Q {
-  for (let i = 0; i < 3; i++) q.pushInt(i);
-  q.popInt();
-  return q;
-}
-
-function inRange(n: number, from: number, to: number): void {
-  if (!(n >= from && n <= to)) throw new Error(`${n} is not ${from} to ${to}`);
-}
-
-const SUBJECTS: Readonly<Record<string, Subject>> = {
-  mutex: subject({
-    byteLength: Mutex.byteLength(),
-    init: (m, at) => Mutex.init(m, at),
-    attach: (m, at) => new Mutex(m, at),
-    calls: {
-      tryLock: (x) => x.tryLock()?.unlock(),
-      unlock: (x) => x.unlock(),
-      owner: (x) => x.owner,
-      abandon: (x) => x.abandon(5),
-    },
-  }),
-  rw_lock: subject({
-    byteLength: RwLock.byteLength(),
-    init: (m, at) => RwLock.init(m, at),
-    attach: (m, at) => new RwLock(m, at),
-    calls: {
-      tryRead: (x) => x.tryRead()?.unlock(),
-      tryWrite: (x) => x.tryWrite()?.unlock(),
-      unlockRead: (x) => x.unlockRead(),
-      unlockWrite: (x) => x.unlockWrite(),
-      readers: (x) => x.readers,
-      abandon: (x) => x.abandon(5),
-      abandonReader: (x) => x.abandonReader(),
-    },
-  }),
-  condition: subject({
-    byteLength: Condition.byteLength(),
-    init: (m, at) => Condition.init(m, at),
-    attach: (m, at) => new Condition(m, at),
-    calls: {
-      notify: (x) => x.notify(),
-      "notify(3)": (x) => x.notify(3),
-      notifyAll: (x) => x.notifyAll(),
-    },
-  }),
-  semaphore: subject({
-    byteLength: Semaphore.byteLength(),
-    init: (m, at) => Semaphore.init(m, at, 3),
-    attach: (m, at) => new Semaphore(m, at),
-    calls: {
-      tryAcquire: (x) => x.tryAcquire(),
-      "tryAcquire(2)": (x) => x.tryAcquire(2),
-      release: (x) => x.release(),
-      available: (x) => x.available,
-      abandon: (x) => x.abandon(5),
-    },
-  }),
-  event: subject({
-    byteLength: Event.byteLength(),
-    init: (m, at) => Event.init(m, at),
-    attach: (m, at) => new Event(m, at),
-    calls: {
-      set: (x) => x.set(),
-      tryWait: (x) => x.tryWait(),
-      reset: (x) => x.reset(),
-      isSet: (x) => x.isSet,
-    },
-  }),
-  latch: subject({
-    byteLength: Latch.byteLength(),
-    init: (m, at) => Latch.init(m, at, 5),
-    attach: (m, at) => new Latch(m, at),
-    calls: {
-      countDown: (x) => x.countDown(),
-      tryWait: (x) => x.tryWait(),
-      count: (x) => x.count,
-    },
-  }),
-  barrier: subject({
-    byteLength: Barrier.byteLength(),
-    init: (m, at) => Barrier.init(m, at, 3),
-    attach: (m, at) => new Barrier(m, at),
-    calls: {
-      parties: (x) => x.parties,
-      leave: (x) => x.leave(),
-      tryArriveAndWait: (x) => x.tryArriveAndWait(),
-    },
-  }),
-  once: subject({
-    byteLength: Once.byteLength(),
-    init: (m, at) => Once.init(m, at),
-    attach: (m, at) => new Once(m, at),
-    calls: {
-      done: (x) => x.done,
-      abandon: (x) => x.abandon(5),
-      tryRun: (x) => x.tryRun(() => {}),
-    },
-  }),
-  snapshot: subject({
-    byteLength: Snapshot.byteLength({ size: 8 }),
-    init: (m, at) => Snapshot.init(m, at, { size: 8 }),
-    attach: (m, at) => new Snapshot(m, at),
-    calls: {
-      write: (x) => x.write(new Int32Array(2)),
-      read: (x) => x.read(new Int32Array(2)),
-      version: (x) => x.version,
-    },
-  }),
-  snapshot_of_one: subject({
-    byteLength: Snapshot.byteLength({ size: 8, singleReader: true }),
-    init: (m, at) => Snapshot.init(m, at, { size: 8, singleReader: true }),
-    attach: (m, at) => new Snapshot(m, at),
-    calls: {
-      write: (x) => x.write(new Int32Array(2)),
-      read: (x) => x.read(new Int32Array(2)),
-    },
-  }),
-  spsc_queue: subject({
-    byteLength: SpscQueue.byteLength(queue),
-    init: (m, at) => filled(SpscQueue.init(m, at, queue)),
-    attach: (m, at) => new SpscQueue(m, at),
-    calls: ofQueues,
-  }),
-  mpmc_queue: subject({
-    byteLength: MpmcQueue.byteLength(queue),
-    init: (m, at) => filled(MpmcQueue.init(m, at, queue)),
-    attach: (m, at) => new MpmcQueue(m, at),
-    calls: ofQueues,
-  }),
-  lock_free_queue: subject({
-    byteLength: LockFreeQueue.byteLength(queue),
-    init: (m, at) => filled(LockFreeQueue.init(m, at, queue)),
-    attach: (m, at) => new LockFreeQueue(m, at),
-    calls: { repair: (q) => q.repair(), ...ofQueues },
-  }),
-  record_ring: subject({
-    byteLength: RecordRing.byteLength({ capacity: 128 }),
-    init: (m, at) => {
-      const ring = RecordRing.init(m, at, { capacity: 128 });
-      for (let i = 0; i < 4; i++) ring.push(bytes.subarray(i));
-      ring.pop();
-      return ring;
-    },
-    attach: (m, at) => new RecordRing(m, at),
-    calls: {
-      tryPop: (x) => inRange(x.tryPop()?.length ?? 0, 0, x.maxLength),
-      tryPopInto: (x) => x.tryPopInto(large),
-      tryPush: (x) => x.tryPush(bytes),
-      reserve: (x) => x.reserve(5) && x.commit(3),
-      read: (x) => x.read((r) => inRange(r.length, 0, x.maxLength), 9),
-      abandon: (x) => x.abandon(5),
-      used: (x) => inRange(x.used, 0, x.capacity),
-      closed: (x) => x.closed,
-      close: (x) => x.close(),
-    },
-  }),
-  broadcast: subject({
-    byteLength: Broadcast.byteLength({ ...queue, subscribers: 2 }),
-    init: (m, at) => Broadcast.init(m, at, { ...queue, subscribers: 2 }),
-    attach: (m, at) => new Broadcast(m, at),
-    calls: {
-      subscribe: (x) => x.subscribe().leave(),
-      tryPushInt: (x) => x.tryPushInt(5),
-      tryPopInt: (x) => x.subscribe().tryPopInt(),
-      subscribers: (x) => x.subscribers,
-      close: (x) => x.close(),
-    },
-  }),
-  channel: subject({
-    byteLength: Channel.byteLength({ codec: codec.json, capacity: 128 }),
-    init: (m, at) => {
-      const channel = Channel.init(m, at, { codec: codec.json, capacity: 128 });
-      for (let i = 0; i < 3; i++) channel.trySend([i]);
-      return channel;
-    },
-    attach: (m, at) => new Channel(m, at, { codec: codec.json }),
-    calls: {
-      tryReceive: (x) => x.tryReceive(),
-      trySend: (x) => x.trySend([1, 2]),
-      closed: (x) => x.closed,
-      close: (x) => x.close(),
-    },
-  }),
-  call_ring: subject({
-    byteLength: CallRing.byteLength({ slots: 2, request: 8, reply: 8 }),
-    init: (m, at) => {
-      const ring = CallRing.init(m, at, { slots: 2, request: 8, reply: 8 });
-      ring.tryPost(four);
-      return ring;
-    },
-    attach: (m, at) => new CallRing(m, at),
-    calls: {
-      tryPost: (x) => x.tryPost(four),
-      tryTake: (x) => inRange(x.tryTake()?.request.length ?? 0, 0, 8),
-      tryServeOne: (x) => x.tryServeOne(() => four),
-      abandon: (x) => x.abandon(5),
-      close: (x) => x.close(),
-    },
-  }),
-  work_counter: subject({
-    byteLength: WorkCounter.byteLength(),
-    init: (m, at) => WorkCounter.init(m, at, 10, { chunk: 3 }),
-    attach: (m, at) => new WorkCounter(m, at),
-    calls: {
-      next: (x) => inRange(x.next(), -1, 9),
-      nextRange: (x) => {
-        const range = x.nextRange();
-        if (range === undefined) return;
-        inRange(range.start, 0, 9);
-        inRange(range.end, range.start + 1, 10);
-      },
-      done: (x) => x.done(),
-      tryWait: (x) => x.tryWait(),
-      remaining: (x) => inRange(x.remaining, 0, 10),
-      cancel: (x) => x.cancel(),
-    },
-  }),
-  work_deque: subject({
-    byteLength: WorkDeque.byteLength(queue),
-    init: (m, at) => {
-      const deque = WorkDeque.init(m, at, queue);
-      for (let i = 0; i < 3; i++) deque.push(i);
-      return deque;
-    },
-    attach: (m, at) => new WorkDeque(m, at),
-    calls: {
-      push: (x) => x.push(5),
-      pop: (x) => x.pop(),
-      steal: (x) => x.steal(),
-      size: (x) => inRange(x.size, 0, x.capacity),
-      adopt: (x) => x.adopt(),
-    },
-  }),
-  slab_pool: subject({
-    byteLength: SlabPool.byteLength({ capacity: 40, blockSize: 8 }),
-    init: (m, at) => SlabPool.init(m, at, { capacity: 40, blockSize: 8 }),
-    attach: (m, at) => new SlabPool(m, at),
-    calls: {
-      allocate: (x) => {
-        for (let i = 0; i < 50; i++) {
-          inRange(x.allocate(), -1, x.byteLength - 8);
-        }
-      },
-      free: (x) => x.free(x.byteLength - 8),
-      available: (x) => inRange(x.available, 0, 40),
-      abandon: (x) => x.abandon(5),
-    },
-  }),
-  striped_counter: subject({
-    byteLength: StripedCounter.byteLength({ stripes: 2 }),
-    init: (m, at) => StripedCounter.init(m, at, { stripes: 2 }),
-    attach: (m, at) => new StripedCounter(m, at),
-    calls: {
-      add: (x) => x.add(3),
-      sum: (x) => x.sum(),
-    },
-  }),
-};
 
 /** What a word is made, besides random values and single bits turned. */
 const VALUES = [
@@ -409,10 +79,14 @@ function runCase(at: number): void {
   tell(`${title}; attach or inspect`);
   let view;
   try {
-    inspect(buffer, CANARY);
+    inspect(buffer, CANARY, made.kind);
+  } catch (error) {
+    judge(title, "inspect", error);
+  }
+  try {
     view = before ?? attach(buffer, CANARY);
   } catch (error) {
-    return judge(title, before ? "inspect" : "attach", error);
+    return judge(title, "attach", error);
   }
   const entries = Object.entries(calls);
   const first = random(at, 20, entries.length);
@@ -424,6 +98,15 @@ function runCase(at: number): void {
       run(view as never);
     } catch (error) {
       judge(title, call, error);
+    }
+  }
+  for (const ids of [[5], [5, 6]]) {
+    Atomics.add(progress, 1, 1);
+    tell(`${title}; recover`);
+    try {
+      recover(ids, view);
+    } catch (error) {
+      note(`${name} recover: ${error}`, title); // it tells of damage
     }
   }
   for (const from of [0, (CANARY + byteLength) / 4]) {

@@ -33,6 +33,12 @@ static inline bool weft__fits(const void *at, size_t bytes, size_t needed) {
   return weft__aligned(at) && needed != 0 && needed <= bytes;
 }
 
+/* Whether queues of `capacity` elements of `size` bytes are possible. */
+static inline bool weft__queue_is_possible(int32_t capacity, int32_t size) {
+  return capacity >= 1 && (capacity & (capacity - 1)) == 0 && size >= 4 &&
+         size % 4 == 0 && (int64_t)capacity * size <= 1 << 30;
+}
+
 /* Whether `init` accepts this configuration; if not, its seal was forged. */
 static inline bool weft__possible(int32_t kind, int32_t first, int32_t second) {
   switch (kind) {
@@ -43,6 +49,18 @@ static inline bool weft__possible(int32_t kind, int32_t first, int32_t second) {
     case WEFT_KIND_snapshot:
       return first >= 4 && first <= 1 << 28 && first % 4 == 0 &&
              (second == 0 || second == 1);
+    case WEFT_KIND_spsc_queue:
+    case WEFT_KIND_mpmc_queue:
+    case WEFT_KIND_lock_free_queue:
+      return weft__queue_is_possible(first, second);
+    case WEFT_KIND_record_ring:
+      return first >= 16 && (first & (first - 1)) == 0 &&
+             (second == 0 || second == 1);
+    case WEFT_KIND_broadcast:
+      return (first & 31) <= 30 && first >> 6 >= 1 && first >> 6 <= 1024 &&
+             weft__queue_is_possible(1 << (first & 31), second);
+    case WEFT_KIND_call_ring:
+      return second >= 0 && second <= 1 << 30;
     case WEFT_KIND_work_counter:
       return first >= 0 && first <= 1 << 30 && second != 0 &&
              second >= -(1 << 16) && second <= 1 << 30;

@@ -36,15 +36,86 @@ typedef struct {
   size_t word;
 } weft__field;
 
-/* What a copy of the words says besides their values: the owner, and how many
-   wait. A flag that says that somebody may wait counts 1. */
+/* Something in the words that does not fit together: see Problem in
+   _region.ts. */
+typedef struct {
+  const char *word; /* its name, or the name of the part behind */
+  int32_t part;     /* the number of that part, or -1 */
+  int32_t value;
+  size_t index; /* counted in words */
+  bool claimed; /* or else it is damaged */
+  const char *text;
+} weft__problem;
+
+/* So many problems are told, and no more. */
+#define WEFT__MOST_PROBLEMS 16
+
+/* What one look found. */
+typedef struct {
+  const weft__field *fields;
+  const int32_t *copy;
+  int32_t count;
+  weft__problem all[WEFT__MOST_PROBLEMS];
+} weft__problems;
+
+/* What a copy of the words says besides their values: the owner, how many wait,
+   and what does not fit together; and the last of what lies behind the words. A
+   flag that says that somebody may wait counts 1. */
 typedef struct {
   const char *kind;
   int32_t number; /* WEFT_KIND_, or 0 */
   int32_t (*owner)(const void *copy);
   int64_t (*waiters)(const void *copy);
+  void (*problems)(const void *copy, weft__problems *found);
+  void (*behind)(const void *at, weft__problems *found);
   weft__field fields[16];
 } weft__shown;
+
+/* The problem of a head that its tail cannot have. */
+#define WEFT__NOT_BEHIND \
+  "It is beyond `tail`, or further behind it than the capacity."
+/* The problem of a word that keeps an earlier value of another one. */
+#define WEFT__NO_EARLIER "It is no earlier value that is still of use."
+/* The problem of a word that names an agent. */
+#define WEFT__NO_AGENT "No agent has this id."
+/* The problem of a word that is 0 or 1. */
+#define WEFT__NO_FLAG "It must be 0 or 1."
+
+/* weft_inspect looks at so many slots, entries or blocks, and no more. */
+#define WEFT__MOST_PARTS (1 << 16)
+
+/* Tells a problem of a word behind the named ones: of a part, such as slot 3.
+ */
+static inline void weft__tell_behind(weft__problems *found, size_t index,
+                                     const char *word, int32_t part,
+                                     int32_t value, const char *text,
+                                     bool claimed) {
+  if (found->count == WEFT__MOST_PROBLEMS) return;
+  weft__problem *problem = &found->all[found->count++];
+  problem->word = word;
+  problem->part = part;
+  problem->value = value;
+  problem->index = index;
+  problem->claimed = claimed;
+  problem->text = text;
+}
+
+/* Tells a problem of the word at `index`, if there is one. */
+static inline void weft__tell(weft__problems *found, bool wrong, size_t index,
+                              const char *text) {
+  const weft__field *field = found->fields;
+  if (!wrong) return;
+  while (field->word != index) field++;
+  weft__tell_behind(found, index, field->name, -1, found->copy[index], text,
+                    false);
+}
+
+/* Where a word is in the primitive at `at`. */
+static inline size_t weft__index_of(const void *at, const int32_t *word) {
+  return (size_t)(word - (const int32_t *)at);
+}
+
+#define WEFT__AT(type, field) (offsetof(weft_##type, field) / 4)
 
 static inline int32_t weft__mutex_shows_owner(const void *copy) {
   return ((const weft_mutex *)copy)->state & WEFT_MUTEX_OWNER_MASK;
@@ -141,6 +212,345 @@ static inline int64_t weft__work_counter_shows_waiters(const void *copy) {
   return c->finished == WEFT_WORK_COUNTER_AWAITED ? 1 : 0;
 }
 
+/* ---- what does not fit together: in copies of the words */
+
+/* Tells what is wrong with the two words of a mutex at `index`. */
+static inline void weft__lock_problems(const int32_t *words, size_t index,
+                                       weft__problems *found) {
+  int32_t state = words[index];
+  const int32_t nobody = WEFT_MUTEX_ABANDONED_BIT | WEFT_MUTEX_HANDOFF_BIT;
+  weft__tell(found, state < 0, index, "Bit 31 is never set.");
+  weft__tell(found,
+             (state & WEFT_MUTEX_OWNER_MASK) != 0 && (state & nobody) != 0,
+             index, "It names an owner, but also says that there is none.");
+  weft__tell(found, (words[index + 1] & ~1) != 0, index + 1, WEFT__NO_FLAG);
+}
+
+static inline void weft__mutex_shows_problems(const void *copy,
+                                              weft__problems *found) {
+  weft__lock_problems((const int32_t *)copy, WEFT__AT(mutex, state), found);
+}
+
+static inline void weft__rw_lock_shows_problems(const void *copy,
+                                                weft__problems *found) {
+  const weft_rw_lock *l = (const weft_rw_lock *)copy;
+  bool writes = (l->state & WEFT_RW_LOCK_WRITING_BIT) != 0;
+  bool owned = (l->writer & WEFT_MUTEX_OWNER_MASK) != 0;
+  weft__tell(found, writes && (l->state & WEFT_RW_LOCK_READING_MASK) != 0,
+             WEFT__AT(rw_lock, state), "An agent writes while others read.");
+  weft__tell(found, writes && !owned, WEFT__AT(rw_lock, state),
+             "An agent writes, but `writer` names none.");
+  weft__lock_problems((const int32_t *)copy, WEFT__AT(rw_lock, writer), found);
+}
+
+static inline void weft__condition_shows_problems(const void *copy,
+                                                  weft__problems *found) {
+  const weft_condition *c = (const weft_condition *)copy;
+  bool odd = (c->turn & 1) != 0;
+  weft__tell(found, !weft__condition_calls(odd ? c->odd : c->even, c->turn),
+             odd ? WEFT__AT(condition, odd) : WEFT__AT(condition, even),
+             "Its phase is not `turn`'s.");
+}
+
+static inline void weft__semaphore_shows_problems(const void *copy,
+                                                  weft__problems *found) {
+  const weft_semaphore *s = (const weft_semaphore *)copy;
+  const char *none = "There are never so many permits.";
+  weft__tell(found, s->tracked == 0 && s->permits > WEFT_SEMAPHORE_MAX,
+             WEFT__AT(semaphore, permits), none);
+  weft__tell(found, s->bulk < 0, WEFT__AT(semaphore, bulk),
+             "There are fewer than 0 waiters.");
+  weft__tell(found, (uint32_t)s->claimant > WEFT_MUTEX_OWNER_MASK,
+             WEFT__AT(semaphore, claimant), WEFT__NO_AGENT);
+  weft__tell(found, s->claim < 0 || s->claim > WEFT_SEMAPHORE_MAX,
+             WEFT__AT(semaphore, claim), none);
+  weft__tell(found, s->tracked == 0 && s->claim > 0 && s->claimant == 0,
+             WEFT__AT(semaphore, claim), "`claimant` names nobody.");
+}
+
+static inline void weft__event_shows_problems(const void *copy,
+                                              weft__problems *found) {
+  int32_t state = ((const weft_event *)copy)->state;
+  weft__tell(found, (state & WEFT_EVENT_AUTO_BIT) != 0 && state < 0,
+             WEFT__AT(event, state),
+             "Bit 31 is never set if it resets automatically.");
+}
+
+static inline void weft__latch_shows_problems(const void *copy,
+                                              weft__problems *found) {
+  int32_t state = ((const weft_latch *)copy)->state;
+  weft__tell(found, state < 0, WEFT__AT(latch, state), "Bit 31 is never set.");
+  weft__tell(found, state == WEFT_LATCH_WAITING_BIT, WEFT__AT(latch, state),
+             "It is open, but agents still wait.");
+}
+
+static inline void weft__barrier_shows_problems(const void *copy,
+                                                weft__problems *found) {
+  const weft_barrier *b = (const weft_barrier *)copy;
+  int32_t arrived = b->state & WEFT_BARRIER_ARRIVED_MASK;
+  int32_t left =
+      (b->state & WEFT_BARRIER_PARTIES_MASK) / WEFT_BARRIER_ONE_PARTY;
+  weft__tell(found, left > b->parties, WEFT__AT(barrier, state),
+             "There are more parties than `parties`.");
+  weft__tell(found, arrived > 0 && arrived >= left, WEFT__AT(barrier, state),
+             "All parties have arrived, but they do not go on.");
+}
+
+static inline void weft__once_shows_problems(const void *copy,
+                                             weft__problems *found) {
+  int32_t state = ((const weft_once *)copy)->state;
+  const int32_t known =
+      WEFT_ONCE_RUNNER_MASK | WEFT_ONCE_DONE_BIT | WEFT_ONCE_WAITING_BIT;
+  weft__tell(found, (state & ~known) != 0, WEFT__AT(once, state),
+             "Bits 29 and 31 are never set.");
+  weft__tell(
+      found,
+      (state & WEFT_ONCE_DONE_BIT) != 0 && (state & WEFT_ONCE_RUNNER_MASK) != 0,
+      WEFT__AT(once, state),
+      "The function was run to its end, but an agent runs it.");
+}
+
+static inline void weft__snapshot_shows_problems(const void *copy,
+                                                 weft__problems *found) {
+  const weft_snapshot *s = (const weft_snapshot *)copy;
+  weft__tell(found, s->single_reader == 1 && !weft__snapshot_is_whole(s->state),
+             WEFT__AT(snapshot, state),
+             "It does not name two different copies.");
+}
+
+/* Tells of positions that are not in order: head_cache, head, tail_cache, tail,
+   and head_cache at most a lap, `most`, behind tail. `at` are the indexes of
+   head, head_cache and tail_cache. */
+static inline void weft__order_problems(const int32_t *words, int32_t tail,
+                                        int32_t head, int32_t most,
+                                        const size_t at[3],
+                                        weft__problems *found) {
+  uint32_t span = (uint32_t)most;
+  int32_t earlier = words[at[1]], later = words[at[2]];
+  weft__tell(found, (uint32_t)weft__minus(tail, head) > span, at[0],
+             WEFT__NOT_BEHIND);
+  weft__tell(found,
+             (uint32_t)weft__minus(tail, earlier) > span ||
+                 weft__minus(head, earlier) < 0,
+             at[1], WEFT__NO_EARLIER);
+  weft__tell(
+      found,
+      (uint32_t)weft__minus(later, head) > span || weft__minus(tail, later) < 0,
+      at[2], WEFT__NO_EARLIER);
+}
+
+static inline void weft__spsc_queue_shows_problems(const void *copy,
+                                                   weft__problems *found) {
+  const weft_spsc_queue *q = (const weft_spsc_queue *)copy;
+  const size_t at[3] = {WEFT__AT(spsc_queue, head),
+                        WEFT__AT(spsc_queue, head_cache),
+                        WEFT__AT(spsc_queue, tail_cache)};
+  weft__order_problems((const int32_t *)copy,
+                       q->tail & WEFT_SPSC_QUEUE_INDEX_MASK,
+                       q->head & WEFT_SPSC_QUEUE_INDEX_MASK,
+                       q->capacity * WEFT_SPSC_QUEUE_ONE, at, found);
+}
+
+static inline void weft__mpmc_queue_shows_problems(const void *copy,
+                                                   weft__problems *found) {
+  const weft_mpmc_queue *q = (const weft_mpmc_queue *)copy;
+  int32_t used = weft__minus(q->tail & ~WEFT_MPMC_QUEUE_CLOSED_BIT, q->head);
+  weft__tell(found, (q->head & 1) != 0, WEFT__AT(mpmc_queue, head),
+             "It must be even.");
+  weft__tell(found, used < 0 || used > q->capacity * WEFT_MPMC_QUEUE_ONE,
+             WEFT__AT(mpmc_queue, head), WEFT__NOT_BEHIND);
+}
+
+static inline void weft__record_ring_shows_problems(const void *copy,
+                                                    weft__problems *found) {
+  const weft_record_ring *r = (const weft_record_ring *)copy;
+  int32_t tail = r->tail & ~WEFT_RECORD_RING_CLOSED_BIT;
+  const int32_t known =
+      WEFT_RECORD_RING_OWNER_MASK | WEFT_RECORD_RING_CONTENDED_BIT;
+  const size_t at[3] = {WEFT__AT(record_ring, head),
+                        WEFT__AT(record_ring, head_cache),
+                        WEFT__AT(record_ring, tail_cache)};
+  weft__tell(found, (tail & 7) != 0, WEFT__AT(record_ring, tail),
+             "It must be a multiple of 8.");
+  weft__tell(found, (r->head & 7) != 0, WEFT__AT(record_ring, head),
+             "It must be a multiple of 8.");
+  weft__order_problems((const int32_t *)copy, tail, r->head, r->capacity, at,
+                       found);
+  weft__tell(found, (r->claimant & ~known) != 0,
+             WEFT__AT(record_ring, claimant), WEFT__NO_AGENT);
+}
+
+static inline void weft__channel_shows_problems(const void *copy,
+                                                weft__problems *found) {
+  int32_t codec = ((const weft_channel *)copy)->codec;
+  weft__tell(found, codec < WEFT_CHANNEL_BINARY || codec > WEFT_CHANNEL_OWN,
+             WEFT__AT(channel, codec), "There is no such codec.");
+}
+
+static inline void weft__call_ring_shows_problems(const void *copy,
+                                                  weft__problems *found) {
+  weft__tell(found, (((const weft_call_ring *)copy)->closed & ~1) != 0,
+             WEFT__AT(call_ring, closed), WEFT__NO_FLAG);
+}
+
+static inline void weft__work_counter_shows_problems(const void *copy,
+                                                     weft__problems *found) {
+  const weft_work_counter *c = (const weft_work_counter *)copy;
+  const char *none = "There are not so many tasks.";
+  weft__tell(found, c->done < 0 || c->done > c->total,
+             WEFT__AT(work_counter, done), none);
+  weft__tell(found, c->target < 0 || c->target > c->total,
+             WEFT__AT(work_counter, target), none);
+  weft__tell(found, (uint32_t)c->finished > WEFT_WORK_COUNTER_OVER,
+             WEFT__AT(work_counter, finished), "It must be 0, 1 or 2.");
+  weft__tell(
+      found, c->finished == WEFT_WORK_COUNTER_OVER && c->done < c->target,
+      WEFT__AT(work_counter, finished), "It is over, but tasks are not done.");
+}
+
+static inline void weft__work_deque_shows_problems(const void *copy,
+                                                   weft__problems *found) {
+  const weft_work_deque *d = (const weft_work_deque *)copy;
+  int32_t size = weft__minus(d->bottom, d->top);
+  weft__tell(found, size < -1 || size > d->capacity, WEFT__AT(work_deque, top),
+             "It is beyond `bottom`, or further behind it than the capacity.");
+}
+
+/* ---- what does not fit together: behind the words */
+
+static inline void weft__mpmc_queue_shows_behind(const void *at,
+                                                 weft__problems *found) {
+  const weft_mpmc_queue *q = (const weft_mpmc_queue *)at;
+  static const char *const texts[] = {
+      "",
+      "An agent claimed this slot to push, and has not handed it on.",
+      "An agent claimed this slot to pop, and has not handed it on.",
+      "Its turn is of none of the tickets that it can be of.",
+  };
+  int32_t tail = weft__load(&q->tail) & ~WEFT_MPMC_QUEUE_CLOSED_BIT;
+  for (int32_t i = 0; i < q->capacity && i < WEFT__MOST_PARTS; i++) {
+    weft__mpmc_look look = weft__mpmc_look_at(q, tail, i);
+    if (look.doing == WEFT__MPMC_FINE) continue;
+    weft__tell_behind(found, weft__index_of(at, look.slot), "slot", look.number,
+                      look.turn, texts[look.doing],
+                      look.doing != WEFT__MPMC_DAMAGED);
+  }
+}
+
+static inline void weft__lock_free_queue_shows_behind(const void *at,
+                                                      weft__problems *found) {
+  const weft_lock_free_queue *q = (const weft_lock_free_queue *)at;
+  const int32_t *all = (const int32_t *)(const void *)(q + 1);
+  int32_t entries = weft__lock_free_entries(q->capacity);
+  for (int32_t i = 0; i < 2 * entries && i < WEFT__MOST_PARTS; i++) {
+    int32_t entry = weft__load(all + i);
+    int32_t slot = entry & (entries - 1);
+    /* There is one slot fewer than there are entries. */
+    int32_t most = entry & entries ? entries - 2 : WEFT_LOCK_FREE_QUEUE_CLOSED;
+    if (slot <= most) continue;
+    weft__tell_behind(found, weft__index_of(at, all + i), "entry", i, entry,
+                      "It names a slot that is none.", false);
+  }
+}
+
+static inline void weft__record_ring_shows_behind(const void *at,
+                                                  weft__problems *found) {
+  const weft_record_ring *r = (const weft_record_ring *)at;
+  int32_t claimant = weft__load(&r->claimant);
+  if ((claimant & WEFT_RECORD_RING_OWNER_MASK) != 0)
+    weft__tell_behind(
+        found, WEFT__AT(record_ring, claimant), "claimant", -1, claimant,
+        "This agent makes room for a record, and has not ended.", true);
+  int32_t position = weft__load(&r->head);
+  int32_t tail = weft__load(&r->tail) & WEFT_RECORD_RING_POSITION_MASK;
+  for (int i = 0; i < 4096; i++) {
+    int32_t used = weft__minus(tail, position);
+    if (used <= 0 || used > r->capacity || (position & 7) != 0) return;
+    int32_t place = position & (r->capacity - 1);
+    const int32_t *record = weft__record_at(r, position);
+    int32_t first = weft__load(record);
+    int32_t space = weft__record_space(weft__record_length(first));
+    if ((first & 3) == 0 || space > used || space > r->capacity - place) {
+      weft__tell_behind(found, weft__index_of(at, record), "record at", place,
+                        first, "Its length or its state cannot be.", false);
+      return;
+    }
+    position = weft__plus(position, space);
+  }
+}
+
+static inline void weft__broadcast_shows_behind(const void *at,
+                                                weft__problems *found) {
+  const weft_broadcast *b = (const weft_broadcast *)at;
+  const int32_t known =
+      WEFT_BROADCAST_JOINING_BIT | (WEFT_BROADCAST_JOINING_BIT - 1);
+  for (int32_t i = 0; i < weft_broadcast_seats(b); i++) {
+    const weft__broadcast_seat *seat = weft__broadcast_at(b, i);
+    int32_t owner = weft__load(&seat->owner);
+    if ((owner & ~known) != 0)
+      weft__tell_behind(found, weft__index_of(at, &seat->owner), "seat", i,
+                        owner, WEFT__NO_AGENT, false);
+    if (owner == 0 || owner & WEFT_BROADCAST_JOINING_BIT) continue;
+    int32_t cursor = weft__load(&seat->cursor);
+    int32_t tail = weft__load(&b->tail) & ~WEFT_BROADCAST_CLOSED_BIT;
+    if (weft__minus(tail, cursor) >= 0 && (cursor & 1) == 0) continue;
+    weft__tell_behind(found, weft__index_of(at, &seat->cursor), "seat", i,
+                      cursor, "Its position is odd, or beyond `tail`.", false);
+  }
+}
+
+static inline void weft__call_ring_shows_behind(const void *at,
+                                                weft__problems *found) {
+  const weft_call_ring *r = (const weft_call_ring *)at;
+  for (int32_t i = 0; i < weft_call_ring_slots(r); i++) {
+    const weft_call *call = weft__call_at(r, i);
+    int32_t state = weft__load(&call->state);
+    int32_t phase = weft__call_phase(state);
+    if (phase != WEFT_CALL_RING_FREE && (state & WEFT_CALL_RING_ID_MASK) == 0)
+      weft__tell_behind(found, weft__index_of(at, &call->state), "slot", i,
+                        state, "It is in use, but names no agent.", false);
+    int32_t request = weft__load(&call->request_length);
+    if ((phase == WEFT_CALL_RING_POSTED || phase == WEFT_CALL_RING_SERVING ||
+         phase == WEFT_CALL_RING_DROPPED) &&
+        (uint32_t)request > (uint32_t)weft_call_ring_max_request(r))
+      weft__tell_behind(found, weft__index_of(at, &call->request_length),
+                        "slot", i, request, "No request is so long.", false);
+    int32_t reply = weft__load(&call->reply_length);
+    if ((phase == WEFT_CALL_RING_REPLIED || phase == WEFT_CALL_RING_FAILED) &&
+        (uint32_t)reply > (uint32_t)r->reply)
+      weft__tell_behind(found, weft__index_of(at, &call->reply_length), "slot",
+                        i, reply, "No reply is so long.", false);
+  }
+}
+
+static inline void weft__slab_pool_shows_behind(const void *at,
+                                                weft__problems *found) {
+  weft_slab_pool *p = (weft_slab_pool *)(uintptr_t)at;
+  const int32_t known =
+      WEFT_SLAB_POOL_CACHED_BIT | (WEFT_SLAB_POOL_CACHED_BIT - 1);
+  for (int32_t i = 0; i < p->capacity && i < WEFT__MOST_PARTS; i++) {
+    const int32_t *word = weft__slab_owner(p, i);
+    int32_t owner = weft__load(word);
+    if ((owner & ~known) == 0 && owner != WEFT_SLAB_POOL_CACHED_BIT) continue;
+    weft__tell_behind(found, weft__index_of(at, word), "block", i, owner,
+                      WEFT__NO_AGENT, false);
+  }
+}
+
+static inline void weft__striped_counter_shows_behind(const void *at,
+                                                      weft__problems *found) {
+  const weft_striped_counter *c = (const weft_striped_counter *)at;
+  const weft_striped_counter_stripe *stripes =
+      (const weft_striped_counter_stripe *)(const void *)(c + 1);
+  for (int32_t i = 0; i < c->stripes; i++) {
+    int32_t high = weft__load(&stripes[i].high);
+    int32_t low = weft__load(&stripes[i].low);
+    if (weft__striped_counter_lag(high, low) != -8) continue;
+    weft__tell_behind(found, weft__index_of(at, &stripes[i].high), "stripe", i,
+                      high, "It does not fit the sum in `low`.", false);
+  }
+}
+
 #define WEFT__FIELD(type, field) {#field, offsetof(weft_##type, field) / 4}
 
 /* The i-th of all primitives; NULL after the last. */
@@ -150,21 +560,29 @@ static inline const weft__shown *weft__shown_of(size_t i) {
 /* clang-format off */
     {"mutex", 0, weft__mutex_shows_owner,
      weft__mutex_shows_waiters,
+     weft__mutex_shows_problems,
+     NULL,
      {WEFT__FIELD(mutex, state),
       WEFT__FIELD(mutex, starving)}},
     {"rw_lock", 0, weft__rw_lock_shows_owner,
      weft__rw_lock_shows_waiters,
+     weft__rw_lock_shows_problems,
+     NULL,
      {WEFT__FIELD(rw_lock, state),
       WEFT__FIELD(rw_lock, gate),
       WEFT__FIELD(rw_lock, writer),
       WEFT__FIELD(rw_lock, writer_starving)}},
     {"condition", 0, NULL,
      weft__condition_shows_waiters,
+     weft__condition_shows_problems,
+     NULL,
      {WEFT__FIELD(condition, turn),
       WEFT__FIELD(condition, even),
       WEFT__FIELD(condition, odd)}},
     {"semaphore", WEFT_KIND_semaphore, NULL,
      weft__semaphore_shows_waiters,
+     weft__semaphore_shows_problems,
+     NULL,
      {WEFT__FIELD(semaphore, magic),
       WEFT__FIELD(semaphore, tracked),
       WEFT__FIELD(semaphore, seal),
@@ -176,22 +594,32 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(semaphore, claim)}},
     {"event", 0, NULL,
      weft__event_shows_waiters,
+     weft__event_shows_problems,
+     NULL,
      {WEFT__FIELD(event, state)}},
     {"latch", WEFT_KIND_latch, NULL,
      weft__latch_shows_waiters,
+     weft__latch_shows_problems,
+     NULL,
      {WEFT__FIELD(latch, magic),
       WEFT__FIELD(latch, seal),
       WEFT__FIELD(latch, state)}},
     {"barrier", WEFT_KIND_barrier, NULL,
      weft__barrier_shows_waiters,
+     weft__barrier_shows_problems,
+     NULL,
      {WEFT__FIELD(barrier, magic),
       WEFT__FIELD(barrier, parties),
       WEFT__FIELD(barrier, seal),
       WEFT__FIELD(barrier, state)}},
     {"once", 0, weft__once_shows_owner,
      weft__once_shows_waiters,
+     weft__once_shows_problems,
+     NULL,
      {WEFT__FIELD(once, state)}},
     {"snapshot", WEFT_KIND_snapshot, NULL,
+     NULL,
+     weft__snapshot_shows_problems,
      NULL,
      {WEFT__FIELD(snapshot, magic),
       WEFT__FIELD(snapshot, size),
@@ -200,6 +628,8 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(snapshot, state)}},
     {"spsc_queue", WEFT_KIND_spsc_queue, NULL,
      weft__spsc_queue_shows_waiters,
+     weft__spsc_queue_shows_problems,
+     NULL,
      {WEFT__FIELD(spsc_queue, magic),
       WEFT__FIELD(spsc_queue, capacity),
       WEFT__FIELD(spsc_queue, element_size),
@@ -210,6 +640,8 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(spsc_queue, tail_cache)}},
     {"mpmc_queue", WEFT_KIND_mpmc_queue, NULL,
      weft__mpmc_queue_shows_waiters,
+     weft__mpmc_queue_shows_problems,
+     weft__mpmc_queue_shows_behind,
      {WEFT__FIELD(mpmc_queue, magic),
       WEFT__FIELD(mpmc_queue, capacity),
       WEFT__FIELD(mpmc_queue, element_size),
@@ -222,6 +654,8 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(mpmc_queue, push_waiters)}},
     {"lock_free_queue", WEFT_KIND_lock_free_queue, NULL,
      weft__lock_free_queue_shows_waiters,
+     NULL,
+     weft__lock_free_queue_shows_behind,
      {WEFT__FIELD(lock_free_queue, magic),
       WEFT__FIELD(lock_free_queue, capacity),
       WEFT__FIELD(lock_free_queue, element_size),
@@ -236,6 +670,8 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(lock_free_queue, push_waiters)}},
     {"record_ring", WEFT_KIND_record_ring, NULL,
      weft__record_ring_shows_waiters,
+     weft__record_ring_shows_problems,
+     weft__record_ring_shows_behind,
      {WEFT__FIELD(record_ring, magic),
       WEFT__FIELD(record_ring, capacity),
       WEFT__FIELD(record_ring, single_producer),
@@ -253,6 +689,8 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(record_ring, hand_ons)}},
     {"broadcast", WEFT_KIND_broadcast, NULL,
      weft__broadcast_shows_waiters,
+     NULL,
+     weft__broadcast_shows_behind,
      {WEFT__FIELD(broadcast, magic),
       WEFT__FIELD(broadcast, shape),
       WEFT__FIELD(broadcast, element_size),
@@ -265,6 +703,8 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(broadcast, push_waiters)}},
     {"channel", WEFT_KIND_channel, NULL,
      NULL,
+     weft__channel_shows_problems,
+     NULL,
      {WEFT__FIELD(channel, magic),
       WEFT__FIELD(channel, codec),
       WEFT__FIELD(channel, shape),
@@ -272,6 +712,8 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(channel, message_size)}},
     {"call_ring", WEFT_KIND_call_ring, NULL,
      weft__call_ring_shows_waiters,
+     weft__call_ring_shows_problems,
+     weft__call_ring_shows_behind,
      {WEFT__FIELD(call_ring, magic),
       WEFT__FIELD(call_ring, shape),
       WEFT__FIELD(call_ring, reply),
@@ -284,6 +726,8 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(call_ring, slot_waiters)}},
     {"work_counter", WEFT_KIND_work_counter, NULL,
      weft__work_counter_shows_waiters,
+     weft__work_counter_shows_problems,
+     NULL,
      {WEFT__FIELD(work_counter, magic),
       WEFT__FIELD(work_counter, total),
       WEFT__FIELD(work_counter, chunk),
@@ -294,6 +738,8 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(work_counter, finished)}},
     {"work_deque", WEFT_KIND_work_deque, NULL,
      NULL,
+     weft__work_deque_shows_problems,
+     NULL,
      {WEFT__FIELD(work_deque, magic),
       WEFT__FIELD(work_deque, capacity),
       WEFT__FIELD(work_deque, seal),
@@ -301,12 +747,16 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(work_deque, top)}},
     {"slab_pool", WEFT_KIND_slab_pool, NULL,
      NULL,
+     NULL,
+     weft__slab_pool_shows_behind,
      {WEFT__FIELD(slab_pool, magic),
       WEFT__FIELD(slab_pool, capacity),
       WEFT__FIELD(slab_pool, block_size),
       WEFT__FIELD(slab_pool, seal)}},
     {"striped_counter", WEFT_KIND_striped_counter, NULL,
      NULL,
+     NULL,
+     weft__striped_counter_shows_behind,
      {WEFT__FIELD(striped_counter, magic),
       WEFT__FIELD(striped_counter, stripes),
       WEFT__FIELD(striped_counter, seal),
@@ -315,6 +765,122 @@ static inline const weft__shown *weft__shown_of(size_t i) {
 /* End of what `deno task layout` makes. */
   };
   return i < sizeof all / sizeof *all ? &all[i] : NULL;
+}
+
+/* What is shown of a kind that is initialized; NULL if it is none. */
+static inline const weft__shown *weft__shown_by_head(int32_t magic) {
+  const weft__shown *shown;
+  for (size_t i = 0; (shown = weft__shown_of(i)) != NULL; i++)
+    if (shown->number != 0 && weft__magic(shown->number) == magic) break;
+  return shown;
+}
+
+/* Whether a word counts waiters. */
+static inline bool weft__counts_waiters(const char *name) {
+  size_t length = __builtin_strlen(name);
+  return length >= 7 && __builtin_strcmp(name + length - 7, "waiters") == 0;
+}
+
+/* Set in a count below 0. Bit 31 of an epoch's count is a flag, and so many
+   never wait. */
+static inline int32_t weft__below(const char *name) {
+  return name[0] == 'w' ? INT32_MIN : 1 << 30;
+}
+
+/* Copies the words that have names. */
+static inline void weft__copy_named(const weft__shown *shown, const void *at,
+                                    int32_t *copy) {
+  for (const weft__field *f = shown->fields; f->name != NULL; f++)
+    copy[f->word] = weft__load((const int32_t *)at + f->word);
+}
+
+/* What one look at a primitive finds, of whose words there is a copy. */
+static inline void weft__look_for_problems(const weft__shown *shown,
+                                           const void *at, const int32_t *copy,
+                                           weft__problems *found) {
+  found->fields = shown->fields;
+  found->copy = copy;
+  found->count = 0;
+  if (shown->number != 0) {
+    size_t seal = (size_t)weft__seal_word(shown->number);
+    int32_t first = seal > 1 ? copy[1] : 0;
+    int32_t second = seal > 2 ? copy[2] : 0;
+    bool wrong = copy[seal] != weft__seal(shown->number, first, second);
+    weft__tell(found, wrong, seal,
+               "The configuration does not match its seal.");
+    weft__tell(found, !wrong && !weft__possible(shown->number, first, second),
+               1, "The configuration is impossible.");
+    if (found->count > 0) return;
+  }
+  for (const weft__field *f = shown->fields; f->name != NULL; f++)
+    weft__tell(found, weft__counts_waiters(f->name) &&
+               (copy[f->word] & weft__below(f->name)) != 0,
+               f->word, "There are fewer than 0 waiters.");
+  if (shown->problems != NULL) shown->problems(copy, found);
+  if (shown->behind != NULL) shown->behind(at, found);
+}
+
+/* Keeps the problems that another look found, too. */
+static inline void weft__keep_problems(weft__problems *found,
+                                       const weft__problems *again) {
+  int32_t count = 0;
+  for (int32_t i = 0; i < found->count; i++) {
+    const weft__problem *p = &found->all[i];
+    for (int32_t j = 0; j < again->count; j++) {
+      const weft__problem *q = &again->all[j];
+      if (q->index != p->index || q->value != p->value || q->text != p->text)
+        continue;
+      found->all[count++] = *p;
+      break;
+    }
+  }
+  found->count = count;
+}
+
+/* Prints the problems that a look and 20 more find unchanged: words that agents
+   change meanwhile may seem not to fit together, but not again and again.
+   Returns how many there are. What carries the messages of a channel lies
+   behind `channel`; otherwise that is `at`. */
+static inline int32_t weft__print_problems(const weft__shown *shown,
+                                           const void *at, const void *channel,
+                                           FILE *out) {
+  int32_t copy[256];
+  weft__problems found, again;
+  size_t before = (size_t)((const int32_t *)at - (const int32_t *)channel);
+  weft__copy_named(shown, at, copy);
+  weft__look_for_problems(shown, at, copy, &found);
+  for (int looks = 20; looks > 0 && found.count > 0; looks--) {
+    weft__copy_named(shown, at, copy);
+    weft__look_for_problems(shown, at, copy, &again);
+    weft__keep_problems(&found, &again);
+  }
+  for (int32_t i = 0; i < found.count; i++) {
+    const weft__problem *p = &found.all[i];
+    fprintf(out, "%s{\"word\":\"%s", i > 0 ? "," : "", p->word);
+    if (p->part >= 0) fprintf(out, " %ld", (long)p->part);
+    if (before > 0) fprintf(out, " of the %s", shown->kind);
+    fprintf(out, "\",\"index\":%zu,\"value\":%ld,\"what\":\"%s\"",
+            p->index + before, (long)p->value,
+            p->claimed ? "claimed" : "damaged");
+    fprintf(out, ",\"text\":\"%s\"}", p->text);
+  }
+  return found.count;
+}
+
+/* What carries the messages of the channel at `at`; NULL if nothing does. */
+static inline const weft__shown *weft__shown_carrier(const void *at) {
+  const weft__shown *shown =
+      weft__shown_by_head(weft__load((const int32_t *)at));
+  if (shown == NULL) return NULL;
+  switch (shown->number) {
+    case WEFT_KIND_spsc_queue:
+    case WEFT_KIND_mpmc_queue:
+    case WEFT_KIND_lock_free_queue:
+    case WEFT_KIND_record_ring:
+      return shown;
+    default:
+      return NULL;
+  }
 }
 
 /*
@@ -334,10 +900,10 @@ static inline int weft_inspect_as(const void *at, const char *kind,
     return EINVAL;
   int32_t copy[256];
   const char *comma = "";
+  weft__copy_named(shown, at, copy);
   fprintf(out, "{\"kind\":\"%s\",\"byteOffset\":%zu,\"words\":{", shown->kind,
           (size_t)(uintptr_t)at);
   for (const weft__field *f = shown->fields; f->name != NULL; f++) {
-    copy[f->word] = weft__load(words + f->word);
     fprintf(out, "%s\"%s\":%ld", comma, f->name, (long)copy[f->word]);
     comma = ",";
   }
@@ -346,7 +912,21 @@ static inline int weft_inspect_as(const void *at, const char *kind,
     fprintf(out, ",\"owner\":%ld", (long)shown->owner(copy));
   if (shown->waiters != NULL)
     fprintf(out, ",\"waiters\":%lld", (long long)shown->waiters(copy));
-  fprintf(out, "}\n");
+  fprintf(out, ",\"problems\":[");
+  int32_t problems = weft__print_problems(shown, at, at, out);
+  if (shown->number == WEFT_KIND_channel && problems == 0) {
+    const void *queue = (const weft_channel *)at + 1;
+    const weft__shown *carrier = weft__shown_carrier(queue);
+    if (carrier != NULL)
+      weft__print_problems(carrier, queue, at, out);
+    else
+      fprintf(out,
+              "{\"word\":\"magic\",\"index\":0,\"value\":%ld,"
+              "\"what\":\"damaged\",\"text\":"
+              "\"There is no queue behind it.\"}",
+              (long)copy[0]);
+  }
+  fprintf(out, "]}\n");
   return 0;
 }
 
@@ -354,17 +934,15 @@ static inline int weft_inspect_as(const void *at, const char *kind,
  * Prints one line about the words of the primitive at `at`: what JSON.stringify
  * makes of the result of inspect in JavaScript. It only reads them. It may be
  * called at any time, also for memory of terminated agents, so it accepts a
- * configuration that does not match its seal. EINVAL if nothing of this layout
- * version was initialized there.
+ * configuration that does not match its seal: that is one of `problems`. If the
+ * configuration is right, the memory behind the words must be there, too.
+ * EINVAL if nothing of this layout version was initialized there.
  */
 static inline int weft_inspect(const void *at, FILE *out) {
   if (!weft__aligned(at)) return EINVAL;
-  int32_t magic = weft__load((const int32_t *)at);
-  const weft__shown *shown;
-  for (size_t i = 0; (shown = weft__shown_of(i)) != NULL; i++)
-    if (shown->number != 0 && weft__magic(shown->number) == magic)
-      return weft_inspect_as(at, shown->kind, out);
-  return EINVAL;
+  const weft__shown *shown =
+      weft__shown_by_head(weft__load((const int32_t *)at));
+  return shown == NULL ? EINVAL : weft_inspect_as(at, shown->kind, out);
 }
 
 WEFT__END

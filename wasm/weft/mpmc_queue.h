@@ -459,6 +459,38 @@ static inline void weft_mpmc_queue_close(weft_mpmc_queue *q) {
   weft__event_wake(&q->push_epoch, WEFT__ALL);
 }
 
+/* What an agent is doing in a slot, or that its turn cannot be. */
+enum { WEFT__MPMC_FINE, WEFT__MPMC_PUSH, WEFT__MPMC_POP, WEFT__MPMC_DAMAGED };
+
+/* What is seen of a slot from outside. */
+typedef struct {
+  int doing;
+  int32_t number;
+  const int32_t *slot;
+  int32_t turn;
+} weft__mpmc_look;
+
+/* Looks at a slot while `tail` is as it is: at the one whose last ticket that a
+   producer took is `i` tickets after those of a lap ago. */
+static inline weft__mpmc_look weft__mpmc_look_at(const weft_mpmc_queue *q,
+                                                 int32_t tail, int32_t i) {
+  int32_t span = q->capacity * WEFT_MPMC_QUEUE_ONE;
+  int32_t ticket = weft__minus(tail, WEFT_MPMC_QUEUE_ONE * (q->capacity - i));
+  const int32_t *slot = weft__mpmc_slot(q, ticket);
+  int32_t turn = weft__load(slot);
+  bool popped = weft__minus(weft__load(&q->head), ticket) > 0;
+  int32_t number =
+      (int32_t)(((uint32_t)ticket >> 1) & (uint32_t)(q->capacity - 1));
+  weft__mpmc_look look = {WEFT__MPMC_FINE, number, slot, turn};
+  if (turn == ticket)
+    look.doing = WEFT__MPMC_PUSH;
+  else if (turn == weft__plus(ticket, WEFT_MPMC_QUEUE_FILLED))
+    look.doing = popped ? WEFT__MPMC_POP : WEFT__MPMC_FINE;
+  else if (turn != weft__plus(ticket, span) || !popped)
+    look.doing = WEFT__MPMC_DAMAGED;
+  return look;
+}
+
 WEFT__END
 
 #endif /* WEFT_MPMC_QUEUE_H */

@@ -149,27 +149,16 @@ static inline int32_t weft__recover_one(int32_t kind, void *at, int32_t id) {
   }
 }
 
-/* Whether `turn` is what a slot has while its agent pushes or pops: the ticket
-   is the last one of that slot that a producer took. */
-static inline bool weft__recover_claimed(const weft_mpmc_queue *q, int32_t turn,
-                                         int32_t ticket) {
-  if (turn == ticket) return true;
-  return turn == weft__plus(ticket, WEFT_MPMC_QUEUE_FILLED) &&
-         weft__minus(weft__load(&q->head), ticket) > 0;
-}
-
 /* How many slots of a queue are claimed, and stay so. */
 static inline int32_t weft__recover_blocked(weft_mpmc_queue *q) {
   int32_t tail = weft__load(&q->tail) & ~WEFT_MPMC_QUEUE_CLOSED_BIT;
   int32_t count = 0;
   for (int32_t i = 0; i < q->capacity && i < WEFT__RECOVER_SLOTS; i++) {
-    int32_t ticket = weft__minus(tail, WEFT_MPMC_QUEUE_ONE * (q->capacity - i));
-    const int32_t *slot = weft__mpmc_slot(q, ticket);
-    int32_t turn = weft__load(slot);
-    if (!weft__recover_claimed(q, turn, ticket)) continue;
+    weft__mpmc_look look = weft__mpmc_look_at(q, tail, i);
+    if (look.doing != WEFT__MPMC_PUSH && look.doing != WEFT__MPMC_POP) continue;
     /* An agent that runs hands a slot on in less than a microsecond. */
     int looks = WEFT__RECOVER_LOOKS;
-    while (looks > 0 && weft__load(slot) == turn) looks--;
+    while (looks > 0 && weft__load(look.slot) == look.turn) looks--;
     if (looks == 0) count++;
   }
   return count;
@@ -181,8 +170,7 @@ static inline weft_mpmc_queue *weft__recover_queue(int32_t kind, void *at) {
     at = (weft_channel *)at + 1;
   else if (kind != WEFT_KIND_mpmc_queue)
     return NULL;
-  if (weft__load((int32_t *)at) != weft__magic(WEFT_KIND_mpmc_queue))
-    return NULL;
+  if (weft_attach_error(at, WEFT_KIND_mpmc_queue) != NULL) return NULL;
   return (weft_mpmc_queue *)at;
 }
 
