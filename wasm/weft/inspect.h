@@ -813,8 +813,9 @@ static inline void weft__look_for_problems(const weft__shown *shown,
     if (found->count > 0) return;
   }
   for (const weft__field *f = shown->fields; f->name != NULL; f++)
-    weft__tell(found, weft__counts_waiters(f->name) &&
-               (copy[f->word] & weft__below(f->name)) != 0,
+    weft__tell(found,
+               weft__counts_waiters(f->name) &&
+                   (copy[f->word] & weft__below(f->name)) != 0,
                f->word, "There are fewer than 0 waiters.");
   if (shown->problems != NULL) shown->problems(copy, found);
   if (shown->behind != NULL) shown->behind(at, found);
