@@ -369,10 +369,17 @@ export interface RecordType<T> {
  * points.trySend({ id: 7, x: 0.5 });
  * if (points.tryReceive()?.x !== 0.5) throw new Error("another point");
  * ```
+ *
+ * @throws {TypeError} If `type` is not what `struct` made.
  */
 export function record<T extends object>(
   type: RecordType<T>,
 ): SizedCodec<T> {
+  if (typeof type?.toC !== "function") {
+    throw new TypeError(
+      `codec.record takes what struct made: received ${describe(type)}`,
+    );
+  }
   const field = wholeRecord(type.field);
   return sized("record", CODEC.record, hash(type.toC("record")), field);
 }

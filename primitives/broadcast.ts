@@ -130,7 +130,7 @@ export const PROBLEMS: WordsProblems = {
       if ((owner & ~known) !== 0) {
         tell(at + OWNER, `seat ${seat}`, owner, NO_AGENT);
       }
-      if (owner === 0 || owner & JOINING_BIT) continue;
+      if (owner === 0 || (owner & JOINING_BIT) !== 0) continue;
       const cursor = Atomics.load(region, at + CURSOR);
       const tail = Atomics.load(region, TAIL) & ~CLOSED_BIT;
       if ((tail - cursor | 0) >= 0 && (cursor & 1) === 0) continue;

@@ -460,7 +460,9 @@ export class RecordCore extends Region<"record_ring"> {
   /**
    * Ends the claim of agent `id`, known never to run again, and skips what it
    * had reserved; answers how many records that were. -1 if another agent has
-   * the claim just now: then again later, or abandon that `claimant` first.
+   * the claim just now. If that agent, the `claimant`, is dead, too, abandon it
+   * first: a loop over this call alone would not end. `recover` with all dead
+   * agents ends.
    */
   abandon(id: number): number {
     const words = this.#words;

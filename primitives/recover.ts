@@ -161,7 +161,7 @@ export function recover(
   ids: number | Iterable<number>,
   primitives: Recoverable | Iterable<Recoverable> | RecoverableParts,
 ): Finding[] {
-  const dead = [...new Set(typeof ids === "number" ? [ids] : ids)];
+  const dead = [...new Set(typeof ids === "number" ? [ids] : listOf(ids))];
   for (const id of dead) assertDead(id);
   const views = viewsIn(primitives)
     .sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
@@ -231,6 +231,13 @@ function blockedSlots({ kind, buffer, byteOffset }: Recoverable): number {
     );
   }
   return slots.length;
+}
+
+function listOf(ids: Iterable<number>): Iterable<number> {
+  if (typeof ids === "object" && ids !== null && Symbol.iterator in ids) {
+    return ids;
+  }
+  throw new TypeError(`Expected ids of agents: received ${describe(ids)}`);
 }
 
 function assertDead(id: number): void {

@@ -308,11 +308,16 @@ const FIXED = ["mutex", "rw_lock", "condition", "event", "once"];
  * if (same.tryPopInt() !== 1) throw new Error("another queue");
  * ```
  *
- * @throws {TypeError} If a name is not a name in C, or a part lacks its class
- * or configuration.
+ * @throws {TypeError} If `parts` is not an object, a name is not a name in C, or
+ * a part lacks its class or configuration.
  * @throws {RangeError} If a configuration is out of range.
  */
 export function layout<const P extends Parts>(parts: P): Layout<P> {
+  if (typeof parts !== "object" || parts === null) {
+    throw new TypeError(
+      `A layout takes an object of parts: received ${describe(parts)}`,
+    );
+  }
   const offsets: Record<string, number> = {};
   let byteLength = 0;
   for (const [name, part] of Object.entries(parts)) {
@@ -370,11 +375,12 @@ function classOf(part: Part): [type: PrimitiveClass, config: never[]] {
 
 /** How many bytes a part occupies. Throws a TypeError if it is not a part. */
 function lengthOfPart(name: string, part: Part): number {
-  const [type, config] = classOf(part ?? []);
+  const isPart = typeof part === "function" || Array.isArray(part);
+  const [type, config] = classOf(isPart ? part : [] as never);
   if (typeof type?.byteLength !== "function") {
     throw new TypeError(
       `The part "${name}" must be a primitive's class, or [class, ` +
-        `configuration]: received ${part}`,
+        `configuration]: received ${describe(part)}`,
     );
   }
   try {

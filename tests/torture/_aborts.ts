@@ -13,11 +13,12 @@ import {
   SpscQueue,
 } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
-import type { Row } from "./supervisor.ts";
+import { matches, type Row } from "./_row.ts";
 
 interface Order {
   readonly side: number;
   readonly time: number;
+  readonly only: string;
   readonly seed: number;
   readonly start: Handle<"barrier">;
   readonly spsc: Handle<"spsc_queue">;
@@ -123,9 +124,10 @@ storms.push(
   queueStorm("LockFreeQueue", LockFreeQueue.from(data.lockFree), 4),
 );
 
-for (const { name, once, check } of storms) {
+const chosen = storms.filter(({ name }) => matches(name, data.only));
+for (const { name, once, check } of chosen) {
   await start.arriveAndWaitAsync();
-  const end = performance.now() + data.time / storms.length;
+  const end = performance.now() + data.time / chosen.length;
   // One agent is the producer, or the consumer, of an SpscQueue: any number
   // of its waits may be pending at a time.
   let waits = 0;

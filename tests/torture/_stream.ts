@@ -12,12 +12,13 @@ import {
   SpscQueue,
 } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
-import type { Row } from "./supervisor.ts";
+import { matches, type Row } from "./_row.ts";
 
 interface Order {
   /** 0 sends, 1 receives. */
   readonly side: number;
   readonly time: number;
+  readonly only: string;
   readonly start: Handle<"barrier">;
   readonly spsc: Handle<"spsc_queue">;
   readonly mpmc: Handle<"mpmc_queue">;
@@ -32,6 +33,8 @@ const start = Barrier.from(data.start);
 const sums = new Float64Array(data.sums);
 const rows: Row[] = [];
 const BATCH = 64;
+/** Milliseconds that either side sleeps until it looks at the time again. */
+const PATIENCE = 20;
 
 /** One kind of stream. */
 interface Stream {
@@ -57,9 +60,17 @@ function streams(): Stream[] {
   const batches = (queue: SpscQueue | MpmcQueue | LockFreeQueue) => ({
     send(first: number) {
       fill(first);
-      return queue.tryPushMany(batch, BATCH);
+      return queue.tryPushMany(batch, BATCH) ||
+        Number(queue.tryPushInt(first | 0, PATIENCE));
     },
-    receive: () => queue.tryPopMany(got, BATCH),
+    receive() {
+      const count = queue.tryPopMany(got, BATCH);
+      if (count > 0) return count;
+      const item = queue.tryPopInt(PATIENCE);
+      if (item === undefined) return 0;
+      got[0] = item;
+      return 1;
+    },
   });
   return [
     { name: "SpscQueue", ...batches(spsc) },
@@ -69,17 +80,17 @@ function streams(): Stream[] {
       name: "RecordRing",
       send(first) {
         one[0] = first;
-        return ring.tryPush(one) ? 1 : 0;
+        return ring.tryPush(one, PATIENCE) ? 1 : 0;
       },
       receive: () => {
-        const length = ring.tryPopInto(got);
+        const length = ring.tryPopInto(got, PATIENCE);
         return length === undefined || length < 0 ? 0 : 1;
       },
     },
   ];
 }
 
-const all = streams();
+const all = streams().filter(({ name }) => matches(name, data.only));
 const heap = () => process.memoryUsage().rss / 2 ** 20;
 
 for (const [at, { name, send, receive }] of all.entries()) {
@@ -121,7 +132,7 @@ for (const [at, { name, send, receive }] of all.entries()) {
   rows.push({
     what: `${name}: streamed between two threads`,
     volume: count,
-    unit: "elements",
+    unit: "messages",
     lost: sums[at]! - count,
     allowed: 0,
     problems,

@@ -6,6 +6,8 @@
  *
  *   damage SECONDS SEED [NAME]
  *
+ * With LIBFUZZER, libFuzzer calls it instead, and chooses what is damaged.
+ *
  * Each subject runs in a process of its own. A case that ends it, or hangs, is
  * printed, and the next one begins. The last line of the output is one JSON
  * object: `calls`, and `problems`. The words of a sealed configuration stay as
@@ -23,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define WEFT_STDIO
 #include "weft.h"
 
 enum { MOST_PROBLEMS = 12, SECONDS_TO_HANG = 5 };
@@ -495,17 +498,51 @@ static void measure(void) {
 /* ---- cases
  * ------------------------------------------------------------------- */
 
+#if defined(LIBFUZZER)
+/* libFuzzer chooses: its bytes are the random numbers. */
+static const uint8_t *chosen;
+static size_t chosen_left;
+
+static uint32_t random_below(uint32_t n) {
+  uint32_t number = 0;
+  for (uint32_t left = n - 1; left > 0 && chosen_left > 0; left >>= 8) {
+    number = number << 8 | *chosen++;
+    chosen_left--;
+  }
+  return number % n;
+}
+#else
 static uint32_t random_state;
 
 static uint32_t random_below(uint32_t n) {
   random_state = random_state * 1664525u + 1013904223u;
   return (random_state >> 8) % n;
 }
+#endif
 
 static const int32_t VALUES[] = {
     0,       1,       -1,      2,       3,       4,         5,
     7,       12,      77,      1000,    -1000,   INT32_MAX, INT32_MIN,
     1 << 28, 1 << 29, 1 << 30, 1 << 15, 3 << 28, 0x7ffffff8};
+
+/* Where the lines of weft_inspect go. */
+static FILE *nowhere;
+
+/* Inspects it, and recovers it from two agents. */
+static void look_at(const subject *s, void *at) {
+  const int32_t dead[] = {5, 6};
+  char kind[32];
+  weft_finding found[4];
+  weft_part part = {WEFT_PART_BY_HEAD, at};
+  snprintf(kind, sizeof kind, "%s", s->name);
+  char *more = strstr(kind, "_of_one");
+  if (more != NULL) *more = '\0';
+  if (weft_inspect_as(at, kind, nowhere) != 0) abort();
+  if (strcmp(kind, "mutex") == 0) part.kind = WEFT_PART_MUTEX;
+  if (strcmp(kind, "rw_lock") == 0) part.kind = WEFT_PART_RW_LOCK;
+  if (strcmp(kind, "condition") == 0) return; /* nobody holds it */
+  if (weft_recover(dead, 2, &part, 1, found, 4) < 0) abort();
+}
 
 static void one_case(const subject *s) {
   int32_t *words = (int32_t *)malloc(s->bytes);
@@ -532,15 +569,35 @@ static void one_case(const subject *s) {
   }
   uint32_t first = random_below((uint32_t)s->count);
   char *call = shared->text + at;
+  snprintf(call, sizeof shared->text - (size_t)at, "; inspect, recover");
+  bool before = random_below(2) == 0;
+  shared->calls += 2;
+  if (before) look_at(s, words);
   for (int i = 0; i < s->count; i++) {
     int which = ((int)first + i) % s->count;
     snprintf(call, sizeof shared->text - (size_t)at, "; call %d", which);
     shared->calls++;
     s->calls(words, which);
   }
+  if (!before) look_at(s, words);
   free(words);
 }
 
+#if defined(LIBFUZZER)
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+  static progress own;
+  if (shared == NULL) {
+    shared = &own;
+    measure();
+    weft_agent_set_id(9);
+  }
+  chosen = bytes;
+  chosen_left = count;
+  one_case(&SUBJECTS[random_below(COUNT)]);
+  return 0;
+}
+#else
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -587,6 +644,11 @@ int main(int count, char **words) {
     return 2;
   }
   measure();
+  nowhere = fopen("/dev/null", "w");
+  if (nowhere == NULL) {
+    perror("/dev/null");
+    return 2;
+  }
   shared = (progress *)mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) {
@@ -607,3 +669,4 @@ int main(int count, char **words) {
          problems);
   return problems == 0 ? 0 : 1;
 }
+#endif

@@ -1,179 +1,118 @@
 /**
- * Tortures the library: kills, waits given up, streams and damaged words, for
- * as long as it is told, and says what was lost:
- * `deno task torture [--minutes N] [--only NAME] [--seed N]`.
+ * Tortures the library for as long as it is told, and prints what was done and
+ * what was lost: `deno task torture [--minutes N] [--only NAME] [--seed N]`.
  *
  * @module
  */
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { bundle, bundled } from "../_run/bundle.ts";
-import { build, run } from "../_run/native.ts";
-import type { Row } from "./supervisor.ts";
-
-const USAGE = `usage: deno task torture [--minutes N] [--only NAME] [--seed N]
-
-Kills threads and processes that use the primitives, gives up waits, streams
-numbers with checksums, and damages words, for N minutes in all (2 unless
-given). Prints how much was done and what was lost, and ends with exit code 1
-if a promise of docs/reliability.md was broken.
-
---only NAME  one part (native, sanitized, kills, damage, stream, aborts), or
-             the primitives whose name contains NAME
---seed N     other random numbers`;
+import { complain, wordsOf } from "../_run/usage.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { matches, type Row, type Tell } from "./_row.ts";
+import {
+  damage,
+  libFuzzer,
+  processes,
+  type Runner,
+  soak,
+  wrongArguments,
+} from "./native.ts";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const WEFT = fileURLToPath(new URL("../../.weft/torture/", import.meta.url));
-const WASM = fileURLToPath(new URL("../../wasm", import.meta.url));
+const SUPERVISOR = path.join(HERE, "supervisor.ts");
 
-/** Parts, and the share of the time that each takes. */
-const PARTS = {
-  native: 0.25,
-  sanitized: 0.2,
-  kills: 0.2,
-  damage: 0.15,
-  stream: 0.1,
-  aborts: 0.1,
-} as const;
-type Part = keyof typeof PARTS;
-
-/** What `kills.c` can torture. */
-const NATIVE = [
-  "mutex",
-  "rw_lock",
-  "spsc_queue",
-  "lock_free_queue",
-  "record_ring",
-  "work_deque",
-  "slab_pool",
-];
-
-const number = new Intl.NumberFormat("en");
-
-function parse(words: string[]) {
-  const { values } = parseArgs({
-    args: words,
-    options: {
-      minutes: { type: "string", default: "2" },
-      only: { type: "string", default: "" },
-      seed: { type: "string", default: "1" },
-      help: { type: "boolean", default: false },
-    },
-  });
-  const minutes = Number(values.minutes);
-  if (!(minutes > 0)) {
-    throw new Error(`--minutes must be above 0: received ${values.minutes}`);
-  }
-  return { ...values, minutes, seed: Number(values.seed) };
-}
-
-async function native(ms: number, seed: number, only: string) {
-  const names = NATIVE.filter((name) => name.includes(only));
-  if (names.length === 0) return [];
-  const program = await builtWith("kills", ["-O2"]);
-  if (program === undefined) return [];
-  const rows: Row[] = [];
-  for (const name of names) {
-    const seconds = ms / 1000 / names.length;
-    const words = [name, `${seconds}`, `${seed}`];
-    const { code, output } = await run(program, words, Math.ceil(seconds + 60));
-    const last = output.trim().split("\n").findLast((l) => l.startsWith("{"));
-    const told = last === undefined ? undefined : JSON.parse(last);
-    const problems = code === 0 ? [] : [output.trim()];
-    const { kills = 0, lost, allowed, operations = 0 } = told ?? {};
-    rows.push({
-      what: `weft_${name}: processes killed`,
-      volume: kills,
-      unit: "kills",
-      ...(allowed > 0 && { lost, allowed }),
-      problems,
-    }, {
-      what: `weft_${name}: steps beside kills`,
-      volume: operations,
-      unit: "operations",
-      problems: [],
-    });
-  }
-  return rows;
-}
-
-/** Damages words under the sanitizers: C's side of the part "damage". */
-async function sanitized(ms: number, seed: number, only: string) {
-  const program = await builtWith("damage", [
-    "-O1",
-    "-g",
-    "-fsanitize=address,undefined",
-    "-fno-sanitize-recover=all",
-  ]);
-  if (program === undefined) return [];
-  const seconds = ms / 1000;
-  const words = [`${seconds}`, `${seed}`, only];
-  const { code, output } = await run(
-    program,
-    words,
-    Math.ceil(seconds * 2 + 120),
-  );
-  const last = output.trim().split("\n").findLast((l) => l.startsWith("{"));
-  const { calls = 0 } = last === undefined ? {} : JSON.parse(last);
-  if (code === 0 && calls === 0) return []; // nothing bears that name
-  const row: Row = {
-    what: "C: calls on damaged words, sanitized",
-    volume: calls,
-    unit: "calls",
-    problems: code === 0 ? [] : [output.trim()],
+/** Runs one part of `supervisor.ts` in Node. */
+function threads(part: string): Runner {
+  return (ms, seed, only, tell) => {
+    const program = bundled(SUPERVISOR, WEFT);
+    return lines("node", [program, part, `${ms}`, `${seed}`, only], ms, tell);
   };
-  return [row];
 }
 
-/** Builds a program of C of this folder, if there is a compiler. */
-async function builtWith(
-  name: string,
-  flags: string[],
-): Promise<string | undefined> {
-  if (spawnSync("gcc", ["--version"]).status === 0) {
-    return await build({
-      name: `torture-${name}`,
-      compiler: "gcc",
-      words: ["-std=gnu11", "-pthread", `-I${WASM}`, ...flags],
-      sources: [path.join(HERE, `${name}.c`)],
-    });
-  }
-  console.log(`     skipped: no gcc here to build ${name}.c`);
-}
+/** Lets C in WebAssembly and JavaScript send each other numbers. */
+const mixed: Runner = (ms, seed, only, tell) => {
+  // It takes a while to build, so a short form leaves it to the twin tests.
+  if (only !== "" || ms < 4000) return Promise.resolve();
+  const words = ["run", "-A", path.join(HERE, "mixed.ts"), `${ms}`, `${seed}`];
+  return lines(process.execPath, words, ms, tell);
+};
 
-function threads(
-  part: Part,
+/** Runs a program; each line of its output that begins with `{` is a row. */
+function lines(
+  program: string,
+  words: string[],
   ms: number,
-  seed: number,
-  only: string,
-): Promise<Row[]> {
-  const program = bundled(path.join(HERE, "supervisor.ts"), WEFT);
-  const words = [program, part, `${ms}`, `${seed}`, only];
+  tell: Tell,
+): Promise<void> {
   return new Promise((resolve) => {
     const limits = {
       timeout: ms * 2 + 240_000,
       killSignal: "SIGKILL",
       maxBuffer: 2 ** 26,
     } as const;
-    execFile("node", words, limits, (error, stdout, stderr) => {
-      const rows: Row[] = stdout.split("\n").filter((l) => l.startsWith("{"))
-        .map((line) => JSON.parse(line));
+    execFile(program, words, limits, (error, stdout, stderr) => {
+      for (const line of stdout.split("\n")) {
+        if (line.startsWith("{")) tell(JSON.parse(line));
+        if (line.startsWith("skipped")) console.log(`     ${line}`);
+      }
       if (error !== null) {
         const problems = [`it ended early: ${error.message}\n${stderr}`];
-        rows.push({ what: part, volume: 0, unit: "", problems });
+        tell({ what: words[1]!, volume: 0, unit: "rows", problems });
       }
-      resolve(rows);
+      resolve();
     });
   });
 }
 
+/** What each part runs, and the share of the time that it takes. */
+const PARTS: Readonly<Record<string, readonly (readonly [number, Runner])[]>> =
+  {
+    kills: [[0.2, processes], [0.16, threads("kills")]],
+    waits: [[0.08, soak("waits")], [0.08, threads("aborts")]],
+    stream: [
+      [0.08, soak("stream")],
+      [0.08, threads("stream")],
+      [0.04, mixed],
+    ],
+    load: [[0.08, soak("load")]],
+    damage: [
+      [0.12, damage],
+      [0.12, threads("damage")],
+      [0.04, libFuzzer],
+    ],
+    arguments: [[0.06, wrongArguments], [0.06, threads("arguments")]],
+  };
+
+const USAGE = `usage: deno task torture [--minutes N] [--only NAME] [--seed N]
+
+Tortures the primitives for N minutes in all (2 unless given), prints how much
+was done and what was lost, and ends with exit code 1 if a promise of
+docs/reliability.md was broken. The parts:
+
+kills      threads and processes are killed at any step, and replaced
+waits      waits are given up in the moment in which others serve them
+stream     threads of C, of JavaScript and of both send each other numbers
+load       64 threads use one primitive, and each must get its turn
+damage     words of primitives are changed; then everything is called
+arguments  everything is called with arguments of all kinds
+
+--only NAME  one part, or the primitives whose name contains NAME
+--seed N     other random numbers`;
+
+/** The primitives, such as `spscqueue`. */
+const NAMES = Object.keys(LAYOUT).map((stem) => stem.replaceAll("_", ""));
+
+const number = new Intl.NumberFormat("en");
+
+/** Prints a row; whether all was well. */
 function print(row: Row): boolean {
-  const { what, volume, unit, lost, allowed, problems } = row;
+  const { what, volume, unit, lost, allowed, note = "", problems } = row;
   const loss = lost === undefined
-    ? ""
+    ? note
     : `${number.format(lost)} lost of ${number.format(allowed!)} allowed`;
   const mark = problems.length === 0 ? "ok  " : "FAIL";
   console.log(
@@ -186,46 +125,65 @@ function print(row: Row): boolean {
   return problems.length === 0;
 }
 
+/** Prints how much was done in all. */
+function printSums(rows: readonly Row[]): void {
+  const sums = new Map<string, number>();
+  const add = (unit: string, n: number) =>
+    sums.set(unit, (sums.get(unit) ?? 0) + n);
+  for (const { unit, volume, lost = 0, problems } of rows) {
+    add(unit, volume);
+    add("lost", Math.max(lost, 0));
+    add("problems", problems.length);
+  }
+  const all = [...sums].map(([unit, n]) => `${number.format(n)} ${unit}`);
+  console.log(`---- in all: ${all.join(", ")}`);
+}
+
+/** A number above 0 from the words. */
+function positive(name: string, word: unknown, otherwise: number): number {
+  if (word === undefined) return otherwise;
+  const value = word === "" ? NaN : Number(word);
+  if (value > 0 && value < Infinity) return value;
+  return complain(`--${name} must be a number above 0: received ${word}`);
+}
+
 async function main(): Promise<number> {
-  let options;
-  try {
-    options = parse(process.argv.slice(2));
-  } catch (error) {
-    console.error(`${(error as Error).message}\n\n${USAGE}`);
-    return 2;
+  const { values, positionals } = wordsOf(USAGE, {
+    minutes: "string",
+    only: "string",
+    seed: "string",
+  });
+  if (positionals.length > 0) {
+    complain(`unexpected word ${positionals[0]}; --help says what there is`);
   }
-  const { minutes, only, seed, help } = options;
-  if (help) {
-    console.log(USAGE);
-    return 0;
+  const minutes = positive("minutes", values.minutes, 2);
+  const seed = positive("seed", values.seed, 1);
+  const only = `${values.only ?? ""}`;
+  if (!(only in PARTS) && !NAMES.some((name) => matches(name, only))) {
+    complain(`no part or primitive is called ${only}`);
   }
-  const parts = Object.keys(PARTS) as Part[];
-  const chosen = parts.includes(only as Part) ? [only as Part] : parts;
-  const filter = parts.includes(only as Part) ? "" : only;
-  const whole = chosen.reduce((sum, part) => sum + PARTS[part], 0);
-  await bundle([path.join(HERE, "supervisor.ts")], WEFT);
+  const chosen = only in PARTS ? [only] : Object.keys(PARTS);
+  const filter = only in PARTS ? "" : only;
+  const runners = chosen.flatMap((part) => PARTS[part]!);
+  const whole = runners.reduce((sum, [share]) => sum + share, 0);
+  await bundle([SUPERVISOR], WEFT);
+  const rows: Row[] = [];
   let broken = 0;
-  let rows = 0;
   for (const part of chosen) {
-    const ms = Math.round(minutes * 60_000 * PARTS[part] / whole);
     const begin = performance.now();
-    const found = part === "native"
-      ? await native(ms, seed, filter)
-      : part === "sanitized"
-      ? await sanitized(ms, seed, filter)
-      : await threads(part, ms, seed, filter);
-    const seconds = (performance.now() - begin) / 1000;
-    console.log(`---- ${part}, ${seconds.toFixed(0)} s`);
-    for (const row of found) {
-      rows++;
-      if (!print(row)) broken++;
+    console.log(`---- ${part}`);
+    for (const [share, runner] of PARTS[part]!) {
+      const ms = Math.round(minutes * 60_000 * share / whole);
+      await runner(ms, seed, filter, (row) => {
+        rows.push(row);
+        if (!print(row)) broken++;
+      });
     }
+    const seconds = (performance.now() - begin) / 1000;
+    console.log(`     ${seconds.toFixed(0)} s`);
   }
-  if (rows === 0) {
-    console.error(`nothing here is called ${only}\n\n${USAGE}`);
-    return 2;
-  }
-  console.log(`${rows - broken} passed, ${broken} failed`);
+  printSums(rows);
+  console.log(`${rows.length - broken} passed, ${broken} failed`);
   return broken === 0 ? 0 : 1;
 }
 

@@ -14,7 +14,6 @@ import {
   Barrier,
   type Handle,
   LockFreeQueue,
-  MpmcQueue,
   Mutex,
   RecordRing,
   Semaphore,
@@ -22,7 +21,11 @@ import {
   SpscQueue,
 } from "../../mod.ts";
 import { spawn, type Thread } from "../_run/workers.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { LOCK_FREE, MPMC, SPSC } from "../_queue/model.ts";
+import { wordsOf } from "../_run/model.ts";
 import type { Order } from "./_agent.ts";
+import { matches, type Row } from "./_row.ts";
 import {
   BEGUN,
   LENGTH,
@@ -33,22 +36,10 @@ import {
   STOP,
 } from "./_seats.ts";
 
-/** One line of the table. */
-export interface Row {
-  /** What was done, such as "Mutex: threads killed". */
-  readonly what: string;
-  readonly volume: number;
-  readonly unit: string;
-  /** Elements that nobody got, and how many may be lost. */
-  readonly lost?: number;
-  readonly allowed?: number;
-  /** Broken promises, each with an example. */
-  readonly problems: readonly string[];
-}
-
 const AGENT = new URL("./_agent.ts", import.meta.url);
 const DAMAGE = new URL("./_damage.ts", import.meta.url);
 const STREAM = new URL("./_stream.ts", import.meta.url);
+const ARGUMENTS = new URL("./_arguments.ts", import.meta.url);
 const ABORTS = new URL("./_aborts.ts", import.meta.url);
 
 const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms));
@@ -137,9 +128,6 @@ async function killAll(time: number, only: string): Promise<void> {
   const all = victims().filter(({ name }) => matches(name, only));
   for (const victim of all) await killUsers(victim, time / all.length);
 }
-
-const matches = (name: string, only: string) =>
-  name.toLowerCase().includes(only.toLowerCase().replaceAll("_", ""));
 
 async function killUsers(victim: Victim, time: number): Promise<void> {
   const { name, handle, roles } = victim;
@@ -260,34 +248,79 @@ async function damage(time: number, only: string, seed: number) {
     problems.set(key, `hangs: ${text}`);
     from = at + 1;
   }
+  if (calls === 0 && problems.size === 0) return; // none has that name
   tell({
-    what: "calls on damaged words",
+    what: "JavaScript: calls on damaged words",
     volume: calls >>> 0,
     unit: "calls",
     problems: [...problems.values()],
   });
 }
 
+async function callWithAll(time: number, seed: number, only: string) {
+  const thread = await spawn(ARGUMENTS, { time, seed, only });
+  const row = await thread.next<Row>();
+  if (row.volume > 0) tell(row);
+  await kill(thread);
+}
+
 // ---- streams, aborts -------------------------------------------------------------
 
-/** Two threads of one module that share a barrier. */
+/** A ring whose next record begins at `start`, modulo 2^32. */
+function ringAt(start: number): RecordRing {
+  const ring = RecordRing.create({ capacity: 65536 });
+  const { tail, head, head_cache, tail_cache } = LAYOUT.record_ring;
+  const words = wordsOf(ring);
+  for (const word of [tail, head, head_cache, tail_cache]) {
+    words[word] = start & ~7;
+  }
+  return ring;
+}
+
+/** One round takes so long at most, in ms. */
+const ROUND = 20_000;
+
+/**
+ * Two threads of one module that share a barrier, round by round. The counters
+ * begin near 0, 2^31 or 2^32.
+ */
 async function pair(url: URL, time: number, seed: number, only: string) {
-  const start = Barrier.create(2).handle;
-  const spsc = SpscQueue.create({ capacity: 1024 }).handle;
-  const mpmc = MpmcQueue.create({ capacity: 1024 }).handle;
-  const lockFree = LockFreeQueue.create({ capacity: 1024 }).handle;
-  const ring = RecordRing.create({ capacity: 65536 }).handle;
-  const mutex = Mutex.create().handle;
-  const semaphore = Semaphore.create(1).handle;
-  const sums = new SharedArrayBuffer(1024);
-  const orders = [0, 1].map((side) => ({
-    ...{ side, time, seed, only, start, spsc, mpmc, lockFree, ring },
-    ...{ mutex, semaphore, sums },
-  }));
-  const threads = await Promise.all(orders.map((order) => spawn(url, order)));
-  const rows = await Promise.all(threads.map((t) => t.next<Row[]>()));
-  for (const row of rows.flat()) tell(row);
-  for (const thread of threads) await kill(thread);
+  const rounds = Math.ceil(time / ROUND);
+  const sums = new Map<string, Row>();
+  for (let i = 0; i < rounds; i++) {
+    const near = 2 ** 31 * ((seed + 1 + i) % 3);
+    // A ticket is half of a word, or a quarter of it.
+    const at = (unit: number) => Math.max(near / unit - 20_000, 0);
+    const start = Barrier.create(2).handle;
+    const spsc = SPSC.startAt(4096, 4, at(4)).handle;
+    const mpmc = MPMC.startAt(4096, 4, at(2)).handle;
+    const lockFree = LOCK_FREE.startAt(4096, 4, at(1)).handle;
+    const ring = ringAt(at(1)).handle;
+    const mutex = Mutex.create().handle;
+    const semaphore = Semaphore.create(1).handle;
+    const sent = new SharedArrayBuffer(1024);
+    const orders = [0, 1].map((side) => ({
+      ...{ side, time: time / rounds, seed: seed + i, start, spsc, mpmc },
+      ...{ lockFree, ring, mutex, semaphore, sums: sent, only },
+    }));
+    const threads = await Promise.all(orders.map((o) => spawn(url, o)));
+    const rows = await Promise.all(threads.map((t) => t.next<Row[]>()));
+    for (const thread of threads) await kill(thread);
+    for (const row of rows.flat()) sums.set(row.what, sum(row, sums));
+  }
+  for (const row of sums.values()) tell(row);
+}
+
+/** A row and what earlier rounds did. */
+function sum(row: Row, sums: ReadonlyMap<string, Row>): Row {
+  const before = sums.get(row.what);
+  if (before === undefined) return row;
+  return {
+    ...row,
+    volume: before.volume + row.volume,
+    ...(row.lost !== undefined && { lost: before.lost! + row.lost }),
+    problems: [...before.problems, ...row.problems],
+  };
 }
 
 function tell(row: Row): void {
@@ -302,6 +335,9 @@ switch (part) {
     break;
   case "damage":
     await damage(Number(time), only, Number(seed));
+    break;
+  case "arguments":
+    await callWithAll(Number(time), Number(seed), only);
     break;
   case "stream":
     await pair(STREAM, Number(time), Number(seed), only);

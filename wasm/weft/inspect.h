@@ -490,7 +490,7 @@ static inline void weft__broadcast_shows_behind(const void *at,
     if ((owner & ~known) != 0)
       weft__tell_behind(found, weft__index_of(at, &seat->owner), "seat", i,
                         owner, WEFT__NO_AGENT, false);
-    if (owner == 0 || owner & WEFT_BROADCAST_JOINING_BIT) continue;
+    if (owner == 0 || (owner & WEFT_BROADCAST_JOINING_BIT) != 0) continue;
     int32_t cursor = weft__load(&seat->cursor);
     int32_t tail = weft__load(&b->tail) & ~WEFT_BROADCAST_CLOSED_BIT;
     if (weft__minus(tail, cursor) >= 0 && (cursor & 1) == 0) continue;

@@ -571,8 +571,9 @@ static inline bool weft__record_take_over(weft_record_ring *r, int32_t id) {
 /*
  * Ends the claim of agent `id`, and skips the records that it had reserved.
  * Call it only when that agent will never run again. Returns how many records
- * they were. -1 if another agent has the claim now: then call it again later,
- * or abandon that claimant first. -ENOTRECOVERABLE if the words are damaged.
+ * they were. -1 if another agent has the claim now. If that claimant is dead,
+ * too, abandon it first: a loop over this call alone would not end. weft_recover
+ * with all dead agents ends. -ENOTRECOVERABLE if the words are damaged.
  */
 static inline int32_t weft_record_ring_abandon(weft_record_ring *r,
                                                int32_t id) {

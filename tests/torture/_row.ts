@@ -1,0 +1,72 @@
+/**
+ * A line of the torture's table.
+ *
+ * @module
+ */
+
+/** What one part did with one primitive. */
+export interface Row {
+  /** What was done, such as "Mutex: threads killed". */
+  readonly what: string;
+  readonly volume: number;
+  /** What the volume counts, such as `"kills"`. */
+  readonly unit: string;
+  /** Elements that nobody got, and how many may be lost. */
+  readonly lost?: number;
+  readonly allowed?: number;
+  /** What else was measured. */
+  readonly note?: string;
+  /** Broken promises, each with an example. */
+  readonly problems: readonly string[];
+}
+
+/** Takes a line as soon as it is known. */
+export type Tell = (row: Row) => void;
+
+/** The longest time that anybody waited for a turn, in ms. */
+export interface Longest {
+  readonly volume: number;
+  /** The longest wait of an agent that uses the primitive. */
+  readonly longest: number;
+  /** The longest that the machine kept a thread from its core meanwhile. */
+  readonly control: number;
+}
+
+/**
+ * Whether somebody was starved: over a second beyond what the machine does. A
+ * turn needs several agents in sequence, and each of them may wait for a core.
+ */
+export const isStarved = ({ longest, control }: Longest): boolean =>
+  longest > 1000 + 8 * control;
+
+/**
+ * Measures for `seconds`, and again if somebody seems to be starved: a machine
+ * is slow once and not again. Less than a second is only measured, not judged.
+ */
+export async function loadRow(
+  name: string,
+  seconds: number,
+  measure: () => Promise<Longest>,
+): Promise<Row> {
+  const starves = (it: Longest) => seconds >= 1 && isStarved(it);
+  let volume = 0;
+  let worst: Longest | undefined;
+  for (let i = 0; i < 3; i++) {
+    worst = await measure();
+    volume += worst.volume;
+    if (!starves(worst)) break;
+  }
+  const note = `longest wait ${Math.round(worst!.longest)} ms, ` +
+    `the machine's own ${Math.round(worst!.control)} ms`;
+  return {
+    what: `${name}: turns in a crowd`,
+    volume,
+    unit: "turns",
+    note,
+    problems: starves(worst!) ? [`${name}: somebody starves: ${note}`] : [],
+  };
+}
+
+/** Whether a class's name contains a word such as `spsc_queue` or `SpscQueue`. */
+export const matches = (name: string, only: string): boolean =>
+  name.toLowerCase().includes(only.toLowerCase().replaceAll("_", ""));
