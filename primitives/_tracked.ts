@@ -100,10 +100,11 @@ export class Tracked {
    */
   take(n: number): boolean {
     const at = this.#own();
-    let counted = this.#load();
+    let counted = this.#look(at);
+    if (counted >> COUNT_SHIFT < n) counted = this.#load();
     while (counted >> COUNT_SHIFT >= n) {
       const seen = counted;
-      this.#confirm(seen);
+      if (this.#rowOf(seen) !== at) this.#confirm(seen);
       counted = this.#exchange(at, seen, -n);
       if (counted === seen) return true;
     }
@@ -117,7 +118,9 @@ export class Tracked {
    */
   give(n: number): number {
     const at = this.#find(this.#id);
-    const held = at < 0 ? 0 : this.#held(at);
+    const words = this.#words;
+    // Plainly: this agent wrote both.
+    const held = at < 0 ? 0 : words[at + HELD + (words[at + SEQUENCE]! & 1)]!;
     if (held < n) {
       throw new TypeError(`Cannot release ${n}: this agent holds ${held}`);
     }
@@ -161,10 +164,10 @@ export class Tracked {
 
   /** Gives back `n`, which may be below 0. Returns how many are free then. */
   #add(at: number, n: number): number {
-    let counted = this.#load();
+    let counted = this.#look(at);
     for (;;) {
       const seen = counted;
-      this.#confirm(seen);
+      if (this.#rowOf(seen) !== at) this.#confirm(seen);
       counted = this.#exchange(at, seen, n);
       if (counted === seen) return (seen >> COUNT_SHIFT) + n;
     }
@@ -175,12 +178,26 @@ export class Tracked {
   }
 
   /**
+   * The counted word, which may be an old value if the row at `at` made the last
+   * change: then there is nothing to confirm, and the exchange checks it.
+   */
+  #look(at: number): number {
+    const hint = this.#words[this.#counted]!;
+    return this.#rowOf(hint) === at ? hint : this.#load();
+  }
+
+  /** Where the row begins that made the last change. */
+  #rowOf(counted: number): number {
+    return this.#first + (counted >> ROW_SHIFT & ROW_MASK) * ROW;
+  }
+
+  /**
    * Adds `n` to the count, which the agent of the row at `at` then holds no
    * longer, if the counted word is still `seen`. Returns what it was.
    */
   #exchange(at: number, seen: number, n: number): number {
     const words = this.#words;
-    const last = Atomics.load(words, at + SEQUENCE);
+    const last = words[at + SEQUENCE]!; // this agent wrote it
     const sequence = last + 1 | 0;
     // This half does not count until the exchange: no other agent reads it.
     words[at + HELD + (sequence & 1)] = words[at + HELD + (last & 1)]! - n;
@@ -199,9 +216,8 @@ export class Tracked {
    */
   #confirm(seen: number): void {
     const words = this.#words;
-    const row = seen >> ROW_SHIFT & ROW_MASK;
-    if (row >= this.#agents) throw new DamagedError(this.#what);
-    const at = this.#first + row * ROW + SEQUENCE;
+    const at = this.#rowOf(seen) + SEQUENCE;
+    if (at >= words.length) throw new DamagedError(this.#what);
     const confirmed = Atomics.load(words, at);
     const next = confirmed + 1 | 0;
     if ((next ^ seen) & SEQUENCE_MASK) return; // it is confirmed
@@ -222,7 +238,8 @@ export class Tracked {
     const agents = this.#agents;
     for (let i = 0, row = this.#id % agents; i < agents; i++) {
       const at = this.#first + row * ROW;
-      if (Atomics.load(this.#words, at) === id) return at;
+      // A hint: only this agent writes its id, and an exchange checks a 0.
+      if (this.#words[at] === id) return at;
       if (++row === agents) row = 0;
     }
     return -1;

@@ -881,6 +881,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     for (const job of this.#late.values()) this.#drop(job, error);
     for (let job; (job = this.#queue.take()) !== undefined;) {
       this.#settle(job);
+      this.#count.failed++;
       job.reject(error);
     }
     this.#tellSettled();

@@ -358,7 +358,7 @@ static const form FORMS[] = {
     {"record_ring push", ring_full, ring_push, ring_pop, ring_idle, 2, 2},
     {"record_ring pop", ring_empty, ring_pop, ring_push, ring_idle, 1, 1},
     {"broadcast push", broadcast_full, broadcast_push, broadcast_read,
-     broadcast_idle, 2, 2},
+     broadcast_idle, 1, 1},
     {"broadcast pop", broadcast_make, broadcast_pop, broadcast_tell,
      broadcast_idle, 2, 1},
     {"channel send", channel_full, channel_send, channel_receive, channel_idle,

@@ -244,6 +244,10 @@ function tracked(weft: Weft, start: Start) {
       return new Semaphore(memory);
     },
     words: named({ ...LAYOUT.semaphore, ...ROW_WORDS }),
+    hints: (byteOffset) => {
+      const word = byteOffset / 4;
+      return word === permits || (word >= ROWS && (word - ROWS) % ROW < HELD);
+    },
     stateless: true,
     ops: {
       acquire: { run: (s, n: number) => s.acquire(n) },

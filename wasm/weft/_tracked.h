@@ -47,7 +47,8 @@ static inline weft__tracked_row *weft__tracked_find(const weft__tracked *t,
                                                     int32_t id) {
   int32_t row = weft_agent_id() % t->agents;
   for (int32_t i = 0; i < t->agents; i++) {
-    if (weft__load(&t->rows[row].agent) == id) return &t->rows[row];
+    /* A hint: only this agent writes its id, and an exchange checks a 0. */
+    if (weft__hint(&t->rows[row].agent) == id) return &t->rows[row];
     if (++row == t->agents) row = 0;
   }
   return NULL;
@@ -82,6 +83,29 @@ static inline bool weft__tracked_confirm(const weft__tracked *t, int32_t seen) {
   return true;
 }
 
+/* Whether a row made the change that the counted word names. */
+static inline bool weft__tracked_made(const weft__tracked *t,
+                                      const weft__tracked_row *row,
+                                      int32_t counted) {
+  return (counted >> WEFT__TRACKED_ROW_SHIFT & WEFT__TRACKED_ROW_MASK) ==
+         (int32_t)(row - t->rows);
+}
+
+/* The counted word, which may be an old value if this row made the last change:
+   then there is nothing to confirm, and the exchange checks it. */
+static inline int32_t weft__tracked_look(const weft__tracked *t,
+                                         const weft__tracked_row *row) {
+  int32_t hint = weft__hint(t->counted);
+  return weft__tracked_made(t, row, hint) ? hint : weft__load(t->counted);
+}
+
+/* Confirms the change that `seen` names, unless this row made it. */
+static inline bool weft__tracked_ready(const weft__tracked *t,
+                                       const weft__tracked_row *row,
+                                       int32_t seen) {
+  return weft__tracked_made(t, row, seen) || weft__tracked_confirm(t, seen);
+}
+
 /*
  * Adds `n` to the count, which the agent of the row then holds no longer, if
  * the counted word is still `seen`. Returns what it was.
@@ -89,7 +113,7 @@ static inline bool weft__tracked_confirm(const weft__tracked *t, int32_t seen) {
 static inline int32_t weft__tracked_exchange(const weft__tracked *t,
                                              weft__tracked_row *row,
                                              int32_t seen, int32_t n) {
-  int32_t last = weft__load(&row->sequence);
+  int32_t last = weft__hint(&row->sequence); /* this agent wrote it */
   int32_t sequence = weft__plus(last, 1);
   /* This half does not count until the exchange: no other agent reads it. */
   row->held[sequence & 1] = weft__minus(row->held[last & 1], n);
@@ -107,10 +131,11 @@ static inline int32_t weft__tracked_exchange(const weft__tracked *t,
 static inline int weft__tracked_take(const weft__tracked *t, int32_t n) {
   weft__tracked_row *row = weft__tracked_own(t);
   if (row == NULL) return EINVAL;
-  int32_t counted = weft__load(t->counted);
+  int32_t counted = weft__tracked_look(t, row);
+  if (weft__tracked_count(counted) < n) counted = weft__load(t->counted);
   while (weft__tracked_count(counted) >= n) {
     int32_t seen = counted;
-    if (!weft__tracked_confirm(t, seen)) return ENOTRECOVERABLE;
+    if (!weft__tracked_ready(t, row, seen)) return ENOTRECOVERABLE;
     counted = weft__tracked_exchange(t, row, seen, -n);
     if (counted == seen) return 0;
   }
@@ -122,10 +147,10 @@ static inline int weft__tracked_take(const weft__tracked *t, int32_t n) {
 static inline int weft__tracked_add(const weft__tracked *t,
                                     weft__tracked_row *row, int32_t n,
                                     int32_t *count) {
-  int32_t counted = weft__load(t->counted);
+  int32_t counted = weft__tracked_look(t, row);
   for (;;) {
     int32_t seen = counted;
-    if (!weft__tracked_confirm(t, seen)) return ENOTRECOVERABLE;
+    if (!weft__tracked_ready(t, row, seen)) return ENOTRECOVERABLE;
     counted = weft__tracked_exchange(t, row, seen, n);
     *count = weft__plus(weft__tracked_count(seen), n);
     if (counted == seen) return 0;
@@ -137,7 +162,8 @@ static inline int weft__tracked_add(const weft__tracked *t,
 static inline int weft__tracked_give(const weft__tracked *t, int32_t n,
                                      int32_t *count) {
   weft__tracked_row *row = weft__tracked_find(t, weft_agent_id());
-  if (row == NULL || weft__tracked_held(row) < n) return EPERM;
+  if (row == NULL || row->held[weft__hint(&row->sequence) & 1] < n)
+    return EPERM;
   return weft__tracked_add(t, row, n, count);
 }
 
