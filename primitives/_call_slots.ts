@@ -8,7 +8,7 @@
 import { CALL_RING } from "./_layout.ts";
 import { describe } from "./_describe.ts";
 import { byteLengthOf, bytesOf, Copier, type Elements } from "./_elements.ts";
-import { type Awaited, wake } from "./_event_count.ts";
+import { type Awaited, waitersOf, wake } from "./_event_count.ts";
 import { ClosedError } from "./_queue.ts";
 import { NO_FLAG, type WordsProblems } from "./_problems.ts";
 import { assertConfig, inRange, type WordsInspection } from "./_region.ts";
@@ -74,7 +74,8 @@ export interface CallRingConfig {
  */
 export const INSPECTION: WordsInspection = {
   row: CALL_RING,
-  waiters: (words) => words[SERVE_EPOCH + 1]! + words[SLOT_EPOCH + 1]!,
+  waiters: (words) =>
+    waitersOf(words, SERVE_EPOCH) + waitersOf(words, SLOT_EPOCH),
 };
 
 /**

@@ -331,7 +331,8 @@ export const MPMC_QUEUE = {
    */
   pop_epoch: 96,
   /**
-   * Consumers that sleep, or are about to.
+   * bits 0-30: consumers that sleep, or are about to
+   * bit 31: one of them awaits, or did
    * @writer consumers
    */
   pop_waiters: 97,
@@ -342,7 +343,8 @@ export const MPMC_QUEUE = {
    */
   push_epoch: 128,
   /**
-   * Producers that sleep, or are about to.
+   * bits 0-30: producers that sleep, or are about to
+   * bit 31: one of them awaits, or did
    * @writer producers
    */
   push_waiters: 129,
@@ -395,7 +397,8 @@ export const LOCK_FREE_QUEUE = {
    */
   pop_epoch: 160,
   /**
-   * Consumers that sleep, or are about to.
+   * bits 0-30: consumers that sleep, or are about to
+   * bit 31: one of them awaits, or did
    * @writer consumers
    */
   pop_waiters: 161,
@@ -406,7 +409,8 @@ export const LOCK_FREE_QUEUE = {
    */
   push_epoch: 192,
   /**
-   * Producers that sleep, or are about to.
+   * bits 0-30: producers that sleep, or are about to
+   * bit 31: one of them awaits, or did
    * @writer producers
    */
   push_waiters: 193,
@@ -448,6 +452,12 @@ export const RECORD_RING = {
    */
   head_cache: 34,
   /**
+   * The fewest bytes, head included, for which a producer waited; 0 if none
+   * did.
+   * @writer producers
+   */
+  least: 35,
+  /**
    * Where the consumer reads next, in bytes.
    * @writer the consumer
    */
@@ -464,7 +474,8 @@ export const RECORD_RING = {
    */
   pop_epoch: 96,
   /**
-   * Waits of the consumer that sleep, or are about to.
+   * bits 0-30: waits of the consumer that sleep, or are about to
+   * bit 31: one of them awaits, or did
    * @writer the consumer
    */
   pop_waiters: 97,
@@ -475,10 +486,16 @@ export const RECORD_RING = {
    */
   push_epoch: 128,
   /**
-   * Producers that sleep, or are about to.
+   * bits 0-30: producers that sleep, or are about to
+   * bit 31: one of them awaits, or did
    * @writer producers
    */
   push_waiters: 129,
+  /**
+   * How often a producer without room may still hand its wake on.
+   * @writer the consumer
+   */
+  hand_ons: 130,
   length: 160,
 } as const;
 
@@ -521,7 +538,8 @@ export const BROADCAST = {
    */
   pop_epoch: 64,
   /**
-   * Subscribers that sleep, or are about to.
+   * bits 0-30: subscribers that sleep, or are about to
+   * bit 31: one of them awaits, or did
    * @writer subscribers
    */
   pop_waiters: 65,
@@ -532,7 +550,8 @@ export const BROADCAST = {
    */
   push_epoch: 96,
   /**
-   * Waits of the producer that sleep, or are about to.
+   * bits 0-30: waits of the producer that sleep, or are about to
+   * bit 31: one of them awaits, or did
    * @writer the producer
    */
   push_waiters: 97,
@@ -600,7 +619,8 @@ export const CALL_RING = {
    */
   serve_epoch: 32,
   /**
-   * Servers that sleep, or are about to.
+   * bits 0-30: servers that sleep, or are about to
+   * bit 31: one of them awaits, or did
    * @writer servers
    */
   serve_waiters: 33,
@@ -616,7 +636,8 @@ export const CALL_RING = {
    */
   slot_epoch: 64,
   /**
-   * Callers that sleep there, or are about to.
+   * bits 0-30: callers that sleep there, or are about to
+   * bit 31: one of them awaits, or did
    * @writer callers
    */
   slot_waiters: 65,

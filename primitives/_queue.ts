@@ -530,7 +530,7 @@ export function waiting<Kind extends string, More>(
         const result = spin(attempt, this.#delayAt(end));
         if (result !== undefined) return result;
       }
-      return block(this.#wait(end, attempt), timeout);
+      return block(this.#wait(end, attempt, false), timeout);
     }
 
     asyncAt<T>(
@@ -552,13 +552,14 @@ export function waiting<Kind extends string, More>(
     *#wait<T>(
       end: End,
       attempt: () => T | false | undefined,
+      awaits = true,
     ): Waiting<T | undefined> {
       let result = attempt();
       if (result !== false && result !== undefined) return result;
       let stuck: number | undefined;
       try {
         for (;;) {
-          const sleep = this.announce(end);
+          const sleep = this.announce(end, awaits);
           let outcome;
           try {
             result = attempt();

@@ -238,7 +238,7 @@ export abstract class QueueCore<Kind extends string = string>
    *
    * @internal
    */
-  protected abstract announce(end: End): Sleep | undefined;
+  protected abstract announce(end: End, awaits: boolean): Sleep | undefined;
   /**
    * Withdraws an announcement.
    *

@@ -14,6 +14,7 @@ import {
   blockOn,
   tryAwaitOn,
   tryBlockOn,
+  waitersOf,
   waitOn,
   wake,
 } from "./_event_count.ts";
@@ -110,7 +111,8 @@ export interface BroadcastConfig<Size extends number = number>
  */
 export const INSPECTION: WordsInspection = {
   row: BROADCAST,
-  waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
+  waiters: (words) =>
+    waitersOf(words, POP_EPOCH) + waitersOf(words, PUSH_EPOCH),
 };
 
 /**
@@ -172,10 +174,13 @@ export const BroadcastBase: abstract new (
  * word 33   slowest       The slowest cursor, as the producer saw it last.
  * word 64   pop_epoch     Changes when sleeping subscribers must look again.
  *                         sleepers: subscribers
- * word 65   pop_waiters   Subscribers that sleep, or are about to.
+ * word 65   pop_waiters   bits 0-30  subscribers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
  * word 96   push_epoch    Changes when the sleeping producer must look again.
  *                         sleepers: the producer
- * word 97   push_waiters  Waits of the producer that sleep, or are about to.
+ * word 97   push_waiters  bits 0-30  waits of the producer that sleep, or are
+ *                                    about to
+ *                         bit 31     one of them awaits, or did
  * word 128  Seats of 32 words each. A seat has the next position to pop, times
  *           2; then the agent id of the subscriber, with bit 28 set while it
  *           joins, or 0; and how many elements it lost. The elements lie behind

@@ -7,7 +7,7 @@
 import { DamagedError, MOST_TRIES } from "./_damaged.ts";
 import { LOCK_FREE_QUEUE } from "./_layout.ts";
 import type { CopyingClass, Elements } from "./_elements.ts";
-import { announce, wake, withdraw } from "./_event_count.ts";
+import { announce, waitersOf, wake, withdraw } from "./_event_count.ts";
 import {
   assertFormatted,
   type ElementOf,
@@ -100,7 +100,8 @@ export interface LockFreeQueueConfig<Size extends number = number, F = never>
  */
 export const INSPECTION: WordsInspection = {
   row: LOCK_FREE_QUEUE,
-  waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
+  waiters: (words) =>
+    waitersOf(words, POP_EPOCH) + waitersOf(words, PUSH_EPOCH),
 };
 
 /**
@@ -600,8 +601,9 @@ export class LockFreeCore extends QueueCore<"lock_free_queue"> {
    *
    * @internal
    */
-  protected override announce(end: End): Sleep {
-    return announce(this.#words, end === "pop" ? POP_EPOCH : PUSH_EPOCH);
+  protected override announce(end: End, awaits: boolean): Sleep {
+    const epoch = end === "pop" ? POP_EPOCH : PUSH_EPOCH;
+    return announce(this.#words, epoch, awaits);
   }
 
   /**
@@ -664,10 +666,12 @@ export const WaitingLockFree: WaitingClass<
  * word 128  free_head     The same as `head`, for the ring of free slots.
  * word 160  pop_epoch     Changes when sleeping consumers must look again.
  *                         sleepers: consumers
- * word 161  pop_waiters   Consumers that sleep, or are about to.
+ * word 161  pop_waiters   bits 0-30  consumers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
  * word 192  push_epoch    Changes when sleeping producers must look again.
  *                         sleepers: producers
- * word 193  push_waiters  Producers that sleep, or are about to.
+ * word 193  push_waiters  bits 0-30  producers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
  * word 224  `n` entries of the queue, `n` entries of the ring of free slots,
  *           and `n - 1` slots of `element_size` bytes. `n` is twice `capacity`,
  *           but at least 16. The entry of ticket `t` is in place `t mod n`.

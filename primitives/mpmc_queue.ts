@@ -7,7 +7,7 @@
 import { DamagedError } from "./_damaged.ts";
 import { MPMC_QUEUE } from "./_layout.ts";
 import type { CopyingClass, Elements } from "./_elements.ts";
-import { announce, wake, withdraw } from "./_event_count.ts";
+import { announce, waitersOf, wake, withdraw } from "./_event_count.ts";
 import {
   CAPACITY,
   CLOSED_BIT,
@@ -71,7 +71,8 @@ const DOINGS = {
  */
 export const INSPECTION: WordsInspection = {
   row: MPMC_QUEUE,
-  waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
+  waiters: (words) =>
+    waitersOf(words, POP_EPOCH) + waitersOf(words, PUSH_EPOCH),
 };
 
 /**
@@ -393,8 +394,9 @@ export class MpmcCore extends QueueCore<"mpmc_queue"> {
    *
    * @internal
    */
-  protected override announce(end: End): Sleep {
-    return announce(this.#words, end === "pop" ? POP_EPOCH : PUSH_EPOCH);
+  protected override announce(end: End, awaits: boolean): Sleep {
+    const epoch = end === "pop" ? POP_EPOCH : PUSH_EPOCH;
+    return announce(this.#words, epoch, awaits);
   }
 
   /**
@@ -469,10 +471,12 @@ export const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
  * word 64   head          The next ticket to pop, times 2.
  * word 96   pop_epoch     Changes when sleeping consumers must look again.
  *                         sleepers: consumers
- * word 97   pop_waiters   Consumers that sleep, or are about to.
+ * word 97   pop_waiters   bits 0-30  consumers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
  * word 128  push_epoch    Changes when sleeping producers must look again.
  *                         sleepers: producers
- * word 129  push_waiters  Producers that sleep, or are about to.
+ * word 129  push_waiters  bits 0-30  producers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
  * word 160  `capacity` slots. Each has a word `turn`, a spare word and an
  *           element, padded to a multiple of 8 bytes. The slot of ticket `t` is
  *           in place `t mod capacity`. Its `turn` is `2t` while it is free for

@@ -21,9 +21,11 @@ import {
   blockOn,
   tryAwaitOn,
   tryBlockOn,
+  waitersOf,
   waitOn,
   wake,
 } from "./_event_count.ts";
+import { iterate } from "./_iterate.ts";
 import { ClosedError } from "./_queue.ts";
 import {
   NO_AGENT,
@@ -65,10 +67,12 @@ const SINGLE_PRODUCER: typeof RECORD_RING.single_producer = 2;
 const TAIL: typeof RECORD_RING.tail = 32;
 const CLAIMANT: typeof RECORD_RING.claimant = 33;
 const HEAD_CACHE: typeof RECORD_RING.head_cache = 34;
+const LEAST: typeof RECORD_RING.least = 35;
 const HEAD: typeof RECORD_RING.head = 64;
 const TAIL_CACHE: typeof RECORD_RING.tail_cache = 65;
 const POP_EPOCH: typeof RECORD_RING.pop_epoch = 96;
 const PUSH_EPOCH: typeof RECORD_RING.push_epoch = 128;
+const HAND_ONS: typeof RECORD_RING.hand_ons = 130;
 const DATA: typeof RECORD_RING.length = 160;
 
 /** A bit of `tail`: the ring is closed, and nothing is appended any more. */
@@ -107,7 +111,8 @@ export interface RecordRingConfig {
  */
 export const INSPECTION: WordsInspection = {
   row: RECORD_RING,
-  waiters: (words) => words[POP_EPOCH + 1]! + words[PUSH_EPOCH + 1]!,
+  waiters: (words) =>
+    waitersOf(words, POP_EPOCH) + waitersOf(words, PUSH_EPOCH),
 };
 
 /**
@@ -417,7 +422,7 @@ export class RecordCore extends Region<"record_ring"> {
     const words = this.#words;
     const space = spaceFor(words[record]! >>> 2);
     Atomics.store(words, HEAD, words[HEAD]! + space | 0); // (F)
-    wake(words, PUSH_EPOCH, Infinity);
+    this.#wakeProducer();
   }
 
   /**
@@ -541,16 +546,15 @@ export class RecordCore extends Region<"record_ring"> {
    */
   #claim(length: number): number {
     const words = this.#words;
-    if (!this.singleProducer && !this.#beginClaim()) return 0;
+    const space = spaceFor(length);
+    if (!this.singleProducer && !this.#beginClaim(space)) return 0;
     const tail = words[TAIL]!; // ours: only `close` changes it meanwhile
     if (tail & CLOSED_BIT) {
       this.#endClaim();
       this.refuse();
       return 0;
     }
-    const space = spaceFor(length);
-    const left = this.capacity - (tail & this.#mask);
-    const total = left < space ? left + space : space;
+    const total = this.#total(tail, space);
     const used = tail - words[HEAD_CACHE]! | 0;
     if (total > this.capacity - used || !this.#isWhole(used)) {
       const head = Atomics.load(words, HEAD); // pairs with (F)
@@ -561,13 +565,14 @@ export class RecordCore extends Region<"record_ring"> {
       }
       if (total > this.capacity - (tail - head | 0)) {
         const closed = this.closed;
+        this.#note(space);
         this.#endClaim();
         if (closed) this.refuse();
         return 0;
       }
     }
-    if (left >= space) return this.#at(tail);
-    words[this.#at(tail)] = left - HEADER << 2 | SKIPPED; // published by (P)
+    if (total === space) return this.#at(tail);
+    words[this.#at(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)
     return DATA;
   }
 
@@ -592,8 +597,68 @@ export class RecordCore extends Region<"record_ring"> {
     return false;
   }
 
+  /** The bytes from `tail` to behind a record of `space`, with what it skips. */
+  #total(tail: number, space: number): number {
+    const left = this.capacity - (tail & this.#mask);
+    return left < space ? left + space : space;
+  }
+
+  /** (N) Notes that a record of `space` bytes may have to wait. */
+  #note(space: number): void {
+    if (this.singleProducer) return; // no other waits
+    const words = this.#words;
+    for (let least = Atomics.load(words, LEAST);;) {
+      if (least !== 0 && least <= space) return;
+      const seen = Atomics.compareExchange(words, LEAST, least, space);
+      if (seen === least) return;
+      least = seen;
+    }
+  }
+
+  /** Whether there is room for the shortest record that ever waited. */
+  #hasRoom(): boolean {
+    const words = this.#words;
+    const least = Atomics.load(words, LEAST); // pairs with (N)
+    const tail = Atomics.load(words, TAIL) & POSITION_MASK;
+    const used = tail - Atomics.load(words, HEAD) | 0;
+    return this.#total(tail, least) <= this.capacity - used;
+  }
+
+  /**
+   * Wakes one of the producers that wait for room, or for the claim. One that
+   * has no room for its record hands the wake on, as often as they are many.
+   */
+  #wakeProducer(): void {
+    const words = this.#words;
+    const waiters = waitersOf(words, PUSH_EPOCH);
+    if (waiters === 0) return;
+    if (!this.singleProducer) Atomics.store(words, HAND_ONS, waiters);
+    wake(words, PUSH_EPOCH, 1);
+  }
+
+  /**
+   * Wakes a producer, if there may be room for another one's record.
+   *
+   * @internal
+   */
+  protected passRoom(): void {
+    if (this.closed) wake(this.#words, PUSH_EPOCH, Infinity);
+    else if (this.#hasRoom()) this.#wakeProducer();
+  }
+
+  /**
+   * Wakes another producer, whose record may be shorter than this one's.
+   *
+   * @internal
+   */
+  protected handRoomOn(): void {
+    const words = this.#words;
+    if (Atomics.load(words, HAND_ONS) <= 0 || !this.#hasRoom()) return;
+    if (wake(words, PUSH_EPOCH, 1)) Atomics.sub(words, HAND_ONS, 1);
+  }
+
   /** Takes the claim if it comes free within about a microsecond. */
-  #beginClaim(): boolean {
+  #beginClaim(space: number): boolean {
     const words = this.#words;
     // An agent that has the claim, and is running, ends it within a tenth of a
     // microsecond.
@@ -601,6 +666,7 @@ export class RecordCore extends Region<"record_ring"> {
       const owner = Atomics.compareExchange(words, CLAIMANT, 0, this.#id);
       if (owner === 0) return true;
       if (i <= 0) {
+        this.#note(space);
         // (W) The waiting agent asks this owner to wake it, if the owner still
         // has the claim.
         const marked = owner | CONTENDED_BIT;
@@ -615,7 +681,7 @@ export class RecordCore extends Region<"record_ring"> {
     const words = this.#words;
     // Pairs with (W).
     if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) {
-      wake(words, PUSH_EPOCH, Infinity);
+      this.#wakeProducer();
     }
   }
 
@@ -624,7 +690,7 @@ export class RecordCore extends Region<"record_ring"> {
     const words = this.#words;
     for (;;) {
       const owner = Atomics.load(words, CLAIMANT);
-      if ((owner & OWNER_MASK) !== id) return this.#beginClaim();
+      if ((owner & OWNER_MASK) !== id) return this.#beginClaim(HEADER);
       const ours = this.#id | owner & CONTENDED_BIT;
       const seen = Atomics.compareExchange(words, CLAIMANT, owner, ours);
       if (seen === owner) return true;
@@ -658,7 +724,7 @@ export class RecordCore extends Region<"record_ring"> {
       if (state === COMMITTED) return record;
       if (state === RESERVED) return 0;
       Atomics.store(words, HEAD, head + space | 0);
-      wake(words, PUSH_EPOCH, Infinity);
+      this.#wakeProducer();
     }
   }
 
@@ -701,15 +767,22 @@ export const RecordRingBase: abstract new (
  * word 33   claimant         The agent that moves `tail` now, or 0. Bit 28 is
  *                            CONTENDED.
  * word 34   head_cache       The value of `head` that the producers saw last.
+ * word 35   least            The fewest bytes, head included, for which a
+ *                            producer waited; 0 if none did.
  * word 64   head             Where the consumer reads next, in bytes.
  * word 65   tail_cache       The value of `tail` that the consumer saw last.
  * word 96   pop_epoch        Changes when the sleeping consumer must look
  *                            again.
  *                            sleepers: the consumer
- * word 97   pop_waiters      Waits of the consumer that sleep, or are about to.
+ * word 97   pop_waiters      bits 0-30  waits of the consumer that sleep, or
+ *                                       are about to
+ *                            bit 31     one of them awaits, or did
  * word 128  push_epoch       Changes when sleeping producers must look again.
  *                            sleepers: producers
- * word 129  push_waiters     Producers that sleep, or are about to.
+ * word 129  push_waiters     bits 0-30  producers that sleep, or are about to
+ *                            bit 31     one of them awaits, or did
+ * word 130  hand_ons         How often a producer without room may still hand
+ *                            its wake on.
  * word 160  `capacity` bytes. Position `p` is at byte `p mod capacity`. A
  *           record begins at a multiple of 8 bytes with two words. The first is
  *           its length times 4 plus its state: 1 RESERVED, 2 COMMITTED or 3
@@ -996,14 +1069,15 @@ export class RecordRing extends RecordRingBase {
    *
    * @throws {TypeError} If an option is unknown or of the wrong type.
    */
-  async *values(
+  values(
     options?: AsyncOptions,
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
-    try {
-      for (;;) yield await this.popAsync(options);
-    } catch (error) {
-      if (!(error instanceof ClosedError)) throw error;
-    }
+    const take = () => this.#take();
+    return iterate({
+      take,
+      takeAsync: () => this.asyncAt("pop", take, options),
+      isEnd: (error) => error instanceof ClosedError,
+    }, options);
   }
 
   /**
@@ -1070,7 +1144,9 @@ export class RecordRing extends RecordRingBase {
       words: this.#words,
       epoch: PUSH_EPOCH,
       attempt: look,
-      pass: () => {}, // all sleepers are woken together, so no wake is lost
+      pass: () => this.passRoom(),
+      handOn: () => this.handRoomOn(),
+      all: true,
     };
   }
 

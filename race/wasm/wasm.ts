@@ -221,6 +221,20 @@ interface Binding {
   readonly exports: WasmExports;
 }
 
+/**
+ * What the calls under way need again. The engine runs an agent ahead from the
+ * start while its calls are on the stack, inside one of their operations. That
+ * writes to the memory that only this agent uses, which is given back when the
+ * operation has been done.
+ */
+interface Kept {
+  /** The address of `bytes`. */
+  readonly at: number;
+  readonly bytes: Uint8Array;
+  /** How many calls were under way. */
+  readonly depth: number;
+}
+
 /** A module, as one agent runs it. */
 class Instance {
   readonly #raw: WebAssembly.Exports;
@@ -241,6 +255,8 @@ class Instance {
   #binding: Binding | undefined;
   /** How many calls are under way. */
   #depth = 0;
+  /** What is to be given back: see {@linkcode Kept}. */
+  readonly #kept: Kept[] = [];
 
   /** Runs the module in memory shared by all, or in its own if `id` is -1. */
   constructor(
@@ -294,6 +310,7 @@ class Instance {
       this.#bindings.set(buffer, binding);
     }
     this.#binding = binding;
+    if (this.#depth > 0) this.#keep();
     this.#depth = 0;
     if (this.#image !== undefined) this.#bytes.set(this.#image);
     else {
@@ -305,6 +322,23 @@ class Instance {
     }
     this.#thread?.fill(0);
     return binding.exports;
+  }
+
+  /** Keeps what the calls under way need. */
+  #keep(): void {
+    const image = this.#image;
+    const at = image === undefined ? this.#top - STACK_BYTES : 0;
+    const end = image === undefined ? this.#top : image.length;
+    const bytes = this.#bytes.slice(at, end);
+    this.#kept.push({ at, bytes, depth: this.#depth });
+  }
+
+  /** Goes back to the first of what was kept since there were `count` of it. */
+  #giveBack(count: number): void {
+    const { at, bytes, depth } = this.#kept[count]!;
+    this.#kept.length = count;
+    this.#bytes.set(bytes, at);
+    this.#depth = depth;
   }
 
   // ---- calls
@@ -507,7 +541,12 @@ class Instance {
     const target = binding.targets[view] ??= targetFor(binding, view);
     const index = (address - binding.base) / target.size;
     if (index >= 0 && index < target.view.length && Number.isInteger(index)) {
-      return host.operate(kind, target, index, a, b, timeout);
+      const kept = this.#kept.length;
+      try {
+        return host.operate(kind, target, index, a, b, timeout);
+      } finally {
+        if (this.#kept.length > kept) this.#giveBack(kept);
+      }
     }
     host.outside(target, index, `${k.OP_NAMES[kind]} of wasm`);
     throw new RangeError(`No such memory at address ${address}`);

@@ -8,76 +8,93 @@ export const MUTANTS = mutants({
   what: "the epoch does not change",
   by: "push, pop",
   ts: [
-    "Atomics.add(words, epoch, 1); Atomics.notify(words, epoch, n);",
-    "Atomics.notify(words, epoch, n);",
+    "const seen = Atomics.compareExchange(words, epoch, even, even + 1 | 0); " +
+    "if (seen !== even) return false;",
+    "",
   ],
   c: [
-    "weft__add(epoch, 1); weft__notify(epoch, n);",
-    "weft__notify(epoch, n);",
+    "if (weft__compare_exchange(epoch, even, weft__plus(even, 1)) != even) " +
+    "return false;",
+    "",
   ],
+}, {
+  what: "the epoch does not change where all are woken",
+  by: "close wakes a consumer",
+  ts: ["Atomics.add(words, epoch, 2);", "{}"],
+  c: ["weft__add(epoch, 2);", ""],
 }, {
   what: "the epoch changes after the wake",
   by: "push, pop",
   ts: [
-    "Atomics.add(words, epoch, 1); Atomics.notify(words, epoch, n);",
-    "Atomics.notify(words, epoch, n); Atomics.add(words, epoch, 1);",
+    "Atomics.notify(words, epoch, n); return true;",
+    "return true;",
+    [
+      "else { const even = Atomics.load(words, epoch);",
+      "else { Atomics.notify(words, epoch, n);\n" +
+      "const even = Atomics.load(words, epoch);",
+    ],
   ],
   c: [
-    "weft__add(epoch, 1); weft__notify(epoch, n);",
-    "weft__notify(epoch, n); weft__add(epoch, 1);",
+    "weft__notify(epoch, n); return true;",
+    "return true;",
+    [
+      "int32_t even = weft__load(epoch);",
+      "weft__notify(epoch, n); int32_t even = weft__load(epoch);",
+    ],
   ],
 }, {
   what: "the epoch changes and nobody is woken",
+  by: "push, pop",
+  ts: ["Atomics.notify(words, epoch, n); return true;", "return true;"],
+  c: ["weft__notify(epoch, n); return true;", "return true;"],
+}, {
+  what: "(L): looks while a wake counts as on its way",
+  by: "two sleep, two are woken",
+  ts: ["while (value & 1) {", "while (value & 1 && value < 0) {"],
+  c: ["while (value & 1) {", "while (value & 1 && value < 0) {"],
+}, {
+  what: "leaves out a wake for all",
   ts: [
-    "Atomics.add(words, epoch, 1); Atomics.notify(words, epoch, n);",
-    "Atomics.add(words, epoch, 1);",
+    "if (n === Infinity || waiters < 0) Atomics.add(words, epoch, 2);",
+    "if (waiters < 0) Atomics.add(words, epoch, 2);",
   ],
-  c: [
-    "weft__add(epoch, 1); weft__notify(epoch, n);",
-    "(void)n; weft__add(epoch, 1);",
-  ],
+  equivalent: "a waiter that is woken and finds the queue closed wakes all",
 }, {
   what: "wakes nobody if only one sleeps",
   by: "push, pop",
-  ts: [
-    "if (Atomics.load(words, epoch + WAITERS) === 0) return;",
-    "if (Atomics.load(words, epoch + WAITERS) <= 1) return;",
-  ],
-  c: [
-    "if (weft__load(weft__event_waiters(epoch)) == 0) return;",
-    "if (weft__load(weft__event_waiters(epoch)) <= 1) return;",
-  ],
+  ts: ["if (waiters === 0) return true;", "if (waiters <= 1) return true;"],
+  c: ["if (waiters == 0) return true;", "if (waiters <= 1) return true;"],
 }, {
   what: "reads the count of waiters plainly",
   ts: [
-    "if (Atomics.load(words, epoch + WAITERS) === 0) return;",
-    "if (words[epoch + WAITERS] === 0) return;",
+    "const waiters = Atomics.load(words, epoch + WAITERS); if",
+    "const waiters = words[epoch + WAITERS]!;\nif",
   ],
   c: [
-    "if (weft__load(weft__event_waiters(epoch)) == 0) return;",
-    "if (*weft__event_waiters(epoch) == 0) return;",
+    "int32_t waiters = weft__load(weft__event_waiters(epoch));",
+    "int32_t waiters = *weft__event_waiters(epoch);",
   ],
 }, {
   what: "looks at the epoch before it is counted",
   ts: [
-    "Atomics.add(words, epoch + WAITERS, 1); // (W) announce, then look again",
-    "Atomics.load(words, epoch + WAITERS);",
-    ["Atomics.sub(words, epoch + WAITERS, 1);", ""],
+    "const before = Atomics.add(words, epoch + WAITERS, 1);",
+    "const before = Atomics.load(words, epoch + WAITERS);",
+    [
+      "const before = Atomics.sub(words, epoch + WAITERS, 1);",
+      "const before = 0;",
+    ],
   ],
   c: [
     "weft__add(weft__event_waiters(epoch), 1);",
     "weft__load(weft__event_waiters(epoch));",
-    [
-      "weft__add(weft__event_waiters(epoch), -1);",
-      "",
-    ],
+    ["weft__plus(weft__add(waiters, -1), -1)", "*waiters"],
   ],
 }, {
   what: "counts a waiter by a load and a store",
   ts: [
-    "Atomics.add(words, epoch + WAITERS, 1); // (W) announce, then look again",
-    "Atomics.store(words, epoch + WAITERS, " +
-    "Atomics.load(words, epoch + WAITERS) + 1);",
+    "const before = Atomics.add(words, epoch + WAITERS, 1);",
+    "const before = Atomics.load(words, epoch + WAITERS);\n" +
+    "Atomics.store(words, epoch + WAITERS, before + 1);",
   ],
   c: [
     "weft__add(weft__event_waiters(epoch), 1);",
@@ -87,15 +104,17 @@ export const MUTANTS = mutants({
   by: "two time out",
 }, {
   what: "a waiter stays counted for ever",
-  ts: ["Atomics.sub(words, epoch + WAITERS, 1);", ""],
-  c: ["weft__add(weft__event_waiters(epoch), -1);", ""],
+  ts: [
+    "const before = Atomics.sub(words, epoch + WAITERS, 1);",
+    "const before = 0;",
+  ],
+  c: ["weft__plus(weft__add(waiters, -1), -1)", "*waiters"],
 }, {
   what: "reads the epoch after the last attempt",
   ts:
     "In TypeScript `announce` reads the epoch, so no caller can read it later",
   c: [
-    "int32_t seen = weft__load(epoch); if ((result = (attempt)) == EBUSY)",
-    "if ((result = (attempt)) == EBUSY)",
-    ["weft__sleep(epoch, seen,", "weft__sleep(epoch, weft__load(epoch),"],
+    "outcome = weft__sleep(epoch, seen,",
+    "outcome = weft__sleep(((void)seen, epoch), weft__load(epoch),",
   ],
 });

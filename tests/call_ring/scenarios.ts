@@ -436,7 +436,6 @@ export const scenarios = (weft: Weft): Scenario[] => {
     },
     {
       name: "a server is abandoned",
-      differs: `${TRIES_AGAIN}; and ${DIFFERS}`,
       spec: one,
       agents: [[["call", 1]], [["takeAndDie"], ["abandon", DEAD]]],
       options: asleep,

@@ -123,7 +123,7 @@ export function scenarios(weft: Weft): Scenario[] {
         },
       }),
       agents: [[["work"]], [["cancel"]], [["inspect"]]],
-      options,
+      options: { timeouts: 0 },
     },
   ];
 }

@@ -56,7 +56,7 @@ for (const kind of KINDS) {
       const words = new Int32Array(memory, at * 4, length);
       for (const [name, index] of Object.entries(row)) {
         // The head must stay, and a count of waiters is not below 0.
-        if (name !== "magic") words[index] = word & 0x7fff_ffff;
+        if (name !== "magic") words[index] = word & 0x3fff_ffff;
       }
       const before = bytesOf(memory);
       const found = inspect(memory, at * 4, stem);

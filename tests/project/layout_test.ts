@@ -183,7 +183,7 @@ test("words that different agents write lie 32 words apart", () => {
     ],
     record_ring: [
       ["magic"],
-      ["tail", "claimant", "head_cache"],
+      ["tail", "claimant", "head_cache", "least"],
       ["head", "tail_cache"],
       ["pop_epoch", "pop_waiters"],
       ["push_epoch", "push_waiters"],

@@ -304,6 +304,27 @@ test("a thread's own variables are an agent's own", () => {
   }
 });
 
+test("an agent that is run ahead in a loop keeps its own memory", () => {
+  for (const bytes of [own, shared]) {
+    const module = race.wasm(bytes);
+    const beside = bytes === own;
+    const at = (c: WasmExports) => beside ? module.at : c.word!();
+    const spec = race.spec({
+      memory: () => beside ? new SharedArrayBuffer(4) : module.memory(),
+      wasm: module,
+      agents: ["wasm"],
+      agent: (_, _id, c) => c!,
+      stateless: false,
+      ops: { look: { run: (c) => c.looks!(at(c), 12) } },
+      final: (_, results) => assert.equal(results, [[12, 12], [12]]),
+    });
+    // A sampled execution goes on where the agent was run ahead.
+    const few = { states: 1, runs: 30 };
+    const result = race.check(spec, [["look"], ["look"]], [["look"]], few);
+    assert.is(result.failure, undefined, result.failure?.message);
+  }
+});
+
 test("sleeps until woken, until time is over, and not at all", () => {
   const module = race.wasm(own);
   const { at } = module;

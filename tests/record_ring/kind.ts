@@ -13,4 +13,4 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "RecordRing", most: 8950 };
+export const size: Size = { name: "RecordRing", most: 9500 };

@@ -91,12 +91,12 @@ export const MUTANTS = mutants("record_ring", {
   what: "frees, and wakes nobody",
   by: "a producer that waits for room",
   ts: [
-    "words[HEAD]! + space | 0); // (F) wake(words, PUSH_EPOCH, Infinity);",
+    "words[HEAD]! + space | 0); // (F) this.#wakeProducer();",
     "words[HEAD]! + space | 0);",
   ],
   c: [
     "weft__store(&r->head, weft__plus(head, space)); /* (F) */ " +
-    "weft__event_wake(&r->push_epoch, WEFT__ALL);",
+    "weft__record_wake_producer(r);",
     "weft__store(&r->head, weft__plus(head, space));",
   ],
 }, {
@@ -219,12 +219,12 @@ export const MUTANTS = mutants("record_ring", {
   by: "two producers, room for both",
   ts: [
     "if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) { " +
-    "wake(words, PUSH_EPOCH, Infinity); }",
+    "this.#wakeProducer(); }",
     "Atomics.store(words, CLAIMANT, 0);",
   ],
   c: [
     "if (weft__exchange(&r->claimant, 0) & WEFT_RECORD_RING_CONTENDED_BIT) " +
-    "weft__event_wake(&r->push_epoch, WEFT__ALL);",
+    "weft__record_wake_producer(r);",
     "weft__store(&r->claimant, 0);",
   ],
 }, {
@@ -244,16 +244,15 @@ export const MUTANTS = mutants("record_ring", {
   what: "wakes before it ends the claim",
   ts: [
     "if (Atomics.exchange(words, CLAIMANT, 0) & CONTENDED_BIT) { " +
-    "wake(words, PUSH_EPOCH, Infinity); }",
+    "this.#wakeProducer(); }",
     "if (Atomics.load(words, CLAIMANT) & CONTENDED_BIT) {\n" +
-    "wake(words, PUSH_EPOCH, Infinity); }\nAtomics.exchange(words, CLAIMANT, 0);",
+    "this.#wakeProducer(); }\nAtomics.exchange(words, CLAIMANT, 0);",
   ],
   c: [
     "if (weft__exchange(&r->claimant, 0) & WEFT_RECORD_RING_CONTENDED_BIT) " +
-    "weft__event_wake(&r->push_epoch, WEFT__ALL);",
+    "weft__record_wake_producer(r);",
     "if (weft__load(&r->claimant) & WEFT_RECORD_RING_CONTENDED_BIT) " +
-    "weft__event_wake(&r->push_epoch, WEFT__ALL); " +
-    "weft__exchange(&r->claimant, 0);",
+    "weft__record_wake_producer(r); weft__exchange(&r->claimant, 0);",
   ],
 }, {
   what: "pushes, and wakes nobody",
@@ -346,7 +345,7 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "leaves no mark at the end",
   ts: [
-    "words[this.#at(tail)] = left - HEADER << 2 | SKIPPED; // published by (P)",
+    "words[this.#at(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)",
     "",
   ],
   c: [
@@ -357,8 +356,8 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "marks too much at the end",
   ts: [
-    "words[this.#at(tail)] = left - HEADER << 2 | SKIPPED; // published by (P)",
-    "words[this.#at(tail)] = left << 2 | SKIPPED;",
+    "words[this.#at(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)",
+    "words[this.#at(tail)] = total - space << 2 | SKIPPED;",
   ],
   c: [
     "(*record)[0] = weft__record_word(total - space - WEFT__RECORD_HEADER,",
@@ -368,8 +367,8 @@ export const MUTANTS = mutants("record_ring", {
   what: "keeps the claim where there is no room",
   by: "one finds no room",
   ts: [
-    "const closed = this.closed; this.#endClaim();",
-    "const closed = this.closed;",
+    "this.#note(space); this.#endClaim();",
+    "this.#note(space);",
   ],
   c: [
     "if (result != 0) { weft__record_end_claim(r); return result; }",
@@ -487,13 +486,13 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "does not take over the claim of a dead producer",
   ts: [
-    "if ((owner & OWNER_MASK) !== id) return this.#beginClaim();",
-    "return this.#beginClaim();",
+    "if ((owner & OWNER_MASK) !== id) return this.#beginClaim(HEADER);",
+    "return this.#beginClaim(HEADER);",
   ],
   c: [
     "if ((owner & WEFT_RECORD_RING_OWNER_MASK) != id) return " +
-    "weft__record_begin_claim(r);",
-    "return weft__record_begin_claim(r);",
+    "weft__record_begin_claim(r, WEFT__RECORD_HEADER);",
+    "return weft__record_begin_claim(r, WEFT__RECORD_HEADER);",
   ],
   by: "one waits for a claim that is abandoned",
 }, {
@@ -504,13 +503,12 @@ export const MUTANTS = mutants("record_ring", {
 }, {
   what: "skips, and wakes nobody",
   ts: [
-    "Atomics.store(words, HEAD, head + space | 0); " +
-    "wake(words, PUSH_EPOCH, Infinity);",
+    "Atomics.store(words, HEAD, head + space | 0); this.#wakeProducer();",
     "Atomics.store(words, HEAD, head + space | 0);",
   ],
   c: [
     "weft__store(&r->head, weft__plus(head, space)); " +
-    "weft__event_wake(&r->push_epoch, WEFT__ALL);",
+    "weft__record_wake_producer(r);",
     "weft__store(&r->head, weft__plus(head, space));",
   ],
   by: "one waits for room where a record is skipped",
@@ -538,4 +536,43 @@ export const MUTANTS = mutants("record_ring", {
     "int32_t ours = weft_agent_id();",
   ],
   by: "one waits for a claim that is abandoned",
+}, {
+  what: "has no room, and hands no wake on",
+  ts: ["handOn: () => this.handRoomOn(),", ""],
+  c: [
+    "&q->push_epoch, weft__record_hand_room_on(q),",
+    "&q->push_epoch, (void)weft__record_hand_room_on,",
+  ],
+  by: "a short record waits behind a long one",
+}, {
+  what: "(N): does not note how short a record is",
+  ts: ["this.#note(space); this.#endClaim();", "this.#endClaim();"],
+  c: [
+    "if (result == EPIPE || result == EBUSY) weft__record_note(r, space);",
+    "",
+  ],
+  by: "a short record waits behind a long one",
+}, {
+  what: "wakes a producer before it says how often to hand the wake on",
+  ts: [
+    "if (!this.singleProducer) Atomics.store(words, HAND_ONS, waiters); " +
+    "wake(words, PUSH_EPOCH, 1);",
+    "wake(words, PUSH_EPOCH, 1);\n" +
+    "if (!this.singleProducer) Atomics.store(words, HAND_ONS, waiters);",
+  ],
+  c: [
+    "if (!r->single_producer) weft__store(&r->hand_ons, waiters); " +
+    "weft__event_wake(&r->push_epoch, 1);",
+    "weft__event_wake(&r->push_epoch, 1); " +
+    "if (!r->single_producer) weft__store(&r->hand_ons, waiters);",
+  ],
+  by: "a short record waits behind a long one",
+}, {
+  what: "has room, and wakes no other",
+  ts: ["pass: () => this.passRoom(),", "pass: () => {},"],
+  c: [
+    "else if (weft__record_has_room(r)) weft__record_wake_producer(r);",
+    "else (void)weft__record_has_room;",
+  ],
+  by: "two wait for room, and it comes at once",
 });

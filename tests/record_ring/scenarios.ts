@@ -247,6 +247,47 @@ function full(weft: Weft, skipped: boolean) {
   });
 }
 
+/** Records of 16, 16 and 32 bytes fill the ring, heads included. */
+function lengths(weft: Weft) {
+  const { RecordRing, ClosedError } = weft.mod;
+  const orClosed = (operation: () => unknown) => {
+    try {
+      return operation();
+    } catch (error) {
+      if (error instanceof ClosedError) return "closed";
+      throw error;
+    }
+  };
+  return race.spec({
+    memory: () => {
+      const { buffer } = RecordRing.create({ capacity: 64 });
+      const words = new Int32Array(buffer);
+      const data = LAYOUT.record_ring.length;
+      words[data] = words[data + 4] = 8 << 2 | 2;
+      words[data + 8] = 24 << 2 | 2;
+      words[tail] = 64;
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new RecordRing(memory);
+    },
+    words: named(LAYOUT.record_ring),
+    hints: HINTS,
+    stateless: false,
+    ops: {
+      pushLong: {
+        run: (ring) => orClosed(() => ring.push(new Uint8Array(24))),
+      },
+      pushShort: {
+        run: (ring) => orClosed(() => ring.push(new Uint8Array(8))),
+      },
+      pop: { run: (ring) => ring.pop().length },
+      close: { run: (ring) => ring.close() },
+    },
+  });
+}
+
 /** Reservations of agents that may be terminated anywhere; others clear up. */
 function dying(weft: Weft) {
   const { RecordRing } = weft.mod;
@@ -346,7 +387,6 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "a producer terminated at any step",
-    differs: REMEMBERS,
     spec: dying(weft),
     agents: [[["tryPop"], ["tryPop"]], [["inPlace", 1]]],
     options: { kill: true },
@@ -393,7 +433,6 @@ export const scenarios = (weft: Weft): Scenario[] => [
   },
   {
     name: "one waits for a claim that is abandoned",
-    differs: TRIES_AGAIN,
     spec: left(weft, true),
     agents: [[["abandon"]], [["push", 1]]],
     options: { timeouts: 0 },
@@ -418,5 +457,20 @@ export const scenarios = (weft: Weft): Scenario[] => [
     spec: left(weft, true),
     agents: [[["abandon"]], [["inPlace", 1]]],
     options: { timeouts: 0 },
+  },
+  {
+    // The close ends what the long one waits for in vain.
+    name: "a short record waits behind a long one",
+    spec: lengths(weft),
+    agents: [[["pop"]], [["pushLong"]], [["pushShort"], ["close"]]],
+    options: { timeouts: 0, states: 30_000 },
+    sampled: true,
+  },
+  {
+    name: "two wait for room, and it comes at once",
+    spec: lengths(weft),
+    agents: [[["pop"], ["pop"]], [["pushShort"]], [["pushShort"]]],
+    options: { timeouts: 0, states: 30_000 },
+    sampled: true,
   },
 ];

@@ -49,10 +49,13 @@ typedef struct {
  * word 33   slowest       The slowest cursor, as the producer saw it last.
  * word 64   pop_epoch     Changes when sleeping subscribers must look again.
  *                         sleepers: subscribers
- * word 65   pop_waiters   Subscribers that sleep, or are about to.
+ * word 65   pop_waiters   bits 0-30  subscribers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
  * word 96   push_epoch    Changes when the sleeping producer must look again.
  *                         sleepers: the producer
- * word 97   push_waiters  Waits of the producer that sleep, or are about to.
+ * word 97   push_waiters  bits 0-30  waits of the producer that sleep, or are
+ *                                    about to
+ *                         bit 31     one of them awaits, or did
  * word 128  Seats of 32 words each. A seat has the next position to pop, times
  *           2; then the agent id of the subscriber, with bit 28 set while it
  *           joins, or 0; and how many elements it lost. The elements lie behind

@@ -63,11 +63,13 @@ typedef struct {
  * word 4   closed         1 after `close`.
  * word 32  serve_epoch    Changes when sleeping servers must look again.
  *                         sleepers: servers
- * word 33  serve_waiters  Servers that sleep, or are about to.
+ * word 33  serve_waiters  bits 0-30  servers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
  * word 34  look           The slot where a server written in C looks first.
  * word 64  slot_epoch     Changes when callers without a slot must look again.
  *                         sleepers: callers without a slot
- * word 65  slot_waiters   Callers that sleep there, or are about to.
+ * word 65  slot_waiters   bits 0-30  callers that sleep there, or are about to
+ *                         bit 31     one of them awaits, or did
  * word 96  The slots, each at a multiple of 32 words. A slot has four words:
  *          `state`, the agent id of the caller, the length of the request and
  *          the length of the reply. The bytes of both follow. In `state`, bits

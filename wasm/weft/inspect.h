@@ -176,29 +176,35 @@ static inline int64_t weft__spsc_queue_shows_waiters(const void *copy) {
          (q->head & WEFT_SPSC_QUEUE_WAITING_BIT);
 }
 
+/* The waiters of two epochs. */
+static inline int64_t weft__event_shows(int32_t one, int32_t other) {
+  return (int64_t)(one & ~WEFT__EVENT_AWAITED_BIT) +
+         (other & ~WEFT__EVENT_AWAITED_BIT);
+}
+
 static inline int64_t weft__mpmc_queue_shows_waiters(const void *copy) {
   const weft_mpmc_queue *q = (const weft_mpmc_queue *)copy;
-  return (int64_t)q->pop_waiters + q->push_waiters;
+  return weft__event_shows(q->pop_waiters, q->push_waiters);
 }
 
 static inline int64_t weft__lock_free_queue_shows_waiters(const void *copy) {
   const weft_lock_free_queue *q = (const weft_lock_free_queue *)copy;
-  return (int64_t)q->pop_waiters + q->push_waiters;
+  return weft__event_shows(q->pop_waiters, q->push_waiters);
 }
 
 static inline int64_t weft__record_ring_shows_waiters(const void *copy) {
   const weft_record_ring *r = (const weft_record_ring *)copy;
-  return (int64_t)r->pop_waiters + r->push_waiters;
+  return weft__event_shows(r->pop_waiters, r->push_waiters);
 }
 
 static inline int64_t weft__broadcast_shows_waiters(const void *copy) {
   const weft_broadcast *b = (const weft_broadcast *)copy;
-  return (int64_t)b->pop_waiters + b->push_waiters;
+  return weft__event_shows(b->pop_waiters, b->push_waiters);
 }
 
 static inline int64_t weft__call_ring_shows_waiters(const void *copy) {
   const weft_call_ring *r = (const weft_call_ring *)copy;
-  return (int64_t)r->serve_waiters + r->slot_waiters;
+  return weft__event_shows(r->serve_waiters, r->slot_waiters);
 }
 
 static inline int64_t weft__work_counter_shows_waiters(const void *copy) {
@@ -673,12 +679,14 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(record_ring, tail),
       WEFT__FIELD(record_ring, claimant),
       WEFT__FIELD(record_ring, head_cache),
+      WEFT__FIELD(record_ring, least),
       WEFT__FIELD(record_ring, head),
       WEFT__FIELD(record_ring, tail_cache),
       WEFT__FIELD(record_ring, pop_epoch),
       WEFT__FIELD(record_ring, pop_waiters),
       WEFT__FIELD(record_ring, push_epoch),
-      WEFT__FIELD(record_ring, push_waiters)}},
+      WEFT__FIELD(record_ring, push_waiters),
+      WEFT__FIELD(record_ring, hand_ons)}},
     {"broadcast", WEFT_KIND_broadcast, NULL,
      weft__broadcast_shows_waiters,
      NULL,
@@ -773,6 +781,12 @@ static inline bool weft__counts_waiters(const char *name) {
   return length >= 7 && __builtin_strcmp(name + length - 7, "waiters") == 0;
 }
 
+/* Set in a count below 0. Bit 31 of an epoch's count is a flag, and so many
+   never wait. */
+static inline int32_t weft__below(const char *name) {
+  return name[0] == 'w' ? INT32_MIN : 1 << 30;
+}
+
 /* Copies the words that have names. */
 static inline void weft__copy_named(const weft__shown *shown, const void *at,
                                     int32_t *copy) {
@@ -799,7 +813,9 @@ static inline void weft__look_for_problems(const weft__shown *shown,
     if (found->count > 0) return;
   }
   for (const weft__field *f = shown->fields; f->name != NULL; f++)
-    weft__tell(found, weft__counts_waiters(f->name) && copy[f->word] < 0,
+    weft__tell(found,
+               weft__counts_waiters(f->name) &&
+                   (copy[f->word] & weft__below(f->name)) != 0,
                f->word, "There are fewer than 0 waiters.");
   if (shown->problems != NULL) shown->problems(copy, found);
   if (shown->behind != NULL) shown->behind(at, found);

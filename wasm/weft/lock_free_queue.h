@@ -38,10 +38,12 @@ enum {
  * word 128  free_head     The same as `head`, for the ring of free slots.
  * word 160  pop_epoch     Changes when sleeping consumers must look again.
  *                         sleepers: consumers
- * word 161  pop_waiters   Consumers that sleep, or are about to.
+ * word 161  pop_waiters   bits 0-30  consumers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
  * word 192  push_epoch    Changes when sleeping producers must look again.
  *                         sleepers: producers
- * word 193  push_waiters  Producers that sleep, or are about to.
+ * word 193  push_waiters  bits 0-30  producers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
  * word 224  `n` entries of the queue, `n` entries of the ring of free slots,
  *           and `n - 1` slots of `element_size` bytes. `n` is twice `capacity`,
  *           but at least 16. The entry of ticket `t` is in place `t mod n`.

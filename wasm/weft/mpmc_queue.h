@@ -26,10 +26,12 @@ WEFT__BEGIN
  * word 64   head          The next ticket to pop, times 2.
  * word 96   pop_epoch     Changes when sleeping consumers must look again.
  *                         sleepers: consumers
- * word 97   pop_waiters   Consumers that sleep, or are about to.
+ * word 97   pop_waiters   bits 0-30  consumers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
  * word 128  push_epoch    Changes when sleeping producers must look again.
  *                         sleepers: producers
- * word 129  push_waiters  Producers that sleep, or are about to.
+ * word 129  push_waiters  bits 0-30  producers that sleep, or are about to
+ *                         bit 31     one of them awaits, or did
  * word 160  `capacity` slots. Each has a word `turn`, a spare word and an
  *           element, padded to a multiple of 8 bytes. The slot of ticket `t` is
  *           in place `t mod capacity`. Its `turn` is `2t` while it is free for
@@ -417,7 +419,7 @@ static inline int64_t weft__mpmc_stuck(const weft_mpmc_queue *q, bool push) {
 static inline int weft_mpmc_queue_push(weft_mpmc_queue *q, const void *src,
                                        int64_t timeout) {
   WEFT__EVENT_BLOCK_OR(weft_mpmc_queue_try_push(q, src), &q->push_epoch,
-                       weft__mpmc_pass_push(q), timeout,
+                       (void)0, weft__mpmc_pass_push(q), timeout,
                        weft__mpmc_stuck(q, true));
 }
 
@@ -425,7 +427,7 @@ static inline int weft_mpmc_queue_push(weft_mpmc_queue *q, const void *src,
    to take; then ETIMEDOUT. */
 static inline int weft_mpmc_queue_pop(weft_mpmc_queue *q, void *dst,
                                       int64_t timeout) {
-  WEFT__EVENT_BLOCK_OR(weft_mpmc_queue_try_pop(q, dst), &q->pop_epoch,
+  WEFT__EVENT_BLOCK_OR(weft_mpmc_queue_try_pop(q, dst), &q->pop_epoch, (void)0,
                        weft__mpmc_pass_pop(q), timeout,
                        weft__mpmc_stuck(q, false));
 }
@@ -434,7 +436,7 @@ static inline int weft_mpmc_queue_pop(weft_mpmc_queue *q, void *dst,
 static inline int weft_mpmc_queue_push_int(weft_mpmc_queue *q, int32_t value,
                                            int64_t timeout) {
   WEFT__EVENT_BLOCK_OR(weft_mpmc_queue_try_push_int(q, value), &q->push_epoch,
-                       weft__mpmc_pass_push(q), timeout,
+                       (void)0, weft__mpmc_pass_push(q), timeout,
                        weft__mpmc_stuck(q, true));
 }
 
@@ -442,7 +444,7 @@ static inline int weft_mpmc_queue_push_int(weft_mpmc_queue *q, int32_t value,
 static inline int weft_mpmc_queue_pop_int(weft_mpmc_queue *q, int32_t *value,
                                           int64_t timeout) {
   WEFT__EVENT_BLOCK_OR(weft_mpmc_queue_try_pop_int(q, value), &q->pop_epoch,
-                       weft__mpmc_pass_pop(q), timeout,
+                       (void)0, weft__mpmc_pass_pop(q), timeout,
                        weft__mpmc_stuck(q, false));
 }
 #endif

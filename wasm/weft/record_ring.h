@@ -43,15 +43,22 @@ typedef struct {
  * word 33   claimant         The agent that moves `tail` now, or 0. Bit 28 is
  *                            CONTENDED.
  * word 34   head_cache       The value of `head` that the producers saw last.
+ * word 35   least            The fewest bytes, head included, for which a
+ *                            producer waited; 0 if none did.
  * word 64   head             Where the consumer reads next, in bytes.
  * word 65   tail_cache       The value of `tail` that the consumer saw last.
  * word 96   pop_epoch        Changes when the sleeping consumer must look
  *                            again.
  *                            sleepers: the consumer
- * word 97   pop_waiters      Waits of the consumer that sleep, or are about to.
+ * word 97   pop_waiters      bits 0-30  waits of the consumer that sleep, or
+ *                                       are about to
+ *                            bit 31     one of them awaits, or did
  * word 128  push_epoch       Changes when sleeping producers must look again.
  *                            sleepers: producers
- * word 129  push_waiters     Producers that sleep, or are about to.
+ * word 129  push_waiters     bits 0-30  producers that sleep, or are about to
+ *                            bit 31     one of them awaits, or did
+ * word 130  hand_ons         How often a producer without room may still hand
+ *                            its wake on.
  * word 160  `capacity` bytes. Position `p` is at byte `p mod capacity`. A
  *           record begins at a multiple of 8 bytes with two words. The first is
  *           its length times 4 plus its state: 1 RESERVED, 2 COMMITTED or 3
@@ -67,7 +74,8 @@ typedef struct {
   int32_t tail;
   int32_t claimant;
   int32_t head_cache;
-  int32_t _pad1[29];
+  int32_t least;
+  int32_t _pad1[28];
   int32_t head;
   int32_t tail_cache;
   int32_t _pad2[30];
@@ -76,7 +84,8 @@ typedef struct {
   int32_t _pad3[30];
   int32_t push_epoch;
   int32_t push_waiters;
-  int32_t _pad4[30];
+  int32_t hand_ons;
+  int32_t _pad4[29];
 } weft_record_ring;
 WEFT_WORD(record_ring, magic, 0);
 WEFT_WORD(record_ring, capacity, 1);
@@ -85,12 +94,14 @@ WEFT_WORD(record_ring, seal, 3);
 WEFT_WORD(record_ring, tail, 32);
 WEFT_WORD(record_ring, claimant, 33);
 WEFT_WORD(record_ring, head_cache, 34);
+WEFT_WORD(record_ring, least, 35);
 WEFT_WORD(record_ring, head, 64);
 WEFT_WORD(record_ring, tail_cache, 65);
 WEFT_WORD(record_ring, pop_epoch, 96);
 WEFT_WORD(record_ring, pop_waiters, 97);
 WEFT_WORD(record_ring, push_epoch, 128);
 WEFT_WORD(record_ring, push_waiters, 129);
+WEFT_WORD(record_ring, hand_ons, 130);
 WEFT_LENGTH(record_ring, 160);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
@@ -208,23 +219,54 @@ static inline int32_t weft_record_ring_size(const weft_record_ring *r) {
   }
 }
 
-/* The bytes from `tail` to the end of a record of `length` bytes, with what is
-   skipped before it. */
+/* The bytes from `tail` to behind a record of `space`, with what it skips. */
 static inline int32_t weft__record_total(const weft_record_ring *r,
-                                         int32_t tail, int32_t length) {
-  int32_t space = weft__record_space(length);
+                                         int32_t tail, int32_t space) {
   int32_t left = r->capacity - (tail & (r->capacity - 1));
   return left < space ? left + space : space;
 }
 
-/* Takes the claim if it comes free within about a microsecond. */
-static inline bool weft__record_begin_claim(weft_record_ring *r) {
+/* (N) Notes that a record of `space` bytes may have to wait. */
+static inline void weft__record_note(weft_record_ring *r, int32_t space) {
+  if (r->single_producer) return; /* no other waits */
+  int32_t least = weft__load(&r->least);
+  while (least == 0 || least > space) {
+    int32_t seen = weft__compare_exchange(&r->least, least, space);
+    if (seen == least) return;
+    least = seen;
+  }
+}
+
+/* Whether there is room for the shortest record that ever waited. */
+static inline bool weft__record_has_room(const weft_record_ring *r) {
+  int32_t least = weft__load(&r->least); /* pairs with (N) */
+  int32_t tail = weft__load(&r->tail) & WEFT_RECORD_RING_POSITION_MASK;
+  int32_t used = weft__minus(tail, weft__load(&r->head));
+  return weft__record_total(r, tail, least) <= weft__minus(r->capacity, used);
+}
+
+/*
+ * Wakes one of the producers that wait for room, or for the claim. One that has
+ * no room for its record hands the wake on, as often as they are many.
+ */
+static inline void weft__record_wake_producer(weft_record_ring *r) {
+  int32_t waiters = weft__load(&r->push_waiters) & ~WEFT__EVENT_AWAITED_BIT;
+  if (waiters == 0) return;
+  if (!r->single_producer) weft__store(&r->hand_ons, waiters);
+  weft__event_wake(&r->push_epoch, 1);
+}
+
+/* Takes the claim, if it comes free within a microsecond or so, for a record of
+   `space` bytes. */
+static inline bool weft__record_begin_claim(weft_record_ring *r,
+                                            int32_t space) {
   int32_t id = weft_agent_id();
   /* Its owner needs a tenth of a microsecond, if that agent runs. */
   for (int i = 8 * (WEFT_SPIN_ROUNDS < 2 ? WEFT_SPIN_ROUNDS : 2);; i--) {
     int32_t owner = weft__compare_exchange(&r->claimant, 0, id);
     if (owner == 0) return true;
     if (i <= 0) {
+      weft__record_note(r, space);
       /* (W) Ask this owner to wake us, if it still has the claim. */
       int32_t marked = owner | WEFT_RECORD_RING_CONTENDED_BIT;
       int32_t seen = weft__compare_exchange(&r->claimant, owner, marked);
@@ -239,7 +281,7 @@ static inline void weft__record_end_claim(weft_record_ring *r) {
   if (r->single_producer) return;
   /* Pairs with (W). */
   if (weft__exchange(&r->claimant, 0) & WEFT_RECORD_RING_CONTENDED_BIT)
-    weft__event_wake(&r->push_epoch, WEFT__ALL);
+    weft__record_wake_producer(r);
 }
 
 /* Whether `used` bytes between two positions can be whole records. */
@@ -252,9 +294,10 @@ static inline bool weft__record_is_whole(const weft_record_ring *r,
    EPIPE or ENOTRECOVERABLE, and then the claim is not ours. */
 static inline int weft__record_claim(weft_record_ring *r, int32_t length,
                                      int32_t **record) {
-  if (!r->single_producer && !weft__record_begin_claim(r)) return EBUSY;
+  int32_t space = weft__record_space(length);
+  if (!r->single_producer && !weft__record_begin_claim(r, space)) return EBUSY;
   int32_t tail = weft__hint(&r->tail); /* ours: only close changes it */
-  int32_t total = weft__record_total(r, tail, length);
+  int32_t total = weft__record_total(r, tail, space);
   int result = tail & WEFT_RECORD_RING_CLOSED_BIT ? EPIPE : 0;
   int32_t used = weft__minus(tail, r->head_cache);
   if (result == 0 && (total > weft__minus(r->capacity, used) ||
@@ -265,12 +308,12 @@ static inline int weft__record_claim(weft_record_ring *r, int32_t length,
       result = ENOTRECOVERABLE;
     else if (total > r->capacity - used)
       result = weft_record_ring_closed(r) ? EPIPE : EBUSY;
+    if (result == EPIPE || result == EBUSY) weft__record_note(r, space);
   }
   if (result != 0) {
     weft__record_end_claim(r);
     return result;
   }
-  int32_t space = weft__record_space(length);
   *record = weft__record_at(r, tail);
   if (total > space) { /* published by (P) */
     (*record)[0] = weft__record_word(total - space - WEFT__RECORD_HEADER,
@@ -401,7 +444,7 @@ static inline int weft__record_oldest(weft_record_ring *r, int32_t **record) {
     if ((first & 3) == WEFT_RECORD_RING_COMMITTED) return 0;
     if ((first & 3) == WEFT_RECORD_RING_RESERVED) return EBUSY;
     weft__store(&r->head, weft__plus(head, space));
-    weft__event_wake(&r->push_epoch, WEFT__ALL);
+    weft__record_wake_producer(r);
   }
 }
 
@@ -421,7 +464,7 @@ static inline void weft_record_ring_consume(weft_record_ring *r) {
   int32_t first = weft__load(weft__record_at(r, head));
   int32_t space = weft__record_space(weft__record_length(first));
   weft__store(&r->head, weft__plus(head, space)); /* (F) */
-  weft__event_wake(&r->push_epoch, WEFT__ALL);
+  weft__record_wake_producer(r);
 }
 
 /* Moves the oldest record to `dst`, which has `*length` bytes, and writes its
@@ -460,8 +503,19 @@ static inline int32_t weft_record_ring_read(
   return count;
 }
 
-/* Nobody can take the wake of another: all producers are woken together. */
-static inline void weft__record_pass_push(weft_record_ring *r) { (void)r; }
+/* Wakes a producer, if there may be room for another one's record. */
+static inline void weft__record_pass_push(weft_record_ring *r) {
+  if (weft_record_ring_closed(r))
+    weft__event_wake(&r->push_epoch, WEFT__ALL);
+  else if (weft__record_has_room(r))
+    weft__record_wake_producer(r);
+}
+
+/* Wakes another producer, whose record may be shorter than this one's. */
+static inline void weft__record_hand_room_on(weft_record_ring *r) {
+  if (weft__load(&r->hand_ons) <= 0 || !weft__record_has_room(r)) return;
+  if (weft__event_wake(&r->push_epoch, 1)) weft__add(&r->hand_ons, -1);
+}
 
 /* Records behind the one that we took were published before; their wakes are
    spent. */
@@ -477,8 +531,9 @@ static inline void weft__record_pass_pop(weft_record_ring *r) {
    ETIMEDOUT. */
 static inline int weft_record_ring_push(weft_record_ring *q, const void *src,
                                         int32_t length, int64_t timeout) {
-  WEFT__EVENT_BLOCK(weft_record_ring_try_push(q, src, length), &q->push_epoch,
-                    weft__record_pass_push(q), timeout);
+  WEFT__EVENT_BLOCK_OR(weft_record_ring_try_push(q, src, length),
+                       &q->push_epoch, weft__record_hand_room_on(q),
+                       weft__record_pass_push(q), timeout, -1);
 }
 
 /* Does the same as try_pop, but blocks up to `timeout` ns if there is nothing
@@ -505,7 +560,7 @@ static inline bool weft__record_take_over(weft_record_ring *r, int32_t id) {
   for (;;) {
     int32_t owner = weft__load(&r->claimant);
     if ((owner & WEFT_RECORD_RING_OWNER_MASK) != id)
-      return weft__record_begin_claim(r);
+      return weft__record_begin_claim(r, WEFT__RECORD_HEADER);
     int32_t ours =
         weft_agent_id() | (owner & WEFT_RECORD_RING_CONTENDED_BIT);
     if (weft__compare_exchange(&r->claimant, owner, ours) == owner)
