@@ -240,7 +240,7 @@ export class Semaphore extends Region<"semaphore"> {
    * @throws {TypeError} If `config` is not as described.
    * @throws {RangeError} If `tracked` is out of range.
    */
-  static byteLength(_permits?: number, config?: SemaphoreConfig): number {
+  static byteLength(_permits = 0, config: SemaphoreConfig = {}): number {
     return bytesFor(trackedOf(config));
   }
 
