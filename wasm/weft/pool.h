@@ -21,9 +21,10 @@ WEFT__BEGIN
 /* Fails a task with a message; returns its length. */
 static inline int32_t weft__pool_fail(int32_t *head, char *body, int32_t room,
                                       const char *message) {
-  int32_t length = (int32_t)__builtin_strlen(message);
-  if (length > room) length = room;
-  __builtin_memcpy(body, message, (size_t)length);
+  int32_t length = 0;
+  /* Bare wasm32 has no strlen. */
+  for (; length < room && message[length] != '\0'; length++)
+    body[length] = message[length];
   head[0] = WEFT__POOL_FAILED;
   return length;
 }
