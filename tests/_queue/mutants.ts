@@ -12,26 +12,22 @@ export const MUTANTS = mutants({
     "return result; if (sleep",
     "try { if (sleep",
   ],
-  c: [
-    "if ((result = (attempt)) == EBUSY) outcome = weft__sleep",
-    "outcome = weft__sleep",
-  ],
+  c: ["if ((result = (attempt)) == EBUSY) { if (woken)", "{ if (woken)"],
 }, {
   what: "tries before it announces itself",
   ts: [
-    "const sleep = this.announce(end); let outcome; try { result = attempt(); " +
+    "const sleep = this.announce(end, awaits); let outcome; " +
+    "try { result = attempt(); " +
     "if (result !== false && result !== undefined) return result; if",
     "result = attempt();\n" +
     "if (result !== false && result !== undefined) return result;\n" +
-    "const sleep = this.announce(end); let outcome; try { if",
+    "const sleep = this.announce(end, awaits); let outcome; try { if",
   ],
   c: [
-    "weft__add(weft__event_waiters(epoch), 1);",
-    "if ((result = (attempt)) != EBUSY) break; weft__add(weft__event_waiters(epoch), 1);",
-    [
-      "if ((result = (attempt)) == EBUSY) outcome = weft__sleep",
-      "outcome = weft__sleep",
-    ],
+    "int32_t seen = weft__event_announce(epoch);",
+    "if ((result = (attempt)) != EBUSY) break; " +
+    "int32_t seen = weft__event_announce(epoch);",
+    ["if ((result = (attempt)) == EBUSY) { if (woken)", "{ if (woken)"],
   ],
 }, {
   what: "gives up after one sleep",
@@ -41,7 +37,7 @@ export const MUTANTS = mutants({
 }, {
   what: "never withdraws an announcement",
   ts: ["} finally { this.withdraw(end); }", "} finally { }"],
-  c: ["weft__add(weft__event_waiters(epoch), -1);", ""],
+  c: ["weft__event_withdraw(epoch);", ""],
 }, {
   what: "does not pass on a wake that it cannot use",
   by: "two consumers, the element in front comes last",
