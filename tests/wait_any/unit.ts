@@ -207,7 +207,8 @@ function waitersOf(kinds: Kind[]): number[] {
     return memory[name === "subscription" ? 65 : 97]!;
   });
   const state = new Int32Array(event.memory)[0]!;
-  return [words[3]!, words[5]!, state >> 16, ...queues];
+  const { waiters, bulk } = LAYOUT.semaphore;
+  return [words[waiters]!, words[bulk]!, state >> 16, ...queues];
 }
 
 test("however it ends, no waiter is left behind", async () => {
