@@ -42,8 +42,8 @@ for (const [title, cast] of Object.entries(CASTS)) {
       const at = stage.place(Semaphore.byteLength());
       const permits = 3;
       Semaphore.init(memory, at, permits);
-      const { turn, waiters, bulk, claimant, claim } = LAYOUT.semaphore;
-      const words = stage.heap.subarray(at / 4, at / 4 + 8);
+      const { turn, waiters, bulk, claimant, claim, length } = LAYOUT.semaphore;
+      const words = stage.heap.subarray(at / 4, at / 4 + length);
       words[turn] = start;
       const extra = stage.place(8);
       stage.heap[extra / 4 + 1] = permits;
