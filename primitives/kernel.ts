@@ -14,6 +14,8 @@
  * `SharedArrayBuffer`, or where a Content-Security-Policy forbids WebAssembly,
  * the same classes run in JavaScript.
  *
+ * C twin: none; its code is that of `weft.h`.
+ *
  * @example Jobs for workers
  * ```ts
  * import { MpmcQueue } from "@weft/sync/kernel";
