@@ -24,20 +24,26 @@ interface Model {
   readonly closed: boolean;
 }
 
+/** What an operation returns, or "closed" if the ring was. */
+function orClosed<T>(
+  { ClosedError }: Weft["mod"],
+  operation: () => T,
+): T | "closed" {
+  try {
+    return operation();
+  } catch (error) {
+    if (error instanceof ClosedError) return "closed";
+    throw error;
+  }
+}
+
 /**
  * A ring of 64 bytes, of which a record here takes `size` + 8; the consumer is
  * agent 0. Record `v` consists of that byte, `size` times.
  */
 function ring(weft: Weft, single: boolean, start: number, size: number) {
-  const { RecordRing, ClosedError } = weft.mod;
-  const orClosed = <T>(operation: () => T): T | "closed" => {
-    try {
-      return operation();
-    } catch (error) {
-      if (error instanceof ClosedError) return "closed";
-      throw error;
-    }
-  };
+  const { mod } = weft;
+  const { RecordRing } = mod;
   const valueOf = (record: Uint8Array | undefined) =>
     record?.every((byte) => byte === record[0]) === false
       ? "torn"
@@ -76,17 +82,17 @@ function ring(weft: Weft, single: boolean, start: number, size: number) {
     ops: {
       push: {
         run: (ring, v: number) =>
-          orClosed(() => ring.push(new Uint8Array(size).fill(v))),
+          orClosed(mod, () => ring.push(new Uint8Array(size).fill(v))),
         model: (s: Model, v: number) =>
           s.closed ? [s, "closed"] : [add(s, v), undefined],
       },
       pop: {
-        run: (ring) => orClosed(() => valueOf(ring.pop())),
+        run: (ring) => orClosed(mod, () => valueOf(ring.pop())),
         model: (s: Model) => s.closed || s.items.length > 0 ? popped(s) : null,
       },
       popInto: {
         run: (ring) =>
-          orClosed(() => {
+          orClosed(mod, () => {
             const record = new Uint8Array(size);
             ring.popInto(record);
             return valueOf(record);
@@ -94,7 +100,7 @@ function ring(weft: Weft, single: boolean, start: number, size: number) {
         model: (s: Model) => s.closed || s.items.length > 0 ? popped(s) : null,
       },
       tryPop: {
-        run: (ring) => orClosed(() => valueOf(ring.tryPop())),
+        run: (ring) => orClosed(mod, () => valueOf(ring.tryPop())),
         model: (s: Model) =>
           race.either(popped(s), race.contended([s, undefined])),
       },
@@ -104,7 +110,7 @@ function ring(weft: Weft, single: boolean, start: number, size: number) {
       },
       tryPush: {
         run: (ring, v: number) =>
-          orClosed(() => ring.tryPush(new Uint8Array(size).fill(v))),
+          orClosed(mod, () => ring.tryPush(new Uint8Array(size).fill(v))),
         model: (s: Model, v: number) =>
           s.closed ? [s, "closed"] : race.either(
             (s.items.length + 1) * (size + 8) <= 64 ? [add(s, v), true] : null,
@@ -214,7 +220,8 @@ function left(weft: Weft, claimed: boolean) {
 
 /** One record fills the ring: a committed one, or one that is skipped. */
 function full(weft: Weft, skipped: boolean) {
-  const { RecordRing, ClosedError } = weft.mod;
+  const { mod } = weft;
+  const { RecordRing } = mod;
   return race.spec({
     memory: () => {
       const { buffer } = RecordRing.create({ capacity: 64 });
@@ -232,14 +239,7 @@ function full(weft: Weft, skipped: boolean) {
     stateless: false,
     ops: {
       push: {
-        run: (ring) => {
-          try {
-            return ring.push(new Uint8Array(4));
-          } catch (error) {
-            if (error instanceof ClosedError) return "closed";
-            throw error;
-          }
-        },
+        run: (ring) => orClosed(mod, () => ring.push(new Uint8Array(4))),
       },
       close: { run: (ring) => ring.close() },
       tryPop: { run: (ring) => ring.tryPop()?.length },
@@ -249,15 +249,8 @@ function full(weft: Weft, skipped: boolean) {
 
 /** Records of 16, 16 and 32 bytes fill the ring, heads included. */
 function lengths(weft: Weft) {
-  const { RecordRing, ClosedError } = weft.mod;
-  const orClosed = (operation: () => unknown) => {
-    try {
-      return operation();
-    } catch (error) {
-      if (error instanceof ClosedError) return "closed";
-      throw error;
-    }
-  };
+  const { mod } = weft;
+  const { RecordRing } = mod;
   return race.spec({
     memory: () => {
       const { buffer } = RecordRing.create({ capacity: 64 });
@@ -277,10 +270,10 @@ function lengths(weft: Weft) {
     stateless: false,
     ops: {
       pushLong: {
-        run: (ring) => orClosed(() => ring.push(new Uint8Array(24))),
+        run: (ring) => orClosed(mod, () => ring.push(new Uint8Array(24))),
       },
       pushShort: {
-        run: (ring) => orClosed(() => ring.push(new Uint8Array(8))),
+        run: (ring) => orClosed(mod, () => ring.push(new Uint8Array(8))),
       },
       pop: { run: (ring) => ring.pop().length },
       close: { run: (ring) => ring.close() },
@@ -459,7 +452,7 @@ export const scenarios = (weft: Weft): Scenario[] => [
     options: { timeouts: 0 },
   },
   {
-    // The close ends what the long one waits for in vain.
+    // There is never room for the long one: the close ends its wait.
     name: "a short record waits behind a long one",
     spec: lengths(weft),
     agents: [[["pop"]], [["pushLong"]], [["pushShort"], ["close"]]],

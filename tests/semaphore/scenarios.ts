@@ -483,7 +483,7 @@ export function scenarios(weft: Weft): Scenario[] {
       options: { races },
     },
     {
-      name: "tracked: an agent that claims in vain is terminated",
+      name: "tracked: an agent that claims more than there is, and is killed",
       differs: TRIES_AGAIN,
       spec: tracked(weft, { permits: 1 }),
       agents: [[["acquireFor", 2]], [["rest"]]],
