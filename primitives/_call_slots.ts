@@ -23,9 +23,9 @@ const SLOTS: typeof CALL_RING.length = 96;
 
 /** The words of a slot, of which the first is its state; its bytes follow. */
 export const CALLER = 1;
-const REQUEST_LENGTH = 2;
+export const REQUEST_LENGTH = 2;
 export const REPLY_LENGTH = 3;
-const REQUEST = 4;
+export const REQUEST = 4;
 
 /**
  * The parts of a state: an agent's id, the phase, and whether the caller
@@ -245,6 +245,11 @@ export class Slots {
     return (Atomics.load(this.words, at) & PHASE_MASK) >= REPLIED;
   }
 
+  /** The number of a slot, 0 for the first. */
+  numberOf(at: number): number {
+    return (at - SLOTS) / this.#stride;
+  }
+
   #after(at: number): number {
     const next = at + this.#stride;
     return next < this.#end ? next : SLOTS;
@@ -276,6 +281,36 @@ export class Slots {
     ) throw new ClosedError("The ring is closed");
     wake(words, SERVE_EPOCH, 1);
     return at;
+  }
+
+  /**
+   * Claims a free slot, in which the caller writes its request in place; 0 if
+   * there is none. {@linkcode publish} posts it, and {@linkcode cancel} frees
+   * the slot.
+   *
+   * @throws {ClosedError} If the ring is closed.
+   */
+  claim(): number {
+    if (this.closed) throw new ClosedError("The ring is closed");
+    const at = this.#claim();
+    if (at !== 0) Atomics.store(this.words, at + CALLER, this.#id);
+    return at;
+  }
+
+  /**
+   * Posts the request of `length` bytes that lies in a claimed slot. It wakes no
+   * server: the caller calls {@linkcode tell} later. Only the agent that posts
+   * may close the ring, so a call cannot be left behind in a closed ring.
+   */
+  publish(at: number, length: number): void {
+    const { words } = this;
+    words[at + REQUEST_LENGTH] = length; // published by (P)
+    Atomics.store(words, at, POSTED | this.#id); // (P)
+  }
+
+  /** Wakes up to `n` servers. */
+  tell(n: number): void {
+    wake(this.words, SERVE_EPOCH, n);
   }
 
   /** Claims a free slot; 0 if there is none. */
