@@ -32,6 +32,8 @@ export class Job {
   empty = false;
   /** Its slot; 0 if it has none. */
   at = 0;
+  /** Whether it waits in its slot. */
+  parked = false;
   /** Whether its worker may tell of its result later. */
   lazy = false;
   /** Whether its result is known, or nobody wants it. */

@@ -94,6 +94,8 @@ export interface Place {
   readonly what: "place";
   readonly ring: Handle<"call_ring">;
   readonly done: Handle<"event">;
+  /** How many tasks were posted, modulo 2^32: one word. */
+  readonly posted: Int32Array<SharedArrayBuffer>;
   /** The number of the worker. */
   readonly number: number;
   /** The names of the pool's tasks, by their numbers. */
@@ -261,6 +263,17 @@ export class Rooms {
     return views[slot] = this.#bytes.subarray(from, from + length);
   }
 }
+
+/** Bytes behind the event: the count of posted tasks, on a line of its own. */
+export const POSTED_BYTES = 256;
+const POSTED_AT = 128;
+
+/** The count of posted tasks, if these bytes lie at `byteOffset`. */
+export const postedAt = (
+  buffer: SharedArrayBuffer,
+  byteOffset: number,
+): Int32Array<SharedArrayBuffer> =>
+  new Int32Array(buffer, byteOffset + POSTED_AT, 1);
 
 let origin = 0;
 

@@ -7,7 +7,7 @@
 import type { Slots } from "./_call_slots.ts";
 import { json } from "./_codec.ts";
 import { describe } from "./_describe.ts";
-import { waitOn } from "./_event_count.ts";
+import { type Awaited, waitOn } from "./_event_count.ts";
 import {
   clock,
   ELSEWHERE,
@@ -56,6 +56,8 @@ export interface Served extends Sides {
 /** Where a worker works. */
 export interface Station {
   readonly slots: Slots;
+  /** How many tasks were posted. */
+  readonly posted: Int32Array<SharedArrayBuffer>;
   /** The tasks by their numbers. */
   readonly tasks: readonly (Served | undefined)[];
   readonly names: readonly string[];
@@ -100,6 +102,10 @@ export class PoolServer {
   readonly #it: Station;
   readonly #rooms: Rooms;
   readonly #watches: Watches;
+  /** Waits for a task; its result is -1 at the end. */
+  readonly #coming: Awaited<number>;
+  /** The count of posted tasks before the last look that found none. */
+  #seen: number | undefined;
   /** Tasks that it did. */
   #count = 0;
   /** The slot of the order to end; 0 if none came. */
@@ -116,17 +122,32 @@ export class PoolServer {
     this.#it = station;
     this.#rooms = new Rooms(station.slots);
     this.#watches = new Watches(station.slots);
+    const attempt = () => this.#take() || undefined;
+    this.#coming = { ...station.slots.coming, attempt };
+  }
+
+  /**
+   * Takes a task. Returns its slot; 0 if there is none, -1 if there will never
+   * be one. It looks at all slots only if tasks were posted since it found none.
+   */
+  #take(): number {
+    const { slots, posted } = this.#it;
+    // Pairs with (N): we see the count, and look, or the pool sees that we sleep.
+    const count = Atomics.load(posted, 0); // (S) count first, then look
+    if (count === this.#seen && !slots.closed) return 0;
+    const at = slots.takeOrEnd();
+    this.#seen = at === 0 ? count : undefined;
+    return at;
   }
 
   /** Does tasks, blocking while there are none; returns how many it did. */
   serve(): number {
-    const { slots } = this.#it;
-    const attempt = () => slots.takeOrEnd() || undefined;
+    const { attempt } = this.#coming;
     while (this.#order === 0) {
-      let at = slots.takeOrEnd();
+      let at = this.#take();
       if (at === 0) {
         this.#tell(); // before it sleeps
-        at = spin(attempt) || block(waitOn(slots.coming))!;
+        at = spin(attempt) || block(waitOn(this.#coming, false))!;
       }
       if (at < 0) break;
       this.#handle(at, false);
@@ -136,20 +157,19 @@ export class PoolServer {
 
   /** The same, awaiting: `limit` tasks at a time. */
   async serveAsync(limit: number): Promise<number> {
-    const { slots } = this.#it;
+    const { attempt } = this.#coming;
     const underway = new Set<Promise<void>>();
-    const attempt = () => slots.takeOrEnd() || undefined;
     while (this.#order === 0) {
       if (underway.size >= limit) this.#tell();
       while (underway.size >= limit) await Promise.race(underway);
-      let at = slots.takeOrEnd();
+      let at = this.#take();
       for (let i = 0; at === 0 && underway.size > 0 && i < TICKS; i++) {
         await undefined; // lets functions end
       }
-      if (at === 0) at = slots.takeOrEnd();
+      if (at === 0) at = this.#take();
       if (at === 0) this.#tell(); // before it sleeps
       if (at === 0 && underway.size === 0) at = spin(attempt) ?? 0;
-      at ||= (await blockAsync(() => waitOn(slots.coming)))!;
+      at ||= (await blockAsync(() => waitOn(this.#coming)))!;
       if (at < 0) break;
       const answer = this.#handle(at, true);
       if (answer !== undefined) {

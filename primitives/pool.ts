@@ -36,6 +36,8 @@ import {
   NO_REQUEST,
   NOTHING,
   type Place,
+  POSTED_BYTES,
+  postedAt,
   REPLY_HEAD,
   REQUEST_HEAD,
   RETIRE,
@@ -297,6 +299,7 @@ export async function servePool<T extends Tasks>(
     tasks: place.names.map((name) => served.get(name)),
     names: place.names,
     number: place.number,
+    posted: place.posted,
     done: () => done.set(),
     post: (message) => to.postMessage(message),
   });
@@ -476,6 +479,8 @@ const MOST_DEATHS = 3;
 const MOST_LOSSES = 3;
 /** In shared memory lie tasks for so many ms, unless told otherwise. */
 const AHEAD = 1;
+/** Requests of pools for more bytes wait in slots, as far as there are any. */
+const LONG = 4096;
 /** Workers may tell of results together that took so many ms. */
 const TOGETHER = 0.5;
 /** This agent looks for results that often, in ms, if workers tell of several. */
@@ -541,6 +546,9 @@ export class Pool<T extends Tasks> extends PoolBase {
   readonly #slots: Slots;
   readonly #ring: CallRing;
   readonly #done: Event;
+  /** How many tasks were posted; workers look at slots when it changes. */
+  readonly #posted: Int32Array<SharedArrayBuffer>;
+  #tasks = 0;
   readonly #rooms: Rooms;
   readonly #crew: Crew;
   readonly #make: (() => PoolWorker) | undefined;
@@ -563,11 +571,14 @@ export class Pool<T extends Tasks> extends PoolBase {
   /** Jobs that have a slot; those that are over are taken out by a sweep. */
   #flying: Job[] = [];
   #slotted = 0;
+  /** Jobs that wait and whose request lies in a slot. */
+  #parked = 0;
   /** How many jobs may have a slot now. */
   #most = 0;
   /** Wakes since the last microtask, and jobs posted without one. */
   #wakes = 0;
   #quiet = 0;
+  #filling = false;
   /** Jobs posted as lazy in a row, and those that have a slot. */
   #row = 0;
   #lazy = 0;
@@ -621,6 +632,11 @@ export class Pool<T extends Tasks> extends PoolBase {
     }
     this.#ring = CallRing.init(memory, byteOffset, config);
     this.#done = Event.init(memory, byteOffset + length, { autoReset: true });
+    this.#posted = postedAt(
+      this.#done.buffer,
+      byteOffset + length + Event.byteLength(),
+    );
+    Atomics.store(this.#posted, 0, 0);
     this.#slots = slotsAt(memory, byteOffset);
     this.#rooms = new Rooms(this.#slots);
     this.#scratch = new Uint8Array(this.#rooms.room);
@@ -647,7 +663,8 @@ export class Pool<T extends Tasks> extends PoolBase {
   static byteLength(
     options: Pick<PoolOptions<Tasks>, "bytes" | "slots">,
   ): number {
-    return CallRing.byteLength(configOf(options)) + Event.byteLength();
+    return CallRing.byteLength(configOf(options)) + Event.byteLength() +
+      POSTED_BYTES;
   }
 
   /**
@@ -865,6 +882,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       what: "place",
       ring: this.#ring.handle,
       done: this.#done.handle,
+      posted: this.#posted,
       number: member.number,
       names: [...this.#specs.keys()],
     }));
@@ -897,8 +915,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     if (this.#failure !== undefined) return;
     this.#died += missing;
     this.#workers -= missing;
-    const left = this.#crew.size + this.#guests;
-    if (left === 0) this.#fail(error);
+    if (this.#agents === 0) this.#fail(error);
   }
 
   /** From now on, all tasks fail. */
@@ -1034,12 +1051,34 @@ export class Pool<T extends Tasks> extends PoolBase {
     if (request === undefined) job.empty = true;
     else if (field !== undefined && field.size <= this.#rooms.room) {
       job.value = field.check(request, "");
-    } else {
+    } else if (!this.#park(job, spec, request)) {
       const bytes = this.#scratch;
       const length = this.#fitting(spec, spec.request.encode(request, bytes));
       this.#chunks.keep(job, bytes, length);
     }
     this.#queue.put(job);
+  }
+
+  /**
+   * Writes a long request to a slot, in which it waits; false if it is short, or
+   * no slot can be spared. So it is copied only once.
+   */
+  #park(job: Job, spec: Spec, request: unknown): boolean {
+    const slots = this.#slots;
+    if (this.#rooms.room <= LONG || spec.idempotent) return false;
+    if (this.#parked >= slots.count >> 1) return false;
+    const at = slots.claim();
+    if (at === 0) return false;
+    try {
+      job.length = this.#write(at, job, spec, request);
+    } catch (error) {
+      slots.cancel(at);
+      throw error;
+    }
+    job.at = at;
+    job.parked = true;
+    this.#parked++;
+    return true;
   }
 
   #fitting({ name }: Spec, length: number): number {
@@ -1053,6 +1092,12 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   /** Posts a job whose request was kept; false if there is no room. */
   #post(job: Job): boolean {
+    if (job.parked) {
+      if (this.#slotted >= this.#most) return false;
+      this.#unpark(job);
+      this.#send(job, job.at, job.length);
+      return true;
+    }
     const at = this.#claim();
     if (at === 0) return false;
     const { spec } = job;
@@ -1073,11 +1118,16 @@ export class Pool<T extends Tasks> extends PoolBase {
     return true;
   }
 
+  #unpark(job: Job): void {
+    job.parked = false;
+    this.#parked--;
+  }
+
   // ---- slots --------------------------------------------------------------------
 
   /** Finds out how many jobs may have a slot. */
   #measureRoom(): void {
-    const workers = this.#crew.size + this.#guests;
+    const workers = this.#agents;
     let ahead = this.#ahead;
     if (ahead === undefined) {
       ahead = this.#typical === 0 ? 4 : Math.ceil(AHEAD / this.#typical);
@@ -1108,6 +1158,8 @@ export class Pool<T extends Tasks> extends PoolBase {
     }
     this.#rooms.ask(at, what, job.token);
     this.#slots.publish(at, REQUEST_HEAD + length);
+    // (N) Behind the task, and before the wake. Pairs with (S).
+    Atomics.store(this.#posted, 0, ++this.#tasks | 0);
     job.at = at;
     this.#flying.push(job);
     this.#slotted++;
@@ -1116,11 +1168,11 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   /**
    * Whether the worker may tell of the next job's result together with others:
-   * a quarter of the results at a time, or as many as take half a millisecond.
+   * half of the results at a time, or as many as take half a millisecond.
    */
   #mayBeLate(): boolean {
     if (this.#typical === 0) return false;
-    const together = Math.min(this.#slotted >> 2, TOGETHER / this.#typical);
+    const together = Math.min(this.#slotted >> 1, TOGETHER / this.#typical);
     if (++this.#row < together) return true;
     this.#row = 0;
     return false;
@@ -1132,28 +1184,36 @@ export class Pool<T extends Tasks> extends PoolBase {
    */
   #wake(): void {
     if (this.#wakes + this.#quiet === 0) queueMicrotask(this.#wakeOthers);
-    if (this.#wakes < this.#crew.size + this.#guests) {
+    if (this.#wakes < this.#agents && !this.#filling) {
       this.#wakes++;
       this.#slots.tell(1);
     } else this.#quiet++;
   }
 
   readonly #wakeOthers = (): void => {
-    const jobs = this.#quiet;
+    const jobs = Math.min(this.#quiet, this.#agents);
     this.#wakes = this.#quiet = 0;
     if (jobs > 0) this.#slots.tell(jobs);
   };
+
+  /** How many workers there are, or start. */
+  get #agents(): number {
+    return this.#crew.size + this.#guests;
+  }
 
   /** Posts what waits, as far as there is room. */
   #fill(): void {
     this.#measureRoom();
     const queue = this.#queue;
+    this.#filling = true; // one wake for all
     while (queue.size > 0 && this.#slotted < this.#most) {
       const job = queue.take()!;
       if (this.#post(job)) continue;
       queue.put(job, true);
       break;
     }
+    this.#filling = false;
+    this.#wakeOthers();
     if (this.#roomy.length === 0 || queue.size >= this.#slots.count) return;
     const roomy = this.#roomy;
     this.#roomy = [];
@@ -1168,10 +1228,11 @@ export class Pool<T extends Tasks> extends PoolBase {
       const some = this.#sweep() || this.#lazy === 0 && spin(attempt);
       this.#fill();
       if (this.#slotted + this.#queue.size + this.#late.size === 0) break;
-      if (some) await (nextTurn() ?? undefined);
-      else if (this.#lazy > 0) {
+      if (this.#lazy > 0) {
+        // Many results come together: there is no use in looking for one.
         await this.#done.tryWaitAsync({ timeout: LATEST });
-      } else await this.#done.waitAsync();
+      } else if (some) await (nextTurn() ?? undefined);
+      else await this.#done.waitAsync();
     }
     this.#collecting = false;
     this.#tellSettled();
@@ -1376,7 +1437,11 @@ export class Pool<T extends Tasks> extends PoolBase {
   #drop(job: Job, reason: unknown): void {
     if (job.over) return;
     const { at, token } = job;
-    if (at !== 0) {
+    if (job.parked) {
+      this.#unpark(job);
+      this.#slots.cancel(at);
+      this.#queue.drop();
+    } else if (at !== 0) {
       const slots = this.#slots;
       const state = Atomics.load(slots.words, at);
       if (!slots.giveUp(at)) slots.cancel(at); // it was just answered

@@ -8,6 +8,7 @@
 import { randomFillSync } from "node:crypto";
 import process from "node:process";
 import { Worker } from "node:worker_threads";
+import { Job, JobQueue } from "../../primitives/_pool_jobs.ts";
 import { Pool } from "../../primitives/pool.ts";
 import { median } from "../contest.ts";
 import { orderOf } from "../workloads/processes.ts";
@@ -19,7 +20,10 @@ export interface Order {
   readonly peer?: string | undefined;
   /** How a worker of ours waits. */
   readonly blocking?: boolean;
-  readonly task: keyof typeof tasks | "alone";
+  /** "alone" hashes in this thread; "queue" only puts into a queue and takes. */
+  readonly task: keyof typeof tasks | "alone" | "queue";
+  /** Whether piscina has its other queue. */
+  readonly fixed?: boolean;
   /** 0: as many as piscina makes unless told. */
   readonly workers: number;
   /** Tasks of a round. */
@@ -59,12 +63,17 @@ interface Piscina {
 }
 
 async function piscina(url: string): Promise<Doer> {
-  const { Piscina } = await import(url);
+  const { Piscina, FixedQueue } = await import(url);
   const { workers } = order;
+  const taskQueue = order.fixed ? { taskQueue: new FixedQueue() } : {};
   const threads = workers === 0
     ? {}
     : { minThreads: workers, maxThreads: workers };
-  const pool: Piscina = new Piscina({ filename: PEER.href, ...threads });
+  const pool: Piscina = new Piscina({
+    filename: PEER.href,
+    ...threads,
+    ...taskQueue,
+  });
   return {
     run: (name, request) => pool.run(request, { name }),
     close: () => pool.destroy(),
@@ -84,10 +93,11 @@ function alone(): Doer {
 }
 
 const { task, count, size = 0, limit = count, rounds, whole = false } = order;
-const name = task === "alone" ? "hash" : task;
+const name = task === "alone" || task === "queue" ? "hash" : task;
 
 /** The requests: each has data of its own, more than the caches hold. */
 function requestsOf(): unknown[] {
+  if (task === "queue") return [];
   if (name === "add") {
     return Array.from({ length: count }, () => ({ a: 4, b: 6 }));
   }
@@ -103,6 +113,30 @@ function requestsOf(): unknown[] {
     { length: count },
     (_, i) => bytes.subarray(i * size, (i + 1) * size),
   );
+}
+
+/** Puts all jobs into a queue, and takes them. */
+async function queueRounds(): Promise<() => Promise<unknown[]>> {
+  if (order.peer === undefined) {
+    const none = () => {};
+    const jobs = Array.from(
+      { length: count },
+      (_, i) => new Job(undefined, i, 0, 0, none, none),
+    );
+    const queue = new JobQueue();
+    return () => {
+      for (const job of jobs) queue.put(job);
+      while (queue.take() !== undefined);
+      return Promise.resolve([]);
+    };
+  }
+  const { FixedQueue, ArrayTaskQueue } = await import(order.peer);
+  const queue = order.fixed ? new FixedQueue() : new ArrayTaskQueue();
+  return () => {
+    for (let i = 0; i < count; i++) queue.push(i);
+    for (let i = 0; i < count; i++) queue.shift();
+    return Promise.resolve([]);
+  };
 }
 
 const requests = requestsOf();
@@ -157,8 +191,13 @@ const wholeRound = async () => {
   await pool.close();
   return results;
 };
-const pool = whole ? undefined : await make();
-const once = pool === undefined ? wholeRound : () => round(pool);
+async function rounded(): Promise<() => Promise<unknown[]>> {
+  if (task === "queue") return await queueRounds();
+  if (whole) return wholeRound;
+  const pool = await make();
+  return () => round(pool);
+}
+const once = await rounded();
 if (!whole) await once(); // the compilers work, and the workers start
 const { begin } = order;
 if (begin !== undefined) {
