@@ -147,11 +147,14 @@ export class Rooms {
   readonly #replies: Uint8Array[] = [];
   /** The most bytes of a request and of a reply. */
   readonly room: number;
+  /** How many tasks were posted, modulo 2^32. */
+  readonly #posted: Int32Array<SharedArrayBuffer>;
 
-  /** The rooms lie in these slots. */
-  constructor(slots: Slots) {
+  /** The rooms lie in these slots; `posted` counts the tasks. */
+  constructor(slots: Slots, posted: Int32Array<SharedArrayBuffer>) {
     const { buffer, byteOffset, byteLength } = slots.words;
     this.#slots = slots;
+    this.#posted = posted;
     this.#words = slots.words;
     this.#times = new Float64Array(buffer, byteOffset, byteLength >> 3);
     this.#bytes = new Uint8Array(buffer, byteOffset, byteLength);
@@ -162,10 +165,22 @@ export class Rooms {
 
   // ---- requests
 
-  /** Writes the head of a request. */
-  ask(at: number, what: number, token: number): void {
+  /**
+   * Posts a task, of whose request `length` bytes lie in its slot. The caller
+   * wakes workers after that.
+   */
+  post(at: number, what: number, token: number, length: number): void {
     this.#words[at + REQUEST] = what;
     this.#words[at + REQUEST + 1] = token;
+    this.#slots.publish(at, REQUEST_HEAD + length);
+    // (N) Behind the task. Pairs with (S): a worker that has not seen the task
+    // sees another count.
+    Atomics.add(this.#posted, 0, 1);
+  }
+
+  /** How many tasks were posted; workers look at slots when it changes. */
+  get posted(): number {
+    return Atomics.load(this.#posted, 0);
   }
 
   /** The number of the task, and its flags. */

@@ -120,7 +120,7 @@ export class PoolServer {
   /** Makes a server that has not begun. */
   constructor(station: Station) {
     this.#it = station;
-    this.#rooms = new Rooms(station.slots);
+    this.#rooms = new Rooms(station.slots, station.posted);
     this.#watches = new Watches(station.slots);
     const attempt = () => this.#take() || undefined;
     this.#coming = { ...station.slots.coming, attempt };
@@ -131,9 +131,10 @@ export class PoolServer {
    * be one. It looks at all slots only if tasks were posted since it found none.
    */
   #take(): number {
-    const { slots, posted } = this.#it;
-    // Pairs with (N): we see the count, and look, or the pool sees that we sleep.
-    const count = Atomics.load(posted, 0); // (S) count first, then look
+    const { slots } = this.#it;
+    // (S) The count first, then the slots. Pairs with (N): if we miss a task
+    // that was posted just now, its count is another one.
+    const count = this.#rooms.posted;
     if (count === this.#seen && !slots.closed) return 0;
     const at = slots.takeOrEnd();
     this.#seen = at === 0 ? count : undefined;

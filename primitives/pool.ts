@@ -548,7 +548,6 @@ export class Pool<T extends Tasks> extends PoolBase {
   readonly #done: Event;
   /** How many tasks were posted; workers look at slots when it changes. */
   readonly #posted: Int32Array<SharedArrayBuffer>;
-  #tasks = 0;
   readonly #rooms: Rooms;
   readonly #crew: Crew;
   readonly #make: (() => PoolWorker) | undefined;
@@ -638,7 +637,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     );
     Atomics.store(this.#posted, 0, 0);
     this.#slots = slotsAt(memory, byteOffset);
-    this.#rooms = new Rooms(this.#slots);
+    this.#rooms = new Rooms(this.#slots, this.#posted);
     this.#scratch = new Uint8Array(this.#rooms.room);
     this.#make = make;
     this.#guests = guests;
@@ -1156,10 +1155,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       }
       if (!spec.idempotent) job.value = job.bytes = undefined;
     }
-    this.#rooms.ask(at, what, job.token);
-    this.#slots.publish(at, REQUEST_HEAD + length);
-    // (N) Behind the task, and before the wake. Pairs with (S).
-    Atomics.store(this.#posted, 0, ++this.#tasks | 0);
+    this.#rooms.post(at, what, job.token, length);
     job.at = at;
     this.#flying.push(job);
     this.#slotted++;

@@ -131,7 +131,8 @@ const builder = () =>
     stdin: {
       contents: `export * as mod from "../../mod.ts";
         export * as spin from "../../primitives/_spin.ts";
-        export * as turn from "../../primitives/_turn.ts";`,
+        export * as turn from "../../primitives/_turn.ts";
+        export * as pool from "../pool/parts.ts";`,
       resolveDir: FOLDER,
     },
     bundle: true,

@@ -9,6 +9,8 @@ export interface Modules {
   readonly spin: typeof import("../../primitives/_spin.ts");
   /** Its `_turn.ts`. */
   readonly turn: typeof import("../../primitives/_turn.ts");
+  /** What the agents of a pool share. */
+  readonly pool: typeof import("../pool/parts.ts");
 }
 
 /** The modules under test: the library's own, or mutants of them. */

@@ -53,7 +53,7 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
   };
   /** The modules with twins in them. */
   const withTwins = (modules: Modules): Modules => {
-    const { mod, spin, turn } = modules;
+    const { mod, spin, turn, pool } = modules;
     const replaced: Record<string, unknown> = {
       ...mod,
       setAgentId(next: number) {
@@ -75,7 +75,7 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
         },
       });
     }
-    return { mod: replaced as unknown as Modules["mod"], spin, turn };
+    return { mod: replaced as unknown as Modules["mod"], spin, turn, pool };
   };
   return { ...withTwins(weft), realm: () => withTwins(weft.realm()) };
 }
