@@ -512,8 +512,9 @@ export const PoolBase: abstract new () => Disposable & AsyncDisposable =
  * in the order of their priority.
  *
  * It changes shared memory only by steps that {@linkcode CallRing} and
- * {@linkcode Event} take, too; their scenarios prove them. So a worker may be
- * terminated anywhere. Its task then fails with a {@linkcode WorkerError}, or
+ * {@linkcode Event} take, too, except for a count of the tasks that were posted:
+ * a worker looks for a task only if the count has changed since it found none.
+ * Race scenarios prove all of them. So a worker may be terminated anywhere. Its task then fails with a {@linkcode WorkerError}, or
  * is done by another worker if it is `idempotent`, and `make` makes another
  * worker.
  *

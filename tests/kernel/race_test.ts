@@ -10,6 +10,7 @@ import * as kernel from "../../primitives/_kernel.ts";
 import * as TEXT from "../../primitives/_kernel_text.ts";
 import * as spin from "../../primitives/_spin.ts";
 import * as turn from "../../primitives/_turn.ts";
+import * as pool from "../pool/parts.ts";
 import { explore } from "../_run/mixed/explore.ts";
 import { suite } from "../_run/harness.ts";
 import { realmOf } from "../_run/realm.ts";
@@ -44,6 +45,7 @@ const realm = await realmOf<KernelModules>({
   mod: new URL("./mod.ts", import.meta.url),
   spin: new URL("../../primitives/_spin.ts", import.meta.url),
   turn: new URL("../../primitives/_turn.ts", import.meta.url),
+  pool: new URL("../pool/parts.ts", import.meta.url),
   kernel: new URL("../../primitives/_kernel.ts", import.meta.url),
 });
 
@@ -84,7 +86,13 @@ function inKernel<Its extends KernelModules>(its: Its): Its {
 }
 
 const weft: Weft = {
-  ...inKernel({ mod: mod as unknown as Modules["mod"], spin, turn, kernel }),
+  ...inKernel({
+    mod: mod as unknown as Modules["mod"],
+    spin,
+    turn,
+    pool,
+    kernel,
+  }),
   realm: () => inKernel(realm()),
 };
 
