@@ -1,9 +1,10 @@
 // A worker computes, and this agent shows how far it is, once a frame, without
-// any message. A press of a key, here a limit, stops the worker at once.
+// any message. A button, here a limit, stops the worker at once.
 import { Event, Snapshot } from "@weft/sync";
+import process from "node:process";
 import { isMainThread, Worker, workerData } from "node:worker_threads";
 
-const STEPS = 1e9;
+const STEPS = 1e12;
 
 if (isMainThread) await main();
 else compute();
@@ -24,10 +25,10 @@ async function main() {
   // On a page: requestAnimationFrame.
   const timer = setInterval(() => {
     progress.read(seen);
-    const bar = "#".repeat(seen[0] / STEPS * 1000);
-    if (process.stdout.isTTY) process.stdout.write(`\r${bar}`);
+    const line = `${(100 * seen[0] / STEPS).toFixed(5)} %`;
+    if (process.stdout.isTTY) process.stdout.write(`\r${line}`);
     frames++;
-    if (bar.length >= 3) stop.set(); // as a button would do
+    if (seen[0] > 1e6) stop.set(); // as a button would do
   }, 16);
   await ended.waitAsync();
   clearInterval(timer);
