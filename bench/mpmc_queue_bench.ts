@@ -5,7 +5,7 @@ import { MpmcQueue } from "../mod.ts";
 import {
   contest,
   type Contestant,
-  medians,
+  ratio,
   type Role,
   type Row,
   threads,
@@ -95,28 +95,21 @@ async function compare(pairs: number): Promise<Row[]> {
   ]);
   const title = `MpmcQueue, ${pairs} producer${pairs > 1 ? "s" : ""}, ` +
     `${pairs} consumer${pairs > 1 ? "s" : ""}, ints`;
-  const ns = (name: keyof typeof results) => results[name].medians.ns!;
   const rows: Row[] = [];
   if ("peer" in results) {
     rows.push({
       name: `${title}: throughput / ${nameOf("multithreading")} channel`,
-      figure: ns("peer") / ns("queue"),
-      unit: "x",
+      ...ratio(results, "peer", "queue"),
       target: { least: 40 },
-      from: medians(results, ["queue", "peer"]),
     });
   }
   rows.push({
     name: `${title}: throughput / postMessage`,
-    figure: ns("postMessage") / ns("queue"),
-    unit: "x",
+    ...ratio(results, "postMessage", "queue"),
     target: { least: 8 },
-    from: medians(results, ["queue", "postMessage"]),
   }, {
     name: `${title}: throughput / Vyukov's queue on bare atomics`,
-    figure: ns("bare") / ns("queue"),
-    unit: "x",
-    from: medians(results, ["queue", "bare"]),
+    ...ratio(results, "bare", "queue"),
   });
   return rows;
 }

@@ -2,7 +2,7 @@
 // ringbuf.js moves the same bytes? ringbuf.js has no records: if their lengths
 // differ, each length must be sent, too.
 import { RecordRing } from "../mod.ts";
-import { contest, medians, type Row, threads } from "./contest.ts";
+import { contest, ratio, type Row, threads } from "./contest.ts";
 import { nameOf, peer } from "./peers.ts";
 
 const MODULE = new URL("./_record_ring.ts", import.meta.url);
@@ -39,7 +39,6 @@ export async function rows(): Promise<Row[]> {
   ]);
   const rows: Row[] = [];
   if (!("ringbuf" in results)) return rows;
-  const ns = (name: keyof typeof results) => results[name].medians.ns!;
   const title = "RecordRing, 100-byte records";
   for (
     const [name, what, least] of [
@@ -50,18 +49,14 @@ export async function rows(): Promise<Row[]> {
   ) {
     rows.push({
       name: `${title}, ${what}: throughput / ${nameOf("ringbuf.js")}`,
-      figure: ns("ringbuf") / ns(name),
-      unit: "x",
+      ...ratio(results, "ringbuf", name),
       ...least === undefined ? {} : { target: { least } },
-      from: medians(results, [name, "ringbuf"]),
     });
   }
   rows.push({
     name: `${title}, one producer: throughput / ${nameOf("ringbuf.js")} ` +
       `with lengths`,
-    figure: ns("with lengths") / ns("one"),
-    unit: "x",
-    from: medians(results, ["one", "with lengths"]),
+    ...ratio(results, "with lengths", "one"),
   });
   return rows;
 }

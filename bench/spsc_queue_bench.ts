@@ -3,7 +3,7 @@
 // Floor: Lamport's ring on bare atomics.
 import { SpscQueue } from "../mod.ts";
 import type { End } from "./_spsc_queue.ts";
-import { contest, medians, type Row, threads } from "./contest.ts";
+import { contest, ratio, type Row, threads } from "./contest.ts";
 import { nameOf, peer } from "./peers.ts";
 
 const MODULE = new URL("./_spsc_queue.ts", import.meta.url);
@@ -85,22 +85,17 @@ async function compare(
       : [],
   ]);
   const rows: Row[] = [];
-  const ns = (name: keyof typeof results) => results[name].medians.ns!;
   if (url !== undefined) {
     rows.push({
       name: `SpscQueue, ${title}: throughput / ${nameOf("ringbuf.js")}`,
-      figure: ns("ringbuf") / ns("queue"),
-      unit: "x",
+      ...ratio(results, "ringbuf", "queue"),
       target: { least },
-      from: medians(results, ["queue", "ringbuf"]),
     });
   }
   if (bare) {
     rows.push({
       name: `SpscQueue, ${title}: throughput / a ring of bare atomics`,
-      figure: ns("bare") / ns("queue"),
-      unit: "x",
-      from: medians(results, ["queue", "bare"]),
+      ...ratio(results, "bare", "queue"),
     });
   }
   return rows;
