@@ -110,7 +110,8 @@ largest ratio of a round, in which each rival took one turn; there are five
 rounds unless the text says otherwise. Turns during which other programs were
 busy do not count. If too few turns were quiet, the text says so, and the
 verdict has a question mark. Times have a meaning only beside the others of
-their row, as they depend on the machine.
+their row, as they depend on the machine. [Scaling](scaling.md) says what limits
+each primitive on more cores than these.
 
 ${places(groups)}
 
