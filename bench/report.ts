@@ -13,6 +13,7 @@ import {
   figureOf,
   FOLDER,
   type Group,
+  NAMES,
   read,
   targetOf,
   verdict,
@@ -61,6 +62,15 @@ function section(group: Group): string {
   });
   const heads = ["what", "target", ...runtimes, "medians"];
   return `## ${group.name}\n\n${table(heads, rows)}\n\n${notes.join("; ")}`;
+}
+
+/** A section for each group, measured or not. */
+function sections(groups: readonly Group[]): string[] {
+  return NAMES.map((name) => {
+    const group = groups.find((it) => it.name === name);
+    if (group !== undefined) return section(group);
+    return `## ${name}\n\nNot measured yet: \`deno task bench ${name} --write\`.`;
+  });
 }
 
 /** What missed its target, and what could not be measured well. */
@@ -119,7 +129,7 @@ ${places(groups)}
 
 ${missed(groups)}
 
-${groups.map(section).join("\n\n")}
+${sections(groups).join("\n\n")}
 `;
   const { status, stdout, stderr } = spawnSync(
     process.execPath,

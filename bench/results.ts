@@ -36,6 +36,12 @@ export interface Group {
 /** Where the results are that the page shows. */
 export const FOLDER: URL = new URL("../docs/bench/", import.meta.url);
 
+/** All groups: `bench/NAME_bench.ts`. */
+export const NAMES: readonly string[] = fs.readdirSync(
+  new URL("./", import.meta.url),
+).filter((name) => name.endsWith("_bench.ts"))
+  .map((name) => name.replace("_bench.ts", "")).sort();
+
 /** The results in a folder, or in one file. */
 export function read(place: URL | string): Group[] {
   if (!fs.existsSync(place)) return [];

@@ -24,8 +24,7 @@ const BUILT = fileURLToPath(
 const CHILD = path.join(HERE, "_child.ts");
 
 /** The groups, and the runtimes that measure them. */
-const ALL = fs.readdirSync(HERE).filter((name) => name.endsWith("_bench.ts"))
-  .map((name) => name.replace("_bench.ts", "")).sort();
+const ALL = results.NAMES;
 const RUNTIMES = ["Deno", "Node"];
 /** Their figures are not the runtime's. */
 const DENO_ONLY = ["twins"];
