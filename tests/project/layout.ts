@@ -3,8 +3,8 @@
  * `wasm/weft/`, the table in the comment of each class, the constants of its
  * indexes, the table that `weft_inspect` reads, and `docs/layouts.md`. It also
  * adds a new primitive to the lists of `mod.ts`, `deno.json`, `weft.h` and
- * `inspect`, writes the tables of docs/primitives/README.md from the comments at
- * the top of the pages, and draws README's chart from docs/benchmarks.md.
+ * `inspect`, and writes the tables of docs/primitives/README.md from the comments
+ * at the top of the pages.
  *
  * @module
  */
@@ -13,15 +13,13 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { chartOf, figuresIn } from "./figures.ts";
 
 const PROJECT = fileURLToPath(new URL("../../", import.meta.url));
 const SOURCE = "primitives/_layout.ts";
 
 const USAGE = `usage: deno task layout
 Writes the tables and structs that repeat the words of ${SOURCE}, the lists of
-all primitives, the tables that repeat the beginnings of their pages, and the
-chart of the README.`;
+all primitives, and the tables that repeat the beginnings of their pages.`;
 
 /** A word of a primitive. */
 interface Word {
@@ -97,8 +95,6 @@ export function expected(): Map<string, string> {
     if (GROUPS.includes(facts.group!)) continue;
     throw new Error(`docs/primitives/${stem}.md: "group" is none of ${GROUPS}`);
   }
-  const benchmarks = read("docs/benchmarks.md");
-  files.set("docs/figures.svg", chartOf(figuresIn(benchmarks)));
   return files;
 }
 

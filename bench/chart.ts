@@ -1,27 +1,14 @@
 /**
- * The chart of the README, drawn from docs/benchmarks.md.
+ * The chart of the README, drawn from the results in docs/bench: how many times
+ * as fast as its rivals Weft is, or how many times slower.
  *
  * @module
  */
 
-/** One bar: how many times as fast as its rival something is. */
-export interface Figure {
-  readonly what: string;
-  readonly rival: string;
-  readonly ratio: number;
-  /** Whether other programs disturbed the measurement. */
-  readonly disturbed: boolean;
-}
+import { disturbed } from "./contest.ts";
+import type { Group } from "./results.ts";
 
-/** All bars, and where they were measured. */
-export interface Figures {
-  readonly bars: readonly Figure[];
-  readonly machine: string;
-  readonly versions: string;
-  readonly date: string;
-}
-
-/** The rows of docs/benchmarks.md that are shown, under their rivals. */
+/** The rows of docs/bench that are shown, if measured, under their rivals. */
 const SHOWN: Readonly<Record<string, readonly [row: string, what: string][]>> =
   {
     "postMessage": [
@@ -89,97 +76,111 @@ const SHOWN: Readonly<Record<string, readonly [row: string, what: string][]>> =
     ],
   };
 
-/** The figures in the text of docs/benchmarks.md. */
-export function figuresIn(text: string): Figures {
-  const rows = new Map(
-    [...text.matchAll(/^\| (.*?) +\| +([\d.]+) x \|.*$/gm)]
-      .map((row) => [row[1]!, row] as const),
-  );
-  const bars = Object.entries(SHOWN).flatMap(([rival, all]) =>
-    all.map(([name, what]) => {
-      const row = rows.get(name);
-      if (row === undefined) {
-        throw new Error(
-          `docs/benchmarks.md has no row "${name}", which the chart shows: ` +
-            "change SHOWN in tests/project/figures.ts",
-        );
-      }
-      const disturbed = /\| (yes|no) \? /.test(row[0]);
-      return { what, rival, ratio: Number(row[2]), disturbed };
-    })
-  );
-  const fact = (name: string) =>
-    text.match(RegExp(`^- ${name}: (.*)$`, "m"))?.[1] ?? "?";
-  return {
-    bars,
-    machine: fact("Machine"),
-    versions: fact("Versions"),
-    date: fact("Date"),
-  };
+/** One bar. */
+interface Bar {
+  readonly runtime: string;
+  readonly ratio: number;
+  /** Whether other programs disturbed the measurement. */
+  readonly unsure: boolean;
+}
+
+/** A row of the chart: what is compared, and a bar for each runtime. */
+interface Line {
+  readonly rival: string;
+  readonly what: string;
+  readonly bars: readonly Bar[];
+}
+
+/** The rows of {@linkcode SHOWN} that were measured. */
+function linesOf(groups: readonly Group[]): Line[] {
+  const barsOf = (name: string): Bar[] =>
+    groups.flatMap(({ runs }) =>
+      Object.entries(runs).flatMap(([runtime, { rows }]) =>
+        rows.filter((row) => row.name === name).map((row) => ({
+          runtime,
+          ratio: Number(row.figure.toPrecision(3)),
+          unsure: disturbed(row),
+        }))
+      )
+    );
+  return Object.entries(SHOWN).flatMap(([rival, all]) =>
+    all.map(([name, what]) => ({ rival, what, bars: barsOf(name) }))
+  ).filter(({ bars }) => bars.length > 0);
+}
+
+/** The machines on which all of it was measured. */
+function machinesOf(groups: readonly Group[]): string {
+  const runs = groups.flatMap(({ runs }) => Object.values(runs));
+  return [...new Set(runs.map(({ machine }) => machine))].join("; ");
 }
 
 const LEFT = 250;
 const WIDE = 400;
-const HIGH = 22;
+const HIGH = 15;
 
 /** How far from the left edge a bar of this ratio ends. */
 function scale(ratio: number, [least, most]: readonly [number, number]) {
   const share = Math.log(ratio / least) / Math.log(most / least);
-  return Math.round((LEFT + WIDE * share) * 10) / 10;
+  return tenths(LEFT + WIDE * share);
 }
 
+const tenths = (x: number) => Math.round(x * 10) / 10;
+
 /** The chart as an SVG, for light and dark pages. */
-export function chartOf(figures: Figures): string {
-  const { bars, machine, versions, date } = figures;
-  const ratios = bars.map(({ ratio }) => ratio);
+export function chart(groups: readonly Group[]): string {
+  const lines = linesOf(groups);
+  const ratios = lines.flatMap(({ bars }) => bars.map(({ ratio }) => ratio));
   const range = [
     2 ** Math.floor(Math.log2(Math.min(0.5, ...ratios))),
     2 ** Math.ceil(Math.log2(Math.max(2, ...ratios))),
   ] as const;
   const one = scale(1, range);
-  const lines: string[] = [];
+  const drawn: string[] = [];
   let y = 24;
   let rival = "";
-  for (const bar of bars) {
-    if (bar.rival !== rival) {
-      rival = bar.rival;
-      y += 12;
-      lines.push(`<text class="rival" x="8" y="${y}">than ${rival}</text>`);
+  for (const line of lines) {
+    if (line.rival !== rival) {
+      rival = line.rival;
+      y += 14;
+      drawn.push(`<text class="rival" x="8" y="${y}">than ${rival}</text>`);
+      y += HIGH + 4;
+    }
+    drawn.push(
+      `<text x="${LEFT - 10}" y="${y}" text-anchor="end">${line.what}</text>`,
+    );
+    for (const { runtime, ratio, unsure } of line.bars) {
+      const end = scale(ratio, range);
+      const from = Math.min(one, end);
+      const wide = Math.max(1, tenths(Math.abs(end - one)));
+      drawn.push(
+        `<rect class="${ratio < 1 ? "slower" : "faster"}" x="${from}" ` +
+          `y="${y - 11}" width="${wide}" height="12" rx="2"/>`,
+        `<text class="figure" x="${Math.max(one, end) + 6}" y="${y}">` +
+          `${ratio} x${unsure ? " ?" : ""} <tspan>${runtime}</tspan></text>`,
+      );
       y += HIGH;
     }
-    const end = scale(bar.ratio, range);
-    const [from, to] = [Math.min(one, end), Math.max(one, end)];
-    const side = bar.ratio < 1 ? "slower" : "faster";
-    const figure = `${bar.ratio} x${bar.disturbed ? " ?" : ""}`;
-    const at = bar.ratio < 1 ? one + 6 : to + 6;
-    lines.push(
-      `<text x="${LEFT - 10}" y="${y}" text-anchor="end">${bar.what}</text>`,
-      `<rect class="${side}" x="${from}" y="${y - 12}" width="${
-        Math.max(1, Math.round((to - from) * 10) / 10)
-      }" height="15" rx="2"/>`,
-      `<text class="figure" x="${at}" y="${y}">${figure}</text>`,
-    );
-    y += HIGH;
+    y += 6;
   }
-  const bottom = y - 8;
   const ticks: string[] = [];
   for (let at = range[0]; at <= range[1]; at *= 2) {
     const x = scale(at, range);
     ticks.push(
       `<line class="${at === 1 ? "one" : "tick"}" x1="${x}" y1="32" ` +
-        `x2="${x}" y2="${bottom}"/>`,
-      `<text class="tick" x="${x}" y="${bottom + 14}" text-anchor="middle">` +
+        `x2="${x}" y2="${y - 8}"/>`,
+      `<text class="tick" x="${x}" y="${y + 6}" text-anchor="middle">` +
         `${at < 1 ? `1/${1 / at}` : at} x</text>`,
     );
   }
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 ${
-    bottom + 40
-  }" role="img" aria-label="How many times as fast Weft is">
-<!-- \`deno task layout\` draws this from docs/benchmarks.md. -->
+  const title = "How many times as fast Weft is";
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 740 ${
+    y + 32
+  }" role="img" aria-label="${title}">
+<!-- bench/chart.ts draws this from docs/bench. -->
 <style>
 text { font: 13px system-ui, sans-serif; fill: #1f2328; }
-.rival, .head { font-weight: 600; }
-.figure { font-weight: 600; }
+.rival, .head, .figure { font-weight: 600; }
+.figure tspan { font-size: 11px; font-weight: 400; }
 text.tick { font-size: 11px; fill: #59636e; }
 line.tick { stroke: #d1d9e0; }
 .one { stroke: #59636e; }
@@ -194,16 +195,9 @@ line.tick { stroke: #d1d9e0; }
   .slower { fill: #e09b4b; }
 }
 </style>
-${
-    [
-      ...ticks,
-      `<text class="head" x="8" y="16">Weft is so many times as fast</text>`,
-      ...lines,
-    ].join("\n")
-  }
-<text class="tick" x="8" y="${
-    bottom + 34
-  }">${date}, ${machine}; ${versions}</text>
+<text class="head" x="8" y="16">${title}</text>
+${[...ticks, ...drawn].join("\n")}
+<text class="tick" x="8" y="${y + 26}">${machinesOf(groups)}</text>
 </svg>
 `;
 }
