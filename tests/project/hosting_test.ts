@@ -42,7 +42,7 @@ addEventListener("unhandledrejection", ({ reason }) => console.log(reason));
 </script>
 <script src="isolate.js"></script>
 <script>if (!crossOriginIsolated) tell();</script>
-<script type="module">if (crossOriginIsolated) await import("./main.js");</script>
+<script type="module">if (crossOriginIsolated) await import("./main.mjs");</script>
 `;
 
 /** Writes the example, as a bundler makes it for a page, into `folder`. */
@@ -62,6 +62,7 @@ async function bundleExample(folder: string) {
     target: "es2022",
     external: ["node:*"],
     outdir: path.join(folder, "site"),
+    outExtension: { ".js": ".mjs" },
     logLevel: "error",
   });
   await esbuild.stop();
