@@ -3,8 +3,9 @@
 import { MpmcQueue } from "@weft/sync";
 import process from "node:process";
 import { Worker } from "node:worker_threads";
-import createModule from "./example.mjs";
 
+const built = new URL("./example.mjs", import.meta.url); // by emcc
+const { default: createModule } = await import(built.href);
 const module = await createModule();
 if (module._start() !== 0) throw new Error("no thread");
 
