@@ -514,9 +514,9 @@ export const PoolBase: abstract new () => Disposable & AsyncDisposable =
  * It changes shared memory only by steps that {@linkcode CallRing} and
  * {@linkcode Event} take, too, except for a count of the tasks that were posted:
  * a worker looks for a task only if the count has changed since it found none.
- * Race scenarios prove all of them. So a worker may be terminated anywhere. Its task then fails with a {@linkcode WorkerError}, or
- * is done by another worker if it is `idempotent`, and `make` makes another
- * worker.
+ * Race scenarios prove all of them. So a worker may be terminated anywhere. Its
+ * task then fails with a {@linkcode WorkerError}, or is done by another worker
+ * if it is `idempotent`, and `make` makes another worker.
  *
  * An idle pool does not keep Node or Bun alive; a task does. In Deno a worker of
  * the web does in any case, until the pool is closed.
@@ -1010,7 +1010,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     this.#startCollecting();
   }
 
-  // ---- requests -----------------------------------------------------------------
+  // ---- requests -----------------------------------------------------------
 
   /** Posts a job that was submitted just now; false if it must wait. */
   #postFirst(job: Job, spec: Spec, request: unknown): boolean {
@@ -1123,7 +1123,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     this.#parked--;
   }
 
-  // ---- slots --------------------------------------------------------------------
+  // ---- slots --------------------------------------------------------------
 
   /** Finds out how many jobs may have a slot. */
   #measureRoom(): void {
