@@ -245,11 +245,6 @@ export class Slots {
     return (Atomics.load(this.words, at) & PHASE_MASK) >= REPLIED;
   }
 
-  /** The number of a slot, 0 for the first. */
-  numberOf(at: number): number {
-    return (at - SLOTS) / this.#stride;
-  }
-
   #after(at: number): number {
     const next = at + this.#stride;
     return next < this.#end ? next : SLOTS;
@@ -266,7 +261,7 @@ export class Slots {
       );
     }
     if (this.closed) throw new ClosedError("The ring is closed");
-    const at = this.#claim();
+    const at = this.claim();
     if (at === 0) return 0;
     Atomics.store(words, at + CALLER, this.#id);
     words[at + REQUEST_LENGTH] = byteLength; // published by (P)
@@ -283,38 +278,8 @@ export class Slots {
     return at;
   }
 
-  /**
-   * Claims a free slot, in which the caller writes its request in place; 0 if
-   * there is none. {@linkcode publish} posts it, and {@linkcode cancel} frees
-   * the slot.
-   *
-   * @throws {ClosedError} If the ring is closed.
-   */
-  claim(): number {
-    if (this.closed) throw new ClosedError("The ring is closed");
-    const at = this.#claim();
-    if (at !== 0) Atomics.store(this.words, at + CALLER, this.#id);
-    return at;
-  }
-
-  /**
-   * Posts the request of `length` bytes that lies in a claimed slot. It wakes no
-   * server: the caller calls {@linkcode tell} later. Only the agent that posts
-   * may close the ring, so a call cannot be left behind in a closed ring.
-   */
-  publish(at: number, length: number): void {
-    const { words } = this;
-    words[at + REQUEST_LENGTH] = length; // published by (P)
-    Atomics.store(words, at, POSTED | this.#id); // (P)
-  }
-
-  /** Wakes up to `n` servers. */
-  tell(n: number): void {
-    wake(this.words, SERVE_EPOCH, n);
-  }
-
   /** Claims a free slot; 0 if there is none. */
-  #claim(): number {
+  claim(): number {
     const { words } = this;
     const claimed = CLAIMED | this.#id;
     for (let i = 2 * this.count; i > 0; i--) {

@@ -10,14 +10,21 @@
  */
 
 import {
+  CALLER,
+  POSTED,
   REPLY_LENGTH,
   REQUEST,
   REQUEST_LENGTH,
   type Slots,
 } from "./_call_slots.ts";
+import { wake } from "./_event_count.ts";
+import type { CALL_RING } from "./_layout.ts";
 import type { Codec, SizedCodec } from "./_message.ts";
+import { ClosedError } from "./_queue.ts";
 import type { Field } from "./_record.ts";
 import type { Handle } from "./_region.ts";
+
+const SLOTS: typeof CALL_RING.length = 96;
 
 /** Bytes before the message of a request. */
 export const REQUEST_HEAD = 8;
@@ -135,7 +142,7 @@ export const isTagged = (data: unknown): data is PoolMessage =>
 /** The requests and replies of all slots. */
 export class Rooms {
   readonly #slots: Slots;
-  readonly #words: Int32Array;
+  readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #times: Float64Array;
   readonly #bytes: Uint8Array;
   /** All of it, for codecs whose messages all have one size. */
@@ -150,11 +157,23 @@ export class Rooms {
   /** How many tasks were posted, modulo 2^32. */
   readonly #posted: Int32Array<SharedArrayBuffer>;
 
-  /** The rooms lie in these slots; `posted` counts the tasks. */
-  constructor(slots: Slots, posted: Int32Array<SharedArrayBuffer>) {
+  readonly #id: number;
+  /** Words of a slot. */
+  readonly #stride: number;
+
+  /**
+   * The rooms lie in these slots of the agent `id`; `posted` counts the tasks.
+   */
+  constructor(
+    slots: Slots,
+    posted: Int32Array<SharedArrayBuffer>,
+    id: number,
+  ) {
     const { buffer, byteOffset, byteLength } = slots.words;
     this.#slots = slots;
     this.#posted = posted;
+    this.#id = id;
+    this.#stride = (slots.words.length - SLOTS) / slots.count;
     this.#words = slots.words;
     this.#times = new Float64Array(buffer, byteOffset, byteLength >> 3);
     this.#bytes = new Uint8Array(buffer, byteOffset, byteLength);
@@ -166,16 +185,37 @@ export class Rooms {
   // ---- requests
 
   /**
+   * Claims a free slot, in which the caller writes its request; 0 if there is
+   * none. {@linkcode post} posts it, and `Slots.cancel` frees the slot.
+   *
+   * @throws {ClosedError} If the ring is closed.
+   */
+  claim(): number {
+    if (this.#slots.closed) throw new ClosedError("The ring is closed");
+    const at = this.#slots.claim();
+    if (at !== 0) Atomics.store(this.#words, at + CALLER, this.#id);
+    return at;
+  }
+
+  /**
    * Posts a task, of whose request `length` bytes lie in its slot. The caller
-   * wakes workers after that.
+   * wakes workers after that. Only the agent that posts closes the ring, so no
+   * task can be left behind in a closed ring.
    */
   post(at: number, what: number, token: number, length: number): void {
-    this.#words[at + REQUEST] = what;
-    this.#words[at + REQUEST + 1] = token;
-    this.#slots.publish(at, REQUEST_HEAD + length);
+    const words = this.#words;
+    words[at + REQUEST] = what;
+    words[at + REQUEST + 1] = token;
+    words[at + REQUEST_LENGTH] = REQUEST_HEAD + length; // published by (P)
+    Atomics.store(words, at, POSTED | this.#id); // (P)
     // (N) Behind the task. Pairs with (S): a worker that has not seen the task
     // sees another count.
     Atomics.add(this.#posted, 0, 1);
+  }
+
+  /** Wakes up to `n` workers. */
+  tell(n: number): void {
+    wake(this.#words, this.#slots.coming.epoch, n);
   }
 
   /** How many tasks were posted; workers look at slots when it changes. */
@@ -272,7 +312,7 @@ export class Rooms {
     from: number,
     length: number,
   ): Uint8Array {
-    const slot = this.#slots.numberOf(at);
+    const slot = (at - SLOTS) / this.#stride;
     const view = views[slot];
     if (view?.length === length) return view;
     return views[slot] = this.#bytes.subarray(from, from + length);

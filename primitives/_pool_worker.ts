@@ -120,7 +120,7 @@ export class PoolServer {
   /** Makes a server that has not begun. */
   constructor(station: Station) {
     this.#it = station;
-    this.#rooms = new Rooms(station.slots, station.posted);
+    this.#rooms = new Rooms(station.slots, station.posted, 0);
     this.#watches = new Watches(station.slots);
     const attempt = () => this.#take() || undefined;
     this.#coming = { ...station.slots.coming, attempt };

@@ -638,7 +638,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     );
     Atomics.store(this.#posted, 0, 0);
     this.#slots = slotsAt(memory, byteOffset);
-    this.#rooms = new Rooms(this.#slots, this.#posted);
+    this.#rooms = new Rooms(this.#slots, this.#posted, agentId());
     this.#scratch = new Uint8Array(this.#rooms.room);
     this.#make = make;
     this.#guests = guests;
@@ -1067,7 +1067,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     const slots = this.#slots;
     if (this.#rooms.room <= LONG || spec.idempotent) return false;
     if (this.#parked >= slots.count >> 1) return false;
-    const at = slots.claim();
+    const at = this.#rooms.claim();
     if (at === 0) return false;
     try {
       job.length = this.#write(at, job, spec, request);
@@ -1140,7 +1140,7 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   /** A slot for another job, or 0. */
   #claim(): number {
-    return this.#slotted < this.#most ? this.#slots.claim() : 0;
+    return this.#slotted < this.#most ? this.#rooms.claim() : 0;
   }
 
   /** Posts a job whose request of `length` bytes lies in its slot. */
@@ -1183,14 +1183,14 @@ export class Pool<T extends Tasks> extends PoolBase {
     if (this.#wakes + this.#quiet === 0) queueMicrotask(this.#wakeOthers);
     if (this.#wakes < this.#agents && !this.#filling) {
       this.#wakes++;
-      this.#slots.tell(1);
+      this.#rooms.tell(1);
     } else this.#quiet++;
   }
 
   readonly #wakeOthers = (): void => {
     const jobs = Math.min(this.#quiet, this.#agents);
     this.#wakes = this.#quiet = 0;
-    if (jobs > 0) this.#slots.tell(jobs);
+    if (jobs > 0) this.#rooms.tell(jobs);
   };
 
   /** How many workers there are, or start. */

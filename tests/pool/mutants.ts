@@ -7,10 +7,10 @@ export const MUTANTS = [
   ...mutants({ source: "_pool_wire", scenarios: ["pool"] }, {
     what: "counts a task before it is posted",
     ts: [
-      "this.#slots.publish(at, REQUEST_HEAD + length);",
+      "Atomics.store(words, at, POSTED | this.#id); // (P)",
       "Atomics.add(this.#posted, 0, 1); " +
-      "this.#slots.publish(at, REQUEST_HEAD + length);",
-      ["Atomics.add(this.#posted, 0, 1); }", "}"],
+      "Atomics.store(words, at, POSTED | this.#id); // (P)\n",
+      ["Atomics.add(this.#posted, 0, 1); } /** Wakes", "} /** Wakes"],
     ],
     c: NO_C,
   }, {

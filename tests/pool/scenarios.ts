@@ -72,7 +72,7 @@ function pool(weft: Weft, tasks: number) {
         done: () => done.set(),
         post: () => {},
       });
-      const rooms = new parts.Rooms(slots, posted);
+      const rooms = new parts.Rooms(slots, posted, id + 1);
       return { ring, done, slots, rooms, server };
     },
     stateless: false,
@@ -84,12 +84,12 @@ function pool(weft: Weft, tasks: number) {
           const what = lazy ? parts.LAZY : 0;
           const flying: number[] = [];
           const post = () => {
-            const at = h.slots.claim();
+            const at = h.rooms.claim();
             h.rooms.post(at, what, 0, 0);
             flying.push(at);
           };
           for (let i = 0; i < tasks; i++) post();
-          h.slots.tell(tasks);
+          h.rooms.tell(tasks);
           while (flying.length > 0) {
             const i = flying.findIndex((at) => h.slots.isAnswered(at));
             if (i < 0) {
@@ -101,7 +101,7 @@ function pool(weft: Weft, tasks: number) {
             h.slots.cancel(at!);
             if (phase === LOST) {
               post();
-              h.slots.tell(1);
+              h.rooms.tell(1);
             } else if (phase !== REPLIED) throw new Error(`phase ${phase}`);
           }
           h.ring.close();

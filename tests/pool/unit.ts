@@ -10,7 +10,7 @@ import {
   task,
   WorkerError,
 } from "../../primitives/pool.ts";
-import { suite } from "../_run/harness.ts";
+import { skip, suite } from "../_run/harness.ts";
 import { start } from "../_run/workers.ts";
 import { tasks } from "./tasks.ts";
 import type { Orders } from "./worker.ts";
@@ -18,6 +18,9 @@ import type { Orders } from "./worker.ts";
 const test = suite("Pool");
 
 const WORKER = new URL("./worker.ts", import.meta.url);
+
+/** Whether this runs in a worker of a page. */
+const IN_PAGE = !("Deno" in globalThis) && !("process" in globalThis);
 
 type Some = Partial<PoolOptions<typeof tasks>>;
 
@@ -181,6 +184,7 @@ test("new Pool() refuses options that it cannot follow", () => {
 });
 
 test("servePool() outside a worker is refused", async () => {
+  if (IN_PAGE) skip("in a page, tests run in a worker");
   const error = await rejection(servePool(tasks, { echo: (it) => it }));
   assert.match(error.message, /in a worker/);
 });
