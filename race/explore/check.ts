@@ -252,7 +252,7 @@ function* replayPicture(
 ): Steps<Picture> {
   const { world } = engine;
   const trace = world.trace = new Trace();
-  engine.sites = true;
+  engine.sites = o.lines ?? true;
   try {
     yield* run(
       engine,
