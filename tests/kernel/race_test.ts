@@ -12,7 +12,7 @@ import * as spin from "../../primitives/_spin.ts";
 import * as turn from "../../primitives/_turn.ts";
 import { explore } from "../_run/mixed/explore.ts";
 import { suite } from "../_run/harness.ts";
-import { realmOf } from "../_run/realm.ts";
+import { Sources, withOthers } from "../_run/realm.ts";
 import { type Modules, scenariosIn, type Weft } from "../_run/scenario.ts";
 import * as mod from "./mod.ts";
 
@@ -40,7 +40,7 @@ const FOLDERS = [
 
 type KernelModules = Modules & { kernel: typeof kernel };
 
-const realm = await realmOf<KernelModules>({
+const { realm } = await Sources.of<KernelModules>({
   mod: new URL("./mod.ts", import.meta.url),
   spin: new URL("../../primitives/_spin.ts", import.meta.url),
   turn: new URL("../../primitives/_turn.ts", import.meta.url),
@@ -80,7 +80,11 @@ function inKernel<Its extends KernelModules>(its: Its): Its {
     its.mod.setAgentId(id);
     agent = (id - 1) % 16;
   };
-  return { ...its, mod: { ...its.mod, setAgentId } };
+  const mod = withOthers(
+    its.mod,
+    (name) => name === "setAgentId" ? setAgentId : undefined,
+  );
+  return { ...its, mod };
 }
 
 const weft: Weft = {

@@ -7,6 +7,7 @@
 import type { Wasm, WasmExports } from "../../../race/mod.ts";
 import { getHost } from "../../../race/engine/views.ts";
 import type { Modules, Weft } from "../scenario.ts";
+import { withOthers } from "../realm.ts";
 import type { Agent } from "./twin.ts";
 import { twins } from "./twins.ts";
 
@@ -54,8 +55,7 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
   /** The modules with twins in them. */
   const withTwins = (modules: Modules): Modules => {
     const { mod, spin, turn } = modules;
-    const replaced: Record<string, unknown> = {
-      ...mod,
+    const others: Record<string, unknown> = {
       setAgentId(next: number) {
         mod.setAgentId(next);
         id = next;
@@ -63,9 +63,11 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
         entered.delete(id);
       },
     };
-    for (const [name, Twin] of Object.entries(twins)) {
+    const twinOf = (name: string) => {
+      const Twin = twins[name];
+      if (Twin === undefined) return undefined;
       const Real = (mod as unknown as Record<string, new () => object>)[name]!;
-      replaced[name] = new Proxy(Real, {
+      return new Proxy(Real, {
         construct(target, args) {
           const [buffer, ...more] = args as [SharedArrayBuffer, number];
           const agent = current(modules, buffer);
@@ -74,8 +76,9 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
             : Reflect.construct(Twin, [agent, buffer, ...more]);
         },
       });
-    }
-    return { mod: replaced as unknown as Modules["mod"], spin, turn };
+    };
+    const replaced = withOthers(mod, (name) => others[name] ??= twinOf(name));
+    return { mod: replaced, spin, turn };
   };
   return { ...withTwins(weft), realm: () => withTwins(weft.realm()) };
 }
