@@ -253,6 +253,7 @@ function* replayPicture(
   const { world } = engine;
   const trace = world.trace = new Trace();
   engine.sites = o.lines ?? true;
+  for (const agent of world.agents) agent.site = ""; // of an earlier check
   try {
     yield* run(
       engine,
