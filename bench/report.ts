@@ -1,6 +1,7 @@
 /**
- * Writes docs/benchmarks.md from the results in docs/bench: `deno run -A
- * bench/report.ts`. `deno task bench --write` does it, too.
+ * Writes docs/benchmarks.md and the README's chart from the results in
+ * docs/bench: `deno run -A bench/report.ts`. `deno task bench --write` does it,
+ * too.
  *
  * @module
  */
@@ -8,6 +9,7 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import process from "node:process";
+import { chart } from "./chart.ts";
 import { disturbed, reached, type Row } from "./contest.ts";
 import {
   figureOf,
@@ -20,6 +22,7 @@ import {
 } from "./results.ts";
 
 const PAGE = new URL("../docs/benchmarks.md", import.meta.url);
+const CHART = new URL("../docs/figures.svg", import.meta.url);
 
 const escaped = (text: string) => text.replaceAll("|", "\\|");
 
@@ -140,9 +143,11 @@ ${sections(groups).join("\n\n")}
   return stdout;
 }
 
-/** Writes the page. */
+/** Writes the page, and the chart. */
 export function write(): void {
-  fs.writeFileSync(PAGE, page(read(FOLDER)));
+  const groups = read(FOLDER);
+  fs.writeFileSync(PAGE, page(groups));
+  fs.writeFileSync(CHART, chart(groups));
 }
 
 if (import.meta.main) write();

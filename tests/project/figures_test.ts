@@ -2,6 +2,7 @@
 // became old since is named, and is no failure: measuring takes long.
 import * as fs from "node:fs";
 import * as assert from "uvu/assert";
+import { chart } from "../../bench/chart.ts";
 import { compare, differ } from "../../bench/compare.ts";
 import type { Row } from "../../bench/contest.ts";
 import { page as benchmarks } from "../../bench/report.ts";
@@ -18,6 +19,12 @@ test("docs/scaling.md has the counts of the present code", () => {
 });
 
 const groups = read(FOLDER);
+
+test("the README's chart is drawn from docs/bench", () => {
+  const file = new URL("../../docs/figures.svg", import.meta.url);
+  const text = fs.readFileSync(file, "utf8");
+  assert.ok(chart(groups) === text, "run bench/report.ts");
+});
 
 test("docs/benchmarks.md is written from docs/bench", () => {
   const file = new URL("../../docs/benchmarks.md", import.meta.url);
