@@ -37,6 +37,8 @@ async function emptyFolder(name: string): Promise<string> {
   fs.rmSync(folder, { recursive: true, force: true });
   fs.mkdirSync(folder, { recursive: true });
   await install(folder);
+  // What npm writes has no "type".
+  fs.writeFileSync(path.join(folder, "package.json"), "{}");
   await esbuild.stop();
   return folder;
 }
@@ -65,11 +67,11 @@ test("the README and the source give one command", () => {
 test("the README's steps work in an empty folder, also in Deno", async () => {
   const [first, ...others] = steps();
   assert.is(first, "npx jsr add @weft/sync");
-  assert.is(others.at(-1), "node main.js");
+  assert.is(others.at(-1), "node main.mjs");
   const folder = await emptyFolder("example");
   assert.is(await follow(others, folder), SQUARES);
   assert.is(
-    await follow([`"${Deno.execPath()}" run -A main.js`], folder),
+    await follow([`"${Deno.execPath()}" run -A main.mjs`], folder),
     SQUARES,
   );
 });

@@ -35,6 +35,8 @@ let folder = "";
 test.before(async () => {
   folder = fs.mkdtempSync(path.join(tmpdir(), "weft-programs-"));
   await install(folder);
+  // What npm writes has no "type".
+  fs.writeFileSync(path.join(folder, "package.json"), "{}");
   await esbuild.stop();
   fs.cpSync(EXAMPLES, folder, { recursive: true });
 });
@@ -55,7 +57,7 @@ async function runAll(command: readonly string[]) {
   const ended = await Promise.all(
     Object.keys(PRINTS).map((name) =>
       pool.run(async () => {
-        const file = path.join(folder, name, "main.js");
+        const file = path.join(folder, name, "main.mjs");
         const { code, output } = await run(program, [...words, file], 250);
         return [name, code === 0 ? output.trim() : `${code}: ${output}`];
       })

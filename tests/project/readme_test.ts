@@ -19,11 +19,13 @@ let folder = "";
 test.before(async () => {
   folder = fs.mkdtempSync(path.join(tmpdir(), "weft-readme-"));
   await install(folder);
+  // What npm writes has no "type".
+  fs.writeFileSync(path.join(folder, "package.json"), "{}");
   await esbuild.stop();
   const files = [
     ...README.matchAll(/^```js ignore\n\/\/ (.*)\n([^]*?)^```$/gm),
   ];
-  assert.equal(files.map(([, name]) => name), ["main.js", "worker.js"]);
+  assert.equal(files.map(([, name]) => name), ["main.mjs", "worker.mjs"]);
   for (const [, name, text] of files) {
     fs.writeFileSync(path.join(folder, name!), text!);
   }
@@ -35,12 +37,12 @@ const SUM = README.match(/^console\.log\(sum\); \/\/ (\d+)$/m)![1];
 
 test("its worker example runs in Node, as it is pasted", async () => {
   if (await versionOf("node") === undefined) skip("no node here");
-  const ended = await run("node", [path.join(folder, "main.js")], 250);
+  const ended = await run("node", [path.join(folder, "main.mjs")], 250);
   assert.equal(ended, { code: 0, output: `${SUM}\n` });
 });
 
 test("its worker example runs in Deno, as it is pasted", async () => {
-  const words = ["run", "-A", path.join(folder, "main.js")];
+  const words = ["run", "-A", path.join(folder, "main.mjs")];
   const ended = await run(process.execPath, words, 250);
   assert.equal(ended, { code: 0, output: `${SUM}\n` });
 });

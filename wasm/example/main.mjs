@@ -1,10 +1,11 @@
 // A worker of JavaScript sends numbers, a thread of C squares them, and this
-// agent prints the squares: `node main.js`, or `deno run -A main.js`.
+// agent prints the squares: `node main.mjs`, or `deno run -A main.mjs`.
 import { MpmcQueue } from "@weft/sync";
 import process from "node:process";
 import { Worker } from "node:worker_threads";
-import createModule from "./example.mjs";
 
+const built = new URL("./example.mjs", import.meta.url); // by emcc
+const { default: createModule } = await import(built.href);
 const module = await createModule();
 if (module._start() !== 0) throw new Error("no thread");
 
@@ -12,7 +13,7 @@ if (module._start() !== 0) throw new Error("no thread");
 const place = (at) => typeof at === "bigint" ? at : at >>> 0;
 const numbers = new MpmcQueue(module.wasmMemory, place(module._get_numbers()));
 const squares = new MpmcQueue(module.wasmMemory, place(module._get_squares()));
-new Worker(new URL("./worker.js", import.meta.url), {
+new Worker(new URL("./worker.mjs", import.meta.url), {
   workerData: numbers.handle,
 });
 for await (const square of squares) console.log(square);
