@@ -8,8 +8,8 @@ import type { Wasm, WasmExports } from "../../../race/mod.ts";
 import { getHost } from "../../../race/engine/views.ts";
 import type { Modules, Weft } from "../scenario.ts";
 import { withOthers } from "../realm.ts";
-import type { Agent } from "./twin.ts";
-import { twins } from "./twins.ts";
+import { type Agent, Twin } from "./twin.ts";
+import { functions, twins } from "./twins.ts";
 
 /** Who plays: each agent's language, over and over. */
 export type Cast = readonly ("js" | "wasm")[];
@@ -43,9 +43,10 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
     if (known === undefined) {
       const part = id > LIVING ? LIVING : 0;
       const c: WasmExports = wasm.enter(memory, part + agent);
-      const { ClosedError, CallError } = mod;
+      const { ClosedError, CallError, DamagedError } = mod;
       const { spinning } = spin;
-      known = { c, base: wasm.at, spinning, ClosedError, CallError };
+      const errors = { ClosedError, CallError, DamagedError };
+      known = { c, base: wasm.at, spinning, ...errors };
       // A header that knows no agents, such as that of Snapshot, has no ids.
       c.weft_agent_set_id?.(id);
       entered.set(id, known);
@@ -64,8 +65,8 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
       },
     };
     const twinOf = (name: string) => {
-      const Twin = twins[name];
-      if (Twin === undefined) return undefined;
+      const InC = twins[name];
+      if (InC === undefined) return undefined;
       const Real = (mod as unknown as Record<string, new () => object>)[name]!;
       return new Proxy(Real, {
         construct(target, args) {
@@ -73,11 +74,24 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
           const agent = current(modules, buffer);
           return agent === undefined
             ? Reflect.construct(target, args)
-            : Reflect.construct(Twin, [agent, buffer, ...more]);
+            : Reflect.construct(InC, [agent, buffer, ...more]);
         },
       });
     };
-    const replaced = withOthers(mod, (name) => others[name] ??= twinOf(name));
+    const functionOf = (name: string) => {
+      type Any = (...args: unknown[]) => unknown;
+      const ofC = functions[name] as Any | undefined;
+      if (ofC === undefined) return undefined;
+      return (...args: unknown[]) => {
+        const twin = args.flat().find((arg) => arg instanceof Twin);
+        if (twin !== undefined) return ofC(twin, ...args);
+        return (mod as unknown as Record<string, Any>)[name]!(...args);
+      };
+    };
+    const replaced = withOthers(
+      mod,
+      (name) => others[name] ??= twinOf(name) ?? functionOf(name),
+    );
     return { mod: replaced, spin, turn };
   };
   return { ...withTwins(weft), realm: () => withTwins(weft.realm()) };
