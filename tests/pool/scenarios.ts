@@ -49,32 +49,37 @@ function pool(weft: Weft, tasks: number) {
     requestField: undefined,
     replyField: undefined,
   };
+  const fresh = () => {
+    const memory = new SharedArrayBuffer(behind + POSTED_BYTES);
+    CallRing.init(memory, 0, config);
+    Event.init(memory, doneAt, { autoReset: true });
+    return memory;
+  };
+  const agent = (memory: SharedArrayBuffer, id: number): Handle => {
+    enter(weft, id);
+    const ring = new CallRing(memory);
+    const done = new Event(memory, doneAt);
+    const words = new Int32Array(memory, 0, doneAt / 4);
+    const slots = new parts.Slots(words, id + 1);
+    const posted = postedAt(memory, behind);
+    const server = new parts.PoolServer({
+      slots,
+      posted,
+      tasks: [task],
+      names: ["task"],
+      number: id,
+      done: () => done.set(),
+      post: () => {},
+    });
+    const rooms = new parts.Rooms(slots, posted, id + 1);
+    return { ring, done, slots, rooms, server };
+  };
   return race.spec({
     memory: () => {
-      const memory = new SharedArrayBuffer(behind + POSTED_BYTES);
-      CallRing.init(memory, 0, config);
-      Event.init(memory, doneAt, { autoReset: true });
-      return memory;
+      agent(fresh(), 0); // evaluates the modules
+      return fresh();
     },
-    agent: (memory: SharedArrayBuffer, id: number): Handle => {
-      enter(weft, id);
-      const ring = new CallRing(memory);
-      const done = new Event(memory, doneAt);
-      const words = new Int32Array(memory, 0, doneAt / 4);
-      const slots = new parts.Slots(words, id + 1);
-      const posted = postedAt(memory, behind);
-      const server = new parts.PoolServer({
-        slots,
-        posted,
-        tasks: [task],
-        names: ["task"],
-        number: id,
-        done: () => done.set(),
-        post: () => {},
-      });
-      const rooms = new parts.Rooms(slots, posted, id + 1);
-      return { ring, done, slots, rooms, server };
-    },
+    agent,
     stateless: false,
     hints: HINTS,
     ops: {
