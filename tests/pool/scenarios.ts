@@ -76,8 +76,9 @@ function pool(weft: Weft, tasks: number) {
   };
   return race.spec({
     memory: () => {
+      const memory = fresh();
       agent(fresh(), 0); // evaluates the modules
-      return fresh();
+      return memory;
     },
     agent,
     stateless: false,
