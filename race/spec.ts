@@ -6,6 +6,7 @@
 import { type Answer, Either, type Outcome } from "./engine/model.ts";
 import type { Memory, Operation, Scenario } from "./engine/scenario.ts";
 import { RECOVER } from "./engine/scenario.ts";
+import { takesAtMost } from "./engine/twins.ts";
 import type { Wasm, WasmExports } from "./wasm/wasm.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -118,7 +119,12 @@ function scenarioOf(d: SpecDefinition<Any, Any, Any, Any>): Scenario {
     if (name === RECOVER && d.recover !== undefined) {
       throw new TypeError(`No operation may be called "${RECOVER}"`);
     }
-    operations.set(name, { run: op.run, lockFree: op.lockFree === true });
+    const { run, same = run } = op as Any;
+    operations.set(name, {
+      run: op.run,
+      lockFree: op.lockFree === true,
+      same: takesAtMost(same, same === run ? 2 : 1) ? same : null,
+    });
   }
   const modelled = Object.values<OperationSpec<Any, Any, Any>>(d.ops)
     .some((op) => op.model !== undefined);
@@ -137,6 +143,10 @@ function scenarioOf(d: SpecDefinition<Any, Any, Any, Any>): Scenario {
     recover: d.recover ?? null,
     recoverModelled: d.recovered !== undefined,
     hints: hintsOf(d.hints),
+    alike: takesAtMost(d.agent, 1) && d.wasm === undefined &&
+      d.recover === undefined && !modelled && d.hints === undefined &&
+      (d.final === undefined || takesAtMost(d.final, 1)),
+    finalResults: d.final !== undefined && !takesAtMost(d.final, 1),
     words: d.words ?? {},
     stateless: d.stateless,
     async: d.async === true || isAsync(d),

@@ -103,6 +103,7 @@ export function ownStep(engine: Engine, out: Choices): number {
     const { kind, target, looping, address, size, id, status } = world
       .agents[k.agentOf(code)]!;
     if (k.actionOf(code) !== k.STEP || status !== k.READY || looping) continue;
+    if (world.twins?.has(id)) continue;
     if (target === null || kind === k.WAIT || kind === k.NOTIFY) continue;
     if (kind > k.WRITE) continue;
     if (world.memory.isOwn(target.region, id, address, size)) return code;

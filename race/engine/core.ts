@@ -10,8 +10,9 @@ import * as k from "./kinds.ts";
 import { type FailureKind, Fault, Unsupported } from "./kinds.ts";
 import type { Call } from "./model.ts";
 import { DELIVERED, type Memo, RESUMED, WOKEN } from "./memo.ts";
-import { Memory } from "./memory.ts";
+import { Memory, SEVERAL } from "./memory.ts";
 import { native } from "./native.ts";
+import type { Twins } from "./twins.ts";
 import { bits, mix1, mix2, show } from "./values.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -152,6 +153,8 @@ export class World {
   memo: Memo | null = null;
   /** Whether the present step depends on more than its agent has seen. */
   volatile = false;
+  /** Agents that do the same, if that makes states equal. */
+  twins: Twins | null = null;
 
   // ---- states
 
@@ -192,8 +195,15 @@ export class World {
     if (this.woken.length > 0) this.woken = [];
   }
 
-  /** Makes two hashes of everything the future depends on. */
-  key(out: [number, number], withResults: boolean): void {
+  /**
+   * Makes two hashes of everything the future depends on. With `twins`, states
+   * in which agents that do the same have changed places have the same hashes.
+   */
+  key(
+    out: [number, number],
+    withResults: boolean,
+    twins: Twins | null = null,
+  ): void {
     this.memory.hash(out);
     const [memory1, memory2] = out;
     let a = mix1(this.frontier, memory1);
@@ -202,6 +212,10 @@ export class World {
     for (let i = 0; i < agents.length; i++) {
       const agent = agents[i]!.save();
       if (!agent.hashed) hashAgent(agent);
+    }
+    const order = twins?.sort(agents);
+    for (let i = 0; i < agents.length; i++) {
+      const agent = agents[order === undefined ? i : order[i]!]!.save();
       a = mix1(a, agent.key1);
       b = mix2(b, agent.key2);
       if (!withResults) continue;
@@ -209,8 +223,9 @@ export class World {
       b = mix2(b, agent.results2);
     }
     for (const { agent, address } of this.waiters) {
-      a = mix1(a, agent ^ address << 5);
-      b = mix2(b, agent ^ address << 5);
+      const { key1, key2 } = agents[agent]!.save();
+      a = mix1(a, (twins === null ? agent : key1) ^ address << 5);
+      b = mix2(b, (twins === null ? agent : key2) ^ address << 5);
     }
     if (this.now !== 0) {
       a = mix1(a, bits(this.now));
@@ -249,7 +264,10 @@ export class World {
       this.memory.touch(agent.target!.region, agent.address, agent.size);
     }
     const { target, address, size, id } = agent;
-    if (target !== null) this.memory.use(target.region, id, address, size);
+    if (target !== null) {
+      const user = this.twins?.has(id) ? SEVERAL : id;
+      this.memory.use(target.region, user, address, size);
+    }
     this.hints?.before(agent);
     const result = this.#effect(agent, age);
     const wrote = k.writes(kind) && (kind !== k.CAS || result === agent.a);

@@ -14,6 +14,11 @@ export type Memory = SharedArrayBuffer | WebAssembly.Memory;
 /** One operation. */
 export interface Operation {
   run(handle: Any, arg: Any, id: number): unknown;
+  /**
+   * What it does: the same function for the same thing. `null` if that depends
+   * on the agent.
+   */
+  readonly same: unknown;
   readonly lockFree: boolean;
 }
 
@@ -33,6 +38,10 @@ export interface Scenario {
   readonly words: Readonly<Record<string, number>>;
   /** Whether handles have no state; `undefined` to find out. */
   stateless: boolean | undefined;
+  /** Whether nothing but an operation can tell one agent from another. */
+  readonly alike: boolean;
+  /** Whether `final` looks at results. */
+  readonly finalResults: boolean;
   /** Whether operations return promises. */
   async: boolean;
 }

@@ -90,6 +90,8 @@ function* examine(
   const budgets = [unusual];
   if (o.kill === true) budgets.push({ ...unusual, kills: 1 });
   let total = nothing(world);
+  const { reduce } = searchOptions(engine, o, false);
+  engine.setTwins(reduce === true && start.length === 0);
   for (const budget of budgets) {
     world.startBudget = budget;
     const full = { ...searchOptions(engine, o, false), start };
@@ -324,7 +326,7 @@ function searchOptions(
     rescue: o.rescue === true,
     looks: o.looks,
     polls: o.polls !== false,
-    results: scenario.final !== null,
+    results: scenario.finalResults,
     reduce: o.reduce !== false && o.kill !== true &&
       times(o.spurious, 1) === 0,
   };

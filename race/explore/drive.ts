@@ -37,6 +37,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
     }
     engine.world.agents[id]!.calls = calls;
   });
+  engine.setTwins(false);
   engine.opening = null;
   engine.memo.clear();
   engine.recalls = false;
