@@ -57,6 +57,8 @@ export interface Monitor {
     asleep: readonly Sleeper[],
     suspended: number,
   ): boolean;
+  /** The frontier in which the agents have the places that `order` gives. */
+  arrange(frontier: number, order: readonly number[]): number;
   /** Whether agents wait for an agent that has stopped and holds them up. */
   heldUp(
     frontier: number,
@@ -153,6 +155,9 @@ export class World {
   memo: Memo | null = null;
   /** Whether the present step depends on more than its agent has seen. */
   volatile = false;
+  /** How many calls agent 0 makes before, and after, all other agents. */
+  lead = 0;
+  tail = 0;
   /** Agents that do the same, if that makes states equal. */
   twins: Twins | null = null;
 
@@ -206,14 +211,17 @@ export class World {
   ): void {
     this.memory.hash(out);
     const [memory1, memory2] = out;
-    let a = mix1(this.frontier, memory1);
-    let b = mix2(this.frontier ^ 0x5bd1e995, memory2);
-    const { agents } = this;
+    const { agents, judge } = this;
     for (let i = 0; i < agents.length; i++) {
       const agent = agents[i]!.save();
       if (!agent.hashed) hashAgent(agent);
     }
     const order = twins?.sort(agents);
+    const frontier = order === undefined || judge === null
+      ? this.frontier
+      : judge.arrange(this.frontier, order);
+    let a = mix1(frontier, memory1);
+    let b = mix2(frontier ^ 0x5bd1e995, memory2);
     for (let i = 0; i < agents.length; i++) {
       const agent = agents[order === undefined ? i : order[i]!]!.save();
       a = mix1(a, agent.key1);
@@ -496,6 +504,11 @@ export class World {
   /** A call takes its first step. */
   begin(agent: Agent): void {
     agent.invoked = true;
+    if (this.tail > 0 && this.clocks !== null && isTail(agent, this.tail)) {
+      for (const other of this.agents) {
+        if (other !== agent) this.clocks.wake(other, agent);
+      }
+    }
     this.invoke(agent, agent.call);
   }
 
@@ -516,6 +529,11 @@ export class World {
     agent.results = [...agent.results, result];
     if (agent.steps > this.maxOpSteps) this.maxOpSteps = agent.steps;
     agent.oi++;
+    if (this.lead > 0 && agent.id === 0 && agent.oi === this.lead) {
+      for (const other of this.agents) {
+        if (other !== agent) this.clocks?.wake(agent, other);
+      }
+    }
     agent.clearLoops();
     agent.invoked = false;
     agent.steps =
@@ -545,6 +563,10 @@ export class World {
     );
   }
 }
+
+/** Whether it is agent 0, before the first of its last `tail` calls. */
+const isTail = ({ id, oi, calls }: Agent, tail: number): boolean =>
+  id === 0 && oi === calls.length - tail;
 
 /** Makes hashes of everything an agent's future depends on. */
 function hashAgent(agent: Snapshot): void {

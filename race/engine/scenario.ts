@@ -11,6 +11,12 @@ type Any = any;
 /** Memory that agents share. */
 export type Memory = SharedArrayBuffer | WebAssembly.Memory;
 
+/**
+ * Whether agents may read a word plainly beside atomic writes; "written" if
+ * beside plain writes, too.
+ */
+export type Hinted = boolean | "written";
+
 /** One operation. */
 export interface Operation {
   run(handle: Any, arg: Any, id: number): unknown;
@@ -34,7 +40,7 @@ export interface Scenario {
   readonly recover: ((handle: Any, deadId: number) => unknown) | null;
   /** Whether the model knows what `recover` does. */
   readonly recoverModelled: boolean;
-  readonly hints: ((byteOffset: number) => boolean) | null;
+  readonly hints: ((byteOffset: number) => Hinted) | null;
   readonly words: Readonly<Record<string, number>>;
   /** Whether handles have no state; `undefined` to find out. */
   stateless: boolean | undefined;

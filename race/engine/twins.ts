@@ -8,6 +8,9 @@ import type { Agent } from "./agent.ts";
 import type { Call } from "./model.ts";
 import type { Scenario } from "./scenario.ts";
 
+/** The most agents for which an order of theirs is a number. */
+const MOST = 10;
+
 /** Which agents do the same. */
 export class Twins {
   readonly #order: number[];
@@ -60,7 +63,7 @@ export function twinsOf(
   programs: readonly (readonly Call[])[],
 ): Twins | null {
   const { operations, alike } = scenario;
-  if (!alike || scenario.async) return null;
+  if (!alike || scenario.async || programs.length > MOST) return null;
   const numbers = new Map<unknown, number>();
   const numberOf = (value: unknown): number => {
     if (!numbers.has(value)) numbers.set(value, numbers.size);

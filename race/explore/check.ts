@@ -159,6 +159,7 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
       world.clocks ??= new Clocks(
         world.agents,
         (address) => world.hints?.isHint(address) ?? false,
+        (address) => world.hints?.isWritten(address) ?? false,
         engine.racy,
       );
     }
@@ -225,7 +226,7 @@ function* describe(
     `${fault!.kind}: ${fault!.message}`,
     `${extent}; ${counted(switches(schedule), "context switch", "es")}; ` +
       `program ` +
-      `${programText(program)}; schedule "${scheduleText(schedule)}"`,
+      `${programText(program, o)}; schedule "${scheduleText(schedule)}"`,
   );
   return resultOf(found, extent, failureOf(fault!, schedule, picture));
 }
