@@ -30,8 +30,9 @@ export interface PropertyOptions extends Options {
 export class Generated {
   /** The calls of each agent. */
   readonly calls: Program;
-  /** How many of agent 0's calls run before, and after, all other agents. */
+  /** How many of agent 0's calls run before all other agents begin. */
   readonly begin: number;
+  /** How many of agent 0's calls run after all other agents are done. */
   readonly end: number;
 
   /** Wraps `calls`. */
