@@ -7,8 +7,9 @@
 import type { Wasm, WasmExports } from "../../../race/mod.ts";
 import { getHost } from "../../../race/engine/views.ts";
 import type { Modules, Weft } from "../scenario.ts";
-import type { Agent } from "./twin.ts";
-import { twins } from "./twins.ts";
+import { withOthers } from "../realm.ts";
+import { type Agent, Twin } from "./twin.ts";
+import { functions, twins } from "./twins.ts";
 
 /** Who plays: each agent's language, over and over. */
 export type Cast = readonly ("js" | "wasm")[];
@@ -42,9 +43,10 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
     if (known === undefined) {
       const part = id > LIVING ? LIVING : 0;
       const c: WasmExports = wasm.enter(memory, part + agent);
-      const { ClosedError, CallError } = mod;
+      const { ClosedError, CallError, DamagedError } = mod;
       const { spinning } = spin;
-      known = { c, base: wasm.at, spinning, ClosedError, CallError };
+      const errors = { ClosedError, CallError, DamagedError };
+      known = { c, base: wasm.at, spinning, ...errors };
       // A header that knows no agents, such as that of Snapshot, has no ids.
       c.weft_agent_set_id?.(id);
       entered.set(id, known);
@@ -54,8 +56,7 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
   /** The modules with twins in them. */
   const withTwins = (modules: Modules): Modules => {
     const { mod, spin, turn } = modules;
-    const replaced: Record<string, unknown> = {
-      ...mod,
+    const others: Record<string, unknown> = {
       setAgentId(next: number) {
         mod.setAgentId(next);
         id = next;
@@ -63,19 +64,35 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
         entered.delete(id);
       },
     };
-    for (const [name, Twin] of Object.entries(twins)) {
+    const twinOf = (name: string) => {
+      const InC = twins[name];
+      if (InC === undefined) return undefined;
       const Real = (mod as unknown as Record<string, new () => object>)[name]!;
-      replaced[name] = new Proxy(Real, {
+      return new Proxy(Real, {
         construct(target, args) {
           const [buffer, ...more] = args as [SharedArrayBuffer, number];
           const agent = current(modules, buffer);
           return agent === undefined
             ? Reflect.construct(target, args)
-            : Reflect.construct(Twin, [agent, buffer, ...more]);
+            : Reflect.construct(InC, [agent, buffer, ...more]);
         },
       });
-    }
-    return { mod: replaced as unknown as Modules["mod"], spin, turn };
+    };
+    const functionOf = (name: string) => {
+      type Any = (...args: unknown[]) => unknown;
+      const ofC = functions[name] as Any | undefined;
+      if (ofC === undefined) return undefined;
+      return (...args: unknown[]) => {
+        const twin = args.flat().find((arg) => arg instanceof Twin);
+        if (twin !== undefined) return ofC(twin, ...args);
+        return (mod as unknown as Record<string, Any>)[name]!(...args);
+      };
+    };
+    const replaced = withOthers(
+      mod,
+      (name) => others[name] ??= twinOf(name) ?? functionOf(name),
+    );
+    return { mod: replaced, spin, turn };
   };
   return { ...withTwins(weft), realm: () => withTwins(weft.realm()) };
 }
