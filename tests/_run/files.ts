@@ -19,7 +19,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
-import { folders, has, isTwin, TESTS } from "./folders.ts";
+import { folders, has, TESTS } from "./folders.ts";
 import { LIMIT_SECONDS } from "./process.ts";
 
 const COMPILER = fileURLToPath(new URL("../../wasm/emcc.ts", import.meta.url));
@@ -49,7 +49,6 @@ const TEST = /^((unit|threads|twin)(_\w+)?|\w+_test)\.ts$/;
 const NEEDS: Readonly<Record<string, (folder: string) => boolean>> = {
   "scenarios.ts": (folder) => has(folder, "scenarios.ts"),
   "scenarios_c.ts": (folder) => has(folder, "scenarios.ts"),
-  "conformance.ts": (folder) => has(folder, "scenarios.ts") && isTwin(folder),
   "mutants.ts": (folder) => has(folder, "mutants.ts"),
   "mutants_c.ts": (folder) => has(folder, "mutants.ts"),
   "native.ts": (folder) => has(folder, "native.c"),
