@@ -11,6 +11,7 @@
  * // about: mutex, event    which other folders it also tests
  * // also: node             that it runs under Node and Bun as well
  * // also: node, browsers   and in a worker of a page
+ * // it waits               that it uses little of a processor
  * ```
  *
  * @module
@@ -38,6 +39,8 @@ export interface File {
   limit: number;
   /** Where it runs, beside Deno. */
   also: ReadonlySet<string>;
+  /** Whether its threads and processes sleep most of the time. */
+  waits: boolean;
   /** Whether it compiles C. */
   needsCompiler: boolean;
 }
@@ -90,6 +93,7 @@ function fileOf(file: string, shown: string, folder = ""): File {
     about: new Set([shown, ...others?.split(", ") ?? []]),
     limit: limit ? Number(limit) : LIMIT_SECONDS,
     also: new Set(head.match(/^\/\/ also: (.+)$/m)?.[1]?.split(", ")),
+    waits: /^\/\/ it waits$/m.test(head),
     needsCompiler: imports(file).has(COMPILER),
   };
 }
