@@ -358,7 +358,7 @@ export class CallRing extends CallRingBase {
   post(request: Elements): PendingCall {
     assertMayBlock("post");
     const slots = this.#slots;
-    const at = slots.post(request) || blockOn(slots.room(request));
+    const at = slots.post(request) || blockOn(slots.posting(request));
     return new PendingCall(slots, at);
   }
 
@@ -370,7 +370,7 @@ export class CallRing extends CallRingBase {
     return this.#pending(
       timeout === 0
         ? slots.post(request)
-        : tryBlockOn(slots.room(request), "tryPost", timeout),
+        : tryBlockOn(slots.posting(request), "tryPost", timeout),
     );
   }
 
@@ -379,7 +379,7 @@ export class CallRing extends CallRingBase {
    * promise settles: it is copied when a slot is free.
    */
   postAsync(request: Elements, options?: AsyncOptions): Promise<PendingCall> {
-    return awaitOn(this.#slots.room(request), options)
+    return awaitOn(this.#slots.posting(request), options)
       .then((at) => new PendingCall(this.#slots, at));
   }
 
@@ -388,7 +388,7 @@ export class CallRing extends CallRingBase {
     request: Elements,
     options?: TryAsyncOptions,
   ): Promise<PendingCall | undefined> {
-    return tryAwaitOn(this.#slots.room(request), options)
+    return tryAwaitOn(this.#slots.posting(request), options)
       .then((at) => this.#pending(at));
   }
 
@@ -793,7 +793,7 @@ function* calling<T>(
   at: number,
   receive: (at: number) => T,
 ): Waiting<T | undefined> {
-  at ||= (yield* waitOn(slots.room(request))) ?? 0;
+  at ||= (yield* waitOn(slots.posting(request))) ?? 0;
   if (at === 0) return undefined;
   let over = false;
   try {
