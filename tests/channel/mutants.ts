@@ -16,7 +16,7 @@ export const MUTANTS = [
     scenarios: ["channel"],
   }, {
     what: "frees a record before it is decoded",
-    by: "oneToOne: text, one receives until the end",
+    by: "oneToOne: two through room for one",
     ts: [
       "try { return this.#codec.decode(message); } finally { ring.consume(); }",
       "ring.consume(); return this.#codec.decode(message);",
@@ -24,7 +24,7 @@ export const MUTANTS = [
     c: NO_CARRIERS,
   }, {
     what: "commits a record before it is encoded",
-    by: "oneToOne: text, one receives until the end",
+    by: "oneToOne: two through room for one",
     ts: [
       "length = encoded(this.#codec, value, place);",
       "length = encoded(this.#codec, value, new Uint8Array(99));" +
@@ -34,7 +34,7 @@ export const MUTANTS = [
     c: NO_CARRIERS,
   }, {
     what: "keeps a record that was received",
-    by: "oneToOne: text, one receives until the end",
+    by: "oneToOne: two through room for one",
     ts: ["finally { ring.consume(); }", "finally { ring.size; }"],
     c: NO_CARRIERS,
   }),

@@ -34,8 +34,16 @@ function carrierOf(sized: boolean, carrier?: Carrier) {
   return { row, hints: hints([row.tail, row.head]) };
 }
 
-/** A channel of one message. The model's state is that message. */
-function carrying(weft: Weft, codec: Codec<unknown>, carrier?: Carrier) {
+/**
+ * A channel of one message. The model's state is that message. A message may
+ * have come and gone `before`.
+ */
+function carrying(
+  weft: Weft,
+  codec: Codec<unknown>,
+  carrier?: Carrier,
+  before?: unknown,
+) {
   const { Channel, ClosedError } = weft.mod;
   const sized = "field" in codec;
   const room = sized ? { capacity: 1 } : ONE_TEXT;
@@ -56,7 +64,14 @@ function carrying(weft: Weft, codec: Codec<unknown>, carrier?: Carrier) {
   const sent = (s: Model, v: unknown): [Model, unknown] =>
     s.closed ? [s, "closed"] : [{ ...s, items: [...s.items, v] }, undefined];
   return race.spec({
-    memory: () => Channel.create({ ...by, ...room }).buffer,
+    memory: () => {
+      const channel = Channel.create({ ...by, ...room });
+      if (before !== undefined) {
+        channel.trySend(before);
+        channel.tryReceive();
+      }
+      return channel.buffer;
+    },
     agent: (memory, id) => {
       enter(weft, id);
       return new Channel(memory, 0, by);
@@ -160,6 +175,23 @@ function fallen(weft: Weft, codec: Codec<unknown>, carrier: Carrier) {
 /** Numbers whose two words differ. */
 const WHOLE: readonly number[] = [1 / 3, -2 / 7];
 
+/**
+ * A digit, twice, in as many bytes as fit; 0 is shorter. It is read by loads
+ * alone, because the tester cannot see what a platform's function reads.
+ */
+const DIGITS: Codec<unknown> = {
+  name: "digits",
+  encode(value, into) {
+    if (into.length >= 24) into[0] = into[16] = value as number;
+    return value === 0 ? 8 : 24;
+  },
+  decode(bytes) {
+    const [first] = bytes;
+    if (first === 0) return 0;
+    return bytes[16] === first ? first : "torn";
+  },
+};
+
 /** Agents that use a carrier, which C does not know. */
 const ALL = { awaits: [0, 1, 2] };
 
@@ -201,6 +233,14 @@ function ofCarriers(weft: Weft): Scenario[] {
       agents: [[["send", "ab"]], [["close"], ["tryReceive"]]],
       ...inPlace ? {} : { options: { states: 10_000 }, sampled: true },
     }];
+  }).concat({
+    ...ALL,
+    // The second is written where the end of the first was.
+    name: "oneToOne: two through room for one",
+    spec: carrying(weft, DIGITS, oneToOne, 0),
+    agents: [[["send", 1], ["send", 2]], [["receive"], ["receive"]]],
+    options: { states: 5_000 },
+    sampled: true,
   }).concat([oneToOne, lockFree].map((carrier): Scenario => ({
     ...ALL,
     name: `${carrier.name}: a sender terminated at any step`,
