@@ -39,7 +39,7 @@ for (const stem of STEMS) {
   SIZES.push({ ...size, subpaths: ["", `/${stem}`] });
 }
 SIZES.push(
-  { name: "*", subpaths: [""], most: 51200 },
+  { name: "*", subpaths: [""], most: 51600 },
   { name: "Pool", subpaths: ["/pool"], most: 18050 },
   { name: "servePool, task", subpaths: ["/pool"], most: 13000 },
   { name: "SpscQueue", subpaths: ["/realtime"], most: 4450 },
