@@ -660,3 +660,23 @@ for (const blocking of [false, true]) {
     thread.stop();
   });
 }
+
+test("pieces find the thread that has the others", async () => {
+  const { handle } = CallRing.create({ slots: 4, request: 64, reply: 64 });
+  const ring = CallRing.from(handle);
+  const threads = await Promise.all(
+    [true, false].map((blocking) => spawn(AGENT, { ring: handle, blocking })),
+  );
+  for (const thread of threads) await thread.next();
+  const remote = connect<Api>(ring);
+  const texts = Array.from({ length: 4 }, (_, i) => `${i}`.repeat(150));
+  const calls = texts.map((text) => remote.repeat(text, 2));
+  assert.equal(await Promise.all(calls), texts.map((text) => text + text));
+  ring.close();
+  let served = 0;
+  for (const thread of threads) {
+    served += await thread.next<number>();
+    thread.stop();
+  }
+  assert.is(served, texts.length);
+});
