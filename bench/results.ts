@@ -45,25 +45,28 @@ export const NAMES: readonly string[] = fs.readdirSync(
 /** The results in a folder, or in one file. */
 export function read(place: URL | string): Group[] {
   if (!fs.existsSync(place)) return [];
-  if (!fs.statSync(place).isDirectory()) return [parse(place)];
+  if (!fs.statSync(place).isDirectory()) return parse(place);
   const base = place instanceof URL ? place.pathname : `${place}/`;
   return fs.readdirSync(place).filter((name) => name.endsWith(".json")).sort()
-    .map((name) => parse(base + name));
+    .flatMap((name) => parse(base + name));
 }
 
-function parse(file: URL | string): Group {
-  const group = JSON.parse(fs.readFileSync(file, "utf8"));
-  if (typeof group?.name !== "string" || typeof group.runs !== "object") {
-    throw new TypeError(`${file} holds no results of a benchmark`);
+/** The groups in a file: one of docs/bench, or one of `--json`. */
+function parse(file: URL | string): Group[] {
+  const groups = [JSON.parse(fs.readFileSync(file, "utf8"))].flat();
+  for (const group of groups) {
+    if (typeof group?.name !== "string" || typeof group.runs !== "object") {
+      throw new TypeError(`${file} holds no results of a benchmark`);
+    }
   }
-  return group;
+  return groups;
 }
 
 /** Puts a measurement in its group's file, in place of the last one. */
 export function put(name: string, runtime: string, run: Measurement): void {
   fs.mkdirSync(FOLDER, { recursive: true });
   const file = new URL(`${name}.json`, FOLDER);
-  const runs = fs.existsSync(file) ? parse(file).runs : {};
+  const runs = fs.existsSync(file) ? parse(file)[0]!.runs : {};
   const merged = Object.entries({ ...runs, [runtime]: run }).sort();
   const group: Group = { name, runs: Object.fromEntries(merged) };
   fs.writeFileSync(file, JSON.stringify(group, null, 2) + "\n");

@@ -32,13 +32,14 @@ const DENO_ONLY = ["twins"];
 const UNKNOWN = 30;
 
 const USAGE = `usage: deno task bench [NAME ...] [--on RUNTIME] [--write]
-                       [--compare OLD]
+                       [--json FILE] [--compare OLD]
 Measures the groups, which are bench/NAME_bench.ts, in Deno and in Node.
   --on RUNTIME   measures in Deno, or in Node, alone
   --write        writes docs/bench/NAME.json for each group that was measured,
                  and docs/benchmarks.md from all of them
-  --compare OLD  compares with an older docs/bench, or one file of it, and says
-                 which figures changed by more than noise
+  --json FILE    writes the results to FILE
+  --compare OLD  compares with an older docs/bench, or with a file of results,
+                 and says which figures changed by more than noise
 Groups: ${ALL.join(", ")}`;
 
 /** A group to be measured. */
@@ -103,6 +104,7 @@ async function main(words: string[]) {
   if (words.includes("--help")) return console.log(USAGE);
   const on = option(words, "--on");
   const old = option(words, "--compare");
+  const json = option(words, "--json");
   const writes = words.includes("--write");
   const names = words.filter((word) => word !== "--write");
   const unknown = names.find((name) => !ALL.includes(name));
@@ -164,6 +166,9 @@ async function main(words: string[]) {
     if (writes) results.put(name, runtime, run);
   }
   if (writes) write();
+  if (json !== undefined) {
+    fs.writeFileSync(json, JSON.stringify(after, null, 2) + "\n");
+  }
   if (before !== undefined) console.log(`\n${told(compare(before, after))}`);
   console.log(`\n${missed} target${missed === 1 ? "" : "s"} missed`);
   fs.rmSync(BUILT, { recursive: true, force: true });

@@ -5,8 +5,8 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { suite } from "../_run/harness.ts";
-import { build, Pool, run, WARNINGS } from "../_run/native.ts";
+import { skip, suite } from "../_run/harness.ts";
+import { build, Pool, run, versionOf, WARNINGS } from "../_run/native.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const GUIDES = path.join(PROJECT, "docs", "guides");
@@ -61,10 +61,9 @@ for (const guide of guides) {
       assert.is(code, 0, output);
     });
   }
-  for (
-    const [i, [, text]] of [...read(guide).matchAll(/^```c\n([^]*?)^```$/gm)]
-      .entries()
-  ) {
+  // Those whose first line names a file are a part of some program.
+  const programs = read(guide).matchAll(/^```c\n(?!\/\/ )([^]*?)^```$/gm);
+  for (const [i, [, text]] of [...programs].entries()) {
     later(
       `the C of ${guide} compiles without a warning, and runs`,
       async () => {
@@ -83,6 +82,22 @@ for (const guide of guides) {
     );
   }
 }
+
+test("the program in Rust uses weft.h through its file of C", async () => {
+  if (await versionOf("rustc") === undefined) skip("no rustc here");
+  const folder = path.join(BUILT, "rust");
+  fs.mkdirSync(folder, { recursive: true });
+  const named = /^```(?:c|rust)\n\/\/ (\w+\.\w+)\n([^]*?)^```$/gm;
+  for (const [, name, text] of read("wasm").matchAll(named)) {
+    fs.writeFileSync(path.join(folder, name!), text!);
+  }
+  const [, commands] = read("wasm").match(/^```sh\n(gcc [^]*?)^```$/m)!;
+  const headers = path.join(PROJECT, "wasm");
+  const script = commands!.replace("node_modules/@weft/sync/wasm", headers);
+  const words = ["-ec", `cd "${folder}"\n${script}./main`];
+  const { code, output } = await run("bash", words, 250);
+  assert.is(code, 0, output);
+});
 
 test("the producer of the guide about audio fills what its processor plays", async () => {
   const folder = write("audio");

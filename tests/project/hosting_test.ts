@@ -19,29 +19,26 @@ const README = fs.readFileSync(path.join(PROJECT, "README.md"), "utf8");
 
 const test = suite("Hosting");
 
-/** What the page tells: which load of it this is, and what happened in it. */
+/** What the page tells: whether each load was isolated, and what it printed. */
 interface Told {
-  readonly load: number;
-  readonly isolated: boolean;
-  readonly printed?: string;
+  readonly loads: readonly boolean[];
+  readonly printed: string;
 }
 
 const PAGE = `<!doctype html><meta charset="utf-8"><title>Weft</title>
 <link rel="icon" href="data:,">
 <script>
-const load = Number(sessionStorage.getItem("loads") ?? 0) + 1;
-sessionStorage.setItem("loads", load);
-const tell = (more) => fetch("told", {
+const loads = JSON.parse(sessionStorage.getItem("loads") ?? "[]");
+loads.push(crossOriginIsolated);
+sessionStorage.setItem("loads", JSON.stringify(loads));
+console.log = console.error = (printed) => fetch("told", {
   method: "POST",
-  body: JSON.stringify({ load, isolated: crossOriginIsolated, ...more }),
+  body: JSON.stringify({ loads, printed: String(printed) }),
 });
-console.log = (printed) => tell({ printed: String(printed) });
-console.error = console.log;
 addEventListener("error", ({ message }) => console.log(message));
 addEventListener("unhandledrejection", ({ reason }) => console.log(reason));
 </script>
 <script src="isolate.js"></script>
-<script>if (!crossOriginIsolated) tell();</script>
 <script type="module">if (crossOriginIsolated) await import("./main.mjs");</script>
 `;
 
@@ -100,31 +97,17 @@ function serve(site: string, take: (told: Told) => void) {
   });
 }
 
-test("isolate.js isolates a page with one reload, and the example runs", async () => {
-  let program: string;
-  try {
-    program = programOf("chromium");
-  } catch {
-    skip("no chromium here");
-  }
-  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-hosting-"));
-  const site = await bundleExample(folder);
-  const all: Told[] = [];
-  let end = () => {};
-  const over = new Promise<void>((resolve) => end = resolve);
-  const server = await serve(site, (told) => {
-    all.push(told);
-    if (told.printed !== undefined) end();
-  });
+/** Opens the page in a browser, and returns what it tells, if anything. */
+async function visit(program: string, folder: string, site: string) {
+  let end = (_?: Told) => {};
+  const told = new Promise<Told | undefined>((resolve) => end = resolve);
+  const server = await serve(site, end);
   const { port } = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}/`;
-  const profile = path.join(folder, "profile");
-  const browser = spawn(program!, BROWSERS.chromium!.args(profile, url), {
-    stdio: "ignore",
-    detached: true,
-  });
-  browser.on("exit", end);
-  await over;
+  const profile = fs.mkdtempSync(path.join(folder, "profile-"));
+  const words = BROWSERS.chromium!.args(profile, `http://127.0.0.1:${port}/`);
+  const browser = spawn(program, words, { stdio: "ignore", detached: true });
+  browser.on("exit", () => end());
+  const result = await told;
   try {
     process.kill(-browser.pid!, "SIGKILL");
   } catch {
@@ -132,9 +115,24 @@ test("isolate.js isolates a page with one reload, and the example runs", async (
   }
   server.close();
   server.closeAllConnections();
+  return result;
+}
+
+test("isolate.js isolates a page with one reload, and the example runs", async () => {
+  let program = "";
+  try {
+    program = programOf("chromium");
+  } catch {
+    skip("no chromium here");
+  }
+  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-hosting-"));
+  const site = await bundleExample(folder);
+  // A browser that ends before it shows anything says nothing about the page.
+  let told: Told | undefined;
+  for (let turn = 0; turn < 3 && told === undefined; turn++) {
+    told = await visit(program, folder, site);
+  }
   fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  assert.equal(all, [
-    { load: 1, isolated: false },
-    { load: 2, isolated: true, printed: "333833500" },
-  ]);
+  if (told === undefined) skip("chromium does not run here");
+  assert.equal(told, { loads: [false, true], printed: "333833500" });
 });

@@ -128,6 +128,7 @@ Mutex.create().lock(5);
       strict: true,
       noEmit: true,
       skipLibCheck: false,
+      skipDefaultLibCheck: true, // what TypeScript brings itself
       module,
       moduleResolution,
       target: "ES2022",

@@ -103,7 +103,7 @@ export async function* browse(
   const paths = files.map(({ path }) => path);
   await bundle([...MODULES, ...paths], root, { served: true });
   await emcc({
-    sources: [EXAMPLE],
+    sources: [EXAMPLE, here("./page.c")],
     args: [...PTHREADS, "-sPTHREAD_POOL_SIZE=1", `-I${WASM}`],
     out: path.join(root, "example.mjs"),
     quiet: true,
