@@ -192,8 +192,7 @@ const DIGITS: Codec<unknown> = {
   },
 };
 
-/** Agents that use a carrier, which C does not know. */
-const ALL = { awaits: [0, 1, 2] };
+const ALL = { notInC: "C knows no carriers that are chosen" };
 
 /** The scenarios of the carriers that are chosen. */
 function ofCarriers(weft: Weft): Scenario[] {
