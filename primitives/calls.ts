@@ -144,7 +144,7 @@ const WHOLE = 12;
 const PIECE_HEAD = 16;
 
 /** The most bytes of a request in pieces. */
-const LONGEST = 2 ** 28;
+const LONGEST = 0x1000_0000; // 2^28
 
 // A reply has a byte that says what it is; then its bytes, or the first of them.
 const NOTHING = 1; // undefined; of a piece of a request: go on
