@@ -27,6 +27,7 @@ export const OPTIONS: Allowed = {
   looks: NUMBER,
   polls: BOOLEAN,
   maxSteps: NUMBER,
+  lines: BOOLEAN,
   reduce: BOOLEAN,
   then: ['"explore"'],
   spins: NUMBER,

@@ -252,7 +252,8 @@ function* replayPicture(
 ): Steps<Picture> {
   const { world } = engine;
   const trace = world.trace = new Trace();
-  engine.sites = true;
+  engine.sites = o.lines ?? true;
+  for (const agent of world.agents) agent.site = ""; // of an earlier check
   try {
     yield* run(
       engine,

@@ -63,6 +63,11 @@ export interface Options {
    */
   readonly maxSteps?: number | undefined;
   /**
+   * Whether tables name the source lines of steps (default true). Looking for
+   * them can take longer than the exploration that found a failure.
+   */
+  readonly lines?: boolean | undefined;
+  /**
    * If false, steps that commute are explored in every order, too, and agents
    * are run for every step.
    */

@@ -7,7 +7,7 @@
 import process from "node:process";
 import { wordsOf } from "./usage.ts";
 import { explore } from "./explore.ts";
-import { foldersWith } from "./folders.ts";
+import { complainOf, foldersWith } from "./folders.ts";
 import { scenariosIn } from "./scenario.ts";
 import { weft } from "./weft.ts";
 
@@ -40,5 +40,6 @@ for (const stem of foldersWith("scenarios.ts")) {
     }
   }
 }
+if (passed + failed === 0) complainOf(filter);
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
