@@ -24,9 +24,9 @@ const SLOTS: typeof CALL_RING.length = 96;
 
 /** The words of a slot, of which the first is its state; its bytes follow. */
 export const CALLER = 1;
-const REQUEST_LENGTH = 2;
+export const REQUEST_LENGTH = 2;
 export const REPLY_LENGTH = 3;
-const REQUEST = 4;
+export const REQUEST = 4;
 
 /**
  * The parts of a state: an agent's id, the phase, and whether the caller
@@ -298,7 +298,7 @@ export class Slots {
   /** Claims a slot for a request; 0 if none is free. Then `publish` it. */
   begin(): number {
     if (this.closed) throw new ClosedError("The ring is closed");
-    return this.#claim();
+    return this.claim();
   }
 
   /** Posts the `byteLength` bytes that were written to a claimed slot. */
@@ -329,7 +329,7 @@ export class Slots {
   }
 
   /** Claims a free slot; 0 if there is none. */
-  #claim(): number {
+  claim(): number {
     const { words } = this;
     const claimed = CLAIMED | this.#id;
     for (let i = 2 * this.count; i > 0; i--) {

@@ -31,6 +31,8 @@ export const OPTIONS: Allowed = {
   reduce: BOOLEAN,
   then: ['"explore"'],
   spins: NUMBER,
+  begin: NUMBER,
+  end: NUMBER,
 };
 
 /** The options of generated programs. */
