@@ -23,7 +23,12 @@ export {
   setAgentId,
 } from "./primitives/agent.ts";
 export { Mutex, MutexGuard } from "./primitives/mutex.ts";
-export { RwLock, RwReadGuard, RwWriteGuard } from "./primitives/rw_lock.ts";
+export {
+  RwLock,
+  type RwLockConfig,
+  RwReadGuard,
+  RwWriteGuard,
+} from "./primitives/rw_lock.ts";
 export { Condition } from "./primitives/condition.ts";
 export { type Elements } from "./primitives/_elements.ts";
 export { ClosedError, type Queue } from "./primitives/_queue.ts";

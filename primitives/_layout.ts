@@ -41,23 +41,34 @@ export const MUTEX = {
   length: 2,
 } as const;
 
-/** A read-write lock. All words 0: unlocked. */
+/**
+ * A read-write lock. All words 0: unlocked.
+ *
+ * @behind From word 40 on, if agents are tracked, rows of 32 words. A row has
+ * the id of its agent, or 0; and what it reads: bits 0-9: how often; bits 10-19:
+ * how often it waits to read; bits 20-31: the gate's bits 1-12 when it began to
+ * wait. A row's agent reads, too, if it waits and the gate has moved since.
+ */
 export const RW_LOCK = {
   /**
-   * bits 0-12: agents that read
-   * bits 13-25: pending: agents that will read after this writer
+   * bits 0-12: agents that read, unless they are tracked
+   * bits 13-25: pending: agents that will read after this writer, unless they
+   * are tracked
    * bit 26: WRITING
    * bit 27: WANTED: a writer waits until nobody reads
    * bit 28: ASLEEP: that writer may sleep on this word
    * bit 29: ABANDONED: a dead writer was recovered
-   * bits 30-31: the phase: how often pending agents were let in, modulo 4
+   * bits 30-31: the phase: how often pending agents were let in, modulo 4;
+   * unless agents are tracked
    * @writer any agent
-   * @sleeper the writer that waits until nobody reads
+   * @sleeper the writer that waits until nobody reads; if agents are tracked, it
+   * sleeps in a row
    */
   state: 0,
   /**
    * bit 0: WAITING: pending agents may sleep on this word
-   * bits 1-31: change after each phase
+   * bits 1-31: change after each phase; if agents are tracked, they are the
+   * phase
    * @writer the writer, and pending agents
    * @sleeper pending agents
    */
@@ -74,7 +85,14 @@ export const RW_LOCK = {
    * @writer writers
    */
   writer_starving: 3,
-  length: 4,
+  /**
+   * 0, or if agents note that they read:
+   * bits 0-7: how many agents, 1 to 255
+   * bits 8-15: the same, inverted
+   * bits 16-31: 0x5765
+   */
+  tracked: 4,
+  length: 5,
 } as const;
 
 /** A condition. All words 0: nobody waits. */

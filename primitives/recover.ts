@@ -29,6 +29,8 @@ const CHANNEL_WORDS: typeof CHANNEL.length = 32;
 export type Found =
   /** A mutex, or the writing of a lock, is free; the next guard says so. */
   | "lock abandoned"
+  /** What an agent read of a lock with `tracked` has ended. */
+  | "reading ended"
   /** The function of a `Once` may be run by the next agent. */
   | "function abandoned"
   /** Permits of a semaphore are free again. */
@@ -100,6 +102,8 @@ const ORDER: readonly string[] = /* @__PURE__ */ Object.keys(WHAT);
 /** What a class has that an agent can hold something of. */
 interface Abandonable extends Recoverable {
   abandon(id: number): number;
+  /** Of a lock: ends what `abandon` would also end. */
+  abandonReading?(id: number): number;
   readonly claimant?: number;
 }
 
@@ -120,6 +124,7 @@ interface Abandonable extends Recoverable {
  *
  * - `"lock abandoned"`: `Mutex`, `RwLock` while writing. The next guard has
  *   `abandoned` set: look at the data.
+ * - `"reading ended"`: how often an agent read an `RwLock` with `tracked`.
  * - `"function abandoned"`: `Once`. The next agent runs the function.
  * - `"permits returned"`: all permits that an agent held of a `Semaphore` with
  *   `tracked`; otherwise those that a waiter had claimed in advance.
@@ -136,8 +141,8 @@ interface Abandonable extends Recoverable {
  * - `"claim held"`: another agent, `id`, holds a `RecordRing`. If it has ended,
  *   too, call this again with both.
  *
- * What is left to the program: permits of a `Semaphore` that is not tracked, the
- * reading of an `RwLock` (`abandonReader`), parties of a `Barrier` (`leave`),
+ * What is left to the program: permits of a `Semaphore`, and the reading of an
+ * `RwLock`, that are not tracked, parties of a `Barrier` (`leave`),
  * tasks of a `WorkCounter`, a `WorkDeque` without its owner (`adopt`), and lost
  * slots of a `LockFreeQueue` (`repair`): their words do not name who holds them.
  *
@@ -196,6 +201,8 @@ function abandonAll(
   const left = new Set(dead);
   for (let looks = LOOKS; left.size > 0; looks--) {
     for (const id of left) {
+      const reads = primitive.abandonReading?.(id) ?? 0;
+      if (reads > 0) tell("reading ended", id, reads);
       const count = primitive.abandon(id);
       if (count < 0) continue; // another agent, dead or alive, has the claim
       left.delete(id);

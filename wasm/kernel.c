@@ -70,20 +70,25 @@ int WEFT_KERNEL(mutex, unlock)(weft_mutex *m, int32_t id) {
 #endif
 
 #if !defined(WEFT_KERNEL_ONE) || defined(WEFT_KERNEL_rw_lock)
+/* JavaScript does it itself for a tracked lock. */
 int WEFT_KERNEL(rw_lock, try_read)(weft_rw_lock *l) {
+  if (l->tracked != 0) return EINVAL;
   return weft_rw_lock_try_read(l);
 }
 
 int WEFT_KERNEL(rw_lock, unlock_read)(weft_rw_lock *l) {
+  if (l->tracked != 0) return EINVAL;
   return weft_rw_lock_unlock_read(l);
 }
 
 int WEFT_KERNEL(rw_lock, try_write)(weft_rw_lock *l, int32_t id) {
+  if (l->tracked != 0) return EINVAL;
   weft__kernel_enter(id);
   return weft_rw_lock_try_write(l);
 }
 
 int WEFT_KERNEL(rw_lock, unlock_write)(weft_rw_lock *l, int32_t id) {
+  if (l->tracked != 0) return EINVAL;
   weft__kernel_enter(id);
   return weft_rw_lock_unlock_write(l);
 }

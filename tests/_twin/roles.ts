@@ -299,7 +299,7 @@ async function workWait({ memory, at, words, awaits }: Part) {
 /** What {@linkcode synchronizersUse} shares: words at `at`, as in `twin.c`. */
 const SHARED = {
   rwLock: 0,
-  pair: 4,
+  pair: 40,
   mutex: 6,
   filled: 8,
   emptied: 11,

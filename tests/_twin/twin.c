@@ -266,7 +266,7 @@ static void work(play *p) {
 /* The words at `at` that synchronizers_use shares. */
 enum {
   RW_LOCK = 0,
-  PAIR = 4,
+  PAIR = 40,
   MUTEX = 6,
   FILLED = 8,
   EMPTIED = 11,

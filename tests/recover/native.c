@@ -93,6 +93,26 @@ static void permits(void) {
   EQUAL(weft_recover(dead, 2, &part, 1, found, MOST), 0);
 }
 
+/* A tracked lock knows who read. */
+static void reading(void) {
+  const int32_t dead[] = {A, B};
+  weft_rw_lock *l = weft_rw_lock_init_tracked(at_pool, sizeof at_pool, 2);
+  CHECK(l != NULL);
+  weft_agent_set_id(A);
+  EQUAL(weft_rw_lock_try_read(l), 0);
+  EQUAL(weft_rw_lock_try_read(l), 0);
+  weft_agent_set_id(B);
+  EQUAL(weft_rw_lock_try_read(l), 0);
+  weft_agent_set_id(7);
+  weft_part part = {WEFT_PART_RW_LOCK, l};
+  EQUAL(weft_rw_lock_try_write(l), EBUSY);
+  EQUAL(weft_recover(dead, 2, &part, 1, found, MOST), 2);
+  tells(0, 0, WEFT_READING_ENDED, A, 2);
+  tells(1, 0, WEFT_READING_ENDED, B, 1);
+  EQUAL(weft_recover(dead, 2, &part, 1, found, MOST), 0);
+  EQUAL(weft_rw_lock_try_write(l), 0);
+}
+
 /* One dead agent has the claim: it ends, whichever comes first. */
 static void claims(void) {
   const int32_t dead[2][2] = {{A, B}, {B, A}};
@@ -172,6 +192,7 @@ int main(void) {
   weft_queue_config config = {4, 4};
   all_kinds();
   permits();
+  reading();
   claims();
   weft_mpmc_queue *q = weft_mpmc_queue_init(at_queue, sizeof at_queue, config);
   CHECK(q != NULL);

@@ -120,6 +120,31 @@ test("recover() returns the permits that dead agents held", () => {
   ]);
 });
 
+test("recover() ends what dead agents read", () => {
+  const untracked = RwLock.create();
+  const tracked = RwLock.create({ tracked: 3 });
+  for (const { buffer } of [untracked, tracked]) {
+    asAgent(A, () => new RwLock(buffer)).read();
+    const theirs = asAgent(B, () => new RwLock(buffer));
+    theirs.read();
+    theirs.read();
+  }
+  tracked.read().unlock();
+  assert.equal(told(recover([A, B], [untracked, tracked])), [
+    ["rw_lock", "reading ended", A, 1],
+    ["rw_lock", "reading ended", B, 2],
+  ]);
+  assert.is(tracked.readers, 0);
+  assert.is(untracked.readers, 3);
+  const writing = asAgent(A, () => new RwLock(tracked.buffer)).write();
+  writing.downgrade();
+  asAgent(B, () => new RwLock(tracked.buffer)).tryWrite();
+  assert.equal(told(recover([A, B], tracked)), [
+    ["rw_lock", "reading ended", A, 1],
+  ]);
+  assert.is(tracked.tryWrite()!.abandoned, false);
+});
+
 test("recover() ends, whichever dead agent has the claim of a ring", () => {
   for (const claimant of [A, B]) {
     const ring = RecordRing.create({ capacity: 256 });

@@ -110,7 +110,21 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
       unlockWrite: (x) => x.unlockWrite(),
       readers: (x) => x.readers,
       abandon: (x) => x.abandon(5),
-      abandonReader: (x) => x.abandonReader(),
+      abandonReading: (x) => x.abandonReading(5),
+    },
+  }),
+  "rw_lock, tracked": subject({
+    byteLength: RwLock.byteLength({ tracked: 2 }),
+    init: (m, at) => RwLock.init(m, at, { tracked: 2 }),
+    attach: (m, at) => new RwLock(m, at),
+    calls: {
+      tryRead: (x) => x.tryRead()?.unlock(),
+      tryWrite: (x) => x.tryWrite()?.unlock(),
+      unlockRead: (x) => x.unlockRead(),
+      unlockWrite: (x) => x.unlockWrite(),
+      readers: (x) => x.readers,
+      abandon: (x) => x.abandon(5),
+      abandonReading: (x) => x.abandonReading(5),
     },
   }),
   condition: subject({

@@ -133,6 +133,7 @@ static inline int64_t weft__rw_lock_shows_waiters(const void *copy) {
   const weft_rw_lock *l = (const weft_rw_lock *)copy;
   int32_t pending =
       (l->state & WEFT_RW_LOCK_PENDING_MASK) / WEFT_RW_LOCK_ONE_PENDING;
+  if (l->tracked != 0) pending = l->gate & WEFT_RW_LOCK_WAITING_BIT;
   /* the writer, for the readers */
   int32_t asleep = l->state & WEFT_RW_LOCK_ASLEEP_BIT ? 1 : 0;
   return pending + asleep + (l->writer & WEFT_MUTEX_CONTENDED_BIT ? 1 : 0);
@@ -241,6 +242,11 @@ static inline void weft__rw_lock_shows_problems(const void *copy,
   weft__tell(found, writes && !owned, WEFT__AT(rw_lock, state),
              "An agent writes, but `writer` names none.");
   weft__lock_problems((const int32_t *)copy, WEFT__AT(rw_lock, writer), found);
+  weft__tell(found, l->tracked != 0 && weft_rw_lock_tracked(l) == 0,
+             WEFT__AT(rw_lock, tracked), "It is 0, or says one number twice.");
+  const int32_t readers = WEFT_RW_LOCK_READING_MASK | WEFT_RW_LOCK_PENDING_MASK;
+  weft__tell(found, l->tracked != 0 && (l->state & readers) != 0,
+             WEFT__AT(rw_lock, state), "It counts readers, which are tracked.");
 }
 
 static inline void weft__condition_shows_problems(const void *copy,
@@ -571,7 +577,8 @@ static inline const weft__shown *weft__shown_of(size_t i) {
      {WEFT__FIELD(rw_lock, state),
       WEFT__FIELD(rw_lock, gate),
       WEFT__FIELD(rw_lock, writer),
-      WEFT__FIELD(rw_lock, writer_starving)}},
+      WEFT__FIELD(rw_lock, writer_starving),
+      WEFT__FIELD(rw_lock, tracked)}},
     {"condition", 0, NULL,
      weft__condition_shows_waiters,
      weft__condition_shows_problems,

@@ -24,6 +24,8 @@ WEFT__BEGIN
 enum {
   /* A mutex, or the writing of a lock, is free: locking gives EOWNERDEAD. */
   WEFT_LOCK_ABANDONED = 1,
+  /* What an agent read of a tracked lock has ended. */
+  WEFT_READING_ENDED,
   /* The function of a once may be run by the next agent. */
   WEFT_FUNCTION_ABANDONED,
   /* Permits of a semaphore are free again: all that the agent held, if it is
@@ -193,6 +195,14 @@ static inline void weft__recover_tell(weft__findings *f, int32_t part,
   f->count++;
 }
 
+/* Ends what agent `id` read, if the part is a lock. */
+static inline void weft__recover_reading(int32_t kind, void *at, int32_t part,
+                                         int32_t id, weft__findings *f) {
+  if (kind != WEFT_PART_RW_LOCK) return;
+  int32_t count = weft_rw_lock_abandon_reading((weft_rw_lock *)at, id);
+  if (count > 0) weft__recover_tell(f, part, WEFT_READING_ENDED, id, count);
+}
+
 /* Recovers one part from all dead agents, again if one, or an agent that is
    alive, kept another from it. */
 static inline void weft__recover_part(const int32_t *ids, int32_t n,
@@ -201,6 +211,7 @@ static inline void weft__recover_part(const int32_t *ids, int32_t n,
   int32_t what = weft__recover_what(kind);
   int looks = WEFT__RECOVER_LOOKS;
   for (int32_t i = 0; what != 0 && i < n; i++) {
+    weft__recover_reading(kind, at, part, ids[i], f);
     int32_t count = weft__recover_one(kind, at, ids[i]);
     if (count > 0) weft__recover_tell(f, part, what, ids[i], count);
     if (count >= 0) continue;
