@@ -662,7 +662,15 @@ export const CALL_RING = {
   length: 96,
 } as const;
 
-/** A counter that hands out tasks. */
+/**
+ * A counter that hands out tasks.
+ *
+ * @behind From word 104 on, if agents are tracked, rows of 32 words. A row has
+ * the id of its agent, or 0; the units after the last range that it took; the
+ * tasks that agents of this row have done; and two ranges: the units after it,
+ * its first task, and the tasks done when it was taken. The range with the same
+ * units counts.
+ */
 export const WORK_COUNTER = {
   /** Kind and layout version. */
   magic: 0,
@@ -673,12 +681,20 @@ export const WORK_COUNTER = {
   /** Check word over the configuration. */
   seal: 3,
   /**
-   * Chunks handed out; guided: tasks handed out.
+   * 0, or if agents note what they take:
+   * bits 0-7: how many agents, 1 to 255
+   * bits 8-15: the same, inverted
+   * bits 16-31: 0x5765
+   */
+  tracked: 4,
+  /**
+   * Chunks handed out; guided: tasks handed out. If agents are tracked, that is
+   * in bits 8-31, and bits 0-7 are the row that took the last of them.
    * @writer agents that take tasks
    */
   next: 32,
   /**
-   * Tasks done.
+   * Tasks done, unless agents are tracked.
    * @writer agents that did tasks
    */
   done: 64,

@@ -355,7 +355,7 @@ export function attach(
   { seal, length }: ConfiguredRow,
   memory: Memory,
   byteOffset: number | bigint,
-  byteLength: (first: number, second: number) => number,
+  byteLength: (first: number, second: number, head: Int32Array) => number,
 ): Int32Array<SharedArrayBuffer> {
   const buffer = bufferOf(memory);
   const head = wordsAt(kind, buffer, byteOffset, length * 4);
@@ -374,7 +374,12 @@ export function attach(
     kind,
     buffer,
     byteOffset,
-    bytesOf(kind, first, second, byteLength),
+    bytesOf(
+      kind,
+      first,
+      second,
+      (first, second) => byteLength(first, second, head),
+    ),
   );
 }
 

@@ -55,6 +55,10 @@ export const MAX_COUNT = 2047;
 /** The most agents that can have a row. */
 export const MAX_ROWS = 255;
 
+/** A word `tracked` that is not sealed, for so many agents. */
+export const markOf = (agents: number): number =>
+  agents && (agents | (agents ^ 0xff) << 8 | 0x5765_0000);
+
 /** The words that `agents` rows occupy. */
 export const rowsLength = (agents: number): number => agents * ROW;
 

@@ -1344,12 +1344,13 @@ export class WorkCounter extends AnyWorkCounter {
     const words = new Int32Array(this.buffer, this.byteOffset);
     const chunk = words[WORK_COUNTER.chunk]!;
     this.#total = words[WORK_COUNTER.total]!;
-    this.#chunk = kernel === undefined ? 0 : Math.max(chunk, 0); // not if guided
+    // not if guided or tracked
+    this.#chunk = kernel && this.tracked === 0 ? Math.max(chunk, 0) : 0;
   }
 
   /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
   static override create(total: number, config?: WorkConfig): WorkCounter {
-    const bytes = AnyWorkCounter.byteLength();
+    const bytes = AnyWorkCounter.byteLength(total, config);
     return WorkCounter.init(allocateForKernel(bytes), 0, total, config);
   }
 

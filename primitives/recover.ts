@@ -17,6 +17,7 @@ import {
   strideFor,
 } from "./_mpmc_slots.ts";
 import { agentId } from "./agent.ts";
+import type { WorkRange } from "./work_counter.ts";
 
 /** The largest agent id. */
 const MAX_ID = 0x0fff_ffff;
@@ -35,6 +36,8 @@ export type Found =
   | "function abandoned"
   /** Permits of a semaphore are free again. */
   | "permits returned"
+  /** Tasks that an agent took of a counter with `tracked`, and had not done. */
+  | "tasks returned"
   /** Records that were reserved, and not committed, are skipped. */
   | "records skipped"
   /** Seats of a broadcast are free again. */
@@ -63,8 +66,10 @@ export interface Finding {
    * the words do not tell.
    */
   readonly id: number;
-  /** How many: permits, records, slots. */
+  /** How many: permits, tasks, records, slots. */
   readonly count: number;
+  /** The tasks, in case of `"tasks returned"`. */
+  readonly ranges?: readonly WorkRange[];
 }
 
 /** A view of a primitive: anything with a `kind` and a place. */
@@ -90,6 +95,7 @@ const WHAT: Readonly<Record<string, Found>> = {
   channel: "records skipped",
   broadcast: "subscriptions ended",
   call_ring: "calls ended",
+  work_counter: "tasks returned",
   semaphore: "permits returned",
   once: "function abandoned",
   rw_lock: "lock abandoned",
@@ -104,6 +110,8 @@ interface Abandonable extends Recoverable {
   abandon(id: number): number;
   /** Of a lock: ends what `abandon` would also end. */
   abandonReading?(id: number): number;
+  /** Of a counter: as `abandon`, but with the ranges. */
+  abandonRanges?(id: number): WorkRange[];
   readonly claimant?: number;
 }
 
@@ -128,6 +136,8 @@ interface Abandonable extends Recoverable {
  * - `"function abandoned"`: `Once`. The next agent runs the function.
  * - `"permits returned"`: all permits that an agent held of a `Semaphore` with
  *   `tracked`; otherwise those that a waiter had claimed in advance.
+ * - `"tasks returned"`: what an agent took of a `WorkCounter` with `tracked`, and
+ *   had not done. Any agent gets these `ranges` by `next()`.
  * - `"records skipped"`: reservations of a `RecordRing`, and of a `Channel` over
  *   one.
  * - `"subscriptions ended"`: `Broadcast`. `"calls ended"`: `CallRing`; callers
@@ -141,9 +151,9 @@ interface Abandonable extends Recoverable {
  * - `"claim held"`: another agent, `id`, holds a `RecordRing`. If it has ended,
  *   too, call this again with both.
  *
- * What is left to the program: permits of a `Semaphore`, and the reading of an
- * `RwLock`, that are not tracked, parties of a `Barrier` (`leave`),
- * tasks of a `WorkCounter`, a `WorkDeque` without its owner (`adopt`), and lost
+ * What is left to the program: permits of a `Semaphore`, the reading of an
+ * `RwLock` and tasks of a `WorkCounter` that are not tracked, parties of a
+ * `Barrier` (`leave`), a `WorkDeque` without its owner (`adopt`), and lost
  * slots of a `LockFreeQueue` (`repair`): their words do not name who holds them.
  *
  * C twin: `weft_recover`.
@@ -173,8 +183,9 @@ export function recover(
   const findings: Finding[] = [];
   for (const primitive of views) {
     const { kind } = primitive;
-    const tell = (what: Found, id: number, count: number) => {
-      findings.push({ primitive, kind, what, id, count });
+    const tell: Tell = (what, id, count, ranges) => {
+      const found = { primitive, kind, what, id, count };
+      findings.push(ranges === undefined ? found : { ...found, ranges });
     };
     try {
       if (ORDER.includes(kind)) {
@@ -190,7 +201,12 @@ export function recover(
   return findings;
 }
 
-type Tell = (what: Found, id: number, count: number) => void;
+type Tell = (
+  what: Found,
+  id: number,
+  count: number,
+  ranges?: WorkRange[],
+) => void;
 
 /** Abandons all dead agents, again if one kept another from it. */
 function abandonAll(
@@ -203,10 +219,13 @@ function abandonAll(
     for (const id of left) {
       const reads = primitive.abandonReading?.(id) ?? 0;
       if (reads > 0) tell("reading ended", id, reads);
-      const count = primitive.abandon(id);
+      const ranges = primitive.abandonRanges?.(id);
+      const count = ranges === undefined
+        ? primitive.abandon(id)
+        : ranges.reduce((sum, { start, end }) => sum + end - start, 0);
       if (count < 0) continue; // another agent, dead or alive, has the claim
       left.delete(id);
-      if (count > 0) tell(WHAT[primitive.kind]!, id, count);
+      if (count > 0) tell(WHAT[primitive.kind]!, id, count, ranges);
     }
     if (looks <= 0) return tell("claim held", primitive.claimant ?? 0, 1);
   }

@@ -28,7 +28,7 @@ import {
   type WordsInspection,
 } from "./_region.ts";
 import { relax, spinning } from "./_spin.ts";
-import { MAX_ROWS, ROW, rowsLength } from "./_tracked.ts";
+import { markOf, MAX_ROWS, ROW, rowsLength } from "./_tracked.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -1087,11 +1087,6 @@ function isIn(
   if ((state ^ ticket.state) & PHASE_MASK) return true;
   const moved = (gate & ~WAITING_BIT) - (ticket.gate & ~WAITING_BIT) | 0;
   return moved >= openings * ONE_OPENING;
-}
-
-/** The word `tracked` for so many agents. */
-function markOf(tracked: number): number {
-  return tracked && (tracked | (tracked ^ 0xff) << 8 | 0x5765_0000);
 }
 
 /** The words of a lock with rows for `tracked` agents. */

@@ -233,11 +233,13 @@ void WEFT_KERNEL(record_ring, consume)(weft_record_ring *r) {
 /* The first task of the next range, or -1; the caller knows how long it is. */
 int32_t WEFT_KERNEL(work_counter, take)(weft_work_counter *c) {
   weft_work_range range = {0, 0};
+  if (c->tracked != 0) return -1; /* JavaScript does it itself */
   weft__work_counter_take(c, &range);
   return range.start == range.end ? -1 : range.start;
 }
 
 int WEFT_KERNEL(work_counter, done)(weft_work_counter *c, int32_t n) {
+  if (c->tracked != 0) return EINVAL;
   return weft_work_counter_done(c, n);
 }
 #endif

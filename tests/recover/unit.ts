@@ -145,6 +145,32 @@ test("recover() ends what dead agents read", () => {
   assert.is(tracked.tryWrite()!.abandoned, false);
 });
 
+test("recover() returns the tasks that dead agents had not done", () => {
+  const untracked = WorkCounter.create(20, { chunk: 4 });
+  const tracked = WorkCounter.create(20, { chunk: 4, tracked: 3 });
+  for (const id of [A, B]) {
+    for (const { buffer } of [untracked, tracked]) {
+      const theirs = asAgent(id, () => new WorkCounter(buffer));
+      theirs.nextRange();
+      theirs.done(id === A ? 1 : 4);
+    }
+  }
+  const findings = recover([A, B], [untracked, tracked]);
+  assert.equal(told(findings), [["work_counter", "tasks returned", A, 3]]);
+  assert.equal(findings[0]!.ranges, [{ start: 1, end: 4 }]);
+  const tasks: number[] = [];
+  for (const task of tracked) {
+    tasks.push(task);
+    tracked.done();
+  }
+  assert.equal(tasks.toSorted((a, b) => a - b), [
+    ...[1, 2, 3],
+    ...Array.from({ length: 12 }, (_, i) => i + 8),
+  ]);
+  assert.ok(tracked.tryWait());
+  assert.equal(recover([A, B], [untracked, tracked]), []);
+});
+
 test("recover() ends, whichever dead agent has the claim of a ring", () => {
   for (const claimant of [A, B]) {
     const ring = RecordRing.create({ capacity: 256 });

@@ -309,6 +309,25 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
       cancel: (x) => x.cancel(),
     },
   }),
+  "work_counter, tracked": subject({
+    byteLength: WorkCounter.byteLength(10, { tracked: 2 }),
+    init: (m, at) => WorkCounter.init(m, at, 10, { chunk: 3, tracked: 2 }),
+    attach: (m, at) => new WorkCounter(m, at),
+    calls: {
+      next: (x) => inRange(x.next(), -1, 9),
+      nextRange: (x) => {
+        const range = x.nextRange();
+        if (range === undefined) return;
+        inRange(range.start, 0, 9);
+        inRange(range.end, range.start + 1, 10);
+      },
+      done: (x) => x.done(),
+      tryWait: (x) => x.tryWait(),
+      remaining: (x) => inRange(x.remaining, 0, 10),
+      abandon: (x) => x.abandon(5),
+      cancel: (x) => x.cancel(),
+    },
+  }),
   work_deque: subject({
     byteLength: WorkDeque.byteLength(queue),
     init: (m, at) => {

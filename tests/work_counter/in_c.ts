@@ -13,6 +13,10 @@ class WorkCounter extends Twin {
     return n !== 0 ? { start: words[0]!, end: words[1]! } : undefined;
   }
 
+  abandon(id: number): number {
+    return this.c.weft_work_counter_abandon!(this.at, id);
+  }
+
   done(n = 1): void {
     this.succeeded(this.c.weft_work_counter_done!(this.at, n));
   }

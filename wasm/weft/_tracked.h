@@ -44,6 +44,11 @@ static inline int32_t weft__tracked_held(const weft__tracked_row *row) {
   return row->held[weft__load(&row->sequence) & 1];
 }
 
+/* A word `tracked` that is not sealed, for so many agents. */
+static inline int32_t weft__tracked_mark(int32_t agents) {
+  return agents == 0 ? 0 : agents | (agents ^ 0xff) << 8 | 0x57650000;
+}
+
 /* The number of the row of the agent `id` among `agents` rows, or -1. `first`
    is the first word of the first row. */
 static inline int32_t weft__row_find(const int32_t *first, int32_t agents,

@@ -403,15 +403,20 @@ static inline void weft__work_counter_shows_problems(const void *copy,
                                                      weft__problems *found) {
   const weft_work_counter *c = (const weft_work_counter *)copy;
   const char *none = "There are not so many tasks.";
+  weft__tell(found, c->tracked != 0 && weft_work_counter_tracked(c) == 0,
+             WEFT__AT(work_counter, tracked),
+             "It is 0, or says one number twice.");
   weft__tell(found, c->done < 0 || c->done > c->total,
              WEFT__AT(work_counter, done), none);
   weft__tell(found, c->target < 0 || c->target > c->total,
              WEFT__AT(work_counter, target), none);
   weft__tell(found, (uint32_t)c->finished > WEFT_WORK_COUNTER_OVER,
              WEFT__AT(work_counter, finished), "It must be 0, 1 or 2.");
-  weft__tell(
-      found, c->finished == WEFT_WORK_COUNTER_OVER && c->done < c->target,
-      WEFT__AT(work_counter, finished), "It is over, but tasks are not done.");
+  weft__tell(found,
+             c->finished == WEFT_WORK_COUNTER_OVER && c->done < c->target &&
+                 c->tracked == 0,
+             WEFT__AT(work_counter, finished),
+             "It is over, but tasks are not done.");
 }
 
 static inline void weft__work_deque_shows_problems(const void *copy,
@@ -739,6 +744,7 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(work_counter, total),
       WEFT__FIELD(work_counter, chunk),
       WEFT__FIELD(work_counter, seal),
+      WEFT__FIELD(work_counter, tracked),
       WEFT__FIELD(work_counter, next),
       WEFT__FIELD(work_counter, done),
       WEFT__FIELD(work_counter, target),

@@ -13,6 +13,7 @@
 #include "broadcast.h"
 #include "channel.h"
 #include "call_ring.h"
+#include "work_counter.h"
 #include "slab_pool.h"
 /* clang-format on */
 
@@ -31,6 +32,9 @@ enum {
   /* Permits of a semaphore are free again: all that the agent held, if it is
      tracked; otherwise what it had claimed in advance. */
   WEFT_PERMITS_RETURNED,
+  /* Tasks that an agent took of a tracked counter, and had not done: others get
+     them. */
+  WEFT_TASKS_RETURNED,
   /* Records that were reserved, and not committed, are skipped. */
   WEFT_RECORDS_SKIPPED,
   /* Seats of a broadcast are free again. */
@@ -98,6 +102,8 @@ static inline int32_t weft__recover_what(int32_t kind) {
       return WEFT_SUBSCRIPTIONS_ENDED;
     case WEFT_KIND_call_ring:
       return WEFT_CALLS_ENDED;
+    case WEFT_KIND_work_counter:
+      return WEFT_TASKS_RETURNED;
     case WEFT_KIND_semaphore:
       return WEFT_PERMITS_RETURNED;
     case WEFT_PART_ONCE:
@@ -140,6 +146,8 @@ static inline int32_t weft__recover_one(int32_t kind, void *at, int32_t id) {
       return weft_broadcast_abandon((weft_broadcast *)at, id);
     case WEFT_KIND_call_ring:
       return weft_call_ring_abandon((weft_call_ring *)at, id);
+    case WEFT_KIND_work_counter:
+      return weft_work_counter_abandon((weft_work_counter *)at, id);
     case WEFT_KIND_semaphore:
       return weft_semaphore_abandon((weft_semaphore *)at, id);
     case WEFT_PART_ONCE:

@@ -130,11 +130,6 @@ static inline WEFT__RESULT weft_rw_lock *weft_rw_lock_init(void *at,
   return (weft_rw_lock *)at;
 }
 
-/* The word `tracked` for so many agents. */
-static inline int32_t weft__rw_mark(int32_t tracked) {
-  return tracked == 0 ? 0 : tracked | (tracked ^ 0xff) << 8 | 0x57650000;
-}
-
 /* The same for a lock in which `tracked` agents, 1 to 255, note that they
    read. */
 static inline WEFT__RESULT weft_rw_lock *weft_rw_lock_init_tracked(
@@ -143,7 +138,7 @@ static inline WEFT__RESULT weft_rw_lock *weft_rw_lock_init_tracked(
   size_t needed = weft_rw_lock_tracked_bytes(tracked);
   if (needed == 0 || !weft__fits(at, bytes, needed)) return NULL;
   weft__zero(at, needed);
-  weft__store(&l->tracked, weft__rw_mark(tracked));
+  weft__store(&l->tracked, weft__tracked_mark(tracked));
   return l;
 }
 
@@ -151,7 +146,7 @@ static inline WEFT__RESULT weft_rw_lock *weft_rw_lock_init_tracked(
    damaged. */
 static inline int32_t weft_rw_lock_tracked(const weft_rw_lock *l) {
   int32_t tracked = l->tracked & WEFT_RW_LOCK_MAX_TRACKED;
-  return l->tracked == weft__rw_mark(tracked) ? tracked : 0;
+  return l->tracked == weft__tracked_mark(tracked) ? tracked : 0;
 }
 
 /* The rows of a tracked lock. */
