@@ -4,6 +4,8 @@
  * @module
  */
 
+import { sourceOf } from "./source_map.ts";
+
 const OWN = new URL("..", import.meta.url).href;
 
 // As TypeScript, or as the JavaScript that a registry makes of it.
@@ -16,13 +18,23 @@ export function siteOf(): string {
   for (const line of (new Error().stack ?? "").split("\n").slice(1)) {
     if (ownLine(line)) continue;
     const match = /([^/\\(\s]+?)(?:\?[^:]*)?:(\d+):\d+\)?$/.exec(line.trim());
-    if (match !== null) return `${match[1]}:${match[2]}`;
+    if (match !== null) return sourceAt(line) ?? `${match[1]}:${match[2]}`;
     // A wasm module has no lines, but its functions have names. The functions
     // that were added for plain accesses have none.
     const [, name] = /^at (\S+) \(wasm:/.exec(line.trim()) ?? [];
     if (name !== undefined && name !== "<anonymous>") return name;
   }
   return "";
+}
+
+/** The line of the source, if the line of the stack is one of a bundle. */
+function sourceAt(text: string): string | undefined {
+  const place =
+    /(?:^|[\s(])((?:file:\/\/|\/|[A-Za-z]:\\)[^()?]*):(\d+):(\d+)\)?$/
+      .exec(text.trim());
+  if (place === null) return undefined;
+  const source = sourceOf(place[1]!, Number(place[2]), Number(place[3]));
+  return source && `${source.file.replace(/.*[/\\]/, "")}:${source.line}`;
 }
 
 /**

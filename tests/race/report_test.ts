@@ -1,4 +1,8 @@
 // Tests how failures are shown: tables, pages, and schedules that are replayed.
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+import { runInThisContext } from "node:vm";
 import * as assert from "uvu/assert";
 import { race, RaceError } from "../../race/mod.ts";
 import type { CallTuple, Options, Result } from "../../race/mod.ts";
@@ -148,4 +152,23 @@ test("an error holds the table in its message", () => {
     return;
   }
   assert.unreachable();
+});
+
+test("a report names the source's lines, if the code is a bundle", () => {
+  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-"));
+  // The bundle's second line comes from line 7 of counter.ts.
+  const map = { version: 3, sources: ["src/counter.ts"], mappings: ";AAMA" };
+  const code = `(words) => {\nAtomics.load(words, 0), words[0] = 1;\n}\n` +
+    `//# sourceMappingURL=data:application/json;base64,` +
+    btoa(JSON.stringify(map));
+  const filename = path.join(folder, "bundle.js");
+  try {
+    fs.writeFileSync(filename, code);
+    const write = runInThisContext(code, { filename });
+    const { failure } = bodies({}, write, write);
+    assert.is(failure!.kind, "data-race");
+    assert.match(failure!.table, /counter\.ts:7/);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
 });

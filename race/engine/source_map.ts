@@ -1,0 +1,99 @@
+/**
+ * Finds the source line of a line in a bundle, by the bundle's source map.
+ *
+ * @module
+ */
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/** A line of a source. */
+export interface Position {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** The beginning of a segment: its column, and where that comes from. */
+type Segment = readonly [column: number, source: number, line: number];
+
+interface SourceMap {
+  readonly sources: readonly string[];
+  readonly lines: readonly (readonly Segment[])[];
+}
+
+const known = new Map<string, SourceMap | undefined>();
+
+/**
+ * Where a position of the file at `path` comes from; undefined if the file has
+ * no source map, or cannot be read here.
+ */
+export function sourceOf(
+  path: string,
+  line: number,
+  column: number,
+): Position | undefined {
+  if (!known.has(path)) known.set(path, mapOf(path));
+  const map = known.get(path);
+  const segment = map?.lines[line - 1]
+    ?.findLast(([from]) => from <= column - 1);
+  const file = segment && map?.sources[segment[1]];
+  return file === undefined ? undefined : { file, line: segment![2] + 1 };
+}
+
+function mapOf(path: string): SourceMap | undefined {
+  try {
+    const { process } = globalThis as Any;
+    const { readFileSync } = process.getBuiltinModule("node:fs");
+    const at = path.startsWith("file:") ? new URL(path) : path;
+    const [, url = ""] = /.*\/\/# sourceMappingURL=(\S+)/s
+      .exec(readFileSync(at, "utf8")) ?? [];
+    const [, data] = /^data:application\/json[^,]*;base64,(.*)/.exec(url) ?? [];
+    const text = data !== undefined
+      ? new TextDecoder().decode(
+        Uint8Array.from(atob(data), (c) => c.charCodeAt(0)),
+      )
+      : url === ""
+      ? ""
+      : readFileSync(new URL(url, new URL(at, "file:///")), "utf8");
+    const { sources, mappings } = JSON.parse(text);
+    return { sources, lines: decode(mappings) };
+  } catch {
+    return undefined;
+  }
+}
+
+const DIGITS =
+  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/** The segments of each line of a bundle. */
+function decode(mappings: string): Segment[][] {
+  let source = 0;
+  let line = 0;
+  return mappings.split(";").map((text) => {
+    let column = 0;
+    return text.split(",").flatMap((segment) => {
+      const [columns = 0, sources, lines = 0] = numbers(segment);
+      column += columns;
+      if (sources === undefined) return [];
+      source += sources;
+      line += lines;
+      return [[column, source, line] as const];
+    });
+  });
+}
+
+/** The numbers of a segment: six bits a digit, the first one with a sign. */
+function numbers(segment: string): number[] {
+  const found: number[] = [];
+  let value = 0;
+  let shift = 0;
+  for (const digit of segment) {
+    const bits = DIGITS.indexOf(digit);
+    value += (bits & 31) << shift;
+    shift += 5;
+    if (bits & 32) continue;
+    found.push(value & 1 ? -(value >> 1) : value >> 1);
+    value = shift = 0;
+  }
+  return found;
+}

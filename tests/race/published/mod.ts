@@ -1,0 +1,42 @@
+/**
+ * The published packages that the race tester is put to.
+ *
+ * @module
+ */
+import type { Published } from "./_kit.ts";
+import { published as asymmetricIoMutex } from "./asymmetric_io_mutex.ts";
+import { published as awaitSync } from "./await_sync.ts";
+import { published as coincident } from "./coincident.ts";
+import { published as makeSynchronized } from "./make_synchronized.ts";
+import { published as makeSynchronous } from "./make_synchronous.ts";
+import { published as multithreading } from "./multithreading.ts";
+import { published as piscina } from "./piscina.ts";
+import { published as ringbufJs } from "./ringbuf_js.ts";
+import { published as syncMessage } from "./sync_message.ts";
+import { published as syncMessagePort } from "./sync_message_port.ts";
+import { published as syncThreads } from "./sync_threads.ts";
+import { published as synckit } from "./synckit.ts";
+import { published as synclink } from "./synclink.ts";
+import { published as threadStream } from "./thread_stream.ts";
+import { published as tinypool } from "./tinypool.ts";
+import { published as wasmRuntime } from "./wasm_runtime.ts";
+
+/** The packages, in the order of the page. */
+export const PACKAGES: readonly Published[] = [
+  multithreading,
+  ringbufJs,
+  awaitSync,
+  coincident,
+  syncThreads,
+  syncMessage,
+  syncMessagePort,
+  makeSynchronous,
+  makeSynchronized,
+  threadStream,
+  piscina,
+  tinypool,
+  wasmRuntime,
+  synclink,
+  asymmetricIoMutex,
+  synckit,
+];

@@ -1,0 +1,31 @@
+// Tests that docs/race_findings.md is about the checks there are.
+import * as fs from "node:fs";
+import { fileURLToPath } from "node:url";
+import * as assert from "uvu/assert";
+import { suite } from "../_run/harness.ts";
+import { PACKAGES } from "./published/mod.ts";
+
+const test = suite("race findings");
+
+const page = fs.readFileSync(
+  fileURLToPath(new URL("../../docs/race_findings.md", import.meta.url)),
+  "utf8",
+);
+
+test("docs/race_findings.md is the page of these packages and checks", () => {
+  const rows = page.split("\n")
+    .filter((line) => /^\| \S+ \d+\.\d/.test(line))
+    .map((line) => line.split("|").slice(1, 4).map((cell) => cell.trim()));
+  const wanted = PACKAGES.flatMap(({ name, version, checks }) =>
+    checks.map(({ title, verdict }) => [`${name} ${version}`, title, verdict])
+  );
+  assert.equal(rows, wanted, "deno task race:published writes it anew");
+});
+
+test("each finding in a package says where it is and how to mend it", () => {
+  for (const { name, checks } of PACKAGES) {
+    for (const { title, verdict, finding } of checks) {
+      assert.is(finding !== undefined, verdict !== "complete", name + title);
+    }
+  }
+});
