@@ -57,6 +57,8 @@ export class Ranges extends Rows {
   readonly #next: number;
   readonly #total: number;
   readonly #chunk: number;
+  /** The units when no task is left. */
+  readonly #end: number;
 
   /**
    * The rows of `agents` agents that begin at the word `first`; used by the
@@ -76,12 +78,7 @@ export class Ranges extends Rows {
     this.#next = next;
     this.#total = total;
     this.#chunk = chunk;
-  }
-
-  /** The units when no task is left. */
-  get #end(): number {
-    const chunk = this.#chunk;
-    return chunk < 0 ? this.#total : Math.ceil(this.#total / chunk);
+    this.#end = chunk < 0 ? total : Math.ceil(total / chunk);
   }
 
   /** How many tasks are done. */
@@ -103,8 +100,8 @@ export class Ranges extends Rows {
     const words = this.words;
     const had = this.find(this.id);
     const at = had < 0 ? this.own() : had;
-    const left = this.#undone(at);
-    if (left.start < left.end) {
+    if (this.#left(at) > 0) {
+      const left = this.#undone(at);
       if (had < 0) return this.#checked(left); // of an agent that is dead
       throw new TypeError(
         `Cannot take tasks: agent ${this.id} has not done ${left.start} to ` +
@@ -118,17 +115,17 @@ export class Ranges extends Rows {
       const seen = next; // a hint: the exchange checks it
       if ((seen & ROW_MASK) !== row) this.#confirm(seen);
       const units = unitsOf(seen);
-      const share = Math.floor((this.#total - units) / (-2 * chunk));
-      const unit = units + (chunk < 0 ? Math.max(share, 1) : 1);
+      const unit = units + (chunk < 0 ? this.#share(units) : 1);
       // This range does not count until the exchange.
+      const start = units * Math.max(chunk, 1);
       words[other + UNIT] = unit;
-      words[other + START] = units * Math.max(chunk, 1);
+      words[other + START] = start;
       words[other + BEFORE] = words[at + DONE]!;
       const named = unit << UNITS_SHIFT | row;
       next = Atomics.compareExchange(words, this.#next, seen, named);
       if (next !== seen) continue;
       Atomics.store(words, at + TAKEN, unit);
-      return this.#checked(this.#undone(at));
+      return { start, end: this.#endOf(unit) };
     }
     return this.#adopt(at);
   }
@@ -141,11 +138,10 @@ export class Ranges extends Rows {
   done(n: number): boolean {
     const words = this.words;
     const at = this.find(this.id);
-    const left = at < 0 ? { start: 0, end: 0 } : this.#undone(at);
-    if (n > left.end - left.start) {
+    const left = at < 0 ? 0 : this.#left(at);
+    if (n > left) {
       throw new RangeError(
-        `Cannot count ${n} tasks as done: agent ${this.id} took ` +
-          `${left.end - left.start}`,
+        `Cannot count ${n} tasks as done: agent ${this.id} took ${left}`,
       );
     }
     // (D) Note it, then look whether all are handed out.
@@ -236,14 +232,32 @@ export class Ranges extends Rows {
     return at + (words[at + ONE + UNIT] === taken ? ONE : OTHER);
   }
 
+  /** How many tasks a guided counter hands out after so many. */
+  #share(units: number): number {
+    const share = Math.floor((this.#total - units) / (-2 * this.#chunk));
+    return Math.max(share, 1);
+  }
+
+  /** The number after the last task of a range with this unit. */
+  #endOf(unit: number): number {
+    const chunk = this.#chunk;
+    return chunk < 0 ? unit : Math.min(unit * chunk, this.#total);
+  }
+
   /** What the row at `at` has of tasks that are not done. */
   #undone(at: number): Range {
     const words = this.words;
-    const chunk = this.#chunk;
     const range = this.#current(at);
     const did = Atomics.load(words, at + DONE) - words[range + BEFORE]!;
-    const unit = words[range + UNIT]!;
-    const end = chunk < 0 ? unit : Math.min(unit * chunk, this.#total);
+    const end = this.#endOf(words[range + UNIT]!);
     return { start: words[range + START]! + did, end };
+  }
+
+  /** How many tasks that is. */
+  #left(at: number): number {
+    const words = this.words;
+    const range = this.#current(at);
+    const did = Atomics.load(words, at + DONE) - words[range + BEFORE]!;
+    return this.#endOf(words[range + UNIT]!) - words[range + START]! - did;
   }
 }

@@ -76,17 +76,29 @@ static inline int weft__ranges_current(const weft__ranges_row *row) {
   return weft__hint(&row->range[0].unit) == taken ? 0 : 1;
 }
 
+/* The number after the last task of a range with this unit. */
+static inline int32_t weft__ranges_end_of(const weft__ranges *r, int32_t unit) {
+  if (r->chunk < 0) return unit;
+  int64_t end = (int64_t)unit * r->chunk;
+  return end < r->total ? (int32_t)end : r->total;
+}
+
 /* What a row has of tasks that are not done. */
 static inline weft_work_range weft__ranges_undone(const weft__ranges *r,
                                                   const weft__ranges_row *row) {
   const weft__range *range = &row->range[weft__ranges_current(row)];
   int32_t did = weft__minus(weft__load(&row->done), weft__hint(&range->before));
-  int32_t unit = weft__hint(&range->unit);
-  int64_t end = r->chunk < 0 ? unit : (int64_t)unit * r->chunk;
   weft_work_range left;
+  left.end = weft__ranges_end_of(r, weft__hint(&range->unit));
   left.start = weft__plus(weft__hint(&range->start), did);
-  left.end = r->chunk < 0 || end < r->total ? (int32_t)end : r->total;
   return left;
+}
+
+/* How many tasks that is. */
+static inline int32_t weft__ranges_left(const weft__ranges *r,
+                                        const weft__ranges_row *row) {
+  weft_work_range left = weft__ranges_undone(r, row);
+  return weft__minus(left.end, left.start);
 }
 
 /*
@@ -146,11 +158,10 @@ static inline int weft__ranges_take(const weft__ranges *r,
   int32_t i = had < 0 ? weft__row_own(&r->rows[0].agent, r->agents) : had;
   if (i < 0) return -2;
   weft__ranges_row *row = &r->rows[i];
-  weft_work_range left = weft__ranges_undone(r, row);
-  if (left.start < left.end) {
+  if (weft__ranges_left(r, row) > 0) {
     if (had >= 0) return -2;
-    *range = left; /* of an agent that is dead */
-    return weft__ranges_fits(r, left) ? 1 : -2;
+    *range = weft__ranges_undone(r, row); /* of an agent that is dead */
+    return weft__ranges_fits(r, *range) ? 1 : -2;
   }
   weft__range *other = &row->range[1 - weft__ranges_current(row)];
   int32_t next = weft__hint(r->next); /* the exchange below checks it */
@@ -172,8 +183,9 @@ static inline int weft__ranges_take(const weft__ranges *r,
                                   weft__ranges_named(units + step, i));
     if (next != seen) continue;
     weft__store(&row->taken, units + step);
-    *range = weft__ranges_undone(r, row);
-    return weft__ranges_fits(r, *range) ? 1 : -2;
+    range->start = other->start;
+    range->end = weft__ranges_end_of(r, units + step);
+    return 1;
   }
   if (!weft__ranges_adopt(r, row, range)) return 0;
   return weft__ranges_fits(r, *range) ? 1 : -2;
@@ -184,9 +196,8 @@ static inline int weft__ranges_take(const weft__ranges *r,
 static inline int weft__ranges_done(const weft__ranges *r, int32_t n,
                                     bool *all) {
   int32_t i = weft__row_find(&r->rows[0].agent, r->agents, weft_agent_id());
-  weft_work_range left = {0, 0};
-  if (i >= 0) left = weft__ranges_undone(r, &r->rows[i]);
-  if (n > weft__minus(left.end, left.start)) return EINVAL;
+  int32_t left = i < 0 ? 0 : weft__ranges_left(r, &r->rows[i]);
+  if (n > left) return EINVAL;
   /* (D) Note it, then look whether all are handed out. */
   if (n > 0) {
     int32_t *done = &r->rows[i].done;
