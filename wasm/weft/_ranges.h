@@ -52,8 +52,7 @@ static inline int32_t weft__ranges_units(int32_t next) {
 
 /* `next` when this row handed out so many units. */
 static inline int32_t weft__ranges_named(int32_t units, int32_t row) {
-  return (int32_t)((uint32_t)units << WEFT__RANGES_UNITS_SHIFT |
-                   (uint32_t)row);
+  return (int32_t)((uint32_t)units << WEFT__RANGES_UNITS_SHIFT | (uint32_t)row);
 }
 
 /* The units when no task is left. */
@@ -153,8 +152,7 @@ static inline bool weft__ranges_adopt(const weft__ranges *r,
  */
 static inline int weft__ranges_take(const weft__ranges *r,
                                     weft_work_range *range) {
-  int32_t had =
-      weft__row_find(&r->rows[0].agent, r->agents, weft_agent_id());
+  int32_t had = weft__row_find(&r->rows[0].agent, r->agents, weft_agent_id());
   int32_t i = had < 0 ? weft__row_own(&r->rows[0].agent, r->agents) : had;
   if (i < 0) return -2;
   weft__ranges_row *row = &r->rows[i];
@@ -214,8 +212,8 @@ static inline int32_t weft__ranges_cancel(const weft__ranges *r) {
   while (weft__ranges_units(next) < end) {
     int32_t seen = next;
     if (!weft__ranges_confirm(r, seen)) return -1;
-    next = weft__compare_exchange(
-        r->next, seen, weft__ranges_named(end, WEFT__RANGES_NOBODY));
+    next = weft__compare_exchange(r->next, seen,
+                                  weft__ranges_named(end, WEFT__RANGES_NOBODY));
     if (next == seen) return weft__ranges_units(seen);
   }
   return -1;
