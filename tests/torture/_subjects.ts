@@ -149,6 +149,18 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
       abandon: (x) => x.abandon(5),
     },
   }),
+  "semaphore, tracked": subject({
+    byteLength: Semaphore.byteLength(3, { tracked: 2 }),
+    init: (m, at) => Semaphore.init(m, at, 3, { tracked: 2 }),
+    attach: (m, at) => new Semaphore(m, at),
+    calls: {
+      tryAcquire: (x) => x.tryAcquire(),
+      "tryAcquire(2)": (x) => x.tryAcquire(2),
+      release: (x) => x.release(),
+      available: (x) => x.available,
+      abandon: (x) => x.abandon(5),
+    },
+  }),
   event: subject({
     byteLength: Event.byteLength(),
     init: (m, at) => Event.init(m, at),
