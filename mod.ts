@@ -40,7 +40,11 @@ export {
 } from "./primitives/semaphore.ts";
 export { Event, type EventConfig } from "./primitives/event.ts";
 export { Latch } from "./primitives/latch.ts";
-export { Barrier, type Passage } from "./primitives/barrier.ts";
+export {
+  Barrier,
+  type BarrierConfig,
+  type Passage,
+} from "./primitives/barrier.ts";
 export { Once } from "./primitives/once.ts";
 export { Snapshot, type SnapshotConfig } from "./primitives/snapshot.ts";
 export { SpscQueue } from "./primitives/spsc_queue.ts";

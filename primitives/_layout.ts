@@ -209,24 +209,33 @@ export const LATCH = {
   length: 3,
 } as const;
 
-/** A barrier. */
+/**
+ * A barrier.
+ *
+ * @behind From word 40 on, if parties are tracked, rows of 32 words. A row has
+ * the id of its agent, 0 if no party has it yet, or -1 if that party has left;
+ * and 0, or twice the generation in which the party arrived last, plus 1.
+ */
 export const BARRIER = {
   /** Kind and layout version. */
   magic: 0,
   /** How many parties it was made for, 1 to 4095. */
   parties: 1,
+  /** The same if parties note that they arrive, up to 255; 0 if not. */
+  tracked: 2,
   /** Check word over the configuration. */
-  seal: 2,
+  seal: 3,
   /**
    * bits 0-11: parties that have arrived
-   * bits 12-23: parties that have not left
+   * bits 12-23: parties that have not left; if they are tracked, bits 0-23 change
+   * when one takes its arrival back
    * bit 24: WAITING: somebody may sleep on this word
    * bits 25-31: the generation, modulo 128
    * @writer any agent
    * @sleeper parties that have arrived
    */
-  state: 3,
-  length: 4,
+  state: 4,
+  length: 5,
 } as const;
 
 /** A once. All words 0: the function did not run. */

@@ -38,6 +38,8 @@ export type Found =
   | "permits returned"
   /** Tasks that an agent took of a counter with `tracked`, and had not done. */
   | "tasks returned"
+  /** A party of a barrier with `tracked` that an agent was has left. */
+  | "parties left"
   /** Records that were reserved, and not committed, are skipped. */
   | "records skipped"
   /** Seats of a broadcast are free again. */
@@ -96,6 +98,7 @@ const WHAT: Readonly<Record<string, Found>> = {
   broadcast: "subscriptions ended",
   call_ring: "calls ended",
   work_counter: "tasks returned",
+  barrier: "parties left",
   semaphore: "permits returned",
   once: "function abandoned",
   rw_lock: "lock abandoned",
@@ -138,6 +141,8 @@ interface Abandonable extends Recoverable {
  *   `tracked`; otherwise those that a waiter had claimed in advance.
  * - `"tasks returned"`: what an agent took of a `WorkCounter` with `tracked`, and
  *   had not done. Any agent gets these `ranges` by `next()`.
+ * - `"parties left"`: the party of a `Barrier` with `tracked` that an agent was,
+ *   once it had arrived for the first time.
  * - `"records skipped"`: reservations of a `RecordRing`, and of a `Channel` over
  *   one.
  * - `"subscriptions ended"`: `Broadcast`. `"calls ended"`: `CallRing`; callers
@@ -152,8 +157,8 @@ interface Abandonable extends Recoverable {
  *   too, call this again with both.
  *
  * What is left to the program: permits of a `Semaphore`, the reading of an
- * `RwLock` and tasks of a `WorkCounter` that are not tracked, parties of a
- * `Barrier` (`leave`), a `WorkDeque` without its owner (`adopt`), and lost
+ * `RwLock`, tasks of a `WorkCounter` and parties of a `Barrier` (`leave`) that
+ * are not tracked, a `WorkDeque` without its owner (`adopt`), and lost
  * slots of a `LockFreeQueue` (`repair`): their words do not name who holds them.
  *
  * C twin: `weft_recover`.

@@ -305,7 +305,7 @@ const SHARED = {
   emptied: 11,
   items: 14,
   taken: 15,
-  barrier: 16,
+  barrier: 44,
   latch: 20,
   once: 23,
   made: 24,

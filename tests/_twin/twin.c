@@ -272,7 +272,7 @@ enum {
   EMPTIED = 11,
   ITEMS = 14,
   TAKEN = 15,
-  BARRIER = 16,
+  BARRIER = 44,
   LATCH = 20,
   ONCE = 23,
   MADE = 24,

@@ -2,6 +2,7 @@
 import * as assert from "uvu/assert";
 import {
   agentId,
+  Barrier,
   Broadcast,
   CallRing,
   Channel,
@@ -169,6 +170,20 @@ test("recover() returns the tasks that dead agents had not done", () => {
   ]);
   assert.ok(tracked.tryWait());
   assert.equal(recover([A, B], [untracked, tracked]), []);
+});
+
+test("recover() takes out the parties that dead agents were", () => {
+  const tracked = Barrier.create(3, { tracked: 3 });
+  for (const id of [A, B]) {
+    asAgent(id, () => new Barrier(tracked.buffer)).tryArriveAndWait();
+  }
+  assert.equal(told(recover([A, B], [Barrier.create(3), tracked])), [
+    ["barrier", "parties left", A, 1],
+    ["barrier", "parties left", B, 1],
+  ]);
+  assert.is(tracked.parties, 1);
+  assert.ok(tracked.arriveAndWait().leader);
+  assert.equal(recover([A, B], tracked), []);
 });
 
 test("recover() ends, whichever dead agent has the claim of a ring", () => {

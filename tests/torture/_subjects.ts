@@ -192,6 +192,17 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
       tryArriveAndWait: (x) => x.tryArriveAndWait(),
     },
   }),
+  "barrier, tracked": subject({
+    byteLength: Barrier.byteLength(3, { tracked: 3 }),
+    init: (m, at) => Barrier.init(m, at, 3, { tracked: 3 }),
+    attach: (m, at) => new Barrier(m, at),
+    calls: {
+      parties: (x) => x.parties,
+      abandon: (x) => x.abandon(5),
+      leave: (x) => x.leave(),
+      tryArriveAndWait: (x) => x.tryArriveAndWait(),
+    },
+  }),
   once: subject({
     byteLength: Once.byteLength(),
     init: (m, at) => Once.init(m, at),

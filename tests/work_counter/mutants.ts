@@ -381,7 +381,7 @@ const ROWS = mutants({ source: "_ranges", scenarios: ["work_counter"] }, {
 /** Mutants of what a tracked counter does otherwise. */
 const TRACKED = mutants("work_counter", {
   what: "(C): looks at the rows before it says what is to be done",
-  by: "tracked: cancelled while at work",
+  by: "tracked: cancelled while at work, and awaited",
   ts: [
     "Atomics.store(this.#words, TARGET, target); // (C) then look at the rows " +
     "if (rows.completed >= target) this.#finish();",

@@ -232,6 +232,7 @@ function tracked(
           return [];
         },
       },
+      stop: { run: (w) => (w.cancel(), []) },
       abandon: { run: (w, id: number) => (w.abandon(id), []) },
     },
     recover: (w, dead) => {
@@ -423,6 +424,12 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "tracked: cancelled while at work",
       spec: tracked(weft, 2),
       agents: [work, [["cancel"]]],
+      options: { timeouts: 0, races },
+    },
+    {
+      name: "tracked: cancelled while at work, and awaited",
+      spec: tracked(weft, 2),
+      agents: [[["one"]], [["stop"]], [["wait"]]],
       options: { timeouts: 0, races },
     },
     {

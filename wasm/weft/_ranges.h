@@ -174,14 +174,15 @@ static inline int weft__ranges_take(const weft__ranges *r,
       if (share > 1) step = share;
     }
     /* This range does not count until the exchange. */
+    int64_t start = (int64_t)units * (r->chunk > 0 ? r->chunk : 1);
     other->unit = units + step;
-    other->start = (int32_t)((int64_t)units * (r->chunk > 0 ? r->chunk : 1));
-    other->before = row->done;
+    other->start = (int32_t)start;
+    other->before = weft__hint(&row->done);
     next = weft__compare_exchange(r->next, seen,
                                   weft__ranges_named(units + step, i));
     if (next != seen) continue;
     weft__store(&row->taken, units + step);
-    range->start = other->start;
+    range->start = (int32_t)start;
     range->end = weft__ranges_end_of(r, units + step);
     return 1;
   }

@@ -160,7 +160,9 @@ static inline int64_t weft__latch_shows_waiters(const void *copy) {
 }
 
 static inline int64_t weft__barrier_shows_waiters(const void *copy) {
-  return ((const weft_barrier *)copy)->state & WEFT_BARRIER_ARRIVED_MASK;
+  const weft_barrier *b = (const weft_barrier *)copy;
+  if (b->tracked != 0) return b->state & WEFT_BARRIER_WAITING_BIT ? 1 : 0;
+  return b->state & WEFT_BARRIER_ARRIVED_MASK;
 }
 
 static inline int32_t weft__once_shows_owner(const void *copy) {
@@ -293,6 +295,7 @@ static inline void weft__latch_shows_problems(const void *copy,
 static inline void weft__barrier_shows_problems(const void *copy,
                                                 weft__problems *found) {
   const weft_barrier *b = (const weft_barrier *)copy;
+  if (b->tracked != 0) return; /* its state is another */
   int32_t arrived = b->state & WEFT_BARRIER_ARRIVED_MASK;
   int32_t left =
       (b->state & WEFT_BARRIER_PARTIES_MASK) / WEFT_BARRIER_ONE_PARTY;
@@ -622,6 +625,7 @@ static inline const weft__shown *weft__shown_of(size_t i) {
      NULL,
      {WEFT__FIELD(barrier, magic),
       WEFT__FIELD(barrier, parties),
+      WEFT__FIELD(barrier, tracked),
       WEFT__FIELD(barrier, seal),
       WEFT__FIELD(barrier, state)}},
     {"once", 0, weft__once_shows_owner,

@@ -7,6 +7,7 @@
 #include "mutex.h"
 #include "rw_lock.h"
 #include "semaphore.h"
+#include "barrier.h"
 #include "once.h"
 #include "mpmc_queue.h"
 #include "record_ring.h"
@@ -35,6 +36,8 @@ enum {
   /* Tasks that an agent took of a tracked counter, and had not done: others get
      them. */
   WEFT_TASKS_RETURNED,
+  /* A party of a tracked barrier that the agent was has left. */
+  WEFT_PARTIES_LEFT,
   /* Records that were reserved, and not committed, are skipped. */
   WEFT_RECORDS_SKIPPED,
   /* Seats of a broadcast are free again. */
@@ -104,6 +107,8 @@ static inline int32_t weft__recover_what(int32_t kind) {
       return WEFT_CALLS_ENDED;
     case WEFT_KIND_work_counter:
       return WEFT_TASKS_RETURNED;
+    case WEFT_KIND_barrier:
+      return WEFT_PARTIES_LEFT;
     case WEFT_KIND_semaphore:
       return WEFT_PERMITS_RETURNED;
     case WEFT_PART_ONCE:
@@ -148,6 +153,8 @@ static inline int32_t weft__recover_one(int32_t kind, void *at, int32_t id) {
       return weft_call_ring_abandon((weft_call_ring *)at, id);
     case WEFT_KIND_work_counter:
       return weft_work_counter_abandon((weft_work_counter *)at, id);
+    case WEFT_KIND_barrier:
+      return weft_barrier_abandon((weft_barrier *)at, id);
     case WEFT_KIND_semaphore:
       return weft_semaphore_abandon((weft_semaphore *)at, id);
     case WEFT_PART_ONCE:
