@@ -184,7 +184,10 @@ const PLAIN = mutants("work_counter", {
   what: "cancels and keeps the target",
   by: "cancelled while somebody waits",
   ts: ["Atomics.store(words, TARGET, target); // (C)", "// (C)"],
-  c: ["weft__store(&c->target, target);", ""],
+  c: [
+    "weft__store(&c->target, target); /* (C) then look at what",
+    "/* (C) then look at what",
+  ],
 }, {
   what: "hands out by load and store",
   ts: [
@@ -236,8 +239,8 @@ const PLAIN = mutants("work_counter", {
   what: "a range is handed out again",
   ts: ["this.#start = end; return start === end", "return start === end"],
   c: [
-    "range->start = range->end = 0; weft__work_counter_take",
-    "weft__work_counter_take",
+    "range->start = range->end = 0; if (c->tracked",
+    "if (c->tracked",
   ],
 }, {
   what: "waits for ever for a terminated agent to report that all is done",
