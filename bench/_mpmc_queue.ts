@@ -1,4 +1,5 @@
 import { type Handle, MpmcQueue } from "../mod.ts";
+import * as kernel from "../primitives/kernel.ts";
 import type { Did, Run } from "./contest.ts";
 
 /** The data of each thread. */
@@ -6,18 +7,29 @@ export interface End {
   queue: Handle<"mpmc_queue">;
   /** Elements this thread pushes, or pops, each turn. */
   n: number;
+  /** Whether the operations run in the kernel. */
+  kernel?: boolean;
 }
 
-export function push({ queue, n }: End): Run {
-  const q = MpmcQueue.from(queue);
+function attach({ queue, kernel: inKernel }: End): MpmcQueue<number> {
+  if (!inKernel) return MpmcQueue.from(queue);
+  const made = kernel.MpmcQueue.from(queue);
+  if (!made.inKernel) throw new Error("it does not run in the kernel");
+  return made as unknown as MpmcQueue<number>;
+}
+
+export function push(end: End): Run {
+  const { n } = end;
+  const q = attach(end);
   return (): Did => {
     for (let i = 0; i < n; i++) q.pushInt(i);
     return { ops: n };
   };
 }
 
-export function pop({ queue, n }: End): Run {
-  const q = MpmcQueue.from(queue);
+export function pop(end: End): Run {
+  const { n } = end;
+  const q = attach(end);
   return (): Did => {
     let sum = 0;
     for (let i = 0; i < n; i++) sum = sum + q.popInt()! | 0;

@@ -1,4 +1,5 @@
 import { type Handle, RecordRing } from "../mod.ts";
+import * as kernel from "../primitives/kernel.ts";
 import type { Did, Run } from "./contest.ts";
 
 /** The data of each thread. */
@@ -7,11 +8,25 @@ export interface End {
   /** Records this thread pushes, or pops, each turn, and their bytes. */
   n: number;
   bytes: number;
+  /** Whether the operations run in the kernel. */
+  kernel?: boolean;
+  /** Where the producer's record lies in the ring's memory, if it does. */
+  place?: number;
 }
 
-export function push({ ring, n, bytes }: End): Run {
-  const q = RecordRing.from(ring);
-  const src = new Uint8Array(bytes);
+function attach({ ring, kernel: inKernel }: End): RecordRing {
+  if (!inKernel) return RecordRing.from(ring);
+  const made = kernel.RecordRing.from(ring);
+  if (!made.inKernel) throw new Error("it does not run in the kernel");
+  return made as unknown as RecordRing;
+}
+
+export function push(end: End): Run {
+  const { n, bytes, place } = end;
+  const q = attach(end);
+  const src = place === undefined
+    ? new Uint8Array(bytes)
+    : new Uint8Array(q.buffer, place, bytes);
   return (): Did => {
     for (let i = 0; i < n; i++) {
       src[0] = i;
@@ -21,8 +36,9 @@ export function push({ ring, n, bytes }: End): Run {
   };
 }
 
-export function pop({ ring, n, bytes }: End): Run {
-  const q = RecordRing.from(ring);
+export function pop(end: End): Run {
+  const { n, bytes } = end;
+  const q = attach(end);
   const dst = new Uint8Array(bytes);
   return (): Did => {
     let sum = 0;
@@ -35,8 +51,9 @@ export function pop({ ring, n, bytes }: End): Run {
 }
 
 /** Pops all records that are there, in place. */
-export function read({ ring, n }: End): Run {
-  const q = RecordRing.from(ring);
+export function read(end: End): Run {
+  const { n } = end;
+  const q = attach(end);
   let sum = 0;
   const add = (record: Uint8Array) => {
     sum = sum + record[0]! | 0;

@@ -1,4 +1,5 @@
 import { type Handle, SpscQueue } from "../mod.ts";
+import * as kernel from "../primitives/kernel.ts";
 import type { Did, Run } from "./contest.ts";
 
 /** The data of each end of a queue. */
@@ -10,6 +11,23 @@ export interface End {
   words: number;
   /** Elements a call. */
   batch: number;
+  /** Whether the operations run in the kernel. */
+  kernel?: boolean;
+  /** Where a batch lies in the queue's memory, if it does. */
+  place?: number;
+}
+
+function attach({ queue, kernel: inKernel }: End): SpscQueue<number> {
+  if (!inKernel) return SpscQueue.from(queue);
+  const made = kernel.SpscQueue.from(queue);
+  if (!made.inKernel) throw new Error("it does not run in the kernel");
+  return made as unknown as SpscQueue<number>;
+}
+
+function batchOf({ batch, place }: End, queue: SpscQueue): Int32Array {
+  return place === undefined
+    ? new Int32Array(batch)
+    : new Int32Array(queue.buffer, place, batch);
 }
 
 const done = (n: number): Did => ({ ops: n });
@@ -19,16 +37,18 @@ function assertSum(sum: number, n: number) {
   if (sum !== (n * (n - 1) / 2 | 0)) throw new Error("elements were lost");
 }
 
-export function pushInts({ queue, n }: End): Run {
-  const q = SpscQueue.from(queue);
+export function pushInts(end: End): Run {
+  const { n } = end;
+  const q = attach(end);
   return () => {
     for (let i = 0; i < n; i++) q.pushInt(i);
     return done(n);
   };
 }
 
-export function popInts({ queue, n }: End): Run {
-  const q = SpscQueue.from(queue);
+export function popInts(end: End): Run {
+  const { n } = end;
+  const q = attach(end);
   return () => {
     let sum = 0;
     for (let i = 0; i < n; i++) sum = sum + q.popInt()! | 0;
@@ -37,9 +57,10 @@ export function popInts({ queue, n }: End): Run {
   };
 }
 
-export function pushMany({ queue, n, batch }: End): Run {
-  const q = SpscQueue.from(queue);
-  const src = new Int32Array(batch);
+export function pushMany(end: End): Run {
+  const { n, batch } = end;
+  const q = attach(end);
+  const src = batchOf(end, q);
   return () => {
     for (let i = 0; i < n; i += batch) {
       for (let k = 0; k < batch; k++) src[k] = i + k;
@@ -53,9 +74,10 @@ export function pushMany({ queue, n, batch }: End): Run {
   };
 }
 
-export function popMany({ queue, n, batch }: End): Run {
-  const q = SpscQueue.from(queue);
-  const dst = new Int32Array(batch);
+export function popMany(end: End): Run {
+  const { n, batch } = end;
+  const q = attach(end);
+  const dst = batchOf(end, q);
   return () => {
     let sum = 0;
     for (let i = 0; i < n;) {
@@ -68,8 +90,9 @@ export function popMany({ queue, n, batch }: End): Run {
   };
 }
 
-export function pushRecords({ queue, n, words }: End): Run {
-  const q = SpscQueue.from(queue);
+export function pushRecords(end: End): Run {
+  const { n, words } = end;
+  const q = attach(end);
   const src = new Int32Array(words);
   return () => {
     for (let i = 0; i < n; i++) {
@@ -80,8 +103,9 @@ export function pushRecords({ queue, n, words }: End): Run {
   };
 }
 
-export function popRecords({ queue, n, words }: End): Run {
-  const q = SpscQueue.from(queue);
+export function popRecords(end: End): Run {
+  const { n, words } = end;
+  const q = attach(end);
   const dst = new Int32Array(words);
   return () => {
     let sum = 0;

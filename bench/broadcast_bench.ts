@@ -1,7 +1,7 @@
 // What does one more subscriber cost? One thread pushes ints and reads them at
 // each seat; the producer waits for the slowest, or drops.
 import { Broadcast, MpmcQueue } from "../mod.ts";
-import { contest, type Contestant, medians, type Row } from "./contest.ts";
+import { contest, type Contestant, ratio, type Row } from "./contest.ts";
 
 const N = 100_000;
 
@@ -40,12 +40,9 @@ export async function rows(): Promise<Row[]> {
       queue.tryPopInt();
     }),
   ]);
-  const ns = (name: keyof typeof results) => results[name].medians.ns!;
   return (["one waited for", "four waited for", "four dropping"] as const)
     .map((name) => ({
       name: `Broadcast, ${name}: time / MpmcQueue's push and pop`,
-      figure: ns(name) / ns("queue"),
-      unit: "x",
-      from: medians(results, [name, "queue"]),
+      ...ratio(results, name, "queue"),
     }));
 }

@@ -3,10 +3,10 @@
 // are answered, with 16 under way?
 import { CallRing } from "../mod.ts";
 import { IN_FLIGHT, type Side } from "./_call_ring.ts";
-import { contest, medians, type Row, threads } from "./contest.ts";
+import { bareRoundTrip, BY_TURNS, TRIPS } from "./_floor.ts";
+import { contest, ratio, type Row, threads } from "./contest.ts";
 
 const MODULE = new URL("./_call_ring.ts", import.meta.url);
-const ROUND_TRIP = new URL("./_round_trip.ts", import.meta.url);
 
 function sides(call: string, n: number) {
   const ring = CallRing.create({ slots: IN_FLIGHT, request: 8, reply: 8 });
@@ -15,23 +15,14 @@ function sides(call: string, n: number) {
 }
 
 async function roundTrip(): Promise<Row> {
-  const n = 500;
-  const words = new Int32Array(new SharedArrayBuffer(256));
-  const bare = [true, false].map((first) => ({
-    make: "bare",
-    data: { words, n, first },
-  }));
-  const byTurns = { byTurns: true };
   const results = await contest([
-    await threads("call", MODULE, sides("call", n), byTurns),
-    await threads("bare", ROUND_TRIP, bare, byTurns),
+    await threads("call", MODULE, sides("call", TRIPS), BY_TURNS),
+    await bareRoundTrip("blocking"),
   ]);
   return {
     name: "CallRing, blocking call / bare wait/notify round trip",
-    figure: results.call.medians.ns! / results.bare.medians.ns!,
-    unit: "x",
+    ...ratio(results, "call", "bare"),
     target: { most: 2.2 },
-    from: medians(results),
   };
 }
 
@@ -49,10 +40,8 @@ async function inFlight(): Promise<Row[]> {
   ]);
   const of = (name: "ahead" | "awaiting", what: string): Row => ({
     name: `CallRing, ${IN_FLIGHT} in flight, ${what}: calls/s / postMessage`,
-    figure: results.messages.medians.ns! / results[name].medians.ns!,
-    unit: "x",
+    ...ratio(results, "messages", name),
     target: { least: 5 },
-    from: medians(results, [name, "messages"]),
   });
   return [of("ahead", "posted ahead"), of("awaiting", "awaiting")];
 }

@@ -3,7 +3,7 @@
 // callers at once?
 import { CallRing } from "../mod.ts";
 import type { PortSide, Side } from "./_calls.ts";
-import { contest, medians, type Row, threads } from "./contest.ts";
+import { contest, ratio, type Row, threads } from "./contest.ts";
 import { nameOf, peer } from "./peers.ts";
 
 const MODULE = new URL("./_calls.ts", import.meta.url);
@@ -47,10 +47,8 @@ async function callsBy(callers: number, least: number): Promise<Row[]> {
   const flight = callers === 1 ? "one at a time" : `${callers} in flight`;
   const row = (how: string, name: string, peer: string, what: string): Row => ({
     name: `${how} and connect, ${flight}: calls/s / ${what}`,
-    figure: results[peer]!.medians.ns! / results[name]!.medians.ns!,
-    unit: "x",
+    ...ratio(results, peer, name),
     ...peer === "comlink" ? { target: { least } } : {},
-    from: medians(results, [name, peer]),
   });
   const against = (peer: string, what: string) => [
     row("serve", "weft", peer, what),

@@ -5,7 +5,7 @@ import { Channel, oneToOne } from "../mod.ts";
 import { CODECS } from "./_channel.ts";
 import {
   contest,
-  medians,
+  ratio,
   type Role,
   type Row,
   threads,
@@ -73,13 +73,10 @@ async function throughput(): Promise<Row[]> {
         { make: "take", ...receiver },
       ]),
     ]);
-    const ns = (name: keyof typeof results) => results[name].medians.ns!;
     rows.push({
       name: `Channel, ${what}: throughput / postMessage`,
-      figure: ns("postMessage") / ns("channel"),
-      unit: "x",
+      ...ratio(results, "postMessage", "channel"),
       target: { least },
-      from: medians(results, ["channel", "postMessage"]),
     });
   }
   return rows;
@@ -105,10 +102,8 @@ async function json(): Promise<Row> {
   ]);
   return {
     name: "Channel, a small object in JSON: time / its JSON in one thread",
-    figure: results.channel.medians.ns! / results["one thread"].medians.ns!,
-    unit: "x",
+    ...ratio(results, "channel", "one thread"),
     target: { most: 1.3 },
-    from: medians(results),
   };
 }
 
@@ -134,19 +129,14 @@ async function bytes(): Promise<Row[]> {
       for (; n > 0; n--) shared.set(value, n % 16 * length);
     }),
   ]);
-  const ns = (name: keyof typeof results) => results[name].medians.ns!;
   return [{
     name: "Channel, 64 KiB of bytes: time / one copy",
-    figure: ns("channel") / ns("one copy"),
-    unit: "x",
+    ...ratio(results, "channel", "one copy"),
     target: { most: 1.2 },
-    from: medians(results, ["channel", "one copy"]),
   }, {
     name: "Channel, 64 KiB of bytes: throughput / postMessage with a transfer",
-    figure: ns("transfer") / ns("channel"),
-    unit: "x",
+    ...ratio(results, "transfer", "channel"),
     target: { least: 1 },
-    from: medians(results, ["channel", "transfer"]),
   }];
 }
 
@@ -168,13 +158,10 @@ async function latency(): Promise<Row> {
       { make: "pongPort", ...other },
     ], byTurns),
   ]);
-  const { channel, postMessage } = results;
   return {
     name: "Channel, a small object there and back: time / postMessage",
-    figure: channel.medians.ns! / postMessage.medians.ns!,
-    unit: "x",
+    ...ratio(results, "channel", "postMessage"),
     target: { most: 1 },
-    from: medians(results),
   };
 }
 

@@ -10,6 +10,7 @@ import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { cpus } from "node:os";
 import process from "node:process";
+import { ensureNavigator } from "./_navigator.ts";
 import { hello, spawn, type Thread } from "../tests/_run/workers.ts";
 
 /**
@@ -35,6 +36,8 @@ export interface Summary {
   readonly medians: Measured;
   readonly turns: number;
   readonly quiet: number;
+  /** The turns that count, by the number of their round. */
+  readonly rounds: ReadonlyMap<number, Measured>;
 }
 
 /** A turn counts if other processes took no larger share of it than this. */
@@ -45,12 +48,19 @@ const FOREIGN = 0.15;
 /** How many ms a contest may go on because quiet turns are missing. */
 const PATIENCE = 1000 * Number(process.env.BENCH_PATIENCE ?? 40);
 
+/** A turn, and how much it was disturbed: beyond 1 it does not count. */
+interface Taken {
+  readonly round: number;
+  readonly noise: number;
+  readonly it: Measured;
+}
+
 /** Lets each contestant take `turns` turns, after one that does not count. */
 export async function contest<Name extends string>(
   contestants: readonly (Contestant & { readonly name: Name })[],
   turns = 5,
 ): Promise<Record<Name, Summary>> {
-  const all = contestants.map(() => [] as { noise: number; it: Measured }[]);
+  const all = contestants.map(() => [] as Taken[]);
   const quiet = (k: number) => all[k]!.filter(({ noise }) => noise <= 1);
   for (const contestant of contestants) await contestant.turn();
   const begin = performance.now();
@@ -67,8 +77,9 @@ export async function contest<Name extends string>(
       const noise = it.disturbed === undefined
         ? foreign(before, busy()) / FOREIGN
         : it.disturbed / DISTURBED;
-      all[k]!.push({ noise, it });
+      all[k]!.push({ round, noise, it });
     }
+    progress(round + 1, turns, contestants.map(({ name }) => name));
   }
   for (const contestant of contestants) contestant.stop?.();
   const summaries = contestants.map(({ name }, k) => {
@@ -78,9 +89,21 @@ export async function contest<Name extends string>(
       : all[k]!.sort((a, b) => a.noise - b.noise).slice(0, 3);
     const medians = middle(kept.map(({ it }) => it));
     const calm = quiet(k).length;
-    return [name, { medians, turns: kept.length, quiet: calm }] as const;
+    const rounds: ReadonlyMap<number, Measured> = new Map(
+      kept.map(({ round, it }) => [round, it]),
+    );
+    const summary = { medians, turns: kept.length, quiet: calm, rounds };
+    return [name, summary] as const;
   });
   return Object.fromEntries(summaries) as Record<Name, Summary>;
+}
+
+/** Shows on a terminal how far a contest is. */
+function progress(round: number, turns: number, names: readonly string[]) {
+  if (!process.stderr.isTTY) return;
+  const text = `      round ${round} of ${turns}: ${names.join(", ")}`;
+  process.stderr.write(`\r${text.slice(0, 78)}\x1b[K`);
+  if (round >= turns) process.stderr.write("\r\x1b[K");
 }
 
 /** The middle value. */
@@ -314,6 +337,7 @@ export async function serve(): Promise<void> {
   }
   const { data, post, next } = await hello<Order>();
   const { words, index, count, role } = data;
+  ensureNavigator();
   const made = await import(data.module);
   const run: Run = await made[role.make](role.data);
   post("ready");
@@ -401,21 +425,30 @@ export function program<Name extends string>(
 
 // ---- results ------------------------------------------------------------------
 
-/** One line of the table of results. */
-export interface Row {
-  /** The question. */
-  readonly name: string;
-  /** The answer: most often a ratio. */
+/** The answer to a question, and how far it is to be trusted. */
+export interface Figure {
+  /** The median: most often of a ratio. */
   readonly figure: number;
   /** `"x"` for a ratio. */
   readonly unit: string;
+  /** The smallest and the largest answer of a round. */
+  readonly low?: number;
+  readonly high?: number;
+  /** How many rounds there were. */
+  readonly rounds?: number;
+  /** The medians it comes from. */
+  readonly from: string;
+}
+
+/** One line of the table of results. */
+export interface Row extends Figure {
+  /** The question. */
+  readonly name: string;
   /**
    * The target: the figure must be at most, or at least, this. Without it, the
    * row only states a fact.
    */
   readonly target?: { readonly most?: number; readonly least?: number };
-  /** The medians it comes from. */
-  readonly from: string;
 }
 
 /** Whether a row's figure meets its target. */
@@ -427,7 +460,7 @@ export function reached({ figure, target }: Row): boolean | undefined {
 
 /** Whether a row's figure comes from turns that others disturbed. */
 export function disturbed({ from }: Row): boolean {
-  return from.includes(" turns quiet)");
+  return /\d turns quiet\)/.test(from);
 }
 
 /** A number as people read it. */
@@ -437,7 +470,66 @@ export function show(value: number): string {
   return value.toFixed(digits);
 }
 
-/** `"mine 12.1 ns, theirs 34.5 ns (7 + 6 quiet turns)"`. */
+/**
+ * How many times `over` is as large as `under`: the quotient of their medians.
+ * Its spread comes from the rounds in which both have a turn that counts, as
+ * these lie side by side.
+ */
+export function ratio<Name extends string>(
+  results: Record<Name, Summary>,
+  over: Name,
+  under: Name,
+  key = "ns",
+): Figure {
+  const [above, below] = [results[over], results[under]];
+  const each = [...above.rounds].flatMap(([round, it]) => {
+    const other = below.rounds.get(round);
+    return other === undefined ? [] : [it[key]! / other[key]!];
+  });
+  if (each.length < 3) {
+    // On a busy machine, few rounds are quiet for both.
+    const others = [...below.rounds.values()];
+    each.length = 0;
+    [...above.rounds.values()].slice(0, others.length)
+      .forEach((it, k) => each.push(it[key]! / others[k]![key]!));
+  }
+  const names = Object.keys(results) as Name[];
+  const figure = above.medians[key]! / below.medians[key]!;
+  return {
+    figure,
+    unit: "x",
+    ...spread([...each, figure]),
+    rounds: each.length,
+    from: medians(
+      results,
+      names.filter((name) => name === over || name === under),
+      key,
+    ),
+  };
+}
+
+/** A figure of one contestant itself, and its spread over the rounds. */
+export function plain<Name extends string>(
+  results: Record<Name, Summary>,
+  name: Name,
+  key: string,
+  unit: string,
+): Omit<Figure, "from"> {
+  const { medians, rounds } = results[name];
+  const each = [...rounds.values()].map((it) => it[key]!);
+  return { figure: medians[key]!, unit, ...spread(each) };
+}
+
+/** The limits of some values, if there are any. */
+export function spread(
+  values: readonly number[],
+): Pick<Figure, "low" | "high" | "rounds"> {
+  if (values.length === 0) return {};
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  return { low, high, rounds: values.length };
+}
+
+/** As in `mine 12.1 ns (11.8 to 12.6), theirs 34.5 ns (33.0 to 36.2)`. */
 export function medians(
   results: Record<string, Summary>,
   names: readonly string[] = Object.keys(results),
@@ -445,9 +537,21 @@ export function medians(
   unit = "ns",
 ): string {
   const parts = names.map((name) => {
-    const { medians, quiet, turns } = results[name]!;
-    const noisy = quiet < turns ? ` (${quiet}/${turns} turns quiet)` : "";
-    return `${name} ${show(medians[key]!)} ${unit}${noisy}`;
+    const { medians, quiet, turns, rounds } = results[name]!;
+    const { low, high } = spread([...rounds.values()].map((it) => it[key]!));
+    const noisy = quiet < turns ? `; ${quiet}/${turns} turns quiet` : "";
+    return `${name} ${show(medians[key]!)} ${unit} ` +
+      `(${show(low!)} to ${show(high!)}${noisy})`;
   });
   return parts.join(", ");
+}
+
+/**
+ * The words after the runtime's own name that run the TypeScript program
+ * `file`, or its bundle under Node; `flags` are V8's.
+ */
+export function programWords(file: string, flags: string[] = []): string[] {
+  if (!("Deno" in globalThis)) return [...flags, file];
+  const own = flags.length > 0 ? [`--v8-flags=${flags.join(",")}`] : [];
+  return ["run", "-A", ...own, file];
 }

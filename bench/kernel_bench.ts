@@ -3,7 +3,7 @@
 // The floor of a lock is two bare compareExchange calls of JavaScript.
 import * as js from "../mod.ts";
 import * as kernel from "../primitives/kernel.ts";
-import { contest, medians, type Row, timed } from "./contest.ts";
+import { contest, ratio, type Row, timed } from "./contest.ts";
 
 /**
  * A measurement: a target, and a function that does the operation `n` times.
@@ -141,10 +141,8 @@ export async function rows(): Promise<Row[]> {
     ]);
     rows.push({
       name: `${name}: time in JavaScript / in the kernel`,
-      figure: results.JavaScript.medians.ns! / results.kernel.medians.ns!,
-      unit: "x",
+      ...ratio(results, "JavaScript", "kernel"),
       ...least === undefined ? {} : { target: { least } },
-      from: medians(results),
     });
   }
   const words = new Int32Array(new SharedArrayBuffer(4));
@@ -159,10 +157,8 @@ export async function rows(): Promise<Row[]> {
   ]);
   rows.push({
     name: "Mutex in the kernel, lock and unlock: time / two compareExchange",
-    figure: results.kernel.medians.ns! / results.bare.medians.ns!,
-    unit: "x",
+    ...ratio(results, "kernel", "bare"),
     target: { most: 0.7 },
-    from: medians(results),
   });
   return rows;
 }

@@ -4,7 +4,7 @@ import { LockFreeQueue, MpmcQueue } from "../mod.ts";
 import {
   contest,
   type Contestant,
-  medians,
+  ratio,
   type Row,
   threads,
 } from "./contest.ts";
@@ -51,22 +51,17 @@ async function compare(pairs: number): Promise<Row[]> {
     await threads("mpmc", MODULE, ends(pairs, () => ({ queue: fast }), n)),
     ...await channel(pairs, 20_000 / pairs),
   ]);
-  const ns = (name: keyof typeof results) => results[name].medians.ns!;
   const title = `LockFreeQueue, ${pairs} to ${pairs}, ints: throughput`;
   const rows: Row[] = [{
     name: `${title} / MpmcQueue`,
-    figure: ns("mpmc") / ns("queue"),
-    unit: "x",
+    ...ratio(results, "mpmc", "queue"),
     target: { least: 0.4 },
-    from: medians(results, ["queue", "mpmc"]),
   }];
   if ("peer" in results) {
     rows.push({
       name: `${title} / ${nameOf("multithreading")} channel`,
-      figure: ns("peer") / ns("queue"),
-      unit: "x",
+      ...ratio(results, "peer", "queue"),
       target: { least: 20 },
-      from: medians(results, ["queue", "peer"]),
     });
   }
   return rows;

@@ -2,7 +2,14 @@
 // woken before their time is over? Floor: a native waitAsync for each.
 import { fileURLToPath } from "node:url";
 import process from "node:process";
-import { contest, medians, program, type Row } from "./contest.ts";
+import {
+  contest,
+  medians,
+  plain,
+  program,
+  programWords,
+  type Row,
+} from "./contest.ts";
 
 const PROGRAM = fileURLToPath(new URL("./_awaited.ts", import.meta.url));
 
@@ -10,10 +17,7 @@ const PROGRAM = fileURLToPath(new URL("./_awaited.ts", import.meta.url));
 export async function rows(): Promise<Row[]> {
   const run = (name: "weft" | "bare") =>
     program(name, process.execPath, [
-      "run",
-      "-A",
-      "--v8-flags=--expose-gc",
-      PROGRAM,
+      ...programWords(PROGRAM, ["--expose-gc"]),
       name,
     ]);
   // The machine's load makes no difference here.
@@ -25,14 +29,12 @@ export async function rows(): Promise<Row[]> {
   const from = (key: string) => medians(results, ["weft", "bare"], key, "MB");
   return [{
     name: "100,000 acquireAsync with a timeout, woken: JS memory left after gc",
-    figure: results.weft.medians.heap!,
-    unit: "MB",
+    ...plain(results, "weft", "heap", "MB"),
     target: { most: 5 },
     from: from("heap"),
   }, {
     name: "100,000 acquireAsync with a timeout, woken: process memory left",
-    figure: results.weft.medians.rss!,
-    unit: "MB",
+    ...plain(results, "weft", "rss", "MB"),
     target: { most: 5 },
     from: from("rss"),
   }];

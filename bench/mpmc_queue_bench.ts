@@ -2,10 +2,11 @@
 // than a channel of npm's `multithreading`, and than postMessage? Floor:
 // Vyukov's queue on bare atomics, which neither sleeps nor closes.
 import { MpmcQueue } from "../mod.ts";
+import * as kernel from "../primitives/kernel.ts";
 import {
   contest,
   type Contestant,
-  medians,
+  ratio,
   type Role,
   type Row,
   threads,
@@ -58,7 +59,19 @@ async function compare(pairs: number): Promise<Row[]> {
   const words = new Int32Array(new SharedArrayBuffer((64 + 2 * CAPACITY) * 4));
   for (let i = 0; i < CAPACITY; i++) words[64 + 2 * i] = i;
   const ports = Array.from({ length: pairs }, () => new MessageChannel());
+  const inKernel = {
+    queue: kernel.MpmcQueue.create({ capacity: CAPACITY }).handle,
+    kernel: true,
+  };
   const results = await contest([
+    await threads(
+      "kernel",
+      MODULE,
+      roles(pairs, n, { make: "push", data: inKernel }, {
+        make: "pop",
+        data: inKernel,
+      }),
+    ),
     await threads(
       "queue",
       MODULE,
@@ -93,30 +106,32 @@ async function compare(pairs: number): Promise<Row[]> {
       }),
     ),
   ]);
-  const title = `MpmcQueue, ${pairs} producer${pairs > 1 ? "s" : ""}, ` +
-    `${pairs} consumer${pairs > 1 ? "s" : ""}, ints`;
-  const ns = (name: keyof typeof results) => results[name].medians.ns!;
+  const ends = `${pairs} producer${pairs > 1 ? "s" : ""}, ` +
+    `${pairs} consumer${pairs > 1 ? "s" : ""}, ints: throughput`;
   const rows: Row[] = [];
   if ("peer" in results) {
+    const peer = `${nameOf("multithreading")} channel`;
     rows.push({
-      name: `${title}: throughput / ${nameOf("multithreading")} channel`,
-      figure: ns("peer") / ns("queue"),
-      unit: "x",
+      name: `MpmcQueue, ${ends} / ${peer}`,
+      ...ratio(results, "peer", "queue"),
       target: { least: 40 },
-      from: medians(results, ["queue", "peer"]),
+    }, {
+      name: `MpmcQueue in the kernel, ${ends} / ${peer}`,
+      ...ratio(results, "peer", "kernel"),
+      target: { least: 100 },
     });
   }
   rows.push({
-    name: `${title}: throughput / postMessage`,
-    figure: ns("postMessage") / ns("queue"),
-    unit: "x",
+    name: `MpmcQueue, ${ends} / postMessage`,
+    ...ratio(results, "postMessage", "queue"),
     target: { least: 8 },
-    from: medians(results, ["queue", "postMessage"]),
   }, {
-    name: `${title}: throughput / Vyukov's queue on bare atomics`,
-    figure: ns("bare") / ns("queue"),
-    unit: "x",
-    from: medians(results, ["queue", "bare"]),
+    name: `MpmcQueue in the kernel, ${ends} / postMessage`,
+    ...ratio(results, "postMessage", "kernel"),
+    target: { least: 40 },
+  }, {
+    name: `MpmcQueue, ${ends} / Vyukov's queue on bare atomics`,
+    ...ratio(results, "bare", "queue"),
   });
   return rows;
 }

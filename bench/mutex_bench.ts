@@ -8,6 +8,8 @@ import {
   contest,
   type Contestant,
   medians,
+  plain,
+  ratio,
   type Row,
   threads,
 } from "./contest.ts";
@@ -33,32 +35,24 @@ async function alone(): Promise<Row[]> {
       ]),
     ],
   ]);
-  const { guard, using, bare, bareUsing, peer: other } = results;
-  const ns = (summary: typeof guard) => summary.medians.ns!;
   const rows: Row[] = [
     {
       name: "Mutex lock + guard.unlock / two bare compareExchange",
-      figure: ns(guard) / ns(bare),
-      unit: "x",
+      ...ratio(results, "guard", "bare"),
       target: { most: 1.4 },
-      from: medians(results, ["guard", "bare"]),
     },
     {
       name: "Mutex `using lock` / `using` two bare compareExchange",
-      figure: ns(using) / ns(bareUsing),
-      unit: "x",
-      from: medians(results, ["using", "bareUsing"]),
+      ...ratio(results, "using", "bareUsing"),
     },
   ];
-  if (other !== undefined) {
+  if ("peer" in results) {
     rows.push({
       name: `Mutex lock + guard.unlock / ${
         nameOf("multithreading")
       } blockingLock`,
-      figure: ns(guard) / ns(other),
-      unit: "x",
+      ...ratio(results, "guard", "peer"),
       target: { most: 0.1 },
-      from: medians(results, ["guard", "peer"]),
     });
   }
   return rows;
@@ -118,21 +112,17 @@ async function contended(perNs: number): Promise<Row[]> {
         await sharing("mutex", "contendedWeft", count, how),
         await sharing("plain", "contendedPlain", count, how),
       ]);
-      const { mutex, plain } = results;
       const title = `Mutex, ${count} threads, ${inside} ns sections, ` +
         `${outside} ns apart`;
       rows.push({
         name: `${title}: throughput / a lock that always notifies`,
-        figure: plain.medians.ns! / mutex.medians.ns!,
-        unit: "x",
+        ...ratio(results, "plain", "mutex"),
         target: { least: 1.4 },
-        from: medians(results),
       }, {
         name: `${title}: most / least sections of a thread`,
-        figure: mutex.medians.share!,
-        unit: "x",
+        ...plain(results, "mutex", "share", "x"),
         target: { most: 1.8 },
-        from: `the other lock ${plain.medians.share!.toFixed(2)}`,
+        from: medians(results, ["mutex", "plain"], "share", "x"),
       });
     }
   }
@@ -150,8 +140,7 @@ async function longest(perNs: number): Promise<Row[]> {
     ]);
     rows.push({
       name: `Mutex, ${count} threads, 27 us sections, no gap: longest wait`,
-      figure: results.mutex.medians.longest!,
-      unit: "ms",
+      ...plain(results, "mutex", "longest", "ms"),
       ...count === 2 ? { target: { most: 5 } } : {},
       from: `${medians(results, ["mutex", "plain"], "longest", "ms")}; ` +
         medians(results),

@@ -8,6 +8,7 @@
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
+import { ensureNavigator } from "./_navigator.ts";
 
 /** Exact versions, so that figures stay comparable. */
 const VERSIONS = {
@@ -24,10 +25,12 @@ const VERSIONS = {
 
 const FOLDER = new URL("../.weft/peers/", import.meta.url);
 
+const isNode = !("Deno" in globalThis);
+
 const ENTRIES: Record<Peer, string> = {
   comlink: "dist/esm/comlink.mjs",
   "ringbuf.js": "dist/index.mjs",
-  multithreading: "src/deno/lib.js",
+  multithreading: `src/${isNode ? "node" : "deno"}/lib.js`,
   piscina: "dist/esm-wrapper.mjs",
   tinypool: "dist/index.js",
   workerpool: "src/index.js",
@@ -43,6 +46,7 @@ export type Peer = keyof typeof VERSIONS;
  * The path of a peer's module; undefined if the package cannot be installed.
  */
 export function peer(name: Peer): URL | undefined {
+  ensureNavigator();
   const home = new URL(`node_modules/${name}/`, FOLDER);
   if (versionIn(home) !== VERSIONS[name]) install();
   if (versionIn(home) === VERSIONS[name]) return new URL(ENTRIES[name], home);

@@ -2,12 +2,27 @@
 // ringbuf.js moves the same bytes? ringbuf.js has no records: if their lengths
 // differ, each length must be sent, too.
 import { RecordRing } from "../mod.ts";
-import { contest, medians, type Row, threads } from "./contest.ts";
+import * as kernel from "../primitives/kernel.ts";
+import type { End } from "./_record_ring.ts";
+import { contest, ratio, type Row, threads } from "./contest.ts";
 import { nameOf, peer } from "./peers.ts";
 
 const MODULE = new URL("./_record_ring.ts", import.meta.url);
 const CAPACITY = 1 << 17;
 const BYTES = 100;
+
+/** A producer and a consumer in the kernel; its record lies in its memory. */
+function inKernel(n: number, pop: string) {
+  const config = { capacity: CAPACITY, singleProducer: true };
+  const memory = kernel.arena(CAPACITY + (1 << 16));
+  const { handle: ring } = memory.create(kernel.RecordRing, config);
+  const data: End = { ring, n, bytes: BYTES, kernel: true };
+  const place = memory.allocate(BYTES);
+  return [
+    { make: "push", data: { ...data, place } },
+    { make: pop, data },
+  ];
+}
 
 /** All rows of this bench. */
 export async function rows(): Promise<Row[]> {
@@ -23,6 +38,8 @@ export async function rows(): Promise<Row[]> {
   const data = { url, storage, n, bytes: BYTES };
   const framed = { ...data, storage: new SharedArrayBuffer(8 + CAPACITY + 1) };
   const results = await contest([
+    await threads("kernel", MODULE, inKernel(n, "pop")),
+    await threads("kernel, in place", MODULE, inKernel(n, "read")),
     await threads("one", MODULE, ends(one, "pop")),
     await threads("in place", MODULE, ends(one, "read")),
     await threads("many", MODULE, ends(many, "pop")),
@@ -39,29 +56,26 @@ export async function rows(): Promise<Row[]> {
   ]);
   const rows: Row[] = [];
   if (!("ringbuf" in results)) return rows;
-  const ns = (name: keyof typeof results) => results[name].medians.ns!;
   const title = "RecordRing, 100-byte records";
   for (
     const [name, what, least] of [
       ["one", "one producer", 3],
       ["in place", "one producer, read in place", undefined],
       ["many", "any producers", undefined],
+      ["kernel", "one producer, in the kernel", 3],
+      ["kernel, in place", "one producer, in the kernel, read in place", 3],
     ] as const
   ) {
     rows.push({
       name: `${title}, ${what}: throughput / ${nameOf("ringbuf.js")}`,
-      figure: ns("ringbuf") / ns(name),
-      unit: "x",
+      ...ratio(results, "ringbuf", name),
       ...least === undefined ? {} : { target: { least } },
-      from: medians(results, [name, "ringbuf"]),
     });
   }
   rows.push({
     name: `${title}, one producer: throughput / ${nameOf("ringbuf.js")} ` +
       `with lengths`,
-    figure: ns("with lengths") / ns("one"),
-    unit: "x",
-    from: medians(results, ["one", "with lengths"]),
+    ...ratio(results, "with lengths", "one"),
   });
   return rows;
 }

@@ -1,47 +1,153 @@
 /**
- * Prints the page of results: `deno run -A bench/report.ts FILE.json >
- * docs/benchmarks.md`, from what `deno task bench --json FILE.json` wrote.
+ * Writes docs/benchmarks.md and the README's chart from the results in
+ * docs/bench: `deno run -A bench/report.ts`. `deno task bench --write` does it,
+ * too.
  *
  * @module
  */
 
+import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import process from "node:process";
-import { show } from "./contest.ts";
-import { type Results, targetOf, verdict } from "./run.ts";
+import { chart } from "./chart.ts";
+import { disturbed, reached, type Row } from "./contest.ts";
+import {
+  figureOf,
+  FOLDER,
+  type Group,
+  NAMES,
+  read,
+  targetOf,
+  verdict,
+} from "./results.ts";
 
-const file = process.argv[2];
-if (file === undefined) {
-  console.error("bench/report.ts needs a file of results");
-  process.exit(2);
-}
-const { date, command, machine, versions, groups }: Results = JSON.parse(
-  fs.readFileSync(file, "utf8"),
-);
+const PAGE = new URL("../docs/benchmarks.md", import.meta.url);
+const CHART = new URL("../docs/figures.svg", import.meta.url);
 
 const escaped = (text: string) => text.replaceAll("|", "\\|");
 
-console.log(`# Benchmarks
+const line = (cells: readonly string[]) =>
+  `| ${cells.map(escaped).join(" | ")} |`;
 
-The figures are ratios within one run. Each is computed from medians of turns
-that the rivals took one after the other. Turns during which other programs were
-busy do not count. If too few turns were quiet, the table says so, and the
-verdict has a question mark: run that benchmark again. Times are from this
-machine, and only have a meaning beside each other.
-
-- Machine: ${machine}
-- Versions: ${Object.entries(versions).map((pair) => pair.join(" ")).join(", ")}
-- Date: ${date}
-- Command: \`${command}\`
-
-\`bench/report.ts\` writes this page from the JSON of a run.`);
-for (const { name, rows } of groups) {
-  console.log(`\n## ${name}\n
-| what | figure | target | reached | from |
-| --- | ---: | --- | --- | --- |`);
-  for (const row of rows) {
-    const figure = `${show(row.figure)} ${row.unit}`;
-    const cells = [row.name, figure, targetOf(row), verdict(row), row.from];
-    console.log(`| ${cells.map(escaped).join(" | ")} |`);
-  }
+function table(heads: readonly string[], rows: readonly string[][]): string {
+  const bars = heads.map(() => "---").join(" | ");
+  return [line(heads), `| ${bars} |`, ...rows.map(line)].join("\n");
 }
+
+/** `yes` or `no` in front of a figure that has a target. */
+function cell(row: Row | undefined): string {
+  if (row === undefined) return "";
+  const word = verdict(row);
+  return (word && `${word}: `) + figureOf(row);
+}
+
+/** The rows of all runtimes, in the order in which they first come. */
+function names({ runs }: Group): string[] {
+  const all = Object.values(runs).flatMap(({ rows }) => rows);
+  return [...new Set(all.map(({ name }) => name))];
+}
+
+function section(group: Group): string {
+  const runtimes = Object.keys(group.runs);
+  const find = (runtime: string, name: string) =>
+    group.runs[runtime]!.rows.find((row) => row.name === name);
+  const rows = names(group).map((name) => {
+    const found = runtimes.map((runtime) => find(runtime, name));
+    const from = runtimes.flatMap((runtime, k) =>
+      found[k] === undefined ? [] : [`${runtime}: ${found[k].from}`]
+    );
+    const target = targetOf(found.find((row) => row !== undefined)!);
+    return [name, target, ...found.map(cell), from.join("; ")];
+  });
+  const notes = runtimes.map((runtime) => {
+    const { date, commit } = group.runs[runtime]!;
+    return `${runtime}: ${date}` + (commit && `, commit ${commit}`);
+  });
+  const heads = ["what", "target", ...runtimes, "medians"];
+  return `## ${group.name}\n\n${table(heads, rows)}\n\n${notes.join("; ")}`;
+}
+
+/** A section for each group, measured or not. */
+function sections(groups: readonly Group[]): string[] {
+  return NAMES.map((name) => {
+    const group = groups.find((it) => it.name === name);
+    if (group !== undefined) return section(group);
+    return `## ${name}\n\nNot measured yet: \`deno task bench ${name} --write\`.`;
+  });
+}
+
+/** What missed its target, and what could not be measured well. */
+function missed(groups: readonly Group[]): string {
+  const all = groups.flatMap(({ name, runs }) =>
+    Object.entries(runs).flatMap(([runtime, { rows }]) =>
+      rows.map((row) => ({ name, runtime, row }))
+    )
+  );
+  const aimed = all.filter(({ row }) => row.target !== undefined);
+  const not = aimed.filter(({ row }) => reached(row) === false);
+  const unsure = all.filter(({ row }) => disturbed(row)).length;
+  const rows = not.map(({ name, runtime, row }) => [
+    `[${name}](#${name})`,
+    row.name,
+    runtime,
+    figureOf(row) + (disturbed(row) ? " ?" : ""),
+    targetOf(row),
+  ]);
+  return `${
+    aimed.length - not.length
+  } of ${aimed.length} figures that have a ` +
+    `target reach it. Of all ${all.length} figures, ${unsure} come from turns ` +
+    `that other programs disturbed; they have a question mark.\n\n` +
+    table(["group", "what", "runtime", "figure", "target"], rows);
+}
+
+/** The machines and versions, each once. */
+function places(groups: readonly Group[]): string {
+  const runs = groups.flatMap(({ runs }) => Object.values(runs));
+  const all = runs.map(({ machine, versions }) =>
+    `- ${machine}; ` +
+    Object.entries(versions).map((pair) => pair.join(" ")).join(", ")
+  );
+  return [...new Set(all)].join("\n");
+}
+
+/** The page, as `deno fmt` leaves it. */
+export function page(groups: readonly Group[]): string {
+  const text = `# Benchmarks
+
+\`deno task bench --write\` writes this page from the results in \`docs/bench\`.
+
+Most figures are ratios. The rivals took turns, one after the other, and a ratio
+is that of their medians. The numbers in brackets are the smallest and the
+largest ratio of a round, in which each rival took one turn; there are five
+rounds unless the text says otherwise. Turns during which other programs were
+busy do not count. If too few turns were quiet, the text says so, and the
+verdict has a question mark. Times have a meaning only beside the others of
+their row, as they depend on the machine. [Scaling](scaling.md) says what limits
+each primitive on more cores than these.
+
+${places(groups)}
+
+## What misses its target
+
+${missed(groups)}
+
+${sections(groups).join("\n\n")}
+`;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ["fmt", "--ext", "md", "-"],
+    { input: text, encoding: "utf8" },
+  );
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+/** Writes the page, and the chart. */
+export function write(): void {
+  const groups = read(FOLDER);
+  fs.writeFileSync(PAGE, page(groups));
+  fs.writeFileSync(CHART, chart(groups));
+}
+
+if (import.meta.main) write();

@@ -2,7 +2,8 @@
 // platform itself needs to wake a thread? Floors: bare Atomics.wait and bare
 // Atomics.waitAsync with notify.
 import { type Handle, MpmcQueue, Semaphore } from "../mod.ts";
-import { contest, medians, type Row, threads } from "./contest.ts";
+import { bareRoundTrip, BY_TURNS, floorOf, TRIPS } from "./_floor.ts";
+import { contest, ratio, type Row, threads } from "./contest.ts";
 
 const MODULE = new URL("./_round_trip.ts", import.meta.url);
 
@@ -20,32 +21,28 @@ function places(): Record<"there" | "back", Handle>[] {
 }
 
 async function compare(form: "blocking" | "async", most: number) {
-  const n = 500;
   const [queues, semaphores] = places();
   const suffix = form === "async" ? "Async" : "";
-  const words = new Int32Array(new SharedArrayBuffer(256));
   const results = await contest([
     await threads(
       "semaphore",
       MODULE,
-      pair(`semaphores${suffix}`, { ...semaphores, n }),
-      { byTurns: true },
+      pair(`semaphores${suffix}`, { ...semaphores, n: TRIPS }),
+      BY_TURNS,
     ),
-    await threads("queue", MODULE, pair(`queues${suffix}`, { ...queues, n }), {
-      byTurns: true,
-    }),
-    await threads("bare", MODULE, pair(`bare${suffix}`, { words, n }), {
-      byTurns: true,
-    }),
+    await threads(
+      "queue",
+      MODULE,
+      pair(`queues${suffix}`, { ...queues, n: TRIPS }),
+      BY_TURNS,
+    ),
+    await bareRoundTrip(form),
   ]);
-  const floor = form === "async" ? "bare waitAsync" : "bare wait/notify";
   return (["semaphore", "queue"] as const).map((name): Row => ({
     name: `${name === "queue" ? "MpmcQueue" : "Semaphore"}, ${form} round ` +
-      `trip / ${floor}`,
-    figure: results[name].medians.ns! / results.bare.medians.ns!,
-    unit: "x",
+      `trip / ${floorOf(form)}`,
+    ...ratio(results, name, "bare"),
     target: { most },
-    from: medians(results, [name, "bare"]),
   }));
 }
 

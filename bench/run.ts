@@ -1,121 +1,178 @@
 /**
- * Measures, and says which targets are reached: `deno task bench [NAME ...]
- * [--json FILE]`. A NAME is the stem of a `bench/*_bench.ts`; without names,
- * all of them run.
+ * Measures in each runtime, and says which targets are reached. `deno task
+ * bench --help` lists the options.
  *
  * @module
  */
 
-import { execFileSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
-import * as os from "node:os";
+import * as path from "node:path";
 import process from "node:process";
-import { disturbed, reached, type Row, show } from "./contest.ts";
+import { fileURLToPath } from "node:url";
+import { bundle, bundled } from "../tests/_run/bundle.ts";
+import { compare, told } from "./compare.ts";
+import { reached, type Row } from "./contest.ts";
+import { write } from "./report.ts";
+import * as results from "./results.ts";
+import { hashes, sourcesOf } from "./sources.ts";
 
-/** The results that a run writes and `report.ts` reads. */
-export interface Results {
-  readonly date: string;
-  readonly command: string;
-  readonly machine: string;
-  readonly versions: Record<string, string>;
-  readonly groups: { readonly name: string; readonly rows: Row[] }[];
+const HERE = fileURLToPath(new URL("./", import.meta.url));
+const BUILT = fileURLToPath(
+  new URL(`../.weft/bench-${process.pid}/`, import.meta.url),
+);
+const CHILD = path.join(HERE, "_child.ts");
+
+/** The groups, and the runtimes that measure them. */
+const ALL = results.NAMES;
+const RUNTIMES = ["Deno", "Node"];
+/** Their figures are not the runtime's. */
+const DENO_ONLY = ["twins"];
+/** How long a group takes that was never measured. */
+const UNKNOWN = 30;
+
+const USAGE = `usage: deno task bench [NAME ...] [--on RUNTIME] [--write]
+                       [--json FILE] [--compare OLD]
+Measures the groups, which are bench/NAME_bench.ts, in Deno and in Node.
+  --on RUNTIME   measures in Deno, or in Node, alone
+  --write        writes docs/bench/NAME.json for each group that was measured,
+                 and docs/benchmarks.md from all of them
+  --json FILE    writes the results to FILE
+  --compare OLD  compares with an older docs/bench, or with a file of results,
+                 and says which figures changed by more than noise
+Groups: ${ALL.join(", ")}`;
+
+/** A group to be measured. */
+interface Task {
+  readonly name: string;
+  readonly runtime: string;
+  /** How many seconds it took the last time. */
+  readonly expected: number;
 }
 
-const FOLDER = new URL("./", import.meta.url);
-
-/** As in `at least 1.4 x`. */
-export function targetOf({ target, unit }: Row): string {
-  if (target?.most !== undefined) return `at most ${target.most} ${unit}`;
-  if (target?.least !== undefined) return `at least ${target.least} ${unit}`;
-  return "";
-}
-
-/** `yes`, `no`, or nothing where there is no target; `?` says disturbed. */
-export function verdict(row: Row): string {
-  const met = reached(row);
-  if (met === undefined) return "";
-  return (met ? "yes" : "no") + (disturbed(row) ? " ?" : "");
-}
-
-/** The versions that the figures depend on. */
-export function versions(): Record<string, string> {
-  const gcc = firstLine("gcc", ["--version"]);
-  return {
-    Deno: Deno.version.deno,
-    V8: Deno.version.v8,
-    ...gcc === undefined ? {} : { gcc: gcc.match(/\d+\.\d+\.\d+/)?.[0] ?? gcc },
-  };
-}
-
-/** The first line that a program prints, if it can be run. */
-export function firstLine(program: string, args: string[]): string | undefined {
-  try {
-    return execFileSync(program, args, { encoding: "utf8" }).split("\n")[0];
-  } catch {
-    return undefined;
-  }
-}
-
-/** As in `2 x some processor, 24 GiB, Linux x64`. */
-export function machine(): string {
-  const cpus = os.cpus();
-  const memory = Math.round(os.totalmem() / 2 ** 30);
-  return `${cpus.length} x ${cpus[0]?.model.trim()}, ${memory} GiB, ` +
-    `${os.type()} ${os.arch()}`;
-}
-
-const USAGE = `usage: deno task bench [NAME ...] [--json FILE]
-Runs the benchmarks, or those of bench/*_bench.ts that are named, and says which
-targets are reached; --json writes the results to FILE.`;
-
-async function main(args: string[]) {
-  if (args.includes("--help")) return console.log(USAGE);
-  const at = args.indexOf("--json");
-  const file = at < 0 ? undefined : args.splice(at, 2)[1];
-  if (at >= 0 && file === undefined) return fail("--json needs a file");
-  const all = fs.readdirSync(FOLDER).filter((name) => /_bench\.ts$/.test(name))
-    .map((name) => name.replace("_bench.ts", "")).sort();
-  const unknown = args.find((name) => !all.includes(name));
-  if (unknown !== undefined) {
-    return fail(`no bench "${unknown}"; there are ${all.join(", ")}`);
-  }
-  const results: Results = {
-    date: new Date().toISOString().slice(0, 10),
-    command: ["deno task bench", ...args].join(" "),
-    machine: machine(),
-    versions: versions(),
-    groups: [],
-  };
-  console.log(results.machine);
-  console.log(
-    Object.entries(results.versions).map((pair) => pair.join(" ")).join(", "),
-  );
-  let missed = 0;
-  for (const name of args.length > 0 ? args : all) {
-    const url = new URL(`${name}_bench.ts`, FOLDER).href;
-    const { rows } = await import(url) as { rows(): Promise<Row[]> };
-    console.log(`\n${name}`);
-    const group = { name, rows: await rows() };
-    results.groups.push(group);
-    for (const row of group.rows) {
-      const { figure, unit, from } = row;
-      if (reached(row) === false) missed++;
-      const mark = verdict(row).padEnd(6);
-      const wanted = targetOf(row) && ` (${targetOf(row)})`;
-      console.log(`${mark}${row.name}: ${show(figure)} ${unit}${wanted}`);
-      console.log(`      ${from}`);
-    }
-  }
-  if (file !== undefined) {
-    fs.writeFileSync(file, JSON.stringify(results, null, 2) + "\n");
-  }
-  console.log(`\n${missed} target${missed === 1 ? "" : "s"} missed`);
-  process.exit(0);
-}
-
-function fail(message: string) {
-  console.error(message);
+function fail(message: string): never {
+  console.error(`${message}; see deno task bench --help`);
   process.exit(2);
+}
+
+/** Takes `--name VALUE` out of the words. */
+function option(words: string[], name: string): string | undefined {
+  const at = words.indexOf(name);
+  if (at < 0) return undefined;
+  const [, value] = words.splice(at, 2);
+  if (value === undefined) fail(`${name} needs a value`);
+  return value;
+}
+
+/** Bundles the groups for Node, which cannot read TypeScript. */
+async function forNode(names: readonly string[]) {
+  const files = names.map((name) => path.join(HERE, `${name}_bench.ts`));
+  await bundle([CHILD, ...files], BUILT);
+}
+
+/** Measures a group in a process of its own. */
+async function measure({ name, runtime }: Task): Promise<Row[]> {
+  const out = path.join(BUILT, "rows.json");
+  fs.mkdirSync(BUILT, { recursive: true });
+  const file = path.join(HERE, `${name}_bench.ts`);
+  const [program, words] = runtime === "Deno"
+    ? [process.execPath, ["run", "-A", "--no-check", CHILD, file]]
+    : ["node", [bundled(CHILD, BUILT), bundled(file, BUILT)]];
+  const child = spawn(program!, [...words, out], { stdio: "inherit" });
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  if (code !== 0) throw new Error(`${name} ended with ${code} in ${runtime}`);
+  return JSON.parse(fs.readFileSync(out, "utf8"));
+}
+
+function print(rows: readonly Row[]) {
+  for (const row of rows) {
+    const mark = results.verdict(row).padEnd(6);
+    const target = results.targetOf(row);
+    const wanted = target && ` (${target})`;
+    console.log(`${mark}${row.name}: ${results.figureOf(row)}${wanted}`);
+    console.log(`      ${row.from}`);
+  }
+}
+
+function minutes(seconds: number): string {
+  return seconds < 90
+    ? `${Math.round(seconds)} seconds`
+    : `${Math.round(seconds / 60)} minutes`;
+}
+
+async function main(words: string[]) {
+  if (words.includes("--help")) return console.log(USAGE);
+  const on = option(words, "--on");
+  const old = option(words, "--compare");
+  const json = option(words, "--json");
+  const writes = words.includes("--write");
+  const names = words.filter((word) => word !== "--write");
+  const unknown = names.find((name) => !ALL.includes(name));
+  if (unknown !== undefined) fail(`no group "${unknown}"`);
+  if (on !== undefined && !RUNTIMES.includes(on)) fail(`no runtime "${on}"`);
+  if (old !== undefined && !fs.existsSync(old)) fail(`no file "${old}"`);
+  const before = old === undefined ? undefined : results.read(old);
+  const known = results.read(results.FOLDER);
+  const hasNode = spawnSync("node", ["--version"]).status === 0;
+  if (!hasNode) console.log("no node here: Deno alone");
+  const tasks = (names.length > 0 ? names : ALL).flatMap((name) =>
+    RUNTIMES.filter((runtime) =>
+      (on ?? runtime) === runtime && (runtime === "Deno" || hasNode) &&
+      (runtime === "Deno" || !DENO_ONLY.includes(name))
+    ).map((runtime): Task => {
+      const group = known.find((it) => it.name === name);
+      return {
+        name,
+        runtime,
+        expected: group?.runs[runtime]?.seconds ?? UNKNOWN,
+      };
+    })
+  );
+  if (tasks.length === 0) fail("nothing to measure");
+  const versions = results.versions();
+  console.log(results.machine());
+  console.log(
+    Object.entries(versions).map((pair) => pair.join(" ")).join(", "),
+  );
+  const expected = tasks.reduce((sum, { expected }) => sum + expected, 0);
+  console.log(`This takes about ${minutes(expected)} on a quiet machine.`);
+  if (tasks.some(({ runtime }) => runtime === "Node")) {
+    await forNode([...new Set(tasks.map(({ name }) => name))]);
+  }
+  const after: results.Group[] = [];
+  let [missed, left] = [0, expected];
+  for (const [k, task] of tasks.entries()) {
+    const { name, runtime } = task;
+    console.log(
+      `\n${name}, ${runtime} (${k + 1} of ${tasks.length}, about ` +
+        `${minutes(left)} left)`,
+    );
+    const begin = performance.now();
+    const date = new Date().toISOString().slice(0, 16).replace("T", " ");
+    const rows = await measure(task);
+    print(rows);
+    missed += rows.filter((row) => reached(row) === false).length;
+    left -= task.expected;
+    const run: results.Measurement = {
+      date,
+      commit: results.commit(),
+      machine: results.machine(),
+      versions,
+      seconds: Math.round((performance.now() - begin) / 1000),
+      sources: await hashes(sourcesOf(name)),
+      rows,
+    };
+    after.push({ name, runs: { [runtime]: run } });
+    if (writes) results.put(name, runtime, run);
+  }
+  if (writes) write();
+  if (json !== undefined) {
+    fs.writeFileSync(json, JSON.stringify(after, null, 2) + "\n");
+  }
+  if (before !== undefined) console.log(`\n${told(compare(before, after))}`);
+  console.log(`\n${missed} target${missed === 1 ? "" : "s"} missed`);
+  fs.rmSync(BUILT, { recursive: true, force: true });
+  process.exit(0);
 }
 
 if (import.meta.main) await main(process.argv.slice(2));

@@ -1,7 +1,7 @@
 // What do allocating and freeing a block cost, with and without a cache? Floor:
 // the two exchanges that an owner word needs in any case.
 import { SlabPool } from "../mod.ts";
-import { contest, medians, type Row, timed } from "./contest.ts";
+import { contest, ratio, type Row, timed } from "./contest.ts";
 
 /** All rows of this bench. */
 export async function rows(): Promise<Row[]> {
@@ -23,16 +23,11 @@ export async function rows(): Promise<Row[]> {
       }
     }),
   ]);
-  const ns = (name: keyof typeof results) => results[name].medians.ns!;
   return [{
     name: "SlabPool, allocate and free: time / two bare exchanges",
-    figure: ns("pool") / ns("exchanges"),
-    unit: "x",
-    from: medians(results, ["pool", "exchanges"]),
+    ...ratio(results, "pool", "exchanges"),
   }, {
     name: "SlabPool with a cache: time / two bare exchanges",
-    figure: ns("cache") / ns("exchanges"),
-    unit: "x",
-    from: medians(results, ["cache", "exchanges"]),
+    ...ratio(results, "cache", "exchanges"),
   }];
 }

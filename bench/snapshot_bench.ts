@@ -1,6 +1,6 @@
 // Which way is better for one reader: three copies, or two with the sequence?
 import { Snapshot } from "../mod.ts";
-import { contest, type Contestant, medians, type Row } from "./contest.ts";
+import { contest, type Contestant, ratio, type Row } from "./contest.ts";
 
 const N = 100_000;
 
@@ -34,13 +34,10 @@ export async function rows(): Promise<Row[]> {
       timed("three copies", size, true),
       timed("two copies", size, false),
     ]);
-    const ns = (name: keyof typeof results) => results[name].medians.ns!;
     rows.push({
       name: `Snapshot of ${size} bytes, write and read: two copies / three`,
-      figure: ns("two copies") / ns("three copies"),
-      unit: "x",
+      ...ratio(results, "two copies", "three copies"),
       target: { least: 1 },
-      from: medians(results, ["two copies", "three copies"]),
     });
   }
   return rows;

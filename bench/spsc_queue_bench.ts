@@ -2,8 +2,9 @@
 // threads faster than ringbuf.js, although its ends can wait for each other?
 // Floor: Lamport's ring on bare atomics.
 import { SpscQueue } from "../mod.ts";
+import * as kernel from "../primitives/kernel.ts";
 import type { End } from "./_spsc_queue.ts";
-import { contest, medians, type Row, threads } from "./contest.ts";
+import { contest, ratio, type Row, threads } from "./contest.ts";
 import { nameOf, peer } from "./peers.ts";
 
 const MODULE = new URL("./_spsc_queue.ts", import.meta.url);
@@ -12,6 +13,8 @@ const CAPACITY = 1024;
 interface Case {
   title: string;
   least: number;
+  /** The target in the kernel. */
+  kernel?: number;
   push: string;
   pop: string;
   words: number;
@@ -24,6 +27,7 @@ const CASES: readonly Case[] = [
   {
     title: "one int at a time, blocking",
     least: 6,
+    kernel: 8,
     push: "pushInts",
     pop: "popInts",
     words: 1,
@@ -34,6 +38,7 @@ const CASES: readonly Case[] = [
   {
     title: "batches of 64 ints",
     least: 1.1,
+    kernel: 1.5,
     push: "pushMany",
     pop: "popMany",
     words: 1,
@@ -53,9 +58,24 @@ const CASES: readonly Case[] = [
   },
 ];
 
-async function compare(
-  { title, least, push, pop, words, batch, n, bare }: Case,
-): Promise<Row[]> {
+/** Both ends in the kernel, with their batches in the same memory. */
+function ends({ words, batch, n }: Case): [End, End] {
+  const config = { capacity: CAPACITY, elementSize: words * 4 };
+  const memory = kernel.arena(1 << 20);
+  const { handle: queue } = memory.create(kernel.SpscQueue, config);
+  const end = (): End => ({
+    queue,
+    n,
+    words,
+    batch,
+    kernel: true,
+    ...batch === 1 ? {} : { place: memory.allocate(batch * 4) },
+  });
+  return [end(), end()];
+}
+
+async function compare(one: Case): Promise<Row[]> {
+  const { title, least, push, pop, words, batch, n, bare } = one;
   const queue = SpscQueue.create({
     capacity: CAPACITY,
     elementSize: words * 4,
@@ -64,7 +84,12 @@ async function compare(
   const url = peer("ringbuf.js")?.href;
   const storage = new SharedArrayBuffer(8 + (CAPACITY * words + 1) * 4);
   const floor = { buffer: new SharedArrayBuffer((64 + CAPACITY) * 4) };
+  const [first, second] = ends(one);
   const results = await contest([
+    await threads("kernel", MODULE, [
+      { make: push, data: first },
+      { make: pop, data: second },
+    ]),
     await threads("queue", MODULE, [
       { make: push, data },
       { make: pop, data },
@@ -85,22 +110,23 @@ async function compare(
       : [],
   ]);
   const rows: Row[] = [];
-  const ns = (name: keyof typeof results) => results[name].medians.ns!;
   if (url !== undefined) {
     rows.push({
       name: `SpscQueue, ${title}: throughput / ${nameOf("ringbuf.js")}`,
-      figure: ns("ringbuf") / ns("queue"),
-      unit: "x",
+      ...ratio(results, "ringbuf", "queue"),
       target: { least },
-      from: medians(results, ["queue", "ringbuf"]),
+    }, {
+      name: `SpscQueue in the kernel, ${title}: throughput / ${
+        nameOf("ringbuf.js")
+      }`,
+      ...ratio(results, "ringbuf", "kernel"),
+      ...one.kernel === undefined ? {} : { target: { least: one.kernel } },
     });
   }
   if (bare) {
     rows.push({
       name: `SpscQueue, ${title}: throughput / a ring of bare atomics`,
-      figure: ns("bare") / ns("queue"),
-      unit: "x",
-      from: medians(results, ["queue", "bare"]),
+      ...ratio(results, "bare", "queue"),
     });
   }
   return rows;

@@ -1,7 +1,7 @@
 // What does it cost to read a record by its struct? Floor: a DataView, used by
 // hand. No peer shares its layout with C.
 import { struct } from "../mod.ts";
-import { contest, medians, type Row, timed } from "./contest.ts";
+import { contest, ratio, type Row, timed } from "./contest.ts";
 
 /** All rows of this bench. */
 export async function rows(): Promise<Row[]> {
@@ -44,14 +44,10 @@ export async function rows(): Promise<Row[]> {
   if (Number.isNaN(sum)) throw new Error("a field was lost");
   return [{
     name: "view of a struct of 3 fields: time / a DataView by hand",
-    figure: results.view.medians.ns! / results.DataView.medians.ns!,
-    unit: "x",
+    ...ratio(results, "view", "DataView"),
     target: { most: 1.6 },
-    from: medians(results, ["view", "DataView"]),
   }, {
     name: "struct of 3 fields, write and read: time / a DataView by hand",
-    figure: results.struct.medians.ns! / results.DataView.medians.ns!,
-    unit: "x",
-    from: medians(results, ["struct", "DataView"]),
+    ...ratio(results, "struct", "DataView"),
   }];
 }

@@ -15,11 +15,12 @@ import {
   RwLock,
   StripedCounter,
 } from "../mod.ts";
+import { bareRoundTrip, BY_TURNS, floorOf, TRIPS } from "./_floor.ts";
 import { BACK, THERE } from "./_synchronizers.ts";
 import {
   contest,
   type Contestant,
-  medians,
+  ratio,
   type Row,
   threads,
   timed,
@@ -27,7 +28,6 @@ import {
 import { nameOf, peer } from "./peers.ts";
 
 const MODULE = new URL("./_synchronizers.ts", import.meta.url);
-const FLOOR = new URL("./_round_trip.ts", import.meta.url);
 
 function pair(make: string, data: Record<string, unknown>) {
   return [true, false].map((first) => ({ make, data: { ...data, first } }));
@@ -40,66 +40,68 @@ function eventMemory(): SharedArrayBuffer {
 }
 
 async function blocking(): Promise<Row[]> {
-  const n = 2_000;
+  const n = TRIPS;
   const latches = new SharedArrayBuffer(256);
   for (const at of [THERE, BACK]) Latch.init(latches, at, 1);
-  const words = new Int32Array(new SharedArrayBuffer(256));
   const results = await contest([
     await threads(
       "Event",
       MODULE,
       pair("events", { memory: eventMemory(), n }),
+      BY_TURNS,
     ),
-    await threads("Latch", MODULE, pair("latches", { memory: latches, n })),
+    await threads(
+      "Latch",
+      MODULE,
+      pair("latches", { memory: latches, n }),
+      BY_TURNS,
+    ),
     await threads(
       "Condition",
       MODULE,
       pair("conditions", { memory: new SharedArrayBuffer(384), n }),
+      BY_TURNS,
     ),
-    await threads("bare", FLOOR, pair("bare", { words, n })),
+    await bareRoundTrip("blocking"),
   ]);
   return (["Event", "Latch", "Condition"] as const).map((name) => ({
-    name: `${name}, blocking round trip / bare wait/notify`,
-    figure: results[name].medians.ns! / results.bare.medians.ns!,
-    unit: "x",
+    name: `${name}, blocking round trip / ${floorOf("blocking")}`,
+    ...ratio(results, name, "bare"),
     target: { most: 1.5 },
-    from: medians(results, [name, "bare"]),
   }));
 }
 
 async function awaiting(): Promise<Row[]> {
-  const n = 2_000;
-  const words = new Int32Array(new SharedArrayBuffer(256));
+  const n = TRIPS;
   const results = await contest([
     await threads(
       "Event",
       MODULE,
       pair("eventsAsync", { memory: eventMemory(), n }),
+      BY_TURNS,
     ),
     await threads(
       "Condition",
       MODULE,
       pair("conditionsAsync", { memory: new SharedArrayBuffer(384), n }),
+      BY_TURNS,
     ),
     await threads(
       "waitAny",
       MODULE,
       pair("eventsAny", { memory: eventMemory(), n }),
+      BY_TURNS,
     ),
-    await threads("bare", FLOOR, pair("bareAsync", { words, n })),
+    await bareRoundTrip("async"),
   ]);
   const rows: Row[] = (["Event", "Condition"] as const).map((name) => ({
-    name: `${name}, async round trip / bare waitAsync`,
-    figure: results[name].medians.ns! / results.bare.medians.ns!,
-    unit: "x",
+    name: `${name}, async round trip / ${floorOf("async")}`,
+    ...ratio(results, name, "bare"),
     target: { most: 1.5 },
-    from: medians(results, [name, "bare"]),
   }));
   rows.push({
-    name: "waitAny of two Events, round trip / bare waitAsync",
-    figure: results.waitAny.medians.ns! / results.bare.medians.ns!,
-    unit: "x",
-    from: medians(results, ["waitAny", "bare"]),
+    name: `waitAny of two Events, round trip / ${floorOf("async")}`,
+    ...ratio(results, "waitAny", "bare"),
   });
   return rows;
 }
@@ -118,36 +120,37 @@ async function barrierOfPeer(
     const data = { url: url.href, shared, end, n, first };
     return { make: "barriersPeer", data };
   });
-  return [await threads("peer", MODULE, roles)];
+  return [await threads("peer", MODULE, roles, BY_TURNS)];
 }
 
 async function rounds(): Promise<Row[]> {
-  const n = 2_000;
+  const n = TRIPS;
   const { handle: barrier } = Barrier.create(2);
   const words = new Int32Array(new SharedArrayBuffer(8));
   const results = await contest([
-    await threads("Barrier", MODULE, pair("barriers", { barrier, n })),
+    await threads(
+      "Barrier",
+      MODULE,
+      pair("barriers", { barrier, n }),
+      BY_TURNS,
+    ),
     await threads(
       "bare",
       MODULE,
       pair("barriersBare", { words, parties: 2, n }),
+      BY_TURNS,
     ),
     ...await barrierOfPeer(n),
   ]);
-  const ns = (name: keyof typeof results) => results[name].medians.ns!;
   const rows: Row[] = [{
     name: "Barrier, a round of 2 threads / bare counter and wait/notify",
-    figure: ns("Barrier") / ns("bare"),
-    unit: "x",
+    ...ratio(results, "Barrier", "bare"),
     target: { most: 1.5 },
-    from: medians(results, ["Barrier", "bare"]),
   }];
   if ("peer" in results) {
     rows.push({
       name: `Barrier, 2 threads: rounds/s / ${nameOf("multithreading")}`,
-      figure: ns("peer") / ns("Barrier"),
-      unit: "x",
-      from: medians(results, ["Barrier", "peer"]),
+      ...ratio(results, "peer", "Barrier"),
     });
   }
   return rows;
@@ -169,10 +172,8 @@ async function done(): Promise<Row[]> {
   ]);
   return [{
     name: "Once that is done, run: time / a bare load",
-    figure: results.once.medians.ns! / results.load.medians.ns!,
-    unit: "x",
+    ...ratio(results, "once", "load"),
     target: { most: 1 },
-    from: medians(results),
   }];
 }
 
@@ -190,10 +191,8 @@ async function counting(): Promise<Row[]> {
   ]);
   return [{
     name: "StripedCounter, 2 threads: adds/s / one shared Atomics.add",
-    figure: results.shared.medians.ns! / results.striped.medians.ns!,
-    unit: "x",
+    ...ratio(results, "shared", "striped"),
     target: { least: 3 },
-    from: medians(results),
   }];
 }
 
@@ -212,10 +211,8 @@ async function reading(): Promise<Row[]> {
   ]);
   return [{
     name: "RwLock, 2 threads that read for 1 us: sections/s / Mutex",
-    figure: results.Mutex.medians.ns! / results.RwLock.medians.ns!,
-    unit: "x",
+    ...ratio(results, "Mutex", "RwLock"),
     target: { least: 1.7 },
-    from: medians(results),
   }];
 }
 

@@ -10,8 +10,8 @@ import {
   contest,
   type Contestant,
   type Measured,
-  medians,
   program,
+  ratio,
   type Row,
 } from "./contest.ts";
 
@@ -117,10 +117,8 @@ export async function rows(): Promise<Row[]> {
     ]);
     rows.push({
       name: `${nameOf(twins, kind)}: wasm's throughput / native C's`,
-      figure: results.native.medians.ns! / results.wasm.medians.ns!,
-      unit: "x",
+      ...ratio(results, "native", "wasm"),
       target: { least: 0.7 },
-      from: medians(results),
     });
   }
   return [...rows, ...await lockFree(twins)];
@@ -138,10 +136,8 @@ async function lockFree(twins: Twins): Promise<Row[]> {
     ]);
     rows.push({
       name: `LockFreeQueue, ${ends}, wasm: throughput / MpmcQueue`,
-      figure: results.mpmc.medians.ns! / results.queue.medians.ns!,
-      unit: "x",
+      ...ratio(results, "mpmc", "queue"),
       target: { least: 0.6 },
-      from: medians(results),
     });
   }
   return rows;

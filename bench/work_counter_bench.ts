@@ -2,7 +2,7 @@
 // for each chunk of tasks. There is no peer on npm.
 import { WorkCounter } from "../mod.ts";
 import type { Chunks } from "./_work_counter.ts";
-import { contest, medians, type Row, threads } from "./contest.ts";
+import { contest, ratio, type Row, threads } from "./contest.ts";
 
 const MODULE = new URL("./_work_counter.ts", import.meta.url);
 /** More tasks than all turns need. */
@@ -30,10 +30,7 @@ async function compare(agents: number): Promise<Row[]> {
   const title = `WorkCounter, ${agents} thread${agents === 1 ? "" : "s"}`;
   const of = (suffix: "" | ", chunks", what: string): Row => ({
     name: `${title}, ${what}: time / bare Atomics.add`,
-    figure: results[`next${suffix}`].medians.ns! /
-      results[`add${suffix}`].medians.ns!,
-    unit: "x",
-    from: medians(results, [`next${suffix}`, `add${suffix}`]),
+    ...ratio(results, `next${suffix}`, `add${suffix}`),
   });
   return [of("", "single tasks"), of(", chunks", `chunks of ${CHUNK}`)];
 }

@@ -1,7 +1,7 @@
 // What does it cost the owner to push a task and pop it? Floor: the three
 // atomic stores and the load that Chase and Lev's algorithm needs for both.
 import { WorkDeque } from "../mod.ts";
-import { contest, medians, type Row, timed } from "./contest.ts";
+import { contest, ratio, type Row, timed } from "./contest.ts";
 
 /** All rows of this bench. */
 export async function rows(): Promise<Row[]> {
@@ -31,16 +31,11 @@ export async function rows(): Promise<Row[]> {
       }
     }),
   ]);
-  const ns = (name: keyof typeof results) => results[name].medians.ns!;
   return [{
     name: "WorkDeque, push and pop: time / three stores and a load",
-    figure: ns("pop") / ns("bare"),
-    unit: "x",
-    from: medians(results, ["pop", "bare"]),
+    ...ratio(results, "pop", "bare"),
   }, {
     name: "WorkDeque, push and steal: time / three stores and a load",
-    figure: ns("steal") / ns("bare"),
-    unit: "x",
-    from: medians(results, ["steal", "bare"]),
+    ...ratio(results, "steal", "bare"),
   }];
 }

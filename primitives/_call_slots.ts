@@ -12,6 +12,7 @@ import { type Awaited, waitersOf, wake } from "./_event_count.ts";
 import { ClosedError } from "./_queue.ts";
 import { NO_FLAG, type WordsProblems } from "./_problems.ts";
 import { assertConfig, inRange, type WordsInspection } from "./_region.ts";
+import { spinning } from "./_spin.ts";
 import type { Waiting } from "./_wait.ts";
 
 const SHAPE: typeof CALL_RING.shape = 1;
@@ -56,6 +57,12 @@ const WORDS_MASK = 0x003f_ffff; // bits 0-21
 export const MAX_SLOTS = 1024;
 const MAX_REQUEST = 0x00ff_fffc; // 4 bytes a word
 const MAX_BYTES = 0x4000_0000; // 2^30
+
+/**
+ * So often, in ms, a caller lets others go first, and it pauses for so long. A
+ * pause is as long as an agent takes to wake up on a busy machine.
+ */
+const TURN = 50, PAUSE = 2;
 
 /** The configuration of a ring. */
 export interface CallRingConfig {
@@ -183,6 +190,8 @@ export class Slots {
   readonly #replies: Uint8Array[] = [];
   /** A server's wait for a call; its result is -1 at the end. */
   readonly coming: Awaited<number>;
+  /** When this agent last let others go first. */
+  #gaveWay = 0;
 
   constructor(words: Int32Array<SharedArrayBuffer>, id: number) {
     const { buffer, byteOffset, byteLength } = words;
@@ -217,6 +226,26 @@ export class Slots {
         if (this.find(FREE)) wake(words, SLOT_EPOCH, 1);
       },
     };
+  }
+
+  /**
+   * Pauses, now and then, if others wait for a slot. An agent that calls in a
+   * loop takes the slot that it has just freed again, before a caller that it
+   * woke has a core; on a busy machine, it could keep that caller out for
+   * seconds. Nobody wakes the word on which it sleeps.
+   */
+  *giveWay(): Waiting<void> {
+    const { words } = this;
+    const now = performance.now();
+    if (now - this.#gaveWay < TURN) return;
+    this.#gaveWay = now;
+    yield { words, index: REPLY, value: this.maxReply, atMost: PAUSE };
+  }
+
+  /** Whether others wait for a slot, so that it is time to give way. */
+  get isAwaited(): boolean {
+    // A hint: the count may be high for ever, if an agent was terminated.
+    return spinning.rounds > 0 && this.words[SLOT_EPOCH + 1] !== 0;
   }
 
   get closed(): boolean {

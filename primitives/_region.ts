@@ -374,12 +374,7 @@ export function attach(
     kind,
     buffer,
     byteOffset,
-    bytesOf(
-      kind,
-      first,
-      second,
-      (first, second) => byteLength(first, second, head),
-    ),
+    bytesOf(kind, first, second, head, byteLength),
   );
 }
 
@@ -388,10 +383,11 @@ function bytesOf(
   kind: string,
   first: number,
   second: number,
-  byteLength: (first: number, second: number) => number,
+  head: Int32Array,
+  byteLength: (first: number, second: number, head: Int32Array) => number,
 ): number {
   try {
-    return byteLength(first, second);
+    return byteLength(first, second, head);
   } catch (error) {
     throw new TypeError(
       `Cannot attach a ${kind}: its configuration is impossible: ` +

@@ -147,7 +147,9 @@ export const PendingCallBase: abstract new () => Disposable =
  * during a sleep of at most a second. A state names its owner, or an agent that
  * will never run again, so an old state is never mistaken for a new one.
  * Fairness: a server takes the slots in turn, so it passes over a call at most
- * once for each other slot. The first caller to find a free slot takes it.
+ * once for each other slot. The first caller to find a free slot takes it. A
+ * caller pauses for 2 ms each 50 ms while others wait for a slot, so that a
+ * caller that was woken finds one.
  * C twin: `weft_call_ring`. Source: slots as in the message buffers of seL4 and
  * LRPC (Bershad and others 1990). States with an owner are our own design.
  *
@@ -358,6 +360,7 @@ export class CallRing extends CallRingBase {
   post(request: Elements): PendingCall {
     assertMayBlock("post");
     const slots = this.#slots;
+    if (slots.isAwaited) block(slots.giveWay());
     const at = slots.post(request) || blockOn(slots.room(request));
     return new PendingCall(slots, at);
   }
@@ -514,6 +517,7 @@ export class CallRing extends CallRingBase {
     receive: (at: number) => T,
   ): T | undefined {
     const slots = this.#slots;
+    if (timeout === undefined && slots.isAwaited) block(slots.giveWay());
     let at = slots.post(request);
     if (timeout !== 0) {
       if (at === 0) at = spin(() => slots.post(request) || undefined) ?? 0;
@@ -793,6 +797,7 @@ function* calling<T>(
   at: number,
   receive: (at: number) => T,
 ): Waiting<T | undefined> {
+  if (at === 0 && slots.isAwaited) yield* slots.giveWay();
   at ||= (yield* waitOn(slots.room(request))) ?? 0;
   if (at === 0) return undefined;
   let over = false;

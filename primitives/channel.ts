@@ -658,9 +658,11 @@ export class Channel<T> extends ChannelBase<T> {
   }
 
   /**
-   * Ends what agent `id`, known never to run again, had begun to send; answers
-   * how many messages that were. -1 if another agent is sending just now: then
-   * try again later. It ends none where a queue carries the messages.
+   * Ends what agent `id`, known never to run again, had begun to send; returns
+   * how many messages those were. If another agent is sending at this moment,
+   * nothing is done, and its id is returned, negated: call this again. If the
+   * same id comes back, that agent has ended, too: abandon it first. It ends
+   * none where a queue carries the messages.
    */
   abandon(id: number): number {
     return this.#port.abandon(id);

@@ -459,20 +459,24 @@ export class RecordCore extends Region<"record_ring"> {
 
   /**
    * Ends the claim of agent `id`, known never to run again, and skips what it
-   * had reserved; answers how many records that were. -1 if another agent has
-   * the claim just now. If that agent, the `claimant`, is dead, too, abandon it
-   * first: a loop over this call alone would not end. `recover` with all dead
-   * agents ends.
+   * had reserved; returns how many records those were. If another agent has the
+   * claim at this moment, nothing is done, and its id is returned, negated: -7
+   * for agent 7. An agent that runs ends its claim at once, so call this again.
+   * If the same id comes back, that agent has ended, too: abandon it first.
+   *
+   * @throws {DamagedError} If the words do not fit together.
    */
   abandon(id: number): number {
     const words = this.#words;
     if (id === 0 || this.singleProducer) return 0;
     // While the claim is ours, nobody overwrites the records that we read.
-    if (!this.#takeOver(id)) return -1;
+    const owner = this.#takeOver(id);
+    if (owner & OWNER_MASK) return -(owner & OWNER_MASK);
     let count = 0;
     const tail = Atomics.load(words, TAIL) & POSITION_MASK;
     let at = Atomics.load(words, HEAD);
-    let whole = this.#isWhole(tail - at | 0);
+    // A claimant that names no agent is damage, too.
+    let whole = owner === 0 && this.#isWhole(tail - at | 0);
     while (whole && (tail - at | 0) > 0) {
       const record = this.#at(at);
       const head = Atomics.load(words, record);
@@ -483,7 +487,7 @@ export class RecordCore extends Region<"record_ring"> {
       at = at + spaceFor(head >>> 2) | 0;
       whole = this.#isWhole(tail - at | 0);
     }
-    this.#endClaim();
+    if (owner === 0) this.#endClaim();
     if (!whole && count === 0) throw new DamagedError("The ring");
     if (count > 0) wake(words, POP_EPOCH, Infinity);
     return count;
@@ -547,7 +551,7 @@ export class RecordCore extends Region<"record_ring"> {
   #claim(length: number): number {
     const words = this.#words;
     const space = spaceFor(length);
-    if (!this.singleProducer && !this.#beginClaim(space)) return 0;
+    if (!this.singleProducer && this.#beginClaim(space) !== 0) return 0;
     const tail = words[TAIL]!; // ours: only `close` changes it meanwhile
     if (tail & CLOSED_BIT) {
       this.#endClaim();
@@ -657,21 +661,24 @@ export class RecordCore extends Region<"record_ring"> {
     if (wake(words, PUSH_EPOCH, 1)) Atomics.sub(words, HAND_ONS, 1);
   }
 
-  /** Takes the claim if it comes free within about a microsecond. */
-  #beginClaim(space: number): boolean {
+  /**
+   * Takes the claim if it comes free within about a microsecond, and then
+   * returns 0; otherwise returns `claimant`, which names the agent that has it.
+   */
+  #beginClaim(space: number): number {
     const words = this.#words;
     // An agent that has the claim, and is running, ends it within a tenth of a
     // microsecond.
     for (let i = 8 * Math.min(spinning.rounds, 2);; i--) {
       const owner = Atomics.compareExchange(words, CLAIMANT, 0, this.#id);
-      if (owner === 0) return true;
+      if (owner === 0) return 0;
       if (i <= 0) {
         this.#note(space);
         // (W) The waiting agent asks this owner to wake it, if the owner still
         // has the claim.
         const marked = owner | CONTENDED_BIT;
         const seen = Atomics.compareExchange(words, CLAIMANT, owner, marked);
-        if (seen === owner) return false;
+        if (seen === owner) return owner;
       } else relaxBriefly();
     }
   }
@@ -685,15 +692,17 @@ export class RecordCore extends Region<"record_ring"> {
     }
   }
 
-  /** Takes the claim if it is free, or if agent `id` has it. */
-  #takeOver(id: number): boolean {
+  /**
+   * Takes the claim if it is free, or if agent `id` has it: see `#beginClaim`.
+   */
+  #takeOver(id: number): number {
     const words = this.#words;
     for (;;) {
       const owner = Atomics.load(words, CLAIMANT);
       if ((owner & OWNER_MASK) !== id) return this.#beginClaim(HEADER);
       const ours = this.#id | owner & CONTENDED_BIT;
       const seen = Atomics.compareExchange(words, CLAIMANT, owner, ours);
-      if (seen === owner) return true;
+      if (seen === owner) return 0;
     }
   }
 

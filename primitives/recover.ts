@@ -110,12 +110,12 @@ const ORDER: readonly string[] = /* @__PURE__ */ Object.keys(WHAT);
 
 /** What a class has that an agent can hold something of. */
 interface Abandonable extends Recoverable {
+  /** Returns how much that was, or the negated id of who is in the way. */
   abandon(id: number): number;
   /** Of a lock: ends what `abandon` would also end. */
   abandonReading?(id: number): number;
   /** Of a counter: as `abandon`, but with the ranges. */
   abandonRanges?(id: number): WorkRange[];
-  readonly claimant?: number;
 }
 
 /**
@@ -220,6 +220,7 @@ function abandonAll(
   tell: Tell,
 ): void {
   const left = new Set(dead);
+  let holder = 0;
   for (let looks = LOOKS; left.size > 0; looks--) {
     for (const id of left) {
       const reads = primitive.abandonReading?.(id) ?? 0;
@@ -228,11 +229,14 @@ function abandonAll(
       const count = ranges === undefined
         ? primitive.abandon(id)
         : ranges.reduce((sum, { start, end }) => sum + end - start, 0);
-      if (count < 0) continue; // another agent, dead or alive, has the claim
+      if (count < 0) { // another agent, dead or alive, has the claim
+        holder = -count;
+        continue;
+      }
       left.delete(id);
       if (count > 0) tell(WHAT[primitive.kind]!, id, count, ranges);
     }
-    if (looks <= 0) return tell("claim held", primitive.claimant ?? 0, 1);
+    if (left.size > 0 && looks <= 0) return tell("claim held", holder, 1);
   }
 }
 

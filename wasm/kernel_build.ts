@@ -45,11 +45,15 @@ const FLAGS = [
   "-Wl,--strip-all,-z,stack-size=0",
 ];
 
-/** The module of the primitive `stem`. */
-export async function kernelModule(stem: string): Promise<Uint8Array> {
-  const out = path.join(BUILT, `${stem}.wasm`);
+/** The module of the primitive `stem`, from `source`, by default `kernel.c`. */
+export async function kernelModule(
+  stem: string,
+  source: string = SOURCE,
+): Promise<Uint8Array> {
+  const folder = source === SOURCE ? BUILT : path.dirname(source);
+  const out = path.join(folder, `${stem}.wasm`);
   await wasmClang({
-    sources: [SOURCE],
+    sources: [source],
     args: [...FLAGS, `-DWEFT_KERNEL_${stem}`],
     out,
     quiet: true,

@@ -9,7 +9,7 @@
 import * as fs from "node:fs";
 import process from "node:process";
 import { findCompiler } from "../../wasm/emcc.ts";
-import { firstLine, machine, versions } from "../run.ts";
+import { machine, versions } from "../results.ts";
 import { drawAll } from "./charts.ts";
 import { write } from "./page.ts";
 import { tableOf } from "./text.ts";
@@ -21,7 +21,6 @@ const FOLDER = new URL("../../docs/workloads/", import.meta.url);
 
 async function measure(workload: Workload): Promise<Results> {
   const { name, title } = workload;
-  const node = firstLine("node", ["--version"])?.replace("v", "");
   const tables = await workload.measure({ tiny: false });
   return {
     name,
@@ -31,7 +30,6 @@ async function measure(workload: Workload): Promise<Results> {
     machine: machine(),
     versions: {
       ...versions(),
-      ...node === undefined ? {} : { Node: node },
       Emscripten: (await findCompiler()).version,
     },
     tables,

@@ -1,23 +1,30 @@
 /**
  * The package as npm gets it from JSR: each module as JavaScript, with its
- * comments and without types.
+ * comments and without types, and a declaration beside it.
  *
  * @module
  */
 
 import * as esbuild from "esbuild";
+import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+const DECLARE = fileURLToPath(
+  new URL("../project/_declare.ts", import.meta.url),
+);
 
-const { name, version, exports, publish } = JSON.parse(
+const { name, version, license, exports, imports, publish } = JSON.parse(
   fs.readFileSync(path.join(PROJECT, "deno.json"), "utf8"),
 ) as {
   name: string;
   version: string;
+  license: string;
   exports: Record<string, string>;
+  imports: Record<string, string>;
   publish: { include: string[] };
 };
 
@@ -28,14 +35,18 @@ export const NAME: string = name;
 export const SUBPATHS: readonly string[] = Object.keys(exports)
   .map((subpath) => subpath.slice(1));
 
-/** The published modules, as paths in the project. */
-export const MODULES: readonly string[] = publish.include
+/** All published files, as paths in the project. */
+const PUBLISHED: readonly string[] = publish.include
   .flatMap((entry) =>
     entry.endsWith("/")
       ? fs.readdirSync(PROJECT + entry, { recursive: true, encoding: "utf8" })
         .map((file) => path.posix.join(entry, file.replaceAll("\\", "/")))
+        .filter((file) => fs.statSync(path.join(PROJECT, file)).isFile())
       : [entry]
-  )
+  );
+
+/** The published modules, as paths in the project. */
+export const MODULES: readonly string[] = PUBLISHED
   .filter((file) => file.endsWith(".ts"));
 
 /** `text` with imports of files that end so, instead of in `.ts`. */
@@ -51,19 +62,38 @@ export function homeIn(folder: string): string {
   return path.join(folder, "node_modules", ...NAME.split("/"));
 }
 
-/** Puts the package into the project in `folder`, as `npx jsr add` does. */
-export async function install(folder: string): Promise<void> {
-  const home = homeIn(folder);
-  fs.rmSync(home, { recursive: true, force: true });
-  for (const module of MODULES) {
-    const source = fs.readFileSync(path.join(PROJECT, module), "utf8");
+/** The packages that a published module imports, with their versions. */
+function dependencies(): Record<string, string> {
+  const texts = MODULES.map((module) =>
+    fs.readFileSync(path.join(PROJECT, module), "utf8")
+  );
+  const found = Object.entries(imports).filter(([name]) =>
+    texts.some((text) =>
+      RegExp(`^(import|\\}).* from "${name}";`, "m").test(text)
+    )
+  );
+  return Object.fromEntries(
+    found.map(([name, from]) => [name, from.replace(/^npm:.+@/, "")]),
+  );
+}
+
+/** Writes the package into the folder `home`, all but the declarations. */
+export async function writePackage(home: string): Promise<void> {
+  for (const file of PUBLISHED) {
+    const isModule = file.endsWith(".ts");
+    if (file === "deno.json") continue; // package.json takes its place
+    const source = fs.readFileSync(path.join(PROJECT, file), "utf8");
+    const to = path.join(home, file.replace(/\.ts$/, ".js"));
+    fs.mkdirSync(path.dirname(to), { recursive: true });
+    if (!isModule) {
+      fs.writeFileSync(to, source);
+      continue;
+    }
     const { code } = await esbuild.transform(source, {
       loader: "ts",
       target: "esnext",
     });
-    const file = path.join(home, module.replace(/\.ts$/, ".js"));
-    fs.mkdirSync(path.dirname(file), { recursive: true });
-    fs.writeFileSync(file, importing(code, ".js"));
+    fs.writeFileSync(to, importing(code, ".js"));
   }
   const entries = Object.entries(exports).map(([subpath, module]) => {
     const within = module.replace(/\.ts$/, "");
@@ -72,13 +102,41 @@ export async function install(folder: string): Promise<void> {
   const described = {
     name,
     version,
+    license,
     type: "module",
     exports: Object.fromEntries(entries),
+    dependencies: dependencies(),
   };
   fs.writeFileSync(
     path.join(home, "package.json"),
-    JSON.stringify(described, undefined, 2),
+    `${JSON.stringify(described, undefined, 2)}\n`,
   );
+}
+
+/** The oldest TypeScript that the declarations are for; its newest patch. */
+export const OLDEST_TYPESCRIPT = "5.7";
+
+/** Flags with which Deno runs a program of npm for this call alone. */
+export const APART: readonly string[] = [
+  ...["run", "-q", "-A", "--no-config", "--no-lock", "--node-modules-dir=none"],
+];
+
+/**
+ * Writes the declaration of each module into the folder `home`.
+ *
+ * @throws what TypeScript says, or npm's registry.
+ */
+export function writeDeclarations(home: string): void {
+  const words = [...APART, DECLARE, OLDEST_TYPESCRIPT, PROJECT, home];
+  const input = MODULES.join("\n");
+  execFileSync(process.execPath, words, { input, stdio: "pipe" });
+}
+
+/** Puts the package into the project in `folder`, as `npx jsr add` does. */
+export async function install(folder: string): Promise<void> {
+  const home = homeIn(folder);
+  fs.rmSync(home, { recursive: true, force: true });
+  await writePackage(home);
   const project = path.join(folder, "package.json");
   if (!fs.existsSync(project)) fs.writeFileSync(project, '{"type":"module"}');
 }

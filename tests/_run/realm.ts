@@ -12,9 +12,16 @@ import { fileURLToPath } from "node:url";
 /** Makes a fresh instance of a module, and of all it imports. */
 export type Realm<T> = () => T;
 
+/** A source, and the text that is to stand in its place. */
+export interface Edited {
+  readonly file: URL;
+  readonly text: string;
+}
+
 /** Bundles the modules that `entries` name by what they are to be called. */
 export async function realmOf<T>(
   entries: Record<string, URL>,
+  edited?: Edited,
 ): Promise<Realm<T>> {
   const contents = Object.entries(entries)
     .map(([name, url]) =>
@@ -30,6 +37,17 @@ export async function realmOf<T>(
     format: "iife",
     globalName: "exports",
     target: "esnext",
+    plugins: edited === undefined ? [] : [{
+      name: "edited",
+      setup: ({ onLoad }) =>
+        onLoad(
+          { filter: /\.ts$/ },
+          ({ path }) =>
+            path === fileURLToPath(edited.file)
+              ? { contents: edited.text, loader: "ts" }
+              : undefined,
+        ),
+    }],
   });
   await esbuild.stop();
   const text = outputFiles[0]!.text;

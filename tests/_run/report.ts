@@ -12,6 +12,9 @@ import { BUNDLES, killAll, type Outcome } from "./process.ts";
 
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 
+/** The counts of all rows so far. */
+export const counted = (): Counts => ({ ...total });
+
 /** Runs `jobs`, as many at once as there are cores. */
 export async function inParallel(jobs: (() => Promise<void>)[]) {
   const left = jobs.values();

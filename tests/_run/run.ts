@@ -16,11 +16,11 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { emcc, PTHREADS } from "../../wasm/emcc.ts";
 import { bundle } from "./bundle.ts";
+import { prepareCompiler } from "./compiler.ts";
 import { type File, find, NAMES } from "./files.ts";
 import { BUNDLES, CHILD, type Outcome, runFile, start } from "./process.ts";
-import { end, fail, indent, inParallel, show, skipped } from "./report.ts";
+import { end, fail, inParallel, show, skipped } from "./report.ts";
 import { complain, wordsOf } from "./usage.ts";
 
 const USAGE = `usage: deno task test [NAME]
@@ -48,23 +48,6 @@ function underDeno(files: File[], examples: string[]): Job[] {
     jobs.unshift(() => show("examples", () => runExamples(examples)));
   }
   return jobs;
-}
-
-/**
- * Fetches a compiler and builds its library, once for all files and outside of
- * their time limits.
- */
-async function prepareCompiler() {
-  try {
-    await emcc({
-      sources: [path.join(PROJECT, "tests/project/fixtures/thread.c")],
-      args: [...PTHREADS, "-sPTHREAD_POOL_SIZE=1"],
-      out: path.join(PROJECT, ".weft", "thread.mjs"),
-    });
-  } catch (error) {
-    // The files that need it fail one by one.
-    console.log(indent((error as Error).message));
-  }
 }
 
 /** Runs the examples in the comments and documents at `places`. */

@@ -911,6 +911,18 @@ test("abandon() and a server's answer at any step free the slot", () => {
   );
 });
 
+test("a caller pauses now and then, if others wait for a slot", () => {
+  const { caller } = ringOf(1);
+  const took = (): number => {
+    const begin = performance.now();
+    caller.post(message(1, 1)).cancel();
+    return performance.now() - begin;
+  };
+  took();
+  wordsOf(caller)[slot_waiters] = 1; // it was terminated
+  assert.ok(took() >= 1, "it did not pause");
+});
+
 test("abandon() of one leaves the calls of others alone", () => {
   const { caller, server, dead } = ringOf(4);
   const mine = caller.tryPost(message(1, 1))!;

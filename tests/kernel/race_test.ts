@@ -3,18 +3,11 @@
 // race tester explores the embedded modules themselves, step by step.
 import { Buffer } from "node:buffer";
 import * as assert from "uvu/assert";
-import { race } from "../../race/mod.ts";
-import type { Wasm } from "../../race/mod.ts";
-import { getHost } from "../../race/engine/views.ts";
-import * as kernel from "../../primitives/_kernel.ts";
 import * as TEXT from "../../primitives/_kernel_text.ts";
-import * as spin from "../../primitives/_spin.ts";
-import * as turn from "../../primitives/_turn.ts";
 import { explore } from "../_run/mixed/explore.ts";
 import { suite } from "../_run/harness.ts";
-import { realmOf } from "../_run/realm.ts";
-import { type Modules, scenariosIn, type Weft } from "../_run/scenario.ts";
-import * as mod from "./mod.ts";
+import { scenariosIn } from "../_run/scenario.ts";
+import { stageOf } from "./stage.ts";
 
 const test = suite("kernel, every interleaving", 60_000);
 
@@ -38,55 +31,10 @@ const FOLDERS = [
   "slab_pool",
 ];
 
-type KernelModules = Modules & { kernel: typeof kernel };
-
-const realm = await realmOf<KernelModules>({
-  mod: new URL("./mod.ts", import.meta.url),
-  spin: new URL("../../primitives/_spin.ts", import.meta.url),
-  turn: new URL("../../primitives/_turn.ts", import.meta.url),
-  kernel: new URL("../../primitives/_kernel.ts", import.meta.url),
-});
-
 const texts: Readonly<Record<string, string>> = TEXT;
-const modules = new Map<string, Wasm>();
-/** How many functions of a stem were given to agents. */
-const given = new Map<string, number>();
-
-function moduleOf(stem: string): Wasm {
-  let module = modules.get(stem);
-  if (module === undefined) {
-    const bytes = new Uint8Array(
-      Buffer.from(texts[stem.toUpperCase()]!, "base64"),
-    );
-    modules.set(stem, module = race.wasm(bytes));
-  }
-  return module;
-}
-
-/** Makes the objects of these modules run in the kernel, step by step. */
-function inKernel<Its extends KernelModules>(its: Its): Its {
-  let agent = 0;
-  its.kernel.source.allocate = () => {
-    throw new RangeError("the race tester simulates a SharedArrayBuffer");
-  };
-  its.kernel.source.find = (stem, _text, memory) => {
-    if (!getHost()?.running) return undefined;
-    const module = moduleOf(stem);
-    const functions = module.enter(memory as SharedArrayBuffer, agent);
-    given.set(stem, (given.get(stem) ?? 0) + 1);
-    return { functions, base: module.at };
-  };
-  const setAgentId = (id: number) => {
-    its.mod.setAgentId(id);
-    agent = (id - 1) % 16;
-  };
-  return { ...its, mod: { ...its.mod, setAgentId } };
-}
-
-const weft: Weft = {
-  ...inKernel({ mod: mod as unknown as Modules["mod"], spin, turn, kernel }),
-  realm: () => inKernel(realm()),
-};
+const { weft, given } = await stageOf((stem) =>
+  Buffer.from(texts[stem.toUpperCase()]!, "base64")
+);
 
 for (const folder of FOLDERS) {
   const scenarios = (await scenariosIn(folder))(weft)

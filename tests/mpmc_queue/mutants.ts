@@ -458,4 +458,58 @@ export const MUTANTS = mutants("mpmc_queue", {
     "weft__plus(ticket, q->capacity * WEFT_MPMC_QUEUE_ONE)",
     "weft__plus(ticket, 0)",
   ],
-});
+}, {
+  what: "does not tell consumers that a producer died",
+  by: "consumers of a dead producer are told",
+  ts: [
+    "Atomics.load(words, this.#slot(head)) === head) { at = head;",
+    "Atomics.load(words, this.#slot(head)) === head) {",
+  ],
+  c: [
+    "weft__load(weft__mpmc_slot(q, head)) == head) return (uint32_t)head;",
+    "weft__load(weft__mpmc_slot(q, head)) == head) return -1;",
+  ],
+}, {
+  what: "does not tell producers that a consumer died",
+  by: "producers of a dead consumer are told",
+  ts: ["(head - before | 0) > 0) at = tail;", "(head - before | 0) > 0) {}"],
+  c: [
+    "return taken ? (int64_t)(uint32_t)tail : -1;",
+    "return taken ? -1 : -1;",
+  ],
+}, {
+  what: "takes an empty queue for one that a producer blocks",
+  by: "nobody is told of a queue that is empty",
+  ts: ["if (head !== tail && Atomics.load", "if (Atomics.load"],
+  c: ["if (head != tail && weft__load", "if (weft__load"],
+}, {
+  what: "takes a full queue for one that a consumer blocks",
+  by: "nobody is told of a queue that is full",
+  ts: ["&& (head - before | 0) > 0) at = tail;", ") at = tail;"],
+  c: [
+    "weft__plus(before, WEFT_MPMC_QUEUE_FILLED) && weft__minus(head, before) > 0;",
+    "weft__plus(before, WEFT_MPMC_QUEUE_FILLED);",
+  ],
+}, {
+  what: "tells what is stuck at the first look",
+  by: "nobody is told at the first look",
+  ts: [
+    "if (at !== undefined && at === last) throw",
+    "if (at !== undefined) throw",
+  ],
+  c: "C compares the two looks in _event_count.h: see below",
+}, {
+  what: "takes agents that stand still for dead, although it was told not to",
+  by: "an agent stands still, and is not taken for dead",
+  ts: ["if (!spinning.tells) return undefined;", ""],
+  c: ["if (!WEFT_MPMC_QUEUE_TELLS) return -1;", ""],
+}).concat(mutants({
+  source: "mpmc_queue",
+  header: "_event_count",
+  scenarios: ["mpmc_queue"],
+}, {
+  what: "tells what is stuck at the first look",
+  by: "nobody is told at the first look",
+  ts: "TypeScript compares the two looks in mpmc_queue.ts: see above",
+  c: ["if (stuck_now >= 0 && stuck_now == stuck_last)", "if (stuck_now >= 0)"],
+}));

@@ -1,3 +1,4 @@
+import type { MpmcQueue } from "../../mod.ts";
 import { race } from "../../race/mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import {
@@ -242,6 +243,104 @@ function late(weft: Weft, end: "push" | "pop") {
   });
 }
 
+/** What one scenario about a wait of seconds is about. */
+interface Seconds {
+  /** Makes the state at the start. */
+  readonly prepare: (queue: MpmcQueue) => void;
+  /** What each wait returns. */
+  readonly expected: (result: unknown) => boolean;
+  /** Whether agents that stand still are taken for dead; true unless given. */
+  readonly tells?: boolean;
+}
+
+/** Waits of some seconds: a blocked queue is told, and no other. */
+function seconds(weft: Weft, { prepare, expected, tells = true }: Seconds) {
+  const { DamagedError, MpmcQueue } = weft.mod;
+  const orTold = <T>(operation: () => T): T | "told" => {
+    try {
+      return operation();
+    } catch (error) {
+      if (error instanceof DamagedError) return "told";
+      throw error;
+    }
+  };
+  return race.spec({
+    memory: () => {
+      const queue = MpmcQueue.create({ capacity: 2 });
+      prepare(queue);
+      return queue.buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      weft.spin.spinning.tells = tells;
+      return new MpmcQueue(memory);
+    },
+    words: named(LAYOUT.mpmc_queue),
+    hints: HINTS,
+    stateless: false, // of a reservation
+    ops: {
+      pop: { run: (q) => orTold(() => q.popInt()) },
+      popFor: { run: (q) => orTold(() => q.tryPopInt(3500)) },
+      pushFor: { run: (q) => orTold(() => q.tryPushInt(3, 3500)) },
+      inPlace: {
+        run: (q) => {
+          q.reserve()![0] = 7;
+          q.commit();
+          return 7;
+        },
+      },
+    },
+    final: (_, results) => {
+      const wrong = results.flat(2).filter((result) => !expected(result));
+      return wrong.length === 0 ? undefined : `it returned ${wrong}`;
+    },
+  });
+}
+
+/** Does what an agent had done before it was terminated. */
+const dead = (weft: Weft, end: "push" | "pop") => (queue: MpmcQueue) => {
+  const view = new weft.mod.MpmcQueue(queue.buffer);
+  if (end === "push") return void view.reserve();
+  queue.tryPushInt(1);
+  queue.tryPushInt(2);
+  view.peek();
+};
+
+/**
+ * Consumers wait, a producer pushes twice, and one of the three is terminated
+ * at any step: a consumer, too, that a wake reached and that did not run yet.
+ * The other consumer gets an element.
+ */
+function woken(weft: Weft) {
+  const { MpmcQueue } = weft.mod;
+  const PRODUCER = 2;
+  return race.spec({
+    memory: () => MpmcQueue.create({ capacity: 2 }).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new MpmcQueue(memory);
+    },
+    words: named(LAYOUT.mpmc_queue),
+    hints: HINTS,
+    stateless: true,
+    ops: {
+      pop: { run: (q) => q.popInt() },
+      push: { run: (q) => q.tryPushInt(5) },
+    },
+    /** Finishes what a producer had begun. A consumer left nothing to do. */
+    recover: ({ buffer }, dead) => {
+      if (dead !== PRODUCER) return;
+      const words = new Int32Array(buffer);
+      Atomics.store(words, tail, 4);
+      for (const i of [0, 1]) {
+        Atomics.compareExchange(words, length + i * STRIDE, 2 * i, 2 * i + 1);
+      }
+      Atomics.add(words, pop_epoch, 2);
+      Atomics.notify(words, pop_epoch);
+    },
+  });
+}
+
 /** Batches, judged by their effect: a batch is not one step. */
 function batches(weft: Weft) {
   const { MpmcQueue } = weft.mod;
@@ -454,6 +553,83 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: late(weft, "push"),
       agents: [[["push"]], [["push"]], [["end"]]],
       options: { timeouts: 0, states: 20_000 },
+      sampled: true,
+    },
+    {
+      name: "consumers of a dead producer are told",
+      differs: TRIES_AGAIN,
+      spec: seconds(weft, {
+        prepare: dead(weft, "push"),
+        expected: (result) => result === "told",
+      }),
+      agents: [[["popFor"]], [["popFor"]]],
+      options: { timeouts: 0, rescue: true },
+    },
+    {
+      name: "producers of a dead consumer are told",
+      differs: TRIES_AGAIN,
+      spec: seconds(weft, {
+        prepare: dead(weft, "pop"),
+        expected: (result) => result === "told",
+      }),
+      agents: [[["pushFor"]], [["pushFor"]]],
+      options: { timeouts: 0, rescue: true },
+    },
+    {
+      name: "nobody is told of a queue that is empty",
+      differs: TRIES_AGAIN,
+      spec: seconds(weft, {
+        prepare: () => {},
+        expected: (result) => result === undefined,
+      }),
+      agents: [[["popFor"]], [["popFor"]]],
+      options: { timeouts: 0, rescue: true },
+    },
+    {
+      name: "nobody is told of a queue that is full",
+      differs: TRIES_AGAIN,
+      spec: seconds(weft, {
+        prepare: (queue) => {
+          queue.tryPushInt(1);
+          queue.tryPushInt(2);
+        },
+        expected: (result) => result === false,
+      }),
+      agents: [[["pushFor"]], [["pushFor"]]],
+      options: { timeouts: 0, rescue: true },
+    },
+    {
+      name: "nobody is told at the first look",
+      differs: TRIES_AGAIN,
+      spec: seconds(weft, {
+        prepare: () => {},
+        expected: (result) => result === 7,
+      }),
+      agents: [[["pop"]], [["inPlace"]]],
+      options: { timeouts: 1, rescue: true },
+    },
+    {
+      name: "an agent stands still, and is not taken for dead",
+      differs: TRIES_AGAIN,
+      spec: seconds(weft, {
+        prepare: () => {},
+        expected: (result) => result === 7,
+        tells: false,
+      }),
+      agents: [[["pop"]], [["inPlace"]]],
+      options: { timeouts: 2, rescue: true },
+    },
+    {
+      name: "a consumer is terminated when it is woken",
+      spec: woken(weft),
+      agents: [[["pop"]], [["pop"]], [["push"], ["push"]]],
+      options: {
+        timeouts: 0,
+        kill: true,
+        rescue: true,
+        races: false, // nothing orders survivors behind what the dead wrote
+        states: 15_000,
+      },
       sampled: true,
     },
     {

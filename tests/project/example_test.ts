@@ -1,3 +1,5 @@
+// The README's example of C, and that its steps work in an empty folder.
+import * as esbuild from "esbuild";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -5,12 +7,20 @@ import * as assert from "uvu/assert";
 import { findCompiler } from "../../wasm/emcc.ts";
 import { suite } from "../_run/harness.ts";
 import { run } from "../_run/native.ts";
+import { install } from "../_run/package.ts";
 
 const test = suite("The example in C");
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const EXAMPLE = path.join(PROJECT, "wasm", "example");
-const FILES = ["example.c", "main.ts", "worker.ts"];
+
+/** The commands of the README's steps. */
+function steps(): string[] {
+  const text = fs.readFileSync(path.join(PROJECT, "README.md"), "utf8");
+  const [, section] = text.match(/^## From C\n([^]*?)^## /m)!;
+  const blocks = [...section!.matchAll(/^ +```sh\n([^]*?)^ +```$/gm)];
+  return blocks.map(([, command]) => joined(command!));
+}
 
 /** The command that the head of `example.c` gives, on one line. */
 function commandOfSource(): string {
@@ -19,63 +29,65 @@ function commandOfSource(): string {
   return joined(lines.replace(/^ \* /gm, ""));
 }
 
-/** The command that the README gives, on one line. */
-function commandOfReadme(): string {
-  const text = fs.readFileSync(path.join(PROJECT, "README.md"), "utf8");
-  const block = /<!-- example: build -->\s+```sh\n(emcc [^`]*)```/;
-  return joined(text.match(block)![1]!);
-}
-
 const joined = (text: string) => text.replace(/\s*\\?\n\s*/g, " ").trim();
 
-/** A folder as a user has it: the example, and `weft.h` if `header`. */
-async function copy(name: string, header: boolean): Promise<string> {
+/** A folder in which nothing is but the package, as step 1 leaves it. */
+async function emptyFolder(name: string): Promise<string> {
   const folder = path.join(PROJECT, ".weft", name);
   fs.rmSync(folder, { recursive: true, force: true });
   fs.mkdirSync(folder, { recursive: true });
-  for (const file of FILES) {
-    fs.copyFileSync(path.join(EXAMPLE, file), path.join(folder, file));
-  }
-  if (!header) return folder;
-  const program = path.join(PROJECT, "wasm", "header.ts");
-  const words = ["run", "-A", program, "--out", folder];
-  const { code, output } = await run(Deno.execPath(), words, 60);
-  assert.is(code, 0, output);
+  await install(folder);
+  // What npm writes has no "type".
+  fs.writeFileSync(path.join(folder, "package.json"), "{}");
+  await esbuild.stop();
   return folder;
 }
 
-/** Runs `command` as a user would, and then the example. */
-async function runsWith(command: string, folder: string) {
+/** Runs `commands` in `folder`; the output of the last one. */
+async function follow(commands: readonly string[], folder: string) {
   const { path: emcc } = await findCompiler();
-  // The command is the README's, but for where this machine has its emcc.
-  const line = `cd "${folder}" && emcc() { "${emcc}" "$@"; } && ${command}`;
-  const built = await run("bash", ["-c", line], 150);
-  assert.is(built.code, 0, built.output);
-  const main = path.join(folder, "main.ts");
-  const { code, output } = await run(Deno.execPath(), ["run", "-A", main], 60);
-  assert.is(code, 0, output);
-  const squares = Array.from({ length: 100 }, (_, i) => `${(i + 1) ** 2}\n`);
-  assert.is(output, squares.join(""));
+  let output = "";
+  for (const command of commands) {
+    // The command is the README's, but for where this machine has its emcc.
+    const line = `cd "${folder}" && emcc() { "${emcc}" "$@"; } && ${command}`;
+    const ended = await run("bash", ["-c", line], 250);
+    assert.is(ended.code, 0, `${command}\n${ended.output}`);
+    output = ended.output;
+  }
+  return output;
 }
 
+const SQUARES = Array.from({ length: 100 }, (_, i) => `${(i + 1) ** 2}\n`)
+  .join("");
+
 test("the README and the source give one command", () => {
-  assert.is(commandOfReadme(), commandOfSource());
+  assert.ok(steps().includes(commandOfSource()), commandOfSource());
 });
 
-test("it runs as the README says", async () => {
-  const folder = await copy("example", true);
-  await runsWith(commandOfSource(), folder);
+test("the README's steps work in an empty folder, also in Deno", async () => {
+  const [first, ...others] = steps();
+  assert.is(first, "npx jsr add @weft/sync");
+  assert.is(others.at(-1), "node main.mjs");
+  const folder = await emptyFolder("example");
+  assert.is(await follow(others, folder), SQUARES);
+  assert.is(
+    await follow([`"${Deno.execPath()}" run -A main.mjs`], folder),
+    SQUARES,
+  );
 });
 
-test("it runs with the port, which finds weft.h itself", async () => {
-  const folder = await copy("example-port", false);
-  const port = path.join(PROJECT, "wasm", "weft.py");
+test("they work with the port, which finds weft.h itself", async () => {
+  const folder = await emptyFolder("example-port");
+  const port = '--use-port="node_modules/@weft/sync/wasm/weft.py"';
   const given = commandOfSource();
   const command = given
-    .replace("emcc ", `emcc --use-port="${port}" `)
+    .replace("-Inode_modules/@weft/sync/wasm", port)
     .replace("-sEXPORTED_RUNTIME_METHODS=wasmMemory ", "");
   assert.is.not(command, given);
-  await runsWith(command, folder);
+  const others = steps().slice(1).map((step) =>
+    step === given ? command : step
+  );
+  assert.is(await follow(others, folder), SQUARES);
 });
 
 test("it is small enough to be read", () => {

@@ -3,8 +3,8 @@
  * `wasm/weft/`, the table in the comment of each class, the constants of its
  * indexes, the table that `weft_inspect` reads, and `docs/layouts.md`. It also
  * adds a new primitive to the lists of `mod.ts`, `deno.json`, `weft.h` and
- * `inspect`, and writes the tables of README.md and docs/primitives/README.md
- * from the comments at the top of the pages.
+ * `inspect`, and writes the tables of docs/primitives/README.md from the comments
+ * at the top of the pages.
  *
  * @module
  */
@@ -85,14 +85,16 @@ export function expected(): Map<string, string> {
     .filter((stem) => !modules.includes(stem));
   const pages = [...modules, ...last].map(pageAt);
   const lengths = new Map(rows.map(({ stem, length }) => [stem, length]));
-  put("README.md", (text) => {
-    const all = pages.flatMap((page) => rowOf(page, lengths.get(page.stem)));
-    return withRows(text, "class", all);
-  });
-  put(
-    "docs/primitives/README.md",
-    (text) => withRows(text, "I want to", pages.map(wishOf)),
-  );
+  for (const group of GROUPS) {
+    const own = pages.filter(({ facts }) => facts.group === group)
+      .map((page) => rowOf(page, lengths.get(page.stem)));
+    put(INDEX, (text) => withGroup(text, group, own));
+  }
+  put(INDEX, formatted);
+  for (const { stem, facts } of pages) {
+    if (GROUPS.includes(facts.group!)) continue;
+    throw new Error(`docs/primitives/${stem}.md: "group" is none of ${GROUPS}`);
+  }
   return files;
 }
 
@@ -429,7 +431,7 @@ const modulesOf = (text: string): string[] =>
   [...text.matchAll(/"\.\/primitives\/([a-z]\w*)\.ts"/g)]
     .map(([, stem]) => stem!);
 
-/** What a page says of itself at its top. */
+/** What a page says at its top. */
 interface Page {
   readonly stem: string;
   readonly title: string;
@@ -448,34 +450,35 @@ function pageAt(stem: string): Page {
   return { stem, title: facts.name ?? title!, facts };
 }
 
-/**
- * The row of a page in README.md, if it has one there; `length` is the number of
- * its words.
- */
-function rowOf({ stem, title, facts }: Page, length?: number): string[][] {
-  if (facts.what === undefined) return [];
-  const names = ["what", "waits", "progress", "page", "worklet"];
+/** The index of all pages, and the groups in it, each under its heading. */
+const INDEX = "docs/primitives/README.md";
+const GROUPS: readonly string[] = ["locks", "queues", "work", "memory"];
+
+/** The row of a page in the index; `length` is the number of its words. */
+function rowOf({ stem, title, facts }: Page, length?: number): string[] {
+  const names = ["waits", "progress", "page", "worklet"];
+  const isWhole = facts.progress !== undefined;
   const cells = names.map((name) => {
     const fact = facts[name];
-    if (fact !== undefined) return fact;
-    throw new Error(`docs/primitives/${stem}.md: "${name}" is missing`);
+    if (isWhole && fact === undefined) {
+      throw new Error(`docs/primitives/${stem}.md: "${name}" is missing`);
+    }
+    return fact ?? "";
   });
-  const words = `${length ?? ""} ${facts.words ?? ""}`.trim();
-  return [[`[${title}](docs/primitives/${stem}.md)`, ...cells, words]];
+  const words = isWhole ? `${length ?? ""} ${facts.words ?? ""}`.trim() : "";
+  return [facts.to ?? "", `[${title}](${stem}.md)`, ...cells, words];
 }
 
-/** The row of a page in docs/primitives/README.md. */
-function wishOf({ stem, title, facts }: Page): string[] {
-  return [facts.to ?? "", `[${title}](${stem}.md)`];
-}
-
-/** A document with the rows of the table whose first heading is `first`. */
-function withRows(text: string, first: string, rows: string[][]): string {
-  const table = RegExp(`^(\\| ${first} .*\\n\\|[ |-]*\\n)(?:\\|.*\\n)*`, "m");
-  const lines = rows.map((cells) => `| ${cells.join(" | ")} |\n`);
-  return formatted(
-    text.replace(table, (_, head) => head + lines.join("")),
+/** The index with the rows of the table under the heading of `group`. */
+function withGroup(text: string, group: string, rows: string[][]): string {
+  const heading = group[0]!.toUpperCase() + group.slice(1);
+  const table = RegExp(
+    `^(## ${heading}\\n(?:(?!^## )[^])*?^\\|.*\\n\\|[ |-]*\\n)(?:\\|.*\\n)*`,
+    "m",
   );
+  if (!table.test(text)) throw new Error(`${INDEX}: no table of ${heading}`);
+  const lines = rows.map((cells) => `| ${cells.join(" | ")} |\n`);
+  return text.replace(table, (_, head) => head + lines.join(""));
 }
 
 /** The page with the words of all, as `deno fmt` writes it. */

@@ -19,14 +19,12 @@ const stems = [...read(PROJECT, "mod.ts").matchAll(/"\.\/primitives\/(\w+)\./g)]
   .filter((stem) => !stem.startsWith("_"))
   .concat("pool", "realtime", "kernel");
 
-test("each module of mod.ts has its page, in the index in that order", () => {
+test("each module of mod.ts has its page, once in the index", () => {
   const pages = fs.readdirSync(PAGES).filter((name) => name !== "README.md");
   assert.equal(pages, stems.map((stem) => `${stem}.md`).toSorted());
-  const table = read(PAGES, "README.md").match(/^\|.*\.md\).*\|$/gm)!;
-  const rows = table.map((row) => row.match(/\]\((\w+)\.md\)/)![1]);
-  assert.equal(rows, stems);
-  const links = read(PROJECT, "README.md");
-  for (const stem of stems) assert.match(links, `(docs/primitives/${stem}.md)`);
+  const rows = [...read(PAGES, "README.md").matchAll(/^\|.*\]\((\w+)\.md\)/gm)]
+    .map(([, stem]) => stem!);
+  assert.equal(rows.toSorted(), stems.toSorted());
 });
 
 const sources = fs.readdirSync(path.join(PROJECT, "primitives"))

@@ -1,5 +1,5 @@
 // The types of the package hold in a project of a user: of Node, with the
-// oldest TypeScript that README names and with the newest; and of Deno. Every
+// oldest TypeScript that the documents name and with the newest; and of Deno. Every
 // example of the pages is checked there.
 import * as esbuild from "esbuild";
 import { execFileSync } from "node:child_process";
@@ -11,15 +11,23 @@ import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { skip, suite } from "../_run/harness.ts";
 import { run } from "../_run/native.ts";
-import { homeIn, install, MODULES, NAME, SUBPATHS } from "../_run/package.ts";
+import {
+  APART,
+  homeIn,
+  install,
+  NAME,
+  OLDEST_TYPESCRIPT,
+  SUBPATHS,
+  writeDeclarations,
+} from "../_run/package.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
-const DECLARE = fileURLToPath(new URL("_declare.ts", import.meta.url));
-const README = fs.readFileSync(path.join(PROJECT, "README.md"), "utf8");
+const PAGE = fs.readFileSync(
+  path.join(PROJECT, "docs/compatibility.md"),
+  "utf8",
+);
 
-/** The oldest version that works; its newest patch. */
-const OLDEST = "5.7";
-/** What a user's `tsconfig.json` must have, as README says. */
+/** What a user's `tsconfig.json` must have, as the page says. */
 const LIB = ["ES2022", "ESNext.Disposable", "DOM"];
 /** The same of `deno.json`, for `self` in workers. */
 const LIB_OF_DENO = ["deno.window", "deno.worker"];
@@ -41,39 +49,45 @@ test.after(() => fs.rmSync(folder, { recursive: true }));
 /** What a project of Node has; fast-check is what the race tester depends on. */
 const DEPENDENCIES = { "@types/node": "^20", "fast-check": "^4" };
 
+/** Throws what a program said; skips the test if npm cannot be reached. */
+function throwOrSkip(error: unknown): never {
+  const { stderr } = error as { stderr: Uint8Array };
+  const text = new TextDecoder().decode(stderr);
+  if (UNREACHABLE.test(text)) skip("npm's registry cannot be reached");
+  throw new Error(text);
+}
+
 /** Runs Deno in the project; skips the test if npm cannot be reached. */
-function deno(words: readonly string[], input = "") {
+function deno(words: readonly string[]) {
   try {
-    const options = { cwd: folder, input, stdio: "pipe" } as const;
-    execFileSync(process.execPath, words, options);
+    execFileSync(process.execPath, words, { cwd: folder, stdio: "pipe" });
   } catch (error) {
-    const { stderr } = error as { stderr: Uint8Array };
-    const text = new TextDecoder().decode(stderr);
-    if (UNREACHABLE.test(text)) skip("npm's registry cannot be reached");
-    throw new Error(text);
+    throwOrSkip(error);
   }
 }
 
 const UNREACHABLE = /registry|npm package|npm:typescript/;
-
-/** Flags with which Deno runs a program of npm for this test alone. */
-const APART = ["run", "-q", "-A", "--no-config", "--no-lock"];
 
 /** Writes the declarations into the installed package, once. */
 function declare() {
   const home = homeIn(folder);
   if (fs.existsSync(path.join(home, "mod.d.ts"))) return;
   deno(["install", "-q", "--no-lock", "--node-modules-dir=auto"]);
-  const words = [...APART, "--node-modules-dir=none"];
-  deno([...words, DECLARE, OLDEST, PROJECT, home], MODULES.join("\n"));
+  try {
+    writeDeclarations(home);
+  } catch (error) {
+    throwOrSkip(error);
+  }
 }
 
 /** Puts the examples of each page into a folder, and returns their files. */
 function writeExamples(where: string): string[] {
   const pages = ["README.md", "docs/waiting.md", "docs/reliability.md"].concat(
-    fs.readdirSync(path.join(PROJECT, "docs/primitives"))
-      .filter((name) => name.endsWith(".md"))
-      .map((name) => `docs/primitives/${name}`),
+    ["docs/primitives", "docs/guides"].flatMap((where) =>
+      fs.readdirSync(path.join(PROJECT, where))
+        .filter((name) => name.endsWith(".md"))
+        .map((name) => `${where}/${name}`)
+    ),
   ).filter((page) => fs.existsSync(path.join(PROJECT, page)));
   // Blocks that run, and those whose first line names a file.
   const blocks = /^```ts(?:\n| ignore\n(?=\/\/ (\w+)\.ts))([^]*?)^```$/gm;
@@ -89,6 +103,13 @@ function writeExamples(where: string): string[] {
   });
 }
 
+/** How modules may be found, and what is checked so: all, or each import. */
+const WAYS = [
+  ["nodenext", "nodenext", ["src"]],
+  ["node16", "node16", ["src/all.ts"]],
+  ["esnext", "bundler", ["src/all.ts"]],
+] as const;
+
 /** Checks everything in a project of Node, and returns what is wrong. */
 async function check(version: string): Promise<string> {
   declare();
@@ -102,23 +123,25 @@ async function check(version: string): Promise<string> {
 Mutex.create().lock(5);
 `;
   fs.writeFileSync(path.join(folder, "src", "all.ts"), all.join("") + wrong);
-  fs.writeFileSync(
-    path.join(folder, "tsconfig.json"),
-    JSON.stringify({
-      compilerOptions: {
-        strict: true,
-        noEmit: true,
-        module: "NodeNext",
-        target: "ES2022",
-        lib: LIB,
-        types: ["node"],
-        allowImportingTsExtensions: true,
-      },
-      include: ["src"],
-    }),
-  );
-  const tsc = ["--node-modules-dir=none", `npm:typescript@${version}/tsc`];
-  const words = [...APART, ...tsc, "-p", folder];
+  const projects = WAYS.map(([module, moduleResolution, include]) => {
+    const compilerOptions = {
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false,
+      skipDefaultLibCheck: true, // what TypeScript brings itself
+      module,
+      moduleResolution,
+      target: "ES2022",
+      lib: LIB,
+      types: ["node"],
+      allowImportingTsExtensions: true,
+    };
+    const file = path.join(folder, `tsconfig.${moduleResolution}.json`);
+    fs.writeFileSync(file, JSON.stringify({ compilerOptions, include }));
+    return file;
+  });
+  const tsc = `npm:typescript@${version}/tsc`;
+  const words = [...APART, tsc, "--build", "--force", ...projects];
   const { code, output } = await run(process.execPath, words, 300);
   if (code === 0) return "";
   if (!/error TS/.test(output) && UNREACHABLE.test(output)) {
@@ -127,14 +150,14 @@ Mutex.create().lock(5);
   return output || `exit code ${code}`;
 }
 
-test("README names the oldest TypeScript, and what it must be told", () => {
-  assert.match(README, `TypeScript ${OLDEST} or newer`);
+test("the page names the oldest TypeScript, and what it must be told", () => {
+  assert.match(PAGE, `**TypeScript** ${OLDEST_TYPESCRIPT} or newer`);
   for (const lib of [LIB, LIB_OF_DENO]) {
-    assert.match(README, `"lib": ${JSON.stringify(lib).replaceAll(",", ", ")}`);
+    assert.match(PAGE, `"lib": ${JSON.stringify(lib).replaceAll(",", ", ")}`);
   }
 });
 
-for (const version of [OLDEST, "latest"]) {
+for (const version of [OLDEST_TYPESCRIPT, "latest"]) {
   test(`examples have their types in Node with TypeScript ${version}`, async () => {
     assert.is(await check(version), "");
   });

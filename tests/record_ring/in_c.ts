@@ -51,6 +51,10 @@ class RecordRing extends Twin {
     );
   }
 
+  get used(): number {
+    return this.c.weft_record_ring_used!(this.at);
+  }
+
   close(): void {
     this.c.weft_record_ring_close!(this.at);
   }

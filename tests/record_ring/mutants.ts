@@ -206,13 +206,13 @@ export const MUTANTS = mutants("record_ring", {
   what: "(W): marks by a store that it waits for the claim",
   ts: [
     "const seen = Atomics.compareExchange(words, CLAIMANT, owner, marked); " +
-    "if (seen === owner) return false;",
-    "Atomics.store(words, CLAIMANT, marked); return false;",
+    "if (seen === owner) return owner;",
+    "Atomics.store(words, CLAIMANT, marked); return owner;",
   ],
   c: [
     "int32_t seen = weft__compare_exchange(&r->claimant, owner, marked); if " +
-    "(seen == owner) return false;",
-    "weft__store(&r->claimant, marked); return false;",
+    "(seen == owner) return owner;",
+    "weft__store(&r->claimant, marked); return owner;",
   ],
 }, {
   what: "ends the claim, and wakes nobody",

@@ -162,7 +162,7 @@ static void dead_producers(void) {
   weft_agent_set_id(7);
   EQUAL(weft_record_ring_try_push(r, "x", 1), EBUSY);
   EQUAL(weft_record_ring_claimant(r), 6);
-  EQUAL(weft_record_ring_abandon(r, 5), -1);
+  EQUAL(weft_record_ring_abandon(r, 5), -EBUSY);
   EQUAL(weft_record_ring_abandon(r, 0), 0);
   CHECK(weft_record_ring_peek(r, &length) == NULL);
   EQUAL(weft_record_ring_abandon(r, 6), 1);
@@ -170,6 +170,8 @@ static void dead_producers(void) {
   EQUAL(weft_record_ring_try_push(r, "x", 1), 0);
   CHECK(weft_record_ring_peek(r, &length) != NULL);
   EQUAL(length, 1);
+  r->claimant = WEFT_RECORD_RING_CONTENDED_BIT; /* names nobody */
+  EQUAL(weft_record_ring_abandon(r, 6), -ENOTRECOVERABLE);
 }
 
 /* ---- threads ---------------------------------------------------------------- */

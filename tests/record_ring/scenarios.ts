@@ -313,6 +313,39 @@ function dying(weft: Weft) {
   });
 }
 
+/**
+ * Two producers wait for room, a consumer makes room for both, and one of the
+ * three is terminated at any step: a producer, too, that a wake reached and that
+ * did not run yet, or did not hand it on. The other producer gets its room.
+ */
+function woken(weft: Weft) {
+  const { RecordRing } = weft.mod;
+  const CONSUMER = 2;
+  return race.spec({
+    memory: () => {
+      const ring = RecordRing.create({ capacity: 64 });
+      for (let i = 0; i < 2; i++) ring.tryPush(new Uint8Array(24));
+      return ring.buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new RecordRing(memory);
+    },
+    words: named(LAYOUT.record_ring),
+    hints: HINTS,
+    stateless: false,
+    ops: {
+      push: { run: (ring) => ring.push(new Uint8Array(24)) },
+      pop: { run: (ring) => ring.tryPop()?.length },
+    },
+    recover: (ring, dead) => {
+      ring.abandon(dead + 1);
+      if (dead !== CONSUMER) return;
+      while (ring.used > 0 && ring.tryPop() !== undefined); // in its place
+    },
+  });
+}
+
 /** Every interleaving of a ring's operations. */
 export const scenarios = (weft: Weft): Scenario[] => [
   {
@@ -383,6 +416,19 @@ export const scenarios = (weft: Weft): Scenario[] => [
     spec: dying(weft),
     agents: [[["tryPop"], ["tryPop"]], [["inPlace", 1]]],
     options: { kill: true },
+  },
+  {
+    name: "a producer is terminated when it is woken",
+    spec: woken(weft),
+    agents: [[["push"]], [["push"]], [["pop"], ["pop"]]],
+    options: {
+      timeouts: 0,
+      kill: true,
+      rescue: true,
+      races: false, // nothing orders survivors behind what the dead wrote
+      states: 15_000,
+    },
+    sampled: true,
   },
   {
     name: "one finds no room",

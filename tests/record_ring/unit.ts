@@ -308,9 +308,23 @@ test("a producer that stands still with the claim stops only producers", () => {
   assert.is(ring.tryPush(record(2, 4)), false);
   assert.is(ring.reserve(4), undefined);
   assert.is(ring.tryPop()!.length, 4);
-  assert.is(ring.abandon(5), -1); // not that one
+  assert.is(ring.abandon(5), -DEAD); // not that one
   assert.is(ring.abandon(DEAD), 0);
   assert.is(ring.tryPush(record(2, 4)), true);
+});
+
+test("abandon() tells which agent has the claim, and does nothing then", () => {
+  const ring = ringAt(256);
+  const [first, second] = [1001, 1002];
+  assert.ok(asAgent(second, () => new RecordRing(ring.buffer)).reserve(4));
+  for (const contended of [0, 2 ** 28]) {
+    wordsOf(ring)[claimant] = first | contended;
+    for (let i = 0; i < 3; i++) assert.is(ring.abandon(second), -first);
+  }
+  assert.is(ring.abandon(first), 0); // what the answer said
+  assert.is(ring.abandon(second), 1);
+  wordsOf(ring)[claimant] = 2 ** 28; // names nobody
+  assert.throws(() => ring.abandon(second), /damaged/);
 });
 
 test("a push sleeps until the claim, or a record, gives way", async () => {

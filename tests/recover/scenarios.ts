@@ -1,13 +1,18 @@
 import { race } from "../../race/mod.ts";
-import type { Recoverable } from "../../mod.ts";
+import type { Finding, Recoverable } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 
-/** An agent that ended before the exploration began. */
-const DEAD = 9;
+/** Two agents that ended before the exploration began. */
+const DEAD = 99;
+const OTHER = 98;
 
 const { claimant } = LAYOUT.record_ring;
 const { permits, claim } = LAYOUT.semaphore;
+
+/** {@linkcode Scenario.differs} of what has a head. */
+const READS_HEAD = "C reads the head of a primitive to learn its kind, which " +
+  "a view in TypeScript knows";
 
 /** What one scenario is about. */
 interface About<T> {
@@ -21,7 +26,12 @@ interface About<T> {
   /** What an agent does that may be terminated at any step of it. */
   readonly run: (view: T) => unknown;
   /** What is wrong at the end. */
-  readonly wrong: (words: Int32Array, weft: Weft) => string | undefined;
+  readonly wrong: (words: Int32Array) => string | undefined;
+  /** What is wrong with the findings, just after an agent was recovered. */
+  readonly told?: (
+    findings: readonly Finding[],
+    words: Int32Array,
+  ) => string | undefined;
 }
 
 /** Agents are terminated at any step, and a survivor recovers them. */
@@ -41,14 +51,74 @@ function dying<T>(weft: Weft, about: About<T>) {
       rest: { run: () => {} },
     },
     recover: (view, dead) => {
-      const found = weft.mod.recover([dead + 1, DEAD], view as Recoverable);
-      for (const { what, id } of found) {
-        if (what === "damaged" || id !== 0 && id !== DEAD && id !== dead + 1) {
-          throw new Error(`${what}, of agent ${id}`);
-        }
+      const ended = [OTHER, dead + 1, DEAD];
+      const findings = weft.mod.recover(ended, view as Recoverable);
+      const memory = new Int32Array((view as Recoverable).buffer);
+      const problem = about.told?.(findings, memory);
+      if (problem !== undefined) throw new Error(problem);
+      for (const { what, id } of findings) {
+        const wrong = what === "damaged" || what === "claim held" ||
+          id !== 0 && !ended.includes(id);
+        if (wrong) throw new Error(`${what}, of agent ${id}`);
       }
     },
-    final: (memory) => about.wrong(new Int32Array(memory), weft),
+    final: (memory) => about.wrong(new Int32Array(memory)),
+  });
+}
+
+/**
+ * A dead agent holds a lock, and has reserved a record. Whoever gets the lock
+ * finds that the record is skipped: locks are recovered last.
+ */
+function locked(weft: Weft) {
+  const { mod } = weft;
+  const at = LAYOUT.mutex.length * 4;
+  return race.spec({
+    memory: () => {
+      const config = { capacity: 64 };
+      const bytes = at + mod.RecordRing.byteLength(config);
+      const memory = new SharedArrayBuffer(bytes);
+      mod.RecordRing.init(memory, at, config);
+      mod.setAgentId(DEAD);
+      new mod.RecordRing(memory, at).reserve(1);
+      new Int32Array(memory)[LAYOUT.mutex.state] = DEAD;
+      return memory;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      const ring = new mod.RecordRing(memory, at);
+      return { mutex: new mod.Mutex(memory), ring };
+    },
+    words: {
+      ...named(LAYOUT.mutex),
+      ...named(LAYOUT.record_ring, at),
+    },
+    hints: [LAYOUT.record_ring.tail, LAYOUT.record_ring.head, claimant]
+      .map((i) => [at + i * 4, at + i * 4 + 4] as const),
+    stateless: false,
+    ops: {
+      recover: {
+        run: ({ mutex, ring }) => {
+          const found = mod.recover([DEAD], [mutex, ring] as Recoverable[]);
+          return found.length;
+        },
+      },
+      lock: {
+        run: ({ mutex, ring }) => {
+          const guard = mutex.lock();
+          const first = new Int32Array(ring.buffer)[
+            at / 4 + LAYOUT.record_ring.length
+          ]!;
+          guard.unlock();
+          return first & 3;
+        },
+      },
+    },
+    final: (_, results) => {
+      const [found, state] = results.flat(2);
+      if (found !== 2) return `${found} findings`;
+      if (state !== 3) return `a record in state ${state} behind the lock`;
+    },
   });
 }
 
@@ -89,6 +159,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a claimant is dead, and a waiter is terminated",
+      differs: READS_HEAD,
       spec: dying(weft, {
         create: ({ mod }) => {
           const semaphore = mod.Semaphore.create();
@@ -112,6 +183,7 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "the claimant of a ring is dead, and a producer is terminated",
+      differs: READS_HEAD,
       spec: dying(weft, {
         create: ({ mod }) => {
           const ring = mod.RecordRing.create({ capacity: 64 });
@@ -134,24 +206,94 @@ export function scenarios(weft: Weft): Scenario[] {
       options,
     },
     {
+      name: "two producers of a ring are dead, and a third is terminated",
+      differs: READS_HEAD,
+      spec: dying(weft, {
+        create: ({ mod }) => {
+          const ring = mod.RecordRing.create({ capacity: 64 });
+          mod.setAgentId(OTHER);
+          new mod.RecordRing(ring.buffer).reserve(1);
+          new Int32Array(ring.buffer)[claimant] = DEAD;
+          return ring;
+        },
+        attach: ({ mod }, memory) => new mod.RecordRing(memory),
+        hints: [LAYOUT.record_ring.tail, LAYOUT.record_ring.head, claimant],
+        words: LAYOUT.record_ring,
+        run: (ring) => {
+          if (ring.reserve(1) !== undefined) ring.commit();
+        },
+        wrong: (words) => {
+          const owner = words[claimant]! & 2 ** 28 - 1;
+          if (owner === DEAD) return; // nobody was terminated
+          if (owner !== 0) return `agent ${owner} has the claim`;
+          const state = words[LAYOUT.record_ring.length]! & 3;
+          if (state !== 3) return `a record of the dead is in state ${state}`;
+        },
+      }),
+      agents: [[["section"]], [["rest"]]],
+      options,
+    },
+    {
+      name: "a lock and a record of a dead agent are recovered",
+      differs: READS_HEAD,
+      spec: locked(weft),
+      agents: [[["recover"]], [["lock"]]],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "an agent that calls and serves is terminated",
+      spec: dying(weft, {
+        create: ({ mod }) => {
+          const { buffer } = mod.CallRing.create({
+            slots: 2,
+            request: 1,
+            reply: 1,
+          });
+          mod.setAgentId(DEAD);
+          new mod.CallRing(buffer).tryPost(Uint8Array.of(9));
+          return { buffer };
+        },
+        attach: ({ mod }, memory) => new mod.CallRing(memory),
+        hints: [LAYOUT.call_ring.length, LAYOUT.call_ring.length + 32],
+        words: LAYOUT.call_ring,
+        run: (ring) => {
+          const call = ring.tryPost(Uint8Array.of(1));
+          ring.tryServeOne(() => 0);
+          if (call?.tryReceive() === undefined) call?.cancel();
+        },
+        wrong: (words) => {
+          for (const slot of [0, 32]) {
+            const state = words[LAYOUT.call_ring.length + slot]!;
+            const id = state & 2 ** 28 - 1;
+            if (state !== 0 && id !== DEAD) return `agent ${id} has a slot`;
+          }
+        },
+      }),
+      agents: [[["section"]], [["section"]]],
+      // Nothing orders the survivors behind what the dead wrote.
+      options: { ...options, races: false, states: 15_000 },
+      sampled: true,
+    },
+    {
       name: "the producer of a queue is terminated",
+      differs: READS_HEAD,
       spec: dying(weft, {
         create: ({ mod }) => mod.MpmcQueue.create({ capacity: 2 }),
         attach: ({ mod }, memory) => new mod.MpmcQueue(memory),
         hints: [LAYOUT.mpmc_queue.tail, LAYOUT.mpmc_queue.head],
         words: LAYOUT.mpmc_queue,
         run: (queue) => queue.tryPushInt(1),
-        wrong: (words, { mod }) => {
+        wrong: () => undefined,
+        told: (findings, words) => {
           const { length, tail } = LAYOUT.mpmc_queue;
-          const size = words[tail]! / 2;
+          const size = Atomics.load(words, tail) / 2;
           let taken = 0; // as far as the slots are filled
-          while (taken < size && words[length + 4 * taken]! & 1) taken++;
-          const queue = new mod.MpmcQueue(words.buffer as SharedArrayBuffer);
-          const blocked = mod.recover(DEAD, queue).length;
-          if (taken < size && blocked === 0) {
+          const isFilled = () => Atomics.load(words, length + 4 * taken) & 1;
+          while (taken < size && isFilled()) taken++;
+          if (taken < size && findings.length === 0) {
             return "a blocked slot is not told";
           }
-          if (taken === size && blocked > 0) {
+          if (taken === size && findings.length > 0) {
             return "a slot that is not blocked is told";
           }
         },

@@ -37,7 +37,7 @@ export interface Longest {
  * turn needs several agents in sequence, and each of them may wait for a core.
  */
 export const isStarved = ({ longest, control }: Longest): boolean =>
-  longest > 1000 + 8 * control;
+  longest > 1000 + 4 * control;
 
 /**
  * Measures for `seconds`, and again if somebody seems to be starved: a machine

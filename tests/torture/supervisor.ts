@@ -12,8 +12,10 @@ import process from "node:process";
 import type { Worker } from "node:worker_threads";
 import {
   Barrier,
+  CallRing,
   type Handle,
   LockFreeQueue,
+  MpmcQueue,
   Mutex,
   RecordRing,
   RwLock,
@@ -26,7 +28,8 @@ import { LAYOUT } from "../../primitives/_layout.ts";
 import { LOCK_FREE, MPMC, SPSC } from "../_queue/model.ts";
 import { wordsOf } from "../_run/model.ts";
 import type { Order } from "./_agent.ts";
-import { matches, type Row } from "./_row.ts";
+import type { Round } from "./_crowd.ts";
+import { loadRow, type Longest, matches, type Row } from "./_row.ts";
 import {
   BEGUN,
   LENGTH,
@@ -38,6 +41,7 @@ import {
 } from "./_seats.ts";
 
 const AGENT = new URL("./_agent.ts", import.meta.url);
+const CROWD = new URL("./_crowd.ts", import.meta.url);
 const DAMAGE = new URL("./_damage.ts", import.meta.url);
 const STREAM = new URL("./_stream.ts", import.meta.url);
 const ARGUMENTS = new URL("./_arguments.ts", import.meta.url);
@@ -339,6 +343,73 @@ function sum(row: Row, sums: ReadonlyMap<string, Row>): Row {
   };
 }
 
+// ---- load ---------------------------------------------------------------------
+
+/** How many threads use one primitive, and how many use none meanwhile. */
+const CROWDED = 64;
+const CONTROLS = 4;
+
+/** A primitive that many threads use. */
+interface Shared {
+  readonly handle: Handle;
+  close?(): void;
+}
+
+/** What the threads use, by the name of its kind. */
+const LOADED: Readonly<Record<string, () => Shared>> = {
+  mutex: () => Mutex.create(),
+  rw_lock: () => RwLock.create(),
+  semaphore: () => Semaphore.create(4),
+  mpmc_queue: () => MpmcQueue.create({ capacity: 64 }),
+  lock_free_queue: () =>
+    LockFreeQueue.create({ capacity: 64, agents: CROWDED }),
+  record_ring: () => RecordRing.create({ capacity: 4096 }),
+  call_ring: () => CallRing.create({ slots: 16, request: 4, reply: 4 }),
+};
+
+/** Many threads use one primitive after the other; each must get its turn. */
+async function load(time: number, only: string) {
+  const names = Object.keys(LOADED).filter((name) => matches(name, only));
+  let threads: Thread[] | undefined;
+  for (const name of names) {
+    const ms = time / names.length;
+    const measure = async (): Promise<Longest> => {
+      const shared = LOADED[name]!();
+      const all = CROWDED + CONTROLS;
+      const over = new SharedArrayBuffer(4);
+      const notes = new SharedArrayBuffer(16 * all);
+      const rounds = Array.from({ length: all }, (_, seat): Round => {
+        const kind = seat < CROWDED ? name : "control";
+        return { kind, handle: shared.handle, seat, over, notes };
+      });
+      if (threads === undefined) {
+        threads = await Promise.all(rounds.map((r) => spawn(CROWD, r)));
+      } else threads.forEach((thread, seat) => thread.post(rounds[seat]!));
+      const numbers = new Float64Array(notes);
+      const turns = (seat: number) => numbers[2 * seat]!;
+      // The threads begin one after the other.
+      while (rounds.some((_, seat) => turns(seat) === 0)) await sleep(10);
+      for (let seat = 0; seat < all; seat++) numbers[2 * seat + 1] = 0;
+      await sleep(ms);
+      Atomics.store(new Int32Array(over), 0, 1);
+      const longest = (from: number, to: number) =>
+        Math.max(
+          ...rounds.slice(from, to).map((_, i) => numbers[2 * (from + i) + 1]!),
+        );
+      const result = {
+        volume: rounds.slice(0, CROWDED)
+          .reduce((sum, _, seat) => sum + turns(seat), 0),
+        longest: longest(0, CROWDED),
+        control: longest(CROWDED, all),
+      };
+      shared.close?.();
+      await Promise.all(threads.map((thread) => thread.next()));
+      return result;
+    };
+    tell(await loadRow(`JavaScript: ${name}`, ms / 1000, measure));
+  }
+}
+
 function tell(row: Row): void {
   process.stdout.write(`${JSON.stringify(row)}\n`);
 }
@@ -354,6 +425,9 @@ switch (part) {
     break;
   case "arguments":
     await callWithAll(Number(time), Number(seed), only);
+    break;
+  case "load":
+    await load(Number(time), only);
     break;
   case "stream":
     await pair(STREAM, Number(time), Number(seed), only);

@@ -1,10 +1,10 @@
 /*
- * A thread of C that takes numbers from one queue and puts their squares into
- * another one. JavaScript has the other ends of both queues. In the folder of
- * weft.h:
+ * A thread of C takes numbers from one queue and puts their squares into
+ * another one. JavaScript has the other ends of both queues. To compile it in a
+ * folder in which the package is installed:
  *
- * emcc example.c -O2 -pthread --no-entry -sSTRICT -sMODULARIZE -sEXPORT_ES6 \
- *   -sINCOMING_MODULE_JS_API=noExitRuntime \
+ * emcc example.c -Inode_modules/@weft/sync/wasm -O2 -pthread --no-entry \
+ *   -sSTRICT -sMODULARIZE -sEXPORT_ES6 -sINCOMING_MODULE_JS_API=noExitRuntime \
  *   -sEXPORTED_RUNTIME_METHODS=wasmMemory -sPTHREAD_POOL_SIZE=1 -o example.mjs
  */
 #include <emscripten.h>

@@ -18,6 +18,7 @@ typedef struct {
   const int32_t *spun_on; /* the index where it began, and its address */
   int32_t gate;           /* of the RwLock that a writer was last handed */
   int64_t handed;         /* when this thread first saw that */
+  int64_t gave_way;       /* when it last let other callers go first */
 } weft_agent;
 
 #ifndef WEFT_AGENT

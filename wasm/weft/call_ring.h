@@ -281,11 +281,34 @@ static inline void weft__call_pass_slot(weft_call_ring *r) {
     weft__event_wake(&r->slot_epoch, 1);
 }
 
+/* So often, in ns, a caller lets others go first, and it pauses for so long. A
+   pause is as long as an agent takes to wake up on a busy machine. */
+#define WEFT__CALL_TURN (INT64_C(50) * 1000 * 1000)
+#define WEFT__CALL_PAUSE (INT64_C(2) * 1000 * 1000)
+
+/*
+ * Pauses, now and then, if others wait for a slot. An agent that calls in a
+ * loop takes the slot that it has just freed again, before a caller that it
+ * woke has a core; on a busy machine, it could keep that caller out for
+ * seconds. Nobody wakes the word on which it sleeps.
+ */
+static inline void weft__call_give_way(weft_call_ring *r) {
+  weft_agent *agent = &WEFT_AGENT();
+  int64_t now = WEFT_NOW();
+  if (now - agent->gave_way < WEFT__CALL_TURN) return;
+  agent->gave_way = now;
+  weft__sleep(&r->reply, weft__load(&r->reply), INT64_MAX, WEFT__CALL_PAUSE);
+}
+
 /* Does the same as try_post, but blocks up to `timeout` ns for a slot; then
    ETIMEDOUT. EPERM if this agent may not block. */
 static inline int weft_call_ring_post(weft_call_ring *q, const void *request,
                                       int32_t length, weft_call **call,
                                       int64_t timeout) {
+  /* A hint: the count may be high for ever, if an agent was terminated. */
+  if (WEFT_SPIN_ROUNDS > 0 && timeout == WEFT_FOREVER && weft__may_block() &&
+      weft__hint(&q->slot_waiters) != 0)
+    weft__call_give_way(q);
   WEFT__EVENT_BLOCK(weft_call_ring_try_post(q, request, length, call),
                     &q->slot_epoch, weft__call_pass_slot(q), timeout);
 }

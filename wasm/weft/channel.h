@@ -327,9 +327,10 @@ static inline void weft_channel_close(weft_channel *c) {
 
 /*
  * Ends the messages that agent `id` had begun to send. Call it only when that
- * agent will never run again. Returns how many they were, or -1 if another
- * agent is sending now: then call it again later. If all messages have one
- * size, it cannot end any.
+ * agent will never run again. Returns how many those were. -EBUSY, and nothing
+ * done, if another agent is sending now: call it again. If that answer never
+ * ends, another agent has ended, too: pass both to weft_recover. If all
+ * messages have one size, it cannot end any.
  */
 static inline int32_t weft_channel_abandon(weft_channel *c, int32_t id) {
   if (weft__channel_sized(c->codec)) return 0;

@@ -256,21 +256,22 @@ static inline void weft__record_wake_producer(weft_record_ring *r) {
   weft__event_wake(&r->push_epoch, 1);
 }
 
-/* Takes the claim, if it comes free within a microsecond or so, for a record of
-   `space` bytes. */
-static inline bool weft__record_begin_claim(weft_record_ring *r,
-                                            int32_t space) {
+/* Takes the claim if it comes free within about a microsecond, for a record of
+   `space` bytes, and then returns 0; otherwise returns `claimant`, which names
+   the agent that has it. */
+static inline int32_t weft__record_begin_claim(weft_record_ring *r,
+                                               int32_t space) {
   int32_t id = weft_agent_id();
   /* Its owner needs a tenth of a microsecond, if that agent runs. */
   for (int i = 8 * (WEFT_SPIN_ROUNDS < 2 ? WEFT_SPIN_ROUNDS : 2);; i--) {
     int32_t owner = weft__compare_exchange(&r->claimant, 0, id);
-    if (owner == 0) return true;
+    if (owner == 0) return 0;
     if (i <= 0) {
       weft__record_note(r, space);
       /* (W) Ask this owner to wake us, if it still has the claim. */
       int32_t marked = owner | WEFT_RECORD_RING_CONTENDED_BIT;
       int32_t seen = weft__compare_exchange(&r->claimant, owner, marked);
-      if (seen == owner) return false;
+      if (seen == owner) return owner;
     } else {
       weft__relax_briefly();
     }
@@ -295,7 +296,8 @@ static inline bool weft__record_is_whole(const weft_record_ring *r,
 static inline int weft__record_claim(weft_record_ring *r, int32_t length,
                                      int32_t **record) {
   int32_t space = weft__record_space(length);
-  if (!r->single_producer && !weft__record_begin_claim(r, space)) return EBUSY;
+  if (!r->single_producer && weft__record_begin_claim(r, space) != 0)
+    return EBUSY;
   int32_t tail = weft__hint(&r->tail); /* ours: only close changes it */
   int32_t total = weft__record_total(r, tail, space);
   int result = tail & WEFT_RECORD_RING_CLOSED_BIT ? EPIPE : 0;
@@ -555,32 +557,35 @@ static inline void weft_record_ring_close(weft_record_ring *r) {
   weft__event_wake(&r->push_epoch, WEFT__ALL);
 }
 
-/* Takes the claim if it is free or agent `id` has it. */
-static inline bool weft__record_take_over(weft_record_ring *r, int32_t id) {
+/* Takes the claim if it is free, or if agent `id` has it: see
+   weft__record_begin_claim. */
+static inline int32_t weft__record_take_over(weft_record_ring *r, int32_t id) {
   for (;;) {
     int32_t owner = weft__load(&r->claimant);
     if ((owner & WEFT_RECORD_RING_OWNER_MASK) != id)
       return weft__record_begin_claim(r, WEFT__RECORD_HEADER);
     int32_t ours =
         weft_agent_id() | (owner & WEFT_RECORD_RING_CONTENDED_BIT);
-    if (weft__compare_exchange(&r->claimant, owner, ours) == owner)
-      return true;
+    if (weft__compare_exchange(&r->claimant, owner, ours) == owner) return 0;
   }
 }
 
 /*
  * Ends the claim of agent `id`, and skips the records that it had reserved.
  * Call it only when that agent will never run again. Returns how many records
- * they were. -1 if another agent has the claim now. If that claimant is dead,
- * too, abandon it first: a loop over this call alone would not end. weft_recover
- * with all dead agents ends. -ENOTRECOVERABLE if the words are damaged.
+ * those were. -EBUSY, and nothing done, if another agent has the claim now:
+ * weft_record_ring_claimant names it. An agent that runs ends its claim at
+ * once, so call this again. If the same agent has the claim then, that agent
+ * has ended, too: abandon it first. -ENOTRECOVERABLE if the words are damaged.
  */
 static inline int32_t weft_record_ring_abandon(weft_record_ring *r,
                                                int32_t id) {
   int32_t count = 0;
   if (id == 0 || r->single_producer) return 0;
   /* While the claim is ours, nobody overwrites what we read. */
-  if (!weft__record_take_over(r, id)) return -1;
+  int32_t owner = weft__record_take_over(r, id);
+  if (owner != 0) /* a word that names nobody is damaged */
+    return owner & WEFT_RECORD_RING_OWNER_MASK ? -EBUSY : -ENOTRECOVERABLE;
   int32_t tail = weft__load(&r->tail) & WEFT_RECORD_RING_POSITION_MASK;
   int32_t at = weft__load(&r->head);
   bool whole = weft__record_is_whole(r, weft__minus(tail, at));

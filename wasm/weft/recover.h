@@ -230,14 +230,15 @@ static inline void weft__recover_part(const int32_t *ids, int32_t n,
     int32_t count = weft__recover_one(kind, at, ids[i]);
     if (count > 0) weft__recover_tell(f, part, what, ids[i], count);
     if (count >= 0) continue;
-    if (count != -1) {
+    if (count != -EBUSY) {
       weft__recover_tell(f, part, WEFT_DAMAGED, 0, 1);
       return;
     }
     if (looks-- == 0) {
-      int32_t id = kind == WEFT_KIND_record_ring
-                       ? weft_record_ring_claimant((weft_record_ring *)at)
-                       : 0;
+      weft_record_ring *ring = kind == WEFT_KIND_channel
+                                   ? weft__channel_ring((weft_channel *)at)
+                                   : (weft_record_ring *)at;
+      int32_t id = weft_record_ring_claimant(ring);
       weft__recover_tell(f, part, WEFT_CLAIM_HELD, id, 1);
       return;
     }

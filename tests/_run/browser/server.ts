@@ -78,7 +78,7 @@ const pageOf = (module: string) =>
   "</script>";
 
 /** The path of a browser's program. */
-function find(name: string): string {
+export function programOf(name: string): string {
   const chosen = process.env[name.toUpperCase()];
   if (chosen !== undefined) return chosen;
   const folders = (process.env.PATH ?? "").split(path.delimiter);
@@ -97,13 +97,13 @@ export async function* browse(
   name: string,
   files: readonly File[],
 ): AsyncGenerator<[title: string, outcome: Outcome]> {
-  const program = find(name);
+  const program = programOf(name);
   const folder = fs.mkdtempSync(path.join(tmpdir(), `weft-${name}-`));
   const root = path.join(folder, "served");
   const paths = files.map(({ path }) => path);
   await bundle([...MODULES, ...paths], root, { served: true });
   await emcc({
-    sources: [EXAMPLE],
+    sources: [EXAMPLE, here("./page.c")],
     args: [...PTHREADS, "-sPTHREAD_POOL_SIZE=1", `-I${WASM}`],
     out: path.join(root, "example.mjs"),
     quiet: true,

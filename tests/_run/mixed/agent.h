@@ -9,17 +9,18 @@
 #define EXPORT __attribute__((used, visibility("default")))
 
 /* As spinning in primitives/_spin.ts: the tester sets both. */
-EXPORT int32_t race_rounds, race_patience;
+EXPORT int32_t race_rounds, race_patience, race_tells;
 #define WEFT_SPIN_ROUNDS race_rounds
 #define WEFT_SEMAPHORE_PATIENCE race_patience
-#define WEFT_MPMC_QUEUE_TELLS 0
+#define WEFT_MPMC_QUEUE_TELLS race_tells
 /* Few agents make a try fail seldom. A mutant may make all tries fail, and each
    is a step. */
 #define WEFT__MOST_TRIES 2048
 
-EXPORT void race_spin(int32_t rounds, int32_t patience) {
+EXPORT void race_spin(int32_t rounds, int32_t patience, int32_t tells) {
   race_rounds = rounds;
   race_patience = patience;
+  race_tells = tells;
 }
 
 /* What goes in by a pointer, and comes out by one. */

@@ -7,8 +7,8 @@
 import type { Wasm, WasmExports } from "../../../race/mod.ts";
 import { getHost } from "../../../race/engine/views.ts";
 import type { Modules, Weft } from "../scenario.ts";
-import type { Agent } from "./twin.ts";
-import { twins } from "./twins.ts";
+import { type Agent, Twin } from "./twin.ts";
+import { functions, twins } from "./twins.ts";
 
 /** Who plays: each agent's language, over and over. */
 export type Cast = readonly ("js" | "wasm")[];
@@ -42,9 +42,10 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
     if (known === undefined) {
       const part = id > LIVING ? LIVING : 0;
       const c: WasmExports = wasm.enter(memory, part + agent);
-      const { ClosedError, CallError } = mod;
+      const { ClosedError, CallError, DamagedError } = mod;
       const { spinning } = spin;
-      known = { c, base: wasm.at, spinning, ClosedError, CallError };
+      const errors = { ClosedError, CallError, DamagedError };
+      known = { c, base: wasm.at, spinning, ...errors };
       // A header that knows no agents, such as that of Snapshot, has no ids.
       c.weft_agent_set_id?.(id);
       entered.set(id, known);
@@ -74,6 +75,14 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
             : Reflect.construct(Twin, [agent, buffer, ...more]);
         },
       });
+    }
+    for (const [name, ofC] of Object.entries(functions)) {
+      type Any = (...args: unknown[]) => unknown;
+      const real = replaced[name] as Any;
+      replaced[name] = (...args: unknown[]) => {
+        const twin = args.flat().find((arg) => arg instanceof Twin);
+        return twin ? (ofC as Any)(twin, ...args) : real(...args);
+      };
     }
     return { mod: replaced as unknown as Modules["mod"], spin, turn };
   };

@@ -11,8 +11,9 @@ export interface Agent {
   readonly c: WasmExports;
   /** The address of byte 0 of the simulated memory. */
   readonly base: number;
-  readonly spinning: { rounds: number; patience: number };
+  readonly spinning: { rounds: number; patience: number; tells: boolean };
   readonly ClosedError: new () => Error;
+  readonly DamagedError: new (subject: string) => Error;
   readonly CallError: new (message: string, abandoned?: boolean) => Error;
 }
 
@@ -24,6 +25,7 @@ export const EDEADLK = 16;
 export const EINVAL = 28;
 export const EIO = 29;
 export const EOWNERDEAD = 62;
+export const ENOTRECOVERABLE = 56;
 export const EPERM = 63;
 export const EPIPE = 64;
 export const ETIMEDOUT = 73;
@@ -57,8 +59,8 @@ export class Twin {
 
   /** The functions, told how to spin. */
   get c(): WasmExports {
-    const { c, spinning: { rounds, patience } } = this.agent;
-    c.race_spin!(rounds, patience);
+    const { c, spinning: { rounds, patience, tells } } = this.agent;
+    c.race_spin!(rounds, patience, tells ? 1 : 0);
     return c;
   }
 
@@ -83,6 +85,9 @@ export class Twin {
     if (result === 0) return true;
     if (result === EBUSY || result === ETIMEDOUT) return false;
     if (result === EPIPE) throw new this.agent.ClosedError();
+    if (result === ENOTRECOVERABLE) {
+      throw new this.agent.DamagedError(this.kind);
+    }
     if (result === EPERM || result === EDEADLK) {
       throw new TypeError(`errno ${result}`);
     }

@@ -6,13 +6,22 @@
  * @module
  */
 import { foldersWith, load } from "../folders.ts";
-import type { Agent } from "./twin.ts";
+import type { Agent, Twin } from "./twin.ts";
 
 /** What `in_c.ts` of a folder exports. */
 interface Exports {
   readonly twins: Readonly<Record<string, AnyTwin>>;
+  readonly functions?: Functions;
   readonly imports?: Readonly<Record<string, (...args: never[]) => unknown>>;
 }
+
+/**
+ * Functions of `mod.ts` over functions of C: what is called if one of the
+ * arguments is a twin, which comes first here.
+ */
+export type Functions = Readonly<
+  Record<string, (twin: Twin, ...args: never[]) => unknown>
+>;
 
 /** A class over functions of C, as its own agent makes it. */
 export type AnyTwin = new (agent: Agent, ...args: never[]) => object;
@@ -25,6 +34,12 @@ const all = await Promise.all(
 export const twins: Exports["twins"] = Object.assign(
   {},
   ...all.map(({ twins }) => twins),
+);
+
+/** The functions, by the names of those that they stand for. */
+export const functions: Functions = Object.assign(
+  {},
+  ...all.map(({ functions }) => functions),
 );
 
 /** The functions that C imports from `env`. */

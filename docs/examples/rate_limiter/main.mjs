@@ -1,0 +1,44 @@
+// All workers together may send so many requests in a time: a timer puts
+// permits into a semaphore, and each request takes one.
+import { Latch, Semaphore } from "@weft/sync";
+import { isMainThread, Worker, workerData } from "node:worker_threads";
+
+const WORKERS = 3;
+const REQUESTS = 4; // of each worker
+const AT_ONCE = 2;
+
+if (isMainThread) await main();
+else send();
+
+async function main() {
+  const permits = Semaphore.create(AT_ONCE);
+  const sent = Latch.create(WORKERS * REQUESTS);
+  let refills = 0;
+  const timer = setInterval(() => {
+    const missing = AT_ONCE - permits.available;
+    if (missing > 0) permits.release(missing); // never more than AT_ONCE
+    refills++;
+  }, 20);
+  const workers = Array.from(
+    { length: WORKERS },
+    () =>
+      new Worker(new URL(import.meta.url), {
+        workerData: { permits: permits.handle, sent: sent.handle },
+      }),
+  );
+  await sent.waitAsync();
+  clearInterval(timer);
+  await Promise.all(workers.map((worker) => worker.terminate()));
+  // The first permits were there at once; each refill gave two at most.
+  const least = (WORKERS * REQUESTS - AT_ONCE) / AT_ONCE;
+  console.log(refills >= least ? "limited" : `only ${refills} refills`);
+}
+
+function send() {
+  const permits = Semaphore.from(workerData.permits);
+  const sent = Latch.from(workerData.sent);
+  for (let i = 0; i < REQUESTS; i++) {
+    permits.acquire(); // sleeps; those who came first go first
+    sent.countDown(); // here the request would be sent
+  }
+}

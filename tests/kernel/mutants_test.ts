@@ -1,0 +1,307 @@
+// limit: 300 s
+// What tests the mistakes of the kernel. Its functions are those of weft.h, and
+// the mutants of C break these: each function that the kernel calls must be
+// among them. Some of these mistakes are made in the kernel's modules, too, and
+// some in the code that the kernel alone has. The race scenarios of the classes
+// must notice, with agents that use the kernel.
+import { Buffer } from "node:buffer";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { fileURLToPath } from "node:url";
+import * as assert from "uvu/assert";
+import * as TEXT from "../../primitives/_kernel_text.ts";
+import { amalgamation } from "../../wasm/_amalgamation.ts";
+import { findCompiler, NoCompiler } from "../../wasm/emcc.ts";
+import { kernelModule, STEMS } from "../../wasm/kernel_build.ts";
+import { suite } from "../_run/harness.ts";
+import { race } from "../../race/mod.ts";
+import { LOOKS, scenariosIn } from "../_run/scenario.ts";
+import { type Stage, stageOf } from "./stage.ts";
+import { headerFiles } from "../_run/header.ts";
+import { editsOf, mutatedHeader } from "../_run/mutant.ts";
+import { mutantsIn, mutantsOf, MUTATED } from "../_run/mutants.ts";
+
+const test = suite("kernel, mutants", 120_000);
+
+const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+const read = (name: string) =>
+  fs.readFileSync(path.join(PROJECT, name), "utf8");
+
+// ---- the functions of weft.h ------------------------------------------------------
+
+/** The functions of a C text, by name, and what stands in each. */
+function functionsOf(text: string): Map<string, string> {
+  const found = new Map<string, string>();
+  const begin = /^(?:static|WEFT_KERNEL|int|void|double|const)[^;={]*?\{/gm;
+  for (const { 0: head, index } of text.matchAll(begin)) {
+    const name = /WEFT_KERNEL\((\w+), (\w+)\)/.exec(head);
+    const plain = /\b(weft\w*)\s*\(/.exec(head)?.[1];
+    const end = text.indexOf("\n}", index);
+    const body = text.slice(index, end < 0 ? undefined : end);
+    if (name !== null) found.set(`${name[1]}.${name[2]}`, body);
+    else if (plain !== undefined) found.set(plain, body);
+  }
+  return found;
+}
+
+const headers = new Map(
+  Object.entries(headerFiles()).flatMap(([, text]) => [...functionsOf(text)]),
+);
+
+/** All functions of weft.h that a text calls, directly or not. */
+function reachedFrom(body: string, seen = new Set<string>()): Set<string> {
+  for (const [name] of body.matchAll(/\bweft\w+/g)) {
+    const inner = headers.get(name);
+    if (inner === undefined || seen.has(name)) continue;
+    seen.add(name);
+    reachedFrom(inner, seen);
+  }
+  return seen;
+}
+
+const squeezed = (text: string) => text.replace(/(\s|\\\n)+/g, " ");
+
+/** The functions of weft.h that a mutant of C breaks. */
+async function broken(): Promise<Set<string>> {
+  const found = new Set<string>();
+  const texts = [...headers].map(([name, body]) =>
+    [name, squeezed(body)] as const
+  );
+  for (const folder of MUTATED) {
+    for (const { c } of await mutantsIn(folder)) {
+      for (const [from] of editsOf(c) ?? []) {
+        const wanted = squeezed(from.trim());
+        for (const [name, body] of texts) {
+          if (body.includes(wanted)) found.add(name);
+        }
+      }
+    }
+  }
+  return found;
+}
+
+/** Functions of the kernel that no mutant can reach, and why. */
+const APART: Readonly<Record<string, string>> = {
+  "mutex.lock": "one exchange of its own; its mistakes are below",
+};
+
+/** The kernel's source, with its macros written out for each primitive. */
+function kernelSource(): string {
+  const text = read("wasm/kernel.c");
+  const macros = [...text.matchAll(
+    /^#define (WEFT__KERNEL_\w+)\(type\)\s*\\\n((?:.*\\\n)*.*)\n/gm,
+  )];
+  const uses = [...text.matchAll(/^(WEFT__KERNEL_\w+)\((\w+)\)$/gm)];
+  const made = uses.map(([, name, type]) => {
+    const [, , body] = macros.find(([, macro]) => macro === name)!;
+    return body!.replace(/[ \t]*\\$/gm, "").replace(/^ {2}/gm, "")
+      .replaceAll("##type##", type!).replace(/\btype\b/g, type!)
+      .replaceAll("weft_##" + type, `weft_${type}`);
+  });
+  return [text, ...made].join("\n");
+}
+
+const exported = [...functionsOf(kernelSource())]
+  .filter(([name]) => name.includes("."));
+
+test("each function of the kernel is among those that were read", () => {
+  const texts: Readonly<Record<string, string>> = TEXT;
+  const names = STEMS.flatMap((stem) => {
+    const bytes = Buffer.from(texts[stem.toUpperCase()]!, "base64");
+    return WebAssembly.Module.exports(new WebAssembly.Module(bytes))
+      .map(({ name }) => `${stem}.${name}`);
+  });
+  assert.equal(exported.map(([name]) => name).toSorted(), names.toSorted());
+});
+
+test("each function of the kernel calls one that a mutant of C breaks", async () => {
+  const mistakes = await broken();
+  const without = exported.filter(([name, body]) =>
+    !(name in APART) &&
+    ![...reachedFrom(body)].some((reached) => mistakes.has(reached))
+  );
+  assert.equal(without.map(([name]) => name), []);
+});
+
+// ---- mistakes in the modules, and beside them ----------------------------------------
+
+/** How far a scenario is explored. */
+const MOST = { states: 3_000, runs: 0, time: 20_000 };
+
+/** The scenario of `folder` that finds a mistake; `by` is explored first. */
+async function foundBy(
+  { weft }: Stage,
+  folder: string,
+  by?: string,
+): Promise<string | undefined> {
+  const scenarios = (await scenariosIn(folder))(weft)
+    .filter(({ deep }) => !deep)
+    .toSorted((a, b) => Number(b.name === by) - Number(a.name === by));
+  for (const { name, spec, agents, options } of scenarios) {
+    const result = await race.check(spec, ...agents, {
+      looks: LOOKS,
+      polls: false,
+      ...options,
+      ...MOST,
+    });
+    const { failure } = result;
+    if (failure === undefined) continue;
+    // Of that, every mutant would seem to die.
+    if (failure.message.includes("is not a function")) {
+      throw new Error(failure.message);
+    }
+    return name;
+  }
+  return undefined;
+}
+
+const texts: Readonly<Record<string, string>> = TEXT;
+const embedded = (stem: string) =>
+  Buffer.from(texts[stem.toUpperCase()]!, "base64");
+
+/** The text with one mistake in it. */
+function edited(text: string, [from, to]: readonly [string, string]): string {
+  const parts = text.split(from);
+  if (parts.length < 2) throw new Error(`it does not fit: ${from}`);
+  return parts.join(to);
+}
+
+/** The scenarios with a mistake in the header or in kernel.c. */
+async function withModule(
+  stem: string,
+  { name, header, kernel = read("wasm/kernel.c") }: {
+    name: string;
+    header: string;
+    kernel?: string;
+  },
+): Promise<Stage> {
+  const folder = path.join(PROJECT, ".weft", "kernel", name);
+  fs.mkdirSync(folder, { recursive: true });
+  const put = (file: string, text: string) => {
+    const at = path.join(folder, file);
+    if (!fs.existsSync(at) || fs.readFileSync(at, "utf8") !== text) {
+      fs.writeFileSync(at, text);
+    }
+    return at;
+  };
+  put("weft.h", header);
+  const bytes = await kernelModule(stem, put("kernel.c", kernel));
+  return await stageOf((other) => other === stem ? bytes : embedded(other));
+}
+/** One mistake of weft.h for each primitive, and the scenario that finds it. */
+const IN_HEADER: readonly [stem: string, what: string, by: string][] = [
+  ["mutex", "MX4: never notifies", "lock, lock"],
+  [
+    "semaphore",
+    "SE1: looks for waiters before it adds",
+    "one permit, two agents",
+  ],
+  ["event", "sets by a store", "set wakes two"],
+  ["latch", "counts by a store", "two steps, two sleepers"],
+  ["spsc_queue", "SP1: publishes before it writes", "tryPush, tryPop"],
+  ["mpmc_queue", "MQ1: publishes before it writes", "tryPush, tryPop"],
+  [
+    "lock_free_queue",
+    "(P): publishes before it writes",
+    "two push, one finds it full",
+  ],
+  ["record_ring", "(C): commits plainly", "two producers, one consumer"],
+  [
+    "work_counter",
+    "WC1: never notices that all is done",
+    "done by two, awaited by one",
+  ],
+  [
+    "work_deque",
+    "(P): publishes before it writes",
+    "push and pop beside two thieves",
+  ],
+  ["slab_pool", "takes a block by a store", "two use one block"],
+];
+
+/** Mistakes in what kernel.c has of its own. */
+const IN_KERNEL: readonly [
+  stem: string,
+  what: string,
+  ...edit: [string, string],
+][] = [[
+  "mutex",
+  "a lock takes it, whoever holds it",
+  "weft__compare_exchange(&m->state, WEFT_MUTEX_UNLOCKED, id)",
+  "(weft__store(&m->state, id), 0)",
+], [
+  "work_counter",
+  "an empty range is the first task",
+  "range.start == range.end ? -1 : range.start",
+  "range.start",
+], [
+  "record_ring",
+  "a producer claims for nobody",
+  "  weft__kernel_enter(id);\n  return weft_record_ring_reserve",
+  "  return weft_record_ring_reserve",
+]];
+
+/** Mistakes in the classes that call the kernel. */
+const IN_CLASSES: readonly [
+  stem: string,
+  what: string,
+  ...edit: [string, string],
+][] = [[
+  "mutex",
+  "a lock is held although the kernel did not get it",
+  "if (kernel.lock(this.#at, this.#id) === 0) {",
+  "if (kernel.lock(this.#at, this.#id) !== -1) {",
+], [
+  "semaphore",
+  "a permit is taken although there is none",
+  "if (kernel.try_acquire(this.#at, n) === 0) return;",
+  "if (kernel.try_acquire(this.#at, n) !== -1) return;",
+], [
+  "latch",
+  "counts twice",
+  "if (kernel.count_down(this.#at, n) === 0) return;",
+  "kernel.count_down(this.#at, n);",
+], [
+  "mpmc_queue",
+  "an element is there although there is none",
+  "if (value < NO_VALUE) return value;",
+  "return value | 0;",
+]];
+
+const compiler = await findCompiler(true).catch((error) => {
+  if (!(error instanceof NoCompiler)) throw error;
+  return error;
+});
+if (compiler instanceof NoCompiler) {
+  console.log(`skipped, mistakes in the modules: ${compiler.message}`);
+} else {
+  for (const [stem, what, by] of IN_HEADER) {
+    test(`the module of ${stem} in which weft.h ${what}`, async () => {
+      const mutant = (await mutantsOf(stem, "c"))
+        .find((mutant) => mutant.what === what && mutant.header === stem);
+      assert.ok(mutant, "there is no such mutant");
+      const header = mutatedHeader(mutant, stem);
+      const stage = await withModule(stem, { name: `header_${stem}`, header });
+      assert.ok(await foundBy(stage, stem, by), "it survives");
+    });
+  }
+
+  for (const [stem, what, ...edit] of IN_KERNEL) {
+    test(`the module of ${stem} in which ${what}`, async () => {
+      const kernel = edited(read("wasm/kernel.c"), edit);
+      const name = `kernel_${stem}`;
+      const header = amalgamation(headerFiles());
+      const stage = await withModule(stem, { name, header, kernel });
+      assert.ok(await foundBy(stage, stem), "it survives");
+    });
+  }
+}
+
+for (const [stem, what, ...edit] of IN_CLASSES) {
+  test(`the class of ${stem} in which ${what}`, async () => {
+    const file = new URL("../../primitives/kernel.ts", import.meta.url);
+    const text = edited(fs.readFileSync(file, "utf8"), edit);
+    const stage = await stageOf(embedded, { file, text });
+    assert.ok(await foundBy(stage, stem), "it survives");
+  });
+}

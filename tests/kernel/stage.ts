@@ -1,0 +1,76 @@
+/**
+ * The race scenarios of the classes, for agents that use the kernel: the race
+ * tester runs the kernel's modules step by step.
+ *
+ * @module
+ */
+import { race, type Wasm } from "../../race/mod.ts";
+import { getHost } from "../../race/engine/views.ts";
+import * as kernel from "../../primitives/_kernel.ts";
+import * as spin from "../../primitives/_spin.ts";
+import * as turn from "../../primitives/_turn.ts";
+import { type Edited, realmOf } from "../_run/realm.ts";
+import type { Modules, Weft } from "../_run/scenario.ts";
+import * as mod from "./mod.ts";
+
+type KernelModules = Modules & { kernel: typeof kernel };
+
+const ENTRIES = {
+  mod: new URL("./mod.ts", import.meta.url),
+  spin: new URL("../../primitives/_spin.ts", import.meta.url),
+  turn: new URL("../../primitives/_turn.ts", import.meta.url),
+  kernel: new URL("../../primitives/_kernel.ts", import.meta.url),
+};
+
+/** The library whose hot operations run in modules of the kernel. */
+export interface Stage {
+  readonly weft: Weft;
+  /** How many times an agent got the functions of a stem. */
+  readonly given: ReadonlyMap<string, number>;
+}
+
+/**
+ * Makes the classes use the module that `bytesOf` gives for a stem. With
+ * `edited`, the text of a source is another.
+ */
+export async function stageOf(
+  bytesOf: (stem: string) => Uint8Array,
+  edited?: Edited,
+): Promise<Stage> {
+  const modules = new Map<string, Wasm>();
+  const given = new Map<string, number>();
+  const moduleOf = (stem: string) => {
+    let module = modules.get(stem);
+    if (module === undefined) {
+      const bytes = new Uint8Array(bytesOf(stem));
+      modules.set(stem, module = race.wasm(bytes));
+    }
+    return module;
+  };
+  const inKernel = <Its extends KernelModules>(its: Its): Its => {
+    let agent = 0;
+    its.kernel.source.allocate = () => {
+      throw new RangeError("the race tester simulates a SharedArrayBuffer");
+    };
+    its.kernel.source.find = (stem, _text, memory) => {
+      if (!getHost()?.running) return undefined;
+      const module = moduleOf(stem);
+      const functions = module.enter(memory as SharedArrayBuffer, agent);
+      given.set(stem, (given.get(stem) ?? 0) + 1);
+      return { functions, base: module.at };
+    };
+    const setAgentId = (id: number) => {
+      its.mod.setAgentId(id);
+      agent = (id - 1) % 16;
+    };
+    return { ...its, mod: { ...its.mod, setAgentId } };
+  };
+  const realm = await realmOf<KernelModules>(ENTRIES, edited);
+  const its = edited === undefined
+    ? { mod: mod as unknown as Modules["mod"], spin, turn, kernel }
+    : realm();
+  return {
+    weft: { ...inKernel(its), realm: () => inKernel(realm()) },
+    given,
+  };
+}

@@ -1,0 +1,132 @@
+// The programs of docs/guides run: those in several files, and those in C.
+// `deno test --doc` runs the examples that are a single block.
+import * as fs from "node:fs";
+import * as path from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import * as assert from "uvu/assert";
+import { skip, suite } from "../_run/harness.ts";
+import { build, Pool, run, versionOf, WARNINGS } from "../_run/native.ts";
+
+const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+const GUIDES = path.join(PROJECT, "docs", "guides");
+const BUILT = path.join(PROJECT, ".weft", "guides");
+
+const test = suite("guides");
+const pool = new Pool(2);
+
+const guides = fs.readdirSync(GUIDES).filter((name) => name !== "README.md")
+  .map((name) => path.basename(name, ".md"));
+const read = (name: string) =>
+  fs.readFileSync(path.join(GUIDES, `${name}.md`), "utf8");
+
+test("the index names each guide once", () => {
+  const links = [...read("README").matchAll(/^\|.*\]\((\w+)\.md\)/gm)];
+  assert.equal(links.map(([, name]) => name).toSorted(), guides.toSorted());
+});
+
+/** The files that a guide shows, by name. */
+function filesOf(guide: string): Map<string, string> {
+  const named = /^```[jt]s ignore\n\/\/ (\w+\.[jt]s)\b[^\n]*\n([^]*?)^```$/gm;
+  const found = [...read(guide).matchAll(named)];
+  return new Map(found.map(([, name, text]) => [name!, text!]));
+}
+
+/** Writes the files of a guide, and returns their folder. */
+function write(guide: string): string {
+  const folder = path.join(BUILT, guide);
+  fs.rmSync(folder, { recursive: true, force: true });
+  fs.mkdirSync(folder, { recursive: true });
+  for (const [name, text] of filesOf(guide)) {
+    fs.writeFileSync(path.join(folder, name), text);
+  }
+  return folder;
+}
+
+/** Begins `task` as soon as a lane is free; the test waits for its end. */
+function later(name: string, task: () => Promise<void>) {
+  const end = pool.run(task).then(() => undefined, (error) => error);
+  test(name, async () => {
+    const error = await end;
+    if (error !== undefined) throw error;
+  });
+}
+
+for (const guide of guides) {
+  if (filesOf(guide).has("main.ts")) {
+    later(`the program of ${guide} runs`, async () => {
+      const folder = write(guide);
+      const words = ["run", "-A", path.join(folder, "main.ts")];
+      const { code, output } = await run(process.execPath, words, 250);
+      assert.is(code, 0, output);
+    });
+  }
+  // Those whose first line names a file are a part of some program.
+  const programs = read(guide).matchAll(/^```c\n(?!\/\/ )([^]*?)^```$/gm);
+  for (const [i, [, text]] of [...programs].entries()) {
+    later(
+      `the C of ${guide} compiles without a warning, and runs`,
+      async () => {
+        fs.mkdirSync(BUILT, { recursive: true });
+        const source = path.join(BUILT, `${guide}${i}.c`);
+        fs.writeFileSync(source, text!);
+        const program = await build({
+          name: `guide-${guide}${i}`,
+          compiler: "gcc",
+          words: ["-std=c11", "-O1", "-pthread", ...WARNINGS],
+          sources: [source],
+        });
+        const { code, output } = await run(program, [], 250);
+        assert.is(code, 0, output);
+      },
+    );
+  }
+}
+
+test("the program in Rust uses weft.h through its file of C", async () => {
+  if (await versionOf("rustc") === undefined) skip("no rustc here");
+  const folder = path.join(BUILT, "rust");
+  fs.mkdirSync(folder, { recursive: true });
+  const named = /^```(?:c|rust)\n\/\/ (\w+\.\w+)\n([^]*?)^```$/gm;
+  for (const [, name, text] of read("wasm").matchAll(named)) {
+    fs.writeFileSync(path.join(folder, name!), text!);
+  }
+  const [, commands] = read("wasm").match(/^```sh\n(gcc [^]*?)^```$/m)!;
+  const headers = path.join(PROJECT, "wasm");
+  const script = commands!.replace("node_modules/@weft/sync/wasm", headers);
+  const words = ["-ec", `cd "${folder}"\n${script}./main`];
+  const { code, output } = await run("bash", words, 250);
+  assert.is(code, 0, output);
+});
+
+test("the producer of the guide about audio fills what its processor plays", async () => {
+  const folder = write("audio");
+  // What an AudioWorklet has, and no more, stands around the processor.
+  fs.writeFileSync(
+    path.join(folder, "main.js"),
+    `import { SpscQueue, StripedCounter } from "@weft/sync";
+let Player;
+globalThis.AudioWorkletProcessor = class {};
+globalThis.registerProcessor = (name, processor) => {
+  if (name === "player") Player = processor;
+};
+await import("./processor.js");
+const { produce } = await import("./producer.js");
+const blocks = SpscQueue.create({ capacity: 32, elementSize: 128 * 4 });
+const underruns = StripedCounter.create();
+const player = new Player({
+  processorOptions: { blocks: blocks.handle, underruns: underruns.handle },
+});
+const samples = new Float32Array(128).fill(1);
+const told = [player.process([], [[samples]]), samples[5], underruns.sum()];
+produce(blocks, 44100, 10 * 128 / 44100);
+for (let i = 0; i < 10; i++) told.push(player.process([], [[samples]]));
+told.push(samples[5] !== 0, player.process([], [[samples]]), underruns.sum());
+console.log(JSON.stringify(told));
+`,
+  );
+  const words = ["run", "-A", path.join(folder, "main.js")];
+  const { output } = await run(process.execPath, words, 250);
+  const played = Array.from({ length: 10 }, () => true);
+  assert.equal(JSON.parse(output), [true, 0, 1, ...played, true, false, 1]);
+});

@@ -1,0 +1,76 @@
+// The programs of docs/examples run in Node and in Deno, and print what they
+// should.
+import * as esbuild from "esbuild";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import * as assert from "uvu/assert";
+import { skip, suite } from "../_run/harness.ts";
+import { Pool, run, versionOf } from "../_run/native.ts";
+import { install } from "../_run/package.ts";
+
+const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+const EXAMPLES = path.join(PROJECT, "docs", "examples");
+
+/** What each program prints. */
+const PRINTS: Readonly<Record<string, string>> = {
+  cache: "cached",
+  game_state: "0 torn frames",
+  graceful_shutdown: "all done",
+  hash_pool: "500 hashes",
+  image_filter: "equal",
+  key_value: "0,1,4, 10",
+  logger: "3000 lines",
+  parallel_sort: "sorted",
+  progress_bar: "stopped",
+  rate_limiter: "limited",
+};
+
+const test = suite("programs");
+const pool = new Pool(2);
+let folder = "";
+
+test.before(async () => {
+  folder = fs.mkdtempSync(path.join(tmpdir(), "weft-programs-"));
+  await install(folder);
+  // What npm writes has no "type".
+  fs.writeFileSync(path.join(folder, "package.json"), "{}");
+  await esbuild.stop();
+  fs.cpSync(EXAMPLES, folder, { recursive: true });
+});
+test.after(() => fs.rmSync(folder, { recursive: true }));
+
+test("the page of programs names each of them", () => {
+  const page = fs.readFileSync(path.join(EXAMPLES, "README.md"), "utf8");
+  const links = [...page.matchAll(/^\|.*\]\((\w+)\/main\.js\)/gm)];
+  const names = fs.readdirSync(EXAMPLES, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  assert.equal(names.toSorted(), Object.keys(PRINTS));
+  assert.equal(links.map(([, name]) => name).toSorted(), names.toSorted());
+});
+
+/** Runs all programs by a command, two at a time. */
+async function runAll(command: readonly string[]) {
+  const [program, ...words] = command as [string, ...string[]];
+  const ended = await Promise.all(
+    Object.keys(PRINTS).map((name) =>
+      pool.run(async () => {
+        const file = path.join(folder, name, "main.mjs");
+        const { code, output } = await run(program, [...words, file], 250);
+        return [name, code === 0 ? output.trim() : `${code}: ${output}`];
+      })
+    ),
+  );
+  assert.equal(Object.fromEntries(ended), PRINTS);
+}
+
+test("each runs in Deno", async () => {
+  await runAll([process.execPath, "run", "-A"]);
+});
+
+test("each runs in Node", async () => {
+  if (await versionOf("node") === undefined) skip("no node here");
+  await runAll(["node"]);
+});

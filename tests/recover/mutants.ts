@@ -1,0 +1,68 @@
+import { mutants } from "../_run/mutant.ts";
+
+/** Mutants of `recover`, and of what it asks of a queue. */
+export const MUTANTS = mutants("recover", {
+  what: "recovers locks before what they protect",
+  by: "a lock and a record of a dead agent are recovered",
+  ts: [".sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));", ";"],
+  c: [
+    "if (weft__recover_turn(kind) != turn) continue;",
+    "if (turn != 0) continue;",
+  ],
+}, {
+  what: "gives up an agent that another dead one keeps it from",
+  by: "two producers of a ring are dead, and a third is terminated",
+  ts: [
+    "holder = -count; continue;",
+    "holder = -count;\nleft.delete(id);\ncontinue;",
+  ],
+  c: ["ids[j], count); } i--;", "ids[j], count); }"],
+}, {
+  what: "recovers one of the dead",
+  by: "the owner of a mutex is terminated",
+  ts: ["new Set(dead);", "new Set(dead.slice(0, 1));"],
+  c: [
+    "for (int32_t i = 0; what != 0 && i < n; i++) {",
+    "for (int32_t i = 0; what != 0 && i < 1; i++) {",
+  ],
+}, {
+  what: "does not look at the slots of a queue",
+  by: "the producer of a queue is terminated",
+  ts: ['if (blocked > 0) tell("queue blocked", 0, blocked);', ""],
+  c: [
+    "if (blocked > 0) weft__recover_tell(&f, i, WEFT_QUEUE_BLOCKED, 0, blocked);",
+    "",
+  ],
+}, {
+  what: "takes a claim of an agent that hands on for one that is held",
+  ts: [
+    "slots = slots.filter(({ index, turn }) => Atomics.load(words, index) === turn );",
+    "break;",
+  ],
+  equivalent: "an agent may stand still for all looks: the page says so",
+}).concat(
+  mutants({
+    source: "_mpmc_slots",
+    header: "mpmc_queue",
+    scenarios: ["recover"],
+  }, {
+    what: "takes a filled slot for one that a consumer holds",
+    by: "the producer of a queue is terminated",
+    ts: [
+      'if (popped) tell("pop", slot, index, turn);',
+      'tell("pop", slot, index, turn);',
+    ],
+    c: [
+      "popped ? WEFT__MPMC_POP : WEFT__MPMC_FINE",
+      "popped ? WEFT__MPMC_POP : WEFT__MPMC_POP",
+    ],
+  }, {
+    what: "takes a slot that a producer holds for a free one",
+    by: "the producer of a queue is terminated",
+    ts: [
+      'if (turn === ticket) tell("push", slot, index, turn);',
+      "if (turn === ticket) {}",
+    ],
+    c: ["look.doing = WEFT__MPMC_PUSH;", "look.doing = WEFT__MPMC_FINE;"],
+  }),
+);
