@@ -126,6 +126,11 @@ verdict has a question mark. Times have a meaning only beside the others of
 their row, as they depend on the machine. [Scaling](scaling.md) says what limits
 each primitive on more cores than these.
 
+All round trips have the same floor: a bare \`Atomics.wait\` and \`notify\` each
+way. How long it takes depends on whether the system puts both threads on one
+core; its spread shows that. A ratio far below 1 means that the agents of Weft
+did not sleep, because each looks for its answer for some microseconds first.
+
 ${places(groups)}
 
 ## What misses its target

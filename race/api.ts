@@ -27,6 +27,7 @@ import {
 import type { Options, Program, Result } from "./report/result.ts";
 import type { Memory } from "./engine/scenario.ts";
 import { type OperationSpec, Spec, type SpecDefinition } from "./spec.ts";
+import { takesAtMost } from "./engine/twins.ts";
 import { Wasm, type WasmOptions } from "./wasm/wasm.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -299,7 +300,14 @@ export function agents<
   checkOptions(options, FREE);
   if (bodies.length === 0) throw new TypeError("A program needs an agent");
   const ops: Record<string, OperationSpec<M, Any, Any>> = {};
-  bodies.forEach((body, id) => ops[`agent${id}`] = { run: (m) => body(m, id) });
+  bodies.forEach((body, id) => {
+    const same = body; // agents with the same function do the same
+    ops[`agent${id}`] = { run: (m) => body(m, id), same } as OperationSpec<
+      M,
+      Any,
+      Any
+    >;
+  });
   const free = new Spec({
     ...definition,
     agent: (memory: M) => memory,
@@ -307,8 +315,10 @@ export function agents<
     stateless: true,
     async: bodies.some((body) => body.constructor.name === "AsyncFunction"),
     ...after && {
-      final: (memory: M, results: unknown[][]) =>
-        after(memory, results.map(([result]) => result)),
+      final: takesAtMost(after, 1)
+        ? (memory: M) => (after as (memory: M) => string | void)(memory)
+        : (memory: M, results: unknown[][]) =>
+          after(memory, results.map(([result]) => result)),
     },
   });
   const program: Program = bodies.map((_, id) => [{ op: `agent${id}` }]);

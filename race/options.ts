@@ -27,9 +27,12 @@ export const OPTIONS: Allowed = {
   looks: NUMBER,
   polls: BOOLEAN,
   maxSteps: NUMBER,
+  lines: BOOLEAN,
   reduce: BOOLEAN,
   then: ['"explore"'],
   spins: NUMBER,
+  begin: NUMBER,
+  end: NUMBER,
 };
 
 /** The options of generated programs. */

@@ -30,15 +30,21 @@ export interface PropertyOptions extends Options {
 export class Generated {
   /** The calls of each agent. */
   readonly calls: Program;
+  /** How many of agent 0's calls run before all other agents begin. */
+  readonly begin: number;
+  /** How many of agent 0's calls run after all other agents are done. */
+  readonly end: number;
 
   /** Wraps `calls`. */
-  constructor(calls: Program) {
+  constructor(calls: Program, begin = 0, end = 0) {
     this.calls = calls;
+    this.begin = begin;
+    this.end = end;
   }
 
   /** The program on one line. */
   toString(): string {
-    return programText(this.calls);
+    return programText(this.calls, this);
   }
 
   /** The same text, for fast-check's reports. */
@@ -50,12 +56,12 @@ export class Generated {
 /** Generates the programs a specification allows. */
 export function programs(
   spec: Spec,
-  { agents = 2, ops = 3 }: PropertyOptions,
+  { agents = 2, ops = 3, begin = 0, end = 0 }: PropertyOptions,
 ): fc.Arbitrary<Generated> {
   const entries = Object.entries<OperationSpec<Any, Any, Any>>(
     spec.definition.ops,
   );
-  const ofAgent = (id: number): fc.Arbitrary<Call[]> => {
+  const ofAgent = (id: number, most = ops): fc.Arbitrary<Call[]> => {
     const allowed = entries.filter(([, op]) =>
       op.agents === undefined || op.agents.includes(id)
     );
@@ -70,21 +76,40 @@ export function programs(
           }))
       ),
     );
-    return fc.array(call, { maxLength: ops, size: "max" });
+    return fc.array(call, { maxLength: most, size: "max" });
   };
   const all = Array.from({ length: agents }, (_, id) => ofAgent(id));
-  return fc.tuple(...all).map((calls) => new Generated(calls));
+  if (begin + end === 0) {
+    return fc.tuple(...all).map((calls) => new Generated(calls));
+  }
+  return fc.tuple(ofAgent(0, begin), fc.tuple(...all), ofAgent(0, end))
+    .map(([before, [first = [], ...others], after]) =>
+      new Generated(
+        [[...before, ...first, ...after], ...others],
+        before.length,
+        after.length,
+      )
+    );
 }
 
 /** Throws the result's failure, if it has one; else returns the result. */
-export function raise(result: Result, program: Program): Result {
+export function raise(
+  result: Result,
+  program: Program,
+  o: Options = {},
+): Result {
   if (result.ok) return result;
-  throw new RaceError(result, programText(program));
+  throw new RaceError(result, programText(program, o));
 }
 
 /** The options of one program of a property. */
-const optionsOf = (o: PropertyOptions): Options => ({
+const optionsOf = (
+  o: PropertyOptions,
+  { begin, end }: Generated,
+): Options => ({
   ...o,
+  begin,
+  end,
   states: o.states ?? 20_000,
 });
 
@@ -95,12 +120,16 @@ export function property(
 ): fc.IRawProperty<[Generated], boolean> {
   const programOf = programs(spec, o);
   if (spec.scenario.async) {
-    return fc.asyncProperty(programOf, async ({ calls }) => {
-      raise(await check(spec.scenario, calls, optionsOf(o)), calls);
+    return fc.asyncProperty(programOf, async (program) => {
+      const { calls } = program;
+      const options = optionsOf(o, program);
+      raise(await check(spec.scenario, calls, options), calls, program);
     }) as Any;
   }
-  return fc.property(programOf, ({ calls }) => {
-    raise(check(spec.scenario, calls, optionsOf(o)) as Result, calls);
+  return fc.property(programOf, (program) => {
+    const { calls } = program;
+    const result = check(spec.scenario, calls, optionsOf(o, program));
+    raise(result as Result, calls, program);
   }) as Any;
 }
 

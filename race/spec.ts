@@ -6,6 +6,7 @@
 import { type Answer, Either, type Outcome } from "./engine/model.ts";
 import type { Memory, Operation, Scenario } from "./engine/scenario.ts";
 import { RECOVER } from "./engine/scenario.ts";
+import { takesAtMost } from "./engine/twins.ts";
 import type { Wasm, WasmExports } from "./wasm/wasm.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -68,10 +69,13 @@ export interface SpecDefinition<M extends Memory, H, S, A> {
    * What `recover` does to the model. Without it, the model ends at the kill.
    */
   readonly recovered?: (state: S, deadId: number) => S;
-  /** Words that agents may read plainly while others write them atomically. */
+  /**
+   * Words that agents may read plainly while others write them atomically, or,
+   * with "written", while another agent writes them plainly.
+   */
   readonly hints?:
-    | ((byteOffset: number) => boolean)
-    | readonly (readonly [from: number, to: number])[];
+    | ((byteOffset: number) => boolean | "written")
+    | readonly (readonly [from: number, to: number, how?: "written"])[];
   /** Byte offsets of words by name; tables and messages show the names. */
   readonly words?: Readonly<Record<string, number>>;
   /**
@@ -118,7 +122,12 @@ function scenarioOf(d: SpecDefinition<Any, Any, Any, Any>): Scenario {
     if (name === RECOVER && d.recover !== undefined) {
       throw new TypeError(`No operation may be called "${RECOVER}"`);
     }
-    operations.set(name, { run: op.run, lockFree: op.lockFree === true });
+    const { run, same = run } = op as Any;
+    operations.set(name, {
+      run: op.run,
+      lockFree: op.lockFree === true,
+      same: takesAtMost(same, same === run ? 2 : 1) ? same : null,
+    });
   }
   const modelled = Object.values<OperationSpec<Any, Any, Any>>(d.ops)
     .some((op) => op.model !== undefined);
@@ -137,6 +146,13 @@ function scenarioOf(d: SpecDefinition<Any, Any, Any, Any>): Scenario {
     recover: d.recover ?? null,
     recoverModelled: d.recovered !== undefined,
     hints: hintsOf(d.hints),
+    alike: takesAtMost(d.agent, 1) && d.wasm === undefined &&
+      d.recover === undefined && d.hints === undefined &&
+      Object.values<OperationSpec<Any, Any, Any>>(d.ops).every(({ model }) =>
+        model === undefined || takesAtMost(model, 2)
+      ) &&
+      (d.final === undefined || takesAtMost(d.final, 1)),
+    finalResults: d.final !== undefined && !takesAtMost(d.final, 1),
     words: d.words ?? {},
     stateless: d.stateless,
     async: d.async === true || isAsync(d),
@@ -183,7 +199,10 @@ function hintsOf(
   hints: SpecDefinition<Any, Any, Any, Any>["hints"],
 ): Scenario["hints"] {
   if (hints === undefined || typeof hints === "function") return hints ?? null;
-  return (at) => hints.some(([from, to]) => at >= from && at < to);
+  return (at) => {
+    const range = hints.find(([from, to]) => at >= from && at < to);
+    return range?.[2] ?? range !== undefined;
+  };
 }
 
 /**

@@ -126,6 +126,9 @@ export class Agent {
   /** The calls it makes, in this order. */
   calls: readonly Call[] = [];
 
+  /** The first agent that does the same as this one. */
+  like: number;
+
   // ---- what a state keeps of an agent: see Snapshot
   /** What it is doing. */
   status = READY;
@@ -230,6 +233,7 @@ export class Agent {
   /** Makes agent `id` of `count` agents. */
   constructor(readonly id: number, count: number) {
     this.clock = new I32(count);
+    this.like = id;
   }
 
   /** Goes back to the start of the program. */
@@ -248,8 +252,8 @@ export class Agent {
     this.res = [];
     this.sig = [];
     this.args = [];
-    this.h1 = this.id + 1;
-    this.h2 = this.id + 101;
+    this.h1 = this.like + 1;
+    this.h2 = this.like + 101;
     this.invoked = this.spinNext = false;
     this.kind = 0;
     this.waitAddress = -1;

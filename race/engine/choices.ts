@@ -51,9 +51,11 @@ export function choices(engine: Engine, out: Choices): number {
   const { world, count } = engine;
   const { agents, budget, hints } = world;
   out.count = 0;
+  const alone = aloneIn(engine);
   for (let i = 0; i < agents.length; i++) {
     const agent = agents[i]!;
     const { id, status } = agent;
+    if (alone !== EVERYONE && (alone === FIRST) !== (id === 0)) continue;
     if (status === k.READY) {
       if (agent.leap > 0) out.add(id | k.LEAP | agent.leap << 12);
       else out.add(id | k.STEP);
@@ -87,6 +89,22 @@ export function choices(engine: Engine, out: Choices): number {
   return out.live;
 }
 
+/** Who may go on: all agents, agent 0 alone, or all but agent 0. */
+export const EVERYONE = 0;
+const FIRST = 1, OTHERS = 2;
+
+/** Who may go on, if agent 0 begins or ends alone. */
+export function aloneIn({ world, count }: Engine): number {
+  const { lead, tail, agents } = world;
+  if (lead + tail === 0) return EVERYONE;
+  const first = agents[0]!;
+  if (isOver(first)) return EVERYONE;
+  if (first.oi < lead) return FIRST;
+  if (first.invoked || first.oi !== first.calls.length - tail) return EVERYONE;
+  for (let id = 1; id < count; id++) if (!isOver(agents[id]!)) return OTHERS;
+  return EVERYONE;
+}
+
 /**
  * A step that commutes with everything the other agents can do, or -1. It is an
  * access to a word that no other agent uses, so nothing is lost if it is taken
@@ -103,6 +121,7 @@ export function ownStep(engine: Engine, out: Choices): number {
     const { kind, target, looping, address, size, id, status } = world
       .agents[k.agentOf(code)]!;
     if (k.actionOf(code) !== k.STEP || status !== k.READY || looping) continue;
+    if (world.twins?.has(id)) continue;
     if (target === null || kind === k.WAIT || kind === k.NOTIFY) continue;
     if (kind > k.WRITE) continue;
     if (world.memory.isOwn(target.region, id, address, size)) return code;

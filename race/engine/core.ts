@@ -10,8 +10,9 @@ import * as k from "./kinds.ts";
 import { type FailureKind, Fault, Unsupported } from "./kinds.ts";
 import type { Call } from "./model.ts";
 import { DELIVERED, type Memo, RESUMED, WOKEN } from "./memo.ts";
-import { Memory } from "./memory.ts";
+import { Memory, SEVERAL } from "./memory.ts";
 import { native } from "./native.ts";
+import type { Twins } from "./twins.ts";
 import { bits, mix1, mix2, show } from "./values.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -56,6 +57,8 @@ export interface Monitor {
     asleep: readonly Sleeper[],
     suspended: number,
   ): boolean;
+  /** The frontier in which the agents have the places that `order` gives. */
+  arrange(frontier: number, order: readonly number[]): number;
   /** Whether agents wait for an agent that has stopped and holds them up. */
   heldUp(
     frontier: number,
@@ -152,6 +155,11 @@ export class World {
   memo: Memo | null = null;
   /** Whether the present step depends on more than its agent has seen. */
   volatile = false;
+  /** How many calls agent 0 makes before, and after, all other agents. */
+  lead = 0;
+  tail = 0;
+  /** Agents that do the same, if that makes states equal. */
+  twins: Twins | null = null;
 
   // ---- states
 
@@ -192,16 +200,30 @@ export class World {
     if (this.woken.length > 0) this.woken = [];
   }
 
-  /** Makes two hashes of everything the future depends on. */
-  key(out: [number, number], withResults: boolean): void {
+  /**
+   * Makes two hashes of everything the future depends on. With `twins`, states
+   * in which agents that do the same have changed places have the same hashes.
+   */
+  key(
+    out: [number, number],
+    withResults: boolean,
+    twins: Twins | null = null,
+  ): void {
     this.memory.hash(out);
     const [memory1, memory2] = out;
-    let a = mix1(this.frontier, memory1);
-    let b = mix2(this.frontier ^ 0x5bd1e995, memory2);
-    const { agents } = this;
+    const { agents, judge } = this;
     for (let i = 0; i < agents.length; i++) {
       const agent = agents[i]!.save();
       if (!agent.hashed) hashAgent(agent);
+    }
+    const order = twins?.sort(agents);
+    const frontier = order === undefined || judge === null
+      ? this.frontier
+      : judge.arrange(this.frontier, order);
+    let a = mix1(frontier, memory1);
+    let b = mix2(frontier ^ 0x5bd1e995, memory2);
+    for (let i = 0; i < agents.length; i++) {
+      const agent = agents[order === undefined ? i : order[i]!]!.save();
       a = mix1(a, agent.key1);
       b = mix2(b, agent.key2);
       if (!withResults) continue;
@@ -209,8 +231,9 @@ export class World {
       b = mix2(b, agent.results2);
     }
     for (const { agent, address } of this.waiters) {
-      a = mix1(a, agent ^ address << 5);
-      b = mix2(b, agent ^ address << 5);
+      const { key1, key2 } = agents[agent]!.save();
+      a = mix1(a, (twins === null ? agent : key1) ^ address << 5);
+      b = mix2(b, (twins === null ? agent : key2) ^ address << 5);
     }
     if (this.now !== 0) {
       a = mix1(a, bits(this.now));
@@ -249,7 +272,10 @@ export class World {
       this.memory.touch(agent.target!.region, agent.address, agent.size);
     }
     const { target, address, size, id } = agent;
-    if (target !== null) this.memory.use(target.region, id, address, size);
+    if (target !== null) {
+      const user = this.twins?.has(id) ? SEVERAL : id;
+      this.memory.use(target.region, user, address, size);
+    }
     this.hints?.before(agent);
     const result = this.#effect(agent, age);
     const wrote = k.writes(kind) && (kind !== k.CAS || result === agent.a);
@@ -478,6 +504,11 @@ export class World {
   /** A call takes its first step. */
   begin(agent: Agent): void {
     agent.invoked = true;
+    if (this.tail > 0 && this.clocks !== null && isTail(agent, this.tail)) {
+      for (const other of this.agents) {
+        if (other !== agent) this.clocks.wake(other, agent);
+      }
+    }
     this.invoke(agent, agent.call);
   }
 
@@ -498,6 +529,11 @@ export class World {
     agent.results = [...agent.results, result];
     if (agent.steps > this.maxOpSteps) this.maxOpSteps = agent.steps;
     agent.oi++;
+    if (this.lead > 0 && agent.id === 0 && agent.oi === this.lead) {
+      for (const other of this.agents) {
+        if (other !== agent) this.clocks?.wake(agent, other);
+      }
+    }
     agent.clearLoops();
     agent.invoked = false;
     agent.steps =
@@ -527,6 +563,10 @@ export class World {
     );
   }
 }
+
+/** Whether it is agent 0, before the first of its last `tail` calls. */
+const isTail = ({ id, oi, calls }: Agent, tail: number): boolean =>
+  id === 0 && oi === calls.length - tail;
 
 /** Makes hashes of everything an agent's future depends on. */
 function hashAgent(agent: Snapshot): void {

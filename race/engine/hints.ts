@@ -1,6 +1,6 @@
 /**
  * Hints are words that agents may read plainly although others write them
- * atomically. Such a read may give an old value: any value that the word has
+ * atomically, or another one plainly. Such a read may give an old value: any value that the word has
  * held since the newest write the reader must know of. This is tracked by views
  * (Kang et al. 2017). Each agent has, for each hint, the time of the oldest
  * write it may still see. An atomic store leaves the writer's view at the
@@ -23,6 +23,7 @@ import {
   WAIT_ASYNC,
   WRITE,
 } from "./kinds.ts";
+import type { Hinted } from "./scenario.ts";
 import { bits, mix1, mix2 } from "./values.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -67,7 +68,7 @@ const NEVER: View = [];
 
 /** The hints of an exploration. */
 export class Hints {
-  readonly #isHint: (address: number) => boolean;
+  readonly #hinted: (address: number) => Hinted;
   readonly #agents: readonly Agent[];
   readonly #places = new Map<number, Place>();
   readonly #addresses: number[] = [];
@@ -76,18 +77,21 @@ export class Hints {
   #fresh: (Word | undefined)[] = [];
   #state: HintState;
 
-  /** Hints of `agents` at the addresses for which `isHint` is true. */
+  /** Hints of `agents` at the addresses for which `hinted` is not false. */
   constructor(
     agents: readonly Agent[],
-    isHint: (address: number) => boolean,
+    hinted: (address: number) => Hinted,
   ) {
     this.#agents = agents;
-    this.#isHint = isHint;
+    this.#hinted = hinted;
     this.#state = this.#start();
   }
 
   /** Whether reads of `address` may be old. */
-  isHint = (address: number): boolean => this.#isHint(address);
+  isHint = (address: number): boolean => this.#hinted(address) !== false;
+
+  /** Whether reads of `address` may race with plain writes. */
+  isWritten = (address: number): boolean => this.#hinted(address) === "written";
 
   /** Prepares for the next execution. */
   reset(): void {
@@ -113,7 +117,7 @@ export class Hints {
     let place = this.#places.get(address);
     if (place === undefined) {
       const index = this.#addresses.push(address) - 1;
-      const slot = this.#isHint(address) ? this.#hints.push(address) - 1 : -1;
+      const slot = this.isHint(address) ? this.#hints.push(address) - 1 : -1;
       this.#places.set(address, place = { address, index, slot });
     }
     return place;

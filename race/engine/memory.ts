@@ -34,6 +34,9 @@ export interface Region {
 /** The user of a word that several agents use. */
 const SHARED = 255;
 
+/** Stands for an agent that others do the same as: its words are shared. */
+export const SEVERAL = 254;
+
 /** The most words that are shown of a memory. */
 const SHOWN = 256;
 

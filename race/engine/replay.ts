@@ -37,6 +37,7 @@ import { capturedBy, placeOf, siteOf, stackOf } from "./sites.ts";
 import { clearTimer, post, setTimer, unpost, waitAsync } from "./timers.ts";
 import type { Call } from "./model.ts";
 import { bits, mix1, mix2 } from "./values.ts";
+import { twinsOf } from "./twins.ts";
 import type { Host, Target } from "./views.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -104,6 +105,8 @@ export class Engine implements Host {
   readonly leapt: Set<string> = new Set();
   /** Whether an agent has looked at the clock. */
   clocked = false;
+  /** Whether agents differ that do the same. */
+  apart = false;
   /** How many operations are left of a leap. */
   leaping = 0;
   /** Why the program cannot be explored, if it cannot. */
@@ -164,6 +167,20 @@ export class Engine implements Host {
     world.memory.freeze();
   }
 
+  /** Takes agents that do the same for equal from now on, or no longer. */
+  setTwins(on: boolean): void {
+    const { world, scenario, apart } = this;
+    const calls = world.agents.map(({ calls }) => calls);
+    const twins = on && !apart ? twinsOf(scenario, calls) : null;
+    if (twins === null && world.twins === null) return;
+    world.twins = twins;
+    for (const agent of world.agents) {
+      agent.like = twins?.likes[agent.id] ?? agent.id;
+    }
+    this.opening = null;
+    this.memo.clear();
+  }
+
   // ---- as the stand-ins' host
 
   /** Whether an agent is on the stack. */
@@ -209,6 +226,7 @@ export class Engine implements Host {
   /** Allocates memory for the agent on the stack; each replay gets the same. */
   allocate(byteLength: number): SharedArrayBuffer {
     const agent = this.current!;
+    this.#tellApart();
     const at = agent.allocations++;
     const known = agent.allocated[at];
     if (known?.byteLength === byteLength) return known;
@@ -220,9 +238,20 @@ export class Engine implements Host {
   /** A random number that depends only on the agent's past. */
   random(): number {
     const agent = this.current!;
+    this.#tellApart();
     const draw = agent.drawn++;
     const low = mix1(mix1(agent.id + 77, agent.pos), draw);
     return (mix2(low, draw) >>> 0) / 4294967296;
+  }
+
+  /**
+   * Notes that agents that do the same meet different random numbers, or have
+   * memory of their own. The search starts again without taking them for equal.
+   */
+  #tellApart(): void {
+    if (this.apart) return;
+    this.apart = true;
+    if (this.world.twins !== null) this.world.memory.surprised = true;
   }
 
   /** The stand-in for a view. */
@@ -569,8 +598,8 @@ export class Engine implements Host {
       agent.h1 = mix1(agent.h1, 77777 + bits(result));
       agent.h2 = mix2(agent.h2, 77777 + bits(result));
     } else {
-      agent.h1 = agent.oi * 7919 + agent.id;
-      agent.h2 = agent.oi * 104729 + agent.id;
+      agent.h1 = agent.oi * 7919 + agent.like;
+      agent.h2 = agent.oi * 104729 + agent.like;
     }
     // Promises and timers that are under way belong to recorded code.
     if (scenario.stateless === true && this.#isIdle(agent)) agent.forget();

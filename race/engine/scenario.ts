@@ -11,9 +11,20 @@ type Any = any;
 /** Memory that agents share. */
 export type Memory = SharedArrayBuffer | WebAssembly.Memory;
 
+/**
+ * Whether agents may read a word plainly beside atomic writes; "written" if
+ * beside plain writes, too.
+ */
+export type Hinted = boolean | "written";
+
 /** One operation. */
 export interface Operation {
   run(handle: Any, arg: Any, id: number): unknown;
+  /**
+   * What it does: the same function for the same thing. `null` if that depends
+   * on the agent.
+   */
+  readonly same: unknown;
   readonly lockFree: boolean;
 }
 
@@ -29,10 +40,14 @@ export interface Scenario {
   readonly recover: ((handle: Any, deadId: number) => unknown) | null;
   /** Whether the model knows what `recover` does. */
   readonly recoverModelled: boolean;
-  readonly hints: ((byteOffset: number) => boolean) | null;
+  readonly hints: ((byteOffset: number) => Hinted) | null;
   readonly words: Readonly<Record<string, number>>;
   /** Whether handles have no state; `undefined` to find out. */
   stateless: boolean | undefined;
+  /** Whether nothing but an operation can tell one agent from another. */
+  readonly alike: boolean;
+  /** Whether `final` looks at results. */
+  readonly finalResults: boolean;
   /** Whether operations return promises. */
   async: boolean;
 }

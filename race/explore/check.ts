@@ -90,6 +90,8 @@ function* examine(
   const budgets = [unusual];
   if (o.kill === true) budgets.push({ ...unusual, kills: 1 });
   let total = nothing(world);
+  const { reduce } = searchOptions(engine, o, false);
+  engine.setTwins(reduce === true && start.length === 0);
   for (const budget of budgets) {
     world.startBudget = budget;
     const full = { ...searchOptions(engine, o, false), start };
@@ -157,6 +159,7 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
       world.clocks ??= new Clocks(
         world.agents,
         (address) => world.hints?.isHint(address) ?? false,
+        (address) => world.hints?.isWritten(address) ?? false,
         engine.racy,
       );
     }
@@ -223,7 +226,7 @@ function* describe(
     `${fault!.kind}: ${fault!.message}`,
     `${extent}; ${counted(switches(schedule), "context switch", "es")}; ` +
       `program ` +
-      `${programText(program)}; schedule "${scheduleText(schedule)}"`,
+      `${programText(program, o)}; schedule "${scheduleText(schedule)}"`,
   );
   return resultOf(found, extent, failureOf(fault!, schedule, picture));
 }
@@ -252,7 +255,8 @@ function* replayPicture(
 ): Steps<Picture> {
   const { world } = engine;
   const trace = world.trace = new Trace();
-  engine.sites = true;
+  engine.sites = o.lines ?? true;
+  for (const agent of world.agents) agent.site = ""; // of an earlier check
   try {
     yield* run(
       engine,
@@ -324,7 +328,7 @@ function searchOptions(
     rescue: o.rescue === true,
     looks: o.looks,
     polls: o.polls !== false,
-    results: scenario.final !== null,
+    results: scenario.finalResults,
     reduce: o.reduce !== false && o.kill !== true &&
       times(o.spurious, 1) === 0,
   };

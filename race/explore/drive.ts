@@ -37,11 +37,14 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
     }
     engine.world.agents[id]!.calls = calls;
   });
+  engine.setTwins(false);
   engine.opening = null;
   engine.memo.clear();
   engine.recalls = false;
   engine.maxSteps = o.maxSteps ?? 1000;
   engine.racy = typeof o.races === "function" ? o.races : () => true;
+  engine.world.lead = o.begin ?? 0;
+  engine.world.tail = o.end ?? 0;
   engine.endless = o.spins ?? 100_000;
   engine.loops.clear();
   engine.futures.clear();

@@ -22,6 +22,30 @@ const OFF = { timeouts: 0, spurious: 0, kills: 0 };
  */
 export function* rehearse(engine: Engine, o: Options): Steps<void> {
   const { world } = engine;
+  const { tail } = world;
+  const first = world.agents[0]!;
+  const { calls } = first;
+  if (tail > 0) { // its last calls come after all other agents
+    first.calls = calls.slice(0, calls.length - tail);
+    world.tail = 0;
+  }
+  try {
+    yield* rehearseAll(engine, o, tail === 0);
+  } finally {
+    if (tail > 0) {
+      first.calls = calls;
+      world.tail = tail;
+      engine.opening = null;
+    }
+  }
+}
+
+function* rehearseAll(
+  engine: Engine,
+  o: Options,
+  whole: boolean,
+): Steps<void> {
+  const { world } = engine;
   world.startBudget = OFF;
   world.clocks = null;
   const { final } = engine.scenario;
@@ -30,7 +54,7 @@ export function* rehearse(engine: Engine, o: Options): Steps<void> {
     const results = world.agents.slice(0, engine.count).map((
       a,
     ) => [...a.results]);
-    const end = done && world.fault === null && final !== null
+    const end = done && whole && world.fault === null && final !== null
       ? engine.unwatched(() => final(engine.memory, results))
       : null;
     return {

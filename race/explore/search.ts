@@ -139,8 +139,11 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
     world.load(saved);
     for (let i = 0; i < agents.length; i++) world.agents[i]!.load(agents[i]!);
   };
+  // A failure is looked for again with the agents told apart, since its
+  // picture shows them.
+  const twins = o.minimal ? null : world.twins;
   const hash = (last: number): void => {
-    world.key(key, o.results);
+    world.key(key, o.results, twins);
     if (o.minimal) key[0] = Math.imul(key[0] ^ (last + 2), 0x9e3779b1);
   };
 

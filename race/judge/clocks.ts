@@ -48,6 +48,7 @@ export class Clocks implements RaceWatch {
   readonly #places = new Map<number, Place>();
   readonly #agents: readonly Agent[];
   readonly #isHint: (address: number) => boolean;
+  readonly #isWritten: (address: number) => boolean;
   readonly #counts: (address: number) => boolean;
   #epoch = 0;
   /** Whether locations overlap; then each access must check its neighbours. */
@@ -57,10 +58,12 @@ export class Clocks implements RaceWatch {
   constructor(
     agents: readonly Agent[],
     isHint: (address: number) => boolean,
+    isWritten: (address: number) => boolean,
     counts: (address: number) => boolean,
   ) {
     this.#agents = agents;
     this.#isHint = isHint;
+    this.#isWritten = isWritten;
     this.#counts = counts;
   }
 
@@ -111,13 +114,17 @@ export class Clocks implements RaceWatch {
     return race;
   }
 
-  /** A plain read of a hint may race with atomic writes. */
+  /**
+   * A plain read of a hint may race with atomic writes, and with plain writes
+   * if the hint says so.
+   */
   #excused(
     { kind, address }: Agent,
     place: Place,
     race: string | undefined,
   ): string | undefined {
-    const excused = kind === READ && place.atomic && this.#isHint(address);
+    const excused = kind === READ &&
+      (place.atomic ? this.#isHint(address) : this.#isWritten(address));
     return excused ? undefined : race;
   }
 

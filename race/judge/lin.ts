@@ -59,6 +59,8 @@ export class Judge implements Monitor {
   readonly #frontierIds = new Map<string, number>();
   readonly #moves = new Map<number, number>();
   readonly #held = new Map<string, boolean>();
+  /** By the order of agents: the same frontiers for the agents in that order. */
+  readonly #arranged = new Map<number, Map<number, number>>();
   #initial = -1;
 
   /** A judge for programs of `agents` agents. */
@@ -139,6 +141,34 @@ export class Judge implements Monitor {
       next = this.#intern(pending, overlapped, configs);
     }
     this.#moves.set(key, next);
+    return next;
+  }
+
+  /** The frontier in which the agents have the places that `order` gives. */
+  arrange(frontier: number, order: readonly number[]): number {
+    let code = 0;
+    let same = true;
+    for (let i = 0; i < order.length; i++) {
+      if (order[i] !== i) same = false;
+      code = code * AGENTS + order[i]!;
+    }
+    if (same) return frontier;
+    let known = this.#arranged.get(code);
+    if (known === undefined) this.#arranged.set(code, known = new Map());
+    let next = known.get(frontier);
+    if (next === undefined) {
+      const { pending, overlapped, configs } = this.#frontiers[frontier]!;
+      const move = (old: Int32Array) => old.map((_, i) => old[order[i]!]!);
+      next = this.#intern(
+        move(pending),
+        move(overlapped),
+        configs.map(({ state, results }) => ({
+          state,
+          results: move(results),
+        })),
+      );
+      known.set(frontier, next);
+    }
     return next;
   }
 

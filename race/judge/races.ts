@@ -4,6 +4,7 @@
  * @module
  */
 import type { Agent } from "../engine/agent.ts";
+import { aloneIn, EVERYONE } from "../engine/choices.ts";
 import * as k from "../engine/kinds.ts";
 import type { Engine } from "../engine/replay.ts";
 
@@ -16,6 +17,18 @@ import type { Engine } from "../engine/replay.ts";
 export function judgeRaces(engine: Engine): void {
   const { world } = engine;
   const { agents } = world;
+  if (world.lead + world.tail > 0 && aloneIn(engine) !== EVERYONE) {
+    // Agent 0 runs alone, or what it does next comes after all others.
+    return judgeAmong(
+      engine,
+      agents.slice(1).filter((a) => a.oi > 0 || a.invoked),
+    );
+  }
+  judgeAmong(engine, agents);
+}
+
+function judgeAmong(engine: Engine, agents: readonly Agent[]): void {
+  const { world } = engine;
   for (let i = 0; i < agents.length; i++) {
     const first = agents[i]!;
     if (first.status !== k.READY) continue;
@@ -51,10 +64,14 @@ function conflict({ world, racy }: Engine, a: Agent, b: Agent): boolean {
   const plain = k.isPlain(a.kind) || k.isPlain(b.kind);
   if (same && !plain) return false;
   if (same && world.hints !== null) {
-    // A plain read of a hint may race with atomic writes only.
+    // A plain read of a hint may race with atomic writes, and with plain writes
+    // if the hint says so.
+    const { hints } = world;
     const hinted = (x: Agent, y: Agent) =>
-      x.kind === k.READ && !k.isPlain(y.kind) &&
-      world.hints!.isHint(x.address);
+      x.kind === k.READ &&
+      (k.isPlain(y.kind)
+        ? hints.isWritten(x.address)
+        : hints.isHint(x.address));
     if (hinted(a, b) || hinted(b, a)) return false;
   }
   return true;

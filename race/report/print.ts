@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Options } from "./result.ts";
 import { callText, type World } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
 import type { Call } from "../engine/model.ts";
@@ -25,10 +26,19 @@ export interface Picture {
 }
 
 /** A program on one line. */
-export function programText(program: readonly (readonly Call[])[]): string {
-  return program
-    .map((calls, id) => `${id}: ${calls.map(callText).join("; ") || "-"}`)
-    .join(" | ");
+export function programText(
+  program: readonly (readonly Call[])[],
+  { begin = 0, end = 0 }: Pick<Options, "begin" | "end"> = {},
+): string {
+  const text = (calls: readonly Call[]) =>
+    calls.map(callText).join("; ") || "-";
+  const [first = [], ...others] = program;
+  const last = Math.max(begin, first.length - end);
+  const agents = [first.slice(begin, last), ...others]
+    .map((calls, id) => `${id}: ${text(calls)}`).join(" | ");
+  const before = begin > 0 ? `first ${text(first.slice(0, begin))} | ` : "";
+  const after = end > 0 ? ` | last ${text(first.slice(last))}` : "";
+  return before + agents + after;
 }
 
 /** The picture of the trace that `world` has recorded. */

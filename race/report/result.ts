@@ -63,8 +63,13 @@ export interface Options {
    */
   readonly maxSteps?: number | undefined;
   /**
-   * If false, steps that commute are explored in every order, too, and agents
-   * are run for every step.
+   * Whether tables name the source lines of steps (default true). Looking for
+   * them can take longer than the exploration that found a failure.
+   */
+  readonly lines?: boolean | undefined;
+  /**
+   * If false, steps that commute are explored in every order, too, agents that
+   * do the same are told apart, and agents are run for every step.
    */
   readonly reduce?: boolean | undefined;
   /** With `race.replay`: "explore" searches what can follow the schedule. */
@@ -75,6 +80,16 @@ export interface Options {
    * explored past its end.
    */
   readonly spins?: number | undefined;
+  /**
+   * How many of agent 0's calls, from its first on, run before all other agents
+   * begin; 0 by default. `assert` generates up to so many.
+   */
+  readonly begin?: number | undefined;
+  /**
+   * How many of agent 0's calls, up to its last, run after all other agents are
+   * done; 0 by default. `assert` generates up to so many.
+   */
+  readonly end?: number | undefined;
 }
 
 /** Something wrong with the code under test, and the interleaving. */

@@ -7,9 +7,11 @@
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { wordsOf } from "./usage.ts";
+import { takesNoWords } from "./usage.ts";
 
-wordsOf("usage: deno task check\nChecks all that needs no run of the code.");
+takesNoWords(
+  "usage: deno task check\nChecks all that needs no run of the code.",
+);
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -11,6 +11,7 @@
  * // about: mutex, event    which other folders it also tests
  * // also: node             that it runs under Node and Bun as well
  * // also: node, browsers   and in a worker of a page
+ * // it waits               that it uses little of a processor
  * ```
  *
  * @module
@@ -19,7 +20,7 @@
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
-import { folders, has, isTwin, TESTS } from "./folders.ts";
+import { folders, has, TESTS } from "./folders.ts";
 import { LIMIT_SECONDS } from "./process.ts";
 
 const COMPILER = fileURLToPath(new URL("../../wasm/emcc.ts", import.meta.url));
@@ -38,6 +39,8 @@ export interface File {
   limit: number;
   /** Where it runs, beside Deno. */
   also: ReadonlySet<string>;
+  /** Whether its threads and processes sleep most of the time. */
+  waits: boolean;
   /** Whether it compiles C. */
   needsCompiler: boolean;
 }
@@ -49,7 +52,6 @@ const TEST = /^((unit|threads|twin)(_\w+)?|\w+_test)\.ts$/;
 const NEEDS: Readonly<Record<string, (folder: string) => boolean>> = {
   "scenarios.ts": (folder) => has(folder, "scenarios.ts"),
   "scenarios_c.ts": (folder) => has(folder, "scenarios.ts"),
-  "conformance.ts": (folder) => has(folder, "scenarios.ts") && isTwin(folder),
   "mutants.ts": (folder) => has(folder, "mutants.ts"),
   "mutants_c.ts": (folder) => has(folder, "mutants.ts"),
   "native.ts": (folder) => has(folder, "native.c"),
@@ -91,6 +93,7 @@ function fileOf(file: string, shown: string, folder = ""): File {
     about: new Set([shown, ...others?.split(", ") ?? []]),
     limit: limit ? Number(limit) : LIMIT_SECONDS,
     also: new Set(head.match(/^\/\/ also: (.+)$/m)?.[1]?.split(", ")),
+    waits: /^\/\/ it waits$/m.test(head),
     needsCompiler: imports(file).has(COMPILER),
   };
 }

@@ -10,6 +10,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { complain } from "./usage.ts";
 
 /** The folder of the tests. */
 export const TESTS: string = fileURLToPath(new URL("..", import.meta.url));
@@ -43,3 +44,9 @@ export async function load<T>(folder: string, file: string): Promise<T> {
 
 /** The folder that this process is to test: its last argument. */
 export const thisFolder = (): string => process.argv.at(-1)!;
+
+/** Ends the process with one line: no scenario or mutant is named like that. */
+export function complainOf(filter: string): never {
+  const names = foldersWith("scenarios.ts").join(", ");
+  complain(`no name contains "${filter}"; names begin with one of ${names}`);
+}

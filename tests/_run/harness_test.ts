@@ -1,3 +1,4 @@
+// it waits
 // Every way in which a test file can fail to pass is reported as a failure.
 import * as assert from "uvu/assert";
 import { fileURLToPath } from "node:url";

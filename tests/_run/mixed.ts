@@ -11,6 +11,7 @@ import { availableParallelism } from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { wordsOf } from "./usage.ts";
+import { complainOf } from "./folders.ts";
 import { CASTS } from "./mixed/cast.ts";
 import {
   AWAITING,
@@ -107,6 +108,7 @@ if (part !== undefined) {
   await Promise.all(Array.from({ length: of }, (_, nth) => apart(nth, of)));
   const seconds = Math.round((performance.now() - begun) / 1000);
   const { complete, sampled, cut, failed } = counts;
+  if (complete + sampled + cut + failed === 0) complainOf(filter);
   console.log(
     `${complete + sampled + cut} passed (${complete} complete, ${sampled} ` +
       `sampled, ${cut} cut), ${failed} failed, ${seconds} s`,

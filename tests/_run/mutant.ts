@@ -11,7 +11,8 @@ import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import { amalgamation } from "../../wasm/_amalgamation.ts";
 import { headerFiles } from "./header.ts";
-import type { Modules, Weft } from "./scenario.ts";
+import { Sources } from "./realm.ts";
+import { MODULES, type Modules, type Weft } from "./scenario.ts";
 
 /** A text that occurs once in a source, and its replacement. */
 export type Edit = readonly [from: string, to: string];
@@ -122,50 +123,18 @@ export function diffOf(mutant: Mutant, language: "ts" | "c"): string {
   ].join("\n");
 }
 
-let current: { source: string; contents: string } | undefined;
-let building: Promise<esbuild.BuildContext> | undefined;
-
-/** Bundles again and again. Files that did not change are not parsed again. */
-const builder = () =>
-  building ??= esbuild.context({
-    stdin: {
-      contents: `export * as mod from "../../mod.ts";
-        export * as spin from "../../primitives/_spin.ts";
-        export * as turn from "../../primitives/_turn.ts";`,
-      resolveDir: FOLDER,
-    },
-    bundle: true,
-    write: false,
-    format: "iife",
-    globalName: "exports",
-    target: "esnext",
-    logLevel: "silent",
-    plugins: [{
-      name: "mutant",
-      setup: ({ onLoad }) =>
-        onLoad(
-          { filter: /[\\/]primitives[\\/]/ },
-          (args) =>
-            args.path === path.join(PRIMITIVES, `${current?.source}.ts`)
-              ? { contents: current!.contents, loader: "ts" }
-              : undefined,
-        ),
-    }],
-  });
+const sources = await Sources.of<Modules>(MODULES);
 
 /** The library with a mistake in it, if one is given. */
 export async function loadWeft(mutant?: Mutant): Promise<Weft> {
-  current = mutant && { source: mutant.source, contents: mutated(mutant) };
-  const { outputFiles } = await (await builder()).rebuild();
-  const realm = new Function(
-    `${outputFiles![0]!.text}\nreturn exports;\n//# sourceURL=weft.js`,
-  ) as () => Modules;
+  const { realm } = mutant === undefined ? sources : await sources.with(
+    path.join(PRIMITIVES, `${mutant.source}.ts`),
+    mutated(mutant),
+  );
   return { ...realm(), realm };
 }
 
-/** Ends the bundler that {@linkcode loadWeft} started. */
+/** Ends the compiler that {@linkcode loadWeft} started. */
 export async function unload(): Promise<void> {
-  await (await building)?.dispose();
-  building = undefined;
   await esbuild.stop();
 }

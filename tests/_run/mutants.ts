@@ -17,7 +17,7 @@
 import process from "node:process";
 import { wordsOf } from "./usage.ts";
 import { type Options, race, type Result } from "../../race/mod.ts";
-import { foldersWith, load } from "./folders.ts";
+import { complainOf, foldersWith, load } from "./folders.ts";
 import { diffOf, editsOf, loadWeft, type Mutant, unload } from "./mutant.ts";
 import { LOOKS, type Scenario, scenariosIn, type Weft } from "./scenario.ts";
 
@@ -105,6 +105,7 @@ export async function judge(
       const result: Result = await race.check(spec, ...agents, {
         looks: LOOKS,
         polls: false,
+        lines: false,
         ...options,
         ...budget,
       });
@@ -123,6 +124,7 @@ if (import.meta.main) {
   const words = wordsOf(USAGE, { quick: "boolean" });
   const { values: { quick }, positionals: [filter = ""] } = words;
   let failed = 0;
+  let equivalent = 0;
   const times: number[] = [];
   const all = await Promise.all(
     MUTATED.map((folder) => mutantsOf(folder, "ts")),
@@ -142,6 +144,7 @@ if (import.meta.main) {
     const right = (by === undefined) === (mutant.equivalent !== undefined);
     if (!right) failed++;
     if (mutant.equivalent === undefined) times.push(ms);
+    else equivalent++;
     console.log(
       `${right ? "ok  " : "FAIL"} ${title.padEnd(72)} ` +
         `${`${Math.round(ms)}`.padStart(6)} ms  ` +
@@ -149,6 +152,7 @@ if (import.meta.main) {
     );
     if (!right) console.log(text);
   }
+  if (times.length + failed + equivalent === 0) complainOf(filter);
   times.sort((a, b) => a - b);
   const median = times[times.length >> 1] ?? 0;
   const total = times.reduce((a, b) => a + b, 0);

@@ -1,22 +1,49 @@
 /**
  * Explores all race scenarios and prints what each took:
- * `deno run -A tests/_run/race.ts [--deep] [FILTER]`.
+ * `deno task race [--deep] [--reach [--plain]] [FILTER]`.
  *
  * @module
  */
 import process from "node:process";
 import { wordsOf } from "./usage.ts";
 import { explore } from "./explore.ts";
-import { foldersWith } from "./folders.ts";
+import { complainOf, foldersWith } from "./folders.ts";
 import { scenariosIn } from "./scenario.ts";
+import { REACH, type Reach } from "../race/corpus/reach.ts";
 import { weft } from "./weft.ts";
 
-const USAGE = `usage: deno task race [--deep] [FILTER]
+const USAGE = `usage: deno task race [--deep] [--reach [--plain]] [FILTER]
 Explores the race scenarios whose names contain FILTER, and prints what each
-took; --deep takes those, too, that take minutes.`;
+took; --deep takes those, too, that take minutes. --reach takes the programs
+that say how far the search reaches; --plain explores them without reductions.`;
 
-const words = wordsOf(USAGE, { deep: "boolean" });
-const { values: { deep }, positionals: [filter = ""] } = words;
+const words = wordsOf(USAGE, {
+  deep: "boolean",
+  reach: "boolean",
+  plain: "boolean",
+});
+const { values: { deep, reach, plain }, positionals: [filter = ""] } = words;
+if (reach) {
+  const lineOf = ({ name, run }: Reach) => {
+    const begin = performance.now();
+    const { failure, complete, states, steps } = run({
+      states: 5_000_000,
+      time: 60_000,
+      runs: 0,
+      reduce: plain !== true,
+    });
+    const ms = performance.now() - begin;
+    const how = failure?.kind ?? (complete ? "complete" : "not complete");
+    return `${name.padEnd(40)} ${how.padEnd(12)} ${
+      `${states}`.padStart(8)
+    } states ` +
+      `${`${Math.round(ms)}`.padStart(6)} ms ${Math.round(steps / ms)} k/s`;
+  };
+  for (const program of REACH) {
+    if (program.name.includes(filter)) console.log(lineOf(program));
+  }
+  process.exit(0);
+}
 
 let passed = 0;
 let failed = 0;
@@ -40,5 +67,6 @@ for (const stem of foldersWith("scenarios.ts")) {
     }
   }
 }
+if (passed + failed === 0) complainOf(filter);
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

@@ -15,13 +15,27 @@ const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 /** The counts of all rows so far. */
 export const counted = (): Counts => ({ ...total });
 
-/** Runs `jobs`, as many at once as there are cores. */
-export async function inParallel(jobs: (() => Promise<void>)[]) {
+/**
+ * Runs `jobs`, as many at once as there are cores, and beside them one at a time
+ * of `idle`, which leave the cores to others most of the time.
+ */
+export async function inParallel(
+  jobs: readonly (() => Promise<void>)[],
+  idle: readonly (() => Promise<void>)[] = [],
+): Promise<void> {
   const left = jobs.values();
-  const lane = async () => {
-    for (const job of left) await job();
+  const idleLeft = idle.values();
+  const runIdle = async () => {
+    for (const job of idleLeft) await job();
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, lane));
+  const run = async () => {
+    for (const job of left) await job();
+    await runIdle();
+  };
+  await Promise.all([
+    runIdle(),
+    ...Array.from({ length: availableParallelism() }, run),
+  ]);
 }
 
 /** Prints the row of a file that `run` runs, or that ran since `begin`. */

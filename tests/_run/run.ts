@@ -29,7 +29,11 @@ there is about the latch. Where no folder bears the name, it runs the tests whos
 names contain it.`;
 
 /** Runs one file, or the examples, and prints its row. */
-type Job = () => Promise<void>;
+interface Job {
+  readonly run: () => Promise<void>;
+  /** Whether it uses little of a processor. */
+  readonly waits: boolean;
+}
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -40,12 +44,16 @@ function underDeno(files: File[], examples: string[]): Job[] {
     : Promise.resolve();
   const jobs = files.toSorted((a, b) => b.limit - a.limit)
     .toSorted((a, b) => Number(a.needsCompiler) - Number(b.needsCompiler))
-    .map((file) => async () => {
-      if (file.needsCompiler) await ready;
-      await show(file.name, () => runFile(file));
-    });
+    .map((file): Job => ({
+      waits: file.waits,
+      run: async () => {
+        if (file.needsCompiler) await ready;
+        await show(file.name, () => runFile(file));
+      },
+    }));
   if (examples.length > 0) {
-    jobs.unshift(() => show("examples", () => runExamples(examples)));
+    const run = () => show("examples", () => runExamples(examples));
+    jobs.unshift({ run, waits: false });
   }
   return jobs;
 }
@@ -87,10 +95,13 @@ function underNode(files: File[]): Job[] {
         return false;
       },
     );
-  return files.map((file) => async () => {
-    if (!await (bundled ??= bundleAll())) return;
-    await show(`node ${file.name}`, () => runFile(file, ["node"]));
-  });
+  return files.map((file): Job => ({
+    waits: file.waits,
+    run: async () => {
+      if (!await (bundled ??= bundleAll())) return;
+      await show(`node ${file.name}`, () => runFile(file, ["node"]));
+    },
+  }));
 }
 
 /** The places of the examples that a name stands for. */
@@ -110,9 +121,13 @@ const examples = placesOf(name);
 if (files.length === 0 && examples.length === 0) {
   complain(`no test bears the name "${name}"; there are ${NAMES.join(", ")}`);
 }
-// One line of jobs that ends in short ones, so that no core idles for long.
-await inParallel([
+const jobs = [
   ...underDeno(files, examples),
   ...underNode(files.filter(({ also }) => also.has("node"))),
-]);
+];
+// The line ends in short ones, so that no core idles for long.
+await inParallel(
+  jobs.filter(({ waits }) => !waits).map(({ run }) => run),
+  jobs.filter(({ waits }) => waits).map(({ run }) => run),
+);
 end();

@@ -11,6 +11,13 @@ export interface Modules {
   readonly turn: typeof import("../../primitives/_turn.ts");
 }
 
+/** Where these modules are. */
+export const MODULES: Record<keyof Modules, URL> = {
+  mod: new URL("../../mod.ts", import.meta.url),
+  spin: new URL("../../primitives/_spin.ts", import.meta.url),
+  turn: new URL("../../primitives/_turn.ts", import.meta.url),
+};
+
 /** The modules under test: the library's own, or mutants of them. */
 export interface Weft extends Modules {
   /**

@@ -39,6 +39,13 @@ export function wordsOf(usage: string, options: Options = {}): Words {
   process.exit(0);
 }
 
+/** Ends this process after `--help`, or any word, if its task takes none. */
+export function takesNoWords(usage: string): void {
+  if (wordsOf(usage).positionals.length === 0) return;
+  const [, command] = /^usage: (.*)$/m.exec(usage)!;
+  complain(`${command} takes no words; see --help`);
+}
+
 /** Prints one line that says what is wrong with the words, and ends. */
 export function complain(what: string): never {
   console.error(what);

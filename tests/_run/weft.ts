@@ -6,14 +6,10 @@
 import * as mod from "../../mod.ts";
 import * as spin from "../../primitives/_spin.ts";
 import * as turn from "../../primitives/_turn.ts";
-import { realmOf } from "./realm.ts";
-import type { Modules, Weft } from "./scenario.ts";
+import { Sources } from "./realm.ts";
+import { MODULES, type Modules, type Weft } from "./scenario.ts";
 
-const realm = await realmOf<Modules>({
-  mod: new URL("../../mod.ts", import.meta.url),
-  spin: new URL("../../primitives/_spin.ts", import.meta.url),
-  turn: new URL("../../primitives/_turn.ts", import.meta.url),
-});
+const { realm } = await Sources.of<Modules>(MODULES);
 
 /** The library's own modules. */
 export const weft: Weft = { mod, spin, turn, realm };

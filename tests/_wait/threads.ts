@@ -1,4 +1,5 @@
 // also: node
+// it waits
 // Waits of several agents that must leave each other's wakes alone.
 import type { Handle } from "../../mod.ts";
 import * as assert from "uvu/assert";

@@ -1,4 +1,5 @@
 // also: node
+// it waits
 // Agents that are terminated while they wait, or while they hold.
 import type { Handle } from "../../mod.ts";
 import * as assert from "uvu/assert";

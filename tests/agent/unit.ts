@@ -7,7 +7,7 @@ import {
   onAgentExit,
   setAgentId,
 } from "../../mod.ts";
-import { suite } from "../_run/harness.ts";
+import { skip, suite } from "../_run/harness.ts";
 import { asAgent, refuses, turns } from "../_run/model.ts";
 import { spawn } from "../_run/workers.ts";
 
@@ -87,7 +87,7 @@ test("onAgentExit() tells when a terminated worker has ended", async () => {
 });
 
 test("announceAgent() notices another agent with the same id", async () => {
-  if (!hasLocks) return;
+  if (!hasLocks) skip("no Web Locks here");
   const thread = await spawn(ANNOUNCED, Mutex.create().handle);
   const id = await thread.next<number>();
   const own = agentId();
@@ -126,7 +126,7 @@ test("an agent in a blocking call has not ended before it returned", async () =>
   assert.is(mutex.owner, agentId());
 });
 
-test("onAgentExit() reports if the platform cannot tell", async () => {
+test("onAgentExit() refuses what is no id and no function", () => {
   const none = new ArrayBuffer(0);
   for (const id of [0, -1, 2 ** 28, NaN]) {
     const listen = () => onAgentExit(id, () => {});
@@ -134,7 +134,11 @@ test("onAgentExit() reports if the platform cannot tell", async () => {
   }
   const wrong = undefined as never;
   refuses(none, () => onAgentExit(5, wrong), TypeError, "received undefined");
-  if (hasLocks) return;
+});
+
+test("onAgentExit() reports if the platform cannot tell", async () => {
+  if (hasLocks) skip("Web Locks are here");
+  const none = new ArrayBuffer(0);
   assert.is(await announceAgent(), agentId()); // nothing to hold
   const parts = ["agent 5 ends", "no Web Locks", "abandon(id)"];
   refuses(none, () => onAgentExit(5, () => {}), TypeError, ...parts);

@@ -4,23 +4,30 @@
  *
  * @module
  */
+import { fileURLToPath } from "node:url";
 import { race, type Wasm } from "../../race/mod.ts";
 import { getHost } from "../../race/engine/views.ts";
 import * as kernel from "../../primitives/_kernel.ts";
 import * as spin from "../../primitives/_spin.ts";
 import * as turn from "../../primitives/_turn.ts";
-import { type Edited, realmOf } from "../_run/realm.ts";
+import { Sources, withOthers } from "../_run/realm.ts";
 import type { Modules, Weft } from "../_run/scenario.ts";
 import * as mod from "./mod.ts";
 
 type KernelModules = Modules & { kernel: typeof kernel };
 
-const ENTRIES = {
+const sources = await Sources.of<KernelModules>({
   mod: new URL("./mod.ts", import.meta.url),
   spin: new URL("../../primitives/_spin.ts", import.meta.url),
   turn: new URL("../../primitives/_turn.ts", import.meta.url),
   kernel: new URL("../../primitives/_kernel.ts", import.meta.url),
-};
+});
+
+/** A source, and the text that is to stand in its place. */
+export interface Edited {
+  readonly file: URL;
+  readonly text: string;
+}
 
 /** The library whose hot operations run in modules of the kernel. */
 export interface Stage {
@@ -63,9 +70,15 @@ export async function stageOf(
       its.mod.setAgentId(id);
       agent = (id - 1) % 16;
     };
-    return { ...its, mod: { ...its.mod, setAgentId } };
+    const mod = withOthers(
+      its.mod,
+      (name) => name === "setAgentId" ? setAgentId : undefined,
+    );
+    return { ...its, mod };
   };
-  const realm = await realmOf<KernelModules>(ENTRIES, edited);
+  const { realm } = edited === undefined
+    ? sources
+    : await sources.with(fileURLToPath(edited.file), edited.text);
   const its = edited === undefined
     ? { mod: mod as unknown as Modules["mod"], spin, turn, kernel }
     : realm();

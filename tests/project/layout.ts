@@ -518,7 +518,8 @@ function formatted(page: string): string {
 function main(words: string[]): number {
   if (words.length > 0) {
     const helps = words[0] === "--help" || words[0] === "-h";
-    console[helps ? "log" : "error"](USAGE);
+    if (helps) console.log(USAGE);
+    else console.error("deno task layout takes no words; see --help");
     return helps ? 0 : 2;
   }
   for (const [name, text] of expected()) {

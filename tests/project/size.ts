@@ -15,7 +15,7 @@ import { load } from "../_run/folders.ts";
 import type { Size } from "../_run/kinds.ts";
 import { run } from "../_run/native.ts";
 import { install, NAME } from "../_run/package.ts";
-import { wordsOf } from "../_run/usage.ts";
+import { takesNoWords } from "../_run/usage.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const BUNDLERS = fileURLToPath(new URL("_bundlers.ts", import.meta.url));
@@ -117,7 +117,9 @@ export async function fetched(
 }
 
 async function main() {
-  wordsOf("usage: deno task size\nPrints what each import costs a bundle.");
+  takesNoWords(
+    "usage: deno task size\nPrints what each import costs a bundle.",
+  );
   const folder = path.join(PROJECT, ".weft", "size");
   await install(folder);
   const rows = SIZES.flatMap(({ name, subpaths, most }) =>

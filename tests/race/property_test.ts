@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import * as assert from "uvu/assert";
 import { race, RaceError } from "../../race/mod.ts";
-import type { Generated } from "../../race/mod.ts";
+import type { CallTuple, Generated, Result } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
 import { BUGS } from "./corpus/bugs.ts";
 import { load } from "./corpus/load.ts";
@@ -129,5 +129,55 @@ test("stresses the real thing", async () => {
     // The mistake may also make an operation go round for ever.
     const { kind } = error as RaceError;
     assert.ok(kind === "not-linearizable" || kind === "lost-wakeup", kind);
+  }
+});
+
+test("agent 0 may begin and end alone", () => {
+  const seen = new Set<string>();
+  const log = race.spec({
+    memory: () => new SharedArrayBuffer(8),
+    agent: (memory) => new Int32Array(memory),
+    ops: {
+      add: {
+        arg: fc.integer({ min: 1, max: 3 }),
+        run: (w, n: number) => {
+          // A word that is the last one's, in decimal digits.
+          for (;;) {
+            const before = Atomics.load(w, 0);
+            const after = before * 10 + n;
+            if (Atomics.compareExchange(w, 0, before, after) === before) return;
+          }
+        },
+      },
+    },
+    final: (memory) => {
+      seen.add(`${new Int32Array(memory)[0]}`);
+    },
+  });
+  const first: CallTuple[] = [["add", 1], ["add", 2], ["add", 9]];
+  const second: CallTuple[] = [["add", 3], ["add", 4]];
+  const result = race.check(log, first, second, {
+    begin: 1,
+    end: 1,
+  }) as Result;
+  assert.ok(result.complete, result.summary);
+  const whole = [...seen].filter((order) => order.length === 5);
+  assert.equal(whole.toSorted(), ["12349", "13249", "13429"]);
+
+  const wrong = race.spec({
+    ...log.definition,
+    final: (memory) => {
+      const order = `${new Int32Array(memory)[0]}`;
+      return /^11.*2$/.test(order) ? `the order is ${order}` : undefined;
+    },
+  });
+  try {
+    race.assert(wrong, { begin: 2, end: 1, ops: 1, programs: 400, seed: 7 });
+    assert.unreachable();
+  } catch (error) {
+    assert.instance(error, RaceError);
+    const { program, schedule } = error as RaceError;
+    assert.match(program, /^first add\(1\)/);
+    assert.ok(schedule.startsWith("0"), schedule);
   }
 });

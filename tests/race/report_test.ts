@@ -72,6 +72,13 @@ test("a loop of several steps is folded, and says how often it ran", () => {
   assert.not.match(failure!.table, /\(x/);
 });
 
+test("source lines can be left out", () => {
+  const table = (lines: boolean) =>
+    race.check(mutex, ...PROGRAM, { lines }).failure!.table;
+  assert.match(table(true), /report_test\.ts:\d+/);
+  assert.not.match(table(false), /report_test/);
+});
+
 test("an error's stack has no line of the tester's own", () => {
   const { failure } = bodies({}, () => {
     throw new Error("mine");

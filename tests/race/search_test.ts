@@ -135,8 +135,10 @@ test("counts the states it should", () => {
 /** What an exploration says, without what may differ between searches. */
 const verdict = ({ failure, complete }: Result) => [failure?.kind, complete];
 
-test("remembered steps give the same verdicts, of right and wrong programs", async () => {
-  const limits = { states: 500, runs: 0 };
+/** Whether an exploration came to a verdict within its limits. */
+const decided = ({ ok, complete }: Result) => !ok || complete;
+
+test("reductions give the same verdicts, of right and wrong programs", async () => {
   let failures = 0;
   for (const bug of [undefined, ...BUGS.filter((_, i) => i % 5 === 0)]) {
     const module = bug === undefined ? right : await load(bug);
@@ -146,11 +148,16 @@ test("remembered steps give the same verdicts, of right and wrong programs", asy
         const check = (reduce: boolean) =>
           race.check(spec as Spec<false>, ...program, {
             ...options,
-            ...limits,
+            states: reduce ? 500 : 1000,
+            runs: 0,
             reduce,
           });
         const usual = check(true);
-        assert.equal(verdict(usual), verdict(check(false)), name);
+        const plain = check(false);
+        // With reductions, fewer states come to the same verdict.
+        if (decided(plain) && decided(usual)) {
+          assert.equal(verdict(usual), verdict(plain), name);
+        }
         if (!usual.ok) failures++;
       }
     }
@@ -158,7 +165,7 @@ test("remembered steps give the same verdicts, of right and wrong programs", asy
   assert.ok(failures > 5, `${failures} failures`);
 });
 
-test("remembered steps give the same verdicts, of mutants", async () => {
+test("reductions give the same verdicts, of mutants", async () => {
   const folder = "once";
   const limits = { states: 300, runs: 0, looks: LOOKS, polls: false };
   let failures = 0;

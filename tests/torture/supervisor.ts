@@ -370,43 +370,55 @@ const LOADED: Readonly<Record<string, () => Shared>> = {
 /** Many threads use one primitive after the other; each must get its turn. */
 async function load(time: number, only: string) {
   const names = Object.keys(LOADED).filter((name) => matches(name, only));
-  let threads: Thread[] | undefined;
+  if (names.length === 0) return;
+  const ms = time / names.length;
+  const crowd = await Crowd.start();
   for (const name of names) {
-    const ms = time / names.length;
-    const measure = async (): Promise<Longest> => {
-      const shared = LOADED[name]!();
-      const all = CROWDED + CONTROLS;
-      const over = new SharedArrayBuffer(4);
-      const notes = new SharedArrayBuffer(16 * all);
-      const rounds = Array.from({ length: all }, (_, seat): Round => {
-        const kind = seat < CROWDED ? name : "control";
-        return { kind, handle: shared.handle, seat, over, notes };
-      });
-      if (threads === undefined) {
-        threads = await Promise.all(rounds.map((r) => spawn(CROWD, r)));
-      } else threads.forEach((thread, seat) => thread.post(rounds[seat]!));
-      const numbers = new Float64Array(notes);
-      const turns = (seat: number) => numbers[2 * seat]!;
-      // The threads begin one after the other.
-      while (rounds.some((_, seat) => turns(seat) === 0)) await sleep(10);
-      for (let seat = 0; seat < all; seat++) numbers[2 * seat + 1] = 0;
-      await sleep(ms);
-      Atomics.store(new Int32Array(over), 0, 1);
-      const longest = (from: number, to: number) =>
-        Math.max(
-          ...rounds.slice(from, to).map((_, i) => numbers[2 * (from + i) + 1]!),
-        );
-      const result = {
-        volume: rounds.slice(0, CROWDED)
-          .reduce((sum, _, seat) => sum + turns(seat), 0),
-        longest: longest(0, CROWDED),
-        control: longest(CROWDED, all),
-      };
-      shared.close?.();
-      await Promise.all(threads.map((thread) => thread.next()));
-      return result;
-    };
+    const measure = () => crowd.use(name, LOADED[name]!(), ms);
     tell(await loadRow(`JavaScript: ${name}`, ms / 1000, measure));
+  }
+}
+
+/** The threads that use one primitive after the other. */
+class Crowd {
+  readonly #threads: Thread[] = [];
+
+  /** Starts the threads, and waits until all of them run. */
+  static async start(): Promise<Crowd> {
+    const crowd = new Crowd();
+    await crowd.use("control", Mutex.create(), 0);
+    return crowd;
+  }
+
+  /** Lets all but the last threads use `shared` for `ms`. */
+  async use(name: string, shared: Shared, ms: number): Promise<Longest> {
+    const over = new SharedArrayBuffer(4);
+    const notes = new Float64Array(
+      new SharedArrayBuffer(16 * (CROWDED + CONTROLS)),
+    );
+    const seats = Array.from({ length: CROWDED + CONTROLS }, (_, i) => i);
+    for (const seat of seats) {
+      const { handle } = shared;
+      const kind = seat < CROWDED ? name : "control";
+      const round: Round = { kind, handle, seat, over, notes: notes.buffer };
+      this.#threads[seat]?.post(round);
+      this.#threads[seat] ??= await spawn(CROWD, round);
+    }
+    // The threads begin one after the other.
+    while (seats.some((seat) => notes[2 * seat] === 0)) await sleep(10);
+    await sleep(ms);
+    Atomics.store(new Int32Array(over), 0, 1);
+    const noted = (i: number, seats: number[]) =>
+      seats.map((seat) => notes[2 * seat + i]!);
+    const crowd = seats.slice(0, CROWDED);
+    const result = {
+      volume: noted(0, crowd).reduce((sum, turns) => sum + turns),
+      longest: Math.max(...noted(1, crowd)),
+      control: Math.max(...noted(1, seats.slice(CROWDED))),
+    };
+    shared.close?.();
+    await Promise.all(this.#threads.map((thread) => thread.next()));
+    return result;
   }
 }
 

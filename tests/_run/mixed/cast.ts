@@ -7,6 +7,7 @@
 import type { Wasm, WasmExports } from "../../../race/mod.ts";
 import { getHost } from "../../../race/engine/views.ts";
 import type { Modules, Weft } from "../scenario.ts";
+import { withOthers } from "../realm.ts";
 import { type Agent, Twin } from "./twin.ts";
 import { functions, twins } from "./twins.ts";
 
@@ -55,8 +56,7 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
   /** The modules with twins in them. */
   const withTwins = (modules: Modules): Modules => {
     const { mod, spin, turn } = modules;
-    const replaced: Record<string, unknown> = {
-      ...mod,
+    const others: Record<string, unknown> = {
       setAgentId(next: number) {
         mod.setAgentId(next);
         id = next;
@@ -64,27 +64,35 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
         entered.delete(id);
       },
     };
-    for (const [name, Twin] of Object.entries(twins)) {
+    const twinOf = (name: string) => {
+      const InC = twins[name];
+      if (InC === undefined) return undefined;
       const Real = (mod as unknown as Record<string, new () => object>)[name]!;
-      replaced[name] = new Proxy(Real, {
+      return new Proxy(Real, {
         construct(target, args) {
           const [buffer, ...more] = args as [SharedArrayBuffer, number];
           const agent = current(modules, buffer);
           return agent === undefined
             ? Reflect.construct(target, args)
-            : Reflect.construct(Twin, [agent, buffer, ...more]);
+            : Reflect.construct(InC, [agent, buffer, ...more]);
         },
       });
-    }
-    for (const [name, ofC] of Object.entries(functions)) {
+    };
+    const functionOf = (name: string) => {
       type Any = (...args: unknown[]) => unknown;
-      const real = replaced[name] as Any;
-      replaced[name] = (...args: unknown[]) => {
+      const ofC = functions[name] as Any | undefined;
+      if (ofC === undefined) return undefined;
+      return (...args: unknown[]) => {
         const twin = args.flat().find((arg) => arg instanceof Twin);
-        return twin ? (ofC as Any)(twin, ...args) : real(...args);
+        if (twin !== undefined) return ofC(twin, ...args);
+        return (mod as unknown as Record<string, Any>)[name]!(...args);
       };
-    }
-    return { mod: replaced as unknown as Modules["mod"], spin, turn };
+    };
+    const replaced = withOthers(
+      mod,
+      (name) => others[name] ??= twinOf(name) ?? functionOf(name),
+    );
+    return { mod: replaced, spin, turn };
   };
   return { ...withTwins(weft), realm: () => withTwins(weft.realm()) };
 }

@@ -75,6 +75,7 @@ function found(
       const result = race.check(spec, ...agents, {
         looks: LOOKS,
         polls: false,
+        lines: false,
         ...options,
         ...budget,
       });

@@ -5,6 +5,7 @@ import { thisFolder } from "../folders.ts";
 import { suite } from "../harness.ts";
 import { CASTS } from "../mixed/cast.ts";
 import { awaiting, explore, scenariosOf, TWINS } from "../mixed/explore.ts";
+import { compareStates } from "../mixed/states.ts";
 
 const BUDGET = { states: 4_000, time: 120_000 };
 /** Only a hanging test takes this long: the machine may be busy. */
@@ -22,6 +23,9 @@ if (TWINS.includes(folder)) {
       });
     }
   }
+  test(`scenarios of ${folder} have as many states in C`, async () => {
+    await compareStates(folder);
+  });
 } else {
   const test = suite(`${folder}, beside agents of C`, LIMIT);
   for (const [cast, scenario] of await awaiting(folder)) {
