@@ -24,9 +24,9 @@ const SLOTS: typeof CALL_RING.length = 96;
 
 /** The words of a slot, of which the first is its state; its bytes follow. */
 export const CALLER = 1;
-const REQUEST_LENGTH = 2;
+export const REQUEST_LENGTH = 2;
 export const REPLY_LENGTH = 3;
-const REQUEST = 4;
+export const REQUEST = 4;
 
 /**
  * The parts of a state: an agent's id, the phase, and whether the caller
@@ -290,7 +290,7 @@ export class Slots {
       );
     }
     if (this.closed) throw new ClosedError("The ring is closed");
-    const at = this.#claim();
+    const at = this.claim();
     if (at === 0) return 0;
     Atomics.store(words, at + CALLER, this.#id);
     words[at + REQUEST_LENGTH] = byteLength; // published by (P)
@@ -308,7 +308,7 @@ export class Slots {
   }
 
   /** Claims a free slot; 0 if there is none. */
-  #claim(): number {
+  claim(): number {
     const { words } = this;
     const claimed = CLAIMED | this.#id;
     for (let i = 2 * this.count; i > 0; i--) {

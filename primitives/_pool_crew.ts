@@ -64,7 +64,8 @@ export class Crew {
   readonly #events: CrewEvents;
   readonly #patience: number;
   readonly members: Set<Member> = new Set();
-  #numbers = 0;
+  /** Those that were made so far, by their numbers. */
+  readonly #all: (Member | undefined)[] = [];
 
   /** A worker must say that it serves within `patience` ms. */
   constructor(events: CrewEvents, patience: number) {
@@ -77,11 +78,21 @@ export class Crew {
     return this.members.size;
   }
 
+  /** The worker of that number, if it is not gone. */
+  member(number: number): Member | undefined {
+    return this.#all[number];
+  }
+
+  #remove(member: Member): void {
+    this.members.delete(member);
+    this.#all[member.number] = undefined;
+  }
+
   /** Starts a worker; resolves once it is ready, and rejects if it cannot. */
   start(): Promise<void> {
     return new Promise((resolve, reject) => {
       const member: Member = {
-        number: this.#numbers++,
+        number: this.#all.length,
         worker: undefined,
         id: 0,
         state: "starting",
@@ -93,6 +104,7 @@ export class Crew {
         unlisten: () => {},
       };
       this.members.add(member);
+      this.#all.push(member);
       try {
         this.#listen(member, this.#made());
       } catch (error) {
@@ -105,7 +117,7 @@ export class Crew {
   stop(member: Member): unknown {
     member.unlisten();
     member.state = "gone";
-    this.members.delete(member);
+    this.#remove(member);
     member.started(new Error("The pool was closed before the worker started"));
     return member.worker?.terminate();
   }
@@ -113,7 +125,7 @@ export class Crew {
   /** Ends a worker that does a task; `ended` tells when it is over. */
   dismiss(member: Member): void {
     member.state = "gone";
-    this.members.delete(member);
+    this.#remove(member);
     member.worker!.terminate();
   }
 
@@ -202,7 +214,7 @@ export class Crew {
   }
 
   #end(member: Member): void {
-    this.members.delete(member);
+    this.#remove(member);
     this.#events.ended(member);
     member.state = "gone";
   }
@@ -211,7 +223,7 @@ export class Crew {
     if (member.state !== "starting") return;
     member.unlisten();
     member.state = "gone";
-    this.members.delete(member);
+    this.#remove(member);
     try {
       member.worker?.terminate();
     } catch {

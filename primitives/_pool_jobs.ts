@@ -6,6 +6,7 @@
  */
 
 import type { AnyCodec } from "./_pool_wire.ts";
+import type { Field } from "./_record.ts";
 
 /** A task as a pool knows it. */
 export interface Spec {
@@ -13,30 +14,93 @@ export interface Spec {
   readonly index: number;
   readonly request: AnyCodec;
   readonly reply: AnyCodec;
+  /** Set if all messages of that codec have one size. */
+  readonly requestField: Field | undefined;
+  readonly replyField: Field | undefined;
   readonly idempotent: boolean;
 }
 
 /** A task that was submitted. */
-export interface Job {
-  /** Undefined: the worker that takes it must end. */
-  readonly spec: Spec | undefined;
-  readonly token: number;
-  /** What to post; undefined if it was posted and will not be repeated. */
-  message: Uint8Array | undefined;
-  readonly priority: number;
-  /** When it was submitted, by the clock of all threads. */
-  readonly since: number;
+export class Job {
+  /** What a field has made of the request. */
+  value: unknown = undefined;
+  /** Where another request lies before it is posted, and if it may be repeated. */
+  bytes: Uint8Array | undefined = undefined;
+  from = 0;
+  length = 0;
+  /** Whether the request is undefined. */
+  empty = false;
   /** Its slot; 0 if it has none. */
-  at: number;
+  at = 0;
+  /** Whether it waits in its slot. */
+  parked = false;
+  /** Whether its worker may tell of its result later. */
+  lazy = false;
   /** Whether its result is known, or nobody wants it. */
-  over: boolean;
+  over = false;
   /** How often a worker died of it. */
-  deaths: number;
-  readonly terminate: boolean;
-  readonly signal: AbortSignal | undefined;
-  timer: ReturnType<typeof setTimeout> | undefined;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (reason: unknown) => void;
+  deaths = 0;
+  terminate = false;
+  signal: AbortSignal | undefined = undefined;
+  timer: ReturnType<typeof setTimeout> | undefined = undefined;
+
+  /** `spec` is undefined for an order: the worker that takes it must end. */
+  constructor(
+    readonly spec: Spec | undefined,
+    readonly token: number,
+    readonly priority: number,
+    /** When it was submitted, by the clock of all threads. */
+    readonly since: number,
+    readonly resolve: (value: unknown) => void,
+    readonly reject: (reason: unknown) => void,
+  ) {}
+}
+
+/** Bytes of a chunk. */
+const CHUNK = 0x10000;
+/** Messages that are longer have memory of their own. */
+const MOST = 0x1000;
+
+/** Memory for the requests of jobs that wait, many of them in one chunk. */
+export class Chunks {
+  #chunk: Uint8Array | undefined;
+  #next = 0;
+
+  /** Copies the first `length` bytes of `bytes` for a job. */
+  keep(job: Job, bytes: Uint8Array, length: number): void {
+    job.length = length;
+    if (length > MOST) {
+      job.bytes = bytes.slice(0, length);
+      job.from = 0;
+      return;
+    }
+    if (this.#chunk === undefined || this.#next + length > CHUNK) {
+      this.#chunk = new Uint8Array(CHUNK);
+      this.#next = 0;
+    }
+    job.bytes = this.#chunk;
+    job.from = this.#next;
+    this.#next += length;
+    copy(bytes, 0, this.#chunk, job.from, length);
+  }
+}
+
+/** Up to so many bytes, a loop is faster than making views. */
+const SHORT = 64;
+
+/** Copies `length` bytes. */
+export function copy(
+  source: Uint8Array,
+  from: number,
+  target: Uint8Array,
+  at: number,
+  length: number,
+): void {
+  if (length > SHORT) {
+    target.set(source.subarray(from, from + length), at);
+  } else {
+    for (let i = 0; i < length; i++) target[at + i] = source[from + i]!;
+  }
 }
 
 /** Jobs of one priority, the oldest first. */

@@ -9,9 +9,22 @@
  * @module
  */
 
-import type { Slots } from "./_call_slots.ts";
+import {
+  CALLER,
+  POSTED,
+  REPLY_LENGTH,
+  REQUEST,
+  REQUEST_LENGTH,
+  type Slots,
+} from "./_call_slots.ts";
+import { wake } from "./_event_count.ts";
+import type { CALL_RING } from "./_layout.ts";
 import type { Codec, SizedCodec } from "./_message.ts";
+import { ClosedError } from "./_queue.ts";
+import type { Field } from "./_record.ts";
 import type { Handle } from "./_region.ts";
+
+const SLOTS: typeof CALL_RING.length = 96;
 
 /** Bytes before the message of a request. */
 export const REQUEST_HEAD = 8;
@@ -20,6 +33,11 @@ export const REPLY_HEAD = 32;
 
 /** A flag beside the number of a task: the request is undefined. */
 export const NO_REQUEST = 0x10000;
+/**
+ * A flag beside it: the worker need not tell that the task is done before it
+ * tells of another one, or sleeps.
+ */
+export const LAZY = 0x20000;
 /** In place of the number of a task: the worker must end. */
 export const RETIRE = 0xffff;
 /** The most tasks by name. */
@@ -52,6 +70,10 @@ export interface Sides {
   readonly reply: AnyCodec;
 }
 
+/** The field of a codec whose messages all have one size. */
+export const fieldOf = (codec: AnyCodec): Field | undefined =>
+  (codec as Partial<SizedCodec<unknown>>).field;
+
 /** Both codecs of a task as text: who has others cannot serve it. */
 export function signatureOf({ request, reply }: Sides): string {
   const name = (codec: AnyCodec) => {
@@ -79,6 +101,8 @@ export interface Place {
   readonly what: "place";
   readonly ring: Handle<"call_ring">;
   readonly done: Handle<"event">;
+  /** How many tasks were posted, modulo 2^32: one word. */
+  readonly posted: Int32Array<SharedArrayBuffer>;
   /** The number of the worker. */
   readonly number: number;
   /** The names of the pool's tasks, by their numbers. */
@@ -115,43 +139,202 @@ export function tagged(message: Untagged<PoolMessage>): PoolMessage {
 export const isTagged = (data: unknown): data is PoolMessage =>
   (data as PoolMessage | null)?.weft === TAG;
 
-/** The room for the reply in one slot. */
-export interface Room {
-  /** What the reply is, and the number of the worker. */
-  readonly words: Int32Array;
-  /** When the task began, how long it ran, and all time in tasks so far. */
-  readonly times: Float64Array;
-  readonly body: Uint8Array;
-}
-
-/** The rooms of all slots. */
+/** The requests and replies of all slots. */
 export class Rooms {
   readonly #slots: Slots;
-  readonly #rooms: Room[] = [];
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  readonly #times: Float64Array;
+  readonly #bytes: Uint8Array;
+  /** All of it, for codecs whose messages all have one size. */
+  readonly data: DataView;
+  /** From the first word of a slot to the head of its reply. */
+  readonly #reply: number;
+  /** The views that were made last. */
+  readonly #requests: Uint8Array[] = [];
+  readonly #replies: Uint8Array[] = [];
+  /** The most bytes of a request and of a reply. */
+  readonly room: number;
+  /** How many tasks were posted, modulo 2^32. */
+  readonly #posted: Int32Array<SharedArrayBuffer>;
 
-  /** The rooms lie in these slots. */
-  constructor(slots: Slots) {
+  readonly #id: number;
+  /** Words of a slot. */
+  readonly #stride: number;
+
+  /**
+   * The rooms lie in these slots of the agent `id`; `posted` counts the tasks.
+   */
+  constructor(
+    slots: Slots,
+    posted: Int32Array<SharedArrayBuffer>,
+    id: number,
+  ) {
+    const { buffer, byteOffset, byteLength } = slots.words;
     this.#slots = slots;
+    this.#posted = posted;
+    this.#id = id;
+    this.#stride = (slots.words.length - SLOTS) / slots.count;
+    this.#words = slots.words;
+    this.#times = new Float64Array(buffer, byteOffset, byteLength >> 3);
+    this.#bytes = new Uint8Array(buffer, byteOffset, byteLength);
+    this.data = new DataView(buffer, byteOffset, byteLength);
+    this.#reply = REQUEST + slots.maxRequest / 4;
+    this.room = slots.maxRequest - REQUEST_HEAD;
   }
 
-  /** The room in the slot `at`. */
-  at(at: number): Room {
-    return this.#rooms[at] ??= this.#make(at);
+  // ---- requests
+
+  /**
+   * Claims a free slot, in which the caller writes its request; 0 if there is
+   * none. {@linkcode post} posts it, and `Slots.cancel` frees the slot.
+   *
+   * @throws {ClosedError} If the ring is closed.
+   */
+  claim(): number {
+    if (this.#slots.closed) throw new ClosedError("The ring is closed");
+    const at = this.#slots.claim();
+    if (at !== 0) Atomics.store(this.#words, at + CALLER, this.#id);
+    return at;
   }
 
-  #make(at: number): Room {
-    const { buffer, byteOffset, length } = this.#slots.space(at);
-    return {
-      words: new Int32Array(buffer, byteOffset, 2),
-      times: new Float64Array(buffer, byteOffset + 8, 3),
-      body: new Uint8Array(
-        buffer,
-        byteOffset + REPLY_HEAD,
-        length - REPLY_HEAD,
-      ),
-    };
+  /**
+   * Posts a task, of whose request `length` bytes lie in its slot. The caller
+   * wakes workers after that. Only the agent that posts closes the ring, so no
+   * task can be left behind in a closed ring.
+   */
+  post(at: number, what: number, token: number, length: number): void {
+    const words = this.#words;
+    words[at + REQUEST] = what;
+    words[at + REQUEST + 1] = token;
+    words[at + REQUEST_LENGTH] = REQUEST_HEAD + length; // published by (P)
+    Atomics.store(words, at, POSTED | this.#id); // (P)
+    // (N) Behind the task. Pairs with (S): a worker that has not seen the task
+    // sees another count.
+    Atomics.add(this.#posted, 0, 1);
+  }
+
+  /** Wakes up to `n` workers. */
+  tell(n: number): void {
+    wake(this.#words, this.#slots.coming.epoch, n);
+  }
+
+  /** How many tasks were posted; workers look at slots when it changes. */
+  get posted(): number {
+    return Atomics.load(this.#posted, 0);
+  }
+
+  /** The number of the task, and its flags. */
+  what(at: number): number {
+    return this.#words[at + REQUEST]!;
+  }
+
+  /** The number that tells the pool's tasks apart. */
+  token(at: number): number {
+    return this.#words[at + REQUEST + 1]!;
+  }
+
+  /** The length of the request behind its head; 0 if it is damaged. */
+  lengthAsked(at: number): number {
+    const length = this.#words[at + REQUEST_LENGTH]! - REQUEST_HEAD;
+    return length <= this.room ? Math.max(length, 0) : 0;
+  }
+
+  /** The byte of {@linkcode data} at which the request begins. */
+  request(at: number): number {
+    return (at + REQUEST) * 4 + REQUEST_HEAD;
+  }
+
+  /** The first `length` bytes for the request. */
+  requestBytes(at: number, length: number): Uint8Array {
+    return this.#view(this.#requests, at, this.request(at), length);
+  }
+
+  // ---- replies
+
+  /** Writes the head of a reply. */
+  answer(at: number, what: number): void {
+    this.#words[at + this.#reply] = what;
+  }
+
+  /** What the reply is. */
+  answered(at: number): number {
+    return this.#words[at + this.#reply]!;
+  }
+
+  /** Notes which worker does the task, and since when. */
+  begin(at: number, number: number, now: number): void {
+    const reply = at + this.#reply;
+    this.#words[reply + 1] = number;
+    this.#times[(reply >> 1) + 1] = now;
+  }
+
+  /** Notes how long the task ran, and all time in tasks so far. */
+  end(at: number, now: number, busy: number): void {
+    const time = (at + this.#reply >> 1) + 1;
+    this.#times[time + 1] = now - this.#times[time]!;
+    this.#times[time + 2] = busy;
+  }
+
+  /** The number of the worker. */
+  worker(at: number): number {
+    return this.#words[at + this.#reply + 1]!;
+  }
+
+  /** When the task began (0), how long it ran (1), all time in tasks (2). */
+  time(at: number, which: 0 | 1 | 2): number {
+    return this.#times[(at + this.#reply >> 1) + 1 + which]!;
+  }
+
+  /** Forgets when the task began. */
+  forget(at: number): void {
+    this.#times[(at + this.#reply >> 1) + 1] = 0;
+  }
+
+  /** The length of the reply behind its head. */
+  lengthAnswered(at: number): number {
+    return this.#words[at + REPLY_LENGTH]! - REPLY_HEAD;
+  }
+
+  /** The byte of {@linkcode data} at which the reply begins. */
+  reply(at: number): number {
+    return (at + this.#reply) * 4 + REPLY_HEAD;
+  }
+
+  /** The first `length` bytes for the reply. */
+  replyBytes(at: number, length: number): Uint8Array {
+    return this.#view(this.#replies, at, this.reply(at), length);
+  }
+
+  /** A view; a new one is made only if the length has changed. */
+  #view(
+    views: Uint8Array[],
+    at: number,
+    from: number,
+    length: number,
+  ): Uint8Array {
+    const slot = (at - SLOTS) / this.#stride;
+    const view = views[slot];
+    if (view?.length === length) return view;
+    return views[slot] = this.#bytes.subarray(from, from + length);
   }
 }
 
+/** Bytes behind the event: the count of posted tasks, on a line of its own. */
+export const POSTED_BYTES = 256;
+const POSTED_AT = 128;
+
+/** The count of posted tasks, if these bytes lie at `byteOffset`. */
+export const postedAt = (
+  buffer: SharedArrayBuffer,
+  byteOffset: number,
+): Int32Array<SharedArrayBuffer> =>
+  new Int32Array(buffer, byteOffset + POSTED_AT, 1);
+
+let origin = 0;
+
 /** The time of day in ms, by a clock that all threads share. */
-export const clock = (): number => performance.timeOrigin + performance.now();
+export function clock(): number {
+  // In Node, reading `timeOrigin` takes longer than reading the clock.
+  if (origin === 0) origin = performance.timeOrigin;
+  return origin + performance.now();
+}

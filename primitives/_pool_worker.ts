@@ -7,24 +7,24 @@
 import type { Slots } from "./_call_slots.ts";
 import { json } from "./_codec.ts";
 import { describe } from "./_describe.ts";
-import { waitOn } from "./_event_count.ts";
+import { type Awaited, waitOn } from "./_event_count.ts";
 import {
   clock,
   ELSEWHERE,
   ERROR,
+  LAZY,
   NO_REQUEST,
   NOTHING,
   REPLY_HEAD,
-  REQUEST_HEAD,
   RETIRE,
   RETIRED,
-  type Room,
   Rooms,
   type Sides,
   tagged,
   THROWN,
   VALUE,
 } from "./_pool_wire.ts";
+import type { Field } from "./_record.ts";
 import { spin } from "./_spin.ts";
 import { errorText, isError } from "./_thrown.ts";
 import { nextTurn } from "./_turn.ts";
@@ -47,12 +47,17 @@ export interface TaskContext {
 /** A task that a worker serves. */
 export interface Served extends Sides {
   readonly name: string;
+  /** Set if all messages of that codec have one size. */
+  readonly requestField: Field | undefined;
+  readonly replyField: Field | undefined;
   readonly run: (request: unknown, context: TaskContext) => unknown;
 }
 
 /** Where a worker works. */
 export interface Station {
   readonly slots: Slots;
+  /** How many tasks were posted. */
+  readonly posted: Int32Array<SharedArrayBuffer>;
   /** The tasks by their numbers. */
   readonly tasks: readonly (Served | undefined)[];
   readonly names: readonly string[];
@@ -97,10 +102,16 @@ export class PoolServer {
   readonly #it: Station;
   readonly #rooms: Rooms;
   readonly #watches: Watches;
+  /** Waits for a task; its result is -1 at the end. */
+  readonly #coming: Awaited<number>;
+  /** The count of posted tasks before the last look that found none. */
+  #seen: number | undefined;
   /** Tasks that it did. */
   #count = 0;
   /** The slot of the order to end; 0 if none came. */
   #order = 0;
+  /** Whether it did a task of which it has not told the pool. */
+  #untold = false;
   /** Tasks that run, since when there are any, and how long there were. */
   #running = 0;
   #since = 0;
@@ -109,17 +120,36 @@ export class PoolServer {
   /** Makes a server that has not begun. */
   constructor(station: Station) {
     this.#it = station;
-    this.#rooms = new Rooms(station.slots);
+    this.#rooms = new Rooms(station.slots, station.posted, 0);
     this.#watches = new Watches(station.slots);
+    const attempt = () => this.#take() || undefined;
+    this.#coming = { ...station.slots.coming, attempt };
+  }
+
+  /**
+   * Takes a task. Returns its slot; 0 if there is none, -1 if there will never
+   * be one. It looks at all slots only if tasks were posted since it found none.
+   */
+  #take(): number {
+    const { slots } = this.#it;
+    // (S) The count first, then the slots. Pairs with (N): if we miss a task
+    // that was posted just now, its count is another one.
+    const count = this.#rooms.posted;
+    if (count === this.#seen && !slots.closed) return 0;
+    const at = slots.takeOrEnd();
+    this.#seen = at === 0 ? count : undefined;
+    return at;
   }
 
   /** Does tasks, blocking while there are none; returns how many it did. */
   serve(): number {
-    const { slots } = this.#it;
-    const attempt = () => slots.takeOrEnd() || undefined;
+    const { attempt } = this.#coming;
     while (this.#order === 0) {
-      const at = slots.takeOrEnd() || spin(attempt) ||
-        block(waitOn(slots.coming))!;
+      let at = this.#take();
+      if (at === 0) {
+        this.#tell(); // before it sleeps
+        at = spin(attempt) || block(waitOn(this.#coming, false))!;
+      }
       if (at < 0) break;
       this.#handle(at, false);
     }
@@ -128,18 +158,19 @@ export class PoolServer {
 
   /** The same, awaiting: `limit` tasks at a time. */
   async serveAsync(limit: number): Promise<number> {
-    const { slots } = this.#it;
+    const { attempt } = this.#coming;
     const underway = new Set<Promise<void>>();
-    const attempt = () => slots.takeOrEnd() || undefined;
     while (this.#order === 0) {
+      if (underway.size >= limit) this.#tell();
       while (underway.size >= limit) await Promise.race(underway);
-      let at = slots.takeOrEnd();
+      let at = this.#take();
       for (let i = 0; at === 0 && underway.size > 0 && i < TICKS; i++) {
         await undefined; // lets functions end
       }
-      if (at === 0) at = slots.takeOrEnd();
+      if (at === 0) at = this.#take();
+      if (at === 0) this.#tell(); // before it sleeps
       if (at === 0 && underway.size === 0) at = spin(attempt) ?? 0;
-      at ||= (await blockAsync(() => waitOn(slots.coming)))!;
+      at ||= (await blockAsync(() => waitOn(this.#coming)))!;
       if (at < 0) break;
       const answer = this.#handle(at, true);
       if (answer !== undefined) {
@@ -147,31 +178,40 @@ export class PoolServer {
         answer.then(() => underway.delete(answer));
       }
       const turn = nextTurn();
-      if (turn !== undefined) await turn;
+      if (turn === undefined) continue;
+      this.#tell();
+      await turn;
     }
+    this.#tell();
     await Promise.all(underway);
     return this.#retire();
   }
 
+  /** Tells the pool of tasks that it was not told of. */
+  #tell(): void {
+    if (!this.#untold) return;
+    this.#untold = false;
+    this.#it.done();
+  }
+
   /** Tells the pool that this worker does nothing any more. */
   #retire(): number {
+    this.#tell();
     const at = this.#order;
     if (at === 0) return this.#count;
-    const room = this.#rooms.at(at);
-    room.words[1] = this.#it.number;
-    room.times[0] = this.#begin();
-    this.#send(at, RETIRED, () => 0);
+    this.#begin(at);
+    this.#send(at, RETIRED, 0);
     return this.#count;
   }
 
   #handle(at: number, mayAwait: boolean): Promise<void> | undefined {
-    const request = this.#it.slots.request(at);
-    const { words, times } = this.#rooms.at(at);
-    const what = request[0]! | request[1]! << 8 | request[2]! << 16;
+    const rooms = this.#rooms;
+    const what = rooms.what(at);
     const index = what & 0xffff;
     if (index === RETIRE) return void (this.#order = at);
-    words[1] = this.#it.number;
-    times[0] = this.#begin();
+    const lazy = (what & LAZY) !== 0;
+    if (!lazy) this.#tell(); // this task may take long
+    this.#begin(at);
     this.#count++;
     const task = this.#it.tasks[index];
     let context: Context | undefined;
@@ -179,10 +219,8 @@ export class PoolServer {
     try {
       if (task === undefined) throw this.#unknown(index);
       context = new Context(task.name, at, this.#watches);
-      const value = what & NO_REQUEST
-        ? undefined
-        : task.request.decode(request.subarray(REQUEST_HEAD));
-      result = task.run(value, context);
+      const request = what & NO_REQUEST ? undefined : this.#read(at, task);
+      result = task.run(request, context);
       if (isThenable(result)) {
         if (mayAwait) return this.#settle(at, task, context, result);
         result.then(undefined, () => {}); // nobody else looks at it
@@ -196,7 +234,16 @@ export class PoolServer {
       return void this.#throw(at, task, error);
     }
     context.end();
-    this.#return(at, task, result);
+    this.#return(at, task, result, lazy);
+  }
+
+  #read(at: number, { request, requestField }: Served): unknown {
+    const rooms = this.#rooms;
+    const length = rooms.lengthAsked(at);
+    if (length === requestField?.size) {
+      return requestField.get(rooms.data, rooms.request(at));
+    }
+    return request.decode(rooms.requestBytes(at, length));
   }
 
   async #settle(
@@ -208,7 +255,7 @@ export class PoolServer {
     try {
       const value = await result;
       context.end();
-      this.#return(at, task, value);
+      this.#return(at, task, value, false);
     } catch (error) {
       context.end();
       this.#throw(at, task, error);
@@ -224,10 +271,17 @@ export class PoolServer {
     );
   }
 
-  #return(at: number, task: Served, value: unknown): void {
-    if (value === undefined) return this.#send(at, NOTHING, () => 0);
+  #return(at: number, task: Served, value: unknown, lazy: boolean): void {
+    if (value === undefined) return this.#send(at, NOTHING, 0, lazy);
+    const { reply, replyField } = task;
+    const rooms = this.#rooms;
     try {
-      this.#send(at, VALUE, (into) => task.reply.encode(value, into));
+      if (replyField !== undefined && replyField.size <= rooms.room) {
+        const checked = replyField.check(value, "");
+        replyField.set(rooms.data, rooms.reply(at), checked as never);
+        return this.#send(at, VALUE, replyField.size, lazy);
+      }
+      this.#encode(at, VALUE, (into) => reply.encode(value, into), lazy);
     } catch (error) {
       this.#throw(at, task, error);
     }
@@ -237,7 +291,7 @@ export class PoolServer {
     let error = thrown;
     if (!isError(thrown)) {
       try {
-        return this.#send(
+        return this.#encode(
           at,
           THROWN,
           (into) => json.encode(thrown as never, into),
@@ -247,50 +301,54 @@ export class PoolServer {
       }
     }
     const text = errorText(error);
-    this.#send(at, ERROR, (into) => writeUtf8(text, into));
+    this.#encode(at, ERROR, (into) => writeUtf8(text, into));
   }
 
   /** Answers with what `encode` writes, or has the pool told by a message. */
-  #send(at: number, what: number, encode: (into: Uint8Array) => number): void {
-    const { slots } = this.#it;
-    const room = this.#rooms.at(at);
-    let length = encode(room.body);
-    room.words[0] = what;
-    if (length > room.body.length) {
-      let bytes;
-      do bytes = new Uint8Array(length); while (
-        (length = encode(bytes)) > bytes.length
-      );
-      this.#post(at, what, bytes.subarray(0, length));
-      room.words[0] = ELSEWHERE;
-      length = 0;
+  #encode(
+    at: number,
+    what: number,
+    encode: (into: Uint8Array) => number,
+    lazy = false,
+  ): void {
+    const { room } = this.#rooms;
+    let length = encode(this.#rooms.replyBytes(at, room));
+    if (length <= room) return this.#send(at, what, length, lazy);
+    let bytes;
+    do bytes = new Uint8Array(length); while (
+      (length = encode(bytes)) > bytes.length
+    );
+    const token = this.#rooms.token(at);
+    bytes = bytes.subarray(0, length);
+    this.#it.post(tagged({ what: "long", token, kind: what, bytes }));
+    this.#send(at, ELSEWHERE, 0);
+  }
+
+  /** Answers with `length` bytes that lie in the slot. */
+  #send(at: number, what: number, length: number, lazy = false): void {
+    this.#rooms.answer(at, what);
+    this.#end(at);
+    this.#it.slots.reply(at, REPLY_HEAD + length);
+    if (lazy) this.#untold = true;
+    else {
+      this.#untold = false;
+      this.#it.done();
     }
-    this.#end(room);
-    slots.reply(at, REPLY_HEAD + length);
-    this.#it.done();
   }
 
-  #post(at: number, kind: number, bytes: Uint8Array): void {
-    const request = this.#it.slots.request(at);
-    const token = request[4]! | request[5]! << 8 | request[6]! << 16 |
-      request[7]! << 24;
-    this.#it.post(tagged({ what: "long", token, kind, bytes }));
-  }
-
-  /** Counts a task that begins, and returns when it does. */
-  #begin(): number {
+  /** Counts a task that begins, and writes when it does. */
+  #begin(at: number): void {
     const now = clock();
     if (this.#running++ === 0) this.#since = now;
-    return now;
+    this.#rooms.begin(at, this.#it.number, now);
   }
 
   /** Writes how long a task ran. */
-  #end({ times }: Room): void {
+  #end(at: number): void {
     const now = clock();
     const busy = this.#busy + now - this.#since;
     if (--this.#running === 0) this.#busy = busy;
-    times[1] = now - times[0]!;
-    times[2] = busy;
+    this.#rooms.end(at, now, busy);
   }
 }
 

@@ -9,7 +9,6 @@ import {
   ID_MASK,
   PHASE_MASK,
   REPLIED,
-  REPLY_LENGTH,
   SERVING,
   Slots,
 } from "./_call_slots.ts";
@@ -20,7 +19,7 @@ import { CALL_RING } from "./_layout.ts";
 import type { Codec } from "./_message.ts";
 import { assertOptions, assertTimeout } from "./_options.ts";
 import { Crew, type Member, type PoolWorker } from "./_pool_crew.ts";
-import { type Job, JobQueue, type Spec } from "./_pool_jobs.ts";
+import { Chunks, copy, Job, JobQueue, type Spec } from "./_pool_jobs.ts";
 import { assertIterable, mapped } from "./_pool_map.ts";
 import { Histogram, type Times } from "./_pool_times.ts";
 import {
@@ -28,13 +27,17 @@ import {
   ELSEWHERE,
   ERROR,
   FAILED,
+  fieldOf,
   type Hello,
   isTagged,
+  LAZY,
   type Long,
   MOST_TASKS,
   NO_REQUEST,
   NOTHING,
   type Place,
+  POSTED_BYTES,
+  postedAt,
   REPLY_HEAD,
   REQUEST_HEAD,
   RETIRE,
@@ -155,8 +158,15 @@ function specsOf(tasks: Tasks): Map<string, Spec> {
   for (const [name, { idempotent = false, ...it }] of Object.entries(tasks)) {
     const request = codecOf(`request of task ${name}`, it.request);
     const reply = codecOf(`reply of task ${name}`, it.reply);
-    const index = specs.size;
-    specs.set(name, { name, index, request, reply, idempotent });
+    specs.set(name, {
+      name,
+      index: specs.size,
+      request,
+      reply,
+      requestField: fieldOf(request),
+      replyField: fieldOf(reply),
+      idempotent,
+    });
   }
   if (specs.size > 0 && specs.size < MOST_TASKS) return specs;
   throw new TypeError(
@@ -289,6 +299,7 @@ export async function servePool<T extends Tasks>(
     tasks: place.names.map((name) => served.get(name)),
     names: place.names,
     number: place.number,
+    posted: place.posted,
     done: () => done.set(),
     post: (message) => to.postMessage(message),
   });
@@ -468,6 +479,17 @@ const MOST_DEATHS = 3;
 const MOST_LOSSES = 3;
 /** In shared memory lie tasks for so many ms, unless told otherwise. */
 const AHEAD = 1;
+/** Requests of pools for more bytes wait in slots, as far as there are any. */
+const LONG = 4096;
+/** Workers may tell of results together that took so many ms. */
+const TOGETHER = 0.5;
+/** This agent looks for results that often, in ms, if workers tell of several. */
+const LATEST = 2;
+/**
+ * A sweep that has found something ends behind so many tasks that have no
+ * result.
+ */
+const MISSES = 8;
 
 /**
  * The base of {@linkcode Pool}: disposing ends its workers.
@@ -490,10 +512,11 @@ export const PoolBase: abstract new () => Disposable & AsyncDisposable =
  * in the order of their priority.
  *
  * It changes shared memory only by steps that {@linkcode CallRing} and
- * {@linkcode Event} take, too; their scenarios prove them. So a worker may be
- * terminated anywhere. Its task then fails with a {@linkcode WorkerError}, or
- * is done by another worker if it is `idempotent`, and `make` makes another
- * worker.
+ * {@linkcode Event} take, too, except for a count of the tasks that were posted:
+ * a worker looks for a task only if the count has changed since it found none.
+ * Race scenarios prove all of them. So a worker may be terminated anywhere. Its
+ * task then fails with a {@linkcode WorkerError}, or is done by another worker
+ * if it is `idempotent`, and `make` makes another worker.
  *
  * An idle pool does not keep Node or Bun alive; a task does. In Deno a worker of
  * the web does in any case, until the pool is closed.
@@ -524,6 +547,8 @@ export class Pool<T extends Tasks> extends PoolBase {
   readonly #slots: Slots;
   readonly #ring: CallRing;
   readonly #done: Event;
+  /** How many tasks were posted; workers look at slots when it changes. */
+  readonly #posted: Int32Array<SharedArrayBuffer>;
   readonly #rooms: Rooms;
   readonly #crew: Crew;
   readonly #make: (() => PoolWorker) | undefined;
@@ -539,13 +564,24 @@ export class Pool<T extends Tasks> extends PoolBase {
   #failure: unknown;
   #closing: Promise<void> | undefined;
 
-  /** Where requests are written before they are posted. */
+  /** Where a request is written that cannot be posted yet. */
   readonly #scratch: Uint8Array;
-  readonly #head: Int32Array;
+  readonly #chunks = new Chunks();
   readonly #queue = new JobQueue();
   /** Jobs that have a slot; those that are over are taken out by a sweep. */
   #flying: Job[] = [];
   #slotted = 0;
+  /** Jobs that wait and whose request lies in a slot. */
+  #parked = 0;
+  /** How many jobs may have a slot now. */
+  #most = 0;
+  /** Wakes since the last microtask, and jobs posted without one. */
+  #wakes = 0;
+  #quiet = 0;
+  #filling = false;
+  /** Jobs posted as lazy in a row, and those that have a slot. */
+  #row = 0;
+  #lazy = 0;
   /** Jobs whose reply comes in a message, and messages that came before. */
   readonly #late = new Map<number, Job>();
   readonly #early = new Map<number, Long>();
@@ -596,10 +632,14 @@ export class Pool<T extends Tasks> extends PoolBase {
     }
     this.#ring = CallRing.init(memory, byteOffset, config);
     this.#done = Event.init(memory, byteOffset + length, { autoReset: true });
+    this.#posted = postedAt(
+      this.#done.buffer,
+      byteOffset + length + Event.byteLength(),
+    );
+    Atomics.store(this.#posted, 0, 0);
     this.#slots = slotsAt(memory, byteOffset);
-    this.#rooms = new Rooms(this.#slots);
-    this.#scratch = new Uint8Array(config.request);
-    this.#head = new Int32Array(this.#scratch.buffer, 0, 2);
+    this.#rooms = new Rooms(this.#slots, this.#posted, agentId());
+    this.#scratch = new Uint8Array(this.#rooms.room);
     this.#make = make;
     this.#guests = guests;
     this.#ahead = ahead;
@@ -623,7 +663,8 @@ export class Pool<T extends Tasks> extends PoolBase {
   static byteLength(
     options: Pick<PoolOptions<Tasks>, "bytes" | "slots">,
   ): number {
-    return CallRing.byteLength(configOf(options)) + Event.byteLength();
+    return CallRing.byteLength(configOf(options)) + Event.byteLength() +
+      POSTED_BYTES;
   }
 
   /**
@@ -643,19 +684,23 @@ export class Pool<T extends Tasks> extends PoolBase {
    */
   run<Name extends keyof T & string>(
     name: Name,
-    ...[request, options]: RunArgs<T[Name]>
-  ): Promise<ReplyOf<T[Name]>> {
-    return new Promise((resolve, reject) => {
+    ...args: RunArgs<T[Name]>
+  ): Promise<ReplyOf<T[Name]>>;
+  run(
+    name: string,
+    request?: unknown,
+    options?: RunOptions,
+  ): Promise<unknown> {
+    const promise = new Promise(keep);
+    const { resolve, reject } = kept;
+    try {
       const spec = this.#specs.get(name);
       if (spec === undefined) throw this.#unknown(name);
-      this.#submit(
-        spec,
-        request,
-        options,
-        resolve as (value: unknown) => void,
-        reject,
-      );
-    });
+      this.#submit(spec, request, options, resolve, reject);
+    } catch (error) {
+      reject(error);
+    }
+    return promise;
   }
 
   /**
@@ -733,11 +778,11 @@ export class Pool<T extends Tasks> extends PoolBase {
     for (const { at, over, since } of this.#flying) {
       if (over || !this.#isServed(at)) continue;
       begun++;
-      const { words, times } = this.#rooms.at(at);
-      const [began] = times;
+      const began = this.#rooms.time(at, 0);
       if (began === 0) continue; // its worker has not written it yet
-      const first = running.get(words[1]!) ?? Infinity;
-      running.set(words[1]!, Math.min(Math.max(began!, since), first));
+      const number = this.#rooms.worker(at);
+      const first = running.get(number) ?? Infinity;
+      running.set(number, Math.min(Math.max(began, since), first));
     }
     const workers = [...this.#crew.members].map((member): WorkerStats => {
       const { state, number, tasks } = member;
@@ -837,6 +882,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       what: "place",
       ring: this.#ring.handle,
       done: this.#done.handle,
+      posted: this.#posted,
       number: member.number,
       names: [...this.#specs.keys()],
     }));
@@ -869,8 +915,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     if (this.#failure !== undefined) return;
     this.#died += missing;
     this.#workers -= missing;
-    const left = this.#crew.size + this.#guests;
-    if (left === 0) this.#fail(error);
+    if (this.#agents === 0) this.#fail(error);
   }
 
   /** From now on, all tasks fail. */
@@ -890,27 +935,9 @@ export class Pool<T extends Tasks> extends PoolBase {
   /** Ends a worker when it has done its task. */
   #retire(): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const message = new Uint8Array(REQUEST_HEAD);
-      const token = ++this.#tokens | 0;
-      const head = new Int32Array(message.buffer);
-      head[0] = RETIRE;
-      head[1] = token;
+      const token = this.#nextToken();
       this.#begin(
-        {
-          spec: undefined,
-          token,
-          message,
-          priority: Infinity,
-          since: clock(),
-          at: 0,
-          over: false,
-          deaths: 0,
-          terminate: false,
-          signal: undefined,
-          timer: undefined,
-          resolve,
-          reject,
-        },
+        new Job(undefined, token, Infinity, clock(), resolve, reject),
       );
     });
   }
@@ -946,94 +973,244 @@ export class Pool<T extends Tasks> extends PoolBase {
       assertSignal(signal);
       if (signal?.aborted) throw signal.reason;
     }
-    const message = this.#encode(spec, request);
-    const job: Job = {
+    const job = new Job(
       spec,
-      token: this.#tokens,
-      message,
+      this.#nextToken(),
       priority,
-      since: clock(),
-      at: 0,
-      over: false,
-      deaths: 0,
-      terminate,
-      signal,
-      timer: undefined,
+      clock(),
       resolve,
       reject,
-    };
-    if (timeout !== Infinity) {
-      const late = () => this.#drop(job, timeoutError(timeout));
-      job.timer = setTimeout(late, Math.min(timeout, 0x7fff_ffff));
+    );
+    // First of all: it may refuse the request.
+    if (!this.#postFirst(job, spec, request)) this.#enqueue(job, spec, request);
+    if (options !== undefined) {
+      job.terminate = terminate;
+      if (timeout !== Infinity) {
+        const late = () => this.#drop(job, timeoutError(timeout));
+        job.timer = setTimeout(late, Math.min(timeout, 0x7fff_ffff));
+      }
+      if (signal !== undefined) this.#listen(job.signal = signal, job);
     }
-    if (signal !== undefined) this.#listen(signal, job);
-    this.#begin(job);
+    this.#startCollecting();
   }
 
-  /** The request in `scratch`, until the next one. */
-  #encode(spec: Spec, request: unknown): Uint8Array {
-    const scratch = this.#scratch;
-    let length = REQUEST_HEAD;
-    let what = spec.index;
-    if (request === undefined) what |= NO_REQUEST;
-    else length += spec.request.encode(request, scratch.subarray(REQUEST_HEAD));
-    if (length > scratch.length) {
-      throw new RangeError(
-        `The request of task ${spec.name} has ${
-          length - REQUEST_HEAD
-        } bytes: ` +
-          `the pool was made for ${scratch.length - REQUEST_HEAD}: give it ` +
-          "the option bytes",
-      );
-    }
-    this.#head[0] = what;
-    this.#head[1] = this.#tokens = this.#tokens + 1 | 0;
-    return scratch.subarray(0, length);
+  #nextToken(): number {
+    return this.#tokens = this.#tokens + 1 | 0;
   }
 
-  /** Posts a job, or puts it in line. */
-  #begin(job: Job): void {
-    if (this.#queue.size > 0 || !this.#post(job)) {
-      if (job.spec !== undefined) job.message = job.message!.slice();
-      this.#queue.put(job);
-    }
+  #startCollecting(): void {
     if (this.#collecting) return;
     this.#collecting = true;
     void this.#collect();
   }
 
-  /** How many jobs may have a slot. */
-  #most(): number {
-    const workers = this.#crew.size + this.#guests;
+  /** Posts an order, or puts it in line. */
+  #begin(job: Job): void {
+    if (this.#queue.size > 0 || !this.#post(job)) this.#queue.put(job);
+    this.#startCollecting();
+  }
+
+  // ---- requests -----------------------------------------------------------
+
+  /** Posts a job that was submitted just now; false if it must wait. */
+  #postFirst(job: Job, spec: Spec, request: unknown): boolean {
+    if (this.#queue.size > 0) return false;
+    if (this.#slotted === 0) this.#measureRoom();
+    const at = this.#claim();
+    if (at === 0) return false;
+    let length = 0;
+    try {
+      if (request === undefined) job.empty = true;
+      else length = this.#write(at, job, spec, request);
+    } catch (error) {
+      this.#slots.cancel(at);
+      throw error;
+    }
+    this.#send(job, at, length);
+    return true;
+  }
+
+  /** Writes a request to its slot; returns how many bytes it has. */
+  #write(at: number, job: Job, spec: Spec, request: unknown): number {
+    const { requestField: field } = spec;
+    const rooms = this.#rooms;
+    if (field !== undefined && field.size <= rooms.room) {
+      job.value = field.check(request, "");
+      field.set(rooms.data, rooms.request(at), job.value as never);
+      return field.size;
+    }
+    const bytes = rooms.requestBytes(at, rooms.room);
+    const length = this.#fitting(spec, spec.request.encode(request, bytes));
+    if (spec.idempotent) this.#chunks.keep(job, bytes, length);
+    return length;
+  }
+
+  /** Puts a job in line, and keeps its request. */
+  #enqueue(job: Job, spec: Spec, request: unknown): void {
+    const { requestField: field } = spec;
+    if (request === undefined) job.empty = true;
+    else if (field !== undefined && field.size <= this.#rooms.room) {
+      job.value = field.check(request, "");
+    } else if (!this.#park(job, spec, request)) {
+      const bytes = this.#scratch;
+      const length = this.#fitting(spec, spec.request.encode(request, bytes));
+      this.#chunks.keep(job, bytes, length);
+    }
+    this.#queue.put(job);
+  }
+
+  /**
+   * Writes a long request to a slot, in which it waits; false if it is short, or
+   * no slot can be spared. So it is copied only once.
+   */
+  #park(job: Job, spec: Spec, request: unknown): boolean {
+    const slots = this.#slots;
+    if (this.#rooms.room <= LONG || spec.idempotent) return false;
+    if (this.#parked >= slots.count >> 1) return false;
+    const at = this.#rooms.claim();
+    if (at === 0) return false;
+    try {
+      job.length = this.#write(at, job, spec, request);
+    } catch (error) {
+      slots.cancel(at);
+      throw error;
+    }
+    job.at = at;
+    job.parked = true;
+    this.#parked++;
+    return true;
+  }
+
+  #fitting({ name }: Spec, length: number): number {
+    const { room } = this.#rooms;
+    if (length <= room) return length;
+    throw new RangeError(
+      `The request of task ${name} has ${length} bytes: the pool was made ` +
+        `for ${room}: give it the option bytes`,
+    );
+  }
+
+  /** Posts a job whose request was kept; false if there is no room. */
+  #post(job: Job): boolean {
+    if (job.parked) {
+      if (this.#slotted >= this.#most) return false;
+      this.#unpark(job);
+      this.#send(job, job.at, job.length);
+      return true;
+    }
+    const at = this.#claim();
+    if (at === 0) return false;
+    const { spec } = job;
+    const rooms = this.#rooms;
+    let length = 0;
+    if (spec === undefined || job.empty) {
+      // It has no request.
+    } else if (job.bytes !== undefined) {
+      ({ length } = job);
+      const target = rooms.requestBytes(at, rooms.room);
+      copy(job.bytes, job.from, target, 0, length);
+    } else {
+      const field = spec.requestField!;
+      field.set(rooms.data, rooms.request(at), job.value as never);
+      length = field.size;
+    }
+    this.#send(job, at, length);
+    return true;
+  }
+
+  #unpark(job: Job): void {
+    job.parked = false;
+    this.#parked--;
+  }
+
+  // ---- slots --------------------------------------------------------------
+
+  /** Finds out how many jobs may have a slot. */
+  #measureRoom(): void {
+    const workers = this.#agents;
     let ahead = this.#ahead;
     if (ahead === undefined) {
       ahead = this.#typical === 0 ? 4 : Math.ceil(AHEAD / this.#typical);
     }
-    return Math.min(Math.max(workers, 1) * (1 + ahead), this.#slots.count);
+    this.#most = Math.min(
+      Math.max(workers, 1) * (1 + ahead),
+      this.#slots.count,
+    );
   }
 
-  /** Posts a job; false if there is no room. */
-  #post(job: Job): boolean {
-    if (this.#slotted >= this.#most()) return false;
-    const at = this.#slots.post(job.message!);
-    if (at === 0) return false;
+  /** A slot for another job, or 0. */
+  #claim(): number {
+    return this.#slotted < this.#most ? this.#rooms.claim() : 0;
+  }
+
+  /** Posts a job whose request of `length` bytes lies in its slot. */
+  #send(job: Job, at: number, length: number): void {
+    const { spec } = job;
+    let what = RETIRE;
+    if (spec !== undefined) {
+      what = spec.index | (job.empty ? NO_REQUEST : 0);
+      if (this.#mayBeLate()) {
+        what |= LAZY;
+        job.lazy = true;
+        this.#lazy++;
+      }
+      if (!spec.idempotent) job.value = job.bytes = undefined;
+    }
+    this.#rooms.post(at, what, job.token, length);
     job.at = at;
-    if (job.spec?.idempotent) job.message = job.message!.slice();
-    else job.message = undefined;
     this.#flying.push(job);
     this.#slotted++;
-    return true;
+    this.#wake();
+  }
+
+  /**
+   * Whether the worker may tell of the next job's result together with others:
+   * half of the results at a time, or as many as take half a millisecond.
+   */
+  #mayBeLate(): boolean {
+    if (this.#typical === 0) return false;
+    const together = Math.min(this.#slotted >> 1, TOGETHER / this.#typical);
+    if (++this.#row < together) return true;
+    this.#row = 0;
+    return false;
+  }
+
+  /**
+   * Wakes a worker for a job. If there were as many wakes as workers since the
+   * last microtask, one wake behind this microtask is for all other jobs.
+   */
+  #wake(): void {
+    if (this.#wakes + this.#quiet === 0) queueMicrotask(this.#wakeOthers);
+    if (this.#wakes < this.#agents && !this.#filling) {
+      this.#wakes++;
+      this.#rooms.tell(1);
+    } else this.#quiet++;
+  }
+
+  readonly #wakeOthers = (): void => {
+    const jobs = Math.min(this.#quiet, this.#agents);
+    this.#wakes = this.#quiet = 0;
+    if (jobs > 0) this.#rooms.tell(jobs);
+  };
+
+  /** How many workers there are, or start. */
+  get #agents(): number {
+    return this.#crew.size + this.#guests;
   }
 
   /** Posts what waits, as far as there is room. */
   #fill(): void {
+    this.#measureRoom();
     const queue = this.#queue;
-    while (queue.size > 0 && this.#slotted < this.#most()) {
+    this.#filling = true; // one wake for all
+    while (queue.size > 0 && this.#slotted < this.#most) {
       const job = queue.take()!;
       if (this.#post(job)) continue;
       queue.put(job, true);
       break;
     }
+    this.#filling = false;
+    this.#wakeOthers();
     if (this.#roomy.length === 0 || queue.size >= this.#slots.count) return;
     const roomy = this.#roomy;
     this.#roomy = [];
@@ -1045,10 +1222,13 @@ export class Pool<T extends Tasks> extends PoolBase {
     const attempt = () => this.#sweep() || undefined;
     await undefined; // lets the program submit more tasks first
     for (;;) {
-      const some = this.#sweep() || spin(attempt);
+      const some = this.#sweep() || this.#lazy === 0 && spin(attempt);
       this.#fill();
       if (this.#slotted + this.#queue.size + this.#late.size === 0) break;
-      if (some) await (nextTurn() ?? undefined);
+      if (this.#lazy > 0) {
+        // Many results come together: there is no use in looking for one.
+        await this.#done.tryWaitAsync({ timeout: LATEST });
+      } else if (some) await (nextTurn() ?? undefined);
       else await this.#done.waitAsync();
     }
     this.#collecting = false;
@@ -1060,44 +1240,68 @@ export class Pool<T extends Tasks> extends PoolBase {
     for (const resolve of this.#settled.splice(0)) resolve();
   }
 
-  /** Ends the jobs that were answered; returns how many. */
+  /**
+   * Ends jobs that were answered, at least one if there is any; returns how
+   * many.
+   */
   #sweep(dead?: Member): number {
     const flying = this.#flying;
+    const { length } = flying;
     let kept = 0;
     let count = 0;
-    for (let i = 0; i < flying.length; i++) {
+    let misses = 0;
+    let i = 0;
+    for (; i < length; i++) {
       const job = flying[i]!;
       if (job.over) continue;
       if (!this.#slots.isAnswered(job.at)) {
         flying[kept++] = job;
-        continue;
+        // Results come about in the order of the jobs.
+        if (++misses < MISSES || count === 0 || dead !== undefined) continue;
+        i++;
+        break;
       }
+      misses = 0;
       count++;
-      this.#slotted--;
       this.#answer(job, dead);
     }
-    flying.length = kept;
+    if (kept < i) {
+      for (; i < flying.length; i++) flying[kept++] = flying[i]!;
+      flying.length = kept;
+    }
     return count;
+  }
+
+  /** Notes that a job has no slot any more; returns which it was. */
+  #unslot(job: Job): number {
+    const { at } = job;
+    job.at = 0;
+    this.#slotted--;
+    if (job.lazy) {
+      job.lazy = false;
+      this.#lazy--;
+    }
+    return at;
   }
 
   #answer(job: Job, dead: Member | undefined): void {
     const slots = this.#slots;
-    const { at } = job;
-    job.at = 0;
+    const at = this.#unslot(job);
     const phase = Atomics.load(slots.words, at) & PHASE_MASK;
     if (phase !== REPLIED) {
       slots.cancel(at); // it is LOST, or an agent that is no worker took it
       return this.#lose(job, dead);
     }
-    const { words, times, body } = this.#rooms.at(at);
-    const what = words[0]!;
-    const length = slots.words[at + REPLY_LENGTH]! - REPLY_HEAD;
-    if (job.spec === undefined) {
+    const rooms = this.#rooms;
+    const what = rooms.answered(at);
+    const { spec } = job;
+    if (spec === undefined) {
+      const number = rooms.worker(at);
       slots.cancel(at);
-      return this.#retired(job, what, words[1]!);
+      return this.#retired(job, what, number);
     }
-    this.#measure(job, words[1]!, times);
-    times[0] = 0;
+    this.#measure(job, at);
+    rooms.forget(at);
     if (what === ELSEWHERE) {
       slots.cancel(at);
       this.#late.set(job.token, job);
@@ -1105,46 +1309,51 @@ export class Pool<T extends Tasks> extends PoolBase {
       if (early !== undefined) this.#arrive(early);
       return;
     }
-    let outcome;
+    const length = rooms.lengthAnswered(at);
+    const field = spec.replyField;
+    let value, error, failed = false;
     try {
-      outcome = this.#read(job.spec, what, body.subarray(0, length));
-    } catch (error) {
-      outcome = { error };
+      if (what === VALUE && length === field?.size) {
+        value = field.get(rooms.data, rooms.reply(at));
+      } else if (what === VALUE) {
+        value = spec.reply.decode(rooms.replyBytes(at, length));
+      } else if (what !== NOTHING) {
+        failed = true;
+        error = this.#errorOf(what, rooms.replyBytes(at, length));
+      }
+    } catch (reason) {
+      failed = true;
+      error = reason;
     }
     slots.cancel(at);
-    this.#finish(job, outcome);
+    if (failed) this.#fall(job, error);
+    else this.#finish(job, value);
   }
 
-  #read(
-    spec: Spec,
-    what: number,
-    bytes: Uint8Array,
-  ): { value: unknown } | { error: unknown } {
+  #errorOf(what: number, bytes: Uint8Array): unknown {
     switch (what) {
-      case NOTHING:
-        return { value: undefined };
-      case VALUE:
-        return { value: spec.reply.decode(bytes) };
       case THROWN:
-        return { error: json.decode(bytes) };
+        return json.decode(bytes);
       case ERROR:
-        return { error: errorOf(readUtf8(bytes)) };
+        return errorOf(readUtf8(bytes));
       case FAILED:
-        return { error: new Error(readUtf8(bytes)) };
+        return new Error(readUtf8(bytes));
     }
-    return { error: new TypeError("The pool is served, but not by servePool") };
+    return new TypeError("The pool is served, but not by servePool");
   }
 
-  #finish(job: Job, outcome: { value: unknown } | { error: unknown }): void {
+  #finish(job: Job, value: unknown): void {
     if (job.over) return;
     this.#settle(job);
-    if ("error" in outcome) {
-      this.#count.failed++;
-      job.reject(outcome.error);
-    } else {
-      this.#count.done++;
-      job.resolve(outcome.value);
-    }
+    this.#count.done++;
+    job.resolve(value);
+  }
+
+  #fall(job: Job, error: unknown): void {
+    if (job.over) return;
+    this.#settle(job);
+    this.#count.failed++;
+    job.reject(error);
   }
 
   /** A reply that was too long for its slot. */
@@ -1159,29 +1368,29 @@ export class Pool<T extends Tasks> extends PoolBase {
     }
     this.#late.delete(token);
     this.#early.delete(token);
-    let outcome;
     try {
-      outcome = this.#read(job.spec!, kind, bytes);
+      if (kind !== VALUE) this.#fall(job, this.#errorOf(kind, bytes));
+      else this.#finish(job, job.spec!.reply.decode(bytes));
     } catch (error) {
-      outcome = { error };
+      this.#fall(job, error);
     }
-    this.#finish(job, outcome);
     this.#done.set(); // there may be no task left
   }
 
-  #measure(job: Job, number: number, times: Float64Array): void {
-    const [began = 0, took = 0, busy = 0] = times;
+  #measure(job: Job, at: number): void {
+    const rooms = this.#rooms;
+    const began = rooms.time(at, 0);
+    const took = rooms.time(at, 1);
     if (began > 0) this.#waits.add(began - job.since); // C has another clock
     this.#runs.add(took);
     // Follows the median: a task whose thread had no core tells nothing.
     if (this.#typical === 0) this.#typical = took;
     else this.#typical *= took > this.#typical ? 1.1 : 0.9;
     if (this.#typical < 0.0005) this.#typical = 0.0005;
-    for (const member of this.#crew.members) {
-      if (member.number !== number) continue;
-      member.tasks++;
-      member.busy = busy;
-    }
+    const member = this.#crew.member(rooms.worker(at));
+    if (member === undefined) return;
+    member.tasks++;
+    member.busy = rooms.time(at, 2);
   }
 
   /** The worker of a job has died. */
@@ -1197,14 +1406,13 @@ export class Pool<T extends Tasks> extends PoolBase {
       `The worker of task ${JSON.stringify(spec.name)} died${times}`,
       dead,
     );
-    this.#finish(job, { error });
+    this.#fall(job, error);
   }
 
   #retired(job: Job, what: number, number: number): void {
     if (what === STAYS) return this.#retry(job);
-    for (const member of this.#crew.members) {
-      if (member.number === number) this.#crew.stop(member);
-    }
+    const member = this.#crew.member(number);
+    if (member !== undefined) this.#crew.stop(member);
     job.over = true;
     if (what === RETIRED) job.resolve(undefined);
   }
@@ -1226,11 +1434,15 @@ export class Pool<T extends Tasks> extends PoolBase {
   #drop(job: Job, reason: unknown): void {
     if (job.over) return;
     const { at, token } = job;
-    if (at !== 0) {
+    if (job.parked) {
+      this.#unpark(job);
+      this.#slots.cancel(at);
+      this.#queue.drop();
+    } else if (at !== 0) {
       const slots = this.#slots;
       const state = Atomics.load(slots.words, at);
       if (!slots.giveUp(at)) slots.cancel(at); // it was just answered
-      this.#slotted--;
+      this.#unslot(job);
       if (job.terminate && (state & PHASE_MASK) === SERVING) {
         this.#terminate(state & ID_MASK);
       }
@@ -1283,6 +1495,20 @@ export class Pool<T extends Tasks> extends PoolBase {
   #isServed(at: number): boolean {
     return (Atomics.load(this.#slots.words, at) & PHASE_MASK) === SERVING;
   }
+}
+
+/** The functions of the promise that was made last. */
+const kept: Kept = { resolve: () => {}, reject: () => {} };
+
+interface Kept {
+  resolve: (value: unknown) => void;
+  reject: (reason: unknown) => void;
+}
+
+/** Takes a promise's functions out of it, without a closure for each promise. */
+function keep(resolve: Kept["resolve"], reject: Kept["reject"]): void {
+  kept.resolve = resolve;
+  kept.reject = reject;
 }
 
 const OPTIONS = [

@@ -6,11 +6,14 @@
  */
 
 import process from "node:process";
+import type { PoolWorker } from "../../primitives/pool.ts";
 
 /** A worker, as its starter sees it. */
 export interface Hand {
   post(message: unknown): void;
   stop(): void;
+  /** The worker itself. */
+  readonly worker: PoolWorker;
 }
 
 const isNode = !("Deno" in globalThis);
@@ -28,6 +31,7 @@ export function hire(url: URL, hear: (message: never) => void): Hand {
     return {
       post: (message) => worker.postMessage(message),
       stop: () => void worker.terminate(),
+      worker,
     };
   }
   const worker = new WebWorker(url, { type: "module" });
@@ -36,6 +40,7 @@ export function hire(url: URL, hear: (message: never) => void): Hand {
   return {
     post: (message) => worker.postMessage(message),
     stop: () => worker.terminate(),
+    worker,
   };
 }
 

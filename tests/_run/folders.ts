@@ -36,6 +36,13 @@ export const isTwin = (folder: string): boolean =>
   !folder.startsWith("_") &&
   fs.existsSync(path.join(TESTS, "../wasm/weft", `${folder}.h`));
 
+/**
+ * Whether agents of C can play its scenarios: of a pool, C has the workers, but
+ * not the agent that submits.
+ */
+export const isPlayedInC = (folder: string): boolean =>
+  isTwin(folder) && has(folder, "kind.ts");
+
 /** Imports the module `file` of `folder`. */
 export async function load<T>(folder: string, file: string): Promise<T> {
   const url = pathToFileURL(path.join(TESTS, folder, file));

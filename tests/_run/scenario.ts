@@ -9,6 +9,8 @@ export interface Modules {
   readonly spin: typeof import("../../primitives/_spin.ts");
   /** Its `_turn.ts`. */
   readonly turn: typeof import("../../primitives/_turn.ts");
+  /** What the agents of a pool share. */
+  readonly pool: typeof import("../pool/parts.ts");
 }
 
 /** Where these modules are. */
@@ -16,6 +18,7 @@ export const MODULES: Record<keyof Modules, URL> = {
   mod: new URL("../../mod.ts", import.meta.url),
   spin: new URL("../../primitives/_spin.ts", import.meta.url),
   turn: new URL("../../primitives/_turn.ts", import.meta.url),
+  pool: new URL("../pool/parts.ts", import.meta.url),
 };
 
 /** The modules under test: the library's own, or mutants of them. */

@@ -4,6 +4,7 @@
  * @module
  */
 import * as mod from "../../mod.ts";
+import * as pool from "../pool/parts.ts";
 import * as spin from "../../primitives/_spin.ts";
 import * as turn from "../../primitives/_turn.ts";
 import { Sources } from "./realm.ts";
@@ -12,4 +13,4 @@ import { MODULES, type Modules, type Weft } from "./scenario.ts";
 const { realm } = await Sources.of<Modules>(MODULES);
 
 /** The library's own modules. */
-export const weft: Weft = { mod, spin, turn, realm };
+export const weft: Weft = { mod, spin, turn, pool, realm };

@@ -10,7 +10,7 @@ import {
   task,
   WorkerError,
 } from "../../primitives/pool.ts";
-import { suite } from "../_run/harness.ts";
+import { skip, suite } from "../_run/harness.ts";
 import { start } from "../_run/workers.ts";
 import { tasks } from "./tasks.ts";
 import type { Orders } from "./worker.ts";
@@ -18,6 +18,9 @@ import type { Orders } from "./worker.ts";
 const test = suite("Pool");
 
 const WORKER = new URL("./worker.ts", import.meta.url);
+
+/** Whether this runs in a worker of a page. */
+const IN_PAGE = !("Deno" in globalThis) && !("process" in globalThis);
 
 type Some = Partial<PoolOptions<typeof tasks>>;
 
@@ -181,6 +184,7 @@ test("new Pool() refuses options that it cannot follow", () => {
 });
 
 test("servePool() outside a worker is refused", async () => {
+  if (IN_PAGE) skip("in a page, tests run in a worker");
   const error = await rejection(servePool(tasks, { echo: (it) => it }));
   assert.match(error.message, /in a worker/);
 });
@@ -356,6 +360,48 @@ test("tasks of a higher priority begin before others", () =>
     Atomics.notify(words, 0);
     await Promise.all(all);
     assert.equal(order, [0, 5, 1, 3, 2, 4, 6]);
+  }));
+
+test("long requests that wait are done in their order, but aborted ones", () =>
+  withPool({ slots: 4, ahead: 0, bytes: 10_000 }, async (pool, words) => {
+    const gate = pool.run("gate", 0);
+    const control = new AbortController();
+    const { signal } = control;
+    const done: number[] = [];
+    const one = async (value: number, options = {}) => {
+      const request = new Uint8Array(9999).fill(value);
+      const result = await pool.run("add", request, options);
+      assert.ok(result.length === 9999 && result.every((it) => it > value));
+      done.push(value);
+    };
+    const aborted = [2, 5].map((value) => rejection(one(value, { signal })));
+    const all = [1, 3, 4, 6].map((value) => one(value));
+    const first = one(7, { priority: 1 });
+    const long = await rejection(pool.run("add", new Uint8Array(10_001)));
+    assert.match(long.message, /has 10001 bytes/);
+    control.abort("enough");
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    for (const one of aborted) assert.is(await one, "enough");
+    await Promise.all([gate, first, ...all]);
+    assert.equal(done, [7, 1, 3, 4, 6]);
+    const { waiting, running } = pool.stats();
+    assert.equal([waiting, running], [0, 0]);
+  }));
+
+test("results of short tasks come while a long one runs", () =>
+  withPool({ workers: 2, orders: { blocking: true } }, async (pool, words) => {
+    const sums = () =>
+      Promise.all(
+        Array.from({ length: 500 }, (_, a) => pool.run("sum", { a, b: 0 })),
+      );
+    await sums(); // from now on, workers tell of several results at a time
+    const gate = pool.run("gate", 1);
+    const results = await sums();
+    assert.equal(results, results.map((_, a) => a));
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    assert.is(await gate, 1);
   }));
 
 test("map() yields in the order of the requests", () =>

@@ -39,9 +39,3 @@ test("each figure has its charts, and each chart its figure", () => {
   const charts = ids.flatMap((id) => [`${id}-dark.svg`, `${id}-light.svg`]);
   assert.equal(files.toSorted(), [...json, ...charts].toSorted());
 });
-
-test("the pool of the examples is short enough to be read", () => {
-  const pool = new URL("../../docs/examples/pool.ts", import.meta.url);
-  const lines = fs.readFileSync(pool, "utf8").split("\n").length - 1;
-  assert.ok(lines < 120, `${lines} lines`);
-});

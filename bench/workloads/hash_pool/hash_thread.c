@@ -1,16 +1,15 @@
 /*
- * Threads of C that do tasks of the pool of the examples, beside workers of
- * JavaScript: the twin of `solve` in tasks.ts.
+ * Threads of C that do tasks of a pool, beside workers of JavaScript: the twin
+ * of `solve` in tasks.ts.
  */
 #include <emscripten.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../docs/examples/pool.h"
 #include "../../../wasm/demo/sha256.h"
+#include "weft.h"
 
-static pool tasks;
 static bool spins;
 static int32_t count;
 
@@ -24,37 +23,37 @@ static int32_t spin(int32_t steps) {
   return (int32_t)x;
 }
 
-static int32_t solve(void *bytes, int32_t length) {
+static int32_t solve(void *context, const void *request, int32_t length,
+                     void *reply) {
+  (void)context;
   __atomic_fetch_add(&count, 1, __ATOMIC_SEQ_CST);
   if (spins) {
-    int32_t *steps = (int32_t *)bytes;
-    *steps = spin(*steps);
-    return 4;
+    int32_t steps = 0;
+    memcpy(&steps, request, sizeof steps);
+    steps = spin(steps);
+    memcpy(reply, &steps, sizeof steps);
+    return sizeof steps;
   }
-  uint8_t digest[32];
-  sha256((const uint8_t *)bytes, (size_t)length, digest);
-  memcpy(bytes, digest, sizeof digest);
-  return sizeof digest;
+  sha256((const uint8_t *)request, (size_t)length, (uint8_t *)reply);
+  return 32;
 }
 
-static void *serve(void *unused) {
-  pool_serve(&tasks, solve);
-  return unused;
+static const weft_call_handler tasks[] = {solve};
+
+static void *serve(void *pool) {
+  weft_pool_serve(pool, tasks, 1, NULL);
+  return NULL;
 }
 
 /* Memory for a pool, never freed. */
 EMSCRIPTEN_KEEPALIVE void *reserve(size_t bytes) { return malloc(bytes); }
 
-/* Starts a thread that does tasks; not 0 if it cannot. */
-EMSCRIPTEN_KEEPALIVE int begin(char *base, int32_t jobs, int32_t done,
-                               int32_t enough, int32_t slots, int32_t bytes,
-                               bool spinning) {
+/* Starts a thread that does tasks of the pool; not 0 if it cannot. */
+EMSCRIPTEN_KEEPALIVE int begin(void *pool, bool spinning) {
   pthread_t thread;
-  tasks = pool_attach(base, jobs, done, enough, slots, bytes);
   spins = spinning;
-  if (!tasks.jobs || !tasks.done || !tasks.enough || !tasks.slots)
-    return EINVAL;
-  int error = pthread_create(&thread, NULL, serve, NULL);
+  if (weft_call_ring_attach(pool) == NULL) return EINVAL;
+  int error = pthread_create(&thread, NULL, serve, pool);
   return error != 0 ? error : pthread_detach(thread);
 }
 

@@ -11,15 +11,7 @@ import { emcc, PTHREADS } from "../../../wasm/emcc.ts";
 export interface HashThread {
   readonly wasmMemory: WebAssembly.Memory;
   _reserve(bytes: number): number;
-  _begin(
-    base: number,
-    jobs: number,
-    done: number,
-    enough: number,
-    slots: number,
-    bytes: number,
-    spins: boolean,
-  ): number;
+  _begin(base: number, spins: boolean): number;
   _counted(): number;
 }
 
@@ -35,7 +27,6 @@ export async function build(): Promise<void> {
   await emcc({
     sources: [
       here("./hash_thread.c"),
-      here("../../../docs/examples/pool.h"),
       here("../../../wasm/demo/sha256.h"),
     ],
     args: [

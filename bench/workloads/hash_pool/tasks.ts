@@ -5,6 +5,7 @@
  */
 
 import { createHash, randomFillSync } from "node:crypto";
+import { codec, task } from "../../../primitives/pool.ts";
 
 /** The kinds of tasks; `hash` is SHA-256, the others spin. */
 export type Kind = "hash" | "small" | "medium" | "skewed";
@@ -19,6 +20,14 @@ export interface Tasks {
   /** Bytes a task has. */
   readonly size: number;
 }
+
+/** A request as it lies in the pool's memory. */
+const view = { ...codec.binary, decode: (bytes: Uint8Array) => bytes };
+
+/** The tasks as a pool knows them. */
+export const pooled = {
+  solve: task({ request: view, reply: codec.binary }),
+};
 
 /** About how many steps of spinning take a microsecond. */
 const STEPS = 330;

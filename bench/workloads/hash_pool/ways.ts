@@ -13,13 +13,12 @@ import {
   WorkCounter,
 } from "../../../mod.ts";
 import type { WorkConfig } from "../../../mod.ts";
-import { Pool } from "../../../docs/examples/pool.ts";
-import { arena } from "../../../docs/examples/pool_worker.ts";
+import { Pool } from "../../../primitives/pool.ts";
 import { type Hand, hire } from "../crew.ts";
 import { Meter } from "../meter.ts";
 import { load } from "./hash_thread.ts";
 import { peers } from "./peers.ts";
-import { RESULT, solve, type Tasks } from "./tasks.ts";
+import { pooled as poolTasks, RESULT, solve, type Tasks } from "./tasks.ts";
 import type { Order } from "./worker.ts";
 
 /** The things that a way works with. */
@@ -358,45 +357,53 @@ const calls = (depth: number): Way => async (setting) => {
   return { run, stop: () => ring.close() };
 };
 
-/** The pool of the examples: a promise for each task. */
-const pooled: Way = async (setting) => {
-  const { tasks, messages, results } = setting;
-  const size = { count: slotsFor(tasks), bytes: Math.max(tasks.size, RESULT) };
-  const memory = new SharedArrayBuffer(arena(size).byteLength);
-  const place = { memory, ...size };
-  const pool = new Pool(place);
-  await start(setting, () => ({ role: "pooled", place }));
+/** How a pool is made for a setting. */
+function poolFor({ tasks, results, meters }: Setting) {
+  const make = () => {
+    const hand = hire(WORKER, () => {});
+    hand.post({ tasks, results, meters, role: "pooled" });
+    return hand.worker;
+  };
+  const bytes = Math.max(tasks.size, RESULT);
+  return { tasks: poolTasks, make, slots: slotsFor(tasks), bytes };
+}
+
+/** Submits all tasks at once: a promise for each. */
+function crewOf(pool: Pool<typeof poolTasks>, setting: Setting): Crew {
+  const { messages, results } = setting;
   const one = async (message: Uint8Array, i: number) =>
-    results.set(await pool.submit(message), i * RESULT);
+    results.set(await pool.run("solve", message), i * RESULT);
   const run = () => Promise.all(messages.map(one));
   return { run, stop: () => pool.close() };
+}
+
+/** The package's pool. */
+const pooled: Way = async (setting) => {
+  const pool = new Pool({ ...poolFor(setting), workers: setting.workers });
+  await pool.ready;
+  return crewOf(pool, setting);
 };
 
 /** The same pool, in the memory of a module; half of the workers are C's. */
 const mixed: Way = async (setting) => {
-  const { tasks, messages, results, workers } = setting;
+  const { tasks, workers } = setting;
   const module = await load();
-  const memory = module.wasmMemory;
-  const size = { count: slotsFor(tasks), bytes: Math.max(tasks.size, RESULT) };
-  const { byteLength, offsets } = arena(size);
-  const { jobs, done, enough, slots } = offsets;
-  const base = module._reserve(byteLength) >>> 0;
-  const place = { memory, base, ...size };
-  const pool = new Pool(place);
-  const spins = tasks.kind !== "hash";
+  const options = poolFor(setting);
+  const byteOffset = module._reserve(Pool.byteLength(options)) >>> 0;
   const scripts = workers >> 1;
+  const pool = new Pool({
+    ...options,
+    memory: module.wasmMemory,
+    byteOffset,
+    workers: scripts,
+    guests: workers - scripts,
+  });
   for (let thread = scripts; thread < workers; thread++) {
-    const { bytes } = size;
-    const error = module._begin(base, jobs, done, enough, slots, bytes, spins);
+    const error = module._begin(byteOffset, tasks.kind !== "hash");
     if (error !== 0) throw new Error("a thread did not start");
   }
-  const some = { ...setting, workers: scripts };
-  await start(some, () => ({ role: "pooled", place }));
-  const one = async (message: Uint8Array, i: number) =>
-    results.set(await pool.submit(message), i * RESULT);
-  const run = () => Promise.all(messages.map(one));
-  const elsewhere = () => module._counted();
-  return { run, stop: () => pool.close(), elsewhere };
+  await pool.ready;
+  return { ...crewOf(pool, setting), elsewhere: () => module._counted() };
 };
 
 /** All ways, by their names. */

@@ -13,10 +13,10 @@ import {
   Semaphore,
   WorkCounter,
 } from "../../../mod.ts";
-import { type Place, serve } from "../../../docs/examples/pool_worker.ts";
+import { servePool } from "../../../primitives/pool.ts";
 import { listen, post } from "../crew.ts";
 import { Meter } from "../meter.ts";
-import { RESULT, solve, type Tasks } from "./tasks.ts";
+import { pooled, RESULT, solve, type Tasks } from "./tasks.ts";
 
 /** The orders of a worker. */
 export type Order = Common & Role;
@@ -43,7 +43,7 @@ type Role =
   }
   | Queued
   | { role: "calls"; ring: Handle<"call_ring"> }
-  | { role: "pooled"; place: Place };
+  | { role: "pooled" };
 
 interface Slots {
   role: "slots";
@@ -148,7 +148,8 @@ function run(order: Order): void {
       CallRing.from(order.ring).serve(work);
       return;
     case "pooled":
-      return serve(order.place, work);
+      void servePool(pooled, { solve: work }, { blocking: true });
+      return;
   }
 }
 

@@ -55,7 +55,7 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
   };
   /** The modules with twins in them. */
   const withTwins = (modules: Modules): Modules => {
-    const { mod, spin, turn } = modules;
+    const { mod, spin, turn, pool } = modules;
     const others: Record<string, unknown> = {
       setAgentId(next: number) {
         mod.setAgentId(next);
@@ -92,7 +92,7 @@ export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
       mod,
       (name) => others[name] ??= twinOf(name) ?? functionOf(name),
     );
-    return { mod: replaced, spin, turn };
+    return { mod: replaced, spin, turn, pool };
   };
   return { ...withTwins(weft), realm: () => withTwins(weft.realm()) };
 }

@@ -5,7 +5,7 @@
  */
 import { race } from "../../../race/mod.ts";
 import type { Result } from "../../../race/mod.ts";
-import { foldersWith, isTwin } from "../folders.ts";
+import { foldersWith, isPlayedInC } from "../folders.ts";
 import { LOOKS, type Scenario, scenariosIn } from "../scenario.ts";
 import { weft } from "../weft.ts";
 import { type Cast, CASTS, mixed } from "./cast.ts";
@@ -13,11 +13,11 @@ import { compileAll } from "./module.ts";
 
 /** The folders whose scenarios agents of C can play: the rest awaits. */
 export const TWINS: readonly string[] = foldersWith("scenarios.ts")
-  .filter(isTwin);
+  .filter(isPlayedInC);
 
 /** The folders in whose scenarios agents await: C has no form of that. */
 export const AWAITING: readonly string[] = foldersWith("scenarios.ts")
-  .filter((folder) => !isTwin(folder));
+  .filter((folder) => !isPlayedInC(folder));
 
 const wasm = await compileAll();
 

@@ -5,7 +5,7 @@
  * @module
  */
 import * as k from "../../../race/engine/kinds.ts";
-import { race } from "../../../race/mod.ts";
+import { type Memory, race, type WasmExports } from "../../../race/mod.ts";
 import { Engine } from "../../../race/engine/replay.ts";
 import type { Scenario } from "../scenario.ts";
 import { scenariosOf } from "./explore.ts";
@@ -34,9 +34,15 @@ function loadHints(isHint: (address: number) => boolean): void {
 
 /** How many states there are; nothing if they are too many. */
 function statesOf({ spec, agents, options }: Scenario): number | undefined {
-  const { hints: _, ...definition } = spec.definition;
+  const { hints: _, agent, ...rest } = spec.definition;
+  const definition = {
+    ...rest,
+    // Asking for the number tells agents apart: compiled agents always are.
+    agent: (memory: Memory, id: number, wasm?: WasmExports) =>
+      agent(memory, id, wasm),
+  };
   const isHint = spec.scenario.hints;
-  if (isHint !== null) loadHints(isHint);
+  if (isHint !== null) loadHints((address) => isHint(address) !== false);
   try {
     const result = race.check(race.spec(definition), ...agents, {
       ...options,

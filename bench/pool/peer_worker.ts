@@ -1,0 +1,6 @@
+// A worker of piscina: a task names its function.
+import { functions } from "./tasks.ts";
+
+export const small = functions.small;
+export const hash = functions.hash;
+export const add = functions.add;

@@ -1,0 +1,41 @@
+/**
+ * The tasks of the pools that are compared, and the functions that do them.
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+import { type Codec, codec, task } from "../../primitives/pool.ts";
+
+/** Bytes as they lie in the pool's memory, without a copy. */
+const view: Codec<Uint8Array> = {
+  ...codec.binary,
+  decode: (bytes) => bytes,
+};
+
+/** Their declarations. */
+export const tasks = {
+  /** About a microsecond of work. */
+  small: task({ request: codec.f64, reply: codec.f64 }),
+  hash: task({ request: view, reply: codec.binary }),
+  add: task<{ a: number; b: number }, number>(),
+};
+
+/** About how many steps of spinning take a microsecond. */
+export const STEPS = 330;
+
+/** What a worker does, whosever it is. */
+export const functions = {
+  small(steps: number): number {
+    let x = steps;
+    for (let i = 0; i < steps; i++) {
+      x ^= x << 13;
+      x ^= x >>> 17;
+      x ^= x << 5;
+    }
+    return x;
+  },
+  hash: (bytes: Uint8Array): Uint8Array =>
+    createHash("sha256").update(bytes).digest(),
+  add: ({ a, b }: { a: number; b: number }): number => a + b,
+};
