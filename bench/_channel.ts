@@ -54,15 +54,46 @@ export function receive(end: End): Run {
   };
 }
 
+/** So many ms both sides are idle before each message. */
+const IDLE = 1;
+
+const nothing = new Int32Array(new SharedArrayBuffer(4));
+
+/** The times of messages there and back, in ns. */
+class Times {
+  readonly #all: number[] = [];
+  #begin = 0;
+
+  /** Lets both sides fall asleep, and starts the clock. */
+  begin(): void {
+    Atomics.wait(nothing, 0, 0, IDLE);
+    this.#begin = performance.now();
+  }
+
+  end(): void {
+    this.#all.push((performance.now() - this.#begin) * 1e6);
+  }
+
+  /** The figures of a turn. */
+  did(): Did {
+    const sorted = this.#all.splice(0).sort((a, b) => a - b);
+    const at = (share: number) => sorted[Math.floor(sorted.length * share)]!;
+    return { ops: sorted.length, p50: at(0.5), p99: at(0.99) };
+  }
+}
+
 /** Sends a value, and waits for one back. */
 export function ping({ there, back }: { there: End; back: End }): Run {
   const [to, from] = [channelOf(there), channelOf(back)];
+  const times = new Times();
   return (): Did => {
     for (let i = 0; i < there.n; i++) {
+      times.begin();
       to.send(there.value);
       from.receive();
+      times.end();
     }
-    return { ops: there.n };
+    return times.did();
   };
 }
 
@@ -116,14 +147,17 @@ export function take({ port, n }: Port): Run {
 
 export function pingPort({ port, n, value }: Port): Run {
   let over: () => void;
+  const times = new Times();
   port.onmessage = () => over();
   return async (): Promise<Did> => {
     for (let i = 0; i < n; i++) {
       const back = new Promise<void>((resolve) => over = resolve);
+      times.begin();
       port.postMessage(value);
       await back;
+      times.end();
     }
-    return { ops: n };
+    return times.did();
   };
 }
 

@@ -141,8 +141,8 @@ async function bytes(): Promise<Row[]> {
 }
 
 /** One message there and one back, both sides idle before. */
-async function latency(): Promise<Row> {
-  const n = 200;
+async function latency(): Promise<Row[]> {
+  const n = 100;
   const there = channels("json", n, OBJECT, { capacity: 4 });
   const back = channels("json", n, OBJECT, { capacity: 4 });
   const [here, other] = ports(n, OBJECT);
@@ -158,11 +158,20 @@ async function latency(): Promise<Row> {
       { make: "pongPort", ...other },
     ], byTurns),
   ]);
-  return {
-    name: "Channel, a small object there and back: time / postMessage",
-    ...ratio(results, "channel", "postMessage"),
-    target: { most: 1 },
-  };
+  const { channel, postMessage } = results;
+  return ["p50", "p99"].map((share) => {
+    const [ours, theirs] = [channel, postMessage]
+      .map(({ medians }) => medians[share]!);
+    return {
+      name: `Channel, a small object there and back, both sides idle before: ` +
+        `${share} / postMessage`,
+      figure: ours! / theirs!,
+      unit: "x",
+      target: { most: 1 },
+      from: `channel ${Math.round(ours!)} ns, ` +
+        `postMessage ${Math.round(theirs!)} ns`,
+    };
+  });
 }
 
 /** All rows of this bench. */
@@ -171,6 +180,6 @@ export async function rows(): Promise<Row[]> {
     ...await throughput(),
     await json(),
     ...await bytes(),
-    await latency(),
+    ...await latency(),
   ];
 }

@@ -216,7 +216,7 @@ export class Slots {
   }
 
   /** A caller's wait for a slot; the request is posted there. */
-  room(request: Elements): Awaited<number> {
+  posting(request: Elements): Awaited<number> {
     const { words } = this;
     return {
       words,
@@ -281,7 +281,6 @@ export class Slots {
 
   /** Posts a request. Returns its slot, or 0 if no slot is free. */
   post(request: Elements): number {
-    const { words } = this;
     const byteLength = byteLengthOf(request);
     if (byteLength > this.maxRequest) {
       throw new RangeError(
@@ -289,12 +288,24 @@ export class Slots {
           `of up to ${this.maxRequest} bytes`,
       );
     }
-    if (this.closed) throw new ClosedError("The ring is closed");
-    const at = this.claim();
+    const at = this.begin();
     if (at === 0) return 0;
+    this.#put(request, at + REQUEST);
+    this.publish(at, byteLength);
+    return at;
+  }
+
+  /** Claims a slot for a request; 0 if none is free. Then `publish` it. */
+  begin(): number {
+    if (this.closed) throw new ClosedError("The ring is closed");
+    return this.claim();
+  }
+
+  /** Posts the `byteLength` bytes that were written to a claimed slot. */
+  publish(at: number, byteLength: number): void {
+    const { words } = this;
     Atomics.store(words, at + CALLER, this.#id);
     words[at + REQUEST_LENGTH] = byteLength; // published by (P)
-    this.#put(request, at + REQUEST);
     const posted = POSTED | this.#id;
     Atomics.store(words, at, posted); // (P)
     // (C) Pairs with (E): we see that the ring is closed, or the servers see
@@ -304,7 +315,17 @@ export class Slots {
       Atomics.compareExchange(words, at, posted, FREE) === posted
     ) throw new ClosedError("The ring is closed");
     wake(words, SERVE_EPOCH, 1);
-    return at;
+  }
+
+  /** The room for the request in a slot that this agent claimed. */
+  room(at: number): Uint8Array {
+    const from = (at + REQUEST) * 4;
+    return this.#bytes.subarray(from, from + this.maxRequest);
+  }
+
+  /** The number of a slot. */
+  numberOf(at: number): number {
+    return (at - SLOTS) / this.#stride;
   }
 
   /** Claims a free slot; 0 if there is none. */
@@ -481,7 +502,7 @@ export class Slots {
     from: number,
     length: number,
   ): Uint8Array {
-    const slot = (at - SLOTS) / this.#stride;
+    const slot = this.numberOf(at);
     const view = views[slot];
     if (view?.length === length) return view;
     return views[slot] = this.#bytes.subarray(from, from + length);

@@ -63,7 +63,8 @@ export const binary: Codec<Uint8Array> = {
     if (value.length <= into.length) into.set(value);
     return value.length;
   },
-  decode: (bytes) => bytes.slice(),
+  // Faster than `slice`, which clears the copy first.
+  decode: (bytes) => new Uint8Array(bytes),
 };
 
 const LONE_SURROGATE = /\p{Surrogate}/u;

@@ -361,7 +361,7 @@ export class CallRing extends CallRingBase {
     assertMayBlock("post");
     const slots = this.#slots;
     if (slots.isAwaited) block(slots.giveWay());
-    const at = slots.post(request) || blockOn(slots.room(request));
+    const at = slots.post(request) || blockOn(slots.posting(request));
     return new PendingCall(slots, at);
   }
 
@@ -373,7 +373,7 @@ export class CallRing extends CallRingBase {
     return this.#pending(
       timeout === 0
         ? slots.post(request)
-        : tryBlockOn(slots.room(request), "tryPost", timeout),
+        : tryBlockOn(slots.posting(request), "tryPost", timeout),
     );
   }
 
@@ -382,7 +382,7 @@ export class CallRing extends CallRingBase {
    * promise settles: it is copied when a slot is free.
    */
   postAsync(request: Elements, options?: AsyncOptions): Promise<PendingCall> {
-    return awaitOn(this.#slots.room(request), options)
+    return awaitOn(this.#slots.posting(request), options)
       .then((at) => new PendingCall(this.#slots, at));
   }
 
@@ -391,7 +391,7 @@ export class CallRing extends CallRingBase {
     request: Elements,
     options?: TryAsyncOptions,
   ): Promise<PendingCall | undefined> {
-    return tryAwaitOn(this.#slots.room(request), options)
+    return tryAwaitOn(this.#slots.posting(request), options)
       .then((at) => this.#pending(at));
   }
 
@@ -798,7 +798,7 @@ function* calling<T>(
   receive: (at: number) => T,
 ): Waiting<T | undefined> {
   if (at === 0 && slots.isAwaited) yield* slots.giveWay();
-  at ||= (yield* waitOn(slots.room(request))) ?? 0;
+  at ||= (yield* waitOn(slots.posting(request))) ?? 0;
   if (at === 0) return undefined;
   let over = false;
   try {

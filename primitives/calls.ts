@@ -127,21 +127,33 @@ export interface Connect {
 // A request has 8 bytes of head: what it is, the place of an AbortSignal among
 // the arguments (0: none), the bytes of the name, a check byte of the codec,
 // and a number that tells the agent's calls apart. Name and arguments follow.
+// wasm/weft/calls.h writes the same.
 const CALL = 1;
 const FETCH = 2; // the next piece of a reply, by the call's number
+const PIECE_OF_CALL = 3; // of a request that is longer than a slot
 const SIGNAL = 1;
 const NAME_LENGTH = 2;
 const CHECK = 3;
 const TOKEN = 4;
 const HEAD = 8;
 
+// A piece of a request has 8 bytes more: where it begins, and the length of the
+// whole. Then come its bytes. The last piece is answered as the call.
+const OFFSET = 8;
+const WHOLE = 12;
+const PIECE_HEAD = 16;
+
+/** The most bytes of a request in pieces. */
+const LONGEST = 0x1000_0000; // 2^28
+
 // A reply has a byte that says what it is; then its bytes, or the first of them.
-const NOTHING = 1; // undefined
+const NOTHING = 1; // undefined; of a piece of a request: go on
 const VALUE = 2;
 const ERROR = 3;
 const THROWN = 4; // something that is no error
 const PIECE = 5; // of a reply, but for the first
-const ELSEWHERE = 6; // a server of another agent has the next piece
+const ELSEWHERE = 6; // try again: another server has the other pieces, or this
+// one, which is written in C, has no room for a long message now
 const MORE = 128; // and more pieces follow
 
 /** A piece of a reply is kept for so many ms. */
@@ -185,16 +197,17 @@ function codecOf({ codec = json }: ApiCodec): Codec<unknown> {
   );
 }
 
-function tokenAt(request: Uint8Array): number {
-  return request[TOKEN]! | request[TOKEN + 1]! << 8 |
-    request[TOKEN + 2]! << 16 | request[TOKEN + 3]! << 24;
+/** The word at a byte of a request. */
+function wordAt(request: Uint8Array, at: number): number {
+  return request[at]! | request[at + 1]! << 8 | request[at + 2]! << 16 |
+    request[at + 3]! << 24;
 }
 
-function putToken(request: Uint8Array, token: number): void {
-  request[TOKEN] = token;
-  request[TOKEN + 1] = token >> 8;
-  request[TOKEN + 2] = token >> 16;
-  request[TOKEN + 3] = token >> 24;
+function putWord(request: Uint8Array, at: number, word: number): void {
+  request[at] = word;
+  request[at + 1] = word >> 8;
+  request[at + 2] = word >> 16;
+  request[at + 3] = word >> 24;
 }
 
 // ---- the server ---------------------------------------------------------------
@@ -228,20 +241,39 @@ function methodsOf(api: object): Map<string, Method> {
   throw new TypeError("serve needs an object of functions: it has none");
 }
 
-/** What is left of a reply that is longer than a slot. */
-interface Rest {
+/**
+ * A request or a reply that is longer than a slot, and how much of it came or
+ * went.
+ */
+interface Long {
   readonly bytes: Uint8Array;
   at: number;
   since: number;
 }
 
 /** By buffer, then by caller and number. The oldest come first. */
-const rests = new WeakMap<SharedArrayBuffer, Map<string, Rest>>();
+type Longs = WeakMap<SharedArrayBuffer, Map<string, Long>>;
 
-function restsOf(buffer: SharedArrayBuffer): Map<string, Rest> {
-  let there = rests.get(buffer);
-  if (there === undefined) rests.set(buffer, there = new Map());
+/**
+ * Those of all servers of this agent: any of them may be sent, or asked for,
+ * the next piece.
+ */
+const requests: Longs = new WeakMap();
+const replies: Longs = new WeakMap();
+
+function longsOf(longs: Longs, buffer: SharedArrayBuffer): Map<string, Long> {
+  let there = longs.get(buffer);
+  if (there === undefined) longs.set(buffer, there = new Map());
   return there;
+}
+
+/** Forgets what nobody has gone on with for long: its caller is gone. */
+function forget(longs: Map<string, Long>): void {
+  const now = Date.now();
+  for (const [key, { since }] of longs) {
+    if (now - since < KEPT) break;
+    longs.delete(key);
+  }
 }
 
 class Server {
@@ -250,8 +282,8 @@ class Server {
   readonly #methods: Map<string, Method>;
   readonly #codec: Codec<unknown>;
   readonly #check: number;
-  /** Those of all servers of this agent: any of them may be asked. */
-  readonly #rests: Map<string, Rest>;
+  readonly #requests: Map<string, Long>;
+  readonly #replies: Map<string, Long>;
   /** Room for replies behind their first byte, by slot. */
   readonly #bodies: Uint8Array[] = [];
   readonly #watches: Watches;
@@ -265,17 +297,21 @@ class Server {
     this.#check = checkOf(this.#codec);
     this.slots = slotsOf(ring);
     this.#watches = new Watches(this.slots);
-    this.#rests = restsOf(ring.buffer);
+    this.#requests = longsOf(requests, ring.buffer);
+    this.#replies = longsOf(replies, ring.buffer);
   }
 
   /** Serves the call at `at`; a promise if its handler is async. */
   handle(at: number, mayAwait: boolean): Promise<void> | undefined {
-    const request = this.slots.request(at);
+    let request = this.slots.request(at);
     let watched: Watched | undefined;
     let result;
     try {
-      if (request[0] === FETCH) {
-        return void this.#sendRest(at, tokenAt(request));
+      if (request[0] === FETCH) return void this.#sendRest(at, request);
+      if (request[0] === PIECE_OF_CALL) {
+        const whole = this.#takePiece(at, request);
+        if (whole === undefined) return;
+        request = whole;
       }
       this.count++;
       const [method, args] = this.#read(request);
@@ -378,45 +414,72 @@ class Server {
     do bytes = new Uint8Array(length); while (
       (length = encode(bytes)) > bytes.length
     );
-    const key = this.#keyOf(at, tokenAt(slots.request(at)));
+    const key = this.#keyOf(at, slots.request(at));
     const rest = { bytes: bytes.subarray(0, length), at: 0, since: 0 };
-    this.#forget();
+    forget(this.#replies);
     this.#sendPiece(at, what, key, rest);
   }
 
-  #sendRest(at: number, token: number): void {
-    const key = this.#keyOf(at, token);
-    const rest = this.#rests.get(key);
+  /** Sends the next piece of a reply. */
+  #sendRest(at: number, request: Uint8Array): void {
+    const key = this.#keyOf(at, request);
+    const rest = this.#replies.get(key);
     if (rest !== undefined) return this.#sendPiece(at, PIECE, key, rest);
-    this.slots.space(at)[0] = ELSEWHERE;
-    this.slots.reply(at, 1);
+    this.#replyWithout(at, ELSEWHERE);
   }
 
-  #sendPiece(at: number, what: number, key: string, rest: Rest): void {
+  #sendPiece(at: number, what: number, key: string, rest: Long): void {
     const room = this.slots.space(at);
     const piece = rest.bytes.subarray(rest.at, rest.at + room.length - 1);
     rest.at += piece.length;
     rest.since = Date.now();
     const more = rest.at < rest.bytes.length;
-    this.#rests.delete(key);
-    if (more) this.#rests.set(key, rest); // as the youngest
+    this.#replies.delete(key);
+    if (more) this.#replies.set(key, rest); // as the youngest
     room[0] = more ? what | MORE : what;
     room.set(piece, 1);
-    if (!this.slots.reply(at, 1 + piece.length)) this.#rests.delete(key);
+    if (!this.slots.reply(at, 1 + piece.length)) this.#replies.delete(key);
   }
 
-  #keyOf(at: number, token: number): string {
-    const caller = Atomics.load(this.slots.words, at + CALLER) & ID_MASK;
-    return `${caller} ${token}`;
-  }
-
-  /** Forgets what nobody has fetched for long: its caller is gone. */
-  #forget(): void {
-    const now = Date.now();
-    for (const [key, { since }] of this.#rests) {
-      if (now - since < KEPT) break;
-      this.#rests.delete(key);
+  /**
+   * Takes a piece of a request. Returns the whole if it was the last;
+   * otherwise answers it.
+   */
+  #takePiece(at: number, request: Uint8Array): Uint8Array | undefined {
+    const key = this.#keyOf(at, request);
+    const offset = wordAt(request, OFFSET);
+    const length = wordAt(request, WHOLE);
+    const piece = request.subarray(PIECE_HEAD);
+    let long = this.#requests.get(key);
+    if (offset === 0) {
+      const least = piece.length + 1;
+      inRange("The bytes of a request in pieces", length, least, LONGEST);
+      forget(this.#requests);
+      long = { bytes: new Uint8Array(length), at: 0, since: 0 };
     }
+    if (
+      long === undefined || long.at !== offset || piece.length === 0 ||
+      piece.length > long.bytes.length - offset
+    ) return void this.#replyWithout(at, ELSEWHERE);
+    long.bytes.set(piece, offset);
+    long.at += piece.length;
+    long.since = Date.now();
+    this.#requests.delete(key);
+    if (long.at === long.bytes.length) return long.bytes;
+    this.#requests.set(key, long); // as the youngest
+    if (!this.#replyWithout(at, NOTHING)) this.#requests.delete(key);
+  }
+
+  /** Replies without a value; false if the caller gave up. */
+  #replyWithout(at: number, what: number): boolean {
+    this.slots.space(at)[0] = what;
+    return this.slots.reply(at, 1);
+  }
+
+  /** The name of a call of several messages: its caller and its number. */
+  #keyOf(at: number, request: Uint8Array): string {
+    const caller = Atomics.load(this.slots.words, at + CALLER) & ID_MASK;
+    return `${caller} ${wordAt(request, TOKEN)}`;
   }
 }
 
@@ -495,14 +558,13 @@ function serveBlocking(
  * the caller gives up: its signal aborted, its time was over, or it was
  * abandoned. `signal.aborted` is up to date in a method that never awaits, too.
  *
- * What a method throws is thrown where it was called. A result may be longer
- * than a slot of the ring: it is sent in pieces. The server keeps the rest for
- * 30 seconds, for a caller that may have died.
+ * What a method throws is thrown where it was called. A request or a result may
+ * be longer than a slot of the ring: it is sent in pieces. The server keeps
+ * them for 30 seconds, for a caller that may have died.
  *
  * It changes shared memory only by steps that {@linkcode CallRing} takes, too;
  * the scenarios of `CallRing` prove them. Progress, fairness and what a
- * terminated agent leaves behind are as there. C twin: none; C serves and calls
- * a {@linkcode CallRing}.
+ * terminated agent leaves behind are as there. C twin: `weft_calls_serve`.
  *
  * @example A worker that counts
  * ```ts
@@ -538,17 +600,26 @@ export const serve: Serve = /* @__PURE__ */ Object.assign(
 /** How a call ended, or the first piece of its reply. */
 interface Answer {
   readonly what: number;
+  /** The value, the bytes of a piece, or the request if it must be sent again. */
   readonly value: unknown;
 }
 
-/** A call as it is sent, made once for each method. */
+/** What all calls of a method have in common. */
 interface Call {
-  readonly name: string;
-  /** Where the arguments begin. */
-  readonly begin: number;
-  message: Uint8Array;
-  /** Room for the arguments in `message`. */
-  body: Uint8Array;
+  /** The bytes before the arguments. */
+  readonly head: Uint8Array;
+  /** As many bytes as the longest request so far needed. */
+  longest: number;
+  /** The room for requests in each slot that was used so far. */
+  readonly rooms: Room[];
+}
+
+/** The room for a request. */
+interface Room {
+  /** All of it. */
+  readonly message: Uint8Array;
+  /** Its part for the arguments. */
+  readonly body: Uint8Array;
 }
 
 /** A call that was posted, and the promise of its result. */
@@ -592,32 +663,74 @@ class Client {
         `The name of a method has at most 255 bytes: received ${bytes.length}`,
       );
     }
-    const message = new Uint8Array(begin + 256);
-    message[0] = CALL;
-    message[NAME_LENGTH] = bytes.length;
-    message[CHECK] = checkOf(this.#codec);
-    message.set(bytes, HEAD);
-    return { name, begin, message, body: message.subarray(begin) };
+    const head = new Uint8Array(begin);
+    head[0] = CALL;
+    head[NAME_LENGTH] = bytes.length;
+    head[CHECK] = checkOf(this.#codec);
+    head.set(bytes, HEAD);
+    return { head, longest: begin + 256, rooms: [] };
   }
 
-  /** The request of a call, until the next of the same method. */
-  #request(call: Call, args: unknown[], signalAt: number): Uint8Array {
-    let length = 0;
-    if (args.length > 0) {
-      let sent = args;
-      if (signalAt >= 0) (sent = args.slice())[signalAt] = null;
-      const codec = this.#codec;
-      while ((length = codec.encode(sent, call.body)) > call.body.length) {
-        const message = new Uint8Array(call.begin + length);
-        message.set(call.message.subarray(0, call.begin));
-        call.message = message;
-        call.body = message.subarray(call.begin);
+  /**
+   * Writes a call to a free slot, and posts it. Returns the slot; 0 if there is
+   * none, or if the call is too long for it.
+   */
+  #post(call: Call, args: unknown[], token: number, signalAt: number): number {
+    const slots = this.#slots;
+    const at = slots.begin();
+    if (at === 0) return 0;
+    let length = Infinity; // unless it is written
+    try {
+      const { message, body } = call.rooms[slots.numberOf(at)] ??= roomIn(
+        slots.room(at),
+        call,
+      );
+      if (message.length >= call.head.length) {
+        length = this.#write(call, message, body, args, token, signalAt);
       }
+    } finally {
+      // It does not fit, or the codec has refused it.
+      if (length > slots.maxRequest) slots.cancel(at);
     }
-    const { message } = call;
+    if (length > slots.maxRequest) {
+      if (length < Infinity) call.longest = Math.max(call.longest, length);
+      return 0;
+    }
+    slots.publish(at, length);
+    return at;
+  }
+
+  /** Writes a call; returns how many bytes it has, or needs. */
+  #write(
+    { head }: Call,
+    message: Uint8Array,
+    body: Uint8Array,
+    args: unknown[],
+    token: number,
+    signalAt: number,
+  ): number {
+    message.set(head);
     message[SIGNAL] = signalAt + 1;
-    putToken(message, calls = calls + 1 | 0);
-    return message.subarray(0, call.begin + length);
+    putWord(message, TOKEN, token);
+    if (args.length === 0) return head.length;
+    let sent = args;
+    if (signalAt >= 0) (sent = args.slice())[signalAt] = null;
+    return head.length + this.#codec.encode(sent, body);
+  }
+
+  /** The request of a call that is not in a slot yet. */
+  #request(
+    call: Call,
+    args: unknown[],
+    token: number,
+    signalAt: number,
+  ): Uint8Array {
+    for (;;) {
+      const { message, body } = roomIn(new Uint8Array(call.longest), call);
+      const length = this.#write(call, message, body, args, token, signalAt);
+      if (length <= message.length) return message.subarray(0, length);
+      call.longest = length;
+    }
   }
 
   /** Calls and awaits. */
@@ -626,12 +739,12 @@ class Client {
       const signalAt = args.findIndex(isSignal);
       const signal = args[signalAt] as AbortSignal | undefined;
       if (signal?.aborted) throw signal.reason;
-      const request = this.#request(call, args, signalAt);
-      const token = calls;
-      const at = this.#slots.post(request);
+      const token = calls = calls + 1 | 0;
+      const at = this.#post(call, args, token, signalAt);
       if (at === 0) {
-        const path = this.#call(token, 0, request.slice());
-        return resolve(this.#await(path, signal));
+        const request = this.#request(call, args, token, signalAt);
+        this.#assertFits(request);
+        return resolve(this.#await(this.#call(token, 0, request), signal));
       }
       this.#fresh.push({ at, token, signal, resolve, reject });
       if (!this.#looking) this.#lookSoon();
@@ -644,14 +757,35 @@ class Client {
     const signal = args[signalAt] as AbortSignal | undefined;
     if (signal?.aborted) throw signal.reason;
     const slots = this.#slots;
-    const request = this.#request(call, args, signalAt);
-    const token = calls;
-    let at = slots.post(request);
+    const token = calls = calls + 1 | 0;
+    let at = this.#post(call, args, token, signalAt);
+    let request: Uint8Array | undefined;
+    if (at === 0) {
+      request = this.#request(call, args, token, signalAt);
+      this.#assertFits(request);
+    }
     if (this.#timeout > 0) {
-      if (at === 0) at = spin(() => slots.post(request) || undefined) ?? 0;
+      if (request !== undefined && request.length <= slots.maxRequest) {
+        at = spin(() => slots.post(request!) || undefined) ?? 0;
+      }
       if (at !== 0) spin(() => slots.isAnswered(at));
     }
     return this.#result(block(this.#call(token, at, request), this.#timeout));
+  }
+
+  /** Refuses a request that the ring cannot carry. */
+  #assertFits({ length }: Uint8Array): void {
+    const { maxRequest } = this.#slots;
+    if (length <= maxRequest) return;
+    const most = maxRequest > PIECE_HEAD ? LONGEST : maxRequest;
+    if (length <= most) return;
+    throw new RangeError(
+      `A request of ${length} bytes does not fit a ring for requests of up ` +
+        `to ${maxRequest} bytes` +
+        (most === LONGEST
+          ? `, nor into pieces, which have ${LONGEST} bytes together`
+          : `; pieces of it need a ring for ${PIECE_HEAD + 4} or more`),
+    );
   }
 
   /** Looks for answers once the code that calls has made its calls. */
@@ -685,8 +819,8 @@ class Client {
       }
       try {
         const answer = this.#read(at);
-        if ((answer.what & MORE) === 0) resolve(this.#result(answer));
-        else resolve(this.#await(this.#rest(token, answer), signal));
+        if (isWhole(answer)) resolve(this.#result(answer));
+        else resolve(this.#await(this.#toEnd(token, answer), signal));
       } catch (error) {
         reject(error);
       }
@@ -734,8 +868,22 @@ class Client {
     at: number,
     request?: Uint8Array,
   ): Waiting<Answer | undefined> {
-    const answer = yield* this.#exchange(at, request);
-    if (answer === undefined || (answer.what & MORE) === 0) return answer;
+    const answer = at === 0 && request!.length > this.#slots.maxRequest
+      ? yield* this.#callInPieces(token, request!)
+      : yield* this.#exchange(at, request);
+    return yield* this.#toEnd(token, answer);
+  }
+
+  /** Goes on after the first answer. */
+  *#toEnd(
+    token: number,
+    answer: Answer | undefined,
+  ): Waiting<Answer | undefined> {
+    while (answer?.what === ELSEWHERE) {
+      if ((yield pause()) === "timed-out") return undefined;
+      answer = yield* this.#exchange(0, answer.value as Uint8Array);
+    }
+    if (answer === undefined || isWhole(answer)) return answer;
     return yield* this.#rest(token, answer);
   }
 
@@ -745,7 +893,7 @@ class Client {
     request?: Uint8Array,
   ): Waiting<Answer | undefined> {
     const slots = this.#slots;
-    at ||= (yield* waitOn(slots.room(request!))) ?? 0;
+    at ||= (yield* waitOn(slots.posting(request!))) ?? 0;
     if (at === 0) return undefined;
     let over = false;
     try {
@@ -760,11 +908,39 @@ class Client {
     }
   }
 
+  /** Sends a request in pieces; the answer to the last is that of the call. */
+  *#callInPieces(
+    token: number,
+    request: Uint8Array,
+  ): Waiting<Answer | undefined> {
+    const piece = new Uint8Array(this.#slots.maxRequest);
+    piece[0] = PIECE_OF_CALL;
+    putWord(piece, TOKEN, token);
+    putWord(piece, WHOLE, request.length);
+    let since = Date.now();
+    for (let at = 0;;) {
+      const next = request.subarray(at, at + piece.length - PIECE_HEAD);
+      putWord(piece, OFFSET, at);
+      piece.set(next, PIECE_HEAD);
+      const message = piece.subarray(0, PIECE_HEAD + next.length);
+      const answer = yield* this.#exchange(0, message);
+      if (answer === undefined) return undefined;
+      if (answer.what === ELSEWHERE) {
+        if (at === 0) since = Date.now(); // no server has a piece of it
+        if ((yield* tryAgain(since)) === false) return undefined;
+        continue;
+      }
+      at += next.length;
+      if (at === request.length || answer.what !== NOTHING) return answer;
+      since = Date.now();
+    }
+  }
+
   /** Fetches all that follows the first piece of a reply. */
   *#rest(token: number, first: Answer): Waiting<Answer | undefined> {
     const request = new Uint8Array(HEAD);
     request[0] = FETCH;
-    putToken(request, token);
+    putWord(request, TOKEN, token);
     const pieces = [first.value as Uint8Array];
     let since = Date.now();
     for (;;) {
@@ -776,13 +952,7 @@ class Client {
         since = Date.now();
         continue;
       }
-      if (Date.now() - since > KEPT) {
-        throw new Error(
-          "The server of the call has lost the rest of its reply",
-        );
-      }
-      // Lets the server that has it come first.
-      if ((yield pause()) === "timed-out") return undefined;
+      if ((yield* tryAgain(since)) === false) return undefined;
     }
     const what = first.what & ~MORE;
     return { what, value: this.#decode(what, joined(pieces)) };
@@ -795,6 +965,9 @@ class Client {
       const what = bytes[0] ?? 0;
       const body = bytes.subarray(1);
       if ((what & MORE) !== 0) return { what, value: body.slice() };
+      if (what === ELSEWHERE) {
+        return { what, value: this.#slots.request(at).slice() };
+      }
       return { what, value: this.#decode(what, body) };
     } finally {
       this.#slots.cancel(at);
@@ -804,7 +977,6 @@ class Client {
   #decode(what: number, bytes: Uint8Array): unknown {
     switch (what) {
       case NOTHING:
-      case ELSEWHERE:
         return undefined;
       case PIECE:
         return bytes.slice();
@@ -817,6 +989,10 @@ class Client {
     throw new TypeError("The ring is served, but not by serve");
   }
 }
+
+/** Whether nothing follows. */
+const isWhole = ({ what }: Answer): boolean =>
+  (what & MORE) === 0 && what !== ELSEWHERE;
 
 const isSignal = (value: unknown): boolean =>
   typeof value === "object" && value !== null &&
@@ -862,6 +1038,17 @@ function answerAt(slots: Slots, at: number): Uint8Array {
   return slots.space(at).subarray(0, length);
 }
 
+/**
+ * Lets the server that has the other pieces come first; false if the time is
+ * over.
+ */
+function* tryAgain(since: number): Waiting<boolean> {
+  if (Date.now() - since > KEPT) {
+    throw new Error("The server of the call has lost its other pieces");
+  }
+  return (yield pause()) !== "timed-out";
+}
+
 let nowhere: Int32Array<SharedArrayBuffer> | undefined;
 
 /**
@@ -872,6 +1059,10 @@ function pause(): Sleep {
   nowhere ??= new Int32Array(new SharedArrayBuffer(4));
   const atMost = 1 + Math.random() * 3;
   return { words: nowhere, index: 0, value: 0, atMost };
+}
+
+function roomIn(message: Uint8Array, { head }: Call): Room {
+  return { message, body: message.subarray(head.length) };
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
@@ -932,7 +1123,8 @@ function connectBlocking(ring: CallRing, options?: ConnectOptions): object {
  * one; any other value as the codec carries it. A call fails with
  *
  * - a TypeError with a path, if the codec cannot carry an argument, or a
- *   RangeError if it is longer than a slot; then nothing was sent;
+ *   RangeError if the request is longer than the ring can carry in pieces; then
+ *   nothing was sent;
  * - a TypeError that lists the methods, if there is none of that name;
  * - a {@linkcode ClosedError}, if the ring was closed before the call, or
  *   closed and no server took the call for one or two seconds;

@@ -78,6 +78,7 @@
 #include "weft/striped_counter.h"
 #include "weft/recover.h"
 #include "weft/inspect.h"
+#include "weft/calls.h"
 #include "weft/pool.h"
 /* clang-format on */
 

@@ -45,6 +45,8 @@ export interface Scenario {
   readonly deep?: boolean;
   /** Why it has not as many states in C; else the two take the same steps. */
   readonly differs?: string;
+  /** Why C has nothing of the kind: no agent of it plays this scenario. */
+  readonly notInC?: string;
   /** Agents that await. C cannot, so they are JavaScript in every cast. */
   readonly awaits?: readonly number[];
 }

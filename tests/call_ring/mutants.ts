@@ -4,6 +4,8 @@ const ONE_FORM =
   "C has one form, where TypeScript has one for arrays and one for the rest";
 const HINT =
   "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here";
+const POSTED_IN_TS =
+  "wake(words, SERVE_EPOCH, 1); } /** The room for the request";
 const POSTED = "weft__store(&c->state, posted); /* (P) */";
 const ANSWERED =
   "if (weft__compare_exchange(&c->state, state, next) != state) " +
@@ -44,15 +46,13 @@ export const MUTANTS = [
   }, {
     what: "writes the request after it is posted",
     ts: [
-      "this.#put(request, at + REQUEST); const posted = POSTED | this.#id; Atomics.store(words, at, posted); // (P)",
-      "const posted = POSTED | this.#id; Atomics.store(words, at, posted); // (P)\n" +
-      "this.#put(request, at + REQUEST);",
+      "this.#put(request, at + REQUEST); this.publish(at, byteLength);",
+      "this.publish(at, byteLength); this.#put(request, at + REQUEST);",
     ],
     c: [
       "if (length > 0) __builtin_memcpy(c + 1, request, (size_t)length); " +
-      `int32_t posted = WEFT_CALL_RING_POSTED | weft_agent_id(); ${POSTED}`,
-      "int32_t posted = WEFT_CALL_RING_POSTED | weft_agent_id(); " +
-      "weft__store(&c->state, posted); " +
+      "result = weft__call_publish(r, c, length);",
+      "result = weft__call_publish(r, c, length); " +
       "if (length > 0) __builtin_memcpy(c + 1, request, (size_t)length);",
     ],
   }, {
@@ -68,10 +68,10 @@ export const MUTANTS = [
   }, {
     what: "posts and wakes no server",
     by: "a server is abandoned",
-    ts: ["wake(words, SERVE_EPOCH, 1); return at;", "return at;"],
+    ts: [POSTED_IN_TS, "} /** The room for the request"],
     c: [
-      "weft__event_wake(&r->serve_epoch, 1); *call = c; return 0;",
-      "*call = c; return 0;",
+      "weft__event_wake(&r->serve_epoch, 1); return 0;",
+      "return 0;",
     ],
   }, {
     what: "wakes a server before it posts",
@@ -79,14 +79,14 @@ export const MUTANTS = [
     ts: [
       "Atomics.store(words, at, posted); // (P)",
       "wake(words, SERVE_EPOCH, 1); Atomics.store(words, at, posted);",
-      ["wake(words, SERVE_EPOCH, 1); return at;", "return at;"],
+      [POSTED_IN_TS, "} /** The room for the request"],
     ],
     c: [
       POSTED,
       "weft__event_wake(&r->serve_epoch, 1); weft__store(&c->state, posted);",
       [
-        "weft__event_wake(&r->serve_epoch, 1); *call = c; return 0;",
-        "*call = c; return 0;",
+        "weft__event_wake(&r->serve_epoch, 1); return 0;",
+        "return 0;",
       ],
     ],
   }, {

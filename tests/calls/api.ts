@@ -28,3 +28,13 @@ export interface ServeJob {
   ring: Handle<"call_ring">;
   blocking: boolean;
 }
+
+/** What a thread of C does: it serves the ring, or calls methods there. */
+export interface GuestJob {
+  module: WebAssembly.Module;
+  memory: WebAssembly.Memory;
+  /** The address of the ring. */
+  at: number;
+  /** Methods, and their arguments in JSON. */
+  calls?: [method: string, args: string][];
+}

@@ -288,9 +288,8 @@ test("what the codec cannot carry is refused with its path", async () => {
       const got = await rejection(remote.nan());
       assert.instance(got, TypeError);
       assert.match((got as Error).message, 'at ["a"][0]');
-      const long = await rejection(remote.echo("x".repeat(100)));
-      assert.instance(long, RangeError);
-      assert.match((long as Error).message, "up to 64 bytes");
+      const long = await rejection(remote.echo("x".repeat(100), 1n));
+      assert.match((long as Error).message, "at [1]");
     },
   );
   assert.is(count, 1); // nothing was sent of the other two
@@ -457,6 +456,168 @@ test("a reply in pieces is fetched from the server that has it", async () => {
   assert.is(counts.reduce((a, b) => a + b), 8);
 });
 
+// ---- pieces --------------------------------------------------------------------
+
+test("a request longer than a slot goes in pieces", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(jsonValue, { maxLength: 4 }),
+      fc.constantFrom(20, 24, 64),
+      async (args, request) => {
+        const count = await between(echo, async (ring) => {
+          const remote = connect<typeof echo>(ring);
+          const both = [remote.echo(...args), remote.echo(...args, 1)];
+          assert.equal(await Promise.all(both), [args, [...args, 1]]);
+        }, { request, reply: 64, slots: 2 });
+        assert.is(count, 2);
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+test("a long request has its signal, and ends as others do", async () => {
+  const control = new AbortController();
+  const { signal } = control;
+  const waits = {
+    async wait(text: string, signal: AbortSignal) {
+      assert.is(text.length, 500);
+      control.abort(new Error("enough"));
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    },
+    echo: (text: string) => text,
+  };
+  const text = "ü".repeat(500);
+  await between(waits, async (ring) => {
+    const remote = connect<typeof waits>(ring);
+    const end = (await rejection(remote.wait(text, signal))) as Error;
+    assert.is(end.message, "enough");
+    const early = (await rejection(remote.wait(text, signal))) as Error;
+    assert.is(early.message, "enough");
+    assert.is(await remote.echo(text), text);
+    const { pending } = ring;
+    const wrong = rejection(remote.echo(1n as never));
+    assert.instance(await wrong, Error);
+    assert.is(ring.pending, pending);
+  });
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const alone = connect<Api>(ring, { timeout: 1 });
+  const late = (await rejection(alone.repeat(text, 1))) as Error;
+  assert.is(late.name, "TimeoutError");
+  const now = connect.blocking<Api>(ring, { timeout: 1 });
+  assert.throws(
+    () => now.repeat(text, 1),
+    (error: Error) => error.name === "TimeoutError",
+  );
+  assert.is(ring.pending, 0);
+});
+
+test("a request that cannot go in pieces is refused before", async () => {
+  const small = CallRing.create({ request: 16, reply: 64 });
+  const text = "ab".repeat(20);
+  const error = (await rejection(connect<Api>(small).later(text))) as Error;
+  assert.instance(error, RangeError);
+  assert.match(error.message, "need a ring for 20 or more");
+  refuses(
+    () => connect.blocking<Api>(small).repeat(text, 1),
+    RangeError,
+    "need a ring for 20 or more",
+  );
+  const huge: Codec<unknown> = {
+    name: "huge",
+    encode: () => 2 ** 28,
+    decode: () => [],
+  };
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const remote = connect<Api>(ring, { codec: huge });
+  const end = (await rejection(remote.later("a"))) as Error;
+  assert.instance(end, RangeError);
+  assert.match(end.message, `${2 ** 28} bytes together`);
+  assert.is(small.pending + ring.pending, 0);
+});
+
+/** A message of `connect`: its head, and then a text or bytes. */
+function message(head: number[], rest: string | Uint8Array): Uint8Array {
+  const bytes = typeof rest === "string"
+    ? new TextEncoder().encode(rest)
+    : rest;
+  return Uint8Array.of(...head, ...bytes);
+}
+
+/** The head of a piece of call 7: where it begins, and the whole's length. */
+const pieceAt = (at: number, length: number) => //
+[3, 0, 0, 0, 7, 0, 0, 0, at, 0, 0, 0, length, 0, 0, 0];
+
+/** The kinds of replies, as `connect` reads them. */
+const [NOTHING, VALUE, ERROR, PIECE, ELSEWHERE, MORE] = [1, 2, 3, 5, 6, 128];
+
+/** Calls `use` while two servers of this agent take turns, one at a time. */
+async function byTurns(
+  ring: CallRing,
+  messages: readonly Uint8Array[],
+): Promise<Uint8Array[]> {
+  const replies: Uint8Array[] = [];
+  for (const message of messages) {
+    const control = new AbortController();
+    const serving = rejection(serve(ring, api, { signal: control.signal }));
+    replies.push(await ring.callAsync(message));
+    control.abort(new Error("the next one's turn"));
+    await serving;
+  }
+  return replies;
+}
+
+test("a server has the pieces of its neighbours in one agent", async () => {
+  const ring = CallRing.create({ request: 64, reply: 8 });
+  // The check byte of codec.json, as connect sends it.
+  const pending = connect<Api>(ring).repeat("0", 14);
+  const taken = await ring.takeAsync();
+  const call = taken.request.slice();
+  taken.fail("not now");
+  assert.instance(await rejection(pending), CallError);
+  const fetch = Uint8Array.of(2, 0, 0, 0, ...call.subarray(4, 8));
+  const long = await byTurns(ring, [call, fetch, fetch, fetch]);
+  const kinds = long.map(([kind]) => kind);
+  assert.equal(kinds, [VALUE | MORE, PIECE | MORE, PIECE, ELSEWHERE]);
+  const text = long.map((reply) => new TextDecoder().decode(reply.slice(1)));
+  assert.is(text.join(""), JSON.stringify("0".repeat(14)));
+  // A request in three pieces, one to each server.
+  const length = call.length;
+  const cuts = [0, 10, 20, length];
+  const pieces = cuts.slice(1).map((end, i) =>
+    message(pieceAt(cuts[i]!, length), call.subarray(cuts[i], end))
+  );
+  const answers = await byTurns(ring, pieces);
+  const answered = answers.map(([kind]) => kind);
+  assert.equal(answered, [NOTHING, NOTHING, VALUE | MORE]);
+});
+
+test("pieces that fit no call are not taken", async () => {
+  const ring = CallRing.create({ request: 64, reply: 4096 });
+  const kinds = async (...messages: Uint8Array[]) =>
+    (await byTurns(ring, messages)).map(([kind]) => kind);
+  // It continues nothing; then it leaves bytes out, has too many, or none.
+  assert.equal(await kinds(message(pieceAt(4, 20), "text")), [ELSEWHERE]);
+  const first = message(pieceAt(0, 20), "text");
+  assert.equal(
+    await kinds(
+      first,
+      message(pieceAt(8, 20), "text"),
+      message(pieceAt(4, 20), "x".repeat(17)),
+      message(pieceAt(4, 20), ""),
+    ),
+    [NOTHING, ELSEWHERE, ELSEWHERE, ELSEWHERE],
+  );
+  // The whole is shorter than its piece, negative, or no call.
+  assert.equal(await kinds(message(pieceAt(0, 3), "text")), [ERROR]);
+  const negative = pieceAt(0, 20).with(15, 255);
+  assert.equal(await kinds(message(negative, "text")), [ERROR]);
+  const whole = message(pieceAt(0, 20), "x".repeat(12));
+  const end = message(pieceAt(12, 20), "x".repeat(8));
+  assert.equal(await kinds(whole, end), [NOTHING, ERROR]);
+  assert.is(ring.pending, 0);
+});
+
 // ---- threads -------------------------------------------------------------------
 
 for (const blocking of [false, true]) {
@@ -474,6 +635,9 @@ for (const blocking of [false, true]) {
     assert.equal(await Promise.all(sums), sums.map((_, i) => i + 0.5));
     assert.is(now.add(1, 2), 3);
     assert.is(now.repeat("ab", 100), "ab".repeat(100));
+    const long = "ü".repeat(300);
+    assert.is(now.repeat(long, 2), long + long);
+    assert.is(await remote.repeat(long, 1), long);
     assert.is(await remote.repeat("ü", 100), "ü".repeat(100));
     const error = (await rejection(remote.fail("A real error"))) as Error;
     assert.instance(error, RangeError);
@@ -492,7 +656,27 @@ for (const blocking of [false, true]) {
     control.abort("no more");
     assert.is(await spinning, "no more");
     ring.close();
-    assert.is(await thread.next(), 57);
+    assert.is(await thread.next(), 59);
     thread.stop();
   });
 }
+
+test("pieces find the thread that has the others", async () => {
+  const { handle } = CallRing.create({ slots: 4, request: 64, reply: 64 });
+  const ring = CallRing.from(handle);
+  const threads = await Promise.all(
+    [true, false].map((blocking) => spawn(AGENT, { ring: handle, blocking })),
+  );
+  for (const thread of threads) await thread.next();
+  const remote = connect<Api>(ring);
+  const texts = Array.from({ length: 4 }, (_, i) => `${i}`.repeat(150));
+  const calls = texts.map((text) => remote.repeat(text, 2));
+  assert.equal(await Promise.all(calls), texts.map((text) => text + text));
+  ring.close();
+  let served = 0;
+  for (const thread of threads) {
+    served += await thread.next<number>();
+    thread.stop();
+  }
+  assert.is(served, texts.length);
+});

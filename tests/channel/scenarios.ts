@@ -1,5 +1,5 @@
 import { race } from "../../race/mod.ts";
-import type { Codec } from "../../mod.ts";
+import type { Carrier, Codec } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 
@@ -17,12 +17,38 @@ interface Model {
 const hints = (words: readonly number[]) =>
   words.map((i) => [HEAD + i * 4, HEAD + i * 4 + 4] as const);
 
-/** A channel of one message. The model's state is that message. */
-function carrying(weft: Weft, codec: Codec<unknown>) {
+/** The words of what carries messages, and those of its hints. */
+function carrierOf(sized: boolean, carrier?: Carrier) {
+  const { mpmc_queue, spsc_queue, lock_free_queue, record_ring } = LAYOUT;
+  if (carrier?.name === "lockFree") {
+    const { tail, head, free_tail, free_head, length } = lock_free_queue;
+    const slots = [HEAD + length * 4, HEAD + (length + 4) * 4] as const;
+    const words = hints([tail, head, free_tail, free_head]);
+    return { row: lock_free_queue, hints: [...words, slots] };
+  }
+  if (!sized && carrier?.name !== "manyToMany") {
+    const { tail, head, claimant } = record_ring;
+    return { row: record_ring, hints: hints([tail, head, claimant]) };
+  }
+  const row = carrier?.name === "oneToOne" ? spsc_queue : mpmc_queue;
+  return { row, hints: hints([row.tail, row.head]) };
+}
+
+/**
+ * A channel of one message. The model's state is that message. A message may
+ * have come and gone `before`.
+ */
+function carrying(
+  weft: Weft,
+  codec: Codec<unknown>,
+  carrier?: Carrier,
+  before?: unknown,
+) {
   const { Channel, ClosedError } = weft.mod;
   const sized = "field" in codec;
   const room = sized ? { capacity: 1 } : ONE_TEXT;
-  const row = sized ? LAYOUT.mpmc_queue : LAYOUT.record_ring;
+  const by = { codec, ...carrier === undefined ? {} : { carrier } };
+  const carried = carrierOf(sized, carrier);
   const orClosed = <T>(operation: () => T): T | "closed" => {
     try {
       return operation();
@@ -38,19 +64,20 @@ function carrying(weft: Weft, codec: Codec<unknown>) {
   const sent = (s: Model, v: unknown): [Model, unknown] =>
     s.closed ? [s, "closed"] : [{ ...s, items: [...s.items, v] }, undefined];
   return race.spec({
-    memory: () => Channel.create({ codec, ...room }).buffer,
+    memory: () => {
+      const channel = Channel.create({ ...by, ...room });
+      if (before !== undefined) {
+        channel.trySend(before);
+        channel.tryReceive();
+      }
+      return channel.buffer;
+    },
     agent: (memory, id) => {
       enter(weft, id);
-      return new Channel(memory, 0, { codec });
+      return new Channel(memory, 0, by);
     },
-    words: named(row, HEAD),
-    hints: sized
-      ? hints([LAYOUT.mpmc_queue.tail, LAYOUT.mpmc_queue.head])
-      : hints([
-        LAYOUT.record_ring.tail,
-        LAYOUT.record_ring.head,
-        LAYOUT.record_ring.claimant,
-      ]),
+    words: named(carried.row, HEAD),
+    hints: carried.hints,
     stateless: false,
     init: { items: [], closed: false } as Model,
     ops: {
@@ -114,6 +141,118 @@ function dying(weft: Weft) {
   });
 }
 
+/** A sender that may be terminated anywhere; nobody needs to clear up. */
+function fallen(weft: Weft, codec: Codec<unknown>, carrier: Carrier) {
+  const { Channel } = weft.mod;
+  const by = { codec, carrier };
+  const carried = carrierOf(true, carrier);
+  return race.spec({
+    memory: () => Channel.create({ ...by, capacity: 2 }).buffer,
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new Channel(memory, 0, by);
+    },
+    words: named(carried.row, HEAD),
+    hints: carried.hints,
+    stateless: false,
+    ops: {
+      trySend: {
+        run: (channel, v: number) => channel.trySend(v) ? "sent" : "full",
+      },
+      tryReceive: { run: (channel) => channel.tryReceive() ?? "none" },
+    },
+    recover: () => {},
+    final: (_, results) => {
+      for (const result of results[0] ?? []) {
+        if (result !== "none" && !WHOLE.includes(result as number)) {
+          return `torn: ${result}`;
+        }
+      }
+    },
+  });
+}
+
+/** Numbers whose two words differ. */
+const WHOLE: readonly number[] = [1 / 3, -2 / 7];
+
+/**
+ * A digit, twice, in as many bytes as fit; 0 is shorter. It is read by loads
+ * alone, because the tester cannot see what a platform's function reads.
+ */
+const DIGITS: Codec<unknown> = {
+  name: "digits",
+  encode(value, into) {
+    if (into.length >= 24) into[0] = into[16] = value as number;
+    return value === 0 ? 8 : 24;
+  },
+  decode(bytes) {
+    const [first] = bytes;
+    if (first === 0) return 0;
+    return bytes[16] === first ? first : "torn";
+  },
+};
+
+const ALL = { notInC: "C knows no carriers that are chosen" };
+
+/** The scenarios of the carriers that are chosen. */
+function ofCarriers(weft: Weft): Scenario[] {
+  const { codec, lockFree, manyToMany, oneToOne } = weft.mod;
+  const f64 = codec.f64 as Codec<unknown>;
+  const text = codec.text as Codec<unknown>;
+  return [oneToOne, manyToMany, lockFree].flatMap((carrier): Scenario[] => {
+    const numbers = carrying(weft, f64, carrier);
+    const words = carrying(weft, text, carrier);
+    const { name } = carrier;
+    const inPlace = carrier === oneToOne;
+    return [{
+      ...ALL,
+      name: `${name}: numbers, one sends twice, one receives twice`,
+      spec: numbers,
+      agents: [
+        [["send", WHOLE[0]], ["send", WHOLE[1]]],
+        [["receive"], ["receive"]],
+      ],
+      options: { states: 10_000 },
+      sampled: true,
+    }, {
+      ...ALL,
+      name: `${name}: numbers, the end while one sends`,
+      spec: numbers,
+      agents: [[["send", WHOLE[0]]], [["close"], ["tryReceive"]]],
+    }, {
+      ...ALL,
+      name: `${name}: text, one receives until the end`,
+      spec: words,
+      agents: [[["receive"]], [["send", "ü"], ["close"]]],
+      ...inPlace ? {} : { options: { states: 10_000 }, sampled: true },
+    }, {
+      ...ALL,
+      name: `${name}: text, the end while one sends`,
+      spec: words,
+      agents: [[["send", "ab"]], [["close"], ["tryReceive"]]],
+      ...inPlace ? {} : { options: { states: 10_000 }, sampled: true },
+    }];
+  }).concat({
+    ...ALL,
+    // The second is written where the end of the first was.
+    name: "oneToOne: two through room for one",
+    spec: carrying(weft, DIGITS, oneToOne, 0),
+    agents: [[["send", 1], ["send", 2]], [["receive"], ["receive"]]],
+    options: { states: 5_000 },
+    sampled: true,
+  }).concat([oneToOne, lockFree].map((carrier): Scenario => ({
+    ...ALL,
+    name: `${carrier.name}: a sender terminated at any step`,
+    spec: fallen(weft, f64, carrier),
+    agents: [
+      [["tryReceive"], ["tryReceive"]],
+      [["trySend", WHOLE[0]], ["trySend", WHOLE[1]]],
+    ],
+    options: { kill: true, states: 20_000 },
+    sampled: true,
+  })));
+}
+
 /** Every interleaving of a channel's operations. */
 export function scenarios(weft: Weft): Scenario[] {
   const { f64, text } = weft.mod.codec;
@@ -159,5 +298,6 @@ export function scenarios(weft: Weft): Scenario[] {
       agents: [[["tryReceive"], ["tryReceive"]], [["trySend"]]],
       options: { kill: true },
     },
+    ...ofCarriers(weft),
   ];
 }

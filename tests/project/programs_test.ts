@@ -44,7 +44,7 @@ test.after(() => fs.rmSync(folder, { recursive: true }));
 
 test("the page of programs names each of them", () => {
   const page = fs.readFileSync(path.join(EXAMPLES, "README.md"), "utf8");
-  const links = [...page.matchAll(/^\|.*\]\((\w+)\/main\.js\)/gm)];
+  const links = [...page.matchAll(/^\|.*\]\((\w+)\/main\.mjs\)/gm)];
   const names = fs.readdirSync(EXAMPLES, { withFileTypes: true })
     .filter((entry) => entry.isDirectory()).map(({ name }) => name);
   assert.equal(names.toSorted(), Object.keys(PRINTS));

@@ -19,6 +19,7 @@ typedef struct {
   int32_t gate;           /* of the RwLock that a writer was last handed */
   int64_t handed;         /* when this thread first saw that */
   int64_t gave_way;       /* when it last let other callers go first */
+  int32_t made;           /* how many typed calls this thread has made */
 } weft_agent;
 
 #ifndef WEFT_AGENT

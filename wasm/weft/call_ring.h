@@ -249,6 +249,28 @@ static inline void weft__call_free(weft_call_ring *r, weft_call *c) {
   weft__event_wake(&r->slot_epoch, 1);
 }
 
+/* Claims a slot for a request, which publish then posts. */
+static inline int weft__call_begin(weft_call_ring *r, weft_call **call) {
+  if (weft_call_ring_closed(r)) return EPIPE;
+  *call = weft__call_claim(r);
+  return *call == NULL ? EBUSY : 0;
+}
+
+/* Posts the `length` bytes that were written to a claimed slot. */
+static inline int weft__call_publish(weft_call_ring *r, weft_call *c,
+                                     int32_t length) {
+  weft__store(&c->caller, weft_agent_id());
+  c->request_length = length; /* published by (P) */
+  int32_t posted = WEFT_CALL_RING_POSTED | weft_agent_id();
+  weft__store(&c->state, posted); /* (P) */
+  /* (C) Pairs with (E): we see the end, or servers see our call before it. */
+  if (weft_call_ring_closed(r) &&
+      weft__compare_exchange(&c->state, posted, WEFT_CALL_RING_FREE) == posted)
+    return EPIPE;
+  weft__event_wake(&r->serve_epoch, 1);
+  return 0;
+}
+
 /*
  * Posts a call with the `length` bytes of `request`; receive gives its reply
  * later. Returns 0 and *call, EBUSY if no slot is free, EPIPE if the ring was
@@ -259,21 +281,13 @@ static inline WEFT__RESULT int weft_call_ring_try_post(weft_call_ring *r,
                                                        int32_t length,
                                                        weft_call **call) {
   if (length < 0 || length > weft_call_ring_max_request(r)) return EINVAL;
-  if (weft_call_ring_closed(r)) return EPIPE;
-  weft_call *c = weft__call_claim(r);
-  if (c == NULL) return EBUSY;
-  weft__store(&c->caller, weft_agent_id());
-  c->request_length = length; /* published by (P) */
+  weft_call *c = NULL;
+  int result = weft__call_begin(r, &c);
+  if (result != 0) return result;
   if (length > 0) __builtin_memcpy(c + 1, request, (size_t)length);
-  int32_t posted = WEFT_CALL_RING_POSTED | weft_agent_id();
-  weft__store(&c->state, posted); /* (P) */
-  /* (C) Pairs with (E): we see the end, or servers see our call before it. */
-  if (weft_call_ring_closed(r) &&
-      weft__compare_exchange(&c->state, posted, WEFT_CALL_RING_FREE) == posted)
-    return EPIPE;
-  weft__event_wake(&r->serve_epoch, 1);
-  *call = c;
-  return 0;
+  result = weft__call_publish(r, c, length);
+  if (result == 0) *call = c;
+  return result;
 }
 
 static inline void weft__call_pass_slot(weft_call_ring *r) {

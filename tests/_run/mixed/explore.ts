@@ -27,7 +27,8 @@ export async function scenariosOf(
   folder: string,
 ): Promise<Scenario[]> {
   const scenarios = await scenariosIn(folder);
-  return scenarios(mixed(weft, wasm, CASTS[cast]!)).filter(({ deep }) => !deep);
+  return scenarios(mixed(weft, wasm, CASTS[cast]!))
+    .filter(({ deep, notInC }) => !deep && notInC === undefined);
 }
 
 /**

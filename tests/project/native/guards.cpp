@@ -146,6 +146,67 @@ void others() {
   assert(turn == 200);
 }
 
+void events() {
+  static weft::event opened, one(true);
+  assert(!opened.is_set() && !opened.try_wait() && !opened.wait_for(1ms));
+  on_threads(3, [](int i) {
+    if (i == 0) {
+      opened.set();
+    } else {
+      opened.wait();
+      assert(opened.try_wait());
+    }
+  });
+  opened.reset();
+  assert(!opened.is_set());
+  one.set();
+  assert(one.is_set() && one.wait_for(1h) && !one.try_wait());
+  alignas(4) static std::byte bytes[sizeof(weft::event)];
+  assert(!weft::event::attach(bytes).is_set());
+
+  static weft::barrier meeting(3);
+  static std::array<int, 3> rounds;
+  static int leaders = 0;
+  on_threads(3, [](int i) {
+    for (int n = 0; n < 50; n++) {
+      rounds[static_cast<size_t>(i)]++;
+      if (meeting.arrive_and_wait()) leaders++;
+      for (int round : rounds) assert(round == n + 1);
+      meeting.arrive_and_wait();
+    }
+    if (i > 0) meeting.leave();
+  });
+  assert(leaders == 50 && meeting.arrive_and_wait());
+  assert(error_of([] { weft::barrier none(0); }) == EINVAL);
+
+  static weft::once once;
+  static int runs = 0;
+  struct failure {};
+  try {
+    once.run([] { throw failure(); });
+    assert(false);
+  } catch (const failure &) {
+    assert(!once.is_done());
+  }
+  on_threads(3, [](int) {
+    once.run([] { runs++; });
+    assert(runs == 1 && once.is_done());
+  });
+  static weft::once inner;
+  inner.run([] {
+    assert(error_of([] { inner.run([] {}); }) == EDEADLK);
+  });
+  assert(inner.is_done());
+
+  // A semaphore that notes its holders lies where weft.h has made it.
+  alignas(4) static std::byte rows[WEFT_SEMAPHORE_TRACKED_BYTES(2)];
+  auto &noted = weft::semaphore::attach(
+      weft_semaphore_init_tracked(rows, sizeof rows, 2, 2));
+  noted.acquire();
+  assert(noted.available() == 1);
+  noted.release();
+}
+
 template <template <class> class Queue>
 void queues(bool many) {
   using points = Queue<point>;
@@ -210,6 +271,7 @@ void queues(bool many) {
 int main() {
   mutexes();
   others();
+  events();
   queues<weft::spsc_queue>(false);
   queues<weft::mpmc_queue>(true);
   queues<weft::lock_free_queue>(true);
