@@ -2,7 +2,7 @@
 // than piscina? Are hashes of much data done as fast as by two processes that
 // share nothing? Is any case of piscina's own benchmarks slower? Each figure
 // comes from processes that take turns. (Under Deno piscina does not start.)
-import { contest, type Contestant, medians, type Row } from "./contest.ts";
+import { contest, type Contestant, ratio, type Row } from "./contest.ts";
 import { nameOf, peer } from "./peers.ts";
 import type { Cost, Order } from "./pool/process.ts";
 import { ask } from "./workloads/processes.ts";
