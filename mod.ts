@@ -23,7 +23,12 @@ export {
   setAgentId,
 } from "./primitives/agent.ts";
 export { Mutex, MutexGuard } from "./primitives/mutex.ts";
-export { RwLock, RwReadGuard, RwWriteGuard } from "./primitives/rw_lock.ts";
+export {
+  RwLock,
+  type RwLockConfig,
+  RwReadGuard,
+  RwWriteGuard,
+} from "./primitives/rw_lock.ts";
 export { Condition } from "./primitives/condition.ts";
 export { type Elements } from "./primitives/_elements.ts";
 export { ClosedError, type Queue } from "./primitives/_queue.ts";
@@ -35,7 +40,11 @@ export {
 } from "./primitives/semaphore.ts";
 export { Event, type EventConfig } from "./primitives/event.ts";
 export { Latch } from "./primitives/latch.ts";
-export { Barrier, type Passage } from "./primitives/barrier.ts";
+export {
+  Barrier,
+  type BarrierConfig,
+  type Passage,
+} from "./primitives/barrier.ts";
 export { Once } from "./primitives/once.ts";
 export { Snapshot, type SnapshotConfig } from "./primitives/snapshot.ts";
 export { SpscQueue } from "./primitives/spsc_queue.ts";

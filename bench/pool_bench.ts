@@ -57,15 +57,13 @@ async function small(url: string): Promise<Row[]> {
   for (const workers of [1, 2]) {
     const order: Order = { task: "small", workers, count: 20_000, rounds: 7 };
     const results = await contest(rivals(order, url), TURNS);
-    const ratio = (name: "weft" | "blocking", how: string): Row => ({
+    const row = (name: "weft" | "blocking", how: string): Row => ({
       name: `tasks of 1 us, ${workers} workers, ${how}: tasks/s / ` +
         nameOf("piscina"),
-      figure: results.piscina.medians.ns! / results[name].medians.ns!,
-      unit: "x",
+      ...ratio(results, "piscina", name),
       target: { least: 6 },
-      from: medians(results, [name, "piscina"]),
     });
-    rows.push(ratio("weft", "awaiting"), ratio("blocking", "blocking"));
+    rows.push(row("weft", "awaiting"), row("blocking", "blocking"));
   }
   return rows;
 }
@@ -86,20 +84,14 @@ async function hashes(url: string): Promise<Row[]> {
     const all = [...rivals(order, url), two(order)] as const;
     const results = await contest(all, TURNS);
     const name = `SHA-256 of ${size / 1024} KiB, 2 workers`;
-    const from = medians(results, ["blocking", "two", "piscina"]);
-    const ns = (of: keyof typeof results) => results[of].medians.ns!;
     rows.push({
       name: `${name}: time / two processes that share nothing`,
-      figure: ns("blocking") / ns("two"),
-      unit: "x",
+      ...ratio(results, "blocking", "two"),
       target: { most: 1.05 },
-      from,
     }, {
       name: `${name}: tasks/s / ${nameOf("piscina")}`,
-      figure: ns("piscina") / ns("blocking"),
-      unit: "x",
+      ...ratio(results, "piscina", "blocking"),
       target: { least: 1 },
-      from,
     });
   }
   return rows;
@@ -140,10 +132,8 @@ async function theirOwn(url: string): Promise<Row[]> {
     const results = await contest(rivals(order, url, theirs), TURNS);
     rows.push({
       name: `piscina's own benchmark, ${name}: tasks/s / ${nameOf("piscina")}`,
-      figure: results.piscina.medians.ns! / results.blocking.medians.ns!,
-      unit: "x",
+      ...ratio(results, "piscina", "blocking"),
       target: { least: 1 },
-      from: medians(results, ["blocking", "weft", "piscina"]),
     });
   }
   return rows;

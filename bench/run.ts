@@ -26,8 +26,8 @@ const CHILD = path.join(HERE, "_child.ts");
 /** The groups, and the runtimes that measure them. */
 const ALL = results.NAMES;
 const RUNTIMES = ["Deno", "Node"];
-/** Their figures are not the runtime's. */
-const DENO_ONLY = ["twins"];
+/** Their figures are not the runtime's, or they start Node's processes. */
+const DENO_ONLY = ["twins", "pool"];
 /** How long a group takes that was never measured. */
 const UNKNOWN = 30;
 

@@ -41,23 +41,34 @@ export const MUTEX = {
   length: 2,
 } as const;
 
-/** A read-write lock. All words 0: unlocked. */
+/**
+ * A read-write lock. All words 0: unlocked.
+ *
+ * @behind From word 40 on, if agents are tracked, rows of 32 words. A row has
+ * the id of its agent, or 0; and what it reads: bits 0-9: how often; bits 10-19:
+ * how often it waits to read; bits 20-31: the gate's bits 1-12 when it began to
+ * wait. A row's agent reads, too, if it waits and the gate has moved since.
+ */
 export const RW_LOCK = {
   /**
-   * bits 0-12: agents that read
-   * bits 13-25: pending: agents that will read after this writer
+   * bits 0-12: agents that read, unless they are tracked
+   * bits 13-25: pending: agents that will read after this writer, unless they
+   * are tracked
    * bit 26: WRITING
    * bit 27: WANTED: a writer waits until nobody reads
    * bit 28: ASLEEP: that writer may sleep on this word
    * bit 29: ABANDONED: a dead writer was recovered
-   * bits 30-31: the phase: how often pending agents were let in, modulo 4
+   * bits 30-31: the phase: how often pending agents were let in, modulo 4;
+   * unless agents are tracked
    * @writer any agent
-   * @sleeper the writer that waits until nobody reads
+   * @sleeper the writer that waits until nobody reads; if agents are tracked, it
+   * sleeps in a row
    */
   state: 0,
   /**
    * bit 0: WAITING: pending agents may sleep on this word
-   * bits 1-31: change after each phase
+   * bits 1-31: change after each phase; if agents are tracked, they are the
+   * phase
    * @writer the writer, and pending agents
    * @sleeper pending agents
    */
@@ -74,7 +85,14 @@ export const RW_LOCK = {
    * @writer writers
    */
   writer_starving: 3,
-  length: 4,
+  /**
+   * 0, or if agents note that they read:
+   * bits 0-7: how many agents, 1 to 255
+   * bits 8-15: the same, inverted
+   * bits 16-31: 0x5765
+   */
+  tracked: 4,
+  length: 5,
 } as const;
 
 /** A condition. All words 0: nobody waits. */
@@ -191,24 +209,33 @@ export const LATCH = {
   length: 3,
 } as const;
 
-/** A barrier. */
+/**
+ * A barrier.
+ *
+ * @behind From word 40 on, if parties are tracked, rows of 32 words. A row has
+ * the id of its agent, 0 if no party has it yet, or -1 if that party has left;
+ * and 0, or twice the generation in which the party arrived last, plus 1.
+ */
 export const BARRIER = {
   /** Kind and layout version. */
   magic: 0,
   /** How many parties it was made for, 1 to 4095. */
   parties: 1,
+  /** The same if parties note that they arrive, up to 255; 0 if not. */
+  tracked: 2,
   /** Check word over the configuration. */
-  seal: 2,
+  seal: 3,
   /**
    * bits 0-11: parties that have arrived
-   * bits 12-23: parties that have not left
+   * bits 12-23: parties that have not left; if they are tracked, bits 0-23 change
+   * when one takes its arrival back
    * bit 24: WAITING: somebody may sleep on this word
    * bits 25-31: the generation, modulo 128
    * @writer any agent
    * @sleeper parties that have arrived
    */
-  state: 3,
-  length: 4,
+  state: 4,
+  length: 5,
 } as const;
 
 /** A once. All words 0: the function did not run. */
@@ -644,7 +671,15 @@ export const CALL_RING = {
   length: 96,
 } as const;
 
-/** A counter that hands out tasks. */
+/**
+ * A counter that hands out tasks.
+ *
+ * @behind From word 104 on, if agents are tracked, rows of 32 words. A row has
+ * the id of its agent, or 0; the units after the last range that it took; the
+ * tasks that agents of this row have done; and two ranges: the units after it,
+ * its first task, and the tasks done when it was taken. The range with the same
+ * units counts.
+ */
 export const WORK_COUNTER = {
   /** Kind and layout version. */
   magic: 0,
@@ -655,12 +690,20 @@ export const WORK_COUNTER = {
   /** Check word over the configuration. */
   seal: 3,
   /**
-   * Chunks handed out; guided: tasks handed out.
+   * 0, or if agents note what they take:
+   * bits 0-7: how many agents, 1 to 255
+   * bits 8-15: the same, inverted
+   * bits 16-31: 0x5765
+   */
+  tracked: 4,
+  /**
+   * Chunks handed out; guided: tasks handed out. If agents are tracked, that is
+   * in bits 8-31, and bits 0-7 are the row that took the last of them.
    * @writer agents that take tasks
    */
   next: 32,
   /**
-   * Tasks done.
+   * Tasks done, unless agents are tracked.
    * @writer agents that did tasks
    */
   done: 64,

@@ -355,7 +355,7 @@ export function attach(
   { seal, length }: ConfiguredRow,
   memory: Memory,
   byteOffset: number | bigint,
-  byteLength: (first: number, second: number) => number,
+  byteLength: (first: number, second: number, head: Int32Array) => number,
 ): Int32Array<SharedArrayBuffer> {
   const buffer = bufferOf(memory);
   const head = wordsAt(kind, buffer, byteOffset, length * 4);
@@ -374,7 +374,7 @@ export function attach(
     kind,
     buffer,
     byteOffset,
-    bytesOf(kind, first, second, byteLength),
+    bytesOf(kind, first, second, head, byteLength),
   );
 }
 
@@ -383,10 +383,11 @@ function bytesOf(
   kind: string,
   first: number,
   second: number,
-  byteLength: (first: number, second: number) => number,
+  head: Int32Array,
+  byteLength: (first: number, second: number, head: Int32Array) => number,
 ): number {
   try {
-    return byteLength(first, second);
+    return byteLength(first, second, head);
   } catch (error) {
     throw new TypeError(
       `Cannot attach a ${kind}: its configuration is impossible: ` +

@@ -43,7 +43,7 @@ import { DamagedError } from "./_damaged.ts";
 /** The words of a row, behind the id of its agent. */
 const SEQUENCE = 1, HELD = 2;
 /** Words from one row to the next. */
-const ROW = 32;
+export const ROW = 32;
 
 /** In the counted word. */
 const SEQUENCE_MASK = 0xfff, ROW_SHIFT = 12, ROW_MASK = 0xff;
@@ -55,17 +55,70 @@ export const MAX_COUNT = 2047;
 /** The most agents that can have a row. */
 export const MAX_ROWS = 255;
 
+/** A word `tracked` that is not sealed, for so many agents. */
+export const markOf = (agents: number): number =>
+  agents && (agents | (agents ^ 0xff) << 8 | 0x5765_0000);
+
 /** The words that `agents` rows occupy. */
 export const rowsLength = (agents: number): number => agents * ROW;
 
+/** Rows that agents take, as one agent uses them. */
+export class Rows {
+  readonly words: Int32Array<SharedArrayBuffer>;
+  readonly first: number;
+  readonly agents: number;
+  readonly id: number;
+
+  /**
+   * The rows of `agents` agents that begin at the word `first`; used by the
+   * agent `id`.
+   */
+  constructor(
+    words: Int32Array<SharedArrayBuffer>,
+    first: number,
+    agents: number,
+    id: number,
+  ) {
+    this.words = words;
+    this.first = first;
+    this.agents = agents;
+    this.id = id;
+  }
+
+  /** Where the row of the agent `id` begins, or -1. */
+  find(id: number): number {
+    const agents = this.agents;
+    for (let i = 0, row = this.id % agents; i < agents; i++) {
+      const at = this.first + row * ROW;
+      // A hint: only this agent writes its id, and an exchange checks a 0.
+      if (this.words[at] === id) return at;
+      if (++row === agents) row = 0;
+    }
+    return -1;
+  }
+
+  /**
+   * Where this agent's row begins; takes one if it has none.
+   *
+   * @throws {RangeError} If all are taken.
+   */
+  own(): number {
+    const id = this.id;
+    const found = this.find(id);
+    if (found >= 0) return found;
+    for (let at; (at = this.find(0)) >= 0;) {
+      if (Atomics.compareExchange(this.words, at, 0, id) === 0) return at;
+    }
+    throw new RangeError(
+      `Cannot track agent ${id}: ${this.agents} agents have a row already`,
+    );
+  }
+}
+
 /** The rows of one counted word, as one agent uses them. */
-export class Tracked {
+export class Tracked extends Rows {
   readonly #what: string;
-  readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #counted: number;
-  readonly #first: number;
-  readonly #agents: number;
-  readonly #id: number;
 
   /**
    * The rows of `agents` agents that begin at the word `first`, for the counted
@@ -79,17 +132,14 @@ export class Tracked {
     agents: number,
     id: number,
   ) {
+    super(words, first, agents, id);
     this.#what = what;
-    this.#words = words;
     this.#counted = counted;
-    this.#first = first;
-    this.#agents = agents;
-    this.#id = id;
   }
 
   /** What this agent holds. */
   get held(): number {
-    const at = this.#find(this.#id);
+    const at = this.find(this.id);
     return at < 0 ? 0 : this.#held(at);
   }
 
@@ -99,7 +149,7 @@ export class Tracked {
    * @throws {RangeError} If this agent needs a row, and all are taken.
    */
   take(n: number): boolean {
-    const at = this.#own();
+    const at = this.own();
     let counted = this.#look(at);
     if (counted >> COUNT_SHIFT < n) counted = this.#load();
     while (counted >> COUNT_SHIFT >= n) {
@@ -117,8 +167,8 @@ export class Tracked {
    * @throws {TypeError} If it holds fewer.
    */
   give(n: number): number {
-    const at = this.#find(this.#id);
-    const words = this.#words;
+    const at = this.find(this.id);
+    const words = this.words;
     // Plainly: this agent wrote both.
     const held = at < 0 ? 0 : words[at + HELD + (words[at + SEQUENCE]! & 1)]!;
     if (held < n) {
@@ -129,7 +179,7 @@ export class Tracked {
 
   /** Takes `n`, as a debt if fewer are free. */
   owe(n: number): void {
-    this.#add(this.#own(), -n);
+    this.#add(this.own(), -n);
   }
 
   /**
@@ -139,12 +189,12 @@ export class Tracked {
    * @throws {DamagedError} If a row cannot hold so many.
    */
   abandon(id: number): number {
-    const words = this.#words;
+    const words = this.words;
     let sum = 0;
-    for (let row = 0; row < this.#agents; row++) {
-      const at = this.#first + row * ROW;
+    for (let row = 0; row < this.agents; row++) {
+      const at = this.first + row * ROW;
       // (H) From here on, this agent alone changes the row.
-      if (Atomics.compareExchange(words, at, id, this.#id) !== id) continue;
+      if (Atomics.compareExchange(words, at, id, this.id) !== id) continue;
       for (;;) {
         const seen = this.#load();
         this.#confirm(seen); // the last change of the dead agent, if need be
@@ -174,7 +224,7 @@ export class Tracked {
   }
 
   #load(): number {
-    return Atomics.load(this.#words, this.#counted);
+    return Atomics.load(this.words, this.#counted);
   }
 
   /**
@@ -182,13 +232,13 @@ export class Tracked {
    * change: then there is nothing to confirm, and the exchange checks it.
    */
   #look(at: number): number {
-    const hint = this.#words[this.#counted]!;
+    const hint = this.words[this.#counted]!;
     return this.#rowOf(hint) === at ? hint : this.#load();
   }
 
   /** Where the row begins that made the last change. */
   #rowOf(counted: number): number {
-    return this.#first + (counted >> ROW_SHIFT & ROW_MASK) * ROW;
+    return this.first + (counted >> ROW_SHIFT & ROW_MASK) * ROW;
   }
 
   /**
@@ -196,13 +246,13 @@ export class Tracked {
    * longer, if the counted word is still `seen`. Returns what it was.
    */
   #exchange(at: number, seen: number, n: number): number {
-    const words = this.#words;
+    const words = this.words;
     const last = words[at + SEQUENCE]!; // this agent wrote it
     const sequence = last + 1 | 0;
     // This half does not count until the exchange: no other agent reads it.
     words[at + HELD + (sequence & 1)] = words[at + HELD + (last & 1)]! - n;
     const count = (seen >> COUNT_SHIFT) + n;
-    const row = (at - this.#first) / ROW;
+    const row = (at - this.first) / ROW;
     const next = count << COUNT_SHIFT | row << ROW_SHIFT |
       sequence & SEQUENCE_MASK;
     const was = Atomics.compareExchange(words, this.#counted, seen, next);
@@ -215,7 +265,7 @@ export class Tracked {
    * may have been terminated before it did so.
    */
   #confirm(seen: number): void {
-    const words = this.#words;
+    const words = this.words;
     const at = this.#rowOf(seen) + SEQUENCE;
     if (at >= words.length) throw new DamagedError(this.#what);
     const confirmed = Atomics.load(words, at);
@@ -229,32 +279,7 @@ export class Tracked {
 
   /** What the agent of the row at `at` holds. */
   #held(at: number): number {
-    const sequence = Atomics.load(this.#words, at + SEQUENCE);
-    return this.#words[at + HELD + (sequence & 1)]!;
-  }
-
-  /** Where the row of the agent `id` begins, or -1. */
-  #find(id: number): number {
-    const agents = this.#agents;
-    for (let i = 0, row = this.#id % agents; i < agents; i++) {
-      const at = this.#first + row * ROW;
-      // A hint: only this agent writes its id, and an exchange checks a 0.
-      if (this.#words[at] === id) return at;
-      if (++row === agents) row = 0;
-    }
-    return -1;
-  }
-
-  /** Where this agent's row begins; takes one if it has none. */
-  #own(): number {
-    const id = this.#id;
-    const found = this.#find(id);
-    if (found >= 0) return found;
-    for (let at; (at = this.#find(0)) >= 0;) {
-      if (Atomics.compareExchange(this.#words, at, 0, id) === 0) return at;
-    }
-    throw new RangeError(
-      `Cannot track agent ${id}: ${this.#agents} agents have a row already`,
-    );
+    const sequence = Atomics.load(this.words, at + SEQUENCE);
+    return this.words[at + HELD + (sequence & 1)]!;
   }
 }

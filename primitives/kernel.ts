@@ -63,7 +63,12 @@ import {
   RecordRing as AnyRecordRing,
   type RecordRingConfig,
 } from "./record_ring.ts";
-import { RwLock as AnyRwLock, RwReadGuard, RwWriteGuard } from "./rw_lock.ts";
+import {
+  RwLock as AnyRwLock,
+  type RwLockConfig,
+  RwReadGuard,
+  RwWriteGuard,
+} from "./rw_lock.ts";
 import {
   Semaphore as AnySemaphore,
   type SemaphoreConfig,
@@ -115,6 +120,7 @@ export type { LockFreeQueueConfig } from "./lock_free_queue.ts";
 export { LockGuard, MutexGuard } from "./mutex.ts";
 export { PermitGuard, SemaphorePermit } from "./semaphore.ts";
 export { RecordRingBase, type RecordRingConfig } from "./record_ring.ts";
+export type { RwLockConfig } from "./rw_lock.ts";
 export { RwReadGuard, RwWriteGuard } from "./rw_lock.ts";
 export type { SlabConfig } from "./slab_pool.ts";
 export type { SemaphoreConfig } from "./semaphore.ts";
@@ -242,17 +248,18 @@ export class RwLock extends AnyRwLock {
   }
 
   /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
-  static override create(): RwLock {
-    const bytes = AnyRwLock.byteLength();
-    return RwLock.init(allocateForKernel(bytes), 0);
+  static override create(config?: RwLockConfig): RwLock {
+    const bytes = AnyRwLock.byteLength(config);
+    return RwLock.init(allocateForKernel(bytes), 0, config);
   }
 
   /** Initializes one in unused memory. */
   static override init(
     memory: Memory,
     byteOffset: number | bigint,
+    config?: RwLockConfig,
   ): RwLock {
-    AnyRwLock.init(memory, byteOffset);
+    AnyRwLock.init(memory, byteOffset, config);
     return new RwLock(memory, byteOffset);
   }
 
@@ -1337,12 +1344,13 @@ export class WorkCounter extends AnyWorkCounter {
     const words = new Int32Array(this.buffer, this.byteOffset);
     const chunk = words[WORK_COUNTER.chunk]!;
     this.#total = words[WORK_COUNTER.total]!;
-    this.#chunk = kernel === undefined ? 0 : Math.max(chunk, 0); // not if guided
+    // not if guided or tracked
+    this.#chunk = kernel && this.tracked === 0 ? Math.max(chunk, 0) : 0;
   }
 
   /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
   static override create(total: number, config?: WorkConfig): WorkCounter {
-    const bytes = AnyWorkCounter.byteLength();
+    const bytes = AnyWorkCounter.byteLength(total, config);
     return WorkCounter.init(allocateForKernel(bytes), 0, total, config);
   }
 

@@ -17,6 +17,7 @@ import {
   strideFor,
 } from "./_mpmc_slots.ts";
 import { agentId } from "./agent.ts";
+import type { WorkRange } from "./work_counter.ts";
 
 /** The largest agent id. */
 const MAX_ID = 0x0fff_ffff;
@@ -29,10 +30,16 @@ const CHANNEL_WORDS: typeof CHANNEL.length = 32;
 export type Found =
   /** A mutex, or the writing of a lock, is free; the next guard says so. */
   | "lock abandoned"
+  /** What an agent read of a lock with `tracked` has ended. */
+  | "reading ended"
   /** The function of a `Once` may be run by the next agent. */
   | "function abandoned"
   /** Permits of a semaphore are free again. */
   | "permits returned"
+  /** Tasks that an agent took of a counter with `tracked`, and had not done. */
+  | "tasks returned"
+  /** A party of a barrier with `tracked` that an agent was has left. */
+  | "parties left"
   /** Records that were reserved, and not committed, are skipped. */
   | "records skipped"
   /** Seats of a broadcast are free again. */
@@ -61,8 +68,10 @@ export interface Finding {
    * the words do not tell.
    */
   readonly id: number;
-  /** How many: permits, records, slots. */
+  /** How many: permits, tasks, records, slots. */
   readonly count: number;
+  /** The tasks, in case of `"tasks returned"`. */
+  readonly ranges?: readonly WorkRange[];
 }
 
 /** A view of a primitive: anything with a `kind` and a place. */
@@ -88,6 +97,8 @@ const WHAT: Readonly<Record<string, Found>> = {
   channel: "records skipped",
   broadcast: "subscriptions ended",
   call_ring: "calls ended",
+  work_counter: "tasks returned",
+  barrier: "parties left",
   semaphore: "permits returned",
   once: "function abandoned",
   rw_lock: "lock abandoned",
@@ -101,6 +112,10 @@ const ORDER: readonly string[] = /* @__PURE__ */ Object.keys(WHAT);
 interface Abandonable extends Recoverable {
   /** Returns how much that was, or the negated id of who is in the way. */
   abandon(id: number): number;
+  /** Of a lock: ends what `abandon` would also end. */
+  abandonReading?(id: number): number;
+  /** Of a counter: as `abandon`, but with the ranges. */
+  abandonRanges?(id: number): WorkRange[];
 }
 
 /**
@@ -120,9 +135,14 @@ interface Abandonable extends Recoverable {
  *
  * - `"lock abandoned"`: `Mutex`, `RwLock` while writing. The next guard has
  *   `abandoned` set: look at the data.
+ * - `"reading ended"`: how often an agent read an `RwLock` with `tracked`.
  * - `"function abandoned"`: `Once`. The next agent runs the function.
  * - `"permits returned"`: all permits that an agent held of a `Semaphore` with
  *   `tracked`; otherwise those that a waiter had claimed in advance.
+ * - `"tasks returned"`: what an agent took of a `WorkCounter` with `tracked`, and
+ *   had not done. Any agent gets these `ranges` by `next()`.
+ * - `"parties left"`: the party of a `Barrier` with `tracked` that an agent was,
+ *   once it had arrived for the first time.
  * - `"records skipped"`: reservations of a `RecordRing`, and of a `Channel` over
  *   one.
  * - `"subscriptions ended"`: `Broadcast`. `"calls ended"`: `CallRing`; callers
@@ -136,9 +156,9 @@ interface Abandonable extends Recoverable {
  * - `"claim held"`: another agent, `id`, holds a `RecordRing`. If it has ended,
  *   too, call this again with both.
  *
- * What is left to the program: permits of a `Semaphore` that is not tracked, the
- * reading of an `RwLock` (`abandonReader`), parties of a `Barrier` (`leave`),
- * tasks of a `WorkCounter`, a `WorkDeque` without its owner (`adopt`), and lost
+ * What is left to the program: permits of a `Semaphore`, the reading of an
+ * `RwLock`, tasks of a `WorkCounter` and parties of a `Barrier` (`leave`) that
+ * are not tracked, a `WorkDeque` without its owner (`adopt`), and lost
  * slots of a `LockFreeQueue` (`repair`): their words do not name who holds them.
  *
  * C twin: `weft_recover`.
@@ -168,8 +188,9 @@ export function recover(
   const findings: Finding[] = [];
   for (const primitive of views) {
     const { kind } = primitive;
-    const tell = (what: Found, id: number, count: number) => {
-      findings.push({ primitive, kind, what, id, count });
+    const tell: Tell = (what, id, count, ranges) => {
+      const found = { primitive, kind, what, id, count };
+      findings.push(ranges === undefined ? found : { ...found, ranges });
     };
     try {
       if (ORDER.includes(kind)) {
@@ -185,7 +206,12 @@ export function recover(
   return findings;
 }
 
-type Tell = (what: Found, id: number, count: number) => void;
+type Tell = (
+  what: Found,
+  id: number,
+  count: number,
+  ranges?: WorkRange[],
+) => void;
 
 /** Abandons all dead agents, again if one kept another from it. */
 function abandonAll(
@@ -197,13 +223,18 @@ function abandonAll(
   let holder = 0;
   for (let looks = LOOKS; left.size > 0; looks--) {
     for (const id of left) {
-      const count = primitive.abandon(id);
+      const reads = primitive.abandonReading?.(id) ?? 0;
+      if (reads > 0) tell("reading ended", id, reads);
+      const ranges = primitive.abandonRanges?.(id);
+      const count = ranges === undefined
+        ? primitive.abandon(id)
+        : ranges.reduce((sum, { start, end }) => sum + end - start, 0);
       if (count < 0) { // another agent, dead or alive, has the claim
         holder = -count;
         continue;
       }
       left.delete(id);
-      if (count > 0) tell(WHAT[primitive.kind]!, id, count);
+      if (count > 0) tell(WHAT[primitive.kind]!, id, count, ranges);
     }
     if (left.size > 0 && looks <= 0) return tell("claim held", holder, 1);
   }

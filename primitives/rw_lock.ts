@@ -8,7 +8,16 @@ import { LockGuard } from "./_guard.ts";
 import { RW_LOCK } from "./_layout.ts";
 import type { WordsProblems } from "./_problems.ts";
 import {
+  MAX_READS,
+  ONE_PENDING as ONE_WAIT,
+  Readers,
+  readingOf,
+  READS,
+  settled,
+} from "./_readers.ts";
+import {
   allocate,
+  assertConfig,
   assertFunction,
   fromHandle,
   type Handle,
@@ -19,6 +28,7 @@ import {
   type WordsInspection,
 } from "./_region.ts";
 import { relax, spinning } from "./_spin.ts";
+import { markOf, MAX_ROWS, ROW, rowsLength } from "./_tracked.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -45,7 +55,12 @@ export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 const STATE: typeof RW_LOCK.state = 0;
 const GATE: typeof RW_LOCK.gate = 1;
 const WRITER: typeof RW_LOCK.writer = 2;
+const TRACKED: typeof RW_LOCK.tracked = 4;
 
+/** Where the rows of a tracked lock begin. */
+const ROWS = 40;
+
+/** In `state`. */
 const READING_MASK = 0x1fff;
 const ONE_PENDING = 0x2000; // bit 13
 const PENDING_MASK = 0x03ff_e000; // bits 13-25
@@ -71,6 +86,9 @@ const MAX_READERS = 0x1fff;
  * has not run yet. Then it sleeps for PAUSE ms, to give the writer a core.
  */
 const WINDOW = 0.5, PAUSE = 2;
+
+/** Set while an agent writes, or waits until nobody reads. */
+const BUSY_BITS = 0x0c00_0000; // WRITING_BIT | WANTED_BIT
 
 /** How an attempt to lock ended. */
 type Outcome = false | "locked" | "abandoned";
@@ -179,6 +197,16 @@ export class RwWriteGuard extends LockGuard {
   }
 }
 
+/** What a lock is made with. */
+export interface RwLockConfig {
+  /**
+   * How many agents note that they read, 1 to 255; 0, unless given, if none
+   * does. Each has a row of 128 bytes. Then `abandon` ends exactly what a dead
+   * agent read.
+   */
+  readonly tracked?: number;
+}
+
 /**
  * How `inspect` reads a lock.
  *
@@ -189,7 +217,9 @@ export const INSPECTION: WordsInspection = {
   owner: (words) => words[WRITER]! & OWNER_MASK,
   waiters: (words) => {
     const state = words[STATE]!;
-    const pending = (state & PENDING_MASK) / ONE_PENDING;
+    const pending = words[TRACKED] === 0
+      ? (state & PENDING_MASK) / ONE_PENDING
+      : words[GATE]! & WAITING_BIT; // somebody
     const asleep = state & ASLEEP_BIT ? 1 : 0; // the writer, until readers end
     return pending + asleep + (words[WRITER]! & CONTENDED_BIT ? 1 : 0);
   },
@@ -212,6 +242,14 @@ export const PROBLEMS: WordsProblems = {
     );
     tell(writes && !owned, STATE, "An agent writes, but `writer` names none.");
     tellOfLock(words, WRITER, tell);
+    const tracked = words[TRACKED]!;
+    const wrong = tracked !== markOf(tracked & MAX_ROWS);
+    tell(wrong, TRACKED, "It is 0, or says one number twice.");
+    tell(
+      tracked !== 0 && (state & (READING_MASK | PENDING_MASK)) !== 0,
+      STATE,
+      "It counts readers, which are tracked.",
+    );
   },
 };
 
@@ -219,9 +257,10 @@ export const PROBLEMS: WordsProblems = {
  * A lock that any number of agents hold for reading, or one for writing.
  *
  * ```text
- * word 0  state            bits 0-12   agents that read
+ * word 0  state            bits 0-12   agents that read, unless they are
+ *                                      tracked
  *                          bits 13-25  pending: agents that will read after
- *                                      this writer
+ *                                      this writer, unless they are tracked
  *                          bit 26      WRITING
  *                          bit 27      WANTED: a writer waits until nobody
  *                                      reads
@@ -229,16 +268,28 @@ export const PROBLEMS: WordsProblems = {
  *                                      word
  *                          bit 29      ABANDONED: a dead writer was recovered
  *                          bits 30-31  the phase: how often pending agents were
- *                                      let in, modulo 4
- *                          sleepers: the writer that waits until nobody reads
+ *                                      let in, modulo 4; unless agents are
+ *                                      tracked
+ *                          sleepers: the writer that waits until nobody reads;
+ *                                    if agents are tracked, it sleeps in a row
  * word 1  gate             bit 0      WAITING: pending agents may sleep on this
  *                                     word
- *                          bits 1-31  change after each phase
+ *                          bits 1-31  change after each phase; if agents are
+ *                                     tracked, they are the phase
  *                          sleepers: pending agents
  * word 2  writer           The `state` of a mutex among writers. Its owner
  *                          writes, or waits until nobody reads.
  *                          sleepers: writers
  * word 3  writer_starving  The `starving` of that mutex.
+ * word 4  tracked          0, or if agents note that they read:
+ *                          bits 0-7    how many agents, 1 to 255
+ *                          bits 8-15   the same, inverted
+ *                          bits 16-31  0x5765
+ * word 5  From word 40 on, if agents are tracked, rows of 32 words. A row has
+ *         the id of its agent, or 0; and what it reads: bits 0-9: how often;
+ *         bits 10-19: how often it waits to read; bits 20-31: the gate's bits
+ *         1-12 when it began to wait. A row's agent reads, too, if it waits and
+ *         the gate has moved since.
  * ```
  *
  * An agent that wants to read while a writer holds the lock, or waits for it, is
@@ -252,8 +303,10 @@ export const PROBLEMS: WordsProblems = {
  * Progress: `tryRead()`, `unlockRead` and `tryWrite()` are lock-free. Locking
  * with a timeout, or without `try`, waits. `abandon(id)` ends the writing, or
  * the waiting, of a terminated writer. Readers leave no name: a reader that is
- * terminated while it reads, or waits to read, keeps writers out until
- * `abandonReader()`.
+ * terminated while it reads, or waits to read, keeps writers out for ever. With
+ * `tracked`, each agent notes in a row that it reads, and `abandon(id)` ends
+ * exactly that. Then no reader changes `state`, and a writer looks at all rows.
+ * So `tryRead()` and `tryWrite()` may both fail where they meet.
  * Fairness: phase-fair; neither side can keep the other out. Among writers, as
  * {@linkcode Mutex} says. An agent must not read twice at once: between the
  * two, a writer may wait for the first. At most 8191 agents read or wait to.
@@ -279,6 +332,8 @@ export class RwLock extends Region<"rw_lock"> {
   readonly #id: number;
   /** The mutex of the agents that want to write. */
   readonly #writer: Int32Array<SharedArrayBuffer>;
+  /** The rows of agents that note that they read. */
+  readonly #rows: Readers | undefined;
   /** The gate when a hand-off to a writer was first seen. */
   #gateSeen = 0;
   /** When that was. */
@@ -288,37 +343,66 @@ export class RwLock extends Region<"rw_lock"> {
    * Views the lock at `byteOffset`, a multiple of 4; writes nothing. Zeroed
    * memory is an unlocked lock.
    *
-   * @throws {TypeError} If `memory` is not shared.
+   * @throws {TypeError} If `memory` is not shared, or its word `tracked` is
+   * damaged.
    * @throws {RangeError} If the lock does not fit there.
    */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
-    const words = viewPlain("rw_lock", RW_LOCK, memory, byteOffset);
+    const plain = viewPlain("rw_lock", RW_LOCK, memory, byteOffset);
+    const tracked = plain[TRACKED]! & MAX_ROWS;
+    if (plain[TRACKED] !== markOf(tracked)) {
+      throw new TypeError(
+        `Cannot view a rw_lock: its word \`tracked\` is ${plain[TRACKED]}`,
+      );
+    }
+    const length = lengthFor(tracked);
+    const words = viewPlain("rw_lock", { length }, memory, byteOffset);
     super("rw_lock", words, INSPECTION);
+    const id = agentId();
     this.#words = words;
-    this.#id = agentId();
+    this.#id = id;
     this.#writer = words.subarray(WRITER);
+    if (tracked !== 0) this.#rows = new Readers(words, ROWS, tracked, id);
   }
 
-  /** The bytes a lock occupies. */
-  static byteLength(): number {
-    return RW_LOCK.length * 4;
+  /**
+   * The bytes a lock occupies.
+   *
+   * @throws {TypeError} If `config` is not as described.
+   * @throws {RangeError} If `tracked` is out of range.
+   */
+  static byteLength(config?: RwLockConfig): number {
+    return lengthFor(trackedOf(config)) * 4;
   }
 
-  /** Allocates an unlocked lock. */
-  static create(): RwLock {
-    return new RwLock(allocate(RwLock.byteLength()));
+  /**
+   * Allocates an unlocked lock.
+   *
+   * @throws {TypeError} If `config` is not as described.
+   * @throws {RangeError} If `tracked` is out of range.
+   */
+  static create(config?: RwLockConfig): RwLock {
+    return RwLock.init(allocate(RwLock.byteLength(config)), 0, config);
   }
 
   /**
    * Initializes unused memory as an unlocked lock.
    *
-   * @throws {TypeError} If `memory` is not shared.
-   * @throws {RangeError} If the lock does not fit there.
+   * @throws {TypeError} If `memory` is not shared, or `config` is not as
+   * described.
+   * @throws {RangeError} If the lock does not fit there, or `tracked` is out of
+   * range.
    */
-  static init(memory: Memory, byteOffset: number | bigint): RwLock {
-    const lock = new RwLock(memory, byteOffset);
-    lock.#words.fill(0);
-    return lock;
+  static init(
+    memory: Memory,
+    byteOffset: number | bigint,
+    config?: RwLockConfig,
+  ): RwLock {
+    const tracked = trackedOf(config);
+    const length = lengthFor(tracked);
+    const words = viewPlain("rw_lock", { length }, memory, byteOffset);
+    words.fill(0)[TRACKED] = markOf(tracked);
+    return new RwLock(memory, byteOffset);
   }
 
   /**
@@ -332,7 +416,14 @@ export class RwLock extends Region<"rw_lock"> {
 
   /** How many agents read. */
   get readers(): number {
-    return Atomics.load(this.#words, STATE) & READING_MASK;
+    const words = this.#words;
+    return this.#rows?.count(Atomics.load(words, GATE)) ??
+      Atomics.load(words, STATE) & READING_MASK;
+  }
+
+  /** How many agents note that they read: what `tracked` was, or 0. */
+  get tracked(): number {
+    return this.#rows?.agents ?? 0;
   }
 
   /** The id of the agent that writes, or waits for the readers, or 0. */
@@ -376,7 +467,7 @@ export class RwLock extends Region<"rw_lock"> {
    * @throws {RangeError} If 8191 agents read or wait to.
    */
   async readAsync(options?: AsyncOptions): Promise<RwReadGuard> {
-    const start = () => this.#readSlow(this.#pend(WRITING_BIT | WANTED_BIT));
+    const start = () => this.#readSlow(this.#pend(BUSY_BITS));
     return this.#readGuardOf(await blockAsync(start, options))!;
   }
 
@@ -390,7 +481,7 @@ export class RwLock extends Region<"rw_lock"> {
   async tryReadAsync(
     options?: TryAsyncOptions,
   ): Promise<RwReadGuard | undefined> {
-    const start = () => this.#readSlow(this.#pend(WRITING_BIT | WANTED_BIT));
+    const start = () => this.#readSlow(this.#pend(BUSY_BITS));
     return this.#readGuardOf(await tryBlockAsync(start, options));
   }
 
@@ -461,7 +552,9 @@ export class RwLock extends Region<"rw_lock"> {
       return this.#write(timeout);
     }
     if (tryLocking(this.#writer, this.#id) === false) return undefined;
-    const outcome = this.#hold();
+    const outcome = this.#rows === undefined
+      ? this.#hold()
+      : this.#tryHoldTracked(this.#rows);
     if (outcome === false) this.#unlockWriter();
     return this.#writeGuardOf(outcome);
   }
@@ -531,10 +624,12 @@ export class RwLock extends Region<"rw_lock"> {
   /**
    * Ends the reading of one agent. The last reader wakes the writer that waits.
    *
-   * @throws {TypeError} If no agent reads.
+   * @throws {TypeError} If no agent reads; if the lock is tracked, if this agent
+   * does not.
    */
   unlockRead(): void {
     const words = this.#words;
+    if (this.#rows !== undefined) return this.#unlockTracked(this.#rows);
     // An agent that reads sees at least its own reading.
     if ((words[STATE]! & READING_MASK) === 0) {
       throw new TypeError("Cannot unlock: no agent reads");
@@ -565,51 +660,69 @@ export class RwLock extends Region<"rw_lock"> {
    */
   downgrade(): RwReadGuard {
     this.#assertWriting("downgrade");
+    const rows = this.#rows;
+    if (rows !== undefined) this.#addReads(rows.room(), 1);
     this.#leave(1, 0);
     this.#unlockWriter();
     return new RwReadGuard(this, false);
   }
 
   /**
-   * Ends the writing of agent `id`, or its waiting for the readers. Call it only
-   * when that agent will never run again. If it wrote, guards have `abandoned`
-   * set until a writer has unlocked. Returns 1, or 0 if `id` did neither.
+   * Ends the writing of agent `id`, or its waiting for the readers; if the lock
+   * is tracked, also its reading. Call it only when that agent will never run
+   * again. If it wrote, guards have `abandoned` set until a writer has unlocked.
+   * Returns how many of these there were.
    *
    * C twin: `weft_rw_lock_abandon`; locking gives `EOWNERDEAD`.
    *
    * @throws {RangeError} If `id` is not in the range of agent ids.
    */
   abandon(id: number): number {
-    inRange("An agent id", id, 0, OWNER_MASK);
-    if (!inherit(this.#writer, id, this.#id)) return 0;
+    const reads = this.abandonReading(id);
+    if (!inherit(this.#writer, id, this.#id)) return reads;
     const writing = Atomics.load(this.#words, STATE) & WRITING_BIT;
     this.#leave(0, writing ? ABANDONED_BIT : 0);
     // The dead agent may have let agents in without opening the gate.
     this.#open();
     this.#unlockWriter();
-    return 1;
+    return reads + 1;
   }
 
   /**
-   * Ends the reading of an agent that will never run again. The words do not say
-   * which agents read, so the caller must know that this agent did. An agent
-   * that waited to read counts as reading only once the writer that it waited
-   * for has unlocked; before that, this call would end the reading of another.
+   * Ends the reading of agent `id`, and its waiting to read, and nothing else.
+   * Call it only when that agent will never run again. Returns how often it
+   * read; 0 if the lock is not tracked.
    *
-   * @throws {TypeError} If no agent reads.
+   * C twin: `weft_rw_lock_abandon_reading`.
+   *
+   * @throws {RangeError} If `id` is not in the range of agent ids.
    */
-  abandonReader(): void {
-    this.unlockRead();
+  abandonReading(id: number): number {
+    inRange("An agent id", id, 0, OWNER_MASK);
+    const rows = this.#rows;
+    if (rows === undefined || id === 0) return 0;
+    const words = this.#words;
+    const gate = Atomics.load(words, GATE);
+    let sum = 0;
+    for (let at = ROWS; at < words.length; at += ROW) {
+      // (H) From here on, this agent alone changes the row.
+      if (Atomics.compareExchange(words, at, id, this.#id) !== id) continue;
+      sum += readingOf(Atomics.exchange(words, at + READS, 0), gate);
+      this.#wakeWriter(at + READS);
+      Atomics.store(words, at, 0);
+    }
+    return sum;
   }
 
   #tryRead(): RwReadGuard | undefined {
     const words = this.#words;
+    if (this.#rows !== undefined) return this.#tryReadTracked(this.#rows);
     let state = words[STATE]!; // a hint: the exchange below checks it
     for (;;) {
       const expected = state;
-      if (state & (WRITING_BIT | WANTED_BIT)) {
+      if (state & BUSY_BITS) {
         state = Atomics.load(words, STATE);
-        if (state & (WRITING_BIT | WANTED_BIT)) return undefined;
+        if (state & BUSY_BITS) return undefined;
         continue;
       }
       if ((state & READING_MASK) === MAX_READERS) {
@@ -631,9 +744,9 @@ export class RwLock extends Region<"rw_lock"> {
     const own = this.writer === this.#id;
     if (own && this.#isWriting()) throw this.#twice();
     // If a `writeAsync` of this agent waits, it must not wait for itself.
-    const ticket = this.#pend(own ? WRITING_BIT : WRITING_BIT | WANTED_BIT);
+    const ticket = this.#pend(own ? WRITING_BIT : BUSY_BITS);
     if (ticket === undefined) return this.#readGuard(this.#words[STATE]!);
-    for (let i = spinning.rounds; i > 0; i--) {
+    for (let i = spinning.rounds; i > 0 && this.#rows === undefined; i--) {
       relax();
       const state = Atomics.load(this.#words, STATE);
       if ((state ^ ticket.state) & PHASE_MASK) return this.#readGuard(state);
@@ -649,7 +762,7 @@ export class RwLock extends Region<"rw_lock"> {
     if (state === UNLOCKED) {
       let outcome = this.#hold();
       if (outcome === false) {
-        Atomics.or(words, STATE, WANTED_BIT);
+        if (this.#rows === undefined) Atomics.or(words, STATE, WANTED_BIT);
         for (let i = spinning.rounds; i > 0 && outcome === false; i--) {
           relax();
           outcome = this.#hold();
@@ -724,6 +837,7 @@ export class RwLock extends Region<"rw_lock"> {
    */
   #pend(bits: number): Ticket | undefined {
     const words = this.#words;
+    if (this.#rows !== undefined) return this.#pendTracked(this.#rows, bits);
     let state = Atomics.load(words, STATE);
     for (;;) {
       const expected = state;
@@ -742,11 +856,20 @@ export class RwLock extends Region<"rw_lock"> {
   /** Waits until a writer lets this agent in. */
   *#readSlow(ticket: Ticket | undefined): Waiting<Outcome> {
     const words = this.#words;
+    const rows = this.#rows;
     let last = false;
     while (ticket !== undefined) {
       const gate = Atomics.load(words, GATE); // before the look at the phase
       const state = Atomics.load(words, STATE);
-      if (isIn(ticket, state, gate)) break;
+      if (isIn(ticket, state, gate, rows === undefined ? 2 : 1)) {
+        // Two awaits of this agent may be let in at once.
+        if (rows !== undefined) this.#settle(rows.mine, gate);
+        break;
+      }
+      if (last && rows !== undefined) {
+        this.#addReads(rows.mine, -ONE_WAIT);
+        return false;
+      }
       if (last) {
         const left = state - ONE_PENDING | 0;
         const seen = Atomics.compareExchange(words, STATE, state, left);
@@ -768,6 +891,9 @@ export class RwLock extends Region<"rw_lock"> {
   /** Takes the lock for the owner of `writer`, if no agent reads. */
   #hold(): Outcome {
     const words = this.#words;
+    if (this.#rows !== undefined) {
+      return this.#holdTracked(this.#rows, WANTED_BIT);
+    }
     let state = words[STATE]!; // a hint: the exchange below checks it
     if (state & READING_MASK) state = Atomics.load(words, STATE);
     while ((state & READING_MASK) === 0) {
@@ -788,14 +914,26 @@ export class RwLock extends Region<"rw_lock"> {
       if (outcome === false) return false;
     }
     let last = false;
+    const rows = this.#rows;
+    const bits = WANTED_BIT | ASLEEP_BIT;
     for (;;) {
-      const outcome = this.#hold();
+      const outcome = rows === undefined
+        ? this.#hold()
+        : this.#holdTracked(rows, bits);
       if (outcome !== false) return outcome;
       if (last) break;
-      const bits = WANTED_BIT | ASLEEP_BIT;
-      const state = Atomics.or(words, STATE, bits) | bits;
-      if ((state & READING_MASK) === 0) continue;
-      last = (yield { words, index: STATE, value: state }) === "timed-out";
+      let index: number = STATE, value;
+      if (rows === undefined) {
+        value = Atomics.or(words, STATE, bits) | bits;
+        if ((value & READING_MASK) === 0) continue;
+      } else {
+        const gate = words[GATE]!; // only this agent changes the phase now
+        index = rows.blocking(gate);
+        if (index < 0) continue;
+        value = Atomics.load(words, index);
+        if (readingOf(value, gate) === 0) continue;
+      }
+      last = (yield { words, index, value }) === "timed-out";
     }
     this.#leave(0, 0);
     this.#unlockWriter();
@@ -809,6 +947,12 @@ export class RwLock extends Region<"rw_lock"> {
   #leave(more: number, abandoned: number): void {
     const words = this.#words;
     let state = words[STATE]!; // a hint: the exchange below checks it
+    if (this.#rows !== undefined) {
+      const kept = state & WRITING_BIT ? 0 : state & ABANDONED_BIT;
+      // In this order: whoever still sees the writer sees the old phase, too.
+      Atomics.store(words, STATE, kept | abandoned);
+      return this.#open();
+    }
     for (;;) {
       const expected = state;
       const pending = (state & PENDING_MASK) / ONE_PENDING;
@@ -821,6 +965,96 @@ export class RwLock extends Region<"rw_lock"> {
       if (pending > 0) this.#open();
       return;
     }
+  }
+
+  /** Reads, as the row of this agent says, unless a writer is there. */
+  #tryReadTracked(rows: Readers): RwReadGuard | undefined {
+    const words = this.#words;
+    // A hint, unless it says no: it is looked at again below.
+    if (words[STATE]! & BUSY_BITS && Atomics.load(words, STATE) & BUSY_BITS) {
+      return undefined;
+    }
+    const at = rows.room();
+    // (R) Note it, then look again. Pairs with (V).
+    Atomics.store(words, at, words[at]! + 1);
+    const state = Atomics.load(words, STATE);
+    if ((state & BUSY_BITS) === 0) return this.#readGuard(state);
+    this.#addReads(at, -1);
+  }
+
+  /** As `#pend`, in the row of this agent. */
+  #pendTracked(rows: Readers, bits: number): Ticket | undefined {
+    const words = this.#words;
+    const at = rows.room();
+    for (;;) {
+      const gate = Atomics.load(words, GATE);
+      this.#settle(at, gate);
+      this.#addReads(at, ONE_WAIT);
+      const state = Atomics.load(words, STATE);
+      if (state & bits) {
+        // (P) The writer that was seen has yet to end this phase. If the phase
+        // is over, another writer may not have seen this agent.
+        if (((Atomics.load(words, GATE) ^ gate) & ~WAITING_BIT) === 0) {
+          return { state, gate };
+        }
+        this.#addReads(at, -ONE_WAIT);
+        continue;
+      }
+      Atomics.store(words, at, words[at]! - ONE_WAIT + 1); // (R)
+      if ((Atomics.load(words, STATE) & bits) === 0) return undefined;
+      this.#addReads(at, -1);
+    }
+  }
+
+  #unlockTracked(rows: Readers): void {
+    const at = rows.mine;
+    // Plainly: this agent wrote it.
+    if (at < 0 || (this.#words[at]! & MAX_READS) === 0) {
+      throw new TypeError("Cannot unlock: this agent does not read");
+    }
+    this.#addReads(at, -1);
+  }
+
+  /** Changes the word in which this agent notes what it reads. */
+  #addReads(at: number, n: number): void {
+    const words = this.#words;
+    Atomics.store(words, at, words[at]! + n);
+    if (n < 0) this.#wakeWriter(at);
+  }
+
+  /** Notes that what was pending reads, if it was let in. */
+  #settle(at: number, gate: number): void {
+    const words = this.#words;
+    const reads = words[at]!; // this agent wrote it
+    const next = settled(reads, gate);
+    if (next !== reads) Atomics.store(words, at, next);
+  }
+
+  /** Wakes the writer that may sleep at `at`, as somebody reads there. */
+  #wakeWriter(at: number): void {
+    const words = this.#words;
+    if (Atomics.load(words, STATE) & ASLEEP_BIT) Atomics.notify(words, at);
+  }
+
+  /** As `#hold`; if agents read, `bits` say that this agent waits. */
+  #holdTracked(rows: Readers, bits: number): Outcome {
+    const words = this.#words;
+    const state = words[STATE]!; // only the owner of `writer` changes it
+    // (V) Announce, then look at the readers. Pairs with (R).
+    if ((state & bits) !== bits) Atomics.store(words, STATE, state | bits);
+    if (rows.blocking(words[GATE]!) >= 0) return false;
+    const abandoned = state & ABANDONED_BIT;
+    Atomics.store(words, STATE, abandoned | WRITING_BIT);
+    return abandoned ? "abandoned" : "locked";
+  }
+
+  /** As `#hold`, for `tryWrite()`. */
+  #tryHoldTracked(rows: Readers): Outcome {
+    // If somebody reads, others may go on reading.
+    if (rows.blocking(Atomics.load(this.#words, GATE)) >= 0) return false;
+    const outcome = this.#holdTracked(rows, WANTED_BIT);
+    if (outcome === false) this.#leave(0, 0);
+    return outcome;
   }
 
   /** Wakes the agents that were let in. */
@@ -841,12 +1075,29 @@ export class RwLock extends Region<"rw_lock"> {
 /**
  * Whether the agent that waits with `ticket` was let in. After four phases the
  * phase looks the same again; but by then the gate has moved by two, even if
- * one opening was due before the ticket.
+ * one opening was due before the ticket. If the lock is tracked, the gate alone
+ * has the phase, and one opening is enough.
  */
-function isIn(ticket: Ticket, state: number, gate: number): boolean {
+function isIn(
+  ticket: Ticket,
+  state: number,
+  gate: number,
+  openings: number,
+): boolean {
   if ((state ^ ticket.state) & PHASE_MASK) return true;
   const moved = (gate & ~WAITING_BIT) - (ticket.gate & ~WAITING_BIT) | 0;
-  return moved >= 2 * ONE_OPENING;
+  return moved >= openings * ONE_OPENING;
+}
+
+/** The words of a lock with rows for `tracked` agents. */
+function lengthFor(tracked: number): number {
+  inRange("The number of tracked agents", tracked, 0, MAX_ROWS);
+  return tracked > 0 ? ROWS + rowsLength(tracked) : RW_LOCK.length;
+}
+
+function trackedOf(config: RwLockConfig = {}): number {
+  assertConfig("rw_lock", config, ["tracked"]);
+  return config.tracked ?? 0;
 }
 
 function tooMany(): RangeError {

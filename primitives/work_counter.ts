@@ -7,6 +7,7 @@
 import { describe } from "./_describe.ts";
 import { WORK_COUNTER } from "./_layout.ts";
 import type { WordsProblems } from "./_problems.ts";
+import { MAX_UNITS, Ranges, unitsOf } from "./_ranges.ts";
 import {
   allocate,
   assertConfig,
@@ -20,6 +21,7 @@ import {
   type WordsInspection,
 } from "./_region.ts";
 import { relax, spinning } from "./_spin.ts";
+import { markOf, MAX_ROWS, rowsLength } from "./_tracked.ts";
 import {
   assertMayBlock,
   assertTimeout,
@@ -30,18 +32,25 @@ import {
   tryBlockAsync,
   type Waiting,
 } from "./_wait.ts";
+import { agentId } from "./agent.ts";
 
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 
 const TOTAL: typeof WORK_COUNTER.total = 1;
 const CHUNK: typeof WORK_COUNTER.chunk = 2;
+const TRACKED: typeof WORK_COUNTER.tracked = 4;
 const NEXT: typeof WORK_COUNTER.next = 32;
 const DONE: typeof WORK_COUNTER.done = 64;
 const TARGET: typeof WORK_COUNTER.target = 65;
 const FINISHED: typeof WORK_COUNTER.finished = 66;
 
+/** Where the rows of a tracked counter begin. */
+const ROWS = 104;
+
 const MAX_TOTAL = 0x4000_0000; // 2^30
+/** The largest agent id. */
+const MAX_ID = 0x0fff_ffff;
 const MAX_AGENTS = 65536;
 
 /** The states of `finished`. */
@@ -60,6 +69,12 @@ export interface WorkConfig {
   readonly schedule?: "single" | "chunk" | "guided";
   /** Agents that share the tasks, for `"guided"`: 1 to 2^16; 2 unless given. */
   readonly agents?: number;
+  /**
+   * How many agents note what they take, 1 to 255; 0, unless given, if none
+   * does. Each has a row of 128 bytes. Then `abandon` tells exactly what a dead
+   * agent took and had not done, and other agents get those tasks.
+   */
+  readonly tracked?: number;
 }
 
 /** The tasks from `start` to `end - 1`. */
@@ -91,6 +106,9 @@ export const PROBLEMS: WordsProblems = {
     const done = words[DONE]!;
     const target = words[TARGET]!;
     const finished = words[FINISHED]!;
+    const tracked = words[TRACKED]!;
+    const wrong = tracked !== markOf(tracked & MAX_ROWS);
+    tell(wrong, TRACKED, "It is 0, or says one number twice.");
     tell(
       done < 0 || done > words[TOTAL]!,
       DONE,
@@ -103,7 +121,7 @@ export const PROBLEMS: WordsProblems = {
     );
     tell(finished >>> 0 > OVER, FINISHED, "It must be 0, 1 or 2.");
     tell(
-      finished === OVER && done < target,
+      finished === OVER && done < target && tracked === 0,
       FINISHED,
       "It is over, but tasks are not done.",
     );
@@ -149,11 +167,22 @@ function handingOut(Base: RegionClass): typeof WorkCounterBase {
  * word 2   chunk     Tasks handed out at a time. Below 0: guided, for that many
  *                    agents.
  * word 3   seal      Check word over the configuration.
- * word 32  next      Chunks handed out; guided: tasks handed out.
- * word 64  done      Tasks done.
+ * word 4   tracked   0, or if agents note what they take:
+ *                    bits 0-7    how many agents, 1 to 255
+ *                    bits 8-15   the same, inverted
+ *                    bits 16-31  0x5765
+ * word 32  next      Chunks handed out; guided: tasks handed out. If agents are
+ *                    tracked, that is in bits 8-31, and bits 0-7 are the row
+ *                    that took the last of them.
+ * word 64  done      Tasks done, unless agents are tracked.
  * word 65  target    Tasks to be done: all, or fewer once cancelled.
  * word 66  finished  0 running, 1 running and somebody may sleep here, 2 over.
  *                    sleepers: agents that wait for the end
+ * word 67  From word 104 on, if agents are tracked, rows of 32 words. A row has
+ *          the id of its agent, or 0; the units after the last range that it
+ *          took; the tasks that agents of this row have done; and two ranges:
+ *          the units after it, its first task, and the tasks done when it was
+ *          taken. The range with the same units counts.
  * ```
  *
  * Invariant: done <= target; `finished` is 2 once they are equal.
@@ -161,8 +190,9 @@ function handingOut(Base: RegionClass): typeof WorkCounterBase {
  * end, `next` returns -1 for ever and `nextRange` returns `undefined`; each
  * agent passes the end in the word `next` at most once. `done` is lock-free,
  * `cancel` is wait-free; `wait`, its async form, and both with a timeout wait.
- * Tasks of a terminated agent stay undone: an agent that knows this does them,
- * or counts them by `done`.
+ * Tasks of a terminated agent stay undone. With `tracked`, each agent notes in a
+ * row what it took and has done, and `abandon(id)` gives the others exactly what
+ * is left; `next` and `nextRange` are then lock-free, and so is `cancel`.
  * Fairness: tasks are handed out in the order of asking; all waiters go on at
  * once.
  * C twin: `weft_work_counter`. Source: Polychronopoulos and Kuck 1987 (guided
@@ -186,6 +216,8 @@ export class WorkCounter extends WorkCounterBase {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #total: number;
   readonly #chunk: number;
+  /** The rows of agents that note what they take. */
+  readonly #rows: Ranges | undefined;
   /** The rest of the range that this view took last. */
   #start = 0;
   #end = 0;
@@ -198,22 +230,39 @@ export class WorkCounter extends WorkCounterBase {
    * @throws {RangeError} If the counter does not fit there.
    */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
+    let tracked = 0;
     const words = attach(
       "work_counter",
       WORK_COUNTER,
       memory,
       byteOffset,
-      bytesFor,
+      (total, chunk, head) => {
+        tracked = head[TRACKED]! & MAX_ROWS;
+        if (head[TRACKED] === markOf(tracked)) {
+          return bytesFor(total, chunk, tracked);
+        }
+        throw new RangeError(`tracked is ${head[TRACKED]}`);
+      },
     );
     super("work_counter", words, INSPECTION);
+    const total = words[TOTAL]!;
+    const chunk = words[CHUNK]!;
     this.#words = words;
-    this.#total = words[TOTAL]!;
-    this.#chunk = words[CHUNK]!;
+    this.#total = total;
+    this.#chunk = chunk;
+    if (tracked === 0) return;
+    const id = agentId();
+    this.#rows = new Ranges(words, ROWS, tracked, id, NEXT, total, chunk);
   }
 
-  /** The bytes a counter occupies. */
-  static byteLength(): number {
-    return WORK_COUNTER.length * 4;
+  /**
+   * The bytes a counter occupies.
+   *
+   * @throws {TypeError} If `config` is not as described.
+   * @throws {RangeError} If a number in `config` is out of range.
+   */
+  static byteLength(_total = 0, config?: WorkConfig): number {
+    return bytesFor(0, chunkOf(config), config?.tracked);
   }
 
   /**
@@ -224,8 +273,8 @@ export class WorkCounter extends WorkCounterBase {
    * @throws {RangeError} If `total`, or a number in `config`, is out of range.
    */
   static create(total: number, config?: WorkConfig): WorkCounter {
-    bytesFor(total, chunkOf(config));
-    const memory = allocate(WorkCounter.byteLength());
+    const bytes = bytesFor(total, chunkOf(config), config?.tracked);
+    const memory = allocate(bytes);
     return WorkCounter.init(memory, 0, total, config);
   }
 
@@ -244,7 +293,8 @@ export class WorkCounter extends WorkCounterBase {
     config?: WorkConfig,
   ): WorkCounter {
     const chunk = chunkOf(config);
-    const bytes = bytesFor(total, chunk);
+    const tracked = config?.tracked ?? 0;
+    const bytes = bytesFor(total, chunk, tracked);
     const words = [total, chunk];
     format(
       "work_counter",
@@ -254,6 +304,7 @@ export class WorkCounter extends WorkCounterBase {
       bytes,
       words,
       (words) => {
+        words[TRACKED] = markOf(tracked);
         words[TARGET] = total;
         words[FINISHED] = total === 0 ? OVER : RUNNING;
       },
@@ -273,12 +324,19 @@ export class WorkCounter extends WorkCounterBase {
 
   /** Tasks that are not handed out yet. */
   get remaining(): number {
-    return this.#total - this.#handedOut(Atomics.load(this.#words, NEXT));
+    const next = Atomics.load(this.#words, NEXT);
+    return this.#total -
+      this.#handedOut(this.#rows === undefined ? next : unitsOf(next));
   }
 
   /** Tasks that are done. */
   get completed(): number {
-    return Atomics.load(this.#words, DONE);
+    return this.#rows?.completed ?? Atomics.load(this.#words, DONE);
+  }
+
+  /** How many agents note what they take: what `tracked` was, or 0. */
+  get tracked(): number {
+    return this.#rows?.agents ?? 0;
   }
 
   /** Whether `cancel` was called before the last task was handed out. */
@@ -289,13 +347,22 @@ export class WorkCounter extends WorkCounterBase {
   /**
    * Returns the next task, or -1 if there is none. A view takes a whole chunk
    * and hands it out task by task.
+   *
+   * @throws {TypeError} If the counter is tracked, and this agent must take a
+   * range but has not done its last one.
+   * @throws {RangeError} If all rows of a tracked counter are taken.
    */
   next(): number {
     if (this.#start === this.#end) this.#take();
     return this.#start === this.#end ? -1 : this.#start++;
   }
 
-  /** Returns the next range of tasks, or `undefined` if there is none. */
+  /**
+   * Returns the next range of tasks, or `undefined` if there is none.
+   *
+   * @throws {TypeError} As `next`.
+   * @throws {RangeError} As `next`.
+   */
   nextRange(): WorkRange | undefined {
     if (this.#start === this.#end) this.#take();
     const start = this.#start;
@@ -309,10 +376,12 @@ export class WorkCounter extends WorkCounterBase {
    *
    * @throws {TypeError} If `n` is not a number.
    * @throws {RangeError} If `n` is not an integer from 0 to 2^30, or more
-   * tasks would be done than there are.
+   * tasks would be done than there are; if the counter is tracked, than this
+   * agent took.
    */
   done(n = 1): void {
     inRange("The number of done tasks", n, 0, MAX_TOTAL);
+    if (this.#rows !== undefined) return this.#doneTracked(this.#rows, n);
     const words = this.#words;
     let done = words[DONE]!; // a hint: the exchange below checks it
     for (;;) {
@@ -376,9 +445,38 @@ export class WorkCounter extends WorkCounterBase {
     return tryBlockAsync(() => this.#waitSlow(), options);
   }
 
+  /**
+   * Gives other agents the tasks that agent `id` took and has not done, if the
+   * counter is tracked: `next` and `nextRange` return them once all others are
+   * handed out. Call it only when that agent will never run again. Returns how
+   * many tasks these are.
+   *
+   * @throws {TypeError} If `id` is not a number.
+   * @throws {RangeError} If `id` is not in the range of agent ids.
+   * @throws {DamagedError} If the words do not fit together.
+   */
+  abandon(id: number): number {
+    return this.abandonRanges(id)
+      .reduce((sum, { start, end }) => sum + end - start, 0);
+  }
+
+  /**
+   * As {@linkcode WorkCounter.abandon}, but returns the ranges of these tasks.
+   * The first task of a range may have been begun.
+   *
+   * @throws {TypeError} As `abandon`.
+   * @throws {RangeError} As `abandon`.
+   * @throws {DamagedError} As `abandon`.
+   */
+  abandonRanges(id: number): WorkRange[] {
+    inRange("An agent id", id, 0, MAX_ID);
+    return id === 0 ? [] : this.#rows?.abandon(id) ?? [];
+  }
+
   /** Hands out no more tasks. `wait` returns when the others are done. */
   cancel(): void {
     const words = this.#words;
+    if (this.#rows !== undefined) return this.#cancelTracked(this.#rows);
     const end = this.#endOfNext();
     const was = Atomics.exchange(words, NEXT, end);
     if ((was >>> 0) >= end) return;
@@ -387,11 +485,32 @@ export class WorkCounter extends WorkCounterBase {
     if (Atomics.load(words, DONE) >= target) this.#finish();
   }
 
+  #doneTracked(rows: Ranges, n: number): void {
+    if (!rows.done(n)) return;
+    // (T) Pairs with (C), as in `done`.
+    const target = Atomics.load(this.#words, TARGET);
+    if (rows.completed >= target) this.#finish();
+  }
+
+  #cancelTracked(rows: Ranges): void {
+    const units = rows.cancel();
+    if (units < 0) return;
+    const target = this.#handedOut(units);
+    Atomics.store(this.#words, TARGET, target); // (C) then look at the rows
+    if (rows.completed >= target) this.#finish();
+  }
+
   /** Takes the next range for this view, if there is one. */
   #take(): void {
     const words = this.#words;
     const total = this.#total;
     const chunk = this.#chunk;
+    if (this.#rows !== undefined) {
+      const { start, end } = this.#rows.take() ?? { start: 0, end: 0 };
+      this.#start = start;
+      this.#end = end;
+      return;
+    }
     if (chunk < 0) return this.#takeGuided(-chunk);
     // An agent sees its own passing of the end, so none passes it twice.
     if ((words[NEXT]! >>> 0) * chunk >= total) return;
@@ -457,9 +576,7 @@ export class WorkCounter extends WorkCounterBase {
     const words = this.#words;
     for (;;) {
       // The agent of the last task may have been terminated before it said so.
-      if (Atomics.load(words, DONE) >= Atomics.load(words, TARGET)) {
-        this.#finish();
-      }
+      if (this.completed >= Atomics.load(words, TARGET)) this.#finish();
       const was = Atomics.compareExchange(words, FINISHED, RUNNING, AWAITED);
       if (was === OVER) return true;
       const outcome = yield { words, index: FINISHED, value: AWAITED };
@@ -471,16 +588,24 @@ export class WorkCounter extends WorkCounterBase {
 }
 
 /** The bytes of a counter, once its configuration words are checked. */
-function bytesFor(total: number, chunk: number): number {
-  inRange("The number of tasks", total, 0, MAX_TOTAL);
+function bytesFor(total: number, chunk: number, tracked = 0): number {
+  inRange("The number of tracked agents", tracked, 0, MAX_ROWS);
+  const most = tracked === 0 ? MAX_TOTAL : MAX_UNITS * Math.max(chunk, 1);
+  inRange("The number of tasks", total, 0, Math.min(most, MAX_TOTAL));
   if (chunk < 0) inRange("The number of agents", -chunk, 1, MAX_AGENTS);
   else inRange("A chunk", chunk, 1, MAX_TOTAL);
-  return WORK_COUNTER.length * 4;
+  const length = tracked > 0 ? ROWS + rowsLength(tracked) : WORK_COUNTER.length;
+  return length * 4;
 }
 
 /** The `chunk` word: tasks at a time, or minus the agents if guided. */
 function chunkOf(config: WorkConfig = {}): number {
-  assertConfig("work_counter", config, ["chunk", "schedule", "agents"]);
+  assertConfig("work_counter", config, [
+    "chunk",
+    "schedule",
+    "agents",
+    "tracked",
+  ]);
   const { chunk, schedule, agents = 2 } = config;
   if (chunk !== undefined) inRange("A chunk", chunk, 1, MAX_TOTAL);
   inRange("The number of agents", agents, 1, MAX_AGENTS);

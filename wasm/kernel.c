@@ -70,20 +70,25 @@ int WEFT_KERNEL(mutex, unlock)(weft_mutex *m, int32_t id) {
 #endif
 
 #if !defined(WEFT_KERNEL_ONE) || defined(WEFT_KERNEL_rw_lock)
+/* JavaScript does it itself for a tracked lock. */
 int WEFT_KERNEL(rw_lock, try_read)(weft_rw_lock *l) {
+  if (l->tracked != 0) return EINVAL;
   return weft_rw_lock_try_read(l);
 }
 
 int WEFT_KERNEL(rw_lock, unlock_read)(weft_rw_lock *l) {
+  if (l->tracked != 0) return EINVAL;
   return weft_rw_lock_unlock_read(l);
 }
 
 int WEFT_KERNEL(rw_lock, try_write)(weft_rw_lock *l, int32_t id) {
+  if (l->tracked != 0) return EINVAL;
   weft__kernel_enter(id);
   return weft_rw_lock_try_write(l);
 }
 
 int WEFT_KERNEL(rw_lock, unlock_write)(weft_rw_lock *l, int32_t id) {
+  if (l->tracked != 0) return EINVAL;
   weft__kernel_enter(id);
   return weft_rw_lock_unlock_write(l);
 }
@@ -228,11 +233,13 @@ void WEFT_KERNEL(record_ring, consume)(weft_record_ring *r) {
 /* The first task of the next range, or -1; the caller knows how long it is. */
 int32_t WEFT_KERNEL(work_counter, take)(weft_work_counter *c) {
   weft_work_range range = {0, 0};
+  if (c->tracked != 0) return -1; /* JavaScript does it itself */
   weft__work_counter_take(c, &range);
   return range.start == range.end ? -1 : range.start;
 }
 
 int WEFT_KERNEL(work_counter, done)(weft_work_counter *c, int32_t n) {
+  if (c->tracked != 0) return EINVAL;
   return weft_work_counter_done(c, n);
 }
 #endif

@@ -299,13 +299,13 @@ async function workWait({ memory, at, words, awaits }: Part) {
 /** What {@linkcode synchronizersUse} shares: words at `at`, as in `twin.c`. */
 const SHARED = {
   rwLock: 0,
-  pair: 4,
+  pair: 40,
   mutex: 6,
   filled: 8,
   emptied: 11,
   items: 14,
   taken: 15,
-  barrier: 16,
+  barrier: 44,
   latch: 20,
   once: 23,
   made: 24,

@@ -38,7 +38,7 @@ for (const [title, cast] of Object.entries(CASTS)) {
     const parties = cast.length;
     const at = stage.place(4 * (64 + 32 + 3 * 32));
     const words = stage.heap.subarray(at / 4, at / 4 + 64);
-    Barrier.init(memory, at + 16 * 4, parties);
+    Barrier.init(memory, at + 44 * 4, parties);
     Latch.init(memory, at + 20 * 4, parties);
     const token = Event.init(memory, at + 26 * 4, { autoReset: true });
     token.set();
@@ -67,7 +67,7 @@ for (const [title, cast] of Object.entries(CASTS)) {
 test("one language attaches to what the other configured", () => {
   const at = stage.place(4096);
   for (const n of [1, 3, 4095]) {
-    assert.is(c.weft_barrier_init!(at, 16, n), at);
+    assert.is(c.weft_barrier_init!(at, Barrier.byteLength(), n), at);
     assert.is(new Barrier(memory, at).parties, n);
     assert.is(Barrier.init(memory, at, n).parties, n);
     assert.is(c.weft_barrier_attach!(at), at);

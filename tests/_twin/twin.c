@@ -266,13 +266,13 @@ static void work(play *p) {
 /* The words at `at` that synchronizers_use shares. */
 enum {
   RW_LOCK = 0,
-  PAIR = 4,
+  PAIR = 40,
   MUTEX = 6,
   FILLED = 8,
   EMPTIED = 11,
   ITEMS = 14,
   TAKEN = 15,
-  BARRIER = 16,
+  BARRIER = 44,
   LATCH = 20,
   ONCE = 23,
   MADE = 24,

@@ -22,6 +22,10 @@ class Barrier extends Twin {
     return passed ? { leader: (words[0]! & 0xff) !== 0 } : undefined;
   }
 
+  abandon(id: number): number {
+    return this.c.weft_barrier_abandon!(this.at, id);
+  }
+
   leave({ arrived = false } = {}): boolean {
     const ended = this.c.weft_barrier_leave!(this.at, arrived ? 1 : 0);
     if (ended < 0) this.succeeded(-ended);

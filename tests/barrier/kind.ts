@@ -13,4 +13,4 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Barrier", most: 5850 };
+export const size: Size = { name: "Barrier", most: 7000 };

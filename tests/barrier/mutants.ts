@@ -1,7 +1,7 @@
 import { mutants } from "../_run/mutant.ts";
 
-/** Mutants of `Barrier`. */
-export const MUTANTS = mutants("barrier", {
+/** Mutants of a barrier that tracks nobody. */
+const PLAIN = mutants("barrier", {
   what: "BA1: reads the generation after it arrived",
   ts: [
     "if (!last) return next;",
@@ -314,3 +314,114 @@ export const MUTANTS = mutants("barrier", {
     "WEFT_BARRIER_ONE_PARTY);",
   ],
 });
+
+/** Mutants of a tracked barrier. */
+const TRACKED = mutants("barrier", {
+  what: "(R): looks at the others before it notes that it arrives",
+  by: "tracked: two parties, a round",
+  ts: [
+    "Atomics.store(words, at, mark); " +
+    "return this.#tryEnd(rows, state) ? undefined : state;",
+    "const ended = this.#tryEnd(rows, state);\n" +
+    "Atomics.store(words, at, mark);\nreturn ended ? undefined : state;",
+  ],
+  c: [
+    "weft__store(&row->arrived, weft__barrier_mark(since)); *leader = " +
+    "weft__barrier_try_end(b, since);",
+    "*leader = weft__barrier_try_end(b, since); weft__store(&row->arrived, " +
+    "weft__barrier_mark(since));",
+  ],
+}, {
+  what: "(E): ends the generation by a store",
+  by: "tracked: two parties that give up",
+  ts: [
+    "const seen = Atomics.compareExchange(words, STATE, state, next); " +
+    "if (seen !== state) continue; if (state & WAITING_BIT)",
+    "Atomics.store(words, STATE, next);\nif (state & WAITING_BIT)",
+  ],
+  c: [
+    "if (weft__compare_exchange(&b->state, state, next) != state) continue; " +
+    "if (state & WEFT_BARRIER_WAITING_BIT)",
+    "weft__store(&b->state, next); if (state & WEFT_BARRIER_WAITING_BIT)",
+  ],
+}, {
+  what: "(Q): changes the word before it takes its arrival back",
+  by: "tracked: two parties that give up",
+  ts: [
+    "Atomics.store(words, rows.own() + ARRIVED, 0); const next",
+    "const next",
+    [
+      "Atomics.notify(words, STATE); // others",
+      "Atomics.store(words, rows.own() + ARRIVED, 0);\n" +
+      "Atomics.notify(words, STATE); // others",
+    ],
+  ],
+  c: [
+    "if (row != NULL) weft__store(&row->arrived, 0); int32_t next",
+    "int32_t next",
+    [
+      "weft__notify(&b->state, WEFT__ALL); /* others",
+      "if (row != NULL) weft__store(&row->arrived, 0); " +
+      "weft__notify(&b->state, WEFT__ALL); " +
+      "/* others",
+    ],
+  ],
+}, {
+  what: "(Q): does not change the word when it takes its arrival back",
+  by: "tracked: two parties that give up",
+  ts: [
+    "state & ~CHANGES_MASK | state + 1 & CHANGES_MASK;",
+    "state;",
+  ],
+  c: [
+    "(weft__plus(state, 1) & WEFT__BARRIER_CHANGES_MASK);",
+    "(state & WEFT__BARRIER_CHANGES_MASK);",
+  ],
+}, {
+  what: "(H): two take a party out",
+  by: "tracked: two recover a party that had arrived",
+  ts: [
+    "if (Atomics.compareExchange(words, at, id, LEFT) === id) count++;",
+    "if (Atomics.load(words, at) === id) {\nAtomics.store(words, at, LEFT);\n" +
+    "count++;\n}",
+  ],
+  c: [
+    "if (weft__compare_exchange(agent, id, WEFT__BARRIER_LEFT) == id) count++;",
+    "if (weft__load(agent) == id) { weft__store(agent, WEFT__BARRIER_LEFT); " +
+    "count++; }",
+  ],
+}, {
+  what: "takes a party out and does not end the generation",
+  by: "tracked: a party is recovered, the other waits for it",
+  ts: [
+    "if (count > 0) this.#tryEnd(rows, Atomics.load(words, STATE));",
+    "",
+  ],
+  c: [
+    "if (count > 0) (void)weft__barrier_try_end(b, weft__load(&b->state));",
+    "",
+  ],
+}, {
+  what: "does not wake the tracked parties",
+  by: "tracked: two parties, a round",
+  ts: [
+    "if (state & WAITING_BIT) Atomics.notify(words, STATE); return true;",
+    "return true;",
+  ],
+  c: [
+    "if (state & WEFT_BARRIER_WAITING_BIT) weft__notify(&b->state, WEFT__ALL); " +
+    "return true;",
+    "return true;",
+  ],
+}, {
+  what: "counts a party that has left",
+  by: "tracked: a party is recovered, the other waits for it",
+  ts: ["if (Atomics.load(words, at) === LEFT) parties--; else if", "if"],
+  c: [
+    "if (weft__load(&rows[i].agent) == WEFT__BARRIER_LEFT) parties--; else if",
+    "if",
+  ],
+});
+
+/** All of them. */
+export const MUTANTS = [...PLAIN, ...TRACKED];

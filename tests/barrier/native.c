@@ -20,11 +20,11 @@ static void barrier_by_turns(void) {
     CHECK(leader);
   }
   EQUAL(weft_barrier_leave(b, false), 0);
-  UNCHANGED(b, 16, weft_barrier_leave(b, false), -EINVAL);
+  UNCHANGED(b, 20, weft_barrier_leave(b, false), -EINVAL);
   b = weft_barrier_init(arena, sizeof arena, 3);
   TAKES(2, weft_barrier_arrive_and_wait(b, NULL, 3 * MS), ETIMEDOUT);
   EQUAL(weft_barrier_arrived(b), 0);
-  UNCHANGED(b, 16, weft_barrier_leave(b, true), -EINVAL);
+  UNCHANGED(b, 20, weft_barrier_leave(b, true), -EINVAL);
   b->state += 2; /* two arrive */
   EQUAL(weft_barrier_leave(b, true), 0);
   EQUAL(weft_barrier_parties(b), 2);
@@ -33,14 +33,49 @@ static void barrier_by_turns(void) {
   EQUAL(weft_barrier_arrived(b), 0);
   CHECK(weft_barrier_init(arena, sizeof arena, 0) == NULL);
   CHECK(weft_barrier_init(arena, sizeof arena, 4096) == NULL);
-  EQUAL(weft_barrier_bytes(), 16);
+  EQUAL(weft_barrier_bytes(), 20);
+}
+
+/* Three parties of a tracked barrier; all but one die. */
+static void tracked(void) {
+  static int32_t memory[40 + 3 * 32];
+  bool leader = false;
+  EQUAL(sizeof memory, WEFT_BARRIER_TRACKED_BYTES(3));
+  CHECK(weft_barrier_init_tracked(memory, sizeof memory - 4, 3) == NULL);
+  CHECK(weft_barrier_init_tracked(memory, sizeof memory, 0) == NULL);
+  CHECK(weft_barrier_init_tracked(memory, sizeof memory, 256) == NULL);
+  weft_barrier *b = weft_barrier_init_tracked(memory, sizeof memory, 3);
+  CHECK(b != NULL && weft_barrier_attach(memory) == b);
+  EQUAL(weft_barrier_tracked(b), 3);
+  for (int32_t id = 1; id <= 3; id++) {
+    EQUAL(weft_agent_set_id(id), 0);
+    EQUAL(weft_barrier_arrive_and_wait(b, &leader, 0), ETIMEDOUT);
+    CHECK(!leader);
+    EQUAL(weft_barrier_arrived(b), 0);
+  }
+  EQUAL(weft_agent_set_id(4), 0);
+  EQUAL(weft_barrier_arrive_and_wait(b, &leader, 0), EINVAL);
+  EQUAL(weft_barrier_leave(b, false), -EINVAL);
+  EQUAL(weft_barrier_leave(b, true), -EPERM);
+  EQUAL(weft_barrier_abandon(b, 4), 0);
+  EQUAL(weft_barrier_abandon(b, 1), 1);
+  EQUAL(weft_barrier_abandon(b, 1), 0);
+  EQUAL(weft_barrier_parties(b), 2);
+  EQUAL(weft_agent_set_id(2), 0);
+  EQUAL(weft_barrier_leave(b, false), 0);
+  EQUAL(weft_barrier_parties(b), 1);
+  EQUAL(weft_agent_set_id(3), 0);
+  for (int i = 0; i < 300; i++) {
+    EQUAL(weft_barrier_arrive_and_wait(b, &leader, 0), 0);
+    CHECK(leader);
+  }
 }
 
 /* An agent that may not block is told, and nothing changes. */
 static void forbidden(void) {
   weft_barrier *b = weft_barrier_init(arena, sizeof arena, 2);
   weft_agent_set_blocking(false);
-  UNCHANGED(b, 16, weft_barrier_arrive_and_wait(b, NULL, 0), EPERM);
+  UNCHANGED(b, 20, weft_barrier_arrive_and_wait(b, NULL, 0), EPERM);
   weft_agent_set_blocking(true);
 }
 
@@ -91,6 +126,7 @@ static void by_threads(void) {
 int main(int count, char **words) {
   if (count > 1) amount = 100 * (int32_t)strtol(words[1], NULL, 10);
   RUN(barrier_by_turns);
+  RUN(tracked);
   RUN(forbidden);
   RUN(by_threads);
   puts("done");

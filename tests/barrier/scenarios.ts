@@ -150,6 +150,98 @@ function alone(weft: Weft) {
   });
 }
 
+/** Where the rows of a tracked barrier begin, and words of a row. */
+const ROWS = 40, ROW = 32;
+const ROW_WORDS = Object.fromEntries(
+  [0, 1].flatMap((row) =>
+    ["agent", "arrived"].map((word, i) => [
+      `${word} of row ${row}`,
+      ROWS + ROW * row + i,
+    ])
+  ),
+);
+
+/** Who has the rows of two parties at the start. */
+interface Begin {
+  readonly generation?: number;
+  /** The agents of the rows; 2 and 1 unless given. */
+  readonly agents?: readonly [number, number];
+  /** The agent of row 0 has arrived. */
+  readonly arrived?: boolean;
+  /** Agents are terminated. */
+  readonly dies?: boolean;
+}
+
+/** Two tracked parties. */
+function tracked(weft: Weft, begin: Begin = {}) {
+  const { Barrier } = weft.mod;
+  const { generation = 0, agents = [2, 1], arrived = false } = begin;
+  const length = Barrier.byteLength(2, { tracked: 2 });
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(length + 8);
+      Barrier.init(memory, 0, 2, { tracked: 2 });
+      const words = new Int32Array(memory);
+      words[state] = generation << 25;
+      [words[ROWS], words[ROWS + ROW]] = agents;
+      if (arrived) words[ROWS + 1] = generation << 1 | 1;
+      return memory;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return {
+        barrier: new Barrier(memory),
+        notes: new Int32Array(memory, length, 2),
+      };
+    },
+    words: { ...named({ ...LAYOUT.barrier, ...ROW_WORDS }), notes: length },
+    hints: (byteOffset) => byteOffset >= ROWS * 4 && byteOffset < length,
+    stateless: true,
+    ops: {
+      write: {
+        run: ({ notes }, _: undefined, id: number) => void notes[id]!++,
+      },
+      read: {
+        run: ({ notes }, _: undefined, id: number) => notes[1 - id],
+      },
+      pass: { run: ({ barrier }) => barrier.arriveAndWait().leader },
+      passFor: {
+        run: ({ barrier }) => barrier.tryArriveAndWait(5)?.leader ?? "late",
+      },
+      leave: { run: ({ barrier }) => barrier.leave() ? "ended" : "left" },
+      abandon: { run: ({ barrier }, id: number) => barrier.abandon(id) },
+    },
+    recover: ({ barrier }, dead) => void barrier.abandon(dead + 1),
+    final: (memory, results) => {
+      const words = new Int32Array(memory);
+      const all = results.flat();
+      const leaders = all.filter((result) => result === true).length;
+      const passed = all.filter((result) => result === false).length;
+      const ended = all.filter((result) => result === "ended").length;
+      const now = (words[state]! >> 25) - (generation << 25 >> 25) & 127;
+      if (passed > now) return `${passed} passed ${now} generations`;
+      const found = all.filter((r) => typeof r === "number" && r > 0).length;
+      if (agents[0] === 9 && !begin.dies && found !== 1) {
+        return `${found} took the party out`;
+      }
+      if (begin.dies || agents[0] === 9) return;
+      if (leaders + ended !== now) {
+        return `${leaders} leaders, ${ended} ended, ${now} generations`;
+      }
+      const left = all.includes("left") || ended > 0;
+      if (!left && leaders + passed !== 2 * now) {
+        return `${leaders + passed} passed ${now} generations`;
+      }
+      const mark = (words[state]! >>> 25) << 1 | 1;
+      for (const at of [ROWS, ROWS + ROW]) {
+        if (words[at + 1] === mark && words[at] !== -1) {
+          return "one has arrived";
+        }
+      }
+    },
+  });
+}
+
 /** The race scenarios of `Barrier`. */
 export function scenarios(weft: Weft): Scenario[] {
   const two = rounds(weft, 2);
@@ -244,6 +336,58 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: alone(weft),
       agents: [[["passFor"], ["passFor"]]],
       options: { kill: true, rescue: true },
+    },
+    {
+      name: "tracked: two parties, a round",
+      spec: tracked(weft, { generation: 127 }),
+      agents: [
+        [["write"], ["pass"], ["read"]],
+        [["write"], ["pass"], ["read"]],
+      ],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "tracked: two parties, two rounds",
+      spec: tracked(weft),
+      agents: [[["pass"], ["pass"]], [["pass"], ["pass"]]],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "tracked: one gives up, the other leaves",
+      spec: tracked(weft),
+      agents: [[["passFor"]], [["leave"]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "tracked: two parties that give up",
+      spec: tracked(weft),
+      agents: [[["passFor"]], [["passFor"]]],
+      options: { timeouts: true },
+    },
+    {
+      name: "tracked: one passes, and one is terminated",
+      spec: tracked(weft, { dies: true }),
+      agents: [[["pass"]], [["pass"]]],
+      options: { kill: true, rescue: true, timeouts: 0 },
+    },
+    {
+      name: "tracked: one gives up, and one is terminated",
+      spec: tracked(weft, { dies: true }),
+      agents: [[["passFor"]], [["passFor"]]],
+      options: { kill: true, rescue: true, timeouts: true, states: 30_000 },
+      sampled: true,
+    },
+    {
+      name: "tracked: two recover a party that had arrived",
+      spec: tracked(weft, { agents: [9, 1], arrived: true }),
+      agents: [[["abandon", 9], ["pass"]], [["abandon", 9]]],
+      options: { timeouts: 0 },
+    },
+    {
+      name: "tracked: a party is recovered, the other waits for it",
+      spec: tracked(weft, { agents: [9, 1] }),
+      agents: [[["pass"]], [["abandon", 9]]],
+      options: { timeouts: 0 },
     },
   ];
 }

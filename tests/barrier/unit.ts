@@ -2,11 +2,13 @@
 // it waits
 import * as assert from "uvu/assert";
 import fc from "fast-check";
-import { Barrier, type Passage } from "../../mod.ts";
+import { agentId, Barrier, type Passage } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { suite } from "../_run/harness.ts";
 import {
+  asAgent,
   nowOf,
+  preempted,
   preemptedAnywhere,
   refuses,
   rejects,
@@ -25,6 +27,134 @@ function from(barrier: Barrier, generation: number): Barrier {
 }
 
 const test = suite("Barrier");
+
+test("a tracked barrier knows which parties have arrived", async () => {
+  const op = fc.constantFrom(
+    ...["arrive", "arrive", "abort", "time out", "leave", "dead"] as const,
+  );
+  const call = fc.record({ op, who: fc.nat({ max: 2 }) });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(0, 62, 63, 126, 127),
+      fc.array(call, { maxLength: 25 }),
+      async (generation, calls) => {
+        const barrier = Barrier.create(3, { tracked: 3 });
+        from(barrier, generation);
+        const ids = [11, 12, 13];
+        const views = ids.map((id) =>
+          asAgent(id, () => new Barrier(barrier.buffer))
+        );
+        for (const view of views) view.tryArriveAndWait(); // each has a row
+        const left = new Set([0, 1, 2]); // the model
+        let waiting: {
+          who: number;
+          result: unknown;
+          abort: AbortController;
+        }[] = [];
+        for (const { op, who } of calls) {
+          if (!left.has(who)) continue;
+          const view = views[who]!;
+          const mine = waiting.find((wait) => wait.who === who);
+          if (op === "arrive" || op === "time out") {
+            if (mine !== undefined) {
+              const text = "has arrived";
+              const wrong = () => view.tryArriveAndWait();
+              refuses(barrier.buffer, wrong, TypeError, text);
+              continue;
+            }
+            const all = waiting.length + 1 === left.size;
+            if (op === "time out" && !all) {
+              assert.is(view.tryArriveAndWait(), undefined);
+            } else {
+              const abort = new AbortController();
+              const { signal } = abort;
+              const one = { who, result: undefined as unknown, abort };
+              view.arriveAndWaitAsync({ signal }).then(
+                (passage) => one.result = passage.leader,
+                (reason) => one.result = reason,
+              );
+              waiting.push(one);
+              await turns();
+            }
+          } else if (op === "abort") {
+            mine?.abort.abort("given up");
+            await turns();
+            if (mine !== undefined) assert.is(mine.result, "given up");
+            waiting = waiting.filter((wait) => wait !== mine);
+          } else {
+            left.delete(who);
+            waiting = waiting.filter((wait) => wait !== mine);
+            const ends = waiting.length > 0 && waiting.length === left.size;
+            if (op === "leave") assert.is(view.leave(), ends);
+            else assert.is(barrier.abandon(ids[who]!), 1);
+            assert.is(barrier.abandon(ids[who]!), 0);
+            await turns();
+          }
+          const passed = waiting.length > 0 && waiting.length === left.size;
+          for (const { result } of waiting) {
+            assert.is(result !== undefined, passed, "all pass together");
+          }
+          if (passed) waiting = [];
+          assert.is(barrier.parties, left.size);
+          assert.is(barrier.arrived, waiting.length);
+        }
+        for (const { abort } of waiting) abort.abort();
+        await turns();
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test("a tracked barrier has a row for each party, and no more", () => {
+  const barrier = Barrier.create(2, { tracked: 2 });
+  const { buffer } = barrier;
+  assert.is(barrier.byteLength, Barrier.byteLength(2, { tracked: 2 }));
+  assert.is(barrier.byteLength, 4 * (40 + 2 * 32));
+  assert.is(barrier.tracked, 2);
+  assert.is(Barrier.create(2).tracked, 0);
+  const [one, two, three] = [21, 22, 23].map((id) =>
+    asAgent(id, () => new Barrier(buffer))
+  ) as [Barrier, Barrier, Barrier];
+  one.tryArriveAndWait();
+  two.tryArriveAndWait();
+  refuses(buffer, () => three.tryArriveAndWait(), RangeError, "23", "2 agents");
+  refuses(buffer, () => three.leave(), RangeError, "23", "2 agents");
+  const guess = () => one.leave({ arrived: true });
+  refuses(buffer, guess, TypeError, "abandon");
+  assert.is(barrier.abandon(23), 0);
+  assert.is(barrier.abandon(0), 0);
+  assert.is(Barrier.create(2).abandon(agentId()), 0);
+  for (const tracked of [-1, 1, 3, 256, 1.5, NaN]) {
+    const wrong = () => Barrier.init(buffer, 0, 2, { tracked });
+    refuses(buffer, wrong, RangeError, `received ${tracked}`);
+  }
+  refuses(
+    buffer,
+    () => Barrier.init(buffer, 0, 256, { tracked: 256 }),
+    RangeError,
+    "received 256",
+  );
+});
+
+test("a tracked party may be terminated at any step", () => {
+  for (let at = 0, ended = false; !ended; at++) {
+    const barrier = Barrier.create(2, { tracked: 2 });
+    const theirs = asAgent(31, () => new Barrier(barrier.buffer));
+    theirs.tryArriveAndWait();
+    const dead = {};
+    try {
+      ended = preempted(() => void theirs.tryArriveAndWait(), at, () => {
+        throw dead;
+      }) <= at;
+    } catch (error) {
+      if (error !== dead) throw error;
+    }
+    assert.is(barrier.abandon(31), 1, `at ${at}`);
+    assert.is(barrier.arrived, 0, `at ${at}`);
+    assert.ok(barrier.arriveAndWait().leader, `at ${at}`);
+  }
+});
 
 test("arrivals, timeouts, aborts and leaving obey the model", async () => {
   const op = fc.constantFrom(

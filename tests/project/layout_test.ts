@@ -252,6 +252,7 @@ const ONLY_TS: Record<string, string> = {
   callInto: "call replies into memory of its caller",
   callIntoAsync: "call replies into memory of its caller",
   readiness: "what waitAny waits for, and that is the event loop's",
+  abandonRanges: "C gets the ranges by next_range",
   useCache: "a C thread says so in its weft_slab_cache",
 };
 

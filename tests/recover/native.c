@@ -93,6 +93,54 @@ static void permits(void) {
   EQUAL(weft_recover(dead, 2, &part, 1, found, MOST), 0);
 }
 
+/* A tracked lock knows who read. */
+static void reading(void) {
+  const int32_t dead[] = {A, B};
+  weft_rw_lock *l = weft_rw_lock_init_tracked(at_pool, sizeof at_pool, 2);
+  CHECK(l != NULL);
+  weft_agent_set_id(A);
+  EQUAL(weft_rw_lock_try_read(l), 0);
+  EQUAL(weft_rw_lock_try_read(l), 0);
+  weft_agent_set_id(B);
+  EQUAL(weft_rw_lock_try_read(l), 0);
+  weft_agent_set_id(7);
+  weft_part part = {WEFT_PART_RW_LOCK, l};
+  EQUAL(weft_rw_lock_try_write(l), EBUSY);
+  EQUAL(weft_recover(dead, 2, &part, 1, found, MOST), 2);
+  tells(0, 0, WEFT_READING_ENDED, A, 2);
+  tells(1, 0, WEFT_READING_ENDED, B, 1);
+  EQUAL(weft_recover(dead, 2, &part, 1, found, MOST), 0);
+  EQUAL(weft_rw_lock_try_write(l), 0);
+}
+
+/* A tracked counter knows what each took and did. */
+static void tasks(void) {
+  const int32_t dead[] = {A, B};
+  const weft_work_config chunks = {4, 0};
+  weft_work_range range = {0, 0};
+  static int32_t memory[WEFT_WORK_COUNTER_TRACKED_BYTES(2) / 4];
+  weft_work_counter *c =
+      weft_work_counter_init_tracked(memory, sizeof memory, 8, chunks, 2);
+  CHECK(c != NULL);
+  weft_agent_set_id(A);
+  EQUAL(weft_work_counter_next_range(c, &range), 4);
+  EQUAL(weft_work_counter_done(c, 1), 0);
+  weft_agent_set_id(B);
+  EQUAL(weft_work_counter_next_range(c, &range), 4);
+  weft_agent_set_id(7);
+  weft_part part = {WEFT_PART_BY_HEAD, c};
+  EQUAL(weft_work_counter_next_range(c, &range), WEFT_WORK_COUNTER_REFUSED);
+  EQUAL(weft_recover(dead, 2, &part, 1, found, MOST), 2);
+  tells(0, 0, WEFT_TASKS_RETURNED, A, 3);
+  tells(1, 0, WEFT_TASKS_RETURNED, B, 4);
+  EQUAL(weft_recover(dead, 2, &part, 1, found, MOST), 0);
+  int32_t did = 0;
+  for (int32_t n; (n = weft_work_counter_next_range(c, &range)) > 0; did += n)
+    EQUAL(weft_work_counter_done(c, n), 0);
+  EQUAL(did, 7);
+  EQUAL(weft_work_counter_wait(c, 0), 0);
+}
+
 /* One dead agent has the claim: it ends, whichever comes first. */
 static void claims(void) {
   const int32_t dead[2][2] = {{A, B}, {B, A}};
@@ -172,6 +220,8 @@ int main(void) {
   weft_queue_config config = {4, 4};
   all_kinds();
   permits();
+  reading();
+  tasks();
   claims();
   weft_mpmc_queue *q = weft_mpmc_queue_init(at_queue, sizeof at_queue, config);
   CHECK(q != NULL);

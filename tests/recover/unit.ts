@@ -3,6 +3,7 @@
 import * as assert from "uvu/assert";
 import {
   agentId,
+  Barrier,
   Broadcast,
   CallRing,
   Channel,
@@ -119,6 +120,71 @@ test("recover() returns the permits that dead agents held", () => {
   assert.equal(told(recover([A, B], tracked)), [
     ["semaphore", "damaged", 0, 1],
   ]);
+});
+
+test("recover() ends what dead agents read", () => {
+  const untracked = RwLock.create();
+  const tracked = RwLock.create({ tracked: 3 });
+  for (const { buffer } of [untracked, tracked]) {
+    asAgent(A, () => new RwLock(buffer)).read();
+    const theirs = asAgent(B, () => new RwLock(buffer));
+    theirs.read();
+    theirs.read();
+  }
+  tracked.read().unlock();
+  assert.equal(told(recover([A, B], [untracked, tracked])), [
+    ["rw_lock", "reading ended", A, 1],
+    ["rw_lock", "reading ended", B, 2],
+  ]);
+  assert.is(tracked.readers, 0);
+  assert.is(untracked.readers, 3);
+  const writing = asAgent(A, () => new RwLock(tracked.buffer)).write();
+  writing.downgrade();
+  asAgent(B, () => new RwLock(tracked.buffer)).tryWrite();
+  assert.equal(told(recover([A, B], tracked)), [
+    ["rw_lock", "reading ended", A, 1],
+  ]);
+  assert.is(tracked.tryWrite()!.abandoned, false);
+});
+
+test("recover() returns the tasks that dead agents had not done", () => {
+  const untracked = WorkCounter.create(20, { chunk: 4 });
+  const tracked = WorkCounter.create(20, { chunk: 4, tracked: 3 });
+  for (const id of [A, B]) {
+    for (const { buffer } of [untracked, tracked]) {
+      const theirs = asAgent(id, () => new WorkCounter(buffer));
+      theirs.nextRange();
+      theirs.done(id === A ? 1 : 4);
+    }
+  }
+  const findings = recover([A, B], [untracked, tracked]);
+  assert.equal(told(findings), [["work_counter", "tasks returned", A, 3]]);
+  assert.equal(findings[0]!.ranges, [{ start: 1, end: 4 }]);
+  const tasks: number[] = [];
+  for (const task of tracked) {
+    tasks.push(task);
+    tracked.done();
+  }
+  assert.equal(tasks.toSorted((a, b) => a - b), [
+    ...[1, 2, 3],
+    ...Array.from({ length: 12 }, (_, i) => i + 8),
+  ]);
+  assert.ok(tracked.tryWait());
+  assert.equal(recover([A, B], [untracked, tracked]), []);
+});
+
+test("recover() takes out the parties that dead agents were", () => {
+  const tracked = Barrier.create(3, { tracked: 3 });
+  for (const id of [A, B]) {
+    asAgent(id, () => new Barrier(tracked.buffer)).tryArriveAndWait();
+  }
+  assert.equal(told(recover([A, B], [Barrier.create(3), tracked])), [
+    ["barrier", "parties left", A, 1],
+    ["barrier", "parties left", B, 1],
+  ]);
+  assert.is(tracked.parties, 1);
+  assert.ok(tracked.arriveAndWait().leader);
+  assert.equal(recover([A, B], tracked), []);
 });
 
 test("recover() ends, whichever dead agent has the claim of a ring", () => {

@@ -66,8 +66,8 @@ class RwLock extends Twin {
     return this.c.weft_rw_lock_abandon!(this.at, id);
   }
 
-  abandonReader(): void {
-    this.succeeded(this.c.weft_rw_lock_abandon_reader!(this.at));
+  abandonReading(id: number): number {
+    return this.c.weft_rw_lock_abandon_reading!(this.at, id);
   }
 
   get readers(): number {

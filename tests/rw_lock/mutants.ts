@@ -3,8 +3,8 @@ import { mutants } from "../_run/mutant.ts";
 const HINT =
   "In wasm a hint is an atomic load: its value was true when it was read, and that is enough here";
 
-/** Mutants of `RwLock`. */
-export const MUTANTS = mutants("rw_lock", {
+/** Mutants of a lock that tracks nobody. */
+const PLAIN = mutants("rw_lock", {
   what: "RW1: a reader enters by an addition",
   by: "a try beside a reader",
   ts: [
@@ -101,8 +101,7 @@ export const MUTANTS = mutants("rw_lock", {
 }, {
   what: "a reader enters beside a writer",
   ts: [
-    "if (state & (WRITING_BIT | WANTED_BIT)) { " +
-    "state = Atomics.load(words, STATE);",
+    "if (state & BUSY_BITS) { state = Atomics.load(words, STATE);",
     "if (state & WANTED_BIT) {\nstate = Atomics.load(words, STATE);",
   ],
   c: [
@@ -113,7 +112,7 @@ export const MUTANTS = mutants("rw_lock", {
   what: "believes a hint that there is a writer",
   by: "a try to read beside a writer",
   ts: [
-    "if (state & (WRITING_BIT | WANTED_BIT)) return undefined; continue;",
+    "if (state & BUSY_BITS) return undefined; continue;",
     "return undefined;",
   ],
   c: HINT,
@@ -167,18 +166,18 @@ export const MUTANTS = mutants("rw_lock", {
 }, {
   what: "does not wait for a writer that waits for readers",
   ts: [
-    "const ticket = this.#pend(own ? WRITING_BIT : WRITING_BIT | WANTED_BIT);",
+    "const ticket = this.#pend(own ? WRITING_BIT : BUSY_BITS);",
     "const ticket = this.#pend(WANTED_BIT);",
   ],
   c: [
-    "const int32_t bits = WEFT_RW_LOCK_WRITING_BIT | " +
-    "WEFT_RW_LOCK_WANTED_BIT; int32_t state = weft__load(&l->state);",
-    "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT; int32_t state = " +
-    "weft__load(&l->state);",
+    "const int32_t bits = WEFT__RW_BUSY_BITS; if (l->tracked != 0) return " +
+    "weft__rw_pend",
+    "const int32_t bits = WEFT_RW_LOCK_WANTED_BIT; if (l->tracked != 0) " +
+    "return weft__rw_pend",
   ],
 }, {
   what: "enters at the first opening of the gate",
-  ts: ["return moved >= 2 * ONE_OPENING;", "return moved >= ONE_OPENING;"],
+  ts: ["rows === undefined ? 2 : 1)", "1)"],
   equivalent: "the agent that owes an opening still holds `writer`, so " +
     "every pending reader waits for that opening",
 }, {
@@ -223,12 +222,12 @@ export const MUTANTS = mutants("rw_lock", {
   what: "a reader that was let in gives up",
   by: "a reader that gives up",
   ts: [
-    "if (isIn(ticket, state, gate)) break; if (last) {",
-    "if (!last && isIn(ticket, state, gate)) break; if (last) {",
+    "if (isIn(ticket, state, gate,",
+    "if (!last && isIn(ticket, state, gate,",
   ],
   c: [
-    "if (weft__rw_is_in(ticket, state, gate)) return",
-    "if (!last && weft__rw_is_in(ticket, state, gate)) return",
+    "if (weft__rw_is_in(ticket, state, gate,",
+    "if (!last && weft__rw_is_in(ticket, state, gate,",
   ],
 }, {
   what: "takes any change for a new phase while it spins",
@@ -318,23 +317,19 @@ export const MUTANTS = mutants("rw_lock", {
   what: "a writer says that it sleeps by a store",
   by: "one downgrades",
   ts: [
-    "const state = Atomics.or(words, STATE, bits) | bits;",
-    "const state = Atomics.load(words, STATE) | bits;\n" +
-    "Atomics.store(words, STATE, state);",
+    "value = Atomics.or(words, STATE, bits) | bits;",
+    "value = Atomics.load(words, STATE) | bits;\n" +
+    "Atomics.store(words, STATE, value);",
   ],
   c: [
-    "int32_t state = weft__or(&l->state, bits) | bits;",
-    "int32_t state = weft__load(&l->state) | bits; weft__store(&l->state, " +
-    "state);",
+    "value = weft__or(at, bits) | bits;",
+    "value = weft__load(at) | bits; weft__store(at, value);",
   ],
 }, {
   what: "a writer sleeps although nobody reads",
   by: "one downgrades",
-  ts: ["if ((state & READING_MASK) === 0) continue;", ""],
-  c: [
-    "if ((state & WEFT_RW_LOCK_READING_MASK) == 0) continue; int outcome",
-    "int outcome",
-  ],
+  ts: ["if ((value & READING_MASK) === 0) continue;", ""],
+  c: ["if ((value & WEFT_RW_LOCK_READING_MASK) == 0) continue;", ""],
 }, {
   what: "a writer that gives up is still announced",
   by: "a writer that gives up",
@@ -453,8 +448,8 @@ export const MUTANTS = mutants("rw_lock", {
 }, {
   what: "does not go on reading after it wrote",
   ts: [
-    '#assertWriting("downgrade"); this.#leave(1, 0);',
-    '#assertWriting("downgrade"); this.#leave(0, 0);',
+    "this.#leave(1, 0);",
+    "this.#leave(0, 0);",
   ],
   c: ["weft__rw_leave(l, 1, 0);", "weft__rw_leave(l, 0, 0);"],
 }, {
@@ -504,12 +499,13 @@ export const MUTANTS = mutants("rw_lock", {
   what: "abandons, and does not make way for the next one",
   by: "one who wrote is given up",
   ts: [
-    "this.#open(); this.#unlockWriter(); return 1;",
-    "this.#open(); return 1;",
+    "this.#open(); this.#unlockWriter(); return reads",
+    "this.#open(); return reads",
   ],
   c: [
-    "weft__rw_open(l); (void)weft_mutex_unlock(weft__rw_writer(l)); return 1;",
-    "weft__rw_open(l); return 1;",
+    "weft__rw_open(l); (void)weft_mutex_unlock(weft__rw_writer(l)); return " +
+    "reads",
+    "weft__rw_open(l); return reads",
   ],
 }, {
   what: "a waiter that gives up forgets that the lock was abandoned",
@@ -522,9 +518,190 @@ export const MUTANTS = mutants("rw_lock", {
 }, {
   what: "a try to read waits for the writer",
   ts: [
-    "if (state & (WRITING_BIT | WANTED_BIT)) return undefined;",
-    "if (state & (WRITING_BIT | WANTED_BIT)) continue;",
+    "if (state & BUSY_BITS) return undefined; continue;",
+    "if (state & BUSY_BITS) continue;",
   ],
   c: ["if (state & bits) return EBUSY; continue;", "continue;"],
   by: "a try to read beside a writer",
 });
+
+/** Mutants of a lock that tracks its readers. */
+const TRACKED = mutants("rw_lock", {
+  what: "(R): a reader looks for a writer before it notes that it reads",
+  by: "tracked: tries to read and to write",
+  ts: [
+    "Atomics.store(words, at, words[at]! + 1); " +
+    "const state = Atomics.load(words, STATE);",
+    "const state = Atomics.load(words, STATE);\n" +
+    "Atomics.store(words, at, words[at]! + 1);",
+  ],
+  c: [
+    "weft__store(&row->reads, weft__plus(weft__hint(&row->reads), 1)); " +
+    "int32_t state = weft__load(&l->state);",
+    "int32_t state = weft__load(&l->state); " +
+    "weft__store(&row->reads, weft__plus(weft__hint(&row->reads), 1));",
+  ],
+}, {
+  what: "(R): a reader that began to wait does not look again",
+  by: "tracked: a dead writer is recovered, one writes, one reads",
+  ts: [
+    "if ((Atomics.load(words, STATE) & bits) === 0) return undefined;",
+    "return undefined;",
+  ],
+  c: [
+    "if ((weft__load(&l->state) & WEFT__RW_BUSY_BITS) == 0) return 0; " +
+    "weft__rw_add",
+    "return 0; weft__rw_add",
+  ],
+}, {
+  what: "(V): a writer looks for readers before it announces itself",
+  by: "tracked: tries to read and to write",
+  ts: [
+    "if ((state & bits) !== bits) Atomics.store(words, STATE, state | bits); " +
+    "if (rows.blocking(words[GATE]!) >= 0) return false;",
+    "if (rows.blocking(words[GATE]!) >= 0) {\n" +
+    "Atomics.store(words, STATE, state | bits);\nreturn false;\n}",
+  ],
+  c: [
+    "if ((state & bits) != bits) weft__store(&l->state, state | bits); if " +
+    "(weft__reader_blocking(&rows, weft__hint(&l->gate)) != NULL) return EBUSY;",
+    "if (weft__reader_blocking(&rows, weft__hint(&l->gate)) != NULL) { " +
+    "weft__store(&l->state, state | bits); return EBUSY; }",
+  ],
+}, {
+  what: "(P): a reader waits for the end of a phase that is over",
+  by: "tracked: one writes twice, one reads",
+  ts: [
+    "if (((Atomics.load(words, GATE) ^ gate) & ~WAITING_BIT) === 0) {",
+    "if (true) {",
+  ],
+  c: [
+    "if (((gate ^ ticket->gate) & ~WEFT_RW_LOCK_WAITING_BIT) == 0)",
+    "if (gate != gate + 1)",
+  ],
+}, {
+  what: "(H): two recover a reader at once",
+  by: "tracked: two recover a reader, and one reads",
+  ts: [
+    "if (Atomics.compareExchange(words, at, id, this.#id) !== id) continue;",
+    "if (Atomics.load(words, at) !== id) continue;",
+  ],
+  c: [
+    "if (weft__compare_exchange(&row->agent, id, weft_agent_id()) != id) " +
+    "continue;",
+    "if (weft__load(&row->agent) != id) continue;",
+  ],
+}, {
+  what: "a reader that met a writer goes on reading",
+  by: "tracked: tries to read and to write",
+  ts: [
+    "if ((state & BUSY_BITS) === 0) return this.#readGuard(state); " +
+    "this.#addReads(at, -1);",
+    "if ((state & BUSY_BITS) === 0) return this.#readGuard(state);",
+  ],
+  c: [
+    "return weft__rw_held(state); weft__rw_add_reads(l, row, -1);",
+    "return weft__rw_held(state);",
+  ],
+}, {
+  what: "a tracked reader does not wake the writer",
+  by: "tracked: one writes, one reads",
+  ts: ["if (n < 0) this.#wakeWriter(at);", ""],
+  c: ["if (n < 0) weft__rw_wake_writer(l, &row->reads);", ""],
+}, {
+  what: "opens the gate before it ends the phase",
+  by: "tracked: one writes, one reads",
+  ts: [
+    "Atomics.store(words, STATE, kept | abandoned); return this.#open();",
+    "this.#open();\nAtomics.store(words, STATE, kept | abandoned);\nreturn;",
+  ],
+  c: [
+    "weft__store(&l->state, kept | abandoned); weft__rw_open(l); return;",
+    "weft__rw_open(l); weft__store(&l->state, kept | abandoned); return;",
+  ],
+}, {
+  what: "ends the phase and does not open the gate",
+  by: "tracked: one writes, one reads",
+  ts: ["return this.#open();", "return;"],
+  c: [
+    "weft__store(&l->state, kept | abandoned); weft__rw_open(l); return;",
+    "weft__store(&l->state, kept | abandoned); return;",
+  ],
+}, {
+  what: "a writer does not say that it sleeps in a row",
+  by: "tracked: one writes, one reads",
+  ts: [
+    "this.#holdTracked(rows, bits);",
+    "this.#holdTracked(rows, WANTED_BIT);",
+  ],
+  c: [
+    "weft__rw_hold_tracked(l, bits);",
+    "weft__rw_hold_tracked(l, WEFT_RW_LOCK_WANTED_BIT);",
+  ],
+}, {
+  what: "a writer sleeps in a row whose agent reads no more",
+  by: "tracked: one writes, one reads",
+  ts: ["if (readingOf(value, gate) === 0) continue;", ""],
+  c: ["if (weft__reading_of(value, gate) == 0) continue;", ""],
+}, {
+  what: "a reader that was let in stays pending",
+  by: "tracked: one writes, one reads",
+  ts: ["if (rows !== undefined) this.#settle(rows.mine, gate);", ""],
+  c: ["if (row != NULL) weft__rw_settle(row, gate);", ""],
+}, {
+  what: "a tracked reader that gives up stays pending",
+  by: "tracked: a reader that gives up",
+  ts: ["this.#addReads(rows.mine, -ONE_WAIT); return false;", "return false;"],
+  c: [
+    "weft__rw_add_reads(l, row, -WEFT__ONE_PENDING); return ETIMEDOUT;",
+    "return ETIMEDOUT;",
+  ],
+}, {
+  what: "a tracked writer that goes on reading does not note it",
+  by: "tracked: one downgrades",
+  ts: ["if (rows !== undefined) this.#addReads(rows.room(), 1);", ""],
+  c: ["weft__rw_add_reads(l, row, 1);", ""],
+}, {
+  what: "a try to write that fails keeps readers out",
+  by: "tracked: tries to read and to write",
+  ts: [
+    "if (outcome === false) this.#leave(0, 0); return outcome;",
+    "return outcome;",
+  ],
+  c: ["if (result == EBUSY) weft__rw_leave(l, 0, 0);", ""],
+}, {
+  what: "recovers a reader and does not wake the writer",
+  by: "tracked: a dead reader is recovered beside a writer",
+  ts: ["this.#wakeWriter(at + READS);", ""],
+  c: [
+    "weft__rw_wake_writer(l, &row->reads); weft__store(&row->agent, 0);",
+    "weft__store(&row->agent, 0);",
+  ],
+}, {
+  what: "frees the row of a reader before it is clear",
+  by: "tracked: two recover a reader, and one reads",
+  ts: [
+    "sum += readingOf(Atomics.exchange",
+    "Atomics.store(words, at, 0);\nsum += readingOf(Atomics.exchange",
+  ],
+  c: [
+    "sum += weft__reading_of(weft__exchange",
+    "weft__store(&row->agent, 0); sum += weft__reading_of(weft__exchange",
+  ],
+});
+
+/** Mutants of the rows of readers. */
+const ROWS = mutants({ source: "_readers", scenarios: ["rw_lock"] }, {
+  what: "whoever waits to read counts as reading",
+  by: "tracked: one writes, one reads",
+  ts: ["(isIn(reads, gate) ? pending : 0)", "pending"],
+  c: ["(weft__reader_is_in(reads, gate) ? pending : 0)", "pending"],
+}, {
+  what: "whoever was let in does not count as reading",
+  by: "tracked: one writes twice, one reads",
+  ts: ["(isIn(reads, gate) ? pending : 0)", "0"],
+  c: ["(weft__reader_is_in(reads, gate) ? pending : 0)", "(0 & pending)"],
+});
+
+/** All of them. */
+export const MUTANTS = [...PLAIN, ...TRACKED, ...ROWS];

@@ -71,6 +71,93 @@ static void rw_lock_by_turns(void) {
   }
 }
 
+/* Three agents read a tracked lock, and die. */
+static void tracked_by_turns(void) {
+  static int32_t memory[40 + 3 * 32];
+  weft_rw_lock *l = weft_rw_lock_init_tracked(memory, sizeof memory, 3);
+  CHECK(l != NULL);
+  EQUAL(sizeof memory, WEFT_RW_LOCK_TRACKED_BYTES(3));
+  CHECK(weft_rw_lock_init_tracked(memory, sizeof memory - 4, 3) == NULL);
+  CHECK(weft_rw_lock_init_tracked(memory, sizeof memory, 0) == NULL);
+  CHECK(weft_rw_lock_init_tracked(memory, sizeof memory, 256) == NULL);
+  uint32_t seed = 7;
+  int32_t reads[4] = {0, 0, 0, 0}, writer = 0;
+  bool abandoned = false;
+  for (int i = 0; i < 20000; i++) {
+    int32_t id = 1 + random_below(&seed, 3);
+    int held = abandoned ? EOWNERDEAD : 0;
+    int32_t readers = reads[1] + reads[2] + reads[3];
+    be(id);
+    switch (random_below(&seed, 6)) {
+      case 0:
+        if (i % 2 == 0) {
+          EQUAL(weft_rw_lock_try_read(l), writer == 0 ? held : EBUSY);
+        } else {
+          EQUAL(weft_rw_lock_read(l, 0), writer == 0    ? held
+                                         : writer == id ? EDEADLK
+                                                        : ETIMEDOUT);
+        }
+        if (writer == 0) reads[id]++;
+        break;
+      case 1: {
+        bool free = writer == 0 && readers == 0;
+        if (i % 2 == 0) {
+          EQUAL(weft_rw_lock_try_write(l), free ? held : EBUSY);
+        } else {
+          EQUAL(weft_rw_lock_write(l, 0), free           ? held
+                                          : writer == id ? EDEADLK
+                                                         : ETIMEDOUT);
+        }
+        if (free) writer = id;
+        break;
+      }
+      case 2:
+      case 3:
+        EQUAL(weft_rw_lock_unlock_read(l), reads[id] > 0 ? 0 : EPERM);
+        if (reads[id] > 0) reads[id]--;
+        break;
+      case 4:
+        EQUAL(i % 2 ? weft_rw_lock_unlock_write(l) : weft_rw_lock_downgrade(l),
+              writer == id ? 0 : EPERM);
+        if (writer != id) break;
+        if (i % 2 == 0) reads[id]++;
+        writer = 0;
+        abandoned = false;
+        break;
+      default: {
+        int32_t dead = 1 + random_below(&seed, 3);
+        bool wrote = writer == dead;
+        EQUAL(weft_rw_lock_abandon(l, dead), reads[dead] + (wrote ? 1 : 0));
+        reads[dead] = 0;
+        if (!wrote) break;
+        writer = 0;
+        abandoned = true;
+      }
+    }
+    EQUAL(weft_rw_lock_readers(l), reads[1] + reads[2] + reads[3]);
+    EQUAL(weft_rw_lock_writer(l), writer);
+  }
+}
+
+/* There are so many rows, and no more. */
+static void rows(void) {
+  static int32_t memory[40 + 32];
+  weft_rw_lock *l = weft_rw_lock_init_tracked(memory, sizeof memory, 1);
+  CHECK(l != NULL);
+  be(1);
+  for (int i = 0; i < 1023; i++) EQUAL(weft_rw_lock_try_read(l), 0);
+  UNCHANGED(memory, sizeof memory, weft_rw_lock_try_read(l), EINVAL);
+  UNCHANGED(memory, sizeof memory, weft_rw_lock_read(l, 0), EINVAL);
+  be(2);
+  UNCHANGED(memory, sizeof memory, weft_rw_lock_try_read(l), EINVAL);
+  UNCHANGED(memory, sizeof memory, weft_rw_lock_unlock_read(l), EPERM);
+  EQUAL(weft_rw_lock_abandon_reading(l, 1), 1023);
+  EQUAL(weft_rw_lock_try_read(l), 0);
+  l->tracked ^= 1; /* a damaged word */
+  EQUAL(weft_rw_lock_tracked(l), 0);
+  EQUAL(weft_rw_lock_try_read(l), EINVAL);
+}
+
 /* An agent that may not block is told, and nothing changes. */
 static void forbidden(void) {
   weft_rw_lock l;
@@ -82,7 +169,7 @@ static void forbidden(void) {
 }
 
 typedef struct {
-  weft_rw_lock lock;
+  weft_rw_lock *lock;
   int64_t pair[2]; /* guarded, and not atomic */
 } stage;
 
@@ -100,28 +187,30 @@ static void *play(void *argument) {
     int64_t timeout = some_timeout(seed);
     int32_t dice = random_below(seed, 8);
     if (dice < 3) {
-      if (weft_rw_lock_write(&s->lock, timeout) == 0) {
+      if (weft_rw_lock_write(s->lock, timeout) == 0) {
         s->pair[0]++;
         s->pair[1]++;
         if (dice == 0) {
-          EQUAL(weft_rw_lock_downgrade(&s->lock), 0);
+          EQUAL(weft_rw_lock_downgrade(s->lock), 0);
           EQUAL(s->pair[0], s->pair[1]);
-          EQUAL(weft_rw_lock_unlock_read(&s->lock), 0);
+          EQUAL(weft_rw_lock_unlock_read(s->lock), 0);
         } else {
-          EQUAL(weft_rw_lock_unlock_write(&s->lock), 0);
+          EQUAL(weft_rw_lock_unlock_write(s->lock), 0);
         }
       }
-    } else if (weft_rw_lock_read(&s->lock, timeout) == 0) {
+    } else if (weft_rw_lock_read(s->lock, timeout) == 0) {
       EQUAL(s->pair[0], s->pair[1]);
-      EQUAL(weft_rw_lock_unlock_read(&s->lock), 0);
+      EQUAL(weft_rw_lock_unlock_read(s->lock), 0);
     }
   }
   return NULL;
 }
 
-static void by_threads(void) {
+static void by_threads_with(weft_rw_lock *lock) {
   static stage s;
   memset(&s, 0, sizeof s);
+  CHECK(lock != NULL);
+  s.lock = lock;
   pthread_t threads[THREADS];
   player players[THREADS];
   for (int i = 0; i < THREADS; i++) {
@@ -133,14 +222,28 @@ static void by_threads(void) {
   join_threads(threads, THREADS);
   EQUAL(s.pair[0], s.pair[1]);
   CHECK(s.pair[0] > 0);
-  EQUAL(s.lock.state & 0x3fffffff, 0);
+  EQUAL(lock->state & 0x3fffffff, 0);
+  EQUAL(weft_rw_lock_readers(lock), 0);
+}
+
+static void by_threads(void) {
+  static weft_rw_lock lock;
+  by_threads_with(weft_rw_lock_init(&lock, sizeof lock));
+}
+
+static void tracked_by_threads(void) {
+  static int32_t memory[40 + THREADS * 32];
+  by_threads_with(weft_rw_lock_init_tracked(memory, sizeof memory, THREADS));
 }
 
 int main(int count, char **words) {
   if (count > 1) amount = 100 * (int32_t)strtol(words[1], NULL, 10);
   RUN(rw_lock_by_turns);
+  RUN(tracked_by_turns);
+  RUN(rows);
   RUN(forbidden);
   RUN(by_threads);
+  RUN(tracked_by_threads);
   puts("done");
   return 0;
 }

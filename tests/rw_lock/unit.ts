@@ -6,6 +6,7 @@ import {
   agentId,
   type Memory,
   RwLock,
+  type RwLockConfig,
   type RwReadGuard,
   type RwWriteGuard,
 } from "../../mod.ts";
@@ -17,6 +18,7 @@ import {
   NEAR_WRAP,
   nowOf,
   passed,
+  preempted,
   refuses,
   rejects,
   turns,
@@ -33,8 +35,12 @@ const viewAs = (id: number, memory: Memory) =>
   asAgent(id, () => new RwLock(memory));
 
 /** The views of a lock of this agent and of another one. */
-function pair(phase = 0, gate = 0): { mine: RwLock; theirs: RwLock } {
-  const mine = RwLock.create();
+function pair(
+  phase = 0,
+  gate = 0,
+  config: RwLockConfig = {},
+): { mine: RwLock; theirs: RwLock } {
+  const mine = RwLock.create(config);
   wordsOf(mine)[STATE] = phase << 30;
   wordsOf(mine)[GATE] = gate & ~1;
   return { mine, theirs: viewAs(OTHER, mine.buffer) };
@@ -131,8 +137,11 @@ test("waits of both sides, ended in any way, obey the model", async () => {
       fc.nat({ max: 3 }),
       fc.constantFrom(0, ...NEAR_WRAP),
       fc.array(call, { maxLength: 25 }),
-      async (phase, gate, calls) => {
-        const { mine } = pair(phase, gate);
+      fc.constantFrom(0, 2),
+      async (phase, gate, calls, tracked) => {
+        const { mine } = tracked > 0
+          ? pair(0, gate, { tracked })
+          : pair(phase, gate);
         interface Wait {
           kind: "read" | "write";
           abort: AbortController;
@@ -180,8 +189,126 @@ test("waits of both sides, ended in any way, obey the model", async () => {
         assert.ok(isFree(mine), `${wordsOf(mine)}`);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 90 },
   );
+});
+
+test("a tracked lock knows how often each agent reads", () => {
+  const op = fc.constantFrom(
+    ...["read", "read", "write", "unlock", "downgrade", "die"] as const,
+  );
+  const calls = fc.array(fc.tuple(op, fc.nat({ max: 2 }), fc.boolean()));
+  fc.assert(fc.property(calls, fc.nat(9000), (calls, phase) => {
+    const lock = RwLock.create({ tracked: 3 });
+    wordsOf(lock)[GATE] = 2 * phase;
+    const ids = [11, 12, 13];
+    const views = ids.map((id) => viewAs(id, lock.buffer));
+    const reads: RwReadGuard[][] = [[], [], []]; // the model
+    let writing: RwWriteGuard | undefined;
+    let writer = -1;
+    const free = () => reads.every(({ length }) => length === 0);
+    for (const [op, who, waits] of calls) {
+      const view = views[who]!;
+      if (op === "read") {
+        if (waits && writer === who) continue;
+        const guard = view.tryRead(waits ? 0.01 : 0);
+        assert.is(guard !== undefined, writer < 0);
+        if (guard) reads[who]!.push(guard);
+      } else if (op === "write") {
+        if (waits && writer === who) continue;
+        const guard = view.tryWrite(waits ? 0.01 : 0);
+        assert.is(guard !== undefined, writer < 0 && free());
+        if (guard) [writer, writing] = [who, guard];
+      } else if (op === "unlock") {
+        const guard = reads[who]!.pop();
+        if (guard) guard.unlock();
+        else {
+          const text = "does not read";
+          refuses(lock.buffer, () => view.unlockRead(), TypeError, text);
+          writing?.unlock();
+          [writer, writing] = [-1, undefined];
+        }
+      } else if (op === "downgrade") {
+        if (writing === undefined) continue;
+        reads[writer]!.push(writing.downgrade());
+        [writer, writing] = [-1, undefined];
+      } else {
+        const held = reads[who]!.length;
+        const wrote = writer === who ? 1 : 0;
+        if (waits) assert.is(lock.abandonReading(ids[who]!), held);
+        assert.is(lock.abandon(ids[who]!), (waits ? 0 : held) + wrote);
+        reads[who] = [];
+        if (wrote) [writer, writing] = [-1, undefined];
+        views[who] = viewAs(ids[who] = ids[who]! + 10, lock.buffer);
+      }
+      assert.is(lock.readers, reads.flat().length);
+    }
+  }));
+});
+
+test("a tracked lock has rows for so many agents, and no more", () => {
+  const lock = RwLock.create({ tracked: 2 });
+  const { buffer } = lock;
+  assert.is(lock.byteLength, RwLock.byteLength({ tracked: 2 }));
+  assert.is(lock.byteLength, 4 * (40 + 2 * 32));
+  assert.is(lock.tracked, 2);
+  assert.is(RwLock.create().tracked, 0);
+  const [one, two, three] = [21, 22, 23]
+    .map((id) => viewAs(id, buffer)) as [RwLock, RwLock, RwLock];
+  one.read();
+  viewAs(21, buffer).read(); // it has a row already
+  two.read();
+  refuses(buffer, () => three.tryRead(), RangeError, "23", "2 agents");
+  refuses(buffer, () => three.read(), RangeError, "2 agents");
+  assert.is(three.tryWrite(), undefined);
+  assert.is(lock.abandon(21), 2);
+  three.read().unlock();
+  assert.is(lock.abandon(22), 1);
+  const writing = one.write();
+  one.abandon(23);
+  two.tryRead();
+  const reading = writing.downgrade();
+  for (let i = 1; i < 1023; i++) one.read();
+  refuses(buffer, () => one.read(), RangeError, "1023 times");
+  reading.unlock();
+  one.read();
+  for (const tracked of [-1, 256, 1.5, NaN]) {
+    const wrong = () => RwLock.init(buffer, 0, { tracked });
+    refuses(buffer, wrong, RangeError, `received ${tracked}`);
+  }
+  const misspelt = () => RwLock.create({ track: 2 } as never);
+  refuses(buffer, misspelt, TypeError, "track");
+  for (const damaged of [2, -1, wordsOf(lock)[LAYOUT.rw_lock.tracked]! ^ 1]) {
+    wordsOf(lock)[LAYOUT.rw_lock.tracked] = damaged;
+    refuses(buffer, () => new RwLock(buffer), TypeError, `${damaged}`);
+  }
+});
+
+test("a tracked reader may be terminated at any step", () => {
+  const ops: Record<string, (view: RwLock) => void> = {
+    "read": (view) => void view.read(),
+    "unlockRead": (view) => view.unlockRead(),
+    "write, downgrade": (view) => void view.tryWrite()?.downgrade(),
+  };
+  for (const [name, run] of Object.entries(ops)) {
+    for (let at = 0, ended = false; !ended; at++) {
+      const lock = RwLock.create({ tracked: 2 });
+      const theirs = viewAs(31, lock.buffer);
+      if (name === "unlockRead") theirs.read();
+      const dead = {};
+      try {
+        ended = preempted(() => run(theirs), at, () => {
+          throw dead;
+        }) <= at;
+      } catch (error) {
+        if (error !== dead) throw error;
+      }
+      const { readers, writer } = lock;
+      const held = readers + (writer === 0 ? 0 : 1);
+      assert.is(lock.abandon(31), held, `${name} at ${at}`);
+      assert.ok(lock.tryWrite(), `${name} at ${at}`);
+    }
+  }
 });
 
 test("tryRead() and tryWrite() refuse a wrong timeout", async () => {
@@ -314,7 +441,7 @@ test("abandon() gives up a writer that wrote, or waited", async () => {
   assert.is(mine.abandon(OTHER), 1);
   assert.is((await late).abandoned, false);
   mine.unlockRead();
-  mine.abandonReader(); // what `after` holds
+  after.unlock();
   await Promise.race([waits, passed(10)]); // for it does run, here
 });
 

@@ -493,18 +493,19 @@ const ROWS = mutants({
 }, {
   what: "takes a row that another agent takes",
   ts: [
-    "if (Atomics.compareExchange(this.#words, at, 0, id) === 0) return at;",
-    "Atomics.store(this.#words, at, id);\nreturn at;",
+    "if (Atomics.compareExchange(this.words, at, 0, id) === 0) return at;",
+    "Atomics.store(this.words, at, id);\nreturn at;",
   ],
   c: [
-    "if (weft__compare_exchange(&row->agent, 0, id) == 0) return row;",
-    "{ weft__store(&row->agent, id); return row; }",
+    "if (weft__compare_exchange(first + row * WEFT__ROW, 0, id) == 0) return " +
+    "row;",
+    "{ weft__store(first + row * WEFT__ROW, id); return row; }",
   ],
 }, {
   what: "recovers a row that another agent recovers",
   by: "tracked: two recover an agent, and one acquires",
   ts: [
-    "if (Atomics.compareExchange(words, at, id, this.#id) !== id) continue;",
+    "if (Atomics.compareExchange(words, at, id, this.id) !== id) continue;",
     "if (Atomics.load(words, at) !== id) continue;",
   ],
   c: [

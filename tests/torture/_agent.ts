@@ -8,6 +8,7 @@ import {
   MpmcQueue,
   Mutex,
   RecordRing,
+  RwLock,
   Semaphore,
   setAgentId,
   SlabPool,
@@ -78,6 +79,28 @@ const ROLES = {
       if (guard === undefined) return;
       if (guard.abandoned) notes[INSIDE] = 0;
       if (notes[INSIDE] !== 0) problem("two are in one section");
+      notes[INSIDE] = data.id;
+      for (let i = 0; i < 20; i++) Math.imul(i, i);
+      if (notes[INSIDE] !== data.id) problem("another one came in");
+      notes[INSIDE] = 0;
+      guard.unlock();
+    };
+  },
+  share(handle: Handle) {
+    const lock = RwLock.from(handle as Handle<"rw_lock">);
+    let turn = 0;
+    return () => {
+      if (turn++ % 4 > 0) {
+        const guard = lock.tryRead(TIME);
+        if (guard === undefined) return;
+        const written = notes[INSIDE] !== 0 && !guard.abandoned;
+        if (written) problem("one writes while another reads");
+        return guard.unlock();
+      }
+      const guard = lock.tryWrite(TIME);
+      if (guard === undefined) return;
+      if (guard.abandoned) notes[INSIDE] = 0;
+      if (notes[INSIDE] !== 0) problem("two write");
       notes[INSIDE] = data.id;
       for (let i = 0; i < 20; i++) Math.imul(i, i);
       if (notes[INSIDE] !== data.id) problem("another one came in");

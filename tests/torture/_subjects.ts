@@ -110,7 +110,21 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
       unlockWrite: (x) => x.unlockWrite(),
       readers: (x) => x.readers,
       abandon: (x) => x.abandon(5),
-      abandonReader: (x) => x.abandonReader(),
+      abandonReading: (x) => x.abandonReading(5),
+    },
+  }),
+  "rw_lock, tracked": subject({
+    byteLength: RwLock.byteLength({ tracked: 2 }),
+    init: (m, at) => RwLock.init(m, at, { tracked: 2 }),
+    attach: (m, at) => new RwLock(m, at),
+    calls: {
+      tryRead: (x) => x.tryRead()?.unlock(),
+      tryWrite: (x) => x.tryWrite()?.unlock(),
+      unlockRead: (x) => x.unlockRead(),
+      unlockWrite: (x) => x.unlockWrite(),
+      readers: (x) => x.readers,
+      abandon: (x) => x.abandon(5),
+      abandonReading: (x) => x.abandonReading(5),
     },
   }),
   condition: subject({
@@ -126,6 +140,18 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
   semaphore: subject({
     byteLength: Semaphore.byteLength(),
     init: (m, at) => Semaphore.init(m, at, 3),
+    attach: (m, at) => new Semaphore(m, at),
+    calls: {
+      tryAcquire: (x) => x.tryAcquire(),
+      "tryAcquire(2)": (x) => x.tryAcquire(2),
+      release: (x) => x.release(),
+      available: (x) => x.available,
+      abandon: (x) => x.abandon(5),
+    },
+  }),
+  "semaphore, tracked": subject({
+    byteLength: Semaphore.byteLength(3, { tracked: 2 }),
+    init: (m, at) => Semaphore.init(m, at, 3, { tracked: 2 }),
     attach: (m, at) => new Semaphore(m, at),
     calls: {
       tryAcquire: (x) => x.tryAcquire(),
@@ -162,6 +188,17 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     attach: (m, at) => new Barrier(m, at),
     calls: {
       parties: (x) => x.parties,
+      leave: (x) => x.leave(),
+      tryArriveAndWait: (x) => x.tryArriveAndWait(),
+    },
+  }),
+  "barrier, tracked": subject({
+    byteLength: Barrier.byteLength(3, { tracked: 3 }),
+    init: (m, at) => Barrier.init(m, at, 3, { tracked: 3 }),
+    attach: (m, at) => new Barrier(m, at),
+    calls: {
+      parties: (x) => x.parties,
+      abandon: (x) => x.abandon(5),
       leave: (x) => x.leave(),
       tryArriveAndWait: (x) => x.tryArriveAndWait(),
     },
@@ -292,6 +329,25 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
       done: (x) => x.done(),
       tryWait: (x) => x.tryWait(),
       remaining: (x) => inRange(x.remaining, 0, 10),
+      cancel: (x) => x.cancel(),
+    },
+  }),
+  "work_counter, tracked": subject({
+    byteLength: WorkCounter.byteLength(10, { tracked: 2 }),
+    init: (m, at) => WorkCounter.init(m, at, 10, { chunk: 3, tracked: 2 }),
+    attach: (m, at) => new WorkCounter(m, at),
+    calls: {
+      next: (x) => inRange(x.next(), -1, 9),
+      nextRange: (x) => {
+        const range = x.nextRange();
+        if (range === undefined) return;
+        inRange(range.start, 0, 9);
+        inRange(range.end, range.start + 1, 10);
+      },
+      done: (x) => x.done(),
+      tryWait: (x) => x.tryWait(),
+      remaining: (x) => inRange(x.remaining, 0, 10),
+      abandon: (x) => x.abandon(5),
       cancel: (x) => x.cancel(),
     },
   }),

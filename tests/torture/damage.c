@@ -466,7 +466,7 @@ static subject SUBJECTS[] = {
     {"work_deque", 0, work_deque_init, work_deque_calls, 4, 3},
     {"slab_pool", 0, slab_pool_init, slab_pool_calls, 4, 4},
     {"latch", sizeof(weft_latch), latch_init, latch_calls, 2, 2},
-    {"barrier", sizeof(weft_barrier), barrier_init, barrier_calls, 2, 3},
+    {"barrier", sizeof(weft_barrier), barrier_init, barrier_calls, 2, 4},
     {"striped_counter", 0, striped_counter_init, striped_counter_calls, 2, 3},
 };
 enum { COUNT = sizeof SUBJECTS / sizeof SUBJECTS[0] };

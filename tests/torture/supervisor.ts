@@ -80,6 +80,8 @@ interface Victim {
 function victims(): Victim[] {
   const queue = { capacity: 64 };
   const mutex = Mutex.create();
+  const permits = Semaphore.create(2, { tracked: 4 });
+  const shared = RwLock.create({ tracked: 4 });
   const lockFree = LockFreeQueue.create(queue);
   const spsc = SpscQueue.create(queue);
   const ring = RecordRing.create({ capacity: 4096 });
@@ -90,6 +92,19 @@ function victims(): Victim[] {
     roles: ["lock", "lock", "lock"],
     recover: (id) => void mutex.abandon(id),
     check: () => mutex.tryLock() ? undefined : "the mutex is still locked",
+  }, {
+    name: "Semaphore, tracked",
+    handle: permits.handle,
+    roles: ["permit", "permit", "permit"],
+    recover: (id) => void permits.abandon(id),
+    check: () =>
+      permits.available === 2 ? undefined : `${permits.available} permits of 2`,
+  }, {
+    name: "RwLock, tracked",
+    handle: shared.handle,
+    roles: ["share", "share", "share"],
+    recover: (id) => void shared.abandon(id),
+    check: () => shared.tryWrite() ? undefined : "the lock is still held",
   }, {
     name: "LockFreeQueue",
     handle: lockFree.handle,

@@ -1,5 +1,8 @@
 import { ns, Twin } from "../_run/mixed/twin.ts";
 
+/** `WEFT_WORK_COUNTER_REFUSED` */
+const REFUSED = -2;
+
 class WorkCounter extends Twin {
   next(): number {
     const { at, words } = this.scratch;
@@ -10,7 +13,12 @@ class WorkCounter extends Twin {
   nextRange(): { start: number; end: number } | undefined {
     const { at, words } = this.scratch;
     const n = this.c.weft_work_counter_next_range!(this.at, at);
+    if (n === REFUSED) throw new RangeError("no row");
     return n !== 0 ? { start: words[0]!, end: words[1]! } : undefined;
+  }
+
+  abandon(id: number): number {
+    return this.c.weft_work_counter_abandon!(this.at, id);
   }
 
   done(n = 1): void {

@@ -13,4 +13,4 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "WorkCounter", most: 6050 };
+export const size: Size = { name: "WorkCounter", most: 7700 };

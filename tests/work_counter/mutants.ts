@@ -1,7 +1,7 @@
 import { mutants } from "../_run/mutant.ts";
 
-/** Mutants of `WorkCounter`. */
-export const MUTANTS = mutants("work_counter", {
+/** Mutants of a counter that tracks nobody, but for its common parts. */
+const PLAIN = mutants("work_counter", {
   what: "WC1: never notices that all is done",
   ts: [
     "if (done + n >= Atomics.load(words, TARGET)) this.#finish();",
@@ -184,7 +184,10 @@ export const MUTANTS = mutants("work_counter", {
   what: "cancels and keeps the target",
   by: "cancelled while somebody waits",
   ts: ["Atomics.store(words, TARGET, target); // (C)", "// (C)"],
-  c: ["weft__store(&c->target, target);", ""],
+  c: [
+    "weft__store(&c->target, target); /* (C) then look at what",
+    "/* (C) then look at what",
+  ],
 }, {
   what: "hands out by load and store",
   ts: [
@@ -236,18 +239,17 @@ export const MUTANTS = mutants("work_counter", {
   what: "a range is handed out again",
   ts: ["this.#start = end; return start === end", "return start === end"],
   c: [
-    "range->start = range->end = 0; weft__work_counter_take",
-    "weft__work_counter_take",
+    "range->start = range->end = 0; if (c->tracked",
+    "if (c->tracked",
   ],
 }, {
   what: "waits for ever for a terminated agent to report that all is done",
   ts: [
-    "if (Atomics.load(words, DONE) >= Atomics.load(words, TARGET)) { " +
-    "this.#finish(); }",
+    "if (this.completed >= Atomics.load(words, TARGET)) this.#finish();",
     "",
   ],
   c: [
-    "if (weft__load(&c->done) >= weft__load(&c->target)) " +
+    "if (weft_work_counter_completed(c) >= weft__load(&c->target)) " +
     "weft__work_counter_finish(c);",
     "",
   ],
@@ -260,3 +262,152 @@ export const MUTANTS = mutants("work_counter", {
     "return 0;",
   ],
 });
+
+/** Mutants of the rows of a tracked counter. */
+const ROWS = mutants({ source: "_ranges", scenarios: ["work_counter"] }, {
+  what: "(C): does not confirm the last range before it replaces it",
+  by: "tracked: two work, and one is terminated",
+  ts: ["Atomics.compareExchange(words, at, taken, unitsOf(seen));", ""],
+  c: ["weft__compare_exchange(at, taken, weft__ranges_units(seen));", ""],
+}, {
+  what: "(C): confirms by a store",
+  by: "tracked: one takes twice",
+  ts: [
+    "Atomics.compareExchange(words, at, taken, unitsOf(seen));",
+    "Atomics.store(words, at, unitsOf(seen));",
+  ],
+  c: [
+    "weft__compare_exchange(at, taken, weft__ranges_units(seen));",
+    "weft__store(at, weft__ranges_units(seen));",
+  ],
+}, {
+  what: "notes that it took a range before it took it",
+  by: "tracked: two work on chunks",
+  ts: [
+    "next = Atomics.compareExchange(words, this.#next, seen, named); " +
+    "if (next !== seen) continue;",
+    "Atomics.store(words, at + TAKEN, unit);\n" +
+    "next = Atomics.compareExchange(words, this.#next, seen, named);\n" +
+    "if (next !== seen) continue;",
+  ],
+  c: [
+    "next = weft__compare_exchange(r->next, seen, weft__ranges_named(units + " +
+    "step, i));",
+    "weft__store(&row->taken, units + step); next = " +
+    "weft__compare_exchange(r->next, seen, weft__ranges_named(units + step, i));",
+  ],
+}, {
+  what: "does not check whether it took the range",
+  by: "tracked: two work on chunks",
+  ts: ["if (next !== seen) continue; Atomics.store", "Atomics.store"],
+  c: ["if (next != seen) continue; weft__store", "weft__store"],
+}, {
+  what: "writes over the range that counts",
+  by: "tracked: two work, and one is terminated",
+  ts: [
+    "(this.#current(at) === at + ONE ? OTHER : ONE);",
+    "(this.#current(at) === at + ONE ? ONE : OTHER);",
+  ],
+  c: [
+    "&row->range[1 - weft__ranges_current(row)];",
+    "&row->range[weft__ranges_current(row)];",
+  ],
+}, {
+  what: "(D): looks whether all are handed out before it notes what it did",
+  by: "tracked: two work, and wait",
+  ts: [
+    "if (n > 0) Atomics.store(words, at + DONE, words[at + DONE]! + n); " +
+    "return unitsOf(Atomics.load(words, this.#next)) >= this.#end;",
+    "const all = unitsOf(Atomics.load(words, this.#next)) >= this.#end;\n" +
+    "if (n > 0) Atomics.store(words, at + DONE, words[at + DONE]! + n);\n" +
+    "return all;",
+  ],
+  c: [
+    "if (n > 0) { int32_t *done",
+    "*all = weft__ranges_units(weft__load(r->next)) >= weft__ranges_end(r); " +
+    "if (n > 0) { int32_t *done",
+    [
+      "} *all = weft__ranges_units(weft__load(r->next)) >= " +
+      "weft__ranges_end(r); return 0;",
+      "} return 0;",
+    ],
+  ],
+}, {
+  what: "(H): two tell that they recovered a row",
+  by: "tracked: two recover an agent, and do its task",
+  ts: [
+    "if (Atomics.compareExchange(words, at, id, 0) !== id) continue;",
+    "Atomics.store(words, at, 0);",
+  ],
+  c: [
+    "if (weft__compare_exchange(&row->agent, id, 0) != id) continue;",
+    "weft__store(&row->agent, 0);",
+  ],
+}, {
+  what: "(A): two take over a row",
+  by: "tracked: two take over the task of an agent",
+  ts: [
+    "if (Atomics.compareExchange(words, there, 0, this.id) !== 0) continue;",
+    "Atomics.store(words, there, this.id);",
+  ],
+  c: [
+    "if (weft__compare_exchange(&row->agent, 0, weft_agent_id()) != 0) continue;",
+    "weft__store(&row->agent, weft_agent_id());",
+  ],
+}, {
+  what: "does not take over the tasks of an agent that is dead",
+  by: "tracked: one takes over the task of an agent",
+  ts: ["return this.#adopt(at);", "return undefined;"],
+  c: [
+    "if (!weft__ranges_adopt(r, row, range)) return 0;",
+    "if (row != NULL) return 0;",
+  ],
+}, {
+  what: "recovers a row without its last range",
+  by: "tracked: two recover an agent, and one is terminated",
+  ts: ["this.#confirm(Atomics.load(words, this.#next)); // its", "// its"],
+  c: [
+    "if (!weft__ranges_confirm(r, weft__load(r->next))) return " +
+    "-ENOTRECOVERABLE; weft_work_range",
+    "weft_work_range",
+  ],
+}, {
+  what: "cancels and does not confirm the last range",
+  by: "tracked: cancelled beside a dead agent",
+  ts: [
+    "const seen = next; this.#confirm(seen); const named",
+    "const seen = next; const named",
+  ],
+  c: ["if (!weft__ranges_confirm(r, seen)) return -1; next", "next"],
+});
+
+/** Mutants of what a tracked counter does otherwise. */
+const TRACKED = mutants("work_counter", {
+  what: "(C): looks at the rows before it says what is to be done",
+  by: "tracked: cancelled while at work, and awaited",
+  ts: [
+    "Atomics.store(this.#words, TARGET, target); // (C) then look at the rows " +
+    "if (rows.completed >= target) this.#finish();",
+    "const done = rows.completed;\n" +
+    "Atomics.store(this.#words, TARGET, target);\n" +
+    "if (done >= target) this.#finish();",
+  ],
+  c: [
+    "weft__store(&c->target, target); /* (C) then look at the rows */ if " +
+    "(weft__ranges_completed(&rows) >= target) weft__work_counter_finish(c);",
+    "int32_t all = weft__ranges_completed(&rows); weft__store(&c->target, " +
+    "target); if (all >= target) weft__work_counter_finish(c);",
+  ],
+}, {
+  what: "does not say that all tracked tasks are done",
+  by: "tracked: two work, and wait",
+  ts: ["if (rows.completed >= target) this.#finish(); } #cancel", "} #cancel"],
+  c: [
+    "if (weft__ranges_completed(&rows) >= target) " +
+    "weft__work_counter_finish(c); return 0;",
+    "(void)target; return 0;",
+  ],
+});
+
+/** All of them. */
+export const MUTANTS = [...PLAIN, ...ROWS, ...TRACKED];

@@ -243,6 +243,64 @@ static void the_end_wakes_all(void) {
   all_wake(call_wait, w, THREADS, finish, 0);
 }
 
+/* Three agents take from a tracked counter, and die; others do the rest. */
+static void tracked_by_turns(void) {
+  const weft_work_config configs[] = {{1, 0}, {3, 0}, {1, 2}};
+  static int32_t memory[104 + 3 * 32];
+  EQUAL(sizeof memory, WEFT_WORK_COUNTER_TRACKED_BYTES(3));
+  uint32_t seed = 5;
+  for (int round = 0; round < 300; round++) {
+    const int32_t total = random_below(&seed, 60);
+    weft_work_counter *c = weft_work_counter_init_tracked(
+        memory, sizeof memory, total, configs[round % 3], 3);
+    CHECK(c != NULL);
+    EQUAL(weft_work_counter_tracked(c), 3);
+    int8_t taken[60] = {0}, made[60] = {0}; /* how often */
+    int32_t at[4] = {0}, left[4] = {0}, done = 0;
+    for (int turn = 0; turn < 10000 && done < total; turn++) {
+      int32_t id = 1 + random_below(&seed, 3);
+      CHECK(weft_agent_set_id(id) == 0);
+      if (random_below(&seed, 8) == 0) {
+        EQUAL(weft_work_counter_abandon(c, id), left[id]);
+        EQUAL(weft_work_counter_abandon(c, id), 0);
+        left[id] = 0;
+      } else if (left[id] > 0) {
+        weft_work_range range = {0, 0};
+        EQUAL(weft_work_counter_next_range(c, &range),
+              WEFT_WORK_COUNTER_REFUSED);
+        EQUAL(weft_work_counter_done(c, left[id] + 1), EINVAL);
+        int32_t n = 1 + random_below(&seed, left[id]);
+        for (int32_t i = 0; i < n; i++) made[at[id] + i]++;
+        EQUAL(weft_work_counter_wait(c, 0), ETIMEDOUT);
+        EQUAL(weft_work_counter_done(c, n), 0);
+        at[id] += n;
+        left[id] -= n;
+        done += n;
+      } else {
+        weft_work_range range = {0, 0};
+        left[id] = weft_work_counter_next_range(c, &range);
+        CHECK(left[id] >= 0);
+        at[id] = range.start;
+        for (int32_t i = 0; i < left[id]; i++) taken[range.start + i]++;
+        EQUAL(weft_work_counter_done(c, left[id] + 1), EINVAL);
+      }
+      EQUAL(weft_work_counter_completed(c), done);
+    }
+    EQUAL(done, total);
+    for (int32_t i = 0; i < total; i++) CHECK(made[i] == 1 && taken[i] >= 1);
+    EQUAL(weft_work_counter_wait(c, 0), 0);
+    EQUAL(weft_work_counter_remaining(c), 0);
+  }
+  CHECK(weft_work_counter_init_tracked(memory, sizeof memory - 4, 9, configs[0],
+                                       3) == NULL);
+  CHECK(weft_work_counter_init_tracked(memory, sizeof memory, 1 << 24,
+                                       configs[0], 3) == NULL);
+  CHECK(weft_work_counter_init_tracked(memory, sizeof memory, 9, configs[0],
+                                       0) == NULL);
+  CHECK(weft_work_counter_init_tracked(memory, sizeof memory, 9, configs[0],
+                                       256) == NULL);
+}
+
 int main(int count, char **words) {
   if (count > 1) amount = 1000 * (int32_t)strtol(words[1], NULL, 10);
   RUN(attaching);
@@ -252,6 +310,7 @@ int main(int count, char **words) {
   RUN(work_cancel);
   RUN(work_is_done_once);
   RUN(the_end_wakes_all);
+  RUN(tracked_by_turns);
   puts("done");
   return 0;
 }

@@ -128,10 +128,147 @@ function terminated(weft: Weft) {
   });
 }
 
+/** Where the rows of a tracked counter begin, and words of a row. */
+const ROWS = 104, ROW = 32;
+const ROW_WORDS = Object.fromEntries(
+  [0, 1].flatMap((row) =>
+    [
+      ...["agent", "taken", "done", "unit", "start", "before"],
+      ...["other unit", "other start", "other before"],
+    ].map((word, i) => [`${word} of row ${row}`, ROWS + ROW * row + i])
+  ),
+);
+
+/** An agent notes what it will take plainly; it may die before it takes it. */
+const races = (byteOffset: number) =>
+  byteOffset / 4 < ROWS || (byteOffset / 4 - ROWS) % ROW < 3;
+
+/** How a tracked counter begins. */
+interface Begin {
+  /** The agents of its two rows; 2 and 1 unless given. */
+  readonly agents?: readonly [number, number];
+  /** The agent of the first row has taken one task. */
+  readonly taken?: boolean;
+  /** Nobody has confirmed that. */
+  readonly unconfirmed?: boolean;
+  /** Agents are terminated, so tasks may be left at the end. */
+  readonly dies?: boolean;
+}
+
+/**
+ * A counter that tracks two agents. Each task is done, and counted once,
+ * wherever an agent is terminated.
+ */
+function tracked(
+  weft: Weft,
+  total: number,
+  config: WorkConfig = {},
+  { agents = [2, 1], taken = false, unconfirmed = false, dies = false }: Begin =
+    {},
+) {
+  const { WorkCounter } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const { buffer } = WorkCounter.create(total, { ...config, tracked: 2 });
+      const words = new Int32Array(buffer);
+      [words[ROWS], words[ROWS + ROW]] = agents;
+      if (taken) {
+        words[next] = 1 << 8; // by row 0
+        words[ROWS + 6] = 1; // the units after its other range
+        words[ROWS + 1] = unconfirmed ? 0 : 1;
+      }
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new WorkCounter(memory);
+    },
+    words: named({ ...LAYOUT.work_counter, ...ROW_WORDS }),
+    hints: (byteOffset) => {
+      const word = byteOffset / 4;
+      return word === next || word >= ROWS;
+    },
+    stateless: true,
+    ops: {
+      work: {
+        run: (w) => {
+          const tasks: number[] = [];
+          for (let r; (r = w.nextRange()) !== undefined;) {
+            for (let i = r.start; i < r.end; i++) tasks.push(i);
+            w.done(r.end - r.start);
+          }
+          return tasks;
+        },
+      },
+      /** Takes one range, and does it. */
+      one: {
+        run: (w) => {
+          const range = w.nextRange();
+          if (range === undefined) return [];
+          w.done(range.end - range.start);
+          return [range.start];
+        },
+      },
+      /** As `work`, if there is a row for this agent. */
+      workInRow: {
+        run: (w) => {
+          const tasks: number[] = [];
+          try {
+            for (let r; (r = w.nextRange()) !== undefined;) {
+              for (let i = r.start; i < r.end; i++) tasks.push(i);
+              w.done(r.end - r.start);
+            }
+          } catch (error) {
+            if (!(error instanceof RangeError)) throw error;
+          }
+          return tasks;
+        },
+      },
+      wait: { run: (w) => (w.wait(), []) },
+      cancel: {
+        run: (w) => {
+          w.cancel();
+          w.wait();
+          return [];
+        },
+      },
+      stop: { run: (w) => (w.cancel(), []) },
+      abandon: { run: (w, id: number) => (w.abandon(id), []) },
+    },
+    recover: (w, dead) => {
+      w.abandon(dead + 1);
+      if (agents[0] === 9) w.abandon(9);
+    },
+    final: (memory, results) => {
+      const work = new WorkCounter(memory);
+      const tasks = (results.flat(2) as number[]).sort((a, b) => a - b);
+      if (new Set(tasks).size < tasks.length) return `tasks ${tasks} are twice`;
+      const words = new Int32Array(memory);
+      const left = [ROWS, ROWS + ROW].reduce((sum, at) => {
+        const range = at + (words[at + 3] === words[at + 1] ? 3 : 6);
+        const chunk = config.chunk ?? 1;
+        const end = config.schedule === "guided"
+          ? words[range]!
+          : Math.min(words[range]! * chunk, total);
+        return sum + end - words[range + 1]! - words[at + 2]! +
+          words[range + 2]!;
+      }, 0);
+      const out = work.cancelled ? words[target]! : total - work.remaining;
+      if (work.completed + left !== out) {
+        return `${work.completed} are done, and ${left} of ${out} are left`;
+      }
+      if (dies) return;
+      if (left > 0) return `${left} tasks are left`;
+      if (work.remaining > 0 && !work.cancelled) return "some are not taken";
+    },
+  });
+}
+
 /** The race scenarios of `WorkCounter`. */
 export function scenarios(weft: Weft): Scenario[] {
   const two = single(weft, 2);
   const work = [["work"]] as const;
+  const killed = { kill: true, rescue: true, timeouts: 0, races } as const;
   const wait = [["wait"]] as const;
   return [
     {
@@ -212,6 +349,96 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "guided, alone",
       spec: jobs(weft, 4, { schedule: "guided", agents: 2 }),
       agents: [work],
+    },
+    {
+      name: "tracked: two work, and wait",
+      spec: tracked(weft, 2),
+      agents: [[["one"], ["wait"]], [["one"]]],
+      options: { timeouts: 0, races },
+    },
+    {
+      name: "tracked: two work on chunks",
+      spec: tracked(weft, 3, { chunk: 2 }),
+      agents: [[["one"]], [["one"]]],
+      options: { races },
+    },
+    {
+      name: "tracked: two work, and one is terminated",
+      spec: tracked(weft, 2, {}, { dies: true }),
+      agents: [[["one"]], [["one"]]],
+      options: { ...killed, states: 30_000 },
+      sampled: true,
+    },
+    {
+      // One takes again while the other confirms what it took first.
+      name: "tracked: one takes twice",
+      spec: tracked(weft, 3),
+      agents: [[["one"], ["one"]], [["one"]]],
+      options: { races },
+    },
+    {
+      name: "tracked: two work, guided, and one is terminated",
+      spec: tracked(weft, 4, { schedule: "guided", agents: 1 }, { dies: true }),
+      agents: [[["one"]], [["one"]]],
+      options: { ...killed, states: 30_000 },
+      sampled: true,
+    },
+    {
+      name: "tracked: two recover an agent, and do its task",
+      spec: tracked(weft, 1, {}, { agents: [9, 7], taken: true }),
+      agents: [
+        [["abandon", 9], ["workInRow"]],
+        [["abandon", 9], ["workInRow"]],
+      ],
+      options: { races },
+    },
+    {
+      name: "tracked: two recover an agent, and one is terminated",
+      spec: tracked(weft, 1, {}, {
+        ...{ agents: [9, 2], taken: true, unconfirmed: true, dies: true },
+      }),
+      agents: [[["abandon", 9]], [["abandon", 9], ["one"]]],
+      options: killed,
+    },
+    {
+      name: "tracked: one recovers an agent, another takes",
+      spec: tracked(weft, 2, {}, {
+        ...{ agents: [9, 2], taken: true, unconfirmed: true },
+      }),
+      agents: [[["abandon", 9], ["workInRow"]], [["one"]]],
+      options: { races },
+    },
+    {
+      name: "tracked: two take over the task of an agent",
+      spec: tracked(weft, 1, {}, { agents: [0, 1], taken: true }),
+      agents: [work, [["workInRow"]]],
+      options: { races },
+    },
+    {
+      name: "tracked: one takes over the task of an agent",
+      spec: tracked(weft, 1, {}, { agents: [0, 1], taken: true }),
+      agents: [work, []],
+      options: { races },
+    },
+    {
+      name: "tracked: cancelled while at work",
+      spec: tracked(weft, 2),
+      agents: [work, [["cancel"]]],
+      options: { timeouts: 0, races },
+    },
+    {
+      name: "tracked: cancelled while at work, and awaited",
+      spec: tracked(weft, 2),
+      agents: [[["one"]], [["stop"]], [["wait"]]],
+      options: { timeouts: 0, races },
+    },
+    {
+      name: "tracked: cancelled beside a dead agent",
+      spec: tracked(weft, 2, {}, {
+        ...{ agents: [9, 2], taken: true, unconfirmed: true },
+      }),
+      agents: [[["cancel"]], [["abandon", 9], ["work"]]],
+      options: { timeouts: 0, races },
     },
   ];
 }

@@ -1,11 +1,18 @@
 // also: node, browsers
 import * as assert from "uvu/assert";
 import fc from "fast-check";
-import { type WorkConfig, WorkCounter } from "../../mod.ts";
+import {
+  DamagedError,
+  type WorkConfig,
+  WorkCounter,
+  type WorkRange,
+} from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { suite } from "../_run/harness.ts";
 import {
+  asAgent,
   nowOf,
+  preempted,
   preemptedAnywhere,
   refuses,
   rejects,
@@ -47,6 +54,195 @@ function rangesOf(total: number, config: WorkConfig): [number, number][] {
 }
 
 const test = suite("WorkCounter");
+
+test("a tracked counter knows what each agent took and has not done", () => {
+  const op = fc.constantFrom(
+    ...["take", "take", "done", "done", "die"] as const,
+  );
+  const calls = fc.array(
+    fc.record({
+      op,
+      who: fc.nat({ max: 2 }),
+      n: fc.integer({ min: 1, max: 4 }),
+    }),
+    { maxLength: 60 },
+  );
+  fc.assert(fc.property(
+    fc.nat({ max: 30 }),
+    config,
+    calls,
+    fc.boolean(),
+    (total, config, calls, cancels) => {
+      const work = WorkCounter.create(total, { ...config, tracked: 3 });
+      const attach = (id: number) =>
+        asAgent(id, () => new WorkCounter(work.buffer));
+      const ids = [11, 12, 13];
+      const views = ids.map(attach);
+      const fresh = rangesOf(total, config); // the model
+      const orphans: WorkRange[] = [];
+      const held: (WorkRange | undefined)[] = [undefined, undefined, undefined];
+      let done = 0;
+      const step = ({ op, who, n }: (typeof calls)[number]) => {
+        const view = views[who]!;
+        const mine = held[who];
+        if (op === "take") {
+          if (mine !== undefined) {
+            const text = `has not done ${mine.start} to ${mine.end - 1}`;
+            refuses(work.buffer, () => view.nextRange(), TypeError, text);
+            return;
+          }
+          const range = view.nextRange();
+          held[who] = range;
+          if (range === undefined) {
+            assert.is(fresh.length + orphans.length, 0);
+            return;
+          }
+          const at = orphans.findIndex(({ start, end }) =>
+            start === range.start && end === range.end
+          );
+          if (at >= 0) orphans.splice(at, 1);
+          else assert.equal([range.start, range.end], fresh.shift());
+        } else if (op === "done") {
+          const most = mine === undefined ? 0 : mine.end - mine.start;
+          if (n > most) {
+            refuses(
+              work.buffer,
+              () => view.done(n),
+              RangeError,
+              `took ${most}`,
+            );
+            return;
+          }
+          view.done(n);
+          done += n;
+          const start = mine!.start + n;
+          held[who] = n === most ? undefined : { start, end: mine!.end };
+        } else {
+          const ranges = mine === undefined ? [] : [mine];
+          assert.equal(work.abandonRanges(ids[who]!), ranges);
+          assert.is(work.abandon(ids[who]!), 0);
+          orphans.push(...ranges);
+          held[who] = undefined;
+          views[who] = attach(ids[who] = ids[who]! + 10);
+        }
+        assert.is(work.completed, done);
+        assert.is(
+          work.remaining,
+          fresh.reduce((sum, [start, end]) => sum + end - start, 0),
+        );
+      };
+      for (const call of calls) step(call);
+      if (cancels) {
+        views[0]!.cancel();
+        fresh.splice(0);
+        total = done + [...orphans, ...held]
+          .reduce((n, range) => n + (range ? range.end - range.start : 0), 0);
+      }
+      for (let i = 0; done < total; i++) {
+        assert.not(work.tryWait());
+        const who = i % 3;
+        const mine = held[who];
+        if (mine === undefined) step({ op: "take", who, n: 1 });
+        else step({ op: "done", who, n: mine.end - mine.start });
+      }
+      assert.ok(work.tryWait());
+      assert.is(views[1]!.nextRange(), undefined);
+    },
+  ));
+});
+
+test("a tracked counter has rows for so many agents, and no more", () => {
+  const work = WorkCounter.create(9, { chunk: 2, tracked: 2 });
+  const { buffer } = work;
+  assert.is(work.byteLength, WorkCounter.byteLength(9, { tracked: 2 }));
+  assert.is(work.byteLength, 4 * (104 + 2 * 32));
+  assert.is(work.tracked, 2);
+  assert.is(WorkCounter.create(9).tracked, 0);
+  const [one, two, three] = [21, 22, 23].map((id) =>
+    asAgent(id, () => new WorkCounter(buffer))
+  ) as [WorkCounter, WorkCounter, WorkCounter];
+  assert.is(one.next(), 0);
+  assert.is(one.next(), 1);
+  refuses(buffer, () => one.next(), TypeError, "21", "0 to 1");
+  one.done();
+  refuses(buffer, () => one.next(), TypeError, "1 to 1");
+  two.nextRange();
+  refuses(buffer, () => three.next(), RangeError, "23", "2 agents");
+  refuses(buffer, () => three.done(), RangeError, "took 0");
+  assert.equal(work.abandonRanges(21), [{ start: 1, end: 2 }]);
+  assert.is(three.next(), 1); // with the row come its tasks
+  three.done();
+  assert.is(three.next(), 4);
+  for (const tracked of [-1, 256, 1.5, NaN]) {
+    const wrong = () => WorkCounter.init(buffer, 0, 1, { tracked });
+    refuses(buffer, wrong, RangeError, `received ${tracked}`);
+  }
+  const many = () => WorkCounter.init(buffer, 0, 2 ** 24, { tracked: 2 });
+  refuses(buffer, many, RangeError, `${2 ** 24}`);
+  assert.is(work.abandon(0), 0);
+  assert.is(WorkCounter.create(9).abandon(5), 0);
+  wordsOf(work)[LAYOUT.work_counter.tracked]! ^= 1;
+  refuses(buffer, () => new WorkCounter(buffer), TypeError, "tracked");
+});
+
+test("damaged rows of a counter throw", () => {
+  const made = () => {
+    const work = WorkCounter.create(9, { chunk: 3, tracked: 2 });
+    asAgent(51, () => new WorkCounter(work.buffer)).next();
+    return work;
+  };
+  const named = made();
+  wordsOf(named)[NEXT]! |= 200; // a row that is none
+  const theirs = asAgent(52, () => new WorkCounter(named.buffer));
+  for (const wrong of [() => named.abandon(51), () => theirs.next()]) {
+    assert.throws(wrong, (error: unknown) => error instanceof DamagedError);
+  }
+  for (const wrong of [-1, 99, 2 ** 31 - 1]) {
+    const work = made();
+    const at = [0, 1].map((row) => 104 + 32 * row)
+      .find((at) => wordsOf(work)[at] === 51)!;
+    wordsOf(work)[at + 2] = wrong;
+    refuses(work.buffer, () => work.abandon(51), DamagedError, "counter");
+  }
+});
+
+test("an agent that took tasks may be terminated at any step", () => {
+  for (const config of [{ chunk: 2 }, { schedule: "guided" }] as const) {
+    for (let at = 0, ended = false; !ended; at++) {
+      const work = WorkCounter.create(8, { ...config, tracked: 2 });
+      const theirs = asAgent(31, () => new WorkCounter(work.buffer));
+      const dead = {};
+      try {
+        ended = preempted(
+          () => {
+            theirs.nextRange();
+            theirs.done(1);
+            theirs.done(1);
+            theirs.nextRange();
+            theirs.done(1);
+          },
+          at,
+          () => {
+            throw dead;
+          },
+        ) <= at;
+      } catch (error) {
+        if (error !== dead) throw error;
+      }
+      const out = 8 - work.remaining;
+      const undone = out - work.completed;
+      assert.is(work.abandon(31), undone, `at ${at}`);
+      const tasks: number[] = [];
+      for (const task of work) {
+        tasks.push(task);
+        work.done();
+      }
+      assert.is(tasks.length, 8 - out + undone, `at ${at}`);
+      assert.is(new Set(tasks).size, tasks.length);
+      assert.ok(work.tryWait(), `at ${at}`);
+    }
+  }
+});
 
 test("next(), nextRange(), done() and cancel() obey the model", () => {
   const op = fc.constantFrom(...["next", "range", "done"] as const);

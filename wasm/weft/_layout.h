@@ -44,10 +44,10 @@ static inline int weft__seal_word(int32_t kind) {
     case WEFT_KIND_latch:
       return 1;
     case WEFT_KIND_semaphore:
-    case WEFT_KIND_barrier:
     case WEFT_KIND_work_deque:
     case WEFT_KIND_striped_counter:
       return 2;
+    case WEFT_KIND_barrier:
     case WEFT_KIND_snapshot:
     case WEFT_KIND_spsc_queue:
     case WEFT_KIND_mpmc_queue:

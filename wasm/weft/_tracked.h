@@ -16,6 +16,8 @@ WEFT__BEGIN
 /* The most that can be counted, and the most agents that can have a row. */
 #define WEFT__TRACKED_MAX 2047
 #define WEFT__TRACKED_MAX_ROWS 255
+/* Words from one row to the next. */
+#define WEFT__ROW 32
 
 /* The row of an agent. */
 typedef struct {
@@ -42,26 +44,46 @@ static inline int32_t weft__tracked_held(const weft__tracked_row *row) {
   return row->held[weft__load(&row->sequence) & 1];
 }
 
+/* A word `tracked` that is not sealed, for so many agents. */
+static inline int32_t weft__tracked_mark(int32_t agents) {
+  return agents == 0 ? 0 : agents | (agents ^ 0xff) << 8 | 0x57650000;
+}
+
+/* The number of the row of the agent `id` among `agents` rows, or -1. `first`
+   is the first word of the first row. */
+static inline int32_t weft__row_find(const int32_t *first, int32_t agents,
+                                     int32_t id) {
+  int32_t row = agents == 0 ? 0 : weft_agent_id() % agents;
+  for (int32_t i = 0; i < agents; i++) {
+    /* A hint: only this agent writes its id, and an exchange checks a 0. */
+    if (weft__hint(first + row * WEFT__ROW) == id) return row;
+    if (++row == agents) row = 0;
+  }
+  return -1;
+}
+
+/* The number of this agent's row. It takes one if it has none; -1 if all are
+   taken. */
+static inline int32_t weft__row_own(int32_t *first, int32_t agents) {
+  int32_t id = weft_agent_id();
+  int32_t row = weft__row_find(first, agents, id);
+  if (row >= 0) return row;
+  while ((row = weft__row_find(first, agents, 0)) >= 0)
+    if (weft__compare_exchange(first + row * WEFT__ROW, 0, id) == 0) return row;
+  return -1;
+}
+
 /* The row of the agent `id`, or NULL. */
 static inline weft__tracked_row *weft__tracked_find(const weft__tracked *t,
                                                     int32_t id) {
-  int32_t row = weft_agent_id() % t->agents;
-  for (int32_t i = 0; i < t->agents; i++) {
-    /* A hint: only this agent writes its id, and an exchange checks a 0. */
-    if (weft__hint(&t->rows[row].agent) == id) return &t->rows[row];
-    if (++row == t->agents) row = 0;
-  }
-  return NULL;
+  int32_t row = weft__row_find(&t->rows[0].agent, t->agents, id);
+  return row < 0 ? NULL : &t->rows[row];
 }
 
 /* This agent's row. It takes one if it has none; NULL if all are taken. */
 static inline weft__tracked_row *weft__tracked_own(const weft__tracked *t) {
-  int32_t id = weft_agent_id();
-  weft__tracked_row *row = weft__tracked_find(t, id);
-  if (row != NULL) return row;
-  while ((row = weft__tracked_find(t, 0)) != NULL)
-    if (weft__compare_exchange(&row->agent, 0, id) == 0) return row;
-  return NULL;
+  int32_t row = weft__row_own(&t->rows[0].agent, t->agents);
+  return row < 0 ? NULL : &t->rows[row];
 }
 
 /*

@@ -133,6 +133,7 @@ static inline int64_t weft__rw_lock_shows_waiters(const void *copy) {
   const weft_rw_lock *l = (const weft_rw_lock *)copy;
   int32_t pending =
       (l->state & WEFT_RW_LOCK_PENDING_MASK) / WEFT_RW_LOCK_ONE_PENDING;
+  if (l->tracked != 0) pending = l->gate & WEFT_RW_LOCK_WAITING_BIT;
   /* the writer, for the readers */
   int32_t asleep = l->state & WEFT_RW_LOCK_ASLEEP_BIT ? 1 : 0;
   return pending + asleep + (l->writer & WEFT_MUTEX_CONTENDED_BIT ? 1 : 0);
@@ -159,7 +160,9 @@ static inline int64_t weft__latch_shows_waiters(const void *copy) {
 }
 
 static inline int64_t weft__barrier_shows_waiters(const void *copy) {
-  return ((const weft_barrier *)copy)->state & WEFT_BARRIER_ARRIVED_MASK;
+  const weft_barrier *b = (const weft_barrier *)copy;
+  if (b->tracked != 0) return b->state & WEFT_BARRIER_WAITING_BIT ? 1 : 0;
+  return b->state & WEFT_BARRIER_ARRIVED_MASK;
 }
 
 static inline int32_t weft__once_shows_owner(const void *copy) {
@@ -241,6 +244,11 @@ static inline void weft__rw_lock_shows_problems(const void *copy,
   weft__tell(found, writes && !owned, WEFT__AT(rw_lock, state),
              "An agent writes, but `writer` names none.");
   weft__lock_problems((const int32_t *)copy, WEFT__AT(rw_lock, writer), found);
+  weft__tell(found, l->tracked != 0 && weft_rw_lock_tracked(l) == 0,
+             WEFT__AT(rw_lock, tracked), "It is 0, or says one number twice.");
+  const int32_t readers = WEFT_RW_LOCK_READING_MASK | WEFT_RW_LOCK_PENDING_MASK;
+  weft__tell(found, l->tracked != 0 && (l->state & readers) != 0,
+             WEFT__AT(rw_lock, state), "It counts readers, which are tracked.");
 }
 
 static inline void weft__condition_shows_problems(const void *copy,
@@ -287,6 +295,7 @@ static inline void weft__latch_shows_problems(const void *copy,
 static inline void weft__barrier_shows_problems(const void *copy,
                                                 weft__problems *found) {
   const weft_barrier *b = (const weft_barrier *)copy;
+  if (b->tracked != 0) return; /* its state is another */
   int32_t arrived = b->state & WEFT_BARRIER_ARRIVED_MASK;
   int32_t left =
       (b->state & WEFT_BARRIER_PARTIES_MASK) / WEFT_BARRIER_ONE_PARTY;
@@ -397,15 +406,20 @@ static inline void weft__work_counter_shows_problems(const void *copy,
                                                      weft__problems *found) {
   const weft_work_counter *c = (const weft_work_counter *)copy;
   const char *none = "There are not so many tasks.";
+  weft__tell(found, c->tracked != 0 && weft_work_counter_tracked(c) == 0,
+             WEFT__AT(work_counter, tracked),
+             "It is 0, or says one number twice.");
   weft__tell(found, c->done < 0 || c->done > c->total,
              WEFT__AT(work_counter, done), none);
   weft__tell(found, c->target < 0 || c->target > c->total,
              WEFT__AT(work_counter, target), none);
   weft__tell(found, (uint32_t)c->finished > WEFT_WORK_COUNTER_OVER,
              WEFT__AT(work_counter, finished), "It must be 0, 1 or 2.");
-  weft__tell(
-      found, c->finished == WEFT_WORK_COUNTER_OVER && c->done < c->target,
-      WEFT__AT(work_counter, finished), "It is over, but tasks are not done.");
+  weft__tell(found,
+             c->finished == WEFT_WORK_COUNTER_OVER && c->done < c->target &&
+                 c->tracked == 0,
+             WEFT__AT(work_counter, finished),
+             "It is over, but tasks are not done.");
 }
 
 static inline void weft__work_deque_shows_problems(const void *copy,
@@ -571,7 +585,8 @@ static inline const weft__shown *weft__shown_of(size_t i) {
      {WEFT__FIELD(rw_lock, state),
       WEFT__FIELD(rw_lock, gate),
       WEFT__FIELD(rw_lock, writer),
-      WEFT__FIELD(rw_lock, writer_starving)}},
+      WEFT__FIELD(rw_lock, writer_starving),
+      WEFT__FIELD(rw_lock, tracked)}},
     {"condition", 0, NULL,
      weft__condition_shows_waiters,
      weft__condition_shows_problems,
@@ -610,6 +625,7 @@ static inline const weft__shown *weft__shown_of(size_t i) {
      NULL,
      {WEFT__FIELD(barrier, magic),
       WEFT__FIELD(barrier, parties),
+      WEFT__FIELD(barrier, tracked),
       WEFT__FIELD(barrier, seal),
       WEFT__FIELD(barrier, state)}},
     {"once", 0, weft__once_shows_owner,
@@ -732,6 +748,7 @@ static inline const weft__shown *weft__shown_of(size_t i) {
       WEFT__FIELD(work_counter, total),
       WEFT__FIELD(work_counter, chunk),
       WEFT__FIELD(work_counter, seal),
+      WEFT__FIELD(work_counter, tracked),
       WEFT__FIELD(work_counter, next),
       WEFT__FIELD(work_counter, done),
       WEFT__FIELD(work_counter, target),

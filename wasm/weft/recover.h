@@ -7,12 +7,14 @@
 #include "mutex.h"
 #include "rw_lock.h"
 #include "semaphore.h"
+#include "barrier.h"
 #include "once.h"
 #include "mpmc_queue.h"
 #include "record_ring.h"
 #include "broadcast.h"
 #include "channel.h"
 #include "call_ring.h"
+#include "work_counter.h"
 #include "slab_pool.h"
 /* clang-format on */
 
@@ -24,11 +26,18 @@ WEFT__BEGIN
 enum {
   /* A mutex, or the writing of a lock, is free: locking gives EOWNERDEAD. */
   WEFT_LOCK_ABANDONED = 1,
+  /* What an agent read of a tracked lock has ended. */
+  WEFT_READING_ENDED,
   /* The function of a once may be run by the next agent. */
   WEFT_FUNCTION_ABANDONED,
   /* Permits of a semaphore are free again: all that the agent held, if it is
      tracked; otherwise what it had claimed in advance. */
   WEFT_PERMITS_RETURNED,
+  /* Tasks that an agent took of a tracked counter, and had not done: others get
+     them. */
+  WEFT_TASKS_RETURNED,
+  /* A party of a tracked barrier that the agent was has left. */
+  WEFT_PARTIES_LEFT,
   /* Records that were reserved, and not committed, are skipped. */
   WEFT_RECORDS_SKIPPED,
   /* Seats of a broadcast are free again. */
@@ -96,6 +105,10 @@ static inline int32_t weft__recover_what(int32_t kind) {
       return WEFT_SUBSCRIPTIONS_ENDED;
     case WEFT_KIND_call_ring:
       return WEFT_CALLS_ENDED;
+    case WEFT_KIND_work_counter:
+      return WEFT_TASKS_RETURNED;
+    case WEFT_KIND_barrier:
+      return WEFT_PARTIES_LEFT;
     case WEFT_KIND_semaphore:
       return WEFT_PERMITS_RETURNED;
     case WEFT_PART_ONCE:
@@ -138,6 +151,10 @@ static inline int32_t weft__recover_one(int32_t kind, void *at, int32_t id) {
       return weft_broadcast_abandon((weft_broadcast *)at, id);
     case WEFT_KIND_call_ring:
       return weft_call_ring_abandon((weft_call_ring *)at, id);
+    case WEFT_KIND_work_counter:
+      return weft_work_counter_abandon((weft_work_counter *)at, id);
+    case WEFT_KIND_barrier:
+      return weft_barrier_abandon((weft_barrier *)at, id);
     case WEFT_KIND_semaphore:
       return weft_semaphore_abandon((weft_semaphore *)at, id);
     case WEFT_PART_ONCE:
@@ -193,6 +210,14 @@ static inline void weft__recover_tell(weft__findings *f, int32_t part,
   f->count++;
 }
 
+/* Ends what agent `id` read, if the part is a lock. */
+static inline void weft__recover_reading(int32_t kind, void *at, int32_t part,
+                                         int32_t id, weft__findings *f) {
+  if (kind != WEFT_PART_RW_LOCK) return;
+  int32_t count = weft_rw_lock_abandon_reading((weft_rw_lock *)at, id);
+  if (count > 0) weft__recover_tell(f, part, WEFT_READING_ENDED, id, count);
+}
+
 /* Recovers one part from all dead agents, again if one, or an agent that is
    alive, kept another from it. */
 static inline void weft__recover_part(const int32_t *ids, int32_t n,
@@ -201,6 +226,7 @@ static inline void weft__recover_part(const int32_t *ids, int32_t n,
   int32_t what = weft__recover_what(kind);
   int looks = WEFT__RECOVER_LOOKS;
   for (int32_t i = 0; what != 0 && i < n; i++) {
+    weft__recover_reading(kind, at, part, ids[i], f);
     int32_t count = weft__recover_one(kind, at, ids[i]);
     if (count > 0) weft__recover_tell(f, part, what, ids[i], count);
     if (count >= 0) continue;

@@ -2,6 +2,7 @@
 #ifndef WEFT_RW_LOCK_H
 #define WEFT_RW_LOCK_H
 
+#include "_readers.h"
 #include "mutex.h"
 
 #ifndef WEFT_REALTIME /* what may wait */
@@ -18,6 +19,9 @@ WEFT__BEGIN
 #define WEFT_RW_LOCK_ONE_PHASE (1 << 30)
 #define WEFT_RW_LOCK_PHASE_MASK ((int32_t)(UINT32_C(3) << 30))
 
+/* Set while an agent writes, or waits until nobody reads. */
+#define WEFT__RW_BUSY_BITS (WEFT_RW_LOCK_WRITING_BIT | WEFT_RW_LOCK_WANTED_BIT)
+
 /* In `gate`: readers may sleep on it. */
 #define WEFT_RW_LOCK_WAITING_BIT 1
 #define WEFT_RW_LOCK_ONE_OPENING 2
@@ -30,15 +34,18 @@ WEFT__BEGIN
 
 /* The most agents that read, or wait to read. */
 #define WEFT_RW_LOCK_MAX_READERS 0x1fff
+/* The most agents that a lock tracks. */
+#define WEFT_RW_LOCK_MAX_TRACKED WEFT__TRACKED_MAX_ROWS
 
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
 /* clang-format off */
 /*
  * A read-write lock. All words 0: unlocked.
  *
- * word 0  state            bits 0-12   agents that read
+ * word 0  state            bits 0-12   agents that read, unless they are
+ *                                      tracked
  *                          bits 13-25  pending: agents that will read after
- *                                      this writer
+ *                                      this writer, unless they are tracked
  *                          bit 26      WRITING
  *                          bit 27      WANTED: a writer waits until nobody
  *                                      reads
@@ -46,28 +53,42 @@ WEFT__BEGIN
  *                                      word
  *                          bit 29      ABANDONED: a dead writer was recovered
  *                          bits 30-31  the phase: how often pending agents were
- *                                      let in, modulo 4
- *                          sleepers: the writer that waits until nobody reads
+ *                                      let in, modulo 4; unless agents are
+ *                                      tracked
+ *                          sleepers: the writer that waits until nobody reads;
+ *                                    if agents are tracked, it sleeps in a row
  * word 1  gate             bit 0      WAITING: pending agents may sleep on this
  *                                     word
- *                          bits 1-31  change after each phase
+ *                          bits 1-31  change after each phase; if agents are
+ *                                     tracked, they are the phase
  *                          sleepers: pending agents
  * word 2  writer           The `state` of a mutex among writers. Its owner
  *                          writes, or waits until nobody reads.
  *                          sleepers: writers
  * word 3  writer_starving  The `starving` of that mutex.
+ * word 4  tracked          0, or if agents note that they read:
+ *                          bits 0-7    how many agents, 1 to 255
+ *                          bits 8-15   the same, inverted
+ *                          bits 16-31  0x5765
+ * word 5  From word 40 on, if agents are tracked, rows of 32 words. A row has
+ *         the id of its agent, or 0; and what it reads: bits 0-9: how often;
+ *         bits 10-19: how often it waits to read; bits 20-31: the gate's bits
+ *         1-12 when it began to wait. A row's agent reads, too, if it waits and
+ *         the gate has moved since.
  */
 typedef struct {
   int32_t state;
   int32_t gate;
   int32_t writer;
   int32_t writer_starving;
+  int32_t tracked;
 } weft_rw_lock;
 WEFT_WORD(rw_lock, state, 0);
 WEFT_WORD(rw_lock, gate, 1);
 WEFT_WORD(rw_lock, writer, 2);
 WEFT_WORD(rw_lock, writer_starving, 3);
-WEFT_LENGTH(rw_lock, 4);
+WEFT_WORD(rw_lock, tracked, 4);
+WEFT_LENGTH(rw_lock, 5);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
@@ -81,6 +102,24 @@ typedef struct {
 #define WEFT_RW_LOCK_BYTES sizeof(weft_rw_lock)
 static inline size_t weft_rw_lock_bytes(void) { return sizeof(weft_rw_lock); }
 
+/* The first of its rows. */
+#define WEFT__RW_LOCK_ROWS 40
+
+/* The bytes of a lock that tracks 1 to 255 agents, as a constant expression; 0
+   if out of range. */
+#define WEFT_RW_LOCK_TRACKED_BYTES(tracked)              \
+  ((tracked) < 1 || (tracked) > WEFT_RW_LOCK_MAX_TRACKED \
+       ? 0                                               \
+       : sizeof(int32_t) * WEFT__RW_LOCK_ROWS +          \
+             sizeof(weft__reader) * (tracked))
+
+/* The same as a function. */
+static inline size_t weft_rw_lock_tracked_bytes(int32_t tracked) {
+  if (tracked < 1 || tracked > WEFT_RW_LOCK_MAX_TRACKED) return 0;
+  return sizeof(int32_t) * WEFT__RW_LOCK_ROWS +
+         (size_t)tracked * sizeof(weft__reader);
+}
+
 /* Initializes `bytes` bytes of unused memory as an unlocked lock. Memory that
    is all zero is one already. NULL if the bytes are too few, or `at` is not a
    multiple of 4. */
@@ -91,6 +130,36 @@ static inline WEFT__RESULT weft_rw_lock *weft_rw_lock_init(void *at,
   return (weft_rw_lock *)at;
 }
 
+/* The same for a lock in which `tracked` agents, 1 to 255, note that they
+   read. */
+static inline WEFT__RESULT weft_rw_lock *weft_rw_lock_init_tracked(
+    void *at, size_t bytes, int32_t tracked) {
+  weft_rw_lock *l = (weft_rw_lock *)at;
+  size_t needed = weft_rw_lock_tracked_bytes(tracked);
+  if (needed == 0 || !weft__fits(at, bytes, needed)) return NULL;
+  weft__zero(at, needed);
+  weft__store(&l->tracked, weft__tracked_mark(tracked));
+  return l;
+}
+
+/* How many agents note that they read; 0 if none does, or the word is
+   damaged. */
+static inline int32_t weft_rw_lock_tracked(const weft_rw_lock *l) {
+  int32_t tracked = l->tracked & WEFT_RW_LOCK_MAX_TRACKED;
+  return l->tracked == weft__tracked_mark(tracked) ? tracked : 0;
+}
+
+/* The rows of a tracked lock. */
+static inline weft__readers weft__rw_rows(const weft_rw_lock *l) {
+  int32_t *words = (int32_t *)(uintptr_t)l;
+  /* The compiler may know that `l` is a weft_rw_lock without rows, and warn of
+     them: it cannot know that such a one is not tracked. */
+  __asm__("" : "+r"(words));
+  weft__readers r = {(weft__reader *)(void *)(words + WEFT__RW_LOCK_ROWS),
+                     weft_rw_lock_tracked(l)};
+  return r;
+}
+
 /* The mutex among writers; two of the words are its words. */
 static inline weft_mutex *weft__rw_writer(weft_rw_lock *l) {
   return (weft_mutex *)(void *)&l->writer;
@@ -98,6 +167,10 @@ static inline weft_mutex *weft__rw_writer(weft_rw_lock *l) {
 
 /* How many agents read. */
 static inline int32_t weft_rw_lock_readers(const weft_rw_lock *l) {
+  if (l->tracked != 0) {
+    weft__readers rows = weft__rw_rows(l);
+    return weft__reader_count(&rows, weft__load(&l->gate));
+  }
   return weft__load(&l->state) & WEFT_RW_LOCK_READING_MASK;
 }
 
@@ -111,10 +184,49 @@ static inline int weft__rw_held(int32_t state) {
   return state & WEFT_RW_LOCK_ABANDONED_BIT ? EOWNERDEAD : 0;
 }
 
+/* Wakes the writer that may sleep at `reads`, as somebody reads there. */
+static inline void weft__rw_wake_writer(weft_rw_lock *l, int32_t *reads) {
+  if (weft__load(&l->state) & WEFT_RW_LOCK_ASLEEP_BIT)
+    weft__notify(reads, WEFT__ALL);
+}
+
+/* Changes the word in which this agent notes what it reads. */
+static inline void weft__rw_add_reads(weft_rw_lock *l, weft__reader *row,
+                                      int32_t n) {
+  weft__store(&row->reads, weft__plus(weft__hint(&row->reads), n));
+  if (n < 0) weft__rw_wake_writer(l, &row->reads);
+}
+
+/* Notes that what was pending reads, if it was let in. */
+static inline void weft__rw_settle(weft__reader *row, int32_t gate) {
+  int32_t reads = weft__hint(&row->reads); /* this agent wrote it */
+  int32_t next = weft__reader_settled(reads, gate);
+  if (next != reads) weft__store(&row->reads, next);
+}
+
+/* As weft_rw_lock_try_read, in the row of this agent. */
+static inline int weft__rw_try_read_tracked(weft_rw_lock *l) {
+  /* A hint, unless it says no: it is looked at again below. */
+  if (weft__hint(&l->state) & WEFT__RW_BUSY_BITS &&
+      weft__load(&l->state) & WEFT__RW_BUSY_BITS)
+    return EBUSY;
+  weft__readers rows = weft__rw_rows(l);
+  weft__reader *row = weft__reader_room(&rows);
+  if (row == NULL) return EINVAL;
+  /* (R) Note it, then look again. Pairs with (V). */
+  weft__store(&row->reads, weft__plus(weft__hint(&row->reads), 1));
+  int32_t state = weft__load(&l->state);
+  if ((state & WEFT__RW_BUSY_BITS) == 0) return weft__rw_held(state);
+  weft__rw_add_reads(l, row, -1);
+  return EBUSY;
+}
+
 /* Locks for reading, without waiting, if no writer has the lock or waits for
-   it. Returns 0 or EOWNERDEAD, else EBUSY; EINVAL if 8191 agents read. */
+   it. Returns 0 or EOWNERDEAD, else EBUSY; EINVAL if 8191 agents read, or the
+   lock tracks other agents than this one, or this agent reads 1023 times. */
 static inline WEFT__CHECKED int weft_rw_lock_try_read(weft_rw_lock *l) {
-  const int32_t bits = WEFT_RW_LOCK_WRITING_BIT | WEFT_RW_LOCK_WANTED_BIT;
+  const int32_t bits = WEFT__RW_BUSY_BITS;
+  if (l->tracked != 0) return weft__rw_try_read_tracked(l);
   int32_t state = weft__hint(&l->state); /* the exchange below checks it */
   for (;;) {
     int32_t expected = state;
@@ -154,10 +266,39 @@ static inline void weft__rw_give_way(weft_rw_lock *l) {
   }
 }
 
+/* As weft__rw_pend, in the row of this agent. */
+static inline int weft__rw_pend_tracked(weft_rw_lock *l,
+                                        weft__rw_ticket *ticket) {
+  weft__readers rows = weft__rw_rows(l);
+  weft__reader *row = weft__reader_room(&rows);
+  if (row == NULL) return EINVAL;
+  for (;;) {
+    ticket->gate = weft__load(&l->gate);
+    weft__rw_settle(row, ticket->gate);
+    weft__rw_add_reads(l, row, WEFT__ONE_PENDING);
+    ticket->state = weft__load(&l->state);
+    if (ticket->state & WEFT__RW_BUSY_BITS) {
+      /* (P) The writer that was seen has yet to end this phase. If the phase is
+         over, another writer may not have seen this agent. */
+      int32_t gate = weft__load(&l->gate);
+      if (((gate ^ ticket->gate) & ~WEFT_RW_LOCK_WAITING_BIT) == 0)
+        return EBUSY;
+      weft__rw_add_reads(l, row, -WEFT__ONE_PENDING);
+      continue;
+    }
+    int32_t reads = weft__hint(&row->reads);
+    weft__store(&row->reads, weft__minus(reads, WEFT__ONE_PENDING - 1));
+    /* (R) */
+    if ((weft__load(&l->state) & WEFT__RW_BUSY_BITS) == 0) return 0;
+    weft__rw_add_reads(l, row, -1);
+  }
+}
+
 /* Begins to wait to read. Returns EBUSY and *ticket, or 0 if it may read at
    once. */
 static inline int weft__rw_pend(weft_rw_lock *l, weft__rw_ticket *ticket) {
-  const int32_t bits = WEFT_RW_LOCK_WRITING_BIT | WEFT_RW_LOCK_WANTED_BIT;
+  const int32_t bits = WEFT__RW_BUSY_BITS;
+  if (l->tracked != 0) return weft__rw_pend_tracked(l, ticket);
   int32_t state = weft__load(&l->state);
   for (;;) {
     int32_t expected = state;
@@ -180,14 +321,15 @@ static inline int weft__rw_pend(weft_rw_lock *l, weft__rw_ticket *ticket) {
 /*
  * Whether the reader that waits with `ticket` was let in. The phase alone looks
  * the same after four phases. By then the gate has moved by two: one opening
- * may have been due before the ticket, the other came after it.
+ * may have been due before the ticket, the other came after it. If the lock is
+ * tracked, the gate alone has the phase, and one opening is enough.
  */
 static inline bool weft__rw_is_in(weft__rw_ticket ticket, int32_t state,
-                                  int32_t gate) {
+                                  int32_t gate, int32_t openings) {
   if ((state ^ ticket.state) & WEFT_RW_LOCK_PHASE_MASK) return true;
   int32_t moved = weft__minus(gate & ~WEFT_RW_LOCK_WAITING_BIT,
                               ticket.gate & ~WEFT_RW_LOCK_WAITING_BIT);
-  return moved >= 2 * WEFT_RW_LOCK_ONE_OPENING;
+  return moved >= openings * WEFT_RW_LOCK_ONE_OPENING;
 }
 
 /* Waits until a writer lets us in. */
@@ -195,10 +337,21 @@ static inline int weft__rw_read_slow(weft_rw_lock *l, weft__rw_ticket ticket,
                                      int64_t timeout) {
   int64_t deadline = weft__deadline(timeout);
   bool last = false;
+  bool tracked = l->tracked != 0;
+  weft__readers rows = weft__rw_rows(l);
+  weft__reader *row =
+      tracked ? weft__reader_find(&rows, weft_agent_id()) : NULL;
   for (;;) {
     int32_t gate = weft__load(&l->gate); /* before it reads the phase */
     int32_t state = weft__load(&l->state);
-    if (weft__rw_is_in(ticket, state, gate)) return weft__rw_held(state);
+    if (weft__rw_is_in(ticket, state, gate, tracked ? 1 : 2)) {
+      if (row != NULL) weft__rw_settle(row, gate);
+      return weft__rw_held(state);
+    }
+    if (last && row != NULL) {
+      weft__rw_add_reads(l, row, -WEFT__ONE_PENDING);
+      return ETIMEDOUT;
+    }
     if (last) {
       int32_t left = weft__minus(state, WEFT_RW_LOCK_ONE_PENDING);
       if (weft__compare_exchange(&l->state, state, left) == state)
@@ -233,7 +386,8 @@ static inline WEFT__CHECKED int weft_rw_lock_read(weft_rw_lock *l,
   result = weft__rw_pend(l, &ticket);
   if (result == 0) return weft__rw_held(weft__load(&l->state));
   if (result != EBUSY) return result;
-  for (int i = timeout != 0 ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
+  bool spins = timeout != 0 && l->tracked == 0;
+  for (int i = spins ? WEFT_SPIN_ROUNDS : 0; i > 0; i--) {
     weft__relax();
     int32_t state = weft__load(&l->state);
     if ((state ^ ticket.state) & WEFT_RW_LOCK_PHASE_MASK)
@@ -242,9 +396,20 @@ static inline WEFT__CHECKED int weft_rw_lock_read(weft_rw_lock *l,
   return weft__rw_read_slow(l, ticket, timeout);
 }
 
+static inline int weft__rw_unlock_tracked(weft_rw_lock *l) {
+  weft__readers rows = weft__rw_rows(l);
+  weft__reader *row = weft__reader_find(&rows, weft_agent_id());
+  if (row == NULL || (weft__hint(&row->reads) & WEFT__READING_MASK) == 0)
+    return EPERM;
+  weft__rw_add_reads(l, row, -1);
+  return 0;
+}
+
 /* Ends the reading of this agent. If it was the last reader, it wakes the
-   writer that waits. EPERM if nobody reads. */
+   writer that waits. EPERM if nobody reads; if tracked, if this agent does
+   not. */
 static inline int weft_rw_lock_unlock_read(weft_rw_lock *l) {
+  if (l->tracked != 0) return weft__rw_unlock_tracked(l);
   /* A reader sees at least itself counted. */
   if ((weft__hint(&l->state) & WEFT_RW_LOCK_READING_MASK) == 0) return EPERM;
   const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT;
@@ -254,9 +419,23 @@ static inline int weft_rw_lock_unlock_read(weft_rw_lock *l) {
   return 0;
 }
 
+/* As weft__rw_hold. If agents read, `bits` say that this agent waits. */
+static inline int weft__rw_hold_tracked(weft_rw_lock *l, int32_t bits) {
+  weft__readers rows = weft__rw_rows(l);
+  /* Only the owner of `writer` changes `state` and the phase. */
+  int32_t state = weft__hint(&l->state);
+  /* (V) Announce, then look at the readers. Pairs with (R). */
+  if ((state & bits) != bits) weft__store(&l->state, state | bits);
+  if (weft__reader_blocking(&rows, weft__hint(&l->gate)) != NULL) return EBUSY;
+  int32_t abandoned = state & WEFT_RW_LOCK_ABANDONED_BIT;
+  weft__store(&l->state, abandoned | WEFT_RW_LOCK_WRITING_BIT);
+  return weft__rw_held(state);
+}
+
 /* Takes the lock for the owner of `writer` if nobody reads; else EBUSY. */
 static inline int weft__rw_hold(weft_rw_lock *l) {
   const int32_t bits = WEFT_RW_LOCK_WANTED_BIT | WEFT_RW_LOCK_ASLEEP_BIT;
+  if (l->tracked != 0) return weft__rw_hold_tracked(l, WEFT_RW_LOCK_WANTED_BIT);
   int32_t state = weft__hint(&l->state); /* the exchange below checks it */
   if (state & WEFT_RW_LOCK_READING_MASK) state = weft__load(&l->state);
   while ((state & WEFT_RW_LOCK_READING_MASK) == 0) {
@@ -289,6 +468,14 @@ static inline void weft__rw_open(weft_rw_lock *l) {
 static inline void weft__rw_leave(weft_rw_lock *l, int32_t more,
                                   int32_t abandoned) {
   int32_t state = weft__hint(&l->state); /* the exchange below checks it */
+  if (l->tracked != 0) {
+    bool wrote = (state & WEFT_RW_LOCK_WRITING_BIT) != 0;
+    int32_t kept = wrote ? 0 : state & WEFT_RW_LOCK_ABANDONED_BIT;
+    /* In this order: whoever still sees the writer sees the old phase, too. */
+    weft__store(&l->state, kept | abandoned);
+    weft__rw_open(l);
+    return;
+  }
   for (;;) {
     int32_t expected = state;
     int32_t pending =
@@ -305,11 +492,22 @@ static inline void weft__rw_leave(weft_rw_lock *l, int32_t more,
   }
 }
 
+/* As weft__rw_hold, for weft_rw_lock_try_write. */
+static inline int weft__rw_try_hold_tracked(weft_rw_lock *l) {
+  weft__readers rows = weft__rw_rows(l);
+  /* If somebody reads, others may go on reading. */
+  if (weft__reader_blocking(&rows, weft__load(&l->gate)) != NULL) return EBUSY;
+  int result = weft__rw_hold_tracked(l, WEFT_RW_LOCK_WANTED_BIT);
+  if (result == EBUSY) weft__rw_leave(l, 0, 0);
+  return result;
+}
+
 /* Locks for writing, without waiting, if nobody has the lock. Returns 0 or
    EOWNERDEAD, else EBUSY. */
 static inline WEFT__CHECKED int weft_rw_lock_try_write(weft_rw_lock *l) {
   if (weft_mutex_try_lock(weft__rw_writer(l)) == EBUSY) return EBUSY;
-  int result = weft__rw_hold(l);
+  int result =
+      l->tracked == 0 ? weft__rw_hold(l) : weft__rw_try_hold_tracked(l);
   if (result == EBUSY) weft_mutex_unlock(weft__rw_writer(l));
   return result;
 }
@@ -327,12 +525,25 @@ static inline int weft__rw_write_slow(weft_rw_lock *l, int32_t id, bool owned,
   int64_t deadline = timeout > 0 ? begin + timeout : weft__deadline(timeout);
   bool last = false;
   for (;;) {
-    int result = weft__rw_hold(l);
+    int result =
+        l->tracked == 0 ? weft__rw_hold(l) : weft__rw_hold_tracked(l, bits);
     if (result != EBUSY) return result;
     if (last) break;
-    int32_t state = weft__or(&l->state, bits) | bits;
-    if ((state & WEFT_RW_LOCK_READING_MASK) == 0) continue;
-    int outcome = weft__sleep(&l->state, state, deadline, WEFT__LOOK);
+    int32_t *at = &l->state;
+    int32_t value;
+    if (l->tracked == 0) {
+      value = weft__or(at, bits) | bits;
+      if ((value & WEFT_RW_LOCK_READING_MASK) == 0) continue;
+    } else {
+      weft__readers rows = weft__rw_rows(l);
+      int32_t gate = weft__hint(&l->gate);
+      weft__reader *row = weft__reader_blocking(&rows, gate);
+      if (row == NULL) continue;
+      at = &row->reads;
+      value = weft__load(at);
+      if (weft__reading_of(value, gate) == 0) continue;
+    }
+    int outcome = weft__sleep(at, value, deadline, WEFT__LOOK);
     last = outcome == WEFT__TIMED_OUT;
   }
   weft__rw_leave(l, 0, 0);
@@ -357,7 +568,7 @@ static inline WEFT__CHECKED int weft_rw_lock_write(weft_rw_lock *l,
   if (owned) {
     int result = weft__rw_hold(l);
     if (result == EBUSY && timeout != 0) {
-      weft__or(&l->state, WEFT_RW_LOCK_WANTED_BIT);
+      if (l->tracked == 0) weft__or(&l->state, WEFT_RW_LOCK_WANTED_BIT);
       for (int i = WEFT_SPIN_ROUNDS; i > 0 && result == EBUSY; i--) {
         weft__relax();
         result = weft__rw_hold(l);
@@ -377,36 +588,57 @@ static inline int weft_rw_lock_unlock_write(weft_rw_lock *l) {
 }
 
 /* Ends the writing, but continues to read, together with the waiting readers.
-   EPERM if this agent does not have the lock for writing. */
+   EPERM if this agent does not have the lock for writing; EINVAL if it is
+   tracked, and there is no room for this agent. */
 static inline int weft_rw_lock_downgrade(weft_rw_lock *l) {
   if (!weft__rw_is_writing(l)) return EPERM;
+  if (l->tracked != 0) {
+    weft__readers rows = weft__rw_rows(l);
+    weft__reader *row = weft__reader_room(&rows);
+    if (row == NULL) return EINVAL;
+    weft__rw_add_reads(l, row, 1);
+  }
   weft__rw_leave(l, 1, 0);
   return weft_mutex_unlock(weft__rw_writer(l));
 }
 
+/* Ends the reading of agent `id`, and its waiting to read, and nothing else.
+   Call it only when that agent will never run again. Returns how often it read;
+   0 if the lock is not tracked. */
+static inline int32_t weft_rw_lock_abandon_reading(weft_rw_lock *l,
+                                                   int32_t id) {
+  if (l->tracked == 0 || id == 0) return 0;
+  weft__readers rows = weft__rw_rows(l);
+  int32_t gate = weft__load(&l->gate);
+  int32_t sum = 0;
+  for (int32_t i = 0; i < rows.agents; i++) {
+    weft__reader *row = &rows.rows[i];
+    /* (H) From here on, this agent alone changes the row. */
+    if (weft__compare_exchange(&row->agent, id, weft_agent_id()) != id)
+      continue;
+    sum += weft__reading_of(weft__exchange(&row->reads, 0), gate);
+    weft__rw_wake_writer(l, &row->reads);
+    weft__store(&row->agent, 0);
+  }
+  return sum;
+}
+
 /*
- * Ends the writing of agent `id`, or its waiting for the readers. Call it only
- * when that agent will never run again. If it wrote, locking gives EOWNERDEAD
- * until a writer has unlocked. Returns 1, or 0 if `id` did neither.
+ * Ends the writing of agent `id`, or its waiting for the readers; if the lock
+ * is tracked, also its reading. Call it only when that agent will never run
+ * again. If it wrote, locking gives EOWNERDEAD until a writer has unlocked.
+ * Returns how many of these there were.
  */
 static inline int32_t weft_rw_lock_abandon(weft_rw_lock *l, int32_t id) {
-  if (!weft__mutex_inherit(weft__rw_writer(l), id, weft_agent_id())) return 0;
+  int32_t reads = weft_rw_lock_abandon_reading(l, id);
+  if (!weft__mutex_inherit(weft__rw_writer(l), id, weft_agent_id()))
+    return reads;
   bool writing = (weft__load(&l->state) & WEFT_RW_LOCK_WRITING_BIT) != 0;
   weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);
   /* It may have let readers in without opening the gate. */
   weft__rw_open(l);
   (void)weft_mutex_unlock(weft__rw_writer(l));
-  return 1;
-}
-
-/*
- * Ends the reading of an agent that will never run again. EPERM if nobody
- * reads. The lock does not know which agents read: the caller must know it. An
- * agent that waited to read counts as a reader as soon as the writer before it
- * has unlocked. Before that, this would end the reading of another agent.
- */
-static inline int weft_rw_lock_abandon_reader(weft_rw_lock *l) {
-  return weft_rw_lock_unlock_read(l);
+  return reads + 1;
 }
 
 WEFT__END

@@ -2,6 +2,7 @@
 #ifndef WEFT_WORK_COUNTER_H
 #define WEFT_WORK_COUNTER_H
 
+#include "_ranges.h"
 #include "_region.h"
 #include "_spin.h"
 #include "_wait.h"
@@ -9,6 +10,10 @@
 WEFT__BEGIN
 
 #define WEFT_WORK_COUNTER_MAX (1 << 30)
+/* The most agents that a counter tracks. */
+#define WEFT_WORK_COUNTER_MAX_TRACKED WEFT__TRACKED_MAX_ROWS
+/* What taking tasks returns if it is refused. */
+#define WEFT_WORK_COUNTER_REFUSED (-2)
 
 /* The states of `finished`. */
 #define WEFT_WORK_COUNTER_RUNNING 0
@@ -22,12 +27,6 @@ typedef struct {
   int32_t agents;
 } weft_work_config;
 
-/* The tasks from `start` to `end` - 1; a range that is all zero has none. */
-typedef struct {
-  int32_t start;
-  int32_t end;
-} weft_work_range;
-
 /* Begin of what `deno task layout` makes from primitives/_layout.ts. */
 /* clang-format off */
 /*
@@ -38,18 +37,30 @@ typedef struct {
  * word 2   chunk     Tasks handed out at a time. Below 0: guided, for that many
  *                    agents.
  * word 3   seal      Check word over the configuration.
- * word 32  next      Chunks handed out; guided: tasks handed out.
- * word 64  done      Tasks done.
+ * word 4   tracked   0, or if agents note what they take:
+ *                    bits 0-7    how many agents, 1 to 255
+ *                    bits 8-15   the same, inverted
+ *                    bits 16-31  0x5765
+ * word 32  next      Chunks handed out; guided: tasks handed out. If agents are
+ *                    tracked, that is in bits 8-31, and bits 0-7 are the row
+ *                    that took the last of them.
+ * word 64  done      Tasks done, unless agents are tracked.
  * word 65  target    Tasks to be done: all, or fewer once cancelled.
  * word 66  finished  0 running, 1 running and somebody may sleep here, 2 over.
  *                    sleepers: agents that wait for the end
+ * word 67  From word 104 on, if agents are tracked, rows of 32 words. A row has
+ *          the id of its agent, or 0; the units after the last range that it
+ *          took; the tasks that agents of this row have done; and two ranges:
+ *          the units after it, its first task, and the tasks done when it was
+ *          taken. The range with the same units counts.
  */
 typedef struct {
   int32_t magic;
   int32_t total;
   int32_t chunk;
   int32_t seal;
-  int32_t _pad0[28];
+  int32_t tracked;
+  int32_t _pad0[27];
   int32_t next;
   int32_t _pad1[31];
   int32_t done;
@@ -60,6 +71,7 @@ WEFT_WORD(work_counter, magic, 0);
 WEFT_WORD(work_counter, total, 1);
 WEFT_WORD(work_counter, chunk, 2);
 WEFT_WORD(work_counter, seal, 3);
+WEFT_WORD(work_counter, tracked, 4);
 WEFT_WORD(work_counter, next, 32);
 WEFT_WORD(work_counter, done, 64);
 WEFT_WORD(work_counter, target, 65);
@@ -104,6 +116,63 @@ static inline WEFT__RESULT weft_work_counter *weft_work_counter_init(
   return c;
 }
 
+/* The first of its rows. */
+#define WEFT__WORK_COUNTER_ROWS 104
+
+/* The bytes of a counter that tracks 1 to 255 agents, as a constant expression;
+   0 if out of range. */
+#define WEFT_WORK_COUNTER_TRACKED_BYTES(tracked)              \
+  ((tracked) < 1 || (tracked) > WEFT_WORK_COUNTER_MAX_TRACKED \
+       ? 0                                                    \
+       : sizeof(int32_t) * WEFT__WORK_COUNTER_ROWS +          \
+             sizeof(weft__ranges_row) * (tracked))
+
+/* The same as a function. */
+static inline size_t weft_work_counter_tracked_bytes(int32_t tracked) {
+  if (tracked < 1 || tracked > WEFT_WORK_COUNTER_MAX_TRACKED) return 0;
+  return sizeof(int32_t) * WEFT__WORK_COUNTER_ROWS +
+         (size_t)tracked * sizeof(weft__ranges_row);
+}
+
+/* As weft_work_counter_init, for a counter in which `tracked` agents, 1 to 255,
+   note what they take. It has at most 2^24 - 1 chunks; guided: tasks. */
+static inline WEFT__RESULT weft_work_counter *weft_work_counter_init_tracked(
+    void *at, size_t bytes, int32_t total, weft_work_config config,
+    int32_t tracked) {
+  size_t needed = weft_work_counter_tracked_bytes(tracked);
+  int64_t step = config.agents > 0 ? 1 : config.chunk;
+  if (needed == 0 || !weft__fits(at, bytes, needed)) return NULL;
+  if (total > WEFT__RANGES_MAX * step) return NULL;
+  weft_work_counter *c = weft_work_counter_init(at, bytes, total, config);
+  if (c == NULL) return NULL;
+  int32_t *words = (int32_t *)at;
+  __asm__("" : "+r"(words)); /* see weft__work_counter_rows */
+  weft__zero(words + WEFT__WORK_COUNTER_ROWS,
+             needed - sizeof(int32_t) * WEFT__WORK_COUNTER_ROWS);
+  weft__store(&c->tracked, weft__tracked_mark(tracked));
+  return c;
+}
+
+/* How many agents note what they take; 0 if none does, or the word is
+   damaged. */
+static inline int32_t weft_work_counter_tracked(const weft_work_counter *c) {
+  int32_t tracked = c->tracked & WEFT_WORK_COUNTER_MAX_TRACKED;
+  return c->tracked == weft__tracked_mark(tracked) ? tracked : 0;
+}
+
+/* The rows of a tracked counter. */
+static inline weft__ranges weft__work_counter_rows(const weft_work_counter *c) {
+  int32_t *words = (int32_t *)(uintptr_t)c;
+  /* The compiler may know that `c` is a weft_work_counter without rows, and
+     warn of them: it cannot know that such a one is not tracked. */
+  __asm__("" : "+r"(words));
+  weft__ranges r = {
+      (weft__ranges_row *)(void *)(words + WEFT__WORK_COUNTER_ROWS),
+      weft_work_counter_tracked(c),
+      words + offsetof(weft_work_counter, next) / 4, c->total, c->chunk};
+  return r;
+}
+
 /* The value of `next` when nothing is left. */
 static inline int32_t weft__work_counter_end(const weft_work_counter *c) {
   if (c->chunk < 0) return c->total;
@@ -120,11 +189,17 @@ static inline int32_t weft__work_counter_handed_out(const weft_work_counter *c,
 
 /* Tasks not handed out yet. */
 static inline int32_t weft_work_counter_remaining(const weft_work_counter *c) {
-  return c->total - weft__work_counter_handed_out(c, weft__load(&c->next));
+  int32_t next = weft__load(&c->next);
+  if (c->tracked != 0) next = weft__ranges_units(next);
+  return c->total - weft__work_counter_handed_out(c, next);
 }
 
 /* Tasks that are done. */
 static inline int32_t weft_work_counter_completed(const weft_work_counter *c) {
+  if (c->tracked != 0) {
+    weft__ranges rows = weft__work_counter_rows(c);
+    return weft__ranges_completed(&rows);
+  }
   return weft__load(&c->done);
 }
 
@@ -165,19 +240,35 @@ static inline void weft__work_counter_take(weft_work_counter *c,
   range->end = (int32_t)(start + chunk < total ? start + chunk : total);
 }
 
-/* The next task for the agent that keeps `range`, or -1 if there is none. */
+/* The next task for the agent that keeps `range`, or -1 if there is none. -2 if
+   the counter is tracked, and this agent has not done what it took before, or
+   all rows are taken. */
 static inline int32_t weft_work_counter_next(weft_work_counter *c,
                                              weft_work_range *range) {
-  if (range->start == range->end) weft__work_counter_take(c, range);
+  if (range->start == range->end && c->tracked != 0) {
+    weft__ranges rows = weft__work_counter_rows(c);
+    if (weft__ranges_take(&rows, range) == WEFT_WORK_COUNTER_REFUSED)
+      return WEFT_WORK_COUNTER_REFUSED;
+  } else if (range->start == range->end) {
+    weft__work_counter_take(c, range);
+  }
   return range->start == range->end ? -1 : range->start++;
 }
 
 /* Takes the next tasks: *range. Returns how many they are, or 0 if there are
    none. It overwrites what weft_work_counter_next had left of that range, so
-   use one of the two functions. */
+   use one of the two functions. -2 as weft_work_counter_next. */
 static inline int32_t weft_work_counter_next_range(weft_work_counter *c,
                                                    weft_work_range *range) {
   range->start = range->end = 0;
+  if (c->tracked != 0) {
+    weft__ranges rows = weft__work_counter_rows(c);
+    if (weft__ranges_take(&rows, range) == WEFT_WORK_COUNTER_REFUSED) {
+      range->start = range->end = 0;
+      return WEFT_WORK_COUNTER_REFUSED;
+    }
+    return range->end - range->start;
+  }
   weft__work_counter_take(c, range);
   return range->end - range->start;
 }
@@ -187,10 +278,24 @@ static inline void weft__work_counter_finish(weft_work_counter *c) {
   if (was == WEFT_WORK_COUNTER_AWAITED) weft__notify(&c->finished, WEFT__ALL);
 }
 
+static inline int weft__work_counter_done_tracked(weft_work_counter *c,
+                                                  int32_t n) {
+  weft__ranges rows = weft__work_counter_rows(c);
+  bool all = false;
+  int result = weft__ranges_done(&rows, n, &all);
+  if (result != 0 || !all) return result;
+  /* (T) Pairs with (C), as in weft_work_counter_done. */
+  int32_t target = weft__load(&c->target);
+  if (weft__ranges_completed(&rows) >= target) weft__work_counter_finish(c);
+  return 0;
+}
+
 /* Counts n tasks as done. If they were the last ones, it wakes the agents that
-   wait. EINVAL if more tasks would be done than there are. */
+   wait. EINVAL if more tasks would be done than there are; if tracked, than
+   this agent took. */
 static inline int weft_work_counter_done(weft_work_counter *c, int32_t n) {
   if (n < 0 || n > WEFT_WORK_COUNTER_MAX) return EINVAL;
+  if (c->tracked != 0) return weft__work_counter_done_tracked(c, n);
   int32_t done = weft__hint(&c->done); /* the exchange below checks it */
   for (;;) {
     /* `done` only grows and `target` only falls, so old values only allow more;
@@ -221,7 +326,7 @@ static inline int weft_work_counter_wait(weft_work_counter *c,
   for (;;) {
     /* The agent that did the last task may have been terminated before it set
        `finished`. */
-    if (weft__load(&c->done) >= weft__load(&c->target))
+    if (weft_work_counter_completed(c) >= weft__load(&c->target))
       weft__work_counter_finish(c);
     int32_t was =
         weft__compare_exchange(&c->finished, WEFT_WORK_COUNTER_RUNNING,
@@ -236,15 +341,39 @@ static inline int weft_work_counter_wait(weft_work_counter *c,
 }
 #endif
 
+static inline void weft__work_counter_cancel_tracked(weft_work_counter *c) {
+  weft__ranges rows = weft__work_counter_rows(c);
+  int32_t units = weft__ranges_cancel(&rows);
+  if (units < 0) return;
+  int32_t target = weft__work_counter_handed_out(c, units);
+  weft__store(&c->target, target); /* (C) then look at the rows */
+  if (weft__ranges_completed(&rows) >= target) weft__work_counter_finish(c);
+}
+
 /* Hands out no more tasks. Waiting ends when those that were handed out are
    done. */
 static inline void weft_work_counter_cancel(weft_work_counter *c) {
+  if (c->tracked != 0) {
+    weft__work_counter_cancel_tracked(c);
+    return;
+  }
   int32_t end = weft__work_counter_end(c);
   int32_t was = weft__exchange(&c->next, end);
   if ((uint32_t)was >= (uint32_t)end) return;
   int32_t target = weft__work_counter_handed_out(c, was);
   weft__store(&c->target, target); /* (C) then look at what is done */
   if (weft__load(&c->done) >= target) weft__work_counter_finish(c);
+}
+
+/* Gives other agents the tasks that agent `id` took and has not done, if the
+   counter is tracked: they get them once all others are handed out. Call it
+   only when that agent will never run again. Returns how many tasks these are,
+   or -ENOTRECOVERABLE. */
+static inline int32_t weft_work_counter_abandon(weft_work_counter *c,
+                                                int32_t id) {
+  if (c->tracked == 0 || id == 0) return 0;
+  weft__ranges rows = weft__work_counter_rows(c);
+  return weft__ranges_abandon(&rows, id);
 }
 
 WEFT__END
