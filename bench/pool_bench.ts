@@ -27,7 +27,7 @@ function apart<Name extends string>(
 }
 
 /** Ms until two processes begin together: they make their data first. */
-const SOON = 3000;
+const SOON = 8000;
 
 /** Two processes with one thread each, which share nothing. */
 function two(order: Order): Contestant & { readonly name: "two" } {
