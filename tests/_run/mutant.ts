@@ -127,11 +127,11 @@ const sources = await Sources.of<Modules>(MODULES);
 
 /** The library with a mistake in it, if one is given. */
 export async function loadWeft(mutant?: Mutant): Promise<Weft> {
-  const { realm } = mutant === undefined ? sources : await sources.with(
+  const changed = mutant === undefined ? sources : await sources.with(
     path.join(PRIMITIVES, `${mutant.source}.ts`),
     mutated(mutant),
   );
-  return { ...realm(), realm };
+  return { ...changed.evaluated(), realm: changed.realm };
 }
 
 /** Ends the compiler that {@linkcode loadWeft} started. */

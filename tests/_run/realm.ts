@@ -29,8 +29,15 @@ type Body = (
   require: Use,
 ) => void;
 
+/** An instance of a module; it has its exports once it is evaluated. */
+interface Instance {
+  readonly $use: Use;
+  $getters: Getters | undefined;
+  $evaluate(): Getters;
+}
+
 /** Makes an instance of a module, which is evaluated when it is used. */
-type Instances = new (use: Use) => object;
+type Instances = new (use: Use) => Instance;
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const CACHE = path.join(PROJECT, ".weft", "realm");
@@ -72,9 +79,24 @@ export class Sources<T> {
   }
 
   /** Makes instances of them. */
-  readonly realm: Realm<T> = () => {
-    const known = new Map<string, object>();
-    const use = (file: string): object => {
+  readonly realm: Realm<T> = () => this.#make(new Map());
+
+  /**
+   * Makes instances that are evaluated now: they are shared by all calls of
+   * `agent()`, each of which must find the same.
+   */
+  evaluated(): T {
+    const known = new Map<string, Instance>();
+    const made = this.#make(known);
+    // A module that is evaluated may be the first to use another.
+    for (const instance of known.values()) {
+      if (instance.$getters === undefined) instance.$evaluate();
+    }
+    return made;
+  }
+
+  #make(known: Map<string, Instance>): T {
+    const use = (file: string): Instance => {
       let module = known.get(file);
       if (module === undefined) {
         known.set(file, module = new (this.#module(file))(use));
@@ -83,7 +105,7 @@ export class Sources<T> {
     };
     const made = this.#entries.map(([name, file]) => [name, use(file)]);
     return Object.fromEntries(made) as T;
-  };
+  }
 
   #module(file: string): Instances {
     let module = this.#modules.get(file);
@@ -152,10 +174,6 @@ function instancesOf(
     "require",
     `"use strict";\n${body}\n//# sourceURL=${path.basename(file)}`,
   ) as Body;
-  interface Instance {
-    $use: Use;
-    $getters: Getters | undefined;
-  }
   return make((instance: Instance) => {
     const exports = (own: Getters) => void (instance.$getters = own);
     const also = (other: Record<string, unknown>) => {

@@ -6,80 +6,113 @@ const PUT = "__builtin_memcpy(element, src, (size_t)length); " +
 const GOT = "__builtin_memcpy(dst, element, (size_t)*length); " +
   "/* published by (P) */";
 
-export const MUTANTS = mutants("channel", {
-  what: "publishes before it writes",
-  ts: CARRIER,
-  c: [
-    `${PUT} weft__mpmc_publish(q, ticket);`,
-    "weft__mpmc_publish(q, ticket); " +
-    "__builtin_memcpy(element, src, (size_t)length);",
-  ],
-}, {
-  what: "clears the padding over what it wrote",
-  ts: CARRIER,
-  c: [
-    `element[q->element_size / 4 - 1] = 0; /* the padding */ ${PUT}`,
-    `${PUT} element[q->element_size / 4 - 1] = 0;`,
-  ],
-}, {
-  what: "frees before it reads",
-  ts: CARRIER,
-  c: [
-    `${GOT} weft__mpmc_free(q, ticket);`,
-    "weft__mpmc_free(q, ticket); " +
-    "__builtin_memcpy(dst, element, (size_t)*length);",
-  ],
-}, {
-  what: "does not free the slot of the message it took",
-  ts: CARRIER,
-  c: [
-    "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1);",
-    "weft__event_wake(&q->push_epoch, 1);",
-  ],
-}, {
-  what: "sends and wakes nobody",
-  ts: CARRIER,
-  c: [
-    "weft__mpmc_publish(q, ticket); weft__event_wake(&q->pop_epoch, 1);",
-    "weft__mpmc_publish(q, ticket);",
-  ],
-}, {
-  what: "receives and wakes nobody",
-  ts: CARRIER,
-  c: [
-    "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1);",
-    "weft__mpmc_free(q, ticket);",
-  ],
-}, {
-  what: "wakes before it publishes",
-  ts: CARRIER,
-  c: [
-    "weft__mpmc_publish(q, ticket); weft__event_wake(&q->pop_epoch, 1);",
-    "weft__event_wake(&q->pop_epoch, 1); weft__mpmc_publish(q, ticket);",
-  ],
-}, {
-  what: "takes the end for an empty queue",
-  ts: CARRIER,
-  c: [
-    "int32_t count = weft__mpmc_claim_pop(q, 1, &ticket); if (count <= 0) " +
-    "return count == 0 ? EBUSY : -count;",
-    "int32_t count = weft__mpmc_claim_pop(q, 1, &ticket); if (count <= 0) " +
-    "return EBUSY;",
-  ],
-}, {
-  what: "takes a failed send to a closed channel for a success",
-  ts: CARRIER,
-  c: [
-    "int32_t count = weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) " +
-    "return count == 0 ? EBUSY : -count;",
-    "int32_t count = weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) " +
-    "return count == 0 ? EBUSY : 0;",
-  ],
-}, {
-  what: "abandons nothing",
-  ts: CARRIER,
-  c: [
-    "return weft_record_ring_abandon(weft__channel_ring(c), id);",
-    "(void)id; return 0;",
-  ],
-});
+const NO_CARRIERS = "C knows no carriers that are chosen";
+
+/** Mutants of the carriers, and of the channel in C. */
+export const MUTANTS = [
+  ...mutants({
+    source: "_carrier",
+    header: "channel",
+    scenarios: ["channel"],
+  }, {
+    what: "frees a record before it is decoded",
+    by: "oneToOne: two through room for one",
+    ts: [
+      "try { return this.#codec.decode(message); } finally { ring.consume(); }",
+      "ring.consume(); return this.#codec.decode(message);",
+    ],
+    c: NO_CARRIERS,
+  }, {
+    what: "commits a record before it is encoded",
+    by: "oneToOne: two through room for one",
+    ts: [
+      "length = encoded(this.#codec, value, place);",
+      "length = encoded(this.#codec, value, new Uint8Array(99));" +
+      "ring.commit(length); encoded(this.#codec, value, place);",
+      ["ring.commit(length); return true;", "return true;"],
+    ],
+    c: NO_CARRIERS,
+  }, {
+    what: "keeps a record that was received",
+    by: "oneToOne: two through room for one",
+    ts: ["finally { ring.consume(); }", "finally { ring.size; }"],
+    c: NO_CARRIERS,
+  }),
+  ...mutants("channel", {
+    what: "publishes before it writes",
+    ts: CARRIER,
+    c: [
+      `${PUT} weft__mpmc_publish(q, ticket);`,
+      "weft__mpmc_publish(q, ticket); " +
+      "__builtin_memcpy(element, src, (size_t)length);",
+    ],
+  }, {
+    what: "clears the padding over what it wrote",
+    ts: CARRIER,
+    c: [
+      `element[q->element_size / 4 - 1] = 0; /* the padding */ ${PUT}`,
+      `${PUT} element[q->element_size / 4 - 1] = 0;`,
+    ],
+  }, {
+    what: "frees before it reads",
+    ts: CARRIER,
+    c: [
+      `${GOT} weft__mpmc_free(q, ticket);`,
+      "weft__mpmc_free(q, ticket); " +
+      "__builtin_memcpy(dst, element, (size_t)*length);",
+    ],
+  }, {
+    what: "does not free the slot of the message it took",
+    ts: CARRIER,
+    c: [
+      "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1);",
+      "weft__event_wake(&q->push_epoch, 1);",
+    ],
+  }, {
+    what: "sends and wakes nobody",
+    ts: CARRIER,
+    c: [
+      "weft__mpmc_publish(q, ticket); weft__event_wake(&q->pop_epoch, 1);",
+      "weft__mpmc_publish(q, ticket);",
+    ],
+  }, {
+    what: "receives and wakes nobody",
+    ts: CARRIER,
+    c: [
+      "weft__mpmc_free(q, ticket); weft__event_wake(&q->push_epoch, 1);",
+      "weft__mpmc_free(q, ticket);",
+    ],
+  }, {
+    what: "wakes before it publishes",
+    ts: CARRIER,
+    c: [
+      "weft__mpmc_publish(q, ticket); weft__event_wake(&q->pop_epoch, 1);",
+      "weft__event_wake(&q->pop_epoch, 1); weft__mpmc_publish(q, ticket);",
+    ],
+  }, {
+    what: "takes the end for an empty queue",
+    ts: CARRIER,
+    c: [
+      "int32_t count = weft__mpmc_claim_pop(q, 1, &ticket); if (count <= 0) " +
+      "return count == 0 ? EBUSY : -count;",
+      "int32_t count = weft__mpmc_claim_pop(q, 1, &ticket); if (count <= 0) " +
+      "return EBUSY;",
+    ],
+  }, {
+    what: "takes a failed send to a closed channel for a success",
+    ts: CARRIER,
+    c: [
+      "int32_t count = weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) " +
+      "return count == 0 ? EBUSY : -count;",
+      "int32_t count = weft__mpmc_claim_push(q, 1, &ticket); if (count <= 0) " +
+      "return count == 0 ? EBUSY : 0;",
+    ],
+  }, {
+    what: "abandons nothing",
+    ts: CARRIER,
+    c: [
+      "return weft_record_ring_abandon(weft__channel_ring(c), id);",
+      "(void)id; return 0;",
+    ],
+  }),
+];

@@ -78,14 +78,14 @@ export async function stageOf(
     );
     return { ...its, mod };
   };
-  const { realm } = edited === undefined
+  const changed = edited === undefined
     ? sources
     : await sources.with(fileURLToPath(edited.file), edited.text);
   const its = edited === undefined
     ? { mod: mod as unknown as Modules["mod"], spin, turn, pool, kernel }
-    : realm();
+    : changed.evaluated();
   return {
-    weft: { ...inKernel(its), realm: () => inKernel(realm()) },
+    weft: { ...inKernel(its), realm: () => inKernel(changed.realm()) },
     given,
   };
 }
