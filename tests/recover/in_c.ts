@@ -1,4 +1,5 @@
 import type { Finding } from "../../mod.ts";
+import { headerFiles } from "../_run/header.ts";
 import type { Twin } from "../_run/mixed/twin.ts";
 
 /** The kinds that zeroed memory does not tell. */
@@ -8,20 +9,15 @@ const PARTS: Readonly<Record<string, number>> = {
   mutex: 258,
 };
 
-/** By the number of C. */
-const WHAT = [
-  "",
-  "lock abandoned",
-  "function abandoned",
-  "permits returned",
-  "records skipped",
-  "subscriptions ended",
-  "calls ended",
-  "blocks freed",
-  "queue blocked",
-  "claim held",
-  "damaged",
-] as const;
+/** What C calls a finding, by its number, in the words of TypeScript. */
+const WHAT = whatIn(headerFiles()["weft/recover.h"]!);
+
+function whatIn(header: string): readonly string[] {
+  const [list] = /^ {2}WEFT_LOCK_ABANDONED = 1,[^]*?^\};/m.exec(header)!;
+  const names = list.matchAll(/^ {2}WEFT_(\w+)/gm);
+  const words = [...names].map(([, name]) => name!.toLowerCase());
+  return ["", ...words.map((word) => word.replaceAll("_", " "))];
+}
 
 /** Where the ids, the parts and the findings lie, in words. */
 const IDS = 0;
