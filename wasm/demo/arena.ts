@@ -19,7 +19,7 @@ export interface Plan {
   readonly lock: number;
   /** A permit for each agent that is ready to begin. */
   readonly ready: number;
-  /** The rows of the summary: one for all, then one for each agent. */
+  /** The rows of the summary: for all, each agent, and the streaming thread. */
   readonly summary: number;
   /** The slots. */
   readonly slots: number;
@@ -77,7 +77,7 @@ export function layOut(base: number, size: Size): Plan & { end: number } {
     work: place(WorkCounter.byteLength()),
     lock: place(Mutex.byteLength()),
     ready: place(Semaphore.byteLength()),
-    summary: place((1 + size.agents) * ROW.length),
+    summary: place((2 + size.agents) * ROW.length),
     slots: place(size.slots * stride),
     stride,
     end,
@@ -173,10 +173,10 @@ export class Arena {
     return this.#bytes.subarray(at, at + DIGEST);
   }
 
-  /** Adds a chunk to a row. The caller holds the lock. */
-  count(row: number, bytes: number, busy: number): void {
+  /** Adds chunks to a row. The caller holds the lock. */
+  count(row: number, bytes: number, busy: number, chunks = 1): void {
     const at = this.#plan.summary + row * ROW.length;
-    this.#words[at + ROW.chunks >> 2]! += 1;
+    this.#words[at + ROW.chunks >> 2]! += chunks;
     this.#numbers[at + ROW.bytes >> 3]! += bytes;
     this.#numbers[at + ROW.busy >> 3]! += busy;
   }

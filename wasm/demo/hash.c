@@ -36,7 +36,7 @@ typedef struct {
   weft_work_counter *work;
   weft_mutex *lock;
   weft_semaphore *ready;
-  demo_row *summary; /* one for all, then one for each agent */
+  demo_row *summary; /* for all, each agent, and the streaming thread */
   uint8_t *slots;
   int32_t stride;
 } demo_plan;
@@ -46,28 +46,60 @@ WEFT__ASSERT(sizeof(demo_slot) == 128, "demo_slot is not as in arena.ts");
 
 static const demo_plan *plan;
 
-static void count(demo_row *row, int32_t bytes, double busy) {
-  row->chunks += 1;
+static void add(demo_row *row, int32_t chunks, int32_t bytes, double busy) {
+  row->chunks += chunks;
   row->bytes += bytes;
   row->busy += busy;
 }
 
+static demo_slot *slot_of(const demo_plan *at, int32_t number) {
+  return (demo_slot *)(at->slots + number * at->stride);
+}
+
+/* Hashes the chunks in `count` slots: four of one length at once. */
+static void hash_all(demo_slot *const *slots, int32_t count) {
+  int32_t length = slots[0]->length;
+  int alike = count == SHA256_LANES;
+  for (int32_t i = 0; i < count; i++) alike &= slots[i]->length == length;
+  if (alike) {
+    const uint8_t *messages[SHA256_LANES];
+    uint8_t *digests[SHA256_LANES];
+    for (int32_t i = 0; i < SHA256_LANES; i++) {
+      messages[i] = (const uint8_t *)(slots[i] + 1);
+      digests[i] = slots[i]->digest;
+    }
+    sha256_of_four(messages, (size_t)length, digests);
+    return;
+  }
+  for (int32_t i = 0; i < count; i++)
+    sha256((const uint8_t *)(slots[i] + 1), (size_t)slots[i]->length,
+           slots[i]->digest);
+}
+
 static void *agent(void *own_row) {
-  int32_t number = 0;
+  int32_t numbers[SHA256_LANES];
   weft_semaphore_release(plan->ready, 1);
-  while (weft_mpmc_queue_pop_int(plan->jobs, &number, WEFT_FOREVER) == 0) {
-    demo_slot *slot = (demo_slot *)(plan->slots + number * plan->stride);
-    int32_t length = slot->length;
+  while (weft_mpmc_queue_pop_int(plan->jobs, numbers, WEFT_FOREVER) == 0) {
+    demo_slot *slots[SHA256_LANES];
+    /* What else is there; -1 if the queue is closed and empty. */
+    int32_t more =
+        weft_mpmc_queue_try_pop_many(plan->jobs, numbers + 1, SHA256_LANES - 1);
+    int32_t count = 1 + (more > 0 ? more : 0), bytes = 0;
+    for (int32_t i = 0; i < count; i++) {
+      slots[i] = slot_of(plan, numbers[i]);
+      bytes += slots[i]->length;
+    }
     double begin = emscripten_get_now();
-    sha256((const uint8_t *)(slot + 1), (size_t)length, slot->digest);
+    hash_all(slots, count);
     double busy = emscripten_get_now() - begin;
     if (weft_mutex_lock(plan->lock, WEFT_FOREVER) != 0) break;
-    count(plan->summary, length, busy);
-    count((demo_row *)own_row, length, busy);
+    add(plan->summary, count, bytes, busy);
+    add((demo_row *)own_row, count, bytes, busy);
     weft_mutex_unlock(plan->lock);
-    __atomic_store_n(&slot->state, DEMO_DONE, __ATOMIC_SEQ_CST);
-    weft_work_counter_done(plan->work, 1);
-    weft_semaphore_release(plan->permits, 1);
+    for (int32_t i = 0; i < count; i++)
+      __atomic_store_n(&slots[i]->state, DEMO_DONE, __ATOMIC_SEQ_CST);
+    weft_work_counter_done(plan->work, count);
+    weft_semaphore_release(plan->permits, count);
   }
   return NULL;
 }
@@ -87,8 +119,10 @@ EMSCRIPTEN_KEEPALIVE int begin(const demo_plan *at, int32_t row) {
   return error != 0 ? error : pthread_detach(thread);
 }
 
-/* Hashes a message in this thread, as the others would: for comparison. */
-EMSCRIPTEN_KEEPALIVE void hash(const uint8_t *message, size_t length,
-                               uint8_t *digest) {
-  sha256(message, length, digest);
+/* Hashes the first `count` slots in this thread, as the others would: for
+   comparison. */
+EMSCRIPTEN_KEEPALIVE void hash(const demo_plan *at, int32_t count) {
+  demo_slot *slots[SHA256_LANES];
+  for (int32_t i = 0; i < count; i++) slots[i] = slot_of(at, i);
+  hash_all(slots, count);
 }

@@ -13,7 +13,7 @@ import { Complaint } from "./options.ts";
 export interface Hash {
   _reserve(bytes: number): number;
   _begin(plan: number, row: number): number;
-  _hash(message: number, length: number, digest: number): void;
+  _hash(plan: number, slots: number): void;
 }
 
 /** Memory with room for an arena. */
@@ -39,6 +39,7 @@ const BUILD = {
   args: [
     ...PTHREADS,
     "-O3",
+    "-msimd128",
     "-sINITIAL_MEMORY=16MB",
     "-sMAXIMUM_MEMORY=2GB",
     "-sALLOW_MEMORY_GROWTH", // so that the memory may be larger than that

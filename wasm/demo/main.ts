@@ -7,8 +7,9 @@
  * ```
  *
  * This thread streams chunks into slots of the wasm memory and pushes the
- * numbers of the slots. The agent that pops a number hashes that slot. This
- * thread never blocks.
+ * numbers of the slots. The agent that pops a number hashes that slot. While no
+ * slot is free, this thread hashes chunks itself, if JavaScript is to hash at
+ * all. It never blocks.
  *
  * SHA-256 runs through a message from its first byte to its last, so only
  * separate messages can be hashed at the same time. A file that fits one chunk
@@ -20,20 +21,32 @@
  */
 
 import process from "node:process";
+import { setImmediate } from "node:timers";
 import { Stopwatch } from "./alone.ts";
-import { Arena, DIGEST, type Size } from "./arena.ts";
+import { Arena, DIGEST, type Row, type Size } from "./arena.ts";
 import { check } from "./check.ts";
 import { plainPlace, wasmPlace } from "./hash.ts";
 import { type Chunk, chunksOf, type File, find, Reader } from "./input.ts";
 import { Complaint, type Options, parse, USAGE } from "./options.ts";
 import { print, printJson, type Report } from "./report.ts";
+import { Others } from "./others.ts";
+import { sha256 } from "./sha256.ts";
 import type { Start } from "./worker.ts";
 
 // Read it now: Emscripten's module replaces the global by that of Node.
 const WebWorker = globalThis.Worker;
 
+/** The name of the row of this thread. */
+const MAIN = "main";
+
 /** The most chunks of a run: their digests are kept. */
 const MAX_CHUNKS = 2 ** 24;
+
+/**
+ * Slots for each agent: enough that none waits while this thread hashes a chunk,
+ * and few, because at the end the slowest agent may have to empty them.
+ */
+const SLOTS = 16;
 
 /** The most bytes of all slots. */
 const MAX_SLOT_BYTES = 2 ** 29;
@@ -41,8 +54,11 @@ const MAX_SLOT_BYTES = 2 ** 29;
 function sizeFor({ chunk, js, wasm }: Options): Size {
   const agents = js + wasm;
   const most = Math.floor(MAX_SLOT_BYTES / chunk);
-  return { chunk, agents, slots: Math.min(Math.max(128, 4 * agents), most) };
+  return { chunk, agents, slots: Math.min(SLOTS * agents, most) };
 }
+
+/** Milliseconds for which this thread hashes before files are read on. */
+const TURN = 2;
 
 /** Starts the JavaScript workers. `failed` is called for the first failure. */
 function startWorkers(
@@ -70,6 +86,10 @@ class Stream {
   readonly #inSlot: (Chunk | undefined)[] = [];
   /** Where to look for a free slot first. */
   #next = 0;
+  /** What this thread hashed itself. */
+  readonly #own: Row = { chunks: 0, bytes: 0, busy: 0 };
+  /** When it last let events happen. */
+  #turn = 0;
 
   constructor(arena: Arena, size: Size, signal: AbortSignal) {
     this.#arena = arena;
@@ -77,17 +97,25 @@ class Stream {
     this.#signal = signal;
   }
 
-  async run(reader: Reader): Promise<void> {
+  /** With `helps`, this thread hashes while no slot is free. */
+  async run(reader: Reader, helps: boolean): Promise<void> {
     const { jobs, permits, work } = this.#arena;
     const signal = this.#signal;
     // A quarter of the slots at a time: one wake-up for many chunks, and the
-    // agents have the rest to do until this thread has woken up.
+    // agents have the rest to do until this thread streams again.
     const most = Math.ceil(this.#size.slots / 4);
     const numbers = new Int32Array(most);
+    let chunks: Chunk[] = [];
     for (;;) {
-      const chunks = await reader.take(most);
+      if (chunks.length === 0) chunks = await reader.take(most);
       if (chunks.length === 0) break;
-      await permits.acquireAsync(chunks.length, { signal });
+      if (!permits.tryAcquire(chunks.length)) {
+        if (helps) {
+          await this.#hash(chunks.pop()!);
+          continue;
+        }
+        await permits.acquireAsync(chunks.length, { signal });
+      }
       for (const [i, chunk] of chunks.entries()) {
         work.next(); // counts it as handed out
         numbers[i] = this.#freeSlot();
@@ -99,11 +127,39 @@ class Stream {
       for (; pushed < chunks.length; pushed++) {
         await jobs.pushIntAsync(numbers[pushed]!, { signal });
       }
+      chunks = [];
     }
     work.cancel(); // of a file that shrank less was handed out
     await work.waitAsync({ signal });
     jobs.close();
     for (let slot = 0; slot < this.#size.slots; slot++) this.#collect(slot);
+    await this.#count();
+  }
+
+  /** Hashes a chunk in this thread, which needs no copy. */
+  async #hash({ file, index, bytes }: Chunk): Promise<void> {
+    const { work } = this.#arena;
+    work.next();
+    const begin = performance.now();
+    file.digests.set(sha256(bytes), index * DIGEST);
+    const end = performance.now();
+    this.#own.chunks++;
+    this.#own.bytes += bytes.length;
+    this.#own.busy += end - begin;
+    work.done();
+    if (end < this.#turn + TURN) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#signal.throwIfAborted();
+    this.#turn = performance.now();
+  }
+
+  /** Counts what this thread hashed, as the agents count theirs. */
+  async #count(): Promise<void> {
+    const { chunks, bytes, busy } = this.#own;
+    using _lock = await this.#arena.lock.lockAsync();
+    for (const row of [0, this.#size.agents + 1]) {
+      this.#arena.count(row, bytes, busy, chunks);
+    }
   }
 
   /** A slot that no agent has. Each acquired permit stands for one. */
@@ -171,16 +227,18 @@ async function run(options: Options): Promise<Report> {
 
   const sample = reader.ahead.map(({ bytes }) => bytes);
   const ofJs = js > 0 ? new Stopwatch(arena, sample) : undefined;
-  const ofWasm = module ? new Stopwatch(arena, sample, module) : undefined;
+  const ofWasm = module
+    ? new Stopwatch(arena, sample, { module, base })
+    : undefined;
   ofJs?.measure();
   ofWasm?.measure();
 
   const progressed = showProgress(arena, chunks);
   const begin = performance.now();
-  const cpuBefore = process.cpuUsage();
-  await new Stream(arena, size, signal).run(reader);
+  const others = new Others();
+  await new Stream(arena, size, signal).run(reader, js > 0);
   const time = performance.now() - begin;
-  const cpu = process.cpuUsage(cpuBefore);
+  const { own: cpu, others: elsewhere } = others.end();
   progressed();
 
   ofJs?.measure();
@@ -189,16 +247,25 @@ async function run(options: Options): Promise<Report> {
   const rows = [];
   {
     using _lock = await arena.lock.lockAsync();
-    for (let row = 0; row <= js + wasm; row++) rows.push(arena.row(row));
+    for (let row = 0; row <= js + wasm + 1; row++) rows.push(arena.row(row));
   }
   const [together, ...agents] = rows;
   return {
     options,
     size,
     time,
-    cpu: (cpu.user + cpu.system) / 1000,
+    cpu,
+    ...(elsewhere !== undefined && { elsewhere }),
     together: together!,
-    agents: agents.map((row, i) => ({ ...row, isJs: i < js })),
+    agents: agents.map((row, i) => ({
+      ...row,
+      name: i < js
+        ? `js ${i + 1}`
+        : i < js + wasm
+        ? `wasm ${i - js + 1}`
+        : MAIN,
+      isJs: i < js || i === js + wasm,
+    })).filter(({ name, chunks }) => name !== MAIN || js > 0 || chunks > 0),
     ...(ofJs && { js: ofJs.sum }),
     ...(ofWasm && { wasm: ofWasm.sum }),
     files: await check(files, options.chunk),

@@ -18,9 +18,11 @@ export interface Report {
   time: number;
   /** Milliseconds of CPU time of all threads in that time. */
   cpu: number;
+  /** The same of all other programs; missing where the system does not tell. */
+  elsewhere?: number;
   /** What all agents did, as they counted together. */
   together: Row;
-  agents: (Row & { isJs: boolean })[];
+  agents: (Row & { name: string; isJs: boolean })[];
   /** One thread of JavaScript alone. */
   js?: Alone;
   /** One thread of wasm alone. */
@@ -33,6 +35,9 @@ const MIB = 2 ** 20;
 /** Shorter runs, in ms, are not compared with the least time. */
 const LEAST_TOLD = 50;
 
+/** The part of a core that other programs may take. */
+const OTHERS = 0.2;
+
 /** MiB per second; 0 if there was nothing to measure. */
 const rate = (bytes: number, ms: number): number =>
   ms > 0 ? bytes / MIB / ms * 1000 : 0;
@@ -41,16 +46,25 @@ const rateAlone = (alone: Alone | undefined): number =>
   alone ? rate(alone.bytes, alone.copy + alone.hash) : 0;
 
 /**
- * The least possible time in ms: each core runs the fastest agent that is left,
- * and every agent copies the bytes that it hashes.
+ * The least possible time in ms for this division of the bytes: no core is ever
+ * idle, each agent hashes as fast as one thread alone, and the bytes that an
+ * agent gets in a slot are copied once.
  */
-function leastTime({ together, agents, js, wasm }: Report): number {
-  const rates = agents.map(({ isJs }) => rateAlone(isJs ? js : wasm))
-    .sort((a, b) => b - a)
-    .slice(0, availableParallelism());
-  const sum = rates.reduce((a, b) => a + b, 0);
-  return sum > 0 ? together.bytes / MIB / sum * 1000 : 0;
+function leastTime({ agents, js, wasm, options }: Report): number {
+  let sum = 0;
+  for (const { name, isJs, bytes } of agents) {
+    const alone = isJs ? js : wasm;
+    if (!alone || alone.bytes === 0) continue;
+    const copy = name === "main" ? 0 : alone.copy;
+    sum += bytes / alone.bytes * (alone.hash + copy);
+  }
+  // More threads than cores, or fewer.
+  return sum / Math.min(availableParallelism(), options.js + options.wasm + 1);
 }
+
+/** Whether other programs took so much that no verdict is possible. */
+const disturbed = ({ elsewhere = 0, time }: Report): boolean =>
+  elsewhere > time * OTHERS;
 
 /** All figures, for programs. */
 export function printJson(report: Report): void {
@@ -70,12 +84,14 @@ export function printJson(report: Report): void {
       chunks: together.chunks,
       ms: time,
       cpuMs: cpu,
+      elsewhereMs: report.elsewhere,
+      disturbed: disturbed(report),
       mibPerSecond: rate(together.bytes, time),
       leastMs: least,
       overLeast: least > 0 ? time / least - 1 : 0,
       alone: { js: alone(report.js), wasm: alone(report.wasm) },
-      agents: agents.map((agent, i) => ({
-        agent: nameOf(report, i),
+      agents: agents.map((agent) => ({
+        agent: agent.name,
         language: agent.isJs ? "JavaScript" : "C",
         chunks: agent.chunks,
         bytes: agent.bytes,
@@ -91,10 +107,6 @@ export function printJson(report: Report): void {
   ));
 }
 
-function nameOf({ options: { js } }: Report, agent: number): string {
-  return agent < js ? `js ${agent + 1}` : `wasm ${agent - js + 1}`;
-}
-
 /** All figures, for people. */
 export function print(report: Report): void {
   const { options, together, agents, files, time } = report;
@@ -108,8 +120,8 @@ export function print(report: Report): void {
   );
   table([
     ["agent", "language", "chunks", "MiB/s", "share"],
-    ...agents.map((agent, i) => [
-      nameOf(report, i),
+    ...agents.map((agent) => [
+      agent.name,
       agent.isJs ? "JavaScript" : "C",
       `${agent.chunks}`,
       speed(rate(agent.bytes, agent.busy)),
@@ -134,22 +146,53 @@ export function print(report: Report): void {
 }
 
 function printAlone(report: Report): void {
-  const { together, time, js, wasm } = report;
+  const { together, time, elsewhere, js, wasm } = report;
   const ours = rate(together.bytes, time);
+  const told = !disturbed(report);
   for (const [name, alone] of [["JavaScript", js], ["C", wasm]] as const) {
     const one = rateAlone(alone);
     if (one === 0) continue;
+    const times = told
+      ? `; together ${(ours / one).toFixed(2)} times that`
+      : "";
     console.log(
-      `one thread of ${name} alone: ${speed(one)} MiB/s with copying; ` +
-        `together ${(ours / one).toFixed(2)} times that`,
+      `one thread of ${name} alone: ${speed(one)} MiB/s with copying${times}`,
     );
+  }
+  if (!told) {
+    console.log(
+      `no verdict: other programs took ${percent(elsewhere! / time)} of a core`,
+    );
+    return;
   }
   const least = leastTime(report);
   if (least < LEAST_TOLD) return;
   const cores = availableParallelism();
   console.log(
-    `the least time on ${count(cores, "core")}: ${least.toFixed(0)} ms; ` +
-      `ours is ${percent(time / least)} of it`,
+    `the least time for this division on ${count(cores, "core")}: ` +
+      `${least.toFixed(0)} ms; ours is ${percent(time / least)} of it`,
+  );
+  printLimit(report);
+}
+
+/** Says what keeps the threads from being faster. */
+function printLimit({ options, agents, js, wasm }: Report): void {
+  const cores = availableParallelism();
+  const threads = options.js + options.wasm + 1;
+  const ofJs = rateAlone(js), ofWasm = rateAlone(wasm);
+  if (agents.length === 0 || threads <= cores || ofWasm === 0 || ofJs === 0) {
+    return;
+  }
+  const [fast, slow] = ofJs > ofWasm
+    ? ["JavaScript", "C"]
+    : ["C", "JavaScript"];
+  const factor = Math.max(ofJs, ofWasm) / Math.min(ofJs, ofWasm);
+  if (factor < 1.5) return;
+  console.log(
+    `the limit: ${threads} threads share ${
+      count(cores, "core")
+    }, and ${slow} ` +
+      `hashes ${factor.toFixed(1)} times slower than ${fast}`,
   );
 }
 
