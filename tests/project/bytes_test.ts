@@ -2,6 +2,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import * as assert from "uvu/assert";
 import {
+  Barrier,
   Broadcast,
   CallRing,
   Channel,
@@ -9,17 +10,21 @@ import {
   LockFreeQueue,
   MpmcQueue,
   RecordRing,
+  RwLock,
+  Semaphore,
   SlabPool,
   Snapshot,
   SpscQueue,
   StripedCounter,
   struct,
+  WorkCounter,
   WorkDeque,
 } from "../../mod.ts";
 import * as mod from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { wasmClang } from "../../wasm/emcc.ts";
 import { skip, suite } from "../_run/harness.ts";
+import { headerFiles } from "../_run/header.ts";
 import { build, BUILT, run, versionOf, WARNINGS } from "../_run/native.ts";
 
 const test = suite("WEFT_..._BYTES", 120_000);
@@ -46,7 +51,7 @@ function bytesOf(byteLength: () => number): number {
   }
 }
 
-/** The classes without a configuration, by their stems. */
+/** The classes whose memory has one size in C, by their stems. */
 const FIXED = Object.fromEntries(
   Object.keys(LAYOUT).flatMap((stem): [string, Fixed][] => {
     const name = stem.replace(
@@ -54,7 +59,9 @@ const FIXED = Object.fromEntries(
       (_, first) => first.toUpperCase(),
     );
     const type = (mod as unknown as Record<string, Fixed>)[name]!;
-    return type.byteLength.length === 0 ? [[stem, type]] : [];
+    const header = headerFiles()[`weft/${stem}.h`]!;
+    const macro = `#define WEFT_${stem.toUpperCase()}_BYTES `;
+    return header.includes(macro) ? [[stem, type]] : [];
   }),
 );
 
@@ -116,6 +123,23 @@ function channels(): Row[] {
   });
 }
 
+/** Rows of primitives that are tracked. */
+function tracked(): Row[] {
+  const types: Record<string, (tracked: number) => number> = {
+    semaphore: (tracked) => Semaphore.byteLength(0, { tracked }),
+    rw_lock: (tracked) => RwLock.byteLength({ tracked }),
+    barrier: (tracked) => Barrier.byteLength(tracked, { tracked }),
+    work_counter: (tracked) => WorkCounter.byteLength(1, { tracked }),
+  };
+  return Object.entries(types).flatMap(([stem, byteLength]) =>
+    [1, 2, 7, 64, 255, 256, 4095, 4096, 1 << 24].map((n) => ({
+      macro: `WEFT_${stem.toUpperCase()}_TRACKED_BYTES(${n})`,
+      call: `weft_${stem}_tracked_bytes(${n})`,
+      bytes: bytesOf(() => byteLength(n)),
+    }))
+  );
+}
+
 /** What fits no 32-bit address is no constant of wasm32. */
 const ADDRESSES = 2 ** 32;
 
@@ -147,6 +171,7 @@ function allRows(): Row[] {
   const slabs = [...pairs([1, 31, 32, 33, 1000, 0], [4, 100, 4096, 6, 0])];
   return [
     ...fixed,
+    ...tracked(),
     ...ofQueue("spsc_queue", SpscQueue),
     ...ofQueue("mpmc_queue", MpmcQueue),
     ...ofQueue("lock_free_queue", LockFreeQueue),
@@ -287,7 +312,8 @@ int main(void) { printf("%d\\n", wrong()); return 0; }
 
 test("there is one for each kind of primitive, and rows of all sizes", () => {
   const names = new Set(rows.map(({ macro }) => macro.split("(", 1)[0]));
-  assert.is(names.size, Object.keys(LAYOUT).length);
+  const plain = [...names].filter((name) => !/_TRACKED_/.test(name!));
+  assert.is(plain.length, Object.keys(LAYOUT).length);
   assert.ok(rows.filter(({ bytes }) => bytes === 0).length > 30);
   assert.ok(rows.some(({ bytes }) => bytes >= ADDRESSES));
 });

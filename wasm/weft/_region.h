@@ -45,7 +45,8 @@ static inline bool weft__possible(int32_t kind, int32_t first, int32_t second) {
     case WEFT_KIND_semaphore:
       return first >= 0 && first <= 255;
     case WEFT_KIND_barrier:
-      return first >= 1 && first <= 4095;
+      return first >= 1 && first <= 4095 &&
+             (second == 0 || (second == first && first <= 255));
     case WEFT_KIND_snapshot:
       return first >= 4 && first <= 1 << 28 && first % 4 == 0 &&
              (second == 0 || second == 1);
