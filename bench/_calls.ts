@@ -1,4 +1,5 @@
 import { CallRing, connect, type Handle, serve } from "../mod.ts";
+import { start } from "../tests/_run/workers.ts";
 import type { Did, Run } from "./contest.ts";
 
 /** One side of the calls: two numbers there, their sum back. */
@@ -65,7 +66,7 @@ export function served({ ring, n }: Side): Run {
 /** In a thread of its own, because it blocks for ever: this one only arrives. */
 export function servedBlocking({ ring }: Side): Run {
   const url = new URL("./_calls_server.ts", import.meta.url);
-  new Worker(url, { type: "module" }).postMessage(ring);
+  start(url, ring);
   return () => ({ ops: 0 });
 }
 
