@@ -158,20 +158,12 @@ async function latency(): Promise<Row[]> {
       { make: "pongPort", ...other },
     ], byTurns),
   ]);
-  const { channel, postMessage } = results;
-  return ["p50", "p99"].map((share) => {
-    const [ours, theirs] = [channel, postMessage]
-      .map(({ medians }) => medians[share]!);
-    return {
-      name: `Channel, a small object there and back, both sides idle before: ` +
-        `${share} / postMessage`,
-      figure: ours! / theirs!,
-      unit: "x",
-      target: { most: 1 },
-      from: `channel ${Math.round(ours!)} ns, ` +
-        `postMessage ${Math.round(theirs!)} ns`,
-    };
-  });
+  return ["p50", "p99"].map((share) => ({
+    name: `Channel, a small object there and back, both sides idle before: ` +
+      `${share} / postMessage`,
+    ...ratio(results, "channel", "postMessage", share),
+    target: { most: 1 },
+  }));
 }
 
 /** All rows of this bench. */
