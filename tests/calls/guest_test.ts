@@ -1,13 +1,9 @@
 // Threads of C serve what JavaScript calls, and call what it serves.
-import * as fs from "node:fs";
-import { tmpdir } from "node:os";
-import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { CallRing, connect, serve } from "../../mod.ts";
-import { wasmClang } from "../../wasm/emcc.ts";
+import { guestOf } from "../_run/guest.ts";
 import { suite } from "../_run/harness.ts";
-import { INCLUDE } from "../_run/header.ts";
 import { spawn } from "../_run/workers.ts";
 import type { GuestJob } from "./api.ts";
 
@@ -19,28 +15,7 @@ const GUEST = new URL("./guest.ts", import.meta.url);
 /** Where the ring lies, behind what the module has for itself. */
 const AT = 1 << 19;
 
-const FLAGS = [
-  "-O1",
-  "-matomics",
-  "-mbulk-memory",
-  "-nostdlib",
-  "-Wl,--no-entry,--export-dynamic,--import-memory,--shared-memory",
-  "-Wl,--max-memory=1048576,--allow-undefined",
-];
-
-async function compiled(): Promise<WebAssembly.Module> {
-  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-calls-"));
-  try {
-    const out = path.join(folder, "guest.wasm");
-    const args = [...FLAGS, `-I${INCLUDE}`];
-    await wasmClang({ sources: [SOURCE], args, out, quiet: true });
-    return await WebAssembly.compile(fs.readFileSync(out));
-  } finally {
-    fs.rmSync(folder, { recursive: true });
-  }
-}
-
-const module = compiled();
+const module = guestOf(SOURCE);
 
 /** A ring in the memory of a thread of C, which serves or calls. */
 async function guest(calls?: GuestJob["calls"]) {

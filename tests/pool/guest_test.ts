@@ -1,13 +1,9 @@
 // A thread of C does the tasks of a pool.
-import * as fs from "node:fs";
-import { tmpdir } from "node:os";
-import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { codec, Pool, task } from "../../primitives/pool.ts";
-import { wasmClang } from "../../wasm/emcc.ts";
+import { guestOf } from "../_run/guest.ts";
 import { suite } from "../_run/harness.ts";
-import { INCLUDE } from "../_run/header.ts";
 import { spawn } from "../_run/workers.ts";
 
 const test = suite("weft_pool_serve");
@@ -18,32 +14,11 @@ const GUEST = new URL("./guest.ts", import.meta.url);
 /** Where the pool lies, behind what the module has for itself. */
 const AT = 1 << 19;
 
-const FLAGS = [
-  "-O1",
-  "-matomics",
-  "-mbulk-memory",
-  "-nostdlib",
-  "-Wl,--no-entry,--export-dynamic,--import-memory,--shared-memory",
-  "-Wl,--max-memory=1048576,--allow-undefined",
-];
-
-async function compiled(): Promise<WebAssembly.Module> {
-  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-pool-"));
-  try {
-    const out = path.join(folder, "guest.wasm");
-    const args = [...FLAGS, `-I${INCLUDE}`];
-    await wasmClang({ sources: [SOURCE], args, out, quiet: true });
-    return await WebAssembly.compile(fs.readFileSync(out));
-  } finally {
-    fs.rmSync(folder, { recursive: true });
-  }
-}
-
 const bytes = { request: codec.binary, reply: codec.binary };
 const tasks = { increment: task(bytes), fail: task(bytes), other: task(bytes) };
 
 test("does the tasks of a pool in the memory of its module", async () => {
-  const module = await compiled();
+  const module = await guestOf(SOURCE);
   const pages = { initial: 16, maximum: 16, shared: true };
   const memory = new WebAssembly.Memory(pages);
   const size = { slots: 8, bytes: 64 };

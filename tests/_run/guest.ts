@@ -1,0 +1,32 @@
+/**
+ * Guests: bare modules of C, without Emscripten, in a memory that is given.
+ *
+ * @module
+ */
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+import { wasmClang } from "../../wasm/emcc.ts";
+import { INCLUDE } from "./header.ts";
+
+const FLAGS = [
+  "-O1",
+  "-matomics",
+  "-mbulk-memory",
+  "-nostdlib",
+  "-Wl,--no-entry,--export-dynamic,--import-memory,--shared-memory",
+  "-Wl,--max-memory=1048576,--allow-undefined",
+];
+
+/** The module that is compiled from `source`. */
+export async function guestOf(source: string): Promise<WebAssembly.Module> {
+  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-guest-"));
+  try {
+    const out = path.join(folder, "guest.wasm");
+    const args = [...FLAGS, `-I${INCLUDE}`];
+    await wasmClang({ sources: [source], args, out, quiet: true });
+    return await WebAssembly.compile(fs.readFileSync(out));
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+}
