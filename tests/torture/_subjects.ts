@@ -86,6 +86,32 @@ function inRange(n: number, from: number, to: number): void {
   if (!(n >= from && n <= to)) throw new Error(`${n} is not ${from} to ${to}`);
 }
 
+/** The calls of a lock. */
+const READING: Record<string, (x: RwLock) => unknown> = {
+  tryRead: (x) => x.tryRead()?.unlock(),
+  tryWrite: (x) => x.tryWrite()?.unlock(),
+  unlockRead: (x) => x.unlockRead(),
+  unlockWrite: (x) => x.unlockWrite(),
+  readers: (x) => x.readers,
+  abandon: (x) => x.abandon(5),
+  abandonReading: (x) => x.abandonReading(5),
+};
+
+/** The calls of a counter of ten tasks. */
+const WORK: Record<string, (x: WorkCounter) => unknown> = {
+  next: (x) => inRange(x.next(), -1, 9),
+  nextRange: (x) => {
+    const range = x.nextRange();
+    if (range === undefined) return;
+    inRange(range.start, 0, 9);
+    inRange(range.end, range.start + 1, 10);
+  },
+  done: (x) => x.done(),
+  tryWait: (x) => x.tryWait(),
+  remaining: (x) => inRange(x.remaining, 0, 10),
+  cancel: (x) => x.cancel(),
+};
+
 /** By name: the kind, and what distinguishes it from others of its kind. */
 export const SUBJECTS: Readonly<Record<string, Subject>> = {
   mutex: subject({
@@ -103,29 +129,13 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     byteLength: RwLock.byteLength(),
     init: (m, at) => RwLock.init(m, at),
     attach: (m, at) => new RwLock(m, at),
-    calls: {
-      tryRead: (x) => x.tryRead()?.unlock(),
-      tryWrite: (x) => x.tryWrite()?.unlock(),
-      unlockRead: (x) => x.unlockRead(),
-      unlockWrite: (x) => x.unlockWrite(),
-      readers: (x) => x.readers,
-      abandon: (x) => x.abandon(5),
-      abandonReading: (x) => x.abandonReading(5),
-    },
+    calls: READING,
   }),
   "rw_lock, tracked": subject({
     byteLength: RwLock.byteLength({ tracked: 2 }),
     init: (m, at) => RwLock.init(m, at, { tracked: 2 }),
     attach: (m, at) => new RwLock(m, at),
-    calls: {
-      tryRead: (x) => x.tryRead()?.unlock(),
-      tryWrite: (x) => x.tryWrite()?.unlock(),
-      unlockRead: (x) => x.unlockRead(),
-      unlockWrite: (x) => x.unlockWrite(),
-      readers: (x) => x.readers,
-      abandon: (x) => x.abandon(5),
-      abandonReading: (x) => x.abandonReading(5),
-    },
+    calls: READING,
   }),
   condition: subject({
     byteLength: Condition.byteLength(),
@@ -318,38 +328,13 @@ export const SUBJECTS: Readonly<Record<string, Subject>> = {
     byteLength: WorkCounter.byteLength(),
     init: (m, at) => WorkCounter.init(m, at, 10, { chunk: 3 }),
     attach: (m, at) => new WorkCounter(m, at),
-    calls: {
-      next: (x) => inRange(x.next(), -1, 9),
-      nextRange: (x) => {
-        const range = x.nextRange();
-        if (range === undefined) return;
-        inRange(range.start, 0, 9);
-        inRange(range.end, range.start + 1, 10);
-      },
-      done: (x) => x.done(),
-      tryWait: (x) => x.tryWait(),
-      remaining: (x) => inRange(x.remaining, 0, 10),
-      cancel: (x) => x.cancel(),
-    },
+    calls: WORK,
   }),
   "work_counter, tracked": subject({
     byteLength: WorkCounter.byteLength(10, { tracked: 2 }),
     init: (m, at) => WorkCounter.init(m, at, 10, { chunk: 3, tracked: 2 }),
     attach: (m, at) => new WorkCounter(m, at),
-    calls: {
-      next: (x) => inRange(x.next(), -1, 9),
-      nextRange: (x) => {
-        const range = x.nextRange();
-        if (range === undefined) return;
-        inRange(range.start, 0, 9);
-        inRange(range.end, range.start + 1, 10);
-      },
-      done: (x) => x.done(),
-      tryWait: (x) => x.tryWait(),
-      remaining: (x) => inRange(x.remaining, 0, 10),
-      abandon: (x) => x.abandon(5),
-      cancel: (x) => x.cancel(),
-    },
+    calls: { ...WORK, abandon: (x) => x.abandon(5) },
   }),
   work_deque: subject({
     byteLength: WorkDeque.byteLength(queue),
