@@ -329,8 +329,8 @@ export class Barrier extends Region<"barrier"> {
    *
    * Of a tracked barrier, only this agent's own party can leave: see `abandon`.
    *
-   * @throws {TypeError} If `options` is not as described, or `arrived` is said of
-   * a tracked barrier.
+   * @throws {TypeError} If `options` is not as described, or the barrier is
+   * tracked and `arrived` is true.
    * @throws {RangeError} If no party is left, or none that has arrived.
    */
   leave(options: { readonly arrived?: boolean } = {}): boolean {

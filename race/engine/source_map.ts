@@ -4,8 +4,15 @@
  * @module
  */
 
-// deno-lint-ignore no-explicit-any
-type Any = any;
+/** What is read of files, where the runtime has a process. */
+interface Files {
+  readFileSync(path: string | URL, encoding: "utf8"): string;
+}
+
+/** The globals of such a runtime. */
+interface Globals {
+  readonly process: { getBuiltinModule(name: "node:fs"): Files };
+}
 
 /** A line of a source. */
 export interface Position {
@@ -42,7 +49,7 @@ export function sourceOf(
 
 function mapOf(path: string): SourceMap | undefined {
   try {
-    const { process } = globalThis as Any;
+    const { process } = globalThis as unknown as Globals;
     const { readFileSync } = process.getBuiltinModule("node:fs");
     const at = path.startsWith("file:") ? new URL(path) : path;
     const [, url = ""] = /.*\/\/# sourceMappingURL=(\S+)/s
