@@ -305,6 +305,16 @@ export class Rooms {
     return this.#view(this.#replies, at, this.reply(at), length);
   }
 
+  /** The value, or a copy if it is a view of slots. */
+  outside(value: unknown): unknown {
+    const { buffer, byteOffset, byteLength } = this.#bytes;
+    return value instanceof Uint8Array && value.buffer === buffer &&
+        value.byteOffset >= byteOffset &&
+        value.byteOffset < byteOffset + byteLength
+      ? new Uint8Array(value)
+      : value;
+  }
+
   /** A view; a new one is made only if the length has changed. */
   #view(
     views: Uint8Array[],
