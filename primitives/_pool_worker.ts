@@ -211,7 +211,6 @@ export class PoolServer {
     const index = what & 0xffff;
     if (index === RETIRE) return void (this.#order = at);
     const lazy = (what & LAZY) !== 0;
-    if (!lazy) this.#tell(); // this task may take long
     this.#begin(at);
     this.#count++;
     const task = this.#it.tasks[index];

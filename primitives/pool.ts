@@ -370,7 +370,7 @@ export interface PoolOptions<T extends Tasks> {
   readonly slots?: number | undefined;
   /**
    * How many tasks a worker finds in shared memory besides the one that it
-   * does. Unless given, as many as take about a millisecond. With more, it
+   * does. Unless given, as many as take about two milliseconds. With more, it
    * waits less for the thread that has the pool; with fewer, a task of a high
    * priority begins sooner.
    */
@@ -481,11 +481,11 @@ const MOST_DEATHS = 3;
 /** A pool whose workers die so often without a task has no use for more. */
 const MOST_LOSSES = 3;
 /** In shared memory lie tasks for so many ms, unless told otherwise. */
-const AHEAD = 1;
+const AHEAD = 2;
 /** Requests of pools for more bytes wait in slots, as far as there are any. */
 const LONG = 4096;
 /** Workers may tell of results together that took so many ms. */
-const TOGETHER = 0.5;
+const TOGETHER = 1;
 /** This agent looks for results that often, in ms, if workers tell of several. */
 const LATEST = 2;
 /**
@@ -1175,7 +1175,7 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   /**
    * Whether the worker may tell of the next job's result together with others:
-   * half of the results at a time, or as many as take half a millisecond.
+   * half of the results at a time, or as many as take a millisecond.
    */
   #mayBeLate(): boolean {
     if (this.#typical === 0) return false;
