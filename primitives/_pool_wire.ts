@@ -193,7 +193,9 @@ export class Rooms {
   claim(): number {
     if (this.#slots.closed) throw new ClosedError("The ring is closed");
     const at = this.#slots.claim();
-    if (at !== 0) Atomics.store(this.#words, at + CALLER, this.#id);
+    if (at === 0) return 0;
+    this.#slots.turn();
+    Atomics.store(this.#words, at + CALLER, this.#id);
     return at;
   }
 
