@@ -54,9 +54,8 @@ __attribute__((export_name("run"))) void run(void *own, int32_t id, void *queue,
   weft_mpmc_queue *jobs = weft_mpmc_queue_attach(queue);
   const int64_t a_moment = INT64_C(50000000); /* ns */
   for (int32_t n = 0; !load(&row->stop); n++) {
-    int result = load(&row->pops)
-                     ? weft_mpmc_queue_pop_int(jobs, &n, a_moment)
-                     : weft_mpmc_queue_push_int(jobs, n, a_moment);
+    int result = load(&row->pops) ? weft_mpmc_queue_pop_int(jobs, &n, a_moment)
+                                  : weft_mpmc_queue_push_int(jobs, n, a_moment);
     if (result == 0) count(lock, state, row);
   }
 }

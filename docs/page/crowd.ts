@@ -66,6 +66,8 @@ const made: Record<Language, number> = { JavaScript: 0, C: 0 };
 const queue = gauge("in the queue", "large");
 const log = () => at("crowd-log");
 
+/** How full the queue is, in the mean of some frames. */
+let fill = 0;
 /** What agents counted that have ended. */
 let retired = 0;
 /** The language that pops. */
@@ -243,7 +245,8 @@ function showRates() {
 function showWords() {
   const held = Atomics.load(state, STATE.held);
   if (held !== 0) strike(held);
-  queue.set(jobs.size, jobs.capacity, `${jobs.size} of ${jobs.capacity}`);
+  fill += (jobs.size - fill) / 8; // it changes faster than anybody can read
+  queue.set(fill, jobs.capacity, `${Math.round(fill)} of ${jobs.capacity}`);
   const { owner, waiters } = inspect(lock);
   const agent = [...agents].find(({ id }) => id === owner);
   write(at("owner"), agent?.name ?? (owner ? "this page" : "nobody"));

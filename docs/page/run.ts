@@ -10,15 +10,17 @@ import { complain, wordsOf } from "../../tests/_run/usage.ts";
 import { buildPage } from "./build.ts";
 import { ISOLATED, serve } from "./serve.ts";
 
-const USAGE = `usage: deno task page [--out FOLDER] [--port N]
+const USAGE = `usage: deno task page [--out FOLDER] [--port N] [--pictures]
 Builds the page of docs/page and serves it to this machine.
 
   --out FOLDER  only builds it, into this folder, for any static host
-  --port N      the port to serve it at; 8000 by default`;
+  --port N      the port to serve it at; 8000 by default
+  --pictures    takes the pictures of it in docs, by Chromium, and ends`;
 
 const { values, positionals } = wordsOf(USAGE, {
   out: "string",
   port: "string",
+  pictures: "boolean",
 });
 if (positionals.length > 0) complain("deno task page takes options only");
 if (typeof values.out === "string") {
@@ -26,6 +28,11 @@ if (typeof values.out === "string") {
 } else {
   const out = fileURLToPath(new URL("../../.weft/page/site", import.meta.url));
   await buildPage(out);
+  if (values.pictures) {
+    const { takePictures } = await import("./pictures.ts");
+    await takePictures(out);
+    process.exit();
+  }
   try {
     const { url } = await serve(out, ISOLATED, Number(values.port ?? 8000));
     console.log(url);

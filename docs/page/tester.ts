@@ -7,13 +7,13 @@
 import { at, write } from "./dom.ts";
 import type { Verdict } from "./explorer.ts";
 
-const BROKEN = `// each agent adds 1
+const BROKEN = `// Each agent adds 1. What can go wrong?
 const old = Atomics.load(words, 0);
 const sum = old + 1;
-Atomics.store(words, 0, sum);
-// does it work?`;
 
-const FIXED = `// each agent adds 1
+Atomics.store(words, 0, sum);`;
+
+const FIXED = `// Each agent adds 1. Atomics.add does the same.
 for (let old = Atomics.load(words, 0), seen; ; old = seen) {
   seen = Atomics.compareExchange(words, 0, old, old + 1);
   if (seen === old) break; // nobody came between
@@ -61,6 +61,10 @@ export function showTester(): void {
     write(verdict, found.message);
     steps.hidden = false;
     steps.srcdoc = found.page;
-    steps.onload = () => steps.focus(); // arrow keys step through it
+    steps.onload = () => {
+      const { scrollHeight } = steps.contentDocument!.documentElement;
+      steps.style.height = `${Math.min(scrollHeight + 8, 560)}px`;
+      steps.focus(); // arrow keys step through it
+    };
   });
 }

@@ -25,14 +25,14 @@ export interface Driven {
   press(key: string): Promise<void>;
   /** Shows the page in light or dark (Chromium only). */
   scheme(scheme: "light" | "dark"): Promise<void>;
-  /** A picture of what the window shows, as PNG. */
-  picture(): Promise<Uint8Array>;
+  /** A picture of an element, as PNG (Chromium only). */
+  picture(selector: string): Promise<Uint8Array>;
   /** Ends the browser. */
   close(): void;
 }
 
 /** How many seconds an expression may take to become true: a hang otherwise. */
-const PATIENCE = 20;
+const PATIENCE = 60;
 
 type Json = Record<string, unknown>;
 
@@ -104,7 +104,7 @@ async function chromium(profile: string, url: string): Promise<Protocol> {
   }
   const calls = await connect(page.webSocketDebuggerUrl);
   await calls.call("Page.navigate", { url });
-  return {
+  const protocol: Protocol = {
     async value(expression) {
       const { result, exceptionDetails } = await calls.call(
         "Runtime.evaluate",
@@ -142,12 +142,27 @@ async function chromium(profile: string, url: string): Promise<Protocol> {
       const features = [{ name: "prefers-color-scheme", value }];
       await calls.call("Emulation.setEmulatedMedia", { features });
     },
-    async picture() {
-      const format = { format: "png" };
-      const { data } = await calls.call("Page.captureScreenshot", format);
+    async picture(selector) {
+      const clip = await protocol.value(`(() => {
+        const place = document.querySelector(${JSON.stringify(selector)});
+        const { x, y, width, height } = place.getBoundingClientRect();
+        return {
+          x: x + scrollX - 16,
+          y: y + scrollY,
+          width: width + 32,
+          height: height + 16,
+          scale: 1,
+        };
+      })()`);
+      const { data } = await calls.call("Page.captureScreenshot", {
+        format: "png",
+        captureBeyondViewport: true,
+        clip,
+      });
       return Buffer.from(data as string, "base64");
     },
   };
+  return protocol;
 }
 
 /** The keys of WebDriver that have no character. */
@@ -202,12 +217,11 @@ async function firefox(profile: string, url: string): Promise<Protocol> {
         { type: "keyUp", value },
       ]);
     },
-    async scheme() {},
-    async picture() {
-      const shot = await calls.call("browsingContext.captureScreenshot", {
-        context,
-      });
-      return Buffer.from(shot.data as string, "base64");
+    scheme() {
+      throw new Error("only in Chromium");
+    },
+    picture() {
+      throw new Error("only Chromium takes pictures");
     },
   };
 }
