@@ -14,6 +14,37 @@ const HERE = 0xffff_ffff;
 const headOf = ({ buffer, byteOffset }: Uint8Array): DataView =>
   new DataView(buffer, byteOffset, HEAD);
 
+function encode(value: Uint8Array, into: Uint8Array): number {
+  if (!(value instanceof Uint8Array)) {
+    throw refusal("bytes in place", value, "it is not a Uint8Array");
+  }
+  const { buffer, byteOffset, length } = value;
+  const isThere = buffer === into.buffer && byteOffset < HERE;
+  const needed = isThere ? HEAD : HEAD + length;
+  if (needed <= into.length) {
+    const head = headOf(into);
+    head.setUint32(0, isThere ? byteOffset : HERE, true);
+    head.setUint32(4, length, true);
+    if (!isThere) into.set(value, HEAD);
+  }
+  return needed;
+}
+
+function decode(bytes: Uint8Array): Uint8Array {
+  const head = headOf(bytes);
+  const at = head.getUint32(0, true);
+  if (at === HERE) return bytes.subarray(HEAD);
+  return new Uint8Array(bytes.buffer, at, head.getUint32(4, true));
+}
+
+function decodeResult(bytes: Uint8Array): Uint8Array {
+  const view = decode(bytes);
+  const follows = headOf(bytes).getUint32(0, true) === HERE;
+  return follows ? new Uint8Array(view) : view;
+}
+
+const NAME = "in place";
+
 /**
  * Bytes as they lie in the pool's memory. If they lie there already, only their
  * place is sent, and nothing is copied; that is why a pool can be made within
@@ -36,36 +67,11 @@ const headOf = ({ buffer, byteOffset }: Uint8Array): DataView =>
  * console.log(await pool.run("hash", data.subarray(0, 500_000)));
  * ```
  */
-export const inPlace: Codec<Uint8Array> = {
-  name: "in place",
-  encode(value, into) {
-    if (!(value instanceof Uint8Array)) {
-      throw refusal("bytes in place", value, "it is not a Uint8Array");
-    }
-    const { buffer, byteOffset, length } = value;
-    const isThere = buffer === into.buffer && byteOffset < HERE;
-    const needed = isThere ? HEAD : HEAD + length;
-    if (needed <= into.length) {
-      const head = headOf(into);
-      head.setUint32(0, isThere ? byteOffset : HERE, true);
-      head.setUint32(4, length, true);
-      if (!isThere) into.set(value, HEAD);
-    }
-    return needed;
-  },
-  decode(bytes) {
-    const head = headOf(bytes);
-    const at = head.getUint32(0, true);
-    if (at === HERE) return bytes.subarray(HEAD);
-    return new Uint8Array(bytes.buffer, at, head.getUint32(4, true));
-  },
-};
+export const inPlace: Codec<Uint8Array> = { name: NAME, encode, decode };
 
-/** The same for results: what follows the head is copied. */
+/** The same for results: bytes that follow the head are copied. */
 export const inPlaceResult: Codec<Uint8Array> = {
-  ...inPlace,
-  decode: (bytes) =>
-    headOf(bytes).getUint32(0, true) === HERE
-      ? new Uint8Array(bytes.subarray(HEAD))
-      : inPlace.decode(bytes),
+  name: NAME,
+  encode,
+  decode: decodeResult,
 };
