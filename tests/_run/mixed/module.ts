@@ -39,7 +39,7 @@ const HEADS = /^static inline (?=[\w ]+?\*?(weft_[a-z]\w*)\()/gm;
 /** The modules that call functions of C: classes over them, and the cast. */
 const CALLERS: string = folders().flatMap((folder) =>
   fs.readdirSync(path.join(TESTS, folder))
-    .filter((name) => name.endsWith("in_c.ts"))
+    .filter((name) => /^kind\.ts$|in_c\.ts$/.test(name))
     .map((name) => path.join(TESTS, folder, name))
 ).concat(fileURLToPath(new URL("./cast.ts", import.meta.url)))
   .map((file) => fs.readFileSync(file, "utf8"))
