@@ -668,6 +668,11 @@ export const CALL_RING = {
    * @writer callers
    */
   slot_waiters: 65,
+  /**
+   * How often callers shall pause for callers that look for a slot in vain.
+   * @writer callers
+   */
+  pauses: 66,
   length: 96,
 } as const;
 
