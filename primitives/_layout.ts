@@ -800,6 +800,25 @@ export const STRIPED_COUNTER = {
  */
 export const EVENT_COUNT = { epoch: 0, waiters: 1 } as const;
 
+/** The head of a table of agents, which `deadlocks` reads. */
+export const AGENT_TABLE = { magic: 0, agents: 1, rows: 32 } as const;
+
+/**
+ * A row of that table, 32 words for each agent. `agent` is its id, or 0.
+ * `sequence` changes with each sleep. `on` is the word that it blocks on, or 0;
+ * so are the eight words from `awaits` on for words that it awaits. Each is
+ * counted in words from the row. `name` is UTF-8, of `bytes` bytes.
+ */
+export const AGENT_ROW = {
+  agent: 0,
+  sequence: 1,
+  on: 2,
+  awaits: 3,
+  bytes: 11,
+  name: 12,
+  words: 32,
+} as const;
+
 /** All rows, under the names of their primitives. */
 export const LAYOUT = {
   mutex: MUTEX,

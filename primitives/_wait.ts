@@ -98,7 +98,9 @@ function sleep(
     if (left <= 0) return "timed-out";
   }
   withdrawAll();
+  looking.note?.(words, index);
   const woken = Atomics.wait(words, index, value, Math.min(left, atMost));
+  looking.note?.(words);
   return woken === "timed-out" && left >= atMost ? "looked" : woken;
 }
 

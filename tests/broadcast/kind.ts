@@ -16,4 +16,4 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Broadcast", most: 8900 };
+export const size: Size = { name: "Broadcast", most: 8950 };

@@ -405,8 +405,6 @@ export const scenarios = (weft: Weft): Scenario[] => {
     },
     {
       name: "two that give way want one slot",
-      differs:
-        "when it gave way, an agent of C knows, and in TypeScript a view",
       spec: hungry(weft),
       agents: [[["post", 1]], [["post", 2]]],
       options: { timeouts: 1, rescue: true }, // only time ends a pause

@@ -15,4 +15,4 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Channel, codec", most: 17400 };
+export const size: Size = { name: "Channel, codec", most: 17450 };

@@ -17,4 +17,4 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "Condition", most: 5950 };
+export const size: Size = { name: "Condition", most: 6000 };

@@ -1,5 +1,5 @@
 import { race } from "../../race/mod.ts";
-import type { Finding, Recoverable } from "../../mod.ts";
+import type { Finding, View } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 
@@ -56,8 +56,8 @@ function dying<T>(weft: Weft, about: About<T>) {
     },
     recover: (view, dead) => {
       const ended = [OTHER, dead + 1, DEAD];
-      const findings = weft.mod.recover(ended, view as Recoverable);
-      const memory = new Int32Array((view as Recoverable).buffer);
+      const findings = weft.mod.recover(ended, view as View);
+      const memory = new Int32Array((view as View).buffer);
       const problem = about.told?.(findings, memory);
       if (problem !== undefined) throw new Error(problem);
       for (const { what, id } of findings) {
@@ -103,7 +103,7 @@ function locked(weft: Weft) {
     ops: {
       recover: {
         run: ({ mutex, ring }) => {
-          const found = mod.recover([DEAD], [mutex, ring] as Recoverable[]);
+          const found = mod.recover([DEAD], [mutex, ring] as View[]);
           return found.length;
         },
       },
