@@ -62,10 +62,9 @@ static inline size_t weft_agent_table_bytes(int32_t agents) {
 static inline weft_agent_table *weft_agent_table_init(void *at, size_t bytes,
                                                       int32_t agents) {
   size_t needed = weft_agent_table_bytes(agents);
-  if (at == NULL || !weft__aligned(at)) return NULL;
-  if (needed == 0 || bytes < needed) return NULL;
+  if (!weft__fits(at, bytes, needed)) return NULL;
   weft_agent_table *t = (weft_agent_table *)at;
-  __builtin_memset(at, 0, needed);
+  weft__zero(at, needed);
   t->agents = agents;
   weft__store(&t->magic, WEFT__AGENT_TABLE_MAGIC);
   return t;
@@ -73,7 +72,7 @@ static inline weft_agent_table *weft_agent_table_init(void *at, size_t bytes,
 
 /* Attaches to a table; NULL if there is none. */
 static inline weft_agent_table *weft_agent_table_attach(void *at) {
-  if (at == NULL || !weft__aligned(at)) return NULL;
+  if (!weft__aligned(at)) return NULL;
   weft_agent_table *t = (weft_agent_table *)at;
   if (weft__load(&t->magic) != WEFT__AGENT_TABLE_MAGIC) return NULL;
   return weft_agent_table_bytes(t->agents) == 0 ? NULL : t;
