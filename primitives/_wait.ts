@@ -97,8 +97,8 @@ function sleep(
     left = deadline - performance.now();
     if (left <= 0) return "timed-out";
   }
-  withdrawAll();
   looking.note?.(words, index);
+  withdrawAll();
   const woken = Atomics.wait(words, index, value, Math.min(left, atMost));
   looking.note?.(words);
   return woken === "timed-out" && left >= atMost ? "looked" : woken;
