@@ -41,9 +41,10 @@ const FLAGS = [
   "-Wl,-z,stack-size=1024",
 ];
 
-/** What the page's modules import, by what users call it. */
 const entry = (name: string) => path.join(PROJECT, name);
-const ALIAS = {
+
+/** What pages import, by what users call it. */
+export const ALIAS: Record<string, string> = {
   "@weft/sync/race": entry("race/mod.ts"),
   "@weft/sync/realtime": entry("primitives/realtime.ts"),
   "@weft/sync": entry("mod.ts"),

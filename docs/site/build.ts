@@ -12,6 +12,7 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { buildPage } from "../page/build.ts";
+import { buildPrograms } from "../page/programs.ts";
 import { contents, isCode, placeOf, PROJECT, titleOf } from "./contents.ts";
 import { escape, frame } from "./html.ts";
 import { render } from "./render.ts";
@@ -79,6 +80,7 @@ export async function buildSite(
     logLevel: "error",
   });
   await esbuild.stop();
+  await buildPrograms(path.join(out, "docs", "examples"));
   if (page) await buildPage(path.join(out, "page"));
   if (api) buildApi(path.join(out, "api"));
 }

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import * as path from "node:path";
 import * as assert from "uvu/assert";
 import { buildPage } from "../../docs/page/build.ts";
+import { buildPrograms, PROGRAMS } from "../../docs/page/programs.ts";
 import { ISOLATED, serve } from "../../docs/page/serve.ts";
 import { drive, type Driven } from "../_run/browser/driver.ts";
 import { programOf } from "../_run/browser/server.ts";
@@ -18,6 +19,7 @@ let folder = "";
 test.before(async () => {
   folder = fs.mkdtempSync(path.join(tmpdir(), "weft-page-"));
   await buildPage(folder);
+  await buildPrograms(path.join(folder, "examples"));
 });
 test.after(() => fs.rmSync(folder, { recursive: true }));
 
@@ -26,6 +28,7 @@ async function visit(
   name: string,
   headers: Readonly<Record<string, string>>,
   look: (page: Driven) => Promise<void>,
+  first = "",
 ) {
   try {
     programOf(name);
@@ -37,7 +40,7 @@ async function visit(
   try {
     // A browser that does not begin says nothing about the page.
     for (let turn = 0; turn < 3 && page === undefined; turn++) {
-      page = await drive(name, url).catch(() => undefined);
+      page = await drive(name, url + first).catch(() => undefined);
     }
     if (page === undefined) skip(`${name} does not run here`);
     await look(page);
@@ -126,6 +129,54 @@ async function lookAtSome(page: Driven) {
 
 test("works in Chromium, from a host that sends no headers", async () => {
   await visit("chromium", {}, lookAtAll);
+}, 250_000);
+
+/** What a visitor does with each program, and what it then says. */
+const USES: Readonly<Record<string, (page: Driven) => Promise<void>>> = {
+  async game_state(page) {
+    const step = 'Number(document.querySelector("#said").innerText.slice(5))';
+    await page.until(`${step} > 20`);
+    await page.press("ArrowUp");
+    await page.click("[data-key]");
+    const now = Number(await page.value(step));
+    await page.until(`${step} > ${now + 20}`);
+  },
+  async image_filter(page) {
+    await page.until('document.querySelector("#said") !== null');
+    const pixel = 'document.querySelector("canvas").getContext("2d")' +
+      ".getImageData(32, 16, 1, 1).data[0]";
+    const sharp = await page.value(pixel);
+    await page.click("#blur");
+    await page.until(`${text("said")}.endsWith(" ms")`);
+    await page.until(`${pixel} !== ${sharp}`);
+  },
+  async progress_bar(page) {
+    await page.until('document.querySelector("#bar") !== null');
+    await page.click("#start");
+    await page.until('document.querySelector("#bar").value > 0');
+    await page.click("#stop");
+    await page.until(`/^(stopped at|done)/.test(${text("said")})`);
+  },
+  async synthesizer(page) {
+    await page.until('document.querySelector("#keys button") !== null');
+    await page.click("#start");
+    await page.click("#keys button");
+    await page.until(`/^[1-9]\\d* blocks/.test(${text("said")})`);
+  },
+};
+
+test("the programs that are pages work in Chromium", async () => {
+  assert.equal(Object.keys(USES), PROGRAMS);
+  await visit("chromium", {}, async (page) => {
+    for (const [name, use] of Object.entries(USES)) {
+      const url = JSON.stringify(`/examples/${name}/page/`);
+      await page.value(`void (location.pathname === ${url} ||
+        (location.href = ${url}))`);
+      await page.until(`location.pathname === ${url} && crossOriginIsolated &&
+        document.readyState === "complete"`);
+      await use(page);
+    }
+  }, `examples/${PROGRAMS[0]}/page/`);
 }, 250_000);
 
 test("works in Firefox", async () => {
