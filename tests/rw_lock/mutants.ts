@@ -672,7 +672,7 @@ const TRACKED = mutants("rw_lock", {
   ],
 }, {
   what: "(P): a reader waits for the end of a phase that is over",
-  by: "tracked: one writes twice, one reads",
+  by: "tracked: one ends writing and tries again, one reads",
   ts: [
     "if (((Atomics.load(words, GATE) ^ gate) & ~WAITING_BIT) === 0) {",
     "if (true) {",
@@ -800,7 +800,7 @@ const ROWS = mutants({ source: "_readers", scenarios: ["rw_lock"] }, {
   c: ["(weft__reader_is_in(reads, gate) ? pending : 0)", "pending"],
 }, {
   what: "whoever was let in does not count as reading",
-  by: "tracked: one writes twice, one reads",
+  by: "tracked: one ends writing and tries again, one reads",
   ts: ["(isIn(reads, gate) ? pending : 0)", "0"],
   c: ["(weft__reader_is_in(reads, gate) ? pending : 0)", "(0 & pending)"],
 });

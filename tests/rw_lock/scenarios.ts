@@ -526,8 +526,8 @@ interface Begin {
   readonly agents?: readonly [number, number];
   /** How often each of them reads. */
   readonly reads?: readonly [number, number];
-  /** Agent 9 was terminated while it wrote. */
-  readonly writes?: boolean;
+  /** The agent that writes; agent 9 was terminated. */
+  readonly writes?: number;
 }
 
 /**
@@ -555,7 +555,9 @@ function tracked(weft: Weft, begin: Begin = {}, kills = false) {
       RwLock.init(memory, 0, { tracked: 2 });
       const words = new Int32Array(memory);
       words[gate] = begin.gate ?? 0;
-      if (begin.writes) [words[state], words[writer]] = [WRITING, 9];
+      if (begin.writes) {
+        [words[state], words[writer]] = [WRITING, begin.writes];
+      }
       for (const row of [0, 1]) {
         words[ROWS + ROW * row] = agents[row]!;
         words[ROWS + ROW * row + READS] = reads[row]!;
@@ -626,6 +628,14 @@ function tracked(weft: Weft, begin: Begin = {}, kills = false) {
           return total[0];
         },
         ...model(added),
+      },
+      endReading: {
+        run: ({ lock }) => lock.unlockRead(),
+        ...model((s: Model): [Model, unknown] => [s, undefined]),
+      },
+      endWriting: {
+        run: ({ lock }) => lock.unlockWrite(),
+        ...model((s: Model): [Model, unknown] => [s, undefined]),
       },
       abandon: {
         run: ({ lock }, id: number) => void lock.abandon(id),
@@ -896,11 +906,10 @@ export function scenarios(weft: Weft): Scenario[] {
       options: { timeouts: 0 },
     },
     {
-      name: "tracked: one writes twice, one reads",
-      spec: rows,
-      agents: [[["add"], ["add"]], [["get"]]],
-      options: { states: 30_000, timeouts: 0 },
-      sampled: true,
+      name: "tracked: one ends writing and tries again, one reads",
+      spec: tracked(weft, { writes: 1 }),
+      agents: [[["endWriting"], ["tryAdd"]], [["get"]]],
+      options: { timeouts: 0 },
     },
     {
       name: "tracked: one writes, one reads twice, phases that wrap",
@@ -940,16 +949,21 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "tracked: a dead writer is recovered, one writes, one reads",
-      spec: tracked(weft, { writes: true }, true),
+      spec: tracked(weft, { writes: 9 }, true),
       agents: [[["abandon", 9], ["tryAdd"]], [["get"]]],
       options: { timeouts: 0 },
     },
     {
-      name: "tracked: one writes, one reads, one is terminated",
-      spec: killed,
-      agents: [[["add"]], [["get"]]],
-      options: { ...kill, states: 30_000 },
-      sampled: true,
+      name: "tracked: one waits for a reader, one is terminated",
+      spec: tracked(weft, { reads: [1, 0] }, true),
+      agents: [[["add"]], [["endReading"]]],
+      options: kill,
+    },
+    {
+      name: "tracked: one waits for a writer, one is terminated",
+      spec: tracked(weft, { writes: 1 }, true),
+      agents: [[["endWriting"]], [["get"]]],
+      options: kill,
     },
     {
       name: "tracked: one tries to read, one to write, one is terminated",
