@@ -862,14 +862,14 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "in line: two write, one reads",
       spec: inLine(weft),
       agents: [[["write"]], [["write"]], [["read"]]],
-      options: { states: 30_000, timeouts: 0 },
+      options: { states: 10_000, timeouts: 0 },
       sampled: true,
     },
     {
       name: "in line: a reader waits for eight writers at most",
       spec: inLine(weft, { passed: 7 }),
       agents: [[["write"]], [["write"]], [["read"]]],
-      options: { states: 30_000, timeouts: 0 },
+      options: { states: 10_000, timeouts: 0 },
       sampled: true,
     },
     {
@@ -889,14 +889,14 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "in line: two write, one is terminated",
       spec: dyingInLine(weft),
       agents: [[["write"]], [["write"]]],
-      options: { ...large, kill: true, rescue: true, timeouts: 0 },
+      options: { states: 20_000, kill: true, rescue: true, timeouts: 0 },
       sampled: true,
     },
     {
       name: "tracked, in line: two write, one reads",
       spec: inLine(weft, { tracked: true }),
       agents: [[["write"]], [["write"]], [["read"]]],
-      options: { states: 30_000, timeouts: 0 },
+      options: { states: 10_000, timeouts: 0 },
       sampled: true,
     },
     {
