@@ -883,7 +883,7 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: aborting(weft),
       agents: [[["write"]], [["abort"]]],
       options: { timeouts: 0 },
-      awaits: [1],
+      notInC: "an agent of C does not await",
     },
     {
       name: "in line: two write, one is terminated",

@@ -59,9 +59,7 @@ export async function judge(
 ): Promise<Found | undefined> {
   const of = await scenariosIn(playedIn(mutant));
   const scenarios = MIXES[mix]!.flatMap((cast) => of(mixed(weft, wasm, cast)))
-    .filter(({ deep, notInC, awaits }) =>
-      !deep && notInC === undefined && awaits === undefined
-    );
+    .filter(({ deep, notInC }) => !deep && notInC === undefined);
   const likely = scenarios.filter(({ name }) => name === by);
   return found(likely, LIKELY) ?? found(scenarios, BUDGETS);
 }
