@@ -686,7 +686,6 @@ export function scenarios(weft: Weft): Scenario[] {
   return [
     {
       name: "one writes, one reads",
-      differs: DIFFERS,
       spec,
       agents: [[["add"]], [["get"]]],
     },
@@ -738,7 +737,6 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a writer that gives up",
-      differs: DIFFERS,
       spec: late,
       agents: [[["addFor"]], [["get"]]],
       options: { timeouts: true },
@@ -752,7 +750,6 @@ export function scenarios(weft: Weft): Scenario[] {
     },
     {
       name: "a try beside a reader",
-      differs: DIFFERS,
       spec,
       agents: [[["get"]], [["tryAdd"]]],
     },
