@@ -393,12 +393,13 @@ test("a writer that starves is the next one, but seven times at most", async () 
     const [read, write] = [mine.readAsync(), mine.writeAsync()];
     assert.is(await nowOf(Promise.race([read, write])), "pending");
     writing.unlock();
-    const [first, second] = passed < 7 ? [write, read] : [read, write];
-    const guard: Disposable = await Promise.race([read, write]);
-    assert.is(guard, await first);
-    assert.is(await nowOf(second), "pending");
-    guard[Symbol.dispose]();
-    (await second).unlock();
+    const waits: Promise<{ unlock(): void }>[] = [read, write];
+    if (passed < 7) waits.reverse();
+    const guard = await Promise.race(waits);
+    assert.is(guard, await waits[0]);
+    assert.is(await nowOf(waits[1]!), "pending");
+    guard.unlock();
+    (await waits[1]!).unlock();
     assert.ok(isFree(mine), `passed on ${passed} times`);
   }
 });
