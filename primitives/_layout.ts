@@ -55,7 +55,8 @@ export const RW_LOCK = {
    * bits 13-25: pending: agents that will read after this writer, unless they
    * are tracked
    * bit 26: WRITING
-   * bit 27: WANTED: a writer waits until nobody reads
+   * bit 27: WANTED: a writer waits until nobody reads, or the lock was passed
+   * on to a writer that does not run yet
    * bit 28: ASLEEP: that writer may sleep on this word
    * bit 29: ABANDONED: a dead writer was recovered
    * bits 30-31: the phase: how often pending agents were let in, modulo 4;
@@ -92,7 +93,13 @@ export const RW_LOCK = {
    * bits 16-31: 0x5765
    */
   tracked: 4,
-  length: 5,
+  /**
+   * How often the lock was passed on from a writer to the next one, modulo 8.
+   * When it is 0 again, waiting readers come first.
+   * @writer writers
+   */
+  turns: 5,
+  length: 6,
 } as const;
 
 /** A condition. All words 0: nobody waits. */

@@ -184,6 +184,9 @@ function pend(
 
 /** Sends `woken` to a waiter's path: it ends, or sleeps again. */
 function resume(waiter: Waiter, woken: Woken): void {
+  // A path that gives up looks at the words after this. So it finds what a wake
+  // before this was for, and a later wake reaches another agent.
+  if (woken === "timed-out") leave(waiter);
   const { waiting, line, signal, sleep, resolve, reject } = waiter;
   let step;
   try {

@@ -174,7 +174,10 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: dying(weft, {
         create: ({ mod }) => mod.RwLock.create(),
         attach: ({ mod }, memory) => new mod.RwLock(memory),
-        hints: [LAYOUT.rw_lock.state, LAYOUT.rw_lock.writer],
+        hints: [
+          ...[LAYOUT.rw_lock.state, LAYOUT.rw_lock.writer],
+          LAYOUT.rw_lock.writer_starving,
+        ],
         words: LAYOUT.rw_lock,
         run: (lock) => lock.write().unlock(),
         wrong: (words) => {
