@@ -37,7 +37,7 @@ import {
   Region,
   type WordsInspection,
 } from "./_region.ts";
-import { spin } from "./_spin.ts";
+import { spin, spinPatiently, timed } from "./_spin.ts";
 import {
   assertMayBlock,
   assertOptions,
@@ -121,6 +121,8 @@ export const PendingCallBase: abstract new () => Disposable =
  *                         sleepers: callers without a slot
  * word 65  slot_waiters   bits 0-30  callers that sleep there, or are about to
  *                         bit 31     one of them awaits, or did
+ * word 66  pauses         How often callers shall pause for callers that look
+ *                         for a slot in vain.
  * word 96  The slots, each at a multiple of 32 words. A slot has four words:
  *          `state`, the agent id of the caller, the length of the request and
  *          the length of the reply. The bytes of both follow. In `state`, bits
@@ -148,8 +150,8 @@ export const PendingCallBase: abstract new () => Disposable =
  * will never run again, so an old state is never mistaken for a new one.
  * Fairness: a server takes the slots in turn, so it passes over a call at most
  * once for each other slot. The first caller to find a free slot takes it. A
- * caller pauses for 2 ms each 50 ms while others wait for a slot, so that a
- * caller that was woken finds one.
+ * caller pauses for 2 ms each 50 ms while others look for a slot in vain, so
+ * that a caller that was woken finds one.
  * C twin: `weft_call_ring`. Source: slots as in the message buffers of seL4 and
  * LRPC (Bershad and others 1990). States with an owner are our own design.
  *
@@ -420,7 +422,7 @@ export class CallRing extends CallRingBase {
     assertMayBlock("serve");
     const slots = this.#slots;
     for (let count = 0;; count++) {
-      const at = slots.takeOrEnd() || blockOn(slots.coming);
+      const at = slots.takeBlocking()!;
       if (at < 0) return count;
       slots.handle(at, fn);
     }
@@ -468,8 +470,7 @@ export class CallRing extends CallRingBase {
    */
   take(): TakenCall {
     assertMayBlock("take");
-    const slots = this.#slots;
-    return this.#taken(slots.takeOrEnd() || blockOn(slots.coming))!;
+    return this.#taken(this.#slots.takeBlocking())!;
   }
 
   /** As `take`, but waits at most `timeout` ms; undefined if none came. */
@@ -519,11 +520,13 @@ export class CallRing extends CallRingBase {
     const slots = this.#slots;
     if (timeout === undefined && slots.isAwaited) block(slots.giveWay());
     let at = slots.post(request);
-    if (timeout !== 0) {
-      if (at === 0) at = spin(() => slots.post(request) || undefined) ?? 0;
-      if (at !== 0 && spin(() => slots.isAnswered(at))) return receive(at);
+    if (at === 0 && timeout !== 0) {
+      at = spin(() => slots.post(request) || undefined) ?? 0;
     }
-    return block(calling(slots, request, at, receive), timeout);
+    const rest = () => block(calling(slots, request, at, receive), timeout);
+    if (at === 0 || timeout === 0) return rest();
+    if (spinPatiently(() => slots.isAnswered(at))) return receive(at);
+    return timed(rest);
   }
 
   #pending(at: number | undefined): PendingCall | undefined {
@@ -533,9 +536,8 @@ export class CallRing extends CallRingBase {
   /** The slot of a call; undefined if none comes within `timeout` ms. */
   #within(operation: string, timeout: number): number | undefined {
     const slots = this.#slots;
-    const at = timeout === 0
-      ? slots.takeOrEnd()
-      : tryBlockOn(slots.coming, operation, timeout);
+    if (timeout !== 0) assertMayTry(operation, timeout);
+    const at = timeout === 0 ? slots.takeOrEnd() : slots.takeBlocking(timeout);
     if (at! < 0) throw new ClosedError("The ring is closed");
     return at || undefined;
   }
@@ -688,8 +690,8 @@ export class PendingCall extends PendingCallBase {
   #receive<T>(timeout: number | undefined, attempt: () => T): T | undefined {
     const slots = this.#slots;
     const at = this.#here();
-    if (spin(() => slots.isAnswered(at))) return attempt();
-    return block(this.#receiving(attempt), timeout);
+    if (spinPatiently(() => slots.isAnswered(at))) return attempt();
+    return timed(() => block(this.#receiving(attempt), timeout));
   }
 
   #receivingInto(dst: Elements): Waiting<number | undefined> {
