@@ -4,6 +4,7 @@
  * @module
  */
 import { BLOCKED, READY, SPINNING } from "./kinds.ts";
+import type { Group } from "./futures.ts";
 import type { Call } from "./model.ts";
 import { I32 } from "./native.ts";
 import type { Target } from "./views.ts";
@@ -64,6 +65,9 @@ export interface Snapshot {
   key2: number;
   results1: number;
   results2: number;
+  /** The states with the same future, and how many edges were compared. */
+  group: Group | null;
+  proved: number;
 }
 
 /** An operation, and the answer it has to give. */
@@ -374,6 +378,8 @@ export class Agent {
       key2: 0,
       results1: 0,
       results2: 0,
+      group: null,
+      proved: 0,
     };
   }
 
