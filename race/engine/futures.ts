@@ -88,11 +88,12 @@ interface Next {
 
 /** The groups that one search has found. */
 export class Futures {
-  /** How often an agent was run to compare states, and how often it may be. */
+  /** How often an agent was run to compare states. */
   #runs = 0;
-  #budget = ALL_RUNS;
   /** The number of the next walk through groups. */
   #sought = 1;
+  /** How many steps the search has taken. */
+  steps = 0;
   readonly #engine: Engine;
   readonly #results: boolean;
   readonly #tried: WeakMap<Snapshot, Next[]>;
@@ -121,7 +122,7 @@ export class Futures {
 
   /** Lets the state that stands for its group take the place of each agent's. */
   settle(before: readonly Snapshot[] | null): void {
-    this.#budget += RUNS_A_STATE;
+    this.steps++;
     const { memo, world: { agents } } = this.#engine;
     for (let i = 0; i < agents.length; i++) {
       const agent = agents[i]!;
@@ -405,7 +406,7 @@ export class Futures {
     let next = tried.find((other) => isSame(other.edge, edge));
     if (next !== undefined) return next;
     if (this.#left-- <= 0) return { edge, to: null, ended: [] };
-    if (this.#runs++ > this.#budget) throw HOPELESS;
+    if (this.#runs++ > ALL_RUNS + RUNS_A_STATE * this.steps) throw HOPELESS;
     next = tryOut(this.#engine, agent, state, edge);
     tried.push(next);
     return next;

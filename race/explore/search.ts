@@ -88,8 +88,12 @@ interface Open {
 /** So many states are searched before agents are compared. */
 export const COMPARE: { after: number } = { after: 1500 };
 
-/** How often a search begins again that took different states for the same. */
-const AGAIN = 40;
+/**
+ * So many steps may be lost by searches that took different states for the same
+ * and begin again; beginning again counts as so many steps, too.
+ */
+const MOST_WASTED = 200_000;
+const WASTED = 5000;
 
 /** Visits every state. */
 export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
@@ -117,10 +121,9 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   if (few === o.states || first.states < few || first.fault !== null) {
     return first;
   }
-  const soon = realNow() + o.time / 3;
+  let wasted = 0;
   let futures: Futures | null = null;
-  for (let i = 0; i < AGAIN && mayMerge(engine, o); i++) {
-    if (i > 0 && realNow() > soon) break;
+  while (wasted < MOST_WASTED && mayMerge(engine, o)) {
     futures = new Futures(engine, o.results, futures);
     try {
       const found = yield* explore(engine, o, futures, end);
@@ -132,6 +135,7 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
       if (error instanceof RangeError) break; // the stack was too small
       if (!(error instanceof Apart)) throw error;
       if (error === HOPELESS) break;
+      wasted += WASTED + futures.steps;
     }
   }
   // The states now have the hashes of their groups.
