@@ -6,10 +6,9 @@ import {
   SpscQueue,
   WorkCounter,
 } from "../mod.ts";
-import { hello } from "../tests/_run/workers.ts";
 
 /** A kind of wait that never ends: `async` ones return a promise. */
-const WAITS: Record<
+export const WAITS: Record<
   string,
   (handles: Record<string, Handle<never>>) => unknown
 > = {
@@ -36,12 +35,3 @@ const WAITS: Record<
 
 /** Names of all kinds of wait. */
 export const KINDS: readonly string[] = Object.keys(WAITS);
-
-if ("WorkerGlobalScope" in globalThis) {
-  const { data, post } = await hello<
-    { kind: string; handles: Record<string, Handle<never>> }
-  >();
-  post("about to sleep");
-  await WAITS[data.kind]!(data.handles);
-  post("woken");
-}

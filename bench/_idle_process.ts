@@ -44,7 +44,7 @@ for (let i = 0; i < AGENTS; i++) {
     counter: counter.handle,
     ...spscQueues(),
   };
-  const url = new URL("./_idle.ts", import.meta.url);
+  const url = new URL("./_idle_thread.ts", import.meta.url);
   threads.push(await spawn(url, { kind: process.argv[2], handles }));
 }
 for (const thread of threads) await thread.next();

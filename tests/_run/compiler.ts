@@ -19,7 +19,7 @@ export async function prepareCompiler(): Promise<void> {
   try {
     await emcc({
       sources: [path.join(PROJECT, "tests/project/fixtures/thread.c")],
-      args: [...PTHREADS, "-sPTHREAD_POOL_SIZE=1"],
+      args: [...PTHREADS, "-O1", "-sPTHREAD_POOL_SIZE=1"],
       out: path.join(PROJECT, ".weft", "thread.mjs"),
     });
   } catch (error) {

@@ -1,6 +1,7 @@
 /**
  * Each primitive's `kind.ts` says how it is made and used, and how large a
- * bundle of it may be. Tests of all primitives use it.
+ * bundle of it may be. Tests of all primitives use it. Its class over functions
+ * of C is there, too: see `mixed/twins.ts`.
  *
  * @module
  */

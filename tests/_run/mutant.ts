@@ -92,6 +92,15 @@ function mutated({ source, ts }: Mutant): string {
   return edited(`${source}.ts`, text, editsOf(ts)!, "\\s+");
 }
 
+/** The header of `stem` and those it includes as one; some may be `changed`. */
+export function headerOf(
+  stem: string,
+  changed: Readonly<Record<string, string>> = {},
+): string {
+  const outer = `#include "weft/${stem}.h"\n\n`;
+  return amalgamation({ ...headerFiles(), ...changed, "weft.h": outer });
+}
+
 /** The header of `stem` and those it includes as one, with the mistake in it. */
 export function mutatedHeader({ header, c }: Mutant, stem: string): string {
   const name = `weft/${header}.h`;
@@ -99,9 +108,8 @@ export function mutatedHeader({ header, c }: Mutant, stem: string): string {
   if (!(name in files)) throw new Error(`there is no ${name}`);
   // A line of a macro ends in a backslash.
   const text = edited(name, files[name]!, editsOf(c)!, "(?:\\s|\\\\\\n)+");
-  const outer = `#include "weft/${stem}.h"\n\n`;
-  const whole = amalgamation({ ...files, [name]: text, "weft.h": outer });
-  if (whole === amalgamation({ ...files, "weft.h": outer })) {
+  const whole = headerOf(stem, { [name]: text });
+  if (whole === headerOf(stem)) {
     throw new Error(`weft/${stem}.h does not include ${name}`);
   }
   return whole;

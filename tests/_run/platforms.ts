@@ -23,11 +23,11 @@ import { complain, wordsOf } from "./usage.ts";
 
 const USAGE = `usage: deno task platforms [--record] [PLATFORM ...] [NAME]
 Runs the tests that run anywhere, or those of one folder of tests/, on each
-PLATFORM: deno, node, bun, chromium, firefox; unless you name some, on the last
-three, because \`deno task test\` runs the others. Bun is $BUN, the one on the PATH
-or npm's. The browsers are $CHROMIUM and $FIREFOX, or on the PATH (Debian:
-apt-get install chromium firefox-esr). Emscripten is fetched before the tests
-begin. --record writes the results into docs/compatibility.md.`;
+PLATFORM: deno, node, node24, bun, chromium, firefox; unless you name some, on
+bun and the browsers. node24 is npm's. Bun is $BUN, the one on the PATH or npm's.
+The browsers are $CHROMIUM and $FIREFOX, or on the PATH (Debian: apt-get install
+chromium firefox-esr). Emscripten is fetched before the tests begin.
+--record writes the results into docs/compatibility.md.`;
 
 const PAGE = fileURLToPath(
   new URL("../../docs/compatibility.md", import.meta.url),
@@ -35,6 +35,13 @@ const PAGE = fileURLToPath(
 
 /** Bun of npm, where there is no other. */
 const NPM_BUN = ["npx", "-y", "bun@1.4.5"];
+
+/** The command of npm's Node 24, which npm unpacks into its cache. */
+function node24(): readonly string[] | undefined {
+  const words = ["-y", "-p", "node@24", "which", "node"];
+  const { status, stdout } = spawnSync("npx", words, { encoding: "utf8" });
+  return status === 0 ? [stdout.trim()] : undefined;
+}
 
 /** The first version that a program's answer to `--version` names. */
 function versionOf(command: readonly string[]): string | undefined {
@@ -49,6 +56,7 @@ const RUNTIMES: Readonly<
 > = {
   deno: () => [process.execPath],
   node: () => ["node"],
+  node24,
   bun: () => [[process.env.BUN ?? "bun"], NPM_BUN].find(versionOf),
 };
 

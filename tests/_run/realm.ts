@@ -189,8 +189,17 @@ function instancesOf(
   }) as Instances;
 }
 
+/** The last compilation: its end stops the compiler, also for any other. */
+let compiling: Promise<unknown> = Promise.resolve();
+
 /** `files`, and all they import, as scripts by their paths. */
-async function inScript(
+function inScript(files: readonly string[]): Promise<Map<string, string>> {
+  const texts = compiling.then(() => compiled(files));
+  compiling = texts.catch(() => {});
+  return texts;
+}
+
+async function compiled(
   files: readonly string[],
 ): Promise<Map<string, string>> {
   const sources = new Map<string, string>();

@@ -16,8 +16,9 @@ const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 export const counted = (): Counts => ({ ...total });
 
 /**
- * Runs `jobs`, as many at once as there are cores, and beside them one at a time
- * of `idle`, which leave the cores to others most of the time.
+ * Runs `jobs`, as many at once as there are cores, and one more, because each
+ * waits now and then. That one first runs `idle`, which leave the cores to
+ * others most of the time.
  */
 export async function inParallel(
   jobs: readonly (() => Promise<void>)[],
@@ -33,7 +34,7 @@ export async function inParallel(
     await runIdle();
   };
   await Promise.all([
-    runIdle(),
+    runIdle().then(run),
     ...Array.from({ length: availableParallelism() }, run),
   ]);
 }

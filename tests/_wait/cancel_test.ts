@@ -32,6 +32,7 @@ test("so it does under Emscripten", async () => {
     sources: [SOURCE],
     args: [
       ...PTHREADS,
+      "-O1", // links fast
       "-std=gnu11",
       "-sPTHREAD_POOL_SIZE=3",
       ...SLEEPY,

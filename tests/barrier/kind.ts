@@ -1,5 +1,6 @@
 import { Barrier, type Handle } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { ns, Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
@@ -14,3 +15,39 @@ export const kind: Kind = {
 
 /** What a bundle of it may weigh. */
 export const size: Size = { name: "Barrier", most: 7000 };
+
+class BarrierInC extends Twin {
+  get parties(): number {
+    return this.c.weft_barrier_parties!(this.at);
+  }
+
+  get arrived(): number {
+    return this.c.weft_barrier_arrived!(this.at);
+  }
+
+  arriveAndWait(): { leader: boolean } | undefined {
+    return this.tryArriveAndWait(Infinity);
+  }
+
+  tryArriveAndWait(timeout = 0): { leader: boolean } | undefined {
+    const { at, words } = this.scratch;
+    words[0] = 0;
+    const passed = this.succeeded(
+      this.c.weft_barrier_arrive_and_wait!(this.at, at, ns(timeout)),
+    );
+    return passed ? { leader: (words[0]! & 0xff) !== 0 } : undefined;
+  }
+
+  abandon(id: number): number {
+    return this.c.weft_barrier_abandon!(this.at, id);
+  }
+
+  leave({ arrived = false } = {}): boolean {
+    const ended = this.c.weft_barrier_leave!(this.at, arrived ? 1 : 0);
+    if (ended < 0) this.succeeded(-ended);
+    return ended > 0;
+  }
+}
+
+/** The classes of C, by the names of those that they stand for. */
+export const twins = { Barrier: BarrierInC };

@@ -1,4 +1,4 @@
-/* For agents of the race tester: in_c.ts says what the handler does. */
+/* For agents of the race tester: kind.ts says what the handler does. */
 __attribute__((import_module("env"), import_name("race_handler"))) int32_t
 race_handler(void *context, const void *request, int32_t length, void *reply);
 

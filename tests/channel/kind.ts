@@ -1,5 +1,6 @@
-import { Channel, codec, type Handle } from "../../mod.ts";
+import { Channel, type Codec, codec, type Handle } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { type Agent, ns, Twin } from "../_run/mixed/twin.ts";
 
 const channel = { codec: codec.binary, capacity: 1, messageSize: 16 };
 
@@ -16,3 +17,70 @@ export const kind: Kind = {
 
 /** What a bundle of it may weigh. */
 export const size: Size = { name: "Channel, codec", most: 17400 };
+
+class ChannelInC extends Twin {
+  readonly #codec: Codec<unknown>;
+
+  constructor(
+    agent: Agent,
+    buffer: SharedArrayBuffer,
+    byteOffset: number,
+    { codec }: { codec: Codec<unknown> },
+  ) {
+    super(agent, buffer, byteOffset);
+    this.#codec = codec;
+  }
+
+  /** A message as C has it: its bytes, and how many they are. */
+  #encoded(value: unknown): [at: number, length: number] {
+    const length = this.#codec.encode(value, this.bytesOfScratch);
+    return [this.scratch.at, length];
+  }
+
+  #decoded(result: number): unknown {
+    if (!this.succeeded(result)) return undefined;
+    const length = this.scratch.words[60];
+    return this.#codec.decode(this.bytesOfScratch.slice(0, length));
+  }
+
+  /** As C takes one: where it goes, and where its length does. */
+  get #room(): [at: number, length: number] {
+    const { at, words } = this.scratch;
+    words[60] = 240;
+    return [at, at + 240];
+  }
+
+  send(value: unknown): void {
+    const { c, at } = this;
+    const message = this.#encoded(value);
+    this.succeeded(c.weft_channel_send!(at, ...message, ns()));
+  }
+
+  trySend(value: unknown): boolean {
+    const { c, at } = this;
+    return this.succeeded(
+      c.weft_channel_try_send!(at, ...this.#encoded(value)),
+    );
+  }
+
+  receive(): unknown {
+    const { c, at } = this;
+    return this.#decoded(c.weft_channel_receive!(at, ...this.#room, ns()));
+  }
+
+  tryReceive(): unknown {
+    const { c, at } = this;
+    return this.#decoded(c.weft_channel_try_receive!(at, ...this.#room));
+  }
+
+  close(): void {
+    this.c.weft_channel_close!(this.at);
+  }
+
+  abandon(id: number): number {
+    return this.c.weft_channel_abandon!(this.at, id);
+  }
+}
+
+/** The classes of C, by the names of those that they stand for. */
+export const twins = { Channel: ChannelInC };

@@ -1,5 +1,7 @@
 import { Condition, type Handle, Mutex } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import type { MutexInC } from "../mutex/kind.ts";
+import { EOWNERDEAD, ns, Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
@@ -18,3 +20,26 @@ export const kind: Kind = {
 
 /** What a bundle of it may weigh. */
 export const size: Size = { name: "Condition", most: 5950 };
+
+class ConditionInC extends Twin {
+  wait(mutex: MutexInC): void {
+    this.tryWait(mutex, Infinity);
+  }
+
+  tryWait(mutex: MutexInC, timeout = 0): boolean {
+    const { c, at } = this;
+    const result = c.weft_condition_wait!(at, mutex.address, ns(timeout));
+    return result === EOWNERDEAD || this.succeeded(result);
+  }
+
+  notify(n = 1): void {
+    this.succeeded(this.c.weft_condition_notify!(this.at, n));
+  }
+
+  notifyAll(): void {
+    this.c.weft_condition_notify_all!(this.at);
+  }
+}
+
+/** The classes of C, by the names of those that they stand for. */
+export const twins = { Condition: ConditionInC };

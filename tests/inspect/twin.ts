@@ -23,7 +23,7 @@ const OUT = fileURLToPath(
 
 await emcc({
   sources: [SOURCE],
-  args: [...PTHREADS, ...WARNINGS, `-I${INCLUDE}`],
+  args: [...PTHREADS, "-O1", ...WARNINGS, `-I${INCLUDE}`],
   out: OUT,
 });
 

@@ -1,5 +1,6 @@
 import { type Handle, Latch } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { ns, Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
@@ -14,3 +15,28 @@ export const kind: Kind = {
 
 /** What a bundle of it may weigh. */
 export const size: Size = { name: "Latch", most: 5600 };
+
+class LatchInC extends Twin {
+  get count(): number {
+    return this.c.weft_latch_count!(this.at);
+  }
+
+  countDown(n = 1): void {
+    this.succeeded(this.c.weft_latch_count_down!(this.at, n));
+  }
+
+  wait(): void {
+    this.succeeded(this.c.weft_latch_wait!(this.at, ns()));
+  }
+
+  tryWait(timeout = 0): boolean {
+    return this.succeeded(
+      timeout === 0
+        ? this.c.weft_latch_try_wait!(this.at)
+        : this.c.weft_latch_wait!(this.at, ns(timeout)),
+    );
+  }
+}
+
+/** The classes of C, by the names of those that they stand for. */
+export const twins = { Latch: LatchInC };

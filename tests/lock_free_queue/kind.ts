@@ -1,5 +1,6 @@
 import { type Handle, LockFreeQueue } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { Queue } from "../_queue/queue_in_c.ts";
 
 const queue = { capacity: 3, elementSize: 4 };
 
@@ -16,3 +17,10 @@ export const kind: Kind = {
 
 /** What a bundle of it may weigh. */
 export const size: Size = { name: "LockFreeQueue", most: 9700 };
+
+class LockFreeQueueInC extends Queue {
+  readonly stem = "weft_lock_free_queue";
+}
+
+/** The classes of C, by the names of those that they stand for. */
+export const twins = { LockFreeQueue: LockFreeQueueInC };

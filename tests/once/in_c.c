@@ -1,4 +1,4 @@
-/* For agents of the race tester: in_c.ts says what the callback does. */
+/* For agents of the race tester: kind.ts says what the callback does. */
 __attribute__((import_module("env"), import_name("race_callback"))) int
 race_callback(void *context);
 

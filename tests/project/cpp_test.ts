@@ -122,6 +122,7 @@ test("a queue of T and one of a struct are one queue", async () => {
   const args = [
     ...PTHREADS,
     ...[
+      "-O1", // links fast
       "-std=c++17",
       "-fno-exceptions",
       "-sPTHREAD_POOL_SIZE=1",

@@ -183,7 +183,7 @@ test("weft.py lets emcc find the headers, and JavaScript the memory", async () =
   fs.writeFileSync(source, "#include <weft/latch.h>\n#include <weft.h>\n");
   const out = path.join(folder, "port.mjs");
   const args = PTHREADS.filter((flag) => !flag.includes("wasmMemory"));
-  args.push(`--use-port=${PORT}`);
+  args.push("-O1", `--use-port=${PORT}`); // links fast
   await emcc({ sources: [source], args, out });
   const { default: load } = await import(out);
   assert.instance((await load()).wasmMemory, WebAssembly.Memory);

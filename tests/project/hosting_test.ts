@@ -1,5 +1,6 @@
 // A page whose host sends no headers becomes isolated by wasm/isolate.js, after
-// one reload, and then runs the README's worker example, bundled.
+// one reload, and then runs the README's worker example, bundled by esbuild. So
+// does a page that sends them, bundled by Vite.
 import * as esbuild from "esbuild";
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
@@ -10,8 +11,11 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
+import { ISOLATED, serve as serveFiles } from "../../docs/page/serve.ts";
+import { drive } from "../_run/browser/driver.ts";
 import { BROWSERS, programOf } from "../_run/browser/server.ts";
 import { skip, suite } from "../_run/harness.ts";
+import { run } from "../_run/native.ts";
 import { install } from "../_run/package.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
@@ -42,15 +46,20 @@ addEventListener("unhandledrejection", ({ reason }) => console.log(reason));
 <script type="module">if (crossOriginIsolated) await import("./main.mjs");</script>
 `;
 
-/** Writes the example, as a bundler makes it for a page, into `folder`. */
-async function bundleExample(folder: string) {
+/** Writes the example into `folder`, which has the package, too. */
+async function writeExample(folder: string): Promise<string[]> {
   await install(folder);
   const files = README.matchAll(/^```js ignore\n\/\/ (.*)\n([^]*?)^```$/gm);
-  const entryPoints = [...files].map(([, name, text]) => {
+  return [...files].map(([, name, text]) => {
     const file = path.join(folder, name!);
     fs.writeFileSync(file, text!);
     return file;
   });
+}
+
+/** Writes the example, as esbuild makes it for a page, into `folder`. */
+async function bundleExample(folder: string) {
+  const entryPoints = await writeExample(folder);
   await esbuild.build({
     absWorkingDir: folder,
     entryPoints,
@@ -136,3 +145,40 @@ test("isolate.js isolates a page with one reload, and the example runs", async (
   if (told === undefined) skip("chromium does not run here");
   assert.equal(told, { loads: [false, true], printed: "333833500" });
 });
+
+/** Shows in its title what the example prints. */
+const TITLE = `<!doctype html><title></title><link rel="icon" href="data:,">
+<script>console.log = (text) => document.title = text;</script>
+<script type="module" src="./main.mjs"></script>
+`;
+
+test("the example runs as Vite bundles it, with its workers", async () => {
+  try {
+    programOf("chromium");
+  } catch {
+    skip("no chromium here");
+  }
+  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-vite-"));
+  try {
+    await writeExample(folder);
+    await esbuild.stop();
+    fs.writeFileSync(path.join(folder, "index.html"), TITLE);
+    const vite = path.join(PROJECT, "tests", "project", "_vite.ts");
+    const words = ["run", "-A", "--no-config", "--no-lock", vite, folder];
+    const { code, output } = await run(process.execPath, words, 250);
+    if (/npm package|error sending request/.test(output)) skip("no Vite here");
+    assert.is(code, 0, output);
+    const { server, url } = await serveFiles(`${folder}/dist`, ISOLATED);
+    const page = await drive("chromium", url).catch(() => undefined);
+    try {
+      if (page === undefined) skip("chromium does not run here");
+      await page.until('document.title === "333833500"');
+    } finally {
+      page?.close();
+      server.close();
+      server.closeAllConnections();
+    }
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}, 250_000);

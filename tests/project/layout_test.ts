@@ -286,6 +286,7 @@ const ONLY_C: Record<string, string> = {
   weft_calls_throw: "throw",
   weft_calls_try_serve_one: "serve, for threads that poll",
   weft_pool_serve: "servePool, a function of its own",
+  weft_pool_in_place: "inPlace, a codec",
   weft_inspect_as: "inspect, with the name of a kind",
   weft_striped_counter_claim: "a view claims a stripe by itself",
   weft_striped_counter_add_to: "adds to what weft_striped_counter_claim gave",

@@ -7,6 +7,7 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
+import { PROGRAMS } from "../../docs/page/programs.ts";
 import { skip, suite } from "../_run/harness.ts";
 import { Pool, run, versionOf } from "../_run/native.ts";
 import { install } from "../_run/package.ts";
@@ -46,9 +47,12 @@ test("the page of programs names each of them", () => {
   const page = fs.readFileSync(path.join(EXAMPLES, "README.md"), "utf8");
   const links = [...page.matchAll(/^\|.*\]\((\w+)\/main\.mjs\)/gm)];
   const names = fs.readdirSync(EXAMPLES, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    .map(({ name }) => name)
+    .filter((name) => fs.existsSync(path.join(EXAMPLES, name, "main.mjs")));
   assert.equal(names.toSorted(), Object.keys(PRINTS));
   assert.equal(links.map(([, name]) => name).toSorted(), names.toSorted());
+  const pages = [...page.matchAll(/\]\((\w+)\/page\/index\.html\)/g)];
+  assert.equal(pages.map(([, name]) => name).toSorted(), PROGRAMS);
 });
 
 /** Runs all programs by a command, two at a time. */

@@ -61,8 +61,5 @@ function recover(
   });
 }
 
-/** Only a function: the classes are those of the primitives. */
-export const twins = {};
-
 /** By the names of the functions that they stand for. */
 export const functions = { recover };

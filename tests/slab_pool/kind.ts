@@ -1,5 +1,6 @@
 import { type Handle, SlabPool } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { EINVAL, Twin, Words } from "../_run/mixed/twin.ts";
 
 const pool = { capacity: 3, blockSize: 4 };
 
@@ -16,3 +17,37 @@ export const kind: Kind = {
 
 /** What a bundle of it may weigh. */
 export const size: Size = { name: "SlabPool", most: 3450 };
+
+class SlabPoolInC extends Twin {
+  get #cache(): number {
+    return (this.c.race_cache as unknown as WebAssembly.Global).value as number;
+  }
+
+  useCache(limit: number): void {
+    const { memory } = this.c as unknown as { memory: WebAssembly.Memory };
+    new Words(memory.buffer, this.#cache, 1)[0] = limit;
+  }
+
+  allocate(): number {
+    const block = this.c.weft_slab_pool_allocate!(this.at, this.#cache);
+    return block === 0 ? -1 : block - this.agent.base;
+  }
+
+  free(at: number): void {
+    const { c, agent: { base } } = this;
+    const result = c.weft_slab_pool_free!(this.at, base + at, this.#cache);
+    if (result === EINVAL) throw new RangeError("it is free already");
+    this.succeeded(result);
+  }
+
+  release(): void {
+    this.c.weft_slab_pool_release!(this.at, this.#cache);
+  }
+
+  abandon(id: number, everything = false): number {
+    return this.c.weft_slab_pool_abandon!(this.at, id, everything ? 1 : 0);
+  }
+}
+
+/** The classes of C, by the names of those that they stand for. */
+export const twins = { SlabPool: SlabPoolInC };

@@ -1,5 +1,6 @@
 import { type Handle, Snapshot } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
@@ -14,3 +15,21 @@ export const kind: Kind = {
 
 /** What a bundle of it may weigh. */
 export const size: Size = { name: "Snapshot", most: 3700 };
+
+class SnapshotInC extends Twin {
+  write(source: Int32Array): void {
+    const { at, words } = this.scratch;
+    words.set(source);
+    this.c.weft_snapshot_write!(this.at, at);
+  }
+
+  read(to: Int32Array): number {
+    const { at, words } = this.scratch;
+    const version = this.c.weft_snapshot_read!(this.at, at);
+    to.set(words.subarray(0, to.length));
+    return version;
+  }
+}
+
+/** The classes of C, by the names of those that they stand for. */
+export const twins = { Snapshot: SnapshotInC };

@@ -1,5 +1,6 @@
 import { type Handle, StripedCounter } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
@@ -14,3 +15,22 @@ export const kind: Kind = {
 
 /** What a bundle of it may weigh. */
 export const size: Size = { name: "StripedCounter", most: 2650 };
+
+class StripedCounterInC extends Twin {
+  #stripe = 0;
+
+  add(n: number): void {
+    const { c } = this;
+    if (this.#stripe === 0) {
+      this.#stripe = c.weft_striped_counter_claim!(this.at);
+    }
+    c.weft_striped_counter_add_to!(this.#stripe, n);
+  }
+
+  sum(): number {
+    return Number(this.c.weft_striped_counter_sum!(this.at));
+  }
+}
+
+/** The classes of C, by the names of those that they stand for. */
+export const twins = { StripedCounter: StripedCounterInC };

@@ -1,5 +1,6 @@
 import { type Handle, WorkCounter } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { ns, Twin } from "../_run/mixed/twin.ts";
 
 /** How it is made, attached to and used. */
 export const kind: Kind = {
@@ -14,3 +15,48 @@ export const kind: Kind = {
 
 /** What a bundle of it may weigh. */
 export const size: Size = { name: "WorkCounter", most: 7700 };
+
+/** `WEFT_WORK_COUNTER_REFUSED` */
+const REFUSED = -2;
+
+class WorkCounterInC extends Twin {
+  next(): number {
+    const { at, words } = this.scratch;
+    words[0] = words[1] = 0;
+    return this.c.weft_work_counter_next!(this.at, at);
+  }
+
+  nextRange(): { start: number; end: number } | undefined {
+    const { at, words } = this.scratch;
+    const n = this.c.weft_work_counter_next_range!(this.at, at);
+    if (n === REFUSED) throw new RangeError("no row");
+    return n !== 0 ? { start: words[0]!, end: words[1]! } : undefined;
+  }
+
+  abandon(id: number): number {
+    return this.c.weft_work_counter_abandon!(this.at, id);
+  }
+
+  done(n = 1): void {
+    this.succeeded(this.c.weft_work_counter_done!(this.at, n));
+  }
+
+  wait(): void {
+    this.tryWait(Infinity);
+  }
+
+  tryWait(timeout = 0): boolean {
+    return this.succeeded(this.c.weft_work_counter_wait!(this.at, ns(timeout)));
+  }
+
+  cancel(): void {
+    this.c.weft_work_counter_cancel!(this.at);
+  }
+
+  get completed(): number {
+    return this.c.weft_work_counter_completed!(this.at);
+  }
+}
+
+/** The classes of C, by the names of those that they stand for. */
+export const twins = { WorkCounter: WorkCounterInC };

@@ -1,5 +1,6 @@
 import { type Handle, WorkDeque } from "../../mod.ts";
 import type { Kind, Size } from "../_run/kinds.ts";
+import { Twin } from "../_run/mixed/twin.ts";
 
 const deque = { capacity: 3 };
 
@@ -16,3 +17,24 @@ export const kind: Kind = {
 
 /** What a bundle of it may weigh. */
 export const size: Size = { name: "WorkDeque", most: 2750 };
+
+class WorkDequeInC extends Twin {
+  push(item: number): boolean {
+    return this.succeeded(this.c.weft_work_deque_push!(this.at, item));
+  }
+
+  pop(): number | undefined {
+    return this.out(this.c.weft_work_deque_pop!(this.at, this.scratch.at));
+  }
+
+  adopt(): void {
+    this.c.weft_work_deque_adopt!(this.at);
+  }
+
+  steal(): number | undefined {
+    return this.out(this.c.weft_work_deque_steal!(this.at, this.scratch.at));
+  }
+}
+
+/** The classes of C, by the names of those that they stand for. */
+export const twins = { WorkDeque: WorkDequeInC };

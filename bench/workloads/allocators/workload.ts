@@ -8,7 +8,13 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { emcc, PTHREADS } from "../../../wasm/emcc.ts";
 import { median } from "../../contest.ts";
 import { ask, type Host } from "../processes.ts";
-import type { Finding, Scale, Table, Workload } from "../workload.ts";
+import {
+  type Finding,
+  optimization,
+  type Scale,
+  type Table,
+  type Workload,
+} from "../workload.ts";
 import type { Job, Printed } from "./process.ts";
 
 const PROGRAM = new URL("./process.ts", import.meta.url);
@@ -19,13 +25,16 @@ const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const MALLOCS = ["dlmalloc", "emmalloc", "mimalloc"] as const;
 
 /** Compiles for an allocator; returns the path of the module. */
-async function build(malloc: typeof MALLOCS[number]): Promise<string> {
+async function build(
+  malloc: typeof MALLOCS[number],
+  scale: Scale,
+): Promise<string> {
   const out = fileOf(`../../../.weft/workloads/${malloc}.mjs`);
   await emcc({
     sources: [fileOf("./allocators.c")],
     args: [
       ...PTHREADS,
-      "-O3",
+      optimization(scale),
       `-sMALLOC=${malloc}`,
       "-sINITIAL_MEMORY=256MB",
       "-sPTHREAD_POOL_SIZE=8",
@@ -105,11 +114,12 @@ function plansOf({ tiny }: Scale): Plan[] {
 async function measure(
   { ways, threads, total, ...names }: Plan,
   host: Host,
-  rounds: number,
+  scale: Scale,
 ): Promise<Table> {
+  const rounds = scale.tiny ? 1 : 2;
   const findings: Finding[] = [];
   for (const [way, { malloc, ...what }] of Object.entries(ways)) {
-    const module = await build(malloc);
+    const module = await build(malloc, scale);
     const job: Job = { ...what, module, threads, total, rounds };
     const printed = await ask<Printed>(host, PROGRAM, job, 120);
     for (const count of threads) {
@@ -140,7 +150,7 @@ export const allocators: Workload = {
     const hosts = scale.tiny ? ["Deno"] as const : ["Node", "Deno"] as const;
     for (const host of hosts) {
       for (const plan of plansOf(scale)) {
-        tables.push(await measure(plan, host, scale.tiny ? 1 : 2));
+        tables.push(await measure(plan, host, scale));
       }
     }
     return tables;

@@ -8,7 +8,13 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { emcc, PTHREADS } from "../../../wasm/emcc.ts";
 import { median } from "../../contest.ts";
 import { ask, type Host } from "../processes.ts";
-import type { Finding, Scale, Table, Workload } from "../workload.ts";
+import {
+  type Finding,
+  optimization,
+  type Scale,
+  type Table,
+  type Workload,
+} from "../workload.ts";
 import type { Job, Printed } from "./process.ts";
 
 const PROGRAM = new URL("./process.ts", import.meta.url);
@@ -24,13 +30,13 @@ const SYSTEMS = {
 
 type System = keyof typeof SYSTEMS;
 
-async function build(system: System): Promise<string> {
+async function build(system: System, scale: Scale): Promise<string> {
   const out = fileOf(`../../../.weft/workloads/file_io_${system}.mjs`);
   await emcc({
     sources: [fileOf("./file_io.c")],
     args: [
       ...PTHREADS,
-      "-O3",
+      optimization(scale),
       ...SYSTEMS[system],
       "-sINITIAL_MEMORY=256MB",
       "-sPTHREAD_POOL_SIZE=4",
@@ -149,12 +155,13 @@ const PLANS: readonly Plan[] = [
 async function measure(
   { ways, threads, each, id, title, unit }: Plan,
   host: Host,
-  { tiny }: Scale,
+  scale: Scale,
 ): Promise<Table> {
+  const { tiny } = scale;
   const findings: Finding[] = [];
   for (const [way, { system, what, onHost, count }] of Object.entries(ways)) {
     const job: Job = {
-      module: await build(system),
+      module: await build(system, scale),
       what,
       onHost,
       // The main thread waits neither for the threads it serves nor for calls.

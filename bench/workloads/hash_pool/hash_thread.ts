@@ -6,6 +6,7 @@
 
 import { fileURLToPath } from "node:url";
 import { emcc, PTHREADS } from "../../../wasm/emcc.ts";
+import { optimization, type Scale } from "../workload.ts";
 
 /** Its functions. */
 export interface HashThread {
@@ -23,7 +24,7 @@ const MODULE = new URL(
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 /** Compiles it if anything has changed. */
-export async function build(): Promise<void> {
+export async function build(scale: Scale): Promise<void> {
   await emcc({
     sources: [
       here("./hash_thread.c"),
@@ -31,7 +32,7 @@ export async function build(): Promise<void> {
     ],
     args: [
       ...PTHREADS,
-      "-O3",
+      optimization(scale),
       `-I${here("../../../wasm/")}`,
       "-sINITIAL_MEMORY=64MB",
       "-sPTHREAD_POOL_SIZE=8",

@@ -18,6 +18,7 @@ const PROGRAM = new URL("./process.ts", import.meta.url);
 
 /** The measurements of one table. */
 interface Plan {
+  readonly scale: Scale;
   readonly id: string;
   readonly title: string;
   readonly host: Host;
@@ -64,7 +65,7 @@ async function measure(plan: Plan): Promise<Table> {
       ? hashes
       : !(way in peers) || plan.peers && peer(way as "piscina")
   );
-  await build();
+  await build(plan.scale);
   const findings: Finding[] = [];
   // No way shall be affected by what another one left behind in its process.
   const together = ways.filter((way) => way !== STUDY);
@@ -196,12 +197,14 @@ function summary(
 
 const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
 
-function planOf(kind: Kind, host: Host, { tiny }: Scale): Plan {
+function planOf(kind: Kind, host: Host, scale: Scale): Plan {
+  const { tiny } = scale;
   const size = kind === "hash" ? tiny ? 1000 : 65536 : 4;
   const count = kind === "small" ? 20_000 : kind === "hash" ? 4096 : 1024;
   const node = host === "Node";
   const many = node && kind === "hash" ? [1, 2, 4, 8, 16] : [1, 2, 4];
   return {
+    scale,
     id: `${kind}_${host.toLowerCase()}`,
     title: `${TITLES[kind]}, ${host}`,
     host,

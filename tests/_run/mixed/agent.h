@@ -23,5 +23,11 @@ EXPORT void race_spin(int32_t rounds, int32_t patience, int32_t tells) {
   race_tells = tells;
 }
 
+/* Which mistake the module makes, if it was made for several: see
+   variants.ts. */
+EXPORT int32_t race_mutant;
+
+EXPORT void race_choose(int32_t mutant) { race_mutant = mutant; }
+
 /* What goes in by a pointer, and comes out by one. */
 EXPORT int32_t race_scratch[64];

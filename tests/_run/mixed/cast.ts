@@ -4,10 +4,11 @@
  *
  * @module
  */
-import type { Wasm, WasmExports } from "../../../race/mod.ts";
+import type { WasmExports } from "../../../race/mod.ts";
 import { getHost } from "../../../race/engine/views.ts";
 import type { Modules, Weft } from "../scenario.ts";
 import { withOthers } from "../realm.ts";
+import type { Module } from "./module.ts";
 import { type Agent, Twin } from "./twin.ts";
 import { functions, twins } from "./twins.ts";
 
@@ -26,7 +27,7 @@ export const CASTS: Readonly<Record<string, Cast>> = {
 const LIVING = 16;
 
 /** `weft`, where agents that are C meet twins of its classes. */
-export function mixed(weft: Weft, wasm: Wasm, cast: Cast): Weft {
+export function mixed(weft: Weft, wasm: Module, cast: Cast): Weft {
   let agent = 0;
   /** Its identity, or that of one who is no more, whose part it plays. */
   let id = 1;

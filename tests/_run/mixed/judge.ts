@@ -4,13 +4,13 @@
  * @module
  */
 import { race } from "../../../race/mod.ts";
-import type { Options, Wasm } from "../../../race/mod.ts";
+import type { Options } from "../../../race/mod.ts";
 import { isTwin } from "../folders.ts";
-import { type Mutant, mutatedHeader } from "../mutant.ts";
+import { headerOf, type Mutant, mutatedHeader } from "../mutant.ts";
 import { LOOKS, type Scenario, scenariosIn } from "../scenario.ts";
 import { weft } from "../weft.ts";
 import { type Cast, CASTS, mixed } from "./cast.ts";
-import { compile } from "./module.ts";
+import { compileMutants, type Mistaken, type Module } from "./module.ts";
 
 /** The mixes in which it must be found; of two languages, in either order. */
 export const MIXES: Readonly<Record<string, readonly Cast[]>> = {
@@ -36,11 +36,26 @@ const LIKELY: readonly Options[] = [
 /** The folder whose scenarios notice a mutant of C. */
 const playedIn = ({ scenarios }: Mutant): string => scenarios.find(isTwin)!;
 
-/** Compiles a mutant. */
-export function compiled(mutant: Mutant): Promise<Wasm> {
-  const words = mutant.what.replace(/\W+/g, "_");
-  const name = `mutant_${mutant.header}_${words}`;
-  return compile(name, mutatedHeader(mutant, playedIn(mutant)));
+/** Prepares to compile mutants: returns what gives the module of each. */
+export function compiled(
+  mutants: readonly Mutant[],
+): (mutant: Mutant) => Promise<Module> {
+  const fitting = new Map<Mutant, Mistaken>();
+  for (const mutant of mutants) {
+    const words = mutant.what.replace(/\W+/g, "_");
+    const name = `mutant_${mutant.header}_${words}`;
+    const stem = playedIn(mutant);
+    try {
+      fitting.set(mutant, { stem, name, text: mutatedHeader(mutant, stem) });
+    } catch {
+      // The one whose edits do not fit fails by itself, below.
+    }
+  }
+  const moduleOf = compileMutants(fitting, headerOf);
+  return async (mutant) => {
+    if (!fitting.has(mutant)) mutatedHeader(mutant, playedIn(mutant));
+    return await moduleOf(mutant);
+  };
 }
 
 /** How a mutant was found. */
@@ -52,7 +67,7 @@ export interface Found {
 
 /** What finds it in a mix; nothing if it survives. `by` is explored first. */
 export async function judge(
-  wasm: Wasm,
+  wasm: Module,
   mutant: Mutant,
   mix: string,
   by?: string,
@@ -93,7 +108,7 @@ function found(
 }
 
 /** Whether who awaits in JavaScript, in `waitAny`, notices a mistake of C. */
-export async function isNoticed(wasm: Wasm, name: string): Promise<boolean> {
+export async function isNoticed(wasm: Module, name: string): Promise<boolean> {
   const scenarios = await scenariosIn("wait_any");
   const scenario = scenarios(mixed(weft, wasm, ["js", "wasm"]))
     .find((scenario) => scenario.name === name)!;

@@ -12,6 +12,7 @@ import { wasmClang } from "../../../wasm/emcc.ts";
 import { folders, foldersWith, TESTS } from "../folders.ts";
 import { headerText } from "../header.ts";
 import { imports } from "./twins.ts";
+import { Variants } from "./variants.ts";
 
 const AGENT = fileURLToPath(new URL("./agent.h", import.meta.url));
 const BUILT = fileURLToPath(new URL("../../../.weft/mixed", import.meta.url));
@@ -38,7 +39,7 @@ const HEADS = /^static inline (?=[\w ]+?\*?(weft_[a-z]\w*)\()/gm;
 /** The modules that call functions of C: classes over them, and the cast. */
 const CALLERS: string = folders().flatMap((folder) =>
   fs.readdirSync(path.join(TESTS, folder))
-    .filter((name) => name.endsWith("in_c.ts"))
+    .filter((name) => /^kind\.ts$|in_c\.ts$/.test(name))
     .map((name) => path.join(TESTS, folder, name))
 ).concat(fileURLToPath(new URL("./cast.ts", import.meta.url)))
   .map((file) => fs.readFileSync(file, "utf8"))
@@ -81,6 +82,60 @@ export async function compile(name: string, text: string): Promise<Wasm> {
   const sources = [source];
   await wasmClang({ sources, args: FLAGS, out, quiet: true, alone: true });
   return race.wasm(fs.readFileSync(out), { imports: { env: imports } });
+}
+
+/** A module that agents can enter. */
+export type Module = Pick<Wasm, "at" | "enter">;
+
+/** A text with a mistake; `stem` is the header that it stands for. */
+export interface Mistaken {
+  readonly stem: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+/**
+ * Prepares to compile texts with a mistake each, where `right` is the text of a
+ * stem without one. Those that differ within functions share one module, which
+ * takes a tenth of the time. The others have a module each.
+ */
+export function compileMutants<Key>(
+  mutants: ReadonlyMap<Key, Mistaken>,
+  right: (stem: string) => string,
+): (mutant: Key) => Promise<Module> {
+  const shared = new Map<string, Variants>();
+  const numbers = new Map<Key, number>();
+  for (const [key, { stem, text }] of mutants) {
+    const number = numbers.size + 1;
+    let variants = shared.get(stem);
+    if (variants === undefined) {
+      shared.set(stem, variants = new Variants(right(stem)));
+    }
+    if (variants.add(number, text)) numbers.set(key, number);
+  }
+  const modules = new Map<string, Promise<Wasm | undefined>>();
+  return async (key) => {
+    const { stem, name, text } = mutants.get(key)!;
+    const number = numbers.get(key);
+    if (number === undefined) return await compile(name, text);
+    let module = modules.get(stem);
+    if (module === undefined) {
+      const text = shared.get(stem)!.text();
+      // If it fails, the mutant that is no C fails by itself.
+      module = compile(`mutants_${stem}`, text).catch(() => undefined);
+      modules.set(stem, module);
+    }
+    const wasm = await module;
+    if (wasm === undefined) return await compile(name, text);
+    return {
+      at: wasm.at,
+      enter(memory, agent) {
+        const functions = wasm.enter(memory, agent);
+        functions.race_choose!(number);
+        return functions;
+      },
+    };
+  };
 }
 
 /** Compiles all headers as they are. */

@@ -1,6 +1,6 @@
 /**
  * What the classes over functions of C share, by which agents that are C play
- * the race scenarios: see `in_c.ts` in the folders.
+ * the race scenarios: see `kind.ts` in the folders.
  *
  * @module
  */
@@ -40,7 +40,8 @@ export class Twin {
   readonly at: number;
   /** What `recover` takes it for: `record_ring`, of a `RecordRing`. */
   get kind(): string {
-    return this.constructor.name.replace(/\B[A-Z]/g, "_$&").toLowerCase();
+    return this.constructor.name.replace(/InC$/, "")
+      .replace(/\B[A-Z]/g, "_$&").toLowerCase();
   }
 
   /** Where the views of scenarios expect it. */

@@ -1,16 +1,17 @@
 /**
  * The library's classes over functions of C, as far as the race scenarios use
  * them: so that agents that are C can play in the same ones. Each folder has
- * its own, in `in_c.ts`; and in `in_c.c` the C that only they need.
+ * its own: a class in `kind.ts`, a function alone in `in_c.ts`, and in `in_c.c`
+ * the C that only they need.
  *
  * @module
  */
 import { foldersWith, load } from "../folders.ts";
 import type { Agent, Twin } from "./twin.ts";
 
-/** What `in_c.ts` of a folder exports. */
+/** What a folder exports of them. */
 interface Exports {
-  readonly twins: Readonly<Record<string, AnyTwin>>;
+  readonly twins?: Readonly<Record<string, AnyTwin>>;
   readonly functions?: Functions;
   readonly imports?: Readonly<Record<string, (...args: never[]) => unknown>>;
 }
@@ -27,11 +28,13 @@ export type Functions = Readonly<
 export type AnyTwin = new (agent: Agent, ...args: never[]) => object;
 
 const all = await Promise.all(
-  foldersWith("in_c.ts").map((folder) => load<Exports>(folder, "in_c.ts")),
+  ["kind.ts", "in_c.ts"].flatMap((file) =>
+    foldersWith(file).map((folder) => load<Exports>(folder, file))
+  ),
 );
 
 /** The classes, by the names of those that they stand for. */
-export const twins: Exports["twins"] = Object.assign(
+export const twins: NonNullable<Exports["twins"]> = Object.assign(
   {},
   ...all.map(({ twins }) => twins),
 );

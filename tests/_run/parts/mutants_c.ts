@@ -17,9 +17,12 @@ test("each is of both languages, or says why not", async () => {
   await mutantsIn(folder);
 });
 
-for (const mutant of await mutantsOf(folder, "c")) {
+const mutants = await mutantsOf(folder, "c");
+const moduleOf = compiled(mutants);
+
+for (const mutant of mutants) {
   test(`${mutant.header}.h: ${mutant.what}`, async () => {
-    const wasm = await compiled(mutant);
+    const wasm = await moduleOf(mutant);
     let { by } = mutant;
     for (const mix of Object.keys(MIXES)) {
       const found = await judge(wasm, mutant, mix, by);

@@ -33,6 +33,7 @@ test("has the form of all pages", () => {
   for (const what of ["Terminated", "Wrap", "Limits"]) {
     assert.match(PAGE, `- **${what}:** `);
   }
+  assert.match(PAGE, /^\*\*Happens before:\*\* /m);
 });
 
 test("its examples in TypeScript have the types they say, and run", async () => {

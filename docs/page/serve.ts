@@ -1,0 +1,61 @@
+/**
+ * Serves plain files to browsers on this machine.
+ *
+ * @module
+ */
+import * as fs from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import * as path from "node:path";
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".css": "text/css",
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".json": "application/json",
+  ".mjs": "text/javascript",
+  ".png": "image/png",
+  ".svg": "image/svg+xml",
+  ".wasm": "application/wasm",
+};
+
+/** The headers that isolate a page. */
+export const ISOLATED: Readonly<Record<string, string>> = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+};
+
+/** A server that runs. */
+export interface Serving {
+  readonly server: Server;
+  readonly url: string;
+}
+
+/** Serves `root` with `headers`, at `port`, or at any that is free. */
+export function serve(
+  root: string,
+  headers: Readonly<Record<string, string>> = {},
+  port = 0,
+): Promise<Serving> {
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url!, "http://localhost");
+    // A URL has no ".." that leads out of the folder.
+    const file = path.join(root, decodeURIComponent(pathname));
+    const name = pathname.endsWith("/") ? path.join(file, "index.html") : file;
+    fs.readFile(name, (error, data) => {
+      const type = TYPES[path.extname(name)] ?? "text/plain";
+      response.writeHead(error ? 404 : 200, {
+        ...headers,
+        "Content-Type": type,
+        "Cache-Control": "no-store",
+      }).end(error ? "not found" : data);
+    });
+  });
+  return new Promise((resolve, reject) => {
+    server.on("error", reject);
+    server.listen(port, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      resolve({ server, url: `http://127.0.0.1:${port}/` });
+    });
+  });
+}

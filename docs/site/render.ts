@@ -1,0 +1,95 @@
+/**
+ * Makes HTML of documents in Markdown, and finds what they link to.
+ *
+ * @module
+ */
+import MarkdownIt from "markdown-it";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { placeOf, PROJECT } from "./contents.ts";
+
+/** A part of a document with a heading, for the search. */
+export interface Section {
+  readonly anchor: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** A document as HTML. */
+export interface Rendered {
+  readonly html: string;
+  readonly sections: readonly Section[];
+  /** Files of the project that it links to. */
+  readonly links: readonly string[];
+}
+
+/** What GitHub makes of a heading. */
+export const anchorOf = (heading: string): string =>
+  heading.toLowerCase().replace(/[^\w\- ]/g, "").replaceAll(" ", "-");
+
+/** A token of markdown-it: the part that is used here. */
+interface Token {
+  readonly type: string;
+  readonly content: string;
+  readonly children: Token[] | null;
+  attrGet(name: string): string | null;
+  attrSet(name: string, value: string): void;
+}
+
+/**
+ * The file of the project that `link` in `document` means, if it is one: with a
+ * folder's page instead of the folder.
+ */
+function fileOf(document: string, link: string): string | undefined {
+  if (/^[a-z]+:/.test(link) || link.startsWith("#")) return undefined;
+  const [name] = link.split("#");
+  const file = path.posix.join(path.posix.dirname(document), name!);
+  const isFolder = fs.statSync(path.join(PROJECT, file)).isDirectory();
+  return isFolder ? path.posix.join(file, "README.md") : file;
+}
+
+/** Renders a document; `document` is its path from the project's folder. */
+export function render(document: string, text: string): Rendered {
+  const markdown = new MarkdownIt({ html: true });
+  const tokens = markdown.parse(text, {}) as Token[];
+  const sections: { anchor: string; title: string; text: string }[] = [];
+  const links: string[] = [];
+  const here = placeOf(document);
+  const follow = (token: Token, name: string) => {
+    const link = token.attrGet(name)!;
+    const file = fileOf(document, link);
+    if (file === undefined) return;
+    links.push(file);
+    const [, anchor] = link.split("#");
+    const to = path.posix.relative(path.posix.dirname(here), placeOf(file));
+    token.attrSet(name, anchor === undefined ? to : `${to}#${anchor}`);
+  };
+  // Pictures in HTML, for light and dark.
+  const pictures = (html: string) => {
+    for (const [, link] of html.matchAll(/\b(?:src|srcset)="([^"]+)"/g)) {
+      const file = fileOf(document, link!);
+      if (file !== undefined) links.push(file);
+    }
+  };
+  for (const [i, token] of tokens.entries()) {
+    if (token.type === "heading_open") {
+      const title = tokens[i + 1]!.content.replaceAll("`", "");
+      const anchor = anchorOf(tokens[i + 1]!.content);
+      token.attrSet("id", anchor);
+      sections.push({ anchor, title, text: "" });
+    }
+    if (token.type === "inline" && sections.length > 0) {
+      sections.at(-1)!.text += `${token.content} `;
+    }
+    for (const child of [token, ...token.children ?? []]) {
+      if (child.type.startsWith("html_")) pictures(child.content);
+      if (child.type === "link_open") follow(child, "href");
+      if (child.type === "image") follow(child, "src");
+    }
+  }
+  // deno-lint-ignore no-explicit-any
+  const html = markdown.renderer.render(tokens as any, markdown.options, {})
+    .replaceAll("<table>", '<div class="table"><table>')
+    .replaceAll("</table>", "</table></div>");
+  return { html, sections, links };
+}

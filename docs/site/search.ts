@@ -1,0 +1,52 @@
+/// <reference lib="dom" />
+/**
+ * The search of the site. It loads its index when somebody begins to type.
+ *
+ * @module
+ */
+import MiniSearch, { type SearchResult } from "minisearch";
+import { OPTIONS } from "./search_options.ts";
+
+const input = document.getElementById("search") as HTMLInputElement;
+const list = document.getElementById("found")!;
+const root = input.dataset.root!;
+
+let index: Promise<MiniSearch> | undefined;
+
+async function load(): Promise<MiniSearch> {
+  const text = await (await fetch(`${root}search.json`)).text();
+  return MiniSearch.loadJSON(text, OPTIONS);
+}
+
+function item({ url, page, title }: SearchResult): HTMLElement {
+  const link = document.createElement("a");
+  link.href = root + url;
+  const name = document.createElement("b");
+  name.textContent = page;
+  link.append(name, title === page ? "" : ` ${title}`);
+  const element = document.createElement("li");
+  element.append(link);
+  return element;
+}
+
+async function search() {
+  index ??= load();
+  const how = { prefix: true, fuzzy: 0.2, boost: { title: 3, page: 2 } };
+  const found = (await index).search(input.value, how).slice(0, 8);
+  list.replaceChildren(...found.map(item));
+  list.hidden = found.length === 0;
+}
+
+/** Moves among the results by the arrow keys. */
+function move(event: KeyboardEvent) {
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (event.key === "Escape") list.hidden = true;
+  if (by === undefined || list.hidden) return;
+  event.preventDefault();
+  const links = [...list.querySelectorAll("a")];
+  const at = links.indexOf(document.activeElement as HTMLAnchorElement);
+  (at + by < 0 ? input : links[Math.min(at + by, links.length - 1)])?.focus();
+}
+
+input.addEventListener("input", search);
+input.parentElement!.parentElement!.addEventListener("keydown", move);

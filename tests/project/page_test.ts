@@ -1,0 +1,184 @@
+// The page of docs/page, built into plain files, does what it says when a
+// visitor clicks: agents of both languages work, the owner of the lock dies and
+// is recovered, a queue says that it is stuck, a tone plays, and the race tester
+// finds a lost increment.
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+import * as assert from "uvu/assert";
+import { buildPage } from "../../docs/page/build.ts";
+import { buildPrograms, PROGRAMS } from "../../docs/page/programs.ts";
+import { ISOLATED, serve } from "../../docs/page/serve.ts";
+import { drive, type Driven } from "../_run/browser/driver.ts";
+import { programOf } from "../_run/browser/server.ts";
+import { skip, suite } from "../_run/harness.ts";
+
+const test = suite("the page");
+let folder = "";
+
+test.before(async () => {
+  folder = fs.mkdtempSync(path.join(tmpdir(), "weft-page-"));
+  await buildPage(folder);
+  await buildPrograms(path.join(folder, "examples"));
+});
+test.after(() => fs.rmSync(folder, { recursive: true }));
+
+/** Opens the page in a browser, from a host that sends `headers`. */
+async function visit(
+  name: string,
+  headers: Readonly<Record<string, string>>,
+  look: (page: Driven) => Promise<void>,
+  first = "",
+) {
+  try {
+    programOf(name);
+  } catch {
+    skip(`no ${name} here`);
+  }
+  const { server, url } = await serve(folder, headers);
+  let page: Driven | undefined;
+  try {
+    // A browser that does not begin says nothing about the page.
+    for (let turn = 0; turn < 3 && page === undefined; turn++) {
+      page = await drive(name, url + first).catch(() => undefined);
+    }
+    if (page === undefined) skip(`${name} does not run here`);
+    await look(page);
+  } finally {
+    page?.close();
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+const text = (id: string) => `document.getElementById("${id}").innerText`;
+const number = (id: string) => `Number(${text(id)}.replaceAll(",", ""))`;
+
+/** Kills the owner of the lock. Browsers take up to two seconds for that. */
+async function killOwner(page: Driven) {
+  await page.until(`${number("rate")} > 0`);
+  await page.click("#kill");
+}
+
+/** Looks at the dead owner, and recovers what it held. */
+async function recoverOwner(page: Driven) {
+  await page.until(`${text("kill")} === "Recover"`);
+  await page.until(`${number("rate")} === 0`);
+  const dead = 'document.querySelectorAll("#agents .dead").length';
+  assert.is(await page.value(dead), 1, "one card is red");
+  assert.match(await page.value(text("owner")) as string, /^(JS|C) \d$/);
+  await page.click("#kill");
+  await page.until(`${number("rate")} > 0`);
+  await page.until(`${text("crowd-log")}.includes("repaired the counts")`);
+  await page.until(`/JS \\d/.test(${text("agents")})`);
+  await page.until(`/C \\d/.test(${text("agents")})`);
+  await page.until(`${number("total")} > 0`);
+  await page.until(`${text("total")} === ${text("counts")}`);
+}
+
+/** The race tester finds the lost increment, and none with the fix. */
+async function exploreLines(page: Driven) {
+  await page.click("#run");
+  const where = 'document.getElementById("steps").contentDocument?.' +
+    'getElementById("where")?.innerText';
+  await page.until(`${where}?.startsWith("after step 8 of 8")`);
+  assert.match(
+    await page.value(text("verdict")) as string,
+    "words[0] is 1, and should be 2",
+  );
+  await page.press("Home");
+  await page.press("ArrowDown");
+  await page.until(`${where}.startsWith("after step 2 of 8")`);
+  await page.click("#fix");
+  await page.click("#run");
+  await page.until(`${text("verdict")}.startsWith("Right in every")`);
+}
+
+async function lookAtAll(page: Driven) {
+  await page.until(`crossOriginIsolated && ${number("rate")} > 0`);
+  await killOwner(page);
+  await page.click("#stuck-start");
+  const popped = (rig: string) =>
+    `Number(document.querySelector("#rig-${rig} .value").innerText) > 0`;
+  await page.until(`${popped("mpmc")} && ${popped("free")}`);
+  await page.click("#stuck-kill");
+
+  await page.click("#tone-play");
+  await page.until(`${number("played")} > 20`);
+  const before = Number(await page.value(number("underruns")));
+  await page.click("#tone-stall");
+  await page.until(`${number("underruns")} > ${before}`);
+
+  await exploreLines(page);
+
+  await page.until(`${text("rig-mpmc")}.includes("queue blocked")`);
+  await page.until(`${text("rig-free")}.includes("nothing to do")`);
+  await page.until(`${text("rig-mpmc")}.includes("DamagedError")`);
+  await page.until(popped("free"));
+  await recoverOwner(page);
+  assert.is(await page.value(text("unsupported")), "");
+}
+
+/** All but the tone: headless Firefox plays only where there is a device. */
+async function lookAtSome(page: Driven) {
+  await killOwner(page);
+  await exploreLines(page);
+  await recoverOwner(page);
+  assert.is(await page.value(text("unsupported")), "");
+}
+
+test("works in Chromium, from a host that sends no headers", async () => {
+  await visit("chromium", {}, lookAtAll);
+}, 250_000);
+
+/** What a visitor does with each program, and what it then says. */
+const USES: Readonly<Record<string, (page: Driven) => Promise<void>>> = {
+  async game_state(page) {
+    const step = 'Number(document.querySelector("#said").innerText.slice(5))';
+    await page.until(`${step} > 20`);
+    await page.press("ArrowUp");
+    await page.click("[data-key]");
+    const now = Number(await page.value(step));
+    await page.until(`${step} > ${now + 20}`);
+  },
+  async image_filter(page) {
+    await page.until('document.querySelector("#said") !== null');
+    const pixel = 'document.querySelector("canvas").getContext("2d")' +
+      ".getImageData(32, 16, 1, 1).data[0]";
+    const sharp = await page.value(pixel);
+    await page.click("#blur");
+    await page.until(`${text("said")}.endsWith(" ms")`);
+    await page.until(`${pixel} !== ${sharp}`);
+  },
+  async progress_bar(page) {
+    await page.until('document.querySelector("#bar") !== null');
+    await page.click("#start");
+    await page.until('document.querySelector("#bar").value > 0');
+    await page.click("#stop");
+    await page.until(`/^(stopped at|done)/.test(${text("said")})`);
+  },
+  async synthesizer(page) {
+    await page.until('document.querySelector("#keys button") !== null');
+    await page.click("#start");
+    await page.click("#keys button");
+    await page.until(`/^[1-9]\\d* blocks/.test(${text("said")})`);
+  },
+};
+
+test("the programs that are pages work in Chromium", async () => {
+  assert.equal(Object.keys(USES), PROGRAMS);
+  await visit("chromium", {}, async (page) => {
+    for (const [name, use] of Object.entries(USES)) {
+      const url = JSON.stringify(`/examples/${name}/page/`);
+      await page.value(`void (location.pathname === ${url} ||
+        (location.href = ${url}))`);
+      await page.until(`location.pathname === ${url} && crossOriginIsolated &&
+        document.readyState === "complete"`);
+      await use(page);
+    }
+  }, `examples/${PROGRAMS[0]}/page/`);
+}, 250_000);
+
+test("works in Firefox", async () => {
+  await visit("firefox", ISOLATED, lookAtSome);
+}, 250_000);

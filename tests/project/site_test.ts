@@ -1,0 +1,80 @@
+// The site is built from the documents: each link in it leads somewhere, the
+// navigation has all documents, and pages of primitives show their words.
+import MiniSearch from "minisearch";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+import * as assert from "uvu/assert";
+import { buildSite } from "../../docs/site/build.ts";
+import { contents, PROJECT } from "../../docs/site/contents.ts";
+import { OPTIONS } from "../../docs/site/search_options.ts";
+import { suite } from "../_run/harness.ts";
+
+const test = suite("the site");
+let site = "";
+
+test.before(async () => {
+  site = fs.mkdtempSync(path.join(tmpdir(), "weft-site-"));
+  await buildSite(site, { api: false, page: false });
+});
+test.after(() => fs.rmSync(site, { recursive: true }));
+
+/** What other tasks build into it. */
+const ELSEWHERE = ["api/index.html", "page/index.html"];
+
+const read = (file: string) => fs.readFileSync(path.join(site, file), "utf8");
+
+test("each link leads to a file, and to a place in it", () => {
+  const files = fs.readdirSync(site, { recursive: true, encoding: "utf8" })
+    .filter((name) => fs.statSync(path.join(site, name)).isFile());
+  const known = new Set([...files, ...ELSEWHERE]);
+  const ids = new Map<string, Set<string>>();
+  const idsIn = (file: string) => {
+    if (!ids.has(file)) {
+      const all = read(file).matchAll(/\bid="([^"]+)"/g);
+      ids.set(file, new Set([...all].map(([, id]) => id!)));
+    }
+    return ids.get(file)!;
+  };
+  const broken = files.filter((name) => name.endsWith(".html"))
+    .flatMap((name) => {
+      const text = read(name).replace(/<pre>[^]*?<\/pre>/g, "");
+      const links = text.matchAll(/\b(?:href|src|srcset)="([^"]*)"/g);
+      return [...links].map(([, link]) => link!)
+        .filter((link) => !/^[a-z]+:/.test(link))
+        .filter((link) => {
+          const [file, anchor] = link.split("#");
+          const to = file === ""
+            ? name
+            : path.posix.join(path.posix.dirname(name), file!);
+          if (!known.has(to)) return true;
+          return anchor !== undefined && !idsIn(to).has(anchor);
+        })
+        .map((link) => `${name}: ${link}`);
+    });
+  assert.equal([...new Set(broken)], []);
+});
+
+test("the navigation names every document once", () => {
+  const named = contents().flatMap(({ documents }) => documents);
+  const there = fs.readdirSync(path.join(PROJECT, "docs"), {
+    recursive: true,
+    encoding: "utf8",
+  }).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`);
+  assert.equal(
+    named.toSorted(),
+    [...there, "CHANGELOG.md", "README.md"].toSorted(),
+  );
+});
+
+test("a primitive's page shows its words", () => {
+  const page = read("docs/primitives/mutex.html");
+  assert.match(page, "<title>word 0: state</title>");
+  assert.match(page, 'href="../layouts.html#mutex"');
+});
+
+test("the search finds a heading", () => {
+  const index = MiniSearch.loadJSON(read("search.json"), OPTIONS);
+  const urls = index.search("agents that are terminated").map(({ url }) => url);
+  assert.ok(urls.includes("docs/waiting.html#agents-that-are-terminated"));
+});
