@@ -12,7 +12,15 @@
  *
  * @module
  */
-import type { Agent, Edge, Ended, Guard, Snapshot } from "./agent.ts";
+import type {
+  Agent,
+  Edge,
+  Ended,
+  Group,
+  Guard,
+  Label,
+  Snapshot,
+} from "./agent.ts";
 import { BLOCK, hashAgent, roundOf, signature } from "./core.ts";
 import * as k from "./kinds.ts";
 import { CHANGED, RESUMED, WOKEN } from "./memo.ts";
@@ -41,39 +49,6 @@ export class Apart extends Error {}
 
 /** Thrown when states of agents cannot be compared at all. */
 export const HOPELESS: Apart = new Apart("states cannot be compared");
-
-/** A state of an agent. */
-interface Member {
-  readonly state: Snapshot;
-  readonly agent: Agent;
-  /** Before which operation the states were compared that made it a member. */
-  readonly place: number;
-}
-
-/** An answer that an agent in a state of a group got, and what followed. */
-interface Label {
-  readonly edge: Edge;
-  readonly to: Group;
-}
-
-/** States with the same future. */
-export interface Group {
-  readonly of: Futures;
-  /** What others can see of its states. */
-  readonly sight: string;
-  readonly members: Member[];
-  readonly labels: Label[];
-  /** By agent: the state that stands for the group. */
-  readonly faces: (Snapshot | undefined)[];
-  readonly key1: number;
-  readonly key2: number;
-  /** The number of the last walk that came by. */
-  sought: number;
-  /** Whether it is a round of a loop. No other state may join it. */
-  readonly round: boolean;
-  /** Whether the answers of its first state are among the labels. */
-  begun: boolean;
-}
 
 /** Stands for an answer where a state could be. */
 const LABEL = -1;
