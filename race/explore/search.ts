@@ -86,7 +86,7 @@ interface Open {
 }
 
 /** So many states are searched before agents are compared. */
-export const COMPARE: { after: number } = { after: 1500 };
+export const COMPARE: { after: number } = { after: 20_000 };
 
 /**
  * So many steps may be lost by searches that took different states for the same
