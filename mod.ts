@@ -144,8 +144,8 @@ export {
   type Finding,
   type Found,
   recover,
-  type Recoverable,
-  type RecoverableParts,
+  type View,
+  type Views,
 } from "./primitives/recover.ts";
 export {
   inspect,

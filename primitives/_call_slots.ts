@@ -12,7 +12,6 @@ import { type Awaited, waitersOf, wake } from "./_event_count.ts";
 import { ClosedError } from "./_queue.ts";
 import { NO_FLAG, type WordsProblems } from "./_problems.ts";
 import { assertConfig, inRange, type WordsInspection } from "./_region.ts";
-import { spinning } from "./_spin.ts";
 import type { Waiting } from "./_wait.ts";
 
 const SHAPE: typeof CALL_RING.shape = 1;
@@ -20,6 +19,7 @@ const REPLY: typeof CALL_RING.reply = 2;
 const CLOSED: typeof CALL_RING.closed = 4;
 const SERVE_EPOCH: typeof CALL_RING.serve_epoch = 32;
 const SLOT_EPOCH: typeof CALL_RING.slot_epoch = 64;
+const PAUSES: typeof CALL_RING.pauses = 66;
 const SLOTS: typeof CALL_RING.length = 96;
 
 /** The words of a slot, of which the first is its state; its bytes follow. */
@@ -63,6 +63,8 @@ const MAX_BYTES = 0x4000_0000; // 2^30
  * pause is as long as an agent takes to wake up on a busy machine.
  */
 const TURN = 50, PAUSE = 2;
+/** So many pauses are due after a caller was woken and found no free slot. */
+const MOST_PAUSES = 32;
 
 /** The configuration of a ring. */
 export interface CallRingConfig {
@@ -191,7 +193,7 @@ export class Slots {
   /** A server's wait for a call; its result is -1 at the end. */
   readonly coming: Awaited<number>;
   /** When this agent last let others go first. */
-  #gaveWay = 0;
+  #gaveWay = -Infinity;
 
   constructor(words: Int32Array<SharedArrayBuffer>, id: number) {
     const { buffer, byteOffset, byteLength } = words;
@@ -225,27 +227,32 @@ export class Slots {
       pass: () => {
         if (this.find(FREE)) wake(words, SLOT_EPOCH, 1);
       },
+      handOn: () => Atomics.store(words, PAUSES, MOST_PAUSES),
     };
   }
 
   /**
-   * Pauses, now and then, if others wait for a slot. An agent that calls in a
-   * loop takes the slot that it has just freed again, before a caller that it
-   * woke has a core; on a busy machine, it could keep that caller out for
-   * seconds. Nobody wakes the word on which it sleeps.
+   * Pauses, now and then, if others were woken and found no free slot. An agent
+   * that calls in a loop takes the slot that it has just freed again, before a
+   * caller that it woke has a core; on a busy machine, it could keep that
+   * caller out for seconds. Nobody wakes the word on which it sleeps. Each
+   * pause counts, so that an agent that was terminated while it waited makes
+   * the others pause a few times only.
    */
   *giveWay(): Waiting<void> {
     const { words } = this;
+    const due = words[PAUSES]!; // a hint: the exchange checks it
     const now = performance.now();
-    if (now - this.#gaveWay < TURN) return;
+    if (due <= 0 || now - this.#gaveWay < TURN) return;
     this.#gaveWay = now;
+    const left = Math.min(due, MOST_PAUSES) - 1;
+    Atomics.compareExchange(words, PAUSES, due, left);
     yield { words, index: REPLY, value: this.maxReply, atMost: PAUSE };
   }
 
-  /** Whether others wait for a slot, so that it is time to give way. */
+  /** Whether others look for a slot in vain, so that it is time to give way. */
   get isAwaited(): boolean {
-    // A hint: the count may be high for ever, if an agent was terminated.
-    return spinning.rounds > 0 && this.words[SLOT_EPOCH + 1] !== 0;
+    return this.words[PAUSES]! > 0; // a hint
   }
 
   get closed(): boolean {
@@ -344,6 +351,14 @@ export class Slots {
       this.#next = this.#after(at);
     }
     return 0;
+  }
+
+  /**
+   * Lets the next claim begin behind the slot that was claimed last. So servers,
+   * which look there next, find its call at once.
+   */
+  turn(): void {
+    this.#next = this.#after(this.#next);
   }
 
   /** Frees a slot that only this agent uses. */

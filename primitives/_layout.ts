@@ -55,7 +55,8 @@ export const RW_LOCK = {
    * bits 13-25: pending: agents that will read after this writer, unless they
    * are tracked
    * bit 26: WRITING
-   * bit 27: WANTED: a writer waits until nobody reads
+   * bit 27: WANTED: a writer waits until nobody reads, or the lock was passed
+   * on to a writer that does not run yet
    * bit 28: ASLEEP: that writer may sleep on this word
    * bit 29: ABANDONED: a dead writer was recovered
    * bits 30-31: the phase: how often pending agents were let in, modulo 4;
@@ -92,7 +93,13 @@ export const RW_LOCK = {
    * bits 16-31: 0x5765
    */
   tracked: 4,
-  length: 5,
+  /**
+   * How often the lock was passed on from a writer to the next one, modulo 8.
+   * When it is 0 again, waiting readers come first.
+   * @writer writers
+   */
+  turns: 5,
+  length: 6,
 } as const;
 
 /** A condition. All words 0: nobody waits. */
@@ -668,6 +675,11 @@ export const CALL_RING = {
    * @writer callers
    */
   slot_waiters: 65,
+  /**
+   * How often callers shall pause for callers that look for a slot in vain.
+   * @writer callers
+   */
+  pauses: 66,
   length: 96,
 } as const;
 
@@ -794,6 +806,25 @@ export const STRIPED_COUNTER = {
  * them. In each row, `x_waiters` lies behind `x_epoch`, as here.
  */
 export const EVENT_COUNT = { epoch: 0, waiters: 1 } as const;
+
+/** The head of a table of agents, which `deadlocks` reads. */
+export const AGENT_TABLE = { magic: 0, agents: 1, rows: 32 } as const;
+
+/**
+ * A row of that table, 32 words for each agent. `agent` is its id, or 0.
+ * `sequence` changes with each sleep. `on` is the word that it blocks on, or 0;
+ * so are the eight words from `awaits` on for words that it awaits. Each is
+ * counted in words from the row. `name` is UTF-8, of `bytes` bytes.
+ */
+export const AGENT_ROW = {
+  agent: 0,
+  sequence: 1,
+  on: 2,
+  awaits: 3,
+  bytes: 11,
+  name: 12,
+  words: 32,
+} as const;
 
 /** All rows, under the names of their primitives. */
 export const LAYOUT = {

@@ -173,6 +173,12 @@ export function look(anyway: boolean): boolean {
   return waits;
 }
 
+/** The words at which operations of this agent await. */
+export function awaited(): [words: Int32Array, index: number][] {
+  return [...lines].filter((line) => !isEmpty(line))
+    .map(({ words, index }) => [words, index]);
+}
+
 function pollLines(): number | undefined {
   const before = served;
   return look(false) ? served - before : undefined;

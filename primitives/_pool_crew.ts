@@ -189,6 +189,8 @@ export class Crew {
     on("error", (event: ErrorEvent) => {
       event.preventDefault?.(); // or Deno ends this thread, too
       failed(errorOf(event));
+      // A page's worker would go on. In other runtimes it has ended.
+      worker.terminate();
     });
   }
 

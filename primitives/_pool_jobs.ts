@@ -38,6 +38,8 @@ export class Job {
   lazy = false;
   /** Whether its result is known, or nobody wants it. */
   over = false;
+  /** The job behind it in line. */
+  next: Job | undefined = undefined;
   /** How often a worker died of it. */
   deaths = 0;
   terminate = false;
@@ -103,12 +105,11 @@ export function copy(
   }
 }
 
-/** Jobs of one priority, the oldest first. */
+/** Jobs of one priority: each names the next one, and the first is the oldest. */
 interface Lane {
   readonly priority: number;
-  jobs: Job[];
-  /** The first that was not taken. */
-  head: number;
+  first: Job | undefined;
+  last: Job | undefined;
 }
 
 /** The jobs that wait: those of the highest priority first, then the oldest. */
@@ -120,30 +121,31 @@ export class JobQueue {
 
   /** Puts a job in line; with `first`, before all others of its priority. */
   put(job: Job, first = false): void {
-    const { priority } = job;
-    let i = 0;
-    while (i < this.#lanes.length && this.#lanes[i]!.priority > priority) i++;
-    if (this.#lanes[i]?.priority !== priority) {
-      this.#lanes.splice(i, 0, { priority, jobs: [], head: 0 });
-    }
-    const lane = this.#lanes[i]!;
-    if (!first) lane.jobs.push(job);
-    else if (lane.head > 0) lane.jobs[--lane.head] = job;
-    else lane.jobs.unshift(job);
+    const lane = this.#laneOf(job.priority);
+    job.next = first ? lane.first : undefined;
+    if (lane.first === undefined) lane.first = lane.last = job;
+    else if (first) lane.first = job;
+    else lane.last = lane.last!.next = job;
     this.size++;
+  }
+
+  #laneOf(priority: number): Lane {
+    const lanes = this.#lanes;
+    let i = 0;
+    while (i < lanes.length && lanes[i]!.priority > priority) i++;
+    const found = lanes[i];
+    if (found?.priority === priority) return found;
+    const lane: Lane = { priority, first: undefined, last: undefined };
+    lanes.splice(i, 0, lane);
+    return lane;
   }
 
   /** Takes the next job that is not over. */
   take(): Job | undefined {
-    while (this.#lanes.length > 0) {
-      const lane = this.#lanes[0]!;
-      while (lane.head < lane.jobs.length) {
-        const job = lane.jobs[lane.head]!;
-        lane.jobs[lane.head++] = undefined!;
-        if (lane.head > 1024 && lane.head * 2 > lane.jobs.length) {
-          lane.jobs = lane.jobs.slice(lane.head);
-          lane.head = 0;
-        }
+    for (let lane; (lane = this.#lanes[0]) !== undefined;) {
+      for (let job; (job = lane.first) !== undefined;) {
+        lane.first = job.next;
+        job.next = undefined;
         if (job.over) continue;
         this.size--;
         return job;

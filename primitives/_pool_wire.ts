@@ -193,7 +193,9 @@ export class Rooms {
   claim(): number {
     if (this.#slots.closed) throw new ClosedError("The ring is closed");
     const at = this.#slots.claim();
-    if (at !== 0) Atomics.store(this.#words, at + CALLER, this.#id);
+    if (at === 0) return 0;
+    this.#slots.turn();
+    Atomics.store(this.#words, at + CALLER, this.#id);
     return at;
   }
 
@@ -303,6 +305,16 @@ export class Rooms {
   /** The first `length` bytes for the reply. */
   replyBytes(at: number, length: number): Uint8Array {
     return this.#view(this.#replies, at, this.reply(at), length);
+  }
+
+  /** The value, or a copy if it is a view of slots. */
+  outside(value: unknown): unknown {
+    const { buffer, byteOffset, byteLength } = this.#bytes;
+    return value instanceof Uint8Array && value.buffer === buffer &&
+        value.byteOffset >= byteOffset &&
+        value.byteOffset < byteOffset + byteLength
+      ? new Uint8Array(value)
+      : value;
   }
 
   /** A view; a new one is made only if the length has changed. */

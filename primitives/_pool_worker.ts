@@ -8,6 +8,7 @@ import type { Slots } from "./_call_slots.ts";
 import { json } from "./_codec.ts";
 import { describe } from "./_describe.ts";
 import { type Awaited, waitOn } from "./_event_count.ts";
+import { inPlaceResult } from "./_pool_in_place.ts";
 import {
   clock,
   ELSEWHERE,
@@ -210,7 +211,6 @@ export class PoolServer {
     const index = what & 0xffff;
     if (index === RETIRE) return void (this.#order = at);
     const lazy = (what & LAZY) !== 0;
-    if (!lazy) this.#tell(); // this task may take long
     this.#begin(at);
     this.#count++;
     const task = this.#it.tasks[index];
@@ -281,7 +281,9 @@ export class PoolServer {
         replyField.set(rooms.data, rooms.reply(at), checked as never);
         return this.#send(at, VALUE, replyField.size, lazy);
       }
-      this.#encode(at, VALUE, (into) => reply.encode(value, into), lazy);
+      // Soon the slots hold other bytes.
+      const it = reply === inPlaceResult ? rooms.outside(value) : value;
+      this.#encode(at, VALUE, (into) => reply.encode(it, into), lazy);
     } catch (error) {
       this.#throw(at, task, error);
     }

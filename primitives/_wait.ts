@@ -97,8 +97,10 @@ function sleep(
     left = deadline - performance.now();
     if (left <= 0) return "timed-out";
   }
+  looking.note?.(words, index);
   withdrawAll();
   const woken = Atomics.wait(words, index, value, Math.min(left, atMost));
+  looking.note?.(words);
   return woken === "timed-out" && left >= atMost ? "looked" : woken;
 }
 
@@ -182,6 +184,9 @@ function pend(
 
 /** Sends `woken` to a waiter's path: it ends, or sleeps again. */
 function resume(waiter: Waiter, woken: Woken): void {
+  // A path that gives up looks at the words after this. So it finds what a wake
+  // before this was for, and a later wake reaches another agent.
+  if (woken === "timed-out") leave(waiter);
   const { waiting, line, signal, sleep, resolve, reject } = waiter;
   let step;
   try {

@@ -73,10 +73,22 @@ export interface Line {
 }
 
 /**
- * The longest sleep without a look at its word, in ms. A test sets it to longer
- * than the test, so that no look can hide a lost wake.
+ * Is told that this agent is about to block on a word, and, without an index,
+ * that it does not any more.
  */
-export const looking = { every: 1000 };
+export type Note = (
+  words: Int32Array<SharedArrayBuffer>,
+  index?: number,
+) => void;
+
+/**
+ * The longest sleep without a look at its word, in ms. A test sets it to longer
+ * than the test, so that no look can hide a lost wake. `note` is set once the
+ * agent has a name in an `AgentTable`.
+ */
+export const looking: { every: number; note?: Note | undefined } = {
+  every: 1000,
+};
 
 /** Whether `Atomics.wait` is allowed in this agent. */
 export const MAY_BLOCK: boolean = /* @__PURE__ */ probe();

@@ -121,6 +121,8 @@ export const PendingCallBase: abstract new () => Disposable =
  *                         sleepers: callers without a slot
  * word 65  slot_waiters   bits 0-30  callers that sleep there, or are about to
  *                         bit 31     one of them awaits, or did
+ * word 66  pauses         How often callers shall pause for callers that look
+ *                         for a slot in vain.
  * word 96  The slots, each at a multiple of 32 words. A slot has four words:
  *          `state`, the agent id of the caller, the length of the request and
  *          the length of the reply. The bytes of both follow. In `state`, bits
@@ -148,8 +150,8 @@ export const PendingCallBase: abstract new () => Disposable =
  * will never run again, so an old state is never mistaken for a new one.
  * Fairness: a server takes the slots in turn, so it passes over a call at most
  * once for each other slot. The first caller to find a free slot takes it. A
- * caller pauses for 2 ms each 50 ms while others wait for a slot, so that a
- * caller that was woken finds one.
+ * caller pauses for 2 ms each 50 ms while others look for a slot in vain, so
+ * that a caller that was woken finds one.
  * C twin: `weft_call_ring`. Source: slots as in the message buffers of seL4 and
  * LRPC (Bershad and others 1990). States with an owner are our own design.
  *

@@ -20,6 +20,7 @@ import type { Codec } from "./_message.ts";
 import { assertOptions, assertTimeout } from "./_options.ts";
 import { Crew, type Member, type PoolWorker } from "./_pool_crew.ts";
 import { Chunks, copy, Job, JobQueue, type Spec } from "./_pool_jobs.ts";
+import { inPlace, inPlaceResult } from "./_pool_in_place.ts";
 import { assertIterable, mapped } from "./_pool_map.ts";
 import { Histogram, type Times } from "./_pool_times.ts";
 import {
@@ -66,6 +67,7 @@ export * as codec from "./_codec.ts";
 export type { JsonValue } from "./_codec.ts";
 export type { Codec } from "./_message.ts";
 export type { PoolWorker } from "./_pool_crew.ts";
+export { inPlace } from "./_pool_in_place.ts";
 export type { Times } from "./_pool_times.ts";
 export type { TaskContext } from "./_pool_worker.ts";
 export { ClosedError } from "./_queue.ts";
@@ -157,7 +159,8 @@ function specsOf(tasks: Tasks): Map<string, Spec> {
   const specs = new Map<string, Spec>();
   for (const [name, { idempotent = false, ...it }] of Object.entries(tasks)) {
     const request = codecOf(`request of task ${name}`, it.request);
-    const reply = codecOf(`reply of task ${name}`, it.reply);
+    const given = codecOf(`reply of task ${name}`, it.reply);
+    const reply = given === inPlace ? inPlaceResult : given;
     specs.set(name, {
       name,
       index: specs.size,
@@ -367,7 +370,7 @@ export interface PoolOptions<T extends Tasks> {
   readonly slots?: number | undefined;
   /**
    * How many tasks a worker finds in shared memory besides the one that it
-   * does. Unless given, as many as take about a millisecond. With more, it
+   * does. Unless given, as many as take about two milliseconds. With more, it
    * waits less for the thread that has the pool; with fewer, a task of a high
    * priority begins sooner.
    */
@@ -478,11 +481,11 @@ const MOST_DEATHS = 3;
 /** A pool whose workers die so often without a task has no use for more. */
 const MOST_LOSSES = 3;
 /** In shared memory lie tasks for so many ms, unless told otherwise. */
-const AHEAD = 1;
+const AHEAD = 2;
 /** Requests of pools for more bytes wait in slots, as far as there are any. */
 const LONG = 4096;
 /** Workers may tell of results together that took so many ms. */
-const TOGETHER = 0.5;
+const TOGETHER = 1;
 /** This agent looks for results that often, in ms, if workers tell of several. */
 const LATEST = 2;
 /**
@@ -564,7 +567,10 @@ export class Pool<T extends Tasks> extends PoolBase {
   #failure: unknown;
   #closing: Promise<void> | undefined;
 
-  /** Where a request is written that cannot be posted yet. */
+  /**
+   * Where a request is written that cannot be posted yet. It lies behind all
+   * else, because a codec may look at whose memory it writes to.
+   */
   readonly #scratch: Uint8Array;
   readonly #chunks = new Chunks();
   readonly #queue = new JobQueue();
@@ -624,7 +630,8 @@ export class Pool<T extends Tasks> extends PoolBase {
     }
     const config = configOf(options);
     const length = CallRing.byteLength(config);
-    const memory = options.memory ?? allocate(Pool.byteLength(options));
+    const byteLength = Pool.byteLength(options);
+    const memory = options.memory ?? allocate(byteLength);
     if (byteOffset % 8 !== 0) {
       throw new RangeError(
         `A pool begins at a multiple of 8 bytes: received ${byteOffset}`,
@@ -639,7 +646,9 @@ export class Pool<T extends Tasks> extends PoolBase {
     Atomics.store(this.#posted, 0, 0);
     this.#slots = slotsAt(memory, byteOffset);
     this.#rooms = new Rooms(this.#slots, this.#posted, agentId());
-    this.#scratch = new Uint8Array(this.#rooms.room);
+    const { room } = this.#rooms;
+    const scratchAt = byteOffset + byteLength - room;
+    this.#scratch = new Uint8Array(this.#posted.buffer, scratchAt, room);
     this.#make = make;
     this.#guests = guests;
     this.#ahead = ahead;
@@ -663,8 +672,9 @@ export class Pool<T extends Tasks> extends PoolBase {
   static byteLength(
     options: Pick<PoolOptions<Tasks>, "bytes" | "slots">,
   ): number {
-    return CallRing.byteLength(configOf(options)) + Event.byteLength() +
-      POSTED_BYTES;
+    const config = configOf(options);
+    return CallRing.byteLength(config) + Event.byteLength() + POSTED_BYTES +
+      config.request - REQUEST_HEAD;
   }
 
   /**
@@ -1165,7 +1175,7 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   /**
    * Whether the worker may tell of the next job's result together with others:
-   * half of the results at a time, or as many as take half a millisecond.
+   * half of the results at a time, or as many as take a millisecond.
    */
   #mayBeLate(): boolean {
     if (this.#typical === 0) return false;

@@ -16,8 +16,11 @@ import {
   SLOTS as QUEUE_WORDS,
   strideFor,
 } from "./_mpmc_slots.ts";
+import { namedViews, type View, type Views } from "./_parts.ts";
 import { agentId } from "./agent.ts";
 import type { WorkRange } from "./work_counter.ts";
+
+export type { View, Views } from "./_parts.ts";
 
 /** The largest agent id. */
 const MAX_ID = 0x0fff_ffff;
@@ -58,7 +61,7 @@ export type Found =
 /** One finding of {@linkcode recover}. */
 export interface Finding {
   /** The primitive: one of those that were given. */
-  readonly primitive: Recoverable;
+  readonly primitive: View;
   /** Its kind, such as `"mutex"`. */
   readonly kind: string;
   /** What was done, or found. */
@@ -72,22 +75,6 @@ export interface Finding {
   readonly count: number;
   /** The tasks, in case of `"tasks returned"`. */
   readonly ranges?: readonly WorkRange[];
-}
-
-/** A view of a primitive: anything with a `kind` and a place. */
-export interface Recoverable {
-  /** The name of the primitive, such as `"mutex"`. */
-  readonly kind: string;
-  /** The memory it lies in. */
-  readonly buffer: SharedArrayBuffer;
-  /** Where it begins in `buffer`, in bytes. */
-  readonly byteOffset: number;
-}
-
-/** The primitives of a layout, by name. */
-export interface RecoverableParts {
-  /** A primitive, or the memory of all. */
-  readonly [name: string]: Recoverable | SharedArrayBuffer;
 }
 
 /** What `abandon` of each kind takes back. */
@@ -109,7 +96,7 @@ const WHAT: Readonly<Record<string, Found>> = {
 const ORDER: readonly string[] = /* @__PURE__ */ Object.keys(WHAT);
 
 /** What a class has that an agent can hold something of. */
-interface Abandonable extends Recoverable {
+interface Abandonable extends View {
   /** Returns how much that was, or the negated id of who is in the way. */
   abandon(id: number): number;
   /** Of a lock: ends what `abandon` would also end. */
@@ -179,11 +166,11 @@ interface Abandonable extends Recoverable {
  */
 export function recover(
   ids: number | Iterable<number>,
-  primitives: Recoverable | Iterable<Recoverable> | RecoverableParts,
+  primitives: View | Iterable<View> | Views,
 ): Finding[] {
   const dead = [...new Set(typeof ids === "number" ? [ids] : listOf(ids))];
   for (const id of dead) assertDead(id);
-  const views = viewsIn(primitives)
+  const views = namedViews(primitives, "recover").map(([, view]) => view)
     .sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
   const findings: Finding[] = [];
   for (const primitive of views) {
@@ -241,7 +228,7 @@ function abandonAll(
 }
 
 /** How many slots of a queue are claimed, and stay so. */
-function blockedSlots({ kind, buffer, byteOffset }: Recoverable): number {
+function blockedSlots({ kind, buffer, byteOffset }: View): number {
   const isQueue = kind === "mpmc_queue";
   if (!isQueue && kind !== "channel") return 0;
   const at = isQueue ? byteOffset : byteOffset + CHANNEL_WORDS * 4;
@@ -279,33 +266,4 @@ function assertDead(id: number): void {
   inRange("An agent id", id, 1, MAX_ID);
   if (id !== agentId()) return;
   throw new TypeError(`Cannot recover agent ${id}: it is this agent itself`);
-}
-
-const isView = (it: unknown): it is Recoverable =>
-  typeof (it as Recoverable | null)?.kind === "string" &&
-  (it as Recoverable).buffer !== undefined;
-
-/** The views among what was given, in its order. */
-function viewsIn(
-  primitives: Recoverable | Iterable<Recoverable> | RecoverableParts,
-): Recoverable[] {
-  if (isView(primitives)) return [primitives];
-  if (typeof primitives !== "object" || primitives === null) {
-    throw new TypeError(
-      "Primitives must be a list of views, the parts of a layout, or a view: " +
-        `received ${describe(primitives)}`,
-    );
-  }
-  const list = Symbol.iterator in primitives
-    ? [...primitives as Iterable<Recoverable>]
-    : Object.values(primitives).filter((part) =>
-      !(part instanceof SharedArrayBuffer)
-    );
-  for (const view of list) {
-    if (isView(view)) continue;
-    throw new TypeError(
-      `Cannot recover ${describe(view)}: it is no view of a primitive`,
-    );
-  }
-  return list as Recoverable[];
 }

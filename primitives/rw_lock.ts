@@ -55,7 +55,9 @@ export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
 const STATE: typeof RW_LOCK.state = 0;
 const GATE: typeof RW_LOCK.gate = 1;
 const WRITER: typeof RW_LOCK.writer = 2;
+const STARVING: typeof RW_LOCK.writer_starving = 3;
 const TRACKED: typeof RW_LOCK.tracked = 4;
+const TURNS: typeof RW_LOCK.turns = 5;
 
 /** Where the rows of a tracked lock begin. */
 const ROWS = 40;
@@ -74,6 +76,8 @@ const PHASE_MASK = -0x4000_0000; // bits 30-31
 /** In `writer`. */
 const UNLOCKED = 0, OWNER_MASK = 0x0fff_ffff, CONTENDED_BIT = 0x4000_0000;
 const HANDOFF_BIT = 0x2000_0000; // bit 29
+/** HANDOFF and CONTENDED: kept for a writer that was woken. */
+const KEPT = 0x6000_0000; // bits 29-30
 /** In `gate`: readers may sleep on it. */
 const WAITING_BIT = 1;
 const ONE_OPENING = 2;
@@ -86,6 +90,15 @@ const MAX_READERS = 0x1fff;
  * has not run yet. Then it sleeps for PAUSE ms, to give the writer a core.
  */
 const WINDOW = 0.5, PAUSE = 2;
+
+/** While readers wait, so many writers follow one another at most, less 1. */
+const TURNS_MASK = 7;
+
+/**
+ * A reader that waits for a lock that is passed on looks after so many ms: the
+ * next writer may have been terminated, or its agent may be busy.
+ */
+const LOOK = 100;
 
 /** Set while an agent writes, or waits until nobody reads. */
 const BUSY_BITS = 0x0c00_0000; // WRITING_BIT | WANTED_BIT
@@ -263,7 +276,8 @@ export const PROBLEMS: WordsProblems = {
  *                                      this writer, unless they are tracked
  *                          bit 26      WRITING
  *                          bit 27      WANTED: a writer waits until nobody
- *                                      reads
+ *                                      reads, or the lock was passed on to a
+ *                                      writer that does not run yet
  *                          bit 28      ASLEEP: that writer may sleep on this
  *                                      word
  *                          bit 29      ABANDONED: a dead writer was recovered
@@ -285,7 +299,10 @@ export const PROBLEMS: WordsProblems = {
  *                          bits 0-7    how many agents, 1 to 255
  *                          bits 8-15   the same, inverted
  *                          bits 16-31  0x5765
- * word 5  From word 40 on, if agents are tracked, rows of 32 words. A row has
+ * word 5  turns            How often the lock was passed on from a writer to
+ *                          the next one, modulo 8. When it is 0 again, waiting
+ *                          readers come first.
+ * word 6  From word 40 on, if agents are tracked, rows of 32 words. A row has
  *         the id of its agent, or 0; and what it reads: bits 0-9: how often;
  *         bits 10-19: how often it waits to read; bits 20-31: the gate's bits
  *         1-12 when it began to wait. A row's agent reads, too, if it waits and
@@ -295,11 +312,14 @@ export const PROBLEMS: WordsProblems = {
  * An agent that wants to read while a writer holds the lock, or waits for it, is
  * pending. When the writer unlocks, it lets all pending agents in, before the
  * next writer. So a writer waits for the agents that read when it comes, and a
- * reader waits for one writer.
+ * reader waits for one writer. If a writer in line has waited for a millisecond,
+ * the writers pass the lock on: then a reader waits for eight writers at most.
  *
  * Invariant: only the owner of `writer` changes WRITING, WANTED and the phase.
  * Agents are pending only while WRITING or WANTED is set. A pending agent that
- * finds another phase is counted as reading.
+ * finds another phase is counted as reading. If WANTED is set and `writer` names
+ * nobody, then `writer` is kept for a woken writer, or an agent that found it
+ * free is about to let readers in.
  * Progress: `tryRead()`, `unlockRead` and `tryWrite()` are lock-free. Locking
  * with a timeout, or without `try`, waits. `abandon(id)` ends the writing, or
  * the waiting, of a terminated writer. Readers leave no name: a reader that is
@@ -307,9 +327,10 @@ export const PROBLEMS: WordsProblems = {
  * `tracked`, each agent notes in a row that it reads, and `abandon(id)` ends
  * exactly that. Then no reader changes `state`, and a writer looks at all rows.
  * So `tryRead()` and `tryWrite()` may both fail where they meet.
- * Fairness: phase-fair; neither side can keep the other out. Among writers, as
- * {@linkcode Mutex} says. An agent must not read twice at once: between the
- * two, a writer may wait for the first. At most 8191 agents read or wait to.
+ * Fairness: phase-fair, with up to eight writers in a phase; neither side can
+ * keep the other out. Among writers, as {@linkcode Mutex} says. An agent must
+ * not read twice at once: between the two, a writer may wait for the first. At
+ * most 8191 agents read or wait to.
  * C twin: `weft_rw_lock`. Source: Brandenburg and Anderson 2010, phase-fair
  * locks, here in one word, in which both sides can stop waiting.
  *
@@ -648,6 +669,8 @@ export class RwLock extends Region<"rw_lock"> {
    */
   unlockWrite(): void {
     this.#assertWriting("unlock");
+    // A hint: a writer that begins to starve may be seen later.
+    if (this.#words[STARVING] !== 0 && this.#passOn()) return;
     this.#leave(0, 0);
     this.#unlockWriter();
   }
@@ -679,7 +702,10 @@ export class RwLock extends Region<"rw_lock"> {
    */
   abandon(id: number): number {
     const reads = this.abandonReading(id);
-    if (!inherit(this.#writer, id, this.#id)) return reads;
+    if (!inherit(this.#writer, id, this.#id)) {
+      this.#takeBack(); // the lock may have been passed on to the dead agent
+      return reads;
+    }
     const writing = Atomics.load(this.#words, STATE) & WRITING_BIT;
     this.#leave(0, writing ? ABANDONED_BIT : 0);
     // The dead agent may have let agents in without opening the gate.
@@ -881,7 +907,10 @@ export class RwLock extends Region<"rw_lock"> {
         gate !== waiting &&
         Atomics.compareExchange(words, GATE, gate, waiting) !== gate
       ) continue;
-      const outcome = yield { words, index: GATE, value: waiting };
+      const outcome = yield words[STARVING] === 0
+        ? { words, index: GATE, value: waiting }
+        : { words, index: GATE, value: waiting, atMost: LOOK };
+      if (outcome === "looked") this.#takeBack();
       last = outcome === "timed-out";
     }
     const abandoned = Atomics.load(words, STATE) & ABANDONED_BIT;
@@ -911,7 +940,10 @@ export class RwLock extends Region<"rw_lock"> {
     const words = this.#words;
     if (!owned) {
       const outcome = yield* locking(this.#writer, this.#id, seen, true);
-      if (outcome === false) return false;
+      if (outcome === false) {
+        this.#takeBack(); // the lock may have been passed on to this writer
+        return false;
+      }
     }
     let last = false;
     const rows = this.#rows;
@@ -938,6 +970,36 @@ export class RwLock extends Region<"rw_lock"> {
     this.#leave(0, 0);
     this.#unlockWriter();
     return false;
+  }
+
+  /**
+   * Passes the lock on to the next writer in line, and keeps readers waiting.
+   * Where many agents share few cores, the readers between two writers may
+   * need 100 ms, so a writer behind seven others would wait for a second.
+   * Returns false if this agent still owns `writer`.
+   */
+  #passOn(): boolean {
+    const words = this.#words;
+    // If CONTENDED is set, only the owner changes the word now.
+    if ((words[WRITER]! & CONTENDED_BIT) === 0) return false;
+    const turns = words[TURNS]! + 1 & TURNS_MASK;
+    words[TURNS] = turns; // published by (K)
+    if (turns === 0) return false;
+    const abandoned = words[STATE]! & ABANDONED_BIT;
+    Atomics.add(words, STATE, WANTED_BIT - WRITING_BIT - abandoned);
+    Atomics.store(words, WRITER, KEPT); // (K)
+    if (Atomics.notify(words, WRITER, 1) > 0) return true;
+    // Nobody slept: the starving writer gave up, or was terminated.
+    return tryLocking(this.#writer, this.#id) === false;
+  }
+
+  /** Lets readers in if the lock was passed on to a writer that did not come. */
+  #takeBack(): void {
+    const state = Atomics.load(this.#words, STATE);
+    if ((state & BUSY_BITS) === 0 || this.writer !== 0) return;
+    if (tryLocking(this.#writer, this.#id) === false) return;
+    this.#leave(0, 0);
+    this.#unlockWriter();
   }
 
   /**

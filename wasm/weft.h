@@ -48,7 +48,8 @@
  * block, such as an audio worklet. Then it only has what cannot block, as
  * realtime.ts. Define WEFT_PROCESS_SHARED in native programs if processes share
  * the memory. Define WEFT_STDIO for weft_inspect, which prints the words of a
- * primitive.
+ * primitive. Define WEFT_NAMED_AGENTS for weft_agent_name, by which JavaScript
+ * can tell who waits for whom.
  */
 #ifndef WEFT_H
 #define WEFT_H
@@ -78,6 +79,7 @@
 #include "weft/striped_counter.h"
 #include "weft/recover.h"
 #include "weft/inspect.h"
+#include "weft/deadlocks.h"
 #include "weft/calls.h"
 #include "weft/pool.h"
 /* clang-format on */

@@ -30,6 +30,8 @@ export interface Order {
   readonly count: number;
   /** Bytes of a task, if it is a hash. */
   readonly size?: number;
+  /** Whether the data lie in the pool's memory. */
+  readonly inPlace?: boolean;
   /** How many tasks are under way at a time; all of them unless given. */
   readonly limit?: number;
   readonly rounds: number;
@@ -80,10 +82,19 @@ async function piscina(url: string): Promise<Doer> {
   };
 }
 
+/** The room of a task: its bytes, and where they lie. */
+const ROOM = { bytes: Math.max(order.size ?? 0, 64) + 8 };
+
+/** The pool and, behind it, data. */
+const memory = order.inPlace
+  ? new SharedArrayBuffer(Pool.byteLength(ROOM) + order.count * order.size!)
+  : undefined;
+
 function weft(): Doer {
-  const { blocking = false, size = 64, workers } = order;
+  const { blocking = false, workers } = order;
   const make = () => new Worker(WORKER, { workerData: { blocking } });
-  return new Pool({ tasks, workers, bytes: size, make }) as unknown as Doer;
+  const options = { tasks, workers, ...ROOM, make, memory };
+  return new Pool(options) as unknown as Doer;
 }
 
 function alone(): Doer {
@@ -109,9 +120,11 @@ function requestsOf(): unknown[] {
   for (let at = 0; at < bytes.length; at += part) {
     randomFillSync(bytes.subarray(at, at + part));
   }
+  const data = memory ? new Uint8Array(memory, Pool.byteLength(ROOM)) : bytes;
+  if (memory) data.set(bytes);
   return Array.from(
     { length: count },
-    (_, i) => bytes.subarray(i * size, (i + 1) * size),
+    (_, i) => data.subarray(i * size, (i + 1) * size),
   );
 }
 

@@ -5,19 +5,13 @@
  */
 
 import { createHash } from "node:crypto";
-import { type Codec, codec, task } from "../../primitives/pool.ts";
-
-/** Bytes as they lie in the pool's memory, without a copy. */
-const view: Codec<Uint8Array> = {
-  ...codec.binary,
-  decode: (bytes) => bytes,
-};
+import { codec, inPlace, task } from "../../primitives/pool.ts";
 
 /** Their declarations. */
 export const tasks = {
   /** About a microsecond of work. */
   small: task({ request: codec.f64, reply: codec.f64 }),
-  hash: task({ request: view, reply: codec.binary }),
+  hash: task({ request: inPlace, reply: codec.binary }),
   add: task<{ a: number; b: number }, number>(),
 };
 

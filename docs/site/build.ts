@@ -99,7 +99,7 @@ function buildApi(out: string) {
   const { exports } = JSON.parse(read(path.join(PROJECT, "deno.json")));
   const entries = [
     "mod.ts",
-    ...["pool", "realtime", "kernel", "race"]
+    ...["pool", "watch", "deadlocks", "devtools", "realtime", "kernel", "race"]
       .map((name) => exports[`./${name}`]),
   ];
   const words = ["doc", "--html", "--name=Weft", `--output=${out}`];

@@ -100,6 +100,12 @@ const LINE: Row[] = [{
 /** Mutants of the two ways to wait. */
 export const MUTANTS = [
   ...mutants({ source: "_wait", scenarios: ["_wait", "mutex"] }, ...WAIT),
+  ...mutants({ source: "_wait", scenarios: ["rw_lock"] }, {
+    what: "gives up while its native wait still takes wakes",
+    by: "in line: a writer that awaits gives up",
+    ts: ['if (woken === "timed-out") leave(waiter);', ""],
+    c: NO_ASYNC,
+  }),
   ...mutants({
     source: "_line",
     header: "_wait",

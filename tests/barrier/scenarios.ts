@@ -374,8 +374,7 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "tracked: one gives up, and one is terminated",
       spec: tracked(weft, { dies: true }),
       agents: [[["passFor"]], [["passFor"]]],
-      options: { kill: true, rescue: true, timeouts: true, states: 30_000 },
-      sampled: true,
+      options: { kill: true, rescue: true, timeouts: true },
     },
     {
       name: "tracked: two recover a party that had arrived",

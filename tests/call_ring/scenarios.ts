@@ -9,14 +9,14 @@ import {
   type Weft,
 } from "../_run/scenario.ts";
 
-const { length, serve_waiters, slot_waiters } = LAYOUT.call_ring;
+const { length, pauses, serve_waiters, slot_waiters } = LAYOUT.call_ring;
 /** A call that was answered, in its state. */
 const REPLIED = 5 << 28;
 /** Words of a slot whose requests and replies are a byte. */
 const STRIDE = 32;
 /** The states of two slots: read plainly before an exchange checks them. */
-const HINTS = [0, STRIDE].map((slot) =>
-  [(length + slot) * 4, (length + slot) * 4 + 4] as const
+const HINTS = [pauses, length, length + STRIDE].map((word) =>
+  [word * 4, word * 4 + 4] as const
 );
 
 const WORDS = {
@@ -319,6 +319,27 @@ function dying(weft: Weft, slots: number) {
   });
 }
 
+/** A caller was woken in vain, so the others give way. */
+function hungry(weft: Weft) {
+  const { memory, ...definition } = whole(weft, 1);
+  return race.spec({
+    ...definition,
+    memory: () => {
+      const buffer = memory();
+      new Int32Array(buffer)[pauses] = 1;
+      return buffer;
+    },
+    stateless: false, // a view knows when it gave way
+    final: (buffer: SharedArrayBuffer) => {
+      const wrong = definition.final(buffer);
+      const left = new Int32Array(buffer)[pauses]!;
+      const most = 32;
+      return wrong ??
+        (left < 0 || left > most ? `${left} pauses are due` : undefined);
+    },
+  });
+}
+
 /** Calls that were posted before the end are served, whoever waits for them. */
 function drained(weft: Weft) {
   return race.spec({
@@ -381,6 +402,12 @@ export const scenarios = (weft: Weft): Scenario[] => {
       spec: one,
       agents: [[["post", 1]], [["post", 2]]],
       options: asleep,
+    },
+    {
+      name: "two that give way want one slot",
+      spec: hungry(weft),
+      agents: [[["post", 1]], [["post", 2]]],
+      options: { timeouts: 1, rescue: true }, // only time ends a pause
     },
     {
       name: "two serve themselves in one slot",

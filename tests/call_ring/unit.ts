@@ -24,7 +24,7 @@ import {
 } from "../_run/model.ts";
 import { inside, MAKERS } from "../_queue/model.ts";
 
-const { serve_epoch, serve_waiters, slot_epoch, slot_waiters } =
+const { pauses, serve_epoch, serve_waiters, slot_epoch, slot_waiters } =
   LAYOUT.call_ring;
 const FIRST = LAYOUT.call_ring.length;
 const [CALLER, SERVER, DEAD] = [5, 6, 77];
@@ -911,16 +911,42 @@ test("abandon() and a server's answer at any step free the slot", () => {
   );
 });
 
-test("a caller pauses now and then, if others wait for a slot", () => {
+test("a caller pauses now and then, if others look for a slot in vain", () => {
   const { caller } = ringOf(1);
-  const took = (): number => {
+  const words = wordsOf(caller);
+  const call = (ring: CallRing): number => {
     const begin = performance.now();
-    caller.post(message(1, 1)).cancel();
+    ring.post(message(1, 1)).cancel();
     return performance.now() - begin;
   };
-  took();
-  wordsOf(caller)[slot_waiters] = 1; // it was terminated
-  assert.ok(took() >= 1, "it did not pause");
+  call(caller);
+  assert.is(words[pauses], 0, "it noted a pause that nobody made");
+  words[pauses] = 2; // an agent did so, and was terminated
+  for (const left of [1, 0]) {
+    const took = call(new CallRing(caller.buffer));
+    assert.ok(took >= 1, "it did not pause");
+    assert.is(words[pauses], left, "a pause does not count");
+  }
+  for (const damaged of [2 ** 31 - 1, -(2 ** 31)]) {
+    words[pauses] = damaged;
+    call(new CallRing(caller.buffer));
+    assert.is(words[pauses], damaged > 0 ? 31 : damaged);
+  }
+});
+
+test("a caller that was woken and found no slot asks for pauses", async () => {
+  const { caller } = ringOf(1);
+  const words = wordsOf(caller);
+  const first = caller.post(message(1, 1));
+  const second = caller.postAsync(message(2, 2));
+  assert.is(words[pauses], 0);
+  while (words[pauses] === 0) { // it may not sleep yet
+    Atomics.notify(words, slot_epoch);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  assert.is(words[pauses], 32);
+  first.cancel();
+  (await second).cancel();
 });
 
 test("abandon() of one leaves the calls of others alone", () => {

@@ -96,7 +96,10 @@ export function scenarios(weft: Weft): Scenario[] {
         stem: "rw_lock",
         create: ({ mod }) => mod.RwLock.create(),
         attach: ({ mod }, memory) => new mod.RwLock(memory),
-        hints: [LAYOUT.rw_lock.state, LAYOUT.rw_lock.writer],
+        hints: [
+          ...[LAYOUT.rw_lock.state, LAYOUT.rw_lock.writer],
+          LAYOUT.rw_lock.writer_starving,
+        ],
         ops: {
           read: (lock) => lock.tryRead()?.unlock(),
           write: (lock) => lock.tryWrite()?.downgrade().unlock(),

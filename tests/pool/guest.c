@@ -20,10 +20,21 @@ static int32_t fails(void *context, const void *request, int32_t length,
   return -1 - 12;
 }
 
-static const weft_call_handler tasks[] = {increment, fails};
+/* Increments the bytes where they lie; returns how many there are. */
+static int32_t in_place(void *context, const void *request, int32_t size,
+                        void *reply) {
+  int32_t length = 0;
+  uint8_t *bytes = (uint8_t *)weft_pool_in_place(NULL, request, &length);
+  (void)context, (void)size;
+  for (int32_t i = 0; i < length; i++) bytes[i]++;
+  __builtin_memcpy(reply, &length, sizeof length);
+  return sizeof length;
+}
+
+static const weft_call_handler tasks[] = {increment, fails, in_place};
 
 EXPORT int32_t serve(void *at, int32_t id) {
   weft_agent_set_id(id);
   weft_agent_set_blocking(true);
-  return weft_pool_serve(at, tasks, 2, NULL);
+  return weft_pool_serve(at, tasks, 3, NULL);
 }

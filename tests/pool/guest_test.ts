@@ -1,7 +1,7 @@
 // A thread of C does the tasks of a pool.
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { codec, Pool, task } from "../../primitives/pool.ts";
+import { codec, inPlace, Pool, task } from "../../primitives/pool.ts";
 import { guestOf } from "../_run/guest.ts";
 import { suite } from "../_run/harness.ts";
 import { spawn } from "../_run/workers.ts";
@@ -15,7 +15,12 @@ const GUEST = new URL("./guest.ts", import.meta.url);
 const AT = 1 << 19;
 
 const bytes = { request: codec.binary, reply: codec.binary };
-const tasks = { increment: task(bytes), fail: task(bytes), other: task(bytes) };
+const tasks = {
+  increment: task(bytes),
+  fail: task(bytes),
+  inPlace: task({ request: inPlace, reply: codec.i32 }),
+  other: task(bytes),
+};
 
 test("does the tasks of a pool in the memory of its module", async () => {
   const module = await guestOf(SOURCE);
@@ -42,8 +47,12 @@ test("does the tasks of a pool in the memory of its module", async () => {
   assert.is(await messageOf(pool.run("fail", request)), "no luck in C");
   const missing = await messageOf(pool.run("other", request));
   assert.is(missing, "C has no function for this task");
+  const data = new Uint8Array(memory.buffer, AT + Pool.byteLength(size));
+  assert.is(await pool.run("inPlace", data.subarray(1, 1000)), 999);
+  assert.is(await pool.run("inPlace", Uint8Array.of(1, 2)), 2);
+  assert.equal([data[0], data[1], data[999], data[1000]], [0, 1, 1, 0]);
   const { done, failed, run } = pool.stats();
-  assert.equal([done, failed, run.count], [101, 2, 103]);
+  assert.equal([done, failed, run.count], [103, 2, 105]);
   await pool.close();
-  assert.is(await guest.next(), 103);
+  assert.is(await guest.next(), 105);
 });

@@ -1,4 +1,4 @@
-import { type Codec, codec, task } from "../../primitives/pool.ts";
+import { type Codec, codec, inPlace, task } from "../../primitives/pool.ts";
 import { struct } from "../../primitives/struct.ts";
 
 /** A record that travels as its bytes. */
@@ -23,6 +23,8 @@ export const tasks = {
   /** The bytes, each one more. */
   add: task({ request: codec.binary, reply: codec.binary }),
   sum: task({ request: codec.record(Pair), reply: codec.f64 }),
+  /** The same bytes, each one more. */
+  increment: task({ request: inPlace, reply: inPlace }),
   tomorrow: task({ request: date, reply: date }),
   echo: task(),
   /** Returns nothing, after `ms`. */

@@ -1,4 +1,4 @@
-// also: node
+// also: node, browsers
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { ClosedError } from "../../mod.ts";
@@ -135,6 +135,39 @@ for (const blocking of [false, true]) {
     assert.ok(run.p99 <= run.max);
   });
 }
+
+test("inPlace sends where bytes lie, if they lie in the pool's memory", () => {
+  const size = { bytes: 16, slots: 4 };
+  const byteOffset = 64;
+  const end = byteOffset + Pool.byteLength(size);
+  const memory = new SharedArrayBuffer(end + 1000);
+  const place = { ...size, ahead: 0, memory, byteOffset };
+  return withPool(place, async (pool, words) => {
+    const data = new Uint8Array(memory, end);
+    const increment = (request: Uint8Array) => pool.run("increment", request);
+    const there = await increment(data.subarray(1, 999));
+    assert.is(there.buffer, memory);
+    assert.is(there.byteOffset, end + 1);
+    assert.equal([...data.subarray(0, 2), data[998], data[999]], [0, 1, 1, 0]);
+    const bytes = Uint8Array.of(1, 2, 3);
+    const copy = await increment(bytes);
+    assert.equal([...copy, ...bytes], [2, 3, 4, 1, 2, 3]);
+    assert.is.not(copy.buffer, memory);
+    assert.match((await rejection(increment(data.slice(0, 9)))).message, /17/);
+    assert.match((await rejection(increment([] as never))).message, /no|not/);
+    // Those that wait, too.
+    const gate = pool.run("gate", 1);
+    const all = Array.from(
+      { length: 8 },
+      (_, i) => increment(i % 2 ? data.subarray(0, 1) : Uint8Array.of(i)),
+    );
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    await gate;
+    const ends = await Promise.all(all);
+    assert.equal(ends.map(([it]) => it), [1, 4, 3, 4, 5, 4, 7, 4]);
+  });
+});
 
 // ---- bad input -------------------------------------------------------------------
 
@@ -331,6 +364,20 @@ test("close() waits for all tasks, and refuses others", async () => {
   assert.equal(await results, [1, 2, 3]);
   assert.is(pool.stats().workers.length, 0);
   await pool.close();
+});
+
+test("using and await using close a pool", async () => {
+  let rest: Promise<unknown>;
+  {
+    await using pool = poolOf().pool;
+    rest = pool.run("echo", 1);
+  }
+  assert.is(await rest, 1);
+  {
+    using pool = poolOf().pool;
+    rest = rejection(pool.run("wait"));
+  }
+  assert.instance(await rest, ClosedError);
 });
 
 test("terminate() fails all tasks", async () => {

@@ -29,6 +29,10 @@ let ended = 0;
 
 const functions: Parameters<typeof servePool<typeof tasks>>[1] = {
   add: (bytes) => bytes.map((byte) => byte + 1),
+  increment: (bytes) => {
+    for (let i = 0; i < bytes.length; i++) bytes[i]!++;
+    return bytes;
+  },
   sum: ({ a, b }) => a + b,
   tomorrow: (day) => new Date(+day + 86_400_000),
   echo: (value) => value,

@@ -19,7 +19,14 @@ const files = fs.readdirSync(FOLDER).filter((name) => name.endsWith(".ts"));
 const isPrivate = (name: string) => name.startsWith("_");
 
 /** What has an entry point of its own, over all of mod.ts. */
-const LAST = ["pool.ts", "realtime.ts", "kernel.ts"];
+const LAST = [
+  "pool.ts",
+  "watch.ts",
+  "deadlocks.ts",
+  "devtools.ts",
+  "realtime.ts",
+  "kernel.ts",
+];
 
 /** The public files, in mod.ts's order. */
 const order = references(`${PROJECT}mod.ts`)

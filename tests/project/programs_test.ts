@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { PROGRAMS } from "../../docs/page/programs.ts";
 import { skip, suite } from "../_run/harness.ts";
-import { Pool, run, versionOf } from "../_run/native.ts";
+import { build, Pool, run, versionOf, WARNINGS } from "../_run/native.ts";
 import { install } from "../_run/package.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
@@ -53,6 +53,26 @@ test("the page of programs names each of them", () => {
   assert.equal(links.map(([, name]) => name).toSorted(), names.toSorted());
   const pages = [...page.matchAll(/\]\((\w+)\/page\/index\.html\)/g)];
   assert.equal(pages.map(([, name]) => name).toSorted(), PROGRAMS);
+});
+
+test("the compressor of C writes what lz4 reads", async () => {
+  const compiler = "gcc";
+  if (await versionOf(compiler) === undefined) skip(`no ${compiler} here`);
+  const program = await build({
+    name: "compressor",
+    compiler,
+    words: ["-std=c11", "-O2", "-pthread", ...WARNINGS],
+    sources: [path.join(EXAMPLES, "compressor", "main.c")],
+  });
+  const file = path.join(PROJECT, "primitives", "pool.ts");
+  const result = path.join(folder, "pool.ts.lz4");
+  const { code, output } = await run(program, [file, result], 250);
+  assert.is(code, 0, output);
+  assert.match(output, /^\d+ -> \d+ bytes, 0 chunks are wrong$/m);
+  if (await versionOf("lz4") === undefined) return; // it says so itself
+  const again = path.join(folder, "again.ts");
+  await run("lz4", ["-q", "-d", result, again], 250);
+  assert.ok(fs.readFileSync(again).equals(fs.readFileSync(file)));
 });
 
 /** Runs all programs by a command, two at a time. */

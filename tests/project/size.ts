@@ -39,9 +39,13 @@ for (const stem of STEMS) {
   SIZES.push({ ...size, subpaths: ["", `/${stem}`] });
 }
 SIZES.push(
-  { name: "*", subpaths: [""], most: 54800 },
-  { name: "Pool", subpaths: ["/pool"], most: 19600 },
-  { name: "servePool, task", subpaths: ["/pool"], most: 13700 },
+  { name: "*", subpaths: [""], most: 54950 },
+  { name: "Pool", subpaths: ["/pool"], most: 19900 },
+  { name: "servePool, task", subpaths: ["/pool"], most: 14100 },
+  { name: "watch", subpaths: ["/watch"], most: 8400 },
+  { name: "AgentTable", subpaths: ["/deadlocks"], most: 2750 },
+  { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 10050 },
+  { name: "formatter", subpaths: ["/devtools"], most: 8150 },
   { name: "SpscQueue", subpaths: ["/realtime"], most: 4450 },
   { name: "*", subpaths: ["/realtime"], most: 21950 },
   { name: "Mutex", subpaths: ["/kernel"], most: 6900 },

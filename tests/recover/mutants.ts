@@ -34,6 +34,14 @@ export const MUTANTS = mutants("recover", {
     "",
   ],
 }, {
+  what: "leaves the tasks of a tracked counter",
+  by: "an agent with tasks is dead, and a worker is terminated",
+  ts: ['work_counter: "tasks returned",', ""],
+  c: [
+    "case WEFT_KIND_work_counter: return WEFT_TASKS_RETURNED;",
+    "case WEFT_KIND_work_counter: return 0;",
+  ],
+}, {
   what: "takes a claim of an agent that hands on for one that is held",
   ts: [
     "slots = slots.filter(({ index, turn }) => Atomics.load(words, index) === turn );",

@@ -1,5 +1,5 @@
 import { race } from "../../race/mod.ts";
-import type { Finding, Recoverable } from "../../mod.ts";
+import type { Finding, View } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { enter, named, type Scenario, type Weft } from "../_run/scenario.ts";
 
@@ -9,6 +9,10 @@ const OTHER = 98;
 
 const { claimant } = LAYOUT.record_ring;
 const { permits, claim } = LAYOUT.semaphore;
+const { next, total } = LAYOUT.work_counter;
+
+/** The rows of a counter that tracks two agents begin at these words. */
+const ROWS = [104, 136] as const;
 
 /** {@linkcode Scenario.differs} of what has a head. */
 const READS_HEAD = "C reads the head of a primitive to learn its kind, which " +
@@ -52,8 +56,8 @@ function dying<T>(weft: Weft, about: About<T>) {
     },
     recover: (view, dead) => {
       const ended = [OTHER, dead + 1, DEAD];
-      const findings = weft.mod.recover(ended, view as Recoverable);
-      const memory = new Int32Array((view as Recoverable).buffer);
+      const findings = weft.mod.recover(ended, view as View);
+      const memory = new Int32Array((view as View).buffer);
       const problem = about.told?.(findings, memory);
       if (problem !== undefined) throw new Error(problem);
       for (const { what, id } of findings) {
@@ -99,7 +103,7 @@ function locked(weft: Weft) {
     ops: {
       recover: {
         run: ({ mutex, ring }) => {
-          const found = mod.recover([DEAD], [mutex, ring] as Recoverable[]);
+          const found = mod.recover([DEAD], [mutex, ring] as View[]);
           return found.length;
         },
       },
@@ -120,6 +124,30 @@ function locked(weft: Weft) {
       if (state !== 3) return `a record in state ${state} behind the lock`;
     },
   });
+}
+
+/** The words of a row: whose it is, what it took and did, and two ranges. */
+const wordsOfRow = (row: number) =>
+  Array.from({ length: 9 }, (_, i) => row + i);
+
+/** Whether a word is part of one of the two ranges of a row. */
+const isRange = (word: number) =>
+  ROWS.some((row) => word >= row + 3 && word < row + 9);
+
+/** The tasks that the agent of a row took and has not done. */
+function undone(words: Int32Array, row: number): number {
+  const range = row + (words[row + 3] === words[row + 1] ? 3 : 6);
+  const did = words[row + 2]! - words[range + 2]!;
+  return words[range]! - words[range + 1]! - did;
+}
+
+/** What is wrong with a counter of which agents have died. */
+function wrongTasks(words: Int32Array): string | undefined {
+  const done = ROWS.reduce((sum, row) => sum + words[row + 2]!, 0);
+  const left = ROWS.reduce((sum, row) => sum + undone(words, row), 0);
+  const out = words[next]! >>> 8;
+  if (done + left === out && out <= words[total]!) return;
+  return `${done} tasks are done and ${left} are left, of ${out}`;
 }
 
 /** Every interleaving of an agent that dies and one that recovers it. */
@@ -146,7 +174,10 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: dying(weft, {
         create: ({ mod }) => mod.RwLock.create(),
         attach: ({ mod }, memory) => new mod.RwLock(memory),
-        hints: [LAYOUT.rw_lock.state, LAYOUT.rw_lock.writer],
+        hints: [
+          ...[LAYOUT.rw_lock.state, LAYOUT.rw_lock.writer],
+          LAYOUT.rw_lock.writer_starving,
+        ],
         words: LAYOUT.rw_lock,
         run: (lock) => lock.write().unlock(),
         wrong: (words) => {
@@ -273,6 +304,37 @@ export function scenarios(weft: Weft): Scenario[] {
       // Nothing orders the survivors behind what the dead wrote.
       options: { ...options, races: false, states: 15_000 },
       sampled: true,
+    },
+    {
+      name: "an agent with tasks is dead, and a worker is terminated",
+      differs: READS_HEAD,
+      spec: dying(weft, {
+        create: ({ mod }) => {
+          const { buffer } = mod.WorkCounter.create(3, { tracked: 2 });
+          mod.setAgentId(DEAD);
+          new mod.WorkCounter(buffer).nextRange();
+          return { buffer };
+        },
+        attach: ({ mod }, memory) => new mod.WorkCounter(memory),
+        hints: [next, ...ROWS.flatMap(wordsOfRow)],
+        words: LAYOUT.work_counter,
+        run: (work) => {
+          const range = work.nextRange();
+          if (range !== undefined) work.done();
+        },
+        wrong: wrongTasks,
+        told: (findings, words) => {
+          const told = findings.filter(({ id }) => id === DEAD);
+          if (told.length !== 1 || told[0]!.count !== 1) {
+            return `${told.length} findings of the agent that took a task`;
+          }
+          const had = ROWS.find((row) => Atomics.load(words, row) === DEAD);
+          if (had !== undefined) return "the dead agent has its row still";
+        },
+      }),
+      agents: [[["section"]], [["rest"]]],
+      // An agent notes plainly what it will take; it may die before it does.
+      options: { ...options, races: (at) => !isRange(at / 4) },
     },
     {
       name: "the producer of a queue is terminated",

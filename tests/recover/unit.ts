@@ -18,10 +18,10 @@ import {
   Once,
   RecordRing,
   recover,
-  type Recoverable,
   RwLock,
   Semaphore,
   SlabPool,
+  type View,
   WorkCounter,
 } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
@@ -64,7 +64,7 @@ test("recover() takes back what two dead agents held, the locks last", () => {
   asAgent(B, () => new CallRing(calls.buffer)).tryPost(new Uint8Array(4));
   const idle = Event.create();
   const counter = WorkCounter.create(5); // it can be iterated over
-  const all: Recoverable[] = [
+  const all: View[] = [
     mutex,
     rw,
     once,

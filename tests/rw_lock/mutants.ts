@@ -91,8 +91,8 @@ const PLAIN = mutants("rw_lock", {
 }, {
   what: "RW8: a writer does not make way for the next one",
   ts: [
-    '#assertWriting("unlock"); this.#leave(0, 0); this.#unlockWriter();',
-    '#assertWriting("unlock"); this.#leave(0, 0);',
+    "this.#passOn()) return; this.#leave(0, 0); this.#unlockWriter();",
+    "this.#passOn()) return;\nthis.#leave(0, 0);",
   ],
   c: [
     "weft__rw_leave(l, 0, 0); return weft_mutex_unlock(weft__rw_writer(l));",
@@ -370,8 +370,8 @@ const PLAIN = mutants("rw_lock", {
 }, {
   what: "a writer leaves the line first",
   ts: [
-    '#assertWriting("unlock"); this.#leave(0, 0); this.#unlockWriter();',
-    '#assertWriting("unlock"); this.#unlockWriter(); this.#leave(0, 0);',
+    "this.#passOn()) return; this.#leave(0, 0); this.#unlockWriter();",
+    "this.#passOn()) return;\nthis.#unlockWriter();\nthis.#leave(0, 0);",
   ],
   c: [
     "weft__rw_leave(l, 0, 0); return weft_mutex_unlock(weft__rw_writer(l));",
@@ -525,6 +525,108 @@ const PLAIN = mutants("rw_lock", {
   by: "a try to read beside a writer",
 });
 
+/** Mutants of a lock that writers pass on. */
+const LINE = mutants("rw_lock", {
+  what: "(K): keeps the lock for the next writer before it says so",
+  by: "in line: one tries to write",
+  ts: [
+    "Atomics.add(words, STATE, WANTED_BIT - WRITING_BIT - abandoned); " +
+    "Atomics.store(words, WRITER, KEPT); // (K)",
+    "Atomics.store(words, WRITER, KEPT);\n" +
+    "Atomics.add(words, STATE, WANTED_BIT - WRITING_BIT - abandoned);",
+  ],
+  c: [
+    "weft__add(&l->state, WEFT_RW_LOCK_WANTED_BIT - WEFT_RW_LOCK_WRITING_BIT " +
+    "- abandoned); weft__store(&l->writer, WEFT__MUTEX_KEPT); /* (K) */",
+    "weft__store(&l->writer, WEFT__MUTEX_KEPT); weft__add(&l->state, " +
+    "WEFT_RW_LOCK_WANTED_BIT - WEFT_RW_LOCK_WRITING_BIT - abandoned);",
+  ],
+}, {
+  what: "passes the lock on by a store to its state",
+  by: "in line: two write, one reads",
+  ts: [
+    "Atomics.add(words, STATE, WANTED_BIT - WRITING_BIT - abandoned);",
+    "Atomics.store(words, STATE, words[STATE]! + WANTED_BIT - WRITING_BIT - " +
+    "abandoned);",
+  ],
+  c: [
+    "weft__add(&l->state, WEFT_RW_LOCK_WANTED_BIT - WEFT_RW_LOCK_WRITING_BIT " +
+    "- abandoned);",
+    "weft__store(&l->state, weft__load(&l->state) + WEFT_RW_LOCK_WANTED_BIT " +
+    "- WEFT_RW_LOCK_WRITING_BIT - abandoned);",
+  ],
+}, {
+  what: "passes the lock on without end",
+  by: "in line: a reader waits for eight writers at most",
+  ts: ["if (turns === 0) return false;", ""],
+  c: ["if (turns == 0) return false;", ""],
+}, {
+  what: "passes the lock on although nobody is in line",
+  ts: ["if ((words[WRITER]! & CONTENDED_BIT) === 0) return false;", ""],
+  equivalent: "it finds that nobody sleeps, and takes the lock again",
+}, {
+  what: "passes the lock on and wakes nobody",
+  by: "in line: two write",
+  ts: [
+    "if (Atomics.notify(words, WRITER, 1) > 0) return true;",
+    "return true;",
+  ],
+  c: ["if (weft__notify(&l->writer, 1) > 0) return true;", "return true;"],
+}, {
+  what: "passes the lock on to nobody",
+  by: "in line: two write",
+  ts: [
+    "if (Atomics.notify(words, WRITER, 1) > 0) return true;",
+    "Atomics.notify(words, WRITER, 1);\nreturn true;",
+  ],
+  c: [
+    "if (weft__notify(&l->writer, 1) > 0) return true;",
+    "weft__notify(&l->writer, 1); return true;",
+  ],
+}, {
+  what: "the next writer is told again that one died",
+  by: "in line: two write, and learn of a dead writer once",
+  ts: [
+    "const abandoned = words[STATE]! & ABANDONED_BIT; Atomics.add",
+    "const abandoned = 0;\nAtomics.add",
+  ],
+  c: [
+    "int32_t abandoned = weft__hint(&l->state) & WEFT_RW_LOCK_ABANDONED_BIT; " +
+    "weft__add",
+    "int32_t abandoned = 0; weft__add",
+  ],
+}, {
+  what: "a writer gives up when the lock was passed on to it",
+  by: "in line: a writer that awaits gives up",
+  ts: [
+    "this.#takeBack(); // the lock may have been passed on to this writer",
+    "",
+  ],
+  c: "An agent of C does not await, so it takes a lock that it was woken for",
+}, {
+  what: "abandons, and leaves a lock that was passed on",
+  by: "in line: two write, one is terminated",
+  ts: [
+    "this.#takeBack(); // the lock may have been passed on to the dead agent",
+    "",
+  ],
+  c: [
+    "weft__rw_take_back(l); /* it may have been passed on to the dead agent */",
+    "",
+  ],
+}, {
+  what: "lets readers in beside a writer that has come",
+  by: "in line: the next writer is dead, one tries to write",
+  ts: [
+    "if (tryLocking(this.#writer, this.#id) === false) return; this.#leave",
+    "this.#leave",
+  ],
+  c: [
+    "if (weft_mutex_try_lock(weft__rw_writer(l)) == EBUSY) return; weft__rw_leave",
+    "weft__rw_leave",
+  ],
+});
+
 /** Mutants of a lock that tracks its readers. */
 const TRACKED = mutants("rw_lock", {
   what: "(R): a reader looks for a writer before it notes that it reads",
@@ -570,7 +672,7 @@ const TRACKED = mutants("rw_lock", {
   ],
 }, {
   what: "(P): a reader waits for the end of a phase that is over",
-  by: "tracked: one writes twice, one reads",
+  by: "tracked: one ends writing and tries again, one reads",
   ts: [
     "if (((Atomics.load(words, GATE) ^ gate) & ~WAITING_BIT) === 0) {",
     "if (true) {",
@@ -698,10 +800,10 @@ const ROWS = mutants({ source: "_readers", scenarios: ["rw_lock"] }, {
   c: ["(weft__reader_is_in(reads, gate) ? pending : 0)", "pending"],
 }, {
   what: "whoever was let in does not count as reading",
-  by: "tracked: one writes twice, one reads",
+  by: "tracked: one ends writing and tries again, one reads",
   ts: ["(isIn(reads, gate) ? pending : 0)", "0"],
   c: ["(weft__reader_is_in(reads, gate) ? pending : 0)", "(0 & pending)"],
 });
 
 /** All of them. */
-export const MUTANTS = [...PLAIN, ...TRACKED, ...ROWS];
+export const MUTANTS = [...PLAIN, ...LINE, ...TRACKED, ...ROWS];

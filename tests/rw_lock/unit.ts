@@ -27,7 +27,13 @@ import {
 import { spawn } from "../_run/workers.ts";
 
 const AGENT = new URL("./agent.ts", import.meta.url);
-const { state: STATE, gate: GATE } = LAYOUT.rw_lock;
+const {
+  state: STATE,
+  gate: GATE,
+  writer: WRITER,
+  writer_starving: STARVING,
+  turns: TURNS,
+} = LAYOUT.rw_lock;
 const MOST = 8191;
 const OTHER = 5;
 
@@ -374,6 +380,48 @@ test("a reader that comes after a writer waits for that writer only", async () =
   assert.is(await nowOf(writes[1]!), "pending", "readers come between");
   reading.unlock();
   (await writes[1]!).unlock();
+  assert.ok(isFree(mine));
+});
+
+test("a writer that starves is the next one, but seven times at most", async () => {
+  const { mine, theirs } = pair();
+  const words = wordsOf(mine);
+  for (const passed of [0, 6, 7]) {
+    words[STARVING] = 1;
+    words[TURNS] = passed;
+    const writing = theirs.write();
+    const [read, write] = [mine.readAsync(), mine.writeAsync()];
+    assert.is(await nowOf(Promise.race([read, write])), "pending");
+    writing.unlock();
+    const waits: Promise<{ unlock(): void }>[] = [read, write];
+    if (passed < 7) waits.reverse();
+    const guard = await Promise.race(waits);
+    assert.is(guard, await waits[0]);
+    assert.is(await nowOf(waits[1]!), "pending");
+    guard.unlock();
+    (await waits[1]!).unlock();
+    assert.ok(isFree(mine), `passed on ${passed} times`);
+  }
+});
+
+test("readers come in if the next writer does not come", async () => {
+  const { mine } = pair();
+  const words = wordsOf(mine);
+  const passOn = () => {
+    words[STATE] = 1 << 27; // WANTED
+    words[WRITER] = 3 << 29; // kept for a writer that was woken
+    words[STARVING] = 1;
+  };
+  passOn();
+  (await mine.readAsync()).unlock(); // it looks now and then
+  assert.ok(isFree(mine));
+  passOn();
+  assert.is(mine.tryRead(), undefined);
+  assert.is(mine.abandon(OTHER), 0);
+  mine.tryRead()!.unlock();
+  assert.ok(isFree(mine));
+  passOn();
+  mine.tryWrite()!.unlock();
   assert.ok(isFree(mine));
 });
 

@@ -3,6 +3,7 @@
  * step. It notes in its seat what it did.
  */
 import {
+  Barrier,
   type Handle,
   LockFreeQueue,
   MpmcQueue,
@@ -13,15 +14,24 @@ import {
   setAgentId,
   SlabPool,
   SpscQueue,
+  WorkCounter,
 } from "../../mod.ts";
 import { hello } from "../_run/workers.ts";
 import {
+  ARRIVED,
+  BARRIER_BYTES,
   BEGUN,
+  COUNTER_BYTES,
   OPERATIONS,
+  PASSED,
+  PLACES,
   PROBLEMS,
   RECEIVED,
+  REPEATED,
+  ROUND,
   SEATS,
   STOP,
+  TASKS,
 } from "./_seats.ts";
 
 /** What a thread is told. */
@@ -69,6 +79,7 @@ function receive(item: number | undefined): void {
   Atomics.add(notes, base + RECEIVED, 1);
 }
 
+let noise = 1;
 const INSIDE = 8; // a word of the notes: who is in the section
 
 const ROLES = {
@@ -112,6 +123,52 @@ const ROLES = {
     const semaphore = Semaphore.from(handle as Handle<"semaphore">);
     return () => {
       if (semaphore.tryAcquire(1, TIME)) semaphore.release();
+    };
+  },
+  party({ buffer }: Handle) {
+    let round = -1;
+    let number = 0; // of the arrival, in this round
+    let barrier: Barrier;
+    return () => {
+      const now = Atomics.load(notes, ROUND);
+      if (now !== round) {
+        round = now;
+        number = 1;
+        barrier = new Barrier(buffer, round % PLACES * BARRIER_BYTES);
+      }
+      const arrival = round << 16 | number;
+      Atomics.store(notes, base + ARRIVED, arrival);
+      if (barrier.tryArriveAndWait(TIME) === undefined) return;
+      for (const seat of [0, 1, 2]) {
+        const other = Atomics.load(notes, SEATS + 32 * seat + ARRIVED);
+        if (other < arrival) problem(`passed before party ${seat} arrived`);
+      }
+      Atomics.add(notes, base + PASSED, 1);
+      number++;
+    };
+  },
+  worker({ buffer }: Handle) {
+    let round = -1;
+    let work: WorkCounter;
+    let marks: Uint8Array;
+    return () => {
+      const now = Atomics.load(notes, ROUND);
+      if (now !== round) {
+        round = now;
+        work = new WorkCounter(buffer, round % PLACES * COUNTER_BYTES);
+        const at = work.byteOffset + work.byteLength;
+        marks = new Uint8Array(work.buffer, at, TASKS);
+      }
+      const range = work.nextRange();
+      if (range === undefined) return;
+      for (let i = range.start; i < range.end; i++) {
+        if (Atomics.exchange(marks, i, 1)) {
+          Atomics.add(notes, base + REPEATED, 1);
+        }
+      }
+      // About 100 us: so most threads die with tasks in their hands.
+      for (let i = 0; i < 1e5; i++) noise = Math.imul(noise, 5) + i | 0;
+      work.done(range.end - range.start);
     };
   },
   lockFreePush(handle: Handle) {

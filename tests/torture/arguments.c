@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define WEFT_NAMED_AGENTS
 #include "weft.h"
 
 /* ---- random numbers ------------------------------------------------------ */

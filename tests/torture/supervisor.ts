@@ -20,8 +20,6 @@ import {
   RecordRing,
   RwLock,
   Semaphore,
-  SlabPool,
-  SpscQueue,
 } from "../../mod.ts";
 import { spawn, type Thread } from "../_run/workers.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
@@ -39,6 +37,7 @@ import {
   SEATS,
   STOP,
 } from "./_seats.ts";
+import { type Victim, victims } from "./_victims.ts";
 
 const AGENT = new URL("./_agent.ts", import.meta.url);
 const CROWD = new URL("./_crowd.ts", import.meta.url);
@@ -63,84 +62,6 @@ function random(n: number): number {
 }
 
 // ---- kills ---------------------------------------------------------------------
-
-/** A primitive whose users are killed. */
-interface Victim {
-  readonly name: string;
-  readonly handle: Handle;
-  /** The roles of the threads, a seat each. */
-  readonly roles: readonly Order["role"][];
-  /** What survivors do for a dead agent. */
-  recover?(id: number): void;
-  /** Takes what is left; whether it finds that all works. */
-  drain?(): number | undefined;
-  check?(): string | undefined;
-}
-
-function victims(): Victim[] {
-  const queue = { capacity: 64 };
-  const mutex = Mutex.create();
-  const permits = Semaphore.create(2, { tracked: 4 });
-  const shared = RwLock.create({ tracked: 4 });
-  const lockFree = LockFreeQueue.create(queue);
-  const spsc = SpscQueue.create(queue);
-  const ring = RecordRing.create({ capacity: 4096 });
-  const pool = SlabPool.create({ capacity: 16, blockSize: 64 });
-  return [{
-    name: "Mutex",
-    handle: mutex.handle,
-    roles: ["lock", "lock", "lock"],
-    recover: (id) => void mutex.abandon(id),
-    check: () => mutex.tryLock() ? undefined : "the mutex is still locked",
-  }, {
-    name: "Semaphore, tracked",
-    handle: permits.handle,
-    roles: ["permit", "permit", "permit"],
-    recover: (id) => void permits.abandon(id),
-    check: () =>
-      permits.available === 2 ? undefined : `${permits.available} permits of 2`,
-  }, {
-    name: "RwLock, tracked",
-    handle: shared.handle,
-    roles: ["share", "share", "share"],
-    recover: (id) => void shared.abandon(id),
-    check: () => shared.tryWrite() ? undefined : "the lock is still held",
-  }, {
-    name: "LockFreeQueue",
-    handle: lockFree.handle,
-    roles: ["lockFreePush", "lockFreePop", "lockFreePush", "lockFreePop"],
-    drain: () => lockFree.tryPopInt(),
-    check() {
-      lockFree.repair();
-      let count = 0;
-      while (lockFree.tryPushInt(0)) count++;
-      return count === 64 ? undefined : `${count} elements of 64 fit`;
-    },
-  }, {
-    name: "SpscQueue",
-    handle: spsc.handle,
-    roles: ["spscPush", "spscPop"],
-    drain: () => spsc.tryPopInt(),
-  }, {
-    name: "RecordRing",
-    handle: ring.handle,
-    roles: ["recordPush", "recordPop", "recordPush"],
-    recover(id) {
-      for (let i = 0; i < 1e6 && ring.abandon(id) < 0; i++);
-    },
-    drain() {
-      const record = ring.tryPop();
-      return record && new Int32Array(record.buffer)[0];
-    },
-  }, {
-    name: "SlabPool",
-    handle: pool.handle,
-    roles: ["block", "block", "block"],
-    recover: (id) => void pool.abandon(id, true),
-    check: () =>
-      pool.available === 16 ? undefined : `${pool.available} blocks of 16`,
-  }];
-}
 
 let nextId = 1;
 
@@ -173,7 +94,9 @@ async function killUsers(victim: Victim, time: number): Promise<void> {
     await sleep(random(3));
     await kill(threads[seat]!);
     kills++;
-    victim.recover?.(ids[seat]!);
+    const wrong = await victim.recover?.(ids[seat]!, seat, words);
+    if (wrong) problems.push(wrong);
+    if (problems.length > 0) break;
     await start(seat);
   }
   Atomics.store(words, STOP, 1);
@@ -191,7 +114,7 @@ async function killUsers(victim: Victim, time: number): Promise<void> {
       problems.push(`${lost} elements are lost, and ${kills} kills`);
     }
   }
-  const wrong = victim.check?.();
+  const wrong = victim.check?.(ids, words);
   if (wrong !== undefined) problems.push(wrong);
   tell({
     what: `${name}: threads killed`,

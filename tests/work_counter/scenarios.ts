@@ -366,8 +366,7 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "tracked: two work, and one is terminated",
       spec: tracked(weft, 2, {}, { dies: true }),
       agents: [[["one"]], [["one"]]],
-      options: { ...killed, states: 30_000 },
-      sampled: true,
+      options: killed,
     },
     {
       // One takes again while the other confirms what it took first.
@@ -380,8 +379,7 @@ export function scenarios(weft: Weft): Scenario[] {
       name: "tracked: two work, guided, and one is terminated",
       spec: tracked(weft, 4, { schedule: "guided", agents: 1 }, { dies: true }),
       agents: [[["one"]], [["one"]]],
-      options: { ...killed, states: 30_000 },
-      sampled: true,
+      options: killed,
     },
     {
       name: "tracked: two recover an agent, and do its task",

@@ -19,6 +19,11 @@ enum { WEFT__OK, WEFT__NOT_EQUAL, WEFT__TIMED_OUT, WEFT__LOOKED };
 #define WEFT__LOOK WEFT__SECOND
 #endif
 
+#ifdef WEFT_NAMED_AGENTS
+/* Words of a row of a table of agents: AGENT_ROW in primitives/_layout.ts. */
+enum { WEFT__ROW_SEQUENCE = 1, WEFT__ROW_ON = 2 };
+#endif
+
 #if defined(WEFT_NOW) || defined(WEFT_REALTIME)
 #elif defined(__EMSCRIPTEN__)
 #define WEFT_NOW() ((int64_t)(emscripten_get_now() * 1e6))
@@ -122,6 +127,27 @@ static inline int weft__sleep_raw(int32_t *word, int32_t value, int64_t ns) {
 #endif
 }
 
+#ifdef WEFT_NAMED_AGENTS
+/* The row of this thread in a table of agents, or NULL: see deadlocks.h. */
+__attribute__((
+    weak,
+    visibility("default"))) WEFT__THREAD_LOCAL int32_t *weft__agent_row;
+
+/* Notes there that this thread sleeps on a word, or on none if it is NULL. */
+static inline void weft__note_sleep(const int32_t *word) {
+  int32_t *row = weft__agent_row;
+  if (row == NULL) return;
+  weft__store(&row[WEFT__ROW_ON], 0);
+  int64_t bytes = (int64_t)(uintptr_t)word - (int64_t)(uintptr_t)row;
+  int32_t words = (int32_t)(bytes / 4);
+  if (word == NULL || words != bytes / 4) return; /* too far away */
+  weft__add(&row[WEFT__ROW_SEQUENCE], 1);
+  weft__store(&row[WEFT__ROW_ON], words);
+}
+#else
+#define weft__note_sleep(word) ((void)0)
+#endif
+
 /*
  * Sleeps while *word is `value`, until `deadline`, but at most `at_most` ns and
  * at most a second: a wake that was given to a terminated agent is lost.
@@ -138,7 +164,9 @@ static inline int weft__sleep(int32_t *word, int32_t value, int64_t deadline,
     last = rest < left;
     if (last) left = rest;
   }
+  weft__note_sleep(word);
   int woken = weft__sleep_raw(word, value, left);
+  weft__note_sleep(NULL);
   return woken == WEFT__TIMED_OUT && !last ? WEFT__LOOKED : woken;
 }
 #endif

@@ -70,6 +70,8 @@ typedef struct {
  *                         sleepers: callers without a slot
  * word 65  slot_waiters   bits 0-30  callers that sleep there, or are about to
  *                         bit 31     one of them awaits, or did
+ * word 66  pauses         How often callers shall pause for callers that look
+ *                         for a slot in vain.
  * word 96  The slots, each at a multiple of 32 words. A slot has four words:
  *          `state`, the agent id of the caller, the length of the request and
  *          the length of the reply. The bytes of both follow. In `state`, bits
@@ -92,7 +94,8 @@ typedef struct {
   int32_t _pad1[29];
   int32_t slot_epoch;
   int32_t slot_waiters;
-  int32_t _pad2[30];
+  int32_t pauses;
+  int32_t _pad2[29];
 } weft_call_ring;
 WEFT_WORD(call_ring, magic, 0);
 WEFT_WORD(call_ring, shape, 1);
@@ -104,6 +107,7 @@ WEFT_WORD(call_ring, serve_waiters, 33);
 WEFT_WORD(call_ring, look, 34);
 WEFT_WORD(call_ring, slot_epoch, 64);
 WEFT_WORD(call_ring, slot_waiters, 65);
+WEFT_WORD(call_ring, pauses, 66);
 WEFT_LENGTH(call_ring, 96);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
@@ -299,19 +303,27 @@ static inline void weft__call_pass_slot(weft_call_ring *r) {
    pause is as long as an agent takes to wake up on a busy machine. */
 #define WEFT__CALL_TURN (INT64_C(50) * 1000 * 1000)
 #define WEFT__CALL_PAUSE (INT64_C(2) * 1000 * 1000)
+/* So many pauses are due after a caller was woken and found no free slot. */
+#define WEFT__CALL_PAUSES 32
 
 /*
- * Pauses, now and then, if others wait for a slot. An agent that calls in a
- * loop takes the slot that it has just freed again, before a caller that it
- * woke has a core; on a busy machine, it could keep that caller out for
- * seconds. Nobody wakes the word on which it sleeps.
+ * Pauses, now and then, if others were woken and found no free slot. An agent
+ * that calls in a loop takes the slot that it has just freed again, before a
+ * caller that it woke has a core; on a busy machine, it could keep that caller
+ * out for seconds. Nobody wakes the word on which it sleeps. Each pause counts,
+ * so that an agent that was terminated while it waited makes the others pause a
+ * few times only.
  */
 static inline void weft__call_give_way(weft_call_ring *r) {
   weft_agent *agent = &WEFT_AGENT();
+  int32_t due = weft__hint(&r->pauses); /* the exchange checks it */
   int64_t now = WEFT_NOW();
-  if (now - agent->gave_way < WEFT__CALL_TURN) return;
+  if (due <= 0) return;
+  if (agent->gave_way != 0 && now - agent->gave_way < WEFT__CALL_TURN) return;
   agent->gave_way = now;
-  weft__sleep(&r->reply, weft__load(&r->reply), INT64_MAX, WEFT__CALL_PAUSE);
+  int32_t most = due < WEFT__CALL_PAUSES ? due : WEFT__CALL_PAUSES;
+  weft__compare_exchange(&r->pauses, due, most - 1);
+  weft__sleep(&r->reply, r->reply, INT64_MAX, WEFT__CALL_PAUSE);
 }
 
 /* Does the same as try_post, but blocks up to `timeout` ns for a slot; then
@@ -319,12 +331,12 @@ static inline void weft__call_give_way(weft_call_ring *r) {
 static inline int weft_call_ring_post(weft_call_ring *q, const void *request,
                                       int32_t length, weft_call **call,
                                       int64_t timeout) {
-  /* A hint: the count may be high for ever, if an agent was terminated. */
-  if (WEFT_SPIN_ROUNDS > 0 && timeout == WEFT_FOREVER && weft__may_block() &&
-      weft__hint(&q->slot_waiters) != 0)
+  if (timeout == WEFT_FOREVER && weft__may_block() && weft__hint(&q->pauses) > 0)
     weft__call_give_way(q);
-  WEFT__EVENT_BLOCK(weft_call_ring_try_post(q, request, length, call),
-                    &q->slot_epoch, weft__call_pass_slot(q), timeout);
+  WEFT__EVENT_BLOCK_OR(weft_call_ring_try_post(q, request, length, call),
+                       &q->slot_epoch,
+                       weft__store(&q->pauses, WEFT__CALL_PAUSES),
+                       weft__call_pass_slot(q), timeout, -1);
 }
 
 /* ---- callers */

@@ -516,8 +516,9 @@ static inline int weft__calls_try_post(weft_call_ring *r,
 static inline int weft__calls_post(weft_call_ring *q,
                                    const weft__calls_message *m,
                                    weft_call **call, int64_t timeout) {
-  WEFT__EVENT_BLOCK(weft__calls_try_post(q, m, call), &q->slot_epoch,
-                    weft__call_pass_slot(q), timeout);
+  WEFT__EVENT_BLOCK_OR(weft__calls_try_post(q, m, call), &q->slot_epoch,
+                       weft__store(&q->pauses, WEFT__CALL_PAUSES),
+                       weft__call_pass_slot(q), timeout, -1);
 }
 
 /* Adds bytes to an answer, as many as fit. */

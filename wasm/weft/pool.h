@@ -17,6 +17,9 @@ WEFT__BEGIN
 #define WEFT__POOL_VALUE 2
 #define WEFT__POOL_FAILED 5
 #define WEFT__POOL_STAYS 8
+/* What _pool_in_place.ts says: in place of an offset, the bytes follow. */
+#define WEFT__POOL_HEAD 8
+#define WEFT__POOL_HERE 0xffffffffu
 
 /* Fails a task with a message; returns its length. */
 static inline int32_t weft__pool_fail(int32_t *head, char *body, int32_t room,
@@ -63,6 +66,21 @@ static inline void weft__pool_handle(weft_call_ring *r, weft_call *c,
   __builtin_memcpy(reply, head, sizeof head);
   __builtin_memcpy(reply + sizeof head, times, sizeof times);
   weft_call_ring_reply(r, c, NULL, WEFT__POOL_REPLY_HEAD + n);
+}
+
+/*
+ * The bytes of a request whose codec is `inPlace`, and how many there are.
+ * `memory` is where the memory begins that JavaScript gave the pool: NULL in a
+ * module of WebAssembly.
+ */
+static inline void *weft_pool_in_place(void *memory, const void *request,
+                                       int32_t *length) {
+  uint32_t head[2];
+  __builtin_memcpy(head, request, sizeof head);
+  *length = (int32_t)head[1];
+  if (head[0] == WEFT__POOL_HERE)
+    return (void *)((uintptr_t)request + WEFT__POOL_HEAD);
+  return (void *)((uintptr_t)memory + head[0]);
 }
 
 /*

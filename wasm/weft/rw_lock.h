@@ -32,6 +32,13 @@ WEFT__BEGIN
 #define WEFT__RW_WINDOW INT64_C(500000)
 #define WEFT__RW_WAY INT64_C(2000000)
 
+/* While readers wait, so many writers follow one another at most, less 1. */
+#define WEFT__RW_TURNS_MASK 7
+
+/* A reader that waits for a lock that is passed on looks after so many ns: the
+   next writer may have been terminated, or its agent may be busy. */
+#define WEFT__RW_LOOK INT64_C(100000000)
+
 /* The most agents that read, or wait to read. */
 #define WEFT_RW_LOCK_MAX_READERS 0x1fff
 /* The most agents that a lock tracks. */
@@ -48,7 +55,8 @@ WEFT__BEGIN
  *                                      this writer, unless they are tracked
  *                          bit 26      WRITING
  *                          bit 27      WANTED: a writer waits until nobody
- *                                      reads
+ *                                      reads, or the lock was passed on to a
+ *                                      writer that does not run yet
  *                          bit 28      ASLEEP: that writer may sleep on this
  *                                      word
  *                          bit 29      ABANDONED: a dead writer was recovered
@@ -70,7 +78,10 @@ WEFT__BEGIN
  *                          bits 0-7    how many agents, 1 to 255
  *                          bits 8-15   the same, inverted
  *                          bits 16-31  0x5765
- * word 5  From word 40 on, if agents are tracked, rows of 32 words. A row has
+ * word 5  turns            How often the lock was passed on from a writer to
+ *                          the next one, modulo 8. When it is 0 again, waiting
+ *                          readers come first.
+ * word 6  From word 40 on, if agents are tracked, rows of 32 words. A row has
  *         the id of its agent, or 0; and what it reads: bits 0-9: how often;
  *         bits 10-19: how often it waits to read; bits 20-31: the gate's bits
  *         1-12 when it began to wait. A row's agent reads, too, if it waits and
@@ -82,13 +93,15 @@ typedef struct {
   int32_t writer;
   int32_t writer_starving;
   int32_t tracked;
+  int32_t turns;
 } weft_rw_lock;
 WEFT_WORD(rw_lock, state, 0);
 WEFT_WORD(rw_lock, gate, 1);
 WEFT_WORD(rw_lock, writer, 2);
 WEFT_WORD(rw_lock, writer_starving, 3);
 WEFT_WORD(rw_lock, tracked, 4);
-WEFT_LENGTH(rw_lock, 5);
+WEFT_WORD(rw_lock, turns, 5);
+WEFT_LENGTH(rw_lock, 6);
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
@@ -332,6 +345,60 @@ static inline bool weft__rw_is_in(weft__rw_ticket ticket, int32_t state,
   return moved >= openings * WEFT_RW_LOCK_ONE_OPENING;
 }
 
+/* Wakes the readers that were let in. */
+static inline void weft__rw_open(weft_rw_lock *l) {
+  int32_t gate = weft__load(&l->gate);
+  for (;;) {
+    int32_t expected = gate;
+    int32_t next =
+        weft__plus(gate & ~WEFT_RW_LOCK_WAITING_BIT, WEFT_RW_LOCK_ONE_OPENING);
+    gate = weft__compare_exchange(&l->gate, expected, next);
+    if (gate != expected) continue;
+    if (gate & WEFT_RW_LOCK_WAITING_BIT) weft__notify(&l->gate, WEFT__ALL);
+    return;
+  }
+}
+
+/*
+ * Ends the phase of the owner of `writer`, whether it wrote or only waited. All
+ * pending readers read now, and `more` besides.
+ */
+static inline void weft__rw_leave(weft_rw_lock *l, int32_t more,
+                                  int32_t abandoned) {
+  int32_t state = weft__hint(&l->state); /* the exchange below checks it */
+  if (l->tracked != 0) {
+    bool wrote = (state & WEFT_RW_LOCK_WRITING_BIT) != 0;
+    int32_t kept = wrote ? 0 : state & WEFT_RW_LOCK_ABANDONED_BIT;
+    /* In this order: whoever still sees the writer sees the old phase, too. */
+    weft__store(&l->state, kept | abandoned);
+    weft__rw_open(l);
+    return;
+  }
+  for (;;) {
+    int32_t expected = state;
+    int32_t pending =
+        (state & WEFT_RW_LOCK_PENDING_MASK) / WEFT_RW_LOCK_ONE_PENDING;
+    int32_t kept = WEFT_RW_LOCK_READING_MASK | WEFT_RW_LOCK_PHASE_MASK;
+    if ((state & WEFT_RW_LOCK_WRITING_BIT) == 0)
+      kept |= WEFT_RW_LOCK_ABANDONED_BIT;
+    int32_t next = weft__plus((state & kept) | abandoned, more + pending);
+    if (pending > 0) next = weft__plus(next, WEFT_RW_LOCK_ONE_PHASE);
+    state = weft__compare_exchange(&l->state, expected, next);
+    if (state != expected) continue;
+    if (pending > 0) weft__rw_open(l);
+    return;
+  }
+}
+
+/* Lets readers in if the lock was passed on to a writer that did not come. */
+static inline void weft__rw_take_back(weft_rw_lock *l) {
+  if ((weft__load(&l->state) & WEFT__RW_BUSY_BITS) == 0) return;
+  if (weft_rw_lock_writer(l) != 0) return;
+  if (weft_mutex_try_lock(weft__rw_writer(l)) == EBUSY) return;
+  weft__rw_leave(l, 0, 0);
+  weft_mutex_unlock(weft__rw_writer(l));
+}
+
 /* Waits until a writer lets us in. */
 static inline int weft__rw_read_slow(weft_rw_lock *l, weft__rw_ticket ticket,
                                      int64_t timeout) {
@@ -362,7 +429,10 @@ static inline int weft__rw_read_slow(weft_rw_lock *l, weft__rw_ticket ticket,
     if (gate != waiting &&
         weft__compare_exchange(&l->gate, gate, waiting) != gate)
       continue;
-    int outcome = weft__sleep(&l->gate, waiting, deadline, WEFT__LOOK);
+    bool starving = weft__hint(&l->writer_starving) != 0;
+    int outcome = weft__sleep(&l->gate, waiting, deadline,
+                              starving ? WEFT__RW_LOOK : WEFT__LOOK);
+    if (outcome == WEFT__LOOKED) weft__rw_take_back(l);
     last = outcome == WEFT__TIMED_OUT;
   }
 }
@@ -447,51 +517,6 @@ static inline int weft__rw_hold(weft_rw_lock *l) {
   return EBUSY;
 }
 
-/* Wakes the readers that were let in. */
-static inline void weft__rw_open(weft_rw_lock *l) {
-  int32_t gate = weft__load(&l->gate);
-  for (;;) {
-    int32_t expected = gate;
-    int32_t next = weft__plus(gate & ~WEFT_RW_LOCK_WAITING_BIT,
-                              WEFT_RW_LOCK_ONE_OPENING);
-    gate = weft__compare_exchange(&l->gate, expected, next);
-    if (gate != expected) continue;
-    if (gate & WEFT_RW_LOCK_WAITING_BIT) weft__notify(&l->gate, WEFT__ALL);
-    return;
-  }
-}
-
-/*
- * Ends the phase of the owner of `writer`, whether it wrote or only waited. All
- * pending readers read now, and `more` besides.
- */
-static inline void weft__rw_leave(weft_rw_lock *l, int32_t more,
-                                  int32_t abandoned) {
-  int32_t state = weft__hint(&l->state); /* the exchange below checks it */
-  if (l->tracked != 0) {
-    bool wrote = (state & WEFT_RW_LOCK_WRITING_BIT) != 0;
-    int32_t kept = wrote ? 0 : state & WEFT_RW_LOCK_ABANDONED_BIT;
-    /* In this order: whoever still sees the writer sees the old phase, too. */
-    weft__store(&l->state, kept | abandoned);
-    weft__rw_open(l);
-    return;
-  }
-  for (;;) {
-    int32_t expected = state;
-    int32_t pending =
-        (state & WEFT_RW_LOCK_PENDING_MASK) / WEFT_RW_LOCK_ONE_PENDING;
-    int32_t kept = WEFT_RW_LOCK_READING_MASK | WEFT_RW_LOCK_PHASE_MASK;
-    if ((state & WEFT_RW_LOCK_WRITING_BIT) == 0)
-      kept |= WEFT_RW_LOCK_ABANDONED_BIT;
-    int32_t next = weft__plus((state & kept) | abandoned, more + pending);
-    if (pending > 0) next = weft__plus(next, WEFT_RW_LOCK_ONE_PHASE);
-    state = weft__compare_exchange(&l->state, expected, next);
-    if (state != expected) continue;
-    if (pending > 0) weft__rw_open(l);
-    return;
-  }
-}
-
 /* As weft__rw_hold, for weft_rw_lock_try_write. */
 static inline int weft__rw_try_hold_tracked(weft_rw_lock *l) {
   weft__readers rows = weft__rw_rows(l);
@@ -519,8 +544,10 @@ static inline int weft__rw_write_slow(weft_rw_lock *l, int32_t id, bool owned,
   int64_t begin = timeout > 0 ? WEFT_NOW() : 0;
   if (!owned) {
     weft_mutex *m = weft__rw_writer(l);
-    if (weft__mutex_lock_slow(m, id, seen, timeout, true) == ETIMEDOUT)
+    if (weft__mutex_lock_slow(m, id, seen, timeout, true) == ETIMEDOUT) {
+      weft__rw_take_back(l); /* it may have been passed on to us */
       return ETIMEDOUT;
+    }
   }
   int64_t deadline = timeout > 0 ? begin + timeout : weft__deadline(timeout);
   bool last = false;
@@ -579,10 +606,33 @@ static inline WEFT__CHECKED int weft_rw_lock_write(weft_rw_lock *l,
   return weft__rw_write_slow(l, id, owned, state, timeout);
 }
 
-/* Ends the writing, and lets the waiting readers in. EPERM if this agent does
-   not have the lock for writing. */
+/*
+ * Passes the lock on to the next writer in line, and keeps readers waiting. If
+ * many agents share few cores, the readers between two writers may need 100 ms,
+ * so a writer behind seven others would wait for a second. Returns false if
+ * this agent still owns `writer`.
+ */
+static inline bool weft__rw_pass_on(weft_rw_lock *l) {
+  /* If CONTENDED is set, only the owner changes the word now. */
+  if ((weft__hint(&l->writer) & WEFT_MUTEX_CONTENDED_BIT) == 0) return false;
+  int32_t turns = weft__plus(l->turns, 1) & WEFT__RW_TURNS_MASK;
+  l->turns = turns; /* published by (K) */
+  if (turns == 0) return false;
+  int32_t abandoned = weft__hint(&l->state) & WEFT_RW_LOCK_ABANDONED_BIT;
+  weft__add(&l->state,
+            WEFT_RW_LOCK_WANTED_BIT - WEFT_RW_LOCK_WRITING_BIT - abandoned);
+  weft__store(&l->writer, WEFT__MUTEX_KEPT); /* (K) */
+  if (weft__notify(&l->writer, 1) > 0) return true;
+  /* Nobody slept: the starving writer gave up, or was terminated. */
+  return weft_mutex_try_lock(weft__rw_writer(l)) == EBUSY;
+}
+
+/* Ends the writing, and lets the waiting readers in, or the next writer. EPERM
+   if this agent does not have the lock for writing. */
 static inline int weft_rw_lock_unlock_write(weft_rw_lock *l) {
   if (!weft__rw_is_writing(l)) return EPERM;
+  /* A hint: a writer that begins to starve may be seen later. */
+  if (weft__hint(&l->writer_starving) != 0 && weft__rw_pass_on(l)) return 0;
   weft__rw_leave(l, 0, 0);
   return weft_mutex_unlock(weft__rw_writer(l));
 }
@@ -631,8 +681,10 @@ static inline int32_t weft_rw_lock_abandon_reading(weft_rw_lock *l,
  */
 static inline int32_t weft_rw_lock_abandon(weft_rw_lock *l, int32_t id) {
   int32_t reads = weft_rw_lock_abandon_reading(l, id);
-  if (!weft__mutex_inherit(weft__rw_writer(l), id, weft_agent_id()))
+  if (!weft__mutex_inherit(weft__rw_writer(l), id, weft_agent_id())) {
+    weft__rw_take_back(l); /* it may have been passed on to the dead agent */
     return reads;
+  }
   bool writing = (weft__load(&l->state) & WEFT_RW_LOCK_WRITING_BIT) != 0;
   weft__rw_leave(l, 0, writing ? WEFT_RW_LOCK_ABANDONED_BIT : 0);
   /* It may have let readers in without opening the gate. */
