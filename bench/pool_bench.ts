@@ -73,55 +73,45 @@ const rivals = (order: Order, url: string) =>
   ] as const;
 
 async function small(url: string): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const workers of [1, 2]) {
-    const order: Order = { task: "small", workers, count: 5000, rounds: 7 };
-    const results = await contest(rivals(order, url), TURNS);
-    const row = (name: "weft" | "blocking", how: string): Row => ({
-      name: `tasks of 1 us, ${workers} worker${workers > 1 ? "s" : ""}, ` +
-        `${how}: tasks/s / ${nameOf("piscina")}`,
-      ...ratio(results, "piscina", name),
-      target: { least: 6 },
-    });
-    rows.push(row("weft", "awaiting"), row("blocking", "blocking"));
-  }
-  return rows;
+  const order: Order = { task: "small", workers: 2, count: 5000, rounds: 5 };
+  const results = await contest(rivals(order, url), TURNS);
+  const row = (name: "weft" | "blocking", how: string): Row => ({
+    name: `tasks of 1 us, 2 workers, ${how}: tasks/s / ${nameOf("piscina")}`,
+    ...ratio(results, "piscina", name),
+    target: { least: 6 },
+  });
+  return [row("weft", "awaiting"), row("blocking", "blocking")];
 }
 
 async function hashes(url: string): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const size of [2 ** 16, 2 ** 20]) {
-    const limit = size === 2 ** 16 ? 32 : 8;
-    const count = 2 ** 25 / size;
-    const order: Order = {
-      task: "hash",
-      workers: 2,
-      count,
-      size,
-      limit,
-      rounds: 7,
-    };
-    const inPlace: Order = { ...order, blocking: true, inPlace: true };
-    const results = await contest([
-      ...rivals(order, url),
-      apart("in place", inPlace),
-      two(order),
-    ], TURNS);
-    const name = `SHA-256 of ${size / 1024} KiB, 2 workers`;
-    rows.push({
-      name: `${name}, in place: time / two processes that share nothing`,
-      ...ratio(results, "in place", "two"),
-      target: { most: 1.05 },
-    }, {
-      name: `${name}, copied: time / two processes that share nothing`,
-      ...ratio(results, "blocking", "two"),
-    }, {
-      name: `${name}, copied: tasks/s / ${nameOf("piscina")}`,
-      ...ratio(results, "piscina", "blocking"),
-      target: { least: 1 },
-    });
-  }
-  return rows;
+  const order: Order = {
+    task: "hash",
+    workers: 2,
+    count: 512,
+    size: 2 ** 16,
+    limit: 32,
+    rounds: 7,
+    blocking: true,
+  };
+  const results = await contest([
+    apart("in place", { ...order, inPlace: true }),
+    apart("copied", order),
+    apart("piscina", { ...order, peer: url }),
+    two(order),
+  ], TURNS);
+  const name = "SHA-256 of 64 KiB, 2 workers";
+  return [{
+    name: `${name}, in place: time / two processes that share nothing`,
+    ...ratio(results, "in place", "two"),
+    target: { most: 1.05 },
+  }, {
+    name: `${name}, copied: time / two processes that share nothing`,
+    ...ratio(results, "copied", "two"),
+  }, {
+    name: `${name}, copied: tasks/s / ${nameOf("piscina")}`,
+    ...ratio(results, "piscina", "copied"),
+    target: { least: 1 },
+  }];
 }
 
 /**
@@ -176,7 +166,7 @@ async function theirOwn(url: string): Promise<Row[]> {
   return rows;
 }
 
-/** All rows of this bench. It takes about two minutes. */
+/** All rows of this bench. It takes one to three minutes. */
 export async function rows(): Promise<Row[]> {
   const url = peer("piscina")?.href;
   if (url === undefined) return [];

@@ -8,11 +8,12 @@
 import { CALL_RING } from "./_layout.ts";
 import { describe } from "./_describe.ts";
 import { byteLengthOf, bytesOf, Copier, type Elements } from "./_elements.ts";
-import { type Awaited, waitersOf, wake } from "./_event_count.ts";
+import { type Awaited, waitersOf, waitOn, wake } from "./_event_count.ts";
 import { ClosedError } from "./_queue.ts";
 import { NO_FLAG, type WordsProblems } from "./_problems.ts";
 import { assertConfig, inRange, type WordsInspection } from "./_region.ts";
-import type { Waiting } from "./_wait.ts";
+import { spinPatiently, timed } from "./_spin.ts";
+import { block, type Waiting } from "./_wait.ts";
 
 const SHAPE: typeof CALL_RING.shape = 1;
 const REPLY: typeof CALL_RING.reply = 2;
@@ -471,6 +472,16 @@ export class Slots {
   takeOrEnd(): number {
     const closed = this.closed; // (E) look at this first
     return this.#take() || (closed ? -1 : 0);
+  }
+
+  /**
+   * Takes a call, blocking until one comes, or for `timeout` ms; -1 if there
+   * will never be one.
+   */
+  takeBlocking(timeout?: number): number | undefined {
+    const attempt = () => this.takeOrEnd() || undefined;
+    return attempt() ?? spinPatiently(attempt) ??
+      timed(() => block(waitOn(this.coming, false), timeout));
   }
 
   #take(): number {

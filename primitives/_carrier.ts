@@ -7,7 +7,7 @@
 import type { Elements } from "./_elements.ts";
 import type { ConfiguredStem } from "./_layout.ts";
 import type { Memory } from "./_memory.ts";
-import type { Codec, SizedCodec } from "./_message.ts";
+import type { Codec, PlacedCodec, SizedCodec } from "./_message.ts";
 import type { Field } from "./_record.ts";
 import type { AsyncOptions, TryAsyncOptions, Waitable } from "./_wait.ts";
 
@@ -58,12 +58,15 @@ export interface ByteRing extends Waits {
   readonly maxLength: number;
   readonly singleProducer: boolean;
   readonly size: number;
+  /** The bytes of a record begin at byte `4 * record + 8` of these. */
+  readonly bytes: Uint8Array;
   tryPush(src: Elements): boolean;
-  reserve(length: number): Uint8Array | undefined;
-  commit(length?: number): unknown;
-  cancel(): void;
-  peek(): Uint8Array | undefined;
-  consume(): void;
+  reserveRecord(length: number): number;
+  commitRecord(length?: number): unknown;
+  cancelRecord(): void;
+  peekRecord(): number;
+  lengthOfRecord(record: number): number;
+  consumeRecord(): void;
   abandon(id: number): number;
 }
 
@@ -217,6 +220,47 @@ export class FieldPort<T> implements Port<T> {
   }
 }
 
+/** A queue whose elements can be written and read in place. */
+export interface PlacedQueue extends ElementQueue {
+  readonly buffer: SharedArrayBuffer;
+  reserve(): Uint8Array | undefined;
+  commit(): unknown;
+  peek(): Uint8Array | undefined;
+  consume(): void;
+}
+
+/** The same in place, for a queue with one producer and one consumer. */
+export class PlacedPort<T> extends FieldPort<T> {
+  declare readonly queue: PlacedQueue;
+  readonly #field: Field;
+  readonly #data: DataView<SharedArrayBuffer>;
+
+  constructor(queue: PlacedQueue, field: Field) {
+    super(queue, field);
+    this.#field = field;
+    this.#data = new DataView(queue.buffer);
+  }
+
+  override trySend(value: T): boolean {
+    const { queue } = this;
+    const checked = this.#field.check(value, "");
+    const place = queue.reserve();
+    if (place === undefined) return false;
+    this.#field.set(this.#data, place.byteOffset, checked as never);
+    queue.commit();
+    return true;
+  }
+
+  override tryTake(): T | typeof NONE {
+    const { queue } = this;
+    const place = queue.peek();
+    if (place === undefined) return NONE;
+    const value = this.#field.get(this.#data, place.byteOffset) as T;
+    queue.consume();
+    return value;
+  }
+}
+
 // ---- messages that differ in length -----------------------------------------
 
 /** Encodes values into private memory, which grows if a message needs more. */
@@ -245,7 +289,10 @@ class Scratch<T> {
 
 /** Calls a codec, which a user may have written, and checks its answer. */
 function encoded<T>(codec: Codec<T>, value: T, into: Uint8Array): number {
-  const length = codec.encode(value, into);
+  return checked(codec, codec.encode(value, into));
+}
+
+function checked<T>(codec: Codec<T>, length: number): number {
   if (Number.isSafeInteger(length) && length >= 0) return length;
   throw new TypeError(
     `The codec ${codec.name} must return how many bytes it wrote: received ` +
@@ -261,11 +308,26 @@ function assertFits(length: number, most: number): void {
   );
 }
 
+/** A codec that works anywhere in memory; one of a user is given views. */
+function placedOf<T>(codec: Codec<T>): PlacedCodec<T> {
+  if ("encodeAt" in codec) return codec as PlacedCodec<T>;
+  return {
+    name: codec.name,
+    encode: (value, into) => codec.encode(value, into),
+    decode: (bytes) => codec.decode(bytes),
+    encodeAt: (value, memory, at, room) =>
+      codec.encode(value, memory.subarray(at, at + room)),
+    decodeAt: (memory, at, length) =>
+      codec.decode(memory.subarray(at, at + length)),
+  };
+}
+
 /** Sends messages as records of a ring. */
 export class RecordPort<T> implements Port<T> {
   readonly queue: ByteRing;
   readonly capacity: number;
-  readonly #codec: Codec<T>;
+  readonly #codec: PlacedCodec<T>;
+  readonly #memory: Uint8Array;
   readonly #scratch: Scratch<T>;
   /** How many bytes to reserve next, estimated from the last message. */
   #guess = 256;
@@ -273,7 +335,8 @@ export class RecordPort<T> implements Port<T> {
   constructor(ring: ByteRing, codec: Codec<T>, messageSize: number) {
     this.queue = ring;
     this.capacity = Math.floor(ring.capacity / spaceFor(messageSize)) - 1;
-    this.#codec = codec;
+    this.#codec = placedOf(codec);
+    this.#memory = ring.bytes;
     this.#scratch = new Scratch(codec, ring.maxLength);
   }
 
@@ -299,28 +362,32 @@ export class RecordPort<T> implements Port<T> {
 
   #sendInPlace(value: T): boolean {
     const ring = this.queue;
-    const place = ring.reserve(Math.min(this.#guess, ring.maxLength));
-    if (place === undefined) return false;
+    const room = Math.min(this.#guess, ring.maxLength);
+    const record = ring.reserveRecord(room);
+    if (record === 0) return false;
     let length = Infinity;
     try {
-      length = encoded(this.#codec, value, place);
+      const codec = this.#codec;
+      const at = 4 * record + 8;
+      length = checked(codec, codec.encodeAt(value, this.#memory, at, room));
     } finally {
-      if (length > place.length) ring.cancel();
+      if (length > room) ring.cancelRecord();
     }
     this.#guess = Math.max(256, 2 * length);
-    if (length > place.length) return false;
-    ring.commit(length);
+    if (length > room) return false;
+    ring.commitRecord(length);
     return true;
   }
 
   tryTake(): T | typeof NONE {
     const ring = this.queue;
-    const message = ring.peek();
-    if (message === undefined) return NONE;
+    const record = ring.peekRecord();
+    if (record === 0) return NONE;
     try {
-      return this.#codec.decode(message);
+      const length = ring.lengthOfRecord(record);
+      return this.#codec.decodeAt(this.#memory, 4 * record + 8, length);
     } finally {
-      ring.consume();
+      ring.consumeRecord();
     }
   }
 

@@ -9,6 +9,7 @@ import {
   CODEC,
   type Codec,
   hash,
+  type PlacedCodec,
   refusal,
   type SizedCodec,
 } from "./_message.ts";
@@ -18,7 +19,7 @@ import {
   type StructField,
   wholeRecord,
 } from "./_record.ts";
-import { readUtf8, writeUtf8 } from "./_utf8.ts";
+import { readUtf8At, writeUtf8At } from "./_utf8.ts";
 
 export type { Codec, SizedCodec } from "./_message.ts";
 
@@ -39,6 +40,18 @@ export interface StructuredCodec extends Codec<unknown> {
   readonly name: "structured";
 }
 
+/** Adds the two functions that users see, which take views. */
+function placed<T>(
+  codec: Omit<PlacedCodec<T>, "encode" | "decode">,
+): PlacedCodec<T> {
+  const { encodeAt, decodeAt } = codec;
+  return {
+    ...codec,
+    encode: (value, into) => encodeAt(value, into, 0, into.length),
+    decode: (bytes) => decodeAt(bytes, 0, bytes.length),
+  };
+}
+
 // ---- bytes and text ---------------------------------------------------------
 
 /**
@@ -54,18 +67,19 @@ export interface StructuredCodec extends Codec<unknown> {
  * if (bytes.tryReceive()?.length !== 3) throw new Error("others");
  * ```
  */
-export const binary: Codec<Uint8Array> = {
+export const binary: Codec<Uint8Array> = /* @__PURE__ */ placed({
   name: "binary",
-  encode(value, into) {
+  encodeAt(value, memory, at, room) {
     if (!(value instanceof Uint8Array)) {
       throw refusal("binary", value, "it is not a Uint8Array");
     }
-    if (value.length <= into.length) into.set(value);
+    if (value.length <= room) memory.set(value, at);
     return value.length;
   },
   // Faster than `slice`, which clears the copy first.
-  decode: (bytes) => new Uint8Array(bytes),
-};
+  decodeAt: (memory, at, length) =>
+    new Uint8Array(memory.subarray(at, at + length)),
+});
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
@@ -82,9 +96,9 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
  * if (lines.tryReceive() !== "grüß dich") throw new Error("another one");
  * ```
  */
-export const text: Codec<string> = {
+export const text: Codec<string> = /* @__PURE__ */ placed({
   name: "text",
-  encode(value, into) {
+  encodeAt(value, memory, at, room) {
     if (typeof value !== "string") {
       throw refusal("text", value, "it is not a string");
     }
@@ -98,10 +112,10 @@ export const text: Codec<string> = {
         );
       }
     }
-    return writeUtf8(value, into);
+    return writeUtf8At(value, memory, at, room);
   },
-  decode: readUtf8,
-};
+  decodeAt: readUtf8At,
+});
 
 // ---- JSON -------------------------------------------------------------------
 
@@ -150,16 +164,17 @@ const DEEPEST = 1000;
  * if (!refused) throw new Error("sent something else");
  * ```
  */
-export const json: JsonCodec = {
+export const json: JsonCodec = /* @__PURE__ */ placed({
   name: "json",
-  encode(value, into) {
+  encodeAt(value: JsonValue, memory, at, room) {
     const written = isPlain(value, 0)
       ? JSON.stringify(value)
       : withNegativeZeros(value);
-    return writeUtf8(written, into);
+    return writeUtf8At(written, memory, at, room);
   },
-  decode: (bytes) => JSON.parse(readUtf8(bytes)),
-};
+  decodeAt: (memory, at, length): JsonValue =>
+    JSON.parse(readUtf8At(memory, at, length)),
+}) as Codec<JsonValue> as JsonCodec;
 
 /**
  * Whether `JSON.stringify` writes a text from which an equal value can be read.

@@ -32,6 +32,17 @@ export interface Codec<T> {
   decode(bytes: Uint8Array): T;
 }
 
+/**
+ * A codec of this library, which works anywhere in the channel's memory: no view
+ * is made for it.
+ */
+export interface PlacedCodec<T> extends Codec<T> {
+  /** As `encode`, into up to `room` bytes of `memory` from `at` on. */
+  encodeAt(value: T, memory: Uint8Array, at: number, room: number): number;
+  /** As `decode`, from `length` bytes of `memory` at `at`. */
+  decodeAt(memory: Uint8Array, at: number, length: number): T;
+}
+
 /** A codec whose messages all have the same size. C knows these codecs, too. */
 export interface SizedCodec<T> extends Codec<T> {
   /**

@@ -601,9 +601,14 @@ export function structField(
     check,
     get(data, at) {
       const record: Record<string, unknown> = {};
-      for (let i = 0; i < count; i++) {
-        record[names[i]!] = types[i]!.get(data, at + places[i]!);
-      }
+      const get = (i: number) => types[i]!.get(data, at + places[i]!);
+      // Engines find a place in an object fastest where the code that asks for
+      // it always asks for the same name: most records have few fields.
+      if (count > 0) record[names[0]!] = get(0);
+      if (count > 1) record[names[1]!] = get(1);
+      if (count > 2) record[names[2]!] = get(2);
+      if (count > 3) record[names[3]!] = get(3);
+      for (let i = 4; i < count; i++) record[names[i]!] = get(i);
       return record;
     },
     set(data, at, checked: never[]) {
@@ -654,16 +659,18 @@ export function wholeRecord(field: StructField): Field {
     ...field,
     size: alignUp(field.size, 4),
     check(value) {
+      const isChecked = typeof value === "object" && value !== null ||
+        names.length === 0;
+      const checked = isChecked ? field.check(value, "") as unknown[] : [];
       for (let i = 0; i < names.length; i++) {
-        const name = names[i]!;
-        if ((value as Record<string, unknown>)?.[name] === undefined) {
+        if (checked[i] === undefined) {
           throw new TypeError(
-            `Cannot send this as a record: field "${name}" is missing: ` +
+            `Cannot send this as a record: field "${names[i]}" is missing: ` +
               `received ${describe(value)}`,
           );
         }
       }
-      return field.check(value, "");
+      return checked;
     },
     set(data, at, checked) {
       field.set(data, at, checked);

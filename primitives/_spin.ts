@@ -92,6 +92,53 @@ export function spin<T>(
   return undefined;
 }
 
+/** A patient spin lasts for so many rounds: longer than a wake takes. */
+export const PATIENT = 50;
+/** So many microseconds a sleep lasts at most if the other side was at work. */
+export const SHORT_SLEEP = 100;
+/** After n useless patient spins, the next comes after 2^n sleeps; n at most. */
+export const MOST_DOUBTS = 6;
+/** Short sleeps since the last long one, or the last useless patient spin. */
+let shortSleeps = 0;
+/** How many more patient spins were useless than helped, lately. */
+let doubts = 0;
+
+/**
+ * As {@linkcode spin}, to wait for an agent that works for this one. To wake an
+ * agent may take longer than a spin lasts. Two agents that work in turn would
+ * then both sleep at each step, for ever. So after a short sleep this spins for
+ * longer than a wake takes, as long as that helps. After a long sleep it does
+ * not, so an idle agent needs no core. Where it finds nothing, call
+ * {@linkcode timed}.
+ */
+export function spinPatiently<T>(
+  attempt: () => T | false | undefined,
+): T | undefined {
+  if (shortSleeps >> doubts === 0 || spinning.rounds === 0) {
+    return spin(attempt);
+  }
+  for (let round = 0; round < PATIENT; round++) {
+    relax();
+    const result = attempt();
+    if (result === false || result === undefined) continue;
+    if (doubts > 0) doubts--;
+    return result;
+  }
+  shortSleeps = 0;
+  doubts = Math.min(doubts + 1, MOST_DOUBTS);
+  return undefined;
+}
+
+/** Sleeps after {@linkcode spinPatiently}, and notes for how long. */
+export function timed<T>(sleep: () => T): T {
+  if (spinning.rounds === 0) return sleep();
+  const begin = performance.now();
+  const result = sleep();
+  const took = (performance.now() - begin) * 1000;
+  shortSleeps = took <= SHORT_SLEEP ? shortSleeps + 1 : 0;
+  return result;
+}
+
 /** Passes a tenth of a microsecond, for waits that end after a few steps. */
 export function relaxBriefly(): void {
   if ((Atomics as Pausing).pause !== undefined) return pause(pauses / 10);

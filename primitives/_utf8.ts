@@ -33,11 +33,21 @@ const MOST = 0x7fffffff;
  * been written. The text must be well-formed.
  */
 export function writeUtf8(text: string, into: Uint8Array): number {
+  return writeUtf8At(text, into, 0, into.length);
+}
+
+/** The same, into up to `room` bytes of `memory` from `at` on. */
+export function writeUtf8At(
+  text: string,
+  memory: Uint8Array,
+  at: number,
+  room: number,
+): number {
   const { length } = text;
-  if (length <= SHORT && length <= into.length) {
+  if (length <= SHORT && length <= room) {
     let i = 0;
     for (let code; i < length && (code = text.charCodeAt(i)) < 128; i++) {
-      into[i] = code;
+      memory[at + i] = code;
     }
     if (i === length) return length;
   }
@@ -45,6 +55,7 @@ export function writeUtf8(text: string, into: Uint8Array): number {
   encoder ??= new TextEncoder();
   if (!encodesPrivate) {
     try {
+      const into = memory.subarray(at, at + room);
       const { read, written } = encoder.encodeInto(text, into);
       return read === length ? written : 3 * length;
     } catch (error) {
@@ -53,7 +64,7 @@ export function writeUtf8(text: string, into: Uint8Array): number {
     }
   }
   const bytes = encoder.encode(text);
-  if (bytes.length <= into.length) into.set(bytes);
+  if (bytes.length <= room) memory.set(bytes, at);
   return bytes.length;
 }
 
@@ -92,19 +103,28 @@ function readByBuffer(
  * @throws {TypeError} If it is not UTF-8.
  */
 export function readUtf8(bytes: Uint8Array): string {
-  const { length } = bytes;
+  return readUtf8At(bytes, 0, bytes.length);
+}
+
+/** The same, from `length` bytes of `memory` at `at`. */
+export function readUtf8At(
+  memory: Uint8Array,
+  at: number,
+  length: number,
+): string {
   if (length <= SHORT) {
     let text = "";
     let i = 0;
-    for (let code; i < length && (code = bytes[i]!) < 128; i++) {
+    for (let code; i < length && (code = memory[at + i]!) < 128; i++) {
       text += String.fromCharCode(code);
     }
     if (i === length) return text;
   }
-  const fast = readByBuffer(bytes.buffer, bytes.byteOffset, length);
+  const fast = readByBuffer(memory.buffer, memory.byteOffset + at, length);
   // `Buffer` replaces invalid bytes by U+FFFD. If there is one, look closer.
   if (fast !== undefined && !fast.includes("\ufffd")) return fast;
   decoder ??= new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const bytes = memory.subarray(at, at + length);
   if (!decodesPrivate) {
     try {
       return decoder.decode(bytes);

@@ -37,7 +37,7 @@ import {
   Region,
   type WordsInspection,
 } from "./_region.ts";
-import { spin } from "./_spin.ts";
+import { spin, spinPatiently, timed } from "./_spin.ts";
 import {
   assertMayBlock,
   assertOptions,
@@ -422,7 +422,7 @@ export class CallRing extends CallRingBase {
     assertMayBlock("serve");
     const slots = this.#slots;
     for (let count = 0;; count++) {
-      const at = slots.takeOrEnd() || blockOn(slots.coming);
+      const at = slots.takeBlocking()!;
       if (at < 0) return count;
       slots.handle(at, fn);
     }
@@ -470,8 +470,7 @@ export class CallRing extends CallRingBase {
    */
   take(): TakenCall {
     assertMayBlock("take");
-    const slots = this.#slots;
-    return this.#taken(slots.takeOrEnd() || blockOn(slots.coming))!;
+    return this.#taken(this.#slots.takeBlocking())!;
   }
 
   /** As `take`, but waits at most `timeout` ms; undefined if none came. */
@@ -521,11 +520,13 @@ export class CallRing extends CallRingBase {
     const slots = this.#slots;
     if (timeout === undefined && slots.isAwaited) block(slots.giveWay());
     let at = slots.post(request);
-    if (timeout !== 0) {
-      if (at === 0) at = spin(() => slots.post(request) || undefined) ?? 0;
-      if (at !== 0 && spin(() => slots.isAnswered(at))) return receive(at);
+    if (at === 0 && timeout !== 0) {
+      at = spin(() => slots.post(request) || undefined) ?? 0;
     }
-    return block(calling(slots, request, at, receive), timeout);
+    const rest = () => block(calling(slots, request, at, receive), timeout);
+    if (at === 0 || timeout === 0) return rest();
+    if (spinPatiently(() => slots.isAnswered(at))) return receive(at);
+    return timed(rest);
   }
 
   #pending(at: number | undefined): PendingCall | undefined {
@@ -535,9 +536,8 @@ export class CallRing extends CallRingBase {
   /** The slot of a call; undefined if none comes within `timeout` ms. */
   #within(operation: string, timeout: number): number | undefined {
     const slots = this.#slots;
-    const at = timeout === 0
-      ? slots.takeOrEnd()
-      : tryBlockOn(slots.coming, operation, timeout);
+    if (timeout !== 0) assertMayTry(operation, timeout);
+    const at = timeout === 0 ? slots.takeOrEnd() : slots.takeBlocking(timeout);
     if (at! < 0) throw new ClosedError("The ring is closed");
     return at || undefined;
   }
@@ -690,8 +690,8 @@ export class PendingCall extends PendingCallBase {
   #receive<T>(timeout: number | undefined, attempt: () => T): T | undefined {
     const slots = this.#slots;
     const at = this.#here();
-    if (spin(() => slots.isAnswered(at))) return attempt();
-    return block(this.#receiving(attempt), timeout);
+    if (spinPatiently(() => slots.isAnswered(at))) return attempt();
+    return timed(() => block(this.#receiving(attempt), timeout));
   }
 
   #receivingInto(dst: Elements): Waiting<number | undefined> {

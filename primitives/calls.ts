@@ -23,7 +23,7 @@ import { CALL_RING } from "./_layout.ts";
 import { type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
 import { attach, inRange } from "./_region.ts";
-import { spin } from "./_spin.ts";
+import { spin, spinPatiently, timed } from "./_spin.ts";
 import { errorOf, errorText, isError } from "./_thrown.ts";
 import { nextTurn } from "./_turn.ts";
 import { readUtf8, writeUtf8 } from "./_utf8.ts";
@@ -538,11 +538,8 @@ function serveBlocking(
   assertOptions(options, ["codec"]);
   assertBlocking("serve");
   const server = new Server(ring, api, options ?? {});
-  const { slots } = server;
-  const attempt = () => slots.takeOrEnd() || undefined;
   for (;;) {
-    const at = slots.takeOrEnd() || spin(attempt) ||
-      block(waitOn(slots.coming))!;
+    const at = server.slots.takeBlocking()!;
     if (at < 0) return server.count;
     server.handle(at, false);
   }
@@ -764,13 +761,14 @@ class Client {
       request = this.#request(call, args, token, signalAt);
       this.#assertFits(request);
     }
-    if (this.#timeout > 0) {
-      if (request !== undefined && request.length <= slots.maxRequest) {
-        at = spin(() => slots.post(request!) || undefined) ?? 0;
-      }
-      if (at !== 0) spin(() => slots.isAnswered(at));
+    const isWaiting = this.#timeout > 0;
+    if (isWaiting && at === 0 && request!.length <= slots.maxRequest) {
+      at = spin(() => slots.post(request!) || undefined) ?? 0;
     }
-    return this.#result(block(this.#call(token, at, request), this.#timeout));
+    const rest = () => block(this.#call(token, at, request), this.#timeout);
+    const isHere = at === 0 || !isWaiting ||
+      spinPatiently(() => slots.isAnswered(at));
+    return this.#result(isHere ? rest() : timed(rest));
   }
 
   /** Refuses a request that the ring cannot carry. */

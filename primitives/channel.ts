@@ -13,6 +13,8 @@ import {
   isSized,
   type Kind,
   NONE,
+  PlacedPort,
+  type PlacedQueue,
   type Port,
   RecordPort,
   ringBytes,
@@ -25,6 +27,7 @@ import { iterate } from "./_iterate.ts";
 import { CHANNEL, KIND } from "./_layout.ts";
 import { CODEC, type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
+import { KEPT_VIEWS } from "./_queue_core.ts";
 import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
@@ -739,7 +742,11 @@ function portAt<T>(
   if (codec.id === CODEC.i32) {
     return new IntPort(queue, codec.field) as Port<unknown> as Port<T>;
   }
-  return new FieldPort(queue, codec.field);
+  // A queue of more elements makes a view each time.
+  const inPlace = stem === "spsc_queue" && queue.capacity <= KEPT_VIEWS;
+  return inPlace
+    ? new PlacedPort(queue as PlacedQueue, codec.field)
+    : new FieldPort(queue, codec.field);
 }
 
 /** Checks that the channel with this head has messages of `codec`. */

@@ -339,7 +339,7 @@ export class RecordCore extends Region<"record_ring"> {
    *
    * @internal
    */
-  protected reserveRecord(length: number): number {
+  reserveRecord(length: number): number {
     this.#assertUnreserved();
     inRange("A record's length", length, 0, this.maxLength);
     const record = this.#claim(length);
@@ -360,7 +360,7 @@ export class RecordCore extends Region<"record_ring"> {
    *
    * @internal
    */
-  protected commitRecord(length: number = this.#length): boolean {
+  commitRecord(length: number = this.#length): boolean {
     this.#assertReserved();
     inRange("A record's length", length, 0, this.#length);
     const words = this.#words;
@@ -386,7 +386,7 @@ export class RecordCore extends Region<"record_ring"> {
    *
    * @internal
    */
-  protected cancelRecord(): void {
+  cancelRecord(): void {
     this.#assertReserved();
     const record = this.#reserved;
     this.#reserved = 0;
@@ -401,7 +401,7 @@ export class RecordCore extends Region<"record_ring"> {
    *
    * @internal
    */
-  protected peekRecord(): number {
+  peekRecord(): number {
     if (this.#peeked === 0) {
       const record = this.oldest();
       if (record < 0) this.refuse();
@@ -415,7 +415,7 @@ export class RecordCore extends Region<"record_ring"> {
    *
    * @internal
    */
-  protected consumeRecord(): void {
+  consumeRecord(): void {
     const record = this.#peeked;
     if (record === 0) throw new TypeError("No record was peeked at");
     this.#peeked = 0;
@@ -432,6 +432,24 @@ export class RecordCore extends Region<"record_ring"> {
    */
   protected unpeek(): void {
     this.#peeked = 0;
+  }
+
+  /**
+   * The bytes of the ring, of which those of a record begin at `4 * record + 8`.
+   *
+   * @internal
+   */
+  get bytes(): Uint8Array<SharedArrayBuffer> {
+    return this.#bytes;
+  }
+
+  /**
+   * The length of a record that is peeked at.
+   *
+   * @internal
+   */
+  lengthOfRecord(record: number): number {
+    return this.#words[record]! >>> 2;
   }
 
   /**

@@ -64,6 +64,9 @@ export interface Snapshot {
   key2: number;
   results1: number;
   results2: number;
+  /** The states with the same future, and how many edges were compared. */
+  group: Group | null;
+  proved: number;
 }
 
 /** An operation, and the answer it has to give. */
@@ -96,6 +99,40 @@ export interface Edge {
   readonly ended: readonly Ended[];
   /** How often the agent was run and did this. */
   runs: number;
+}
+
+/** A state in a group. */
+interface Member {
+  readonly state: Snapshot;
+  readonly agent: Agent;
+  /** Before which operation the states were compared that made it a member. */
+  readonly place: number;
+}
+
+/** An answer that an agent in a state of a group got, and what followed. */
+export interface Label {
+  readonly edge: Edge;
+  readonly to: Group;
+}
+
+/** States with the same future. */
+export interface Group {
+  /** What found it. */
+  readonly of: unknown;
+  /** What others can see of its states. */
+  readonly sight: string;
+  readonly members: Member[];
+  readonly labels: Label[];
+  /** By agent: the state that stands for the group. */
+  readonly faces: (Snapshot | undefined)[];
+  readonly key1: number;
+  readonly key2: number;
+  /** The number of the last walk that came by. */
+  sought: number;
+  /** Whether it is a round of a loop. No other state may join it. */
+  readonly round: boolean;
+  /** Whether the answers of its first state are among the labels. */
+  begun: boolean;
 }
 
 /** A call that ended: what it returned, and how many steps it took. */
@@ -374,6 +411,8 @@ export class Agent {
       key2: 0,
       results1: 0,
       results2: 0,
+      group: null,
+      proved: 0,
     };
   }
 

@@ -8,8 +8,14 @@
  * @module
  */
 import type { Agent, Check, Guard } from "./agent.ts";
-import { argBits, signature, signedAddress, type World } from "./core.ts";
-import { isAnswer } from "./guard.ts";
+import {
+  argBits,
+  roundOf,
+  signature,
+  signedAddress,
+  type World,
+} from "./core.ts";
+import { isAnswer, isSupposed } from "./guard.ts";
 import * as k from "./kinds.ts";
 import type { Scenario } from "./scenario.ts";
 import { placeOf } from "./sites.ts";
@@ -65,6 +71,8 @@ export interface Runner {
   unwinding: boolean;
   /** What memory had to hold since the agent on the stack was run. */
   guards: Guard[];
+  /** What memory is supposed to hold, if the agent is only tried out. */
+  readonly forced: readonly Guard[] | null;
   /** How many operations a loop may have before it counts as endless. */
   endless: number;
   /** Loops that count as endless, by place and answers. */
@@ -75,6 +83,8 @@ export interface Runner {
   readonly futures: Map<string, number>;
   /** Loops that were not explored round by round, by place and answers. */
   readonly leapt: Set<string>;
+  /** The states of agents that are rounds of a loop that changes memory. */
+  readonly rounds: Set<number>;
   /** Prepares the agent for a replay. */
   rewind(agent: Agent): void;
   /** Runs an agent from where its record begins. */
@@ -169,14 +179,17 @@ function inLoop(
   if (clock) agent.tick = true;
   else {
     agent.looping = true;
-    merge(agent, period);
+    merge(engine, agent, period);
   }
   return ON;
 }
 
 /** Gives the agent the hashes that it had before the last round. */
-function merge(agent: Agent, period: number): void {
+function merge({ rounds }: Runner, agent: Agent, period: number): void {
   const { n, after1, after2 } = agent;
+  for (let i = n - 1 - period; i < n - 1; i++) {
+    rounds.add(roundOf(after1[i]!, after2[i]!));
+  }
   agent.h1 = after1[n - 1] = after1[n - 1 - period]!;
   agent.h2 = after2[n - 1] = after2[n - 1 - period]!;
 }
@@ -251,7 +264,11 @@ export function peek(engine: Runner, agent: Agent): Any {
   if (look.compares && look.done < look.period) {
     const check = { kind, target, index, a, result };
     look.checks.push(check);
-    if (!isAnswer(check, engine.world.now)) {
+    const { forced, guards, world: { now } } = engine;
+    const holds = forced === null
+      ? isAnswer(check, now)
+      : isSupposed(forced[guards.length], look.checks.length);
+    if (!holds) {
       look.differs = true;
       throw engine.suspend();
     }

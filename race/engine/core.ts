@@ -352,10 +352,16 @@ export class World {
       }
       return promise;
     }
+    this.sleep(agent);
+    return BLOCK;
+  }
+
+  /** Puts an agent to sleep where it waits. */
+  sleep(agent: Agent): void {
+    const { address, timeout } = agent;
     agent.status = k.BLOCKED;
     agent.waitAddress = address;
-    agent.deadline = due;
-    return BLOCK;
+    agent.deadline = timeout === Infinity ? Infinity : this.now + timeout;
   }
 
   #notify(agent: Agent): number {
@@ -569,7 +575,7 @@ const isTail = ({ id, oi, calls }: Agent, tail: number): boolean =>
   id === 0 && oi === calls.length - tail;
 
 /** Makes hashes of everything an agent's future depends on. */
-function hashAgent(agent: Snapshot): void {
+export function hashAgent(agent: Snapshot): void {
   const place = agent.status | agent.oi << 4;
   let a = mix1(agent.h1, place);
   let b = mix2(agent.h2, place);
@@ -633,6 +639,11 @@ export function execute(
     default:
       throw new Unsupported(`Cannot do this here: ${k.OP_NAMES[kind]}`);
   }
+}
+
+/** The number that stands for a state of an agent in a loop. */
+export function roundOf(h1: number, h2: number): number {
+  return (h1 >>> 0) * 0x200000 + (h2 >>> 11);
 }
 
 /** The number that stands for an operation in a record. */

@@ -52,6 +52,11 @@ export class Memo {
   #size = 0;
   readonly #starts = new Map<string, Snapshot[]>();
 
+  /** Whether nothing more is remembered. */
+  get full(): boolean {
+    return this.#size >= MOST;
+  }
+
   /** Forgets what agents did. */
   clear(): void {
     this.#size = 0;
@@ -90,7 +95,7 @@ export class Memo {
     guards: readonly Guard[],
     sure: boolean,
   ): void {
-    if (this.#size >= MOST) return;
+    if (this.full) return;
     if (ended.length > 0 && agent.n === 0) this.#join(agent);
     const to = agent.save();
     this.#size++;

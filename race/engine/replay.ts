@@ -82,6 +82,8 @@ export class Engine implements Host {
   /** The calls that ended since it was run, and what memory had to hold. */
   ended: Ended[] = [];
   guards: Guard[] = [];
+  /** What memory is supposed to hold, if an agent is only tried out. */
+  forced: readonly Guard[] | null = null;
   /** What agents did before, and whether that may be used. */
   readonly memo = new Memo();
   recalls = false;
@@ -103,6 +105,8 @@ export class Engine implements Host {
   readonly futures: Map<string, number> = new Map();
   /** Loops that were not explored round by round. */
   readonly leapt: Set<string> = new Set();
+  /** The states of agents that are rounds of a loop that changes memory. */
+  readonly rounds: Set<number> = new Set();
   /** Whether an agent has looked at the clock. */
   clocked = false;
   /** Whether agents differ that do the same. */
@@ -179,6 +183,12 @@ export class Engine implements Host {
     }
     this.opening = null;
     this.memo.clear();
+  }
+
+  /** Forgets the states of agents and what followed from them. */
+  forget(): void {
+    this.memo.clear();
+    this.opening = null;
   }
 
   // ---- as the stand-ins' host
@@ -616,7 +626,7 @@ export class Engine implements Host {
   /** Checks the invariant, if no agent is inside a call. */
   checkInvariant(): void {
     const { world, scenario: { invariant }, recoverer } = this;
-    if (invariant === null) return;
+    if (invariant === null || this.forced !== null) return;
     for (const { invoked, status } of world.agents) {
       if (invoked && status !== k.KILLED) return;
     }

@@ -20,6 +20,7 @@ import {
   programText,
   tableOf,
 } from "../report/print.ts";
+import { onTerminal } from "./progress.ts";
 import { shrink, switches } from "./shrink.ts";
 import { rehearse } from "./rehearse.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
@@ -329,7 +330,10 @@ function searchOptions(
     looks: o.looks,
     polls: o.polls !== false,
     results: scenario.finalResults,
+    progress: minimal ? null : onTerminal(),
     reduce: o.reduce !== false && o.kill !== true &&
+      times(o.spurious, 1) === 0,
+    merge: o.reduce !== false && o.kill !== true &&
       times(o.spurious, 1) === 0,
   };
 }

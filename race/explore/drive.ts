@@ -49,6 +49,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   engine.loops.clear();
   engine.futures.clear();
   engine.leapt.clear();
+  engine.rounds.clear();
   return engine;
 }
 

@@ -20,8 +20,10 @@ import {
   type Patience,
 } from "../judge/progress.ts";
 import { judgeRaces } from "../judge/races.ts";
+import { Apart, Futures, HOPELESS } from "../engine/futures.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
 import { apply, begin, finish, start as startStep } from "../engine/steps.ts";
+import type { Progress } from "./progress.ts";
 import { EACH, failBusy, rotate } from "./fair.ts";
 import { States } from "./store.ts";
 
@@ -38,6 +40,10 @@ export interface SearchOptions extends Patience {
   readonly races: boolean;
   /** Whether steps that commute with all others are taken in one order only. */
   readonly reduce?: boolean | undefined;
+  /** Whether states of agents with the same future are one. */
+  readonly merge?: boolean | undefined;
+  /** Shows how far the search has come. */
+  readonly progress?: Progress | null | undefined;
   /** The steps that lead to the state to begin with. */
   readonly start?: readonly number[] | undefined;
   /** Whether results are part of a state. */
@@ -75,24 +81,120 @@ interface Open {
   readonly agents: readonly Snapshot[];
   readonly last: number;
   readonly cost: number;
+  /** Its share of the tree of states. */
+  share: number;
 }
+
+/** So many states are searched before agents are compared. */
+export const COMPARE: { after: number } = { after: 20_000 };
+
+/**
+ * So many steps may be lost by searches that took different states for the same
+ * and begin again; beginning again counts as so many steps, too.
+ */
+const MOST_WASTED = 200_000;
+const WASTED = 5000;
 
 /** Visits every state. */
 export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
-  for (;;) {
-    const found = yield* explore(engine, o);
-    const { judge } = engine.world;
-    // After each round, the judge knows one more operation that may wait.
-    if (found.fault !== null || judge === null || !judge.regrets()) {
-      return found;
+  try {
+    for (;;) {
+      const found = yield* merged(engine, o);
+      const { judge } = engine.world;
+      // After each round, the judge knows one more operation that may wait.
+      if (found.fault !== null || judge === null || !judge.regrets()) {
+        return found;
+      }
     }
+  } finally {
+    o.progress?.clear();
   }
 }
 
-function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
+/** Visits every state; those of agents that have the same future are one. */
+function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
+  const end = realNow() + o.time;
+  const few = Math.min(o.states, COMPARE.after);
+  if (!mayMerge(engine, o)) return yield* explore(engine, o, null, end);
+  // Most programs have so few states that comparing agents takes longer.
+  const first = yield* explore(engine, { ...o, states: few }, null, end);
+  if (few === o.states || first.states < few || first.fault !== null) {
+    return first;
+  }
+  let wasted = 0;
+  let futures: Futures | null = null;
+  while (wasted < MOST_WASTED && mayMerge(engine, o)) {
+    futures = new Futures(engine, o.results, futures);
+    try {
+      const found = yield* explore(engine, o, futures, end);
+      if (found.fault === null || (yield* isReal(engine, o, found))) {
+        return found;
+      }
+      break;
+    } catch (error) {
+      if (error instanceof RangeError) break; // the stack was too small
+      if (!(error instanceof Apart)) throw error;
+      if (error === HOPELESS) break;
+      wasted += WASTED + futures.steps;
+    }
+  }
+  // The states now have the hashes of their groups.
+  engine.forget();
+  return yield* explore(engine, o, null, end);
+}
+
+/** Whether what an agent does depends on nothing but the answers it gets. */
+function mayMerge(engine: Engine, o: SearchOptions): boolean {
+  const { world, scenario, clocked, apart, recoverer } = engine;
+  return o.merge === true && !o.minimal && engine.remembers &&
+    !scenario.async && !clocked && !apart && recoverer === null &&
+    world.hints === null;
+}
+
+/** Whether a fault that was found is there without merged states, too. */
+function* isReal(
+  engine: Engine,
+  o: SearchOptions,
+  found: Found,
+): Steps<boolean> {
+  const { world } = engine;
+  const here = new Choices();
+  engine.forget();
+  yield* begin(engine);
+  for (const code of found.schedule) {
+    if (world.fault !== null) break;
+    choices(engine, here);
+    if (!here.has(code)) return false;
+    yield* apply(engine, code, false);
+  }
+  if (world.fault === null) judgeHere(engine, o, here);
+  return world.fault?.kind === found.fault!.kind;
+}
+
+/** Judges the present state. */
+function judgeHere(engine: Engine, o: SearchOptions, here: Choices): boolean {
+  const { world } = engine;
+  const live = choices(engine, here);
+  if (o.races && live > 1) judgeRaces(engine);
+  if (o.lockFree !== "no") judgeLockFree(engine, o.lockFree === "all");
+  if (live > 0 || world.fault !== null) return false;
+  if (o.onEnd === undefined) judgeQuiet(engine, o);
+  if (!here.over) return false;
+  if (world.fault === null) {
+    judgeEnd(engine);
+    o.onEnd?.(engine);
+  }
+  return true;
+}
+
+function* explore(
+  engine: Engine,
+  o: SearchOptions,
+  futures: Futures | null,
+  end: number,
+): Steps<Found> {
   const { world } = engine;
   const { start = [] } = o;
-  const started = realNow();
   const states = new States();
   const buckets: Open[][] = [[]];
   const key: [number, number] = [0, 0];
@@ -102,6 +204,7 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
   let steps = 0;
   let executions = 0;
   let complete = true;
+  let done = 0;
   /** The state that the world is in, if it is one that was kept. */
   let present: Open | null = null;
   engine.overdue = null;
@@ -130,7 +233,7 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
     const agents: Snapshot[] = [];
     for (const agent of world.agents) agents.push(agent.save());
     const bucket = o.minimal ? cost : 0;
-    present = { id, world: world.save(), agents, last, cost };
+    present = { id, world: world.save(), agents, last, cost, share: 1 };
     (buckets[bucket] ??= []).push(present);
   };
   const load = (open: Open): void => {
@@ -149,6 +252,7 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
 
   yield* begin(engine);
   for (const code of start) yield* apply(engine, code, false);
+  if (world.fault === null) futures?.settle(null);
   hash(-1);
   const root = states.add(key[0], key[1], -1, -1);
   if (world.fault !== null) return found(root, -1);
@@ -159,32 +263,26 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
       bucket++;
       continue;
     }
-    const late = (steps & 63) === 0 && realNow() - started > o.time;
+    let late = false;
+    if ((steps & 63) === 0) {
+      const now = realNow();
+      late = now > end;
+      o.progress?.tell(now, states.size, done);
+    }
     if (states.size >= o.states || late) {
       complete = false;
       break;
     }
     if (o.minimal && states.cost(open.id) < open.cost) continue;
     load(open);
-    const live = choices(engine, here);
+    if (judgeHere(engine, o, here)) executions++;
+    const { codes, live } = here;
     const own = o.reduce && live > 1 ? ownStep(engine, here) : -1;
-    const { codes } = here;
     const count = own >= 0 ? 1 : here.count;
     if (own >= 0) codes[0] = own;
-    if (o.races && live > 1) judgeRaces(engine);
-    if (o.lockFree !== "no") judgeLockFree(engine, o.lockFree === "all");
-    if (live === 0 && world.fault === null) {
-      if (o.onEnd === undefined) judgeQuiet(engine, o);
-      if (here.over) {
-        executions++;
-        if (world.fault === null) {
-          judgeEnd(engine);
-          o.onEnd?.(engine);
-        }
-      }
-    }
     if (world.fault !== null) return found(open.id, -1);
     let fresh = true;
+    let kept = 0;
     const running = open.last >= 0 &&
       open.agents[open.last]!.status === k.READY;
     // Push in reverse, so that the first agent's step comes next.
@@ -201,21 +299,25 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
         k.actionOf(code) !== k.SETTLE;
       const preempts = running && who !== open.last;
       const cost = open.cost + (preempts || unusual ? 1 : 0);
-      hash(who);
-      const known = states.find(key[0], key[1]);
       const agent = world.agents[who]!;
       const overdue = agent.effort > engine.maxSteps;
       if (o.polls === false && isBusy(agent)) {
         failBusy(engine, agent);
         return found(open.id, code);
       }
+      const { looping } = agent;
+      futures?.settle(open.agents);
+      hash(who);
+      const known = states.find(key[0], key[1]);
       if (known < 0) {
         const id = states.add(key[0], key[1], open.id, code);
         states.via(id, open.id, code, cost);
         // Do not follow an operation for ever that goes on and on.
-        if (!overdue) keep(id, who, cost);
-        else complete = false;
-        if (agent.looping || (overdue && probes++ < PROBES)) {
+        if (!overdue) {
+          keep(id, who, cost);
+          kept++;
+        } else complete = false;
+        if (looping || (overdue && probes++ < PROBES)) {
           world.schedule = [];
           present = null;
           yield* rotate(engine, EACH, fair);
@@ -227,6 +329,13 @@ function* explore(engine: Engine, o: SearchOptions): Steps<Found> {
         states.via(known, open.id, code, cost);
         keep(known, who, cost);
         bucket = Math.min(bucket, cost);
+      }
+    }
+    if (kept === 0) done += open.share;
+    else if (!o.minimal) {
+      const last = buckets[0]!;
+      for (let i = 1; i <= kept; i++) {
+        last[last.length - i]!.share = open.share / kept;
       }
     }
   }

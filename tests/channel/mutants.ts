@@ -18,24 +18,39 @@ export const MUTANTS = [
     what: "frees a record before it is decoded",
     by: "oneToOne: two through room for one",
     ts: [
-      "try { return this.#codec.decode(message); } finally { ring.consume(); }",
-      "ring.consume(); return this.#codec.decode(message);",
+      "try { const length = ring.lengthOfRecord(record); return this.#codec.decodeAt(this.#memory, 4 * record + 8, length); } finally { ring.consumeRecord(); }",
+      "const length = ring.lengthOfRecord(record); ring.consumeRecord(); " +
+      "return this.#codec.decodeAt(this.#memory, 4 * record + 8, length);",
     ],
     c: NO_CARRIERS,
   }, {
     what: "commits a record before it is encoded",
     by: "oneToOne: two through room for one",
     ts: [
-      "length = encoded(this.#codec, value, place);",
-      "length = encoded(this.#codec, value, new Uint8Array(99));" +
-      "ring.commit(length); encoded(this.#codec, value, place);",
-      ["ring.commit(length); return true;", "return true;"],
+      "length = checked(codec, codec.encodeAt(value, this.#memory, at, room));",
+      "length = codec.encodeAt(value, new Uint8Array(99), 0, 99); " +
+      "ring.commitRecord(length); codec.encodeAt(value, this.#memory, at, room);",
+      ["ring.commitRecord(length); return true;", "return true;"],
     ],
     c: NO_CARRIERS,
   }, {
     what: "keeps a record that was received",
     by: "oneToOne: two through room for one",
-    ts: ["finally { ring.consume(); }", "finally { ring.size; }"],
+    ts: ["finally { ring.consumeRecord(); }", "finally { ring.size; }"],
+    c: NO_CARRIERS,
+  }, {
+    what: "frees an element in place before it is read",
+    ts: [
+      "const value = this.#field.get(this.#data, place.byteOffset) as T; queue.consume();",
+      "queue.consume(); const value = this.#field.get(this.#data, place.byteOffset) as T;",
+    ],
+    c: NO_CARRIERS,
+  }, {
+    what: "appends an element in place before it is written",
+    ts: [
+      "this.#field.set(this.#data, place.byteOffset, checked as never); queue.commit();",
+      "queue.commit(); this.#field.set(this.#data, place.byteOffset, checked as never);",
+    ],
     c: NO_CARRIERS,
   }),
   ...mutants("channel", {

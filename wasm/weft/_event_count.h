@@ -102,28 +102,48 @@ static inline void weft__event_withdraw(int32_t *epoch) {
       if (weft__spin_found(&spin, (result = (attempt)) != EBUSY))           \
         return result;                                                      \
     }                                                                       \
-    int64_t deadline = weft__deadline(timeout);                             \
-    int64_t stuck_last = -1;                                                \
-    for (bool woken = false; result == EBUSY; woken = true) {               \
-      int outcome = WEFT__NOT_EQUAL;                                        \
-      int32_t seen = weft__event_announce(epoch);                           \
-      if ((result = (attempt)) == EBUSY) {                                  \
-        if (woken) (void)(hand_on);                                         \
-        outcome = weft__sleep(epoch, seen, deadline, WEFT__LOOK);           \
-      }                                                                     \
-      weft__event_withdraw(epoch);                                          \
-      if (outcome == WEFT__LOOKED && result == EBUSY) {                     \
-        int64_t stuck_now = (stuck);                                        \
-        if (stuck_now >= 0 && stuck_now == stuck_last)                      \
-          result = ENOTRECOVERABLE;                                         \
-        stuck_last = stuck_now;                                             \
-      }                                                                     \
-      if (outcome != WEFT__TIMED_OUT) continue;                             \
-      if ((result = (attempt)) == EBUSY) result = ETIMEDOUT;                \
-    }                                                                       \
-    (pass);                                                                 \
+    WEFT__EVENT_SLEEP_OR(attempt, epoch, hand_on, pass, timeout, stuck);    \
     return result;                                                          \
   } while (0)
+
+/* As WEFT__EVENT_BLOCK, to wait for agents that work for this one. */
+#define WEFT__EVENT_BLOCK_PATIENTLY(attempt, epoch, pass, timeout)    \
+  do {                                                                \
+    int result;                                                       \
+    if (!weft__may_block()) return EPERM;                             \
+    if ((result = (attempt)) != EBUSY) return result;                 \
+    weft__spinning spin = weft__spin_patiently(timeout);              \
+    while (weft__spin_next(&spin)) {                                  \
+      if (weft__spin_found(&spin, (result = (attempt)) != EBUSY))     \
+        return result;                                                \
+    }                                                                 \
+    int64_t begin = WEFT__SPIN_NOW();                                 \
+    WEFT__EVENT_SLEEP_OR(attempt, epoch, (void)0, pass, timeout, -1); \
+    if ((timeout) != 0) weft__slept(WEFT__SPIN_NOW() - begin);        \
+    return result;                                                    \
+  } while (0)
+
+/* The sleeps of these forms; sets `result`. */
+#define WEFT__EVENT_SLEEP_OR(attempt, epoch, hand_on, pass, timeout, stuck)    \
+  int64_t deadline = weft__deadline(timeout);                                  \
+  int64_t stuck_last = -1;                                                     \
+  for (bool woken = false; result == EBUSY; woken = true) {                    \
+    int outcome = WEFT__NOT_EQUAL;                                             \
+    int32_t seen = weft__event_announce(epoch);                                \
+    if ((result = (attempt)) == EBUSY) {                                       \
+      if (woken) (void)(hand_on);                                              \
+      outcome = weft__sleep(epoch, seen, deadline, WEFT__LOOK);                \
+    }                                                                          \
+    weft__event_withdraw(epoch);                                               \
+    if (outcome == WEFT__LOOKED && result == EBUSY) {                          \
+      int64_t stuck_now = (stuck);                                             \
+      if (stuck_now >= 0 && stuck_now == stuck_last) result = ENOTRECOVERABLE; \
+      stuck_last = stuck_now;                                                  \
+    }                                                                          \
+    if (outcome != WEFT__TIMED_OUT) continue;                                  \
+    if ((result = (attempt)) == EBUSY) result = ETIMEDOUT;                     \
+  }                                                                            \
+  (pass)
 
 WEFT__END
 

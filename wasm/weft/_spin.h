@@ -40,6 +40,12 @@ static inline void weft__relax_briefly(void) { weft__pass(1); }
 #define WEFT__SPIN_STREAM 32
 /* The most rounds of spinning before the first look. */
 #define WEFT__SPIN_LONGEST_DELAY 16
+/* A patient spin lasts for so many rounds: longer than a wake takes. */
+#define WEFT__SPIN_PATIENT 50
+/* So many microseconds a sleep lasts at most if the other side was at work. */
+#define WEFT__SPIN_SHORT_SLEEP 100
+/* After n useless patient spins, the next comes after 2^n sleeps; n at most. */
+#define WEFT__SPIN_MOST_DOUBTS 6
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
@@ -63,17 +69,28 @@ typedef struct {
   int32_t rounds; /* how many it may take */
   int32_t round;  /* the one it is in, from 1 */
   int32_t initial_delay; /* the one in which it looks first */
+  bool patient;
 } weft__spinning;
+
+/* Notes that spinning was useless. */
+static inline void weft__spin_useless(const weft__spinning *spin) {
+  weft_agent *agent = &WEFT_AGENT();
+  if (spin->patient) {
+    agent->short_sleeps = 0;
+    if (agent->doubts < WEFT__SPIN_MOST_DOUBTS) agent->doubts++;
+    return;
+  }
+  int32_t left = (WEFT_SPIN_ROUNDS - agent->spared) >> 1;
+  if (left < WEFT__SPIN_FEWEST) left = WEFT__SPIN_FEWEST;
+  if (spin->rounds > left) agent->spared = WEFT_SPIN_ROUNDS - left;
+}
 
 /* Begins the next round, which takes about a microsecond. Returns false if it
    is better to sleep now. */
 static inline bool weft__spin_next(weft__spinning *spin) {
   do {
     if (spin->round >= spin->rounds) {
-      weft_agent *agent = &WEFT_AGENT();
-      int32_t left = (WEFT_SPIN_ROUNDS - agent->spared) >> 1;
-      if (left < WEFT__SPIN_FEWEST) left = WEFT__SPIN_FEWEST;
-      if (spin->rounds > left) agent->spared = WEFT_SPIN_ROUNDS - left;
+      weft__spin_useless(spin);
       return false;
     }
     spin->round++;
@@ -87,7 +104,10 @@ static inline bool weft__spin_found(weft__spinning *spin, bool found) {
   weft_agent *agent = &WEFT_AGENT();
   int32_t spared = WEFT_SPIN_ROUNDS - 2 * spin->round - 2;
   if (spared < 0) spared = 0;
-  if (found && agent->spared > spared) agent->spared = spared;
+  if (found && spin->patient && agent->doubts > 0)
+    agent->doubts--;
+  else if (found && !spin->patient && agent->spared > spared)
+    agent->spared = spared;
   return found;
 }
 
@@ -120,11 +140,40 @@ static inline int32_t weft__spin_initial_delay(const int32_t *own) {
    `own` is NULL, and otherwise after the delay that suits the index `own`. */
 static inline weft__spinning weft__spin_begin(const int32_t *own,
                                               int64_t timeout) {
-  weft__spinning spin = {0, 0, 0};
+  weft__spinning spin = {0, 0, 0, false};
   spin.rounds = weft__spin_rounds(timeout);
   if (own != NULL && spin.rounds > 0)
     spin.initial_delay = weft__spin_initial_delay(own);
   return spin;
+}
+
+/*
+ * Begins to spin, to wait for an agent that works for this one. To wake an
+ * agent may take longer than a spin lasts. Two agents that work in turn would
+ * then both sleep at each step, for ever. So after a short sleep this spins for
+ * longer than a wake takes, as long as that helps. After a long sleep it does
+ * not, so an idle agent needs no core. Where it finds nothing, call weft__slept
+ * after the sleep.
+ */
+static inline weft__spinning weft__spin_patiently(int64_t timeout) {
+  const weft_agent *agent = &WEFT_AGENT();
+  bool patient = agent->short_sleeps >> agent->doubts != 0;
+  if (!patient || WEFT_SPIN_ROUNDS == 0 || timeout == 0)
+    return weft__spin_begin(NULL, timeout);
+  weft__spinning spin = {WEFT__SPIN_PATIENT, 0, 0, true};
+  return spin;
+}
+
+/* The time, if agents spin: that of a sleep after weft__spin_patiently. */
+#define WEFT__SPIN_NOW() (WEFT_SPIN_ROUNDS > 0 ? WEFT_NOW() : 0)
+
+/* Notes that this agent slept for `ns` after weft__spin_patiently. */
+static inline void weft__slept(int64_t ns) {
+  weft_agent *agent = &WEFT_AGENT();
+  if (ns > WEFT__SPIN_SHORT_SLEEP * INT64_C(1000))
+    agent->short_sleeps = 0;
+  else if (agent->short_sleeps < 255)
+    agent->short_sleeps++;
 }
 
 /* Runs the statement that follows in each round of spinning. `spin` names the

@@ -14,6 +14,8 @@ typedef struct {
   /* Rounds that the last spin waited before its first look. */
   uint8_t initial_delay;
   int32_t spared; /* rounds of spinning that were useless lately */
+  uint8_t short_sleeps; /* since the last long one, or useless patient spin */
+  uint8_t doubts; /* patient spins that were useless, less those that helped */
   int32_t spun_at;
   const int32_t *spun_on; /* the index where it began, and its address */
   int32_t gate;           /* of the RwLock that a writer was last handed */

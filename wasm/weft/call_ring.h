@@ -346,12 +346,8 @@ static inline bool weft_call_ring_ready(const weft_call *c) {
   return weft__call_phase(weft__load(&c->state)) >= WEFT_CALL_RING_REPLIED;
 }
 
-/* Waits for the answer; ETIMEDOUT if it does not come in time. */
-static inline int weft__call_answered(weft_call *c, int64_t timeout,
-                                      int64_t deadline) {
-  WEFT__SPIN(spin, NULL, timeout) {
-    if (weft__spin_found(&spin, weft_call_ring_ready(c))) return 0;
-  }
+/* Sleeps until the answer comes; ETIMEDOUT if it does not come in time. */
+static inline int weft__call_sleep(weft_call *c, int64_t deadline) {
   for (;;) {
     int32_t state = weft__load(&c->state);
     if (weft__call_phase(state) >= WEFT_CALL_RING_REPLIED) return 0;
@@ -363,6 +359,19 @@ static inline int weft__call_answered(weft_call *c, int64_t timeout,
     int outcome = weft__sleep(&c->state, value, deadline, WEFT__LOOK);
     if (outcome == WEFT__TIMED_OUT) return ETIMEDOUT;
   }
+}
+
+/* Waits for the answer; ETIMEDOUT if it does not come in time. */
+static inline int weft__call_answered(weft_call *c, int64_t timeout,
+                                      int64_t deadline) {
+  weft__spinning spin = weft__spin_patiently(timeout);
+  while (weft__spin_next(&spin)) {
+    if (weft__spin_found(&spin, weft_call_ring_ready(c))) return 0;
+  }
+  int64_t begin = WEFT__SPIN_NOW();
+  int result = weft__call_sleep(c, deadline);
+  if (timeout != 0) weft__slept(WEFT__SPIN_NOW() - begin);
+  return result;
 }
 
 static inline char *weft__call_reply_at(const weft_call_ring *r,
@@ -485,8 +494,8 @@ static inline void weft__call_pass_serve(weft_call_ring *r) {
    ETIMEDOUT. EPERM if this agent may not block. */
 static inline int weft_call_ring_take(weft_call_ring *q, weft_call **call,
                                       int64_t timeout) {
-  WEFT__EVENT_BLOCK(weft_call_ring_try_take(q, call), &q->serve_epoch,
-                    weft__call_pass_serve(q), timeout);
+  WEFT__EVENT_BLOCK_PATIENTLY(weft_call_ring_try_take(q, call), &q->serve_epoch,
+                              weft__call_pass_serve(q), timeout);
 }
 
 /* The request of a call that was taken, and its length; valid until the

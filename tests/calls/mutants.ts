@@ -1,0 +1,26 @@
+import { mutants } from "../_run/mutant.ts";
+
+const IN_C = "no agent of C plays these scenarios";
+
+/** Mutants of calls in pieces. */
+export const MUTANTS = [
+  ...mutants({ source: "calls", scenarios: ["calls"] }, {
+    what: "a server takes a piece without the ones before it",
+    by: "two servers, of which one has the pieces",
+    ts: [
+      "let long = this.#requests.get(key); if (offset === 0) {",
+      "let long = this.#requests.get(key); if (long === undefined) {",
+      ["long === undefined || long.at !== offset ||", "long === undefined ||"],
+    ],
+    c: IN_C,
+  }, {
+    what: "keeps a view of a piece whose slot is given back",
+    by: "two callers whose pieces share a slot",
+    ts: [
+      "return { what, value: body.slice() };",
+      "return { what, value: body };",
+      ["case PIECE: return bytes.slice();", "case PIECE: return bytes;"],
+    ],
+    c: IN_C,
+  }),
+];

@@ -1,0 +1,129 @@
+// Calls whose requests and replies are longer than a slot. The slots themselves
+// are explored by the scenarios of CallRing; here they carry pieces, which the
+// right server must take and give in order.
+import type { CallRing } from "../../mod.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
+import { race } from "../../race/mod.ts";
+import { enter, type Scenario, type Weft } from "../_run/scenario.ts";
+
+/** A request of `ARGS` bytes has two pieces, and a reply of `RESULT`, too. */
+const CONFIG = { request: 40, reply: 4 };
+const ARGS = 33;
+const RESULT = 5;
+
+const { length } = LAYOUT.call_ring;
+/** Words of a slot of such requests and replies. */
+const STRIDE = 32;
+
+/** Numbers from 0 to 255 as bytes, one each. */
+const bytes = {
+  name: "bytes",
+  encode(value: unknown, into: Uint8Array): number {
+    const list = value as number[];
+    if (list.length <= into.length) {
+      for (let i = 0; i < list.length; i++) into[i] = list[i]!;
+    }
+    return list.length;
+  },
+  decode(message: Uint8Array): number[] {
+    const list: number[] = [];
+    for (let i = 0; i < message.length; i++) list.push(message[i]!);
+    return list;
+  },
+};
+
+interface Handle {
+  readonly ring: CallRing;
+  /** The last word of the memory: callers that have their reply. */
+  readonly ended: Int32Array;
+  call(list: readonly number[]): number[];
+  serve(): number;
+}
+
+/** What is sent and replied for `n`: no two pieces are equal. */
+const argsOf = (n: number) => Array.from({ length: ARGS }, (_, i) => n + i);
+const resultOf = (n: number) => Array.from({ length: RESULT }, (_, i) => n - i);
+
+/** So many callers, the last of whom closes the ring. */
+function pieces(weft: Weft, slots: number, callers: number) {
+  const { CallRing } = weft.mod;
+  const config = { slots, ...CONFIG };
+  const size = CallRing.byteLength(config);
+  const states = Array.from({ length: slots }, (_, slot) => {
+    const at = (length + slot * STRIDE) * 4;
+    return [at, at + 4] as const;
+  });
+  const api = {
+    e(...list: number[]): number[] {
+      const [n = 0] = list;
+      const right = list.length === ARGS && list.every((v, i) => v === n + i);
+      if (!right) throw new Error(`pieces of others: ${list}`);
+      return resultOf(n);
+    },
+  };
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(size + 4);
+      CallRing.init(memory, 0, config);
+      return memory;
+    },
+    // Each agent has modules of its own, as threads do: they keep the pieces.
+    agent: (memory: SharedArrayBuffer, id: number): Handle => {
+      const realm = weft.realm();
+      enter(realm, id);
+      const ring = new realm.mod.CallRing(memory);
+      const { connect, serve } = realm.mod;
+      const options = { codec: bytes };
+      const remote = connect.blocking<typeof api>(ring, options);
+      return {
+        ring,
+        ended: new Int32Array(memory, size, 1),
+        call: (list) => remote.e(...list),
+        serve: () => serve.blocking(ring, api, options),
+      };
+    },
+    stateless: false,
+    hints: states,
+    ops: {
+      call: {
+        run: (h: Handle, n: number) => {
+          const result = h.call(argsOf(n));
+          const right = result.length === RESULT &&
+            result.every((v, i) => v === n - i);
+          if (!right) throw new Error(`another's reply: ${result}`);
+          if (Atomics.add(h.ended, 0, 1) === callers - 1) h.ring.close();
+        },
+      },
+      serve: { run: (h: Handle) => h.serve() },
+    },
+    final: (memory: SharedArrayBuffer) => {
+      const { pending } = new CallRing(memory);
+      if (pending !== 0) return `${pending} slots are lost`;
+    },
+  });
+}
+
+const NOT_IN_C = "no agent of C keeps pieces here: tests/calls/guest_test.ts " +
+  "calls C, and lets C call";
+
+/** The scenarios of typed calls. */
+export function scenarios(weft: Weft): Scenario[] {
+  return [
+    {
+      name: "two callers whose pieces share a slot",
+      spec: pieces(weft, 1, 2),
+      agents: [[["call", 10]], [["call", 100]], [["serve"]]],
+      options: { timeouts: 0, states: 1, runs: 8 },
+      sampled: true,
+      notInC: NOT_IN_C,
+    },
+    {
+      name: "two servers, of which one has the pieces",
+      spec: pieces(weft, 1, 1),
+      agents: [[["call", 10]], [["serve"]], [["serve"]]],
+      options: { timeouts: 0, states: 1, runs: 8 },
+      sampled: true,
+      notInC: NOT_IN_C,
+    },
+  ];
+}

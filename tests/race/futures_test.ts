@@ -1,0 +1,234 @@
+// Tests that states of an agent with the same future are taken for one, and
+// that this changes no verdict and no result.
+import fc from "fast-check";
+import process from "node:process";
+import * as assert from "uvu/assert";
+import { race, type Result, type Spec } from "../../race/mod.ts";
+import { explore } from "../../race/explore/drive.ts";
+import { COMPARE, type Found, search } from "../../race/explore/search.ts";
+import { suite } from "../_run/harness.ts";
+import { loadWeft, unload } from "../_run/mutant.ts";
+import { mutantsOf } from "../_run/mutants.ts";
+import { LOOKS, scenariosIn } from "../_run/scenario.ts";
+import { BUGS } from "./corpus/bugs.ts";
+import { FAMILIES } from "./corpus/families.ts";
+import { load } from "./corpus/load.ts";
+import { REACH } from "./corpus/reach.ts";
+
+const right = await load();
+const test = suite("race futures", 300_000);
+
+/** Compares agents from the first state on, while `work` runs. */
+function early<T>(work: () => T): T {
+  const { after } = COMPARE;
+  COMPARE.after = 1;
+  try {
+    return work();
+  } finally {
+    COMPARE.after = after;
+  }
+}
+
+type Words = Int32Array;
+type Body = (words: Words) => unknown;
+
+const LIMITS = {
+  states: 20_000,
+  time: 1e9,
+  minimal: false,
+  lockFree: "no",
+  races: false,
+  rescue: true,
+} as const;
+
+/** Everything that agents leave behind, in all interleavings. */
+function ends(
+  bodies: readonly Body[],
+  merge: boolean,
+  results: boolean,
+  calls = 1,
+): { all: string[]; found: Found } {
+  const spec = race.spec({
+    memory: () => new SharedArrayBuffer(8),
+    agent: (memory) => new Int32Array(memory),
+    ops: {
+      run: { run: (words, at: number) => bodies[at]!(words) },
+    },
+  });
+  const program = bodies.map((_, at) =>
+    Array(calls).fill({ op: "run", arg: at })
+  );
+  const all = new Set<string>();
+  const found = early(() =>
+    explore<Found>(spec.scenario, program, {}, (engine) => {
+      engine.recalls = merge;
+      return search(engine, {
+        ...LIMITS,
+        results,
+        merge,
+        onEnd: ({ world }) => {
+          all.add(JSON.stringify([
+            world.agents.map((agent) => [
+              agent.status,
+              results && agent.results.map(String),
+            ]),
+            world.memory.regions.map(({ words }) => [...words]),
+          ]));
+        },
+      });
+    })
+  ) as Found;
+  return { all: [...all].sort(), found };
+}
+
+/** A line of a random program: an operation, a word, and three numbers. */
+type Line = readonly [op: number, at: number, a: number, b: number, c: number];
+
+/** What an agent does that runs `lines` so many times. */
+const bodyOf = (lines: readonly Line[], rounds: number): Body => (w) => {
+  let last = 0;
+  for (let round = 0; round < rounds; round++) {
+    for (const [op, at, a, b, c] of lines) {
+      if (op === 0) last = Atomics.load(w, at);
+      if (op === 1) Atomics.store(w, at, a);
+      if (op === 2) last = Atomics.compareExchange(w, at, a, b);
+      if (op === 3) Atomics.add(w, at, 1);
+      if (op === 4 && last === a) Atomics.wait(w, at, b, c < 2 ? 5 : Infinity);
+      if (op === 5) Atomics.notify(w, at, c === 0 ? 1 : Infinity);
+      if (op === 6) { while (Atomics.exchange(w, at, a) === b && last-- > 0); }
+      if (op === 7) {
+        for (let n = 0; n < c && Atomics.load(w, at) !== a;) n++;
+      }
+      if (op === 8) Atomics.load(w, at);
+    }
+  }
+  return last;
+};
+
+const line = fc.tuple(
+  ...[8, 1, 2, 2, 3].map((max) => fc.nat(max)),
+) as unknown as fc.Arbitrary<Line>;
+const body = fc.tuple(
+  fc.array(line, { minLength: 2, maxLength: 4 }),
+  fc.integer({ min: 1, max: 2 }),
+);
+
+test("random programs end in the same states and with the same results", () => {
+  // WEFT_PROGRAMS tries more of them.
+  const numRuns = Number(process.env.WEFT_PROGRAMS ?? 8);
+  const programs = fc.sample(
+    fc.tuple(
+      fc.array(body, { minLength: 2, maxLength: 3 }),
+      fc.boolean(),
+      fc.integer({ min: 1, max: 2 }),
+    ),
+    { numRuns, seed: Number(process.env.WEFT_SEED ?? 3) },
+  );
+  let fewer = 0;
+  for (const [agents, results, calls] of programs) {
+    const bodies = agents.map(([lines, rounds]) => bodyOf(lines, rounds));
+    const whole = ends(bodies, false, results, calls);
+    if (!whole.found.complete) continue;
+    const merged = ends(bodies, true, results, calls);
+    const text = JSON.stringify([agents, results, calls]);
+    assert.ok(merged.found.complete, text);
+    assert.equal(merged.all, whole.all, text);
+    if (merged.found.states < whole.found.states) fewer++;
+  }
+  assert.ok(fewer > numRuns / 6, `${fewer} of ${numRuns} have fewer states`);
+});
+
+test("what an agent saw and does not use does not count", () => {
+  const look: Body = (w) => {
+    for (let i = 0; i < 4; i++) Atomics.load(w, 0);
+    Atomics.add(w, 1, 1);
+  };
+  const write: Body = (w) => {
+    for (let i = 1; i < 5; i++) Atomics.store(w, 0, i);
+  };
+  const whole = ends([look, write], false, false);
+  const merged = ends([look, write], true, false);
+  assert.equal(merged.all, whole.all);
+  assert.ok(
+    merged.found.states * 1.5 < whole.found.states,
+    `${merged.found.states} of ${whole.found.states}`,
+  );
+});
+
+test("what an agent uses much later counts", () => {
+  const look: Body = (w) => {
+    const first = Atomics.load(w, 0);
+    for (let i = 0; i < 6; i++) Atomics.load(w, 1);
+    return first === 3 ? Atomics.add(w, 1, 5) : 0;
+  };
+  const write: Body = (w) => {
+    for (let i = 1; i < 5; i++) Atomics.store(w, 0, i);
+    Atomics.store(w, 1, 1);
+  };
+  for (const results of [false, true]) {
+    const whole = ends([look, write], false, results);
+    const merged = ends([look, write], true, results);
+    assert.equal(merged.all, whole.all);
+  }
+});
+
+const verdict = ({ failure, complete }: Result) => [failure?.kind, complete];
+const decided = ({ ok, complete }: Result) => !ok || complete;
+
+test("locks, queues and stacks: the same verdict", () => {
+  const names = /ticket lock, 3|queue, 2|without/;
+  for (const { name, kind, run } of REACH) {
+    if (!names.test(name)) continue;
+    const merged = early(() => run({ runs: 0, time: 1e9 }));
+    assert.equal(verdict(merged), [kind, kind === undefined], name);
+  }
+});
+
+test("right and wrong programs of the corpus: the same verdict", async () => {
+  let failures = 0;
+  for (const bug of [undefined, ...BUGS.filter((_, i) => i % 20 === 1)]) {
+    const module = bug === undefined ? right : await load(bug);
+    for (const [family, cases] of Object.entries(FAMILIES)) {
+      if (bug !== undefined && bug.family !== family) continue;
+      for (const { name, spec, program, options } of cases(module)) {
+        const check = (reduce: boolean) =>
+          race.check(spec as Spec<false>, ...program, {
+            ...options,
+            states: 400,
+            runs: 0,
+            reduce,
+          });
+        const plain = check(false);
+        const merged = early(() => check(true));
+        if (!merged.ok) failures++;
+        if (!decided(plain) || !decided(merged)) continue;
+        assert.equal(verdict(merged), verdict(plain), `${bug?.id} ${name}`);
+      }
+    }
+  }
+  assert.ok(failures > 2, `${failures} failures`);
+});
+
+test("mutants of a primitive: the same verdict", async () => {
+  const folder = "latch";
+  const limits = { states: 400, runs: 0, looks: LOOKS, polls: false };
+  let failures = 0;
+  for (const mutant of (await mutantsOf(folder, "ts")).slice(0, 3)) {
+    const scenarios = await scenariosIn(folder);
+    for (const one of scenarios(await loadWeft(mutant))) {
+      const { name, spec, agents, options, deep } = one;
+      if (deep) continue;
+      const check = (reduce: boolean) =>
+        race.check(spec, ...agents, { ...options, ...limits, reduce });
+      const plain = await check(false);
+      const merged = await early(() => check(true));
+      if (!merged.ok) failures++;
+      if (!decided(plain) || !decided(merged)) continue;
+      const title = `${mutant.what}, ${name}`;
+      assert.equal(verdict(merged), verdict(plain), title);
+    }
+  }
+  assert.ok(failures > 2, `${failures} failures`);
+});
+
+test.after(unload);
