@@ -77,7 +77,8 @@ export function functionsOf(text: string): string[] {
 export function everyFunction({ stdio = false } = {}): string {
   const names = functionsOf(headerText())
     .filter((name) => stdio || !name.startsWith("weft_inspect"));
-  return `${stdio ? "#define WEFT_STDIO\n" : ""}#include "weft.h"
+  return `#define WEFT_NAMED_AGENTS
+${stdio ? "#define WEFT_STDIO\n" : ""}#include "weft.h"
 
 typedef void (*weft_any)(void);
 extern const weft_any weft_every[];
