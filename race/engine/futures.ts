@@ -24,6 +24,7 @@ import type {
 import { BLOCK, hashAgent, roundOf, signature } from "./core.ts";
 import * as k from "./kinds.ts";
 import { CHANGED, RESUMED, WOKEN } from "./memo.ts";
+import { realNow } from "./native.ts";
 import type { Engine } from "./replay.ts";
 import { keyOf, show } from "./values.ts";
 import type { Target } from "./views.ts";
@@ -71,6 +72,9 @@ export class Futures {
   steps = 0;
   readonly #engine: Engine;
   readonly #results: boolean;
+  readonly #until: number;
+  /** How many groups were sought. */
+  #asked = 0;
   readonly #tried: WeakMap<Snapshot, Next[]>;
   /** Operations of loops: states before them are not compared. */
   readonly #loops: Map<number, number>;
@@ -85,12 +89,19 @@ export class Futures {
   #left = 0;
 
   /**
-   * With `results`, states in which calls returned other values differ. What
-   * agents did for `earlier` groups is used again.
+   * With `results`, states in which calls returned other values differ. From
+   * the time `until` on, states cannot be compared. What agents did for
+   * `earlier` groups is used again.
    */
-  constructor(engine: Engine, results: boolean, earlier: Futures | null) {
+  constructor(
+    engine: Engine,
+    results: boolean,
+    until: number,
+    earlier: Futures | null,
+  ) {
     this.#engine = engine;
     this.#results = results;
+    this.#until = until;
     this.#loops = earlier === null ? new Map() : earlier.#loops;
     this.#tried = earlier === null ? new WeakMap() : earlier.#tried;
   }
@@ -122,6 +133,7 @@ export class Futures {
 
   /** The group of a state that the search has reached. */
   #groupOf(agent: Agent, state: Snapshot, from: Group | null): Group {
+    if ((this.#asked++ & 63) === 0 && realNow() > this.#until) throw HOPELESS;
     const known = state.group;
     if (known !== null && known.of === this) return known;
     const key = this.#keyOf(state);

@@ -85,8 +85,11 @@ interface Open {
   share: number;
 }
 
-/** So many states are searched before agents are compared. */
-export const COMPARE: { after: number } = { after: 20_000 };
+/**
+ * So many states are searched before agents are compared. Fewer are searched in
+ * less time without that.
+ */
+export const COMPARE: { after: number } = { after: 200_000 };
 
 /**
  * So many steps may be lost by searches that took different states for the same
@@ -123,8 +126,9 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   }
   let wasted = 0;
   let futures: Futures | null = null;
+  const until = (realNow() + end) / 2;
   while (wasted < MOST_WASTED && mayMerge(engine, o)) {
-    futures = new Futures(engine, o.results, futures);
+    futures = new Futures(engine, o.results, until, futures);
     try {
       const found = yield* explore(engine, o, futures, end);
       if (found.fault === null || (yield* isReal(engine, o, found))) {

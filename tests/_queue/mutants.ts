@@ -42,7 +42,7 @@ export const MUTANTS = mutants({
   what: "does not pass on a wake that it cannot use",
   by: "two consumers, the element in front comes last",
   ts: ["} finally { this.pass(end); }", "} finally { }"],
-  c: ["(pass);", ""],
+  c: ["(void)(pass)", "(void)0"],
 }, {
   what: "takes a timeout for free room",
   by: "push times out at any time",

@@ -143,7 +143,7 @@ static inline void weft__event_withdraw(int32_t *epoch) {
     if (outcome != WEFT__TIMED_OUT) continue;                                  \
     if ((result = (attempt)) == EBUSY) result = ETIMEDOUT;                     \
   }                                                                            \
-  (pass)
+  (void)(pass)
 
 WEFT__END
 
