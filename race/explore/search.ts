@@ -86,10 +86,14 @@ interface Open {
 }
 
 /**
- * So many states are searched before agents are compared. Fewer are searched in
- * less time without that.
+ * When agents are compared: after so many states, because fewer are searched in
+ * less time without that; and for twice the time of those, but at least so many
+ * milliseconds.
  */
-export const COMPARE: { after: number } = { after: 200_000 };
+export const COMPARE: { after: number; least: number } = {
+  after: 200_000,
+  least: 100,
+};
 
 /**
  * So many steps may be lost by searches that took different states for the same
@@ -116,7 +120,8 @@ export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
 
 /** Visits every state; those of agents that have the same future are one. */
 function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
-  const end = realNow() + o.time;
+  const began = realNow();
+  const end = began + o.time;
   const few = Math.min(o.states, COMPARE.after);
   if (!mayMerge(engine, o)) return yield* explore(engine, o, null, end);
   // Most programs have so few states that comparing agents takes longer.
@@ -126,7 +131,9 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   }
   let wasted = 0;
   let futures: Futures | null = null;
-  const until = (realNow() + end) / 2;
+  const now = realNow();
+  const patience = Math.max(COMPARE.least, 2 * (now - began));
+  const until = Math.min((now + end) / 2, now + patience);
   while (wasted < MOST_WASTED && mayMerge(engine, o)) {
     futures = new Futures(engine, o.results, until, futures);
     try {
