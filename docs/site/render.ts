@@ -87,8 +87,9 @@ export function render(document: string, text: string): Rendered {
       if (child.type === "image") follow(child, "src");
     }
   }
-  // deno-lint-ignore no-explicit-any
-  const html = markdown.renderer.render(tokens as any, markdown.options, {})
+  const { renderer, options } = markdown;
+  const parsed = tokens as Parameters<typeof renderer.render>[0];
+  const html = renderer.render(parsed, options, {})
     .replaceAll("<table>", '<div class="table"><table>')
     .replaceAll("</table>", "</table></div>");
   return { html, sections, links };

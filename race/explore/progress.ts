@@ -64,13 +64,25 @@ export function onTerminal(): Progress | null {
   });
 }
 
+/** What Deno, Node and Bun have to write to a terminal at once. */
+interface Platform {
+  Deno?: {
+    stderr?: { isTerminal(): boolean; writeSync(bytes: Uint8Array): number };
+  };
+  process?: {
+    stderr?: { isTTY?: boolean };
+    getBuiltinModule?(name: "node:fs"): {
+      writeSync(file: number, text: string): number;
+    };
+  };
+}
+
 /** Writes to the standard error at once, if that is a terminal. */
 function terminal(): ((text: string) => void) | null {
-  // deno-lint-ignore no-explicit-any
-  const { Deno, process } = globalThis as any;
-  if (Deno?.stderr !== undefined) {
+  const { Deno, process } = globalThis as Platform;
+  const stderr = Deno?.stderr;
+  if (stderr !== undefined) {
     const encoder = new TextEncoder();
-    const { stderr } = Deno;
     return stderr.isTerminal()
       ? (text) => void stderr.writeSync(encoder.encode(text))
       : null;
