@@ -189,12 +189,8 @@ test("a loop of awaits that are always ready leaves the page responsive", async 
   }
 });
 
-/**
- * The most time that `for await` may take, in that of as many bare awaits. With
- * a free processor, a million ints take 0.5 s in Chromium then, and 1.5 s in
- * Firefox: bare awaits took TODO there.
- */
-const MOST_AWAITS = navigator.userAgent.includes("Firefox") ? 5 : 5;
+/** The most time that `for await` may take, in that of as many bare awaits. */
+const MOST_AWAITS = 5;
 
 test("for await takes an int in the time of a few awaits", async () => {
   const N = 1_000_000;
