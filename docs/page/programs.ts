@@ -21,7 +21,7 @@ export const PROGRAMS: readonly string[] = fs.readdirSync(EXAMPLES)
 /** The flags of emcc, as the comment of the program in C gives them. */
 function flagsOf(source: string): string[] {
   const text = fs.readFileSync(source, "utf8");
-  const [, command] = /^ \*     emcc ([^]*?)\n \*\n/m.exec(text)!;
+  const [, command] = /^ \* {5}emcc ([^]*?)\n \*\n/m.exec(text)!;
   const include = `-I${here("../../wasm")}`;
   return command!.match(/(?<=^|\s)-(?!o\b)\S+/g)!
     .map((word) => word.startsWith("-I") ? include : word);

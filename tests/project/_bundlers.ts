@@ -59,14 +59,14 @@ function resolve(id: string, importer?: string): string | undefined {
 }
 
 /** Webpack in production mode, whose minifier is terser. */
-async function webpack(): Promise<Bundler> {
-  return async (file) => {
+function webpack(): Promise<Bundler> {
+  return Promise.resolve(async (file) => {
     const out = file.replace(/\.js$/, ".out.js");
     await pack(file, out, { library: { type: "module" } });
     const text = fs.readFileSync(out, "utf8");
     fs.rmSync(out);
     return text;
-  };
+  });
 }
 
 /** Bundles the module `file` into `out` by webpack. */

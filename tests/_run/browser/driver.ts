@@ -170,7 +170,8 @@ async function chromium(profile: string, url: string): Promise<Protocol> {
       await calls.call("Runtime.enable");
       const enabled = { enabled: true };
       await calls.call("Runtime.setCustomObjectFormatterEnabled", enabled);
-      const { result } = await calls.call("Runtime.evaluate", { expression });
+      const evaluated = { expression, generatePreview: true };
+      const { result } = await calls.call("Runtime.evaluate", evaluated);
       const preview = (result as { customPreview?: Json }).customPreview;
       if (preview === undefined) return { header: null, body: null };
       const { result: body } = await calls.call("Runtime.callFunctionOn", {
