@@ -5,6 +5,7 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
+import { picture } from "../../docs/lost_increment.ts";
 import { skip, suite } from "../_run/harness.ts";
 import { build, Pool, run, WARNINGS } from "../_run/native.ts";
 
@@ -15,10 +16,16 @@ const BUILT = path.join(PROJECT, ".weft", "guides");
 const test = suite("guides");
 const pool = new Pool(2);
 
-const guides = fs.readdirSync(GUIDES).filter((name) => name !== "README.md")
+const guides = fs.readdirSync(GUIDES)
+  .filter((name) => name.endsWith(".md") && name !== "README.md")
   .map((name) => path.basename(name, ".md"));
 const read = (name: string) =>
   fs.readFileSync(path.join(GUIDES, `${name}.md`), "utf8");
+
+test("the race tester draws the picture of the lost increment", () => {
+  const file = path.join(PROJECT, "docs", "lost_increment.svg");
+  assert.is(picture(), fs.readFileSync(file, "utf8"));
+});
 
 test("the index names each guide once", () => {
   const links = [...read("README").matchAll(/^\|.*\]\((\w+)\.md\)/gm)];
