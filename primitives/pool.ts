@@ -775,7 +775,10 @@ export class Pool<T extends Tasks> extends PoolBase {
    * @throws {RangeError} If `workers` or `guests` is not an integer from 0 to
    * 1024.
    */
-  async resize(workers: number, guests = this.#guests): Promise<void> {
+  async resize(
+    workers: number,
+    guests: number = this.#guests,
+  ): Promise<void> {
     inRange("workers", workers, 0, 1024);
     inRange("guests", guests, 0, 1024);
     if (this.#failure !== undefined) throw this.#failure;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../wasm/demo/sha256.h"
+#include "sha256.h"
 #include "weft.h"
 
 static bool spins;
