@@ -46,6 +46,9 @@ function random(n: number): number {
 
 const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
+// Emscripten's workers do not keep Node running, not even while one ends.
+setInterval(() => {}, 1000);
+
 const { default: load } = await import(pathToFileURL(file).href);
 const c: Module = await load();
 
