@@ -19,11 +19,14 @@ export const size: Size = { name: "RecordRing", most: 9550 };
 class RecordRingInC extends Twin {
   #reserved = 0;
 
-  tryPush(record: Uint8Array): boolean {
+  tryPush(record: Uint8Array, timeout = 0): boolean {
     this.bytesOfScratch.set(record);
     const { c, at, scratch } = this;
+    const { length } = record;
     return this.succeeded(
-      c.weft_record_ring_try_push!(at, scratch.at, record.length),
+      timeout === 0
+        ? c.weft_record_ring_try_push!(at, scratch.at, length)
+        : c.weft_record_ring_push!(at, scratch.at, length, ns(timeout)),
     );
   }
 
