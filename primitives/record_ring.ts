@@ -616,10 +616,10 @@ export class RecordCore extends Region<"record_ring"> {
     const tail = Atomics.load(words, TAIL);
     const used = tail - Atomics.load(words, HEAD) | 0;
     // What is closed, or damaged, is told by who has the claim.
-    if (!this.#isWhole(used) || tail & 7) return false;
-    if (this.#total(tail, space) <= this.capacity - used) return false;
-    this.#note(space);
-    return true;
+    const full = this.#isWhole(used) &&
+      this.#total(tail, space) > this.capacity - used;
+    if (full) this.#note(space);
+    return full;
   }
 
   /**

@@ -549,12 +549,12 @@ export const MUTANTS = mutants("record_ring", {
   ts: [
     "this.#note(space); this.#endClaim();",
     "this.#endClaim();",
-    ["this.#note(space); return true;", "return true;"],
+    ["if (full) this.#note(space); return full;", "return full;"],
   ],
   c: [
     "if (result == EPIPE || result == EBUSY) weft__record_note(r, space);",
     "",
-    ["weft__record_note(r, space); return true;", "return true;"],
+    ["if (full) weft__record_note(r, space); return full;", "return full;"],
   ],
   by: "a short record waits behind a long one",
 }, {

@@ -270,10 +270,10 @@ static inline bool weft__record_is_full(weft_record_ring *r, int32_t space) {
   int32_t tail = weft__load(&r->tail);
   int32_t used = weft__minus(tail, weft__load(&r->head));
   /* What is closed, or damaged, is told by who has the claim. */
-  if (!weft__record_is_whole(r, used) || tail % 8 != 0) return false;
-  if (weft__record_total(r, tail, space) <= r->capacity - used) return false;
-  weft__record_note(r, space);
-  return true;
+  bool full = weft__record_is_whole(r, used) &&
+              weft__record_total(r, tail, space) > r->capacity - used;
+  if (full) weft__record_note(r, space);
+  return full;
 }
 
 /* Takes the claim if it comes free within about a microsecond, for a record of
