@@ -94,14 +94,20 @@ export function figureOf({ figure, unit, low, high }: Row): string {
 }
 
 /** The versions that the figures depend on. */
-export function versions(bun?: readonly string[]): Record<string, string> {
+export function versions(
+  others: Readonly<Record<string, readonly string[] | undefined>> = {},
+): Record<string, string> {
   const node = firstLine("node", ["--version"])?.replace("v", "");
   const gcc = firstLine("gcc", ["--version"]);
   return {
     Deno: Deno.version.deno,
     V8: Deno.version.v8,
     ...node === undefined ? {} : { Node: node },
-    ...bun === undefined ? {} : { Bun: versionOf(bun)! },
+    ...Object.fromEntries(
+      Object.entries(others)
+        .filter(([name]) => name !== "Deno" && name !== "Node")
+        .map(([name, command]) => [name, versionOf(command ?? []) ?? "?"]),
+    ),
     ...gcc === undefined ? {} : { gcc: gcc.match(/\d+\.\d+\.\d+/)?.[0] ?? gcc },
   };
 }

@@ -11,7 +11,9 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { bun, versionOf } from "../tests/_run/bun.ts";
+import { programOf } from "../tests/_run/browser/server.ts";
 import { bundle, bundled } from "../tests/_run/bundle.ts";
+import { measureInChromium } from "./chromium.ts";
 import { compare, told } from "./compare.ts";
 import { reached, type Row } from "./contest.ts";
 import { write } from "./report.ts";
@@ -26,17 +28,21 @@ const CHILD = path.join(HERE, "_child.ts");
 
 /** The groups, and the runtimes that measure them. */
 const ALL = results.NAMES;
-const RUNTIMES = ["Deno", "Node", "Bun"];
+const RUNTIMES = ["Deno", "Node", "Bun", "Chromium"];
+/** The runtimes that the targets are for, and that are measured by default. */
+const TARGETED = ["Deno", "Node"];
 /** Their figures are not the runtime's, or they start Node's processes. */
 const DENO_ONLY = ["twins", "pool"];
+/** A page starts no processes, and gets no packages. */
+const NOT_IN_PAGES = ["calls", "idle", "memory"];
 /** How long a group takes that was never measured. */
 const UNKNOWN = 30;
 
 const USAGE = `usage: deno task bench [NAME ...] [--on RUNTIME] [--write]
                        [--json FILE] [--compare OLD]
-Measures the groups, which are bench/NAME_bench.ts, in Deno, in Node, and in Bun
-where it is installed. The targets are for Deno and Node.
-  --on RUNTIME   measures in Deno, in Node, or in Bun, alone; npm gets Bun if it
+Measures the groups, which are bench/NAME_bench.ts, in Deno and in Node, for which
+the targets are.
+  --on RUNTIME   measures in Deno, Node, Bun or Chromium alone; npm gets Bun if it
                  is not installed
   --write        writes docs/bench/NAME.json for each group that was measured,
                  and docs/benchmarks.md from all of them
@@ -81,6 +87,7 @@ async function measure(
   const out = path.join(BUILT, "rows.json");
   fs.mkdirSync(BUILT, { recursive: true });
   const file = path.join(HERE, `${name}_bench.ts`);
+  if (runtime === "Chromium") return await measureInChromium(file, BUILT);
   const [program, words] = runtime === "Deno"
     ? [process.execPath, ["run", "-A", "--no-check", CHILD, file]]
     : [command[0]!, [
@@ -91,9 +98,7 @@ async function measure(
   const child = spawn(program!, [...words, out], { stdio: "inherit" });
   const code = await new Promise((resolve) => child.on("close", resolve));
   if (code !== 0) throw new Error(`${name} ended with ${code} in ${runtime}`);
-  const rows: Row[] = JSON.parse(fs.readFileSync(out, "utf8"));
-  if (runtime !== "Bun") return rows;
-  return rows.map(({ target: _, ...row }) => row);
+  return JSON.parse(fs.readFileSync(out, "utf8"));
 }
 
 function print(rows: readonly Row[]) {
@@ -128,13 +133,15 @@ async function main(words: string[]) {
   const commands: Record<string, readonly string[] | undefined> = {
     Deno: [process.execPath],
     Node: versionOf(["node"]) === undefined ? undefined : ["node"],
-    Bun: bun({ fetches: on === "Bun" }),
+    Bun: on === "Bun" ? bun({ fetches: true }) : undefined,
+    Chromium: on === "Chromium" ? [programOf("chromium")] : undefined,
   };
   if (!commands.Node) console.log("no node here");
   const tasks = (names.length > 0 ? names : ALL).flatMap((name) =>
     RUNTIMES.filter((runtime) =>
       (on ?? runtime) === runtime && commands[runtime] !== undefined &&
-      (runtime === "Deno" || !DENO_ONLY.includes(name))
+      (runtime === "Deno" || !DENO_ONLY.includes(name)) &&
+      (runtime !== "Chromium" || !NOT_IN_PAGES.includes(name))
     ).map((runtime): Task => {
       const group = known.find((it) => it.name === name);
       return {
@@ -145,7 +152,9 @@ async function main(words: string[]) {
     })
   );
   if (tasks.length === 0) fail("nothing to measure");
-  const versions = results.versions(commands.Bun);
+  const versions = results.versions(
+    on === undefined ? {} : { [on]: commands[on] },
+  );
   console.log(results.machine());
   console.log(
     Object.entries(versions).map((pair) => pair.join(" ")).join(", "),
@@ -165,7 +174,10 @@ async function main(words: string[]) {
     );
     const begin = performance.now();
     const date = new Date().toISOString().slice(0, 16).replace("T", " ");
-    const rows = await measure(task, commands[runtime]!);
+    const all = await measure(task, commands[runtime]!);
+    const rows = TARGETED.includes(runtime)
+      ? all
+      : all.map(({ target: _, ...row }) => row);
     print(rows);
     missed += rows.filter((row) => reached(row) === false).length;
     left -= task.expected;
