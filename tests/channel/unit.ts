@@ -100,10 +100,17 @@ const CODECS: Record<string, [Codec<unknown>, fc.Arbitrary<unknown>]> = {
   ],
 };
 
-/** Node 20 never finds two maps equal if they contain invalid dates. */
+/**
+ * Node 20 never finds two maps equal if they contain invalid dates. Bun does
+ * not if two keys are equal objects with different values.
+ */
 function isComparable(value: unknown): boolean {
   if (value instanceof Date) return !Number.isNaN(value.getTime());
-  if (value instanceof Map) return [...value].flat().every(isComparable);
+  if (value instanceof Map) {
+    const objects = [...value.keys()].filter((key) => typeof key === "object");
+    if ("Bun" in globalThis && objects.length > 1) return false;
+    return [...value].flat().every(isComparable);
+  }
   if (typeof value !== "object" || value === null) return true;
   return Object.values(value).every(isComparable);
 }
@@ -113,10 +120,11 @@ const test = suite("Channel");
 for (const [name, [codec, values]] of Object.entries(CODECS)) {
   test(`every value that ${name} promises arrives equal, in order`, () => {
     const room = roomFor(codec, { messages: 4, bytes: 8192 });
-    const sender = Channel.create({ codec, ...room });
-    const receiver = Channel.from(sender.handle, { codec });
     fc.assert(
       fc.property(fc.array(values, { maxLength: 12 }), (values) => {
+        // A new one: a run that fails leaves values in its channel.
+        const sender = Channel.create({ codec, ...room });
+        const receiver = Channel.from(sender.handle, { codec });
         const sent: unknown[] = [];
         for (const value of values) {
           if (sender.trySend(value)) sent.push(value);
