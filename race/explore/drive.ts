@@ -45,6 +45,9 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   engine.racy = typeof o.races === "function" ? o.races : () => true;
   engine.world.lead = o.begin ?? 0;
   engine.world.tail = o.end ?? 0;
+  engine.world.keepsPlain = o.reduce !== false && o.races !== false &&
+    o.kill !== true && !o.spurious && !scenario.async && !engine.clocked &&
+    engine.world.lead + engine.world.tail === 0;
   engine.endless = o.spins ?? 100_000;
   engine.loops.clear();
   engine.futures.clear();
