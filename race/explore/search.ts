@@ -40,6 +40,8 @@ export interface SearchOptions extends Patience {
   readonly races: boolean;
   /** Whether steps that commute with all others are taken in one order only. */
   readonly reduce?: boolean | undefined;
+  /** Whether agents that do the same are taken for equal. */
+  readonly twins?: boolean | undefined;
   /** Whether states of agents with the same future are one. */
   readonly merge?: boolean | undefined;
   /** Shows how far the search has come. */
