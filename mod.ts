@@ -77,7 +77,10 @@ export {
   lockFree,
   manyToMany,
   oneToOne,
+  PeekedMessage,
   type RecordType,
+  ReservedBase,
+  ReservedMessage,
   type SizedCodec,
   type StructuredCodec,
 } from "./primitives/channel.ts";

@@ -54,6 +54,38 @@ export function receive(end: End): Run {
   };
 }
 
+/** The same end of a channel of bytes. */
+const bytesOf = (end: End) => channelOf(end) as Channel<Uint8Array>;
+
+/** Receives into one array. */
+export function receiveInto(end: End): Run {
+  const channel = bytesOf(end);
+  const { n, value } = end;
+  const target = new Uint8Array((value as Uint8Array).length);
+  return (): Did => {
+    let length = 0;
+    for (let i = 0; i < n; i++) length += channel.receiveInto(target);
+    if (length !== n * target.length) throw new Error(`${length} bytes`);
+    return { ops: 0 };
+  };
+}
+
+/** Looks at messages where they lie. */
+export function peek(end: End): Run {
+  const channel = bytesOf(end);
+  const { n, value } = end;
+  const { length } = value as Uint8Array;
+  return (): Did => {
+    for (let i = 0; i < n; i++) {
+      const message = channel.peek();
+      const { bytes } = message;
+      if (bytes[length - 1] !== 0) throw new Error("other bytes");
+      message.release();
+    }
+    return { ops: 0 };
+  };
+}
+
 /** So many ms both sides are idle before each message. */
 const IDLE = 1;
 

@@ -113,14 +113,19 @@ async function bytes(): Promise<Row[]> {
   const length = 65536;
   const value = new Uint8Array(length);
   const room = { capacity: 16, messageSize: length };
-  const data = channels("binary", n, value, room);
+  const channel = async <Make extends string>(make: Make) => {
+    const data = channels("binary", n, value, room);
+    return await threads(make, MODULE, [{ make: "send", data }, {
+      make,
+      data,
+    }]);
+  };
   const shared = new Uint8Array(new SharedArrayBuffer(16 * length));
   const [sender, receiver] = ports(n, value, true);
   const results = await contest([
-    await threads("channel", MODULE, [
-      { make: "send", data },
-      { make: "receive", data },
-    ]),
+    await channel("receive"),
+    await channel("receiveInto"),
+    await channel("peek"),
     await threads("transfer", MODULE, [
       { make: "post", ...sender },
       { make: "take", ...receiver },
@@ -129,13 +134,20 @@ async function bytes(): Promise<Row[]> {
       for (; n > 0; n--) shared.set(value, n % 16 * length);
     }),
   ]);
+  const name = "Channel, 64 KiB of bytes";
   return [{
-    name: "Channel, 64 KiB of bytes: time / one copy",
-    ...ratio(results, "channel", "one copy"),
+    name: `${name}, read in place: time / one copy`,
+    ...ratio(results, "peek", "one copy"),
     target: { most: 1.2 },
   }, {
-    name: "Channel, 64 KiB of bytes: throughput / postMessage with a transfer",
-    ...ratio(results, "transfer", "channel"),
+    name: `${name}, received into one array: time / one copy`,
+    ...ratio(results, "receiveInto", "one copy"),
+  }, {
+    name: `${name}, each a new array: time / one copy`,
+    ...ratio(results, "receive", "one copy"),
+  }, {
+    name: `${name}, each a new array: throughput / postMessage with a transfer`,
+    ...ratio(results, "transfer", "receive"),
     target: { least: 1 },
   }];
 }

@@ -49,7 +49,7 @@ let soon = 1500;
 const two = (order: Order): Named<"two"> =>
   turns("two", async () => {
     for (;;) {
-      const begin = Date.now() + soon;
+      const begin = Date.now() + (order.warmUp ?? 0) + soon;
       const alone: Order = { ...order, task: "alone", begin };
       try {
         const both = await Promise.all(
@@ -90,7 +90,8 @@ async function hashes(url: string): Promise<Row[]> {
     count: 512,
     size: 2 ** 16,
     limit: 32,
-    rounds: 7,
+    rounds: 9,
+    warmUp: 2000,
     blocking: true,
   };
   const results = await contest([

@@ -61,6 +61,7 @@ export interface ByteRing extends Waits {
   /** The bytes of a record begin at byte `4 * record + 8` of these. */
   readonly bytes: Uint8Array;
   tryPush(src: Elements): boolean;
+  tryPopInto(dst: Elements): number | undefined;
   reserveRecord(length: number): number;
   commitRecord(length?: number): unknown;
   cancelRecord(): void;
@@ -119,9 +120,9 @@ export interface Port<T> {
   tryTake(): T | typeof NONE;
   /**
    * Encodes a value now. The function that it returns sends it when there is
-   * room.
+   * room. With `waits` false, the caller blocks until then.
    */
-  pack(value: T): () => boolean;
+  pack(value: T, waits?: boolean): () => boolean;
   /** See `Channel.abandon`. */
   abandon(id: number): number;
 }
@@ -300,7 +301,8 @@ function checked<T>(codec: Codec<T>, length: number): number {
   );
 }
 
-function assertFits(length: number, most: number): void {
+/** Throws if a message of `length` bytes is too long. */
+export function assertFits(length: number, most: number): void {
   if (length <= most) return;
   throw new RangeError(
     `A message of ${length} bytes does not fit this channel: the most is ` +
@@ -391,7 +393,7 @@ export class RecordPort<T> implements Port<T> {
     }
   }
 
-  pack(value: T): () => boolean {
+  pack(value: T, _waits?: boolean): () => boolean {
     const message = this.#scratch.encode(value).slice();
     assertFits(message.length, this.maxLength);
     return () => this.queue.tryPush(message);
@@ -461,6 +463,21 @@ export class SlotPort<T> implements Port<T> {
     if (!this.queue.tryPopInto(this.#words)) return NONE;
     const length = Math.min(this.#words[0]! >>> 0, this.maxLength);
     return this.#codec.decode(this.#bytes.subarray(0, length));
+  }
+
+  /** Moves a message of bytes into `dst`; returns its length. */
+  tryTakeInto(dst: Uint8Array): number | undefined {
+    // It cannot be put back if it does not fit.
+    if (dst.length < this.maxLength) {
+      throw new RangeError(
+        `A message of this channel may have ${this.maxLength} bytes: the ` +
+          `array has ${dst.length}`,
+      );
+    }
+    if (!this.queue.tryPopInto(this.#words)) return undefined;
+    const length = Math.min(this.#words[0]! >>> 0, this.maxLength);
+    dst.set(this.#bytes.subarray(0, length));
+    return length;
   }
 
   pack(value: T): () => boolean {

@@ -46,6 +46,9 @@ export class Job {
   signal: AbortSignal | undefined = undefined;
   timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
+  /** If it is an order: whether it is for threads of C. */
+  guest = false;
+
   /** `spec` is undefined for an order: the worker that takes it must end. */
   constructor(
     readonly spec: Spec | undefined,

@@ -4,7 +4,8 @@
  * A request has two words of head: the number of the task (and a flag), and a
  * number that tells the pool's tasks apart. A reply has a head of 32 bytes: what
  * it is, the number of the worker, and three times in ms. `wasm/weft/pool.h`
- * writes the same.
+ * writes the same; there the number is the negated id of the thread, and the
+ * first time is 0.
  *
  * @module
  */
@@ -40,6 +41,8 @@ export const NO_REQUEST = 0x10000;
 export const LAZY = 0x20000;
 /** In place of the number of a task: the worker must end. */
 export const RETIRE = 0xffff;
+/** A flag beside {@linkcode RETIRE}: a thread of C must end, and no worker. */
+export const GUEST = 0x40000;
 /** The most tasks by name. */
 export const MOST_TASKS = 0xffff;
 
@@ -51,14 +54,12 @@ export const VALUE = 2;
 export const ERROR = 3;
 /** A value follows that was thrown, and is no error. */
 export const THROWN = 4;
-/** What was thrown in C: the message of an error follows. */
-export const FAILED = 5;
 /** The reply comes in a message, because it is too long for the slot. */
-export const ELSEWHERE = 6;
+export const ELSEWHERE = 5;
 /** The worker ends. */
-export const RETIRED = 7;
-/** The worker cannot end: it is one of C. */
-export const STAYS = 8;
+export const RETIRED = 6;
+/** The worker does not end, because the order is not for workers of its kind. */
+export const STAYS = 7;
 
 /** A codec with any values. */
 // deno-lint-ignore no-explicit-any
@@ -277,7 +278,7 @@ export class Rooms {
     this.#times[time + 2] = busy;
   }
 
-  /** The number of the worker. */
+  /** The number of the worker; below 0 if it is a thread of C. */
   worker(at: number): number {
     return this.#words[at + this.#reply + 1]!;
   }

@@ -13,6 +13,7 @@ import {
   clock,
   ELSEWHERE,
   ERROR,
+  GUEST,
   LAZY,
   NO_REQUEST,
   NOTHING,
@@ -21,6 +22,7 @@ import {
   RETIRED,
   Rooms,
   type Sides,
+  STAYS,
   tagged,
   THROWN,
   VALUE,
@@ -209,7 +211,13 @@ export class PoolServer {
     const rooms = this.#rooms;
     const what = rooms.what(at);
     const index = what & 0xffff;
-    if (index === RETIRE) return void (this.#order = at);
+    if (index === RETIRE) {
+      if (what & GUEST) {
+        this.#begin(at);
+        this.#send(at, STAYS, 0);
+      } else this.#order = at;
+      return;
+    }
     const lazy = (what & LAZY) !== 0;
     this.#begin(at);
     this.#count++;

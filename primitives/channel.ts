@@ -21,6 +21,11 @@ import {
   SlotPort,
 } from "./_carrier.ts";
 import type { JsonCodec, JsonValue, StructuredCodec } from "./_codec.ts";
+import {
+  BytesPort,
+  type PeekedMessage,
+  type ReservedMessage,
+} from "./_in_place.ts";
 import { describe } from "./_describe.ts";
 import { disposedBy, iterated } from "./_dispose.ts";
 import { iterate } from "./_iterate.ts";
@@ -63,6 +68,7 @@ export type {
   StructuredCodec,
 } from "./_codec.ts";
 export type { Codec, SizedCodec } from "./_message.ts";
+export { PeekedMessage, ReservedBase, ReservedMessage } from "./_in_place.ts";
 export { ClosedError } from "./_queue.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
@@ -365,6 +371,9 @@ export const ChannelBase: abstract new <T>(
  * most `timeout` ms, which is 0 unless given; `xAsync` and `tryXAsync` await
  * instead of blocking.
  *
+ * With `codec.binary`, `receiveInto` needs no new array for a message, and
+ * `reserve` and `peek` write and read it where it lies.
+ *
  * Invariant: that of the queue or ring that carries the messages; the head
  * never changes.
  * Progress: that of the queue or ring that carries the messages: see
@@ -634,6 +643,164 @@ export class Channel<T> extends ChannelBase<T> {
   }
 
   /**
+   * Takes the oldest message of a channel of `codec.binary` into the beginning
+   * of `dst`, blocking while there is none. Returns how many bytes it has. So
+   * one array serves for many messages.
+   *
+   * @throws {ClosedError} If the channel was closed and is empty.
+   * @throws {RangeError} If the message is longer than `dst`; the message stays
+   * in the channel. With `manyToMany` and `lockFree`, if `dst` is shorter than
+   * `maxLength`.
+   * @throws {TypeError} If the channel has another codec, `dst` is not a
+   * Uint8Array, or this agent may not block.
+   */
+  receiveInto(this: Channel<Uint8Array>, dst: Uint8Array): number {
+    assertMayBlock("receiveInto");
+    const attempt = this.#into(dst);
+    return (attempt() ?? this.#port.queue.blockAt("pop", attempt)!)[0];
+  }
+
+  /**
+   * As `receiveInto`, but waits at most `timeout` ms; undefined if no message
+   * came.
+   */
+  tryReceiveInto(
+    this: Channel<Uint8Array>,
+    dst: Uint8Array,
+    timeout = 0,
+  ): number | undefined {
+    const attempt = this.#into(dst);
+    if (timeout === 0) return attempt()?.[0];
+    assertTimeout(timeout);
+    assertMayBlock("tryReceiveInto");
+    return (attempt() ?? this.#port.queue.blockAt("pop", attempt, timeout))
+      ?.[0];
+  }
+
+  /** As `receiveInto`, awaiting instead of blocking. */
+  async receiveIntoAsync(
+    this: Channel<Uint8Array>,
+    dst: Uint8Array,
+    options?: AsyncOptions,
+  ): Promise<number> {
+    const attempt = this.#into(dst);
+    return (await this.#port.queue.asyncAt("pop", attempt, options))[0];
+  }
+
+  /** As `tryReceiveInto`, awaiting instead of blocking. */
+  async tryReceiveIntoAsync(
+    this: Channel<Uint8Array>,
+    dst: Uint8Array,
+    options?: TryAsyncOptions,
+  ): Promise<number | undefined> {
+    const attempt = this.#into(dst);
+    return (await this.#port.queue.tryAsyncAt("pop", attempt, options))?.[0];
+  }
+
+  /**
+   * Shows the oldest message of a channel of `codec.binary` where it lies,
+   * blocking while there is none. It stays in the channel until you release it,
+   * and until then nothing else can be received here: not by this object.
+   *
+   * @throws {ClosedError} If the channel was closed and is empty.
+   * @throws {TypeError} If the channel has another codec, or `manyToMany` or
+   * `lockFree` carries it; if a message is peeked at already; or if this agent
+   * may not block.
+   */
+  peek(this: Channel<Uint8Array>): PeekedMessage {
+    assertMayBlock("peek");
+    const port = this.#inPlace();
+    const attempt = () => port.tryPeek();
+    return attempt() ?? port.queue.blockAt("pop", attempt)!;
+  }
+
+  /** As `peek`, but waits at most `timeout` ms; undefined if no message came. */
+  tryPeek(
+    this: Channel<Uint8Array>,
+    timeout = 0,
+  ): PeekedMessage | undefined {
+    const port = this.#inPlace();
+    if (timeout === 0) return port.tryPeek();
+    assertTimeout(timeout);
+    assertMayBlock("tryPeek");
+    const attempt = () => port.tryPeek();
+    return attempt() ?? port.queue.blockAt("pop", attempt, timeout);
+  }
+
+  /** As `peek`, awaiting instead of blocking. */
+  async peekAsync(
+    this: Channel<Uint8Array>,
+    options?: AsyncOptions,
+  ): Promise<PeekedMessage> {
+    const port = this.#inPlace();
+    return await port.queue.asyncAt("pop", () => port.tryPeek(), options);
+  }
+
+  /** As `tryPeek`, awaiting instead of blocking. */
+  async tryPeekAsync(
+    this: Channel<Uint8Array>,
+    options?: TryAsyncOptions,
+  ): Promise<PeekedMessage | undefined> {
+    const port = this.#inPlace();
+    return await port.queue.tryAsyncAt("pop", () => port.tryPeek(), options);
+  }
+
+  /**
+   * Reserves room for a message of `length` bytes in a channel of
+   * `codec.binary`, blocking while there is no room. Write its bytes, then
+   * `commit` or `cancel`. Meanwhile this object can send nothing else. Without
+   * a carrier, the messages of others that follow wait for it, too.
+   *
+   * @throws {ClosedError} If the channel was closed.
+   * @throws {RangeError} If `length` is not an integer from 0 to `maxLength`.
+   * @throws {TypeError} If the channel has another codec, or `manyToMany` or
+   * `lockFree` carries it; if a message is reserved already; or if this agent
+   * may not block.
+   */
+  reserve(this: Channel<Uint8Array>, length: number): ReservedMessage {
+    assertMayBlock("reserve");
+    const port = this.#inPlace();
+    const attempt = () => port.tryReserve(length);
+    return attempt() ?? port.queue.blockAt("push", attempt)!;
+  }
+
+  /** As `reserve`, but waits at most `timeout` ms; undefined if there is none. */
+  tryReserve(
+    this: Channel<Uint8Array>,
+    length: number,
+    timeout = 0,
+  ): ReservedMessage | undefined {
+    const port = this.#inPlace();
+    if (timeout === 0) return port.tryReserve(length);
+    assertTimeout(timeout);
+    assertMayBlock("tryReserve");
+    const attempt = () => port.tryReserve(length);
+    return attempt() ?? port.queue.blockAt("push", attempt, timeout);
+  }
+
+  /** As `reserve`, awaiting instead of blocking. */
+  async reserveAsync(
+    this: Channel<Uint8Array>,
+    length: number,
+    options?: AsyncOptions,
+  ): Promise<ReservedMessage> {
+    const port = this.#inPlace();
+    const attempt = () => port.tryReserve(length);
+    return await port.queue.asyncAt("push", attempt, options);
+  }
+
+  /** As `tryReserve`, awaiting instead of blocking. */
+  async tryReserveAsync(
+    this: Channel<Uint8Array>,
+    length: number,
+    options?: TryAsyncOptions,
+  ): Promise<ReservedMessage | undefined> {
+    const port = this.#inPlace();
+    const attempt = () => port.tryReserve(length);
+    return await port.queue.tryAsyncAt("push", attempt, options);
+  }
+
+  /**
    * Takes messages as they come, until the channel is closed and empty. A loop
    * that ends early loses no message. If `signal` aborts, the iteration throws
    * `signal.reason`.
@@ -684,7 +851,7 @@ export class Channel<T> extends ChannelBase<T> {
   // path would pay for the closure.
 
   #sendSlow(value: T, timeout?: number): boolean {
-    const attempt = this.#port.pack(value);
+    const attempt = this.#port.pack(value, false);
     return this.#port.queue.blockAt("push", attempt, timeout) === true;
   }
 
@@ -692,11 +859,50 @@ export class Channel<T> extends ChannelBase<T> {
     return this.#port.queue.blockAt("pop", () => this.#boxed(), timeout);
   }
 
+  /** Takes a message into `dst`; its length may be 0, so it is in an array. */
+  #into(dst: Uint8Array): () => [length: number] | undefined {
+    this.#assertBinary();
+    if (!(dst instanceof Uint8Array)) {
+      throw new TypeError(
+        `Bytes are received into a Uint8Array: received ${describe(dst)}`,
+      );
+    }
+    const port = this.#port as unknown as Taking;
+    return () => {
+      const length = port.tryTakeInto(dst);
+      return length === undefined ? undefined : [length];
+    };
+  }
+
+  /** The port to messages that can be written and read in place. */
+  #inPlace(): BytesPort {
+    this.#assertBinary();
+    const port: unknown = this.#port;
+    if (port instanceof BytesPort) return port;
+    throw new TypeError(
+      "Messages of this channel cannot be written or read in place: leave " +
+        "the carrier out, or take oneToOne",
+    );
+  }
+
+  #assertBinary(): void {
+    const { name } = this.codec;
+    if (name === "binary") return;
+    throw new TypeError(
+      `This is for channels of codec.binary: this channel's codec is ${name}`,
+    );
+  }
+
   /** A message in an array, because the message itself may be undefined. */
   #boxed(): [T] | undefined {
     const value = this.#port.tryTake();
     return value === NONE ? undefined : [value];
   }
+}
+
+/** A port to messages of bytes. */
+interface Taking {
+  tryTakeInto(dst: Uint8Array): number | undefined;
 }
 
 /** The port to the queue or ring behind a head. */
@@ -728,7 +934,13 @@ function portAt<T>(
     }
   };
   if (records !== undefined) {
-    return new RecordPort(behind(records), codec, messageSize);
+    const ring = behind(records);
+    if (codec.name !== "binary") {
+      return new RecordPort(ring, codec, messageSize);
+    }
+    const bytes = codec as Codec<unknown> as Codec<Uint8Array>;
+    const port: unknown = new BytesPort(ring, bytes, messageSize);
+    return port as Port<T>;
   }
   const queue = behind(carrier.elements);
   if (!isSized(codec)) return new SlotPort(queue, codec);

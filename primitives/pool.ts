@@ -27,8 +27,8 @@ import {
   clock,
   ELSEWHERE,
   ERROR,
-  FAILED,
   fieldOf,
+  GUEST,
   type Hello,
   isTagged,
   LAZY,
@@ -451,7 +451,11 @@ export interface PoolStats {
   readonly failed: number;
   /** Workers that died, or could not start. */
   readonly died: number;
-  /** The workers that `make` has made, and that are not dead. */
+  /**
+   * The workers that `make` has made, and that are not dead; behind them the
+   * threads of C that have done a task. `busy` of such a thread has only the
+   * tasks that it has ended.
+   */
   readonly workers: readonly WorkerStats[];
   /** From the submission of a task until a worker begins it, in ms. */
   readonly wait: Times;
@@ -555,7 +559,10 @@ export class Pool<T extends Tasks> extends PoolBase {
   readonly #rooms: Rooms;
   readonly #crew: Crew;
   readonly #make: (() => PoolWorker) | undefined;
-  readonly #guests: number;
+  /** How many threads of C there are to be. */
+  #guests: number;
+  /** Threads of C that have done a task, by their negated ids. */
+  readonly #seen = new Map<number, Guest>();
   readonly #ahead: number | undefined;
 
   /** How many workers there are to be. */
@@ -759,20 +766,32 @@ export class Pool<T extends Tasks> extends PoolBase {
   }
 
   /**
-   * Changes how many workers there are. Resolves when the new ones are ready,
-   * or those that are not needed have ended their tasks.
+   * Changes how many workers there are, and how many threads of C, if `guests`
+   * is given. Resolves when the new workers are ready, and those that are not
+   * needed have ended their tasks: in a thread of C, `weft_pool_serve` returns
+   * then. You start the new threads of C.
    *
    * @throws {TypeError} If there is no `make`.
-   * @throws {RangeError} If `workers` is not an integer from 0 to 1024.
+   * @throws {RangeError} If `workers` or `guests` is not an integer from 0 to
+   * 1024.
    */
-  async resize(workers: number): Promise<void> {
+  async resize(
+    workers: number,
+    guests: number = this.#guests,
+  ): Promise<void> {
     inRange("workers", workers, 0, 1024);
+    inRange("guests", guests, 0, 1024);
     if (this.#failure !== undefined) throw this.#failure;
-    if (workers > this.#workers) {
-      if (this.#make === undefined) throw new TypeError("The pool has no make");
-      return await this.#grow(workers - this.#workers);
+    if (workers > this.#workers && this.#make === undefined) {
+      throw new TypeError("The pool has no make");
     }
     const ends: Promise<unknown>[] = [];
+    while (this.#guests > guests) {
+      this.#guests--;
+      ends.push(this.#retire(true));
+    }
+    this.#guests = guests;
+    if (workers > this.#workers) ends.push(this.#grow(workers - this.#workers));
     while (this.#workers > workers) {
       this.#workers--;
       ends.push(this.#retire());
@@ -785,9 +804,11 @@ export class Pool<T extends Tasks> extends PoolBase {
     const now = clock();
     const running = new Map<number, number>(); // the earliest, by worker
     let begun = 0;
+    const guests = new Set<number>(); // those that do a task now
     for (const { at, over, since } of this.#flying) {
       if (over || !this.#isServed(at)) continue;
       begun++;
+      guests.add(-(Atomics.load(this.#slots.words, at) & ID_MASK));
       const began = this.#rooms.time(at, 0);
       if (began === 0) continue; // its worker has not written it yet
       const number = this.#rooms.worker(at);
@@ -811,6 +832,12 @@ export class Pool<T extends Tasks> extends PoolBase {
         share: life === 0 ? 0 : busy / life,
       };
     });
+    for (const [number, { tasks, busy, since }] of this.#seen) {
+      const state = guests.has(number) ? "busy" : "idle";
+      const life = Math.max(now - since, busy);
+      const share = life === 0 ? 0 : busy / life;
+      workers.push({ state, tasks, busy, idle: life - busy, share });
+    }
     return {
       waiting: this.#queue.size + this.#slotted - begun,
       running: begun,
@@ -830,6 +857,7 @@ export class Pool<T extends Tasks> extends PoolBase {
    */
   abandon(id: number): void {
     inRange("An agent id", id, 1, 2 ** 28 - 1);
+    this.#seen.delete(-id);
     this.#slots.abandon(id);
     this.#done.set();
   }
@@ -942,13 +970,14 @@ export class Pool<T extends Tasks> extends PoolBase {
     this.#tellSettled();
   }
 
-  /** Ends a worker when it has done its task. */
-  #retire(): Promise<unknown> {
+  /** Ends a worker, or a thread of C, when it has done its task. */
+  #retire(guest = false): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const token = this.#nextToken();
-      this.#begin(
-        new Job(undefined, token, Infinity, clock(), resolve, reject),
-      );
+      const now = clock();
+      const job = new Job(undefined, token, Infinity, now, resolve, reject);
+      job.guest = guest;
+      this.#begin(job);
     });
   }
 
@@ -1156,7 +1185,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   /** Posts a job whose request of `length` bytes lies in its slot. */
   #send(job: Job, at: number, length: number): void {
     const { spec } = job;
-    let what = RETIRE;
+    let what = job.guest ? RETIRE | GUEST : RETIRE;
     if (spec !== undefined) {
       what = spec.index | (job.empty ? NO_REQUEST : 0);
       if (this.#mayBeLate()) {
@@ -1345,9 +1374,11 @@ export class Pool<T extends Tasks> extends PoolBase {
       case THROWN:
         return json.decode(bytes);
       case ERROR:
-        return errorOf(readUtf8(bytes));
-      case FAILED:
-        return new Error(readUtf8(bytes));
+        if (bytes.length > 0) return errorOf(readUtf8(bytes));
+        return new Error(
+          "A thread of C threw an error: the pool's option bytes is too small " +
+            "for it",
+        );
     }
     return new TypeError("The pool is served, but not by servePool");
   }
@@ -1397,10 +1428,23 @@ export class Pool<T extends Tasks> extends PoolBase {
     if (this.#typical === 0) this.#typical = took;
     else this.#typical *= took > this.#typical ? 1.1 : 0.9;
     if (this.#typical < 0.0005) this.#typical = 0.0005;
-    const member = this.#crew.member(rooms.worker(at));
-    if (member === undefined) return;
-    member.tasks++;
-    member.busy = rooms.time(at, 2);
+    const number = rooms.worker(at);
+    const doer = number < 0
+      ? this.#guest(number, took)
+      : this.#crew.member(number);
+    if (doer === undefined) return;
+    doer.tasks++;
+    doer.busy = rooms.time(at, 2);
+  }
+
+  /** What a thread of C has done; it has just done a task that `took` ms. */
+  #guest(number: number, took: number): Guest {
+    let guest = this.#seen.get(number);
+    if (guest === undefined) {
+      guest = { since: clock() - took, tasks: 0, busy: 0 };
+      this.#seen.set(number, guest);
+    }
+    return guest;
   }
 
   /** The worker of a job has died. */
@@ -1421,13 +1465,17 @@ export class Pool<T extends Tasks> extends PoolBase {
 
   #retired(job: Job, what: number, number: number): void {
     if (what === STAYS) return this.#retry(job);
+    this.#seen.delete(number);
     const member = this.#crew.member(number);
     if (member !== undefined) this.#crew.stop(member);
     job.over = true;
     if (what === RETIRED) job.resolve(undefined);
   }
 
-  /** A thread of C has taken the order to end: soon others may see it. */
+  /**
+   * A worker has taken an order that is for threads of C, or the other way
+   * round: soon others may see it.
+   */
   #retry(job: Job): void {
     const { token } = job;
     this.#late.set(token, job);
@@ -1505,6 +1553,14 @@ export class Pool<T extends Tasks> extends PoolBase {
   #isServed(at: number): boolean {
     return (Atomics.load(this.#slots.words, at) & PHASE_MASK) === SERVING;
   }
+}
+
+/** What a thread of C has done. */
+interface Guest {
+  /** When its first task began, or a little later. */
+  readonly since: number;
+  tasks: number;
+  busy: number;
 }
 
 /** The functions of the promise that was made last. */

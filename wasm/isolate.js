@@ -11,9 +11,13 @@
 const inWorker = typeof ServiceWorkerGlobalScope === "function" &&
   self instanceof ServiceWorkerGlobalScope;
 
+// When this page was reloaded. The path is in the key because an isolated page
+// and others lie in two processes, which may see old items for a while.
+const KEY = `weft-isolate ${self.location.pathname}`;
+
 if (inWorker) serve();
 else if (!self.crossOriginIsolated) isolate(document.currentScript);
-else sessionStorage.removeItem("weft-isolate");
+else sessionStorage.removeItem(KEY);
 
 /** Adds the headers to each response. */
 function serve() {
@@ -57,12 +61,12 @@ async function isolate(script) {
   if (script.dataset.coep) url.searchParams.set("coep", script.dataset.coep);
   await navigator.serviceWorker.register(url);
   await navigator.serviceWorker.ready;
-  if (sessionStorage.getItem("weft-isolate")) {
+  if (Date.now() - Number(sessionStorage.getItem(KEY)) < 60_000) {
     // Reloading again would not help.
     console.error("isolate.js: the page is not isolated all the same");
-    sessionStorage.removeItem("weft-isolate");
+    sessionStorage.removeItem(KEY);
     return;
   }
-  sessionStorage.setItem("weft-isolate", "reloaded");
+  sessionStorage.setItem(KEY, Date.now());
   location.reload();
 }

@@ -35,6 +35,12 @@ export interface Order {
   /** How many tasks are under way at a time; all of them unless given. */
   readonly limit?: number;
   readonly rounds: number;
+  /**
+   * How many ms to do rounds before those that count. A few thousand tasks pass
+   * until the compilers are done; a thread that only hashes has nothing that
+   * needs to be compiled.
+   */
+  readonly warmUp?: number;
   /** When to begin, by `Date.now()`, to begin together with another process. */
   readonly begin?: number;
   /** Whether the making of the pool and its end are part of each round. */
@@ -211,8 +217,12 @@ async function rounded(): Promise<() => Promise<unknown[]>> {
   return () => round(pool);
 }
 const once = await rounded();
-if (!whole) await once(); // the compilers work, and the workers start
-const { begin } = order;
+const { begin, warmUp = 0 } = order;
+if (!whole) {
+  const start = performance.now();
+  // The compilers work, and the workers start.
+  do await once(); while (performance.now() - start < warmUp);
+}
 if (begin !== undefined) {
   const left = begin - Date.now();
   if (left < 0) throw new Error(`ready ${-left} ms too late`);

@@ -46,6 +46,7 @@ const entry = (name: string) => path.join(PROJECT, name);
 /** What pages import, by what users call it. */
 export const ALIAS: Record<string, string> = {
   "@weft/sync/race": entry("race/mod.ts"),
+  "@weft/sync/pool": entry("primitives/pool.ts"),
   "@weft/sync/realtime": entry("primitives/realtime.ts"),
   "@weft/sync": entry("mod.ts"),
 };

@@ -77,4 +77,6 @@ export function placeOf(file: string): string {
 
 /** Whether the site shows a file as a page with its text. */
 export const isCode = (file: string): boolean =>
-  /(\.(ts|mjs|js|c|h|hpp|py|json)|\/LICENSE|^LICENSE)$/.test(file);
+  /(\.(ts|mjs|js|c|h|hpp|py|json)|\/LICENSE|^LICENSE|\/frame\.html)$/.test(
+    file,
+  );

@@ -16,7 +16,7 @@ import {
 import { type KIND, LAYOUT, VERSION } from "../../primitives/_layout.ts";
 import * as kernel from "../../primitives/kernel.ts";
 import * as realtime from "../../primitives/realtime.ts";
-import { suite } from "../_run/harness.ts";
+import { cloned, suite } from "../_run/harness.ts";
 import { CONFIGURED, type Kind, KINDS } from "../_run/kinds.ts";
 import { bytesOf, refuses } from "../_run/model.ts";
 import { forge, IMPOSSIBLE } from "./impossible.ts";
@@ -132,7 +132,7 @@ for (const kind of KINDS) {
       Object.keys(view.handle).sort(),
       ["buffer", "byteOffset", "kind"],
     );
-    const opened = kind.from(structuredClone(view.handle));
+    const opened = kind.from(cloned(view.handle));
     assert.is(opened.byteOffset, 8);
     kind.use(opened);
     assert.ok(kind.used(view));

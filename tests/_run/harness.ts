@@ -49,6 +49,17 @@ export function skip(why: string): never {
   throw new Skipped(why);
 }
 
+/** Whether the agent is one of WebKit. */
+export const IN_WEBKIT: boolean = /AppleWebKit(?!.*Chrom)/.test(
+  globalThis.navigator?.userAgent ?? "",
+);
+
+/** As `structuredClone`; skips the test where that copies shared memory. */
+export function cloned<T>(value: T): T {
+  if (IN_WEBKIT) skip("WebKit's structuredClone copies shared memory");
+  return structuredClone(value);
+}
+
 interface State {
   /** Starts each suite of the file. */
   suites: (() => void)[];

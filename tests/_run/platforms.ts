@@ -12,7 +12,7 @@ import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { browse, BROWSERS, programOf } from "./browser/server.ts";
+import { browse, BROWSERS, commandOf } from "./browser/server.ts";
 import { bundle } from "./bundle.ts";
 import { prepareCompiler } from "./compiler.ts";
 import { type File, find } from "./files.ts";
@@ -23,10 +23,10 @@ import { complain, wordsOf } from "./usage.ts";
 
 const USAGE = `usage: deno task platforms [--record] [PLATFORM ...] [NAME]
 Runs the tests that run anywhere, or those of one folder of tests/, on each
-PLATFORM: deno, node, node24, bun, chromium, firefox; unless you name some, on
-bun and the browsers. node24 is npm's. Bun is $BUN, the one on the PATH or npm's.
+PLATFORM: deno, node, node24, bun, chromium, firefox, webkit; unless you name
+some, on bun and the browsers. node24 is npm's. Bun is $BUN, the one on the PATH or npm's.
 The browsers are $CHROMIUM and $FIREFOX, or on the PATH (Debian: apt-get install
-chromium firefox-esr). Emscripten is fetched before the tests begin.
+chromium firefox-esr). WebKit is WebKitGTK (webkit2gtk-driver xvfb). Emscripten is fetched before the tests begin.
 --record writes the results into docs/compatibility.md.`;
 
 const PAGE = fileURLToPath(
@@ -83,7 +83,7 @@ async function runInBrowser(name: string, files: File[]) {
       await show(`${name} ${title}`, () => outcome, begin);
       begin = performance.now();
     }
-    return versionOf([programOf(name)]);
+    return versionOf(commandOf(name));
   } catch (error) {
     fail(`${name}: ${(error as Error).message}`);
   }

@@ -100,10 +100,17 @@ const CODECS: Record<string, [Codec<unknown>, fc.Arbitrary<unknown>]> = {
   ],
 };
 
-/** Node 20 never finds two maps equal if they contain invalid dates. */
+/**
+ * Node 20 never finds two maps equal if they contain invalid dates. Bun does
+ * not if two keys are equal objects with different values.
+ */
 function isComparable(value: unknown): boolean {
   if (value instanceof Date) return !Number.isNaN(value.getTime());
-  if (value instanceof Map) return [...value].flat().every(isComparable);
+  if (value instanceof Map) {
+    const objects = [...value.keys()].filter((key) => typeof key === "object");
+    if ("Bun" in globalThis && objects.length > 1) return false;
+    return [...value].flat().every(isComparable);
+  }
   if (typeof value !== "object" || value === null) return true;
   return Object.values(value).every(isComparable);
 }
@@ -113,10 +120,11 @@ const test = suite("Channel");
 for (const [name, [codec, values]] of Object.entries(CODECS)) {
   test(`every value that ${name} promises arrives equal, in order`, () => {
     const room = roomFor(codec, { messages: 4, bytes: 8192 });
-    const sender = Channel.create({ codec, ...room });
-    const receiver = Channel.from(sender.handle, { codec });
     fc.assert(
       fc.property(fc.array(values, { maxLength: 12 }), (values) => {
+        // A new one: a run that fails leaves values in its channel.
+        const sender = Channel.create({ codec, ...room });
+        const receiver = Channel.from(sender.handle, { codec });
         const sent: unknown[] = [];
         for (const value of values) {
           if (sender.trySend(value)) sent.push(value);
@@ -599,6 +607,167 @@ test("abandon() lets a sender's half message go", () => {
   assert.is(channel.abandon(77), 1);
   assert.is(channel.tryReceive(), "behind");
   assert.is(Channel.create({ codec: i32, capacity: 2 }).abandon(77), 0);
+});
+
+/** The carriers whose messages can be written and read in place. */
+const PLACED = { "no carrier": undefined, oneToOne };
+
+for (const [name, carrier] of Object.entries(PLACED)) {
+  test(`bytes in place are those of a list, with ${name}`, () => {
+    const config = { codec: binary, carrier };
+    const room = { capacity: 3, messageSize: 32 };
+    const length = fc.nat({ max: 32 });
+    const step = fc.tuple(fc.nat({ max: 7 }), length, length);
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const sender = Channel.create({ ...config, ...room });
+        const receiver = Channel.from(sender.handle, config);
+        const dst = new Uint8Array(32);
+        const sent: Uint8Array[] = []; // the model
+        for (const [i, [what, asked, less]] of steps.entries()) {
+          const value = new Uint8Array(Math.min(asked, less)).fill(i);
+          const [oldest] = sent;
+          if (what === 0 && sender.trySend(value)) sent.push(value);
+          if (what === 1 || what === 2) {
+            const message = sender.tryReserve(asked);
+            if (message === undefined) continue;
+            assert.is(message.bytes.length, asked);
+            message.bytes.set(value);
+            if (what === 2) message.cancel();
+            else message.commit(value.length);
+            if (what === 1) sent.push(value);
+            message.cancel();
+            assert.throws(() => message.commit(), /committed or cancelled/);
+            assert.throws(() => message.bytes, /committed or cancelled/);
+          }
+          if (what === 3) {
+            const message = receiver.tryPeek();
+            assert.equal(message?.bytes.slice(), oldest);
+            if (message === undefined) continue;
+            assert.throws(() => receiver.tryPeek(), /release it first/);
+            assert.throws(() => receiver.tryReceive(), /release it first/);
+            assert.throws(() => receiver.receiveInto(dst), /release it first/);
+            message.release();
+            message.release();
+            assert.throws(() => message.bytes, /was released/);
+            sent.shift();
+          }
+          if (what === 4 && oldest !== undefined && oldest.length > 0) {
+            const little = dst.subarray(1, oldest.length);
+            const take = () => receiver.tryReceiveInto(little);
+            assert.instance(thrown(take), RangeError);
+          }
+          if (what === 5) {
+            assert.is(receiver.tryReceiveInto(dst), oldest?.length);
+            if (oldest === undefined) continue;
+            assert.equal(dst.slice(0, oldest.length), oldest);
+            sent.shift();
+          }
+          if (what === 6) {
+            assert.equal(receiver.tryReceive(), oldest);
+            sent.shift();
+          }
+          assert.is(receiver.size, sent.length);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test(`every form waits for bytes in place, with ${name}`, async () => {
+    const config = { codec: binary, carrier };
+    const channel = Channel.create({ ...config, capacity: 1, messageSize: 16 });
+    const { buffer } = channel;
+    const dst = new Uint8Array(16);
+    const most = channel.maxLength;
+    const peeking = channel.peekAsync();
+    assert.is(await nowOf(peeking), "pending");
+    assert.is(channel.tryPeek(2), undefined);
+    assert.is(await channel.tryPeekAsync({ timeout: 2 }), undefined);
+    const reserved = channel.reserve(most);
+    const wrong = reserved.bytes.length + 1;
+    refuses(buffer, () => reserved.commit(wrong), RangeError, `${wrong}`);
+    reserved.bytes[3] = 7;
+    reserved.commit();
+    {
+      using message = await peeking;
+      assert.equal([message.bytes.length, message.bytes[3]], [most, 7]);
+      const other = channel.receiveAsync();
+      await rejects(buffer, other, TypeError, "release it first");
+    }
+    const receiving = channel.receiveIntoAsync(dst);
+    assert.is(await nowOf(receiving), "pending");
+    assert.is(channel.tryReceiveInto(dst, 2), undefined);
+    const timeout = { timeout: 2 };
+    assert.is(await channel.tryReceiveIntoAsync(dst, timeout), undefined);
+    channel.send(new Uint8Array());
+    assert.is(await receiving, 0);
+    while (channel.trySend(new Uint8Array(16)));
+    assert.is(channel.tryReserve(16), undefined);
+    assert.is(channel.tryReserve(16, 2), undefined);
+    assert.is(await channel.tryReserveAsync(16, { timeout: 2 }), undefined);
+    const reserving = channel.reserveAsync(16);
+    assert.is(await nowOf(reserving), "pending");
+    channel.peek().release();
+    {
+      using message = await reserving;
+      assert.is(message.bytes.length, 16);
+      const send = () => channel.trySend(dst);
+      refuses(buffer, send, TypeError, "reserved already");
+    } // it is cancelled
+    while (channel.tryReceiveInto(dst) !== undefined);
+    (await channel.tryReserveAsync(16))!.commit(0);
+    const reason = new Error("enough");
+    const aborted = { signal: AbortSignal.abort(reason) };
+    const error = await channel.peekAsync(aborted).catch((error) => error);
+    assert.is(error, reason);
+    while (channel.tryReceiveInto(dst) !== undefined);
+    channel.close();
+    assert.throws(() => channel.peek(), isClosed);
+    assert.throws(() => channel.receiveInto(dst), isClosed);
+    await rejects(buffer, channel.receiveIntoAsync(dst), ClosedError, "closed");
+  });
+}
+
+test("a channel that shows no bytes in place says why", () => {
+  type Bytes = Channel<Uint8Array>;
+  const dst = new Uint8Array(64);
+  for (const codec of [text, i32, json] as Codec<unknown>[]) {
+    const channel = Channel.create({ codec, capacity: 4 }) as Bytes;
+    const { buffer } = channel;
+    const part = `this channel's codec is ${codec.name}`;
+    refuses(buffer, () => channel.peek(), TypeError, part);
+    refuses(buffer, () => channel.tryReserve(4), TypeError, part);
+    refuses(buffer, () => channel.receiveInto(dst), TypeError, part);
+  }
+  for (const carrier of [manyToMany, lockFree]) {
+    const config = { codec: binary, carrier, capacity: 4, messageSize: 64 };
+    const channel = Channel.create(config);
+    const { buffer } = channel;
+    refuses(buffer, () => channel.peek(), TypeError, "take oneToOne");
+    refuses(buffer, () => channel.reserve(4), TypeError, "take oneToOne");
+    channel.send(Uint8Array.of(1, 2));
+    const little = dst.subarray(1);
+    const into = () => channel.receiveInto(little);
+    refuses(buffer, into, RangeError, "may have 64 bytes");
+    refuses(buffer, () => channel.receiveInto([] as never), TypeError);
+    assert.is(channel.receiveInto(dst), 2);
+    assert.equal(dst.slice(0, 3), Uint8Array.of(1, 2, 0));
+  }
+});
+
+test("a dead sender's reserved bytes are abandoned", () => {
+  const channel = Channel.create({ codec: binary, ...ringOf(256) });
+  const { handle } = channel;
+  const dead = asAgent(77, () => Channel.from(handle, { codec: binary }));
+  dead.reserve(9);
+  channel.send(Uint8Array.of(1));
+  assert.is(channel.tryPeek(), undefined);
+  assert.is(channel.abandon(77), 1);
+  assert.is(channel.peek().bytes[0], 1);
+  // An agent that dies with a peeked message leaves it to the next one.
+  const next = Channel.from(handle, { codec: binary });
+  assert.equal(next.receive(), Uint8Array.of(1));
 });
 
 const AGENT = new URL("./agent.ts", import.meta.url);

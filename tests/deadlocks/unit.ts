@@ -13,7 +13,7 @@ import {
 } from "../../mod.ts";
 import { AGENT_ROW, AGENT_TABLE } from "../../primitives/_layout.ts";
 import { AgentTable, deadlocks } from "../../primitives/deadlocks.ts";
-import { suite } from "../_run/harness.ts";
+import { cloned, suite } from "../_run/harness.ts";
 import { headerFiles } from "../_run/header.ts";
 import { asAgent, refuses } from "../_run/model.ts";
 
@@ -279,7 +279,7 @@ test("names, and who has one", () => {
 test("a table is found by its handle, and nowhere else", () => {
   const made = make();
   const { agents, buffer, a } = made;
-  const same = AgentTable.from(structuredClone(agents.handle));
+  const same = AgentTable.from(cloned(agents.handle));
   assert.is(same.capacity, 4);
   assert.is(AgentTable.byteLength({ agents: 4 }), agents.byteLength);
   assert.is(AgentTable.create().capacity, 16);

@@ -29,7 +29,7 @@ import {
   WorkCounter,
 } from "../../mod.ts";
 import { KIND, LAYOUT, type Stem, VERSION } from "../../primitives/_layout.ts";
-import { suite } from "../_run/harness.ts";
+import { IN_WEBKIT, suite } from "../_run/harness.ts";
 import { CONFIGURED, KINDS } from "../_run/kinds.ts";
 import { bytesOf, refuses } from "../_run/model.ts";
 import { SUBJECTS } from "../torture/_subjects.ts";
@@ -69,7 +69,10 @@ for (const kind of KINDS) {
       }
       assert.equal(inspect(view), found);
       assert.equal(inspect(view.handle), found);
-      assert.equal(inspect(structuredClone(view.handle)).words, found.words);
+      if (!IN_WEBKIT) { // whose structuredClone copies shared memory
+        const handle = structuredClone(view.handle);
+        assert.equal(inspect(handle).words, found.words);
+      }
       assert.is(found.byteOffset, JSON.parse(JSON.stringify(found)).byteOffset);
     }));
   });

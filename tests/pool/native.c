@@ -5,37 +5,47 @@
 
 #include "check.h"
 
-enum { SLOTS = 4, BYTES = 16 };
+enum { SLOTS = 4, BYTES = 80 };
 
 static int32_t memory[1 << 10];
 
-static int32_t increment(void *context, const void *request, int32_t length,
-                         void *reply) {
+static int32_t increment(void *context, weft_call *call, const void *request,
+                         int32_t length, void *reply, int32_t room) {
+  CHECK(weft_call_ring_wanted(call));
+  EQUAL(room, BYTES);
   ++*(int *)context;
   for (int32_t i = 0; i < length; i++)
     ((uint8_t *)reply)[i] = (uint8_t)(((const uint8_t *)request)[i] + 1);
   return length;
 }
 
-static int32_t fails(void *context, const void *request, int32_t length,
-                     void *reply) {
-  (void)context, (void)request, (void)length;
-  memcpy(reply, "no luck", 7);
-  return -1 - 7;
+static int32_t fails(void *context, weft_call *call, const void *request,
+                     int32_t length, void *reply, int32_t room) {
+  (void)context, (void)call, (void)request, (void)length;
+  return weft_calls_throw(reply, room, "Error", "no luck", NULL);
 }
 
-static int32_t too_long(void *context, const void *request, int32_t length,
-                        void *reply) {
-  (void)context, (void)request, (void)length, (void)reply;
-  return BYTES + 1;
+static int32_t too_long(void *context, weft_call *call, const void *request,
+                        int32_t length, void *reply, int32_t room) {
+  (void)context, (void)call, (void)request, (void)length, (void)reply;
+  return room + 1;
 }
 
-static const weft_call_handler tasks[] = {increment, fails, too_long, NULL};
+static int32_t nothing(void *context, weft_call *call, const void *request,
+                       int32_t length, void *reply, int32_t room) {
+  (void)context, (void)call, (void)request, (void)length, (void)reply;
+  (void)room;
+  return WEFT_CALLS_UNDEFINED;
+}
+
+static const weft_calls_function tasks[] = {increment, fails, too_long, NULL,
+                                            nothing};
 
 static int did; /* calls of increment: one thread serves */
 
 static void *serve(void *result) {
-  *(int32_t *)result = weft_pool_serve(memory, tasks, 4, &did);
+  weft_agent_set_id(4711);
+  *(int32_t *)result = weft_pool_serve(memory, tasks, 5, &did);
   return NULL;
 }
 
@@ -54,15 +64,15 @@ static void replies(weft_call_ring *r, weft_event *done, int32_t task,
   memcpy(head, reply, sizeof head);
   memcpy(times, reply + 8, sizeof times);
   EQUAL(head[0], what);
-  EQUAL(head[1], -1);
-  CHECK(times[1] >= 0);
+  EQUAL(head[1], -4711);
+  CHECK(times[0] == 0 && times[1] >= 0 && times[2] >= times[1]);
   EQUAL(length, 32 + (int32_t)strlen(text));
   CHECK(memcmp(reply + 32, text, strlen(text)) == 0);
 }
 
 int main(void) {
   const weft_call_ring_config config = {SLOTS, 8 + BYTES, 32 + BYTES};
-  EQUAL(weft_pool_serve(memory, tasks, 4, NULL), -EINVAL);
+  EQUAL(weft_pool_serve(memory, tasks, 5, NULL), -EINVAL);
   weft_call_ring *r = weft_call_ring_init(memory, sizeof memory, config);
   CHECK(r != NULL);
   char *behind = (char *)memory + weft_call_ring_bytes(config);
@@ -72,15 +82,25 @@ int main(void) {
   int32_t served = -1;
   EQUAL(pthread_create(&thread, NULL, serve, &served), 0);
   replies(r, done, 0, 2, "\2\3\4\5");
-  replies(r, done, 1, 5, "no luck");
-  replies(r, done, 2, 5, "The result of C ");
-  replies(r, done, 3, 5, "C has no functio");
-  replies(r, done, 9, 5, "C has no functio");
-  replies(r, done, 0xffff, 8, "");
+  replies(r, done, 1, 3, "{\"name\":\"Error\",\"message\":\"no luck\"}");
+  replies(r, done, 2, 3,
+          "{\"name\":\"RangeError\",\"message\":\"The result of C is too "
+          "long\"}");
+  const char *const missing =
+      "{\"name\":\"TypeError\",\"message\":\"C has no function for this "
+      "task\"}";
+  replies(r, done, 3, 3, missing);
+  replies(r, done, 9, 3, missing);
+  replies(r, done, 4, 1, "");
+  replies(r, done, 0xffff, 7, ""); /* an order for workers of JavaScript */
+  replies(r, done, 0x4ffff, 6, "");
+  pthread_join(thread, NULL);
+  EQUAL(served, 7);
+  EQUAL(did, 1);
+  EQUAL(pthread_create(&thread, NULL, serve, &served), 0);
   weft_call_ring_close(r);
   pthread_join(thread, NULL);
-  EQUAL(served, 6);
-  EQUAL(did, 1);
+  EQUAL(served, 0);
   printf("done\n");
   return 0;
 }

@@ -5,8 +5,10 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
+import { Stopwatch } from "../../wasm/demo/alone.ts";
+import { Arena } from "../../wasm/demo/arena.ts";
 import { check } from "../../wasm/demo/check.ts";
-import { build } from "../../wasm/demo/hash.ts";
+import { build, plainPlace } from "../../wasm/demo/hash.ts";
 import { type File, find, Reader } from "../../wasm/demo/input.ts";
 import { skip, suite } from "../_run/harness.ts";
 import { start } from "../_run/process.ts";
@@ -31,8 +33,8 @@ function demo(...args: string[]) {
   return start([process.execPath, "run", "-A", MAIN, ...args], 250);
 }
 
-function sha256(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
+function blake2b(bytes: Uint8Array): string {
+  return createHash("blake2b512").update(bytes).digest("hex");
 }
 
 /** `length` bytes that are not all alike. */
@@ -51,22 +53,22 @@ function makeFiles(name: string, lengths: number[]): string {
   return at;
 }
 
-/** What `sha256sum` prints of every file in a folder. */
+/** What `b2sum` prints of every file in a folder. */
 function sums(at: string): string[] {
   return fs.readdirSync(at, { recursive: true, encoding: "utf8" })
     .map((name) => path.join(at, name))
     .filter((file) => fs.statSync(file).isFile())
-    .map((file) => `${sha256(fs.readFileSync(file))}  ${file}`)
+    .map((file) => `${blake2b(fs.readFileSync(file))}  ${file}`)
     .sort();
 }
 
 /** The lines of digests in what the demo printed. */
 function digests(output: string): string[] {
-  return output.split("\n").filter((line) => /^[0-9a-f]{64} {2}/.test(line))
+  return output.split("\n").filter((line) => /^[0-9a-f]{128} {2}/.test(line))
     .sort();
 }
 
-const LENGTHS = [0, 1, 55, 56, 64, 999, 1000, 1001, 2000, 65_536, 70_001];
+const LENGTHS = [0, 1, 127, 128, 129, 999, 1000, 1001, 2000, 65_536, 70_001];
 
 for (
   const agents of [
@@ -76,7 +78,7 @@ for (
     [],
   ]
 ) {
-  test(`SHA-256 of files, by ${agents.join(" ") || "default"}`, async () => {
+  test(`BLAKE2b of files, by ${agents.join(" ") || "default"}`, async () => {
     const at = makeFiles("lengths", LENGTHS);
     const { output, ending } = await demo(at, "--chunk", "1000", ...agents);
     assert.is(ending, "exit code 0", output);
@@ -100,7 +102,7 @@ test("a thousand small files, and one named twice", async () => {
   const twice = path.join(at, "0-of-0");
   const { output, ending } = await demo(at, twice, twice);
   assert.is(ending, "exit code 0", output);
-  const empty = `${sha256(bytesOf(0))}  ${twice}`;
+  const empty = `${blake2b(bytesOf(0))}  ${twice}`;
   assert.equal(digests(output), [...sums(at), empty, empty].sort());
 });
 
@@ -118,12 +120,14 @@ test("--json prints figures that fit together", async () => {
   assert.ok(equal);
   const large = digests.find((file: { bytes: number }) => file.bytes > 100);
   const whole = bytesOf(12_345);
-  const list = createHash("sha256");
+  const list = createHash("blake2b512");
   for (let i = 0; i < 12_345; i += 100) {
-    list.update(createHash("sha256").update(whole.slice(i, i + 100)).digest());
+    list.update(
+      createHash("blake2b512").update(whole.slice(i, i + 100)).digest(),
+    );
   }
-  assert.is(large.sha256, sha256(whole));
-  assert.is(large.sha256OfDigests, list.digest("hex"));
+  assert.is(large.blake2b, blake2b(whole));
+  assert.is(large.blake2bOfDigests, list.digest("hex"));
 });
 
 for (
@@ -174,7 +178,7 @@ test("without a compiler: one line, and --wasm 0 works", async () => {
     assert.is(ending, "exit code 2");
     const plain = await demo("mod.ts", "--wasm", "0");
     assert.is(plain.ending, "exit code 0", plain.output);
-    const digest = sha256(fs.readFileSync("mod.ts"));
+    const digest = blake2b(fs.readFileSync("mod.ts"));
     assert.equal(digests(plain.output), [`${digest}  mod.ts`]);
   } finally {
     if (before === undefined) delete process.env.EMCC;
@@ -195,7 +199,7 @@ test("a file that changes all the time is told, with exit code 1", async () => {
   clearInterval(timer);
   assert.is(ending, "exit code 1", output);
   assert.match(output, "check: 1 of 1 file differ");
-  assert.match(output, /restless( changed|: SHA-256 is )/);
+  assert.match(output, /restless( changed|: BLAKE2b is )/);
 });
 
 test("a file that is shorter than its stated size is hashed to its end", async () => {
@@ -203,7 +207,7 @@ test("a file that is shorter than its stated size is hashed to its end", async (
   if (!fs.existsSync(file)) skip(`no ${file} here`);
   const { output, ending } = await demo(file, "--chunk", "7");
   assert.is(ending, "exit code 0", output);
-  const digest = sha256(fs.readFileSync(file));
+  const digest = blake2b(fs.readFileSync(file));
   assert.equal(digests(output), [`${digest}  ${file}`]);
 });
 
@@ -230,12 +234,23 @@ test("Reader gives no more chunks than were planned for", async () => {
   assert.equal(await readChanged(0, 950), [100]);
 });
 
+test("measuring one thread alone leaves every slot free", () => {
+  const size = { slots: 4, chunk: 100, agents: 1 };
+  const { memory, base, plan } = plainPlace(size);
+  const arena = Arena.init(memory, plan, base, size, 1);
+  new Stopwatch(arena, [bytesOf(100)]).measure();
+  const slots = Array.from({ length: size.slots }, (_, slot) => slot);
+  assert.equal(slots.filter((slot) => !arena.isFree(slot)), []);
+});
+
 test("check() tells which digest is wrong, and what it should be", async () => {
   const name = path.join(folder, "checked");
   const bytes = bytesOf(250);
   fs.writeFileSync(name, bytes);
   const parts = [bytes.slice(0, 100), bytes.slice(100, 200), bytes.slice(200)];
-  const right = parts.map((part) => createHash("sha256").update(part).digest());
+  const right = parts.map((part) =>
+    createHash("blake2b512").update(part).digest()
+  );
   const file = (read: number, digests: Uint8Array): File => {
     return { name, size: 250, read, digests };
   };
@@ -245,16 +260,16 @@ test("check() tells which digest is wrong, and what it should be", async () => {
   const all = new Uint8Array(right.flatMap((digest) => [...digest]));
   assert.equal(await differences(250, all), []);
   const wrong = all.slice();
-  wrong[33]! ^= 1;
+  wrong[65]! ^= 1;
   const expected = right[1]!.toString("hex");
   const told = await differences(250, wrong);
   assert.is(told.length, 1);
-  assert.match(told[0]!, `${name}, chunk 1: SHA-256 is ${expected}, the `);
+  assert.match(told[0]!, `${name}, chunk 1: BLAKE2b is ${expected}, the `);
   assert.match(
     (await differences(200, all))[0]!,
     `${name} changed: 200 bytes were hashed, now it has 250`,
   );
-  const whole = createHash("sha256").update(bytes).digest();
+  const whole = createHash("blake2b512").update(bytes).digest();
   assert.equal(await differences(250, whole, 1000), []);
   assert.is((await differences(250, all, 1000)).length, 1);
 });

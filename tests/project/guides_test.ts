@@ -5,8 +5,9 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
+import { picture } from "../../docs/lost_increment.ts";
 import { skip, suite } from "../_run/harness.ts";
-import { build, Pool, run, versionOf, WARNINGS } from "../_run/native.ts";
+import { build, Pool, run, WARNINGS } from "../_run/native.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const GUIDES = path.join(PROJECT, "docs", "guides");
@@ -15,10 +16,16 @@ const BUILT = path.join(PROJECT, ".weft", "guides");
 const test = suite("guides");
 const pool = new Pool(2);
 
-const guides = fs.readdirSync(GUIDES).filter((name) => name !== "README.md")
+const guides = fs.readdirSync(GUIDES)
+  .filter((name) => name.endsWith(".md") && name !== "README.md")
   .map((name) => path.basename(name, ".md"));
 const read = (name: string) =>
   fs.readFileSync(path.join(GUIDES, `${name}.md`), "utf8");
+
+test("the race tester draws the picture of the lost increment", () => {
+  const file = path.join(PROJECT, "docs", "lost_increment.svg");
+  assert.is(picture(), fs.readFileSync(file, "utf8"));
+});
 
 test("the index names each guide once", () => {
   const links = [...read("README").matchAll(/^\|.*\]\((\w+)\.md\)/gm)];
@@ -83,21 +90,35 @@ for (const guide of guides) {
   }
 }
 
-test("the program in Rust uses weft.h through its file of C", async () => {
-  if (await versionOf("rustc") === undefined) skip("no rustc here");
-  const folder = path.join(BUILT, "rust");
-  fs.mkdirSync(folder, { recursive: true });
-  const named = /^```(?:c|rust)\n\/\/ (\w+\.\w+)\n([^]*?)^```$/gm;
-  for (const [, name, text] of read("wasm").matchAll(named)) {
-    fs.writeFileSync(path.join(folder, name!), text!);
-  }
-  const [, commands] = read("wasm").match(/^```sh\n(gcc [^]*?)^```$/m)!;
-  const headers = path.join(PROJECT, "wasm");
-  const script = commands!.replace("node_modules/@weft/sync/wasm", headers);
-  const words = ["-ec", `cd "${folder}"\n${script}./main`];
-  const { code, output } = await run("bash", words, 250);
-  assert.is(code, 0, output);
-});
+/** Other compilers: how each tells its version, and how its command begins. */
+const LANGUAGES = [["rustc", "--version", "gcc"], ["zig", "version", "zig"]];
+
+for (
+  const [compiler, version, command] of LANGUAGES as [string, ...string[]][]
+) {
+  test(
+    `a program of ${compiler} uses weft.h through its file of C`,
+    async () => {
+      const there = await run(compiler, [version!], 120);
+      if (there.code !== 0) skip(`no ${compiler} here`);
+      const folder = path.join(BUILT, compiler);
+      fs.mkdirSync(folder, { recursive: true });
+      const named = /^```(?:c|rust|zig)\n\/\/ (\w+\.\w+)\n([^]*?)^```$/gm;
+      for (const [, name, text] of read("wasm").matchAll(named)) {
+        fs.writeFileSync(path.join(folder, name!), text!);
+      }
+      const shell = RegExp(`^\`\`\`sh\n(${command} [^]*?)^\`\`\`$`, "m");
+      const [, commands] = read("wasm").match(shell)!;
+      const headers = path.join(PROJECT, "wasm");
+      const script = commands!.replace("node_modules/@weft/sync/wasm", headers);
+      const words = ["-ec", `cd "${folder}"\n${script}./main`];
+      // Zig compiles what it needs of its library at its first use.
+      const { code, output } = await run("bash", words, 600);
+      assert.is(code, 0, output);
+    },
+    600_000,
+  );
+}
 
 test("the producer of the guide about audio fills what its processor plays", async () => {
   const folder = write("audio");

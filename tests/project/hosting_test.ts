@@ -1,6 +1,6 @@
 // A page whose host sends no headers becomes isolated by wasm/isolate.js, after
-// one reload, and then runs the README's worker example, bundled by esbuild. So
-// does a page that sends them, bundled by Vite.
+// one reload, and then runs the README's worker example, bundled by esbuild. It
+// also runs from a host that sends them, bundled by others.
 import * as esbuild from "esbuild";
 import { spawn } from "node:child_process";
 import * as fs from "node:fs";
@@ -152,27 +152,46 @@ const TITLE = `<!doctype html><title></title><link rel="icon" href="data:,">
 <script type="module" src="./main.mjs"></script>
 `;
 
-test("the example runs as Vite bundles it, with its workers", async () => {
+const BUNDLERS = fileURLToPath(new URL("_bundlers.ts", import.meta.url));
+
+/** Bundles the page in `folder`; false if npm does not have the bundler. */
+async function bundlePage(bundler: string, folder: string): Promise<boolean> {
+  const words = ["run", "-A", "--no-config", "--no-lock", BUNDLERS];
+  const all = [...words, bundler, folder, "--page"];
+  const { code, output } = await run(process.execPath, all, 250);
+  if (/npm package|error sending request/.test(output)) return false;
+  assert.is(code, 0, output);
+  return true;
+}
+
+test("the example runs as Vite, webpack and Rollup bundle it", async () => {
   try {
     programOf("chromium");
   } catch {
     skip("no chromium here");
   }
-  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-vite-"));
+  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-bundlers-"));
   try {
     await writeExample(folder);
     await esbuild.stop();
     fs.writeFileSync(path.join(folder, "index.html"), TITLE);
-    const vite = path.join(PROJECT, "tests", "project", "_vite.ts");
-    const words = ["run", "-A", "--no-config", "--no-lock", vite, folder];
-    const { code, output } = await run(process.execPath, words, 250);
-    if (/npm package|error sending request/.test(output)) skip("no Vite here");
-    assert.is(code, 0, output);
+    const bundlers = ["vite", "webpack", "rollup"];
+    const bundled = await Promise.all(
+      bundlers.map((name) => bundlePage(name, folder)),
+    );
+    const there = bundlers.filter((_, i) => bundled[i]);
+    if (there.length === 0) skip("no bundlers here");
     const { server, url } = await serveFiles(`${folder}/dist`, ISOLATED);
     const page = await drive("chromium", url).catch(() => undefined);
     try {
       if (page === undefined) skip("chromium does not run here");
-      await page.until('document.title === "333833500"');
+      for (const name of there) {
+        const place = JSON.stringify(`/${name}/`);
+        await page.until(`location.protocol === "http:" &&
+          (location.href = ${place}, true)`);
+        await page.until(`location.pathname === ${place} &&
+          document.title === "333833500"`);
+      }
     } finally {
       page?.close();
       server.close();

@@ -131,8 +131,23 @@ test("works in Chromium, from a host that sends no headers", async () => {
   await visit("chromium", {}, lookAtAll);
 }, 250_000);
 
+/** Waits until a page says what matches. */
+const says = (page: Driven, pattern: RegExp) =>
+  page.until(`${pattern}.test(document.querySelector("#said")?.innerText)`);
+
+/** Clicks a button as soon as it is there, until the page says what matches. */
+async function clickUntil(page: Driven, button: string, pattern: RegExp) {
+  await page.until(`document.querySelector("#${button}") !== null`);
+  await page.click(`#${button}`);
+  await says(page, pattern);
+}
+
 /** What a visitor does with each program, and what it then says. */
 const USES: Readonly<Record<string, (page: Driven) => Promise<void>>> = {
+  cache: (page) =>
+    clickUntil(page, "start", /^6000 answers, of which [123]\d\d were/),
+  compressor: (page) =>
+    clickUntil(page, "text", /^\d+ -> \d+ bytes, 0 chunks are wrong, \d+ ms$/),
   async game_state(page) {
     const step = 'Number(document.querySelector("#said").innerText.slice(5))';
     await page.until(`${step} > 20`);
@@ -141,27 +156,40 @@ const USES: Readonly<Record<string, (page: Driven) => Promise<void>>> = {
     const now = Number(await page.value(step));
     await page.until(`${step} > ${now + 20}`);
   },
+  async graceful_shutdown(page) {
+    await clickUntil(page, "start", /^[1-9]\d* of \d+$/);
+    await clickUntil(page, "stop", /^all [1-9]\d* are done$/);
+  },
+  hash_pool: (page) => clickUntil(page, "texts", /^500 hashes, \d+ ms$/),
   async image_filter(page) {
     await page.until('document.querySelector("#said") !== null');
     const pixel = 'document.querySelector("canvas").getContext("2d")' +
       ".getImageData(32, 16, 1, 1).data[0]";
     const sharp = await page.value(pixel);
-    await page.click("#blur");
-    await page.until(`${text("said")}.endsWith(" ms")`);
+    await clickUntil(page, "blur", / ms$/);
     await page.until(`${pixel} !== ${sharp}`);
   },
+  async key_value(page) {
+    await clickUntil(page, "get", /^not set$/);
+    await clickUntil(page, "set", /^1 in the file$/);
+    await page.value("void (globalThis.old = true, location.reload())");
+    await page.until("globalThis.old === undefined");
+    await clickUntil(page, "get", /^it is blue$/);
+  },
+  logger: (page) => clickUntil(page, "start", /^3000 lines, \d+ bytes$/),
+  parallel_sort: (page) => clickUntil(page, "sort", /^sorted, \d+ ms$/),
   async progress_bar(page) {
     await page.until('document.querySelector("#bar") !== null');
     await page.click("#start");
     await page.until('document.querySelector("#bar").value > 0');
-    await page.click("#stop");
-    await page.until(`/^(stopped at|done)/.test(${text("said")})`);
+    await clickUntil(page, "stop", /^(stopped at|done)/);
   },
+  rate_limiter: (page) => says(page, /; [1-9]\d+ sent$/),
   async synthesizer(page) {
     await page.until('document.querySelector("#keys button") !== null');
     await page.click("#start");
     await page.click("#keys button");
-    await page.until(`/^[1-9]\\d* blocks/.test(${text("said")})`);
+    await says(page, /^[1-9]\d* blocks/);
   },
 };
 

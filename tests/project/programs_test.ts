@@ -7,7 +7,7 @@ import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { PROGRAMS } from "../../docs/page/programs.ts";
+import { buildCompressor, PROGRAMS } from "../../docs/page/programs.ts";
 import { skip, suite } from "../_run/harness.ts";
 import { build, Pool, run, versionOf, WARNINGS } from "../_run/native.ts";
 import { install } from "../_run/package.ts";
@@ -49,7 +49,8 @@ test("the page of programs names each of them", () => {
   const names = fs.readdirSync(EXAMPLES, { withFileTypes: true })
     .map(({ name }) => name)
     .filter((name) => fs.existsSync(path.join(EXAMPLES, name, "main.mjs")));
-  assert.equal(names.toSorted(), Object.keys(PRINTS));
+  const run = [...Object.keys(PRINTS), "compressor"];
+  assert.equal(names.toSorted(), run.toSorted());
   assert.equal(links.map(([, name]) => name).toSorted(), names.toSorted());
   const pages = [...page.matchAll(/\]\((\w+)\/page\/index\.html\)/g)];
   assert.equal(pages.map(([, name]) => name).toSorted(), PROGRAMS);
@@ -73,6 +74,27 @@ test("the compressor of C writes what lz4 reads", async () => {
   const again = path.join(folder, "again.ts");
   await run("lz4", ["-q", "-d", result, again], 250);
   assert.ok(fs.readFileSync(again).equals(fs.readFileSync(file)));
+});
+
+test("emcc makes a module of it, which does the same in Node and Deno", async () => {
+  const home = path.join(folder, "compressor");
+  await buildCompressor(home);
+  const main = path.join(home, "main.mjs");
+  const file = path.join(PROJECT, "primitives", "pool.ts");
+  const commands = [["node"], [process.execPath, "run", "-A"]];
+  const results = await Promise.all(
+    commands.map(async ([program, ...words]) => {
+      if (await versionOf(program!) === undefined) return;
+      const result = path.join(home, `${words.length}.lz4`);
+      const all = [...words, main, file, result];
+      const { code, output } = await run(program!, all, 250);
+      assert.is(code, 0, output);
+      assert.match(output, /^\d+ -> \d+ bytes, 0 chunks are wrong$/m);
+      return fs.readFileSync(result);
+    }),
+  );
+  const [first, ...others] = results.filter((bytes) => bytes !== undefined);
+  for (const bytes of others) assert.ok(bytes.equals(first!));
 });
 
 /** Runs all programs by a command, two at a time. */

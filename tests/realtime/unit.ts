@@ -12,7 +12,7 @@ import { Copier, type Elements } from "../../primitives/_elements.ts";
 import { LoopCopier } from "../../primitives/_loop_copier.ts";
 import * as realtime from "../../primitives/realtime.ts";
 import { CONTROLS, NOISE, OPERATIONS } from "./allocations.ts";
-import { suite } from "../_run/harness.ts";
+import { cloned, suite } from "../_run/harness.ts";
 import { refuses } from "../_run/model.ts";
 
 const test = suite("realtime");
@@ -109,7 +109,7 @@ for (const name of names) {
     const Realtime = realtime[name];
     const { buffer, byteOffset } = view;
     const attached = new Realtime(buffer, byteOffset);
-    const received = Realtime.from(structuredClone(view.handle));
+    const received = Realtime.from(cloned(view.handle));
     for (const it of [view, attached, received]) {
       assert.instance(it, Realtime as unknown as typeof Object);
       assert.is(it.byteOffset, byteOffset);

@@ -7,7 +7,7 @@
 
 import type { Arena } from "./arena.ts";
 import type { Hash } from "./hash.ts";
-import { sha256Shared } from "./sha256.ts";
+import { blake2bShared } from "./blake2b.ts";
 
 /** Time one thread took. */
 export interface Alone {
@@ -21,17 +21,12 @@ export interface Alone {
 /** Milliseconds of one measurement. */
 const SPAN = 100;
 
-/** Chunks that a thread of wasm hashes at once: `SHA256_LANES`. */
-const LANES = 4;
-
-/** Measures on the messages of `sample`, over and over, in the first slots. */
+/** Measures on the messages of `sample`, over and over, in the first slot. */
 export class Stopwatch {
   readonly #arena: Arena;
   readonly #sample: readonly Uint8Array[];
-  /** Hashes the chunks in the first slots. */
+  /** Hashes the chunk in the first slot. */
   readonly #hash: () => void;
-  /** How many slots those are. */
-  readonly #lanes: number;
   #next = 0;
   /** All measurements together. */
   readonly sum: Alone = { bytes: 0, copy: 0, hash: 0 };
@@ -44,15 +39,14 @@ export class Stopwatch {
   ) {
     this.#arena = arena;
     this.#sample = sample;
-    this.#lanes = wasm ? LANES : 1;
     const digest = arena.digestIn(0);
     this.#hash = wasm
-      ? () => wasm.module._hash(wasm.base, LANES)
-      : () => digest.set(sha256Shared(arena.chunkIn(0)));
+      ? () => wasm.module._hash(wasm.base)
+      : () => digest.set(blake2bShared(arena.chunkIn(0)));
     if (sample.length > 0) this.#measure(SPAN / 5, { ...this.sum });
   }
 
-  /** Measures for a short time; nobody else may use the slots meanwhile. */
+  /** Measures for a short time; nobody else may use the slot meanwhile. */
   measure(): void {
     if (this.#sample.length > 0) this.#measure(SPAN, this.sum);
   }
@@ -62,13 +56,11 @@ export class Stopwatch {
     const begin = performance.now();
     for (let before = begin; before < begin + span;) {
       const chunk = sample[this.#next++ % sample.length]!;
-      for (let slot = 0; slot < this.#lanes; slot++) {
-        this.#arena.fill(slot, chunk);
-      }
+      this.#arena.fill(0, chunk);
       const copied = performance.now();
       this.#hash();
       const hashed = performance.now();
-      sum.bytes += this.#lanes * chunk.length;
+      sum.bytes += chunk.length;
       sum.copy += copied - before;
       sum.hash += hashed - copied;
       before = hashed;

@@ -34,7 +34,7 @@ const ROW = { bytes: 0, busy: 8, chunks: 16, length: 128 };
 const SLOT = { state: 0, length: 4, digest: 8, data: 128 };
 
 /** Bytes of a digest. */
-export const DIGEST = 32;
+export const DIGEST = 64;
 
 /** The states of a slot: the main thread writes QUEUED, an agent DONE. */
 const QUEUED = 1, DONE = 2;
@@ -143,8 +143,12 @@ export class Arena {
     const at = this.#at(slot);
     this.#bytes.set(chunk, at + SLOT.data);
     this.#words[at + SLOT.length >> 2] = chunk.length;
-    // The push of the slot's number publishes this, and the bytes.
-    this.#words[at + SLOT.state >> 2] = QUEUED;
+  }
+
+  /** Marks a slot as taken, before its number is pushed. */
+  queue(slot: number): void {
+    // The push of the number publishes this, and the bytes.
+    this.#words[this.#at(slot) + SLOT.state >> 2] = QUEUED;
   }
 
   /** The chunk in a slot, without a copy. */

@@ -8,7 +8,7 @@
 import { createHash } from "node:crypto";
 import { DIGEST } from "./arena.ts";
 import { blocks, chunksOf, type File } from "./input.ts";
-import { hex, sha256 } from "./sha256.ts";
+import { blake2b, hex } from "./blake2b.ts";
 
 /** What a pass over a file found. */
 export interface Checked {
@@ -17,21 +17,18 @@ export interface Checked {
   bytes: number;
   chunks: number;
   /**
-   * SHA-256 of the whole file. An agent computed it if the file is one chunk,
+   * BLAKE2b of the whole file. An agent computed it if the file is one chunk,
    * and this pass if there are several.
    */
-  sha256: string;
-  /** SHA-256 of the agents' digests of all chunks, in their order. */
-  sha256OfDigests: string;
+  blake2b: string;
+  /** BLAKE2b of the agents' digests of all chunks, in their order. */
+  blake2bOfDigests: string;
   /** The differences. */
   differences: string[];
 }
 
 /** Files read at a time. */
 const LANES = 4;
-
-/** Bytes of a chunk that is worth a call to another thread. */
-const LARGE = 2 ** 14;
 
 /** The most differences that are reported for one file. */
 const MAX_TOLD = 3;
@@ -55,18 +52,18 @@ async function checkOne(file: File, chunk: number): Promise<Checked> {
     const ours = digests.subarray(index * DIGEST, (index + 1) * DIGEST);
     if (hex(ours) === hex(right)) return;
     differences.push(
-      `${name}${what}: SHA-256 is ${hex(right)}, ` +
+      `${name}${what}: BLAKE2b is ${hex(right)}, ` +
         `the threads computed ${hex(ours) || "none"}`,
     );
   };
-  const whole = createHash("sha256");
+  const whole = createHash("blake2b512");
   let bytes = 0;
   for await (const block of blocks(file, chunk)) {
     const first = bytes / chunk;
     bytes += block.length;
-    const pending = chunks === 1 ? [] : digestsOf(block, chunk);
+    const digestsOfChunks = chunks === 1 ? [] : digestsOf(block, chunk);
     whole.update(block);
-    for (const [i, digest] of (await Promise.all(pending)).entries()) {
+    for (const [i, digest] of digestsOfChunks.entries()) {
       compare(`, chunk ${first + i}`, digest, first + i);
     }
   }
@@ -86,22 +83,17 @@ async function checkOne(file: File, chunk: number): Promise<Checked> {
     name,
     bytes: read,
     chunks,
-    sha256: hex(chunks === 1 ? ours : digest),
-    sha256OfDigests: hex(sha256(ours)),
+    blake2b: hex(chunks === 1 ? ours : digest),
+    blake2bOfDigests: hex(blake2b(ours)),
     differences,
   };
 }
 
-/** The digests of a block's chunks: of large ones, by other threads. */
-function digestsOf(block: Uint8Array, chunk: number) {
-  const digests: (Uint8Array | Promise<Uint8Array>)[] = [];
+/** The digests of a block's chunks. */
+function digestsOf(block: Uint8Array, chunk: number): Uint8Array[] {
+  const digests: Uint8Array[] = [];
   for (let at = 0; at < block.length; at += chunk) {
-    const bytes = block.subarray(at, at + chunk) as Uint8Array<ArrayBuffer>;
-    digests.push(chunk < LARGE ? sha256(bytes) : sha256Elsewhere(bytes));
+    digests.push(blake2b(block.subarray(at, at + chunk)));
   }
   return digests;
-}
-
-async function sha256Elsewhere(bytes: Uint8Array<ArrayBuffer>) {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 }

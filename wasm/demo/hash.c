@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "../weft.h"
-#include "sha256.h"
+#include "blake2b.h"
 
 enum { DEMO_QUEUED = 1, DEMO_DONE = 2 };
 
@@ -25,8 +25,8 @@ typedef struct {
 typedef struct {
   int32_t state;
   int32_t length;
-  uint8_t digest[32];
-  int32_t _pad[22];
+  uint8_t digest[BLAKE2B_DIGEST];
+  int32_t _pad[14];
 } demo_slot;
 
 /* Where everything lies. */
@@ -46,8 +46,8 @@ WEFT__ASSERT(sizeof(demo_slot) == 128, "demo_slot is not as in arena.ts");
 
 static const demo_plan *plan;
 
-static void add(demo_row *row, int32_t chunks, int32_t bytes, double busy) {
-  row->chunks += chunks;
+static void add(demo_row *row, int32_t bytes, double busy) {
+  row->chunks++;
   row->bytes += bytes;
   row->busy += busy;
 }
@@ -56,50 +56,25 @@ static demo_slot *slot_of(const demo_plan *at, int32_t number) {
   return (demo_slot *)(at->slots + number * at->stride);
 }
 
-/* Hashes the chunks in `count` slots: four of one length at once. */
-static void hash_all(demo_slot *const *slots, int32_t count) {
-  int32_t length = slots[0]->length;
-  int alike = count == SHA256_LANES;
-  for (int32_t i = 0; i < count; i++) alike &= slots[i]->length == length;
-  if (alike) {
-    const uint8_t *messages[SHA256_LANES];
-    uint8_t *digests[SHA256_LANES];
-    for (int32_t i = 0; i < SHA256_LANES; i++) {
-      messages[i] = (const uint8_t *)(slots[i] + 1);
-      digests[i] = slots[i]->digest;
-    }
-    sha256_of_four(messages, (size_t)length, digests);
-    return;
-  }
-  for (int32_t i = 0; i < count; i++)
-    sha256((const uint8_t *)(slots[i] + 1), (size_t)slots[i]->length,
-           slots[i]->digest);
+static void hash_one(demo_slot *slot) {
+  blake2b((const uint8_t *)(slot + 1), (size_t)slot->length, slot->digest);
 }
 
 static void *agent(void *own_row) {
-  int32_t numbers[SHA256_LANES];
+  int32_t number;
   weft_semaphore_release(plan->ready, 1);
-  while (weft_mpmc_queue_pop_int(plan->jobs, numbers, WEFT_FOREVER) == 0) {
-    demo_slot *slots[SHA256_LANES];
-    /* What else is there; -1 if the queue is closed and empty. */
-    int32_t more =
-        weft_mpmc_queue_try_pop_many(plan->jobs, numbers + 1, SHA256_LANES - 1);
-    int32_t count = 1 + (more > 0 ? more : 0), bytes = 0;
-    for (int32_t i = 0; i < count; i++) {
-      slots[i] = slot_of(plan, numbers[i]);
-      bytes += slots[i]->length;
-    }
+  while (weft_mpmc_queue_pop_int(plan->jobs, &number, WEFT_FOREVER) == 0) {
+    demo_slot *slot = slot_of(plan, number);
     double begin = emscripten_get_now();
-    hash_all(slots, count);
+    hash_one(slot);
     double busy = emscripten_get_now() - begin;
     if (weft_mutex_lock(plan->lock, WEFT_FOREVER) != 0) break;
-    add(plan->summary, count, bytes, busy);
-    add((demo_row *)own_row, count, bytes, busy);
+    add(plan->summary, slot->length, busy);
+    add((demo_row *)own_row, slot->length, busy);
     weft_mutex_unlock(plan->lock);
-    for (int32_t i = 0; i < count; i++)
-      __atomic_store_n(&slots[i]->state, DEMO_DONE, __ATOMIC_SEQ_CST);
-    weft_work_counter_done(plan->work, count);
-    weft_semaphore_release(plan->permits, count);
+    __atomic_store_n(&slot->state, DEMO_DONE, __ATOMIC_SEQ_CST);
+    weft_work_counter_done(plan->work, 1);
+    weft_semaphore_release(plan->permits, 1);
   }
   return NULL;
 }
@@ -119,10 +94,7 @@ EMSCRIPTEN_KEEPALIVE int begin(const demo_plan *at, int32_t row) {
   return error != 0 ? error : pthread_detach(thread);
 }
 
-/* Hashes the first `count` slots in this thread, as the others would: for
-   comparison. */
-EMSCRIPTEN_KEEPALIVE void hash(const demo_plan *at, int32_t count) {
-  demo_slot *slots[SHA256_LANES];
-  for (int32_t i = 0; i < count; i++) slots[i] = slot_of(at, i);
-  hash_all(slots, count);
+/* Hashes the first slot in this thread, as the others would: for comparison. */
+EMSCRIPTEN_KEEPALIVE void hash(const demo_plan *at) {
+  hash_one(slot_of(at, 0));
 }

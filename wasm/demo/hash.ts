@@ -13,7 +13,7 @@ import { Complaint } from "./options.ts";
 export interface Hash {
   _reserve(bytes: number): number;
   _begin(plan: number, row: number): number;
-  _hash(plan: number, slots: number): void;
+  _hash(plan: number): void;
 }
 
 /** Memory with room for an arena. */
@@ -35,11 +35,10 @@ const OWN = 2 ** 24, STACK = 2 ** 17;
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 const BUILD = {
-  sources: [here("hash.c"), here("sha256.h")],
+  sources: [here("hash.c"), here("blake2b.h")],
   args: [
     ...PTHREADS,
     "-O3",
-    "-msimd128",
     "-sINITIAL_MEMORY=16MB",
     "-sMAXIMUM_MEMORY=2GB",
     "-sALLOW_MEMORY_GROWTH", // so that the memory may be larger than that

@@ -1,5 +1,5 @@
 /**
- * Computes the SHA-256 of files by JavaScript workers and threads of wasm that
+ * Computes the BLAKE2b of files by JavaScript workers and threads of wasm that
  * share one queue, one semaphore, one work counter and one lock:
  *
  * ```sh
@@ -11,9 +11,9 @@
  * slot is free, this thread hashes chunks itself, if JavaScript is to hash at
  * all. It never blocks.
  *
- * SHA-256 runs through a message from its first byte to its last, so only
+ * BLAKE2b runs through a message from its first byte to its last, so only
  * separate messages can be hashed at the same time. A file that fits one chunk
- * is one message, and an agent computes its SHA-256. Of a larger file the
+ * is one message, and an agent computes its BLAKE2b. Of a larger file the
  * agents compute the digest of each chunk, at the same time; the pass that
  * checks them one by one computes that of the whole file.
  *
@@ -30,7 +30,7 @@ import { type Chunk, chunksOf, type File, find, Reader } from "./input.ts";
 import { Complaint, type Options, parse, USAGE } from "./options.ts";
 import { print, printJson, type Report } from "./report.ts";
 import { Others } from "./others.ts";
-import { sha256 } from "./sha256.ts";
+import { blake2b } from "./blake2b.ts";
 import type { Start } from "./worker.ts";
 
 // Read it now: Emscripten's module replaces the global by that of Node.
@@ -122,6 +122,7 @@ class Stream {
         numbers[i] = this.#freeSlot();
         this.#inSlot[numbers[i]] = chunk;
         this.#arena.fill(numbers[i], chunk.bytes);
+        this.#arena.queue(numbers[i]);
       }
       // Sometimes only a part fits: an agent may be inside a pop.
       let pushed = jobs.tryPushMany(numbers, chunks.length);
@@ -142,7 +143,7 @@ class Stream {
     const { work } = this.#arena;
     work.next();
     const begin = performance.now();
-    file.digests.set(sha256(bytes), index * DIGEST);
+    file.digests.set(blake2b(bytes), index * DIGEST);
     const end = performance.now();
     this.#own.chunks++;
     this.#own.bytes += bytes.length;

@@ -31,7 +31,7 @@ export interface Options {
 export const USAGE = `\
 usage: deno task demo [FILE|DIR ...] [--js N] [--wasm N] [--chunk BYTES]
 
-Computes the SHA-256 of files, by JavaScript workers and threads of wasm that
+Computes the BLAKE2b of files, by JavaScript workers and threads of wasm that
 take chunks from one queue. Without a file: of this project's sources and of
 256 MiB that are made up, the same each time.
 

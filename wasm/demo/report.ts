@@ -111,7 +111,7 @@ export function printJson(report: Report): void {
 export function print(report: Report): void {
   const { options, together, agents, files, time } = report;
   if (options.paths.length > 0) {
-    for (const { sha256, name } of files) console.log(`${sha256}  ${name}`);
+    for (const { blake2b, name } of files) console.log(`${blake2b}  ${name}`);
     console.log();
   }
   console.log(
@@ -176,23 +176,32 @@ function printAlone(report: Report): void {
 }
 
 /** Says what keeps the threads from being faster. */
-function printLimit({ options, agents, js, wasm }: Report): void {
+function printLimit(report: Report): void {
+  const { options, agents, js, wasm, time } = report;
   const cores = availableParallelism();
   const threads = options.js + options.wasm + 1;
-  const ofJs = rateAlone(js), ofWasm = rateAlone(wasm);
-  if (agents.length === 0 || threads <= cores || ofWasm === 0 || ofJs === 0) {
-    return;
+  const on = threads > cores
+    ? `${threads} threads share ${count(cores, "core")}`
+    : `${count(threads, "thread")}, each on a core of its own`;
+  let copying = 0;
+  for (const { name, isJs, bytes } of agents) {
+    const alone = isJs ? js : wasm;
+    if (!alone || alone.bytes === 0 || name === "main") continue;
+    copying += bytes / alone.bytes * alone.copy;
   }
+  const copies = copying / (time * Math.min(cores, threads));
+  console.log(
+    `the limit: ${on}; copying into slots takes ${percent(copies)} of them`,
+  );
+  const ofJs = rateAlone(js), ofWasm = rateAlone(wasm);
+  if (ofJs === 0 || ofWasm === 0) return;
   const [fast, slow] = ofJs > ofWasm
     ? ["JavaScript", "C"]
     : ["C", "JavaScript"];
   const factor = Math.max(ofJs, ofWasm) / Math.min(ofJs, ofWasm);
   if (factor < 1.5) return;
   console.log(
-    `the limit: ${threads} threads share ${
-      count(cores, "core")
-    }, and ${slow} ` +
-      `hashes ${factor.toFixed(1)} times slower than ${fast}`,
+    `and ${slow} hashes ${factor.toFixed(1)} times slower than ${fast}`,
   );
 }
 
@@ -208,7 +217,7 @@ function check(files: Checked[]): string {
   if (large.length === 0) return equal;
   const chunks = large.reduce((sum, file) => sum + file.chunks, 0);
   return `${equal}\n(of ${count(large.length, "file")} larger than a chunk: ` +
-    `those of its ${chunks} chunks do; its SHA-256 is that of the pass)`;
+    `those of its ${chunks} chunks do; its BLAKE2b is that of the pass)`;
 }
 
 const count = (n: number, what: string): string =>

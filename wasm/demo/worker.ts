@@ -8,7 +8,7 @@
 
 import { ClosedError } from "../../mod.ts";
 import { Arena, type Plan } from "./arena.ts";
-import { sha256Shared } from "./sha256.ts";
+import { blake2bShared } from "./blake2b.ts";
 
 /** What the main thread posts. */
 export interface Start {
@@ -28,7 +28,7 @@ function run({ memory, plan, row }: Start): void {
     const slot = jobs.popInt(); // throws when there is no more to do
     const chunk = arena.chunkIn(slot);
     const begin = performance.now();
-    const digest = sha256Shared(chunk);
+    const digest = blake2bShared(chunk);
     const busy = performance.now() - begin;
     {
       using _lock = lock.lock();

@@ -316,6 +316,94 @@ static inline int weft_channel_receive(weft_channel *c, void *dst,
                                     timeout);
 }
 
+/* Whether messages can be written and read in place: not if all have one size.
+   JavaScript does so with the codec BINARY. */
+#define WEFT__CHANNEL_IN_PLACE(c, operation) \
+  (weft__channel_sized((c)->codec) ? EINVAL : (operation))
+
+/*
+ * Reserves room for a message of `length` bytes, at *at. Write the bytes there,
+ * then commit or cancel; until then the messages of others that follow wait for
+ * it, too. Returns 0, EBUSY if there is no room, EPIPE if the channel was
+ * closed, or EINVAL if length is not 0 to max_length, or all messages have one
+ * size.
+ */
+static inline WEFT__RESULT int weft_channel_try_reserve(weft_channel *c,
+                                                        int32_t length,
+                                                        void **at) {
+  return WEFT__CHANNEL_IN_PLACE(
+      c, weft_record_ring_reserve(weft__channel_ring(c), length, at));
+}
+
+static inline int weft__channel_reserve(weft_record_ring *r, int32_t length,
+                                        void **at, int64_t timeout) {
+  WEFT__EVENT_BLOCK_OR(weft_record_ring_reserve(r, length, at), &r->push_epoch,
+                       weft__record_hand_room_on(r), weft__record_pass_push(r),
+                       timeout, -1);
+}
+
+/* Does the same as try_reserve, but blocks up to `timeout` ns for room; then
+   ETIMEDOUT. */
+static inline int weft_channel_reserve(weft_channel *c, int32_t length,
+                                       void **at, int64_t timeout) {
+  return WEFT__CHANNEL_IN_PLACE(
+      c, weft__channel_reserve(weft__channel_ring(c), length, at, timeout));
+}
+
+/* Sends the message reserved at `at`, or its first `length` bytes; EINVAL if
+   that is more than was reserved, EPIPE if the channel has one sender and is
+   closed. */
+static inline int weft_channel_commit(weft_channel *c, void *at,
+                                      int32_t length) {
+  return weft_record_ring_commit(weft__channel_ring(c), at, length);
+}
+
+/* Gives up the message reserved at `at`. */
+static inline void weft_channel_cancel(weft_channel *c, void *at) {
+  weft_record_ring_cancel(weft__channel_ring(c), at);
+}
+
+static inline WEFT__RESULT int weft__channel_try_peek(weft_record_ring *r,
+                                                      const void **at,
+                                                      int32_t *length) {
+  int32_t *record = NULL;
+  int result = weft__record_oldest(r, &record);
+  if (result != 0) return result;
+  *length = weft__record_length(weft__load(record));
+  *at = record + 2;
+  return 0;
+}
+
+static inline int weft__channel_peek(weft_record_ring *r, const void **at,
+                                     int32_t *length, int64_t timeout) {
+  WEFT__EVENT_BLOCK(weft__channel_try_peek(r, at, length), &r->pop_epoch,
+                    weft__record_pass_pop(r), timeout);
+}
+
+/* Shows the oldest message where it lies: *at, *length. Read it, then consume;
+   receive nothing else meanwhile. Returns 0, EBUSY if there is none, EPIPE if
+   the channel was closed and is empty, or EINVAL if all messages have one
+   size. */
+static inline WEFT__RESULT int weft_channel_try_peek(weft_channel *c,
+                                                     const void **at,
+                                                     int32_t *length) {
+  return WEFT__CHANNEL_IN_PLACE(
+      c, weft__channel_try_peek(weft__channel_ring(c), at, length));
+}
+
+/* Does the same as try_peek, but blocks up to `timeout` ns for a message; then
+   ETIMEDOUT. */
+static inline int weft_channel_peek(weft_channel *c, const void **at,
+                                    int32_t *length, int64_t timeout) {
+  return WEFT__CHANNEL_IN_PLACE(
+      c, weft__channel_peek(weft__channel_ring(c), at, length, timeout));
+}
+
+/* Removes the message that was peeked at. */
+static inline void weft_channel_consume(weft_channel *c) {
+  weft_record_ring_consume(weft__channel_ring(c));
+}
+
 /* Closes the channel for ever. Sending fails from now on; receiving takes what
    is left, and then fails. All sleepers wake. */
 static inline void weft_channel_close(weft_channel *c) {

@@ -2,7 +2,7 @@
 #ifndef WEFT_POOL_H
 #define WEFT_POOL_H
 
-#include "call_ring.h"
+#include "calls.h"
 #include "event.h"
 
 #ifndef WEFT_REALTIME /* what may wait */
@@ -14,58 +14,61 @@ WEFT__BEGIN
 #define WEFT__POOL_REPLY_HEAD 32
 #define WEFT__POOL_TASK_MASK 0xffff
 #define WEFT__POOL_RETIRE 0xffff
+#define WEFT__POOL_GUEST 0x40000
+#define WEFT__POOL_NOTHING 1
 #define WEFT__POOL_VALUE 2
-#define WEFT__POOL_FAILED 5
-#define WEFT__POOL_STAYS 8
+#define WEFT__POOL_ERROR 3
+#define WEFT__POOL_RETIRED 6
+#define WEFT__POOL_STAYS 7
 /* What _pool_in_place.ts says: in place of an offset, the bytes follow. */
 #define WEFT__POOL_HEAD 8
 #define WEFT__POOL_HERE 0xffffffffu
 
-/* Fails a task with a message; returns its length. */
-static inline int32_t weft__pool_fail(int32_t *head, char *body, int32_t room,
-                                      const char *message) {
-  int32_t length = 0;
-  /* Bare wasm32 has no strlen. */
-  for (; length < room && message[length] != '\0'; length++)
-    body[length] = message[length];
-  head[0] = WEFT__POOL_FAILED;
-  return length;
-}
-
-/* Does the task of a call, and answers it. */
-static inline void weft__pool_handle(weft_call_ring *r, weft_call *c,
-                                     const weft_call_handler *tasks,
-                                     int32_t count, void *context) {
+/* Does the task of a call, and answers it; `busy` has the ms of all tasks so
+   far. False if this thread is to end. */
+static inline bool weft__pool_handle(weft_call_ring *r, weft_call *c,
+                                     const weft_calls_function *tasks,
+                                     int32_t count, void *context,
+                                     double *busy) {
   int32_t length = 0;
   const char *request = (const char *)weft_call_ring_request(r, c, &length);
   char *reply = (char *)weft_call_ring_space(r, c);
   char *body = reply + WEFT__POOL_REPLY_HEAD;
   int32_t room = weft_call_ring_max_reply(r) - WEFT__POOL_REPLY_HEAD;
-  int32_t head[2] = {WEFT__POOL_VALUE, -1}; /* this worker has no number */
-  double times[3] = {0, 0, 0};
+  int32_t head[2] = {WEFT__POOL_VALUE, -weft_agent_id()};
+  double times[3] = {0, 0,
+                     0}; /* its begin is by another clock than the pool's */
   int32_t what = 0;
   int32_t n = 0;
   __builtin_memcpy(&what, request, sizeof what);
   int32_t task = what & WEFT__POOL_TASK_MASK;
   if (task == WEFT__POOL_RETIRE) {
-    head[0] = WEFT__POOL_STAYS;
-  } else if (task >= count || tasks[task] == NULL) {
-    n = weft__pool_fail(head, body, room, "C has no function for this task");
+    head[0] = what & WEFT__POOL_GUEST ? WEFT__POOL_RETIRED : WEFT__POOL_STAYS;
   } else {
     int64_t began = WEFT_NOW();
-    n = tasks[task](context, request + WEFT__POOL_REQUEST_HEAD,
-                    length - WEFT__POOL_REQUEST_HEAD, body);
+    if (task >= count || tasks[task] == NULL)
+      n = weft_calls_throw(body, room, "TypeError",
+                           "C has no function for this task", NULL);
+    else
+      n = tasks[task](context, c, request + WEFT__POOL_REQUEST_HEAD,
+                      length - WEFT__POOL_REQUEST_HEAD, body, room);
+    if (n > room)
+      n = weft_calls_throw(body, room, "RangeError",
+                           "The result of C is too long", NULL);
     times[1] = (double)(WEFT_NOW() - began) / 1e6;
-    if (n < 0) {
-      head[0] = WEFT__POOL_FAILED;
+    times[2] = *busy += times[1];
+    if (n == WEFT_CALLS_UNDEFINED) {
+      head[0] = WEFT__POOL_NOTHING;
+      n = 0;
+    } else if (n < 0) {
+      head[0] = WEFT__POOL_ERROR;
       n = -1 - n;
     }
-    if (n > room)
-      n = weft__pool_fail(head, body, room, "The result of C is too long");
   }
   __builtin_memcpy(reply, head, sizeof head);
   __builtin_memcpy(reply + sizeof head, times, sizeof times);
   weft_call_ring_reply(r, c, NULL, WEFT__POOL_REPLY_HEAD + n);
+  return head[0] != WEFT__POOL_RETIRED;
 }
 
 /*
@@ -85,16 +88,19 @@ static inline void *weft_pool_in_place(void *memory, const void *request,
 
 /*
  * Does tasks of the pool at `at`, and blocks while there are none, until the
- * pool is closed. `tasks` has `count` functions, in the order in which the
- * pool's tasks are declared; NULL if there is none for a task. Each is called
- * with `context`, the request and the room for the result, which has as many
- * bytes as the pool's option `bytes`. It returns the length of the result; one
- * that fails writes a message of `n` bytes instead, and returns -1 - n.
+ * pool is closed, or needs fewer threads of C. `tasks` has `count` functions,
+ * in the order in which the pool's tasks are declared; NULL if there is none
+ * for a task. Each is called with `context`, its call, the request and the room
+ * for the result, which has as many bytes as the pool's option `bytes`. It
+ * returns the length of the result, WEFT_CALLS_UNDEFINED, or what
+ * weft_calls_throw returned. weft_call_ring_wanted(call) is false once nobody
+ * waits for the result any more.
  *
  * Give the pool the option `guests`. Returns how many tasks it did, -EINVAL if
  * there is no pool, or -EPERM if this agent may not block.
  */
-static inline int32_t weft_pool_serve(void *at, const weft_call_handler *tasks,
+static inline int32_t weft_pool_serve(void *at,
+                                      const weft_calls_function *tasks,
                                       int32_t count, void *context) {
   weft_call_ring *r = weft_call_ring_attach(at);
   if (r == NULL || r->reply < WEFT__POOL_REPLY_HEAD) return -EINVAL;
@@ -103,11 +109,13 @@ static inline int32_t weft_pool_serve(void *at, const weft_call_handler *tasks,
   weft_event *done =
       (weft_event *)(void *)((char *)at + sizeof *r +
                              stride * (size_t)weft_call_ring_slots(r));
+  double busy = 0;
   for (int32_t did = 0;; did++) {
     weft_call *c = NULL;
     if (weft_call_ring_take(r, &c, WEFT_FOREVER) != 0) return did;
-    weft__pool_handle(r, c, tasks, count, context);
+    bool stays = weft__pool_handle(r, c, tasks, count, context, &busy);
     weft_event_set(done);
+    if (!stays) return did;
   }
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../../wasm/demo/sha256.h"
+#include "sha256.h"
 #include "weft.h"
 
 static bool spins;
@@ -23,9 +23,9 @@ static int32_t spin(int32_t steps) {
   return (int32_t)x;
 }
 
-static int32_t solve(void *context, const void *request, int32_t length,
-                     void *reply) {
-  (void)context;
+static int32_t solve(void *context, weft_call *call, const void *request,
+                     int32_t length, void *reply, int32_t room) {
+  (void)context, (void)call, (void)room;
   __atomic_fetch_add(&count, 1, __ATOMIC_SEQ_CST);
   if (spins) {
     int32_t steps = 0;
@@ -38,7 +38,7 @@ static int32_t solve(void *context, const void *request, int32_t length,
   return 32;
 }
 
-static const weft_call_handler tasks[] = {solve};
+static const weft_calls_function tasks[] = {solve};
 
 static void *serve(void *pool) {
   weft_pool_serve(pool, tasks, 1, NULL);

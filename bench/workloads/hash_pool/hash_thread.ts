@@ -28,7 +28,7 @@ export async function build(scale: Scale): Promise<void> {
   await emcc({
     sources: [
       here("./hash_thread.c"),
-      here("../../../wasm/demo/sha256.h"),
+      here("./sha256.h"),
     ],
     args: [
       ...PTHREADS,

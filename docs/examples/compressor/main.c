@@ -6,6 +6,13 @@
  *     cc -O2 -pthread -I.../wasm main.c -o compressor
  *     ./compressor FILE FILE.lz4
  *
+ * Emscripten makes a module of it, which main.mjs and the page use:
+ *
+ *     emcc -O2 -pthread -I.../wasm main.c -o compressor.mjs \
+ *       -sSTRICT -sMODULARIZE -sEXPORT_ES6 -sALLOW_MEMORY_GROWTH \
+ *       -sPTHREAD_POOL_SIZE=4 -sEXPORTED_RUNTIME_METHODS=FS,callMain \
+ *       -sINCOMING_MODULE_JS_API=noInitialRun,noExitRuntime,print,printErr
+ *
  * It prints how small the file becomes, and whether the way back is right.
  */
 #include <pthread.h>

@@ -27,6 +27,11 @@ export interface Driven {
   scheme(scheme: "light" | "dark"): Promise<void>;
   /** A picture of an element, as PNG (Chromium only). */
   picture(selector: string): Promise<Uint8Array>;
+  /**
+   * What DevTools show of an expression's value if custom formatters are on:
+   * the line, and what is there once it is opened (Chromium only).
+   */
+  shown(expression: string): Promise<{ header: unknown; body: unknown }>;
   /** Ends the browser. */
   close(): void;
 }
@@ -77,7 +82,7 @@ function connect(url: string): Promise<Calls> {
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** What a protocol must be able to do. */
-type Protocol = Pick<Driven, "value" | "press" | "scheme" | "picture"> & {
+type Protocol = Omit<Driven, "until" | "click" | "close"> & {
   clickAt(x: number, y: number): Promise<void>;
 };
 
@@ -161,6 +166,22 @@ async function chromium(profile: string, url: string): Promise<Protocol> {
       });
       return Buffer.from(data as string, "base64");
     },
+    async shown(expression) {
+      await calls.call("Runtime.enable");
+      const enabled = { enabled: true };
+      await calls.call("Runtime.setCustomObjectFormatterEnabled", enabled);
+      const evaluated = { expression, generatePreview: true };
+      const { result } = await calls.call("Runtime.evaluate", evaluated);
+      const preview = (result as { customPreview?: Json }).customPreview;
+      if (preview === undefined) return { header: null, body: null };
+      const { result: body } = await calls.call("Runtime.callFunctionOn", {
+        objectId: preview.bodyGetterId,
+        functionDeclaration: "function () { return this(); }",
+        returnByValue: true,
+      });
+      const header = JSON.parse(preview.header as string);
+      return { header, body: (body as Json).value };
+    },
   };
   return protocol;
 }
@@ -222,6 +243,9 @@ async function firefox(profile: string, url: string): Promise<Protocol> {
     },
     picture() {
       throw new Error("only Chromium takes pictures");
+    },
+    shown() {
+      throw new Error("only Chromium tells what DevTools show");
     },
   };
 }

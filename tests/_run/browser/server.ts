@@ -22,6 +22,10 @@ import type { Job, Said } from "./page.ts";
 /** A browser's places, and the arguments that open a page without a window. */
 interface Browser {
   readonly programs: readonly string[];
+  /** What Debian calls it. */
+  readonly packages: string;
+  /** The module that opens pages in it, if the program does not. */
+  readonly opener?: string;
   args(profile: string, url: string): string[];
 }
 
@@ -29,6 +33,7 @@ interface Browser {
 export const BROWSERS: Readonly<Record<string, Browser>> = {
   chromium: {
     programs: ["chromium", "chromium-browser", "google-chrome"],
+    packages: "chromium",
     args: (profile, url) => [
       "--headless=new",
       "--no-sandbox", // which root cannot have
@@ -40,6 +45,7 @@ export const BROWSERS: Readonly<Record<string, Browser>> = {
   },
   firefox: {
     programs: ["firefox", "firefox-esr"],
+    packages: "firefox-esr",
     args: (profile, url) => [
       "--headless",
       "--no-remote",
@@ -47,6 +53,12 @@ export const BROWSERS: Readonly<Record<string, Browser>> = {
       profile,
       url,
     ],
+  },
+  webkit: {
+    programs: ["WebKitWebDriver"],
+    packages: "webkit2gtk-driver xvfb",
+    opener: fileURLToPath(new URL("./webkit.ts", import.meta.url)),
+    args: (_, url) => [url],
   },
 };
 
@@ -88,8 +100,15 @@ export function programOf(name: string): string {
   if (file !== undefined) return file;
   throw new Error(
     `not on the PATH, and ${name.toUpperCase()} names none: ` +
-      "apt-get install chromium firefox-esr",
+      `apt-get install ${BROWSERS[name]!.packages}`,
   );
+}
+
+/** The command that opens a page in a browser, without its arguments. */
+export function commandOf(name: string): [string, ...string[]] {
+  const program = programOf(name);
+  const { opener } = BROWSERS[name]!;
+  return opener ? [process.execPath, "run", "-A", opener] : [program];
 }
 
 /** Runs `files` in the browser `name`; returns how each of them ended. */
@@ -97,7 +116,7 @@ export async function* browse(
   name: string,
   files: readonly File[],
 ): AsyncGenerator<[title: string, outcome: Outcome]> {
-  const program = programOf(name);
+  const [program, ...words] = commandOf(name);
   const folder = fs.mkdtempSync(path.join(tmpdir(), `weft-${name}-`));
   const root = path.join(folder, "served");
   const paths = files.map(({ path }) => path);
@@ -124,7 +143,7 @@ export async function* browse(
   fs.mkdirSync(profile);
   const browser = spawn(
     program,
-    BROWSERS[name]!.args(profile, `http://127.0.0.1:${port}/`),
+    [...words, ...BROWSERS[name]!.args(profile, `http://127.0.0.1:${port}/`)],
     { stdio: "ignore", detached: true },
   );
   let gone: string | undefined;

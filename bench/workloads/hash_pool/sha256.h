@@ -5,8 +5,8 @@
  * a window of sixteen words that moves in place. Four messages of one length
  * can be hashed at once: each is a lane of 128-bit vectors.
  */
-#ifndef DEMO_SHA256_H
-#define DEMO_SHA256_H
+#ifndef HASH_POOL_SHA256_H
+#define HASH_POOL_SHA256_H
 
 #include <stddef.h>
 #include <stdint.h>

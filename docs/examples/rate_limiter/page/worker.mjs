@@ -1,0 +1,10 @@
+// Sends a request whenever there is a permit.
+import { Semaphore } from "@weft/sync";
+
+globalThis.onmessage = ({ data: { permits, sent, number } }) => {
+  const semaphore = Semaphore.from(permits);
+  for (;;) {
+    semaphore.acquire(); // sleeps; those who came first go first
+    Atomics.add(sent, number, 1); // here the request would be sent
+  }
+};

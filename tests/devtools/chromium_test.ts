@@ -1,0 +1,86 @@
+// What DevTools of a real Chromium show of primitives, by its own protocol.
+import * as esbuild from "esbuild";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
+import { fileURLToPath } from "node:url";
+import * as assert from "uvu/assert";
+import { ISOLATED, serve } from "../../docs/page/serve.ts";
+import { drive, type Driven } from "../_run/browser/driver.ts";
+import { programOf } from "../_run/browser/server.ts";
+import { skip, suite } from "../_run/harness.ts";
+
+const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+
+const test = suite("devtools in Chromium");
+
+const MODULE = `import "./primitives/devtools.ts";
+import * as weft from "./mod.ts";
+globalThis.weft = weft;
+`;
+
+/** Opens a page that has imported the module. */
+async function visit(look: (page: Driven) => Promise<void>) {
+  try {
+    programOf("chromium");
+  } catch {
+    skip("no chromium here");
+  }
+  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-devtools-"));
+  await esbuild.build({
+    stdin: { contents: MODULE, resolveDir: PROJECT },
+    outfile: path.join(folder, "main.js"),
+    bundle: true,
+    format: "esm",
+    target: "es2022",
+    external: ["node:*"],
+    logLevel: "error",
+  });
+  await esbuild.stop();
+  const page = '<!doctype html><script type="module" src="main.js"></script>';
+  fs.writeFileSync(path.join(folder, "index.html"), page);
+  const { server, url } = await serve(folder, ISOLATED);
+  let browser: Driven | undefined;
+  try {
+    browser = await drive("chromium", url).catch(() => undefined);
+    if (browser === undefined) skip("chromium does not run here");
+    await browser.until("globalThis.weft !== undefined");
+    await look(browser);
+  } finally {
+    browser?.close();
+    server.close();
+    server.closeAllConnections();
+    fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** All text of an element, without its tags and attributes. */
+const textOf = (element: unknown): string =>
+  typeof element === "string"
+    ? element
+    : Array.isArray(element)
+    ? element.slice(2).map(textOf).join(element[0] === "tr" ? " " : "")
+    : "";
+
+test("a primitive is a line that opens, and other values stay", async () => {
+  await visit(async (page) => {
+    const mutex = await page.shown("weft.Mutex.create()");
+    assert.is(textOf(mutex.header), "Mutex { owner 0, waiters 0 }");
+    assert.match(textOf(mutex.body), "Mutex at byte 0");
+    assert.match(textOf(mutex.body), "state 0");
+
+    await page.value("void (globalThis.lock = weft.Mutex.create())");
+    await page.value("lock.lockAsync().then(() => weft.agentId())");
+    const id = await page.value("weft.agentId()");
+    const held = await page.shown("lock");
+    assert.is(textOf(held.header), `Mutex { owner ${id}, waiters 0 }`);
+
+    const queue = await page.shown(
+      "weft.MpmcQueue.create({ capacity: 8, elementSize: 12 })",
+    );
+    assert.match(textOf(queue.header), /^MpmcQueue \{ size 0, capacity 8/);
+    for (const other of ["({ a: 1 })", "weft.Mutex", "lock.handle"]) {
+      assert.is((await page.shown(other)).header, null);
+    }
+  });
+}, 250_000);
