@@ -30,7 +30,6 @@ export function judgeRaces(engine: Engine): void {
 }
 
 function judgeAmong(engine: Engine, agents: readonly Agent[]): void {
-  const { world } = engine;
   for (let i = 0; i < agents.length; i++) {
     const first = agents[i]!;
     if (first.status !== k.READY) continue;
