@@ -10,7 +10,9 @@ import {
   agentId,
   Broadcast,
   CallRing,
+  Channel,
   ClosedError,
+  codec,
   MpmcQueue,
   Mutex,
   type Region,
@@ -264,10 +266,19 @@ const OFFSPRING: Readonly<Record<string, () => [object, SharedArrayBuffer]>> = {
     ring.tryPost(new Uint8Array(4));
     return [ring.tryTake()!, ring.buffer];
   },
+  PeekedMessage() {
+    const channel = Channel.create({ codec: codec.binary, capacity: 4 });
+    channel.send(Uint8Array.of(1));
+    return [channel.peek(), channel.buffer];
+  },
+  ReservedMessage() {
+    const channel = Channel.create({ codec: codec.binary, capacity: 4 });
+    return [channel.reserve(8), channel.buffer];
+  },
 };
 
 /** Bases, which nobody makes, and errors, which take any text. */
-const NOT_MADE = /^(Region|Printable|TypedQueueBase|\w+Error)$/;
+const NOT_MADE = /^(Region|Printable|TypedQueueBase|ReservedBase|\w+Error)$/;
 
 const isClass = (value: unknown): value is Callable =>
   typeof value === "function" &&

@@ -1,6 +1,9 @@
 // Runs one test file in a worker of a page, and posts the results.
 import type { FromWorker } from "./page.ts";
 
+// WebKit has none. Weft and transpiled `using` take this one instead.
+(Symbol as { dispose?: symbol }).dispose ??= Symbol.for("Symbol.dispose");
+
 const post = (message: FromWorker) => {
   (self as unknown as Worker).postMessage(message);
 };
