@@ -42,10 +42,14 @@ const ENTRIES: Record<Peer, string> = {
 /** A package that figures are compared with. */
 export type Peer = keyof typeof VERSIONS;
 
+/** Whether this is a page, which gets no packages. */
+const isPage = globalThis.location?.protocol === "http:";
+
 /**
  * The path of a peer's module; undefined if the package cannot be installed.
  */
 export function peer(name: Peer): URL | undefined {
+  if (isPage) return undefined;
   ensureNavigator();
   const home = new URL(`node_modules/${name}/`, FOLDER);
   if (versionIn(home) !== VERSIONS[name]) install();

@@ -10,6 +10,7 @@ import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import process from "node:process";
+import { versionOf } from "../tests/_run/bun.ts";
 import { disturbed, reached, type Row, show } from "./contest.ts";
 
 /** One measurement of a group, in one runtime. */
@@ -93,13 +94,20 @@ export function figureOf({ figure, unit, low, high }: Row): string {
 }
 
 /** The versions that the figures depend on. */
-export function versions(): Record<string, string> {
+export function versions(
+  others: Readonly<Record<string, readonly string[] | undefined>> = {},
+): Record<string, string> {
   const node = firstLine("node", ["--version"])?.replace("v", "");
   const gcc = firstLine("gcc", ["--version"]);
   return {
     Deno: Deno.version.deno,
     V8: Deno.version.v8,
     ...node === undefined ? {} : { Node: node },
+    ...Object.fromEntries(
+      Object.entries(others)
+        .filter(([name]) => name !== "Deno" && name !== "Node")
+        .map(([name, command]) => [name, versionOf(command ?? []) ?? "?"]),
+    ),
     ...gcc === undefined ? {} : { gcc: gcc.match(/\d+\.\d+\.\d+/)?.[0] ?? gcc },
   };
 }

@@ -5,12 +5,15 @@
  * @module
  */
 
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { bun, versionOf } from "../tests/_run/bun.ts";
+import { programOf } from "../tests/_run/browser/server.ts";
 import { bundle, bundled } from "../tests/_run/bundle.ts";
+import { measureInChromium } from "./chromium.ts";
 import { compare, told } from "./compare.ts";
 import { reached, type Row } from "./contest.ts";
 import { write } from "./report.ts";
@@ -25,16 +28,22 @@ const CHILD = path.join(HERE, "_child.ts");
 
 /** The groups, and the runtimes that measure them. */
 const ALL = results.NAMES;
-const RUNTIMES = ["Deno", "Node"];
+const RUNTIMES = ["Deno", "Node", "Bun", "Chromium"];
+/** The runtimes that the targets are for, and that are measured by default. */
+const TARGETED = ["Deno", "Node"];
 /** Their figures are not the runtime's, or they start Node's processes. */
 const DENO_ONLY = ["twins", "pool"];
+/** A page starts no processes, and gets no packages. */
+const NOT_IN_PAGES = ["calls", "idle", "memory"];
 /** How long a group takes that was never measured. */
 const UNKNOWN = 30;
 
 const USAGE = `usage: deno task bench [NAME ...] [--on RUNTIME] [--write]
                        [--json FILE] [--compare OLD]
-Measures the groups, which are bench/NAME_bench.ts, in Deno and in Node.
-  --on RUNTIME   measures in Deno, or in Node, alone
+Measures the groups, which are bench/NAME_bench.ts, in Deno and in Node, for which
+the targets are.
+  --on RUNTIME   measures in Deno, Node, Bun or Chromium alone; npm gets Bun if it
+                 is not installed
   --write        writes docs/bench/NAME.json for each group that was measured,
                  and docs/benchmarks.md from all of them
   --json FILE    writes the results to FILE
@@ -64,20 +73,28 @@ function option(words: string[], name: string): string | undefined {
   return value;
 }
 
-/** Bundles the groups for Node, which cannot read TypeScript. */
+/** Bundles the groups for Node and Bun: Node cannot read TypeScript. */
 async function forNode(names: readonly string[]) {
   const files = names.map((name) => path.join(HERE, `${name}_bench.ts`));
   await bundle([CHILD, ...files], BUILT);
 }
 
 /** Measures a group in a process of its own. */
-async function measure({ name, runtime }: Task): Promise<Row[]> {
+async function measure(
+  { name, runtime }: Task,
+  command: readonly string[],
+): Promise<Row[]> {
   const out = path.join(BUILT, "rows.json");
   fs.mkdirSync(BUILT, { recursive: true });
   const file = path.join(HERE, `${name}_bench.ts`);
+  if (runtime === "Chromium") return await measureInChromium(file, BUILT);
   const [program, words] = runtime === "Deno"
     ? [process.execPath, ["run", "-A", "--no-check", CHILD, file]]
-    : ["node", [bundled(CHILD, BUILT), bundled(file, BUILT)]];
+    : [command[0]!, [
+      ...command.slice(1),
+      bundled(CHILD, BUILT),
+      bundled(file, BUILT),
+    ]];
   const child = spawn(program!, [...words, out], { stdio: "inherit" });
   const code = await new Promise((resolve) => child.on("close", resolve));
   if (code !== 0) throw new Error(`${name} ended with ${code} in ${runtime}`);
@@ -113,12 +130,18 @@ async function main(words: string[]) {
   if (old !== undefined && !fs.existsSync(old)) fail(`no file "${old}"`);
   const before = old === undefined ? undefined : results.read(old);
   const known = results.read(results.FOLDER);
-  const hasNode = spawnSync("node", ["--version"]).status === 0;
-  if (!hasNode) console.log("no node here: Deno alone");
+  const commands: Record<string, readonly string[] | undefined> = {
+    Deno: [process.execPath],
+    Node: versionOf(["node"]) === undefined ? undefined : ["node"],
+    Bun: on === "Bun" ? bun({ fetches: true }) : undefined,
+    Chromium: on === "Chromium" ? [programOf("chromium")] : undefined,
+  };
+  if (!commands.Node) console.log("no node here");
   const tasks = (names.length > 0 ? names : ALL).flatMap((name) =>
     RUNTIMES.filter((runtime) =>
-      (on ?? runtime) === runtime && (runtime === "Deno" || hasNode) &&
-      (runtime === "Deno" || !DENO_ONLY.includes(name))
+      (on ?? runtime) === runtime && commands[runtime] !== undefined &&
+      (runtime === "Deno" || !DENO_ONLY.includes(name)) &&
+      (runtime !== "Chromium" || !NOT_IN_PAGES.includes(name))
     ).map((runtime): Task => {
       const group = known.find((it) => it.name === name);
       return {
@@ -129,14 +152,16 @@ async function main(words: string[]) {
     })
   );
   if (tasks.length === 0) fail("nothing to measure");
-  const versions = results.versions();
+  const versions = results.versions(
+    on === undefined ? {} : { [on]: commands[on] },
+  );
   console.log(results.machine());
   console.log(
     Object.entries(versions).map((pair) => pair.join(" ")).join(", "),
   );
   const expected = tasks.reduce((sum, { expected }) => sum + expected, 0);
   console.log(`This takes about ${minutes(expected)} on a quiet machine.`);
-  if (tasks.some(({ runtime }) => runtime === "Node")) {
+  if (tasks.some(({ runtime }) => runtime !== "Deno")) {
     await forNode([...new Set(tasks.map(({ name }) => name))]);
   }
   const after: results.Group[] = [];
@@ -149,7 +174,10 @@ async function main(words: string[]) {
     );
     const begin = performance.now();
     const date = new Date().toISOString().slice(0, 16).replace("T", " ");
-    const rows = await measure(task);
+    const all = await measure(task, commands[runtime]!);
+    const rows = TARGETED.includes(runtime)
+      ? all
+      : all.map(({ target: _, ...row }) => row);
     print(rows);
     missed += rows.filter((row) => reached(row) === false).length;
     left -= task.expected;

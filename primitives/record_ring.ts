@@ -200,6 +200,8 @@ export class RecordCore extends Region<"record_ring"> {
    * The index of the first word of the record that this view peeked at, or 0.
    */
   #peeked = 0;
+  /** Whether this view's last push found no room. */
+  #full = false;
 
   /** Attaches to a ring: see the class that also waits. */
   constructor(
@@ -569,7 +571,10 @@ export class RecordCore extends Region<"record_ring"> {
   #claim(length: number): number {
     const words = this.#words;
     const space = spaceFor(length);
-    if (!this.singleProducer && this.#beginClaim(space) !== 0) return 0;
+    if (!this.singleProducer) {
+      if (this.#full && this.#isFull(space)) return 0;
+      if (this.#beginClaim(space) !== 0) return 0;
+    }
     const tail = words[TAIL]!; // ours: only `close` changes it meanwhile
     if (tail & CLOSED_BIT) {
       this.#endClaim();
@@ -587,15 +592,34 @@ export class RecordCore extends Region<"record_ring"> {
       }
       if (total > this.capacity - (tail - head | 0)) {
         const closed = this.closed;
+        this.#full = true;
         this.#note(space);
         this.#endClaim();
         if (closed) this.refuse();
         return 0;
       }
     }
+    this.#full = false;
     if (total === space) return this.#at(tail);
     words[this.#at(tail)] = total - space - HEADER << 2 | SKIPPED; // published by (P)
     return DATA;
+  }
+
+  /**
+   * Whether there is no room for a record of `space` bytes. Producers that wait
+   * look without the claim, so that they do not keep it from those that have
+   * room: if there was no room behind an earlier `tail`, there is none behind
+   * a later one.
+   */
+  #isFull(space: number): boolean {
+    const words = this.#words;
+    const tail = Atomics.load(words, TAIL);
+    const used = tail - Atomics.load(words, HEAD) | 0;
+    // What is closed, or damaged, is told by who has the claim.
+    const full = this.#isWhole(used) &&
+      this.#total(tail, space) > this.capacity - used;
+    if (full) this.#note(space);
+    return full;
   }
 
   /**

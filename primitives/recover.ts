@@ -172,6 +172,12 @@ export function recover(
   for (const id of dead) assertDead(id);
   const views = namedViews(primitives, "recover").map(([, view]) => view)
     .sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+  for (const view of views) {
+    if (!ORDER.includes(view.kind) || "abandon" in view) continue;
+    throw new TypeError(
+      `Cannot recover ${describe(view)}: it is no view of a primitive`,
+    );
+  }
   const findings: Finding[] = [];
   for (const primitive of views) {
     const { kind } = primitive;

@@ -20,12 +20,13 @@ const FILE_URL =
 /**
  * Bundles each of `files` (absolute paths) into `outdir`, at its path within
  * the project, and with them the modules that they start as threads; `served`
- * if a page loads them from a server of `outdir`.
+ * if a page loads them from a server of `outdir`. With `standIns`, pages get
+ * poor stand-ins for Node's modules: no file is there, and no program starts.
  */
 export async function bundle(
   files: string[],
   outdir: string,
-  { served = false } = {},
+  { served = false, standIns = false } = {},
 ): Promise<void> {
   const bundled = new Set<string>();
   const found = new Set(files);
@@ -39,10 +40,13 @@ export async function bundle(
       target: "es2022",
       platform: "neutral",
       mainFields: ["module", "main"],
-      external: ["node:*", "esbuild"],
+      external: standIns ? [] : ["node:*", "esbuild"],
       alias: { "@weft/sync": path.join(PROJECT, "mod.ts") },
       logLevel: "error",
-      plugins: [absoluteURLs(outdir, found, served)],
+      plugins: [
+        ...standIns ? [withStandIns] : [],
+        absoluteURLs(outdir, found, served),
+      ],
     });
     todo.forEach((file) => bundled.add(file));
     todo = [...found].filter((file) => !bundled.has(file));
@@ -91,3 +95,27 @@ function absoluteURLs(
     },
   };
 }
+
+/** What a page gets in place of Node's modules, by their names. */
+const STAND_INS: Readonly<Record<string, string>> = {
+  "node:child_process": "spawnSync: () => ({ status: 1 })",
+  "node:fs": "existsSync: () => false",
+  "node:os":
+    "availableParallelism: () => navigator.hardwareConcurrency, cpus: () => " +
+    "Array.from({ length: navigator.hardwareConcurrency })",
+  "node:process":
+    "default: { env: globalThis.env ?? {}, stderr: {} }, __esModule: true",
+  "node:url": "fileURLToPath: String",
+};
+
+const withStandIns: esbuild.Plugin = {
+  name: "stand-ins",
+  setup(build) {
+    build.onResolve({ filter: /^(node:.*|esbuild)$/ }, ({ path }) => {
+      return { path, namespace: "stand-in" };
+    });
+    build.onLoad({ filter: /.*/, namespace: "stand-in" }, ({ path }) => {
+      return { contents: `module.exports = { ${STAND_INS[path] ?? ""} };` };
+    });
+  },
+};

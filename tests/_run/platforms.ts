@@ -13,6 +13,7 @@ import * as fs from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { browse, BROWSERS, commandOf } from "./browser/server.ts";
+import { bun, versionOf } from "./bun.ts";
 import { bundle } from "./bundle.ts";
 import { prepareCompiler } from "./compiler.ts";
 import { type File, find } from "./files.ts";
@@ -33,21 +34,11 @@ const PAGE = fileURLToPath(
   new URL("../../docs/compatibility.md", import.meta.url),
 );
 
-/** Bun of npm, where there is no other. */
-const NPM_BUN = ["npx", "-y", "bun@1.4.5"];
-
 /** The command of npm's Node 24, which npm unpacks into its cache. */
 function node24(): readonly string[] | undefined {
   const words = ["-y", "-p", "node@24", "which", "node"];
   const { status, stdout } = spawnSync("npx", words, { encoding: "utf8" });
   return status === 0 ? [stdout.trim()] : undefined;
-}
-
-/** The first version that a program's answer to `--version` names. */
-function versionOf(command: readonly string[]): string | undefined {
-  const [program, ...args] = [...command, "--version"];
-  const { status, stdout } = spawnSync(program!, args, { encoding: "utf8" });
-  return status === 0 ? stdout.match(/\d+(\.\d+)+/)?.[0] : undefined;
 }
 
 /** The command of each runtime, and of Deno none. */
@@ -57,7 +48,7 @@ const RUNTIMES: Readonly<
   deno: () => [process.execPath],
   node: () => ["node"],
   node24,
-  bun: () => [[process.env.BUN ?? "bun"], NPM_BUN].find(versionOf),
+  bun: () => bun({ fetches: true }),
 };
 
 /** Runs `files` under a runtime, and returns its version. */

@@ -1,6 +1,10 @@
-/* A program that loads the library plugin.c: a thread is one agent in both. If
-   the program does not export its symbols, the thread tells the library its id,
-   as docs/primitives/agent.md says. */
+/*
+ * A program that loads the library plugin.c: a thread is one agent in both. If
+ * the program does not export its symbols, the thread tells the library its id,
+ * as docs/primitives/agent.md says. Under Emscripten the program is the main
+ * module, and the library a side module; JavaScript begins it, because its main
+ * thread must be free to start threads.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <weft/mutex.h>
@@ -43,10 +47,8 @@ static void *be_one_agent(void *argument) {
   return NULL;
 }
 
-int main(int count, char **words) {
-  CHECK(count > 1);
-  tells = count > 2;
-  void *library = dlopen(words[1], RTLD_NOW | RTLD_LOCAL);
+static void use_library(const char *file) {
+  void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) puts(dlerror());
   CHECK(library != NULL);
   find(library, "plugin_id", &id_there);
@@ -59,5 +61,32 @@ int main(int count, char **words) {
   be_one_agent(numbers);
   join_threads(threads, 4);
   puts("done");
+  fflush(stdout);
+}
+
+#ifdef __EMSCRIPTEN__
+#include <emscripten.h>
+
+static void *direct(void *done) {
+  tells = true;
+  use_library("/plugin.wasm");
+  __atomic_store_n((int32_t *)done, 1, __ATOMIC_SEQ_CST);
+  return NULL;
+}
+
+/* Begins, and returns the word that is 1 at the end. */
+EMSCRIPTEN_KEEPALIVE int32_t *begin(void) {
+  static int32_t done;
+  pthread_t director;
+  if (pthread_create(&director, NULL, direct, &done)) return NULL;
+  pthread_detach(director);
+  return &done;
+}
+#else
+int main(int count, char **words) {
+  CHECK(count > 1);
+  tells = count > 2;
+  use_library(words[1]);
   return 0;
 }
+#endif

@@ -1,8 +1,10 @@
-// A thread is one agent in a program and in the libraries that it loads.
+// A thread is one agent in a program and in the libraries that it loads, and in
+// the main and side modules of Emscripten.
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { suite } from "../_run/harness.ts";
+import { emcc, PTHREADS } from "../../wasm/emcc.ts";
+import { skip, suite } from "../_run/harness.ts";
 import { build, run, WARNINGS } from "../_run/native.ts";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
@@ -36,3 +38,84 @@ for (
     assert.match(output, /^done$/m);
   });
 }
+
+/** Flags of both modules of Emscripten. */
+const LINKED = [
+  ...PTHREADS.filter((flag) => flag !== "--no-entry"),
+  "-O1", // links fast
+  "-std=gnu11",
+  "-fvisibility=hidden",
+  "-Wl,--experimental-pic", // older linkers want to be told
+  ...WARNINGS,
+  ...["-Wno-error=experimental", "-Wno-experimental"],
+  `-I${path.join(HERE, "../../wasm")}`,
+  `-I${path.join(HERE, "../_run")}`,
+];
+
+/** What the side module calls, but the main module does not. */
+const CALLED = [
+  "_emscripten_builtin_memalign",
+  "_emscripten_futex_wait",
+  "_emscripten_get_now",
+  "_emscripten_random",
+  "__emscripten_thread_supports_atomics_wait",
+  "_pthread_self",
+  "_pthread_setcancelstate",
+];
+
+/** Builds both modules; the path of the main one. */
+async function buildModules(): Promise<string> {
+  const folder = path.join(HERE, "../../.weft/modules");
+  const side = path.join(folder, "plugin.wasm");
+  await emcc({
+    sources: [path.join(HERE, "plugin.c")],
+    args: [
+      ...LINKED.filter((flag) => !/EXPORT|MODULARIZE|INCOMING/.test(flag)),
+      "-sSIDE_MODULE=2",
+    ],
+    out: side,
+    quiet: true,
+  });
+  const main = path.join(folder, "modules.mjs");
+  await emcc({
+    sources: [path.join(HERE, "modules.c"), side],
+    args: [
+      ...LINKED,
+      "--no-entry",
+      "-sMAIN_MODULE=2",
+      "-sPTHREAD_POOL_SIZE=5",
+      `-sEXPORTED_FUNCTIONS=${CALLED}`,
+      "--embed-file",
+      `${side}@/plugin.wasm`,
+    ],
+    out: main,
+    quiet: true,
+  });
+  return main;
+}
+
+/** What an error says if it is the linker that cannot do this. */
+const CANNOT_LINK = /wasm-ld|dynamic linking|(MAIN|SIDE)_MODULE/;
+
+/** So long may it take to build the C library for modules like these, in ms. */
+const PATIENCE = 800_000;
+
+test("so does a main module of Emscripten a side module", async () => {
+  const file = await buildModules().catch((error: Error) => {
+    if (!CANNOT_LINK.test(error.message)) throw error;
+    return skip(
+      `this toolchain links no side modules: ${
+        error.message.replaceAll("\n", " ")
+      }`,
+    );
+  });
+  const { default: load } = await import(file);
+  const module = await load();
+  const at = module._begin() >>> 2;
+  const words = new Int32Array(module.wasmMemory.buffer);
+  const end = performance.now() + 200_000;
+  while (Atomics.load(words, at) === 0) {
+    assert.ok(performance.now() < end, "a thread failed, or sleeps for ever");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}, PATIENCE);

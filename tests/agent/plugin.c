@@ -2,7 +2,7 @@
    is visible. */
 #include <weft/mutex.h>
 
-#define EXPORT __attribute__((visibility("default")))
+#define EXPORT __attribute__((used, visibility("default")))
 
 EXPORT int32_t plugin_id(void);
 EXPORT int plugin_set_id(int32_t id);

@@ -14,16 +14,19 @@ export const kind: Kind = {
 };
 
 /** What a bundle of it may weigh. */
-export const size: Size = { name: "RecordRing", most: 9550 };
+export const size: Size = { name: "RecordRing", most: 9600 };
 
 class RecordRingInC extends Twin {
   #reserved = 0;
 
-  tryPush(record: Uint8Array): boolean {
+  tryPush(record: Uint8Array, timeout = 0): boolean {
     this.bytesOfScratch.set(record);
     const { c, at, scratch } = this;
+    const { length } = record;
     return this.succeeded(
-      c.weft_record_ring_try_push!(at, scratch.at, record.length),
+      timeout === 0
+        ? c.weft_record_ring_try_push!(at, scratch.at, length)
+        : c.weft_record_ring_push!(at, scratch.at, length, ns(timeout)),
     );
   }
 

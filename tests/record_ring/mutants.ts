@@ -546,10 +546,15 @@ export const MUTANTS = mutants("record_ring", {
   by: "a short record waits behind a long one",
 }, {
   what: "(N): does not note how short a record is",
-  ts: ["this.#note(space); this.#endClaim();", "this.#endClaim();"],
+  ts: [
+    "this.#note(space); this.#endClaim();",
+    "this.#endClaim();",
+    ["if (full) this.#note(space); return full;", "return full;"],
+  ],
   c: [
     "if (result == EPIPE || result == EBUSY) weft__record_note(r, space);",
     "",
+    ["if (full) weft__record_note(r, space); return full;", "return full;"],
   ],
   by: "a short record waits behind a long one",
 }, {
@@ -575,4 +580,9 @@ export const MUTANTS = mutants("record_ring", {
     "else (void)weft__record_has_room;",
   ],
   by: "two wait for room, and it comes at once",
+}, {
+  what: "producers without room take the claim from each other",
+  ts: ["if (this.#full && this.#isFull(space)) return 0;", ""],
+  c: "its agents of C fall out of step before the tester sees a livelock",
+  by: "three producers wait for room",
 });

@@ -281,6 +281,37 @@ function lengths(weft: Weft) {
   });
 }
 
+/**
+ * Records of 16 and 48 bytes fill the ring, heads included. There is never room
+ * for the long ones: they give up.
+ */
+function crowded(weft: Weft) {
+  const { RecordRing } = weft.mod;
+  return race.spec({
+    memory: () => {
+      const { buffer } = RecordRing.create({ capacity: 64 });
+      const words = new Int32Array(buffer);
+      const data = LAYOUT.record_ring.length;
+      words[data] = 8 << 2 | 2;
+      words[data + 4] = 40 << 2 | 2;
+      words[tail] = 64;
+      return buffer;
+    },
+    agent: (memory, id) => {
+      enter(weft, id);
+      return new RecordRing(memory);
+    },
+    words: named(LAYOUT.record_ring),
+    hints: HINTS,
+    stateless: false,
+    ops: {
+      pushLongFor: { run: (ring) => ring.tryPush(new Uint8Array(24), 5) },
+      pushShort: { run: (ring) => ring.push(new Uint8Array(8)) },
+      pop: { run: (ring) => ring.pop().length },
+    },
+  });
+}
+
 /** Reservations of agents that may be terminated anywhere; others clear up. */
 function dying(weft: Weft) {
   const { RecordRing } = weft.mod;
@@ -510,6 +541,14 @@ export const scenarios = (weft: Weft): Scenario[] => [
     spec: lengths(weft),
     agents: [[["pop"], ["pop"]], [["pushShort"]], [["pushShort"]]],
     options: { timeouts: 0, states: 30_000 },
+    sampled: true,
+  },
+  {
+    // Those without room do not keep the claim from each other for ever.
+    name: "three producers wait for room",
+    spec: crowded(weft),
+    agents: [[["pushLongFor"], ["pop"]], [["pushLongFor"]], [["pushShort"]]],
+    options: { timeouts: 2, rescue: true, states: 30_000 },
     sampled: true,
   },
 ];

@@ -334,3 +334,12 @@ test("recover() is called by onAgentExit() in one line", async () => {
   });
   assert.ok(mutex.tryLock()!.abandoned);
 });
+
+test("recover() refuses the handle of a primitive", () => {
+  const { handle } = Mutex.create();
+  assert.throws(
+    () => recover(7, handle as never),
+    (error: Error) =>
+      error instanceof TypeError && error.message.includes("is no view"),
+  );
+});

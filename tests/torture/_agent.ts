@@ -57,9 +57,19 @@ function problem(what: string): void {
   if (Atomics.add(notes, PROBLEMS, 1) < 5) post({ problem: what });
 }
 
+/** Where the bit of an item lies among those that were received. */
+const wordOf = (seat: number, number: number): number =>
+  seat * (ITEMS / 32) + (number >> 5);
+
 /** The next item: its producer's seat, and its number. */
 function nextItem(): number {
-  const number = Atomics.add(notes, base + BEGUN, 1) % ITEMS;
+  const number = notes[base + BEGUN]! % ITEMS;
+  // Numbers come again in the end. All items sent half of them ago have come
+  // or are lost, so their bits are free long before.
+  if (number % 32 === 0) {
+    Atomics.store(seen, wordOf(data.seat, (number + ITEMS / 2) % ITEMS), 0);
+  }
+  Atomics.add(notes, base + BEGUN, 1);
   return data.seat << 24 | number;
 }
 
@@ -74,7 +84,7 @@ function receive(item: number | undefined): void {
     return problem(`${item} was never sent`);
   }
   const bit = 1 << (number & 31);
-  const at = (item >> 24) * (ITEMS / 32) + (number >> 5);
+  const at = wordOf(item >> 24, number);
   if (Atomics.or(seen, at, bit) & bit) problem(`${item} came twice`);
   Atomics.add(notes, base + RECEIVED, 1);
 }

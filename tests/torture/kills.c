@@ -1,8 +1,11 @@
 /*
- * Processes that share one primitive are killed by SIGKILL at any instruction,
- * and replaced. The program checks what docs/reliability.md promises: nothing
- * is lost beyond one element a kill, nothing comes twice, and the survivors go
- * on.
+ * Agents that share one primitive are killed at any instruction, and replaced.
+ * The program checks what docs/reliability.md promises: nothing is lost beyond
+ * one element a kill, nothing comes twice, and the survivors go on.
+ *
+ * Natively, the agents are processes, and SIGKILL ends them. Under Emscripten
+ * they are threads; emscripten.ts ends their workers, and calls the functions
+ * at the end of this file.
  *
  *   kills PRIMITIVE SECONDS SEED
  *
@@ -11,15 +14,20 @@
  * and `problems` (broken promises; 0 if all is well).
  */
 #define _GNU_SOURCE
+#ifdef __EMSCRIPTEN__
+#include <emscripten.h>
+#include <pthread.h>
+#else
 #define WEFT_PROCESS_SHARED
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#endif
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,7 +40,7 @@ typedef struct {
   int32_t id;
   int32_t begun;    /* elements whose push began */
   int32_t received; /* elements taken and noted */
-  int32_t holds;    /* 1 while it may hold something */
+  int32_t begins;   /* how many agents have begun here */
   int64_t operations;
   int32_t pad[24];
 } seat;
@@ -50,7 +58,7 @@ typedef struct {
 } shared;
 
 static shared *s;
-static int me;
+static __thread int me;
 
 static void problem(const char *what, int32_t a, int32_t b) {
   if (__atomic_fetch_add(&s->problems, 1, __ATOMIC_SEQ_CST) < 5)
@@ -336,6 +344,42 @@ static void check_whole(const char *name) {
 }
 
 static int32_t next_id = 1;
+
+/* What an agent does until it is killed, or told to stop. */
+static void be_agent(const kind *k, int which, int32_t id) {
+  me = which;
+  weft_agent_set_id(id);
+  __atomic_fetch_add(&s->seats[which].begins, 1, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n(&s->stop, __ATOMIC_SEQ_CST) == 0 && !is_full()) {
+    k->step();
+    s->seats[which].operations++;
+  }
+}
+
+/* How many elements are lost after `killed` kills, when all have stopped. */
+static int64_t lost_after(const kind *k, int64_t killed) {
+  if (!k->items) return 0;
+  drain(k->name);
+  int64_t begun = 0, received = 0;
+  for (int i = 0; i < AGENTS; i++) {
+    begun += s->seats[i].begun;
+    received += s->seats[i].received;
+  }
+  /* A push that was killed may have been done or not, and so may the
+     note that it began; either costs one. */
+  if (begun - received > killed || received - begun > killed)
+    problem("lost more than one a kill", (int32_t)(begun - received),
+            (int32_t)killed);
+  return begun - received;
+}
+
+static int64_t steps_done(void) {
+  int64_t sum = 0;
+  for (int i = 0; i < AGENTS; i++) sum += s->seats[i].operations;
+  return sum;
+}
+
+#ifndef __EMSCRIPTEN__
 static pid_t pids[AGENTS];
 
 static void start(const kind *k, int which) {
@@ -348,15 +392,9 @@ static void start(const kind *k, int which) {
   }
   pids[which] = pid;
   if (pid > 0) return;
-  me = which;
-  weft_agent_set_id(id);
   /* The supervisor goes first, or it could kill only now and then. */
   if (nice(10) == -1) errno = 0;
-  while (__atomic_load_n(&s->stop, __ATOMIC_SEQ_CST) == 0) {
-    if (is_full()) _exit(0);
-    k->step();
-    s->seats[which].operations++;
-  }
+  be_agent(k, which, id);
   _exit(0);
 }
 
@@ -434,23 +472,10 @@ int main(int count, char **words) {
         reap(i);
       }
     }
-    if (k->items) {
-      drain(k->name);
-      int64_t begun = 0, received = 0;
-      for (int i = 0; i < AGENTS; i++) {
-        begun += s->seats[i].begun;
-        received += s->seats[i].received;
-      }
-      lost += begun - received;
-      allowed += killed;
-      /* A push that was killed may have been done or not, and so may the
-         note that it began; either costs one. */
-      if (begun - received > killed || received - begun > killed)
-        problem("lost more than one a kill", (int32_t)(begun - received),
-                (int32_t)killed);
-    }
+    lost += lost_after(k, killed);
+    if (k->items) allowed += killed;
     check_whole(k->name);
-    for (int i = 0; i < AGENTS; i++) operations += s->seats[i].operations;
+    operations += steps_done();
     kills += killed;
     if (s->problems > 0) break;
   }
@@ -461,3 +486,74 @@ int main(int count, char **words) {
       (long long)allowed, (int)s->problems);
   return s->problems == 0 ? 0 : 1;
 }
+
+#else /* the functions that emscripten.ts calls */
+
+static shared all;
+static const kind *of_round;
+
+/* The name of a kind, or NULL. */
+EMSCRIPTEN_KEEPALIVE const char *kind_name(int number) {
+  return number < (int)(sizeof KINDS / sizeof *KINDS) ? KINDS[number].name
+                                                      : NULL;
+}
+
+EMSCRIPTEN_KEEPALIVE void begin_round(int number) {
+  s = &all;
+  memset(s, 0, offsetof(shared, arena));
+  of_round = &KINDS[number];
+  weft_agent_set_id(0x0ffffff);
+  make(of_round->name);
+}
+
+static void *thread_of(void *which) {
+  int seat = (int)(intptr_t)which;
+  be_agent(of_round, seat, s->seats[seat].id);
+  return NULL;
+}
+
+/* Starts a thread; 0 if that fails. */
+EMSCRIPTEN_KEEPALIVE pthread_t begin_agent(int which) {
+  /* What a killed thread had allocated is never freed, so its stack is not. */
+  static _Alignas(16) char stacks[AGENTS][1 << 16];
+  pthread_t thread;
+  pthread_attr_t attributes;
+  s->seats[which].id = next_id++;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstack(&attributes, stacks[which], sizeof stacks[which]);
+  int failed =
+      pthread_create(&thread, &attributes, thread_of, (void *)(intptr_t)which);
+  return failed ? 0 : thread;
+}
+
+/* How many agents have begun to use the primitive at this seat. */
+EMSCRIPTEN_KEEPALIVE int32_t agents_begun(int which) {
+  return __atomic_load_n(&s->seats[which].begins, __ATOMIC_SEQ_CST);
+}
+
+/* Whether the items of this seat are used up. */
+EMSCRIPTEN_KEEPALIVE bool is_used_up(int which) {
+  return s->seats[which].begun >= ITEMS - 4096;
+}
+
+/* Does what survivors do when the agent of this seat was killed. */
+EMSCRIPTEN_KEEPALIVE void bury(int which) {
+  if (of_round->dead != NULL) of_round->dead(s->seats[which].id, which);
+}
+
+EMSCRIPTEN_KEEPALIVE void stop_all(void) {
+  __atomic_store_n(&s->stop, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Ends a round of so many kills; how many elements are lost. */
+EMSCRIPTEN_KEEPALIVE int32_t end_round(int32_t killed) {
+  int64_t lost = lost_after(of_round, killed);
+  check_whole(of_round->name);
+  return (int32_t)lost;
+}
+
+EMSCRIPTEN_KEEPALIVE bool has_items(void) { return of_round->items; }
+EMSCRIPTEN_KEEPALIVE double steps(void) { return (double)steps_done(); }
+EMSCRIPTEN_KEEPALIVE int32_t problems(void) { return s->problems; }
+#endif

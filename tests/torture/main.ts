@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { bundle, bundled } from "../_run/bundle.ts";
 import { complain, wordsOf } from "../_run/usage.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
+import { emcc, NoCompiler, PTHREADS } from "../../wasm/emcc.ts";
 import { matches, type Row, type Tell } from "./_row.ts";
 import {
   damage,
@@ -24,6 +25,7 @@ import {
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const WEFT = fileURLToPath(new URL("../../.weft/torture/", import.meta.url));
 const SUPERVISOR = path.join(HERE, "supervisor.ts");
+const EMSCRIPTEN = path.join(HERE, "emscripten.ts");
 
 /** Runs one part of `supervisor.ts` in Node. */
 function threads(part: string): Runner {
@@ -32,6 +34,31 @@ function threads(part: string): Runner {
     return lines("node", [program, part, `${ms}`, `${seed}`, only], ms, tell);
   };
 }
+
+/** Kills threads of Emscripten. */
+const emscripten: Runner = async (ms, seed, only, tell) => {
+  const module = path.join(WEFT, "kills.mjs");
+  try {
+    await emcc({
+      sources: [path.join(HERE, "kills.c")],
+      args: [
+        ...PTHREADS,
+        "-sEXPORTED_RUNTIME_METHODS=wasmMemory,PThread",
+        "-sPTHREAD_POOL_SIZE=6",
+        "-sPTHREAD_POOL_SIZE_STRICT=0",
+        "-sINITIAL_MEMORY=64MB", // each kill leaves a little behind
+        `-I${fileURLToPath(new URL("../../wasm", import.meta.url))}`,
+      ],
+      out: module,
+      quiet: true,
+    });
+  } catch (error) {
+    if (!(error instanceof NoCompiler)) throw error;
+    return console.log(`     skipped: ${error.message}`);
+  }
+  const program = bundled(EMSCRIPTEN, WEFT);
+  await lines("node", [program, module, `${ms}`, `${seed}`, only], ms, tell);
+};
 
 /** Lets C in WebAssembly and JavaScript send each other numbers. */
 const mixed: Runner = (ms, seed, only, tell) => {
@@ -77,7 +104,11 @@ function lines(
 /** What each part runs, and the share of the time that it takes. */
 const PARTS: Readonly<Record<string, readonly (readonly [number, Runner])[]>> =
   {
-    kills: [[0.2, processes], [0.16, threads("kills")]],
+    kills: [
+      [0.2, processes],
+      [0.16, threads("kills")],
+      [0.06, emscripten],
+    ],
     waits: [[0.08, soak("waits")], [0.08, threads("aborts")]],
     stream: [
       [0.08, soak("stream")],
@@ -172,7 +203,7 @@ async function main(): Promise<number> {
   const filter = only in PARTS ? "" : only;
   const runners = chosen.flatMap((part) => PARTS[part]!);
   const whole = runners.reduce((sum, [share]) => sum + share, 0);
-  await bundle([SUPERVISOR], WEFT);
+  await bundle([SUPERVISOR, EMSCRIPTEN], WEFT);
   const rows: Row[] = [];
   let broken = 0;
   for (const part of chosen) {

@@ -1,18 +1,29 @@
 // limit: 900 s
-// A short form of `deno task torture`: each row of its table is a test.
+// it waits
+// Two minutes of `deno task torture`: each row of its table is a test. It runs
+// beside all other tests, and leaves the cores to them.
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { suite } from "../_run/harness.ts";
 import { run } from "../_run/native.ts";
+import { findCompiler } from "../../wasm/emcc.ts";
 
 const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
-const SECONDS = 45;
+const MINUTES = 2;
 
 const test = suite("torture");
 
-const words = ["run", "-A", MAIN, "--minutes", `${SECONDS / 60}`];
-const { code, output } = await run(process.execPath, words, 800);
+// If there is none, a row is missing, and the output says so.
+await findCompiler(true).catch(() => {});
+
+// With this priority it takes about a seventh of what another program would.
+const words = ["-n", "8", process.execPath, "run", "-A", MAIN];
+const { code, output } = await run(
+  "nice",
+  [...words, "--minutes", `${MINUTES}`],
+  800,
+);
 const rows = output.split("\n").filter((line) => /^(ok {3}|FAIL )/.test(line));
 console.log(rows.map((row) => `| ${row}\n`).join(""));
 

@@ -256,6 +256,26 @@ static inline void weft__record_wake_producer(weft_record_ring *r) {
   weft__event_wake(&r->push_epoch, 1);
 }
 
+/* Whether `used` bytes between two positions can be whole records. */
+static inline bool weft__record_is_whole(const weft_record_ring *r,
+                                         int32_t used) {
+  return (uint32_t)used <= (uint32_t)r->capacity && used % 8 == 0;
+}
+
+/* Whether there is no room for a record of `space` bytes. Producers that wait
+   look without the claim, so that they do not keep it from those that have
+   room: if there was no room behind an earlier `tail`, there is none behind a
+   later one. */
+static inline bool weft__record_is_full(weft_record_ring *r, int32_t space) {
+  int32_t tail = weft__load(&r->tail);
+  int32_t used = weft__minus(tail, weft__load(&r->head));
+  /* What is closed, or damaged, is told by who has the claim. */
+  bool full = weft__record_is_whole(r, used) &&
+              weft__record_total(r, tail, space) > r->capacity - used;
+  if (full) weft__record_note(r, space);
+  return full;
+}
+
 /* Takes the claim if it comes free within about a microsecond, for a record of
    `space` bytes, and then returns 0; otherwise returns `claimant`, which names
    the agent that has it. */
@@ -283,12 +303,6 @@ static inline void weft__record_end_claim(weft_record_ring *r) {
   /* Pairs with (W). */
   if (weft__exchange(&r->claimant, 0) & WEFT_RECORD_RING_CONTENDED_BIT)
     weft__record_wake_producer(r);
-}
-
-/* Whether `used` bytes between two positions can be whole records. */
-static inline bool weft__record_is_whole(const weft_record_ring *r,
-                                         int32_t used) {
-  return (uint32_t)used <= (uint32_t)r->capacity && used % 8 == 0;
 }
 
 /* Takes the claim and finds room for a record: *record. Returns 0; or EBUSY,
@@ -529,13 +543,25 @@ static inline void weft__record_pass_pop(weft_record_ring *r) {
 }
 
 #ifndef WEFT_REALTIME /* what may wait */
+/* Does the same as try_push, which found no room before. */
+static inline int weft__record_push_again(weft_record_ring *r, const void *src,
+                                          int32_t length) {
+  if (!r->single_producer &&
+      weft__record_is_full(r, weft__record_space(length)))
+    return EBUSY;
+  return weft_record_ring_try_push(r, src, length);
+}
+
 /* Does the same as try_push, but blocks up to `timeout` ns for room; then
    ETIMEDOUT. */
 static inline int weft_record_ring_push(weft_record_ring *q, const void *src,
                                         int32_t length, int64_t timeout) {
-  WEFT__EVENT_BLOCK_OR(weft_record_ring_try_push(q, src, length),
-                       &q->push_epoch, weft__record_hand_room_on(q),
-                       weft__record_pass_push(q), timeout, -1);
+  int first =
+      weft__may_block() ? weft_record_ring_try_push(q, src, length) : EPERM;
+  if (first != EBUSY) return first;
+  WEFT__EVENT_BLOCK_OR(weft__record_push_again(q, src, length), &q->push_epoch,
+                       weft__record_hand_room_on(q), weft__record_pass_push(q),
+                       timeout, -1);
 }
 
 /* Does the same as try_pop, but blocks up to `timeout` ns if there is nothing
