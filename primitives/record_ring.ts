@@ -278,14 +278,14 @@ export class RecordCore extends Region<"record_ring"> {
     if (byteLength > SHORT && !this.singleProducer) {
       const record = this.reserveRecord(byteLength);
       if (record === 0) return false;
-      this.#put(src, record + 2);
+      this.#put(src, byteLength, record + 2);
       return this.commitRecord(byteLength);
     }
     this.#assertUnreserved();
     const record = this.#claim(byteLength);
     if (record === 0) return false;
     this.#words[record] = byteLength << 2 | COMMITTED; // published by (P)
-    this.#put(src, record + 2);
+    this.#put(src, byteLength, record + 2);
     if (!this.#publish(record, byteLength)) return false;
     wake(this.#words, POP_EPOCH, 1);
     return true;
@@ -547,9 +547,11 @@ export class RecordCore extends Region<"record_ring"> {
     return DATA + ((position & this.#mask) >> 2);
   }
 
-  /** Copies all of `src` to the words from `at` on. */
-  #put(src: Elements, at: number): void {
-    const { byteLength } = src;
+  /**
+   * Copies `byteLength` bytes of `src` to the words from `at` on: as many as
+   * were claimed, although a view of growable memory may have grown since.
+   */
+  #put(src: Elements, byteLength: number, at: number): void {
     this.copier.put(src, 0, at, byteLength >> 2);
     for (let i = byteLength & ~3; i < byteLength; i++) {
       this.#bytes[at * 4 + i] = byteAt(src, i);

@@ -43,7 +43,13 @@ export {
   type When,
 } from "./engine/model.ts";
 export { Generated, type PropertyOptions } from "./property.ts";
-export type { Failure, Options, Program, Result } from "./report/result.ts";
+export type {
+  Failure,
+  Options,
+  Program,
+  Reduction,
+  Result,
+} from "./report/result.ts";
 export type { Memory } from "./engine/scenario.ts";
 export {
   type Arbitrary,

@@ -28,7 +28,7 @@ export const OPTIONS: Allowed = {
   polls: BOOLEAN,
   maxSteps: NUMBER,
   lines: BOOLEAN,
-  reduce: BOOLEAN,
+  reduce: ["boolean", '"order"', '"alike"', '"unused"', '"remembered"'],
   then: ['"explore"'],
   spins: NUMBER,
   begin: NUMBER,

@@ -54,6 +54,7 @@ export interface Snapshot {
   readonly looping: boolean;
   readonly tick: boolean;
   readonly ticks: number;
+  readonly plain: readonly Access[];
 
   // ---- what is worked out later
   /** What followed from this state before. */
@@ -68,6 +69,16 @@ export interface Snapshot {
   group: Group | null;
   proved: number;
 }
+
+/** A plain access to memory. */
+export interface Access {
+  readonly kind: number;
+  readonly address: number;
+  readonly size: number;
+}
+
+/** No plain accesses. */
+export const NO_ACCESS: readonly Access[] = [];
 
 /** An operation, and the answer it has to give. */
 export interface Check {
@@ -239,6 +250,11 @@ export class Agent {
    */
   tick = false;
   ticks = 0;
+  /**
+   * Its plain accesses since its last operation by which others can learn of
+   * them. No order is known between these and what other agents do now.
+   */
+  plain: readonly Access[] = NO_ACCESS;
 
   // ---- what no state keeps
   /** The index of the next recorded operation, during a replay. */
@@ -302,6 +318,7 @@ export class Agent {
     this.serial = this.idleFires = 0;
     this.after1 = [];
     this.after2 = [];
+    this.plain = NO_ACCESS;
     this.clearLoops();
     this.pos = this.drawn = this.allocations = 0;
   }
@@ -405,6 +422,7 @@ export class Agent {
       looping: this.looping,
       tick: this.tick,
       ticks: this.ticks,
+      plain: this.plain,
       edges: null,
       hashed: false,
       key1: 0,
@@ -463,5 +481,6 @@ export class Agent {
     this.looping = s.looping;
     this.tick = s.tick;
     this.ticks = s.ticks;
+    this.plain = s.plain;
   }
 }

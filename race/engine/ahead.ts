@@ -77,6 +77,8 @@ export interface Runner {
   endless: number;
   /** Loops that count as endless, by place and answers. */
   readonly loops: Set<string>;
+  /** Whether an agent has met one of them. */
+  held: boolean;
   /**
    * How many operations are left of a loop, by what the agent in it has seen.
    */
@@ -169,6 +171,7 @@ function inLoop(
       agent.spinAddresses = [...new Set(round.map(signedAddress))];
       return ON;
     }
+    engine.held = true;
     if (known === undefined) engine.loops.add(key);
   }
   if (pure) {

@@ -106,25 +106,40 @@ export function aloneIn({ world, count }: Engine): number {
 }
 
 /**
- * A step that commutes with everything the other agents can do, or -1. It is an
- * access to a word that no other agent uses, so nothing is lost if it is taken
- * first and alone. It is used only without a model, because a model observes
- * when calls begin and end.
+ * A step that commutes with everything that the other agents can do until they
+ * learn of it, or -1. Nothing is lost if it is taken first and alone. It is one
+ * of these:
+ *
+ * - a write to a word that no other agent uses, or a read of a word that no
+ *   other agent writes;
+ * - a plain access, which commutes with all others unless there is a data race.
+ *   `judgeRaces` compares what the other agents do next with the plain accesses
+ *   that an agent has made since others could last learn of them.
+ *
+ * The first step of a call is no such step if a model or an invariant observes
+ * when calls begin. A call that ends earlier is judged more strictly, so
+ * its last step may come first. With `only` at least 0, the step must be of that
+ * agent.
  */
-export function ownStep(engine: Engine, out: Choices): number {
+export function ownStep(engine: Engine, out: Choices, only: number): number {
   const { world, scenario, clocked } = engine;
-  if (out.live < 2 || out.count > out.live) return -1;
-  if (world.judge !== null || world.hints !== null) return -1;
-  if (clocked || scenario.async || scenario.invariant !== null) return -1;
+  const { judge, hints, memory } = world;
+  if (out.live === 0 || out.count < 2 || clocked || scenario.async) return -1;
+  const observed = judge !== null || scenario.invariant !== null;
   for (let i = 0; i < out.live; i++) {
     const code = out.codes[i]!;
-    const { kind, target, looping, address, size, id, status } = world
+    const { kind, target, looping, address, size, id, status, invoked } = world
       .agents[k.agentOf(code)]!;
     if (k.actionOf(code) !== k.STEP || status !== k.READY || looping) continue;
+    if (only >= 0 && id !== only) continue;
+    if (target === null || kind > k.WRITE || observed && !invoked) continue;
+    if (kind === k.WAIT || kind === k.NOTIFY) continue;
+    const plain = k.isPlain(kind);
+    if (plain && hints?.isHint(address)) continue;
+    if (plain && world.keepsPlain && engine.racy(address)) return code;
     if (world.twins?.has(id)) continue;
-    if (target === null || kind === k.WAIT || kind === k.NOTIFY) continue;
-    if (kind > k.WRITE) continue;
-    if (world.memory.isOwn(target.region, id, address, size)) return code;
+    const writes = k.writes(kind);
+    if (memory.isOwn(target.region, id, address, size, writes)) return code;
   }
   return -1;
 }

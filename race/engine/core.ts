@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Agent, Snapshot } from "./agent.ts";
+import { type Access, type Agent, NO_ACCESS, type Snapshot } from "./agent.ts";
 import type { Hints, HintState } from "./hints.ts";
 import * as k from "./kinds.ts";
 import { type FailureKind, Fault, Unsupported } from "./kinds.ts";
@@ -160,6 +160,8 @@ export class World {
   tail = 0;
   /** Agents that do the same, if that makes states equal. */
   twins: Twins | null = null;
+  /** Whether agents keep their plain accesses. */
+  keepsPlain = false;
 
   // ---- states
 
@@ -274,7 +276,7 @@ export class World {
     const { target, address, size, id } = agent;
     if (target !== null) {
       const user = this.twins?.has(id) ? SEVERAL : id;
-      this.memory.use(target.region, user, address, size);
+      this.memory.use(target.region, user, address, size, k.writes(kind));
     }
     this.hints?.before(agent);
     const result = this.#effect(agent, age);
@@ -297,11 +299,37 @@ export class World {
   absorb(agent: Agent, result: Any, changed: boolean): void {
     const { kind } = agent;
     if (result !== BLOCK) this.note(agent, result);
+    if (this.keepsPlain) agent.plain = this.#plainAfter(agent);
     if (kind === k.NOTIFY || kind === k.WRITE) agent.pure = 0;
     else agent.pure++;
     if (!changed || kind === k.NOTIFY) return;
     agent.pure = 0;
     agent.idleFires = 0;
+  }
+
+  /**
+   * The plain accesses of an agent after its operation. Other agents can learn
+   * of them by an atomic operation, if it is not one that only concerns itself.
+   */
+  #plainAfter(
+    { plain, kind, target, address, size, id }: Agent,
+  ): readonly Access[] {
+    const isPlain = k.isPlain(kind);
+    if (target === null || (!isPlain && plain.length === 0)) return plain;
+    const asks = kind === k.WAIT || kind === k.NOTIFY;
+    const own = !asks && !this.twins?.has(id) && this.memory.isOwn(
+      target.region,
+      id,
+      address,
+      size,
+      k.writes(kind),
+    );
+    if (own) return plain;
+    if (!isPlain) return NO_ACCESS;
+    const known = plain.some((access) =>
+      access.kind === kind && access.address === address && access.size === size
+    );
+    return known ? plain : [...plain, { kind, address, size }];
   }
 
   #raceText({ kind, address, id, site }: Agent, other: string): string {
@@ -590,6 +618,10 @@ export function hashAgent(agent: Snapshot): void {
   if (agent.deadline !== Infinity) {
     a = mix1(a, bits(agent.deadline));
     b = mix2(b, bits(agent.deadline));
+  }
+  for (const { kind, address, size } of agent.plain) {
+    a = mix1(a, signature(kind, address) + (size << 24));
+    b = mix2(b, signature(kind, address) + (size << 24));
   }
   agent.key1 = a;
   agent.key2 = b;

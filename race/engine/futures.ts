@@ -376,6 +376,9 @@ export class Futures {
     if (s.looping) text += ` ${roundIn(s)}`;
     if (this.#results) text += ` ${s.results1} ${s.results2}`;
     if (this.#engine.world.judge !== null) text += ` ${writtenIn(s)}`;
+    for (const { kind, address, size } of s.plain) {
+      text += ` ${kind},${address},${size}`;
+    }
     const alone = name.endsWith("DataView") ||
       s.inbox.length + s.timers.length > 0;
     return alone ? `${text} ${s.key1} ${s.key2}` : text;

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Agent, Edge, Ended, Guard, Snapshot } from "./agent.ts";
+import type { Access, Agent, Edge, Ended, Guard, Snapshot } from "./agent.ts";
 import { holds } from "./guard.ts";
 
 /** An agent that must be run, and what is then to be remembered. */
@@ -133,9 +133,19 @@ function isSame(a: Snapshot, b: Snapshot): boolean {
     a.idleFires === b.idleFires && a.spinNext === b.spinNext &&
     a.tick === b.tick && a.ticks === b.ticks && a.leap === b.leap &&
     a.ends === b.ends && a.looping === b.looping &&
+    samePlain(a.plain, b.plain) &&
     a.inbox.length + b.inbox.length + a.timers.length + b.timers.length === 0 &&
     a.results.length === b.results.length &&
     a.results.every((result, i) => Object.is(result, b.results[i]));
+}
+
+/** Whether two lists of plain accesses are the same. */
+function samePlain(a: readonly Access[], b: readonly Access[]): boolean {
+  return a === b || a.length === b.length && a.every((access, i) => {
+        const { kind, address, size } = b[i]!;
+        return access.kind === kind && access.address === address &&
+          access.size === size;
+      });
 }
 
 /** Whether an agent came to the same state as before. */

@@ -25,7 +25,9 @@ export interface Region {
   readonly own: (readonly [from: number, to: number])[];
   /** By word: 1 + the only agent that used it, or `SHARED`; 0 if unused. */
   readonly user: Uint8Array;
-  /** By word: whether the search relied on only one agent using it. */
+  /** By word: the same for the only agent that wrote it. */
+  readonly writer: Uint8Array;
+  /** By word: what the search relied on, `ON_USER` and `ON_WRITER`. */
   readonly relied: Uint8Array;
   /** By word: whether the search relied on nobody writing it. */
   readonly constant: Uint8Array;
@@ -33,6 +35,9 @@ export interface Region {
 
 /** The user of a word that several agents use. */
 const SHARED = 255;
+
+/** That only one agent uses a word, and that only one writes it. */
+const ON_USER = 1, ON_WRITER = 2;
 
 /** Stands for an agent that others do the same as: its words are shared. */
 export const SEVERAL = 254;
@@ -75,6 +80,7 @@ export class Memory {
       own: [],
       constant: new U8(count),
       user: new U8(count),
+      writer: new U8(count),
       relied: new U8(count),
     };
     region.initial = contentOf(region);
@@ -134,31 +140,52 @@ export class Memory {
     return true;
   }
 
-  /** Notes that `agent` uses `size` bytes at `address`. */
-  use(region: Region, agent: number, address: number, size: number): void {
-    const { user, relied, base } = region;
+  /** Notes that `agent` uses, or `writes`, `size` bytes at `address`. */
+  use(
+    region: Region,
+    agent: number,
+    address: number,
+    size: number,
+    writes: boolean,
+  ): void {
+    const { user, writer, relied, base } = region;
     const last = (address - base + size - 1) >> 2;
     for (let w = (address - base) >> 2; w <= last; w++) {
-      const before = user[w]!;
-      if (before === SHARED || before === agent + 1) continue;
-      user[w] = before === 0 ? agent + 1 : SHARED;
-      if (before !== 0 && relied[w] === 1) this.surprised = true;
+      const used = user[w]!;
+      if (used !== SHARED && used !== agent + 1) {
+        user[w] = used === 0 ? agent + 1 : SHARED;
+        if (used !== 0 && (relied[w]! & ON_USER) !== 0) this.surprised = true;
+      }
+      const written = writer[w]!;
+      if (!writes || written === SHARED || written === agent + 1) continue;
+      writer[w] = written === 0 ? agent + 1 : SHARED;
+      const alone = user[w] === agent + 1;
+      if (!alone && (relied[w]! & ON_WRITER) !== 0) this.surprised = true;
     }
   }
 
   /**
-   * Whether no agent but `agent` was ever seen to use `size` bytes at
-   * `address`. Then the order of its accesses does not matter. If another agent
-   * uses them later, the search starts again.
+   * Whether an access to `size` bytes at `address` commutes with all that other
+   * agents were ever seen to do there: a write, if no other agent uses them; a
+   * read, if no other agent writes them. If one does so later, the search
+   * starts again.
    */
-  isOwn(region: Region, agent: number, address: number, size: number): boolean {
-    const { user, relied, base } = region;
+  isOwn(
+    region: Region,
+    agent: number,
+    address: number,
+    size: number,
+    writes: boolean,
+  ): boolean {
+    const { relied, base } = region;
+    const others = writes ? region.user : region.writer;
     const first = (address - base) >> 2;
     const last = (address - base + size - 1) >> 2;
     for (let w = first; w <= last; w++) {
-      if (user[w] !== 0 && user[w] !== agent + 1) return false;
+      if (others[w] !== 0 && others[w] !== agent + 1) return false;
     }
-    for (let w = first; w <= last; w++) relied[w] = 1;
+    const on = writes ? ON_USER : ON_WRITER;
+    for (let w = first; w <= last; w++) relied[w]! |= on;
     return true;
   }
 

@@ -97,8 +97,10 @@ export class Engine implements Host {
   endless = 100_000;
   /** Whether a data race at an address is a failure. */
   racy: (address: number) => boolean = () => true;
-  /** Loops that count as endless. */
-  readonly loops: Set<string> = new Set();
+  /** Loops that count as endless, also of earlier explorations. */
+  loops: Set<string> = new Set();
+  /** Whether this exploration has met one of them. */
+  held = false;
   /**
    * How many operations are left of a loop, by what the agent in it has seen.
    */

@@ -24,7 +24,14 @@ import { onTerminal } from "./progress.ts";
 import { shrink, switches } from "./shrink.ts";
 import { rehearse } from "./rehearse.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
-import type { Failure, Options, Program, Result } from "../report/result.ts";
+import { NotConstant } from "../engine/signals.ts";
+import {
+  type Failure,
+  type Options,
+  type Program,
+  reduces,
+  type Result,
+} from "../report/result.ts";
 import { Fixed, Impossible, run } from "./run.ts";
 import { sampler } from "./sample.ts";
 import type { Scenario } from "../engine/scenario.ts";
@@ -87,20 +94,19 @@ function* examine(
     );
   }
   // Until here, agents were run each time: that shows whether they repeat.
-  engine.recalls = o.reduce !== false;
+  // To compare what agents use, it must be known what they did.
+  engine.recalls = reduces(o, "remembered") || reduces(o, "unused");
   const budgets = [unusual];
   if (o.kill === true) budgets.push({ ...unusual, kills: 1 });
   let total = nothing(world);
-  const { reduce } = searchOptions(engine, o, false);
-  engine.setTwins(reduce === true && start.length === 0);
   for (const budget of budgets) {
     world.startBudget = budget;
     const full = { ...searchOptions(engine, o, false), start };
-    const found = yield* search(engine, full);
+    const found = yield* surely(engine, full);
     total = sum(total, found);
     if (found.fault !== null) {
       const minimal = { ...searchOptions(engine, o, true), start };
-      const least = yield* search(engine, minimal);
+      const least = yield* surely(engine, minimal);
       const best = least.fault === null ? found : least;
       return yield* report(engine, o, { ...total, ...faultOf(best) });
     }
@@ -113,6 +119,27 @@ function* examine(
     );
   }
   return yield* sample(engine, o, total);
+}
+
+/**
+ * Searches, and begins again as often as it turns out that the search relied on
+ * something that does not hold, such as that nobody writes a word.
+ */
+function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
+  const { world, scenario } = engine;
+  for (;;) {
+    const reduce = o.reduce === true;
+    engine.setTwins(o.twins === true && o.start?.length === 0);
+    world.keepsPlain = reduce && o.races && !scenario.async &&
+      !engine.clocked && world.lead + world.tail === 0;
+    try {
+      return yield* search(engine, o);
+    } catch (error) {
+      if (!(error instanceof NotConstant)) throw error;
+      engine.forget();
+      engine.futures.clear();
+    }
+  }
 }
 
 /** Looks for livelocks in executions in which every agent gets its turns. */
@@ -131,7 +158,7 @@ function* turns(engine: Engine): Steps<void> {
 }
 
 /** The result of a search that left out no state. */
-function covered({ loops, leapt, endless }: Engine, total: Found): Result {
+function covered({ held, leapt, endless }: Engine, total: Found): Result {
   const states = counted(total.states, "state");
   if (leapt.size > 0) {
     return resultOf(
@@ -140,10 +167,8 @@ function covered({ loops, leapt, endless }: Engine, total: Found): Result {
         `operations of which only the beginning and the end were explored`,
     );
   }
-  const held = loops.size === 0
-    ? ""
-    : `; loops of ${endless} operations count as endless`;
-  return resultOf(total, `complete: ${states}${held}`);
+  const loops = held ? `; loops of ${endless} operations count as endless` : "";
+  return resultOf(total, `complete: ${states}${loops}`);
 }
 
 /** Samples executions. */
@@ -288,6 +313,7 @@ function* replayOnce(
   };
   const options = searchOptions(engine, o, false);
   world.clocks = null;
+  world.keepsPlain = !engine.scenario.async && world.lead + world.tail === 0;
   const title = `schedule "${scheduleText(schedule)}"`;
   const picture = yield* replayPicture(engine, schedule, o, title, title);
   if (world.fault === null && options.races) judgeRaces(engine);
@@ -318,6 +344,7 @@ function searchOptions(
   o: Options,
   minimal: boolean,
 ): SearchOptions {
+  const usual = o.kill !== true && times(o.spurious, 1) === 0;
   const declared = [...scenario.operations.values()]
     .some(({ lockFree }) => lockFree);
   return {
@@ -331,10 +358,9 @@ function searchOptions(
     polls: o.polls !== false,
     results: scenario.finalResults,
     progress: minimal ? null : onTerminal(),
-    reduce: o.reduce !== false && o.kill !== true &&
-      times(o.spurious, 1) === 0,
-    merge: o.reduce !== false && o.kill !== true &&
-      times(o.spurious, 1) === 0,
+    reduce: reduces(o, "order") && usual,
+    twins: reduces(o, "alike") && usual,
+    merge: reduces(o, "unused") && usual,
   };
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import { activateAsync, rejections } from "../engine/async.ts";
+import { callText } from "../engine/core.ts";
 import { Hints } from "../engine/hints.ts";
 import { Judge } from "../judge/lin.ts";
 import { Engine, type Steps } from "../engine/replay.ts";
@@ -13,6 +14,26 @@ import { install, isInstalled, uninstall } from "../engine/shim.ts";
 import { NeedsAsync, NotConstant, StatefulHandle } from "../engine/signals.ts";
 
 const engines = new WeakMap<Scenario, Map<number, Engine>>();
+
+const loops = new WeakMap<Scenario, Map<string, Set<string>>>();
+
+/**
+ * Loops that count as endless after so many operations, in programs of the same
+ * calls. To follow them again takes longer than most searches.
+ */
+function loopsOf(
+  scenario: Scenario,
+  program: Program,
+  operations: number,
+): Set<string> {
+  let all = loops.get(scenario);
+  if (all === undefined) loops.set(scenario, all = new Map());
+  const calls = new Set(program.flat().map((call) => callText(call)));
+  const key = `${operations} ${[...calls].sort().join()}`;
+  let known = all.get(key);
+  if (known === undefined) all.set(key, known = new Set());
+  return known;
+}
 
 /** Makes an engine for a scenario and a program. */
 function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
@@ -40,13 +61,14 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   engine.setTwins(false);
   engine.opening = null;
   engine.memo.clear();
-  engine.recalls = false;
+  engine.recalls = engine.world.keepsPlain = false;
   engine.maxSteps = o.maxSteps ?? 1000;
   engine.racy = typeof o.races === "function" ? o.races : () => true;
   engine.world.lead = o.begin ?? 0;
   engine.world.tail = o.end ?? 0;
   engine.endless = o.spins ?? 100_000;
-  engine.loops.clear();
+  engine.loops = loopsOf(scenario, program, engine.endless);
+  engine.held = false;
   engine.futures.clear();
   engine.leapt.clear();
   engine.rounds.clear();
@@ -67,10 +89,18 @@ function close(scenario: Scenario, program: Program): void {
 type Work<T> = (engine: Engine) => Steps<T>;
 
 function drive<T>(engine: Engine, steps: Steps<T>): T {
+  const next = () => steps.next();
+  let step = next;
   for (;;) {
-    const { done, value } = steps.next();
+    const { done, value } = step();
     if (done === true) return value;
-    engine.activate(value);
+    try {
+      engine.activate(value);
+      step = next;
+    } catch (error) {
+      // Whoever asked for the run may know what to do about it.
+      step = () => steps.throw(error);
+    }
   }
 }
 

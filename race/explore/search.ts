@@ -40,6 +40,8 @@ export interface SearchOptions extends Patience {
   readonly races: boolean;
   /** Whether steps that commute with all others are taken in one order only. */
   readonly reduce?: boolean | undefined;
+  /** Whether agents that do the same are taken for equal. */
+  readonly twins?: boolean | undefined;
   /** Whether states of agents with the same future are one. */
   readonly merge?: boolean | undefined;
   /** Shows how far the search has come. */
@@ -186,7 +188,7 @@ function* isReal(
 function judgeHere(engine: Engine, o: SearchOptions, here: Choices): boolean {
   const { world } = engine;
   const live = choices(engine, here);
-  if (o.races && live > 1) judgeRaces(engine);
+  if (o.races && live > 0) judgeRaces(engine);
   if (o.lockFree !== "no") judgeLockFree(engine, o.lockFree === "all");
   if (live > 0 || world.fault !== null) return false;
   if (o.onEnd === undefined) judgeQuiet(engine, o);
@@ -210,6 +212,9 @@ function* explore(
   const buckets: Open[][] = [[]];
   const key: [number, number] = [0, 0];
   const here = new Choices();
+  const next = new Choices();
+  /** The steps from the open state to the one that comes next. */
+  const passed: number[] = [];
   const fair = new Set<string>();
   let probes = 0;
   let steps = 0;
@@ -261,6 +266,12 @@ function* explore(
     if (o.minimal) key[0] = Math.imul(key[0] ^ (last + 2), 0x9e3779b1);
   };
 
+  const pass = (id: number): number => {
+    for (const code of passed) id = states.pass(id, code);
+    return id;
+  };
+  const mayReduce = o.reduce === true;
+
   yield* begin(engine);
   for (const code of start) yield* apply(engine, code, false);
   if (world.fault === null) futures?.settle(null);
@@ -288,7 +299,9 @@ function* explore(
     load(open);
     if (judgeHere(engine, o, here)) executions++;
     const { codes, live } = here;
-    const own = o.reduce && live > 1 ? ownStep(engine, here) : -1;
+    const own = mayReduce && live > 0
+      ? ownStep(engine, here, o.minimal ? open.last : -1)
+      : -1;
     const count = own >= 0 ? 1 : here.count;
     if (own >= 0) codes[0] = own;
     if (world.fault !== null) return found(open.id, -1);
@@ -298,31 +311,52 @@ function* explore(
       open.agents[open.last]!.status === k.READY;
     // Push in reverse, so that the first agent's step comes next.
     for (let i = count - 1; i >= 0; i--) {
-      const code = codes[i]!;
-      const who = k.agentOf(code);
+      const first = codes[i]!;
+      const unusual = k.actionOf(first) !== k.STEP &&
+        k.actionOf(first) !== k.SETTLE;
+      const preempts = running && k.agentOf(first) !== open.last;
+      const cost = open.cost + (preempts || unusual ? 1 : 0);
       if (!fresh) load(open);
       fresh = false;
       present = null;
-      if (!startStep(engine, code, false)) yield* finish(engine);
-      steps++;
-      if (world.fault !== null) return found(open.id, code);
-      const unusual = k.actionOf(code) !== k.STEP &&
-        k.actionOf(code) !== k.SETTLE;
-      const preempts = running && who !== open.last;
-      const cost = open.cost + (preempts || unusual ? 1 : 0);
-      const agent = world.agents[who]!;
-      const overdue = agent.effort > engine.maxSteps;
-      if (o.polls === false && isBusy(agent)) {
-        failBusy(engine, agent);
-        return found(open.id, code);
+      let { agents } = open;
+      let code = first;
+      let who: number;
+      let overdue: boolean;
+      let looping: boolean;
+      passed.length = 0;
+      for (;;) {
+        if (!startStep(engine, code, false)) yield* finish(engine);
+        steps++;
+        if (world.fault !== null) return found(pass(open.id), code);
+        who = k.agentOf(code);
+        const agent = world.agents[who]!;
+        overdue = agent.effort > engine.maxSteps;
+        if (o.polls === false && isBusy(agent)) {
+          failBusy(engine, agent);
+          return found(pass(open.id), code);
+        }
+        looping = agent.looping;
+        futures?.settle(agents);
+        if (!mayReduce || o.minimal || looping || overdue) break;
+        choices(engine, next);
+        const own = ownStep(engine, next, -1);
+        if (own < 0) break;
+        // Go on at once: nothing that others do can make a difference.
+        passed.push(code);
+        if (o.races) judgeRaces(engine);
+        if (world.fault !== null) return found(pass(open.id), -1);
+        if (futures !== null) {
+          agents = world.agents.map((agent) => agent.save());
+        }
+        code = own;
       }
-      const { looping } = agent;
-      futures?.settle(open.agents);
       hash(who);
       const known = states.find(key[0], key[1]);
       if (known < 0) {
-        const id = states.add(key[0], key[1], open.id, code);
-        states.via(id, open.id, code, cost);
+        const from = pass(open.id);
+        const id = states.add(key[0], key[1], from, code);
+        states.via(id, from, code, cost);
         // Do not follow an operation for ever that goes on and on.
         if (!overdue) {
           keep(id, who, cost);
@@ -333,11 +367,11 @@ function* explore(
           present = null;
           yield* rotate(engine, EACH, fair);
           if (world.fault !== null) {
-            return found(open.id, code, world.schedule);
+            return found(from, code, world.schedule);
           }
         }
       } else if (o.minimal && cost < states.cost(known)) {
-        states.via(known, open.id, code, cost);
+        states.via(known, open.id, first, cost);
         keep(known, who, cost);
         bucket = Math.min(bucket, cost);
       }

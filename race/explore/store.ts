@@ -6,10 +6,12 @@
  */
 import { I32, U32, U8 } from "../engine/native.ts";
 
-/** The states that were met, numbered from 0. */
+/** The states that were met, by number. */
 export class States {
   /** How many there are. */
   size = 0;
+  /** How many numbers are given, also to states that were passed through. */
+  #count = 0;
   #slots = new I32(1 << 12);
   #mask = (1 << 12) - 1;
   #key1 = new U32(1 << 11);
@@ -17,6 +19,7 @@ export class States {
   #parent = new I32(1 << 11);
   #code = new I32(1 << 11);
   #cost = new U8(1 << 11);
+  #passed = new U8(1 << 11);
 
   /** The number of a state, or -1 if it was not met. */
   find(key1: number, key2: number): number {
@@ -26,11 +29,24 @@ export class States {
 
   /** Adds a new state, which is reached from `parent` by `code`. */
   add(key1: number, key2: number, parent: number, code: number): number {
-    if (this.size === this.#key1.length) this.#grow();
-    const id = this.size++;
+    const id = this.#next(parent, code);
+    this.size++;
     this.#key1[id] = key1;
     this.#key2[id] = key2;
     this.#slots[this.#probe(key1 >>> 0, key2 >>> 0)] = id + 1;
+    return id;
+  }
+
+  /** Adds a state that is only passed through, so that it is never found. */
+  pass(parent: number, code: number): number {
+    const id = this.#next(parent, code);
+    this.#passed[id] = 1;
+    return id;
+  }
+
+  #next(parent: number, code: number): number {
+    if (this.#count === this.#key1.length) this.#grow();
+    const id = this.#count++;
     this.via(id, parent, code, 0);
     return id;
   }
@@ -69,7 +85,7 @@ export class States {
   }
 
   #grow(): void {
-    const length = this.size * 2;
+    const length = this.#count * 2;
     const bigger = <T extends Int32Array | Uint32Array | Uint8Array>(
       old: T,
       fresh: T,
@@ -79,9 +95,11 @@ export class States {
     this.#parent = bigger(this.#parent, new I32(length));
     this.#code = bigger(this.#code, new I32(length));
     this.#cost = bigger(this.#cost, new U8(length));
+    this.#passed = bigger(this.#passed, new U8(length));
     this.#slots = new I32(length * 2);
     this.#mask = length * 2 - 1;
-    for (let id = 0; id < this.size; id++) {
+    for (let id = 0; id < this.#count; id++) {
+      if (this.#passed[id] === 1) continue;
       this.#slots[this.#probe(this.#key1[id]!, this.#key2[id]!)] = id + 1;
     }
   }

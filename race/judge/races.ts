@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Agent } from "../engine/agent.ts";
+import type { Access, Agent } from "../engine/agent.ts";
 import { aloneIn, EVERYONE } from "../engine/choices.ts";
 import * as k from "../engine/kinds.ts";
 import type { Engine } from "../engine/replay.ts";
@@ -12,7 +12,9 @@ import type { Engine } from "../engine/replay.ts";
  * Reports a data race if the next operations of two agents conflict. This finds
  * every race: by the theorem on data-race freedom of ECMAScript's memory model,
  * a program with a race has an execution in which two conflicting accesses come
- * next to each other.
+ * next to each other. If plain accesses are explored in one order only, one of
+ * the two may have been made already: its agent keeps it until others can learn
+ * of it.
  */
 export function judgeRaces(engine: Engine): void {
   const { world } = engine;
@@ -28,7 +30,6 @@ export function judgeRaces(engine: Engine): void {
 }
 
 function judgeAmong(engine: Engine, agents: readonly Agent[]): void {
-  const { world } = engine;
   for (let i = 0; i < agents.length; i++) {
     const first = agents[i]!;
     if (first.status !== k.READY) continue;
@@ -37,23 +38,44 @@ function judgeAmong(engine: Engine, agents: readonly Agent[]): void {
       if (second.status !== k.READY || !conflict(engine, first, second)) {
         continue;
       }
-      const how = (agent: Agent) =>
-        `agent ${agent.id}'s ${k.OP_NAMES[agent.kind]}`;
-      const wide = first.address === second.address &&
-          first.size === second.size
-        ? ""
-        : `, ${first.size} and ${second.size} bytes wide`;
-      return world.fail(
-        "data-race",
-        `${how(first)} and ${how(second)} of ` +
-          `${world.memory.nameOf(first.address)}${wide} are unordered: they ` +
-          `can happen at the same time`,
-      );
+      return failRace(engine, first.id, first, second.id, second);
+    }
+  }
+  for (let i = 0; i < agents.length; i++) {
+    const { plain, id } = agents[i]!;
+    for (let n = 0; n < plain.length; n++) {
+      const done = plain[n]!;
+      for (let j = 0; j < agents.length; j++) {
+        const next = agents[j]!;
+        if (j === i || next.status !== k.READY) continue;
+        if (!conflict(engine, done, next)) continue;
+        return failRace(engine, id, done, next.id, next);
+      }
     }
   }
 }
 
-function conflict({ world, racy }: Engine, a: Agent, b: Agent): boolean {
+function failRace(
+  { world }: Engine,
+  id: number,
+  first: Access,
+  otherId: number,
+  other: Access,
+): void {
+  const how = (id: number, { kind }: Access) =>
+    `agent ${id}'s ${k.OP_NAMES[kind]}`;
+  const wide = first.address === other.address && first.size === other.size
+    ? ""
+    : `, ${first.size} and ${other.size} bytes wide`;
+  world.fail(
+    "data-race",
+    `${how(id, first)} and ${how(otherId, other)} of ` +
+      `${world.memory.nameOf(first.address)}${wide} are unordered: they ` +
+      `can happen at the same time`,
+  );
+}
+
+function conflict({ world, racy }: Engine, a: Access, b: Access): boolean {
   if (a.address >= b.address + b.size || b.address >= a.address + a.size) {
     return false;
   }
@@ -67,7 +89,7 @@ function conflict({ world, racy }: Engine, a: Agent, b: Agent): boolean {
     // A plain read of a hint may race with atomic writes, and with plain writes
     // if the hint says so.
     const { hints } = world;
-    const hinted = (x: Agent, y: Agent) =>
+    const hinted = (x: Access, y: Access) =>
       x.kind === k.READ &&
       (k.isPlain(y.kind)
         ? hints.isWritten(x.address)

@@ -6,6 +6,19 @@
 import type { FailureKind } from "../engine/kinds.ts";
 import type { Call } from "../engine/model.ts";
 
+/**
+ * A reduction of the search: steps that commute are taken in one order; agents
+ * that do the same count as equal; what an agent saw and does not use is left
+ * out; what agents did before is remembered.
+ */
+export type Reduction = "order" | "alike" | "unused" | "remembered";
+
+/** Whether `o` asks for a reduction. */
+export function reduces(o: Options, name: Reduction): boolean {
+  return o.reduce !== false &&
+    (typeof o.reduce !== "string" || o.reduce === name);
+}
+
 /** How to explore. */
 export interface Options {
   /** "lock-free": every operation must finish wherever the others stop. */
@@ -69,9 +82,10 @@ export interface Options {
   readonly lines?: boolean | undefined;
   /**
    * If false, steps that commute are explored in every order, too, agents that
-   * do the same are told apart, and agents are run for every step.
+   * do the same are told apart, and agents are run for every step. A name says
+   * which reduction alone is used.
    */
-  readonly reduce?: boolean | undefined;
+  readonly reduce?: boolean | Reduction | undefined;
   /** With `race.replay`: "explore" searches what can follow the schedule. */
   readonly then?: "explore" | undefined;
   /**

@@ -1,28 +1,36 @@
 /**
  * Explores all race scenarios and prints what each took:
- * `deno task race [--deep] [--reach [--plain]] [FILTER]`.
+ * `deno task race [--deep] [--reach [--plain]] [--compare] [FILTER]`.
  *
  * @module
  */
 import process from "node:process";
 import { wordsOf } from "./usage.ts";
+import { compareAll } from "./compare.ts";
 import { explore } from "./explore.ts";
 import { complainOf, foldersWith } from "./folders.ts";
 import { scenariosIn } from "./scenario.ts";
 import { REACH, type Reach } from "../race/corpus/reach.ts";
 import { weft } from "./weft.ts";
 
-const USAGE = `usage: deno task race [--deep] [--reach [--plain]] [FILTER]
+const USAGE =
+  `usage: deno task race [--deep] [--reach [--plain]] [--compare] [FILTER]
 Explores the race scenarios whose names contain FILTER, and prints what each
 took; --deep takes those, too, that take minutes. --reach takes the programs
-that say how far the search reaches; --plain explores them without reductions.`;
+that say how far the search reaches; --plain explores them without reductions.
+--compare explores corpus, scenarios and mutants with and without each reduction
+and compares what it finds.`;
 
 const words = wordsOf(USAGE, {
   deep: "boolean",
   reach: "boolean",
   plain: "boolean",
+  compare: "boolean",
 });
-const { values: { deep, reach, plain }, positionals: [filter = ""] } = words;
+const { values: { deep, reach, plain, compare } } = words;
+const [filter = ""] = words.positionals;
+if (compare) process.exit(await compareAll(filter) ? 0 : 1);
+
 if (reach) {
   const lineOf = ({ name, run }: Reach) => {
     const begin = performance.now();

@@ -149,7 +149,7 @@ test("survives finally, using, catch-all and native callbacks", () => {
     const calls = [["add"], ["add"]] as const;
     const { states, failure } = race.check(program, calls, calls);
     assert.is(failure, undefined, `${name}: ${failure?.message}`);
-    assert.is(states, 1199, name);
+    assert.is(states, 877, name);
   }
 });
 
@@ -157,7 +157,7 @@ test("tells handles with state from those without", () => {
   const pushes = [["push", 1], ["push", 2], ["push", 3]] as const;
   const pops = [["pop"], ["pop"], ["pop"]] as const;
   const found = ring(right);
-  assert.is(race.check(found, pushes, pops).states, 686);
+  assert.is(race.check(found, pushes, pops).states, 484);
   assert.is(found.scenario.stateless, false);
   const plain = locks(right);
   assert.is(race.check(plain, [["lock"], ["unlock"]]).failure, undefined);

@@ -6,6 +6,7 @@ import { race } from "../../race/mod.ts";
 import type { Result, Spec } from "../../race/mod.ts";
 import type { Engine } from "../../race/engine/replay.ts";
 import { type Found, search } from "../../race/explore/search.ts";
+import { compare as compareReductions } from "../_run/compare.ts";
 import { suite } from "../_run/harness.ts";
 import { loadWeft, unload } from "../_run/mutant.ts";
 import { mutantsOf } from "../_run/mutants.ts";
@@ -49,7 +50,7 @@ function outcomes(
   const found = explore<Traces | Found>(
     free,
     callsOf(one),
-    {},
+    { races: false },
     (engine) => {
       engine.recalls = reduce === "own";
       return reduce === "states" || reduce === "own"
@@ -129,60 +130,48 @@ test("counts the states it should", () => {
   assert.is(race.check(locks(right), lock, lock, lock).states, 7637);
   const q = queue(right);
   const pushes = [["push", 1], ["push", 2]] as const;
-  assert.is(race.check(q, pushes, [["pop"], ["pop"]]).states, 189);
+  assert.is(race.check(q, pushes, [["pop"], ["pop"]]).states, 109);
 });
 
-/** What an exploration says, without what may differ between searches. */
-const verdict = ({ failure, complete }: Result) => [failure?.kind, complete];
-
-/** Whether an exploration came to a verdict within its limits. */
-const decided = ({ ok, complete }: Result) => !ok || complete;
-
 test("reductions give the same verdicts, of right and wrong programs", async () => {
-  let failures = 0;
+  let compared = 0;
   for (const bug of [undefined, ...BUGS.filter((_, i) => i % 5 === 0)]) {
     const module = bug === undefined ? right : await load(bug);
     for (const [family, cases] of Object.entries(FAMILIES)) {
       if (bug !== undefined && bug.family !== family) continue;
       for (const { name, spec, program, options } of cases(module)) {
-        const check = (reduce: boolean) =>
-          race.check(spec as Spec<false>, ...program, {
-            ...options,
-            states: reduce ? 500 : 1000,
-            runs: 0,
-            reduce,
-          });
-        const usual = check(true);
-        const plain = check(false);
-        // With reductions, fewer states come to the same verdict.
-        if (decided(plain) && decided(usual)) {
-          assert.equal(verdict(usual), verdict(plain), name);
-        }
-        if (!usual.ok) failures++;
+        const [count, different] = await compareReductions(
+          (o) => race.check(spec, ...program, { ...options, ...o }),
+          250,
+        );
+        assert.is(different, undefined, `${bug?.id} ${name}: ${different}`);
+        compared += count;
       }
     }
   }
-  assert.ok(failures > 5, `${failures} failures`);
+  assert.ok(compared > 50, `${compared} compared`);
 });
 
 test("reductions give the same verdicts, of mutants", async () => {
   const folder = "once";
-  const limits = { states: 300, runs: 0, looks: LOOKS, polls: false };
-  let failures = 0;
+  let compared = 0;
   for (const mutant of (await mutantsOf(folder, "ts")).slice(0, 5)) {
     const scenarios = await scenariosIn(folder);
     for (const one of scenarios(await loadWeft(mutant))) {
       const { name, spec, agents, options, deep } = one;
       if (deep) continue;
-      const check = (reduce: boolean) =>
-        race.check(spec, ...agents, { ...options, ...limits, reduce });
-      const usual = await check(true);
-      const title = `${mutant.what}, ${name}`;
-      assert.equal(verdict(usual), verdict(await check(false)), title);
-      if (!usual.ok) failures++;
+      const usual = { looks: LOOKS, polls: false, ...options };
+      const [count, different] = await compareReductions(
+        (o) => race.check(spec, ...agents, { ...usual, ...o }),
+        75,
+        [true],
+      );
+      const title = `${mutant.what}, ${name}: ${different}`;
+      assert.is(different, undefined, title);
+      compared += count;
     }
   }
-  assert.ok(failures > 3, `${failures} failures`);
+  assert.ok(compared > 3, `${compared} compared`);
 });
 
 test.after(unload);
@@ -200,7 +189,7 @@ test("steps that commute with all others are taken in one order", () => {
     );
   const four = check(true, stores, stores, stores, stores);
   assert.is(four.executions, 1);
-  assert.is(four.states, 81);
+  assert.is(four.states, 22);
   assert.is(check(false, stores, stores).states, 441);
 });
 

@@ -5,8 +5,8 @@ export const MUTANTS = mutants("record_ring", {
   what: "(P): publishes before it writes",
   by: "a producer and the end, and what is left then",
   ts: [
-    "this.#put(src, record + 2); if (!this.#publish(record, byteLength)) return false;",
-    "if (!this.#publish(record, byteLength)) return false; this.#put(src, record + 2);",
+    "this.#put(src, byteLength, record + 2); if (!this.#publish(record, byteLength)) return false;",
+    "if (!this.#publish(record, byteLength)) return false; this.#put(src, byteLength, record + 2);",
   ],
   c: [
     "if (length > 0) __builtin_memcpy(record + 2, src, (size_t)length); " +
@@ -18,8 +18,8 @@ export const MUTANTS = mutants("record_ring", {
   what: "(P): publishes a record before its length",
   by: "two producers, one consumer",
   ts: [
-    "this.#words[record] = byteLength << 2 | COMMITTED; // published by (P) this.#put(src, record + 2); if (!this.#publish(record, byteLength)) return false;",
-    "this.#put(src, record + 2); if (!this.#publish(record, byteLength)) return false;\nthis.#words[record] = byteLength << 2 | COMMITTED;",
+    "this.#words[record] = byteLength << 2 | COMMITTED; // published by (P) this.#put(src, byteLength, record + 2); if (!this.#publish(record, byteLength)) return false;",
+    "this.#put(src, byteLength, record + 2); if (!this.#publish(record, byteLength)) return false;\nthis.#words[record] = byteLength << 2 | COMMITTED;",
   ],
   c: [
     "record[0] = weft__record_word(length, WEFT_RECORD_RING_COMMITTED); if " +

@@ -49,6 +49,7 @@ function statesOf({ spec, agents, options }: Scenario): number | undefined {
       states: 6_000,
       races: false,
       runs: 0,
+      reduce: "remembered", // to count all orders of the steps
     });
     if (result instanceof Promise) throw new Error("it awaits");
     if (result.failure !== undefined) throw new Error(result.failure.message);

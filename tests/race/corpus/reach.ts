@@ -259,6 +259,39 @@ const queue: Body = (w, id) => {
   }
 };
 
+// ---- a lock whose handle remembers the ticket ---------------------------------
+
+/** Words 0 and 1 are the next ticket and the one that is served. */
+const tickets = race.spec({
+  memory: () => new SharedArrayBuffer(12),
+  agent: (memory) => ({ words: new Int32Array(memory), mine: 0 }),
+  ops: {
+    lock: {
+      run: (handle) => {
+        const { words } = handle;
+        handle.mine = Atomics.add(words, 0, 1);
+        while (Atomics.load(words, 1) !== handle.mine);
+        words[2]!++;
+      },
+    },
+    unlock: {
+      run: ({ words, mine }) => void Atomics.store(words, 1, mine + 1),
+    },
+  },
+});
+
+/** Agents that lock and unlock so many times. */
+const handles = (agents: number, rounds: number): Reach => ({
+  name: `lock with handle state, ${agents} agents` +
+    (rounds === 2 ? ", twice" : ""),
+  run(options) {
+    const round = [["lock"], ["unlock"]] as const;
+    const calls = Array<typeof round>(rounds).fill(round).flat();
+    const program = Array<typeof calls>(agents).fill(calls);
+    return race.check(tickets, ...program, options);
+  },
+});
+
 /** The programs of the table. */
 export const REACH: readonly Reach[] = [
   of(
@@ -284,6 +317,8 @@ export const REACH: readonly Reach[] = [
   of("Treiber stack with tags, 3 agents", 16, times(3, treiber)),
   of("Michael-Scott queue, 2 agents", 12, times(2, queue)),
   of("Michael-Scott queue, 3 agents", 12, times(3, queue)),
+  handles(2, 2),
+  handles(3, 1),
   of("stack with tags, 2 agents", 16, stackOnce(1)),
   of("stack without tags, 2 agents", 16, stackOnce(0), undefined, "exception"),
 ];
