@@ -126,21 +126,23 @@ static inline bool weft__ranges_fits(const weft__ranges *r,
 }
 
 /* Takes over a row that has tasks and no agent, in place of `mine`: whether
-   there was one, and *left. */
+   there was one, and then *left. */
 static inline bool weft__ranges_adopt(const weft__ranges *r,
                                       weft__ranges_row *mine,
                                       weft_work_range *left) {
   for (int32_t i = 0; i < r->agents; i++) {
     weft__ranges_row *row = &r->rows[i];
     if (weft__load(&row->agent) != 0) continue;
-    *left = weft__ranges_undone(r, row);
-    if (left->start >= left->end) continue;
+    weft_work_range seen = weft__ranges_undone(r, row);
+    if (seen.start >= seen.end) continue;
     /* (A) One agent alone does these tasks. */
     if (weft__compare_exchange(&row->agent, 0, weft_agent_id()) != 0) continue;
     weft__store(&mine->agent, 0);
     mine = row;
-    *left = weft__ranges_undone(r, row);
-    if (left->start < left->end) return true;
+    weft_work_range now = weft__ranges_undone(r, row);
+    if (now.start >= now.end) continue;
+    *left = now;
+    return true;
   }
   return false;
 }
