@@ -169,12 +169,13 @@ export type ExitingWorker =
  * that this returns is called, the process stays alive; that function stops
  * listening.
  *
- * If the agent's `worker` is given and tells of its exit (`node:worker_threads`
+ * f the agent's `worker` is given and tells of its exit (`node:worker_threads`
  * in Node, Deno and Bun, and Bun's own `Worker`), that exit is used. Otherwise
  * Web Locks are used (browsers, Deno, Node >= 24.5): `id` must be what
  * {@linkcode announceAgent} returned in the agent, and an agent that never
- * announced itself counts as ended. In both cases the thread does not run any
- * more, not even to the end of a blocking call.
+ * announced itself counts as ended. Node passes an ended worker's lock on only
+ * when somebody asks for another one: give the worker there. In both cases the
+ * thread does not run any more, not even to the end of a blocking call.
  *
  * @example A worker that ends with the lock
  * ```ts
