@@ -699,8 +699,8 @@ export class Channel<T> extends ChannelBase<T> {
 
   /**
    * Shows the oldest message of a channel of `codec.binary` where it lies,
-   * blocking while there is none. It stays in the channel until you release it,
-   * and until then nothing else can be received here: not by this object.
+   * blocking while there is none. It stays in the channel until you release it.
+   * Until then this object can receive nothing else.
    *
    * @throws {ClosedError} If the channel was closed and is empty.
    * @throws {TypeError} If the channel has another codec, or `manyToMany` or
