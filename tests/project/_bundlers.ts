@@ -35,9 +35,16 @@ async function rollup(): Promise<Bundler> {
   };
 }
 
+/** What is used of Rollup's build. */
+interface Rolled {
+  generate(options: { format: "es" }): Promise<{ output: { code: string }[] }>;
+  write(
+    options: { dir: string; format: "es"; entryFileNames: string },
+  ): Promise<unknown>;
+}
+
 /** Rollup's build of modules. */
-// deno-lint-ignore no-explicit-any
-async function rolled(input: string[]): Promise<any> {
+async function rolled(input: string[]): Promise<Rolled> {
   const { rollup } = await npm("@rollup/wasm-node@^4");
   return rollup({
     input,
