@@ -169,7 +169,7 @@ export type ExitingWorker =
  * that this returns is called, the process stays alive; that function stops
  * listening.
  *
- * f the agent's `worker` is given and tells of its exit (`node:worker_threads`
+ * If the agent's `worker` is given and tells of its exit (`node:worker_threads`
  * in Node, Deno and Bun, and Bun's own `Worker`), that exit is used. Otherwise
  * Web Locks are used (browsers, Deno, Node >= 24.5): `id` must be what
  * {@linkcode announceAgent} returned in the agent, and an agent that never

@@ -11,6 +11,7 @@ import {
   WorkerError,
 } from "../../primitives/pool.ts";
 import { skip, suite } from "../_run/harness.ts";
+import { refuses } from "../_run/model.ts";
 import { start } from "../_run/workers.ts";
 import { tasks } from "./tasks.ts";
 import type { Orders } from "./worker.ts";
@@ -199,21 +200,40 @@ test("a task that the worker has no function for is refused by name", () =>
   }));
 
 test("new Pool() refuses options that it cannot follow", () => {
-  const refuses = (options: Some, what: RegExp) =>
+  const fails = (options: Some, what: RegExp) =>
     assert.throws(
       () => new Pool({ tasks, workers: 1, make: workerOf({}), ...options }),
       (error: Error) => what.test(error.message),
     );
-  refuses({ workers: -1 }, /workers/);
-  refuses({ make: undefined } as never, /make must be a function/);
-  refuses({ tasks: {} } as never, /1 to 65534 tasks/);
-  refuses({ tasks: { a: 1 } } as never, /codec/);
-  refuses({ bytes: 0 }, /bytes/);
-  refuses({ slots: 1025 }, /slots/);
-  refuses({ byteOffset: 4 }, /multiple of 8/);
-  refuses({ worker: 1 } as never, /Unknown name "worker"/);
+  fails({ workers: -1 }, /workers/);
+  fails({ make: undefined } as never, /make must be a function/);
+  fails({ tasks: {} } as never, /1 to 65534 tasks/);
+  for (const wrong of [1, null, undefined]) {
+    const tasks = { a: wrong };
+    fails({ tasks } as never, /Task a must be made by task\(\)/);
+  }
+  fails({ tasks: { a: {} } } as never, /codec/);
+  fails({ bytes: 0 }, /bytes/);
+  fails({ slots: 1025 }, /slots/);
+  fails({ byteOffset: 4 }, /multiple of 8/);
+  fails({ worker: 1 } as never, /Unknown name "worker"/);
   assert.throws(() => task({ request: 1 } as never), /codec/);
   assert.throws(() => task({ reqest: codec.json } as never), /reqest/);
+  assert.throws(() => task({ idempotent: 1 } as never), /idempotent/);
+});
+
+test("new Pool() changes nothing in memory that it does not fit", () => {
+  const config = { bytes: 64, slots: 2 };
+  const bytes = Pool.byteLength(config);
+  for (const byteOffset of [0, 8]) {
+    const memory = new SharedArrayBuffer(bytes + byteOffset - 4);
+    refuses(
+      memory,
+      () => new Pool({ tasks, workers: 0, memory, byteOffset, ...config }),
+      RangeError,
+      `Cannot place a pool: ${bytes} bytes at ${byteOffset} do not fit`,
+    );
+  }
 });
 
 test("servePool() outside a worker is refused", async () => {
@@ -348,6 +368,15 @@ test("a make that throws, or makes no worker, fails the pool", async () => {
   };
   const { ready } = new Pool({ tasks, workers: 1, make });
   assert.match((await rejection(ready)).message, /no thread left/);
+  for (const thrown of [undefined, null]) {
+    const make = () => {
+      throw thrown; // no error, yet a reason for the pool to fail
+    };
+    const error = await rejection(
+      new Pool({ tasks, workers: 1, make }).run("echo", 1),
+    );
+    assert.is(error.message, "A worker could not start");
+  }
   const none = new Pool({ tasks, workers: 1, make: () => 1 as never });
   const error = await rejection(none.run("echo", 1));
   assert.match(error.message, /make must return a Worker: received 1/);
