@@ -1,6 +1,6 @@
 /**
  * Names a value in an error message: `50n`, `"50"`, `[object Array]`. It never
- * throws and never calls a method of the value.
+ * throws, and calls no method of the value.
  */
 export function describe(value: unknown): string {
   switch (typeof value) {
@@ -11,7 +11,12 @@ export function describe(value: unknown): string {
     case "function":
       return "a function";
     case "object":
-      if (value !== null) return Object.prototype.toString.call(value);
+      if (value === null) break;
+      try {
+        return Object.prototype.toString.call(value);
+      } catch {
+        return "[object]"; // its tag is a getter that throws, or it is a proxy
+      }
   }
   return Object.is(value, -0) ? "-0" : String(value);
 }

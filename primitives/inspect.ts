@@ -4,6 +4,7 @@
  * @module
  */
 
+import { describe } from "./_describe.ts";
 import {
   INSPECTION as call_ring,
   PROBLEMS as call_ring_problems,
@@ -250,7 +251,7 @@ function at(
     );
   }
   if (!isStem(stem)) {
-    throw new TypeError(`Cannot inspect a ${stem}: there is no such primitive`);
+    throw new TypeError(`Cannot inspect ${describe(stem)}: there is no such primitive`);
   }
   if (Object.hasOwn(KIND, stem) && stem !== found) {
     throw new TypeError(

@@ -57,8 +57,8 @@ export interface WatchOptions {
  * Looks at `primitives` every second, and writes a line for each that has
  * changed: in a terminal, or wherever `write` puts it. The first look, which is
  * at once, tells all. `primitives` is what a `layout` gave, a list of views, or
- * one view. The words are read by `inspect`: nothing is written there, and no
- * agent is slowed down.
+ * one view; an `AgentTable` among them is left out. The words are read by
+ * `inspect`: nothing is written there, and no agent is slowed down.
  *
  * Returns a function that ends the watch. A watch does not keep the process
  * alive. It needs an event loop: an agent that blocks does not look.
@@ -84,7 +84,8 @@ export function watch(
   primitives: View | Iterable<View> | Views,
   options: WatchOptions = {},
 ): () => void {
-  const views = namedViews(primitives, "watch");
+  const views = namedViews(primitives, "watch")
+    .filter(([, { kind }]) => kind !== "agent_table");
   assertOptions(options, ["every", "write", "signal"]);
   const { every = 1000, write = print, signal } = options;
   inRange("every", every, 1, MOST);

@@ -2,6 +2,7 @@
 // Tests what `watch` writes, and when it ends.
 import * as assert from "uvu/assert";
 import { agentId, layout, MpmcQueue, Mutex } from "../../mod.ts";
+import { AgentTable } from "../../primitives/deadlocks.ts";
 import { type Change, watch } from "../../primitives/watch.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { suite } from "../_run/harness.ts";
@@ -131,8 +132,9 @@ test("views without names, and wrong options", () => {
   const write = (text: string) => lines.push(text);
   watch(lock, { write })();
   watch([lock, lock], { write })();
+  watch({ lock, agents: AgentTable.create() }, { write })(); // a layout's parts
   const line = "Mutex { owner 0, waiters 0 }";
-  assert.equal(lines, [line, `${line}\n${line}`]);
+  assert.equal(lines, [line, `${line}\n${line}`, `lock: ${line}`]);
   const { buffer } = lock;
   const bad = (options: unknown, type: ErrorConstructor, text: string) =>
     refuses(buffer, () => watch(lock, options as never), type, text);
