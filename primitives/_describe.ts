@@ -1,6 +1,7 @@
 /**
- * Names a value in an error message: `50n`, `"50"`, `[object Array]`. It never
- * throws, and calls no method of the value.
+ * Names a value in an error message: `50n`, `"50"`, `[object Array]`. It calls no
+ * method of the value. Only a hostile value makes it throw: one whose tag is a
+ * getter that throws, or a revoked proxy.
  */
 export function describe(value: unknown): string {
   switch (typeof value) {
@@ -11,12 +12,7 @@ export function describe(value: unknown): string {
     case "function":
       return "a function";
     case "object":
-      if (value === null) break;
-      try {
-        return Object.prototype.toString.call(value);
-      } catch {
-        return "[object]"; // its tag is a getter that throws, or it is a proxy
-      }
+      if (value !== null) return Object.prototype.toString.call(value);
   }
   return Object.is(value, -0) ? "-0" : String(value);
 }

@@ -46,6 +46,17 @@ export function isError(value: unknown): value is Error {
   }
 }
 
+/** The error in place of a thrown value that cannot be sent. It never throws. */
+export function unsendable(who: string, thrown: unknown): Error {
+  let what = "a value that cannot be read";
+  try {
+    what = describe(thrown);
+  } catch {
+    // It is a proxy, or its tag is a getter that throws.
+  }
+  return new Error(`${who} threw ${what}`);
+}
+
 /** The text of an error. It never throws, whatever the error's getters do. */
 export function errorText(error: unknown): string {
   try {

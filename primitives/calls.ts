@@ -24,7 +24,7 @@ import { type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
 import { attach, inRange } from "./_region.ts";
 import { spin, spinPatiently, timed } from "./_spin.ts";
-import { errorOf, errorText, isError } from "./_thrown.ts";
+import { errorOf, errorText, isError, unsendable } from "./_thrown.ts";
 import { nextTurn } from "./_turn.ts";
 import { readUtf8, writeUtf8 } from "./_utf8.ts";
 import {
@@ -400,7 +400,7 @@ class Server {
           (into) => this.#codec.encode(thrown, into),
         );
       } catch {
-        thrown = new Error(`The method threw ${describe(thrown)}`);
+        thrown = unsendable("The method", thrown);
       }
     }
     const text = errorText(thrown);

@@ -128,7 +128,7 @@ export class AgentTable extends Region<"agent_table"> {
       Atomics.load(head, 0) !== MAGIC || agents < 1 || agents > MAX_AGENTS
     ) {
       throw new TypeError(
-        `Cannot attach an agent_table at ${byteOffset}: no table was initialized here`,
+        `Cannot attach an agent_table at ${byteOffset}: no table was made here`,
       );
     }
     const bytes = bytesFor(agents);

@@ -276,6 +276,22 @@ test("names, and who has one", () => {
   assert.is(agentId(), was);
 });
 
+test("tracked readers are told in memory of any length", () => {
+  const parts = layout({
+    lock: [RwLock, { tracked: 2 }],
+    a: Mutex,
+    agents: AgentTable,
+  });
+  const buffer = new SharedArrayBuffer(parts.byteLength + 3);
+  const { lock, a, agents } = parts.init(buffer);
+  const made = { buffer, agents } as Made;
+  lockAs(5, a);
+  asAgent(9, () => new RwLock(buffer, lock.byteOffset).read());
+  note(made, 9, "nine", a.byteOffset);
+  note(made, 5, "five", lock.byteOffset);
+  assert.is(deadlocks(agents, [lock, a]).length, 1);
+});
+
 test("a table is found by its handle, and nowhere else", () => {
   const made = make();
   const { agents, buffer, a } = made;
@@ -283,7 +299,7 @@ test("a table is found by its handle, and nowhere else", () => {
   assert.is(same.capacity, 4);
   assert.is(AgentTable.byteLength({ agents: 4 }), agents.byteLength);
   assert.is(AgentTable.create().capacity, 16);
-  refuses(buffer, () => new AgentTable(buffer), TypeError, "none here");
+  refuses(buffer, () => new AgentTable(buffer), TypeError, "no table was");
   const views = () => deadlocks({} as never, [a]);
   refuses(buffer, views, TypeError, "AgentTable");
   refuses(buffer, () => deadlocks(agents, [1] as never), TypeError, "no view");
