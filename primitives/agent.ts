@@ -94,9 +94,10 @@ const lockOf = (id: number): string => `weft:agent:${id}`;
  * The lock keeps the agent alive until it is closed or terminated. After
  * `setAgentId`, call this again to announce the new id.
  *
- * Firefox keeps no page with a held Web Lock in its back/forward cache. Giving
- * the lock back for that time would tell others that the agent has ended.
- * So announce the agents of workers, and the page itself only if it holds locks.
+ * Firefox keeps no page in its back/forward cache that holds a Web Lock, or that
+ * has a worker that holds one; such a page begins anew when the visitor comes
+ * back. It decides so before `pagehide`, so giving the lock back there would be
+ * too late. Chromium keeps the page, its workers and their locks.
  *
  * If all agents announce themselves, this also notices two agents that drew the
  * same id.
@@ -169,7 +170,7 @@ export type ExitingWorker =
  * that this returns is called, the process stays alive; that function stops
  * listening.
  *
- * f the agent's `worker` is given and tells of its exit (`node:worker_threads`
+ * If the agent's `worker` is given and tells of its exit (`node:worker_threads`
  * in Node, Deno and Bun, and Bun's own `Worker`), that exit is used. Otherwise
  * Web Locks are used (browsers, Deno, Node >= 24.5): `id` must be what
  * {@linkcode announceAgent} returned in the agent, and an agent that never
