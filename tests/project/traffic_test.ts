@@ -1,3 +1,4 @@
+// limit: 300 s
 // What the fast path of each operation does to shared memory, counted by the race
 // tester: docs/scaling.md has the table. Neither the checks for damaged words nor
 // the tracking of agents may cost an operation that has no use for them.
@@ -8,7 +9,7 @@ import { skip, suite } from "../_run/harness.ts";
 import { CASTS, mixed } from "../_run/mixed/cast.ts";
 import { weft } from "../_run/weft.ts";
 
-const test = suite("traffic");
+const test = suite("traffic", 120_000); // C may have to be compiled
 
 /**
  * Loads, stores and exchanges, all of them atomic, before words were checked for
