@@ -251,7 +251,9 @@ function at(
     );
   }
   if (!isStem(stem)) {
-    throw new TypeError(`Cannot inspect ${describe(stem)}: there is no such primitive`);
+    throw new TypeError(
+      `Cannot inspect ${describe(stem)}: there is no such primitive`,
+    );
   }
   if (Object.hasOwn(KIND, stem) && stem !== found) {
     throw new TypeError(

@@ -269,7 +269,10 @@ test("an error that is its own cause, or cannot be read, ends the call", async (
     assert.instance(errors[0], TypeError);
     assert.is(errors[1], 2);
     assert.is(await of("text"), "text");
-    assert.match((await of("unreadable")).message, "threw a value that cannot be read");
+    assert.match(
+      (await of("unreadable")).message,
+      "threw a value that cannot be read",
+    );
     assert.match((await of("nan")).message, "threw NaN");
     assert.match((await of("nothing")).message, "threw undefined");
     assert.equal([(await of("abort")).name, (await of("abort")).message], [
