@@ -4,7 +4,6 @@
  * @module
  */
 
-import { describe } from "./_describe.ts";
 import {
   INSPECTION as call_ring,
   PROBLEMS as call_ring_problems,
@@ -251,9 +250,7 @@ function at(
     );
   }
   if (!isStem(stem)) {
-    throw new TypeError(
-      `Cannot inspect ${describe(stem)}: there is no such primitive`,
-    );
+    throw new TypeError(`Cannot inspect a ${stem}: there is no such primitive`);
   }
   if (Object.hasOwn(KIND, stem) && stem !== found) {
     throw new TypeError(

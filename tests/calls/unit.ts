@@ -450,6 +450,34 @@ test("what is no call of connect is answered by an error", async () => {
   await other;
 });
 
+test("a request whose pieces stop coming is forgotten after 30 s", async () => {
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const served = serve(ring, api);
+  const [PIECE_OF_CALL, NEXT, ELSEWHERE] = [3, 1, 6];
+  const piece = async (token: number, offset: number) => {
+    const request = new DataView(new ArrayBuffer(64));
+    request.setUint8(0, PIECE_OF_CALL);
+    request.setInt32(4, token, true);
+    request.setInt32(8, offset, true);
+    request.setInt32(12, 1000, true); // bytes of the whole
+    return [...await ring.callAsync(request)];
+  };
+  const { now } = Date;
+  try {
+    assert.equal(await piece(1, 0), [NEXT]);
+    Date.now = () => now() + 29_000;
+    assert.equal(await piece(2, 0), [NEXT]);
+    assert.equal(await piece(1, 48), [NEXT], "after less than 30 s");
+    Date.now = () => now() + 60_000;
+    assert.equal(await piece(3, 0), [NEXT]);
+    assert.equal(await piece(1, 96), [ELSEWHERE], "after more");
+  } finally {
+    Date.now = now;
+    ring.close();
+    await served;
+  }
+});
+
 test("a reply in pieces is fetched from the server that has it", async () => {
   const ring = CallRing.create({ request: 64, reply: 8 });
   const servers = [1, 2, 3].map(() => serve(ring, api));

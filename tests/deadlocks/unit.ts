@@ -15,7 +15,7 @@ import { AGENT_ROW, AGENT_TABLE } from "../../primitives/_layout.ts";
 import { AgentTable, deadlocks } from "../../primitives/deadlocks.ts";
 import { cloned, suite } from "../_run/harness.ts";
 import { headerFiles } from "../_run/header.ts";
-import { asAgent, refuses } from "../_run/model.ts";
+import { asAgent, intervalsOf, refuses } from "../_run/model.ts";
 
 const test = suite("deadlocks");
 
@@ -274,6 +274,28 @@ test("names, and who has one", () => {
   assert.equal(agents.agents.map(({ id }) => id), [1, 2, 5, 4]);
   asAgent(5, () => agents.leave());
   assert.is(agentId(), was);
+});
+
+test("a row that was abandoned keeps nothing for the next agent", () => {
+  const made = make();
+  note(made, 7, "seven", made.a.byteOffset);
+  note(made, 7, "seven", made.b.byteOffset, awaits);
+  assert.is(made.agents.abandon(7), 1);
+  assert.is(made.agents.abandon(7), 0);
+  const row = wordsOf(made).subarray(rows, rows + name);
+  assert.equal(
+    [row[agent], ...row.subarray(on)],
+    new Array(name - on + 1).fill(0),
+  );
+});
+
+test("notes keep no process alive", () => {
+  const { agents } = make();
+  const begin = () => {
+    agents.join("main");
+    return () => agents.leave();
+  };
+  assert.equal(intervalsOf(begin), [false]);
 });
 
 test("tracked readers are told in memory of any length", () => {

@@ -366,6 +366,46 @@ test("a worker that never serves fails the pool after its patience", () =>
     assert.match(error.message, /did not call servePool within 100 ms/);
   }));
 
+/** A worker that says it serves, and has ended then if `threadId` is -1. */
+function pretended(threadId: number, calls: string[] = []) {
+  const tag = "@weft/sync/pool";
+  const hello = { weft: tag, what: "hello", id: 4711, tasks: {} };
+  return {
+    threadId,
+    on(event: string, listener: (message: unknown) => void) {
+      if (event === "message") queueMicrotask(() => listener(hello));
+    },
+    once: () => calls.push("once"),
+    off: () => calls.push("off"),
+    unref: () => calls.push("unref"),
+    postMessage: () => calls.push("postMessage"),
+    terminate: () => calls.push("terminate"),
+  };
+}
+
+test("three workers in a row that end without a task fail the pool", async () => {
+  let made = 0;
+  const make = () => {
+    made++;
+    return pretended(-1);
+  };
+  const pool = new Pool({ tasks, workers: 1, make });
+  const error = await rejection(pool.run("echo", 1));
+  assert.instance(error, WorkerError);
+  assert.match(error.message, "A worker ended without a task");
+  assert.is(made, 3);
+});
+
+test("a worker that is ready keeps no process alive by itself", async () => {
+  const calls: string[] = [];
+  const make = () => pretended(1, calls);
+  const pool = new Pool({ tasks, workers: 1, make });
+  await pool.ready;
+  assert.equal(calls, ["postMessage", "unref", "once"]);
+  pool.terminate();
+  assert.equal(calls.slice(3), ["off", "terminate"]);
+});
+
 test("a make that throws, or makes no worker, fails the pool", async () => {
   const make = () => {
     throw new RangeError("no thread left");

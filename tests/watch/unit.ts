@@ -6,7 +6,7 @@ import { AgentTable } from "../../primitives/deadlocks.ts";
 import { type Change, watch } from "../../primitives/watch.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { suite } from "../_run/harness.ts";
-import { refuses } from "../_run/model.ts";
+import { intervalsOf, refuses } from "../_run/model.ts";
 
 const test = suite("watch");
 
@@ -107,6 +107,10 @@ test("a watch whose first look throws, or aborts, looks no more", async () => {
     guard.unlock();
     assert.is(looks, 1, way);
   }
+});
+
+test("a watch keeps no process alive", () => {
+  assert.equal(intervalsOf(() => watching().stop), [false]);
 });
 
 test("it ends by its function, by its signal, or never begins", async () => {
