@@ -81,7 +81,8 @@ export function placeOf(): string {
   const { prepareStackTrace, stackTraceLimit } = holder;
   holder.prepareStackTrace = (_: unknown, sites: readonly Site[]) =>
     sites.slice(OWN_FRAMES).map((site) =>
-      site.getPosition?.() ?? `${site.getLineNumber()}:${site.getColumnNumber()}`
+      site.getPosition?.() ??
+        `${site.getLineNumber()}:${site.getColumnNumber()}`
     ).join();
   holder.stackTraceLimit = 24;
   try {

@@ -58,7 +58,9 @@ function join(agent: Agent, like: Agent): void {
   const same = agent.kind === like.kind && agent.address === like.address &&
     agent.status === like.status && agent.h1 === like.h1 &&
     agent.h2 === like.h2 && agent.oi === like.oi;
-  if (same && isSame({ ...mine, calls: other.calls, target: other.target }, other)) {
+  if (
+    same && isSame({ ...mine, calls: other.calls, target: other.target }, other)
+  ) {
     agent.load(other);
   }
 }
