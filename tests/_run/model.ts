@@ -8,6 +8,7 @@
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { agentId, setAgentId } from "../../mod.ts";
+import { IN_WEBKIT } from "./harness.ts";
 
 fc.configureGlobal({ includeErrorInReport: true });
 
@@ -97,9 +98,35 @@ export function passed(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** How many ms a turn lasts: WebKit brings wakes later than others. */
+const TURN = IN_WEBKIT ? 10 : 0;
+
 /** Passes enough turns of the event loop for every wake to arrive. */
 export async function turns(count = 3): Promise<void> {
-  for (; count > 0; count--) await passed(0);
+  for (; count > 0; count--) await passed(TURN);
+}
+
+/**
+ * Whether each interval that `begin` sets keeps the process alive. It returns the
+ * function that ends what it began.
+ */
+export function intervalsOf(begin: () => () => void): boolean[] {
+  const { setInterval } = globalThis;
+  const timers: { hasRef?(): boolean }[] = [];
+  const noted = (...args: Parameters<typeof setInterval>) => {
+    const timer = setInterval(...args);
+    timers.push(timer as { hasRef?(): boolean });
+    return timer;
+  };
+  globalThis.setInterval = noted as typeof setInterval;
+  try {
+    const end = begin();
+    const kept = timers.map((timer) => timer.hasRef?.() ?? false); // pages: no
+    end();
+    return kept;
+  } finally {
+    globalThis.setInterval = setInterval;
+  }
 }
 
 /** Passes turns until `done`, or for a second: pages take long for a wake. */
