@@ -94,10 +94,15 @@ export abstract class Copying {
 }
 
 /**
- * From this many words on, a native copy is faster than a loop, although it
- * needs a view.
+ * From this many words on, one native copy of a whole array is faster than a
+ * loop; it needs no view.
  */
-const LONG = 64;
+const WHOLE = 24;
+/**
+ * From this many words on, a native copy is faster than a loop, although it
+ * needs a new view of the shared words.
+ */
+const LONG = 32;
 /** The same limit for words that are copied as bytes. */
 const LONG_AS_BYTES = 16;
 /** From this many bytes on, a copy is faster if the bytes are aligned first. */
@@ -107,6 +112,9 @@ const LONG_ASKEW = 256;
 export class Copier extends Copying {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #bytes: Uint8Array<SharedArrayBuffer>;
+  readonly #buffer: SharedArrayBuffer;
+  /** The offset of the words in their buffer, in bytes. */
+  readonly #offset: number;
   /** Private memory, used to align long copies. */
   #line: Uint8Array | undefined;
   #lineAsWords: Int32Array | undefined;
@@ -117,6 +125,8 @@ export class Copier extends Copying {
     this.#words = words;
     const { buffer, byteOffset, byteLength } = words;
     this.#bytes = new Uint8Array(buffer, byteOffset, byteLength);
+    this.#buffer = buffer;
+    this.#offset = byteOffset;
   }
 
   /**
@@ -128,9 +138,11 @@ export class Copier extends Copying {
     const source = this.viewOf(array);
     if (source === undefined) {
       this.#copy(this.asBytes!, from * 4, this.#bytes, at * 4, count * 4);
-    } else if (count < LONG) {
-      for (let i = 0; i < count; i++) words[at + i] = source[from + i]!;
-    } else this.#copyLong(source, from, words, at, count);
+    } else if (count < WHOLE) copyWords(source, from, words, at, count);
+    else if (source.length === count && this.#isAligned(source, at)) {
+      words.set(source, at); // so `from` is 0
+    } else if (count < LONG) copyWords(source, from, words, at, count);
+    else this.#copyLong(source, from, words, at, count);
   }
 
   /**
@@ -142,9 +154,17 @@ export class Copier extends Copying {
     const target = this.viewOf(array);
     if (target === undefined) {
       this.#copy(this.#bytes, at * 4, this.asBytes!, to * 4, count * 4);
-    } else if (count < LONG) {
-      for (let i = 0; i < count; i++) target[to + i] = words[at + i]!;
+    } else if (count < LONG) copyWords(words, at, target, to, count);
+    else if (this.#isAligned(target, at - to)) {
+      // `subarray` takes twice as long.
+      const offset = this.#offset + at * 4;
+      target.set(new Int32Array(this.#buffer, offset, count), to);
     } else this.#copyLong(words, at, target, to, count);
+  }
+
+  /** Whether word 0 of `array` and the word at `at` have one offset modulo 8. */
+  #isAligned(array: Int32Array, at: number): boolean {
+    return (array.byteOffset - this.#offset - at * 4 & 7) === 0;
   }
 
   /** Copies bytes; most often there are only a few. */
@@ -189,4 +209,22 @@ export class Copier extends Copying {
     line.set(source);
     dst.set(line, to);
   }
+}
+
+/** Copies a few words. Four at a time are faster in V8 before version 12. */
+function copyWords(
+  src: Int32Array,
+  from: number,
+  dst: Int32Array,
+  to: number,
+  count: number,
+): void {
+  let i = 0;
+  for (const most = count & ~3; i < most; i += 4) {
+    dst[to + i] = src[from + i]!;
+    dst[to + i + 1] = src[from + i + 1]!;
+    dst[to + i + 2] = src[from + i + 2]!;
+    dst[to + i + 3] = src[from + i + 3]!;
+  }
+  for (; i < count; i++) dst[to + i] = src[from + i]!;
 }
