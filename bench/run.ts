@@ -18,7 +18,7 @@ import { compare, told } from "./compare.ts";
 import { reached, type Row } from "./contest.ts";
 import { write } from "./report.ts";
 import * as results from "./results.ts";
-import { hashes, sourcesOf } from "./sources.ts";
+import { hashesOf } from "./sources.ts";
 
 const HERE = fileURLToPath(new URL("./", import.meta.url));
 const BUILT = fileURLToPath(
@@ -187,7 +187,7 @@ async function main(words: string[]) {
       machine: results.machine(),
       versions,
       seconds: Math.round((performance.now() - begin) / 1000),
-      sources: await hashes(sourcesOf(name)),
+      sources: await hashesOf(name),
       rows,
     };
     after.push({ name, runs: { [runtime]: run } });
