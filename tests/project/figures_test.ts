@@ -7,6 +7,7 @@ import * as assert from "uvu/assert";
 import { chart } from "../../bench/chart.ts";
 import { compare, differ } from "../../bench/compare.ts";
 import type { Row } from "../../bench/contest.ts";
+import { noteOn, NOTES } from "../../bench/notes.ts";
 import { page as benchmarks } from "../../bench/report.ts";
 import { FOLDER, type Group, read } from "../../bench/results.ts";
 import { changedSince, hashesOf } from "../../bench/sources.ts";
@@ -32,6 +33,15 @@ test("docs/benchmarks.md is written from docs/bench", () => {
   const file = new URL("../../docs/benchmarks.md", import.meta.url);
   const text = fs.readFileSync(file, "utf8");
   assert.ok(benchmarks(groups) === text, "run bench/report.ts");
+});
+
+test("what bounds a figure is said of rows that there are", () => {
+  for (const note of NOTES) {
+    const group = groups.find(({ name }) => name === note.group);
+    const rows = Object.values(group?.runs ?? {}).flatMap(({ rows }) => rows);
+    const about = rows.filter(({ name }) => noteOn(note.group, name) === note);
+    assert.ok(about.length > 0, `${note.group}: ${note.rows}`);
+  }
 });
 
 test("each measurement says how sure it is", () => {
