@@ -115,7 +115,7 @@ function machinesOf(groups: readonly Group[]): string {
 }
 
 const LEFT = 250;
-const WIDE = 400;
+const WIDE = 370;
 const HIGH = 15;
 
 /** How far from the left edge a bar of this ratio ends. */
@@ -136,7 +136,7 @@ export function chart(groups: readonly Group[]): string {
   ] as const;
   const one = scale(1, range);
   const drawn: string[] = [];
-  let y = 24;
+  let y = 30;
   let rival = "";
   for (const line of lines) {
     if (line.rival !== rival) {

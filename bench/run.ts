@@ -160,7 +160,10 @@ async function main(words: string[]) {
     Object.entries(versions).map((pair) => pair.join(" ")).join(", "),
   );
   const expected = tasks.reduce((sum, { expected }) => sum + expected, 0);
-  console.log(`This takes about ${minutes(expected)} on a quiet machine.`);
+  console.log(
+    `This takes about ${minutes(expected)} on a quiet machine, and longer ` +
+      `beside other programs.`,
+  );
   if (tasks.some(({ runtime }) => runtime !== "Deno")) {
     await forNode([...new Set(tasks.map(({ name }) => name))]);
   }
