@@ -92,9 +92,10 @@ const lockOf = (id: number): string => `weft:agent:${id}`;
  * The lock keeps the agent alive until it is closed or terminated. After
  * `setAgentId`, call this again to announce the new id.
  *
- * Firefox keeps no page with a held Web Lock in its back/forward cache. Giving
- * the lock back for that time would tell others that the agent has ended.
- * So announce the agents of workers, and the page itself only if it holds locks.
+ * Firefox keeps no page in its back/forward cache that holds a Web Lock, or that
+ * has a worker that holds one; such a page begins anew when the visitor comes
+ * back. It decides so before `pagehide`, so giving the lock back there would be
+ * too late. Chromium keeps the page, its workers and their locks.
  *
  * If all agents announce themselves, this also notices two agents that drew the
  * same id.
