@@ -94,13 +94,8 @@ export abstract class Copying {
 }
 
 /**
- * From this many words on, one native copy of a whole array is faster than a
- * loop; it needs no view.
- */
-const WHOLE = 24;
-/**
  * From this many words on, a native copy is faster than a loop, although it
- * needs a new view of the shared words.
+ * needs a view.
  */
 const LONG = 32;
 /** The same limit for words that are copied as bytes. */
@@ -112,9 +107,8 @@ const LONG_ASKEW = 256;
 export class Copier extends Copying {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #bytes: Uint8Array<SharedArrayBuffer>;
+  /** The getter of an array takes longer than a field in Node 20. */
   readonly #buffer: SharedArrayBuffer;
-  /** The offset of the words in their buffer, in bytes. */
-  readonly #offset: number;
   /** Private memory, used to align long copies. */
   #line: Uint8Array | undefined;
   #lineAsWords: Int32Array | undefined;
@@ -126,7 +120,6 @@ export class Copier extends Copying {
     const { buffer, byteOffset, byteLength } = words;
     this.#bytes = new Uint8Array(buffer, byteOffset, byteLength);
     this.#buffer = buffer;
-    this.#offset = byteOffset;
   }
 
   /**
@@ -138,11 +131,11 @@ export class Copier extends Copying {
     const source = this.viewOf(array);
     if (source === undefined) {
       this.#copy(this.asBytes!, from * 4, this.#bytes, at * 4, count * 4);
-    } else if (count < WHOLE) copyWords(source, from, words, at, count);
-    else if (source.length === count && this.#isAligned(source, at)) {
-      words.set(source, at); // so `from` is 0
-    } else if (count < LONG) copyWords(source, from, words, at, count);
-    else this.#copyLong(source, from, words, at, count);
+    } else if (count < LONG) {
+      for (let i = 0; i < count; i++) words[at + i] = source[from + i]!;
+    } else if (source.length === count && isAligned(source, words, at)) {
+      words.set(source, at); // a whole array needs no view
+    } else this.#copyLong(source, from, words, at, count);
   }
 
   /**
@@ -154,17 +147,13 @@ export class Copier extends Copying {
     const target = this.viewOf(array);
     if (target === undefined) {
       this.#copy(this.#bytes, at * 4, this.asBytes!, to * 4, count * 4);
-    } else if (count < LONG) copyWords(words, at, target, to, count);
-    else if (this.#isAligned(target, at - to)) {
+    } else if (count < LONG) {
+      for (let i = 0; i < count; i++) target[to + i] = words[at + i]!;
+    } else if (isAligned(target, words, at - to)) {
       // `subarray` takes twice as long.
-      const offset = this.#offset + at * 4;
+      const offset = words.byteOffset + at * 4;
       target.set(new Int32Array(this.#buffer, offset, count), to);
     } else this.#copyLong(words, at, target, to, count);
-  }
-
-  /** Whether word 0 of `array` and the word at `at` have one offset modulo 8. */
-  #isAligned(array: Int32Array, at: number): boolean {
-    return (array.byteOffset - this.#offset - at * 4 & 7) === 0;
   }
 
   /** Copies bytes; most often there are only a few. */
@@ -211,20 +200,7 @@ export class Copier extends Copying {
   }
 }
 
-/** Copies a few words. Four at a time are faster in V8 before version 12. */
-function copyWords(
-  src: Int32Array,
-  from: number,
-  dst: Int32Array,
-  to: number,
-  count: number,
-): void {
-  let i = 0;
-  for (const most = count & ~3; i < most; i += 4) {
-    dst[to + i] = src[from + i]!;
-    dst[to + i + 1] = src[from + i + 1]!;
-    dst[to + i + 2] = src[from + i + 2]!;
-    dst[to + i + 3] = src[from + i + 3]!;
-  }
-  for (; i < count; i++) dst[to + i] = src[from + i]!;
+/** Whether word 0 of `array` and word `at` have the same offset modulo 8. */
+function isAligned(array: Int32Array, words: Int32Array, at: number): boolean {
+  return (array.byteOffset - words.byteOffset - at * 4) % 8 === 0;
 }
