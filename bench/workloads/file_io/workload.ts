@@ -99,7 +99,7 @@ const LINES: Readonly<Record<string, Way>> = {
 };
 
 /** Lines of a thread for which the main thread waits. */
-const FEW = 2000;
+const FEW = 20_000;
 
 const PIECES = 5000;
 
