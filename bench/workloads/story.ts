@@ -115,8 +115,8 @@ data in place before the start. The second is a slot for each worker, with a loc
 word on which the worker sleeps and which the main thread awaits. These slots can
 hang: the worker announces the answer before it gives the slot back, so a late
 wake-up counts for the next task. This page does not say how often that happens.
-It measures a port of the program, and ends a run after 5 seconds, including its
-start; the table counts these runs. The row "slots, 1 in flight" is the same
+It measures a port of the program, ends a run that takes long, and shows the
+figures of the others. The row "slots, 1 in flight" is the same
 method without this flaw: it has two events for each slot. The author proposed
 several tasks in flight for each worker, but did not measure it: the rows of slots
 and of \`CallRing\` with more in flight measure it here.
