@@ -1,11 +1,22 @@
 /**
- * Concurrency primitives over SharedArrayBuffer for JavaScript and, through
- * `weft.h`, for C: both work on the same words. In dependency order: a line
- * may import only lines above.
+ * Locks, queues and counters over SharedArrayBuffer, for JavaScript and, through
+ * `weft.h`, for C: both work on the same words.
+ *
+ * @example Numbers for a worker
+ * ```ts
+ * import { MpmcQueue } from "@weft/sync";
+ *
+ * const jobs = MpmcQueue.create({ capacity: 64 }); // post jobs.handle
+ * const theirs = MpmcQueue.from(jobs.handle); // in the worker
+ * jobs.pushInt(7);
+ * jobs.close();
+ * for await (const job of theirs) console.log(job); // 7
+ * ```
  *
  * @module
  */
 
+// In the order of dependencies: a line may import only lines above.
 export {
   type Handle,
   isSupported,

@@ -115,7 +115,7 @@ function machinesOf(groups: readonly Group[]): string {
 }
 
 const LEFT = 250;
-const WIDE = 400;
+const WIDE = 370;
 const HIGH = 15;
 
 /** How far from the left edge a bar of this ratio ends. */
@@ -142,7 +142,7 @@ export function chart(groups: readonly Group[]): string {
     if (line.rival !== rival) {
       rival = line.rival;
       y += 14;
-      drawn.push(`<text class="rival" x="8" y="${y}">than ${rival}</text>`);
+      drawn.push(`<text class="rival" x="8" y="${y}">against ${rival}</text>`);
       y += HIGH + 4;
     }
     drawn.push(
@@ -172,7 +172,7 @@ export function chart(groups: readonly Group[]): string {
         `${at < 1 ? `1/${1 / at}` : at} x</text>`,
     );
   }
-  const title = "How many times as fast Weft is";
+  const title = "How many times as fast as its rivals Weft is";
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 740 ${
     y + 32
   }" role="img" aria-label="${title}">

@@ -26,8 +26,11 @@ const LINE = 64;
 // deno-lint-ignore no-explicit-any
 type Any = any;
 
+/** The library, or another one with the same classes. */
+export type Library = typeof mod;
+
 /** What one call did. */
-interface Traffic {
+export interface Traffic {
   /** Atomic loads, atomic stores, atomic changes, and plain accesses. */
   loads: number;
   stores: number;
@@ -49,7 +52,8 @@ interface Case {
   readonly stem: string;
   readonly title: string;
   readonly create: () => { buffer: SharedArrayBuffer };
-  readonly attach: (buffer: Any) => unknown;
+  /** A view of it, made by the classes of `mod`. */
+  readonly attach: (mod: Library, buffer: Any) => unknown;
   /**
    * What one agent calls in turn. A primitive with two sides has a list for
    * each.
@@ -78,14 +82,26 @@ const CASES: readonly Case[] = [
     stem: "mutex",
     title: "Mutex",
     create: () => mod.Mutex.create(),
-    attach: (buffer) => new mod.Mutex(buffer),
+    attach: (mod, buffer) => new mod.Mutex(buffer),
     sides: [[op("lock", (m) => m.tryLock()), op("unlock", (m) => m.unlock())]],
   },
   {
     stem: "rw_lock",
     title: "RwLock",
     create: () => mod.RwLock.create(),
-    attach: (buffer) => new mod.RwLock(buffer),
+    attach: (mod, buffer) => new mod.RwLock(buffer),
+    sides: [[
+      op("read", (l) => l.tryRead()),
+      op("unlock, read", (l) => l.unlockRead()),
+      op("write", (l) => l.tryWrite()),
+      op("unlock, written", (l) => l.unlockWrite()),
+    ]],
+  },
+  {
+    stem: "rw_lock",
+    title: "RwLock, tracked, 4 rows",
+    create: () => mod.RwLock.create({ tracked: 4 }),
+    attach: (mod, buffer) => new mod.RwLock(buffer),
     sides: [[
       op("read", (l) => l.tryRead()),
       op("unlock, read", (l) => l.unlockRead()),
@@ -97,7 +113,17 @@ const CASES: readonly Case[] = [
     stem: "semaphore",
     title: "Semaphore",
     create: () => mod.Semaphore.create(4),
-    attach: (buffer) => new mod.Semaphore(buffer),
+    attach: (mod, buffer) => new mod.Semaphore(buffer),
+    sides: [[
+      op("acquire", (s) => s.tryAcquire()),
+      op("release", (s) => s.release()),
+    ]],
+  },
+  {
+    stem: "semaphore",
+    title: "Semaphore, tracked",
+    create: () => mod.Semaphore.create(4, { tracked: 4 }),
+    attach: (mod, buffer) => new mod.Semaphore(buffer),
     sides: [[
       op("acquire", (s) => s.tryAcquire()),
       op("release", (s) => s.release()),
@@ -107,7 +133,7 @@ const CASES: readonly Case[] = [
     stem: "event",
     title: "Event",
     create: () => mod.Event.create(),
-    attach: (buffer) => new mod.Event(buffer),
+    attach: (mod, buffer) => new mod.Event(buffer),
     sides: [[
       op("set", (e) => e.set()),
       op("wait, set before", (e) => e.tryWait()),
@@ -118,35 +144,43 @@ const CASES: readonly Case[] = [
     stem: "latch",
     title: "Latch",
     create: () => mod.Latch.create(100),
-    attach: (buffer) => new mod.Latch(buffer),
+    attach: (mod, buffer) => new mod.Latch(buffer),
     sides: [[op("count down", (l) => l.countDown())]],
   },
   {
     stem: "barrier",
     title: "Barrier",
     create: () => mod.Barrier.create(1),
-    attach: (buffer) => new mod.Barrier(buffer),
+    attach: (mod, buffer) => new mod.Barrier(buffer),
     sides: [[op("arrive as the last", (b) => b.arriveAndWait())]],
+  },
+  {
+    stem: "barrier",
+    title: "Barrier, tracked, 1 row",
+    create: () => mod.Barrier.create(1, { tracked: 1 }),
+    attach: (mod, buffer) => new mod.Barrier(buffer),
+    sides: [[op("arrive as the last", (b) => b.arriveAndWait())]],
+    alone: [0],
   },
   {
     stem: "condition",
     title: "Condition",
     create: () => mod.Condition.create(),
-    attach: (buffer) => new mod.Condition(buffer),
+    attach: (mod, buffer) => new mod.Condition(buffer),
     sides: [[op("notify, nobody waits", (c) => c.notify())]],
   },
   {
     stem: "once",
     title: "Once",
     create: () => mod.Once.create(),
-    attach: (buffer) => new mod.Once(buffer),
+    attach: (mod, buffer) => new mod.Once(buffer),
     sides: [[op("run, done before", (o) => o.run(() => {}))]],
   },
   {
     stem: "snapshot",
     title: "Snapshot of 16 bytes",
     create: () => mod.Snapshot.create({ size: 16 }),
-    attach: (buffer) => new mod.Snapshot(buffer),
+    attach: (mod, buffer) => new mod.Snapshot(buffer),
     sides: [
       [op("write", (s) => s.write(VALUE))],
       [op("read", (s) => s.read(new Int32Array(4)))],
@@ -157,7 +191,7 @@ const CASES: readonly Case[] = [
     stem: "spsc_queue",
     title: "SpscQueue",
     create: () => mod.SpscQueue.create(ROOM),
-    attach: (buffer) => new mod.SpscQueue(buffer),
+    attach: (mod, buffer) => new mod.SpscQueue(buffer),
     sides: pushPop,
     alone: [0, 1],
   },
@@ -165,21 +199,21 @@ const CASES: readonly Case[] = [
     stem: "mpmc_queue",
     title: "MpmcQueue",
     create: () => mod.MpmcQueue.create(ROOM),
-    attach: (buffer) => new mod.MpmcQueue(buffer),
+    attach: (mod, buffer) => new mod.MpmcQueue(buffer),
     sides: pushPop,
   },
   {
     stem: "lock_free_queue",
     title: "LockFreeQueue",
     create: () => mod.LockFreeQueue.create(ROOM),
-    attach: (buffer) => new mod.LockFreeQueue(buffer),
+    attach: (mod, buffer) => new mod.LockFreeQueue(buffer),
     sides: pushPop,
   },
   {
     stem: "record_ring",
     title: "RecordRing, records of 16 bytes",
     create: () => mod.RecordRing.create({ capacity: 1024 }),
-    attach: (buffer) => new mod.RecordRing(buffer),
+    attach: (mod, buffer) => new mod.RecordRing(buffer),
     sides: [
       [op("push", (r) => r.tryPush(RECORD))],
       [op("pop", (r) => r.tryPopInto(new Uint8Array(16)))],
@@ -191,7 +225,7 @@ const CASES: readonly Case[] = [
     title: "RecordRing, records of 16 bytes, one producer",
     create: () =>
       mod.RecordRing.create({ capacity: 1024, singleProducer: true }),
-    attach: (buffer) => new mod.RecordRing(buffer),
+    attach: (mod, buffer) => new mod.RecordRing(buffer),
     sides: [
       [op("push", (r) => r.tryPush(RECORD))],
       [op("pop", (r) => r.tryPopInto(new Uint8Array(16)))],
@@ -202,14 +236,21 @@ const CASES: readonly Case[] = [
     stem: "work_counter",
     title: "WorkCounter",
     create: () => mod.WorkCounter.create(1000),
-    attach: (buffer) => new mod.WorkCounter(buffer),
+    attach: (mod, buffer) => new mod.WorkCounter(buffer),
+    sides: [[op("next", (c) => c.next()), op("done", (c) => c.done())]],
+  },
+  {
+    stem: "work_counter",
+    title: "WorkCounter, tracked",
+    create: () => mod.WorkCounter.create(1000, { tracked: 4 }),
+    attach: (mod, buffer) => new mod.WorkCounter(buffer),
     sides: [[op("next", (c) => c.next()), op("done", (c) => c.done())]],
   },
   {
     stem: "work_deque",
     title: "WorkDeque",
     create: () => mod.WorkDeque.create(ROOM),
-    attach: (buffer) => new mod.WorkDeque(buffer),
+    attach: (mod, buffer) => new mod.WorkDeque(buffer),
     sides: [
       [
         op("push", (d) => d.push(1)),
@@ -225,7 +266,7 @@ const CASES: readonly Case[] = [
     stem: "slab_pool",
     title: "SlabPool",
     create: () => mod.SlabPool.create({ capacity: 16, blockSize: 64 }),
-    attach: (buffer) => {
+    attach: (mod, buffer) => {
       const pool = new mod.SlabPool(buffer);
       return { pool, at: -1 };
     },
@@ -238,7 +279,7 @@ const CASES: readonly Case[] = [
     stem: "striped_counter",
     title: "StripedCounter",
     create: () => mod.StripedCounter.create(),
-    attach: (buffer) => new mod.StripedCounter(buffer),
+    attach: (mod, buffer) => new mod.StripedCounter(buffer),
     sides: [[op("add", (c) => c.add(1))]],
   },
 ];
@@ -297,12 +338,13 @@ interface Traced {
 function traced(
   { create, attach }: Case,
   program: readonly (readonly Operation[])[],
+  library: Library = mod,
 ): Traced[] {
   const spec = race.spec({
     memory: () => create().buffer,
     agent: (buffer: SharedArrayBuffer, id: number) => {
-      mod.setAgentId(id + 1);
-      return attach(buffer);
+      library.setAgentId(id + 1);
+      return attach(library, buffer);
     },
     ops: Object.fromEntries(
       program.flat().map(({ run }, n) => [
@@ -377,11 +419,35 @@ function moving(own: Lines, others: Lines): number[] {
   });
 }
 
+/** The sides that more than one agent can have. */
+const shared = ({ sides, alone = [] }: Case) =>
+  sides.filter((_, side) => !alone.includes(side));
+
+/**
+ * What each operation of the table does, by its name, if `library` does it. Of
+ * `only`, the beginnings of names are asked for.
+ */
+export function traffic(
+  library: Library = mod,
+  only: (title: string) => boolean = () => true,
+): Map<string, Traffic> {
+  const counted = new Map<string, Traffic>();
+  for (const one of CASES.filter(({ title }) => only(title))) {
+    const all = traced(one, [...one.sides, ...shared(one)], library);
+    one.sides.forEach((operations, side) =>
+      operations.forEach(({ name }, n) =>
+        counted.set(`${one.title}: ${name}`, all[side]!.last[n]!)
+      )
+    );
+  }
+  return counted;
+}
+
 /** The cells of the table for each operation of a primitive. */
 function rowsOf(one: Case): string[][] {
-  const { stem, title, sides, alone = [] } = one;
+  const { stem, title, sides } = one;
   // A second agent does the same, where one is allowed to.
-  const doubled = sides.filter((_, side) => !alone.includes(side));
+  const doubled = shared(one);
   const all = traced(one, [...sides, ...doubled]);
   return sides.flatMap((operations, side) =>
     operations.flatMap(({ name }, n) => {

@@ -100,7 +100,8 @@ export class Ranges extends Rows {
     const words = this.words;
     const had = this.find(this.id);
     const at = had < 0 ? this.own() : had;
-    if (this.#left(at) > 0) {
+    const current = this.#ownCurrent(at);
+    if (this.#left(at, current) > 0) {
       const left = this.#undone(at);
       if (had < 0) return this.#checked(left); // of an agent that is dead
       throw new TypeError(
@@ -110,7 +111,7 @@ export class Ranges extends Rows {
     }
     const row = (at - this.first) / ROW;
     const chunk = this.#chunk;
-    const other = at + (this.#current(at) === at + ONE ? OTHER : ONE);
+    const other = at + (current === at + ONE ? OTHER : ONE);
     for (let next = words[this.#next]!; unitsOf(next) < this.#end;) {
       const seen = next; // a hint: the exchange checks it
       if ((seen & ROW_MASK) !== row) this.#confirm(seen);
@@ -138,7 +139,7 @@ export class Ranges extends Rows {
   done(n: number): boolean {
     const words = this.words;
     const at = this.find(this.id);
-    const left = at < 0 ? 0 : this.#left(at);
+    const left = at < 0 ? 0 : this.#left(at, this.#ownCurrent(at));
     if (n > left) {
       throw new RangeError(
         `Cannot count ${n} tasks as done: agent ${this.id} took ${left}`,
@@ -232,6 +233,13 @@ export class Ranges extends Rows {
     return at + (words[at + ONE + UNIT] === taken ? ONE : OTHER);
   }
 
+  /** The same in this agent's row. Plainly: others confirm what it wrote. */
+  #ownCurrent(at: number): number {
+    const words = this.words;
+    const taken = words[at + TAKEN]!;
+    return at + (words[at + ONE + UNIT] === taken ? ONE : OTHER);
+  }
+
   /** How many tasks a guided counter hands out after so many. */
   #share(units: number): number {
     const share = Math.floor((this.#total - units) / (-2 * this.#chunk));
@@ -253,11 +261,10 @@ export class Ranges extends Rows {
     return { start: words[range + START]! + did, end };
   }
 
-  /** How many tasks that is. */
-  #left(at: number): number {
+  /** How many tasks this agent's row at `at` has, if `range` counts. */
+  #left(at: number, range: number): number {
     const words = this.words;
-    const range = this.#current(at);
-    const did = Atomics.load(words, at + DONE) - words[range + BEFORE]!;
+    const did = words[at + DONE]! - words[range + BEFORE]!; // it wrote both
     return this.#endOf(words[range + UNIT]!) - words[range + START]! - did;
   }
 }

@@ -67,15 +67,13 @@ export function setAgentId(id: number): void {
 interface Locks {
   request(
     name: string,
-    options: { readonly mode: "exclusive" | "shared"; signal?: AbortSignal },
-    held: () => void | Promise<void>,
+    options: {
+      readonly mode: "exclusive" | "shared";
+      readonly ifAvailable?: boolean;
+      readonly signal?: AbortSignal;
+    },
+    held: (lock: object | null) => void | Promise<void>,
   ): Promise<unknown>;
-  query(): Promise<{
-    readonly held?: readonly {
-      readonly name?: string;
-      readonly mode?: string;
-    }[];
-  }>;
 }
 
 const webLocks = (): Locks | undefined =>
@@ -94,9 +92,10 @@ const lockOf = (id: number): string => `weft:agent:${id}`;
  * The lock keeps the agent alive until it is closed or terminated. After
  * `setAgentId`, call this again to announce the new id.
  *
- * Firefox keeps no page with a held Web Lock in its back/forward cache. Giving
- * the lock back for that time would tell others that the agent has ended.
- * So announce the agents of workers, and the page itself only if it holds locks.
+ * Firefox keeps no page in its back/forward cache that holds a Web Lock, or that
+ * has a worker that holds one; such a page begins anew when the visitor comes
+ * back. It decides so before `pagehide`, so giving the lock back there would be
+ * too late. Chromium keeps the page, its workers and their locks.
  *
  * If all agents announce themselves, this also notices two agents that drew the
  * same id.
@@ -127,19 +126,37 @@ export async function announceAgent(): Promise<number> {
 
 async function announce(locks: Locks, id: number): Promise<number> {
   const name = lockOf(id);
-  const { held = [] } = await locks.query();
-  if (held.some((lock) => lock.name === name && lock.mode === "exclusive")) {
-    throw new Error(
-      `Cannot announce agent ${id}: a live agent has announced this id, and ` +
-        "locks cannot tell the two apart: give one of them another id " +
-        "(setAgentId) before it makes any view",
-    );
+  // Not by query(): in Node it tells only of the locks of its own thread.
+  while (!await holdForEver(locks, name)) {
+    // What stood in the way is an agent, or one who listens and is called now.
+    if (!await isGranted(locks, name)) {
+      throw new Error(
+        `Cannot announce agent ${id}: a live agent has announced this id, and ` +
+          "locks cannot tell the two apart: give one of them another id " +
+          "(setAgentId) before it makes any view",
+      );
+    }
   }
-  return await new Promise<number>((resolve, reject) => {
-    locks.request(name, { mode: "exclusive" }, () => {
-      resolve(id);
-      return new Promise<void>(() => {}); // never given back
+  return id;
+}
+
+/** Takes the lock `name` and never gives it back; false if it is not free. */
+function holdForEver(locks: Locks, name: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const options = { mode: "exclusive", ifAvailable: true } as const;
+    locks.request(name, options, (lock) => {
+      resolve(lock !== null);
+      return lock === null ? undefined : new Promise<void>(() => {});
     }).catch(reject);
+  });
+}
+
+/** Whether a shared lock `name` is granted now: then no agent holds it. */
+function isGranted(locks: Locks, name: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const options = { mode: "shared", ifAvailable: true } as const;
+    locks.request(name, options, (lock) => resolve(lock !== null))
+      .catch(reject);
   });
 }
 
@@ -169,7 +186,7 @@ export type ExitingWorker =
  * that this returns is called, the process stays alive; that function stops
  * listening.
  *
- * f the agent's `worker` is given and tells of its exit (`node:worker_threads`
+ * If the agent's `worker` is given and tells of its exit (`node:worker_threads`
  * in Node, Deno and Bun, and Bun's own `Worker`), that exit is used. Otherwise
  * Web Locks are used (browsers, Deno, Node >= 24.5): `id` must be what
  * {@linkcode announceAgent} returned in the agent, and an agent that never

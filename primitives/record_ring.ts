@@ -663,7 +663,12 @@ export class RecordCore extends Region<"record_ring"> {
     }
   }
 
-  /** Whether there is room for the shortest record that ever waited. */
+  /**
+   * Whether there is room for the shortest record that ever waited. If all that
+   * wait now are longer, producers wake one another in vain, each at most once
+   * for a record that is popped. To forget the shortest one, an agent would have
+   * to know that no other one as short waits.
+   */
   #hasRoom(): boolean {
     const words = this.#words;
     const least = Atomics.load(words, LEAST); // pairs with (N)

@@ -54,10 +54,11 @@ export function frame(
 <input id="search" type="search" placeholder="Search" autocomplete="off"
  data-root="${root}" aria-controls="found"></label>
 <ul id="found" hidden></ul></search>
+<a class="to-pages" href="#pages">Pages</a>
 <a href="${root}page/index.html">Live</a>
 <a href="${root}api/index.html">API</a>
 </header>
-<nav aria-label="Pages">${nav.join("")}</nav>
+<nav id="pages" aria-label="Pages">${nav.join("")}</nav>
 <main id="main">
 ${content}
 </main>

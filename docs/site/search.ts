@@ -33,19 +33,30 @@ async function search() {
   index ??= load();
   const how = { prefix: true, fuzzy: 0.2, boost: { title: 3, page: 2 } };
   const found = (await index).search(input.value, how).slice(0, 8);
-  list.replaceChildren(...found.map(item));
-  list.hidden = found.length === 0;
+  if (found.length > 0) list.replaceChildren(...found.map(item));
+  else list.textContent = "Nothing was found.";
+  list.hidden = input.value.trim() === "";
 }
 
-/** Moves among the results by the arrow keys. */
+/** Moves among the results by the arrow keys; Escape leaves them. */
 function move(event: KeyboardEvent) {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (event.key === "Escape") list.hidden = true;
+  if (event.key === "Escape") {
+    list.hidden = true;
+    input.focus();
+  }
   if (by === undefined || list.hidden) return;
   event.preventDefault();
   const links = [...list.querySelectorAll("a")];
   const at = links.indexOf(document.activeElement as HTMLAnchorElement);
   (at + by < 0 ? input : links[Math.min(at + by, links.length - 1)])?.focus();
+}
+
+// The navigation shows where the reader is, without moving the page.
+const nav = document.querySelector("nav")!;
+const here = nav.querySelector<HTMLElement>("[aria-current]");
+if (here !== null && here.offsetTop > nav.clientHeight) {
+  nav.scrollTop = here.offsetTop - nav.clientHeight / 2;
 }
 
 input.addEventListener("input", search);

@@ -19,9 +19,12 @@ function behind(stem: string): string {
   const layouts = path.join(PROJECT, "docs", "layouts.md");
   const [, section] = fs.readFileSync(layouts, "utf8")
     .split(new RegExp(`^## ${stem}$`, "m"));
-  const [, text] =
-    /^Behind them: ([^]*?)(\n\n|$)/m.exec(section!.split(/^## /m)[0]!) ?? [];
-  return text === undefined ? "" : ` Behind them: ${escape(text)}`;
+  const [, text] = /^Behind them: ([^]*?)(?:\n\n|(?![^]))/m
+    .exec(section!.split(/^## /m)[0]!) ?? [];
+  if (text === undefined) return "";
+  return ` Behind them: ${
+    escape(text.trim()).replace(/`([^`]+)`/g, "<code>$1</code>")
+  }`;
 }
 
 /** The words of the primitive `stem` as an SVG; "" if it has none. */
@@ -38,7 +41,7 @@ export function picture(stem: string): string {
   );
   if (lines.size === 0) return "";
   const parts: string[] = [];
-  let y = 0;
+  let y = 1; // room for the line around the first box
   for (const [line, named] of [...lines].sort(([a], [b]) => a - b)) {
     named.sort(([, a], [, b]) => a - b);
     const wide = WIDE / Math.max(named.length, 3);

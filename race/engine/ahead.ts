@@ -29,6 +29,9 @@ type Any = any;
  */
 const KNOWN_AHEAD = 600;
 
+/** The fewest operations by which a loop is recognized. */
+const LEAST = 2;
+
 /** The most operations a round of a loop may have. */
 const PERIOD = 24;
 
@@ -116,9 +119,9 @@ export function follow(engine: Runner, agent: Agent): number {
   const most = Math.min(Math.floor((n - agent.from) / rounds), PERIOD);
   for (let period = 1; period <= most; period++) {
     // A loop of one or two operations is only recognized after four operations.
-    if (n - agent.from < 4) break;
+    if (n - agent.from < LEAST) break;
     if (!repeats(agent, period, period * rounds)) continue;
-    const pure = agent.pure >= Math.max(4, period * rounds);
+    const pure = agent.pure >= Math.max(LEAST, period * rounds);
     if (pure || agent.pure < period * (rounds - 1)) {
       return inLoop(engine, agent, period, pure);
     }
@@ -177,22 +180,24 @@ function inLoop(
   if (pure) {
     agent.spinAddresses = [...new Set(round.map(signedAddress))];
     agent.tick = clock;
+    if (!clock && !engine.scenario.async) merge(agent, period);
     return SPINS;
   }
   if (clock) agent.tick = true;
   else {
     agent.looping = true;
-    merge(engine, agent, period);
+    const { after1, after2 } = agent;
+    for (let i = n - 1 - period; i < n - 1; i++) {
+      engine.rounds.add(roundOf(after1[i]!, after2[i]!));
+    }
+    merge(agent, period);
   }
   return ON;
 }
 
 /** Gives the agent the hashes that it had before the last round. */
-function merge({ rounds }: Runner, agent: Agent, period: number): void {
+function merge(agent: Agent, period: number): void {
   const { n, after1, after2 } = agent;
-  for (let i = n - 1 - period; i < n - 1; i++) {
-    rounds.add(roundOf(after1[i]!, after2[i]!));
-  }
   agent.h1 = after1[n - 1] = after1[n - 1 - period]!;
   agent.h2 = after2[n - 1] = after2[n - 1 - period]!;
 }

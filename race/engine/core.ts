@@ -525,7 +525,10 @@ export class World {
     const looks = agent.status === k.SPINNING && agent.kind === k.CLOCK;
     if (looks) this.prepare(agent, RESUMED);
     agent.snapshot = null;
-    agent.pure = agent.leap = agent.ends = 0;
+    agent.leap = agent.ends = 0;
+    // What it looked at before has changed nothing either. If the word has its
+    // old value again, the next look is another round of the same loop.
+    if (looks) agent.pure = 0;
     agent.deadline = Infinity;
     if (agent.status !== k.SPINNING) return;
     agent.status = k.READY;

@@ -113,7 +113,7 @@ export class Memo {
    */
   #join(agent: Agent): void {
     const mine = agent.save();
-    const key = `${agent.id} ${mine.oi} ${mine.status} ${mine.kind} ` +
+    const key = `${agent.like} ${mine.oi} ${mine.status} ${mine.kind} ` +
       `${mine.address} ${mine.serial} ${mine.h1} ${mine.h2}`;
     let known = this.#starts.get(key);
     if (known === undefined) this.#starts.set(key, known = []);
@@ -124,7 +124,7 @@ export class Memo {
 }
 
 /** Whether two states of an agent without a record are the same. */
-function isSame(a: Snapshot, b: Snapshot): boolean {
+export function isSame(a: Snapshot, b: Snapshot): boolean {
   return a.calls === b.calls && a.target === b.target && a.index === b.index &&
     Object.is(a.a, b.a) && Object.is(a.b, b.b) && a.timeout === b.timeout &&
     a.deadline === b.deadline && a.invoked === b.invoked &&

@@ -28,6 +28,7 @@ export function patches(
     ...chance(running),
     ...events(running),
     ...clocks(clock),
+    ...copies(running),
     ...refusals(running),
   ].filter(({ on, key }) => on !== undefined && on !== null && key in on);
 }
@@ -126,6 +127,40 @@ function texts(running: () => Host | null): Patch[] {
       value: (value: Any, options: Any) =>
         running() === null ? realClone(value, options) : clone(value, options),
     },
+  ];
+}
+
+/** What reads or views shared memory in a way that cannot be seen. */
+function copies(running: () => Host | null): Patch[] {
+  const Buffer = globals.process?.getBuiltinModule?.("node:buffer")?.Buffer;
+  const { slice } = SharedArrayBuffer.prototype;
+  return [
+    {
+      on: SharedArrayBuffer.prototype,
+      key: "slice",
+      value(this: Any, ...range: Any[]) {
+        running()?.refuse(
+          "Cannot explore SharedArrayBuffer.prototype.slice(): its plain " +
+            "reads cannot be seen. Copy the elements of a view instead",
+        );
+        return slice.apply(this, range as [number]);
+      },
+    },
+    ...Buffer === undefined ? [] : [{
+      on: Buffer,
+      key: "from",
+      value: new Proxy(Buffer.from, {
+        apply(real, self, args) {
+          if (isShared(args[0])) {
+            running()?.refuse(
+              "Cannot explore a Buffer over shared memory: its plain " +
+                "accesses cannot be seen. Use a Uint8Array instead",
+            );
+          }
+          return Reflect.apply(real, self, args);
+        },
+      }),
+    }],
   ];
 }
 

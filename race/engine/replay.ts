@@ -33,7 +33,7 @@ import {
   StatefulHandle,
   TOKEN,
 } from "./signals.ts";
-import { capturedBy, placeOf, siteOf, stackOf } from "./sites.ts";
+import { borrowedBy, capturedBy, placeOf, siteOf, stackOf } from "./sites.ts";
 import { clearTimer, post, setTimer, unpost, waitAsync } from "./timers.ts";
 import type { Call } from "./model.ts";
 import { bits, mix1, mix2 } from "./values.ts";
@@ -690,6 +690,13 @@ export class Engine implements Host {
         `Cannot explore a function of Atomics that was kept in a variable ` +
           `before the exploration, as by "const { ${captured} } = Atomics" ` +
           `in a module: call Atomics.${captured}() instead`,
+      );
+    }
+    const borrowed = borrowedBy(error);
+    if (borrowed !== undefined) {
+      this.refused ??= new Unsupported(
+        `Cannot explore ${borrowed}() of a typed array's prototype, as by ` +
+          `"${borrowed}.call(view)": call it as view.${borrowed}() instead`,
       );
     }
     this.world.fail(

@@ -51,6 +51,16 @@ export function capturedBy(error: unknown): string | undefined {
   return name === undefined || ownLine(lines[1] ?? "") ? undefined : name;
 }
 
+/**
+ * The method of a typed array that was called by its name in a prototype, as by
+ * `fill.call(view)`. It fails, because it was given a stand-in.
+ */
+export function borrowedBy(error: unknown): string | undefined {
+  if (!(error instanceof TypeError)) return undefined;
+  if (!/not a typed array/.test(error.message)) return undefined;
+  return /^\s*at Proxy\.(\w+) \(<anonymous>\)/m.exec(error.stack ?? "")?.[1];
+}
+
 /** An error's text, without the tester's own lines. */
 export function stackOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -58,6 +68,9 @@ export function stackOf(error: unknown): string {
   return lines.filter((line) => !/^\s*at /.test(line) || !ownLine(line))
     .join("\n");
 }
+
+/** The tester's own frames on top of the agent's, at least. */
+const OWN_FRAMES = 4;
 
 /** The position of the agent on the stack, as a key that is quick to make. */
 export function placeOf(): string {
@@ -67,9 +80,10 @@ export function placeOf(): string {
   };
   const { prepareStackTrace, stackTraceLimit } = holder;
   holder.prepareStackTrace = (_: unknown, sites: readonly Site[]) =>
-    sites.slice(1)
-      .map((site) => `${site.getLineNumber()}:${site.getColumnNumber()}`)
-      .join();
+    sites.slice(OWN_FRAMES).map((site) =>
+      site.getPosition?.() ??
+        `${site.getLineNumber()}:${site.getColumnNumber()}`
+    ).join();
   holder.stackTraceLimit = 24;
   try {
     return String(new Error().stack);
@@ -83,6 +97,8 @@ export function placeOf(): string {
 interface Site {
   getLineNumber(): number | null;
   getColumnNumber(): number | null;
+  /** The offset in its script, which V8 has at once. Deno does not pass it on. */
+  getPosition?(): number;
 }
 
 function ownLine(line: string): boolean {

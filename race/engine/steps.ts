@@ -13,6 +13,7 @@ import {
   agrees,
   CHANGED,
   ENOUGH,
+  isSame,
   type Memo,
   RECOVERS,
   STALE_READ,
@@ -41,8 +42,27 @@ export function* begin(engine: Engine): Steps<void> {
   }
   if (world.fault === null) engine.checkInvariant();
   if (world.fault !== null) return;
+  for (const agent of world.agents) join(agent, world.agents[agent.like]!);
   const agents = world.agents.map((agent) => agent.save());
   engine.opening = { world: world.save(), agents };
+}
+
+/**
+ * Gives an agent that has done nothing the state of another one that does the
+ * same. What follows from a state is then remembered for both.
+ */
+function join(agent: Agent, like: Agent): void {
+  if (agent === like || agent.n + like.n > 0) return;
+  const mine = agent.save();
+  const other = like.save();
+  const same = agent.kind === like.kind && agent.address === like.address &&
+    agent.status === like.status && agent.h1 === like.h1 &&
+    agent.h2 === like.h2 && agent.oi === like.oi;
+  if (
+    same && isSame({ ...mine, calls: other.calls, target: other.target }, other)
+  ) {
+    agent.load(other);
+  }
 }
 
 /** Carries out a choice of the scheduler. */

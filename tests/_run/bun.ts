@@ -7,8 +7,8 @@
 import { spawnSync } from "node:child_process";
 import process from "node:process";
 
-/** The version of npm's Bun, where there is no other. */
-const VERSION = "1.4.5";
+/** The version of npm's Bun, for a machine that has no other. */
+export const BUN_VERSION = "1.4.5";
 
 /** The first version that a program's answer to `--version` names. */
 export function versionOf(command: readonly string[]): string | undefined {
@@ -22,6 +22,6 @@ export function bun({ fetches }: { fetches: boolean }):
   | readonly string[]
   | undefined {
   const own = [process.env.BUN ?? "bun"];
-  const npm = ["npx", "-y", `bun@${VERSION}`];
+  const npm = ["npx", "-y", `bun@${BUN_VERSION}`];
   return (fetches ? [own, npm] : [own]).find(versionOf);
 }

@@ -18,6 +18,7 @@ import { bundle } from "./bundle.ts";
 import { prepareCompiler } from "./compiler.ts";
 import { type File, find } from "./files.ts";
 import type { Counts } from "./harness.ts";
+import { node24 } from "./node24.ts";
 import { BUNDLES, CHILD, runFile } from "./process.ts";
 import { counted, end, fail, inParallel, show } from "./report.ts";
 import { complain, wordsOf } from "./usage.ts";
@@ -33,13 +34,6 @@ chromium firefox-esr). WebKit is WebKitGTK (webkit2gtk-driver xvfb). Emscripten 
 const PAGE = fileURLToPath(
   new URL("../../docs/compatibility.md", import.meta.url),
 );
-
-/** The command of npm's Node 24, which npm unpacks into its cache. */
-function node24(): readonly string[] | undefined {
-  const words = ["-y", "-p", "node@24", "which", "node"];
-  const { status, stdout } = spawnSync("npx", words, { encoding: "utf8" });
-  return status === 0 ? [stdout.trim()] : undefined;
-}
 
 /** The command of each runtime, and of Deno none. */
 const RUNTIMES: Readonly<

@@ -20,6 +20,7 @@ import {
   refuses,
   rejects,
   turns,
+  until,
   wordsOf,
 } from "../_run/model.ts";
 import { inside, MAKERS } from "../_queue/model.ts";
@@ -608,8 +609,10 @@ test("serveAsync() has up to `limit` calls under way, and ends clean", async () 
     }, { limit });
     const calls = [0, 1, 2, 3].map((i) => caller.callAsync(message(i, 2)));
     for (let left = 4; left > 0; left--) {
-      await turns();
-      assert.is(waiting.length, Math.min(limit, left));
+      const expected = Math.min(limit, left);
+      await until(() => waiting.length === expected);
+      await turns(); // and no more come
+      assert.is(waiting.length, expected);
       waiting.pop()!(); // the last first
     }
     for (const [i, call] of calls.entries()) {

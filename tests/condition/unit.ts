@@ -230,7 +230,7 @@ test("a later waiter takes no call of an earlier one", async () => {
     order.push(name);
   };
   const first = [waits("a"), waits("b"), waits("c")];
-  await turns();
+  await until(() => counted(condition) === 3);
   condition.notify(); // for one of the three, which did not go yet
   const late = [waits("x"), waits("y")];
   condition.notify();
@@ -238,6 +238,7 @@ test("a later waiter takes no call of an earlier one", async () => {
   condition.notify();
   await Promise.all(first);
   assert.equal(order.toSorted(), ["a", "b", "c"]);
+  await until(() => counted(condition) === 2);
   condition.notifyAll();
   await Promise.all(late);
 });

@@ -3,6 +3,7 @@
 import {
   type Handle,
   Mutex,
+  type MutexGuard,
   Semaphore,
   type TryAsyncOptions,
 } from "../../mod.ts";
@@ -44,8 +45,9 @@ interface Lock {
 function lockOf(handle: Handle): Lock {
   if (handle.kind === "mutex") {
     const mutex = Mutex.from(handle as Handle<"mutex">);
-    const opener = (guard: Disposable | undefined) =>
-      guard && (() => guard[Symbol.dispose]());
+    // WebKit has no Symbol.dispose.
+    const opener = (guard: MutexGuard | undefined) =>
+      guard && (() => guard.unlock());
     return {
       try: () => opener(mutex.tryLock()),
       block: (_, timeout = Infinity) => opener(mutex.tryLock(timeout)),

@@ -10,7 +10,7 @@ import {
   task,
   WorkerError,
 } from "../../primitives/pool.ts";
-import { skip, suite } from "../_run/harness.ts";
+import { IN_WEBKIT, skip, suite } from "../_run/harness.ts";
 import { start } from "../_run/workers.ts";
 import { tasks } from "./tasks.ts";
 import type { Orders } from "./worker.ts";
@@ -321,8 +321,11 @@ for (const instead of ["throw", "exit", "differently"] as const) {
   // Deno does not tell that a worker has ended: there its time is over.
   const patience = instead === "exit" ? { patience: 500 } : {};
 
-  test(`a worker that cannot start fails the pool: ${instead}`, () =>
-    withPool({ orders: { instead }, ...patience }, async (pool) => {
+  test(`a worker that cannot start fails the pool: ${instead}`, () => {
+    if (IN_WEBKIT && instead === "throw") {
+      skip("WebKit does not tell what a module throws after an await");
+    }
+    return withPool({ orders: { instead }, ...patience }, async (pool) => {
       const task = rejection(pool.run("echo", 1));
       const error = await rejection(pool.ready);
       assert.is(await task, error);
@@ -333,7 +336,8 @@ for (const instead of ["throw", "exit", "differently"] as const) {
         differently: /declared as record#\d+ -> f64 by the pool, and as json/,
       };
       assert.match(error.message, why[instead]);
-    }));
+    });
+  });
 }
 
 test("a worker that never serves fails the pool after its patience", () =>

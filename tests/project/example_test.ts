@@ -19,7 +19,9 @@ function steps(): string[] {
   const text = fs.readFileSync(path.join(PROJECT, "README.md"), "utf8");
   const [, section] = text.match(/^## From C\n([^]*?)^## /m)!;
   const blocks = [...section!.matchAll(/^ +```sh\n([^]*?)^ +```$/gm)];
-  return blocks.map(([, command]) => joined(command!));
+  return blocks.flatMap(([, commands]) =>
+    commands!.trim().split(/(?<!\\)\n/).map(joined)
+  );
 }
 
 /** The command that the head of `example.c` gives, on one line. */

@@ -59,11 +59,15 @@ function later(name: string, task: () => Promise<void>) {
   });
 }
 
+/** The files with which programs begin. */
+const PROGRAMS = ["main.ts", "main.js", "words.ts"];
+
 for (const guide of guides) {
-  if (filesOf(guide).has("main.ts")) {
-    later(`the program of ${guide} runs`, async () => {
-      const folder = write(guide);
-      const words = ["run", "-A", path.join(folder, "main.ts")];
+  const mains = PROGRAMS.filter((name) => filesOf(guide).has(name));
+  for (const main of mains) {
+    later(`the program ${main} of ${guide} runs`, async () => {
+      const folder = main === mains[0] ? write(guide) : path.join(BUILT, guide);
+      const words = ["run", "-A", path.join(folder, main)];
       const { code, output } = await run(process.execPath, words, 250);
       assert.is(code, 0, output);
     });

@@ -1,5 +1,6 @@
 // Tests the table of docs/race_testing.md row by row: features of the language
 // and of the platform, and what becomes of each.
+import { Buffer } from "node:buffer";
 import * as fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
@@ -156,6 +157,24 @@ const ROWS: [feature: string, becomes: Becomes, run: Run, named?: RegExp][] = [
     "`structuredClone()` of a view: of the same memory",
     "works",
     both((m) => void Atomics.add(structuredClone(words(m)), 0, 1)),
+  ],
+  [
+    "`slice()` of a `SharedArrayBuffer`",
+    "refused",
+    races((m) => m.slice(0, 4)),
+    /prototype\.slice/,
+  ],
+  [
+    "a `Buffer` of Node over shared memory",
+    "refused",
+    races((m) => Buffer.from(m)[0]),
+    /Buffer over shared memory/,
+  ],
+  [
+    "methods of views by `call()` and `apply()`",
+    "refused",
+    races((m) => Int32Array.prototype.fill.call(words(m), 1)),
+    /fill\(\) of a typed array's prototype/,
   ],
   [
     "`JSON`, `Map`, classes, generators, `using`, `try` and `finally`",

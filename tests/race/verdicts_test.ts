@@ -54,6 +54,18 @@ for (const rounds of [10, 620, 5000]) {
   });
 }
 
+test("a signal that may be missed: the agent that looks for it spins", () => {
+  const looks: Body = (w) => {
+    while (Atomics.load(w, 0) === 0);
+  };
+  const signals: Body = (w) => {
+    Atomics.store(w, 0, 1);
+    Atomics.store(w, 0, 0);
+  };
+  fails(bodies({}, looks, signals), "livelock");
+  fails(bodies({ reduce: false }, looks, signals), "livelock");
+});
+
 test("a sleep behind 1999 looks is explored look by look", () => {
   holds(bodies({}, (w) => {
     for (let i = 0; i < 1999; i++) if (Atomics.load(w, 0) === 1) return;

@@ -54,6 +54,12 @@ class RecordRingInC extends Twin {
     return this.tryPop(Infinity)!;
   }
 
+  tryPopInto(dst: Uint8Array): number | undefined {
+    const record = this.tryPop();
+    if (record !== undefined) dst.set(record);
+    return record?.length;
+  }
+
   popInto(dst: Uint8Array): number {
     const record = this.pop();
     dst.set(record);

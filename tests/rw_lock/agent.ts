@@ -28,7 +28,7 @@ for (let i = 0; Atomics.load(data.over, 0) === 0; i++) {
     did.late++;
     continue;
   }
-  let held: Disposable = guard;
+  let held: { unlock(): void } = guard; // WebKit has no Symbol.dispose
   if (writes) {
     pair[0]!++;
     for (let n = 0; n < 50; n++) pair[1]! ^= n; // 50 times twice is nothing
@@ -39,6 +39,6 @@ for (let i = 0; Atomics.load(data.over, 0) === 0; i++) {
   } else did.read++;
   if (pair[0] !== pair[1]) did.torn++;
   for (let n = 0; n < 20; n++) if (pair[0] !== pair[1]) did.torn++;
-  held[Symbol.dispose]();
+  held.unlock();
 }
 post(did);

@@ -14,6 +14,7 @@ import {
   refuses,
   rejects,
   turns,
+  until,
   wordsOf,
 } from "../_run/model.ts";
 
@@ -331,7 +332,7 @@ test("a tracked semaphore knows what each agent holds", async () => {
             if (op === "abort") pending.abort.abort();
             await turns(1);
             pending.abort.abort(); // a wait that is served stays so
-            await turns(1);
+            await until(() => pending.result !== undefined);
             if (pending.result !== true) continue;
             free -= n;
             held[agent]! += n;

@@ -305,12 +305,12 @@ const ROWS = mutants({ source: "_ranges", scenarios: ["work_counter"] }, {
   what: "writes over the range that counts",
   by: "tracked: two work, and one is terminated",
   ts: [
-    "(this.#current(at) === at + ONE ? OTHER : ONE);",
-    "(this.#current(at) === at + ONE ? ONE : OTHER);",
+    "(current === at + ONE ? OTHER : ONE);",
+    "(current === at + ONE ? ONE : OTHER);",
   ],
   c: [
-    "&row->range[1 - weft__ranges_current(row)];",
-    "&row->range[weft__ranges_current(row)];",
+    "&row->range[1 - current];",
+    "&row->range[current];",
   ],
 }, {
   what: "(D): looks whether all are handed out before it notes what it did",

@@ -75,6 +75,12 @@ static inline int weft__ranges_current(const weft__ranges_row *row) {
   return weft__hint(&row->range[0].unit) == taken ? 0 : 1;
 }
 
+/* The same in this agent's row: others confirm what it wrote. */
+static inline int weft__ranges_own_current(const weft__ranges_row *row) {
+  int32_t taken = weft__hint(&row->taken);
+  return weft__hint(&row->range[0].unit) == taken ? 0 : 1;
+}
+
 /* The number after the last task of a range with this unit. */
 static inline int32_t weft__ranges_end_of(const weft__ranges *r, int32_t unit) {
   if (r->chunk < 0) return unit;
@@ -93,11 +99,15 @@ static inline weft_work_range weft__ranges_undone(const weft__ranges *r,
   return left;
 }
 
-/* How many tasks that is. */
+/* How many tasks this agent's row has, if the range `current` counts. */
 static inline int32_t weft__ranges_left(const weft__ranges *r,
-                                        const weft__ranges_row *row) {
-  weft_work_range left = weft__ranges_undone(r, row);
-  return weft__minus(left.end, left.start);
+                                        const weft__ranges_row *row,
+                                        int current) {
+  const weft__range *range = &row->range[current];
+  /* It wrote both. */
+  int32_t did = weft__minus(weft__hint(&row->done), weft__hint(&range->before));
+  int32_t end = weft__ranges_end_of(r, weft__hint(&range->unit));
+  return weft__minus(end, weft__plus(weft__hint(&range->start), did));
 }
 
 /*
@@ -158,12 +168,13 @@ static inline int weft__ranges_take(const weft__ranges *r,
   int32_t i = had < 0 ? weft__row_own(&r->rows[0].agent, r->agents) : had;
   if (i < 0) return -2;
   weft__ranges_row *row = &r->rows[i];
-  if (weft__ranges_left(r, row) > 0) {
+  int current = weft__ranges_own_current(row);
+  if (weft__ranges_left(r, row, current) > 0) {
     if (had >= 0) return -2;
     *range = weft__ranges_undone(r, row); /* of an agent that is dead */
     return weft__ranges_fits(r, *range) ? 1 : -2;
   }
-  weft__range *other = &row->range[1 - weft__ranges_current(row)];
+  weft__range *other = &row->range[1 - current];
   int32_t next = weft__hint(r->next); /* the exchange below checks it */
   while (weft__ranges_units(next) < weft__ranges_end(r)) {
     int32_t seen = next;
@@ -197,7 +208,11 @@ static inline int weft__ranges_take(const weft__ranges *r,
 static inline int weft__ranges_done(const weft__ranges *r, int32_t n,
                                     bool *all) {
   int32_t i = weft__row_find(&r->rows[0].agent, r->agents, weft_agent_id());
-  int32_t left = i < 0 ? 0 : weft__ranges_left(r, &r->rows[i]);
+  int32_t left = 0;
+  if (i >= 0) {
+    const weft__ranges_row *row = &r->rows[i];
+    left = weft__ranges_left(r, row, weft__ranges_own_current(row));
+  }
   if (n > left) return EINVAL;
   /* (D) Note it, then look whether all are handed out. */
   if (n > 0) {

@@ -237,7 +237,12 @@ static inline void weft__record_note(weft_record_ring *r, int32_t space) {
   }
 }
 
-/* Whether there is room for the shortest record that ever waited. */
+/*
+ * Whether there is room for the shortest record that ever waited. If all that
+ * wait now are longer, producers wake one another in vain, each at most once
+ * for a record that is popped. To forget the shortest one, an agent would have
+ * to know that no other one as short waits.
+ */
 static inline bool weft__record_has_room(const weft_record_ring *r) {
   int32_t least = weft__load(&r->least); /* pairs with (N) */
   int32_t tail = weft__load(&r->tail) & WEFT_RECORD_RING_POSITION_MASK;

@@ -63,7 +63,9 @@ export const BROWSERS: Readonly<Record<string, Browser>> = {
 };
 
 /** How many seconds a browser's page may be silent. */
-const SILENCE = 400;
+const SILENCE = 500;
+/** How many of them a file may take: then the page goes on with the next one. */
+const LIMIT = SILENCE - 50;
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const PAGE = here("./page.ts");
@@ -130,7 +132,7 @@ export async function* browse(
   const jobs = files.map(({ path: file, name, limit }): Job => ({
     title: name,
     url: `/${path.relative(root, bundled(file, root))}`,
-    limit,
+    limit: Math.min(limit, LIMIT),
   }));
   const said: Said[] = [];
   let hear = () => {};
