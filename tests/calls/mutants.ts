@@ -22,21 +22,5 @@ export const MUTANTS = [
       ["case PIECE: return bytes.slice();", "case PIECE: return bytes;"],
     ],
     c: IN_C,
-  }, {
-    what: "the next call has the number of one that was given up",
-    by: "a caller gives up between pieces, and calls again",
-    ts: [
-      "const slots = this.#slots; const token = calls = calls + 1 | 0;",
-      "const slots = this.#slots; const token = calls;",
-    ],
-    c: IN_C,
-  }, {
-    what: "gives up between pieces, and keeps the slot",
-    by: "a caller gives up between pieces, and calls again",
-    ts: [
-      "if (!(yield* answered(slots, at)) && slots.giveUp(at)) {",
-      "if (!(yield* answered(slots, at))) {",
-    ],
-    c: IN_C,
   }),
 ];
