@@ -109,7 +109,7 @@ class Rig {
         found === ""
           ? "One died in its push. recover found nothing to do."
           : `One died in its push. recover found: ${found}. ` +
-            `inspect says: ${problem?.word}, ${problem?.text}`,
+            `inspect says of ${problem?.word}: ${problem?.text}`,
         found !== "",
       );
       this.#begin(false);

@@ -8,7 +8,8 @@ import type { Picture } from "./print.ts";
 import { escape, svgOf } from "./svg.ts";
 
 const STYLE = `
-:root{color-scheme:light dark;--soft:#8a94a3;--mark:#2f6fb733;--bad:#c22d2d}
+:root{color-scheme:light dark;--soft:#5a6675;--mark:#2f6fb733;--bad:#c22d2d}
+@media(prefers-color-scheme:dark){:root{--soft:#96a2b1;--bad:#ff7b72}}
 body{margin:1em;font:13px ui-monospace,Menlo,Consolas,monospace}
 h1{font-size:15px;color:var(--bad);white-space:pre-wrap}
 main{display:flex;gap:2em;align-items:flex-start}

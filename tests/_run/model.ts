@@ -8,6 +8,7 @@
 import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { agentId, setAgentId } from "../../mod.ts";
+import { IN_WEBKIT } from "./harness.ts";
 
 fc.configureGlobal({ includeErrorInReport: true });
 
@@ -97,9 +98,12 @@ export function passed(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** How many ms a turn lasts: WebKit brings wakes later than others. */
+const TURN = IN_WEBKIT ? 10 : 0;
+
 /** Passes enough turns of the event loop for every wake to arrive. */
 export async function turns(count = 3): Promise<void> {
-  for (; count > 0; count--) await passed(0);
+  for (; count > 0; count--) await passed(TURN);
 }
 
 /** Passes turns until `done`, or for a second: pages take long for a wake. */
