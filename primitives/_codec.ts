@@ -312,7 +312,7 @@ export const i32: SizedCodec<number> = /* @__PURE__ */ (() =>
     "i32",
     CODEC.i32,
     0,
-    message("i32", NUMBERS.i32, (value) => {
+    message(NUMBERS.i32, (value) => {
       if (value === ((value as number) | 0)) return true;
       const Refusal = typeof value === "number" ? RangeError : TypeError;
       throw new Refusal(
@@ -339,7 +339,7 @@ export const f64: SizedCodec<number> = /* @__PURE__ */ (() =>
     "f64",
     CODEC.f64,
     0,
-    message("f64", NUMBERS.f64, (value) => {
+    message(NUMBERS.f64, (value) => {
       if (typeof value === "number") return true;
       throw refusal("f64", value, "it is not a number");
     }),
@@ -347,7 +347,6 @@ export const f64: SizedCodec<number> = /* @__PURE__ */ (() =>
 
 /** A number's field with another check of its values. */
 function message(
-  _name: string,
   field: Field,
   assert: (value: unknown) => boolean,
 ): Field {

@@ -73,6 +73,24 @@ export function assertOptions(
 }
 
 /**
+ * Checks that `signal` is undefined or an AbortSignal.
+ *
+ * @throws {TypeError} If not.
+ */
+export function assertSignal(signal: AbortSignal | undefined): void {
+  // Its members are checked, because `instanceof` fails for a signal of another
+  // realm.
+  if (
+    signal === undefined ||
+    typeof signal?.addEventListener === "function" &&
+      typeof signal.aborted === "boolean"
+  ) return;
+  throw new TypeError(
+    `A signal must be an AbortSignal: received ${describe(signal)}`,
+  );
+}
+
+/**
  * Reads the options of an awaiting form, and checks them.
  *
  * @throws {TypeError} If one is unknown or of the wrong type.
@@ -86,17 +104,7 @@ export function readOptions(
   assertOptions(options, known);
   const { timeout = defaultTimeout, signal, ref = true } = options ?? {};
   assertTimeout(timeout);
-  // Its members are checked, because `instanceof` fails for a signal of another
-  // realm.
-  if (
-    signal !== undefined &&
-    (typeof signal?.addEventListener !== "function" ||
-      typeof signal.aborted !== "boolean")
-  ) {
-    throw new TypeError(
-      `A signal must be an AbortSignal: received ${describe(signal)}`,
-    );
-  }
+  assertSignal(signal);
   if (typeof ref !== "boolean") {
     throw new TypeError(`ref must be a boolean: received ${describe(ref)}`);
   }

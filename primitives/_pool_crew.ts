@@ -221,8 +221,9 @@ export class Crew {
     member.state = "gone";
   }
 
-  #fail(member: Member, error: unknown): void {
+  #fail(member: Member, thrown: unknown): void {
     if (member.state !== "starting") return;
+    const error = thrown ?? new Error("A worker could not start");
     member.unlisten();
     member.state = "gone";
     this.#remove(member);
@@ -231,7 +232,7 @@ export class Crew {
     } catch {
       // It is of no use anyway.
     }
-    member.started(error ?? new Error("A worker could not start"));
+    member.started(error);
     this.#events.failed(member, error);
   }
 }

@@ -84,7 +84,9 @@ export async function* mapped<In, Out>(
     }
   } finally {
     signal?.removeEventListener("abort", abort);
-    stop.abort(new DOMException("The results are not wanted", "AbortError"));
+    stop.abort(
+      new DOMException("The loop over the results was left", "AbortError"),
+    );
     tell();
   }
 }

@@ -6,7 +6,6 @@
 
 import type { Slots } from "./_call_slots.ts";
 import { json } from "./_codec.ts";
-import { describe } from "./_describe.ts";
 import { type Awaited, waitOn } from "./_event_count.ts";
 import { inPlaceResult } from "./_pool_in_place.ts";
 import {
@@ -29,7 +28,7 @@ import {
 } from "./_pool_wire.ts";
 import type { Field } from "./_record.ts";
 import { spin } from "./_spin.ts";
-import { errorText, isError } from "./_thrown.ts";
+import { errorText, isError, unsendable } from "./_thrown.ts";
 import { nextTurn } from "./_turn.ts";
 import { writeUtf8 } from "./_utf8.ts";
 import { block, blockAsync } from "./_wait.ts";
@@ -307,7 +306,7 @@ export class PoolServer {
           (into) => json.encode(thrown as never, into),
         );
       } catch {
-        error = new Error(`Task ${task?.name} threw ${describe(thrown)}`);
+        error = unsendable(`Task ${task?.name}`, thrown);
       }
     }
     const text = errorText(error);

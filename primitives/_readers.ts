@@ -56,7 +56,7 @@ export class Readers extends Rows {
     const pending = reads >>> PENDING_SHIFT & READING_MASK;
     if ((reads & READING_MASK) + pending < MAX_READS) return at;
     throw new RangeError(
-      `Cannot read: this agent reads or waits to ${MAX_READS} times already`,
+      `Cannot read: this agent has ${MAX_READS} reads already, begun or awaited`,
     );
   }
 

@@ -35,11 +35,26 @@ const CLASSES = {
 /** Causes of causes are told so deep; an error may be its own cause. */
 const DEEPEST = 16;
 
-/** Whether it is an error, of any realm. */
+/** Whether it is an error, of any realm. It never throws. */
 export function isError(value: unknown): value is Error {
-  if (value instanceof Error) return true;
-  const tag = Object.prototype.toString.call(value);
-  return tag === "[object Error]" || tag === "[object DOMException]";
+  try {
+    if (value instanceof Error) return true;
+    const tag = Object.prototype.toString.call(value);
+    return tag === "[object Error]" || tag === "[object DOMException]";
+  } catch {
+    return false; // a proxy, or an object whose tag is a getter that throws
+  }
+}
+
+/** The error in place of a thrown value that cannot be sent. It never throws. */
+export function unsendable(who: string, thrown: unknown): Error {
+  let what = "a value that cannot be read";
+  try {
+    what = describe(thrown);
+  } catch {
+    // It is a proxy, or its tag is a getter that throws.
+  }
+  return new Error(`${who} threw ${what}`);
 }
 
 /** The text of an error. It never throws, whatever the error's getters do. */

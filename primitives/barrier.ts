@@ -535,8 +535,13 @@ const markIn = (state: number): number => state >>> GENERATION_SHIFT << 1 | 1;
 function bytesFor(parties: number, tracked: number): number {
   inRange("The number of parties", parties, 1, MAX_PARTIES);
   if (tracked === 0) return BARRIER.length * 4;
-  inRange("The number of tracked parties", tracked, parties, parties);
   inRange("The number of tracked parties", tracked, 1, MAX_ROWS);
+  if (tracked !== parties) {
+    throw new RangeError(
+      `A barrier tracks none of its parties or all ${parties}: received ` +
+        tracked,
+    );
+  }
   return (ROWS + rowsLength(tracked)) * 4;
 }
 

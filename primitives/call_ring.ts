@@ -524,7 +524,7 @@ export class CallRing extends CallRingBase {
 
   /**
    * Ends the calls of agent `id`, known never to run again: those it made are
-   * withdrawn, and who called it gets a {@linkcode CallError}. Answers how many
+   * withdrawn, and its callers get a {@linkcode CallError}. Returns how many
    * there were.
    */
   abandon(id: number): number {

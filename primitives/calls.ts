@@ -25,7 +25,7 @@ import { type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
 import { attach, inRange } from "./_region.ts";
 import { spin, spinPatiently, timed } from "./_spin.ts";
-import { errorOf, errorText, isError } from "./_thrown.ts";
+import { errorOf, errorText, isError, unsendable } from "./_thrown.ts";
 import { nextTurn } from "./_turn.ts";
 import { readUtf8, writeUtf8 } from "./_utf8.ts";
 import {
@@ -193,7 +193,7 @@ function codecOf({ codec = json }: ApiCodec): Codec<unknown> {
     typeof codec.encode === "function" && typeof codec.decode === "function"
   ) return codec as Codec<unknown>;
   throw new TypeError(
-    "The codec of calls is codec.json, codec.structured, or your own " +
+    "The codec of calls must be codec.json, codec.structured, or your own " +
       `{ name, encode, decode }: received ${describe(codec)}`,
   );
 }
@@ -356,7 +356,9 @@ class Server {
   #read(request: Uint8Array): [Method, unknown[]] {
     const begin = HEAD + request[NAME_LENGTH]!;
     if (request[0] !== CALL || !(request.length >= begin)) { // NaN, too
-      throw new TypeError("This ring serves calls of connect: received others");
+      throw new TypeError(
+        "The request was not made by connect(), which alone is served here",
+      );
     }
     const name = readUtf8(request.subarray(HEAD, begin));
     const method = this.#methods.get(name);
@@ -375,7 +377,10 @@ class Server {
     if (request.length === begin) return [method, []];
     const args = this.#codec.decode(request.subarray(begin));
     if (Array.isArray(args)) return [method, args];
-    throw new TypeError(`The arguments of ${name} arrived as no array`);
+    throw new TypeError(
+      `The arguments of ${name} must be an array: the codec decoded ` +
+        describe(args),
+    );
   }
 
   #return(at: number, value: unknown): void {
@@ -396,7 +401,7 @@ class Server {
           (into) => this.#codec.encode(thrown, into),
         );
       } catch {
-        thrown = new Error(`The method threw ${describe(thrown)}`);
+        thrown = unsendable("The method", thrown);
       }
     }
     const text = errorText(thrown);
@@ -957,7 +962,7 @@ class Client {
       case ERROR:
         return errorOf(readUtf8(bytes));
     }
-    throw new TypeError("The ring is served, but not by serve");
+    throw new TypeError("The server of the ring does not use serve()");
   }
 }
 

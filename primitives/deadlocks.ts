@@ -126,7 +126,11 @@ export class AgentTable extends Region<"agent_table"> {
     const agents = head[AGENTS]!;
     if (
       Atomics.load(head, 0) !== MAGIC || agents < 1 || agents > MAX_AGENTS
-    ) throw new TypeError("Cannot attach an agent_table: there is none here");
+    ) {
+      throw new TypeError(
+        `Cannot attach an agent_table at ${byteOffset}: no table was made here`,
+      );
+    }
     const bytes = bytesFor(agents);
     const words = wordsAt("agent_table", buffer, byteOffset, bytes);
     super("agent_table", words);
@@ -406,7 +410,7 @@ export function deadlocks(
 ): Deadlock[] {
   if (!(table instanceof AgentTable)) {
     throw new TypeError(
-      `Deadlocks are told by an AgentTable: received ${describe(table)}`,
+      `deadlocks() needs an AgentTable: received ${describe(table)}`,
     );
   }
   const { buffer, byteOffset, byteLength } = table;
@@ -472,7 +476,8 @@ function ownersOf(view: View, at: number): number[] {
 
 /** The agents that read a lock with `tracked`. */
 function readersOf({ buffer, byteOffset }: View): number[] {
-  const words = new Int32Array(buffer, byteOffset);
+  const bytes = buffer.byteLength - byteOffset;
+  const words = new Int32Array(buffer, byteOffset, Math.floor(bytes / 4));
   const agents = words[TRACKED]! & 0xff;
   const readers: number[] = [];
   for (let i = 0; i < agents; i++) {

@@ -17,7 +17,7 @@ import { describe } from "./_describe.ts";
 import { asyncDisposedBy, disposedBy } from "./_dispose.ts";
 import { CALL_RING } from "./_layout.ts";
 import type { Codec } from "./_message.ts";
-import { assertOptions, assertTimeout } from "./_options.ts";
+import { assertOptions, assertSignal, assertTimeout } from "./_options.ts";
 import { Crew, type Member, type PoolWorker } from "./_pool_crew.ts";
 import { Chunks, copy, Job, JobQueue, type Spec } from "./_pool_jobs.ts";
 import { inPlace, inPlaceResult } from "./_pool_in_place.ts";
@@ -52,8 +52,16 @@ import {
 } from "./_pool_wire.ts";
 import { PoolServer, type Served, type TaskContext } from "./_pool_worker.ts";
 import { ClosedError } from "./_queue.ts";
-import { allocate, assertConfig, attach, inRange } from "./_region.ts";
-import type { Memory } from "./_region.ts";
+import {
+  allocate,
+  assertBoolean,
+  assertConfig,
+  attach,
+  bufferOf,
+  inRange,
+  type Memory,
+  wordsAt,
+} from "./_region.ts";
 import { spin } from "./_spin.ts";
 import { errorOf } from "./_thrown.ts";
 import { nextTurn } from "./_turn.ts";
@@ -124,13 +132,15 @@ export type ReplyOf<T extends AnyTask> = T extends
  * console.log(Object.keys(tasks)); // compress, draw
  * ```
  *
- * @throws {TypeError} If a name is unknown, or a codec is none.
+ * @throws {TypeError} If a name is unknown, a codec is none, or `idempotent` is
+ * no boolean.
  */
 export function task<Request = JsonValue, Reply = JsonValue>(
   config: Partial<Task<Request, Reply>> = {},
 ): Task<Request, Reply> {
   assertConfig("task", config, ["request", "reply", "idempotent"]);
   const { request = json, reply = json, idempotent = false } = config;
+  assertBoolean("idempotent", idempotent);
   return {
     request: codecOf<Request>("request", request),
     reply: codecOf<Reply>("reply", reply),
@@ -145,19 +155,25 @@ function codecOf<T>(of: string, codec: unknown): Codec<T> {
     typeof it.decode === "function"
   ) return it;
   throw new TypeError(
-    `The codec of a ${of} is one of codec, or your own ` +
-      `{ name, encode, decode }: received ${describe(codec)}`,
+    `The codec of a ${of} must be codec.json or another of codec, or your ` +
+      `own { name, encode, decode }: received ${describe(codec)}`,
   );
 }
 
 function specsOf(tasks: Tasks): Map<string, Spec> {
   if (typeof tasks !== "object" || tasks === null) {
     throw new TypeError(
-      `Tasks must be an object of them by name: received ${describe(tasks)}`,
+      `Tasks must be an object of tasks by name: received ${describe(tasks)}`,
     );
   }
   const specs = new Map<string, Spec>();
-  for (const [name, { idempotent = false, ...it }] of Object.entries(tasks)) {
+  for (const [name, declared] of Object.entries(tasks)) {
+    if (typeof declared !== "object" || declared === null) {
+      throw new TypeError(
+        `Task ${name} must be made by task(): received ${describe(declared)}`,
+      );
+    }
+    const { idempotent = false, ...it } = declared;
     const request = codecOf(`request of task ${name}`, it.request);
     const given = codecOf(`reply of task ${name}`, it.reply);
     const reply = given === inPlace ? inPlaceResult : given;
@@ -290,6 +306,7 @@ export async function servePool<T extends Tasks>(
 ): Promise<number> {
   assertOptions(options, ["blocking", "limit"]);
   const { blocking = false, limit = 1 } = options ?? {};
+  assertBoolean("blocking", blocking);
   inRange("limit", limit, 1, 1024);
   const served = servedBy(specsOf(tasks), functions);
   const signatures: Record<string, string> = {};
@@ -644,6 +661,8 @@ export class Pool<T extends Tasks> extends PoolBase {
         `A pool begins at a multiple of 8 bytes: received ${byteOffset}`,
       );
     }
+    // Checked first, so that a pool that does not fit changes nothing.
+    wordsAt("pool", bufferOf(memory), byteOffset, byteLength);
     this.#ring = CallRing.init(memory, byteOffset, config);
     this.#done = Event.init(memory, byteOffset + length, { autoReset: true });
     this.#posted = postedAt(
@@ -750,6 +769,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     const { ordered = true, limit = this.#slots.count, ...rest } = options ??
       {};
     inRange("limit", limit, 1, 2 ** 30);
+    assertBoolean("ordered", ordered);
     assertIterable(requests);
     type Args = RunArgs<T[Name]>;
     const { signal } = rest;
@@ -783,7 +803,9 @@ export class Pool<T extends Tasks> extends PoolBase {
     inRange("guests", guests, 0, 1024);
     if (this.#failure !== undefined) throw this.#failure;
     if (workers > this.#workers && this.#make === undefined) {
-      throw new TypeError("The pool has no make");
+      throw new TypeError(
+        "Cannot add workers: the pool was made without the option make",
+      );
     }
     const ends: Promise<unknown>[] = [];
     while (this.#guests > guests) {
@@ -1010,6 +1032,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       assertTimeout(timeout);
       assertPriority(priority);
       assertSignal(signal);
+      assertBoolean("terminate", terminate);
       if (signal?.aborted) throw signal.reason;
     }
     const job = new Job(
@@ -1380,7 +1403,7 @@ export class Pool<T extends Tasks> extends PoolBase {
             "for it",
         );
     }
-    return new TypeError("The pool is served, but not by servePool");
+    return new TypeError("The worker does not use servePool()");
   }
 
   #finish(job: Job, value: unknown): void {
@@ -1603,20 +1626,9 @@ function configOf({ bytes = 4096, slots = 128 }: {
 
 function assertPriority(priority: number): void {
   if (Number.isFinite(priority)) return;
-  throw new TypeError(
+  const Failure = typeof priority === "number" ? RangeError : TypeError;
+  throw new Failure(
     `A priority must be a finite number: received ${describe(priority)}`,
-  );
-}
-
-function assertSignal(signal: AbortSignal | undefined): void {
-  // Another realm's signal is no instance of this one's class.
-  if (
-    signal === undefined ||
-    typeof signal?.addEventListener === "function" &&
-      typeof signal.aborted === "boolean"
-  ) return;
-  throw new TypeError(
-    `A signal must be an AbortSignal: received ${describe(signal)}`,
   );
 }
 

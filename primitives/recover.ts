@@ -238,8 +238,9 @@ function blockedSlots({ kind, buffer, byteOffset }: View): number {
   const isQueue = kind === "mpmc_queue";
   if (!isQueue && kind !== "channel") return 0;
   const at = isQueue ? byteOffset : byteOffset + CHANNEL_WORDS * 4;
-  if (at + QUEUE_WORDS * 4 > buffer.byteLength) return 0;
-  const words = new Int32Array(buffer, at);
+  const bytes = buffer.byteLength - at;
+  if (bytes < QUEUE_WORDS * 4) return 0;
+  const words = new Int32Array(buffer, at, Math.floor(bytes / 4));
   const magic = SIGNATURE << 16 | KIND.mpmc_queue << 8 | VERSION;
   if (Atomics.load(words, 0) !== magic) return 0;
   const capacity = words[CAPACITY]!;

@@ -6,7 +6,7 @@
 
 import { assertFunction, inRange } from "./_region.ts";
 import { type Facts, factsOf, factText, lineOf } from "./_facts.ts";
-import { assertOptions } from "./_options.ts";
+import { assertOptions, assertSignal } from "./_options.ts";
 import { namedViews, type View, type Views } from "./_parts.ts";
 import { refer } from "./_times.ts";
 import { inspect, type Problem } from "./inspect.ts";
@@ -57,8 +57,8 @@ export interface WatchOptions {
  * Looks at `primitives` every second, and writes a line for each that has
  * changed: in a terminal, or wherever `write` puts it. The first look, which is
  * at once, tells all. `primitives` is what a `layout` gave, a list of views, or
- * one view. The words are read by `inspect`: nothing is written there, and no
- * agent is slowed down.
+ * one view; an `AgentTable` among them is left out. The words are read by
+ * `inspect`: nothing is written there, and no agent is slowed down.
  *
  * Returns a function that ends the watch. A watch does not keep the process
  * alive. It needs an event loop: an agent that blocks does not look.
@@ -84,11 +84,13 @@ export function watch(
   primitives: View | Iterable<View> | Views,
   options: WatchOptions = {},
 ): () => void {
-  const views = namedViews(primitives, "watch");
+  const views = namedViews(primitives, "watch")
+    .filter(([, { kind }]) => kind !== "agent_table");
   assertOptions(options, ["every", "write", "signal"]);
   const { every = 1000, write = print, signal } = options;
   inRange("every", every, 1, MOST);
   assertFunction(write);
+  assertSignal(signal);
   if (signal?.aborted) return () => {};
   const states: State[] = [];
   const look = () => {
@@ -101,6 +103,8 @@ export function watch(
     }
     if (changes.length > 0) write(changes.map(textOf).join("\n"), changes);
   };
+  look(); // if it throws, there is no watch
+  if (signal?.aborted) return () => {};
   const timer = setInterval(look, every);
   refer(timer, false);
   const stop = () => {
@@ -108,7 +112,6 @@ export function watch(
     signal?.removeEventListener("abort", stop);
   };
   signal?.addEventListener("abort", stop);
-  look();
   return stop;
 }
 
@@ -124,7 +127,11 @@ function stateOf(view: View): State {
 const isSame = (before: State, after: State): boolean =>
   changed(before.words, after.words).length === 0 &&
   changed(before.facts, after.facts).length === 0 &&
-  before.problems.length === after.problems.length;
+  before.problems.map(textOfProblem).join() ===
+    after.problems.map(textOfProblem).join();
+
+const textOfProblem = ({ word, value, text }: Problem): string =>
+  `\n  ${word} is ${value}: ${text}`;
 
 /** The names of the facts, or words, that differ. */
 function changed(before: Facts, after: Facts): string[] {
@@ -145,9 +152,6 @@ function textOf({ name, primitive, before, after }: Change): string {
   const moved = changed(before?.words ?? words, words).map((word) =>
     ` ${word} ${before!.words[word]} -> ${words[word]}`
   );
-  const told = problems.map(({ word, value, text }) =>
-    `\n  ${word} is ${value}: ${text}`
-  );
   return `${label}${lineOf(primitive.kind, parts)}${moved.join(",")}` +
-    told.join("");
+    problems.map(textOfProblem).join("");
 }

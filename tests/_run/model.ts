@@ -106,6 +106,29 @@ export async function turns(count = 3): Promise<void> {
   for (; count > 0; count--) await passed(TURN);
 }
 
+/**
+ * Whether each interval that `begin` sets keeps the process alive. It returns the
+ * function that ends what it began.
+ */
+export function intervalsOf(begin: () => () => void): boolean[] {
+  const { setInterval } = globalThis;
+  const timers: { hasRef?(): boolean }[] = [];
+  const noted = (...args: Parameters<typeof setInterval>) => {
+    const timer = setInterval(...args);
+    timers.push(timer as { hasRef?(): boolean });
+    return timer;
+  };
+  globalThis.setInterval = noted as typeof setInterval;
+  try {
+    const end = begin();
+    const kept = timers.map((timer) => timer.hasRef?.() ?? false); // pages: no
+    end();
+    return kept;
+  } finally {
+    globalThis.setInterval = setInterval;
+  }
+}
+
 /** Passes turns until `done`, or for a second: pages take long for a wake. */
 export async function until(done: () => boolean): Promise<void> {
   for (let i = 0; i < 200 && !done(); i++) await passed(5);

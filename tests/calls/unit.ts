@@ -247,8 +247,10 @@ test("an error that is its own cause, or cannot be read, ends the call", async (
     },
   });
   const several = new AggregateError([new TypeError("one"), 2], "several");
+  const { proxy: unreadable, revoke } = Proxy.revocable({}, {});
+  revoke();
   const all: Record<string, unknown> = {
-    ...{ looped, hostile, several, text: "text" },
+    ...{ looped, hostile, several, unreadable, text: "text" },
     ...{ nan: NaN, nothing: undefined, abort: new DOMException("a", "b") },
   };
   const fails = {
@@ -267,6 +269,10 @@ test("an error that is its own cause, or cannot be read, ends the call", async (
     assert.instance(errors[0], TypeError);
     assert.is(errors[1], 2);
     assert.is(await of("text"), "text");
+    assert.match(
+      (await of("unreadable")).message,
+      "threw a value that cannot be read",
+    );
     assert.match((await of("nan")).message, "threw NaN");
     assert.match((await of("nothing")).message, "threw undefined");
     assert.equal([(await of("abort")).name, (await of("abort")).message], [
@@ -433,15 +439,43 @@ test("what is no call of connect is answered by an error", async () => {
   await between(api, async (ring) => {
     for (const bytes of [[], [1], [1, 0, 200, 0, 0, 0, 0, 0], [9, 9]]) {
       const reply = await ring.callAsync(Uint8Array.from(bytes));
-      assert.match(new TextDecoder().decode(reply), "received others");
+      assert.match(new TextDecoder().decode(reply), "was not made by connect");
     }
   }, { reply: 4096 });
   const ring = CallRing.create({ request: 64, reply: 64 });
   const other = ring.serveAsync(() => Uint8Array.of(0));
   const error = await rejection(connect<Api>(ring).add(1, 2));
-  assert.match((error as Error).message, "not by serve");
+  assert.match((error as Error).message, "does not use serve");
   ring.close();
   await other;
+});
+
+test("a request whose pieces stop coming is forgotten after 30 s", async () => {
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const served = serve(ring, api);
+  const [PIECE_OF_CALL, NEXT, ELSEWHERE] = [3, 1, 6];
+  const piece = async (token: number, offset: number) => {
+    const request = new DataView(new ArrayBuffer(64));
+    request.setUint8(0, PIECE_OF_CALL);
+    request.setInt32(4, token, true);
+    request.setInt32(8, offset, true);
+    request.setInt32(12, 1000, true); // bytes of the whole
+    return [...await ring.callAsync(request)];
+  };
+  const { now } = Date;
+  try {
+    assert.equal(await piece(1, 0), [NEXT]);
+    Date.now = () => now() + 29_000;
+    assert.equal(await piece(2, 0), [NEXT]);
+    assert.equal(await piece(1, 48), [NEXT], "after less than 30 s");
+    Date.now = () => now() + 60_000;
+    assert.equal(await piece(3, 0), [NEXT]);
+    assert.equal(await piece(1, 96), [ELSEWHERE], "after more");
+  } finally {
+    Date.now = now;
+    ring.close();
+    await served;
+  }
 });
 
 test("a reply in pieces is fetched from the server that has it", async () => {

@@ -15,7 +15,7 @@ import { AGENT_ROW, AGENT_TABLE } from "../../primitives/_layout.ts";
 import { AgentTable, deadlocks } from "../../primitives/deadlocks.ts";
 import { cloned, suite } from "../_run/harness.ts";
 import { headerFiles } from "../_run/header.ts";
-import { asAgent, refuses } from "../_run/model.ts";
+import { asAgent, intervalsOf, refuses } from "../_run/model.ts";
 
 const test = suite("deadlocks");
 
@@ -276,6 +276,44 @@ test("names, and who has one", () => {
   assert.is(agentId(), was);
 });
 
+test("a row that was abandoned keeps nothing for the next agent", () => {
+  const made = make();
+  note(made, 7, "seven", made.a.byteOffset);
+  note(made, 7, "seven", made.b.byteOffset, awaits);
+  assert.is(made.agents.abandon(7), 1);
+  assert.is(made.agents.abandon(7), 0);
+  const row = wordsOf(made).subarray(rows, rows + name);
+  assert.equal(
+    [row[agent], ...row.subarray(on)],
+    new Array(name - on + 1).fill(0),
+  );
+});
+
+test("notes keep no process alive", () => {
+  const { agents } = make();
+  const begin = () => {
+    agents.join("main");
+    return () => agents.leave();
+  };
+  assert.equal(intervalsOf(begin), [false]);
+});
+
+test("tracked readers are told in memory of any length", () => {
+  const parts = layout({
+    lock: [RwLock, { tracked: 2 }],
+    a: Mutex,
+    agents: AgentTable,
+  });
+  const buffer = new SharedArrayBuffer(parts.byteLength + 3);
+  const { lock, a, agents } = parts.init(buffer);
+  const made = { buffer, agents } as Made;
+  lockAs(5, a);
+  asAgent(9, () => new RwLock(buffer, lock.byteOffset).read());
+  note(made, 9, "nine", a.byteOffset);
+  note(made, 5, "five", lock.byteOffset);
+  assert.is(deadlocks(agents, [lock, a]).length, 1);
+});
+
 test("a table is found by its handle, and nowhere else", () => {
   const made = make();
   const { agents, buffer, a } = made;
@@ -283,7 +321,7 @@ test("a table is found by its handle, and nowhere else", () => {
   assert.is(same.capacity, 4);
   assert.is(AgentTable.byteLength({ agents: 4 }), agents.byteLength);
   assert.is(AgentTable.create().capacity, 16);
-  refuses(buffer, () => new AgentTable(buffer), TypeError, "none here");
+  refuses(buffer, () => new AgentTable(buffer), TypeError, "no table was");
   const views = () => deadlocks({} as never, [a]);
   refuses(buffer, views, TypeError, "AgentTable");
   refuses(buffer, () => deadlocks(agents, [1] as never), TypeError, "no view");

@@ -11,6 +11,7 @@ import {
   WorkerError,
 } from "../../primitives/pool.ts";
 import { IN_WEBKIT, skip, suite } from "../_run/harness.ts";
+import { refuses } from "../_run/model.ts";
 import { start } from "../_run/workers.ts";
 import { tasks } from "./tasks.ts";
 import type { Orders } from "./worker.ts";
@@ -199,21 +200,40 @@ test("a task that the worker has no function for is refused by name", () =>
   }));
 
 test("new Pool() refuses options that it cannot follow", () => {
-  const refuses = (options: Some, what: RegExp) =>
+  const fails = (options: Some, what: RegExp) =>
     assert.throws(
       () => new Pool({ tasks, workers: 1, make: workerOf({}), ...options }),
       (error: Error) => what.test(error.message),
     );
-  refuses({ workers: -1 }, /workers/);
-  refuses({ make: undefined } as never, /make must be a function/);
-  refuses({ tasks: {} } as never, /1 to 65534 tasks/);
-  refuses({ tasks: { a: 1 } } as never, /codec/);
-  refuses({ bytes: 0 }, /bytes/);
-  refuses({ slots: 1025 }, /slots/);
-  refuses({ byteOffset: 4 }, /multiple of 8/);
-  refuses({ worker: 1 } as never, /Unknown name "worker"/);
+  fails({ workers: -1 }, /workers/);
+  fails({ make: undefined } as never, /make must be a function/);
+  fails({ tasks: {} } as never, /1 to 65534 tasks/);
+  for (const wrong of [1, null, undefined]) {
+    const tasks = { a: wrong };
+    fails({ tasks } as never, /Task a must be made by task\(\)/);
+  }
+  fails({ tasks: { a: {} } } as never, /codec/);
+  fails({ bytes: 0 }, /bytes/);
+  fails({ slots: 1025 }, /slots/);
+  fails({ byteOffset: 4 }, /multiple of 8/);
+  fails({ worker: 1 } as never, /Unknown name "worker"/);
   assert.throws(() => task({ request: 1 } as never), /codec/);
   assert.throws(() => task({ reqest: codec.json } as never), /reqest/);
+  assert.throws(() => task({ idempotent: 1 } as never), /idempotent/);
+});
+
+test("new Pool() changes nothing in memory that it does not fit", () => {
+  const config = { bytes: 64, slots: 2 };
+  const bytes = Pool.byteLength(config);
+  for (const byteOffset of [0, 8]) {
+    const memory = new SharedArrayBuffer(bytes + byteOffset - 4);
+    refuses(
+      memory,
+      () => new Pool({ tasks, workers: 0, memory, byteOffset, ...config }),
+      RangeError,
+      `Cannot place a pool: ${bytes} bytes at ${byteOffset} do not fit`,
+    );
+  }
 });
 
 test("servePool() outside a worker is refused", async () => {
@@ -346,12 +366,61 @@ test("a worker that never serves fails the pool after its patience", () =>
     assert.match(error.message, /did not call servePool within 100 ms/);
   }));
 
+/** A worker that says it serves, and has ended then if `threadId` is -1. */
+function pretended(threadId: number, calls: string[] = []) {
+  const tag = "@weft/sync/pool";
+  const hello = { weft: tag, what: "hello", id: 4711, tasks: {} };
+  return {
+    threadId,
+    on(event: string, listener: (message: unknown) => void) {
+      if (event === "message") queueMicrotask(() => listener(hello));
+    },
+    once: () => calls.push("once"),
+    off: () => calls.push("off"),
+    unref: () => calls.push("unref"),
+    postMessage: () => calls.push("postMessage"),
+    terminate: () => calls.push("terminate"),
+  };
+}
+
+test("three workers in a row that end without a task fail the pool", async () => {
+  let made = 0;
+  const make = () => {
+    made++;
+    return pretended(-1);
+  };
+  const pool = new Pool({ tasks, workers: 1, make });
+  const error = await rejection(pool.run("echo", 1));
+  assert.instance(error, WorkerError);
+  assert.match(error.message, "A worker ended without a task");
+  assert.is(made, 3);
+});
+
+test("a worker that is ready keeps no process alive by itself", async () => {
+  const calls: string[] = [];
+  const make = () => pretended(1, calls);
+  const pool = new Pool({ tasks, workers: 1, make });
+  await pool.ready;
+  assert.equal(calls, ["postMessage", "unref", "once"]);
+  pool.terminate();
+  assert.equal(calls.slice(3), ["off", "terminate"]);
+});
+
 test("a make that throws, or makes no worker, fails the pool", async () => {
   const make = () => {
     throw new RangeError("no thread left");
   };
   const { ready } = new Pool({ tasks, workers: 1, make });
   assert.match((await rejection(ready)).message, /no thread left/);
+  for (const thrown of [undefined, null]) {
+    const make = () => {
+      throw thrown; // no error, yet a reason for the pool to fail
+    };
+    const error = await rejection(
+      new Pool({ tasks, workers: 1, make }).run("echo", 1),
+    );
+    assert.is(error.message, "A worker could not start");
+  }
   const none = new Pool({ tasks, workers: 1, make: () => 1 as never });
   const error = await rejection(none.run("echo", 1));
   assert.match(error.message, /make must return a Worker: received 1/);

@@ -291,6 +291,23 @@ test("recover() takes the parts of a layout", () => {
   assert.equal(recover(new Set([A]), shared.attach(parts.buffer)), []);
 });
 
+test("recover() works in memory of any length", () => {
+  for (let more = 0; more < 4; more++) {
+    const config = { capacity: 4 };
+    const length = MpmcQueue.byteLength(config);
+    const queue = MpmcQueue.init(
+      new SharedArrayBuffer(length + more),
+      0,
+      config,
+    );
+    assert.equal(recover(A, queue), []);
+    queue.reserve();
+    assert.equal(told(recover(A, queue)), [
+      ["mpmc_queue", "queue blocked", 0, 1],
+    ]);
+  }
+});
+
 test("recover() tells of damage, and recovers the rest", () => {
   const ring = RecordRing.create({ capacity: 64 });
   wordsOf(ring)[LAYOUT.record_ring.tail] = 4096;

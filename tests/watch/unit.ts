@@ -2,9 +2,11 @@
 // Tests what `watch` writes, and when it ends.
 import * as assert from "uvu/assert";
 import { agentId, layout, MpmcQueue, Mutex } from "../../mod.ts";
+import { AgentTable } from "../../primitives/deadlocks.ts";
 import { type Change, watch } from "../../primitives/watch.ts";
+import { LAYOUT } from "../../primitives/_layout.ts";
 import { suite } from "../_run/harness.ts";
-import { refuses } from "../_run/model.ts";
+import { intervalsOf, refuses } from "../_run/model.ts";
 
 const test = suite("watch");
 
@@ -71,6 +73,46 @@ test("problems are told in lines of their own", async () => {
   stop();
 });
 
+test("a problem that becomes another one is told", async () => {
+  const counter = new Int32Array(new SharedArrayBuffer(8000));
+  const queue = MpmcQueue.init(counter.buffer, 0, { capacity: 4 });
+  const { length } = LAYOUT.mpmc_queue;
+  counter[length] = 99; // the turn of slot 0
+  const texts: string[] = [];
+  const write = (text: string) => texts.push(text);
+  const stop = watch(queue, { every: 1, write });
+  assert.match(texts[0]!, "slot 0 is 99");
+  counter[length] = 97;
+  await until(() => texts.length > 1);
+  assert.match(texts[1]!, "slot 0 is 97");
+  stop();
+});
+
+test("a watch whose first look throws, or aborts, looks no more", async () => {
+  const lock = Mutex.create();
+  for (const way of ["throws", "aborts"] as const) {
+    const control = new AbortController();
+    let looks = 0;
+    const write = () => {
+      looks++;
+      if (way === "throws") throw new RangeError("no terminal");
+      control.abort();
+    };
+    const begin = () =>
+      watch(lock, { every: 1, write, signal: control.signal });
+    if (way === "throws") assert.throws(begin, /no terminal/);
+    else begin();
+    const guard = lock.lock(); // a change
+    await passed(20);
+    guard.unlock();
+    assert.is(looks, 1, way);
+  }
+});
+
+test("a watch keeps no process alive", () => {
+  assert.equal(intervalsOf(() => watching().stop), [false]);
+});
+
 test("it ends by its function, by its signal, or never begins", async () => {
   for (const way of ["function", "signal"] as const) {
     const control = new AbortController();
@@ -94,8 +136,9 @@ test("views without names, and wrong options", () => {
   const write = (text: string) => lines.push(text);
   watch(lock, { write })();
   watch([lock, lock], { write })();
+  watch({ lock, agents: AgentTable.create() }, { write })(); // a layout's parts
   const line = "Mutex { owner 0, waiters 0 }";
-  assert.equal(lines, [line, `${line}\n${line}`]);
+  assert.equal(lines, [line, `${line}\n${line}`, `lock: ${line}`]);
   const { buffer } = lock;
   const bad = (options: unknown, type: ErrorConstructor, text: string) =>
     refuses(buffer, () => watch(lock, options as never), type, text);
@@ -103,6 +146,7 @@ test("views without names, and wrong options", () => {
     bad({ every }, RangeError, `${every}`);
   }
   bad({ write: 3 }, TypeError, "received 3");
+  bad({ signal: 3 }, TypeError, "A signal must be an AbortSignal: received 3");
   bad({ each: 3 }, TypeError, "each");
   refuses(buffer, () => watch([4] as never), TypeError, "Cannot watch 4");
 });

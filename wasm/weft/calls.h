@@ -282,7 +282,8 @@ static inline int32_t weft__calls_invoke(const weft_calls_server *s,
   int32_t begin = WEFT__CALLS_HEAD + named;
   if (length < begin || request[0] != WEFT__CALLS_CALL)
     return weft_calls_throw(result, room, "TypeError",
-                            "This ring serves calls of connect: received others",
+                            "The request was not made by connect(), which "
+                            "alone is served here",
                             NULL);
   const char *name = request + WEFT__CALLS_HEAD;
   for (int32_t i = 0; i < s->count; i++) {
