@@ -153,3 +153,51 @@ export async function popFramedPeer(end: PeerEnd): Promise<Run> {
     return { ops: 0, sum };
   };
 }
+
+// ---- the floor: bare atomics -------------------------------------------------
+
+/** The words of a record with its head, and of the indices in front. */
+const FRONT = 64;
+
+function bareRing({ bytes, storage }: PeerEnd) {
+  const words = new Int32Array(storage);
+  const space = Math.ceil((8 + bytes) / 8) * 2;
+  const places = 2 ** Math.floor(Math.log2((words.length - FRONT) / space));
+  const at = (index: number) => FRONT + (index & places - 1) * space;
+  return { words, places, at, length: bytes >> 2 };
+}
+
+/** Lamport's ring of records: a loop that copies, and one store. */
+export function pushBare(end: PeerEnd): Run {
+  const { words, places, at, length } = bareRing(end);
+  const src = new Int32Array(length);
+  return (): Did => {
+    let tail = Atomics.load(words, 0), head = Atomics.load(words, 32);
+    for (let i = 0; i < end.n; i++) {
+      src[0] = i;
+      while (tail - head >= places) head = Atomics.load(words, 32);
+      const to = at(tail);
+      words[to] = end.bytes;
+      for (let k = 0; k < length; k++) words[to + 2 + k] = src[k]!;
+      Atomics.store(words, 0, ++tail);
+    }
+    return { ops: end.n };
+  };
+}
+
+export function popBare(end: PeerEnd): Run {
+  const { words, at } = bareRing(end);
+  const dst = new Int32Array(end.bytes >> 2);
+  return (): Did => {
+    let head = Atomics.load(words, 32), tail = Atomics.load(words, 0), sum = 0;
+    for (let i = 0; i < end.n; i++) {
+      while (tail === head) tail = Atomics.load(words, 0);
+      const from = at(head);
+      const length = words[from]! >> 2;
+      for (let k = 0; k < length; k++) dst[k] = words[from + 2 + k]!;
+      sum = sum + dst[0]! | 0;
+      Atomics.store(words, 32, ++head);
+    }
+    return { ops: 0, sum };
+  };
+}

@@ -201,6 +201,15 @@ export function shared({ words, n }: { words: Int32Array; n: number }): Run {
   };
 }
 
+/** The floor: each thread adds to a word that no other thread touches. */
+export function alone({ n }: { n: number }): Run {
+  const words = new Int32Array(new SharedArrayBuffer(256));
+  return () => {
+    for (let i = 0; i < n; i++) Atomics.add(words, 32, 1);
+    return { ops: n };
+  };
+}
+
 // ---- sections that read ---------------------------------------------------------
 
 interface Reading {

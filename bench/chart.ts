@@ -136,7 +136,7 @@ export function chart(groups: readonly Group[]): string {
   ] as const;
   const one = scale(1, range);
   const drawn: string[] = [];
-  let y = 24;
+  let y = 30;
   let rival = "";
   for (const line of lines) {
     if (line.rival !== rival) {

@@ -1,164 +1,81 @@
 // How much time does the kernel save? Each operation runs in one thread, by the
 // class of `@weft/sync` and by that of `@weft/sync/kernel`, which take turns.
-// The floor of a lock is two bare compareExchange calls of JavaScript.
-import * as js from "../mod.ts";
-import * as kernel from "../primitives/kernel.ts";
-import { contest, ratio, type Row, timed } from "./contest.ts";
+// Floors: two bare compareExchange calls of JavaScript, and the functions of the
+// kernel without the class.
+import { contest, ratio, type Row, threads } from "./contest.ts";
+import type { Order } from "./_kernel.ts";
 
-/**
- * A measurement: a target, and a function that does the operation `n` times.
- */
+const MODULE = new URL("./_kernel.ts", import.meta.url);
+
+/** A measurement: what it is called, and its target. */
 interface Case {
   readonly name: string;
+  readonly operation: Order["operation"];
   readonly least?: number;
-  run(library: typeof kernel): (n: number) => void;
 }
 
-const record = new Uint8Array(100);
-const element = new Int32Array(4);
-
 const CASES: readonly Case[] = [
-  {
-    name: "MpmcQueue, push and pop an int",
-    least: 2.5,
-    run: ({ MpmcQueue }) => {
-      const queue = MpmcQueue.create({ capacity: 64 });
-      return (n) => {
-        for (let i = 0; i < n; i++) {
-          queue.tryPushInt(i);
-          queue.tryPopInt();
-        }
-      };
-    },
-  },
+  { name: "MpmcQueue, push and pop an int", operation: "mpmc", least: 2.5 },
   {
     name: "LockFreeQueue, push and pop an int",
+    operation: "lockFree",
     least: 2,
-    run: ({ LockFreeQueue }) => {
-      const queue = LockFreeQueue.create({ capacity: 64 });
-      return (n) => {
-        for (let i = 0; i < n; i++) {
-          queue.tryPushInt(i);
-          queue.tryPopInt();
-        }
-      };
-    },
   },
-  {
-    name: "SpscQueue, push and pop an int",
-    least: 1.8,
-    run: ({ SpscQueue }) => {
-      const queue = SpscQueue.create({ capacity: 64 });
-      return (n) => {
-        for (let i = 0; i < n; i++) {
-          queue.tryPushInt(i);
-          queue.tryPopInt();
-        }
-      };
-    },
-  },
-  {
-    name: "MpmcQueue, push and pop 16 bytes",
-    run: ({ MpmcQueue }) => {
-      const queue = MpmcQueue.create({ capacity: 64, elementSize: 16 });
-      return (n) => {
-        for (let i = 0; i < n; i++) {
-          queue.tryPush(element);
-          queue.tryPopInto(element);
-        }
-      };
-    },
-  },
-  {
-    name: "RecordRing, push and pop 100 bytes",
-    run: ({ RecordRing }) => {
-      const ring = RecordRing.create({ capacity: 4096 });
-      return (n) => {
-        for (let i = 0; i < n; i++) {
-          ring.tryPush(record);
-          ring.tryPopInto(record);
-        }
-      };
-    },
-  },
-  {
-    name: "Mutex, lock and unlock",
-    least: 1.8,
-    run: ({ Mutex }) => {
-      const mutex = Mutex.create();
-      return (n) => {
-        for (let i = 0; i < n; i++) {
-          mutex.lock();
-          mutex.unlock();
-        }
-      };
-    },
-  },
+  { name: "SpscQueue, push and pop an int", operation: "spsc", least: 1.8 },
+  { name: "MpmcQueue, push and pop 16 bytes", operation: "mpmc16" },
+  { name: "RecordRing, push and pop 100 bytes", operation: "ring" },
+  { name: "Mutex, lock and unlock", operation: "mutex", least: 1.8 },
   {
     name: "Semaphore, acquire and release",
+    operation: "semaphore",
     least: 1.8,
-    run: ({ Semaphore }) => {
-      const semaphore = Semaphore.create(1);
-      return (n) => {
-        for (let i = 0; i < n; i++) {
-          semaphore.acquire();
-          semaphore.release();
-        }
-      };
-    },
   },
-  {
-    name: "WorkCounter, next",
-    least: 1.8,
-    run: ({ WorkCounter }) => {
-      const counter = WorkCounter.create(2 ** 30);
-      return (n) => {
-        for (let i = 0; i < n; i++) counter.next();
-      };
-    },
-  },
-  {
-    name: "WorkDeque, push and pop",
-    run: ({ WorkDeque }) => {
-      const deque = WorkDeque.create({ capacity: 64 });
-      return (n) => {
-        for (let i = 0; i < n; i++) {
-          deque.push(i);
-          deque.pop();
-        }
-      };
-    },
-  },
+  { name: "WorkCounter, next", operation: "next", least: 1.8 },
+  { name: "WorkDeque, push and pop", operation: "deque" },
 ];
+
+/** A contestant in a thread of its own. */
+function one<Name extends string>(
+  name: Name,
+  make: string,
+  operation: Order["operation"],
+) {
+  const data: Order = { operation };
+  return threads(name, MODULE, [{ make, data }]);
+}
+
+async function measure({ name, operation, least }: Case): Promise<Row> {
+  const results = await contest([
+    await one("kernel", "inKernel", operation),
+    await one("JavaScript", "inJavaScript", operation),
+  ]);
+  return {
+    name: `${name}: time in JavaScript / in the kernel`,
+    ...ratio(results, "JavaScript", "kernel"),
+    ...least === undefined ? {} : { target: { least } },
+  };
+}
+
+/** A lock against the floors. */
+async function floors(): Promise<Row[]> {
+  const results = await contest([
+    await one("kernel", "inKernel", "mutex"),
+    await one("functions", "bareMutex", "mutex"),
+    await one("bare", "twoExchanges", "mutex"),
+  ]);
+  return [{
+    name: "Mutex in the kernel, lock and unlock: time / two compareExchange",
+    ...ratio(results, "kernel", "bare"),
+    target: { most: 0.7 },
+  }, {
+    name: "The kernel's two functions of a lock: time / two compareExchange",
+    ...ratio(results, "functions", "bare"),
+  }];
+}
 
 /** All rows of this bench. */
 export async function rows(): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const { name, least, run } of CASES) {
-    const results = await contest([
-      timed("kernel", run(kernel)),
-      timed("JavaScript", run(js as unknown as typeof kernel)),
-    ]);
-    rows.push({
-      name: `${name}: time in JavaScript / in the kernel`,
-      ...ratio(results, "JavaScript", "kernel"),
-      ...least === undefined ? {} : { target: { least } },
-    });
-  }
-  const words = new Int32Array(new SharedArrayBuffer(4));
-  const results = await contest([
-    timed("kernel", CASES.find(({ name }) => /^Mutex/.test(name))!.run(kernel)),
-    timed("bare", (n) => {
-      for (let i = 0; i < n; i++) {
-        Atomics.compareExchange(words, 0, 0, 1);
-        Atomics.compareExchange(words, 0, 1, 0);
-      }
-    }),
-  ]);
-  rows.push({
-    name: "Mutex in the kernel, lock and unlock: time / two compareExchange",
-    ...ratio(results, "kernel", "bare"),
-    target: { most: 0.7 },
-  });
-  return rows;
+  for (const one of CASES) rows.push(await measure(one));
+  return [...rows, ...await floors()];
 }

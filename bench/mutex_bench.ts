@@ -111,6 +111,8 @@ async function contended(perNs: number): Promise<Row[]> {
       const results = await contest([
         await sharing("mutex", "contendedWeft", count, how),
         await sharing("plain", "contendedPlain", count, how),
+        // The floor: a thread that need not share the lock.
+        await sharing("alone", "contendedWeft", 1, { ...how, outside: 0 }),
       ]);
       const title = `Mutex, ${count} threads, ${inside} ns sections, ` +
         `${outside} ns apart`;
@@ -123,6 +125,9 @@ async function contended(perNs: number): Promise<Row[]> {
         ...plain(results, "mutex", "share", "x"),
         target: { most: 1.8 },
         from: medians(results, ["mutex", "plain"], "share", "x"),
+      }, {
+        name: `${title}: throughput / one thread's sections without a pause`,
+        ...ratio(results, "alone", "mutex"),
       });
     }
   }

@@ -1,6 +1,6 @@
 // Does the RecordRing move records of 100 bytes several times as fast as
 // ringbuf.js moves the same bytes? ringbuf.js has no records: if their lengths
-// differ, each length must be sent, too.
+// differ, each length must be sent, too. Floor: Lamport's ring on bare atomics.
 import { RecordRing } from "../mod.ts";
 import * as kernel from "../primitives/kernel.ts";
 import type { End } from "./_record_ring.ts";
@@ -37,12 +37,17 @@ export async function rows(): Promise<Row[]> {
   const storage = new SharedArrayBuffer(8 + CAPACITY + 1);
   const data = { url, storage, n, bytes: BYTES };
   const framed = { ...data, storage: new SharedArrayBuffer(8 + CAPACITY + 1) };
+  const bare = { ...data, storage: new SharedArrayBuffer(CAPACITY) };
   const results = await contest([
     await threads("kernel", MODULE, inKernel(n, "pop")),
     await threads("kernel, in place", MODULE, inKernel(n, "read")),
     await threads("one", MODULE, ends(one, "pop")),
     await threads("in place", MODULE, ends(one, "read")),
     await threads("many", MODULE, ends(many, "pop")),
+    await threads("bare", MODULE, [
+      { make: "pushBare", data: bare },
+      { make: "popBare", data: bare },
+    ]),
     ...url === undefined ? [] : [
       await threads("ringbuf", MODULE, [
         { make: "pushPeer", data },
@@ -54,9 +59,12 @@ export async function rows(): Promise<Row[]> {
       ]),
     ],
   ]);
-  const rows: Row[] = [];
-  if (!("ringbuf" in results)) return rows;
   const title = "RecordRing, 100-byte records";
+  const rows: Row[] = [{
+    name: `${title}, one producer: throughput / a ring of bare atomics`,
+    ...ratio(results, "bare", "one"),
+  }];
+  if (!("ringbuf" in results)) return rows;
   for (
     const [name, what, least] of [
       ["one", "one producer", 3],

@@ -11,6 +11,7 @@ import * as fs from "node:fs";
 import process from "node:process";
 import { chart } from "./chart.ts";
 import { disturbed, reached, type Row } from "./contest.ts";
+import { noteOn, NOTES } from "./notes.ts";
 import {
   figureOf,
   FOLDER,
@@ -64,7 +65,25 @@ function section(group: Group): string {
     return `${runtime}: ${date}` + (commit && `, commit ${commit}`);
   });
   const heads = ["what", "target", ...runtimes, "medians"];
-  return `## ${group.name}\n\n${table(heads, rows)}\n\n${notes.join("; ")}`;
+  const bounds = boundsOf(group);
+  return [
+    `## ${group.name}`,
+    table(heads, rows),
+    ...bounds.length > 0 ? [`What bounds these figures:`, bounds] : [],
+    notes.join("; "),
+  ].join("\n\n");
+}
+
+/** The findings about a group, and the rows that they are about. */
+function boundsOf(group: Group): string {
+  const all = names(group);
+  return NOTES.filter((note) => note.group === group.name).flatMap((note) => {
+    const about = all.filter((name) => noteOn(group.name, name) === note);
+    const [first, ...more] = about;
+    if (first === undefined) return [];
+    const others = more.length > 0 ? ` (and ${more.length} more)` : "";
+    return [`- *${first}*${others}: ${note.text}`];
+  }).join("\n");
 }
 
 /** A section for each group, measured or not. */
@@ -86,6 +105,13 @@ function missed(groups: readonly Group[]): string {
   const aimed = all.filter(({ row }) => row.target !== undefined);
   const not = aimed.filter(({ row }) => reached(row) === false);
   const unsure = all.filter(({ row }) => disturbed(row)).length;
+  const open = not.filter(({ name, row }) => !noteOn(name, row.name))
+    .map(({ name }) => name);
+  const unexplained = open.length === 0
+    ? ""
+    : ` Nothing is written yet about ${open.length} of them, in ${
+      [...new Set(open)].join(", ")
+    }.`;
   const rows = not.map(({ name, runtime, row }) => [
     `[${name}](#${name})`,
     row.name,
@@ -97,7 +123,9 @@ function missed(groups: readonly Group[]): string {
     aimed.length - not.length
   } of ${aimed.length} figures that have a ` +
     `target reach it. Of all ${all.length} figures, ${unsure} come from turns ` +
-    `that other programs disturbed; they have a question mark.\n\n` +
+    `that other programs disturbed; they have a question mark. Below the ` +
+    `table of each group, the page says what bounds the figures that missed ` +
+    `their target.${unexplained}\n\n` +
     table(["group", "what", "runtime", "figure", "target"], rows);
 }
 

@@ -18,7 +18,7 @@ import { compare, told } from "./compare.ts";
 import { reached, type Row } from "./contest.ts";
 import { write } from "./report.ts";
 import * as results from "./results.ts";
-import { hashes, sourcesOf } from "./sources.ts";
+import { hashesOf } from "./sources.ts";
 
 const HERE = fileURLToPath(new URL("./", import.meta.url));
 const BUILT = fileURLToPath(
@@ -160,7 +160,10 @@ async function main(words: string[]) {
     Object.entries(versions).map((pair) => pair.join(" ")).join(", "),
   );
   const expected = tasks.reduce((sum, { expected }) => sum + expected, 0);
-  console.log(`This takes about ${minutes(expected)} on a quiet machine.`);
+  console.log(
+    `This takes about ${minutes(expected)} on a quiet machine, and longer ` +
+      `beside other programs.`,
+  );
   if (tasks.some(({ runtime }) => runtime !== "Deno")) {
     await forNode([...new Set(tasks.map(({ name }) => name))]);
   }
@@ -187,7 +190,7 @@ async function main(words: string[]) {
       machine: results.machine(),
       versions,
       seconds: Math.round((performance.now() - begin) / 1000),
-      sources: await hashes(sourcesOf(name)),
+      sources: await hashesOf(name),
       rows,
     };
     after.push({ name, runs: { [runtime]: run } });

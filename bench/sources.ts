@@ -1,5 +1,5 @@
 /**
- * Which source files decide about a group's figures, and whether they changed.
+ * Which code decides about a group's figures, and whether it changed.
  *
  * @module
  */
@@ -12,81 +12,140 @@ import { fileURLToPath } from "node:url";
 import type { Measurement } from "./results.ts";
 
 const PROJECT = fileURLToPath(new URL("../", import.meta.url));
-const MOD = path.join(PROJECT, "mod.ts");
 
-/** `import { a, type b } from "./c.ts"`, `export * from`, and `new URL`. */
-const IMPORT =
-  /^(?:import|export)\s+(type\s)?([^"';]*?)\s*from\s*"(\.[^"]+)"/gm;
+/** The other files that the code of a bench names: its threads, and C. */
 const REFERENCE = /new URL\(\s*"(\.[^"]+\.(?:ts|c))"/g;
+/** How the runner starts threads makes no difference to the figures. */
+const LEFT = /^(tests|wasm\/emcc|bench\/peers|bench\/_navigator)/;
 
 /**
- * The files, relative to the project, that a bench reads, directly or not. Of
- * `mod.ts`, only what is imported counts.
+ * A hash of the code that a bench runs, by the file that it is from. Only the
+ * code that is left when everything unused is dropped counts, and neither do
+ * comments and types.
  */
-export function sourcesOf(name: string): string[] {
-  const found = new Set<string>();
-  const visit = (file: string) => {
-    if (found.has(file) || !fs.existsSync(file)) return;
-    found.add(file);
-    const text = fs.readFileSync(file, "utf8");
-    const at = (reference: string) =>
-      path.resolve(path.dirname(file), reference);
-    for (const [, isType, names, reference] of text.matchAll(IMPORT)) {
-      if (isType !== undefined) continue;
-      if (at(reference!) === MOD) exported(names!).forEach(visit);
-      else visit(at(reference!));
-    }
-    for (const [, reference] of text.matchAll(REFERENCE)) visit(at(reference!));
-  };
-  visit(path.join(PROJECT, "bench", `${name}_bench.ts`));
-  const own = path.join(PROJECT, "bench", "contest.ts");
-  // How the runner starts threads makes no difference to the figures.
-  const left = /^(tests|wasm\/emcc|bench\/peers)/;
-  return [...found, own].map((file) => path.relative(PROJECT, file))
-    .filter((file, k, all) => all.indexOf(file) === k && !left.test(file))
-    .sort();
-}
-
-/** The files of `mod.ts` that export some of `names`. */
-function exported(names: string): string[] {
-  const wanted = /\*/.test(names)
-    ? undefined
-    : names.replace(/[{}]/g, "").split(",").map((name) => name.trim())
-      .filter((name) => name !== "" && !name.startsWith("type "));
-  const text = fs.readFileSync(MOD, "utf8");
-  return [...text.matchAll(IMPORT)].flatMap(([, isType, names, file]) => {
-    if (isType !== undefined) return [];
-    const has = names!.split(/[{},\s]+/);
-    const used = wanted === undefined || wanted.some((it) => has.includes(it));
-    return used ? [path.resolve(PROJECT, file!)] : [];
-  });
-}
-
-/** A hash of the code of each file: comments and types do not count. */
-export async function hashes(
-  files: readonly string[],
+export async function hashesOf(
+  name: string,
+  project: string = PROJECT,
 ): Promise<Record<string, string>> {
-  const result: Record<string, string> = {};
-  for (const file of files) {
-    const text = fs.readFileSync(path.join(PROJECT, file), "utf8");
-    const code = file.endsWith(".ts")
-      ? (await esbuild.transform(text, {
-        loader: "ts",
-        minifyWhitespace: true,
-        minifySyntax: true,
-      })).code
-      : text;
-    result[file] = createHash("sha256").update(code).digest("hex").slice(0, 10);
-  }
-  return result;
+  const code = await codeOf(name, project);
+  const hashes = [...code].filter(([file]) => !LEFT.test(file)).sort()
+    .map(([file, text]) => {
+      const hash = createHash("sha256").update(text).digest("hex");
+      return [file, hash.slice(0, 10)];
+    });
+  return Object.fromEntries(hashes);
 }
 
-/** The files whose code changed since a measurement. */
+/** The code that a bench runs, by the file that it is from. */
+async function codeOf(
+  name: string,
+  project: string,
+): Promise<Map<string, string>> {
+  const entries = new Set([`bench/${name}_bench.ts`, "bench/contest.ts"]);
+  for (;;) {
+    const code = await bundle([...entries], project);
+    const before = entries.size;
+    for (const [file, text] of code) {
+      if (LEFT.test(file)) continue;
+      for (const [, reference] of text.matchAll(REFERENCE)) {
+        const at = path.join(path.dirname(file), reference!);
+        if (fs.existsSync(path.join(project, at))) entries.add(at);
+      }
+    }
+    if (entries.size === before) return code;
+  }
+}
+
+/** Bundles the files, and takes the bundle apart again by its modules. */
+async function bundle(
+  files: readonly string[],
+  project: string,
+): Promise<Map<string, string>> {
+  const modules = files.filter((file) => file.endsWith(".ts"));
+  const imports = modules.map((file, k) =>
+    `import * as m${k} from "./${file}";`
+  );
+  const { outputFiles } = await esbuild.build({
+    stdin: {
+      contents: `${imports.join("\n")}\nuse(${
+        modules.map((_, k) => `m${k}`).join(", ")
+      });`,
+      resolveDir: project,
+      sourcefile: "all",
+      loader: "ts",
+    },
+    absWorkingDir: path.resolve(project),
+    bundle: true,
+    write: false,
+    format: "esm",
+    target: "esnext",
+    platform: "neutral",
+    packages: "external",
+    alias: { "@weft/sync": path.join(project, "mod.ts") },
+    logLevel: "error",
+  });
+  // Each module's code comes behind a line `// primitives/mutex.ts`.
+  const parts = outputFiles[0]!.text.split(/^\/\/ (\S+\.ts)$/m);
+  const code = new Map<string, string>();
+  for (let k = 1; k < parts.length; k += 2) {
+    const file = parts[k]!;
+    const [text] = parts[k + 1]!.split(/^\/\/ all$/m);
+    code.set(file, (code.get(file) ?? "") + ownNames(file, text!, project));
+  }
+  for (const file of files.filter((file) => file.endsWith(".c"))) {
+    for (const [name, text] of codeOfC(file, project)) code.set(name, text);
+  }
+  return code;
+}
+
+/**
+ * Gives names back that the bundler numbered because other modules have the
+ * same ones: otherwise a name in one file could change the hash of another.
+ */
+function ownNames(file: string, code: string, project: string): string {
+  const text = fs.readFileSync(path.join(project, file), "utf8");
+  return code.replace(
+    /\b([A-Za-z_$][\w$]*?)\d+\b/g,
+    (name, stem) => text.includes(name) ? name : stem,
+  );
+}
+
+/**
+ * A file of C, and the headers of the primitives that it names, with all that
+ * they include.
+ */
+function codeOfC(file: string, project: string): Map<string, string> {
+  const code = new Map<string, string>();
+  const headers = "wasm/weft";
+  const visit = (file: string) => {
+    const full = path.join(project, file);
+    if (code.has(file) || !fs.existsSync(full)) return;
+    const text = fs.readFileSync(full, "utf8")
+      .replace(/\/\*[^]*?\*\/|\/\/.*$/gm, "").replace(/\s+/g, " ");
+    code.set(file, text);
+    for (const [, name] of text.matchAll(/#include "(\w+\.h)"/g)) {
+      visit(path.join(headers, name!));
+    }
+  };
+  visit(file);
+  const text = code.get(file) ?? "";
+  for (const name of fs.readdirSync(path.join(project, headers))) {
+    const used = new RegExp(`\\bweft_${name.replace(".h", "")}\\b`);
+    if (used.test(text)) visit(path.join(headers, name));
+  }
+  return code;
+}
+
+/** The present hashes by the group; its runtimes share them. */
+const present = new Map<string, Promise<Record<string, string>>>();
+
+/** The files whose code changed since a measurement of a group. */
 export async function changedSince(
+  name: string,
   { sources }: Measurement,
 ): Promise<string[]> {
-  const files = Object.keys(sources);
-  const there = files.filter((file) => fs.existsSync(path.join(PROJECT, file)));
-  const now = await hashes(there);
-  return files.filter((file) => now[file] !== sources[file]);
+  if (!present.has(name)) present.set(name, hashesOf(name));
+  const now = await present.get(name)!;
+  return [...new Set([...Object.keys(sources), ...Object.keys(now)])]
+    .filter((file) => now[file] !== sources[file]).sort();
 }

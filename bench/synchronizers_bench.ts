@@ -188,11 +188,15 @@ async function counting(): Promise<Row[]> {
   const results = await contest([
     await threads("striped", MODULE, both("striped", { counter, n })),
     await threads("shared", MODULE, both("shared", { words, n })),
+    await threads("alone", MODULE, both("alone", { n })),
   ]);
   return [{
     name: "StripedCounter, 2 threads: adds/s / one shared Atomics.add",
     ...ratio(results, "shared", "striped"),
     target: { least: 3 },
+  }, {
+    name: "2 threads, each with a word of its own: adds/s / one shared word",
+    ...ratio(results, "shared", "alone"),
   }];
 }
 

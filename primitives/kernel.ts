@@ -1383,8 +1383,10 @@ export class WorkCounter extends AnyWorkCounter {
 
   /** The next task, or -1: see the class of `@weft/sync`. */
   override next(): number {
+    const chunk = this.#chunk;
+    if (chunk === 1) return this.#kernel!.take(this.#at); // no range to keep
     if (this.#start === this.#end && !this.#take()) {
-      return this.#chunk > 0 ? -1 : super.next();
+      return chunk > 0 ? -1 : super.next();
     }
     return this.#start++;
   }

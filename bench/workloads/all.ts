@@ -7,6 +7,7 @@
 import { allocators } from "./allocators/workload.ts";
 import { fileIo } from "./file_io/workload.ts";
 import { denoPool, dispatch, hashPool } from "./hash_pool/workload.ts";
+import { pageFiles } from "./page_files/workload.ts";
 import type { Workload } from "./workload.ts";
 
 /** See the list. */
@@ -16,4 +17,5 @@ export const WORKLOADS: readonly Workload[] = [
   denoPool,
   allocators,
   fileIo,
+  pageFiles,
 ];

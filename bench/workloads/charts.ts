@@ -68,7 +68,7 @@ function configOf(theme: Theme) {
     padding: 12,
     title: { color: ink, anchor: "start", fontWeight: "normal", fontSize: 14 },
     axis: { ...text, gridColor: grid, domainColor: grid, tickColor: grid },
-    legend: text,
+    legend: { ...text, labelLimit: 240 },
     view: { stroke: null },
     range: { category: { scheme: theme === "light" ? "tableau10" : "set2" } },
   };

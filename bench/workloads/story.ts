@@ -24,6 +24,11 @@ class Figures {
     this.#results = results;
   }
 
+  /** When it was measured. */
+  get date(): string {
+    return this.#results.date;
+  }
+
   /** The machine's cores. */
   get cores(): number {
     return parseInt(this.#results.machine);
@@ -43,6 +48,11 @@ class Figures {
   has(id: string, one: string, at: string | number): boolean {
     const table = this.#results.tables.find((table) => table.id === id);
     return table !== undefined && figureOf(table, one, at) !== undefined;
+  }
+
+  /** Whether there is such a table. */
+  hasTable(id: string): boolean {
+    return this.#results.tables.some((table) => table.id === id);
   }
 
   /** Another figure of the finding that a figure is in. */
@@ -105,8 +115,8 @@ data in place before the start. The second is a slot for each worker, with a loc
 word on which the worker sleeps and which the main thread awaits. These slots can
 hang: the worker announces the answer before it gives the slot back, so a late
 wake-up counts for the next task. This page does not say how often that happens.
-It measures a port of the program, and ends a run after 5 seconds, including its
-start; the table counts these runs. The row "slots, 1 in flight" is the same
+It measures a port of the program, ends a run that takes long, and shows the
+figures of the others. The row "slots, 1 in flight" is the same
 method without this flaw: it has two events for each slot. The author proposed
 several tasks in flight for each worker, but did not measure it: the rows of slots
 and of \`CallRing\` with more in flight measure it here.
@@ -141,9 +151,12 @@ byte if the two sides have different offsets within a word.
 - The pools from npm take ${show(Math.min(...over))} to ${
       show(Math.max(...over))
     } times as long as the pool, with two workers. A package that
-  is missing in the table did not finish the tasks. When this was measured, the
-  pool was an example of 120 lines. Today the same program uses the package's
-  [\`Pool\`](primitives/pool.md).
+  is missing in the table did not finish the tasks.${
+      f.date > "2026-11-21"
+        ? " The pool is the package's [`Pool`](primitives/pool.md)."
+        : ` When this was measured, the pool was an example of 120 lines. Today
+  the same program uses the package's [\`Pool\`](primitives/pool.md).`
+    }
 - The event loop's utilisation does not measure a worker, as the study found.
   With one task in flight, the utilisation of slots is ${
       show(f.detail(t, "slots, 1 in flight", 2, "utilization"))
@@ -156,6 +169,9 @@ byte if the two sides have different offsets within a word.
     } times the time that it takes with 2, and ${
       show(f.detail(t, "pool", 16, "cpu") / f.detail(t, "pool", 2, "cpu"))
     } times the processor time.
+- The last four charts follow one way of each kind from 1 to 16 workers: the
+  time, the processor time of all threads, that of one worker, and how much of
+  the time a worker runs. The rest of the time it sleeps, or waits for a core.
 - C hashes without the processor's instructions for hashing, which JavaScript's
   runtime uses. The pool whose workers are half C shows that one pool can serve
   both languages, not that C is faster.
@@ -227,6 +243,7 @@ from npm are for Node, and do not finish these tasks here.`;
   allocators(f) {
     const of = (table: string, way: string, threads: number) =>
       show(f.of(`${table}_node`, way, threads));
+    const module = (malloc: string) => show(f.of("modules", malloc, "module"));
     const sums = !f.has("sums_node", "all threads", 1)
       ? ""
       : `- Sums: one thread ${of("sums", "all threads", 1)} ms, two ${
@@ -256,6 +273,20 @@ ${sums}- Blocks that the same thread frees, one thread: dlmalloc ${
       of("exchange", "SlabPool, JS frees", 2)
     }, on the allocating side ${of("exchange", "SlabPool, JS takes", 2)}.
 
+${
+      !f.has("modules", "mimalloc", "module")
+        ? ""
+        : `- The program's module has ${
+          module("dlmalloc")
+        } KiB with dlmalloc, ${module("emmalloc")} with emmalloc and ${
+          module("mimalloc")
+        } with mimalloc. After the blocks of eight threads, the heap has ${
+          of("heap", "dlmalloc", 8)
+        }, ${of("heap", "emmalloc", 8)} and ${
+          of("heap", "mimalloc", 8)
+        } MiB. A heap never shrinks: one process ran with 1 to 8 threads.
+`
+    }
 So use mimalloc if C allocates blocks of any size on several threads; it costs a
 larger module and heap. Use a pool if blocks of one size pass between threads, or
 between languages: a worker of JavaScript that has not loaded the module cannot
@@ -320,7 +351,46 @@ thread. The ring gives one file in one order from many threads, without I/O on
 the threads that log, and it can write to any sink that JavaScript can reach. The
 benchmark reads all lines again, and compares them byte for byte.
 
+A main thread that blocks cannot make the calls of other threads. So if it waits
+in JavaScript for a thread whose calls it must make, both wait for ever: with the
+file systems that proxy, a thread cannot write one line. In Node and in Deno, the
+two ways that proxy had not ended after 3 seconds; the five others had written
+all lines.${
+      f.hasTable("blocked_node")
+        ? ` The last table shows that. WasmFS and the ring do not need the main
+thread, so there it may block.`
+        : ""
+    }
+
 ${tableOf(targets)}`;
+  },
+
+  page_files(f) {
+    const of = (way: string, step: string) =>
+      show(f.of("pieces_page", way, step));
+    return `A page's main thread must not block, and its own file system has only calls
+that it awaits; a file that is written a piece at a time is copied for each piece.
+A worker of the page can keep the file open and read and write it at once. The
+main thread asks the worker by messages, or through a \`CallRing\`, which also
+serves threads of C. Each step is awaited and checked.
+
+- To read 64 bytes takes ${
+      of("the page's own calls", "read")
+    } µs by the page's own calls, ${
+      of("messages to a worker", "read")
+    } by messages and ${
+      of("CallRing", "read")
+    } by \`CallRing\`. With 16 steps in
+  flight, it takes ${of("messages, 16 in flight", "read")} and ${
+      of("CallRing, 16 in flight", "read")
+    } µs. The worker alone takes ${of("the worker alone", "read")}.
+- To write them takes ${of("the page's own calls", "write")}, ${
+      of("messages to a worker", "write")
+    } and ${of("CallRing", "write")} µs; with 16 in flight ${
+      of("messages, 16 in flight", "write")
+    } and ${of("CallRing, 16 in flight", "write")}; the worker alone ${
+      of("the worker alone", "write")
+    }.`;
   },
 };
 

@@ -171,8 +171,11 @@ export interface Timer {
 
 /** One simulated agent. */
 export class Agent {
-  /** The calls it makes, in this order. */
+  /** The calls it makes, in this order: its own, or those of `like`. */
   calls: readonly Call[] = [];
+
+  /** The calls that it makes by its program, for what is told to a reader. */
+  own: readonly Call[] = [];
 
   /** The first agent that does the same as this one. */
   like: number;

@@ -552,7 +552,8 @@ export class World {
   /** Tells the judge that `agent` begins `call`. */
   invoke(agent: Agent, call: Call): void {
     this.began = true;
-    this.trace?.row(this, agent, "begin", callText(call));
+    const told = agent.own[agent.oi] ?? call;
+    this.trace?.row(this, agent, "begin", callText(told));
     if (this.judge !== null && this.frontier >= 0) {
       this.frontier = this.judge.invoke(this.frontier, agent.id, call);
     }

@@ -243,7 +243,7 @@ function* describe(
   const { fault } = found;
   const schedule = [...found.schedule];
   const program = engine.world.agents.slice(0, engine.count)
-    .map(({ calls }) => calls);
+    .map(({ own }) => own);
   const extent = how ?? `exhaustive, ${counted(found.states, "state")}`;
   const picture = yield* replayPicture(
     engine,

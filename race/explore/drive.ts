@@ -56,7 +56,8 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
       if (scenario.operations.has(op)) continue;
       throw new TypeError(`The specification has no operation "${op}"`);
     }
-    engine.world.agents[id]!.calls = calls;
+    const agent = engine.world.agents[id]!;
+    agent.calls = agent.own = calls;
   });
   engine.setTwins(false);
   engine.opening = null;

@@ -154,7 +154,8 @@ export function* run(
   }
   if (chooser instanceof Fixed && chooser.left > 0) {
     throw new Impossible(
-      `Cannot replay the schedule: it goes on for ${chooser.left} steps after ` +
+      `Cannot replay the schedule: it goes on for ${chooser.left} ` +
+        `${chooser.left === 1 ? "step" : "steps"} after ` +
         (world.fault === null ? "its end" : `"${world.fault.kind}"`),
     );
   }
@@ -177,8 +178,22 @@ function mustBePossible(engine: Engine, code: number): void {
   if (here.has(code)) return;
   const agent = agents[k.agentOf(code)];
   if (k.actionOf(code) === k.STEP && agent?.status === k.READY) return;
+  const why = agent === undefined
+    ? `there is no agent ${k.agentOf(code)}`
+    : k.actionOf(code) === k.STEP
+    ? `agent ${agent.id} ${DOES[agent.status] ?? "cannot go on"}`
+    : "nothing of this kind can happen then";
   throw new Impossible(
     `Cannot replay the schedule: step ${schedule.length + 1}, ` +
-      `"${k.scheduleText([code])}", is not possible`,
+      `"${k.scheduleText([code])}", is not possible: ${why}`,
   );
 }
+
+/** Why an agent takes no step, by its status. */
+const DOES: Readonly<Record<number, string>> = {
+  [k.BLOCKED]: "sleeps",
+  [k.SPINNING]: "spins until a word changes",
+  [k.DONE]: "is done",
+  [k.KILLED]: "was terminated",
+  [k.IDLE]: "awaits something",
+};

@@ -93,7 +93,7 @@ interface Open {
  * milliseconds.
  */
 export const COMPARE: { after: number; least: number } = {
-  after: 200_000,
+  after: 50_000,
   least: 100,
 };
 

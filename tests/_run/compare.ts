@@ -6,6 +6,7 @@
  */
 import type { Options, Reduction, Result } from "../../race/mod.ts";
 import { race } from "../../race/mod.ts";
+import { COMPARE } from "../../race/explore/search.ts";
 import { BUGS } from "../race/corpus/bugs.ts";
 import { FAMILIES } from "../race/corpus/families.ts";
 import { load } from "../race/corpus/load.ts";
@@ -16,7 +17,7 @@ import { LOOKS, scenariosIn } from "./scenario.ts";
 import { weft } from "./weft.ts";
 
 /** All reductions together, and each alone. */
-const WAYS: readonly (true | Reduction)[] = [
+export const WAYS: readonly (true | Reduction)[] = [
   true,
   "order",
   "alike",
@@ -24,7 +25,19 @@ const WAYS: readonly (true | Reduction)[] = [
   "remembered",
 ];
 
-type Check = (options: Options) => Result | Promise<Result>;
+/** Explores one program. */
+export type Check = (options: Options) => Result | Promise<Result>;
+
+/** Explores with agents that are compared from the first state on. */
+async function early(work: () => Result | Promise<Result>): Promise<Result> {
+  const usual = { ...COMPARE };
+  Object.assign(COMPARE, { after: 1, least: Infinity });
+  try {
+    return await work();
+  } finally {
+    Object.assign(COMPARE, usual);
+  }
+}
 
 /** Whether an exploration came to a verdict within its limits. */
 const decided = ({ ok, complete }: Result): boolean => !ok || complete;
@@ -45,13 +58,15 @@ export async function compare(
 ): Promise<[compared: number, different?: string]> {
   let compared = 0;
   const run = (reduce: Options["reduce"], races?: false) =>
-    check({
-      states: reduce === false ? 4 * states : states,
-      runs: 0,
-      lines: false,
-      reduce,
-      ...races === false && { races },
-    });
+    early(() =>
+      check({
+        states: reduce === false ? 4 * states : states,
+        runs: 0,
+        lines: false,
+        reduce,
+        ...races === false && { races },
+      })
+    );
   const plain = await run(false);
   if (!decided(plain)) return [0];
   for (const way of ways) {
@@ -72,8 +87,9 @@ export async function compare(
 /** Programs with their names. */
 type Programs = AsyncGenerator<readonly [name: string, check: Check]>;
 
-async function* corpus(): Programs {
-  for (const bug of [undefined, ...BUGS]) {
+/** Programs of the corpus: right ones, and those with `bugs`. */
+export async function* corpus(bugs: typeof BUGS = BUGS): Programs {
+  for (const bug of [undefined, ...bugs]) {
     const module = await load(bug);
     for (const [family, cases] of Object.entries(FAMILIES)) {
       if (bug !== undefined && bug.family !== family) continue;
@@ -102,10 +118,16 @@ async function* scenarios(): Programs {
   }
 }
 
-/** Mutants, each in the scenario that finds it. */
-async function* mutants(): Programs {
-  for (const stem of foldersWith("mutants.ts")) {
-    for (const mutant of await mutantsOf(stem, "ts")) {
+/**
+ * Mutants, each in the scenario that finds it: of each of `stems` the first
+ * `most` ones.
+ */
+export async function* mutants(
+  stems: readonly string[] = foldersWith("mutants.ts"),
+  most = Infinity,
+): Programs {
+  for (const stem of stems) {
+    for (const mutant of (await mutantsOf(stem, "ts")).slice(0, most)) {
       const { by } = await judge(mutant, true);
       if (by === undefined) continue;
       const [folder, ...words] = by.split(": ");

@@ -106,6 +106,8 @@ export async function judge(
         looks: LOOKS,
         polls: false,
         lines: false,
+        // No loop of a primitive is longer; each endless one takes so many steps.
+        spins: 5_000,
         ...options,
         ...budget,
       });

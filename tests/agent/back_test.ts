@@ -1,4 +1,3 @@
-// limit: 300 s
 // it waits
 // A page that the visitor leaves and comes back to. Chromium and Firefox may keep
 // such a page meanwhile, in the back/forward cache.
@@ -14,7 +13,7 @@ import { skip, suite } from "../_run/harness.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
-const test = suite("A page that is left", 120_000);
+const test = suite("A page that is left", 300_000);
 
 /** What a page does, and what the path of the page is called. */
 const PAGES = {

@@ -1,13 +1,16 @@
 // The pages of figures are written from counted and from measured results. What
 // became old since is named, and is no failure: measuring takes long.
 import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import * as path from "node:path";
 import * as assert from "uvu/assert";
 import { chart } from "../../bench/chart.ts";
 import { compare, differ } from "../../bench/compare.ts";
 import type { Row } from "../../bench/contest.ts";
+import { noteOn, NOTES } from "../../bench/notes.ts";
 import { page as benchmarks } from "../../bench/report.ts";
 import { FOLDER, type Group, read } from "../../bench/results.ts";
-import { changedSince } from "../../bench/sources.ts";
+import { changedSince, hashesOf } from "../../bench/sources.ts";
 import { FILE, page as scaling } from "../../bench/traffic.ts";
 import { skip, suite } from "../_run/harness.ts";
 
@@ -32,6 +35,15 @@ test("docs/benchmarks.md is written from docs/bench", () => {
   assert.ok(benchmarks(groups) === text, "run bench/report.ts");
 });
 
+test("what bounds a figure is said of rows that there are", () => {
+  for (const note of NOTES) {
+    const group = groups.find(({ name }) => name === note.group);
+    const rows = Object.values(group?.runs ?? {}).flatMap(({ rows }) => rows);
+    const about = rows.filter(({ name }) => noteOn(note.group, name) === note);
+    assert.ok(about.length > 0, `${note.group}: ${note.rows}`);
+  }
+});
+
 test("each measurement says how sure it is", () => {
   for (const { name, runs } of groups) {
     for (const [runtime, run] of Object.entries(runs)) {
@@ -48,12 +60,54 @@ test("docs/bench was measured with the present code", async () => {
   const stale: string[] = [];
   for (const { name, runs } of groups) {
     for (const [runtime, run] of Object.entries(runs)) {
-      const changed = await changedSince(run);
+      const changed = await changedSince(name, run);
       if (changed.length === 0) continue;
-      stale.push(`${name} in ${runtime} (${changed.join(", ")})`);
+      const [first, ...more] = changed;
+      const others = more.length > 0 ? ` and ${more.length} more` : "";
+      stale.push(`${name} in ${runtime} (${first}${others})`);
     }
   }
   if (stale.length > 0) skip(`measured before a change: ${stale.join("; ")}`);
+});
+
+test("the code that a bench runs decides whether its figures are old", async () => {
+  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-figures-"));
+  const write = (name: string, text: string) => {
+    fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    fs.writeFileSync(path.join(folder, name), text);
+  };
+  const changed = async (name: string, text: string) => {
+    const before = await hashesOf("some", folder);
+    write(name, text);
+    const after = await hashesOf("some", folder);
+    return Object.keys(after).filter((file) => after[file] !== before[file]);
+  };
+  const layout = `export const USED = 1;\nexport const OTHER = 2;\n`;
+  write("bench/contest.ts", "export const contest = 0;\n");
+  write(
+    "bench/some_bench.ts",
+    `import { run } from "../mod.ts";\nexport const rows = () => run(` +
+      `new URL("./_some.ts", import.meta.url));\n`,
+  );
+  write("bench/_some.ts", `export const push = () => 1;\n`);
+  write("mod.ts", `export { run } from "./run.ts";\n`);
+  write(
+    "run.ts",
+    `import { USED } from "./layout.ts";\n` +
+      `export const run = (it: unknown) => [USED, it];\n`,
+  );
+  write("layout.ts", layout);
+  try {
+    assert.equal(await changed("layout.ts", `${layout}// more\n`), []);
+    const more = `${layout}export const run = 3;\n`;
+    assert.equal(await changed("layout.ts", more), []);
+    const other = more.replace("USED = 1", "USED = 4");
+    assert.equal(await changed("layout.ts", other), ["layout.ts"]);
+    const thread = `export const push = () => 2;\n`;
+    assert.equal(await changed("bench/_some.ts", thread), ["bench/_some.ts"]);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
 });
 
 const row = (low: number, figure: number, high: number): Row => ({

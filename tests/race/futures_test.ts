@@ -3,19 +3,15 @@
 import fc from "fast-check";
 import process from "node:process";
 import * as assert from "uvu/assert";
-import { race, type Result, type Spec } from "../../race/mod.ts";
+import { race, type Result } from "../../race/mod.ts";
 import { explore } from "../../race/explore/drive.ts";
 import { COMPARE, type Found, search } from "../../race/explore/search.ts";
+import { compare, corpus, mutants, WAYS } from "../_run/compare.ts";
 import { suite } from "../_run/harness.ts";
-import { loadWeft, unload } from "../_run/mutant.ts";
-import { mutantsOf } from "../_run/mutants.ts";
-import { LOOKS, scenariosIn } from "../_run/scenario.ts";
+import { unload } from "../_run/mutant.ts";
 import { BUGS } from "./corpus/bugs.ts";
-import { FAMILIES } from "./corpus/families.ts";
-import { load } from "./corpus/load.ts";
 import { REACH } from "./corpus/reach.ts";
 
-const right = await load();
 const test = suite("race futures", 300_000);
 
 /** Compares agents from the first state on, while `work` runs. */
@@ -173,7 +169,6 @@ test("what an agent uses much later counts", () => {
 });
 
 const verdict = ({ failure, complete }: Result) => [failure?.kind, complete];
-const decided = ({ ok, complete }: Result) => !ok || complete;
 
 test("locks, queues and stacks: the same verdict", () => {
   const names = /ticket lock, 3|queue, 2|without/;
@@ -184,51 +179,35 @@ test("locks, queues and stacks: the same verdict", () => {
   }
 });
 
-test("right and wrong programs of the corpus: the same verdict", async () => {
-  let failures = 0;
-  for (const bug of [undefined, ...BUGS.filter((_, i) => i % 20 === 1)]) {
-    const module = bug === undefined ? right : await load(bug);
-    for (const [family, cases] of Object.entries(FAMILIES)) {
-      if (bug !== undefined && bug.family !== family) continue;
-      for (const { name, spec, program, options } of cases(module)) {
-        const check = (reduce: boolean) =>
-          race.check(spec as Spec<false>, ...program, {
-            ...options,
-            states: 400,
-            runs: 0,
-            reduce,
-          });
-        const plain = check(false);
-        const merged = early(() => check(true));
-        if (!merged.ok) failures++;
-        if (!decided(plain) || !decided(merged)) continue;
-        assert.equal(verdict(merged), verdict(plain), `${bug?.id} ${name}`);
-      }
-    }
+/**
+ * Compares programs with all reductions and with one alone, each program with
+ * another one. `deno task race --compare` takes more programs and each way.
+ */
+async function agree(
+  programs: ReturnType<typeof corpus>,
+  states: number,
+): Promise<number> {
+  let all = 0;
+  let at = 0;
+  for await (const [name, check] of programs) {
+    const ways = [WAYS[0]!, WAYS[1 + at++ % (WAYS.length - 1)]!];
+    const [count, different] = await compare(check, states, ways);
+    assert.is(different, undefined, `${name}: ${different}`);
+    all += count;
   }
-  assert.ok(failures > 2, `${failures} failures`);
+  return all;
+}
+
+test("right and wrong programs of the corpus: the same verdict", async () => {
+  const bugs = BUGS.filter((_, i) => i % 10 === 1);
+  const count = await agree(corpus(bugs), 300);
+  assert.ok(count > 40, `${count} searches`);
 });
 
-test("mutants of a primitive: the same verdict", async () => {
-  const folder = "latch";
-  const limits = { states: 400, runs: 0, looks: LOOKS, polls: false };
-  let failures = 0;
-  for (const mutant of (await mutantsOf(folder, "ts")).slice(0, 3)) {
-    const scenarios = await scenariosIn(folder);
-    for (const one of scenarios(await loadWeft(mutant))) {
-      const { name, spec, agents, options, deep } = one;
-      if (deep) continue;
-      const check = (reduce: boolean) =>
-        race.check(spec, ...agents, { ...options, ...limits, reduce });
-      const plain = await check(false);
-      const merged = await early(() => check(true));
-      if (!merged.ok) failures++;
-      if (!decided(plain) || !decided(merged)) continue;
-      const title = `${mutant.what}, ${name}`;
-      assert.equal(verdict(merged), verdict(plain), title);
-    }
-  }
-  assert.ok(failures > 2, `${failures} failures`);
+test("mutants of primitives: the same verdict", async () => {
+  const stems = ["latch", "event", "once", "snapshot", "semaphore", "barrier"];
+  const count = await agree(mutants(stems, 2), 300);
+  assert.ok(count > 15, `${count} searches`);
 });
 
 test.after(unload);

@@ -48,7 +48,10 @@ export interface Victim {
   ): Promise<string | void> | string | void;
   /** Takes what is left; whether it finds that all works. */
   drain?(): number | undefined;
-  /** What is wrong at the end, when these agents, the last ones, have ended. */
+  /**
+   * What is wrong at the end, when these agents, the last ones, have ended. On a
+   * busy machine, they are terminated at any step, too.
+   */
   check?(ids: readonly number[], notes: Int32Array): string | undefined;
 }
 
@@ -68,24 +71,31 @@ export function victims(): Victim[] {
       handle: mutex.handle,
       roles: ["lock", "lock", "lock"],
       recover: (id) => void mutex.abandon(id),
-      check: () => mutex.tryLock() ? undefined : "the mutex is still locked",
+      check(ids) {
+        for (const id of ids) mutex.abandon(id);
+        return mutex.tryLock() ? undefined : "the mutex is still locked";
+      },
     },
     {
       name: "Semaphore, tracked",
       handle: permits.handle,
       roles: ["permit", "permit", "permit"],
       recover: (id) => void permits.abandon(id),
-      check: () =>
-        permits.available === 2
-          ? undefined
-          : `${permits.available} permits of 2`,
+      check(ids) {
+        for (const id of ids) permits.abandon(id);
+        const { available } = permits;
+        return available === 2 ? undefined : `${available} permits of 2`;
+      },
     },
     {
       name: "RwLock, tracked",
       handle: shared.handle,
       roles: ["share", "share", "share"],
       recover: (id) => void shared.abandon(id),
-      check: () => shared.tryWrite() ? undefined : "the lock is still held",
+      check(ids) {
+        for (const id of ids) shared.abandon(id);
+        return shared.tryWrite() ? undefined : "the lock is still held";
+      },
     },
     barriers(),
     counters(),
@@ -124,8 +134,11 @@ export function victims(): Victim[] {
       handle: pool.handle,
       roles: ["block", "block", "block"],
       recover: (id) => void pool.abandon(id, true),
-      check: () =>
-        pool.available === 16 ? undefined : `${pool.available} blocks of 16`,
+      check(ids) {
+        for (const id of ids) pool.abandon(id, true);
+        const { available } = pool;
+        return available === 16 ? undefined : `${available} blocks of 16`;
+      },
     },
   ];
 }

@@ -6,6 +6,7 @@
 #include <emscripten.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "../../../wasm/weft.h"
 
@@ -159,4 +160,10 @@ EMSCRIPTEN_KEEPALIVE void begin(int32_t what, int32_t threads, int32_t total,
     int32_t end = (int32_t)((int64_t)total * (i + 1) / threads);
     start((share){what, first, end - first, frees});
   }
+}
+
+/* How many bytes the allocator has taken from the memory so far. */
+EMSCRIPTEN_KEEPALIVE int32_t heap_bytes(void) {
+  extern char __heap_base;
+  return (int32_t)((char *)sbrk(0) - &__heap_base);
 }

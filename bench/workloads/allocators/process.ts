@@ -41,6 +41,8 @@ export interface Job {
 export interface Printed {
   threads: number;
   ms: number;
+  /** The bytes that the allocator has taken from the memory so far. */
+  heap: number;
 }
 
 /** The module's functions. */
@@ -48,6 +50,7 @@ interface Module {
   readonly wasmMemory: WebAssembly.Memory;
   _prepare(threads: number, blocks: number): number;
   _begin(what: number, threads: number, total: number, frees: boolean): void;
+  _heap_bytes(): number;
 }
 
 const job = orderOf<Job>();
@@ -109,7 +112,9 @@ for (const threads of job.threads) {
   // The first round only lets the compilers work.
   for (let round = 0; round <= job.rounds; round++) {
     const ms = await run(threads);
-    if (round > 0) console.log(JSON.stringify({ threads, ms }));
+    if (round === 0) continue;
+    const printed: Printed = { threads, ms, heap: module._heap_bytes() };
+    console.log(JSON.stringify(printed));
   }
 }
 process.exit(0);

@@ -4,7 +4,9 @@
  * @module
  */
 
+import * as fs from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
 import { emcc, PTHREADS } from "../../../wasm/emcc.ts";
 import { median } from "../../contest.ts";
 import { ask, type Host } from "../processes.ts";
@@ -124,8 +126,9 @@ async function measure(
     const printed = await ask<Printed>(host, PROGRAM, job, 120);
     for (const count of threads) {
       const own = printed.filter(({ threads }) => threads === count);
-      const ms = Math.round(median(own.map(({ ms }) => ms)) * 100) / 100;
-      findings.push({ way, threads: count, ms });
+      const ms = rounded(median(own.map(({ ms }) => ms)));
+      const heap = rounded(own.at(-1)!.heap / 2 ** 20);
+      findings.push({ way, threads: count, ms, heap });
     }
   }
   return {
@@ -141,16 +144,61 @@ async function measure(
   };
 }
 
+const rounded = (figure: number) => Math.round(figure * 100) / 100;
+
+/** The heap after each number of threads, in one process. */
+function heapOf(table: Table, host: Host): Table {
+  return {
+    ...table,
+    id: `heap_${host.toLowerCase()}`,
+    title: `Heap after these blocks, ${host}`,
+    figure: "heap",
+    unit: "MiB",
+    logarithmic: false,
+    findings: table.findings.map(({ way, threads, heap }) => ({
+      way: way!,
+      threads: threads!,
+      heap: heap!,
+    })),
+  };
+}
+
+/** How large the program's module is with each allocator. */
+async function sizes(scale: Scale): Promise<Table> {
+  const findings: Finding[] = [];
+  for (const malloc of MALLOCS) {
+    const module = fileURLToPath(await build(malloc, scale));
+    const bytes = fs.readFileSync(module.replace(/\.mjs$/, ".wasm"));
+    const kib = (length: number) => rounded(length / 1024);
+    findings.push(
+      { way: malloc, file: "module", size: kib(bytes.length) },
+      { way: malloc, file: "by gzip", size: kib(gzipSync(bytes).length) },
+    );
+  }
+  return {
+    id: "modules",
+    title: "The program by its allocator",
+    of: "way",
+    by: "file",
+    figure: "size",
+    unit: "KiB",
+    chart: ["module", "by gzip"],
+    findings,
+  };
+}
+
 /** Threads that compute, and allocate. */
 export const allocators: Workload = {
   name: "allocators",
   title: "Allocators",
   async measure(scale) {
-    const tables: Table[] = [];
+    const tables = [await sizes(scale)];
     const hosts = scale.tiny ? ["Deno"] as const : ["Node", "Deno"] as const;
     for (const host of hosts) {
       for (const plan of plansOf(scale)) {
-        tables.push(await measure(plan, host, scale));
+        const table = await measure(plan, host, scale);
+        tables.push(table);
+        if (plan.id === "churn") tables.push(heapOf(table, host));
       }
     }
     return tables;

@@ -36,6 +36,8 @@ export interface Job {
   readonly threads: readonly number[];
   /** Lines, or pieces. */
   readonly count: number;
+  /** Whether the main thread blocks until the threads are done. */
+  readonly blocks?: boolean;
   readonly rounds: number;
 }
 
@@ -43,6 +45,15 @@ export interface Job {
 export interface Printed extends Round {
   threads: number;
 }
+
+/** The output if the main thread waited in vain for the threads. */
+export interface Hung {
+  threads: number;
+  hung: true;
+}
+
+/** ms after which a main thread that blocks gives up. */
+const PATIENCE = 3000;
 
 interface Module {
   readonly wasmMemory: WebAssembly.Memory;
@@ -56,7 +67,8 @@ interface Module {
 
 const CLERK = new URL("./clerk.ts", import.meta.url);
 
-const { module: url, what, onHost, threads, count, rounds } = orderOf<Job>();
+const job = orderOf<Job>();
+const { module: url, what, onHost, threads, count, rounds } = job;
 /** Whether lines go through the ring. */
 const rings = what === "ring" || what === "gathered";
 const { default: load } = await import(url);
@@ -117,6 +129,13 @@ function clerk(role: Role): Promise<{ hand: Hand; over: Promise<void> }> {
   });
 }
 
+/** Ends the process, whose threads wait for the main thread for ever. */
+function giveUp(threads: number): never {
+  const hung: Hung = { threads, hung: true };
+  console.log(JSON.stringify(hung));
+  process.exit(0);
+}
+
 async function run(many: number): Promise<Round> {
   const at = module._prepare(Math.max(many, 1)) >>> 0;
   const [done, ring, calls] = new Int32Array(memory.buffer, at, 3);
@@ -128,6 +147,7 @@ async function run(many: number): Promise<Round> {
   const it = await round(meters(0), 0, () => {
     if (many === 0) module._begin_here(kind, count);
     else module._begin(kind, many, count);
+    if (job.blocks && !latch.tryWait(PATIENCE)) giveUp(many);
     return latch.waitAsync();
   });
   if (worker) {

@@ -15,7 +15,7 @@ import {
   type Table,
   type Workload,
 } from "../workload.ts";
-import type { Job, Printed } from "./process.ts";
+import type { Hung, Job, Printed } from "./process.ts";
 
 const PROGRAM = new URL("./process.ts", import.meta.url);
 
@@ -97,6 +97,9 @@ const LINES: Readonly<Record<string, Way>> = {
     count: MANY,
   },
 };
+
+/** Lines of a thread for which the main thread waits. */
+const FEW = 20_000;
 
 const PIECES = 5000;
 
@@ -204,6 +207,46 @@ async function measure(
   };
 }
 
+/**
+ * A thread writes lines while the main thread blocks until it is done. If the
+ * main thread must make the thread's calls, both wait for ever.
+ */
+export async function block(host: Host, scale: Scale): Promise<Table> {
+  const findings: Finding[] = [];
+  for (const [way, { system, what, onHost }] of Object.entries(LINES)) {
+    const count = scale.tiny ? 200 : FEW;
+    const job: Job = {
+      module: await build(system, scale),
+      what,
+      onHost,
+      threads: [1],
+      count,
+      rounds: scale.tiny ? 1 : 3,
+      blocks: true,
+    };
+    const printed = await ask<Printed | Hung>(host, PROGRAM, job, 60);
+    const done = printed.flatMap((it) => "hung" in it ? [] : [it.wall]);
+    const hung = done.length < printed.length ? 100 : 0;
+    const each = Math.round(median(done) * 1e6 / count) / 1000;
+    findings.push({ way, threads: 1, ...hung ? {} : { each }, hung });
+  }
+  return {
+    id: `blocked_${host.toLowerCase()}`,
+    title: `Log lines of a thread for which the main thread blocks, ${host}`,
+    of: "way",
+    by: "threads",
+    figure: "each",
+    unit: "µs a line",
+    chart: [1],
+    logarithmic: true,
+    details: {
+      at: 1,
+      columns: { each: "µs a line", hung: "runs without an end, %" },
+    },
+    findings,
+  };
+}
+
 /** Files from threads. */
 export const fileIo: Workload = {
   name: "file_io",
@@ -213,6 +256,7 @@ export const fileIo: Workload = {
     const hosts = scale.tiny ? ["Node"] as const : ["Node", "Deno"] as const;
     for (const host of hosts) {
       for (const plan of PLANS) tables.push(await measure(plan, host, scale));
+      tables.push(await block(host, scale));
     }
     return tables;
   },

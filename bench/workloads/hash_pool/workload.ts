@@ -51,14 +51,15 @@ const DETAILS = {
   busy: "in tasks, ms",
   utilization: "event loops busy, %",
   awake: "threads running, %",
+  idlest: "the idlest of them, %",
+  busiest: "the busiest, %",
   least: "least tasks of one, %",
   mainCpu: "main thread, ms",
   pause: "its longest pause, ms",
-  hung: "runs without all results after 5 s, %",
 };
 
-async function measure(plan: Plan): Promise<Table> {
-  const { id, title, workers } = plan;
+async function measure(plan: Plan): Promise<Table[]> {
+  const { workers } = plan;
   const hashes = plan.tasks.kind === "hash";
   const ways = Object.keys(WAYS).filter((way) =>
     way === STUDY
@@ -79,9 +80,9 @@ async function measure(plan: Plan): Promise<Table> {
       findings.push(await runTwo(plan));
     }
   }
-  return {
-    id,
-    title,
+  const table: Table = {
+    id: plan.id,
+    title: plan.title,
     of: "way",
     by: "workers",
     figure: "each",
@@ -90,6 +91,53 @@ async function measure(plan: Plan): Promise<Table> {
     details: { at: workers.at(1) ?? workers[0]!, columns: DETAILS },
     findings,
   };
+  return workers.length > 3 ? [table, ...curvesOf(table)] : [table];
+}
+
+/** The ways whose curves are shown: one of each kind. */
+const CURVES = [
+  "shared counter, views",
+  "messages, round robin",
+  "slots, 1 in flight",
+  "slots, 8 in flight",
+  "CallRing, 8 in flight",
+  "WorkCounter, guided",
+  "pool",
+  "piscina",
+];
+
+/**
+ * What each number of workers costs: the time, the processor time of all
+ * threads, and that of one worker.
+ */
+export function curvesOf(table: Table): Table[] {
+  const findings = table.findings
+    .filter(({ way, cpu }) => CURVES.includes(String(way)) && cpu !== undefined)
+    .map((finding): Finding => {
+      const { cpu, mainCpu, workers } = finding;
+      const each = Math.max(Number(cpu) - Number(mainCpu), 0) / Number(workers);
+      return { ...finding, perWorker: rounded(each) };
+    });
+  const shown = [
+    ["wall", "wall", "ms from the first task to the last result"],
+    ["cpu", "all threads", "ms of processor time, all threads"],
+    ["perWorker", "one worker", "ms of processor time, one worker"],
+    ["awake", "running", "% of the time that a worker runs"],
+  ] as const;
+  return shown.map(([figure, name, unit]) => ({
+    id: `${table.id}_${figure.toLowerCase()}`,
+    title: `${table.title}, ${name}`,
+    of: "way",
+    by: "workers",
+    figure,
+    unit,
+    chart: "lines",
+    findings: findings.map(({ way, workers, [figure]: value }) => ({
+      way: way!,
+      workers: workers!,
+      [figure]: value!,
+    })),
+  }));
 }
 
 async function run(plan: Plan, ways: readonly string[]): Promise<Finding[]> {
@@ -186,6 +234,8 @@ function summary(
     ),
     // Threads of C have no meter.
     ...way === MIXED ? {} : {
+      idlest: middle((round) => Math.min(...running(round))),
+      busiest: middle((round) => Math.max(...running(round))),
       least: middle(({ shares }) =>
         100 * Math.min(...shares.map((share) => share.tasks)) / tasks
       ),
@@ -194,6 +244,13 @@ function summary(
     pause: middle(({ pause }) => pause),
   };
 }
+
+/**
+ * The % of a round for which each worker ran. The rest of the time it slept, or
+ * waited for a core, whatever its event loop says.
+ */
+const running = ({ shares, wall }: Printed): number[] =>
+  shares.map(({ cpu }) => Math.min(100 * cpu / wall, 100));
 
 const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
 
@@ -211,8 +268,8 @@ function planOf(kind: Kind, host: Host, scale: Scale): Plan {
     tasks: { kind, size, count: tiny ? 100 : count },
     workers: tiny ? [1, 3] : many,
     rounds: tiny ? 2 : 3,
-    runs: tiny ? 1 : 8,
-    hangs: tiny ? 2 : 5,
+    runs: tiny ? 1 : 4,
+    hangs: tiny ? 2 : 10,
     apart: !tiny,
     peers: !tiny && node, // under Deno none gets through
   };
@@ -230,7 +287,7 @@ const measureAll =
     const tables: Table[] = [];
     // It is the same code for all.
     for (const kind of scale.tiny ? kinds.slice(-1) : kinds) {
-      tables.push(await measure(planOf(kind, host, scale)));
+      tables.push(...await measure(planOf(kind, host, scale)));
     }
     return tables;
   };

@@ -91,6 +91,8 @@ function found(
         looks: LOOKS,
         polls: false,
         lines: false,
+        // No loop of a primitive is longer; each endless one takes so many steps.
+        spins: 5_000,
         ...options,
         ...budget,
       });
