@@ -6,6 +6,7 @@ import {
   Channel,
   codec,
   Event,
+  inspect,
   Latch,
   LockFreeQueue,
   MpmcQueue,
@@ -235,6 +236,14 @@ test("however it ends, no waiter is left behind", async () => {
     await turns();
     assert.ok(waitersOf(kinds).every((n) => n === 0), `${waitersOf(kinds)}`);
   }
+});
+
+test("if a source is ready at the call, no waiter is left at those before", async () => {
+  const empty = Semaphore.create(0);
+  const free = Semaphore.create(1);
+  assert.is(await waitAny([empty, free]), 1);
+  assert.is(inspect(empty).waiters, 0);
+  assert.is(free.available, 1);
 });
 
 test("a wake that it used up is passed on to an agent that takes", async () => {
