@@ -224,10 +224,11 @@ export class FieldPort<T> implements Port<T> {
 /** A queue whose elements can be written and read in place. */
 export interface PlacedQueue extends ElementQueue {
   readonly buffer: SharedArrayBuffer;
-  reserve(): Uint8Array | undefined;
-  commit(): unknown;
-  peek(): Uint8Array | undefined;
-  consume(): void;
+  readonly byteOffset: number;
+  placeToPush(): number;
+  pushPlaced(): boolean;
+  placeToPop(): number;
+  popPlaced(): void;
 }
 
 /** The same in place, for a queue with one producer and one consumer. */
@@ -239,25 +240,26 @@ export class PlacedPort<T> extends FieldPort<T> {
   constructor(queue: PlacedQueue, field: Field) {
     super(queue, field);
     this.#field = field;
-    this.#data = new DataView(queue.buffer);
+    const { buffer, byteOffset, byteLength } = queue;
+    this.#data = new DataView(buffer, byteOffset, byteLength);
   }
 
   override trySend(value: T): boolean {
     const { queue } = this;
-    const checked = this.#field.check(value, "");
-    const place = queue.reserve();
-    if (place === undefined) return false;
-    this.#field.set(this.#data, place.byteOffset, checked as never);
-    queue.commit();
-    return true;
+    const field = this.#field;
+    const checked = field.check(value, "");
+    const place = queue.placeToPush();
+    if (place < 0) return false;
+    field.set(this.#data, place, checked as never);
+    return queue.pushPlaced();
   }
 
   override tryTake(): T | typeof NONE {
     const { queue } = this;
-    const place = queue.peek();
-    if (place === undefined) return NONE;
-    const value = this.#field.get(this.#data, place.byteOffset) as T;
-    queue.consume();
+    const place = queue.placeToPop();
+    if (place < 0) return NONE;
+    const value = this.#field.get(this.#data, place) as T;
+    queue.popPlaced();
     return value;
   }
 }

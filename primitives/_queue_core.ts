@@ -99,7 +99,7 @@ export function assertFormatted(capacity: number, elementSize: number): void {
 export type End = "push" | "pop";
 
 /** How many slots of a queue keep the views that were made of them. */
-export const KEPT_VIEWS = 4096;
+const KEPT_VIEWS = 4096;
 
 /**
  * The operations of a queue that never wait.

@@ -469,6 +469,8 @@ class ItemsView {
 export interface StructField extends Field {
   /** Returns the value that `check` returned, so that it can be used again. */
   release(checked: never): void;
+  /** The name of a field that is not given in what `check` returned. */
+  missing(checked: never): string | undefined;
   /** Where each field begins, in bytes. */
   readonly offsets: Readonly<Record<string, number>>;
   /**
@@ -548,19 +550,14 @@ export function structField(
 
   /** For each field, its index in KINDS, or -1. */
   const numbers = types.map((type) => KINDS.indexOf(type));
-  const plain = numbers.every((kind) => kind >= 0);
-  let spare: unknown[] | undefined;
+  const plain = count < 32 && numbers.every((kind) => kind >= 0);
 
   const check = (value: unknown, prefix: string): unknown[] => {
     if (typeof value !== "object" || value === null) {
-      throw new TypeError(
-        `${prefix === "" ? "A record" : `Field "${prefix}"`} must be an ` +
-          `object: received ${describe(value)}`,
-      );
+      throw noRecord(value, prefix);
     }
     const record = value as Record<string, unknown>;
-    const checked = spare ?? new Array(count).fill(undefined);
-    spare = undefined; // a getter of the record may call `check` again
+    const checked = new Array(count).fill(undefined);
     let next = 0;
     // In a loop of this form, engines find a value without looking up its name.
     for (const name in record) {
@@ -571,10 +568,7 @@ export function structField(
       if (given === undefined) continue;
       if (typeof given === "number" && isValid(numbers[i]!, given)) {
         checked[i] = given;
-      } else {
-        const path = prefix === "" ? name : `${prefix}.${name}`;
-        checked[i] = types[i]!.check(given, path);
-      }
+      } else checked[i] = types[i]!.check(given, within(prefix, name));
     }
     return checked;
   };
@@ -583,7 +577,7 @@ export function structField(
     if (position) Object.defineProperty(accessors, "$at", position);
     for (let i = 0; i < count; i++) {
       const name = names[i]!;
-      const path = prefix === "" ? name : `${prefix}.${name}`;
+      const path = within(prefix, name);
       const accessor = types[i]!.access(cursor, offset + places[i]!, path);
       Object.defineProperty(accessors, name, { ...accessor, enumerable: true });
     }
@@ -614,8 +608,70 @@ export function structField(
     set(data, at, checked: never[]) {
       for (let i = 0; i < count; i++) {
         const value = checked[i];
-        if (value === undefined) continue;
+        if (value !== undefined) types[i]!.set(data, at + places[i]!, value);
+      }
+    },
+    release() {},
+    missing: (checked: unknown[]) =>
+      names.find((_, i) => checked[i] === undefined),
+    ...plain ? plainRecord(names, types, places) : {},
+    access(cursor, offset, name) {
+      const inner = view(cursor, offset, name);
+      return { get: () => inner };
+    },
+    view,
+  };
+}
+
+/** How a struct of numbers alone checks and copies its records. */
+type PlainRecord = Pick<StructField, "check" | "set" | "release" | "missing">;
+
+/**
+ * The same for numbers of {@linkcode KINDS} alone, fewer than 32. What was
+ * checked lies in a Float64Array: engines make an object for each number that
+ * they put into a list. Its last item has a bit for each field that is given.
+ */
+function plainRecord(
+  names: readonly string[],
+  types: readonly Field[],
+  places: readonly number[],
+): PlainRecord {
+  const count = names.length;
+  const numbers = types.map((type) => KINDS.indexOf(type));
+  const everything = 2 ** count - 1;
+  let spare: Float64Array | undefined;
+  return {
+    check(value, prefix) {
+      if (typeof value !== "object" || value === null) {
+        throw noRecord(value, prefix);
+      }
+      const record = value as Record<string, unknown>;
+      const checked = spare ?? new Float64Array(count + 1);
+      spare = undefined; // a getter of the record may call `check` again
+      let [next, all] = [0, 0];
+      // In a loop of this form, engines find a value without looking up its
+      // name.
+      for (const name in record) {
+        const given = record[name];
+        const i = name === names[next] ? next : names.indexOf(name);
+        if (i < 0) throw noField(name, prefix);
+        next = i + 1;
+        if (given === undefined) continue;
+        if (typeof given !== "number" || !isValid(numbers[i]!, given)) {
+          types[i]!.check(given, within(prefix, name)); // throws
+        }
+        checked[i] = given as number;
+        all |= 1 << i;
+      }
+      checked[count] = all;
+      return checked;
+    },
+    set(data, at, checked: Float64Array) {
+      const given = checked[count]!;
+      for (let i = 0; i < count; i++) {
+        if ((given & 1 << i) === 0) continue;
         const place = at + places[i]!;
+        const value = checked[i]!;
         switch (numbers[i]) {
           case 0:
             data.setFloat64(place, value, true);
@@ -625,23 +681,31 @@ export function structField(
             break;
           case 2:
             data.setUint32(place, value, true);
-            break;
-          default:
-            types[i]!.set(data, place, value);
         }
       }
     },
-    release(checked: unknown[]) {
-      if (!plain) return;
-      for (let i = 0; i < count; i++) checked[i] = undefined;
+    release(checked: Float64Array) {
       spare = checked;
     },
-    access(cursor, offset, name) {
-      const inner = view(cursor, offset, name);
-      return { get: () => inner };
+    missing(checked: Float64Array) {
+      const given = checked[count]!;
+      return given === everything
+        ? undefined
+        : names.find((_, i) => (given & 1 << i) === 0);
     },
-    view,
   };
+}
+
+/** The path of the field `name` of the struct at `prefix`. */
+function within(prefix: string, name: string): string {
+  return prefix === "" ? name : `${prefix}.${name}`;
+}
+
+function noRecord(value: unknown, prefix: string): TypeError {
+  return new TypeError(
+    `${prefix === "" ? "A record" : `Field "${prefix}"`} must be an ` +
+      `object: received ${describe(value)}`,
+  );
 }
 
 function noField(name: string, prefix: string): TypeError {
@@ -654,27 +718,24 @@ function noField(name: string, prefix: string): TypeError {
  * of 4, as a queue's elements need.
  */
 export function wholeRecord(field: StructField): Field {
-  const names = Object.keys(field.offsets);
+  const { check, set, missing, release } = field;
+  const [first] = Object.keys(field.offsets);
   return {
     ...field,
     size: alignUp(field.size, 4),
     check(value) {
-      const isChecked = typeof value === "object" && value !== null ||
-        names.length === 0;
-      const checked = isChecked ? field.check(value, "") as unknown[] : [];
-      for (let i = 0; i < names.length; i++) {
-        if (checked[i] === undefined) {
-          throw new TypeError(
-            `Cannot send this as a record: field "${names[i]}" is missing: ` +
-              `received ${describe(value)}`,
-          );
-        }
-      }
-      return checked;
+      const isRecord = typeof value === "object" && value !== null;
+      const checked = isRecord ? check(value, "") as never : undefined!;
+      const name = isRecord ? missing(checked) : first;
+      if (name === undefined) return checked;
+      throw new TypeError(
+        `Cannot send this as a record: field "${name}" is missing: received ` +
+          describe(value),
+      );
     },
     set(data, at, checked) {
-      field.set(data, at, checked);
-      field.release(checked);
+      set(data, at, checked);
+      release(checked);
     },
   };
 }

@@ -10,6 +10,7 @@ import {
   type CallRingConfig,
   checked,
   INSPECTION,
+  Lookout,
   MAX_SLOTS,
   type Reply,
   Slots,
@@ -38,6 +39,7 @@ import {
   type WordsInspection,
 } from "./_region.ts";
 import { spin, spinPatiently, timed } from "./_spin.ts";
+import { ASYNC, readOptions, TRY_ASYNC } from "./_options.ts";
 import {
   assertMayBlock,
   assertOptions,
@@ -61,6 +63,15 @@ export type { Elements } from "./_elements.ts";
 export { ClosedError } from "./_queue.ts";
 export { type Handle, type Memory, Printable, Region } from "./_region.ts";
 export type { AsyncOptions, TryAsyncOptions } from "./_wait.ts";
+
+/** A call that awaits, and is not asleep yet. */
+interface Awaiting {
+  readonly at: number;
+  /** Takes the answer. */
+  take(): void;
+  /** Awaits the answer, which did not come soon. */
+  sleep(): void;
+}
 
 /** The options of `serveAsync`. */
 export interface ServeOptions extends AsyncOptions {
@@ -177,6 +188,7 @@ export class CallRing extends CallRingBase {
   /** The most bytes of a reply. */
   readonly maxReply: number;
   readonly #slots: Slots;
+  readonly #lookout: Lookout<Awaiting>;
 
   /**
    * Attaches to the ring at `byteOffset`; writes nothing.
@@ -189,6 +201,11 @@ export class CallRing extends CallRingBase {
     const words = attach("call_ring", CALL_RING, memory, byteOffset, bytesFor);
     super("call_ring", words, INSPECTION);
     const slots = this.#slots = new Slots(words, agentId());
+    this.#lookout = new Lookout(
+      slots,
+      (call) => call.take(),
+      (call) => call.sleep(),
+    );
     this.slots = slots.count;
     this.maxRequest = slots.maxRequest;
     this.maxReply = slots.maxReply;
@@ -285,9 +302,11 @@ export class CallRing extends CallRingBase {
     request: Elements,
     options?: AsyncOptions,
   ): Promise<Uint8Array<ArrayBuffer>> {
-    return blockAsync(
-      () => calling(this.#slots, request, 0, this.#receive),
+    return this.#callAsync(
+      request,
       options,
+      blockAsync,
+      () => this.#receive,
     ) as Promise<Uint8Array<ArrayBuffer>>;
   }
 
@@ -296,9 +315,11 @@ export class CallRing extends CallRingBase {
     request: Elements,
     options?: TryAsyncOptions,
   ): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    return tryBlockAsync(
-      () => calling(this.#slots, request, 0, this.#receive),
+    return this.#callAsync(
+      request,
       options,
+      tryBlockAsync,
+      () => this.#receive,
     );
   }
 
@@ -330,10 +351,11 @@ export class CallRing extends CallRingBase {
     dst: Elements,
     options?: AsyncOptions,
   ): Promise<number> {
-    const slots = this.#slots;
-    return blockAsync(
-      () => calling(slots, request, 0, slots.into(dst)),
+    return this.#callAsync(
+      request,
       options,
+      blockAsync,
+      () => this.#slots.into(dst),
     ) as Promise<number>;
   }
 
@@ -343,10 +365,11 @@ export class CallRing extends CallRingBase {
     dst: Elements,
     options?: TryAsyncOptions,
   ): Promise<number | undefined> {
-    const slots = this.#slots;
-    return tryBlockAsync(
-      () => calling(slots, request, 0, slots.into(dst)),
+    return this.#callAsync(
+      request,
       options,
+      tryBlockAsync,
+      () => this.#slots.into(dst),
     );
   }
 
@@ -527,6 +550,50 @@ export class CallRing extends CallRingBase {
     if (at === 0 || timeout === 0) return rest();
     if (spinPatiently(() => slots.isAnswered(at))) return receive(at);
     return timed(rest);
+  }
+
+  /**
+   * Posts a call and awaits it by `awaits`; `receiver` returns the function
+   * that takes the reply.
+   */
+  #callAsync<T>(
+    request: Elements,
+    options: TryAsyncOptions | undefined,
+    awaits: typeof blockAsync,
+    receiver: () => (at: number) => T,
+  ): Promise<T | undefined> {
+    const slots = this.#slots;
+    const isTrying = awaits === tryBlockAsync;
+    let receive: (at: number) => T, at = 0;
+    try {
+      const { timeout, signal } = readOptions(
+        options,
+        isTrying ? TRY_ASYNC : ASYNC,
+        isTrying ? 0 : Infinity,
+      );
+      if (signal?.aborted) throw signal.reason;
+      receive = receiver();
+      // An abort in this same turn must end the call at once.
+      const spins = timeout > 0 && signal === undefined && !slots.isAwaited;
+      if (spins) at = slots.post(request);
+    } catch (error) {
+      return awaits(() => {
+        throw error;
+      });
+    }
+    const path = () => calling(slots, request, at, receive);
+    if (at === 0) return awaits(path, options);
+    return new Promise((resolve, reject) => {
+      const take = () => {
+        try {
+          resolve(receive(at));
+        } catch (error) {
+          reject(error);
+        }
+      };
+      const sleep = () => resolve(awaits(path, options));
+      this.#lookout.add({ at, take, sleep });
+    });
   }
 
   #pending(at: number | undefined): PendingCall | undefined {

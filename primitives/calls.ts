@@ -10,6 +10,7 @@ import {
   CALLER,
   FREE,
   ID_MASK,
+  Lookout,
   PHASE_MASK,
   POSTED,
   REPLIED,
@@ -640,9 +641,7 @@ class Client {
   readonly #codec: Codec<unknown>;
   readonly #timeout: number;
   readonly #ref: boolean;
-  /** Calls that were posted in this turn, and are not asleep yet. */
-  #fresh: Pending[] = [];
-  #looking = false;
+  readonly #lookout: Lookout<Pending>;
 
   constructor(ring: CallRing, options: ConnectOptions) {
     const { timeout = Infinity, ref = true } = options;
@@ -654,6 +653,12 @@ class Client {
     this.#slots = slotsOf(ring);
     this.#timeout = timeout;
     this.#ref = ref;
+    this.#lookout = new Lookout<Pending>(
+      this.#slots,
+      (call) => this.#take(call),
+      ({ at, token, signal, resolve }) =>
+        resolve(this.#await(this.#call(token, at), signal, at)),
+    );
   }
 
   /** Prepares the calls of a method. */
@@ -748,8 +753,7 @@ class Client {
         this.#assertFits(request);
         return resolve(this.#await(this.#call(token, 0, request), signal));
       }
-      this.#fresh.push({ at, token, signal, resolve, reject });
-      if (!this.#looking) this.#lookSoon();
+      this.#lookout.add({ at, token, signal, resolve, reject });
     });
   }
 
@@ -791,46 +795,15 @@ class Client {
     );
   }
 
-  /** Looks for answers once the code that calls has made its calls. */
-  #lookSoon(): void {
-    this.#looking = true;
-    const next = nextTurn();
-    if (next === undefined) queueMicrotask(this.#look);
-    else next.then(this.#look);
-  }
-
-  readonly #look = (): void => {
-    this.#looking = false;
-    const some = this.#sweep() || spin(() => this.#sweep());
-    if (some && this.#fresh.length > 0) return this.#lookSoon();
-    const fresh = this.#fresh;
-    this.#fresh = [];
-    for (const { at, token, signal, resolve } of fresh) {
-      resolve(this.#await(this.#call(token, at), signal, at));
+  /** Takes the answer of a call that has one. */
+  #take({ at, token, signal, resolve, reject }: Pending): void {
+    try {
+      const answer = this.#read(at);
+      if (isWhole(answer)) resolve(this.#result(answer));
+      else resolve(this.#await(this.#toEnd(token, answer), signal));
+    } catch (error) {
+      reject(error);
     }
-  };
-
-  /** Ends the calls that were answered; false if there is none. */
-  #sweep(): boolean {
-    const fresh = this.#fresh;
-    let kept = 0;
-    for (const pending of fresh) {
-      const { at, token, signal, resolve, reject } = pending;
-      if (!this.#slots.isAnswered(at)) {
-        fresh[kept++] = pending;
-        continue;
-      }
-      try {
-        const answer = this.#read(at);
-        if (isWhole(answer)) resolve(this.#result(answer));
-        else resolve(this.#await(this.#toEnd(token, answer), signal));
-      } catch (error) {
-        reject(error);
-      }
-    }
-    const some = kept < fresh.length;
-    fresh.length = kept;
-    return some;
   }
 
   /** Awaits a call; `at` is its slot if it has one. */

@@ -32,7 +32,6 @@ import { iterate } from "./_iterate.ts";
 import { CHANNEL, KIND } from "./_layout.ts";
 import { CODEC, type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
-import { KEPT_VIEWS } from "./_queue_core.ts";
 import type { WordsProblems } from "./_problems.ts";
 import {
   allocate,
@@ -954,9 +953,7 @@ function portAt<T>(
   if (codec.id === CODEC.i32) {
     return new IntPort(queue, codec.field) as Port<unknown> as Port<T>;
   }
-  // A queue of more elements makes a view each time.
-  const inPlace = stem === "spsc_queue" && queue.capacity <= KEPT_VIEWS;
-  return inPlace
+  return stem === "spsc_queue"
     ? new PlacedPort(queue as PlacedQueue, codec.field)
     : new FieldPort(queue, codec.field);
 }

@@ -256,6 +256,47 @@ export class SpscCore extends QueueCore<"spsc_queue"> {
     this.#release(this.#words[HEAD]! & INDEX_MASK, 1);
   }
 
+  /**
+   * The byte of the queue at which the next element is to be written; -1 if the
+   * queue is full. `reserve` does the same for users, and makes a view.
+   *
+   * @internal
+   */
+  placeToPush(): number {
+    this.#assertUnreserved();
+    const tail = this.#words[TAIL]! & INDEX_MASK;
+    return this.#room(tail) === 0 ? -1 : this.#at(tail) * 4;
+  }
+
+  /**
+   * Appends the element that was written at `placeToPush`.
+   *
+   * @internal
+   */
+  pushPlaced(): boolean {
+    return this.#publish(this.#words[TAIL]! & INDEX_MASK, 1);
+  }
+
+  /**
+   * The byte of the queue at which the oldest element begins; -1 if the queue
+   * is empty.
+   *
+   * @internal
+   */
+  placeToPop(): number {
+    const head = this.#words[HEAD]! & INDEX_MASK;
+    return this.#filled(head) === 0 ? -1 : this.#at(head) * 4;
+  }
+
+  /**
+   * Removes the element that was read at `placeToPop`.
+   *
+   * @internal
+   */
+  popPlaced(): void {
+    this.#release(this.#words[HEAD]! & INDEX_MASK, 1);
+  }
+
   /** Closes the queue for good: see {@linkcode Queue.close}. */
   override close(): void {
     for (const index of [TAIL, HEAD]) {

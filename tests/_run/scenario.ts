@@ -7,6 +7,8 @@ export interface Modules {
   readonly mod: typeof import("../../mod.ts");
   /** Its `_spin.ts`. */
   readonly spin: typeof import("../../primitives/_spin.ts");
+  /** Its `_utf8.ts`. */
+  readonly utf8: typeof import("../../primitives/_utf8.ts");
   /** Its `_turn.ts`. */
   readonly turn: typeof import("../../primitives/_turn.ts");
   /** What the agents of a pool share. */
@@ -17,6 +19,7 @@ export interface Modules {
 export const MODULES: Record<keyof Modules, URL> = {
   mod: new URL("../../mod.ts", import.meta.url),
   spin: new URL("../../primitives/_spin.ts", import.meta.url),
+  utf8: new URL("../../primitives/_utf8.ts", import.meta.url),
   turn: new URL("../../primitives/_turn.ts", import.meta.url),
   pool: new URL("../pool/parts.ts", import.meta.url),
 };
@@ -75,8 +78,12 @@ export async function scenariosIn(folder: string): Promise<Scenarios> {
  * Prepares an agent before it makes its view. The agent takes an identity of
  * its own, sleeps at once (no schedule is lost by that), and claims soon.
  */
-export function enter({ mod, spin, turn }: Modules, agent: number): void {
+export function enter(
+  { mod, spin, utf8, turn }: Modules,
+  agent: number,
+): void {
   mod.setAgentId(agent + 1);
+  utf8.usage.buffers = false; // what they read could not be seen
   spin.spinning.rounds = spin.spinning.patience = 0;
   spin.spinning.tells = false; // agents stand still for any time
   turn.turn.period = Infinity; // its macrotasks are the platform's own

@@ -37,6 +37,8 @@ interface Handle {
   /** The last word of the memory: callers that have their reply. */
   readonly ended: Int32Array;
   call(list: readonly number[]): number[];
+  /** The same, for a few ms. */
+  callFor(list: readonly number[]): number[];
   serve(): number;
 }
 
@@ -44,8 +46,32 @@ interface Handle {
 const argsOf = (n: number) => Array.from({ length: ARGS }, (_, i) => n + i);
 const resultOf = (n: number) => Array.from({ length: RESULT }, (_, i) => n - i);
 
+function check(result: readonly number[], n: number): void {
+  const right = result.length === RESULT &&
+    result.every((v, i) => v === n - i);
+  if (!right) throw new Error(`another's reply: ${result}`);
+}
+
+/** The error of a call whose time is over. */
+const OVER = ["TimeoutError"];
+
+/** Calls for a few ms. Returns how it ended: well, or by one of `errors`. */
+function tryFor(h: Handle, n: number, errors: readonly string[]): string {
+  try {
+    check(h.callFor(argsOf(n)), n);
+    return "right";
+  } catch (error) {
+    const { name } = error as Error;
+    if (errors.includes(name)) return name;
+    throw error;
+  }
+}
+
 /** So many callers, the last of whom closes the ring. */
 function pieces(weft: Weft, slots: number, callers: number) {
+  const end = (h: Handle) => {
+    if (Atomics.add(h.ended, 0, 1) === callers - 1) h.ring.close();
+  };
   const { CallRing } = weft.mod;
   const config = { slots, ...CONFIG };
   const size = CallRing.byteLength(config);
@@ -75,10 +101,15 @@ function pieces(weft: Weft, slots: number, callers: number) {
       const { connect, serve } = realm.mod;
       const options = { codec: bytes };
       const remote = connect.blocking<typeof api>(ring, options);
+      const brief = connect.blocking<typeof api>(ring, {
+        ...options,
+        timeout: 5,
+      });
       return {
         ring,
         ended: new Int32Array(memory, size, 1),
         call: (list) => remote.e(...list),
+        callFor: (list) => brief.e(...list),
         serve: () => serve.blocking(ring, api, options),
       };
     },
@@ -87,14 +118,26 @@ function pieces(weft: Weft, slots: number, callers: number) {
     ops: {
       call: {
         run: (h: Handle, n: number) => {
-          const result = h.call(argsOf(n));
-          const right = result.length === RESULT &&
-            result.every((v, i) => v === n - i);
-          if (!right) throw new Error(`another's reply: ${result}`);
-          if (Atomics.add(h.ended, 0, 1) === callers - 1) h.ring.close();
+          check(h.call(argsOf(n)), n);
+          end(h);
+        },
+      },
+      /** Gives a call up at any piece, if its time is over there. */
+      callFor: { run: (h: Handle, n: number) => tryFor(h, n, OVER) },
+      /** The same, where another agent may be terminated. */
+      callOnce: {
+        run: (h: Handle, n: number) => {
+          const how = tryFor(h, n, [...OVER, "CallError", "ClosedError"]);
+          end(h);
+          return how;
         },
       },
       serve: { run: (h: Handle) => h.serve() },
+    },
+    // Nobody serves, or nobody calls, after this agent.
+    recover: (h: Handle, dead: number) => {
+      h.ring.abandon(dead + 1);
+      h.ring.close();
     },
     final: (memory: SharedArrayBuffer) => {
       const { pending } = new CallRing(memory);
@@ -122,6 +165,29 @@ export function scenarios(weft: Weft): Scenario[] {
       spec: pieces(weft, 1, 1),
       agents: [[["call", 10]], [["serve"]], [["serve"]]],
       options: { timeouts: 0, states: 1, runs: 8 },
+      sampled: true,
+      notInC: NOT_IN_C,
+    },
+    {
+      name: "a caller gives up between pieces, and calls again",
+      spec: pieces(weft, 1, 1),
+      agents: [[["callFor", 10], ["call", 100]], [["serve"]], [["serve"]]],
+      options: { timeouts: 1, states: 1, runs: 8, rescue: true },
+      sampled: true,
+      notInC: NOT_IN_C,
+    },
+    {
+      name: "one side terminated between pieces",
+      spec: pieces(weft, 1, 2),
+      agents: [[["callOnce", 10]], [["callOnce", 100]], [["serve"]]],
+      options: {
+        kill: true,
+        timeouts: 2,
+        states: 1,
+        runs: 6,
+        rescue: true,
+        races: false, // what a dead agent wrote is before its end
+      },
       sampled: true,
       notInC: NOT_IN_C,
     },

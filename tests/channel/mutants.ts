@@ -41,15 +41,15 @@ export const MUTANTS = [
   }, {
     what: "frees an element in place before it is read",
     ts: [
-      "const value = this.#field.get(this.#data, place.byteOffset) as T; queue.consume();",
-      "queue.consume(); const value = this.#field.get(this.#data, place.byteOffset) as T;",
+      "const value = this.#field.get(this.#data, place) as T; queue.popPlaced();",
+      "queue.popPlaced(); const value = this.#field.get(this.#data, place) as T;",
     ],
     c: NO_CARRIERS,
   }, {
     what: "appends an element in place before it is written",
     ts: [
-      "this.#field.set(this.#data, place.byteOffset, checked as never); queue.commit();",
-      "queue.commit(); this.#field.set(this.#data, place.byteOffset, checked as never);",
+      "field.set(this.#data, place, checked as never); return queue.pushPlaced();",
+      "queue.pushPlaced(); field.set(this.#data, place, checked as never); return true;",
     ],
     c: NO_CARRIERS,
   }),

@@ -10,6 +10,7 @@ import { getHost } from "../../race/engine/views.ts";
 import * as kernel from "../../primitives/_kernel.ts";
 import * as spin from "../../primitives/_spin.ts";
 import * as turn from "../../primitives/_turn.ts";
+import * as utf8 from "../../primitives/_utf8.ts";
 import * as pool from "../pool/parts.ts";
 import { Sources, withOthers } from "../_run/realm.ts";
 import type { Modules, Weft } from "../_run/scenario.ts";
@@ -20,6 +21,7 @@ type KernelModules = Modules & { kernel: typeof kernel };
 const sources = await Sources.of<KernelModules>({
   mod: new URL("./mod.ts", import.meta.url),
   spin: new URL("../../primitives/_spin.ts", import.meta.url),
+  utf8: new URL("../../primitives/_utf8.ts", import.meta.url),
   turn: new URL("../../primitives/_turn.ts", import.meta.url),
   pool: new URL("../pool/parts.ts", import.meta.url),
   kernel: new URL("../../primitives/_kernel.ts", import.meta.url),
@@ -82,7 +84,7 @@ export async function stageOf(
     ? sources
     : await sources.with(fileURLToPath(edited.file), edited.text);
   const its = edited === undefined
-    ? { mod: mod as unknown as Modules["mod"], spin, turn, pool, kernel }
+    ? { mod: mod as unknown as Modules["mod"], spin, utf8, turn, pool, kernel }
     : changed.evaluated();
   return {
     weft: { ...inKernel(its), realm: () => inKernel(changed.realm()) },

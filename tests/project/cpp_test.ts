@@ -63,6 +63,28 @@ for (const [title, words] of Object.entries(PROGRAMS)) {
   }
 }
 
+/** Emscripten makes its C++ library with exceptions once: that takes minutes. */
+const MINUTES = 800_000;
+
+for (const standard of ["c++17", "c++2b"]) {
+  const title = `emcc as ${standard}, with exceptions, in Node`;
+  test(title, async () => {
+    if ((await versionOf("node")) === undefined) skip("no node here");
+    const out = path.join(BUILT, `guards-${standard}.mjs`);
+    const args = [
+      ...[`-std=${standard}`, "-O1", "-pthread", "-fexceptions"],
+      ...["-sEXIT_RUNTIME", "-sPROXY_TO_PTHREAD", "-sPTHREAD_POOL_SIZE=8"],
+      ...["-sENVIRONMENT=node,worker", "-sEXPORT_ES6"],
+      ...[`-I${WASM}`, ...EVERY],
+    ];
+    await emcc({ sources: [path.join(SOURCES, "guards.cpp")], args, out });
+    const start = `import(${JSON.stringify(out)}).then((it) => it.default())`;
+    const { code, output } = await run("node", ["-e", start], 100);
+    assert.is(code, 0, output);
+    assert.match(output, /^done$/m);
+  }, MINUTES);
+}
+
 /** Compiles a program, and returns its exit code and what g++ says. */
 function compiled(name: string, text: string, ...words: string[]) {
   const file = path.join(BUILT, `${name}.cpp`);

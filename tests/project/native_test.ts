@@ -132,6 +132,21 @@ test("C++ says nothing of the casts in the headers", async () => {
   assert.is(output.code, 0, output.output);
 });
 
+for (const [c, cpp] of found) {
+  for (const [compiler, std] of [[c, "c11"], [cpp, "c++17"]] as const) {
+    later(`${compiler} says nothing of the copies it inlines`, async () => {
+      // Some warnings come from what -O3 alone inlines.
+      const words = [`-std=${std}`, "-O3", "-c", ...WARNINGS];
+      await build({
+        name: `inlined-${compiler}.o`,
+        compiler,
+        words: compiler === c ? words : [...words, "-x", "c++"],
+        sources: [source("inlined.c")],
+      });
+    });
+  }
+}
+
 test("a lock whose result is ignored is a warning", async () => {
   const { output } = await run("gcc", [
     ...["-c", "-I", INCLUDE, "-o", path.join(BUILT, "ignored.o")],

@@ -25,11 +25,12 @@ WEFT__BEGIN
 #define WEFT__POOL_HERE 0xffffffffu
 
 /* Does the task of a call, and answers it; `busy` has the ms of all tasks so
-   far. False if this thread is to end. */
-static inline bool weft__pool_handle(weft_call_ring *r, weft_call *c,
-                                     const weft_calls_function *tasks,
-                                     int32_t count, void *context,
-                                     double *busy) {
+   far. Returns 1 if it did a task, 0 if it handed the call back, or -1 if this
+   thread is to end. */
+static inline int32_t weft__pool_handle(weft_call_ring *r, weft_call *c,
+                                        const weft_calls_function *tasks,
+                                        int32_t count, void *context,
+                                        double *busy) {
   int32_t length = 0;
   const char *request = (const char *)weft_call_ring_request(r, c, &length);
   char *reply = (char *)weft_call_ring_space(r, c);
@@ -68,7 +69,8 @@ static inline bool weft__pool_handle(weft_call_ring *r, weft_call *c,
   __builtin_memcpy(reply, head, sizeof head);
   __builtin_memcpy(reply + sizeof head, times, sizeof times);
   weft_call_ring_reply(r, c, NULL, WEFT__POOL_REPLY_HEAD + n);
-  return head[0] != WEFT__POOL_RETIRED;
+  if (head[0] == WEFT__POOL_RETIRED) return -1;
+  return head[0] != WEFT__POOL_STAYS;
 }
 
 /*
@@ -110,12 +112,13 @@ static inline int32_t weft_pool_serve(void *at,
       (weft_event *)(void *)((char *)at + sizeof *r +
                              stride * (size_t)weft_call_ring_slots(r));
   double busy = 0;
-  for (int32_t did = 0;; did++) {
+  for (int32_t did = 0;;) {
     weft_call *c = NULL;
     if (weft_call_ring_take(r, &c, WEFT_FOREVER) != 0) return did;
-    bool stays = weft__pool_handle(r, c, tasks, count, context, &busy);
+    int32_t n = weft__pool_handle(r, c, tasks, count, context, &busy);
     weft_event_set(done);
-    if (!stays) return did;
+    if (n < 0) return did;
+    did += n;
   }
 }
 
