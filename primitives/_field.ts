@@ -34,7 +34,10 @@ export type FieldType = NumberType | Bytes | Text | ArrayOf | StructType;
 
 /** The fields of a record, in their order in memory. */
 export interface Fields {
-  /** A field's name, which must also be a name in C, and its type. */
+  /**
+   * A field's name, which must also be a name in C, and its type. Keywords of C
+   * are not refused; C cannot use a field of such a name.
+   */
   readonly [name: string]: FieldType;
 }
 

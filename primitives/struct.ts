@@ -272,7 +272,7 @@ export interface Layout<P> {
   readonly offsets: { readonly [K in keyof P]: number };
   /** Allocates an arena and initializes its parts. */
   create(): PlacedParts<P> & { readonly buffer: SharedArrayBuffer };
-  /** Initializes the parts in unused memory. */
+  /** Initializes the parts in unused memory; all of them, or on errors none. */
   init(memory: Memory, byteOffset?: number | bigint): PlacedParts<P>;
   /** Attaches to parts that were initialized; writes nothing. */
   attach(memory: Memory, byteOffset?: number | bigint): PlacedParts<P>;
@@ -331,22 +331,28 @@ export function layout<const P extends Parts>(parts: P): Layout<P> {
         [name, part],
       ) => [name, make(part, base + offsets[name]!)]),
     ) as PlacedParts<P>;
-  const init = (memory: Memory, byteOffset: number | bigint = 0) => {
-    const base = offsetOf(byteOffset);
-    assertFits(memory, base, byteLength);
-    return place((part, at) => {
+  const initAt = (memory: Memory, base: number) =>
+    place((part, at) => {
       const [type, config] = classOf(part);
       return type.init(memory, at, ...config);
     }, base);
+  const create = () => {
+    const buffer = allocate(byteLength);
+    return { buffer, ...initAt(buffer, 0) };
   };
+  let checked = false;
   return {
     byteLength,
     offsets: offsets as { [K in keyof P]: number },
-    create() {
-      const buffer = allocate(byteLength);
-      return { buffer, ...init(buffer) };
+    create,
+    init(memory, byteOffset = 0) {
+      const base = offsetOf(byteOffset);
+      assertFits(memory, base, byteLength);
+      // So that a part that refuses its configuration leaves `memory` alone.
+      if (!checked) create();
+      checked = true;
+      return initAt(memory, base);
     },
-    init,
     attach(memory, byteOffset = 0) {
       return place((part, at) => {
         const [type, config] = classOf(part);
@@ -358,7 +364,7 @@ export function layout<const P extends Parts>(parts: P): Layout<P> {
     },
     toC(name) {
       assertName(name);
-      const made = Object.entries(init(allocate(byteLength)));
+      const made = Object.entries(initAt(allocate(byteLength), 0));
       const functions = made.map(([part, primitive]) =>
         address(name, part, (primitive as Placed).kind, offsets[part]!)
       );

@@ -275,7 +275,7 @@ test("a tracked lock has rows for so many agents, and no more", () => {
   two.tryRead();
   const reading = writing.downgrade();
   for (let i = 1; i < 1023; i++) one.read();
-  refuses(buffer, () => one.read(), RangeError, "1023 times");
+  refuses(buffer, () => one.read(), RangeError, "1023 reads");
   reading.unlock();
   one.read();
   for (const tracked of [-1, 256, 1.5, NaN]) {

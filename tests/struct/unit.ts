@@ -297,6 +297,14 @@ test("layout() names the part that is wrong", () => {
   none(MpmcQueue, /"jobs" needs a configuration/);
 });
 
+test("layout().init() writes nothing if a part refuses its configuration", () => {
+  const shared = layout({ lock: Mutex, permits: [Semaphore, -1] });
+  const memory = new SharedArrayBuffer(128 + shared.byteLength);
+  const words = new Int32Array(memory).fill(7);
+  assert.throws(() => shared.init(memory, 128), /received -1/);
+  assert.ok(words.every((word) => word === 7));
+});
+
 test("wrong types, names and values are refused, and nothing is written", () => {
   assert.throws(() => struct({}), /needs a field/);
   assert.throws(() => struct({ "a-b": "u8" }), /received "a-b"/);
