@@ -22,5 +22,13 @@ export const MUTANTS = [
       ["case PIECE: return bytes.slice();", "case PIECE: return bytes;"],
     ],
     c: IN_C,
+  }, {
+    what: "a call goes on with the pieces of one that was given up",
+    by: "a caller gives up between pieces, and calls again",
+    ts: [
+      "? yield* this.#callInPieces(token, request!)",
+      "? yield* this.#callInPieces(1, request!)",
+    ],
+    c: IN_C,
   }),
 ];
