@@ -79,6 +79,19 @@ function ofQueue(
   };
 }
 
+/** What a channel does with its queue. */
+function ofPlaces(): Operations {
+  const ints = SpscQueue.create({ capacity: 4 });
+  return {
+    "SpscQueue.placeToPush pushPlaced placeToPop popPlaced": () => {
+      seen = ints.placeToPush();
+      ints.pushPlaced();
+      seen = ints.placeToPop();
+      ints.popPlaced();
+    },
+  };
+}
+
 function ofRing(): Operations {
   const rings = [false, true].map((singleProducer) =>
     RecordRing.create({ capacity: 16384, singleProducer })
@@ -203,6 +216,7 @@ function ofOthers(): Operations {
 /** The methods of the realtime classes. */
 export const OPERATIONS: Operations = {
   ...ofQueue("SpscQueue", SpscQueue),
+  ...ofPlaces(),
   ...ofQueue("MpmcQueue", MpmcQueue),
   ...ofQueue("LockFreeQueue", LockFreeQueue),
   ...ofRing(),
