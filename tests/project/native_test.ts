@@ -253,7 +253,9 @@ function operationsOfRealtime(): [name: string, operations: string[]][] {
       .filter((line) => line.split(/[. ]/, 1)[0] === name)
       .flatMap((line) => line.split(/\W/));
     const { prototype } = Reflect.get(realtime, name);
-    return [name, [...new Set(words)].filter((word) => word in prototype)];
+    // C reserves and peeks where a channel asks for places.
+    const isTwin = (word: string) => word in prototype && !/place/i.test(word);
+    return [name, [...new Set(words)].filter(isTwin)];
   });
   const listed = Object.entries(realtime.OPERATIONS)
     .map(([name, operations]): [string, string[]] => [name, [...operations]]);
