@@ -77,6 +77,18 @@ const pushPop = [
   [op("pop an int", (q) => q.tryPopInt())],
 ];
 
+const readWrite = [
+  op("read", (l) => l.tryRead()),
+  op("unlock, read", (l) => l.unlockRead()),
+  op("write", (l) => l.tryWrite()),
+  op("unlock, written", (l) => l.unlockWrite()),
+];
+
+const acquireRelease = [
+  op("acquire", (s) => s.tryAcquire()),
+  op("release", (s) => s.release()),
+];
+
 const CASES: readonly Case[] = [
   {
     stem: "mutex",
@@ -90,44 +102,28 @@ const CASES: readonly Case[] = [
     title: "RwLock",
     create: () => mod.RwLock.create(),
     attach: (mod, buffer) => new mod.RwLock(buffer),
-    sides: [[
-      op("read", (l) => l.tryRead()),
-      op("unlock, read", (l) => l.unlockRead()),
-      op("write", (l) => l.tryWrite()),
-      op("unlock, written", (l) => l.unlockWrite()),
-    ]],
+    sides: [readWrite],
   },
   {
     stem: "rw_lock",
     title: "RwLock, tracked, 4 rows",
     create: () => mod.RwLock.create({ tracked: 4 }),
     attach: (mod, buffer) => new mod.RwLock(buffer),
-    sides: [[
-      op("read", (l) => l.tryRead()),
-      op("unlock, read", (l) => l.unlockRead()),
-      op("write", (l) => l.tryWrite()),
-      op("unlock, written", (l) => l.unlockWrite()),
-    ]],
+    sides: [readWrite],
   },
   {
     stem: "semaphore",
     title: "Semaphore",
     create: () => mod.Semaphore.create(4),
     attach: (mod, buffer) => new mod.Semaphore(buffer),
-    sides: [[
-      op("acquire", (s) => s.tryAcquire()),
-      op("release", (s) => s.release()),
-    ]],
+    sides: [acquireRelease],
   },
   {
     stem: "semaphore",
     title: "Semaphore, tracked",
     create: () => mod.Semaphore.create(4, { tracked: 4 }),
     attach: (mod, buffer) => new mod.Semaphore(buffer),
-    sides: [[
-      op("acquire", (s) => s.tryAcquire()),
-      op("release", (s) => s.release()),
-    ]],
+    sides: [acquireRelease],
   },
   {
     stem: "event",

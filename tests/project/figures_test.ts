@@ -35,7 +35,7 @@ test("docs/benchmarks.md is written from docs/bench", () => {
   assert.ok(benchmarks(groups) === text, "run bench/report.ts");
 });
 
-test("what bounds a figure is said of rows that there are", () => {
+test("each note about a figure is about a row that exists", () => {
   for (const note of NOTES) {
     const group = groups.find(({ name }) => name === note.group);
     const rows = Object.values(group?.runs ?? {}).flatMap(({ rows }) => rows);

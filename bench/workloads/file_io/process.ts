@@ -46,7 +46,7 @@ export interface Printed extends Round {
   threads: number;
 }
 
-/** The output if the main thread waited in vain for the threads. */
+/** The output if the threads had not ended when the main thread gave up. */
 export interface Hung {
   threads: number;
   hung: true;
