@@ -120,14 +120,17 @@ async function* scenarios(): Programs {
 
 /**
  * Mutants, each in the scenario that finds it: of each of `stems` the first
- * `most` ones.
+ * `most` ones whose names contain `filter`.
  */
 export async function* mutants(
   stems: readonly string[] = foldersWith("mutants.ts"),
   most = Infinity,
+  filter = "",
 ): Programs {
   for (const stem of stems) {
     for (const mutant of (await mutantsOf(stem, "ts")).slice(0, most)) {
+      const name = `mutant: ${stem}, ${mutant.what}`;
+      if (!name.includes(filter)) continue;
       const { by } = await judge(mutant, true);
       if (by === undefined) continue;
       const [folder, ...words] = by.split(": ");
@@ -137,7 +140,7 @@ export async function* mutants(
       )!;
       const usual = { looks: LOOKS, polls: false, ...options };
       yield [
-        `mutant: ${stem}, ${mutant.what}`,
+        name,
         (o) => race.check(spec, ...agents, { ...usual, ...o }),
       ];
     }
@@ -151,7 +154,7 @@ export async function compareAll(filter: string): Promise<boolean> {
     const [what, programs, states] of [
       ["corpus", corpus(), 3_000],
       ["scenarios", scenarios(), 2_000],
-      ["mutants", mutants(), 3_000],
+      ["mutants", mutants(undefined, undefined, filter), 3_000],
     ] as const
   ) {
     let [count, searches, wrong] = [0, 0, 0];
