@@ -16,9 +16,13 @@ import { judge, mutantsOf } from "./mutants.ts";
 import { LOOKS, scenariosIn } from "./scenario.ts";
 import { weft } from "./weft.ts";
 
-/** All reductions together, and each alone. */
-export const WAYS: readonly (true | Reduction)[] = [
+/** A reduction; `true` stands for all of them, "late" for all but "unused". */
+export type Way = true | Reduction | "late";
+
+/** All reductions together, those of most searches, and each alone. */
+export const WAYS: readonly Way[] = [
   true,
+  "late",
   "order",
   "alike",
   "unused",
@@ -28,10 +32,13 @@ export const WAYS: readonly (true | Reduction)[] = [
 /** Explores one program. */
 export type Check = (options: Options) => Result | Promise<Result>;
 
-/** Explores with agents that are compared from the first state on. */
-async function early(work: () => Result | Promise<Result>): Promise<Result> {
+/** Explores with agents that are compared from the state `after` on. */
+async function comparing(
+  after: number,
+  work: () => Result | Promise<Result>,
+): Promise<Result> {
   const usual = { ...COMPARE };
-  Object.assign(COMPARE, { after: 1, least: Infinity });
+  Object.assign(COMPARE, { after, least: Infinity });
   try {
     return await work();
   } finally {
@@ -54,19 +61,18 @@ const isRace = ({ failure }: Result): boolean => failure?.kind === "data-race";
 export async function compare(
   check: Check,
   states: number,
-  ways: readonly (true | Reduction)[] = WAYS,
+  ways: readonly Way[] = WAYS,
 ): Promise<[compared: number, different?: string]> {
   let compared = 0;
-  const run = (reduce: Options["reduce"], races?: false) =>
-    early(() =>
+  const run = (way: false | Way, races?: false) =>
+    comparing(way === "late" ? Infinity : 1, () =>
       check({
-        states: reduce === false ? 4 * states : states,
+        states: way === false ? 4 * states : states,
         runs: 0,
         lines: false,
-        reduce,
+        reduce: way === "late" || way,
         ...races === false && { races },
-      })
-    );
+      }));
   const plain = await run(false);
   if (!decided(plain)) return [0];
   for (const way of ways) {
