@@ -83,8 +83,17 @@ export class LastArray {
 
 /** Copies elements between shared words and the callers' arrays. */
 export abstract class Copying {
-  /** The array to copy from that came last, and the one to copy into. */
+  /**
+   * The array to copy from that came last.
+   *
+   * @internal
+   */
   protected readonly source: LastArray = new LastArray();
+  /**
+   * The array to copy into that came last.
+   *
+   * @internal
+   */
   protected readonly target: LastArray = new LastArray();
 
   /**
