@@ -342,6 +342,7 @@ test("a realtime release wakes the waiters", async () => {
   const set = event.waitAsync();
   realtime.Event.from(event.handle).set();
   await set;
+  assert.equal([semaphore.available, event.isSet], [0, true]);
 });
 
 /** How many views pushing a long element that is not aligned takes of it. */
