@@ -113,11 +113,6 @@ export class Quick {
     }
   }
 
-  /** Forgets the start: the world stays where it is. */
-  stay(): void {
-    this.#old.length = 0;
-  }
-
   #own(): number {
     if (!this.#ways.reduces || !this.agents.some(mayBeOwn)) return -1;
     const next = this.#next;

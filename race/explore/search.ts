@@ -395,7 +395,7 @@ function* explore(
     const count = own >= 0 ? 1 : here.count;
     if (own >= 0) codes[0] = own;
     if (world.fault !== null) return found(open.id, -1);
-    const begin = buckets[0]!.length;
+    const top = buckets[0]!.length;
     let kept = 0;
     let { asleep } = open;
     const running = open.last >= 0 &&
@@ -487,7 +487,7 @@ function* explore(
     if (kept === 0) done += open.share;
     else if (!o.minimal) {
       const list = buckets[0]!;
-      for (let i = begin; i < list.length; i++) list[i]!.share /= kept;
+      for (let i = top; i < list.length; i++) list[i]!.share /= kept;
     }
   }
   return found(root, -1);
