@@ -4,6 +4,7 @@
  * @module
  */
 import type { Agent, Snapshot } from "./agent.ts";
+import type { World } from "./core.ts";
 import * as k from "./kinds.ts";
 import { I32 } from "./native.ts";
 import type { Engine } from "./replay.ts";
@@ -47,9 +48,9 @@ export class Choices {
 type Doing = Agent | Snapshot;
 
 /**
- * Fills `out` with the choices in the present state, or in the state of
- * `agents` if nobody must wait for agent 0 and no word is a hint; returns how
- * many are live.
+ * Fills `out` with the choices in the present state; returns how many are live.
+ * For other `agents`, those that need time to pass are left out; nobody may
+ * have to wait for agent 0 then, and no word may be a hint.
  */
 export function choices(
   engine: Engine,
@@ -76,8 +77,10 @@ export function choices(
     }
   }
   out.live = out.count;
-  if (out.live === 0) passTime(agents, out);
-  else if (budget.timeouts > 0) {
+  if (out.live === 0) {
+    // Whether time may pass is for the agents themselves to say.
+    if (agents === world.agents) passTime(world, out);
+  } else if (budget.timeouts > 0) {
     for (let id = 0; id < agents.length; id++) {
       const agent = agents[id]!;
       if (agent.status === k.READY || agent.status === k.DONE) continue;
@@ -173,26 +176,24 @@ function timer({ status, deadline, timers }: Doing, id: number): number {
 }
 
 /** Adds the timers that fire first, when no agent can run. */
-function passTime(agents: readonly Doing[], out: Choices): void {
+function passTime({ agents }: World, out: Choices): void {
   if (agents.every(isOver)) {
     return;
   }
   let first = Infinity;
-  for (let id = 0; id < agents.length; id++) {
-    const agent = agents[id]!;
-    const code = timer(agent, id);
-    if (code < 0 || agent.idleFires >= IDLE_FIRES) continue;
+  for (const agent of agents) {
+    if (timerOf(agent) < 0 || agent.idleFires >= IDLE_FIRES) continue;
     const due = dueOf(agent);
     if (due < first) out.count = 0;
     if (due > first) continue;
     first = due;
-    out.add(code);
+    out.add(timerOf(agent));
   }
 }
 
-const dueOf = ({ status, deadline, timers }: Doing): number =>
+const dueOf = ({ status, deadline, timers }: Agent): number =>
   status === k.BLOCKED || status === k.SPINNING ? deadline : timers[0]!.due;
 
 /** Whether the agent is done or terminated. */
-export const isOver = (agent: Doing): boolean =>
+export const isOver = (agent: Agent): boolean =>
   agent.status === k.DONE || agent.status === k.KILLED;

@@ -5,12 +5,13 @@
  *
  * @module
  */
-import type { Ended, Snapshot } from "../engine/agent.ts";
+import type { Edge, Snapshot } from "../engine/agent.ts";
 import { Choices, choices, ownStep } from "../engine/choices.ts";
 import { BLOCK, execute, type WorldState } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
 import { CHANGED, ENOUGH, RESUMED, WOKEN } from "../engine/memo.ts";
 import { type Region, wordHash1, wordHash2 } from "../engine/memory.ts";
+import type { Call } from "../engine/model.ts";
 import { native } from "../engine/native.ts";
 import type { Engine } from "../engine/replay.ts";
 import { raceAmong } from "../judge/races.ts";
@@ -136,7 +137,7 @@ export class Quick {
     const { region, view } = target;
     const word = (address - region.base) >> 2;
     if ((address & 3) + size > 4 || word >= region.words.length) return false;
-    if (!from.invoked) this.#invoke(id, from, 0);
+    if (!from.invoked) this.#invoke(id, from.calls, from.oi);
     const { index, a } = from;
     const before = region.words[word]!;
     let value: Any;
@@ -192,7 +193,7 @@ export class Quick {
     if (to.looping || to.effort > this.#engine.maxSteps) return false;
     if (!this.#ways.polls && to.status === k.SPINNING) return false;
     agents[id] = to;
-    if (!this.#end(id, from, edge.ended, true)) return false;
+    if (!this.#end(id, from, edge, true)) return false;
     if (value === BLOCK) {
       world.waiters = [...world.waiters, { agent: id, address, promise: -1 }];
     }
@@ -239,9 +240,7 @@ export class Quick {
       const edge = memo.find(from, WOKEN, "ok", world.now);
       if (edge === undefined || edge.runs < ENOUGH) return false;
       agents[waiter.agent] = edge.to;
-      if (!this.#end(waiter.agent, from, edge.ended, from.invoked)) {
-        return false;
-      }
+      if (!this.#end(waiter.agent, from, edge, from.invoked)) return false;
     }
     return true;
   }
@@ -251,6 +250,7 @@ export class Quick {
     const { agents } = this;
     for (let id = 0; id < agents.length; id++) {
       const agent = agents[id]!;
+      if (agent.idleFires > 0 && id !== by) return false;
       if (agent.status !== k.SPINNING && agent.leap === 0) continue;
       for (const at of agent.spinAddresses) {
         if (at >= address + size || address >= at + 8) continue;
@@ -267,8 +267,8 @@ export class Quick {
   /** Tells the judge of calls that end; false if one of them is a failure. */
   #end(
     id: number,
-    from: Snapshot,
-    ended: readonly Ended[],
+    { oi }: Snapshot,
+    { to: { calls }, ended }: Edge,
     invoked: boolean,
   ): boolean {
     if (ended.length === 0) return true;
@@ -276,7 +276,7 @@ export class Quick {
     if (scenario.invariant !== null) return false;
     for (let i = 0; i < ended.length; i++) {
       const { result, steps } = ended[i]!;
-      if (!invoked) this.#invoke(id, from, i);
+      if (!invoked) this.#invoke(id, calls, oi + i);
       invoked = false;
       if (steps > world.maxOpSteps) world.maxOpSteps = steps;
       if (world.judge === null || world.frontier < 0) continue;
@@ -287,11 +287,10 @@ export class Quick {
     return true;
   }
 
-  /** Tells the judge that the agent begins its next call but `i`. */
-  #invoke(id: number, { calls, oi }: Snapshot, i: number): void {
+  /** Tells the judge that the agent begins the call `at`. */
+  #invoke(id: number, calls: readonly Call[], at: number): void {
     const { world } = this.#engine;
     if (world.judge === null || world.frontier < 0) return;
-    const call = calls[oi + i]!;
-    world.frontier = world.judge.invoke(world.frontier, id, call);
+    world.frontier = world.judge.invoke(world.frontier, id, calls[at]!);
   }
 }
