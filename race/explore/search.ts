@@ -95,7 +95,7 @@ interface Open extends Start {
 
 /**
  * When agents are compared: after so many states, because fewer are searched in
- * less time without that; and for four times the time of those, but at least
+ * less time without that; and for six times the time of those, but at least
  * so many milliseconds. Tests also search without sleep sets.
  */
 export const COMPARE: { after: number; least: number; asleep: boolean } = {
@@ -141,7 +141,7 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   let wasted = 0;
   let futures: Futures | null = null;
   const now = realNow();
-  const patience = Math.max(COMPARE.least, 4 * (now - began));
+  const patience = Math.max(COMPARE.least, 6 * (now - began));
   const until = Math.min((now + end) / 2, now + patience);
   while (wasted < MOST_WASTED && mayMerge(engine, o)) {
     futures = new Futures(engine, o.results, until, futures);
