@@ -30,5 +30,13 @@ export const MUTANTS = [
       "? yield* this.#callInPieces(1, request!)",
     ],
     c: IN_C,
+  }, {
+    what: "takes what a terminated server left in the slot for its reply",
+    by: "one side terminated between pieces",
+    ts: [
+      "if (phase !== REPLIED) return slots.receive(at);",
+      "if (phase < REPLIED) return slots.receive(at);",
+    ],
+    c: IN_C,
   }),
 ];
