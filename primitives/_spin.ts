@@ -92,14 +92,16 @@ export function spin<T>(
   return undefined;
 }
 
-/** A patient spin lasts for so many rounds: longer than a wake takes. */
-export const PATIENT = 50;
+/** A patient spin begins with so many looks, a fifth of a microsecond apart. */
+export const EAGER = 40;
+/** Behind them it has so many, each a microsecond apart: a wake takes less. */
+export const PATIENT = 40;
 /** So many waits in one way are a trial: they are timed together. */
-export const TRIAL = 32;
+export const TRIAL = 16;
 /** In a trial, the time from wait to wait counts for so many microseconds. */
-export const LONGEST_STEP = 100;
+export const LONGEST_STEP = 64;
 /** The other way is tried again after 2^n trials of the better one; n at most. */
-export const MOST_TRUST = 6;
+export const MOST_TRUST = 8;
 
 /** The two ways to wait. */
 const SPINNING = 0, SLEEPING = 1;
@@ -118,9 +120,11 @@ let began = 0;
 
 /** Ends a trial, and chooses the next way. */
 function judge(): void {
-  costs[tried] = spent;
+  const cost = spent, before = costs[tried];
+  costs[tried] = cost;
   waits = spent = 0;
   if (tried === better) {
+    if (cost > 2 * before) trust >>= 1; // something has changed
     if (++trials >> trust > 0) {
       tried = better === SPINNING ? SLEEPING : SPINNING;
     }
@@ -150,8 +154,11 @@ export function spinPatiently<T>(
   began = now;
   if (++waits === TRIAL) judge();
   if (tried === SLEEPING) return undefined;
-  for (let round = 0; round < PATIENT; round++) {
-    relax();
+  for (let round = 0; round < EAGER + PATIENT; round++) {
+    if (round < EAGER) {
+      relaxBriefly();
+      relaxBriefly();
+    } else relax();
     const result = attempt();
     if (result !== false && result !== undefined) return result;
   }

@@ -32,7 +32,7 @@ export const MUTANTS = [
     c: IN_C,
   }, {
     what: "takes what a terminated server left in the slot for its reply",
-    by: "one side terminated between pieces",
+    by: "a server that dies at piece 2",
     ts: [
       "if (phase !== REPLIED) return slots.receive(at);",
       "if (phase < REPLIED) return slots.receive(at);",

@@ -27,6 +27,9 @@ static inline void weft__pass(int tenths) {
 /* Waits for about a microsecond. */
 static inline void weft__relax(void) { weft__pass(10); }
 
+/* Waits for a fifth of that, while another agent answers. */
+static inline void weft__relax_eagerly(void) { weft__pass(2); }
+
 /* Waits for a tenth of that, while another agent does a few steps. */
 static inline void weft__relax_briefly(void) { weft__pass(1); }
 
@@ -40,14 +43,16 @@ static inline void weft__relax_briefly(void) { weft__pass(1); }
 #define WEFT__SPIN_STREAM 32
 /* The most rounds of spinning before the first look. */
 #define WEFT__SPIN_LONGEST_DELAY 16
-/* A patient spin lasts for so many rounds: longer than a wake takes. */
-#define WEFT__SPIN_PATIENT 50
+/* A patient spin begins with so many looks, a fifth of a microsecond apart. */
+#define WEFT__SPIN_EAGER 40
+/* Behind them it has so many, each a microsecond apart: a wake takes less. */
+#define WEFT__SPIN_PATIENT 40
 /* So many waits in one way are a trial: they are timed together. */
-#define WEFT__SPIN_TRIAL 32
+#define WEFT__SPIN_TRIAL 16
 /* In a trial, the time from wait to wait counts for so many microseconds. */
-#define WEFT__SPIN_LONGEST_STEP 100
+#define WEFT__SPIN_LONGEST_STEP 64
 /* The other way is tried again after 2^n trials of the better one; n at most. */
-#define WEFT__SPIN_MOST_TRUST 6
+#define WEFT__SPIN_MOST_TRUST 8
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
@@ -92,7 +97,10 @@ static inline bool weft__spin_next(weft__spinning *spin) {
       return false;
     }
     spin->round++;
-    weft__relax();
+    if (spin->patient && spin->round <= WEFT__SPIN_EAGER)
+      weft__relax_eagerly();
+    else
+      weft__relax();
   } while (spin->round < spin->initial_delay && spin->round < spin->rounds);
   return true;
 }
@@ -149,9 +157,11 @@ enum { WEFT__SPINNING, WEFT__SLEEPING };
 static inline void weft__spin_judge(weft_agent *agent) {
   const uint8_t other =
       agent->better == WEFT__SPINNING ? WEFT__SLEEPING : WEFT__SPINNING;
-  agent->costs[agent->tried] = agent->spent;
+  const int32_t cost = agent->spent, before = agent->costs[agent->tried];
+  agent->costs[agent->tried] = cost;
   agent->waits = 0, agent->spent = 0;
   if (agent->tried == agent->better) {
+    if (cost > 2 * before) agent->trust >>= 1; /* something has changed */
     if (++agent->trials >> agent->trust > 0) agent->tried = other;
     return;
   }
@@ -194,7 +204,8 @@ static inline void weft__spin_step(int64_t now) {
 /* The spinning of a wait in the way that is tried now. */
 static inline weft__spinning weft__spin_chosen(void) {
   weft__spinning spin = {0, 0, 0, true};
-  if (WEFT_AGENT().tried == WEFT__SPINNING) spin.rounds = WEFT__SPIN_PATIENT;
+  if (WEFT_AGENT().tried == WEFT__SPINNING)
+    spin.rounds = WEFT__SPIN_EAGER + WEFT__SPIN_PATIENT;
   return spin;
 }
 

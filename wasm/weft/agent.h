@@ -17,7 +17,8 @@ typedef struct {
   /* To wait for agents that work for this one: see weft__spin_patiently. */
   uint8_t better, tried; /* the way that was better, and the one timed now */
   uint8_t waits;         /* of this trial */
-  uint8_t trials, trust; /* since the other way was tried; times that it lost */
+  uint8_t trust;         /* how often the other way has lost */
+  uint16_t trials;       /* since it was tried */
   int32_t spent;         /* from the first to the last of these waits, in ns */
   int32_t costs[2];      /* of the last trial of each way */
   int64_t began;         /* when the last wait began */
