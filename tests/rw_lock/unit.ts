@@ -432,6 +432,12 @@ test("readers come in if the next writer does not come", async () => {
   passOn();
   mine.tryWrite()!.unlock();
   assert.ok(isFree(mine));
+  passOn();
+  words[STATE] = 0; // the agent that was to be next died before it said so
+  const guard = mine.tryWrite(30_000);
+  assert.ok(guard, "it waits for the dead one");
+  guard.unlock();
+  assert.ok(isFree(mine));
 });
 
 test("downgrade() lets waiting readers in, but no writer", async () => {
