@@ -757,7 +757,9 @@ export class PendingCall extends PendingCallBase {
   #receive<T>(timeout: number | undefined, attempt: () => T): T | undefined {
     const slots = this.#slots;
     const at = this.#here();
-    if (spinPatiently(() => slots.isAnswered(at))) return attempt();
+    // A look comes first: the reply to a call that was posted ahead is there.
+    const answered = () => slots.isAnswered(at);
+    if (answered() || spinPatiently(answered)) return attempt();
     return timed(() => block(this.#receiving(attempt), timeout));
   }
 

@@ -407,7 +407,9 @@ static inline int weft_call_ring_receive(weft_call_ring *r, weft_call *c,
                                          void *dst, int32_t *length,
                                          int64_t timeout) {
   if (!weft__may_block()) return EPERM;
-  weft__call_answered(c, timeout, weft__deadline(timeout));
+  /* A look comes first: the reply to a call that was posted ahead is there. */
+  if (!weft_call_ring_ready(c))
+    weft__call_answered(c, timeout, weft__deadline(timeout));
   int result = weft_call_ring_try_receive(r, c, dst, length);
   return result == EBUSY ? ETIMEDOUT : result;
 }
