@@ -846,13 +846,13 @@ for (const [name, carrier] of Object.entries(CARRIERS)) {
         capacity: 2,
       });
       for (const other of [undefined, ...Object.values(CARRIERS)]) {
+        if (other === carrier) continue;
         const attach = () => Channel.from(handle, { codec, carrier: other });
-        try {
-          attach();
-        } catch {
+        // With one size of messages, manyToMany is what no carrier stands for.
+        if (codec === i32 && carrier === manyToMany && !other) attach();
+        else {
           const part = "it was made with another carrier";
           refuses(buffer, attach, TypeError, part);
-          assert.is.not(other, carrier);
         }
       }
       Channel.from(handle, { codec, carrier });
