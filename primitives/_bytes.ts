@@ -14,6 +14,8 @@ interface NodeBuffer {
     /** Repeats `value` from `from` to `to`; here it has just that length. */
     fill(value: Uint8Array, from: number, to: number): unknown;
   };
+  /** Throws if `value` is no array of the platform's own. */
+  byteLength(value: Uint8Array): number;
   /** An array that is not cleared, in a buffer of its own. */
   allocUnsafeSlow(length: number): Uint8Array<ArrayBuffer>;
 }
@@ -47,8 +49,13 @@ export function copyBytes(
 ): void {
   const { length } = src;
   const Buffer = faster(length);
-  if (Buffer === undefined) dst.set(src, at);
-  else Buffer.prototype.fill.call(dst, src, at, at + length);
+  if (Buffer === undefined) return dst.set(src, at);
+  try {
+    Buffer.byteLength(src);
+    Buffer.prototype.fill.call(dst, src, at, at + length);
+  } catch {
+    dst.set(src, at); // one of them stands in for an array, as a Proxy does
+  }
 }
 
 /** A private copy of `length` bytes of `memory` at `at`. */
