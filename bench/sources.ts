@@ -15,6 +15,8 @@ const PROJECT = fileURLToPath(new URL("../", import.meta.url));
 
 /** The other files that the code of a bench names: its threads, and C. */
 const REFERENCE = /new URL\(\s*"(\.[^"]+\.(?:ts|c))"/g;
+/** A name that ends in a number. */
+const NAME = /\b[A-Za-z_$][\w$]*\d\b/g;
 /** How the runner starts threads makes no difference to the figures. */
 const LEFT = /^(tests|wasm\/emcc|bench\/peers|bench\/_navigator)/;
 
@@ -28,12 +30,34 @@ export async function hashesOf(
   project: string = PROJECT,
 ): Promise<Record<string, string>> {
   const code = await codeOf(name, project);
-  const hashes = [...code].filter(([file]) => !LEFT.test(file)).sort()
-    .map(([file, text]) => {
-      const hash = createHash("sha256").update(text).digest("hex");
-      return [file, hash.slice(0, 10)];
-    });
-  return Object.fromEntries(hashes);
+  const files = [...code].filter(([file]) => !LEFT.test(file)).sort();
+  const hashes = files.map(async ([file, text]) => {
+    const bare = file.endsWith(".ts") ? await bareCode(text) : text;
+    const hash = createHash("sha256").update(bare).digest("hex");
+    return [file, hash.slice(0, 10)];
+  });
+  return Object.fromEntries(await Promise.all(hashes));
+}
+
+/** JavaScript that was made bare, by its text: the groups share most of it. */
+const made = new Map<string, Promise<string>>();
+
+/**
+ * JavaScript or TypeScript as JavaScript without comments and white space. The
+ * bundler keeps some comments: those within expressions.
+ */
+function bareCode(text: string): Promise<string> {
+  let bare = made.get(text);
+  if (bare === undefined) {
+    bare = esbuild.transform(text, {
+      loader: "ts",
+      minifyWhitespace: true,
+      legalComments: "none",
+      target: "esnext",
+    }).then(({ code }) => code);
+    made.set(text, bare);
+  }
+  return bare;
 }
 
 /** The code that a bench runs, by the file that it is from. */
@@ -90,7 +114,8 @@ async function bundle(
   for (let k = 1; k < parts.length; k += 2) {
     const file = parts[k]!;
     const [text] = parts[k + 1]!.split(/^\/\/ all$/m);
-    code.set(file, (code.get(file) ?? "") + ownNames(file, text!, project));
+    const own = await ownNames(file, text!, project);
+    code.set(file, (code.get(file) ?? "") + own);
   }
   for (const file of files.filter((file) => file.endsWith(".c"))) {
     for (const [name, text] of codeOfC(file, project)) code.set(name, text);
@@ -102,11 +127,16 @@ async function bundle(
  * Gives names back that the bundler numbered because other modules have the
  * same ones: otherwise a name in one file could change the hash of another.
  */
-function ownNames(file: string, code: string, project: string): string {
+async function ownNames(
+  file: string,
+  code: string,
+  project: string,
+): Promise<string> {
   const text = fs.readFileSync(path.join(project, file), "utf8");
+  const names = new Set((await bareCode(text)).match(NAME));
   return code.replace(
-    /\b([A-Za-z_$][\w$]*?)\d+\b/g,
-    (name, stem) => text.includes(name) ? name : stem,
+    NAME,
+    (name) => names.has(name) ? name : name.replace(/\d+$/, ""),
   );
 }
 

@@ -664,10 +664,12 @@ export class RecordCore extends Region<"record_ring"> {
   }
 
   /**
-   * Whether there is room for the shortest record that ever waited. If all that
-   * wait now are longer, producers wake one another in vain, each at most once
-   * for a record that is popped. To forget the shortest one, an agent would have
-   * to know that no other one as short waits.
+   * Whether there is room for the shortest record that ever waited. Perhaps
+   * all producers that wait now have longer records. Then a wake finds a
+   * producer that has no room, which wakes the next one: each producer wakes
+   * at most once for each record that is popped. The shortest length is never
+   * forgotten, because no agent can know that no other one waits with a record
+   * as short.
    */
   #hasRoom(): boolean {
     const words = this.#words;

@@ -91,11 +91,9 @@ test("the code that a bench runs decides whether its figures are old", async () 
   );
   write("bench/_some.ts", `export const push = () => 1;\n`);
   write("mod.ts", `export { run } from "./run.ts";\n`);
-  write(
-    "run.ts",
-    `import { USED } from "./layout.ts";\n` +
-      `export const run = (it: unknown) => [USED, it];\n`,
-  );
+  const run = `import { USED } from "./layout.ts";\n` +
+    `export const run = (it: unknown) => [USED, it];\n`;
+  write("run.ts", run);
   write("layout.ts", layout);
   try {
     assert.equal(await changed("layout.ts", `${layout}// more\n`), []);
@@ -105,6 +103,13 @@ test("the code that a bench runs decides whether its figures are old", async () 
     assert.equal(await changed("layout.ts", other), ["layout.ts"]);
     const thread = `export const push = () => 2;\n`;
     assert.equal(await changed("bench/_some.ts", thread), ["bench/_some.ts"]);
+    // The bundler keeps comments within expressions, and legal ones.
+    const list = "[ // one\n USED, /* two */ it]";
+    const commented = run.replace("[USED, it]", list)
+      .replace("export", "/*! legal */\nexport");
+    assert.equal(await changed("run.ts", commented), []);
+    const swapped = commented.replace("USED, /* two */ it", "it, USED");
+    assert.equal(await changed("run.ts", swapped), ["run.ts"]);
   } finally {
     fs.rmSync(folder, { recursive: true });
   }

@@ -44,10 +44,10 @@ SIZES.push(
   { name: "servePool, task", subpaths: ["/pool"], most: 14700 },
   { name: "watch", subpaths: ["/watch"], most: 8550 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 2750 },
-  { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 10100 },
+  { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 10150 },
   { name: "formatter", subpaths: ["/devtools"], most: 8150 },
-  { name: "SpscQueue", subpaths: ["/realtime"], most: 4500 },
-  { name: "*", subpaths: ["/realtime"], most: 22150 },
+  { name: "SpscQueue", subpaths: ["/realtime"], most: 4650 },
+  { name: "*", subpaths: ["/realtime"], most: 22300 },
   { name: "Mutex", subpaths: ["/kernel"], most: 6900 },
 );
 
