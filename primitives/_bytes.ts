@@ -30,15 +30,10 @@ interface Platform {
 const LONG = 8192;
 
 /** Node's `Buffer`, if it copies this many bytes faster than V8 does. */
-function faster(length: number): NodeBuffer | undefined {
+export function faster(length: number): NodeBuffer | undefined {
   if (length < LONG || !usage.buffers) return undefined;
   const { Buffer, Deno, Bun } = globalThis as Platform;
   return Deno === undefined && Bun === undefined ? Buffer : undefined;
-}
-
-/** Whether the platform copies this many bytes faster than V8 does. */
-export function isFaster(length: number): boolean {
-  return faster(length) !== undefined;
 }
 
 /** Copies all of `src` to `dst` from `at` on. */

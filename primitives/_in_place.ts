@@ -4,7 +4,7 @@
  * @module
  */
 
-import { copyBytes, isFaster } from "./_bytes.ts";
+import { copyBytes, faster } from "./_bytes.ts";
 import { assertFits, type ByteRing, RecordPort } from "./_carrier.ts";
 import { disposedBy } from "./_dispose.ts";
 import { PermitGuard } from "./_guard.ts";
@@ -162,7 +162,7 @@ export class BytesPort extends RecordPort<Uint8Array> {
   #push(value: Uint8Array): boolean {
     const ring = this.queue;
     const { length } = value;
-    if (!isFaster(length)) return ring.tryPush(value);
+    if (faster(length) === undefined) return ring.tryPush(value);
     const record = ring.reserveRecord(length);
     if (record === 0) return false;
     copyBytes(value, ring.bytes, placeOf(record));
@@ -187,7 +187,9 @@ export class BytesPort extends RecordPort<Uint8Array> {
     const record = ring.peekRecord();
     if (record === 0) return undefined;
     const length = ring.lengthOfRecord(record);
-    if (!isFaster(length) || length > dst.length) return ring.tryPopInto(dst);
+    if (faster(length) === undefined || length > dst.length) {
+      return ring.tryPopInto(dst);
+    }
     copyBytes(bytesOf(ring, record, length), dst, 0);
     ring.consumeRecord();
     return length;
