@@ -941,6 +941,19 @@ test("a caller pauses now and then, if others look for a slot in vain", () => {
   }
 });
 
+test("a caller pauses once in 50 ms at most", () => {
+  const { caller } = ringOf(1);
+  const words = wordsOf(caller);
+  for (let took = Infinity; took > 40;) { // it may have no core for so long
+    const view = new CallRing(caller.buffer);
+    words[pauses] = 9;
+    const begin = performance.now();
+    for (let i = 0; i < 3; i++) view.post(message(1, 1)).cancel();
+    took = performance.now() - begin;
+  }
+  assert.is(words[pauses], 8);
+});
+
 test("a caller that was woken and found no slot asks for pauses", async () => {
   const { caller } = ringOf(1);
   const words = wordsOf(caller);
