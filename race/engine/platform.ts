@@ -318,6 +318,11 @@ function refusals(running: () => Host | null): Patch[] {
       .flatMap((key) => refuse(crypto?.subtle, key, `crypto.subtle.${key}`)),
     ...refuse(navigator?.locks, "request", "navigator.locks.request"),
     ...refuse(
+      globals.WebAssembly?.Memory.prototype,
+      "grow",
+      "WebAssembly.Memory.prototype.grow",
+    ),
+    ...refuse(
       SharedArrayBuffer.prototype,
       "grow",
       "SharedArrayBuffer.prototype.grow",

@@ -43,7 +43,9 @@ function sourceAt(text: string): string | undefined {
  */
 export function capturedBy(error: unknown): string | undefined {
   if (!(error instanceof TypeError)) return undefined;
-  if (!/integer (shared )?typed array/.test(error.message)) return undefined;
+  if (
+    !/(integer (shared )?|int32 or BigInt64 )typed array/.test(error.message)
+  ) return undefined;
   const lines = (error.stack ?? "").split("\n")
     .filter((line) => /^\s*at /.test(line));
   const [, name] = /at (?:Atomics\.)?(\w+) \(<anonymous>\)/
