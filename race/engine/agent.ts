@@ -170,6 +170,12 @@ export interface Timer {
   readonly promise: number;
 }
 
+/**
+ * After this many timers in a row that changed nothing, no more timers fire,
+ * unless it is known that the agent does something else after some more.
+ */
+const IDLE_FIRES = 8;
+
 /** One simulated agent. */
 export class Agent {
   /** The calls it makes, in this order: its own, or those of `like`. */
@@ -380,6 +386,11 @@ export class Agent {
     return this.status === BLOCKED || this.status === SPINNING
       ? this.deadline !== Infinity
       : this.timers.length > 0;
+  }
+
+  /** Whether no more of its timers fire. */
+  get tired(): boolean {
+    return this.idleFires >= IDLE_FIRES && this.idleFires >= this.fires;
   }
 
   /** Its current call. */

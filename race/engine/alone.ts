@@ -10,8 +10,6 @@ import type { Agent } from "./agent.ts";
 import { addTimer, argBits, BLOCK, signature, type World } from "./core.ts";
 import * as k from "./kinds.ts";
 import { native } from "./native.ts";
-import type { Engine } from "./replay.ts";
-import { isTired } from "./choices.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -36,10 +34,25 @@ export interface Alone {
   ended: boolean;
 }
 
+/** The parts of the engine that are needed to run an agent on. */
+export interface Loner {
+  readonly world: World;
+  /** Loops that seem to have no end, by call and place. */
+  readonly loops: Set<string>;
+  readonly verifying: boolean;
+  alone: Alone | null;
+  /** Whether a loop of sleeps was met that seems to have no end. */
+  sleepless: boolean;
+  /** Does something that concerns one agent only. */
+  local(kind: number, a: number, perform: (agent: Agent) => Any): Any;
+  /** Suspends the agent on the stack. */
+  suspend(): unknown;
+}
+
 /** Whether it must be found out how long an agent goes on sleeping. */
-export function mustGoOn({ world, verifying }: Engine, agent: Agent): boolean {
+export function mustGoOn({ world, verifying }: Loner, agent: Agent): boolean {
   const { status, timers } = agent;
-  if (!isTired(agent) || world.fault !== null || verifying) return false;
+  if (!agent.tired || world.fault !== null || verifying) return false;
   return status === k.READY || status === k.IDLE && timers.length > 0;
 }
 
@@ -47,7 +60,7 @@ export function mustGoOn({ world, verifying }: Engine, agent: Agent): boolean {
  * Prepares for running an agent on. Returns a function that restores everything
  * and notes how many more timers may fire for the agent.
  */
-export function goOn(engine: Engine, agent: Agent): () => void {
+export function goOn(engine: Loner, agent: Agent): () => void {
   const { world, loops } = engine;
   const { call: { op }, kind, address } = agent;
   const key = `sleeps ${op} ${kind} ${address}`;
@@ -81,7 +94,7 @@ export function goOn(engine: Engine, agent: Agent): () => void {
 }
 
 /** Does an operation of an agent that runs on alone. */
-export function doAlone(engine: Engine, agent: Agent): Any {
+export function doAlone(engine: Loner, agent: Agent): Any {
   const { world } = engine;
   const alone = engine.alone!;
   if (alone.operations++ > OPERATIONS || changes(world, agent)) {
@@ -119,7 +132,8 @@ export function doAlone(engine: Engine, agent: Agent): Any {
  * Records the next event of an agent that awaits something. False if there is
  * none, or if there were too many.
  */
-export function fireAlone({ world, alone }: Engine, agent: Agent): boolean {
+export function fireAlone(engine: Loner, agent: Agent): boolean {
+  const { world, alone } = engine;
   const [message] = agent.inbox;
   if (message !== undefined) {
     agent.inbox = agent.inbox.slice(1);
@@ -135,7 +149,7 @@ export function fireAlone({ world, alone }: Engine, agent: Agent): boolean {
   world.now = Math.max(world.now, timer.due);
   if (timer.promise >= 0) {
     world.expire(agent, timer.promise);
-    return mayFire(alone!) && fireAlone({ world, alone } as Engine, agent);
+    return mayFire(alone!) && fireAlone(engine, agent);
   }
   if (timer.every > 0) {
     const due = timer.due + timer.every;

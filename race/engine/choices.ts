@@ -9,15 +9,6 @@ import * as k from "./kinds.ts";
 import { I32 } from "./native.ts";
 import type { Engine } from "./replay.ts";
 
-/**
- * After this many timers in a row that changed nothing, no more timers fire,
- * unless it is known that the agent does something else after some more.
- */
-const IDLE_FIRES = 8;
-
-/** Whether no more timers of an agent fire. */
-export const isTired = ({ idleFires, fires }: Agent): boolean =>
-  idleFires >= IDLE_FIRES && idleFires >= fires;
 /** How many old values an agent may read in one call. */
 const STALE_READS = 4;
 
@@ -163,7 +154,7 @@ function passTime({ agents }: World, out: Choices): void {
   const over = agents.every(isOver);
   let first = Infinity;
   for (const agent of agents) {
-    if (timerOf(agent) < 0 || isTired(agent)) continue;
+    if (timerOf(agent) < 0 || agent.tired) continue;
     if (over && !setsOff(agent)) continue;
     const due = dueOf(agent);
     if (due < first) out.count = 0;
@@ -175,7 +166,7 @@ function passTime({ agents }: World, out: Choices): void {
 
 /** Whether a finished call has set a timer that fires once. */
 export const setsOff = (agent: Agent): boolean =>
-  !isTired(agent) && agent.timers.some(({ every }) => every < 0);
+  !agent.tired && agent.timers.some(({ every }) => every < 0);
 
 const dueOf = ({ status, deadline, timers }: Agent): number =>
   status === k.BLOCKED || status === k.SPINNING ? deadline : timers[0]!.due;

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Agent } from "../engine/agent.ts";
-import { isOver, isTired, setsOff, timerOf } from "../engine/choices.ts";
+import { isOver, setsOff, timerOf } from "../engine/choices.ts";
 import { callText, type Sleeper, type World } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
 import type { Engine } from "../engine/replay.ts";
@@ -120,8 +120,7 @@ function failHeldUp(
   fail(engine, "deadlock", `${waits}, and only ${names} could let it go on`);
 }
 
-const mayFire = (agent: Agent): boolean =>
-  timerOf(agent) >= 0 && !isTired(agent);
+const mayFire = (agent: Agent): boolean => timerOf(agent) >= 0 && !agent.tired;
 
 const onlyLooks = (agent: Agent, looks: number | undefined): boolean =>
   agent.status === k.BLOCKED && agent.timeout === looks;
@@ -218,7 +217,7 @@ const maskOf = (agents: readonly Agent[]): number =>
 const sleeper = (agent: Agent): Sleeper => ({
   agent: agent.id,
   // Nobody waits for the end of a loop of sleeps that has none.
-  timed: agent.timed && !isTired(agent),
+  timed: agent.timed && !agent.tired,
 });
 
 /** How and where an agent waits, as text. */
