@@ -86,15 +86,18 @@ export interface NamedAgent {
  * ```text
  * word 0   magic   0x57544142
  * word 1   agents  How many rows there are, 1 to 255.
- * word 32  Rows of 32 words. A row has the id of its agent, or 0; a number that
- *          changes with each sleep; the word on which the agent blocks, or 0;
- *          eight words that it awaits, or 0; the bytes of its name; and its name
- *          in UTF-8. Words are counted from the row.
+ * word 32  Rows of 32 words. A row has the id of its agent, or 0, or, while it
+ *          is cleared, the id of the agent that clears it, times -1; a number
+ *          that changes with each sleep; the word on which the agent blocks, or
+ *          0; eight words that it awaits, or 0; the bytes of its name; and its
+ *          name in UTF-8. Words are counted from the row.
  * ```
  *
- * Invariant: only the agent of a row changes what is in it.
+ * Invariant: only the agent that the first word of a row names changes what is
+ * in the row.
  * Progress: all operations are wait-free but `join`, which is lock-free. An
- * agent that was terminated keeps its row until `abandon`.
+ * agent that was terminated keeps its row until `abandon`, and so it does the
+ * row that it was about to clear.
  * C twin: `weft_agent_table`, in programs that define WEFT_NAMED_AGENTS.
  *
  * @example Two names
@@ -233,7 +236,9 @@ export class AgentTable extends Region<"agent_table"> {
 
   /**
    * Frees the row of agent `id`, which will never run again. Returns how many
-   * rows that were.
+   * rows that were. Any number of agents may call it for one id at once.
+   *
+   * C twin: `weft_agent_table_abandon`.
    *
    * @throws {TypeError} If `id` is not a number.
    * @throws {RangeError} If `id` is not in the range of agent ids.
@@ -247,9 +252,16 @@ export class AgentTable extends Region<"agent_table"> {
       id !== 0 && row < words.length;
       row += ROW_WORDS
     ) {
-      if (Atomics.load(words, row + AGENT) !== id) continue;
+      const owner = Atomics.load(words, row + AGENT);
+      if (owner !== id && owner !== -id) continue;
+      // The row is this agent's before it is cleared: if two agents cleared it,
+      // the slower one would clear the name of the next agent.
+      const mine = -agentId();
+      const found = Atomics.compareExchange(words, row + AGENT, owner, mine);
+      if (found !== owner) continue;
       for (let i = ON; i < NAME; i++) Atomics.store(words, row + i, 0);
-      if (Atomics.compareExchange(words, row + AGENT, id, 0) === id) count++;
+      Atomics.store(words, row + AGENT, 0);
+      count++;
     }
     return count;
   }
@@ -318,7 +330,7 @@ function rowsOf(words: Int32Array<SharedArrayBuffer>): Row[] {
   const { byteOffset } = words;
   for (let row = FIRST_ROW; row < words.length; row += ROW_WORDS) {
     const id = Atomics.load(words, row + AGENT);
-    if (id === 0) continue;
+    if (id <= 0) continue; // nobody's, or about to be
     const sequence = Atomics.load(words, row + SEQUENCE);
     const slept = Array.from({ length: 1 + MOST_AWAITS }, (_, i) => {
       const word = Atomics.load(words, row + ON + i);

@@ -35,6 +35,7 @@
  * @module
  */
 
+import { describe } from "./_describe.ts";
 import type { CopyingClass } from "./_elements.ts";
 import { LoopCopier } from "./_loop_copier.ts";
 import type { QueueConfig } from "./_queue_core.ts";
@@ -213,6 +214,22 @@ function realtime<T, Config extends readonly unknown[]>(
   return Realtime as unknown as RealtimeClass<T, Config>;
 }
 
+/**
+ * Fails if an operation was given a timeout. Types allow none; plain JavaScript
+ * that was written for the whole class may pass one.
+ *
+ * @throws {TypeError} If it is neither undefined nor 0.
+ */
+function assertNoTimeout(timeout: unknown): void {
+  if (timeout === undefined || timeout === 0) return;
+  throw new TypeError(
+    `Realtime operations take no timeout: received ${describe(timeout)}`,
+  );
+}
+
+/** The operations of queues and rings that take a timeout elsewhere. */
+const TIMED = ["tryPushInt", "tryPopInt", "tryPush", "tryPopInto"] as const;
+
 /** A class of queues or rings whose operations never wait. */
 type CoreClass = new (
   memory: Memory,
@@ -260,6 +277,21 @@ function realtimeCore<T, Config>(
         (_, slot) => this.newViewOfSlot(slot),
       );
     }
+  }
+  const methods = Core.prototype as unknown as Record<
+    string,
+    ((...args: unknown[]) => unknown) | undefined
+  >;
+  for (const name of TIMED) {
+    const method = methods[name];
+    if (method === undefined) continue;
+    const isPop = method.length === 0;
+    Object.defineProperty(Realtime.prototype, name, {
+      value(first?: unknown, second?: unknown) {
+        assertNoTimeout(isPop ? first : second);
+        return method.call(this, first);
+      },
+    });
   }
   return Realtime as unknown as RealtimeClass<T, [config: Config]>;
 }
@@ -357,7 +389,8 @@ export interface Semaphore
 
 /** Takes no timeout, so that it never blocks. */
 class SemaphoreAtOnce extends AnySemaphore {
-  override tryAcquire(n = 1): boolean {
+  override tryAcquire(n = 1, timeout?: number): boolean {
+    assertNoTimeout(timeout);
     return super.tryAcquire(n);
   }
 }
@@ -380,7 +413,8 @@ export interface Event extends Omit<Realtime<AnyEvent, "Event">, "tryWait"> {
 
 /** Takes no timeout, so that it never blocks. */
 class EventAtOnce extends AnyEvent {
-  override tryWait(): boolean {
+  override tryWait(timeout?: number): boolean {
+    assertNoTimeout(timeout);
     return super.tryWait();
   }
 }
@@ -399,7 +433,8 @@ export interface Latch extends Omit<Realtime<AnyLatch, "Latch">, "tryWait"> {
 
 /** Takes no timeout, so that it never blocks. */
 class LatchAtOnce extends AnyLatch {
-  override tryWait(): boolean {
+  override tryWait(timeout?: number): boolean {
+    assertNoTimeout(timeout);
     return super.tryWait();
   }
 }

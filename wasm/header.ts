@@ -79,7 +79,20 @@ async function run(words: string[]): Promise<number> {
       return 0;
     }
     const { mkdirSync, writeFileSync } = await import("node:fs");
-    mkdirSync(folder, { recursive: true });
+    const { dirname } = await import("node:path");
+    const make = (folder: string): void => {
+      try {
+        mkdirSync(folder);
+      } catch (error) {
+        const { code } = error as { code?: string };
+        if (code === "EEXIST") return;
+        const above = dirname(folder);
+        if (code !== "ENOENT" || above === folder) throw error;
+        make(above);
+        mkdirSync(folder);
+      }
+    };
+    make(folder); // option `recursive` of Node 20 never returns below /proc
     writeFileSync(`${folder}/weft.h`, text);
     writeFileSync(`${folder}/weft.hpp`, await read("weft.hpp"));
     return 0;

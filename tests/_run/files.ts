@@ -51,7 +51,9 @@ const TEST = /^((unit|threads|twin)(_\w+)?|\w+_test)\.ts$/;
 /** Which folders a program of `_run/parts` tests. */
 const NEEDS: Readonly<Record<string, (folder: string) => boolean>> = {
   "scenarios.ts": (folder) => has(folder, "scenarios.ts"),
-  "scenarios_c.ts": (folder) => has(folder, "scenarios.ts"),
+  // The modules of agents of C are compiled without WEFT_NAMED_AGENTS.
+  "scenarios_c.ts": (folder) =>
+    has(folder, "scenarios.ts") && folder !== "deadlocks",
   "mutants.ts": (folder) => has(folder, "mutants.ts"),
   "mutants_c.ts": (folder) => has(folder, "mutants.ts"),
   "native.ts": (folder) => has(folder, "native.c"),

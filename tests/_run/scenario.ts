@@ -13,6 +13,8 @@ export interface Modules {
   readonly turn: typeof import("../../primitives/_turn.ts");
   /** What the agents of a pool share. */
   readonly pool: typeof import("../pool/parts.ts");
+  /** Its `deadlocks.ts`. */
+  readonly deadlocks: typeof import("../../primitives/deadlocks.ts");
 }
 
 /** Where these modules are. */
@@ -22,6 +24,7 @@ export const MODULES: Record<keyof Modules, URL> = {
   utf8: new URL("../../primitives/_utf8.ts", import.meta.url),
   turn: new URL("../../primitives/_turn.ts", import.meta.url),
   pool: new URL("../pool/parts.ts", import.meta.url),
+  deadlocks: new URL("../../primitives/deadlocks.ts", import.meta.url),
 };
 
 /** The modules under test: the library's own, or mutants of them. */

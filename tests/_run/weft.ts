@@ -4,6 +4,7 @@
  * @module
  */
 import * as mod from "../../mod.ts";
+import * as deadlocks from "../../primitives/deadlocks.ts";
 import * as pool from "../pool/parts.ts";
 import * as spin from "../../primitives/_spin.ts";
 import * as turn from "../../primitives/_turn.ts";
@@ -14,4 +15,4 @@ import { MODULES, type Modules, type Weft } from "./scenario.ts";
 const { realm } = await Sources.of<Modules>(MODULES);
 
 /** The library's own modules. */
-export const weft: Weft = { mod, spin, utf8, turn, pool, realm };
+export const weft: Weft = { mod, spin, utf8, turn, pool, deadlocks, realm };

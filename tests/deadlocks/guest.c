@@ -14,6 +14,11 @@ EXPORT int begin(void *table, const char *name, int32_t id, weft_mutex *first) {
   return result != 0 ? result : weft_mutex_lock(first, WEFT_FOREVER);
 }
 
+/* Frees the row of a dead agent; how many rows that were. */
+EXPORT int32_t abandon(void *table, int32_t id) {
+  return weft_agent_table_abandon(weft_agent_table_attach(table), id);
+}
+
 /* Locks `second`, and unlocks both. */
 EXPORT int end(weft_mutex *first, weft_mutex *second) {
   int result = weft_mutex_lock(second, WEFT_FOREVER);

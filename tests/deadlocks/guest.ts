@@ -20,7 +20,7 @@ if (module === undefined) {
 } else {
   const env = { memory, weft_now: () => performance.now() };
   const { exports } = await WebAssembly.instantiate(module, { env });
-  const { begin, end } = exports as Record<
+  const { begin, end, abandon } = exports as Record<
     string,
     (...words: number[]) => number
   >;
@@ -31,4 +31,6 @@ if (module === undefined) {
   self.post(begin!(agents.byteOffset, text, id, one.byteOffset));
   await self.next();
   self.post(end!(one.byteOffset, two.byteOffset));
+  const dead = Number(await self.next());
+  self.post(abandon!(agents.byteOffset, dead));
 }

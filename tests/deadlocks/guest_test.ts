@@ -63,6 +63,10 @@ test("an agent of C and one of JavaScript wait for each other", async () => {
   assert.is(shared.b.abandon(22), 1);
   const EOWNERDEAD = 62; // in bare wasm32
   assert.is(await threads[0]!.next(), EOWNERDEAD);
+  assert.equal(shared.agents.agents, [{ id: 22, name: "worker 2" }]);
+  threads[0]!.post(22);
+  assert.is(await threads[0]!.next(), 1);
+  assert.equal(shared.agents.agents, []);
   threads[0]!.stop();
 });
 

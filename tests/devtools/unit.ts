@@ -1,5 +1,6 @@
 // also: node
 // Tests what consoles show of primitives, once the module is imported.
+import { OTHER } from "./other.ts"; // runs first
 import * as assert from "uvu/assert";
 import { inspect as show } from "node:util";
 import {
@@ -36,11 +37,13 @@ function textOf(element: JsonML | null): string {
 
 const headerOf = (value: unknown) => textOf(formatter.header(value));
 
-test("it stands among the formatters of DevTools, once", () => {
+test("it stands behind the formatters of other libraries, once", () => {
   const { devtoolsFormatters } = globalThis as unknown as {
     devtoolsFormatters: Formatter[];
   };
-  assert.equal(devtoolsFormatters.filter((it) => it === formatter).length, 1);
+  assert.is(devtoolsFormatters.length, 2);
+  assert.ok(devtoolsFormatters[0] === OTHER);
+  assert.ok(devtoolsFormatters[1] === formatter);
 });
 
 for (const kind of KINDS) {

@@ -501,6 +501,30 @@ test("inspect() tells who claimed a part and has not handed it on", () => {
   ]);
 });
 
+test("inspect() tells a problem that 20 more looks find, and no other", () => {
+  const barrier = Barrier.create(3);
+  const { state } = LAYOUT.barrier;
+  const words = new Int32Array(barrier.buffer);
+  const { load } = Atomics;
+  // The words that it shows are loaded once, and the problem is found once.
+  for (const last of [21, 22]) {
+    let looks = 0;
+    // The problem is gone behind load number `last`.
+    Atomics.load = ((array: Int32Array, index: number) => {
+      if (array.buffer === words.buffer && index === state) {
+        words[state] = ++looks > last ? 0 : 3 << 12 | 3;
+      }
+      return load(array, index);
+    }) as typeof load;
+    try {
+      assert.is(inspect(barrier).problems.length, last - 21, `${last}`);
+    } finally {
+      Atomics.load = load;
+    }
+    assert.is(looks, 22);
+  }
+});
+
 test("inspect() tells 16 problems at most", () => {
   const queue = MpmcQueue.create({ capacity: 32 });
   new Int32Array(queue.buffer).fill(-7, LAYOUT.mpmc_queue.length);

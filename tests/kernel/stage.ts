@@ -14,6 +14,7 @@ import * as utf8 from "../../primitives/_utf8.ts";
 import * as pool from "../pool/parts.ts";
 import { Sources, withOthers } from "../_run/realm.ts";
 import type { Modules, Weft } from "../_run/scenario.ts";
+import * as deadlocks from "../../primitives/deadlocks.ts";
 import * as mod from "./mod.ts";
 
 type KernelModules = Modules & { kernel: typeof kernel };
@@ -25,6 +26,7 @@ const sources = await Sources.of<KernelModules>({
   turn: new URL("../../primitives/_turn.ts", import.meta.url),
   pool: new URL("../pool/parts.ts", import.meta.url),
   kernel: new URL("../../primitives/_kernel.ts", import.meta.url),
+  deadlocks: new URL("../../primitives/deadlocks.ts", import.meta.url),
 });
 
 /** A source, and the text that is to stand in its place. */
@@ -84,7 +86,10 @@ export async function stageOf(
     ? sources
     : await sources.with(fileURLToPath(edited.file), edited.text);
   const its = edited === undefined
-    ? { mod: mod as unknown as Modules["mod"], spin, utf8, turn, pool, kernel }
+    ? {
+      mod: mod as unknown as Modules["mod"],
+      ...{ spin, utf8, turn, pool, kernel, deadlocks },
+    }
     : changed.evaluated();
   return {
     weft: { ...inKernel(its), realm: () => inKernel(changed.realm()) },

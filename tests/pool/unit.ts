@@ -524,6 +524,51 @@ test("results of short tasks come while a long one runs", () =>
     assert.is(await gate, 1);
   }));
 
+test("a result comes although the worker does not tell of it", () =>
+  withPool({ orders: { blocking: true } }, async (pool, words) => {
+    const sum = (a: number) => pool.run("sum", { a, b: 0 });
+    await Promise.all(Array.from({ length: 500 }, (_, a) => sum(a)));
+    // Of the eleventh and the twelfth task the worker is to tell together with
+    // the thirteenth, which does not end: only a look finds their results.
+    const before = Promise.all(Array.from({ length: 10 }, (_, a) => sum(a)));
+    const gate = pool.run("gate", 1);
+    const untold = sum(7);
+    const control = new AbortController();
+    const endless = pool.run("spin", undefined, { signal: control.signal });
+    const aborted = rejection(endless);
+    await before;
+    Atomics.store(words, 0, 1);
+    Atomics.notify(words, 0);
+    const late = pause(30_000).then(() => "nobody looked");
+    assert.is(await Promise.race([untold, late]), 7);
+    control.abort("enough");
+    assert.is(await aborted, "enough");
+    await gate;
+  }));
+
+test("so many tasks lie ahead of a worker as take about 2 ms", () =>
+  withPool({}, async (pool, words) => {
+    const order = async () => {
+      words.fill(0);
+      const ranks = await Promise.all([
+        ...[0, 1, 2, 3].map((n) => pool.run("gate", n)),
+        pool.run("gate", 9, { priority: 1 }),
+        Promise.resolve().then(() => {
+          Atomics.store(words, 0, 1);
+          Atomics.notify(words, 0);
+          return 0;
+        }),
+      ]);
+      ranks.pop();
+      return ranks.sort((a, b) => a - b).map((rank) => rank % 1000);
+    };
+    await pool.run("sleep", 5);
+    assert.equal(await order(), [0, 1, 9, 2, 3], "one task is more than 2 ms");
+    const sum = (a: number) => pool.run("sum", { a, b: 0 });
+    await Promise.all(Array.from({ length: 500 }, (_, a) => sum(a)));
+    assert.equal(await order(), [0, 1, 2, 3, 9], "more than four are less");
+  }));
+
 test("map() yields in the order of the requests", () =>
   withPool({ workers: 2, orders: { limit: 4 } }, async (pool) => {
     async function* requests() {

@@ -42,7 +42,10 @@ test.after(() => {
 function run(permissions: string[], ...words: string[]) {
   const before = "Deno" in globalThis ? ["run", ...permissions] : [];
   const args = [...before, PROGRAM, ...words];
-  return spawnSync(process.execPath, args, { encoding: "utf8" });
+  return spawnSync(process.execPath, args, {
+    encoding: "utf8",
+    timeout: 60_000,
+  });
 }
 
 test("header() is one file that holds every header once", async () => {
@@ -173,6 +176,12 @@ test("the program ends with 2 and one line where it cannot", () => {
   );
   assert.is(status, 2);
   assert.match(stderr, /^.*not a directory.*\n$/i);
+  // No folder can be made in Linux's /proc, though it exists.
+  if (fs.existsSync("/proc/self")) {
+    const { status, stderr } = run(["-A"], "--out", "/proc/weft");
+    assert.is(status, 2);
+    assert.match(stderr, /^ENOENT.*'\/proc\/weft'\n$/);
+  }
   const { status: usage, stderr: said } = run([], "--output", folder);
   assert.is(usage, 2);
   assert.is(said, "usage: header [--out FOLDER]\n");

@@ -286,6 +286,7 @@ const ONLY_C: Record<string, string> = {
   weft_agent_table_bytes: "AgentTable.byteLength, in a module of its own",
   weft_agent_table_init: "AgentTable.init, in a module of its own",
   weft_agent_table_attach: "new AgentTable, in a module of its own",
+  weft_agent_table_abandon: "AgentTable.abandon, in a module of its own",
   weft_attach_error: "JavaScript throws it",
   weft_inspect: "inspect, a function of its own",
   weft_recover: "recover, a function of its own",

@@ -2,9 +2,11 @@
 // somewhere. `_run/parts/page.ts` has what is true of one page.
 import * as fs from "node:fs";
 import * as path from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { suite } from "../_run/harness.ts";
+import { run } from "../_run/native.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const PAGES = path.join(PROJECT, "docs", "primitives");
@@ -71,4 +73,62 @@ test("links lead to a file, and to a heading in it", () => {
       .map((link) => `${name}: ${link}`);
   });
   assert.equal(broken, []);
+});
+
+// ---- parts of programs ----------------------------------------------------------
+
+/** What stands around examples that are a part of a program, in their order. */
+const AROUND: Readonly<Record<string, readonly string[]>> = {
+  "docs/cpp.md": [
+    "declare const module: " +
+    "{ _queue(): number; wasmMemory: { buffer: SharedArrayBuffer } };",
+  ],
+  "docs/guides/hosting.md": [
+    "declare function start(): Promise<void>;",
+    "declare const addEventListener: (type: string, " +
+    "listener: (event: { persisted: boolean }) => void) => void;",
+  ],
+  "docs/primitives/channel.md": [""],
+  "docs/primitives/pool.md": ["declare const make: () => Worker;"],
+  "docs/primitives/watch.md": [
+    'import { layout, Mutex } from "@weft/sync";\n' +
+    'import { watch } from "@weft/sync/watch";\n' +
+    "declare const document: " +
+    "{ getElementById(id: string): { textContent: string } | null };\n" +
+    "const shared = layout({ lock: Mutex }).create();\n" +
+    "const control = new AbortController();\n",
+  ],
+};
+
+/** Programs of other libraries, and what other tests compare with a source. */
+const OTHERS = ["docs/guides/migrating.md", "docs/race_testing.md"];
+
+test("examples that are a part of a program have the types they say", async () => {
+  const folder = path.join(PROJECT, ".weft", "parts");
+  fs.rmSync(folder, { recursive: true, force: true });
+  fs.mkdirSync(folder, { recursive: true });
+  const files: string[] = [];
+  for (const name of documents) {
+    if (OTHERS.includes(name)) continue;
+    // Those whose first line names a file are run elsewhere.
+    const parts = /^```[jt]s ignore\n(?!\/\/ [\w/]+\.m?[jt]s\b)([^]*?)^```$/gm;
+    const found = [...read(PROJECT, name).matchAll(parts)];
+    const around = AROUND[name] ?? [];
+    assert.is(found.length, around.length, `${name}: say what stands around`);
+    for (const [i, [, text]] of found.entries()) {
+      const file = path.join(folder, `${path.basename(name, ".md")}${i}.ts`);
+      fs.writeFileSync(file, `${around[i]}\n${text}\nexport {};\n`);
+      files.push(file);
+    }
+  }
+  assert.is(files.length, Object.values(AROUND).flat().length);
+  // Not by `deno check`, which passes over files that deno.json excludes.
+  const all = path.join(folder, "all.ts");
+  const others = files.map((file) =>
+    `  await import(${JSON.stringify(file)});`
+  );
+  fs.writeFileSync(all, `if (Deno.args[0]) {\n${others.join("\n")}\n}\n`);
+  const words = ["run", "--check", "-A", all];
+  const { code, output } = await run(process.execPath, words, 250);
+  assert.is(code, 0, output);
 });

@@ -40,14 +40,14 @@ for (const stem of STEMS) {
 }
 SIZES.push(
   { name: "*", subpaths: [""], most: 58000 },
-  { name: "Pool", subpaths: ["/pool"], most: 21050 },
-  { name: "servePool, task", subpaths: ["/pool"], most: 14700 },
+  { name: "Pool", subpaths: ["/pool"], most: 21100 },
+  { name: "servePool, task", subpaths: ["/pool"], most: 14800 },
   { name: "watch", subpaths: ["/watch"], most: 8550 },
   { name: "AgentTable", subpaths: ["/deadlocks"], most: 2750 },
-  { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 10100 },
+  { name: "AgentTable, deadlocks", subpaths: ["/deadlocks"], most: 10150 },
   { name: "formatter", subpaths: ["/devtools"], most: 8150 },
-  { name: "SpscQueue", subpaths: ["/realtime"], most: 4500 },
-  { name: "*", subpaths: ["/realtime"], most: 22150 },
+  { name: "SpscQueue", subpaths: ["/realtime"], most: 4700 },
+  { name: "*", subpaths: ["/realtime"], most: 22400 },
   { name: "Mutex", subpaths: ["/kernel"], most: 6900 },
 );
 

@@ -370,6 +370,30 @@ test("a place must be given, unless the array is one record", () => {
   }
 });
 
+test("write() writes where it was told to, whatever a getter does", () => {
+  const Pair = struct({ a: "i32", b: "i32" });
+  const [one, two] = [new Int32Array(2), new Int32Array(2)];
+  Pair.write(one, {
+    a: 1,
+    get b() {
+      Pair.write(two, { a: 3, b: 4 });
+      return 2;
+    },
+  });
+  assert.equal([...one, ...two], [1, 2, 3, 4]);
+  const buffer = new ArrayBuffer(8, { maxByteLength: 8 });
+  const shrinking = new Uint8Array(buffer);
+  const record = {
+    a: 1,
+    get b() {
+      buffer.resize(4);
+      return 2;
+    },
+  };
+  assert.throws(() => Pair.write(shrinking, record), /record of 8 bytes/);
+  assert.equal([...new Uint8Array(buffer)], [0, 0, 0, 0]);
+});
+
 test("a view reads and writes what read() and write() do", () => {
   fc.assert(
     fc.property(anyRecord, fc.nat({ max: 9 }), ({ type, value }, at) => {

@@ -26,7 +26,7 @@ typedef struct {
 
 /* What a thread notes: AGENT_ROW in primitives/_layout.ts. */
 typedef struct {
-  int32_t agent;     /* the id of the thread, or 0 */
+  int32_t agent;     /* the id of the thread, 0, or -id of who clears it */
   int32_t sequence;  /* changes with each sleep */
   int32_t on;        /* the word on which it blocks, or 0 */
   int32_t awaits[8]; /* of agents that await, which threads of C never do */
@@ -108,13 +108,40 @@ static inline int weft_agent_name(weft_agent_table *t, const char *name) {
   return 0;
 }
 
+/* Frees a row if `owner` is its first word. */
+static inline bool weft__agent_row_free(weft__agent_row_words *row,
+                                        int32_t owner) {
+  /* The row is this thread's before it is cleared: if two threads cleared it,
+     the slower one would clear the name of the next thread. */
+  int32_t mine = -weft_agent_id();
+  if (weft__compare_exchange(&row->agent, owner, mine) != owner) return false;
+  weft__store(&row->on, 0);
+  for (int i = 0; i < 8; i++) weft__store(&row->awaits[i], 0);
+  weft__store(&row->bytes, 0);
+  weft__store(&row->agent, 0);
+  return true;
+}
+
+/* Frees the row of thread `id`, which will never run again. Returns how many
+   rows that were. Any number of threads may call it for one id at once. */
+static inline int32_t weft_agent_table_abandon(weft_agent_table *t,
+                                               int32_t id) {
+  weft__agent_row_words *rows = (weft__agent_row_words *)(void *)(t + 1);
+  int32_t count = 0;
+  for (int32_t i = 0; id > 0 && i < t->agents; i++) {
+    int32_t owner = weft__load(&rows[i].agent);
+    if (owner != id && owner != -id) continue;
+    if (weft__agent_row_free(&rows[i], owner)) count++;
+  }
+  return count;
+}
+
 /* Takes this thread's name away. It notes nothing any more. */
 static inline void weft_agent_unname(void) {
   int32_t *row = weft__agent_row;
   if (row == NULL) return;
   weft__agent_row = NULL;
-  weft__store(&row[WEFT__ROW_ON], 0);
-  weft__store(&row[0], 0);
+  weft__agent_row_free((weft__agent_row_words *)(void *)row, weft_agent_id());
 }
 
 WEFT__END
