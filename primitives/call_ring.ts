@@ -38,7 +38,7 @@ import {
   Region,
   type WordsInspection,
 } from "./_region.ts";
-import { spin, spinPatiently, timed } from "./_spin.ts";
+import { spin, spinPatiently } from "./_spin.ts";
 import { ASYNC, readOptions, TRY_ASYNC } from "./_options.ts";
 import {
   assertMayBlock,
@@ -549,7 +549,7 @@ export class CallRing extends CallRingBase {
     const rest = () => block(calling(slots, request, at, receive), timeout);
     if (at === 0 || timeout === 0) return rest();
     if (spinPatiently(() => slots.isAnswered(at))) return receive(at);
-    return timed(rest);
+    return rest();
   }
 
   /**
@@ -757,8 +757,9 @@ export class PendingCall extends PendingCallBase {
   #receive<T>(timeout: number | undefined, attempt: () => T): T | undefined {
     const slots = this.#slots;
     const at = this.#here();
-    if (spinPatiently(() => slots.isAnswered(at))) return attempt();
-    return timed(() => block(this.#receiving(attempt), timeout));
+    const isReady = () => slots.isAnswered(at);
+    if (isReady() || spinPatiently(isReady)) return attempt();
+    return block(this.#receiving(attempt), timeout);
   }
 
   #receivingInto(dst: Elements): Waiting<number | undefined> {

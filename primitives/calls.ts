@@ -24,7 +24,7 @@ import { CALL_RING } from "./_layout.ts";
 import { type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
 import { attach, inRange } from "./_region.ts";
-import { spin, spinPatiently, timed } from "./_spin.ts";
+import { spin, spinPatiently } from "./_spin.ts";
 import { errorOf, errorText, isError, unsendable } from "./_thrown.ts";
 import { nextTurn } from "./_turn.ts";
 import { readUtf8, writeUtf8 } from "./_utf8.ts";
@@ -774,10 +774,8 @@ class Client {
     if (isWaiting && at === 0 && request!.length <= slots.maxRequest) {
       at = spin(() => slots.post(request!) || undefined) ?? 0;
     }
-    const rest = () => block(this.#call(token, at, request), this.#timeout);
-    const isHere = at === 0 || !isWaiting ||
-      spinPatiently(() => slots.isAnswered(at));
-    return this.#result(isHere ? rest() : timed(rest));
+    if (at !== 0 && isWaiting) spinPatiently(() => slots.isAnswered(at));
+    return this.#result(block(this.#call(token, at, request), this.#timeout));
   }
 
   /** Refuses a request that the ring cannot carry. */
@@ -879,6 +877,9 @@ class Client {
       }
       over = true; // at the moment of the timeout it may be answered
       return this.#read(at);
+    } catch (error) {
+      over ||= error instanceof ClosedError; // it was withdrawn
+      throw error;
     } finally {
       if (!over) slots.cancel(at);
     }

@@ -21,6 +21,7 @@ import {
   type Waiting,
 } from "../../primitives/_wait.ts";
 import { iterate } from "../../primitives/_iterate.ts";
+import { spinPatiently } from "../../primitives/_spin.ts";
 import { turn } from "../../primitives/_turn.ts";
 import { suite } from "../_run/harness.ts";
 import {
@@ -532,4 +533,36 @@ test("what was published without a wake is found within seconds", async () => {
     assert.ok(await endsWithin(2500, wait), `${name}: asleep beside it`);
   });
   await Promise.all(waits);
+});
+
+// ---- two ways to wait ----------------------------------------------------------
+
+/**
+ * The share of waits that spin, of 4000 that take so many microseconds from one
+ * to the next. Of other waits before, half as many are ignored.
+ */
+function shareOfSpins(spinning: number, sleeping: number): number {
+  const waits = 6000;
+  const { now } = performance;
+  let time = now.call(performance);
+  let spins = 0;
+  performance.now = () => time;
+  try {
+    for (let i = 0; i < waits; i++) {
+      const spun = spinPatiently(() => true) !== undefined;
+      time += (spun ? spinning : sleeping) / 1000;
+      if (spun && i >= waits / 3) spins++;
+    }
+  } finally {
+    performance.now = now;
+  }
+  return spins / (waits * 2 / 3);
+}
+
+test("an agent waits in the way that is faster, or sleeps", () => {
+  assert.ok(shareOfSpins(4, 10) > 0.9, "both agents have a core");
+  assert.ok(shareOfSpins(30, 10) < 0.1, "they share a core");
+  assert.ok(shareOfSpins(4, 10) > 0.9, "each has a core again");
+  assert.ok(shareOfSpins(9, 10) < 0.1, "it is about the same");
+  assert.ok(shareOfSpins(5000, 5000) < 0.1, "answers are slow");
 });

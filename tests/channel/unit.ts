@@ -217,7 +217,7 @@ test("json refuses what would be lost, and says where it is", async () => {
     [{ a: [{ "b c": NaN }] }, "received NaN at ", `["a"][0]["b c"]`],
     [[Infinity], "received Infinity at [0]"],
     [-Infinity, "received -Infinity"],
-    [10n, "received 10"],
+    [{ a: 10n }, `received 10n at ["a"]`],
     [{ f() {} }, `received function at ["f"]`],
     [[Symbol.iterator], "received symbol at [0]"],
     [{ [Symbol.iterator]: 1 }, "some property would be lost"],
@@ -282,11 +282,12 @@ test("numbers are kept exactly, and other things are refused", async () => {
     assert.ok(Object.is(doubles.tryReceive(), kept));
   }
   const { buffer } = doubles;
-  for (const wrong of ["1", null, undefined, 1n] as never[]) {
-    const part = `received ${wrong}`;
-    refuses(buffer, () => doubles.trySend(wrong), TypeError, part);
-    refuses(buffer, () => doubles.send(wrong), TypeError, part);
-    await rejects(buffer, doubles.sendAsync(wrong), TypeError, part);
+  const others = [["1", '"1"'], [null, "null"], [undefined, "undefined"]];
+  for (const [wrong, said] of [...others, [1n, "1n"]] as never[][]) {
+    const part = `received ${said}`;
+    refuses(buffer, () => doubles.trySend(wrong!), TypeError, part);
+    refuses(buffer, () => doubles.send(wrong!), TypeError, part);
+    await rejects(buffer, doubles.sendAsync(wrong!), TypeError, part);
   }
   const words = Channel.create({ codec: i32, capacity: 2 });
   for (const kept of [2 ** 31 - 1, -(2 ** 31), 0]) {

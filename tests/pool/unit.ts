@@ -179,6 +179,10 @@ test("run() refuses what cannot be sent, before anything is sent", () =>
     await refused(pool.run("echo", { a: [1n] } as never), /at \["a"\]\[0\]/);
     await refused(pool.run("sum", { a: 1 } as never), /b/);
     await refused(pool.run("add", new Uint8Array(17)), /has 17 bytes.*for 16/);
+    // The encoder of JSON says at first how many bytes it may need at most.
+    await refused(pool.run("echo", "x".repeat(15)), /has 17 bytes.*for 16/);
+    const longest = "x".repeat(14);
+    assert.is(await pool.run("echo", longest), longest);
     await refused(
       pool.run("nothing" as "echo", 1),
       /no task "nothing": there are add, sum/,
