@@ -148,7 +148,7 @@ const rustc = spawnSync("rustc", ["--version"], { encoding: "utf8" }).stdout;
 const java = spawnSync("javac", ["--version"], { encoding: "utf8" }).stdout;
 const table = [
   "| scenario | Weft | loom 0.7 | shuttle 0.8, 20,000 random | " +
-  "Lincheck 2.39, at most 20,000 |",
+  "Lincheck 2.39, at most 10,000 |",
   "| --- | --- | --- | --- | --- |",
   ...rows,
   "",

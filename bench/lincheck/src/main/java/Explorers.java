@@ -17,7 +17,7 @@ import org.jetbrains.kotlinx.lincheck.strategy.managed.modelchecking.ModelChecki
  */
 public final class Explorers {
   /** Lincheck stops after so many executions of a scenario. */
-  static final int MOST = 20_000;
+  static final int MOST = 10_000;
 
   static String bug = "";
   static int executions = 0;
