@@ -31,10 +31,12 @@ const ALL = results.NAMES;
 const RUNTIMES = ["Deno", "Node", "Bun", "Chromium"];
 /** The runtimes that the targets are for, and that are measured by default. */
 const TARGETED = ["Deno", "Node"];
-/** Their figures are not the runtime's, or they start Node's processes. */
-const DENO_ONLY = ["twins", "pool"];
+/** Its figures are those of C, not of a runtime. */
+const DENO_ONLY = ["twins"];
 /** A page starts no processes, and gets no packages. */
-const NOT_IN_PAGES = ["calls", "idle", "memory"];
+const NOT_IN_PAGES = ["calls", "idle", "memory", "pool"];
+/** Its processes run in Deno or Node. */
+const NOT_IN_BUN = ["pool"];
 /** How long a group takes that was never measured. */
 const UNKNOWN = 30;
 
@@ -151,6 +153,7 @@ async function main(words: string[]) {
     RUNTIMES.filter((runtime) =>
       (on ?? runtime) === runtime && commands[runtime] !== undefined &&
       (runtime === "Deno" || !DENO_ONLY.includes(name)) &&
+      (runtime !== "Bun" || !NOT_IN_BUN.includes(name)) &&
       (runtime !== "Chromium" || !NOT_IN_PAGES.includes(name))
     ).map((runtime): Task => {
       const group = known.find((it) => it.name === name);
