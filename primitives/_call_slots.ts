@@ -252,7 +252,7 @@ export class Slots {
     yield { words, index: REPLY, value: this.maxReply, atMost: PAUSE };
   }
 
-  /** Whether others look for a slot in vain, so that it is time to give way. */
+  /** Whether other callers found no free slot, so that this one gives way. */
   get isAwaited(): boolean {
     return this.words[PAUSES]! > 0; // a hint
   }

@@ -1,15 +1,15 @@
 /**
- * Bounded spinning before a sleep. Each agent that polls a cache line costs a
- * store to that line a cache miss. So between two looks the loop runs on local
- * state only, for about a microsecond.
+ * Bounded spinning before a sleep. Each agent that polls a cache line makes a
+ * store to that line slower by a cache miss. So between two looks the loop runs
+ * on local state only, for about a microsecond.
  */
 
 /**
  * `rounds` says how long a blocking call spins before it sleeps; `patience`
  * says how often a waiter lets newcomers pass. The race tester sets both to 0:
  * sleeping at once loses no interleaving, and without patience a claim comes
- * sooner. `tells` says whether an agent that stands still for a second within an
- * operation is taken for dead, which the race tester sets to false.
+ * sooner. `tells` says whether an agent counts as dead if it stands still for a
+ * second within an operation; the race tester sets it to false.
  */
 export const spinning = { rounds: 20, patience: 8, tells: true };
 

@@ -161,7 +161,7 @@ export const PendingCallBase: abstract new () => Disposable =
  * will never run again, so an old state is never mistaken for a new one.
  * Fairness: a server takes the slots in turn, so it passes over a call at most
  * once for each other slot. The first caller to find a free slot takes it. A
- * caller pauses for 2 ms each 50 ms while others look for a slot in vain, so
+ * caller pauses for 2 ms each 50 ms while others find no free slot, so
  * that a caller that was woken finds one.
  * C twin: `weft_call_ring`. Source: slots as in the message buffers of seL4 and
  * LRPC (Bershad and others 1990). States with an owner are our own design.

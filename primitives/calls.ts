@@ -561,7 +561,7 @@ function serveBlocking(
  * the caller gives up: its signal aborted, its time was over, or it was
  * abandoned. `signal.aborted` is up to date in a method that never awaits, too.
  *
- * What a method throws is thrown where it was called. A request or a result may
+ * If a method throws, its caller gets the error. A request or a result may
  * be longer than a slot of the ring: it is sent in pieces. The server keeps
  * them for 30 seconds, for a caller that may have died.
  *

@@ -1708,7 +1708,7 @@ const NO_ELEMENT = 4294967306; // 2^32 + EBUSY
 
 /** The methods of a `LockFreeQueue` that other queues do not have. */
 export interface Repairable {
-  /** Gets back the slots that agents which are known to be dead have lost. */
+  /** Gets back the slots that dead agents have lost. */
   repair(): number;
 }
 

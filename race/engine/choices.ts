@@ -9,10 +9,6 @@ import * as k from "./kinds.ts";
 import { I32 } from "./native.ts";
 import type { Engine } from "./replay.ts";
 
-/**
- * After this many timers in a row that changed nothing, no more timers fire.
- */
-export const IDLE_FIRES = 8;
 /** How many old values an agent may read in one call. */
 const STALE_READS = 4;
 
@@ -155,12 +151,11 @@ export function timerOf({ id, status, deadline, timers }: Agent): number {
 
 /** Adds the timers that fire first, when no agent can run. */
 function passTime({ agents }: World, out: Choices): void {
-  if (agents.every(isOver)) {
-    return;
-  }
+  const over = agents.every(isOver);
   let first = Infinity;
   for (const agent of agents) {
-    if (timerOf(agent) < 0 || agent.idleFires >= IDLE_FIRES) continue;
+    if (timerOf(agent) < 0 || agent.tired) continue;
+    if (over && !setsOff(agent)) continue;
     const due = dueOf(agent);
     if (due < first) out.count = 0;
     if (due > first) continue;
@@ -168,6 +163,10 @@ function passTime({ agents }: World, out: Choices): void {
     out.add(timerOf(agent));
   }
 }
+
+/** Whether a finished call has set a timer that fires once. */
+export const setsOff = (agent: Agent): boolean =>
+  !agent.tired && agent.timers.some(({ every }) => every < 0);
 
 const dueOf = ({ status, deadline, timers }: Agent): number =>
   status === k.BLOCKED || status === k.SPINNING ? deadline : timers[0]!.due;

@@ -9,7 +9,7 @@ import type { Hints, HintState } from "./hints.ts";
 import * as k from "./kinds.ts";
 import { type FailureKind, Fault, Unsupported } from "./kinds.ts";
 import type { Call } from "./model.ts";
-import { DELIVERED, type Memo, RESUMED, WOKEN } from "./memo.ts";
+import { DELIVERED, type Memo, REFRESHED, RESUMED, WOKEN } from "./memo.ts";
 import { Memory, SEVERAL } from "./memory.ts";
 import { native } from "./native.ts";
 import type { Twins } from "./twins.ts";
@@ -508,6 +508,12 @@ export class World {
   #unspin(by: Agent): void {
     const { address, size } = by;
     for (const agent of this.agents) {
+      if (agent.idleFires > 0 && agent !== by) {
+        this.#change(agent, REFRESHED, undefined, () => {
+          agent.snapshot = null;
+          agent.idleFires = agent.fires = 0;
+        });
+      }
       if (agent.status !== k.SPINNING && agent.leap === 0) continue;
       for (const at of agent.spinAddresses) {
         if (at >= address + size || address >= at + 8) continue;
@@ -578,6 +584,7 @@ export class World {
       agent.pure =
       agent.stale =
       agent.idleFires =
+      agent.fires =
         0;
   }
 

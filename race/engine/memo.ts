@@ -28,6 +28,8 @@ export const WOKEN = 8 << 8;
 export const RESUMED = 9 << 8;
 /** A settled promise is put into its event queue. */
 export const DELIVERED = 10 << 8;
+/** Memory has changed: what it waits for may come. */
+export const REFRESHED = 11 << 8;
 /** It recovers what a terminated agent left behind. */
 export const RECOVERS = 12 << 8;
 
@@ -130,7 +132,8 @@ export function isSame(a: Snapshot, b: Snapshot): boolean {
     a.deadline === b.deadline && a.invoked === b.invoked &&
     a.size === b.size && a.first === b.first && a.pure === b.pure &&
     a.effort === b.effort && a.steps === b.steps && a.stale === b.stale &&
-    a.idleFires === b.idleFires && a.spinNext === b.spinNext &&
+    a.idleFires === b.idleFires && a.fires === b.fires &&
+    a.spinNext === b.spinNext &&
     a.tick === b.tick && a.ticks === b.ticks && a.leap === b.leap &&
     a.ends === b.ends && a.looping === b.looping &&
     samePlain(a.plain, b.plain) &&

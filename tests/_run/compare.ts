@@ -104,8 +104,10 @@ export async function* corpus(bugs: typeof BUGS = BUGS): Programs {
   }
 }
 
-async function* scenarios(): Programs {
-  for (const stem of foldersWith("scenarios.ts")) {
+async function* scenarios(
+  stems: readonly string[] = foldersWith("scenarios.ts"),
+): Programs {
+  for (const stem of stems) {
     for (const one of (await scenariosIn(stem))(weft)) {
       const { name, spec, agents, options, deep } = one;
       if (deep) continue;
@@ -144,20 +146,29 @@ export async function* mutants(
   }
 }
 
-/** Compares all programs whose names contain `filter`; says what it found. */
+/**
+ * Compares all programs whose names contain `filter`, or the scenarios and
+ * mutants of the stem `filter`; says what it found.
+ */
 export async function compareAll(filter: string): Promise<boolean> {
   let right = true;
-  for (
-    const [what, programs, states] of [
-      ["corpus", corpus(), 3_000],
-      ["scenarios", scenarios(), 2_000],
-      ["mutants", mutants(), 3_000],
-    ] as const
-  ) {
+  const stems = foldersWith("mutants.ts").filter((stem) => stem === filter);
+  const all: [what: string, programs: Programs, states: number][] =
+    stems.length > 0
+      ? [
+        ["scenarios", scenarios(stems), 2_000],
+        ["mutants", mutants(stems), 3_000],
+      ]
+      : [
+        ["corpus", corpus(), 3_000],
+        ["scenarios", scenarios(), 2_000],
+        ["mutants", mutants(), 3_000],
+      ];
+  for (const [what, programs, states] of all) {
     let [count, searches, wrong] = [0, 0, 0];
     const begin = performance.now();
     for await (const [name, check] of programs) {
-      if (!name.includes(filter)) continue;
+      if (stems.length === 0 && !name.includes(filter)) continue;
       const [compared, different] = await compare(check, states);
       if (compared > 0) count++;
       searches += compared;
