@@ -9,6 +9,7 @@
  */
 
 import * as fs from "node:fs";
+import process from "node:process";
 import {
   type Contestant,
   type Figure,
@@ -80,7 +81,8 @@ export async function beats(
     all.flat().some(({ turns }) => count(turns) < ROUNDS * BEATS / 2);
   for (let round = -1; round < MOST_ROUNDS; round++) {
     if (round >= ROUNDS && !isMissing()) break;
-    for (const contest of all) {
+    for (const [k, contest] of all.entries()) {
+      progress(round + 1 + k / all.length, ROUNDS + 1);
       for (let beat = 0; beat < BEATS; beat++) {
         for (const { contestant, turns } of contest) {
           const { ns, waited } = await contestant.turn();
@@ -91,6 +93,7 @@ export async function beats(
       }
     }
   }
+  progress(1, 1);
   for (const { contestant } of all.flat()) contestant.stop?.();
   return all.map((contest) =>
     Object.fromEntries(contest.map(({ contestant: { name }, turns }) => {
@@ -98,6 +101,13 @@ export async function beats(
       return [name, { turns, summary: summed(turns) }];
     }))
   );
+}
+
+/** Shows on a terminal how far the contests are. */
+function progress(done: number, all: number) {
+  if (!process.stderr.isTTY) return;
+  const share = Math.min(Math.floor(100 * done / all), 100);
+  process.stderr.write(share < 100 ? `\r      ${share} %\x1b[K` : "\r\x1b[K");
 }
 
 /** How many turns count. */

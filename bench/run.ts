@@ -75,6 +75,16 @@ function option(words: string[], name: string): string | undefined {
   return value;
 }
 
+/** The results in a folder or a file that the user named. */
+function resultsIn(place: string): results.Group[] {
+  try {
+    return results.read(place);
+  } catch (error) {
+    if (error instanceof TypeError) fail(error.message);
+    throw error;
+  }
+}
+
 /** Bundles the groups for Node and Bun: Node cannot read TypeScript. */
 async function forNode(names: readonly string[]) {
   const files = names.map((name) => path.join(HERE, `${name}_bench.ts`));
@@ -130,7 +140,7 @@ async function main(words: string[]) {
   if (unknown !== undefined) fail(`no group "${unknown}"`);
   if (on !== undefined && !RUNTIMES.includes(on)) fail(`no runtime "${on}"`);
   if (old !== undefined && !fs.existsSync(old)) fail(`no file "${old}"`);
-  const before = old === undefined ? undefined : results.read(old);
+  const before = old === undefined ? undefined : resultsIn(old);
   const known = results.read(results.FOLDER);
   const commands: Record<string, readonly string[] | undefined> = {
     Deno: [process.execPath],
