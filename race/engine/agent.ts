@@ -66,6 +66,8 @@ export interface Snapshot {
   key2: number;
   results1: number;
   results2: number;
+  /** Whether its next operation is known to concern other agents. */
+  common: boolean;
   /** The states with the same future, and how many edges were compared. */
   group: Group | null;
   proved: number;
@@ -450,6 +452,7 @@ export class Agent {
       key2: 0,
       results1: 0,
       results2: 0,
+      common: false,
       group: null,
       proved: 0,
     };

@@ -116,7 +116,7 @@ export function placeOf(): string {
       site.getPosition?.() ??
         `${site.getLineNumber()}:${site.getColumnNumber()}`
     ).join();
-  holder.stackTraceLimit = 24;
+  holder.stackTraceLimit = 14;
   try {
     return String(new Error().stack);
   } finally {
