@@ -52,7 +52,7 @@ static inline void weft__relax_briefly(void) { weft__pass(1); }
 /* In a trial, the time from wait to wait counts for so many microseconds. */
 #define WEFT__SPIN_LONGEST_STEP 64
 /* The other way is tried again after 2^n trials of the better one; n at most. */
-#define WEFT__SPIN_MOST_TRUST 8
+#define WEFT__SPIN_MOST_TRUST 5
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
@@ -153,39 +153,40 @@ static inline weft__spinning weft__spin_begin(const int32_t *own,
 /* The two ways to wait. */
 enum { WEFT__SPINNING, WEFT__SLEEPING };
 
-/* Ends a trial, and chooses the next way. */
-static inline void weft__spin_judge(weft_agent *agent) {
-  const uint8_t other =
-      agent->better == WEFT__SPINNING ? WEFT__SLEEPING : WEFT__SPINNING;
-  const int32_t cost = agent->spent, before = agent->costs[agent->tried];
-  agent->costs[agent->tried] = cost;
-  agent->waits = 0, agent->spent = 0;
-  if (agent->tried == agent->better) {
-    if (cost > 2 * before) agent->trust >>= 1; /* something has changed */
-    if (++agent->trials >> agent->trust > 0) agent->tried = other;
-    return;
-  }
-  /* An agent that sleeps leaves its core to others, so spinning must be faster
-     by a quarter. */
-  bool spins = agent->costs[WEFT__SPINNING] * INT64_C(4) <
-               agent->costs[WEFT__SLEEPING] * INT64_C(3);
-  agent->tried = spins ? WEFT__SPINNING : WEFT__SLEEPING;
-  if (agent->tried != agent->better)
-    agent->trust = 0;
-  else if (agent->trust < WEFT__SPIN_MOST_TRUST)
-    agent->trust++;
-  agent->better = agent->tried;
-  agent->trials = 0;
-}
-
-/* Notes that a wait begins at `now`. */
-static inline void weft__spin_step(int64_t now) {
+/* Notes that a wait begins at `now`. Perhaps a trial ends so. */
+static inline void weft__spin_note(int64_t now) {
   weft_agent *agent = &WEFT_AGENT();
+  int32_t *costs = agent->costs;
   const int32_t most = WEFT__SPIN_LONGEST_STEP * 1000;
+  const int32_t before = costs[agent->tried];
   int64_t step = now - agent->began;
   agent->spent += step < most ? (int32_t)step : most;
   agent->began = now;
-  if (++agent->waits == WEFT__SPIN_TRIAL) weft__spin_judge(agent);
+  agent->waits++;
+  if (agent->tried == agent->better) {
+    if (agent->waits < WEFT__SPIN_TRIAL) return;
+    costs[agent->tried] = agent->spent;
+    if (agent->spent > 2 * before) agent->trust >>= 1; /* something changed */
+    if (++agent->trials >> agent->trust > 0)
+      agent->tried =
+          agent->better == WEFT__SPINNING ? WEFT__SLEEPING : WEFT__SPINNING;
+  } else {
+    costs[agent->tried] = agent->spent;
+    /* An agent that sleeps leaves its core to others, so spinning must be
+       faster by an eighth. */
+    bool spins =
+        costs[WEFT__SPINNING] * INT64_C(9) < costs[WEFT__SLEEPING] * INT64_C(8);
+    uint8_t winner = spins ? WEFT__SPINNING : WEFT__SLEEPING;
+    /* It goes on while it can still win. */
+    if (agent->waits < WEFT__SPIN_TRIAL && winner == agent->tried) return;
+    if (winner != agent->better)
+      agent->trust = 0;
+    else if (agent->trust < WEFT__SPIN_MOST_TRUST)
+      agent->trust++;
+    agent->better = agent->tried = winner;
+    agent->trials = 0;
+  }
+  agent->waits = 0, agent->spent = 0;
 }
 
 /*
@@ -199,7 +200,7 @@ static inline void weft__spin_step(int64_t now) {
 #define WEFT__SPIN_PATIENTLY(timeout)      \
   (WEFT_SPIN_ROUNDS == 0 || (timeout) == 0 \
        ? weft__spin_begin(NULL, 0)         \
-       : (weft__spin_step(WEFT_NOW()), weft__spin_chosen()))
+       : (weft__spin_note(WEFT_NOW()), weft__spin_chosen()))
 
 /* The spinning of a wait in the way that is tried now. */
 static inline weft__spinning weft__spin_chosen(void) {
