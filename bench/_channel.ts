@@ -89,6 +89,12 @@ export function peek(end: End): Run {
 /** So many ms both sides are idle before each message. */
 const IDLE = 1;
 
+/**
+ * So many messages go there and back first, without a pause, so that the code
+ * is compiled: a program's first messages take several times as long.
+ */
+const WARM_UP = 5000;
+
 const nothing = new Int32Array(new SharedArrayBuffer(4));
 
 /** The times of messages there and back, in ns. */
@@ -118,7 +124,12 @@ class Times {
 export function ping({ there, back }: { there: End; back: End }): Run {
   const [to, from] = [channelOf(there), channelOf(back)];
   const times = new Times();
+  let warmUp = WARM_UP;
   return (): Did => {
+    for (; warmUp > 0; warmUp--) {
+      to.send(there.value);
+      from.receive();
+    }
     for (let i = 0; i < there.n; i++) {
       times.begin();
       to.send(there.value);
@@ -132,7 +143,9 @@ export function ping({ there, back }: { there: End; back: End }): Run {
 /** Waits for a value, and sends it back. */
 export function pong({ there, back }: { there: End; back: End }): Run {
   const [from, to] = [channelOf(there), channelOf(back)];
+  let warmUp = WARM_UP;
   return (): Did => {
+    for (; warmUp > 0; warmUp--) to.send(from.receive());
     for (let i = 0; i < there.n; i++) to.send(from.receive());
     return { ops: 0 };
   };
@@ -181,7 +194,13 @@ export function pingPort({ port, n, value }: Port): Run {
   let over: () => void;
   const times = new Times();
   port.onmessage = () => over();
+  let warmUp = WARM_UP;
   return async (): Promise<Did> => {
+    for (; warmUp > 0; warmUp--) {
+      const back = new Promise<void>((resolve) => over = resolve);
+      port.postMessage(value);
+      await back;
+    }
     for (let i = 0; i < n; i++) {
       const back = new Promise<void>((resolve) => over = resolve);
       times.begin();
@@ -194,7 +213,7 @@ export function pingPort({ port, n, value }: Port): Run {
 }
 
 export function pongPort({ port, n }: Port): Run {
-  let left = 0;
+  let left = WARM_UP;
   let over = () => {};
   port.onmessage = ({ data }) => {
     port.postMessage(data);

@@ -5,19 +5,13 @@ import * as js from "../mod.ts";
 import * as kernel from "../primitives/kernel.ts";
 import { kernelOf } from "../primitives/_kernel.ts";
 import * as TEXT from "../primitives/_kernel_text.ts";
-import { median, type Run } from "./contest.ts";
+import { type Loop, short } from "./beats.ts";
+import type { Run } from "./contest.ts";
 
 /** The data of a thread. */
 export interface Order {
   operation: keyof typeof OPERATIONS;
 }
-
-/** Does an operation `n` times. */
-type Loop = (n: number) => void;
-
-/** Operations in a lap, and laps in a turn. */
-const N = 20_000;
-const LAPS = 15;
 
 const record = new Uint8Array(100);
 const element = new Int32Array(4);
@@ -97,30 +91,20 @@ const OPERATIONS = {
   },
 } satisfies Record<string, (library: typeof kernel) => Loop>;
 
-/** The time of one operation: the median of a few short laps. */
-const running = (loop: Loop): Run => () => {
-  const laps = Array.from({ length: LAPS }, () => {
-    const begin = performance.now();
-    loop(N);
-    return (performance.now() - begin) * 1e6 / N;
-  });
-  return { ops: LAPS * N, ns: median(laps) };
-};
-
 export function inJavaScript({ operation }: Order): Run {
   const library = js as unknown as typeof kernel;
-  return running(OPERATIONS[operation](library));
+  return short(OPERATIONS[operation](library));
 }
 
 export function inKernel({ operation }: Order): Run {
-  return running(OPERATIONS[operation](kernel));
+  return short(OPERATIONS[operation](kernel));
 }
 
 // ---- floors ---------------------------------------------------------------------
 
 export function twoExchanges(): Run {
   const words = new Int32Array(new SharedArrayBuffer(4));
-  return running((n) => {
+  return short((n) => {
     for (let i = 0; i < n; i++) {
       Atomics.compareExchange(words, 0, 0, 1);
       Atomics.compareExchange(words, 0, 1, 0);
@@ -135,7 +119,7 @@ export function bareMutex(): Run {
     lock(at: number, id: number): number;
     unlock(at: number, id: number): number;
   }>("mutex", TEXT.MUTEX, buffer)!;
-  return running((n) => {
+  return short((n) => {
     for (let i = 0; i < n; i++) {
       functions.lock(base, 1);
       functions.unlock(base, 1);

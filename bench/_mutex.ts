@@ -1,5 +1,6 @@
 import { Mutex } from "../mod.ts";
 import type { Handle } from "../mod.ts";
+import { short } from "./beats.ts";
 import { type Did, OVER, type Run } from "./contest.ts";
 
 /** The data of a thread of the contended bench. */
@@ -117,40 +118,37 @@ export function longestPlain({ lock, count, inside }: Contended): Run {
 
 // ---- one thread alone -----------------------------------------------------------
 
-export function aloneWeft(n: number): Run {
+export function aloneWeft(): Run {
   const mutex = Mutex.create();
-  return (): Did => {
+  return short((n) => {
     for (let i = 0; i < n; i++) {
       const guard = mutex.lock();
       guard.unlock();
     }
-    return { ops: n };
-  };
+  });
 }
 
-export function aloneUsing(n: number): Run {
+export function aloneUsing(): Run {
   const mutex = Mutex.create();
-  return (): Did => {
+  return short((n) => {
     for (let i = 0; i < n; i++) {
       using _lock = mutex.lock();
     }
-    return { ops: n };
-  };
+  });
 }
 
-export function aloneBare(n: number): Run {
+export function aloneBare(): Run {
   const words = new Int32Array(new SharedArrayBuffer(8));
-  return (): Did => {
+  return short((n) => {
     for (let i = 0; i < n; i++) {
       Atomics.compareExchange(words, 0, 0, 1);
       Atomics.compareExchange(words, 0, 1, 0);
     }
-    return { ops: n };
-  };
+  });
 }
 
 /** The cost of `using` itself, which no engine here optimizes yet. */
-export function aloneBareUsing(n: number): Run {
+export function aloneBareUsing(): Run {
   const words = new Int32Array(new SharedArrayBuffer(8));
   const guard = {
     [Symbol.dispose]() {
@@ -161,26 +159,23 @@ export function aloneBareUsing(n: number): Run {
     Atomics.compareExchange(words, 0, 0, 1);
     return guard;
   };
-  return (): Did => {
+  return short((n) => {
     for (let i = 0; i < n; i++) {
       using _lock = lock();
     }
-    return { ops: n };
-  };
+  });
 }
 
-export async function alonePeer(
-  { url, n }: { url: string; n: number },
-): Promise<Run> {
+export async function alonePeer({ url }: { url: string }): Promise<Run> {
   const { Mutex } = await import(url);
   const mutex = new Mutex();
-  return (): Did => {
+  // Each takes a hundred times as long, so a turn has fewer of them.
+  return short((n) => {
     for (let i = 0; i < n; i++) {
       const guard = mutex.blockingLock();
       guard.dispose ? guard.dispose() : guard[Symbol.dispose]();
     }
-    return { ops: n };
-  };
+  }, 200);
 }
 
 /** ns that a thousand rounds of {@linkcode work} take. */

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { Row } from "./contest.ts";
-import { figureOf, type Group } from "./results.ts";
+import { disturbed, type Row } from "./contest.ts";
+import { figureOf, type Group, type Measurement } from "./results.ts";
 
 /** What became of a figure. */
 export interface Change {
@@ -14,6 +14,8 @@ export interface Change {
   readonly name: string;
   readonly was: Row;
   readonly is: Row;
+  /** What the two measurements do not have in common: machine, versions. */
+  readonly apart: readonly string[];
   /**
    * The new figure divided by the old one if the two differ beyond noise;
    * undefined if they do not.
@@ -38,30 +40,53 @@ export function compare(
 ): Change[] {
   return after.flatMap(({ name: group, runs }) => {
     const old = before.find(({ name }) => name === group);
-    return Object.entries(runs).flatMap(([runtime, { rows }]) =>
-      rows.flatMap((is): Change[] => {
-        const was = old?.runs[runtime]?.rows.find((it) => it.name === is.name);
+    return Object.entries(runs).flatMap(([runtime, run]) => {
+      const before = old?.runs[runtime];
+      if (before === undefined) return [];
+      const apart = differences(before, run);
+      return run.rows.flatMap((is): Change[] => {
+        const was = before.rows.find((it) => it.name === is.name);
         if (was === undefined) return [];
         const factor = differ(was, is) ? is.figure / was.figure : undefined;
-        return [{ group, runtime, name: is.name, was, is, factor }];
-      })
-    );
+        return [{ group, runtime, name: is.name, was, is, apart, factor }];
+      });
+    });
   });
+}
+
+/** As in `Node 20.20.2 -> 24.1.0`. */
+function differences(was: Measurement, is: Measurement): string[] {
+  const names = Object.keys(is.versions).filter((name) => name in was.versions);
+  return [
+    ...was.machine === is.machine ? [] : [`${was.machine} -> ${is.machine}`],
+    ...names.filter((name) => was.versions[name] !== is.versions[name])
+      .map((name) => `${name} ${was.versions[name]} -> ${is.versions[name]}`),
+  ];
 }
 
 /** As people read it: the changes, and how many figures show none. */
 export function told(changes: readonly Change[]): string {
-  const real = changes.filter(({ factor }) => factor !== undefined);
-  const lines = real.map(({ group, runtime, name, was, is, factor }) =>
-    `${
-      factor!.toFixed(2)
-    } times the old figure: ${group}, ${runtime}: ${name}` +
-    `\n      ${figureOf(was)} -> ${figureOf(is)}`
-  );
-  const same = changes.length - real.length;
+  if (changes.length === 0) return "The two results have no figure in common.";
+  const apart = changes.filter(({ factor }) => factor !== undefined);
+  const unsure = apart.filter(({ was, is }) => disturbed(was) || disturbed(is));
+  const sure = apart.filter((change) => !unsure.includes(change));
+  const same = changes.length - apart.length;
+  const others = [...new Set(changes.flatMap(({ apart }) => apart))];
   return [
-    ...lines,
-    `${real.length} of ${changes.length} figures changed; ${same} differ no ` +
-    `more than their rounds do`,
+    ...sure.map((change) => `changed: ${lineOf(change)}`),
+    ...unsure.map((change) => `unsure: ${lineOf(change)}`),
+    ...others.map((what) => `not the same in both results: ${what}`),
+    `Of ${changes.length} figures, ${sure.length} changed, and ${same} did ` +
+    `not: a figure changed if no round of the new result is as in a round of ` +
+    `the old one.`,
+    ...unsure.length === 0 ? [] : [
+      `${unsure.length} differ, but other programs disturbed the measurement: ` +
+      `measure again on a quiet machine.`,
+    ],
   ].join("\n");
+}
+
+function lineOf({ group, runtime, name, was, is, factor }: Change): string {
+  return `${factor!.toFixed(2)} times the old figure: ${group}, ${runtime}: ` +
+    `${name}\n      ${figureOf(was)} -> ${figureOf(is)}`;
 }

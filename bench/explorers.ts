@@ -1,10 +1,11 @@
 /**
- * How do loom and shuttle fare on the race tester's scenarios? Runs the three
- * on the same locks, queues and bugs, and writes the table into
+ * How do loom, shuttle and Lincheck fare on the race tester's scenarios? Runs
+ * the four on the same locks, queues and bugs, and writes the table into
  * docs/race_testing.md: `deno run -A bench/explorers.ts [--write]`. Needs
- * cargo; loom and shuttle come from its registry.
+ * cargo; loom and shuttle come from its registry. Lincheck needs Java 17 and
+ * Maven; without them its column says so.
  *
- * Loom and shuttle count executions. The race tester counts states, and many
+ * The others count executions. The race tester counts states, and many
  * executions share a state. A deadlock makes loom abort, which counts as found.
  *
  * @module
@@ -19,6 +20,7 @@ import { BUGS } from "../tests/race/corpus/bugs.ts";
 import { type Module, queue, sections } from "../tests/race/corpus/families.ts";
 import { load } from "../tests/race/corpus/load.ts";
 
+const JAVA = fileURLToPath(new URL("./lincheck", import.meta.url));
 const CRATE = fileURLToPath(new URL("./rust", import.meta.url));
 const DOCUMENT = fileURLToPath(
   new URL("../docs/race_testing.md", import.meta.url),
@@ -86,6 +88,42 @@ function rust(explorer: "loom" | "shuttle"): string[] {
   });
 }
 
+/** Runs the Java program for Lincheck; returns a cell for each scenario. */
+function lincheck(): string[] {
+  const target = fileURLToPath(
+    new URL("../.weft/explorers/lincheck", import.meta.url),
+  );
+  const source = `${JAVA}/src/main/java/Explorers.java`;
+  const steps = [
+    ["mvn", "-q", "-B", "-f", `${JAVA}/pom.xml`].concat(
+      "dependency:copy-dependencies",
+      `-DoutputDirectory=${target}/lib`,
+    ),
+    ["javac", "-cp", `${target}/lib/*`, "-d", `${target}/out`, source],
+  ];
+  for (const [program, ...words] of steps) {
+    const done = spawnSync(program!, words, { encoding: "utf8" });
+    if (done.status === 0) continue;
+    console.error(done.error?.message ?? done.stdout + done.stderr);
+    return SCENARIOS.map(() => "not run: no Java and Maven");
+  }
+  const opens = ["--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED"];
+  const exports = ["--add-exports", "java.base/jdk.internal.util=ALL-UNNAMED"];
+  const path = ["-cp", `${target}/out:${target}/lib/*`];
+  return SCENARIOS.map(([name, bug], i) => {
+    const { stdout } = spawnSync(
+      "java",
+      [...opens, ...exports, ...path, "Explorers", `${i}`],
+      { encoding: "utf8", timeout: 180_000 },
+    );
+    const [title, executions, ms, outcome] = stdout.trim().split("\t");
+    if (title !== name) return "not ended after 3 minutes";
+    const found = outcome === "a failure";
+    if (found !== (bug !== undefined)) return found ? "FALSE ALARM" : "missed";
+    return `${executions} executions, ${ms} ms`;
+  });
+}
+
 /** Runs the race tester twice, because the first run compiles it. */
 async function ours(): Promise<string[]> {
   const cells: string[] = [];
@@ -101,18 +139,21 @@ async function ours(): Promise<string[]> {
   return cells;
 }
 
-const columns = [await ours(), rust("loom"), rust("shuttle")];
+const columns = [await ours(), rust("loom"), rust("shuttle"), lincheck()];
 const rows = SCENARIOS.map(([name], i) =>
   `| ${[name, ...columns.map((cells) => cells[i])].join(" | ")} |`
 );
 const cpu = os.cpus()[0]?.model ?? "unknown processor";
 const rustc = spawnSync("rustc", ["--version"], { encoding: "utf8" }).stdout;
+const java = spawnSync("javac", ["--version"], { encoding: "utf8" }).stdout;
 const table = [
-  "| scenario | Weft | loom 0.7 | shuttle 0.8, 20,000 random |",
-  "| --- | --- | --- | --- |",
+  "| scenario | Weft | loom 0.7 | shuttle 0.8, 20,000 random | " +
+  "Lincheck 2.39, at most 10,000 |",
+  "| --- | --- | --- | --- | --- |",
   ...rows,
   "",
   `${cpu}, Deno ${globalThis.Deno?.version.deno}, ${rustc.trim()}, ` +
+  `${(java ?? "no javac").trim()}, ` +
   `${new Date().toISOString().slice(0, 10)}; ` +
   "`deno run -A bench/explorers.ts --write`.",
 ].join("\n");

@@ -2,7 +2,8 @@
 // class of `@weft/sync` and by that of `@weft/sync/kernel`, which take turns.
 // Floors: two bare compareExchange calls of JavaScript, and the functions of the
 // kernel without the class.
-import { contest, ratio, type Row, threads } from "./contest.ts";
+import { beats, paired } from "./beats.ts";
+import { type Contestant, type Row, threads } from "./contest.ts";
 import type { Order } from "./_kernel.ts";
 
 const MODULE = new URL("./_kernel.ts", import.meta.url);
@@ -35,47 +36,41 @@ const CASES: readonly Case[] = [
 ];
 
 /** A contestant in a thread of its own. */
-function one<Name extends string>(
-  name: Name,
-  make: string,
-  operation: Order["operation"],
-) {
+function one(name: string, make: string, operation: Order["operation"]) {
   const data: Order = { operation };
   return threads(name, MODULE, [{ make, data }]);
 }
 
-async function measure({ name, operation, least }: Case): Promise<Row> {
-  const results = await contest([
-    await one("kernel", "inKernel", operation),
-    await one("JavaScript", "inJavaScript", operation),
-  ]);
-  return {
-    name: `${name}: time in JavaScript / in the kernel`,
-    ...ratio(results, "JavaScript", "kernel"),
-    ...least === undefined ? {} : { target: { least } },
-  };
-}
-
-/** A lock against the floors. */
-async function floors(): Promise<Row[]> {
-  const results = await contest([
+/** All rows of this bench. */
+export async function rows(): Promise<Row[]> {
+  const contests: Contestant[][] = [];
+  for (const { operation } of CASES) {
+    contests.push([
+      await one("kernel", "inKernel", operation),
+      await one("JavaScript", "inJavaScript", operation),
+    ]);
+  }
+  contests.push([
     await one("kernel", "inKernel", "mutex"),
     await one("functions", "bareMutex", "mutex"),
     await one("bare", "twoExchanges", "mutex"),
   ]);
-  return [{
-    name: "Mutex in the kernel, lock and unlock: time / two compareExchange",
-    ...ratio(results, "kernel", "bare"),
-    target: { most: 0.7 },
-  }, {
-    name: "The kernel's two functions of a lock: time / two compareExchange",
-    ...ratio(results, "functions", "bare"),
-  }];
-}
-
-/** All rows of this bench. */
-export async function rows(): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const one of CASES) rows.push(await measure(one));
-  return [...rows, ...await floors()];
+  const results = await beats(contests);
+  const floors = results.pop()!;
+  return [
+    ...CASES.map(({ name, least }, k): Row => ({
+      name: `${name}: time in JavaScript / in the kernel`,
+      ...paired(results[k]!, "JavaScript", "kernel"),
+      ...least === undefined ? {} : { target: { least } },
+    })),
+    {
+      name: "Mutex in the kernel, lock and unlock: time / two compareExchange",
+      ...paired(floors, "kernel", "bare"),
+      target: { most: 0.7 },
+    },
+    {
+      name: "The kernel's two functions of a lock: time / two compareExchange",
+      ...paired(floors, "functions", "bare"),
+    },
+  ];
 }

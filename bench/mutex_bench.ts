@@ -4,6 +4,7 @@
 import { cpus } from "node:os";
 import { Mutex } from "../mod.ts";
 import type { Contended } from "./_mutex.ts";
+import { beats, paired, type Results } from "./beats.ts";
 import {
   contest,
   type Contestant,
@@ -19,31 +20,27 @@ const MODULE = new URL("./_mutex.ts", import.meta.url);
 
 /** Lock and unlock, in one thread that is alone. */
 async function alone(): Promise<Row[]> {
-  const n = 3_000_000;
   const url = peer("multithreading");
-  const results = await contest([
-    await threads("guard", MODULE, [{ make: "aloneWeft", data: n }]),
-    await threads("using", MODULE, [{ make: "aloneUsing", data: n / 9 }]),
-    await threads("bare", MODULE, [{ make: "aloneBare", data: n }]),
-    await threads("bareUsing", MODULE, [{
-      make: "aloneBareUsing",
-      data: n / 9,
-    }]),
-    ...url === undefined ? [] : [
-      await threads("peer", MODULE, [
-        { make: "alonePeer", data: { url: url.href, n: n / 30 } },
-      ]),
-    ],
-  ]);
+  const one = (name: string, make: string, data?: { url: string }) =>
+    threads(name, MODULE, [{ make, data }]);
+  const [results] = await beats([[
+    await one("guard", "aloneWeft"),
+    await one("using", "aloneUsing"),
+    await one("bare", "aloneBare"),
+    await one("bareUsing", "aloneBareUsing"),
+    ...url === undefined
+      ? []
+      : [await one("peer", "alonePeer", { url: url.href })],
+  ]]) as [Results];
   const rows: Row[] = [
     {
       name: "Mutex lock + guard.unlock / two bare compareExchange",
-      ...ratio(results, "guard", "bare"),
+      ...paired(results, "guard", "bare"),
       target: { most: 1.4 },
     },
     {
       name: "Mutex `using lock` / `using` two bare compareExchange",
-      ...ratio(results, "using", "bareUsing"),
+      ...paired(results, "using", "bareUsing"),
     },
   ];
   if ("peer" in results) {
@@ -51,7 +48,7 @@ async function alone(): Promise<Row[]> {
       name: `Mutex lock + guard.unlock / ${
         nameOf("multithreading")
       } blockingLock`,
-      ...ratio(results, "guard", "peer"),
+      ...paired(results, "guard", "peer"),
       target: { most: 0.1 },
     });
   }
@@ -112,7 +109,11 @@ async function contended(perNs: number): Promise<Row[]> {
         await sharing("mutex", "contendedWeft", count, how),
         await sharing("plain", "contendedPlain", count, how),
         // The floor: a thread that need not share the lock.
-        await sharing("alone", "contendedWeft", 1, { ...how, outside: 0 }),
+        await sharing("alone", "contendedWeft", 1, {
+          inside: how.inside,
+          outside: 0,
+          ms: 100,
+        }),
       ]);
       const title = `Mutex, ${count} threads, ${inside} ns sections, ` +
         `${outside} ns apart`;

@@ -18,11 +18,66 @@ export interface Note {
 /** All findings, in the order of the page. */
 export const NOTES: readonly Note[] = [
   {
+    group: "call_ring",
+    rows: /posted ahead/,
+    text:
+      "In one thread of Node 20, posting a call takes 160 ns, answering it " +
+      "120, and receiving the reply 150. In two threads, the line of its slot " +
+      "moves four times between the cores: 700 to 1300 ns a call.",
+  },
+  {
+    group: "channel",
+    rows: /^Channel, 100 letters/,
+    text:
+      "[Channel](primitives/channel.md#waiting-and-progress) says what was " +
+      "found: in one thread of Node 20, a `send` and a `receive` take 160 to " +
+      "190 ns each. In two threads they take 420 to 540 ns, because four " +
+      "cache lines move between the cores for each message.",
+  },
+  {
+    group: "channel",
+    rows: /^Channel, 64 KiB/,
+    text: "One copy by V8 to shared memory takes 4 to 6 µs. Node's `Buffer` " +
+      "does it in 2.5 µs, and the channel uses it there. A ring of 2 MiB " +
+      "instead of 1 MiB took a quarter more in Deno: it does not stay in the " +
+      "cache of a core. A new array has to be cleared first, which takes " +
+      "longer than the copy.",
+  },
+  {
+    group: "channel",
+    rows: /both sides idle before/,
+    text:
+      "Code that is not compiled yet takes most of the time: in Node 20, a " +
+      "`send` takes 45 µs at first, and 3 µs later. So both sides exchange " +
+      "5,000 messages before they are measured. The rest are two wakes of the " +
+      "system, as for `postMessage`.",
+  },
+  {
     group: "channel",
     rows: /^Channel, a small object in JSON/,
     text: "[Channel](primitives/channel.md#waiting-and-progress) says what a " +
       "profile of Node 20 showed: `JSON.stringify` and `JSON.parse` take most " +
       "of the time, then the check that JSON loses nothing.",
+  },
+  {
+    group: "kernel",
+    rows: /^(Mutex|Semaphore), /,
+    text:
+      "Both operations are two locked instructions of the processor, which " +
+      "take about 17 ns in both languages. The kernel saves the calls of " +
+      "`Atomics`, and needs two calls of its own, which take 6 to 7 ns. How " +
+      "long the calls of `Atomics` take depends on the state of the core: " +
+      "with a Mutex, JavaScript takes 26 ns or 60 ns, and the kernel 19 ns or " +
+      "32 ns, so the ratio is 1.3 in the one state and 1.9 in the other. A " +
+      "lock without its class was tried, and saves 1 to 3 ns: see the last " +
+      "row. Without a guard, JavaScript takes as long as two bare exchanges.",
+  },
+  {
+    group: "kernel",
+    rows: /^SpscQueue, /,
+    text: "A push and a pop have one exchange each, so the kernel saves two " +
+      "calls of `Atomics`: 57 ns against 33 ns in the one state of the core, " +
+      "and 113 ns against 44 ns in the other.",
   },
   {
     group: "kernel",
@@ -37,9 +92,11 @@ export const NOTES: readonly Note[] = [
     rows: /^Mutex in the kernel, lock and unlock/,
     text: "The row of the kernel's two functions is the floor: the same two " +
       "calls without the class. Two calls of an empty function of WebAssembly " +
-      "take 6 to 7 ns, and two that exchange a word take 23 to 25 ns. Two " +
-      "calls of `Atomics.compareExchange` take 30 ns in some runs of Node and " +
-      "54 ns in others, so the ratio depends on the run.",
+      "take 6 to 7 ns, and two that exchange a word take 21 to 29 ns. Two " +
+      "calls of `Atomics.compareExchange` take 28 ns or 55 ns. That depends on " +
+      "the state of the core, which changes within milliseconds: a core of a " +
+      "virtual machine may be half of a real one, and its other half may be " +
+      "busy. So the ratio is 0.87 in the one state and 0.55 in the other.",
   },
   {
     group: "lock_free_queue",
@@ -75,9 +132,27 @@ export const NOTES: readonly Note[] = [
     group: "mutex",
     rows: /guard\.unlock \/ two bare/,
     text:
-      "Lock and unlock took 57 ns in Node 20, and the two exchanges alone " +
-      "45 ns, when both took turns in one process. The rest are calls and the " +
-      "guard.",
+      "Without a guard, `lock` and `unlock` take 1.03 times as long as the two " +
+      "exchanges. The rest is the guard: an object of 40 bytes. V8 inlines all " +
+      "its methods, but allocates it, because `unlock` calls `Atomics`: V8 " +
+      "leaves out an object only if no method of it calls a function of the " +
+      "engine. Tried in Node 20 and Deno: a guard without a base class, with " +
+      "public fields, with one field, and one that does not forget its mutex. " +
+      "All are allocated; in Deno they take 1.29 to 1.32 times as long as the " +
+      "exchanges. Turns in different states of the core gave figures from 1.35 " +
+      "to 2.06 before (see [kernel](#kernel)); now each turn is compared with " +
+      "its neighbour.",
+  },
+  {
+    group: "mutex",
+    rows: /most \/ least sections/,
+    text:
+      "A thread that waits looks once in a microsecond, because each look " +
+      "takes the cache line from the owner. Meanwhile the owner passes several " +
+      "sections, and then the two change places. A lap is about half a " +
+      "millisecond, and the mutex is handed over only to a thread that waited " +
+      "for a whole millisecond. So within a lap, the thread that looks a " +
+      "little more often, or that has the faster core, gets more.",
   },
   {
     group: "pool",
@@ -91,11 +166,14 @@ export const NOTES: readonly Note[] = [
     text: "A record of 100 bytes with its head lies in two or three cache " +
       "lines, and each of them moves from one core to the other. The ring of " +
       "bare atomics is the floor: it copies the same bytes by a loop, and does " +
-      "nothing else but one store for each record and side. With one producer, " +
-      "a push has an exchange and a load, and a pop has a store and a load; in " +
-      "a profile of Node 20 these four take a quarter of the time, and copying " +
-      "takes a third. Native copies and loops of four words at a time were " +
-      "tried for these 25 words, and gave 3 %.",
+      "nothing else but one store for each record and side. ringbuf.js has " +
+      "records of one length, so it also writes no head. A profile of Node 20 " +
+      "showed 30 % of the time in the getters `byteLength`, `byteOffset` and " +
+      "`buffer` of arrays, which take 15 to 30 ns each there, and 15 % in " +
+      "`subarray`. Without them a push and a pop in one thread take 185 ns " +
+      "(390 before), and 100 ns in the kernel (460). Also tried: a native copy " +
+      "of the whole array, which is used now where it needs no view, and loops " +
+      "of four words, which take a third less time than loops of one.",
   },
   {
     group: "round_trip",
@@ -118,20 +196,25 @@ export const NOTES: readonly Note[] = [
   {
     group: "spsc_queue",
     rows: /batches of 64 ints/,
-    text:
-      "A profile of Node 20 showed that half of the time went into views: " +
-      "`subarray` took 120 ns a batch, and the getter `buffer` of an array 80 " +
-      "ns. Today a push copies the whole array without a view, and a pop makes " +
-      "one by `new`. The rest is the same for all: four cache lines that move " +
-      "to another core, and the bench's own loops, which fill and sum up a " +
-      "batch. C takes 4 to 7 ns an int (see [twins](#twins)), so 1.5 times " +
-      "ringbuf.js is close to the speed of C.",
+    text: "A profile of Node 20 showed that half of the time went into views " +
+      "and getters: `subarray` takes 120 ns, and `buffer`, `byteLength` and " +
+      "`byteOffset` of an array take 15 to 30 ns each. Now they are called " +
+      "once for an array, not once for a batch: 64 ints through one thread " +
+      "take 160 ns (400 before), and 45 ns in the kernel in place (260). What " +
+      "is left is the same for all: four cache lines that move to another " +
+      "core, and the bench's own loops, which fill and sum up a batch. C takes " +
+      "4 to 7 ns an int (see [twins](#twins)), so 1.5 times ringbuf.js is " +
+      "close to the speed of C. Loops were tried in place of a native copy; " +
+      "they are slower from 48 ints on.",
   },
   {
     group: "spsc_queue",
     rows: /64-byte records/,
     text: "Each record is one cache line that moves to another core. C takes " +
-      "42 to 134 ns for that (see [twins](#twins)).",
+      "42 to 134 ns for that (see [twins](#twins)). Without the getters of " +
+      "arrays, a push and a pop in one thread take 100 ns in Node 20 (250 " +
+      "before), and 62 ns in the kernel (195). Native copies are slower than a " +
+      "loop for these 16 words.",
   },
   {
     group: "synchronizers",
@@ -149,10 +232,29 @@ export const NOTES: readonly Note[] = [
   },
   {
     group: "twins",
+    rows: /^(Mutex|MpmcQueue), .*native C's$/,
+    text: "Both rivals take several tenths of a second for a turn, and the " +
+      "state of the core changes meanwhile (see [kernel](#kernel)). So native " +
+      "C alone takes 22 to 46 ns for a lock and its unlock, and 46 to 211 ns " +
+      "for an element from one thread to another. The group kernel compares " +
+      "turns of a millisecond: there the same two functions of a lock, called " +
+      "from JavaScript, take 22 to 29 ns. Both compilers make a locked " +
+      "instruction of each exchange.",
+  },
+  {
+    group: "twins",
     rows: /^LockFreeQueue.*MpmcQueue$/,
-    text: "See [lock_free_queue](#lock_free_queue). In JavaScript the price " +
-      "is hidden behind the calls of `Atomics`; in WebAssembly, what counts " +
-      "are the exchanges and the lines that move.",
+    text:
+      "See [lock_free_queue](#lock_free_queue). In JavaScript the price is " +
+      "hidden behind the calls of `Atomics`; in WebAssembly, what counts are " +
+      "the exchanges and the lines that move. A push and a pop have five " +
+      "exchanges and ten lines that can move, where `MpmcQueue` has two " +
+      "exchanges, two stores and four lines: [Scaling](scaling.md) counts " +
+      "them. Tried in native C, beside load: entries of neighbouring tickets " +
+      "in different lines (183 and 232 ns, where the queue takes 176 and 174 " +
+      "ns for one and two threads a side), and hints that are written for each " +
+      "eighth ticket, not for each second (151 and 207 ns). Neither is better " +
+      "in both rows.",
   },
 ];
 

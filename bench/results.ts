@@ -54,13 +54,22 @@ export function read(place: URL | string): Group[] {
 
 /** The groups in a file: one of docs/bench, or one of `--json`. */
 function parse(file: URL | string): Group[] {
-  const groups = [JSON.parse(fs.readFileSync(file, "utf8"))].flat();
+  const groups = contentOf(file);
   for (const group of groups) {
     if (typeof group?.name !== "string" || typeof group.runs !== "object") {
       throw new TypeError(`${file} holds no results of a benchmark`);
     }
   }
   return groups;
+}
+
+function contentOf(file: URL | string): Group[] {
+  try {
+    return [JSON.parse(fs.readFileSync(file, "utf8"))].flat();
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return [{} as Group]; // no JSON at all
+  }
 }
 
 /** Puts a measurement in its group's file, in place of the last one. */

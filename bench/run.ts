@@ -31,10 +31,12 @@ const ALL = results.NAMES;
 const RUNTIMES = ["Deno", "Node", "Bun", "Chromium"];
 /** The runtimes that the targets are for, and that are measured by default. */
 const TARGETED = ["Deno", "Node"];
-/** Their figures are not the runtime's, or they start Node's processes. */
-const DENO_ONLY = ["twins", "pool"];
+/** Its figures are those of C, not of a runtime. */
+const DENO_ONLY = ["twins"];
 /** A page starts no processes, and gets no packages. */
-const NOT_IN_PAGES = ["calls", "idle", "memory"];
+const NOT_IN_PAGES = ["calls", "idle", "memory", "pool"];
+/** Its processes run in Deno or Node. */
+const NOT_IN_BUN = ["pool"];
 /** How long a group takes that was never measured. */
 const UNKNOWN = 30;
 
@@ -71,6 +73,16 @@ function option(words: string[], name: string): string | undefined {
   const [, value] = words.splice(at, 2);
   if (value === undefined) fail(`${name} needs a value`);
   return value;
+}
+
+/** The results in a folder or a file that the user named. */
+function resultsIn(place: string): results.Group[] {
+  try {
+    return results.read(place);
+  } catch (error) {
+    if (error instanceof TypeError) fail(error.message);
+    throw error;
+  }
 }
 
 /** Bundles the groups for Node and Bun: Node cannot read TypeScript. */
@@ -128,7 +140,7 @@ async function main(words: string[]) {
   if (unknown !== undefined) fail(`no group "${unknown}"`);
   if (on !== undefined && !RUNTIMES.includes(on)) fail(`no runtime "${on}"`);
   if (old !== undefined && !fs.existsSync(old)) fail(`no file "${old}"`);
-  const before = old === undefined ? undefined : results.read(old);
+  const before = old === undefined ? undefined : resultsIn(old);
   const known = results.read(results.FOLDER);
   const commands: Record<string, readonly string[] | undefined> = {
     Deno: [process.execPath],
@@ -141,6 +153,7 @@ async function main(words: string[]) {
     RUNTIMES.filter((runtime) =>
       (on ?? runtime) === runtime && commands[runtime] !== undefined &&
       (runtime === "Deno" || !DENO_ONLY.includes(name)) &&
+      (runtime !== "Bun" || !NOT_IN_BUN.includes(name)) &&
       (runtime !== "Chromium" || !NOT_IN_PAGES.includes(name))
     ).map((runtime): Task => {
       const group = known.find((it) => it.name === name);

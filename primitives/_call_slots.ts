@@ -12,7 +12,7 @@ import { type Awaited, waitersOf, waitOn, wake } from "./_event_count.ts";
 import { ClosedError } from "./_queue.ts";
 import { NO_FLAG, type WordsProblems } from "./_problems.ts";
 import { assertConfig, inRange, type WordsInspection } from "./_region.ts";
-import { spin, spinPatiently, timed } from "./_spin.ts";
+import { spin, spinPatiently } from "./_spin.ts";
 import { nextTurn } from "./_turn.ts";
 import { block, type Waiting } from "./_wait.ts";
 
@@ -252,7 +252,7 @@ export class Slots {
     yield { words, index: REPLY, value: this.maxReply, atMost: PAUSE };
   }
 
-  /** Whether others look for a slot in vain, so that it is time to give way. */
+  /** Whether other callers found no free slot, so that this one gives way. */
   get isAwaited(): boolean {
     return this.words[PAUSES]! > 0; // a hint
   }
@@ -482,7 +482,7 @@ export class Slots {
   takeBlocking(timeout?: number): number | undefined {
     const attempt = () => this.takeOrEnd() || undefined;
     return attempt() ?? spinPatiently(attempt) ??
-      timed(() => block(waitOn(this.coming, false), timeout));
+      block(waitOn(this.coming, false), timeout);
   }
 
   #take(): number {

@@ -16,12 +16,15 @@ export type Elements =
   | DataView;
 
 /**
- * The size of `array`, in bytes.
+ * The size of `array`, in bytes. In Node 20, `byteLength`, `byteOffset` and
+ * `buffer` of an array take 15 to 30 ns each, and `length` takes 3.
  *
  * @throws {TypeError} If `array` is neither a typed array nor a DataView. A
  * buffer is refused, although it has a `byteLength`, too.
  */
 export function byteLengthOf(array: Elements): number {
+  if (array instanceof Int32Array) return array.length * 4;
+  if (array instanceof Uint8Array) return array.length;
   if (ArrayBuffer.isView(array)) return array.byteLength;
   throw new TypeError(
     `Bytes must be a typed array or a DataView: received ${describe(array)}`,
@@ -40,18 +43,58 @@ export type CopyingClass = new (
 ) => Copying;
 
 /**
- * Copies elements between shared words and the callers' arrays. A caller
- * usually passes the same array again and again, so this class keeps a view of
- * the last array and need not allocate one each time. For a Uint8Array it makes
- * the view only when the same array comes a second time in a row, because
- * making the view takes longer than one copy.
+ * The words of the array that a caller passed last. A caller usually passes the
+ * same array again and again, so its view is kept. For a Uint8Array a view is
+ * made only when the same array comes a second time in a row, because making it
+ * takes longer than one copy.
  */
-export abstract class Copying {
+export class LastArray {
   #array: Elements | undefined;
-  #byteLength = 0;
-  #asWords: Int32Array | undefined;
-  /** The bytes of the last array, if they cannot be viewed as words. */
-  protected asBytes: Uint8Array | undefined;
+  #length = 0;
+  #words: Int32Array | undefined;
+  /** The bytes of the array, if they cannot be viewed as words. */
+  bytes: Uint8Array | undefined;
+  /** The bit that says whether the array begins at an odd word of its buffer. */
+  odd = 0;
+
+  /** The words of `array`; undefined if the caller must use `bytes`. */
+  wordsOf(array: Elements): Int32Array | undefined {
+    // An array over a resizable buffer may have grown since. A DataView has no
+    // `length`.
+    const length = (array as Uint8Array).length ?? array.byteLength;
+    if (array === this.#array && length === this.#length) return this.#words;
+    this.#length = length;
+    this.#words = this.bytes = undefined;
+    if (array !== this.#array && array instanceof Uint8Array) {
+      this.#length = -1; // so that its words are asked for again
+      this.bytes = this.#array = array;
+      return;
+    }
+    this.#array = array;
+    const { buffer, byteOffset, byteLength } = array;
+    this.odd = byteOffset & 4;
+    if (array instanceof Int32Array) return this.#words = array;
+    if (byteOffset % 4 === 0) {
+      return this.#words = new Int32Array(buffer, byteOffset, byteLength >> 2);
+    }
+    this.bytes = new Uint8Array(buffer, byteOffset, byteLength);
+  }
+}
+
+/** Copies elements between shared words and the callers' arrays. */
+export abstract class Copying {
+  /**
+   * The array to copy from that came last.
+   *
+   * @internal
+   */
+  protected readonly source: LastArray = new LastArray();
+  /**
+   * The array to copy into that came last.
+   *
+   * @internal
+   */
+  protected readonly target: LastArray = new LastArray();
 
   /**
    * Copies `count` words of `array`, from index `from`, to the shared words at
@@ -63,41 +106,15 @@ export abstract class Copying {
    * `to`.
    */
   abstract get(array: Elements, to: number, at: number, count: number): void;
-
-  /**
-   * The words of `array`; undefined if the caller must copy `asBytes` instead.
-   */
-  protected viewOf(array: Elements): Int32Array | undefined {
-    const { byteLength } = array;
-    // An array over a resizable buffer may have grown since.
-    if (array === this.#array && byteLength === this.#byteLength) {
-      return this.#asWords;
-    }
-    if (array !== this.#array && array instanceof Uint8Array) {
-      this.asBytes = this.#array = array;
-      this.#byteLength = -1; // so that its words are asked for again
-      return this.#asWords = undefined;
-    }
-    const { buffer, byteOffset } = array;
-    this.asBytes = undefined;
-    if (array instanceof Int32Array) this.#asWords = array;
-    else if (byteOffset % 4 === 0) {
-      this.#asWords = new Int32Array(buffer, byteOffset, byteLength >> 2);
-    } else {
-      this.#asWords = undefined;
-      this.asBytes = new Uint8Array(buffer, byteOffset, byteLength);
-    }
-    this.#array = array;
-    this.#byteLength = byteLength;
-    return this.#asWords;
-  }
 }
 
 /**
  * From this many words on, a native copy is faster than a loop, although it
  * needs a view.
  */
-const LONG = 32;
+const LONG = 48;
+/** The same limit for a whole array, which needs no view. */
+const LONG_WHOLE = 24;
 /** The same limit for words that are copied as bytes. */
 const LONG_AS_BYTES = 16;
 /** From this many bytes on, a copy is faster if the bytes are aligned first. */
@@ -107,8 +124,8 @@ const LONG_ASKEW = 256;
 export class Copier extends Copying {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #bytes: Uint8Array<SharedArrayBuffer>;
-  /** The getter of an array takes longer than a field in Node 20. */
   readonly #buffer: SharedArrayBuffer;
+  readonly #byteOffset: number;
   /** Private memory, used to align long copies. */
   #line: Uint8Array | undefined;
   #lineAsWords: Int32Array | undefined;
@@ -120,6 +137,7 @@ export class Copier extends Copying {
     const { buffer, byteOffset, byteLength } = words;
     this.#bytes = new Uint8Array(buffer, byteOffset, byteLength);
     this.#buffer = buffer;
+    this.#byteOffset = byteOffset;
   }
 
   /**
@@ -128,14 +146,17 @@ export class Copier extends Copying {
    */
   override put(array: Elements, from: number, at: number, count: number): void {
     const words = this.#words;
-    const source = this.viewOf(array);
+    const source = this.source.wordsOf(array);
     if (source === undefined) {
-      this.#copy(this.asBytes!, from * 4, this.#bytes, at * 4, count * 4);
-    } else if (count < LONG) {
-      for (let i = 0; i < count; i++) words[at + i] = source[from + i]!;
-    } else if (source.length === count && isAligned(source, words, at)) {
-      words.set(source, at); // a whole array needs no view
-    } else this.#copyLong(source, from, words, at, count);
+      const bytes = this.source.bytes!;
+      this.#copy(bytes, from * 4, this.#bytes, at * 4, count * 4);
+    } else if (
+      count >= LONG_WHOLE && source.length === count &&
+      this.#odd(at) === this.source.odd
+    ) {
+      words.set(source, at);
+    } else if (count < LONG) copyWords(source, from, words, at, count);
+    else this.#copyLong(source, from, words, at, count);
   }
 
   /**
@@ -144,16 +165,21 @@ export class Copier extends Copying {
    */
   override get(array: Elements, to: number, at: number, count: number): void {
     const words = this.#words;
-    const target = this.viewOf(array);
+    const target = this.target.wordsOf(array);
     if (target === undefined) {
-      this.#copy(this.#bytes, at * 4, this.asBytes!, to * 4, count * 4);
-    } else if (count < LONG) {
-      for (let i = 0; i < count; i++) target[to + i] = words[at + i]!;
-    } else if (isAligned(target, words, at - to)) {
+      const bytes = this.target.bytes!;
+      this.#copy(this.#bytes, at * 4, bytes, to * 4, count * 4);
+    } else if (count < LONG) copyWords(words, at, target, to, count);
+    else if (this.#odd(at - to) === this.target.odd) {
       // `subarray` takes twice as long.
-      const offset = words.byteOffset + at * 4;
+      const offset = this.#byteOffset + at * 4;
       target.set(new Int32Array(this.#buffer, offset, count), to);
     } else this.#copyLong(words, at, target, to, count);
+  }
+
+  /** The bit of {@linkcode LastArray.odd} for the shared word at `at`. */
+  #odd(at: number): number {
+    return this.#byteOffset + at * 4 & 4;
   }
 
   /** Copies bytes; most often there are only a few. */
@@ -187,7 +213,7 @@ export class Copier extends Copying {
     const start = source.byteOffset % 8;
     const end = (dst.byteOffset + to * size) % 8;
     if (start === end || count * size < LONG_ASKEW) return dst.set(source, to);
-    const shared = src.buffer === this.#words.buffer ? start : end;
+    const shared = src.buffer === this.#buffer ? start : end;
     if (this.#line === undefined || this.#line.length < count * size + 8) {
       this.#line = new Uint8Array((count * size + 15) & ~7);
       this.#lineAsWords = new Int32Array(this.#line.buffer);
@@ -200,7 +226,20 @@ export class Copier extends Copying {
   }
 }
 
-/** Whether word 0 of `array` and word `at` have the same offset modulo 8. */
-function isAligned(array: Int32Array, words: Int32Array, at: number): boolean {
-  return (array.byteOffset - words.byteOffset - at * 4) % 8 === 0;
+/** Copies words: four in each round, which takes a third less time. */
+function copyWords(
+  src: Int32Array,
+  from: number,
+  dst: Int32Array,
+  to: number,
+  count: number,
+): void {
+  let i = 0;
+  for (const end = count - 3; i < end; i += 4) {
+    dst[to + i] = src[from + i]!;
+    dst[to + i + 1] = src[from + i + 1]!;
+    dst[to + i + 2] = src[from + i + 2]!;
+    dst[to + i + 3] = src[from + i + 3]!;
+  }
+  for (; i < count; i++) dst[to + i] = src[from + i]!;
 }

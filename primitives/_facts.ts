@@ -34,7 +34,7 @@ export type Facts = Readonly<Record<string, number | boolean>>;
 export const classOf = (kind: string): string =>
   kind.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** What is known of a primitive. */
+/** The facts that are known about a primitive, such as its owner. */
 export function factsOf(
   view: View,
   { owner, waiters }: Pick<InspectedWords, "owner" | "waiters">,

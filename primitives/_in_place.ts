@@ -4,6 +4,7 @@
  * @module
  */
 
+import { copyBytes, faster } from "./_bytes.ts";
 import { assertFits, type ByteRing, RecordPort } from "./_carrier.ts";
 import { disposedBy } from "./_dispose.ts";
 import { PermitGuard } from "./_guard.ts";
@@ -148,14 +149,25 @@ export class BytesPort extends RecordPort<Uint8Array> {
 
   override trySend(value: Uint8Array): boolean {
     this.#assertFits(value);
-    return this.queue.tryPush(value);
+    return this.#push(value);
   }
 
   override pack(value: Uint8Array, waits = true): () => boolean {
     this.#assertFits(value);
     // An agent that blocks cannot change the value.
     const message = waits ? value.slice() : value;
-    return () => this.queue.tryPush(message);
+    return () => this.#push(message);
+  }
+
+  #push(value: Uint8Array): boolean {
+    const ring = this.queue;
+    const { length } = value;
+    if (faster(length) === undefined) return ring.tryPush(value);
+    const record = ring.reserveRecord(length);
+    if (record === 0) return false;
+    copyBytes(value, ring.bytes, placeOf(record));
+    ring.commitRecord(length);
+    return true;
   }
 
   /** Throws if it is no Uint8Array, or too long. */
@@ -171,7 +183,16 @@ export class BytesPort extends RecordPort<Uint8Array> {
   /** Moves a message into `dst`; returns its length. */
   tryTakeInto(dst: Uint8Array): number | undefined {
     this.#assertReleased();
-    return this.queue.tryPopInto(dst);
+    const ring = this.queue;
+    const record = ring.peekRecord();
+    if (record === 0) return undefined;
+    const length = ring.lengthOfRecord(record);
+    if (faster(length) === undefined || length > dst.length) {
+      return ring.tryPopInto(dst);
+    }
+    copyBytes(bytesOf(ring, record, length), dst, 0);
+    ring.consumeRecord();
+    return length;
   }
 
   /** Shows the oldest message; undefined if there is none. */
@@ -207,8 +228,11 @@ export class BytesPort extends RecordPort<Uint8Array> {
   }
 }
 
+/** Where the bytes of a record begin. */
+const placeOf = (record: number): number => 4 * record + 8;
+
 /** The bytes of a record. */
 function bytesOf(ring: ByteRing, record: number, length: number): Uint8Array {
-  const at = 4 * record + 8;
+  const at = placeOf(record);
   return ring.bytes.subarray(at, at + length);
 }

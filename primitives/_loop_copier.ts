@@ -26,14 +26,14 @@ export class LoopCopier extends Copying {
       for (let i = 0; i < count; i++) floats[at + i] = array[from + i]!;
       return;
     }
-    const source = hasBytes(array) ? undefined : this.viewOf(array);
+    const source = hasBytes(array) ? undefined : this.source.wordsOf(array);
     if (source !== undefined) {
       const words = this.#words;
       for (let i = 0; i < count; i++) words[at + i] = source[from + i]!;
       return;
     }
     const bytes = this.#bytes;
-    const theirs = hasBytes(array) ? array : this.asBytes!;
+    const theirs = hasBytes(array) ? array : this.source.bytes!;
     for (let i = 0; i < 4 * count; i++) {
       bytes[4 * at + i] = theirs[4 * from + i]!;
     }
@@ -45,14 +45,14 @@ export class LoopCopier extends Copying {
       for (let i = 0; i < count; i++) array[to + i] = floats[at + i]!;
       return;
     }
-    const target = hasBytes(array) ? undefined : this.viewOf(array);
+    const target = hasBytes(array) ? undefined : this.target.wordsOf(array);
     if (target !== undefined) {
       const words = this.#words;
       for (let i = 0; i < count; i++) target[to + i] = words[at + i]!;
       return;
     }
     const bytes = this.#bytes;
-    const theirs = hasBytes(array) ? array : this.asBytes!;
+    const theirs = hasBytes(array) ? array : this.target.bytes!;
     for (let i = 0; i < 4 * count; i++) theirs[4 * to + i] = bytes[4 * at + i]!;
   }
 }

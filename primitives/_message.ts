@@ -86,9 +86,7 @@ export function refusal(
 ): TypeError {
   const received = typeof value === "function" || typeof value === "symbol"
     ? typeof value
-    : typeof value === "string"
-    ? value
-    : describe(value).replace(/^(-?\d+)n$/, "$1");
+    : describe(value);
   const where = path.map((key) => `[${JSON.stringify(key)}]`).join("");
   return new TypeError(
     `Cannot send this as ${codec}: ${why}: received ${received}` +

@@ -75,7 +75,7 @@ export interface Sides {
 export const fieldOf = (codec: AnyCodec): Field | undefined =>
   (codec as Partial<SizedCodec<unknown>>).field;
 
-/** Both codecs of a task as text: who has others cannot serve it. */
+/** Both codecs of a task as text. A worker with another text cannot serve it. */
 export function signatureOf({ request, reply }: Sides): string {
   const name = (codec: AnyCodec) => {
     const { shape } = codec as Partial<SizedCodec<unknown>>;

@@ -10,8 +10,8 @@
  *                     sleepers: the writer that waits until nobody reads
  * ```
  *
- * The phase is in bits 1 to 31 of the word `gate`. Whoever is pending in a phase
- * that is over reads. So a writer lets all pending agents in when it changes the
+ * The phase is in bits 1 to 31 of the word `gate`. An agent that is pending in a
+ * phase that is over reads. So a writer lets all pending agents in when it changes the
  * phase, whether they run or not.
  *
  * Invariant: only the agent of a row changes its `reads`. A survivor becomes the
@@ -69,7 +69,7 @@ export class Readers extends Rows {
     return -1;
   }
 
-  /** How often agents read. */
+  /** How many reads have begun and not ended, of all agents together. */
   count(gate: number): number {
     let sum = 0;
     for (let row = 0; row < this.agents; row++) {

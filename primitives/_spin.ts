@@ -1,15 +1,15 @@
 /**
- * Bounded spinning before a sleep. Each agent that polls a cache line costs a
- * store to that line a cache miss. So between two looks the loop runs on local
- * state only, for about a microsecond.
+ * Bounded spinning before a sleep. Each agent that polls a cache line makes a
+ * store to that line slower by a cache miss. So between two looks the loop runs
+ * on local state only, for about a microsecond.
  */
 
 /**
  * `rounds` says how long a blocking call spins before it sleeps; `patience`
  * says how often a waiter lets newcomers pass. The race tester sets both to 0:
  * sleeping at once loses no interleaving, and without patience a claim comes
- * sooner. `tells` says whether an agent that stands still for a second within an
- * operation is taken for dead, which the race tester sets to false.
+ * sooner. `tells` says whether an agent counts as dead if it stands still for a
+ * second within an operation; the race tester sets it to false.
  */
 export const spinning = { rounds: 20, patience: 8, tells: true };
 
@@ -92,51 +92,86 @@ export function spin<T>(
   return undefined;
 }
 
-/** A patient spin lasts for so many rounds: longer than a wake takes. */
-export const PATIENT = 50;
-/** So many microseconds a sleep lasts at most if the other side was at work. */
-export const SHORT_SLEEP = 100;
-/** After n useless patient spins, the next comes after 2^n sleeps; n at most. */
-export const MOST_DOUBTS = 6;
-/** Short sleeps since the last long one, or the last useless patient spin. */
-let shortSleeps = 0;
-/** How many more patient spins were useless than helped, lately. */
-let doubts = 0;
+/** A patient spin begins with so many looks, a fifth of a microsecond apart. */
+export const EAGER = 40;
+/** Behind them it has so many, each a microsecond apart: a wake takes less. */
+export const PATIENT = 40;
+/** So many waits in one way are a trial: they are timed together. */
+export const TRIAL = 16;
+/** In a trial, the time from wait to wait counts for so many microseconds. */
+export const LONGEST_STEP = 64;
+/** The other way is tried again after 2^n trials of the better one; n at most. */
+export const MOST_TRUST = 5;
+
+/** The two ways to wait. */
+const SPINNING = 0, SLEEPING = 1;
+type Way = typeof SPINNING | typeof SLEEPING;
+
+/** The way that was better lately, and the one that is timed now. */
+let better: Way = SPINNING, tried: Way = SPINNING;
+/** The waits of this trial, and the microseconds from the first to the last. */
+let waits = 0, spent = 0;
+/** How long the last trial of each way took. */
+const costs: [spinning: number, sleeping: number] = [0, 0];
+/** The trials since the other way was tried, and how often that one has lost. */
+let trials = 0, trust = 0;
+/** When the last wait began. */
+let began = 0;
 
 /**
- * As {@linkcode spin}, to wait for an agent that works for this one. To wake an
- * agent may take longer than a spin lasts. Two agents that work in turn would
- * then both sleep at each step, for ever. So after a short sleep this spins for
- * longer than a wake takes, as long as that helps. After a long sleep it does
- * not, so an idle agent needs no core. Where it finds nothing, call
- * {@linkcode timed}.
+ * Whether spinning is faster by an eighth: an agent that sleeps leaves its core
+ * to others.
+ */
+const spins = () => costs[SPINNING] * 9 < costs[SLEEPING] * 8;
+
+/** Notes that a wait begins. Perhaps a trial ends so. */
+function noteWait(): void {
+  const now = performance.now();
+  const before = costs[tried];
+  spent += Math.min((now - began) * 1000, LONGEST_STEP);
+  began = now;
+  waits++;
+  if (tried === better) {
+    if (waits < TRIAL) return;
+    costs[tried] = spent;
+    if (spent > 2 * before) trust >>= 1; // something has changed
+    if (++trials >> trust > 0) {
+      tried = better === SPINNING ? SLEEPING : SPINNING;
+    }
+  } else {
+    costs[tried] = spent;
+    const winner = spins() ? SPINNING : SLEEPING;
+    // It goes on while it can still win.
+    if (waits < TRIAL && winner === tried) return;
+    trust = winner === better ? Math.min(trust + 1, MOST_TRUST) : 0;
+    better = tried = winner;
+    trials = 0;
+  }
+  waits = spent = 0;
+}
+
+/**
+ * As {@linkcode spin}, to wait for an agent that works for this one. If each of
+ * both has a core, it is fastest if both spin for longer than a wake takes. If
+ * they share a core, or answers are slow, it is best to sleep at once. An agent
+ * cannot know which is the case. So it times both ways, from wait to wait, and
+ * tries the other way again from time to time.
  */
 export function spinPatiently<T>(
   attempt: () => T | false | undefined,
 ): T | undefined {
-  if (shortSleeps >> doubts === 0 || spinning.rounds === 0) {
-    return spin(attempt);
-  }
-  for (let round = 0; round < PATIENT; round++) {
-    relax();
+  if (spinning.rounds === 0) return undefined;
+  noteWait();
+  if (tried === SLEEPING) return undefined;
+  for (let round = 0; round < EAGER + PATIENT; round++) {
+    if (round < EAGER) {
+      relaxBriefly();
+      relaxBriefly();
+    } else relax();
     const result = attempt();
-    if (result === false || result === undefined) continue;
-    if (doubts > 0) doubts--;
-    return result;
+    if (result !== false && result !== undefined) return result;
   }
-  shortSleeps = 0;
-  doubts = Math.min(doubts + 1, MOST_DOUBTS);
   return undefined;
-}
-
-/** Sleeps after {@linkcode spinPatiently}, and notes for how long. */
-export function timed<T>(sleep: () => T): T {
-  if (spinning.rounds === 0) return sleep();
-  const begin = performance.now();
-  const result = sleep();
-  const took = (performance.now() - begin) * 1000;
-  shortSleeps = took <= SHORT_SLEEP ? shortSleeps + 1 : 0;
-  return result;
 }
 
 /** Passes a tenth of a microsecond, for waits that end after a few steps. */

@@ -88,7 +88,7 @@ function causeOf(value: unknown, depth: number): Cause {
     return { name: "Error", message: `Its cause is more than ${DEEPEST} deep` };
   }
   try {
-    // What JSON has no text for is described.
+    // JSON has no text for some values: they are described.
     return [JSON.stringify(value) === undefined ? describe(value) : value];
   } catch {
     return [describe(value)];

@@ -76,7 +76,7 @@ function resumeDue(waiter: Waiter): void {
   const { due, deadline, sleep } = waiter;
   unschedule(waiter);
   const early = due < deadline || sleep.patient;
-  waiter.resume(waiter, early ? "not-equal" : "timed-out");
+  waiter.resume(waiter, early ? "looked" : "timed-out");
 }
 
 /**

@@ -128,7 +128,7 @@ async function announce(locks: Locks, id: number): Promise<number> {
   const name = lockOf(id);
   // Not by query(): in Node it tells only of the locks of its own thread.
   while (!await holdForEver(locks, name)) {
-    // What stood in the way is an agent, or one who listens and is called now.
+    // In the way stood a live agent, or a listener, which is called now.
     if (!await isGranted(locks, name)) {
       throw new Error(
         `Cannot announce agent ${id}: a live agent has announced this id, and ` +

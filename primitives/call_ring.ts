@@ -38,7 +38,7 @@ import {
   Region,
   type WordsInspection,
 } from "./_region.ts";
-import { spin, spinPatiently, timed } from "./_spin.ts";
+import { spin, spinPatiently } from "./_spin.ts";
 import { ASYNC, readOptions, TRY_ASYNC } from "./_options.ts";
 import {
   assertMayBlock,
@@ -161,7 +161,7 @@ export const PendingCallBase: abstract new () => Disposable =
  * will never run again, so an old state is never mistaken for a new one.
  * Fairness: a server takes the slots in turn, so it passes over a call at most
  * once for each other slot. The first caller to find a free slot takes it. A
- * caller pauses for 2 ms each 50 ms while others look for a slot in vain, so
+ * caller pauses for 2 ms each 50 ms while others find no free slot, so
  * that a caller that was woken finds one.
  * C twin: `weft_call_ring`. Source: slots as in the message buffers of seL4 and
  * LRPC (Bershad and others 1990). States with an owner are our own design.
@@ -549,7 +549,7 @@ export class CallRing extends CallRingBase {
     const rest = () => block(calling(slots, request, at, receive), timeout);
     if (at === 0 || timeout === 0) return rest();
     if (spinPatiently(() => slots.isAnswered(at))) return receive(at);
-    return timed(rest);
+    return rest();
   }
 
   /**
@@ -757,8 +757,9 @@ export class PendingCall extends PendingCallBase {
   #receive<T>(timeout: number | undefined, attempt: () => T): T | undefined {
     const slots = this.#slots;
     const at = this.#here();
-    if (spinPatiently(() => slots.isAnswered(at))) return attempt();
-    return timed(() => block(this.#receiving(attempt), timeout));
+    const isReady = () => slots.isAnswered(at);
+    if (isReady() || spinPatiently(isReady)) return attempt();
+    return block(this.#receiving(attempt), timeout);
   }
 
   #receivingInto(dst: Elements): Waiting<number | undefined> {

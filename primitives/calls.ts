@@ -24,7 +24,7 @@ import { CALL_RING } from "./_layout.ts";
 import { type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
 import { attach, inRange } from "./_region.ts";
-import { spin, spinPatiently, timed } from "./_spin.ts";
+import { spin, spinPatiently } from "./_spin.ts";
 import { errorOf, errorText, isError, unsendable } from "./_thrown.ts";
 import { nextTurn } from "./_turn.ts";
 import { readUtf8, writeUtf8 } from "./_utf8.ts";
@@ -561,7 +561,7 @@ function serveBlocking(
  * the caller gives up: its signal aborted, its time was over, or it was
  * abandoned. `signal.aborted` is up to date in a method that never awaits, too.
  *
- * What a method throws is thrown where it was called. A request or a result may
+ * If a method throws, its caller gets the error. A request or a result may
  * be longer than a slot of the ring: it is sent in pieces. The server keeps
  * them for 30 seconds, for a caller that may have died.
  *
@@ -774,10 +774,8 @@ class Client {
     if (isWaiting && at === 0 && request!.length <= slots.maxRequest) {
       at = spin(() => slots.post(request!) || undefined) ?? 0;
     }
-    const rest = () => block(this.#call(token, at, request), this.#timeout);
-    const isHere = at === 0 || !isWaiting ||
-      spinPatiently(() => slots.isAnswered(at));
-    return this.#result(isHere ? rest() : timed(rest));
+    if (at !== 0 && isWaiting) spinPatiently(() => slots.isAnswered(at));
+    return this.#result(block(this.#call(token, at, request), this.#timeout));
   }
 
   /** Refuses a request that the ring cannot carry. */
@@ -879,6 +877,9 @@ class Client {
       }
       over = true; // at the moment of the timeout it may be answered
       return this.#read(at);
+    } catch (error) {
+      over ||= error instanceof ClosedError; // it was withdrawn
+      throw error;
     } finally {
       if (!over) slots.cancel(at);
     }

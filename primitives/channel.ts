@@ -934,6 +934,12 @@ function portAt<T>(
   };
   if (records !== undefined) {
     const ring = behind(records);
+    if (ring.singleProducer !== (carrier.name === "oneToOne")) {
+      throw new TypeError(
+        "Cannot attach a channel: it was made with another carrier than " +
+          carrier.name,
+      );
+    }
     if (codec.name !== "binary") {
       return new RecordPort(ring, codec, messageSize);
     }

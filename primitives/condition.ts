@@ -450,7 +450,7 @@ export class Condition extends Region<"condition"> {
   }
 }
 
-/** Where the agents of a group are counted, and sleep. */
+/** The word that counts the agents of a group, and on which they sleep. */
 function placeOf(group: number): number {
   return EVEN + (group & 1);
 }

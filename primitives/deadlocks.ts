@@ -395,8 +395,8 @@ export interface Deadlock {
  * Only agents that joined the table are told to wait. These words say who has
  * what others wait for: the owner of a `Mutex`, the writer of an `RwLock`, its
  * readers if they are tracked, the agent that runs a `Once`, and the server of a
- * call. Who has the permits of a `Semaphore`, or will push to a queue, is in no
- * word.
+ * call. No word says who has the permits of a `Semaphore`, or will push to a
+ * queue.
  *
  * A circle of agents that block is told only if it stood still during two looks:
  * it is one. It is missed for the microsecond in which one of them looks at its

@@ -46,7 +46,12 @@ import * as TEXT from "./_kernel_text.ts";
 import { STRIPED_COUNTER, WORK_COUNTER } from "./_layout.ts";
 import { waiting, type WaitingClass } from "./_queue.ts";
 import type { ElementOf, QueueConfig } from "./_queue_core.ts";
-import { fromHandle, type Handle, type Memory } from "./_region.ts";
+import {
+  fromHandle,
+  type Handle,
+  type Memory,
+  type Region,
+} from "./_region.ts";
 import { assertMayBlock } from "./_wait.ts";
 import { agentId } from "./agent.ts";
 import { Event as AnyEvent, type EventConfig } from "./event.ts";
@@ -573,6 +578,8 @@ export class Snapshot extends AnySnapshot {
   readonly #memory: Memory;
   readonly #kernel: SnapshotKernel | undefined;
   readonly #at: number;
+  readonly #sources: Places;
+  readonly #targets: Places;
 
   /** Attaches, as the class of `@weft/sync` does. */
   constructor(memory: Memory, byteOffset: number | bigint = 0) {
@@ -581,6 +588,8 @@ export class Snapshot extends AnySnapshot {
     this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
+    this.#sources = new Places(this, this.#at);
+    this.#targets = new Places(this, this.#at);
   }
 
   /** Allocates one in a new `WebAssembly.Memory`, in pages of 64 KiB. */
@@ -621,11 +630,12 @@ export class Snapshot extends AnySnapshot {
    */
   override write(src: Elements): void {
     const kernel = this.#kernel;
+    const from = this.#sources.addressOf(src);
     if (
-      kernel === undefined || src.buffer !== this.buffer ||
-      src.byteLength !== this.size || src.byteOffset % 4 !== 0
+      kernel === undefined || from < 0 || (from & 3) !== 0 ||
+      byteLengthOf(src) !== this.size
     ) return super.write(src);
-    kernel.write(this.#at, this.#address(src));
+    kernel.write(this.#at, from);
   }
 
   /**
@@ -634,16 +644,12 @@ export class Snapshot extends AnySnapshot {
    */
   override read(dst: Elements): number {
     const kernel = this.#kernel;
+    const to = this.#targets.addressOf(dst);
     if (
-      kernel === undefined || dst.buffer !== this.buffer ||
-      dst.byteLength < this.size || dst.byteOffset % 4 !== 0
+      kernel === undefined || to < 0 || (to & 3) !== 0 ||
+      byteLengthOf(dst) < this.size
     ) return super.read(dst);
-    return kernel.read(this.#at, this.#address(dst));
-  }
-
-  /** The address of an array in the same memory. */
-  #address({ byteOffset }: Elements): number {
-    return byteOffset - this.byteOffset + this.#at;
+    return kernel.read(this.#at, to);
   }
 }
 
@@ -666,6 +672,8 @@ class SpscCoreInKernel extends SpscCore {
   readonly #memory: Memory;
   readonly #kernel: SpscQueueKernel | undefined;
   readonly #at: number;
+  readonly #sources: Places;
+  readonly #targets: Places;
   /**
    * The kernel; undefined while an element is reserved. The next field:
    * undefined while one is peeked at.
@@ -687,6 +695,8 @@ class SpscCoreInKernel extends SpscCore {
     this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
+    this.#sources = new Places(this, this.#at);
+    this.#targets = new Places(this, this.#at);
     this.#pushing = this.#popping = this.#kernel;
   }
 
@@ -748,8 +758,9 @@ class SpscCoreInKernel extends SpscCore {
 
   override tryPushMany(src: Elements, n: number): number {
     const kernel = this.#pushing;
-    if (kernel !== undefined && isInPlace(src, n, this)) {
-      const count = kernel.push_many(this.#at, this.#address(src), n);
+    const from = this.#sources.addressOf(src);
+    if (kernel !== undefined && from >= 0 && holds(src, n, this.elementSize)) {
+      const count = kernel.push_many(this.#at, from, n);
       if (count >= 0) return count;
     }
     return super.tryPushMany(src, n);
@@ -757,8 +768,9 @@ class SpscCoreInKernel extends SpscCore {
 
   override tryPopMany(dst: Elements, n: number): number {
     const kernel = this.#popping;
-    if (kernel !== undefined && isInPlace(dst, n, this)) {
-      const count = kernel.pop_many(this.#at, this.#address(dst), n);
+    const to = this.#targets.addressOf(dst);
+    if (kernel !== undefined && to >= 0 && holds(dst, n, this.elementSize)) {
+      const count = kernel.pop_many(this.#at, to, n);
       if (count >= 0) return count;
     }
     return super.tryPopMany(dst, n);
@@ -767,11 +779,6 @@ class SpscCoreInKernel extends SpscCore {
   /** The index of the word at an address. */
   #index(address: number): number {
     return (address - this.#at) >>> 2;
-  }
-
-  /** The address of an array in the same memory. */
-  #address({ byteOffset }: Elements): number {
-    return byteOffset - this.byteOffset + this.#at;
   }
 
   override reserve(): Uint8Array | undefined {
@@ -865,6 +872,8 @@ class MpmcCoreInKernel extends MpmcCore {
   readonly #memory: Memory;
   readonly #kernel: MpmcQueueKernel | undefined;
   readonly #at: number;
+  readonly #sources: Places;
+  readonly #targets: Places;
 
   constructor(
     memory: Memory,
@@ -880,6 +889,8 @@ class MpmcCoreInKernel extends MpmcCore {
     this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
+    this.#sources = new Places(this, this.#at);
+    this.#targets = new Places(this, this.#at);
   }
 
   /** Contains the memory, so that other agents can use their kernels, too. */
@@ -940,8 +951,9 @@ class MpmcCoreInKernel extends MpmcCore {
 
   override tryPushMany(src: Elements, n: number): number {
     const kernel = this.#kernel;
-    if (kernel !== undefined && isInPlace(src, n, this)) {
-      const count = kernel.push_many(this.#at, this.#address(src), n);
+    const from = this.#sources.addressOf(src);
+    if (kernel !== undefined && from >= 0 && holds(src, n, this.elementSize)) {
+      const count = kernel.push_many(this.#at, from, n);
       if (count >= 0) return count;
     }
     return super.tryPushMany(src, n);
@@ -949,8 +961,9 @@ class MpmcCoreInKernel extends MpmcCore {
 
   override tryPopMany(dst: Elements, n: number): number {
     const kernel = this.#kernel;
-    if (kernel !== undefined && isInPlace(dst, n, this)) {
-      const count = kernel.pop_many(this.#at, this.#address(dst), n);
+    const to = this.#targets.addressOf(dst);
+    if (kernel !== undefined && to >= 0 && holds(dst, n, this.elementSize)) {
+      const count = kernel.pop_many(this.#at, to, n);
       if (count >= 0) return count;
     }
     return super.tryPopMany(dst, n);
@@ -959,11 +972,6 @@ class MpmcCoreInKernel extends MpmcCore {
   /** The index of the word at an address. */
   #index(address: number): number {
     return (address - this.#at) >>> 2;
-  }
-
-  /** The address of an array in the same memory. */
-  #address({ byteOffset }: Elements): number {
-    return byteOffset - this.byteOffset + this.#at;
   }
 }
 
@@ -1136,6 +1144,7 @@ export class RecordRing extends AnyRecordRing {
   readonly #memory: Memory;
   readonly #kernel: RecordRingKernel | undefined;
   readonly #at: number;
+  readonly #sources: Places;
   readonly #id: number = agentId();
   readonly #words: Int32Array;
   readonly #bytes: Uint8Array;
@@ -1157,6 +1166,7 @@ export class RecordRing extends AnyRecordRing {
     this.#memory = memory;
     this.#kernel = kernel?.functions;
     this.#at = addressOf(kernel, this.byteOffset);
+    this.#sources = new Places(this, this.#at);
     const { buffer, byteOffset: at, byteLength } = this;
     this.#words = new Int32Array(buffer, at, byteLength / 4);
     this.#bytes = new Uint8Array(buffer, at, byteLength);
@@ -1267,8 +1277,8 @@ export class RecordRing extends AnyRecordRing {
     const kernel = this.#pushing;
     if (kernel === undefined) return false;
     const length = byteLengthOf(src);
-    if (src.buffer === this.buffer) {
-      const from = src.byteOffset - this.byteOffset + this.#at;
+    const from = this.#sources.addressOf(src);
+    if (from >= 0) {
       return kernel.push(this.#at, this.#id, from, length) === 0;
     }
     const record = kernel.reserve(this.#at, this.#id, length);
@@ -1698,22 +1708,40 @@ const NO_ELEMENT = 4294967306; // 2^32 + EBUSY
 
 /** The methods of a `LockFreeQueue` that other queues do not have. */
 export interface Repairable {
-  /** Gets back the slots that agents which are known to be dead have lost. */
+  /** Gets back the slots that dead agents have lost. */
   repair(): number;
 }
 
-/** The members of a queue that the kernel's functions use. */
-interface Sized {
-  readonly buffer: SharedArrayBuffer;
-  readonly elementSize: number;
+/**
+ * Where the callers' arrays lie in the memory of a primitive. It remembers the
+ * last array, because in Node 20 the getters of an array take long.
+ */
+class Places {
+  readonly #buffer: SharedArrayBuffer;
+  readonly #base: number;
+  #array: Elements | undefined;
+  #address = -1;
+
+  /** `at` is the address of `region`. */
+  constructor(region: Region, at: number) {
+    this.#buffer = region.buffer;
+    this.#base = at - region.byteOffset;
+  }
+
+  /** The address of `array`, or -1 if it lies in other memory. */
+  addressOf(array: Elements): number {
+    if (array !== this.#array) this.#find(array);
+    return this.#address;
+  }
+
+  #find(array: Elements): void {
+    const isHere = ArrayBuffer.isView(array) && array.buffer === this.#buffer;
+    this.#address = isHere ? array.byteOffset + this.#base : -1;
+    this.#array = array;
+  }
 }
 
-/** Whether `array` holds `n` elements, in the memory of `queue`. */
-function isInPlace(
-  array: Elements,
-  n: number,
-  { buffer, elementSize }: Sized,
-): boolean {
-  return ArrayBuffer.isView(array) && array.buffer === buffer &&
-    n === (n | 0) && n >= 0 && array.byteLength >= n * elementSize;
+/** Whether `array` holds `n` elements. */
+function holds(array: Elements, n: number, elementSize: number): boolean {
+  return n === (n | 0) && n >= 0 && byteLengthOf(array) >= n * elementSize;
 }

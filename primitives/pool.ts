@@ -1102,7 +1102,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       return field.size;
     }
     const bytes = rooms.requestBytes(at, rooms.room);
-    const length = this.#fitting(spec, spec.request.encode(request, bytes));
+    const length = this.#encode(spec, request, bytes);
     if (spec.idempotent) this.#chunks.keep(job, bytes, length);
     return length;
   }
@@ -1115,7 +1115,7 @@ export class Pool<T extends Tasks> extends PoolBase {
       job.value = field.check(request, "");
     } else if (!this.#park(job, spec, request)) {
       const bytes = this.#scratch;
-      const length = this.#fitting(spec, spec.request.encode(request, bytes));
+      const length = this.#encode(spec, request, bytes);
       this.#chunks.keep(job, bytes, length);
     }
     this.#queue.put(job);
@@ -1143,9 +1143,22 @@ export class Pool<T extends Tasks> extends PoolBase {
     return true;
   }
 
-  #fitting({ name }: Spec, length: number): number {
+  /** Writes a request to `bytes`; returns how many bytes it has. */
+  #encode(
+    { name, request: codec }: Spec,
+    request: unknown,
+    bytes: Uint8Array,
+  ): number {
     const { room } = this.#rooms;
-    if (length <= room) return length;
+    const needed = codec.encode(request, bytes);
+    if (needed <= room) return needed;
+    // That is how many it may have at most; with so much room, it tells all.
+    const whole = new Uint8Array(needed);
+    const length = codec.encode(request, whole);
+    if (length <= room) {
+      bytes.set(whole.subarray(0, length));
+      return length;
+    }
     throw new RangeError(
       `The request of task ${name} has ${length} bytes: the pool was made ` +
         `for ${room}: give it the option bytes`,

@@ -617,7 +617,7 @@ export class RecordCore extends Region<"record_ring"> {
     const words = this.#words;
     const tail = Atomics.load(words, TAIL);
     const used = tail - Atomics.load(words, HEAD) | 0;
-    // What is closed, or damaged, is told by who has the claim.
+    // The agent that has the claim tells of a closed or damaged ring.
     const full = this.#isWhole(used) &&
       this.#total(tail, space) > this.capacity - used;
     if (full) this.#note(space);

@@ -210,7 +210,7 @@ export class RwWriteGuard extends LockGuard {
   }
 }
 
-/** What a lock is made with. */
+/** The configuration of a lock. */
 export interface RwLockConfig {
   /**
    * How many agents note that they read, 1 to 255; 0, unless given, if none

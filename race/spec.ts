@@ -1,5 +1,5 @@
 /**
- * What a user says about the code under test.
+ * The types by which a user describes the code under test.
  *
  * @module
  */

@@ -5,10 +5,10 @@
  * and its copies name the same memory. Every other class is the primitive
  * itself: declare it, or X::attach(at). docs/cpp.md has examples.
  *
- * Where a time is wanted, a duration or a time point will do. A function throws
- * std::system_error for an error of weft.h that its comment does not mention;
- * it calls std::abort() where exceptions are off, and throws nothing if it can
- * set a std::error_code. What waits is missing if WEFT_REALTIME is defined.
+ * A time is a duration or a time point. A function throws std::system_error for
+ * an error of weft.h that its comment does not mention; it calls std::abort()
+ * where exceptions are off, and throws nothing if it can set a std::error_code.
+ * What waits is missing if WEFT_REALTIME is defined.
  */
 #ifndef WEFT_HPP
 #define WEFT_HPP
@@ -16,10 +16,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <type_traits>
 
@@ -29,13 +29,15 @@ namespace weft {
 namespace detail {
 struct errors {
  protected:
+  using error_code = std::error_code;
   /* Tells an error to the caller. */
   static void tell(int error, std::error_code *ec = nullptr,
-                   [[maybe_unused]] const char *what = "weft") {
+                   [[maybe_unused]] const char *what = "") {
     if (ec != nullptr) return ec->assign(error, std::generic_category());
     if (error == 0) return;
 #if defined(__cpp_exceptions)
-    throw std::system_error(error, std::generic_category(), what);
+    throw std::system_error(error, std::generic_category(),
+                            std::string("weft") + (*what ? ": " : "") + what);
 #else
     std::abort();
 #endif
@@ -77,7 +79,7 @@ class object : errors {
  public:
   object(object &&) = delete; /* nor is it copied */
   static Object &attach(void *at) {
-    const char *error = "weft: not at a multiple of 4";
+    const char *error = at ? "not a multiple of 4" : "a null pointer";
     if (at != nullptr && weft__aligned(at))
       error = KIND == 0 ? nullptr : weft_attach_error(at, KIND);
     if (error != nullptr) tell(EINVAL, nullptr, error);
@@ -87,10 +89,10 @@ class object : errors {
 
  protected:
   constexpr object() noexcept = default;
-  using errors::done, errors::held, errors::tell;
+  using errors::done, errors::held, errors::tell, errors::error_code;
   using span = detail::span;
   static void made(const void *at) {
-    if (at == nullptr) tell(EINVAL, nullptr, "weft: out of range");
+    if (at == nullptr) tell(EINVAL, nullptr, "out of range");
   }
   Words w_{};
 };
@@ -130,7 +132,6 @@ WEFT__QUEUE(lock_free_queue, LOCK_FREE_QUEUE)
    says which: EBUSY, ETIMEDOUT or EPIPE. */
 template <class T, class Of>
 class queue : errors {
-  using error_code = std::error_code;
   using words = typename Of::words;
   static_assert(std::is_trivially_copyable_v<T>, "T is copied as bytes");
   static_assert(alignof(T) == 4 || alignof(T) == 8, "T is aligned at 4 or 8");
@@ -152,7 +153,7 @@ class queue : errors {
   /* The queue that a function of weft.h returned. */
   queue(words *q) : w_(q) {
     if (q == nullptr || Of::element_size(q) != int32_t{sizeof(T)})
-      tell(EINVAL, nullptr, "weft: not a queue of T");
+      tell(EINVAL, nullptr, "not a queue of T");
   }
   words *native_handle() const { return w_; }
   int32_t capacity() const { return Of::capacity(w_); }
@@ -211,7 +212,8 @@ class queue : errors {
  private:
   static void *aligned(void *at) {
     const bool fits = reinterpret_cast<uintptr_t>(at) % alignof(T) == 0;
-    if (at == nullptr || !fits) tell(EINVAL, nullptr, "weft: not aligned");
+    if (at == nullptr || !fits)
+      tell(EINVAL, nullptr, at ? "not aligned" : "a null pointer");
     return at;
   }
   template <class Function>
@@ -246,8 +248,6 @@ using lock_free_queue = detail::queue<T, detail::lock_free_queue>;
    unlocked mutex. If the last owner was abandoned, each form locks and returns
    true, and only an error_code tells: std::errc::owner_dead. */
 class mutex : public detail::object<mutex, weft_mutex> {
-  using error_code = std::error_code;
-
  public:
   constexpr mutex() noexcept = default;
   bool lock(error_code *ec = nullptr) {

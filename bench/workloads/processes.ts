@@ -27,6 +27,7 @@ process.on("exit", () => fs.rmSync(BUNDLES, { recursive: true, force: true }));
  */
 function forNode(program: URL): Promise<string> {
   const file = fileURLToPath(program);
+  if (file.endsWith(".js")) return Promise.resolve(file); // it is in a bundle
   let result = ready.get(file);
   if (!result) {
     result = bundle([file], BUNDLES).then(() => bundled(file, BUNDLES));

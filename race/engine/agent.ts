@@ -45,6 +45,7 @@ export interface Snapshot {
   readonly timers: readonly Timer[];
   readonly serial: number;
   readonly idleFires: number;
+  readonly fires: number;
   readonly after1: number[];
   readonly after2: number[];
   readonly ends: number;
@@ -65,6 +66,8 @@ export interface Snapshot {
   key2: number;
   results1: number;
   results2: number;
+  /** Whether its next operation is known to concern other agents. */
+  common: boolean;
   /** The states with the same future, and how many edges were compared. */
   group: Group | null;
   proved: number;
@@ -169,6 +172,12 @@ export interface Timer {
   readonly promise: number;
 }
 
+/**
+ * After this many timers in a row that changed nothing, no more timers fire,
+ * unless it is known that the agent does something else after some more.
+ */
+const IDLE_FIRES = 8;
+
 /** One simulated agent. */
 export class Agent {
   /** The calls it makes, in this order: its own, or those of `like`. */
@@ -232,6 +241,11 @@ export class Agent {
   serial = 0;
   /** How many timers in a row fired without any effect. */
   idleFires = 0;
+  /**
+   * So many timers in a row may fire without any effect, because the agent does
+   * something else after them; 0 if that is not known.
+   */
+  fires = 0;
   /** The hashes after each recorded operation. */
   after1: number[] = [];
   after2: number[] = [];
@@ -318,7 +332,7 @@ export class Agent {
     this.spinAddresses = [];
     this.inbox = [];
     this.timers = [];
-    this.serial = this.idleFires = 0;
+    this.serial = this.idleFires = this.fires = 0;
     this.after1 = [];
     this.after2 = [];
     this.plain = NO_ACCESS;
@@ -376,6 +390,11 @@ export class Agent {
       : this.timers.length > 0;
   }
 
+  /** Whether no more of its timers fire. */
+  get tired(): boolean {
+    return this.idleFires >= IDLE_FIRES && this.idleFires >= this.fires;
+  }
+
   /** Its current call. */
   get call(): Call {
     return this.calls[Math.min(this.oi, this.calls.length - 1)]!;
@@ -416,6 +435,7 @@ export class Agent {
       timers: this.timers,
       serial: this.serial,
       idleFires: this.idleFires,
+      fires: this.fires,
       after1: this.after1,
       after2: this.after2,
       ends: this.ends,
@@ -432,6 +452,7 @@ export class Agent {
       key2: 0,
       results1: 0,
       results2: 0,
+      common: false,
       group: null,
       proved: 0,
     };
@@ -475,6 +496,7 @@ export class Agent {
     this.timers = s.timers;
     this.serial = s.serial;
     this.idleFires = s.idleFires;
+    this.fires = s.fires;
     this.after1 = s.after1;
     this.after2 = s.after2;
     this.ends = s.ends;

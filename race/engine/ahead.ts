@@ -35,10 +35,7 @@ const LEAST = 2;
 /** The most operations a round of a loop may have. */
 const PERIOD = 24;
 
-/**
- * How many equal rounds make a loop in asynchronous code, which cannot be run
- * ahead.
- */
+/** How many equal rounds make a loop in asynchronous code. */
 const ROUNDS = 32;
 
 /**
@@ -64,12 +61,20 @@ export interface Look {
   escaped: boolean;
 }
 
+/** A loop in asynchronous code, whose agent must be run ahead. */
+export interface Asked {
+  readonly period: number;
+  readonly pure: boolean;
+}
+
 /** The parts of the engine that are needed to follow a loop. */
 export interface Runner {
   readonly world: World;
   readonly scenario: Scenario;
   /** The loop being followed, if any. */
   look: Look | null;
+  /** The loop that must be followed before the agent goes on. */
+  asked: Asked | null;
   /** Whether a token is being thrown through the agent's frames. */
   unwinding: boolean;
   /** What memory had to hold since the agent on the stack was run. */
@@ -149,34 +154,76 @@ function inLoop(
   period: number,
   pure: boolean,
 ): number {
+  agent.period = period;
+  if (engine.scenario.async) {
+    // It can only be run ahead when its event loop is empty.
+    engine.asked = { period, pure };
+    throw engine.suspend();
+  }
+  // What it does next depends only on what it has seen.
+  const past = pastOf(agent, period);
+  const known = engine.futures.get(past);
+  const key = known === undefined ? keyOf(agent, period, pure) : "";
+  const limit = known === Infinity
+    ? pure ? period : 0
+    : engine.loops.has(key)
+    ? KNOWN_AHEAD
+    : engine.endless;
+  const look = ahead(engine, agent, period, limit, pure);
+  return conclude(engine, agent, look, pure, past, key);
+}
+
+/** Runs an agent of asynchronous code ahead, if a loop asked for it. */
+export async function followAsync(
+  engine: Runner,
+  agent: Agent,
+  run: () => Promise<void>,
+): Promise<void> {
+  const { period, pure } = engine.asked!;
+  engine.asked = null;
+  const past = pastOf(agent, period);
+  // Only the place is left out of the key: the stack is that of the tester.
+  const key = keyOf(agent, period, pure, "");
+  const limit = engine.loops.has(key) ? KNOWN_AHEAD : engine.endless;
+  const look = lookOf(limit, period, pure);
+  const kept = stateOf(agent);
+  engine.look = look;
+  try {
+    await run();
+  } finally {
+    finishLook(engine, agent, look, kept);
+  }
+  if (conclude(engine, agent, look, pure, past, key) === SPINS) {
+    agent.spinNext = true;
+  }
+}
+
+/** Decides about a loop that an agent was run ahead in. */
+function conclude(
+  engine: Runner,
+  agent: Agent,
+  look: Look,
+  pure: boolean,
+  past: string,
+  key: string,
+): number {
   const { n, sig } = agent;
+  const { period } = look;
   const round = sig.slice(n - period, n);
   const clock = round.some((signature) => signature % 32 === k.CLOCK);
-  agent.period = period;
-  if (!engine.scenario.async) {
-    // What it does next depends only on what it has seen.
-    const past = `${agent.id},${agent.oi},${agent.h1},${agent.h2},${period}`;
-    const known = engine.futures.get(past);
-    const key = known === undefined ? keyOf(agent, period, pure) : "";
-    const limit = known === Infinity
-      ? pure ? period : 0
-      : engine.loops.has(key)
-      ? KNOWN_AHEAD
-      : engine.endless;
-    const look = ahead(engine, agent, period, limit, pure);
-    if (look.differs) return ON;
-    engine.futures.set(past, look.escaped ? look.done : Infinity);
-    if (look.escaped) {
-      agent.ends = n + look.done;
-      if (!pure || look.done <= ONE_BY_ONE || clock) return ON;
-      engine.leapt.add(key);
-      agent.leap = look.done;
-      agent.spinAddresses = [...new Set(round.map(signedAddress))];
-      return ON;
-    }
-    engine.held = true;
-    if (known === undefined) engine.loops.add(key);
+  if (look.differs) return ON;
+  const known = engine.futures.get(past);
+  engine.futures.set(past, look.escaped ? look.done : Infinity);
+  if (look.escaped) {
+    agent.ends = n + look.done;
+    if (!pure || look.done <= ONE_BY_ONE || clock) return ON;
+    engine.leapt.add(key);
+    agent.leap = look.done;
+    agent.spinAddresses = [...new Set(round.map(signedAddress))];
+    return ON;
   }
+  engine.held = true;
+  if (known === undefined) engine.loops.add(key);
   if (pure) {
     agent.spinAddresses = [...new Set(round.map(signedAddress))];
     agent.tick = clock;
@@ -206,10 +253,15 @@ function merge(agent: Agent, period: number): void {
  * A key that distinguishes loops: the place and, if the loop changes nothing,
  * its operations and answers.
  */
-function keyOf(agent: Agent, period: number, pure: boolean): string {
+function keyOf(
+  agent: Agent,
+  period: number,
+  pure: boolean,
+  place = placeOf(),
+): string {
   const { n, sig, args, res, call } = agent;
-  let key = `${call.op}|${placeOf()}`;
-  if (!pure) return key;
+  let key = `${call.op}|${place}`;
+  if (!pure && place !== "") return key;
   for (let i = n - period; i < n; i++) {
     key += `|${sig[i]},${args[i]},${String(res[i])}`;
   }
@@ -224,9 +276,24 @@ function ahead(
   limit: number,
   compares: boolean,
 ): Look {
-  const { pos, drawn, allocations } = agent;
-  const { kind, target, index, a, b, address, size, timeout } = agent;
-  const look: Look = {
+  const look = lookOf(limit, period, compares);
+  if (limit === 0) return look;
+  const kept = stateOf(agent);
+  engine.look = look;
+  try {
+    engine.rewind(agent);
+    engine.run(agent);
+    look.escaped = true;
+  } catch {
+    if (!engine.unwinding) look.escaped = true;
+  } finally {
+    finishLook(engine, agent, look, kept);
+  }
+  return look;
+}
+
+function lookOf(limit: number, period: number, compares: boolean): Look {
+  return {
     done: 0,
     limit,
     constants: 4 * limit,
@@ -236,24 +303,32 @@ function ahead(
     differs: false,
     escaped: false,
   };
-  if (limit === 0) return look;
-  engine.look = look;
-  try {
-    engine.rewind(agent);
-    engine.run(agent);
-    look.escaped = true;
-  } catch {
-    if (!engine.unwinding) look.escaped = true;
-  } finally {
-    engine.look = null;
-    engine.unwinding = false;
-    Object.assign(agent, { pos, drawn, allocations });
-    Object.assign(agent, { kind, target, index, a, b, address, size, timeout });
-  }
-  const { checks, differs } = look;
-  if (compares) engine.guards.push({ checks, same: !differs });
-  return look;
 }
+
+/** What a look changes of an agent. */
+function stateOf(agent: Agent): Partial<Agent> {
+  const { pos, drawn, allocations } = agent;
+  const { kind, target, index, a, b, address, size, timeout } = agent;
+  const operation = { kind, target, index, a, b, address, size, timeout };
+  return { pos, drawn, allocations, ...operation };
+}
+
+function finishLook(
+  engine: Runner,
+  agent: Agent,
+  look: Look,
+  kept: Partial<Agent>,
+): void {
+  engine.look = null;
+  engine.unwinding = false;
+  Object.assign(agent, kept);
+  const { compares, checks, differs } = look;
+  if (compares) engine.guards.push({ checks, same: !differs });
+}
+
+/** What an agent has seen, as a key. */
+const pastOf = ({ id, oi, h1, h2 }: Agent, period: number): string =>
+  `${id},${oi},${h1},${h2},${period}`;
 
 /** The answer that an operation gives to an agent that is run ahead. */
 export function peek(engine: Runner, agent: Agent): Any {

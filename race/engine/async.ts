@@ -7,6 +7,8 @@
  * @module
  */
 import type { Agent } from "./agent.ts";
+import { followAsync } from "./ahead.ts";
+import { fireAlone, goOn, mustGoOn } from "./alone.ts";
 import { callText } from "./core.ts";
 import * as k from "./kinds.ts";
 import { Unsupported } from "./kinds.ts";
@@ -28,6 +30,21 @@ export async function activateAsync(
   engine: Engine,
   agent: Agent,
 ): Promise<void> {
+  await activate(engine, agent);
+  while (engine.asked !== null) {
+    await followAsync(engine, agent, () => activate(engine, agent));
+    await activate(engine, agent);
+  }
+  if (!mustGoOn(engine, agent)) return;
+  const restore = goOn(engine, agent);
+  try {
+    await activate(engine, agent);
+  } finally {
+    restore();
+  }
+}
+
+async function activate(engine: Engine, agent: Agent): Promise<void> {
   const { settlers } = engine;
   engine.current = agent;
   engine.unwinding = false;
@@ -37,8 +54,7 @@ export async function activateAsync(
   let finished = false;
   program(engine, agent).then(() => finished = true, (error) => {
     if (engine.unwinding || engine.current !== agent) return;
-    engine.threw(agent, error);
-    engine.suspend();
+    threw(engine, agent, error);
   });
   for (;;) {
     await settled();
@@ -46,11 +62,21 @@ export async function activateAsync(
     const { pos, n } = agent;
     if (pos < n) {
       if (event(engine, agent)) continue;
+      if (engine.look !== null) break;
       engine.world.fail(
         "nondeterministic",
         `agent ${agent.id} did less on replay than before: code under test ` +
           `may depend only on shared memory and its arguments`,
       );
+      break;
+    }
+    if (engine.look !== null) {
+      engine.look.escaped = true;
+      break;
+    }
+    if (engine.alone !== null) {
+      if (finished) engine.alone.ended = true;
+      else if (fireAlone(engine, agent)) continue;
       break;
     }
     if (!finished && engine.rehearsing && awaitsNothing(engine, agent)) {
@@ -99,10 +125,17 @@ function event(engine: Engine, agent: Agent): boolean {
     settle?.(agent.res[pos]);
   } catch (error) {
     if (engine.unwinding) return true;
-    engine.threw(agent, error);
-    engine.suspend();
+    threw(engine, agent, error);
   }
   return true;
+}
+
+/** Handles an error that the agent's code threw. */
+function threw(engine: Engine, agent: Agent, error: unknown): void {
+  if (engine.look !== null) engine.look.escaped = true;
+  else if (engine.alone !== null) engine.alone.ended = true;
+  else engine.threw(agent, error);
+  engine.suspend();
 }
 
 /** Runs the agent's program from where its record begins. */
@@ -111,7 +144,9 @@ async function program(engine: Engine, agent: Agent): Promise<void> {
   for (let at = agent.first; at < agent.calls.length; at++) {
     const result = await engine.call(agent, handle, at);
     if (engine.unwinding || engine.current !== agent) return;
-    if (at === agent.oi) engine.finishCall(agent, result);
+    if (at !== agent.oi) continue;
+    if (engine.look !== null || engine.alone !== null) return;
+    engine.finishCall(agent, result);
   }
 }
 

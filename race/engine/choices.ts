@@ -3,16 +3,12 @@
  *
  * @module
  */
-import type { Agent } from "./agent.ts";
+import type { Agent, Snapshot } from "./agent.ts";
 import type { World } from "./core.ts";
 import * as k from "./kinds.ts";
 import { I32 } from "./native.ts";
 import type { Engine } from "./replay.ts";
 
-/**
- * After this many timers in a row that changed nothing, no more timers fire.
- */
-export const IDLE_FIRES = 8;
 /** How many old values an agent may read in one call. */
 const STALE_READS = 4;
 
@@ -44,23 +40,32 @@ export class Choices {
   }
 }
 
+/** What decides how an agent may go on: it, or a state that it was in. */
+type Doing = Agent | Snapshot;
+
 /**
  * Fills `out` with the choices in the present state; returns how many are live.
+ * For other `agents`, those that need time to pass are left out; nobody may
+ * have to wait for agent 0 then, and no word may be a hint.
  */
-export function choices(engine: Engine, out: Choices): number {
+export function choices(
+  engine: Engine,
+  out: Choices,
+  agents: readonly Doing[] = engine.world.agents,
+): number {
   const { world, count } = engine;
-  const { agents, budget, hints } = world;
+  const { budget, hints } = world;
   out.count = 0;
   const alone = aloneIn(engine);
-  for (let i = 0; i < agents.length; i++) {
-    const agent = agents[i]!;
-    const { id, status } = agent;
+  for (let id = 0; id < agents.length; id++) {
+    const agent = agents[id]!;
+    const { status } = agent;
     if (alone !== EVERYONE && (alone === FIRST) !== (id === 0)) continue;
     if (status === k.READY) {
       if (agent.leap > 0) out.add(id | k.LEAP | agent.leap << 12);
       else out.add(id | k.STEP);
       if (hints !== null && agent.stale < STALE_READS) {
-        const older = hints.older(agent).length;
+        const older = hints.older(world.agents[id]!).length;
         for (let n = 1; n <= older; n++) out.add(id | k.STALE | n << 12);
       }
     } else if (status === k.IDLE || status === k.DONE) {
@@ -68,20 +73,25 @@ export function choices(engine: Engine, out: Choices): number {
     }
   }
   out.live = out.count;
-  if (out.live === 0) passTime(world, out);
-  else if (budget.timeouts > 0) {
-    for (const agent of agents) {
-      const code = timerOf(agent);
-      if (code >= 0 && agent.status !== k.DONE) out.add(code);
+  if (out.live === 0) {
+    // Whether time may pass is for the agents themselves to say.
+    if (agents === world.agents) passTime(world, out);
+  } else if (budget.timeouts > 0) {
+    for (let id = 0; id < agents.length; id++) {
+      const agent = agents[id]!;
+      if (agent.status === k.READY || agent.status === k.DONE) continue;
+      const code = timer(agent, id);
+      if (code >= 0) out.add(code);
     }
   }
   if (budget.spurious > 0) {
-    for (const { id, status } of agents) {
-      if (status === k.BLOCKED) out.add(id | k.SPURIOUS);
+    for (let id = 0; id < agents.length; id++) {
+      if (agents[id]!.status === k.BLOCKED) out.add(id | k.SPURIOUS);
     }
   }
   if (budget.kills > 0) {
-    for (const { id, status, invoked, oi } of agents) {
+    for (let id = 0; id < agents.length; id++) {
+      const { status, invoked, oi } = agents[id]!;
       const alive = status !== k.DONE && status !== k.KILLED;
       if (alive && id < count && (invoked || oi > 0)) out.add(id | k.KILL);
     }
@@ -121,15 +131,21 @@ export function aloneIn({ world, count }: Engine): number {
  * its last step may come first. With `only` at least 0, the step must be of that
  * agent.
  */
-export function ownStep(engine: Engine, out: Choices, only: number): number {
+export function ownStep(
+  engine: Engine,
+  out: Choices,
+  only: number,
+  agents: readonly Doing[] = engine.world.agents,
+): number {
   const { world, scenario, clocked } = engine;
   const { judge, hints, memory } = world;
   if (out.live === 0 || out.count < 2 || clocked || scenario.async) return -1;
   const observed = judge !== null || scenario.invariant !== null;
   for (let i = 0; i < out.live; i++) {
     const code = out.codes[i]!;
-    const { kind, target, looping, address, size, id, status, invoked } = world
-      .agents[k.agentOf(code)]!;
+    const id = k.agentOf(code);
+    const { kind, target, looping, address, size, status, invoked } =
+      agents[id]!;
     if (k.actionOf(code) !== k.STEP || status !== k.READY || looping) continue;
     if (only >= 0 && id !== only) continue;
     if (target === null || kind > k.WRITE || observed && !invoked) continue;
@@ -145,7 +161,9 @@ export function ownStep(engine: Engine, out: Choices, only: number): number {
 }
 
 /** What the passing of time does to an agent: a choice, or -1. */
-export function timerOf({ id, status, deadline, timers }: Agent): number {
+export const timerOf = (agent: Agent): number => timer(agent, agent.id);
+
+function timer({ status, deadline, timers }: Doing, id: number): number {
   if (status === k.BLOCKED || status === k.SPINNING) {
     return deadline !== Infinity ? id | k.TIMEOUT : -1;
   }
@@ -155,12 +173,11 @@ export function timerOf({ id, status, deadline, timers }: Agent): number {
 
 /** Adds the timers that fire first, when no agent can run. */
 function passTime({ agents }: World, out: Choices): void {
-  if (agents.every(isOver)) {
-    return;
-  }
+  const over = agents.every(isOver);
   let first = Infinity;
   for (const agent of agents) {
-    if (timerOf(agent) < 0 || agent.idleFires >= IDLE_FIRES) continue;
+    if (timerOf(agent) < 0 || agent.tired) continue;
+    if (over && !setsOff(agent)) continue;
     const due = dueOf(agent);
     if (due < first) out.count = 0;
     if (due > first) continue;
@@ -168,6 +185,10 @@ function passTime({ agents }: World, out: Choices): void {
     out.add(timerOf(agent));
   }
 }
+
+/** Whether a finished call has set a timer that fires once. */
+export const setsOff = (agent: Agent): boolean =>
+  !agent.tired && agent.timers.some(({ every }) => every < 0);
 
 const dueOf = ({ status, deadline, timers }: Agent): number =>
   status === k.BLOCKED || status === k.SPINNING ? deadline : timers[0]!.due;

@@ -9,7 +9,7 @@ import type { Hints, HintState } from "./hints.ts";
 import * as k from "./kinds.ts";
 import { type FailureKind, Fault, Unsupported } from "./kinds.ts";
 import type { Call } from "./model.ts";
-import { DELIVERED, type Memo, RESUMED, WOKEN } from "./memo.ts";
+import { DELIVERED, type Memo, REFRESHED, RESUMED, WOKEN } from "./memo.ts";
 import { Memory, SEVERAL } from "./memory.ts";
 import { native } from "./native.ts";
 import type { Twins } from "./twins.ts";
@@ -162,6 +162,7 @@ export class World {
   twins: Twins | null = null;
   /** Whether agents keep their plain accesses. */
   keepsPlain = false;
+  readonly #states: Snapshot[] = [];
 
   // ---- states
 
@@ -212,20 +213,37 @@ export class World {
     twins: Twins | null = null,
   ): void {
     this.memory.hash(out);
+    const states = this.#states;
+    const { agents } = this;
+    for (let i = 0; i < agents.length; i++) states[i] = agents[i]!.save();
+    this.keyOf(out, states, this.frontier, withResults, twins);
+    this.hints?.hash(out);
+  }
+
+  /**
+   * Turns the hashes of memory in `out` into those of the state in which the
+   * agents are in `states` and the judge has the frontier `reached`.
+   */
+  keyOf(
+    out: [number, number],
+    states: readonly Snapshot[],
+    reached: number,
+    withResults: boolean,
+    twins: Twins | null,
+  ): void {
     const [memory1, memory2] = out;
-    const { agents, judge } = this;
-    for (let i = 0; i < agents.length; i++) {
-      const agent = agents[i]!.save();
-      if (!agent.hashed) hashAgent(agent);
+    const { judge } = this;
+    for (let i = 0; i < states.length; i++) {
+      if (!states[i]!.hashed) hashAgent(states[i]!);
     }
-    const order = twins?.sort(agents);
+    const order = twins?.sort(states);
     const frontier = order === undefined || judge === null
-      ? this.frontier
-      : judge.arrange(this.frontier, order);
+      ? reached
+      : judge.arrange(reached, order);
     let a = mix1(frontier, memory1);
     let b = mix2(frontier ^ 0x5bd1e995, memory2);
-    for (let i = 0; i < agents.length; i++) {
-      const agent = agents[order === undefined ? i : order[i]!]!.save();
+    for (let i = 0; i < states.length; i++) {
+      const agent = states[order === undefined ? i : order[i]!]!;
       a = mix1(a, agent.key1);
       b = mix2(b, agent.key2);
       if (!withResults) continue;
@@ -233,7 +251,7 @@ export class World {
       b = mix2(b, agent.results2);
     }
     for (const { agent, address } of this.waiters) {
-      const { key1, key2 } = agents[agent]!.save();
+      const { key1, key2 } = states[agent]!;
       a = mix1(a, (twins === null ? agent : key1) ^ address << 5);
       b = mix2(b, (twins === null ? agent : key2) ^ address << 5);
     }
@@ -249,7 +267,6 @@ export class World {
     }
     out[0] = a;
     out[1] = b;
-    this.hints?.hash(out);
   }
 
   // ---- operations
@@ -508,6 +525,12 @@ export class World {
   #unspin(by: Agent): void {
     const { address, size } = by;
     for (const agent of this.agents) {
+      if (agent.idleFires > 0 && agent !== by) {
+        this.#change(agent, REFRESHED, undefined, () => {
+          agent.snapshot = null;
+          agent.idleFires = agent.fires = 0;
+        });
+      }
       if (agent.status !== k.SPINNING && agent.leap === 0) continue;
       for (const at of agent.spinAddresses) {
         if (at >= address + size || address >= at + 8) continue;
@@ -578,6 +601,7 @@ export class World {
       agent.pure =
       agent.stale =
       agent.idleFires =
+      agent.fires =
         0;
   }
 

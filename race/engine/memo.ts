@@ -7,6 +7,7 @@
  */
 import type { Access, Agent, Edge, Ended, Guard, Snapshot } from "./agent.ts";
 import { holds } from "./guard.ts";
+import type { Target } from "./views.ts";
 
 /** An agent that must be run, and what is then to be remembered. */
 export interface Job {
@@ -28,6 +29,8 @@ export const WOKEN = 8 << 8;
 export const RESUMED = 9 << 8;
 /** A settled promise is put into its event queue. */
 export const DELIVERED = 10 << 8;
+/** Memory has changed: what it waits for may come. */
+export const REFRESHED = 11 << 8;
 /** It recovers what a terminated agent left behind. */
 export const RECOVERS = 12 << 8;
 
@@ -125,18 +128,28 @@ export class Memo {
 
 /** Whether two states of an agent without a record are the same. */
 export function isSame(a: Snapshot, b: Snapshot): boolean {
-  return a.calls === b.calls && a.target === b.target && a.index === b.index &&
+  return a.calls === b.calls && sameTarget(a.target, b.target) &&
+    a.index === b.index &&
     Object.is(a.a, b.a) && Object.is(a.b, b.b) && a.timeout === b.timeout &&
     a.deadline === b.deadline && a.invoked === b.invoked &&
     a.size === b.size && a.first === b.first && a.pure === b.pure &&
     a.effort === b.effort && a.steps === b.steps && a.stale === b.stale &&
-    a.idleFires === b.idleFires && a.spinNext === b.spinNext &&
+    a.idleFires === b.idleFires && a.fires === b.fires &&
+    a.spinNext === b.spinNext &&
     a.tick === b.tick && a.ticks === b.ticks && a.leap === b.leap &&
     a.ends === b.ends && a.looping === b.looping &&
     samePlain(a.plain, b.plain) &&
     a.inbox.length + b.inbox.length + a.timers.length + b.timers.length === 0 &&
     a.results.length === b.results.length &&
     a.results.every((result, i) => Object.is(result, b.results[i]));
+}
+
+/** Whether two views are of the same memory; each run may make its own. */
+function sameTarget(a: Target | null, b: Target | null): boolean {
+  if (a === b) return true;
+  return a !== null && b !== null && a.region === b.region &&
+    a.base === b.base && a.size === b.size && a.name === b.name &&
+    !a.name.endsWith("DataView");
 }
 
 /** Whether two lists of plain accesses are the same. */

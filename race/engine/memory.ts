@@ -249,12 +249,36 @@ export class Memory {
       // A word that holds its first value must hash like one never written.
       if (value === region.initial[w]) continue;
       const at = region.base + w;
-      memory1 = (memory1 + mix1(mix1(at + 0x51ed, value), value)) | 0;
-      memory2 ^= mix2(mix2(at + 0x3779, value), value);
+      memory1 = (memory1 + hash1(at, value)) | 0;
+      memory2 ^= hash2(at, value);
     }
     out[0] = memory1;
     out[1] = memory2;
   }
+}
+
+const hash1 = (at: number, value: number): number =>
+  mix1(mix1(at + 0x51ed, value), value);
+
+const hash2 = (at: number, value: number): number =>
+  mix2(mix2(at + 0x3779, value), value);
+
+/** What a word that holds `value` adds to the first hash of memory. */
+export function wordHash1(
+  { base, initial }: Region,
+  w: number,
+  value: number,
+): number {
+  return value === initial[w] ? 0 : hash1(base + w, value);
+}
+
+/** What it adds to the second one, by exclusive or. */
+export function wordHash2(
+  { base, initial }: Region,
+  w: number,
+  value: number,
+): number {
+  return value === initial[w] ? 0 : hash2(base + w, value);
 }
 
 /** A word; the last one may have fewer than four bytes. */

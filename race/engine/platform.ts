@@ -289,6 +289,11 @@ function clocks(clock: () => number | undefined): Patch[] {
 
 // ---- what is refused --------------------------------------------------------
 
+function isReplaceable(on: Any, key: string): boolean {
+  const { writable } = Object.getOwnPropertyDescriptor(on, key) ?? {};
+  return writable === true;
+}
+
 const BEYOND = "what it brings comes from outside the simulation";
 
 function refusals(running: () => Host | null): Patch[] {
@@ -305,7 +310,25 @@ function refusals(running: () => Host | null): Patch[] {
     return [{ on, key, value }];
   };
   const { Deno, crypto, navigator } = globals;
+  const builtin = (name: string): Any =>
+    globals.process?.getBuiltinModule?.(`node:${name}`) ?? {};
+  const files = builtin("fs");
+  const nodes: [name: string, on: Any, keys: string[]][] = [
+    ["fs", files, Object.keys(files).filter((key) => `${key}Sync` in files)],
+    ["fs.promises", files.promises, Object.keys(files.promises ?? {})],
+    ["worker_threads", builtin("worker_threads"), ["Worker"]],
+    ["child_process", builtin("child_process"), [
+      "exec",
+      "execFile",
+      "fork",
+      "spawn",
+    ]],
+  ];
   return [
+    ...nodes.flatMap(([name, on, keys]) =>
+      keys.filter((key) => isReplaceable(on, key))
+        .flatMap((key) => refuse(on, key, `${name}.${key}`))
+    ),
     ...["fetch", "Worker", "BroadcastChannel", "WebSocket", "EventSource"]
       .flatMap((key) => refuse(globals, key, key)),
     ...["requestAnimationFrame", "requestIdleCallback"]
@@ -317,6 +340,11 @@ function refusals(running: () => Host | null): Patch[] {
     ...["digest", "encrypt", "decrypt", "sign", "verify", "generateKey"]
       .flatMap((key) => refuse(crypto?.subtle, key, `crypto.subtle.${key}`)),
     ...refuse(navigator?.locks, "request", "navigator.locks.request"),
+    ...refuse(
+      globals.WebAssembly?.Memory.prototype,
+      "grow",
+      "WebAssembly.Memory.prototype.grow",
+    ),
     ...refuse(
       SharedArrayBuffer.prototype,
       "grow",

@@ -8,7 +8,7 @@
  * @module
  */
 import { Agent, type Ended, type Guard, type Snapshot } from "./agent.ts";
-import { follow, type Look, peek, SPINS } from "./ahead.ts";
+import { type Asked, follow, type Look, peek, SPINS } from "./ahead.ts";
 import {
   argBits,
   BLOCK,
@@ -36,6 +36,7 @@ import {
 import { borrowedBy, capturedBy, placeOf, siteOf, stackOf } from "./sites.ts";
 import { clearTimer, post, setTimer, unpost, waitAsync } from "./timers.ts";
 import type { Call } from "./model.ts";
+import { type Alone, doAlone, goOn, mustGoOn } from "./alone.ts";
 import { bits, mix1, mix2 } from "./values.ts";
 import { twinsOf } from "./twins.ts";
 import type { Host, Target } from "./views.ts";
@@ -54,6 +55,23 @@ export interface Chooser {
 
 /** The most milliseconds that pass at once for a loop on the clock. */
 const LONGEST = 1e7;
+
+/**
+ * After so many looks at the clock in one call, time passes. So a loop on the
+ * clock ends even if its rounds are too long for it to be seen as a loop.
+ */
+const LOOKS = 8;
+
+/** How often an agent has looked at the clock since time has passed. */
+function looksAtClock({ n, from, sig, res }: Agent): number {
+  let looks = 0;
+  for (let i = n - 1; i >= from && looks < LOOKS; i--) {
+    if (sig[i]! % 32 !== k.CLOCK) continue;
+    if (res[i] !== res[n - 1]) break;
+    looks++;
+  }
+  return looks;
+}
 
 /** Up to this many reads of constants in a row are no step. */
 const CONSTANTS = 500;
@@ -109,6 +127,8 @@ export class Engine implements Host {
   readonly leapt: Set<string> = new Set();
   /** The states of agents that are rounds of a loop that changes memory. */
   readonly rounds: Set<number> = new Set();
+  /** Whether it has met a loop of sleeps that seems to have no end. */
+  sleepless = false;
   /** Whether an agent has looked at the clock. */
   clocked = false;
   /** Whether agents differ that do the same. */
@@ -135,6 +155,10 @@ export class Engine implements Host {
   readonly verified: Set<string> = new Set();
   /** The loop that an agent is being run ahead in. */
   look: Look | null = null;
+  /** A loop that an agent must be run ahead in before it goes on. */
+  asked: Asked | null = null;
+  /** How far an agent has come that is run on alone. */
+  alone: Alone | null = null;
   /** Whether a call is being compared with its record. */
   verifying = false;
   #promised = false;
@@ -226,6 +250,10 @@ export class Engine implements Host {
   outside(target: Target, index: unknown, what: string): void {
     if (this.unwinding) throw TOKEN;
     if (this.handles.making || this.look !== null) return;
+    if (this.alone !== null) {
+      this.alone.ended = true;
+      throw this.suspend();
+    }
     const { id } = this.current!;
     this.world.fail(
       "out-of-bounds",
@@ -322,6 +350,7 @@ export class Engine implements Host {
     agent.timeout = timeout;
     if (this.look !== null) return peek(this, agent);
     agent.snapshot = null;
+    if (this.alone !== null) return doAlone(this, agent);
     return this.#reach(agent);
   }
 
@@ -365,7 +394,9 @@ export class Engine implements Host {
       fn();
     } catch (error) {
       if (this.unwinding) return;
-      this.threw(agent, error);
+      if (this.look !== null) this.look.escaped = true;
+      else if (this.alone !== null) this.alone.ended = true;
+      else this.threw(agent, error);
       this.suspend();
     }
   }
@@ -549,6 +580,9 @@ export class Engine implements Host {
     const now = this.local(k.CLOCK, 0, () => world.now);
     agent.pure++;
     if (follow(this, agent) === SPINS) agent.spinNext = true;
+    else if (looksAtClock(agent) >= (agent.ticks > 0 ? 2 : LOOKS)) {
+      agent.tick = true;
+    }
     return now;
   }
 
@@ -591,7 +625,7 @@ export class Engine implements Host {
       // Code under test may have caught the token.
       if (this.unwinding) throw TOKEN;
       if (at !== agent.oi) continue;
-      if (this.look !== null) return;
+      if (this.look !== null || this.alone !== null) return;
       this.finishCall(agent, result);
     }
   }
@@ -671,6 +705,7 @@ export class Engine implements Host {
       this.current = null;
       this.unwinding = false;
     }
+    if (mustGoOn(this, agent)) this.#goOn(agent);
     if (this.refused !== null) throw this.refused;
     const { memory } = this.world;
     if (memory.surprised) {
@@ -678,6 +713,24 @@ export class Engine implements Host {
       throw new NotConstant();
     }
     if (this.#promised) throw new NeedsAsync();
+  }
+
+  /** Runs an agent on, alone and without effect. */
+  #goOn(agent: Agent): void {
+    const restore = goOn(this, agent);
+    const alone = this.alone!;
+    this.current = agent;
+    this.rewind(agent);
+    try {
+      this.run(agent);
+      alone.ended = true;
+    } catch {
+      if (!this.unwinding) alone.ended = true;
+    } finally {
+      this.current = null;
+      this.unwinding = false;
+      restore();
+    }
   }
 
   /** Handles an error that an operation threw. */

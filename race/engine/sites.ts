@@ -4,14 +4,27 @@
  * @module
  */
 
-import { sourceOf } from "./source_map.ts";
+import { type Position, sourceOf } from "./source_map.ts";
 
-const OWN = new URL("..", import.meta.url).href;
+// A bundle of the format CommonJS has no address.
+const HERE = (import.meta.url as string | undefined) ?? "";
+
+/** Whether the tester is part of a bundle, perhaps with the code under test. */
+const BUNDLED = !/\/engine\/sites\.[jt]s($|\?)/.test(HERE);
+
+const OWN = BUNDLED ? "" : new URL("..", HERE).href;
 
 // As TypeScript, or as the JavaScript that a registry makes of it.
-const OURS = import.meta.url.endsWith("/engine/sites.js")
+const OURS = HERE.endsWith("/engine/sites.js")
   ? /^(\w+\/)?\w+\.js/
   : /^(\w+\/)?\w+\.ts/;
+
+/** A place in a file, as it ends a line of a stack. */
+const PLACE =
+  /(?:^|[\s(])((?:file:\/\/|\/|[A-Za-z]:\\)[^()?]*):(\d+):(\d+)\)?$/;
+
+/** In a bundle: the folder of the tester's sources, or the bundle itself. */
+let own: string | undefined;
 
 /** The source line of the code under test that is on the stack. */
 export function siteOf(): string {
@@ -29,12 +42,29 @@ export function siteOf(): string {
 
 /** The line of the source, if the line of the stack is one of a bundle. */
 function sourceAt(text: string): string | undefined {
-  const place =
-    /(?:^|[\s(])((?:file:\/\/|\/|[A-Za-z]:\\)[^()?]*):(\d+):(\d+)\)?$/
-      .exec(text.trim());
-  if (place === null) return undefined;
-  const source = sourceOf(place[1]!, Number(place[2]), Number(place[3]));
+  const source = positionAt(text);
   return source && `${source.file.replace(/.*[/\\]/, "")}:${source.line}`;
+}
+
+function positionAt(text: string): Position | undefined {
+  const place = PLACE.exec(text.trim());
+  if (place === null) return undefined;
+  return sourceOf(place[1]!, Number(place[2]), Number(place[3]));
+}
+
+function fileOf(text = ""): string | undefined {
+  return PLACE.exec(text.trim())?.[1];
+}
+
+/** The file that a line of a stack is about; a source, if there is a map. */
+const sourceFile = (line: string): string =>
+  positionAt(line)?.file ?? fileOf(line) ?? "";
+
+/** Whether a line of a bundle is the tester's own; without a map, all are. */
+function ownInBundle(line: string): boolean {
+  own ??= sourceFile(new Error().stack?.split("\n")[1] ?? "")
+    .replace(/engine[/\\]sites\.[jt]s$/, "");
+  return own !== "" && sourceFile(line).startsWith(own);
 }
 
 /**
@@ -43,7 +73,9 @@ function sourceAt(text: string): string | undefined {
  */
 export function capturedBy(error: unknown): string | undefined {
   if (!(error instanceof TypeError)) return undefined;
-  if (!/integer (shared )?typed array/.test(error.message)) return undefined;
+  if (
+    !/(integer (shared )?|int32 or BigInt64 )typed array/.test(error.message)
+  ) return undefined;
   const lines = (error.stack ?? "").split("\n")
     .filter((line) => /^\s*at /.test(line));
   const [, name] = /at (?:Atomics\.)?(\w+) \(<anonymous>\)/
@@ -84,7 +116,7 @@ export function placeOf(): string {
       site.getPosition?.() ??
         `${site.getLineNumber()}:${site.getColumnNumber()}`
     ).join();
-  holder.stackTraceLimit = 24;
+  holder.stackTraceLimit = 14;
   try {
     return String(new Error().stack);
   } finally {
@@ -102,6 +134,7 @@ interface Site {
 }
 
 function ownLine(line: string): boolean {
+  if (BUNDLED) return ownInBundle(line);
   const at = line.indexOf(OWN);
   return at >= 0 && OURS.test(line.slice(at + OWN.length));
 }

@@ -215,7 +215,8 @@ function follow(
   let { invoked } = agent;
   agent.load(to);
   for (let i = 0; i < ended.length; i++) {
-    const call = from.calls[from.oi + i]!;
+    // Before it recovers, the recoverer has no calls.
+    const call = to.calls[from.oi + i]!;
     const { result, steps } = ended[i]!;
     if (!invoked) world.invoke(agent, call);
     invoked = false;

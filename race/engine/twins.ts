@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Agent } from "./agent.ts";
+import type { Snapshot } from "./agent.ts";
 import type { Call } from "./model.ts";
 import type { Scenario } from "./scenario.ts";
 
@@ -24,6 +24,26 @@ export class Twins {
     );
   }
 
+  /** A set of agents, by their places in the order that `sort` gave last. */
+  placesOf(agents: number): number {
+    let places = 0;
+    const order = this.#order;
+    for (let i = 0; i < order.length; i++) {
+      places |= (agents >> order[i]! & 1) << i;
+    }
+    return places;
+  }
+
+  /** The set of agents at `places` in the order that `sort` gave last. */
+  agentsAt(places: number): number {
+    let agents = 0;
+    const order = this.#order;
+    for (let i = 0; i < order.length; i++) {
+      agents |= (places >> i & 1) << order[i]!;
+    }
+    return agents;
+  }
+
   /** Whether others do the same as agent `id`. */
   has(id: number): boolean {
     return this.#several[id] === true;
@@ -33,7 +53,7 @@ export class Twins {
    * The agents, in an order that is the same if agents that do the same have
    * changed places.
    */
-  sort(agents: readonly Agent[]): readonly number[] {
+  sort(agents: readonly Snapshot[]): readonly number[] {
     const order = this.#order;
     // By insertion: there are few agents, and mostly they are in order.
     for (let i = 1; i < order.length; i++) {
@@ -48,11 +68,11 @@ export class Twins {
     return order;
   }
 
-  #isAfter(agents: readonly Agent[], one: number, two: number): boolean {
+  #isAfter(agents: readonly Snapshot[], one: number, two: number): boolean {
     const { likes } = this;
     if (likes[one] !== likes[two]) return likes[one]! > likes[two]!;
-    const a = agents[one]!.save();
-    const b = agents[two]!.save();
+    const a = agents[one]!;
+    const b = agents[two]!;
     return a.key1 !== b.key1 ? a.key1 > b.key1 : a.key2 > b.key2;
   }
 }

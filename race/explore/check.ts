@@ -7,6 +7,7 @@
 import { judgeRaces } from "../judge/races.ts";
 import { Clocks } from "../judge/clocks.ts";
 import { ONE_BY_ONE } from "../engine/ahead.ts";
+import { FIRES } from "../engine/alone.ts";
 import { NO_BUDGET, type World } from "../engine/core.ts";
 import { begin } from "../engine/steps.ts";
 import { rotate } from "./fair.ts";
@@ -158,7 +159,10 @@ function* turns(engine: Engine): Steps<void> {
 }
 
 /** The result of a search that left out no state. */
-function covered({ held, leapt, endless }: Engine, total: Found): Result {
+function covered(
+  { held, sleepless, leapt, endless }: Engine,
+  total: Found,
+): Result {
   const states = counted(total.states, "state");
   if (leapt.size > 0) {
     return resultOf(
@@ -167,8 +171,12 @@ function covered({ held, leapt, endless }: Engine, total: Found): Result {
         `operations of which only the beginning and the end were explored`,
     );
   }
-  const loops = held ? `; loops of ${endless} operations count as endless` : "";
-  return resultOf(total, `complete: ${states}${loops}`);
+  const loops = [
+    ...held ? [`${endless} operations`] : [],
+    ...sleepless ? [`${FIRES} timeouts`] : [],
+  ].join(" or ");
+  const note = loops === "" ? "" : `; loops of ${loops} count as endless`;
+  return resultOf(total, `complete: ${states}${note}`);
 }
 
 /** Samples executions. */

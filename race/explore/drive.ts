@@ -69,7 +69,8 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   engine.world.tail = o.end ?? 0;
   engine.endless = o.spins ?? 100_000;
   engine.loops = loopsOf(scenario, program, engine.endless);
-  engine.held = false;
+  engine.held = engine.sleepless = false;
+  engine.asked = null;
   engine.futures.clear();
   engine.leapt.clear();
   engine.rounds.clear();

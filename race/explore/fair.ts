@@ -5,7 +5,7 @@
  * @module
  */
 import type { Agent } from "../engine/agent.ts";
-import { Choices, choices, IDLE_FIRES, timerOf } from "../engine/choices.ts";
+import { Choices, choices, timerOf } from "../engine/choices.ts";
 import { callText } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
 import { I32 } from "../engine/native.ts";
@@ -73,7 +73,7 @@ export function* rotate(
     let codes = here.codes.slice(0, here.live);
     // An agent that only goes round a loop does not keep time from passing.
     const timers = I32.from(
-      world.agents.filter(({ idleFires }) => idleFires < IDLE_FIRES)
+      world.agents.filter((agent) => !agent.tired)
         .map(timerOf).filter((code) => code >= 0),
     );
     if (fire && timers.length > 0) {

@@ -9,7 +9,6 @@
 import type { Agent } from "../engine/agent.ts";
 import type { Snapshot } from "../engine/agent.ts";
 import { Choices, choices, ownStep } from "../engine/choices.ts";
-import type { WorldState } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
 import type { Fault } from "../engine/kinds.ts";
 import { realNow } from "../engine/native.ts";
@@ -19,11 +18,12 @@ import {
   judgeQuiet,
   type Patience,
 } from "../judge/progress.ts";
-import { judgeRaces } from "../judge/races.ts";
+import { judgeRaces, raceAmong } from "../judge/races.ts";
 import { Apart, Futures, HOPELESS } from "../engine/futures.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
 import { apply, begin, finish, start as startStep } from "../engine/steps.ts";
 import type { Progress } from "./progress.ts";
+import { Quick, type Start } from "./quick.ts";
 import { EACH, failBusy, rotate } from "./fair.ts";
 import { States } from "./store.ts";
 
@@ -73,28 +73,35 @@ export interface Found {
   readonly maxOpSteps: number;
 }
 
+/** All agents. */
+const ALL = -1;
+
 /** How many operations that go on and on are examined. */
 const PROBES = 8;
 
 /** A state whose successors are still to be visited. */
-interface Open {
+interface Open extends Start {
   readonly id: number;
-  readonly world: WorldState;
-  readonly agents: readonly Snapshot[];
   readonly last: number;
   readonly cost: number;
+  /**
+   * The agents whose steps need not be taken, and those whose steps are left.
+   */
+  readonly asleep: number;
+  readonly left: number;
   /** Its share of the tree of states. */
   share: number;
 }
 
 /**
  * When agents are compared: after so many states, because fewer are searched in
- * less time without that; and for twice the time of those, but at least so many
- * milliseconds.
+ * less time without that; and for six times the time of those, but at least
+ * so many milliseconds. Tests also search without sleep sets.
  */
-export const COMPARE: { after: number; least: number } = {
+export const COMPARE: { after: number; least: number; asleep: boolean } = {
   after: 50_000,
   least: 100,
+  asleep: true,
 };
 
 /**
@@ -134,7 +141,7 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   let wasted = 0;
   let futures: Futures | null = null;
   const now = realNow();
-  const patience = Math.max(COMPARE.least, 2 * (now - began));
+  const patience = Math.max(COMPARE.least, 6 * (now - began));
   const until = Math.min((now + end) / 2, now + patience);
   while (wasted < MOST_WASTED && mayMerge(engine, o)) {
     futures = new Futures(engine, o.results, until, futures);
@@ -211,6 +218,7 @@ function* explore(
   const states = new States();
   const buckets: Open[][] = [[]];
   const key: [number, number] = [0, 0];
+  const content: [number, number] = [0, 0];
   const here = new Choices();
   const next = new Choices();
   /** The steps from the open state to the one that comes next. */
@@ -221,8 +229,9 @@ function* explore(
   let executions = 0;
   let complete = true;
   let done = 0;
-  /** The state that the world is in, if it is one that was kept. */
+  /** The states that the world and the agents are in, if they were kept. */
   let present: Open | null = null;
+  let settled: Open | null = null;
   engine.overdue = null;
   world.maxOpSteps = 0;
   world.clocks = null; // they depend on the path
@@ -245,18 +254,44 @@ function* explore(
     steps,
     maxOpSteps: world.maxOpSteps,
   });
-  const keep = (id: number, last: number, cost: number): void => {
+  const keep = (
+    id: number,
+    last: number,
+    cost: number,
+    share: number,
+    left = ALL,
+  ): void => {
     const agents: Snapshot[] = [];
     for (const agent of world.agents) agents.push(agent.save());
     const bucket = o.minimal ? cost : 0;
-    present = { id, world: world.save(), agents, last, cost, share: 1 };
+    world.memory.hash(content);
+    const [memory1, memory2] = content;
+    const saved = world.save();
+    const hashes = { memory1, memory2 };
+    const sets = { asleep: 0, left };
+    present = {
+      id,
+      world: saved,
+      agents,
+      last,
+      cost,
+      share,
+      ...hashes,
+      ...sets,
+    };
+    settled = present;
     (buckets[bucket] ??= []).push(present);
   };
+  const enter = (open: Open): void => {
+    if (open !== present) world.load(open.world);
+    present = open;
+  };
   const load = (open: Open): void => {
-    if (open === present) return;
-    const { world: saved, agents } = open;
-    world.load(saved);
+    enter(open);
+    if (open === settled) return;
+    const { agents } = open;
     for (let i = 0; i < agents.length; i++) world.agents[i]!.load(agents[i]!);
+    settled = open;
   };
   // A failure is looked for again with the agents told apart, since its
   // picture shows them.
@@ -271,6 +306,58 @@ function* explore(
     return id;
   };
   const mayReduce = o.reduce === true;
+  const sleeps = mayReduce && COMPARE.asleep;
+  const quick = futures === null && isUsual(engine, o)
+    ? new Quick(engine, {
+      reduces: mayReduce,
+      races: o.races,
+      polls: o.polls !== false,
+    })
+    : null;
+
+  /**
+   * Keeps the state that quick steps from `open` have led to, the last of them
+   * `code`, unless it is known; returns whether it is new.
+   */
+  const arrive = (quick: Quick, open: Open, code: number): boolean => {
+    const { agents, passed, memory1, memory2 } = quick;
+    key[0] = memory1;
+    key[1] = memory2;
+    world.keyOf(key, agents, world.frontier, o.results, twins);
+    let asleep = twins === null ? quick.asleep : twins.placesOf(quick.asleep);
+    let left = ALL;
+    let id = states.find(key[0], key[1]);
+    const fresh = id < 0;
+    if (fresh) {
+      let from = open.id;
+      for (const code of passed) from = states.pass(from, code);
+      id = states.add(key[0], key[1], from, code);
+    } else {
+      // What slept before, and need not sleep now, must still be taken.
+      const before = states.asleep(id);
+      left = before & ~asleep;
+      if (left === 0) return false;
+      asleep &= before;
+      if (twins !== null) left = twins.agentsAt(left);
+    }
+    states.setAsleep(id, asleep);
+    if (twins !== null) asleep = twins.agentsAt(asleep);
+    const { waiters, frontier, now, budget } = world;
+    const memory = quick.wrote ? world.memory.save() : open.world.memory;
+    buckets[0]!.push({
+      id,
+      agents: agents.slice(),
+      world: { memory, waiters, frontier, now, budget, hints: null },
+      last: k.agentOf(code),
+      cost: 0,
+      share: fresh ? open.share : 0,
+      memory1,
+      memory2,
+      asleep,
+      left,
+    });
+    return fresh;
+  };
 
   yield* begin(engine);
   for (const code of start) yield* apply(engine, code, false);
@@ -278,7 +365,7 @@ function* explore(
   hash(-1);
   const root = states.add(key[0], key[1], -1, -1);
   if (world.fault !== null) return found(root, -1);
-  keep(root, -1, 0);
+  keep(root, -1, 0, 1);
   for (let bucket = 0; bucket < buckets.length;) {
     const open = buckets[bucket]?.pop();
     if (open === undefined) {
@@ -296,29 +383,46 @@ function* explore(
       break;
     }
     if (o.minimal && states.cost(open.id) < open.cost) continue;
-    load(open);
-    if (judgeHere(engine, o, here)) executions++;
+    if (quick !== null) enter(open);
+    if (quick === null || !goesOn(engine, o, here, open.agents)) {
+      load(open);
+      if (judgeHere(engine, o, here)) executions++;
+    }
     const { codes, live } = here;
     const own = mayReduce && live > 0
-      ? ownStep(engine, here, o.minimal ? open.last : -1)
+      ? ownStep(engine, here, o.minimal ? open.last : -1, open.agents)
       : -1;
     const count = own >= 0 ? 1 : here.count;
     if (own >= 0) codes[0] = own;
     if (world.fault !== null) return found(open.id, -1);
-    let fresh = true;
+    const top = buckets[0]!.length;
     let kept = 0;
+    let { asleep } = open;
     const running = open.last >= 0 &&
       open.agents[open.last]!.status === k.READY;
     // Push in reverse, so that the first agent's step comes next.
     for (let i = count - 1; i >= 0; i--) {
       const first = codes[i]!;
-      const unusual = k.actionOf(first) !== k.STEP &&
-        k.actionOf(first) !== k.SETTLE;
+      const isStep = k.actionOf(first) === k.STEP;
+      const unusual = !isStep && k.actionOf(first) !== k.SETTLE;
       const preempts = running && k.agentOf(first) !== open.last;
       const cost = open.cost + (preempts || unusual ? 1 : 0);
-      if (!fresh) load(open);
-      fresh = false;
-      present = null;
+      const bit = 1 << k.agentOf(first);
+      if (own < 0 && (isStep ? open.asleep & bit : open.left !== ALL)) continue;
+      if (own < 0 && (open.left & bit) === 0) continue;
+      if (quick !== null && isStep) {
+        enter(open);
+        const code = quick.take(open, first, asleep);
+        if (code >= 0) {
+          steps += quick.passed.length + 1;
+          if (arrive(quick, open, code)) kept++;
+          if (quick.simple && sleeps) asleep |= bit;
+          quick.undo(open);
+          continue;
+        }
+      }
+      load(open);
+      present = settled = null;
       let { agents } = open;
       let code = first;
       let who: number;
@@ -359,32 +463,53 @@ function* explore(
         states.via(id, from, code, cost);
         // Do not follow an operation for ever that goes on and on.
         if (!overdue) {
-          keep(id, who, cost);
+          keep(id, who, cost, open.share);
           kept++;
         } else complete = false;
         if (looping || (overdue && probes++ < PROBES)) {
           world.schedule = [];
-          present = null;
+          present = settled = null;
           yield* rotate(engine, EACH, fair);
           if (world.fault !== null) {
             return found(from, code, world.schedule);
           }
         }
+      } else if (states.asleep(known) !== 0) {
+        const left = states.asleep(known);
+        states.setAsleep(known, 0);
+        keep(known, who, 0, 0, twins === null ? left : twins.agentsAt(left));
       } else if (o.minimal && cost < states.cost(known)) {
         states.via(known, open.id, first, cost);
-        keep(known, who, cost);
+        keep(known, who, cost, 0);
         bucket = Math.min(bucket, cost);
       }
     }
     if (kept === 0) done += open.share;
     else if (!o.minimal) {
-      const last = buckets[0]!;
-      for (let i = 1; i <= kept; i++) {
-        last[last.length - i]!.share = open.share / kept;
-      }
+      const list = buckets[0]!;
+      for (let i = top; i < list.length; i++) list[i]!.share /= kept;
     }
   }
   return found(root, -1);
+}
+
+/** Whether states may be followed without the agents, as `Quick` does. */
+function isUsual(engine: Engine, o: SearchOptions): boolean {
+  const { world, scenario } = engine;
+  return engine.remembers && !o.minimal && !scenario.async &&
+    world.hints === null && world.clocks === null &&
+    world.lead + world.tail === 0;
+}
+
+/** Whether there is nothing to judge in this state but that it goes on. */
+function goesOn(
+  engine: Engine,
+  o: SearchOptions,
+  here: Choices,
+  agents: readonly Snapshot[],
+): boolean {
+  return o.lockFree === "no" && choices(engine, here, agents) > 0 &&
+    !(o.races && raceAmong(engine, agents) !== null);
 }
 
 /** Whether an agent is in an endless loop in which it never sleeps. */

@@ -12,7 +12,8 @@ export class States {
   size = 0;
   /** How many numbers are given, also to states that were passed through. */
   #count = 0;
-  #slots = new I32(1 << 12);
+  /** Two numbers each: 1 + the number of a state, and its first hash. */
+  #slots = new I32(1 << 13);
   #mask = (1 << 12) - 1;
   #key1 = new U32(1 << 11);
   #key2 = new U32(1 << 11);
@@ -20,11 +21,11 @@ export class States {
   #code = new I32(1 << 11);
   #cost = new U8(1 << 11);
   #passed = new U8(1 << 11);
+  #asleep = new U32(1 << 11);
 
   /** The number of a state, or -1 if it was not met. */
   find(key1: number, key2: number): number {
-    const slot = this.#slots[this.#probe(key1 >>> 0, key2 >>> 0)]!;
-    return slot - 1;
+    return this.#slots[this.#probe(key1, key2)]! - 1;
   }
 
   /** Adds a new state, which is reached from `parent` by `code`. */
@@ -33,7 +34,7 @@ export class States {
     this.size++;
     this.#key1[id] = key1;
     this.#key2[id] = key2;
-    this.#slots[this.#probe(key1 >>> 0, key2 >>> 0)] = id + 1;
+    this.#enter(id, key1, key2);
     return id;
   }
 
@@ -58,6 +59,16 @@ export class States {
     this.#cost[id] = Math.min(cost, 255);
   }
 
+  /** The agents whose steps from a state are known to lead nowhere new. */
+  asleep(id: number): number {
+    return this.#asleep[id]!;
+  }
+
+  /** Sets them. */
+  setAsleep(id: number, mask: number): void {
+    this.#asleep[id] = mask;
+  }
+
   /** The cost of the way to a state. */
   cost(id: number): number {
     return this.#cost[id]!;
@@ -72,16 +83,27 @@ export class States {
     return codes.reverse();
   }
 
+  /** The slot of a state, or the one where it would be. */
   #probe(key1: number, key2: number): number {
     const slots = this.#slots;
     const mask = this.#mask;
+    const first = key1 | 0;
+    const second = key2 >>> 0;
     let at = (key1 ^ Math.imul(key2, 0x9e3779b1)) & mask;
     for (;;) {
-      const id = slots[at]! - 1;
-      if (id < 0) return at;
-      if (this.#key1[id] === key1 && this.#key2[id] === key2) return at;
+      const id = slots[2 * at]! - 1;
+      if (id < 0) return 2 * at;
+      if (slots[2 * at + 1] === first && this.#key2[id] === second) {
+        return 2 * at;
+      }
       at = (at + 1) & mask;
     }
+  }
+
+  #enter(id: number, key1: number, key2: number): void {
+    const at = this.#probe(key1, key2);
+    this.#slots[at] = id + 1;
+    this.#slots[at + 1] = key1;
   }
 
   #grow(): void {
@@ -96,11 +118,12 @@ export class States {
     this.#code = bigger(this.#code, new I32(length));
     this.#cost = bigger(this.#cost, new U8(length));
     this.#passed = bigger(this.#passed, new U8(length));
-    this.#slots = new I32(length * 2);
+    this.#asleep = bigger(this.#asleep, new U32(length));
+    this.#slots = new I32(length * 4);
     this.#mask = length * 2 - 1;
     for (let id = 0; id < this.#count; id++) {
       if (this.#passed[id] === 1) continue;
-      this.#slots[this.#probe(this.#key1[id]!, this.#key2[id]!)] = id + 1;
+      this.#enter(id, this.#key1[id]!, this.#key2[id]!);
     }
   }
 }

@@ -215,7 +215,9 @@ export class Judge implements Monitor {
     stopped: readonly Course[],
     others: readonly Course[],
   ): boolean {
-    const waiting = asleep.filter(({ timed }) => !timed);
+    const waiting = asleep.filter((sleeper) =>
+      !sleeper.timed || !this.#mayGiveUp(frontier, sleeper.agent)
+    );
     if (waiting.length === 0 || stopped.length === 0) return false;
     const text = (courses: readonly Course[]) =>
       courses.map(({ agent, calls }) => `${agent}:${calls.length}`).join();
@@ -228,6 +230,19 @@ export class Judge implements Monitor {
       this.#held.set(key, held);
     }
     return held;
+  }
+
+  /**
+   * Whether the pending call of an agent may end although it waits. If not, the
+   * end of a timed sleep only makes it look again.
+   */
+  #mayGiveUp(frontier: number, agent: number): boolean {
+    const { configs, pending } = this.#frontiers[frontier]!;
+    const call = pending[agent]! - 1;
+    return call < 0 ||
+      configs.some(({ state, results }) =>
+        results[agent] !== 0 || this.#edgesOf(state, call, agent).length > 0
+      );
   }
 
   /** Whether calls that were never made would let one of `asleep` go on. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Agent } from "../engine/agent.ts";
-import { IDLE_FIRES, isOver, timerOf } from "../engine/choices.ts";
+import { isOver, setsOff, timerOf } from "../engine/choices.ts";
 import { callText, type Sleeper, type World } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
 import type { Engine } from "../engine/replay.ts";
@@ -120,14 +120,10 @@ function failHeldUp(
   fail(engine, "deadlock", `${waits}, and only ${names} could let it go on`);
 }
 
-const mayFire = (agent: Agent): boolean =>
-  timerOf(agent) >= 0 && agent.idleFires < IDLE_FIRES;
+const mayFire = (agent: Agent): boolean => timerOf(agent) >= 0 && !agent.tired;
 
 const onlyLooks = (agent: Agent, looks: number | undefined): boolean =>
   agent.status === k.BLOCKED && agent.timeout === looks;
-
-const setsOff = ({ timers, idleFires }: Agent): boolean =>
-  idleFires < IDLE_FIRES && timers.some(({ every }) => every < 0);
 
 /** Whether the word that an agent sleeps on has another value by now. */
 function sleepsOnOther({ status, target, index, a }: Agent): boolean {
@@ -220,7 +216,8 @@ const maskOf = (agents: readonly Agent[]): number =>
 
 const sleeper = (agent: Agent): Sleeper => ({
   agent: agent.id,
-  timed: agent.timed,
+  // Nobody waits for the end of a loop of sleeps that has none.
+  timed: agent.timed && !agent.tired,
 });
 
 /** How and where an agent waits, as text. */

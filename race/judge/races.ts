@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Access, Agent } from "../engine/agent.ts";
+import type { Access, Agent, Snapshot } from "../engine/agent.ts";
 import { aloneIn, EVERYONE } from "../engine/choices.ts";
 import * as k from "../engine/kinds.ts";
 import type { Engine } from "../engine/replay.ts";
@@ -30,6 +30,20 @@ export function judgeRaces(engine: Engine): void {
 }
 
 function judgeAmong(engine: Engine, agents: readonly Agent[]): void {
+  const race = raceAmong(engine, agents);
+  if (race === null) return;
+  const [one, first, other, second] = race;
+  failRace(engine, agents[one]!.id, first, agents[other]!.id, second);
+}
+
+/** Two accesses that race, each after the place of its agent, or `null`. */
+type Race = readonly [one: number, Access, other: number, Access];
+
+/** A data race between what agents do next, or have done, in this state. */
+export function raceAmong(
+  engine: Engine,
+  agents: readonly (Agent | Snapshot)[],
+): Race | null {
   for (let i = 0; i < agents.length; i++) {
     const first = agents[i]!;
     if (first.status !== k.READY) continue;
@@ -38,21 +52,21 @@ function judgeAmong(engine: Engine, agents: readonly Agent[]): void {
       if (second.status !== k.READY || !conflict(engine, first, second)) {
         continue;
       }
-      return failRace(engine, first.id, first, second.id, second);
+      return [i, first, j, second];
     }
   }
   for (let i = 0; i < agents.length; i++) {
-    const { plain, id } = agents[i]!;
+    const { plain } = agents[i]!;
     for (let n = 0; n < plain.length; n++) {
       const done = plain[n]!;
       for (let j = 0; j < agents.length; j++) {
         const next = agents[j]!;
         if (j === i || next.status !== k.READY) continue;
-        if (!conflict(engine, done, next)) continue;
-        return failRace(engine, id, done, next.id, next);
+        if (conflict(engine, done, next)) return [i, done, j, next];
       }
     }
   }
+  return null;
 }
 
 function failRace(

@@ -57,10 +57,13 @@ export function pictureOf(
     if (agent.status !== k.READY) {
       return `!! ${waitText(world, agent).replace(/^agent \d+ /, "")}`;
     }
-    if (!agent.invoked && agent.oi > 0) return undefined;
+    // A call that has not begun matters only if its first step races.
+    const begins = !agent.invoked && agent.oi > 0;
+    if (begins && !races(world, id)) return undefined;
     const next = k.OP_NAMES[agent.kind] ?? "";
     const at = world.memory.nameOf(agent.address);
-    return `!! next: ${next} ${at}${where}`;
+    const call = begins ? `${callText(agent.call)}: ` : "";
+    return `!! next: ${call}${next} ${at}${where}`;
   };
   const agents = world.agents.map(({ id }) =>
     id < count ? `agent ${id}` : `agent ${id} (recovers)`
@@ -81,6 +84,10 @@ export function pictureOf(
       : -1,
   };
 }
+
+/** Whether the fault is a data race in which the agent takes part. */
+const races = ({ fault }: World, id: number): boolean =>
+  fault?.kind === "data-race" && fault.message.includes(`agent ${id}'s `);
 
 const MOST = 72; // columns a cell
 

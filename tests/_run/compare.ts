@@ -16,9 +16,13 @@ import { judge, mutantsOf } from "./mutants.ts";
 import { LOOKS, scenariosIn } from "./scenario.ts";
 import { weft } from "./weft.ts";
 
-/** All reductions together, and each alone. */
-export const WAYS: readonly (true | Reduction)[] = [
+/** A reduction; `true` stands for all of them, "late" for all but "unused". */
+export type Way = true | Reduction | "late";
+
+/** All reductions together, those of most searches, and each alone. */
+export const WAYS: readonly Way[] = [
   true,
+  "late",
   "order",
   "alike",
   "unused",
@@ -28,10 +32,13 @@ export const WAYS: readonly (true | Reduction)[] = [
 /** Explores one program. */
 export type Check = (options: Options) => Result | Promise<Result>;
 
-/** Explores with agents that are compared from the first state on. */
-async function early(work: () => Result | Promise<Result>): Promise<Result> {
+/** Explores with agents that are compared from the state `after` on. */
+async function comparing(
+  after: number,
+  work: () => Result | Promise<Result>,
+): Promise<Result> {
   const usual = { ...COMPARE };
-  Object.assign(COMPARE, { after: 1, least: Infinity });
+  Object.assign(COMPARE, { after, least: Infinity });
   try {
     return await work();
   } finally {
@@ -54,19 +61,18 @@ const isRace = ({ failure }: Result): boolean => failure?.kind === "data-race";
 export async function compare(
   check: Check,
   states: number,
-  ways: readonly (true | Reduction)[] = WAYS,
+  ways: readonly Way[] = WAYS,
 ): Promise<[compared: number, different?: string]> {
   let compared = 0;
-  const run = (reduce: Options["reduce"], races?: false) =>
-    early(() =>
+  const run = (way: false | Way, races?: false) =>
+    comparing(way === "late" ? Infinity : 1, () =>
       check({
-        states: reduce === false ? 4 * states : states,
+        states: way === false ? 4 * states : states,
         runs: 0,
         lines: false,
-        reduce,
+        reduce: way === "late" || way,
         ...races === false && { races },
-      })
-    );
+      }));
   const plain = await run(false);
   if (!decided(plain)) return [0];
   for (const way of ways) {
@@ -104,8 +110,10 @@ export async function* corpus(bugs: typeof BUGS = BUGS): Programs {
   }
 }
 
-async function* scenarios(): Programs {
-  for (const stem of foldersWith("scenarios.ts")) {
+async function* scenarios(
+  stems: readonly string[] = foldersWith("scenarios.ts"),
+): Programs {
+  for (const stem of stems) {
     for (const one of (await scenariosIn(stem))(weft)) {
       const { name, spec, agents, options, deep } = one;
       if (deep) continue;
@@ -120,14 +128,17 @@ async function* scenarios(): Programs {
 
 /**
  * Mutants, each in the scenario that finds it: of each of `stems` the first
- * `most` ones.
+ * `most` ones whose names contain `filter`.
  */
 export async function* mutants(
   stems: readonly string[] = foldersWith("mutants.ts"),
   most = Infinity,
+  filter = "",
 ): Programs {
   for (const stem of stems) {
     for (const mutant of (await mutantsOf(stem, "ts")).slice(0, most)) {
+      const name = `mutant: ${stem}, ${mutant.what}`;
+      if (!name.includes(filter)) continue;
       const { by } = await judge(mutant, true);
       if (by === undefined) continue;
       const [folder, ...words] = by.split(": ");
@@ -137,27 +148,36 @@ export async function* mutants(
       )!;
       const usual = { looks: LOOKS, polls: false, ...options };
       yield [
-        `mutant: ${stem}, ${mutant.what}`,
+        name,
         (o) => race.check(spec, ...agents, { ...usual, ...o }),
       ];
     }
   }
 }
 
-/** Compares all programs whose names contain `filter`; says what it found. */
+/**
+ * Compares all programs whose names contain `filter`, or the scenarios and
+ * mutants of the stem `filter`; says what it found.
+ */
 export async function compareAll(filter: string): Promise<boolean> {
   let right = true;
-  for (
-    const [what, programs, states] of [
-      ["corpus", corpus(), 3_000],
-      ["scenarios", scenarios(), 2_000],
-      ["mutants", mutants(), 3_000],
-    ] as const
-  ) {
+  const stems = foldersWith("mutants.ts").filter((stem) => stem === filter);
+  const all: [what: string, programs: Programs, states: number][] =
+    stems.length > 0
+      ? [
+        ["scenarios", scenarios(stems), 2_000],
+        ["mutants", mutants(stems), 3_000],
+      ]
+      : [
+        ["corpus", corpus(), 3_000],
+        ["scenarios", scenarios(), 2_000],
+        ["mutants", mutants(undefined, undefined, filter), 3_000],
+      ];
+  for (const [what, programs, states] of all) {
     let [count, searches, wrong] = [0, 0, 0];
     const begin = performance.now();
     for await (const [name, check] of programs) {
-      if (!name.includes(filter)) continue;
+      if (stems.length === 0 && !name.includes(filter)) continue;
       const [compared, different] = await compare(check, states);
       if (compared > 0) count++;
       searches += compared;

@@ -19,7 +19,7 @@ Explores the race scenarios whose names contain FILTER, and prints what each
 took; --deep takes those, too, that take minutes. --reach takes the programs
 that say how far the search reaches; --plain explores them without reductions.
 --compare explores corpus, scenarios and mutants with and without each reduction
-and compares what it finds.`;
+and compares what it finds; with the name of a primitive, those of that one.`;
 
 const words = wordsOf(USAGE, {
   deep: "boolean",

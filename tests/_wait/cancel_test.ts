@@ -27,7 +27,7 @@ test("natively, a cancelled thread waits on and stays counted", async () => {
   assert.match(output, /^done$/m);
 });
 
-test("so it does under Emscripten", async () => {
+test("under Emscripten, a cancelled thread waits on, too", async () => {
   await emcc({
     sources: [SOURCE],
     args: [

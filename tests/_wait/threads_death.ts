@@ -108,26 +108,30 @@ const scenarios: [SleeperJob["wait"], () => Scenario][] = [
 const test = suite("A terminated agent");
 
 for (const how of ["before the wake", "with the wake under way"]) {
-  test(`in any wait costs the others a second at most, ${how}`, async () => {
-    const mortal = scenarios.filter(([wait]) =>
-      wait.includes("Async") || !sparesSleepers
-    );
-    for (let i = 0; i < mortal.length; i += 4) {
-      await Promise.all(
-        mortal.slice(i, i + 4).map(async ([wait, make]) => {
-          const { region, next, serve } = make();
-          const dead = await asleep(region, wait);
-          const waiting = next();
-          await passed(5);
-          if (how === "before the wake") await dead.terminate();
-          else dead.terminate();
-          serve();
-          const ended = await endsWithin(2500, waiting);
-          assert.ok(ended, `${wait}: the wake died with its waiter`);
-        }),
+  test(
+    `a death in any wait costs the others a second at most, ${how}`,
+    async () => {
+      const mortal = scenarios.filter(([wait]) =>
+        wait.includes("Async") || !sparesSleepers
       );
-    }
-  }, 60_000);
+      for (let i = 0; i < mortal.length; i += 4) {
+        await Promise.all(
+          mortal.slice(i, i + 4).map(async ([wait, make]) => {
+            const { region, next, serve } = make();
+            const dead = await asleep(region, wait);
+            const waiting = next();
+            await passed(5);
+            if (how === "before the wake") await dead.terminate();
+            else dead.terminate();
+            serve();
+            const ended = await endsWithin(2500, waiting);
+            assert.ok(ended, `${wait}: the wake died with its waiter`);
+          }),
+        );
+      }
+    },
+    60_000,
+  );
 }
 
 test("that held a Mutex is freed by abandon()", async () => {

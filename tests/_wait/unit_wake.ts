@@ -31,9 +31,9 @@ function sleepers(
   return () => turns().then(() => awake);
 }
 
-const test = suite("a wake");
+const test = suite("wakes");
 
-test("of a Mutex goes on to the next, from one that slept itself", async () => {
+test("a wake of a Mutex is passed on by an agent that slept itself", async () => {
   const { state } = LAYOUT.mutex;
   const mutex = Mutex.create();
   const theirs = asAgent(5, () => new Mutex(mutex.buffer));
@@ -48,7 +48,7 @@ test("of a Mutex goes on to the next, from one that slept itself", async () => {
   assert.is(await awake(), 1);
 });
 
-test("of abandon() goes to one", async () => {
+test("a wake of abandon() goes to one agent", async () => {
   const mutex = Mutex.create();
   const words = wordsOf(mutex);
   const theirs = asAgent(5, () => new Mutex(mutex.buffer));
@@ -59,7 +59,7 @@ test("of abandon() goes to one", async () => {
   assert.is(await awake(), 1);
 });
 
-test("of release(n) goes to as many as there are permits", async () => {
+test("wakes of release(n) go to as many agents as there are permits", async () => {
   const { permits, turn, waiters, bulk } = LAYOUT.semaphore;
   for (const [before, n, expected] of [[0, 1, 1], [0, 3, 3], [-2, 3, 1]]) {
     const semaphore = Semaphore.create(0);
@@ -75,7 +75,7 @@ test("of release(n) goes to as many as there are permits", async () => {
   }
 });
 
-test("of a queue goes to as many as there are elements, or slots", async () => {
+test("wakes of a queue go to as many agents as there are elements, or slots", async () => {
   const { pop_epoch, pop_waiters, push_epoch, push_waiters } =
     LAYOUT.mpmc_queue;
   const src = new Int32Array(3);
@@ -94,7 +94,7 @@ test("of a queue goes to as many as there are elements, or slots", async () => {
   }
 });
 
-test("of an SpscQueue goes to its other end, by each step", async () => {
+test("a wake of an SpscQueue goes to its other end, at each step", async () => {
   const { tail, head } = LAYOUT.spsc_queue;
   const pushes: ((queue: SpscQueue) => unknown)[] = [
     (queue) => queue.tryPushInt(1),
@@ -125,7 +125,7 @@ test("of an SpscQueue goes to its other end, by each step", async () => {
   }
 });
 
-test("of the last done(), or of cancel(), goes to all", async () => {
+test("a wake of the last done(), or of cancel(), goes to all agents", async () => {
   const { finished } = LAYOUT.work_counter;
   for (const end of ["done", "cancel"] as const) {
     const work = WorkCounter.create(1);

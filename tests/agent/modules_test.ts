@@ -100,22 +100,26 @@ const CANNOT_LINK = /wasm-ld|dynamic linking|(MAIN|SIDE)_MODULE/;
 /** So long may it take to build the C library for modules like these, in ms. */
 const PATIENCE = 800_000;
 
-test("so does a main module of Emscripten a side module", async () => {
-  const file = await buildModules().catch((error: Error) => {
-    if (!CANNOT_LINK.test(error.message)) throw error;
-    return skip(
-      `this toolchain links no side modules: ${
-        error.message.replaceAll("\n", " ")
-      }`,
-    );
-  });
-  const { default: load } = await import(file);
-  const module = await load();
-  const at = module._begin() >>> 2;
-  const words = new Int32Array(module.wasmMemory.buffer);
-  const end = performance.now() + 200_000;
-  while (Atomics.load(words, at) === 0) {
-    assert.ok(performance.now() < end, "a thread failed, or sleeps for ever");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}, PATIENCE);
+test(
+  "a main module and a side module of Emscripten share it, too",
+  async () => {
+    const file = await buildModules().catch((error: Error) => {
+      if (!CANNOT_LINK.test(error.message)) throw error;
+      return skip(
+        `this toolchain links no side modules: ${
+          error.message.replaceAll("\n", " ")
+        }`,
+      );
+    });
+    const { default: load } = await import(file);
+    const module = await load();
+    const at = module._begin() >>> 2;
+    const words = new Int32Array(module.wasmMemory.buffer);
+    const end = performance.now() + 200_000;
+    while (Atomics.load(words, at) === 0) {
+      assert.ok(performance.now() < end, "a thread failed, or sleeps for ever");
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  },
+  PATIENCE,
+);

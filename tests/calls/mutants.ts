@@ -30,5 +30,13 @@ export const MUTANTS = [
       "? yield* this.#callInPieces(1, request!)",
     ],
     c: IN_C,
+  }, {
+    what: "takes what a terminated server left in the slot for its reply",
+    by: "a server that dies at piece 2",
+    ts: [
+      "if (phase !== REPLIED) return slots.receive(at);",
+      "if (phase < REPLIED) return slots.receive(at);",
+    ],
+    c: IN_C,
   }),
 ];

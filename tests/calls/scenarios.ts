@@ -34,6 +34,8 @@ const bytes = {
 
 interface Handle {
   readonly ring: CallRing;
+  /** The agent's id. */
+  readonly id: number;
   /** The last word of the memory: callers that have their reply. */
   readonly ended: Int32Array;
   call(list: readonly number[]): number[];
@@ -51,6 +53,9 @@ function check(result: readonly number[], n: number): void {
     result.every((v, i) => v === n - i);
   if (!right) throw new Error(`another's reply: ${result}`);
 }
+
+/** How a server answers the first piece of a request, and the last one. */
+const FIRST_REPLIES = [Uint8Array.of(1), Uint8Array.of(2 | 128, 10, 9, 8)];
 
 /** The error of a call whose time is over. */
 const OVER = ["TimeoutError"];
@@ -107,6 +112,7 @@ function pieces(weft: Weft, slots: number, callers: number) {
       });
       return {
         ring,
+        id: id + 1,
         ended: new Int32Array(memory, size, 1),
         call: (list) => remote.e(...list),
         callFor: (list) => brief.e(...list),
@@ -132,7 +138,27 @@ function pieces(weft: Weft, slots: number, callers: number) {
           return how;
         },
       },
+      /** A call whose server dies: it fails, and does so for that reason. */
+      callDying: {
+        run: (h: Handle, n: number) => {
+          try {
+            h.call(argsOf(n));
+          } catch (error) {
+            if ((error as Error).name === "CallError") return;
+            throw error;
+          }
+          throw new Error("a dead server has replied");
+        },
+      },
       serve: { run: (h: Handle) => h.serve() },
+      /** Answers `n` pieces, takes another one, and is abandoned. */
+      die: {
+        run: (h: Handle, n: number) => {
+          for (let i = 0; i < n; i++) h.ring.take().reply(FIRST_REPLIES[i]!);
+          h.ring.take();
+          h.ring.abandon(h.id);
+        },
+      },
     },
     // Nobody serves, or nobody calls, after this agent.
     recover: (h: Handle, dead: number) => {
@@ -191,5 +217,13 @@ export function scenarios(weft: Weft): Scenario[] {
       sampled: true,
       notInC: NOT_IN_C,
     },
+    ...[1, 2].map((n): Scenario => ({
+      name: `a server that dies at piece ${n + 1}`,
+      spec: pieces(weft, 1, 1),
+      agents: [[["callDying", 10]], [["die", n]]],
+      options: { timeouts: 0, states: 2000, runs: 2 },
+      sampled: true,
+      notInC: NOT_IN_C,
+    })),
   ];
 }

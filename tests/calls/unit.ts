@@ -478,6 +478,29 @@ test("a request whose pieces stop coming is forgotten after 30 s", async () => {
   }
 });
 
+test("a call fails if the server of its first piece is gone for 30 s", async () => {
+  const ring = CallRing.create({ request: 64, reply: 64 });
+  const [NEXT, ELSEWHERE] = [1, 6];
+  const { now } = Date;
+  let asked = 0;
+  const served = ring.serveAsync((request) => {
+    const offset = new DataView(request.slice().buffer).getInt32(8, true);
+    if (offset === 0) return Uint8Array.of(NEXT);
+    if (++asked === 3) Date.now = () => now() + 31_000;
+    return Uint8Array.of(asked < 20 ? ELSEWHERE : 0);
+  });
+  try {
+    const error = await connect<Api>(ring).repeat("x".repeat(500), 1)
+      .then(() => undefined, (error) => error);
+    assert.match(error.message, "has lost its other pieces");
+    assert.is(asked, 3);
+  } finally {
+    Date.now = now;
+    ring.close();
+    await served;
+  }
+});
+
 test("a reply in pieces is fetched from the server that has it", async () => {
   const ring = CallRing.create({ request: 64, reply: 8 });
   const servers = [1, 2, 3].map(() => serve(ring, api));

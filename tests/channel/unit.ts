@@ -1,5 +1,6 @@
 // also: node
 import { deepStrictEqual } from "node:assert";
+import { Buffer } from "node:buffer";
 import { decode, Encoder } from "@msgpack/msgpack";
 import * as assert from "uvu/assert";
 import fc from "fast-check";
@@ -17,6 +18,7 @@ import {
   RecordRing,
   struct,
 } from "../../mod.ts";
+import { copyBytes, copyOf } from "../../primitives/_bytes.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import type { Body } from "./agent.ts";
 import { suite } from "../_run/harness.ts";
@@ -217,7 +219,7 @@ test("json refuses what would be lost, and says where it is", async () => {
     [{ a: [{ "b c": NaN }] }, "received NaN at ", `["a"][0]["b c"]`],
     [[Infinity], "received Infinity at [0]"],
     [-Infinity, "received -Infinity"],
-    [10n, "received 10"],
+    [{ a: 10n }, `received 10n at ["a"]`],
     [{ f() {} }, `received function at ["f"]`],
     [[Symbol.iterator], "received symbol at [0]"],
     [{ [Symbol.iterator]: 1 }, "some property would be lost"],
@@ -282,11 +284,12 @@ test("numbers are kept exactly, and other things are refused", async () => {
     assert.ok(Object.is(doubles.tryReceive(), kept));
   }
   const { buffer } = doubles;
-  for (const wrong of ["1", null, undefined, 1n] as never[]) {
-    const part = `received ${wrong}`;
-    refuses(buffer, () => doubles.trySend(wrong), TypeError, part);
-    refuses(buffer, () => doubles.send(wrong), TypeError, part);
-    await rejects(buffer, doubles.sendAsync(wrong), TypeError, part);
+  const others = [["1", '"1"'], [null, "null"], [undefined, "undefined"]];
+  for (const [wrong, said] of [...others, [1n, "1n"]] as never[][]) {
+    const part = `received ${said}`;
+    refuses(buffer, () => doubles.trySend(wrong!), TypeError, part);
+    refuses(buffer, () => doubles.send(wrong!), TypeError, part);
+    await rejects(buffer, doubles.sendAsync(wrong!), TypeError, part);
   }
   const words = Channel.create({ codec: i32, capacity: 2 });
   for (const kept of [2 ** 31 - 1, -(2 ** 31), 0]) {
@@ -727,7 +730,51 @@ for (const [name, carrier] of Object.entries(PLACED)) {
     assert.throws(() => channel.receiveInto(dst), isClosed);
     await rejects(buffer, channel.receiveIntoAsync(dst), ClosedError, "closed");
   });
+
+  test(`long messages of bytes arrive equal, with ${name}`, () => {
+    const lengths = [8191, 8192, 8193, 20000]; // from 8192 on, Node copies them
+    const room = { capacity: 2, messageSize: 20000 };
+    const sender = Channel.create({ codec: binary, carrier, ...room });
+    const receiver = Channel.from(sender.handle, { codec: binary, carrier });
+    const dst = new Uint8Array(20001);
+    for (const [i, length] of lengths.entries()) {
+      const memory = new Uint8Array(length + 1).map((_, k) => k * 7 + i);
+      for (const value of [memory.subarray(1), Buffer.from(memory.slice(1))]) {
+        sender.send(value);
+        assert.is(receiver.receiveInto(dst.subarray(1)), length);
+        assert.is(Buffer.compare(dst.subarray(1, length + 1), value), 0);
+        sender.send(value);
+        const little = dst.subarray(0, length - 1);
+        assert.throws(() => receiver.receiveInto(little), RangeError);
+        const received = receiver.receive();
+        assert.is(Buffer.compare(received, value), 0);
+        assert.is(received.constructor, Uint8Array);
+        assert.is(received.buffer.byteLength, length);
+      }
+    }
+    sender.close();
+    assert.throws(() => sender.send(dst.subarray(0, 9000)), isClosed);
+  });
 }
+
+test("long bytes are copied between stand-ins for arrays, too", () => {
+  const src = new Uint8Array(9000).map((_, k) => k * 7);
+  const standIn = (array: Uint8Array) =>
+    new Proxy(array, {
+      get(target, key) {
+        const value = Reflect.get(target, key, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+  for (const way of ["from", "to"]) {
+    const dst = new Uint8Array(new SharedArrayBuffer(9008));
+    if (way === "from") copyBytes(standIn(src), dst, 8);
+    else copyBytes(src, standIn(dst), 8);
+    assert.is(Buffer.compare(dst.subarray(8), src), 0);
+    const copy = copyOf(standIn(dst), 8, 9000);
+    assert.is(Buffer.compare(copy, src), 0);
+  }
+});
 
 test("a channel that shows no bytes in place says why", () => {
   type Bytes = Channel<Uint8Array>;
@@ -846,13 +893,13 @@ for (const [name, carrier] of Object.entries(CARRIERS)) {
         capacity: 2,
       });
       for (const other of [undefined, ...Object.values(CARRIERS)]) {
+        if (other === carrier) continue;
         const attach = () => Channel.from(handle, { codec, carrier: other });
-        try {
-          attach();
-        } catch {
+        // With one size of messages, manyToMany is what no carrier stands for.
+        if (codec === i32 && carrier === manyToMany && !other) attach();
+        else {
           const part = "it was made with another carrier";
           refuses(buffer, attach, TypeError, part);
-          assert.is.not(other, carrier);
         }
       }
       Channel.from(handle, { codec, carrier });

@@ -268,7 +268,7 @@ test("an agent notes on what it blocks", () => {
   assert.equal([...words.subarray(rows, rows + name)], row);
 });
 
-test("names, and who has one", () => {
+test("agents get, change and lose their names", () => {
   const { agents } = make();
   assert.is(agents.capacity, 4);
   const was = agentId();

@@ -85,7 +85,7 @@ test("who owns a lock, and what is wrong with it", () => {
   assert.match(show({ lock: RwLock.create() }), "lock: RwLock { owner 0");
 });
 
-test("all else is left to the console", () => {
+test("a value that is no primitive is left to the console", () => {
   const others = [
     ...[undefined, null, 3, "mutex", {}, [], Mutex, Mutex.prototype],
     ...[Mutex.create().handle, new SharedArrayBuffer(8), PendingCall],

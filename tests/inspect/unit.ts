@@ -525,6 +525,20 @@ test("inspect() tells a problem that 20 more looks find, and no other", () => {
   }
 });
 
+test("inspect() looks at 65,536 slots of a queue, and no more", () => {
+  const queue = MpmcQueue.create({ capacity: 2 ** 17 });
+  const words = new Int32Array(queue.buffer);
+  const { length } = LAYOUT.mpmc_queue;
+  const stride = (words.length - length) / queue.capacity;
+  for (const [slot, told] of [[0, 1], [65_535, 1], [65_536, 0]] as const) {
+    const at = length + slot * stride;
+    const turn = words[at]!;
+    words[at] = 99;
+    assert.is(inspect(queue).problems.length, told, `slot ${slot}`);
+    words[at] = turn;
+  }
+});
+
 test("inspect() tells 16 problems at most", () => {
   const queue = MpmcQueue.create({ capacity: 32 });
   new Int32Array(queue.buffer).fill(-7, LAYOUT.mpmc_queue.length);

@@ -66,7 +66,7 @@ test("an element peeked at is taken, and others go on behind it", () => {
   assert.is(theirs.popInt(), 3);
 });
 
-test("waits go on where their epoch wraps", async () => {
+test("waits continue when their epoch wraps", async () => {
   for (const wrap of NEAR_WRAP) {
     const queue = MpmcQueue.create({ capacity: 1 });
     const words = wordsOf(queue);

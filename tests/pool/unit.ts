@@ -137,7 +137,7 @@ for (const blocking of [false, true]) {
   });
 }
 
-test("inPlace sends where bytes lie, if they lie in the pool's memory", () => {
+test("inPlace sends only the place of bytes in the pool's memory", () => {
   const size = { bytes: 16, slots: 4 };
   const byteOffset = 64;
   const end = byteOffset + Pool.byteLength(size);
@@ -179,6 +179,10 @@ test("run() refuses what cannot be sent, before anything is sent", () =>
     await refused(pool.run("echo", { a: [1n] } as never), /at \["a"\]\[0\]/);
     await refused(pool.run("sum", { a: 1 } as never), /b/);
     await refused(pool.run("add", new Uint8Array(17)), /has 17 bytes.*for 16/);
+    // The encoder of JSON says at first how many bytes it may need at most.
+    await refused(pool.run("echo", "x".repeat(15)), /has 17 bytes.*for 16/);
+    const longest = "x".repeat(14);
+    assert.is(await pool.run("echo", longest), longest);
     await refused(
       pool.run("nothing" as "echo", 1),
       /no task "nothing": there are add, sum/,
@@ -314,7 +318,7 @@ test("a task that is idempotent is done again when its worker dies", () =>
     assert.is(words[1], 1);
   }));
 
-test("but not for ever", () =>
+test("a task that ends each of its workers fails after three", () =>
   withPool({}, async (pool, words) => {
     const error = await rejection(pool.run("dieAlways"));
     assert.match(error.message, /died, 3 times/);
@@ -546,7 +550,7 @@ test("a result comes although the worker does not tell of it", () =>
     await gate;
   }));
 
-test("so many tasks lie ahead of a worker as take about 2 ms", () =>
+test("tasks of about 2 ms lie ready for a worker", () =>
   withPool({}, async (pool, words) => {
     const order = async () => {
       words.fill(0);

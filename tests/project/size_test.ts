@@ -64,7 +64,7 @@ test("a realtime queue brings no Atomics.wait", async () => {
   assert.match((await bundle("SpscQueue")).text, /Atomics\.wait\b/);
 });
 
-test("nor does it when Rollup bundles it", async () => {
+test("Rollup puts no Atomics.wait into a realtime queue, either", async () => {
   const text = importOf("SpscQueue", "/realtime");
   const bundles = await fetched("rollup", folder, [text]);
   if (bundles === undefined) skip("npm's registry cannot be reached");

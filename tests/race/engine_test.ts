@@ -565,7 +565,7 @@ test("lets a hint be as old as happens-before allows, and no older", () => {
   );
 });
 
-test("still reports a plain write of a hint", () => {
+test("a plain write of a hint is reported", () => {
   const program = race.spec({
     memory,
     agent: words,

@@ -25,6 +25,7 @@ const memory = () => new SharedArrayBuffer(16);
 // Objects that a module has made before any exploration.
 const alias = Atomics;
 const { add: captured } = Atomics;
+const taken = { wait: Atomics.wait, notify: Atomics.notify };
 const sleepWord = new Int32Array(new SharedArrayBuffer(4));
 const sleep = (ms: number) => Atomics.wait(sleepWord, 0, 0, ms);
 const early = new SharedArrayBuffer(8);
@@ -365,6 +366,29 @@ for (const [feature, becomes, run, cause] of ROWS) {
     assert.ok(GUIDE.includes(row), `docs/race_testing.md has no row ${row}`);
   });
 }
+
+test("wait and notify that a module took out are refused by name", () => {
+  const { wait, notify } = taken;
+  const calls: [string, (m: Memory) => unknown][] = [
+    ["wait", (m) => wait(words(m), 0, 1)],
+    ["notify", (m) => notify(words(m), 0)],
+  ];
+  for (const [name, call] of calls) {
+    assert.throws(
+      () => race.agents({ memory }, call as Any),
+      new RegExp(`const \\{ ${name} \\} = Atomics`),
+    );
+  }
+});
+
+test("a WebAssembly memory that grows is refused", () => {
+  const memory = () =>
+    new WebAssembly.Memory({ initial: 1, maximum: 2, shared: true });
+  assert.throws(
+    () => race.agents({ memory }, (m) => (m as Any).grow(1)),
+    /Memory\.prototype\.grow/,
+  );
+});
 
 test("what a DataView writes is what a view reads", () => {
   const after = (m: Memory) => {

@@ -63,6 +63,15 @@ test("a spinlock of five agents has few states", () => {
   assert.ok(result.states < 2000, result.summary);
 });
 
+test("the bug of a stack without tags takes few executions", () => {
+  const { run } = REACH.find(({ name }) =>
+    name === "stack without tags, 2 agents"
+  )!;
+  const { executions, failure } = run({ runs: 0 });
+  assert.is(failure?.kind, "exception");
+  assert.ok(executions <= 10, `${executions} executions`);
+});
+
 test("agents that do the same sleep and wake in any order", () => {
   const sleep: Body = (memory) => {
     const words = new Int32Array(memory);

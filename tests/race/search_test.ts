@@ -5,7 +5,7 @@ import { searchTraces, type Traces } from "../../race/explore/dpor.ts";
 import { race } from "../../race/mod.ts";
 import type { Result, Spec } from "../../race/mod.ts";
 import type { Engine } from "../../race/engine/replay.ts";
-import { type Found, search } from "../../race/explore/search.ts";
+import { COMPARE, type Found, search } from "../../race/explore/search.ts";
 import { compare as compareReductions } from "../_run/compare.ts";
 import { suite } from "../_run/harness.ts";
 import { loadWeft, unload } from "../_run/mutant.ts";
@@ -133,6 +133,54 @@ test("counts the states it should", () => {
   assert.is(race.check(q, pushes, [["pop"], ["pop"]]).states, 109);
 });
 
+/** All right programs of at most 1000 states, explored with `options`. */
+function exploreRight(options: { reduce?: false | "remembered" }): Result[] {
+  return Object.values(FAMILIES).flatMap((cases) =>
+    cases(right).map(({ spec, program, options: own }) =>
+      race.check(spec, ...program, {
+        ...own,
+        states: 1000,
+        runs: 0,
+        ...options,
+      }) as Result
+    )
+  );
+}
+
+test("sleep sets leave out steps, and no state", () => {
+  const asleep = exploreRight({});
+  COMPARE.asleep = false;
+  try {
+    let [fewer, complete] = [0, 0];
+    exploreRight({}).forEach((awake, i) => {
+      const { states, steps, summary } = asleep[i]!;
+      assert.is(asleep[i]!.complete, awake.complete, summary);
+      if (!awake.complete) return;
+      complete++;
+      assert.is(states, awake.states, summary);
+      assert.ok(steps <= awake.steps, `${steps}, ${awake.steps}`);
+      if (steps < awake.steps) fewer++;
+    });
+    assert.ok(complete > 10 && fewer > 0, `${fewer} of ${complete}`);
+  } finally {
+    COMPARE.asleep = true;
+  }
+});
+
+test("remembered steps lead to the same states as agents that run", () => {
+  const run = exploreRight({ reduce: false });
+  exploreRight({ reduce: "remembered" }).forEach((remembered, i) => {
+    const { complete, states, steps, executions, maxOpSteps } = run[i]!;
+    assert.is(remembered.complete, complete);
+    if (!complete) return;
+    assert.equal(
+      [remembered.states, remembered.steps, remembered.executions],
+      [states, steps, executions],
+    );
+    assert.is(remembered.maxOpSteps, maxOpSteps);
+  });
+});
+
 test("reductions give the same verdicts, of right and wrong programs", async () => {
   let compared = 0;
   for (const bug of [undefined, ...BUGS.filter((_, i) => i % 5 === 0)]) {
@@ -164,7 +212,7 @@ test("reductions give the same verdicts, of mutants", async () => {
       const [count, different] = await compareReductions(
         (o) => race.check(spec, ...agents, { ...usual, ...o }),
         75,
-        [true],
+        [true, "late"],
       );
       const title = `${mutant.what}, ${name}: ${different}`;
       assert.is(different, undefined, title);

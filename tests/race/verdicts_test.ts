@@ -11,6 +11,9 @@ const test = suite("race verdicts");
 
 type Body = (words: Int32Array) => unknown;
 
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
 function holds(result: Result, complete = true): void {
   const { failure } = result;
   assert.is(failure, undefined, `${failure?.message}\n${failure?.table}`);
@@ -105,6 +108,76 @@ test("a schedule with a long loop replays to the same failure", () => {
   assert.is(failure?.kind, "deadlock");
   assert.match(failure!.schedule, /0\*\d{4}/);
   fails(race.replay(program, calls, failure!.schedule), "deadlock");
+});
+
+// ---- loops of asynchronous code, and loops that sleep ----------------------------
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Ways to look again and again, and what happens between two looks. */
+const BETWEEN: Record<string, [rounds: number, pause: (w: Int32Array) => Any]> =
+  {
+    "by promises": [60, () => Promise.resolve()],
+    "by timers": [20, () => pause(5)],
+    "by timed awaits": [20, (w) => Atomics.waitAsync(w, 1, 0, 5).value],
+    "by timed sleeps": [40, (w) => void Atomics.wait(w, 1, 0, 5)],
+  };
+
+for (const [how, [rounds, between]] of Object.entries(BETWEEN)) {
+  const sleeps = how.endsWith("sleeps");
+  /** Looks `rounds` times for a signal, then does something else. */
+  const looks = (then: (w: Int32Array) => unknown): Body =>
+    sleeps
+      ? (w) => {
+        for (let i = 0; i < rounds; i++) {
+          if (Atomics.load(w, 0) === 1) return;
+          between(w);
+        }
+        return then(w);
+      }
+      : async (w) => {
+        for (let i = 0; i < rounds; i++) {
+          if (Atomics.load(w, 0) === 1) return;
+          await between(w);
+        }
+        return then(w);
+      };
+  const gives: Body = (w) => void Atomics.load(w, 0);
+
+  test(`an error behind ${rounds} looks ${how} is found`, async () => {
+    const throws = looks(() => {
+      throw new Error("given up");
+    });
+    fails(await bodies({}, throws, gives), "exception");
+  });
+
+  test(`a sleep for good behind ${rounds} looks ${how} is found`, async () => {
+    const parks = looks((w) => void Atomics.wait(w, 2, 0));
+    fails(await bodies({}, parks, gives), "deadlock");
+  });
+
+  test(`an agent that gives up after ${rounds} looks ${how}: nothing`, async () => {
+    holds(await bodies({}, looks(() => "late"), gives));
+  });
+}
+
+test("a loop of sleeps goes on while another agent sleeps longer", () => {
+  const polls: Body = (w) => {
+    while (Atomics.load(w, 0) !== 1) Atomics.wait(w, 1, 0, 5);
+  };
+  const result = bodies({}, polls, (w) => {
+    Atomics.wait(w, 2, 0, 100);
+    Atomics.store(w, 0, 1);
+  });
+  holds(result);
+  assert.match(result.summary, /1000 timeouts count as endless/);
+  fails(bodies({}, polls, (w) => Atomics.load(w, 0)), "deadlock");
+});
+
+test("a timer that a call leaves behind still fires", async () => {
+  const leaves: Body = (w) => void setTimeout(() => Atomics.store(w, 0, 9), 5);
+  const after = (w: Int32Array) => assert.is(w[0], 9);
+  holds(await bodies({ after }, leaves, store));
 });
 
 // ---- fair programs --------------------------------------------------------------
@@ -266,6 +339,57 @@ for (const [name, { lock, unlock }] of Object.entries({ futex, spinlock })) {
   }
 }
 
+test("a lock that looks again each second waits for its holder, too", () => {
+  const second = race.spec({
+    memory: () => new SharedArrayBuffer(4),
+    agent: (memory) => new Int32Array(memory),
+    init: -1,
+    ops: {
+      lock: {
+        run: (w) => {
+          while (Atomics.compareExchange(w, 0, 0, 1) !== 0) {
+            Atomics.wait(w, 0, 1, 1000);
+          }
+        },
+        model: (owner: number, _: unknown, id: number) =>
+          owner < 0 ? [id, undefined] as const : null,
+      },
+      unlock: {
+        run: (w) => void futex.unlock(w),
+        model: () => [-1, undefined] as const,
+      },
+    },
+  });
+  const check = (options: Options) =>
+    race.check(second, SECTION, SECTION, options) as Result;
+  holds(check({}));
+  fails(check({ kill: true }), "damaged-by-kill");
+  fails(check({ progress: "lock-free" }), "not-lock-free");
+});
+
+test("an agent that recovers by doing nothing is judged", () => {
+  const owned = race.spec({
+    memory: () => new SharedArrayBuffer(4),
+    agent: (memory) => new Int32Array(memory),
+    init: -1,
+    recover: () => {},
+    recovered: (owner: number, dead: number) => owner === dead ? -1 : owner,
+    ops: {
+      lock: {
+        run: (w) => void futex.lock(w),
+        model: (owner: number, _: unknown, id: number) =>
+          owner < 0 ? [id, undefined] as const : null,
+      },
+      unlock: {
+        run: (w) => void futex.unlock(w),
+        model: () => [-1, undefined] as const,
+      },
+    },
+  });
+  const { failure } = race.check(owned, SECTION, SECTION, { kill: true });
+  assert.is(failure?.kind, "damaged-by-kill");
+});
+
 test("waiting for what a dead agent never did is no damage", () => {
   const event = race.spec({
     memory: () => new SharedArrayBuffer(4),
@@ -325,6 +449,16 @@ test("time passes for a loop on the clock that looks at memory", () => {
   seen.clear();
   holds(bodies({ after }, until(100), (w) => Atomics.load(w, 0)));
   assert.equal([...seen], ["late"]);
+});
+
+test("time passes for a loop that seldom looks at the clock", () => {
+  holds(bodies({}, (w) => {
+    const end = Date.now() + 5;
+    for (let i = 1;; i++) {
+      if (Atomics.load(w, 0) === 1) return;
+      if (i % 40 === 0 && Date.now() > end) return;
+    }
+  }));
 });
 
 test("time passes for a loop on the clock that changes memory", () => {

@@ -443,7 +443,7 @@ test("no operation allocates", async () => {
   await assertNone(10_000, /^$/);
 });
 
-test("nor does one that is not compiled, but for floats and rare ones", async () => {
+test("an operation that is not compiled allocates only for floats", async () => {
   // Without the compiler, every float that is not stored at once is an object.
   const floats = /of floats|of both|tryPush tryPopInto|sum|SpscQueue.close/;
   const flags = ["--no-opt", "--no-sparkplug", "--no-maglev"];

@@ -168,6 +168,15 @@ test("every operation obeys the model, wherever positions wrap", () => {
   );
 });
 
+test("a record that is too long for an array stays, and is not peeked at", () => {
+  const ring = RecordRing.create({ capacity: 64 });
+  ring.push(Uint8Array.of(1, 2, 3));
+  const short = new Uint8Array(2);
+  assert.throws(() => ring.tryPopInto(short), /3 bytes.* 2 bytes/);
+  assert.throws(() => ring.consume(), /No record was peeked at/);
+  assert.equal([...ring.tryPop()!], [1, 2, 3]);
+});
+
 test("a record of every length fits an empty ring, wherever it begins", () => {
   for (const single of [false, true]) {
     for (let start = 0; start < 64; start += 8) {

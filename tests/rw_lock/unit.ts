@@ -15,6 +15,7 @@ import { suite } from "../_run/harness.ts";
 import {
   asAgent,
   endsWithin,
+  isWoken,
   NEAR_WRAP,
   nowOf,
   passed,
@@ -414,9 +415,15 @@ test("readers come in if the next writer does not come", async () => {
     words[WRITER] = 3 << 29; // kept for a writer that was woken
     words[STARVING] = 1;
   };
-  passOn();
-  (await mine.readAsync()).unlock(); // it looks now and then
-  assert.ok(isFree(mine));
+  // It looks each tenth of a second; an ordinary sleeper does each second.
+  const looked = await isWoken(async () => {
+    passOn();
+    const begin = performance.now();
+    (await mine.readAsync()).unlock();
+    assert.ok(isFree(mine));
+    return performance.now() - begin;
+  });
+  assert.ok(looked);
   passOn();
   assert.is(mine.tryRead(), undefined);
   assert.is(mine.abandon(OTHER), 0);
@@ -424,6 +431,12 @@ test("readers come in if the next writer does not come", async () => {
   assert.ok(isFree(mine));
   passOn();
   mine.tryWrite()!.unlock();
+  assert.ok(isFree(mine));
+  passOn();
+  words[STATE] = 0; // the agent that was to be next died before it said so
+  const guard = mine.tryWrite(30_000);
+  assert.ok(guard, "it waits for the dead one");
+  guard.unlock();
   assert.ok(isFree(mine));
 });
 

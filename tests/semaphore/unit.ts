@@ -371,6 +371,7 @@ test("a tracked semaphore has rows for so many agents, and no more", () => {
     const wrong = () => Semaphore.init(buffer, 0, 1, { tracked });
     refuses(buffer, wrong, RangeError, `received ${tracked}`);
   }
+  assert.is(Semaphore.create(2047, { tracked: 2 }).available, 2047);
   const many = () => Semaphore.init(buffer, 0, 2048, { tracked: 2 });
   refuses(buffer, many, RangeError, "received 2048");
   const misspelt = () => Semaphore.init(buffer, 0, 1, { track: 2 } as never);

@@ -112,14 +112,11 @@ static inline void weft__event_withdraw(int32_t *epoch) {
     int result;                                                       \
     if (!weft__may_block()) return EPERM;                             \
     if ((result = (attempt)) != EBUSY) return result;                 \
-    weft__spinning spin = weft__spin_patiently(timeout);              \
+    weft__spinning spin = WEFT__SPIN_PATIENTLY(timeout);              \
     while (weft__spin_next(&spin)) {                                  \
-      if (weft__spin_found(&spin, (result = (attempt)) != EBUSY))     \
-        return result;                                                \
+      if ((result = (attempt)) != EBUSY) return result;               \
     }                                                                 \
-    int64_t begin = WEFT__SPIN_NOW();                                 \
     WEFT__EVENT_SLEEP_OR(attempt, epoch, (void)0, pass, timeout, -1); \
-    if ((timeout) != 0) weft__slept(WEFT__SPIN_NOW() - begin);        \
     return result;                                                    \
   } while (0)
 

@@ -27,6 +27,9 @@ static inline void weft__pass(int tenths) {
 /* Waits for about a microsecond. */
 static inline void weft__relax(void) { weft__pass(10); }
 
+/* Waits for a fifth of that, while another agent answers. */
+static inline void weft__relax_eagerly(void) { weft__pass(2); }
+
 /* Waits for a tenth of that, while another agent does a few steps. */
 static inline void weft__relax_briefly(void) { weft__pass(1); }
 
@@ -40,12 +43,16 @@ static inline void weft__relax_briefly(void) { weft__pass(1); }
 #define WEFT__SPIN_STREAM 32
 /* The most rounds of spinning before the first look. */
 #define WEFT__SPIN_LONGEST_DELAY 16
-/* A patient spin lasts for so many rounds: longer than a wake takes. */
-#define WEFT__SPIN_PATIENT 50
-/* So many microseconds a sleep lasts at most if the other side was at work. */
-#define WEFT__SPIN_SHORT_SLEEP 100
-/* After n useless patient spins, the next comes after 2^n sleeps; n at most. */
-#define WEFT__SPIN_MOST_DOUBTS 6
+/* A patient spin begins with so many looks, a fifth of a microsecond apart. */
+#define WEFT__SPIN_EAGER 40
+/* Behind them it has so many, each a microsecond apart: a wake takes less. */
+#define WEFT__SPIN_PATIENT 40
+/* So many waits in one way are a trial: they are timed together. */
+#define WEFT__SPIN_TRIAL 16
+/* In a trial, the time from wait to wait counts for so many microseconds. */
+#define WEFT__SPIN_LONGEST_STEP 64
+/* The other way is tried again after 2^n trials of the better one; n at most. */
+#define WEFT__SPIN_MOST_TRUST 5
 /* clang-format on */
 /* End of what `deno task layout` makes. */
 
@@ -75,11 +82,7 @@ typedef struct {
 /* Notes that spinning was useless. */
 static inline void weft__spin_useless(const weft__spinning *spin) {
   weft_agent *agent = &WEFT_AGENT();
-  if (spin->patient) {
-    agent->short_sleeps = 0;
-    if (agent->doubts < WEFT__SPIN_MOST_DOUBTS) agent->doubts++;
-    return;
-  }
+  if (spin->patient) return;
   int32_t left = (WEFT_SPIN_ROUNDS - agent->spared) >> 1;
   if (left < WEFT__SPIN_FEWEST) left = WEFT__SPIN_FEWEST;
   if (spin->rounds > left) agent->spared = WEFT_SPIN_ROUNDS - left;
@@ -94,7 +97,10 @@ static inline bool weft__spin_next(weft__spinning *spin) {
       return false;
     }
     spin->round++;
-    weft__relax();
+    if (spin->patient && spin->round <= WEFT__SPIN_EAGER)
+      weft__relax_eagerly();
+    else
+      weft__relax();
   } while (spin->round < spin->initial_delay && spin->round < spin->rounds);
   return true;
 }
@@ -104,10 +110,7 @@ static inline bool weft__spin_found(weft__spinning *spin, bool found) {
   weft_agent *agent = &WEFT_AGENT();
   int32_t spared = WEFT_SPIN_ROUNDS - 2 * spin->round - 2;
   if (spared < 0) spared = 0;
-  if (found && spin->patient && agent->doubts > 0)
-    agent->doubts--;
-  else if (found && !spin->patient && agent->spared > spared)
-    agent->spared = spared;
+  if (found && agent->spared > spared) agent->spared = spared;
   return found;
 }
 
@@ -147,33 +150,64 @@ static inline weft__spinning weft__spin_begin(const int32_t *own,
   return spin;
 }
 
-/*
- * Begins to spin, to wait for an agent that works for this one. To wake an
- * agent may take longer than a spin lasts. Two agents that work in turn would
- * then both sleep at each step, for ever. So after a short sleep this spins for
- * longer than a wake takes, as long as that helps. After a long sleep it does
- * not, so an idle agent needs no core. Where it finds nothing, call weft__slept
- * after the sleep.
- */
-static inline weft__spinning weft__spin_patiently(int64_t timeout) {
-  const weft_agent *agent = &WEFT_AGENT();
-  bool patient = agent->short_sleeps >> agent->doubts != 0;
-  if (!patient || WEFT_SPIN_ROUNDS == 0 || timeout == 0)
-    return weft__spin_begin(NULL, timeout);
-  weft__spinning spin = {WEFT__SPIN_PATIENT, 0, 0, true};
-  return spin;
+/* The two ways to wait. */
+enum { WEFT__SPINNING, WEFT__SLEEPING };
+
+/* Notes that a wait begins at `now`. Perhaps a trial ends so. */
+static inline void weft__spin_note(int64_t now) {
+  weft_agent *agent = &WEFT_AGENT();
+  int32_t *costs = agent->costs;
+  const int32_t most = WEFT__SPIN_LONGEST_STEP * 1000;
+  const int32_t before = costs[agent->tried];
+  int64_t step = now - agent->began;
+  agent->spent += step < most ? (int32_t)step : most;
+  agent->began = now;
+  agent->waits++;
+  if (agent->tried == agent->better) {
+    if (agent->waits < WEFT__SPIN_TRIAL) return;
+    costs[agent->tried] = agent->spent;
+    if (agent->spent > 2 * before) agent->trust >>= 1; /* something changed */
+    if (++agent->trials >> agent->trust > 0)
+      agent->tried =
+          agent->better == WEFT__SPINNING ? WEFT__SLEEPING : WEFT__SPINNING;
+  } else {
+    costs[agent->tried] = agent->spent;
+    /* An agent that sleeps leaves its core to others, so spinning must be
+       faster by an eighth. */
+    bool spins =
+        costs[WEFT__SPINNING] * INT64_C(9) < costs[WEFT__SLEEPING] * INT64_C(8);
+    uint8_t winner = spins ? WEFT__SPINNING : WEFT__SLEEPING;
+    /* It goes on while it can still win. */
+    if (agent->waits < WEFT__SPIN_TRIAL && winner == agent->tried) return;
+    if (winner != agent->better)
+      agent->trust = 0;
+    else if (agent->trust < WEFT__SPIN_MOST_TRUST)
+      agent->trust++;
+    agent->better = agent->tried = winner;
+    agent->trials = 0;
+  }
+  agent->waits = 0, agent->spent = 0;
 }
 
-/* The time, if agents spin: that of a sleep after weft__spin_patiently. */
-#define WEFT__SPIN_NOW() (WEFT_SPIN_ROUNDS > 0 ? WEFT_NOW() : 0)
+/*
+ * Begins to spin, to wait for an agent that works for this one. If each of both
+ * has a core, it is fastest if both spin for longer than a wake takes. If they
+ * share a core, or answers are slow, it is best to sleep at once. An agent
+ * cannot know which is the case. So it times both ways, from wait to wait, and
+ * tries the other way again from time to time. It is a macro because the clock
+ * is declared later.
+ */
+#define WEFT__SPIN_PATIENTLY(timeout)      \
+  (WEFT_SPIN_ROUNDS == 0 || (timeout) == 0 \
+       ? weft__spin_begin(NULL, 0)         \
+       : (weft__spin_note(WEFT_NOW()), weft__spin_chosen()))
 
-/* Notes that this agent slept for `ns` after weft__spin_patiently. */
-static inline void weft__slept(int64_t ns) {
-  weft_agent *agent = &WEFT_AGENT();
-  if (ns > WEFT__SPIN_SHORT_SLEEP * INT64_C(1000))
-    agent->short_sleeps = 0;
-  else if (agent->short_sleeps < 255)
-    agent->short_sleeps++;
+/* The spinning of a wait in the way that is tried now. */
+static inline weft__spinning weft__spin_chosen(void) {
+  weft__spinning spin = {0, 0, 0, true};
+  if (WEFT_AGENT().tried == WEFT__SPINNING)
+    spin.rounds = WEFT__SPIN_EAGER + WEFT__SPIN_PATIENT;
+  return spin;
 }
 
 /* Runs the statement that follows in each round of spinning. `spin` names the

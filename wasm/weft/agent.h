@@ -14,8 +14,14 @@ typedef struct {
   /* Rounds that the last spin waited before its first look. */
   uint8_t initial_delay;
   int32_t spared; /* rounds of spinning that were useless lately */
-  uint8_t short_sleeps; /* since the last long one, or useless patient spin */
-  uint8_t doubts; /* patient spins that were useless, less those that helped */
+  /* To wait for agents that work for this one: see weft__spin_patiently. */
+  uint8_t better, tried; /* the way that was better, and the one timed now */
+  uint8_t waits;         /* of this trial */
+  uint8_t trust;         /* how often the other way has lost */
+  uint16_t trials;       /* since it was tried */
+  int32_t spent;         /* from the first to the last of these waits, in ns */
+  int32_t costs[2];      /* of the last trial of each way */
+  int64_t began;         /* when the last wait began */
   int32_t spun_at;
   const int32_t *spun_on; /* the index where it began, and its address */
   int32_t gate;           /* of the RwLock that a writer was last handed */

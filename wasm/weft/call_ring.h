@@ -364,14 +364,12 @@ static inline int weft__call_sleep(weft_call *c, int64_t deadline) {
 /* Waits for the answer; ETIMEDOUT if it does not come in time. */
 static inline int weft__call_answered(weft_call *c, int64_t timeout,
                                       int64_t deadline) {
-  weft__spinning spin = weft__spin_patiently(timeout);
+  if (weft_call_ring_ready(c)) return 0;
+  weft__spinning spin = WEFT__SPIN_PATIENTLY(timeout);
   while (weft__spin_next(&spin)) {
-    if (weft__spin_found(&spin, weft_call_ring_ready(c))) return 0;
+    if (weft_call_ring_ready(c)) return 0;
   }
-  int64_t begin = WEFT__SPIN_NOW();
-  int result = weft__call_sleep(c, deadline);
-  if (timeout != 0) weft__slept(WEFT__SPIN_NOW() - begin);
-  return result;
+  return weft__call_sleep(c, deadline);
 }
 
 static inline char *weft__call_reply_at(const weft_call_ring *r,

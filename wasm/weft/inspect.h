@@ -859,8 +859,8 @@ static inline void weft__keep_problems(weft__problems *found,
 
 /* Prints the problems that a look and 20 more find unchanged: words that agents
    change meanwhile may seem not to fit together, but not again and again.
-   Returns how many there are. What carries the messages of a channel lies
-   behind `channel`; otherwise that is `at`. */
+   Returns how many there are. If `at` is the carrier of a channel,
+   `channel` is where that begins; otherwise it is `at`. */
 static inline int32_t weft__print_problems(const weft__shown *shown,
                                            const void *at, const void *channel,
                                            FILE *out) {
@@ -887,7 +887,7 @@ static inline int32_t weft__print_problems(const weft__shown *shown,
   return found.count;
 }
 
-/* What carries the messages of the channel at `at`; NULL if nothing does. */
+/* The carrier of the channel at `at`; NULL if there is none. */
 static inline const weft__shown *weft__shown_carrier(const void *at) {
   const weft__shown *shown =
       weft__shown_by_head(weft__load((const int32_t *)at));

@@ -3,6 +3,10 @@
 #include <cstdio>
 #include <memory>
 #include <shared_mutex>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
+#include <string>
 #include <thread>
 #include <vector>
 #include <weft.hpp>
@@ -30,6 +34,17 @@ int error_of(Body body) {
     return error.code().value();
   }
   return 0;
+}
+
+// What the error that `body` throws says.
+template <class Body>
+std::string told_by(Body body) {
+  try {
+    body();
+  } catch (const std::system_error &error) {
+    return error.what();
+  }
+  return "";
 }
 
 template <class Body>
@@ -85,6 +100,19 @@ void mutexes() {
   std::scoped_lock there(weft::mutex::attach(bytes));
   assert(error_of([] { weft::mutex::attach(bytes + 1); }) == EINVAL);
   assert(error_of([] { weft::semaphore::attach(bytes); }) == EINVAL);
+  // Each error says that it is of weft, and what is wrong if that is known.
+  const auto says = [](auto body, const char *begin) {
+    return told_by(body).rfind(begin, 0) == 0;
+  };
+  assert(says([] { weft::mutex::attach(bytes + 1); },
+              "weft: not a multiple of 4: "));
+  assert(says([] { weft::semaphore::attach(bytes); },
+              "weft: no initialized primitive here: "));
+  assert(says([] { weft::mpmc_queue<int32_t>::attach(bytes); },
+              "weft: no initialized primitive here: "));
+  assert(says([] { weft::semaphore none(-1); }, "weft: out of range: "));
+  assert(says([] { weft::mutex::attach(nullptr); }, "weft: a null pointer: "));
+  assert(says([] { first.lock(); }, "weft: "));
 }
 
 void others() {
@@ -239,7 +267,15 @@ void queues(bool many) {
   const point *oldest = queue.peek();
   assert(oldest->id == 3);
   queue.consume(oldest);
+#if __cplusplus >= 202002L
+  const std::span<const point> whole(sent);
+  assert(queue.try_push_many(whole.subspan(9, 2)) == 2);
+  assert(queue.try_pop_many(std::span<point>(seen).first(2)) == 2);
+  assert(seen[0].id == 4 && seen[1].id == 5);
+  for (uint32_t i = 6; i < 11; i++) assert(queue.pop()->id == i);
+#else
   for (uint32_t i = 4; i < 9; i++) assert(queue.pop()->id == i);
+#endif
 
   const int producers = many ? 3 : 1, consumers = many ? 2 : 1;
   static std::array<int64_t, 8> sums;

@@ -1,0 +1,128 @@
+// also: node
+// Where the classes of `@weft/sync/kernel` run in the kernel: in memory of an
+// arena, with the exports of the program's own module, and not at all where a
+// realm may not compile WebAssembly.
+import { Buffer } from "node:buffer";
+import * as assert from "uvu/assert";
+import { kernelOf } from "../../primitives/_kernel.ts";
+import * as TEXT from "../../primitives/_kernel_text.ts";
+import {
+  arena,
+  MpmcQueue,
+  Mutex,
+  RecordRing,
+  Semaphore,
+  SlabPool,
+  SpscQueue,
+  useKernel,
+  WorkCounter,
+} from "../../primitives/kernel.ts";
+import { cloned, suite } from "../_run/harness.ts";
+
+const test = suite("kernel, its memory");
+
+/** Calls `fn` while nothing can be compiled. */
+function withoutCompiling(fn: () => void) {
+  const { Module } = WebAssembly;
+  const refuse = () => {
+    throw new WebAssembly.CompileError("blocked by Content Security Policy");
+  };
+  Object.assign(WebAssembly, { Module: refuse });
+  try {
+    fn();
+  } finally {
+    Object.assign(WebAssembly, { Module });
+  }
+}
+
+test("an arena hands out lines of zeroed bytes until none are left", () => {
+  const memory = arena(1000);
+  assert.ok(memory instanceof WebAssembly.Memory);
+  assert.equal([1, 128, 129, 0].map((n) => memory.allocate(n)), [
+    0,
+    128,
+    256,
+    512,
+  ]);
+  assert.throws(() => memory.allocate(489), RangeError);
+  assert.is(memory.allocate(488), 512);
+  assert.throws(() => memory.allocate(1), RangeError);
+  assert.ok(new Uint8Array(memory.buffer).every((byte) => byte === 0));
+  for (const bytes of [0, -1, 1.5, NaN, 2 ** 32 + 1]) {
+    assert.throws(() => arena(bytes), RangeError, String(bytes));
+  }
+});
+
+test("primitives of an arena share one memory, also when their handles are posted", () => {
+  const memory = arena(1 << 16);
+  const lock = memory.create(Mutex);
+  const queue = memory.create(MpmcQueue, { capacity: 64 });
+  assert.ok(lock.inKernel && queue.inKernel);
+  assert.is(lock.buffer, queue.buffer);
+  assert.throws(() => memory.create(RecordRing, { capacity: 1 << 20 }));
+  const handles = cloned({ lock: lock.handle, queue: queue.handle });
+  const theirs = MpmcQueue.from(handles.queue);
+  assert.ok(theirs.inKernel && Mutex.from(handles.lock).inKernel);
+  theirs.tryPushInt(7);
+  assert.is(queue.tryPopInt(), 7);
+});
+
+test("where nothing may be compiled, everything runs in JavaScript", () => {
+  withoutCompiling(() => {
+    const memory = arena(1 << 16);
+    const pool = memory.create(SlabPool, { capacity: 4, blockSize: 64 });
+    const queue = SpscQueue.create({ capacity: 4 });
+    assert.not.ok(pool.inKernel || queue.inKernel);
+    const block = pool.allocate();
+    assert.ok(block > 0);
+    pool.free(block);
+    assert.ok(queue.tryPushInt(7));
+    assert.is(queue.tryPopInt(), 7);
+  });
+});
+
+test("the exports that a program gives are the kernel of its memory", () => {
+  const { memory, exports, calls } = ownModule();
+  useKernel(memory, exports);
+  withoutCompiling(() => {
+    const lock = new Mutex(memory, 0);
+    assert.ok(lock.inKernel);
+    lock.run((guard) => assert.is(guard.mutex, lock));
+    assert.equal(calls, ["lock", "unlock"]);
+    // A class whose functions they lack needs the library's own module.
+    assert.not.ok(Semaphore.init(memory, 256).inKernel);
+  });
+  assert.ok(WorkCounter.init(memory, 1024, 10).inKernel);
+  const wrong = memory.buffer as unknown as WebAssembly.Memory;
+  assert.throws(() => useKernel(wrong, exports), TypeError);
+});
+
+/** A memory, and exports as those of a program with `wasm/kernel.c` in it. */
+function ownModule() {
+  const memory = new WebAssembly.Memory({
+    initial: 1,
+    maximum: 1,
+    shared: true,
+  });
+  const bytes = Buffer.from(TEXT.MUTEX, "base64");
+  const module = new WebAssembly.Module(bytes);
+  const instance = new WebAssembly.Instance(module, { env: { memory } });
+  const calls: string[] = [];
+  const exports: Record<string, WebAssembly.ExportValue> = { memory };
+  for (const [name, value] of Object.entries(instance.exports)) {
+    const fn = value as (...words: number[]) => number;
+    exports[`weft_kernel_mutex_${name}`] = (...words: number[]) => {
+      calls.push(name);
+      return fn(...words);
+    };
+  }
+  return { memory, exports, calls };
+}
+
+test("a memory has one kernel for all objects of a class", () => {
+  const memory = arena(1 << 16);
+  const first = kernelOf("mutex", TEXT.MUTEX, memory);
+  assert.is(kernelOf("mutex", TEXT.MUTEX, memory), first);
+  const { buffer } = new Mutex(memory);
+  assert.is(kernelOf("mutex", TEXT.MUTEX, buffer), undefined);
+});
