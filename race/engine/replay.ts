@@ -62,10 +62,13 @@ const LONGEST = 1e7;
  */
 const LOOKS = 8;
 
-/** How often an agent has looked at the clock since time has passed. */
-function looksAtClock({ n, from, sig, res }: Agent): number {
+/**
+ * How often an agent has looked at the clock since time has passed, and since
+ * it last changed memory.
+ */
+function looksAtClock({ n, from, pure, sig, res }: Agent): number {
   let looks = 0;
-  for (let i = n - 1; i >= from && looks < LOOKS; i--) {
+  for (let i = n - 1; i >= Math.max(from, n - pure) && looks < LOOKS; i--) {
     if (sig[i]! % 32 !== k.CLOCK) continue;
     if (res[i] !== res[n - 1]) break;
     looks++;

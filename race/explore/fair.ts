@@ -21,6 +21,12 @@ export const FAIR = 2;
 /** The most steps of a fair execution in which no state comes again. */
 const LENGTH = 20_000;
 
+/**
+ * So many timers of an agent fire while others only go round their loops. They
+ * may change memory in each round, so no timer is known to be useless.
+ */
+const FIRES = 64;
+
 /** Turns of `turn` steps each, after `lead` turns of one step. */
 export interface Turns {
   readonly turn: number;
@@ -68,15 +74,17 @@ export function* rotate(
   let last = world.agents.length - 1;
   let left = 0;
   let fire = false;
+  const fires = world.agents.map(() => 0);
   for (let step = 0; step < LENGTH && world.fault === null; step++) {
     if (choices(engine, here) === 0) break;
     let codes = here.codes.slice(0, here.live);
     // An agent that only goes round a loop does not keep time from passing.
     const timers = I32.from(
-      world.agents.filter((agent) => !agent.tired)
+      world.agents.filter(({ tired, id }) => !tired && fires[id]! < FIRES)
         .map(timerOf).filter((code) => code >= 0),
     );
-    if (fire && timers.length > 0) {
+    const fired = fire && timers.length > 0;
+    if (fired) {
       codes = timers;
       mine.clear();
       fire = false;
@@ -87,6 +95,7 @@ export function* rotate(
       code = codes.find((code) => k.agentOf(code) > last) ?? codes[0]!;
       last = k.agentOf(code);
     }
+    if (fired) fires[last]!++;
     yield* apply(engine, code, false);
     if (world.fault !== null) return;
     const agent = world.agents[last]!;
