@@ -368,12 +368,15 @@ function poolFor({ tasks, results, meters }: Setting) {
   return { tasks: poolTasks, make, slots: slotsFor(tasks), bytes };
 }
 
-/** Submits all tasks at once: a promise for each. */
+/** Submits a task whenever there is room: else the pool would keep a copy. */
 function crewOf(pool: Pool<typeof poolTasks>, setting: Setting): Crew {
   const { messages, results } = setting;
-  const one = async (message: Uint8Array, i: number) =>
-    results.set(await pool.run("solve", message), i * RESULT);
-  const run = () => Promise.all(messages.map(one));
+  const run = async () => {
+    let next = 0;
+    for await (const result of pool.map("solve", messages)) {
+      results.set(result, next++ * RESULT);
+    }
+  };
   return { run, stop: () => pool.close() };
 }
 
