@@ -22,6 +22,7 @@ interface Module {
   _begin_round(number: number): void;
   _begin_agent(seat: number): number;
   _agents_begun(seat: number): number;
+  _agents_ended(seat: number): number;
   _is_used_up(seat: number): number;
   _bury(seat: number): void;
   _stop_all(): void;
@@ -63,8 +64,10 @@ async function comes(isSo: () => boolean): Promise<boolean> {
 class Crew {
   readonly #threads: number[] = [];
   readonly #started: number[] = new Array(AGENTS).fill(0);
+  readonly #ended: number[] = new Array(AGENTS).fill(0);
 
   start(seat: number): void {
+    this.#ended[seat] = c._agents_ended(seat);
     const thread = c._begin_agent(seat);
     if (thread === 0) throw new Error("no thread can be started");
     this.#threads[seat] = thread;
@@ -84,9 +87,14 @@ class Crew {
     delete c.PThread.pthreads[thread];
   }
 
-  /** Whether all threads have returned. */
-  get hasEnded(): boolean {
-    return this.#threads.every((thread) => !(thread in c.PThread.pthreads));
+  /** Whether the thread has done its last step, after it was told to stop. */
+  hasStopped(seat: number): boolean {
+    return c._agents_ended(seat) > this.#ended[seat]!;
+  }
+
+  /** Whether Emscripten has taken back the thread. */
+  hasEnded(seat: number): boolean {
+    return !(this.#threads[seat]! in c.PThread.pthreads);
   }
 }
 
@@ -116,7 +124,16 @@ async function round(kind: number, name: string, end: number) {
   const all = () => seats.every((seat) => crew.hasBegun(seat));
   if (!await comes(all)) problems.push("an agent does not begin");
   c._stop_all();
-  if (!await comes(() => crew.hasEnded)) problems.push("an agent hangs");
+  const hangs = (seat: number) => !crew.hasStopped(seat);
+  if (!await comes(() => !seats.some(hangs))) {
+    problems.push(`agents ${seats.filter(hangs)} hang`);
+  }
+  // The next round's threads have the same stacks. So a thread that has stopped,
+  // and that Emscripten does not take back, is ended here.
+  const ended = (seat: number) => crew.hasEnded(seat);
+  if (problems.length === 0 && !await comes(() => seats.every(ended))) {
+    for (const seat of seats) if (!ended(seat)) await crew.kill(seat);
+  }
   const lost = c._end_round(kills);
   const broken = c._problems();
   if (broken > 0) problems.push(`${broken} broken promises: see above`);

@@ -42,7 +42,8 @@ typedef struct {
   int32_t received; /* elements taken and noted */
   int32_t begins;   /* how many agents have begun here */
   int64_t operations;
-  int32_t pad[24];
+  int32_t ends; /* how many agents have stopped here */
+  int32_t pad[23];
 } seat;
 
 typedef struct {
@@ -509,6 +510,7 @@ EMSCRIPTEN_KEEPALIVE void begin_round(int number) {
 static void *thread_of(void *which) {
   int seat = (int)(intptr_t)which;
   be_agent(of_round, seat, s->seats[seat].id);
+  __atomic_fetch_add(&s->seats[seat].ends, 1, __ATOMIC_SEQ_CST);
   return NULL;
 }
 
@@ -530,6 +532,11 @@ EMSCRIPTEN_KEEPALIVE pthread_t begin_agent(int which) {
 /* How many agents have begun to use the primitive at this seat. */
 EMSCRIPTEN_KEEPALIVE int32_t agents_begun(int which) {
   return __atomic_load_n(&s->seats[which].begins, __ATOMIC_SEQ_CST);
+}
+
+/* How many agents have stopped at this seat, and were not killed. */
+EMSCRIPTEN_KEEPALIVE int32_t agents_ended(int which) {
+  return __atomic_load_n(&s->seats[which].ends, __ATOMIC_SEQ_CST);
 }
 
 /* Whether the items of this seat are used up. */
