@@ -18,8 +18,8 @@
  * yet; it exchanges `next`, which from then on names the row; and it confirms
  * the units in its row, so that this range counts. If it is terminated after the
  * second step, `next` still says that the range was taken. An agent that
- * replaces that word confirms the range first (C). So a row tells exactly which tasks its
- * agent took and has not done, wherever that agent was terminated.
+ * replaces that word confirms the range first (C). So a row tells exactly which
+ * tasks its agent took and has not done, wherever that agent was terminated.
  *
  * Invariant: only the agent of a row changes what is in it, except for the
  * confirmation; `next` and `taken` only grow. A row without an agent may have

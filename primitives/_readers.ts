@@ -11,8 +11,8 @@
  * ```
  *
  * The phase is in bits 1 to 31 of the word `gate`. An agent that is pending in a
- * phase that is over reads. So a writer lets all pending agents in when it changes the
- * phase, whether they run or not.
+ * phase that is over reads. So a writer lets all pending agents in when it
+ * changes the phase, whether they run or not.
  *
  * Invariant: only the agent of a row changes its `reads`. A survivor becomes the
  * agent of the row of a dead one, then clears its `reads`, and then frees it. So

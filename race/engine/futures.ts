@@ -370,8 +370,10 @@ export class Futures {
     let text = `${like} ${s.status} ${s.oi} ${s.kind} ${s.address} ` +
       `${s.size} ${name} ${s.index} ${textOf(s.a)} ${textOf(s.b)} ` +
       `${s.timeout} ${s.waitAddress} ${s.deadline} ${s.invoked} ` +
-      `${s.spinNext} ${s.stale} ${s.serial} ${s.idleFires} ${s.fires} ${s.looping} ` +
-      `${s.leap} ${s.tick} ${s.ticks} ${Math.max(0, s.ends - s.n)}`;
+      `${s.spinNext} ${s.stale} ${s.serial} ${s.idleFires} ${s.fires} ` +
+      `${s.looping} ${s.leap} ${s.tick} ${s.ticks} ${
+        Math.max(0, s.ends - s.n)
+      }`;
     if (s.status === k.SPINNING) text += ` ${s.spinAddresses}`;
     if (s.looping) text += ` ${roundIn(s)}`;
     if (this.#results) text += ` ${s.results1} ${s.results2}`;
