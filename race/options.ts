@@ -33,6 +33,7 @@ export const OPTIONS: Allowed = {
   spins: NUMBER,
   begin: NUMBER,
   end: NUMBER,
+  memoryless: BOOLEAN,
 };
 
 /** The options of generated programs. */

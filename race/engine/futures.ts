@@ -136,7 +136,7 @@ export class Futures {
       if (from !== null && this.#leads(same, from)) this.#round(same, from);
       return mark > 0 ? same : enter(state, same);
     }
-    const sight = this.#sightOf(agent, state);
+    const sight = sightOf(this.#engine, this.#results, agent, state);
     let list = this.#bySight.get(sight);
     if (list === undefined) this.#bySight.set(sight, list = []);
     if (mark === 0) {
@@ -224,7 +224,7 @@ export class Futures {
     const key = this.#keyOf(state);
     const same = this.#byKey.get(key);
     if (same !== undefined) return same === group;
-    if (this.#sightOf(agent, state) !== group.sight) {
+    if (sightOf(this.#engine, this.#results, agent, state) !== group.sight) {
       this.#turned ||= turns(state) || turns(group.members[0]!.state);
       return false;
     }
@@ -357,28 +357,6 @@ export class Futures {
     return (key1 >>> 0) * 0x200000 + (key2 >>> 11);
   }
 
-  /** What others can see of a state. */
-  #sightOf({ like }: Agent, s: Snapshot): string {
-    const name = nameOf(s.target);
-    let text = `${like} ${s.status} ${s.oi} ${s.kind} ${s.address} ` +
-      `${s.size} ${name} ${s.index} ${textOf(s.a)} ${textOf(s.b)} ` +
-      `${s.timeout} ${s.waitAddress} ${s.deadline} ${s.invoked} ` +
-      `${s.spinNext} ${s.stale} ${s.serial} ${s.idleFires} ${s.fires} ` +
-      `${s.looping} ${s.leap} ${s.tick} ${s.ticks} ${
-        Math.max(0, s.ends - s.n)
-      }`;
-    if (s.status === k.SPINNING) text += ` ${s.spinAddresses}`;
-    if (s.looping) text += ` ${roundIn(s)}`;
-    if (this.#results) text += ` ${s.results1} ${s.results2}`;
-    if (this.#engine.world.judge !== null) text += ` ${writtenIn(s)}`;
-    for (const { kind, address, size } of s.plain) {
-      text += ` ${kind},${address},${size}`;
-    }
-    const alone = name.endsWith("DataView") ||
-      s.inbox.length + s.timers.length > 0;
-    return alone ? `${text} ${s.key1} ${s.key2}` : text;
-  }
-
   /** What an agent does after the answer of `edge`. */
   #next(agent: Agent, state: Snapshot, edge: Edge): Next {
     const { edges } = state;
@@ -397,6 +375,31 @@ export class Futures {
     tried.push(next);
     return next;
   }
+}
+
+/** What others can see of a state. */
+export function sightOf(
+  engine: Engine,
+  results: boolean,
+  { like }: Agent,
+  s: Snapshot,
+): string {
+  const name = nameOf(s.target);
+  let text = `${like} ${s.status} ${s.oi} ${s.kind} ${s.address} ` +
+    `${s.size} ${name} ${s.index} ${textOf(s.a)} ${textOf(s.b)} ` +
+    `${s.timeout} ${s.waitAddress} ${s.deadline} ${s.invoked} ` +
+    `${s.spinNext} ${s.stale} ${s.serial} ${s.idleFires} ${s.fires} ` +
+    `${s.looping} ${s.leap} ${s.tick} ${s.ticks} ${Math.max(0, s.ends - s.n)}`;
+  if (s.status === k.SPINNING) text += ` ${s.spinAddresses}`;
+  if (s.looping) text += ` ${roundIn(s)}`;
+  if (results) text += ` ${s.results1} ${s.results2}`;
+  if (engine.world.judge !== null) text += ` ${writtenIn(s)}`;
+  for (const { kind, address, size } of s.plain) {
+    text += ` ${kind},${address},${size}`;
+  }
+  const alone = name.endsWith("DataView") ||
+    s.inbox.length + s.timers.length > 0;
+  return alone ? `${text} ${s.key1} ${s.key2}` : text;
 }
 
 /** Puts a state into a group. */

@@ -40,6 +40,7 @@ import { type Alone, doAlone, goOn, mustGoOn } from "./alone.ts";
 import { bits, mix1, mix2 } from "./values.ts";
 import { twinsOf } from "./twins.ts";
 import type { Host, Target } from "./views.ts";
+import { leave, step, type Walk } from "./walk.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -110,6 +111,9 @@ export class Engine implements Host {
   /** What agents did before, and whether that may be used. */
   readonly memo = new Memo();
   recalls = false;
+  /** Whether loops remember nothing, and how often that was tried. */
+  forgets = false;
+  believed = 0;
   /** Whether source lines are recorded. */
   sites = false;
   /** After this many steps in a call, `overdue` is called. */
@@ -160,6 +164,8 @@ export class Engine implements Host {
   readonly verified: Set<string> = new Set();
   /** The loop that an agent is being run ahead in. */
   look: Look | null = null;
+  /** A call that is run with made-up answers. */
+  walk: Walk | null = null;
   /** A loop that an agent must be run ahead in before it goes on. */
   asked: Asked | null = null;
   /** How far an agent has come that is run on alone. */
@@ -255,6 +261,7 @@ export class Engine implements Host {
   outside(target: Target, index: unknown, what: string): void {
     if (this.unwinding) throw TOKEN;
     if (this.handles.making || this.look !== null) return;
+    if (this.walk !== null) throw new RangeError("Beyond the end of a view");
     if (this.alone !== null) {
       this.alone.ended = true;
       throw this.suspend();
@@ -353,6 +360,7 @@ export class Engine implements Host {
     agent.a = a;
     agent.b = b;
     agent.timeout = timeout;
+    if (this.walk !== null) return step(this, agent);
     if (this.look !== null) return peek(this, agent);
     agent.snapshot = null;
     if (this.alone !== null) return doAlone(this, agent);
@@ -415,6 +423,7 @@ export class Engine implements Host {
         "Cannot set a timer in agent(): do it in an operation",
       );
     }
+    if (this.walk !== null) leave(this);
     const { pos } = agent;
     if (pos < agent.n) {
       if (agent.sig[pos] !== signature(kind, k.NOWHERE)) {
@@ -630,6 +639,11 @@ export class Engine implements Host {
       // Code under test may have caught the token.
       if (this.unwinding) throw TOKEN;
       if (at !== agent.oi) continue;
+      if (this.walk !== null) {
+        this.walk.end = "returned";
+        this.walk.result = result;
+        return;
+      }
       if (this.look !== null || this.alone !== null) return;
       this.finishCall(agent, result);
     }

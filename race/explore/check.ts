@@ -160,7 +160,7 @@ function* turns(engine: Engine): Steps<void> {
 
 /** The result of a search that left out no state. */
 function covered(
-  { held, sleepless, leapt, endless }: Engine,
+  { held, sleepless, leapt, endless, believed }: Engine,
   total: Found,
 ): Result {
   const states = counted(total.states, "state");
@@ -176,7 +176,10 @@ function covered(
     ...sleepless ? [`${FIRES} timeouts`] : [],
   ].join(" or ");
   const note = loops === "" ? "" : `; loops of ${loops} count as endless`;
-  return resultOf(total, `complete: ${states}${note}`);
+  const belief = believed === 0
+    ? ""
+    : `, if loops remember nothing; ${believed} runs found none that does`;
+  return resultOf(total, `complete: ${states}${belief}${note}`);
 }
 
 /** Samples executions. */
@@ -369,6 +372,7 @@ function searchOptions(
     reduce: reduces(o, "order") && usual,
     twins: reduces(o, "alike") && usual,
     merge: reduces(o, "unused") && usual,
+    memoryless: o.memoryless === true && usual,
   };
 }
 

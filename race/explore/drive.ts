@@ -70,6 +70,8 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   engine.endless = o.spins ?? 100_000;
   engine.loops = loopsOf(scenario, program, engine.endless);
   engine.held = engine.sleepless = false;
+  engine.forgets = false;
+  engine.believed = 0;
   engine.asked = null;
   engine.futures.clear();
   engine.leapt.clear();

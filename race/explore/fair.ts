@@ -108,8 +108,8 @@ export function* rotate(
     const text = `${key[0]},${key[1]},${last},${left},${turn}`;
     if (known.has(text)) break;
     if (mine.has(text)) {
-      const going = world.agents.find(({ looping, invoked }) =>
-        looping && invoked
+      const going = world.agents.find(({ looping, invoked, status }) =>
+        invoked && (looping || engine.forgets && status === k.READY)
       );
       if (going === undefined) break;
       if (turn > 1 && (yield* endsInShortTurns(engine, going))) return;

@@ -19,6 +19,8 @@ import {
   type Patience,
 } from "../judge/progress.ts";
 import { judgeRaces, raceAmong } from "../judge/races.ts";
+import { Classes } from "../engine/classes.ts";
+import { Endless } from "../engine/automaton.ts";
 import { Apart, Futures, HOPELESS } from "../engine/futures.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
 import { apply, begin, finish, start as startStep } from "../engine/steps.ts";
@@ -44,6 +46,8 @@ export interface SearchOptions extends Patience {
   readonly twins?: boolean | undefined;
   /** Whether states of agents with the same future are one. */
   readonly merge?: boolean | undefined;
+  /** Whether loops of agents remember nothing. */
+  readonly memoryless?: boolean | undefined;
   /** Shows how far the search has come. */
   readonly progress?: Progress | null | undefined;
   /** The steps that lead to the state to begin with. */
@@ -73,6 +77,11 @@ export interface Found {
   readonly maxOpSteps: number;
 }
 
+/** Takes states of agents for the same. */
+interface Settler {
+  settle(before: readonly Snapshot[] | null): void;
+}
+
 /** All agents. */
 const ALL = -1;
 
@@ -96,11 +105,13 @@ interface Open extends Start {
 /**
  * When agents are compared: after so many states, because fewer are searched in
  * less time without that; and for six times the time of those, but at least
- * so many milliseconds. Tests also search without sleep sets.
+ * so many milliseconds. Loops are tried after `learn` states. Tests also search
+ * without sleep sets.
  */
-export const COMPARE: { after: number; least: number; asleep: boolean } = {
+export const COMPARE = {
   after: 50_000,
   least: 100,
+  learn: 20_000,
   asleep: true,
 };
 
@@ -115,7 +126,9 @@ const WASTED = 5000;
 export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
   try {
     for (;;) {
-      const found = yield* merged(engine, o);
+      const found = mayForget(engine, o)
+        ? yield* memoryless(engine, o)
+        : yield* merged(engine, o);
       const { judge } = engine.world;
       // After each round, the judge knows one more operation that may wait.
       if (found.fault !== null || judge === null || !judge.regrets()) {
@@ -125,6 +138,38 @@ export function* search(engine: Engine, o: SearchOptions): Steps<Found> {
   } finally {
     o.progress?.clear();
   }
+}
+
+/** Visits every state; those that differ only in rounds of loops are one. */
+function* memoryless(engine: Engine, o: SearchOptions): Steps<Found> {
+  const end = realNow() + o.time;
+  const polls = o.polls !== false;
+  const until = realNow() + o.time / 2;
+  const classes = new Classes(engine, o.results, polls, until);
+  const few = { ...o, states: Math.min(o.states, COMPARE.learn) };
+  const first = yield* explore(engine, few, classes, end);
+  if (first.complete || first.fault !== null) return first;
+  engine.forgets = true;
+  try {
+    for (;;) {
+      try {
+        classes.prepare();
+        const found = yield* explore(engine, o, classes, end);
+        engine.believed = classes.runs;
+        if (found.fault === null) return found;
+        if (yield* isReal(engine, o, found)) return found;
+        break;
+      } catch (error) {
+        if (error instanceof Endless) break;
+        if (!(error instanceof Apart)) throw error;
+      }
+    }
+  } finally {
+    engine.forgets = false;
+    engine.forget();
+  }
+  engine.believed = 0;
+  return yield* merged(engine, { ...o, time: end - realNow() });
 }
 
 /** Visits every state; those of agents that have the same future are one. */
@@ -171,6 +216,11 @@ function mayMerge(engine: Engine, o: SearchOptions): boolean {
     world.hints === null;
 }
 
+/** Whether it can be tried out what loops of agents remember. */
+const mayForget = (engine: Engine, o: SearchOptions): boolean =>
+  o.memoryless === true && mayMerge(engine, o) && o.lockFree === "no" &&
+  engine.scenario.stateless !== false;
+
 /** Whether a fault that was found is there without merged states, too. */
 function* isReal(
   engine: Engine,
@@ -179,6 +229,7 @@ function* isReal(
 ): Steps<boolean> {
   const { world } = engine;
   const here = new Choices();
+  engine.forgets = false;
   engine.forget();
   yield* begin(engine);
   for (const code of found.schedule) {
@@ -188,6 +239,9 @@ function* isReal(
     yield* apply(engine, code, false);
   }
   if (world.fault === null) judgeHere(engine, o, here);
+  if (world.fault === null && found.fault!.kind === "livelock") {
+    yield* rotate(engine, EACH, new Set());
+  }
   return world.fault?.kind === found.fault!.kind;
 }
 
@@ -210,7 +264,7 @@ function judgeHere(engine: Engine, o: SearchOptions, here: Choices): boolean {
 function* explore(
   engine: Engine,
   o: SearchOptions,
-  futures: Futures | null,
+  futures: Settler | null,
   end: number,
 ): Steps<Found> {
   const { world } = engine;
@@ -387,6 +441,15 @@ function* explore(
     if (quick === null || !goesOn(engine, o, here, open.agents)) {
       load(open);
       if (judgeHere(engine, o, here)) executions++;
+    }
+    if (engine.forgets && world.fault === null) {
+      // Rounds that were left out do not show that a loop has no end.
+      world.schedule = [];
+      yield* rotate(engine, EACH, fair);
+      if (world.fault !== null) return found(open.id, -1, world.schedule);
+      present = settled = null;
+      load(open);
+      choices(engine, here);
     }
     const { codes, live } = here;
     const own = mayReduce && live > 0

@@ -86,6 +86,12 @@ export interface Options {
    * which reduction alone is used.
    */
   readonly reduce?: boolean | Reduction | undefined;
+  /**
+   * Whether loops of agents remember nothing: what an agent does after a round
+   * depends on what it sees from then on, and not on the rounds before. The
+   * tester tries that on random walks.
+   */
+  readonly memoryless?: boolean | undefined;
   /** With `race.replay`: "explore" searches what can follow the schedule. */
   readonly then?: "explore" | undefined;
   /**

@@ -16,8 +16,11 @@ import { judge, mutantsOf } from "./mutants.ts";
 import { LOOKS, scenariosIn } from "./scenario.ts";
 import { weft } from "./weft.ts";
 
-/** A reduction; `true` stands for all of them, "late" for all but "unused". */
-export type Way = true | Reduction | "late";
+/**
+ * A reduction; `true` stands for all of them, "late" for all but "unused". With
+ * "memoryless", loops are promised to remember nothing, and all are used.
+ */
+export type Way = true | Reduction | "late" | "memoryless";
 
 /** All reductions together, those of most searches, and each alone. */
 export const WAYS: readonly Way[] = [
@@ -27,6 +30,7 @@ export const WAYS: readonly Way[] = [
   "alike",
   "unused",
   "remembered",
+  "memoryless",
 ];
 
 /** Explores one program. */
@@ -38,7 +42,7 @@ async function comparing(
   work: () => Result | Promise<Result>,
 ): Promise<Result> {
   const usual = { ...COMPARE };
-  Object.assign(COMPARE, { after, least: Infinity });
+  Object.assign(COMPARE, { after, least: Infinity, learn: 1 });
   try {
     return await work();
   } finally {
@@ -70,7 +74,8 @@ export async function compare(
         states: way === false ? 4 * states : states,
         runs: 0,
         lines: false,
-        reduce: way === "late" || way,
+        reduce: way === "late" || way === "memoryless" || way,
+        memoryless: way === "memoryless",
         ...races === false && { races },
       }));
   const plain = await run(false);

@@ -1,0 +1,301 @@
+/**
+ * What a call of an agent does, as an automaton: before each operation there is
+ * a node, and each answer leads to a node. A round of a loop leads back to the
+ * node before it, if the agent does the same with that round and without it on
+ * many random walks. So a call whose loops remember nothing has finitely many
+ * nodes, and it can be found out which of them have the same future.
+ *
+ * @module
+ */
+import type { Agent, Snapshot } from "./agent.ts";
+import { signature } from "./core.ts";
+import * as k from "./kinds.ts";
+import { keyOf, mix1, mix2, Random } from "./values.ts";
+import { type Pending, STOP, walk, type Walker } from "./walk.ts";
+
+// deno-lint-ignore no-explicit-any
+type Any = any;
+
+/**
+ * How many walks show that a round makes no difference, where a loop comes
+ * first, and how many show it elsewhere.
+ */
+const WALKS = 42;
+const PLACES = 3;
+const FEW = 3;
+
+/**
+ * The most operations of a walk; and of one in which operations have the same
+ * answer each time, for loops that end after many rounds.
+ */
+const LENGTH = 300;
+const LONG = 1000;
+
+/** The values that operations at an address have answered. */
+export type Values = Map<number, Any[]>;
+
+/** Too many nodes, or a call that cannot be tried out. */
+export class Endless extends Error {}
+
+/** Before an operation, or after the end of a call. */
+interface Node {
+  /** What the agent does here, as text. */
+  readonly does: string;
+  readonly operation: Pending | null;
+  /** The node before, and the answer that led here. */
+  readonly parent: number;
+  readonly answer: Any;
+  readonly next: Map<Any, number>;
+  /** Its class. */
+  same: number;
+}
+
+/** An answer after which an agent is before a node that it came from. */
+interface Turn {
+  readonly parent: number;
+  readonly answer: Any;
+  readonly to: number;
+}
+
+/** The automaton of a call. */
+export class Automaton {
+  readonly #nodes: Node[] = [];
+  /** How often the agent was run. */
+  runs = 0;
+  readonly #engine: Walker;
+  readonly #agent: Agent;
+  readonly #start: Snapshot;
+  readonly #values: Values;
+  /** How many agents a notification may wake. */
+  readonly #counts: readonly number[];
+  /** In how many places a round was tried. */
+  readonly #tried = new Map<string, number>();
+  /** The answers that led back to an earlier node. */
+  #turns: Turn[] = [];
+  #seed = 1;
+
+  /**
+   * For the call that `agent`, one of `count`, begins in the state `start`.
+   * `values` are those that operations have answered so far.
+   */
+  constructor(
+    engine: Walker,
+    agent: Agent,
+    count: number,
+    start: Snapshot,
+    values: Values,
+  ) {
+    this.#engine = engine;
+    this.#agent = agent;
+    this.#counts = Array.from({ length: count }, (_, i) => i);
+    this.#start = start;
+    this.#values = values;
+    this.#reach(-1, undefined);
+  }
+
+  /** Gives every node all answers that are known; at most `most` nodes. */
+  complete(most: number, late: () => boolean): void {
+    // With answers that are new, a round may make a difference after all.
+    const turns = this.#turns;
+    this.#turns = [];
+    this.#tried.clear();
+    for (const turn of turns) {
+      const { parent, answer, to } = turn;
+      if (this.#forgets(to, [...this.#log(parent), answer])) {
+        this.#turns.push(turn);
+      } else this.#nodes[parent]!.next.delete(keyOf(answer));
+    }
+    for (let at = 0; at < this.#nodes.length; at++) {
+      const { operation } = this.#nodes[at]!;
+      if (operation === null) continue;
+      const { next } = this.#nodes[at]!;
+      for (const answer of this.#answers(operation)) {
+        const key = keyOf(answer);
+        if (!next.has(key)) next.set(key, this.#reach(at, answer));
+      }
+      if (this.#nodes.length > most || (at & 63) === 0 && late()) {
+        throw new Endless();
+      }
+    }
+  }
+
+  /** The node that an answer leads to, if that is known. */
+  find(at: number, answer: Any): number | undefined {
+    return this.#nodes[at]!.next.get(keyOf(answer));
+  }
+
+  /** The class of a node: nodes of a class have the same future. */
+  classOf(at: number): number {
+    return this.#nodes[at]!.same;
+  }
+
+  /**
+   * Finds the classes: at first, nodes are the same if the agent does the same
+   * there; then those are told apart from which answers lead to other classes.
+   */
+  classify(): void {
+    const nodes = this.#nodes;
+    const ids = new Map<unknown, number>();
+    const idOf = (key: unknown): number => {
+      let id = ids.get(key);
+      if (id === undefined) ids.set(key, id = ids.size);
+      return id;
+    };
+    for (const node of nodes) node.same = idOf(node.does);
+    const labels = new Map<unknown, number>();
+    const edges = nodes.map(({ next }) =>
+      [...next].map(([answer, to]) => {
+        let label = labels.get(answer);
+        if (label === undefined) labels.set(answer, label = labels.size);
+        return { label, to };
+      }).sort((a, b) => a.label - b.label)
+    );
+    for (let count = 0; count < ids.size;) {
+      count = ids.size;
+      ids.clear();
+      const fresh = edges.map((list, at) => {
+        const { same } = nodes[at]!;
+        let a = mix1(same, 1);
+        let b = mix2(same, 2);
+        for (const { label, to } of list) {
+          a = mix1(mix1(a, label), nodes[to]!.same);
+          b = mix2(mix2(b, label), nodes[to]!.same);
+        }
+        return idOf((a >>> 0) * 0x200000 + (b >>> 11));
+      });
+      fresh.forEach((same, at) => nodes[at]!.same = same);
+    }
+  }
+
+  /** Runs the agent to where an answer leads it. */
+  #reach(parent: number, answer: Any): number {
+    const log = parent < 0 ? [] : [...this.#log(parent), answer];
+    let at = 0;
+    this.runs++;
+    const { stopped, end, result } = walk(
+      this.#engine,
+      this.#agent,
+      this.#start,
+      () => at < log.length ? log[at++] : STOP,
+    );
+    if (end === "left") throw new Endless();
+    if (stopped === null) {
+      const does = `${end} ${String(keyOf(result))}`;
+      return this.#add(does, null, parent, answer);
+    }
+    const operation = stopped;
+    const { kind, address, size, a, b, timeout } = operation;
+    const does = `${kind} ${address} ${size} ${String(keyOf(a))} ` +
+      `${String(keyOf(b))} ${timeout}`;
+    // The farthest node from which on everything may be forgotten.
+    let back = -1;
+    for (let up = parent; up > 0; up = this.#nodes[up]!.parent) {
+      if (this.#nodes[up]!.does !== does) continue;
+      if (!this.#forgets(up, log)) break;
+      back = up;
+    }
+    if (back >= 0) {
+      this.#turns.push({ parent, answer, to: back });
+      return back;
+    }
+    return this.#add(does, operation, parent, answer);
+  }
+
+  #add(
+    does: string,
+    operation: Pending | null,
+    parent: number,
+    answer: Any,
+  ): number {
+    const next = new Map<Any, number>();
+    const node = { does, operation, parent, answer, next, same: 0 };
+    return this.#nodes.push(node) - 1;
+  }
+
+  /** The answers that lead to a node. */
+  #log(at: number): Any[] {
+    const log: Any[] = [];
+    for (let up = at; up > 0; up = this.#nodes[up]!.parent) {
+      log.push(this.#nodes[up]!.answer);
+    }
+    return log.reverse();
+  }
+
+  /** The answers that an operation may have. */
+  #answers({ kind, address, a, timeout }: Pending): readonly Any[] {
+    if (kind === k.WAIT) {
+      return timeout === Infinity
+        ? ["ok", "not-equal"]
+        : ["ok", "not-equal", "timed-out"];
+    }
+    if (kind === k.NOTIFY) return this.#counts.filter((count) => count <= a);
+    if (kind === k.WRITE) return [undefined];
+    if (kind === k.STORE) return [a];
+    return this.#values.get(address) ?? [];
+  }
+
+  /** Whether an agent does the same after `log` as in the node `base`. */
+  #forgets(base: number, log: readonly Any[]): boolean {
+    const short = this.#log(base);
+    const round = log.slice(short.length).map((answer) => keyOf(answer));
+    const key = `${this.#nodes[base]!.does} ${round.join()}`;
+    const places = this.#tried.get(key) ?? 0;
+    const walks = places < PLACES ? WALKS : FEW;
+    for (let i = 0; i < walks; i++) {
+      // An answer is the same each time, mostly the same, or any.
+      if (!this.#agree(short, log, [0, 8, 1][i % 3]!)) return false;
+    }
+    this.#tried.set(key, places + 1);
+    return true;
+  }
+
+  /**
+   * Whether two walks with the same random answers do the same; an operation
+   * gets another answer one time out of `change`, or never.
+   */
+  #agree(one: readonly Any[], two: readonly Any[], change: number): boolean {
+    const random = new Random(this.#seed++);
+    const last = new Map<number, Any>();
+    const answers: Any[] = [];
+    const answer = (at: number, operation: Pending): Any => {
+      if (at < answers.length) return answers[at];
+      const list = this.#answers(operation);
+      if (list.length === 0) return STOP;
+      const key = signature(operation.kind, operation.address);
+      let value = last.get(key);
+      const known = last.has(key) && list.includes(value);
+      if (!known || change > 0 && random.below(change) === 0) {
+        value = list[random.below(list.length)];
+        last.set(key, value);
+      }
+      answers.push(value);
+      return value;
+    };
+    const most = change === 0 ? LONG : LENGTH;
+    const first = this.#walk(one, answer, most);
+    const second = this.#walk(two, answer, most);
+    return first.length === second.length &&
+      first.every((value, i) => Object.is(value, second[i]));
+  }
+
+  /** What the agent does after `log` with made-up answers. */
+  #walk(
+    log: readonly Any[],
+    answer: (at: number, operation: Pending) => Any,
+    most: number,
+  ): readonly unknown[] {
+    const did: unknown[] = [];
+    let at = 0;
+    this.runs++;
+    const walker = this.#engine;
+    const { end, result } = walk(walker, this.#agent, this.#start, (next) => {
+      if (at < log.length) return log[at++];
+      did.push(signature(next.kind, next.address), next.a, next.b);
+      did.push(next.timeout);
+      const step = at++ - log.length;
+      return step < most ? answer(step, next) : STOP;
+    });
+    did.push(end, keyOf(result));
+    return did;
+  }
+}

@@ -1,0 +1,227 @@
+// Tests the promise that loops remember nothing: what ends only with it, and
+// loops that break it.
+import * as assert from "uvu/assert";
+import { race, RaceError, type Result } from "../../race/mod.ts";
+import type { Options } from "../../race/mod.ts";
+import { COMPARE } from "../../race/explore/search.ts";
+import { corpus } from "../_run/compare.ts";
+import { suite } from "../_run/harness.ts";
+import { REACH } from "./corpus/reach.ts";
+
+const test = suite("race memoryless", 120_000);
+
+type Body = (words: Int32Array) => unknown;
+
+/** Explores with the promise from the first states on, or without it. */
+async function explore(
+  check: (options: Options) => Result | Promise<Result>,
+  memoryless: boolean,
+): Promise<Result> {
+  const { learn } = COMPARE;
+  COMPARE.learn = 1;
+  try {
+    return await check({ memoryless, runs: 0 });
+  } catch (error) {
+    if (error instanceof RaceError) return error.result;
+    throw error;
+  } finally {
+    COMPARE.learn = learn;
+  }
+}
+
+const agents = (...bodies: readonly Body[]) => (options: Options): Result => {
+  const all = bodies.map((body) => (memory: SharedArrayBuffer) =>
+    body(new Int32Array(memory))
+  );
+  return race.agents(
+    { memory: () => new SharedArrayBuffer(16) },
+    ...all,
+    options,
+  ) as Result;
+};
+
+const verdict = ({ failure, complete }: Result) => failure?.kind ?? complete;
+
+test("a futex mutex twice in one call, three agents, is complete", async () => {
+  const program = REACH.find(({ name }) =>
+    name === "futex mutex twice, 3 agents"
+  )!;
+  const result = await explore(
+    (o) => program.run({ ...o, time: 100_000 }),
+    true,
+  );
+  assert.is(verdict(result), true, result.summary);
+  assert.ok(result.states < 5000, result.summary);
+  assert.match(result.summary, "if loops remember nothing");
+});
+
+const lock: Body = (w) => {
+  while (Atomics.compareExchange(w, 0, 0, 1) !== 0) Atomics.wait(w, 0, 1);
+};
+const unlock: Body = (w) => {
+  Atomics.store(w, 0, 0);
+  Atomics.notify(w, 0, 1);
+};
+const other: Body = (w) => {
+  for (let i = 0; i < 3; i++) {
+    lock(w);
+    unlock(w);
+  }
+};
+
+/** Takes the lock; `after` is told what its rounds were like. */
+const counting = (
+  after: (rounds: number, sleeps: number, answers: readonly number[]) => void,
+): Body =>
+(w) => {
+  let rounds = 0;
+  let sleeps = 0;
+  const answers: number[] = [];
+  for (;;) {
+    const answer = Atomics.compareExchange(w, 0, 0, 1);
+    answers.push(answer);
+    if (answer === 0) break;
+    rounds++;
+    if (Atomics.wait(w, 0, 1) === "ok") sleeps++;
+  }
+  after(rounds, sleeps, answers);
+  unlock(w);
+};
+
+const fail = (when: boolean) => {
+  if (when) throw new Error("found");
+};
+
+const WRONG: readonly (readonly [string, readonly Body[]])[] = [
+  ["one round", [counting((rounds) => fail(rounds === 1)), other]],
+  ["two rounds", [counting((rounds) => fail(rounds === 2)), other]],
+  ["three rounds", [counting((rounds) => fail(rounds === 3)), other]],
+  ["an odd number", [counting((rounds) => fail(rounds % 2 === 1)), other]],
+  ["two sleeps", [counting((_, sleeps) => fail(sleeps === 2)), other]],
+  ["a round and a sleep", [
+    counting((rounds, sleeps) => fail(rounds === 2 && sleeps === 1)),
+    other,
+  ]],
+  ["the first answer", [
+    counting((_rounds, _sleeps, answers) =>
+      fail(answers.length === 3 && answers[0] === 1)
+    ),
+    other,
+  ]],
+  ["a loop that ends by count", [
+    (w) => {
+      for (let i = 0; i < 4; i++) if (Atomics.load(w, 0) === 0) return;
+      throw new Error("found");
+    },
+    other,
+  ]],
+  ["a lost wake-up", [
+    (w) => {
+      while (Atomics.compareExchange(w, 0, 0, 1) !== 0) Atomics.wait(w, 0, 1);
+      Atomics.notify(w, 0, 1);
+      Atomics.store(w, 0, 0);
+    },
+    (w) => {
+      while (Atomics.compareExchange(w, 0, 0, 1) !== 0) Atomics.wait(w, 0, 1);
+      Atomics.notify(w, 0, 1);
+      Atomics.store(w, 0, 0);
+    },
+  ]],
+  ["a livelock of two", [
+    (w) => {
+      for (;;) {
+        Atomics.store(w, 0, 1);
+        if (Atomics.load(w, 1) === 0) return;
+        Atomics.store(w, 0, 0);
+      }
+    },
+    (w) => {
+      for (;;) {
+        Atomics.store(w, 1, 1);
+        if (Atomics.load(w, 0) === 0) return;
+        Atomics.store(w, 1, 0);
+      }
+    },
+  ]],
+  ["a data race behind a loop", [
+    (w) => {
+      while (Atomics.load(w, 1) === 0) Atomics.add(w, 2, 1);
+      w[3] = 1;
+    },
+    (w) => {
+      Atomics.store(w, 1, 1);
+      w[3] = 2;
+    },
+  ]],
+];
+
+for (const [name, bodies] of WRONG) {
+  test(`${name}: found with the promise and without it`, async () => {
+    const plain = await explore(agents(...bodies), false);
+    const promised = await explore(agents(...bodies), true);
+    assert.ok(plain.failure, plain.summary);
+    assert.is(promised.failure?.kind, plain.failure.kind, promised.summary);
+    assert.is(promised.failure.message, plain.failure.message);
+  });
+}
+
+test("a loop that never ends is no lock", async () => {
+  const both: Body = (w) => {
+    while (Atomics.load(w, 0) === 0) Atomics.add(w, 1, 1);
+  };
+  const result = await explore(agents(both, both), true);
+  assert.is(verdict(result), "livelock", result.summary);
+});
+
+test("a call ends if its loops forget, whatever it saw in them", async () => {
+  const tries: Body = (w) => {
+    lock(w);
+    unlock(w);
+    lock(w);
+    unlock(w);
+  };
+  const bodies = [tries, tries, tries];
+  const promised = await explore(agents(...bodies), true);
+  assert.is(verdict(promised), true, promised.summary);
+});
+
+const programs: [string, (o: Options) => Result | Promise<Result>][] = [];
+for await (const [name, check] of corpus()) programs.push([name, check]);
+
+test("the verdicts of the corpus are the same with the promise", async () => {
+  let compared = 0;
+  for (const [i, [name, check]] of programs.entries()) {
+    if (i % 10 !== 0) continue;
+    const usual = { states: 20_000, time: 10_000, lines: false };
+    const plain = await explore((o) => check({ ...o, ...usual }), false);
+    const promised = await explore((o) => check({ ...o, ...usual }), true);
+    const [mine, theirs] = [verdict(promised), verdict(plain)];
+    if (mine === false || theirs === false) continue;
+    assert.is(mine, theirs, `${name}: ${promised.summary}`);
+    compared++;
+  }
+  assert.ok(compared >= 15, `only ${compared} programs were compared`);
+});
+
+test("the promise is not made use of where it says nothing", async () => {
+  const counter = race.spec({
+    memory: () => new SharedArrayBuffer(4),
+    agent: (memory) => ({ words: new Int32Array(memory), mine: 0 }),
+    init: 0,
+    ops: {
+      add: {
+        run: (handle) => {
+          handle.mine++;
+          return Atomics.add(handle.words, 0, handle.mine > 2 ? 2 : 1);
+        },
+        model: (n) => [n + 1, n],
+      },
+    },
+  });
+  const program = [["add"], ["add"], ["add"]] as const;
+  const result = await explore(
+    (o) => race.check(counter, program, program, o),
+    true,
+  );
+  assert.is(verdict(result), "not-linearizable");
+});
