@@ -43,8 +43,10 @@ export class Open {
 /** How many numbers a state has besides its words; `known` is the last. */
 const NUMBERS = 9;
 
-const bigger = <T extends Int32Array | Float64Array>(old: T, fresh: T): T =>
-  (fresh.set(old), fresh);
+const bigger = <T extends Int32Array | Float64Array>(
+  old: T,
+  fresh: T,
+): T => (fresh.set(old), fresh);
 
 /** Open states; the one that was pushed last comes next. */
 export class Stack {

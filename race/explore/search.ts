@@ -102,7 +102,8 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   const few = Math.min(o.states, COMPARE.after);
   if (!mayMerge(engine, o)) return yield* new Visit(engine, o, null, end).run();
   // Most programs have so few states that comparing agents takes longer.
-  const first = yield* new Visit(engine, { ...o, states: few }, null, end).run();
+  const first = yield* new Visit(engine, { ...o, states: few }, null, end)
+    .run();
   if (few === o.states || first.states < few || first.fault !== null) {
     return first;
   }

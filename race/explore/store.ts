@@ -118,8 +118,10 @@ export class States {
 
   #grow(): void {
     const length = this.#parent.length * 2;
-    const bigger = <T extends Int32Array | Uint8Array>(old: T, fresh: T): T =>
-      (fresh.set(old), fresh);
+    const bigger = <T extends Int32Array | Uint8Array>(
+      old: T,
+      fresh: T,
+    ): T => (fresh.set(old), fresh);
     this.#parent = bigger(this.#parent, new I32(length));
     this.#code = bigger(this.#code, new I32(length));
     this.#cost = bigger(this.#cost, new U8(length));
