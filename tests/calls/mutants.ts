@@ -31,6 +31,24 @@ export const MUTANTS = [
     ],
     c: IN_C,
   }, {
+    what: "says why it gives up where the server still reads",
+    by: "a caller gives up, and says why",
+    ts: [
+      "if (Atomics.load(words, at + REQUEST) !== GIVEN) return;",
+      "",
+    ],
+    c: IN_C,
+  }, {
+    what: "gives the request back before it has read it",
+    by: "a caller gives up, and says why",
+    ts: [
+      "const [method, args] = this.#read(request);",
+      "if (request[SIGNAL]! > 0) { " +
+      "Atomics.store(this.slots.words, at + REQUEST, GIVEN); } " +
+      "const [method, args] = this.#read(request);",
+    ],
+    c: IN_C,
+  }, {
     what: "takes what a terminated server left in the slot for its reply",
     by: "a server that dies at piece 2",
     ts: [

@@ -292,6 +292,8 @@ const ONLY_C: Record<string, string> = {
   weft_recover: "recover, a function of its own",
   weft_calls_call: "connect.blocking, a function of its own",
   weft_calls_field: "a property of an error",
+  weft_calls_reason: "a property of the signal",
+  weft_calls_release_args: "serve does it, which has decoded them",
   weft_calls_serve: "serve.blocking, a function of its own",
   weft_calls_throw: "throw",
   weft_calls_try_serve_one: "serve, for threads that poll",
