@@ -478,7 +478,7 @@ function sameGuards(a: readonly Guard[], b: readonly Guard[]): boolean {
 type Check = Guard["checks"][number];
 
 /** Whether two operations are the same and have the same answer. */
-export function isSameCheck(a: Check, b: Check): boolean {
+function isSameCheck(a: Check, b: Check): boolean {
   return a.kind === b.kind && a.index === b.index && Object.is(a.a, b.a) &&
     Object.is(a.result, b.result) && a.target?.base === b.target?.base &&
     a.target?.size === b.target?.size && nameOf(a.target) === nameOf(b.target);
