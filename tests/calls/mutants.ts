@@ -26,8 +26,8 @@ export const MUTANTS = [
     what: "a call goes on with the pieces of one that was given up",
     by: "a caller gives up between pieces, and calls again",
     ts: [
-      "? yield* this.#callInPieces(token, request!)",
-      "? yield* this.#callInPieces(1, request!)",
+      "? yield* this.#callInPieces(token, signal, request!)",
+      "? yield* this.#callInPieces(1, signal, request!)",
     ],
     c: IN_C,
   }, {
