@@ -46,6 +46,11 @@ export class Job {
   signal: AbortSignal | undefined = undefined;
   timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
+  /** The run of `map` that has submitted it, and for it: how it has ended. */
+  owner: unknown = undefined;
+  failed = false;
+  result: unknown = undefined;
+
   /** If it is an order: whether it is for threads of C. */
   guest = false;
 
@@ -56,8 +61,9 @@ export class Job {
     readonly priority: number,
     /** When it was submitted, by the clock of all threads. */
     readonly since: number,
-    readonly resolve: (value: unknown) => void,
-    readonly reject: (reason: unknown) => void,
+    /** Both are called with the job, too: one function may serve many. */
+    readonly resolve: (value: unknown, job: Job) => void,
+    readonly reject: (reason: unknown, job: Job) => void,
   ) {}
 }
 
@@ -154,6 +160,13 @@ export class JobQueue {
         return job;
       }
       this.#lanes.shift();
+    }
+  }
+
+  /** All jobs that wait, and some that are over. */
+  *[Symbol.iterator](): Generator<Job, void, void> {
+    for (const { first } of this.#lanes) {
+      for (let job = first; job !== undefined; job = job.next) yield job;
     }
   }
 

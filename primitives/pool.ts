@@ -21,7 +21,7 @@ import { assertOptions, assertSignal, assertTimeout } from "./_options.ts";
 import { Crew, type Member, type PoolWorker } from "./_pool_crew.ts";
 import { Chunks, copy, Job, JobQueue, type Spec } from "./_pool_jobs.ts";
 import { inPlace, inPlaceResult } from "./_pool_in_place.ts";
-import { assertIterable, mapped } from "./_pool_map.ts";
+import { assertIterable, type Doer, mapped, MapRun } from "./_pool_map.ts";
 import { Histogram, type Times } from "./_pool_times.ts";
 import {
   clock,
@@ -620,6 +620,8 @@ export class Pool<T extends Tasks> extends PoolBase {
   #collecting = false;
   #settled: (() => void)[] = [];
   #roomy: (() => void)[] = [];
+  /** The runs of `map` that may take requests. */
+  #mapRuns: readonly MapRun[] = [];
   #tokens = 0;
   /** Half of the tasks take so many ms; 0 if nothing is known yet. */
   #typical = 0;
@@ -732,7 +734,8 @@ export class Pool<T extends Tasks> extends PoolBase {
     try {
       const spec = this.#specs.get(name);
       if (spec === undefined) throw this.#unknown(name);
-      this.#submit(spec, request, options, resolve, reject);
+      const how = options && checkedHow(options);
+      this.#submit(spec, request, how, resolve, reject);
     } catch (error) {
       reject(error);
     }
@@ -771,18 +774,10 @@ export class Pool<T extends Tasks> extends PoolBase {
     inRange("limit", limit, 1, 2 ** 30);
     assertBoolean("ordered", ordered);
     assertIterable(requests);
-    type Args = RunArgs<T[Name]>;
-    const { signal } = rest;
+    const { signal, ...how } = rest;
     assertSignal(signal);
-    return mapped(
-      requests,
-      async (request, stop) => {
-        await this.room();
-        const how = { ...rest, signal: stop };
-        return await this.run(name, ...[request, how] as unknown as Args);
-      },
-      { ordered, limit, signal },
-    );
+    const doer = this.#doerOf(name, how);
+    return mapped(new MapRun(requests, { ordered, limit, signal }, doer));
   }
 
   /**
@@ -987,7 +982,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     for (let job; (job = this.#queue.take()) !== undefined;) {
       this.#settle(job);
       this.#count.failed++;
-      job.reject(error);
+      job.reject(error, job);
     }
     this.#tellSettled();
   }
@@ -1013,47 +1008,80 @@ export class Pool<T extends Tasks> extends PoolBase {
     );
   }
 
+  /** Has the requests of one run of `map` done. */
+  #doerOf(name: string, options: RunOptions): Doer {
+    let spec: Spec | undefined;
+    let how: How | undefined;
+    const prepare = () => {
+      const found = this.#specs.get(name);
+      if (found === undefined) throw this.#unknown(name);
+      const given = Object.values(options).some((it) => it !== undefined);
+      if (given) how = checkedHow(options);
+      return found;
+    };
+    return {
+      hasRoom: () =>
+        this.#queue.size > 0
+          ? this.#queue.size < this.#slots.count
+          : this.#slotted < this.#most,
+      submit: (request, run) => {
+        spec ??= prepare();
+        const { resolve, reject } = run;
+        return this.#submit(spec, request, how, resolve, reject, run);
+      },
+      join: (run) => {
+        this.#mapRuns = [...this.#mapRuns, run];
+        this.#fill();
+      },
+      fill: () => this.#fill(),
+      drop: (run, reason) => {
+        const all = [this.#flying, this.#late.values(), this.#queue];
+        for (const jobs of all) {
+          for (const job of jobs) if (job.owner === run) this.#drop(job, reason);
+        }
+      },
+      leave: (run) => {
+        this.#mapRuns = this.#mapRuns.filter((it) => it !== run);
+      },
+    };
+  }
+
   #submit(
     spec: Spec,
     request: unknown,
-    options: RunOptions | undefined,
-    resolve: (value: unknown) => void,
-    reject: (reason: unknown) => void,
-  ): void {
+    how: How | undefined,
+    resolve: Job["resolve"],
+    reject: Job["reject"],
+    owner?: MapRun,
+  ): Job {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#closing !== undefined) {
       throw new ClosedError("The pool is closed");
     }
-    let signal, timeout = Infinity, priority = 0, terminate = false;
-    if (options !== undefined) {
-      assertOptions(options, RUN);
-      ({ signal, timeout = Infinity, priority = 0, terminate = false } =
-        options);
-      assertTimeout(timeout);
-      assertPriority(priority);
-      assertSignal(signal);
-      assertBoolean("terminate", terminate);
-      if (signal?.aborted) throw signal.reason;
-    }
     const job = new Job(
       spec,
       this.#nextToken(),
-      priority,
+      how === undefined ? 0 : how.priority,
       clock(),
       resolve,
       reject,
     );
+    job.owner = owner;
     // First of all: it may refuse the request.
     if (!this.#postFirst(job, spec, request)) this.#enqueue(job, spec, request);
-    if (options !== undefined) {
-      job.terminate = terminate;
-      if (timeout !== Infinity) {
-        const late = () => this.#drop(job, timeoutError(timeout));
-        job.timer = setTimeout(late, Math.min(timeout, 0x7fff_ffff));
-      }
-      if (signal !== undefined) this.#listen(job.signal = signal, job);
-    }
+    if (how !== undefined) this.#heed(job, how);
     this.#startCollecting();
+    return job;
+  }
+
+  /** Sees to it that a job ends as it was told. */
+  #heed(job: Job, { signal, timeout, terminate }: How): void {
+    job.terminate = terminate;
+    if (timeout !== Infinity) {
+      const late = () => this.#drop(job, timeoutError(timeout));
+      job.timer = setTimeout(late, Math.min(timeout, 0x7fff_ffff));
+    }
+    if (signal !== undefined) this.#listen(job.signal = signal, job);
   }
 
   #nextToken(): number {
@@ -1284,12 +1312,20 @@ export class Pool<T extends Tasks> extends PoolBase {
       queue.put(job, true);
       break;
     }
+    if (this.#mapRuns.length > 0) this.#feed();
     this.#filling = false;
     this.#wakeOthers();
     if (this.#roomy.length === 0 || queue.size >= this.#slots.count) return;
     const roomy = this.#roomy;
     this.#roomy = [];
     for (const resolve of roomy) resolve();
+  }
+
+  /** Lets the runs of `map` take requests, each of them first in its turn. */
+  #feed(): void {
+    const runs = this.#mapRuns;
+    if (runs.length > 1) this.#mapRuns = [...runs.slice(1), runs[0]!];
+    for (const run of runs) run.feed();
   }
 
   /** Brings results until there is no task. */
@@ -1423,14 +1459,14 @@ export class Pool<T extends Tasks> extends PoolBase {
     if (job.over) return;
     this.#settle(job);
     this.#count.done++;
-    job.resolve(value);
+    job.resolve(value, job);
   }
 
   #fall(job: Job, error: unknown): void {
     if (job.over) return;
     this.#settle(job);
     this.#count.failed++;
-    job.reject(error);
+    job.reject(error, job);
   }
 
   /** A reply that was too long for its slot. */
@@ -1487,7 +1523,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   #lose(job: Job, dead: Member | undefined): void {
     job.deaths++;
     const { spec } = job;
-    if (spec === undefined) return job.resolve(undefined); // it was to end
+    if (spec === undefined) return job.resolve(undefined, job); // it was to end
     if (spec.idempotent && job.deaths < MOST_DEATHS) {
       return this.#queue.put(job, true);
     }
@@ -1505,7 +1541,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     const member = this.#crew.member(number);
     if (member !== undefined) this.#crew.stop(member);
     job.over = true;
-    if (what === RETIRED) job.resolve(undefined);
+    if (what === RETIRED) job.resolve(undefined, job);
   }
 
   /**
@@ -1543,7 +1579,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     } else if (!this.#late.delete(token)) this.#queue.drop();
     this.#settle(job);
     this.#count.failed++;
-    job.reject(reason);
+    job.reject(reason, job);
     this.#done.set(); // there may be no task left, or room for another
   }
 
@@ -1643,6 +1679,26 @@ function assertPriority(priority: number): void {
   throw new Failure(
     `A priority must be a finite number: received ${describe(priority)}`,
   );
+}
+
+/** How a task is to be done: all options. */
+interface How {
+  readonly signal: AbortSignal | undefined;
+  readonly timeout: number;
+  readonly priority: number;
+  readonly terminate: boolean;
+}
+
+function checkedHow(options: RunOptions): How {
+  assertOptions(options, RUN);
+  const { signal, timeout = Infinity, priority = 0, terminate = false } =
+    options;
+  assertTimeout(timeout);
+  assertPriority(priority);
+  assertSignal(signal);
+  assertBoolean("terminate", terminate);
+  if (signal?.aborted) throw signal.reason;
+  return { signal, timeout, priority, terminate };
 }
 
 const timeoutError = (timeout: number): DOMException =>
