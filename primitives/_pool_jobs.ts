@@ -20,6 +20,14 @@ export interface Spec {
   readonly idempotent: boolean;
 }
 
+/** Is told how a job has ended. */
+export interface JobEnd {
+  /** It has a result. */
+  resolve(value: unknown, job: Job): void;
+  /** It has failed. */
+  reject(reason: unknown, job: Job): void;
+}
+
 /** A task that was submitted. */
 export class Job {
   /** What a field has made of the request. */
@@ -46,8 +54,7 @@ export class Job {
   signal: AbortSignal | undefined = undefined;
   timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
-  /** The run of `map` that has submitted it, and for it: how it has ended. */
-  owner: unknown = undefined;
+  /** For the run of `map` that has submitted it: how it has ended. */
   failed = false;
   result: unknown = undefined;
 
@@ -61,9 +68,8 @@ export class Job {
     readonly priority: number,
     /** When it was submitted, by the clock of all threads. */
     readonly since: number,
-    /** Both are called with the job, too: one function may serve many. */
-    readonly resolve: (value: unknown, job: Job) => void,
-    readonly reject: (reason: unknown, job: Job) => void,
+    /** Is told of its end. */
+    readonly end: JobEnd,
   ) {}
 }
 

@@ -26,20 +26,20 @@ export interface Outcome {
   result: unknown;
 }
 
-/** The pool that does the tasks, as a run sees it. */
-export interface Doer {
+/** The pool that does the tasks, as its runs see it. `Plan` says what to do. */
+export interface Doer<Plan> {
   /** Whether a request may be submitted now. */
   hasRoom(): boolean;
   /** Has a request done; the run is told of its end. */
-  submit(request: unknown, run: MapRun): Outcome;
+  submit(request: unknown, run: MapRun<Plan>): Outcome;
   /** Lets the run take requests whenever there is room, and at once. */
-  join(run: MapRun): void;
+  join(run: MapRun<Plan>): void;
   /** Lets a run take requests if there is room. */
   fill(): void;
   /** Ends what the run has begun. */
-  drop(run: MapRun, reason: unknown): void;
+  drop(run: MapRun<Plan>, reason: unknown): void;
   /** Forgets the run. */
-  leave(run: MapRun): void;
+  leave(run: MapRun<Plan>): void;
 }
 
 /** Throws a TypeError unless `requests` can be iterated. */
@@ -64,10 +64,12 @@ const YIELDED = 256;
 const SMALL = 32;
 
 /** One use of `map`. */
-export class MapRun {
+export class MapRun<Plan> {
+  readonly #makePlan: () => Plan;
+  #plan: Plan | undefined;
   readonly #requests: Requests;
   readonly #config: MapConfig;
-  readonly #doer: Doer;
+  readonly #doer: Doer<Plan>;
   /** Results in the order in which they are yielded, from the head on. */
   readonly #line: Outcome[] = [];
   #head = 0;
@@ -85,12 +87,27 @@ export class MapRun {
   /** Tells the loop that it should look again. */
   #tell: (() => void) | undefined;
 
-  constructor(requests: Requests, config: MapConfig, doer: Doer) {
+  /**
+   * `config` says how to go through `requests`, which `doer` does; `makePlan` is
+   * called for the first of them.
+   */
+  constructor(
+    requests: Requests,
+    config: MapConfig,
+    doer: Doer<Plan>,
+    makePlan: () => Plan,
+  ) {
     const { limit } = config;
+    this.#makePlan = makePlan;
     this.#requests = requests;
     this.#config = config;
     this.#doer = doer;
     this.#resume = limit < SMALL ? limit : limit - (limit >> 3);
+  }
+
+  /** What to do with each request. */
+  get plan(): Plan {
+    return this.#plan ??= this.#makePlan();
   }
 
   /** Begins to take requests. */
@@ -179,17 +196,17 @@ export class MapRun {
   }
 
   /** A task has ended with a result. */
-  readonly resolve = (result: unknown, outcome: Outcome): void => {
+  resolve(result: unknown, outcome: Outcome): void {
     outcome.result = result;
     this.#arrive(outcome);
-  };
+  }
 
   /** A task has failed. */
-  readonly reject = (reason: unknown, outcome: Outcome): void => {
+  reject(reason: unknown, outcome: Outcome): void {
     outcome.failed = true;
     outcome.result = reason;
     this.#arrive(outcome);
-  };
+  }
 
   #arrive(outcome: Outcome): void {
     if (!this.#config.ordered) this.#line.push(outcome);
@@ -266,8 +283,8 @@ const isThenable = (value: unknown): value is PromiseLike<unknown> =>
   typeof (value as Partial<PromiseLike<unknown>>).then === "function";
 
 /** Yields the results of a run. */
-export async function* mapped<Out>(
-  run: MapRun,
+export async function* mapped<Plan, Out>(
+  run: MapRun<Plan>,
 ): AsyncGenerator<Out, void, void> {
   run.begin();
   try {

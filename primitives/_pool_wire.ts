@@ -254,11 +254,6 @@ export class Rooms {
 
   // ---- replies
 
-  /** Writes the head of a reply. */
-  answer(at: number, what: number): void {
-    this.#words[at + this.#reply] = what;
-  }
-
   /** What the reply is. */
   answered(at: number): number {
     return this.#words[at + this.#reply]!;
@@ -271,9 +266,14 @@ export class Rooms {
     this.#times[(reply >> 1) + 1] = now;
   }
 
-  /** Notes how long the task ran, and all time in tasks so far. */
-  end(at: number, now: number, busy: number): void {
-    const time = (at + this.#reply >> 1) + 1;
+  /**
+   * Writes the head of a reply: what it is, how long the task ran, and all time
+   * in tasks so far.
+   */
+  end(at: number, what: number, now: number, busy: number): void {
+    const reply = at + this.#reply;
+    const time = (reply >> 1) + 1;
+    this.#words[reply] = what;
     this.#times[time + 1] = now - this.#times[time]!;
     this.#times[time + 2] = busy;
   }

@@ -19,7 +19,7 @@ import { CALL_RING } from "./_layout.ts";
 import type { Codec } from "./_message.ts";
 import { assertOptions, assertSignal, assertTimeout } from "./_options.ts";
 import { Crew, type Member, type PoolWorker } from "./_pool_crew.ts";
-import { Chunks, copy, Job, JobQueue, type Spec } from "./_pool_jobs.ts";
+import { Chunks, copy, Job, type JobEnd, JobQueue, type Spec } from "./_pool_jobs.ts";
 import { inPlace, inPlaceResult } from "./_pool_in_place.ts";
 import { assertIterable, type Doer, mapped, MapRun } from "./_pool_map.ts";
 import { Histogram, type Times } from "./_pool_times.ts";
@@ -621,7 +621,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   #settled: (() => void)[] = [];
   #roomy: (() => void)[] = [];
   /** The runs of `map` that may take requests. */
-  #mapRuns: readonly MapRun[] = [];
+  #mapRuns: readonly MapRun<Plan>[] = [];
   #tokens = 0;
   /** Half of the tasks take so many ms; 0 if nothing is known yet. */
   #typical = 0;
@@ -730,14 +730,14 @@ export class Pool<T extends Tasks> extends PoolBase {
     options?: RunOptions,
   ): Promise<unknown> {
     const promise = new Promise(keep);
-    const { resolve, reject } = kept;
+    const end = kept!;
     try {
       const spec = this.#specs.get(name);
       if (spec === undefined) throw this.#unknown(name);
       const how = options && checkedHow(options);
-      this.#submit(spec, request, how, resolve, reject);
+      this.#submit(spec, request, how, end);
     } catch (error) {
-      reject(error);
+      end.reject(error);
     }
     return promise;
   }
@@ -776,8 +776,9 @@ export class Pool<T extends Tasks> extends PoolBase {
     assertIterable(requests);
     const { signal, ...how } = rest;
     assertSignal(signal);
-    const doer = this.#doerOf(name, how);
-    return mapped(new MapRun(requests, { ordered, limit, signal }, doer));
+    const config = { ordered, limit, signal };
+    const plan = () => this.#planOf(name, how);
+    return mapped(new MapRun(requests, config, this.#doer, plan));
   }
 
   /**
@@ -982,7 +983,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     for (let job; (job = this.#queue.take()) !== undefined;) {
       this.#settle(job);
       this.#count.failed++;
-      job.reject(error, job);
+      job.end.reject(error, job);
     }
     this.#tellSettled();
   }
@@ -992,7 +993,8 @@ export class Pool<T extends Tasks> extends PoolBase {
     return new Promise((resolve, reject) => {
       const token = this.#nextToken();
       const now = clock();
-      const job = new Job(undefined, token, Infinity, now, resolve, reject);
+      const end = { resolve, reject };
+      const job = new Job(undefined, token, Infinity, now, end);
       job.guest = guest;
       this.#begin(job);
     });
@@ -1008,51 +1010,44 @@ export class Pool<T extends Tasks> extends PoolBase {
     );
   }
 
-  /** Has the requests of one run of `map` done. */
-  #doerOf(name: string, options: RunOptions): Doer {
-    let spec: Spec | undefined;
-    let how: How | undefined;
-    const prepare = () => {
-      const found = this.#specs.get(name);
-      if (found === undefined) throw this.#unknown(name);
-      const given = Object.values(options).some((it) => it !== undefined);
-      if (given) how = checkedHow(options);
-      return found;
-    };
-    return {
-      hasRoom: () =>
-        this.#queue.size > 0
-          ? this.#queue.size < this.#slots.count
-          : this.#slotted < this.#most,
-      submit: (request, run) => {
-        spec ??= prepare();
-        const { resolve, reject } = run;
-        return this.#submit(spec, request, how, resolve, reject, run);
-      },
-      join: (run) => {
-        this.#mapRuns = [...this.#mapRuns, run];
-        this.#fill();
-      },
-      fill: () => this.#fill(),
-      drop: (run, reason) => {
-        const all = [this.#flying, this.#late.values(), this.#queue];
-        for (const jobs of all) {
-          for (const job of jobs) if (job.owner === run) this.#drop(job, reason);
-        }
-      },
-      leave: (run) => {
-        this.#mapRuns = this.#mapRuns.filter((it) => it !== run);
-      },
-    };
+  /** What `map` does with each request. */
+  #planOf(name: string, options: RunOptions): Plan {
+    const spec = this.#specs.get(name);
+    if (spec === undefined) throw this.#unknown(name);
+    const given = Object.values(options).some((it) => it !== undefined);
+    return { spec, how: given ? checkedHow(options) : undefined };
   }
+
+  /** Has the requests of `map` done. */
+  readonly #doer: Doer<Plan> = {
+    hasRoom: () =>
+      this.#queue.size > 0
+        ? this.#queue.size < this.#slots.count
+        : this.#slotted < this.#most,
+    submit: (request, run) => {
+      const { spec, how } = run.plan;
+      return this.#submit(spec, request, how, run);
+    },
+    join: (run) => {
+      this.#mapRuns = [...this.#mapRuns, run];
+      this.#fill();
+    },
+    fill: () => this.#fill(),
+    drop: (run, reason) => {
+      for (const jobs of [this.#flying, this.#late.values(), this.#queue]) {
+        for (const job of jobs) if (job.end === run) this.#drop(job, reason);
+      }
+    },
+    leave: (run) => {
+      this.#mapRuns = this.#mapRuns.filter((it) => it !== run);
+    },
+  };
 
   #submit(
     spec: Spec,
     request: unknown,
     how: How | undefined,
-    resolve: Job["resolve"],
-    reject: Job["reject"],
-    owner?: MapRun,
+    end: JobEnd,
   ): Job {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#closing !== undefined) {
@@ -1063,10 +1058,8 @@ export class Pool<T extends Tasks> extends PoolBase {
       this.#nextToken(),
       how === undefined ? 0 : how.priority,
       clock(),
-      resolve,
-      reject,
+      end,
     );
-    job.owner = owner;
     // First of all: it may refuse the request.
     if (!this.#postFirst(job, spec, request)) this.#enqueue(job, spec, request);
     if (how !== undefined) this.#heed(job, how);
@@ -1459,14 +1452,14 @@ export class Pool<T extends Tasks> extends PoolBase {
     if (job.over) return;
     this.#settle(job);
     this.#count.done++;
-    job.resolve(value, job);
+    job.end.resolve(value, job);
   }
 
   #fall(job: Job, error: unknown): void {
     if (job.over) return;
     this.#settle(job);
     this.#count.failed++;
-    job.reject(error, job);
+    job.end.reject(error, job);
   }
 
   /** A reply that was too long for its slot. */
@@ -1523,7 +1516,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   #lose(job: Job, dead: Member | undefined): void {
     job.deaths++;
     const { spec } = job;
-    if (spec === undefined) return job.resolve(undefined, job); // it was to end
+    if (spec === undefined) return job.end.resolve(undefined, job); // it was to end
     if (spec.idempotent && job.deaths < MOST_DEATHS) {
       return this.#queue.put(job, true);
     }
@@ -1541,7 +1534,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     const member = this.#crew.member(number);
     if (member !== undefined) this.#crew.stop(member);
     job.over = true;
-    if (what === RETIRED) job.resolve(undefined, job);
+    if (what === RETIRED) job.end.resolve(undefined, job);
   }
 
   /**
@@ -1579,7 +1572,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     } else if (!this.#late.delete(token)) this.#queue.drop();
     this.#settle(job);
     this.#count.failed++;
-    job.reject(reason, job);
+    job.end.reject(reason, job);
     this.#done.set(); // there may be no task left, or room for another
   }
 
@@ -1636,7 +1629,7 @@ interface Guest {
 }
 
 /** The functions of the promise that was made last. */
-const kept: Kept = { resolve: () => {}, reject: () => {} };
+let kept: Kept | undefined;
 
 interface Kept {
   resolve: (value: unknown) => void;
@@ -1645,8 +1638,7 @@ interface Kept {
 
 /** Takes a promise's functions out of it, without a closure for each promise. */
 function keep(resolve: Kept["resolve"], reject: Kept["reject"]): void {
-  kept.resolve = resolve;
-  kept.reject = reject;
+  kept = { resolve, reject };
 }
 
 const OPTIONS = [
@@ -1679,6 +1671,12 @@ function assertPriority(priority: number): void {
   throw new Failure(
     `A priority must be a finite number: received ${describe(priority)}`,
   );
+}
+
+/** What `map` does with each request. */
+interface Plan {
+  readonly spec: Spec;
+  readonly how: How | undefined;
 }
 
 /** How a task is to be done: all options. */
