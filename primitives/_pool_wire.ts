@@ -236,10 +236,11 @@ export class Rooms {
     return this.#words[at + REQUEST + 1]!;
   }
 
-  /** The length of the request behind its head; 0 if it is damaged. */
-  lengthAsked(at: number): number {
+  /** The request behind its head; no bytes if its length is damaged. */
+  asked(at: number): Uint8Array {
     const length = this.#words[at + REQUEST_LENGTH]! - REQUEST_HEAD;
-    return length <= this.room ? Math.max(length, 0) : 0;
+    const whole = length >= 0 && length <= this.room ? length : 0;
+    return this.#view(this.#requests, at, this.request(at), whole);
   }
 
   /** The byte of {@linkcode data} at which the request begins. */

@@ -221,24 +221,25 @@ export class PoolServer {
     const rooms = this.#rooms;
     const what = rooms.what(at);
     const index = what & 0xffff;
-    if (index === RETIRE) {
-      if (what & GUEST) {
-        this.#begin(at);
-        this.#send(at, STAYS, 0);
-      } else this.#order = at;
-      return;
-    }
-    const lazy = (what & LAZY) !== 0;
+    if (index === RETIRE) return this.#heed(at, what);
     this.#begin(at);
     this.#count++;
     const task = this.#it.tasks[index];
-    let context: Context | undefined;
+    if (task === undefined) {
+      return void this.#throw(at, task, this.#unknown(index));
+    }
+    const { request, requestField } = task;
+    const context = new Context(task.name, at, this.#watches);
     let result;
     try {
-      if (task === undefined) throw this.#unknown(index);
-      context = new Context(task.name, at, this.#watches);
-      const request = what & NO_REQUEST ? undefined : this.#read(at, task);
-      result = task.run(request, context);
+      let asked: unknown;
+      if ((what & NO_REQUEST) === 0) {
+        const bytes = rooms.asked(at);
+        asked = bytes.length === requestField?.size
+          ? requestField.get(rooms.data, rooms.request(at))
+          : request.decode(bytes);
+      }
+      result = task.run(asked, context);
       if (isThenable(result)) {
         if (mayAwait) return this.#settle(at, task, context, result);
         result.then(undefined, () => {}); // nobody else looks at it
@@ -248,20 +249,20 @@ export class PoolServer {
         );
       }
     } catch (error) {
-      context?.end();
+      context.end();
       return void this.#throw(at, task, error);
     }
     context.end();
-    this.#return(at, task, result, lazy);
+    this.#return(at, task, result, (what & LAZY) !== 0);
   }
 
-  #read(at: number, { request, requestField }: Served): unknown {
-    const rooms = this.#rooms;
-    const length = rooms.lengthAsked(at);
-    if (length === requestField?.size) {
-      return requestField.get(rooms.data, rooms.request(at));
+  /** Takes the order to end; or hands it back, if it is for a thread of C. */
+  #heed(at: number, what: number): undefined {
+    if ((what & GUEST) === 0) this.#order = at;
+    else {
+      this.#begin(at);
+      this.#send(at, STAYS, 0);
     }
-    return request.decode(rooms.requestBytes(at, length));
   }
 
   async #settle(
