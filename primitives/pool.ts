@@ -618,6 +618,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   /** The jobs of each signal: one listener serves all. */
   readonly #signals = new Map<AbortSignal, Set<Job>>();
   #collecting = false;
+  #looking: ReturnType<typeof setTimeout> | undefined;
   #settled: (() => void)[] = [];
   #roomy: (() => void)[] = [];
   /** The runs of `map` that may take requests. */
@@ -1331,12 +1332,24 @@ export class Pool<T extends Tasks> extends PoolBase {
       if (this.#slotted + this.#queue.size + this.#late.size === 0) break;
       if (this.#lazy > 0) {
         // Many results come together: there is no use in looking for one.
-        await this.#done.tryWaitAsync({ timeout: LATEST });
+        this.#lookSoon();
+        await this.#done.waitAsync();
       } else if (some) await (nextTurn() ?? undefined);
       else await this.#done.waitAsync();
     }
     this.#collecting = false;
     this.#tellSettled();
+  }
+
+  /**
+   * Looks for results after a while, even if nobody tells. One timer runs at a
+   * time: to set one for each wait, and to clear it, takes longer.
+   */
+  #lookSoon(): void {
+    this.#looking ??= setTimeout(() => {
+      this.#looking = undefined;
+      if (this.#lazy > 0) this.#done.set();
+    }, LATEST);
   }
 
   #tellSettled(): void {
