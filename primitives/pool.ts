@@ -19,7 +19,14 @@ import { CALL_RING } from "./_layout.ts";
 import type { Codec } from "./_message.ts";
 import { assertOptions, assertSignal, assertTimeout } from "./_options.ts";
 import { Crew, type Member, type PoolWorker } from "./_pool_crew.ts";
-import { Chunks, copy, Job, type JobEnd, JobQueue, type Spec } from "./_pool_jobs.ts";
+import {
+  Chunks,
+  copy,
+  Job,
+  type JobEnd,
+  JobQueue,
+  type Spec,
+} from "./_pool_jobs.ts";
 import { inPlace, inPlaceResult } from "./_pool_in_place.ts";
 import { assertIterable, type Doer, mapped, MapRun } from "./_pool_map.ts";
 import { Histogram, type Times } from "./_pool_times.ts";
