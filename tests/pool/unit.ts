@@ -665,24 +665,25 @@ test("map() waits for requests, and ends with their error", () =>
 test("an aborted map() ends all that it has begun, and its requests", () =>
   withPool({ workers: 2, slots: 4 }, async (pool) => {
     await pool.ready;
+    let ended = false;
+    function* endless() {
+      ended = false;
+      try {
+        for (;;) yield undefined;
+      } finally {
+        ended = true;
+      }
+    }
+    async function* slowly() {
+      for (const request of endless()) {
+        await pause();
+        yield request;
+      }
+    }
     for (const ordered of [true, false]) {
       for (const isAsync of [true, false]) {
         const before = pool.stats();
         const control = new AbortController();
-        let ended = false;
-        function* endless() {
-          try {
-            for (;;) yield undefined;
-          } finally {
-            ended = true;
-          }
-        }
-        async function* slowly() {
-          for (const request of endless()) {
-            await pause();
-            yield request;
-          }
-        }
         const { signal } = control;
         const results = pool.map(
           "wait",
