@@ -394,7 +394,7 @@ export interface PoolOptions<T extends Tasks> {
   readonly slots?: number | undefined;
   /**
    * How many tasks a worker finds in shared memory besides the one that it
-   * does. Unless given, as many as take about two milliseconds. With more, it
+   * does. Unless given, as many as take about four milliseconds. With more, it
    * waits less for the thread that has the pool; with fewer, a task of a high
    * priority begins sooner.
    */
@@ -508,8 +508,11 @@ export class WorkerError extends Error {
 const MOST_DEATHS = 3;
 /** A pool whose workers die so often without a task has no use for more. */
 const MOST_LOSSES = 3;
-/** In shared memory lie tasks for so many ms, unless told otherwise. */
-const AHEAD = 2;
+/**
+ * In shared memory lie tasks for so many ms, unless told otherwise. On a busy
+ * machine, the thread that has the pool waits for a core for as long.
+ */
+const AHEAD = 4;
 /** Requests of pools for more bytes wait in slots, as far as there are any. */
 const LONG = 4096;
 /** Workers may tell of results together that took so many ms. */
