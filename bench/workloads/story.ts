@@ -188,13 +188,9 @@ ${tableOf(targets)}`;
       least: 5,
     }));
     return `If tasks are small, handing them out takes most of the time. To do a task of a
-microsecond takes less time than to hand it to a worker. npm's pools return a
-promise for each task, which costs time; the pool's \`map\` has none. A counter
-from which workers take numbers needs no messages, but all data must be in place.
-
-Each way does tasks for 0.4 s before it is measured. In a program that has just
-begun, V8 compiles what a task runs in threads of its own, which take the cores
-from the workers: see [pool](primitives/pool.md#waiting-and-progress).
+microsecond takes less time than to hand it to a worker. The pool and npm's pools
+return a promise for each task, which costs time. A counter from which workers
+take numbers needs no promises, but all data must be in place.
 
 - A task of a microsecond, with 2 workers, takes ${
       show(f.of("small_node", "WorkCounter, guided", 2))
