@@ -83,23 +83,6 @@ export interface ConnectOptions extends ApiCodec {
 // deno-lint-ignore no-explicit-any
 type Method = (...args: any[]) => unknown;
 
-/** Whether a type is `any` or `never`, which are assignable to all types. */
-type IsLoose<T> = 0 extends 1 & T ? true : [T] extends [never] ? true : false;
-
-/** Whether a method has no `this` of its own, which would bind its caller. */
-type IsFree<Fn> = unknown extends ThisParameterType<Fn> ? true : false;
-
-/** Whether it already returns what the awaiting method returns. */
-type Awaits<Fn, Result> = IsLoose<Result> extends true ? false
-  : [Result] extends [Promise<infer Value>]
-    ? [Promise<Awaited<Value>>] extends [Result] ? IsFree<Fn> : false
-  : false;
-
-/** Whether it already returns what the blocking method returns. */
-type Blocks<Fn, Result> = IsLoose<Result> extends true ? false
-  : [Result, Awaited<Result>] extends [Awaited<Result>, Result] ? IsFree<Fn>
-  : false;
-
 /**
  * An object as others see it: its methods return promises. A generic method
  * keeps its type parameters if it returns a promise; of another one, TypeScript
@@ -110,7 +93,15 @@ export type Remote<Api> = {
     Name in keyof Api as Api[Name] extends (...args: never[]) => unknown ? Name
       : never
   ]: Api[Name] extends (...args: infer Args) => infer Result
-    ? Awaits<Api[Name], Result> extends true ? Api[Name]
+    // The same type already, unless it returns `any`, or has a `this`.
+    ? [
+      Result,
+      Promise<Awaited<Result>>,
+      unknown,
+      0 extends 1 & Result ? 1 : 0,
+    ] extends
+      [Promise<Awaited<Result>>, Result, ThisParameterType<Api[Name]>, 0]
+      ? Api[Name]
     : (...args: Args) => Promise<Awaited<Result>>
     : never;
 };
@@ -124,7 +115,8 @@ export type BlockingRemote<Api> = {
     Name in keyof Api as Api[Name] extends (...args: never[]) => unknown ? Name
       : never
   ]: Api[Name] extends (...args: infer Args) => infer Result
-    ? Blocks<Api[Name], Result> extends true ? Api[Name]
+    ? [Result, Awaited<Result>, unknown] extends
+      [Awaited<Result>, Result, ThisParameterType<Api[Name]>] ? Api[Name]
     : (...args: Args) => Awaited<Result>
     : never;
 };
