@@ -292,6 +292,12 @@ const handles = (agents: number, rounds: number): Reach => ({
   },
 });
 
+/** The program with the promise that its loops remember nothing. */
+const promised = ({ name, run }: Reach): Reach => ({
+  name,
+  run: (options) => run({ ...options, memoryless: true }),
+});
+
 /** The programs of the table. */
 export const REACH: readonly Reach[] = [
   of(
@@ -312,6 +318,12 @@ export const REACH: readonly Reach[] = [
   of("futex mutex, 2 agents", 2, times(2, futex(1)), counts(1, 2)),
   of("futex mutex, 3 agents", 2, times(3, futex(1)), counts(1, 3)),
   of("futex mutex twice, 3 agents", 2, times(3, futex(2)), counts(1, 6)),
+  promised(of(
+    "futex mutex twice, 3 agents, memoryless",
+    2,
+    times(3, futex(2)),
+    counts(1, 6),
+  )),
   of("sequence lock, 1 writer, 2 readers", 3, [seqWrite, seqRead, seqRead]),
   of("Treiber stack with tags, 2 agents", 16, times(2, treiber)),
   of("Treiber stack with tags, 3 agents", 16, times(3, treiber)),
