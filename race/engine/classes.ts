@@ -57,6 +57,13 @@ export class Classes {
     this.#until = until;
   }
 
+  /** How many answers are known. */
+  get known(): number {
+    let known = 0;
+    for (const list of this.#values.values()) known += list.length;
+    return known;
+  }
+
   /** How often agents were run. */
   get runs(): number {
     let runs = 0;

@@ -87,7 +87,9 @@ export function walk(
 export function step(engine: Walker, agent: Agent): Any {
   const walk = engine.walk!;
   const { kind, address, size, a, b, timeout } = agent;
-  if (kind === k.CLOCK || kind === k.WAIT_ASYNC) leave(engine);
+  const odd = kind === k.CLOCK || kind === k.WAIT_ASYNC ||
+    agent.target?.name.endsWith("DataView");
+  if (odd) leave(engine);
   const operation = { kind, address, size, a, b, timeout };
   const result = walk.answer(operation);
   if (result !== STOP) return result;

@@ -115,7 +115,9 @@ function* memoryless(engine: Engine, o: SearchOptions): Steps<Found> {
   if (first.complete || first.fault !== null) return first;
   engine.forgets = true;
   try {
-    for (;;) {
+    // Each time, there are answers that were not known before.
+    for (let known = -1; known !== classes.known;) {
+      known = classes.known;
       try {
         classes.prepare();
         const found = yield* new Visit(engine, o, classes, end).run();
