@@ -20,9 +20,9 @@ export interface Outcome {
   readonly to: Snapshot | null;
   /** The calls that ended. */
   readonly ended: readonly Ended[];
+  /** What it did instead of what is on its record. */
+  readonly strayed?: string | undefined;
 }
-
-const NOTHING: Outcome = { to: null, ended: [] };
 
 /**
  * Runs an agent in `state` as if `event` happened there. Loops that it meets
@@ -40,7 +40,9 @@ export function shadow(
   const asleep = state.status === k.BLOCKED;
   const steps = (cause & ~(CHANGED | STALE_READ)) === 0;
   const wakes = cause === WOKEN || cause === k.TIMEOUT;
-  if (!steps && cause !== RESUMED && !(wakes && asleep)) return NOTHING;
+  if (!steps && cause !== RESUMED && !(wakes && asleep)) {
+    return { to: null, ended: [] };
+  }
   const present = agent.save();
   const { frontier, fault, woken, changed, began, ended: over } = world;
   const { volatile, maxOpSteps } = world;
@@ -53,6 +55,7 @@ export function shadow(
   Object.assign(engine, { inline: false, grant: null, performed: false });
   Object.assign(engine, { ended: [], guards: [], forced: forced ?? [] });
   engine.blind = forced === null;
+  engine.strayed = undefined;
   agent.load(state);
   try {
     if (cause === RESUMED) world.resume(agent);
@@ -68,7 +71,7 @@ export function shadow(
     const meant = sameGuards(engine.guards, forced ?? []);
     return world.fault === null && engine.refused === null && meant
       ? { to: agent.save(), ended: engine.ended }
-      : NOTHING;
+      : { to: null, ended: [], strayed: engine.strayed ?? world.fault?.kind };
   } finally {
     Object.assign(world, kept);
     Object.assign(engine, task, { refused, blind, forced: null });

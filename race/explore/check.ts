@@ -50,6 +50,12 @@ export function check(
   return explore(scenario, program, o, (engine) => examine(engine, o));
 }
 
+/**
+ * If a search is not complete, loops that count their rounds are looked for in
+ * so many histories of agents.
+ */
+const HISTORIES = 500;
+
 /** Replays one interleaving of a program. */
 export function replay(
   scenario: Scenario,
@@ -133,14 +139,30 @@ function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
     engine.setTwins(o.twins === true && o.start?.length === 0);
     world.keepsPlain = reduce && o.races && !scenario.async &&
       !engine.clocked && world.lead + world.tail === 0;
+    engine.spins.begin(!o.minimal && !scenario.async);
     try {
-      return yield* search(engine, o);
+      const found = yield* search(engine, o);
+      if (found.fault !== null || o.minimal || !counts(engine, found)) {
+        return found;
+      }
     } catch (error) {
       if (!(error instanceof NotConstant)) throw error;
-      engine.forget();
-      engine.futures.clear();
     }
+    engine.forget();
+    engine.futures.clear();
+    engine.rounds.clear();
   }
+}
+
+/**
+ * Whether a loop was found to count its rounds, and the search must begin again
+ * to tell them apart. Samples tell them apart, too.
+ */
+function counts(engine: Engine, { complete }: Found): boolean {
+  const { spins } = engine;
+  if (complete) return spins.check(engine);
+  spins.check(engine, HISTORIES);
+  return false;
 }
 
 /** Looks for livelocks in executions in which every agent gets its turns. */
@@ -160,7 +182,7 @@ function* turns(engine: Engine): Steps<void> {
 
 /** The result of a search that left out no state. */
 function covered(
-  { held, sleepless, leapt, endless }: Engine,
+  { held, sleepless, leapt, endless, spins }: Engine,
   total: Found,
 ): Result {
   const states = counted(total.states, "state");
@@ -169,6 +191,13 @@ function covered(
       { ...total, complete: false },
       `not complete: ${states}, and a loop of more than ${ONE_BY_ONE} ` +
         `operations of which only the beginning and the end were explored`,
+    );
+  }
+  if (spins.limit < Infinity) {
+    return resultOf(
+      { ...total, complete: false },
+      `not complete: ${states}, and a loop that counts its rounds: only the ` +
+        `first ${spins.limit} were told apart`,
     );
   }
   const loops = [

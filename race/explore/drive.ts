@@ -74,6 +74,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   engine.futures.clear();
   engine.leapt.clear();
   engine.rounds.clear();
+  engine.spins.clear();
   return engine;
 }
 

@@ -1,0 +1,351 @@
+/**
+ * Loops that count their rounds. Rounds of an endless loop that saw the same
+ * are one state, which is right only if what the agent does after the loop does
+ * not depend on how many there were. That cannot be seen in its code, so it is
+ * tried: after a search, the agent is run once more for each history with such
+ * a loop, as if the loop had taken other numbers of rounds. If it then does
+ * something else, the loop counts. From then on its rounds are told apart, up
+ * to the number after which they make no more difference, and the search begins
+ * again.
+ *
+ * @module
+ */
+import type { Agent, Ended, Snapshot } from "./agent.ts";
+import { argBits, roundOf, signature } from "./core.ts";
+import * as k from "./kinds.ts";
+import type { Engine } from "./replay.ts";
+import { type Event, type Outcome, shadow } from "./shadow.ts";
+import { StatefulHandle } from "./signals.ts";
+import { bits, mix1, mix2, show } from "./values.ts";
+
+/** So many numbers of rounds are tried, from the first on. */
+const FIRST = 8;
+
+/** Further numbers of rounds that are tried. */
+const MORE: readonly number[] = [10, 16, 17, 32, 33, 64, 65, 100, 128, 1000];
+
+/**
+ * After so many histories that end in the same way, only so many more rounds
+ * than are told apart are tried.
+ */
+const MANY = 3;
+const FEW: readonly number[] = [0, 1, 2, 5, 99];
+
+/** The most rounds that are told apart if the loop does not count further. */
+const MOST = 128;
+
+/** The numbers of rounds by which it is seen how far a loop counts. */
+const FAR: readonly number[] = [200, 256, 257, 500, 512, 999, 1000, 1001];
+
+/** How many rounds are told apart of a loop that counts for ever. */
+const OPEN = 8;
+
+/** So often does a search begin again because a loop counts. */
+const AGAIN = 24;
+
+/** An agent was run: from where, why, and what it did. */
+interface Ran extends Event {
+  readonly agent: Agent;
+  readonly from: Snapshot;
+  readonly to: Snapshot;
+  readonly ended: readonly Ended[];
+}
+
+/** The rounds of an endless loop in a record. */
+interface Turn {
+  readonly begin: number;
+  end: number;
+  readonly period: number;
+  readonly key: string;
+  /** How many rounds are told apart. */
+  readonly told: number;
+}
+
+/** The endless loops of one exploration, and which of them count. */
+export class Spins {
+  /** How many rounds are told apart, if it is more than one, by loop. */
+  readonly #told = new Map<string, number>();
+  /** Loops that count further than their rounds are told apart. */
+  readonly #open = new Set<string>();
+  /** How many operations a round has, by what an agent saw up to its end. */
+  readonly #periods = new Map<number, number>();
+  /** How often agents were run, if that is noted. */
+  #ran: Ran[] | null = null;
+  readonly #known = new Set<number>();
+  #again = 0;
+  /** The fewest rounds that were told apart of a loop that counts further. */
+  limit = Infinity;
+  /** Whether a schedule may let an agent go round its endless loop. */
+  looks = false;
+
+  /** Whether it is noted how agents are run. */
+  get notes(): boolean {
+    return this.#ran !== null;
+  }
+
+  /** Forgets all loops. */
+  clear(): void {
+    this.#told.clear();
+    this.#open.clear();
+    this.#again = 0;
+    this.looks = false;
+    this.begin(false);
+  }
+
+  /** Prepares for a search, whose steps are noted or not. */
+  begin(notes: boolean): void {
+    this.#ran = notes ? [] : null;
+    this.#known.clear();
+    this.#periods.clear();
+    this.limit = Infinity;
+  }
+
+  /** Whether the last round of an endless loop is not one with those before. */
+  tellsApart(agent: Agent, period: number): boolean {
+    if (this.#told.size === 0) return false;
+    const key = keyOf(agent, agent.n, period);
+    const told = this.#told.get(key) ?? 1;
+    const { n, from } = agent;
+    let rounds = 1;
+    for (let end = n - period; rounds <= told; rounds++, end -= period) {
+      if (end - period < from || !isSame(agent, end, n, period)) break;
+    }
+    if (rounds <= told) return true;
+    if (this.#open.has(key)) this.limit = Math.min(this.limit, told);
+    return false;
+  }
+
+  /** Notes that the last round of an agent is one with those before. */
+  enter({ h1, h2 }: Agent, period: number): void {
+    this.#periods.set(roundOf(h1, h2), period);
+  }
+
+  /** Notes that an agent was run; `once` if it may be for the same again. */
+  note(
+    agent: Agent,
+    from: Snapshot,
+    { cause, value, now }: Event,
+    ended: readonly Ended[],
+    once: boolean,
+  ): void {
+    if (once) {
+      const { h1, h2, kind, address } = from;
+      const what = mix1(signature(kind, address), bits(value));
+      const key = roundOf(mix1(mix1(h1, what), agent.id), mix2(h2, what));
+      if (this.#known.has(key)) return;
+      this.#known.add(key);
+    }
+    const to = agent.save();
+    this.#ran!.push({ agent, from, cause, value, now, to, ended });
+  }
+
+  /**
+   * Tries other numbers of rounds; returns whether more of them must be told
+   * apart. Looks at up to `most` histories.
+   */
+  check(engine: Engine, most = Infinity): boolean {
+    const ran = this.#ran ?? [];
+    this.#ran = null;
+    if (this.#periods.size === 0) return false;
+    const covered = new Set<Snapshot>();
+    let tried = 0;
+    const ways = new Map<string, number>();
+    // Longer histories come later. What they tried holds for their beginnings.
+    for (let i = ran.length - 1; i >= 0; i--) {
+      const one = ran[i]!;
+      const { from, to, ended } = one;
+      const goesOn = covered.has(to) && to.n > from.n && ended.length === 0;
+      if (goesOn && (to.kind !== k.WAIT || to.timeout === Infinity)) {
+        covered.add(from);
+        continue;
+      }
+      const turns = this.#turnsIn(one);
+      if (turns.length === 0) continue;
+      if (++tried > most) break;
+      covered.add(from);
+      for (const some of choicesOf(turns)) {
+        const way = `${some.map(({ key }) => key).join()} ${textOf(one)}`;
+        const before = ways.get(way) ?? 0;
+        ways.set(way, before + 1);
+        if (!this.#differs(engine, one, some, before >= MANY)) continue;
+        if (!repeats(engine, one)) continue;
+        this.#learn(engine, one, some);
+        return ++this.#again <= AGAIN;
+      }
+    }
+    return false;
+  }
+
+  /** The endless loops that an agent has left. */
+  #turnsIn(one: Ran): Turn[] {
+    const { from } = one;
+    const { n, after1, after2 } = from;
+    const turns: Turn[] = [];
+    for (let i = 0; i < n; i++) {
+      const period = this.#periods.get(roundOf(after1[i]!, after2[i]!));
+      if (period === undefined) continue;
+      const end = i + 1;
+      const last = turns.at(-1);
+      if (last?.period === period && goesRound(from, last.end, end, period)) {
+        last.end = end;
+        continue;
+      }
+      const key = keyOf(from, end, period);
+      const told = this.#told.get(key) ?? 1;
+      const begin = end - told * period;
+      if (begin < 0 || this.#open.has(key)) continue;
+      turns.push({ begin, end, period, key, told });
+    }
+    return turns.filter((turn) => !staysIn(one, turn));
+  }
+
+  /** Whether an agent does something else after other numbers of rounds. */
+  #differs(
+    engine: Engine,
+    one: Ran,
+    turns: readonly Turn[],
+    few: boolean,
+  ): boolean {
+    const told = Math.max(...turns.map(({ told }) => told));
+    const all = few
+      ? FEW.map((more) => told + more)
+      : [...first(told, FIRST), ...MORE.filter((n) => n >= told + FIRST)];
+    const was = textOf(one);
+    return all.some((rounds) =>
+      was !== this.#after(engine, one, turns, rounds)
+    );
+  }
+
+  /** What an agent does after so many rounds, as text. */
+  #after(
+    engine: Engine,
+    one: Ran,
+    turns: readonly Turn[],
+    rounds: number,
+  ): string {
+    const { agent } = one;
+    let state = one.from;
+    for (let i = turns.length - 1; i >= 0; i--) {
+      state = withRounds(state, turns[i]!, rounds);
+    }
+    return textOf(shadow(engine, agent, state, one, null));
+  }
+
+  /** Finds out how far a loop counts. */
+  #learn(engine: Engine, one: Ran, turns: readonly Turn[]): void {
+    const { scenario } = engine;
+    if (
+      scenario.stateless === undefined &&
+      turns.some(({ end }) => end <= one.from.from)
+    ) {
+      scenario.stateless = false;
+      throw new StatefulHandle();
+    }
+    const told = Math.max(...turns.map(({ told }) => told));
+    const all = [...first(told, MOST + FIRST - told), ...FAR];
+    const texts = all.map((rounds) => this.#after(engine, one, turns, rounds));
+    let at = all.length - 1;
+    while (at > 0 && texts[at - 1] === texts[at]) at--;
+    const rounds = all[at]!;
+    for (const { key } of turns) {
+      if (rounds > MOST) this.#open.add(key);
+      this.#told.set(key, rounds > MOST ? Math.max(told, OPEN) : rounds);
+    }
+  }
+}
+
+/** Whether an agent does the same if it is run again for the same. */
+const repeats = (engine: Engine, one: Ran): boolean =>
+  textOf(one) === textOf(shadow(engine, one.agent, one.from, one, null));
+
+/** Numbers from `from` on. */
+const first = (from: number, count: number): number[] =>
+  Array.from({ length: Math.max(0, count) }, (_, i) => from + i);
+
+/** The loops of a history one by one, and all together. */
+const choicesOf = (turns: readonly Turn[]): (readonly Turn[])[] =>
+  turns.length === 1 ? [turns] : [...turns.map((turn) => [turn]), turns];
+
+/** A record of operations. */
+type Log = Pick<Snapshot, "sig" | "args" | "res">;
+
+/** What loops are told apart by: the kinds of operations of a round. */
+function keyOf({ sig }: Log, end: number, period: number): string {
+  return sig.slice(end - period, end).map((sign) => sign % 32).sort().join();
+}
+
+/** Whether the rounds before `a` and `b` are the same. */
+function isSame(log: Log, a: number, b: number, period: number): boolean {
+  for (let i = 1; i <= period; i++) {
+    if (!isSameStep(log, a - i, b - i)) return false;
+  }
+  return true;
+}
+
+const isSameStep = ({ sig, args, res }: Log, a: number, b: number): boolean =>
+  sig[a] === sig[b] && args[a] === args[b] && res[a] === res[b];
+
+/** Whether the operations from `begin` to `end` go on with a loop. */
+function goesRound(
+  log: Log,
+  begin: number,
+  end: number,
+  period: number,
+): boolean {
+  if ((end - begin) % period !== 0) return false;
+  for (let i = begin; i < end; i++) {
+    if (!isSameStep(log, i, i - period)) return false;
+  }
+  return true;
+}
+
+/** Whether an agent stays in a loop, or only begins another round of it. */
+function staysIn({ from, value }: Ran, { end, period }: Turn): boolean {
+  const { n, sig, args, res, kind, address, a, b } = from;
+  for (let i = end; i < n; i++) {
+    if (!isSameStep(from, i, i - period)) return false;
+  }
+  const before = n - period;
+  return sig[before] === signature(kind, address) &&
+    args[before] === argBits(a, b) && res[before] === value;
+}
+
+/** The state in which a loop has taken another number of rounds. */
+function withRounds(
+  state: Snapshot,
+  { begin, end, period }: Turn,
+  rounds: number,
+): Snapshot {
+  const more = begin + rounds * period - end;
+  const { n, from, ends } = state;
+  const other = <T>(list: readonly T[]): T[] => {
+    const before = list.slice(0, Math.min(end, end + more));
+    const round = list.slice(end - period, end);
+    while (before.length < end + more) before.push(...round);
+    return before.concat(list.slice(end, n));
+  };
+  return {
+    ...state,
+    res: other(state.res),
+    sig: other(state.sig),
+    args: other(state.args),
+    after1: other(state.after1),
+    after2: other(state.after2),
+    n: n + more,
+    from: end <= from ? from + more : from,
+    ends: ends === 0 ? 0 : ends + more,
+    edges: null,
+    group: null,
+  };
+}
+
+/** What an agent did, as text: the calls that ended, and what it does next. */
+function textOf({ to, ended, strayed }: Outcome): string {
+  if (to === null) return strayed ?? "";
+  const { status, kind, address, size, a, b, timeout } = to;
+  const next = status === k.DONE
+    ? "done"
+    : `${kind} ${address} ${size} ${show(a)} ${show(b)} ${timeout}`;
+  const results = ended.map(({ result }) => show(result));
+  return `${results.join()} ${next}`;
+}
