@@ -19,10 +19,13 @@ import { StatefulHandle } from "./signals.ts";
 import { bits, mix1, mix2, show } from "./values.ts";
 
 /** So many numbers of rounds are tried, from the first on. */
-const FIRST = 8;
+const FIRST = 20;
 
 /** Further numbers of rounds that are tried. */
-const MORE: readonly number[] = [10, 16, 17, 32, 33, 64, 65, 100, 128, 1000];
+const MORE: readonly number[] = [
+  ...[24, 31, 32, 33, 50, 63, 64, 65, 99, 100, 101, 127, 128, 129],
+  ...[255, 256, 257, 1000],
+];
 
 /**
  * After so many histories that end in the same way, only so many more rounds
@@ -35,7 +38,9 @@ const FEW: readonly number[] = [0, 1, 2, 5, 99];
 const MOST = 128;
 
 /** The numbers of rounds by which it is seen how far a loop counts. */
-const FAR: readonly number[] = [200, 256, 257, 500, 512, 999, 1000, 1001];
+const FAR: readonly number[] = [
+  ...[200, 255, 256, 257, 500, 512, 513, 999, 1000, 1001],
+];
 
 /** How many rounds are told apart of a loop that counts for ever. */
 const OPEN = 8;
@@ -164,7 +169,9 @@ export class Spins {
       if (++tried > most) break;
       covered.add(from);
       for (const some of choicesOf(turns)) {
-        const way = `${some.map(({ key }) => key).join()} ${textOf(one)}`;
+        const way = `${some.map(({ key }) => key).join()} ${
+          textOf(engine, one)
+        }`;
         const before = ways.get(way) ?? 0;
         ways.set(way, before + 1);
         if (!this.#differs(engine, one, some, before >= MANY)) continue;
@@ -210,7 +217,7 @@ export class Spins {
     const all = few
       ? FEW.map((more) => told + more)
       : [...first(told, FIRST), ...MORE.filter((n) => n >= told + FIRST)];
-    const was = textOf(one);
+    const was = textOf(engine, one);
     return all.some((rounds) =>
       was !== this.#after(engine, one, turns, rounds)
     );
@@ -228,7 +235,7 @@ export class Spins {
     for (let i = turns.length - 1; i >= 0; i--) {
       state = withRounds(state, turns[i]!, rounds);
     }
-    return textOf(shadow(engine, agent, state, one, null));
+    return textOf(engine, shadow(engine, agent, state, one, null));
   }
 
   /** Finds out how far a loop counts. */
@@ -247,6 +254,9 @@ export class Spins {
     let at = all.length - 1;
     while (at > 0 && texts[at - 1] === texts[at]) at--;
     const rounds = all[at]!;
+    for (const agent of engine.world.agents) {
+      agent.patience = Math.max(agent.patience, Math.min(rounds, MOST) + 1);
+    }
     for (const { key } of turns) {
       if (rounds > MOST) this.#open.add(key);
       this.#told.set(key, rounds > MOST ? Math.max(told, OPEN) : rounds);
@@ -256,7 +266,8 @@ export class Spins {
 
 /** Whether an agent does the same if it is run again for the same. */
 const repeats = (engine: Engine, one: Ran): boolean =>
-  textOf(one) === textOf(shadow(engine, one.agent, one.from, one, null));
+  textOf(engine, one) ===
+    textOf(engine, shadow(engine, one.agent, one.from, one, null));
 
 /** Numbers from `from` on. */
 const first = (from: number, count: number): number[] =>
@@ -339,13 +350,20 @@ function withRounds(
   };
 }
 
-/** What an agent did, as text: the calls that ended, and what it does next. */
-function textOf({ to, ended, strayed }: Outcome): string {
+/**
+ * What an agent did, as text: the calls that ended, with their results if they
+ * are judged, and what it does next.
+ */
+function textOf(
+  { world, scenario }: Engine,
+  { to, ended, strayed }: Outcome,
+): string {
   if (to === null) return strayed ?? "";
   const { status, kind, address, size, a, b, timeout } = to;
   const next = status === k.DONE
     ? "done"
     : `${kind} ${address} ${size} ${show(a)} ${show(b)} ${timeout}`;
-  const results = ended.map(({ result }) => show(result));
+  const judged = world.judge !== null || scenario.finalResults;
+  const results = ended.map(({ result }) => judged ? show(result) : "");
   return `${results.join()} ${next}`;
 }

@@ -88,6 +88,8 @@ export function start(engine: Engine, code: number, inline: boolean): boolean {
   world.schedule.push(code);
   world.began = world.ended = world.volatile = false;
   engine.inline = inline;
+  // A given schedule may let an agent go round its loop once more.
+  if (agent.status === k.SPINNING && isStep(action)) world.resume(agent);
   if (action === k.LEAP || memo === null && isStep(action)) {
     engine.age = action === k.STALE ? k.numberOf(code) : 0;
     engine.leaping = action === k.LEAP ? k.numberOf(code) - 1 : 0;

@@ -352,7 +352,7 @@ function* replayOnce(
   world.clocks = null;
   world.keepsPlain = !engine.scenario.async && world.lead + world.tail === 0;
   const title = `schedule "${scheduleText(schedule)}"`;
-  const picture = yield* replayPicture(engine, schedule, o, title, title);
+  const picture = yield* replayLooking(engine, schedule, o, title);
   if (world.fault === null && options.races) judgeRaces(engine);
   if (world.fault === null && o.then === "explore") {
     return yield* examine(engine, o, schedule);
@@ -365,6 +365,30 @@ function* replayOnce(
   });
   const result = resultOf(found, title, failure);
   return { ...result, table: tableOf(picture) };
+}
+
+/**
+ * Replays an interleaving. If that is impossible, agents may also go on with a
+ * loop that sees nothing new: it may be one that counts its rounds.
+ */
+function* replayLooking(
+  engine: Engine,
+  schedule: readonly number[],
+  o: Options,
+  title: string,
+): Steps<Picture> {
+  const { spins } = engine;
+  try {
+    return yield* replayPicture(engine, schedule, o, title, title);
+  } catch (first) {
+    if (!(first instanceof Impossible)) throw first;
+    spins.looks = true;
+    try {
+      return yield* replayPicture(engine, schedule, o, title, title);
+    } catch (error) {
+      throw error instanceof Impossible ? first : error;
+    }
+  }
 }
 
 // ---- what was asked, and what was found -------------------------------------
