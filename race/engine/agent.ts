@@ -115,6 +115,19 @@ export interface Edge {
   runs: number;
 }
 
+/** What happens to an agent, the answer that it gets, and the time. */
+export type Event = Pick<Edge, "cause" | "value" | "now">;
+
+/** What an agent did. */
+export interface Outcome {
+  /** The state it came to; `null` if it threw or cannot be run from there. */
+  readonly to: Snapshot | null;
+  /** The calls that ended. */
+  readonly ended: readonly Ended[];
+  /** What it did instead of what is on its record. */
+  readonly strayed?: string | undefined;
+}
+
 /** A state in a group. */
 interface Member {
   readonly state: Snapshot;

@@ -233,7 +233,9 @@ function conclude(
   if (pure) {
     agent.spinAddresses = [...new Set(round.map(signedAddress))];
     agent.tick = clock;
-    if (!clock && !engine.scenario.async) merge(engine, agent, period);
+    if (engine.scenario.async) return SPINS;
+    if (clock) engine.spins.enter(agent, period);
+    else merge(engine, agent, period);
     return SPINS;
   }
   if (clock) agent.tick = true;

@@ -4,25 +4,12 @@
  *
  * @module
  */
-import type { Agent, Edge, Ended, Guard, Snapshot } from "./agent.ts";
+import type { Agent, Event, Guard, Outcome, Snapshot } from "./agent.ts";
 import { BLOCK } from "./core.ts";
 import { sameGuards } from "./guard.ts";
 import * as k from "./kinds.ts";
 import { CHANGED, RESUMED, STALE_READ, WOKEN } from "./memo.ts";
 import type { Engine } from "./replay.ts";
-
-/** What happens to an agent, the answer that it gets, and the time. */
-export type Event = Pick<Edge, "cause" | "value" | "now">;
-
-/** What an agent did. */
-export interface Outcome {
-  /** The state it came to; `null` if it threw or cannot be run from there. */
-  readonly to: Snapshot | null;
-  /** The calls that ended. */
-  readonly ended: readonly Ended[];
-  /** What it did instead of what is on its record. */
-  readonly strayed?: string | undefined;
-}
 
 /**
  * Runs an agent in `state` as if `event` happened there. Loops that it meets
@@ -40,7 +27,8 @@ export function shadow(
   const asleep = state.status === k.BLOCKED;
   const steps = (cause & ~(CHANGED | STALE_READ)) === 0;
   const wakes = cause === WOKEN || cause === k.TIMEOUT;
-  if (!steps && cause !== RESUMED && !(wakes && asleep)) {
+  const looks = cause === k.TIMEOUT && state.status === k.SPINNING;
+  if (!steps && cause !== RESUMED && !looks && !(wakes && asleep)) {
     return { to: null, ended: [] };
   }
   const present = agent.save();
@@ -60,7 +48,13 @@ export function shadow(
   try {
     if (cause === RESUMED) world.resume(agent);
     else if (steps) step(engine, agent, event);
-    else {
+    else if (looks) {
+      agent.idleFires++;
+      agent.snapshot = null;
+      agent.kind = k.CLOCK;
+      world.resume(agent);
+      agent.before = null;
+    } else {
       if (cause === k.TIMEOUT) agent.idleFires++;
       agent.snapshot = null;
       world.wake(agent, value as string);

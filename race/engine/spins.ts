@@ -10,11 +10,10 @@
  *
  * @module
  */
-import type { Agent, Ended, Snapshot } from "./agent.ts";
-import { argBits, roundOf, signature } from "./core.ts";
+import type { Agent, Ended, Event, Outcome, Snapshot } from "./agent.ts";
+import { argBits, roundOf, signature, type World } from "./core.ts";
 import * as k from "./kinds.ts";
-import type { Engine } from "./replay.ts";
-import { type Event, type Outcome, shadow } from "./shadow.ts";
+import type { Scenario } from "./scenario.ts";
 import { StatefulHandle } from "./signals.ts";
 import { bits, mix1, mix2, show } from "./values.ts";
 
@@ -37,10 +36,24 @@ const FEW: readonly number[] = [0, 1, 2, 5, 99];
 /** The most rounds that are told apart if the loop does not count further. */
 const MOST = 128;
 
+/** So many loops of a history are tried one by one: the last ones. */
+const LOOPS = 4;
+
+/**
+ * After so many operations, only few numbers of rounds are tried, and after
+ * twice as many, two for all loops of a history together.
+ */
+const BUDGET = 2_000_000;
+
+/** What it costs to run an agent, in operations. */
+const COST = 50;
+
 /** The numbers of rounds by which it is seen how far a loop counts. */
 const FAR: readonly number[] = [
   ...[200, 255, 256, 257, 500, 512, 513, 999, 1000, 1001],
 ];
+
+const LEAST: readonly number[] = [1, 5];
 
 /** How many rounds are told apart of a loop that counts for ever. */
 const OPEN = 8;
@@ -54,6 +67,14 @@ interface Ran extends Event {
   readonly from: Snapshot;
   readonly to: Snapshot;
   readonly ended: readonly Ended[];
+}
+
+/** What runs agents from other states. */
+export interface Tester {
+  readonly world: World;
+  readonly scenario: Scenario;
+  /** Runs an agent in `state`, alone and without effect. */
+  tryOut(agent: Agent, state: Snapshot, event: Event): Outcome;
 }
 
 /** The rounds of an endless loop in a record. */
@@ -78,6 +99,8 @@ export class Spins {
   #ran: Ran[] | null = null;
   readonly #known = new Set<number>();
   #again = 0;
+  /** How many operations were done to try other numbers of rounds. */
+  #spent = 0;
   /** The fewest rounds that were told apart of a loop that counts further. */
   limit = Infinity;
   /** Whether a schedule may let an agent go round its endless loop. */
@@ -103,6 +126,7 @@ export class Spins {
     this.#known.clear();
     this.#periods.clear();
     this.limit = Infinity;
+    this.#spent = 0;
   }
 
   /** Whether the last round of an endless loop is not one with those before. */
@@ -148,7 +172,9 @@ export class Spins {
    * Tries other numbers of rounds; returns whether more of them must be told
    * apart. Looks at up to `most` histories.
    */
-  check(engine: Engine, most = Infinity): boolean {
+  check(tester: Tester, most = Infinity): boolean {
+    // A search that is not complete is not worth much time.
+    if (most < Infinity) this.#spent = BUDGET;
     const ran = this.#ran ?? [];
     this.#ran = null;
     if (this.#periods.size === 0) return false;
@@ -168,15 +194,17 @@ export class Spins {
       if (turns.length === 0) continue;
       if (++tried > most) break;
       covered.add(from);
-      for (const some of choicesOf(turns)) {
+      for (const some of choicesOf(turns, this.#spent > 2 * BUDGET)) {
         const way = `${some.map(({ key }) => key).join()} ${
-          textOf(engine, one)
+          textOf(tester, one)
         }`;
         const before = ways.get(way) ?? 0;
         ways.set(way, before + 1);
-        if (!this.#differs(engine, one, some, before >= MANY)) continue;
-        if (!repeats(engine, one)) continue;
-        this.#learn(engine, one, some);
+        if (!this.#differs(tester, one, some, before >= MANY)) {
+          continue;
+        }
+        if (!repeats(tester, one)) continue;
+        this.#learn(tester, one, some);
         return ++this.#again <= AGAIN;
       }
     }
@@ -208,24 +236,24 @@ export class Spins {
 
   /** Whether an agent does something else after other numbers of rounds. */
   #differs(
-    engine: Engine,
+    tester: Tester,
     one: Ran,
     turns: readonly Turn[],
     few: boolean,
   ): boolean {
     const told = Math.max(...turns.map(({ told }) => told));
-    const all = few
-      ? FEW.map((more) => told + more)
+    const all = few || this.#spent > BUDGET
+      ? (this.#spent > 2 * BUDGET ? LEAST : FEW).map((more) => told + more)
       : [...first(told, FIRST), ...MORE.filter((n) => n >= told + FIRST)];
-    const was = textOf(engine, one);
+    const was = textOf(tester, one);
     return all.some((rounds) =>
-      was !== this.#after(engine, one, turns, rounds)
+      was !== this.#after(tester, one, turns, rounds)
     );
   }
 
   /** What an agent does after so many rounds, as text. */
   #after(
-    engine: Engine,
+    tester: Tester,
     one: Ran,
     turns: readonly Turn[],
     rounds: number,
@@ -235,12 +263,13 @@ export class Spins {
     for (let i = turns.length - 1; i >= 0; i--) {
       state = withRounds(state, turns[i]!, rounds);
     }
-    return textOf(engine, shadow(engine, agent, state, one, null));
+    this.#spent += state.n + COST;
+    return textOf(tester, tester.tryOut(agent, state, one));
   }
 
   /** Finds out how far a loop counts. */
-  #learn(engine: Engine, one: Ran, turns: readonly Turn[]): void {
-    const { scenario } = engine;
+  #learn(tester: Tester, one: Ran, turns: readonly Turn[]): void {
+    const { scenario } = tester;
     if (
       scenario.stateless === undefined &&
       turns.some(({ end }) => end <= one.from.from)
@@ -250,14 +279,21 @@ export class Spins {
     }
     const told = Math.max(...turns.map(({ told }) => told));
     const all = [...first(told, MOST + FIRST - told), ...FAR];
-    const texts = all.map((rounds) => this.#after(engine, one, turns, rounds));
+    const texts = all.map((rounds) => this.#after(tester, one, turns, rounds));
     let at = all.length - 1;
     while (at > 0 && texts[at - 1] === texts[at]) at--;
     const rounds = all[at]!;
-    for (const agent of engine.world.agents) {
+    const other = all[texts.findIndex((text) => text !== texts[0])];
+    for (const agent of tester.world.agents) {
       agent.patience = Math.max(agent.patience, Math.min(rounds, MOST) + 1);
     }
     for (const { key } of turns) {
+      if (onClock(key)) {
+        // Time decides how often it goes round; only one number is explored.
+        this.#open.add(key);
+        this.#told.set(key, Math.min(other ?? told, MOST));
+        continue;
+      }
       if (rounds > MOST) this.#open.add(key);
       this.#told.set(key, rounds > MOST ? Math.max(told, OPEN) : rounds);
     }
@@ -265,17 +301,24 @@ export class Spins {
 }
 
 /** Whether an agent does the same if it is run again for the same. */
-const repeats = (engine: Engine, one: Ran): boolean =>
-  textOf(engine, one) ===
-    textOf(engine, shadow(engine, one.agent, one.from, one, null));
+const repeats = (tester: Tester, one: Ran): boolean =>
+  textOf(tester, one) ===
+    textOf(tester, tester.tryOut(one.agent, one.from, one));
 
 /** Numbers from `from` on. */
 const first = (from: number, count: number): number[] =>
   Array.from({ length: Math.max(0, count) }, (_, i) => from + i);
 
-/** The loops of a history one by one, and all together. */
-const choicesOf = (turns: readonly Turn[]): (readonly Turn[])[] =>
-  turns.length === 1 ? [turns] : [...turns.map((turn) => [turn]), turns];
+/** The last loops of a history one by one, and all together. */
+function choicesOf(
+  all: readonly Turn[],
+  together: boolean,
+): (readonly Turn[])[] {
+  const turns = all.slice(-LOOPS);
+  return together || turns.length === 1
+    ? [turns]
+    : [...turns.map((turn) => [turn]), turns];
+}
 
 /** A record of operations. */
 type Log = Pick<Snapshot, "sig" | "args" | "res">;
@@ -284,6 +327,9 @@ type Log = Pick<Snapshot, "sig" | "args" | "res">;
 function keyOf({ sig }: Log, end: number, period: number): string {
   return sig.slice(end - period, end).map((sign) => sign % 32).sort().join();
 }
+
+/** Whether a loop looks at the clock. */
+const onClock = (key: string): boolean => key.split(",").includes(`${k.CLOCK}`);
 
 /** Whether the rounds before `a` and `b` are the same. */
 function isSame(log: Log, a: number, b: number, period: number): boolean {
@@ -355,7 +401,7 @@ function withRounds(
  * are judged, and what it does next.
  */
 function textOf(
-  { world, scenario }: Engine,
+  { world, scenario }: Tester,
   { to, ended, strayed }: Outcome,
 ): string {
   if (to === null) return strayed ?? "";

@@ -35,6 +35,8 @@ import {
 } from "../report/result.ts";
 import { Fixed, Impossible, run } from "./run.ts";
 import { sampler } from "./sample.ts";
+import { shadow } from "../engine/shadow.ts";
+import type { Tester } from "../engine/spins.ts";
 import type { Scenario } from "../engine/scenario.ts";
 import { type Found, search, type SearchOptions } from "./search.ts";
 import { pageOf } from "../report/page.ts";
@@ -54,7 +56,7 @@ export function check(
  * If a search is not complete, loops that count their rounds are looked for in
  * so many histories of agents.
  */
-const HISTORIES = 500;
+const HISTORIES = 100;
 
 /** Replays one interleaving of a program. */
 export function replay(
@@ -159,9 +161,14 @@ function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
  * to tell them apart. Samples tell them apart, too.
  */
 function counts(engine: Engine, { complete }: Found): boolean {
-  const { spins } = engine;
-  if (complete) return spins.check(engine);
-  spins.check(engine, HISTORIES);
+  const { world, scenario, spins } = engine;
+  const tester: Tester = {
+    world,
+    scenario,
+    tryOut: (agent, state, event) => shadow(engine, agent, state, event, null),
+  };
+  if (complete) return spins.check(tester);
+  spins.check(tester, HISTORIES);
   return false;
 }
 
