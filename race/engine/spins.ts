@@ -205,7 +205,9 @@ export class Spins {
         }
         if (!repeats(tester, one)) continue;
         this.#learn(tester, one, some);
-        return ++this.#again <= AGAIN;
+        if (++this.#again <= AGAIN) return true;
+        this.limit = Math.min(this.limit, ...some.map(({ told }) => told));
+        return false;
       }
     }
     return false;
@@ -284,8 +286,10 @@ export class Spins {
     while (at > 0 && texts[at - 1] === texts[at]) at--;
     const rounds = all[at]!;
     const other = all[texts.findIndex((text) => text !== texts[0])];
+    const apart = rounds > MOST ? Math.max(told, OPEN) : rounds;
     for (const agent of tester.world.agents) {
-      agent.patience = Math.max(agent.patience, Math.min(rounds, MOST) + 1);
+      // A loop of sleeps must be able to take so many rounds.
+      agent.patience = Math.max(agent.patience, apart + 1);
     }
     for (const { key } of turns) {
       if (onClock(key)) {
@@ -295,7 +299,7 @@ export class Spins {
         continue;
       }
       if (rounds > MOST) this.#open.add(key);
-      this.#told.set(key, rounds > MOST ? Math.max(told, OPEN) : rounds);
+      this.#told.set(key, apart);
     }
   }
 }

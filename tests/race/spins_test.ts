@@ -233,6 +233,30 @@ const PROGRAMS: Record<string, [verdict: Verdict, ...agents: Body[]]> = {
     Atomics.store(w, 0, 1);
   }],
 
+  // ---- loops on the clock
+  "looks at the clock until time is up": ["complete", (w) => {
+    const end = Date.now() + 20;
+    while (Date.now() < end);
+    Atomics.add(w, 1, 1);
+  }, store],
+  "counts its looks at the clock": ["counts", (w) => {
+    const end = Date.now() + 20;
+    let looks = 0;
+    while (Date.now() < end) looks++;
+    if (looks > 5) Atomics.add(w, 1, 1);
+  }, store],
+  "looks at a word and at the clock": ["complete", (w) => {
+    const end = Date.now() + 20;
+    while (Atomics.load(w, 0) === 0 && Date.now() < end);
+    Atomics.add(w, 1, 1);
+  }, store],
+  "fails after five looks at a word and at the clock": ["exception", (w) => {
+    const end = Date.now() + 20;
+    let looks = 0;
+    while (Atomics.load(w, 0) === 0 && Date.now() < end) looks++;
+    bug(looks === 5);
+  }, store],
+
   // ---- counts without an end
   "adds its rounds to a sum": [
     "counts",
