@@ -27,11 +27,12 @@ const MORE: readonly number[] = [
 ];
 
 /**
- * After so many histories that end in the same way, only so many more rounds
- * than are told apart are tried.
+ * After so many runs of agents, all these numbers are tried of the first history
+ * that ends in some way, and one number of the others; and after many runs, one
+ * number of each history.
  */
-const MANY = 3;
-const FEW: readonly number[] = [0, 1, 2, 5, 99];
+const RUNS = 400;
+const MANY_RUNS = 20_000;
 
 /** The most rounds that are told apart if the loop does not count further. */
 const MOST = 128;
@@ -39,21 +40,10 @@ const MOST = 128;
 /** So many loops of a history are tried one by one: the last ones. */
 const LOOPS = 4;
 
-/**
- * After so many operations, only few numbers of rounds are tried, and after
- * twice as many, two for all loops of a history together.
- */
-const BUDGET = 2_000_000;
-
-/** What it costs to run an agent, in operations. */
-const COST = 50;
-
 /** The numbers of rounds by which it is seen how far a loop counts. */
 const FAR: readonly number[] = [
   ...[200, 255, 256, 257, 500, 512, 513, 999, 1000, 1001],
 ];
-
-const LEAST: readonly number[] = [1, 5];
 
 /** How many rounds are told apart of a loop that counts for ever. */
 const OPEN = 8;
@@ -99,8 +89,8 @@ export class Spins {
   #ran: Ran[] | null = null;
   readonly #known = new Set<number>();
   #again = 0;
-  /** How many operations were done to try other numbers of rounds. */
-  #spent = 0;
+  /** How often agents were run to try other numbers of rounds. */
+  #runs = 0;
   /** The fewest rounds that were told apart of a loop that counts further. */
   limit = Infinity;
   /** Whether a schedule may let an agent go round its endless loop. */
@@ -126,7 +116,7 @@ export class Spins {
     this.#known.clear();
     this.#periods.clear();
     this.limit = Infinity;
-    this.#spent = 0;
+    this.#runs = 0;
   }
 
   /** Whether the last round of an endless loop is not one with those before. */
@@ -174,13 +164,13 @@ export class Spins {
    */
   check(tester: Tester, most = Infinity): boolean {
     // A search that is not complete is not worth much time.
-    if (most < Infinity) this.#spent = BUDGET;
+    if (most < Infinity) this.#runs = RUNS;
     const ran = this.#ran ?? [];
     this.#ran = null;
     if (this.#periods.size === 0) return false;
     const covered = new Set<Snapshot>();
     let tried = 0;
-    const ways = new Map<string, number>();
+    const ways = new Set<string>();
     // Longer histories come later. What they tried holds for their beginnings.
     for (let i = ran.length - 1; i >= 0; i--) {
       const one = ran[i]!;
@@ -194,15 +184,12 @@ export class Spins {
       if (turns.length === 0) continue;
       if (++tried > most) break;
       covered.add(from);
-      for (const some of choicesOf(turns, this.#spent > 2 * BUDGET)) {
-        const way = `${some.map(({ key }) => key).join()} ${
-          textOf(tester, one)
-        }`;
-        const before = ways.get(way) ?? 0;
-        ways.set(way, before + 1);
-        if (!this.#differs(tester, one, some, before >= MANY)) {
-          continue;
-        }
+      const way = `${turns.map(({ key }) => key)} ${textOf(tester, one)}`;
+      const all = this.#runs < RUNS ||
+        this.#runs < MANY_RUNS && !ways.has(way);
+      ways.add(way);
+      for (const some of all ? choicesOf(turns) : [turns.slice(-LOOPS)]) {
+        if (!this.#differs(tester, one, some, all ? -1 : tried)) continue;
         if (!repeats(tester, one)) continue;
         this.#learn(tester, one, some);
         if (++this.#again <= AGAIN) return true;
@@ -236,19 +223,22 @@ export class Spins {
     return turns.filter((turn) => !staysIn(one, turn));
   }
 
-  /** Whether an agent does something else after other numbers of rounds. */
+  /**
+   * Whether an agent does something else after other numbers of rounds: all
+   * that are tried, or the one at `only`.
+   */
   #differs(
     tester: Tester,
     one: Ran,
     turns: readonly Turn[],
-    few: boolean,
+    only: number,
   ): boolean {
     const told = Math.max(...turns.map(({ told }) => told));
-    const all = few || this.#spent > BUDGET
-      ? (this.#spent > 2 * BUDGET ? LEAST : FEW).map((more) => told + more)
-      : [...first(told, FIRST), ...MORE.filter((n) => n >= told + FIRST)];
+    const more = MORE.filter((n) => n >= told + FIRST);
+    const all = [...first(told, FIRST), ...more];
+    const some = only < 0 ? all : [all[only % all.length]!];
     const was = textOf(tester, one);
-    return all.some((rounds) =>
+    return some.some((rounds) =>
       was !== this.#after(tester, one, turns, rounds)
     );
   }
@@ -265,7 +255,7 @@ export class Spins {
     for (let i = turns.length - 1; i >= 0; i--) {
       state = withRounds(state, turns[i]!, rounds);
     }
-    this.#spent += state.n + COST;
+    this.#runs++;
     return textOf(tester, tester.tryOut(agent, state, one));
   }
 
@@ -314,14 +304,9 @@ const first = (from: number, count: number): number[] =>
   Array.from({ length: Math.max(0, count) }, (_, i) => from + i);
 
 /** The last loops of a history one by one, and all together. */
-function choicesOf(
-  all: readonly Turn[],
-  together: boolean,
-): (readonly Turn[])[] {
+function choicesOf(all: readonly Turn[]): (readonly Turn[])[] {
   const turns = all.slice(-LOOPS);
-  return together || turns.length === 1
-    ? [turns]
-    : [...turns.map((turn) => [turn]), turns];
+  return turns.length === 1 ? [turns] : [...turns.map((turn) => [turn]), turns];
 }
 
 /** A record of operations. */
@@ -390,8 +375,9 @@ function withRounds(
     res: other(state.res),
     sig: other(state.sig),
     args: other(state.args),
-    after1: other(state.after1),
-    after2: other(state.after2),
+    // Only loops are looked for there, and none are here.
+    after1: [],
+    after2: [],
     n: n + more,
     from: end <= from ? from + more : from,
     ends: ends === 0 ? 0 : ends + more,
