@@ -11,7 +11,7 @@ import { type FailureKind, Fault, Unsupported } from "./kinds.ts";
 import type { Call } from "./model.ts";
 import { DELIVERED, type Memo, REFRESHED, RESUMED, WOKEN } from "./memo.ts";
 import { Memory, SEVERAL } from "./memory.ts";
-import { native } from "./native.ts";
+import { I32, native } from "./native.ts";
 import type { Twins } from "./twins.ts";
 import { bits, mix1, mix2, show } from "./values.ts";
 
@@ -26,14 +26,22 @@ interface Waiter {
   readonly promise: number;
 }
 
-/** Everything that a state keeps, apart from the agents. */
-export interface WorldState {
-  readonly memory: readonly number[];
+/**
+ * What few steps change: many states have the same object. A state also keeps
+ * memory, the judge's frontier, and the agents.
+ */
+export interface Around {
   readonly waiters: readonly Waiter[];
-  readonly frontier: number;
   readonly now: number;
   readonly budget: Budget;
   readonly hints: HintState | null;
+}
+
+/** Everything that a state keeps, apart from the agents. */
+export interface WorldState {
+  readonly memory: Int32Array;
+  readonly frontier: number;
+  readonly around: Around;
 }
 
 /** How many unusual events of each sort the scheduler may still choose. */
@@ -126,6 +134,16 @@ export const BLOCK: unique symbol = Symbol("block");
 /** A budget that allows nothing unusual. */
 export const NO_BUDGET: Budget = { timeouts: 0, spurious: 0, kills: 0 };
 
+/** Memory as it was at the start. */
+const NO_WORDS = new I32(0);
+
+const NOTHING_AROUND: Around = {
+  waiters: [],
+  now: 0,
+  budget: NO_BUDGET,
+  hints: null,
+};
+
 /** The machine. */
 export class World {
   agents: Agent[] = [];
@@ -163,12 +181,13 @@ export class World {
   /** Whether agents keep their plain accesses. */
   keepsPlain = false;
   readonly #states: Snapshot[] = [];
+  #around: Around = NOTHING_AROUND;
 
   // ---- states
 
   /** Goes back to the start. */
   reset(): void {
-    this.memory.restore(null);
+    this.memory.restore(NO_WORDS);
     this.waiters = [];
     this.now = this.steps = 0;
     this.fault = null;
@@ -185,20 +204,36 @@ export class World {
 
   /** Everything that is needed to come back here, apart from the agents. */
   save(): WorldState {
-    const memory = this.memory.save();
-    const { waiters, frontier, now, budget } = this;
-    const hints = this.hints?.save() ?? null;
-    return { memory, waiters, frontier, now, budget, hints };
+    const memory = new I32(this.memory.size);
+    this.memory.save(memory);
+    return { memory, frontier: this.frontier, around: this.around() };
   }
 
   /** Comes back to a state. */
-  load(state: WorldState): void {
-    this.memory.restore(state.memory);
-    this.waiters = state.waiters;
-    this.frontier = state.frontier;
-    this.now = state.now;
-    this.budget = state.budget;
-    if (state.hints !== null) this.hints!.load(state.hints);
+  load({ memory, frontier, around }: WorldState): void {
+    this.memory.restore(memory);
+    this.enter(frontier, around);
+  }
+
+  /** What is around now. */
+  around(): Around {
+    const { waiters, now, budget } = this;
+    const hints = this.hints?.save() ?? null;
+    const old = this.#around;
+    const same = old.waiters === waiters && old.now === now &&
+      old.budget === budget && old.hints === hints;
+    return same ? old : this.#around = { waiters, now, budget, hints };
+  }
+
+  /** Comes back to a state whose memory is restored. */
+  enter(frontier: number, around: Around): void {
+    const { waiters, now, budget, hints } = around;
+    this.#around = around;
+    this.waiters = waiters;
+    this.now = now;
+    this.budget = budget;
+    this.frontier = frontier;
+    if (hints !== null) this.hints!.load(hints);
     this.fault = null;
     if (this.woken.length > 0) this.woken = [];
   }
@@ -208,7 +243,7 @@ export class World {
    * in which agents that do the same have changed places have the same hashes.
    */
   key(
-    out: [number, number],
+    out: Int32Array,
     withResults: boolean,
     twins: Twins | null = null,
   ): void {
@@ -225,13 +260,12 @@ export class World {
    * agents are in `states` and the judge has the frontier `reached`.
    */
   keyOf(
-    out: [number, number],
+    out: Int32Array,
     states: readonly Snapshot[],
     reached: number,
     withResults: boolean,
     twins: Twins | null,
   ): void {
-    const [memory1, memory2] = out;
     const { judge } = this;
     for (let i = 0; i < states.length; i++) {
       if (!states[i]!.hashed) hashAgent(states[i]!);
@@ -240,8 +274,8 @@ export class World {
     const frontier = order === undefined || judge === null
       ? reached
       : judge.arrange(reached, order);
-    let a = mix1(frontier, memory1);
-    let b = mix2(frontier ^ 0x5bd1e995, memory2);
+    let a = mix1(frontier, out[0]!);
+    let b = mix2(frontier ^ 0x5bd1e995, out[1]!);
     for (let i = 0; i < states.length; i++) {
       const agent = states[order === undefined ? i : order[i]!]!;
       a = mix1(a, agent.key1);

@@ -12,20 +12,13 @@
  *
  * @module
  */
-import type {
-  Agent,
-  Edge,
-  Ended,
-  Group,
-  Guard,
-  Label,
-  Snapshot,
-} from "./agent.ts";
-import { BLOCK, hashAgent, roundOf, signature } from "./core.ts";
+import type { Agent, Edge, Ended, Group, Label, Snapshot } from "./agent.ts";
+import { hashAgent, roundOf, signature } from "./core.ts";
 import * as k from "./kinds.ts";
-import { CHANGED, RESUMED, WOKEN } from "./memo.ts";
+import { sameGuards } from "./guard.ts";
 import { realNow } from "./native.ts";
 import type { Engine } from "./replay.ts";
+import { shadow } from "./shadow.ts";
 import { keyOf, show } from "./values.ts";
 import type { Target } from "./views.ts";
 
@@ -399,7 +392,8 @@ export class Futures {
     if (next !== undefined) return next;
     if (this.#left-- <= 0) return { edge, to: null, ended: [] };
     if (this.#runs++ > ALL_RUNS + RUNS_A_STATE * this.steps) throw HOPELESS;
-    next = tryOut(this.#engine, agent, state, edge);
+    const { guards } = edge;
+    next = { edge, ...shadow(this.#engine, agent, state, edge, guards) };
     tried.push(next);
     return next;
   }
@@ -465,108 +459,4 @@ function sameAnswers(a: readonly Ended[], b: readonly Ended[]): boolean {
 function isSame(a: Edge, b: Edge): boolean {
   return a.cause === b.cause && a.now === b.now &&
     Object.is(a.value, b.value) && sameGuards(a.guards, b.guards);
-}
-
-function sameGuards(a: readonly Guard[], b: readonly Guard[]): boolean {
-  return a.length === b.length && a.every(({ checks, same }, i) => {
-    const other = b[i]!;
-    return same === other.same && checks.length === other.checks.length &&
-      checks.every((check, j) => isSameCheck(check, other.checks[j]!));
-  });
-}
-
-type Check = Guard["checks"][number];
-
-/** Whether two operations are the same and have the same answer. */
-export function isSameCheck(a: Check, b: Check): boolean {
-  return a.kind === b.kind && a.index === b.index && Object.is(a.a, b.a) &&
-    Object.is(a.result, b.result) && a.target?.base === b.target?.base &&
-    a.target?.size === b.target?.size && nameOf(a.target) === nameOf(b.target);
-}
-
-/** Runs an agent alone and without effect, as if it got the answer of `edge`. */
-function tryOut(
-  engine: Engine,
-  agent: Agent,
-  state: Snapshot,
-  edge: Edge,
-): Next {
-  const { world } = engine;
-  const none = { edge, to: null, ended: [] };
-  const { cause, value, now } = edge;
-  const asleep = state.status === k.BLOCKED;
-  const steps = cause === 0 || cause === CHANGED;
-  const wakes = cause === WOKEN || cause === k.TIMEOUT;
-  if (!steps && cause !== RESUMED && !(wakes && asleep)) return none;
-  const present = agent.save();
-  const kept = {
-    frontier: world.frontier,
-    fault: world.fault,
-    woken: world.woken,
-    changed: world.changed,
-    began: world.began,
-    ended: world.ended,
-    now: world.now,
-    volatile: world.volatile,
-    maxOpSteps: world.maxOpSteps,
-  };
-  const { job, grant, performed, result, inline, ended, guards, age, refused } =
-    engine;
-  world.frontier = -1;
-  world.fault = null;
-  world.woken = [];
-  world.now = now;
-  agent.load(state);
-  engine.inline = false;
-  engine.grant = null;
-  engine.performed = false;
-  engine.ended = [];
-  engine.guards = [];
-  engine.forced = edge.guards;
-  let to: Snapshot | null = null;
-  let done: readonly Ended[] = [];
-  try {
-    if (cause === RESUMED) world.resume(agent);
-    else if (steps) {
-      agent.snapshot = null;
-      agent.steps++;
-      if (!agent.invoked) world.begin(agent);
-      if (agent.ends <= agent.n) agent.effort++;
-      if (value === BLOCK) world.sleep(agent);
-      world.absorb(agent, value, cause === CHANGED);
-      engine.grant = agent;
-      engine.performed = true;
-      engine.result = value;
-      engine.age = 0;
-    } else {
-      if (cause === k.TIMEOUT) agent.idleFires++;
-      agent.snapshot = null;
-      world.wake(agent, value as string);
-      world.receive(agent);
-      agent.before = null;
-    }
-    if (cause !== RESUMED && value !== BLOCK) engine.activate(agent);
-    const meant = engine.forced.length === engine.guards.length &&
-      sameGuards(engine.guards, edge.guards);
-    if (world.fault === null && engine.refused === null && meant) {
-      to = agent.save();
-      done = engine.ended;
-    }
-  } finally {
-    Object.assign(world, kept);
-    Object.assign(engine, {
-      job,
-      grant,
-      performed,
-      result,
-      inline,
-      ended,
-      guards,
-      age,
-      refused,
-    });
-    engine.forced = null;
-    agent.load(present);
-  }
-  return { edge, to, ended: done };
 }

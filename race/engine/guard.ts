@@ -30,6 +30,25 @@ export function isAnswer(
   return answer !== undefined && answer === result;
 }
 
+/** Whether two lists ask for the same. */
+export function sameGuards(
+  a: readonly Guard[],
+  b: readonly Guard[],
+): boolean {
+  return a.length === b.length && a.every(({ checks, same }, i) => {
+    const other = b[i]!;
+    return same === other.same && checks.length === other.checks.length &&
+      checks.every((check, j) => isSameCheck(check, other.checks[j]!));
+  });
+}
+
+/** Whether two operations are the same and have the same answer. */
+function isSameCheck(a: Check, b: Check): boolean {
+  return a.kind === b.kind && a.index === b.index && Object.is(a.a, b.a) &&
+    Object.is(a.result, b.result) && a.target?.base === b.target?.base &&
+    a.target?.size === b.target?.size && a.target?.name === b.target?.name;
+}
+
 /** The answer of an operation that changes nothing; `undefined` for others. */
 function effectless(
   kind: number,

@@ -246,7 +246,7 @@ export class Hints {
   }
 
   /** Adds what the future depends on to two hashes. */
-  hash(hashes: [number, number]): void {
+  hash(hashes: Int32Array): void {
     const state = this.#state;
     if (!state.hashed) this.#hash(state);
     hashes[0] = mix1(hashes[0], state.hash1);

@@ -214,31 +214,37 @@ export class Memory {
       .map(([address, value]) => [this.nameOf(address), value]);
   }
 
-  /** Copies the words that were ever written. */
-  save(): readonly number[] {
-    const n = this.#touchedWords.length;
-    const memory: number[] = [];
-    for (let i = 0; i < n; i++) {
-      memory.push(wordAt(this.#touchedRegions[i]!, this.#touchedWords[i]!));
-    }
-    return memory;
+  /** How many words were ever written. */
+  get size(): number {
+    return this.#touchedWords.length;
   }
 
-  /** Restores a copy made by `save`; `null` stands for the first content. */
-  restore(memory: readonly number[] | null): void {
+  /** Copies the words that were ever written to `out`, from `at` on. */
+  save(out: Int32Array, at = 0): void {
+    const regions = this.#touchedRegions;
+    const words = this.#touchedWords;
+    for (let i = 0; i < words.length; i++) {
+      out[at + i] = wordAt(regions[i]!, words[i]!);
+    }
+  }
+
+  /**
+   * Restores the first `known` words from a copy that `save` made. The others
+   * had not been written then.
+   */
+  restore(copy: Int32Array, known: number = copy.length): void {
     const n = this.#touchedWords.length;
-    const known = memory === null ? 0 : memory.length;
     for (let i = 0; i < n; i++) {
       const region = this.#touchedRegions[i]!;
       const w = this.#touchedWords[i]!;
-      const value = i < known ? memory![i]! : region.initial[w]!;
+      const value = i < known ? copy[i]! : region.initial[w]!;
       if (w < region.words.length) region.words[w] = value;
       else setTail(region, value);
     }
   }
 
   /** Makes two hashes of the content. */
-  hash(out: [number, number]): void {
+  hash(out: Int32Array): void {
     let memory1 = 0;
     let memory2 = 0;
     const n = this.#touchedWords.length;

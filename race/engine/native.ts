@@ -67,8 +67,8 @@ for (const name of VIEW_NAMES) RealViews[name] = (globalThis as Any)[name];
 export const I32: Int32ArrayConstructor = globalThis.Int32Array;
 /** The real `Uint8Array`. */
 export const U8: Uint8ArrayConstructor = globalThis.Uint8Array;
-/** The real `Uint32Array`. */
-export const U32: Uint32ArrayConstructor = globalThis.Uint32Array;
+/** The real `Float64Array`. */
+export const F64: Float64ArrayConstructor = globalThis.Float64Array;
 /** The real `SharedArrayBuffer`. */
 export const RealShared: SharedArrayBufferConstructor =
   globalThis.SharedArrayBuffer;

@@ -105,6 +105,8 @@ export class Engine implements Host {
   guards: Guard[] = [];
   /** What memory is supposed to hold, if an agent is only tried out. */
   forced: readonly Guard[] | null = null;
+  /** Whether loops are not followed, because an agent is only tried out. */
+  blind = false;
   /** What agents did before, and whether that may be used. */
   readonly memo = new Memo();
   recalls = false;
@@ -578,7 +580,7 @@ export class Engine implements Host {
     );
     agent.pos = agent.n;
     if (world.fault !== null) throw this.suspend();
-    if (follow(this, agent) === SPINS) agent.spinNext = true;
+    if (!this.blind && follow(this, agent) === SPINS) agent.spinNext = true;
     return result;
   }
 
@@ -592,7 +594,7 @@ export class Engine implements Host {
     }
     const now = this.local(k.CLOCK, 0, () => world.now);
     agent.pure++;
-    if (follow(this, agent) === SPINS) agent.spinNext = true;
+    if (!this.blind && follow(this, agent) === SPINS) agent.spinNext = true;
     else if (looksAtClock(agent) >= (agent.ticks > 0 ? 2 : LOOKS)) {
       agent.tick = true;
     }
@@ -718,7 +720,7 @@ export class Engine implements Host {
       this.current = null;
       this.unwinding = false;
     }
-    if (mustGoOn(this, agent)) this.#goOn(agent);
+    if (!this.blind && mustGoOn(this, agent)) this.#goOn(agent);
     if (this.refused !== null) throw this.refused;
     const { memory } = this.world;
     if (memory.surprised) {

@@ -101,7 +101,7 @@ export function stackOf(error: unknown): string {
     .join("\n");
 }
 
-/** The tester's own frames on top of the agent's, at least. */
+/** So many frames on top of the agent's are surely the tester's own. */
 const OWN_FRAMES = 4;
 
 /** The position of the agent on the stack, as a key that is quick to make. */
@@ -111,11 +111,7 @@ export function placeOf(): string {
     stackTraceLimit?: number;
   };
   const { prepareStackTrace, stackTraceLimit } = holder;
-  holder.prepareStackTrace = (_: unknown, sites: readonly Site[]) =>
-    sites.slice(OWN_FRAMES).map((site) =>
-      site.getPosition?.() ??
-        `${site.getLineNumber()}:${site.getColumnNumber()}`
-    ).join();
+  holder.prepareStackTrace = placeIn;
   holder.stackTraceLimit = 14;
   try {
     return String(new Error().stack);
@@ -127,10 +123,27 @@ export function placeOf(): string {
 
 /** The part of one of V8's stack frames that is needed. */
 interface Site {
+  getScriptNameOrSourceURL?(): string | null;
   getLineNumber(): number | null;
   getColumnNumber(): number | null;
   /** The offset in its script, which V8 has at once. Deno does not pass it on. */
   getPosition?(): number;
+}
+
+/** The positions of the frames that are not the tester's own. */
+function placeIn(_: unknown, sites: readonly Site[]): string {
+  let place = "";
+  for (let i = OWN_FRAMES; i < sites.length; i++) {
+    const site = sites[i]!;
+    // The name is there at once. To find a line, Deno looks for a source map.
+    const own = !BUNDLED && site.getScriptNameOrSourceURL?.()?.startsWith(OWN);
+    if (own) continue;
+    place += `${
+      site.getPosition?.() ??
+        `${site.getLineNumber()}:${site.getColumnNumber()}`
+    },`;
+  }
+  return place;
 }
 
 function ownLine(line: string): boolean {

@@ -70,7 +70,7 @@ export function* rotate(
   let { lead } = turns;
   const path: string[] = [];
   const mine = new Set<string>();
-  const key: [number, number] = [0, 0];
+  const key = new I32(2);
   let last = world.agents.length - 1;
   let left = 0;
   let fire = false;

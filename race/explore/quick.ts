@@ -7,26 +7,17 @@
  */
 import type { Edge, Snapshot } from "../engine/agent.ts";
 import { Choices, choices, ownStep } from "../engine/choices.ts";
-import { BLOCK, execute, type WorldState } from "../engine/core.ts";
+import { BLOCK, execute } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
 import { CHANGED, ENOUGH, RESUMED, WOKEN } from "../engine/memo.ts";
 import { type Region, wordHash1, wordHash2 } from "../engine/memory.ts";
 import type { Call } from "../engine/model.ts";
-import { native } from "../engine/native.ts";
 import type { Engine } from "../engine/replay.ts";
 import { raceAmong } from "../judge/races.ts";
+import { Open } from "./open.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
-
-/** The state that steps begin in. */
-export interface Start {
-  readonly world: WorldState;
-  readonly agents: readonly Snapshot[];
-  /** The hashes of memory. */
-  readonly memory1: number;
-  readonly memory2: number;
-}
 
 /** What to take in one order only, and what to judge. */
 interface Ways {
@@ -35,34 +26,32 @@ interface Ways {
   readonly polls: boolean;
 }
 
-/** A word, and what it held before. */
-interface Old {
-  readonly region: Region;
-  readonly word: number;
-  readonly value: number;
+/** Whether an agent's next step might concern no other agent. */
+export function mayAnyBeOwn(agents: readonly Snapshot[]): boolean {
+  for (let i = 0; i < agents.length; i++) {
+    const { status, common } = agents[i]!;
+    if (status === k.READY && !common) return true;
+  }
+  return false;
 }
 
-const mayBeOwn = ({ status, common }: Snapshot): boolean =>
-  status === k.READY && !common;
-
-/** Takes steps in a world that is in the state `Start`. */
+/** Takes steps in a world that is in a given state. */
 export class Quick {
-  /** The states of the agents after the last step. */
-  readonly agents: Snapshot[] = [];
-  /** The hashes of memory. */
-  memory1 = 0;
-  memory2 = 0;
+  /** The state after the last step; of the world, only what steps need. */
+  readonly to = new Open();
   /** Steps that came before the last one and need not be told apart. */
   readonly passed: number[] = [];
   /** Whether the first step is one that others may commute with. */
   simple = false;
-  /** The agents whose next steps commute with all these steps. */
-  asleep = 0;
   readonly #engine: Engine;
   readonly #ways: Ways;
   readonly #next = new Choices();
   readonly #observed: boolean;
-  readonly #old: Old[] = [];
+  /** The words that were written, and what they held before. */
+  #wrote = 0;
+  readonly #regions: Region[] = [];
+  readonly #words: number[] = [];
+  readonly #values: number[] = [];
 
   /** Takes steps with what `engine` remembers. */
   constructor(engine: Engine, ways: Ways) {
@@ -72,23 +61,20 @@ export class Quick {
       engine.scenario.invariant !== null;
   }
 
-  /** Whether memory has changed since the start. */
-  get wrote(): boolean {
-    return this.#old.length > 0;
-  }
-
   /**
    * Takes the step `code` from `start`, where the world is, and then steps that
-   * commute with all others. Returns the last step, or -1 if the engine has to
-   * take them; then the world is where it was.
+   * commute with all others. The agents `asleep` sleep at first. Returns the
+   * last step, or -1 if the engine has to take them; then the world is where it
+   * was.
    */
-  take(start: Start, code: number, asleep: number): number {
-    this.asleep = asleep;
-    const { agents, passed } = this;
-    for (let i = 0; i < start.agents.length; i++) agents[i] = start.agents[i]!;
-    this.memory1 = start.memory1;
-    this.memory2 = start.memory2;
-    passed.length = 0;
+  take(start: Open, code: number, asleep: number): number {
+    const { to, passed } = this;
+    const { agents } = start;
+    for (let i = 0; i < agents.length; i++) to.agents[i] = agents[i]!;
+    to.asleep = asleep;
+    to.memory1 = start.memory1;
+    to.memory2 = start.memory2;
+    while (passed.length > 0) passed.pop();
     for (let at = code;;) {
       if (!this.#step(k.agentOf(at))) break;
       const own = this.#own();
@@ -97,7 +83,8 @@ export class Quick {
         return at;
       }
       passed.push(at);
-      if (this.#ways.races && raceAmong(this.#engine, agents) !== null) break;
+      const { races } = this.#ways;
+      if (races && raceAmong(this.#engine, to.agents) !== null) break;
       at = own;
     }
     this.undo(start);
@@ -105,23 +92,32 @@ export class Quick {
   }
 
   /** Takes the world back to the start. */
-  undo({ world: { waiters, frontier } }: Start): void {
+  undo({ around, frontier }: Open): void {
     const { world } = this.#engine;
-    world.waiters = waiters;
+    world.waiters = around!.waiters;
     world.frontier = frontier;
-    for (let old = this.#old.pop(); old !== undefined; old = this.#old.pop()) {
-      old.region.words[old.word] = old.value;
+    while (this.#wrote > 0) {
+      const i = --this.#wrote;
+      this.#regions[i]!.words[this.#words[i]!] = this.#values[i]!;
     }
   }
 
+  #write(region: Region, word: number, before: number): void {
+    const i = this.#wrote++;
+    this.#regions[i] = region;
+    this.#words[i] = word;
+    this.#values[i] = before;
+  }
+
   #own(): number {
-    if (!this.#ways.reduces || !this.agents.some(mayBeOwn)) return -1;
     const next = this.#next;
-    choices(this.#engine, next, this.agents);
-    const own = ownStep(this.#engine, next, -1, this.agents);
+    const { agents } = this.to;
+    if (!this.#ways.reduces || !mayAnyBeOwn(agents)) return -1;
+    choices(this.#engine, next, agents);
+    const own = ownStep(this.#engine, next, -1, agents);
     if (own < 0 && next.live > 0 && next.count > 1) {
       // What is no such step now will not be one later.
-      for (const state of this.agents) {
+      for (const state of agents) {
         if (state.status === k.READY) state.common = true;
       }
     }
@@ -129,7 +125,8 @@ export class Quick {
   }
 
   #step(id: number): boolean {
-    const { agents } = this;
+    const { to: state } = this;
+    const { agents } = state;
     const { memo, world } = this.#engine;
     const from = agents[id]!;
     const { edges, target, kind, size, address } = from;
@@ -144,13 +141,11 @@ export class Quick {
     let changed = false;
     switch (kind) {
       case k.LOAD:
-        value = native.load(view, index);
-        break;
       case k.READ:
         value = view[index];
         break;
       case k.WAIT:
-        value = native.load(view, index) !== a
+        value = view[index] !== a
           ? "not-equal"
           : from.timeout <= 0
           ? "timed-out"
@@ -174,11 +169,11 @@ export class Quick {
     }
     const after = region.words[word]!;
     if (after !== before) {
-      this.#old.push({ region, word, value: before });
+      this.#write(region, word, before);
       if (region.touched[word] === 0) return false;
-      this.memory1 = this.memory1 - wordHash1(region, word, before) +
+      state.memory1 = state.memory1 - wordHash1(region, word, before) +
           wordHash1(region, word, after) | 0;
-      this.memory2 ^= wordHash2(region, word, before) ^
+      state.memory2 ^= wordHash2(region, word, before) ^
         wordHash2(region, word, after);
     }
     if (changed && kind !== k.NOTIFY && !this.#unspin(id, from)) return false;
@@ -189,7 +184,7 @@ export class Quick {
     const alone = edge.guards.length === 0;
     this.simple = alone && kind !== k.WAIT && kind !== k.NOTIFY &&
       (!this.#observed || from.invoked && edge.ended.length === 0);
-    this.asleep = alone ? this.#commuting(this.asleep, id, from) : 0;
+    state.asleep = alone ? this.#commuting(state.asleep, id, from) : 0;
     if (to.looping || to.effort > this.#engine.maxSteps) return false;
     if (!this.#ways.polls && to.status === k.SPINNING) return false;
     agents[id] = to;
@@ -204,9 +199,10 @@ export class Quick {
   #commuting(asleep: number, by: number, step: Snapshot): number {
     if (asleep === 0) return 0;
     const writes = k.writes(step.kind);
-    for (let id = 0; id < this.agents.length; id++) {
+    const { agents } = this.to;
+    for (let id = 0; id < agents.length; id++) {
       if ((asleep >> id & 1) === 0) continue;
-      const { kind, address, size } = this.agents[id]!;
+      const { kind, address, size } = agents[id]!;
       const apart = address >= step.address + step.size ||
         step.address >= address + size;
       const free = apart || step.kind === k.NOTIFY ||
@@ -227,7 +223,7 @@ export class Quick {
 
   /** Wakes the first `count` agents that sleep at `address`. */
   #wake(address: number, count: number): boolean {
-    const { agents } = this;
+    const { agents } = this.to;
     const { memo, world } = this.#engine;
     const { waiters } = world;
     world.waiters = waiters.filter((waiter) =>
@@ -247,7 +243,7 @@ export class Quick {
 
   /** Lets the agents go on that spin where an agent has written. */
   #unspin(by: number, { address, size }: Snapshot): boolean {
-    const { agents } = this;
+    const { agents } = this.to;
     for (let id = 0; id < agents.length; id++) {
       const agent = agents[id]!;
       if (agent.idleFires > 0 && id !== by) return false;

@@ -1,31 +1,19 @@
 /**
- * The exhaustive search. It visits every reachable state once. A state consists
- * of memory, the sleepers, what each agent has seen in its call, and the
- * judge's frontier. To return to a state, memory is copied and records are cut
- * short; nothing is executed again.
+ * The exhaustive search. It visits every reachable state once, first with all
+ * states told apart, and then, if there are many, with those of agents that
+ * have the same future taken for one.
  *
  * @module
  */
-import type { Agent } from "../engine/agent.ts";
-import type { Snapshot } from "../engine/agent.ts";
-import { Choices, choices, ownStep } from "../engine/choices.ts";
-import * as k from "../engine/kinds.ts";
+import { Choices, choices } from "../engine/choices.ts";
 import type { Fault } from "../engine/kinds.ts";
 import { realNow } from "../engine/native.ts";
-import {
-  judgeEnd,
-  judgeLockFree,
-  judgeQuiet,
-  type Patience,
-} from "../judge/progress.ts";
-import { judgeRaces, raceAmong } from "../judge/races.ts";
+import type { Patience } from "../judge/progress.ts";
 import { Apart, Futures, HOPELESS } from "../engine/futures.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
-import { apply, begin, finish, start as startStep } from "../engine/steps.ts";
+import { apply, begin } from "../engine/steps.ts";
 import type { Progress } from "./progress.ts";
-import { Quick, type Start } from "./quick.ts";
-import { EACH, failBusy, rotate } from "./fair.ts";
-import { States } from "./store.ts";
+import { judgeHere, Visit } from "./visit.ts";
 
 /** How to search. */
 export interface SearchOptions extends Patience {
@@ -73,26 +61,6 @@ export interface Found {
   readonly maxOpSteps: number;
 }
 
-/** All agents. */
-const ALL = -1;
-
-/** How many operations that go on and on are examined. */
-const PROBES = 8;
-
-/** A state whose successors are still to be visited. */
-interface Open extends Start {
-  readonly id: number;
-  readonly last: number;
-  readonly cost: number;
-  /**
-   * The agents whose steps need not be taken, and those whose steps are left.
-   */
-  readonly asleep: number;
-  readonly left: number;
-  /** Its share of the tree of states. */
-  share: number;
-}
-
 /**
  * When agents are compared: after so many states, because fewer are searched in
  * less time without that; and for six times the time of those, but at least
@@ -132,9 +100,10 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   const began = realNow();
   const end = began + o.time;
   const few = Math.min(o.states, COMPARE.after);
-  if (!mayMerge(engine, o)) return yield* explore(engine, o, null, end);
+  if (!mayMerge(engine, o)) return yield* new Visit(engine, o, null, end).run();
   // Most programs have so few states that comparing agents takes longer.
-  const first = yield* explore(engine, { ...o, states: few }, null, end);
+  const first = yield* new Visit(engine, { ...o, states: few }, null, end)
+    .run();
   if (few === o.states || first.states < few || first.fault !== null) {
     return first;
   }
@@ -146,7 +115,7 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   while (wasted < MOST_WASTED && mayMerge(engine, o)) {
     futures = new Futures(engine, o.results, until, futures);
     try {
-      const found = yield* explore(engine, o, futures, end);
+      const found = yield* new Visit(engine, o, futures, end).run();
       if (found.fault === null || (yield* isReal(engine, o, found))) {
         return found;
       }
@@ -160,7 +129,7 @@ function* merged(engine: Engine, o: SearchOptions): Steps<Found> {
   }
   // The states now have the hashes of their groups.
   engine.forget();
-  return yield* explore(engine, o, null, end);
+  return yield* new Visit(engine, o, null, end).run();
 }
 
 /** Whether what an agent does depends on nothing but the answers it gets. */
@@ -189,337 +158,4 @@ function* isReal(
   }
   if (world.fault === null) judgeHere(engine, o, here);
   return world.fault?.kind === found.fault!.kind;
-}
-
-/** Judges the present state. */
-function judgeHere(engine: Engine, o: SearchOptions, here: Choices): boolean {
-  const { world } = engine;
-  const live = choices(engine, here);
-  if (o.races && live > 0) judgeRaces(engine);
-  if (o.lockFree !== "no") judgeLockFree(engine, o.lockFree === "all");
-  if (live > 0 || world.fault !== null) return false;
-  if (o.onEnd === undefined) judgeQuiet(engine, o);
-  if (!here.over) return false;
-  if (world.fault === null) {
-    judgeEnd(engine);
-    o.onEnd?.(engine);
-  }
-  return true;
-}
-
-function* explore(
-  engine: Engine,
-  o: SearchOptions,
-  futures: Futures | null,
-  end: number,
-): Steps<Found> {
-  const { world } = engine;
-  const { start = [] } = o;
-  const states = new States();
-  const buckets: Open[][] = [[]];
-  const key: [number, number] = [0, 0];
-  const content: [number, number] = [0, 0];
-  const here = new Choices();
-  const next = new Choices();
-  /** The steps from the open state to the one that comes next. */
-  const passed: number[] = [];
-  const fair = new Set<string>();
-  let probes = 0;
-  let steps = 0;
-  let executions = 0;
-  let complete = true;
-  let done = 0;
-  /** The states that the world and the agents are in, if they were kept. */
-  let present: Open | null = null;
-  let settled: Open | null = null;
-  engine.overdue = null;
-  world.maxOpSteps = 0;
-  world.clocks = null; // they depend on the path
-
-  const found = (
-    id: number,
-    code: number,
-    then: readonly number[] = [],
-  ): Found => ({
-    fault: world.fault,
-    schedule: [
-      ...start,
-      ...states.path(id),
-      ...code < 0 ? [] : [code],
-      ...then,
-    ],
-    complete,
-    states: states.size,
-    executions,
-    steps,
-    maxOpSteps: world.maxOpSteps,
-  });
-  const keep = (
-    id: number,
-    last: number,
-    cost: number,
-    share: number,
-    left = ALL,
-  ): void => {
-    const agents: Snapshot[] = [];
-    for (const agent of world.agents) agents.push(agent.save());
-    const bucket = o.minimal ? cost : 0;
-    world.memory.hash(content);
-    const [memory1, memory2] = content;
-    const saved = world.save();
-    const hashes = { memory1, memory2 };
-    const sets = { asleep: 0, left };
-    present = {
-      id,
-      world: saved,
-      agents,
-      last,
-      cost,
-      share,
-      ...hashes,
-      ...sets,
-    };
-    settled = present;
-    (buckets[bucket] ??= []).push(present);
-  };
-  const enter = (open: Open): void => {
-    if (open !== present) world.load(open.world);
-    present = open;
-  };
-  const load = (open: Open): void => {
-    enter(open);
-    if (open === settled) return;
-    const { agents } = open;
-    for (let i = 0; i < agents.length; i++) world.agents[i]!.load(agents[i]!);
-    settled = open;
-  };
-  // A failure is looked for again with the agents told apart, since its
-  // picture shows them.
-  const twins = o.minimal ? null : world.twins;
-  const hash = (last: number): void => {
-    world.key(key, o.results, twins);
-    if (o.minimal) key[0] = Math.imul(key[0] ^ (last + 2), 0x9e3779b1);
-  };
-
-  const pass = (id: number): number => {
-    for (const code of passed) id = states.pass(id, code);
-    return id;
-  };
-  const mayReduce = o.reduce === true;
-  const sleeps = mayReduce && COMPARE.asleep;
-  const quick = futures === null && isUsual(engine, o)
-    ? new Quick(engine, {
-      reduces: mayReduce,
-      races: o.races,
-      polls: o.polls !== false,
-    })
-    : null;
-
-  /**
-   * Keeps the state that quick steps from `open` have led to, the last of them
-   * `code`, unless it is known; returns whether it is new.
-   */
-  const arrive = (quick: Quick, open: Open, code: number): boolean => {
-    const { agents, passed, memory1, memory2 } = quick;
-    key[0] = memory1;
-    key[1] = memory2;
-    world.keyOf(key, agents, world.frontier, o.results, twins);
-    let asleep = twins === null ? quick.asleep : twins.placesOf(quick.asleep);
-    let left = ALL;
-    let id = states.find(key[0], key[1]);
-    const fresh = id < 0;
-    if (fresh) {
-      let from = open.id;
-      for (const code of passed) from = states.pass(from, code);
-      id = states.add(key[0], key[1], from, code);
-    } else {
-      // What slept before, and need not sleep now, must still be taken.
-      const before = states.asleep(id);
-      left = before & ~asleep;
-      if (left === 0) return false;
-      asleep &= before;
-      if (twins !== null) left = twins.agentsAt(left);
-    }
-    states.setAsleep(id, asleep);
-    if (twins !== null) asleep = twins.agentsAt(asleep);
-    const { waiters, frontier, now, budget } = world;
-    const memory = quick.wrote ? world.memory.save() : open.world.memory;
-    buckets[0]!.push({
-      id,
-      agents: agents.slice(),
-      world: { memory, waiters, frontier, now, budget, hints: null },
-      last: k.agentOf(code),
-      cost: 0,
-      share: fresh ? open.share : 0,
-      memory1,
-      memory2,
-      asleep,
-      left,
-    });
-    return fresh;
-  };
-
-  yield* begin(engine);
-  for (const code of start) yield* apply(engine, code, false);
-  if (world.fault === null) futures?.settle(null);
-  hash(-1);
-  const root = states.add(key[0], key[1], -1, -1);
-  if (world.fault !== null) return found(root, -1);
-  keep(root, -1, 0, 1);
-  for (let bucket = 0; bucket < buckets.length;) {
-    const open = buckets[bucket]?.pop();
-    if (open === undefined) {
-      bucket++;
-      continue;
-    }
-    let late = false;
-    if ((steps & 63) === 0) {
-      const now = realNow();
-      late = now > end;
-      o.progress?.tell(now, states.size, done);
-    }
-    if (states.size >= o.states || late) {
-      complete = false;
-      break;
-    }
-    if (o.minimal && states.cost(open.id) < open.cost) continue;
-    if (quick !== null) enter(open);
-    if (quick === null || !goesOn(engine, o, here, open.agents)) {
-      load(open);
-      if (judgeHere(engine, o, here)) executions++;
-    }
-    const { codes, live } = here;
-    const own = mayReduce && live > 0
-      ? ownStep(engine, here, o.minimal ? open.last : -1, open.agents)
-      : -1;
-    const count = own >= 0 ? 1 : here.count;
-    if (own >= 0) codes[0] = own;
-    if (world.fault !== null) return found(open.id, -1);
-    const top = buckets[0]!.length;
-    let kept = 0;
-    let { asleep } = open;
-    const running = open.last >= 0 &&
-      open.agents[open.last]!.status === k.READY;
-    // Push in reverse, so that the first agent's step comes next.
-    for (let i = count - 1; i >= 0; i--) {
-      const first = codes[i]!;
-      const isStep = k.actionOf(first) === k.STEP;
-      const unusual = !isStep && k.actionOf(first) !== k.SETTLE;
-      const preempts = running && k.agentOf(first) !== open.last;
-      const cost = open.cost + (preempts || unusual ? 1 : 0);
-      const bit = 1 << k.agentOf(first);
-      if (own < 0 && (isStep ? open.asleep & bit : open.left !== ALL)) continue;
-      if (own < 0 && (open.left & bit) === 0) continue;
-      if (quick !== null && isStep) {
-        enter(open);
-        const code = quick.take(open, first, asleep);
-        if (code >= 0) {
-          steps += quick.passed.length + 1;
-          if (arrive(quick, open, code)) kept++;
-          if (quick.simple && sleeps) asleep |= bit;
-          quick.undo(open);
-          continue;
-        }
-      }
-      load(open);
-      present = settled = null;
-      let { agents } = open;
-      let code = first;
-      let who: number;
-      let overdue: boolean;
-      let looping: boolean;
-      passed.length = 0;
-      for (;;) {
-        if (!startStep(engine, code, false)) yield* finish(engine);
-        steps++;
-        if (world.fault !== null) return found(pass(open.id), code);
-        who = k.agentOf(code);
-        const agent = world.agents[who]!;
-        overdue = agent.effort > engine.maxSteps;
-        if (o.polls === false && isBusy(agent)) {
-          failBusy(engine, agent);
-          return found(pass(open.id), code);
-        }
-        looping = agent.looping;
-        futures?.settle(agents);
-        if (!mayReduce || o.minimal || looping || overdue) break;
-        choices(engine, next);
-        const own = ownStep(engine, next, -1);
-        if (own < 0) break;
-        // Go on at once: nothing that others do can make a difference.
-        passed.push(code);
-        if (o.races) judgeRaces(engine);
-        if (world.fault !== null) return found(pass(open.id), -1);
-        if (futures !== null) {
-          agents = world.agents.map((agent) => agent.save());
-        }
-        code = own;
-      }
-      hash(who);
-      const known = states.find(key[0], key[1]);
-      if (known < 0) {
-        const from = pass(open.id);
-        const id = states.add(key[0], key[1], from, code);
-        states.via(id, from, code, cost);
-        // Do not follow an operation for ever that goes on and on.
-        if (!overdue) {
-          keep(id, who, cost, open.share);
-          kept++;
-        } else complete = false;
-        if (looping || (overdue && probes++ < PROBES)) {
-          world.schedule = [];
-          present = settled = null;
-          yield* rotate(engine, EACH, fair);
-          if (world.fault !== null) {
-            return found(from, code, world.schedule);
-          }
-        }
-      } else if (states.asleep(known) !== 0) {
-        const left = states.asleep(known);
-        states.setAsleep(known, 0);
-        keep(known, who, 0, 0, twins === null ? left : twins.agentsAt(left));
-      } else if (o.minimal && cost < states.cost(known)) {
-        states.via(known, open.id, first, cost);
-        keep(known, who, cost, 0);
-        bucket = Math.min(bucket, cost);
-      }
-    }
-    if (kept === 0) done += open.share;
-    else if (!o.minimal) {
-      const list = buckets[0]!;
-      for (let i = top; i < list.length; i++) list[i]!.share /= kept;
-    }
-  }
-  return found(root, -1);
-}
-
-/** Whether states may be followed without the agents, as `Quick` does. */
-function isUsual(engine: Engine, o: SearchOptions): boolean {
-  const { world, scenario } = engine;
-  return engine.remembers && !o.minimal && !scenario.async &&
-    world.hints === null && world.clocks === null &&
-    world.lead + world.tail === 0;
-}
-
-/** Whether there is nothing to judge in this state but that it goes on. */
-function goesOn(
-  engine: Engine,
-  o: SearchOptions,
-  here: Choices,
-  agents: readonly Snapshot[],
-): boolean {
-  return o.lockFree === "no" && choices(engine, here, agents) > 0 &&
-    !(o.races && raceAmong(engine, agents) !== null);
-}
-
-/** Whether an agent is in an endless loop in which it never sleeps. */
-function isBusy(agent: Agent): boolean {
-  if (agent.status === k.SPINNING) return true;
-  if (!agent.looping) return false;
-  for (let i = agent.n - agent.period; i < agent.n; i++) {
-    if (agent.sig[i]! % 32 === k.WAIT && agent.res[i] !== "not-equal") {
-      return false;
-    }
-  }
-  return true;
 }

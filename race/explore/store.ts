@@ -4,7 +4,14 @@
  *
  * @module
  */
-import { I32, U32, U8 } from "../engine/native.ts";
+import { I32, U8 } from "../engine/native.ts";
+
+/**
+ * A slot of the table: 1 + the number of a state, its hashes, and the agents
+ * that sleep there. These lie together, since most slots are in no cache.
+ */
+const SLOT = 4;
+const NUMBER = 0, KEY1 = 1, KEY2 = 2, ASLEEP = 3;
 
 /** The states that were met, by number. */
 export class States {
@@ -12,42 +19,45 @@ export class States {
   size = 0;
   /** How many numbers are given, also to states that were passed through. */
   #count = 0;
-  /** Two numbers each: 1 + the number of a state, and its first hash. */
-  #slots = new I32(1 << 13);
+  #slots = new I32(SLOT << 12);
   #mask = (1 << 12) - 1;
-  #key1 = new U32(1 << 11);
-  #key2 = new U32(1 << 11);
+  /** The slot of the state that was sought last, or where it would be. */
+  #at = 0;
+  #key1 = 0;
+  #key2 = 0;
   #parent = new I32(1 << 11);
   #code = new I32(1 << 11);
   #cost = new U8(1 << 11);
-  #passed = new U8(1 << 11);
-  #asleep = new U32(1 << 11);
 
-  /** The number of a state, or -1 if it was not met. */
+  /**
+   * The number of a state, or -1 if it was not met. The next call of `add` or
+   * use of `asleep` concerns this state.
+   */
   find(key1: number, key2: number): number {
-    return this.#slots[this.#probe(key1, key2)]! - 1;
+    this.#key1 = key1;
+    this.#key2 = key2;
+    this.#at = this.#probe(key1, key2);
+    return this.#slots[this.#at + NUMBER]! - 1;
   }
 
-  /** Adds a new state, which is reached from `parent` by `code`. */
-  add(key1: number, key2: number, parent: number, code: number): number {
-    const id = this.#next(parent, code);
-    this.size++;
-    this.#key1[id] = key1;
-    this.#key2[id] = key2;
-    this.#enter(id, key1, key2);
+  /** Adds the state that was sought; it is reached from `parent` by `code`. */
+  add(parent: number, code: number): number {
+    if (4 * ++this.size > 3 * this.#mask) {
+      this.#widen();
+      this.#at = this.#probe(this.#key1, this.#key2);
+    }
+    const id = this.pass(parent, code);
+    const at = this.#at;
+    this.#slots[at + NUMBER] = id + 1;
+    this.#slots[at + KEY1] = this.#key1;
+    this.#slots[at + KEY2] = this.#key2;
     return id;
   }
 
-  /** Adds a state that is only passed through, so that it is never found. */
+  /** Numbers a state that is only passed through, so that it is never found. */
   pass(parent: number, code: number): number {
-    const id = this.#next(parent, code);
-    this.#passed[id] = 1;
-    return id;
-  }
-
-  #next(parent: number, code: number): number {
-    if (this.#count === this.#key1.length) this.#grow();
     const id = this.#count++;
+    if (id === this.#parent.length) this.#grow();
     this.via(id, parent, code, 0);
     return id;
   }
@@ -59,14 +69,13 @@ export class States {
     this.#cost[id] = Math.min(cost, 255);
   }
 
-  /** The agents whose steps from a state are known to lead nowhere new. */
-  asleep(id: number): number {
-    return this.#asleep[id]!;
+  /** The agents whose steps from the state are known to lead nowhere new. */
+  get asleep(): number {
+    return this.#slots[this.#at + ASLEEP]!;
   }
 
-  /** Sets them. */
-  setAsleep(id: number, mask: number): void {
-    this.#asleep[id] = mask;
+  set asleep(mask: number) {
+    this.#slots[this.#at + ASLEEP] = mask;
   }
 
   /** The cost of the way to a state. */
@@ -87,43 +96,34 @@ export class States {
   #probe(key1: number, key2: number): number {
     const slots = this.#slots;
     const mask = this.#mask;
-    const first = key1 | 0;
-    const second = key2 >>> 0;
-    let at = (key1 ^ Math.imul(key2, 0x9e3779b1)) & mask;
-    for (;;) {
-      const id = slots[2 * at]! - 1;
-      if (id < 0) return 2 * at;
-      if (slots[2 * at + 1] === first && this.#key2[id] === second) {
-        return 2 * at;
-      }
-      at = (at + 1) & mask;
+    for (let slot = (key1 ^ Math.imul(key2, 0x9e3779b1)) & mask;;) {
+      const at = slot * SLOT;
+      if (slots[at + NUMBER] === 0) return at;
+      if (slots[at + KEY1] === key1 && slots[at + KEY2] === key2) return at;
+      slot = (slot + 1) & mask;
     }
   }
 
-  #enter(id: number, key1: number, key2: number): void {
-    const at = this.#probe(key1, key2);
-    this.#slots[at] = id + 1;
-    this.#slots[at + 1] = key1;
+  /** Makes the table twice as large. */
+  #widen(): void {
+    const old = this.#slots;
+    this.#slots = new I32(old.length * 2);
+    this.#mask = 2 * this.#mask + 1;
+    for (let from = 0; from < old.length; from += SLOT) {
+      if (old[from + NUMBER] === 0) continue;
+      const at = this.#probe(old[from + KEY1]!, old[from + KEY2]!);
+      for (let i = 0; i < SLOT; i++) this.#slots[at + i] = old[from + i]!;
+    }
   }
 
   #grow(): void {
-    const length = this.#count * 2;
-    const bigger = <T extends Int32Array | Uint32Array | Uint8Array>(
+    const length = this.#parent.length * 2;
+    const bigger = <T extends Int32Array | Uint8Array>(
       old: T,
       fresh: T,
     ): T => (fresh.set(old), fresh);
-    this.#key1 = bigger(this.#key1, new U32(length));
-    this.#key2 = bigger(this.#key2, new U32(length));
     this.#parent = bigger(this.#parent, new I32(length));
     this.#code = bigger(this.#code, new I32(length));
     this.#cost = bigger(this.#cost, new U8(length));
-    this.#passed = bigger(this.#passed, new U8(length));
-    this.#asleep = bigger(this.#asleep, new U32(length));
-    this.#slots = new I32(length * 4);
-    this.#mask = length * 2 - 1;
-    for (let id = 0; id < this.#count; id++) {
-      if (this.#passed[id] === 1) continue;
-      this.#enter(id, this.#key1[id]!, this.#key2[id]!);
-    }
   }
 }

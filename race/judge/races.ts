@@ -44,6 +44,7 @@ export function raceAmong(
   engine: Engine,
   agents: readonly (Agent | Snapshot)[],
 ): Race | null {
+  if (agents.every(isUsual)) return null;
   for (let i = 0; i < agents.length; i++) {
     const first = agents[i]!;
     if (first.status !== k.READY) continue;
@@ -68,6 +69,10 @@ export function raceAmong(
   }
   return null;
 }
+
+/** Whether an access is atomic and four bytes wide: two such never race. */
+const isUsual = ({ kind, size, plain }: Agent | Snapshot): boolean =>
+  size === 4 && !k.isPlain(kind) && plain.length === 0;
 
 function failRace(
   { world }: Engine,

@@ -1,0 +1,92 @@
+/**
+ * Runs an agent from another state than its own, alone and without effect, to
+ * see what it would do there.
+ *
+ * @module
+ */
+import type { Agent, Edge, Ended, Guard, Snapshot } from "./agent.ts";
+import { BLOCK } from "./core.ts";
+import { sameGuards } from "./guard.ts";
+import * as k from "./kinds.ts";
+import { CHANGED, RESUMED, STALE_READ, WOKEN } from "./memo.ts";
+import type { Engine } from "./replay.ts";
+
+/** What happens to an agent, the answer that it gets, and the time. */
+export type Event = Pick<Edge, "cause" | "value" | "now">;
+
+/** What an agent did. */
+export interface Outcome {
+  /** The state it came to; `null` if it threw or cannot be run from there. */
+  readonly to: Snapshot | null;
+  /** The calls that ended. */
+  readonly ended: readonly Ended[];
+}
+
+const NOTHING: Outcome = { to: null, ended: [] };
+
+/**
+ * Runs an agent in `state` as if `event` happened there. Loops that it meets
+ * go on or end as `forced` says; with `null` they are not followed.
+ */
+export function shadow(
+  engine: Engine,
+  agent: Agent,
+  state: Snapshot,
+  event: Event,
+  forced: readonly Guard[] | null,
+): Outcome {
+  const { world } = engine;
+  const { cause, value, now } = event;
+  const asleep = state.status === k.BLOCKED;
+  const steps = (cause & ~(CHANGED | STALE_READ)) === 0;
+  const wakes = cause === WOKEN || cause === k.TIMEOUT;
+  if (!steps && cause !== RESUMED && !(wakes && asleep)) return NOTHING;
+  const present = agent.save();
+  const { frontier, fault, woken, changed, began, ended: over } = world;
+  const { volatile, maxOpSteps } = world;
+  const kept = { frontier, fault, woken, changed, began, ended: over };
+  Object.assign(kept, { now: world.now, volatile, maxOpSteps });
+  const { job, grant, performed, result, inline, ended, guards, age } = engine;
+  const { refused, blind } = engine;
+  const task = { job, grant, performed, result, inline, ended, guards, age };
+  Object.assign(world, { frontier: -1, fault: null, woken: [], now });
+  Object.assign(engine, { inline: false, grant: null, performed: false });
+  Object.assign(engine, { ended: [], guards: [], forced: forced ?? [] });
+  engine.blind = forced === null;
+  agent.load(state);
+  try {
+    if (cause === RESUMED) world.resume(agent);
+    else if (steps) step(engine, agent, event);
+    else {
+      if (cause === k.TIMEOUT) agent.idleFires++;
+      agent.snapshot = null;
+      world.wake(agent, value as string);
+      world.receive(agent);
+      agent.before = null;
+    }
+    if (cause !== RESUMED && value !== BLOCK) engine.activate(agent);
+    const meant = sameGuards(engine.guards, forced ?? []);
+    return world.fault === null && engine.refused === null && meant
+      ? { to: agent.save(), ended: engine.ended }
+      : NOTHING;
+  } finally {
+    Object.assign(world, kept);
+    Object.assign(engine, task, { refused, blind, forced: null });
+    agent.load(present);
+  }
+}
+
+/** Prepares the agent for going on after the answer of its operation. */
+function step(engine: Engine, agent: Agent, { cause, value }: Event): void {
+  const { world } = engine;
+  agent.snapshot = null;
+  agent.steps++;
+  if (!agent.invoked) world.begin(agent);
+  if (agent.ends <= agent.n) agent.effort++;
+  if (value === BLOCK) world.sleep(agent);
+  world.absorb(agent, value, (cause & CHANGED) !== 0);
+  engine.grant = agent;
+  engine.performed = true;
+  engine.result = value;
+  engine.age = 0;
+}

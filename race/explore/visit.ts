@@ -1,0 +1,496 @@
+/**
+ * Visits every state that can be reached, once. A state consists of memory, the
+ * sleepers, what each agent has seen in its call, and the judge's frontier. To
+ * return to a state, memory is copied and records are cut short; nothing is
+ * executed again.
+ *
+ * @module
+ */
+import type { Agent, Snapshot } from "../engine/agent.ts";
+import { Choices, choices, ownStep } from "../engine/choices.ts";
+import type { World } from "../engine/core.ts";
+import type { Futures } from "../engine/futures.ts";
+import * as k from "../engine/kinds.ts";
+import { I32, realNow } from "../engine/native.ts";
+import type { Engine, Steps } from "../engine/replay.ts";
+import { apply, begin, finish, start as startStep } from "../engine/steps.ts";
+import type { Twins } from "../engine/twins.ts";
+import { judgeEnd, judgeLockFree, judgeQuiet } from "../judge/progress.ts";
+import { judgeRaces, raceAmong } from "../judge/races.ts";
+import { EACH, failBusy, rotate } from "./fair.ts";
+import { ALL, Open, Stack } from "./open.ts";
+import { mayAnyBeOwn, Quick } from "./quick.ts";
+import { COMPARE, type Found, type SearchOptions } from "./search.ts";
+import { States } from "./store.ts";
+
+/** How many operations that go on and on are examined. */
+const PROBES = 8;
+
+/** Judges the present state; returns whether it is the end of an execution. */
+export function judgeHere(
+  engine: Engine,
+  o: SearchOptions,
+  here: Choices,
+): boolean {
+  const { world } = engine;
+  const live = choices(engine, here);
+  if (o.races && live > 0) judgeRaces(engine);
+  if (o.lockFree !== "no") judgeLockFree(engine, o.lockFree === "all");
+  if (live > 0 || world.fault !== null) return false;
+  if (o.onEnd === undefined) judgeQuiet(engine, o);
+  if (!here.over) return false;
+  if (world.fault === null) {
+    judgeEnd(engine);
+    o.onEnd?.(engine);
+  }
+  return true;
+}
+
+/** One visit of all states. */
+export class Visit {
+  readonly #engine: Engine;
+  readonly #world: World;
+  readonly #o: SearchOptions;
+  readonly #futures: Futures | null;
+  /** The time at which it must end. */
+  readonly #end: number;
+  /**
+   * A failure is looked for again with the agents told apart, since its picture
+   * shows them.
+   */
+  readonly #twins: Twins | null;
+  /** Takes steps whose outcome is remembered. */
+  readonly #quick: Quick | null;
+  readonly #sleeps: boolean;
+  readonly #states = new States();
+  /** The states to visit, by their costs if these matter. */
+  readonly #stacks: (Stack | undefined)[] = [new Stack()];
+  #least = 0;
+  readonly #key = new I32(2);
+  /** The choices in the state that is visited, and in one after it. */
+  readonly #here = new Choices();
+  readonly #next = new Choices();
+  readonly #fair = new Set<string>();
+  /** The state that is visited, and one to be visited. */
+  readonly #open = new Open();
+  readonly #saved = new Open();
+  /** Whether the world, and the agents, are in the state that is visited. */
+  #entered = false;
+  #settled = false;
+  /** Where the state lies that they are in, if it is not visited yet. */
+  #stack: Stack | null = null;
+  #place = 0;
+  /** Whether only one step must be taken. */
+  #alone = false;
+  /** Whether the agent of the last step can go on. */
+  #running = false;
+  /** The agents that sleep after the next step. */
+  #asleep = 0;
+  /** How many successors must be visited. */
+  #kept = 0;
+  /** The steps from the state to its successor, without the last one. */
+  readonly #passed: number[] = [];
+  #probes = 0;
+  #steps = 0;
+  #executions = 0;
+  #complete = true;
+  #done = 0;
+
+  /** Prepares a visit that ends at the time `end`. */
+  constructor(
+    engine: Engine,
+    o: SearchOptions,
+    futures: Futures | null,
+    end: number,
+  ) {
+    const { world } = engine;
+    const reduces = o.reduce === true;
+    this.#engine = engine;
+    this.#world = world;
+    this.#o = o;
+    this.#futures = futures;
+    this.#end = end;
+    this.#twins = o.minimal ? null : world.twins;
+    this.#sleeps = reduces && COMPARE.asleep;
+    this.#quick = futures === null && isUsual(engine, o)
+      ? new Quick(engine, { reduces, races: o.races, polls: o.polls !== false })
+      : null;
+  }
+
+  /** Visits them. */
+  *run(): Steps<Found> {
+    const engine = this.#engine;
+    const world = this.#world;
+    const o = this.#o;
+    engine.overdue = null;
+    world.maxOpSteps = 0;
+    world.clocks = null; // they depend on the path
+    yield* begin(engine);
+    for (const code of o.start ?? []) yield* apply(engine, code, false);
+    if (world.fault === null) this.#futures?.settle(null);
+    this.#hash(-1);
+    this.#states.find(this.#key[0]!, this.#key[1]!);
+    const root = this.#states.add(-1, -1);
+    if (world.fault !== null) return this.#found(root, -1);
+    this.#keep(root, -1, 0, 1);
+    while (this.#pop()) {
+      if (this.#states.size >= o.states || this.#isLate()) {
+        this.#complete = false;
+        break;
+      }
+      const open = this.#open;
+      if (o.minimal && this.#states.cost(open.id) < open.cost) continue;
+      const count = this.#look();
+      if (world.fault !== null) return this.#found(open.id, -1);
+      const top = this.#stacks[0]!.size;
+      // The first agent's step is pushed last, so that it comes next.
+      for (let i = this.#takeQuickly(count); i >= 0; i = this.#takeQuickly(i)) {
+        const found = yield* this.#take(this.#here.codes[i]!);
+        if (found !== null) return found;
+      }
+      if (this.#kept === 0) this.#done += open.share;
+      else if (!o.minimal) this.#stacks[0]!.divide(top, this.#kept);
+    }
+    return this.#found(root, -1);
+  }
+
+  /** Whether it takes too long; also shows how far it has come. */
+  #isLate(): boolean {
+    if ((this.#steps & 63) !== 0) return false;
+    const now = realNow();
+    this.#o.progress?.tell(now, this.#states.size, this.#done);
+    return now > this.#end;
+  }
+
+  /** What was found: the way to state `id`, then `code` and others. */
+  #found(id: number, code: number, then: readonly number[] = []): Found {
+    const { start = [] } = this.#o;
+    return {
+      fault: this.#world.fault,
+      schedule: [
+        ...start,
+        ...this.#states.path(id),
+        ...code < 0 ? [] : [code],
+        ...then,
+      ],
+      complete: this.#complete,
+      states: this.#states.size,
+      executions: this.#executions,
+      steps: this.#steps,
+      maxOpSteps: this.#world.maxOpSteps,
+    };
+  }
+
+  // ---- states
+
+  /** Takes the next state to visit; false if there is none. */
+  #pop(): boolean {
+    const stacks = this.#stacks;
+    while (this.#least < stacks.length) {
+      const stack = stacks[this.#least];
+      if (stack === undefined || stack.size === 0) {
+        this.#least++;
+        continue;
+      }
+      stack.pop(this.#open, this.#world.agents.length);
+      const present = stack === this.#stack && stack.size === this.#place;
+      this.#entered = this.#settled = present;
+      this.#stack = null;
+      return true;
+    }
+    return false;
+  }
+
+  /** Pushes the present state, so that it is visited. */
+  #keep(id: number, last: number, cost: number, share: number, left = ALL) {
+    const world = this.#world;
+    const { memory, agents } = world;
+    const open = this.#saved;
+    for (let i = 0; i < agents.length; i++) open.agents[i] = agents[i]!.save();
+    memory.hash(this.#key);
+    open.id = id;
+    open.last = last;
+    open.cost = cost;
+    open.share = share;
+    open.asleep = 0;
+    open.left = left;
+    open.memory1 = this.#key[0]!;
+    open.memory2 = this.#key[1]!;
+    open.frontier = world.frontier;
+    open.around = world.around();
+    const bucket = this.#o.minimal ? cost : 0;
+    this.#least = Math.min(this.#least, bucket);
+    const stack = this.#stacks[bucket] ??= new Stack();
+    this.#stack = stack;
+    this.#place = stack.size;
+    stack.push(open, memory);
+  }
+
+  /** Brings the world to the state that is visited. */
+  #enter(): void {
+    if (this.#entered) return;
+    const { words, known, frontier, around } = this.#open;
+    this.#world.memory.restore(words, known);
+    this.#world.enter(frontier, around!);
+    this.#entered = true;
+    this.#stack = null;
+  }
+
+  /** Brings the agents there, too. */
+  #load(): void {
+    this.#enter();
+    if (this.#settled) return;
+    const { agents } = this.#open;
+    for (let i = 0; i < agents.length; i++) {
+      this.#world.agents[i]!.load(agents[i]!);
+    }
+    this.#settled = true;
+  }
+
+  /** Makes the hashes of the present state, after a step of agent `last`. */
+  #hash(last: number): void {
+    const key = this.#key;
+    const { minimal, results } = this.#o;
+    this.#world.key(key, results, this.#twins);
+    if (minimal) key[0] = Math.imul(key[0]! ^ (last + 2), 0x9e3779b1);
+  }
+
+  /** Numbers the states between the visited one and its successor. */
+  #pass(passed: readonly number[]): number {
+    let { id } = this.#open;
+    for (let i = 0; i < passed.length; i++) {
+      id = this.#states.pass(id, passed[i]!);
+    }
+    return id;
+  }
+
+  // ---- steps
+
+  /** Judges the state that is visited; returns how many choices there are. */
+  #look(): number {
+    const engine = this.#engine;
+    const o = this.#o;
+    const here = this.#here;
+    const { agents, last, asleep } = this.#open;
+    if (this.#quick !== null) this.#enter();
+    if (this.#quick === null || !goesOn(engine, o, here, agents)) {
+      this.#load();
+      if (judgeHere(engine, o, here)) this.#executions++;
+    }
+    const mayReduce = o.reduce === true && here.live > 0 &&
+      (this.#quick === null || mayAnyBeOwn(agents));
+    const own = mayReduce
+      ? ownStep(engine, here, o.minimal ? last : -1, agents)
+      : -1;
+    this.#alone = own >= 0;
+    this.#running = last >= 0 && agents[last]!.status === k.READY;
+    this.#asleep = asleep;
+    this.#kept = 0;
+    if (own < 0) return here.count;
+    here.codes[0] = own;
+    return 1;
+  }
+
+  /**
+   * Takes the choices before number `before`, the last one first. Returns the
+   * number of the first one that the engine has to take, or -1.
+   */
+  #takeQuickly(before: number): number {
+    const open = this.#open;
+    const quick = this.#quick;
+    const { codes } = this.#here;
+    for (let i = before - 1; i >= 0; i--) {
+      const first = codes[i]!;
+      const bit = 1 << k.agentOf(first);
+      const isStep = k.actionOf(first) === k.STEP;
+      if (!this.#alone) {
+        if (isStep ? open.asleep & bit : open.left !== ALL) continue;
+        if ((open.left & bit) === 0) continue;
+      }
+      if (quick === null || !isStep) return i;
+      this.#enter();
+      const code = quick.take(open, first, this.#asleep);
+      if (code < 0) return i;
+      this.#steps += quick.passed.length + 1;
+      if (this.#arrive(quick, code)) this.#kept++;
+      if (quick.simple && this.#sleeps) this.#asleep |= bit;
+      quick.undo(open);
+    }
+    return -1;
+  }
+
+  /**
+   * Keeps the state that quick steps have led to, the last of them `code`,
+   * unless it is known; returns whether it is new.
+   */
+  #arrive(quick: Quick, code: number): boolean {
+    const world = this.#world;
+    const states = this.#states;
+    const twins = this.#twins;
+    const key = this.#key;
+    const { to } = quick;
+    key[0] = to.memory1;
+    key[1] = to.memory2;
+    world.keyOf(key, to.agents, world.frontier, this.#o.results, twins);
+    let asleep = twins === null ? to.asleep : twins.placesOf(to.asleep);
+    let left = ALL;
+    let id = states.find(key[0]!, key[1]!);
+    const fresh = id < 0;
+    if (fresh) id = states.add(this.#pass(quick.passed), code);
+    else {
+      // What slept before, and need not sleep now, must still be taken.
+      const before = states.asleep;
+      left = before & ~asleep;
+      if (left === 0) return false;
+      asleep &= before;
+      if (twins !== null) left = twins.agentsAt(left);
+    }
+    states.asleep = asleep;
+    to.id = id;
+    to.last = k.agentOf(code);
+    to.asleep = twins === null ? asleep : twins.agentsAt(asleep);
+    to.left = left;
+    to.share = fresh ? this.#open.share : 0;
+    to.frontier = world.frontier;
+    to.around = world.around();
+    this.#stacks[0]!.push(to, world.memory);
+    return fresh;
+  }
+
+  /**
+   * Takes the choice `first` with the engine, and then steps that commute with
+   * all others. Returns a failure, if there is one.
+   */
+  *#take(first: number): Steps<Found | null> {
+    const engine = this.#engine;
+    const world = this.#world;
+    const o = this.#o;
+    const futures = this.#futures;
+    const next = this.#next;
+    const passed = this.#passed;
+    const mayReduce = o.reduce === true;
+    this.#load();
+    this.#entered = this.#settled = false;
+    this.#stack = null;
+    let agents: readonly Snapshot[] = this.#open.agents;
+    let code = first;
+    passed.length = 0;
+    for (;;) {
+      if (!startStep(engine, code, false)) yield* finish(engine);
+      this.#steps++;
+      if (world.fault !== null) return this.#found(this.#pass(passed), code);
+      const agent = world.agents[k.agentOf(code)]!;
+      const { looping } = agent;
+      const overdue = agent.effort > engine.maxSteps;
+      if (o.polls === false && isBusy(agent)) {
+        failBusy(engine, agent);
+        return this.#found(this.#pass(passed), code);
+      }
+      futures?.settle(agents);
+      const goesOn = mayReduce && !o.minimal && !looping && !overdue;
+      if (goesOn) choices(engine, next);
+      const own = goesOn ? ownStep(engine, next, -1) : -1;
+      if (own < 0) return yield* this.#reach(first, code, looping, overdue);
+      // Go on at once: nothing that others do can make a difference.
+      passed.push(code);
+      if (o.races) judgeRaces(engine);
+      if (world.fault !== null) return this.#found(this.#pass(passed), -1);
+      if (futures !== null) {
+        agents = world.agents.map((agent) => agent.save());
+      }
+      code = own;
+    }
+  }
+
+  /**
+   * Keeps the state that the engine's steps have led to, from `first` to
+   * `code`, unless it is known.
+   */
+  *#reach(
+    first: number,
+    code: number,
+    looping: boolean,
+    overdue: boolean,
+  ): Steps<Found | null> {
+    const states = this.#states;
+    const key = this.#key;
+    const twins = this.#twins;
+    const { id: before, cost: past, share } = this.#open;
+    const { minimal } = this.#o;
+    const who = k.agentOf(code);
+    const cost = past + (this.#isUnusual(first) ? 1 : 0);
+    this.#hash(who);
+    const known = states.find(key[0]!, key[1]!);
+    if (known < 0) {
+      const from = this.#pass(this.#passed);
+      const id = states.add(from, code);
+      states.via(id, from, code, cost);
+      // Do not follow an operation for ever that goes on and on.
+      if (!overdue) {
+        this.#keep(id, who, cost, share);
+        this.#kept++;
+      } else this.#complete = false;
+      if (looping || overdue && this.#probes++ < PROBES) {
+        return yield* this.#probe(from, code);
+      }
+    } else if (states.asleep !== 0) {
+      const left = states.asleep;
+      states.asleep = 0;
+      const agents = twins === null ? left : twins.agentsAt(left);
+      this.#keep(known, who, 0, 0, agents);
+    } else if (minimal && cost < states.cost(known)) {
+      states.via(known, before, first, cost);
+      this.#keep(known, who, cost, 0);
+    }
+    return null;
+  }
+
+  /** Whether the choice interrupts an agent, or is no usual step. */
+  #isUnusual(code: number): boolean {
+    const action = k.actionOf(code);
+    if (action !== k.STEP && action !== k.SETTLE) return true;
+    return this.#running && k.agentOf(code) !== this.#open.last;
+  }
+
+  /** Gives every agent its turns, from the present state on. */
+  *#probe(from: number, code: number): Steps<Found | null> {
+    const world = this.#world;
+    world.schedule = [];
+    this.#stack = null;
+    yield* rotate(this.#engine, EACH, this.#fair);
+    return world.fault === null
+      ? null
+      : this.#found(from, code, world.schedule);
+  }
+}
+
+/** Whether states may be followed without the agents, as `Quick` does. */
+function isUsual(engine: Engine, o: SearchOptions): boolean {
+  const { world, scenario } = engine;
+  return engine.remembers && !o.minimal && !scenario.async &&
+    world.hints === null && world.clocks === null &&
+    world.lead + world.tail === 0;
+}
+
+/** Whether there is nothing to judge in this state but that it goes on. */
+function goesOn(
+  engine: Engine,
+  o: SearchOptions,
+  here: Choices,
+  agents: readonly Snapshot[],
+): boolean {
+  return o.lockFree === "no" && choices(engine, here, agents) > 0 &&
+    !(o.races && raceAmong(engine, agents) !== null);
+}
+
+/** Whether an agent is in an endless loop in which it never sleeps. */
+function isBusy(agent: Agent): boolean {
+  if (agent.status === k.SPINNING) return true;
+  if (!agent.looping) return false;
+  for (let i = agent.n - agent.period; i < agent.n; i++) {
+    if (agent.sig[i]! % 32 === k.WAIT && agent.res[i] !== "not-equal") {
+      return false;
+    }
+  }
+  return true;
+}
