@@ -23,7 +23,7 @@ import * as k from "./kinds.ts";
 import { Unsupported } from "./kinds.ts";
 import { type Job, Memo } from "./memo.ts";
 import type { Region } from "./memory.ts";
-import { isShared, RealShared, realNow } from "./native.ts";
+import { isShared, realNow, RealShared } from "./native.ts";
 import { type Memory, RECOVER, type Scenario } from "./scenario.ts";
 import { install } from "./shim.ts";
 import {
