@@ -112,7 +112,7 @@ const CURVES = [
  * What each number of workers costs: the time, the processor time of all
  * threads, and that of one worker.
  */
-export function curvesOf(table: Table): Table[] {
+function curvesOf(table: Table): Table[] {
   const findings = table.findings
     .filter(({ way, cpu }) => CURVES.includes(String(way)) && cpu !== undefined)
     .map((finding): Finding => {
