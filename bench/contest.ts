@@ -135,7 +135,7 @@ function busy(): Busy {
 }
 
 /** Ticks that a process and its ended children used. */
-export function ownTicks(pid: number | "self"): number {
+function ownTicks(pid: number | "self"): number {
   const stat = fs.readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);

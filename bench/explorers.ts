@@ -1,9 +1,10 @@
 /**
- * How do loom, shuttle and Lincheck fare on the race tester's scenarios? Runs
- * the four on the same locks, queues and bugs, and writes the table into
- * docs/race_testing.md: `deno run -A bench/explorers.ts [--write]`. Needs
- * cargo; loom and shuttle come from its registry. Lincheck needs Java 17 and
- * Maven; without them its column says so.
+ * How do loom, shuttle, Lincheck and GenMC fare on the race tester's
+ * scenarios? Runs all five on the same locks, queues and bugs, and writes the
+ * table into docs/race_testing.md: `deno run -A bench/explorers.ts [--write]`.
+ * Needs cargo; loom and shuttle come from its registry. Lincheck needs Java 17
+ * and Maven, GenMC a `genmc` that `bench/genmc/README.md` builds; without them
+ * their columns say so.
  *
  * The others count executions. The race tester counts states, and many
  * executions share a state. A deadlock makes loom abort, which counts as found.
@@ -20,6 +21,9 @@ import { BUGS } from "../tests/race/corpus/bugs.ts";
 import { type Module, queue, sections } from "../tests/race/corpus/families.ts";
 import { load } from "../tests/race/corpus/load.ts";
 
+const C = fileURLToPath(new URL("./genmc", import.meta.url));
+/** The program named by the environment, or the one on the PATH. */
+const GENMC = process.env.GENMC ?? "genmc";
 const JAVA = fileURLToPath(new URL("./lincheck", import.meta.url));
 const CRATE = fileURLToPath(new URL("./rust", import.meta.url));
 const DOCUMENT = fileURLToPath(
@@ -124,6 +128,47 @@ function lincheck(): string[] {
   });
 }
 
+/**
+ * GenMC's version and a cell for each scenario. The scenario's shape and bug
+ * are the program's macros. A spin without an end is GenMC's deadlock.
+ */
+function genmc(): [version: string, cells: string[]] {
+  const { stdout } = spawnSync(GENMC, ["--version"], { encoding: "utf8" });
+  const version = /GenMC v?([\d.]+)[^]*?LLVM (?:version )?([\d.]+)/
+    .exec(stdout);
+  if (version === null) {
+    console.error(`${GENMC} does not run: GENMC=path names it`);
+    return ["no genmc", SCENARIOS.map(() => "not run: no GenMC")];
+  }
+  const cells = SCENARIOS.map(([, bug, spec, agents]) => {
+    const words = [
+      "--check-liveness",
+      "--disable-estimation",
+      // A waiter of MX1 goes round without sleeping, as often as it likes.
+      ...bug === "MX1" ? ["--unroll=4"] : [],
+      "--",
+      `-DAGENTS=${agents.length}`,
+      `-DTIMES=${agents[0]!.length}`,
+      ...bug ? [`-D${bug}`] : [],
+      `${C}/${spec === queue ? "queue" : "mutex"}.c`,
+    ];
+    const begin = performance.now();
+    const run = spawnSync(GENMC, words, { encoding: "utf8", timeout: 120_000 });
+    const ms = (performance.now() - begin).toFixed(0);
+    const count = (what: string) =>
+      Number(new RegExp(`${what}: (\\d+)`).exec(run.stdout)?.[1] ?? 0);
+    const complete = count("complete executions explored");
+    const blocked = count("blocked executions seen");
+    if (run.signal !== null) return "not ended after 2 minutes";
+    const found = /Error: (Safety|Liveness) violation/.test(run.stdout);
+    if (!found && run.status !== 0) return "did not run";
+    if (found !== (bug !== undefined)) return found ? "FALSE ALARM" : "missed";
+    const also = blocked > 0 ? ` and ${blocked} blocked` : "";
+    return `${complete} executions${also}, ${ms} ms`;
+  });
+  return [`GenMC ${version[1]} with LLVM ${version[2]}`, cells];
+}
+
 /** Runs the race tester twice, because the first run compiles it. */
 async function ours(): Promise<string[]> {
   const cells: string[] = [];
@@ -139,7 +184,14 @@ async function ours(): Promise<string[]> {
   return cells;
 }
 
-const columns = [await ours(), rust("loom"), rust("shuttle"), lincheck()];
+const [version, last] = genmc();
+const columns = [
+  await ours(),
+  rust("loom"),
+  rust("shuttle"),
+  lincheck(),
+  last,
+];
 const rows = SCENARIOS.map(([name], i) =>
   `| ${[name, ...columns.map((cells) => cells[i])].join(" | ")} |`
 );
@@ -148,12 +200,12 @@ const rustc = spawnSync("rustc", ["--version"], { encoding: "utf8" }).stdout;
 const java = spawnSync("javac", ["--version"], { encoding: "utf8" }).stdout;
 const table = [
   "| scenario | Weft | loom 0.7 | shuttle 0.8, 20,000 random | " +
-  "Lincheck 2.39, at most 10,000 |",
-  "| --- | --- | --- | --- | --- |",
+  "Lincheck 2.39, at most 10,000 | GenMC |",
+  "| --- | --- | --- | --- | --- | --- |",
   ...rows,
   "",
   `${cpu}, Deno ${globalThis.Deno?.version.deno}, ${rustc.trim()}, ` +
-  `${(java ?? "no javac").trim()}, ` +
+  `${(java ?? "no javac").trim()}, ${version}, ` +
   `${new Date().toISOString().slice(0, 10)}; ` +
   "`deno run -A bench/explorers.ts --write`.",
 ].join("\n");

@@ -122,7 +122,7 @@ export function versions(
 }
 
 /** The first line that a program prints, if it can be run. */
-export function firstLine(program: string, args: string[]): string | undefined {
+function firstLine(program: string, args: string[]): string | undefined {
   try {
     return execFileSync(program, args, { encoding: "utf8" }).split("\n")[0];
   } catch {

@@ -493,7 +493,7 @@ const HEADS = [
 ];
 
 /** The table of all operations. */
-export function table(): string {
+function table(): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   return [
     line(HEADS),

@@ -48,7 +48,7 @@ export type CopyingClass = new (
  * made only when the same array comes a second time in a row, because making it
  * takes longer than one copy.
  */
-export class LastArray {
+class LastArray {
   #array: Elements | undefined;
   #length = 0;
   #words: Int32Array | undefined;

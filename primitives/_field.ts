@@ -141,6 +141,11 @@ export interface StructType<F = unknown> {
    * @throws {RangeError} If the record does not lie within `target`.
    */
   view(target: ArrayBufferView, byteOffset?: number): MovableView<F>;
+  /**
+   * A number that is another one for other fields. A queue of records notes it,
+   * and C reads it by `weft_mpmc_queue_shape` and the like.
+   */
+  readonly shape: number;
   /** The declaration in C of a type `name`. */
   toC(name: string): string;
   /**
@@ -150,11 +155,12 @@ export interface StructType<F = unknown> {
    */
   readonly field: StructField;
   /**
-   * A `TypedQueue` over a queue of bytes, with elements of this type.
+   * A `TypedQueue` over a queue of bytes, with elements of this type. A new
+   * queue notes their fields.
    *
    * @internal
    */
-  typed(queue: object): unknown;
+  typed(queue: object, isNew?: boolean): unknown;
 }
 
 /**

@@ -302,6 +302,11 @@ export const SPSC_QUEUE = {
   /** Check word over the configuration. */
   seal: 3,
   /**
+   * A number that tells apart records with different fields; 0 if the elements
+   * are no records, or if nobody knows.
+   */
+  shape: 4,
+  /**
    * bit 0: WAITING: the consumer sleeps on this word
    * bit 1: CLOSED
    * bits 2-31: the next index to push
@@ -347,6 +352,11 @@ export const MPMC_QUEUE = {
   element_size: 2,
   /** Check word over the configuration. */
   seal: 3,
+  /**
+   * A number that tells apart records with different fields; 0 if the elements
+   * are no records, or if nobody knows.
+   */
+  shape: 4,
   /**
    * bit 0: CLOSED
    * bits 1-31: the next ticket to push
@@ -404,6 +414,11 @@ export const LOCK_FREE_QUEUE = {
   element_size: 2,
   /** Check word over the configuration. */
   seal: 3,
+  /**
+   * A number that tells apart records with different fields; 0 if the elements
+   * are no records, or if nobody knows.
+   */
+  shape: 4,
   /**
    * A ticket to push, at most the next one.
    * @writer producers

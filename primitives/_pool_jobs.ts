@@ -20,6 +20,14 @@ export interface Spec {
   readonly idempotent: boolean;
 }
 
+/** Is told how a job has ended. */
+export interface JobEnd {
+  /** It has a result. */
+  resolve(value: unknown, job: Job): void;
+  /** It has failed. */
+  reject(reason: unknown, job: Job): void;
+}
+
 /** A task that was submitted. */
 export class Job {
   /** What a field has made of the request. */
@@ -46,6 +54,10 @@ export class Job {
   signal: AbortSignal | undefined = undefined;
   timer: ReturnType<typeof setTimeout> | undefined = undefined;
 
+  /** For the run of `map` that has submitted it: how it has ended. */
+  failed = false;
+  result: unknown = undefined;
+
   /** If it is an order: whether it is for threads of C. */
   guest = false;
 
@@ -56,8 +68,8 @@ export class Job {
     readonly priority: number,
     /** When it was submitted, by the clock of all threads. */
     readonly since: number,
-    readonly resolve: (value: unknown) => void,
-    readonly reject: (reason: unknown) => void,
+    /** Is told of its end. */
+    readonly end: JobEnd,
   ) {}
 }
 
@@ -154,6 +166,13 @@ export class JobQueue {
         return job;
       }
       this.#lanes.shift();
+    }
+  }
+
+  /** All jobs that wait, and some that are over. */
+  *[Symbol.iterator](): Generator<Job, void, void> {
+    for (const { first } of this.#lanes) {
+      for (let job = first; job !== undefined; job = job.next) yield job;
     }
   }
 

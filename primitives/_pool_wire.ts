@@ -236,10 +236,11 @@ export class Rooms {
     return this.#words[at + REQUEST + 1]!;
   }
 
-  /** The length of the request behind its head; 0 if it is damaged. */
-  lengthAsked(at: number): number {
+  /** The request behind its head; no bytes if its length is damaged. */
+  asked(at: number): Uint8Array {
     const length = this.#words[at + REQUEST_LENGTH]! - REQUEST_HEAD;
-    return length <= this.room ? Math.max(length, 0) : 0;
+    const whole = length >= 0 && length <= this.room ? length : 0;
+    return this.#view(this.#requests, at, this.request(at), whole);
   }
 
   /** The byte of {@linkcode data} at which the request begins. */
@@ -254,11 +255,6 @@ export class Rooms {
 
   // ---- replies
 
-  /** Writes the head of a reply. */
-  answer(at: number, what: number): void {
-    this.#words[at + this.#reply] = what;
-  }
-
   /** What the reply is. */
   answered(at: number): number {
     return this.#words[at + this.#reply]!;
@@ -271,9 +267,14 @@ export class Rooms {
     this.#times[(reply >> 1) + 1] = now;
   }
 
-  /** Notes how long the task ran, and all time in tasks so far. */
-  end(at: number, now: number, busy: number): void {
-    const time = (at + this.#reply >> 1) + 1;
+  /**
+   * Writes the head of a reply: what it is, how long the task ran, and all time
+   * in tasks so far.
+   */
+  end(at: number, what: number, now: number, busy: number): void {
+    const reply = at + this.#reply;
+    const time = (reply >> 1) + 1;
+    this.#words[reply] = what;
     this.#times[time + 1] = now - this.#times[time]!;
     this.#times[time + 2] = busy;
   }

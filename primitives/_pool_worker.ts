@@ -118,6 +118,11 @@ export class PoolServer {
   #running = 0;
   #since = 0;
   #busy = 0;
+  /**
+   * When the last task ended, if the next one is taken at once: reading the
+   * clock takes longer than taking a task.
+   */
+  #now: number | undefined;
 
   /** Makes a server that has not begun. */
   constructor(station: Station) {
@@ -149,6 +154,7 @@ export class PoolServer {
     while (this.#order === 0) {
       let at = this.#take();
       if (at === 0) {
+        this.#now = undefined;
         this.#tell(); // before it sleeps
         at = spin(attempt) || block(waitOn(this.#coming, false))!;
       }
@@ -166,13 +172,17 @@ export class PoolServer {
       if (underway.size >= limit) this.#tell();
       while (underway.size >= limit) await Promise.race(underway);
       let at = this.#take();
+      if (at === 0 || underway.size > 0) this.#now = undefined;
       for (let i = 0; at === 0 && underway.size > 0 && i < TICKS; i++) {
         await undefined; // lets functions end
       }
       if (at === 0) at = this.#take();
       if (at === 0) this.#tell(); // before it sleeps
       if (at === 0 && underway.size === 0) at = spin(attempt) ?? 0;
-      at ||= (await blockAsync(() => waitOn(this.#coming)))!;
+      if (at === 0) {
+        at = (await blockAsync(() => waitOn(this.#coming)))!;
+        this.#now = undefined; // a function may have ended meanwhile
+      }
       if (at < 0) break;
       const answer = this.#handle(at, true);
       if (answer !== undefined) {
@@ -181,6 +191,7 @@ export class PoolServer {
       }
       const turn = nextTurn();
       if (turn === undefined) continue;
+      this.#now = undefined;
       this.#tell();
       await turn;
     }
@@ -210,24 +221,25 @@ export class PoolServer {
     const rooms = this.#rooms;
     const what = rooms.what(at);
     const index = what & 0xffff;
-    if (index === RETIRE) {
-      if (what & GUEST) {
-        this.#begin(at);
-        this.#send(at, STAYS, 0);
-      } else this.#order = at;
-      return;
-    }
-    const lazy = (what & LAZY) !== 0;
+    if (index === RETIRE) return this.#heed(at, what);
     this.#begin(at);
     this.#count++;
     const task = this.#it.tasks[index];
-    let context: Context | undefined;
+    if (task === undefined) {
+      return void this.#throw(at, task, this.#unknown(index));
+    }
+    const { request, requestField } = task;
+    const context = new Context(task.name, at, this.#watches);
     let result;
     try {
-      if (task === undefined) throw this.#unknown(index);
-      context = new Context(task.name, at, this.#watches);
-      const request = what & NO_REQUEST ? undefined : this.#read(at, task);
-      result = task.run(request, context);
+      let asked: unknown;
+      if ((what & NO_REQUEST) === 0) {
+        const bytes = rooms.asked(at);
+        asked = bytes.length === requestField?.size
+          ? requestField.get(rooms.data, rooms.request(at))
+          : request.decode(bytes);
+      }
+      result = task.run(asked, context);
       if (isThenable(result)) {
         if (mayAwait) return this.#settle(at, task, context, result);
         result.then(undefined, () => {}); // nobody else looks at it
@@ -237,20 +249,20 @@ export class PoolServer {
         );
       }
     } catch (error) {
-      context?.end();
+      context.end();
       return void this.#throw(at, task, error);
     }
     context.end();
-    this.#return(at, task, result, lazy);
+    this.#return(at, task, result, (what & LAZY) !== 0);
   }
 
-  #read(at: number, { request, requestField }: Served): unknown {
-    const rooms = this.#rooms;
-    const length = rooms.lengthAsked(at);
-    if (length === requestField?.size) {
-      return requestField.get(rooms.data, rooms.request(at));
+  /** Takes the order to end; or hands it back, if it is for a thread of C. */
+  #heed(at: number, what: number): undefined {
+    if ((what & GUEST) === 0) this.#order = at;
+    else {
+      this.#begin(at);
+      this.#send(at, STAYS, 0);
     }
-    return request.decode(rooms.requestBytes(at, length));
   }
 
   async #settle(
@@ -290,7 +302,9 @@ export class PoolServer {
       }
       // Soon the slots hold other bytes.
       const it = reply === inPlaceResult ? rooms.outside(value) : value;
-      this.#encode(at, VALUE, (into) => reply.encode(it, into), lazy);
+      const length = reply.encode(it, rooms.replyBytes(at, rooms.room));
+      if (length <= rooms.room) return this.#send(at, VALUE, length, lazy);
+      this.#post(at, VALUE, length, (into) => reply.encode(it, into));
     } catch (error) {
       this.#throw(at, task, error);
     }
@@ -318,12 +332,22 @@ export class PoolServer {
     at: number,
     what: number,
     encode: (into: Uint8Array) => number,
-    lazy = false,
   ): void {
     const { room } = this.#rooms;
-    let length = encode(this.#rooms.replyBytes(at, room));
-    if (length <= room) return this.#send(at, what, length, lazy);
+    const length = encode(this.#rooms.replyBytes(at, room));
+    if (length <= room) this.#send(at, what, length);
+    else this.#post(at, what, length, encode);
+  }
+
+  /** Has the pool told by a message of what `encode` writes. */
+  #post(
+    at: number,
+    what: number,
+    room: number,
+    encode: (into: Uint8Array) => number,
+  ): void {
     let bytes;
+    let length = room;
     do bytes = new Uint8Array(length); while (
       (length = encode(bytes)) > bytes.length
     );
@@ -335,8 +359,7 @@ export class PoolServer {
 
   /** Answers with `length` bytes that lie in the slot. */
   #send(at: number, what: number, length: number, lazy = false): void {
-    this.#rooms.answer(at, what);
-    this.#end(at);
+    this.#end(at, what);
     this.#it.slots.reply(at, REPLY_HEAD + length);
     if (lazy) this.#untold = true;
     else {
@@ -347,17 +370,17 @@ export class PoolServer {
 
   /** Counts a task that begins, and writes when it does. */
   #begin(at: number): void {
-    const now = clock();
+    const now = this.#now ?? clock();
     if (this.#running++ === 0) this.#since = now;
     this.#rooms.begin(at, this.#it.number, now);
   }
 
-  /** Writes how long a task ran. */
-  #end(at: number): void {
-    const now = clock();
+  /** Writes the head of a reply: what it is, and how long the task ran. */
+  #end(at: number, what: number): void {
+    const now = this.#now = clock();
     const busy = this.#busy + now - this.#since;
     if (--this.#running === 0) this.#busy = busy;
-    this.#rooms.end(at, now, busy);
+    this.#rooms.end(at, what, now, busy);
   }
 }
 

@@ -93,15 +93,15 @@ export function spin<T>(
 }
 
 /** A patient spin begins with so many looks, a fifth of a microsecond apart. */
-export const EAGER = 40;
+const EAGER = 40;
 /** Behind them it has so many, each a microsecond apart: a wake takes less. */
-export const PATIENT = 40;
+const PATIENT = 40;
 /** So many waits in one way are a trial: they are timed together. */
-export const TRIAL = 16;
+const TRIAL = 16;
 /** In a trial, the time from wait to wait counts for so many microseconds. */
-export const LONGEST_STEP = 64;
+const LONGEST_STEP = 64;
 /** The other way is tried again after 2^n trials of the better one; n at most. */
-export const MOST_TRUST = 5;
+const MOST_TRUST = 5;
 
 /** The two ways to wait. */
 const SPINNING = 0, SLEEPING = 1;

@@ -67,6 +67,18 @@ export function errorText(error: unknown): string {
   }
 }
 
+/** Texts of an error. Each of them says less than the one before. */
+export function* textsOf(error: Error): Generator<string> {
+  const text = errorText(error);
+  yield text;
+  const { name, code, message } = JSON.parse(text) as Told;
+  yield JSON.stringify({ name, code, message });
+  for (let { length } = message; length > 0;) {
+    length >>= 1;
+    yield JSON.stringify({ name, message: message.slice(0, length) });
+  }
+}
+
 function told(error: Error, depth: number): Told {
   const { name, message, stack, cause } = error;
   const { code, errors } = error as { code?: unknown; errors?: unknown };
@@ -98,6 +110,14 @@ function causeOf(value: unknown, depth: number): Cause {
 /** The error that a text tells of. */
 export function errorOf(text: string): Error {
   return revived(JSON.parse(text));
+}
+
+/** The same of an abort's reason: a platform's own is a DOMException again. */
+export function reasonOf(text: string): Error {
+  const { name, message } = JSON.parse(text) as Told;
+  return name === "AbortError" || name === "TimeoutError"
+    ? new DOMException(message, name)
+    : errorOf(text);
 }
 
 function revived({ name, message, stack, code, cause, errors }: Told): Error {

@@ -6,6 +6,7 @@
 
 import { disposedBy, iterated } from "./_dispose.ts";
 import type { RecordOf, StructType, ViewOf } from "./_field.ts";
+import type { MPMC_QUEUE } from "./_layout.ts";
 import { ClosedError, type Queue } from "./_queue.ts";
 import { Cursor, wholeRecord } from "./_record.ts";
 import type { Handle } from "./_region.ts";
@@ -18,6 +19,10 @@ import type { AsyncOptions, TryAsyncOptions, Waiting } from "./_wait.ts";
 const NOWHERE: DataView = /* @__PURE__ */ new DataView(
   /* @__PURE__ */ new ArrayBuffer(0),
 );
+
+/** This word is the same in each kind of queue. */
+const SHAPE: typeof MPMC_QUEUE.shape = 4;
+const HEAD = 5;
 
 /** The queue of bytes under a typed queue. */
 export interface BytesQueue<Kind extends string = string> extends Queue {
@@ -102,11 +107,12 @@ export class TypedQueue<F, Kind extends string = string>
   /**
    * Gives the elements of a queue a type.
    *
-   * @throws {TypeError} If the elements have another size.
+   * @throws {TypeError} If the elements have another size, or other fields.
    */
   constructor(
     queue: BytesQueue<Kind>,
     element: StructType<F>,
+    isNew = false,
   ) {
     const size = Math.ceil(element.size / 4) * 4;
     if (size !== queue.elementSize) {
@@ -114,6 +120,14 @@ export class TypedQueue<F, Kind extends string = string>
         `The elements of this queue have ${queue.elementSize} bytes: a ` +
           `record of this type needs ${size}`,
       );
+    }
+    const { shape } = element;
+    const words = new Int32Array(queue.buffer, queue.byteOffset, HEAD);
+    if (isNew) Atomics.store(words, SHAPE, shape);
+    const theirs = Atomics.load(words, SHAPE);
+    // What knows no fields, such as C, leaves it 0.
+    if (theirs !== shape && theirs !== 0) {
+      throw new TypeError("The elements of this queue have other fields");
     }
     super();
     this.untyped = queue;

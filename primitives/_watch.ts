@@ -21,12 +21,17 @@ export interface Watched {
 /** The signals of one server. */
 export class Watches {
   readonly #slots: Slots;
+  readonly #reasonAt: (at: number) => unknown;
   readonly #watched = new Set<Watched>();
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** The server takes its calls from these slots. */
-  constructor(slots: Slots) {
+  /**
+   * The server takes its calls from these slots. `reasonAt` tells why the
+   * caller of one gave up; undefined if nobody knows.
+   */
+  constructor(slots: Slots, reasonAt: (at: number) => unknown = () => {}) {
     this.#slots = slots;
+    this.#reasonAt = reasonAt;
   }
 
   /** Makes the signal of a call, which aborts when its caller has given up. */
@@ -77,6 +82,6 @@ export class Watches {
     // Once it is answered, the slot is another call's.
     if (!this.#watched.has(watched) || this.#slots.isWanted(watched.at)) return;
     this.#watched.delete(watched);
-    watched.control.abort();
+    watched.control.abort(this.#reasonAt(watched.at));
   }
 }

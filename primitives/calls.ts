@@ -8,6 +8,7 @@
 import {
   bytesFor,
   CALLER,
+  DROPPED,
   FREE,
   ID_MASK,
   Lookout,
@@ -15,6 +16,7 @@ import {
   POSTED,
   REPLIED,
   REPLY_LENGTH,
+  REQUEST,
   Slots,
 } from "./_call_slots.ts";
 import { json, type JsonCodec, type StructuredCodec } from "./_codec.ts";
@@ -25,7 +27,14 @@ import { type Codec, hash } from "./_message.ts";
 import { ClosedError } from "./_queue.ts";
 import { attach, inRange } from "./_region.ts";
 import { spin, spinPatiently } from "./_spin.ts";
-import { errorOf, errorText, isError, unsendable } from "./_thrown.ts";
+import {
+  errorOf,
+  errorText,
+  isError,
+  reasonOf,
+  textsOf,
+  unsendable,
+} from "./_thrown.ts";
 import { nextTurn } from "./_turn.ts";
 import { readUtf8, writeUtf8 } from "./_utf8.ts";
 import {
@@ -74,23 +83,41 @@ export interface ConnectOptions extends ApiCodec {
 // deno-lint-ignore no-explicit-any
 type Method = (...args: any[]) => unknown;
 
-/** An object as others see it: its methods return promises. */
+/**
+ * An object as others see it: its methods return promises. A generic method
+ * keeps its type parameters if it returns a promise; of another one, TypeScript
+ * knows no type that returns a promise, and they become `unknown`.
+ */
 export type Remote<Api> = {
   readonly [
     Name in keyof Api as Api[Name] extends (...args: never[]) => unknown ? Name
       : never
   ]: Api[Name] extends (...args: infer Args) => infer Result
-    ? (...args: Args) => Promise<Awaited<Result>>
+    // The same type already, unless it returns `any`, or has a `this`.
+    ? [
+      Result,
+      Promise<Awaited<Result>>,
+      unknown,
+      0 extends 1 & Result ? 1 : 0,
+    ] extends
+      [Promise<Awaited<Result>>, Result, ThisParameterType<Api[Name]>, 0]
+      ? Api[Name]
+    : (...args: Args) => Promise<Awaited<Result>>
     : never;
 };
 
-/** An object as others see it: its methods block until the result is there. */
+/**
+ * An object as others see it: its methods block until the result is there. A
+ * generic method keeps its type parameters if it returns no promise.
+ */
 export type BlockingRemote<Api> = {
   readonly [
     Name in keyof Api as Api[Name] extends (...args: never[]) => unknown ? Name
       : never
   ]: Api[Name] extends (...args: infer Args) => infer Result
-    ? (...args: Args) => Awaited<Result>
+    ? [Result, Awaited<Result>, unknown] extends
+      [Awaited<Result>, Result, ThisParameterType<Api[Name]>] ? Api[Name]
+    : (...args: Args) => Awaited<Result>
     : never;
 };
 
@@ -156,6 +183,15 @@ const PIECE = 5; // of a reply, but for the first
 const ELSEWHERE = 6; // try again: another server has the other pieces, or this
 // one, which is written in C, has no room for a long message now
 const MORE = 128; // and more pieces follow
+
+// A server that has read the arguments of a call with a signal writes GIVEN to
+// the first word of the request. From then on the caller may write to the
+// request, but for its number. A caller that gives up writes why, before the
+// exchange that gives up: the bytes, how many there are, and in the second byte
+// of the first word whether they are an ERROR or THROWN.
+const GIVEN = 4;
+const REASON_LENGTH = REQUEST + 2;
+const REASON = 12;
 
 /** A piece of a reply is kept for so many ms. */
 const KEPT = 30_000;
@@ -297,7 +333,7 @@ class Server {
     this.#codec = codecOf(options);
     this.#check = checkOf(this.#codec);
     this.slots = slotsOf(ring);
-    this.#watches = new Watches(this.slots);
+    this.#watches = new Watches(this.slots, (at) => this.#reasonAt(at));
     this.#requests = longsOf(requests, ring.buffer);
     this.#replies = longsOf(replies, ring.buffer);
   }
@@ -319,6 +355,8 @@ class Server {
       if (request[SIGNAL]! > 0) {
         watched = this.#watches.begin(at);
         args[request[SIGNAL]! - 1] = watched.control.signal;
+        // (G) From here on the caller may write there.
+        Atomics.store(this.slots.words, at + REQUEST, GIVEN);
       }
       result = Reflect.apply(method, this.#api, args);
       if (isThenable(result)) {
@@ -350,6 +388,23 @@ class Server {
       this.#watches.end(watched);
       this.#throw(at, error);
     }
+  }
+
+  /** Why the caller gave up; undefined if it does not say. */
+  #reasonAt(at: number): unknown {
+    const { words } = this.slots;
+    // A caller that was abandoned may have died while it wrote.
+    if ((Atomics.load(words, at) & PHASE_MASK) !== DROPPED) return undefined;
+    const what = words[at + REQUEST]! >> 8;
+    const length = words[at + REASON_LENGTH]!;
+    const bytes = this.slots.room(at).subarray(REASON, REASON + length);
+    try {
+      if (what === ERROR) return reasonOf(readUtf8(bytes));
+      if (what === THROWN) return this.#codec.decode(bytes);
+    } catch {
+      // It is damaged, or the codec refuses it.
+    }
+    return undefined;
   }
 
   /** The method and the arguments that a request asks for. */
@@ -560,6 +615,10 @@ function serveBlocking(
  * An AbortSignal that is passed as an argument arrives as one that aborts when
  * the caller gives up: its signal aborted, its time was over, or it was
  * abandoned. `signal.aborted` is up to date in a method that never awaits, too.
+ * `signal.reason` is a copy of the caller's, or a `TimeoutError`. An error that
+ * is longer than a slot's request, less 12 bytes, loses its stack and causes,
+ * and its message is cut. Another reason that does not fit, or that the codec
+ * cannot carry, arrives as an `AbortError`.
  *
  * If a method throws, its caller gets the error. A request or a result may
  * be longer than a slot of the ring: it is sent in pieces. The server keeps
@@ -657,7 +716,7 @@ class Client {
       this.#slots,
       (call) => this.#take(call),
       ({ at, token, signal, resolve }) =>
-        resolve(this.#await(this.#call(token, at), signal, at)),
+        resolve(this.#await(this.#call(token, at, signal), signal, at)),
     );
   }
 
@@ -751,7 +810,8 @@ class Client {
       if (at === 0) {
         const request = this.#request(call, args, token, signalAt);
         this.#assertFits(request);
-        return resolve(this.#await(this.#call(token, 0, request), signal));
+        const path = this.#call(token, 0, signal, request);
+        return resolve(this.#await(path, signal));
       }
       this.#lookout.add({ at, token, signal, resolve, reject });
     });
@@ -775,7 +835,8 @@ class Client {
       at = spin(() => slots.post(request!) || undefined) ?? 0;
     }
     if (at !== 0 && isWaiting) spinPatiently(() => slots.isAnswered(at));
-    return this.#result(block(this.#call(token, at, request), this.#timeout));
+    const path = this.#call(token, at, signal, request);
+    return this.#result(block(path, this.#timeout));
   }
 
   /** Refuses a request that the ring cannot carry. */
@@ -798,7 +859,7 @@ class Client {
     try {
       const answer = this.#read(at);
       if (isWhole(answer)) resolve(this.#result(answer));
-      else resolve(this.#await(this.#toEnd(token, answer), signal));
+      else resolve(this.#await(this.#toEnd(token, signal, answer), signal));
     } catch (error) {
       reject(error);
     }
@@ -819,18 +880,53 @@ class Client {
     try {
       return this.#result(await tryBlockAsync(begin, options));
     } finally {
-      if (!begun && at !== 0) this.#slots.cancel(at); // it was aborted before
+      if (!begun && at !== 0) { // it was aborted before
+        this.#tell(at, signal);
+        this.#slots.cancel(at);
+      }
     }
+  }
+
+  /** Writes why this agent gives up, if the server has made room for that. */
+  #tell(at: number, signal: AbortSignal | undefined): void {
+    const { words } = this.#slots;
+    // Pairs with (G): the server does not use the request any more.
+    if (Atomics.load(words, at + REQUEST) !== GIVEN) return;
+    const reason = signal?.aborted ? signal.reason : this.#late();
+    const room = this.#slots.room(at).subarray(REASON);
+    const [what, length] = this.#writeReason(reason, room);
+    if (length > room.length) return;
+    // Published by the exchange that gives up.
+    words[at + REASON_LENGTH] = length;
+    words[at + REQUEST] = GIVEN | what << 8;
+  }
+
+  /** Writes a reason; its bytes are more than the room's if it cannot. */
+  #writeReason(reason: unknown, room: Uint8Array): [number, number] {
+    if (isError(reason)) {
+      for (const text of textsOf(reason)) {
+        const length = writeUtf8(text, room);
+        if (length <= room.length) return [ERROR, length];
+      }
+      return [ERROR, Infinity];
+    }
+    try {
+      return [THROWN, this.#codec.encode(reason, room)];
+    } catch {
+      return [THROWN, Infinity]; // the codec cannot carry it
+    }
+  }
+
+  #late(): DOMException {
+    return new DOMException(
+      `The call was not answered within ${this.#timeout} ms`,
+      "TimeoutError",
+    );
   }
 
   /** The result of a call, or what it threw. */
   #result(answer: Answer | undefined): unknown {
-    if (answer === undefined) {
-      throw new DOMException(
-        `The call was not answered within ${this.#timeout} ms`,
-        "TimeoutError",
-      );
-    }
+    if (answer === undefined) throw this.#late();
     const { what, value } = answer;
     if (what === ERROR || what === THROWN) throw value;
     return value;
@@ -840,22 +936,24 @@ class Client {
   *#call(
     token: number,
     at: number,
+    signal: AbortSignal | undefined,
     request?: Uint8Array,
   ): Waiting<Answer | undefined> {
     const answer = at === 0 && request!.length > this.#slots.maxRequest
-      ? yield* this.#callInPieces(token, request!)
-      : yield* this.#exchange(at, request);
-    return yield* this.#toEnd(token, answer);
+      ? yield* this.#callInPieces(token, signal, request!)
+      : yield* this.#exchange(at, signal, request);
+    return yield* this.#toEnd(token, signal, answer);
   }
 
   /** Goes on after the first answer. */
   *#toEnd(
     token: number,
+    signal: AbortSignal | undefined,
     answer: Answer | undefined,
   ): Waiting<Answer | undefined> {
     while (answer?.what === ELSEWHERE) {
       if ((yield pause()) === "timed-out") return undefined;
-      answer = yield* this.#exchange(0, answer.value as Uint8Array);
+      answer = yield* this.#exchange(0, signal, answer.value as Uint8Array);
     }
     if (answer === undefined || isWhole(answer)) return answer;
     return yield* this.#rest(token, answer);
@@ -864,6 +962,7 @@ class Client {
   /** One request and its answer; undefined if the time was over. */
   *#exchange(
     at: number,
+    signal: AbortSignal | undefined,
     request?: Uint8Array,
   ): Waiting<Answer | undefined> {
     const slots = this.#slots;
@@ -871,9 +970,10 @@ class Client {
     if (at === 0) return undefined;
     let over = false;
     try {
-      if (!(yield* answered(slots, at)) && slots.giveUp(at)) {
-        over = true;
-        return undefined;
+      if (!(yield* answered(slots, at))) {
+        this.#tell(at, signal);
+        over = slots.giveUp(at);
+        if (over) return undefined;
       }
       over = true; // at the moment of the timeout it may be answered
       return this.#read(at);
@@ -888,6 +988,7 @@ class Client {
   /** Sends a request in pieces; the answer to the last is that of the call. */
   *#callInPieces(
     token: number,
+    signal: AbortSignal | undefined,
     request: Uint8Array,
   ): Waiting<Answer | undefined> {
     const piece = new Uint8Array(this.#slots.maxRequest);
@@ -900,7 +1001,7 @@ class Client {
       putWord(piece, OFFSET, at);
       piece.set(next, PIECE_HEAD);
       const message = piece.subarray(0, PIECE_HEAD + next.length);
-      const answer = yield* this.#exchange(0, message);
+      const answer = yield* this.#exchange(0, signal, message);
       if (answer === undefined) return undefined;
       if (answer.what === ELSEWHERE) {
         if (at === 0) since = Date.now(); // no server has a piece of it
@@ -921,7 +1022,7 @@ class Client {
     const pieces = [first.value as Uint8Array];
     let since = Date.now();
     for (;;) {
-      const answer = yield* this.#exchange(0, request);
+      const answer = yield* this.#exchange(0, undefined, request);
       if (answer === undefined) return undefined;
       if (answer.what !== ELSEWHERE) {
         pieces.push(answer.value as Uint8Array);

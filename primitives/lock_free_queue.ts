@@ -660,6 +660,9 @@ export const WaitingLockFree: WaitingClass<
  * word 1    capacity      How many elements fit, a power of two.
  * word 2    element_size  Bytes of an element, a multiple of 4.
  * word 3    seal          Check word over the configuration.
+ * word 4    shape         A number that tells apart records with different
+ *                         fields; 0 if the elements are no records, or if
+ *                         nobody knows.
  * word 32   tail          A ticket to push, at most the next one.
  * word 64   head          A ticket to pop, at most the next one.
  * word 96   free_tail     The same as `tail`, for the ring of free slots.
@@ -765,7 +768,10 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
     : TypedQueue<NoInfer<F>, "lock_free_queue">;
   static create(config: LockFreeQueueConfig): unknown {
     if (isTyped(config)) {
-      return config.element.typed(LockFreeQueue.create(untyped(config)));
+      return config.element.typed(
+        LockFreeQueue.create(untyped(config)),
+        true,
+      );
     }
     return LockFreeQueue.init(allocate(lockFreeBytes(config)), 0, config);
   }
@@ -790,7 +796,7 @@ export class LockFreeQueue<E = number> extends WaitingLockFree<E> {
   ): unknown {
     if (isTyped(config)) {
       const queue = LockFreeQueue.init(memory, byteOffset, untyped(config));
-      return config.element.typed(queue);
+      return config.element.typed(queue, true);
     }
     formatLockFree(memory, byteOffset, config);
     return new LockFreeQueue(memory, byteOffset);

@@ -466,6 +466,9 @@ export const WaitingMpmc: WaitingClass<"mpmc_queue"> = /* @__PURE__ */ waiting(
  * word 1    capacity      How many elements fit, a power of two.
  * word 2    element_size  Bytes of an element, a multiple of 4.
  * word 3    seal          Check word over the configuration.
+ * word 4    shape         A number that tells apart records with different
+ *                         fields; 0 if the elements are no records, or if
+ *                         nobody knows.
  * word 32   tail          bit 0      CLOSED
  *                         bits 1-31  the next ticket to push
  * word 64   head          The next ticket to pop, times 2.
@@ -542,7 +545,10 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
     : TypedQueue<NoInfer<F>, "mpmc_queue">;
   static create(config: QueueConfig): unknown {
     if (isTyped(config)) {
-      return config.element.typed(MpmcQueue.create(untyped(config)));
+      return config.element.typed(
+        MpmcQueue.create(untyped(config)),
+        true,
+      );
     }
     return MpmcQueue.init(allocate(mpmcBytes(config)), 0, config);
   }
@@ -567,7 +573,7 @@ export class MpmcQueue<E = number> extends WaitingMpmc<E> {
   ): unknown {
     if (isTyped(config)) {
       const queue = MpmcQueue.init(memory, byteOffset, untyped(config));
-      return config.element.typed(queue);
+      return config.element.typed(queue, true);
     }
     formatMpmc(memory, byteOffset, config);
     return new MpmcQueue(memory, byteOffset);

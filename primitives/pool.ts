@@ -19,9 +19,16 @@ import { CALL_RING } from "./_layout.ts";
 import type { Codec } from "./_message.ts";
 import { assertOptions, assertSignal, assertTimeout } from "./_options.ts";
 import { Crew, type Member, type PoolWorker } from "./_pool_crew.ts";
-import { Chunks, copy, Job, JobQueue, type Spec } from "./_pool_jobs.ts";
+import {
+  Chunks,
+  copy,
+  Job,
+  type JobEnd,
+  JobQueue,
+  type Spec,
+} from "./_pool_jobs.ts";
 import { inPlace, inPlaceResult } from "./_pool_in_place.ts";
-import { assertIterable, mapped } from "./_pool_map.ts";
+import { assertIterable, type Doer, mapped, MapRun } from "./_pool_map.ts";
 import { Histogram, type Times } from "./_pool_times.ts";
 import {
   clock,
@@ -387,7 +394,7 @@ export interface PoolOptions<T extends Tasks> {
   readonly slots?: number | undefined;
   /**
    * How many tasks a worker finds in shared memory besides the one that it
-   * does. Unless given, as many as take about two milliseconds. With more, it
+   * does. Unless given, as many as take about four milliseconds. With more, it
    * waits less for the thread that has the pool; with fewer, a task of a high
    * priority begins sooner.
    */
@@ -501,8 +508,11 @@ export class WorkerError extends Error {
 const MOST_DEATHS = 3;
 /** A pool whose workers die so often without a task has no use for more. */
 const MOST_LOSSES = 3;
-/** In shared memory lie tasks for so many ms, unless told otherwise. */
-const AHEAD = 2;
+/**
+ * In shared memory lie tasks for so many ms, unless told otherwise. On a busy
+ * machine, the thread that has the pool waits for a core for as long.
+ */
+const AHEAD = 4;
 /** Requests of pools for more bytes wait in slots, as far as there are any. */
 const LONG = 4096;
 /** Workers may tell of results together that took so many ms. */
@@ -618,8 +628,11 @@ export class Pool<T extends Tasks> extends PoolBase {
   /** The jobs of each signal: one listener serves all. */
   readonly #signals = new Map<AbortSignal, Set<Job>>();
   #collecting = false;
+  #looking: ReturnType<typeof setTimeout> | undefined;
   #settled: (() => void)[] = [];
   #roomy: (() => void)[] = [];
+  /** The runs of `map` that may take requests. */
+  #mapRuns: readonly MapRun<Plan>[] = [];
   #tokens = 0;
   /** Half of the tasks take so many ms; 0 if nothing is known yet. */
   #typical = 0;
@@ -728,13 +741,14 @@ export class Pool<T extends Tasks> extends PoolBase {
     options?: RunOptions,
   ): Promise<unknown> {
     const promise = new Promise(keep);
-    const { resolve, reject } = kept;
+    const end = kept!;
     try {
       const spec = this.#specs.get(name);
       if (spec === undefined) throw this.#unknown(name);
-      this.#submit(spec, request, options, resolve, reject);
+      const how = options && checkedHow(options);
+      this.#submit(spec, request, how, end);
     } catch (error) {
-      reject(error);
+      end.reject(error);
     }
     return promise;
   }
@@ -771,18 +785,11 @@ export class Pool<T extends Tasks> extends PoolBase {
     inRange("limit", limit, 1, 2 ** 30);
     assertBoolean("ordered", ordered);
     assertIterable(requests);
-    type Args = RunArgs<T[Name]>;
-    const { signal } = rest;
+    const { signal, ...how } = rest;
     assertSignal(signal);
-    return mapped(
-      requests,
-      async (request, stop) => {
-        await this.room();
-        const how = { ...rest, signal: stop };
-        return await this.run(name, ...[request, how] as unknown as Args);
-      },
-      { ordered, limit, signal },
-    );
+    const config = { ordered, limit, signal };
+    const plan = () => this.#planOf(name, how);
+    return mapped(new MapRun(requests, config, this.#doer, plan));
   }
 
   /**
@@ -987,7 +994,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     for (let job; (job = this.#queue.take()) !== undefined;) {
       this.#settle(job);
       this.#count.failed++;
-      job.reject(error);
+      job.end.reject(error, job);
     }
     this.#tellSettled();
   }
@@ -997,7 +1004,8 @@ export class Pool<T extends Tasks> extends PoolBase {
     return new Promise((resolve, reject) => {
       const token = this.#nextToken();
       const now = clock();
-      const job = new Job(undefined, token, Infinity, now, resolve, reject);
+      const end = { resolve, reject };
+      const job = new Job(undefined, token, Infinity, now, end);
       job.guest = guest;
       this.#begin(job);
     });
@@ -1013,47 +1021,71 @@ export class Pool<T extends Tasks> extends PoolBase {
     );
   }
 
+  /** What `map` does with each request. */
+  #planOf(name: string, options: RunOptions): Plan {
+    const spec = this.#specs.get(name);
+    if (spec === undefined) throw this.#unknown(name);
+    const given = Object.values(options).some((it) => it !== undefined);
+    return { spec, how: given ? checkedHow(options) : undefined };
+  }
+
+  /** Has the requests of `map` done. */
+  readonly #doer: Doer<Plan> = {
+    hasRoom: () =>
+      this.#queue.size > 0
+        ? this.#queue.size < this.#slots.count
+        : this.#slotted < this.#most,
+    submit: (request, run) => {
+      const { spec, how } = run.plan;
+      return this.#submit(spec, request, how, run);
+    },
+    join: (run) => {
+      this.#mapRuns = [...this.#mapRuns, run];
+      this.#fill();
+    },
+    fill: () => this.#fill(),
+    drop: (run, reason) => {
+      for (const jobs of [this.#flying, this.#late.values(), this.#queue]) {
+        for (const job of jobs) if (job.end === run) this.#drop(job, reason);
+      }
+    },
+    leave: (run) => {
+      this.#mapRuns = this.#mapRuns.filter((it) => it !== run);
+    },
+  };
+
   #submit(
     spec: Spec,
     request: unknown,
-    options: RunOptions | undefined,
-    resolve: (value: unknown) => void,
-    reject: (reason: unknown) => void,
-  ): void {
+    how: How | undefined,
+    end: JobEnd,
+  ): Job {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#closing !== undefined) {
       throw new ClosedError("The pool is closed");
     }
-    let signal, timeout = Infinity, priority = 0, terminate = false;
-    if (options !== undefined) {
-      assertOptions(options, RUN);
-      ({ signal, timeout = Infinity, priority = 0, terminate = false } =
-        options);
-      assertTimeout(timeout);
-      assertPriority(priority);
-      assertSignal(signal);
-      assertBoolean("terminate", terminate);
-      if (signal?.aborted) throw signal.reason;
-    }
     const job = new Job(
       spec,
       this.#nextToken(),
-      priority,
+      how === undefined ? 0 : how.priority,
       clock(),
-      resolve,
-      reject,
+      end,
     );
     // First of all: it may refuse the request.
     if (!this.#postFirst(job, spec, request)) this.#enqueue(job, spec, request);
-    if (options !== undefined) {
-      job.terminate = terminate;
-      if (timeout !== Infinity) {
-        const late = () => this.#drop(job, timeoutError(timeout));
-        job.timer = setTimeout(late, Math.min(timeout, 0x7fff_ffff));
-      }
-      if (signal !== undefined) this.#listen(job.signal = signal, job);
-    }
+    if (how !== undefined) this.#heed(job, how);
     this.#startCollecting();
+    return job;
+  }
+
+  /** Sees to it that a job ends as it was told. */
+  #heed(job: Job, { signal, timeout, terminate }: How): void {
+    job.terminate = terminate;
+    if (timeout !== Infinity) {
+      const late = () => this.#drop(job, timeoutError(timeout));
+      job.timer = setTimeout(late, Math.min(timeout, 0x7fff_ffff));
+    }
+    if (signal !== undefined) this.#listen(job.signal = signal, job);
   }
 
   #nextToken(): number {
@@ -1284,12 +1316,20 @@ export class Pool<T extends Tasks> extends PoolBase {
       queue.put(job, true);
       break;
     }
+    if (this.#mapRuns.length > 0) this.#feed();
     this.#filling = false;
     this.#wakeOthers();
     if (this.#roomy.length === 0 || queue.size >= this.#slots.count) return;
     const roomy = this.#roomy;
     this.#roomy = [];
     for (const resolve of roomy) resolve();
+  }
+
+  /** Lets the runs of `map` take requests, each of them first in its turn. */
+  #feed(): void {
+    const runs = this.#mapRuns;
+    if (runs.length > 1) this.#mapRuns = [...runs.slice(1), runs[0]!];
+    for (const run of runs) run.feed();
   }
 
   /** Brings results until there is no task. */
@@ -1302,12 +1342,24 @@ export class Pool<T extends Tasks> extends PoolBase {
       if (this.#slotted + this.#queue.size + this.#late.size === 0) break;
       if (this.#lazy > 0) {
         // Many results come together: there is no use in looking for one.
-        await this.#done.tryWaitAsync({ timeout: LATEST });
+        this.#lookSoon();
+        await this.#done.waitAsync();
       } else if (some) await (nextTurn() ?? undefined);
       else await this.#done.waitAsync();
     }
     this.#collecting = false;
     this.#tellSettled();
+  }
+
+  /**
+   * Looks for results after a while, even if nobody tells. One timer runs at a
+   * time: to set one for each wait, and to clear it, takes longer.
+   */
+  #lookSoon(): void {
+    this.#looking ??= setTimeout(() => {
+      this.#looking = undefined;
+      if (this.#lazy > 0) this.#done.set();
+    }, LATEST);
   }
 
   #tellSettled(): void {
@@ -1423,14 +1475,14 @@ export class Pool<T extends Tasks> extends PoolBase {
     if (job.over) return;
     this.#settle(job);
     this.#count.done++;
-    job.resolve(value);
+    job.end.resolve(value, job);
   }
 
   #fall(job: Job, error: unknown): void {
     if (job.over) return;
     this.#settle(job);
     this.#count.failed++;
-    job.reject(error);
+    job.end.reject(error, job);
   }
 
   /** A reply that was too long for its slot. */
@@ -1487,7 +1539,7 @@ export class Pool<T extends Tasks> extends PoolBase {
   #lose(job: Job, dead: Member | undefined): void {
     job.deaths++;
     const { spec } = job;
-    if (spec === undefined) return job.resolve(undefined); // it was to end
+    if (spec === undefined) return job.end.resolve(undefined, job); // it was to end
     if (spec.idempotent && job.deaths < MOST_DEATHS) {
       return this.#queue.put(job, true);
     }
@@ -1505,7 +1557,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     const member = this.#crew.member(number);
     if (member !== undefined) this.#crew.stop(member);
     job.over = true;
-    if (what === RETIRED) job.resolve(undefined);
+    if (what === RETIRED) job.end.resolve(undefined, job);
   }
 
   /**
@@ -1543,7 +1595,7 @@ export class Pool<T extends Tasks> extends PoolBase {
     } else if (!this.#late.delete(token)) this.#queue.drop();
     this.#settle(job);
     this.#count.failed++;
-    job.reject(reason);
+    job.end.reject(reason, job);
     this.#done.set(); // there may be no task left, or room for another
   }
 
@@ -1600,7 +1652,7 @@ interface Guest {
 }
 
 /** The functions of the promise that was made last. */
-const kept: Kept = { resolve: () => {}, reject: () => {} };
+let kept: Kept | undefined;
 
 interface Kept {
   resolve: (value: unknown) => void;
@@ -1609,8 +1661,7 @@ interface Kept {
 
 /** Takes a promise's functions out of it, without a closure for each promise. */
 function keep(resolve: Kept["resolve"], reject: Kept["reject"]): void {
-  kept.resolve = resolve;
-  kept.reject = reject;
+  kept = { resolve, reject };
 }
 
 const OPTIONS = [
@@ -1643,6 +1694,32 @@ function assertPriority(priority: number): void {
   throw new Failure(
     `A priority must be a finite number: received ${describe(priority)}`,
   );
+}
+
+/** What `map` does with each request. */
+interface Plan {
+  readonly spec: Spec;
+  readonly how: How | undefined;
+}
+
+/** How a task is to be done: all options. */
+interface How {
+  readonly signal: AbortSignal | undefined;
+  readonly timeout: number;
+  readonly priority: number;
+  readonly terminate: boolean;
+}
+
+function checkedHow(options: RunOptions): How {
+  assertOptions(options, RUN);
+  const { signal, timeout = Infinity, priority = 0, terminate = false } =
+    options;
+  assertTimeout(timeout);
+  assertPriority(priority);
+  assertSignal(signal);
+  assertBoolean("terminate", terminate);
+  if (signal?.aborted) throw signal.reason;
+  return { signal, timeout, priority, terminate };
 }
 
 const timeoutError = (timeout: number): DOMException =>

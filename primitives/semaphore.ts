@@ -641,6 +641,10 @@ export class Semaphore extends Region<"semaphore"> {
       Atomics.store(words, CLAIM, 0);
       this.#endClaim();
       return true;
+    } catch (error) { // the words are damaged
+      Atomics.store(words, CLAIM, 0);
+      this.#endClaim();
+      throw error;
     } finally {
       Atomics.sub(words, BULK, 1);
     }

@@ -388,7 +388,6 @@ function checked(config: SnapshotConfig): [size: number, single: number] {
 /** Words from one copy to the next. */
 const strideFor = (size: number): number => Math.ceil(size / 128) * 32;
 
-/** The bytes of a snapshot, once its configuration words are checked. */
 /** Whether a state with one reader names two different copies. */
 function isWhole(state: number): boolean {
   const middle = state & MIDDLE_MASK;
@@ -396,6 +395,7 @@ function isWhole(state: number): boolean {
   return middle !== front && middle < 3 && front < 3;
 }
 
+/** The bytes of a snapshot, once its configuration words are checked. */
 function bytesFor(size: number, single: number): number {
   inRange("A value's size", size, 4, MAX_SIZE);
   if (size % 4 !== 0) {

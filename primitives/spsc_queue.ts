@@ -479,6 +479,9 @@ export const WaitingSpsc: WaitingClass<"spsc_queue"> = /* @__PURE__ */ waiting(
  * word 1   capacity      How many elements fit, a power of two.
  * word 2   element_size  Bytes of an element, a multiple of 4.
  * word 3   seal          Check word over the configuration.
+ * word 4   shape         A number that tells apart records with different
+ *                        fields; 0 if the elements are no records, or if nobody
+ *                        knows.
  * word 32  tail          bit 0      WAITING: the consumer sleeps on this word
  *                        bit 1      CLOSED
  *                        bits 2-31  the next index to push
@@ -552,7 +555,10 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
     : TypedQueue<NoInfer<F>, "spsc_queue">;
   static create(config: QueueConfig): unknown {
     if (isTyped(config)) {
-      return config.element.typed(SpscQueue.create(untyped(config)));
+      return config.element.typed(
+        SpscQueue.create(untyped(config)),
+        true,
+      );
     }
     return SpscQueue.init(allocate(spscBytes(config)), 0, config);
   }
@@ -577,7 +583,7 @@ export class SpscQueue<E = number> extends WaitingSpsc<E> {
   ): unknown {
     if (isTyped(config)) {
       const queue = SpscQueue.init(memory, byteOffset, untyped(config));
-      return config.element.typed(queue);
+      return config.element.typed(queue, true);
     }
     formatSpsc(memory, byteOffset, config);
     return new SpscQueue(memory, byteOffset);

@@ -14,6 +14,7 @@ import type {
   StructType,
 } from "./_field.ts";
 import { allocate, bufferOf, type Memory, offsetOf } from "./_memory.ts";
+import { hash } from "./_message.ts";
 import {
   alignUp,
   arrayField,
@@ -175,9 +176,12 @@ export function struct<const F extends Fields>(fields: F): StructType<F> {
       const lines = named.map(([name, field]) => `  ${field.declare(name)};\n`);
       return `typedef struct {\n${lines.join("")}} ${name};\n`;
     },
+    get shape() {
+      return hash(this.toC("record")); // as a channel's
+    },
     field,
-    typed(queue) {
-      return new TypedQueue(queue as BytesQueue, this);
+    typed(queue, isNew) {
+      return new TypedQueue(queue as BytesQueue, this, isNew);
     },
   };
 }

@@ -137,10 +137,10 @@ function requestsOf(): unknown[] {
 /** Puts all jobs into a queue, and takes them. */
 async function queueRounds(): Promise<() => Promise<unknown[]>> {
   if (order.peer === undefined) {
-    const none = () => {};
+    const end = { resolve: () => {}, reject: () => {} };
     const jobs = Array.from(
       { length: count },
-      (_, i) => new Job(undefined, i, 0, 0, none, none),
+      (_, i) => new Job(undefined, i, 0, 0, end),
     );
     const queue = new JobQueue();
     return () => {

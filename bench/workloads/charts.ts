@@ -49,7 +49,7 @@ async function load(): Promise<Vega | undefined> {
 let loading: Promise<Vega | undefined> | undefined;
 
 /** The looks in which a chart is drawn. */
-export const THEMES = ["light", "dark"] as const;
+const THEMES = ["light", "dark"] as const;
 
 /** A look. */
 export type Theme = typeof THEMES[number];
@@ -136,7 +136,7 @@ function specOf(table: Table, theme: Theme) {
 }
 
 /** The chart as SVG; undefined if Vega cannot be installed. */
-export async function draw(
+async function draw(
   table: Table,
   theme: Theme,
 ): Promise<string | undefined> {

@@ -106,7 +106,7 @@ export interface Runner {
 /**
  * What is known about an agent that has done an operation: it simply goes on.
  */
-export const ON = 0;
+const ON = 0;
 /** The agent is in a loop that changes nothing and has no end. */
 export const SPINS = 1;
 

@@ -27,8 +27,6 @@ export const WRITE = 13;
 export const CLOCK = 14;
 /** `Atomics.waitAsync`. */
 export const WAIT_ASYNC = 15;
-/** An allocation of shared memory by an agent. */
-export const ALLOCATE = 16;
 /** A promise of `waitAsync` settles, or a timer fires. */
 export const EVENT = 17;
 /** A timer is set, or cleared. */
@@ -56,7 +54,7 @@ export const OP_NAMES: readonly string[] = [
   "plain write",
   "clock",
   "waitAsync",
-  "new SharedArrayBuffer",
+  "",
   "event",
   "set timer",
   "clear timer",
@@ -91,16 +89,6 @@ export const DONE = 3;
 export const KILLED = 4;
 /** Its event loop is empty: it awaits a wake, a timer, or nothing at all. */
 export const IDLE = 5;
-
-/** What an agent is doing, by number. */
-export const STATUS_NAMES: readonly string[] = [
-  "ready",
-  "asleep",
-  "spinning",
-  "done",
-  "killed",
-  "awaiting",
-];
 
 // ---- choices ----------------------------------------------------------------
 
@@ -147,7 +135,7 @@ export function numberOf(code: number): number {
 const LETTERS = ["", "t", "k", "w", "s", "a", "f"];
 
 /** The schedule with every leap replaced by the steps it consists of. */
-export function stepByStep(codes: readonly number[]): readonly number[] {
+function stepByStep(codes: readonly number[]): readonly number[] {
   if (!codes.some((code) => actionOf(code) === LEAP)) return codes;
   return codes.flatMap((code) =>
     actionOf(code) === LEAP ? Array(numberOf(code)).fill(agentOf(code)) : [code]

@@ -352,7 +352,7 @@ export function fail(
 }
 
 /** Whether nothing can happen any more unless time passes. */
-export function isQuiet(world: World): boolean {
+function isQuiet(world: World): boolean {
   for (const { status, inbox } of world.agents) {
     if (status === k.READY) return false;
     if (inbox.length > 0 && (status === k.IDLE || status === k.DONE)) {

@@ -37,7 +37,7 @@ export function bits(value: unknown): number {
 }
 
 /** The text's hash. */
-export function hashText(text: string): number {
+function hashText(text: string): number {
   let hash = 17;
   for (let i = 0; i < text.length; i++) {
     hash = Math.imul(hash, 31) + text.charCodeAt(i) | 0;

@@ -158,7 +158,7 @@ export function unwrap(value: Any): Any {
 }
 
 /** A stand-in for `view`, if it views shared memory. */
-export function expose(view: Any): Any {
+function expose(view: Any): Any {
   if (host === null || !isShared(view.buffer)) return view;
   return host.keep(view, () => standInOf(view));
 }

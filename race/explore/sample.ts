@@ -29,7 +29,7 @@ function pick(from: Choices, random: Random, rare = false): number {
 }
 
 /** Makes each choice equally likely. */
-export class Uniform implements Chooser {
+class Uniform implements Chooser {
   readonly #random: Random;
 
   /** The execution of `random`. */
@@ -48,7 +48,7 @@ export class Uniform implements Chooser {
  * Gives each pending operation a random priority, and a new one when it loses a
  * race.
  */
-export class PartialOrder implements Chooser {
+class PartialOrder implements Chooser {
   readonly #random: Random;
   readonly #priority: number[] = [];
   readonly #drawnFor: number[] = [];
@@ -94,7 +94,7 @@ export class PartialOrder implements Chooser {
 }
 
 /** Gives agents random priorities, which change at `depth - 1` random steps. */
-export class Priorities implements Chooser {
+class Priorities implements Chooser {
   readonly #random: Random;
   readonly #priority: number[] = [];
   readonly #changes = new Set<number>();
@@ -143,7 +143,7 @@ export class Priorities implements Chooser {
 }
 
 /** Whether it matters which of two pending operations comes first. */
-export function dependent(a: Agent, b: Agent): boolean {
+function dependent(a: Agent, b: Agent): boolean {
   if (a.address >= b.address + b.size || b.address >= a.address + a.size) {
     return false;
   }

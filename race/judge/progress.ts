@@ -12,7 +12,7 @@ import { RECOVER } from "../engine/scenario.ts";
 import { fail } from "../engine/steps.ts";
 
 /** The agents that cannot go on by themselves. */
-export function stuckAgents({ agents }: World): Agent[] {
+function stuckAgents({ agents }: World): Agent[] {
   return agents.filter(({ status, inbox }) =>
     status === k.BLOCKED || status === k.SPINNING ||
     (status === k.IDLE && inbox.length === 0)

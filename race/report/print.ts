@@ -9,7 +9,6 @@ import * as k from "../engine/kinds.ts";
 import type { Call } from "../engine/model.ts";
 import { waitText } from "../judge/progress.ts";
 import type { Row, Scene, Trace } from "./trace.ts";
-import { show } from "../engine/values.ts";
 
 /** An interleaving that was replayed, ready to be shown. */
 export interface Picture {
@@ -137,7 +136,7 @@ export function tableOf({ agents, rows, endings, wrong }: Picture): string {
 }
 
 /** Folds equal rounds of a loop into one round. */
-export function folded(rows: readonly Row[]): readonly Row[] {
+function folded(rows: readonly Row[]): readonly Row[] {
   const out: Row[] = [];
   for (let i = 0; i < rows.length;) {
     const [period, times] = repetition(rows, i);
@@ -167,6 +166,3 @@ function repetition(rows: readonly Row[], at: number): [number, number] {
   }
   return [1, 1];
 }
-
-/** Results as text, for messages. */
-export const shown = show;

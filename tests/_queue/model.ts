@@ -82,7 +82,7 @@ export const LOCK_FREE: QueueKind = {
 /**
  * Numbers of elements at which some 32-bit word of a queue is about to wrap.
  */
-export const STARTS = [0, 2 ** 29, 2 ** 30, 2 ** 31, 2 ** 32];
+const STARTS = [0, 2 ** 29, 2 ** 30, 2 ** 31, 2 ** 32];
 
 /** The bytes of element number `i`: no two are alike for a long time. */
 export function element(i: number, size: number): Uint8Array<ArrayBuffer> {

@@ -46,11 +46,11 @@ const PUBLISHED: readonly string[] = publish.include
   );
 
 /** The published modules, as paths in the project. */
-export const MODULES: readonly string[] = PUBLISHED
+const MODULES: readonly string[] = PUBLISHED
   .filter((file) => file.endsWith(".ts"));
 
 /** `text` with imports of files that end so, instead of in `.ts`. */
-export function importing(text: string, extension: string): string {
+function importing(text: string, extension: string): string {
   return text.replaceAll(
     /((?:\bfrom|\bimport)\s*\(?\s*"\.{1,2}\/[^"]+)\.ts"/g,
     `$1${extension}"`,

@@ -15,18 +15,16 @@ import {
   Snapshot,
   WorkDeque,
 } from "../../mod.ts";
-import { emcc, PTHREADS } from "../../wasm/emcc.ts";
+import { type TwinModule, twinModule } from "./module.ts";
 import type { Part } from "./structure.ts";
 import { isSent } from "./sent.ts";
 import { suite } from "../_run/harness.ts";
-import { WARNINGS } from "../_run/native.ts";
 import { spawn } from "../_run/workers.ts";
 
 const AGENT = new URL("./structure.ts", import.meta.url);
 const SOURCE = fileURLToPath(
   new URL("./structures.c", import.meta.url),
 );
-const INCLUDE = fileURLToPath(new URL("../../wasm", import.meta.url));
 const OUT = fileURLToPath(
   new URL("../../.weft/twin/structures.mjs", import.meta.url),
 );
@@ -49,26 +47,11 @@ const ROLES: readonly Role[] = [
   "channel receive",
 ];
 
-interface Module {
-  wasmMemory: WebAssembly.Memory;
-  _arena(): number;
-  _start(part: number): number;
-}
-
-await emcc({
-  sources: [SOURCE],
-  args: [
-    ...PTHREADS,
-    "-sPTHREAD_POOL_SIZE=4",
-    ...WARNINGS,
-    `-I${INCLUDE}`,
-  ],
-  out: OUT,
-});
-const { default: load } = await import(OUT);
-const module: Module = await load();
-const memory = module.wasmMemory;
-const arena = module._arena() >>> 0;
+const { module, memory, arena } = await twinModule<TwinModule>(
+  SOURCE,
+  OUT,
+  ["-sPTHREAD_POOL_SIZE=4"],
+);
 /** The parts lie before the structures. */
 const STRUCTURES = arena + 4096;
 

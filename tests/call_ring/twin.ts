@@ -3,41 +3,24 @@
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
 import { CallRing } from "../../mod.ts";
-import { emcc, PTHREADS } from "../../wasm/emcc.ts";
 import type { CallJob } from "./agent.ts";
 import { isRight, plusOne, requestOf } from "./cases.ts";
 import { suite } from "../_run/harness.ts";
-import { WARNINGS } from "../_run/native.ts";
 import { spawn } from "../_run/workers.ts";
+import { type TwinModule, twinModule } from "../_twin/module.ts";
 
 const AGENT = new URL("./agent.ts", import.meta.url);
 // Each in full: the bundle for Node keeps such paths as they are.
 const SOURCE = fileURLToPath(new URL("./twin.c", import.meta.url));
-const INCLUDE = fileURLToPath(new URL("../../wasm", import.meta.url));
 const OUT = fileURLToPath(
   new URL("../../.weft/twin/calls.mjs", import.meta.url),
 );
 
-interface Module {
-  wasmMemory: WebAssembly.Memory;
-  _arena(): number;
-  _start(part: number): number;
-}
-
-await emcc({
-  sources: [SOURCE],
-  args: [
-    ...PTHREADS,
-    "-sPTHREAD_POOL_SIZE=4",
-    ...WARNINGS,
-    `-I${INCLUDE}`,
-  ],
-  out: OUT,
-});
-const { default: load } = await import(OUT);
-const module: Module = await load();
-const memory = module.wasmMemory;
-const arena = module._arena() >>> 0;
+const { module, memory, arena } = await twinModule<TwinModule>(
+  SOURCE,
+  OUT,
+  ["-sPTHREAD_POOL_SIZE=4"],
+);
 const RING = arena + 1024;
 
 const test = suite("Twins of calls");

@@ -16,9 +16,17 @@ export const api = {
   spin(signal: AbortSignal): number {
     let looks = 0;
     while (!signal.aborted) looks++;
+    reason = signal.reason;
     return looks;
   },
+  /** Why its caller had given up. */
+  reason(): unknown {
+    if (!(reason instanceof DOMException)) return reason;
+    return [reason.name, reason.message];
+  },
 };
+
+let reason: unknown;
 
 /** Its type, as callers give it. */
 export type Api = typeof api;

@@ -8,6 +8,8 @@ enum { ROOM = 4096 };
 static int64_t rooms[2 * WEFT_CALLS_ROOM_BYTES(ROOM) / 8];
 static char text[ROOM];
 static int32_t gave_up;
+static char reason[64];
+static weft_calls_answer why = {reason, 64, 0, 0};
 
 static int32_t echo(void *context, weft_call *call, const void *args,
                     int32_t length, void *result, int32_t room) {
@@ -31,11 +33,13 @@ static int32_t fails(void *context, weft_call *call, const void *args,
                           "ENOENT");
 }
 
-/* Ends when its caller's signal aborts. */
+/* Ends when its caller's signal aborts, and keeps why it did. */
 static int32_t spin(void *context, weft_call *call, const void *args,
                     int32_t length, void *result, int32_t room) {
-  (void)context, (void)args, (void)length, (void)result, (void)room;
+  (void)args, (void)length, (void)result, (void)room;
+  weft_calls_release_args(call);
   while (weft_call_ring_wanted(call)) weft__relax();
+  weft_calls_reason((weft_call_ring *)context, call, &why);
   gave_up++;
   return WEFT_CALLS_UNDEFINED;
 }
@@ -47,17 +51,33 @@ static int32_t ends(void *context, weft_call *call, const void *args,
   return 1;
 }
 
+/* Why the caller of spin gave up: the message of an error, or JSON. */
+static int32_t told(void *context, weft_call *call, const void *args,
+                    int32_t length, void *result, int32_t room) {
+  (void)context, (void)call, (void)args, (void)length;
+  if (why.what == WEFT_CALLS_THROWN) {
+    __builtin_memcpy(result, reason, (size_t)why.length);
+    return why.length;
+  }
+  char *text = (char *)result;
+  int32_t n = weft_calls_field(&why, "message", text + 1, room - 2);
+  if (n < 0) return WEFT_CALLS_UNDEFINED;
+  text[0] = text[n + 1] = '"';
+  return n + 2;
+}
+
 static const weft_calls_method methods[] = {{"echo", echo},
                                             {"nothing", nothing},
                                             {"fails", fails},
                                             {"spin", spin},
-                                            {"ends", ends}};
+                                            {"ends", ends},
+                                            {"told", told}};
 
 EXPORT int32_t serve(void *at, int32_t id) {
   weft_agent_set_id(id);
   weft_agent_set_blocking(true);
-  const weft_calls_server server = {
-      weft_call_ring_attach(at), methods, 5, NULL, NULL, rooms, 2, ROOM};
+  weft_call_ring *r = weft_call_ring_attach(at);
+  const weft_calls_server server = {r, methods, 6, NULL, r, rooms, 2, ROOM};
   return weft_calls_serve(&server, WEFT_FOREVER);
 }
 

@@ -36,6 +36,7 @@ interface Api {
   fails(): never;
   spin(signal: AbortSignal): void;
   ends(): number;
+  told(): unknown;
   other(): void;
 }
 
@@ -67,9 +68,19 @@ test("connect calls a server of C", async () => {
   control.abort(new Error("enough"));
   assert.is((await spinning).message, "enough");
   assert.is(await remote.ends(), 1);
-  assert.is(connect.blocking<Api>(ring).ends(), 1);
+  assert.is(await remote.told(), "enough");
+  const brief = connect.blocking<Api>(ring, { timeout: 20 });
+  assert.throws(() => brief.spin(new AbortController().signal));
+  assert.is(await remote.told(), "The call "); // as much as the slot has room
+  const other = new AbortController();
+  const spun = remote.spin(other.signal).catch((reason) => reason);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  other.abort([1, "two"]);
+  assert.equal(await spun, [1, "two"]);
+  assert.equal(await remote.told(), [1, "two"]);
+  assert.is(connect.blocking<Api>(ring).ends(), 3);
   ring.close();
-  assert.is(await thread.next(), texts.length + 6);
+  assert.is(await thread.next(), texts.length + 11);
   thread.stop();
 });
 

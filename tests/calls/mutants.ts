@@ -26,8 +26,26 @@ export const MUTANTS = [
     what: "a call goes on with the pieces of one that was given up",
     by: "a caller gives up between pieces, and calls again",
     ts: [
-      "? yield* this.#callInPieces(token, request!)",
-      "? yield* this.#callInPieces(1, request!)",
+      "? yield* this.#callInPieces(token, signal, request!)",
+      "? yield* this.#callInPieces(1, signal, request!)",
+    ],
+    c: IN_C,
+  }, {
+    what: "says why it gives up where the server still reads",
+    by: "a caller gives up, and says why",
+    ts: [
+      "if (Atomics.load(words, at + REQUEST) !== GIVEN) return;",
+      "",
+    ],
+    c: IN_C,
+  }, {
+    what: "gives the request back before it has read it",
+    by: "a caller gives up, and says why",
+    ts: [
+      "const [method, args] = this.#read(request);",
+      "if (request[SIGNAL]! > 0) { " +
+      "Atomics.store(this.slots.words, at + REQUEST, GIVEN); } " +
+      "const [method, args] = this.#read(request);",
     ],
     c: IN_C,
   }, {

@@ -11,6 +11,9 @@ static int32_t memory[1 << 12];
 static int32_t small_memory[1 << 10];
 static int64_t rooms[2 * WEFT_CALLS_ROOM_BYTES(ROOM) / 8];
 static int32_t gave_up;
+static weft_call_ring *served;
+static char reason[100];
+static int32_t reason_length;
 
 /* Returns its arguments. */
 static int32_t echo(void *context, weft_call *call, const void *args,
@@ -51,17 +54,32 @@ static int32_t wait(void *context, weft_call *call, const void *args,
   return 0;
 }
 
+/* The same, and keeps why it did. */
+static int32_t ask(void *context, weft_call *call, const void *args,
+                   int32_t length, void *result, int32_t room) {
+  weft_calls_answer why = {reason, (int32_t)sizeof reason, 0, 0};
+  (void)context, (void)args, (void)length, (void)result, (void)room;
+  weft_calls_release_args(call);
+  CHECK(!weft_calls_reason(served, call, &why));
+  while (weft_call_ring_wanted(call)) sched_yield();
+  CHECK(weft_calls_reason(served, call, &why));
+  EQUAL(why.what, WEFT_CALLS_ERROR);
+  __atomic_store_n(&reason_length, why.length, __ATOMIC_SEQ_CST);
+  return 0;
+}
+
 static const weft_calls_method methods[] = {{"echo", echo},
                                             {"nothing", nothing},
                                             {"fails", fails},
                                             {"tooLong", too_long},
-                                            {"wait", wait}};
+                                            {"wait", wait},
+                                            {"ask", ask}};
 
 static int32_t echoed;
 
 static void *serve(void *context) {
   const weft_calls_server server = {
-      (weft_call_ring *)context, methods, 5, NULL, &echoed, rooms, 2, ROOM};
+      (weft_call_ring *)context, methods, 6, NULL, &echoed, rooms, 2, ROOM};
   weft_agent_set_id(70);
   return (void *)(intptr_t)weft_calls_serve(&server, WEFT_FOREVER);
 }
@@ -92,7 +110,7 @@ static void refuses(void) {
   const weft_call_ring_config config = {2, 64, 64};
   weft_call_ring *r =
       weft_call_ring_init(small_memory, sizeof small_memory, config);
-  const weft_calls_server server = {r, methods, 5, NULL, &echoed, NULL, 0, 0};
+  const weft_calls_server server = {r, methods, 6, NULL, &echoed, NULL, 0, 0};
   EQUAL(weft_calls_try_serve_one(&server), EBUSY);
   const char *const messages[] = {
       "",
@@ -186,6 +204,7 @@ int main(void) {
   refuses();
   const weft_call_ring_config config = {4, 64, 64};
   weft_call_ring *r = weft_call_ring_init(memory, sizeof memory, config);
+  served = r;
   pthread_t thread;
   EQUAL(pthread_create(&thread, NULL, serve, r), 0);
   weft_agent_set_id(71);
@@ -217,19 +236,26 @@ int main(void) {
   says(&answer, "name", "TypeError");
   says(&answer, "message",
        "No method \"other\" is served: there are echo, nothing, fails, "
-       "tooLong, wait");
+       "tooLong, wait, ask");
   /* Its caller's time is over. */
   weft_calls_request request = {"wait", NULL, 0, 0, NULL};
   EQUAL(weft_calls_call(r, &request, &answer, 20 * 1000000), ETIMEDOUT);
+  request.method = "ask";
+  EQUAL(weft_calls_call(r, &request, &answer, 20 * 1000000), ETIMEDOUT);
+  while (__atomic_load_n(&reason_length, __ATOMIC_SEQ_CST) == 0) sched_yield();
+  const weft_calls_answer why = {reason, (int32_t)sizeof reason, reason_length,
+                                 WEFT_CALLS_ERROR};
+  says(&why, "name", "TimeoutError");
+  says(&why, "message", "The call was not");
   request.codec = "other";
   EQUAL(weft_calls_call(r, &request, &answer, WEFT_FOREVER), EIO);
   says(&answer, "message", "The caller has another codec than the server");
   EQUAL(__atomic_load_n(&gave_up, __ATOMIC_SEQ_CST), 1);
   EQUAL(weft_call_ring_pending(r), 0);
   weft_call_ring_close(r);
-  void *served = NULL;
-  pthread_join(thread, &served);
-  EQUAL((int32_t)(intptr_t)served, echoed + 6);
+  void *count = NULL;
+  pthread_join(thread, &count);
+  EQUAL((int32_t)(intptr_t)count, echoed + 7);
   printf("done\n");
   return 0;
 }

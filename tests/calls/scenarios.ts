@@ -172,6 +172,65 @@ function pieces(weft: Weft, slots: number, callers: number) {
   });
 }
 
+/** A caller whose time may be over at any step, and a server that looks. */
+function reasons(weft: Weft) {
+  const { CallRing } = weft.mod;
+  const config = { slots: 1, request: 128, reply: 4 };
+  const size = CallRing.byteLength(config);
+  const api = {
+    w(one: number, signal: AbortSignal): number {
+      for (let i = 0; i < 2; i++) {
+        if (!signal.aborted) continue;
+        const { name, message } = signal.reason as Error;
+        if (name === "AbortError") break; // it gave up before we made room
+        if (`${name}: ${message}` !== REASON) throw new Error("torn");
+      }
+      return one;
+    },
+  };
+  return race.spec({
+    memory: () => {
+      const memory = new SharedArrayBuffer(size);
+      CallRing.init(memory, 0, config);
+      return memory;
+    },
+    agent: (memory: SharedArrayBuffer, id: number) => {
+      const realm = weft.realm();
+      enter(realm, id);
+      const ring = new realm.mod.CallRing(memory);
+      const { connect, serve } = realm.mod;
+      const remote = connect.blocking<typeof api>(ring, { timeout: 5 });
+      return {
+        call(): void {
+          try {
+            if (remote.w(1, new AbortController().signal) === 1) return;
+          } catch (error) {
+            if ((error as Error).name === "TimeoutError") return;
+            throw error;
+          }
+          throw new Error("another's reply");
+        },
+        end: () => ring.close(),
+        serve: () => serve.blocking(ring, api),
+      };
+    },
+    stateless: false,
+    hints: [[length * 4, length * 4 + 4]],
+    ops: {
+      call: { run: (h) => h.call() },
+      end: { run: (h) => h.end() },
+      serve: { run: (h) => h.serve() },
+    },
+    final: (memory: SharedArrayBuffer) => {
+      const { pending } = new CallRing(memory);
+      if (pending !== 0) return `${pending} slots are lost`;
+    },
+  });
+}
+
+/** What a handler is told of a caller whose time is over. */
+const REASON = "TimeoutError: The call was not answered within 5 ms";
+
 const NOT_IN_C = "no agent of C keeps pieces here: tests/calls/guest_test.ts " +
   "calls C, and lets C call";
 
@@ -214,6 +273,14 @@ export function scenarios(weft: Weft): Scenario[] {
         rescue: true,
         races: false, // what a dead agent wrote is before its end
       },
+      sampled: true,
+      notInC: NOT_IN_C,
+    },
+    {
+      name: "a caller gives up, and says why",
+      spec: reasons(weft),
+      agents: [[["call"], ["call"], ["end"]], [["serve"]]],
+      options: { timeouts: 2, states: 4000, runs: 8 },
       sampled: true,
       notInC: NOT_IN_C,
     },

@@ -73,6 +73,37 @@ export function types(ring: CallRing) {
   }
   const counter = connect<Counter>(ring);
   const total: Promise<number> = counter.add(1);
+  interface Generic {
+    first<T>(of: T[]): Promise<T>;
+    last<T>(of: T[]): T;
+    both(a: string): Promise<string>;
+    both(a: number): Promise<number>;
+    bound(this: { other: 1 }, a: string): Promise<string>;
+    loose(a: string): unknown;
+    // deno-lint-ignore no-explicit-any
+    any(a: string): any;
+    never(): never;
+  }
+  const generic = connect<Generic>(ring);
+  const first: Promise<number> = generic.first([1]);
+  const both: [Promise<string>, Promise<number>] = [
+    generic.both("a"),
+    generic.both(1),
+  ];
+  const bound: Promise<string> = generic.bound("a");
+  const loose: Promise<unknown> = generic.loose("a");
+  const any: Promise<number> = generic.any("a");
+  const never: Promise<never> = generic.never();
+  const generics = connect.blocking<Generic>(ring);
+  const last: number = generics.last([1]);
+  const one: string = generics.bound("a");
+  const thrown: () => never = () => generics.never();
+  // @ts-expect-error: its elements are numbers
+  const text1: Promise<string> = generic.first([1]);
+  // @ts-expect-error: an async copy of it would have to be written by hand
+  const last1: Promise<number> = generic.last([1]);
+  // @ts-expect-error: a promise, though anything
+  generic.any("a").text;
   // @ts-expect-error: it takes numbers
   remote.add("1", 2);
   // @ts-expect-error: and both of them
@@ -85,7 +116,8 @@ export function types(ring: CallRing) {
   counter.count;
   // @ts-expect-error: an option that there is not
   connect<Api>(ring, { time: 1 });
-  return [sum, text, now, awaited, total, wrong];
+  const found = [first, both, bound, loose, any, never, last, one, thrown];
+  return [sum, text, now, awaited, total, wrong, found, text1, last1];
 }
 
 // ---- values --------------------------------------------------------------------
@@ -310,7 +342,7 @@ test("an unknown method is an error that names those there are", async () => {
       assert.is(
         (error as Error).message,
         `No method ${JSON.stringify(name)} is served: there are ` +
-          "add, later, repeat, fail, spin",
+          "add, later, repeat, fail, spin, reason",
       );
     }
     assert.is(remote.then, undefined); // so it can be awaited
@@ -377,6 +409,85 @@ test("an abort ends the call, and the handler's signal aborts", async () => {
     other.abort(reason);
     assert.is(await early, reason);
   });
+});
+
+/** The reason that a handler sees of a call that is aborted for this one. */
+async function reasonFor(
+  reason: unknown,
+  config: Partial<CallRingConfig> & { codec?: Codec<unknown> } = {},
+): Promise<unknown> {
+  let seen: Promise<unknown> | undefined;
+  const waits = {
+    wait: (_: string, signal: AbortSignal) =>
+      seen = new Promise((resolve) => {
+        signal.addEventListener("abort", () => resolve(signal.reason));
+      }),
+  };
+  const { codec } = config;
+  await between(waits, async (ring) => {
+    const remote = connect<typeof waits>(ring, { codec });
+    const control = new AbortController();
+    // In pieces if the slots are short.
+    const end = rejection(remote.wait("x".repeat(100), control.signal));
+    while (seen === undefined) {
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    control.abort(reason);
+    assert.is(await end, control.signal.reason);
+    await seen;
+  }, config);
+  return seen;
+}
+
+test("the handler's signal has the reason of the caller's", async () => {
+  const wide = { request: 4096 };
+  const error = Object.assign(new RangeError("too much", { cause: [1, "a"] }), {
+    code: "E2BIG",
+  });
+  for (const request of [64, 4096]) {
+    assert.is(await reasonFor("enough", { request }), "enough");
+    assert.equal(await reasonFor({ why: [1, 2] }, { request }), {
+      why: [1, 2],
+    });
+    const got = await reasonFor(error, { request: request + 64 }) as Thrown;
+    assert.instance(got, RangeError);
+    assert.is(got.message, "too much");
+    assert.is(got.code, "E2BIG");
+    assert.equal(got.cause, request === 64 ? undefined : [1, "a"]);
+  }
+  const map = new Map([[1, 2]]);
+  const structured = { ...wide, codec: codec.structured };
+  assert.equal(await reasonFor(map, structured), map);
+  for (const request of [64, 4096]) {
+    const got = await reasonFor(undefined, { request }) as DOMException;
+    assert.instance(got, DOMException);
+    assert.is(got.name, "AbortError");
+  }
+  // What is too long, or what the codec cannot carry.
+  const long = await reasonFor(new TypeError("x".repeat(100))) as Error;
+  assert.instance(long, TypeError);
+  assert.is(long.message, "x".repeat(12));
+  for (const reason of ["x".repeat(100), 1n, () => {}]) {
+    const got = await reasonFor(reason) as DOMException;
+    assert.instance(got, DOMException);
+    assert.is(got.name, "AbortError");
+  }
+  const hair = await reasonFor("x", { request: 12 + 8 + 3 });
+  assert.is(hair as Error | string, "x");
+});
+
+test("a codec that refuses a reason does not harm the server", async () => {
+  const refusing: Codec<unknown> = {
+    name: "refusing",
+    encode: (value, into) => codec.json.encode(value as string, into),
+    decode(bytes) {
+      const value = codec.json.decode(bytes);
+      if (value === "no") throw new Error("refused");
+      return value;
+    },
+  };
+  const got = await reasonFor("no", { codec: refusing }) as DOMException;
+  assert.is(got.name, "AbortError");
 });
 
 test("a timeout ends the call, and the handler's signal aborts", async () => {
@@ -712,8 +823,14 @@ for (const blocking of [false, true]) {
     await new Promise((resolve) => setTimeout(resolve, 20));
     control.abort("no more");
     assert.is(await spinning, "no more");
+    assert.equal(await remote.reason(), "no more");
+    const brief = connect<Api>(ring, { timeout: 20 });
+    const { signal } = new AbortController();
+    const late = (await rejection(brief.spin(signal))) as Error;
+    assert.is(late.name, "TimeoutError");
+    assert.equal(await remote.reason(), ["TimeoutError", "The call "]);
     ring.close();
-    assert.is(await thread.next(), 59);
+    assert.is(await thread.next(), 62);
     thread.stop();
   });
 }

@@ -1,14 +1,13 @@
 // What DevTools of a real Chromium show of primitives, by its own protocol.
 import * as esbuild from "esbuild";
 import * as fs from "node:fs";
-import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { fileURLToPath } from "node:url";
 import * as assert from "uvu/assert";
-import { ISOLATED, serve } from "../../docs/page/serve.ts";
-import { drive, type Driven } from "../_run/browser/driver.ts";
-import { programOf } from "../_run/browser/server.ts";
-import { skip, suite } from "../_run/harness.ts";
+import { ISOLATED } from "../../docs/page/serve.ts";
+import type { Driven } from "../_run/browser/driver.ts";
+import { visit } from "../_run/browser/visit.ts";
+import { suite } from "../_run/harness.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -19,14 +18,7 @@ import * as weft from "./mod.ts";
 globalThis.weft = weft;
 `;
 
-/** Opens a page that has imported the module. */
-async function visit(look: (page: Driven) => Promise<void>) {
-  try {
-    programOf("chromium");
-  } catch {
-    skip("no chromium here");
-  }
-  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-devtools-"));
+async function write(folder: string): Promise<void> {
   await esbuild.build({
     stdin: { contents: MODULE, resolveDir: PROJECT },
     outfile: path.join(folder, "main.js"),
@@ -39,20 +31,14 @@ async function visit(look: (page: Driven) => Promise<void>) {
   await esbuild.stop();
   const page = '<!doctype html><script type="module" src="main.js"></script>';
   fs.writeFileSync(path.join(folder, "index.html"), page);
-  const { server, url } = await serve(folder, ISOLATED);
-  let browser: Driven | undefined;
-  try {
-    browser = await drive("chromium", url).catch(() => undefined);
-    if (browser === undefined) skip("chromium does not run here");
-    await browser.until("globalThis.weft !== undefined");
-    await look(browser);
-  } finally {
-    browser?.close();
-    server.close();
-    server.closeAllConnections();
-    fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  }
 }
+
+/** Looks at a page that has imported the module. */
+const visitWeft = (look: (page: Driven) => Promise<void>) =>
+  visit(
+    { write, headers: ISOLATED, ready: "globalThis.weft !== undefined" },
+    look,
+  );
 
 /** All text of an element, without its tags and attributes. */
 const textOf = (element: unknown): string =>
@@ -63,7 +49,7 @@ const textOf = (element: unknown): string =>
     : "";
 
 test("a primitive is a line that opens, and other values stay", async () => {
-  await visit(async (page) => {
+  await visitWeft(async (page) => {
     const mutex = await page.shown("weft.Mutex.create()");
     assert.is(textOf(mutex.header), "Mutex { owner 0, waiters 0 }");
     assert.match(textOf(mutex.body), "Mutex at byte 0");

@@ -10,33 +10,24 @@ import {
   LAYOUT,
   type Stem,
 } from "../../primitives/_layout.ts";
-import { emcc, PTHREADS } from "../../wasm/emcc.ts";
 import { suite } from "../_run/harness.ts";
 import { CONFIGURED, KINDS } from "../_run/kinds.ts";
-import { WARNINGS } from "../_run/native.ts";
+import { type TwinModule, twinModule } from "../_twin/module.ts";
 
 const SOURCE = fileURLToPath(new URL("./twin.c", import.meta.url));
-const INCLUDE = fileURLToPath(new URL("../../wasm", import.meta.url));
 const OUT = fileURLToPath(
   new URL("../../.weft/twin/inspect.mjs", import.meta.url),
 );
 
-await emcc({
-  sources: [SOURCE],
-  args: [...PTHREADS, "-O1", ...WARNINGS, `-I${INCLUDE}`],
-  out: OUT,
-});
-
-interface Module {
-  wasmMemory: WebAssembly.Memory;
-  _arena(): number;
+interface Module extends Pick<TwinModule, "wasmMemory" | "_arena"> {
   _inspected(at: number, kind: number): number;
 }
 
-const { default: load } = await import(OUT);
-const module: Module = await load();
-const memory = module.wasmMemory;
-const arena = module._arena() >>> 0;
+const { module, memory, arena } = await twinModule<Module>(
+  SOURCE,
+  OUT,
+  ["-O1"],
+);
 /** The names of kinds lie before the primitives. */
 const PRIMITIVES = arena + 64;
 

@@ -104,6 +104,9 @@ static void errors(void) {
   CHECK(weft_lock_free_queue_attach(arena) == q);
   EQUAL(weft_lock_free_queue_agents(q), 8);
   EQUAL(weft_lock_free_queue_element_size(q), 8);
+  EQUAL(weft_lock_free_queue_shape(q), 0);
+  q->shape = 7;
+  EQUAL(weft_lock_free_queue_shape(q), 7);
   UNCHANGED(arena, 1024, weft_lock_free_queue_try_push_int(q, 1), EINVAL);
   UNCHANGED(arena, 1024, weft_lock_free_queue_try_pop_int(q, &value), EINVAL);
   q = weft_lock_free_queue_init(arena, sizeof arena, config);

@@ -2,10 +2,10 @@ import { type Codec, codec, inPlace, task } from "../../primitives/pool.ts";
 import { struct } from "../../primitives/struct.ts";
 
 /** A record that travels as its bytes. */
-export const Pair = struct({ a: "i32", b: "f64" });
+const Pair = struct({ a: "i32", b: "f64" });
 
 /** A codec of one's own: a date. */
-export const date: Codec<Date> = {
+const date: Codec<Date> = {
   name: "date.v1",
   encode(value, into) {
     if (!(value instanceof Date)) throw new TypeError("it is no Date");

@@ -630,6 +630,126 @@ test("map() takes no more requests than its limit, and ends with the loop", () =
     assert.throws(() => pool.map("echo", 7 as never, { signal }), /iterate/);
   }));
 
+test("map() waits for requests, and ends with their error", () =>
+  withPool({ workers: 2 }, async (pool) => {
+    const later = [1, 2, 3].map((n) => pause().then(() => n));
+    const values: unknown[] = [];
+    for await (const value of pool.map("echo", later as never)) {
+      values.push(value);
+    }
+    assert.equal(values, [1, 2, 3]);
+    const broken = new RangeError("no more");
+    function* some() {
+      yield 1;
+      throw broken;
+    }
+    async function* others() {
+      yield* some();
+      await pause();
+    }
+    for (const requests of [some, others]) {
+      const results = pool.map("echo", requests());
+      assert.equal((await results.next()).value, 1);
+      assert.is(await rejection(results.next()), broken);
+      assert.ok((await results.next()).done);
+    }
+    const none = pool.map("echo", []);
+    assert.equal(await none.next(), { value: undefined, done: true });
+    const unsendable = pool.map("echo", [1, 2n as never, 3]);
+    assert.equal((await unsendable.next()).value, 1);
+    assert.ok(await rejection(unsendable.next()) instanceof TypeError);
+    const closed = rejection(pool.map("nothing" as never, [1] as never).next());
+    assert.match((await closed).message, /no task "nothing"/);
+  }));
+
+test("an aborted map() ends all that it has begun, and its requests", () =>
+  withPool({ workers: 2, slots: 4 }, async (pool) => {
+    await pool.ready;
+    let ended = false;
+    function* endless() {
+      ended = false;
+      try {
+        for (;;) yield undefined;
+      } finally {
+        ended = true;
+      }
+    }
+    async function* slowly() {
+      for (const request of endless()) {
+        await pause();
+        yield request;
+      }
+    }
+    for (const ordered of [true, false]) {
+      for (const isAsync of [true, false]) {
+        const before = pool.stats();
+        const control = new AbortController();
+        const { signal } = control;
+        const results = pool.map(
+          "wait",
+          isAsync ? slowly() : endless(),
+          { signal, ordered, limit: 3 },
+        );
+        const error = rejection(results.next());
+        while (pool.stats().running < 2) await pause();
+        const reason = new Error("enough");
+        control.abort(reason);
+        assert.is(await error, reason);
+        while (!ended) await pause();
+        assert.is(pool.stats().done, before.done);
+        assert.ok(pool.stats().failed >= before.failed + 2);
+        while (pool.stats().running > 0) await pause();
+        assert.is(pool.stats().waiting, 0);
+        assert.is(
+          await rejection(pool.map("wait", [], { signal }).next()),
+          reason,
+        );
+      }
+    }
+    const late = pool.map("wait", [undefined], { timeout: 5 }).next();
+    assert.is((await rejection(late)).name, "TimeoutError");
+    const odd = pool.map("echo", [1], { priority: NaN }).next();
+    assert.ok(await rejection(odd) instanceof RangeError);
+  }));
+
+test("several uses of map(), and run(), take turns", () =>
+  withPool({ workers: 2, slots: 4 }, async (pool) => {
+    function* endless() {
+      for (let n = 0;; n++) yield n;
+    }
+    const runs = [1, 2, 3].map(() => pool.map("echo", endless()));
+    for (let i = 0; i < 50; i++) {
+      for (const run of runs) assert.is((await run.next()).value, i);
+      assert.is(await pool.run("echo", i), i);
+    }
+    const closing = pool.close();
+    for (const run of runs) {
+      const all = async () => {
+        for await (const _ of run);
+      };
+      assert.ok(await rejection(all()) instanceof ClosedError);
+    }
+    await closing;
+  }));
+
+test("a map() goes on when workers die, or with what they have done", () =>
+  withPool({ workers: 2 }, async (pool, words) => {
+    await pool.ready;
+    const values: unknown[] = [];
+    for await (const value of pool.map("dieOnce", [1, 2, 3, 4])) {
+      values.push(value);
+    }
+    assert.equal(values, [1, 2, 3, 4]);
+    assert.is(words[1], 1);
+    const dying = pool.map("die", ["exit" as const]).next();
+    assert.ok(await rejection(dying) instanceof WorkerError);
+    const nobody = pool.map("wait", [undefined, undefined, undefined]);
+    const failed = rejection(nobody.next());
+    while (pool.stats().running < 2) await pause();
+    pool.terminate();
+    assert.ok(await failed instanceof ClosedError);
+  }));
+
 test("room() waits while too many tasks wait", () =>
   withPool({ slots: 2, ahead: 0 }, async (pool, words) => {
     const tasks = [pool.run("gate", 0)];

@@ -8,6 +8,7 @@ import * as assert from "uvu/assert";
 import { buildSite } from "../../docs/site/build.ts";
 import { contents, PROJECT } from "../../docs/site/contents.ts";
 import { OPTIONS } from "../../docs/site/search_options.ts";
+import { visit } from "../_run/browser/visit.ts";
 import { suite } from "../_run/harness.ts";
 
 const test = suite("the site");
@@ -77,4 +78,30 @@ test("the search finds a heading", () => {
   const index = MiniSearch.loadJSON(read("search.json"), OPTIONS);
   const urls = index.search("agents that are terminated").map(({ url }) => url);
   assert.ok(urls.includes("docs/waiting.html#agents-that-are-terminated"));
+});
+
+test("no page is wider than a phone", async () => {
+  const files = fs.readdirSync(site, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".html"));
+  await visit({
+    write: (folder) => fs.cpSync(site, folder, { recursive: true }),
+    ready: "document.readyState === 'complete'",
+  }, async (page) => {
+    const wide = await page.value(`(async () => {
+      const wide = [];
+      for (const file of ${JSON.stringify(files)}) {
+        const frame = document.createElement("iframe");
+        frame.style = "width: 360px; height: 640px; border: 0";
+        frame.src = file;
+        const loaded = new Promise((resolve) => frame.onload = resolve);
+        document.body.append(frame);
+        await loaded;
+        const { scrollWidth } = frame.contentDocument.documentElement;
+        if (scrollWidth > 360) wide.push(file + ": " + scrollWidth);
+        frame.remove();
+      }
+      return wide;
+    })()`);
+    assert.equal(wide, []);
+  });
 });

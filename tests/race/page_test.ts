@@ -1,14 +1,12 @@
 // A failure's page in a real Chromium, stepped through by keys.
 import * as fs from "node:fs";
-import { tmpdir } from "node:os";
 import * as path from "node:path";
 import * as assert from "uvu/assert";
-import { serve } from "../../docs/page/serve.ts";
 import { race } from "../../race/mod.ts";
 import type { Result } from "../../race/mod.ts";
-import { drive, type Driven } from "../_run/browser/driver.ts";
-import { programOf } from "../_run/browser/server.ts";
-import { skip, suite } from "../_run/harness.ts";
+import type { Driven } from "../_run/browser/driver.ts";
+import { visit } from "../_run/browser/visit.ts";
+import { suite } from "../_run/harness.ts";
 
 const test = suite("race page in Chromium");
 
@@ -41,31 +39,15 @@ async function failing(): Promise<string> {
   return failure!.page();
 }
 
-async function visit(look: (page: Driven) => Promise<void>): Promise<void> {
-  try {
-    programOf("chromium");
-  } catch {
-    skip("no chromium here");
-  }
-  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-race-"));
-  fs.writeFileSync(path.join(folder, "index.html"), await failing());
-  const { server, url } = await serve(folder, {});
-  let browser: Driven | undefined;
-  try {
-    browser = await drive("chromium", url).catch(() => undefined);
-    if (browser === undefined) skip("chromium does not run here");
-    await browser.until("document.readyState === 'complete'");
-    await look(browser);
-  } finally {
-    browser?.close();
-    server.close();
-    server.closeAllConnections();
-    fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  }
-}
+const visitFailing = (look: (page: Driven) => Promise<void>) =>
+  visit({
+    write: async (folder) =>
+      fs.writeFileSync(path.join(folder, "index.html"), await failing()),
+    ready: "document.readyState === 'complete'",
+  }, look);
 
 test("keys step through a failure, with memory and who waits", async () => {
-  await visit(async (page) => {
+  await visitFailing(async (page) => {
     const text = (id: string) =>
       page.value(`document.getElementById("${id}").innerText`);
     const chosen = async () =>

@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import fc from "fast-check";
 import { DamagedError, Semaphore } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
+import { spinning } from "../../primitives/_spin.ts";
 import { suite } from "../_run/harness.ts";
 import {
   asAgent,
@@ -444,6 +445,21 @@ test("damaged rows throw, and change nothing", () => {
     wordsOf(semaphore).fill(held, at + 2, at + 4);
     refuses(buffer, () => semaphore.abandon(51), DamagedError, "semaphore");
   }
+});
+
+test("an agent that finds damage while it claims lets others claim", async () => {
+  const semaphore = Semaphore.create(0, { tracked: 2 });
+  const words = wordsOf(semaphore);
+  const { patience } = spinning;
+  spinning.patience = -1; // it claims before its first sleep
+  try {
+    words[permits] = 200 << 12; // a row that is none
+    const wrong = await semaphore.acquireAsync().catch((error) => error);
+    assert.instance(wrong, DamagedError);
+  } finally {
+    spinning.patience = patience;
+  }
+  assert.equal(state(semaphore).slice(1), [0, 0, 0, 0]);
 });
 
 test("acquireAsync() rejects with the reason of its signal", async () => {

@@ -222,6 +222,23 @@ for (const Queue of QUEUES) {
       () => from.call(Queue, queue.handle, { element: Word }),
       wrong,
     );
+    // As long, with other fields; where nobody knows the fields, any will do.
+    const Long = struct({ id: "u8", x: "f64", name: bytes(16) });
+    assert.is(Long.size, Item.size);
+    const attach = (type: unknown) =>
+      from.call(Queue, queue.handle, { element: type });
+    assert.throws(() => attach(Long), /elements of this queue have other/);
+    const again = shared.attach(buffer).jobs.handle;
+    assert.throws(
+      () => from.call(Queue, again, { element: Long }),
+      /elements of this queue have other fields/,
+    );
+    const head = new Int32Array(queue.buffer, queue.untyped.byteOffset, 5);
+    assert.is(head[4], Item.shape);
+    assert.is.not(Item.shape, Long.shape);
+    head[4] = 0;
+    attach(Long);
+    assert.is(head[4], 0);
     const none = { capacity: 4, element: "u8" as never };
     assert.throws(() => Queue.create(none), /type that struct\(\) made/);
     const both = { ...config, elementSize: 32 };

@@ -18,6 +18,10 @@ WEFT__BEGIN
 #define WEFT__CALLS_PIECE 5
 #define WEFT__CALLS_ELSEWHERE 6
 #define WEFT__CALLS_MORE 128
+/* In the first word of a request: the server does not read the request any
+   more. Its caller may write there why it gives up. */
+#define WEFT__CALLS_GIVEN 4
+#define WEFT__CALLS_REASON 12 /* behind their length, which is a word */
 /* A message that nobody goes on with is kept for so many ns. */
 #define WEFT__CALLS_KEPT (30 * WEFT__SECOND)
 
@@ -131,7 +135,7 @@ static inline int32_t weft_calls_throw(void *result, int32_t room,
  * `room` bytes, and returns how many bytes it has; WEFT_CALLS_UNDEFINED if
  * there is none, or what weft_calls_throw returned. Where an argument is an
  * AbortSignal, it is `null` in JSON; weft_call_ring_wanted(call) is false once
- * the caller has given up.
+ * the caller has given up, and weft_calls_reason says why.
  */
 typedef int32_t (*weft_calls_function)(void *context, weft_call *call,
                                        const void *args, int32_t length,
@@ -469,6 +473,60 @@ typedef struct {
   int32_t what;
 } weft_calls_answer;
 
+/*
+ * Gives the bytes of the arguments back: a method calls it once it has read
+ * them, and must not look at `args` again. From then on a caller that gives up
+ * says there why it does.
+ */
+static inline void weft_calls_release_args(weft_call *call) {
+  weft__store((int32_t *)(void *)(call + 1), WEFT__CALLS_GIVEN); /* (G) */
+}
+
+/*
+ * Why the caller of a method of `r` gave up, if the method had released its
+ * arguments. answer->what is WEFT_CALLS_ERROR, which weft_calls_field reads, or
+ * WEFT_CALLS_THROWN: then the bytes are a value of the caller's codec. False if
+ * the caller still waits, or does not say why.
+ */
+static inline bool weft_calls_reason(const weft_call_ring *r,
+                                     const weft_call *call,
+                                     weft_calls_answer *answer) {
+  const int32_t *request = (const int32_t *)(const void *)(call + 1);
+  int32_t most = weft_call_ring_max_request(r) - WEFT__CALLS_REASON;
+  answer->length = 0;
+  answer->what = WEFT_CALLS_FAILED;
+  /* A caller that was abandoned may have died while it wrote. */
+  if (weft__call_phase(weft__load(&call->state)) != WEFT_CALL_RING_DROPPED)
+    return false;
+  int32_t what = request[0] >> 8;
+  int32_t length = request[2];
+  if ((request[0] & 0xff) != WEFT__CALLS_GIVEN || length < 0 || length > most ||
+      (what != WEFT_CALLS_ERROR && what != WEFT_CALLS_THROWN))
+    return false;
+  int32_t n = length < answer->room ? length : answer->room;
+  if (n > 0)
+    __builtin_memcpy(answer->bytes, (const char *)request + WEFT__CALLS_REASON,
+                     (size_t)n);
+  answer->length = length;
+  answer->what = what;
+  return true;
+}
+
+/* Writes that the time is over, if the server has made room for that. */
+static inline void weft__calls_tell(const weft_call_ring *r, weft_call *c) {
+  int32_t *request = (int32_t *)(void *)(c + 1);
+  int32_t room = weft_call_ring_max_request(r) - WEFT__CALLS_REASON;
+  /* Pairs with (G): the server does not use the request any more. */
+  if (weft__load(request) != WEFT__CALLS_GIVEN) return;
+  int32_t n = weft_calls_throw((char *)request + WEFT__CALLS_REASON, room,
+                               "TimeoutError",
+                               "The call was not answered in time", NULL);
+  if (n == -1) return;
+  /* Published by the exchange that gives up. */
+  request[2] = -1 - n;
+  request[0] = WEFT__CALLS_GIVEN | WEFT_CALLS_ERROR << 8;
+}
+
 /* The parts of a request, one behind the other. */
 typedef struct {
   const char *at[3];
@@ -546,8 +604,10 @@ static inline int weft__calls_exchange(weft_call_ring *r,
   int result = weft__calls_post(r, m, &c, left);
   if (result == EBUSY) return ETIMEDOUT;
   if (result != 0) return result;
-  if (weft__call_answered(c, left, deadline) != 0 && weft__call_give_up(r, c))
-    return ETIMEDOUT;
+  if (weft__call_answered(c, left, deadline) != 0) {
+    weft__calls_tell(r, c);
+    if (weft__call_give_up(r, c)) return ETIMEDOUT;
+  }
   int32_t phase = weft__call_phase(weft__load(&c->state));
   const char *reply = weft__call_reply_at(r, c);
   *what = WEFT_CALLS_FAILED;

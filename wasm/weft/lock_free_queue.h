@@ -32,6 +32,9 @@ enum {
  * word 1    capacity      How many elements fit, a power of two.
  * word 2    element_size  Bytes of an element, a multiple of 4.
  * word 3    seal          Check word over the configuration.
+ * word 4    shape         A number that tells apart records with different
+ *                         fields; 0 if the elements are no records, or if
+ *                         nobody knows.
  * word 32   tail          A ticket to push, at most the next one.
  * word 64   head          A ticket to pop, at most the next one.
  * word 96   free_tail     The same as `tail`, for the ring of free slots.
@@ -57,7 +60,8 @@ typedef struct {
   int32_t capacity;
   int32_t element_size;
   int32_t seal;
-  int32_t _pad0[28];
+  int32_t shape;
+  int32_t _pad0[27];
   int32_t tail;
   int32_t _pad1[31];
   int32_t head;
@@ -77,6 +81,7 @@ WEFT_WORD(lock_free_queue, magic, 0);
 WEFT_WORD(lock_free_queue, capacity, 1);
 WEFT_WORD(lock_free_queue, element_size, 2);
 WEFT_WORD(lock_free_queue, seal, 3);
+WEFT_WORD(lock_free_queue, shape, 4);
 WEFT_WORD(lock_free_queue, tail, 32);
 WEFT_WORD(lock_free_queue, head, 64);
 WEFT_WORD(lock_free_queue, free_tail, 96);
@@ -177,6 +182,13 @@ static inline WEFT__RESULT weft_lock_free_queue *weft_lock_free_queue_init(
 static inline int32_t weft_lock_free_queue_capacity(
     const weft_lock_free_queue *q) {
   return q->capacity;
+}
+
+/* The number that JavaScript gives the fields of its records: `shape` of their
+   struct. 0 if the elements are no records, or if C has made the queue. */
+static inline int32_t weft_lock_free_queue_shape(
+    const weft_lock_free_queue *q) {
+  return q->shape;
 }
 
 /* Bytes an element has. */

@@ -21,6 +21,9 @@ WEFT__BEGIN
  * word 1    capacity      How many elements fit, a power of two.
  * word 2    element_size  Bytes of an element, a multiple of 4.
  * word 3    seal          Check word over the configuration.
+ * word 4    shape         A number that tells apart records with different
+ *                         fields; 0 if the elements are no records, or if
+ *                         nobody knows.
  * word 32   tail          bit 0      CLOSED
  *                         bits 1-31  the next ticket to push
  * word 64   head          The next ticket to pop, times 2.
@@ -42,7 +45,8 @@ typedef struct {
   int32_t capacity;
   int32_t element_size;
   int32_t seal;
-  int32_t _pad0[28];
+  int32_t shape;
+  int32_t _pad0[27];
   int32_t tail;
   int32_t _pad1[31];
   int32_t head;
@@ -58,6 +62,7 @@ WEFT_WORD(mpmc_queue, magic, 0);
 WEFT_WORD(mpmc_queue, capacity, 1);
 WEFT_WORD(mpmc_queue, element_size, 2);
 WEFT_WORD(mpmc_queue, seal, 3);
+WEFT_WORD(mpmc_queue, shape, 4);
 WEFT_WORD(mpmc_queue, tail, 32);
 WEFT_WORD(mpmc_queue, head, 64);
 WEFT_WORD(mpmc_queue, pop_epoch, 96);
@@ -134,6 +139,12 @@ static inline WEFT__RESULT weft_mpmc_queue *weft_mpmc_queue_init(
 /* How many elements the queue can hold. */
 static inline int32_t weft_mpmc_queue_capacity(const weft_mpmc_queue *q) {
   return q->capacity;
+}
+
+/* The number that JavaScript gives the fields of its records: `shape` of their
+   struct. 0 if the elements are no records, or if C has made the queue. */
+static inline int32_t weft_mpmc_queue_shape(const weft_mpmc_queue *q) {
+  return q->shape;
 }
 
 /* The bytes of an element: a push reads them, a pop writes them. */

@@ -23,6 +23,9 @@ WEFT__BEGIN
  * word 1   capacity      How many elements fit, a power of two.
  * word 2   element_size  Bytes of an element, a multiple of 4.
  * word 3   seal          Check word over the configuration.
+ * word 4   shape         A number that tells apart records with different
+ *                        fields; 0 if the elements are no records, or if nobody
+ *                        knows.
  * word 32  tail          bit 0      WAITING: the consumer sleeps on this word
  *                        bit 1      CLOSED
  *                        bits 2-31  the next index to push
@@ -41,7 +44,8 @@ typedef struct {
   int32_t capacity;
   int32_t element_size;
   int32_t seal;
-  int32_t _pad0[28];
+  int32_t shape;
+  int32_t _pad0[27];
   int32_t tail;
   int32_t head_cache;
   int32_t _pad1[30];
@@ -53,6 +57,7 @@ WEFT_WORD(spsc_queue, magic, 0);
 WEFT_WORD(spsc_queue, capacity, 1);
 WEFT_WORD(spsc_queue, element_size, 2);
 WEFT_WORD(spsc_queue, seal, 3);
+WEFT_WORD(spsc_queue, shape, 4);
 WEFT_WORD(spsc_queue, tail, 32);
 WEFT_WORD(spsc_queue, head_cache, 33);
 WEFT_WORD(spsc_queue, head, 64);
@@ -100,6 +105,12 @@ static inline WEFT__RESULT weft_spsc_queue *weft_spsc_queue_init(
 /* How many elements the queue can hold. */
 static inline int32_t weft_spsc_queue_capacity(const weft_spsc_queue *q) {
   return q->capacity;
+}
+
+/* The number that JavaScript gives the fields of its records: `shape` of their
+   struct. 0 if the elements are no records, or if C has made the queue. */
+static inline int32_t weft_spsc_queue_shape(const weft_spsc_queue *q) {
+  return q->shape;
 }
 
 /* The bytes of an element: a push reads them, a pop writes them. */

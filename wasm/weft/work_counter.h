@@ -93,19 +93,19 @@ static inline WEFT__RESULT weft_work_counter *weft_work_counter_attach(
   return (weft_work_counter *)at;
 }
 
-/* Initializes `bytes` bytes of unused memory as a counter of `total` tasks, 0
-   to 2^30. NULL if that number or the configuration is out of range, the bytes
-   are too few, or `at` is not a multiple of 4. */
-static inline WEFT__RESULT weft_work_counter *weft_work_counter_init(
-    void *at, size_t bytes, int32_t total, weft_work_config config) {
-  weft_work_counter *c = (weft_work_counter *)at;
-  if (!weft__fits(at, bytes, sizeof *c)) return NULL;
-  if (total < 0 || total > WEFT_WORK_COUNTER_MAX) return NULL;
-  if (config.agents < 0 || config.agents > 1 << 16) return NULL;
-  if (config.agents == 0 &&
-      (config.chunk < 1 || config.chunk > WEFT_WORK_COUNTER_MAX))
-    return NULL;
-  weft__zero(at, sizeof *c);
+/* Whether there can be so many tasks, handed out in this way. */
+static inline bool weft__work_counter_is_whole(int32_t total,
+                                               weft_work_config config) {
+  if (total < 0 || total > WEFT_WORK_COUNTER_MAX) return false;
+  if (config.agents < 0 || config.agents > 1 << 16) return false;
+  return config.agents > 0 ||
+         (config.chunk >= 1 && config.chunk <= WEFT_WORK_COUNTER_MAX);
+}
+
+/* Writes the words of a counter that are not 0, the first one last. */
+static inline void weft__work_counter_format(weft_work_counter *c,
+                                             int32_t total,
+                                             weft_work_config config) {
   c->total = total;
   c->chunk = config.agents > 0 ? -config.agents : config.chunk;
   c->seal = weft__seal(WEFT_KIND_work_counter, c->total, c->chunk);
@@ -113,6 +113,18 @@ static inline WEFT__RESULT weft_work_counter *weft_work_counter_init(
   c->finished =
       total == 0 ? WEFT_WORK_COUNTER_OVER : WEFT_WORK_COUNTER_RUNNING;
   weft__store(&c->magic, weft__magic(WEFT_KIND_work_counter));
+}
+
+/* Initializes `bytes` bytes of unused memory as a counter of `total` tasks, 0
+   to 2^30. NULL if that number or the configuration is out of range, the bytes
+   are too few, or `at` is not a multiple of 4. */
+static inline WEFT__RESULT weft_work_counter *weft_work_counter_init(
+    void *at, size_t bytes, int32_t total, weft_work_config config) {
+  weft_work_counter *c = (weft_work_counter *)at;
+  if (!weft__fits(at, bytes, sizeof *c)) return NULL;
+  if (!weft__work_counter_is_whole(total, config)) return NULL;
+  weft__zero(at, sizeof *c);
+  weft__work_counter_format(c, total, config);
   return c;
 }
 
@@ -142,14 +154,12 @@ static inline WEFT__RESULT weft_work_counter *weft_work_counter_init_tracked(
   size_t needed = weft_work_counter_tracked_bytes(tracked);
   int64_t step = config.agents > 0 ? 1 : config.chunk;
   if (needed == 0 || !weft__fits(at, bytes, needed)) return NULL;
+  if (!weft__work_counter_is_whole(total, config)) return NULL;
   if (total > WEFT__RANGES_MAX * step) return NULL;
-  weft_work_counter *c = weft_work_counter_init(at, bytes, total, config);
-  if (c == NULL) return NULL;
-  int32_t *words = (int32_t *)at;
-  __asm__("" : "+r"(words)); /* see weft__work_counter_rows */
-  weft__zero(words + WEFT__WORK_COUNTER_ROWS,
-             needed - sizeof(int32_t) * WEFT__WORK_COUNTER_ROWS);
-  weft__store(&c->tracked, weft__tracked_mark(tracked));
+  weft_work_counter *c = (weft_work_counter *)at;
+  weft__zero(at, needed);
+  c->tracked = weft__tracked_mark(tracked);
+  weft__work_counter_format(c, total, config);
   return c;
 }
 

@@ -74,7 +74,7 @@ enum Bug {
     Mq3,
 }
 
-/// Drepper's mutex 2: 0 free, 1 locked, 2 locked and contended.
+/// Drepper's third mutex: 0 free, 1 locked, 2 locked and contended.
 struct Lock {
     state: AtomicI32,
     futex: Futex,
@@ -96,6 +96,7 @@ impl Lock {
         while seen != 0 {
             self.futex.wait(&self.state, 2);
             seen = if self.bug == Bug::Mx1 {
+                thread::yield_now(); // it spins, and loom is not fair
                 self.state.compare_exchange(0, 1, SeqCst, SeqCst).unwrap_or_else(|s| s)
             } else {
                 self.state.swap(2, SeqCst)
@@ -104,10 +105,15 @@ impl Lock {
     }
 
     fn unlock(&self) {
+        if self.state.fetch_sub(1, SeqCst) == 1 {
+            return;
+        }
         if self.bug == Bug::Mx3 {
             self.futex.notify();
         }
-        if self.state.swap(0, SeqCst) == 2 && !matches!(self.bug, Bug::Mx3 | Bug::Mx4) {
+        // No store: loom lets one come between the halves of an exchange.
+        self.state.swap(0, SeqCst);
+        if !matches!(self.bug, Bug::Mx3 | Bug::Mx4) {
             self.futex.notify();
         }
     }

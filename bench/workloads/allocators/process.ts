@@ -13,7 +13,7 @@ import { orderOf } from "../processes.ts";
 import type { Role } from "./freer.ts";
 
 /** The jobs of threads, in the order of `allocators.c`. */
-export const WORK = [
+const WORK = [
   "sums",
   "malloc",
   "slab",

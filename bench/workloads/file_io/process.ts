@@ -16,7 +16,7 @@ import { orderOf } from "../processes.ts";
 import type { Role } from "./clerk.ts";
 
 /** The jobs of threads, in the order of `file_io.c`. */
-export const WORK = [
+const WORK = [
   "write",
   "fwrite",
   "ring",

@@ -18,6 +18,8 @@ export interface Job {
   /** Numbers of workers, measured one after the other. */
   readonly workers: readonly number[];
   readonly rounds: number;
+  /** How many ms to do rounds before those that count; at least one is done. */
+  readonly warmUp: number;
   /** When to begin, by `Date.now()`, to begin together with another process. */
   readonly begin?: number;
 }
@@ -28,7 +30,7 @@ export interface Printed extends Round {
   workers: number;
 }
 
-const { ways, tasks, workers, rounds, begin } = orderOf<Job>();
+const { ways, tasks, workers, rounds, warmUp, begin } = orderOf<Job>();
 const messages = messagesOf(tasks);
 const expected = new Uint8Array(tasks.count * RESULT);
 for (const [i, message] of messages.entries()) {
@@ -42,8 +44,10 @@ async function run(way: string, count: number) {
   const crew = await WAYS[way]!(setting);
   // With more workers than cores, rounds are long and similar.
   const most = count > 2 ? Math.ceil(rounds / 3) : rounds;
-  // The first round only lets the compilers work.
-  for (let i = 0; i <= most; i++) {
+  // The first rounds only let the compilers work.
+  const start = performance.now();
+  let counts = false;
+  for (let i = 0; i < most;) {
     results.fill(0);
     const it = await round(memory, count, () => crew.run());
     const wrong = results.findIndex((byte, at) => byte !== expected[at]);
@@ -55,7 +59,11 @@ async function run(way: string, count: number) {
     const metered = it.shares.reduce((sum, share) => sum + share.tasks, 0);
     const done = metered + (crew.elsewhere?.() ?? 0);
     if (done !== tasks.count) throw new Error(`${done} tasks were done`);
-    if (i > 0) console.log(JSON.stringify({ way, workers: count, ...it }));
+    if (counts) {
+      console.log(JSON.stringify({ way, workers: count, ...it }));
+      i++;
+    }
+    counts ||= performance.now() - start >= warmUp;
   }
   await crew.stop?.();
 }

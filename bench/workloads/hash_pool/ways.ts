@@ -49,7 +49,7 @@ export const ALONE = "no workers";
 /**
  * The same, but first it copies the data to shared memory, as every pool does.
  */
-export const COPIED = "no workers, data copied";
+const COPIED = "no workers, data copied";
 
 /** The ways that have no workers. */
 export const SINGLE: readonly string[] = [ALONE, COPIED];

@@ -26,6 +26,8 @@ interface Plan {
   readonly workers: readonly number[];
   /** Rounds for up to two workers; there are fewer for more workers. */
   readonly rounds: number;
+  /** Ms of rounds before those that count. */
+  readonly warmUp: number;
   /** Runs of the study's own program, for each number of workers. */
   readonly runs: number;
   /** Seconds after which a run is ended, including its start. */
@@ -110,7 +112,7 @@ const CURVES = [
  * What each number of workers costs: the time, the processor time of all
  * threads, and that of one worker.
  */
-export function curvesOf(table: Table): Table[] {
+function curvesOf(table: Table): Table[] {
   const findings = table.findings
     .filter(({ way, cpu }) => CURVES.includes(String(way)) && cpu !== undefined)
     .map((finding): Finding => {
@@ -141,10 +143,10 @@ export function curvesOf(table: Table): Table[] {
 }
 
 async function run(plan: Plan, ways: readonly string[]): Promise<Finding[]> {
-  const { host, tasks, rounds } = plan;
+  const { host, tasks, rounds, warmUp } = plan;
   const single = plan.apart && ways.every((way) => SINGLE.includes(way));
   const workers = single ? [1] : plan.workers;
-  const job: Job = { ways, tasks, workers, rounds };
+  const job: Job = { ways, tasks, workers, rounds, warmUp };
   try {
     const printed = await ask<Printed>(host, PROGRAM, job, LIMIT);
     return ways.flatMap((way) =>
@@ -166,9 +168,10 @@ async function run(plan: Plan, ways: readonly string[]): Promise<Finding[]> {
 }
 
 /** Two processes at a time, each with all tasks and a single thread. */
-async function runTwo({ host, tasks, rounds }: Plan): Promise<Finding> {
+async function runTwo({ host, tasks, rounds, warmUp }: Plan): Promise<Finding> {
   const begin = Date.now() + SOON * 1000;
-  const job: Job = { ways: [ALONE], tasks, workers: [1], rounds, begin };
+  const only = { ways: [ALONE], workers: [1], begin };
+  const job: Job = { ...only, tasks, rounds, warmUp };
   const printed = await Promise.all(
     [1, 2].map(() => ask<Printed>(host, PROGRAM, job, LIMIT)),
   );
@@ -184,7 +187,8 @@ async function runStudy(plan: Plan): Promise<Finding[]> {
   const { host, tasks, runs, hangs } = plan;
   const findings: Finding[] = [];
   for (const workers of plan.workers.slice(0, plan.apart ? 3 : 1)) {
-    const job: Job = { ways: [STUDY], tasks, workers: [workers], rounds: 1 };
+    const once = { rounds: 1, warmUp: 0 };
+    const job: Job = { ways: [STUDY], tasks, workers: [workers], ...once };
     const printed: Printed[] = [];
     let hung = 0;
     for (let i = 0; i < runs; i++) {
@@ -268,6 +272,8 @@ function planOf(kind: Kind, host: Host, scale: Scale): Plan {
     tasks: { kind, size, count: tiny ? 100 : count },
     workers: tiny ? [1, 3] : many,
     rounds: tiny ? 2 : 3,
+    // A pool's code is compiled after some 10,000 tasks.
+    warmUp: tiny ? 0 : 400,
     runs: tiny ? 1 : 4,
     hangs: tiny ? 2 : 10,
     apart: !tiny,

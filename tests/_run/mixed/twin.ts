@@ -21,13 +21,13 @@ export interface Agent {
 export const { Int32Array: Words, Uint8Array: Bytes } = globalThis;
 
 export const EBUSY = 10;
-export const EDEADLK = 16;
+const EDEADLK = 16;
 export const EINVAL = 28;
 export const EIO = 29;
 export const EOWNERDEAD = 62;
-export const ENOTRECOVERABLE = 56;
-export const EPERM = 63;
-export const EPIPE = 64;
+const ENOTRECOVERABLE = 56;
+const EPERM = 63;
+const EPIPE = 64;
 export const ETIMEDOUT = 73;
 
 /** Nanoseconds of C. */

@@ -48,7 +48,7 @@ public final class Explorers {
     }
   }
 
-  /** Drepper's mutex 2: 0 free, 1 locked, 2 locked and contended. */
+  /** Drepper's third mutex: 0 free, 1 locked, 2 locked and contended. */
   public static class Sections {
     private final AtomicInteger state = new AtomicInteger();
     private final Futex futex = new Futex();
@@ -80,9 +80,10 @@ public final class Explorers {
     }
 
     private void unlock() {
+      if (state.getAndAdd(-1) == 1) return;
       if (bug.equals("MX3")) futex.wake();
-      boolean silent = bug.equals("MX3") || bug.equals("MX4");
-      if (state.getAndSet(0) == 2 && !silent) futex.wake();
+      state.getAndSet(0);
+      if (!bug.equals("MX3") && !bug.equals("MX4")) futex.wake();
     }
   }
 
