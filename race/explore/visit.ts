@@ -441,10 +441,13 @@ export class Visit {
         this.#keep(id, who, cost, share);
         this.#kept++;
       } else this.#complete = false;
+      if (looping) states.probe();
       if (looping || overdue && this.#probes++ < PROBES) {
         return yield* this.#probe(from, code);
       }
-    } else if (states.asleep !== 0) {
+      return null;
+    }
+    if (states.asleep !== 0) {
       const left = states.asleep;
       states.asleep = 0;
       const agents = twins === null ? left : twins.agentsAt(left);
@@ -452,6 +455,11 @@ export class Visit {
     } else if (minimal && cost < states.cost(known)) {
       states.via(known, before, first, cost);
       this.#keep(known, who, cost, 0);
+    }
+    // The state was known from a round before the agent was in a loop.
+    if (looping && !minimal && !states.probe()) {
+      if (this.#ground !== null) this.#keep(known, who, 0, 0);
+      return yield* this.#probe(this.#pass(this.#passed), code);
     }
     return null;
   }

@@ -20,9 +20,12 @@ export type Reduction =
   | "remembered";
 
 /** Whether `o` asks for a reduction. */
-export function reduces(o: Options, name: Reduction): boolean {
-  return o.reduce !== false &&
-    (typeof o.reduce !== "string" || o.reduce === name);
+export function reduces({ reduce = true }: Options, name: Reduction): boolean {
+  // Groups come on top of all others, and only if they are asked for.
+  if (name === "groups" || typeof reduce === "boolean") {
+    return reduce === (name === "groups" ? name : true);
+  }
+  return reduce === "groups" || reduce === name;
 }
 
 /** How to explore. */

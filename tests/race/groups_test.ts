@@ -131,6 +131,25 @@ test("a group that goes round does not keep others from failing", () => {
   assert.is(verdict(found!.result), "exception");
 });
 
+test("a loop that leads to a state of its first round is a livelock", () => {
+  const sleeps: Body = (w) => {
+    Atomics.wait(w, 1, 2);
+    Atomics.add(w, 0, 1);
+  };
+  const round: Body = (w) => {
+    while (Atomics.load(w, 0) === 0) {
+      Atomics.store(w, 1, 2);
+      Atomics.store(w, 1, 0);
+    }
+  };
+  const wakes: Body = (w) => {
+    Atomics.notify(w, 0, 1);
+    Atomics.store(w, 9, 1);
+  };
+  const [found] = compare([sleeps, round, wakes], { races: false });
+  assert.is(verdict(found!.result), "livelock");
+});
+
 test("a model sees when calls of other groups begin", () => {
   const registers = race.spec({
     memory: () => new SharedArrayBuffer(64),
