@@ -140,17 +140,17 @@ export class MapRun<Plan> {
       this.#full = this.#underway >= limit;
       if (this.#full) return;
       this.#busy = true; // the iterator may call the pool
-      let step;
+      let done, value;
       try {
-        step = this.#steps.next();
+        const step = this.#steps.next();
+        if (this.#isAsync) return void this.#await(step);
+        ({ done, value } = step as Step);
+        if (isThenable(value)) return void this.#await(step);
       } catch (error) {
         return this.#break(error);
       }
-      if (this.#isAsync || isThenable((step as Step).value)) {
-        return void this.#await(step);
-      }
       this.#busy = false;
-      this.#put(step as Step);
+      this.#put(done === true, value);
     }
   }
 
@@ -161,21 +161,21 @@ export class MapRun<Plan> {
       const value = this.#isAsync || step.done ? step.value : await step.value;
       this.#busy = false;
       if (this.#stop !== undefined && !step.done) return this.#return();
-      this.#put({ done: step.done ?? false, value } as Step);
+      this.#put(step.done === true, value);
     } catch (error) {
       return this.#break(error);
     }
     this.#doer.fill();
   }
 
-  #put(step: Step): void {
-    if (step.done) {
+  #put(done: boolean, value: unknown): void {
+    if (done) {
       this.#steps = undefined;
       return this.#tell?.();
     }
     let outcome;
     try {
-      outcome = this.#doer.submit(step.value, this);
+      outcome = this.#doer.submit(value, this);
     } catch (error) {
       this.#line.push({ over: true, failed: true, result: error });
       this.#underway++;

@@ -190,7 +190,7 @@ const MORE = 128; // and more pieces follow
 // exchange that gives up: the bytes, how many there are, and in the second byte
 // of the first word whether they are an ERROR or THROWN.
 const GIVEN = 4;
-const REASON_LENGTH = REQUEST + 2;
+const REASON_LENGTH = 6; // a word of the slot: the third of the request
 const REASON = 12;
 
 /** A piece of a reply is kept for so many ms. */

@@ -787,15 +787,6 @@ export class RecordCore extends Region<"record_ring"> {
       this.#wakeProducer();
     }
   }
-
-  /**
-   * Whether a record is peeked at, or can be.
-   *
-   * @internal
-   */
-  protected get hasNext(): boolean {
-    return this.#peeked !== 0 || this.oldest() > 0;
-  }
 }
 
 /**
@@ -1088,8 +1079,12 @@ export class RecordRing extends RecordRingBase {
     if (limit !== Infinity) inRange("limit", limit, 0, MAX_CAPACITY);
     let count = 0;
     for (; count < limit; count++) {
-      if (count > 0 && !this.hasNext) break;
-      const record = this.peekRecord();
+      let record = 0;
+      try {
+        record = this.peekRecord();
+      } catch (error) { // closed or damaged: after some records, not yet told
+        if (count === 0) throw error;
+      }
       if (record === 0) break;
       try {
         fn(this.bytesOfRecord(record));

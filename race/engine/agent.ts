@@ -115,6 +115,19 @@ export interface Edge {
   runs: number;
 }
 
+/** What happens to an agent, the answer that it gets, and the time. */
+export type Event = Pick<Edge, "cause" | "value" | "now">;
+
+/** What an agent did. */
+export interface Outcome {
+  /** The state it came to; `null` if it threw or cannot be run from there. */
+  readonly to: Snapshot | null;
+  /** The calls that ended. */
+  readonly ended: readonly Ended[];
+  /** What it did instead of what is on its record. */
+  readonly strayed?: string | undefined;
+}
+
 /** A state in a group. */
 interface Member {
   readonly state: Snapshot;
@@ -176,7 +189,7 @@ export interface Timer {
  * After this many timers in a row that changed nothing, no more timers fire,
  * unless it is known that the agent does something else after some more.
  */
-const IDLE_FIRES = 8;
+export const IDLE_FIRES = 8;
 
 /** One simulated agent. */
 export class Agent {
@@ -288,6 +301,8 @@ export class Agent {
   /** Stand-ins for the views that its handle is made of. */
   views: Any[] = [];
   viewsMade = 0;
+  /** After how many timers in a row it is tired: see IDLE_FIRES. */
+  patience = IDLE_FIRES;
   /** Its vector clock, if clocks are used to look for data races. */
   clock: Int32Array;
   /** The source line of its next operation, if a trace is recorded. */
@@ -392,7 +407,7 @@ export class Agent {
 
   /** Whether no more of its timers fire. */
   get tired(): boolean {
-    return this.idleFires >= IDLE_FIRES && this.idleFires >= this.fires;
+    return this.idleFires >= this.patience && this.idleFires >= this.fires;
   }
 
   /** Its current call. */

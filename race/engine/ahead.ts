@@ -19,6 +19,7 @@ import { isAnswer, isSupposed } from "./guard.ts";
 import * as k from "./kinds.ts";
 import type { Scenario } from "./scenario.ts";
 import { placeOf } from "./sites.ts";
+import type { Spins } from "./spins.ts";
 
 // deno-lint-ignore no-explicit-any
 type Any = any;
@@ -95,6 +96,8 @@ export interface Runner {
   readonly leapt: Set<string>;
   /** The states of agents that are rounds of a loop that changes memory. */
   readonly rounds: Set<number>;
+  /** Loops that count their rounds. */
+  readonly spins: Spins;
   /** Prepares the agent for a replay. */
   rewind(agent: Agent): void;
   /** Runs an agent from where its record begins. */
@@ -224,10 +227,15 @@ function conclude(
   }
   engine.held = true;
   if (known === undefined) engine.loops.add(key);
+  if (!engine.scenario.async && engine.spins.tellsApart(agent, period)) {
+    return ON;
+  }
   if (pure) {
     agent.spinAddresses = [...new Set(round.map(signedAddress))];
     agent.tick = clock;
-    if (!clock && !engine.scenario.async) merge(agent, period);
+    if (engine.scenario.async) return SPINS;
+    if (clock) engine.spins.enter(agent, period);
+    else merge(engine, agent, period);
     return SPINS;
   }
   if (clock) agent.tick = true;
@@ -237,16 +245,17 @@ function conclude(
     for (let i = n - 1 - period; i < n - 1; i++) {
       engine.rounds.add(roundOf(after1[i]!, after2[i]!));
     }
-    merge(agent, period);
+    merge(engine, agent, period);
   }
   return ON;
 }
 
 /** Gives the agent the hashes that it had before the last round. */
-function merge(agent: Agent, period: number): void {
+function merge({ spins }: Runner, agent: Agent, period: number): void {
   const { n, after1, after2 } = agent;
   agent.h1 = after1[n - 1] = after1[n - 1 - period]!;
   agent.h2 = after2[n - 1] = after2[n - 1 - period]!;
+  spins.enter(agent, period);
 }
 
 /**

@@ -178,6 +178,8 @@ export class World {
   tail = 0;
   /** Agents that do the same, if that makes states equal. */
   twins: Twins | null = null;
+  /** Whether it is noted how agents are run. */
+  notes = false;
   /** Whether agents keep their plain accesses. */
   keepsPlain = false;
   readonly #states: Snapshot[] = [];
@@ -524,7 +526,7 @@ export class World {
 
   /** Keeps the state of an agent before something happens to it. */
   prepare(agent: Agent, cause: number): void {
-    if (this.memo === null || agent.before !== null) return;
+    if (this.memo === null && !this.notes || agent.before !== null) return;
     agent.before = agent.save();
     agent.cause = cause;
   }

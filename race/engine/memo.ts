@@ -14,6 +14,8 @@ export interface Job {
   readonly agent: Agent;
   /** The state it was in, if what follows is to be remembered. */
   readonly from: Snapshot | null;
+  /** The same, if what follows is to be noted. */
+  readonly before: Snapshot | null;
   readonly cause: number;
   readonly value: unknown;
   readonly now: number;

@@ -34,10 +34,11 @@ import {
   TOKEN,
 } from "./signals.ts";
 import { borrowedBy, capturedBy, placeOf, siteOf, stackOf } from "./sites.ts";
+import { Spins } from "./spins.ts";
 import { clearTimer, post, setTimer, unpost, waitAsync } from "./timers.ts";
 import type { Call } from "./model.ts";
 import { type Alone, doAlone, goOn, mustGoOn } from "./alone.ts";
-import { bits, mix1, mix2 } from "./values.ts";
+import { bits, mix1, mix2, show } from "./values.ts";
 import { twinsOf } from "./twins.ts";
 import type { Host, Target } from "./views.ts";
 
@@ -107,6 +108,8 @@ export class Engine implements Host {
   forced: readonly Guard[] | null = null;
   /** Whether loops are not followed, because an agent is only tried out. */
   blind = false;
+  /** What it then did instead of what is on its record. */
+  strayed: string | undefined = undefined;
   /** What agents did before, and whether that may be used. */
   readonly memo = new Memo();
   recalls = false;
@@ -132,6 +135,8 @@ export class Engine implements Host {
   readonly leapt: Set<string> = new Set();
   /** The states of agents that are rounds of a loop that changes memory. */
   readonly rounds: Set<number> = new Set();
+  /** Loops that count their rounds. */
+  readonly spins = new Spins();
   /** Whether it has met a loop of sleeps that seems to have no end. */
   sleepless = false;
   /** Whether an agent has looked at the clock. */
@@ -329,12 +334,13 @@ export class Engine implements Host {
     }
     this.#constants = 0;
     this.#idle = false;
-    const { pos } = agent;
-    if (pos < agent.n) {
+    const { pos, n } = agent;
+    if (pos < n) {
       if (
         agent.sig[pos] !== signature(kind, address) ||
         agent.args[pos] !== argBits(a, b)
       ) {
+        this.strayed = `${n - pos} ${kind} ${address} ${show(a)} ${show(b)}`;
         this.#mismatch(agent, kind, address, agent.sig[pos]!);
       }
       agent.pos = pos + 1;
@@ -452,6 +458,7 @@ export class Engine implements Host {
     const known = agent.kind === kind && agent.address === address &&
       Object.is(agent.a, a);
     if (known) return;
+    this.strayed = `0 ${kind} ${address} ${show(a)}`;
     this.#mismatch(agent, kind, address, signature(agent.kind, agent.address));
   }
 
@@ -559,7 +566,7 @@ export class Engine implements Host {
     let { result } = this;
     if (this.performed) this.performed = false;
     else {
-      result = this.perform(agent, age);
+      this.result = result = this.perform(agent, age);
       world.absorb(agent, result, world.changed);
     }
     if (result === BLOCK) throw this.suspend();
@@ -638,6 +645,11 @@ export class Engine implements Host {
   /** Ends the agent's current call, which has returned. */
   finishCall(agent: Agent, result: unknown): void {
     const { world, scenario } = this;
+    if (this.blind && (agent.pos < agent.n || this.performed)) {
+      this.strayed = `${agent.n - agent.pos} ${this.performed} ${show(result)}`;
+      world.fail("nondeterministic", "the call ends before its record does");
+      throw this.suspend();
+    }
     if (scenario.stateless === undefined) verify(this, agent, result);
     const recovered = agent === this.recoverer;
     const { steps } = agent;

@@ -4,25 +4,12 @@
  *
  * @module
  */
-import type { Agent, Edge, Ended, Guard, Snapshot } from "./agent.ts";
+import type { Agent, Event, Guard, Outcome, Snapshot } from "./agent.ts";
 import { BLOCK } from "./core.ts";
 import { sameGuards } from "./guard.ts";
 import * as k from "./kinds.ts";
 import { CHANGED, RESUMED, STALE_READ, WOKEN } from "./memo.ts";
 import type { Engine } from "./replay.ts";
-
-/** What happens to an agent, the answer that it gets, and the time. */
-export type Event = Pick<Edge, "cause" | "value" | "now">;
-
-/** What an agent did. */
-export interface Outcome {
-  /** The state it came to; `null` if it threw or cannot be run from there. */
-  readonly to: Snapshot | null;
-  /** The calls that ended. */
-  readonly ended: readonly Ended[];
-}
-
-const NOTHING: Outcome = { to: null, ended: [] };
 
 /**
  * Runs an agent in `state` as if `event` happened there. Loops that it meets
@@ -40,7 +27,10 @@ export function shadow(
   const asleep = state.status === k.BLOCKED;
   const steps = (cause & ~(CHANGED | STALE_READ)) === 0;
   const wakes = cause === WOKEN || cause === k.TIMEOUT;
-  if (!steps && cause !== RESUMED && !(wakes && asleep)) return NOTHING;
+  const looks = cause === k.TIMEOUT && state.status === k.SPINNING;
+  if (!steps && cause !== RESUMED && !looks && !(wakes && asleep)) {
+    return { to: null, ended: [] };
+  }
   const present = agent.save();
   const { frontier, fault, woken, changed, began, ended: over } = world;
   const { volatile, maxOpSteps } = world;
@@ -53,11 +43,18 @@ export function shadow(
   Object.assign(engine, { inline: false, grant: null, performed: false });
   Object.assign(engine, { ended: [], guards: [], forced: forced ?? [] });
   engine.blind = forced === null;
+  engine.strayed = undefined;
   agent.load(state);
   try {
     if (cause === RESUMED) world.resume(agent);
     else if (steps) step(engine, agent, event);
-    else {
+    else if (looks) {
+      agent.idleFires++;
+      agent.snapshot = null;
+      agent.kind = k.CLOCK;
+      world.resume(agent);
+      agent.before = null;
+    } else {
       if (cause === k.TIMEOUT) agent.idleFires++;
       agent.snapshot = null;
       world.wake(agent, value as string);
@@ -68,7 +65,7 @@ export function shadow(
     const meant = sameGuards(engine.guards, forced ?? []);
     return world.fault === null && engine.refused === null && meant
       ? { to: agent.save(), ended: engine.ended }
-      : NOTHING;
+      : { to: null, ended: [], strayed: engine.strayed ?? world.fault?.kind };
   } finally {
     Object.assign(world, kept);
     Object.assign(engine, task, { refused, blind, forced: null });

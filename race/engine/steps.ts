@@ -14,6 +14,7 @@ import {
   CHANGED,
   ENOUGH,
   isSame,
+  type Job,
   type Memo,
   RECOVERS,
   STALE_READ,
@@ -83,14 +84,19 @@ export function start(engine: Engine, code: number, inline: boolean): boolean {
   const agent = world.agents[k.agentOf(code)]!;
   const action = k.actionOf(code);
   const memo = world.memo = engine.remembers ? engine.memo : null;
+  world.notes = engine.spins.notes;
   world.schedule.push(code);
   world.began = world.ended = world.volatile = false;
   engine.inline = inline;
+  // A given schedule may let an agent go round its loop once more.
+  if (agent.status === k.SPINNING && isStep(action)) world.resume(agent);
   if (action === k.LEAP || memo === null && isStep(action)) {
     engine.age = action === k.STALE ? k.numberOf(code) : 0;
     engine.leaping = action === k.LEAP ? k.numberOf(code) - 1 : 0;
     engine.grant = agent;
-    engine.job = { ...NOTHING, agent };
+    const before = world.notes && isStep(action) ? agent.save() : null;
+    engine.job = { ...NOTHING, agent, before };
+    engine.ended = [];
     return false;
   }
   if (memo !== null && isStep(action)) {
@@ -100,12 +106,12 @@ export function start(engine: Engine, code: number, inline: boolean): boolean {
   world.prepare(agent, action);
   unusual(engine, agent, action);
   const from = agent.before;
-  if (memo !== null && from !== null && !world.woken.includes(agent)) {
+  if (from !== null && !world.woken.includes(agent)) {
     // The agent has changed without being run.
     agent.before = null;
-    const edge = memo.find(from, action, undefined, world.now);
+    const edge = memo?.find(from, action, undefined, world.now);
     if (edge !== undefined) agent.load(edge.to);
-    else memo.add(from, action, undefined, world.now, agent, [], [], true);
+    else memo?.add(from, action, undefined, world.now, agent, [], [], true);
   }
   return wake(engine);
 }
@@ -120,6 +126,7 @@ const isStep = (action: number): boolean =>
 
 const NOTHING = {
   from: null,
+  before: null,
   cause: 0,
   value: undefined,
   now: 0,
@@ -150,7 +157,8 @@ function step(engine: Engine, memo: Memo, agent: Agent, age: number): boolean {
   engine.result = value;
   // If the agent goes on to further steps, what follows is not kept.
   const kept = volatile || engine.inline ? null : from;
-  engine.job = { agent, from: kept, cause, value, now, edge };
+  const before = engine.inline ? null : from;
+  engine.job = { agent, from: kept, before, cause, value, now, edge };
   engine.ended = [];
   engine.guards = [];
   return false;
@@ -176,7 +184,7 @@ function wake(engine: Engine): boolean {
     world.receive(agent);
     world.volatile = false;
     engine.inline = false;
-    engine.job = { agent, from, cause, value, now, edge };
+    engine.job = { agent, from, before: from, cause, value, now, edge };
     engine.ended = [];
     engine.guards = [];
     return false;
@@ -191,6 +199,7 @@ function settle(engine: Engine): true {
   const { agent, from, cause, value, now, edge } = job!;
   engine.job = engine.grant = null;
   engine.performed = false;
+  if (world.notes && edge === undefined) note(engine, job!);
   const lasts = world.memo !== null && world.fault === null &&
     !world.volatile && world.now === now;
   if (from === null || !lasts) return true;
@@ -202,6 +211,16 @@ function settle(engine: Engine): true {
     agent.load(edge.to);
   } else engine.differs(agent, edge.to);
   return true;
+}
+
+/** Notes what the agent of a job did. */
+function note({ world, memo, spins, ended, result }: Engine, job: Job): void {
+  const { agent, before, from } = job;
+  if (before === null || world.fault !== null) return;
+  const remembered = world.memo !== null && from !== null;
+  const value = world.memo === null && job.cause === 0 ? result : job.value;
+  const once = !remembered || memo.full;
+  spins.note(agent, before, { ...job, value }, ended, once);
 }
 
 /** Lets the agent go on as it did before. */

@@ -35,6 +35,8 @@ import {
 } from "../report/result.ts";
 import { Fixed, Impossible, run } from "./run.ts";
 import { sampler } from "./sample.ts";
+import { shadow } from "../engine/shadow.ts";
+import type { Tester } from "../engine/spins.ts";
 import type { Scenario } from "../engine/scenario.ts";
 import { search } from "./search.ts";
 import type { Found, SearchOptions } from "./task.ts";
@@ -50,6 +52,12 @@ export function check(
 ): Result | Promise<Result> {
   return explore(scenario, program, o, (engine) => examine(engine, o));
 }
+
+/**
+ * If a search is not complete, loops that count their rounds are looked for in
+ * so many histories of agents.
+ */
+const HISTORIES = 100;
 
 /** Replays one interleaving of a program. */
 export function replay(
@@ -134,14 +142,35 @@ function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
     engine.setTwins(o.twins === true && o.start?.length === 0);
     world.keepsPlain = reduce && o.races && !scenario.async &&
       !engine.clocked && world.lead + world.tail === 0;
+    engine.spins.begin(!o.minimal && !scenario.async);
     try {
-      return yield* search(engine, o);
+      const found = yield* search(engine, o);
+      if (found.fault !== null || o.minimal || !counts(engine, found)) {
+        return found;
+      }
     } catch (error) {
       if (!(error instanceof NotConstant)) throw error;
-      engine.forget();
-      engine.futures.clear();
     }
+    engine.forget();
+    engine.futures.clear();
+    engine.rounds.clear();
   }
+}
+
+/**
+ * Whether a loop was found to count its rounds, and the search must begin again
+ * to tell them apart. Samples tell them apart, too.
+ */
+function counts(engine: Engine, { complete }: Found): boolean {
+  const { world, scenario, spins } = engine;
+  const tester: Tester = {
+    world,
+    scenario,
+    tryOut: (agent, state, event) => shadow(engine, agent, state, event, null),
+  };
+  if (complete) return spins.check(tester);
+  spins.check(tester, HISTORIES);
+  return false;
 }
 
 /** Looks for livelocks in executions in which every agent gets its turns. */
@@ -161,7 +190,7 @@ function* turns(engine: Engine): Steps<void> {
 
 /** The result of a search that left out no state. */
 function covered(
-  { held, sleepless, leapt, endless }: Engine,
+  { held, sleepless, leapt, endless, spins }: Engine,
   total: Found,
 ): Result {
   const states = counted(total.states, "state");
@@ -170,6 +199,13 @@ function covered(
       { ...total, complete: false },
       `not complete: ${states}, and a loop of more than ${ONE_BY_ONE} ` +
         `operations of which only the beginning and the end were explored`,
+    );
+  }
+  if (spins.limit < Infinity) {
+    return resultOf(
+      { ...total, complete: false },
+      `not complete: ${states}, and a loop that counts its rounds: only the ` +
+        `first ${spins.limit} were told apart`,
     );
   }
   const loops = [
@@ -324,7 +360,7 @@ function* replayOnce(
   world.clocks = null;
   world.keepsPlain = !engine.scenario.async && world.lead + world.tail === 0;
   const title = `schedule "${scheduleText(schedule)}"`;
-  const picture = yield* replayPicture(engine, schedule, o, title, title);
+  const picture = yield* replayLooking(engine, schedule, o, title);
   if (world.fault === null && options.races) judgeRaces(engine);
   if (world.fault === null && o.then === "explore") {
     return yield* examine(engine, o, schedule);
@@ -337,6 +373,30 @@ function* replayOnce(
   });
   const result = resultOf(found, title, failure);
   return { ...result, table: tableOf(picture) };
+}
+
+/**
+ * Replays an interleaving. If that is impossible, agents may also go on with a
+ * loop that sees nothing new: it may be one that counts its rounds.
+ */
+function* replayLooking(
+  engine: Engine,
+  schedule: readonly number[],
+  o: Options,
+  title: string,
+): Steps<Picture> {
+  const { spins } = engine;
+  try {
+    return yield* replayPicture(engine, schedule, o, title, title);
+  } catch (first) {
+    if (!(first instanceof Impossible)) throw first;
+    spins.looks = true;
+    try {
+      return yield* replayPicture(engine, schedule, o, title, title);
+    } catch (error) {
+      throw error instanceof Impossible ? first : error;
+    }
+  }
 }
 
 // ---- what was asked, and what was found -------------------------------------

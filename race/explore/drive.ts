@@ -4,6 +4,7 @@
  * @module
  */
 import { activateAsync, rejections } from "../engine/async.ts";
+import { IDLE_FIRES } from "../engine/agent.ts";
 import { callText } from "../engine/core.ts";
 import { Hints } from "../engine/hints.ts";
 import { Judge } from "../judge/lin.ts";
@@ -58,6 +59,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
     }
     const agent = engine.world.agents[id]!;
     agent.calls = agent.own = calls;
+    agent.patience = IDLE_FIRES;
   });
   engine.setTwins(false);
   engine.opening = null;
@@ -74,6 +76,7 @@ function engineFor(scenario: Scenario, program: Program, o: Options): Engine {
   engine.futures.clear();
   engine.leapt.clear();
   engine.rounds.clear();
+  engine.spins.clear();
   return engine;
 }
 

@@ -173,11 +173,14 @@ export class Impossible extends RangeError {}
 
 /** Throws if `code` is impossible now: a user's schedule may be wrong. */
 function mustBePossible(engine: Engine, code: number): void {
-  const { agents, schedule } = engine.world;
+  const { world: { agents, schedule }, spins } = engine;
   choices(engine, here);
   if (here.has(code)) return;
   const agent = agents[k.agentOf(code)];
-  if (k.actionOf(code) === k.STEP && agent?.status === k.READY) return;
+  const { status, kind } = agent ?? {};
+  const looks = spins.looks && status === k.SPINNING && kind !== k.CLOCK;
+  const goes = status === k.READY || looks;
+  if (k.actionOf(code) === k.STEP && goes) return;
   const why = agent === undefined
     ? `there is no agent ${k.agentOf(code)}`
     : k.actionOf(code) === k.STEP

@@ -653,6 +653,10 @@ test("map() waits for requests, and ends with their error", () =>
       assert.is(await rejection(results.next()), broken);
       assert.ok((await results.next()).done);
     }
+    const odd = { [Symbol.iterator]: () => ({ next: () => undefined }) };
+    const nothing = pool.map("echo", odd as never);
+    assert.ok(await rejection(nothing.next()) instanceof TypeError);
+    assert.is(await pool.run("echo", 1), 1);
     const none = pool.map("echo", []);
     assert.equal(await none.next(), { value: undefined, done: true });
     const unsendable = pool.map("echo", [1, 2n as never, 3]);

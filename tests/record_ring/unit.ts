@@ -1,7 +1,7 @@
 // also: node, browsers
 import * as assert from "uvu/assert";
 import fc from "fast-check";
-import { ClosedError, RecordRing } from "../../mod.ts";
+import { ClosedError, DamagedError, RecordRing } from "../../mod.ts";
 import { LAYOUT } from "../../primitives/_layout.ts";
 import { suite } from "../_run/harness.ts";
 import {
@@ -427,4 +427,23 @@ test("close() wakes all, keeps reservations valid, and ends iteration", async ()
   one.close();
   assert.throws(() => one.commit(), isClosed);
   assert.throws(() => one.pop(), isClosed);
+});
+
+test("read() tells of damage only once it has told of the records before", () => {
+  const ring = RecordRing.create({ capacity: 64 });
+  ring.tryPush(Uint8Array.of(1));
+  ring.tryPush(Uint8Array.of(2));
+  const words = wordsOf(ring);
+  const second = LAYOUT.record_ring.length + 4;
+  const whole = words[second]!;
+  words[second] = -4; // longer than the ring
+  const seen: number[] = [];
+  const read = () => ring.read((record) => seen.push(record[0]!), 9);
+  assert.is(read(), 1);
+  assert.throws(read, (error: Error) => error instanceof DamagedError);
+  words[second] = whole;
+  ring.close();
+  assert.is(read(), 1);
+  assert.throws(read, (error: Error) => error instanceof ClosedError);
+  assert.equal(seen, [1, 2]);
 });

@@ -343,7 +343,9 @@ static inline int32_t weft_broadcast_size(const weft_broadcast *b,
 }
 
 /* Copies the next element for `seat` to `dst`. Returns 0, EBUSY if there is
-   none yet, or EPIPE if the broadcast was closed and all elements were seen. */
+   none yet, or EPIPE if the broadcast was closed and all elements were seen. If
+   late subscribers lose elements, it may write to `dst` in all of these cases.
+   */
 static inline WEFT__CHECKED int weft_broadcast_try_pop(weft_broadcast *b,
                                                        int32_t seat,
                                                        void *dst) {

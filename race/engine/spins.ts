@@ -1,0 +1,405 @@
+/**
+ * Loops that count their rounds. Rounds of an endless loop that saw the same
+ * are one state, which is right only if what the agent does after the loop does
+ * not depend on how many there were. That cannot be seen in its code, so it is
+ * tried: after a search, the agent is run once more for each history with such
+ * a loop, as if the loop had taken other numbers of rounds. If it then does
+ * something else, the loop counts. From then on its rounds are told apart, up
+ * to the number after which they make no more difference, and the search begins
+ * again.
+ *
+ * @module
+ */
+import type { Agent, Ended, Event, Outcome, Snapshot } from "./agent.ts";
+import { argBits, roundOf, signature, type World } from "./core.ts";
+import * as k from "./kinds.ts";
+import type { Scenario } from "./scenario.ts";
+import { StatefulHandle } from "./signals.ts";
+import { bits, mix1, mix2, show } from "./values.ts";
+
+/** So many numbers of rounds are tried, from the first on. */
+const FIRST = 20;
+
+/** Further numbers of rounds that are tried. */
+const MORE: readonly number[] = [
+  ...[24, 31, 32, 33, 50, 63, 64, 65, 99, 100, 101, 127, 128, 129],
+  ...[255, 256, 257, 1000],
+];
+
+/**
+ * After so many runs of agents, all these numbers are tried of the first history
+ * that ends in some way, and one number of the others; and after many runs, one
+ * number of each history.
+ */
+const RUNS = 400;
+const MANY_RUNS = 20_000;
+
+/** The most rounds that are told apart if the loop does not count further. */
+const MOST = 128;
+
+/** So many loops of a history are tried one by one: the last ones. */
+const LOOPS = 4;
+
+/** The numbers of rounds by which it is seen how far a loop counts. */
+const FAR: readonly number[] = [
+  ...[200, 255, 256, 257, 500, 512, 513, 999, 1000, 1001],
+];
+
+/** How many rounds are told apart of a loop that counts for ever. */
+const OPEN = 8;
+
+/** So often does a search begin again because a loop counts. */
+const AGAIN = 24;
+
+/** An agent was run: from where, why, and what it did. */
+interface Ran extends Event {
+  readonly agent: Agent;
+  readonly from: Snapshot;
+  readonly to: Snapshot;
+  readonly ended: readonly Ended[];
+}
+
+/** What runs agents from other states. */
+export interface Tester {
+  readonly world: World;
+  readonly scenario: Scenario;
+  /** Runs an agent in `state`, alone and without effect. */
+  tryOut(agent: Agent, state: Snapshot, event: Event): Outcome;
+}
+
+/** The rounds of an endless loop in a record. */
+interface Turn {
+  readonly begin: number;
+  end: number;
+  readonly period: number;
+  readonly key: string;
+  /** How many rounds are told apart. */
+  readonly told: number;
+}
+
+/** The endless loops of one exploration, and which of them count. */
+export class Spins {
+  /** How many rounds are told apart, if it is more than one, by loop. */
+  readonly #told = new Map<string, number>();
+  /** Loops that count further than their rounds are told apart. */
+  readonly #open = new Set<string>();
+  /** How many operations a round has, by what an agent saw up to its end. */
+  readonly #periods = new Map<number, number>();
+  /** How often agents were run, if that is noted. */
+  #ran: Ran[] | null = null;
+  readonly #known = new Set<number>();
+  #again = 0;
+  /** How often agents were run to try other numbers of rounds. */
+  #runs = 0;
+  /** The fewest rounds that were told apart of a loop that counts further. */
+  limit = Infinity;
+  /** Whether a schedule may let an agent go round its endless loop. */
+  looks = false;
+
+  /** Whether it is noted how agents are run. */
+  get notes(): boolean {
+    return this.#ran !== null;
+  }
+
+  /** Forgets all loops. */
+  clear(): void {
+    this.#told.clear();
+    this.#open.clear();
+    this.#again = 0;
+    this.looks = false;
+    this.begin(false);
+  }
+
+  /** Prepares for a search, whose steps are noted or not. */
+  begin(notes: boolean): void {
+    this.#ran = notes ? [] : null;
+    this.#known.clear();
+    this.#periods.clear();
+    this.limit = Infinity;
+    this.#runs = 0;
+  }
+
+  /** Whether the last round of an endless loop is not one with those before. */
+  tellsApart(agent: Agent, period: number): boolean {
+    if (this.#told.size === 0) return false;
+    const key = keyOf(agent, agent.n, period);
+    const told = this.#told.get(key) ?? 1;
+    const { n, from } = agent;
+    let rounds = 1;
+    for (let end = n - period; rounds <= told; rounds++, end -= period) {
+      if (end - period < from || !isSame(agent, end, n, period)) break;
+    }
+    if (rounds <= told) return true;
+    if (this.#open.has(key)) this.limit = Math.min(this.limit, told);
+    return false;
+  }
+
+  /** Notes that the last round of an agent is one with those before. */
+  enter({ h1, h2 }: Agent, period: number): void {
+    this.#periods.set(roundOf(h1, h2), period);
+  }
+
+  /** Notes that an agent was run; `once` if it may be for the same again. */
+  note(
+    agent: Agent,
+    from: Snapshot,
+    { cause, value, now }: Event,
+    ended: readonly Ended[],
+    once: boolean,
+  ): void {
+    if (once) {
+      const { h1, h2, kind, address } = from;
+      const what = mix1(signature(kind, address), bits(value));
+      const key = roundOf(mix1(mix1(h1, what), agent.id), mix2(h2, what));
+      if (this.#known.has(key)) return;
+      this.#known.add(key);
+    }
+    const to = agent.save();
+    this.#ran!.push({ agent, from, cause, value, now, to, ended });
+  }
+
+  /**
+   * Tries other numbers of rounds; returns whether more of them must be told
+   * apart. Looks at up to `most` histories.
+   */
+  check(tester: Tester, most = Infinity): boolean {
+    // A search that is not complete is not worth much time.
+    if (most < Infinity) this.#runs = RUNS;
+    const ran = this.#ran ?? [];
+    this.#ran = null;
+    if (this.#periods.size === 0) return false;
+    const covered = new Set<Snapshot>();
+    let tried = 0;
+    const ways = new Set<string>();
+    // Longer histories come later. What they tried holds for their beginnings.
+    for (let i = ran.length - 1; i >= 0; i--) {
+      const one = ran[i]!;
+      const { from, to, ended } = one;
+      const goesOn = covered.has(to) && to.n > from.n && ended.length === 0;
+      if (goesOn && (to.kind !== k.WAIT || to.timeout === Infinity)) {
+        covered.add(from);
+        continue;
+      }
+      const turns = this.#turnsIn(one);
+      if (turns.length === 0) continue;
+      if (++tried > most) break;
+      covered.add(from);
+      const way = `${turns.map(({ key }) => key)} ${textOf(tester, one)}`;
+      const all = this.#runs < RUNS ||
+        this.#runs < MANY_RUNS && !ways.has(way);
+      ways.add(way);
+      for (const some of all ? choicesOf(turns) : [turns.slice(-LOOPS)]) {
+        if (!this.#differs(tester, one, some, all ? -1 : tried)) continue;
+        if (!repeats(tester, one)) continue;
+        this.#learn(tester, one, some);
+        if (++this.#again <= AGAIN) return true;
+        this.limit = Math.min(this.limit, ...some.map(({ told }) => told));
+        return false;
+      }
+    }
+    return false;
+  }
+
+  /** The endless loops that an agent has left. */
+  #turnsIn(one: Ran): Turn[] {
+    const { from } = one;
+    const { n, after1, after2 } = from;
+    const turns: Turn[] = [];
+    for (let i = 0; i < n; i++) {
+      const period = this.#periods.get(roundOf(after1[i]!, after2[i]!));
+      if (period === undefined) continue;
+      const end = i + 1;
+      const last = turns.at(-1);
+      if (last?.period === period && goesRound(from, last.end, end, period)) {
+        last.end = end;
+        continue;
+      }
+      const key = keyOf(from, end, period);
+      const told = this.#told.get(key) ?? 1;
+      const begin = end - told * period;
+      if (begin < 0 || this.#open.has(key)) continue;
+      turns.push({ begin, end, period, key, told });
+    }
+    return turns.filter((turn) => !staysIn(one, turn));
+  }
+
+  /**
+   * Whether an agent does something else after other numbers of rounds: all
+   * that are tried, or the one at `only`.
+   */
+  #differs(
+    tester: Tester,
+    one: Ran,
+    turns: readonly Turn[],
+    only: number,
+  ): boolean {
+    const told = Math.max(...turns.map(({ told }) => told));
+    const more = MORE.filter((n) => n >= told + FIRST);
+    const all = [...first(told, FIRST), ...more];
+    const some = only < 0 ? all : [all[only % all.length]!];
+    const was = textOf(tester, one);
+    return some.some((rounds) =>
+      was !== this.#after(tester, one, turns, rounds)
+    );
+  }
+
+  /** What an agent does after so many rounds, as text. */
+  #after(
+    tester: Tester,
+    one: Ran,
+    turns: readonly Turn[],
+    rounds: number,
+  ): string {
+    const { agent } = one;
+    let state = one.from;
+    for (let i = turns.length - 1; i >= 0; i--) {
+      state = withRounds(state, turns[i]!, rounds);
+    }
+    this.#runs++;
+    return textOf(tester, tester.tryOut(agent, state, one));
+  }
+
+  /** Finds out how far a loop counts. */
+  #learn(tester: Tester, one: Ran, turns: readonly Turn[]): void {
+    const { scenario } = tester;
+    if (
+      scenario.stateless === undefined &&
+      turns.some(({ end }) => end <= one.from.from)
+    ) {
+      scenario.stateless = false;
+      throw new StatefulHandle();
+    }
+    const told = Math.max(...turns.map(({ told }) => told));
+    const all = [...first(told, MOST + FIRST - told), ...FAR];
+    const texts = all.map((rounds) => this.#after(tester, one, turns, rounds));
+    let at = all.length - 1;
+    while (at > 0 && texts[at - 1] === texts[at]) at--;
+    const rounds = all[at]!;
+    const other = all[texts.findIndex((text) => text !== texts[0])];
+    const apart = rounds > MOST ? Math.max(told, OPEN) : rounds;
+    for (const agent of tester.world.agents) {
+      // A loop of sleeps must be able to take so many rounds.
+      agent.patience = Math.max(agent.patience, apart + 1);
+    }
+    for (const { key } of turns) {
+      if (onClock(key)) {
+        // Time decides how often it goes round; only one number is explored.
+        this.#open.add(key);
+        this.#told.set(key, Math.min(other ?? told, MOST));
+        continue;
+      }
+      if (rounds > MOST) this.#open.add(key);
+      this.#told.set(key, apart);
+    }
+  }
+}
+
+/** Whether an agent does the same if it is run again for the same. */
+const repeats = (tester: Tester, one: Ran): boolean =>
+  textOf(tester, one) ===
+    textOf(tester, tester.tryOut(one.agent, one.from, one));
+
+/** Numbers from `from` on. */
+const first = (from: number, count: number): number[] =>
+  Array.from({ length: Math.max(0, count) }, (_, i) => from + i);
+
+/** The last loops of a history one by one, and all together. */
+function choicesOf(all: readonly Turn[]): (readonly Turn[])[] {
+  const turns = all.slice(-LOOPS);
+  return turns.length === 1 ? [turns] : [...turns.map((turn) => [turn]), turns];
+}
+
+/** A record of operations. */
+type Log = Pick<Snapshot, "sig" | "args" | "res">;
+
+/** What loops are told apart by: the kinds of operations of a round. */
+function keyOf({ sig }: Log, end: number, period: number): string {
+  return sig.slice(end - period, end).map((sign) => sign % 32).sort().join();
+}
+
+/** Whether a loop looks at the clock. */
+const onClock = (key: string): boolean => key.split(",").includes(`${k.CLOCK}`);
+
+/** Whether the rounds before `a` and `b` are the same. */
+function isSame(log: Log, a: number, b: number, period: number): boolean {
+  for (let i = 1; i <= period; i++) {
+    if (!isSameStep(log, a - i, b - i)) return false;
+  }
+  return true;
+}
+
+const isSameStep = ({ sig, args, res }: Log, a: number, b: number): boolean =>
+  sig[a] === sig[b] && args[a] === args[b] && res[a] === res[b];
+
+/** Whether the operations from `begin` to `end` go on with a loop. */
+function goesRound(
+  log: Log,
+  begin: number,
+  end: number,
+  period: number,
+): boolean {
+  if ((end - begin) % period !== 0) return false;
+  for (let i = begin; i < end; i++) {
+    if (!isSameStep(log, i, i - period)) return false;
+  }
+  return true;
+}
+
+/** Whether an agent stays in a loop, or only begins another round of it. */
+function staysIn({ from, value }: Ran, { end, period }: Turn): boolean {
+  const { n, sig, args, res, kind, address, a, b } = from;
+  for (let i = end; i < n; i++) {
+    if (!isSameStep(from, i, i - period)) return false;
+  }
+  const before = n - period;
+  return sig[before] === signature(kind, address) &&
+    args[before] === argBits(a, b) && res[before] === value;
+}
+
+/** The state in which a loop has taken another number of rounds. */
+function withRounds(
+  state: Snapshot,
+  { begin, end, period }: Turn,
+  rounds: number,
+): Snapshot {
+  const more = begin + rounds * period - end;
+  const { n, from, ends } = state;
+  const other = <T>(list: readonly T[]): T[] => {
+    const before = list.slice(0, Math.min(end, end + more));
+    const round = list.slice(end - period, end);
+    while (before.length < end + more) before.push(...round);
+    return before.concat(list.slice(end, n));
+  };
+  return {
+    ...state,
+    res: other(state.res),
+    sig: other(state.sig),
+    args: other(state.args),
+    // Only loops are looked for there, and none are here.
+    after1: [],
+    after2: [],
+    n: n + more,
+    from: end <= from ? from + more : from,
+    ends: ends === 0 ? 0 : ends + more,
+    edges: null,
+    group: null,
+  };
+}
+
+/**
+ * What an agent did, as text: the calls that ended, with their results if they
+ * are judged, and what it does next.
+ */
+function textOf(
+  { world, scenario }: Tester,
+  { to, ended, strayed }: Outcome,
+): string {
+  if (to === null) return strayed ?? "";
+  const { status, kind, address, size, a, b, timeout } = to;
+  const next = status === k.DONE
+    ? "done"
+    : `${kind} ${address} ${size} ${show(a)} ${show(b)} ${timeout}`;
+  const judged = world.judge !== null || scenario.finalResults;
+  const results = ended.map(({ result }) => judged ? show(result) : "");
+  return `${results.join()} ${next}`;
+}
