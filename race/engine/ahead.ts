@@ -34,7 +34,7 @@ const KNOWN_AHEAD = 600;
 const LEAST = 2;
 
 /** The most operations a round of a loop may have. */
-const PERIOD = 24;
+const PERIOD = 200;
 
 /** How many equal rounds make a loop in asynchronous code. */
 const ROUNDS = 32;

@@ -11,11 +11,12 @@ type Any = any;
 const RealChannel = globalThis.MessageChannel;
 
 /** One end of a channel. It delivers in the agent that made the channel. */
-class Port {
+export class Port {
   other: Port | null = null;
   readonly #host: Host;
   readonly #clone: (value: Any) => Any;
-  readonly #listeners = new Set<Any>();
+  /** By listener: what calls it, and whether only once. */
+  readonly #listeners = new Map<Any, { call: Any; once: boolean }>();
   #onmessage: Any = null;
   #started = false;
   #closed = false;
@@ -35,26 +36,31 @@ class Port {
     this.start();
   }
 
-  postMessage(value: Any): void {
+  postMessage(value: Any, options?: Any): void {
     const { other } = this;
     if (this.#closed || other === null) return;
-    const data = this.#clone(value);
-    this.#host.post(() => other.#receive(data));
+    const transfer: Any[] = options?.transfer ?? options ?? [];
+    const message = {
+      data: this.#clone(value),
+      ports: [...transfer].filter((item) => item instanceof Port),
+    };
+    this.#host.post(() => other.#receive(message));
   }
 
-  #receive(data: Any): void {
+  #receive(message: { data: Any; ports: Any[] }): void {
     if (this.#closed) return;
     if (!this.#started) {
-      this.#waiting.push(data);
+      this.#waiting.push(message);
       return;
     }
-    const event = { type: "message", data, target: this, ports: [] };
+    const event = { type: "message", target: this, ...message };
     if (typeof this.#onmessage === "function") {
       this.#onmessage.call(this, event);
     }
-    for (const listener of [...this.#listeners]) {
-      if (typeof listener === "function") listener.call(this, event);
-      else listener.handleEvent(event);
+    for (const [listener, { call, once }] of [...this.#listeners]) {
+      if (once) this.#listeners.delete(listener);
+      if (typeof call === "function") call.call(this, event);
+      else call.handleEvent(event);
     }
   }
 
@@ -63,25 +69,40 @@ class Port {
     this.#started = true;
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const data of waiting) this.#host.post(() => this.#receive(data));
+    for (const message of waiting) {
+      this.#host.post(() => this.#receive(message));
+    }
   }
 
   close(): void {
     this.#closed = true;
   }
 
-  addEventListener(type: string, listener: Any): void {
-    if (type === "message" && listener) this.#listeners.add(listener);
+  addEventListener(type: string, listener: Any, options?: Any): void {
+    if (type !== "message" || !listener || this.#listeners.has(listener)) {
+      return;
+    }
+    const once = options?.once === true;
+    this.#listeners.set(listener, { call: listener, once });
   }
 
   removeEventListener(type: string, listener: Any): void {
     if (type === "message") this.#listeners.delete(listener);
   }
 
-  on(type: string, listener: Any): this {
-    const heard = ({ data }: Any) => listener(data);
-    if (type === "message") this.#listeners.add(heard);
+  on(type: string, listener: Any, once = false): this {
+    const call = ({ data }: Any) => listener(data);
+    if (type === "message") this.#listeners.set(listener, { call, once });
     this.start();
+    return this;
+  }
+
+  once(type: string, listener: Any): this {
+    return this.on(type, listener, true);
+  }
+
+  off(type: string, listener: Any): this {
+    this.removeEventListener(type, listener);
     return this;
   }
 

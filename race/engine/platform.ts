@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { addListener, channelFor, removeListener } from "./events.ts";
+import { addListener, channelFor, Port, removeListener } from "./events.ts";
 import { isShared, U8 } from "./native.ts";
 import { type Host, unwrap } from "./views.ts";
 
@@ -39,7 +39,7 @@ const globals = globalThis as Any;
 
 const realClone = globals.structuredClone;
 
-/** A clone, in which shared memory is the same memory. */
+/** A clone, in which shared memory and ports are the same. */
 function clone(value: Any, options?: Any): Any {
   const kept: Any[] = [];
   const mark = `shared memory ${kept.length} \u0000`;
@@ -66,14 +66,16 @@ function clone(value: Any, options?: Any): Any {
   };
   const marked = copy(value, (item) => {
     const real = unwrap(item);
-    if (isShared(real) || isShared(real?.buffer)) {
+    if (
+      isShared(real) || isShared(real?.buffer) || real instanceof Port
+    ) {
       return mark + (kept.push(real) - 1);
     }
   });
   return copy(realClone(marked, options), (item) => {
     if (typeof item !== "string" || !item.startsWith(mark)) return undefined;
     const old = kept[Number(item.slice(mark.length))];
-    if (isShared(old)) return old;
+    if (isShared(old) || old instanceof Port) return old;
     const { buffer, byteOffset, byteLength, length } = old;
     // The global constructors make views whose accesses can be seen.
     return new globals[old[Symbol.toStringTag]](

@@ -23,7 +23,7 @@ import * as k from "./kinds.ts";
 import { Unsupported } from "./kinds.ts";
 import { type Job, Memo } from "./memo.ts";
 import type { Region } from "./memory.ts";
-import { isShared, RealShared } from "./native.ts";
+import { isShared, realNow, RealShared } from "./native.ts";
 import { type Memory, RECOVER, type Scenario } from "./scenario.ts";
 import { install } from "./shim.ts";
 import {
@@ -119,6 +119,10 @@ export class Engine implements Host {
   maxSteps = 1000;
   /** Called for an agent that has taken so many steps. */
   overdue: ((agent: Agent) => void) | null = null;
+  /** When executions are cut short, in milliseconds of the real clock. */
+  until = Infinity;
+  /** Whether an execution was cut short. */
+  late = false;
   /** How many operations a loop may have before it counts as endless. */
   endless = 100_000;
   /** Whether a data race at an address is a failure. */
@@ -519,7 +523,7 @@ export class Engine implements Host {
     }
     // Woken agents must be run to their next operation before the next choice.
     if (!this.inline || world.woken.length > 0) throw this.suspend();
-    const code = this.chooser!.choose(this);
+    const code = this.isLate(agent.n) ? k.END : this.chooser!.choose(this);
     const action = k.actionOf(code);
     const mine = k.agentOf(code) === agent.id;
     const steps = action === k.STEP || action === k.STALE || action === k.LEAP;
@@ -554,6 +558,12 @@ export class Engine implements Host {
       throw new NotConstant();
     }
     return result;
+  }
+
+  /** Whether executions must be cut short; `step` counts their steps. */
+  isLate(step: number): boolean {
+    if (step % 32 !== 31 || realNow() <= this.until) return false;
+    return this.late = true;
   }
 
   /** Whether what agents did before is made use of. */

@@ -89,15 +89,15 @@ function atomic(name: keyof typeof native, kind: number): Any {
     }
     const big = target.name.startsWith("Big");
     if (kind === k.LOAD) a = 0;
-    else if (big !== (typeof a === "bigint")) {
-      if (big || typeof a === "symbol") return real(target.view, index, a, b);
-      a = Number(a);
-    }
+    else if (big || typeof a === "bigint" || typeof a === "symbol") {
+      if (!big || typeof a !== "bigint") return real(target.view, index, a, b);
+    } else a = Number(a); // `a` may be an object that computes its value
     if (kind === k.CAS) {
-      if (big !== (typeof b === "bigint")) {
-        if (big) return real(target.view, index, a, b);
-        b = Number(b);
-      }
+      if (big || typeof b === "bigint" || typeof b === "symbol") {
+        if (!big || typeof b !== "bigint") {
+          return real(target.view, index, a, b);
+        }
+      } else b = Number(b);
       a = target.wrap(a);
       b = target.wrap(b);
     } else b = 0;

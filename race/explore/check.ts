@@ -88,12 +88,16 @@ function* examine(
     spurious: times(o.spurious, 1),
     kills: 0,
   };
+  const { time } = searchOptions(engine, o, false);
+  engine.until = realNow() + time / 4;
   engine.rehearsing = true;
   yield* rehearse(engine, o);
   engine.rehearsing = false;
   if (world.fault !== null) {
     return yield* report(engine, o, nothing(world), "in rehearsal");
   }
+  engine.until = realNow() + time / 4;
+  engine.late = false;
   if (start.length === 0) yield* turns(engine);
   if (world.fault !== null) {
     return yield* report(
@@ -139,6 +143,8 @@ function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
   const { world, scenario } = engine;
   for (;;) {
     const reduce = o.reduce === true;
+    engine.until = realNow() + o.time;
+    engine.late = false;
     engine.setTwins(o.twins === true && o.start?.length === 0);
     world.keepsPlain = reduce && o.races && !scenario.async &&
       !engine.clocked && world.lead + world.tail === 0;
@@ -146,7 +152,7 @@ function* surely(engine: Engine, o: SearchOptions): Steps<Found> {
     try {
       const found = yield* search(engine, o);
       if (found.fault !== null || o.minimal || !counts(engine, found)) {
-        return found;
+        return { ...found, complete: found.complete && !engine.late };
       }
     } catch (error) {
       if (!(error instanceof NotConstant)) throw error;
@@ -221,7 +227,8 @@ function* sample(engine: Engine, o: Options, before: Found): Steps<Result> {
   const { world } = engine;
   const options = searchOptions(engine, o, false);
   const runs = o.runs ?? 300;
-  const end = realNow() + options.time;
+  const end = engine.until = realNow() + options.time;
+  engine.late = false;
   let total = { ...before, complete: false };
   let ran = 0;
   for (let i = 0; i < runs && realNow() < end; i++) {
@@ -326,6 +333,7 @@ function* replayPicture(
 ): Steps<Picture> {
   const { world } = engine;
   const trace = world.trace = new Trace();
+  engine.until = Infinity;
   engine.sites = o.lines ?? true;
   for (const agent of world.agents) agent.site = ""; // of an earlier check
   try {

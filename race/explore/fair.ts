@@ -76,7 +76,7 @@ export function* rotate(
   let fire = false;
   const fires = world.agents.map(() => 0);
   for (let step = 0; step < LENGTH && world.fault === null; step++) {
-    if (choices(engine, here) === 0) break;
+    if (choices(engine, here) === 0 || engine.isLate(step)) break;
     let codes = here.codes.slice(0, here.live);
     // An agent that only goes round a loop does not keep time from passing.
     const timers = I32.from(
@@ -135,7 +135,7 @@ function* endsInShortTurns(engine: Engine, { id, oi }: Agent): Steps<boolean> {
   let last = id;
   let ends = false;
   for (let step = 0; step < LENGTH && !ends && world.fault === null; step++) {
-    if (choices(engine, here) === 0) break;
+    if (choices(engine, here) === 0 || engine.isLate(step)) break;
     const codes = here.codes.slice(0, here.live);
     const code = codes.find((code) => k.agentOf(code) > last) ?? codes[0]!;
     last = k.agentOf(code);

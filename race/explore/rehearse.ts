@@ -79,16 +79,18 @@ function* rehearseAll(
     engine.next = k.END;
     engine.grant = null;
     engine.performed = false;
-    engine.chooser = { choose: () => agent.id };
+    engine.chooser = {
+      choose: () => engine.isLate(agent.n) ? k.END : agent.id,
+    };
     yield agent;
     if (agent.status !== k.DONE || world.fault !== null) break;
   }
   const direct = outcome();
   world.fault = null;
   yield* begin(engine);
-  for (;;) {
+  for (let step = 0;; step++) {
     const code = serial.choose(engine);
-    if (code < 0 || world.fault !== null) break;
+    if (code < 0 || world.fault !== null || engine.isLate(step)) break;
     yield* apply(engine, code, false);
   }
   const { fault } = world;

@@ -135,7 +135,8 @@ export function* run(
     else if (!fixed) engine.chooser = rotation;
   };
   yield* begin(engine);
-  while (world.fault === null) {
+  for (let step = 0; world.fault === null; step++) {
+    if (!fixed && (engine.late || engine.isLate(step))) break;
     let code = engine.next;
     engine.next = k.END;
     if (code === k.END) {

@@ -68,7 +68,8 @@ export function* shrink(
   o: SearchOptions,
 ): Steps<void> {
   const { world } = engine;
-  const end = realNow() + TIME;
+  const end = engine.until = realNow() + TIME;
+  engine.late = false;
   let fault = world.fault!;
   let best: readonly number[] = world.schedule.slice();
   let tries = 0;

@@ -390,6 +390,56 @@ test("a WebAssembly memory that grows is refused", () => {
   );
 });
 
+test("ports are heard once, and can be sent themselves", async () => {
+  const result = await race.agents(
+    { memory },
+    async (m) => {
+      const { port1, port2 } = new MessageChannel();
+      const inner = new MessageChannel();
+      let heard = 0;
+      await new Promise<void>((resolve) => {
+        port2.addEventListener("message", () => heard++, { once: true });
+        port2.addEventListener("message", ({ data, ports }) => {
+          if (data.port === undefined) return;
+          add(m);
+          assert.is(ports.length, 1);
+          data.port.postMessage("done");
+        });
+        port2.start();
+        inner.port1.onmessage = () => resolve();
+        port1.postMessage({});
+        port1.postMessage({ port: inner.port2 }, [inner.port2]);
+      });
+      return heard;
+    },
+    add,
+    {
+      after: (m, [heard]) => {
+        assert.is(words(m)[0], 2);
+        assert.is(heard, 1);
+      },
+    },
+  );
+  assert.ok(result.complete);
+});
+
+test("an argument that computes its value is computed once", () => {
+  const value = (m: Memory): Any => ({
+    valueOf: () => Atomics.load(words(m), 1) + 1,
+  });
+  const result = race.agents(
+    { memory },
+    (m) => Atomics.add(words(m), 0, value(m)),
+    (m) => Atomics.compareExchange(words(m), 2, 0, value(m)),
+    { after: (m) => assert.equal([...words(m)].slice(0, 3), [1, 0, 1]) },
+  );
+  assert.ok(result.complete);
+  assert.throws(
+    () => race.agents({ memory }, (m) => Atomics.add(words(m), 0, 1n as Any)),
+    /TypeError/,
+  );
+});
+
 test("what a DataView writes is what a view reads", () => {
   const after = (m: Memory) => {
     assert.is(words(m)[1], 0x01020304);

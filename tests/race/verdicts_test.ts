@@ -110,6 +110,40 @@ test("a schedule with a long loop replays to the same failure", () => {
   fails(race.replay(program, calls, failure!.schedule), "deadlock");
 });
 
+for (const rounds of [2, 40, 90]) {
+  const looks: Body = (w) => {
+    while (Atomics.load(w, 0) === 0) {
+      for (let i = 0; i < rounds; i++) {
+        Atomics.load(w, 1);
+        Atomics.load(w, i & 1);
+      }
+    }
+  };
+
+  test(`a round that contains a loop of ${rounds} rounds is one round`, () => {
+    holds(bodies({}, looks, store));
+    fails(
+      bodies({}, looks, (w) => {
+        Atomics.store(w, 0, 1);
+        Atomics.store(w, 0, 0);
+      }),
+      "livelock",
+    );
+  });
+}
+
+test("a round of very many operations keeps to `time`", () => {
+  const began = performance.now();
+  const { failure } = bodies({ time: 1000, runs: 5 }, (w) => {
+    while (Atomics.load(w, 0) === 0) {
+      for (let i = 0; i < 400; i++) Atomics.load(w, i & 1);
+    }
+  }, store);
+  assert.is(failure, undefined, failure?.message);
+  // Twenty times as long, because this machine may do something else.
+  assert.ok(performance.now() - began < 40_000);
+});
+
 // ---- loops of asynchronous code, and loops that sleep ----------------------------
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

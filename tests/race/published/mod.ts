@@ -9,6 +9,7 @@ import { published as awaitSync } from "./await_sync.ts";
 import { published as coincident } from "./coincident.ts";
 import { published as makeSynchronized } from "./make_synchronized.ts";
 import { published as makeSynchronous } from "./make_synchronous.ts";
+import { published as memfs } from "./memfs.ts";
 import { published as multithreading } from "./multithreading.ts";
 import { published as piscina } from "./piscina.ts";
 import { published as ringbufJs } from "./ringbuf_js.ts";
@@ -39,4 +40,5 @@ export const PACKAGES: readonly Published[] = [
   synclink,
   asymmetricIoMutex,
   synckit,
+  memfs,
 ];
