@@ -138,9 +138,9 @@ export function ownStep(
   agents: readonly Doing[] = engine.world.agents,
 ): number {
   const { world, scenario, clocked } = engine;
-  const { judge, hints, memory } = world;
+  const { hints, memory } = world;
   if (out.live === 0 || out.count < 2 || clocked || scenario.async) return -1;
-  const observed = judge !== null || scenario.invariant !== null;
+  const observed = isObserved(engine);
   for (let i = 0; i < out.live; i++) {
     const code = out.codes[i]!;
     const id = k.agentOf(code);
@@ -159,6 +159,10 @@ export function ownStep(
   }
   return -1;
 }
+
+/** Whether a model or an invariant observes when calls begin. */
+export const isObserved = ({ world, scenario }: Engine): boolean =>
+  world.judge !== null || scenario.invariant !== null;
 
 /** What the passing of time does to an agent: a choice, or -1. */
 export const timerOf = (agent: Agent): number => timer(agent, agent.id);

@@ -10,7 +10,7 @@ import * as k from "./kinds.ts";
 import { type FailureKind, Fault, Unsupported } from "./kinds.ts";
 import type { Call } from "./model.ts";
 import { DELIVERED, type Memo, REFRESHED, RESUMED, WOKEN } from "./memo.ts";
-import { Memory, SEVERAL } from "./memory.ts";
+import { Memory } from "./memory.ts";
 import { I32, native } from "./native.ts";
 import type { Twins } from "./twins.ts";
 import { bits, mix1, mix2, show } from "./values.ts";
@@ -328,8 +328,8 @@ export class World {
     }
     const { target, address, size, id } = agent;
     if (target !== null) {
-      const user = this.twins?.has(id) ? SEVERAL : id;
-      this.memory.use(target.region, user, address, size, k.writes(kind));
+      const users = this.twins?.like(id) ?? 1 << id;
+      this.memory.use(target.region, users, address, size, k.writes(kind));
     }
     this.hints?.before(agent);
     const result = this.#effect(agent, age);

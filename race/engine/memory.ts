@@ -23,24 +23,19 @@ export interface Region {
    * number.
    */
   readonly own: (readonly [from: number, to: number])[];
-  /** By word: 1 + the only agent that used it, or `SHARED`; 0 if unused. */
-  readonly user: Uint8Array;
-  /** By word: the same for the only agent that wrote it. */
-  readonly writer: Uint8Array;
-  /** By word: what the search relied on, `ON_USER` and `ON_WRITER`. */
-  readonly relied: Uint8Array;
+  /** By word: the agents that used it, as a set of bits. */
+  readonly users: Int32Array;
+  /** By word: the agents that wrote it. */
+  readonly writers: Int32Array;
+  /** By word: the only agents that may do so, as far as the search relies on it. */
+  readonly mayUse: Int32Array;
+  readonly mayWrite: Int32Array;
   /** By word: whether the search relied on nobody writing it. */
   readonly constant: Uint8Array;
 }
 
-/** The user of a word that several agents use. */
-const SHARED = 255;
-
-/** That only one agent uses a word, and that only one writes it. */
-const ON_USER = 1, ON_WRITER = 2;
-
-/** Stands for an agent that others do the same as: its words are shared. */
-export const SEVERAL = 254;
+/** All agents. */
+const ALL = -1;
 
 /** The most words that are shown of a memory. */
 const SHOWN = 256;
@@ -79,9 +74,10 @@ export class Memory {
       touched: new U8(count),
       own: [],
       constant: new U8(count),
-      user: new U8(count),
-      writer: new U8(count),
-      relied: new U8(count),
+      users: new I32(count),
+      writers: new I32(count),
+      mayUse: new I32(count).fill(ALL),
+      mayWrite: new I32(count).fill(ALL),
     };
     region.initial = contentOf(region);
     this.regions.push(region);
@@ -94,7 +90,8 @@ export class Memory {
     for (const region of this.regions) region.initial = contentOf(region);
   }
 
-  #regionAt(address: number): Region {
+  /** The piece that `address` lies in. */
+  regionAt(address: number): Region {
     let found = this.regions[0]!;
     for (const region of this.regions) {
       if (region.base <= address) found = region;
@@ -107,7 +104,7 @@ export class Memory {
     if (address === NOWHERE) return "";
     const name = this.names.get(address);
     if (name !== undefined) return name;
-    const region = this.#regionAt(address);
+    const region = this.regionAt(address);
     const offset = address - region.base;
     if (this.regions.length === 1) return `[${offset}]`;
     return `[${this.regions.indexOf(region)}:${offset}]`;
@@ -140,28 +137,59 @@ export class Memory {
     return true;
   }
 
-  /** Notes that `agent` uses, or `writes`, `size` bytes at `address`. */
+  /**
+   * Notes that one of `agents` uses, or `writes`, `size` bytes at `address`. If
+   * the search relied on something else, it must start again.
+   */
   use(
-    region: Region,
-    agent: number,
+    { users, writers, mayUse, mayWrite, base }: Region,
+    agents: number,
     address: number,
     size: number,
     writes: boolean,
   ): void {
-    const { user, writer, relied, base } = region;
     const last = (address - base + size - 1) >> 2;
     for (let w = (address - base) >> 2; w <= last; w++) {
-      const used = user[w]!;
-      if (used !== SHARED && used !== agent + 1) {
-        user[w] = used === 0 ? agent + 1 : SHARED;
-        if (used !== 0 && (relied[w]! & ON_USER) !== 0) this.surprised = true;
+      if ((agents & ~users[w]!) !== 0) {
+        users[w]! |= agents;
+        if ((agents & ~mayUse[w]!) !== 0) this.#surprise(mayUse, w);
       }
-      const written = writer[w]!;
-      if (!writes || written === SHARED || written === agent + 1) continue;
-      writer[w] = written === 0 ? agent + 1 : SHARED;
-      const alone = user[w] === agent + 1;
-      if (!alone && (relied[w]! & ON_WRITER) !== 0) this.surprised = true;
+      if (!writes || (agents & ~writers[w]!) === 0) continue;
+      writers[w]! |= agents;
+      if ((agents & ~mayWrite[w]!) !== 0) this.#surprise(mayWrite, w);
     }
+  }
+
+  #surprise(may: Int32Array, w: number): void {
+    this.surprised = true;
+    may[w] = ALL;
+  }
+
+  /** The agents that were ever seen to use, or write, `size` bytes. */
+  agentsAt(
+    { users, writers, base }: Region,
+    address: number,
+    size: number,
+    writing: boolean,
+  ): number {
+    const seen = writing ? writers : users;
+    const last = (address - base + size - 1) >> 2;
+    let agents = 0;
+    for (let w = (address - base) >> 2; w <= last; w++) agents |= seen[w]!;
+    return agents;
+  }
+
+  /** Relies on it that no others than `agents` do that from now on. */
+  rely(
+    { mayUse, mayWrite, base }: Region,
+    agents: number,
+    address: number,
+    size: number,
+    writing: boolean,
+  ): void {
+    const may = writing ? mayWrite : mayUse;
+    const last = (address - base + size - 1) >> 2;
+    for (let w = (address - base) >> 2; w <= last; w++) may[w]! &= agents;
   }
 
   /**
@@ -177,15 +205,11 @@ export class Memory {
     size: number,
     writes: boolean,
   ): boolean {
-    const { relied, base } = region;
-    const others = writes ? region.user : region.writer;
-    const first = (address - base) >> 2;
-    const last = (address - base + size - 1) >> 2;
-    for (let w = first; w <= last; w++) {
-      if (others[w] !== 0 && others[w] !== agent + 1) return false;
+    const mine = 1 << agent;
+    if ((this.agentsAt(region, address, size, !writes) & ~mine) !== 0) {
+      return false;
     }
-    const on = writes ? ON_USER : ON_WRITER;
-    for (let w = first; w <= last; w++) relied[w]! |= on;
+    this.rely(region, mine, address, size, !writes);
     return true;
   }
 

@@ -14,13 +14,13 @@ const MOST = 10;
 /** Which agents do the same. */
 export class Twins {
   readonly #order: number[];
-  readonly #several: readonly boolean[];
+  readonly #like: readonly number[];
 
   /** `likes`: for each agent the first one that does the same. */
   constructor(readonly likes: readonly number[]) {
     this.#order = likes.map((_, id) => id);
-    this.#several = likes.map((like) =>
-      likes.filter((other) => other === like).length > 1
+    this.#like = likes.map((like) =>
+      likes.reduce((set, other, id) => set | (+(other === like) << id), 0)
     );
   }
 
@@ -44,9 +44,14 @@ export class Twins {
     return agents;
   }
 
+  /** The agents that do the same as agent `id`, as a set of bits. */
+  like(id: number): number {
+    return this.#like[id] ?? 1 << id;
+  }
+
   /** Whether others do the same as agent `id`. */
   has(id: number): boolean {
-    return this.#several[id] === true;
+    return this.like(id) !== 1 << id;
   }
 
   /**

@@ -38,7 +38,8 @@ import { sampler } from "./sample.ts";
 import { shadow } from "../engine/shadow.ts";
 import type { Tester } from "../engine/spins.ts";
 import type { Scenario } from "../engine/scenario.ts";
-import { type Found, search, type SearchOptions } from "./search.ts";
+import { search } from "./search.ts";
+import type { Found, SearchOptions } from "./task.ts";
 import { pageOf } from "../report/page.ts";
 import { svgOf } from "../report/svg.ts";
 import { Trace } from "../report/trace.ts";
@@ -426,11 +427,16 @@ function searchOptions(
   const usual = o.kill !== true && times(o.spurious, 1) === 0;
   const declared = [...scenario.operations.values()]
     .some(({ lockFree }) => lockFree);
+  const lockFree = o.progress === "lock-free"
+    ? "all"
+    : declared
+    ? "declared"
+    : "no";
   return {
     states: minimal ? 200_000 : o.states ?? 200_000,
     time: minimal ? 4_000 : o.time ?? 20_000,
     minimal,
-    lockFree: o.progress === "lock-free" ? "all" : declared ? "declared" : "no",
+    lockFree,
     races: o.races !== false,
     rescue: o.rescue === true,
     looks: o.looks,
@@ -438,6 +444,7 @@ function searchOptions(
     results: scenario.finalResults,
     progress: minimal ? null : onTerminal(),
     reduce: reduces(o, "order") && usual,
+    groups: reduces(o, "groups") && usual && lockFree === "no",
     twins: reduces(o, "alike") && usual,
     merge: reduces(o, "unused") && usual,
     memoryless: o.memoryless === true && usual,

@@ -7,11 +7,9 @@
  */
 import type { Snapshot } from "../engine/agent.ts";
 import type { Around } from "../engine/core.ts";
+import { ALL } from "../engine/groups.ts";
 import type { Memory } from "../engine/memory.ts";
 import { F64, I32 } from "../engine/native.ts";
-
-/** All agents. */
-export const ALL = -1;
 
 /** A state whose successors are still to be visited. */
 export class Open {

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Edge, Snapshot } from "../engine/agent.ts";
-import { Choices, choices, ownStep } from "../engine/choices.ts";
+import { Choices, choices, isObserved, ownStep } from "../engine/choices.ts";
 import { BLOCK, execute } from "../engine/core.ts";
 import * as k from "../engine/kinds.ts";
 import { CHANGED, ENOUGH, RESUMED, WOKEN } from "../engine/memo.ts";
@@ -57,8 +57,7 @@ export class Quick {
   constructor(engine: Engine, ways: Ways) {
     this.#engine = engine;
     this.#ways = ways;
-    this.#observed = engine.world.judge !== null ||
-      engine.scenario.invariant !== null;
+    this.#observed = isObserved(engine);
   }
 
   /**

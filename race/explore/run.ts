@@ -10,7 +10,7 @@ import type { Chooser, Engine, Steps } from "../engine/replay.ts";
 import { apply, begin } from "../engine/steps.ts";
 import { judgeEnd, judgeLockFree, judgeQuiet } from "../judge/progress.ts";
 import { failLivelock, FAIR } from "./fair.ts";
-import type { SearchOptions } from "./search.ts";
+import type { SearchOptions } from "./task.ts";
 
 /** The choices in the present state. */
 const here = new Choices();

@@ -7,7 +7,7 @@ import * as k from "../engine/kinds.ts";
 import { realNow } from "../engine/native.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
 import { Loose, run } from "./run.ts";
-import type { SearchOptions } from "./search.ts";
+import type { SearchOptions } from "./task.ts";
 
 /** The most executions to try, and the most milliseconds to take. */
 const TRIES = 2_000;

@@ -13,6 +13,9 @@ import { I32, U8 } from "../engine/native.ts";
 const SLOT = 4;
 const NUMBER = 0, KEY1 = 1, KEY2 = 2, ASLEEP = 3;
 
+/** Stands beside the agents that sleep: the state was probed. */
+const PROBED = 1 << 30;
+
 /** The states that were met, by number. */
 export class States {
   /** How many there are. */
@@ -71,11 +74,19 @@ export class States {
 
   /** The agents whose steps from the state are known to lead nowhere new. */
   get asleep(): number {
-    return this.#slots[this.#at + ASLEEP]!;
+    return this.#slots[this.#at + ASLEEP]! & ~PROBED;
   }
 
   set asleep(mask: number) {
-    this.#slots[this.#at + ASLEEP] = mask;
+    this.#slots[this.#at + ASLEEP] &= PROBED;
+    this.#slots[this.#at + ASLEEP] |= mask;
+  }
+
+  /** Whether every agent was given its turns from the state; it now is. */
+  probe(): boolean {
+    const known = this.#slots[this.#at + ASLEEP]! & PROBED;
+    this.#slots[this.#at + ASLEEP] |= PROBED;
+    return known !== 0;
   }
 
   /** The cost of the way to a state. */

@@ -7,8 +7,9 @@
  * @module
  */
 import type { Agent, Snapshot } from "../engine/agent.ts";
-import { Choices, choices, ownStep } from "../engine/choices.ts";
+import { Choices, choices, isObserved, ownStep } from "../engine/choices.ts";
 import type { World } from "../engine/core.ts";
+import { ALL, type Ground, groupOf } from "../engine/groups.ts";
 import * as k from "../engine/kinds.ts";
 import { I32, realNow } from "../engine/native.ts";
 import type { Engine, Steps } from "../engine/replay.ts";
@@ -17,10 +18,10 @@ import type { Twins } from "../engine/twins.ts";
 import { judgeEnd, judgeLockFree, judgeQuiet } from "../judge/progress.ts";
 import { judgeRaces, raceAmong } from "../judge/races.ts";
 import { EACH, failBusy, rotate } from "./fair.ts";
-import { ALL, Open, Stack } from "./open.ts";
+import { Open, Stack } from "./open.ts";
 import { mayAnyBeOwn, Quick } from "./quick.ts";
-import { COMPARE, type Found, type SearchOptions } from "./search.ts";
 import { States } from "./store.ts";
+import { COMPARE, type Found, type SearchOptions } from "./task.ts";
 
 /** How many operations that go on and on are examined. */
 const PROBES = 8;
@@ -67,6 +68,8 @@ export class Visit {
   /** Takes steps whose outcome is remembered. */
   readonly #quick: Quick | null;
   readonly #sleeps: boolean;
+  /** What decides about groups of agents, if these are looked for. */
+  readonly #ground: Ground | null;
   readonly #states = new States();
   /** The states to visit, by their costs if these matter. */
   readonly #stacks: (Stack | undefined)[] = [new Stack()];
@@ -87,6 +90,8 @@ export class Visit {
   #place = 0;
   /** Whether only one step must be taken. */
   #alone = false;
+  /** The agents whose steps must be taken now. */
+  #group = ALL;
   /** Whether the agent of the last step can go on. */
   #running = false;
   /** The agents that sleep after the next step. */
@@ -117,6 +122,9 @@ export class Visit {
     this.#end = end;
     this.#twins = o.minimal ? null : world.twins;
     this.#sleeps = reduces && COMPARE.asleep;
+    this.#ground = o.groups === true && isPlain(engine, o) && !engine.clocked
+      ? { memory: world.memory, observed: isObserved(engine) }
+      : null;
     this.#quick = futures === null && isUsual(engine, o)
       ? new Quick(engine, { reduces, races: o.races, polls: o.polls !== false })
       : null;
@@ -283,7 +291,7 @@ export class Visit {
     const engine = this.#engine;
     const o = this.#o;
     const here = this.#here;
-    const { agents, last, asleep } = this.#open;
+    const { agents, last, asleep, left } = this.#open;
     if (this.#quick !== null) this.#enter();
     if (this.#quick === null || !goesOn(engine, o, here, agents)) {
       this.#load();
@@ -295,6 +303,9 @@ export class Visit {
       ? ownStep(engine, here, o.minimal ? last : -1, agents)
       : -1;
     this.#alone = own >= 0;
+    const grouped = own < 0 && this.#ground !== null && left === ALL &&
+      here.live > 1;
+    this.#group = grouped ? groupOf(this.#ground!, agents) : ALL;
     this.#running = last >= 0 && agents[last]!.status === k.READY;
     this.#asleep = asleep;
     this.#kept = 0;
@@ -317,7 +328,7 @@ export class Visit {
       const isStep = k.actionOf(first) === k.STEP;
       if (!this.#alone) {
         if (isStep ? open.asleep & bit : open.left !== ALL) continue;
-        if ((open.left & bit) === 0) continue;
+        if ((open.left & this.#group & bit) === 0) continue;
       }
       if (quick === null || !isStep) return i;
       this.#enter();
@@ -442,10 +453,13 @@ export class Visit {
         this.#keep(id, who, cost, share);
         this.#kept++;
       } else this.#complete = false;
+      if (looping) states.probe();
       if (looping || overdue && this.#probes++ < PROBES) {
         return yield* this.#probe(from, code);
       }
-    } else if (states.asleep !== 0) {
+      return null;
+    }
+    if (states.asleep !== 0) {
       const left = states.asleep;
       states.asleep = 0;
       const agents = twins === null ? left : twins.agentsAt(left);
@@ -453,6 +467,11 @@ export class Visit {
     } else if (minimal && cost < states.cost(known)) {
       states.via(known, before, first, cost);
       this.#keep(known, who, cost, 0);
+    }
+    // The state was known from a round before the agent was in a loop.
+    if (looping && !minimal && !states.probe()) {
+      if (this.#ground !== null) this.#keep(known, who, 0, 0);
+      return yield* this.#probe(this.#pass(this.#passed), code);
     }
     return null;
   }
@@ -477,10 +496,15 @@ export class Visit {
 }
 
 /** Whether states may be followed without the agents, as `Quick` does. */
-function isUsual(engine: Engine, o: SearchOptions): boolean {
-  const { world, scenario } = engine;
-  return engine.remembers && !o.minimal && !scenario.async &&
-    world.hints === null && world.clocks === null &&
+const isUsual = (engine: Engine, o: SearchOptions): boolean =>
+  engine.remembers && engine.world.clocks === null && isPlain(engine, o);
+
+/** Whether nothing but shared memory lies between agents. */
+function isPlain(
+  { world, scenario }: Engine,
+  { minimal }: SearchOptions,
+): boolean {
+  return !minimal && !scenario.async && world.hints === null &&
     world.lead + world.tail === 0;
 }
 

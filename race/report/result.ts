@@ -8,15 +8,24 @@ import type { Call } from "../engine/model.ts";
 
 /**
  * A reduction of the search: steps that commute are taken in one order; agents
- * that do the same count as equal; what an agent saw and does not use is left
- * out; what agents did before is remembered.
+ * that concern no others take their steps first; agents that do the same count
+ * as equal; what an agent saw and does not use is left out; what agents did
+ * before is remembered.
  */
-export type Reduction = "order" | "alike" | "unused" | "remembered";
+export type Reduction =
+  | "order"
+  | "groups"
+  | "alike"
+  | "unused"
+  | "remembered";
 
 /** Whether `o` asks for a reduction. */
-export function reduces(o: Options, name: Reduction): boolean {
-  return o.reduce !== false &&
-    (typeof o.reduce !== "string" || o.reduce === name);
+export function reduces({ reduce = true }: Options, name: Reduction): boolean {
+  // Groups come on top of all others, and only if they are asked for.
+  if (name === "groups" || typeof reduce === "boolean") {
+    return reduce === (name === "groups" ? name : true);
+  }
+  return reduce === "groups" || reduce === name;
 }
 
 /** How to explore. */

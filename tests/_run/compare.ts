@@ -6,7 +6,7 @@
  */
 import type { Options, Reduction, Result } from "../../race/mod.ts";
 import { race } from "../../race/mod.ts";
-import { COMPARE } from "../../race/explore/search.ts";
+import { COMPARE } from "../../race/explore/task.ts";
 import { BUGS } from "../race/corpus/bugs.ts";
 import { FAMILIES } from "../race/corpus/families.ts";
 import { load } from "../race/corpus/load.ts";
@@ -27,6 +27,7 @@ export const WAYS: readonly Way[] = [
   true,
   "late",
   "order",
+  "groups",
   "alike",
   "unused",
   "remembered",

@@ -5,7 +5,8 @@ import { searchTraces, type Traces } from "../../race/explore/dpor.ts";
 import { race } from "../../race/mod.ts";
 import type { Result, Spec } from "../../race/mod.ts";
 import type { Engine } from "../../race/engine/replay.ts";
-import { COMPARE, type Found, search } from "../../race/explore/search.ts";
+import { search } from "../../race/explore/search.ts";
+import { COMPARE, type Found } from "../../race/explore/task.ts";
 import { compare as compareReductions } from "../_run/compare.ts";
 import { suite } from "../_run/harness.ts";
 import { loadWeft, unload } from "../_run/mutant.ts";
@@ -63,6 +64,7 @@ function outcomes(
           rescue: true,
           results: true,
           reduce: reduce === "own",
+          groups: reduce === "own",
           onEnd,
         })
         : searchTraces(engine, { reduce, time, executions, onEnd });

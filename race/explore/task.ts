@@ -1,0 +1,72 @@
+/**
+ * What a search is asked, and what it finds.
+ *
+ * @module
+ */
+import type { Fault } from "../engine/kinds.ts";
+import type { Engine } from "../engine/replay.ts";
+import type { Patience } from "../judge/progress.ts";
+import type { Progress } from "./progress.ts";
+
+/** How to search. */
+export interface SearchOptions extends Patience {
+  /** The most states to visit. */
+  readonly states: number;
+  /** The most milliseconds the search may take. */
+  readonly time: number;
+  /** Whether to report a failure with the fewest preemptions. */
+  readonly minimal: boolean;
+  /** Which operations must be lock-free: all, the declared ones, or none. */
+  readonly lockFree: "all" | "declared" | "no";
+  readonly races: boolean;
+  /** Whether steps that commute with all others are taken in one order only. */
+  readonly reduce?: boolean | undefined;
+  /** Whether groups of agents that concern no others go first. */
+  readonly groups?: boolean | undefined;
+  /** Whether agents that do the same are taken for equal. */
+  readonly twins?: boolean | undefined;
+  /** Whether states of agents with the same future are one. */
+  readonly merge?: boolean | undefined;
+  /** Whether loops of agents remember nothing. */
+  readonly memoryless?: boolean | undefined;
+  /** Shows how far the search has come. */
+  readonly progress?: Progress | null | undefined;
+  /** The steps that lead to the state to begin with. */
+  readonly start?: readonly number[] | undefined;
+  /** Whether results are part of a state. */
+  readonly results: boolean;
+  /**
+   * Called at each end of an execution, also at a deadlock. Tests compare
+   * these.
+   */
+  readonly onEnd?: ((engine: Engine) => void) | undefined;
+}
+
+/** What a search found. */
+export interface Found {
+  readonly fault: Fault | null;
+  readonly schedule: readonly number[];
+  /** Whether nothing was left out. */
+  readonly complete: boolean;
+  readonly states: number;
+  /**
+   * How many ends of executions were met, and how many steps between states.
+   */
+  readonly executions: number;
+  readonly steps: number;
+  /** The most steps of its own that an operation took. */
+  readonly maxOpSteps: number;
+}
+
+/**
+ * When agents are compared: after so many states, because fewer are searched in
+ * less time without that; and for six times the time of those, but at least
+ * so many milliseconds. Loops are tried after `learn` states. Tests also search
+ * without sleep sets.
+ */
+export const COMPARE = {
+  after: 50_000,
+  least: 100,
+  learn: 20_000,
+  asleep: true,
+};
