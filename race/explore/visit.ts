@@ -489,6 +489,11 @@ export class Visit {
     world.schedule = [];
     this.#stack = null;
     yield* rotate(this.#engine, EACH, this.#fair);
+    // A round of a loop is the same state as the round before, so the search
+    // may not come to the end of these turns by itself.
+    const quiet = world.fault === null &&
+      choices(this.#engine, this.#next) === 0;
+    if (quiet) judgeHere(this.#engine, this.#o, this.#next);
     return world.fault === null
       ? null
       : this.#found(from, code, world.schedule);
