@@ -27,6 +27,9 @@ const LENGTH = 20_000;
  */
 const FIRES = 64;
 
+/** So many steps of a fair execution may lead to states that it has met. */
+const AGAIN = 1000;
+
 /** Turns of `turn` steps each, after `lead` turns of one step. */
 export interface Turns {
   readonly turn: number;
@@ -74,6 +77,7 @@ export function* rotate(
   let last = world.agents.length - 1;
   let left = 0;
   let fire = false;
+  let again = 0;
   const fires = world.agents.map(() => 0);
   for (let step = 0; step < LENGTH && world.fault === null; step++) {
     if (choices(engine, here) === 0 || engine.isLate(step)) break;
@@ -111,7 +115,9 @@ export function* rotate(
       const going = world.agents.find(({ looping, invoked, status }) =>
         invoked && (looping || engine.forgets && status === k.READY)
       );
-      if (going === undefined) break;
+      // An agent that no longer changes memory may be about to spin.
+      if (going === undefined && ++again > AGAIN) break;
+      if (going === undefined) continue;
       if (turn > 1 && (yield* endsInShortTurns(engine, going))) return;
       if (timers.length === 0) return failLivelock(engine, going);
       fire = true;
