@@ -129,6 +129,33 @@ export function* rotate(
 }
 
 /**
+ * Whether an agent that is in a loop goes on in it, and never sleeps, while all
+ * others stand still. If not, the rounds before were work that others gave it.
+ */
+export function* goesRound(
+  engine: Engine,
+  { id, oi, period }: Agent,
+): Steps<boolean> {
+  const { world } = engine;
+  const { schedule, changed, began, ended } = world;
+  const state = world.save();
+  const agents = world.agents.map((agent) => agent.save());
+  const agent = world.agents[id]!;
+  const goesOn = () =>
+    agent.oi === oi && agent.status === k.READY && world.fault === null;
+  world.schedule = [];
+  for (let step = 0; step < 2 * period && goesOn(); step++) {
+    yield* apply(engine, k.STEP + id, false);
+  }
+  const goes = agent.oi === oi &&
+    (agent.status === k.SPINNING || agent.status === k.READY && agent.looping);
+  world.load(state);
+  agents.forEach((saved, at) => world.agents[at]!.load(saved));
+  Object.assign(world, { schedule, changed, began, ended });
+  return goes;
+}
+
+/**
  * Whether the agent's call ends if each turn is one step. Longer turns can
  * coincide with the rounds of a loop and so keep all others out.
  */

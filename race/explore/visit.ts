@@ -17,7 +17,7 @@ import { apply, begin, finish, start as startStep } from "../engine/steps.ts";
 import type { Twins } from "../engine/twins.ts";
 import { judgeEnd, judgeLockFree, judgeQuiet } from "../judge/progress.ts";
 import { judgeRaces, raceAmong } from "../judge/races.ts";
-import { EACH, failBusy, rotate } from "./fair.ts";
+import { EACH, failBusy, goesRound, rotate } from "./fair.ts";
 import { Open, Stack } from "./open.ts";
 import { mayAnyBeOwn, Quick } from "./quick.ts";
 import { States } from "./store.ts";
@@ -405,7 +405,7 @@ export class Visit {
       const agent = world.agents[k.agentOf(code)]!;
       const { looping } = agent;
       const overdue = agent.effort > engine.maxSteps;
-      if (o.polls === false && isBusy(agent)) {
+      if (o.polls === false && (yield* isBusy(engine, agent))) {
         failBusy(engine, agent);
         return this.#found(this.#pass(passed), code);
       }
@@ -525,7 +525,7 @@ function goesOn(
 }
 
 /** Whether an agent is in an endless loop in which it never sleeps. */
-function isBusy(agent: Agent): boolean {
+function* isBusy(engine: Engine, agent: Agent): Steps<boolean> {
   if (agent.status === k.SPINNING) return true;
   if (!agent.looping) return false;
   for (let i = agent.n - agent.period; i < agent.n; i++) {
@@ -533,5 +533,5 @@ function isBusy(agent: Agent): boolean {
       return false;
     }
   }
-  return true;
+  return yield* goesRound(engine, agent);
 }

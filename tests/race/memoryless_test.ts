@@ -42,7 +42,7 @@ const agents = (...bodies: readonly Body[]) => (options: Options): Result => {
 
 const verdict = ({ failure, complete }: Result) => failure?.kind ?? complete;
 
-test("a futex mutex twice in one call, three agents, is complete", async () => {
+test("a futex mutex twice in one call, three agents, is complete", () => {
   const program = REACH.find(({ name }) =>
     name === "futex mutex twice, 3 agents, memoryless"
   )!;

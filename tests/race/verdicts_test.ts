@@ -2,7 +2,7 @@
 // fair programs that were called livelocks, on lock holders that die, and on
 // loops on the clock.
 import * as assert from "uvu/assert";
-import { race } from "../../race/mod.ts";
+import { race, RaceError } from "../../race/mod.ts";
 import type { CallTuple, Options, Result } from "../../race/mod.ts";
 import { suite } from "../_run/harness.ts";
 import { bodies } from "./corpus/known_bad.ts";
@@ -319,6 +319,81 @@ test("polling for a word that nobody sets is a livelock, with effects or without
     }, (w) => Atomics.load(w, 3)),
     "livelock",
   );
+});
+
+test("a loop that another agent's write lets change memory once is a livelock", () => {
+  const goes: Body = (w) => {
+    while (Atomics.load(w, 0) === 0) {
+      Atomics.store(w, 1, 0);
+      Atomics.store(w, 1, 0);
+    }
+  };
+  const writes: Body = (w) => {
+    Atomics.store(w, 2, 1);
+    Atomics.store(w, 1, 2);
+  };
+  const apart: Body = (w) => {
+    Atomics.add(w, 10, 1);
+    while (Atomics.load(w, 8) === 0) {
+      Atomics.store(w, 9, 1);
+      Atomics.store(w, 9, 1);
+    }
+  };
+  const spins: Body = (w) => {
+    while (Atomics.load(w, 4) === 0);
+  };
+  for (const reduce of [true, false, "order"] as const) {
+    const explore = (...agents: Body[]) => {
+      const wrapped = agents.map((body) => (memory: SharedArrayBuffer) =>
+        body(new Int32Array(memory))
+      );
+      const memory = () => new SharedArrayBuffer(64);
+      try {
+        race.agents({ memory }, ...wrapped, { reduce, runs: 0 });
+      } catch (error) {
+        if (error instanceof RaceError) return error.result.failure?.kind;
+        throw error;
+      }
+    };
+    for (const bodies of [[goes, writes, apart], [spins, goes, writes]]) {
+      assert.is(explore(...bodies), "livelock", `reduce: ${reduce}`);
+    }
+  }
+});
+
+test("an agent that serves equal requests one after the other does not poll", () => {
+  // 1: there is a request; 2: it is answered.
+  const serves: Body = (w) => {
+    for (let served = 0; served < 3; served++) {
+      for (;;) {
+        if (Atomics.compareExchange(w, 0, 1, 3) === 1) break;
+        Atomics.wait(w, 0, 2);
+        Atomics.wait(w, 0, 0);
+      }
+      Atomics.store(w, 0, 2);
+      Atomics.notify(w, 0);
+    }
+  };
+  const asks: Body = (w) => {
+    for (let i = 0; i < 3; i++) {
+      Atomics.store(w, 0, 1);
+      Atomics.notify(w, 0);
+      for (;;) {
+        const state = Atomics.load(w, 0);
+        if (state === 2) break;
+        Atomics.wait(w, 0, state);
+      }
+    }
+  };
+  holds(bodies({ polls: false }, serves, asks));
+  const busy: Body = (w) => {
+    while (Atomics.load(w, 1) === 0) {
+      Atomics.store(w, 2, Atomics.load(w, 2) ^ 1);
+    }
+  };
+  const ends: Body = (w) => Atomics.store(w, 1, 1);
+  holds(bodies({}, busy, ends));
+  fails(bodies({ polls: false }, busy, ends), "livelock");
 });
 
 test("an operation of many steps is no livelock", () => {
