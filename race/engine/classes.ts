@@ -99,7 +99,7 @@ export class Classes {
     }
   }
 
-  /** Lets the state that stands for its class take the place of each agent's. */
+  /** Lets the state that stands for its class take the place of an agent's. */
   settle(before: readonly Snapshot[] | null): void {
     const { agents } = this.#engine.world;
     for (let i = 0; i < agents.length; i++) {

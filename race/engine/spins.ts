@@ -27,9 +27,9 @@ const MORE: readonly number[] = [
 ];
 
 /**
- * After so many runs of agents, all these numbers are tried of the first history
- * that ends in some way, and one number of the others; and after many runs, one
- * number of each history.
+ * After so many runs of agents, all these numbers are tried of the first
+ * history that ends in some way, and one number of the others; and after many
+ * runs, one number of each history.
  */
 const RUNS = 400;
 const MANY_RUNS = 20_000;
