@@ -112,7 +112,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "a failure forgets that others wait",
-  by: "the first two fail",
+  by: "the first two of three agents fail",
   ts: [
     "const state = Atomics.and(words, STATE, WAITING_BIT);",
     "const state = Atomics.exchange(words, STATE, NEW);",
@@ -158,7 +158,7 @@ export const MUTANTS = mutants("once", {
   ],
 }, {
   what: "tries next, and forgets that others wait",
-  by: "the first two fail",
+  by: "the first two of three agents fail",
   ts: [
     "state = free ? state | this.#id : state | WAITING_BIT;",
     "state = free ? this.#id : state | WAITING_BIT;",

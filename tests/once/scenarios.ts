@@ -172,6 +172,12 @@ export function scenarios(weft: Weft): Scenario[] {
       agents: [[["run"], ["run"]], [["run"], ["run"]]],
     },
     {
+      name: "the first two of three agents fail",
+      spec: counting(weft, 2),
+      agents: [[["run"]], [["run"]], [["run"]]],
+      options: { states: 500_000, time: 300_000 },
+    },
+    {
       name: "a wait that may time out",
       spec: counting(weft, 1),
       agents: [[["runFor"]], [["runFor"]], [["run"]]],
