@@ -47,13 +47,20 @@ export function sourceOf(
   return file === undefined ? undefined : { file, line: segment![2] + 1 };
 }
 
+// In two parts: in a bundle, the whole would be found here.
+const MARK = ["//# source", "MappingURL="].join("");
+
 function mapOf(path: string): SourceMap | undefined {
   try {
     const { process } = globalThis as unknown as Globals;
     const { readFileSync } = process.getBuiltinModule("node:fs");
     const at = path.startsWith("file:") ? new URL(path) : path;
-    const [, url = ""] = /.*\/\/# sourceMappingURL=(\S+)/s
-      .exec(readFileSync(at, "utf8")) ?? [];
+    const source: string = readFileSync(at, "utf8");
+    // A regular expression that seeks the last one takes minutes without one.
+    const mark = source.lastIndexOf(MARK);
+    const [url = ""] = mark < 0
+      ? []
+      : /^\S*/.exec(source.slice(mark + MARK.length)) ?? [];
     const [, data] = /^data:application\/json[^,]*;base64,(.*)/.exec(url) ?? [];
     const text = data !== undefined
       ? new TextDecoder().decode(

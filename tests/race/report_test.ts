@@ -179,3 +179,20 @@ test("a report names the source's lines, if the code is a bundle", () => {
     fs.rmSync(folder, { recursive: true });
   }
 });
+
+test("a large bundle without a source map does not keep a report waiting", () => {
+  const folder = fs.mkdtempSync(path.join(tmpdir(), "weft-"));
+  const line = "// No comment here says where a map lies.\n";
+  const code = `(words) => {\nAtomics.load(words, 0), words[0] = 1;\n}\n` +
+    line.repeat(100_000);
+  const filename = path.join(folder, "large.js");
+  try {
+    fs.writeFileSync(filename, code);
+    const write = runInThisContext(code, { filename });
+    const { failure } = bodies({}, write, write);
+    assert.is(failure!.kind, "data-race");
+    assert.match(failure!.table, /large\.js:2/);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+});
