@@ -1,0 +1,172 @@
+/**
+ * The codec of values: writes them where the message lies, and reads them there.
+ *
+ * @module
+ */
+
+import type { ValueCodec } from "../_message/codec.ts";
+import {
+  type PlacedCodec,
+  refusal,
+  type ShapedCodec,
+  type SharedShapes,
+} from "../_message/message.ts";
+import type { ErrorClass } from "./errors.ts";
+import { AGAIN, writeOther } from "./objects.ts";
+import { readOther } from "./others.ts";
+import { Output } from "./output.ts";
+import { Reader } from "./reader.ts";
+import { Shapes } from "./shapes.ts";
+import { PLAIN, REFERRING } from "./tags.ts";
+import { Unsendable, Writer } from "./writer.ts";
+
+/** Writes and reads values, with the shapes of a table or with their own. */
+export class Values implements PlacedCodec<unknown>, ValueCodec {
+  readonly name = "value" as const;
+  /** The classes of errors that are made again. */
+  readonly errors: readonly ErrorClass[];
+  /** What makes a channel's table. */
+  readonly table: ShapedCodec<unknown>["table"] | undefined;
+  readonly #shapes: Shapes;
+  /** Undefined while in use: a getter may send, too. */
+  #writer: Writer | undefined;
+  #reader: Reader | undefined;
+
+  constructor(
+    errors: readonly ErrorClass[],
+    table?: ShapedCodec<unknown>["table"],
+    shapes?: SharedShapes,
+  ) {
+    this.table = table;
+    this.errors = errors;
+    this.#shapes = new Shapes(shapes);
+  }
+
+  /** The same codec with a channel's table. */
+  over(shapes: SharedShapes): Values {
+    return new Values(this.errors, undefined, shapes);
+  }
+
+  encode(value: unknown, into: Uint8Array): number {
+    return this.encodeAt(value, into, 0, into.length);
+  }
+
+  decode(bytes: Uint8Array): unknown {
+    return this.decodeAt(bytes, 0, bytes.length);
+  }
+
+  encodeAt(
+    value: unknown,
+    memory: Uint8Array,
+    at: number,
+    room: number,
+  ): number {
+    const writer = this.#writer ?? this.#newWriter();
+    this.#writer = undefined;
+    const { out } = writer;
+    try {
+      try {
+        this.#write(writer, value, memory, at, room);
+      } catch (error) {
+        if (error !== AGAIN) throw error;
+        out.clear();
+        out.whole = true;
+        this.#write(writer, value, memory, at, room);
+      }
+      const length = out.at - out.base;
+      if (out.moved && length <= room) {
+        memory.set(out.bytes.subarray(0, length), at);
+      }
+      return length;
+    } catch (error) {
+      if (error instanceof Unsendable) throw refused(value, error);
+      throw error;
+    } finally {
+      out.whole = false;
+      out.clear();
+      this.#writer = writer;
+    }
+  }
+
+  #write(
+    writer: Writer,
+    value: unknown,
+    memory: Uint8Array,
+    at: number,
+    room: number,
+  ): void {
+    const { out } = writer;
+    out.begin(memory, at, room);
+    out.byte(PLAIN);
+    writer.write(value);
+    if (out.refers) out.bytes[out.base] = REFERRING;
+  }
+
+  #newWriter(): Writer {
+    return new Writer(
+      new Output(),
+      this.#shapes,
+      (writer, value, depth) => writeOther(writer, value, depth, this.errors),
+    );
+  }
+
+  decodeAt(memory: Uint8Array, at: number, length: number): unknown {
+    const reader = this.#reader ?? new Reader(
+      this.#shapes,
+      (reader, tag, depth) => readOther(reader, tag, depth, this.errors),
+    );
+    this.#reader = undefined;
+    try {
+      return reader.read(memory, at, length);
+    } finally {
+      this.#reader = reader;
+    }
+  }
+}
+
+/** The error that says which part of a value cannot be sent. */
+function refused(value: unknown, { value: culprit, why }: Unsendable): Error {
+  const path = pathTo(culprit, value, new Set()) ?? [];
+  return refusal(
+    "a value",
+    culprit,
+    why,
+    path.length > 20 ? path.slice(0, 3) : path,
+  );
+}
+
+/** The path to a part of a value. */
+function pathTo(
+  part: unknown,
+  value: unknown,
+  seen: Set<unknown>,
+): (string | number)[] | undefined {
+  // A list, because recursion would overflow in values that are nested deep.
+  const found: [unknown, (string | number)[]][] = [[value, []]];
+  for (let i = 0; i < found.length; i++) {
+    const [item, path] = found[i]!;
+    if (Object.is(item, part)) return path;
+    if (typeof item !== "object" || item === null || seen.has(item)) continue;
+    seen.add(item);
+    for (const [key, inner] of partsOf(item)) {
+      found.push([inner, [...path, key]]);
+    }
+  }
+}
+
+function partsOf(value: object): [string | number, unknown][] {
+  try {
+    if (value instanceof Map) {
+      return [...value].flatMap(([key, item], i) => [[i, key], [i, item]]);
+    }
+    if (value instanceof Set) return [...value].map((item, i) => [i, item]);
+    if (ArrayBuffer.isView(value)) return [];
+    const list = Array.isArray(value);
+    return Object.keys(value).map((key) => [
+      list ? Number(key) : key,
+      Reflect.get(value, key),
+    ]);
+  } catch {
+    return [];
+  }
+}

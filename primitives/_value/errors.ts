@@ -1,0 +1,120 @@
+/**
+ * Errors in values.
+ *
+ * @module
+ */
+
+/** The classes of errors that every realm has. */
+const CLASSES: Record<string, typeof Error> = {
+  Error,
+  EvalError,
+  RangeError,
+  ReferenceError,
+  SyntaxError,
+  TypeError,
+  URIError,
+  AggregateError: AggregateError as unknown as typeof Error,
+};
+
+/** A class of errors of a user. */
+// deno-lint-ignore no-explicit-any
+export type ErrorClass = abstract new (...args: any[]) => Error;
+
+/** Whether it is an error, of any realm. */
+export function isError(value: object): value is Error {
+  return value instanceof Error ||
+    /^\[object (Error|DOMException)]$/.test(
+      Object.prototype.toString.call(value),
+    );
+}
+
+/**
+ * The name of the class with which an error is made again: one of `errors`, a
+ * DOMException, or the nearest class that every realm has.
+ */
+export function classOf(
+  error: Error,
+  errors: readonly ErrorClass[],
+): string {
+  const prototype = Object.getPrototypeOf(error);
+  const own = errors.find((of) => of.prototype === prototype);
+  if (own !== undefined) return own.name;
+  if (isException(error)) return "DOMException";
+  for (
+    let at = prototype;
+    at !== null;
+    at = Object.getPrototypeOf(at)
+  ) {
+    const name = Object.getOwnPropertyDescriptor(at, "constructor")?.value
+      ?.name;
+    if (typeof name === "string" && Object.hasOwn(CLASSES, name)) return name;
+  }
+  return "Error";
+}
+
+const isException = (error: Error) =>
+  Object.prototype.toString.call(error) === "[object DOMException]";
+
+/** Properties that every error may have, mostly not enumerable. */
+const USUAL = ["message", "stack", "cause", "errors", "name"];
+
+/** Names and values. */
+type Properties = [key: string, value: unknown][];
+
+/** What is told of an error: what is not enumerable, and what is. */
+export function propertiesOf(
+  error: Error,
+  of: string,
+): [hidden: Properties, shown: Properties] {
+  if (isException(error)) {
+    const { name, message, stack } = error;
+    return [Object.entries({ name, message, stack }), []];
+  }
+  const get = (
+    key: string,
+  ): [string, unknown] => [key, Reflect.get(error, key)];
+  const shown = Object.keys(error);
+  const hidden = USUAL.filter((key) =>
+    !shown.includes(key) && Object.hasOwn(error, key)
+  ).map(get);
+  // The name may come from the prototype of a class that is not known there.
+  if (!shown.includes("name") && error.name !== of) {
+    hidden.push(["name", String(error.name)]);
+  }
+  return [hidden, shown.map(get)];
+}
+
+/** An error of a class, to which {@linkcode define} adds what was told of it. */
+export function newError(of: string, errors: readonly ErrorClass[]): Error {
+  const own = errors.find(({ name }) => name === of);
+  if (own === undefined) {
+    const Class = Object.hasOwn(CLASSES, of) ? CLASSES[of]! : Error;
+    const error = of === "AggregateError"
+      ? new AggregateError([]) as Error
+      : new Class();
+    // This thread's stack would mislead.
+    delete error.stack;
+    delete (error as { errors?: unknown }).errors;
+    return error;
+  }
+  const error = new Error();
+  delete error.stack;
+  return Object.setPrototypeOf(error, own.prototype);
+}
+
+/** Adds a property. */
+export function define(
+  error: Error,
+  key: string,
+  value: unknown,
+  enumerable: boolean,
+): void {
+  const configurable = true;
+  const writable = true;
+  Object.defineProperty(error, key, {
+    value,
+    configurable,
+    enumerable,
+    writable,
+  });
+}

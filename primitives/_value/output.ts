@@ -1,0 +1,272 @@
+/**
+ * Where a value is written: the bytes, and what was written so far.
+ *
+ * @module
+ */
+
+import { REFERENCE, SHORT, UTF16, UTF8 } from "./tags.ts";
+import { writeUtf8At } from "../_message/utf8.ts";
+
+/** So many containers are compared one by one; more are found by their bytes. */
+const FEW_SEEN = 16;
+/** The chains by which they are found, and the longest before a Map is faster. */
+const CHAINS = 512;
+const LONGEST = 128;
+
+const NO_BYTES = /* @__PURE__ */ new Uint8Array(0);
+
+let messages = 0;
+
+/** Writes bytes into `room` bytes of memory; into private memory if it is full. */
+export class Output {
+  bytes: Uint8Array = NO_BYTES;
+  data: DataView = new DataView(NO_BYTES.buffer);
+  /** Where the message begins, where the next byte goes, and where room ends. */
+  base = 0;
+  at = 0;
+  end = 0;
+  /** Whether it had too little room, and goes on in private memory. */
+  moved = false;
+  /** The number of this message, which none before it had. */
+  message = 0;
+  /** How many shapes the message itself has defined. */
+  shapes = 0;
+  /** Whether a reference was written. */
+  refers = false;
+  /** Whether buffers are sent whole, because the message shares one. */
+  whole = false;
+  /** Buffers of which a part was sent. */
+  parts: Set<unknown> | undefined;
+  /** The containers of the message, in the order in which they begin. */
+  readonly #seen: unknown[] = [];
+  #count = 0;
+  /** Chains of those after the first few, by their first and last bytes. */
+  #heads: Int32Array | undefined;
+  readonly #next: number[] = [];
+  #map: Map<unknown, number> | undefined;
+
+  /** Begins a message in `room` bytes of `memory` at `at`. */
+  begin(memory: Uint8Array, at: number, room: number): void {
+    this.#to(memory);
+    this.base = this.at = at;
+    this.end = at + room;
+    this.moved = false;
+    this.message = ++messages;
+    this.shapes = 0;
+    this.refers = false;
+    this.parts = undefined;
+  }
+
+  /** Forgets the values of the message. */
+  clear(): void {
+    const seen = this.#seen;
+    for (let i = 0; i < this.#count; i++) seen[i] = undefined;
+    if (this.#count > FEW_SEEN) {
+      this.#heads!.fill(0);
+      this.#map = undefined;
+      if (this.#count > 4096) seen.length = this.#next.length = 0;
+    }
+    this.#count = 0;
+    if (this.moved) this.bytes = NO_BYTES;
+  }
+
+  #to(memory: Uint8Array): void {
+    if (memory === this.bytes) return;
+    const { buffer, byteOffset, byteLength } = memory;
+    this.bytes = memory;
+    this.data = new DataView(buffer, byteOffset, byteLength);
+  }
+
+  /** Makes sure that `n` bytes fit. */
+  need(n: number): void {
+    if (this.at + n > this.end) this.#move(n);
+  }
+
+  #move(n: number): void {
+    const { bytes, base, at } = this;
+    const length = at - base;
+    const more = new Uint8Array(Math.max(512, 2 * (length + n)));
+    more.set(bytes.subarray(base, at));
+    this.#to(more);
+    this.base = 0;
+    this.at = length;
+    this.end = more.length;
+    this.moved = true;
+  }
+
+  byte(value: number): void {
+    if (this.at >= this.end) this.#move(1);
+    this.bytes[this.at++] = value;
+  }
+
+  /** A byte, and a number of 32 bits. */
+  tagged(tag: number, value: number): void {
+    if (this.at + 5 > this.end) this.#move(5);
+    this.bytes[this.at] = tag;
+    this.data.setUint32(this.at + 1, value, true);
+    this.at += 5;
+  }
+
+  /** A byte, and a number of 64 bits. */
+  double(tag: number, value: number): void {
+    if (this.at + 9 > this.end) this.#move(9);
+    this.bytes[this.at] = tag;
+    this.data.setFloat64(this.at + 1, value, true);
+    this.at += 9;
+  }
+
+  number32(value: number): void {
+    if (this.at + 4 > this.end) this.#move(4);
+    this.data.setUint32(this.at, value, true);
+    this.at += 4;
+  }
+
+  copy(from: Uint8Array): void {
+    const { length } = from;
+    this.need(length);
+    if (length < 48) {
+      const { bytes, at } = this;
+      for (let i = 0; i < length; i++) bytes[at + i] = from[i]!;
+    } else this.bytes.set(from, this.at);
+    this.at += length;
+  }
+
+  /** A string. */
+  text(text: string): void {
+    const { length } = text;
+    if (length >= 64) return this.#long(text);
+    if (this.at + 64 > this.end) this.need(length + 1);
+    const { bytes } = this;
+    let { at } = this;
+    bytes[at++] = SHORT | length;
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 255) return this.#long(text);
+      bytes[at++] = code;
+    }
+    this.at = at;
+  }
+
+  #long(text: string): void {
+    const { length } = text;
+    if (!isWellFormed(text)) return this.#units(text);
+    // A text of ASCII is as long as its UTF-8; try whether all of it fits.
+    this.need(length + 9);
+    for (;;) {
+      const { at, end } = this;
+      const room = end - at - 5;
+      const written = writeUtf8At(text, this.bytes, at + 5, room);
+      if (written <= room) {
+        this.tagged(UTF8, written);
+        this.at += written;
+        return;
+      }
+      this.#move(3 * length + 9);
+    }
+  }
+
+  /** A string with half of a surrogate pair, which UTF-8 cannot express. */
+  #units(text: string): void {
+    const { length } = text;
+    this.need(2 * length + 5);
+    this.tagged(UTF16, length);
+    for (let i = 0; i < length; i++) {
+      this.data.setUint16(this.at + 2 * i, text.charCodeAt(i), true);
+    }
+    this.at += 2 * length;
+  }
+
+  // ---- references
+
+  /**
+   * Notes that a container was begun at byte `start` of the message, whose own
+   * first bytes begin at `from`. If the message has it already, a reference
+   * takes the place of what was written, and this is true.
+   */
+  known(container: unknown, start: number, from: number): boolean {
+    const number = this.#find(container, from);
+    if (number < 0) return false;
+    this.at = this.base + start;
+    this.refer(number);
+    return true;
+  }
+
+  /** The number of a container if the message has it, or else -1. */
+  #find(container: unknown, from: number): number {
+    const seen = this.#seen;
+    const count = this.#count;
+    const few = count < FEW_SEEN ? count : FEW_SEEN;
+    for (let i = 0; i < few; i++) if (seen[i] === container) return i;
+    if (count < FEW_SEEN) seen[count] = container;
+    else {
+      const found = this.#findAmongMany(container, from);
+      if (found >= 0) return found;
+    }
+    this.#count = count + 1;
+    return -1;
+  }
+
+  #findAmongMany(container: unknown, from: number): number {
+    const seen = this.#seen;
+    const count = this.#count;
+    const map = this.#map;
+    if (map !== undefined) {
+      const found = map.get(container);
+      if (found !== undefined) return found;
+      map.set(container, count);
+    } else {
+      const heads = this.#heads ??= new Int32Array(CHAINS);
+      const chain = this.#chainFrom(from);
+      let length = 0;
+      for (let i = heads[chain]!; i !== 0; i = this.#next[i]!) {
+        if (seen[i] === container) return i;
+        length++;
+      }
+      this.#next[count] = heads[chain]!;
+      heads[chain] = count;
+      if (length > LONGEST) {
+        this.#map = new Map();
+        for (let i = FEW_SEEN; i < count; i++) this.#map.set(seen[i], i);
+        this.#map.set(container, count);
+      }
+    }
+    seen[count] = container;
+    return -1;
+  }
+
+  /** A number that depends on the first and the last bytes of a container. */
+  #chainFrom(from: number): number {
+    const { bytes, data, at } = this;
+    let p = this.base + from;
+    let hash = at - p;
+    if (hash >= 8) {
+      hash += Math.imul(data.getInt32(p, true), 0x01000193);
+      hash = Math.imul(hash ^ data.getInt32(p + 4, true), 0x01000193);
+      hash = Math.imul(hash ^ data.getInt32(at - 4, true), 0x01000193);
+    } else for (; p < at; p++) hash = Math.imul(hash, 31) + bytes[p]!;
+    return (hash ^ hash >>> 9 ^ hash >>> 18) & CHAINS - 1;
+  }
+
+  /** The same before anything of it was written. */
+  begins(container: unknown): boolean {
+    const at = this.at - this.base;
+    return this.known(container, at, at);
+  }
+
+  /** Whether the message has that container. */
+  has(container: unknown): boolean {
+    return this.#seen.includes(container);
+  }
+
+  /** Writes a reference to a container. */
+  refer(number: number): void {
+    this.refers = true;
+    this.tagged(REFERENCE, number);
+  }
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+function isWellFormed(text: string): boolean {
+  return text.isWellFormed?.() ?? !LONE_SURROGATE.test(text);
+}

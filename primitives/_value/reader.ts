@@ -1,0 +1,392 @@
+/**
+ * Reads values. The bytes may come from anywhere: each length and number is
+ * checked before it is used.
+ *
+ * @module
+ */
+
+import { readLatin1At, readUtf8At } from "../_message/utf8.ts";
+import type { Shape, Shapes } from "./shapes.ts";
+import {
+  ARRAY,
+  BIGINT,
+  DEEPEST,
+  HOLES,
+  KEYS,
+  MORE_SHAPES,
+  MOST_KEYS,
+  MOST_TEXT,
+  NUMBERS_1,
+  NUMBERS_4,
+  NUMBERS_8,
+  PAIRS,
+  PLAIN,
+  REFERENCE,
+  REFERRING,
+  UTF16,
+  UTF8,
+} from "./tags.ts";
+
+const NO_BYTES: Uint8Array = /* @__PURE__ */ new Uint8Array(0);
+
+/** The error that says what is wrong with a message. */
+export function damaged(what: string): TypeError {
+  return new TypeError(`These bytes are no value: ${what}`);
+}
+
+const tooDeep = () => damaged(`it is nested more than ${DEEPEST} deep`);
+
+/** Reads an object whose first byte is `tag`: neither plain nor an array. */
+export type ReadOther = (
+  reader: Reader,
+  tag: number,
+  depth: number,
+) => unknown;
+
+/** Reads values from part of a memory. */
+export class Reader {
+  bytes: Uint8Array = NO_BYTES;
+  data: DataView = new DataView(NO_BYTES.buffer);
+  at = 0;
+  end = 0;
+  /** Whether the message has references. */
+  #refers = false;
+  /** If it has, the containers so far. */
+  readonly #seen: unknown[] = [];
+  /** The shapes that the message defined. */
+  readonly #own: Shape[] = [];
+  readonly #shapes: Shapes;
+  readonly #other: ReadOther;
+
+  constructor(shapes: Shapes, other: ReadOther) {
+    this.#shapes = shapes;
+    this.#other = other;
+  }
+
+  /** Reads the value that `length` bytes of `memory` at `at` hold. */
+  read(memory: Uint8Array, at: number, length: number): unknown {
+    if (memory !== this.bytes) {
+      const { buffer, byteOffset, byteLength } = memory;
+      this.bytes = memory;
+      this.data = new DataView(buffer, byteOffset, byteLength);
+    }
+    this.at = at + 1;
+    this.end = at + length;
+    const head = length > 0 ? memory[at]! : -1;
+    if (head !== PLAIN && head !== REFERRING) {
+      throw damaged(`it begins with ${head < 0 ? "nothing" : head}`);
+    }
+    this.#refers = head === REFERRING;
+    try {
+      const value = this.get(0);
+      if (this.at !== this.end) throw damaged("bytes are left over");
+      return value;
+    } finally {
+      if (this.#refers) this.#seen.length = 0;
+      if (this.#own.length > 0) this.#own.length = 0;
+    }
+  }
+
+  /** Reads a value. */
+  get(depth: number): unknown {
+    if (this.at >= this.end) throw damaged("its end is missing");
+    const tag = this.bytes[this.at++]!;
+    if (tag < 0x40) return tag;
+    if (tag < 0x80) return this.short(tag & 63);
+    if (tag < 0xc0) return this.#object(this.#shared(tag & 63), depth);
+    if (tag < 0xd0) return this.#array(tag & 15, depth);
+    if (tag < 0xe0) return this.#object(this.#owned(tag & 15), depth);
+    switch (tag) { // numbers, because V8 makes a table of those
+      case 0xe0:
+        return undefined;
+      case 0xe1:
+        return null;
+      case 0xe2:
+        return false;
+      case 0xe3:
+        return true;
+      case 0xe4: // INT
+        return this.data.getInt32(this.over(4), true);
+      case 0xe5: // DOUBLE
+        return this.data.getFloat64(this.over(8), true);
+    }
+    return this.#rare(tag, depth);
+  }
+
+  #rare(tag: number, depth: number): unknown {
+    switch (tag) {
+      case UTF8: {
+        const length = this.length(1);
+        return readUtf8At(this.bytes, this.over(length), length);
+      }
+      case UTF16:
+        return this.#units(this.length(2));
+      case ARRAY:
+        return this.#array(this.number32(), depth);
+      case NUMBERS_1:
+        return this.#numbers(1);
+      case NUMBERS_4:
+        return this.#numbers(4);
+      case NUMBERS_8:
+        return this.#numbers(8);
+      case KEYS:
+        return this.#defined(depth);
+      case MORE_SHAPES:
+        return this.#object(this.#owned(this.number32()), depth);
+      case PAIRS:
+        return this.#pairs(depth);
+      case BIGINT:
+        return this.#bigint(this.length(8));
+      case REFERENCE:
+        return this.#referred(this.number32());
+    }
+    if (depth >= DEEPEST) throw tooDeep();
+    return this.#other(this, tag, depth);
+  }
+
+  // ---- bytes
+
+  /** Goes over `length` bytes, which must be there; returns where they begin. */
+  over(length: number): number {
+    const { at } = this;
+    if (length > this.end - at) throw damaged("its end is missing");
+    this.at = at + length;
+    return at;
+  }
+
+  /** A byte. */
+  byte(): number {
+    return this.bytes[this.over(1)]!;
+  }
+
+  /** A number of 32 bits. */
+  number32(): number {
+    return this.data.getUint32(this.over(4), true);
+  }
+
+  /** A number of 64 bits. */
+  double(): number {
+    return this.data.getFloat64(this.over(8), true);
+  }
+
+  /** How many there are of something that takes `size` bytes at least. */
+  length(size: number): number {
+    const length = this.number32();
+    if (length * size > this.end - this.at) throw damaged("it is cut off");
+    return length;
+  }
+
+  // ---- references
+
+  /** Notes a container, in the order in which they begin; returns its number. */
+  begin(container: unknown): number {
+    return this.#refers ? this.#seen.push(container) - 1 : -1;
+  }
+
+  /** Puts a container in the place of what was noted before. */
+  replace(number: number, container: unknown): void {
+    if (number >= 0) this.#seen[number] = container;
+  }
+
+  #referred(number: number): unknown {
+    const found = this.#seen[number];
+    if (typeof found === "object" && found !== null) return found;
+    throw damaged(`there is no object ${number}`);
+  }
+
+  // ---- strings
+
+  /** A string, whatever its form. */
+  text(): string {
+    const tag = this.byte();
+    if (tag >= 0x40 && tag < 0x80) return this.short(tag & 63);
+    if (tag === UTF8 || tag === UTF16) return this.#rare(tag, 0) as string;
+    throw damaged(`${tag} begins no string`);
+  }
+
+  /** A string of Latin-1. */
+  short(n: number): string {
+    const at = this.over(n);
+    return n <= 12
+      ? latin1(this.bytes, at, n)
+      : readLatin1At(this.bytes, at, n);
+  }
+
+  #units(length: number): string {
+    const at = this.over(2 * length);
+    let text = "";
+    for (let i = 0; i < length; i++) {
+      text += String.fromCharCode(this.data.getUint16(at + 2 * i, true));
+    }
+    return text;
+  }
+
+  // ---- objects
+
+  #shared(number: number): Shape {
+    return this.#shapes.shared[number] ?? this.#readShared(number);
+  }
+
+  #readShared(number: number): Shape {
+    const text = this.#shapes.table?.textAt(number);
+    if (text === undefined) throw damaged(`there is no shape ${number}`);
+    const reader = new Reader(this.#shapes, this.#other);
+    reader.bytes = text;
+    reader.data = new DataView(text.buffer);
+    reader.end = text.length;
+    const shape = reader.#shape(text.length);
+    shape.id = number;
+    return this.#shapes.shared[number] = shape;
+  }
+
+  #owned(number: number): Shape {
+    const shape = this.#own[number];
+    if (shape === undefined) throw damaged(`it has no shape ${number}`);
+    return shape;
+  }
+
+  /** An object whose shape the message defines here. */
+  #defined(depth: number): object {
+    const length = this.byte() + 256 * this.byte();
+    const number = this.#own.push(this.#shape(length)) - 1;
+    const tag = this.byte();
+    const follows = tag === MORE_SHAPES ? this.number32() : tag - 0xd0;
+    if (follows !== number) throw damaged(`shape ${number} is not used`);
+    return this.#object(this.#own[number]!, depth);
+  }
+
+  /** The shape whose text is the next `length` bytes. */
+  #shape(length: number): Shape {
+    const begin = this.over(length);
+    if (length > MOST_TEXT) throw damaged("the names of a shape are too long");
+    const known = this.#shapes.withText(this.bytes, begin, length);
+    if (known !== undefined) return known;
+    this.at = begin;
+    const keys: string[] = [];
+    const count = this.byte();
+    if (count > MOST_KEYS) throw damaged("a shape has too many names");
+    for (let i = 0; i < count; i++) keys.push(this.text());
+    if (this.at !== begin + length) throw damaged("a shape is cut off");
+    const shape = new Set(keys).size === count
+      ? this.#shapes.of(keys)
+      : undefined;
+    if (shape === undefined) throw damaged("a shape has wrong names");
+    return shape;
+  }
+
+  #object({ keys, odd }: Shape, depth: number): object {
+    if (depth >= DEEPEST) throw tooDeep();
+    const object: Record<string, unknown> = {};
+    if (this.#refers) this.#seen.push(object);
+    if (odd) {
+      for (const key of keys) put(object, key, this.get(depth + 1));
+      return object;
+    }
+    for (let i = 0; i < keys.length; i++) {
+      object[keys[i]!] = this.get(depth + 1);
+    }
+    return object;
+  }
+
+  #pairs(depth: number): object {
+    if (depth >= DEEPEST) throw tooDeep();
+    const object = {};
+    this.begin(object);
+    for (let n = this.length(2); n > 0; n--) {
+      put(object, this.text(), this.get(depth + 1));
+    }
+    return object;
+  }
+
+  // ---- arrays
+
+  #array(length: number, depth: number): unknown[] {
+    if (depth >= DEEPEST) throw tooDeep();
+    const array: unknown[] = [];
+    if (this.#refers) this.#seen.push(array);
+    for (let i = 0; i < length; i++) {
+      if (this.at < this.end && this.bytes[this.at] === HOLES) {
+        this.at++;
+        const holes = this.number32();
+        if (holes === 0 || holes > length - i) throw damaged("a wrong length");
+        i += holes - 1;
+        array.length += holes;
+      } else array.push(this.get(depth + 1));
+    }
+    return array;
+  }
+
+  #numbers(size: 1 | 4 | 8): number[] {
+    const length = this.length(size);
+    const at = this.over(length * size);
+    const { bytes, data } = this;
+    const array: number[] = [];
+    this.begin(array);
+    if (size === 1) {
+      for (let i = 0; i < length; i++) array.push(bytes[at + i]!);
+    } else if (size === 4) {
+      for (let i = 0; i < length; i++) {
+        array.push(data.getInt32(at + 4 * i, true));
+      }
+    } else {
+      for (let i = 0; i < length; i++) {
+        array.push(data.getFloat64(at + 8 * i, true));
+      }
+    }
+    return array;
+  }
+
+  /** A BigInt in two's complement. */
+  #bigint(groups: number): bigint {
+    const at = this.over(8 * groups);
+    if (groups === 0) throw damaged("a wrong length");
+    const first = this.data.getBigInt64(at + 8 * groups - 8, true);
+    if (groups === 1) return first;
+    // In hexadecimal, because shifting all of it for each group is slow.
+    let digits = "0x";
+    for (let i = groups - 1; i >= 0; i--) {
+      const group = this.data.getBigUint64(at + 8 * i, true);
+      const positive = first < 0n ? BigInt.asUintN(64, ~group) : group;
+      digits += positive.toString(16).padStart(16, "0");
+    }
+    return first < 0n ? ~BigInt(digits) : BigInt(digits);
+  }
+}
+
+/** Makes a property, whatever its name. */
+function put(object: object, key: string, value: unknown): void {
+  Object.defineProperty(object, key, {
+    value,
+    configurable: true,
+    enumerable: true,
+    writable: true,
+  });
+}
+
+/** Up to 12 characters, all at once: parts that are joined are slow to use. */
+// deno-fmt-ignore
+function latin1(b: Uint8Array, i: number, n: number): string {
+  const f = String.fromCharCode;
+  switch (n) {
+    case 0: return "";
+    case 1: return f(b[i]!);
+    case 2: return f(b[i]!, b[++i]!);
+    case 3: return f(b[i]!, b[++i]!, b[++i]!);
+    case 4: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!);
+    case 5: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!);
+    case 6: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!);
+    case 7: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!,
+      b[++i]!);
+    case 8: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!,
+      b[++i]!, b[++i]!);
+    case 9: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!,
+      b[++i]!, b[++i]!, b[++i]!);
+    case 10: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!,
+      b[++i]!, b[++i]!, b[++i]!, b[++i]!);
+    case 11: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!,
+      b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!);
+    case 12: return f(b[i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!,
+      b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!, b[++i]!);
+  }
+  return "";
+}

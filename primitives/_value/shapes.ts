@@ -1,0 +1,122 @@
+/**
+ * The shapes of objects: the names of their properties, in their order.
+ *
+ * @module
+ */
+
+import type { SharedShapes } from "../_message/message.ts";
+import { Output } from "./output.ts";
+import { MOST_KEYS, MOST_TEXT } from "./tags.ts";
+
+/** The names of an object's properties, and what this agent knows of them. */
+export class Shape {
+  readonly keys: readonly string[];
+  /** The names as bytes: how many there are, and then each. */
+  readonly text: Uint8Array<ArrayBuffer>;
+  /** A number that depends on the text. */
+  readonly hash: number;
+  /** Whether an assignment would not make such a property everywhere. */
+  readonly odd: boolean;
+  /** Its number in the table; -1 if it has none yet, -2 if it gets none. */
+  id = -1;
+  /** How often this agent has sent it without a number. */
+  uses = 0;
+  /** The message that defined it last, and its number there. */
+  message = 0;
+  own = 0;
+  /** The shapes that the values of each name had last. */
+  readonly hints: (Shape | undefined)[];
+
+  constructor(keys: readonly string[], text: Uint8Array<ArrayBuffer>) {
+    this.keys = keys;
+    this.text = text;
+    this.hash = hashOf(text, 0, text.length);
+    this.odd = keys.some((key) => key in Object.prototype);
+    this.hints = keys.map(() => undefined);
+  }
+}
+
+/** By names, one after the other. */
+interface Node {
+  readonly next: Map<string, Node>;
+  shape: Shape | undefined;
+}
+
+/** An agent forgets its shapes when it knows more, or their texts are longer. */
+const MOST_SHAPES = 1024;
+
+const EMPTY = /* @__PURE__ */ new Uint8Array(1);
+
+/** The shapes that an agent knows. */
+export class Shapes {
+  readonly table: SharedShapes | undefined;
+  /** Those that it has read from the table, by their numbers. */
+  readonly shared: (Shape | undefined)[] = [];
+  /** The hints of values that are in no object. */
+  readonly top: Shape = new Shape([""], EMPTY);
+  #root: Node = { next: new Map(), shape: undefined };
+  #byHash = new Map<number, Shape>();
+  #nodes = 0;
+
+  constructor(table?: SharedShapes) {
+    this.table = table;
+  }
+
+  /** The shape of these names; undefined if they are too many or too long. */
+  of(keys: readonly string[]): Shape | undefined {
+    if (keys.length > MOST_KEYS) return undefined;
+    let node = this.#root;
+    for (const key of keys) {
+      let next = node.next.get(key);
+      if (next === undefined) {
+        if (++this.#nodes > MOST_SHAPES * 8) return this.#again(keys);
+        next = { next: new Map(), shape: undefined };
+        node.next.set(key, next);
+      }
+      node = next;
+    }
+    if (node.shape === undefined) {
+      const text = textOf(keys);
+      if (text.length > MOST_TEXT) return undefined;
+      node.shape = new Shape(keys, text);
+      if (this.#byHash.size >= MOST_SHAPES) return this.#again(keys);
+      this.#byHash.set(node.shape.hash, node.shape);
+    }
+    return node.shape;
+  }
+
+  #again(keys: readonly string[]): Shape | undefined {
+    this.#root = { next: new Map(), shape: undefined };
+    this.#byHash.clear();
+    this.#nodes = 0;
+    return this.of(keys);
+  }
+
+  /** The shape with this text, if this agent knows it. */
+  withText(memory: Uint8Array, at: number, length: number): Shape | undefined {
+    const shape = this.#byHash.get(hashOf(memory, at, length));
+    if (shape === undefined || shape.text.length !== length) return undefined;
+    for (let i = 0; i < length; i++) {
+      if (shape.text[i] !== memory[at + i]) return undefined;
+    }
+    return shape;
+  }
+}
+
+/** A number that depends on the bytes (FNV-1a). */
+function hashOf(memory: Uint8Array, at: number, length: number): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < length; i++) {
+    hash = Math.imul(hash ^ memory[at + i]!, 0x01000193);
+  }
+  return hash;
+}
+
+function textOf(keys: readonly string[]): Uint8Array<ArrayBuffer> {
+  const output = new Output();
+  const text = new Uint8Array(256);
+  output.begin(text, 0, text.length);
+  output.byte(keys.length);
+  for (const key of keys) output.text(key);
+  return output.bytes.slice(output.base, output.at) as Uint8Array<ArrayBuffer>;
+}

@@ -1,0 +1,140 @@
+/**
+ * Values as bytes.
+ *
+ * @module
+ */
+
+import { describe } from "./_memory/describe.ts";
+import { assertConfig } from "./_memory/region.ts";
+import type { ValueCodec } from "./_message/codec.ts";
+import { Values } from "./_value/codec.ts";
+import { ShapeTable } from "./shape_table.ts";
+
+export type { ValueCodec } from "./_message/codec.ts";
+export type { Codec } from "./_message/message.ts";
+
+/**
+ * A codec for any value that `structuredClone` takes and bytes can carry:
+ * {@linkcode encodeValue} says what that is.
+ *
+ * A channel keeps the names of objects in its own memory: an object carries
+ * only the number of its shape there. Elsewhere each message has the names of
+ * its objects.
+ *
+ * @example Objects of any kind
+ * ```ts
+ * import { Channel, valueCodec } from "@weft/sync";
+ *
+ * const config = { codec: valueCodec, capacity: 64 };
+ * const users = Channel.create<{ id: number; tags: Set<string> }>(config);
+ * users.trySend({ id: 7, tags: new Set(["a"]) });
+ * if (!users.tryReceive()?.tags.has("a")) throw new Error("another user");
+ * ```
+ */
+export const valueCodec: ValueCodec = /* @__PURE__ */ new Values(
+  [],
+  ShapeTable,
+);
+
+/** Without a table, which only channels have. */
+const plain: Values = /* @__PURE__ */ new Values([]);
+
+/**
+ * The same for errors of classes of yours: they arrive with their class. Each
+ * agent gives its own. No constructor is called.
+ *
+ * @example An error of a class of yours
+ * ```ts
+ * import { Channel, valueCodecWith } from "@weft/sync";
+ *
+ * class NotFound extends Error {
+ *   override name = "NotFound";
+ * }
+ * const config = { codec: valueCodecWith({ errors: [NotFound] }) };
+ * const errors = Channel.create<Error>({ ...config, capacity: 4 });
+ * errors.trySend(new NotFound("no such file"));
+ * if (!(errors.tryReceive() instanceof NotFound)) throw new Error("another");
+ * ```
+ *
+ * @throws {TypeError} If `errors` is no array of classes of errors.
+ */
+export function valueCodecWith(
+  // deno-lint-ignore no-explicit-any
+  config: { errors: readonly (abstract new (...args: any[]) => Error)[] },
+): ValueCodec {
+  assertConfig("valueCodecWith", config, ["errors"]);
+  const { errors } = config;
+  for (const of of Array.isArray(errors) ? errors : [errors]) {
+    if (typeof of === "function" && of.prototype instanceof Error) continue;
+    throw new TypeError(
+      `valueCodecWith takes classes of errors: received ${describe(of)}`,
+    );
+  }
+  return new Values([...errors], ShapeTable);
+}
+
+/**
+ * Writes `value` to the beginning of `into`, and returns how many bytes it has.
+ * If that is more than `into.length`, what `into` holds is of no use: call this
+ * again with an array of that many bytes.
+ *
+ * It takes what `structuredClone` takes and bytes can carry: `undefined`, all
+ * numbers, BigInts and strings; arrays, plain objects, `Map`, `Set`, `Date`,
+ * `RegExp`, errors, boxed values, `ArrayBuffer` and its views. Objects that
+ * occur twice, or contain themselves, arrive so. It differs in this:
+ *
+ * - Objects with another prototype are refused, and so are objects that are
+ *   nested more than 1000 deep, resizable buffers, and symbols and functions.
+ * - Of an array, only the items are sent.
+ * - A view of a part of a buffer arrives with a buffer of that part alone,
+ *   unless the value has another view of the same buffer. A `Buffer` of Node
+ *   arrives as a `Uint8Array` with a buffer of its own.
+ * - Errors keep their enumerable properties, such as `code`.
+ *
+ * The bytes hold all that is needed to read them, in any program. Their format
+ * is described in docs/value_format.md.
+ *
+ * @throws {TypeError} If a part of the value cannot be written; the error names
+ * the path to it.
+ *
+ * @example A value in a file
+ * ```ts
+ * import { decodeValue, encodeValue } from "@weft/sync";
+ *
+ * const into = new Uint8Array(1000);
+ * const length = encodeValue(new Map([["a", 1n]]), into);
+ * const map = decodeValue<Map<string, bigint>>(into.subarray(0, length));
+ * if (map.get("a") !== 1n) throw new Error("another map");
+ * ```
+ */
+export function encodeValue(value: unknown, into: Uint8Array): number {
+  assertBytes(into);
+  return plain.encode(value, into);
+}
+
+/**
+ * Reads the value that {@linkcode encodeValue} wrote from all of `bytes`, which
+ * may be shared memory. The value keeps none of them.
+ *
+ * @throws {TypeError} If the bytes are of no such value.
+ *
+ * @example A value of another program
+ * ```ts
+ * import { decodeValue } from "@weft/sync";
+ *
+ * const bytes = Uint8Array.of(0, 0xc2, 7, 0x42, 0x68, 0x69);
+ * const [id, text] = decodeValue<[number, string]>(bytes);
+ * if (id !== 7 || text !== "hi") throw new Error("another value");
+ * ```
+ */
+export function decodeValue<T = unknown>(bytes: Uint8Array): T {
+  assertBytes(bytes);
+  return plain.decode(bytes) as T;
+}
+
+function assertBytes(bytes: Uint8Array): void {
+  if (bytes instanceof Uint8Array) return;
+  throw new TypeError(
+    `Values are written to a Uint8Array: received ${describe(bytes)}`,
+  );
+}

@@ -1,0 +1,40 @@
+import { type Handle, ShapeTable } from "../../mod.ts";
+import type { Kind, Size } from "../_run/kinds.ts";
+import { Twin } from "../_run/mixed/twin.ts";
+
+const text = Uint8Array.of(1, 0x41, 97);
+
+/** How it is made, attached to and used. */
+export const kind: Kind = {
+  stem: "shape_table",
+  byteLength: ShapeTable.byteLength({ bytes: 16 }),
+  init: (memory, at) => ShapeTable.init(memory, at, { bytes: 16 }),
+  attach: (memory, at) => new ShapeTable(memory, at),
+  from: (handle) => ShapeTable.from(handle as Handle<never>),
+  use: (view) => (view as ShapeTable).add(text),
+  used: (view) => (view as ShapeTable).size === 1,
+};
+
+/** What a bundle of it may weigh. */
+export const size: Size = { name: "ShapeTable", most: 3100 };
+
+class ShapeTableInC extends Twin {
+  add(text: Uint8Array, insists: boolean): number {
+    const { c, at } = this;
+    this.bytesOfScratch.set(text);
+    const begin = this.scratch.at;
+    return c.weft_shape_table_add!(at, begin, text.length, insists ? 1 : 0);
+  }
+
+  /** An array of the text's length: its bytes are in the other memory. */
+  textAt(number: number): Uint8Array | undefined {
+    const { c, at, scratch } = this;
+    if (c.weft_shape_table_text_at!(at, number, scratch.at) === 0) {
+      return undefined;
+    }
+    return new Uint8Array(scratch.words[0]!);
+  }
+}
+
+/** The classes of C, by the names of those that they stand for. */
+export const twins = { ShapeTable: ShapeTableInC };

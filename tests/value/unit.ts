@@ -1,0 +1,463 @@
+// also: node, browsers
+import { deepStrictEqual } from "node:assert";
+import * as assert from "uvu/assert";
+import fc from "fast-check";
+import { decodeValue, encodeValue, valueCodecWith } from "../../mod.ts";
+import { suite } from "../_run/harness.ts";
+
+const memory = new Uint8Array(new SharedArrayBuffer(1 << 20));
+
+/** The bytes of a value. */
+function bytesOf(value: unknown): Uint8Array {
+  const length = encodeValue(value, memory);
+  assert.ok(length <= memory.length, `${length} bytes`);
+  return memory.slice(0, length);
+}
+
+const sent = (value: unknown): unknown => decodeValue(bytesOf(value));
+
+/** Checks that `run` throws an error of a class, with a message. */
+function refuses(
+  run: () => unknown,
+  type: abstract new (message: string) => Error,
+  says = /./,
+): void {
+  assert.throws(run, (error: unknown) => {
+    assert.instance(error, type);
+    assert.match((error as Error).message, says);
+    return true;
+  });
+}
+
+// ---- arbitrary values -------------------------------------------------------
+
+const unit = fc.integer({ min: 0, max: 0xffff })
+  .map((code) => String.fromCharCode(code));
+
+const strings = fc.oneof(
+  fc.string(),
+  fc.string({ unit: "binary" }),
+  fc.string({ unit }),
+  fc.string({ minLength: 60, maxLength: 70 }),
+  fc.string({ unit: "binary", minLength: 20, maxLength: 90 }),
+);
+
+const KEYS = [
+  "__proto__",
+  "constructor",
+  "toString",
+  "0",
+  "7",
+  "",
+  "é",
+  "\ud800",
+];
+const keys = fc.oneof(fc.constantFrom("a", "b", "c", ...KEYS), strings);
+
+const leaves = fc.oneof(
+  fc.constantFrom(undefined, null, true, false, -0, NaN, Infinity, 2 ** 31),
+  fc.nat({ max: 70 }),
+  fc.integer(),
+  fc.double(),
+  strings,
+  fc.bigInt(),
+  fc.bigInt({ min: -(2n ** 300n), max: 2n ** 300n }),
+  fc.constantFrom(2n ** 63n, -(2n ** 63n), 2n ** 64n, -(2n ** 64n), -1n),
+);
+
+const objects = fc.oneof(
+  fc.date({ noInvalidDate: false }),
+  fc.constantFrom(/a+/gi, /[^]/u, new RegExp("")),
+  leaves.filter((leaf) => leaf != null).map((leaf) => Object(leaf)),
+  fc.int8Array(),
+  fc.uint8ClampedArray(),
+  fc.int16Array(),
+  fc.float64Array(),
+  fc.bigUint64Array(),
+  fc.uint8Array().map((bytes) => bytes.buffer),
+  fc.uint8Array().map(({ buffer }) => new DataView(buffer)),
+);
+
+/** Trees, whose parts may be linked afterwards. */
+const trees = fc.letrec<{ any: unknown; items: unknown[] }>((tie) => ({
+  any: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    leaves,
+    objects,
+    tie("items"),
+    fc.array(fc.integer(), { minLength: 6, maxLength: 20 }),
+    fc.array(fc.double(), { minLength: 6, maxLength: 20 }),
+    fc.sparseArray(tie("any"), { maxNumElements: 4, maxLength: 300 }),
+    // Objects of few shapes, and of many.
+    fc.array(
+      fc.record({ id: fc.nat(), text: strings, more: tie("any") }),
+      { maxLength: 30 },
+    ),
+    fc.dictionary(keys, tie("any"), { maxKeys: 8 }),
+    fc.array(fc.tuple(keys, tie("any")), { maxLength: 8 }).map(owned),
+    fc.array(fc.tuple(tie("any"), tie("any")), { maxLength: 4 })
+      .map((entries) => new Map(entries)),
+    tie("items").map((items) => new Set(items)),
+  ),
+  items: fc.array(tie("any"), { maxLength: 8 }),
+})).any;
+
+/** An object that has even `__proto__` as a property. */
+function owned(entries: [string, unknown][]): object {
+  const object = {};
+  for (const [key, value] of entries) {
+    Object.defineProperty(object, key, {
+      value,
+      configurable: true,
+      enumerable: true,
+      writable: true,
+    });
+  }
+  return object;
+}
+
+/** The parts of a value that can have parts themselves, in order. */
+function containersIn(value: unknown): object[] {
+  const found = new Set<object>();
+  const visit = (value: unknown) => {
+    if (typeof value !== "object" || value === null || found.has(value)) return;
+    found.add(value);
+    partsOf(value).forEach(visit);
+  };
+  visit(value);
+  return [...found];
+}
+
+function partsOf(value: object): unknown[] {
+  if (value instanceof Map) return [...value].flat();
+  if (value instanceof Set) return [...value];
+  if (ArrayBuffer.isView(value)) return [value.buffer];
+  return Object.keys(value).map((key) => Reflect.get(value, key));
+}
+
+/** Puts some containers into others, so that some occur twice. */
+function linked(value: unknown, links: [from: number, to: number][]): unknown {
+  const all = containersIn(value);
+  for (const [from, to] of links) {
+    const target = all[from % all.length];
+    const part = all[to % all.length];
+    if (target instanceof Map) target.set(part, target);
+    else if (target instanceof Set) target.add(part);
+    else if (Array.isArray(target)) target.push(part);
+    else if (target && Object.getPrototypeOf(target) === Object.prototype) {
+      Object.assign(target, { link: part });
+    }
+  }
+  return value;
+}
+
+const values = fc.tuple(
+  trees,
+  fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 3 }),
+).map(([tree, links]) => linked(tree, links));
+
+const test = suite("value");
+
+test("a value arrives as structuredClone copies it", () => {
+  fc.assert(
+    fc.property(values, (value) => {
+      const copy = sent(value);
+      const expected = structuredClone(value);
+      deepStrictEqual(copy, expected);
+      // The same parts are the same in both.
+      const [ours, theirs] = [containersIn(copy), containersIn(expected)];
+      assert.is(ours.length, theirs.length);
+      ours.forEach((part, i) => {
+        const numbers = (of: object, all: object[]) =>
+          partsOf(of).map((inner) => all.indexOf(inner as object));
+        assert.equal(numbers(part, ours), numbers(theirs[i]!, theirs));
+        assert.is(
+          Object.getPrototypeOf(part),
+          Object.getPrototypeOf(theirs[i]),
+        );
+      });
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("encodeValue() says how many bytes it needs", () => {
+  fc.assert(fc.property(values, fc.nat(), (value, room) => {
+    const whole = bytesOf(value);
+    const into = new Uint8Array(room % (whole.length + 40)).fill(7);
+    const { length } = into;
+    const view = into.subarray(length >> 2, length - (length >> 2));
+    const needed = encodeValue(value, view);
+    assert.ok(needed >= whole.length);
+    if (whole.length <= view.length) {
+      assert.is(needed, whole.length);
+      assert.equal(view.slice(0, needed), new Uint8Array(whole));
+    }
+    // It wrote nowhere else.
+    const around = [
+      ...into.subarray(0, length >> 2),
+      ...into.subarray(length - (length >> 2)),
+    ];
+    assert.ok(around.every((byte) => byte === 7));
+  }));
+});
+
+test("decodeValue() refuses damaged bytes, soon", () => {
+  const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 4 });
+  let refused = 0;
+  fc.assert(
+    fc.property(values, damage, fc.nat(), (value, damage, end) => {
+      const bytes = bytesOf(value);
+      for (const [at, byte] of damage) bytes[at % bytes.length] = byte;
+      const cut = end % 3 ? bytes : bytes.subarray(0, end % bytes.length);
+      try {
+        decodeValue(cut);
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error;
+        refused++;
+      }
+    }),
+    { numRuns: 1000 },
+  );
+  assert.ok(refused > 100, `${refused}`);
+});
+
+test("decodeValue() refuses whatever is cut off", () => {
+  fc.assert(fc.property(values, (value) => {
+    const bytes = bytesOf(value);
+    const step = Math.ceil(bytes.length / 50);
+    for (let end = 0; end < bytes.length; end += step) {
+      refuses(() => decodeValue(bytes.subarray(0, end)), TypeError);
+    }
+    const longer = new Uint8Array(bytes.length + 1);
+    longer.set(bytes);
+    refuses(() => decodeValue(longer), TypeError, /left over/);
+  }));
+});
+
+test("decodeValue() refuses lengths that no bytes follow", () => {
+  const most = [0xff, 0xff, 0xff, 0xff];
+  const tags = [
+    0xe6,
+    0xe7,
+    0xe8,
+    0xe9,
+    0xea,
+    0xeb,
+    0xef,
+    0xf1,
+    0xf4,
+    0xf5,
+    0xf6,
+  ];
+  for (const tag of tags) {
+    const bytes = Uint8Array.of(1, tag, ...most, 0, 0, 0);
+    refuses(() => decodeValue(bytes), TypeError);
+  }
+  const nested = new Uint8Array(5000).fill(0xc1);
+  nested[0] = 0;
+  refuses(() => decodeValue(nested), TypeError, /1000 deep/);
+  refuses(() => decodeValue(Uint8Array.of(0, 0x80)), TypeError, /shape 0/);
+  refuses(() => decodeValue(Uint8Array.of(0, 0xd0)), TypeError, /shape 0/);
+  refuses(() => decodeValue(Uint8Array.of(1, 0xf0, 0, 0, 0, 0)), TypeError);
+  refuses(() => decodeValue(new Uint8Array(0)), TypeError, /nothing/);
+  refuses(() => decodeValue([0, 1] as never), TypeError, /Array/);
+  refuses(() => encodeValue(1, [] as never), TypeError, /Array/);
+});
+
+test("what cannot be sent is refused with its path", () => {
+  class Own {}
+  class Mapped extends Map {}
+  const shared = new SharedArrayBuffer(8);
+  const resizable = Reflect.construct(ArrayBuffer, [8, { maxByteLength: 16 }]);
+  const cases: [value: unknown, says: RegExp][] = [
+    [() => 1, /function/],
+    [{ a: [0, { b: Symbol() }] }, /symbol at \["a"\]\[1\]\["b"\]/],
+    [[new Own()], /prototype would be lost.* at \[0\]/],
+    [new Map([[1, new Own()]]), /prototype/],
+    [new Mapped(), /prototype/],
+    [new WeakMap(), /prototype/],
+    [Promise.resolve(), /prototype/],
+    [Object.create(Map.prototype), /not what its prototype says/],
+    [{ a: shared }, /SharedArrayBuffer\] at \["a"\]/],
+    [new Uint8Array(shared), /memory is shared/],
+    [new DataView(shared), /memory is shared/],
+    [{
+      get now() {
+        return Own;
+      },
+    }, /function at \["now"\]/],
+  ];
+  if ("resizable" in resizable) {
+    cases.push([resizable, /resizable/], [
+      new Int8Array(resizable),
+      /resizable/,
+    ]);
+  }
+  for (const [value, says] of cases) {
+    refuses(() => encodeValue(value, memory), TypeError, says);
+  }
+  let deep: unknown = 1;
+  for (let i = 0; i < 5000; i++) deep = i % 2 ? [deep] : { deep };
+  refuses(() => encodeValue(deep, memory), TypeError, /1000 deep/);
+});
+
+test("two views of one buffer arrive as such; others have exact buffers", () => {
+  const buffer = new ArrayBuffer(64);
+  const whole = new Uint8Array(buffer);
+  whole.set([1, 2, 3, 4, 5, 6, 7, 8]);
+  const parts = [new Uint8Array(buffer, 2, 4), new Float64Array(buffer, 8, 2)];
+  for (const value of [parts, [parts[0], buffer], [buffer, parts[0]]]) {
+    const [a, b] = sent(value) as [Uint8Array, Uint8Array];
+    const bufferOf = (it: ArrayBufferView | ArrayBufferLike) =>
+      ArrayBuffer.isView(it) ? it.buffer : it;
+    assert.is(bufferOf(a), bufferOf(b));
+    assert.is(bufferOf(a).byteLength, 64);
+  }
+  const alone = sent(parts[0]) as Uint8Array;
+  assert.equal([...alone], [3, 4, 5, 6]);
+  assert.is(alone.buffer.byteLength, 4);
+  const { first, again } = sent({ first: parts[0], again: parts[0] }) as {
+    first: Uint8Array;
+    again: Uint8Array;
+  };
+  assert.is(first, again);
+  assert.is(first.buffer.byteLength, 4);
+});
+
+test("errors arrive with their class, cause and properties", () => {
+  const cause = { code: 7 };
+  const error = Object.assign(new RangeError("too far", { cause }), {
+    code: "FAR",
+    at: [1, 2],
+  });
+  const copy = sent(error) as typeof error;
+  deepStrictEqual(copy, error);
+  assert.is(copy.stack, error.stack);
+  assert.instance(copy, RangeError);
+  assert.equal(copy.cause, cause);
+  assert.is(copy.code, "FAR");
+
+  const all = new AggregateError([error, 1], "several");
+  deepStrictEqual(sent(all), all);
+  const own = new class Own extends TypeError {
+    override name = "Own";
+  }("mine");
+  const plain = sent(own) as Error;
+  assert.is(Object.getPrototypeOf(plain), TypeError.prototype);
+  assert.is(plain.name, "Own");
+
+  const self = new Error("self");
+  self.cause = { self };
+  const again = sent(self) as { cause: { self: unknown } };
+  assert.is(again.cause.self, again);
+
+  const stop = sent(AbortSignal.abort().reason) as Error;
+  assert.instance(stop, DOMException);
+  assert.is(stop.name, "AbortError");
+});
+
+test("errors of classes of a user arrive with their class", () => {
+  class NotFound extends RangeError {
+    override name = "NotFound";
+    constructor(readonly file: string) {
+      super(`no ${file}`);
+    }
+  }
+  const codec = valueCodecWith({ errors: [NotFound] });
+  const sent = new NotFound("a.txt");
+  const length = codec.encode([sent], memory);
+  const [copy] = codec.decode(memory.subarray(0, length)) as [NotFound];
+  assert.instance(copy, NotFound);
+  deepStrictEqual(copy, sent);
+  const [plain] = decodeValue<[Error]>(memory.subarray(0, length));
+  assert.is(Object.getPrototypeOf(plain), Error.prototype);
+  assert.is(plain.name, "NotFound");
+  for (const errors of [undefined, [1], [class {}]]) {
+    refuses(() => valueCodecWith({ errors } as never), TypeError, /classes/);
+  }
+});
+
+test("equal bytes do not make two objects one", () => {
+  const list = Array.from({ length: 3000 }, () => ({ a: 0, b: [] }));
+  const shared = list[2999]!;
+  const copy = sent([...list, shared, shared.b]) as typeof list;
+  assert.is(new Set(copy).size, 3001);
+  assert.is(copy[2999], copy[3000]);
+  assert.is(copy[2999]!.b as unknown, copy[3001]);
+});
+
+test("an array of few items far apart is sent soon", () => {
+  const array: number[] = [];
+  array[3e9] = 1;
+  array[3e9 + 100] = 2;
+  const copy = sent(array) as number[];
+  assert.is(copy.length, 3e9 + 101);
+  assert.equal(Object.keys(copy), ["3000000000", "3000000100"]);
+});
+
+test("of an array only the items are sent", () => {
+  const match = "abc".match(/b/)!;
+  const copy = sent(match) as typeof match;
+  assert.equal([...copy], ["b"]);
+  assert.not.ok("index" in copy);
+});
+
+test("a getter that encodes, throws or changes the object does no harm", () => {
+  const inner = new Uint8Array(100);
+  const outer = {
+    a: 1,
+    get b() {
+      const length = encodeValue({ b: [2] }, inner);
+      return decodeValue(inner.subarray(0, length));
+    },
+    c: 3,
+  };
+  assert.equal(sent(outer), { a: 1, b: { b: [2] }, c: 3 });
+  const failing = {
+    get a() {
+      throw new RangeError("mine");
+    },
+  };
+  refuses(() => encodeValue(failing, memory), RangeError, /mine/);
+  const changing: Record<string, unknown> = {
+    get a() {
+      delete changing.b;
+      return 1;
+    },
+    b: 2,
+  };
+  refuses(() => encodeValue(changing, memory), TypeError, /changed/);
+  assert.equal(sent(outer), { a: 1, b: { b: [2] }, c: 3 });
+});
+
+test("properties of all objects are no properties of one", () => {
+  const all = Object.prototype as unknown as Record<string, unknown>;
+  assert.equal(sent({ a: 1, b: 2 }), { a: 1, b: 2 });
+  try {
+    all.b = 7;
+    const copy = sent([{ a: 1 }, { a: 1, b: 2 }]) as object[];
+    assert.equal(copy.map((item) => Object.keys(item)), [["a"], ["a", "b"]]);
+  } finally {
+    delete all.b;
+  }
+});
+
+test("it may use more shapes than it remembers", () => {
+  for (let i = 0; i < 3000; i++) {
+    const value = { [`a${i}`]: 1, b: { [`c${i}`]: [i] } };
+    assert.equal(sent([value, value.b]), [value, value.b]);
+  }
+  const many = Object.fromEntries(
+    Array.from({ length: 500 }, (_, i) => [`key ${i}`, { i }]),
+  );
+  assert.equal(sent(many), many);
+  const long = { ["x".repeat(5000)]: 1 };
+  assert.equal(sent([long, long]), [long, long]);
+  const shapes = Array.from({ length: 300 }, (_, i) => ({ [`k${i}`]: i }));
+  assert.equal(sent([shapes, ...shapes, ...structuredClone(shapes)]), [
+    shapes,
+    ...shapes,
+    ...shapes,
+  ]);
+});
